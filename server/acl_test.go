@@ -2,32 +2,33 @@ package server_test
 
 import (
 	"context"
-	"crypto/ed25519"
-	"crypto/rand"
 	"net"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/crypto/ssh"
 	"google.golang.org/grpc/metadata"
 
 	"github.com/gridstand/gridstand/internal/sshsig"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	sshtest "github.com/gridstand/gridstand/internal/testkit/ssh"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
+	"github.com/gridstand/gridstand/server/internal/store"
+	storeredis "github.com/gridstand/gridstand/server/internal/store/redis"
 )
 
 var aclLine = regexp.MustCompile(`(?m)^    ACL SETUSER gridstand .*$`)
 
-// Ensure that a server and its operator can do all that they do as the user
-// whom SECURITY.md tells people to make, who can do nothing else.
+// Ensure that a server and its operator can do all their work as the Redis user that
+// SECURITY.md recommends, and that this user can do nothing else.
 func TestACL(t *testing.T) {
 	t.Parallel()
 	t.Run("redis", func(t *testing.T) {
@@ -40,7 +41,7 @@ func TestACL(t *testing.T) {
 	})
 }
 
-// testACL is TestACL on the Redis at addr, with parameters of its URL.
+// testACL tests the Redis server at addr. It appends parameters to the server's URL.
 func testACL(t *testing.T, addr, parameters string) {
 	text, err := os.ReadFile("../SECURITY.md")
 	require.NoError(t, err)
@@ -68,7 +69,7 @@ func testACL(t *testing.T, addr, parameters string) {
 		require.NoError(t, err)
 		_, err = move(calls, conn, g)
 		require.NoError(t, err)
-		_, err = games.CreateGame(calls, &pb.CreateGameRequest{Variant: "tribolo"}) // with bots
+		_, err = games.CreateGame(calls, &pb.CreateGameRequest{Variant: "tribolo"}) // bots take the other seats
 		require.NoError(t, err)
 		exhibition, err := games.CreateGame(calls, &pb.CreateGameRequest{Variant: "twos", Seats: []*pb.SeatRequest{
 			{Occupant: &pb.SeatRequest_Bot{Bot: "greedy"}},
@@ -89,7 +90,9 @@ func testACL(t *testing.T, addr, parameters string) {
 		require.Eventually(t, func() bool { return admin.Exists(ctx, "heartbeats:{beat}", "claim:reconcile:{beat}").Val() == 2 }, patience, patience/1000)
 	})
 
-	t.Run("operators can work", func(t *testing.T) {
+	t.Run("challenges can be stored", func(t *testing.T) { keepChallenge(t, c) })
+
+	t.Run("operators can do their work", func(t *testing.T) {
 		operator, err := server.Operate(ctx, c)
 		require.NoError(t, err)
 		defer operator.Close()
@@ -101,7 +104,7 @@ func testACL(t *testing.T, addr, parameters string) {
 		require.NoError(t, err)
 	})
 	stop()
-	t.Run("the store can be copied, and back", func(t *testing.T) {
+	t.Run("the store can be copied and restored", func(t *testing.T) {
 		file := server.File(filepath.Join(t.TempDir(), "copy.db"))
 		_, err := server.Copy(ctx, c, file, func(server.Copied) {})
 		require.NoError(t, err)
@@ -116,7 +119,7 @@ func testACL(t *testing.T, addr, parameters string) {
 		require.NoError(t, err)
 		for _, d := range denied {
 			if d.Object == "config|get" {
-				continue // appendfsync, which is the operator's to know; see below
+				continue // the server tried to read appendfsync; see the test of the log below
 			}
 			assert.Fail(t, "denied", "%s of %s (%s)", d.Reason, d.Object, d.Context)
 		}
@@ -136,13 +139,34 @@ func testACL(t *testing.T, addr, parameters string) {
 			assert.ErrorContains(t, user.Do(ctx, words...).Err(), "NOPERM", command)
 		}
 	})
-	t.Run("the log says what cannot be checked", func(t *testing.T) {
-		assert.NotContains(t, log.String(), "redis can lose", "INFO tells the rest")
-		assert.Contains(t, log.String(), "redis does not tell its appendfsync")
+	t.Run("the log names the settings that cannot be checked", func(t *testing.T) {
+		assert.NotContains(t, log.String(), "redis can lose", "INFO shows the rest")
+		assert.Contains(t, log.String(), "cannot read appendfsync from redis")
 	})
 }
 
-// playBySSH links and removes a key, creates the account of another one through an SSH
+// keepChallenge calls every store method for challenges, and lets a challenge expire.
+func keepChallenge(t *testing.T, c server.Config) {
+	s, err := storeredis.Open(t.Context(), c.Store, c.Logger)
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, s.Close()) }()
+	ctx, now := t.Context(), time.Now()
+	kept, err := s.Challenges.Create(ctx, store.Challenge{ID: "kept", Kind: 2, Listed: true, Created: now, Expires: now.Add(time.Hour)})
+	require.NoError(t, err)
+	expired, err := s.Challenges.Create(ctx, store.Challenge{ID: "expired", Kind: 2, Listed: true, Created: now, Expires: now.Add(time.Hour)})
+	require.NoError(t, err)
+	require.NoError(t, s.Challenges.Update(ctx, kept))
+	expired.Expires = now
+	require.NoError(t, s.Challenges.Update(ctx, expired))
+	found, _, err := s.Challenges.Get(ctx, "kept", "expired")
+	require.NoError(t, err)
+	assert.Len(t, found, 1)
+	places, err := s.Challenges.List(ctx, 2, store.Place{}, 10)
+	require.NoError(t, err)
+	assert.Len(t, places, 1)
+}
+
+// playBySSH links and removes a key, creates an account for another key through an SSH
 // host, and revokes the host's credential.
 func playBySSH(calls context.Context, t *testing.T, addr net.Addr, c server.Config) {
 	t.Helper()
@@ -154,11 +178,7 @@ func playBySSH(calls context.Context, t *testing.T, addr net.Addr, c server.Conf
 	players := pb.NewPlayerServiceClient(servertest.Dial(t, addr))
 	me, err := players.GetPlayer(calls, &pb.GetPlayerRequest{PlayerId: "me"})
 	require.NoError(t, err)
-	_, private, err := ed25519.GenerateKey(rand.Reader)
-	require.NoError(t, err)
-	signer, err := ssh.NewSignerFromKey(private)
-	require.NoError(t, err)
-	signature, err := sshsig.Sign(signer, "gridstand", me.GetPlayer().GetId())
+	signature, err := sshsig.Sign(sshtest.Key(t), "gridstand", me.GetPlayer().GetId())
 	require.NoError(t, err)
 	added, err := players.AddKey(calls, &pb.AddKeyRequest{Signature: signature})
 	require.NoError(t, err)

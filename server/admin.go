@@ -10,20 +10,19 @@ import (
 	"time"
 )
 
-// admin serves metrics, health checks and profiles for operators, on an address of its
-// own.
+// admin serves metrics, health checks and profiles to operators, on a separate address.
 type admin struct {
 	listener net.Listener
 	server   *http.Server
 }
 
-// readyWithin is how long the store has to answer a readiness check.
+// readyWithin is how long the store may take to answer a readiness check.
 const readyWithin = time.Second
 
-// newAdmin listens on the metrics address. healthy answers /healthz, and ready
-// /readyz, with the reason why the server is not ready.
+// newAdmin listens on the metrics address. /healthz reports the result of healthy. /readyz
+// reports the result of ready, including the error that explains why the server is not ready.
 func newAdmin(c Config, logger *slog.Logger, metrics http.Handler, healthy func() bool, ready func(context.Context) error) (*admin, error) {
-	listener, err := net.Listen("tcp", c.Metrics)
+	listener, err := listen("metrics", c.Metrics)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +45,7 @@ func newAdmin(c Config, logger *slog.Logger, metrics http.Handler, healthy func(
 		_, _ = w.Write([]byte("ready\n"))
 	})
 	if c.Pprof {
-		// Without cmdline, which would reveal the password in --store.
+		// cmdline is omitted because it would reveal the password in --store.
 		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 		mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
@@ -60,7 +59,7 @@ func newAdmin(c Config, logger *slog.Logger, metrics http.Handler, healthy func(
 	}}, nil
 }
 
-// run serves until ctx ends. A profile that is being taken then is cut off.
+// run serves until ctx is done. At that point, it aborts any profile that is still being recorded.
 func (a *admin) run(ctx context.Context) error {
 	served := make(chan struct{})
 	var failure error

@@ -8,34 +8,35 @@ import (
 // Server is a running server.
 type Server struct {
 	addr, web, metrics net.Addr
+	clients            func() int
 
 	done chan struct{}
 	err  error // set before done is closed
 }
 
-// Run starts a server and serves until ctx ends, and then until everything has
-// ended. The error is a *ConfigError, or says in a line why the server could
-// not start or go on; a stop is none.
+// Run starts a server and serves until ctx is done, then stops it and waits for it. The error is a
+// *ConfigError, or a one-line explanation of why the server could not start or keep running. After
+// a normal shutdown, Run returns nil.
 func Run(ctx context.Context, c Config) error {
 	s, err := Start(ctx, c)
 	switch {
 	case err == nil:
 		return s.Wait()
 	case ctx.Err() != nil:
-		return nil // stopped while it was starting
+		return nil // stopped during startup
 	default:
 		return err
 	}
 }
 
-// Start starts a server and returns when it serves. It stops when ctx ends;
-// the caller waits for that with Wait. The error is that of Run.
+// Start starts a server and returns once it is serving. The server stops when ctx is done; Wait
+// waits until it has stopped. Start returns the same errors as Run.
 func Start(ctx context.Context, c Config) (*Server, error) {
 	n, err := open(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{addr: n.admission.Addr(), web: n.webAddr(), done: make(chan struct{})}
+	s := &Server{addr: n.admission.Addr(), web: n.webAddr(), clients: n.admission.Clients, done: make(chan struct{})}
 	if n.admin != nil {
 		s.metrics = n.admin.listener.Addr()
 	}
@@ -46,18 +47,23 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	return s, nil
 }
 
-// Addr is the address that the server serves on.
+// Addr returns the address that the server listens on.
 func (s *Server) Addr() net.Addr { return s.addr }
 
-// WebAddr is the address that the server serves HTTP on, the same as Addr by default; nil
-// if it does not.
+// WebAddr returns the address that the server listens on for HTTP, by default the same as
+// Addr, or nil if it does not serve HTTP.
 func (s *Server) WebAddr() net.Addr { return s.web }
 
-// MetricsAddr is the address that the server serves metrics on; nil without metrics.
+// MetricsAddr returns the address that the server listens on for metrics, or nil if it
+// does not serve them.
 func (s *Server) MetricsAddr() net.Addr { return s.metrics }
 
-// Wait waits until the server has stopped. It returns why the server failed, or nil
-// if it was stopped.
+// Clients estimates the number of connected programs and browsers. It counts each gRPC
+// connection as a program, and each address with only HTTP connections as a browser.
+func (s *Server) Clients() int { return s.clients() }
+
+// Wait waits until the server has stopped. It returns the error that stopped it, or nil after a
+// normal shutdown.
 func (s *Server) Wait() error {
 	<-s.done
 	return s.err

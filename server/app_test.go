@@ -17,10 +17,10 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/health/grpc_health_v1"
-	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/grpc/status"
 
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
@@ -31,7 +31,7 @@ import (
 
 func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 
-// patience is how long a test waits for what should happen immediately.
+// patience is how long a test waits for something that should happen immediately.
 const patience = time.Minute
 
 func within(t *testing.T) context.Context {
@@ -40,8 +40,8 @@ func within(t *testing.T) context.Context {
 	return ctx
 }
 
-// Ensure that the secret of page tokens is in a file before anyone reads a list, which may be
-// when nothing can be written.
+// Ensure that the secret for page tokens is stored at startup. By the time of the first
+// list call, the store may be unable to write.
 func TestStart_PageSecret(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
@@ -57,22 +57,15 @@ func TestStart_PageSecret(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-// play creates an account and a game of it.
+// play creates an account, and a game in which it plays.
 func play(ctx context.Context, t *testing.T, conn *grpc.ClientConn) (context.Context, *pb.Game) {
 	t.Helper()
-	account, err := pb.NewPlayerServiceClient(conn).CreatePlayer(ctx, &pb.CreatePlayerRequest{Name: "Ann"})
-	require.NoError(t, err)
-	ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+account.GetToken())
-	created, err := pb.NewGameServiceClient(conn).CreateGame(ctx, &pb.CreateGameRequest{Variant: "classic"})
-	require.NoError(t, err)
-	return ctx, created.GetGame()
+	p := playertest.New(ctx, t, conn, "Ann")
+	return p.Ctx, p.Create(t, &pb.CreateGameRequest{Variant: "classic"})
 }
 
 func move(ctx context.Context, conn *grpc.ClientConn, g *pb.Game) (*pb.MoveResponse, error) {
-	return pb.NewGameServiceClient(conn).Move(ctx, &pb.MoveRequest{
-		GameId: g.GetId(), Version: g.GetVersion(),
-		Move: &pb.MoveRequest_Direction{Direction: g.GetPosition().GetTwenty48().GetLegalMoves()[0]},
-	})
+	return pb.NewGameServiceClient(conn).Move(ctx, playertest.Slide(g))
 }
 
 func TestStart_Plays(t *testing.T) {
@@ -128,7 +121,7 @@ func TestStart_Cluster(t *testing.T) {
 	_, err = pb.NewGameServiceClient(conn).Resign(ctx, &pb.ResignRequest{GameId: g.GetId()})
 	require.NoError(t, err)
 	rank, err := pb.NewLeaderboardServiceClient(conn).GetRank(ctx, &pb.GetRankRequest{Variant: "classic", PlayerId: "me", Neighbors: 1})
-	if status.Code(err) != codes.NotFound { // The move may have scored nothing.
+	if status.Code(err) != codes.NotFound { // The player has no rank if the move did not score.
 		require.NoError(t, err)
 		assert.EqualValues(t, 1, rank.GetEntry().GetRank())
 	}
@@ -137,7 +130,7 @@ func TestStart_Cluster(t *testing.T) {
 	assert.Len(t, listed.GetGames(), 1)
 }
 
-func TestStart_StopTellsEverybody(t *testing.T) {
+func TestStart_StopNotifiesClients(t *testing.T) {
 	t.Parallel()
 	server, stop := servertest.Start(t, servertest.Config(t))
 	conn := servertest.Dial(t, server.Addr())
@@ -162,7 +155,7 @@ func TestStart_StopTellsEverybody(t *testing.T) {
 
 	began := time.Now()
 	stop()
-	assert.Less(t, time.Since(began), servertest.Config(t).StopTimeout, "a client had to be cut off")
+	assert.Less(t, time.Since(began), servertest.Config(t).StopTimeout, "a client was cut off")
 
 	next, err = health.Recv()
 	require.NoError(t, err)
@@ -181,7 +174,7 @@ func TestStart_StopCutsOff(t *testing.T) {
 	c := servertest.Config(t)
 	c.StopTimeout = 50 * time.Millisecond
 	server, stop := servertest.Start(t, c)
-	// This stream goes on until its caller ends it.
+	// This stream ends only when its caller ends it or the server cuts it off.
 	stream, err := grpc_reflection_v1.NewServerReflectionClient(servertest.Dial(t, server.Addr())).ServerReflectionInfo(within(t))
 	require.NoError(t, err)
 	require.NoError(t, stream.Send(&grpc_reflection_v1.ServerReflectionRequest{
@@ -189,7 +182,7 @@ func TestStart_StopCutsOff(t *testing.T) {
 	}))
 	services, err := stream.Recv()
 	require.NoError(t, err)
-	assert.Len(t, services.GetListServicesResponse().GetService(), 6)
+	assert.Len(t, services.GetListServicesResponse().GetService(), 7)
 	stop()
 	_, err = stream.Recv()
 	assert.Error(t, err)
@@ -206,7 +199,7 @@ func TestStart_NoReflection(t *testing.T) {
 	assert.Equal(t, codes.Unimplemented, status.Code(err))
 }
 
-func TestStart_RedisAway(t *testing.T) {
+func TestStart_RedisUnavailable(t *testing.T) {
 	t.Parallel()
 	store := redistest.StartMiniredis(t)
 	c := servertest.Config(t)
@@ -223,10 +216,10 @@ func TestStart_RedisAway(t *testing.T) {
 	assert.Equal(t, grpc_health_v1.HealthCheckResponse_SERVING, answer.GetStatus())
 
 	store.SetError("")
-	require.Eventually(t, func() bool { // A busy Redis may be late.
+	require.Eventually(t, func() bool { // Redis may still be busy for a moment.
 		_, err := move(ctx, conn, g)
 		return err == nil
-	}, patience, time.Millisecond, "it is back")
+	}, patience, time.Millisecond, "the store has recovered")
 }
 
 func TestStart_TLS(t *testing.T) {
@@ -252,7 +245,7 @@ func TestStart_Listener(t *testing.T) {
 	var err error
 	c.Listener, err = net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	c.Listen = "is not looked at"
+	c.Listen = "ignored"
 	server, _ := servertest.Start(t, c)
 	assert.Equal(t, c.Listener.Addr(), server.Addr())
 	_, err = pb.NewGameServiceClient(servertest.Dial(t, server.Addr())).GetServerInfo(within(t), &pb.GetServerInfoRequest{})
@@ -291,14 +284,14 @@ func TestRun(t *testing.T) {
 		}
 	})
 
-	t.Run("told to stop", func(t *testing.T) {
+	t.Run("stopped", func(t *testing.T) {
 		t.Parallel()
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
 		assert.NoError(t, server.Run(ctx, servertest.Config(t)))
 	})
 
-	t.Run("told to stop while it waits for redis", func(t *testing.T) {
+	t.Run("stopped while waiting for redis", func(t *testing.T) {
 		t.Parallel()
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
@@ -358,7 +351,7 @@ func TestStart_Metrics(t *testing.T) {
 	} {
 		assert.Contains(t, body, "\n"+line+"\n")
 	}
-	assert.NotContains(t, body, "grpc_server_msg_", "messages of streams are not counted one by one")
+	assert.NotContains(t, body, "grpc_server_msg_", "single messages of streams are not counted")
 	for _, name := range []string{
 		"gridstand_build_info{", "gridstand_fan_out_lag_seconds_bucket{", "gridstand_conflations_total ",
 		"gridstand_append_conflicts_total ", "go_goroutines ", "process_open_fds ",

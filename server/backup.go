@@ -2,28 +2,48 @@ package server
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 )
 
-// Backup writes a copy of the store that c.Store and c.Data name into a new file, also
-// while a server runs on it. The store must be a file: a Redis has backups of its own.
-// The error is a *ConfigError, or says in a line why there is no copy.
-func Backup(ctx context.Context, c Config, file string) error {
+// BackedUp is the result of Backup.
+type BackedUp struct {
+	// Store is the store that was copied, in the same format as Config.Store.
+	Store string
+	// File is the absolute path of the backup.
+	File string
+	// Games is the number of games in the backup, and Bytes is its size.
+	Games, Bytes int64
+}
+
+// Backup copies the store selected by c.Store and c.Data to a new file, even while a
+// server uses the store. The store must be a file, because Redis has its own backups. The
+// error is a *ConfigError or a one-line explanation.
+func Backup(ctx context.Context, c Config, file string) (BackedUp, error) {
 	if err := c.validate(); err != nil {
-		return err
+		return BackedUp{}, err
 	}
 	path, ok := strings.CutPrefix(c.Store, fileScheme)
 	if !ok {
-		return wrong("store", "backup copies a file, sqlite:PATH; for a Redis, copy its append-only files")
+		return BackedUp{}, wrong("store", "backup needs a file, sqlite:PATH; for a Redis, run redis-cli --rdb FILE")
 	}
 	path, err := c.file(path)
 	if err == nil {
 		err = exists(path)
 	}
 	if err != nil {
-		return err
+		return BackedUp{}, err
 	}
-	return sqlite.Backup(ctx, path, file)
+	var b BackedUp
+	if b.File, err = filepath.Abs(file); err != nil {
+		return BackedUp{}, err
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return BackedUp{}, err
+	}
+	b.Store = File(path)
+	b.Games, b.Bytes, err = sqlite.Backup(ctx, path, file)
+	return b, err
 }

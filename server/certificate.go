@@ -10,33 +10,33 @@ import (
 	"time"
 )
 
-// readEvery is how often, at most, the files are read.
+// readEvery is the minimum interval between two reads of the files.
 const readEvery = time.Second
 
-// certificates is the server's TLS configuration, read from files. A new connection
-// reads them again if that was not done in the last second.
+// certificates provides the server's TLS configuration from files. When a new connection
+// needs the configuration, certificates rereads the files if the last read was more than a
+// second ago.
 type certificates struct {
 	cert, key string
 	clientCA  string // empty if clients need no certificate
 	logger    *slog.Logger
 
-	// grpc are the protocols that clients of the port for gRPC may choose, in the
-	// server's order.
+	// grpc contains the protocols that clients of the gRPC port may choose, in the
+	// server's order of preference.
 	grpc []string
 
 	mu     sync.Mutex
-	config *tls.Config // for gRPC; never changed once it was handed out
-	web    *tls.Config // for a listener for HTTP alone; likewise
-	pems   [3]string   // the files' contents that config was made of
+	config *tls.Config // for gRPC; never modified once returned
+	web    *tls.Config // for an HTTP-only listener; never modified once returned
+	pems   [3]string   // contents of the files that config was created from
 	readAt time.Time
 }
 
-// newCertificates reads the files for the first time. The error is a
-// *ConfigError.
+// newCertificates reads the files for the first time. The error is a *ConfigError.
 func newCertificates(c Config, logger *slog.Logger) (*certificates, error) {
 	s := &certificates{cert: c.TLSCert, key: c.TLSKey, clientCA: c.TLSClientCA, logger: logger, grpc: []string{"h2"}, readAt: time.Now()}
 	if c.Web == "" {
-		// gRPC clients offer only h2. Browsers offer both and get HTTP/1.1.
+		// gRPC clients offer only h2. Browsers offer h2 and http/1.1, and get http/1.1.
 		s.grpc = []string{"http/1.1", "h2"}
 	}
 	if err := s.read(); err != nil {
@@ -45,13 +45,13 @@ func newCertificates(c Config, logger *slog.Logger) (*certificates, error) {
 	return s, nil
 }
 
-// grpcConfig returns a configuration for gRPC's port that uses the current files for
-// every connection.
+// grpcConfig returns a configuration for the gRPC port that uses the current files for
+// each new connection.
 func (s *certificates) grpcConfig() *tls.Config {
 	return perClient(func() *tls.Config { config, _ := s.current(); return config })
 }
 
-// webConfig is grpcConfig for a listener for HTTP alone.
+// webConfig is like grpcConfig but for an HTTP-only listener.
 func (s *certificates) webConfig() *tls.Config {
 	return perClient(func() *tls.Config { _, config := s.current(); return config })
 }
@@ -63,8 +63,8 @@ func perClient(current func() *tls.Config) *tls.Config {
 	}
 }
 
-// current returns the configurations of the files. If they are invalid, as while they
-// are being replaced, it returns those before.
+// current returns the current configurations. If the files are invalid, for example while
+// they are being replaced, it returns the previous ones.
 func (s *certificates) current() (grpc, web *tls.Config) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,14 +74,14 @@ func (s *certificates) current() (grpc, web *tls.Config) {
 	s.readAt = time.Now()
 	before := s.config
 	if err := s.read(); err != nil {
-		s.logger.Warn("certificate not renewed; the one before stays", "id", "certificate-not-renewed", "error", err)
+		s.logger.Warn("certificate not renewed; the previous one stays in use", "id", "certificate-not-renewed", "error", err)
 	} else if s.config != before {
 		s.logger.Info("certificate renewed", "until", s.config.Certificates[0].Leaf.NotAfter)
 	}
 	return s.config, s.web
 }
 
-// read makes new configurations if the files changed. The error is a *ConfigError.
+// read creates new configurations if the files have changed. The error is a *ConfigError.
 func (s *certificates) read() error {
 	var pems [3]string
 	for i, file := range []string{s.cert, s.key, s.clientCA} {
@@ -111,7 +111,8 @@ func (s *certificates) read() error {
 			return &ConfigError{"tls-client-ca", fmt.Errorf("no certificate in %s", s.clientCA)}
 		}
 		config.ClientAuth = tls.RequireAndVerifyClientCert
-		// With a ticket, a client whose authority was removed could resume.
+		// A session ticket would let a client resume a session after the authority that
+		// signed its certificate was removed.
 		config.SessionTicketsDisabled = true
 	}
 	s.config, s.web, s.pems = config, config.Clone(), pems

@@ -19,7 +19,7 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// ask makes a call with a client of its own.
+// ask calls GetServerInfo with a new client.
 func ask(t *testing.T, c client.Config) error {
 	t.Helper()
 	client, err := client.Dial(c)
@@ -31,8 +31,8 @@ func ask(t *testing.T, c client.Config) error {
 	return err
 }
 
-// Ensure that a server with authorities for its clients accepts only clients
-// with a certificate of those, from the first call on.
+// Ensure that a server with client certificate authorities accepts only clients with a
+// certificate from one of them, and rejects other clients from the first call on.
 func TestStart_MutualTLS(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -59,17 +59,16 @@ func TestStart_MutualTLS(t *testing.T) {
 	misled.CAFile = strangers.File
 	plain := client.Config{Target: friend.Target}
 	for name, other := range map[string]client.Config{
-		"a certificate of others": stranger, "no certificate": nobody, "another server": misled, "no TLS": plain,
+		"a certificate from another authority": stranger, "no certificate": nobody, "another server": misled, "no TLS": plain,
 	} {
 		assert.ErrorIs(t, ask(t, other), client.ErrUnreachable, name)
 	}
 	_, err := client.Dial(client.Config{Target: friend.Target, CertFile: friend.CertFile})
-	assert.ErrorContains(t, err, "a certificate and its key go together")
+	assert.ErrorContains(t, err, "a certificate and its key must be given together")
 }
 
-// Ensure that certificates that are replaced are used from the next connection
-// on, that those connected before stay, and that files which are wrong change
-// nothing.
+// Ensure that new connections use replaced certificates, that existing connections
+// continue, and that invalid files change nothing.
 func TestStart_CertificateRenewed(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -102,18 +101,18 @@ func TestStart_CertificateRenewed(t *testing.T) {
 
 	require.NoError(t, os.WriteFile(c.TLSCert, []byte("nonsense"), 0o600))
 	require.Eventually(t, func() bool {
-		assert.Equal(t, old.SerialNumber, shown(), "a file that is no certificate")
+		assert.Equal(t, old.SerialNumber, shown(), "the file is not a certificate")
 		return strings.Contains(log.String(), "certificate not renewed")
 	}, patience, 50*time.Millisecond)
 
 	renewed := next.Issue(t, "server", c.TLSCert, c.TLSKey)
 	require.Eventually(t, func() bool { return renewed.SerialNumber.Cmp(shown()) == 0 }, patience, 50*time.Millisecond)
-	require.NoError(t, info(), "connected before")
+	require.NoError(t, info(), "an existing connection")
 	require.NoError(t, ask(t, client.Config{Target: server.Addr().String(), CAFile: next.File}))
 	assert.ErrorIs(t, ask(t, client.Config{Target: server.Addr().String(), CAFile: authority.File}), client.ErrUnreachable)
 }
 
-// Ensure that files that cannot be used are told by the flag that names them.
+// Ensure that the error for an unusable file names the flag that selected the file.
 func TestRun_WrongCertificates(t *testing.T) {
 	t.Parallel()
 	authority := tlstest.NewAuthority(t)

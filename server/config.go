@@ -1,6 +1,6 @@
-// Package server is a whole Gridstand server as a library: Config says how it runs,
-// Start starts it, Run serves until its context ends. The program gridstand-server,
-// gridstand play --local and tests run it.
+// Package server provides a complete Gridstand server as a library. Config configures it, Start
+// starts it, and Run serves until its context is done. The gridstand-server program, gridstand play
+// --local and the tests use it.
 package server
 
 import (
@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,109 +18,119 @@ import (
 
 	"github.com/adrg/xdg"
 
+	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/server/internal/ratelimit"
 	"github.com/gridstand/gridstand/server/internal/web"
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// Memory is the value of Config.Store for a store that is gone when the server ends.
+// Memory is the value of Config.Store for a store in memory, which is lost when the
+// server ends.
 const Memory = "memory"
 
-// NoWeb is the value of Config.Web for a server that speaks only gRPC.
+// NoWeb is the value of Config.Web for a server that does not serve HTTP.
 const NoWeb = "off"
 
-// File is the value of Config.Store for a file. An empty path is a file in Config.Data.
+// File returns the value of Config.Store for the store in the file at path. An empty path
+// means the default file in Config.Data.
 func File(path string) string { return fileScheme + path }
 
 const fileScheme = "sqlite:"
 
-// LogFormats are the values of Config.LogFormat.
+// LogFormats contains the valid values of Config.LogFormat.
 var LogFormats = []string{"text", "json"}
 
-// Config says how a server runs. Its first part has a field for each flag of
-// the program, which describes it; start from DefaultConfig.
+// Config configures a server. The fields before Listener correspond to the flags of the
+// gridstand-server program, whose help describes them. Start with DefaultConfig.
 type Config struct {
-	// Listen is the TCP address to serve on. Port 0 takes a free one.
+	// Listen is the TCP address to serve on. Port 0 chooses a free port.
 	Listen string
-	// Web is where HTTP is served, for browsers: empty for the port of Listen, NoWeb for
-	// nowhere, or a TCP address of its own.
+	// Web selects where the server serves HTTP for browsers: empty for the port of
+	// Listen, NoWeb for nowhere, or a separate TCP address.
 	Web string
-	// WebOrigins are the origins whose pages may make calls with a token, separated by
-	// commas; "*" is any. Those of the server's own pages always may.
+	// WebOrigins is a comma-separated list of origins whose pages may make calls with a
+	// token; "*" allows all origins. The server's own pages are always allowed.
 	WebOrigins string
-	// Store names where games are kept: a File, Memory, or a redis:// or rediss:// URL,
-	// or several of them separated by commas.
+	// PublicURL is the URL of the web pages, without a path, for the links that clients
+	// display. If it is empty, clients use the address that they connect to.
+	PublicURL string
+	// Store selects the store: the result of File, Memory, a redis:// or rediss:// URL, or
+	// several such URLs separated by commas.
 	Store string
-	// Data is the directory of the file that File("") stands for.
+	// Data is the directory that contains the file selected by File("").
 	Data string
-	// TLSCert and TLSKey are PEM files; both are empty for no encryption. They
-	// are read again when they are replaced.
+	// TLSCert and TLSKey are the paths of PEM files. If both are empty, connections are
+	// not encrypted. The server rereads the files after they are replaced.
 	TLSCert, TLSKey string
-	// TLSClientCA is a PEM file with the authorities of clients, who need a
-	// certificate then; empty for none.
+	// TLSClientCA is the path of a PEM file with certificate authorities. If set, clients
+	// must present a certificate signed by one of them.
 	TLSClientCA string
-	// Metrics is the TCP address for metrics, empty for none.
+	// Metrics is the TCP address to serve metrics on, or empty to serve none.
 	Metrics string
-	// Pprof offers profiles on the Metrics address.
+	// Pprof makes the server serve profiles on the Metrics address.
 	Pprof bool
-	// LogLevel and LogFormat make the log on standard error.
+	// LogLevel and LogFormat configure the log on standard error.
 	LogLevel  slog.Level
 	LogFormat string
-	// Keepalive is the idle time after which a connection is probed, 0 for never.
+	// Keepalive is how long a connection may be idle before it is probed, or 0 for no
+	// probes.
 	Keepalive time.Duration
-	// AbandonAfter is the time without a move after which a game ends.
+	// AbandonAfter is how long a game may go without a move before it ends.
 	AbandonAfter time.Duration
-	// WaitingFor is the time after which a game that waits for players ends.
+	// WaitingFor is how long a game may wait for players before it ends.
 	WaitingFor time.Duration
-	// OnlyUptime has those two count only the time in which a server ran on the store,
-	// for a machine that is turned off.
+	// OnlyUptime makes AbandonAfter and WaitingFor count only the time during which a server
+	// was using the store, for machines that are not always on.
 	OnlyUptime bool
-	// MinTurnLimit is the shortest time for a move that games may have. The
-	// default is as high as it can be.
+	// MinTurnLimit is the shortest turn limit that games may have. It cannot exceed the
+	// default.
 	MinTurnLimit time.Duration
 	// BotPace is how long a bot waits before it moves.
 	BotPace time.Duration
-	// Exhibition has servers show a game between bots to clients who look for live games
-	// while none moves. Each server decides for itself whether to start it.
+	// Exhibition lets servers start a game between bots when a client lists live games and none
+	// is being played. Each server decides independently.
 	Exhibition bool
+	// Daily is a comma-separated list of the variants with a daily game, or empty for none. All
+	// servers that share a store need the same value.
+	Daily string
 	// KeepFinished is how long finished games are kept.
 	KeepFinished time.Duration
-	// KeepAccounts is how long an account without a game or a call is kept. Its
-	// name stays taken.
+	// KeepAccounts is how long an account without games or calls is kept. After that, its name
+	// stays taken.
 	KeepAccounts time.Duration
-	// Proxies are trusted to name the address of a call: addresses and networks
-	// separated by commas, empty for none.
+	// Proxies is a comma-separated list of the addresses and networks of proxies that are
+	// trusted to report their clients' addresses, or empty for none.
 	Proxies string
-	// Limits bound what clients may do.
+	// Limits limits what clients can do.
 	Limits limits.Limits
-	// Reflection lets tools list the services.
+	// Reflection enables gRPC server reflection, which lets tools list the services.
 	Reflection bool
-	// StopTimeout bounds how long a stop waits for calls in progress.
+	// StopTimeout is how long a shutdown may wait for calls in progress.
 	StopTimeout time.Duration
-	// Idle is how long a game without players and watchers stays in memory: long
-	// enough for a player who thinks, and for a client that reconnects. Servers
-	// on one store need the same, since it bounds what they know of a store that
-	// went back in time.
+	// Idle is how long a game without players and watchers stays in memory. It must be long enough
+	// for a player to think and for a client to reconnect. All servers that share a store need the
+	// same value, because it limits what they remember after a rollback of the store.
 	Idle time.Duration
-	// PauseAfter is how long a game between bots alone goes on after the last
-	// Watch or GetGame. Servers on one store need the same.
+	// PauseAfter is how long a game with only bots continues after the last Watch or GetGame. All
+	// servers that share a store need the same value.
 	PauseAfter time.Duration
-	// Stall is how long a watcher may take to read a message before the stream is
-	// ended, and its connection as much later.
+	// Stall is how long a watcher may take to read a message before its stream ends. If it
+	// still reads nothing, its connection is closed after another Stall.
 	Stall time.Duration
 
-	// Listener is served on in place of Listen, if it is set. The server
-	// closes it.
+	// Listener, if set, replaces Listen. The server closes it.
 	Listener net.Listener
-	// Logger takes the place of the one that LogLevel and LogFormat make, if
-	// it is set.
+	// Logger, if set, replaces the logger that LogLevel and LogFormat configure.
 	Logger *slog.Logger
-	// Now is the local wall clock, time.Now if it is nil. It guesses which
-	// leaderboards are current; the store's clock decides that and everything else.
+	// Now is the local wall clock. If it is nil, the server uses time.Now. It only predicts
+	// which leaderboards are current; the store's clock decides that and everything else.
 	Now func() time.Time
+	// StoreNow is the clock of a store in a file or in memory. If it is nil, the store uses
+	// time.Now. A Redis store uses Redis's clock.
+	StoreNow func() time.Time
 }
 
-// DefaultConfig returns the configuration of the program without flags.
+// DefaultConfig returns the configuration that the program uses when no flags are set.
 func DefaultConfig() Config {
 	return Config{
 		Listen:       ":2048",
@@ -133,6 +144,7 @@ func DefaultConfig() Config {
 		MinTurnLimit: maxTurnFloor,
 		BotPace:      700 * time.Millisecond,
 		Exhibition:   true,
+		Daily:        "classic",
 		KeepFinished: 30 * 24 * time.Hour,
 		KeepAccounts: 90 * 24 * time.Hour,
 		Limits:       limits.Default(),
@@ -144,8 +156,8 @@ func DefaultConfig() Config {
 	}
 }
 
-// stateDirectory returns where servers of this user keep their file, empty if the
-// environment names no home of a user.
+// stateDirectory returns the directory for the current user's store, or "" if the
+// environment defines no home directory.
 func stateDirectory() string {
 	if _, err := os.UserHomeDir(); err != nil && os.Getenv("XDG_STATE_HOME") == "" {
 		return ""
@@ -153,47 +165,47 @@ func stateDirectory() string {
 	return filepath.Join(xdg.StateHome, "gridstand", "server")
 }
 
-// Unlimited returns c without limits, except on the size of messages, for loads and
-// tests: all their calls come from one address.
+// Unlimited returns a copy of c with no limits except the message size. It is for load
+// generators and tests, whose calls all come from one address.
 func (c Config) Unlimited() Config {
 	c.Limits = limits.Limits{MessageBytes: c.Limits.MessageBytes}
 	return c
 }
 
-// keepOutages is how long to know when no server ran, zero for as long as clocks need
-// that.
+// keepOutages returns how long the store keeps records of the times when no server was
+// running. Zero means as long as the clocks need them.
 func (c *Config) keepOutages() time.Duration {
 	if c.OnlyUptime {
-		return 10 * 365 * 24 * time.Hour // some ten outages a day
+		return 10 * 365 * 24 * time.Hour // few enough records to store, even with ten outages a day
 	}
 	return 0
 }
 
-// ConfigError says which value of a Config cannot be used, and why.
+// ConfigError reports an unusable value of a Config field.
 type ConfigError struct {
-	// Flag that sets the value, without dashes.
+	// Flag is the flag that sets the value, without dashes.
 	Flag string
 	Err  error
 }
 
 func (e *ConfigError) Error() string { return "--" + e.Flag + ": " + e.Err.Error() }
 
-// Unwrap returns the reason alone.
+// Unwrap returns the error without the flag's name.
 func (e *ConfigError) Unwrap() error { return e.Err }
 
 func wrong(flag, format string, args ...any) error {
 	return &ConfigError{Flag: flag, Err: fmt.Errorf(format, args...)}
 }
 
-// minKeepalive is the shortest that gRPC takes.
+// minKeepalive is the shortest value that gRPC accepts.
 const minKeepalive = time.Second
 
-// maxTurnFloor is the highest that MinTurnLimit can be: the contract lets games
-// have a turn limit of five seconds on every server.
+// maxTurnFloor is the largest valid MinTurnLimit. The contract guarantees that every
+// server allows games with a turn limit of five seconds.
 const maxTurnFloor = 5 * time.Second
 
-// validate returns a *ConfigError for the first value that is wrong in itself.
-// It does not check files, such as certificates.
+// validate returns a *ConfigError for the first invalid value. It does not check files,
+// such as certificates.
 func (c *Config) validate() error {
 	if c.Listener == nil {
 		if err := checkAddress(c.Listen); err != nil {
@@ -216,11 +228,14 @@ func (c *Config) validate() error {
 	if _, err := ratelimit.ParseProxies(c.Proxies); err != nil {
 		return &ConfigError{"proxies", err}
 	}
+	if !validPublicURL(c.PublicURL) {
+		return wrong("public-url", "must be like https://play.example, without a path, not %q", c.PublicURL)
+	}
 	switch {
 	case (c.TLSCert == "") != (c.TLSKey == ""):
 		return wrong("tls-cert", "must be set together with --tls-key")
 	case c.TLSClientCA != "" && c.TLSCert == "":
-		return wrong("tls-client-ca", "needs --tls-cert: without it nothing is encrypted")
+		return wrong("tls-client-ca", "needs --tls-cert, because TLS is off without it")
 	case c.Pprof && c.Metrics == "":
 		return wrong("pprof", "needs --metrics, the address on which it is served")
 	case !slices.Contains(LogFormats, c.LogFormat):
@@ -248,6 +263,11 @@ func (c *Config) validate() error {
 	case c.Stall < time.Second:
 		return wrong("stall", "must be at least 1s")
 	}
+	for _, variant := range c.dailies() {
+		if v, ok := variants.Current(variant); !ok || v.Seats != 1 {
+			return wrong("daily", "must name variants of 2048, not %q; these are %s", variant, strings.Join(dailyVariants(), ", "))
+		}
+	}
 	for _, limit := range limits.Table {
 		if err := limits.Check(*limit.Of(&c.Limits)); err != nil {
 			return &ConfigError{limit.Flag, err}
@@ -256,7 +276,32 @@ func (c *Config) validate() error {
 	return nil
 }
 
-// webAddress returns the address of a listener for HTTP alone, empty if there is none.
+// dailyVariants returns the IDs of the variants that support daily games.
+func dailyVariants() (ids []string) {
+	for _, v := range variants.All() {
+		if v.Seats == 1 {
+			ids = append(ids, v.ID)
+		}
+	}
+	return ids
+}
+
+// dailies returns the IDs of the variants that have a daily game.
+func (c *Config) dailies() []string {
+	return strings.FieldsFunc(c.Daily, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// validPublicURL reports whether s is empty, or an http or https URL with a host and
+// nothing else.
+func validPublicURL(s string) bool {
+	if s == "" {
+		return true
+	}
+	u, err := url.Parse(s)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.Scheme+"://"+u.Host == s
+}
+
+// webAddress returns the address of the HTTP-only listener, or "" if there is no such listener.
 func (c *Config) webAddress() string {
 	if c.Web == NoWeb {
 		return ""
@@ -279,7 +324,7 @@ func checkAddress(address string) error {
 	return nil
 }
 
-// NewLogger returns the logger that the configuration asks for.
+// NewLogger returns the logger that LogLevel and LogFormat configure.
 func (c *Config) NewLogger() *slog.Logger {
 	if c.Logger != nil {
 		return c.Logger

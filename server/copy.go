@@ -14,14 +14,14 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 )
 
-// Copied is how much Copy copied.
+// Copied reports how much Copy has copied.
 type Copied = store.Copied
 
-// Copy copies all that a store keeps into an empty one, which the value to of
-// Config.Store names; c names the first one. No server may run on either of them.
-// Progress is called with what was copied so far, now and then. A file that it made is
-// removed after an error, which is a *ConfigError, with the flag "from" or "to", or
-// says in a line why there is no copy.
+// Copy copies everything from the store that c selects to an empty store. to selects the target
+// store, in the same format as Config.Store. No server may be running on the source or the
+// target. Copy calls progress with the current counts from time to time. If it fails, it
+// removes the target file if it created it. The error is a *ConfigError with the flag "from" or
+// "to", or a one-line explanation.
 func Copy(ctx context.Context, c Config, to string, progress func(Copied)) (copied Copied, err error) {
 	if err := c.validate(); err != nil {
 		return Copied{}, err
@@ -29,7 +29,7 @@ func Copy(ctx context.Context, c Config, to string, progress func(Copied)) (copi
 	target := c
 	target.Store = to
 	if target.Store == c.Store {
-		return Copied{}, wrong("to", "must be another store than --from")
+		return Copied{}, wrong("to", "must not be the same store as --from")
 	}
 	source, err := c.openStopped(ctx, "from", false)
 	if err != nil {
@@ -51,12 +51,13 @@ func Copy(ctx context.Context, c Config, to string, progress func(Copied)) (copi
 		return copied, err
 	}
 	if err := recovery.New(target.recovery(opened, c.NewLogger())).ReindexAll(ctx); err != nil {
-		return copied, fmt.Errorf("making lists of the games: %w", err)
+		return copied, fmt.Errorf("index games: %w", err)
 	}
 	return copied, nil
 }
 
-// openStopped opens a store on which no server runs. flag is that which named it.
+// openStopped opens the store that c selects, unless a server is running on it. Errors about
+// the selection refer to the given flag.
 func (c *Config) openStopped(ctx context.Context, flag string, create bool) (*store.Store, error) {
 	if c.Store == Memory {
 		return nil, wrong(flag, "a store in memory exists only inside its server")
@@ -78,29 +79,30 @@ func (c *Config) openStopped(ctx context.Context, flag string, create bool) (*st
 	return s, nil
 }
 
-// stillRuns is the age of a heartbeat up to which its server counts as running. They
-// beat more than once a second.
-const stillRuns = 5 * time.Second
+// A server counts as running if its last heartbeat was less than heartbeatTimeout ago.
+// Servers send more than one heartbeat per second.
+const heartbeatTimeout = 5 * time.Second
 
-// stopped returns an error if a server runs on a shared store, or died just now.
+// stopped returns an error if a server is using a shared store, or was using it a few seconds
+// ago.
 func stopped(ctx context.Context, s *store.Store) error {
 	if !s.Shared() {
-		return nil // It is locked.
+		return nil // The file is locked, so no server is running.
 	}
 	now, err := s.Heartbeats.Servers(ctx)
 	if err != nil {
 		return err
 	}
 	for _, server := range now.Servers {
-		if !server.Left && now.Now.Sub(server.At) < stillRuns {
-			return fmt.Errorf("a server runs on redis at %s, or did some seconds ago; stop all of them first", s.Name())
+		if !server.Left && now.Now.Sub(server.At) < heartbeatTimeout {
+			return fmt.Errorf("a server is running on %s, or was a few seconds ago; stop all servers first", s.Name())
 		}
 	}
 	return nil
 }
 
-// newFile returns a function that removes the file that c names, with those beside it,
-// unless it exists now.
+// newFile returns a function that removes the file that c selects and its companion files.
+// If the file already exists when newFile is called, the returned function does nothing.
 func (c *Config) newFile() (remove func()) {
 	path, ok := strings.CutPrefix(c.Store, fileScheme)
 	path, err := c.file(path)

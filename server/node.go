@@ -20,6 +20,7 @@ import (
 	"github.com/gridstand/gridstand/internal/version"
 	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/admission"
+	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/heartbeat"
@@ -35,7 +36,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/web"
 )
 
-// node is the parts of one server, connected to each other.
+// node contains one server's components.
 type node struct {
 	Config
 	logger  *slog.Logger
@@ -44,31 +45,34 @@ type node struct {
 	refusals *refusals
 
 	store     *store.Store
-	log       *gamelog.Log // as callers read it
+	log       *gamelog.Log // used by calls; background work has its own instance
 	directory *directory.Directory
 	heartbeat *heartbeat.Monitor
 	recovery  *recovery.Recovery
 	lifecycle *lifecycle.Manager
 	hub       *match.Hub
+	// challenges is used by calls; background work has its own instance.
+	challenges *challenge.Challenges
 
 	grpc *grpc.Server
 	web  *web.Server
-	// webListener is what web serves on, nil if HTTP is not served.
+	// webListener is the listener for HTTP, or nil if HTTP is not served.
 	webListener net.Listener
 	health      *health.Server
-	// lingering ends when health watchers have had time to learn that the server
-	// stops.
+	// lingering ends after health watchers have had time to learn that the server is
+	// stopping.
 	lingering context.Context
 	endLinger context.CancelFunc
 
 	proxies ratelimit.Proxies
-	// storeAnswers is whether the store answered the monitor's last ping.
+	// storeAnswers is set while the store answers the monitor's pings.
 	storeAnswers atomic.Bool
 	admission    *admission.Control
-	admin        *admin // nil without metrics
+	admin        *admin // nil if metrics are not served
 }
 
-// open makes all parts and waits for the store. After an error it leaves nothing open.
+// open creates all components and waits for the store to answer. If it fails, it closes
+// everything that it has created.
 func open(ctx context.Context, c Config) (_ *node, err error) {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -90,36 +94,39 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 		return nil, err
 	}
 	transport := transportOptions(c)
-	if n.store, err = c.openStore(ctx, n.logger); err != nil {
-		return nil, err
+	steps := []func() error{
+		func() (err error) { n.store, err = c.openStore(ctx, n.logger); return err },
+		func() error { return n.listen(webEncryption) },
+		n.listenAdmin,
 	}
-	if err := n.listen(webEncryption); err != nil {
-		return nil, err
+	if c.createsFile() { // A server that cannot listen on its address must not create an empty store.
+		steps = append(steps[1:], steps[0])
 	}
-	n.connect(append(transport, grpc.Creds(n.admission.Credentials(encryption))))
-	if c.Metrics != "" {
-		if n.admin, err = newAdmin(c, n.logger, n.metrics.Handler(), n.healthy, n.ready); err != nil {
+	for _, step := range steps {
+		if err := step(); err != nil {
 			return nil, err
 		}
 	}
+	n.connect(append(transport, grpc.Creds(n.admission.Credentials(encryption))))
 	if n.store.Shared() {
 		err = n.heartbeat.Join(ctx)
 	} else {
-		// A list, which does not write otherwise, would have to later: on a full disk, too.
+		// Write the secret now. Otherwise the first list call, which should be read-only,
+		// would have to write the secret even if the disk is full.
 		_ = page.NewTokens(n.store.Secrets).Prepare(ctx)
 	}
 	return n, err
 }
 
-// listen uses the configured listener, or makes one, and one for HTTP if it has an address
-// of its own.
+// listen creates the listeners. If a listener is configured, it uses that one. HTTP gets a
+// separate listener if it has a separate address.
 func (n *node) listen(webEncryption *tls.Config) (err error) {
 	if n.proxies, err = ratelimit.ParseProxies(n.Proxies); err != nil {
 		return &ConfigError{"proxies", err}
 	}
 	inner := n.Listener
 	if inner == nil {
-		if inner, err = net.Listen("tcp", n.Listen); err != nil {
+		if inner, err = listen("listen", n.Listen); err != nil {
 			return err
 		}
 	}
@@ -136,16 +143,35 @@ func (n *node) listen(webEncryption *tls.Config) (err error) {
 	return nil
 }
 
-// listenWeb returns the listener for HTTP, nil if there is none.
+// listen returns a listener for the address that flag sets. Its error names the flag, but
+// is not a *ConfigError: if another program is using the address, a later start may
+// succeed.
+func listen(flag, address string) (net.Listener, error) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("--%s: %w", flag, err)
+	}
+	return listener, nil
+}
+
+// listenAdmin creates the admin server if the configuration has an address for it.
+func (n *node) listenAdmin() (err error) {
+	if n.Metrics != "" {
+		n.admin, err = newAdmin(n.Config, n.logger, n.metrics.Handler(), n.healthy, n.ready)
+	}
+	return err
+}
+
+// listenWeb returns the listener for HTTP, or nil if HTTP is not served.
 func (n *node) listenWeb(encryption *tls.Config) (net.Listener, error) {
 	if n.Web == "" {
 		return n.admission.HTTP(), nil
 	}
-	_ = n.admission.HTTP().Close() // It closes what does not speak gRPC.
+	_ = n.admission.HTTP().Close() // From now on, the gRPC port closes connections that do not use gRPC.
 	if n.Web == NoWeb {
 		return nil, nil
 	}
-	inner, err := net.Listen("tcp", n.Web)
+	inner, err := listen("web", n.Web)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +181,8 @@ func (n *node) listenWeb(encryption *tls.Config) (net.Listener, error) {
 	return tls.NewListener(n.admission.Beside(inner), encryption), nil
 }
 
-// webAddr returns the address on which HTTP is served, nil if it is not.
+// webAddr returns the address that the server listens on for HTTP, or nil if HTTP is not
+// served.
 func (n *node) webAddr() net.Addr {
 	if n.webListener == nil {
 		return nil
@@ -163,7 +190,7 @@ func (n *node) webAddr() net.Addr {
 	return n.webListener.Addr()
 }
 
-// connect makes the packages of the server and the gRPC server above them.
+// connect creates the server's components, and the gRPC and HTTP servers that use them.
 func (n *node) connect(transport []grpc.ServerOption) {
 	c := n.Config.recovery(n.store, n.logger)
 	serverID := id.New()
@@ -172,27 +199,32 @@ func (n *node) connect(transport []grpc.ServerOption) {
 		Alone: !n.store.Shared(), Keep: n.keepOutages(),
 	})
 	c.Heartbeat = n.heartbeat
+	c.Challenges.Outages = n.heartbeat.Outages
 	n.recovery, n.directory = recovery.New(c), c.Directory
 	n.lifecycle = lifecycle.New(lifecycle.Config{
-		Exhibitions: n.store.Background.Exhibitions, Log: c.Log, Accounts: c.Accounts, Leaderboard: c.Leaderboard, Directory: c.Directory,
-		Scheduler: c.Scheduler, Heartbeat: c.Heartbeat, Logger: n.logger,
+		Exhibitions: n.store.Background.Exhibitions, Log: c.Log, Accounts: c.Accounts, Leaderboard: c.Leaderboard,
+		Challenges: c.Challenges, Directory: c.Directory, Scheduler: c.Scheduler, Heartbeat: c.Heartbeat, Logger: n.logger,
 		AbandonAfter: n.AbandonAfter, WaitingFor: n.WaitingFor, OnlyUptime: n.OnlyUptime, KeepFinished: n.KeepFinished,
 		Limits: n.Limits, PauseAfter: n.PauseAfter, Showcase: n.Exhibition, BotPace: n.BotPace, Recorded: n.metrics.Recorded,
 	})
 	n.log = gamelog.New(n.store.Games)
+	challenges := n.Config.challenges(n.store.Challenges, n.log)
+	challenges.Outages = n.heartbeat.Outages
+	n.challenges = challenge.New(challenges)
 	n.hub = match.NewHub(match.Config{
-		Log: n.log, Feed: n.store.Feed, Transactional: n.store.Transactional(), Agenda: n.lifecycle, Observer: observer{n.metrics, n.directory},
+		Log: n.log, Feed: n.store.Feed, Windows: n.challenges, Transactional: n.store.Transactional(), Agenda: n.lifecycle, Observer: observer{n.metrics, n.directory},
 		Logger: n.logger, ServerID: serverID, Idle: n.Idle, Stall: n.Stall,
 	})
 	n.metrics.Live(n.hub.Live, n.hub.Watchers)
 
 	accounts := account.New(n.store.Accounts, n.KeepAccounts)
+	tokens := page.NewTokens(n.store.Secrets)
 	games := rpc.New(rpc.Config{
 		Hub: n.hub, Log: n.log, Accounts: accounts, Keys: account.NewKeys(n.store.Keys, accounts),
-		Credentials: account.NewCredentials(n.store.Credentials), Leaderboard: leaderboard.New(n.store.Boards, page.NewTokens(n.store.Secrets), n.Now), Directory: n.directory,
-		Planner: n.lifecycle, Meter: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
+		Credentials: account.NewCredentials(n.store.Credentials), Leaderboard: leaderboard.New(n.store.Boards, tokens, n.Now), Directory: n.directory,
+		Challenges: n.challenges, Tokens: tokens, Planner: n.lifecycle, Meter: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
 		StoreAnswers: n.storeAnswers.Load,
-		Version:      version.String(), Durable: n.store.Durable(), MinTurnLimit: n.MinTurnLimit,
+		Version:      version.String(), WebURL: n.PublicURL, Durable: n.store.Durable(), MinTurnLimit: n.MinTurnLimit,
 		Limits: n.Limits,
 		Quotas: n.store.Quotas, Proxies: n.proxies,
 		HangUp: n.admission.HangUp,
@@ -200,8 +232,8 @@ func (n *node) connect(transport []grpc.ServerOption) {
 	n.serveCalls(games, transport)
 }
 
-// serveCalls makes the gRPC server and the HTTP server. The interceptors of both run in
-// the order in which they are listed here, so metrics include the answers to panics.
+// serveCalls creates the gRPC server and the HTTP server. Both run the interceptors in the
+// order listed here. The metrics come first, so they include the responses to panics.
 func (n *node) serveCalls(games *rpc.Service, transport []grpc.ServerOption) {
 	var unary []grpc.UnaryServerInterceptor
 	var stream []grpc.StreamServerInterceptor
@@ -211,9 +243,9 @@ func (n *node) serveCalls(games *rpc.Service, transport []grpc.ServerOption) {
 	recoverUnary, recoverStream := recoverers(n.logger)
 	unary = append(unary, recoverUnary, games.Unary)
 	stream = append(stream, recoverStream, games.Stream)
-	origins, _ := web.ParseOrigins(n.WebOrigins) // validate has checked it.
+	origins, _ := web.ParseOrigins(n.WebOrigins) // validate has already checked the value.
 	n.web = web.NewServer(web.Config{
-		Service: games, Unary: unary, Stream: stream, Limits: &n.Limits, Logger: n.logger, AdmitEvents: n.admission.EnterSSE, Origins: origins,
+		Service: games, Unary: unary, Stream: stream, Limits: &n.Limits, Logger: n.logger, Stall: n.Stall, AdmitEvents: n.admission.EnterSSE, Origins: origins,
 	})
 	n.web.Handler = n.admission.Handler(n.web.Handler)
 	options := append(transport, n.admission.Options()...)
@@ -233,8 +265,8 @@ func (n *node) serveCalls(games *rpc.Service, transport []grpc.ServerOption) {
 	n.metrics.Serving(n.grpc)
 }
 
-// endHealthWatch ends streams of health watchers, for which a stop would wait: only
-// their callers end them otherwise.
+// endHealthWatch is an interceptor that ends health watchers' streams when the server stops.
+// Otherwise a shutdown would have to wait for the callers to end the streams.
 func (n *node) endHealthWatch(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	if info.FullMethod != grpc_health_v1.Health_Watch_FullMethodName {
 		return handler(server, stream)
@@ -251,22 +283,24 @@ func (n *node) healthy() bool {
 	return err == nil && answer.GetStatus() == grpc_health_v1.HealthCheckResponse_SERVING
 }
 
-// ready returns why the server cannot take moves, nil if it can.
+// ready returns nil if the server can accept moves, or an error that explains why it
+// cannot.
 func (n *node) ready(ctx context.Context) error {
 	if !n.healthy() {
 		return errors.New("the server is stopping")
 	}
 	if err := n.log.Ready(ctx); err != nil {
-		return fmt.Errorf("the store takes no moves: %w", err)
+		return fmt.Errorf("the store accepts no moves: %w", err)
 	}
 	return nil
 }
 
-// close releases what open made, after all stages have stopped or before they started.
+// close releases everything that open created. It is called only before the stages start
+// or after all of them have stopped.
 func (n *node) close() {
 	n.endLinger()
 	if n.grpc != nil {
-		n.grpc.Stop() // Its workers wait for calls from the moment it is made.
+		n.grpc.Stop() // Stop the workers that NewServer started.
 	}
 	switch {
 	case n.admission != nil:

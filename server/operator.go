@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/server/internal/account"
+	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
@@ -19,27 +21,29 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 )
 
-// Operator does an operator's work on a store, also while servers run on it.
+// Operator performs administrative operations on a store, even while servers use it.
 type Operator struct {
 	store    *store.Store
 	accounts *account.Store
 	boards   *leaderboard.Boards
 	recovery *recovery.Recovery
 	hosts    *account.Credentials
+
+	challenges *challenge.Challenges
 }
 
 // Rebuilt is the result of Operator.Rebuild.
 type Rebuilt = recovery.Rebuilt
 
-// Operate opens the store that c.Store and c.Data name, beside a server if one runs; of
-// the other values those count that say for how long what is kept. The caller closes
-// it. The error is a *ConfigError, or says in a line why the store cannot be used.
+// Operate opens the store selected by c.Store and c.Data, even while a server uses it. Of
+// the other fields of c, only the retention times matter. The caller must close the
+// Operator. The error is a *ConfigError or a one-line explanation.
 func Operate(ctx context.Context, c Config) (*Operator, error) {
 	return operate(ctx, c, sqlite.Options{Beside: true})
 }
 
-// OperateAlone is Operate for work on a whole store. If that is a file, no server may
-// use it until Close.
+// OperateAlone is like Operate but is for operations that need exclusive access to the
+// store. If the store is a file, no server may use it until Close.
 func OperateAlone(ctx context.Context, c Config) (*Operator, error) {
 	return operate(ctx, c, sqlite.Options{})
 }
@@ -65,24 +69,35 @@ func operate(ctx context.Context, c Config, options sqlite.Options) (_ *Operator
 			o.Close()
 		}
 	}()
-	config := c.recovery(o.store, c.NewLogger())
+	logger := c.NewLogger()
+	if path, ok := strings.CutPrefix(o.store.Name(), fileScheme); ok {
+		if problem := sqlite.Misowned(path); problem != "" {
+			logger.Warn("a server that runs as the owner of the directory cannot open the store: change the file's owner", "id", "file-owner", "problem", problem)
+		}
+	}
+	config := c.recovery(o.store, logger)
 	o.accounts, o.boards, o.recovery = config.Accounts, config.Leaderboard, recovery.New(config)
+	o.challenges = config.Challenges
 	o.hosts = account.NewCredentials(o.store.Credentials)
 	return o, nil
 }
 
+// Store returns the store in the format of Config.Store, without the password of a Redis
+// store.
+func (o *Operator) Store() string { return o.store.Name() }
+
 // Close closes the store.
 func (o *Operator) Close() { _ = o.store.Close() }
 
-// Rebuild derives leaderboards and lists again from the logs of the games. What
-// it did is returned with an error too.
+// Rebuild recomputes the leaderboards and lists from the game logs. The result is valid
+// even if the error is not nil.
 func (o *Operator) Rebuild(ctx context.Context) (Rebuilt, error) { return o.recovery.Rebuild(ctx) }
 
-// ErrNoPlayer means there is no player of that name or id.
+// ErrNoPlayer means that there is no player with the given name or ID.
 var ErrNoPlayer = errors.New("there is no such player")
 
-// Hide hides a player, by name or id: off all leaderboards, and with the
-// player's games off the public lists. It returns name and id.
+// Hide removes a player from all leaderboards, and the player's games from the public
+// lists. player is a name or an ID. Hide returns the player's name and ID.
 func (o *Operator) Hide(ctx context.Context, player string) (name, playerID string, err error) {
 	p, err := o.find(ctx, player)
 	if err != nil {
@@ -91,7 +106,7 @@ func (o *Operator) Hide(ctx context.Context, player string) (name, playerID stri
 	return p.Name, p.ID, o.boards.Hide(ctx, p.ID)
 }
 
-// Unhide undoes Hide, and records the player's results since then.
+// Unhide reverses Hide. It also records the results that the player achieved while hidden.
 func (o *Operator) Unhide(ctx context.Context, player string) (name, playerID string, err error) {
 	p, err := o.find(ctx, player)
 	if err != nil {
@@ -111,19 +126,39 @@ func (o *Operator) find(ctx context.Context, player string) (account.Player, err
 	return p, err
 }
 
-// Credential is the service credential of an SSH host, without its secret.
+// ErrNoChallenge means that there is no challenge with the given ID.
+var ErrNoChallenge = challenge.ErrNotFound
+
+// Identical returns groups of attempts at a challenge that begin with the same 100 moves.
+// Each group is a sorted list of game IDs. The attempts in a group most likely come from
+// one person with several accounts.
+func (o *Operator) Identical(ctx context.Context, challengeID string) ([][]string, error) {
+	return o.challenges.Identical(ctx, o.boards, challengeID)
+}
+
+// IdenticalDaily is like Identical but examines today's daily game of a variant.
+func (o *Operator) IdenticalDaily(ctx context.Context, variant string) ([][]string, error) {
+	now, err := o.store.Time(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the store's time: %w", err)
+	}
+	return o.Identical(ctx, challenge.DailyID(variant, now.UTC().Format(challenge.DateFormat)))
+}
+
+// Credential is an SSH host's service credential, without its secret.
 type Credential struct {
 	Name    string
 	Created time.Time
 }
 
-// CreateCredential creates a service credential for an SSH host, and returns it. It
-// cannot be read again. The error says in a line why the name cannot be used.
+// CreateCredential creates a service credential for an SSH host and returns it. The
+// credential cannot be retrieved later. The error is a one-line explanation of why the
+// name cannot be used.
 func (o *Operator) CreateCredential(ctx context.Context, name string) (string, error) {
 	return o.hosts.Create(ctx, name)
 }
 
-// Credentials lists the service credentials by name.
+// Credentials returns the service credentials, sorted by name.
 func (o *Operator) Credentials(ctx context.Context) ([]Credential, error) {
 	all, err := o.hosts.List(ctx)
 	credentials := make([]Credential, len(all))
@@ -133,18 +168,18 @@ func (o *Operator) Credentials(ctx context.Context) ([]Credential, error) {
 	return credentials, err
 }
 
-// RevokeCredential removes a service credential. Servers that run stop accepting it
-// within two seconds.
+// RevokeCredential removes a service credential. Running servers stop accepting it within
+// two seconds.
 func (o *Operator) RevokeCredential(ctx context.Context, name string) error {
 	return o.hosts.Revoke(ctx, name)
 }
 
-// Quarantine makes a game that is not over damaged for good, so that it is not
-// continued without the moves that the store lost. A game that is damaged already is
-// left so. The error says in a line why the game cannot be quarantined.
+// Quarantine permanently marks an unfinished game as damaged, so that it cannot continue
+// without moves that the store has lost. It leaves a game that is already damaged
+// unchanged. The error is a one-line explanation of why the game cannot be quarantined.
 func (o *Operator) Quarantine(ctx context.Context, gameID string) error {
 	if !id.Valid(gameID) {
-		return gamelog.ErrNotFound
+		return fmt.Errorf("%w: the whole id is needed, all %d characters", gamelog.ErrNotFound, id.Length)
 	}
 	err := o.recovery.Quarantine(ctx, gameID)
 	var damaged *gamelog.DamagedError
@@ -154,28 +189,41 @@ func (o *Operator) Quarantine(ctx context.Context, gameID string) error {
 	return err
 }
 
-// QuarantineBefore quarantines all games that are not over and were created before
-// a time, the zero time for now by the store's clock. It returns their ids, also with
-// an error.
+// QuarantineBefore quarantines all unfinished games created before the given time. The
+// zero time means now, by the store's clock. QuarantineBefore returns the IDs of the
+// quarantined games, which are valid even if the error is not nil.
 func (o *Operator) QuarantineBefore(ctx context.Context, before time.Time) ([]string, error) {
 	if before.IsZero() {
 		now, err := o.store.Time(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("asking for the time: %w", err)
+			return nil, fmt.Errorf("read the store's time: %w", err)
 		}
 		before = now
 	}
-	return o.recovery.QuarantineBefore(ctx, before)
+	ids, err := o.recovery.QuarantineBefore(ctx, before)
+	if path, ok := strings.CutPrefix(o.store.Name(), fileScheme); ok && err == nil {
+		err = sqlite.Quarantined(path)
+	}
+	return ids, err
 }
 
-// recovery returns what recovery works with on a store. A server adds its
-// heartbeat.
+// recovery returns the configuration of package recovery for the store s. A server must
+// add its Heartbeat.
 func (c *Config) recovery(s *store.Store, logger *slog.Logger) recovery.Config {
+	log := gamelog.New(s.Background.Games)
 	return recovery.Config{
-		Engine: s.Background, Heartbeats: s.Background.Heartbeats, Log: gamelog.New(s.Background.Games),
+		Challenges: challenge.New(c.challenges(s.Background.Challenges, log)),
+		Engine:     s.Background, Heartbeats: s.Background.Heartbeats, Log: log,
 		Accounts: account.New(s.Background.Accounts, c.KeepAccounts), Leaderboard: leaderboard.New(s.Background.Boards, page.NewTokens(s.Background.Secrets), time.Now),
 		Directory: directory.New(s.Background.Lists, s.Lists, page.NewTokens(s.Secrets), max(c.KeepFinished, c.AbandonAfter), logger),
 		Scheduler: scheduler.New(s.Background.Queue, logger), Logger: logger,
 		KeepFinished: c.KeepFinished, Memory: c.Idle,
+	}
+}
+
+// challenges returns the configuration of package challenge without the outages.
+func (c *Config) challenges(s store.Challenges, log *gamelog.Log) challenge.Config {
+	return challenge.Config{
+		Store: s, Log: log, Dailies: c.dailies(), Keep: c.KeepFinished, WaitingFor: c.WaitingFor,
 	}
 }

@@ -10,14 +10,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc/metadata"
 
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that a link to a game has what a messenger needs for a preview: words about the
-// game, and a picture of it. A private game has both for those who know its id.
+// Ensure that a link to a game provides what messaging apps need for a preview: a description
+// and a picture of the game. A private game's link provides both to anyone with the game's ID.
 func TestLinkPreview(t *testing.T) {
 	t.Parallel()
 	c := servertest.Config(t)
@@ -26,9 +26,7 @@ func TestLinkPreview(t *testing.T) {
 	server, _ := servertest.Start(t, c)
 	conn := servertest.Dial(t, server.Addr())
 	ctx := within(t)
-	ann, err := pb.NewPlayerServiceClient(conn).CreatePlayer(ctx, &pb.CreatePlayerRequest{Name: "Ann"})
-	require.NoError(t, err)
-	ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+ann.GetToken())
+	ann := playertest.New(ctx, t, conn, "Ann")
 
 	get := func(ctx context.Context, path string) *http.Response {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+server.Addr().String()+path, nil)
@@ -42,9 +40,7 @@ func TestLinkPreview(t *testing.T) {
 		return response
 	}
 	for _, private := range []bool{false, true} {
-		created, err := pb.NewGameServiceClient(conn).CreateGame(ctx, &pb.CreateGameRequest{Variant: "classic", Private: private})
-		require.NoError(t, err)
-		path := "/g/" + created.GetGame().GetId()
+		path := "/g/" + ann.Create(t, &pb.CreateGameRequest{Variant: "classic", Private: private}).GetId()
 
 		page, err := io.ReadAll(get(ctx, path).Body)
 		require.NoError(t, err)
@@ -60,11 +56,11 @@ func TestLinkPreview(t *testing.T) {
 
 	assert.Equal(t, http.StatusNotFound, get(ctx, "/g/unknown/picture.png").StatusCode)
 	refused := 0
-	for range 20 { // ten seconds' worth of reads at once, and a few more
+	for range 20 { // exceeds the burst, which is ten seconds' worth of reads
 		if response := get(ctx, "/g/unknown/picture.png"); response.StatusCode == http.StatusTooManyRequests {
 			assert.NotEmpty(t, response.Header.Get("Retry-After"))
 			refused++
 		}
 	}
-	assert.Positive(t, refused, "pictures count towards the limits on reads")
+	assert.Positive(t, refused, "pictures count toward the limits on reads")
 }

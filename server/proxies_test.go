@@ -17,13 +17,13 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// dialFrom connects from an address of this machine's own.
+// dialFrom connects to a server from a local address.
 func dialFrom(t *testing.T, address string, server net.Addr) *grpc.ClientConn {
 	t.Helper()
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
 	probe, err := dialer.DialContext(t.Context(), "tcp", server.String())
 	if err != nil {
-		t.Skipf("%s is no address here: %v", address, err)
+		t.Skipf("%s is not an address of this machine: %v", address, err)
 	}
 	require.NoError(t, probe.Close())
 	return servertest.Dial(t, server, grpc.WithContextDialer(func(ctx context.Context, target string) (net.Conn, error) {
@@ -31,9 +31,9 @@ func dialFrom(t *testing.T, address string, server net.Addr) *grpc.ClientConn {
 	}))
 }
 
-// Ensure that x-forwarded-for is believed from proxies only, over connections
-// from real addresses: with one account a minute, the limit shows which address
-// the server takes a caller for.
+// Ensure that the server trusts x-forwarded-for only from proxies. The test connects from
+// several local addresses. The limit of one account per minute reveals which address the server
+// considers to be the caller's.
 func TestStart_Proxies(t *testing.T) {
 	t.Parallel()
 	const proxy, inner, client = "127.0.0.2", "127.0.0.3", "127.0.0.4"
@@ -56,17 +56,17 @@ func TestStart_Proxies(t *testing.T) {
 		want      codes.Code
 	}{
 		{client, nil, ok},
-		{client, []string{"198.51.100.1"}, full}, // Anybody may write that.
+		{client, []string{"198.51.100.1"}, full}, // Any client can forge this header.
 		{client, []string{"198.51.100.2, " + proxy}, full},
 		{proxy, []string{"198.51.100.1"}, ok},
 		{proxy, []string{"198.51.100.1"}, full},
 		{proxy, []string{"198.51.100.2"}, ok},
-		{proxy, []string{"203.0.113.9, 198.51.100.2"}, full}, // What the client wrote stands before what the proxy did.
+		{proxy, []string{"203.0.113.9, 198.51.100.2"}, full}, // The proxy added the last address; any client can forge the one before it.
 		{proxy, []string{"203.0.113.9", "198.51.100.2"}, full},
-		{proxy, []string{"198.51.100.3, " + inner}, ok}, // Through two.
+		{proxy, []string{"198.51.100.3, " + inner}, ok}, // Through two proxies.
 		{proxy, []string{"198.51.100.3"}, full},
-		{proxy, []string{client}, full}, // The same place by another way.
-		{proxy, nil, ok},                // The proxy itself.
+		{proxy, []string{client}, full}, // The first client, now through the proxy.
+		{proxy, nil, ok},                // The proxy's own address.
 		{proxy, []string{"no address"}, full},
 	} {
 		assert.Equal(t, step.want, create(step.from, step.forwarded...), "step %d: %v", i, step)

@@ -15,8 +15,8 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// Ensure that a Redis that requires a password, TLS and a certificate is
-// reached by its URL, and that errors and logs do not contain the password.
+// Ensure that a URL can select a Redis server that requires a password, TLS and a client
+// certificate, and that errors and logs do not contain the password.
 func TestStart_RedisTLS(t *testing.T) {
 	t.Parallel()
 	authority := tlstest.NewAuthority(t)
@@ -33,7 +33,7 @@ func TestStart_RedisTLS(t *testing.T) {
 	url := func(password, parameters string) string {
 		return "rediss://:" + password + "@" + net.JoinHostPort("127.0.0.1", port) + "/0?" + parameters
 	}
-	const patiently = "&dial_timeout=5s" // A machine may be busy with other handshakes.
+	const patiently = "&dial_timeout=5s" // The machine may be busy with other handshakes.
 	c, log := servertest.Config(t), &servertest.Log{}
 	c.Logger = log.Logger()
 	c.Store = url("opensesame", "ca="+authority.File+"&cert="+ownCert+"&key="+ownKey+patiently)
@@ -45,12 +45,12 @@ func TestStart_RedisTLS(t *testing.T) {
 	assert.NotContains(t, log.String(), "opensesame")
 
 	for name, tt := range map[string]struct{ redis, want string }{
-		"no certificate":     {url("opensesame", "ca="+authority.File), "does not answer"},
-		"authority unknown":  {url("opensesame", "cert="+ownCert+"&key="+ownKey+patiently), "certificate signed by unknown authority"},
-		"wrong password":     {url("mellon", "ca="+authority.File+"&cert="+ownCert+"&key="+ownKey+patiently), "WRONGPASS"},
-		"half a pair":        {url("opensesame", "cert="+ownCert), "--store: cert and key go together"},
-		"files without TLS":  {"redis://" + store.Addr() + "?ca=" + authority.File, "--store: ca, cert and key need rediss://"},
-		"no authority there": {url("opensesame", "ca="+ownKey), "--store: parameter ca: no certificate in " + ownKey},
+		"no certificate":    {url("opensesame", "ca="+authority.File), "does not answer"},
+		"authority unknown": {url("opensesame", "cert="+ownCert+"&key="+ownKey+patiently), "certificate signed by unknown authority"},
+		"wrong password":    {url("mellon", "ca="+authority.File+"&cert="+ownCert+"&key="+ownKey+patiently), "WRONGPASS"},
+		"half a pair":       {url("opensesame", "cert="+ownCert), "--store: cert and key must be given together"},
+		"files without TLS": {"redis://" + store.Addr() + "?ca=" + authority.File, "--store: ca, cert and key require rediss://"},
+		"not an authority":  {url("opensesame", "ca="+ownKey), "--store: parameter ca: no certificate in " + ownKey},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -17,20 +17,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Ensure that every line that the server logs as WARN or ERROR carries a constant
-// id as its first attribute, that no id stands for two texts, and that the runbook
-// in docs/operate.md has each of them, with its level, and no other.
+// Ensure that every WARN or ERROR message that the server or an SSH host logs has a constant
+// ID as its first attribute, that no two different messages share an ID, and that the runbook
+// in docs/operate.md lists exactly these IDs with their levels.
 func TestRunbook(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../docs/operate.md")
 	require.NoError(t, err)
-	documented := map[string]string{} // level by id
+	documented := map[string]string{} // level by ID
 	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\| (WARN|ERROR) \\|").FindAllStringSubmatch(string(page), -1) {
-		assert.NotContains(t, documented, row[1], "an id that stands twice in the runbook")
+		assert.NotContains(t, documented, row[1], "an id is in the runbook twice")
 		documented[row[1]] = row[2]
 	}
 
-	texts := map[string]string{} // by id
+	texts := map[string]string{} // message by ID
 	for _, l := range logLines(t) {
 		if !assert.Regexp(t, `^[a-z]+(-[a-z]+)*$`, l.id, "%s: no id", l.at) {
 			continue
@@ -43,19 +43,20 @@ func TestRunbook(t *testing.T) {
 	}
 	assert.Greater(t, len(texts), 20, "lines found")
 	for id := range documented {
-		assert.Contains(t, texts, id, "an id in docs/operate.md that no line carries")
+		assert.Contains(t, texts, id, "an id in docs/operate.md that no line has")
 	}
 }
 
-// logLine is a call that logs.
+// logLine is a logging call in the source code.
 type logLine struct{ at, level, id, text string }
 
-// logLines finds the calls in the server's code that log a WARN or an ERROR.
+// logLines finds the calls that log at level WARN or ERROR in the source code of the server and
+// the SSH host.
 func logLines(t *testing.T) (lines []logLine) {
 	t.Helper()
 	files := token.NewFileSet()
 	inspect := func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.Name() == "storetest" { // logs nothing, but fails tests
+		if err == nil && entry.Name() == "storetest" { // This package calls Error only to fail tests.
 			return fs.SkipDir
 		}
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
@@ -75,7 +76,7 @@ func logLines(t *testing.T) (lines []logLine) {
 				return true
 			}
 			if of, ok := method.X.(*ast.Ident); ok && slices.Contains([]string{"http", "status", "require", "assert"}, of.Name) {
-				return true // They make errors, or check for one.
+				return true // Functions of these packages create or check errors; they do not log.
 			}
 			name, withContext := strings.CutSuffix(method.Sel.Name, "Context")
 			if name != "Warn" && name != "Error" {
@@ -94,13 +95,13 @@ func logLines(t *testing.T) (lines []logLine) {
 		})
 		return nil
 	}
-	for _, root := range []string{".", "../cmd/gridstand-server"} {
+	for _, root := range []string{".", "../cmd/gridstand-server", "../cmd/gridstand/internal/cli", "../cmd/gridstand/internal/sshhost"} {
 		require.NoError(t, filepath.WalkDir(root, inspect))
 	}
 	return lines
 }
 
-// literal returns the value of a string literal, "" for anything else.
+// literal returns the value of a string literal, or "" for any other expression.
 func literal(e ast.Expr) string {
 	l, ok := e.(*ast.BasicLit)
 	if !ok || l.Kind != token.STRING {

@@ -12,8 +12,7 @@ import (
 	"github.com/gridstand/gridstand/internal/version"
 )
 
-// stage is a group of goroutines that is started and stopped together. Stages are
-// stopped in the reverse order in which they are started.
+// stage is a group of goroutines that start and stop together. Stages stop in reverse order.
 type stage struct {
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -21,15 +20,15 @@ type stage struct {
 	fail   context.CancelCauseFunc
 }
 
-// newStage returns a stage that only stop ends, not ctx. It calls fail with the
-// first error of its goroutines.
+// newStage returns a stage that runs until stop is called, even if ctx is done earlier. It
+// calls fail if one of its goroutines returns an error.
 func newStage(ctx context.Context, fail context.CancelCauseFunc) *stage {
 	s := &stage{fail: fail}
 	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	return s
 }
 
-// run starts a goroutine for work, which returns when its context ends.
+// run starts a goroutine that runs work, which must return when its context is done.
 func (s *stage) run(name string, work func(context.Context) error) {
 	s.group.Go(func() {
 		if err := work(s.ctx); err != nil && s.ctx.Err() == nil {
@@ -38,27 +37,25 @@ func (s *stage) run(name string, work func(context.Context) error) {
 	})
 }
 
-// stop ends the goroutines and waits for them.
+// stop stops the goroutines and waits for them.
 func (s *stage) stop() {
 	s.cancel()
 	s.group.Wait()
 }
 
-// lingerFor is how long health watchers have to receive the news that the server
-// stops.
+// lingerFor is how long a stopping server gives health watchers to learn that it is stopping.
 const lingerFor = 200 * time.Millisecond
 
-// serve serves until ctx ends or a stage fails. Then it stops the stages from the
-// top, so that each outlives the ones that use it.
+// serve serves until ctx is done or a stage fails. It then stops the stages in reverse
+// order, so that each stage outlives those that use it.
 func (n *node) serve(ctx context.Context) error {
-	defer n.close()
 	stopping, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 
 	base := newStage(ctx, fail)
-	base.run("store", without(n.store.Run))
-	base.run("monitor", without(func(ctx context.Context) {
-		monitor(ctx, n.store.Background, n.logger, pingEvery, func(up bool) {
+	base.run("store", noError(n.store.Run))
+	base.run("monitor", noError(func(ctx context.Context) {
+		monitor(ctx, n.store.Background.Engine, n.logger, pingEvery, func(up bool) {
 			n.storeAnswers.Store(up)
 			n.metrics.StorageUp(up)
 		})
@@ -68,20 +65,20 @@ func (n *node) serve(ctx context.Context) error {
 	}
 	readers := newStage(ctx, fail)
 	readers.run("follower", n.store.Feed.Run)
-	readers.run("lists", without(n.directory.Run))
+	readers.run("lists", noError(n.directory.Run))
 	matches := newStage(ctx, fail)
 	matches.run("matches", n.hub.Run)
 	background := newStage(ctx, fail)
-	background.run("heartbeat", without(func(ctx context.Context) { n.heartbeat.Run(ctx, n.hub) }))
-	background.run("recovery", without(func(ctx context.Context) { n.recovery.Run(ctx, n.hub) }))
-	background.run("lifecycle", without(func(ctx context.Context) { n.lifecycle.Run(ctx, n.hub) }))
+	background.run("heartbeat", noError(func(ctx context.Context) { n.heartbeat.Run(ctx, n.hub) }))
+	background.run("recovery", noError(func(ctx context.Context) { n.recovery.Run(ctx, n.hub) }))
+	background.run("lifecycle", noError(func(ctx context.Context) { n.lifecycle.Run(ctx, n.hub) }))
 	calls := newStage(ctx, fail)
 	calls.run("gRPC", func(context.Context) error { return n.grpc.Serve(n.admission) })
 	if n.webListener != nil {
 		calls.run("HTTP", n.serveHTTP)
 	}
-	calls.run("events", without(n.web.Run))
-	calls.run("admission", without(n.admission.Run))
+	calls.run("events", noError(n.web.Run))
+	calls.run("admission", noError(n.admission.Run))
 	n.announce()
 
 	<-stopping.Done()
@@ -95,8 +92,8 @@ func (n *node) serve(ctx context.Context) error {
 	}
 	n.health.Shutdown()
 	background.stop()
-	// The matches end their watch streams first. They are needed until the calls in
-	// progress are answered.
+	// Cancel the matches first, so that they end their watch streams. Wait for them later,
+	// because the calls in progress need them.
 	matches.cancel()
 	n.drain()
 	calls.stop()
@@ -104,26 +101,27 @@ func (n *node) serve(ctx context.Context) error {
 	readers.stop()
 	n.heartbeat.Leave(ctx)
 	base.stop()
+	n.close()
 	n.logger.Info("stopped", "took", time.Since(began).Round(time.Millisecond))
 	return failure
 }
 
-// serveHTTP serves HTTP until a stop.
+// serveHTTP serves HTTP until the server stops.
 func (n *node) serveHTTP(context.Context) error {
 	err := n.web.Serve(n.webListener)
 	if errors.Is(err, http.ErrServerClosed) || errors.Is(err, net.ErrClosed) {
-		return nil // gRPC's stop may close the listener that they share first.
+		return nil // If gRPC and HTTP share a listener, gRPC may close it first.
 	}
 	return err
 }
 
-// flushFor is how long a stop waits for clients to receive the answers to finished
-// calls, and to close streams that only they keep open.
+// flushFor is how long a shutdown waits, after the last call has finished, for clients to
+// receive responses and to close streams that only the clients keep open.
 const flushFor = 500 * time.Millisecond
 
-// drain waits for calls and requests in progress, up to StopTimeout. It does not wait for
-// clients: for requests that have not arrived, answers that are not read, and idle
-// streams and connections.
+// drain waits up to StopTimeout for calls and requests in progress. It does not wait for
+// anything that depends on clients alone: requests that have not arrived, unread
+// responses, and idle streams and connections.
 func (n *node) drain() {
 	n.admission.Stop()
 	linger := time.AfterFunc(lingerFor, n.endLinger)
@@ -133,40 +131,43 @@ func (n *node) drain() {
 		defer close(drained)
 		var stopped sync.WaitGroup
 		stopped.Go(n.grpc.GracefulStop)
-		stopped.Go(func() { _ = n.web.Shutdown(context.Background()) }) // Close ends it
+		stopped.Go(func() { _ = n.web.Shutdown(context.Background()) }) // returns on Close at the latest
 		stopped.Wait()
 	}()
 	began := time.Now()
-	look := time.NewTicker(10 * time.Millisecond)
-	defer look.Stop()
+	finished := began // when the last call finished
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
 	for {
 		select {
 		case <-drained:
-			// The HTTP server does not know the connections that its handlers took over.
+			// The HTTP server does not keep track of hijacked connections.
 			if n.admission.Connections() == 0 && n.admission.Handlers() == 0 {
 				return
 			}
-			<-look.C
-		case <-look.C:
+			<-ticker.C
+		case <-ticker.C:
 		}
-		took := time.Since(began)
-		if took >= n.StopTimeout {
+		if n.admission.Running() > 0 {
+			finished = time.Now()
+		}
+		if time.Since(began) >= n.StopTimeout {
 			n.logger.Warn("calls were cut off", "id", "calls-cut-off", "after", n.StopTimeout)
-		} else if took < flushFor || n.admission.Running() > 0 {
+		} else if time.Since(finished) < flushFor {
 			continue
 		}
 		n.admission.CloseAll()
 		n.grpc.Stop()
 		_ = n.web.Close()
 		<-drained
-		for n.admission.Handlers() > 0 { // Close does not wait for them.
-			<-look.C
+		for n.admission.Handlers() > 0 { // Close does not wait for the handlers to return.
+			<-ticker.C
 		}
 		return
 	}
 }
 
-// announce logs the addresses and the store.
+// announce logs the server's addresses and its store.
 func (n *node) announce() {
 	if !n.store.Durable() {
 		n.logger.Warn("games are kept in memory and are lost when the server ends; to keep them in a file, omit --store memory", "id", "store-volatile")
@@ -182,8 +183,8 @@ func (n *node) announce() {
 	}
 }
 
-// without adapts work that cannot fail.
-func without(work func(context.Context)) func(context.Context) error {
+// noError adapts a function that cannot fail, for use with stage.run.
+func noError(work func(context.Context)) func(context.Context) error {
 	return func(ctx context.Context) error {
 		work(ctx)
 		return nil

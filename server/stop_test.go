@@ -6,15 +6,15 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc/metadata"
 
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that a server that stops hands games in which bots are to move to
-// others immediately, not only when it would be missed.
+// Ensure that a stopping server immediately hands over games where it is a bot's turn,
+// instead of leaving them until other servers notice its absence.
 func TestStart_StopHandsOver(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) {
@@ -25,17 +25,12 @@ func TestStart_StopHandsOver(t *testing.T) {
 		config.BotPace = time.Hour
 		server, stop := servertest.Start(t, config)
 		conn, ctx := servertest.Dial(t, server.Addr()), within(t)
-		account, err := pb.NewPlayerServiceClient(conn).CreatePlayer(ctx, &pb.CreatePlayerRequest{Name: "Ann"})
-		require.NoError(t, err)
-		ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+account.GetToken())
+		ann := playertest.New(ctx, t, conn, "Ann")
 		greedy := &pb.SeatRequest{Occupant: &pb.SeatRequest_Bot{Bot: "greedy"}}
-		created, err := pb.NewGameServiceClient(conn).CreateGame(ctx, &pb.CreateGameRequest{
-			Variant: "tribolo", Seats: []*pb.SeatRequest{greedy, greedy, greedy},
-		})
-		require.NoError(t, err)
+		g := ann.Create(t, &pb.CreateGameRequest{Variant: "tribolo", Seats: []*pb.SeatRequest{greedy, greedy, greedy}})
 
 		overdue := func() bool {
-			due, err := client.ZScore(ctx, "due", created.GetGame().GetId()).Result()
+			due, err := client.ZScore(ctx, "due", g.GetId()).Result()
 			require.NoError(t, err)
 			now, err := client.Time(ctx).Result()
 			require.NoError(t, err)

@@ -16,21 +16,22 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 )
 
-// ErrInUse means that the store is a file that another server uses.
+// ErrInUse means that the store is a file that another server is using.
 var ErrInUse = sqlite.ErrInUse
 
-// openStore opens the store that c names for a server and waits until it answers. The
-// caller closes it. The error for an invalid name is a *ConfigError.
+// openStore opens the store that c selects, for use by a server, and waits until the store
+// answers. The caller must close the store. If a value of c is invalid, the error is a
+// *ConfigError.
 func (c *Config) openStore(ctx context.Context, logger *slog.Logger) (*store.Store, error) {
 	if c.Store == Memory {
 		sqlite.RemoveLeftovers()
-		return sqlite.Open(sqlite.Options{Memory: true, Logger: logger})
+		return sqlite.Open(sqlite.Options{Memory: true, Now: c.StoreNow, Logger: logger})
 	}
-	return c.open(ctx, sqlite.Options{Logger: logger}, true)
+	return c.open(ctx, sqlite.Options{Now: c.StoreNow, Logger: logger}, true)
 }
 
-// open opens the store that c names if it outlives a server. options are for a file,
-// which is made if create is set.
+// open opens the store that c selects, which must not be Memory. If the store is a file,
+// open applies options, and creates the file if create is set.
 func (c *Config) open(ctx context.Context, options sqlite.Options, create bool) (s *store.Store, err error) {
 	kind, rest, _ := strings.Cut(c.Store, ":")
 	switch kind {
@@ -61,7 +62,7 @@ func (c *Config) open(ctx context.Context, options sqlite.Options, create bool) 
 			return nil, &ConfigError{"store", name.Err}
 		}
 		return s, err
-	default: // It is not quoted: it may be a URL with a password.
+	default: // The value is not quoted, because it may be a URL with a password.
 		return nil, wrong("store", "must be sqlite:PATH for a file, redis://HOST:PORT for a Redis, or %s", Memory)
 	}
 }
@@ -74,10 +75,17 @@ func exists(path string) error {
 	return nil
 }
 
+// createsFile reports whether openStore will create a file.
+func (c *Config) createsFile() bool {
+	rest, ok := strings.CutPrefix(c.Store, fileScheme)
+	path, err := c.file(rest)
+	return ok && err == nil && exists(path) != nil
+}
+
 // dataFile is the name of the file in Config.Data.
 const dataFile = "gridstand.db"
 
-// file returns the path of the file that "sqlite:" and a path stand for.
+// file returns the path of the store's file if Config.Store is "sqlite:" + path.
 func (c *Config) file(path string) (string, error) {
 	switch {
 	case path == "" && c.Data == "":
@@ -85,8 +93,8 @@ func (c *Config) file(path string) (string, error) {
 	case path == "":
 		return filepath.Join(c.Data, dataFile), nil
 	case strings.HasPrefix(path, "//") && !strings.HasPrefix(path, "///"):
-		// In a URL it would be a host.
-		return "", wrong("store", "the path of a file follows sqlite: without //, as in sqlite:%s", strings.TrimPrefix(path, "//"))
+		// In a URL, the next part would be a host.
+		return "", wrong("store", "the path must follow sqlite: without //, as in sqlite:%s", strings.TrimPrefix(path, "//"))
 	}
 	return path, nil
 }
@@ -97,12 +105,13 @@ const (
 	pingTimeout = time.Second
 )
 
-// monitor pings a store until ctx ends. It calls up, and logs, when the store stops or
-// starts to answer.
+// monitor calls up(true), and then pings a store until ctx is done. Whenever the store
+// stops answering or starts to answer again, monitor logs a message and passes the new
+// state to up.
 func monitor(ctx context.Context, s store.Engine, logger *slog.Logger, every time.Duration, up func(bool)) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
-	var away time.Time // when it stopped to answer; zero while it answers
+	var away time.Time // when the store stopped answering, or zero while it answers
 	up(true)
 	for {
 		select {
@@ -124,6 +133,9 @@ func monitor(ctx context.Context, s store.Engine, logger *slog.Logger, every tim
 			up(true)
 			logger.Info("the store answers again", "store", s.Name(), "away", time.Since(away).Round(time.Millisecond))
 			away = time.Time{}
+			if s, ok := s.(interface{ CheckSettings(ctx context.Context) }); ok {
+				s.CheckSettings(ctx) // A store that was started again may have other settings.
+			}
 		}
 	}
 }

@@ -32,7 +32,7 @@ func TestMonitor(t *testing.T) {
 	defer group.Wait()
 	defer cancel()
 	group.Go(func() {
-		monitor(ctx, s.Background, slog.New(slog.DiscardHandler), 20*time.Millisecond, func(up bool) { states <- up })
+		monitor(ctx, s.Background.Engine, slog.New(slog.DiscardHandler), 20*time.Millisecond, func(up bool) { states <- up })
 	})
 
 	next := func() bool {
@@ -40,14 +40,48 @@ func TestMonitor(t *testing.T) {
 		case up := <-states:
 			return up
 		case <-time.After(10 * time.Second):
-			require.Fail(t, "nothing was told")
+			require.Fail(t, "up was not called")
 			return false
 		}
 	}
 	assert.True(t, next(), "at first")
 	server.SetError("LOADING")
-	assert.False(t, next(), "away")
+	assert.False(t, next(), "unavailable")
 	server.SetError("")
-	assert.True(t, next(), "back")
+	assert.True(t, next(), "available again")
 	assert.Empty(t, states, "changes only")
+}
+
+// Ensure that settings of Redis that are weaker after an outage are reported, even if the
+// server was running all the time.
+func TestMonitor_Settings(t *testing.T) {
+	t.Parallel()
+	server := redistest.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
+	lines := make(lineWriter, 100)
+	s, err := (&Config{Store: server.URL()}).openStore(t.Context(), slog.New(slog.NewTextHandler(lines, nil)))
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, s.Close()) }()
+	ctx, cancel := context.WithCancel(t.Context())
+	var group sync.WaitGroup
+	defer group.Wait()
+	defer cancel()
+	states := make(chan bool, 10)
+	group.Go(func() {
+		monitor(ctx, s.Background.Engine, slog.New(slog.DiscardHandler), 20*time.Millisecond, func(up bool) { states <- up })
+	})
+	require.True(t, <-states)
+	require.NoError(t, redistest.NewClient(t, server.Addr()).ConfigSet(t.Context(), "appendfsync", "everysec").Err())
+	server.Pause()
+	require.False(t, <-states)
+	assert.Empty(t, lines, "before the outage")
+	server.Resume()
+	assert.Contains(t, <-lines, "id=redis-can-lose setting=appendfsync value=everysec")
+}
+
+// lineWriter is a writer for a log that sends each line.
+type lineWriter chan string
+
+func (w lineWriter) Write(line []byte) (int, error) {
+	w <- string(line)
+	return len(line), nil
 }

@@ -26,7 +26,7 @@ func TestRecoverers(t *testing.T) {
 	assert.Equal(t, codes.Internal, status.Code(err))
 	assert.Equal(t, "internal error", status.Convert(err).Message())
 	assert.Contains(t, log.String(), "panic=secret")
-	assert.Contains(t, log.String(), "transport_internal_test.go", "where it was")
+	assert.Contains(t, log.String(), "transport_internal_test.go", "the location of the panic")
 
 	log.Reset()
 	err = stream(nil, &middleware.WrappedServerStream{WrappedContext: t.Context()}, &grpc.StreamServerInfo{}, func(any, grpc.ServerStream) error { panic("secret") })
@@ -53,5 +53,5 @@ func TestAdmin(t *testing.T) {
 	assert.Equal(t, http.StatusOK, get("/readyz"))
 	unready = errors.New("OOM")
 	assert.Equal(t, http.StatusServiceUnavailable, get("/readyz"))
-	assert.Equal(t, http.StatusNotFound, get("/debug/pprof/"), "not asked for")
+	assert.Equal(t, http.StatusNotFound, get("/debug/pprof/"), "not enabled")
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// fetch gets the page by a transport of its own.
+// fetch requests the start page through the given transport.
 func fetch(t *testing.T, transport *http.Transport, url string) (*http.Response, string, error) {
 	t.Helper()
 	transport.DisableKeepAlives = true
@@ -38,7 +38,8 @@ func fetch(t *testing.T, transport *http.Transport, url string) (*http.Response,
 	return response, string(body), err
 }
 
-// trusting makes clients trust an authority, and offer some protocols.
+// trusting returns a TLS configuration that trusts a's certificates and offers the given
+// protocols.
 func trusting(t *testing.T, a *tlstest.Authority, protocols ...string) *tls.Config {
 	t.Helper()
 	pem, err := os.ReadFile(a.File)
@@ -48,7 +49,8 @@ func trusting(t *testing.T, a *tlstest.Authority, protocols ...string) *tls.Conf
 	return &tls.Config{RootCAs: pool, NextProtos: protocols}
 }
 
-// encrypted is a configuration with a certificate.
+// encrypted returns a configuration for a server with TLS, and the authority that issued
+// the server's certificate.
 func encrypted(t *testing.T) (server.Config, *tlstest.Authority) {
 	t.Helper()
 	authority, c := tlstest.NewAuthority(t), servertest.Config(t)
@@ -57,7 +59,7 @@ func encrypted(t *testing.T) (server.Config, *tlstest.Authority) {
 	return c, authority
 }
 
-// info calls GetServerInfo with a client of connect-go.
+// info calls GetServerInfo with a connect-go client.
 func info(t *testing.T, transport *http.Transport, url string, options ...connect.ClientOption) error {
 	t.Helper()
 	transport.DisableKeepAlives = true
@@ -66,8 +68,8 @@ func info(t *testing.T, transport *http.Transport, url string, options ...connec
 	return err
 }
 
-// Ensure that one port with TLS serves clients of gRPC, who offer HTTP/2, and all others,
-// who get HTTP/1.1, also where they offer both.
+// Ensure that with TLS, one port serves both gRPC clients, which offer only HTTP/2, and
+// all other clients, which get HTTP/1.1 even if they also offer HTTP/2.
 func TestStart_WebTLS(t *testing.T) {
 	t.Parallel()
 	c, authority := encrypted(t)
@@ -77,7 +79,7 @@ func TestStart_WebTLS(t *testing.T) {
 	require.NoError(t, ask(t, client.Config{Target: server.Addr().String(), CAFile: authority.File}))
 
 	for name, protocols := range map[string][]string{
-		"a browser": {"h2", "http/1.1"}, "an old one": {"http/1.1"}, "a script": nil,
+		"a browser": {"h2", "http/1.1"}, "an old browser": {"http/1.1"}, "a script": nil,
 	} {
 		response, body, err := fetch(t, &http.Transport{TLSClientConfig: trusting(t, authority, protocols...), ForceAttemptHTTP2: len(protocols) == 2}, url)
 		require.NoError(t, err, name)
@@ -94,13 +96,13 @@ func TestStart_WebTLS(t *testing.T) {
 	only := &http.Transport{TLSClientConfig: trusting(t, authority), Protocols: newer}
 	require.NoError(t, info(t, both(), url), "Connect")
 	require.NoError(t, info(t, both(), url, connect.WithGRPCWeb()), "gRPC-Web")
-	// The client of connect-go offers both, and so gets HTTP/1.1 for gRPC, too.
+	// The connect-go client offers both protocols, so it gets HTTP/1.1 even for gRPC.
 	require.NoError(t, info(t, both(), url, connect.WithGRPC()), "gRPC")
 	require.NoError(t, info(t, only, url, connect.WithGRPC()), "gRPC by HTTP/2")
 }
 
-// Ensure that clients who encrypt where the server does not, or the other way round, are
-// told so.
+// Ensure that a client gets an explanatory error if it uses TLS and the server does not,
+// or the other way around.
 func TestStart_WebWrongScheme(t *testing.T) {
 	t.Parallel()
 	c, authority := encrypted(t)
@@ -114,7 +116,7 @@ func TestStart_WebWrongScheme(t *testing.T) {
 	assert.ErrorContains(t, err, "server gave HTTP response to HTTPS client")
 }
 
-// Ensure that authorities for clients hold for HTTP as for gRPC.
+// Ensure that client certificates are required for HTTP as well as for gRPC.
 func TestStart_WebMutualTLS(t *testing.T) {
 	t.Parallel()
 	for _, web := range []string{"", "127.0.0.1:0"} {
@@ -139,8 +141,8 @@ func TestStart_WebMutualTLS(t *testing.T) {
 	}
 }
 
-// Ensure that a server without HTTP closes connections that do not speak gRPC, and that
-// with TLS, clients who offer both get HTTP/2, for gRPC.
+// Ensure that a server without HTTP closes connections that do not use gRPC, and that with
+// TLS, a client that offers both HTTP versions gets HTTP/2 and can use gRPC.
 func TestStart_WebOff(t *testing.T) {
 	t.Parallel()
 	c, authority := encrypted(t)
@@ -160,8 +162,9 @@ func TestStart_WebOff(t *testing.T) {
 	require.NoError(t, info(t, transport, "https://"+secret.Addr().String(), connect.WithGRPC()))
 }
 
-// Ensure that HTTP on an address of its own speaks HTTP/2, if there is TLS, that gRPC's
-// port does not serve it, and that the limits count both.
+// Ensure that with TLS, a separate address for HTTP supports HTTP/2, that the gRPC port
+// then does not serve HTTP, and that connections to the two addresses count toward the
+// same limit.
 func TestStart_WebAddress(t *testing.T) {
 	t.Parallel()
 	c, authority := encrypted(t)
@@ -187,7 +190,7 @@ func TestStart_WebAddress(t *testing.T) {
 	held := make([]net.Conn, 0, 2)
 	for _, address := range []net.Addr{server.Addr(), server.WebAddr()} {
 		var conn net.Conn
-		require.Eventually(t, func() bool { // Those from before may be open for a moment.
+		require.Eventually(t, func() bool { // Connections from earlier requests may still be open for a moment.
 			conn, err = (&tls.Dialer{Config: trusting(t, authority, "h2")}).DialContext(within(t), "tcp", address.String())
 			return err == nil
 		}, patience, time.Millisecond)
@@ -207,7 +210,7 @@ func TestStart_WebAddress(t *testing.T) {
 	assert.ErrorContains(t, start(t, wrong), "--web: must be empty, off or an address")
 }
 
-// start starts a server that cannot start.
+// start starts a server that is expected to fail, and returns the error.
 func start(t *testing.T, c server.Config) error {
 	t.Helper()
 	_, err := server.Start(t.Context(), c)

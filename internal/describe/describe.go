@@ -1,13 +1,11 @@
-// Package describe says in words what a game is and how it stands, for the terminal client
-// and for the pictures and titles of link previews.
+// Package describe puts games, their progress and their events into words, for the terminal client
+// and for the pictures and titles of link previews. The web page's game-state.js produces the same
+// strings; a test in sitetest checks that the two agree.
 package describe
 
 import (
 	"strconv"
 	"strings"
-
-	"github.com/dustin/go-humanize"
-	"github.com/dustin/go-humanize/english"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -24,7 +22,7 @@ func Variant(g *pb.Game) string {
 	}
 }
 
-// Players names who plays: "ada", or "ada, greedy, minimax".
+// Players lists the players' names: "ada", or "ada, greedy, minimax".
 func Players(g *pb.Game) string {
 	var names []string
 	for _, seat := range g.GetSeats() {
@@ -33,7 +31,7 @@ func Players(g *pb.Game) string {
 	return strings.Join(names, ", ")
 }
 
-// Seat names the occupant of a seat, "open" if there is none.
+// Seat names the occupant of a seat, or returns "open" for an empty seat.
 func Seat(seat *pb.Seat) string {
 	switch who := seat.GetOccupant().(type) {
 	case *pb.Seat_Player:
@@ -45,7 +43,7 @@ func Seat(seat *pb.Seat) string {
 	}
 }
 
-// Score returns the points of a seat.
+// Score returns the score of a seat, or 0 if the seat does not exist.
 func Score(g *pb.Game, seat int) int32 {
 	if scores := g.GetPosition().GetScores(); seat >= 0 && seat < len(scores) {
 		return scores[seat]
@@ -53,7 +51,7 @@ func Score(g *pb.Game, seat int) int32 {
 	return 0
 }
 
-// BestTile returns the highest tile of a game of 2048, 0 if there is none.
+// BestTile returns the highest tile of a game of 2048, or 0 for any other game.
 func BestTile(g *pb.Game) int32 {
 	var best int32
 	for _, face := range g.GetPosition().GetTwenty48().GetTiles() {
@@ -62,7 +60,7 @@ func BestTile(g *pb.Game) int32 {
 	return best
 }
 
-// Standing is the game's progress in one line: "tile 2048, 1,025 moves".
+// Standing describes the game's progress in one line: "tile 2048, 1,025 moves".
 func Standing(g *pb.Game) string {
 	moves := Plural(g.GetPosition().GetMoveCount(), "move")
 	if tile := BestTile(g); tile > 0 {
@@ -71,7 +69,7 @@ func Standing(g *pb.Game) string {
 	return moves
 }
 
-// Stage says whether the game waits, is live or how it ended: "No moves left".
+// Stage describes the status of the game, and how it ended if it is over: "No moves left".
 func Stage(g *pb.Game) string {
 	switch g.GetStatus() {
 	case pb.GameStatus_GAME_STATUS_WAITING:
@@ -82,7 +80,7 @@ func Stage(g *pb.Game) string {
 	return Ending(g)
 }
 
-// Ending says how a game ended: "No moves left".
+// Ending describes how a game ended: "No moves left".
 func Ending(g *pb.Game) string {
 	switch g.GetResult().GetReason() {
 	case pb.Result_REASON_GOAL_REACHED:
@@ -90,7 +88,7 @@ func Ending(g *pb.Game) string {
 	case pb.Result_REASON_NO_MOVES:
 		return "No moves left"
 	case pb.Result_REASON_RESIGNED:
-		return "Given up"
+		return "Resigned"
 	case pb.Result_REASON_TIMED_OUT:
 		return "Out of time"
 	case pb.Result_REASON_ABANDONED:
@@ -98,33 +96,4 @@ func Ending(g *pb.Game) string {
 	default:
 		return "Game over"
 	}
-}
-
-// Winners says who won a finished game with several seats, empty for any other.
-func Winners(g *pb.Game) string {
-	if g.GetResult() == nil || len(g.GetSeats()) < 2 {
-		return ""
-	}
-	var names []string
-	for _, w := range g.GetResult().GetWinners() {
-		if w >= 0 && int(w) < len(g.GetSeats()) {
-			names = append(names, Seat(g.GetSeats()[w]))
-		}
-	}
-	switch len(names) {
-	case 0:
-		return "Nobody wins"
-	case 1:
-		return names[0] + " wins"
-	default:
-		return strings.Join(names, " and ") + " share the win"
-	}
-}
-
-// Comma formats a number with thousands separators.
-func Comma(n int32) string { return humanize.Comma(int64(n)) }
-
-// Plural formats a number of things: "1 move", "1,025 moves".
-func Plural(n int32, thing string) string {
-	return Comma(n) + " " + english.PluralWord(int(n), thing, "")
 }

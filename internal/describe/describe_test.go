@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Ensure that a game of 2048 is named and counted as in the terminal.
+// Ensure that a game of 2048 is described as in the terminal.
 func TestTwenty48(t *testing.T) {
 	t.Parallel()
 	g := &pb.Game{
@@ -29,10 +29,10 @@ func TestTwenty48(t *testing.T) {
 	assert.Zero(t, describe.Score(g, 1))
 	assert.Zero(t, describe.Score(g, -1))
 	assert.Equal(t, "tile 2048, 1,025 moves", describe.Standing(g))
-	assert.Empty(t, describe.Winners(g))
+	assert.Empty(t, describe.Winners(g, describe.Seat))
 }
 
-// Ensure that a game with several seats tells who plays and who won.
+// Ensure that a game with several seats is described with its players and winners.
 func TestTribolo(t *testing.T) {
 	t.Parallel()
 	g := &pb.Game{
@@ -47,16 +47,19 @@ func TestTribolo(t *testing.T) {
 	assert.Equal(t, "Tribolo", describe.Variant(g))
 	assert.Equal(t, "ada, greedy, open", describe.Players(g))
 	assert.Equal(t, "1 move", describe.Standing(g))
-	assert.Empty(t, describe.Winners(g), "the game is not over")
+	assert.Empty(t, describe.Winners(g, describe.Seat), "the game is not over")
 	for want, winners := range map[string][]int32{
-		"Nobody wins": nil, "greedy wins": {1}, "ada and greedy share the win": {0, 1}, "ada wins": {0, 7, -1},
+		"No winner": nil, "red greedy wins": {1}, "blue ada and red greedy share the win": {0, 1},
+		"blue ada and ? and ? share the win": {0, 7, -1},
 	} {
 		g.Result = &pb.Result{Winners: winners}
-		assert.Equal(t, want, describe.Winners(g))
+		assert.Equal(t, want, describe.Winners(g, describe.Seat))
 	}
+	g.Result.Winners = []int32{0, 2}
+	assert.Equal(t, "blue and green share the win", describe.Winners(g, func(*pb.Seat) string { return "" }))
 }
 
-// Ensure that each stage of a game has its words.
+// Ensure that every stage of a game has a description.
 func TestStage(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, "Waiting for players", describe.Stage(&pb.Game{Status: pb.GameStatus_GAME_STATUS_WAITING}))
@@ -64,7 +67,7 @@ func TestStage(t *testing.T) {
 	for reason, want := range map[pb.Result_Reason]string{
 		pb.Result_REASON_GOAL_REACHED: "2048!",
 		pb.Result_REASON_NO_MOVES:     "No moves left",
-		pb.Result_REASON_RESIGNED:     "Given up",
+		pb.Result_REASON_RESIGNED:     "Resigned",
 		pb.Result_REASON_TIMED_OUT:    "Out of time",
 		pb.Result_REASON_ABANDONED:    "Abandoned",
 		99:                            "Game over",

@@ -1,8 +1,8 @@
-// Package lightwatch reads many Watch streams with little CPU time, frame by frame:
-// the streams of a connection share one goroutine and its buffers, and only the
-// fields that tell a message's place in the game are decoded. gRPC's own client needs
-// a goroutine for each stream and several allocations for each message. It is for
-// load tests, in which thousands of watchers run beside the server.
+// Package lightwatch reads many Watch streams with little CPU time. The streams of a connection
+// share one goroutine and its buffers, and only the fields that locate a message in its game are
+// decoded. gRPC's own client needs a goroutine per stream and several allocations per message. The
+// package is meant for load tests, in which thousands of clients run on the same machine as the
+// server.
 package lightwatch
 
 import (
@@ -25,79 +25,79 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Options say how to connect.
+// Options configure a connection.
 type Options struct {
-	// Authority is the server's "host:port" as the caller knows it; the certificate
-	// must be valid for its host. If empty, it is the address.
+	// Authority is the server's "host:port" as the caller knows it; the default is the dialed
+	// address. The server's certificate must be valid for this host.
 	Authority string
-	// TLS encrypts the connection; nil is plain text.
+	// TLS configures encryption; nil means plain text.
 	TLS *tls.Config
-	// UserAgent is the name of the program that the server sees.
+	// UserAgent is the user agent to send to the server.
 	UserAgent string
-	// Window is how many bytes the server may send on a stream before they are
-	// read; 0 is practically no limit.
+	// Window is the number of bytes that the server may send on a stream before they are
+	// read. 0 means practically no limit.
 	Window uint32
-	// Streams is how many streams the connection will carry, 0 if unknown. A
-	// connection for a few has smaller buffers.
+	// Streams is the expected number of streams on the connection, or 0 if unknown. A
+	// connection with few streams gets smaller buffers.
 	Streams int
 }
 
-// Receiver gets what a stream brings, in order, from the goroutine that reads the
-// connection. While a method runs, all streams of the connection wait, and none may
-// be opened or canceled.
+// Receiver handles what arrives on a stream. The goroutine that reads the connection calls its
+// methods, in order. While a method is running, all streams of the connection wait, and the caller
+// cannot open or cancel any stream.
 type Receiver interface {
 	// Opened is called when the server has accepted the call.
 	Opened()
-	// Update is called with each message. The stream ends with the error that it
-	// returns.
+	// Update is called for each message. If it returns an error, the stream ends with that
+	// error.
 	Update(u *Update) error
-	// Ended is called once, as the last: with nil if the server completed the stream,
-	// with the error that Update returned, or with a status error.
+	// Ended is called once, after all other methods. err is nil if the server completed the
+	// stream, the error that Update returned, or a status error.
 	Ended(err error)
 }
 
-// Conn is a connection with any number of streams. Its methods are safe for
-// concurrent use, but a Receiver must not call them.
+// Conn is a connection with any number of streams. Its methods are safe for concurrent use,
+// but a Receiver must not call them.
 type Conn struct {
 	conn    net.Conn
 	options Options
 	framer  *http2.Framer
-	limit   uint32      // streams that the server allows at a time
-	closed  atomic.Bool // by Close
+	limit   uint32      // maximum number of concurrent streams
+	closed  atomic.Bool // set by Close
 	done    chan struct{}
 
-	// writing guards the fields below and the order of stream IDs. It is locked
-	// before reading.
+	// writing guards the fields below and keeps stream IDs in order. It must be locked before the
+	// mutex named reading.
 	writing sync.Mutex
 	out     *bufio.Writer
 	nextID  uint32
 	headers *hpack.Encoder
 	block   bytes.Buffer
 
-	// reading guards what the goroutine that reads shares with others.
+	// reading guards the fields that the reading goroutine shares with others.
 	reading sync.Mutex
 	streams map[uint32]*Stream
-	ended   error // why the connection takes no more streams
+	ended   error // why no more streams can be opened, or nil
 
-	update Update // of the message that is being received
-	unread uint32 // bytes since the connection's window was renewed
+	update Update // decoded from the current message
+	unread uint32 // bytes received since the last window update
 }
 
 const (
-	// wide is a window that is renewed before a stream fills it.
+	// wide is a window so large that it is replenished long before a stream exhausts it.
 	wide = 1 << 30
 	// initialWindow is HTTP/2's default, for streams and connections.
 	initialWindow = 1<<16 - 1
-	// maxMessage bounds the size of a message: gRPC's default.
+	// maxMessage is the maximum size of a message, in bytes. It equals gRPC's default.
 	maxMessage = 4 << 20
-	// maxHeaders bounds the headers of a response.
+	// maxHeaders is the maximum size of a response's headers.
 	maxHeaders = 64 << 10
-	// handshake bounds the time until the first stream can be opened.
+	// handshake is the time limit for connecting until the first stream can be opened.
 	handshake = 20 * time.Second
 )
 
-// Dial connects to "host:port", and returns when the server has said how many
-// streams it allows. The caller closes the connection. Errors are status errors.
+// Dial connects to "host:port" and waits until the server has announced how many streams it
+// allows. The caller must close the connection. Errors are status errors.
 func Dial(ctx context.Context, address string, options Options) (*Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, handshake)
 	defer cancel()
@@ -115,7 +115,7 @@ func Dial(ctx context.Context, address string, options Options) (*Conn, error) {
 	return c, nil
 }
 
-// unreachable is the error of a connection that was not made, worded as gRPC does.
+// unreachable returns gRPC's error for a failed connection attempt.
 func unreachable(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return status.FromContextError(ctx.Err()).Err()
@@ -123,7 +123,7 @@ func unreachable(ctx context.Context, err error) error {
 	return status.Errorf(codes.Unavailable, `connection error: desc = "%v"`, err)
 }
 
-// begin does the TLS and HTTP/2 handshakes.
+// begin performs the TLS and HTTP/2 handshakes.
 func begin(ctx context.Context, conn net.Conn, address string, options Options) (*Conn, error) {
 	options.Authority = cmp.Or(options.Authority, address)
 	if options.TLS != nil {
@@ -141,7 +141,7 @@ func begin(ctx context.Context, conn net.Conn, address string, options Options) 
 	if options.Window == 0 {
 		options.Window = wide
 	}
-	// An event has some 130 bytes in its frame.
+	// A typical event takes about 130 bytes.
 	in, out := 32<<10, 16<<10
 	if 0 < options.Streams && options.Streams < 16 {
 		in, out = 2<<10, 1<<10
@@ -183,25 +183,26 @@ func begin(ctx context.Context, conn net.Conn, address string, options Options) 
 	return c, c.out.Flush()
 }
 
-// Err returns why the connection takes no more streams, nil if it does.
+// Err returns the reason why the connection accepts no more streams, or nil if it still
+// accepts them.
 func (c *Conn) Err() error {
 	c.reading.Lock()
 	defer c.reading.Unlock()
 	return c.ended
 }
 
-// Close ends the connection and its streams, and waits until their receivers were
-// called.
+// Close ends the connection and its streams, and waits until Ended has been called on all
+// receivers.
 func (c *Conn) Close() {
 	c.closed.Store(true)
 	c.Break()
 	<-c.done
 }
 
-// Break cuts the connection without waiting for anything.
+// Break closes the connection without waiting for anything.
 func (c *Conn) Break() { cut(c.conn) }
 
-// cut closes a connection without waiting. With TLS, Close would wait to say goodbye.
+// cut closes a connection without waiting. With TLS, Close would wait to send an alert.
 func cut(conn net.Conn) {
 	if encrypted, ok := conn.(*tls.Conn); ok {
 		conn = encrypted.NetConn()
@@ -209,7 +210,7 @@ func cut(conn net.Conn) {
 	_ = conn.Close()
 }
 
-// write calls to and flushes what it wrote.
+// write calls the given function, which writes frames, and then flushes the writer.
 func (c *Conn) write(to func()) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -266,18 +267,18 @@ func (c *Conn) read() error {
 			}
 		case *http2.GoAwayFrame:
 			if c.goAway(frame) {
-				return errors.New("the server goes away")
+				return errors.New("the server is shutting down the connection")
 			}
 		}
 	}
 }
 
-// goAway ends the streams that the server will not serve, and reports whether
-// none is left. The others go on; new ones need another connection.
+// goAway ends the streams that the server will not serve, and reports whether no stream is
+// left. The remaining streams continue; new ones need another connection.
 func (c *Conn) goAway(frame *http2.GoAwayFrame) bool {
 	c.reading.Lock()
 	defer c.reading.Unlock()
-	c.ended = status.Error(codes.Unavailable, "the server goes away")
+	c.ended = status.Error(codes.Unavailable, "the server is shutting down the connection")
 	for id, s := range c.streams {
 		if id > frame.LastStreamID {
 			delete(c.streams, id)
@@ -302,7 +303,7 @@ func (c *Conn) answered(frame *http2.MetaHeadersFrame) {
 	c.end(frame.StreamID, headersStatus(frame), !frame.StreamEnded())
 }
 
-// end ends a stream that the server has ended, or that the client resets.
+// end ends a stream that the server has ended or that the client resets.
 func (c *Conn) end(id uint32, err error, reset bool) {
 	c.reading.Lock()
 	s := c.streams[id]
@@ -316,6 +317,6 @@ func (c *Conn) end(id uint32, err error, reset bool) {
 		c.write(func() { _ = c.framer.WriteRSTStream(id, http2.ErrCodeCancel) })
 	}
 	if last {
-		c.Break() // After GOAWAY the server waits for that.
+		c.Break() // After GOAWAY, the server waits for the client to close.
 	}
 }

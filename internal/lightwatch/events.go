@@ -22,23 +22,24 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Events is a stream of Server-Sent Events, as browsers read a game, on a connection of
-// its own.
+// Events is a stream of Server-Sent Events, the format that browsers use to watch a game. Each
+// stream has its own connection.
 type Events struct {
 	conn     net.Conn
 	in       *bufio.Reader
 	receiver Receiver
-	long     []byte // a line that the reader's buffer cannot hold
+	long     []byte // a line longer than the reader's buffer
 	update   Update
-	closed   atomic.Bool // by Close
+	closed   atomic.Bool // set by Close
 	done     chan struct{}
 }
 
-// recordBuffer holds the record of an event in most games.
+// recordBuffer is the size of the read buffer, in bytes. In most games, the record of an event fits
+// in it.
 const recordBuffer = 4 << 10
 
-// WatchEvents connects to "host:port" and reads a game's events until it ends or Close is
-// called. Errors are status errors; the receiver is not called then.
+// WatchEvents connects to "host:port" and reads a game's events until the game ends or Close
+// is called. If it fails, it returns a status error and never calls the receiver.
 func WatchEvents(ctx context.Context, address string, options Options, request *pb.WatchRequest, receiver Receiver) (*Events, error) {
 	dialer := net.Dialer{Timeout: handshake}
 	conn, err := dialer.DialContext(ctx, "tcp", address)
@@ -71,12 +72,12 @@ func WatchEvents(ctx context.Context, address string, options Options, request *
 	return e, nil
 }
 
-// eventsRequest returns the request for a game's events.
+// eventsRequest returns the HTTP request for a game's events.
 func eventsRequest(host, userAgent string, request *pb.WatchRequest) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "GET /g/%s/events?", request.GetGameId())
 	if request.AfterVersion != nil {
-		fmt.Fprintf(&b, "after=%d&", request.GetAfterVersion())
+		fmt.Fprintf(&b, "after_version=%d&", request.GetAfterVersion())
 	}
 	if request.GetEveryEvent() {
 		b.WriteString("every_event=1&")
@@ -88,14 +89,14 @@ func eventsRequest(host, userAgent string, request *pb.WatchRequest) string {
 	return b.String()
 }
 
-// Close ends the stream, and waits until its receiver was called.
+// Close ends the stream and waits until Ended has been called on its receiver.
 func (e *Events) Close() {
 	e.closed.Store(true)
 	e.Break()
 	<-e.done
 }
 
-// Break cuts the connection without waiting for anything.
+// Break closes the connection without waiting for anything.
 func (e *Events) Break() { cut(e.conn) }
 
 func (e *Events) run() {
@@ -118,10 +119,10 @@ func (e *Events) run() {
 	e.receiver.Ended(err)
 }
 
-// errEnd means that the server has sent all of a finished game.
+// errEnd means that the server has sent all events of a finished game.
 var errEnd = errors.New("the end of the game")
 
-// begin reads the head of the answer.
+// begin reads the header of the response.
 func (e *Events) begin() error {
 	answer, err := http.ReadResponse(e.in, nil)
 	if err != nil {
@@ -129,7 +130,7 @@ func (e *Events) begin() error {
 	}
 	switch answer.StatusCode {
 	case http.StatusOK:
-		return nil // The body lasts until the connection closes.
+		return nil // The body continues until the connection closes.
 	case http.StatusNoContent:
 		return errEnd
 	}
@@ -172,7 +173,8 @@ func (e *Events) read() error {
 	}
 }
 
-// line returns the next line without its end, valid until the next call.
+// line returns the next line without its line ending. The returned line is valid until the next
+// call.
 func (e *Events) line() ([]byte, error) {
 	line, err := e.in.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
@@ -189,7 +191,7 @@ func (e *Events) line() ([]byte, error) {
 	return line[:len(line)-1], nil
 }
 
-// What the JSON of a message contains at the place that Update tells.
+// Byte sequences that mark the fields of an Update in a JSON message.
 var (
 	jsonGame   = []byte(`{"game":{"id":"`)
 	jsonEvent  = []byte(`{"event":{"gameId":"`)
@@ -198,8 +200,8 @@ var (
 	jsonOver   = []byte(`"status":"GAME_STATUS_FINISHED"`)
 )
 
-// decodeJSON is decode for a message in JSON, whose fields are in the order of the
-// contract, with the version of its record.
+// decodeJSON is like decode but takes a JSON message, whose fields are in the order of the
+// contract. version comes from the message's record.
 func (u *Update) decodeJSON(message []byte, version int32) {
 	*u = Update{Version: version}
 	if rest, ok := bytes.CutPrefix(message, jsonGame); ok {

@@ -22,7 +22,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// record is an update as servers write it.
+// record formats an update as a record of the stream, as servers do.
 func record(t *testing.T, update *pb.WatchResponse) string {
 	t.Helper()
 	data, err := protojson.Marshal(update)
@@ -32,13 +32,13 @@ func record(t *testing.T, update *pb.WatchResponse) string {
 	return fmt.Sprintf("id: %d\ndata: %s\n\n", max(update.GetGame().GetVersion(), update.GetEvent().GetVersion()), &compact)
 }
 
-// detailValue is the only detail of a status, as Connect writes it.
+// detailValue returns the only detail of a status, encoded as in Connect.
 func detailValue(t *testing.T, s *status.Status) string {
 	t.Helper()
 	return base64.RawStdEncoding.EncodeToString(s.Proto().GetDetails()[0].GetValue())
 }
 
-// watchEvents reads the answer of a handler until the end of the test.
+// watchEvents serves a response and reads its events until the end of the test.
 func watchEvents(t *testing.T, options lightwatch.Options, answer http.HandlerFunc) *told {
 	t.Helper()
 	s := httptest.NewUnstartedServer(answer)
@@ -59,7 +59,7 @@ func watchEvents(t *testing.T, options lightwatch.Options, answer http.HandlerFu
 	return r
 }
 
-// Ensure that a reader gets what a watcher by gRPC does.
+// Ensure that a reader gets the same updates as a gRPC client.
 func TestWatchEvents(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string]lightwatch.Options{
@@ -69,7 +69,7 @@ func TestWatchEvents(t *testing.T) {
 			t.Parallel()
 			r := watchEvents(t, options, func(w http.ResponseWriter, r *http.Request) {
 				assert.Equal(t, "/g/game/events", r.URL.Path)
-				assert.Equal(t, "7", r.URL.Query().Get("after"))
+				assert.Equal(t, "7", r.URL.Query().Get("after_version"))
 				assert.Equal(t, "1", r.URL.Query().Get("every_event"))
 				assert.Equal(t, "1", r.URL.Query().Get("preview"))
 				assert.Equal(t, options.UserAgent, r.UserAgent())
@@ -93,7 +93,7 @@ func TestWatchEvents(t *testing.T) {
 	}
 }
 
-// Ensure that a reader tells why a stream ends or does not begin.
+// Ensure that a reader reports why a stream ended or could not be opened.
 func TestWatchEvents_Errors(t *testing.T) {
 	t.Parallel()
 	detail, err := status.New(codes.ResourceExhausted, "slow down").WithDetails(&errdetails.ErrorInfo{Reason: pb.ReasonRateLimited})
@@ -131,7 +131,7 @@ func TestWatchEvents_Errors(t *testing.T) {
 	assert.Equal(t, codes.Unavailable, status.Code(err))
 }
 
-// Ensure that Close ends a stream that is silent.
+// Ensure that Close ends a stream on which nothing arrives.
 func TestWatchEvents_Close(t *testing.T) {
 	t.Parallel()
 	done := make(chan struct{})

@@ -32,10 +32,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience is for whatever has to happen, on a busy machine.
+// patience is the timeout for every wait in the tests. It allows for a busy machine.
 const patience = 30 * time.Second
 
-// server serves Watch with a function.
+// server implements Watch with a function.
 type server struct {
 	pb.UnimplementedGameServiceServer
 	watch func(request *pb.WatchRequest, stream grpc.ServerStreamingServer[pb.WatchResponse]) error
@@ -45,7 +45,7 @@ func (s *server) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingServ
 	return s.watch(request, stream)
 }
 
-// serve starts a gRPC server, which ends with the test.
+// serve starts a gRPC server that stops when the test ends.
 func serve(
 	t *testing.T, watch func(*pb.WatchRequest, grpc.ServerStreamingServer[pb.WatchResponse]) error, options ...grpc.ServerOption,
 ) (string, *grpc.Server) {
@@ -63,7 +63,7 @@ func serve(
 	return listener.Addr().String(), s
 }
 
-// dial connects until the end of the test.
+// dial opens a connection that is closed when the test ends.
 func dial(t *testing.T, address string, options lightwatch.Options) *lightwatch.Conn {
 	t.Helper()
 	c, err := lightwatch.Dial(t.Context(), address, options)
@@ -72,7 +72,7 @@ func dial(t *testing.T, address string, options lightwatch.Options) *lightwatch.
 	return c
 }
 
-// certificate is that of localhost, and who has to be trusted for it.
+// certificate returns a certificate for localhost and the authority that issued it.
 func certificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
 	t.Helper()
 	authority, dir := tlstest.NewAuthority(t), t.TempDir()
@@ -87,9 +87,9 @@ func certificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
 	return pair, authorities
 }
 
-// told is a receiver that notes what it is told, in words.
+// told is a receiver that records each call as a string.
 type told struct {
-	refuse error // what Update returns
+	refuse error // returned by Update
 	said   chan string
 	ended  chan error
 }
@@ -112,7 +112,7 @@ func (r *told) Update(u *lightwatch.Update) error {
 
 func (r *told) Ended(err error) { r.ended <- err }
 
-// hears waits for what the receiver is told next.
+// hears waits until the receiver has recorded the given calls, in order.
 func (r *told) hears(t *testing.T, want ...string) {
 	t.Helper()
 	for _, want := range want {
@@ -120,19 +120,19 @@ func (r *told) hears(t *testing.T, want ...string) {
 		case got := <-r.said:
 			require.Equal(t, want, got)
 		case <-time.After(patience):
-			require.Fail(t, "nothing is heard", want)
+			require.Fail(t, "the receiver was not called", want)
 		}
 	}
 }
 
-// ends waits for the end of the stream.
+// ends waits until the stream ends and returns its error.
 func (r *told) ends(t *testing.T) error {
 	t.Helper()
 	select {
 	case err := <-r.ended:
 		return err
 	case <-time.After(patience):
-		require.Fail(t, "the stream does not end")
+		require.Fail(t, "the stream did not end")
 		return nil
 	}
 }
@@ -156,8 +156,8 @@ func game(version int32, s pb.GameStatus) *pb.WatchResponse {
 	}}}
 }
 
-// TestWatch reads a whole game, over clear text and TLS, in wide and narrow
-// windows: those have to be renewed, and cut messages into several frames.
+// TestWatch reads a whole game, in plain text and with TLS, with wide and narrow windows. A narrow
+// window must be replenished, and splits messages across frames.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	pair, authorities := certificate(t)
@@ -211,7 +211,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestStatus is what a server refuses a stream with, before it answers and after.
+// Ensure that a refused stream's status arrives, with and without messages before it.
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	st, err := status.New(codes.ResourceExhausted, "too many, „ja“ 100 %").WithDetails(
@@ -251,7 +251,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// endless sends events until the stream ends, and then says so.
+// endless sends events until the stream ends, and then signals on left.
 func endless(left chan<- struct{}) func(*pb.WatchRequest, grpc.ServerStreamingServer[pb.WatchResponse]) error {
 	return func(_ *pb.WatchRequest, stream grpc.ServerStreamingServer[pb.WatchResponse]) error {
 		for i := int32(1); ; i++ {
@@ -269,8 +269,8 @@ func endless(left chan<- struct{}) func(*pb.WatchRequest, grpc.ServerStreamingSe
 	}
 }
 
-// TestEnds ends streams from this side: each way the server learns of it, and the
-// receiver is told only of what it did not do itself.
+// TestEnds ends streams from the client's side. In each case the server must notice, and Ended must
+// be called unless Cancel ended the stream.
 func TestEnds(t *testing.T) {
 	t.Parallel()
 	left := make(chan struct{}, 10)
@@ -280,7 +280,7 @@ func TestEnds(t *testing.T) {
 		select {
 		case <-left:
 		case <-time.After(patience):
-			require.Fail(t, "the server does not learn of it")
+			require.Fail(t, "the server did not notice")
 		}
 	}
 	c := dial(t, address, lightwatch.Options{})
@@ -314,8 +314,8 @@ func TestEnds(t *testing.T) {
 	assert.Error(t, c.Err())
 }
 
-// TestServerEnds is a server that stops: gracefully, so that open streams go on
-// while new ones are refused, and then immediately.
+// TestServerEnds stops a server, first gracefully, so that open streams continue while new
+// ones are refused, and then immediately.
 func TestServerEnds(t *testing.T) {
 	t.Parallel()
 	address, server := serve(t, endless(make(chan struct{}, 10)))
@@ -339,7 +339,8 @@ func TestServerEnds(t *testing.T) {
 	<-stopped
 }
 
-// TestConn_TooManyStreams says what the server allows, and goes on when one has ended.
+// Ensure that the error for too many streams states the limit, and that a stream can be opened once
+// another has ended.
 func TestConn_TooManyStreams(t *testing.T) {
 	t.Parallel()
 	address, _ := serve(t, endless(make(chan struct{}, 10)), grpc.MaxConcurrentStreams(2))
@@ -357,7 +358,7 @@ func TestConn_TooManyStreams(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-// TestDial_Fails is every way in which no connection comes about.
+// TestDial_Fails covers every way in which Dial can fail.
 func TestDial_Fails(t *testing.T) {
 	t.Parallel()
 	pair, _ := certificate(t)

@@ -12,21 +12,21 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Stream is a call of Watch.
+// Stream is a Watch call.
 type Stream struct {
 	conn     *Conn
 	id       uint32
 	receiver Receiver
 	opened   bool
-	part     []byte // of a message whose rest is in a later frame
-	unread   uint32 // bytes since the stream's window was renewed
+	part     []byte // beginning of a message that continues in a later frame
+	unread   uint32 // bytes received since the last window update
 }
 
-// Watch opens a stream. Errors are status errors; the receiver is not called then.
+// Watch opens a stream. If it fails, it returns a status error and never calls the receiver.
 func (c *Conn) Watch(request *pb.WatchRequest, receiver Receiver) (*Stream, error) {
 	message, err := proto.Marshal(request)
 	if err != nil {
-		return nil, status.Errorf(codes.Internal, "the request: %v", err)
+		return nil, status.Errorf(codes.Internal, "encoding the request: %v", err)
 	}
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -49,16 +49,16 @@ func (c *Conn) Watch(request *pb.WatchRequest, receiver Receiver) (*Stream, erro
 		{Name: "user-agent", Value: c.options.UserAgent},
 		{Name: "te", Value: "trailers"},
 	} {
-		_ = c.headers.WriteField(h) // to a buffer
+		_ = c.headers.WriteField(h) // writes to a buffer, so it cannot fail
 	}
-	// If a write fails, the connection ends, and with it the goroutine that reads.
+	// Ignore write errors: they end the connection, which also ends the goroutine that reads it.
 	_ = c.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: s.id, BlockFragment: c.block.Bytes(), EndHeaders: true})
 	_ = c.framer.WriteData(s.id, true, append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...))
 	_ = c.out.Flush()
 	return s, nil
 }
 
-// enter adds s to the streams.
+// enter adds s to the connection's streams.
 func (c *Conn) enter(s *Stream) error {
 	c.reading.Lock()
 	defer c.reading.Unlock()
@@ -66,15 +66,15 @@ func (c *Conn) enter(s *Stream) error {
 	case c.ended != nil:
 		return c.ended
 	case len(c.streams) >= int(c.limit):
-		return status.Errorf(codes.FailedPrecondition, "the server, or a proxy before it, allows %d streams on a connection", c.limit)
+		return status.Errorf(codes.FailedPrecondition, "the server, or a proxy in front of it, allows %d streams per connection", c.limit)
 	case s.id > 1<<31-1:
-		return status.Error(codes.Unavailable, "the connection has had all its streams")
+		return status.Error(codes.Unavailable, "the connection has used all stream ids")
 	}
 	c.streams[s.id] = s
 	return nil
 }
 
-// Cancel ends the stream, unless it has ended. Its receiver is not called any longer.
+// Cancel ends the stream if it has not ended yet. The receiver is not called again.
 func (s *Stream) Cancel() {
 	c := s.conn
 	c.reading.Lock()
@@ -86,10 +86,10 @@ func (s *Stream) Cancel() {
 	}
 }
 
-// receive handles a frame of data.
+// receive handles a data frame.
 func (c *Conn) receive(frame *http2.DataFrame) {
 	var err error
-	renew := uint32(0) // bytes by which to renew the stream's window
+	renew := uint32(0) // window increment to send for the stream
 	c.reading.Lock()
 	s := c.streams[frame.StreamID]
 	if s != nil {
@@ -116,8 +116,8 @@ func (c *Conn) receive(frame *http2.DataFrame) {
 	}
 }
 
-// take handles data: usually whole messages, since servers write each into its own
-// frame while the window allows it; proxies may split them anywhere.
+// take handles data, which usually consists of whole messages: servers write each message in its
+// own frame if the window allows it. Proxies may split messages anywhere, however.
 func (s *Stream) take(data []byte) error {
 	if len(s.part) > 0 {
 		s.part = append(s.part, data...)
@@ -127,9 +127,9 @@ func (s *Stream) take(data []byte) error {
 		size := binary.BigEndian.Uint32(data[1:])
 		switch {
 		case data[0] != 0:
-			return status.Error(codes.Internal, "a compressed message, which was not asked for")
+			return status.Error(codes.Internal, "the server sent a compressed message, which the client does not accept")
 		case size > maxMessage:
-			return status.Errorf(codes.ResourceExhausted, "a message of %d bytes", size)
+			return status.Errorf(codes.ResourceExhausted, "a message of %d bytes is too long", size)
 		case len(data)-5 < int(size):
 			s.part = append(s.part[:0], data...)
 			return nil

@@ -15,12 +15,12 @@ import (
 	"github.com/gridstand/gridstand/internal/palette"
 )
 
-var update = flag.Bool("update", false, "write the style sheet that the test compares with")
+var update = flag.Bool("update", false, "update the golden style sheet")
 
 var themes = map[string]*palette.Palette{"dark": &palette.Dark, "light": &palette.Light}
 
-// Ensure that people with weak eyes can read the page: WCAG 2 asks for a contrast of 4.5
-// for text, and of 3 for large text as on tiles.
+// Ensure that people with low vision can read the page: WCAG 2 requires a contrast of 4.5 for
+// text, and of 3 for large text such as the numbers on tiles.
 func TestPalette_Contrast(t *testing.T) {
 	t.Parallel()
 	for name, p := range themes {
@@ -45,7 +45,7 @@ func TestPalette_Contrast(t *testing.T) {
 	}
 }
 
-// Ensure that each tile up to 131072 has a tone of its own, and that no face is without.
+// Ensure that each tile up to 131072 has its own tone, and that every value has a tone.
 func TestPalette_Tile(t *testing.T) {
 	t.Parallel()
 	for name, p := range themes {
@@ -78,16 +78,16 @@ func TestCSS(t *testing.T) {
 		assert.Contains(t, css, fmt.Sprintf("--tile-%d:%s;--ink-%[1]d:%[3]s;",
 			2<<i, palette.Hex(tone.Ground), palette.Hex(tone.Ink)))
 	}
-	assert.Less(t, len(css), 4096, "a phone loads this before it shows anything")
+	assert.Less(t, len(css), 4096, "the style sheet blocks rendering")
 }
 
-// contrast is the contrast ratio of two colors as WCAG 2 defines it, from 1 to 21.
+// contrast returns the contrast ratio of two colors as WCAG 2 defines it, from 1 to 21.
 func contrast(a, b color.RGBA) float64 {
 	x, y := luminance(a), luminance(b)
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
-// luminance is the relative luminance of a color as WCAG 2 defines it, from 0 to 1.
+// luminance returns the relative luminance of a color as WCAG 2 defines it, from 0 to 1.
 func luminance(c color.RGBA) float64 {
 	linear := func(v uint8) float64 {
 		x := float64(v) / 255

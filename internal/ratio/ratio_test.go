@@ -23,8 +23,8 @@ func TestCompare(t *testing.T) {
 	result := testing.Benchmark(func(b *testing.B) {
 		a, c := ours, bare
 		ratio.Compare(b, "moves/s", ratio.AtMost(2), take(&a), take(&c))
-		assert.Empty(t, a, "every round measures both")
-		assert.Empty(t, c, "every round measures both")
+		assert.Empty(t, a, "every round measures both sides")
+		assert.Empty(t, c, "every round measures both sides")
 	})
 	assert.Equal(t, map[string]float64{
 		"ns/op": 0, "moves/s": 30, "bare-moves/s": 10,
@@ -41,5 +41,5 @@ func TestPerSecond(t *testing.T) {
 		return 3
 	})()
 	assert.Positive(t, rate)
-	assert.LessOrEqual(t, float64(did)/time.Since(began).Seconds(), rate, "of its own time alone")
+	assert.LessOrEqual(t, float64(did)/time.Since(began).Seconds(), rate, "time outside the measurement does not count")
 }

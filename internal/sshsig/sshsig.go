@@ -1,5 +1,5 @@
-// Package sshsig makes and verifies signatures by SSH keys in the format of
-// "ssh-keygen -Y sign", which is PROTOCOL.sshsig of OpenSSH.
+// Package sshsig creates and verifies SSH key signatures in the format of "ssh-keygen -Y sign",
+// which OpenSSH describes in PROTOCOL.sshsig.
 package sshsig
 
 import (
@@ -15,20 +15,20 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// MaxLength bounds the text of a signature: that of an RSA key of 8,192 bits has 3,000
-// characters.
+// MaxLength is the maximum length of an armored signature, in characters. A signature by an
+// 8,192-bit RSA key has about 3,000.
 const MaxLength = 3500
 
 const (
 	armorType = "SSH SIGNATURE"
 	version   = 1
-	// minRSABits is the length below which OpenSSH, too, accepts no RSA key for long.
+	// minRSABits is the minimum size of an RSA key, in bits.
 	minRSABits = 2048
 )
 
 var magic = [6]byte{'S', 'S', 'H', 'S', 'I', 'G'}
 
-// envelope is a signature as it is encoded.
+// envelope is the encoded form of a signature.
 type envelope struct {
 	Magic                                         [6]byte
 	Version                                       uint32
@@ -36,15 +36,15 @@ type envelope struct {
 	Signature                                     string
 }
 
-// signed is what is signed.
+// signed is the data that the key signs.
 type signed struct {
 	Magic                              [6]byte
 	Namespace, Reserved, HashAlgorithm string
 	Hash                               []byte
 }
 
-// Sign returns the armored signature of a message. The namespace says what it is for,
-// and must not be empty.
+// Sign returns the armored signature of a message. The namespace states the purpose of the
+// signature and must not be empty.
 func Sign(signer ssh.Signer, namespace, message string) (string, error) {
 	e := envelope{
 		Magic: magic, Version: version, PublicKey: string(signer.PublicKey().Marshal()),
@@ -62,34 +62,34 @@ func Sign(signer ssh.Signer, namespace, message string) (string, error) {
 	return string(pem.EncodeToMemory(&pem.Block{Type: armorType, Bytes: ssh.Marshal(e)})), nil
 }
 
-// sign signs, with an RSA key by SHA-512 and not by SHA-1, which is its default.
+// sign signs data. With an RSA key it uses SHA-512 instead of SHA-1, the default.
 func sign(signer ssh.Signer, data []byte) (*ssh.Signature, error) {
 	if signer.PublicKey().Type() != ssh.KeyAlgoRSA {
 		return signer.Sign(rand.Reader, data)
 	}
 	with, ok := signer.(ssh.AlgorithmSigner)
 	if !ok {
-		return nil, errors.New("it cannot sign with SHA-512")
+		return nil, errors.New("the key cannot sign with SHA-512")
 	}
 	return with.SignWithAlgorithm(rand.Reader, data, ssh.KeyAlgoRSASHA512)
 }
 
-// Verify returns the key that signed a message in a namespace. The error says in a few
-// words what is wrong with the signature.
+// Verify returns the key that signed a message in a namespace. Error messages are meant to follow
+// the words "the signature".
 func Verify(armored, namespace, message string) (ssh.PublicKey, error) {
 	if len(armored) > MaxLength {
 		return nil, errors.New("is too long")
 	}
 	block, rest := pem.Decode([]byte(strings.TrimSpace(armored)))
 	if block == nil || block.Type != armorType || len(block.Headers) > 0 || len(rest) > 0 {
-		return nil, fmt.Errorf("must be what ssh-keygen -Y sign -n %s writes", namespace)
+		return nil, fmt.Errorf("must be the output of ssh-keygen -Y sign -n %s", namespace)
 	}
 	var e envelope
 	if err := ssh.Unmarshal(block.Bytes, &e); err != nil || e.Magic != magic || e.Version != version {
 		return nil, errors.New("is not well formed")
 	}
 	if e.Namespace != namespace {
-		return nil, fmt.Errorf("is for another namespace than %q", namespace)
+		return nil, fmt.Errorf("is for a namespace other than %q", namespace)
 	}
 	key, err := ssh.ParsePublicKey([]byte(e.PublicKey))
 	if err != nil {
@@ -112,7 +112,7 @@ func Verify(armored, namespace, message string) (ssh.PublicKey, error) {
 	return key, nil
 }
 
-// accepts returns an error for a kind of key, or of signature, that proves too little.
+// accepts returns an error unless the key and the signature format are strong enough.
 func accepts(key ssh.PublicKey, format string) error {
 	switch key.Type() {
 	case ssh.KeyAlgoED25519, ssh.KeyAlgoSKED25519, ssh.KeyAlgoSKECDSA256,
@@ -127,18 +127,18 @@ func accepts(key ssh.PublicKey, format string) error {
 		}
 		public, ok := with.CryptoPublicKey().(*rsa.PublicKey)
 		if !ok || public.N.BitLen() < minRSABits {
-			return fmt.Errorf("is of an RSA key below %d bits; use another one", minRSABits)
+			return fmt.Errorf("was made by an RSA key below %d bits; use another key", minRSABits)
 		}
 		if format == ssh.KeyAlgoRSASHA256 || format == ssh.KeyAlgoRSASHA512 {
 			return nil
 		}
 	default:
-		return fmt.Errorf("is of a kind of key that is not accepted (%q)", key.Type())
+		return fmt.Errorf("was made by a type of key that is not accepted (%q)", key.Type())
 	}
-	return fmt.Errorf("is of a kind that is not accepted (%q)", format)
+	return fmt.Errorf("is of a type that is not accepted (%q)", format)
 }
 
-// signed returns what is signed for a message.
+// signed returns the data that the key signs for a message.
 func (e *envelope) signed(message string) ([]byte, error) {
 	var hash []byte
 	switch e.HashAlgorithm {

@@ -20,11 +20,12 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/gridstand/gridstand/internal/sshsig"
+	sshtest "github.com/gridstand/gridstand/internal/testkit/ssh"
 )
 
 const message = "abcdefghijklmnopqrstuvwxyz"
 
-// signers returns keys of several kinds.
+// signers returns one key of each accepted type.
 func signers(t *testing.T) map[string]ssh.Signer {
 	t.Helper()
 	_, edwards, err := ed25519.GenerateKey(rand.Reader)
@@ -50,7 +51,7 @@ func TestVerify(t *testing.T) {
 		require.NoError(t, err, name)
 		assert.Equal(t, signer.PublicKey().Marshal(), key.Marshal())
 		_, err = sshsig.Verify("\r\n"+strings.ReplaceAll(armored, "\n", "\r\n"), "gridstand", message)
-		require.NoError(t, err, "line ends of Windows")
+		require.NoError(t, err, "Windows line endings")
 
 		_, err = sshsig.Verify(armored, "gridstand", message+"\n")
 		require.ErrorContains(t, err, "not valid", name)
@@ -76,15 +77,15 @@ func TestVerify_Malformed(t *testing.T) {
 		_, err := sshsig.Verify(text, "gridstand", message)
 		assert.Error(t, err, name)
 	}
-	for i := range armored { // no byte can be left out, or damaged into a panic
+	for i := range armored { // must not panic, no matter which byte is missing
 		_, _ = sshsig.Verify(armored[:i]+armored[i+1:], "gridstand", message)
 	}
 }
 
-// Ensure that keys that are too weak, and signatures by SHA-1, are refused.
+// Ensure that weak keys and SHA-1 signatures are refused.
 func TestVerify_Weak(t *testing.T) {
 	t.Parallel()
-	// 1,024 bits, which crypto/rsa does not make.
+	// crypto/rsa refuses to generate a 1,024-bit key.
 	p, err := rand.Prime(rand.Reader, 512)
 	require.NoError(t, err)
 	q, err := rand.Prime(rand.Reader, 512)
@@ -100,11 +101,10 @@ func TestVerify_Weak(t *testing.T) {
 		Type       string
 		P, Q, G, Y *big.Int
 	}{"ssh-dss", bit(1023), bit(159), big.NewInt(2), big.NewInt(3)})
-	requireRefused(t, dsa, "ssh-dss", "") // also if it cannot be read
+	requireRefused(t, dsa, "ssh-dss", "") // any error will do: parsing this key may already fail
 }
 
-// requireRefused requires that a signature of a kind by a key is refused, whatever it
-// is.
+// requireRefused requires that a signature with the given key and format is refused.
 func requireRefused(t *testing.T, key []byte, format, want string) {
 	t.Helper()
 	signer := forged{signers(t)["ed25519"], key, format}
@@ -114,7 +114,7 @@ func requireRefused(t *testing.T, key []byte, format, want string) {
 	require.ErrorContains(t, err, want)
 }
 
-// forged is a signer that says it has another key.
+// forged is a signer that presents another signer's public key.
 type forged struct {
 	ssh.Signer
 	key    []byte
@@ -134,7 +134,7 @@ func (f forged) Sign(_ io.Reader, _ []byte) (*ssh.Signature, error) {
 	return &ssh.Signature{Format: f.format, Blob: []byte("signature")}, nil
 }
 
-// Ensure that signatures go to and fro between this package and ssh-keygen.
+// Ensure that this package and ssh-keygen accept each other's signatures.
 func TestSSHKeygen(t *testing.T) {
 	t.Parallel()
 	program, err := exec.LookPath("ssh-keygen")
@@ -174,12 +174,10 @@ func TestSSHKeygen(t *testing.T) {
 	keygen(message, "-Y", "verify", "-n", "gridstand", "-I", "ann", "-f", allowed, "-s", signature)
 }
 
-// FuzzVerify verifies any text: it is refused, or is a signature of the message.
+// FuzzVerify verifies arbitrary text: if the text is accepted, it must be a signature of the
+// message.
 func FuzzVerify(f *testing.F) {
-	_, private, err := ed25519.GenerateKey(rand.Reader)
-	require.NoError(f, err)
-	signer, err := ssh.NewSignerFromKey(private)
-	require.NoError(f, err)
+	signer := sshtest.Key(f)
 	armored, err := sshsig.Sign(signer, "gridstand", message)
 	require.NoError(f, err)
 	f.Add(armored, message)

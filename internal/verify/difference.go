@@ -12,8 +12,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// difference describes the first field in which got differs from what was recomputed,
-// "" if there is none. It ignores fields that this version of the program does not know.
+// difference describes the first field in which got differs from recomputed. It returns "" if
+// there is no difference. It ignores fields that this version of the program does not know.
 func difference(got, recomputed *pb.Event) string {
 	got = proto.CloneOf(got)
 	sortSets(got)
@@ -21,7 +21,7 @@ func difference(got, recomputed *pb.Event) string {
 	return differenceOf(got.ProtoReflect(), recomputed.ProtoReflect(), "")
 }
 
-// sortSets sorts the lists for which the contract promises no order.
+// sortSets sorts the lists whose order the contract leaves open.
 func sortSets(e *pb.Event) {
 	slices.Sort(e.GetPosition().GetTwenty48().GetLegalMoves())
 	tribolo := e.GetPosition().GetTribolo().GetLegalMoves()
@@ -47,7 +47,7 @@ func differenceOf(got, recomputed protoreflect.Message, path string) string {
 		case field.IsList():
 			what = differenceOfLists(field, got.Get(field).List(), recomputed.Get(field).List(), name)
 		case field.HasPresence() && got.Has(field) && !recomputed.Has(field):
-			what = words(name) + " is set, recomputed none"
+			what = words(name) + " is set, but should be missing"
 		case field.HasPresence() && !got.Has(field) && recomputed.Has(field):
 			what = words(name) + " is missing"
 		case field.HasPresence() && !got.Has(field):
@@ -84,7 +84,7 @@ func differenceOfValues(field protoreflect.FieldDescriptor, got, recomputed prot
 	return fmt.Sprintf("%s is %s, recomputed %s", words(path), show(field, got), show(field, recomputed))
 }
 
-// show writes a value as text that is fit for a terminal.
+// show formats a value as text that is safe to print in a terminal.
 func show(field protoreflect.FieldDescriptor, v protoreflect.Value) string {
 	switch field.Kind() {
 	case protoreflect.EnumKind:
@@ -101,7 +101,7 @@ func show(field protoreflect.FieldDescriptor, v protoreflect.Value) string {
 	}
 }
 
-// words names a field for players, if it is one of the most common.
+// words returns a readable name for a common field, and path for any other.
 func words(path string) string {
 	name, index, listed := strings.Cut(strings.TrimSuffix(path, "]"), "[")
 	if word, ok := map[string]string{

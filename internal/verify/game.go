@@ -10,10 +10,11 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Game reads the transcript of a game from a server and recomputes it. For a game that
-// is not over it returns ErrLive at once. It reconnects if the connection is lost, and
-// gives up after several tries in a row. The errors are those of Transcript and of the
-// client.
+// Game reads the transcript of a game from a server and recomputes it. If the game is not over, it
+// immediately returns ErrLive. If the connection is lost, Game reconnects, and gives up after
+// several consecutive failures. For an attempt it also checks the challenge if the server still has
+// it, and returns an *OpenError while the challenge is open. All other errors come from Transcript
+// or the client.
 func Game(ctx context.Context, c *client.Client, gameID string) (Report, error) {
 	game, err := c.Game(ctx, gameID)
 	if err != nil {
@@ -22,13 +23,23 @@ func Game(ctx context.Context, c *client.Client, gameID string) (Report, error) 
 	if !game.Over() {
 		return Report{}, ErrLive
 	}
+	var challenge *pb.Challenge
+	if game.GetChallengeId() != "" {
+		if challenge, err = challengeOf(ctx, c, game); err != nil {
+			return Report{}, err
+		}
+	}
 	beginning := int32(0)
 	watch := c.Watch(ctx, client.WatchOptions{GameID: gameID, AfterVersion: &beginning, EveryEvent: true})
 	defer watch.Close()
-	return Transcript(eventsOf(watch))
+	report, err := Transcript(eventsOf(watch))
+	if err == nil && challenge != nil {
+		report.Challenge, err = checkChallenge(ctx, c, challenge, game, report)
+	}
+	return report, err
 }
 
-// maxTries bounds the tries in a row to reconnect.
+// maxTries is the maximum number of consecutive attempts to reconnect.
 const maxTries = 5
 
 // eventsOf yields the events of a watch.

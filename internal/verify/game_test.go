@@ -20,12 +20,15 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// server has the transcript of one game, and ends each stream after a few
-// events.
+// server serves the transcript of one game, and ends each stream after a few events.
 type server struct {
 	pb.UnimplementedGameServiceServer
+	pb.UnimplementedChallengeServiceServer
 	status pb.GameStatus
 	events []*pb.Event
+	// challenge is the challenge of the game, or nil if the server has none.
+	challenge *pb.Challenge
+	standings []*pb.Standing
 }
 
 func (s *server) GetGame(context.Context, *pb.GetGameRequest) (*pb.GetGameResponse, error) {
@@ -39,12 +42,12 @@ func (s *server) GetGame(context.Context, *pb.GetGameRequest) (*pb.GetGameRespon
 
 func (s *server) Watch(r *pb.WatchRequest, stream grpc.ServerStreamingServer[pb.WatchResponse]) error {
 	if r.AfterVersion == nil || !r.GetEveryEvent() {
-		return status.Error(codes.InvalidArgument, "the whole transcript is asked for")
+		return status.Error(codes.InvalidArgument, "the client must request the whole transcript")
 	}
 	rest := s.events[r.GetAfterVersion():]
 	for i, e := range rest {
 		if i == 20 {
-			return status.Error(codes.Unavailable, "come again")
+			return status.Error(codes.Unavailable, "reconnect")
 		}
 		if err := stream.Send(&pb.WatchResponse{Update: &pb.WatchResponse_Event{Event: e}}); err != nil {
 			return err
@@ -59,6 +62,7 @@ func (s *server) client(t *testing.T) *client.Client {
 	require.NoError(t, err)
 	g := grpc.NewServer()
 	pb.RegisterGameServiceServer(g, s)
+	pb.RegisterChallengeServiceServer(g, s)
 	served := make(chan error, 1)
 	go func() { served <- g.Serve(l) }()
 	c, err := client.Dial(client.Config{Target: l.Addr().String()})
@@ -73,7 +77,7 @@ func (s *server) client(t *testing.T) *client.Client {
 
 func TestGame_OnAServer(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	s := &server{status: pb.GameStatus_GAME_STATUS_FINISHED, events: transcript(t, "classic", seedOf(t, 1), 30)}
 	report, err := verify.Game(ctx, s.client(t), gameID)

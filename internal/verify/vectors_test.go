@@ -22,8 +22,8 @@ import (
 	"github.com/gridstand/gridstand/game/variants"
 )
 
-// TestVectors recomputes the test vectors of docs/verify.md, from which others
-// write verifiers: what stands there is what this repository computes.
+// TestVectors recomputes the test vectors of docs/verify.md, which other authors use to write
+// verifiers.
 func TestVectors(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/verify.md")
@@ -39,7 +39,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// vectors recomputes lines of the page.
+// vectors recomputes the lines of the test vectors.
 type vectors struct {
 	t    *testing.T
 	seed game.Seed
@@ -94,7 +94,7 @@ func (v *vectors) line(line string) string {
 		m := lineStart.FindStringSubmatch(line)
 		return fmt.Sprintf("start of %s: %s", m[1], board(v.create(m[1]).State.Position))
 	default:
-		require.Failf(v.t, "a line that is no vector", "%q", line)
+		require.Failf(v.t, "unknown kind of line", "%q", line)
 		return ""
 	}
 }
@@ -105,7 +105,8 @@ func (v *vectors) number(s string) int {
 	return n
 }
 
-// block is computed without the package game, and compared with what that draws.
+// block computes a block of random bytes without package game, and compares it with the numbers
+// that the package draws.
 func (v *vectors) block(version, k int) []byte {
 	mac := hmac.New(sha256.New, v.seed.SeedBytes())
 	mac.Write(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(nil, uint64(version)), uint32(k)))
@@ -115,7 +116,7 @@ func (v *vectors) block(version, k int) []byte {
 	for range 4 * k {
 		draws.Draw(1)
 	}
-	const most = 1 << 62 // A power of two: no number is thrown away.
+	const most = 1 << 62 // a power of two, so that no number is rejected
 	for at := 0; at < len(block); at += 8 {
 		assert.EqualValues(v.t, binary.BigEndian.Uint64(block[at:])%most, draws.Draw(most))
 	}
@@ -142,7 +143,7 @@ var directions = map[string]game.Direction{
 	"up": game.Up, "right": game.Right, "down": game.Down, "left": game.Left,
 }
 
-// create begins a game of a variant; one player holds every seat.
+// create creates a game of the given variant in which one player has all seats.
 func (v *vectors) create(variant string) *replay.Event {
 	rules, ok := variants.Current(variant)
 	require.True(v.t, ok, variant)
@@ -157,7 +158,7 @@ func (v *vectors) create(variant string) *replay.Event {
 	return e
 }
 
-// game plays what the lines say, and describes what comes of it.
+// game plays the moves in lines and describes the results.
 func (v *vectors) game(what, variant string, lines []string) string {
 	e := v.create(variant)
 	if variant != "tribolo" {
@@ -217,7 +218,7 @@ func (v *vectors) tribolo(e *replay.Event, lines []string) string {
 	for _, line := range lines {
 		m := lineTo.FindStringSubmatch(line)
 		if m == nil {
-			continue // the end, which is computed below
+			continue // the result, which is computed below
 		}
 		seat := e.State.Turn()
 		to := game.Cell{X: int32(v.number(m[1])), Y: int32(v.number(m[2]))}
@@ -230,7 +231,7 @@ func (v *vectors) tribolo(e *replay.Event, lines []string) string {
 		}
 		fmt.Fprintf(b, "; next %s\n", seatName(e.State.Turn()))
 	}
-	require.NotNil(v.t, e.State.Result, "the game goes on: %v", e.State.LegalMoves())
+	require.NotNil(v.t, e.State.Result, "the game is not over: %v", e.State.LegalMoves())
 	fmt.Fprintf(b, "scores %v, winners %v\n", e.State.Position.Scores(), e.State.Result.Winners)
 	return b.String()
 }
@@ -244,7 +245,7 @@ func seatName(seat int) string {
 	return tribolo.OwnerOf(seat).String()
 }
 
-// board is a board of 2048 in one line.
+// board formats a 2048 board as one line.
 func board(p game.Position) string {
 	b := &strings.Builder{}
 	position := p.(*twenty48.Position)

@@ -1,10 +1,10 @@
-// Package verify replays a finished game on the player's own machine, from its
-// transcript and the seed that its last event reveals. It checks that the seed is the
-// one that the server committed to when the game was created, and that every tile,
-// board, score and legal move follows from it and from the moves of the players.
+// Package verify replays a finished game on the player's own machine, from its transcript and
+// the seed that its last event reveals. It checks that the seed is the one that the server
+// committed to when the game was created, and that every tile, board, score and legal move
+// follows from the seed and the players' moves.
 //
-// It proves that nothing was altered after the game was created. It cannot prove that
-// the seed was chosen fairly: only the server saw it drawn.
+// It proves that nothing was altered after the game was created. It cannot prove that the
+// seed was chosen fairly: only the server saw it drawn.
 package verify
 
 import (
@@ -23,73 +23,83 @@ import (
 	"github.com/gridstand/gridstand/proto/translate"
 )
 
-// MaxEvents and MaxSize, in bytes, bound a transcript. The longest games on the
-// largest boards stay well below.
+// MaxEvents and MaxSize limit the number of events in a transcript and its size in bytes. The
+// longest games on the largest boards stay well below both.
 const (
 	MaxEvents = 1 << 20
 	MaxSize   = 1 << 28
 )
 
 var (
-	// ErrLive means that the game is not over in the transcript. Its seed is not
-	// revealed yet, so that nothing can be recomputed.
-	ErrLive = errors.New("the game is not over: it can be verified once it is")
+	// ErrLive means that the game in the transcript is not over. Its seed has not been
+	// revealed yet, so nothing can be recomputed.
+	ErrLive = errors.New("the game is not over: it can be verified after it has ended")
 
 	// ErrIncomplete means that the first events are missing.
 	ErrIncomplete = errors.New("the transcript does not start at version 1")
 
-	// ErrUnknown means that this version of the program does not know the rules of
-	// the game, or one of its events.
+	// ErrUnknown means that this version of the program does not know the game's rules or one
+	// of its events.
 	ErrUnknown = errors.New("this version of the program cannot recompute the game")
 
 	// ErrTooLong means that the transcript exceeds MaxEvents or MaxSize.
 	ErrTooLong = fmt.Errorf("the transcript is too long: more than %d events or %d MB", MaxEvents, MaxSize>>20)
 )
 
-// Difference is the first event of a transcript that is wrong.
+// Difference describes the first wrong event of a transcript, or the first mismatch between
+// the game and its challenge.
 type Difference struct {
-	// Version of the event.
+	// Version is the version of the event, or 0 for a mismatch with the challenge.
 	Version int32
-	// What says what is wrong with it, such as "tile 5 is 8, recomputed 4".
+	// What describes the difference, such as "tile 5 is 8, recomputed 4".
 	What string
 }
 
 // Error implements error.
-func (d *Difference) Error() string { return fmt.Sprintf("version %d: %s", d.Version, d.What) }
+func (d *Difference) Error() string {
+	if d.Version == 0 {
+		return d.What
+	}
+	return fmt.Sprintf("version %d: %s", d.Version, d.What)
+}
 
 func differs(version int32, format string, args ...any) error {
 	return &Difference{Version: version, What: fmt.Sprintf(format, args...)}
 }
 
-// Report says what was recomputed and confirmed.
+// Report lists what was recomputed and confirmed.
 type Report struct {
-	// GameID and Variant of the game.
+	// GameID and Variant identify the game and its rules.
 	GameID, Variant string
 	// Players are the names of the players and bots, by seat.
 	Players []string
-	// Versions is the number of events, each with its board, scores and legal
-	// moves.
+	// Versions is the number of events.
 	Versions int
-	// Moves is the number of moves among them.
+	// Moves is the number of moves among the events.
 	Moves int
-	// Spawned is the number of tiles that appeared at random, with those of the
-	// start.
+	// Spawned is the number of tiles that appeared at random, including those of the first
+	// board.
 	Spawned int
-	// Reason says why the game ended.
+	// Reason is the reason why the game ended.
 	Reason game.Reason
-	// Scores at the end, by seat.
+	// Scores are the final scores, by seat.
 	Scores []int32
 	// Winners are the seats that won.
 	Winners []int
-	// Ranked says whether the game counts for the leaderboard.
+	// Ranked reports whether the game counts for the leaderboard.
 	Ranked bool
-	// Begin and End are the times of the first and the last event. They cannot be
-	// recomputed.
+	// Begin and End are the times of the first and the last event. They cannot be recomputed.
 	Begin, End time.Time
+	// Commitment is the server's commitment to the seed.
+	Commitment []byte
+	// ChallengeID is the id of the game's challenge, or empty if it has none.
+	ChallengeID string
+	// Challenge is the outcome of checking the challenge, or nil if it was not checked.
+	Challenge *Challenge
 }
 
-// Transcript recomputes a game from all of its events. The error is a *Difference if
-// one of them is wrong, one of the errors above, or one that events yielded.
+// Transcript recomputes a game from all of its events. The error is a *Difference if an event is
+// wrong, ErrLive, ErrIncomplete, ErrUnknown or ErrTooLong, or an error that events yielded.
 func Transcript(events iter.Seq2[*pb.Event, error]) (Report, error) {
 	encoded, seed, err := collect(events)
 	if err != nil {
@@ -108,8 +118,9 @@ func Transcript(events iter.Seq2[*pb.Event, error]) (Report, error) {
 	return r.done(), nil
 }
 
-// collect reads all events, since the last one reveals the seed. It keeps them
-// encoded, which takes many times less memory, and checks what needs no seed.
+// collect reads all events before any of them is recomputed, because the last one reveals the
+// seed. It keeps them encoded, which takes far less memory, and checks their versions and game
+// id.
 func collect(events iter.Seq2[*pb.Event, error]) (encoded [][]byte, seed []byte, err error) {
 	over, size := false, 0
 	var gameID string
@@ -120,15 +131,15 @@ func collect(events iter.Seq2[*pb.Event, error]) (encoded [][]byte, seed []byte,
 		case len(encoded) == 0 && version != 1:
 			return nil, nil, ErrIncomplete
 		case over:
-			return nil, nil, differs(version, "it comes after the end of the game")
+			return nil, nil, differs(version, "the event comes after the end of the game")
 		case int(version) != len(encoded)+1:
-			return nil, nil, differs(int32(len(encoded)+1), "version %d stands in its place", version)
+			return nil, nil, differs(int32(len(encoded)+1), "found version %d instead", version)
 		case len(encoded) == 0 && !id.Valid(event.GetGameId()):
-			return nil, nil, differs(version, "%q is no id of a game", event.GetGameId())
+			return nil, nil, differs(version, "the game id %q is invalid", event.GetGameId())
 		case len(encoded) == 0:
 			gameID = event.GetGameId()
 		case event.GetGameId() != gameID:
-			return nil, nil, differs(version, "it is an event of another game, %q", event.GetGameId())
+			return nil, nil, differs(version, "the event belongs to another game, %q", event.GetGameId())
 		}
 		stored, err := proto.Marshal(event)
 		if err != nil {
@@ -150,7 +161,7 @@ func collect(events iter.Seq2[*pb.Event, error]) (encoded [][]byte, seed []byte,
 	}
 }
 
-// replayer recomputes a game, event by event.
+// replayer recomputes a game event by event.
 type replayer struct {
 	seed   []byte
 	state  *replay.State
@@ -158,7 +169,7 @@ type replayer struct {
 	report Report
 }
 
-// check recomputes one event and compares the two.
+// check recomputes one event and compares it with the given one.
 func (r *replayer) check(event *pb.Event) error {
 	version := event.GetVersion()
 	entry, err := translate.Entry(event)
@@ -187,7 +198,8 @@ func (r *replayer) check(event *pb.Event) error {
 	return nil
 }
 
-// apply applies an entry, or an undo to an earlier state.
+// apply applies an entry to the current state. An undo also needs the earlier state that it
+// restores.
 func (r *replayer) apply(entry replay.Entry, at time.Time) (*replay.Event, error) {
 	undone, ok := entry.Action.(replay.Undone)
 	if !ok || undone.To < 1 || int(undone.To) > len(r.states) {
@@ -196,11 +208,14 @@ func (r *replayer) apply(entry replay.Entry, at time.Time) (*replay.Event, error
 	return r.state.Undo(entry, r.states[undone.To-1], at)
 }
 
-// begin checks the seed and applies the first event.
+// begin checks the seed and recomputes the first event.
 func (r *replayer) begin(event *pb.Event, entry replay.Entry, at time.Time) (*replay.Event, error) {
 	created, ok := entry.Action.(replay.Created)
 	if !ok {
-		return nil, differs(event.GetVersion(), "a game begins with its creation")
+		return nil, differs(event.GetVersion(), "the first event is not the creation of the game")
+	}
+	if len(r.seed) == 0 && created.Attempt.ChallengeID != "" {
+		return nil, ErrSealed
 	}
 	seed, err := game.SeedFromBytes(r.seed)
 	if err != nil {
@@ -210,17 +225,21 @@ func (r *replayer) begin(event *pb.Event, entry replay.Entry, at time.Time) (*re
 		return nil, differs(event.GetVersion(),
 			"the commitment is %x, but SHA-256 of the revealed seed is %x", created.Commitment, commitment)
 	}
-	return replay.Start(event.GetGameId(), entry, seed, at)
+	started, err := replay.Start(event.GetGameId(), entry, seed, at)
+	if err == nil {
+		started.State = started.State.Reveal(seed) // Otherwise an attempt's seed would stay hidden.
+	}
+	return started, err
 }
 
-// time returns the time of an event, which must not be before the last one's.
+// time returns the time of an event, which must not be before the time of the previous event.
 func (r *replayer) time(event *pb.Event) (time.Time, error) {
 	if err := event.GetTime().CheckValid(); err != nil {
-		return time.Time{}, differs(event.GetVersion(), "it has no valid time")
+		return time.Time{}, differs(event.GetVersion(), "the event has no valid time")
 	}
 	at := event.GetTime().AsTime()
 	if r.state != nil && at.Before(r.state.UpdateTime) {
-		return time.Time{}, differs(event.GetVersion(), "its time is before that of the previous event")
+		return time.Time{}, differs(event.GetVersion(), "the event is older than the previous one")
 	}
 	return at, nil
 }
@@ -229,12 +248,12 @@ func (r *replayer) time(event *pb.Event) (time.Time, error) {
 func refused(version int32, err error) error {
 	var difference *Difference
 	switch {
-	case errors.As(err, &difference):
+	case errors.As(err, &difference), errors.Is(err, ErrSealed):
 		return err
 	case errors.Is(err, translate.ErrUnknown), errors.Is(err, replay.ErrUnknown):
 		return fmt.Errorf("%w: version %d: %w", ErrUnknown, version, err)
 	default:
-		return differs(version, "the rules do not allow it: %v", err)
+		return differs(version, "the rules do not allow the event: %v", err)
 	}
 }
 
@@ -268,5 +287,6 @@ func (r *replayer) done() Report {
 	}
 	report.Reason, report.Winners, report.Scores = s.Result.Reason, s.Result.Winners, s.Position.Scores()
 	report.Ranked, report.End = s.Ranked, s.UpdateTime
+	report.Commitment, report.ChallengeID = s.Commitment[:], s.Attempt.ChallengeID
 	return report
 }

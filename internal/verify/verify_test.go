@@ -28,7 +28,7 @@ const (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// seedOf is a seed that differs with n.
+// seedOf returns a seed that depends on n.
 func seedOf(t testing.TB, n byte) game.Seed {
 	t.Helper()
 	sum := sha256.Sum256([]byte{n})
@@ -37,9 +37,15 @@ func seedOf(t testing.TB, n byte) game.Seed {
 	return seed
 }
 
-// transcript plays a game as a server would: after moves of them it is
-// resigned, if it is not over before.
+// transcript plays a game as a server would. The player resigns after the given number of
+// moves if the game is not over by then.
 func transcript(t testing.TB, variant string, seed game.Seed, moves int) []*pb.Event {
+	t.Helper()
+	return attempt(t, variant, seed, moves, replay.Attempt{})
+}
+
+// attempt is like transcript but plays an attempt at a closed challenge.
+func attempt(t testing.TB, variant string, seed game.Seed, moves int, of replay.Attempt) []*pb.Event {
 	t.Helper()
 	v, ok := variants.Current(variant)
 	require.True(t, ok)
@@ -50,16 +56,19 @@ func transcript(t testing.TB, variant string, seed game.Seed, moves int) []*pb.E
 	}
 	e, err := replay.Start(gameID, replay.Entry{Seat: game.NoSeat, Action: replay.Created{
 		Variant: v.ID, Revision: v.Revision, Commitment: seed.Commitment(),
-		Seats: seats,
+		Seats: seats, Attempt: of,
 	}}, seed, at)
 	require.NoError(t, err)
+	if of != (replay.Attempt{}) {
+		e.State = e.State.Reveal(seed)
+	}
 	events := []*pb.Event{translate.Event(e)}
 	for n := 0; e.State.Status == replay.Active; n++ {
 		var action replay.Action = replay.Resigned{}
 		if legal := e.State.LegalMoves(); n < moves {
 			action = replay.Moved{Move: legal[n%len(legal)], ByBot: n > 20}
 		}
-		at = at.Add(time.Duration(n%3) * time.Second) // now and then two at the same time
+		at = at.Add(time.Duration(n%3) * time.Second) // some consecutive events have the same time
 		e, err = e.State.Apply(replay.Entry{Seat: e.State.Turn(), Action: action}, at)
 		require.NoError(t, err)
 		events = append(events, translate.Event(e))
@@ -176,33 +185,33 @@ func TestTranscript_Altered(t *testing.T) {
 		"the legal moves":          {17, func(e *pb.Event) { board(e).LegalMoves = board(e).GetLegalMoves()[1:] }, "legal_moves"},
 		"the number of moves":      {17, func(e *pb.Event) { e.Position.MoveCount++ }, "the number of moves is 17, recomputed 16"},
 		"the turn":                 {17, func(e *pb.Event) { e.Position.Turn = nil }, "the seat to move is missing"},
-		"the seat":                 {17, func(e *pb.Event) { e.Seat = proto.Int32(1) }, "the rules do not allow it: another seat"},
-		"no seat":                  {17, func(e *pb.Event) { e.Seat = nil }, "the rules do not allow it"},
+		"the seat":                 {17, func(e *pb.Event) { e.Seat = proto.Int32(1) }, "the rules do not allow the event: it is another seat's turn"},
+		"no seat":                  {17, func(e *pb.Event) { e.Seat = nil }, "the rules do not allow the event"},
 		"ranked":                   {17, func(e *pb.Event) { e.Ranked = false }, "ranked is false, recomputed true"},
 		"ranked in spite of a bot": {30, func(e *pb.Event) { e.Ranked = true }, "ranked is true, recomputed false"},
 		"goal reached":             {17, func(e *pb.Event) { board(e).GoalReached = true }, "goal_reached is true"},
 		"the seed early":           {17, func(e *pb.Event) { e.Seed = seed.SeedBytes() }, "seed is "},
-		"the time":                 {17, func(e *pb.Event) { e.Time = timestamppb.New(noon.Add(-time.Second)) }, "its time is before"},
-		"no time":                  {17, func(e *pb.Event) { e.Time = nil }, "it has no valid time"},
-		"no such time":             {17, func(e *pb.Event) { e.Time.Nanos = -1 }, "it has no valid time"},
-		"no move":                  {17, func(e *pb.Event) { e.GetMoved().Move = nil }, "the rules do not allow it"},
-		"a cell":                   {17, func(e *pb.Event) { e.GetMoved().Move = &pb.Moved_Cell{Cell: &pb.Cell{}} }, "the rules do not allow it"},
-		"a second creation":        {17, func(e *pb.Event) { e.Action = honest[0].Action; e.Seat = nil }, "the rules do not allow it"},
+		"the time":                 {17, func(e *pb.Event) { e.Time = timestamppb.New(noon.Add(-time.Second)) }, "the event is older than"},
+		"no time":                  {17, func(e *pb.Event) { e.Time = nil }, "the event has no valid time"},
+		"no such time":             {17, func(e *pb.Event) { e.Time.Nanos = -1 }, "the event has no valid time"},
+		"no move":                  {17, func(e *pb.Event) { e.GetMoved().Move = nil }, "the rules do not allow the event"},
+		"a cell":                   {17, func(e *pb.Event) { e.GetMoved().Move = &pb.Moved_Cell{Cell: &pb.Cell{}} }, "the rules do not allow the event"},
+		"a second creation":        {17, func(e *pb.Event) { e.Action = honest[0].Action; e.Seat = nil }, "the rules do not allow the event"},
 		"the commitment":           {1, func(e *pb.Event) { e.GetCreated().SeedCommitment[0]++ }, "SHA-256 of the revealed seed"},
 		"a short commitment":       {1, func(e *pb.Event) { e.GetCreated().SeedCommitment = nil }, "a commitment of 0 bytes"},
 		"the first board":          {1, func(e *pb.Event) { e.Position = other[0].GetPosition() }, "tile "},
-		"another beginning":        {1, func(e *pb.Event) { e.Action = honest[5].Action }, "a game begins with its creation"},
+		"another beginning":        {1, func(e *pb.Event) { e.Action = honest[5].Action }, "the first event is not the creation of the game"},
 		"the seats":                {1, func(e *pb.Event) { e.GetCreated().Seats = nil }, "classic has 1 seats, not 0"},
 		"an unset seat":            {1, func(e *pb.Event) { e.GetCreated().Seats[0].Occupant = nil }, ""},
-		"no game":                  {1, func(e *pb.Event) { e.GameId = "x\x1b[31m" }, `"x\x1b[31m" is no id of a game`},
+		"no game":                  {1, func(e *pb.Event) { e.GameId = "x\x1b[31m" }, `the game id "x\x1b[31m" is invalid`},
 		"a revealed seed":          {32, func(e *pb.Event) { e.Seed = seedOf(t, 3).SeedBytes() }, "SHA-256 of the revealed seed"},
 		"half a seed":              {32, func(e *pb.Event) { e.Seed = e.Seed[:16] }, "the revealed seed is invalid"},
 		"no seed":                  {32, func(e *pb.Event) { e.Seed = nil }, "the revealed seed is invalid"},
 		"the result":               {32, func(e *pb.Event) { e.Result.Reason = pb.Result_REASON_NO_MOVES }, "the result is REASON_NO_MOVES, recomputed REASON_RESIGNED"},
 		"the winners":              {32, func(e *pb.Event) { e.Result.Winners = []int32{0} }, "the list of winners has 1 entries, recomputed 0"},
 		"the final score":          {32, func(e *pb.Event) { e.Result.Scores[0]++ }, "result.scores[0] is "},
-		"another game":             {17, func(e *pb.Event) { e.GameId = otherID }, "an event of another game"},
-		"an early end":             {17, func(e *pb.Event) { e.Result = &pb.Result{} }, "it comes after the end"},
+		"another game":             {17, func(e *pb.Event) { e.GameId = otherID }, "the event belongs to another game"},
+		"an early end":             {17, func(e *pb.Event) { e.Result = &pb.Result{} }, "the event comes after the end"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -214,8 +223,8 @@ func TestTranscript_Altered(t *testing.T) {
 			assert.Contains(t, difference.What, tc.want)
 			switch tc.want {
 			case "SHA-256 of the revealed seed", "the revealed seed is invalid":
-				assert.Equal(t, int32(1), difference.Version, "the seed is looked at first")
-			case "it comes after the end":
+				assert.Equal(t, int32(1), difference.Version, "the seed is checked first")
+			case "the event comes after the end":
 				assert.Equal(t, int32(18), difference.Version)
 			default:
 				assert.Equal(t, tc.version, difference.Version)
@@ -250,10 +259,10 @@ func TestTranscript_MissingOrMovedEvents(t *testing.T) {
 		"without the first":  {cut(0, 1), verify.ErrIncomplete, ""},
 		"without the last":   {cut(31, 32), verify.ErrLive, ""},
 		"only the first":     {honest[:1], verify.ErrLive, ""},
-		"without one":        {cut(10, 11), nil, "version 11: version 12 stands in its place"},
-		"in another order":   {swapped, nil, "version 11: version 12 stands in its place"},
-		"one of them twice":  {slices.Insert(clone(honest), 10, honest[9]), nil, "version 11: version 10 stands in its place"},
-		"something after it": {append(clone(honest), honest[31]), nil, "version 32: it comes after the end of the game"},
+		"without one":        {cut(10, 11), nil, "version 11: found version 12 instead"},
+		"in another order":   {swapped, nil, "version 11: found version 12 instead"},
+		"one of them twice":  {slices.Insert(clone(honest), 10, honest[9]), nil, "version 11: found version 10 instead"},
+		"something after it": {append(clone(honest), honest[31]), nil, "version 32: the event comes after the end of the game"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -15,15 +15,15 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Ensure that each field has one row, whose default is a limit and whose flag
-// and contract field stand nowhere else.
+// Ensure that each field of Limits has exactly one row, that its default is valid, and
+// that its flag and its name in the contract are unique.
 func TestTable(t *testing.T) {
 	t.Parallel()
 	var l limits.Limits
 	seen := map[any]bool{}
 	for _, row := range limits.Table {
 		for _, key := range []any{row.Flag, row.Field, row.Of(&l)} {
-			assert.False(t, seen[key], "%s: %v stands in two rows", row.Flag, key)
+			assert.False(t, seen[key], "%s: %v is in two rows", row.Flag, key)
 			seen[key] = true
 		}
 		assert.True(t, strings.HasPrefix(row.Flag, "max-"), row.Flag)
@@ -43,7 +43,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Ensure that a refusal names its limit in the contract's words.
+// Ensure that an error identifies the limit by its name in the contract.
 func TestLimits_Exceeded(t *testing.T) {
 	t.Parallel()
 	l := limits.Default()
@@ -52,6 +52,6 @@ func TestLimits_Exceeded(t *testing.T) {
 		err := l.Exceeded(row.Of(&l), "of something", 0)
 		assert.Equal(t, map[string]string{"limit": "7", "limit_name": row.Field}, err.Metadata())
 		assert.Equal(t, "at most 7 of something", err.Error())
-		assert.Positive(t, err.Retry, "no hint when to come again")
+		assert.Positive(t, err.Retry, "no retry hint")
 	}
 }

@@ -21,25 +21,25 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Patience bounds every wait. It is long because it is reached only if a test fails.
+// Patience is the maximum duration of any wait. It is generous, since only failing tests reach it.
 const Patience = time.Minute
 
-// Tab is a page of the browser with storage and cache of its own.
+// Tab is a tab of the browser with its own storage and cache.
 type Tab struct {
 	t   testing.TB
 	ctx context.Context
-	// Origin of the server, without a slash at its end.
+	// Origin is the server's origin, without a trailing slash.
 	Origin string
-	// Others are origins that the page may ask, too.
+	// Others lists other origins from which the page may load resources.
 	Others []string
 
 	mu       sync.Mutex
-	requests []string // URLs
+	requests []string // URLs of all requests
 	problems []string // exceptions, and errors on the console
 }
 
-// Open opens a tab without a page, for the server at an address. The tab closes with the
-// test, which fails if the page reported an error or asked another host for anything.
+// Open opens an empty tab for the server at the given address. The tab is closed when the test
+// ends. The test fails if the page reported an error or sent a request to another host.
 func Open(t testing.TB, address string) *Tab {
 	t.Helper()
 	_, port, ok := strings.Cut(address, ":")
@@ -53,7 +53,7 @@ func Open(t testing.TB, address string) *Tab {
 		cancel()
 		tab.check()
 	})
-	require.NoError(t, chromedp.Do(ctx)) // The tab lives as long as the context of this call.
+	require.NoError(t, chromedp.Do(ctx)) // The tab is closed when this call's context is done.
 	require.NoError(t, chromedp.Listen(ctx, tab.heard))
 	Call(tab, network.Enable, network.EnableParams{})
 	Call(tab, runtime.Enable, cdp.Empty{})
@@ -61,7 +61,7 @@ func Open(t testing.TB, address string) *Tab {
 	return tab
 }
 
-// heard notes what the page does.
+// heard records an event of the page.
 func (p *Tab) heard(event any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -90,19 +90,20 @@ func describe(d *runtime.ExceptionDetails) string {
 	return "exception: " + d.Text
 }
 
-// check fails the test if the page did what no page may do.
+// check fails the test if the page reported errors or sent requests to other hosts.
 func (p *Tab) check() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	assert.Empty(p.t, p.problems, "the page reported errors")
 	for _, r := range p.requests {
 		if u, err := url.Parse(r); assert.NoError(p.t, err) && u.Scheme != "data" && u.Scheme != "blob" && r != "about:blank" {
-			assert.Contains(p.t, append([]string{p.Origin}, p.Others...), u.Scheme+"://"+u.Host, "the page asked another host")
+			assert.Contains(p.t, append([]string{p.Origin}, p.Others...), u.Scheme+"://"+u.Host, "the page sent a request to another host")
 		}
 	}
 }
 
-// Do performs an action, within Patience, and returns its value.
+// Do performs an action and returns its value. The test fails if the action takes longer than
+// Patience.
 func Do[T any](p *Tab, action chromedp.Action[T]) T {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, Patience)
@@ -112,42 +113,41 @@ func Do[T any](p *Tab, action chromedp.Action[T]) T {
 	return value
 }
 
-// Do performs actions without a value.
+// Do performs actions that return no value.
 func (p *Tab) Do(actions ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
 	Do(p, chromedp.Steps(actions...))
 }
 
-// Call sends a command of the protocol.
+// Call sends a command of the DevTools protocol.
 func Call[P, R any](p *Tab, command cdp.Command[P, R], params P) R {
 	p.t.Helper()
 	return Do(p, func(ctx context.Context, t *chromedp.Target) (R, error) { return cdp.Call(ctx, t, command, params) })
 }
 
-// Visit opens a path of the server and waits until its HTML is there.
+// Visit opens a path of the server and waits until its HTML has loaded.
 func (p *Tab) Visit(path string) {
 	p.t.Helper()
 	p.Do(chromedp.Navigate(p.Origin + path))
 }
 
-// Eval returns the value of an expression, or of the promise that it is.
+// Eval returns the value of an expression. If the value is a promise, Eval awaits it.
 func Eval[T any](p *Tab, expression string) T {
 	p.t.Helper()
 	return Do(p, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
-// Wait waits until an expression is true. It asks again and again: the page's security
-// policy allows no function that is made of text.
+// Wait waits until an expression is true. It polls, because the page's CSP forbids eval.
 func (p *Tab) Wait(expression string) {
 	p.t.Helper()
 	for deadline := time.Now().Add(Patience); !Eval[bool](p, "!!("+expression+")"); <-time.After(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			require.Fail(p.t, "not in time", "%s\nthe page says: %s", expression, p.Text())
+			require.Fail(p.t, "timed out", "%s\nthe page shows: %s", expression, p.Text())
 		}
 	}
 }
 
-// Text is what the page says, for people.
+// Text returns the visible text of the page.
 func (p *Tab) Text() string { return Eval[string](p, `document.body ? document.body.innerText : ""`) }
 
 // Press presses and releases a key, such as kb.ArrowLeft.
@@ -156,15 +156,15 @@ func (p *Tab) Press(keys string) {
 	p.Do(chromedp.KeyEvent(keys))
 }
 
-// Device is the window that a page is shown in.
+// Device describes the window that shows a page.
 type Device struct {
 	Width, Height int64 // CSS pixels
 	Touch, Dark   bool
-	// Still asks for no motion.
+	// Still makes the browser prefer reduced motion.
 	Still bool
 }
 
-// Use changes the window.
+// Use applies a device to the window.
 func (p *Tab) Use(d Device) {
 	p.t.Helper()
 	Call(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
@@ -185,13 +185,14 @@ func (p *Tab) Use(d Device) {
 	})
 }
 
-// Screen returns a picture of the window as PNG.
+// Screen returns a screenshot of the window as a PNG.
 func (p *Tab) Screen() []byte {
 	p.t.Helper()
 	return Do(p, chromedp.CaptureScreenshot())
 }
 
-// saveScreen keeps a picture of the window of a failed test, if SCREENS names a folder.
+// saveScreen saves a screenshot after a failed test if the environment variable SCREENS names
+// a folder.
 func (p *Tab) saveScreen() {
 	folder := os.Getenv("SCREENS")
 	if folder == "" {
@@ -204,7 +205,7 @@ func (p *Tab) saveScreen() {
 	}
 }
 
-// Asked reports whether the page asked for a path that begins so.
+// Asked reports whether the page requested a path with the given prefix.
 func (p *Tab) Asked(prefix string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package connecttest makes calls by Connect and gRPC-Web through the generated clients of
-// gRPC, so that tests of the contract hold for all protocols. Only tests import it.
+// Package connecttest makes calls over Connect and gRPC-Web through the generated gRPC clients,
+// so that tests of the contract cover all protocols. Only tests import it.
 package connecttest
 
 import (
@@ -24,26 +24,32 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 )
 
-// The protocols of Dial.
+// The protocols that Dial supports.
 const (
 	JSON    = "connect-json"
 	Binary  = "connect"
 	GRPCWeb = "grpc-web"
-	// GRPC is that of package connect, which also speaks it over HTTP/1.1.
+	// GRPC is connect-go's implementation of gRPC, which also works over HTTP/1.1.
 	GRPC = "grpc-connect"
 )
 
-// Protocols lists the protocols of Dial.
+// Protocols lists the protocols that Dial supports.
 func Protocols() []string { return []string{JSON, Binary, GRPCWeb, GRPC} }
 
-// Dial returns a connection to a server over HTTP/1.1 that speaks one of Protocols. Its
-// sockets close with the test.
+// Dial returns a connection to a server over HTTP/1.1 that uses one of Protocols. Its sockets are
+// closed when the test ends.
 func Dial(t testing.TB, addr net.Addr, protocol string) grpc.ClientConnInterface {
 	t.Helper()
 	return dial(t, "http://"+addr.String(), protocol, &http.Transport{MaxIdleConnsPerHost: 1 << 10})
 }
 
-// DialTLS is Dial over HTTP/2 and TLS.
+// DialOver is like Dial but uses the given transport.
+func DialOver(t testing.TB, addr net.Addr, protocol string, transport *http.Transport) grpc.ClientConnInterface {
+	t.Helper()
+	return dial(t, "http://"+addr.String(), protocol, transport)
+}
+
+// DialTLS is like Dial but uses HTTP/2 and TLS.
 func DialTLS(t testing.TB, addr net.Addr, protocol string, config *tls.Config) grpc.ClientConnInterface {
 	t.Helper()
 	return dial(t, "https://"+addr.String(), protocol, &http.Transport{TLSClientConfig: config.Clone(), ForceAttemptHTTP2: true})
@@ -80,14 +86,14 @@ type conn struct {
 // frame is an encoded message.
 type frame struct{ data []byte }
 
-// codec passes on frames, which conn encodes: connect's clients are generic, and conn
-// learns the types of messages at run time.
+// codec passes through the frames that conn has encoded: Connect's clients are generic, but conn
+// learns the message types only at run time.
 type codec struct{ name string }
 
 // Name implements connect.Codec.
 func (c codec) Name() string { return c.name }
 
-// Marshal implements connect.Codec. Connect marshals a status with it, too.
+// Marshal implements connect.Codec. Connect also marshals statuses with it.
 func (c codec) Marshal(m any) ([]byte, error) {
 	if f, ok := m.(*frame); ok {
 		return f.data, nil
@@ -104,7 +110,7 @@ func (c codec) Unmarshal(data []byte, m any) error {
 	return proto.Unmarshal(data, m.(proto.Message))
 }
 
-// encode encodes a request, unless it is bytes, which are sent as they are.
+// encode encodes a request. A request of raw bytes is sent unchanged.
 func (c codec) encode(m any) (*frame, error) {
 	var data []byte
 	var err error
@@ -118,7 +124,7 @@ func (c codec) encode(m any) (*frame, error) {
 			data, err = proto.Marshal(m)
 		}
 	default:
-		err = fmt.Errorf("%T is no message", m)
+		err = fmt.Errorf("%T is not a message", m)
 	}
 	return &frame{data}, err
 }
@@ -134,7 +140,7 @@ func (c *conn) to(method string) *connect.Client[frame, frame] {
 	return connect.NewClient[frame, frame](c.client, c.base+method, c.options...)
 }
 
-// request encodes a request with the metadata of a call.
+// request encodes a request and adds the metadata of the call.
 func (c *conn) request(ctx context.Context, m any) (*connect.Request[frame], error) {
 	encoded, err := c.codec.encode(m)
 	if err != nil {
@@ -150,7 +156,7 @@ func (c *conn) request(ctx context.Context, m any) (*connect.Request[frame], err
 	return request, nil
 }
 
-// Invoke implements grpc.ClientConnInterface. Of the options it knows grpc.Trailer.
+// Invoke implements grpc.ClientConnInterface. It supports only the option grpc.Trailer.
 func (c *conn) Invoke(ctx context.Context, method string, args, reply any, options ...grpc.CallOption) error {
 	request, err := c.request(ctx, args)
 	if err != nil {
@@ -169,12 +175,12 @@ func (c *conn) Invoke(ctx context.Context, method string, args, reply any, optio
 	return c.codec.decode(response.Msg, reply)
 }
 
-// NewStream implements grpc.ClientConnInterface for streams of a server.
+// NewStream implements grpc.ClientConnInterface for server streams.
 func (c *conn) NewStream(ctx context.Context, _ *grpc.StreamDesc, method string, _ ...grpc.CallOption) (grpc.ClientStream, error) {
 	return &stream{conn: c, ctx: ctx, method: method}, nil
 }
 
-// stream is a stream of a server. Like one of gRPC it ends with its context.
+// stream is a server stream. Like a gRPC stream, it ends when its context does.
 type stream struct {
 	conn    *conn
 	ctx     context.Context
@@ -225,7 +231,7 @@ func (s *stream) Trailer() metadata.MD { return s.trailer }
 // Context implements grpc.ClientStream.
 func (s *stream) Context() context.Context { return s.ctx }
 
-// toStatus returns the error of gRPC for one of Connect, and its trailer.
+// toStatus converts a Connect error to a gRPC error and its trailer.
 func toStatus(err error) (metadata.MD, error) {
 	failed := new(connect.Error)
 	if !errors.As(err, &failed) {

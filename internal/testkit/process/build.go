@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// module is the import path under which the programs are found from any directory.
+// module is the module path. With it, go build finds the programs from any directory.
 const module = "github.com/gridstand/gridstand/"
 
 var built struct {
@@ -17,10 +17,9 @@ var built struct {
 	paths map[string]string
 }
 
-// Build returns the path of one of the module's programs, such as "cmd/gridstand-server",
-// built as the tests are, with or without the race detector. It is built once
-// for the whole test binary; RemoveBuilt removes it. It skips the test if
-// there is no go command, and with -short.
+// Build returns the path of one of the module's programs, such as "cmd/gridstand-server". The
+// program is built once per test binary, with the race detector if the tests use it; RemoveBuilt
+// removes it. Build skips the test if there is no go command, and with -short.
 func Build(t testing.TB, program string) string {
 	t.Helper()
 	if testing.Short() {
@@ -28,7 +27,7 @@ func Build(t testing.TB, program string) string {
 	}
 	compiler, err := exec.LookPath("go")
 	if err != nil {
-		t.Skip("there is no go command to build " + program)
+		t.Skip("found no go command to build " + program)
 	}
 	built.Lock()
 	defer built.Unlock()
@@ -36,7 +35,7 @@ func Build(t testing.TB, program string) string {
 		return path
 	}
 	if built.dir == "" {
-		dir, err := os.MkdirTemp("", "gridstand-test-") //nolint:usetesting // It outlives the test.
+		dir, err := os.MkdirTemp("", "gridstand-test-") //nolint:usetesting // the folder outlives the test
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +53,7 @@ func Build(t testing.TB, program string) string {
 	return path
 }
 
-// RemoveBuilt removes what Build built, after all tests.
+// RemoveBuilt removes all built programs. Call it after all tests.
 func RemoveBuilt() {
 	built.Lock()
 	defer built.Unlock()

@@ -19,11 +19,10 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// Ensure that a program is built once, and can be stopped, let go on, and
-// killed.
+// Ensure that a program is built only once, and can be paused, resumed and killed.
 func TestProcess(t *testing.T) {
 	t.Parallel()
-	const program = "internal/ratio/table" // It is small, and ends with its input.
+	const program = "internal/ratio/table" // small, and exits at the end of its input
 	path := Build(t, program)
 	assert.Equal(t, path, Build(t, program))
 
@@ -41,7 +40,7 @@ func TestProcess(t *testing.T) {
 	require.NoError(t, p.Resume())
 	select {
 	case <-p.Exited():
-		require.Fail(t, "it has ended", out.String())
+		require.Fail(t, "the process has exited", out.String())
 	case <-time.After(10 * time.Millisecond):
 	}
 	p.Kill()
@@ -53,9 +52,9 @@ func TestProcess(t *testing.T) {
 	require.Error(t, err)
 }
 
-// Ensure that a port is returned once, even if nothing listens on it for a
-// while, and that the system does not give it away, itself or as the bus of a
-// Redis Cluster.
+// Ensure that FreePort returns a port only once, even if nothing listens on it for a while,
+// and that neither the port nor its Redis Cluster bus is in the range that the system
+// assigns.
 func TestFreePort(t *testing.T) {
 	t.Parallel()
 	seen := map[int]bool{}

@@ -8,16 +8,16 @@ import (
 	"testing"
 )
 
-// Ports are drawn from below the range that systems use for outgoing
-// connections, usually from 32768, so that no connection takes one while its
-// program is down. The bus of a node of a Redis Cluster takes port + 10000.
+// Ports are drawn from below the ephemeral range, which usually begins at 32768, so that no
+// outgoing connection takes a port while its program is down. The bus of a Redis Cluster node uses
+// port + 10000.
 const firstPort, lastPort = 15000, 22000
 
-// given are the ports that FreePort has returned.
+// given contains the ports that FreePort has returned.
 var given sync.Map
 
-// FreePort returns a port of 127.0.0.1 on which nothing listens, and which it
-// returns only once in this test binary.
+// FreePort returns a port on 127.0.0.1 that nothing listens on. It never returns the same port
+// twice within a test binary.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	for range 1000 {
@@ -31,6 +31,6 @@ func FreePort(t testing.TB) int {
 			return port
 		}
 	}
-	t.Fatal("no free port")
+	t.Fatal("found no free port")
 	return 0
 }

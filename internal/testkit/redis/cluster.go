@@ -12,20 +12,20 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// slots is how many a cluster has.
+// slots is the number of hash slots in a Redis Cluster.
 const slots = 16384
 
-// Cluster is a Redis Cluster of one test, each node a process.
+// Cluster is a Redis Cluster for one test. Each node is a process.
 type Cluster struct {
 	t testing.TB
-	// Nodes hold a share of the slots each.
+	// Nodes are the nodes of the cluster. Each has a share of the slots.
 	Nodes []*Server
 }
 
-// StartCluster starts a Redis Cluster. It refuses scripts and commands whose
-// keys lie in different slots, with one node too, which is enough to show that
-// code runs on a cluster. Arguments go to each redis-server as with StartRedis.
-// It skips the test if redis-server is missing, and takes some seconds.
+// StartCluster starts a Redis Cluster. Even a single node refuses scripts and commands whose keys
+// lie in different slots, which is enough to show that code runs on a cluster. Arguments are passed
+// to each redis-server, as in StartRedis. StartCluster takes several seconds. It skips the test if
+// redis-server is missing.
 func StartCluster(t testing.TB, nodes int, args ...string) *Cluster {
 	t.Helper()
 	c := &Cluster{t: t}
@@ -39,11 +39,11 @@ func StartCluster(t testing.TB, nodes int, args ...string) *Cluster {
 		client := NewClient(t, n.Addr())
 		from, to := i*slots/nodes, (i+1)*slots/nodes-1
 		if err := client.ClusterAddSlotsRange(ctx, from, to).Err(); err != nil {
-			t.Fatalf("giving a node its slots: %v", err)
+			t.Fatalf("assigning slots to a node: %v", err)
 		}
-		// Nodes of one epoch would quarrel about it first.
+		// Without distinct epochs, the nodes would first have to resolve an epoch conflict.
 		if err := client.Do(ctx, "CLUSTER", "SET-CONFIG-EPOCH", i+1).Err(); err != nil {
-			t.Fatalf("giving a node its epoch: %v", err)
+			t.Fatalf("setting the epoch of a node: %v", err)
 		}
 		host, port, _ := net.SplitHostPort(c.Nodes[0].Addr())
 		if i > 0 {
@@ -56,7 +56,7 @@ func StartCluster(t testing.TB, nodes int, args ...string) *Cluster {
 	return c
 }
 
-// Await waits until every node says that the cluster is whole.
+// Await waits until every node reports that the cluster is complete.
 func (c *Cluster) Await() {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), startTimeout)
@@ -73,7 +73,7 @@ func (c *Cluster) Await() {
 			select {
 			case <-ctx.Done():
 				_ = client.Close()
-				c.t.Fatalf("the cluster is not whole within %v: %v %s", startTimeout, err, info)
+				c.t.Fatalf("the cluster is not complete after %v: %v %s", startTimeout, err, info)
 			case <-poll.C:
 			}
 		}
@@ -90,7 +90,7 @@ func whole(info string, nodes int) bool {
 	return true
 }
 
-// Addrs are the nodes' addresses.
+// Addrs returns the addresses of the nodes.
 func (c *Cluster) Addrs() []string {
 	var addrs []string
 	for _, n := range c.Nodes {
@@ -99,7 +99,7 @@ func (c *Cluster) Addrs() []string {
 	return addrs
 }
 
-// Client returns a client of the cluster that closes with the test.
+// Client returns a client for the cluster. It is closed when the test ends.
 func (c *Cluster) Client() redis.UniversalClient {
 	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: c.Addrs()})
 	c.t.Cleanup(func() { _ = client.Close() })

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Ensure that each of the proxy's faults happens as it says, and passes.
+// Ensure that each of the proxy's faults happens as documented and then ends.
 func TestProxy(t *testing.T) {
 	t.Parallel()
 	direct := StartMiniredis(t)
@@ -24,7 +24,7 @@ func TestProxy(t *testing.T) {
 	<-lost
 	got, err := direct.Get("a")
 	require.NoError(t, err)
-	assert.Equal(t, "2", got, "it happened all the same")
+	assert.Equal(t, "2", got, "Redis executed the command")
 	require.NoError(t, client.Incr(ctx, "a").Err())
 
 	release := proxy.Hold()
@@ -34,7 +34,7 @@ func TestProxy(t *testing.T) {
 	assert.Equal(t, "4", client.Get(ctx, "a").Val())
 
 	proxy.Cut()
-	_ = client.Ping(ctx).Err() // Finds the connection gone.
+	_ = client.Ping(ctx).Err() // may fail: the client only now notices the closed connection
 	require.NoError(t, client.Ping(ctx).Err())
 
 	lost = proxy.Sever("incr")

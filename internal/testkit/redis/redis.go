@@ -1,22 +1,22 @@
-// Package redistest gives tests a Redis of their own: the imitation miniredis
-// always, and a real server or a cluster where redis-server is installed. Only
-// tests import it.
+// Package redistest gives each test its own Redis: miniredis, an in-memory imitation, and also a
+// real server or cluster if redis-server is installed. Only tests import it.
 package redistest
 
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/alicebob/miniredis/v2/server"
 	"github.com/redis/go-redis/v9"
 )
 
-// Each runs test once on miniredis and once on a real Redis, as the
-// parallel subtests "miniredis" and "redis"; the second is skipped if
-// redis-server is not on the PATH, and with -short. Both start empty and belong to that subtest
-// alone, so keys need no prefix. The subtests go on after Each returned, as
-// parallel subtests do: whatever must follow them belongs into t.Cleanup.
+// Each runs test once on miniredis and once on a real Redis, as the parallel subtests "miniredis"
+// and "redis". The second is skipped if redis-server is not on the PATH, and with -short. Each
+// store starts empty and belongs to its subtest alone, so keys need no prefix. Like all parallel
+// subtests, these two continue after Each has returned; use t.Cleanup for anything that must follow
+// them.
 func Each(t *testing.T, test func(t *testing.T, client redis.UniversalClient)) {
 	t.Helper()
 	t.Run("miniredis", func(t *testing.T) {
@@ -29,8 +29,8 @@ func Each(t *testing.T, test func(t *testing.T, client redis.UniversalClient)) {
 	})
 }
 
-// StartMiniredis starts a miniredis that ends with the test. Its keys
-// expire only through FastForward.
+// StartMiniredis starts a miniredis that is stopped when the test ends. Its keys expire only
+// through FastForward.
 func StartMiniredis(t testing.TB) *miniredis.Miniredis {
 	t.Helper()
 	m := miniredis.RunT(t)
@@ -45,10 +45,11 @@ func StartMiniredis(t testing.TB) *miniredis.Miniredis {
 	return m
 }
 
-// NewClient returns a client for the server at addr that closes with the test.
+// NewClient returns a client for the server at addr. It waits long enough for slow disks, and
+// is closed when the test ends.
 func NewClient(t testing.TB, addr string) redis.UniversalClient {
 	t.Helper()
-	client := redis.NewClient(&redis.Options{Addr: addr})
+	client := redis.NewClient(&redis.Options{Addr: addr, ReadTimeout: time.Minute})
 	t.Cleanup(func() { _ = client.Close() })
 	return client
 }

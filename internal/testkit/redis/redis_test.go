@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { testmain.Run(m, StillDialing) }
 
-// Ensure that each subtest has a store of its own that begins empty.
+// Ensure that each subtest has its own store, which starts empty.
 func TestEach(t *testing.T) {
 	t.Parallel()
 	for range 2 {
@@ -27,8 +27,8 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// Ensure that what was acknowledged with an append-only file survives a kill,
-// on the same address.
+// Ensure that acknowledged writes survive a kill if the server has an append-only file, and that
+// the server restarts on the same address.
 func TestServer_Restart(t *testing.T) {
 	t.Parallel()
 	server := StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
@@ -45,8 +45,7 @@ func TestServer_Restart(t *testing.T) {
 	assert.Equal(t, "yes", client.Get(t.Context(), "kept").Val())
 }
 
-// Ensure that a paused server keeps a caller waiting and answers once it goes
-// on.
+// Ensure that a paused server does not answer until it is resumed.
 func TestServer_Pause(t *testing.T) {
 	t.Parallel()
 	server := StartRedis(t)
@@ -65,8 +64,7 @@ func TestServer_Pause(t *testing.T) {
 	assert.NoError(t, client.Ping(t.Context()).Err())
 }
 
-// Ensure that a server that finds its port taken says so, instead of passing
-// off the other one that answers there as itself.
+// Ensure that start returns an error if another server already listens on the port.
 func TestServer_PortTaken(t *testing.T) {
 	t.Parallel()
 	first := StartRedis(t)
@@ -75,7 +73,7 @@ func TestServer_PortTaken(t *testing.T) {
 	assert.Nil(t, second.run)
 }
 
-// Ensure that the cluster refuses what touches two slots.
+// Ensure that the cluster refuses scripts whose keys lie in two slots.
 func TestStartCluster(t *testing.T) {
 	t.Parallel()
 	client := StartCluster(t, 1).Client()
@@ -86,8 +84,8 @@ func TestStartCluster(t *testing.T) {
 	assert.ErrorContains(t, script.Run(ctx, client, []string{"a", "b"}).Err(), "CROSSSLOT")
 }
 
-// Ensure that a cluster of several nodes comes back whole, with what it held,
-// when one of them was killed.
+// Ensure that a cluster of several nodes is complete again and has all its data after a node is
+// killed and restarted.
 func TestStartCluster_Restart(t *testing.T) {
 	t.Parallel()
 	cluster := StartCluster(t, 3, "--appendonly", "yes", "--appendfsync", "always")
@@ -102,16 +100,15 @@ func TestStartCluster_Restart(t *testing.T) {
 	}
 }
 
-// Ensure that a Redis with a full disk exits rather than acknowledge what it
-// cannot store, and has everything that it acknowledged once there is room
-// again.
+// Ensure that a Redis server with a full disk exits instead of acknowledging a write that it cannot
+// store, and that it has every acknowledged write after a restart with enough space.
 func TestServer_FillDisk(t *testing.T) {
 	t.Parallel()
 	server := StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
 	client, ctx := NewClient(t, server.Addr()), t.Context()
 	require.NoError(t, client.Ping(ctx).Err())
 	if !server.FillDisk(1000) {
-		t.Skip("there is no prlimit")
+		t.Skip("prlimit is not installed")
 	}
 	kept := 0
 	for client.Set(ctx, strconv.Itoa(kept), "some value", 0).Err() == nil {

@@ -20,25 +20,25 @@ import (
 
 const (
 	startAttempts = 20
-	startTimeout  = 20 * time.Second // Generous: machines under load.
+	startTimeout  = 20 * time.Second // generous, for busy machines
 )
 
-// Server is a redis-server process of one test. Its methods are for the test's
-// own goroutine, except Addr and URL, which anyone may call.
+// Server is a redis-server process for one test. Its methods must be called from the test's
+// goroutine, except Addr and URL, which are safe for concurrent use.
 type Server struct {
 	t    testing.TB
 	port int
 	dir  string
 	args []string
-	run  *process.Process // nil while it does not run
-	out  *bytes.Buffer    // What it printed; to be read only after it exited.
+	run  *process.Process // nil while it is not running
+	out  *bytes.Buffer    // output; read it only after the process has exited
 }
 
-// StartRedis starts a redis-server on a free local port with an empty data
-// directory and without persistence, and waits until it answers. Further
-// arguments are appended to its command line and win over the defaults (for
-// instance "--appendonly", "yes"). It skips the test where redis-server is not
-// on the PATH, and with -short. The process is killed when the test ends.
+// StartRedis starts a redis-server on a free local port with an empty data directory and
+// without persistence, and waits until it answers. Additional arguments (for instance
+// "--appendonly", "yes") are appended to its command line and override the defaults. It skips
+// the test if redis-server is not on the PATH, and with -short. The process is killed when
+// the test ends.
 func StartRedis(t testing.TB, args ...string) *Server {
 	t.Helper()
 	if testing.Short() {
@@ -50,7 +50,7 @@ func StartRedis(t testing.TB, args ...string) *Server {
 	}
 	s := &Server{t: t, dir: t.TempDir()}
 	base := append([]string{
-		// A file that may not grow is to be an error, and not the end.
+		// A write beyond the file size limit must fail, not kill the process.
 		"sh", "-c", `trap "" XFSZ; exec "$0" "$@"`,
 		path, "--bind", "127.0.0.1", "--protected-mode", "yes",
 		"--dir", s.dir, "--save", "", "--appendonly", "no",
@@ -63,20 +63,20 @@ func StartRedis(t testing.TB, args ...string) *Server {
 			return s
 		}
 	}
-	t.Fatalf("redis-server does not start: %v", err)
+	t.Fatalf("redis-server did not start: %v", err)
 	return nil
 }
 
-// Addr is the server's host and port, the same after a Restart.
+// Addr returns the server's host and port, which stay the same after a Restart.
 func (s *Server) Addr() string {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port))
 }
 
-// URL is the server's address as redis.ParseURL takes it.
+// URL returns the server's address in the form that redis.ParseURL expects.
 func (s *Server) URL() string { return "redis://" + s.Addr() + "/0" }
 
-// Kill ends the process by SIGKILL, as a power cut would, and waits until it is
-// gone. Killing twice does nothing.
+// Kill ends the process by SIGKILL, as a power failure would, and waits until it has ended. Killing
+// it again is a no-op.
 func (s *Server) Kill() {
 	if s.run == nil {
 		return
@@ -85,8 +85,8 @@ func (s *Server) Kill() {
 	s.run = nil
 }
 
-// Pause stops the process (SIGSTOP): connections stay open and nothing answers
-// until Resume.
+// Pause stops the process (SIGSTOP): connections stay open, but it does not answer until
+// Resume.
 func (s *Server) Pause() {
 	s.t.Helper()
 	if err := s.run.Pause(); err != nil {
@@ -94,7 +94,7 @@ func (s *Server) Pause() {
 	}
 }
 
-// Resume lets a paused process go on (SIGCONT).
+// Resume lets a paused process continue (SIGCONT).
 func (s *Server) Resume() {
 	s.t.Helper()
 	if err := s.run.Resume(); err != nil {
@@ -102,10 +102,9 @@ func (s *Server) Resume() {
 	}
 }
 
-// FillDisk lets the process's files grow by no more than so many bytes, as if
-// its disk were full then, until it is started again. It reports false if the
-// machine has no prlimit. A Redis that fsyncs every append exits when it
-// cannot; Restart starts it again.
+// FillDisk simulates a disk that is almost full: until the process is restarted, its files can grow
+// by only room bytes. It returns false if the machine has no prlimit. A server that fsyncs every
+// append exits when an append fails; Restart starts it again.
 func (s *Server) FillDisk(room int64) bool {
 	s.t.Helper()
 	limit, err := exec.LookPath("prlimit")
@@ -126,22 +125,21 @@ func (s *Server) FillDisk(room int64) bool {
 	return true
 }
 
-// Exited is closed when the process has ended, by whatever.
+// Exited returns a channel that is closed when the process has ended for any reason.
 func (s *Server) Exited() <-chan struct{} { return s.run.Exited() }
 
-// Restart kills the process if it runs and starts it again with the same
-// arguments, port and directory: what was in its append-only file is there
-// again, everything else is lost.
+// Restart kills the process if it is running and starts it again with the same arguments,
+// port and directory. It keeps only the data in its append-only file.
 func (s *Server) Restart() {
 	s.t.Helper()
 	s.Kill()
 	if err := s.start(); err != nil {
-		s.t.Fatalf("redis-server does not start again: %v", err)
+		s.t.Fatalf("redis-server did not restart: %v", err)
 	}
 }
 
-// start starts the process and waits until it answers, and not another process
-// on the same port. After an error nothing runs.
+// start starts the process and waits until it answers. It checks that no other process
+// answers on that port. If it returns an error, no process is running.
 func (s *Server) start() error {
 	cmd := exec.Command(s.args[0], s.args[1:]...)
 	s.out = &bytes.Buffer{}
@@ -165,9 +163,9 @@ func (s *Server) start() error {
 			return nil
 		}
 		select {
-		case <-run.Exited(): // Most likely somebody else took the port.
+		case <-run.Exited(): // Most likely another process took the port.
 			s.run = nil
-			return fmt.Errorf("it ended at once: %s", s.out)
+			return fmt.Errorf("the process exited immediately: %s", s.out)
 		case <-ctx.Done():
 			s.Kill()
 			return fmt.Errorf("no answer within %v: %s", startTimeout, s.out)

@@ -1,6 +1,5 @@
-// Package script runs the scripts in testdata/script, which run a program of this
-// repository as its users do: txtar files for testscript, one test each. Only tests
-// import it.
+// Package script runs the scripts in testdata/script, which run one of this repository's programs
+// as its users do. They are txtar files for testscript, one test each. Only tests import it.
 package script
 
 import (
@@ -16,18 +15,17 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// Run runs every script. In scripts program is the test binary itself, with the
-// variable asProgram in its environment: the package's TestMain runs the program if
-// it is set. setup prepares the environment of each script, for example with a
-// server that ends with tb.
+// Run runs every script. In scripts, program is the test binary itself, with the variable asProgram
+// in its environment; if it is set, the package's TestMain runs the program. setup prepares the
+// environment of each script, for example with a server that stops when tb ends.
 //
-// Beside the commands of testscript, scripts have:
+// In addition to testscript's commands, scripts have:
 //
-//	fails <code> <argument>...   run the program, which exits with that code, prints no
-//	                             data and says why in a line that begins with its name
-//	set <variable> [<length>]    set a variable to the standard output before, or to as
-//	                             many characters of it
-//	as <user>                    become another user, with own credentials
+//	fails <code> <argument>...   run the program, which must exit with that code, print no
+//	                             data and report the reason in a line that begins with its name
+//	set <variable> [<length>]    set a variable to the previous standard output, or to its
+//	                             first <length> characters
+//	as <user>                    switch to another user with their own credentials
 func Run(t *testing.T, program, asProgram string, setup func(tb testing.TB, env *testscript.Env)) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -80,13 +78,13 @@ func fails(ts *testscript.TestScript, program string, args []string) {
 	err := ts.Exec(program, args[1:]...)
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.String() != "exit status "+args[0] {
-		ts.Fatalf("the program ends with %v, not with exit status %s", err, args[0])
+		ts.Fatalf("the program exited with %v, not with exit status %s", err, args[0])
 	}
 	if out := ts.ReadFile("stdout"); out != "" {
-		ts.Fatalf("it prints data: %q", out)
+		ts.Fatalf("it printed data: %q", out)
 	}
 	reason, hint, _ := strings.Cut(ts.ReadFile("stderr"), "\n")
 	if !strings.HasPrefix(reason, program+": ") || hint != "" && !strings.HasPrefix(hint, "Try: "+program) {
-		ts.Fatalf("it does not say why in a line")
+		ts.Fatalf("it did not report the reason in one line")
 	}
 }

@@ -1,7 +1,7 @@
-// Package watchtest checks what watchers of games are shown. A test hands every
-// message to a History, which knows what the contract promises: a contiguous
-// piece of the game's log, over as many streams and servers as it takes, with a
-// game instead of events only if that is allowed. Only tests import it.
+// Package watchtest checks the messages that spectators of games receive. A test passes every
+// message to a History, which checks the contract's guarantees: a spectator sees a contiguous part
+// of the game's log, across any number of streams and servers, and receives a game in place of
+// events only if that is allowed. Only tests import it.
 package watchtest
 
 import (
@@ -18,15 +18,18 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// History is what one watcher was shown of a game. It is for one goroutine.
+// History is a game's history as one spectator saw it. It is not safe for concurrent use.
 type History struct {
-	request *pb.WatchRequest // of the next stream
+	request *pb.WatchRequest // request for the next stream
 
-	known bool // whether version is a place in the log
-	shown bool // whether anything of the game came
-	begun bool // whether anything came on this stream
+	known bool // whether version is known
+	shown bool // whether a game or an event has arrived
+	begun bool // whether a message has arrived on this stream
 	over  bool
-	floor int32 // a version that the log had when this stream was opened
+	// attempt is set once a message shows that the game is an attempt at a challenge. The seed of
+	// an attempt may stay hidden after its end.
+	attempt bool
+	floor   int32 // version that the log had reached when this stream was opened
 
 	version int32
 	covered int
@@ -34,7 +37,7 @@ type History struct {
 	games   []*pb.Game
 }
 
-// Begin returns the History of a watcher that is going to send the request.
+// Begin returns the History of a spectator who is about to send the request.
 func Begin(request *pb.WatchRequest) *History {
 	h := &History{request: proto.CloneOf(request)}
 	if request.AfterVersion != nil {
@@ -43,9 +46,9 @@ func Begin(request *pb.WatchRequest) *History {
 	return h
 }
 
-// Open returns the request for the next stream: the first one, and then one
-// that goes on after what was seen. reached is a version that the log is known
-// to have by now, on any server; 0 for none.
+// Open returns the request for the next stream. Every stream after the first continues after
+// the last version seen. reached is a version that the log is known to have reached on all
+// servers, or 0.
 func (h *History) Open(reached int32) *pb.WatchRequest {
 	h.begun, h.floor = false, reached
 	request := proto.CloneOf(h.request)
@@ -55,19 +58,20 @@ func (h *History) Open(reached int32) *pb.WatchRequest {
 	return request
 }
 
-// Version is the last one that was shown, or that the watcher began after.
+// Version returns the last version that was shown, or the version after which the spectator
+// started.
 func (h *History) Version() int32 { return h.version }
 
 // Over reports whether the game's last event was shown.
 func (h *History) Over() bool { return h.over }
 
-// Covered is how many games took the place of events.
+// Covered returns the number of times that a game replaced events.
 func (h *History) Covered() int { return h.covered }
 
-// Events are the events that were shown, in order.
+// Events returns the events that were shown, in order.
 func (h *History) Events() []*pb.Event { return h.events }
 
-// Take judges a message. The error says which promise it breaks.
+// Take checks a message. Its error describes the violated guarantee.
 func (h *History) Take(message *pb.WatchResponse) error {
 	defer func() { h.begun = true }()
 	switch update := message.GetUpdate().(type) {
@@ -84,29 +88,30 @@ func (h *History) Take(message *pb.WatchResponse) error {
 		}
 		return nil
 	default:
-		return fmt.Errorf("an update of no contract: %v", message)
+		return fmt.Errorf("an update that is not in the contract: %v", message)
 	}
 }
 
 func (h *History) takeGame(g *pb.Game) error {
 	over := g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED
+	h.attempt = h.attempt || g.GetChallengeId() != ""
 	switch {
 	case g.GetId() != h.request.GetGameId():
-		return fmt.Errorf("the game %s, not %s", g.GetId(), h.request.GetGameId())
+		return fmt.Errorf("game %s instead of %s", g.GetId(), h.request.GetGameId())
 	case h.over:
 		return fmt.Errorf("the game at version %d after its end", g.GetVersion())
 	case g.GetVersion() < h.floor:
 		return fmt.Errorf("the game at version %d, when version %d was known", g.GetVersion(), h.floor)
-	case over != (g.GetResult() != nil), over != (len(g.GetSeed()) > 0):
-		return fmt.Errorf("a game that is over and is not: %v", g)
+	case over != (g.GetResult() != nil), h.wrongSeed(over, g.GetSeed()):
+		return fmt.Errorf("contradictory fields about the end of the game: %v", g)
 	case !h.known:
 	case h.request.GetEveryEvent():
-		return fmt.Errorf("a game in the place of version %d", h.version+1)
+		return fmt.Errorf("a game in place of version %d", h.version+1)
 	case g.GetVersion() <= h.version:
 		return fmt.Errorf("the game at version %d after version %d", g.GetVersion(), h.version)
 	case h.version < h.floor:
-		// A watcher that resumes gets past events as events.
-		return fmt.Errorf("the game at version %d in the place of version %d, which was there before the stream", g.GetVersion(), h.version+1)
+		// A spectator who resumes must receive past events individually, not a game.
+		return fmt.Errorf("the game at version %d in place of version %d, which existed before the stream", g.GetVersion(), h.version+1)
 	default:
 		h.covered++
 	}
@@ -115,32 +120,38 @@ func (h *History) takeGame(g *pb.Game) error {
 	return nil
 }
 
+// wrongSeed reports whether the seed was shown too early, or is missing at the end of a game.
+func (h *History) wrongSeed(over bool, seed []byte) bool {
+	return over != (len(seed) > 0) && !(over && h.attempt)
+}
+
 func (h *History) takeEvent(e *pb.Event) error {
 	over := e.GetResult() != nil
+	h.attempt = h.attempt || e.GetCreated().GetChallengeId() != ""
 	switch {
 	case e.GetGameId() != h.request.GetGameId():
-		return fmt.Errorf("an event of %s, not of %s", e.GetGameId(), h.request.GetGameId())
+		return fmt.Errorf("an event of %s instead of %s", e.GetGameId(), h.request.GetGameId())
 	case !h.known:
 		return fmt.Errorf("version %d before the game", e.GetVersion())
 	case h.over:
 		return fmt.Errorf("version %d after the last one, %d", e.GetVersion(), h.version)
 	case e.GetVersion() != h.version+1:
 		return fmt.Errorf("version %d after version %d", e.GetVersion(), h.version)
-	case over != (len(e.GetSeed()) > 0):
-		return fmt.Errorf("a seed before the end, or none at it: version %d", e.GetVersion())
+	case h.wrongSeed(over, e.GetSeed()):
+		return fmt.Errorf("a seed before the end, or no seed at the end: version %d", e.GetVersion())
 	}
 	if n := len(h.events); n > 0 && e.GetTime().AsTime().Before(h.events[n-1].GetTime().AsTime()) {
-		return fmt.Errorf("version %d is older than the one before", e.GetVersion())
+		return fmt.Errorf("version %d is older than the previous version", e.GetVersion())
 	}
 	h.events = append(h.events, e)
 	h.shown, h.version, h.over = true, e.GetVersion(), over
 	return nil
 }
 
-// End checks the end of a stream; err is what Recv returned. It reports whether
-// the watcher should open another stream; the error is nil then. Otherwise the
-// error says which promise the end breaks, or is err if the contract allows it,
-// or nil after the game's last event.
+// End checks the end of a stream. err is the error that Recv returned. If the spectator should open
+// another stream, End returns true and a nil error. Otherwise the history ends, and the error is
+// nil if there are no more events, err if the contract allows err, and otherwise a description of
+// the violated guarantee.
 func (h *History) End(err error) (again bool, _ error) {
 	code := status.Code(err)
 	switch {
@@ -148,7 +159,7 @@ func (h *History) End(err error) (again bool, _ error) {
 		if h.over || !h.shown && h.known && h.version >= h.floor {
 			return false, nil
 		}
-		return false, fmt.Errorf("the stream ended well after version %d, and the game did not", h.version)
+		return false, fmt.Errorf("the stream ended without an error after version %d, but the game is not over", h.version)
 	case code == codes.Unavailable, code == codes.ResourceExhausted:
 		return true, nil
 	case code == codes.Aborted:
@@ -159,7 +170,7 @@ func (h *History) End(err error) (again bool, _ error) {
 	return false, err
 }
 
-// conflict is the version that a VERSION_CONFLICT tells of.
+// conflict returns the version in a VERSION_CONFLICT error.
 func conflict(err error) (int32, bool) {
 	for _, detail := range status.Convert(err).Details() {
 		if info, ok := detail.(*errdetails.ErrorInfo); ok && info.GetReason() == pb.ReasonVersionConflict {
@@ -170,12 +181,11 @@ func conflict(err error) (int32, bool) {
 	return 0, false
 }
 
-// Within holds the history against the whole log, all events from the first on:
-// whatever was shown must be what stands there.
+// Within compares the history with the complete log. Everything that was shown must match the log.
 func (h *History) Within(log []*pb.Event) error {
 	at := func(version int32) (*pb.Event, error) {
 		if version < 1 || int(version) > len(log) || log[version-1].GetVersion() != version {
-			return nil, fmt.Errorf("version %d was shown, and the log has %d", version, len(log))
+			return nil, fmt.Errorf("version %d was shown, but the log has %d events", version, len(log))
 		}
 		return log[version-1], nil
 	}
@@ -185,7 +195,7 @@ func (h *History) Within(log []*pb.Event) error {
 			return err
 		}
 		if !proto.Equal(stands, e) {
-			return fmt.Errorf("version %d was shown as\n%v\nand the log has\n%v", e.GetVersion(), e, stands)
+			return fmt.Errorf("version %d was shown as\n%v\nbut the log has\n%v", e.GetVersion(), e, stands)
 		}
 	}
 	for _, g := range h.games {
@@ -194,7 +204,7 @@ func (h *History) Within(log []*pb.Event) error {
 			return err
 		}
 		if !proto.Equal(stands.GetPosition(), g.GetPosition()) || !proto.Equal(stands.GetTime(), g.GetUpdateTime()) {
-			return fmt.Errorf("the game at version %d was shown as\n%v\nand the log has\n%v", g.GetVersion(), g, stands)
+			return fmt.Errorf("the game at version %d was shown as\n%v\nbut the log has\n%v", g.GetVersion(), g, stands)
 		}
 	}
 	return nil

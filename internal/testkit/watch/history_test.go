@@ -19,7 +19,7 @@ import (
 
 const (
 	id   = "game"
-	last = 9 // version with which the game ends
+	last = 9 // version of the game's last event
 )
 
 var began = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -57,14 +57,14 @@ func altered(m *pb.WatchResponse, alter func(*pb.Event)) *pb.WatchResponse {
 	return m
 }
 
-// reopened stands between the messages of two streams: the log is known to
-// have the version when the second one is opened.
+// reopened separates the messages of two streams. Its value is a version that the log is known to
+// have reached when the second stream is opened.
 type reopened int32
 
 func at(v int32) *int32 { return &v }
 
-// Ensure that what the contract allows passes, and each bug that such streams
-// are known for does not.
+// Ensure that Take accepts streams that the contract allows, and rejects each known kind of
+// bug.
 func TestHistory_Take(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -82,7 +82,7 @@ func TestHistory_Take(t *testing.T) {
 		"events before the game":   {messages: []any{event(3)}, wrong: "before the game"},
 		"audience before the game": {messages: []any{audience(3)}, wrong: "before the game"},
 		"audience of less than 0":  {messages: []any{game(3), audience(-1)}, wrong: "audience of -1"},
-		"nothing":                  {messages: []any{&pb.WatchResponse{}}, wrong: "no contract"},
+		"nothing":                  {messages: []any{&pb.WatchResponse{}}, wrong: "not in the contract"},
 		"of another game": {
 			messages: []any{game(3), altered(event(4), func(e *pb.Event) { e.GameId = "other" })}, wrong: "of other",
 		},
@@ -92,24 +92,24 @@ func TestHistory_Take(t *testing.T) {
 		"a gap on resuming":              {messages: []any{game(3), event(4), reopened(6), event(6)}, wrong: "version 6 after version 4"},
 		"a repeat on resuming":           {messages: []any{game(3), event(4), reopened(6), event(4)}, wrong: "version 4 after version 4"},
 		"a game on resuming": {
-			messages: []any{game(3), event(4), reopened(6), game(6)}, wrong: "which was there before the stream",
+			messages: []any{game(3), event(4), reopened(6), game(6)}, wrong: "which existed before the stream",
 		},
 		"back in time": {messages: []any{game(5), event(6), game(4)}, wrong: "version 4 after version 6"},
-		"back in time, elsewhere": {
+		"back in time on another server": {
 			messages: []any{reopened(6), game(5)}, wrong: "when version 6 was known",
 		},
-		"old events where none are yet": {
+		"old events instead of new ones": {
 			request: &pb.WatchRequest{AfterVersion: at(7)}, messages: []any{event(5)}, wrong: "version 5 after version 7",
 		},
-		"a game for one who wants events": {
-			request: &pb.WatchRequest{EveryEvent: true}, messages: []any{game(3), game(5)}, wrong: "in the place of version 4",
+		"a game for a spectator who wants every event": {
+			request: &pb.WatchRequest{EveryEvent: true}, messages: []any{game(3), game(5)}, wrong: "in place of version 4",
 		},
-		"more than the end":    {messages: []any{game(8), event(9), event(10)}, wrong: "after the last one"},
-		"a game after the end": {messages: []any{game(9), game(9)}, wrong: "after its end"},
+		"an event after the end": {messages: []any{game(8), event(9), event(10)}, wrong: "after the last one"},
+		"a game after the end":   {messages: []any{game(9), game(9)}, wrong: "after its end"},
 		"a seed too early": {
 			messages: []any{game(3), altered(event(4), func(e *pb.Event) { e.Seed = []byte{1} })}, wrong: "a seed before the end",
 		},
-		"time that runs back": {
+		"time that runs backward": {
 			messages: []any{game(3), event(4), altered(event(5), func(e *pb.Event) { e.Time = timestamppb.New(began) })}, wrong: "older",
 		},
 	} {
@@ -140,7 +140,7 @@ func TestHistory_Take(t *testing.T) {
 	}
 }
 
-// Ensure that a stream is resumed after what was seen of it.
+// Ensure that the next stream continues after the last version seen.
 func TestHistory_Open(t *testing.T) {
 	t.Parallel()
 	h := Begin(&pb.WatchRequest{GameId: id, EveryEvent: true})
@@ -152,8 +152,7 @@ func TestHistory_Open(t *testing.T) {
 	assert.True(t, proto.Equal(&pb.WatchRequest{GameId: id, AfterVersion: at(0)}, h.Open(0)))
 }
 
-// Ensure that a stream may end with the game, and for reasons that the contract
-// has.
+// Ensure that a stream may end with the game, or with an error that the contract allows.
 func TestHistory_End(t *testing.T) {
 	t.Parallel()
 	conflictAt := func(v string) error {
@@ -164,7 +163,7 @@ func TestHistory_End(t *testing.T) {
 		return st.Err()
 	}
 	for name, test := range map[string]struct {
-		after   int32 // version that the watcher has
+		after   int32 // version that the spectator has
 		reached int32
 		err     error
 		again   bool
@@ -191,7 +190,7 @@ func TestHistory_End(t *testing.T) {
 	}
 }
 
-// Ensure that what was shown is held against the log.
+// Ensure that Within compares everything that was shown with the log.
 func TestHistory_Within(t *testing.T) {
 	t.Parallel()
 	var log []*pb.Event

@@ -13,15 +13,15 @@ import (
 
 const maxNameLength = 24
 
-// Create makes an account and returns it with its token. If secret is empty, a
-// random one is drawn. A secret that the caller chose makes the call idempotent:
-// the same name and the current secret return the same player. The error is
-// ErrNameTaken if another account holds the name, in any case, or held it until it
-// expired; ErrNameReserved if no new account can take the name; and an
-// *invalid.Error for a malformed name or secret.
+// Create creates an account and returns the player and token. If secret is empty, Create
+// generates a random one. If the caller chooses the secret, the call is idempotent: the same
+// name and the current secret return the same player. The error is ErrNameTaken if the name,
+// ignoring case, belongs to another account or belonged to one that has expired;
+// ErrNameReserved if new accounts cannot take the name; and an *invalid.Error if the name or
+// secret is malformed.
 //
-// The player's id is derived from name and secret, so that a retry of a call that
-// failed halfway finishes it.
+// The player's id is derived from name and secret, so that retrying a call that failed
+// halfway completes it.
 func (s *Store) Create(ctx context.Context, name, secret string, bot bool) (Player, string, error) {
 	if err := checkName(name); err != nil {
 		return Player{}, "", err
@@ -48,19 +48,19 @@ func (s *Store) create(ctx context.Context, name string, secret digest, bot bool
 	case !secret.matches(holder.Secret):
 		return Player{}, ErrNameTaken
 	}
-	// The player is known, whether or not this succeeds.
+	// Ignore errors: the account exists even if it cannot be renewed.
 	_ = s.Renew(ctx, holder.ID)
 	return playerOf(holder), nil
 }
 
-// holder returns the account that holds a name: a new one, unless there is one.
+// holder returns the account with the given name. It creates one if none exists.
 func (s *Store) holder(ctx context.Context, name string, secret digest, bot bool) (store.Account, error) {
 	refused := newName(name)
 	if refused == nil {
 		playerID := id.Derive([]byte("player"), []byte(strings.ToLower(name)), secret[:])
 		return s.accounts.Create(ctx, store.Account{ID: playerID, Name: name, Secret: secret.String(), Bot: bot}, s.keep)
 	}
-	// An account that took the name before it was reserved keeps it.
+	// An account that got the name before it was reserved keeps it.
 	playerID, err := s.accounts.Holder(ctx, name)
 	if err != nil {
 		return store.Account{}, err
@@ -79,12 +79,12 @@ func (s *Store) holder(ctx context.Context, name string, secret digest, bot bool
 	return a, nil
 }
 
-// checkName returns an *invalid.Error for a name that is not well formed.
+// checkName returns an *invalid.Error if name is malformed.
 func checkName(name string) error {
 	if validName(name) {
 		return nil
 	}
-	return invalid.Field("name", "must be 1 to %d characters out of a–z, A–Z, 0–9, space and “-_.”, "+
+	return invalid.Field("name", "must be 1 to %d characters from a–z, A–Z, 0–9, space and “-_.”, "+
 		"with no space at either end", maxNameLength)
 }
 

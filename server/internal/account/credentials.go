@@ -16,42 +16,41 @@ var (
 	// ErrBadCredential is returned for a service credential that is malformed, unknown or
 	// revoked.
 	ErrBadCredential = errors.New("bad service credential")
-	// ErrNoCredential is returned for the name of no credential.
+	// ErrNoCredential is returned if no credential has the given name.
 	ErrNoCredential = errors.New("there is no such credential")
-	// ErrCredentialExists is returned for the name of another credential.
-	ErrCredentialExists = errors.New("there is a credential of this name already; revoke it first")
+	// ErrCredentialExists is returned if a credential with the same name exists.
+	ErrCredentialExists = errors.New("a credential with this name already exists; revoke it first")
 )
 
 const (
-	// credentialPrefix tells a service credential from a player's token, for servers and
-	// for programs that look for leaked secrets.
+	// credentialPrefix distinguishes a service credential from a player's token, for servers
+	// and for tools that scan for leaked secrets.
 	credentialPrefix = "gridstand_ssh_"
-	// credentialsFor is how long a server accepts a credential without reading it again.
+	// credentialsFor is how long a server accepts credentials without rereading them.
 	credentialsFor = 2 * time.Second
-	// maxCredentials bounds their number, and so the time of a comparison.
+	// maxCredentials limits the number of credentials, and thus the cost of looking one up.
 	maxCredentials = 16
 )
 
-// Credentials are the service credentials of SSH hosts. All methods may be called
-// concurrently.
+// Credentials manages the service credentials of SSH hosts. It is safe for concurrent use.
 type Credentials struct {
 	credentials store.Credentials
 
 	mu  sync.Mutex
-	all []store.Credential // as read at the time at
+	all []store.Credential // as read from the store at time c.at
 	at  time.Time
 }
 
-// NewCredentials returns the credentials in a store.
+// NewCredentials returns a Credentials that manages the credentials in a store.
 func NewCredentials(credentials store.Credentials) *Credentials {
 	return &Credentials{credentials: credentials}
 }
 
-// IsCredential reports whether a text has the prefix of credentials, which no token has.
+// IsCredential reports whether text has the credential prefix, which tokens never have.
 func IsCredential(text string) bool { return strings.HasPrefix(text, credentialPrefix) }
 
-// Verified returns the name of a credential, if the credentials were read recently. One
-// that was revoked is accepted for up to two seconds.
+// Verified returns the name of the given credential if it is valid and the credentials were
+// read recently. A revoked credential may be accepted for up to two seconds.
 func (c *Credentials) Verified(credential string) (name string, ok bool) {
 	if !validCredential(credential) {
 		return "", false
@@ -66,7 +65,8 @@ func (c *Credentials) Verified(credential string) (name string, ok bool) {
 	return name, name != ""
 }
 
-// Verify reads the credentials and returns the name of one, or ErrBadCredential.
+// Verify reads the credentials from the store and returns the name of the given one, or
+// ErrBadCredential if it is not among them.
 func (c *Credentials) Verify(ctx context.Context, credential string) (name string, err error) {
 	if !validCredential(credential) {
 		return "", ErrBadCredential
@@ -90,7 +90,7 @@ func validCredential(credential string) bool {
 	return ok && validSecret(secret)
 }
 
-// nameOf returns the name of the credential with a digest, "" for none.
+// nameOf returns the name of the credential with the given digest, or "" if there is none.
 func nameOf(wanted digest, all []store.Credential) (name string) {
 	for _, c := range all {
 		if wanted.matches(c.Digest) {
@@ -100,18 +100,19 @@ func nameOf(wanted digest, all []store.Credential) (name string) {
 	return name
 }
 
-// Create adds a credential and returns it. It cannot be read again: the store has its
-// digest. The error is ErrCredentialExists, and an *invalid.Error for a malformed name.
+// Create adds a credential and returns it. It cannot be retrieved later, because the store
+// has only its digest. The error is ErrCredentialExists if the name is in use, and an
+// *invalid.Error if the name is malformed.
 func (c *Credentials) Create(ctx context.Context, name string) (string, error) {
 	if !validName(name) || strings.Contains(name, " ") {
-		return "", invalid.Field("name", "must be 1 to %d characters out of a–z, A–Z, 0–9 and “-_.”", maxNameLength)
+		return "", invalid.Field("name", "must be 1 to %d characters from a–z, A–Z, 0–9 and “-_.”", maxNameLength)
 	}
 	all, err := c.List(ctx)
 	if err != nil {
 		return "", err
 	}
 	if len(all) >= maxCredentials {
-		return "", fmt.Errorf("there are %d credentials, and no more are allowed; revoke one first", len(all))
+		return "", fmt.Errorf("the maximum of %d credentials is reached; revoke one first", len(all))
 	}
 	secret, err := chosenOrDrawn("")
 	if err != nil {
@@ -128,7 +129,7 @@ func (c *Credentials) Create(ctx context.Context, name string) (string, error) {
 	return credential, nil
 }
 
-// List lists the credentials by name.
+// List returns the credentials, sorted by name.
 func (c *Credentials) List(ctx context.Context) ([]store.Credential, error) {
 	all, err := c.credentials.All(ctx)
 	if err != nil {
@@ -137,7 +138,8 @@ func (c *Credentials) List(ctx context.Context) ([]store.Credential, error) {
 	return all, nil
 }
 
-// Revoke removes a credential, or returns ErrNoCredential.
+// Revoke removes the credential with the given name, or returns ErrNoCredential if there is
+// none.
 func (c *Credentials) Revoke(ctx context.Context, name string) error {
 	found, err := c.credentials.Remove(ctx, name)
 	if err != nil {

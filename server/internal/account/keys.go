@@ -21,41 +21,41 @@ import (
 )
 
 var (
-	// ErrKeyNotLinked is returned for an SSH key that is linked to no account, or not to
-	// this one.
-	ErrKeyNotLinked = errors.New("the key is linked to no account")
-	// ErrKeyTaken is returned for an SSH key that is linked to another account, or with
-	// which another call is creating one.
+	// ErrKeyNotLinked is returned for an SSH key that is not linked to any account, or not to
+	// the given one.
+	ErrKeyNotLinked = errors.New("the key is not linked to an account")
+	// ErrKeyTaken is returned for an SSH key that is linked to another account, or that a
+	// concurrent call is using to create an account.
 	ErrKeyTaken = errors.New("the key is linked to another account")
-	// ErrTooManyKeys is returned if an account has MaxKeys keys.
+	// ErrTooManyKeys is returned if an account already has MaxKeys keys.
 	ErrTooManyKeys = errors.New("too many keys")
 )
 
 const (
-	// MaxKeys is how many SSH keys an account can have.
+	// MaxKeys is the maximum number of SSH keys per account.
 	MaxKeys = 8
-	// maxComment is how many characters the comment of a key can have.
+	// maxComment is the maximum length of a key's comment, in characters.
 	maxComment = 64
-	// signatureNamespace says what the signatures are for that prove the possession of
-	// a key. The message is the player's id.
+	// signatureNamespace is the namespace of signatures that prove possession of a key. The
+	// signed message is the player's id.
 	signatureNamespace = "gridstand"
 )
 
-// Keys are the SSH keys of a Store's players. All methods may be called concurrently.
+// Keys manages the SSH keys of a Store's players. It is safe for concurrent use.
 type Keys struct {
 	keys     store.Keys
 	accounts *Store
-	// verified are the players of keys, by fingerprint.
+	// verified caches the player that each key is linked to, by fingerprint.
 	verified *lru.Cache[string, verification]
 }
 
-// NewKeys returns the keys in a store.
+// NewKeys returns a Keys that manages the keys in a store.
 func NewKeys(keys store.Keys, accounts *Store) *Keys {
 	return &Keys{keys: keys, accounts: accounts, verified: newCache[string, verification]()}
 }
 
-// Player returns the player to whom a key is linked, or ErrKeyNotLinked. It counts as a
-// use of the account. A key that was removed is accepted for up to half a minute.
+// Player returns the player to whom the key is linked, or ErrKeyNotLinked. The call counts
+// as a use of the account. A removed key may be accepted for up to half a minute.
 func (k *Keys) Player(ctx context.Context, fingerprint string) (Player, error) {
 	now := time.Now()
 	if v, ok := k.verified.Get(fingerprint); ok && now.Before(v.until) {
@@ -73,14 +73,15 @@ func (k *Keys) Player(ctx context.Context, fingerprint string) (Player, error) {
 		return Player{}, ErrKeyNotLinked
 	}
 	player := playerOf(owner)
-	// The player is known, whether or not this succeeds.
+	// Ignore errors: the account exists even if it cannot be renewed.
 	_ = k.accounts.Renew(ctx, player.ID)
 	k.verified.Add(fingerprint, verification{player: player, until: now.Add(verifiedFor)})
 	return player, nil
 }
 
-// Create makes an account with a key linked to it, and without a token. The same name
-// and key return the same player. The errors are those of Store.Create, and ErrKeyTaken.
+// Create creates an account without a token and links the key to it. A repeated call with
+// the same name and key returns the same player. It returns the errors of Store.Create, or
+// ErrKeyTaken.
 func (k *Keys) Create(ctx context.Context, name, fingerprint string, bot bool) (Player, error) {
 	if err := checkName(name); err != nil {
 		return Player{}, err
@@ -88,8 +89,9 @@ func (k *Keys) Create(ctx context.Context, name, fingerprint string, bot bool) (
 	if err := newName(name); err != nil {
 		return Player{}, err
 	}
-	// No token can have this secret. The player's id is derived, so that a retry of a
-	// call that failed halfway finishes it.
+	// No token can have this secret, because a token's secret contains no spaces. The player's
+	// id is derived from the name and the key, so that retrying a call that failed halfway
+	// completes it.
 	secret := digestOf("no token, created with " + fingerprint)
 	a := store.Account{
 		ID:   id.Derive([]byte("player of a key"), []byte(strings.ToLower(name)), []byte(fingerprint)),
@@ -110,13 +112,13 @@ func (k *Keys) Create(ctx context.Context, name, fingerprint string, bot bool) (
 	return playerOf(holder), nil
 }
 
-// Add links a key to a player. The signature, in the format of package sshsig, proves
-// that the player has the private key. A key that is linked to the player already is
-// returned as it is. The error is ErrKeyTaken, ErrTooManyKeys, ErrNotFound for an
-// unknown player, and an *invalid.Error for a signature or comment that is not valid.
+// Add links the signing key to a player. The signature, in the format of package sshsig,
+// proves that the player has the private key. If the key is already linked to the player,
+// Add returns it unchanged. The error is ErrKeyTaken, ErrTooManyKeys, ErrNotFound for an
+// unknown player, or an *invalid.Error for an invalid signature or comment.
 func (k *Keys) Add(ctx context.Context, playerID, signature, comment string) (store.Key, error) {
 	if !validComment(comment) {
-		return store.Key{}, invalid.Field("comment", "must be up to %d characters, and no control characters", maxComment)
+		return store.Key{}, invalid.Field("comment", "must have at most %d characters and no control characters", maxComment)
 	}
 	public, err := sshsig.Verify(signature, signatureNamespace, playerID)
 	if err != nil {
@@ -137,7 +139,7 @@ func (k *Keys) Add(ctx context.Context, playerID, signature, comment string) (st
 	return stored, nil
 }
 
-// List lists the keys of a player, the oldest first.
+// List returns a player's keys, oldest first.
 func (k *Keys) List(ctx context.Context, playerID string) ([]store.Key, error) {
 	all, err := k.keys.Keys(ctx, playerID)
 	if err != nil {
@@ -146,11 +148,11 @@ func (k *Keys) List(ctx context.Context, playerID string) ([]store.Key, error) {
 	return all, nil
 }
 
-// Remove removes a key from a player. The error is ErrKeyNotLinked if it was not linked
-// to the player, and an *invalid.Error for a malformed fingerprint.
+// Remove unlinks a key from a player. The error is ErrKeyNotLinked if the key is not linked
+// to the player, and an *invalid.Error if the fingerprint is malformed.
 func (k *Keys) Remove(ctx context.Context, playerID, fingerprint string) error {
 	if !ValidFingerprint(fingerprint) {
-		return invalid.Field("fingerprint", "must be SHA256: and 43 characters of base64, as ssh-keygen -l shows it")
+		return invalid.Field("fingerprint", "must be SHA256: followed by 43 characters of base64, as shown by ssh-keygen -l")
 	}
 	found, err := k.keys.Unlink(ctx, playerID, fingerprint)
 	if err != nil {
@@ -165,13 +167,13 @@ func (k *Keys) Remove(ctx context.Context, playerID, fingerprint string) error {
 
 const fingerprintPrefix = "SHA256:"
 
-// ValidFingerprint reports whether a text has the form of a key's fingerprint.
+// ValidFingerprint reports whether s has the form of a key's fingerprint.
 func ValidFingerprint(s string) bool {
 	encoded, ok := strings.CutPrefix(s, fingerprintPrefix)
 	if !ok || len(encoded) != base64.RawStdEncoding.EncodedLen(sha256.Size) {
 		return false
 	}
-	// The decoder ignores line ends.
+	// The decoder ignores line breaks, so check the length, too.
 	sum, err := base64.RawStdEncoding.Strict().DecodeString(encoded)
 	return err == nil && len(sum) == sha256.Size
 }

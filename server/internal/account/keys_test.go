@@ -1,8 +1,6 @@
 package account_test
 
 import (
-	"crypto/ed25519"
-	"crypto/rand"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,28 +8,27 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/gridstand/gridstand/internal/sshsig"
+	sshtest "github.com/gridstand/gridstand/internal/testkit/ssh"
 	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
-// fingerprint is that of no key.
+// fingerprint is a well-formed fingerprint that does not belong to any key.
 const fingerprint = "SHA256:n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg"
 
-// proof is a signature by a new key, for a player, and the fingerprint of the key.
+// proof returns a signature for a player, made with a new key, and the fingerprint of that
+// key.
 func proof(t *testing.T, playerID string) (signature, name string) {
 	t.Helper()
-	_, private, err := ed25519.GenerateKey(rand.Reader)
-	require.NoError(t, err)
-	signer, err := ssh.NewSignerFromKey(private)
-	require.NoError(t, err)
-	signature, err = sshsig.Sign(signer, "gridstand", playerID)
+	signer := sshtest.Key(t)
+	signature, err := sshsig.Sign(signer, "gridstand", playerID)
 	require.NoError(t, err)
 	return signature, ssh.FingerprintSHA256(signer.PublicKey())
 }
 
-// Ensure that the player of a key is known without a look-up for a while, but not after
-// the same server removed the key.
+// Ensure that a key's player is cached for a while, but no longer once the same server has
+// removed the key.
 func TestKeys_Player(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -54,14 +51,14 @@ func TestKeys_Player(t *testing.T) {
 		_, err = elsewhere.Player(ctx, name)
 		require.ErrorIs(t, err, account.ErrKeyNotLinked)
 		_, err = keys.Player(ctx, name)
-		require.NoError(t, err, "for up to half a minute")
+		require.NoError(t, err, "a removed key is accepted for up to half a minute")
 		_, err = account.NewKeys(s.Keys, accounts).Player(ctx, name)
 		require.ErrorIs(t, err, account.ErrKeyNotLinked)
 	})
 }
 
-// Ensure that no token works for an account that was created with a key, that a new
-// token takes its name from the key, and that a removed key does not come back by it.
+// Ensure that an account that was created with a key has no valid token, and that after a
+// token was set and the key removed, creating the account with that key again fails.
 func TestKeys_Create(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -93,10 +90,10 @@ func TestKeys_Create(t *testing.T) {
 	})
 }
 
-// Ensure that what is malformed does not reach the store.
+// Ensure that malformed input is refused without accessing the store.
 func TestKeys_Invalid(t *testing.T) {
 	t.Parallel()
-	keys := account.NewKeys(nil, account.New(nil, keep)) // would panic if it were asked
+	keys := account.NewKeys(nil, account.New(nil, keep)) // panics on any access to the store
 	for _, name := range []string{"", " a", "ä", "--help"} {
 		_, err := keys.Create(t.Context(), name, fingerprint, false)
 		requireField(t, err, "name")
@@ -112,8 +109,8 @@ func TestKeys_Invalid(t *testing.T) {
 	assert.True(t, account.ValidFingerprint(fingerprint))
 }
 
-// Ensure that a credential is accepted from its creation to its revocation, of which
-// other servers learn when they read the credentials again.
+// Ensure that a credential is accepted from its creation until its revocation, and that other
+// servers notice the revocation when they read the credentials again.
 func TestCredentials(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {

@@ -8,12 +8,13 @@ import (
 	"github.com/gridstand/gridstand/internal/id"
 )
 
-// renewShare says how often an account is renewed: this often in the time after
-// which it would expire, which is once a day if accounts are kept for 90 days.
+// renewShare is the maximum number of times that an account is renewed within the period for
+// which accounts are kept. If accounts are kept for 90 days, each is renewed at most once per
+// day.
 const renewShare = 90
 
-// Renew postpones the expiry of accounts, as if they had just been created. Most
-// calls do not reach the store. Accounts that do not exist are ignored.
+// Renew postpones the expiry of accounts, as if they had just been created. Most calls do not
+// access the store. Accounts that do not exist are ignored.
 func (s *Store) Renew(ctx context.Context, playerIDs ...string) error {
 	if s.keep <= 0 {
 		return nil
@@ -30,7 +31,7 @@ func (s *Store) Renew(ctx context.Context, playerIDs ...string) error {
 		return nil
 	}
 	if err := s.accounts.Renew(ctx, s.keep, due...); err != nil {
-		return fmt.Errorf("keeping accounts for longer: %w", err)
+		return fmt.Errorf("renewing accounts: %w", err)
 	}
 	for _, playerID := range due {
 		s.renewed.Add(playerID, now)
@@ -38,14 +39,14 @@ func (s *Store) Renew(ctx context.Context, playerIDs ...string) error {
 	return nil
 }
 
-// LapseAll sets an expiry for accounts that were created when accounts did not
-// expire. It is idempotent.
+// LapseAll sets an expiry time for accounts that have none because they were created when
+// accounts did not expire. It is idempotent.
 func (s *Store) LapseAll(ctx context.Context) error {
 	if s.keep <= 0 {
 		return nil
 	}
 	if err := s.accounts.RenewLasting(ctx, s.keep); err != nil {
-		return fmt.Errorf("having accounts lapse: %w", err)
+		return fmt.Errorf("setting the expiry of accounts: %w", err)
 	}
 	return nil
 }

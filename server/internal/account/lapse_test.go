@@ -14,9 +14,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
-// Ensure that an account lapses after a time without a call or a game, and not
-// before; that its name stays taken; and that no secret that it ever had
-// revives it.
+// Ensure that an account expires only after a period in which it made no calls and had no
+// games, that its name stays taken, and that none of its secrets can restore it.
 func TestLapse(t *testing.T) {
 	t.Parallel()
 	storetest.EachClock(t, testLapse)
@@ -32,8 +31,8 @@ func testLapse(t *testing.T, s *store.Store, forward func(time.Duration)) {
 	for range 2 {
 		forward(most)
 		_, err = account.New(s.Accounts, keep).Verify(ctx, first)
-		require.NoError(t, err, "a call")
-		require.NoError(t, account.New(s.Accounts, keep).Renew(ctx, bob.ID, id.New(), "no id"), "a game")
+		require.NoError(t, err, "a call renews the account")
+		require.NoError(t, account.New(s.Accounts, keep).Renew(ctx, bob.ID, id.New(), "no id"), "a game renews the account")
 	}
 	forward(most)
 	token, err := account.New(s.Accounts, keep).Rotate(ctx, ann.ID, secretB)
@@ -42,7 +41,7 @@ func testLapse(t *testing.T, s *store.Store, forward func(time.Duration)) {
 	require.NoError(t, err)
 	forward(most)
 	_, _, err = account.New(s.Accounts, keep).Create(ctx, "Ann", secretB, false)
-	require.NoError(t, err, "a call without a token")
+	require.NoError(t, err, "Create with the current secret renews the account")
 	_, err = account.New(s.Accounts, keep).Get(ctx, bob.ID)
 	require.ErrorIs(t, err, account.ErrNotFound)
 
@@ -58,15 +57,14 @@ func testLapse(t *testing.T, s *store.Store, forward func(time.Duration)) {
 	}
 }
 
-// Ensure that an account is renewed at most once in a while, and that a renewal that
-// failed is repeated.
+// Ensure that an account is not renewed too often, and that a failed renewal is retried.
 func TestRenew_Seldom(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		ctx, renewing := t.Context(), &renewals{Accounts: s.Accounts, err: errFailed}
 		a := account.New(renewing, keep)
 		ann, token, err := a.Create(ctx, "Ann", secretA, false)
-		require.NoError(t, err, "the account exists, though it was not renewed")
+		require.NoError(t, err, "the account exists even though its renewal failed")
 		_, err = a.Verify(ctx, token)
 		require.NoError(t, err)
 		require.ErrorIs(t, a.Renew(ctx, ann.ID), errFailed)
@@ -77,11 +75,11 @@ func TestRenew_Seldom(t *testing.T) {
 			assert.Equal(t, 4, renewing.calls)
 		}
 		require.NoError(t, account.New(renewing, 0).Renew(ctx, ann.ID))
-		assert.Equal(t, 4, renewing.calls, "never expires")
+		assert.Equal(t, 4, renewing.calls, "accounts that never expire are not renewed")
 	})
 }
 
-// renewals counts renewals, and has them fail.
+// renewals is a store that counts renewals and makes them fail while err is set.
 type renewals struct {
 	store.Accounts
 	calls int
@@ -96,7 +94,7 @@ func (r *renewals) Renew(ctx context.Context, keep time.Duration, ids ...string)
 	return r.Accounts.Renew(ctx, keep, ids...)
 }
 
-// Ensure that accounts that were created when none expired do so after LapseAll.
+// Ensure that accounts that were created without an expiry time expire after LapseAll.
 func TestLapseAll(t *testing.T) {
 	t.Parallel()
 	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {

@@ -9,22 +9,22 @@ import (
 	"github.com/gridstand/gridstand/server/internal/invalid"
 )
 
-// reservedWords are names that a new account cannot take: a player with such a name
-// would pass for part of the service, or for a word of the client's.
+// reservedWords are names that new accounts cannot take, because players with such names
+// could be mistaken for part of the service or for commands of the client.
 var reservedWords = []string{
-	// Names for the people and programs that run the service.
+	// Names that suggest the people and programs that run the service.
 	"admin", "administrator", "gridstand", "mod", "moderator", "official", "operator", "root", "server", "service",
 	"staff", "support", "system", "team",
-	// Placeholders for a name.
+	// Words that stand in for a name.
 	"all", "anonymous", "anybody", "anyone", "everybody", "everyone", "guest", "local", "me", "nobody", "none", "null",
 	"open", "somebody", "someone", "undefined", "unknown", "you",
-	// The client's commands.
-	"bench", "bot", "completion", "games", "help", "join", "login", "move", "new", "play", "resign", "show", "ssh-host", "ssh-key",
-	"top", "tv", "variants", "verify", "version", "watch", "whoami",
+	// Commands of the client.
+	"beat", "bench", "bot", "challenge", "completion", "daily", "games", "help", "join", "login", "man", "move", "new", "play", "race",
+	"resign", "show", "ssh-host", "ssh-key", "standings", "top", "tv", "variants", "verify", "version", "watch", "whoami",
 }
 
-// reserved are the reserved names as skeleton writes them: the words, and the names
-// of variants and bots.
+// reserved contains the skeletons of all reserved names: the reserved words and the names of
+// variants and bots.
 var reserved = func() map[string]bool {
 	names := map[string]bool{}
 	for _, v := range variants.All() {
@@ -35,8 +35,8 @@ var reserved = func() map[string]bool {
 	return names
 }()
 
-// skeleton is the letters and digits of a name, in lower case: names that look alike
-// have the same skeleton.
+// skeleton returns the letters and digits of a name in lower case. Names that look alike have
+// the same skeleton.
 func skeleton(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -46,17 +46,16 @@ func skeleton(name string) string {
 	}, name)
 }
 
-// Reserved reports whether no new account can take a name, in any case and with any
-// punctuation.
+// Reserved reports whether name is reserved, ignoring case and punctuation.
 func Reserved(name string) bool { return reserved[skeleton(name)] }
 
-// newName returns why no new account can take a valid name: ErrNameReserved, or an
-// *invalid.Error if it could be mistaken for something else.
+// newName returns an error if new accounts cannot take name, which must be well-formed:
+// ErrNameReserved, or an *invalid.Error if its punctuation could be confusing.
 func newName(name string) error {
 	first := name[0]
 	switch {
 	case strings.IndexByte(" -_.", first) >= 0 || strings.Contains(name, "  "):
-		return invalid.Field("name", "must begin with a letter or a digit and have no two spaces in a row")
+		return invalid.Field("name", "must begin with a letter or digit and must not contain two consecutive spaces")
 	case Reserved(name):
 		return ErrNameReserved
 	}

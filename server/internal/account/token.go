@@ -15,21 +15,22 @@ import (
 )
 
 const (
-	// verifiedFor is how long a token that was checked is accepted without
-	// another check, so that not every move costs a lookup. A rotated token
-	// is accepted for that long.
+	// verifiedFor is how long a verified token is accepted without another check, so that
+	// not every move costs a lookup. After a rotation, the old token may be accepted for
+	// that long.
 	verifiedFor = 30 * time.Second
 
 	minSecretLength, maxSecretLength = 26, 128
 )
 
-// verification is the result of a successful check of a token.
+// verification is a cached result: the player whom a token or key authenticates, and when
+// to check again.
 type verification struct {
 	player Player
 	until  time.Time
 }
 
-// Verified returns the player whom a token authenticates, if the token was checked
+// Verified returns the player whom the token authenticates, if the token was verified
 // recently.
 func (s *Store) Verified(token string) (Player, bool) {
 	if len(token) > id.Length+1+maxSecretLength {
@@ -39,8 +40,8 @@ func (s *Store) Verified(token string) (Player, bool) {
 	return v.player, ok && time.Now().Before(v.until)
 }
 
-// Verify returns the player whom a token authenticates, or ErrBadToken. A malformed
-// token is not looked up.
+// Verify returns the player whom the token authenticates, or ErrBadToken. It does not look
+// up a malformed token.
 func (s *Store) Verify(ctx context.Context, token string) (Player, error) {
 	playerID, secret, _ := strings.Cut(token, ".")
 	if !id.Valid(playerID) || !validSecret(secret) {
@@ -59,16 +60,16 @@ func (s *Store) Verify(ctx context.Context, token string) (Player, error) {
 		return Player{}, ErrBadToken
 	}
 	player := playerOf(a)
-	// The player is known, whether or not this succeeds.
+	// Ignore errors: the account exists even if it cannot be renewed.
 	_ = s.Renew(ctx, playerID)
 	s.verified.Add(digestOf(token), verification{player: player, until: now.Add(verifiedFor)})
 	return player, nil
 }
 
-// Rotate gives a player a new secret, a random one if it is empty, and returns the
-// new token. Retrying with the same secret changes nothing. Servers may accept the
-// old token for up to half a minute. The error is ErrNotFound for an unknown player
-// and an *invalid.Error for a malformed secret.
+// Rotate replaces a player's secret and returns the new token. If secret is empty, Rotate
+// generates a random one. Retrying with the same secret changes nothing. Servers may accept the
+// old token for up to half a minute. The error is ErrNotFound if the player does not exist, and
+// an *invalid.Error if the secret is malformed.
 func (s *Store) Rotate(ctx context.Context, playerID, secret string) (string, error) {
 	secret, err := chosenOrDrawn(secret)
 	if err != nil {
@@ -93,10 +94,10 @@ func token(playerID, secret string) string { return playerID + "." + secret }
 // empty.
 func chosenOrDrawn(secret string) (string, error) {
 	if secret == "" {
-		return strings.ToLower(rand.Text()), nil // At least 128 bits, in 26 characters.
+		return strings.ToLower(rand.Text()), nil // At least 128 random bits in 26 characters.
 	}
 	if !validSecret(secret) {
-		return "", invalid.Field("secret", "must be %d to %d characters out of a–z and 2–7", minSecretLength, maxSecretLength)
+		return "", invalid.Field("secret", "must be %d to %d characters from a–z and 2–7", minSecretLength, maxSecretLength)
 	}
 	return secret, nil
 }
@@ -105,18 +106,19 @@ func validSecret(s string) bool {
 	return len(s) >= minSecretLength && len(s) <= maxSecretLength && id.IsBase32(s)
 }
 
-// digest is the SHA-256 of a secret or a whole token: neither is stored itself.
+// digest is the SHA-256 of a secret or of a whole token. Secrets and tokens themselves are
+// not stored.
 type digest [sha256.Size]byte
 
 func digestOf(s string) digest {
-	var room [id.Length + 1 + maxSecretLength]byte // for any token
+	var room [id.Length + 1 + maxSecretLength]byte // large enough for any well-formed token
 	return sha256.Sum256(append(room[:0], s...))
 }
 
-// String is how a digest is stored.
+// String returns the digest in its stored form.
 func (d digest) String() string { return hex.EncodeToString(d[:]) }
 
-// matches compares with a stored digest in constant time.
+// matches reports whether the digest equals a stored one, in constant time.
 func (d digest) matches(stored string) bool {
 	return subtle.ConstantTimeCompare([]byte(d.String()), []byte(stored)) == 1
 }

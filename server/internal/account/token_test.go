@@ -41,7 +41,7 @@ func TestStore_Verify(t *testing.T) {
 			require.ErrorIs(t, err, account.ErrBadToken, name)
 		}
 
-		// Accepted from now on without a look-up, but only by this store.
+		// The token is now accepted without a lookup, but only by this Store.
 		_, err = s.Accounts.SetSecret(ctx, ann.ID, "another")
 		require.NoError(t, err)
 		_, err = accounts.Verify(ctx, token)
@@ -51,10 +51,10 @@ func TestStore_Verify(t *testing.T) {
 	})
 }
 
-// Ensure that a malformed token does not reach the store.
+// Ensure that a malformed token is refused without accessing the store.
 func TestStore_Verify_Malformed(t *testing.T) {
 	t.Parallel()
-	accounts := account.New(nil, keep) // would panic if it were asked
+	accounts := account.New(nil, keep) // panics on any access to the store
 	for _, token := range []string{
 		"", ".", id.New(), id.New() + ".", "." + secretA, secretA, "x." + secretA, id.New() + "." + secretA[1:],
 		id.New() + "." + secretA + "." + secretA, id.New() + "." + strings.Repeat("a", 129),
@@ -72,7 +72,7 @@ func TestStore_Rotate(t *testing.T) {
 		ann, old, err := accounts.Create(ctx, "Ann", secretA, false)
 		require.NoError(t, err)
 
-		for range 2 { // The second is a repeat after a lost reply.
+		for range 2 { // The second iteration is a retry after a lost reply.
 			token, err := accounts.Rotate(ctx, ann.ID, secretB)
 			require.NoError(t, err)
 			assert.Equal(t, ann.ID+"."+secretB, token)
@@ -83,7 +83,7 @@ func TestStore_Rotate(t *testing.T) {
 		_, err = account.New(s.Accounts, keep).Verify(ctx, old)
 		require.ErrorIs(t, err, account.ErrBadToken)
 
-		// The name goes with the current secret, and only with it.
+		// Create returns the player only for the current secret.
 		again, _, err := accounts.Create(ctx, "Ann", secretB, false)
 		require.NoError(t, err)
 		assert.Equal(t, ann, again)
@@ -112,13 +112,13 @@ func TestStore_Reserve(t *testing.T) {
 		ann, bob := id.New(), id.New()
 		games := []string{id.New(), id.New(), id.New()}
 
-		for range 2 { // The second round repeats.
+		for range 2 { // The second iteration checks that the calls are idempotent.
 			require.NoError(t, accounts.Reserve(ctx, ann, games[0], 2))
 			require.NoError(t, accounts.Reserve(ctx, ann, games[1], 2))
 		}
 		require.ErrorIs(t, accounts.Reserve(ctx, ann, games[2], 2), account.ErrTooManyGames)
 		require.NoError(t, accounts.Reserve(ctx, bob, games[2], 2))
-		require.NoError(t, accounts.Reserve(ctx, ann, games[2], 0), "0 is no limit")
+		require.NoError(t, accounts.Reserve(ctx, ann, games[2], 0), "0 means no limit")
 		require.ErrorIs(t, accounts.Reserve(ctx, ann, id.New(), 2), account.ErrTooManyGames)
 
 		open, err := accounts.OpenGames(ctx, ann)

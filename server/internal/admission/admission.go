@@ -1,6 +1,6 @@
-// Package admission bounds what clients hold open on a server: connections, streams of
-// gRPC and requests by HTTP, the headers and answers kept for them, and the time until a
-// request arrives.
+// Package admission limits the resources that clients use on a server: connections, gRPC
+// streams and HTTP requests, the memory for their headers and responses, and the time
+// that a request may take to arrive.
 package admission
 
 import (
@@ -17,63 +17,67 @@ import (
 )
 
 const (
-	// sweepEvery is how often streams without a request are checked. Ages of streams
-	// are counted in sweeps, so that a process that was starved does not blame its
-	// own delay on the client.
+	// sweepEvery is how often the server looks for streams whose request has not arrived.
+	// A stream's age is measured in sweeps, so that a server short of processor time does
+	// not blame its own delays on the client.
 	sweepEvery = 250 * time.Millisecond
-	// requestTimeout is how long a request may take to arrive after its headers.
+	// requestTimeout is the maximum time, in sweeps, between the arrival of a stream's
+	// headers and that of its request.
 	requestTimeout = int64(5 * time.Second / sweepEvery)
-	// lateAfter is when a stream whose handler waits for the request starts to
-	// count as one without a request. Most requests arrive with their headers.
+	// lateAfter is the time, in sweeps, after which a stream counts as late if its handler
+	// is still waiting for the request. Few streams are late, because most requests arrive
+	// together with their headers.
 	lateAfter = int64(2)
-	// retryAfter is when a client that holds too much open should try again.
+	// retryAfter is how long a client over a limit should wait before it retries.
 	retryAfter = 5 * time.Second
-	// The next read of a connection is delayed by refusedPenalty for each stream that
-	// was refused before its request arrived, and by callPenalty for each call that
-	// was refused or cancelled; in total by maxPenalty at most.
+	// The next read from a connection is delayed by refusedPenalty for each stream that
+	// was refused before its request arrived, and by callPenalty for each refused or
+	// canceled call, up to maxPenalty.
 	refusedPenalty = 5 * time.Millisecond
 	callPenalty    = time.Millisecond
 	maxPenalty     = 250 * time.Millisecond
-	// A connection may hold one in connectionShare of the bytes that its address may
-	// hold. If the address exceeds its limit, connections that hold more than
-	// littleHeld are closed.
+	// A connection may hold 1/connectionShare of the bytes that its address may hold.
+	// While the address is over its limit, each of its connections may hold only
+	// littleHeld bytes. A connection that holds more is closed.
 	connectionShare = 8
 	littleHeld      = 128 << 10
-	// largeAnswer is the size from which an answer is dropped if its address is behind
-	// a proxy and would exceed its limit on bytes.
+	// largeAnswer is the size in bytes above which a response is dropped if the client is
+	// behind a proxy and the response would put the client's address over its limit on
+	// held bytes.
 	largeAnswer = 16 << 10
 )
 
 // Config configures a Control. All fields are required.
 type Config struct {
 	Limits *limits.Limits
-	// Proxies are trusted to name the address of a call.
+	// Proxies are trusted to report the addresses of their clients.
 	Proxies ratelimit.Proxies
-	// Refuse returns the status for a limit that was exceeded, and Answer answers a
-	// request by HTTP with a status.
+	// Refuse returns the error with the status to send for an exceeded limit. Answer
+	// responds to an HTTP request with such an error.
 	Refuse func(*limits.ExceededError) error
 	Answer func(http.ResponseWriter, *http.Request, error)
-	// Stall is how long a client may take to read a part of an answer by HTTP.
+	// Stall is the maximum time that a client may take to read part of an HTTP response.
 	Stall time.Duration
-	// Stopping is the status for calls to a server that is stopping.
+	// Stopping is the error that calls get while the server is stopping.
 	Stopping error
-	// Closed is called for each connection that is closed because of a limit, and
-	// Refused for each stream that is refused because of one before its request has
-	// arrived, with the limit's name and the address that it is counted for.
+	// Closed is called for each connection that is closed because of a limit. Refused is
+	// called for each stream that a limit refuses before its request has arrived. Both
+	// receive the name of the limit and the client's address.
 	Closed, Refused func(limit, address string)
 }
 
-// Control accepts connections, streams and requests. It is the listener of a gRPC server
-// that was made with its Options and Credentials and whose services are registered
-// through it. An HTTP server serves Handler on the connections of HTTP.
+// Control decides which connections, streams and requests a server accepts. It is the
+// listener of the gRPC server, which must be created with its Options and Credentials, and
+// whose services must be registered through its Registrar. An HTTP server serves Handler on
+// the HTTP connections.
 type Control struct {
 	net.Listener
 	Config
-	pace        *ratelimit.Pacer // of new connections
+	pace        *ratelimit.Pacer // for new connections
 	reflections *ratelimit.Pacer
 	http        *httpListener
 
-	// addresses have connections or forwarded calls.
+	// addresses holds the addresses that have open connections or forwarded calls.
 	addresses *ratelimit.Addresses[*addressState]
 
 	mu    sync.Mutex
@@ -81,23 +85,23 @@ type Control struct {
 
 	sweeps                 atomic.Int64
 	stopping               atomic.Bool
-	handlers               atomic.Int64 // of HTTP
-	open, waiting, running atomic.Int64 // streams and requests; running are unary calls with their request
+	handlers               atomic.Int64 // HTTP handlers that have not returned
+	open, waiting, running atomic.Int64 // counts of streams and HTTP requests; see Streams and Running
 }
 
-// addressState counts what an address has open.
+// addressState counts the open resources of an address.
 type addressState struct {
 	key         string
 	connections atomic.Int64
-	// open counts all streams and requests, and late those of which a part has not
-	// arrived in time.
-	// held is the size of the headers of open streams and of unread answers.
+	// open counts all streams and requests. late counts those whose request has not
+	// arrived in time. held is the size of the headers of open streams and of unread
+	// responses.
 	open, late, held           atomic.Int64
 	healthWatches, reflections atomic.Int64
-	sse                        atomic.Int64 // requests for Server-Sent Events
+	sse                        atomic.Int64 // HTTP requests for Server-Sent Events
 }
 
-// New returns a Control for the connections of a listener. The caller runs Run.
+// New returns a Control for the listener's connections. The caller must call Run.
 func New(l net.Listener, c Config) *Control {
 	control := &Control{
 		Listener: l, Config: c,
@@ -107,20 +111,43 @@ func New(l net.Listener, c Config) *Control {
 		conns:       map[*conn]struct{}{},
 		http:        newHTTPListener(l),
 	}
-	control.sweeps.Store(1) // 0 stands for never.
+	control.sweeps.Store(1) // Start at 1, because a call.began of 0 means that no handler is waiting yet.
 	return control
 }
 
-// Run ends streams whose request does not arrive, until ctx ends.
+// Run ends streams whose request does not arrive in time, until ctx is done.
 func (c *Control) Run(ctx context.Context) {
 	periodic.Run(ctx, sweepEvery, c.sweep)
 }
 
-// Connections returns how many connections are open.
+// Connections returns the number of open connections.
 func (c *Control) Connections() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.conns)
+}
+
+// Clients estimates the number of connected programs and browsers: each gRPC connection is
+// a program, and an address with only HTTP connections is a browser.
+func (c *Control) Clients() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clients := map[*addressState]int{}
+	for one := range c.conns {
+		if !one.dispatched.Load() && !one.handshaking.Load() {
+			clients[one.from]++
+		}
+	}
+	for one := range c.conns {
+		if one.dispatched.Load() && clients[one.from] == 0 {
+			clients[one.from] = 1
+		}
+	}
+	total := 0
+	for _, n := range clients {
+		total += n
+	}
+	return total
 }
 
 // Close implements net.Listener.
@@ -129,16 +156,17 @@ func (c *Control) Close() error {
 	return c.Listener.Close()
 }
 
-// Streams returns how many streams and requests by HTTP are open, and how many of them
-// wait for a part of the request.
+// Streams returns the number of open streams and HTTP requests, and the number of those for
+// which the server has not yet received the whole request.
 func (c *Control) Streams() (open, waiting int) { return int(c.open.Load()), int(c.waiting.Load()) }
 
-// Running returns how many unary calls and requests by HTTP are running. It leaves out
-// those that wait for the client, which sends the request or reads the answer.
+// Running returns the number of unary calls and HTTP requests that the server is handling.
+// It excludes those that are waiting for the client to send the request or to read the
+// response.
 func (c *Control) Running() int { return int(c.running.Load()) }
 
-// Stop refuses new streams, and closes connections during their handshake, for which
-// gRPC would wait.
+// Stop refuses new streams. It also closes connections that are in their handshake,
+// because gRPC would wait for them.
 func (c *Control) Stop() {
 	c.stopping.Store(true)
 	for _, conn := range c.all() {
@@ -148,7 +176,7 @@ func (c *Control) Stop() {
 	}
 }
 
-// CloseAll closes every connection, with the calls on it.
+// CloseAll closes every connection together with its calls.
 func (c *Control) CloseAll() {
 	for _, conn := range c.all() {
 		_ = conn.Close()
@@ -165,5 +193,5 @@ func (c *Control) all() []*conn {
 	return all
 }
 
-// exceeds reports whether n is over a limit; a limit of 0 is never exceeded.
+// exceeds reports whether n exceeds limit. A limit of 0 means no limit.
 func exceeds(n int64, limit int) bool { return limit > 0 && n > int64(limit) }

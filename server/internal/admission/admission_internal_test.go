@@ -27,7 +27,8 @@ const (
 	held         = 1 << 20
 )
 
-// fakeConn is a connection of which nothing is read.
+// fakeConn is a connection that carries no data. It records its read deadline and whether
+// it is closed.
 type fakeConn struct {
 	net.Conn
 	peer     net.Addr
@@ -40,7 +41,7 @@ func (c *fakeConn) Close() error                       { c.closed = true; return
 func (c *fakeConn) SetDeadline(time.Time) error        { return nil }
 func (c *fakeConn) SetReadDeadline(at time.Time) error { c.deadline = at; return nil }
 
-// control is a Control with small limits.
+// newControl returns a Control with low limits.
 func newControl(t *testing.T) *Control {
 	t.Helper()
 	proxies, err := ratelimit.ParseProxies(proxyAddress)
@@ -55,7 +56,7 @@ func newControl(t *testing.T) *Control {
 	})
 }
 
-// connections opens connections of an address.
+// connections opens n connections from an address.
 func connections(t *testing.T, c *Control, address string, n int) (fakes []*fakeConn, conns []*conn) {
 	t.Helper()
 	for port := range n {
@@ -67,8 +68,9 @@ func connections(t *testing.T, c *Control, address string, n int) (fakes []*fake
 	return fakes, conns
 }
 
-// open opens a stream for whom a proxy calls, and returns the limit that refuses
-// it. The function returned is what gRPC does when the stream ends.
+// open opens a stream, optionally one that a proxy forwards for an address. It returns the
+// name of the limit that refused it, if any. The caller must call cancel when the stream
+// ends, as gRPC does.
 func (c *conn) open(forwarded ...string) (s *call, cancel context.CancelFunc, refusedBy string) {
 	ctx, cancel := context.WithCancel(peer.NewContext(context.Background(), &peer.Peer{Addr: c.RemoteAddr()}))
 	ctx, err := c.control.admit(ctx, &tap.Info{Header: metadata.MD{"x-forwarded-for": forwarded}})
@@ -89,7 +91,7 @@ func (c *conn) mustOpen(t *testing.T, forwarded ...string) *call {
 	return s
 }
 
-// requireEmpty requires all counts to be zero.
+// requireEmpty checks that all counts are zero.
 func requireEmpty(t *testing.T, c *Control) {
 	t.Helper()
 	open, waiting := c.Streams()
@@ -99,8 +101,9 @@ func requireEmpty(t *testing.T, c *Control) {
 	assert.Zero(t, c.addresses.Len())
 }
 
-// Ensure that an address opens no more connections in a second than it may,
-// however soon it closes them, and has no more at once, but for proxies.
+// Ensure that an address that is not a proxy can exceed neither its limit on new
+// connections per second, even if it closes them immediately, nor its limit on open
+// connections.
 func TestControl_Enter(t *testing.T) {
 	t.Parallel()
 	c := newControl(t)
@@ -109,7 +112,7 @@ func TestControl_Enter(t *testing.T) {
 			if conn, _ := c.enter(&fakeConn{peer: &net.TCPAddr{IP: net.ParseIP(address), Port: port + 1}}); conn != nil {
 				taken++
 				require.NoError(t, conn.Close())
-				require.NoError(t, conn.Close(), "once more")
+				require.NoError(t, conn.Close(), "closed twice")
 			}
 		}
 		return taken
@@ -129,8 +132,29 @@ func TestControl_Enter(t *testing.T) {
 	requireEmpty(t, c)
 }
 
-// Ensure that a connection that is to be closed is, however many of its streams
-// ask for it one after the other, and a proxy's is not.
+// Ensure that each gRPC connection counts as one client, and that all HTTP connections from
+// an address that has no gRPC connection count as one client.
+func TestControl_Clients(t *testing.T) {
+	t.Parallel()
+	c := newControl(t)
+	assert.Equal(t, 0, c.Clients())
+	_, programs := connections(t, c, "192.0.2.1", 3)
+	assert.Equal(t, 0, c.Clients(), "not known before the handshake")
+	_, browser := connections(t, c, "192.0.2.2", 2)
+	programs[0].handshaking.Store(false)
+	programs[1].handshaking.Store(false)
+	programs[2].dispatched.Store(true)
+	browser[0].dispatched.Store(true)
+	browser[1].dispatched.Store(true)
+	assert.Equal(t, 3, c.Clients())
+	for _, one := range append(programs, browser...) {
+		require.NoError(t, one.Close())
+	}
+	assert.Equal(t, 0, c.Clients())
+}
+
+// Ensure that HangUp closes a connection after the delay of the first call, even if HangUp
+// is called again with a longer delay, and that it does not close a proxy's connection.
 func TestControl_HangUp(t *testing.T) {
 	t.Parallel()
 	c := newControl(t)
@@ -145,23 +169,23 @@ func TestControl_HangUp(t *testing.T) {
 	assert.Zero(t, proxies[0].deadline)
 }
 
-// Ensure that streams count from their headers to their end, whatever ends
-// them.
+// Ensure that a stream is counted from the arrival of its headers until it ends, no matter
+// how it ends.
 func TestControl_Streams(t *testing.T) {
 	t.Parallel()
 	c := newControl(t)
 	_, conns := connections(t, c, "192.0.2.1", 1)
 	for name, tt := range map[string]struct {
 		live func(s *call, cancel context.CancelFunc)
-		// open and waiting are what is left before the handler ends, which is
-		// not there for each.
+		// open and waiting are the counts before the handler ends. Not every case has a
+		// handler.
 		open, waiting int
 	}{
 		"answered":                    {func(s *call, _ context.CancelFunc) { s.begin(); s.arrived() }, 1, 0},
-		"its request does not come":   {func(s *call, _ context.CancelFunc) { s.begin() }, 1, 1},
-		"reset while it waits":        {func(s *call, cancel context.CancelFunc) { s.begin(); cancel() }, 1, 1},
-		"reset, and no handler is":    {func(_ *call, cancel context.CancelFunc) { cancel() }, 0, 0},
-		"a method that nobody serves": {func(_ *call, cancel context.CancelFunc) { cancel() }, 0, 0},
+		"its request does not arrive": {func(s *call, _ context.CancelFunc) { s.begin() }, 1, 1},
+		"reset while it is waiting":   {func(s *call, cancel context.CancelFunc) { s.begin(); cancel() }, 1, 1},
+		"reset without a handler":     {func(_ *call, cancel context.CancelFunc) { cancel() }, 0, 0},
+		"an unknown method":           {func(_ *call, cancel context.CancelFunc) { cancel() }, 0, 0},
 	} {
 		s, cancel, refusedBy := conns[0].open()
 		require.Empty(t, refusedBy, name)
@@ -177,8 +201,8 @@ func TestControl_Streams(t *testing.T) {
 		require.Error(t, s.Err(), name)
 		cancel()
 	}
-	// Those whose request has not arrived go with their connection, also if gRPC
-	// cancels them later and admits one more whose headers it had read.
+	// Streams whose request has not arrived end with their connection, even if gRPC
+	// cancels them later and admits another stream whose headers it has already read.
 	_, cancel, _ := conns[0].open()
 	defer cancel()
 	begun := conns[0].mustOpen(t)
@@ -190,8 +214,8 @@ func TestControl_Streams(t *testing.T) {
 	requireEmpty(t, c)
 }
 
-// Ensure that a stream without a request ends after some time, as one that is
-// late, and that one which has its request stays.
+// Ensure that a stream whose request does not arrive ends after the timeout, and that a
+// stream whose request has arrived stays open.
 func TestControl_Overdue(t *testing.T) {
 	t.Parallel()
 	c := newControl(t)
@@ -208,13 +232,12 @@ func TestControl_Overdue(t *testing.T) {
 	select {
 	case <-late.Done():
 	default:
-		assert.Fail(t, "nothing tells gRPC")
+		assert.Fail(t, "gRPC is not notified")
 	}
 }
 
-// Ensure that requests that come soon are never too many, and that of those
-// which are late no more stay than may, neither of a connection nor of an
-// address.
+// Ensure that only late streams count toward the limits on incomplete requests per
+// connection and per address.
 func TestControl_Incomplete(t *testing.T) {
 	t.Parallel()
 	c := newControl(t)
@@ -266,8 +289,8 @@ func TestControl_Incomplete(t *testing.T) {
 	theirs[0].mustOpen(t)
 }
 
-// Ensure that an address has no more streams than it may over all its
-// connections, and that those for whom a proxy calls count for themselves.
+// Ensure that the limit on an address's streams applies across all its connections, and
+// that forwarded streams count toward the address that the proxy reports.
 func TestControl_Addresses(t *testing.T) {
 	t.Parallel()
 	c := newControl(t)
@@ -297,7 +320,8 @@ func TestControl_Addresses(t *testing.T) {
 	requireEmpty(t, c)
 }
 
-// encode encodes an answer as gRPC does, and returns what gRPC lets go of later.
+// encode encodes a response the way gRPC does, and returns the buffers that gRPC frees
+// later.
 func encode(t *testing.T, s *call, size int) mem.BufferSlice {
 	t.Helper()
 	reply, err := s.answer(wrapperspb.Bytes(make([]byte, size)))
@@ -308,8 +332,8 @@ func encode(t *testing.T, s *call, size int) mem.BufferSlice {
 	return data
 }
 
-// Ensure that answers count until gRPC lets go of them, and that a connection
-// is closed which leaves too much unread, and none that reads.
+// Ensure that a response is counted until gRPC frees it, and that a connection with too
+// many unread bytes is closed while others stay open.
 func TestControl_Answers(t *testing.T) {
 	t.Parallel()
 	c := newControl(t)
@@ -331,7 +355,7 @@ func TestControl_Answers(t *testing.T) {
 	for !fakes[0].closed {
 		unread = append(unread, encode(t, s, held/connectionShare/8))
 	}
-	assert.Zero(t, s.from.held.Load(), "of a connection that was closed")
+	assert.Zero(t, s.from.held.Load(), "the connection is closed")
 	for _, data := range unread {
 		data.Free()
 	}
@@ -343,9 +367,8 @@ func TestControl_Answers(t *testing.T) {
 	requireEmpty(t, c)
 }
 
-// Ensure that an address behind a proxy is refused what the server would have
-// to hold for it, while the proxy's connection stays and carries the calls of
-// others.
+// Ensure that large responses are refused for an address behind a proxy that has too many
+// unread bytes, while the proxy's connection stays open for other addresses.
 func TestControl_AnswersForwarded(t *testing.T) {
 	t.Parallel()
 	c := newControl(t)
@@ -364,7 +387,7 @@ func TestControl_AnswersForwarded(t *testing.T) {
 		require.NoError(t, err)
 	}
 	assert.Equal(t, 3, parts)
-	// Small answers are for what may have taken effect.
+	// Small responses are still sent, because their calls may have taken effect.
 	for s.from.held.Load() <= held {
 		encode(t, s, largeAnswer/2)
 	}
@@ -377,8 +400,8 @@ func TestControl_AnswersForwarded(t *testing.T) {
 	requireEmpty(t, c)
 }
 
-// Ensure that a stop refuses what comes, and closes connections that are still
-// being set up, for which gRPC would wait.
+// Ensure that Stop refuses new streams, and closes connections that are in their
+// handshake, for which gRPC would wait.
 func TestControl_Stop(t *testing.T) {
 	t.Parallel()
 	c := newControl(t)

@@ -16,13 +16,14 @@ import (
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// bodyMargin is how much longer than a message the body of a request may be: protocols
-// put it into an envelope.
+// bodyMargin is the number of bytes by which a request body may exceed the limit on the
+// message size, because protocols wrap messages in an envelope.
 const bodyMargin = 1 << 10
 
-// Handler returns a handler that bounds what the requests to next hold open, in the same
-// counts as the streams of gRPC. It serves connections whose remote address is that of a
-// connection of the Control; http.Server.ConnContext puts it into the context as a peer.
+// Handler wraps next in a handler that applies the limits. HTTP requests and gRPC streams
+// share the same counts. The limits apply to requests on the Control's connections, which
+// the handler recognizes by the peer in the context: http.Server.ConnContext must set it to
+// the connection's remote address.
 func (c *Control) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c.handlers.Add(1)
@@ -59,10 +60,11 @@ func (c *Control) Handler(next http.Handler) http.Handler {
 	})
 }
 
-// Handlers returns how many handlers of requests have not returned.
+// Handlers returns the number of HTTP handlers that have not returned.
 func (c *Control) Handlers() int { return int(c.handlers.Load()) }
 
-// enterHTTP counts a request, and returns the error for the limit that it exceeds, or nil.
+// enterHTTP counts a request. If it exceeds a limit, enterHTTP returns the error for that
+// limit, or else nil.
 func (c *Control) enterHTTP(s *call, r *http.Request) *limits.ExceededError {
 	open := s.enter(r.Header.Values("X-Forwarded-For"))
 	s.conn.mu.Lock()
@@ -70,8 +72,9 @@ func (c *Control) enterHTTP(s *call, r *http.Request) *limits.ExceededError {
 	return c.exceeded(s, open)
 }
 
-// body returns the body of a request, for which a client has as long as for that of a
-// stream. One that is too long ends with an error, and its connection is closed.
+// body returns the request's body, which is subject to the same timeout as a stream's
+// request. If the body is too long, reading it returns an error and the connection is
+// closed.
 func (c *Control) body(w http.ResponseWriter, r *http.Request, answer *httpAnswer) io.ReadCloser {
 	if r.Body == http.NoBody {
 		answer.run()
@@ -82,14 +85,14 @@ func (c *Control) body(w http.ResponseWriter, r *http.Request, answer *httpAnswe
 	}
 	most := int64(c.Limits.MessageBytes + bodyMargin)
 	if r.ContentLength > most {
-		w.Header().Set("Connection", "close") // The server would read the rest otherwise.
+		w.Header().Set("Connection", "close") // Without this, the HTTP server would read the rest of the body.
 	}
 	return &body{http.MaxBytesReader(w, r.Body, most), answer}
 }
 
-// EnterSSE counts a request for Server-Sent Events until leave is called, given a context
-// with its peer and metadata. The error is the status for a client whose address has too
-// many.
+// EnterSSE counts a request for Server-Sent Events until leave is called. ctx must contain
+// the request's peer and metadata. If the client's address has too many such requests,
+// EnterSSE returns an error with the status to send.
 func (c *Control) EnterSSE(ctx context.Context) (leave func(), err error) {
 	p, ok := peer.FromContext(ctx)
 	if !ok {
@@ -109,12 +112,12 @@ func (c *Control) EnterSSE(ctx context.Context) (leave func(), err error) {
 	}
 	leave()
 	addr.conn.slow(refusedPenalty)
-	exceeded := c.Limits.Exceeded(&c.Limits.SSEPerAddress, "requests of one address for Server-Sent Events at once", retryAfter)
+	exceeded := c.Limits.Exceeded(&c.Limits.SSEPerAddress, "requests for Server-Sent Events from one address at once", retryAfter)
 	c.Refused(exceeded.Field, from.key)
 	return nil, c.Refuse(exceeded)
 }
 
-// body is the body of a request by HTTP.
+// body is the body of an HTTP request. Reading it records when the request has arrived.
 type body struct {
 	io.ReadCloser
 	answer *httpAnswer
@@ -135,27 +138,27 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// httpAnswer writes the answer to a request by HTTP. What a Write writes counts until the
-// Write returns: until the connection has taken it.
+// httpAnswer writes the response to an HTTP request. The bytes passed to Write are counted
+// until Write returns, that is, until the connection has accepted them.
 type httpAnswer struct {
 	http.ResponseWriter
 	call    *call
 	running atomic.Bool
-	// status is the answer's, 0 before it is known.
+	// status is the status of the response, or 0 before it is known.
 	status   int
-	refused  bool // Writes fail.
+	refused  bool // set once the client has too many unread bytes; all further Writes fail
 	hijacked bool
 }
 
-// run counts the request as running, if it is not counted yet.
+// run counts the request as running unless it is already counted.
 func (a *httpAnswer) run() {
 	if a.running.CompareAndSwap(false, true) {
 		a.call.conn.control.running.Add(1)
 	}
 }
 
-// pause undoes run while something else waits for the client, and reports whether the
-// request was running.
+// pause stops counting the request as running while it waits for the client, and reports
+// whether it was counted.
 func (a *httpAnswer) pause() bool {
 	was := a.running.CompareAndSwap(true, false)
 	if was {
@@ -173,11 +176,11 @@ func (a *httpAnswer) end() {
 	if a.status == http.StatusTooManyRequests || a.call.Context.Err() != nil {
 		a.call.conn.slow(callPenalty)
 	}
-	// The server writes what is left in its buffers.
+	// The server has yet to flush its buffers.
 	a.setDeadline(time.Now().Add(a.call.conn.control.Stall))
 	a.call.end()
 	if a.refused {
-		panic(http.ErrAbortHandler) // The answer is not complete.
+		panic(http.ErrAbortHandler) // The client must not mistake the response for a complete one.
 	}
 }
 
@@ -203,19 +206,19 @@ func (a *httpAnswer) Write(p []byte) (int, error) {
 // Flush implements http.Flusher.
 func (a *httpAnswer) Flush() { _ = a.FlushError() }
 
-// FlushError is Flush for http.ResponseController.
+// FlushError is the variant of Flush that http.ResponseController uses.
 func (a *httpAnswer) FlushError() error {
 	defer a.waitForClient()()
 	return http.NewResponseController(a.ResponseWriter).Flush()
 }
 
-// waitForClient notes that the client has to read what is written, until the function
-// returned is called.
+// waitForClient records that the server is waiting for the client to read. The wait ends
+// when done is called.
 func (a *httpAnswer) waitForClient() (done func()) {
 	ran := a.pause()
 	a.setDeadline(time.Now().Add(a.call.conn.control.Stall))
 	return func() {
-		if a.call.multiplexed { // It would end the stream, also if nothing is written.
+		if a.call.multiplexed { // Left in place, the deadline would end the stream even while nothing is being written.
 			a.setDeadline(time.Time{})
 		}
 		if ran {
@@ -224,7 +227,7 @@ func (a *httpAnswer) waitForClient() (done func()) {
 	}
 }
 
-// Hijack implements http.Hijacker. The request lasts until the connection is closed.
+// Hijack implements http.Hijacker. The request is counted until the connection is closed.
 func (a *httpAnswer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	raw, buffered, err := http.NewResponseController(a.ResponseWriter).Hijack()
 	if err != nil {
@@ -237,16 +240,16 @@ func (a *httpAnswer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if !s.conn.closed {
 		s.state = gone
 		a.hijacked = true
-		s.conn.hijacker = s.from // The call, with its context, would be large.
+		s.conn.hijacker = s.from // Retain only the address: the call and its context would use a lot of memory.
 		s.from.held.Add(-s.headers)
 	}
 	return raw, buffered, nil
 }
 
-// Unwrap returns the writer within, for http.ResponseController.
+// Unwrap returns the wrapped writer, for http.ResponseController.
 func (a *httpAnswer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// setDeadline sets until when the client has to have read what is written next.
+// setDeadline sets the deadline for writing to the client.
 func (a *httpAnswer) setDeadline(at time.Time) {
 	if a.call.multiplexed {
 		_ = http.NewResponseController(a.ResponseWriter).SetWriteDeadline(at)
@@ -255,8 +258,9 @@ func (a *httpAnswer) setDeadline(at time.Time) {
 	}
 }
 
-// hold counts what is about to be written. It reports false if the client leaves too much
-// unread; then its connection is closed, unless a proxy uses it for other requests, too.
+// hold counts size bytes that are about to be written, and reports whether they may be. If
+// the client has too many unread bytes, they may not, and hold closes the connection
+// unless a proxy also uses it for other clients' requests.
 func (a *httpAnswer) hold(size int64) bool {
 	s, c := a.call, a.call.conn
 	c.mu.Lock()
@@ -277,11 +281,11 @@ func (a *httpAnswer) hold(size int64) bool {
 	return false
 }
 
-// release undoes hold.
+// release reverses hold.
 func (a *httpAnswer) release(size int64) {
 	c := a.call.conn
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.unread = max(0, c.unread-size) // It is 0 once the connection is closed.
+	c.unread = max(0, c.unread-size) // Closing the connection resets unread to 0.
 	a.call.from.held.Add(-size)
 }

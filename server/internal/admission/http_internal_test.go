@@ -19,17 +19,18 @@ import (
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// patience is how long a test waits for what should happen immediately.
+// patience is how long a test waits for something that should happen immediately.
 const patience = time.Minute
 
-// served is an HTTP server on the connections of a Control that do not speak gRPC.
+// served is an HTTP server that serves a Control's HTTP connections.
 type served struct {
 	*Control
 	addr   string
-	closed chan string // limits for which a connection was closed
+	closed chan string // name of the exceeded limit, for each connection that was closed because of one
 }
 
-// serveHTTP serves a handler. The Control trusts its clients as proxies if proxies says so.
+// serveHTTP starts a server with the given handler. If proxies is set, the Control trusts
+// its clients as proxies.
 func serveHTTP(t *testing.T, l *limits.Limits, proxies bool, handler http.Handler) *served {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -104,7 +105,7 @@ func (s *served) send(t *testing.T, request string) net.Conn {
 	return conn
 }
 
-// answer reads the answer to a request.
+// answerOf reads the response to a request.
 func answerOf(t *testing.T, conn net.Conn) (*http.Response, string) {
 	t.Helper()
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -119,13 +120,15 @@ func get(headers ...string) string {
 	return strings.Join(append([]string{"GET / HTTP/1.1", "Host: gridstand"}, headers...), "\r\n") + "\r\n\r\n"
 }
 
-// post is a request of which a part of the body is missing, unless the body is complete.
+// post returns a POST request with the given Content-Length and body. If the body is
+// shorter than that, the request is incomplete.
 func post(length, body string) string {
 	return "POST / HTTP/1.1\r\nHost: gridstand\r\nContent-Length: " + length + "\r\n\r\n" + body
 }
 
-// Ensure that requests count like streams, for the address that a proxy names, until their
-// answer; and that one over the limit is refused.
+// Ensure that a request counts like a stream until its response is complete, that it
+// counts toward the address that the proxy reports, and that a request over the limit is
+// refused.
 func TestHandler_Open(t *testing.T) {
 	t.Parallel()
 	entered, finish := make(chan struct{}), make(chan struct{})
@@ -162,8 +165,8 @@ func TestHandler_Open(t *testing.T) {
 	assert.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
 }
 
-// Ensure that a body counts as incomplete while its handler waits for it, that the wait
-// ends after some time, and that only complete requests are running.
+// Ensure that a request counts as incomplete while its handler waits for the body, that
+// the wait times out, and that only complete requests count as running.
 func TestHandler_Incomplete(t *testing.T) {
 	t.Parallel()
 	read := make(chan error, 10)
@@ -189,7 +192,7 @@ func TestHandler_Incomplete(t *testing.T) {
 	}
 	require.ErrorIs(t, <-read, context.DeadlineExceeded)
 	require.ErrorIs(t, <-read, context.DeadlineExceeded)
-	for _, conn := range conns { // The rest of the body would be taken for a request.
+	for _, conn := range conns { // The server must close these: it would read the rest of a body as the next request.
 		response, _ := answerOf(t, conn)
 		assert.True(t, response.Close)
 	}
@@ -205,8 +208,9 @@ func TestHandler_Incomplete(t *testing.T) {
 	assert.True(t, response.Close)
 }
 
-// Ensure that an answer counts while the client does not read it, that a stop does not
-// wait for it, and that a connection which leaves too much unread is closed.
+// Ensure that a response counts toward the limit until the client has read it, that its
+// request does not count as running in the meantime, and that a connection with too many
+// unread bytes is closed.
 func TestHandler_Unread(t *testing.T) {
 	t.Parallel()
 	const block = 1 << 20
@@ -234,7 +238,7 @@ func TestHandler_Unread(t *testing.T) {
 	assert.Equal(t, "held_bytes_per_address", <-s.closed)
 }
 
-// held returns how much is held for the only address.
+// held returns the number of bytes held for the server's only client address.
 func (c *Control) held() int64 {
 	from, ok := c.addresses.Enter("127.0.0.1", 0)
 	if !ok {
@@ -244,7 +248,7 @@ func (c *Control) held() int64 {
 	return from.held.Load()
 }
 
-// Ensure that a client which reads nothing is cut off after some time.
+// Ensure that a client that reads nothing is disconnected after the timeout.
 func TestHandler_Stall(t *testing.T) {
 	t.Parallel()
 	wrote := make(chan error, 1)
@@ -263,8 +267,8 @@ func TestHandler_Stall(t *testing.T) {
 	assert.True(t, timeout.Timeout())
 }
 
-// Ensure that requests for events count for themselves, and that one whose handler takes
-// over its connection counts until that is closed.
+// Ensure that requests for events have a separate limit, and that a hijacked request
+// counts until its connection is closed.
 func TestControl_EnterSSE(t *testing.T) {
 	t.Parallel()
 	taken := make(chan net.Conn, 10)
@@ -293,12 +297,12 @@ func TestControl_EnterSSE(t *testing.T) {
 	require.NoError(t, one.Close())
 	s.send(t, get())
 	third := <-taken
-	assert.Equal(t, 3, s.Connections(), "with the refused one, which stays open")
+	assert.Equal(t, 3, s.Connections(), "including the refused one, which stays open")
 	require.NoError(t, other.Close())
 	require.NoError(t, third.Close())
 }
 
-// leaving is a connection that leaves a count when it is closed.
+// leaving is a connection that calls leave when it is closed.
 type leaving struct {
 	net.Conn
 	leave func()
@@ -309,7 +313,7 @@ func (l *leaving) Close() error {
 	return l.Conn.Close()
 }
 
-// Ensure that what a client sends first decides what it is taken for.
+// Ensure that a client's first bytes determine the protocol.
 func TestCredentials(t *testing.T) {
 	t.Parallel()
 	s := serveHTTP(t, &limits.Limits{}, false, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -320,7 +324,7 @@ func TestCredentials(t *testing.T) {
 	assert.Equal(t, "/a", body)
 	response, body = answerOf(t, s.send(t, "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"+strings.Repeat("hello", 100)))
 	assert.Equal(t, http.StatusBadRequest, response.StatusCode)
-	assert.Contains(t, body, "no TLS")
+	assert.Contains(t, body, "does not use TLS")
 	closed := s.send(t, "GE")
 	require.NoError(t, closed.(*net.TCPConn).CloseWrite())
 	rest, err := io.ReadAll(closed)

@@ -12,24 +12,23 @@ import (
 	"google.golang.org/grpc/credentials"
 )
 
-// preface is what a client's first bytes on a connection are if it speaks HTTP/2 without
-// negotiation (RFC 9113, section 3.4), as gRPC clients do. No method of HTTP/1.1 begins
-// so.
+// preface is the beginning of what a client sends first if it uses HTTP/2 without
+// negotiating it (RFC 9113, section 3.4), as gRPC clients do. No HTTP/1.1 request begins
+// with these bytes.
 const preface = "PRI "
 
-// tlsHandshake is how a client's first bytes on a connection begin if it speaks TLS.
+// tlsHandshake contains the first bytes that a client sends if it uses TLS.
 const tlsHandshake = "\x16\x03"
 
-// Bounds on the answer to a client that speaks TLS to a server without, or none to one
-// with TLS.
+// Limits for turnAway: its duration, and the number of unread bytes that it discards.
 const (
 	turnAwayTimeout = 500 * time.Millisecond
 	maxTurnedAway   = 16 << 10
 )
 
-// httpListener passes on the connections that do not speak gRPC.
+// httpListener is a listener for the connections that do not use gRPC.
 type httpListener struct {
-	beside net.Listener // that accepted the connections
+	beside net.Listener // the listener that accepted the connections
 	conns  chan net.Conn
 	closed chan struct{}
 	close  func()
@@ -54,18 +53,19 @@ func (l *httpListener) Accept() (net.Conn, error) {
 // Addr implements net.Listener.
 func (l *httpListener) Addr() net.Addr { return l.beside.Addr() }
 
-// Close implements net.Listener. Connections that come later are closed.
+// Close implements net.Listener. HTTP connections that arrive afterward are closed.
 func (l *httpListener) Close() error {
 	l.close()
 	return nil
 }
 
-// HTTP returns the listener of the connections that do not speak gRPC. If nothing accepts
-// them, they wait until it is closed; those that come later are closed.
+// HTTP returns the listener for the connections that do not use gRPC. A connection waits
+// until it is accepted. When the listener is closed, waiting and later connections are
+// closed.
 func (c *Control) HTTP() net.Listener { return c.http }
 
-// Beside returns a listener for HTTP alone. Its connections count like those of the
-// Control.
+// Beside returns a listener that wraps l and accepts HTTP connections only. They count
+// toward the same limits as the Control's other connections.
 func (c *Control) Beside(l net.Listener) net.Listener { return &besideListener{l, c} }
 
 type besideListener struct {
@@ -84,22 +84,22 @@ func (l *besideListener) Accept() (net.Conn, error) {
 	return httpConn{accepted}, nil
 }
 
-// httpConn is a conn on which HTTP sets deadlines.
+// httpConn is a conn on which the HTTP server sets deadlines.
 type httpConn struct{ *conn }
 
 // SetDeadline implements net.Conn.
 func (c httpConn) SetDeadline(t time.Time) error { return c.Conn.SetDeadline(t) }
 
-// Credentials returns the handshake of a gRPC server on the connections of a Control. It
-// leaves those that speak HTTP/2 to gRPC's own transport, and passes the others to HTTP.
-// Without TLS the first bytes tell; with TLS the protocol that was negotiated.
+// Credentials returns the transport credentials for the gRPC server. Their handshake leaves
+// HTTP/2 connections to gRPC's own transport and hands all others to the HTTP server. It
+// recognizes HTTP/2 by the first bytes or, with TLS, by the negotiated protocol.
 func (c *Control) Credentials(config *tls.Config) credentials.TransportCredentials {
 	return &handshake{control: c, tls: config}
 }
 
 type handshake struct {
 	control *Control
-	tls     *tls.Config // nil for no encryption
+	tls     *tls.Config // nil if the server does not use TLS
 }
 
 // ServerHandshake implements credentials.TransportCredentials.
@@ -111,7 +111,7 @@ func (h *handshake) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInf
 	encrypted := tls.Server(httpConn{accepted}, h.tls)
 	if err := encrypted.Handshake(); err != nil {
 		if plain := (tls.RecordHeaderError{}); errors.As(err, &plain) && plain.Conn != nil && isRequest(plain.RecordHeader[:]) {
-			accepted.turnAway("this server speaks TLS: open https:// in place of http://")
+			accepted.turnAway("this server requires TLS: use https:// instead of http://")
 		}
 		_ = encrypted.Close()
 		return nil, nil, err
@@ -125,22 +125,22 @@ func (h *handshake) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInf
 	}, nil
 }
 
-// withoutTLS is ServerHandshake without TLS.
+// withoutTLS is the ServerHandshake of a server without TLS.
 func (h *handshake) withoutTLS(accepted *conn) (net.Conn, credentials.AuthInfo, error) {
 	err := accepted.peek()
 	switch {
 	case err != nil:
-		return nil, nil, io.EOF // Others may only look whether the port is open.
+		return nil, nil, io.EOF // This is not worth logging: the client may only be checking whether the port is open.
 	case string(accepted.first) == preface:
 		return accepted, nil, nil
 	case string(accepted.first[:2]) == tlsHandshake:
-		accepted.turnAway("this server speaks no TLS: open http:// in place of https://")
+		accepted.turnAway("this server does not use TLS: use http:// instead of https://")
 		return nil, nil, io.EOF
 	}
 	return nil, nil, h.dispatch(accepted, httpConn{accepted})
 }
 
-// dispatch passes a connection to HTTP.
+// dispatch hands a connection to the HTTP server.
 func (h *handshake) dispatch(accepted *conn, speaking net.Conn) error {
 	accepted.handshaking.Store(false)
 	accepted.dispatched.Store(true)
@@ -153,15 +153,16 @@ func (h *handshake) dispatch(accepted *conn, speaking net.Conn) error {
 	}
 }
 
-// peek reads the first bytes of a connection, which Read returns again.
+// peek reads the first bytes of the connection into first, from which Read returns them
+// again.
 func (c *conn) peek() error {
 	c.first = make([]byte, len(preface))
 	_, err := io.ReadFull(c.Conn, c.first)
 	return err
 }
 
-// turnAway answers a client that encrypts where the server does not, or the other way
-// round, as far as it understands that.
+// turnAway sends an HTTP error to a client that uses TLS although the server does not, or
+// vice versa. The client may be able to read it.
 func (c *conn) turnAway(why string) {
 	_ = c.Conn.SetDeadline(time.Now().Add(turnAwayTimeout))
 	_, err := io.WriteString(c.Conn, "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\n"+
@@ -170,12 +171,12 @@ func (c *conn) turnAway(why string) {
 	if err != nil || !ok || half.CloseWrite() != nil {
 		return
 	}
-	// To close it with bytes that nothing has read would reset it, and drop the answer.
+	// Closing the connection with unread bytes would reset it and drop the response.
 	_, _ = io.CopyN(io.Discard, c.Conn, maxTurnedAway)
 }
 
-// isRequest reports whether the first bytes of a connection may be those of a request by
-// HTTP/1.1: a method in upper case.
+// isRequest reports whether the first bytes of a connection may belong to an HTTP/1.1
+// request, which begins with an upper-case method.
 func isRequest(first []byte) bool {
 	for _, b := range first {
 		if (b < 'A' || b > 'Z') && b != ' ' && b != '/' {

@@ -15,15 +15,15 @@ import (
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// Options make a gRPC server enforce the limits on its streams.
+// Options returns the gRPC server options that enforce the limits on streams.
 func (c *Control) Options() []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.InTapHandle(c.admit), grpc.ChainStreamInterceptor(c.stream), grpc.ForceServerCodecV2(newCodec()),
 	}
 }
 
-// admit counts a stream whose headers arrived. gRPC calls it before it makes the
-// stream, and answers with the error.
+// admit counts a stream whose headers have arrived. gRPC calls it before creating the
+// stream. If admit returns an error, gRPC responds with that error instead.
 func (c *Control) admit(ctx context.Context, info *tap.Info) (context.Context, error) {
 	p, ok := peer.FromContext(ctx)
 	if !ok {
@@ -49,7 +49,7 @@ func (c *Control) admit(ctx context.Context, info *tap.Info) (context.Context, e
 		s.state = gone
 	}
 	s.conn.mu.Unlock()
-	if closed { // gRPC had its headers in a buffer.
+	if closed { // gRPC had already buffered the stream's headers when the connection was closed.
 		s.cancel()
 		s.release()
 		return ctx, c.Stopping
@@ -63,19 +63,19 @@ func (c *Control) admit(ctx context.Context, info *tap.Info) (context.Context, e
 	return s, nil
 }
 
-// exceeded returns the error for the limit that a stream exceeds, or nil. It is
-// called under the connection's mu.
+// exceeded returns the error for the limit that the call exceeds, or nil if it exceeds
+// none. The caller holds the connection's mu.
 func (c *Control) exceeded(s *call, open int64) *limits.ExceededError {
 	l := c.Limits
 	switch {
 	case exceeds(open, l.StreamsPerAddress):
-		return l.Exceeded(&l.StreamsPerAddress, "streams of one address at once", retryAfter)
+		return l.Exceeded(&l.StreamsPerAddress, "streams from one address at once", retryAfter)
 	case !s.conn.proxy && exceeds(s.conn.late+1, l.IncompletePerConnection):
 		return l.Exceeded(&l.IncompletePerConnection,
-			"streams of one connection whose request has not arrived", retryAfter)
+			"streams on one connection whose request has not arrived", retryAfter)
 	case exceeds(s.from.late.Load()+1, l.IncompletePerAddress):
 		return l.Exceeded(&l.IncompletePerAddress,
-			"streams of one address whose request has not arrived", retryAfter)
+			"streams from one address whose request has not arrived", retryAfter)
 	case exceeds(s.from.held.Load(), l.HeldBytesPerAddress):
 		return c.holdsTooMuch()
 	}
@@ -85,10 +85,10 @@ func (c *Control) exceeded(s *call, open int64) *limits.ExceededError {
 func (c *Control) holdsTooMuch() *limits.ExceededError {
 	l := c.Limits
 	return l.Exceeded(&l.HeldBytesPerAddress,
-		"bytes held for one address: answers that it has not read and headers of streams", retryAfter)
+		"bytes held for one address: unread responses and headers of streams", retryAfter)
 }
 
-// sizeOf returns the approximate size of headers.
+// sizeOf returns the approximate size of headers in bytes.
 func sizeOf(header metadata.MD) (n int64) {
 	for key, values := range header {
 		for _, value := range values {
@@ -98,7 +98,7 @@ func sizeOf(header metadata.MD) (n int64) {
 	return n
 }
 
-// sweep ends streams whose request is overdue, and late ones over the limit.
+// sweep ends streams whose request is overdue, and late streams that exceed the limit.
 func (c *Control) sweep() {
 	now := c.sweeps.Add(1)
 	for _, conn := range c.all() {
@@ -116,7 +116,8 @@ func (c *conn) sweep(now int64) {
 		began := s.began.Load()
 		switch {
 		case began == 0:
-			// gRPC answers some streams itself, for example those of unknown methods.
+			// No handler has started. If the stream has ended, gRPC has handled it itself,
+			// as it does for calls of unknown methods.
 			if s.Context.Err() != nil {
 				over = append(over, s)
 			}
@@ -144,8 +145,8 @@ func (c *conn) sweep(now int64) {
 	}
 }
 
-// Registrar returns a registrar that passes services on to r. Their unary calls are
-// counted until they are answered.
+// Registrar returns a registrar that registers services with r and counts their unary
+// calls until the response is sent.
 func (c *Control) Registrar(r grpc.ServiceRegistrar) grpc.ServiceRegistrar { return registrar{c, r} }
 
 type registrar struct {
@@ -193,7 +194,7 @@ func (c *Control) unary(handle grpc.MethodHandler) grpc.MethodHandler {
 	}
 }
 
-// stream counts a stream until its handler ends.
+// stream is an interceptor that counts a stream until its handler returns.
 func (c *Control) stream(service any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	s := callOf(stream.Context())
 	if s == nil {
@@ -205,7 +206,7 @@ func (c *Control) stream(service any, stream grpc.ServerStream, info *grpc.Strea
 	l := c.Limits
 	switch {
 	case strings.HasPrefix(info.FullMethod, "/gridstand."):
-		// Its unread bytes are bounded in package match.
+		// Package match limits the unread bytes of these streams.
 		err := handler(service, &with)
 		if status.Code(err) == codes.ResourceExhausted {
 			s.conn.slow(callPenalty)
@@ -216,7 +217,7 @@ func (c *Control) stream(service any, stream grpc.ServerStream, info *grpc.Strea
 		if exceeds(s.from.healthWatches.Add(1), l.HealthWatchesPerAddress) {
 			s.conn.slow(refusedPenalty)
 			return s.refuse(l.Exceeded(&l.HealthWatchesPerAddress,
-				"health watches of one address at once", retryAfter))
+				"health watches from one address at once", retryAfter))
 		}
 		return handler(service, &counting{with})
 	default:
@@ -224,13 +225,13 @@ func (c *Control) stream(service any, stream grpc.ServerStream, info *grpc.Strea
 		if exceeds(s.from.reflections.Add(1), l.ReflectionsPerAddress) {
 			s.conn.slow(refusedPenalty)
 			return s.refuse(l.Exceeded(&l.ReflectionsPerAddress,
-				"reflection streams of one address at once", retryAfter))
+				"reflection streams from one address at once", retryAfter))
 		}
 		return handler(service, &paced{counting{with}})
 	}
 }
 
-// arriving is a stream that notes when its request has arrived.
+// arriving is a stream that records when its request has arrived.
 type arriving struct {
 	grpc.ServerStream
 	call *call
@@ -244,10 +245,11 @@ func (a *arriving) RecvMsg(m any) error {
 	return err
 }
 
-// Unwrap returns the stream within.
+// Unwrap returns the wrapped stream.
 func (a *arriving) Unwrap() grpc.ServerStream { return a.ServerStream }
 
-// counting is a stream whose answers count until the client has read them.
+// counting is a stream whose responses count toward the limit on unread bytes until the
+// client has read them.
 type counting struct{ arriving }
 
 func (c *counting) SendMsg(m any) error {
@@ -258,7 +260,7 @@ func (c *counting) SendMsg(m any) error {
 	return c.ServerStream.SendMsg(reply)
 }
 
-// paced is a stream that limits the rate of requests of an address.
+// paced is a stream that limits the rate of requests from the client's address.
 type paced struct{ counting }
 
 func (p *paced) RecvMsg(m any) error {
@@ -271,5 +273,5 @@ func (p *paced) RecvMsg(m any) error {
 	}
 	l := c.Limits
 	return p.call.refuse(l.Exceeded(&l.ReflectionsPerAddressPerSecond,
-		"reflection requests of one address in a second", c.reflections.Wait()))
+		"reflection requests from one address a second", c.reflections.Wait()))
 }

@@ -10,19 +10,19 @@ import (
 )
 
 const (
-	// writeEvery is how far the lists may lag behind a game's moves: a game
-	// is written at most once in this time.
+	// writeEvery is the interval between writes of queued listings. A game is written at most
+	// once per interval, so the lists may lag behind its moves by this long.
 	writeEvery = time.Second
-	// maxPending bounds the games that wait to be written. Games beyond it keep
-	// their place in the lists until their next event.
+	// maxPending limits the number of queued games. Games beyond the limit keep their positions
+	// in the lists until their next event.
 	maxPending = 100_000
-	// stopTimeout bounds the last write at shutdown.
+	// stopTimeout limits the duration of the last write at shutdown.
 	stopTimeout = 2 * time.Second
 )
 
-// Touch queues a listing, which Run writes within a second: for a game that moved or
-// whose watchers changed. Only the last listing of a game is written. It never
-// blocks.
+// Touch queues the listing of a game that has a new event or a different number of watchers.
+// Run writes it within a second. If a game is queued repeatedly, only its last listing is
+// written. Touch never blocks.
 func (d *Directory) Touch(listing store.Listing) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -31,10 +31,10 @@ func (d *Directory) Touch(listing store.Listing) {
 	}
 }
 
-// Mend queues listings of games that were found in the wrong place, or in a list to
-// which they do not belong, unless newer ones are queued. Such games are normal:
-// if a game moved on two servers within a second, the last one to write need not
-// have the newer state, and a server that crashed wrote nothing. It never blocks.
+// Mend queues listings of games that were found in the wrong place or on the wrong list,
+// unless newer listings are queued. Such errors are expected: if two servers append to a
+// game within a second, the last one to write a listing may not have the latest state, and
+// a crashed server does not write its listings. Mend never blocks.
 func (d *Directory) Mend(listings ...store.Listing) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -45,8 +45,8 @@ func (d *Directory) Mend(listings ...store.Listing) {
 	}
 }
 
-// Run writes what Touch and Mend queue, until ctx ends and the rest is written. While
-// the store is unavailable it retries. It is called once.
+// Run writes the listings that Touch and Mend queue. When ctx is done, it writes the remaining
+// listings and returns. It retries while the store is unavailable. It must be called only once.
 func (d *Directory) Run(ctx context.Context) {
 	ticker := time.NewTicker(writeEvery)
 	defer ticker.Stop()
@@ -58,24 +58,24 @@ func (d *Directory) Run(ctx context.Context) {
 			switch {
 			case err != nil && !failing && ctx.Err() == nil:
 				failing = true
-				d.log.Warn("lists of games are not being written", "id", "lists-not-written", "error", err)
+				d.log.Warn("cannot write lists of games", "id", "lists-not-written", "error", err)
 			case err == nil && failing:
 				failing = false
-				d.log.Info("lists of games are written again")
+				d.log.Info("lists of games can be written again")
 			}
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 			defer cancel()
 			if err := d.flush(last); err != nil {
-				d.log.Warn("lists of games miss what happened last", "id", "lists-behind", "error", err)
+				d.log.Warn("cannot write the last changes to lists of games", "id", "lists-behind", "error", err)
 			}
 			return
 		}
 	}
 }
 
-// flush writes what is pending. After an error the listings are pending again unless
-// newer ones are.
+// flush writes the queued listings. After an error, it queues them again, except those of
+// games with newer listings.
 func (d *Directory) flush(ctx context.Context) error {
 	d.mu.Lock()
 	listings := slices.AppendSeq(make([]store.Listing, 0, len(d.pending)), maps.Values(d.pending))

@@ -18,7 +18,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
-// all looks every candidate up as one that belongs.
+// all is a load function that returns every candidate.
 func all(_ context.Context, candidates []store.Place) (map[string]string, error) {
 	found := map[string]string{}
 	for _, c := range candidates {
@@ -48,35 +48,35 @@ func TestCollect_ForeignToken(t *testing.T) {
 			list          store.List
 			caller, token string
 		}{
-			"another status":  {store.List{}, caller, token},
-			"another variant": {store.List{Status: store.Active, Variant: "classic"}, caller, token},
-			"another order":   {store.List{Status: store.Active, Order: store.ByScore}, caller, token},
-			"a player's":      {store.List{Status: store.Active, PlayerID: player(1)}, caller, token},
-			"another caller":  {l, player(2), token},
-			"no caller":       {l, "", token},
-			"altered":         {l, caller, token[:9] + "AB" + token[11:]},
-			"cut":             {l, caller, token[1:]},
-			"made up":         {l, caller, "2"},
-			"huge":            {l, caller, strings.Repeat("A", 1<<20)},
-			"no game":         {l, caller, sealed("")},
-			"no game's id":    {l, caller, sealed(strings.Repeat("*", 26))},
+			"another status":    {store.List{}, caller, token},
+			"another variant":   {store.List{Status: store.Active, Variant: "classic"}, caller, token},
+			"another order":     {store.List{Status: store.Active, Order: store.ByScore}, caller, token},
+			"a player's list":   {store.List{Status: store.Active, PlayerID: player(1)}, caller, token},
+			"another caller":    {l, player(2), token},
+			"no caller":         {l, "", token},
+			"altered":           {l, caller, token[:9] + "AB" + token[11:]},
+			"truncated":         {l, caller, token[1:]},
+			"made up":           {l, caller, "2"},
+			"huge":              {l, caller, strings.Repeat("A", 1<<20)},
+			"no game":           {l, caller, sealed("")},
+			"malformed game id": {l, caller, sealed(strings.Repeat("*", 26))},
 		} {
 			_, _, err := Collect(ctx, d, test.list, test.caller, test.token, 1, all)
 			var e *invalid.Error
 			require.ErrorAs(t, err, &e, name)
 			assert.Equal(t, "page_token", e.Field, name)
 		}
-		// On another server, also for a page of another size.
+		// The token works on another server, and with a different page size.
 		again, _, err := Collect(ctx, openWith(s.Background.Lists, tokens), l, caller, token, 9, all)
 		require.NoError(t, err)
 		assert.Equal(t, games(1, 0), again)
 		_, _, err = Collect(ctx, d, l, caller, sealed(game(0)), 9, all)
-		require.NoError(t, err, "the query that the other tests seal for")
+		require.NoError(t, err, "a sealed token for the right query is valid")
 	})
 }
 
-// FuzzPlace reads any cursor: it is refused as a field, or one that a token of
-// this server holds.
+// FuzzPlace checks that parsePlace either returns an *invalid.Error or a place that encodes
+// to the same cursor.
 func FuzzPlace(f *testing.F) {
 	f.Add([]byte(nil))
 	f.Add(append(make([]byte, 8), game(1)...))
@@ -93,8 +93,8 @@ func FuzzPlace(f *testing.F) {
 	})
 }
 
-// Ensure that pages are full however many candidates fall out, and that the
-// last page has no token.
+// Ensure that pages are full however many candidates are omitted, and that the last page has
+// no token.
 func TestCollect(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -138,8 +138,8 @@ func TestCollect(t *testing.T) {
 	})
 }
 
-// Ensure that one call looks no more than so many candidates up, and the next
-// goes on from there.
+// Ensure that one call looks up a limited number of candidates and that the next call
+// continues from there.
 func TestCollect_GivesUp(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -150,27 +150,27 @@ func TestCollect_GivesUp(t *testing.T) {
 			listings[n] = listing(n)
 		}
 		require.NoError(t, d.Enter(ctx, listings))
-		looked := 0
+		lookedUp := 0
 		load := func(_ context.Context, candidates []store.Place) (map[string]int, error) {
-			looked += len(candidates)
+			lookedUp += len(candidates)
 			return map[string]int{game(0): 0}, nil
 		}
 		items, token, err := Collect(ctx, d, store.List{}, "", "", 199, load)
 		require.NoError(t, err)
 		assert.Empty(t, items)
-		assert.Less(t, looked, count)
+		assert.Less(t, lookedUp, count)
 		require.NotEmpty(t, token)
 
 		items, token, err = Collect(ctx, d, store.List{}, "", token, 199, load)
 		require.NoError(t, err)
 		assert.Equal(t, []int{0}, items)
-		assert.Equal(t, count, looked)
+		assert.Equal(t, count, lookedUp)
 		assert.Empty(t, token)
 	})
 }
 
-// Ensure that a small page of a list that hides 999 games of 1,000 takes a few
-// round trips: each looked 2 games up, so that a page of one took up to 1,000.
+// Ensure that a small page takes few round trips even if 999 of 1,000 games are hidden. With
+// only two games per lookup, a page of one game could take up to 1,000 round trips.
 func TestCollect_FewRoundTrips(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {

@@ -1,10 +1,10 @@
-// Package directory keeps the lists of games that can be paged through: the
-// latest, the best and the most watched ones, and those of each player.
+// Package directory maintains lists of games: the latest, the best and the most watched
+// games, and the games of each player.
 //
-// The lists are hints: they are written beside the log, up to a second late, and a
-// server may crash in between. A reader looks each game up, leaves out those that do
-// not belong in the list, and corrects the list with Mend and Forget. Errors are
-// the store's or the context's, wrapped, unless stated otherwise.
+// The lists are only hints, because they are written up to a second after the log, and a
+// server may crash in between. A reader looks up each game, omits those that do not belong
+// to the list, and corrects the list with Mend and Forget. Unless documented otherwise,
+// errors come from the store or the context, and are wrapped.
 package directory
 
 import (
@@ -20,31 +20,32 @@ import (
 
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/page"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// Directory is the lists in one store. All methods may be called concurrently.
+// Directory manages the lists in a store. It is safe for concurrent use.
 type Directory struct {
 	writes store.Lists
-	reads  store.Lists // for Collect
+	reads  store.Lists // for reading pages and counts; see New
 	tokens *page.Tokens
 	keep   time.Duration
 	log    *slog.Logger
 
-	moving   atomic.Pointer[movingGames] // nil before the first count
-	counting *semaphore.Weighted         // held while games are counted
+	moving   atomic.Pointer[movingGames] // nil until games have been counted
+	counting *semaphore.Weighted         // held while counting games
 
 	mu sync.Mutex
-	// pending listings of Touch, by game, that Run has yet to write.
+	// pending contains the queued listings, by game.
 	pending map[string]store.Listing
 }
 
-// New returns a directory. Pages are read through reads, which may be writes or the
-// same lists over other connections, so that reads do not delay writes. Games without
-// an event for the duration of keep are removed, so keep must be no shorter than the
-// time for which finished games are kept and unfinished ones may be idle; 0 removes
-// none. Errors in the background are logged to log.
+// New returns a Directory. It reads pages through reads, which may be the same as writes, or
+// the same lists on separate connections so that reads do not delay writes. Games that have had
+// no event for the duration keep are removed from the lists, so keep must be at least as long
+// as finished games are kept and as unfinished games may be idle. If keep is 0, no games are
+// removed. Background errors are logged to log.
 func New(writes, reads store.Lists, tokens *page.Tokens, keep time.Duration, log *slog.Logger) *Directory {
 	return &Directory{
 		writes: writes, reads: reads, tokens: tokens, keep: keep, log: log,
@@ -53,12 +54,13 @@ func New(writes, reads store.Lists, tokens *page.Tokens, keep time.Duration, log
 	}
 }
 
-// Of is the listing of a game at a state.
+// Of returns the listing of a game with state s. Attempts that are hidden while their challenge
+// is open are listed like private games.
 func Of(s *replay.State, watchers int) store.Listing {
 	l := store.Listing{
 		GameID: s.ID, Variant: s.Variant.ID, Status: store.Status(s.Status),
 		Score: slices.Max(s.Position.Scores()), Updated: s.UpdateTime,
-		Watchers: watchers, Private: s.Private,
+		Watchers: watchers, Private: s.Private || challenge.Embargoed(s.Attempt.Kind),
 	}
 	add := func(playerID string) {
 		if id.Valid(playerID) && !slices.Contains(l.Players, playerID) {
@@ -72,9 +74,9 @@ func Of(s *replay.State, watchers int) store.Listing {
 	return l
 }
 
-// Put writes a listing now: for a game that is new, or whose status or players
-// changed. It is idempotent, so it may be retried after an error. It replaces what
-// Touch queued before.
+// Put immediately writes the listing of a new game, or of a game whose status or players have
+// changed. It drops the game's queued listing, if any. It is idempotent, so it may be retried
+// after an error.
 func (d *Directory) Put(ctx context.Context, listing store.Listing) error {
 	d.drop(listing.GameID)
 	if err := d.writes.Write(ctx, []store.Listing{listing}, d.keep); err != nil {
@@ -83,8 +85,8 @@ func (d *Directory) Put(ctx context.Context, listing store.Listing) error {
 	return nil
 }
 
-// Enter writes listings of different games now but leaves newer ones queued, and moves
-// no game back. It is idempotent.
+// Enter immediately writes the given listings, each of a different game. It does not affect
+// queued listings or replace newer listings. It is idempotent.
 func (d *Directory) Enter(ctx context.Context, listings []store.Listing) error {
 	if err := d.writes.Write(ctx, listings, d.keep); err != nil {
 		return fmt.Errorf("listing games: %w", err)
@@ -96,12 +98,12 @@ func (d *Directory) Enter(ctx context.Context, listings []store.Listing) error {
 func (d *Directory) Remove(ctx context.Context, l store.Listing) error {
 	d.drop(l.GameID)
 	if err := d.writes.Remove(ctx, l); err != nil {
-		return fmt.Errorf("taking a game off the lists: %w", err)
+		return fmt.Errorf("removing a game from the lists: %w", err)
 	}
 	return nil
 }
 
-// drop drops what is queued for a game.
+// drop removes the queued listing of a game.
 func (d *Directory) drop(gameID string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -111,13 +113,13 @@ func (d *Directory) drop(gameID string) {
 // Forget removes games that no longer exist from a list.
 func (d *Directory) Forget(ctx context.Context, l store.List, gameIDs ...string) error {
 	if err := d.writes.Forget(ctx, l, gameIDs...); err != nil {
-		return fmt.Errorf("forgetting games: %w", err)
+		return fmt.Errorf("removing games from a list: %w", err)
 	}
 	return nil
 }
 
-// Trim removes games without an event for the duration of keep from the lists of the
-// variants.
+// Trim removes games that have had no event for the duration keep from the lists of the
+// given variants.
 func (d *Directory) Trim(ctx context.Context, variants []string) error {
 	if err := d.writes.Trim(ctx, variants, d.keep); err != nil {
 		return fmt.Errorf("trimming the lists: %w", err)

@@ -7,21 +7,21 @@ import (
 )
 
 const (
-	// movingWithin is the time since its last event in which a game counts as moving.
+	// movingWithin is how long after its last event a game counts as being played.
 	movingWithin = 30 * time.Second
-	// recountAfter is how long a count is used.
+	// recountAfter is how long a count is reused.
 	recountAfter = time.Second
 )
 
-// movingGames is how many games moved when they were counted.
+// movingGames is a count of the games that are being played.
 type movingGames struct {
 	games int
 	at    time.Time
 }
 
-// Moving returns how many public active games had an event in the last 30 seconds. It
-// asks the store once a second at most; in between, and while another call asks, it
-// returns the last answer.
+// Moving returns the number of public active games that had an event in the last 30 seconds.
+// It queries the store at most once per second. In between, and while another call is
+// querying the store, it returns the last count.
 func (d *Directory) Moving(ctx context.Context) (int, error) {
 	last := d.moving.Load()
 	if last != nil && (time.Since(last.at) < recountAfter || !d.counting.TryAcquire(1)) {
@@ -33,7 +33,7 @@ func (d *Directory) Moving(ctx context.Context) (int, error) {
 		}
 	}
 	defer d.counting.Release(1)
-	if latest := d.moving.Load(); latest != last { // counted while this call waited
+	if latest := d.moving.Load(); latest != last { // Another call has counted the games while this one waited.
 		return latest.games, nil
 	}
 	games, err := d.MovedWithin(ctx, movingWithin)
@@ -44,12 +44,12 @@ func (d *Directory) Moving(ctx context.Context) (int, error) {
 	return games, nil
 }
 
-// MovedWithin returns how many public active games had an event within a duration, by
-// the store's clock.
+// MovedWithin returns the number of public active games that had an event within the given
+// duration, by the store's clock.
 func (d *Directory) MovedWithin(ctx context.Context, within time.Duration) (int, error) {
 	games, err := d.reads.Moving(ctx, within)
 	if err != nil {
-		return 0, fmt.Errorf("counting the games that move: %w", err)
+		return 0, fmt.Errorf("counting the games being played: %w", err)
 	}
 	return games, nil
 }

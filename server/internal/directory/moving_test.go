@@ -14,7 +14,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
-// counted are lists that count how often they are asked what moves.
+// counted is a store.Lists that counts how often Moving is called.
 type counted struct {
 	store.Lists
 	asked atomic.Int32
@@ -29,7 +29,7 @@ func (c *counted) Moving(ctx context.Context, within time.Duration) (int, error)
 	return c.Lists.Moving(ctx, within)
 }
 
-// Ensure that games with an event in the last 30 seconds are counted, once a second.
+// Ensure that games with an event in the last 30 seconds are counted at most once per second.
 func TestDirectory_Moving(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -50,22 +50,22 @@ func TestDirectory_Moving(t *testing.T) {
 			})
 		}
 		group.Wait()
-		// A machine may be so busy that this took more than a second.
+		// On a busy machine, this may take more than a second.
 		asked := lists.asked.Load()
 		assert.Less(t, asked, int32(20))
 
 		d.moving.Store(&movingGames{games: 7, at: time.Now().Add(time.Hour)})
 		n, err := d.Moving(t.Context())
 		require.NoError(t, err)
-		assert.Equal(t, 7, n, "the last answer")
+		assert.Equal(t, 7, n, "the cached count")
 		require.NoError(t, d.Put(t.Context(), func() store.Listing { l := listing(3); l.Updated = at; return l }()))
 		d.moving.Store(&movingGames{games: 7, at: time.Now().Add(-recountAfter)})
 		n, err = d.Moving(t.Context())
 		require.NoError(t, err)
-		assert.Equal(t, 2, n, "counted again")
+		assert.Equal(t, 2, n, "a new count")
 		assert.Equal(t, asked+1, lists.asked.Load())
 
-		// While one call asks, the others have the last answer.
+		// While one call counts, the others return the last count.
 		d.moving.Store(&movingGames{games: 7})
 		require.True(t, d.counting.TryAcquire(1))
 		n, err = d.Moving(t.Context())
@@ -79,6 +79,6 @@ func TestDirectory_Moving(t *testing.T) {
 		lists.err = nil
 		n, err = d.Moving(t.Context())
 		require.NoError(t, err)
-		assert.Equal(t, 2, n, "after a failure it is asked again")
+		assert.Equal(t, 2, n, "a failed count is retried")
 	})
 }

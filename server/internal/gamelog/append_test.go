@@ -13,8 +13,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// Ensure that an append leaves behind an entry and the head that goes with it, of the
-// same moment, by the store's clock.
+// Ensure that an append stores an entry and the matching head, both with the same time from
+// the store's clock.
 func TestAppend(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -46,7 +46,8 @@ func TestAppend(t *testing.T) {
 	})
 }
 
-// Ensure that a draft that was overtaken learns by what, and writes nothing.
+// Ensure that appending an overtaken draft returns the entry that overtook it and writes
+// nothing.
 func TestAppend_Conflict(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -67,7 +68,7 @@ func TestAppend_Conflict(t *testing.T) {
 	})
 }
 
-// refused appends a draft that conflicts.
+// refused appends a draft and requires that it fails with a conflict.
 func (r *rig) refused(gameID string, d *Draft) *store.ConflictError {
 	r.t.Helper()
 	var conflict *store.ConflictError
@@ -87,8 +88,7 @@ func (r *rig) stands(c *store.ConflictError, want store.ID, e replay.Entry) {
 	assert.True(r.t, e.Same(standing))
 }
 
-// Ensure that a draft takes effect once, however often it is appended, and
-// however late.
+// Ensure that a draft takes effect once, however often and however late it is appended.
 func TestAppend_Again(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -114,8 +114,8 @@ func TestAppend_Again(t *testing.T) {
 	})
 }
 
-// Ensure that a draft knows its own entry where that is published, before the
-// append is answered and after, and no other.
+// Ensure that a draft recognizes its own published entry, both before and after the reply to
+// the append, and no other entry.
 func TestDraft_Landed(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -128,18 +128,19 @@ func TestDraft_Landed(t *testing.T) {
 		require.True(t, found)
 
 		_, landed := other.Landed(begun, record)
-		assert.False(t, landed, "another move")
+		assert.False(t, landed, "a different move")
 		_, landed = own.Landed(next, record)
-		assert.False(t, landed, "another place")
-		heard, landed := own.Landed(begun, record)
+		assert.False(t, landed, "a different tip")
+		result, landed := own.Landed(begun, record)
 		require.True(t, landed)
-		assert.Equal(t, next.ID, heard.Tip.ID)
-		equal(t, next.State, heard.Tip.State)
-		assert.Same(t, heard.Tip.State, r.append(own).State)
+		assert.Equal(t, next.ID, result.Tip.ID)
+		equal(t, next.State, result.Tip.State)
+		assert.Same(t, result.Tip.State, r.append(own).State)
 	})
 }
 
-// Ensure that a game is created once: the second time its first entry is shown.
+// Ensure that a game is created only once, and that the second creation returns the game's
+// first entry.
 func TestAppend_CreatedTwice(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -155,7 +156,7 @@ func TestAppend_CreatedTwice(t *testing.T) {
 	})
 }
 
-// Ensure that nothing is appended before its time.
+// Ensure that an entry is not appended before its notBefore time.
 func TestAppend_Early(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -174,9 +175,9 @@ func TestAppend_Early(t *testing.T) {
 	})
 }
 
-// Ensure that of many who append at once, on two connections, one wins where
-// they want different things, and all do where they want the same.
-func TestAppend_AtOnce(t *testing.T) {
+// Ensure that if callers append concurrently on two connections, exactly one of several
+// different entries is appended, and all callers succeed if their entries are the same.
+func TestAppend_Concurrent(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
 		logs := []*Log{r.log, New(r.store.Background.Games)}

@@ -15,7 +15,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// encodeEntry returns the bytes of an entry as the log keeps them.
+// encodeEntry returns the encoding of an entry in the log.
 func encodeEntry(e replay.Entry) ([]byte, error) {
 	m := &gamelogv1.Entry{}
 	if e.Seat != game.NoSeat {
@@ -26,7 +26,7 @@ func encodeEntry(e replay.Entry) ([]byte, error) {
 		m.Action = &gamelogv1.Entry_Created{Created: &gamelogv1.Created{
 			Variant: a.Variant, RulesRevision: a.Revision, Creator: encodePlayer(a.Creator),
 			Seats: encodeSeats(a.Seats), Private: a.Private, TurnLimit: encodeSpan(a.TurnLimit),
-			SeedCommitment: a.Commitment[:],
+			SeedCommitment: a.Commitment[:], Attempt: encodeAttempt(a.Attempt),
 		}}
 	case replay.Joined:
 		m.Action = &gamelogv1.Entry_Joined{Joined: &gamelogv1.Joined{Player: encodePlayer(a.Player)}}
@@ -54,8 +54,8 @@ func encodeEntry(e replay.Entry) ([]byte, error) {
 	return proto.Marshal(m)
 }
 
-// decodeEntry decodes what encodeEntry wrote. The error is replay.ErrUnknown for an
-// action that a newer server wrote, else replay.ErrInvalid.
+// decodeEntry decodes an entry. The error is replay.ErrUnknown for an action that a newer
+// server wrote, or else replay.ErrInvalid.
 func decodeEntry(b []byte) (replay.Entry, error) {
 	var m gamelogv1.Entry
 	if err := proto.Unmarshal(b, &m); err != nil {
@@ -69,12 +69,12 @@ func decodeEntry(b []byte) (replay.Entry, error) {
 	case *gamelogv1.Entry_Created:
 		c := a.Created
 		if len(c.GetSeedCommitment()) != game.SeedSize {
-			return e, fmt.Errorf("%w: a commitment of %d bytes", replay.ErrInvalid, len(c.GetSeedCommitment()))
+			return e, fmt.Errorf("%w: seed commitment of %d bytes", replay.ErrInvalid, len(c.GetSeedCommitment()))
 		}
 		e.Action = replay.Created{
 			Variant: c.GetVariant(), Revision: c.GetRulesRevision(), Creator: decodePlayer(c.GetCreator()),
 			Seats: decodeSeats(c.GetSeats()), Private: c.GetPrivate(), TurnLimit: c.GetTurnLimit().AsDuration(),
-			Commitment: [game.SeedSize]byte(c.GetSeedCommitment()),
+			Commitment: [game.SeedSize]byte(c.GetSeedCommitment()), Attempt: decodeAttempt(c.GetAttempt()),
 		}
 	case *gamelogv1.Entry_Moved:
 		moved := replay.Moved{ByBot: a.Moved.GetByBot()}
@@ -88,7 +88,7 @@ func decodeEntry(b []byte) (replay.Entry, error) {
 		case *gamelogv1.Moved_Cell:
 			moved.Move = game.To(game.Cell{X: move.Cell.GetX(), Y: move.Cell.GetY()})
 		default:
-			return e, fmt.Errorf("%w: a sort of move", replay.ErrUnknown)
+			return e, fmt.Errorf("%w: kind of move", replay.ErrUnknown)
 		}
 		e.Action = moved
 	case *gamelogv1.Entry_Joined:
@@ -104,12 +104,12 @@ func decodeEntry(b []byte) (replay.Entry, error) {
 	case *gamelogv1.Entry_Abandoned:
 		e.Action = replay.Abandoned{}
 	default:
-		return e, fmt.Errorf("%w: a sort of entry", replay.ErrUnknown)
+		return e, fmt.Errorf("%w: kind of entry", replay.ErrUnknown)
 	}
 	return e, nil
 }
 
-// encodeHead returns what lists show of a game at the state s.
+// encodeHead returns the encoded Head of a game with state s.
 func encodeHead(s *replay.State, board []byte) ([]byte, error) {
 	fixed, err := encodeFixed(s)
 	if err != nil {
@@ -118,18 +118,20 @@ func encodeHead(s *replay.State, board []byte) ([]byte, error) {
 	return fixed.head(s, board)
 }
 
-// fixedHead is the encoded part of a Head that changes only with the seats.
+// fixedHead is the encoding of the Head fields that change only if the seats change.
 type fixedHead struct{ bytes []byte }
 
 func encodeFixed(s *replay.State) (*fixedHead, error) {
 	encoded, err := proto.Marshal(&gamelogv1.Head{
 		Variant: s.Variant.ID, RulesRevision: s.Variant.Revision, Seats: encodeSeats(s.Seats), Private: s.Private,
 		SeedCommitment: s.Commitment[:], TurnLimit: encodeSpan(s.TurnLimit), Creator: encodePlayer(s.Creator),
+		Attempt: encodeAttempt(s.Attempt),
 	})
 	return &fixedHead{encoded}, err
 }
 
-// head returns the Head at the state s.
+// head returns the encoded Head of a game with state s: f, followed by the fields that may
+// change with every entry.
 func (f *fixedHead) head(s *replay.State, board []byte) ([]byte, error) {
 	m := &gamelogv1.Head{
 		Status: uint32(s.Status), Position: board, Ranked: s.Ranked, Seed: s.RevealedSeed().SeedBytes(),
@@ -180,12 +182,23 @@ func decodeSeats(ms []*gamelogv1.Seat) []replay.Seat {
 	seats := make([]replay.Seat, len(ms))
 	for i, m := range ms {
 		seats[i] = replay.Seat{Bot: m.GetBot(), Resigned: m.GetResigned(), StandIn: m.GetStandIn(), Absent: m.GetAbsent()}
-		// A player without an ID is none.
+		// A seat whose player has no ID is open.
 		if p := m.GetPlayer(); p.GetId() != "" {
 			seats[i].Player = decodePlayer(p)
 		}
 	}
 	return seats
+}
+
+func encodeAttempt(a replay.Attempt) *gamelogv1.Attempt {
+	if a == (replay.Attempt{}) {
+		return nil
+	}
+	return &gamelogv1.Attempt{ChallengeId: a.ChallengeID, Kind: uint32(a.Kind), DayStreak: a.DayStreak}
+}
+
+func decodeAttempt(a *gamelogv1.Attempt) replay.Attempt {
+	return replay.Attempt{ChallengeID: a.GetChallengeId(), Kind: replay.ChallengeKind(a.GetKind()), DayStreak: a.GetDayStreak()}
 }
 
 func encodeSpan(d time.Duration) *durationpb.Duration {
@@ -195,7 +208,7 @@ func encodeSpan(d time.Duration) *durationpb.Duration {
 	return durationpb.New(d)
 }
 
-// decodeHead decodes what encodeHead wrote of the given game.
+// decodeHead decodes a Head that encodeHead encoded for the given game.
 func decodeHead(gameID string, id store.ID, at time.Time, b []byte) (*replay.State, error) {
 	var m gamelogv1.Head
 	if err := proto.Unmarshal(b, &m); err != nil {
@@ -210,20 +223,22 @@ func decodeHead(gameID string, id store.ID, at time.Time, b []byte) (*replay.Sta
 		return nil, fmt.Errorf("%w: %w", replay.ErrInvalid, err)
 	}
 	if len(m.GetSeedCommitment()) != game.SeedSize {
-		return nil, fmt.Errorf("%w: a commitment of %d bytes", replay.ErrInvalid, len(m.GetSeedCommitment()))
+		return nil, fmt.Errorf("%w: seed commitment of %d bytes", replay.ErrInvalid, len(m.GetSeedCommitment()))
 	}
 	status := replay.Status(m.GetStatus())
 	if len(m.GetSeats()) != variant.Seats || m.GetStatus() < uint32(replay.Waiting) ||
 		m.GetStatus() > uint32(replay.Finished) || (status == replay.Finished) != (m.GetResult() != nil) {
-		return nil, fmt.Errorf("%w: a head that contradicts itself", replay.ErrInvalid)
+		return nil, fmt.Errorf("%w: inconsistent head", replay.ErrInvalid)
 	}
 	s := &replay.State{
 		ID: gameID, Variant: &variant, Version: id.Version, Creator: decodePlayer(m.GetCreator()),
 		Seats: decodeSeats(m.GetSeats()), Status: status, Position: position,
 		Private: m.GetPrivate(), TurnLimit: m.GetTurnLimit().AsDuration(),
-		Commitment: [game.SeedSize]byte(m.GetSeedCommitment()), CreateTime: at, UpdateTime: at,
+		Commitment: [game.SeedSize]byte(m.GetSeedCommitment()), Attempt: decodeAttempt(m.GetAttempt()),
+		CreateTime: at, UpdateTime: at,
 	}
-	// The head may be older than the rule, which replaying the log applies.
+	// A replay of the log would check Rankable, but the head may have been written by a server
+	// that did not.
 	s.Ranked = m.GetRanked() && replay.Rankable(s.Seats)
 	if ms := m.GetCreateTimeMs(); ms != 0 {
 		s.CreateTime = time.UnixMilli(ms).UTC()

@@ -16,7 +16,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// entries are one of each sort, with every field set somewhere.
+// entries returns entries of every kind. Every field is set in at least one of them.
 func entries(t testing.TB) []replay.Entry {
 	t.Helper()
 	c := created(t, "classic", seed(t, 1))
@@ -56,8 +56,8 @@ func TestEntry_RoundTrip(t *testing.T) {
 	}
 }
 
-// Ensure that unknown entries, which a newer server may read, are told from
-// wrong ones, which no server can.
+// Ensure that the decoder distinguishes unknown entries, which a newer server may be able to
+// read, from invalid ones.
 func TestDecodeEntry_Refused(t *testing.T) {
 	t.Parallel()
 	sort := func(m *gamelogv1.Entry) []byte {
@@ -75,15 +75,15 @@ func TestDecodeEntry_Refused(t *testing.T) {
 		b    []byte
 		want error
 	}{
-		{"nothing", nil, replay.ErrUnknown},
-		{"an action of the future", []byte{0xfa, 0x01, 0x00}, replay.ErrUnknown},
-		{"a move of the future", sort(&gamelogv1.Entry{Action: &gamelogv1.Entry_Moved{Moved: &gamelogv1.Moved{}}}), replay.ErrUnknown},
+		{"no bytes", nil, replay.ErrUnknown},
+		{"unknown action", []byte{0xfa, 0x01, 0x00}, replay.ErrUnknown},
+		{"unknown kind of move", sort(&gamelogv1.Entry{Action: &gamelogv1.Entry_Moved{Moved: &gamelogv1.Moved{}}}), replay.ErrUnknown},
 		{"no direction", direction(0), replay.ErrInvalid},
-		{"a fifth direction", direction(5), replay.ErrInvalid},
-		{"a direction beyond a byte", direction(256 + 1), replay.ErrInvalid},
-		{"no message", []byte{0xff}, replay.ErrInvalid},
-		{"cut off", []byte{0x22, 0x05, 0x08}, replay.ErrInvalid},
-		{"a short commitment", sort(&gamelogv1.Entry{Action: &gamelogv1.Entry_Created{
+		{"direction 5", direction(5), replay.ErrInvalid},
+		{"direction beyond a byte", direction(256 + 1), replay.ErrInvalid},
+		{"malformed message", []byte{0xff}, replay.ErrInvalid},
+		{"truncated message", []byte{0x22, 0x05, 0x08}, replay.ErrInvalid},
+		{"short commitment", sort(&gamelogv1.Entry{Action: &gamelogv1.Entry_Created{
 			Created: &gamelogv1.Created{Variant: "classic", SeedCommitment: make([]byte, 31)},
 		}}), replay.ErrInvalid},
 	} {
@@ -95,7 +95,8 @@ func TestDecodeEntry_Refused(t *testing.T) {
 	}
 }
 
-// heads are heads of every variant: at the beginning, on the way and at each end.
+// heads returns states of games of every variant, at the beginning, in the middle and at the
+// end.
 func heads(t testing.TB) []*replay.State {
 	t.Helper()
 	var states []*replay.State
@@ -122,7 +123,7 @@ func heads(t testing.TB) []*replay.State {
 		step(s, game.NoSeat, replay.Abandoned{})
 	}
 	states = append(states, clocked(t, at)...)
-	// One with a winner, and one that waits.
+	// Add a game that has a winner and a game that is waiting for players.
 	won := *states[6]
 	won.Result = &replay.Result{Reason: game.GoalReached, Winners: []int{0}}
 	waiting := *states[0]
@@ -130,8 +131,8 @@ func heads(t testing.TB) []*replay.State {
 	return append(states, &won, &waiting)
 }
 
-// clocked are heads of a game with clocks: whose seats are taken, run out of
-// time, are given some back, are taken back, and in which all is undone.
+// clocked returns states of a game with clocks, in which players join, get time credited, run
+// out of time, take a seat back and undo all moves.
 func clocked(t testing.TB, at time.Time) []*replay.State {
 	t.Helper()
 	sd := seed(t, 1)
@@ -177,8 +178,8 @@ func TestHead_RoundTrip(t *testing.T) {
 	}
 }
 
-// Ensure that a head that was damaged is told from one that a newer server
-// wrote, and that no list trips over what is left.
+// Ensure that the decoder distinguishes a damaged head from one that a newer server wrote,
+// and that it returns no state in both cases.
 func TestDecodeHead_Refused(t *testing.T) {
 	t.Parallel()
 	over := heads(t)[6]
@@ -193,14 +194,14 @@ func TestDecodeHead_Refused(t *testing.T) {
 		{"unknown variant", func(m *gamelogv1.Head) { m.Variant = "chess" }, replay.ErrUnknown},
 		{"unknown revision", func(m *gamelogv1.Head) { m.RulesRevision++ }, replay.ErrUnknown},
 		{"no position", func(m *gamelogv1.Head) { m.Position = nil }, replay.ErrInvalid},
-		{"another board's position", func(m *gamelogv1.Head) { m.Position[1]++ }, replay.ErrInvalid},
+		{"position of another board", func(m *gamelogv1.Head) { m.Position[1]++ }, replay.ErrInvalid},
 		{"no commitment", func(m *gamelogv1.Head) { m.SeedCommitment = nil }, replay.ErrInvalid},
-		{"a short seed", func(m *gamelogv1.Head) { m.Seed = m.Seed[1:] }, replay.ErrInvalid},
+		{"short seed", func(m *gamelogv1.Head) { m.Seed = m.Seed[1:] }, replay.ErrInvalid},
 		{"no seats", func(m *gamelogv1.Head) { m.Seats = nil }, replay.ErrInvalid},
 		{"no status", func(m *gamelogv1.Head) { m.Status = 0 }, replay.ErrInvalid},
-		{"no such status", func(m *gamelogv1.Head) { m.Status = 256 + 3 }, replay.ErrInvalid},
+		{"unknown status", func(m *gamelogv1.Head) { m.Status = 256 + 3 }, replay.ErrInvalid},
 		{"over without a result", func(m *gamelogv1.Head) { m.Result = nil }, replay.ErrInvalid},
-		{"a result before the end", func(m *gamelogv1.Head) { m.Status = 2 }, replay.ErrInvalid},
+		{"result before the end", func(m *gamelogv1.Head) { m.Status = 2 }, replay.ErrInvalid},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -218,8 +219,8 @@ func TestDecodeHead_Refused(t *testing.T) {
 	assert.ErrorIs(t, err, replay.ErrInvalid)
 }
 
-// FuzzDecodeEntry: no bytes bring the decoder down, and what it reads it can
-// write so that it reads the same again.
+// FuzzDecodeEntry checks that the decoder does not panic, and that a decoded entry survives
+// another round trip.
 func FuzzDecodeEntry(f *testing.F) {
 	for _, e := range entries(f) {
 		b, err := encodeEntry(e)
@@ -232,10 +233,10 @@ func FuzzDecodeEntry(f *testing.F) {
 	begun := Tip{ID: Next(Genesis("g"), nil, nil), State: event.State}
 	past := func(int32) (*replay.State, error) { return nil, errors.New("forgotten") }
 	f.Fuzz(func(t *testing.T, b []byte) {
-		// Whatever stands in a log, it is applied or refused.
+		// Call Apply as well: it must not panic, no matter what the log contains.
 		for _, tip := range []Tip{begun, {ID: Genesis("g")}} {
 			_, event, err := tip.Apply("g", store.Record{ID: store.ID{Version: tip.ID.Version + 1}, Raw: b, Seed: sd.SeedBytes()}, past)
-			require.Error(t, err, "no such digest")
+			require.Error(t, err, "the digest cannot match")
 			require.Nil(t, event)
 		}
 		e, err := decodeEntry(b)
@@ -251,7 +252,8 @@ func FuzzDecodeEntry(f *testing.F) {
 	})
 }
 
-// FuzzDecodeHead: as FuzzDecodeEntry, and what was read can be shown.
+// FuzzDecodeHead checks the same properties as FuzzDecodeEntry, and that a decoded state can
+// be displayed.
 func FuzzDecodeHead(f *testing.F) {
 	for _, s := range heads(f) {
 		b, err := encodeHead(s, board(s))

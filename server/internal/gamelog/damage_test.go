@@ -15,17 +15,16 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// damagedGame is a game as a store would return it after damage. Nothing is
-// written to it.
+// damagedGame is a store that contains one damaged game and panics on writes.
 type damagedGame struct {
 	store.Games
 	records []store.Record
 	head    store.ID
-	// unreadable is the index of an entry that cannot be read, or none if negative.
+	// unreadable is the index of an entry that cannot be read, or negative if all can be read.
 	unreadable int
 }
 
-// damage returns a game whose records may be altered.
+// damage returns a copy of the given game for a test to alter.
 func (r *rig) damage(gameID string) *damagedGame {
 	c := r.content(gameID)
 	return &damagedGame{records: c.records, head: c.tail.Head, unreadable: -1}
@@ -51,12 +50,12 @@ func (g *damagedGame) Entries(_ context.Context, _ string, from int32, n int) ([
 	return g.records[first:end], nil
 }
 
-// Ensure that every reader of a damaged log notices, and gets the last version
-// that can be read, and that reading leaves the log as it is.
+// Ensure that Load reports every kind of damage with the last version that can be read, and
+// does not change the log.
 func TestLoad_Damaged(t *testing.T) {
 	t.Parallel()
 	const length = 8
-	// at changes the entry of a version.
+	// at returns a function that applies change to the record with the given version.
 	at := func(version int, change func(*store.Record)) func(*rig, *damagedGame) {
 		return func(_ *rig, g *damagedGame) { change(&g.records[version-1]) }
 	}
@@ -72,50 +71,50 @@ func TestLoad_Damaged(t *testing.T) {
 		damage func(*rig, *damagedGame)
 		last   int32
 	}{
-		{"swapped for another game's", func(r *rig, g *damagedGame) {
+		{"swapped for the log of another game", func(r *rig, g *damagedGame) {
 			r.play(r.create(name("other"), "classic"), length-1)
 			g.records = r.content(name("other")).records
 		}, 0},
-		{"swapped, head too", func(r *rig, g *damagedGame) {
+		{"swapped together with the head", func(r *rig, g *damagedGame) {
 			r.play(r.create(name("third"), "classic"), length-1)
 			*g = *r.damage(name("third"))
 		}, 0},
 		{"cut at the end", records(func(log []store.Record) []store.Record { return log[:5] }), 5},
 		{"cut at the front", records(func(log []store.Record) []store.Record { return log[2:] }), 0},
 		{"gone", records(func([]store.Record) []store.Record { return nil }), 0},
-		{"an entry deleted", records(func(log []store.Record) []store.Record { return slices.Delete(log, 3, 4) }), 3},
-		{"the last entry deleted", records(func(log []store.Record) []store.Record { return log[:length-1] }), length - 1},
-		{"an entry twice", records(func(log []store.Record) []store.Record {
+		{"entry deleted", records(func(log []store.Record) []store.Record { return slices.Delete(log, 3, 4) }), 3},
+		{"last entry deleted", records(func(log []store.Record) []store.Record { return log[:length-1] }), length - 1},
+		{"duplicate entry", records(func(log []store.Record) []store.Record {
 			again := log[4]
 			bump(&again)
 			return slices.Insert(log, 5, again)
 		}), 5},
-		{"the last entry twice", records(func(log []store.Record) []store.Record {
+		{"duplicate last entry", records(func(log []store.Record) []store.Record {
 			again := log[length-1]
 			bump(&again)
 			return append(log, again)
 		}), length},
-		{"an entry before the first", records(func(log []store.Record) []store.Record {
+		{"extra entry before the first", records(func(log []store.Record) []store.Record {
 			before := log[1]
 			before.ID = store.ID{Digest: 1}
 			return slices.Insert(log, 0, before)
 		}), length},
-		{"an entry that cannot be read", func(_ *rig, g *damagedGame) { g.unreadable = 3 }, 3},
-		{"a digest altered", at(4, bump), 3},
-		{"the last digest altered", at(length, bump), length - 1},
-		{"the first digest altered", at(1, bump), 0},
-		{"an entry emptied", at(4, func(r *store.Record) { r.Raw = []byte("\x08") }), 3},
-		{"a move made a program's", at(4, func(r *store.Record) {
+		{"entry that cannot be read", func(_ *rig, g *damagedGame) { g.unreadable = 3 }, 3},
+		{"digest altered", at(4, bump), 3},
+		{"last digest altered", at(length, bump), length - 1},
+		{"first digest altered", at(1, bump), 0},
+		{"entry emptied", at(4, func(r *store.Record) { r.Raw = []byte("\x08") }), 3},
+		{"player's move changed to a bot's", at(4, func(r *store.Record) {
 			e, err := decodeEntry(r.Raw)
 			require.NoError(t, err)
 			e.Action = replay.Moved{Move: e.Action.(replay.Moved).Move, ByBot: true}
 			r.Raw, err = encodeEntry(e)
 			require.NoError(t, err)
 		}), 3},
-		{"a time too early", at(4, func(r *store.Record) { r.Time = time.UnixMilli(1) }), 3},
-		{"a time too late", at(4, func(r *store.Record) { r.Time = r.Time.AddDate(100, 0, 0) }), 4},
-		{"another seed", at(1, func(r *store.Record) { r.Seed = slices.Repeat([]byte("0"), game.SeedSize) }), 0},
-		{"a short seed", at(1, func(r *store.Record) { r.Seed = []byte("0") }), 0},
+		{"time too early", at(4, func(r *store.Record) { r.Time = time.UnixMilli(1) }), 3},
+		{"time too late", at(4, func(r *store.Record) { r.Time = r.Time.AddDate(100, 0, 0) }), 4},
+		{"different seed", at(1, func(r *store.Record) { r.Seed = slices.Repeat([]byte("0"), game.SeedSize) }), 0},
+		{"short seed", at(1, func(r *store.Record) { r.Seed = []byte("0") }), 0},
 		{"no seed", at(1, func(r *store.Record) { r.Seed = nil }), 0},
 		{"head ahead", head(store.ID{Version: 9, Digest: 1}), length},
 		{"head of another history", head(store.ID{Version: 3, Digest: 1}), length},
@@ -142,9 +141,9 @@ func TestLoad_Damaged(t *testing.T) {
 	})
 }
 
-// Ensure that a game that lacks events that were seen is damaged, even if the
-// log is consistent: the store went back to an earlier state of it.
-func TestLoad_WentBack(t *testing.T) {
+// Ensure that a log that lacks an entry that the caller has seen is reported as damaged,
+// even if the log is consistent. This happens if the store was rolled back.
+func TestLoad_RolledBack(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
 		gameID := name("a")
@@ -160,9 +159,9 @@ func TestLoad_WentBack(t *testing.T) {
 	})
 }
 
-// Ensure that there is no bit of an entry that can change unseen. Where what is
-// left looks like something that only a newer program knows, it is left to that
-// one: without its board no digest can be worked out.
+// Ensure that a change of any bit of an entry is detected. If the changed entry looks like
+// one that a newer server wrote, the error is ErrUnknown, because the digest covers the
+// resulting board, which cannot be computed.
 func TestApply_EveryBit(t *testing.T) {
 	t.Parallel()
 	gameID, sd := name("a"), seed(t, 1)
@@ -193,19 +192,19 @@ func TestApply_EveryBit(t *testing.T) {
 	}
 }
 
-// Ensure that a game that a newer server wrote in is left to it: it is neither
-// damaged nor patched.
+// Ensure that a game that a newer server has written to is neither reported as damaged nor
+// repaired.
 func TestLoad_Unknown(t *testing.T) {
 	t.Parallel()
-	unknown := []byte{0xfa, 0x01, 0x00} // field 31
+	unknown := []byte{0xfa, 0x01, 0x00} // an entry with the unknown field 31
 	changes := map[string]func(g *damagedGame){
-		"an action": func(g *damagedGame) {
+		"unknown action": func(g *damagedGame) {
 			last := g.records[len(g.records)-1]
 			g.head = store.ID{Version: last.ID.Version + 1, Digest: 77}
 			g.records = append(g.records, store.Record{ID: g.head, Time: last.Time, Raw: unknown})
 		},
-		"an action, written over": func(g *damagedGame) { g.records[2].Raw = unknown },
-		"rules": func(g *damagedGame) {
+		"unknown action in the middle": func(g *damagedGame) { g.records[2].Raw = unknown },
+		"unknown rules": func(g *damagedGame) {
 			e, err := decodeEntry(g.records[0].Raw)
 			require.NoError(t, err)
 			c := e.Action.(replay.Created)

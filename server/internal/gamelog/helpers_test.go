@@ -19,14 +19,14 @@ import (
 
 func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 
-// rig is a store with a Log on it.
+// rig is a store with a Log that uses it.
 type rig struct {
 	t     *testing.T
 	store *store.Store
 	log   *Log
 }
 
-// each runs a test on every engine.
+// each runs a test with every engine.
 func each(t *testing.T, test func(t *testing.T, r *rig)) {
 	t.Helper()
 	storetest.Each(t, func(t *testing.T, s *store.Store) { test(t, &rig{t: t, store: s, log: New(s.Games)}) })
@@ -34,7 +34,7 @@ func each(t *testing.T, test func(t *testing.T, r *rig)) {
 
 var ann = replay.Player{ID: id.Derive([]byte("ann")), Name: "Ann"}
 
-// seed returns one of 256 seeds.
+// seed returns the seed that consists of the given first byte followed by zeros.
 func seed(t testing.TB, first byte) game.Seed {
 	t.Helper()
 	b := make([]byte, game.SeedSize)
@@ -46,8 +46,8 @@ func seed(t testing.TB, first byte) game.Seed {
 
 func name(s string) string { return id.Derive([]byte("game"), []byte(s)) }
 
-// created is how Ann creates a game of a variant for herself, against bots where
-// there are more seats.
+// created is the first entry of a game of the given variant that Ann creates for herself,
+// with bots in all other seats.
 func created(t testing.TB, variant string, s game.Seed) replay.Created {
 	t.Helper()
 	v, ok := variants.Current(variant)
@@ -59,7 +59,6 @@ func created(t testing.TB, variant string, s game.Seed) replay.Created {
 	}
 }
 
-// create creates a game.
 func (r *rig) create(gameID, variant string) Tip {
 	r.t.Helper()
 	s := seed(r.t, gameID[0])
@@ -76,7 +75,7 @@ func (r *rig) append(d *Draft) Tip {
 	return appended.Tip
 }
 
-// moved is the entry of a legal move, the nth of those in the position.
+// moved returns the entry of the nth legal move in the position.
 func moved(s *replay.State, nth int) replay.Entry {
 	legal := s.LegalMoves()
 	return replay.Entry{Seat: 0, Action: replay.Moved{Move: legal[nth%len(legal)]}}
@@ -89,8 +88,8 @@ func (r *rig) draft(tip Tip, e replay.Entry) *Draft {
 	return d
 }
 
-// play appends n moves of a game that does not end meanwhile: it heads for a
-// corner, as people do.
+// play appends n moves. It pushes tiles toward a corner, as people do, so that the game does
+// not end early.
 func (r *rig) play(tip Tip, n int) Tip {
 	r.t.Helper()
 	for range n {
@@ -99,7 +98,7 @@ func (r *rig) play(tip Tip, n int) Tip {
 		move := legal[0]
 		for _, d := range []game.Direction{game.Up, game.Right, game.Down, game.Left} {
 			if slices.Contains(legal, game.Slide(d)) {
-				move = game.Slide(d) // The last one that is legal.
+				move = game.Slide(d) // ends up as the last of these directions that is legal
 			}
 		}
 		tip = r.append(r.draft(tip, replay.Entry{Seat: 0, Action: replay.Moved{Move: move}}))
@@ -107,7 +106,7 @@ func (r *rig) play(tip Tip, n int) Tip {
 	return tip
 }
 
-// content is all that the store holds of a game.
+// content is all data in the store about one game.
 type content struct {
 	tail    store.Tail
 	head    store.Head
@@ -126,16 +125,16 @@ func (r *rig) content(gameID string) content {
 	return content{tail, heads[0], records}
 }
 
-// unwritten checks that what do does leaves a game as it is.
+// unwritten calls do and checks that it does not change the stored game.
 func (r *rig) unwritten(gameID string, do func()) {
 	r.t.Helper()
 	before := r.content(gameID)
 	do()
-	require.Equal(r.t, before, r.content(gameID), "something was written")
+	require.Equal(r.t, before, r.content(gameID), "the stored game has changed")
 }
 
-// sound checks what always holds of an undamaged game: contiguous versions, a
-// log that replays to tip, and a head naming its end and showing its state.
+// sound checks the invariants of an undamaged game: its versions are contiguous, its log
+// replays to tip, and its head has the last ID and the state.
 func (r *rig) sound(tip Tip) {
 	r.t.Helper()
 	gameID := tip.State.ID
@@ -162,7 +161,7 @@ func (r *rig) sound(tip Tip) {
 	equal(r.t, tip.State, heads[0].State)
 }
 
-// equal compares states, but for the seed of a game that goes on.
+// equal requires that two states are equal, except for the seed of a game in progress.
 func equal(t testing.TB, want, got *replay.State) {
 	t.Helper()
 	require.NotNil(t, got)

@@ -8,8 +8,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// Ensure that digests stay what they are: stored games hold them. The numbers
-// come from another program.
+// Ensure that digests do not change, because stored games contain them. The numbers come from
+// an independent implementation.
 func TestID_Vectors(t *testing.T) {
 	t.Parallel()
 	first := Genesis("aaaaaaaaaaaaaaaaaaaaaaaaaa")
@@ -18,6 +18,6 @@ func TestID_Vectors(t *testing.T) {
 	assert.Equal(t, store.ID{Version: 1, Digest: 11186651497698319163}, second)
 	assert.Equal(t, store.ID{Version: 2, Digest: 17720694041532860661}, Next(second, nil, nil))
 	assert.Equal(t, "1-11186651497698319163", second.String())
-	assert.Equal(t, second, Next(first, []byte("entr"), []byte("yboard")), "only the bytes count")
+	assert.Equal(t, second, Next(first, []byte("entr"), []byte("yboard")), "only the concatenated bytes matter")
 	assert.NotEqual(t, second.Digest, Next(Genesis("aaaaaaaaaaaaaaaaaaaaaaaaab"), []byte("entry"), []byte("board")).Digest)
 }

@@ -10,17 +10,18 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// History is a game as read from its log.
+// History is the result of reading a game's log.
 type History struct {
 	Tip Tip
-	// Events are the latest ones.
+	// Events are the latest events.
 	Events []*replay.Event
 }
 
-// Load reads and checks a whole log, and returns its latest events. The log must hold
-// the entry through, unless that is zero. A head that fell behind its log is mended.
+// Load reads and checks a game's whole log, and returns up to keep of the latest events.
+// Unless through is zero, the log must contain the entry whose ID is through. Load repairs
+// a head that fell behind its log.
 //
-// Errors: ErrNotFound, *DamagedError, replay.ErrUnknown, or one of the store.
+// Errors: ErrNotFound, *DamagedError, replay.ErrUnknown, or an error from the store.
 func (l *Log) Load(ctx context.Context, gameID string, through store.ID, keep int) (History, error) {
 	tail, err := l.Tail(ctx, gameID)
 	if err != nil {
@@ -47,10 +48,10 @@ func (l *Log) Load(ctx context.Context, gameID string, through store.ID, keep in
 		return History{}, err
 	}
 	if slices.Contains(missing, store.Quarantined) {
-		return History{}, &DamagedError{GameID: gameID, Version: h.Tip.ID.Version, Detail: "it was quarantined after the store went back in time"}
+		return History{}, &DamagedError{GameID: gameID, Version: h.Tip.ID.Version, Quarantined: true, Detail: "it was quarantined after a rollback of the store"}
 	}
 	if len(missing) > 0 {
-		return History{}, &DamagedError{GameID: gameID, Version: h.Tip.ID.Version, Detail: fmt.Sprintf("it lacks %s", missing[0])}
+		return History{}, &DamagedError{GameID: gameID, Version: h.Tip.ID.Version, Detail: fmt.Sprintf("entry %s is missing", missing[0])}
 	}
 	if tail.Length != int64(tail.Last.Version) {
 		return History{}, &DamagedError{GameID: gameID, Version: h.Tip.ID.Version, Detail: fmt.Sprintf("it has %d entries", tail.Length)}
@@ -67,7 +68,8 @@ func without(id store.ID, ids []store.ID) []store.ID {
 	return slices.DeleteFunc(ids, func(other store.ID) bool { return other == id })
 }
 
-// Find replays a log and returns the last event that fits, or nil.
+// Find replays a game's log and returns the last event for which fits returns true, or nil if
+// no event fits.
 func (l *Log) Find(ctx context.Context, gameID string, fits func(version int32, e replay.Entry) bool) (*replay.Event, error) {
 	var found *replay.Event
 	err := l.Replay(ctx, gameID, 0, func(e *replay.Event) error {
@@ -79,28 +81,29 @@ func (l *Log) Find(ctx context.Context, gameID string, fits func(version int32, 
 	return found, err
 }
 
-// Replay calls do with every event of a log after the given version, in order,
-// until the log ends or do returns an error, which it returns.
+// Replay calls do with every event of a game's log that comes after the given version, in
+// order. If do returns an error, Replay stops and returns it.
 //
-// Errors: *DamagedError, replay.ErrUnknown, or one of the store.
+// Errors: *DamagedError, replay.ErrUnknown, or an error from the store.
 func (l *Log) Replay(ctx context.Context, gameID string, after int32, do func(*replay.Event) error) error {
 	return l.fold(ctx, gameID, func() {}, func(tip Tip, event *replay.Event) error {
 		if tip.ID.Version <= after {
 			return nil
 		}
-		after = tip.ID.Version // in case fold starts again
+		after = tip.ID.Version // to skip these events if fold restarts
 		return do(event)
 	})
 }
 
-// errRestart makes fold start again.
+// errRestart makes fold restart and keep states.
 var errRestart = errors.New("restart")
 
-// fold applies a whole log, entry by entry, and calls do with every event and the tip
-// after it. It calls begin before the first one.
+// fold applies a whole log, entry by entry, and calls do with every event and the tip after
+// it. It calls begin before the first event.
 //
-// An entry that goes back needs an earlier state. Few games have such an entry, so
-// fold keeps no states until it finds one; then it starts again, and keeps them.
+// An entry that reverts to an earlier version needs the state at that version. Few games have
+// such an entry, so fold does not keep any states until it finds one. It then restarts and
+// keeps them.
 func (l *Log) fold(ctx context.Context, gameID string, begin func(), do func(Tip, *replay.Event) error) error {
 	pass := func(keep bool) error {
 		begin()

@@ -15,8 +15,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// Ensure that the end of a log that grows meanwhile is that of one moment
-// within the call, and sound.
+// Ensure that Tail returns a consistent snapshot of a growing log, as it was at some point
+// during the call.
 func TestTail_Growing(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -53,7 +53,8 @@ func TestTail_Growing(t *testing.T) {
 	})
 }
 
-// fallenBehind are logs whose head names an earlier entry.
+// fallenBehind is a store whose heads have the ID of an earlier entry. It records repairs
+// without making them.
 type fallenBehind struct {
 	store.Games
 	head   store.ID
@@ -71,8 +72,7 @@ func (f *fallenBehind) Mend(_ context.Context, gameID string, last store.ID, at 
 	return nil
 }
 
-// Ensure that a head that is behind its log, or missing, is corrected by the next
-// reader of the game.
+// Ensure that Load repairs a head that is missing or behind its log.
 func TestLoad_Mends(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -89,8 +89,7 @@ func TestLoad_Mends(t *testing.T) {
 	})
 }
 
-// Ensure that what is not there is not found, and is not mistaken for what was
-// lost.
+// Ensure that a game that never existed is reported as not found rather than damaged.
 func TestLoad_NotFound(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -108,7 +107,8 @@ func TestLoad_NotFound(t *testing.T) {
 	})
 }
 
-// Ensure that logs longer than a page are read whole, and from the middle.
+// Ensure that logs longer than a page are read completely, from the beginning and from the
+// middle.
 func TestLoad_Long(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plays long games")
@@ -145,7 +145,7 @@ func TestLoad_Long(t *testing.T) {
 			}))
 			require.Equal(t, want, max(length, after))
 		}
-		// One that ends with a page ends there.
+		// Ensure that a log that ends exactly at the end of a page is read once.
 		read := 0
 		require.NoError(t, r.log.Read(ctx, gameID, length-pageSize+1, func(store.Record) error { read++; return nil }))
 		assert.Equal(t, pageSize, read)
@@ -176,8 +176,8 @@ func TestLoad_Long(t *testing.T) {
 	})
 }
 
-// Ensure that lists show what the last entry led to, and do without what cannot
-// be read.
+// Ensure that heads show the state after the last entry, and that the heads of games that
+// cannot be read have no state.
 func TestHeads(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -188,7 +188,7 @@ func TestHeads(t *testing.T) {
 		lost := r.create(name("d"), "classic")
 		require.NoError(t, r.log.Quarantine(ctx, name("d"), lost.ID, time.Hour))
 		_, err := r.store.Games.Append(ctx, name("e"), store.Entry{
-			Next: store.ID{Version: 1, Digest: 1}, Raw: []byte("rubbish"), Head: []byte("rubbish"), Seed: []byte("rubbish"),
+			Next: store.ID{Version: 1, Digest: 1}, Raw: []byte("garbage"), Head: []byte("garbage"), Seed: []byte("garbage"),
 		})
 		require.NoError(t, err)
 
@@ -204,8 +204,7 @@ func TestHeads(t *testing.T) {
 	})
 }
 
-// Ensure that a game that expires is gone altogether: not found, and not
-// damaged.
+// Ensure that an expired game is reported as not found rather than damaged.
 func TestExpire(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {

@@ -1,7 +1,7 @@
-// Package gamelog keeps games. A game is a log, an append-only list of entries. Each
-// entry's ID holds its version and a digest of all entries before, so that reads and
-// appends notice a log that was cut, swapped or rolled back. The engine of the store
-// compares IDs; what an entry and a digest are stands here.
+// Package gamelog stores games. A game is a log, an append-only list of entries. Each entry's
+// ID contains its version and a digest of the entry and all entries before it, so that reads
+// and appends detect a log that was truncated, swapped or rolled back. This package defines
+// entries and digests; the engine of the store only compares IDs.
 package gamelog
 
 import (
@@ -13,15 +13,17 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// ErrNotFound means there is no such game.
+// ErrNotFound means that the game does not exist.
 var ErrNotFound = errors.New("no such game")
 
-// DamagedError says that a game's log is lost, cut or altered.
+// DamagedError means that a game's log is lost, truncated or altered.
 type DamagedError struct {
 	GameID string
-	// Version is the last one that can be read, 0 for none.
+	// Version is the last version that can be read, or 0 if none can.
 	Version int32
-	// Detail says what is wrong, for the operator.
+	// Quarantined is set if the game was quarantined.
+	Quarantined bool
+	// Detail describes the damage for the operator.
 	Detail string
 }
 
@@ -31,25 +33,25 @@ func (e *DamagedError) Error() string {
 
 // Log reads and writes the logs of all games. It is safe for concurrent use.
 type Log struct {
-	// Games are the logs as they are stored.
+	// Games stores the logs.
 	store.Games
 }
 
-// New makes a Log.
+// New returns a Log that uses the given store.
 func New(games store.Games) *Log { return &Log{games} }
 
-// Head is what lists show of a game, read without its log.
+// Head is the part of a game that lists show. It is read without the log.
 type Head struct {
-	// Exists says that there is such a game.
+	// Exists reports whether the game exists.
 	Exists bool
-	// State is nil for a game that this server cannot read. No entry can be applied
-	// to it: it has no seed before the game is over.
+	// State is nil if this server cannot read the game. No entry can be applied to it,
+	// because it has no seed before the game is over.
 	State *replay.State
-	// Watchers on all servers.
+	// Watchers is the number of watchers on all servers.
 	Watchers int
 }
 
-// Heads returns the heads of the given games, in their order.
+// Heads returns the heads of the given games, in the given order.
 func (l *Log) Heads(ctx context.Context, gameIDs []string) ([]Head, error) {
 	stored, err := l.Games.Heads(ctx, gameIDs)
 	if err != nil {
@@ -61,15 +63,15 @@ func (l *Log) Heads(ctx context.Context, gameIDs []string) ([]Head, error) {
 		if h.Last == (store.ID{}) || h.Last == store.Quarantined {
 			continue
 		}
-		// Lists leave out a game that cannot be read; reading the game itself returns
-		// the error.
+		// Ignore the error: lists omit games that cannot be read, and reading the game
+		// itself returns the error.
 		heads[i].State, _ = decodeHead(gameIDs[i], h.Last, h.Time, h.Encoded)
 		heads[i].Watchers = h.Watchers
 	}
 	return heads, nil
 }
 
-// Mend writes the head of a log that it fell behind.
+// Mend updates the head of a game if it has fallen behind the log.
 func (l *Log) Mend(ctx context.Context, tip Tip) error {
 	s := tip.State
 	head, err := encodeHead(s, board(s))

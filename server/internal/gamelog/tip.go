@@ -10,24 +10,25 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// Tip is the end of a log as far as it was read: its last ID and the game's state
-// there. Before the first entry it has Genesis as its ID and no state.
+// Tip is the end of a log as far as it has been read: the last ID and the state of the game
+// at that point. Before the first entry, the ID is Genesis.
 type Tip struct {
 	ID store.ID
 	// State is nil before the first entry.
 	State *replay.State
 
-	// fixed is nil if it was not encoded yet. It is a pointer to keep the tip small: 16
-	// bytes more make the stack of a Watch outgrow 8 kB, and joining take a fifth longer.
+	// fixed is nil if it has not been encoded yet. It is a pointer to keep the tip small:
+	// if Tip were 16 bytes larger, the stack of a Watch call would outgrow 8 kB, and
+	// joining a game would take 20% longer.
 	fixed *fixedHead
 }
 
-// Past returns the state of a game at an earlier version, for an entry that goes back
-// to it.
+// Past returns the state of a game at an earlier version. It is called to apply an entry
+// that reverts the game to that version.
 type Past func(version int32) (*replay.State, error)
 
-// Apply returns the event of a record and the tip after it. It checks that the record
-// follows t and that its digest matches.
+// Apply returns the event of r and the tip after it. It checks that the record follows t
+// and that its digest matches.
 //
 // The error is replay.ErrUnknown if a newer server wrote the record, a *PastError if
 // past failed, and a *DamagedError if the record does not match.
@@ -36,7 +37,7 @@ func (t Tip) Apply(gameID string, r store.Record, past Past) (Tip, *replay.Event
 		return t, nil, &DamagedError{GameID: gameID, Version: t.ID.Version, Detail: detail}
 	}
 	if r.ID.Version != t.ID.Version+1 {
-		return damaged(fmt.Sprintf("version %d follows", r.ID.Version))
+		return damaged(fmt.Sprintf("the next version is %d", r.ID.Version))
 	}
 	event, err := t.replay(gameID, r, past)
 	var unreachable *PastError
@@ -68,12 +69,13 @@ func (t Tip) replay(gameID string, r store.Record, past Past) (*replay.Event, er
 		return replay.Start(gameID, entry, seed, r.Time)
 	}
 	if r.Time.Before(t.State.UpdateTime) {
-		return nil, errors.New("it is older than the one before")
+		return nil, errors.New("the entry is older than the previous one")
 	}
 	return t.apply(entry, r.Time, past)
 }
 
-// apply applies an entry by State.Apply, or by State.Undo if it goes back.
+// apply applies an entry with State.Apply, or with State.Undo if the entry reverts the game
+// to an earlier version.
 func (t Tip) apply(entry replay.Entry, at time.Time, past Past) (*replay.Event, error) {
 	undone, ok := entry.Action.(replay.Undone)
 	if !ok || undone.To < 1 || undone.To >= t.State.Version {
@@ -86,17 +88,17 @@ func (t Tip) apply(entry replay.Entry, at time.Time, past Past) (*replay.Event, 
 	return t.State.Undo(entry, state, at)
 }
 
-// PastError says that an earlier state could not be found.
+// PastError means that an earlier state could not be found.
 type PastError struct{ Err error }
 
 func (e *PastError) Error() string { return "finding an earlier state: " + e.Err.Error() }
 
-// Unwrap returns the reason.
+// Unwrap returns the underlying error.
 func (e *PastError) Unwrap() error { return e.Err }
 
-// board returns the position of a state as the rules encode it.
+// board returns the position in s, as encoded by the rules.
 func board(s *replay.State) []byte {
-	// AppendBinary does not fail for a position that the rules made.
+	// AppendBinary does not fail for positions created by the rules.
 	b, _ := s.Position.AppendBinary(make([]byte, 0, 64))
 	return b
 }

@@ -14,15 +14,15 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// creditors is how many clocks are credited at the same time.
+// creditors is the number of clocks that are credited concurrently.
 const creditors = 8
 
-// Credit returns the time that must be added to the clock that runs in a state:
-// the outages since it started, less what was added before. It sends a heartbeat
-// first, so that every outage that began before the deadline is recorded.
+// Credit returns the time that must be added to the running clock in the given state: the total
+// duration of the outages since the clock started, minus the time that was already added. It
+// sends a heartbeat first, so that every outage that began before the deadline is recorded.
 //
-// Errors: store.ErrTooEarly before the deadline and while an outage is not
-// settled, or one of the store or the context.
+// Errors: store.ErrTooEarly before the deadline and while an outage is not settled, or an
+// error from the store or the context.
 func (m *Monitor) Credit(ctx context.Context, state *replay.State) (time.Duration, error) {
 	now, err := m.beat(ctx)
 	if err != nil {
@@ -41,8 +41,8 @@ func (m *Monitor) Credit(ctx context.Context, state *replay.State) (time.Duratio
 	return recorded.credit(state), nil
 }
 
-// Downtime returns how much of the time since a moment was an outage. It sends a
-// heartbeat first, so that every outage that has ended is recorded.
+// Downtime returns the total duration of outages since the given time. It sends a heartbeat
+// first, so that every outage that has ended is recorded.
 func (m *Monitor) Downtime(ctx context.Context, since time.Time) (time.Duration, error) {
 	if _, err := m.beat(ctx); err != nil {
 		return 0, err
@@ -51,9 +51,29 @@ func (m *Monitor) Downtime(ctx context.Context, since time.Time) (time.Duration,
 	return recorded.since(since), err
 }
 
-// creditClocks credits outages to the running clocks of this server's games once
-// the outages are settled, so that clients see the right time. Games that no server
-// has in memory get theirs when their clock has run out.
+// Outages returns the settled outages since the given time, and the time until which all
+// outages are known. It sends a heartbeat first.
+func (m *Monitor) Outages(ctx context.Context, since time.Time) ([]store.Span, time.Time, error) {
+	now, err := m.beat(ctx)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	recorded, err := m.outages(ctx, since)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	known, settled := now, recorded.settled(now)
+	for _, o := range recorded {
+		if !slices.Contains(settled, o) && o.From.Before(known) {
+			known = o.From
+		}
+	}
+	return settled, known, nil
+}
+
+// creditClocks credits settled outages to the running clocks of this server's games, so
+// that clients see the right time. Games that are not in any server's memory are credited
+// when their clock has run out.
 func (m *Monitor) creditClocks(ctx context.Context, hub *match.Hub) {
 	last := m.last.Load()
 	if last == nil {
@@ -82,10 +102,10 @@ func (m *Monitor) creditClocks(ctx context.Context, hub *match.Hub) {
 			switch {
 			case err == nil, ctx.Err() != nil, errors.As(err, &conflict), errors.Is(err, replay.ErrGameOver):
 			case errors.As(err, &damaged), errors.Is(err, replay.ErrUnknown), errors.Is(err, gamelog.ErrNotFound):
-				// The match shows no clock until its log is complete again.
+				// Until the log is intact again, the match has no running clock to credit.
 				m.Logger.Debug("no clock to credit", "game", state.ID, "error", err)
 			default:
-				m.Logger.Warn("clock not credited yet", "id", "clock-not-credited", "game", state.ID, "error", err)
+				m.Logger.Warn("cannot credit a clock; will retry", "id", "clock-not-credited", "game", state.ID, "error", err)
 			}
 			return nil
 		})
@@ -93,7 +113,7 @@ func (m *Monitor) creditClocks(ctx context.Context, hub *match.Hub) {
 	_ = group.Wait()
 }
 
-// extend adds time to the clock that runs in a state.
+// extend adds time to the clock that is running in the given state.
 func extend(ctx context.Context, hub *match.Hub, state *replay.State, by time.Duration) error {
 	m, err := hub.Acquire(ctx, state.ID)
 	if err != nil {
@@ -104,22 +124,23 @@ func extend(ctx context.Context, hub *match.Hub, state *replay.State, by time.Du
 	return err
 }
 
-// outages are times in which no server could append.
+// outages are periods in which no server could append.
 type outages []store.Span
 
-// credit is the time that must still be added to the clock that runs in a state.
+// credit returns how much time must still be added to the clock that is running in the given
+// state.
 func (o outages) credit(state *replay.State) time.Duration {
 	clock := state.Memory()
 	return o.since(clock.ClockFrom) - clock.ClockExtended
 }
 
-// settled returns the outages during which all servers have reported their appends
-// by now.
+// settled returns the outages that ended at least settleAfter ago, by which time every server
+// has reported its appends.
 func (o outages) settled(now time.Time) outages {
 	return slices.DeleteFunc(slices.Clone(o), func(s store.Span) bool { return s.To.Add(settleAfter).After(now) })
 }
 
-// since is how much of the time since a moment was an outage.
+// since returns the total outage time after the given time.
 func (o outages) since(began time.Time) time.Duration {
 	var total time.Duration
 	for _, s := range o {
@@ -132,7 +153,7 @@ func (o outages) since(began time.Time) time.Duration {
 	return total
 }
 
-// outages returns the recorded outages that ended at the given time or later.
+// outages returns the recorded outages that ended at or after the given time.
 func (m *Monitor) outages(ctx context.Context, since time.Time) (outages, error) {
 	return m.Heartbeats.Outages(ctx, since)
 }

@@ -14,88 +14,88 @@ import (
 )
 
 const (
-	// Interval between a server's heartbeats.
+	// Interval is the time between two heartbeats of a server.
 	Interval = 500 * time.Millisecond
-	// timeout is how long the store has to answer a heartbeat.
+	// timeout is how long the store may take to answer a heartbeat.
 	timeout = time.Second
-	// missingAfter is how long a server may send no heartbeat before the others
+	// missingAfter is how long a server may go without a heartbeat before other servers
 	// take over its leases.
 	missingAfter = 1500 * time.Millisecond
-	// outageAfter is how long no server may send a heartbeat, or append, before
-	// that time is credited to running clocks.
+	// A period longer than outageAfter in which no server sends a heartbeat or appends an entry
+	// counts as an outage and is credited to running clocks.
 	outageAfter = 3 * time.Second
-	// settleAfter is how long after an outage clocks are credited: by then every
-	// server has reported which of its appends succeeded during it.
+	// settleAfter is the delay between the end of an outage and the crediting of clocks. By
+	// then, every server has reported its appends that succeeded during the outage.
 	settleAfter = 2 * time.Second
-	// clockRuns is longer than any clock runs.
+	// clockRuns is an upper limit on how long a clock may run.
 	clockRuns = 8 * 24 * time.Hour
-	// maxServers bounds how many servers are stored. Those that were killed stay
-	// until newer ones take their place.
+	// maxServers limits the number of stored servers. Servers that were killed stay until
+	// newer ones replace them.
 	maxServers = 256
 )
 
-// Config is what a Monitor works with. All fields but Alone and Keep are needed.
+// Config configures a Monitor. All fields except Alone and Keep are required.
 type Config struct {
-	// ServerID tells this server from the others.
+	// ServerID is unique to this server.
 	ServerID   string
 	Heartbeats store.Heartbeats
 	Logger     *slog.Logger
-	// OnMissing is called when servers have stopped sending heartbeats: others
-	// may take over their leases. It must not block.
+	// OnMissing is called when other servers have stopped sending heartbeats, so that this
+	// server can take over their leases. It must not block.
 	OnMissing func()
-	// Alone says that no other server can use the store: none ran before this one's
-	// first heartbeat.
+	// Alone is set if no other server can use the store, which means that no server was running
+	// before this one's first heartbeat.
 	Alone bool
-	// Keep is how long outages and missing servers are kept, at least and by default
-	// eight days, which no clock outlasts.
+	// Keep is how long outages and missing servers are stored. If Keep is less than eight
+	// days, which is longer than any clock may run, they are stored for eight days.
 	Keep time.Duration
 }
 
-// Monitor sends the heartbeats of one server and keeps what they returned. Its
-// methods may be called concurrently.
+// Monitor sends the heartbeats of one server and keeps their results. It is safe for
+// concurrent use.
 type Monitor struct {
 	Config
-	// last is the last heartbeat, nil before the first.
+	// last is the last heartbeat, or nil before the first.
 	last atomic.Pointer[Beat]
-	// appends is when this server's appends succeeded since then.
+	// appends records when this server's appends succeeded since the last heartbeat.
 	appends activity
-	// suspect is the last heartbeat before the store became another process, until
-	// Verified is called; nil otherwise.
+	// suspect is the last heartbeat before the store's process was replaced, or nil if that has
+	// not happened since the last call to Verified.
 	suspect atomic.Pointer[Beat]
 }
 
-// New makes a Monitor. Run must be called for it to send heartbeats.
+// New returns a Monitor, which sends heartbeats while Run is running.
 func New(c Config) *Monitor { return &Monitor{Config: c} }
 
-// Run sends heartbeats, and credits outages to the clocks of the hub's games,
-// until ctx ends.
+// Run sends heartbeats and credits outages to the clocks of the hub's games until ctx is done.
 func (m *Monitor) Run(ctx context.Context, hub *match.Hub) {
 	var group sync.WaitGroup
 	defer group.Wait()
-	// Apart from each other: crediting clocks that takes long must not pass for an
-	// outage.
+	// Send heartbeats and credit clocks independently, because a delay in crediting clocks must
+	// not look like an outage.
 	group.Go(func() { periodic.Run(ctx, Interval, func() { m.creditClocks(ctx, hub) }) })
 	periodic.Run(ctx, Interval, func() {
 		if _, err := m.beat(ctx); err != nil {
-			m.Logger.Debug("no heartbeat sent", "error", err)
+			m.Logger.Debug("cannot send heartbeat", "error", err)
 		}
 	})
 }
 
-// NoteAppend notes that an append of this server succeeded, by the store's clock.
+// NoteAppend records that one of this server's appends succeeded at the given time, by the
+// store's clock.
 func (m *Monitor) NoteAppend(at time.Time) { m.appends.note(at) }
 
-// Last returns the last heartbeat, nil before the first.
+// Last returns the last heartbeat, or nil before the first.
 func (m *Monitor) Last() *Beat { return m.last.Load() }
 
-// Suspect returns the last heartbeat before the store became another process, which
-// may have lost what was written after that heartbeat. It is nil if it is the same
-// process as ever, and after Verified.
+// Suspect returns the last heartbeat before the store's process was replaced; writes after
+// that heartbeat may be lost. It returns nil if the process has not been replaced, and after
+// Verified.
 func (m *Monitor) Suspect() *Beat { return m.suspect.Load() }
 
-// Verified says that this server has compared its games with their logs since
-// the store became another process after suspect, and whether entries were lost. If
-// so, that is recorded as a rollback.
+// Verified must be called when this server has compared its games with their logs because the
+// store's process was replaced after suspect. If lost is set, entries were lost, and Verified
+// records a rollback.
 func (m *Monitor) Verified(ctx context.Context, suspect *Beat, lost bool) error {
 	if lost {
 		b, err := m.send(ctx, suspect, nil, true)
@@ -108,22 +108,23 @@ func (m *Monitor) Verified(ctx context.Context, suspect *Beat, lost bool) error 
 	return nil
 }
 
-// Beat is what a heartbeat of this server returned.
+// Beat is the result of one of this server's heartbeats.
 type Beat struct {
 	store.BeatResult
-	// Local is the time of this process just before.
+	// Local is the local time just before the heartbeat was sent.
 	Local time.Time
 }
 
-// beat sends a heartbeat and returns the time of the store's clock. Every
-// outage before that is recorded then, and a rollback of the store.
+// beat sends a heartbeat and returns the store's time. When it returns, any earlier outage
+// and any rollback of the store have been recorded.
 func (m *Monitor) beat(ctx context.Context) (time.Time, error) {
 	last := m.last.Load()
 	b, err := m.send(ctx, last, m.appends.spans(), false)
 	if err != nil {
 		return time.Time{}, err
 	}
-	// Of two concurrent heartbeats either may be the first to return.
+	// Two concurrent heartbeats may return in either order. Keep only the result of the one
+	// that returns first.
 	if m.last.CompareAndSwap(last, b) {
 		m.appends.forget(b.Now)
 		if last != nil && last.Run != "" && b.Run != last.Run {
@@ -134,8 +135,7 @@ func (m *Monitor) beat(ctx context.Context) (time.Time, error) {
 	return b.Now, nil
 }
 
-// report logs what a heartbeat showed, and has the leases of missing servers
-// taken over.
+// report logs the findings of a heartbeat and calls OnMissing if servers are missing.
 func (m *Monitor) report(b, last *Beat) {
 	switch {
 	case b.Outage == 0:
@@ -145,17 +145,17 @@ func (m *Monitor) report(b, last *Beat) {
 		m.Logger.Warn("no server sent a heartbeat; crediting running clocks for the outage", "id", "outage-credited", "for", b.Outage)
 	}
 	if b.RolledBack {
-		m.Logger.Error("the store went back in time: it lost acknowledged writes", "id", "redis-rolled-back", "before", last.At.UTC())
+		m.Logger.Error("store rollback: acknowledged writes were lost", "id", "redis-rolled-back", "before", last.At.UTC())
 	}
 	if b.Missing > 0 {
 		m.OnMissing()
-		m.Logger.Info("servers are missing; taking over their leases", "servers", b.Missing)
+		m.Logger.Info("taking over the bots and clocks of servers that are no longer running", "servers", b.Missing)
 	}
 }
 
-// send sends a heartbeat after last, nil for the first, with the times in which
-// this server's appends succeeded since. lost says that the store has lost an entry
-// that it acknowledged after last.
+// send sends a heartbeat. It includes the times at which this server's appends have succeeded since
+// the previous heartbeat, last, which is nil for the first heartbeat. lost reports to the store
+// that it has lost an entry that it acknowledged after the previous heartbeat.
 func (m *Monitor) send(ctx context.Context, last *Beat, appends []store.Span, lost bool) (*Beat, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -175,10 +175,10 @@ func (m *Monitor) send(ctx context.Context, last *Beat, appends []store.Span, lo
 	return &Beat{result, sent}, nil
 }
 
-// Leave says that this server has stopped in order, so that the others do not
-// wait for its heartbeats. While a rollback is being dealt with it does nothing,
-// since what the server knew of it may be lost then. It is called after Run and
-// after the last append.
+// Leave records that this server has shut down cleanly, so that other servers do not wait
+// for its heartbeats. It does nothing during recovery from a rollback, because the data in
+// this server's memory may then be lost. It must be called after Run has returned and after
+// the last append.
 func (m *Monitor) Leave(ctx context.Context) {
 	last := m.last.Load()
 	if last == nil || last.Rollback.Pending() {
@@ -188,6 +188,6 @@ func (m *Monitor) Leave(ctx context.Context) {
 	defer cancel()
 	err := m.Heartbeats.Leave(ctx, m.ServerID, last.Servers[m.ServerID])
 	if err != nil {
-		m.Logger.Debug("cannot say that this server left", "error", err)
+		m.Logger.Debug("cannot record that this server has shut down", "error", err)
 	}
 }

@@ -17,16 +17,16 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// monitor makes a server's Monitor.
+// monitor returns the Monitor of a server.
 func monitor(h store.Heartbeats, server string) *Monitor {
 	return New(Config{ServerID: server, Heartbeats: h, Logger: slog.New(slog.DiscardHandler), OnMissing: func() {}})
 }
 
-// at is a moment that many milliseconds after some other.
+// at returns the time ms milliseconds after a fixed time.
 func at(ms int) time.Time { return time.UnixMilli(1_790_000_000_000 + int64(ms)) }
 
-// Ensure that the appends of a server take what was no outage out of an outage, and
-// that the rest counts from the moment on that a clock started.
+// Ensure that an outage does not include periods in which a server appended, and that only the
+// part after the clock started counts.
 func TestMonitor_Outage(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -52,11 +52,11 @@ func TestMonitor_Outage(t *testing.T) {
 		assert.Zero(t, recorded.since(began.Add(time.Minute)))
 		assert.Empty(t, recorded.settled(a.Last().Now))
 		assert.Equal(t, recorded, recorded.settled(a.Last().Now.Add(settleAfter)))
-		assert.Empty(t, a.appends.spans(), "they are reported")
+		assert.Empty(t, a.appends.spans(), "the appends have been reported")
 	})
 }
 
-// Ensure that appends are remembered as the spans that a gap is compared with.
+// Ensure that appends are recorded as spans without gaps that would count as outages.
 func TestActivity(t *testing.T) {
 	t.Parallel()
 	var a activity
@@ -76,8 +76,8 @@ func TestActivity(t *testing.T) {
 	assert.Len(t, a.spans(), maxSpans)
 }
 
-// Ensure that the servers that were alive in a copy are known, also if one of them
-// started after it was made.
+// Ensure that AliveInCopy returns the servers that were alive in a copy, including one that
+// started after the copy was made.
 func TestAliveInCopy(t *testing.T) {
 	t.Parallel()
 	alive := AliveInCopy(store.Rollback{At: at(20_000), Copied: at(10_000), Before: at(15_000)}, map[string]store.ServerBeat{
@@ -92,7 +92,7 @@ func TestAliveInCopy(t *testing.T) {
 	assert.Equal(t, []string{"alive", "slow", "young"}, alive)
 }
 
-// script is Heartbeats with prepared results.
+// script is a fake store.Heartbeats that returns canned results.
 type script struct {
 	store.Heartbeats
 	sent    []store.Beat
@@ -113,8 +113,8 @@ func (s *script) Leave(_ context.Context, serverID string, _ store.ServerBeat) e
 	return nil
 }
 
-// Ensure that a server suspects a store that became another process of having lost
-// writes, and reports a loss with what it knew before.
+// Ensure that a server suspects lost writes if the store's process was replaced, and that
+// if writes were lost, its report contains the last heartbeat before the replacement.
 func TestMonitor_Suspect(t *testing.T) {
 	t.Parallel()
 	h := &script{result: store.BeatResult{At: at(0), Since: at(0), Run: "one", ServersNow: store.ServersNow{
@@ -135,7 +135,7 @@ func TestMonitor_Suspect(t *testing.T) {
 	require.NotNil(t, suspect)
 	assert.Equal(t, at(0), suspect.At)
 	beat()
-	assert.Same(t, suspect, m.Suspect(), "until it is verified")
+	assert.Same(t, suspect, m.Suspect(), "suspect must stay set until Verified is called")
 	require.NoError(t, m.Verified(t.Context(), suspect, true))
 	assert.Nil(t, m.Suspect())
 	lost := h.sent[len(h.sent)-1]
@@ -144,8 +144,8 @@ func TestMonitor_Suspect(t *testing.T) {
 	assert.Equal(t, map[string]store.ServerBeat{"b": {At: at(1)}}, lost.Known)
 }
 
-// Ensure that a server that stops says so, unless it may be needed to deal with a
-// rollback.
+// Ensure that a server records its shutdown, except while its data may be needed to recover
+// from a rollback.
 func TestMonitor_Leave(t *testing.T) {
 	t.Parallel()
 	h := &script{}
@@ -162,7 +162,7 @@ func TestMonitor_Leave(t *testing.T) {
 	assert.Equal(t, []string{"a"}, h.left)
 }
 
-// Ensure that a new server waits only if others may know of a rollback.
+// Ensure that a new server waits only if others may detect a rollback.
 func TestJoin(t *testing.T) {
 	t.Parallel()
 	now := at(0)
@@ -186,15 +186,15 @@ func TestJoin(t *testing.T) {
 	assert.True(t, waits(0))
 	assert.False(t, waits(joinAfter))
 	set(time.Minute, false, "b")
-	assert.False(t, waits(0), "it died long ago")
+	assert.False(t, waits(0), "the server died long ago")
 	set(time.Hour, false, "a", "b")
 	assert.True(t, waits(0))
 	set(time.Hour, true, "a", "b")
 	assert.False(t, waits(0))
 	h.servers.Rollback = store.Rollback{At: at(-7), Copied: at(-9), Before: at(-8)}
-	assert.False(t, waits(0), "no server is there to deal with the rollback")
+	assert.False(t, waits(0), "no other server can handle the rollback")
 	set(0, false, "a")
-	assert.True(t, waits(0), "a rollback is being dealt with")
+	assert.True(t, waits(0), "recovery from a rollback is in progress")
 	assert.False(t, waits(joinAtMost))
 	h.servers.Rollback.Resolved = true
 	assert.False(t, waits(0))

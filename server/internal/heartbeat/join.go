@@ -8,20 +8,20 @@ import (
 )
 
 const (
-	// joinAfter is how long a new server waits for the heartbeats of the servers
-	// that were alive last: longer than a server takes to send one after the store
-	// is back.
+	// joinAfter is how long a new server waits for heartbeats of the servers that were
+	// alive most recently. It is longer than a server takes to send a heartbeat once the
+	// store is back.
 	joinAfter = 2 * time.Second
-	// joinAtMost bounds how long it waits until a rollback has been dealt with:
-	// twice the time that servers have to compare their games with the logs.
+	// joinAtMost limits the time that a new server waits for the recovery from a rollback. It
+	// is twice the time that servers have to compare their games with the logs.
 	joinAtMost = 20 * time.Second
 	joinPoll   = 100 * time.Millisecond
 )
 
-// Join returns when a new server may serve. After a time without heartbeats the
-// store may have been restored from a copy, or failed over: servers that ran before
-// detect that with their next heartbeat, and then quarantine the games that lost
-// moves. A new server cannot know that, so it waits until they have.
+// Join returns when a new server may start to serve. After a period without heartbeats, the
+// store may have been restored from a copy or failed over. Servers that were already
+// running detect this with their next heartbeat and then quarantine the games that lost
+// moves. A new server cannot detect it, so it waits for them.
 func (m *Monitor) Join(ctx context.Context) error {
 	for began, logged := time.Now(), false; ; logged = true {
 		wait, err := m.mustWait(ctx, time.Since(began))
@@ -29,7 +29,7 @@ func (m *Monitor) Join(ctx context.Context) error {
 			return err
 		}
 		if !logged {
-			m.Logger.Info("waiting for other servers that may know of a rollback of the store", "for", joinAfter)
+			m.Logger.Info("waiting for other servers that may detect a rollback of the store", "for", joinAfter)
 		}
 		select {
 		case <-ctx.Done():
@@ -39,14 +39,15 @@ func (m *Monitor) Join(ctx context.Context) error {
 	}
 }
 
-// mustWait reports whether a server that has waited for some time must wait on.
+// mustWait reports whether a server that has already waited for the given time must continue
+// to wait.
 func (m *Monitor) mustWait(ctx context.Context, waited time.Duration) (bool, error) {
 	stored, err := m.Heartbeats.Servers(ctx)
 	if err != nil {
 		return false, err
 	}
 	var newest time.Time
-	alive := false // Is there a server that deals with a rollback?
+	alive := false // whether any server is running that can handle a rollback
 	var gone []store.ServerBeat
 	for _, s := range stored.Servers {
 		if missing(s, stored.Now) {

@@ -1,13 +1,15 @@
-// Package leaderboard keeps each variant's boards, of all time, of each week
-// and of each day, in a store. A player is on a board once, with the best score; of
-// equal scores the earlier ranks first.
+// Package leaderboard maintains the leaderboards of each variant, for all time, for each week
+// and for each day. A player is on a board at most once, with the player's best score. If
+// scores are equal, the earlier one ranks first.
 //
-// The window is called all, week-2026-W47 or day-2026-11-20, and a member is
+// In the store, a board's window is named all, week-2026-W47 or day-2026-11-20, and a member
+// is
 //
 //	<9999999999999 − Unix milliseconds>:<player id>:<game id>
 //
-// so that the store's order of equal scores is that of the board, and nothing else
-// needs a lookup. All other errors are the store's or the context's, wrapped.
+// so that the store orders equal scores correctly, and reading a board needs no other
+// lookup. Unless documented otherwise, errors come from the store or the context, and are
+// wrapped.
 package leaderboard
 
 import (
@@ -26,49 +28,52 @@ import (
 // ErrNoScore is returned for a player who is not on the board.
 var ErrNoScore = errors.New("no score on this board")
 
-// Result is the result of one seat of a ranked game.
+// Result is the result of one seat in a ranked game.
 type Result struct {
-	// Variant of the game.
+	// Variant is the variant of the game.
 	Variant string
-	// PlayerID of the seat's player, and GameID of the game.
+	// PlayerID identifies the player of the seat, and GameID the game.
 	PlayerID, GameID string
-	// Score in points.
+	// Score is the score in points.
 	Score int32
-	// Time of the game's last event, by the store's clock. It decides the week and
-	// the day, and which of two equal scores ranks first.
+	// Time is the time of the game's last event, by the store's clock. It determines the week
+	// and the day, and which of two equal scores ranks first.
 	Time time.Time
+	// ChallengeID is the id of the challenge if the result counts toward a challenge's
+	// standings. It is empty if the result counts toward the variant's boards.
+	ChallengeID string
 }
 
-// Entry is one line of a board.
+// Entry is an entry of a board.
 type Entry struct {
-	// Rank on the board, from 1.
+	// Rank is the rank on the board, from 1.
 	Rank int32
-	// PlayerID, Score, GameID and Time are those of the Result, the time to
-	// the millisecond.
+	// PlayerID, Score, GameID and Time come from the Result. Time has a precision of one
+	// millisecond.
 	PlayerID string
 	Score    int32
 	GameID   string
 	Time     time.Time
 }
 
-// Boards are the boards of a store. All methods may be called concurrently.
+// Boards manages the boards in a store. It is safe for concurrent use.
 //
-// A variant becomes part of a board's name: callers must check that it exists.
+// The variant becomes part of a board's name, so callers must check that it exists.
 type Boards struct {
 	boards store.Boards
 	tokens *page.Tokens
 	now    func() time.Time
 }
 
-// New returns the boards of a store. now is the local clock: it guesses which boards
-// are current, and the store's clock decides.
+// New returns a Boards that manages the boards in a store. now returns the time of the
+// local clock, which is used to guess which boards are current; the store's clock decides.
 func New(boards store.Boards, tokens *page.Tokens, now func() time.Time) *Boards {
 	return &Boards{boards: boards, tokens: tokens, now: now}
 }
 
-// Record puts a result on its variant's three boards. It is idempotent, and the order
-// of results does not matter: after an error it is retried. It ignores a score of 0,
-// weeks and days that expired, and players who are hidden.
+// Record records a result on the three boards of its variant. It is idempotent and the order
+// of results does not matter, so it may be retried after an error. It ignores scores of 0,
+// expired weeks and days, and hidden players.
 func (b *Boards) Record(ctx context.Context, r Result) error {
 	if r.Score <= 0 {
 		return nil
@@ -81,13 +86,26 @@ func (b *Boards) Record(ctx context.Context, r Result) error {
 		boardAt(r.Variant, All, r.Time).stored(), boardAt(r.Variant, Week, r.Time).stored(), boardAt(r.Variant, Day, r.Time).stored())
 }
 
-// Hide removes a player from all boards and keeps the player's results off them until
-// Unhide. It is idempotent; after an error it is retried.
+// RecordChallenge is like Record, but records the result of an attempt in its challenge's
+// standings, which expire at the given time. It also records scores of 0.
+func (b *Boards) RecordChallenge(ctx context.Context, r Result, expires time.Time) error {
+	member, err := memberOf(r)
+	if err != nil {
+		return err
+	}
+	standings := challengeBoard(r.Variant, r.ChallengeID)
+	standings.Expires = expires
+	return b.boards.Record(ctx, store.BoardEntry{PlayerID: r.PlayerID, Score: r.Score, Member: member}, standings)
+}
+
+// Hide removes a player from all boards and keeps the player's results off them until Unhide.
+// It is idempotent, so it may be retried after an error.
 func (b *Boards) Hide(ctx context.Context, playerID string) error {
 	return b.boards.Hide(ctx, playerID)
 }
 
-// Unhide ends Hide. Results that were not recorded in between must be recorded again.
+// Unhide reverses Hide. Results of games that ended while the player was hidden must be
+// recorded again.
 func (b *Boards) Unhide(ctx context.Context, playerID string) error {
 	return b.boards.Unhide(ctx, playerID)
 }
@@ -95,16 +113,25 @@ func (b *Boards) Unhide(ctx context.Context, playerID string) error {
 // AnyHidden reports whether any player is hidden.
 func (b *Boards) AnyHidden(ctx context.Context) (bool, error) { return b.boards.AnyHidden(ctx) }
 
-// Hidden returns those of the players who are hidden.
+// Hidden reports, by id, which of the given players are hidden.
 func (b *Boards) Hidden(ctx context.Context, playerIDs ...string) (map[string]bool, error) {
 	return b.boards.Hidden(ctx, playerIDs...)
 }
 
-// Games calls visit with the ids of the games on a variant's all-time board, some at
-// a time. An id that stays on the board throughout is visited at least once. It ends
-// at the first error, also one of visit's.
+// Games calls visit with the ids of the games on a variant's all-time board, in batches. Games
+// visits each id that stays on the board throughout at least once. Games stops at the first
+// error, including errors of visit.
 func (b *Boards) Games(ctx context.Context, variant string, visit func(gameIDs []string) error) error {
-	return b.boards.Entries(ctx, boardAt(variant, All, time.Time{}).stored(), func(entries []store.BoardEntry) error {
+	return b.games(ctx, boardAt(variant, All, time.Time{}).stored(), visit)
+}
+
+// ChallengeGames is like Games but reads the standings of a challenge.
+func (b *Boards) ChallengeGames(ctx context.Context, variant, challengeID string, visit func(gameIDs []string) error) error {
+	return b.games(ctx, challengeBoard(variant, challengeID), visit)
+}
+
+func (b *Boards) games(ctx context.Context, board store.Board, visit func(gameIDs []string) error) error {
+	return b.boards.Entries(ctx, board, func(entries []store.BoardEntry) error {
 		gameIDs := make([]string, len(entries))
 		for i, e := range entries {
 			entry, err := parseMember(e.Member)
@@ -117,9 +144,10 @@ func (b *Boards) Games(ctx context.Context, variant string, visit func(gameIDs [
 	})
 }
 
-// Prune removes from the boards the entries for which matches returns false, and
-// corrects what the store keeps beside the entries. The caller records again what is
-// missing then. It ends at the first error, also one of matches.
+// Prune removes each entry for which matches returns false when called with its result, and
+// repairs the data that the store derives from the entries, such as their count. The caller
+// must then record any missing results again. Prune stops at the first error, including errors
+// of matches.
 func (b *Boards) Prune(ctx context.Context, matches func(Result) (bool, error)) (store.BoardRepair, error) {
 	repair, err := b.boards.Repair(ctx)
 	if err != nil {
@@ -134,6 +162,7 @@ func (b *Boards) Prune(ctx context.Context, matches func(Result) (bool, error)) 
 				}
 				ok, err := matches(Result{
 					Variant: board.Variant, PlayerID: entry.PlayerID, GameID: entry.GameID, Score: e.Score, Time: entry.Time,
+					ChallengeID: challengeOf(board),
 				})
 				if err != nil {
 					return err
@@ -156,7 +185,7 @@ func (b *Boards) Prune(ctx context.Context, matches func(Result) (bool, error)) 
 }
 
 const (
-	// maxMillis is the last time that a member can hold, in the year 2286.
+	// maxMillis is the latest time that a member can represent, in the year 2286.
 	maxMillis    = 9_999_999_999_999
 	digits       = 13
 	memberLength = digits + 1 + id.Length + 1 + id.Length
@@ -165,12 +194,12 @@ const (
 func memberOf(r Result) (string, error) {
 	millis := r.Time.UnixMilli()
 	if millis < 0 || millis > maxMillis || !id.Valid(r.PlayerID) || !id.Valid(r.GameID) {
-		return "", fmt.Errorf("no result of a game: %+v", r)
+		return "", fmt.Errorf("invalid result of a game: %+v", r)
 	}
 	return fmt.Sprintf("%0*d:%s:%s", digits, maxMillis-millis, r.PlayerID, r.GameID), nil
 }
 
-// parseMember reads what memberOf wrote: an entry without rank and score.
+// parseMember parses a member that memberOf returned. The entry has no rank or score.
 func parseMember(member string) (Entry, error) {
 	if len(member) == memberLength {
 		parts := strings.Split(member, ":")
@@ -181,5 +210,5 @@ func parseMember(member string) (Entry, error) {
 			}
 		}
 	}
-	return Entry{}, fmt.Errorf("no entry of a leaderboard: %q", member)
+	return Entry{}, fmt.Errorf("malformed leaderboard entry: %q", member)
 }

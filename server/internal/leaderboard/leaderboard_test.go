@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 
-// name makes an id that is easy to tell from others.
+// name returns an id derived from kind and n.
 func name(kind string, n int) string {
 	return id.Derive([]byte(kind), []byte(fmt.Sprint(n)))
 }
@@ -34,16 +34,16 @@ func result(player, game int, score int32, at time.Time) Result {
 	return Result{Variant: "classic", PlayerID: name("player", player), GameID: name("game", game), Score: score, Time: at}
 }
 
-// now is the present to the millisecond, as stores tell it.
+// now returns the current time to the millisecond, which is the precision of stores.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
-// open returns the boards of a store, whose page tokens are of another one.
+// open returns a Boards that uses s.
 func open(t *testing.T, s *store.Store) *Boards {
 	t.Helper()
 	return New(s.Boards, page.NewTokens(s.Secrets), time.Now)
 }
 
-// names returns the windows of all boards.
+// names returns the window names of all stored boards.
 func names(t *testing.T, s *store.Store) []string {
 	t.Helper()
 	var list []string
@@ -54,7 +54,7 @@ func names(t *testing.T, s *store.Store) []string {
 	return list
 }
 
-// Ensure that the boards and members have the names that other releases gave them.
+// Ensure that boards and members have the same names as in other releases.
 func TestBoards_Record_Names(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -75,7 +75,7 @@ func TestBoards_Record_Names(t *testing.T) {
 	})
 }
 
-// Ensure that what must not be recorded leaves nothing behind.
+// Ensure that a refused or ignored result leaves no data behind.
 func TestBoards_Record_Nothing(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -94,8 +94,35 @@ func TestBoards_Record_Nothing(t *testing.T) {
 	})
 }
 
-// Ensure that a result that comes after its week was removed counts for all time
-// only.
+// Ensure that an attempt without points ranks last in its challenge's standings and is not on
+// any leaderboard.
+func TestBoards_RecordChallenge_Zero(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		boards, ctx, at := open(t, s), t.Context(), now()
+		var want []Entry
+		for i, score := range []int32{4, 0, 0} {
+			r := result(i, i, score, at.Add(time.Duration(i)*time.Second))
+			r.ChallengeID = name("challenge", 1)
+			for range 2 {
+				require.NoError(t, boards.RecordChallenge(ctx, r, at.Add(time.Hour)))
+			}
+			want = append(want, Entry{Rank: int32(i) + 1, PlayerID: r.PlayerID, Score: score, GameID: r.GameID, Time: r.Time})
+		}
+		assert.Equal(t, []string{challengeWindow + name("challenge", 1)}, names(t, s))
+		listed, err := boards.ListChallenge(ctx, "classic", name("challenge", 1), "", 10)
+		require.NoError(t, err)
+		assert.Equal(t, Page{Entries: want, Total: 3}, listed)
+		own, around, total, err := boards.RankChallenge(ctx, "classic", name("challenge", 1), want[2].PlayerID, 1)
+		require.NoError(t, err)
+		assert.Equal(t, want[2], own)
+		assert.Equal(t, want[1:2], around)
+		assert.EqualValues(t, 3, total)
+	})
+}
+
+// Ensure that a result that is recorded after its week has expired counts only toward the
+// all-time board.
 func TestBoards_Record_LongPast(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -104,8 +131,8 @@ func TestBoards_Record_LongPast(t *testing.T) {
 	})
 }
 
-// Ensure that any order and repetition of records gives the board that holds
-// each player's best, the earliest of equals.
+// Ensure that, regardless of the order and repetition of results, a board contains each
+// player's best result, or the earliest of several equal ones.
 func TestBoards_Record_AnyOrder(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -119,7 +146,7 @@ func TestBoards_Record_AnyOrder(t *testing.T) {
 		}), 0, 12)
 		rapid.Check(t, func(t *rapid.T) {
 			run++
-			variant := fmt.Sprint("run", run) // A board of its own.
+			variant := fmt.Sprint("run", run) // Use a separate set of boards for each run.
 			drawn := results.Draw(t, "results")
 			repeated := append(append([]Result(nil), drawn...), drawn[:len(drawn)/2]...)
 			for _, r := range rapid.Permutation(repeated).Draw(t, "order") {
@@ -138,8 +165,8 @@ func TestBoards_Record_AnyOrder(t *testing.T) {
 	})
 }
 
-// bests is the board that the results make, worked out the plain way: of each player
-// the greatest score, and of these the earliest.
+// bests computes a board from results in the obvious way: the highest score of each player,
+// or the earliest of several equal ones.
 func bests(results []Result, b board) []Entry {
 	better := func(x, y Entry) int {
 		return cmp.Or(cmp.Compare(y.Score, x.Score), x.Time.Compare(y.Time), strings.Compare(y.PlayerID, x.PlayerID), strings.Compare(y.GameID, x.GameID))
@@ -184,7 +211,7 @@ func TestBoards_Games(t *testing.T) {
 	})
 }
 
-// Ensure that pruning keeps what matches the logs.
+// Ensure that Prune removes exactly the entries that do not match.
 func TestBoards_Prune(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -192,7 +219,7 @@ func TestBoards_Prune(t *testing.T) {
 		kept := result(1, 1, 10, now())
 		require.NoError(t, boards.Record(ctx, kept))
 		require.NoError(t, boards.Record(ctx, result(2, 2, 20, now())))
-		for _, removed := range []int{3, 0} { // one on each board
+		for _, removed := range []int{3, 0} { // one entry on each of three boards, then none
 			repair, err := boards.Prune(ctx, func(r Result) (bool, error) { return r == kept, nil })
 			require.NoError(t, err)
 			assert.Equal(t, store.BoardRepair{Removed: removed}, repair)
@@ -206,7 +233,7 @@ func TestBoards_Prune(t *testing.T) {
 	})
 }
 
-// Ensure that the boards of weeks and days are kept for a week after their end.
+// Ensure that weekly and daily boards are kept for a week after the week or day ends.
 func TestBoard_Expires(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -223,8 +250,8 @@ func TestBoardAt(t *testing.T) {
 	t.Parallel()
 	for at, want := range map[string][2]string{
 		"2026-11-20T12:00:00Z":      {"week-2026-W47", "day-2026-11-20"},
-		"2026-11-22T23:59:59.999Z":  {"week-2026-W47", "day-2026-11-22"}, // Sunday.
-		"2026-11-23T00:00:00Z":      {"week-2026-W48", "day-2026-11-23"}, // Monday.
+		"2026-11-22T23:59:59.999Z":  {"week-2026-W47", "day-2026-11-22"}, // a Sunday
+		"2026-11-23T00:00:00Z":      {"week-2026-W48", "day-2026-11-23"}, // a Monday
 		"2026-11-23T01:00:00+02:00": {"week-2026-W47", "day-2026-11-22"},
 		"2027-01-01T00:00:00Z":      {"week-2026-W53", "day-2027-01-01"},
 		"2024-12-31T00:00:00Z":      {"week-2025-W01", "day-2024-12-31"},

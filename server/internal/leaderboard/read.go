@@ -13,25 +13,26 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// MaxNeighbors is how many entries Rank adds above and below at most.
+// MaxNeighbors is the maximum number of entries that Rank returns above, and below, the
+// player's own.
 const MaxNeighbors = 50
 
-// Page is a piece of a board.
+// Page is a page of a board.
 type Page struct {
-	// Entries in the order of their ranks.
+	// Entries are sorted by rank.
 	Entries []Entry
-	// Total is how many entries the whole board has.
+	// Total is the number of entries on the whole board.
 	Total int32
-	// Next is the token of the page that follows, empty when there is none.
+	// Next is the token of the next page, or empty on the last page.
 	Next string
 }
 
-// List returns up to size entries of a board: the first page for an empty token,
-// else the one after the page whose Next it is. A token of another list is an
-// *invalid.Error. The store's clock decides the week and the day of the first page; the
-// pages that follow stay on its board.
+// List returns a page with up to size entries of a board: the first page if token is empty, or else
+// the page after the one whose Next is token. If the token is from another list, the error is an
+// *invalid.Error. The store's clock determines the week or day of the first page; later pages stay
+// on the same board.
 //
-// It is one round trip, and another one at the turn of a day.
+// List takes one round trip, or two around midnight UTC.
 func (b *Boards) List(ctx context.Context, variant string, window Window, token string, size int) (Page, error) {
 	if token != "" {
 		board, first, err := b.place(ctx, variant, window, token)
@@ -41,8 +42,8 @@ func (b *Boards) List(ctx context.Context, variant string, window Window, token 
 		listed, _, err := b.list(ctx, board, first, size)
 		return listed, err
 	}
-	// The store's clock decides which board is current. The local clock guesses, so
-	// that one round trip usually suffices.
+	// The store's clock decides which board is current. Guess with the local clock, so that
+	// one round trip usually suffices.
 	guess := boardAt(variant, window, b.now())
 	listed, now, err := b.list(ctx, guess, 0, size)
 	if current := boardAt(variant, window, now); err == nil && current != guess {
@@ -51,10 +52,18 @@ func (b *Boards) List(ctx context.Context, variant string, window Window, token 
 	return listed, err
 }
 
-// list returns size entries from the given place on (counted from 0), and the
-// store's time.
+// list returns up to size entries, starting at the given place (counted from 0), and the store's
+// time.
 func (b *Boards) list(ctx context.Context, board board, first int64, size int) (Page, time.Time, error) {
-	stored, err := b.boards.Page(ctx, board.stored(), first, size)
+	return b.page(ctx, board.stored(), board.query(), board.cursor, first, size)
+}
+
+// page is like list but takes a board in its stored form. Its page tokens are bound to query,
+// and contain what cursor returns for the first place on the next page.
+func (b *Boards) page(
+	ctx context.Context, board store.Board, query string, cursor func(place int64) []byte, first int64, size int,
+) (Page, time.Time, error) {
+	stored, err := b.boards.Page(ctx, board, first, size)
 	if err != nil {
 		return Page{}, time.Time{}, err
 	}
@@ -63,7 +72,7 @@ func (b *Boards) list(ctx context.Context, board board, first int64, size int) (
 		return Page{}, time.Time{}, err
 	}
 	if next := first + int64(len(stored.Entries)); next > first && next < stored.Total {
-		token, err := b.tokens.Seal(ctx, board.query(), board.cursor(next))
+		token, err := b.tokens.Seal(ctx, query, cursor(next))
 		if err != nil {
 			return Page{}, time.Time{}, err
 		}
@@ -72,8 +81,43 @@ func (b *Boards) list(ctx context.Context, board board, first int64, size int) (
 	return listed, stored.Now, nil
 }
 
-// entriesOf returns entries of the store that stand on a board from the given place
-// on.
+// ListChallenge is like List but reads the standings of a challenge.
+func (b *Boards) ListChallenge(ctx context.Context, variant, challengeID, token string, size int) (Page, error) {
+	query, first := "standings "+challengeID, int64(0)
+	if token != "" {
+		cursor, err := b.tokens.Open(ctx, query, token)
+		if err != nil {
+			return Page{}, err
+		}
+		place, n := binary.Uvarint(cursor)
+		if n <= 0 || n != len(cursor) || place > math.MaxInt32 {
+			return Page{}, page.BadToken()
+		}
+		first = int64(place)
+	}
+	cursor := func(place int64) []byte { return binary.AppendUvarint(nil, uint64(place)) }
+	listed, _, err := b.page(ctx, challengeBoard(variant, challengeID), query, cursor, first, size)
+	return listed, err
+}
+
+// RankChallenge is like Rank but reads the standings of a challenge. It also returns the
+// total number of entries.
+func (b *Boards) RankChallenge(
+	ctx context.Context, variant, challengeID, playerID string, neighbors int32,
+) (own Entry, around []Entry, total int32, err error) {
+	if neighbors < 0 {
+		return Entry{}, nil, 0, invalid.Field("neighbors", "must not be negative")
+	}
+	rank, err := b.boards.Rank(ctx, challengeBoard(variant, challengeID), playerID, int(min(neighbors, MaxNeighbors)))
+	if err != nil {
+		return Entry{}, nil, 0, err
+	}
+	own, around, err = ranked(rank)
+	return own, around, int32(rank.Total), err
+}
+
+// entriesOf converts consecutive stored entries of a board, starting with the one at the given
+// place.
 func entriesOf(stored []store.BoardEntry, first int64) ([]Entry, error) {
 	entries := make([]Entry, len(stored))
 	for i, e := range stored {
@@ -87,11 +131,10 @@ func entriesOf(stored []store.BoardEntry, first int64) ([]Entry, error) {
 	return entries, nil
 }
 
-// Rank returns a player's entry on a current board and up to neighbors entries
-// (MaxNeighbors at most) directly above it and as many below, in the order of
-// their ranks and without the player's own. It returns ErrNoScore for a player
-// who is not on it, and an *invalid.Error for negative neighbors. It is one
-// round trip, and another one at the turn of a day.
+// Rank returns a player's entry on a current board and, sorted by rank, up to neighbors
+// entries (at most MaxNeighbors) directly above it and as many directly below it. It
+// returns ErrNoScore if the player is not on the board, and an *invalid.Error if neighbors
+// is negative. It takes one round trip, or two around midnight UTC.
 func (b *Boards) Rank(ctx context.Context, variant string, window Window, playerID string, neighbors int32) (Entry, []Entry, error) {
 	if neighbors < 0 {
 		return Entry{}, nil, invalid.Field("neighbors", "must not be negative")
@@ -108,6 +151,12 @@ func (b *Boards) Rank(ctx context.Context, variant string, window Window, player
 	if err != nil {
 		return Entry{}, nil, err
 	}
+	return ranked(rank)
+}
+
+// ranked returns the player's entry and its neighbors, or ErrNoScore if the player is not
+// on the board.
+func ranked(rank store.BoardRank) (own Entry, around []Entry, err error) {
 	if !rank.Found {
 		return Entry{}, nil, ErrNoScore
 	}
@@ -115,19 +164,20 @@ func (b *Boards) Rank(ctx context.Context, variant string, window Window, player
 	if err != nil {
 		return Entry{}, nil, err
 	}
-	own := int(rank.Place - rank.First)
-	return entries[own], append(entries[:own:own], entries[own+1:]...), nil
+	place := int(rank.Place - rank.First)
+	return entries[place], append(entries[:place:place], entries[place+1:]...), nil
 }
 
-// cursor is the given place (from 0) of b. It stays on b after the end of the day.
+// cursor returns the content of a page token for the given place (counted from 0). The token
+// continues to refer to b after the day ends.
 func (b board) cursor(place int64) []byte {
 	return binary.AppendUvarint(binary.AppendVarint(nil, b.start), uint64(place))
 }
 
-// query identifies the list to which b's tokens belong.
+// query returns the query that page tokens for b are bound to.
 func (b board) query() string { return fmt.Sprintf("scores %d %s", b.window, b.variant) }
 
-// place reads a token of List.
+// place decodes a page token of List.
 func (b *Boards) place(ctx context.Context, variant string, window Window, token string) (board, int64, error) {
 	cursor, err := b.tokens.Open(ctx, board{variant: variant, window: window}.query(), token)
 	if err != nil {
@@ -136,8 +186,8 @@ func (b *Boards) place(ctx context.Context, variant string, window Window, token
 	return parseCursor(variant, window, cursor)
 }
 
-// parseCursor reads what cursor wrote, which may have been another version of the
-// program.
+// parseCursor decodes the content of a page token, which a different version of the program
+// may have issued.
 func parseCursor(variant string, window Window, cursor []byte) (board, int64, error) {
 	start, n := binary.Varint(cursor)
 	place, m := binary.Uvarint(cursor[max(n, 0):])

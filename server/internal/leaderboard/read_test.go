@@ -17,8 +17,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
-// record fills a board with seven players: 0 is best, 2 to 4 have equal scores
-// in the order of their times.
+// record records results of seven players. Player 0 is the best; players 2 to 4 have equal
+// scores, in the order of their times.
 func record(t *testing.T, boards *Boards) []Entry {
 	t.Helper()
 	at := now()
@@ -85,17 +85,17 @@ func TestBoards_List_ForeignToken(t *testing.T) {
 		return seal(append(cursor, rest...))
 	}
 	for name, call := range map[string]func() (Page, error){
-		"another variant": func() (Page, error) { return boards.List(t.Context(), "twos", Week, token, 3) },
-		"another window":  func() (Page, error) { return boards.List(t.Context(), "classic", Day, token, 3) },
-		"altered":         func() (Page, error) { return boards.List(t.Context(), "classic", Week, altered, 3) },
-		"made up":         func() (Page, error) { return boards.List(t.Context(), "classic", Week, "2", 3) },
-		"huge":            func() (Page, error) { return boards.List(t.Context(), "classic", Week, strings.Repeat("A", 1<<20), 3) },
-		"no Monday":       func() (Page, error) { return boards.List(t.Context(), "classic", Week, forged(0, 3), 3) },
-		"far off":         func() (Page, error) { return boards.List(t.Context(), "classic", Week, forged(1<<62, 3), 3) },
-		"before all time": func() (Page, error) { return boards.List(t.Context(), "classic", Week, forged(-3, 3), 3) },
-		"from nowhere":    func() (Page, error) { return boards.List(t.Context(), "classic", Week, forged(4, 1<<40), 3) },
-		"something after": func() (Page, error) { return boards.List(t.Context(), "classic", Week, forged(4, 3, 1), 3) },
-		"nothing in it": func() (Page, error) {
+		"another variant":       func() (Page, error) { return boards.List(t.Context(), "twos", Week, token, 3) },
+		"another window":        func() (Page, error) { return boards.List(t.Context(), "classic", Day, token, 3) },
+		"altered":               func() (Page, error) { return boards.List(t.Context(), "classic", Week, altered, 3) },
+		"made up":               func() (Page, error) { return boards.List(t.Context(), "classic", Week, "2", 3) },
+		"huge":                  func() (Page, error) { return boards.List(t.Context(), "classic", Week, strings.Repeat("A", 1<<20), 3) },
+		"not a Monday":          func() (Page, error) { return boards.List(t.Context(), "classic", Week, forged(0, 3), 3) },
+		"too far in the future": func() (Page, error) { return boards.List(t.Context(), "classic", Week, forged(1<<62, 3), 3) },
+		"before 1970":           func() (Page, error) { return boards.List(t.Context(), "classic", Week, forged(-3, 3), 3) },
+		"place too high":        func() (Page, error) { return boards.List(t.Context(), "classic", Week, forged(4, 1<<40), 3) },
+		"trailing data":         func() (Page, error) { return boards.List(t.Context(), "classic", Week, forged(4, 3, 1), 3) },
+		"empty": func() (Page, error) {
 			return boards.List(t.Context(), "classic", Week, seal(nil), 3)
 		},
 	} {
@@ -104,10 +104,11 @@ func TestBoards_List_ForeignToken(t *testing.T) {
 	}
 }
 
-// port is store.Boards under another name: a field called Boards would hide the method.
+// port is store.Boards under another name, because embedding it as Boards would conflict
+// with the method named Boards.
 type port interface{ store.Boards }
 
-// clocked are boards whose store has a clock of its own.
+// clocked is a store.Boards whose clock a test can set.
 type clocked struct {
 	port
 	now time.Time
@@ -125,8 +126,8 @@ func (c *clocked) Rank(ctx context.Context, b store.Board, playerID string, neig
 	return rank, err
 }
 
-// Ensure that the current day is the store's, whatever this machine's clock says,
-// and that paging stays on the day on which it began.
+// Ensure that the store's clock determines the current day, regardless of the local clock, and
+// that paging stays on the board that was current when it began.
 func TestBoards_TurnOfDay(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -172,7 +173,7 @@ func TestBoards_Rank(t *testing.T) {
 		for _, test := range []struct {
 			player    int
 			neighbors int32
-			want      []int // Players.
+			want      []int // expected players, by rank
 		}{
 			{player: 0, neighbors: 0},
 			{player: 0, neighbors: 2, want: []int{1, 2}},
@@ -203,7 +204,7 @@ func TestBoards_Rank(t *testing.T) {
 	})
 }
 
-// Ensure that no more neighbors come than promised.
+// Ensure that Rank does not return more neighbors than allowed.
 func TestBoards_Rank_ManyNeighbors(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -221,7 +222,7 @@ func TestBoards_Rank_ManyNeighbors(t *testing.T) {
 	})
 }
 
-// Ensure that a failure of the store is told apart from an empty board.
+// Ensure that a store error is not mistaken for an empty board.
 func TestBoards_StoreAway(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {

@@ -2,6 +2,7 @@ package leaderboard
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gridstand/gridstand/server/internal/store"
@@ -10,31 +11,31 @@ import (
 // Window is the period that a board covers.
 type Window uint8
 
-// The windows. Weeks are those of ISO 8601, from Monday on; weeks and days go
-// by UTC.
+// The windows of leaderboards. Weeks are ISO 8601 weeks, which begin on Monday. Weeks and
+// days are in UTC.
 const (
 	All Window = iota
 	Week
 	Day
 )
 
-// keptFor is how long the board of a week or day is kept after its end: for clients
-// that are paging through it, and for results that are recorded late because the
-// servers were down after the game's end.
+// keptFor is how long a weekly or daily board is kept after the week or day ends, for clients
+// that are paging through it and for results that are recorded late because servers were down
+// when the game ended.
 const keptFor = 7 * 24 * time.Hour
 
-// board is one board: comparable, and equal for all times in its window.
+// board identifies a leaderboard. All times in the same window yield equal values, so they
+// can be compared with ==.
 type board struct {
 	variant string
 	window  Window
-	// start is the first day of a week or day, in days since 1970, and 0 for
-	// all time.
+	// start is the first day of the window in days since 1970, or 0 for all time.
 	start int64
 }
 
 const secondsPerDay = 24 * 60 * 60
 
-// boardAt returns the board to which a result of time t belongs.
+// boardAt returns the board that a result at time t belongs to.
 func boardAt(variant string, window Window, t time.Time) board {
 	b := board{variant: variant, window: window}
 	if window == All {
@@ -43,14 +44,14 @@ func boardAt(variant string, window Window, t time.Time) board {
 	t = t.UTC()
 	b.start = time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC).Unix() / secondsPerDay
 	if window == Week {
-		b.start -= int64(t.Weekday()+6) % 7 // Days since Monday.
+		b.start -= int64(t.Weekday()+6) % 7 // number of days since Monday
 	}
 	return b
 }
 
 func (b board) startTime() time.Time { return time.Unix(b.start*secondsPerDay, 0).UTC() }
 
-// name of the window in the store.
+// name returns the window's name in the store.
 func (b board) name() string {
 	switch b.window {
 	case Week:
@@ -63,7 +64,7 @@ func (b board) name() string {
 	}
 }
 
-// stored is the board in the store.
+// stored returns the board in its stored form.
 func (b board) stored() store.Board {
 	s := store.Board{Variant: b.variant, Window: b.name()}
 	switch b.window {
@@ -74,4 +75,23 @@ func (b board) stored() store.Board {
 		s.Expires = b.startTime().AddDate(0, 0, 1).Add(keptFor)
 	}
 	return s
+}
+
+// challengeWindow is the prefix of the name of the window for a challenge's standings. The
+// challenge's id follows it.
+const challengeWindow = "challenge-"
+
+// challengeBoard returns the board with the standings of a challenge.
+func challengeBoard(variant, challengeID string) store.Board {
+	return store.Board{Variant: variant, Window: challengeWindow + challengeID}
+}
+
+// challengeOf returns the id of the challenge if the board contains the standings of one, or
+// else "".
+func challengeOf(b store.Board) string {
+	challengeID, ok := strings.CutPrefix(b.Window, challengeWindow)
+	if !ok {
+		return ""
+	}
+	return challengeID
 }

@@ -22,32 +22,38 @@ import (
 const (
 	// thinkFor is how long a bot may think about a move.
 	thinkFor = time.Second
-	// maxScheduled bounds the bots that wait to move. The games of the others are
-	// due again when their leases expire.
+	// maxScheduled limits the number of bots that wait to move. Beyond the limit, a bot's
+	// game is due again when its lease expires.
 	maxScheduled = 10_000
 )
 
-// bots has bots move on this server. If it dies, the server that leases the game
-// next has them move.
+// bots makes bots move on this server. If this server dies, the next server to lease the
+// game makes the move.
 type bots struct {
 	pace   time.Duration
 	logger *slog.Logger
-	// retry makes games due again soon.
+	// retry makes games due again at the next poll.
 	retry func(gameIDs ...string)
-	// running reports whether a game between bots alone runs, rather than being
-	// paused.
+	// running reports whether a game between bots is running rather than paused.
 	running func(ctx context.Context, state *replay.State) (bool, error)
-	// thinkers bounds the bots that think at the same time: to fewer than there
-	// are processors, if there are several, so that players' moves do not wait.
+	// thinkers limits the number of bots that think concurrently. If there are several
+	// processors, one is left free, so that players' moves are not delayed.
 	thinkers chan struct{}
 
 	mu        sync.Mutex
 	hub       *match.Hub // nil while not running
 	ctx       context.Context
-	scheduled map[string]int32 // games and their versions
+	scheduled map[string]int32 // version at which the bot is to move, by game id
 	group     sync.WaitGroup
 	made      map[botKey]bot.Bot
 }
+
+// simplerBots are the bots that replace one that has panicked. They are tried in this
+// order. All variants have them.
+var simplerBots = []string{standIn, "random"}
+
+// errPanicked means that a bot has panicked.
+var errPanicked = errors.New("the bot panicked")
 
 type botKey struct{ variant, name string }
 
@@ -60,8 +66,8 @@ func newBots(
 	}
 }
 
-// start lets bots move until stop, which waits for those that do and makes the
-// games of the others due again.
+// start lets bots move until stop is called. stop waits for bots that are moving, and makes
+// the games of bots that have not moved due again.
 func (b *bots) start(ctx context.Context, hub *match.Hub) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	b.mu.Lock()
@@ -79,9 +85,9 @@ func (b *bots) start(ctx context.Context, hub *match.Hub) (stop func()) {
 	}
 }
 
-// schedule has the bot whose turn it is move after its pace, less the time that it
-// has waited already. It reports false before start and after stop, when no bots
-// move on this server.
+// schedule schedules the move of the bot whose turn it is: after the configured pace, minus
+// the time that the bot has already waited. It returns false before start and after stop,
+// when no bots move on this server.
 func (b *bots) schedule(state *replay.State, waited time.Duration) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -112,7 +118,8 @@ func (b *bots) schedule(state *replay.State, waited time.Duration) bool {
 	return true
 }
 
-// moveAfter has the bot move after a delay whose turn it is in a state.
+// moveAfter waits for the delay, then makes a move for the bot whose turn it is in the
+// given state.
 func (b *bots) moveAfter(ctx context.Context, hub *match.Hub, state *replay.State, delay time.Duration) error {
 	select {
 	case <-ctx.Done():
@@ -120,10 +127,10 @@ func (b *bots) moveAfter(ctx context.Context, hub *match.Hub, state *replay.Stat
 	case <-time.After(delay):
 	}
 	if state.Exhibition() {
-		// The server that leases the game schedules a paused one for later.
+		// If the game is paused, the next server to lease it schedules it for later.
 		if running, err := b.running(ctx, state); err != nil || !running {
 			if err == nil && showcased(state) {
-				b.retry(state.ID) // It ends now.
+				b.retry(state.ID) // A paused showcase ends when it is next processed, so do not wait for the lease.
 			}
 			return err
 		}
@@ -136,7 +143,7 @@ func (b *bots) moveAfter(ctx context.Context, hub *match.Hub, state *replay.Stat
 	return b.move(ctx, m, state)
 }
 
-// move has the bot move whose turn it is in a state of a match.
+// move makes a move for the bot whose turn it is in the given state of the match.
 func (b *bots) move(ctx context.Context, m *match.Match, state *replay.State) error {
 	player, err := b.bot(*state.Variant, botToMove(state))
 	if err != nil {
@@ -158,32 +165,43 @@ func (b *bots) move(ctx context.Context, m *match.Match, state *replay.State) er
 	return err
 }
 
-// think has a bot choose a move, until the game moves on without it.
+// think lets player choose a move. If player panics, a simpler bot chooses instead, because
+// player would panic again in the same position. The bot is interrupted if the game leaves the
+// given state.
 func (b *bots) think(ctx context.Context, m *match.Match, state *replay.State, player bot.Bot) (game.Move, error) {
 	thinking, cancel := context.WithTimeout(ctx, thinkFor)
 	defer cancel()
 	thinking, stop := m.While(thinking, state.Version)
 	defer stop()
 	move, err := b.choose(thinking, player, state.Position)
+	for _, name := range simplerBots {
+		if !errors.Is(err, errPanicked) {
+			break
+		}
+		var simpler bot.Bot
+		if simpler, err = b.bot(*state.Variant, name); err == nil {
+			move, err = b.choose(thinking, simpler, state.Position)
+		}
+	}
 	if err != nil && m.State().Version != state.Version {
 		err = &match.VersionConflictError{Version: m.State().Version}
 	}
 	return move, err
 }
 
-// choose is player.Choose, with an error if that panics: a fault in a bot must not
-// end other games, on one server after the other.
+// choose calls player.Choose and returns errPanicked if the call panics, because a faulty
+// bot must not crash one server after another.
 func (b *bots) choose(ctx context.Context, player bot.Bot, position game.Position) (move game.Move, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			b.logger.Error("bot failed", "id", "bot-panicked", "bot", player.Name(), "panic", r, "stack", string(debug.Stack()))
-			err = fmt.Errorf("bot %s failed", player.Name())
+			err = fmt.Errorf("bot %s: %w", player.Name(), errPanicked)
 		}
 	}()
 	return player.Choose(ctx, position)
 }
 
-// bot returns a bot of a variant. One serves all its games.
+// bot returns the named bot for a variant. One instance serves all games of the variant.
 func (b *bots) bot(v game.Variant, name string) (bot.Bot, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -193,7 +211,7 @@ func (b *bots) bot(v game.Variant, name string) (bot.Bot, error) {
 	}
 	made, err := bot.New(name, v, bot.Options{})
 	if err != nil {
-		// Only a newer server knows it.
+		// The game was created by a newer server that has this bot.
 		return nil, errors.Join(replay.ErrUnknown, err)
 	}
 	b.made[key] = made

@@ -1,19 +1,29 @@
 package lifecycle
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/bot"
+	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
+	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/match"
+	"github.com/gridstand/gridstand/server/internal/store/sqlite"
+	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
-// faulty is a bot with a fault.
+// faulty is a bot that panics.
 type faulty struct{}
 
 func (faulty) Name() string { return "faulty" }
@@ -22,18 +32,98 @@ func (faulty) Choose(_ context.Context, p game.Position) (game.Move, error) {
 	return p.LegalMoves()[1000], nil
 }
 
-// Ensure that a bot that panics returns an error that names it.
+// plain is a match.Agenda whose methods do nothing. It also has all methods of a
+// match.Observer except Appended; see observed.
+type plain struct{}
+
+func (plain) EnqueueSoon(context.Context, string) error     { return nil }
+func (plain) Within(context.Context, *replay.State) error   { return nil }
+func (plain) Appended(context.Context, *replay.State, bool) {}
+func (plain) Watched(*replay.State, int)                    {}
+func (plain) Delivered(int)                                 {}
+func (plain) Conflicted()                                   {}
+
+// observed is a match.Observer whose methods do nothing. It is a separate type because
+// match.Agenda's Appended has a different signature.
+type observed struct{ plain }
+
+func (observed) Appended(*match.Event, int) {}
+
+// Ensure that a simpler bot moves in place of one that panics, so that a player in a game
+// without clocks does not wait forever.
 func TestBots_Fault(t *testing.T) {
 	t.Parallel()
-	b := newBots(0, slog.New(slog.DiscardHandler), nil, nil)
-	v, ok := variants.Current("classic")
-	require.True(t, ok)
-	_, err := b.choose(t.Context(), faulty{}, v.Rules.Start(game.NewSeed().Draws(1)))
-	assert.ErrorContains(t, err, "faulty")
+	for _, tt := range []struct {
+		name   string
+		faulty []string
+		moves  bool
+	}{
+		{"none", nil, true},
+		{"the bot", []string{"minimax"}, true},
+		{"the simpler bot, too", []string{"minimax", "greedy"}, true},
+		{"all", []string{"minimax", "greedy", "random"}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := storetest.OnSQLite(t, sqlite.Options{Memory: true})
+			var logged bytes.Buffer
+			logger := slog.New(slog.NewTextHandler(&logged, nil))
+			hub := match.NewHub(match.Config{
+				Log: gamelog.New(s.Games), Feed: s.Feed, Agenda: plain{}, Observer: observed{}, Logger: logger,
+				ServerID: "server", Idle: time.Hour, Stall: time.Minute,
+			})
+			ctx, cancel := context.WithCancel(t.Context())
+			var group sync.WaitGroup
+			group.Go(func() { _ = hub.Run(ctx) })
+			defer group.Wait()
+			defer cancel()
+
+			v, ok := variants.Current("tribolo")
+			require.True(t, ok)
+			ann := replay.Player{ID: id.Derive([]byte("ann")), Name: "Ann"}
+			var state *replay.State
+			for state == nil || botToMove(state) == "" { // The seed decides who moves first.
+				var err error
+				seed := game.NewSeed()
+				state, err = hub.Create(ctx, id.New(), replay.Created{
+					Variant: v.ID, Revision: v.Revision, Creator: ann, Commitment: seed.Commitment(),
+					Seats: []replay.Seat{{Player: ann}, {Bot: "minimax"}, {Bot: "minimax"}},
+				}, seed)
+				require.NoError(t, err)
+			}
+			b := newBots(0, logger, func(...string) {}, nil)
+			for _, name := range tt.faulty {
+				b.made[botKey{v.ID, name}] = faulty{}
+			}
+			stop := b.start(ctx, hub)
+			require.True(t, b.schedule(state, 0))
+			b.group.Wait()
+			stop()
+
+			m, err := hub.Acquire(ctx, state.ID)
+			require.NoError(t, err)
+			defer m.Release()
+			want := state.Version
+			if tt.moves {
+				want++
+			}
+			assert.Equal(t, want, m.State().Version, logged.String())
+			assert.Equal(t, len(tt.faulty), strings.Count(logged.String(), "id=bot-panicked"))
+			assert.Equal(t, !tt.moves, strings.Contains(logged.String(), "id=bot-not-moved"))
+		})
+	}
 }
 
-// Ensure that one bot serves all games of a variant, and one that only a newer
-// server knows is an error.
+// Ensure that every variant has the bots that replace faulty ones.
+func TestBots_Simpler(t *testing.T) {
+	t.Parallel()
+	for _, v := range variants.All() {
+		assert.Subset(t, v.Bots, simplerBots, v.ID)
+	}
+}
+
+// Ensure that one bot instance serves all games of a variant, and that an unknown bot is an
+// error.
 func TestBots_Bot(t *testing.T) {
 	t.Parallel()
 	b := newBots(0, slog.New(slog.DiscardHandler), nil, nil)

@@ -17,51 +17,50 @@ import (
 )
 
 const (
-	// maxKnown bounds the running games that a server remembers.
+	// maxKnown limits the number of games between bots that a server caches.
 	maxKnown = 1 << 12
-	// maxViewed bounds the games that wait for the next report, and maxReported
-	// those that one report covers. The other games wait for the report after it.
+	// maxViewed limits the number of games that wait for the next report. maxReported limits
+	// the number of games per report; the others wait for the next one.
 	maxViewed, maxReported = 1000, 500
-	// reportEvery is the interval of reports, and reporters how many games are
-	// reported at the same time.
+	// reportEvery is the interval between reports. reporters is the number of games that
+	// are reported concurrently.
 	reportEvery = 500 * time.Millisecond
 	reporters   = 8
 )
 
-// exhibitions lets games between bots alone run while clients look at them. Their
-// creators rarely watch them to the end, and bots never stop by themselves. The
-// store counts those that run, which bounds how many there are of one player, of one
-// address and in all.
+// exhibitions keeps games between bots running while clients view them. Their creators rarely
+// watch them to the end, and bots never stop by themselves. The store counts running games,
+// so that their number is limited per player, per address and in total.
 type exhibitions struct {
 	store  store.Exhibitions
 	log    *gamelog.Log
 	logger *slog.Logger
 	limits limits.Limits
-	// pauseAfter is how long a game runs after a client last looked at it. Views
-	// are reported to the store once in refresh.
+	// pauseAfter is how long a game keeps running after a client last viewed it. Views are
+	// reported to the store once per refresh interval.
 	pauseAfter, refresh time.Duration
-	// resume is called with a game that was paused and runs again.
+	// resume continues paused games.
 	resume func(ctx context.Context, gameIDs ...string) error
 
-	// known are the games that the store was asked about.
+	// known caches what the store returned about games, by game id.
 	known *lru.Cache[string, exhibition]
 
 	mu sync.Mutex
-	// viewed are the games that a client looked at since the last report, watched
-	// those that clients watch on this server.
+	// viewed contains the games that clients viewed since the last report. watched contains
+	// the games that clients are watching on this server.
 	viewed  map[string]*view
 	watched map[string]*view
 }
 
-// exhibition is what a server knows of a game between bots alone.
+// exhibition is what a server knows about a game between bots.
 type exhibition struct {
-	// runsUntil is when it is paused, or later.
+	// runsUntil is the earliest time at which the game may be paused.
 	runsUntil time.Time
-	// reportedUntil is when the next view must be reported to the store.
+	// reportedUntil is the time after which the next view must be reported to the store.
 	reportedUntil time.Time
 }
 
-// view is the interest of clients in a game.
+// view records that clients are viewing or watching a game.
 type view struct {
 	gameID, playerID, address string
 	watchers                  int
@@ -70,7 +69,7 @@ type view struct {
 func newExhibitions(c Config) *exhibitions {
 	known, err := lru.New[string, exhibition](maxKnown)
 	if err != nil {
-		panic(err) // only for a size below 1
+		panic(err) // unreachable: lru.New fails only for a size below 1
 	}
 	return &exhibitions{
 		store: c.Exhibitions, log: c.Log, logger: c.Logger, limits: c.Limits,
@@ -79,16 +78,15 @@ func newExhibitions(c Config) *exhibitions {
 	}
 }
 
-// Admit counts a game between bots alone, which is about to be created, among
-// those that run.
+// Admit counts a game between bots as running, shortly before the game is created.
 //
-// Errors: *limits.ExceededError, or one of the store or the context.
+// Errors: *limits.ExceededError, or an error from the store or the context.
 func (m *Manager) Admit(ctx context.Context, gameID, playerID, address string) error {
 	_, err := m.exhibitions.run(ctx, gameID, playerID, address)
 	return err
 }
 
-// Looked is called with a game that a client was shown. It never waits.
+// Looked records that a client has viewed a game. It never blocks.
 func (m *Manager) Looked(state *replay.State, address string) {
 	e := m.exhibitions
 	if !pausable(state) || e.reported(state.ID) {
@@ -101,8 +99,8 @@ func (m *Manager) Looked(state *replay.State, address string) {
 	}
 }
 
-// Watched is called with a game that a client watches until it calls the function
-// returned. It never waits.
+// Watched records that a client watches a game until the returned function is called. It
+// never blocks.
 func (m *Manager) Watched(state *replay.State, address string) (left func()) {
 	e := m.exhibitions
 	if !pausable(state) {
@@ -125,18 +123,19 @@ func (m *Manager) Watched(state *replay.State, address string) (left func()) {
 	}
 }
 
-// pausable reports whether the state is of a game that may be paused.
+// pausable reports whether the game may be paused.
 func pausable(state *replay.State) bool {
 	return state.Status == replay.Active && state.Exhibition()
 }
 
-// reported reports whether a view of a game was reported to the store a moment ago.
+// reported reports whether a view of the game was reported to the store so recently that
+// another report is unnecessary.
 func (e *exhibitions) reported(gameID string) bool {
 	known, ok := e.known.Get(gameID)
 	return ok && time.Now().Before(known.reportedUntil)
 }
 
-// report reports views to the store.
+// report reports the current views to the store.
 func (e *exhibitions) report(ctx context.Context) {
 	var group errgroup.Group
 	group.SetLimit(reporters)
@@ -149,7 +148,7 @@ func (e *exhibitions) report(ctx context.Context) {
 	_ = group.Wait()
 }
 
-// unreported returns the views to be reported now.
+// unreported returns the views that have to be reported now.
 func (e *exhibitions) unreported() []*view {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -172,8 +171,8 @@ func (e *exhibitions) unreported() []*view {
 	return views
 }
 
-// reportView reports a view to the store, and resumes the game if it was paused. If a
-// limit keeps a watched game paused, it is reported again.
+// reportView reports a view to the store, and resumes the game if it was paused. A watched
+// game that stays paused because of a limit is reported again later.
 func (e *exhibitions) reportView(ctx context.Context, v *view) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
@@ -185,23 +184,25 @@ func (e *exhibitions) reportView(ctx context.Context, v *view) {
 		err = e.endIfOver(ctx, v.gameID)
 	}
 	if err != nil {
-		e.logger.Debug("a game between bots stays paused for now", "game", v.gameID, "error", err)
+		e.logger.Debug("cannot keep a game between bots running", "game", v.gameID, "error", err)
 	}
 }
 
-// run lets a game run as after a view from now on, and reports whether it was
-// paused before, or is new.
+// run keeps a game running as if a client had just viewed it, and reports whether the game
+// is new or was paused.
 func (e *exhibitions) run(ctx context.Context, gameID, playerID, address string) (resumed bool, err error) {
 	if playerID == showcaseCreator {
-		return e.runShowcase(ctx, gameID, e.pauseAfter)
+		// The game must be over pauseAfter after the last view, but it ends only after that
+		// view was reported and the next bot's turn.
+		return e.runShowcase(ctx, gameID, e.pauseAfter-e.refresh)
 	}
 	return e.runFor(ctx, e.pauseAfter+e.refresh, store.Exhibition{GameID: gameID, PlayerID: playerID, Address: address}, store.ExhibitionLimits{
 		PerPlayer: e.limits.BotGamesPerPlayer, PerAddress: e.limits.BotGamesPerAddress, PerStore: e.limits.BotGamesPerStore,
 	})
 }
 
-// runFor lets a game run for a time from now on, within the limits, and reports whether
-// it was paused before, or is new.
+// runFor keeps a game running for the duration d if the limits allow it, and reports whether
+// the game is new or was paused.
 func (e *exhibitions) runFor(ctx context.Context, d time.Duration, of store.Exhibition, most store.ExhibitionLimits) (resumed bool, err error) {
 	now, gameID := time.Now(), of.GameID
 	r, err := e.store.Run(ctx, of, d, most)
@@ -218,14 +219,14 @@ func (e *exhibitions) runFor(ctx context.Context, d time.Duration, of store.Exhi
 			field, whose = &e.limits.BotGamesPerAddress, "one address"
 		}
 		return false, e.limits.Exceeded(field,
-			"games of "+whose+" run in which only bots play; one without watchers is soon paused", r.Retry)
+			"running games of "+whose+" with only bots; a game without watchers is paused soon", r.Retry)
 	}
 	e.known.Add(gameID, exhibition{runsUntil: now.Add(d), reportedUntil: now.Add(e.refresh)})
 	return r.Resumed, nil
 }
 
-// running reports whether a game between bots alone runs. While this server knows
-// that it does, the store is not asked.
+// running reports whether a game between bots is running. It asks the store only if this
+// server does not know that the game is running.
 func (e *exhibitions) running(ctx context.Context, gameID string) (bool, error) {
 	now := time.Now()
 	known, ok := e.known.Get(gameID)
@@ -241,12 +242,12 @@ func (e *exhibitions) running(ctx context.Context, gameID string) (bool, error) 
 	return true, nil
 }
 
-// end removes a game that is over from those that run.
+// end stops counting a game as running, because it is over.
 func (e *exhibitions) end(ctx context.Context, gameID string) error {
 	return counting(e.store.End(ctx, gameID))
 }
 
-// counting wraps an error of the store, or nil.
+// counting wraps an error from the store. It returns nil if err is nil.
 func counting(err error) error {
 	if err == nil {
 		return nil

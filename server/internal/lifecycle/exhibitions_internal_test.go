@@ -18,7 +18,7 @@ import (
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// exhibitionsOn makes what one server knows of the games between bots in a store.
+// exhibitionsOn returns the exhibitions of a new server that uses the given store.
 func exhibitionsOn(s *store.Store, pauseAfter time.Duration, l limits.Limits) *exhibitions {
 	logger := slog.New(slog.DiscardHandler)
 	return newExhibitions(Config{
@@ -26,7 +26,7 @@ func exhibitionsOn(s *store.Store, pauseAfter time.Duration, l limits.Limits) *e
 	})
 }
 
-// wantExceeded requires a refusal for a limit.
+// wantExceeded requires that err names the exceeded limit.
 func wantExceeded(t *testing.T, err error, field string) {
 	t.Helper()
 	var exceeded *limits.ExceededError
@@ -36,9 +36,9 @@ func wantExceeded(t *testing.T, err error, field string) {
 	assert.LessOrEqual(t, exceeded.Retry, 2*time.Hour)
 }
 
-// Ensure that no more games run of a player, of an address and in all than the
-// limits allow, a running game is renewed at the limit, and a game that ends
-// makes room.
+// Ensure that no more games run per player, per address and in total than the limits allow,
+// that a running game can keep running when the limit has been reached, and that another
+// game can start when one ends.
 func TestExhibitions_Limits(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -65,11 +65,11 @@ func TestExhibitions_Limits(t *testing.T) {
 		run(here, "d", "bob", "::1", true)
 		refused(there, "e", "bob", "::1", "bot_games_per_address")
 		run(there, "e", "bob", "::2", true)
-		run(there, "f", "eve", "", true) // of an unknown address
+		run(there, "f", "eve", "", true) // an unknown address
 		refused(here, "g", "eve", "::3", "bot_games_per_store")
 		running, err := here.running(ctx, "f")
 		require.NoError(t, err)
-		assert.True(t, running, "as the other server knows")
+		assert.True(t, running, "the other server has started the game")
 		require.NoError(t, here.end(ctx, "a"))
 		require.NoError(t, here.end(ctx, "a"))
 		require.NoError(t, here.end(ctx, "unknown"))
@@ -83,8 +83,8 @@ func TestExhibitions_Limits(t *testing.T) {
 	})
 }
 
-// Ensure that a game that no client looks at is paused, by the store's clock, and does
-// not count after that.
+// Ensure that a game that no client views is paused, as timed by the store's clock, and is
+// no longer counted.
 func TestExhibitions_Lapse(t *testing.T) {
 	t.Parallel()
 	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
@@ -111,8 +111,7 @@ func TestExhibitions_Lapse(t *testing.T) {
 	})
 }
 
-// Ensure that the limits hold against servers that let games run at the same
-// moment.
+// Ensure that the limits hold if several servers start games concurrently.
 func TestExhibitions_Concurrent(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {

@@ -1,13 +1,13 @@
-// Package lifecycle brings games from their creation to their recorded result: it
-// has bots move, runs the clocks, replaces players whose clock ran out by a bot,
-// ends abandoned games, pauses games between bots that no client watches,
-// shows one of its own while no other game moves, and records results.
+// Package lifecycle takes games from their creation to their recorded result. It makes bots
+// move, enforces clocks, replaces players whose clock has run out with a bot, ends
+// abandoned games, pauses games between bots that no client watches, starts a showcase game
+// if no other game is being played, and records results.
 //
-// Every server does this for the games that it appends to, at once, and for the
-// games that the scheduler leases to it, so that a game goes on when its server has
-// died. A game has a job in the queue from before its first entry until its result
-// is recorded. Processing a game twice, or by two servers at the same time, does no
-// harm: changes go through the game's log, and recording can be repeated.
+// Every server does this immediately for games that it appends to, and also for games that
+// the scheduler leases to it, so that games continue if their server crashes. A game has a
+// job in the queue from before its first entry until its result is recorded. It is safe to
+// process a game twice, or on two servers at the same time, because changes go through the
+// game's log and recording is idempotent.
 package lifecycle
 
 import (
@@ -19,6 +19,7 @@ import (
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/account"
+	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/heartbeat"
@@ -30,39 +31,39 @@ import (
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// Config is what a Manager works with. All fields are needed.
+// Config configures a Manager. All fields are required.
 type Config struct {
 	Exhibitions store.Exhibitions
 	Log         *gamelog.Log
 	Accounts    *account.Store
 	Leaderboard *leaderboard.Boards
+	Challenges  *challenge.Challenges
 	Directory   *directory.Directory
 	Scheduler   *scheduler.Scheduler
 	Heartbeat   *heartbeat.Monitor
 	Logger      *slog.Logger
-	// AbandonAfter is the time without a move after which a game without clocks
-	// ends, and WaitingFor the time after which a game ends that no player joins.
+	// A game without clocks ends if it has no moves for AbandonAfter. A game that is waiting
+	// for players ends if no player joins within WaitingFor.
 	AbandonAfter, WaitingFor time.Duration
-	// OnlyUptime has those two count only the time in which a server ran.
+	// OnlyUptime excludes periods in which no server was running from AbandonAfter and
+	// WaitingFor.
 	OnlyUptime bool
 	// KeepFinished is how long a game is kept after its end.
 	KeepFinished time.Duration
-	// Limits bound the games between bots alone that run; PauseAfter is how long
-	// one runs after a client last looked at it.
+	// Limits limits the number of running games between bots. PauseAfter is how long such a
+	// game keeps running after a client last viewed it.
 	Limits     limits.Limits
 	PauseAfter time.Duration
-	// Showcase has this server start exhibitions of its own; see showcase.
+	// Showcase makes this server start showcases; see showcase.
 	Showcase bool
-	// BotPace is how long a bot waits before it moves, so that people can
-	// follow.
+	// BotPace is how long a bot waits before it moves, so that people can follow the game.
 	BotPace time.Duration
-	// Recorded is called with every final state that was recorded, possibly more
-	// than once.
+	// Recorded is called with every recorded final state, possibly more than once.
 	Recorded func(final *replay.State)
 }
 
-// Manager does the work of this package on one server. It implements match.Agenda
-// and rpc.Planner.
+// Manager performs the tasks of this package on one server. It implements match.Agenda and
+// rpc.Planner.
 type Manager struct {
 	Config
 	bots        *bots
@@ -70,7 +71,7 @@ type Manager struct {
 	showcase    *showcase
 }
 
-// New makes a Manager. Run must be called for it to work.
+// New returns a Manager, which works while Run is running.
 func New(c Config) *Manager {
 	m := &Manager{Config: c, exhibitions: newExhibitions(c)}
 	m.showcase = newShowcase(m)
@@ -79,11 +80,11 @@ func New(c Config) *Manager {
 }
 
 const (
-	// beginIn is how long after Begin a game has its first entry, if it ever has:
-	// longer than a call may take to append it.
+	// beginIn is the delay between Begin and the first time that a game is processed. It is
+	// longer than a call may take to append the first entry.
 	beginIn = scheduler.ReclaimWithin
-	// answerWithin is how long the reply to a move may wait for what follows from
-	// it, such as a result to be recorded.
+	// answerWithin limits the time that the reply to a move waits for follow-up work, such as
+	// recording a result.
 	answerWithin = time.Second
 )
 
@@ -97,7 +98,7 @@ func (m *Manager) Begin(ctx context.Context, gameID string) error {
 	return m.Scheduler.EnqueueIn(ctx, gameID, beginIn)
 }
 
-// Plan lists a game that was created, and schedules what comes next.
+// Plan adds a new game to the lists and schedules its next job.
 func (m *Manager) Plan(ctx context.Context, state *replay.State) error {
 	if state.Status == replay.Finished {
 		return m.record(ctx, state)
@@ -105,15 +106,23 @@ func (m *Manager) Plan(ctx context.Context, state *replay.State) error {
 	if err := m.Directory.Put(ctx, directory.Of(state, 0)); err != nil {
 		return err
 	}
+	if state.IsAttempt() {
+		due, err := m.attemptDue(ctx, state)
+		if err != nil {
+			return err
+		}
+		return m.Scheduler.Set(ctx, state.ID, due)
+	}
 	if state.Status == replay.Waiting || state.TurnLimit > 0 || botToMove(state) != "" {
-		// Now that the game is listed, other servers may have scheduled something.
+		// Do not postpone an earlier job, which another server may have scheduled because
+		// the game is already listed.
 		return m.Scheduler.EnqueueIn(ctx, state.ID, m.firstDelay(state))
 	}
 	return m.Scheduler.Set(ctx, state.ID, m.expiry(state))
 }
 
-// firstDelay is how long after its last event a game that was created is processed
-// first, also if it expires before a lease would.
+// firstDelay returns how long to wait before a new game is processed for the first time. It is
+// the duration of a lease, or less if the game expires earlier.
 func (m *Manager) firstDelay(state *replay.State) time.Duration {
 	if botToMove(state) != "" {
 		return scheduler.LeaseFor
@@ -135,16 +144,16 @@ func (m *Manager) Within(ctx context.Context, next *replay.State) error {
 	return nil
 }
 
-// Appended implements match.Agenda: it records a result, so that the player who
-// ended the game finds it recorded, schedules a deadline, and has a bot move whose
-// turn it is. If that fails or takes long, the scheduler does it.
+// Appended implements match.Agenda. It records a result before the player who ended the
+// game gets the reply, schedules a deadline, and makes a bot move if it is the bot's turn.
+// If any of this fails or takes too long, the scheduler does it later.
 func (m *Manager) Appended(ctx context.Context, state *replay.State, within bool) {
 	m.Heartbeat.NoteAppend(state.UpdateTime)
 	deadline := state.Deadline()
-	if state.Status != replay.Finished && botToMove(state) == "" && deadline.IsZero() {
-		return // as after most moves
+	if state.Status != replay.Finished && (botToMove(state) == "" && deadline.IsZero() || waitsForOpen(state)) {
+		return // the usual case after a move
 	}
-	// Also if the caller has left, and on a server that stops.
+	// Do the work even if the caller has left or the server is stopping.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerWithin)
 	defer cancel()
 	var err error
@@ -161,11 +170,11 @@ func (m *Manager) Appended(ctx context.Context, state *replay.State, within bool
 		err = m.Scheduler.EnqueueBy(ctx, state.ID, deadline)
 	}
 	if err != nil {
-		m.Logger.Warn("what follows from a move is delayed", "id", "result-delayed", "game", state.ID, "error", err)
+		m.Logger.Warn("follow-up work of a move is delayed", "id", "result-delayed", "game", state.ID, "error", err)
 	}
 }
 
-// botToMove is the name of the bot whose turn it is, "" if it is no bot's.
+// botToMove returns the name of the bot whose turn it is, or "" if it is not a bot's turn.
 func botToMove(state *replay.State) string {
 	if turn := state.Turn(); turn != game.NoSeat {
 		return state.Seats[turn].Mover()
@@ -173,13 +182,17 @@ func botToMove(state *replay.State) string {
 	return ""
 }
 
-// Run processes games that are due until ctx ends, and returns when everything
-// that it started has ended.
+// Run processes due games until ctx is done, and returns when all goroutines that it started have
+// ended.
 func (m *Manager) Run(ctx context.Context, hub *match.Hub) {
 	stopBots := m.bots.start(ctx, hub)
 	var group sync.WaitGroup
 	group.Go(func() { periodic.Run(ctx, reportEvery, func() { m.exhibitions.report(ctx) }) })
 	group.Go(func() { m.showcase.run(ctx, hub) })
+	group.Go(func() {
+		failed := map[string]bool{}
+		periodic.Run(ctx, dailiesEvery, func() { m.createDailies(ctx, failed) })
+	})
 	m.Scheduler.Run(ctx, func(ctx context.Context, job store.Job) (time.Time, error) {
 		return m.process(ctx, hub, job)
 	})

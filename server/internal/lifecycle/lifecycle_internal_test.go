@@ -16,8 +16,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
-// Ensure that a game that waits for players is processed soon, and earlier if
-// it expires before.
+// Ensure that a game that waits for players is first processed after the duration of a
+// lease, or earlier if the game expires earlier.
 func TestManager_FirstDelay(t *testing.T) {
 	t.Parallel()
 	waiting := &replay.State{Status: replay.Waiting, UpdateTime: time.UnixMilli(1_790_000_000_000)}
@@ -29,8 +29,8 @@ func TestManager_FirstDelay(t *testing.T) {
 	}
 }
 
-// Ensure that the time without a server postpones the end of an abandoned game with
-// OnlyUptime, and only then.
+// Ensure that if OnlyUptime is set, and only then, time without a running server postpones the
+// end of an abandoned game.
 func TestManager_OnlyUptime(t *testing.T) {
 	t.Parallel()
 	const abandonAfter, off = 10 * time.Second, 30 * 24 * time.Hour
@@ -66,12 +66,12 @@ func TestManager_OnlyUptime(t *testing.T) {
 			forward(off)
 			m := serve("another " + strconv.Itoa(n))
 			assert.Equal(t, abandonAfter+time.Duration(n)*off, expiry(m))
-			assert.True(t, now().Before(began.Add(expiry(m))), "the game goes on")
+			assert.True(t, now().Before(began.Add(expiry(m))), "the game has not expired")
 			run(m, 2)
 		}
 		last := serve("last")
 		run(last, 5)
-		assert.False(t, now().Before(began.Add(expiry(last))), "it ends after that time of all servers")
+		assert.False(t, now().Before(began.Add(expiry(last))), "the game has expired after the combined uptime of all servers")
 		last.OnlyUptime = false
 		assert.Equal(t, abandonAfter, expiry(last))
 	})

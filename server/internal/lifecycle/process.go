@@ -9,24 +9,23 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
-	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 const (
-	// expireAgainIn is when a clock is processed again that has run out, while an
-	// outage is still to be credited.
+	// expireAgainIn is the delay after which an expired clock is processed again while an
+	// outage remains to be credited.
 	expireAgainIn = 500 * time.Millisecond
-	// damagedFor is when a damaged game is processed again, in case its log was
-	// restored.
+	// damagedFor is the delay after which a damaged game is processed again, in case its log
+	// has been restored.
 	damagedFor = time.Hour
-	// standIn is the bot that moves for players whose clock ran out.
+	// standIn is the bot that moves for players whose clock has run out.
 	standIn = "greedy"
 )
 
-// process does what is due with a game and returns the time when something is due
-// next, zero for never.
+// process performs a game's due work and returns the time at which the game is due next, or
+// zero if it is done.
 func (m *Manager) process(ctx context.Context, hub *match.Hub, job store.Job) (time.Time, error) {
 	next, err := m.advance(ctx, hub, job)
 	var damaged *gamelog.DamagedError
@@ -35,7 +34,7 @@ func (m *Manager) process(ctx context.Context, hub *match.Hub, job store.Job) (t
 		m.Logger.Error("game damaged", "id", "game-damaged", "game", job.GameID, "version", damaged.Version, "detail", damaged.Detail)
 		return job.Expires.Add(damagedFor), nil
 	case errors.Is(err, gamelog.ErrNotFound):
-		// Its server died before the first entry, or it was kept long enough.
+		// The server died before the first entry, or the game has expired.
 		return time.Time{}, nil
 	case store.IsError(err), errors.Is(err, match.ErrStopping):
 		m.Scheduler.Retry(job.GameID)
@@ -43,7 +42,7 @@ func (m *Manager) process(ctx context.Context, hub *match.Hub, job store.Job) (t
 	return next, err
 }
 
-// advance is process for a game that can be read.
+// advance does the work of process for a readable game.
 func (m *Manager) advance(ctx context.Context, hub *match.Hub, job store.Job) (time.Time, error) {
 	served, err := hub.Acquire(ctx, job.GameID)
 	if err != nil {
@@ -53,6 +52,9 @@ func (m *Manager) advance(ctx context.Context, hub *match.Hub, job store.Job) (t
 	state, err := served.Confirm(ctx)
 	if err != nil {
 		return time.Time{}, err
+	}
+	if state.IsAttempt() && state.Status != replay.Finished {
+		return m.advanceAttempt(ctx, served, state, job)
 	}
 	paused := false
 	if pausable(state) {
@@ -65,7 +67,7 @@ func (m *Manager) advance(ctx context.Context, hub *match.Hub, job store.Job) (t
 	if state.Status != replay.Finished && (botToMove(state) == "" || paused) {
 		err = m.expire(ctx, served, state, job.Leased)
 	}
-	// After a conflict, the server that appended does what follows from its entry.
+	// After a conflict, the server that appended the other entry does the follow-up work.
 	var conflict *match.VersionConflictError
 	if err != nil && !errors.Is(err, store.ErrTooEarly) && !errors.Is(err, replay.ErrGameOver) && !errors.As(err, &conflict) {
 		return time.Time{}, err
@@ -81,15 +83,16 @@ func (m *Manager) advance(ctx context.Context, hub *match.Hub, job store.Job) (t
 		next = job.Leased.Add(expireAgainIn)
 	}
 	if botToMove(state) != "" && !paused {
-		// Not in this worker, which other games wait for. If the bot fails to move,
-		// the game is due again when the lease expires.
+		// Do not block this worker, because other games wait for it. If the bot fails to
+		// move, the game is due again when the lease expires.
 		m.bots.schedule(state, job.Leased.Sub(state.UpdateTime))
 		next = job.Expires
 	}
 	return next, m.Directory.Put(ctx, directory.Of(state, served.Watchers()))
 }
 
-// expiry is when a game that is not over expires, unless a bot is to move.
+// expiry returns the time at which a game that is not over expires, unless it is a bot's
+// turn.
 func (m *Manager) expiry(state *replay.State) time.Time {
 	deadline := state.Deadline()
 	switch {
@@ -98,16 +101,17 @@ func (m *Manager) expiry(state *replay.State) time.Time {
 	case state.Status == replay.Waiting:
 		return state.UpdateTime.Add(m.WaitingFor)
 	case showcased(state):
-		return state.UpdateTime // It is paused: no client looks at it, or a player's game is live.
+		return state.UpdateTime // A showcase expires only while it is paused, that is, while no client is viewing it or a player's game is live.
 	case state.Exhibition():
-		// It is paused, and does not end as long as lists show it.
+		// A paused exhibition must not end while lists show it, which they do for this long
+		// after its last event.
 		return state.UpdateTime.Add(max(m.KeepFinished, m.AbandonAfter))
 	}
 	return state.UpdateTime.Add(m.AbandonAfter)
 }
 
-// expiryAt is expiry as it is known at a time: with OnlyUptime, a game without a clock
-// gets the time in which no server ran.
+// expiryAt returns the expiry as of the time now. If OnlyUptime is set, the expiry of a game
+// without a clock is postponed by the time in which no server was running.
 func (m *Manager) expiryAt(ctx context.Context, state *replay.State, now time.Time) (time.Time, error) {
 	at := m.expiry(state)
 	if !m.OnlyUptime || !state.Deadline().IsZero() || now.Before(at) {
@@ -117,9 +121,9 @@ func (m *Manager) expiryAt(ctx context.Context, state *replay.State, now time.Ti
 	return at.Add(down), err
 }
 
-// expire appends what happens when no player moves for too long: the clock is
-// credited or runs out, or the game is abandoned. The store's clock decides whether it
-// is time; before, the error is store.ErrTooEarly. Now is a recent time.
+// expire appends the consequence of a missing move: the clock is credited or runs out, or
+// the game is abandoned. The store's clock decides; if the game has not expired, the error
+// is store.ErrTooEarly. now is a recent reading of that clock.
 func (m *Manager) expire(ctx context.Context, served *match.Match, state *replay.State, now time.Time) error {
 	at, err := m.expiryAt(ctx, state, now)
 	if err != nil {
@@ -145,7 +149,7 @@ func (m *Manager) expire(ctx context.Context, served *match.Match, state *replay
 	return err
 }
 
-// record stores a finished game's result and reports it. It can be repeated.
+// record stores a finished game's result and calls Recorded. It is idempotent.
 func (m *Manager) record(ctx context.Context, final *replay.State) error {
 	if err := m.storeResult(ctx, final); err != nil {
 		return err
@@ -154,13 +158,12 @@ func (m *Manager) record(ctx context.Context, final *replay.State) error {
 	return nil
 }
 
-// storeResult puts a finished game's scores on the leaderboards and the game on the
-// lists of finished games, and removes its job. It can be repeated.
+// storeResult adds a finished game's scores to the leaderboards and the game to the lists of
+// finished games, closes a race in which all attempts are over, and removes the game's job.
+// It is idempotent.
 func (m *Manager) storeResult(ctx context.Context, final *replay.State) error {
-	for _, result := range leaderboard.ResultsOf(final) {
-		if err := m.Leaderboard.Record(ctx, result); err != nil {
-			return err
-		}
+	if err := m.Challenges.Record(ctx, m.Leaderboard, final); err != nil {
+		return err
 	}
 	listing := directory.Of(final, 0)
 	if err := m.Directory.Put(ctx, listing); err != nil {
@@ -171,13 +174,28 @@ func (m *Manager) storeResult(ctx context.Context, final *replay.State) error {
 			return err
 		}
 	}
-	if err := m.Log.Expire(ctx, final.UpdateTime.Add(m.keepFinished(final)), final.ID); err != nil {
+	until := final.UpdateTime.Add(m.keepFinished(final))
+	if final.IsAttempt() {
+		// Keep the attempt for as long as its challenge. If the attempt were removed, the
+		// player could start another one and would already know the tiles.
+		kept, err := m.Challenges.KeptUntil(ctx, final)
+		if err != nil {
+			return err
+		}
+		if kept.After(until) {
+			until = kept
+		}
+	}
+	if err := m.Log.Expire(ctx, until, final.ID); err != nil {
 		return err
 	}
 	if final.Exhibition() {
 		if err := m.exhibitions.end(ctx, final.ID); err != nil {
 			return err
 		}
+	}
+	if err := m.Challenges.CloseIfOver(ctx, final); err != nil {
+		return err
 	}
 	return m.Scheduler.Remove(ctx, final.ID)
 }

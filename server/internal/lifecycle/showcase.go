@@ -17,30 +17,32 @@ import (
 
 const (
 	// showcaseCreator is the id of the creator of showcases. No account can have it, so
-	// they are on no player's list and count for no player's limits.
+	// showcases are not in any player's list of games and do not count toward any player's
+	// limits.
 	showcaseCreator = "gridstand"
-	// quietFor is how long no game has had an event when a showcase begins, and how
-	// recent the event of a player's game is that ends it.
+	// A showcase may begin if no game has had an event for quietFor. A more recent event in
+	// a player's game ends the showcase.
 	quietFor = time.Minute
-	// showEvery is how often a server checks whether to begin one while clients read
-	// lists of live games, and showWithin bounds a check.
+	// showEvery is how often a server checks whether to begin a showcase while clients read
+	// lists of live games. showWithin limits the duration of a check.
 	showEvery, showWithin = time.Second, 5 * time.Second
-	// claimFor is how long a showcase may take to be created. If its server dies before,
-	// another one can begin after this time.
+	// claimFor is the maximum time that it may take to create a showcase. If the server
+	// dies before the showcase is created, another one can begin after this time.
 	claimFor = 10 * time.Second
-	// keepShowcase is how long a showcase is kept after its end, at most.
+	// keepShowcase is the maximum time that a showcase is kept after its end.
 	keepShowcase = time.Hour
-	// latestGames bounds the games at the top of a list that are read.
+	// latestGames limits the number of games that are read from the top of a list.
 	latestGames = 100
 )
 
-// showcase begins an exhibition if clients read lists of live games and none moves, so
-// that they always find a game to watch. It ends when no client has looked at it for a
-// while, and when a player's game is live. On all servers together one showcase runs at
-// most: exhibitions count them as games of one player, who may have one.
+// showcase begins an exhibition if clients read lists of live games and no game is being
+// played, so that they always find a game to watch. The exhibition ends when no client has
+// viewed it for a while or a player's game is live. At most one showcase runs across all
+// servers, because exhibitions count showcases as games of one player whose limit is one.
 type showcase struct {
 	*Manager
-	// wanted has an element if clients found that no game moves.
+	// wanted contains an element after a client has listed live games while none was being
+	// played.
 	wanted chan struct{}
 }
 
@@ -48,17 +50,18 @@ func newShowcase(m *Manager) *showcase {
 	return &showcase{Manager: m, wanted: make(chan struct{}, 1)}
 }
 
-// showcased reports whether the state is of a showcase.
+// showcased reports whether the game is a showcase.
 func showcased(state *replay.State) bool { return state.Creator.ID == showcaseCreator }
 
-// Listed is called with a list of live games that a client reads, and how many games
-// move on the store. It never waits.
+// Listed is called when a client reads a list of live games. moving is the number of games
+// in the store that are being played. Listed never blocks.
 func (m *Manager) Listed(games []*replay.State, moving int) {
 	if !m.Showcase {
 		return
 	}
 	if i := slices.IndexFunc(games, showcased); i >= 0 {
 		m.Looked(games[i], "")
+		return // moving may have been counted before the showcase began.
 	}
 	if moving == 0 {
 		select {
@@ -68,8 +71,8 @@ func (m *Manager) Listed(games []*replay.State, moving int) {
 	}
 }
 
-// run begins showcases until ctx ends. It does nothing as long as no client reads a
-// list of live games.
+// run begins showcases until ctx is done. It does nothing while no client reads a list of
+// live games.
 func (s *showcase) run(ctx context.Context, hub *match.Hub) {
 	for {
 		select {
@@ -78,7 +81,11 @@ func (s *showcase) run(ctx context.Context, hub *match.Hub) {
 		case <-s.wanted:
 		}
 		if err := s.show(ctx, hub); err != nil {
-			s.Logger.Debug("no exhibition for now", "error", err)
+			s.Logger.Debug("cannot start an exhibition", "error", err)
+		}
+		select {
+		case <-s.wanted: // show has done what was wanted while it ran.
+		default:
 		}
 		select {
 		case <-ctx.Done():
@@ -88,7 +95,7 @@ func (s *showcase) run(ctx context.Context, hub *match.Hub) {
 	}
 }
 
-// show begins a showcase, or resumes one that is paused, unless a game moves.
+// show begins a showcase, or resumes a paused one, unless a game is being played.
 func (s *showcase) show(ctx context.Context, hub *match.Hub) error {
 	ctx, cancel := context.WithTimeout(ctx, showWithin)
 	defer cancel()
@@ -112,7 +119,7 @@ func (s *showcase) show(ctx context.Context, hub *match.Hub) error {
 	_, err = s.exhibitions.runShowcase(ctx, gameID, claimFor)
 	var full *limits.ExceededError
 	if errors.As(err, &full) {
-		return nil // Another server just began one.
+		return nil // Another server has just begun a showcase.
 	}
 	if err == nil {
 		err = s.begin(ctx, hub, gameID, last)
@@ -120,7 +127,7 @@ func (s *showcase) show(ctx context.Context, hub *match.Hub) error {
 	return err
 }
 
-// begin creates a showcase that has been counted as running.
+// begin creates a showcase that the store already counts as running.
 func (s *showcase) begin(ctx context.Context, hub *match.Hub, gameID string, last *replay.State) error {
 	if err := s.Begin(ctx, gameID); err != nil {
 		return err
@@ -133,13 +140,13 @@ func (s *showcase) begin(ctx context.Context, hub *match.Hub, gameID string, las
 		err = s.Plan(ctx, state)
 	}
 	if err == nil {
-		_, err = s.exhibitions.runShowcase(ctx, gameID, s.PauseAfter)
+		_, err = s.exhibitions.run(ctx, gameID, showcaseCreator, "")
 	}
 	return err
 }
 
-// program is the showcase that follows the last one, nil for none: one player of 2048,
-// and three of Tribolo, in turn.
+// program returns the showcase to begin after last, or the first showcase if last is nil.
+// Showcases alternate between 2048 with one bot and Tribolo with three.
 func program(last *replay.State) replay.Created {
 	variantID, bots := "classic", []string{"expectimax"}
 	if last != nil && last.Variant.ID == variantID {
@@ -156,8 +163,9 @@ func program(last *replay.State) replay.Created {
 	}
 }
 
-// latest returns the public game of a status with the latest event that fits, nil if
-// there is none with an event since then.
+// latest returns the public game with the given status that has the latest event, among
+// those for which fits returns true. It returns nil if no such game has had an event since
+// the given time.
 func (m *Manager) latest(ctx context.Context, status store.Status, since time.Time, fits func(*replay.State) bool) (*replay.State, error) {
 	places, err := m.Directory.Latest(ctx, store.List{Status: status}, latestGames)
 	if err != nil {
@@ -181,8 +189,8 @@ func (m *Manager) latest(ctx context.Context, status store.Status, since time.Ti
 	return nil, nil
 }
 
-// running reports whether a game between bots alone runs, rather than being paused. A
-// showcase does not while a player's game is live.
+// running reports whether a game between bots is running rather than paused. A showcase is
+// not running while a player's game is live.
 func (m *Manager) running(ctx context.Context, state *replay.State) (bool, error) {
 	running, err := m.exhibitions.running(ctx, state.ID)
 	if err != nil || !running || !showcased(state) {
@@ -192,7 +200,7 @@ func (m *Manager) running(ctx context.Context, state *replay.State) (bool, error
 	return played == nil, err
 }
 
-// keepFinished is how long a finished game is kept.
+// keepFinished returns how long a finished game is kept.
 func (m *Manager) keepFinished(final *replay.State) time.Duration {
 	if showcased(final) {
 		return min(m.KeepFinished, keepShowcase)
@@ -200,15 +208,16 @@ func (m *Manager) keepFinished(final *replay.State) time.Duration {
 	return m.KeepFinished
 }
 
-// runShowcase lets a showcase run for a time from now on, unless another one runs, and
-// reports whether it was paused before, or is new. No limit of callers applies to it.
+// runShowcase keeps a showcase running for the duration d, unless another one is running, and
+// reports whether it is new or was paused. The limits for players do not apply to it.
 func (e *exhibitions) runShowcase(ctx context.Context, gameID string, d time.Duration) (resumed bool, err error) {
 	of := store.Exhibition{GameID: gameID, PlayerID: showcaseCreator, Address: showcaseCreator}
 	return e.runFor(ctx, d, of, store.ExhibitionLimits{PerPlayer: 1})
 }
 
-// endIfOver removes a showcase from those that run if it ended before it was counted
-// among them again: no other one could begin for a while.
+// endIfOver stops counting a showcase that ended while a view of it was being reported. The
+// report has counted it as running again, so that no other showcase could begin for a
+// while.
 func (e *exhibitions) endIfOver(ctx context.Context, gameID string) error {
 	heads, err := e.log.Heads(ctx, []string{gameID})
 	if err != nil || heads[0].State != nil && heads[0].State.Status != replay.Finished {

@@ -14,8 +14,8 @@ import (
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// Ensure that one showcase runs on all servers, whatever the limits, and another one
-// when it has ended or was not renewed.
+// Ensure that at most one showcase runs on all servers, regardless of the limits, and that
+// another one can run after it has ended or expired.
 func TestExhibitions_RunShowcase(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -33,7 +33,7 @@ func TestExhibitions_RunShowcase(t *testing.T) {
 			require.ErrorAs(t, err, &full)
 			began, err = e.run(ctx, "first", showcaseCreator, "::1")
 			require.NoError(t, err)
-			assert.False(t, began, "it runs on")
+			assert.False(t, began, "the showcase was already running")
 		}
 		require.NoError(t, there.end(ctx, "first"))
 		began, err = there.runShowcase(ctx, "second", time.Millisecond)
@@ -46,24 +46,49 @@ func TestExhibitions_RunShowcase(t *testing.T) {
 	})
 }
 
-// Ensure that a server is told once that clients find no game that moves, and only if
-// it may begin one.
+// Ensure that a showcase stops running so long before the last view is PauseAfter ago that it
+// can end by then, and that it stays running while it is viewed.
+func TestExhibitions_LapseShowcase(t *testing.T) {
+	t.Parallel()
+	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
+		e := exhibitionsOn(s, time.Minute, limits.Limits{})
+		running := func() bool {
+			t.Helper()
+			running, err := exhibitionsOn(s, time.Minute, limits.Limits{}).running(t.Context(), "a")
+			require.NoError(t, err)
+			return running
+		}
+		for range 2 {
+			_, err := e.run(t.Context(), "a", showcaseCreator, "")
+			require.NoError(t, err)
+			forward(50 * time.Second)
+			assert.True(t, running())
+		}
+		forward(5 * time.Second)
+		assert.False(t, running())
+	})
+}
+
+// Ensure that Listed requests one showcase if no game is being played, the list has no showcase
+// and showcases are enabled, and otherwise requests none.
 func TestManager_Listed(t *testing.T) {
 	t.Parallel()
-	told := func(showcase bool, moving int) int {
+	requested := func(showcase bool, moving int, creator string) int {
 		m := &Manager{Config: Config{Showcase: showcase}}
 		m.showcase = newShowcase(m)
 		for range 3 {
-			m.Listed([]*replay.State{{Creator: replay.Player{ID: "ann"}}}, moving)
+			m.Listed([]*replay.State{{Creator: replay.Player{ID: creator}}}, moving)
 		}
 		return len(m.showcase.wanted)
 	}
-	assert.Equal(t, 1, told(true, 0))
-	assert.Equal(t, 0, told(true, 1))
-	assert.Equal(t, 0, told(false, 0))
+	assert.Equal(t, 1, requested(true, 0, "ann"))
+	assert.Equal(t, 0, requested(true, 1, "ann"))
+	assert.Equal(t, 0, requested(true, 0, showcaseCreator))
+	assert.Equal(t, 0, requested(false, 0, "ann"))
 }
 
-// Ensure that a showcase has seats for bots of its variant, and that variants alternate.
+// Ensure that a showcase has only bots of its variant in its seats, and that variants
+// alternate.
 func TestProgram(t *testing.T) {
 	t.Parallel()
 	var last *replay.State

@@ -24,7 +24,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
-// full is a queue whose disk is full while err is set.
+// full is a queue whose Remove fails with err if err is set, as if the disk were full.
 type full struct {
 	store.Queue
 	err error
@@ -37,7 +37,7 @@ func (f *full) Remove(ctx context.Context, gameID string) error {
 	return f.Queue.Remove(ctx, gameID)
 }
 
-// Ensure that a game ends with its result recorded, or not at all.
+// Ensure that the end of a game and its result are stored either together or not at all.
 func TestManager_Within(t *testing.T) {
 	t.Parallel()
 	s := storetest.OnSQLite(t, sqlite.Options{Memory: true})
@@ -72,8 +72,9 @@ func TestManager_Within(t *testing.T) {
 	require.NoError(t, err)
 	draft.Then = m.Within
 
-	// is requires that the end of the game is stored, or nothing of it.
-	is := func(ended bool) {
+	// stored requires that both the end of the game and its result are stored if ended is
+	// set, and that neither is stored otherwise.
+	stored := func(ended bool) {
 		t.Helper()
 		n := 0
 		if ended {
@@ -95,17 +96,17 @@ func TestManager_Within(t *testing.T) {
 		require.NoError(t, err)
 		assert.Len(t, due, 1-n)
 	}
-	is(false)
+	stored(false)
 	jobs.err = store.Failed(store.Full, "the disk is full")
 	_, err = m.Log.Append(ctx, draft)
 	require.ErrorIs(t, err, jobs.err)
-	is(false)
+	stored(false)
 	jobs.err = nil
 	appended, err := m.Log.Append(ctx, draft)
 	require.NoError(t, err)
 	assert.True(t, appended.Then)
-	is(true)
-	assert.Zero(t, recorded, "only after the transaction")
+	stored(true)
+	assert.Zero(t, recorded, "Recorded is called only after the transaction")
 }
 
 func scoreOf(s *replay.State) int32 { return directory.Of(s, 0).Score }

@@ -10,14 +10,19 @@ import (
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// ErrNotSeated means the caller holds no seat in the game, or not the one named.
-var ErrNotSeated = errors.New("the caller holds no such seat")
+// ErrNotSeated means that the caller has no seat in the game, or not the seat that the call
+// names.
+var ErrNotSeated = errors.New("the caller does not have that seat")
 
-// VersionConflictError means the game is not at the version of the call.
+// ErrUndoAttempt means that the game is an attempt at a challenge.
+var ErrUndoAttempt = errors.New("moves of an attempt cannot be undone")
+
+// VersionConflictError means that the game is not at Call.Version.
 type VersionConflictError struct {
-	// Version is the game's.
+	// Version is the current version of the game.
 	Version int32
 }
 
@@ -27,38 +32,81 @@ func (e *VersionConflictError) Error() string {
 
 // Call is a request to append an entry to a game.
 type Call struct {
-	// PlayerID is the caller; empty for the server itself.
+	// PlayerID identifies the caller. It is empty for the server itself.
 	PlayerID string
-	// Version that the caller saw, 0 for any.
+	// Version is the version of the game that the caller has seen, or 0 if the call applies
+	// to any version.
 	Version int32
-	// Seat that the caller names, game.NoSeat if it leaves that to the server.
+	// Seat is the seat that the caller names, or game.NoSeat to let the server choose.
 	Seat int
-	// Action to append.
+	// Action is the action of the entry to append.
 	Action replay.Action
-	// NotBefore and NotAfter bound the time of the event by the store's clock; zero for
-	// no bound.
+	// NotBefore and NotAfter bound the time of the event, by the store's clock. Zero means no
+	// bound.
 	NotBefore, NotAfter time.Time
+
+	// inWindow restricts the action to the window of an attempt. fresh makes the hub read
+	// that window from the store again.
+	inWindow, fresh bool
 }
 
-// Do appends what the call asks for, and returns the event. A call that took effect
-// before gets the same event again.
+// Do appends the call's entry and returns the event. If the call is repeated after it took
+// effect, Do returns the same event again.
 //
 // Errors, in the order of the checks: ErrNotSeated, replay.ErrGameOver,
-// *VersionConflictError, replay.ErrNotStarted, replay.ErrNotYourTurn or
-// ErrNoUndo, game.ErrIllegalMove; also store.ErrTooEarly, store.ErrTooLate, store.ErrUnsettled,
-// *gamelog.DamagedError, replay.ErrUnknown, ErrStopping, that of ctx, or one of
-// the store. The result, or the error, was true of the log at a moment within the call.
+// *VersionConflictError, replay.ErrNotStarted, replay.ErrNotYourTurn, ErrUndoAttempt or
+// replay.ErrNoUndo, game.ErrIllegalMove; also store.ErrTooEarly, store.ErrTooLate, store.ErrUnsettled,
+// *gamelog.DamagedError, replay.ErrUnknown, ErrStopping, the error from ctx, or an error from the
+// store. The result, even if it is an error, matches the log at some moment during the call.
+//
+// In an attempt at a challenge, moves (by players and bots) and resignations are appended
+// only while the challenge is open. Do returns replay.ErrNotStarted before it opens and
+// replay.ErrGameOver after it has closed.
 func (m *Match) Do(ctx context.Context, call Call) (*Event, error) {
+	if m.State().IsAttempt() {
+		return m.doAttempt(ctx, call)
+	}
+	return m.carryOut(ctx, call)
+}
+
+func (m *Match) carryOut(ctx context.Context, call Call) (*Event, error) {
 	event, _, err := m.commit(ctx, func(tip gamelog.Tip) (*Event, *gamelog.Draft, error) {
 		return m.decide(ctx, tip, call)
 	})
 	return event, err
 }
 
-// commit appends the draft that decide makes of the game's state, and decides anew
-// if the log has moved on. If there is nothing to append, it returns what decide
-// answers instead, an earlier event or an error, once the log confirms the state
-// that it was decided on.
+// doAttempt is like Do but handles an attempt at a challenge. It first uses the challenge's
+// times as this server has cached them. If they rule out the call, it reads them from the
+// store.
+func (m *Match) doAttempt(ctx context.Context, call Call) (*Event, error) {
+	switch call.Action.(type) {
+	case replay.Moved, replay.Resigned:
+		call.inWindow = true
+	}
+	event, err := m.carryOut(ctx, call)
+	if !call.inWindow || !errors.Is(err, store.ErrTooEarly) && !errors.Is(err, store.ErrTooLate) {
+		return event, err
+	}
+	call.fresh = true
+	if event, err = m.carryOut(ctx, call); errors.Is(err, store.ErrTooLate) {
+		// The challenge closed after its window was read. Reread the window, because an
+		// outage may have postponed the close.
+		event, err = m.carryOut(ctx, call)
+	}
+	switch {
+	case errors.Is(err, store.ErrTooEarly):
+		err = replay.ErrNotStarted
+	case errors.Is(err, store.ErrTooLate):
+		err = replay.ErrGameOver
+	}
+	return event, err
+}
+
+// commit appends the draft that decide makes from the game's state, and calls decide again if
+// the log has moved on. If there is nothing to append, commit returns the earlier event or
+// the error that decide returned, as soon as the log confirms the state that decide was
+// given.
 func (m *Match) commit(ctx context.Context, decide func(gamelog.Tip) (*Event, *gamelog.Draft, error)) (*Event, *replay.State, error) {
 	tip := m.currentTip()
 	for confirmed := false; ; confirmed = true {
@@ -85,8 +133,8 @@ func (m *Match) commit(ctx context.Context, decide func(gamelog.Tip) (*Event, *g
 	}
 }
 
-// decide returns what a call leads to in the state of tip: the event that it led to
-// before, a draft, or an error.
+// decide returns the outcome of the call in the state of tip: the event of an earlier,
+// identical call, a draft, or an error.
 func (m *Match) decide(ctx context.Context, tip gamelog.Tip, call Call) (*Event, *gamelog.Draft, error) {
 	state := tip.State
 	entry := replay.Entry{Seat: game.NoSeat, Action: call.Action}
@@ -103,7 +151,7 @@ func (m *Match) decide(ctx context.Context, tip gamelog.Tip, call Call) (*Event,
 			return nil, nil, ErrNotSeated
 		}
 		if call.Seat != game.NoSeat {
-			own = []int{call.Seat} // The same action at another seat is no repeat.
+			own = []int{call.Seat} // The same action at another seat is not a repeated call.
 		}
 		entry.Seat = call.seat(state, own)
 		if resigning || call.Version < state.Version {
@@ -120,13 +168,16 @@ func (m *Match) decide(ctx context.Context, tip gamelog.Tip, call Call) (*Event,
 	}
 	switch action := entry.Action.(type) {
 	case replay.Moved:
-		// A stand-in moves until the player takes the seat back.
+		// The stand-in moves until the player takes the seat back.
 		if call.PlayerID != "" && state.Status == replay.Active && !state.Seats[entry.Seat].Held() {
 			return nil, nil, replay.ErrNotYourTurn
 		}
 	case replay.Undone:
 		if state.Status == replay.Waiting {
 			return nil, nil, replay.ErrNotStarted
+		}
+		if state.IsAttempt() {
+			return nil, nil, ErrUndoAttempt
 		}
 		if action.To == 0 {
 			action.To = state.UndoTo()
@@ -136,6 +187,13 @@ func (m *Match) decide(ctx context.Context, tip gamelog.Tip, call Call) (*Event,
 		}
 		entry.Action = action
 	}
+	if call.inWindow {
+		from, to, err := m.hub.Windows.Window(ctx, state, call.fresh)
+		if err != nil {
+			return nil, nil, err
+		}
+		call.NotBefore, call.NotAfter = from, to.Add(-time.Millisecond)
+	}
 	draft, err := tip.Draft(entry, call.NotBefore, m.past(ctx))
 	if err != nil {
 		return nil, nil, err
@@ -144,23 +202,24 @@ func (m *Match) decide(ctx context.Context, tip gamelog.Tip, call Call) (*Event,
 	return nil, draft, nil
 }
 
-// callsOff reports whether a call to resign abandons a game that has not started: it
-// is the creator's, seated or not, and seats are open.
+// callsOff reports whether a call to resign abandons a game that has not started. That is
+// the case if the caller is the creator, who need not have a seat, and seats are still
+// open.
 func (c Call) callsOff(state *replay.State) bool {
 	return c.PlayerID == state.Creator.ID && slices.ContainsFunc(state.Seats, replay.Seat.Open) &&
 		(c.Seat == game.NoSeat || slices.Contains(state.SeatsOf(c.PlayerID), c.Seat))
 }
 
-// ErrSeatTaken means no seat is open, or not the one named.
+// ErrSeatTaken means that no seat is open, or that the seat that the caller names is taken.
 var ErrSeatTaken = errors.New("the seat is taken")
 
-// Join gives a player the named seat or, for game.NoSeat, the player's own, else the
-// first open one. The player gets a seat back from a stand-in; a player who already
-// holds the seat keeps it. A player without a seat gets one only if admit, which may
-// be called more than once, allows it.
+// Join gives the player the given seat. If seat is game.NoSeat, it chooses the player's own
+// seat or, failing that, the first open one. A player whose stand-in holds the seat takes
+// it back; a player who already holds the seat keeps it. A player without a seat gets one
+// only if admit returns nil. Join may call admit more than once.
 //
-// Errors: replay.ErrGameOver, ErrSeatTaken, that of admit, and those of Do that
-// can happen to any call.
+// Errors: replay.ErrGameOver, ErrSeatTaken, the error from admit, and those errors of Do that
+// do not depend on the action.
 func (m *Match) Join(ctx context.Context, player replay.Player, seat int, admit func() error) (*replay.State, error) {
 	_, state, err := m.commit(ctx, func(tip gamelog.Tip) (*Event, *gamelog.Draft, error) {
 		state := tip.State
@@ -184,7 +243,8 @@ func (m *Match) Join(ctx context.Context, player replay.Player, seat int, admit 
 	return state, err
 }
 
-// chooseSeat returns the seat for a player who joins, game.NoSeat if there is none.
+// chooseSeat returns the seat to give to a player who joins and named the given seat, or
+// game.NoSeat if none is available.
 func chooseSeat(state *replay.State, playerID string, named int) int {
 	mine := func(s replay.Seat) bool { return s.Player.ID == playerID }
 	lent := func(s replay.Seat) bool { return mine(s) && s.Lent() }
@@ -194,7 +254,7 @@ func chooseSeat(state *replay.State, playerID string, named int) int {
 		}
 		return game.NoSeat
 	}
-	// slices.IndexFunc returns -1, which is game.NoSeat, for none.
+	// If no seat fits, slices.IndexFunc returns -1, which is game.NoSeat.
 	for _, fits := range []func(replay.Seat) bool{lent, mine, replay.Seat.Open} {
 		if i := slices.IndexFunc(state.Seats, fits); i >= 0 {
 			return i
@@ -203,8 +263,8 @@ func chooseSeat(state *replay.State, playerID string, named int) int {
 	return game.NoSeat
 }
 
-// seat returns the seat that the call is about: the one it names, else the caller's
-// seat that is to move, else the caller's first that has not resigned.
+// seat returns the seat that the call applies to: the seat it names, or else the caller's
+// seat whose turn it is, or else the caller's first seat that has not resigned.
 func (c Call) seat(state *replay.State, own []int) int {
 	if c.Seat != game.NoSeat || len(own) == 0 {
 		return c.Seat
@@ -220,9 +280,10 @@ func (c Call) seat(state *replay.State, own []int) int {
 	return own[len(own)-1]
 }
 
-// repeated returns the event of a call that took effect before, nil if it did not:
-// the event after its version, if that is the same action at a seat of the caller.
-// For a seat that has resigned it is that event, for any version.
+// repeated returns the event of an earlier, identical call, or nil if there was no such
+// call. The event after the given version qualifies if it has the same action and belongs
+// to one of the caller's seats. If the call resigns a seat that has already resigned,
+// repeated returns that resignation, regardless of the version.
 func (m *Match) repeated(ctx context.Context, state *replay.State, version int32, entry replay.Entry, own []int) (*Event, error) {
 	if _, resigning := entry.Action.(replay.Resigned); resigning && entry.Seat != game.NoSeat && state.Seats[entry.Seat].Resigned {
 		return m.find(ctx, func(_ int32, e replay.Entry) bool { return e.Same(entry) })
@@ -244,20 +305,20 @@ func (m *Match) repeated(ctx context.Context, state *replay.State, version int32
 		}
 		return event, nil
 	}
-	// To read one entry is quick; to replay the log up to it is not.
+	// Check the entry first: reading it is quick, but replaying the log up to it is not.
 	record, found, err := m.hub.Log.At(ctx, m.id, version+1)
 	if err != nil || !found {
 		return nil, err
 	}
-	standing, err := gamelog.EntryOf(record)
-	if err != nil || !same(standing) {
+	logged, err := gamelog.EntryOf(record)
+	if err != nil || !same(logged) {
 		return nil, err
 	}
 	return m.find(ctx, func(v int32, _ replay.Entry) bool { return v == version+1 })
 }
 
-// find returns the last event that fits, from memory or by replaying the log; nil for
-// none.
+// find returns the last event for which fits returns true, from memory or by replaying the log.
+// It returns nil if there is no such event.
 func (m *Match) find(ctx context.Context, fits func(version int32, e replay.Entry) bool) (*Event, error) {
 	for v := m.State().Version; ; v-- {
 		event := m.ring.at(v)

@@ -9,28 +9,28 @@ import (
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 )
 
-// confirmation is one check of the tip against the log, shared by all callers
-// that asked for it before it began.
+// confirmation is one check of the tip against the log, shared by all callers that requested
+// it before it began.
 type confirmation struct {
 	done chan struct{} // closed once the result is set
 	tip  gamelog.Tip
 	err  error
 }
 
-// Confirm returns the game as its log has it at a moment within the call.
+// Confirm returns the game's state as of some moment during the call, according to the log.
 func (m *Match) Confirm(ctx context.Context) (*replay.State, error) {
 	tip, err := m.confirm(ctx)
 	return tip.State, err
 }
 
-// confirm waits for a check that begins after the call: one that is running may
-// have read the log before an append that the caller knows of. Calls that come
-// while one is running share the next.
+// confirm waits for a check that begins after the call, because a check that is already
+// running may have read the log before an append that the caller knows of. Calls that arrive
+// while a check is running share the next one.
 func (m *Match) confirm(ctx context.Context) (gamelog.Tip, error) {
 	m.mu.Lock()
 	if !m.confirming {
-		// Here rather than in a goroutine of its own, which costs 5 % of the time to
-		// join a game: to wake it and to be woken.
+		// Run the check here. Handing it to another goroutine and waiting for the result
+		// would add 5% to the time it takes to join a game.
 		m.confirming = true
 		m.mu.Unlock()
 		defer m.confirmNext()
@@ -48,7 +48,7 @@ func (m *Match) confirm(ctx context.Context) (gamelog.Tip, error) {
 	}
 }
 
-// refresh has the tip checked without waiting for it.
+// refresh requests a full check of the tip without waiting for it.
 func (m *Match) refresh() {
 	m.markStale()
 	m.mu.Lock()
@@ -56,8 +56,8 @@ func (m *Match) refresh() {
 	m.requestConfirmation()
 }
 
-// requestConfirmation returns a confirmation that begins after the call. It is
-// called under m.mu.
+// requestConfirmation returns a confirmation that begins after the call. The caller holds
+// m.mu.
 func (m *Match) requestConfirmation() *confirmation {
 	if m.next == nil {
 		m.next = &confirmation{done: make(chan struct{})}
@@ -69,14 +69,14 @@ func (m *Match) requestConfirmation() *confirmation {
 	return c
 }
 
-// confirmNext ends a check and begins the next, if calls wait for it.
+// confirmNext ends a check and starts the next one if calls are waiting for it.
 func (m *Match) confirmNext() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.confirming = m.next != nil && m.hub.start(m, m.confirmLoop)
 }
 
-// confirmLoop makes one check after the other until no call waits for one.
+// confirmLoop runs checks one after another until no call is waiting.
 func (m *Match) confirmLoop(ctx context.Context) {
 	for {
 		m.mu.Lock()
@@ -94,14 +94,14 @@ func (m *Match) confirmLoop(ctx context.Context) {
 // markStale makes the next check a full one.
 func (m *Match) markStale() { m.confirmedAt.Store(-followTicks) }
 
-// stale reports whether the tip needs a full check: the last was followTicks ago, or
-// found a log that cannot be read.
+// stale reports whether the tip needs a full check, because the store has not confirmed it
+// for followTicks or because the log could not be read.
 func (m *Match) stale(now int64) bool {
 	return now-m.confirmedAt.Load() >= followTicks || m.failure.Load() != nil
 }
 
-// verify brings the tip to the end of the log, and tells watchers if the log cannot
-// be read.
+// verify advances the tip to the end of the log, and notifies watchers if the log cannot be
+// read.
 func (m *Match) verify(ctx context.Context) (gamelog.Tip, error) {
 	if m.hub.stopping.Err() != nil {
 		return gamelog.Tip{}, ErrStopping
@@ -120,11 +120,11 @@ func (m *Match) verify(ctx context.Context) (gamelog.Tip, error) {
 	return tip, err
 }
 
-// compare compares the tip with the end of the log, reads what is missing, and mends
-// a meta that fell behind. The end is compared by length and last ID alone if the
-// tip is not stale.
+// compare compares the tip with the end of the log, reads the missing entries, and repairs
+// metadata that fell behind. If the tip is not stale, it compares only the log's length and
+// last ID.
 func (m *Match) compare(ctx context.Context) (gamelog.Tip, error) {
-	// The tip first: a log that is read later can only be longer.
+	// Read the tip before the log, which can only grow in between.
 	tip, now := m.currentTip(), m.hub.ticks.Load()
 	if !m.stale(now) {
 		ends, watchers, err := m.hub.Log.EndsWith(ctx, m.id, tip.ID)
@@ -156,12 +156,12 @@ func (m *Match) compare(ctx context.Context) (gamelog.Tip, error) {
 			}
 		}
 	}
-	// They do not match: read and check the whole log before reporting it damaged.
+	// The tip and the log do not match. Read and check the whole log before reporting damage.
 	history, err := m.hub.Log.Load(ctx, m.id, tip.ID, ringSize)
 	if err != nil {
-		// A finished game expires, log and meta together.
+		// The log and metadata of a finished game expire together.
 		if errors.Is(err, gamelog.ErrNotFound) && tip.State.Status != replay.Finished {
-			err = &gamelog.DamagedError{GameID: m.id, Detail: fmt.Sprintf("it is gone, and had %s", tip.ID)}
+			err = &gamelog.DamagedError{GameID: m.id, Detail: fmt.Sprintf("it is gone; it had entry %s", tip.ID)}
 		}
 		return gamelog.Tip{}, err
 	}

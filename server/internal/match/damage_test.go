@@ -13,9 +13,9 @@ import (
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 )
 
-// Ensure that a log that is swapped, cut or emptied under running servers is
-// told to callers and watchers as damaged, that nothing is written to it, and
-// that all goes on when it is put back.
+// Ensure that a log that is swapped, cut or emptied while servers are running is reported as
+// damaged to callers and watchers, that servers do not write to it, and that the game
+// continues once the log is restored.
 func TestDamage(t *testing.T) {
 	t.Parallel()
 	const length = 8
@@ -40,15 +40,15 @@ func TestDamage(t *testing.T) {
 		last   int32
 	}{
 		{"swapped", swapped(length + 3), 0},
-		{"swapped for one as long", swapped(length), 0},
+		{"swapped for one of the same length", swapped(length), 0},
 		{"cut", cut(length - 3), length - 3},
-		{"cut to the first", cut(1), 1},
+		{"cut to the first entry", cut(1), 1},
 		{"emptied", cut(0), 0},
-		{"a hole", func(w *world, gameID string) {
+		{"entry missing", func(w *world, gameID string) {
 			id := w.content(gameID).log[3].ID
 			require.NoError(w.t, w.client.XDel(w.t.Context(), logKey(gameID), id).Err())
 		}, 3},
-		{"an entry too many", func(w *world, gameID string) {
+		{"extra entry", func(w *world, gameID string) {
 			log := w.content(gameID).log
 			require.NoError(w.t, w.client.Del(w.t.Context(), logKey(gameID)).Err())
 			w.put(gameID, append([]redis.XMessage{{ID: "0-1", Values: log[1].Values}}, log...))
@@ -113,8 +113,8 @@ func TestDamage(t *testing.T) {
 	})
 }
 
-// Ensure that the log and meta of a game that are both gone are a loss where
-// the game is known, and no game where it is not.
+// Ensure that a game whose log and metadata are both gone is reported as damaged by a server
+// that had it in memory, and as not found by any other.
 func TestDamage_Vanished(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -130,8 +130,8 @@ func TestDamage_Vanished(t *testing.T) {
 	})
 }
 
-// Ensure that a finished game that expires while it is in memory is gone, and
-// not damaged.
+// Ensure that a finished game that expires while it is in memory is reported as not found,
+// and not as damaged.
 func TestDamage_Expired(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -146,9 +146,9 @@ func TestDamage_Expired(t *testing.T) {
 	})
 }
 
-// Ensure that a Redis that went back to an earlier state is not believed by a
-// server that knows better, though the log fits by itself.
-func TestDamage_WentBack(t *testing.T) {
+// Ensure that a server reports a game as damaged if Redis was rolled back to an earlier state
+// than the server has seen, even though the log itself is consistent.
+func TestDamage_RolledBack(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
 		ctx := t.Context()
@@ -164,7 +164,8 @@ func TestDamage_WentBack(t *testing.T) {
 
 		_, err := m.Confirm(ctx)
 		require.EqualValues(t, 5, damagedAt(t, err))
-		// A server that does not know better goes on, also beyond.
+		// A server that has not seen the later entries continues the game, even past the
+		// versions of those entries.
 		newer := b.match(name("a"))
 		for range 6 {
 			newer.do(t, move(newer.State(), 1))
@@ -178,7 +179,7 @@ func TestDamage_WentBack(t *testing.T) {
 	})
 }
 
-// Ensure that a published event is believed only as far as the log confirms it.
+// Ensure that a published event is ignored unless the log contains it.
 func TestPublished_Forged(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -189,7 +190,7 @@ func TestPublished_Forged(t *testing.T) {
 		watcher := m.newWatcher(t.Context(), Spectator, nil)
 		defer watcher.Close()
 		state := m.play(t, 3)
-		// A move of another history, versions far ahead, and rubbish.
+		// Publish a move from another history, a version far ahead, and garbage.
 		entry := w.content(name("a")).log[2].Values["e"].(string)
 		for _, payload := range []string{"e 5-77 9999999999999 " + entry, "e 99-77 1 x", "e 5-77 1 ", "a -5", "e 4-1 1 x"} {
 			require.NoError(t, w.client.Publish(ctx, "game:{"+name("a")+"}:feed", payload).Err())
@@ -204,8 +205,8 @@ func TestPublished_Forged(t *testing.T) {
 	})
 }
 
-// Ensure that a game that a newer server went on with is left to it, by callers
-// and watchers alike, and by those that know nothing of it yet.
+// Ensure that calls and watchers get ErrUnknown for a game that a newer server has continued
+// with an unknown entry, and that no server loads or changes such a game.
 func TestUnknown(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -218,7 +219,7 @@ func TestUnknown(t *testing.T) {
 		defer watcher.Close()
 		_, err := m.Confirm(ctx)
 		require.NoError(t, err)
-		// An entry with field 31, of which nothing is known.
+		// Append an entry with the unknown field 31.
 		w.put(name("a"), []redis.XMessage{{ID: "5-77", Values: map[string]any{"t": "9999999999999", "e": "\xfa\x01\x00"}}})
 		require.NoError(t, w.client.HSet(ctx, metaKey(name("a")), "last", "5-77").Err())
 		w.unwritten(name("a"), func() {

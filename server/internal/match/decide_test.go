@@ -12,9 +12,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// Ensure that for one who holds several seats that what happened at one of them
-// is a repeat of a call that leaves open which seat is meant, and of one that
-// names it, but of none that names another.
+// Ensure that a call by a player with several seats counts as repeated if it names the seat of
+// the earlier event or no seat, but not if it names another seat.
 func TestDecide_Seats(t *testing.T) {
 	t.Parallel()
 	sd := seed(t, 1)
@@ -40,14 +39,14 @@ func TestDecide_Seats(t *testing.T) {
 		err    error
 		drafts bool
 	}{
-		{"the same again", at(ann, 1, game.NoSeat), true, nil, false},
-		{"the same seat, by name", at(ann, 1, 0), true, nil, false},
-		{"the same seat, whenever", at(ann, 99, 0), true, nil, false},
-		{"the other seat, then", at(ann, 1, 1), false, &VersionConflictError{Version: 2}, false},
-		{"the other seat, now", at(ann, 2, 1), false, nil, true},
-		{"somebody else, then", at(bob, 1, game.NoSeat), false, &VersionConflictError{Version: 2}, false},
-		{"somebody else, now", at(bob, 0, game.NoSeat), false, nil, true},
-		{"somebody else's seat", at(bob, 1, 0), false, ErrNotSeated, false},
+		{"no seat named", at(ann, 1, game.NoSeat), true, nil, false},
+		{"the same seat", at(ann, 1, 0), true, nil, false},
+		{"the same seat at another version", at(ann, 99, 0), true, nil, false},
+		{"the other seat at the old version", at(ann, 1, 1), false, &VersionConflictError{Version: 2}, false},
+		{"the other seat at the current version", at(ann, 2, 1), false, nil, true},
+		{"another player at the old version", at(bob, 1, game.NoSeat), false, &VersionConflictError{Version: 2}, false},
+		{"another player at any version", at(bob, 0, game.NoSeat), false, nil, true},
+		{"another player's seat", at(bob, 1, 0), false, ErrNotSeated, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -15,7 +15,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// idle is a move that changes nothing, and so is illegal.
+// idle returns a move that would not change the board and is therefore illegal.
 func idle(t *testing.T, s *replay.State) replay.Moved {
 	t.Helper()
 	for _, d := range []game.Direction{game.Up, game.Right, game.Down, game.Left} {
@@ -30,8 +30,8 @@ func idle(t *testing.T, s *replay.State) replay.Moved {
 	return replay.Moved{Move: game.To(game.Cell{})}
 }
 
-// Ensure that a call that cannot be followed is refused with the first reason
-// in order, and leaves the log as it is.
+// Ensure that a refused call gets the first applicable error in the documented order, and
+// leaves the log unchanged.
 func TestDo_Order(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -62,22 +62,22 @@ func TestDo_Order(t *testing.T) {
 			call Call
 			want error
 		}{
-			{"a stranger, and all else wrong too", over, call(bob.ID, 99, illegal), ErrNotSeated},
-			{"a stranger while it waits", waiting, call(bob.ID, 1, illegal), ErrNotSeated},
+			{"a stranger, with everything else wrong too", over, call(bob.ID, 99, illegal), ErrNotSeated},
+			{"a stranger in a waiting game", waiting, call(bob.ID, 1, illegal), ErrNotSeated},
 			{"a stranger who resigns", active, call(bob.ID, 0, replay.Resigned{}), ErrNotSeated},
-			{"somebody else's seat", active, seat(resign(0), 1), ErrNotSeated},
+			{"another player's seat", active, seat(resign(0), 1), ErrNotSeated},
 			{"no such seat", active, seat(resign(0), -7), ErrNotSeated},
-			{"over, and the version too new", over, call(ann.ID, 99, illegal), replay.ErrGameOver},
-			{"over, and the version too old", over, call(ann.ID, 3, illegal), replay.ErrGameOver},
+			{"over, and version too new", over, call(ann.ID, 99, illegal), replay.ErrGameOver},
+			{"over, and version too old", over, call(ann.ID, 3, illegal), replay.ErrGameOver},
 			{"over", over, call(ann.ID, 6, illegal), replay.ErrGameOver},
-			{"a version too old", active, call(ann.ID, 4, illegal), conflict},
-			{"a version too new", active, call(ann.ID, 6, illegal), conflict},
-			{"a version of long ago", active, call(ann.ID, 1, illegal), conflict},
-			{"resigning at a version too old", active, resign(4), conflict},
-			{"resigning at a version too new", active, resign(6), conflict},
-			{"a version too new while it waits", waiting, call("", 2, illegal), &VersionConflictError{Version: 1}},
-			{"while it waits", waiting, seat(call("", 1, illegal), 0), replay.ErrNotStarted},
-			{"another seat", active, seat(call("", 5, illegal), 1), replay.ErrNotYourTurn},
+			{"version too old", active, call(ann.ID, 4, illegal), conflict},
+			{"version too new", active, call(ann.ID, 6, illegal), conflict},
+			{"version far too old", active, call(ann.ID, 1, illegal), conflict},
+			{"resigning with version too old", active, resign(4), conflict},
+			{"resigning with version too new", active, resign(6), conflict},
+			{"version too new in a waiting game", waiting, call("", 2, illegal), &VersionConflictError{Version: 1}},
+			{"waiting game", waiting, seat(call("", 1, illegal), 0), replay.ErrNotStarted},
+			{"a seat that is not to move", active, seat(call("", 5, illegal), 1), replay.ErrNotYourTurn},
 			{"a cell", active, call(ann.ID, 5, illegal), game.ErrIllegalMove},
 			{"nothing moves", active, call(ann.ID, 5, idle(t, active.State())), game.ErrIllegalMove},
 			{"illegal, and too early", active, early(call(ann.ID, 5, illegal)), game.ErrIllegalMove},
@@ -100,8 +100,8 @@ func TestDo_Order(t *testing.T) {
 	})
 }
 
-// Ensure that a call that is made again gets its event, however long ago that
-// was, on every server, and is not made twice.
+// Ensure that a repeated call returns the event of the first call, on every server and no
+// matter how old the event is, and does not take effect twice.
 func TestDo_Repeated(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -126,14 +126,14 @@ func TestDo_Repeated(t *testing.T) {
 					require.Equal(t, events[i].Change, again.Change)
 					same(t, events[i].State, again.State)
 
-					// Something else at that version is no repeat.
+					// A different action at that version is not a repeated call.
 					other := calls[i]
 					moved := other.Action.(replay.Moved)
 					moved.ByBot = true
 					other.Action = moved
 					_, err := m.Do(t.Context(), other)
 					require.Equal(t, &VersionConflictError{Version: int32(len(calls) + 1)}, err)
-					// Nor is another player's request.
+					// The same action by another player is not a repeated call.
 					other = calls[i]
 					other.PlayerID = bob.ID
 					_, err = m.Do(t.Context(), other)
@@ -145,7 +145,7 @@ func TestDo_Repeated(t *testing.T) {
 		fresh := w.serve(w.addr).match(name("a"))
 		ask(fresh)
 
-		// Resigning is repeated by resigning, whatever the version.
+		// Resigning again is a repeated call, regardless of the version.
 		end := m.do(t, resign(0))
 		require.Equal(t, replay.Finished, end.State.Status)
 		for _, m := range []*Match{m, fresh, w.serve(w.addr).match(name("a"))} {
@@ -168,8 +168,8 @@ func TestDo_Repeated(t *testing.T) {
 	})
 }
 
-// Ensure that a game ends with a trace for others before its last event, and
-// with its result seen to after it; and that without the trace it does not end.
+// Ensure that a job for other servers is stored before a game's last event and that the
+// result is recorded after it, and that the game does not end if the job cannot be stored.
 func TestDo_Ends(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -178,7 +178,7 @@ func TestDo_Ends(t *testing.T) {
 		m := s.match(name("a"))
 		m.play(t, 3)
 		soon, _ := s.plans.told()
-		require.Zero(t, soon, "nothing to be done later")
+		require.Zero(t, soon, "no job is needed yet")
 
 		away := errors.New("away")
 		s.plans.err = away
@@ -195,7 +195,7 @@ func TestDo_Ends(t *testing.T) {
 		assert.Equal(t, []int32{1, 2, 3, 4, 5, 6}, s.seen.versions())
 
 		m.do(t, resign(0))
-		assert.Len(t, s.plans.ended, 1, "a repeat ends nothing")
+		assert.Len(t, s.plans.ended, 1, "a repeated call does not end the game again")
 		w.check(name("a"), s)
 
 		// The server itself ends an abandoned game.
@@ -207,8 +207,8 @@ func TestDo_Ends(t *testing.T) {
 	})
 }
 
-// Ensure that a game is created once, however often and with whatever content
-// creation is repeated.
+// Ensure that a game is created only once, even if its creation is repeated, with the same
+// or different content.
 func TestCreate(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -225,7 +225,7 @@ func TestCreate(t *testing.T) {
 		}
 		now := a.match(name("a")).play(t, 3)
 		for _, s := range []*server{a, b} {
-			// The server drew another seed when it was asked again.
+			// The server drew a different seed for the repeated request.
 			other := seed(t, 2)
 			again := c
 			again.Commitment = other.Commitment()
@@ -243,7 +243,7 @@ func TestCreate(t *testing.T) {
 		require.ErrorIs(t, err, gamelog.ErrNotFound)
 		_, err = b.Acquire(ctx, name("b"))
 		require.ErrorIs(t, err, gamelog.ErrNotFound)
-		assert.Equal(t, 1, b.Live(), "what is not there takes no room")
+		assert.Equal(t, 1, b.Live(), "a game that does not exist does not stay in memory")
 
 		require.NoError(t, w.client.Del(ctx, logKey(name("a"))).Err())
 		_, err = w.serve(w.addr).Create(ctx, name("a"), c, sd)
@@ -251,8 +251,8 @@ func TestCreate(t *testing.T) {
 	})
 }
 
-// Ensure that a call on a game whose state here is past is judged as the log
-// stands, not as this server thinks.
+// Ensure that the outcome of a call depends on the state in the log, even if this server's copy
+// is out of date.
 func TestDo_Stale(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -265,7 +265,7 @@ func TestDo_Stale(t *testing.T) {
 		sixth := move(ahead.State(), 0)
 		later := ahead.do(t, sixth)
 		ahead.play(t, 4)
-		require.EqualValues(t, 1, stale.State().Version, "it follows nothing")
+		require.EqualValues(t, 1, stale.State().Version, "a match without watchers gets no events")
 		same(t, event.State, stale.do(t, first).State)
 		same(t, later.State, stale.do(t, sixth).State)
 		require.EqualValues(t, 10, stale.State().Version)
@@ -280,7 +280,7 @@ func TestDo_Stale(t *testing.T) {
 		next := stale.do(t, move(now, 0))
 		require.EqualValues(t, 16, next.State.Version, "a version that this server did not know yet")
 
-		// The other has the older state now.
+		// Now the other server's state is out of date.
 		_, err = ahead.Do(t.Context(), move(now, 1))
 		require.Equal(t, &VersionConflictError{Version: 16}, err)
 		ahead.do(t, resign(0))
@@ -290,7 +290,7 @@ func TestDo_Stale(t *testing.T) {
 	})
 }
 
-// Ensure that a call whose time is up says so and no more.
+// Ensure that a call whose context is done returns the context's error.
 func TestDo_ContextEnded(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -300,12 +300,12 @@ func TestDo_ContextEnded(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		call := move(m.State(), 0)
-		_, _ = m.Do(ctx, call) // The store may have carried it out before ctx was looked at.
+		_, _ = m.Do(ctx, call) // The store may have appended the move before ctx was checked.
 		_, err := m.Confirm(ctx)
 		if err != nil {
 			require.ErrorIs(t, err, context.Canceled)
 		}
-		// Whatever became of it, asking again tells.
+		// Whether or not the move was appended, repeating the call returns its event.
 		require.EqualValues(t, 2, m.do(t, call).State.Version)
 		w.check(name("a"), s)
 	})

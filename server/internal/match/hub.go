@@ -14,44 +14,54 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// ErrStopping means that this server is stopping; another may serve the game.
+// ErrStopping means that this server is stopping. Another server may serve the game.
 var ErrStopping = errors.New("the server is stopping")
 
-// Agenda is told of games that have to be processed later.
+// Agenda schedules games that have to be processed after an entry.
 type Agenda interface {
-	// EnqueueSoon schedules the game to be processed within seconds, by any server that is
-	// alive then. It returns when that is stored.
+	// EnqueueSoon schedules the game to be processed within seconds by any server that is
+	// running then. It returns once the job is stored.
 	EnqueueSoon(ctx context.Context, gameID string) error
-	// Within stores what follows from an entry, in the transaction that appends it: the
-	// result of a finished game, else that the game has to be processed. It is called
-	// instead of EnqueueSoon if the store has transactions, with the state after the
-	// entry, and again if the transaction fails.
+	// Within stores the consequences of an entry in the transaction that appends it: the
+	// result of a finished game, or else a job to process the game. next is the state after
+	// the entry. If the store has transactions, Within is called instead of EnqueueSoon. It
+	// is called again if the transaction is retried.
 	Within(ctx context.Context, next *replay.State) error
-	// Appended is called with the state after each entry that this server appended, and
-	// whether Within was called in the transaction. It returns within a second; for a
-	// finished game it tries to record the result.
+	// Appended is called with the state after each entry that this server appended; within
+	// reports whether Within was called in the transaction. It must return within a second.
+	// If the game is over, Appended tries to record the result.
 	Appended(ctx context.Context, state *replay.State, within bool)
 }
 
-// Observer is told what happens in the matches of this server, for lists and
-// metrics. Its methods must not block.
+// Observer receives the events of this server's matches, for lists and metrics. Its methods
+// must not block.
 type Observer interface {
 	// Appended is called with each entry that this server appended.
 	Appended(event *Event, watchers int)
-	// Delivered is called for each new event, with how many watchers of this server
-	// are shown it, players of the game included.
+	// Delivered is called for each new event with the number of this server's watchers that
+	// receive it, including players of the game.
 	Delivered(watchers int)
-	// Conflicted is called when another server appended first.
+	// Conflicted is called when an append fails because another server appended first.
 	Conflicted()
-	// Watched is called when the number of a game's watchers changed.
+	// Watched is called when a game's number of watchers has changed, and periodically
+	// while the game is watched.
 	Watched(state *replay.State, watchers int)
 }
 
-// Config is what a Hub works with. All fields are needed.
+// Windows looks up when attempts at challenges may be played.
+type Windows interface {
+	// Window returns the period in which the player of an attempt may play, excluding its
+	// end. If fresh is set, Window reads it from the store; otherwise the result may be out
+	// of date. The error is replay.ErrNotStarted if the start is not known yet.
+	Window(ctx context.Context, attempt *replay.State, fresh bool) (from, to time.Time, err error)
+}
+
+// Config configures a Hub. All fields are required, except Windows, which only attempts need.
 type Config struct {
-	Log  *gamelog.Log
-	Feed store.Feed
-	// Transactional reports whether the store of the Log has transactions.
+	Log     *gamelog.Log
+	Feed    store.Feed
+	Windows Windows
+	// Transactional reports whether the Log's store has transactions.
 	Transactional bool
 
 	Agenda   Agenda
@@ -59,9 +69,10 @@ type Config struct {
 	Logger   *slog.Logger
 	// ServerID is unique to this server.
 	ServerID string
-	// Idle is how long a match without players and watchers stays in memory.
+	// Idle is how long a match without players or watchers stays in memory.
 	Idle time.Duration
-	// Stall is how long a watcher may take for one message, to the second.
+	// Stall is the longest time a watcher may take to read one message, rounded down to whole
+	// seconds.
 	Stall time.Duration
 }
 
@@ -74,14 +85,14 @@ type Hub struct {
 	matches map[string]*Match
 	closed  bool
 
-	group    sync.WaitGroup // of the hub's goroutines
+	group    sync.WaitGroup // tracks the hub's goroutines
 	stopping context.Context
 	stop     context.CancelFunc
 	watchers atomic.Int64
-	ticks    atomic.Int64 // a clock of seconds that is quick to read, from 1
+	ticks    atomic.Int64 // number of ticks, starting at 1; faster to read than the clock
 }
 
-// NewHub makes a Hub. Run must be called for it to serve.
+// NewHub returns a Hub, which serves games while Run is running.
 func NewHub(c Config) *Hub {
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &Hub{
@@ -91,19 +102,19 @@ func NewHub(c Config) *Hub {
 	return h
 }
 
-// sweepEvery is how often unused matches are dropped, tick how often watchers are
-// checked and counted. A followed game is checked against its log every followTicks,
-// in case its feed lost an entry, unless the store confirmed the tip since: for 10,000
-// watched games with moves on this server that saves 2,000 reads a second. Each match
-// has its own phase, which spreads the checks.
+// Unused matches are dropped every sweepEvery. Watchers are checked and counted every tick.
+// A followed game is checked against its log every followTicks, in case its feed lost an
+// entry. The check is skipped if the store has confirmed the tip in the meantime. With
+// 10,000 watched games that are played on this server, that saves 2,000 reads per second.
+// Each match has its own phase, so that the checks are spread out.
 const (
 	sweepEvery  = 5 * time.Second
 	tick        = time.Second
 	followTicks = 5
 )
 
-// Run runs until ctx ends, and then until all the hub's goroutines have ended, while
-// watchers and calls get ErrStopping.
+// Run runs the hub until ctx is done. It then stops the hub, so that watchers and calls get
+// ErrStopping, and waits for all of the hub's goroutines.
 func (h *Hub) Run(ctx context.Context) error {
 	sweep, ticks := time.NewTicker(sweepEvery), time.NewTicker(tick)
 	defer sweep.Stop()
@@ -129,6 +140,9 @@ func (h *Hub) Run(ctx context.Context) error {
 	}
 }
 
+// Stopping returns a channel that is closed when the hub stops.
+func (h *Hub) Stopping() <-chan struct{} { return h.stopping.Done() }
+
 func (h *Hub) close() {
 	h.mu.Lock()
 	h.closed = true
@@ -140,10 +154,10 @@ func (h *Hub) close() {
 	h.group.Wait()
 }
 
-// retractTimeout bounds retractCounts. Counts that it misses expire.
+// retractTimeout limits the duration of retractCounts. Counts that were not retracted expire.
 const retractTimeout = time.Second
 
-// retractCounts reports to the other servers that this one has no watchers.
+// retractCounts reports to the other servers that this server no longer has any watchers.
 func (h *Hub) retractCounts() {
 	ctx, cancel := context.WithTimeout(context.Background(), retractTimeout)
 	defer cancel()
@@ -156,8 +170,8 @@ func (h *Hub) retractCounts() {
 	group.Wait()
 }
 
-// start runs f in a goroutine of the hub, unless the hub is closed. The match stays
-// in memory while it runs.
+// start runs f in a new goroutine of the hub, unless the hub is closed, and reports whether it did.
+// The match stays in memory while f is running.
 func (h *Hub) start(m *Match, f func(context.Context)) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -172,11 +186,11 @@ func (h *Hub) start(m *Match, f func(context.Context)) bool {
 	return true
 }
 
-// Acquire returns the match of a game, and loads it if it is not in memory. The caller
-// releases it.
+// Acquire returns the match of a game, and loads it if it is not in memory. The caller must
+// release it.
 //
-// Errors: gamelog.ErrNotFound, *gamelog.DamagedError, replay.ErrUnknown,
-// ErrStopping, that of ctx, or one of the store.
+// Errors: gamelog.ErrNotFound, *gamelog.DamagedError, replay.ErrUnknown, ErrStopping, the
+// error from ctx, or an error from the store.
 func (h *Hub) Acquire(ctx context.Context, gameID string) (*Match, error) {
 	for retried := false; ; retried = true {
 		h.mu.Lock()
@@ -189,7 +203,8 @@ func (h *Hub) Acquire(ctx context.Context, gameID string) (*Match, error) {
 			m = newMatch(h, gameID)
 			h.matches[gameID] = m
 			m.refs++
-			// In a goroutine, since other callers wait for it, too.
+			// Load in a goroutine, because other callers may be waiting for the match even
+			// if this one gives up.
 			h.group.Go(func() {
 				defer m.Release()
 				m.load(h.stopping)
@@ -207,8 +222,8 @@ func (h *Hub) Acquire(ctx context.Context, gameID string) (*Match, error) {
 			if !joined || retried {
 				return nil, m.loadErr
 			}
-			// The load may have begun before the call: a game that it did not find may
-			// have been created since.
+			// Retry, because the load may have begun before this call and the game may have
+			// been created since.
 		case <-ctx.Done():
 			m.Release()
 			return nil, ctx.Err()
@@ -216,14 +231,14 @@ func (h *Hub) Acquire(ctx context.Context, gameID string) (*Match, error) {
 	}
 }
 
-// Retain is Acquire for a match that the caller has not released yet.
+// Retain acquires the match once more for a caller that has not released it yet.
 func (m *Match) Retain() {
 	m.hub.mu.Lock()
 	defer m.hub.mu.Unlock()
 	m.refs++
 }
 
-// Release gives back what Acquire returned.
+// Release releases a match that Acquire, Retain or Cached acquired.
 func (m *Match) Release() {
 	m.hub.mu.Lock()
 	defer m.hub.mu.Unlock()
@@ -249,7 +264,7 @@ func (h *Hub) all() []*Match {
 	return all
 }
 
-// Cached returns the loaded matches. The caller releases each.
+// Cached returns the loaded matches. The caller must release each of them.
 func (h *Hub) Cached() []*Match {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -263,8 +278,8 @@ func (h *Hub) Cached() []*Match {
 	return cached
 }
 
-// WithRunningClock returns the states of the loaded matches in which a player's clock
-// runs, without those whose log cannot be read.
+// WithRunningClock returns the states of the loaded matches in which a player's clock is
+// running. It omits matches whose log cannot be read.
 func (h *Hub) WithRunningClock() []*replay.State {
 	var clocked []*replay.State
 	for _, m := range h.all() {
@@ -278,7 +293,7 @@ func (h *Hub) WithRunningClock() []*replay.State {
 	return clocked
 }
 
-// loaded reports whether the match was loaded.
+// loaded reports whether the match was loaded successfully.
 func (m *Match) loaded() bool {
 	select {
 	case <-m.ready:
@@ -295,11 +310,11 @@ func (h *Hub) Live() int {
 	return len(h.matches)
 }
 
-// Watchers returns how many watch matches on this server.
+// Watchers returns the number of watchers on this server.
 func (h *Hub) Watchers() int { return int(h.watchers.Load()) }
 
-// softLimit is how many matches may be in memory before unused ones are dropped at
-// once instead of after Config.Idle. A match of 2048 takes some 30 kB.
+// softLimit is the number of matches in memory above which unused ones are dropped
+// immediately instead of after Config.Idle. A match of 2048 takes about 30 kB.
 const softLimit = 100_000
 
 func (h *Hub) sweep(now time.Time) {
@@ -310,17 +325,18 @@ func (h *Hub) sweep(now time.Time) {
 		idle = 0
 	}
 	for id, m := range h.matches {
-		// A match whose watchers left stays until that was reported.
+		// A match whose watchers have left stays until the new count has been reported.
 		if m.refs == 0 && m.watching.reported.Load() == 0 && now.Sub(m.idleFrom) >= idle {
 			delete(h.matches, id)
 		}
 	}
 }
 
-// Create creates a game. If the ID was used for a game with the same content, it
-// returns that game at its current version.
+// Create creates a game. If the ID was already used for a game with the same content,
+// Create returns that game's current state.
 //
-// Errors: ErrExists for one with other content, and those of Acquire.
+// Errors: ErrExists if the existing game has different content, and the errors that Acquire
+// returns.
 func (h *Hub) Create(ctx context.Context, gameID string, created replay.Created, seed game.Seed) (*replay.State, error) {
 	draft, err := gamelog.NewGame(gameID, created, seed)
 	if err != nil {
@@ -343,12 +359,13 @@ func (h *Hub) Create(ctx context.Context, gameID string, created replay.Created,
 	}
 }
 
-// ErrExists means that the ID was used for a game with other content.
-var ErrExists = errors.New("the game was created with other content")
+// ErrExists means that the ID was used for a game with different content.
+var ErrExists = errors.New("the game was created with different content")
 
-// Existing returns an existing game if it was created with the given content.
+// Existing returns the current state of an existing game if the game was created with the
+// given content.
 //
-// Errors: ErrExists if it was not, and those of Acquire.
+// Errors: ErrExists if the content differs, and the errors that Acquire returns.
 func (h *Hub) Existing(ctx context.Context, gameID string, created replay.Created) (*replay.State, error) {
 	m, err := h.Acquire(ctx, gameID)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 )
 
-// Ensure that watchers are counted over all servers, and that those of a server
-// that died are forgotten.
+// Ensure that watchers are counted across all servers, and that those of a crashed server are
+// no longer counted after a while.
 func TestAudience(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -23,7 +23,7 @@ func TestAudience(t *testing.T) {
 		a.create(name("a"), "classic")
 		ma, mb := a.match(name("a")), b.match(name("a"))
 		now := time.Now()
-		// round lets both servers count, until they agree on a number.
+		// round makes both servers report their counts until the total is want on both.
 		round := func(want int) {
 			t.Helper()
 			require.Eventually(t, func() bool {
@@ -31,7 +31,7 @@ func TestAudience(t *testing.T) {
 				a.countAudiences(now)
 				b.countAudiences(now)
 				return ma.Watchers() == want && mb.Watchers() == want
-			}, patience, 5*time.Millisecond, "%d watch, not %d and %d", want, ma.Watchers(), mb.Watchers())
+			}, patience, 5*time.Millisecond, "want %d watchers, got %d and %d", want, ma.Watchers(), mb.Watchers())
 		}
 		wa := ma.newWatcher(t.Context(), Spectator, nil)
 		wb := []*Watcher{mb.newWatcher(t.Context(), Spectator, nil), mb.newWatcher(t.Context(), Spectator, nil)}
@@ -46,37 +46,38 @@ func TestAudience(t *testing.T) {
 			require.NotNil(t, update.Audience)
 			assert.Equal(t, 3, update.Audience.Watchers)
 			update, changed := watcher.Next(1)
-			require.Equal(t, Update{}, update, "told once")
+			require.Equal(t, Update{}, update, "each announcement arrives once")
 			now = now.Add(announceEvery)
 			a.countAudiences(now)
 			b.countAudiences(now)
 			<-changed
 			update, _ = watcher.Next(1)
-			require.NotNil(t, update.Audience, "told again, lest the stream be thought idle")
+			require.NotNil(t, update.Audience, "the audience is announced again to keep the stream active")
 		}
-		// A server without watchers knows it all the same.
+		// A server without watchers also learns the total.
 		c := w.still(w.addr)
 		mc := c.match(name("a"))
 		mc.play(t, 1)
 		assert.Equal(t, 3, c.seen.crowd)
 		wb[0].Close()
 		round(2)
-		require.Equal(t, 3, mc.Watchers(), "it follows nothing")
+		require.Equal(t, 3, mc.Watchers(), "a match without watchers gets no totals")
 		_, err := mc.Confirm(ctx)
 		require.NoError(t, err)
 		require.Equal(t, 2, mc.Watchers())
 
-		// The other server dies without a word; here, its word grows old.
+		// The other server crashes. The test simulates that by making its report old.
 		key := "game:{" + name("a") + "}:audience"
 		require.Eventually(t, func() bool {
-			// Again and again: a word of its may still be on the way.
+			// Repeat this, because a report from that server may still be in flight and
+			// overwrite it.
 			assert.NoError(t, w.client.HSet(ctx, key, b.ServerID, "1 1000000000").Err())
 			now = now.Add(refreshEvery)
 			a.countAudiences(now)
 			return ma.Watchers() == 1
 		}, patience, 5*time.Millisecond)
 
-		// Lists learn that the last one has left.
+		// Lists are notified when the last watcher has left.
 		wa.Close()
 		wb[1].Close()
 		player.Close()
@@ -84,16 +85,16 @@ func TestAudience(t *testing.T) {
 			now = now.Add(time.Second)
 			a.countAudiences(now)
 			b.countAudiences(now)
-			heard := a.seen.audiences()
+			watched := a.seen.audiences()
 			heads, err := a.Log.Heads(ctx, []string{name("a")})
-			return err == nil && heads[0].Watchers == 0 && heard[len(heard)-1] == 0
+			return err == nil && heads[0].Watchers == 0 && watched[len(watched)-1] == 0
 		}, patience, 5*time.Millisecond)
 		assert.Zero(t, a.Watchers())
 		assert.Zero(t, b.Watchers())
 	})
 }
 
-// Ensure that a server that stops takes its watchers off the count.
+// Ensure that a server removes its watchers from the count when it stops.
 func TestAudience_Retracted(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -113,8 +114,8 @@ func TestAudience_Retracted(t *testing.T) {
 	})
 }
 
-// Ensure that an unused match leaves memory, that no other does, and that it is
-// the same when it is loaded again.
+// Ensure that only unused matches are evicted, and that an evicted match has the same state
+// when it is loaded again.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -134,10 +135,10 @@ func TestSweep(t *testing.T) {
 		state := idle.play(t, 5)
 		idle.Release()
 		require.Eventually(t, func() bool {
-			// Who tells the others holds the match as well, for a moment.
+			// Retry, because reporting the count briefly holds the match as well.
 			s.sweep(time.Now())
 			return s.Live() == 3
-		}, patience, time.Millisecond, "not before its time")
+		}, patience, time.Millisecond, "no match is evicted too early")
 
 		later := time.Now().Add(2 * s.Idle)
 		s.sweep(later)
@@ -147,7 +148,7 @@ func TestSweep(t *testing.T) {
 		same(t, state, back.State())
 		back.Release()
 
-		// One that others think is watched stays until they know better.
+		// A match that was reported as watched stays until that report is retracted.
 		watcher.Close()
 		watched.Release()
 		used.Release()
@@ -160,7 +161,7 @@ func TestSweep(t *testing.T) {
 			return left
 		}
 		require.Eventually(t, func() bool {
-			// Who loaded a match holds it as well, for a moment.
+			// Retry, because the goroutine that loads a match also holds it briefly.
 			s.sweep(later)
 			return slices.Equal(games(), []string{name("watched")})
 		}, patience, time.Millisecond)
@@ -175,7 +176,7 @@ func TestSweep(t *testing.T) {
 	})
 }
 
-// Ensure that many who want a game at once share one look at its log.
+// Ensure that callers that acquire a game at the same time share one load.
 func TestAcquire_Shared(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -205,9 +206,9 @@ func TestAcquire_Shared(t *testing.T) {
 	})
 }
 
-// Ensure that a game is found that was created after a load of it began, which
-// found nothing.
-func TestAcquire_CreatedMeanwhile(t *testing.T) {
+// Ensure that Acquire finds a game that was created while an earlier load was running, even
+// though that load did not find it.
+func TestAcquire_CreatedDuringLoad(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
 		s := w.serve(w.addr)
@@ -237,17 +238,17 @@ func TestAcquire_CreatedMeanwhile(t *testing.T) {
 	})
 }
 
-// Ensure that a watcher that takes too long over a message is given up, once,
-// and no other watcher is.
+// Ensure that onStall is called once for a watcher that takes too long to read a message, and
+// not for any other watcher.
 func TestStalled(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
 		s := w.still(w.addr)
 		s.create(name("a"), "classic")
 		m := s.match(name("a"))
-		gaveUp := make(chan string, 10)
+		dropped := make(chan string, 10)
 		join := func(who string) *Watcher {
-			w := m.newWatcher(t.Context(), Spectator, func() { gaveUp <- who })
+			w := m.newWatcher(t.Context(), Spectator, func() { dropped <- who })
 			t.Cleanup(w.Close)
 			return w
 		}
@@ -256,12 +257,12 @@ func TestStalled(t *testing.T) {
 		s.ticks.Add(int64(s.Stall / tick))
 		quick.BeginSend()
 		m.reap()
-		require.Empty(t, gaveUp)
+		require.Empty(t, dropped)
 		s.ticks.Add(1)
 		m.reap()
 		m.reap()
-		require.Len(t, gaveUp, 1, "once")
-		require.Equal(t, "stalled", <-gaveUp)
+		require.Len(t, dropped, 1)
+		require.Equal(t, "stalled", <-dropped)
 		assert.False(t, stalled.EndSend())
 		assert.True(t, quick.EndSend())
 		assert.True(t, idle.EndSend())

@@ -1,9 +1,9 @@
-// Package match serves games: it holds those with players or watchers in memory,
-// appends moves to their logs, follows what other servers append, and shows every
-// event to any number of watchers.
+// Package match serves games. It keeps games with players or watchers in memory, appends
+// moves to their logs, follows the entries that other servers append, and shows every event
+// to any number of watchers.
 //
-// The log is authoritative. A match is derived from its game's log, again if the two
-// differ, and leaves memory when it is no longer used.
+// The log is authoritative. A match is derived from its game's log, rebuilt if the two
+// differ, and evicted from memory when it is no longer used.
 package match
 
 import (
@@ -21,34 +21,34 @@ import (
 
 // Match is one game being served. It is safe for concurrent use.
 //
-// The tip only moves forward, entry by entry, along a history whose digests were
-// checked. writing is held during an append, also while its outcome is unknown, so
-// that no call is decided on a state that may be out of date. mu is held while the
-// tip moves, and never across I/O. Reading the tip takes no lock, for which twenty
-// thousand watchers that wake at the same time would queue.
+// The tip only moves forward, entry by entry, along a history whose digests were checked.
+// writing is held during an append and for as long as its outcome is unknown, so that no call
+// is decided based on a state that may be out of date. mu is held while the tip moves, but
+// never across I/O. Reading the tip takes no lock, because 20,000 watchers that wake at the
+// same time would contend for it.
 type Match struct {
 	id    string
 	hub   *Hub
-	phase int64 // spreads the periodic checks of all matches
+	phase int64 // random offset that spreads out the periodic checks of all matches
 
 	writing chan struct{} // a semaphore of one
-	// pending is the draft that is being appended, or nil. Its entry is published like
-	// any other; with the draft at hand the move need not be computed again.
+	// pending is the draft that is being appended, or nil. When its entry is published, the
+	// match reuses the draft instead of computing the move again.
 	pending atomic.Pointer[gamelog.Draft]
 
 	tip atomic.Pointer[gamelog.Tip] // never nil
 
 	mu         sync.Mutex
-	next       *confirmation // shared by calls that came after the running check began
-	confirming bool          // a check runs
+	next       *confirmation // the next check, shared by calls made after the running one began
+	confirming bool          // set while a check is running
 
 	// confirmedAt is the tick at which the store last confirmed that the log ends with the
 	// tip, by a full check or an append.
 	confirmedAt atomic.Int64
 
 	ring     ring
-	changed  atomic.Pointer[chan struct{}] // closed and dropped at every change, nil without waiters
-	failure  atomic.Pointer[error]         // why watchers are shown no more for now, or nil
+	changed  atomic.Pointer[chan struct{}] // closed and cleared at every change; nil if there are no waiters
+	failure  atomic.Pointer[error]         // why watchers currently get no events, or nil
 	watching watcherSet
 
 	ready   chan struct{} // closed when loaded or failed
@@ -65,15 +65,16 @@ func newMatch(h *Hub, gameID string) *Match {
 	return m
 }
 
-// due reports whether something periodic is due in tick n.
+// due reports whether a task with the given interval, in ticks, is due at tick n.
 func (m *Match) due(n, every int64) bool { return (n+m.phase)%every == 0 }
 
-// State returns the game as far as this server knows it; Confirm asks the log.
+// State returns the latest state that this server knows. To check it against the log, use
+// Confirm.
 func (m *Match) State() *replay.State { return m.currentTip().State }
 
 func (m *Match) currentTip() gamelog.Tip { return *m.tip.Load() }
 
-// load reads the whole log and closes ready. A match that cannot be loaded leaves
+// load reads the whole log and closes ready. A match that cannot be loaded is removed from
 // the hub.
 func (m *Match) load(ctx context.Context) {
 	defer close(m.ready)
@@ -94,8 +95,9 @@ func (m *Match) load(ctx context.Context) {
 	m.confirmedAt.Store(now)
 }
 
-// advance moves the tip by one entry, unless the match has it already, and returns
-// the event that all watchers share; nil if it has left memory or does not follow.
+// advance moves the tip by one entry, unless the match already has that entry, and returns
+// the event that all watchers share. It returns nil if the event was evicted or does not
+// follow the tip.
 func (m *Match) advance(prev store.ID, tip gamelog.Tip, event *replay.Event) *Event {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -132,21 +134,21 @@ func (m *Match) change() <-chan struct{} {
 	}
 }
 
-// fail tells all watchers why they are shown no more.
+// fail records err as the reason why watchers get no more events, and wakes the watchers.
 func (m *Match) fail(err error) {
 	m.failure.Store(&err)
 	m.wake()
 }
 
-// catchUp reads what was appended after the tip. It returns a *gamelog.DamagedError
-// if the log does not hold the tip.
+// catchUp reads the entries after the tip. It returns a *gamelog.DamagedError if the log does
+// not contain the tip.
 func (m *Match) catchUp(ctx context.Context) error {
 	tip := m.currentTip()
 	found := false
 	err := m.hub.Log.Read(ctx, m.id, tip.ID.Version, func(r store.Record) error {
 		if !found {
 			if r.ID != tip.ID {
-				return &gamelog.DamagedError{GameID: m.id, Version: tip.ID.Version, Detail: fmt.Sprintf("it has %s where %s was", r.ID, tip.ID)}
+				return &gamelog.DamagedError{GameID: m.id, Version: tip.ID.Version, Detail: fmt.Sprintf("it has entry %s instead of %s", r.ID, tip.ID)}
 			}
 			found = true
 			return nil
@@ -160,12 +162,12 @@ func (m *Match) catchUp(ctx context.Context) error {
 		return nil
 	})
 	if err == nil && !found {
-		err = &gamelog.DamagedError{GameID: m.id, Version: tip.ID.Version, Detail: fmt.Sprintf("it lacks %s", tip.ID)}
+		err = &gamelog.DamagedError{GameID: m.id, Version: tip.ID.Version, Detail: fmt.Sprintf("entry %s is missing", tip.ID)}
 	}
 	return err
 }
 
-// past finds earlier states in memory or in the log.
+// past returns a function that finds earlier states in memory or in the log.
 func (m *Match) past(ctx context.Context) gamelog.Past {
 	return func(version int32) (*replay.State, error) {
 		event, err := m.find(ctx, func(v int32, _ replay.Entry) bool { return v == version })
@@ -208,7 +210,7 @@ func (m *Match) Published(r store.Record) {
 	}
 	next, event, err := tip.Apply(m.id, r, m.recent)
 	if err != nil {
-		// The feed is not the log: check the log first.
+		// The feed is not authoritative, so check the log.
 		m.refresh()
 		return
 	}

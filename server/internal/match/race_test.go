@@ -13,10 +13,9 @@ import (
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 )
 
-// Ensure that of many calls at one version, on two servers at once, those win
-// that ask for what stands in the log then, and all of them where all ask for
-// the same; the others learn that the game has moved on.
-func TestDo_AtOnce(t *testing.T) {
+// Ensure that of concurrent calls at the same version on two servers, those whose action is
+// appended succeed and all others return a version conflict.
+func TestDo_Concurrent(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
 		a, b := w.serve(w.addr), w.serve(w.addr)
@@ -29,7 +28,7 @@ func TestDo_AtOnce(t *testing.T) {
 			for i := range callers {
 				calls[i] = move(state, 0)
 				if round%3 > 0 {
-					calls[i] = move(state, i/(round%3)) // Neighbours may want the same.
+					calls[i] = move(state, i/(round%3)) // Calls with neighboring indexes may make the same move.
 				}
 				group.Go(func() { events[i], errs[i] = matches[i%2].Do(t.Context(), calls[i]) })
 			}
@@ -39,12 +38,12 @@ func TestDo_AtOnce(t *testing.T) {
 			first, found, err := a.Log.At(t.Context(), name("a"), next.Version)
 			require.NoError(t, err)
 			require.True(t, found)
-			standing, err := gamelog.EntryOf(first)
+			logged, err := gamelog.EntryOf(first)
 			require.NoError(t, err)
 			for i := range callers {
-				if calls[i].Action == standing.Action {
+				if calls[i].Action == logged.Action {
 					require.NoError(t, errs[i])
-					require.Equal(t, standing, events[i].Entry)
+					require.Equal(t, logged, events[i].Entry)
 					same(t, next, events[i].State)
 				} else {
 					require.Equal(t, &VersionConflictError{Version: next.Version}, errs[i])
@@ -55,8 +54,8 @@ func TestDo_AtOnce(t *testing.T) {
 	})
 }
 
-// Ensure that of players who move as fast as they can, on three servers, every
-// move that was acknowledged stands in the log where it was, and no other.
+// Ensure that the log contains exactly the acknowledged moves at their versions if players on
+// three servers move as fast as they can.
 func TestDo_FreeForAll(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -68,7 +67,7 @@ func TestDo_FreeForAll(t *testing.T) {
 		for i := range callers {
 			m := servers[i%len(servers)].match(name("a"))
 			if i < len(servers)-1 {
-				// One of them follows nothing.
+				// One of the servers has no watchers.
 				defer m.newWatcher(t.Context(), Spectator, nil).Close()
 			}
 			random := rand.New(rand.NewPCG(uint64(i), 1))
@@ -105,7 +104,7 @@ func TestDo_FreeForAll(t *testing.T) {
 					assert.Equal(t, e.Entry.Action, action)
 				}
 			}
-			assert.Positive(t, claimed[e.State.Version], "nobody claims version %d", e.State.Version)
+			assert.Positive(t, claimed[e.State.Version], "no caller claims version %d", e.State.Version)
 			return nil
 		}))
 		for _, of := range acknowledged {

@@ -8,18 +8,18 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 )
 
-// ringSize is how many of the latest events a match keeps for its watchers. A
-// watcher of a player who makes ten moves a second may fall six seconds behind before
-// it gets the whole game instead of the events.
+// ringSize is the number of recent events that a match keeps for its watchers. If a player
+// makes ten moves per second, a watcher can fall six seconds behind before it gets the state
+// of the game instead of the missing events.
 const ringSize = 64
 
 // Event is an event of a match, shared by all its watchers.
 type Event struct {
 	*replay.Event
-	// Seen is when this server received it.
+	// Seen is when this server received the event.
 	Seen time.Time
 
-	encodedOnce
+	EncodedOnce
 }
 
 func newEvent(e *replay.Event) *Event { return &Event{Event: e, Seen: time.Now()} }
@@ -27,42 +27,45 @@ func newEvent(e *replay.Event) *Event { return &Event{Event: e, Seen: time.Now()
 // Version returns the version of the game after the event.
 func (e *Event) Version() int32 { return e.State.Version }
 
-// Form is an encoding of messages, one for each protocol by which clients watch.
+// Form identifies an encoding of a message. Each protocol that clients use to watch games
+// has its own.
 type Form uint8
 
-// The forms.
+// The possible encodings.
 const (
-	// Prepared is gRPC's, ready to be sent.
+	// Prepared is a gRPC message that is ready to be sent.
 	Prepared Form = iota
-	// Message is the contract's message, for protocols that encode it for each client.
+	// Message is the protobuf message itself, for protocols that encode it for each client.
 	Message
-	// Record is a record of Server-Sent Events.
+	// Record is one event in the Server-Sent Events format.
 	Record
 
 	forms
 )
 
-// encodedOnce keeps the encoded forms of a message that many watchers share.
-type encodedOnce [forms]struct {
+// EncodedOnce caches the encoded forms of a message that many watchers share.
+type EncodedOnce [forms]struct {
 	once    sync.Once
 	encoded any
 }
 
-// Encoded returns the result of encode, which only the first call for a form makes.
-func (e *encodedOnce) Encoded(form Form, encode func() any) any {
+// Encoded returns the message in the given form. Only the first call for each form calls
+// encode.
+func (e *EncodedOnce) Encoded(form Form, encode func() any) any {
 	f := &e[form]
 	f.once.Do(func() { f.encoded = encode() })
 	return f.encoded
 }
 
-// ring holds the latest events. One goroutine at a time puts events; any number read
-// them at the same time without a lock, for which ten thousand watchers that wake
-// together would queue.
+// ring holds the latest events. One goroutine at a time writes; any number may read.
+// Reading takes no lock, because 10,000 watchers that wake at the same time would contend
+// for it.
 type ring [ringSize]atomic.Pointer[Event]
 
 func (r *ring) put(e *Event) { r[e.Version()%ringSize].Store(e) }
 
-// at returns the event of a version, nil if it was evicted or is yet to come.
+// at returns the event that led to the given version, or nil if it was evicted or has not
+// happened yet.
 func (r *ring) at(version int32) *Event {
 	if version < 1 {
 		return nil

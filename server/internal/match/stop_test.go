@@ -11,8 +11,8 @@ import (
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 )
 
-// Ensure that a hub that stops wakes all waiting calls, even if Redis does not
-// answer, leaves nothing running, and accepts nothing new.
+// Ensure that a stopping hub wakes all waiting calls even if Redis does not answer, leaves no
+// goroutine running, and refuses new calls.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -32,7 +32,7 @@ func TestStop(t *testing.T) {
 
 		defer proxy.Hold()()
 		requireUnsettled(t, m, move(m.State(), 0))
-		require.Len(t, m.writing, 1, "it goes on being settled")
+		require.Len(t, m.writing, 1, "the append is still being settled")
 
 		var group sync.WaitGroup
 		errs := make([]error, 4)

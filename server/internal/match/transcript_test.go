@@ -13,7 +13,7 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 )
 
-// past is what Replay shows after a version.
+// pastAfter returns the events that Replay reads after the given version.
 func (m *Match) pastAfter(t *testing.T, after int32) []*Event {
 	t.Helper()
 	var events []*Event
@@ -24,7 +24,7 @@ func (m *Match) pastAfter(t *testing.T, after int32) []*Event {
 	return events
 }
 
-// logged is the events as the log has them.
+// logged returns all events of the game, read directly from the log.
 func (s *server) logged(t *testing.T, gameID string) []*replay.Event {
 	t.Helper()
 	var events []*replay.Event
@@ -35,15 +35,15 @@ func (s *server) logged(t *testing.T, gameID string) []*replay.Event {
 	return events
 }
 
-// undo takes the game back to a version.
+// undo returns the game to the position that it had at the given version.
 func (m *Match) undo(t *testing.T, to int32) {
 	t.Helper()
 	m.do(t, Call{PlayerID: ann.ID, Version: m.State().Version, Seat: game.NoSeat, Action: replay.Undone{To: to}})
 }
 
-// Ensure that every reader of a game's past gets what the log has, from any
-// version on and with any number of concurrent readers, which share the reads,
-// and that reading goes on with the game.
+// Ensure that every reader of a game's history gets the events after any given version, that
+// concurrent readers share what they read, and that readers also get events that are added
+// later.
 func TestReplay_Shared(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plays long games")
@@ -54,7 +54,7 @@ func TestReplay_Shared(t *testing.T) {
 		s.create(name("a"), "6x6")
 		m := s.match(name("a"))
 		m.play(t, chunkSize/2)
-		m.pastAfter(t, 0) // of a chunk that is not full
+		m.pastAfter(t, 0) // reads a chunk that is not full
 		m.play(t, chunkSize)
 		m.undo(t, m.State().Version-3)
 		m.play(t, chunkSize+7)
@@ -78,7 +78,7 @@ func TestReplay_Shared(t *testing.T) {
 		}
 		group.Wait()
 		first := m.pastAfter(t, 0)
-		assert.True(t, slices.Equal(first, m.pastAfter(t, 0)), "each reads it anew")
+		assert.True(t, slices.Equal(first, m.pastAfter(t, 0)), "readers do not share events")
 		m.play(t, chunkSize)
 		longer := m.pastAfter(t, 0)
 		require.Len(t, longer, len(first)+chunkSize)
@@ -87,7 +87,8 @@ func TestReplay_Shared(t *testing.T) {
 	})
 }
 
-// Ensure that a past is whole whose entries go back as far as they can.
+// Ensure that a history is read completely if it contains undos that go back almost to the
+// beginning of the game.
 func TestReplay_FarBack(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -110,8 +111,8 @@ func TestReplay_FarBack(t *testing.T) {
 	})
 }
 
-// Ensure that a past that left memory is read again, and that a reader that
-// ends, or fails, does not keep others from reading.
+// Ensure that evicted chunks are reread, and that a reader that stops or fails does not
+// keep others from reading.
 func TestReplay_Forgotten(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plays long games")
@@ -132,7 +133,7 @@ func TestReplay_Forgotten(t *testing.T) {
 		require.Len(t, again, chunkSize-4)
 		assert.Equal(t, before[2*chunkSize+5].State.Position, again[0].State.Position)
 
-		// One chunk is read in each turn, also on the way to a version far ahead.
+		// One chunk is read in each turn, even on the way to a later version.
 		s.chunks.recent.Purge()
 		reads := 0
 		require.NoError(t, m.Replay(t.Context(), 3*chunkSize, func(read, send func() error) error {

@@ -16,7 +16,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// briefly is a context that ends soon.
+// briefly returns a context that expires soon.
 func briefly(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
@@ -24,8 +24,8 @@ func briefly(t *testing.T) context.Context {
 	return ctx
 }
 
-// requireUnsettled makes a call until the outcome is unknown when its context ends. On a
-// busy machine the context may end before the append begins.
+// requireUnsettled repeats a call until its context expires while the outcome of the append
+// is unknown. On a busy machine, the context may expire before the append begins.
 func requireUnsettled(t *testing.T, m *Match, call Call) {
 	t.Helper()
 	for allowed := 30 * time.Millisecond; allowed < patience; allowed *= 2 {
@@ -37,10 +37,11 @@ func requireUnsettled(t *testing.T, m *Match, call Call) {
 			return
 		}
 	}
-	require.Fail(t, "the append does not begin")
+	require.Fail(t, "the append did not begin")
 }
 
-// Ensure that a lost answer is found out about within the call.
+// Ensure that a call whose reply from Redis is lost still finds out whether its entry was
+// appended.
 func TestDo_LostReply(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -67,8 +68,8 @@ func TestDo_LostReply(t *testing.T) {
 	})
 }
 
-// Ensure that an append whose caller left before its outcome was known is
-// settled all the same, counts once, and holds up further calls until then.
+// Ensure that an append whose caller gave up before its outcome was known is still settled,
+// takes effect once, and blocks further calls until then.
 func TestDo_Unsettled(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -88,7 +89,7 @@ func TestDo_Unsettled(t *testing.T) {
 			require.Equal(t, state.Version, m.State().Version)
 			for _, c := range []Call{call, different} {
 				_, err := m.Do(briefly(t), c)
-				require.ErrorIs(t, err, context.DeadlineExceeded, "nothing is judged on what may be past")
+				require.ErrorIs(t, err, context.DeadlineExceeded, "no call is decided on a state that may be out of date")
 			}
 			away.end()
 			again := m.do(t, call)
@@ -98,7 +99,7 @@ func TestDo_Unsettled(t *testing.T) {
 			w.check(name("a"), s, other)
 		}
 
-		// It may turn out that another caller was quicker.
+		// Let another caller append first while the outcome is unknown.
 		state := m.State()
 		proxy.Refuse()
 		requireUnsettled(t, m, move(state, 0))
@@ -108,13 +109,13 @@ func TestDo_Unsettled(t *testing.T) {
 		require.Equal(t, &VersionConflictError{Version: state.Version + 1}, err)
 		w.check(name("a"), s, other)
 
-		// The end of a game is seen to though its caller has left.
+		// Ensure that the end of a game is processed even though its caller has given up.
 		proxy.Refuse()
 		requireUnsettled(t, m, resign(0))
 		proxy.Accept()
 		require.Eventually(t, func() bool {
 			soon, ended := s.plans.told()
-			return ended == 1 && soon > 1 // A trace before each attempt.
+			return ended == 1 && soon > 1 // A job is stored before each attempt to append.
 		}, patience, 5*time.Millisecond)
 		last := w.check(name("a"), s, other)
 		assert.Equal(t, replay.Finished, last.Status)
@@ -122,9 +123,9 @@ func TestDo_Unsettled(t *testing.T) {
 	})
 }
 
-// Ensure that an append that turns out to come too early holds no call up until
-// it is due: the scheduler asks whether a game has expired long before it is
-// due.
+// Ensure that an append that turns out to be too early does not block other calls until its
+// time has come. This matters because the scheduler may check for expiry long before a game
+// expires.
 func TestDo_UnsettledTooEarly(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -146,8 +147,8 @@ func TestDo_UnsettledTooEarly(t *testing.T) {
 	})
 }
 
-// Ensure that a Redis that stands still past a call's deadline loses nothing
-// and counts nothing twice.
+// Ensure that no entry is lost or appended twice if Redis pauses for longer than a call's
+// deadline.
 func TestDo_RedisStops(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartRedis(t)
@@ -168,8 +169,8 @@ func TestDo_RedisStops(t *testing.T) {
 	w.check(name("a"), s)
 }
 
-// Ensure that the caller gets Redis's answer that it cannot write, and that no
-// caller keeps the right to append.
+// Ensure that the caller gets the error from a Redis server that cannot write, and that the
+// match does not stay locked for appends.
 func TestDo_RedisRefuses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, redistest.NewClient(t, redistest.StartRedis(t).Addr()))

@@ -11,49 +11,50 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// Watcher is shown a match. It takes events at its own pace, and the match never
-// waits for it. It is for one goroutine.
+// Watcher receives the events of a match at its own pace; the match never waits for it. It is
+// not safe for concurrent use.
 type Watcher struct {
-	// The fields that each event needs come first.
+	// Keep the fields that are used for every event together.
 	m        *Match
 	audience *Audience
-	sending  atomic.Int64 // the tick of BeginSend, 0 outside of a send, or stalled
-	left     atomic.Bool  // ctx has ended
+	sending  atomic.Int64 // tick at which the current send began; 0 if none is in progress, stalled if it takes too long
+	left     atomic.Bool  // set once ctx is done
 	role     atomic.Int32 // a Role
 
 	ctx     context.Context
-	index   int // in watcherSet.all; guarded by its mu
+	index   int // index in watcherSet.all; guarded by watcherSet.mu
 	onStall func()
 }
 
-// Role says how a watcher is counted.
+// Role determines how a watcher is counted.
 type Role int32
 
-// The roles.
+// The roles of watchers.
 const (
-	// Player is a player of the game, who is not counted.
+	// Player is the role of the game's players, who are not counted.
 	Player Role = iota
-	// Spectator is counted in the audience, on all servers.
+	// Spectator is the role of watchers who are counted in the audience on all servers.
 	Spectator
-	// Preview is counted on its own server only, for the limit.
+	// Preview is the role of watchers that are counted only on their own server, and only
+	// toward the game's limit.
 	Preview
 )
 
-// Audience is an announcement of how many watch a game on all servers. Each
-// announcement is a new one, even if the number is the same.
+// Audience announces the number of spectators of a game on all servers. Every announcement is
+// a new value, even if the number is unchanged.
 type Audience struct {
 	Watchers int
 
-	encodedOnce
+	EncodedOnce
 }
 
-// Watch makes w, a zero Watcher that the caller later closes, a watcher. The caller
-// owns the memory, so that it can keep it beside its own state of the watcher: to load
-// both from different places costs 5 % of a delivery.
+// Watch registers w, which must be a zero Watcher, as a watcher. The caller must close it.
+// The caller allocates w, so that w can be next to the caller's own data about the watcher.
+// If the two are apart, a delivery takes 5% longer.
 //
-// A tick or two after ctx has ended the watcher is woken, and Next returns the
-// context's error if it has nothing else. All roles are shown the same. If the watcher
-// stalls, onStall is called from another goroutine, unless it is nil; see BeginSend.
+// The watcher is woken within two ticks after ctx is done, and Next then returns the context's
+// error if there is nothing else to return. All roles get the same updates. If the watcher stalls,
+// onStall is called from another goroutine, unless it is nil; see BeginSend.
 func (m *Match) Watch(ctx context.Context, w *Watcher, role Role, onStall func()) {
 	w.m, w.ctx, w.onStall = m, ctx, onStall
 	w.role.Store(int32(role))
@@ -62,7 +63,7 @@ func (m *Match) Watch(ctx context.Context, w *Watcher, role Role, onStall func()
 	defer m.watching.mu.Unlock()
 	if len(m.watching.all) == 0 {
 		m.watching.followedFrom = time.Now()
-		// The last announcement was to watchers that have left.
+		// Forget the last announcement, which was for watchers that have left.
 		m.watching.announced.Store(nil)
 		m.hub.Feed.Follow(m.id, m)
 	}
@@ -71,10 +72,10 @@ func (m *Match) Watch(ctx context.Context, w *Watcher, role Role, onStall func()
 	m.watching.size.Store(int32(len(m.watching.all)))
 }
 
-// Discount takes the watcher off the count, for one that became a player.
+// Discount stops counting the watcher, for example because it became a player.
 func (w *Watcher) Discount() { w.m.count(Role(w.role.Swap(int32(Player))), -1) }
 
-// count adds n watchers of a role.
+// count adds n to the number of watchers with the given role.
 func (m *Match) count(role Role, n int32) {
 	switch role {
 	case Spectator:
@@ -86,11 +87,11 @@ func (m *Match) count(role Role, n int32) {
 	}
 }
 
-// SkipAudience makes w continue after the last announcement of the audience that another
-// watcher of the match was given.
+// SkipAudience makes w skip the audience announcements that another watcher of the match has
+// already received.
 func (w *Watcher) SkipAudience(of *Watcher) { w.audience = of.audience }
 
-// Close ends the watch. It is called once.
+// Close unregisters the watcher. It must be called exactly once.
 func (w *Watcher) Close() {
 	w.Discount()
 	m := w.m
@@ -103,46 +104,47 @@ func (w *Watcher) Close() {
 	m.watching.all = m.watching.all[:last]
 	m.watching.size.Store(int32(last))
 	if last == 0 {
-		m.watching.all = nil // There may have been many.
+		m.watching.all = nil // Release the memory, because there may have been many watchers.
 		m.hub.Feed.Leave(m.id)
 	}
 }
 
-// followed reports whether the match hears of every entry of its log.
+// followed reports whether the match is subscribed to the feed of its log.
 func (m *Match) followed() bool { return m.watching.size.Load() > 0 }
 
-// FollowedSince reports whether the match has heard of every entry that any server
-// appended to its log after a moment.
+// FollowedSince reports whether the match has been subscribed to the feed of its log since
+// before the given time.
 func (m *Match) FollowedSince(then time.Time) bool {
 	m.watching.mu.Lock()
 	defer m.watching.mu.Unlock()
 	return len(m.watching.all) > 0 && m.watching.followedFrom.Before(then)
 }
 
-// Update is what is new for a watcher. One of the fields is set, or none.
+// Update is what Next returns to a watcher. At most one of the fields is set.
 type Update struct {
-	// Event is the one after the watcher's version.
+	// Event is the event after the watcher's version.
 	Event *Event
-	// Missed is the current state if that event has left memory: the watcher gets
-	// the state instead, or the events from the log.
+	// Missed is the current state of the game if the event after the watcher's version was
+	// evicted from memory. The caller can send this state to the client, or read the
+	// missing events from the log.
 	Missed *replay.State
-	// Audience is a new announcement.
+	// Audience is an announcement that the watcher has not received yet.
 	Audience *Audience
-	// Err is why the watcher is shown no more, such as the error of its context.
+	// Err is the reason why the watcher gets no more updates, such as its context's error.
 	Err error
 }
 
-// Next returns what is new for a watcher that has seen version, and a channel that is
-// closed as soon as there may be more. Events come before announcements.
+// Next returns the next update for a watcher that has seen version, and a channel that is
+// closed as soon as there may be another. Events take precedence over announcements.
 func (w *Watcher) Next(version int32) (Update, <-chan struct{}) {
 	m := w.m
-	// The channel first, so that any later change closes it.
+	// Get the channel first, so that any later change closes it.
 	changed := m.change()
 	if event := m.ring.at(version + 1); event != nil {
 		return Update{Event: event}, changed
 	}
 	if state := m.State(); state.Version > version {
-		// It may have come since the first try.
+		// Try again, because the event may have arrived since the first try.
 		if event := m.ring.at(version + 1); event != nil {
 			return Update{Event: event}, changed
 		}
@@ -164,8 +166,8 @@ func (w *Watcher) Next(version int32) (Update, <-chan struct{}) {
 	return Update{}, changed
 }
 
-// While returns a context that ends when the game is no longer at version, or ctx
-// ends. The returned function ends it, and waits for its goroutine.
+// While returns a context that is canceled when the game is no longer at the given version, or when
+// ctx is done. The returned function cancels the context and waits for its goroutine.
 func (m *Match) While(ctx context.Context, version int32) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -190,11 +192,12 @@ func (m *Match) While(ctx context.Context, version int32) (context.Context, func
 	}
 }
 
-// watcherSet holds the watchers of a match, and counts them on all servers.
+// watcherSet holds the watchers of a match on this server, and the number of its spectators
+// on all servers.
 type watcherSet struct {
 	mu  sync.Mutex
-	all []*Watcher // on this server, of all roles; guarded by mu
-	// followedFrom is when the first of all joined; guarded by mu.
+	all []*Watcher // the watchers on this server, of all roles; guarded by mu
+	// followedFrom is the last time that all went from empty to non-empty; guarded by mu.
 	followedFrom time.Time
 
 	size      atomic.Int32 // length of all, for reading without mu
@@ -204,22 +207,22 @@ type watcherSet struct {
 	announced atomic.Pointer[Audience]
 
 	reported  atomic.Int32 // local as last reported to other servers
-	reporting atomic.Bool  // a report is in flight: one at a time, so that they arrive in order
+	reporting atomic.Bool  // set while a report is in flight; only one is sent at a time, so that reports arrive in order
 
-	// For countAudiences only.
+	// Used by countAudiences only.
 	reportedAt  time.Time
 	announcedAt time.Time
 }
 
-// Watchers returns how many watch the game on all servers.
+// Watchers returns the number of spectators on all servers.
 func (m *Match) Watchers() int { return int(m.watching.local.Load() + m.watching.remote.Load()) }
 
-// Limited returns how many watch the game against its limit: the spectators on all
-// servers, and the previews on this one.
+// Limited returns the number of watchers that count toward the game's limit: the spectators
+// on all servers and the previews on this one.
 func (m *Match) Limited() int { return m.Watchers() + int(m.watching.previews.Load()) }
 
-// setRemoteWatchers takes the total that the store returned, −1 for none. A match that is
-// followed gets newer totals from the feed.
+// setRemoteWatchers updates the audience to the total that the store returned, unless total
+// is −1. A followed match ignores total, because it gets newer totals from the feed.
 func (m *Match) setRemoteWatchers(total int) {
 	if total >= 0 && !m.followed() {
 		m.Audience(total)
@@ -232,16 +235,15 @@ func (m *Match) Audience(total int) {
 	m.watching.remote.Store(max(0, int32(total)-m.watching.reported.Load()))
 }
 
-// announceEvery is how often an unchanged audience is announced, so that no proxy
-// takes a stream for idle; refreshEvery how often an unchanged count is reported, so
-// that it does not expire.
+// An unchanged audience is announced every announceEvery, so that no proxy considers a stream
+// idle. An unchanged count is reported every refreshEvery, so that it does not expire.
 const (
 	announceEvery = 15 * time.Second
 	refreshEvery  = store.AudienceTTL / 3
 )
 
-// countAudiences reports this server's counts to the other servers, and announces the
-// totals to watchers, if they changed or enough time has passed.
+// countAudiences reports this server's counts to the other servers and announces the totals
+// to watchers if they have changed or enough time has passed.
 func (h *Hub) countAudiences(now time.Time) {
 	for _, m := range h.all() {
 		select {
@@ -255,7 +257,8 @@ func (h *Hub) countAudiences(now time.Time) {
 		}
 		total, before := m.Watchers(), c.announced.Load()
 		changed := before == nil && total > 0 || before != nil && before.Watchers != total
-		// Also when the last watcher has left, for the lists.
+		// Announce a change even after the last watcher has left, because lists show the
+		// total.
 		if changed || m.followed() && (before == nil || now.Sub(c.announcedAt) >= announceEvery) {
 			c.announcedAt = now
 			c.announced.Store(&Audience{Watchers: total})
@@ -265,8 +268,8 @@ func (h *Hub) countAudiences(now time.Time) {
 	}
 }
 
-// reportWatchers reports to the other servers how many watch a match on this one,
-// without waiting. If it fails, countAudiences reports again.
+// reportWatchers reports the number of a match's spectators on this server to the other
+// servers, without waiting for the outcome. If the report fails, countAudiences retries it.
 func (h *Hub) reportWatchers(m *Match, local int32, now time.Time) {
 	c := &m.watching
 	if !c.reporting.CompareAndSwap(false, true) {
@@ -275,14 +278,15 @@ func (h *Hub) reportWatchers(m *Match, local int32, now time.Time) {
 	before := c.reported.Swap(local)
 	c.reportedAt = now
 	if local != before {
-		// Spread the next reports of games that were joined at the same time.
+		// Spread out the next reports of games that were joined at the same time.
 		c.reportedAt = now.Add(-rand.N(refreshEvery))
 	}
 	if !h.start(m, func(ctx context.Context) {
 		defer c.reporting.Store(false)
 		total, err := h.Log.Audience(ctx, m.id, h.ServerID, int(local))
 		if err != nil {
-			// The store may have the count: report also that they left.
+			// The store may have saved the count. Assume the larger one, so that a later count
+			// of zero is also reported.
 			c.reported.Store(max(before, local))
 			return
 		}

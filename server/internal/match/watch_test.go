@@ -14,8 +14,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// shown is what a watcher was shown: versions of events, and negative ones of
-// states that covered what it missed.
+// shown is what a watcher received. The versions of events are positive; those of states that
+// replaced missed events are negative.
 type shown struct {
 	versions  []int32
 	last      *replay.State
@@ -23,8 +23,8 @@ type shown struct {
 	err       error
 }
 
-// watch looks from a version on until the game is over, the match cannot be
-// shown further, or ctx ends. Before each look it calls pause.
+// watch watches the match, starting after a version, until the game is over, Next returns
+// an error, or ctx is done. It calls pause before each call of Next.
 func watch(ctx context.Context, m *Match, version int32, pause func(seen int32)) shown {
 	watcher := m.newWatcher(ctx, Spectator, nil)
 	defer watcher.Close()
@@ -60,8 +60,8 @@ func watch(ctx context.Context, m *Match, version int32, pause func(seen int32))
 
 func atOnce(int32) {}
 
-// Ensure that every watcher, wherever and from whenever on, is shown each event
-// once and in order, whichever servers the moves come from.
+// Ensure that every watcher gets each event once and in order, on every server and after
+// any version, no matter which server appended it.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -109,7 +109,7 @@ func TestWatch(t *testing.T) {
 		for _, v := range views {
 			require.NoError(t, v.err)
 			same(t, last, v.last)
-			// Hurried watchers on a busy machine may miss some all the same.
+			// On a busy machine, even watchers that never pause may miss some events.
 			next := v.from + 1
 			for _, version := range v.versions {
 				if version < 0 {
@@ -125,8 +125,8 @@ func TestWatch(t *testing.T) {
 	})
 }
 
-// Ensure that a watcher who stands still for longer than memory reaches is
-// shown the state instead of what it missed, and can have that from the log.
+// Ensure that a watcher that falls behind the events in memory gets the current state
+// instead of the missed events, and can read the missed events from the log.
 func TestWatch_Slow(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -137,7 +137,7 @@ func TestWatch_Slow(t *testing.T) {
 		defer watcher.Close()
 		m.play(t, ringSize)
 		update, _ := watcher.Next(1)
-		require.EqualValues(t, 2, update.Event.Version(), "just not too slow")
+		require.EqualValues(t, 2, update.Event.Version(), "the oldest event in memory")
 		state := m.play(t, 1)
 		update, _ = watcher.Next(1)
 		require.Nil(t, update.Event)
@@ -151,7 +151,7 @@ func TestWatch_Slow(t *testing.T) {
 				next++
 				require.Equal(t, next, e.Version())
 				if in := m.ring.at(e.Version()); in != nil {
-					require.Same(t, in, e, "shared with the others")
+					require.Same(t, in, e, "events in memory are shared")
 				}
 				return nil
 			}))
@@ -160,8 +160,7 @@ func TestWatch_Slow(t *testing.T) {
 	})
 }
 
-// Ensure that an event is encoded once for all watchers, and that a waiting
-// watcher is woken for it.
+// Ensure that an event is encoded once for all watchers, and that it wakes a waiting watcher.
 func TestWatch_Encoded(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -175,7 +174,7 @@ func TestWatch_Encoded(t *testing.T) {
 		select {
 		case <-changed:
 		case <-time.After(patience):
-			require.Fail(t, "not woken")
+			require.Fail(t, "the watcher was not woken")
 		}
 		update, _ := watcher.Next(1)
 		encodings := 0
@@ -186,8 +185,8 @@ func TestWatch_Encoded(t *testing.T) {
 	})
 }
 
-// Ensure that an event is counted once for each watcher of the server, players
-// of the game included, however the server learnt of it.
+// Ensure that an event is counted once for each watcher on the server, including players of
+// the game, whether this server or another one appended it.
 func TestWatch_Delivered(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -205,16 +204,16 @@ func TestWatch_Delivered(t *testing.T) {
 		first.Close()
 		mover.play(t, 2)
 		counts(2*3 + 2)
-		assert.Zero(t, near.seen.deliveries(), "nobody watches there")
+		assert.Zero(t, near.seen.deliveries(), "that server has no watchers")
 	})
 }
 
-// Ensure that what was appended while the connection on which a server listens
-// was broken is shown as soon as it stands again.
+// Ensure that events that were appended while a server's feed connection was broken are
+// delivered as soon as it reconnects.
 func TestWatch_Reconnect(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("waits for connections to be tried again")
+		t.Skip("waits for reconnects")
 	}
 	each(t, func(t *testing.T, w *world) {
 		proxy := redistest.StartProxy(t, w.addr)
@@ -247,9 +246,8 @@ func TestWatch_Reconnect(t *testing.T) {
 	})
 }
 
-// Ensure that a match that is watched, and that the log bore out just now, is
-// confirmed only as far as its log goes at that moment, whatever was heard of
-// another server's moves by then.
+// Ensure that Confirm returns the latest state of the log for a watched match that was
+// confirmed a moment ago, even if the feed has not delivered the other server's move yet.
 func TestConfirm_Watched(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -269,8 +267,8 @@ func TestConfirm_Watched(t *testing.T) {
 	})
 }
 
-// Ensure that a confirmation begins after the call that asks for it: one that runs
-// already may have read the log before an append that was acknowledged since.
+// Ensure that a confirmation begins after the call that requests it, because one that is
+// already running may have read the log before an append that has since been acknowledged.
 func TestConfirm_BeginsAfterCall(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -296,7 +294,7 @@ func TestConfirm_BeginsAfterCall(t *testing.T) {
 			})
 		}
 		for _, first := range []func(){func() { confirm(1) }, elsewhere.refresh} {
-			for range 2 { // The connections stand, for a quick check and a full one.
+			for range 2 { // Make a quick check and a full one, so that all connections are open.
 				_, err := elsewhere.Confirm(t.Context())
 				require.NoError(t, err)
 			}
@@ -341,6 +339,6 @@ func TestMatch_Stale(t *testing.T) {
 		assert.False(t, m.stale(s.ticks.Load()))
 		proxy.Refuse()
 		m.Published(store.Record{ID: store.ID{Version: m.State().Version + 2}})
-		assert.True(t, m.stale(s.ticks.Load()), "entries were missed")
+		assert.True(t, m.stale(s.ticks.Load()), "the match missed entries")
 	})
 }

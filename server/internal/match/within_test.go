@@ -13,8 +13,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// transactional are games of a store that has transactions: what Entry.Then refuses is
-// not appended.
+// transactional imitates the games of a store with transactions: an entry is appended only if
+// Entry.Then returns nil.
 type transactional struct{ store.Games }
 
 func (g transactional) Append(ctx context.Context, gameID string, e store.Entry) (store.Appended, error) {
@@ -28,8 +28,8 @@ func (g transactional) Append(ctx context.Context, gameID string, e store.Entry)
 	return appended, err
 }
 
-// Ensure that what follows from an entry is stored with it if the store has
-// transactions, and that neither is stored if that fails.
+// Ensure that a store with transactions stores an entry together with its consequences, and
+// stores neither if storing the consequences fails.
 func TestDo_Within(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -39,7 +39,7 @@ func TestDo_Within(t *testing.T) {
 		s.create(gameID, "classic")
 		m := s.match(gameID)
 		state := m.play(t, 3)
-		assert.Empty(t, s.plans.within, "nothing follows from a move")
+		assert.Empty(t, s.plans.within, "a move has no consequences")
 
 		s.plans.err = store.Failed(store.Full, "the disk is full")
 		w.unwritten(gameID, func() {
@@ -54,14 +54,14 @@ func TestDo_Within(t *testing.T) {
 		assert.Equal(t, event.State.Version, stored.Version)
 		assert.WithinDuration(t, time.Now(), stored.UpdateTime, time.Minute)
 		soon, ended := s.plans.told()
-		assert.Zero(t, soon, "the transaction does that")
+		assert.Zero(t, soon, "the transaction replaces the job")
 		assert.Equal(t, 1, ended)
 		assert.Equal(t, 1, s.plans.stored)
 		w.check(gameID, s)
 	})
 }
 
-// Ensure that nothing is appended after the latest time that a call allows.
+// Ensure that no entry is appended after the latest time that a call allows.
 func TestDo_TooLate(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

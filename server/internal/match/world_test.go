@@ -27,17 +27,17 @@ import (
 
 func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 
-// patience is for what is sure to come, on a machine that is busy.
+// patience is the timeout for events that are certain to happen, even on a busy machine.
 const patience = 30 * time.Second
 
-// world is a Redis with any number of servers on it.
+// world is a Redis server with any number of game servers that use it.
 type world struct {
 	t      *testing.T
 	client redis.UniversalClient
 	addr   string
 }
 
-// each runs a test on every Redis there is.
+// each runs a test on every available kind of Redis server.
 func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) { test(t, newWorld(t, client)) })
@@ -48,7 +48,7 @@ func newWorld(t *testing.T, client redis.UniversalClient) *world {
 	return &world{t: t, client: client, addr: client.(*redis.Client).Options().Addr}
 }
 
-// server is a Hub with what it needs.
+// server is a Hub with its dependencies.
 type server struct {
 	*Hub
 	t     *testing.T
@@ -59,14 +59,14 @@ type server struct {
 
 var servers atomic.Int64
 
-// serve starts a server that reaches Redis at addr and ends with the test.
+// serve starts a server that uses the Redis server at addr and stops when the test ends.
 func (w *world) serve(addr string) *server {
 	s := w.still(addr)
 	s.run(func(ctx context.Context) error { return s.Hub.Run(ctx) })
 	return s
 }
 
-// still is serve without the rounds that a running hub makes by the clock.
+// still is like serve, but the server's hub does not run its periodic checks.
 func (w *world) still(addr string) *server {
 	w.t.Helper()
 	on := storetest.OnRedis(w.t, addr)
@@ -76,12 +76,13 @@ func (w *world) still(addr string) *server {
 		Log: gamelog.New(on.Games), Feed: on.Feed, Agenda: s.plans, Observer: s.seen,
 		Logger: logger, ServerID: fmt.Sprint("server-", servers.Add(1)), Idle: time.Hour, Stall: time.Minute,
 	})
-	w.t.Cleanup(s.Hub.close) // Waits for what it began, unless the test has.
+	w.t.Cleanup(s.Hub.close) // Wait for the hub's goroutines, unless the test has already done so.
 	s.run(s.Feed.Run)
 	return s
 }
 
-// run runs f until the test, or stop, ends it.
+// run runs f in a goroutine. When s.stop is called or the test ends, it cancels f's context
+// and waits for f.
 func (s *server) run(f func(context.Context) error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -92,13 +93,13 @@ func (s *server) run(f func(context.Context) error) {
 		case err := <-done:
 			assert.NoError(s.t, err)
 		case <-time.After(patience):
-			assert.Fail(s.t, "it does not end")
+			assert.Fail(s.t, "the function did not return")
 		}
 	})
 	s.t.Cleanup(s.stop)
 }
 
-// match acquires a match for the test.
+// match acquires the match of the given game and releases it when the test ends.
 func (s *server) match(gameID string) *Match {
 	s.t.Helper()
 	m, err := s.Acquire(s.t.Context(), gameID)
@@ -107,21 +108,21 @@ func (s *server) match(gameID string) *Match {
 	return m
 }
 
-// newWatcher returns a watcher.
+// newWatcher returns a new watcher of the match.
 func (m *Match) newWatcher(ctx context.Context, role Role, giveUp func()) *Watcher {
 	w := &Watcher{}
 	m.Watch(ctx, w, role, giveUp)
 	return w
 }
 
-// agenda notes what it is told.
+// agenda is an Agenda that records calls.
 type agenda struct {
 	mu    sync.Mutex
 	soon  []string
 	ended []*replay.State
 	err   error
-	// within are the states that it was to store in a transaction. stored is how many
-	// of the games that ended it was told that it had stored.
+	// within contains the states passed to Within. stored is the number of finished games
+	// for which Appended was told that Within had been called.
 	within []*replay.State
 	stored int
 }
@@ -152,21 +153,22 @@ func (a *agenda) Appended(_ context.Context, final *replay.State, within bool) {
 	}
 }
 
-// told is what the agenda was told so far.
+// told returns the number of calls to EnqueueSoon, and the number of finished games passed to
+// Appended.
 func (a *agenda) told() (soon, ended int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return len(a.soon), len(a.ended)
 }
 
-// observer notes what it is told.
+// observer is an Observer that records calls.
 type observer struct {
 	mu        sync.Mutex
 	appended  []int32
-	crowd     int // with the last of them
+	crowd     int // number of watchers passed to the last call of Appended
 	conflicts int
 	watched   []int
-	delivered int // events, one for each watcher
+	delivered int // number of deliveries; an event counts once per watcher
 }
 
 func (o *observer) Delivered(watchers int) {
@@ -229,8 +231,8 @@ func seed(t testing.TB, first byte) game.Seed {
 
 func name(s string) string { return id.Derive([]byte("game"), []byte(s)) }
 
-// created is how Ann creates a game of a variant for herself, against bots where
-// there are more seats.
+// created is the first entry of a game of the given variant that Ann creates for herself,
+// with bots in all other seats.
 func created(t testing.TB, variant string, s game.Seed) replay.Created {
 	t.Helper()
 	v, ok := variants.Current(variant)
@@ -242,7 +244,7 @@ func created(t testing.TB, variant string, s game.Seed) replay.Created {
 	}
 }
 
-// create creates a game of Ann's.
+// create creates a game for Ann.
 func (s *server) create(gameID, variant string) *replay.State {
 	s.t.Helper()
 	sd := seed(s.t, gameID[0])
@@ -251,7 +253,7 @@ func (s *server) create(gameID, variant string) *replay.State {
 	return state
 }
 
-// move is Ann's call of a legal move, the nth of those in the position.
+// move returns Ann's call to make the nth legal move in the position.
 func move(s *replay.State, nth int) Call {
 	legal := s.LegalMoves()
 	return Call{
@@ -264,7 +266,7 @@ func resign(version int32) Call {
 	return Call{PlayerID: ann.ID, Version: version, Seat: game.NoSeat, Action: replay.Resigned{}}
 }
 
-// do makes a call that succeeds.
+// do makes a call and requires that it succeeds.
 func (m *Match) do(t *testing.T, call Call) *Event {
 	t.Helper()
 	event, err := m.Do(t.Context(), call)
@@ -272,7 +274,7 @@ func (m *Match) do(t *testing.T, call Call) *Event {
 	return event
 }
 
-// play makes n moves that keep the game going for long.
+// play makes n moves, choosing directions that keep the game going for a long time.
 func (m *Match) play(t *testing.T, n int) *replay.State {
 	t.Helper()
 	for range n {
@@ -282,7 +284,7 @@ func (m *Match) play(t *testing.T, n int) *replay.State {
 		call := move(state, 0)
 		for _, d := range []game.Direction{game.Up, game.Right, game.Down, game.Left} {
 			if slices.Contains(legal, game.Slide(d)) {
-				call.Action = replay.Moved{Move: game.Slide(d)} // The last one that is legal.
+				call.Action = replay.Moved{Move: game.Slide(d)} // ends up as the last of these directions that is legal
 			}
 		}
 		m.do(t, call)
@@ -293,7 +295,7 @@ func (m *Match) play(t *testing.T, n int) *replay.State {
 func logKey(gameID string) string  { return "game:{" + gameID + "}:log" }
 func metaKey(gameID string) string { return "game:{" + gameID + "}:meta" }
 
-// content is all that Redis holds of a game's log and of what it says of it.
+// content is everything that Redis stores about a game: its log and its metadata.
 type content struct {
 	log  []redis.XMessage
 	meta map[string]string
@@ -309,15 +311,15 @@ func (w *world) content(gameID string) content {
 	return content{log, meta}
 }
 
-// unwritten checks that what do does leaves a game as it is.
+// unwritten calls do and checks that it does not change the stored game.
 func (w *world) unwritten(gameID string, do func()) {
 	w.t.Helper()
 	before := w.content(gameID)
 	do()
-	require.Equal(w.t, before, w.content(gameID), "something was written")
+	require.Equal(w.t, before, w.content(gameID), "the stored game has changed")
 }
 
-// put writes entries where a log was.
+// put writes entries to a game's log.
 func (w *world) put(gameID string, log []redis.XMessage) {
 	w.t.Helper()
 	for _, m := range log {
@@ -329,8 +331,8 @@ func (w *world) put(gameID string, log []redis.XMessage) {
 	}
 }
 
-// check checks what always holds of an undamaged game: contiguous versions, a
-// log that replays to what every server says, and meta naming its end.
+// check checks the invariants of an undamaged game: its versions are contiguous, its log
+// replays to the state that every server returns, and its metadata names the end of the log.
 func (w *world) check(gameID string, on ...*server) *replay.State {
 	w.t.Helper()
 	ctx := w.t.Context()
@@ -357,13 +359,13 @@ func (w *world) check(gameID string, on ...*server) *replay.State {
 		require.NoError(w.t, err)
 		same(w.t, last, state)
 		same(w.t, last, m.State())
-		assert.Empty(w.t, m.writing, "somebody still holds the right to append")
+		assert.Empty(w.t, m.writing, "the match is still locked for appends")
 		m.Release()
 	}
 	return last
 }
 
-// same compares states, but for the seed of a game that goes on.
+// same requires that two states are equal, except for the seed of a game in progress.
 func same(t *testing.T, want, got *replay.State) {
 	t.Helper()
 	require.NotNil(t, got)

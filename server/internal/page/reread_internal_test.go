@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// secrets is a store of one secret, which can be lost or fail.
+// secrets is a store with one secret. A test can lose the secret or make reads fail.
 type secrets struct {
 	secret []byte
 	err    error
@@ -23,8 +23,8 @@ func (s *secrets) Secret(_ context.Context, _ string, proposed []byte) ([]byte, 
 	return s.secret, s.err
 }
 
-// Ensure that servers agree on a secret again after the store lost it: on the known
-// one, unless a server that did not know it drew another.
+// Ensure that servers agree on a secret after the store has lost it: they keep using the
+// known one, unless a server that did not know it has written a new one.
 func TestTokens_SecretLost(t *testing.T) {
 	t.Parallel()
 	stored, ctx := &secrets{}, t.Context()
@@ -42,7 +42,7 @@ func TestTokens_SecretLost(t *testing.T) {
 	_, err = old.Open(ctx, "query", token)
 	require.NoError(t, err)
 	_, err = NewTokens(stored).Open(ctx, "query", token)
-	require.NoError(t, err, "the known secret was written again")
+	require.NoError(t, err, "the known secret was restored")
 
 	stored.secret = nil
 	fresh := NewTokens(stored)
@@ -53,15 +53,15 @@ func TestTokens_SecretLost(t *testing.T) {
 	aged()
 	_, err = old.Open(ctx, "query", token)
 	require.NoError(t, err, "the new secret was read")
-	assert.True(t, old.sealer.Load().rereadAt.After(time.Now()), "and not again at once")
+	assert.True(t, old.sealer.Load().rereadAt.After(time.Now()), "the secret is not due for another read")
 }
 
-// Ensure that calls that wait for the first secret end with their contexts, and
-// share the outcome of the one that reads it.
+// Ensure that calls that wait for the first secret return when their contexts are done, and
+// share the result of the call that reads it.
 func TestTokens_FirstSecret(t *testing.T) {
 	t.Parallel()
 	tokens := NewTokens(&secrets{})
-	require.True(t, tokens.reading.TryAcquire(1)) // as a call that reads it
+	require.True(t, tokens.reading.TryAcquire(1)) // Pretend that a call is reading the secret.
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := tokens.Seal(ended, "query", nil)
@@ -81,8 +81,8 @@ func TestTokens_FirstSecret(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// Ensure that while the store is unavailable a known secret stays in use, and is not
-// read again by each call.
+// Ensure that a known secret stays in use while the store is unavailable, and that not
+// every call rereads it.
 func TestTokens_StoreUnavailable(t *testing.T) {
 	t.Parallel()
 	stored, ctx := &secrets{}, t.Context()

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// Proxies are the addresses of trusted proxies: their x-forwarded-for headers name
-// the address of a call.
+// Proxies contains the addresses of trusted proxies. Their x-forwarded-for headers
+// contain the addresses of clients.
 type Proxies []netip.Prefix
 
-// ParseProxies parses addresses and networks, such as 10.0.0.0/8, separated by
-// commas. The empty text is no proxies.
+// ParseProxies parses a comma-separated list of addresses and networks, such as 10.0.0.0/8.
+// An empty string means no proxies.
 func ParseProxies(text string) (Proxies, error) {
 	var proxies Proxies
 	if text == "" {
@@ -25,7 +25,7 @@ func ParseProxies(text string) (Proxies, error) {
 		if err != nil {
 			address, err := netip.ParseAddr(part)
 			if err != nil {
-				return nil, fmt.Errorf("%q is no address and no network like 10.0.0.0/8", part)
+				return nil, fmt.Errorf("%q is neither an address nor a network like 10.0.0.0/8", part)
 			}
 			prefix = netip.PrefixFrom(address, address.BitLen())
 		}
@@ -44,10 +44,10 @@ func (p Proxies) contain(address netip.Addr) bool {
 	return slices.ContainsFunc(p, func(prefix netip.Prefix) bool { return prefix.Contains(address) })
 }
 
-// Of returns the Key of the client behind a call, given the connection's peer and
-// the x-forwarded-for headers. Each proxy appends the address of its client, so the
-// client is the last one in the list that is not a proxy. The entries before it can
-// be forged.
+// Of returns the Key of the client that makes a call, given the connection's peer address
+// and the call's x-forwarded-for headers. Each proxy appends the address of its client, so
+// the client is the last address in the list that is not a proxy. Earlier entries can be
+// forged.
 func (p Proxies) Of(peer net.Addr, forwarded []string) string {
 	address, ok := addressOf(peer)
 	if !ok {
@@ -64,8 +64,9 @@ func (p Proxies) Of(peer net.Addr, forwarded []string) string {
 	return key(address)
 }
 
-// Key returns what limits count an address as: the address itself, or for IPv6 its
-// network of 64 bits, which is what one customer has.
+// Key returns the key under which limits count an address: the address itself, or the /64
+// network of an IPv6 address, because providers usually assign a whole /64 to each
+// customer.
 func Key(address net.Addr) string {
 	if ip, ok := addressOf(address); ok {
 		return key(ip)

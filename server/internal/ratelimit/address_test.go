@@ -21,17 +21,17 @@ func TestProxies_Of(t *testing.T) {
 		forwarded []string
 		want      string
 	}{
-		"no proxy":                  {"203.0.113.7", nil, "203.0.113.7"},
-		"a caller that is no proxy": {"203.0.113.7", []string{"198.51.100.1"}, "203.0.113.7"},
-		"by a proxy":                {"10.1.2.3", []string{"198.51.100.1"}, "198.51.100.1"},
-		"by two":                    {"10.1.2.3", []string{"198.51.100.1, 192.168.1.1"}, "198.51.100.1"},
-		"in two headers":            {"10.1.2.3", []string{"198.51.100.1", "192.168.1.1"}, "198.51.100.1"},
-		"what the caller made up":   {"10.1.2.3", []string{"1.1.1.1, 198.51.100.1"}, "198.51.100.1"},
-		"a proxy that says not":     {"10.1.2.3", nil, "10.1.2.3"},
-		"or nonsense":               {"10.1.2.3", []string{"unknown"}, "10.1.2.3"},
-		"one customer of IPv6":      {"2001:db8:1:2:3:4:5:6", nil, "2001:db8:1:2::/64"},
-		"IPv4 in IPv6":              {"::ffff:203.0.113.7", nil, "203.0.113.7"},
-		"a proxy of IPv6":           {"fd00::1", []string{"2001:db8:1:2:3::"}, "2001:db8:1:2::/64"},
+		"no proxy":                       {"203.0.113.7", nil, "203.0.113.7"},
+		"a caller that is not a proxy":   {"203.0.113.7", []string{"198.51.100.1"}, "203.0.113.7"},
+		"through a proxy":                {"10.1.2.3", []string{"198.51.100.1"}, "198.51.100.1"},
+		"through two":                    {"10.1.2.3", []string{"198.51.100.1, 192.168.1.1"}, "198.51.100.1"},
+		"in two headers":                 {"10.1.2.3", []string{"198.51.100.1", "192.168.1.1"}, "198.51.100.1"},
+		"a forged address":               {"10.1.2.3", []string{"1.1.1.1, 198.51.100.1"}, "198.51.100.1"},
+		"a proxy without a header":       {"10.1.2.3", nil, "10.1.2.3"},
+		"a proxy with an invalid header": {"10.1.2.3", []string{"unknown"}, "10.1.2.3"},
+		"an IPv6 network":                {"2001:db8:1:2:3:4:5:6", nil, "2001:db8:1:2::/64"},
+		"IPv4 in IPv6":                   {"::ffff:203.0.113.7", nil, "203.0.113.7"},
+		"an IPv6 proxy":                  {"fd00::1", []string{"2001:db8:1:2:3::"}, "2001:db8:1:2::/64"},
 	} {
 		assert.Equal(t, tt.want, proxies.Of(tcp(tt.peer), tt.forwarded), name)
 	}
@@ -49,6 +49,6 @@ func TestParseProxies(t *testing.T) {
 	assert.Empty(t, none)
 	for _, wrong := range []string{",", "here", "10.0.0.0/33", "10.0.0.1:80"} {
 		_, err := ratelimit.ParseProxies(wrong)
-		assert.ErrorContains(t, err, "is no address and no network", wrong)
+		assert.ErrorContains(t, err, "is neither an address nor a network", wrong)
 	}
 }

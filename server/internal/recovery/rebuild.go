@@ -2,6 +2,7 @@ package recovery
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -14,30 +15,32 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// Rebuilt is what Rebuild did.
+// Rebuilt reports what Rebuild has done.
 type Rebuilt struct {
-	// Games is how many logs were read, of which Finished were over.
+	// Games is the number of games, including unreadable ones. Finished is the number of
+	// readable games that are over.
 	Games, Finished int
-	// Pruned is how many entries were removed from leaderboards because no log
-	// has their result, and Recounted how many leaderboards had a wrong count.
+	// Pruned is the number of leaderboard entries that were removed because no log contains
+	// their result. Recounted is the number of leaderboards whose count was corrected.
 	Pruned, Recounted int
-	// Damaged are the games that cannot be read.
-	Damaged []string
-	// Unknown is how many games only a newer server can read.
+	// Damaged lists the damaged games. Quarantined lists those that are damaged because
+	// they were quarantined.
+	Damaged, Quarantined []string
+	// Unknown is the number of games that only a newer server can read.
 	Unknown int
 }
 
-// Rebuild derives the leaderboards, the lists and the scheduler's queue from all
-// logs. Servers may run at the same time: correct entries are never removed.
-// Players who are hidden stay hidden.
+// Rebuild derives the leaderboards, the lists and the scheduler's queue from all logs.
+// Servers may keep running: Rebuild never removes correct entries. Hidden players stay
+// hidden.
 func (r *Recovery) Rebuild(ctx context.Context) (Rebuilt, error) {
 	var b Rebuilt
 	err := r.Accounts.LapseAll(ctx)
 	if err != nil {
 		return b, err
 	}
-	// First the wrong entries: a score that is too high would keep the player's
-	// correct one off the board.
+	// Remove wrong entries first, because a score that is too high would keep the player's
+	// correct score off the board.
 	repair, err := r.Leaderboard.Prune(ctx, func(result leaderboard.Result) (bool, error) {
 		return r.matchesLog(ctx, result)
 	})
@@ -66,8 +69,8 @@ func (r *Recovery) Rebuild(ctx context.Context) (Rebuilt, error) {
 	return b, err
 }
 
-// count counts a game that was read and indexed with an error or without. It
-// returns errors that end the rebuilding.
+// count counts a game in the report. err is the result of reading and indexing the game.
+// count returns an error if Rebuild has to stop.
 func (b *Rebuilt) count(gameID string, state *replay.State, err error) error {
 	switch outcomeOf(err) {
 	case readable:
@@ -76,6 +79,9 @@ func (b *Rebuilt) count(gameID string, state *replay.State, err error) error {
 		}
 	case damaged:
 		b.Damaged = append(b.Damaged, gameID)
+		if d, ok := errors.AsType[*gamelog.DamagedError](err); ok && d.Quarantined {
+			b.Quarantined = append(b.Quarantined, gameID)
+		}
 	case unknown:
 		b.Unknown++
 	case gone:
@@ -87,20 +93,20 @@ func (b *Rebuilt) count(gameID string, state *replay.State, err error) error {
 	return nil
 }
 
-// matchesLog reports whether the log of a result's game has the same result.
+// matchesLog reports whether replaying the game's log yields the given result.
 func (r *Recovery) matchesLog(ctx context.Context, result leaderboard.Result) (bool, error) {
 	history, err := r.Log.Load(ctx, result.GameID, store.ID{}, 1)
 	switch outcomeOf(err) {
 	case readable:
 	case unknown:
-		return true, nil // A newer server decides.
+		return true, nil // Keep the entry, which only a newer server can check.
 	case damaged, gone:
 		return false, nil
 	default:
 		return false, err
 	}
 	for _, logged := range leaderboard.ResultsOf(history.Tip.State) {
-		// As precise as the board is.
+		// Compare in UTC, like the times on leaderboards.
 		if logged.Time = logged.Time.UTC(); logged == result {
 			return true, nil
 		}
@@ -108,19 +114,17 @@ func (r *Recovery) matchesLog(ctx context.Context, result leaderboard.Result) (b
 	return false, nil
 }
 
-// index puts games on the leaderboards and lists, and makes those due that are not
-// over and have no job. It can be repeated.
+// index adds games to the leaderboards and lists, and enqueues those that are not over and
+// have no job. It is idempotent.
 func (r *Recovery) index(ctx context.Context, heads ...gamelog.Head) error {
 	var listings []store.Listing
 	var open, players []string
 	for _, head := range heads {
 		if head.State == nil {
-			continue // It cannot be read, or not by this server.
+			continue // This server cannot read the game.
 		}
-		for _, result := range leaderboard.ResultsOf(head.State) {
-			if err := r.Leaderboard.Record(ctx, result); err != nil {
-				return err
-			}
+		if err := r.Challenges.Record(ctx, r.Leaderboard, head.State); err != nil {
+			return err
 		}
 		listing := directory.Of(head.State, head.Watchers)
 		listings, players = append(listings, listing), append(players, listing.Players...)
@@ -131,7 +135,8 @@ func (r *Recovery) index(ctx context.Context, heads ...gamelog.Head) error {
 	if err := r.Directory.Enter(ctx, listings); err != nil {
 		return err
 	}
-	// An account does not lapse while one of its games is kept.
+	// Renew the accounts, because an account must not expire while one of its games is
+	// kept.
 	if err := r.Accounts.Renew(ctx, players...); err != nil {
 		return err
 	}

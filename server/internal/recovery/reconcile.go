@@ -8,19 +8,19 @@ import (
 	"github.com/gridstand/gridstand/server/internal/directory"
 )
 
-// reconcileEvery is the interval of renew and reconcile: well before a game that a
-// leaderboard points to would be forgotten.
+// reconcileEvery returns the interval at which renew and reconcile run. It is well below the
+// time after which a game on a leaderboard would expire.
 func (r *Recovery) reconcileEvery() time.Duration {
 	return max(500*time.Millisecond, min(time.Hour, r.KeepFinished/4))
 }
 
-// renew keeps the logs of the games that all-time leaderboards point to, so that
-// every score there can be verified, and removes past entries from the lists. All
-// servers do it, which costs little and needs no agreement.
+// renew extends the life of the games on all-time leaderboards, so that every score there
+// can be verified, and removes old entries from the lists. Every server does this without
+// coordination, because it is cheap and idempotent.
 func (r *Recovery) renew(ctx context.Context) {
 	now, err := r.Engine.Time(ctx)
 	if err != nil {
-		r.Logger.Warn("games on the leaderboards not kept for longer yet, nor lists trimmed", "id", "games-not-renewed", "error", err)
+		r.Logger.Warn("cannot extend the life of games on leaderboards or trim lists; will retry", "id", "games-not-renewed", "error", err)
 		return
 	}
 	until := now.Add(r.KeepFinished)
@@ -31,34 +31,34 @@ func (r *Recovery) renew(ctx context.Context) {
 			return r.Log.Expire(ctx, until, gameIDs...)
 		})
 		if err != nil {
-			r.Logger.Warn("games on a leaderboard not kept for longer yet", "id", "board-games-not-renewed", "variant", v.ID, "error", err)
+			r.Logger.Warn("cannot extend the life of games on a leaderboard; will retry", "id", "board-games-not-renewed", "variant", v.ID, "error", err)
 		}
 	}
 	if err := r.Directory.Trim(ctx, ids); err != nil {
-		r.Logger.Warn("lists not trimmed yet", "id", "lists-not-trimmed", "error", err)
+		r.Logger.Warn("cannot trim lists; will retry", "id", "lists-not-trimmed", "error", err)
 	}
 }
 
-// reconcile is ReindexAll, by one server for all: a leaderboard, list or queue
-// that was lost is complete again within the hour. A store with transactions cannot
-// lose them without the logs, so that only accounts have to be renewed.
+// reconcile runs ReindexAll on one of the servers, so that a lost leaderboard, list or queue is
+// restored within an hour. A store with transactions cannot lose them without also losing the
+// logs, so with such a store, reconcile only renews accounts.
 func (r *Recovery) reconcile(ctx context.Context) {
 	claimed, err := r.Heartbeats.Claim(ctx, "reconcile", r.reconcileEvery()*9/10)
 	switch {
 	case err != nil:
 	case !claimed:
-		return // Another server does it.
+		return // Another server is doing this.
 	case r.Engine.Transactional():
 		err = r.renewAccounts(ctx)
 	default:
 		err = r.ReindexAll(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
-		r.Logger.Warn("leaderboards, lists and accounts not reconciled with the logs yet", "id", "reconcile-delayed", "error", err)
+		r.Logger.Warn("cannot reconcile leaderboards, lists and accounts with the logs; will retry", "id", "reconcile-delayed", "error", err)
 	}
 }
 
-// renewAccounts keeps the accounts of all players whose games are kept.
+// renewAccounts extends the life of the accounts of all players whose games are kept.
 func (r *Recovery) renewAccounts(ctx context.Context) error {
 	return r.Log.IDs(ctx, func(gameIDs []string) error {
 		heads, err := r.Log.Heads(ctx, gameIDs)
@@ -75,8 +75,8 @@ func (r *Recovery) renewAccounts(ctx context.Context) error {
 	})
 }
 
-// ReindexAll puts all games on the leaderboards, lists and queue by what their
-// heads say, which costs much less than reading their logs. It removes nothing.
+// ReindexAll adds all games to the leaderboards, lists and queue, based on their heads, which
+// is much cheaper than reading their logs. It does not remove anything.
 func (r *Recovery) ReindexAll(ctx context.Context) error {
 	return r.Log.IDs(ctx, func(gameIDs []string) error {
 		heads, err := r.Log.Heads(ctx, gameIDs)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/account"
+	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/heartbeat"
@@ -19,42 +20,43 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// workers is how many games are read from their logs at the same time.
+// workers is the number of logs that are read concurrently.
 const workers = 8
 
-// Config is what a Recovery works with. All fields are needed but Heartbeat, which
-// only Run needs.
+// Config configures a Recovery. All fields are required, except Heartbeat, which only Run uses.
 type Config struct {
 	Engine      store.Engine
 	Heartbeats  store.Heartbeats
 	Log         *gamelog.Log
 	Accounts    *account.Store
 	Leaderboard *leaderboard.Boards
+	Challenges  *challenge.Challenges
 	Directory   *directory.Directory
 	Scheduler   *scheduler.Scheduler
 	Heartbeat   *heartbeat.Monitor
 	Logger      *slog.Logger
-	// KeepFinished is how long a game is kept after its end or its quarantine. A
-	// game that an all-time board points to is kept for as long as it does.
+	// KeepFinished is how long a game is kept after it ends or is quarantined. A game on an
+	// all-time leaderboard is kept for as long as it stays there.
 	KeepFinished time.Duration
-	// Memory is how long a server keeps a game in memory at least that no client
-	// plays or watches.
+	// Memory is the minimum time that a server keeps a game in memory after the last client
+	// stops playing or watching it.
 	Memory time.Duration
 }
 
-// Recovery does the work of this package for one server or operator.
+// Recovery performs the tasks of this package for a server or an operator.
 type Recovery struct {
 	Config
-	// attested and quarantined are the last rollbacks after which this server has
-	// attested and has quarantined games; only Run uses them.
+	// attested is the time of the last rollback for which this server has attested, or which it
+	// found too late to attest. quarantined is the time of the last one for which it has
+	// completed the check for lost moves. Only Run uses them.
 	attested, quarantined time.Time
 }
 
-// New makes a Recovery.
+// New returns a Recovery with the given configuration.
 func New(c Config) *Recovery { return &Recovery{Config: c} }
 
-// Run looks for lost moves after rollbacks, and reconciles leaderboards, lists and
-// queue with the logs, until ctx ends.
+// Run checks for lost moves after rollbacks and reconciles leaderboards, lists and queue with the
+// logs, until ctx is done.
 func (r *Recovery) Run(ctx context.Context, hub *match.Hub) {
 	var group sync.WaitGroup
 	defer group.Wait()
@@ -66,19 +68,19 @@ func (r *Recovery) Run(ctx context.Context, hub *match.Hub) {
 	})
 	periodic.Run(ctx, heartbeat.Interval, func() {
 		if err := r.afterRollback(ctx, hub); err != nil && ctx.Err() == nil {
-			r.Logger.Warn("games that lost moves in a rollback not found yet", "id", "rollback-pending", "error", err)
+			r.Logger.Warn("cannot check for moves lost in a rollback; will retry", "id", "rollback-pending", "error", err)
 		}
 	})
 }
 
-// outcome is what became of reading a game.
+// outcome classifies the result of reading a game.
 type outcome int
 
 const (
 	failed outcome = iota
 	readable
 	damaged
-	unknown // to this server: a newer one wrote it
+	unknown // written by a newer server
 	gone
 )
 

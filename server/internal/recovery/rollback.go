@@ -16,18 +16,18 @@ import (
 )
 
 const (
-	// attestWithin is how long the servers have to attest.
+	// attestWithin is how long servers have to attest.
 	attestWithin = 10 * time.Second
-	// attestedFor is how long the store remembers what they attested: longer than it
-	// takes to quarantine the other games.
+	// attestedFor is how long the store keeps attestations. It is longer than it takes to
+	// quarantine the games that no server vouches for.
 	attestedFor = time.Hour
-	// verifiers is how many games are compared with their logs at the same time.
+	// verifiers is the number of games that are compared with their logs concurrently.
 	verifiers = 64
-	// vouchBatch is how many games one command vouches for.
+	// vouchBatch is the maximum number of games per call to Vouch.
 	vouchBatch = 64
 )
 
-// afterRollback takes the next step after a rollback, if there was one.
+// afterRollback performs the next step of recovery if there was a rollback.
 func (r *Recovery) afterRollback(ctx context.Context, hub *match.Hub) error {
 	last := r.Heartbeat.Last()
 	if last == nil {
@@ -69,9 +69,9 @@ func (r *Recovery) afterRollback(ctx context.Context, hub *match.Hub) error {
 	return nil
 }
 
-// attest compares the games in memory with their logs after a rollback, vouches
-// for those that this server has followed since a time before it, and then says
-// that it has done so.
+// attest compares the games in memory with their logs after a rollback, vouches for those
+// that this server has followed since the given time before the rollback, and records that
+// this server has attested.
 func (r *Recovery) attest(ctx context.Context, hub *match.Hub, rollback store.Rollback, since time.Time) error {
 	intact, _, err := r.verifyCached(ctx, hub, since)
 	if err != nil {
@@ -85,10 +85,9 @@ func (r *Recovery) attest(ctx context.Context, hub *match.Hub, rollback store.Ro
 	return r.Heartbeats.Attest(ctx, rollback.At, r.Heartbeat.ServerID, attestedFor)
 }
 
-// verifyCached compares the games that this server has in memory with their logs,
-// and quarantines those whose log lacks an entry that the server knows. It returns
-// how many it quarantined, and the intact games that the server has followed since
-// the given time.
+// verifyCached compares the games in this server's memory with their logs, and quarantines
+// those whose log lacks an entry that the server has seen. It returns the intact games that
+// the server has followed since the given time, and the number of games that it quarantined.
 func (r *Recovery) verifyCached(ctx context.Context, hub *match.Hub, since time.Time) (intact []string, lost int, err error) {
 	var mu sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
@@ -124,8 +123,8 @@ func (r *Recovery) verifyCached(ctx context.Context, hub *match.Hub, since time.
 	return intact, lost, err
 }
 
-// quarantineLost quarantines a game whose log lacks entries that this server knew.
-// It reports false for a game that is in quarantine already.
+// quarantineLost quarantines a game whose log lacks entries that this server has seen. It
+// returns false if the game was already quarantined.
 func (r *Recovery) quarantineLost(ctx context.Context, known *replay.State) (bool, error) {
 	tail, err := r.Log.Tail(ctx, known.ID)
 	if err != nil || tail.Quarantined() {
@@ -134,7 +133,7 @@ func (r *Recovery) quarantineLost(ctx context.Context, known *replay.State) (boo
 	err = r.quarantine(ctx, known, tail.Last)
 	if err == nil {
 		r.Logger.Error("game damaged", "id", "game-damaged", "game", known.ID, "version", tail.Last.Version,
-			"detail", fmt.Sprintf("it had %d versions before the store went back", known.Version))
+			"detail", fmt.Sprintf("it had %d versions before the store was rolled back", known.Version))
 	}
 	return err == nil, err
 }
@@ -149,10 +148,9 @@ func (r *Recovery) allAttested(ctx context.Context, rollback store.Rollback, ser
 	return !slices.ContainsFunc(heartbeat.AliveInCopy(rollback, servers), func(id string) bool { return !attested[id] }), nil
 }
 
-// quarantineUnattested quarantines the games that may have lost moves and that no
-// server vouches for. There are none if all servers that were alive in the copy
-// have attested and the copy is so young that they still have every game in memory
-// that moved since.
+// quarantineUnattested quarantines the games that may have lost moves and that no server
+// vouches for. It does nothing if all servers that were alive in the copy have attested and
+// the copy is so recent that every game with later moves is still in their memory.
 func (r *Recovery) quarantineUnattested(ctx context.Context, rollback store.Rollback, allAttested bool) error {
 	if !allAttested || rollback.At.Sub(rollback.Copied) > r.Memory/2 {
 		quarantined := 0
@@ -162,7 +160,8 @@ func (r *Recovery) quarantineUnattested(ctx context.Context, rollback store.Roll
 				return err
 			}
 			unattested := slices.DeleteFunc(slices.Clone(gameIDs), func(id string) bool { return vouched[id] })
-			// The store went back at most one heartbeat after the one that is lost.
+			// The rollback happened at most one heartbeat interval after rollback.Before, the
+			// time of a heartbeat that the copy lacks.
 			ids, err := r.quarantineOpen(ctx, unattested, rollback.Before.Add(heartbeat.Interval))
 			quarantined += len(ids)
 			return err
@@ -171,7 +170,7 @@ func (r *Recovery) quarantineUnattested(ctx context.Context, rollback store.Roll
 			return err
 		}
 		if quarantined > 0 {
-			r.Logger.Error("the store went back in time: games that may have lost moves are quarantined", "id", "rollback-quarantined",
+			r.Logger.Error("store rollback: quarantined games that may have lost moves", "id", "rollback-quarantined",
 				"games", quarantined, "copied", rollback.Copied.UTC())
 		}
 	}

@@ -11,12 +11,13 @@ import (
 	"github.com/gridstand/gridstand/server/internal/account"
 )
 
-// callerContext is a call's context with its caller. A type of its own costs one
-// allocation; context.WithValue costs two.
+// callerContext is a call's context that also holds the caller. Using this type costs one
+// allocation; context.WithValue would cost two.
 type callerContext struct {
 	context.Context
 	by account.Player
-	// key is the SSH key that an SSH host calls for, empty for other callers.
+	// key is the fingerprint of the player's SSH key if the call comes from an SSH host,
+	// and empty otherwise.
 	key string
 }
 
@@ -37,11 +38,12 @@ func (c *callerContext) Value(key any) any {
 	}
 }
 
-// sshKeyHeader is the metadata with which an SSH host names a key.
+// sshKeyHeader is the metadata key that an SSH host uses to send the fingerprint of a
+// player's SSH key.
 const sshKeyHeader = "gridstand-ssh-key"
 
-// authenticate puts the caller into the context, if the call of a method has a token or
-// is an SSH host's.
+// authenticate adds the caller to the context if the call has a token or comes from an
+// SSH host.
 func (s *Service) authenticate(ctx context.Context, method string) (context.Context, error) {
 	values, keys := metadata.ValueFromIncomingContext(ctx, "authorization"), metadata.ValueFromIncomingContext(ctx, sshKeyHeader)
 	if len(values) == 0 {
@@ -58,8 +60,8 @@ func (s *Service) authenticate(ctx context.Context, method string) (context.Cont
 		}
 		return s.authenticateHost(ctx, method, token, keys[0])
 	}
-	if !sound {
-		return ctx, account.ErrBadToken
+	if !sound || token == "" {
+		return ctx, errNotBearer
 	}
 	player, err := s.verify(ctx, token)
 	if err != nil {
@@ -68,7 +70,7 @@ func (s *Service) authenticate(ctx context.Context, method string) (context.Cont
 	return &callerContext{Context: ctx, by: player}, nil
 }
 
-// caller returns the player who calls, with an empty ID if the call has no token.
+// caller returns the calling player, with an empty ID if the call has no token.
 func caller(ctx context.Context) account.Player {
 	if p, ok := ctx.Value(callerKey{}).(*account.Player); ok {
 		return *p
@@ -76,7 +78,7 @@ func caller(ctx context.Context) account.Player {
 	return account.Player{}
 }
 
-// mustCaller returns the player who calls, or an error if the call has no token.
+// mustCaller returns the calling player, or an error if the call has no token.
 func mustCaller(ctx context.Context) (account.Player, error) {
 	p := caller(ctx)
 	if p.ID == "" {
@@ -85,11 +87,11 @@ func mustCaller(ctx context.Context) (account.Player, error) {
 	return p, nil
 }
 
-// me stands for the caller in place of a player id.
+// me is the player ID that requests use to refer to the caller.
 const me = "me"
 
-// playerID resolves "me". An empty id is a field error; an id that no player can
-// have is not found.
+// playerID resolves "me" to the caller's ID. It returns a field error for an empty ID and
+// errPlayerNotFound for a malformed one.
 func playerID(ctx context.Context, given string) (string, error) {
 	switch {
 	case given == me:
@@ -103,11 +105,13 @@ func playerID(ctx context.Context, given string) (string, error) {
 	return given, nil
 }
 
-// gameID checks the form of an id.
+// gameID validates a game ID.
 func gameID(given string) (string, error) {
 	switch {
 	case given == "":
 		return "", missing("game_id")
+	case len(given) != id.Length:
+		return "", errGameIDForm
 	case !id.Valid(given):
 		return "", errGameNotFound
 	}

@@ -3,6 +3,7 @@ package rpc
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
@@ -25,21 +27,21 @@ import (
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// failure is an error of the contract's error table.
+// failure is an entry of the contract's error table.
 type failure struct {
 	code    codes.Code
 	reason  string
 	message string
 	// metadata holds the variable parts of the message.
 	metadata map[string]string
-	// retry is how long the caller should wait before a retry; 0 for no hint.
+	// retry is the time that the caller should wait before a retry, or 0 for no hint.
 	retry time.Duration
 	field *invalid.Error
 }
 
 func (f *failure) Error() string { return f.message }
 
-// GRPCStatus makes grpc-go send the failure with its details.
+// GRPCStatus returns the status that grpc-go sends, with its details.
 func (f *failure) GRPCStatus() *status.Status {
 	var details []protoadapt.MessageV1
 	if f.field != nil {
@@ -59,7 +61,7 @@ func (f *failure) GRPCStatus() *status.Status {
 	return s
 }
 
-// trailer returns the retry hint in the form that gRPC's retry policy reads.
+// trailer returns the retry hint in the form that gRPC clients' retry policies understand.
 func (f *failure) trailer() metadata.MD {
 	if f.retry == 0 {
 		return nil
@@ -67,8 +69,8 @@ func (f *failure) trailer() metadata.MD {
 	return metadata.Pairs("grpc-retry-pushback-ms", strconv.FormatInt(f.retry.Milliseconds(), 10))
 }
 
-// How long a caller should wait before a retry: while the server is replaced, and
-// while the store restarts.
+// How long a caller should wait before a retry: while a server is being replaced, and
+// while the store is restarting.
 const (
 	serverRetry  = 500 * time.Millisecond
 	storageRetry = time.Second
@@ -89,11 +91,10 @@ func serverUnavailable(message string) *failure {
 	}
 }
 
-// Refuse returns the status for a limit that was exceeded before a call reached
-// the Service.
+// Refuse returns the status of a call that exceeded a limit before it reached the Service.
 func Refuse(e *limits.ExceededError) error { return rateLimited(e) }
 
-// ErrStopping is the status for calls to a server that is stopping.
+// ErrStopping is the status of calls to a server that is stopping.
 var ErrStopping error = errStopping
 
 var errStopping = serverUnavailable("this server is stopping")
@@ -107,43 +108,51 @@ func rateLimited(e *limits.ExceededError) *failure {
 
 var (
 	errGameNotFound    = notFound(pb.ReasonGameNotFound, "there is no game with this id")
+	errGameIDForm      = notFound(pb.ReasonGameNotFound, "there is no game with this id; a complete id has "+strconv.Itoa(id.Length)+" characters")
 	errPlayerNotFound  = notFound(pb.ReasonPlayerNotFound, "there is no player with this id")
 	errNameNotFound    = notFound(pb.ReasonPlayerNotFound, "there is no player with this name")
-	errVariantNotFound = notFound(pb.ReasonVariantNotFound, "there is no variant with this id; ListVariants names those there are")
-	errNoToken         = &failure{code: codes.Unauthenticated, reason: pb.ReasonBadToken, message: "this call needs a token; CreatePlayer gives one"}
+	errVariantNotFound = notFound(pb.ReasonVariantNotFound, "there is no variant with this id; ListVariants returns the variants")
+	errNoToken         = &failure{code: codes.Unauthenticated, reason: pb.ReasonBadToken, message: "this call needs a token; CreatePlayer returns one"}
 	errBadToken        = &failure{code: codes.Unauthenticated, reason: pb.ReasonBadToken, message: "the token is not valid"}
+	errTokenForm       = &failure{code: codes.Unauthenticated, reason: pb.ReasonBadToken, message: `the authorization header must be "Bearer", a space and the token`}
 )
 
-// The errors of SSH hosts and SSH keys.
+// errNotBearer is the error for an authorization header that does not consist of a scheme
+// and a token.
+var errNotBearer = fmt.Errorf("authorization header: %w", account.ErrBadToken)
+
+// Errors for calls by SSH hosts and calls about SSH keys.
 var (
 	errBadCredential = &failure{
 		code: codes.Unauthenticated, reason: pb.ReasonBadCredential,
-		message: "an SSH host needs a valid service credential and one key, in " + sshKeyHeader,
+		message: "the service credential is unknown or revoked: create another with gridstand-server ssh-credential create, and give it to the SSH host; " +
+			"a call needs it as a bearer token, and the fingerprint of one key in " + sshKeyHeader,
 	}
 	errNotOverSSH   = &failure{code: codes.PermissionDenied, reason: pb.ReasonNotOverSSH, message: "this is not possible over SSH; it needs the account's own token"}
-	errKeyNotLinked = &failure{code: codes.Unauthenticated, reason: pb.ReasonKeyNotLinked, message: "this SSH key is linked to no account; CreatePlayer makes one"}
+	errKeyNotLinked = &failure{code: codes.Unauthenticated, reason: pb.ReasonKeyNotLinked, message: "this SSH key is not linked to an account; CreatePlayer creates one"}
 	errKeyTaken     = &failure{code: codes.AlreadyExists, reason: pb.ReasonKeyTaken, message: "this SSH key is linked to another account"}
 	errKeyNotFound  = notFound(pb.ReasonKeyNotFound, "this SSH key is not linked to your account")
 	errTooManyKeys  = &failure{
 		code: codes.ResourceExhausted, reason: pb.ReasonTooManyKeys,
-		message: "your account has as many SSH keys as it may have; remove one first",
+		message: "your account has the maximum number of SSH keys; remove one first",
 	}
 )
 
-// The reasons for a refusal without a limit.
+// Reasons for refusing a call other than an exceeded limit.
 const (
 	wrongToken      = "wrong_token"
 	wrongCredential = "wrong_credential"
 )
 
-// storageUnavailable is the failure for calls that the store did not answer.
+// storageUnavailable is the failure for calls that fail because the store does not
+// respond.
 var storageUnavailable = &failure{
 	code: codes.Unavailable, reason: pb.ReasonStorageUnavailable,
-	message: "the store does not answer; send the call again", retry: storageRetry,
+	message: "the store does not answer; retry the call", retry: storageRetry,
 }
 
-// toStatus translates every error of the packages below into the contract's. An
-// unknown error is logged, and its text is not sent.
+// toStatus translates an error from any lower package into an error that the contract
+// defines. It logs unknown errors and does not send their messages to the client.
 func (s *Service) toStatus(ctx context.Context, method string, err error) *failure {
 	var (
 		known    *failure
@@ -156,6 +165,8 @@ func (s *Service) toStatus(ctx context.Context, method string, err error) *failu
 	switch {
 	case errors.As(err, &known):
 		return known
+	case challengeFailure(err) != nil:
+		return challengeFailure(err)
 	case errors.As(err, &exceeded):
 		s.Refused(exceeded.Field, s.Address(ctx))
 		return rateLimited(exceeded)
@@ -169,17 +180,19 @@ func (s *Service) toStatus(ctx context.Context, method string, err error) *failu
 			metadata: map[string]string{"version": version},
 		}
 	case errors.Is(err, match.ErrNotSeated):
-		return &failure{code: codes.PermissionDenied, reason: pb.ReasonNotSeated, message: "you hold no seat in this game, or not this one"}
+		return &failure{code: codes.PermissionDenied, reason: pb.ReasonNotSeated, message: "you do not have a seat in this game, or not this seat"}
 	case errors.Is(err, replay.ErrGameOver):
 		return precondition(pb.ReasonGameOver, "the game is over")
 	case errors.Is(err, replay.ErrNotStarted):
-		return precondition(pb.ReasonGameNotStarted, "the game waits for players")
+		return precondition(pb.ReasonGameNotStarted, "the game is waiting for players")
+	case errors.Is(err, match.ErrUndoAttempt):
+		return precondition(pb.ReasonUndoNotAllowed, "moves of an attempt at a challenge cannot be undone")
 	case errors.Is(err, replay.ErrNoUndo):
 		return precondition(pb.ReasonUndoNotAllowed, "there is nothing that you can undo in this game")
 	case errors.Is(err, match.ErrSeatTaken):
 		return precondition(pb.ReasonSeatTaken, "the seat is taken")
 	case errors.Is(err, replay.ErrNotYourTurn):
-		return precondition(pb.ReasonNotYourTurn, "another seat is to move")
+		return precondition(pb.ReasonNotYourTurn, "it is another seat's turn")
 	case errors.Is(err, game.ErrIllegalMove):
 		f := precondition(pb.ReasonIllegalMove, err.Error())
 		f.metadata = map[string]string{"detail": err.Error()}
@@ -190,6 +203,9 @@ func (s *Service) toStatus(ctx context.Context, method string, err error) *failu
 		return errPlayerNotFound
 	case errors.Is(err, account.ErrBadToken):
 		s.Refused(wrongToken, s.Address(ctx))
+		if errors.Is(err, errNotBearer) {
+			return errTokenForm
+		}
 		return errBadToken
 	case errors.Is(err, account.ErrBadCredential):
 		s.Refused(wrongCredential, s.Address(ctx))
@@ -229,23 +245,23 @@ func (s *Service) toStatus(ctx context.Context, method string, err error) *failu
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return &failure{code: codes.DeadlineExceeded, message: "the call's deadline has passed"}
 	case errors.Is(ctx.Err(), context.Canceled):
-		return &failure{code: codes.Canceled, message: "the call was cancelled"}
+		return &failure{code: codes.Canceled, message: "the call was canceled"}
 	case status.Code(err) == codes.Unavailable:
-		// The connection closed while the stream was written to, and gRPC has not cancelled
-		// its context yet.
+		// The connection closed during a write to the stream, but gRPC has not yet
+		// canceled the context.
 		return &failure{code: codes.Canceled, message: "the connection has closed"}
 	case store.IsError(err):
 		s.Meter.StorageFailed(err)
 		s.Logger.Debug("storage failed", "call", method, "error", err)
 		return storageUnavailable
 	case status.Code(err) == codes.Unimplemented:
-		// The answer of the embedded Unimplemented…Server.
-		return &failure{code: codes.Unimplemented, message: "this server does not offer the call"}
+		// The embedded Unimplemented…Server returns this error.
+		return &failure{code: codes.Unimplemented, message: "this server does not support the call"}
 	default:
 		s.Logger.Error("internal error", "id", "internal-error", "call", method, "error", err)
 		return &failure{code: codes.Internal, message: "internal error"}
 	}
 }
 
-// missing is the field error for an id that is empty.
+// missing returns the field error for a required field that is empty.
 func missing(field string) error { return invalid.Field(field, "must not be empty") }

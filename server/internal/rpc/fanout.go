@@ -10,48 +10,50 @@ import (
 	"github.com/gridstand/gridstand/server/internal/match"
 )
 
-// TrySender is a stream that takes messages without waiting for the client.
+// TrySender is a stream that can send messages without blocking on the client.
 type TrySender interface {
 	Encoder
-	// TrySend sends what the client takes at once of a message that Encode made, and
-	// reports whether that is all of it. If not, SendMsg sends the rest first.
+	// TrySend writes as much of an encoded message as the connection accepts without
+	// blocking, and reports whether it wrote all of it. If not, the next SendMsg writes
+	// the rest first.
 	TrySend(m any) bool
 }
 
-// fanout sends what is new in a game to many streams from one goroutine. A goroutine for
-// each would take half of the time of an event, and more than half of the memory of a
-// stream: its stack, and the caches that it fills.
+// fanout sends the updates of a game to many streams from one goroutine. With one
+// goroutine per stream, the goroutines would take up half of the time needed to deliver an
+// event. Their stacks, and the caches that they fill, would take up more than half of a
+// stream's memory.
 //
-// A stream takes part in it while it has all updates and its client reads them at once.
-// Whenever it needs anything else, it leaves and continues in a goroutine of its own: if
-// the client is slow, at the end of the game, or at an error.
+// A stream is a member while it is up to date and its client keeps up. In any other case,
+// such as a slow client, the end of the game or an error, the stream leaves the fanout and
+// continues in its own goroutine.
 type fanout struct {
 	service *Service
 	match   *match.Match
-	watcher match.Watcher // of the game for all members, not counted
-	emptied chan struct{} // gets a value when the last member is taken out
+	watcher match.Watcher // watches the game for all members; not counted as a watcher
+	emptied chan struct{} // receives a value when the last member is removed
 
 	mu      sync.Mutex
 	members []member
-	version int32 // the last one sent
+	version int32 // version of the last update sent
 	started bool
-	ended   bool // it takes no more members
+	ended   bool // set when the fanout accepts no more members
 
-	reserved int // members, and views that are about to be; guarded by fanouts.mu
+	reserved int // number of members and of views that are about to join; guarded by fanouts.mu
 }
 
 type member struct {
 	stream  TrySender
-	version int32 // of the view when it joined
+	version int32 // version of the view when it joined
 	view    *View
 }
 
-// fanoutSize is how many streams share a fanout. With more, streams would wait for others
-// while processors are idle.
+// fanoutSize is the maximum number of streams in a fanout. In a larger one, streams would
+// wait for each other while processors sit idle.
 const fanoutSize = 1024
 
-// add reports whether a view became a member. If not, it reports whether another fanout
-// may take it: it may not if there are new updates for it.
+// add adds v as a member and reports whether it succeeded. If not, retry reports whether
+// another fanout may accept v; it is false if v has new updates or its context is done.
 func (f *fanout) add(v *View) (joined, retry bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -62,7 +64,7 @@ func (f *fanout) add(v *View) (joined, retry bool) {
 		return false, false
 	}
 	v.sharing.in.Store(f)
-	if v.stream.Context().Err() != nil { // Interrupt looked before.
+	if v.stream.Context().Err() != nil { // Interrupt ran before the view became a member.
 		v.sharing.in.Store(nil)
 		return false, false
 	}
@@ -75,7 +77,8 @@ func (f *fanout) add(v *View) (joined, retry bool) {
 	return true, false
 }
 
-// start begins to send what comes after the first member's version.
+// start starts the goroutine, which sends the updates that are newer than the first
+// member's version.
 func (f *fanout) start(first *View) {
 	f.version = first.version
 	f.match.Retain()
@@ -85,7 +88,7 @@ func (f *fanout) start(first *View) {
 	go f.run()
 }
 
-// remove takes a member out, which continues alone. It is called under mu.
+// remove detaches the member at index i, which then runs on its own. The caller holds mu.
 func (f *fanout) remove(i int) {
 	v := f.members[i].view
 	v.version = max(f.version, f.members[i].version)
@@ -100,14 +103,14 @@ func (f *fanout) remove(i int) {
 	go v.followAlone()
 }
 
-// dissolve takes all members out.
+// dissolve detaches all members. The caller holds mu.
 func (f *fanout) dissolve() {
 	for i := len(f.members) - 1; i >= 0; i-- {
 		f.remove(i)
 	}
 }
 
-// run sends updates until no member is left.
+// run sends updates until no member remains.
 func (f *fanout) run() {
 	defer f.service.fanouts.group.Done()
 	defer f.match.Release()
@@ -124,8 +127,8 @@ func (f *fanout) run() {
 	}
 }
 
-// deliver sends all that is new. It returns a channel that is closed when there may be
-// more, nil if no member is left.
+// deliver sends all new updates. It returns a channel that is closed when there may be
+// more, or nil if no member remains.
 func (f *fanout) deliver() (changed <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -145,7 +148,7 @@ func (f *fanout) deliver() (changed <-chan struct{}) {
 			}
 		case update == match.Update{}:
 			return changed
-		default: // The rest each does for itself.
+		default: // Each member handles the rest itself.
 			f.dissolve()
 		}
 	}
@@ -154,13 +157,14 @@ func (f *fanout) deliver() (changed <-chan struct{}) {
 	return nil
 }
 
-// recover ends all streams after a panic: some may have missed an event.
+// recover detaches all members after a panic and ends their streams, because some may
+// have missed an event.
 func (f *fanout) recover() {
 	p := recover()
 	if p == nil {
 		return
 	}
-	f.service.logPanic(p)
+	f.service.logPanic(pb.GameService_Watch_FullMethodName, p)
 	for _, m := range f.members {
 		if s, ok := m.stream.(Aborter); ok {
 			s.Abort(errPanicked)
@@ -171,7 +175,8 @@ func (f *fanout) recover() {
 	f.service.fanouts.forget(f)
 }
 
-// sendable dissolves the fanout if a message could not be encoded.
+// sendable reports whether record is an encoded message. If encoding failed, it is not,
+// and sendable dissolves the fanout.
 func (f *fanout) sendable(record any) bool {
 	_, failed := record.(*pb.WatchResponse)
 	if failed {
@@ -180,7 +185,8 @@ func (f *fanout) sendable(record any) bool {
 	return !failed
 }
 
-// send sends a message to all members, with the event that it is of, if any.
+// send sends the encoded message record to all members. e is the event that it contains,
+// or nil if it contains none.
 func (f *fanout) send(record any, e *match.Event) {
 	for i := len(f.members) - 1; i >= 0; i-- {
 		to := &f.members[i]
@@ -199,17 +205,18 @@ func (f *fanout) send(record any, e *match.Event) {
 	}
 }
 
-// fanouts are those of a Service.
+// fanouts holds a Service's fanouts.
 type fanouts struct {
 	group sync.WaitGroup
 
 	mu sync.Mutex
-	// latest is the one of each match that was made last, which may have room.
+	// latest maps each match to its newest fanout. New views join that fanout while it has
+	// room.
 	latest map[*match.Match]*fanout
 }
 
-// fanoutOf returns the fanout of a match that has room for one more view. If none joins,
-// the caller calls release.
+// fanoutOf returns a fanout of m with a place reserved for a view. If the view does not
+// join, the caller must call release.
 func (s *Service) fanoutOf(m *match.Match) *fanout {
 	all := &s.fanouts
 	all.mu.Lock()
@@ -234,7 +241,7 @@ func (all *fanouts) release(f *fanout) {
 	}
 }
 
-// forget has views join other fanouts.
+// forget removes f from latest, so that new views join another fanout.
 func (all *fanouts) forget(f *fanout) {
 	all.mu.Lock()
 	defer all.mu.Unlock()

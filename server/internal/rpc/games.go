@@ -20,7 +20,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/match"
 )
 
-// ListVariants implements the contract.
+// ListVariants implements pb.GameServiceServer.
 func (s *Service) ListVariants(context.Context, *pb.ListVariantsRequest) (*pb.ListVariantsResponse, error) {
 	response := &pb.ListVariantsResponse{}
 	for _, v := range variants.All() {
@@ -29,7 +29,10 @@ func (s *Service) ListVariants(context.Context, *pb.ListVariantsRequest) (*pb.Li
 	return response, nil
 }
 
-// CreateGame implements the contract.
+// errRequestID is the error for an invalid request_id.
+var errRequestID = invalid.Field("request_id", "must be %d characters of lower-case base32 (a–z, 2–7)", id.Length)
+
+// CreateGame implements pb.GameServiceServer.
 func (s *Service) CreateGame(ctx context.Context, request *pb.CreateGameRequest) (*pb.CreateGameResponse, error) {
 	player, err := mustCaller(ctx)
 	if err != nil {
@@ -37,6 +40,9 @@ func (s *Service) CreateGame(ctx context.Context, request *pb.CreateGameRequest)
 	}
 	if err := s.checkMoveRate(player.ID); err != nil {
 		return nil, err
+	}
+	if request.GetChallengeId() != "" {
+		return s.createAttempt(ctx, request, player)
 	}
 	seed := game.NewSeed()
 	created, err := s.newGame(request, player, seed)
@@ -46,20 +52,18 @@ func (s *Service) CreateGame(ctx context.Context, request *pb.CreateGameRequest)
 	newID := id.New()
 	if r := request.GetRequestId(); r != "" {
 		newID = id.Derive([]byte("game"), []byte(player.ID), []byte(r))
-		// The game may be there, also when no new one would be allowed.
+		// The game may already exist. A retry must find it even if the limits allow no
+		// more games.
 		_, err := s.Hub.Existing(ctx, newID, created)
 		if err == nil {
 			g, err := s.game(ctx, newID)
 			return &pb.CreateGameResponse{Game: g}, err
 		}
 		if !errors.Is(err, gamelog.ErrNotFound) {
-			return createdGame(nil, err)
+			return s.createdGame(ctx, nil, err)
 		}
 	}
-	if err := s.takeQuota(ctx, "games", player.ID, &s.Limits.NewGamesPerMinute, "new games a minute"); err != nil {
-		return nil, err
-	}
-	if err := s.takeQuota(ctx, "games-from", s.Address(ctx), &s.Limits.NewGamesPerAddressPerMinute, "new games of one address a minute"); err != nil {
+	if err := s.takeGameQuotas(ctx, player.ID); err != nil {
 		return nil, err
 	}
 	if created.Exhibition() {
@@ -70,8 +74,8 @@ func (s *Service) CreateGame(ctx context.Context, request *pb.CreateGameRequest)
 	if err := s.reserve(ctx, player.ID, newID); err != nil {
 		return nil, err
 	}
-	// Noted before there is anything to look at: a server that dies between
-	// here and the lists leaves a game that is seen to.
+	// Schedule the game before creating it, so that if this server dies, another one adds
+	// the game to the lists.
 	if err := s.Planner.Begin(ctx, newID); err != nil {
 		return nil, err
 	}
@@ -79,20 +83,23 @@ func (s *Service) CreateGame(ctx context.Context, request *pb.CreateGameRequest)
 	if err == nil {
 		err = s.Planner.Plan(ctx, state)
 	}
-	return createdGame(state, err)
+	return s.createdGame(ctx, state, err)
 }
 
-func createdGame(state *replay.State, err error) (*pb.CreateGameResponse, error) {
+func (s *Service) createdGame(ctx context.Context, state *replay.State, err error) (*pb.CreateGameResponse, error) {
 	switch {
 	case errors.Is(err, match.ErrExists):
 		return nil, invalid.Field("request_id", "was used for a game with other content")
 	case err != nil:
 		return nil, err
 	}
+	if state, err = s.show(ctx, state); err != nil {
+		return nil, err
+	}
 	return &pb.CreateGameResponse{Game: translate.Game(state, 0)}, nil
 }
 
-// maxTurnLimit is the longest turn limit that can be asked for.
+// maxTurnLimit is the longest turn limit that a request may set.
 const maxTurnLimit = 7 * 24 * time.Hour
 
 // newGame returns the game that a request describes.
@@ -102,7 +109,7 @@ func (s *Service) newGame(request *pb.CreateGameRequest, by account.Player, seed
 		return none, missing("variant")
 	}
 	if r := request.GetRequestId(); r != "" && !id.Valid(r) {
-		return none, invalid.Field("request_id", "must be %d characters of lower-case base32 (a–z, 2–7)", id.Length)
+		return none, errRequestID
 	}
 	var turnLimit time.Duration
 	if request.GetTurnLimit() != nil {
@@ -113,7 +120,7 @@ func (s *Service) newGame(request *pb.CreateGameRequest, by account.Player, seed
 	}
 	for i, seat := range request.GetSeats() {
 		if seat.GetOccupant() == nil {
-			return none, invalid.Field(seatField(i), "must say who sits there")
+			return none, invalid.Field(seatField(i), "must name an occupant")
 		}
 	}
 	variant, ok := variants.Current(request.GetVariant())
@@ -133,7 +140,7 @@ func (s *Service) newGame(request *pb.CreateGameRequest, by account.Player, seed
 
 func seatField(i int) string { return fmt.Sprintf("seats[%d]", i) }
 
-// newSeats returns the seats that a request describes. By default the caller has the
+// newSeats returns the seats that a request describes. By default, the caller has the
 // first seat and greedy bots have the others.
 func newSeats(requested []*pb.SeatRequest, v game.Variant, creator replay.Player) ([]replay.Seat, error) {
 	seats := make([]replay.Seat, v.Seats)
@@ -145,7 +152,7 @@ func newSeats(requested []*pb.SeatRequest, v game.Variant, creator replay.Player
 		return seats, nil
 	}
 	if len(requested) != v.Seats {
-		return nil, invalid.Field("seats", "must be none or %d for %s", v.Seats, v.ID)
+		return nil, invalid.Field("seats", "must be empty or have one entry for each seat of %s, which has %d", v.ID, v.Seats)
 	}
 	for i, seat := range requested {
 		switch occupant := seat.GetOccupant().(type) {
@@ -153,7 +160,7 @@ func newSeats(requested []*pb.SeatRequest, v game.Variant, creator replay.Player
 			seats[i].Player = creator
 		case *pb.SeatRequest_Bot:
 			if !slices.Contains(v.Bots, occupant.Bot) {
-				return nil, invalid.Field(seatField(i), "must name one of the bots that ListVariants names for %s", v.ID)
+				return nil, invalid.Field(seatField(i)+".bot", "must be one of the bots that ListVariants returns for %s", v.ID)
 			}
 			seats[i].Bot = occupant.Bot
 		}
@@ -161,17 +168,17 @@ func newSeats(requested []*pb.SeatRequest, v game.Variant, creator replay.Player
 	return seats, nil
 }
 
-// bornWithin is the time within which a game that was counted is created: longer than
-// any call takes.
-const bornWithin = time.Minute
+// maxCreation is the maximum time between the reservation and the creation of a game. It
+// is longer than any call.
+const maxCreation = time.Minute
 
-// recountEvery is how often the open games of a player at the limit are counted again,
-// which reads the head of each.
+// recountEvery is the minimum interval between two recounts of a player's open games while
+// the player is at the limit. A recount reads the head of each game.
 const recountEvery = 5 * time.Second
 
-// reserve counts a new game as one of the player's open games. If the player has too
-// many, it first releases those that are over, or were never created because a server
-// died.
+// reserve counts a new game as one of the player's open games. If the player is at the
+// limit, it first releases games that are over, and games that were never created because
+// a server died.
 func (s *Service) reserve(ctx context.Context, playerID, gameID string) error {
 	limit := s.Limits.OpenGamesPerPlayer
 	err := s.Accounts.Reserve(ctx, playerID, gameID, limit)
@@ -192,8 +199,8 @@ func (s *Service) reserve(ctx context.Context, playerID, gameID string) error {
 	}
 	var gone []string
 	for i, head := range heads {
-		// One that is not there may be just being created.
-		if !head.Exists && open[i].Age > bornWithin || head.State != nil && head.State.Status == replay.Finished {
+		// A missing game may be about to be created.
+		if !head.Exists && open[i].Age > maxCreation || head.State != nil && head.State.Status == replay.Finished {
 			gone = append(gone, ids[i])
 		}
 	}
@@ -206,7 +213,7 @@ func (s *Service) reserve(ctx context.Context, playerID, gameID string) error {
 	return s.Accounts.Reserve(ctx, playerID, gameID, limit)
 }
 
-// GetGame implements the contract.
+// GetGame implements pb.GameServiceServer.
 func (s *Service) GetGame(ctx context.Context, request *pb.GetGameRequest) (*pb.GetGameResponse, error) {
 	g, err := s.game(ctx, request.GetGameId())
 	if err != nil {
@@ -215,7 +222,7 @@ func (s *Service) GetGame(ctx context.Context, request *pb.GetGameRequest) (*pb.
 	return &pb.GetGameResponse{Game: g}, nil
 }
 
-// game returns the current state of a game.
+// game returns the message for the current state of a game.
 func (s *Service) game(ctx context.Context, givenID string) (*pb.Game, error) {
 	m, err := s.acquire(ctx, givenID, game.NoSeat)
 	if err != nil {
@@ -226,11 +233,14 @@ func (s *Service) game(ctx context.Context, givenID string) (*pb.Game, error) {
 	if err != nil {
 		return nil, err
 	}
+	if state, err = s.show(ctx, state); err != nil {
+		return nil, err
+	}
 	s.Planner.Looked(state, s.Address(ctx))
 	return translate.Game(state, m.Watchers()), nil
 }
 
-// JoinGame implements the contract.
+// JoinGame implements pb.GameServiceServer.
 func (s *Service) JoinGame(ctx context.Context, request *pb.JoinGameRequest) (*pb.JoinGameResponse, error) {
 	player, err := mustCaller(ctx)
 	if err != nil {
@@ -248,7 +258,13 @@ func (s *Service) JoinGame(ctx context.Context, request *pb.JoinGameRequest) (*p
 		return nil, err
 	}
 	defer m.Release()
-	// The game is counted before the player joins it.
+	if m.State().IsAttempt() && len(m.State().SeatsOf(player.ID)) == 0 {
+		if _, err := m.Confirm(ctx); err != nil { // The attempt may have been removed since it was loaded.
+			return nil, err
+		}
+		return nil, match.ErrSeatTaken // not ErrGameOver, because whether the attempt is over may be secret
+	}
+	// Reserve the game before the player joins it.
 	counted := false
 	state, err := m.Join(ctx, replay.Player{ID: player.ID, Name: player.Name, Bot: player.Bot}, seat, func() error {
 		err := s.reserve(ctx, player.ID, request.GetGameId())
@@ -266,10 +282,13 @@ func (s *Service) JoinGame(ctx context.Context, request *pb.JoinGameRequest) (*p
 	if err := s.Directory.Put(ctx, directory.Of(state, m.Watchers())); err != nil {
 		return nil, err
 	}
+	if state, err = s.show(ctx, state); err != nil {
+		return nil, err
+	}
 	return &pb.JoinGameResponse{Game: translate.Game(state, m.Watchers())}, nil
 }
 
-// leave releases a game that a player did not get into.
+// leave releases the reservation of a game that the player could not join.
 func (s *Service) leave(ctx context.Context, state *replay.State, playerID string) error {
 	if playerID == state.Creator.ID || len(state.SeatsOf(playerID)) > 0 {
 		return nil
@@ -277,7 +296,8 @@ func (s *Service) leave(ctx context.Context, state *replay.State, playerID strin
 	return s.Accounts.Release(ctx, playerID, state.ID)
 }
 
-// seatNamed returns the seat that a request names, or game.NoSeat.
+// seatNamed returns the seat specified in a request, or game.NoSeat if the request
+// specifies none.
 func seatNamed(seat *int32) (int, error) {
 	if seat == nil {
 		return game.NoSeat, nil
@@ -288,8 +308,8 @@ func seatNamed(seat *int32) (int, error) {
 	return int(*seat), nil
 }
 
-// acquire returns the match of a game. It returns an error if the game lacks the seat,
-// unless that is game.NoSeat.
+// acquire returns the match of a game, or an error if the game has no such seat. If seat
+// is game.NoSeat, acquire does not check it.
 func (s *Service) acquire(ctx context.Context, givenID string, seat int) (*match.Match, error) {
 	id, err := gameID(givenID)
 	if err != nil {
@@ -301,12 +321,12 @@ func (s *Service) acquire(ctx context.Context, givenID string, seat int) (*match
 	}
 	if seats := len(m.State().Seats); seat >= seats {
 		m.Release()
-		return nil, invalid.Field("seat", "must be below %d: the game has as many seats", seats)
+		return nil, invalid.Field("seat", "must be less than %d, the game's number of seats", seats)
 	}
 	return m, nil
 }
 
-// Undo implements the contract.
+// Undo implements pb.GameServiceServer.
 func (s *Service) Undo(ctx context.Context, request *pb.UndoRequest) (*pb.UndoResponse, error) {
 	player, err := mustCaller(ctx)
 	if err != nil {
@@ -316,7 +336,7 @@ func (s *Service) Undo(ctx context.Context, request *pb.UndoRequest) (*pb.UndoRe
 		return nil, invalid.Field("version", "must be 1 or more")
 	}
 	if to := request.ToVersion; to != nil && (*to < 1 || *to >= request.GetVersion()) {
-		return nil, invalid.Field("to_version", "must be 1 or more and below version")
+		return nil, invalid.Field("to_version", "must be at least 1 and less than version")
 	}
 	event, err := s.do(ctx, request.GetGameId(), match.Call{
 		PlayerID: player.ID, Version: request.GetVersion(), Seat: game.NoSeat,
@@ -328,7 +348,7 @@ func (s *Service) Undo(ctx context.Context, request *pb.UndoRequest) (*pb.UndoRe
 	return &pb.UndoResponse{Event: event}, nil
 }
 
-// Move implements the contract.
+// Move implements pb.GameServiceServer.
 func (s *Service) Move(ctx context.Context, request *pb.MoveRequest) (*pb.MoveResponse, error) {
 	player, err := mustCaller(ctx)
 	if err != nil {
@@ -362,7 +382,7 @@ func (s *Service) Move(ctx context.Context, request *pb.MoveRequest) (*pb.MoveRe
 	return &pb.MoveResponse{Event: event}, nil
 }
 
-// Resign implements the contract.
+// Resign implements pb.GameServiceServer.
 func (s *Service) Resign(ctx context.Context, request *pb.ResignRequest) (*pb.ResignResponse, error) {
 	player, err := mustCaller(ctx)
 	if err != nil {
@@ -384,7 +404,7 @@ func (s *Service) Resign(ctx context.Context, request *pb.ResignRequest) (*pb.Re
 	return &pb.ResignResponse{Event: event}, nil
 }
 
-// do carries out a call on a game, within the player's limit on moves.
+// do performs a call on a game unless the player exceeds the move rate limit.
 func (s *Service) do(ctx context.Context, givenID string, call match.Call) (*pb.Event, error) {
 	if err := s.checkMoveRate(call.PlayerID); err != nil {
 		return nil, err
@@ -394,9 +414,16 @@ func (s *Service) do(ctx context.Context, givenID string, call match.Call) (*pb.
 		return nil, err
 	}
 	defer m.Release()
+	if err := s.checkOpen(ctx, m.State(), call.PlayerID); err != nil {
+		return nil, err
+	}
 	event, err := m.Do(ctx, call)
 	if err != nil {
 		return nil, err
 	}
-	return translate.Event(event.Event), nil
+	shown, err := s.revealedEvent(ctx, event.Event)
+	if err != nil {
+		return nil, err
+	}
+	return translate.Event(shown), nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -13,7 +14,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// AddKey implements the contract.
+// AddKey implements pb.PlayerServiceServer.
 func (s *Service) AddKey(ctx context.Context, request *pb.AddKeyRequest) (*pb.AddKeyResponse, error) {
 	p, err := s.keysOwner(ctx)
 	if err != nil {
@@ -26,7 +27,7 @@ func (s *Service) AddKey(ctx context.Context, request *pb.AddKeyRequest) (*pb.Ad
 	return &pb.AddKeyResponse{Key: key(added)}, nil
 }
 
-// ListKeys implements the contract.
+// ListKeys implements pb.PlayerServiceServer.
 func (s *Service) ListKeys(ctx context.Context, _ *pb.ListKeysRequest) (*pb.ListKeysResponse, error) {
 	p, err := s.keysOwner(ctx)
 	if err != nil {
@@ -43,7 +44,7 @@ func (s *Service) ListKeys(ctx context.Context, _ *pb.ListKeysRequest) (*pb.List
 	return response, nil
 }
 
-// RemoveKey implements the contract.
+// RemoveKey implements pb.PlayerServiceServer.
 func (s *Service) RemoveKey(ctx context.Context, request *pb.RemoveKeyRequest) (*pb.RemoveKeyResponse, error) {
 	p, err := s.keysOwner(ctx)
 	if err != nil {
@@ -59,7 +60,8 @@ func (s *Service) RemoveKey(ctx context.Context, request *pb.RemoveKeyRequest) (
 	return &pb.RemoveKeyResponse{}, nil
 }
 
-// keysOwner returns the caller, unless the caller makes too many calls for keys.
+// keysOwner returns the caller and counts the call toward the move rate limit. It returns
+// an error if the call has no token or the caller exceeds the limit.
 func (s *Service) keysOwner(ctx context.Context) (account.Player, error) {
 	p, err := mustCaller(ctx)
 	if err == nil {
@@ -72,12 +74,12 @@ func key(k store.Key) *pb.Key {
 	return &pb.Key{Fingerprint: k.Fingerprint, Comment: k.Comment, CreateTime: timestamppb.New(k.Added)}
 }
 
-// actingEvery is how often the log says at most that an SSH host acts for the player of
-// a key.
+// actingEvery is the minimum interval between two log messages about SSH hosts that act
+// for the player with a given key.
 const actingEvery = 10 * time.Minute
 
-// authenticateHost puts the player of a key into the context of a call that an SSH host
-// makes, or the key alone if the call creates the player.
+// authenticateHost authenticates an SSH host's call. It returns a context with the key's
+// player, or with only the key if the call creates the player.
 func (s *Service) authenticateHost(ctx context.Context, method, credential, key string) (context.Context, error) {
 	host, err := s.verifyCredential(ctx, credential)
 	if err != nil {
@@ -107,19 +109,25 @@ func (s *Service) authenticateHost(ctx context.Context, method, credential, key 
 	return call, nil
 }
 
-// possibleOverSSH reports whether an SSH host may call a method for a player. A stolen
-// credential must not yield tokens or lock players out.
+// possibleOverSSH reports whether an SSH host may call a method for a player. It excludes
+// methods that would let a stolen credential obtain tokens or lock players out.
 func possibleOverSSH(method string) bool {
 	switch method {
 	case pb.PlayerService_GetPlayer_FullMethodName, pb.PlayerService_ListKeys_FullMethodName:
 		return true
-	default:
-		return strings.HasPrefix(method, "/"+pb.GameService_ServiceDesc.ServiceName+"/") ||
-			strings.HasPrefix(method, "/"+pb.LeaderboardService_ServiceDesc.ServiceName+"/")
 	}
+	for _, service := range []*grpc.ServiceDesc{
+		&pb.GameService_ServiceDesc, &pb.LeaderboardService_ServiceDesc, &pb.ChallengeService_ServiceDesc,
+	} {
+		if strings.HasPrefix(method, "/"+service.ServiceName+"/") {
+			return true
+		}
+	}
+	return false
 }
 
-// sshKey returns the SSH key that an SSH host calls for, "" for other callers.
+// sshKey returns the fingerprint of the player's SSH key if the call comes from an SSH
+// host, and "" otherwise.
 func sshKey(ctx context.Context) string {
 	if key, ok := ctx.Value(sshKeyKey{}).(*string); ok {
 		return *key

@@ -15,17 +15,18 @@ import (
 	"github.com/gridstand/gridstand/server/internal/account"
 )
 
-// replayShare bounds how many streams of an address may read a game's past at the
-// same time: one in so many of those that it may have. Each takes milliseconds, and
-// some hundred kilobytes of memory until its client has read what it sends.
+// replayShare sets how many of an address's streams may read a game's history
+// concurrently: one in replayShare of the streams that the address may have open. A read
+// takes milliseconds, and occupies a few hundred kilobytes of memory until the client has
+// received the events.
 const replayShare = 512
 
-// replaysPerAddress is how many streams of an address may read a game's past at the
-// same time.
+// replaysPerAddress returns how many of an address's streams may read a game's history
+// concurrently.
 func (s *Service) replaysPerAddress() int { return max(1, s.Limits.WatchesPerAddress/replayShare) }
 
-// newSlots returns a semaphore of size n; nil, which acquireSlot always grants, if limit
-// is 0 for no limit.
+// newSlots returns a semaphore of size n, or nil if limit is 0, which means no limit.
+// acquireSlot always succeeds on a nil semaphore.
 func newSlots(limit, n int) *semaphore.Weighted {
 	if limit == 0 {
 		return nil
@@ -33,8 +34,8 @@ func newSlots(limit, n int) *semaphore.Weighted {
 	return semaphore.NewWeighted(int64(n))
 }
 
-// acquireSlot takes a slot, which the caller gives back with release. If none comes free
-// in time it returns the error full.
+// acquireSlot acquires a slot. If none becomes free in time, it returns the error full.
+// The caller frees the slot with release.
 func acquireSlot(ctx context.Context, slots *semaphore.Weighted, within time.Duration, full error) (release func(), err error) {
 	if slots == nil {
 		return func() {}, nil
@@ -47,14 +48,15 @@ func acquireSlot(ctx context.Context, slots *semaphore.Weighted, within time.Dur
 	return sync.OnceFunc(func() { slots.Release(1) }), nil
 }
 
-// turnTime is how long a stream may send of a game's past before others get their
-// turn. A slow client takes longer, but without work for the server.
+// turnTime is how long a stream may keep its slot while it sends a game's history. If
+// sending takes longer, the stream is waiting for a slow client and no longer needs the
+// slot.
 const turnTime = 20 * time.Millisecond
 
-// turn reads and sends a part of a game's past when a slot of the server is free.
+// turn reads and sends part of a game's history once the server has a free slot.
 func (s *Service) turn(ctx context.Context, read, send func() error) error {
 	release, err := acquireSlot(ctx, s.replaying, fullRetry,
-		s.Limits.Exceeded(&s.Limits.ReplaysAtOnce, "streams that are sent a game's past at once", fullRetry))
+		s.Limits.Exceeded(&s.Limits.ReplaysAtOnce, "streams that read a game's history at once", fullRetry))
 	if err != nil {
 		return s.slotError(err)
 	}
@@ -66,14 +68,14 @@ func (s *Service) turn(ctx context.Context, read, send func() error) error {
 	return send()
 }
 
-// How long a client should wait before a retry: if it opens streams too fast, and if
-// it has as many open as allowed.
+// How long a client should wait before a retry: if it opens streams too fast, and if it
+// has too many open.
 const (
 	opensRetry = time.Second
 	fullRetry  = 5 * time.Second
 )
 
-// Address returns the address that limits count a call for.
+// Address returns the client address that the limits apply to.
 func (s *Service) Address(ctx context.Context) string {
 	p, ok := peer.FromContext(ctx)
 	if !ok {
@@ -82,15 +84,16 @@ func (s *Service) Address(ctx context.Context) string {
 	return s.Proxies.Of(p.Addr, metadata.ValueFromIncomingContext(ctx, "x-forwarded-for"))
 }
 
-// takeQuota counts one time of what for a player or address, on all servers. A limit of
-// 0 allows any number.
+// takeQuota counts one use of a quota: what is the name of the quota, and key is the
+// player or address that it applies to. Uses on all servers count. A limit of 0 means no
+// limit.
 func (s *Service) takeQuota(ctx context.Context, what, key string, limit *int, text string) error {
 	if *limit <= 0 {
 		return nil
 	}
 	wait, err := s.Quotas.Take(ctx, what, key, *limit)
 	if err != nil {
-		return fmt.Errorf("asking for a quota: %w", err)
+		return fmt.Errorf("take quota: %w", err)
 	}
 	if wait > 0 {
 		return s.Limits.Exceeded(limit, text, wait)
@@ -98,8 +101,17 @@ func (s *Service) takeQuota(ctx context.Context, what, key string, limit *int, t
 	return nil
 }
 
-// checkMoveRate counts a move, or another change, of a player. It returns an error if
-// that exceeds the limit.
+// takeGameQuotas counts a new game toward the quotas of the player and of the caller's
+// address.
+func (s *Service) takeGameQuotas(ctx context.Context, playerID string) error {
+	if err := s.takeQuota(ctx, "games", playerID, &s.Limits.NewGamesPerMinute, "new games a minute"); err != nil {
+		return err
+	}
+	return s.takeQuota(ctx, "games-from", s.Address(ctx), &s.Limits.NewGamesPerAddressPerMinute, "new games from one address a minute")
+}
+
+// checkMoveRate counts a move or another change by a player. It returns an error if the
+// player exceeds the limit.
 func (s *Service) checkMoveRate(playerID string) error {
 	if s.moves.Take(playerID) {
 		return nil
@@ -107,22 +119,22 @@ func (s *Service) checkMoveRate(playerID string) error {
 	return s.Limits.Exceeded(&s.Limits.MovesPerSecond, "moves a second", s.moves.Wait())
 }
 
-// enterWatch counts a watch stream of the caller's address. The caller calls
-// s.addressStreams.Leave unless there is an error.
+// enterWatch counts a watch stream toward the limits of the caller's address. If err is
+// nil, the caller must call s.addressStreams.Leave when the stream ends.
 func (s *Service) enterWatch(ctx context.Context) (address string, replays *semaphore.Weighted, err error) {
 	address = s.Address(ctx)
 	if !s.opens.Take(address) {
-		return "", nil, s.Limits.Exceeded(&s.Limits.WatchesPerAddressPerSecond, "streams of one address opened in a second", opensRetry)
+		return "", nil, s.Limits.Exceeded(&s.Limits.WatchesPerAddressPerSecond, "streams opened from one address a second", opensRetry)
 	}
 	replays, ok := s.addressStreams.Enter(address, s.Limits.WatchesPerAddress)
 	if !ok {
-		return "", nil, s.Limits.Exceeded(&s.Limits.WatchesPerAddress, "streams of one address at once", fullRetry)
+		return "", nil, s.Limits.Exceeded(&s.Limits.WatchesPerAddress, "streams from one address at once", fullRetry)
 	}
 	return address, replays, nil
 }
 
-// verify is Accounts.Verify, unless the address sent too many wrong tokens: each costs
-// a read of the store.
+// verify verifies a token unless the caller's address has sent too many wrong tokens. Each
+// wrong token costs a store read.
 func (s *Service) verify(ctx context.Context, token string) (account.Player, error) {
 	if player, ok := s.Accounts.Verified(token); ok {
 		return player, nil
@@ -135,7 +147,8 @@ func (s *Service) verify(ctx context.Context, token string) (account.Player, err
 	return player, err
 }
 
-// verifyCredential is verify for the credential of an SSH host, whose name it returns.
+// verifyCredential verifies an SSH host's credential and returns its name. Wrong
+// credentials count toward the same limit as wrong tokens.
 func (s *Service) verifyCredential(ctx context.Context, credential string) (name string, err error) {
 	if name, ok := s.Credentials.Verified(credential); ok {
 		return name, nil
@@ -147,8 +160,8 @@ func (s *Service) verifyCredential(ctx context.Context, credential string) (name
 	return name, err
 }
 
-// limitWrong verifies what a call brings, unless its address sent too much that was
-// wrong: that verify returned the error wrong for.
+// limitWrong calls verify unless too many earlier calls failed for the caller's address. A
+// call counts as failed only if it returns the error wrong.
 func (s *Service) limitWrong(ctx context.Context, wrong error, verify func() error) error {
 	address := ""
 	if s.Limits.WrongTokensPerMinute > 0 {

@@ -20,7 +20,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// ListGames implements the contract.
+// ListGames implements pb.GameServiceServer.
 func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (*pb.ListGamesResponse, error) {
 	list, err := s.listOf(ctx, request)
 	if err != nil {
@@ -38,11 +38,11 @@ func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (
 			return s.listed(ctx, list, nil, "")
 		}
 	}
-	// The lists are hints: a game's head has its current state.
+	// The lists may be stale; a game's head has its current state.
 	games, next, err := directory.Collect(ctx, s.Directory, list, caller(ctx).ID, request.GetPageToken(), size,
 		func(ctx context.Context, candidates []store.Place) (map[string]ranked, error) {
-			// Both at once: mostly no player is hidden, and then it is known without a
-			// further round trip.
+			// Run both reads concurrently. Usually no player is hidden, so no further
+			// round trip is necessary.
 			var anyHidden bool
 			var group errgroup.Group
 			group.Go(func() (err error) {
@@ -66,7 +66,8 @@ func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (
 	return s.listed(ctx, list, games, next)
 }
 
-// listed returns a page of games.
+// listed returns the response for a page of games. For a list of live games, it also
+// notifies the Planner.
 func (s *Service) listed(ctx context.Context, list store.List, games []ranked, next string) (*pb.ListGamesResponse, error) {
 	moving, err := s.Directory.Moving(ctx)
 	if err != nil {
@@ -86,7 +87,7 @@ func (s *Service) listed(ctx context.Context, list store.List, games []ranked, n
 	return response, nil
 }
 
-// ranked is a game, its state and its rank in the requested list.
+// ranked is a game with its state and its rank in the requested list.
 type ranked struct {
 	game  *pb.Game
 	state *replay.State
@@ -113,19 +114,20 @@ func (s *Service) listOf(ctx context.Context, request *pb.ListGamesRequest) (sto
 		return l, invalid.Field("order_by", "must be recent, score or watchers")
 	}
 	if l.Order != store.Recent && l.Status != store.Active {
-		return l, invalid.Field("order_by", "by score or watchers is for active games: set status to GAME_STATUS_ACTIVE")
+		return l, invalid.Field("order_by", "must be recent unless status is GAME_STATUS_ACTIVE")
 	}
 	var err error
 	l.PlayerID, err = s.listedPlayer(ctx, request, l.Order)
 	return l, err
 }
 
-// noPlayer is an id that no player has, and so one without games.
+// noPlayer is a player ID that is never assigned, so its list of games is empty.
 const noPlayer = "nobody"
 
-// listedPlayer returns the id of the player whose games a request asks for, "" for all.
+// listedPlayer returns the ID of the player whose games a request lists, or "" for all
+// players.
 func (s *Service) listedPlayer(ctx context.Context, request *pb.ListGamesRequest, order store.Order) (string, error) {
-	const onlyRecent = "goes with the recent order only"
+	const onlyRecent = "requires the recent order"
 	id, name := request.GetPlayerId(), request.GetPlayerName()
 	switch {
 	case name != "" && id != "":
@@ -147,8 +149,9 @@ func (s *Service) listedPlayer(ctx context.Context, request *pb.ListGamesRequest
 	return p.ID, err
 }
 
-// filter returns the games that belong to the list. It removes games that no longer
-// exist from the list, and schedules a repair of others that do not belong.
+// filter returns the games that belong in the list and that the caller may see, by ID. It
+// removes games that no longer exist from the list, and schedules a repair for games that
+// are in the wrong list or have the wrong rank.
 func (s *Service) filter(ctx context.Context, l store.List, candidates []store.Place, heads []gamelog.Head, anyHidden bool) (map[string]ranked, error) {
 	games := make(map[string]ranked, len(candidates))
 	by := caller(ctx)
@@ -158,6 +161,10 @@ func (s *Service) filter(ctx context.Context, l store.List, candidates []store.P
 		if hidden, err = s.hidden(ctx, l, heads); err != nil {
 			return nil, err
 		}
+	}
+	attempts, err := s.listedAttempts(ctx, l, heads)
+	if err != nil {
+		return nil, err
 	}
 	var gone []string
 	for i, head := range heads {
@@ -188,16 +195,21 @@ func (s *Service) filter(ctx context.Context, l store.List, candidates []store.P
 		if state.Private && (l.PlayerID == "" || len(state.SeatsOf(by.ID)) == 0) {
 			continue
 		}
+		if state.IsAttempt() {
+			if state = attempts[state.ID]; state == nil {
+				continue
+			}
+		}
 		games[place.GameID] = ranked{translate.Game(state, head.Watchers), state, l.Rank(listing)}
 	}
 	if err := s.Directory.Forget(ctx, l, gone...); err != nil {
-		s.Logger.Debug("a list keeps games that are gone", "error", err) // The next reader tries again.
+		s.Logger.Debug("cannot remove missing games from a list", "error", err) // The next read of the list will try again.
 	}
 	return games, nil
 }
 
-// hidden returns the players of the games whom an operator hid. Their games are on
-// their own lists only.
+// hidden returns the set of the games' players whom an operator has hidden, by player ID.
+// The games of a hidden player appear only in that player's own lists.
 func (s *Service) hidden(ctx context.Context, l store.List, heads []gamelog.Head) (map[string]bool, error) {
 	if l.PlayerID != "" {
 		return nil, nil

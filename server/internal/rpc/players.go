@@ -13,9 +13,9 @@ import (
 	"github.com/gridstand/gridstand/server/internal/invalid"
 )
 
-// CreatePlayer implements the contract.
+// CreatePlayer implements pb.PlayerServiceServer.
 func (s *Service) CreatePlayer(ctx context.Context, request *pb.CreatePlayerRequest) (*pb.CreatePlayerResponse, error) {
-	err := s.takeQuota(ctx, "players-from", s.Address(ctx), &s.Limits.NewPlayersPerMinute, "new players of one address a minute")
+	err := s.takeQuota(ctx, "players-from", s.Address(ctx), &s.Limits.NewPlayersPerMinute, "new players from one address a minute")
 	if err != nil {
 		return nil, err
 	}
@@ -28,23 +28,25 @@ func (s *Service) CreatePlayer(ctx context.Context, request *pb.CreatePlayerRequ
 	case err != nil:
 		return nil, err
 	}
-	return &pb.CreatePlayerResponse{Player: wholePlayer(p), Token: token}, nil
+	return &pb.CreatePlayerResponse{Player: fullPlayer(p), Token: token}, nil
 }
 
-// createPlayer creates an account with a token, or with the SSH key that the call is for.
+// createPlayer creates an account and returns its token. If the call is from an SSH host,
+// it links the account to the player's SSH key and returns no token.
 func (s *Service) createPlayer(ctx context.Context, request *pb.CreatePlayerRequest) (account.Player, string, error) {
 	key := sshKey(ctx)
 	if key == "" {
 		return s.Accounts.Create(ctx, request.GetName(), request.GetSecret(), request.GetBot())
 	}
 	if request.GetSecret() != "" {
-		return account.Player{}, "", invalid.Field("secret", "must be empty in a call of an SSH host, which gets no token")
+		return account.Player{}, "", invalid.Field("secret", "must be empty in a call from an SSH host, which gets no token")
 	}
 	p, err := s.Keys.Create(ctx, request.GetName(), key, request.GetBot())
 	return p, "", err
 }
 
-// nameTaken returns the refusal of a name; format has a place for it.
+// nameTaken returns the error for a name that is not available. Its message is format with
+// the name filled in.
 func nameTaken(format, name string) error {
 	return &failure{
 		code: codes.AlreadyExists, reason: pb.ReasonNameTaken,
@@ -53,16 +55,16 @@ func nameTaken(format, name string) error {
 	}
 }
 
-// GetPlayer implements the contract.
+// GetPlayer implements pb.PlayerServiceServer.
 func (s *Service) GetPlayer(ctx context.Context, request *pb.GetPlayerRequest) (*pb.GetPlayerResponse, error) {
 	p, err := s.player(ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	return &pb.GetPlayerResponse{Player: wholePlayer(p)}, nil
+	return &pb.GetPlayerResponse{Player: fullPlayer(p)}, nil
 }
 
-// player returns the player that a request names.
+// player returns the player with the name or ID in the request.
 func (s *Service) player(ctx context.Context, request *pb.GetPlayerRequest) (account.Player, error) {
 	if request.GetName() != "" {
 		if request.GetPlayerId() != "" {
@@ -74,6 +76,9 @@ func (s *Service) player(ctx context.Context, request *pb.GetPlayerRequest) (acc
 		}
 		return p, err
 	}
+	if request.GetPlayerId() == "" {
+		return account.Player{}, invalid.Field("player_id", "must be set if and only if name is not")
+	}
 	id, err := playerID(ctx, request.GetPlayerId())
 	if err != nil {
 		return account.Player{}, err
@@ -81,7 +86,7 @@ func (s *Service) player(ctx context.Context, request *pb.GetPlayerRequest) (acc
 	return s.Accounts.Get(ctx, id)
 }
 
-// RotateToken implements the contract.
+// RotateToken implements pb.PlayerServiceServer.
 func (s *Service) RotateToken(ctx context.Context, request *pb.RotateTokenRequest) (*pb.RotateTokenResponse, error) {
 	p, err := mustCaller(ctx)
 	if err != nil {
@@ -97,8 +102,9 @@ func (s *Service) RotateToken(ctx context.Context, request *pb.RotateTokenReques
 	return &pb.RotateTokenResponse{Token: token}, nil
 }
 
-// wholePlayer returns a player with the fields that only PlayerService shows.
-func wholePlayer(p account.Player) *pb.Player {
+// fullPlayer returns the message for a player, including the fields that only
+// PlayerService returns.
+func fullPlayer(p account.Player) *pb.Player {
 	m := player(p)
 	m.CreateTime = timestamppb.New(p.Created)
 	return m

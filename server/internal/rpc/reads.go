@@ -15,26 +15,27 @@ import (
 )
 
 const (
-	// readShare is the part, one in so many, of the calls that the server runs at
-	// once that may be of one address. The rest is left to other addresses.
+	// readShare limits one address to 1/readShare of the calls that the server runs
+	// concurrently. The rest is available to other addresses.
 	readShare = 4
-	// readQueue is how many calls may wait for each that may run.
+	// readQueue is the number of waiting calls that are allowed for each call that may run
+	// concurrently.
 	readQueue = 256
-	// readWait bounds how long a call waits.
+	// readWait is the maximum time that a call waits.
 	readWait = time.Second
-	// readRetry is how long a refused caller should wait before a retry.
+	// readRetry is the time that a refused caller should wait before a retry.
 	readRetry = time.Second
 )
 
-// readGate bounds the calls that are not moves. A call waits until few enough others
-// of its address run, and then until few enough run on the server. Moves have a rate
-// of their own and never wait here.
+// readGate limits calls other than moves. A call waits for one of its address's slots, and
+// then for one of the server's. Moves have a separate rate limit and never wait here.
 type readGate struct {
 	limits  *limits.Limits
-	rate    *ratelimit.Pacer    // of each address
-	running *semaphore.Weighted // calls that run; nil for no limit
-	waiting *semaphore.Weighted // calls that wait
-	// addresses have calls that run or wait. The slots of each are for those that run.
+	rate    *ratelimit.Pacer    // limits each address's rate of reads
+	running *semaphore.Weighted // for calls that run; nil for no limit
+	waiting *semaphore.Weighted // for calls that wait
+	// addresses counts each address's calls, both running and waiting. Each address's
+	// slots are for its running calls.
 	addresses *ratelimit.Addresses[*semaphore.Weighted]
 }
 
@@ -48,15 +49,15 @@ func newReadGate(l *limits.Limits) *readGate {
 	return g
 }
 
-// share is how many calls of one address may run at once.
+// share returns how many calls from one address may run concurrently.
 func (g *readGate) share() int { return max(1, g.limits.ReadsAtOnce/readShare) }
 
-// enter counts a call of an address, and waits until it may run. The caller calls
-// leave unless there is an error.
+// enter counts a call toward its address's limit, and waits until the call may run. If err
+// is nil, the caller must call leave when the call ends.
 func (g *readGate) enter(ctx context.Context, address string) (leave func(), err error) {
 	own, ok := g.addresses.Enter(address, g.limits.ReadsPerAddress)
 	if !ok {
-		return nil, g.limits.Exceeded(&g.limits.ReadsPerAddress, "reads of one address at once", readRetry)
+		return nil, g.limits.Exceeded(&g.limits.ReadsPerAddress, "reads from one address at once", readRetry)
 	}
 	if g.running == nil {
 		return func() { g.addresses.Leave(address) }, nil
@@ -72,7 +73,7 @@ func (g *readGate) enter(ctx context.Context, address string) (leave func(), err
 	}, nil
 }
 
-// wait takes a slot of the call's address and one of the server.
+// wait acquires one of the address's slots and then one of the server's.
 func (g *readGate) wait(ctx context.Context, own *semaphore.Weighted) error {
 	if own.TryAcquire(1) {
 		if g.running.TryAcquire(1) {
@@ -97,12 +98,14 @@ func (g *readGate) wait(ctx context.Context, own *semaphore.Weighted) error {
 	return cmp.Or[error](ctx.Err(), full)
 }
 
-// signatureCost is how many reads the check of a signature counts as. With the slowest
-// kinds of keys it takes up to a millisecond.
+// signatureCost is the number of reads that a signature verification counts as.
+// Verification takes up to a millisecond for the slowest key types.
 const signatureCost = 10
 
-// readCost returns how many reads a request counts as: one for each default page that
-// it asks for, or 0 for a move. needsStore reports whether the call reads the store.
+// readCost returns the number of reads that a request counts as: 0 for a move;
+// signatureCost for a new key; otherwise the number of default-size pages needed to hold
+// the requested entries, and at least 1. needsStore reports whether the call reads the
+// store.
 func readCost(request any) (cost int, needsStore bool) {
 	entries := 0
 	switch r := request.(type) {
@@ -116,6 +119,10 @@ func readCost(request any) (cost int, needsStore bool) {
 		entries = int(r.GetPageSize())
 	case *pb.ListScoresRequest:
 		entries = int(r.GetPageSize())
+	case *pb.ListChallengesRequest:
+		entries = int(r.GetPageSize())
+	case *pb.ListStandingsRequest:
+		entries = max(int(r.GetPageSize()), 2*int(min(r.GetNeighbors(), page.MaxSize)))
 	case *pb.GetRankRequest:
 		entries = 2 * int(min(r.GetNeighbors(), page.MaxSize))
 	}
@@ -123,15 +130,16 @@ func readCost(request any) (cost int, needsStore bool) {
 	return max(1, (entries+page.DefaultSize-1)/page.DefaultSize), true
 }
 
-// read admits a call that is not a move. The caller calls leave when the call ends.
+// read admits a call that is not a move. If err is nil, the caller must call leave when
+// the call ends.
 func (s *Service) read(ctx context.Context, request any) (leave func(), err error) {
 	cost, needsStore := readCost(request)
 	if cost == 0 {
 		return func() {}, nil
 	}
 	address := s.Address(ctx)
-	if !s.reads.rate.TakeN(address, cost) {
-		return nil, s.Limits.Exceeded(&s.Limits.ReadsPerAddressPerSecond, "reads of one address in a second", readRetry)
+	if err := s.checkReadRate(address, cost); err != nil {
+		return nil, err
 	}
 	if !needsStore {
 		return func() {}, nil
@@ -140,8 +148,27 @@ func (s *Service) read(ctx context.Context, request any) (leave func(), err erro
 	return leave, s.slotError(err)
 }
 
-// slotError returns the error of a call that got no slot. If the store does not
-// answer, the slots are held by calls that wait for it.
+// checkReadRate counts the given number of reads by an address. It returns an error if the
+// address exceeds the limit.
+func (s *Service) checkReadRate(address string, reads int) error {
+	if s.reads.rate.TakeN(address, reads) {
+		return nil
+	}
+	return s.Limits.Exceeded(&s.Limits.ReadsPerAddressPerSecond, "reads from one address a second", readRetry)
+}
+
+// CountRead counts an HTTP request that is not an RPC as a read by its address. If the
+// address exceeds its limit, CountRead returns the status that an RPC would get.
+func (s *Service) CountRead(ctx context.Context, path string) error {
+	if err := s.checkReadRate(s.Address(ctx), 1); err != nil {
+		return s.toStatus(ctx, path, err)
+	}
+	return nil
+}
+
+// slotError translates the error of a call that did not get a slot. If the store is not
+// answering, it returns storageUnavailable, because the slots are held by calls that wait
+// for the store.
 func (s *Service) slotError(err error) error {
 	var full *limits.ExceededError
 	if errors.As(err, &full) && !s.StoreAnswers() {

@@ -14,7 +14,7 @@ import (
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// refusedBy is the field of the limit that refused a call, empty for none.
+// refusedBy returns the name of the limit that refused a call, or "" if no limit did.
 func refusedBy(err error) string {
 	var exceeded *limits.ExceededError
 	if errors.As(err, &exceeded) {
@@ -23,7 +23,7 @@ func refusedBy(err error) string {
 	return ""
 }
 
-// fill has calls of an address run until its share is used up.
+// fill starts as many calls from an address as its share allows.
 func fill(t *testing.T, g *readGate, address string) []func() {
 	t.Helper()
 	var all []func()
@@ -35,8 +35,8 @@ func fill(t *testing.T, g *readGate, address string) []func() {
 	return all
 }
 
-// Ensure that an address gets its share and no more, that others find room beside
-// it, and that who waits is let in as soon as there is room.
+// Ensure that an address gets no more than its share of slots, that calls from other
+// addresses still run, and that a waiting call runs as soon as a slot is free.
 func TestReadGate_Share(t *testing.T) {
 	t.Parallel()
 	g := newReadGate(&limits.Limits{ReadsAtOnce: 8, ReadsPerAddress: 3})
@@ -54,20 +54,20 @@ func TestReadGate_Share(t *testing.T) {
 	}
 	require.Eventually(t, func() bool {
 		all := int64(g.limits.ReadsAtOnce * readQueue)
-		if g.waiting.TryAcquire(all) { // none waits
+		if g.waiting.TryAcquire(all) { // succeeds only if no call is waiting
 			g.waiting.Release(all)
 			return false
 		}
 		return true
-	}, time.Minute, time.Millisecond, "nobody waits")
+	}, time.Minute, time.Millisecond, "no call waits")
 	_, err := g.enter(t.Context(), "bad")
-	assert.Equal(t, "reads_per_address", refusedBy(err), "as many as it may have, one of them waiting")
+	assert.Equal(t, "reads_per_address", refusedBy(err), "the address has three calls, one of which waits")
 	bad[0]()
 	require.NoError(t, <-entered)
 }
 
-// Ensure that a call waits only so long, and no longer than its caller, while
-// the server is full, and that nothing is left of those that were refused.
+// Ensure that, while the server is full, a call waits for at most readWait or until its
+// caller cancels it, and that refused calls leave no slots in use.
 func TestReadGate_Full(t *testing.T) {
 	t.Parallel()
 	g := newReadGate(&limits.Limits{ReadsAtOnce: 4})
@@ -86,7 +86,7 @@ func TestReadGate_Full(t *testing.T) {
 	began := time.Now()
 	_, err = g.enter(t.Context(), "late")
 	assert.Equal(t, "reads_at_once", refusedBy(err))
-	assert.Less(t, time.Since(began), readWait, "it waited although too many others did")
+	assert.Less(t, time.Since(began), readWait, "the call waited although the queue was full")
 	g.waiting.Release(int64(g.limits.ReadsAtOnce * readQueue))
 
 	for _, each := range all {
@@ -96,7 +96,7 @@ func TestReadGate_Full(t *testing.T) {
 	assert.True(t, g.running.TryAcquire(4))
 }
 
-// Ensure that no call waits without limits.
+// Ensure that calls never wait if there are no limits.
 func TestReadGate_Unlimited(t *testing.T) {
 	t.Parallel()
 	g := newReadGate(&limits.Limits{})

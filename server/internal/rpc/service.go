@@ -1,6 +1,6 @@
-// Package rpc implements the contract as gRPC handlers: it checks requests and
-// permissions, calls the packages below, and translates their results and errors into
-// the contract's. It has no game logic and no storage.
+// Package rpc implements the contract as gRPC handlers. It validates requests, checks
+// permissions, calls the lower packages, and translates their results and errors into
+// those of the contract. It has no game logic and no storage.
 package rpc
 
 import (
@@ -19,47 +19,54 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/account"
+	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/match"
+	"github.com/gridstand/gridstand/server/internal/page"
 	"github.com/gridstand/gridstand/server/internal/ratelimit"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// Planner schedules what games need later, from when they begin.
+// Planner schedules the future actions of games.
 type Planner interface {
-	// Begin notes a game that is about to be created.
+	// Begin schedules a game that is about to be created.
 	Begin(ctx context.Context, gameID string) error
-	// Plan notes when the game needs its next action.
+	// Opens schedules an attempt at a race that will open when its countdown ends.
+	Opens(ctx context.Context, gameID string) error
+	// Plan schedules the next action of a game.
 	Plan(ctx context.Context, state *replay.State) error
-	// Admit counts a game that only bots play, which is about to be created, as one
-	// that runs. The error is *limits.ExceededError if too many run.
+	// Admit counts a bot-only game, which is about to be created, as running. The error is
+	// a *limits.ExceededError if too many bot-only games are running.
 	Admit(ctx context.Context, gameID, playerID, address string) error
-	// Looked and Watched note that a client of an address reads a game, and watches it
-	// until it calls left. They never wait.
+	// Looked records that a client at the given address read a game. Watched records that
+	// the client started to watch a game, and left that it stopped. Looked and Watched do
+	// not block.
 	Looked(state *replay.State, address string)
 	Watched(state *replay.State, address string) (left func())
-	// Listed notes that a client reads a list of live games, of which moving are played
-	// on the whole store. It never waits.
+	// Listed records that a client read a list of live games. moving is the number of
+	// games in motion in the store. Listed does not block.
 	Listed(games []*replay.State, moving int)
 }
 
-// Meter measures what only the service sees.
+// Meter records metrics that only the service can measure.
 type Meter interface {
-	// FanOut is called for a random sample of deliveries, with the time from an
-	// event's arrival to its being handed to a watcher's connection.
+	// FanOut is called for a random sample of deliveries, with the time between the
+	// arrival of an event and its delivery to a watcher's connection.
 	FanOut(lag time.Duration)
-	// Conflated is called when a watcher got a game instead of events.
+	// Conflated is called when a watcher receives the current game instead of the events
+	// that it missed.
 	Conflated()
-	// StorageFailed is called with an error of the store that failed a call.
+	// StorageFailed is called with each store error that makes a call fail.
 	StorageFailed(err error)
-	// HostCalled is called for each call of the SSH host whose credential has the name.
+	// HostCalled is called for each call from an SSH host, with the name of its
+	// credential.
 	HostCalled(name string)
 }
 
-// Config configures a Service. All fields are required.
+// Config configures a Service. All fields except WebURL are required.
 type Config struct {
 	Hub         *match.Hub
 	Log         *gamelog.Log
@@ -68,61 +75,72 @@ type Config struct {
 	Credentials *account.Credentials
 	Leaderboard *leaderboard.Boards
 	Directory   *directory.Directory
-	Planner     Planner
-	Meter       Meter
-	// Refused is called for each call that is refused because of a limit or a wrong
-	// token or credential, with the limit's name, wrongToken or wrongCredential, and the
-	// caller's address.
+	Challenges  *challenge.Challenges
+	// Tokens seals the page tokens of challenges and standings.
+	Tokens  *page.Tokens
+	Planner Planner
+	Meter   Meter
+	// Refused is called for each call that is refused because of a limit, a wrong token or
+	// a wrong credential. reason is the limit's name, wrongToken or wrongCredential;
+	// address is the caller's.
 	Refused func(reason, address string)
 	Logger  *slog.Logger
-	// Version of the software.
+	// Version is the server's software version.
 	Version string
+	// WebURL is the URL of the web pages for links to share with others, or empty if it is
+	// not configured.
+	WebURL string
 	// StoreAnswers reports whether the store answered the last ping.
 	StoreAnswers func() bool
-	// Durable says that the store outlives the server.
+	// Durable is set if the store's data survives a restart of the server.
 	Durable bool
 	Limits  limits.Limits
 	Quotas  store.Quotas
-	// Proxies are trusted to name the address of a call.
+	// Proxies are the proxies that are trusted to report their clients' addresses.
 	Proxies ratelimit.Proxies
-	// HangUp closes a connection after some time, unless it is a proxy's.
+	// HangUp closes the connection of peer after the given time, unless peer is a proxy.
 	HangUp func(peer net.Addr, after time.Duration)
-	// MinTurnLimit is the shortest turn limit that a game may have: that of the
-	// contract, or less.
+	// MinTurnLimit is the shortest turn limit that games may have. It is at most five
+	// seconds, because the contract guarantees that every server allows that turn limit.
 	MinTurnLimit time.Duration
 }
 
-// Service implements the contract's three services.
+// Service implements the contract's four services.
 type Service struct {
+	pb.UnimplementedChallengeServiceServer
 	pb.UnimplementedGameServiceServer
 	pb.UnimplementedLeaderboardServiceServer
 	pb.UnimplementedPlayerServiceServer
 	Config
 
-	// moves bounds the rate of each player's moves; opens and wrong the rates at which
-	// each address opens streams and sends wrong tokens.
+	// moves limits the rate of each player's moves. opens and wrong limit the rates at
+	// which each address opens streams and sends wrong tokens.
 	moves, opens, wrong *ratelimit.Pacer
-	// recounts bounds how often each player's open games are counted again.
+	// recounts limits how often each player's open games are recounted.
 	recounts *ratelimit.Pacer
-	// acting bounds how often the log says that an SSH host acts for the player of a key.
+	// acting limits how often the server logs that an SSH host acts for the player with a
+	// given key.
 	acting *ratelimit.Pacer
-	// addressStreams counts the watch streams of each address. The slots of each are
-	// for streams that read a game's past.
+	// addressStreams counts the watch streams of each address. Its slots are for streams
+	// that read a game's history.
 	addressStreams *ratelimit.Addresses[*semaphore.Weighted]
 	reads          *readGate
-	// replaying has the slots for streams that are sent a game's past; nil for any
-	// number.
+	// replaying holds the slots for streams that are sending a game's history. It is nil
+	// if there is no limit.
 	replaying *semaphore.Weighted
-	// damaged keeps repeated calls for a damaged game from filling the log.
+	// damaged limits log messages about calls on damaged games, so that repeated calls do
+	// not flood the log.
 	damaged rate.Sometimes
 
 	fanouts fanouts
+	live    liveChallenges
 
-	// admitting is held while a watcher is counted.
+	// admitting is held while a watcher is admitted, so that concurrent watchers cannot
+	// exceed the limit.
 	admitting sync.Mutex
 }
 
-// New makes a Service.
+// New returns a Service with the given configuration.
 func New(c Config) *Service {
 	l := c.Limits
 	s := &Service{
@@ -142,24 +160,25 @@ func New(c Config) *Service {
 	return s
 }
 
-// Register offers the services on r.
+// Register registers the services with r.
 func (s *Service) Register(r grpc.ServiceRegistrar) {
 	pb.RegisterGameServiceServer(r, s)
 	pb.RegisterLeaderboardServiceServer(r, s)
 	pb.RegisterPlayerServiceServer(r, s)
+	pb.RegisterChallengeServiceServer(r, s)
 }
 
-// GetServerInfo implements the contract.
+// GetServerInfo implements pb.GameServiceServer.
 func (s *Service) GetServerInfo(context.Context, *pb.GetServerInfoRequest) (*pb.GetServerInfoResponse, error) {
 	storage := pb.Storage_STORAGE_EMBEDDED
 	if s.Durable {
 		storage = pb.Storage_STORAGE_DURABLE
 	}
-	told := &pb.Limits{MinTurnLimit: durationpb.New(s.MinTurnLimit)}
-	message := told.ProtoReflect()
+	clientLimits := &pb.Limits{MinTurnLimit: durationpb.New(s.MinTurnLimit)}
+	message := clientLimits.ProtoReflect()
 	for _, limit := range limits.Table {
 		field := message.Descriptor().Fields().ByName(protoreflect.Name(limit.Field))
 		message.Set(field, protoreflect.ValueOfInt32(int32(*limit.Of(&s.Limits))))
 	}
-	return &pb.GetServerInfoResponse{Name: "gridstand", Version: s.Version, Storage: storage, Limits: told}, nil
+	return &pb.GetServerInfoResponse{Name: "gridstand", Version: s.Version, Storage: storage, Limits: clientLimits, WebUrl: s.WebURL}, nil
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/match"
 )
 
-// Watch implements the contract.
+// Watch implements pb.GameServiceServer.
 func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingServer[pb.WatchResponse]) error {
 	v, err := s.OpenWatch(request, stream)
 	if err != nil {
@@ -30,11 +30,11 @@ func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingSer
 	return v.follow()
 }
 
-// OpenWatch makes all checks of Watch and adds a watcher to the game. Nothing is sent
-// until Begin and Follow are called. The caller closes the view unless there is an error.
+// OpenWatch performs all of Watch's checks and adds a watcher to the game. Begin and
+// Follow send the messages. If err is nil, the caller must close the view.
 //
-// A stream of another protocol than gRPC may implement Encoder and Aborter. Its context
-// stays in memory for as long as the view is open.
+// A stream that does not use gRPC may implement Encoder and Aborter. The stream's context
+// stays in memory while the view is open.
 func (s *Service) OpenWatch(request *pb.WatchRequest, stream grpc.ServerStream) (_ *View, err error) {
 	id, err := gameID(request.GetGameId())
 	if err != nil {
@@ -81,9 +81,9 @@ func (s *Service) OpenWatch(request *pb.WatchRequest, stream grpc.ServerStream) 
 	return v, nil
 }
 
-// enter returns a game and its state, confirmed by the log. The caller releases the
-// game unless there is an error. It is a function of its own so that its stack is
-// free while the watcher waits.
+// enter returns a game's match and the state that the caller may see, as confirmed by the
+// log. If err is nil, the caller must release the match. enter is a separate function so
+// that its stack frame is gone while the watcher waits.
 func (s *Service) enter(ctx context.Context, id string) (*match.Match, *replay.State, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxCall)
 	defer cancel()
@@ -92,6 +92,9 @@ func (s *Service) enter(ctx context.Context, id string) (*match.Match, *replay.S
 		return nil, nil, err
 	}
 	state, err := m.Confirm(ctx)
+	if err == nil {
+		state, err = s.show(ctx, state)
+	}
 	if err != nil {
 		m.Release()
 		return nil, nil, err
@@ -99,8 +102,8 @@ func (s *Service) enter(ctx context.Context, id string) (*match.Match, *replay.S
 	return m, state, nil
 }
 
-// admit adds a watcher unless the game has as many as allowed. It admits one at a
-// time, so that concurrent watchers cannot exceed the limit.
+// admit adds v as a watcher unless the game has reached its limit. It admits one watcher
+// at a time, so that concurrent watchers cannot exceed the limit.
 func (s *Service) admit(v *View, role match.Role) error {
 	s.admitting.Lock()
 	defer s.admitting.Unlock()
@@ -111,15 +114,16 @@ func (s *Service) admit(v *View, role match.Role) error {
 	return nil
 }
 
-// innermost returns the stream inside the wrappers of a Watch stream, none of which
-// changes or counts messages. Each wrapper costs 2 to 5 % of a delivery, for one more
-// place in memory to load.
+// innermost unwraps a Watch stream. The wrappers neither change nor count messages, but
+// each one adds a load from memory that makes a delivery 2 to 5% more expensive.
 func innermost(stream grpc.ServerStream) grpc.ServerStream {
 	for {
 		switch outer := stream.(type) {
 		case *grpc.GenericServerStream[pb.WatchRequest, pb.WatchResponse]:
 			stream = outer.ServerStream
-		case *middleware.WrappedServerStream: // with the caller, whom later updates do not need
+		case *grpc.GenericServerStream[pb.WatchChallengeRequest, pb.WatchChallengeResponse]:
+			stream = outer.ServerStream
+		case *middleware.WrappedServerStream: // It has the caller, which later updates do not need.
 			stream = outer.ServerStream
 		case interface{ Unwrap() grpc.ServerStream }:
 			stream = outer.Unwrap()
@@ -129,28 +133,28 @@ func innermost(stream grpc.ServerStream) grpc.ServerStream {
 	}
 }
 
-// View is a watcher's stream and its progress. It is for one goroutine at a time.
+// View is a watcher's stream and the watcher's progress. It must not be used concurrently.
 type View struct {
-	// The fields that each event needs come first, in one cache line.
-	version    int32 // the last one sent
-	owed       int32 // up to this version every event is sent
-	over       bool  // the game's end was sent
+	// The fields needed for each event come first, so that they share one cache line.
+	version    int32 // last version sent
+	owed       int32 // send every event up to this version
+	over       bool  // set once the client has been sent the end of the game
 	everyEvent bool
 	form       match.Form
-	stream     grpc.ServerStream // the innermost
+	stream     grpc.ServerStream // innermost stream
 	sharing    *sharing          // nil unless the view may join a fanout
 	watcher    match.Watcher
 
 	service  *Service
-	match    *match.Match        // nil until the game was loaded
-	first    *replay.State       // what begin sends; nil if the view resumes
-	left     func()              // ends what Planner.Watched noted; nil until the view is a watcher
-	address  string              // that the stream is counted for
-	replays  *semaphore.Weighted // slots of the watcher's address for reading the past
-	playerID string              // of the watcher; empty without a token
+	match    *match.Match        // nil until the game is loaded
+	first    *replay.State       // sent by begin; nil if the view resumes
+	left     func()              // undoes Planner.Watched; nil until the view counts as a watcher
+	address  string              // address that the stream counts toward
+	replays  *semaphore.Weighted // the address's slots for reading a game's history
+	playerID string              // the watcher's player ID; empty without a token
 }
 
-// Close ends the watch.
+// Close ends the watch and releases the game.
 func (v *View) Close() {
 	if v.left != nil {
 		v.left()
@@ -165,12 +169,14 @@ func (v *View) Close() {
 // Over reports whether the client has the last event of a finished game.
 func (v *View) Over() bool { return v.over }
 
-// Begin sends the headers and, unless the view resumes, the game. Like those of Follow,
-// its errors are a status of the contract.
+// Begin sends the headers and, unless the view resumes, the game. Like Follow, it returns
+// errors that are statuses of the contract.
 func (v *View) Begin() error { return v.translate(v.begin()) }
 
-// Follow sends updates until the game is over, which is no error, or the watch ends.
-func (v *View) Follow() error { return v.translate(v.recovered(v.follow)) }
+// Follow sends updates until the watch ends. It returns nil if the game is over.
+func (v *View) Follow() error {
+	return v.translate(v.service.recovered(pb.GameService_Watch_FullMethodName, v.follow))
+}
 
 func (v *View) translate(err error) error {
 	if err == nil {
@@ -184,12 +190,12 @@ func (v *View) begin() error {
 		v.first = nil
 		return v.sendGame(state)
 	}
-	// A client that resumes may wait long for the first event; the headers tell it that
-	// the stream is open.
+	// A client that resumes may wait a long time for its first event. The headers tell it
+	// that the stream is open.
 	return v.stream.SendHeader(nil)
 }
 
-// resume starts after a version that the watcher has, in a game at state.
+// resume makes the view start after the last version that the client has.
 func (v *View) resume(after int32, state *replay.State) error {
 	if after > state.Version {
 		return &match.VersionConflictError{Version: state.Version}
@@ -199,8 +205,8 @@ func (v *View) resume(after int32, state *replay.State) error {
 	return nil
 }
 
-// latencySampleRate is the number of deliveries of which one is timed. time.Now costs
-// about 5 % of a delivery.
+// Only one delivery in latencySampleRate is timed, because calling time.Now makes a
+// delivery about 5% more expensive.
 const latencySampleRate = 16
 
 // follow sends updates until the game is over or the watcher leaves.
@@ -226,8 +232,8 @@ func (v *View) follow() error {
 		case v.sharing != nil:
 			err = v.join()
 		default:
-			// match.Watcher also signals the end of the stream: waiting on two
-			// channels would take twice the time.
+			// match.Watcher also signals when the stream ends, because waiting on two
+			// channels would take twice as long.
 			<-changed
 		}
 		if err != nil {
@@ -242,6 +248,10 @@ func (v *View) sendGame(state *replay.State) error {
 	if len(state.SeatsOf(v.playerID)) > 0 {
 		v.watcher.Discount()
 	}
+	state, err := v.service.revealed(v.stream.Context(), state)
+	if err != nil {
+		return err
+	}
 	return v.send(&pb.WatchResponse{Update: &pb.WatchResponse_Game{
 		Game: translate.Game(state, v.match.Watchers()),
 	}})
@@ -250,20 +260,24 @@ func (v *View) sendGame(state *replay.State) error {
 func (v *View) sendEvent(e *match.Event) error {
 	v.version, v.over = e.Version(), e.State.Status == replay.Finished
 	v.discountIfJoined(e)
+	if v.over && e.State.IsAttempt() {
+		return v.sendEndOfAttempt(e.Event)
+	}
 	return v.send(v.encodeEvent(e))
 }
 
-// discountIfJoined takes a watcher off the audience that became a player by an event.
+// discountIfJoined removes a watcher from the audience count if the event makes the
+// watcher a player.
 func (v *View) discountIfJoined(e *match.Event) {
 	if joined, ok := e.Entry.Action.(replay.Joined); ok && joined.Player.ID == v.playerID {
 		v.watcher.Discount()
 	}
 }
 
-// replay sends the past that is no longer in memory.
+// replay sends events that are no longer in memory.
 func (v *View) replay() error {
 	ctx, s := v.stream.Context(), v.service
-	full := s.Limits.Exceeded(&s.Limits.WatchesPerAddress, "streams of one address that read a game's past at once", fullRetry)
+	full := s.Limits.Exceeded(&s.Limits.WatchesPerAddress, "streams from one address that read a game's history at once", fullRetry)
 	full.Value = s.replaysPerAddress()
 	release, err := acquireSlot(ctx, v.replays, fullRetry, full)
 	if err != nil {
@@ -281,7 +295,7 @@ func (v *View) send(m any) error {
 		return errStalled
 	}
 	if err != nil {
-		// The connection or the stream has ended: the client gets no answer.
+		// The connection or the stream has ended, so the client gets no response.
 		return errors.Join(context.Canceled, err)
 	}
 	return nil

@@ -10,21 +10,23 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// sharing is what a View has that takes part in a fanout.
+// sharing is the state of a View that may join fanouts.
 type sharing struct {
 	ended func(error)
-	in    atomic.Pointer[fanout] // nil while the view follows alone
-	index int                    // in the fanout's members; guarded by its mu
+	in    atomic.Pointer[fanout] // nil while the view is running on its own
+	index int                    // index in the fanout's members; guarded by the fanout's mu
 }
 
-// FollowShared is Follow for a stream that implements TrySender. It does not wait: ended
-// is called with the result, from another goroutine.
+// FollowShared is like Follow, but it is for a stream that implements TrySender, and it
+// does not block. When the watch ends, another goroutine calls ended with the error that
+// Follow would return.
 func (v *View) FollowShared(ended func(error)) {
 	v.sharing = &sharing{ended: ended}
 	go v.followAlone()
 }
 
-// Interrupt ends a view that FollowShared was called for, if its context has ended.
+// Interrupt removes a view that FollowShared started from its fanout, so that the view
+// notices that its context is done.
 func (v *View) Interrupt() {
 	f := v.sharing.in.Load()
 	if f == nil {
@@ -44,24 +46,25 @@ func (v *View) Interrupt() {
 	}
 }
 
-// WaitShared waits for the goroutines of views that FollowShared was called for, after
-// all have ended.
+// WaitShared waits for the goroutines of the views that FollowShared started. All of these
+// views must have ended.
 func (s *Service) WaitShared() { s.fanouts.group.Wait() }
 
 var (
-	// errJoined means that a fanout sends what follows.
+	// errJoined means that the view joined a fanout, which sends further updates.
 	errJoined   = errors.New("joined a fanout")
 	errPanicked = errors.New("a panic")
 )
 
-// followAlone follows until the view joins a fanout or ends.
+// followAlone sends updates until the view joins a fanout or ends.
 func (v *View) followAlone() {
-	if err := v.recovered(v.rest); !errors.Is(err, errJoined) {
+	if err := v.service.recovered(pb.GameService_Watch_FullMethodName, v.rest); !errors.Is(err, errJoined) {
 		v.sharing.ended(v.translate(err))
 	}
 }
 
-// rest sends the rest of what TrySend began, and follows.
+// rest sends the part of a message that the last TrySend could not send, and then follows
+// the game.
 func (v *View) rest() error {
 	if err := v.send([]byte(nil)); err != nil {
 		return err
@@ -69,20 +72,21 @@ func (v *View) rest() error {
 	return v.follow()
 }
 
-// recovered returns the error of work, for goroutines in which no interceptor turns a panic
-// into one: there it would end the server.
-func (v *View) recovered(work func() error) (err error) {
+// recovered calls work and turns a panic into an error. Goroutines that run outside the
+// interceptor that recovers from panics use it, because an unrecovered panic would crash
+// the server.
+func (s *Service) recovered(method string, work func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			v.service.logPanic(p)
+			s.logPanic(method, p)
 			err = errPanicked
 		}
 	}()
 	return work()
 }
 
-// join makes a view that has all updates a member of a fanout, and returns errJoined. It
-// returns nil if there are new updates.
+// join adds v to a fanout and returns errJoined. It returns nil if v has new updates to
+// send first, and an error if v's context is done.
 func (v *View) join() error {
 	ctx := v.stream.Context()
 	for {
@@ -101,7 +105,7 @@ func (v *View) join() error {
 	}
 }
 
-func (s *Service) logPanic(p any) {
+func (s *Service) logPanic(method string, p any) {
 	s.Logger.Error("panic in a call", "id", "call-panicked",
-		"call", pb.GameService_Watch_FullMethodName, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		"call", method, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 }

@@ -18,60 +18,61 @@ import (
 )
 
 const (
-	// LeaseFor is how long a server has a job to itself.
+	// LeaseFor is the duration of a lease.
 	LeaseFor = 10 * time.Second
-	// ReclaimWithin is how far ahead the jobs of a missing server are looked for:
-	// servers put off no job for longer that only they know to be urgent.
+	// ReclaimWithin limits how far ahead to look for the jobs of a missing server. A server
+	// must not postpone a job by more than this unless other servers can tell that the job
+	// is urgent.
 	ReclaimWithin = 30 * time.Second
 
-	// pollEvery is how often the queue is asked for jobs that are due.
+	// pollEvery is how often the queue is polled for due jobs.
 	pollEvery = 500 * time.Millisecond
-	// batch is how many jobs are leased at once, and workers how many of them are
-	// processed at the same time.
+	// batch is the number of jobs leased together. workers is the number of jobs processed
+	// concurrently.
 	batch   = 64
 	workers = 8
-	// maxReclaimed bounds the jobs that are looked for after a lost reply, or of
-	// missing servers. The leases of the others expire.
+	// maxReclaimed limits the number of jobs that are reclaimed after a lost reply or from
+	// missing servers. Any other jobs become due when their leases expire.
 	maxReclaimed = 10_000
-	// handOverWithin bounds how long a server that stops takes to hand over.
+	// handOverWithin limits the time that a stopping server takes to hand over its jobs.
 	handOverWithin = time.Second
 )
 
-// Handler processes a job and returns when it is due next, zero for never. If it
-// fails the job is due again when its lease expires, or earlier after Retry.
+// Handler processes a job and returns the time at which it is due next, or zero if it is
+// done. If the handler fails, the job is due again when its lease expires, or earlier after
+// Retry.
 type Handler func(ctx context.Context, job store.Job) (next time.Time, err error)
 
-// Scheduler is the queue, and processes jobs on this server. Its methods may be
-// called concurrently, but Run only once.
+// Scheduler gives access to the queue and processes jobs on this server. Its methods are safe
+// for concurrent use, but Run may be called only once.
 type Scheduler struct {
 	store.Queue
 	logger *slog.Logger
 
-	// unackedLease is the start of the oldest lease request whose reply was lost,
-	// zero for none. Only poll uses it.
+	// unackedLease is the start time of the oldest lease request whose reply was lost, or zero
+	// if no reply was lost. Only poll uses it.
 	unackedLease time.Time
-	// reclaim is set while leases of missing servers are to be reclaimed.
+	// reclaim is true if the next poll has to reclaim the leases of missing servers.
 	reclaim atomic.Bool
 
 	mu sync.Mutex
-	// retries are the games whose jobs this server could not process and makes due
-	// again with the next poll. They are at most those that it has in memory and
-	// those that were looked for.
+	// retries contains the games whose jobs this server could not process. The next poll makes
+	// them due again. Its size is limited by the number of games in memory plus the number of
+	// reclaimed jobs.
 	retries map[string]struct{}
 }
 
-// New makes a Scheduler.
+// New returns a Scheduler that uses the given queue.
 func New(queue store.Queue, logger *slog.Logger) *Scheduler {
 	return &Scheduler{Queue: queue, logger: logger, retries: map[string]struct{}{}}
 }
 
-// Run leases jobs and has them processed until ctx ends.
+// Run leases jobs and processes them with handle until ctx is done.
 func (s *Scheduler) Run(ctx context.Context, handle Handler) {
 	periodic.Run(ctx, pollEvery, func() { s.poll(ctx, handle) })
 }
 
-// Retry makes jobs due with the next poll of this server, rather than when their
-// leases expire.
+// Retry makes jobs due at this server's next poll rather than when their leases expire.
 func (s *Scheduler) Retry(gameIDs ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,21 +81,20 @@ func (s *Scheduler) Retry(gameIDs ...string) {
 	}
 }
 
-// Reclaim makes jobs due that other servers may have leased, as when they died,
-// with the next poll.
+// Reclaim makes this server's next poll reclaim jobs that missing servers may have leased.
 func (s *Scheduler) Reclaim() { s.reclaim.Store(true) }
 
-// HandOver makes the jobs in the retry queue due for the other servers. It is
-// called after Run.
+// HandOver makes the jobs in the retry queue due, so that other servers process them. It must
+// be called after Run has returned.
 func (s *Scheduler) HandOver(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), handOverWithin)
 	defer cancel()
 	if err := s.enqueueRetries(ctx); err != nil {
-		s.logger.Warn("jobs not handed over; they are due again when their leases expire", "id", "games-not-handed-over", "error", err)
+		s.logger.Warn("cannot hand over jobs; they are due again when their leases expire", "id", "games-not-handed-over", "error", err)
 	}
 }
 
-// enqueueRetries makes the jobs in the retry queue due.
+// enqueueRetries marks the jobs in the retry queue as due.
 func (s *Scheduler) enqueueRetries(ctx context.Context) error {
 	s.mu.Lock()
 	ids := slices.Collect(maps.Keys(s.retries))
@@ -107,8 +107,7 @@ func (s *Scheduler) enqueueRetries(ctx context.Context) error {
 	return err
 }
 
-// poll processes all jobs that are due, after those that are to be retried were
-// made due.
+// poll marks the jobs in the retry queue as due, and then processes all due jobs.
 func (s *Scheduler) poll(ctx context.Context, handle Handler) {
 	if err := s.requeue(ctx); err != nil {
 		s.logger.Debug("cannot requeue jobs", "error", err)
@@ -122,8 +121,8 @@ func (s *Scheduler) poll(ctx context.Context, handle Handler) {
 			s.logger.Debug("cannot lease jobs", "error", err)
 			return
 		}
-		// In random order, so that games that a part of the store does not answer for
-		// do not delay the same others each time.
+		// Shuffle the jobs, so that games on an unavailable part of the store do not delay
+		// the same other games every time.
 		rand.Shuffle(len(jobs), func(i, j int) { jobs[i], jobs[j] = jobs[j], jobs[i] })
 		leased, cancel := context.WithDeadline(ctx, began.Add(LeaseFor))
 		var group errgroup.Group
@@ -142,8 +141,8 @@ func (s *Scheduler) poll(ctx context.Context, handle Handler) {
 	}
 }
 
-// requeue makes due the jobs in the retry queue, those whose lease this server was
-// not told of, and those that missing servers leased.
+// requeue makes three kinds of jobs due: those in the retry queue, those that this server
+// leased without receiving the reply, and those that missing servers leased.
 func (s *Scheduler) requeue(ctx context.Context) error {
 	if !s.unackedLease.IsZero() {
 		ids, err := s.leased(ctx, time.Since(s.unackedLease), LeaseFor)
@@ -164,14 +163,15 @@ func (s *Scheduler) requeue(ctx context.Context) error {
 	return s.enqueueRetries(ctx)
 }
 
-// leased returns the games whose jobs may have been leased, by any server, for d
-// and since that long ago. Scheduled jobs of the same times are among them.
+// leased returns the games whose jobs a server may have leased within the given period before
+// now (ago), if its leases have the duration d. The result may include jobs that are not leased
+// but merely scheduled for when such leases would expire.
 func (s *Scheduler) leased(ctx context.Context, ago, d time.Duration) ([]string, error) {
-	ago += time.Second // The question may take long to arrive.
+	ago += time.Second // Add a second, because the lease request may have taken a while to arrive.
 	return s.Due(ctx, d-ago, d, maxReclaimed)
 }
 
-// process has a job processed and acknowledges it.
+// process processes a job and acknowledges it.
 func (s *Scheduler) process(ctx context.Context, job store.Job, handle Handler) {
 	next, err := handle(ctx, job)
 	if err == nil {

@@ -5,88 +5,96 @@ import (
 	"time"
 )
 
-// Board names a leaderboard. A player is on a board once.
+// Board identifies a leaderboard. A player has at most one entry on a board.
 type Board struct {
-	// Variant of the games, and Window, the name of the time that it covers.
+	// Variant is the variant of the games, and Window the name of the time window.
 	Variant, Window string
-	// Expires is when the board is removed, in whole seconds; zero for never.
-	// Boards with the same variant and window have the same. Only Record reads it.
+	// Expires is the time at which the board is removed, in whole seconds, or zero if it
+	// is kept forever. It is the same for all boards with the same variant and window.
+	// Only Record reads it.
 	Expires time.Time
 }
 
-// BoardEntry is one line of a board. Boards are ordered by score, and equal scores by
-// member, both descending.
+// BoardEntry is an entry of a board. Boards are ordered by score, and entries with equal
+// scores by member, both descending.
 type BoardEntry struct {
 	PlayerID string
 	Score    int32
-	// Member is what the caller keeps of the result. It orders equal scores byte by
-	// byte, and is not empty. Between its first two colons is the player's id.
+	// Member identifies the result. The caller chooses its content, but it must not be
+	// empty, and must contain the player's ID between its first two colons. Entries with
+	// equal scores are ordered by Member, byte by byte.
 	Member string
 }
 
-// Boards are the leaderboards. A board that has expired reads like an empty one.
+// Boards stores the leaderboards. A board that has expired reads as empty.
 type Boards interface {
-	// Record puts an entry on boards. On each it replaces the player's entry if that
-	// is lower by score and member, so order and repetition of calls do not matter. A
-	// player who is hidden is not put on a board, and a board that has expired is not
-	// created again.
+	// Record puts an entry on the given boards. On each board it replaces the player's
+	// entry if the new one ranks higher by score and member, so the order of calls does
+	// not matter, and repeating them has no effect. Record ignores hidden players, and
+	// does not recreate an expired board.
 	Record(ctx context.Context, entry BoardEntry, boards ...Board) error
-	// Page returns up to n entries, 1 at least, from a place on (the first is 0), how
-	// many the board has, and the store's time.
+	// Page returns up to n entries (n is at least 1) starting at the given place (counted
+	// from 0), together with the size of the board and the store's time.
 	Page(ctx context.Context, b Board, first int64, n int) (BoardPage, error)
-	// Rank returns a player's place, with up to that many entries directly above and
-	// as many below.
+	// Rank returns the player's place and entry, and up to neighbors entries on either
+	// side of it.
 	Rank(ctx context.Context, b Board, playerID string, neighbors int) (BoardRank, error)
 
-	// Hide removes a player from all boards, and Record ignores the player until
-	// Unhide. It can be repeated, which finishes it after an error.
+	// Hide removes the player's entries from all boards, and makes Record ignore the
+	// player until Unhide is called. If it fails, repeat the call to complete it.
 	Hide(ctx context.Context, playerID string) error
-	// Unhide ends Hide. What was not recorded in between is not on the boards.
+	// Unhide reverts Hide. It does not restore removed entries or results that Record
+	// ignored.
 	Unhide(ctx context.Context, playerID string) error
-	// Hidden returns those of the players who are hidden; AnyHidden whether there are
-	// any.
+	// Hidden reports for each of the given players whether the player is hidden.
+	// AnyHidden reports whether any player is hidden.
 	Hidden(ctx context.Context, playerIDs ...string) (map[string]bool, error)
 	AnyHidden(ctx context.Context) (bool, error)
 
-	// Boards calls visit with every board that has entries. It stops at the first
-	// error, also of visit.
+	// Boards calls visit for every board that has entries. It stops at the first error,
+	// including one from visit.
 	Boards(ctx context.Context, visit func(Board) error) error
-	// Entries calls visit with the entries of a board in any order, some at a time. An
-	// entry that stays there is visited at least once. It stops at the first error,
-	// also of visit.
+	// Entries calls visit with batches of a board's entries, in any order. An entry that
+	// stays on the board during the call is visited at least once. Entries stops at the
+	// first error, including one from visit.
 	Entries(ctx context.Context, b Board, visit func([]BoardEntry) error) error
-	// Drop removes an entry from a board, and reports whether it was there.
+	// Drop removes the given entry from the board, and reports whether it was there.
 	Drop(ctx context.Context, b Board, playerID, member string) (bool, error)
-	// Repair compares what the engine keeps beside the entries of all boards, such as
-	// counts, with the entries, and corrects it.
+	// Repair checks the data that the engine derives from the boards' entries, such as
+	// counts, and corrects it if necessary.
 	Repair(ctx context.Context) (BoardRepair, error)
 }
 
-// BoardPage is a piece of a board.
+// BoardPage is a range of a board's entries.
 type BoardPage struct {
 	Entries []BoardEntry
-	// Total is how many entries the board has.
+	// Total is the number of entries on the board.
 	Total int64
 	// Now is the store's time.
 	Now time.Time
 }
 
-// BoardRank is a player's place on a board, and who is around it, all of one moment.
+// BoardRank is a player's place on a board and the entries around it, as of a single
+// moment.
 type BoardRank struct {
 	// Now is the store's time.
 	Now time.Time
-	// Found is whether the player is on the board; the rest is zero otherwise.
+	// Found reports whether the player is on the board. If not, the fields below are zero.
 	Found bool
-	// Place of the player, and of the first of the entries, both from 0.
+	// Place is the player's place, and First the place of the first entry in Entries.
+	// Both count from 0.
 	Place, First int64
-	// Entries are the player's own and those around it.
+	// Total is the number of entries on the board.
+	Total int64
+	// Entries are the player's entry and its neighbors.
 	Entries []BoardEntry
 }
 
-// BoardRepair is what Repair did.
+// BoardRepair is the result of Boards.Repair.
 type BoardRepair struct {
-	// Removed is how many entries were removed that are not their player's best.
+	// Removed is the number of entries that were removed because they were not their
+	// player's best.
 	Removed int
-	// Recounted is how many boards had a wrong count.
+	// Recounted is the number of boards that had a wrong count.
 	Recounted int
 }

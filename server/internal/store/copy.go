@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// Copier reads all that a store keeps, and writes it into another one, of any engine.
-// No server may run on either of them during the copy.
+// Copier reads all the data of a store, and writes it to another store of any engine. No
+// server may use either store during the copy.
 type Copier interface {
-	// Empty reports whether the store has never kept anything, or it was all removed.
+	// Empty reports whether the store holds no data.
 	Empty(ctx context.Context) (bool, error)
-	// Export calls visit with all that has to be copied, in pieces of a bounded size.
-	// What has expired is left out, and so is what servers derive from the logs (lists
-	// and queue) or need only while they run (quotas, claims, games of bots that run).
-	// It stops at the first error, also of visit.
+	// Export calls visit with all data to copy, in bounded pieces. It skips expired data,
+	// data that servers derive from the logs (lists and queue), and data that is needed
+	// only while servers are running (quotas, claims, running exhibitions). It stops at the
+	// first error, including one from visit.
 	Export(ctx context.Context, visit func(Piece) error) error
-	// Import writes a piece of another store. IDs and times stay what they are. Only
-	// parts of games cannot be repeated.
+	// Import writes a piece exported from another store, keeping its IDs and times. It is
+	// safe to repeat the call, unless the piece contains parts of games.
 	Import(ctx context.Context, p Piece) error
 }
 
-// Piece is a part of what a store keeps. A zero time in it means never, or unknown.
+// Piece is a part of a store's data. A zero time means never or unknown.
 type Piece struct {
 	Games []GamePiece
 
@@ -31,30 +31,34 @@ type Piece struct {
 	OpenGames []ExportedOpenGame
 	Keys      []ExportedKey
 
+	Challenges []Challenge
+
 	Boards []BoardPiece
-	// Hidden are ids of players.
+	// Hidden holds the IDs of hidden players.
 	Hidden []string
 
-	// Secrets by name.
+	// Secrets maps names to secrets.
 	Secrets     map[string][]byte
 	Credentials []Credential
 
-	// Servers, with what they may have detected, say which time was an outage.
+	// Servers and Outages record when servers were running, and Rollback is the last
+	// rollback that a server detected.
 	Servers  map[string]ServerBeat
 	Outages  []Span
 	Rollback Rollback
 }
 
-// GamePiece is the next part of a game's log. What a store cannot read is left out, and
-// the head is then that of a game in quarantine: the game stays damaged.
+// GamePiece is the next part of a game's log. Entries that the store cannot read are
+// missing; in that case the head puts the game in quarantine, so the copy is also marked
+// as damaged.
 type GamePiece struct {
 	GameID  string
 	Entries []Record
-	// Head is that of the game, with the last part only.
+	// Head is the game's head, set only in the last part.
 	Head *ExportedHead
 }
 
-// ExportedHead is the head of a game as a store holds it.
+// ExportedHead is the head of a game as stored.
 type ExportedHead struct {
 	Last    ID
 	Time    time.Time
@@ -63,13 +67,14 @@ type ExportedHead struct {
 	Expires time.Time
 }
 
-// ExportedAccount is an account, and when it expires unless it is renewed.
+// ExportedAccount is an account and the time at which it expires unless renewed.
 type ExportedAccount struct {
 	Account
 	Expires time.Time
 }
 
-// HeldName is a name in lower case that is taken, also if its account has expired.
+// HeldName is a name that is taken, in lower case. The account that holds it may have
+// expired.
 type HeldName struct{ Name, AccountID string }
 
 // ExportedOpenGame is a game that counts as open for a player.
@@ -78,21 +83,22 @@ type ExportedOpenGame struct {
 	Since, Expires   time.Time
 }
 
-// ExportedKey is an SSH key, and when its account expires unless it is renewed.
+// ExportedKey is an SSH key and the time at which its account expires unless renewed.
 type ExportedKey struct {
 	Key
 	Expires time.Time
 }
 
-// BoardPiece is some of the entries of a board.
+// BoardPiece is a batch of a board's entries.
 type BoardPiece struct {
 	Board   Board
 	Entries []BoardEntry
 }
 
-// Copied is how much was copied.
+// Copied counts what was copied.
 type Copied struct {
-	// Games that are complete, the Entries of all logs, and the Scores of all boards.
+	// Games counts complete games, Entries the entries of all logs, and Scores the
+	// entries of all boards.
 	Games, Entries, Accounts, Scores int
 }
 
@@ -109,24 +115,25 @@ func (c *Copied) add(p Piece) {
 	}
 }
 
-// ErrNotEmpty is the error of Copy into a store that keeps something.
+// ErrNotEmpty is returned by Copy if the target store holds data.
 var ErrNotEmpty = errors.New("the store to copy to is not empty")
 
-// Copy copies all that a store keeps into an empty one, where nothing is in the lists
-// and the queue then: recovery.ReindexAll fills them. Progress is called with what was
-// copied so far, now and then. After an error, to holds a part, which is no use.
+// Copy copies all data of a store to an empty one. It leaves the lists and the queue
+// empty: recovery.ReindexAll fills them. It calls progress with the counts so far after
+// each piece. After an error, the target holds an incomplete copy, which must not be
+// used.
 func Copy(ctx context.Context, from, to *Store, progress func(Copied)) (Copied, error) {
 	var copied Copied
 	empty, err := to.Copier.Empty(ctx)
 	if err != nil {
-		return copied, fmt.Errorf("looking whether the store is empty: %w", err)
+		return copied, fmt.Errorf("checking whether the store is empty: %w", err)
 	}
 	if !empty {
 		return copied, ErrNotEmpty
 	}
 	err = from.Copier.Export(ctx, func(p Piece) error {
 		if err := to.Copier.Import(ctx, p); err != nil {
-			return fmt.Errorf("writing what was copied: %w", err)
+			return fmt.Errorf("writing the copy: %w", err)
 		}
 		copied.add(p)
 		progress(copied)

@@ -9,154 +9,158 @@ import (
 	"time"
 )
 
-// ID names an entry of a log and, by its digest, all entries before it. An engine
-// compares IDs and knows nothing of how a digest is made.
+// ID identifies an entry of a log and, by its digest, all entries before it. Engines
+// compare IDs but do not compute digests.
 type ID struct {
-	// Version of the entry, from 1.
+	// Version is the version of the entry, from 1.
 	Version int32
-	// Digest of the history up to and with the entry.
+	// Digest is the digest of the log up to and including the entry.
 	Digest uint64
 }
 
 // String returns the ID as version-digest.
 func (id ID) String() string {
-	var room [10 + 1 + 20]byte // as many digits as there can be
+	var room [10 + 1 + 20]byte // enough for the maximum number of digits
 	b := strconv.AppendInt(room[:0], int64(id.Version), 10)
 	b = append(b, '-')
 	return string(strconv.AppendUint(b, id.Digest, 10))
 }
 
-// ParseID parses what String returns.
+// ParseID parses an ID formatted by String.
 func ParseID(s string) (ID, error) {
 	version, digest, ok := strings.Cut(s, "-")
 	v, err := strconv.ParseInt(version, 10, 32)
 	if !ok || err != nil || v < 0 {
-		return ID{}, fmt.Errorf("no id of a log entry: %q", s)
+		return ID{}, fmt.Errorf("not the ID of a log entry: %q", s)
 	}
 	d, err := strconv.ParseUint(digest, 10, 64)
 	if err != nil {
-		return ID{}, fmt.Errorf("no id of a log entry: %q", s)
+		return ID{}, fmt.Errorf("not the ID of a log entry: %q", s)
 	}
 	return ID{Version: int32(v), Digest: d}, nil
 }
 
-// Games are the logs of all games. A log is append-only; beside it stands its head:
-// what lists show of the game at its last entry.
+// Games stores the logs of all games. A log is append-only. Each log has a head, which
+// holds what lists show about the game as of its last entry.
 type Games interface {
-	// Append appends an entry if the log still ends with the entry that it builds
-	// on. It is the only way in which a game grows. It succeeds again for an entry
-	// that was appended before, with the time that it got then.
+	// Append appends e if the log still ends with e.Prev. There is no other way to add to
+	// a log. Appending the same entry again succeeds and returns the original time.
 	//
-	// Errors: *ConflictError, ErrTooEarly, ErrTooLate, ErrBroken, ErrUnsettled, and
-	// an *Error if nothing was written.
+	// Errors: *ConflictError, ErrTooEarly, ErrTooLate, ErrBroken, ErrUnsettled, and an
+	// *Error if nothing was written.
 	Append(ctx context.Context, gameID string, e Entry) (Appended, error)
-	// Ready returns the error that an append would get now, or nil. It writes nothing.
+	// Ready returns the error that an append would return now, or nil if it would
+	// succeed. It writes nothing.
 	Ready(ctx context.Context) error
 
-	// Tail reads where a log ends, as of a moment within the call.
+	// Tail reads the end of the game's log, as of some point during the call.
 	Tail(ctx context.Context, gameID string) (Tail, error)
-	// EndsWith reports whether a log ended with an entry at a moment within the call,
-	// and how many watch the game. It may be quicker than Tail, and may miss a last
-	// entry that was replaced by another.
+	// EndsWith reports whether last was the ID of the log's last entry at some point during
+	// the call, and returns the game's number of spectators. It may be faster than Tail,
+	// but may not notice if the last entry was replaced.
 	EndsWith(ctx context.Context, gameID string, last ID) (ends bool, watchers int, err error)
-	// Entries returns up to n entries of a log from a version on, in order. With an
-	// error it returns those before it; a *CorruptError says that the next one cannot
-	// be read.
+	// Entries returns up to n entries of a log in order, starting at the given version. If
+	// an error occurs, it also returns the entries that it has read so far; a *CorruptError
+	// means that the next entry cannot be read.
 	Entries(ctx context.Context, gameID string, from int32, n int) ([]Record, error)
-	// Heads returns the heads of the given games, in their order.
+	// Heads returns the heads of the given games, in the same order.
 	Heads(ctx context.Context, gameIDs []string) ([]Head, error)
 
-	// Mend writes the head of a log that ends with last, if the head fell behind. It
-	// does nothing if the log has moved on, or if the head names an entry that the
-	// log does not hold.
+	// Mend writes the head of a log whose last entry has the ID last, if the head has
+	// fallen behind. It does nothing if the log has grown, or if the head names an entry
+	// that the log does not contain.
 	Mend(ctx context.Context, gameID string, last ID, at time.Time, head []byte) error
-	// Expire has games removed at the given time.
+	// Expire sets the given games to be removed at the given time.
 	Expire(ctx context.Context, at time.Time, gameIDs ...string) error
-	// Quarantine has the head of a game name an entry that no log holds, so that
-	// nothing is appended after this and readers are told. The log must end with
-	// last, zero for a missing log; otherwise the error is ErrMoved. The game expires
-	// after the given time. It can be repeated.
+	// Quarantine sets the head of a game to an ID that no entry has, so that later appends
+	// fail and readers see that the game is in quarantine. last must be the ID of the log's
+	// last entry, or zero if the log is missing; otherwise the error is ErrMoved. The game
+	// expires after the duration keep. It is safe to repeat the call.
 	Quarantine(ctx context.Context, gameID string, last ID, keep time.Duration) error
 
-	// IDs calls visit with the ids of all games that have a log, some at a time. A
-	// game that exists all the time is visited at least once. It stops at the first
-	// error, also of visit.
+	// IDs calls visit with batches of the IDs of all games that have a log. A game that
+	// exists throughout the call is visited at least once. IDs stops at the first error,
+	// including one from visit.
 	IDs(ctx context.Context, visit func(gameIDs []string) error) error
-	// IDsAtRisk is IDs for the games that are lost together with the heartbeats: all
-	// of them but on a cluster.
+	// IDsAtRisk is like IDs, but visits only the games that would be lost together with
+	// the heartbeats: on a cluster, those on the same node; otherwise all games.
 	IDsAtRisk(ctx context.Context, visit func(gameIDs []string) error) error
 
-	// Audience reports how many watch a game on a server, and returns how many do on
-	// all servers, which followers are told, too. A report counts for AudienceTTL.
+	// Audience stores the game's number of spectators on the given server. It returns the
+	// total across all servers, and also sends that total to the game's followers. A
+	// count is valid for AudienceTTL.
 	Audience(ctx context.Context, gameID, serverID string, count int) (total int, err error)
 }
 
-// AudienceTTL is how long a server's count of watchers is valid.
+// AudienceTTL is how long a server's spectator count is valid.
 const AudienceTTL = 30 * time.Second
 
-// Quarantined is the ID that the head of a game in quarantine names.
+// Quarantined is the ID in the head of a game in quarantine.
 var Quarantined = ID{Version: 1<<31 - 1}
 
 // Entry is an entry to append.
 type Entry struct {
-	// Prev is the last entry that it builds on, the zero ID for none. Next is its own.
+	// Prev is the ID of the entry that this one builds on, zero for the first entry. Next
+	// is this entry's own ID.
 	Prev, Next ID
-	// Raw is the encoded entry, and Head what goes into the head with it.
+	// Raw is the encoded entry, and Head the encoded head that is stored with it.
 	Raw, Head []byte
-	// Seed of the game, with the first entry only.
+	// Seed is the seed of the game, set only for the first entry.
 	Seed []byte
-	// NotBefore and NotAfter bound the time of the entry by the store's clock; zero
-	// for no bound.
+	// NotBefore and NotAfter bound the entry's time by the store's clock; zero means no
+	// bound.
 	NotBefore, NotAfter time.Time
-	// Then is called in the transaction of the append, after the entry was written at
-	// the given time, by an engine that has transactions. What it does with the store
-	// under its ctx is committed with the entry, or not at all; its error is that of
-	// the append. It must not wait for anything else. An engine without transactions
-	// does not call it and says so in Appended.
+	// Then is called in the append's transaction, by engines that have transactions, after
+	// they have written the entry. at is the entry's time. Everything that Then writes to
+	// the store using its ctx is committed together with the entry or not at all, and
+	// Append returns Then's error. Then must not block on anything else. Engines without
+	// transactions never call it; Appended.Then tells whether it was called.
 	Then func(ctx context.Context, at time.Time) error
 }
 
 // Appended is the result of an append.
 type Appended struct {
-	// Time of the entry, by the store's clock, to the millisecond. Times do not go
-	// back within a log.
+	// Time is the time of the entry by the store's clock, to the millisecond. Times
+	// never decrease within a log.
 	Time time.Time
-	// Watchers of the game on all servers, −1 if the entry stood there before.
+	// Watchers is the number of spectators on all servers, or −1 if the entry was already
+	// in the log.
 	Watchers int
-	// Then reports whether the function of the entry was called, now or when the
-	// entry was appended.
+	// Then reports whether Entry.Then was called, now or when the entry was first
+	// appended.
 	Then bool
 }
 
-// Errors of Append and Quarantine. Nothing was written but for ErrUnsettled.
+// Errors of Append and Quarantine. Unless the error is ErrUnsettled, nothing was written.
 var (
-	// ErrTooEarly means that it is not NotBefore yet.
+	// ErrTooEarly means that NotBefore has not been reached.
 	ErrTooEarly = errors.New("too early")
 	// ErrTooLate means that NotAfter has passed.
 	ErrTooLate = errors.New("too late")
-	// ErrBroken means that log and head contradict each other.
+	// ErrBroken means that the log and its head contradict each other.
 	ErrBroken = errors.New("log and head contradict each other")
-	// ErrUnsettled means it is unknown whether the entry was written. Only another
-	// Append of the entry can tell: reading cannot, since the first one may still be
-	// in flight.
-	ErrUnsettled = errors.New("outcome of the append is not known")
-	// ErrMoved means that a log no longer ends with the entry that the caller saw last.
+	// ErrUnsettled means that it is unknown whether the entry was written. The only way
+	// to find out is to append the entry again: reading is not enough, because the first
+	// append may still be in flight.
+	ErrUnsettled = errors.New("the outcome of the append is unknown")
+	// ErrMoved means that a log no longer ends with the last entry that the caller saw.
 	ErrMoved = errors.New("the log has moved on")
 )
 
-// ConflictError says that the log does not end with the entry that an append builds on.
+// ConflictError means that the log does not end with the entry that an append builds on.
 type ConflictError struct {
 	// Last is the ID of the log's last entry, zero if the log is empty.
 	Last ID
-	// Standing is the entry at the version of the one to append, or nil.
+	// Standing is the log's entry at the version of the rejected entry, or nil if the log
+	// has no entry with that version.
 	Standing *Record
 }
 
 func (e *ConflictError) Error() string { return "the log ends with " + e.Last.String() }
 
-// CorruptError says that an entry of a log cannot be read.
+// CorruptError means that a log entry cannot be read.
 type CorruptError struct {
-	// Version is the last one before it.
+	// Version is the version of the entry before the unreadable one.
 	Version int32
 	Err     error
 }
@@ -165,31 +169,31 @@ func (e *CorruptError) Error() string {
 	return fmt.Sprintf("the entry after version %d cannot be read: %v", e.Version, e.Err)
 }
 
-// Unwrap returns the reason.
+// Unwrap returns the reason why the entry cannot be read.
 func (e *CorruptError) Unwrap() error { return e.Err }
 
-// Record is an entry as a log holds it.
+// Record is an entry as stored in a log.
 type Record struct {
 	ID   ID
 	Time time.Time
-	// Raw is the encoded entry; Seed is empty but for the first one.
+	// Raw is the encoded entry. Seed is empty except in the first entry.
 	Raw, Seed []byte
 }
 
-// Tail is the end of a game's log. An ID that cannot be read has the version −1.
+// Tail is the end of a game's log. An ID that cannot be read has version −1.
 type Tail struct {
 	// Length is the number of entries.
 	Length int64
 	// Last is the ID of the last entry, zero for an empty log.
 	Last ID
-	// Head is the ID of the last entry by the head, zero if there is no head.
+	// Head is the ID stored in the head, zero if there is no head.
 	Head ID
-	// Watchers of the game on all servers.
+	// Watchers is the number of spectators on all servers.
 	Watchers int
 }
 
-// Sound reports whether the log looks undamaged: it has as many entries as its last
-// version says, and the head names the last.
+// Sound reports whether the log looks undamaged: its length equals its last version, and
+// the head names its last entry.
 func (t Tail) Sound() bool {
 	return t.Length == int64(t.Last.Version) && t.Length > 0 && t.Head == t.Last
 }
@@ -197,41 +201,42 @@ func (t Tail) Sound() bool {
 // Quarantined reports whether the game is in quarantine.
 func (t Tail) Quarantined() bool { return t.Head == Quarantined }
 
-// Head is what lists show of a game.
+// Head is what lists show about a game.
 type Head struct {
-	// Exists says that there is such a game.
+	// Exists reports whether the game exists.
 	Exists bool
-	// Last is the ID of the entry that it belongs to and Time that entry's time; zero
-	// if they cannot be read.
+	// Last is the ID of the entry that the head belongs to, and Time that entry's time.
+	// Both are zero if they cannot be read.
 	Last ID
 	Time time.Time
-	// Encoded is the head of that entry.
+	// Encoded is the head as encoded by the caller.
 	Encoded []byte
-	// Watchers on all servers.
+	// Watchers is the number of spectators on all servers.
 	Watchers int
 }
 
-// Feed tells a server what is appended to the games that it follows.
+// Feed notifies a server of new entries in the games that it follows.
 type Feed interface {
-	// Follow passes what happens to a game to l, starting with Listening, until
-	// Leave. A game has one listener.
+	// Follow passes the events of a game to l, starting with Listening, until Leave is
+	// called. A game has at most one listener.
 	Follow(gameID string, l Listener)
-	// Leave ends Follow. A call of the listener may still be running.
+	// Leave stops passing the game's events to its listener. A call to the listener may
+	// still be running when Leave returns.
 	Leave(gameID string)
-	// Run calls the listeners until ctx ends. It is called once.
+	// Run calls the listeners until ctx is done. It is called once.
 	Run(ctx context.Context) error
 }
 
-// Listener receives what happens to a game. Its methods are called one at a time
-// and must not block: all that is told to this server waits for them.
+// Listener receives the events of a game. Its methods are called one at a time and must
+// not block, because all other events for this server wait for them.
 type Listener interface {
-	// Listening is called when following starts, also after an interruption. What
-	// was appended before has to be read from the log.
+	// Listening is called when following starts or resumes after an interruption. The
+	// listener must read earlier entries from the log.
 	Listening()
-	// Published is called with each entry, in the order of the log, but with gaps and
-	// repeats after interruptions; at first maybe with one from before Listening. It has
-	// no seed.
+	// Published is called with each new entry, in log order. Entries may be missing or
+	// repeated after interruptions, and the first ones may predate Listening. The record
+	// has no seed.
 	Published(Record)
-	// Audience is called with how many watch the game on all servers.
+	// Audience is called with the number of spectators on all servers.
 	Audience(total int)
 }

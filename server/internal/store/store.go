@@ -1,14 +1,14 @@
-// Package store is what the server keeps, as ports in the words of the domain. An
-// engine implements all of them: store/redis for many servers on one Redis,
-// store/sqlite for one server and its file. The contract of the ports is the test
-// suite in storetest, which every engine passes.
+// Package store defines the server's storage as interfaces in terms of the domain. Every
+// engine implements all of them: store/redis for any number of servers that share a Redis
+// server or cluster, store/sqlite for one server with its own file. The test suite in
+// storetest, which every engine passes, is the contract of these interfaces.
 //
-// What is the same for all engines stands above the ports: the encoding of entries
+// Logic that is the same for all engines is in other packages: the encoding of entries
 // and the digest chain in gamelog, tokens and names in account, the windows of
 // leaderboards in leaderboard, page tokens in page.
 //
-// Every method may be called concurrently. An error that is not named by a method is
-// an *Error, or the context's.
+// Every method may be called concurrently. Unless a method documents another error,
+// errors are an *Error or the context's error.
 package store
 
 import (
@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// Store is an open engine: its ports, and what is asked of it as a whole.
+// Store is an open engine with all its interfaces.
 type Store struct {
 	Engine
 
@@ -32,48 +32,51 @@ type Store struct {
 	Queue       Queue
 	Quotas      Quotas
 	Exhibitions Exhibitions
+	Challenges  Challenges
 	Heartbeats  Heartbeats
 	Secrets     Secrets
 	Copier      Copier
 
-	// Background is the same store over connections of its own: for the heartbeat,
-	// the scheduler and health checks, which must not wait behind the calls of
-	// clients. It has no Background.
+	// Background accesses the same store over separate connections, for the heartbeat,
+	// the scheduler and health checks, which must not queue behind client calls. The
+	// Background of that Store is nil.
 	Background *Store
 }
 
-// Engine is what is asked of a store as a whole.
+// Engine has the operations that concern the store as a whole.
 type Engine interface {
-	// Name says which store it is, for logs and GetServerInfo; without passwords.
+	// Name identifies the store in logs and GetServerInfo. It contains no passwords.
 	Name() string
-	// Durable reports whether what is kept outlives the program.
+	// Durable reports whether the data survives a restart of the program.
 	Durable() bool
-	// Shared reports whether several servers can work on the store at a time.
+	// Shared reports whether several servers can use the store at the same time.
 	Shared() bool
 	// Transactional reports whether the store calls Entry.Then.
 	Transactional() bool
 	// Ping returns an error if the store does not answer.
 	Ping(ctx context.Context) error
-	// Time is the store's clock, which decides all times that are stored.
+	// Time returns the current time according to the store's clock, the basis of all
+	// stored times.
 	Time(ctx context.Context) (time.Time, error)
-	// Run does what the engine does by itself, such as removing what has expired,
-	// until ctx ends. It is called once.
+	// Run does the engine's background work, such as removing expired data, until ctx is
+	// done. It is called once.
 	Run(ctx context.Context)
-	// Close releases the store. It is called after Run, and after all calls.
+	// Close releases the store's resources. Call it only after Run and all other calls
+	// have returned.
 	Close() error
 }
 
-// NameError says that the name of a store, which Open of an engine takes, is not valid.
-// It never quotes text that may be a password.
+// NameError means that the name passed to an engine's Open is invalid. Its message never
+// contains anything that may be a password.
 type NameError struct{ Err error }
 
 func (e *NameError) Error() string { return e.Err.Error() }
 
-// Unwrap returns the reason.
+// Unwrap returns the reason why the name is invalid.
 func (e *NameError) Unwrap() error { return e.Err }
 
-// Error is an error of an engine, or of the way to it. Nothing is wrong with the
-// call: it may succeed later.
+// Error is an error from an engine or from the connection to it. The call itself was
+// valid, so a later attempt may succeed.
 type Error struct {
 	Kind Kind
 	Err  error
@@ -84,32 +87,33 @@ func (e *Error) Error() string { return e.Err.Error() }
 // Unwrap returns the engine's own error.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Kind says what is wrong with a store; it is the label of the metric that counts
-// errors. An engine may have others.
+// Kind classifies a store error. The error-counting metric uses it as a label. Engines
+// may define more kinds.
 type Kind string
 
-// The kinds that callers tell apart.
+// The kinds that callers distinguish.
 const (
 	// Connection means that the store could not be reached.
 	Connection Kind = "connection"
 	// Timeout means that the store did not answer in time.
 	Timeout Kind = "timeout"
-	// QueueFull means that too many commands wait for the store in this process.
+	// QueueFull means that too many commands are waiting for the store in this process.
 	QueueFull Kind = "queue_full"
-	// Full means that the store has no room, on its disk or in its memory.
+	// Full means that the store has run out of disk space or memory.
 	Full Kind = "full"
-	// ReadOnly means that the store takes no writes.
+	// ReadOnly means that the store rejects writes.
 	ReadOnly Kind = "readonly"
-	// Corrupt means that what the store reads is not what it wrote.
+	// Corrupt means that the store's data is damaged.
 	Corrupt Kind = "corrupt"
 )
 
-// Failed returns an *Error.
+// Failed returns an *Error with the given kind and a formatted message.
 func Failed(kind Kind, format string, args ...any) error {
 	return &Error{Kind: kind, Err: fmt.Errorf(format, args...)}
 }
 
-// IsError reports whether err is an engine's, or a timeout.
+// IsError reports whether err is an error of the store or its connection, including a
+// timeout.
 func IsError(err error) bool {
 	var failed *Error
 	return errors.As(err, &failed) || errors.Is(err, ErrUnsettled) ||

@@ -16,43 +16,45 @@ import (
 )
 
 const (
-	// compressFrom is the size in bytes from which answers are compressed if the client
-	// accepts that. It is above the size of an answer that holds a token.
+	// compressFrom is the minimum size in bytes of responses that are compressed, provided
+	// that the client accepts that. Responses with a token are smaller, so they are never
+	// compressed.
 	compressFrom = 1 << 10
-	// compression is the name of the only one.
+	// compression is the name of the only supported compression algorithm.
 	compression = "gzip"
 )
 
-// maxMessage returns the size in bytes up to which a message is read, in any form.
+// maxMessage returns the maximum size of a message in bytes, which applies both before and
+// after decompression.
 func maxMessage(l *limits.Limits) int {
 	if l.MessageBytes == 0 {
-		return math.MaxInt32 // as gRPC
+		return math.MaxInt32 // the same as for gRPC
 	}
 	return l.MessageBytes
 }
 
-// registerConnect offers the contract by Connect, gRPC-Web, and gRPC over package
-// net/http. Fields that the contract does not have are ignored in JSON as they are in
-// the binary form, so that newer clients can call older servers.
+// registerConnect serves the contract over Connect, gRPC-Web, and gRPC on net/http.
 func registerConnect(mux *http.ServeMux, c Config) {
 	calls := &calls{c, chainUnary(c.Unary), chainStream(c.Stream)}
 	limit := maxMessage(c.Limits)
 	options := []connect.HandlerOption{
 		connect.WithInterceptors(calls),
-		connect.WithReadMaxBytes(limit),
+		jsonCodecs(),
 		connect.WithCompressMinBytes(compressFrom),
-		connect.WithCompression(compression, func() connect.Decompressor { return &unpacker{limit: limit} }, newPacker),
+		connect.WithCompression(compression, func() connect.Decompressor { return &unpacker{limited: limitedReader{limit: limit}} }, newPacker),
 		connect.WithConditionalHandlerOptions(func(spec connect.Spec) []connect.HandlerOption {
 			if spec.StreamType == connect.StreamTypeUnary {
 				return nil
 			}
-			// Each event by itself is small.
+			// Don't compress streams, because each event on its own is small.
 			return []connect.HandlerOption{connect.WithCompression(compression, nil, nil)}
 		}),
 	}
-	mux.Handle(gridstandv1connect.NewGameServiceHandler(games{c.Service, calls}, options...))
-	mux.Handle(gridstandv1connect.NewLeaderboardServiceHandler(c.Service, options...))
-	mux.Handle(gridstandv1connect.NewPlayerServiceHandler(c.Service, options...))
+	handle := func(path string, handler http.Handler) { mux.Handle(path, withMaxBody(limit, handler)) }
+	handle(gridstandv1connect.NewGameServiceHandler(games{c.Service, calls}, options...))
+	handle(gridstandv1connect.NewChallengeServiceHandler(challenges{c.Service, calls}, options...))
+	handle(gridstandv1connect.NewLeaderboardServiceHandler(c.Service, options...))
+	handle(gridstandv1connect.NewPlayerServiceHandler(c.Service, options...))
 }
 
 func newPacker() connect.Compressor {
@@ -60,32 +62,61 @@ func newPacker() connect.Compressor {
 	return w
 }
 
-// unpacker decompresses a request. Package connect reads to the end even of one that is
-// too large: this one fails at the limit.
+// envelopeBytes is the number of bytes that precede the message in streams and in gRPC-Web.
+const envelopeBytes = 5
+
+// withMaxBody limits the bodies of calls to one message. Unlike connect.WithReadMaxBytes,
+// it sends an error with a reason.
+func withMaxBody(limit int, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body := &limitedReader{r.Body, limit, int64(limit)}
+		if kind := contentType(r); kind != unaryPrefix+"json" && kind != unaryPrefix+"proto" {
+			body.left += envelopeBytes
+		}
+		r.Body = struct {
+			io.Reader
+			io.Closer
+		}{body, r.Body}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// limitedReader reads a message. It fails as soon as the message exceeds the limit.
+type limitedReader struct {
+	io.Reader
+	limit int
+	left  int64 // bytes that may still be read; negative once the limit was exceeded
+}
+
+// Read implements io.Reader. Package connect sends the error to the client.
+func (l *limitedReader) Read(p []byte) (int, error) {
+	n, err := l.Reader.Read(p[:min(int64(len(p)), max(0, l.left)+1)])
+	if l.left -= int64(n); l.left < 0 {
+		return n, tooLarge(l.limit)
+	}
+	return n, err
+}
+
+// unpacker decompresses a request. It fails as soon as the decompressed data exceeds the
+// limit, whereas package connect by itself would read an oversized request to the end.
 type unpacker struct {
-	gzip.Reader
-	limit, left int
+	gzip    gzip.Reader
+	limited limitedReader
 }
 
 // Reset implements connect.Decompressor.
 func (u *unpacker) Reset(r io.Reader) error {
-	u.left = u.limit
-	return u.Reader.Reset(r)
+	u.limited.Reader, u.limited.left = &u.gzip, int64(u.limited.limit)
+	return u.gzip.Reset(r)
 }
 
-func (u *unpacker) Read(b []byte) (int, error) {
-	if u.left < 0 {
-		return 0, tooLarge(u.limit)
-	}
-	if len(b) > u.left+1 {
-		b = b[:u.left+1]
-	}
-	n, err := u.Reader.Read(b)
-	u.left -= n
-	return n, err
-}
+// Read implements io.Reader.
+func (u *unpacker) Read(p []byte) (int, error) { return u.limited.Read(p) }
 
-// calls runs the interceptors of gRPC for calls by Connect.
+// Close implements connect.Decompressor.
+func (u *unpacker) Close() error { return u.gzip.Close() }
+
+// calls runs the gRPC interceptors for Connect calls.
 type calls struct {
 	Config
 	unary  grpc.UnaryServerInterceptor
@@ -99,6 +130,9 @@ func (c *calls) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 		info := &grpc.UnaryServerInfo{Server: c.Service, FullMethod: call.method}
 		ctx = grpc.NewContextWithServerTransportStream(ctx, call)
 		response, err := c.unary(ctx, request.Any(), info, func(ctx context.Context, _ any) (any, error) {
+			if err := rejected(request.Any()); err != nil {
+				return nil, err
+			}
 			return next(ctx, request)
 		})
 		if err != nil {
@@ -113,13 +147,14 @@ func (c *calls) WrapStreamingClient(next connect.StreamingClientFunc) connect.St
 	return next
 }
 
-// WrapStreamingHandler implements connect.Interceptor. The interceptors of gRPC run in
-// Watch, since they take the errors of malformed requests for those of a handler.
+// WrapStreamingHandler implements connect.Interceptor. The gRPC interceptors run in Watch
+// instead, because here they would treat errors about malformed requests as handler
+// errors.
 func (c *calls) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
 	return next
 }
 
-// call is the part of a unary call's stream that interceptors of gRPC know.
+// call implements the parts of a unary call's stream that the gRPC interceptors use.
 type call struct {
 	method  string
 	trailer metadata.MD

@@ -3,6 +3,7 @@ package web_test
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,11 +16,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
 
 	connecttest "github.com/gridstand/gridstand/internal/testkit/connect"
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
@@ -27,7 +32,7 @@ import (
 
 const patience = time.Minute
 
-// started is a running server.
+// started is a running server with its addresses and log.
 type started struct {
 	addr net.Addr
 	base string
@@ -48,7 +53,8 @@ func start(t *testing.T, changes ...func(*server.Config)) started {
 	return started{running.Addr(), "http://" + running.Addr().String(), log, stop}
 }
 
-// do sends a request with headers, given as name and value in turns.
+// do sends a request and returns the response with its body. headers contains names and
+// values alternately.
 func (s started) do(t *testing.T, method, path, body string, headers ...string) (*http.Response, []byte) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, s.base+path, strings.NewReader(body))
@@ -70,36 +76,23 @@ func (s started) do(t *testing.T, method, path, body string, headers ...string) 
 
 var named atomic.Int32
 
-// player creates an account, and returns a client and the account's token.
-func (s started) player(t *testing.T) (games pb.GameServiceClient, token string) {
+// player creates an account and returns its player.
+func (s started) player(t *testing.T) *playertest.Player {
 	t.Helper()
-	conn := servertest.Dial(t, s.addr)
-	created, err := pb.NewPlayerServiceClient(conn).CreatePlayer(t.Context(), &pb.CreatePlayerRequest{Name: fmt.Sprintf("Ada %d", named.Add(1))})
-	require.NoError(t, err)
-	return pb.NewGameServiceClient(conn), created.GetToken()
+	return playertest.New(t.Context(), t, servertest.Dial(t, s.addr), fmt.Sprintf("Ada %d", named.Add(1)))
 }
 
-// game creates a game, and returns it with a function that moves in it.
+// game creates a game. It returns the game and a function that makes a move in it.
 func (s started) game(t *testing.T) (g *pb.Game, move func() *pb.Event) {
 	t.Helper()
-	games, token := s.player(t)
-	ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+token)
-	created, err := games.CreateGame(ctx, &pb.CreateGameRequest{Variant: "6x6"})
-	require.NoError(t, err)
-	g = created.GetGame()
-	version, position := g.GetVersion(), g.GetPosition()
-	return g, func() *pb.Event {
-		legal := position.GetTwenty48().GetLegalMoves()
-		moved, err := games.Move(ctx, &pb.MoveRequest{GameId: g.GetId(), Version: version, Move: &pb.MoveRequest_Direction{Direction: legal[0]}})
-		require.NoError(t, err)
-		version, position = moved.GetEvent().GetVersion(), moved.GetEvent().GetPosition()
-		return moved.GetEvent()
-	}
+	p := s.player(t)
+	g = p.Create(t, &pb.CreateGameRequest{Variant: "6x6"})
+	return g, func() *pb.Event { return p.Move(t, g) }
 }
 
 const asJSON = "application/json"
 
-// Ensure that what cannot be a call is answered with a sentence that says why.
+// Ensure that the response to a malformed call explains what is wrong with it.
 func TestNotACall(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -112,13 +105,15 @@ func TestNotACall(t *testing.T) {
 		"unknown method":   {"POST", "/gridstand.v1.GameService/Cheat", asJSON, 404, "unimplemented", "there is no call /gridstand.v1.GameService/Cheat"},
 		"unknown service":  {"POST", "/gridstand.v1.Nothing/Move", asJSON, 404, "unimplemented", "there is no call"},
 		"unknown, read":    {"GET", "/gridstand.v2.GameService/Move", "", 404, "unimplemented", "there is no call"},
-		"read":             {"GET", list, "", 405, "unimplemented", "calls are made with POST, not GET"},
-		"options":          {"OPTIONS", list, "", 405, "unimplemented", "calls are made with POST, not OPTIONS"},
+		"read":             {"GET", list, "", 405, "unimplemented", "calls must use POST, not GET"},
+		"options":          {"OPTIONS", list, "", 405, "unimplemented", "calls must use POST, not OPTIONS"},
 		"no type":          {"POST", list, "", 415, "invalid_argument", "application/json"},
 		"a form":           {"POST", list, "application/x-www-form-urlencoded", 415, "invalid_argument", "application/json"},
 		"type of a stream": {"POST", list, "application/connect+json", 415, "invalid_argument", "application/json"},
 		"type of a call":   {"POST", watch, asJSON, 415, "invalid_argument", "GET /g/<id>/events"},
 		"no JSON":          {"POST", list, asJSON, 400, "invalid_argument", "unmarshal"},
+		"post for events":  {"POST", "/g/x/events", asJSON, 405, "unimplemented", "events are read with GET, not POST"},
+		"below events":     {"GET", "/c/x/events/1", "", 404, "unimplemented", "/c/<id>/events"},
 		"strange version":  {"POST", list, asJSON, 400, "invalid_argument", "Connect-Protocol-Version"},
 	} {
 		headers := []string{"Content-Type", test.kind}
@@ -139,20 +134,122 @@ func TestNotACall(t *testing.T) {
 	assert.Empty(t, body)
 }
 
-// Ensure that a call takes JSON however its type is written, and skips fields that a newer
-// client may send.
+// Ensure that a call accepts JSON no matter how the content type is written, and that
+// field names may be in camel case or snake case.
 func TestJSON(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	for _, kind := range []string{asJSON, "application/json; charset=utf-8", "Application/JSON;charset=UTF-8"} {
-		response, body := s.do(t, "POST", "/gridstand.v1.GameService/GetServerInfo", `{"fromTheFuture": [1]}`, "Content-Type", kind)
+		response, body := s.do(t, "POST", "/gridstand.v1.GameService/GetServerInfo", `{}`, "Content-Type", kind)
 		assert.Equal(t, 200, response.StatusCode, kind)
 		assert.Contains(t, string(body), `"gridstand"`, kind)
 		assert.Equal(t, "no-store", response.Header.Get("Cache-Control"))
 	}
+	for _, request := range []string{
+		`{"status": "GAME_STATUS_ACTIVE", "pageSize": 1}`, `{"status": 2, "page_size": 1}`, `{"status": null, "pageSize": "1"}`,
+	} {
+		response, body := s.do(t, "POST", "/gridstand.v1.GameService/ListGames", request, "Content-Type", asJSON)
+		assert.Equal(t, 200, response.StatusCode, "%s: %s", request, body)
+	}
 }
 
-// Ensure that large answers are compressed, small ones and streams are not.
+// Ensure that a JSON request with an unknown field, an unknown enum value or a value of the
+// wrong type is rejected, and that the error names the field and says what it accepts.
+func TestJSON_Invalid(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	token := "Bearer " + s.player(t).Token
+	const asStream = "application/connect+json"
+	long := strings.Repeat("x", 64)
+	for _, tt := range []struct{ method, kind, request, field, says string }{
+		{"GameService/ListGames", asJSON, `{"status": "ACTIVE"}`, "status", `must be one of GAME_STATUS_WAITING, GAME_STATUS_ACTIVE, GAME_STATUS_FINISHED, not "ACTIVE"`},
+		{"GameService/ListGames", asJSON, `{"statu": 1}`, "statu", `is not a field of ListGamesRequest, which has status, variant, `},
+		{"GameService/CreateGame", asJSON, `{"variant": "classic", "privat": true}`, "privat", `is not a field of CreateGameRequest, which has variant, `},
+		{"GameService/CreateGame", asJSON, `{"variant": "tribolo", "seats": [{}, {"bots": "x"}]}`, "seats[1].bots", `is not a field of SeatRequest, which has `},
+		{"GameService/Move", asJSON, `{"game_id": "x", "version": 1, "direction": "LEFT"}`, "direction", `must be one of DIRECTION_UP, DIRECTION_DOWN, DIRECTION_LEFT, DIRECTION_RIGHT, not "LEFT"`},
+		{"GameService/GetServerInfo", asJSON, `{"fromTheFuture": [1]}`, "fromTheFuture", `is not a field of GetServerInfoRequest, which has no fields`},
+		{"ChallengeService/CreateChallenge", asJSON, `{"kind": "RACE"}`, "kind", `must be one of CHALLENGE_KIND_RACE, CHALLENGE_KIND_LINK, CHALLENGE_KIND_REMATCH, not "RACE"`},
+		{"GameService/GetGame", asJSON, `{"` + long + long + `": 1}`, long + "…", `is not a field of GetGameRequest`},
+		{"GameService/GetGame", asJSON, `{"a\n\u0000b": 1}`, `a\n\x00b`, `is not a field of GetGameRequest`},
+		{"GameService/Watch", asStream, "\x00\x00\x00\x00\x1d" + `{"gameId": "x", "after": "1"}`, "after", `is not a field of WatchRequest, which has game_id, `},
+		{"ChallengeService/WatchChallenge", asStream, "\x00\x00\x00\x00\x0c" + `{"after": 1}`, "after", `is not a field of WatchChallengeRequest`},
+		{"GameService/GetGame", asJSON, `{"gameId": 5}`, "gameId", `must be a string`},
+		{"GameService/GetGame", asJSON, `{"gameId": "\ud800"}`, "gameId", `must be valid Unicode`},
+		{"GameService/GetGame", asJSON, `{"gameId": "x", "game_id": "y"}`, "game_id", `must not be set twice`},
+		{"GameService/GetGame", asJSON, `{"gameId": "x", "gameId": "x"}`, "gameId", `must not be set twice`},
+		{"GameService/Move", asJSON, `{"version": "one"}`, "version", `must be an integer of 32 bits`},
+		{"GameService/Move", asJSON, `{"gameId": "x", "version": 1.5}`, "version", `must be an integer of 32 bits`},
+		{"GameService/Move", asJSON, `{"gameId": "x", "version": 2147483648}`, "version", `must be an integer of 32 bits`},
+		{"GameService/Move", asJSON, `{"gameId": "x", "direction": "DIRECTION_UP", "cell": {}}`, "cell", `must not be set together with direction`},
+		{"GameService/Move", asJSON, `{"gameId": "x", "cell": {"x": []}}`, "cell.x", `must be an integer of 32 bits`},
+		{"GameService/Move", asJSON, `{"gameId": "x", "cell": "a1"}`, "cell", `must be an object`},
+		{"GameService/Move", asJSON, `{"gameId": "x", "direction": 2.5}`, "direction", `must be one of DIRECTION_UP, `},
+		{"GameService/CreateGame", asJSON, `{"variant": "classic", "turnLimit": 5}`, "turnLimit", `must be a string such as "5s"`},
+		{"GameService/CreateGame", asJSON, `{"variant": "classic", "turnLimit": "5"}`, "turnLimit", `must be a string such as "5s"`},
+		{"GameService/CreateGame", asJSON, `{"variant": "classic", "turnLimit": {"seconds": 5}}`, "turnLimit", `must be a string such as "5s"`},
+		{"GameService/CreateGame", asJSON, `{"variant": "classic", "private": "yes"}`, "private", `must be true or false`},
+		{"GameService/CreateGame", asJSON, `{"variant": "classic", "seats": {"caller": {}}}`, "seats", `must be a list`},
+		{"GameService/CreateGame", asJSON, `{"variant": "classic", "seats": ["me"]}`, "seats[0]", `must be an object`},
+		{"GameService/CreateGame", asJSON, `{"variant": "classic", "seats": [null]}`, "seats[0]", `must be an object`},
+		{"GameService/CreateGame", asJSON, `{"variant": "classic", "seats": [{"bot": "x", "caller": {}}]}`, "seats[0].caller", `must not be set together with bot`},
+		{"ChallengeService/GetChallenge", asJSON, `{"daily": {"date": 20261121}}`, "daily.date", `must be a string`},
+		{"GameService/Watch", asStream, "\x00\x00\x00\x00\x0d" + `{"gameId": 5}`, "gameId", `must be a string`},
+		// These errors name no field.
+		{"GameService/GetGame", asJSON, `[]`, "", `unexpected token [`},
+		{"GameService/GetGame", asJSON, `{"gameId": "x"`, "", `unexpected EOF`},
+		{"GameService/GetServerInfo", asJSON, ``, "", `a request without fields is {}`},
+	} {
+		response, body := s.do(t, "POST", "/gridstand.v1."+tt.method, tt.request, "Content-Type", tt.kind, "Authorization", token)
+		answer := string(body)
+		if tt.kind == asStream {
+			require.Greater(t, len(body), 5)
+			var end struct{ Error json.RawMessage }
+			require.NoError(t, json.Unmarshal(body[5:], &end), answer)
+			answer = string(end.Error)
+		} else {
+			assert.Equal(t, 400, response.StatusCode, tt.request)
+		}
+		var said struct {
+			Code, Message string
+			Details       []struct{ Type, Value string }
+		}
+		require.NoError(t, json.Unmarshal([]byte(answer), &said), "%s: %q", tt.request, body)
+		assert.Equal(t, "invalid_argument", said.Code, tt.request)
+		assert.Contains(t, said.Message, tt.says)
+		assert.Less(t, len(said.Message), 400)
+		if tt.field == "" {
+			assert.Empty(t, said.Details, tt.request)
+			continue
+		}
+		require.Len(t, said.Details, 1, tt.request)
+		assert.Equal(t, "google.rpc.BadRequest", said.Details[0].Type)
+		value, err := base64.RawStdEncoding.DecodeString(said.Details[0].Value)
+		require.NoError(t, err)
+		var detail errdetails.BadRequest
+		require.NoError(t, proto.Unmarshal(value, &detail))
+		require.Len(t, detail.GetFieldViolations(), 1)
+		violation := detail.GetFieldViolations()[0]
+		assert.Equal(t, tt.field, violation.GetField())
+		assert.Contains(t, violation.GetDescription(), tt.says)
+		assert.Equal(t, violation.GetField()+" "+violation.GetDescription(), said.Message)
+	}
+	games, err := pb.NewGameServiceClient(servertest.Dial(t, s.addr)).ListGames(t.Context(), &pb.ListGamesRequest{})
+	require.NoError(t, err)
+	assert.Empty(t, games.GetGames(), "a refused request created a game")
+}
+
+// Ensure that unknown fields of a binary request are ignored, so that newer clients can call
+// older servers.
+func TestBinary_Unknown(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	request := string(protowire.AppendVarint(protowire.AppendTag(nil, 1000, protowire.VarintType), 1))
+	response, _ := s.do(t, "POST", "/gridstand.v1.GameService/GetServerInfo", request, "Content-Type", "application/proto")
+	assert.Equal(t, 200, response.StatusCode)
+}
+
+// Ensure that large responses are compressed, and that small responses and streams are
+// not.
 func TestCompression(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -177,7 +274,7 @@ func TestCompression(t *testing.T) {
 	assert.Contains(t, string(body), `"unimplemented"`)
 }
 
-// Ensure that a small request cannot become a large one.
+// Ensure that a small compressed request cannot be expanded into a large one.
 func TestCompression_Bomb(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -189,16 +286,17 @@ func TestCompression_Bomb(t *testing.T) {
 		require.NoError(t, w.Close())
 		return packed.String()
 	}
-	for spaces, want := range map[int]int{1000: 200, 100_000: 429, 3_000_000: 429} {
+	for spaces, want := range map[int]int{1000: 200, 100_000: 400, 3_000_000: 400} {
 		bomb := pack(spaces)
 		require.Less(t, len(bomb), 4096)
 		response, body := s.do(t, "POST", "/gridstand.v1.GameService/ListVariants", bomb, "Content-Type", asJSON, "Content-Encoding", "gzip")
 		assert.Equal(t, want, response.StatusCode, "%d: %s", spaces, body)
+		assert.Equal(t, want == 400, strings.Contains(string(body), pb.ReasonMessageTooLarge), "%s", body)
 	}
 }
 
-// Ensure that errors of all protocols say when to retry, and that a stream ends with one
-// when the server stops.
+// Ensure that errors carry retry hints in all protocols, and that streams end with an
+// error when the server stops.
 func TestWatch_ServerStops(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -226,8 +324,8 @@ func TestWatch_ServerStops(t *testing.T) {
 	}
 }
 
-// Ensure that a call that is refused before it reaches a handler is answered in the form
-// of its protocol.
+// Ensure that a call that is rejected before it reaches a handler gets an error in the
+// format of its protocol.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(c *server.Config) { c.Limits.StreamsPerAddress = 1 })

@@ -12,11 +12,13 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// toConnect returns the error of a call by Connect for that of an interceptor, with the
-// same code, message, details and trailers. If the details say when to retry,
-// Retry-After does, too.
+// toConnect converts an interceptor's error to a Connect error with the same code,
+// message, details and trailers. If the details include a retry delay, it also adds a
+// Retry-After header.
 func toConnect(err error, trailer metadata.MD) error {
 	if err == nil {
 		return nil
@@ -46,39 +48,52 @@ func toConnect(err error, trailer metadata.MD) error {
 	return e
 }
 
-// seconds formats a duration as Retry-After takes it, rounded up.
+// seconds formats a duration for Retry-After, rounding it up to whole seconds.
 func seconds(d time.Duration) string {
 	return strconv.Itoa(int((d + time.Second - 1) / time.Second))
 }
 
-// tooLarge is the error for a message of more bytes than the limit.
-func tooLarge(limit int) error {
-	return connect.NewError(connect.CodeResourceExhausted,
-		errors.New("the message is larger than "+strconv.Itoa(limit)+" bytes"))
+// refusal returns an error of the contract with a reason.
+func refusal(code connect.Code, info *errdetails.ErrorInfo, message string) *connect.Error {
+	info.Domain = pb.ErrorDomain
+	e := connect.NewError(code, errors.New(message))
+	if d, err := connect.NewErrorDetail(info); err == nil {
+		e.AddDetail(d)
+	}
+	return e
 }
 
-// errorWriter writes errors in the form of the protocol that a request speaks.
+// tooLarge returns the error for a message that exceeds limit, in bytes.
+func tooLarge(limit int) *connect.Error {
+	text := strconv.Itoa(limit)
+	return refusal(connect.CodeInvalidArgument, &errdetails.ErrorInfo{
+		Reason: pb.ReasonMessageTooLarge, Metadata: map[string]string{"limit_name": "message_bytes", "limit": text},
+	}, "the message is larger than "+text+" bytes")
+}
+
+// errorWriter writes errors in the format of the request's protocol.
 var errorWriter = connect.NewErrorWriter()
 
-// writeError answers a request with an error: a call in the form of its protocol, others
-// in that of a unary call by Connect.
+// writeError writes an error in the format of the call's protocol, or in the format of
+// unary Connect calls if the request is not a call.
 func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Header.Get("Origin") != "" && isShared(r.URL.Path) {
-		share(w) // also if the request has not come as far as crossOrigin
+		share(w) // crossOrigin calls share too, but the request may have failed before it got there.
 	}
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	if !isCall(r.URL.Path) {
-		// The writer's form follows from the request's content type.
+		// errorWriter derives the format from the request's content type.
 		r.Header.Set("Content-Type", "application/json")
 	}
 	_ = errorWriter.Write(w, r, toConnect(err, nil))
 }
 
-// Refuse answers a request that reached no handler with the status of a call.
+// Refuse rejects a request before it reaches a handler. It writes err in the format of the
+// request's protocol.
 func Refuse(w http.ResponseWriter, r *http.Request, err error) { writeError(w, r, err) }
 
-// writeStatus answers a request that is no call with an HTTP status, and an error in the
-// form of a unary call by Connect.
+// writeStatus responds with an HTTP status to a request that is not a valid call. The body
+// is an error in the format of unary Connect calls.
 func writeStatus(w http.ResponseWriter, status int, code connect.Code, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")

@@ -2,11 +2,16 @@ package web
 
 import (
 	"context"
+	"maps"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"connectrpc.com/connect"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
@@ -16,17 +21,58 @@ import (
 	"github.com/gridstand/gridstand/server/internal/rpc"
 )
 
-// events serves games as Server-Sent Events (HTML Living Standard, section 9.2): Watch by
-// HTTP. Each record has the version of the game as its ID and a WatchResponse in JSON as
-// its data.
+// events serves a stream of the contract as Server-Sent Events (HTML Living Standard,
+// section 9.2). A record's data is a message in JSON, and its ID is the position after
+// which a client can resume: the version of a game, or the etag of a challenge.
 type events struct {
 	Config
 	readers *readers
-	// intercept runs the interceptors around the opening of a stream.
+	// intercept runs the interceptors. A stream uses them only while it is being opened.
 	intercept grpc.StreamServerInterceptor
+	// method is the full name of the gRPC method.
+	method string
+	// watch opens a stream's view.
+	watch func(r *http.Request, stream grpc.ServerStream) (view, error)
 }
 
-var eventsInfo = &grpc.StreamServerInfo{FullMethod: pb.GameService_Watch_FullMethodName, IsServerStream: true}
+// view is the part of rpc.View and rpc.ChallengeView that sends updates to a stream.
+type view interface {
+	Over() bool
+	Begin() error
+	Follow() error
+	Close()
+}
+
+func newEvents(c Config, readers *readers, method string, watch func(*http.Request, grpc.ServerStream) (view, error)) *events {
+	return &events{c, readers, chainStream(c.Stream), method, watch}
+}
+
+// watchGame opens a view of a game, as the RPC Watch does.
+func (c Config) watchGame(r *http.Request, stream grpc.ServerStream) (view, error) {
+	request, err := watchRequest(r)
+	if err != nil {
+		return nil, err
+	}
+	v, err := c.Service.OpenWatch(request, stream)
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// watchChallenge opens a view of a challenge, as the RPC WatchChallenge does.
+func (c Config) watchChallenge(r *http.Request, stream grpc.ServerStream) (view, error) {
+	if err := checkParameters(r, "etag"); err != nil {
+		return nil, err
+	}
+	etag, _ := resumeAfter(r, "etag")
+	request := &pb.WatchChallengeRequest{ChallengeId: r.PathValue("id"), Etag: etag}
+	v, err := c.Service.OpenWatchChallenge(request, stream)
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
 
 // ServeHTTP implements http.Handler.
 func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -52,14 +98,19 @@ func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Content-Type", "text/event-stream")
 	header.Set("Cache-Control", "no-store, no-transform")
 	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("X-Accel-Buffering", "no") // nginx would otherwise wait for more
+	header.Set("X-Accel-Buffering", "no") // Otherwise, nginx would buffer the events.
 	if r.Method == http.MethodHead {
 		return
 	}
 	s.first = append(s.first, reconnectHint()...)
 	if conn, err := hijack(w, r); err == nil {
-		s.out, s.raw, s.first = conn, rawConn(conn.Conn), append(answerHead(r, header), s.first...)
-		if err := s.view.Begin(); err != nil {
+		s.out, s.first = conn, append(answerHead(r, header), s.first...)
+		if shared, ok := s.view.(*rpc.View); ok {
+			if s.raw = rawConn(conn.Conn); s.raw != nil {
+				s.shared = shared
+			}
+		}
+		if s.err = s.view.Begin(); s.err != nil {
 			return
 		}
 		disconnected()
@@ -67,12 +118,24 @@ func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.out = &flusher{w, http.NewResponseController(w)}
-	if s.view.Begin() == nil {
+	if s.err = s.view.Begin(); s.err == nil {
 		s.end(s.view.Follow())
 	}
 }
 
-// open makes all checks, and s a watcher.
+// notRead rejects a request for an event stream whose method is not GET or HEAD.
+func notRead(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Allow", "GET, HEAD")
+	writeStatus(w, http.StatusMethodNotAllowed, connect.CodeUnimplemented, "events are read with GET, not "+r.Method)
+}
+
+// noStream responds to a request for a path below an event stream's path. There are no
+// such resources.
+func noStream(w http.ResponseWriter, r *http.Request) {
+	writeStatus(w, http.StatusNotFound, connect.CodeUnimplemented, "there is no "+r.URL.Path+"; events are at /g/<id>/events and /c/<id>/events")
+}
+
+// open runs all checks, counts the stream toward the limits, and opens the stream's view.
 func (e *events) open(s *eventStream, r *http.Request) error {
 	if e.AdmitEvents != nil {
 		release, err := e.AdmitEvents(s.ctx)
@@ -81,18 +144,16 @@ func (e *events) open(s *eventStream, r *http.Request) error {
 		}
 		s.release = release
 	}
-	return e.intercept(e.Service, s, eventsInfo, func(_ any, outer grpc.ServerStream) error {
-		request, err := watchRequest(r)
-		if err != nil {
-			return err
-		}
-		s.view, err = e.Service.OpenWatch(request, outer)
+	info := &grpc.StreamServerInfo{FullMethod: e.method, IsServerStream: true}
+	return e.intercept(e.Service, s, info, func(_ any, outer grpc.ServerStream) (err error) {
+		s.view, err = e.watch(r, outer)
 		return err
 	})
 }
 
-// readerContext returns what a stream needs of its request's context. That stays in
-// memory for as long as the stream, the rest does not.
+// readerContext returns a context that has only those of from's values that a stream
+// needs. They stay in memory as long as the stream does; the rest of the request's context
+// does not.
 func readerContext(from context.Context) context.Context {
 	ctx := context.Background()
 	if p, ok := peer.FromContext(from); ok {
@@ -104,21 +165,53 @@ func readerContext(from context.Context) context.Context {
 	return ctx
 }
 
-// Browsers reconnect after reconnectAfter and up to reconnectSpread more, so that the
-// readers of a server that stops do not come to another at the same time.
+// Browsers reconnect after reconnectAfter plus a random delay of up to reconnectSpread, so
+// that a stopping server's readers do not all connect to another server at once.
 const (
 	reconnectAfter  = 2 * time.Second
 	reconnectSpread = 2 * time.Second
 )
 
-// reconnectHint returns the record that sets a browser's time before it reconnects.
+// reconnectHint returns the record that sets the browser's reconnection delay.
 func reconnectHint() string {
 	return "retry: " + strconv.FormatInt((reconnectAfter+rand.N(reconnectSpread)).Milliseconds(), 10) + "\n\n"
 }
 
-// watchRequest reads a request for events. Last-Event-ID, which a browser sends when it
-// reconnects, precedes the parameter after of the address that it was given first.
+// lastEventID is the header that a reconnecting browser sends with the ID of the last
+// record that it received.
+const lastEventID = "Last-Event-ID"
+
+// resumeAfter returns the position after which a client resumes, and the name of the
+// header or query parameter that contains it. The header takes precedence: a page that
+// uses EventSource can set only the parameter, which stays the same when the browser
+// reconnects. The parameter has the name of the corresponding request field.
+func resumeAfter(r *http.Request, field string) (position, source string) {
+	if position := r.Header.Get(lastEventID); position != "" {
+		return position, lastEventID
+	}
+	return r.URL.Query().Get(field), field
+}
+
+// checkParameters returns an error if a request has a query parameter that is not in known
+// or not well-formed. As in JSON, it is most likely misspelled.
+func checkParameters(r *http.Request, known ...string) error {
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return invalid.Field("query", "must consist of parameters such as %s=…", known[0])
+	}
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if !slices.Contains(known, name) {
+			return violation(name, "is not a parameter of this stream, which has %s", strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
+// watchRequest parses a request for a game's events.
 func watchRequest(r *http.Request) (*pb.WatchRequest, error) {
+	if err := checkParameters(r, "after_version", "every_event", "preview"); err != nil {
+		return nil, err
+	}
 	query := r.URL.Query()
 	request := &pb.WatchRequest{GameId: r.PathValue("id")}
 	for name, field := range map[string]*bool{"every_event": &request.EveryEvent, "preview": &request.Preview} {
@@ -130,14 +223,10 @@ func watchRequest(r *http.Request) (*pb.WatchRequest, error) {
 			*field = is
 		}
 	}
-	after := r.Header.Get("Last-Event-ID")
-	if after == "" {
-		after = query.Get("after")
-	}
-	if after != "" {
+	if after, source := resumeAfter(r, "after_version"); after != "" {
 		n, err := strconv.ParseInt(after, 10, 32)
 		if err != nil || n < 0 {
-			return nil, invalid.Field("after_version", "must be a version: a number that is not negative")
+			return nil, invalid.Field(source, "must be a version: 0 or a positive number")
 		}
 		version := int32(n)
 		request.AfterVersion = &version

@@ -10,30 +10,30 @@ import (
 	"time"
 )
 
-// sendBuffer is how many bytes the kernel keeps for a reader, some hundred events. One
-// that reads too slowly for more gets the game in place of events. By default it would
-// be megabytes, which a reader who stalls would hold.
+// sendBuffer is the size in bytes of the kernel's send buffer for a reader. It holds about
+// a hundred events. A reader that falls further behind than that receives the current game
+// instead of events. With the default size, each stalled reader could tie up megabytes.
 const sendBuffer = 64 << 10
 
-// conn is a connection taken over from net/http, which then keeps no goroutine and no
-// buffers for it. Nothing is read from it.
+// conn is a connection hijacked from net/http, so that net/http keeps no goroutine and no
+// buffers for it. The server only writes to it.
 type conn struct{ net.Conn }
 
-// Abort implements output. Bytes that the client has not taken are dropped.
+// Abort implements output. It discards data that the client has not received.
 func (c conn) Abort() {
 	if tcp, ok := socket(c.Conn).(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)
 	}
 	if t, ok := c.Conn.(*tls.Conn); ok {
-		_ = t.NetConn().Close() // tls.Conn's own Close waits for a Write.
+		_ = t.NetConn().Close() // tls.Conn.Close would wait for a blocked Write.
 		return
 	}
 	_ = c.Conn.Close()
 }
 
-var errNotHijackable = errors.New("the connection cannot be taken over")
+var errNotHijackable = errors.New("the connection cannot be hijacked")
 
-// hijack takes over the connection of a request, unless it is one of HTTP/2.
+// hijack takes over a request's connection, unless the connection uses HTTP/2.
 func hijack(w http.ResponseWriter, r *http.Request) (conn, error) {
 	if r.ProtoMajor != 1 {
 		return conn{}, errNotHijackable
@@ -50,7 +50,7 @@ func hijack(w http.ResponseWriter, r *http.Request) (conn, error) {
 	return conn{c}, nil
 }
 
-// socket returns the innermost connection.
+// socket returns the connection at the bottom of c's wrappers.
 func socket(c net.Conn) net.Conn {
 	for {
 		wrapped, ok := c.(interface{ NetConn() net.Conn })
@@ -61,8 +61,8 @@ func socket(c net.Conn) net.Conn {
 	}
 }
 
-// answerHead returns the status line and the headers of an answer that lasts until the
-// connection closes.
+// answerHead returns the status line and headers of a response that continues until the
+// connection is closed.
 func answerHead(r *http.Request, header http.Header) []byte {
 	var b bytes.Buffer
 	_, _ = fmt.Fprintf(&b, "HTTP/1.%d %d OK\r\n", min(r.ProtoMinor, 1), http.StatusOK)
@@ -73,8 +73,8 @@ func answerHead(r *http.Request, header http.Header) []byte {
 	return b.Bytes()
 }
 
-// flusher is the output of an answer whose connection cannot be taken over: with HTTP/2
-// others share it.
+// flusher is the output of a response whose connection cannot be hijacked, because HTTP/2
+// requests share it.
 type flusher struct {
 	w    http.ResponseWriter
 	ctrl *http.ResponseController

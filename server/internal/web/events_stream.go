@@ -13,41 +13,51 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/rpc"
 )
 
-// eventStream is a stream of Server-Sent Events, for package rpc. Each message is one
-// write.
+// eventStream is a stream of Server-Sent Events for package rpc. It writes each message
+// with a single call to Write.
 type eventStream struct {
 	grpc.ServerStream // nil: package rpc uses only the methods below
 
 	out   output
-	first []byte          // sent before the next message
-	raw   syscall.RawConn // of out, to write without waiting; nil if that is not possible
+	first []byte          // data to write before the next message
+	raw   syscall.RawConn // out's socket, for non-blocking writes; nil unless shared is set
 
 	ctx     context.Context
 	cancel  context.CancelFunc
-	view    *rpc.View // nil before it is open
-	release func()    // undoes Config.AdmitEvents; may be nil
-	index   int       // in readers.all; guarded by its mu
+	view    view        // nil until the view has been opened
+	shared  *rpc.View   // same as view if the view may join a fanout, otherwise nil
+	release func()      // undoes Config.AdmitEvents; may be nil
+	onEnd   func(error) // called when the stream ends; nil if the stream was never opened
+	err     error       // error that ended the stream
+	index   int         // index in readers.all; guarded by readers.mu
 }
 
-// output is the way to the client.
+// output is the connection to the client.
 type output interface {
 	io.Writer
 	SetWriteDeadline(t time.Time) error
-	// Abort ends a Write that waits for the client, and all later ones.
+	// Abort makes the current Write return even if it is blocked, and makes later Writes
+	// fail.
 	Abort()
-	// Close ends the answer, or does nothing if that is for net/http to do.
+	// Close ends the response. It does nothing if net/http itself ends the response.
 	Close() error
 }
+
+// OnEnd implements metrics.Lasting. The interceptors run only while the stream is being
+// opened, so they need another way to learn that it has ended.
+func (s *eventStream) OnEnd(end func(error)) { s.onEnd = end }
 
 // Context implements grpc.ServerStream.
 func (s *eventStream) Context() context.Context { return s.ctx }
 
-// SetTrailer implements grpc.ServerStream. Only errors have trailers.
+// SetTrailer implements grpc.ServerStream. It does nothing, because only errors have
+// trailers.
 func (s *eventStream) SetTrailer(metadata.MD) {}
 
 // SendHeader implements grpc.ServerStream.
@@ -58,7 +68,7 @@ func (s *eventStream) SendMsg(m any) error {
 	if record, ok := m.([]byte); ok {
 		return s.write(record)
 	}
-	record, err := encodeRecord(m.(*pb.WatchResponse))
+	record, err := encodeRecord(m.(proto.Message))
 	if err != nil {
 		return err
 	}
@@ -88,41 +98,41 @@ func (s *eventStream) TrySend(m any) bool {
 }
 
 // Encode implements rpc.Encoder.
-func (s *eventStream) Encode(m *pb.WatchResponse) any {
+func (s *eventStream) Encode(m proto.Message) any {
 	record, err := encodeRecord(m)
 	if err != nil {
-		return m // SendMsg returns the error.
+		return m // SendMsg will report the error.
 	}
 	return record
 }
 
-// Abort implements rpc.Aborter. The client gets no word of it, and reconnects.
+// Abort implements rpc.Aborter. The client does not receive the error, but reconnects.
 func (s *eventStream) Abort(error) {
 	s.cancel()
 	s.out.Abort()
 }
 
-// endTimeout is how long the last record may take to be written.
+// endTimeout limits how long it may take to write the last record.
 const endTimeout = 5 * time.Second
 
-// drop ends a stream of the readers whose client has gone.
+// drop ends a stream whose client has disconnected.
 func (s *eventStream) drop() {
 	s.Abort(nil)
-	if s.raw != nil {
-		s.view.Interrupt()
+	if s.shared != nil {
+		s.shared.Interrupt()
 	}
 }
 
-// end tells the client that the game is over, unless the stream ended with an error:
-// then it has to reconnect.
+// end sends the last record, which keeps the client from reconnecting. After an error, it
+// sends nothing, so that the client reconnects.
 func (s *eventStream) end(err error) {
-	if err == nil {
+	if s.err = err; err == nil {
 		_ = s.out.SetWriteDeadline(time.Now().Add(endTimeout))
 		_ = s.write([]byte("event: end\ndata: {}\n\n"))
 	}
 }
 
-// close ends the stream, opened or not.
+// close closes the stream, whether or not it was opened.
 func (s *eventStream) close() {
 	s.cancel()
 	if s.out != nil {
@@ -134,24 +144,27 @@ func (s *eventStream) close() {
 	if s.release != nil {
 		s.release()
 	}
+	if s.onEnd != nil {
+		s.onEnd(s.err)
+	}
 }
 
-// encodeRecord returns a message as a record. Only games and events have an ID: the
-// version after which a client resumes.
-func encodeRecord(m *pb.WatchResponse) ([]byte, error) {
+// encodeRecord encodes m as a record. The record has an ID if a client can resume after
+// it.
+func encodeRecord(m proto.Message) ([]byte, error) {
 	data, err := protojson.Marshal(m)
 	if err != nil {
 		return nil, err
 	}
 	var record bytes.Buffer
 	record.Grow(len(data) + 32)
-	if v := version(m); v > 0 {
+	if id := recordID(m); id != "" {
 		record.WriteString("id: ")
-		record.WriteString(strconv.Itoa(int(v)))
+		record.WriteString(id)
 		record.WriteByte('\n')
 	}
 	record.WriteString("data: ")
-	// Its spaces are random, and it has no line breaks.
+	// protojson inserts random spaces, but never line breaks.
 	if err := json.Compact(&record, data); err != nil {
 		return nil, err
 	}
@@ -159,13 +172,19 @@ func encodeRecord(m *pb.WatchResponse) ([]byte, error) {
 	return record.Bytes(), nil
 }
 
-// version returns the version that a client resumes after, 0 for an update that has none.
-func version(m *pb.WatchResponse) int32 {
-	switch u := m.GetUpdate().(type) {
-	case *pb.WatchResponse_Game:
-		return u.Game.GetVersion()
-	case *pb.WatchResponse_Event:
-		return u.Event.GetVersion()
+// recordID returns the version or etag after which a client can resume, or "" if the
+// message has none.
+func recordID(m proto.Message) string {
+	switch m := m.(type) {
+	case *pb.WatchChallengeResponse:
+		return m.GetEtag()
+	case *pb.WatchResponse:
+		switch u := m.GetUpdate().(type) {
+		case *pb.WatchResponse_Game:
+			return strconv.Itoa(int(u.Game.GetVersion()))
+		case *pb.WatchResponse_Event:
+			return strconv.Itoa(int(u.Event.GetVersion()))
+		}
 	}
-	return 0
+	return ""
 }

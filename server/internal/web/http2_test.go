@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"os"
@@ -18,17 +19,21 @@ import (
 	connecttest "github.com/gridstand/gridstand/internal/testkit/connect"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server"
 )
 
-// Ensure that a door with a listener of its own speaks every protocol over HTTP/2, and
-// that many streams share a connection for longer than a client may leave one unread.
-func TestHTTP2(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("waits for seconds")
-	}
+// encrypted is a running server that has a separate HTTP listener with TLS and HTTP/2.
+type encrypted struct {
+	*server.Server
+	config *tls.Config // for the server's clients
+	grpc   *grpc.ClientConn
+	player context.Context // context for calls, with a token
+}
+
+func startEncrypted(t *testing.T, stall time.Duration) encrypted {
+	t.Helper()
 	c := servertest.Config(t).Unlimited()
-	c.Web, c.Stall = "127.0.0.1:0", time.Second
+	c.Web, c.Metrics, c.Stall = "127.0.0.1:0", "127.0.0.1:0", stall
 	c.TLSCert, c.TLSKey = servertest.Certificate(t)
 	running, _ := servertest.Start(t, c)
 	pem, err := os.ReadFile(c.TLSCert)
@@ -36,18 +41,27 @@ func TestHTTP2(t *testing.T) {
 	pool := x509.NewCertPool()
 	require.True(t, pool.AppendCertsFromPEM(pem))
 	config := &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
-
-	plain, err := grpc.NewClient("passthrough:///"+running.Addr().String(), grpc.WithTransportCredentials(credentials.NewTLS(config)))
+	conn, err := grpc.NewClient("passthrough:///"+running.Addr().String(), grpc.WithTransportCredentials(credentials.NewTLS(config)))
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = plain.Close() })
-	created, err := pb.NewPlayerServiceClient(plain).CreatePlayer(t.Context(), &pb.CreatePlayerRequest{Name: "Ada"})
+	t.Cleanup(func() { _ = conn.Close() })
+	created, err := pb.NewPlayerServiceClient(conn).CreatePlayer(t.Context(), &pb.CreatePlayerRequest{Name: "Ada"})
 	require.NoError(t, err)
-	ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+created.GetToken())
+	return encrypted{running, config, conn, metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+created.GetToken())}
+}
 
+// Ensure that a separate HTTP listener supports every protocol over HTTP/2, and that
+// streams that share a connection may be idle for longer than Stall.
+func TestHTTP2(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
+	s := startEncrypted(t, time.Second)
+	ctx := s.player
 	for _, protocol := range connecttest.Protocols() {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
-			games := pb.NewGameServiceClient(connecttest.DialTLS(t, running.WebAddr(), protocol, config))
+			games := pb.NewGameServiceClient(connecttest.DialTLS(t, s.WebAddr(), protocol, s.config))
 			created, err := games.CreateGame(ctx, &pb.CreateGameRequest{Variant: "classic"})
 			require.NoError(t, err)
 			g := created.GetGame()
@@ -57,7 +71,7 @@ func TestHTTP2(t *testing.T) {
 				require.NoError(t, err)
 				streams = append(streams, stream)
 			}
-			// Refused calls while the streams are quiet.
+			// Make calls that fail while the streams are idle.
 			for began := time.Now(); time.Since(began) < 2500*time.Millisecond; <-time.After(100 * time.Millisecond) {
 				_, err = games.GetGame(ctx, &pb.GetGameRequest{GameId: "x"})
 				require.Equal(t, codes.NotFound, status.Code(err), "%v", err)

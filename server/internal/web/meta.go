@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -8,44 +9,122 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
 
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// aboutTimeout bounds how long a page waits for the description of its game. The page
-// loads the game itself in any case.
+// aboutTimeout is how long a page waits for the description of its game or challenge
+// before it is served without one. The page loads the game itself in any case.
 const aboutTimeout = time.Second
 
-// game returns a game as a call by gRPC would, with the same limits and errors.
+// game reads a game the way a gRPC call without a token would, with the same limits and
+// errors. Previews and pictures must not depend on the caller, because they are cached and
+// shown to others.
 func (c Config) game(ctx context.Context, id string) (*pb.Game, error) {
-	info := &grpc.UnaryServerInfo{Server: c.Service, FullMethod: pb.GameService_GetGame_FullMethodName}
-	response, err := chainUnary(c.Unary)(ctx, &pb.GetGameRequest{GameId: id}, info,
-		func(ctx context.Context, request any) (any, error) {
-			return c.Service.GetGame(ctx, request.(*pb.GetGameRequest))
-		})
+	response, err := anonymously(ctx, c, pb.GameService_GetGame_FullMethodName, c.Service.GetGame, &pb.GetGameRequest{GameId: id})
+	return response.GetGame(), err
+}
+
+// challenge reads a challenge the way a gRPC call without a token would.
+func (c Config) challenge(ctx context.Context, request *pb.GetChallengeRequest) (*pb.Challenge, error) {
+	response, err := anonymously(ctx, c, pb.ChallengeService_GetChallenge_FullMethodName, c.Service.GetChallenge, request)
+	return response.GetChallenge(), err
+}
+
+// anonymously makes a call through the interceptors, without the token of the original
+// request.
+func anonymously[Request, Response any](
+	ctx context.Context, c Config, method string, call func(context.Context, *Request) (*Response, error), request *Request,
+) (*Response, error) {
+	if md, ok := metadata.FromIncomingContext(ctx); ok {
+		md = md.Copy()
+		md.Delete("authorization")
+		ctx = metadata.NewIncomingContext(ctx, md)
+	}
+	info := &grpc.UnaryServerInfo{Server: c.Service, FullMethod: method}
+	response, err := chainUnary(c.Unary)(ctx, request, info, func(ctx context.Context, request any) (any, error) {
+		return call(ctx, request.(*Request))
+	})
 	if err != nil {
 		return nil, err
 	}
-	return response.(*pb.GetGameResponse).GetGame(), nil
+	return response.(*Response), nil
 }
 
-// about describes a game for the previews of links. It reports false if the game cannot
-// be read.
-func (c Config) about(ctx context.Context, id string) (Meta, bool) {
+// about describes a page for link previews as it appears to a caller without a token. For
+// a hidden attempt, it describes the challenge. about returns false if the page has no
+// specific description, or if the game or challenge cannot be read.
+func (c Config) about(ctx context.Context, page, id string) (Meta, bool) {
 	ctx, cancel := context.WithTimeout(ctx, aboutTimeout)
 	defer cancel()
-	g, err := c.game(ctx, id)
+	request := &pb.GetChallengeRequest{}
+	switch page {
+	case "game":
+		g, err := c.game(ctx, id)
+		if err == nil {
+			return gameMeta(g), true
+		}
+		if request.ChallengeId = challengeOf(err); request.ChallengeId == "" {
+			return Meta{}, false
+		}
+	case "challenge":
+		request.ChallengeId = id
+	case "daily":
+		request.Daily = &pb.DailyRequest{Variant: id}
+	default:
+		return Meta{}, false
+	}
+	got, err := c.challenge(ctx, request)
 	if err != nil {
 		return Meta{}, false
 	}
-	return gameMeta(g), true
+	return challengeMeta(got), true
 }
 
-// gameMeta describes a game. The version in the picture's address makes sites that keep
-// pictures by address load the current one.
+// challengeOf returns the ID of the challenge that hides an attempt, given the error from
+// reading the attempt. It returns "" if the error has a different cause.
+func challengeOf(err error) string {
+	for _, detail := range status.Convert(err).Details() {
+		if info, ok := detail.(*errdetails.ErrorInfo); ok {
+			return info.GetMetadata()["challenge_id"]
+		}
+	}
+	return ""
+}
+
+// challengeMeta describes a challenge. The description shows no board, and names no
+// players except the entrants of a race.
+func challengeMeta(c *pb.Challenge) Meta {
+	m := Meta{Title: describe.Challenge(c) + " · Gridstand", Description: "The same tiles for everyone. Closed."}
+	switch c.GetStatus() {
+	case pb.ChallengeStatus_CHALLENGE_STATUS_WAITING:
+		m.Description = "Join and play the same tiles at the same time: " + entrants(c)
+	case pb.ChallengeStatus_CHALLENGE_STATUS_SCHEDULED, pb.ChallengeStatus_CHALLENGE_STATUS_OPEN:
+		m.Description = "The same tiles for everyone. How far can you get?"
+		if c.GetKind() == pb.ChallengeKind_CHALLENGE_KIND_RACE {
+			m.Description = "Live now: " + entrants(c)
+		}
+	}
+	return m
+}
+
+// entrants returns the names of a race's entrants.
+func entrants(c *pb.Challenge) string {
+	var names []string
+	for _, e := range c.GetEntrants() {
+		names = append(names, cmp.Or(e.GetPlayer().GetName(), e.GetBot()))
+	}
+	return strings.Join(names, ", ")
+}
+
+// gameMeta describes a game. The picture's URL includes the game's version, so that sites
+// that cache pictures by URL show the current one.
 func gameMeta(g *pb.Game) Meta {
 	return Meta{
 		Title:       gameTitle(g),
@@ -54,7 +133,8 @@ func gameMeta(g *pb.Game) Meta {
 	}
 }
 
-// gameTitle names players, scores and variant: "ada: 12,345 points · 2048 classic".
+// gameTitle returns a title with the players, scores and variant, such as "ada: 12,345
+// points · 2048 classic".
 func gameTitle(g *pb.Game) string {
 	variant := describe.Variant(g)
 	if len(g.GetSeats()) < 2 {
@@ -67,7 +147,7 @@ func gameTitle(g *pb.Game) string {
 	return strings.Join(seats, ", ") + " · " + variant
 }
 
-// gameDescription says whether the game is live or how it ended, and how far it came.
+// gameDescription says whether the game is live or how it ended, and how far it got.
 func gameDescription(g *pb.Game) string {
 	standing := describe.Standing(g)
 	switch g.GetStatus() {
@@ -75,19 +155,20 @@ func gameDescription(g *pb.Game) string {
 		return describe.Stage(g) + ": a seat is open"
 	case pb.GameStatus_GAME_STATUS_ACTIVE:
 		if n := g.GetWatchers(); n > 0 {
-			standing += ", " + describe.Comma(n) + " watching"
+			standing += ", " + describe.Watching(n)
 		}
 		return "Live now: " + standing
 	}
 	end := describe.Stage(g)
-	if won := describe.Winners(g); won != "" {
+	if won := describe.Winners(g, describe.Seat); won != "" {
 		end += ", " + won
 	}
 	return "Ended: " + end + " · " + standing
 }
 
-// withScheme removes X-Forwarded-Proto from requests that no trusted proxy sent: a client
-// must not choose the scheme of the addresses in a page that others may be served, too.
+// withScheme removes X-Forwarded-Proto from requests that do not come from a trusted
+// proxy. The header determines the scheme of the URLs in a page. A cache may serve the
+// page to others, so clients must not be able to choose the scheme.
 func (c Config) withScheme(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if p, ok := peer.FromContext(r.Context()); !ok || !c.Service.Proxies.Trusted(p.Addr) {

@@ -6,17 +6,20 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/peer"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/ratelimit"
 	"github.com/gridstand/gridstand/server/internal/rpc"
 )
 
-// Ensure that a link says who plays what, how it stands, and whether it is live.
+// Ensure that a link preview describes the players, the variant, the score, and whether
+// the game is live.
 func TestGameMeta(t *testing.T) {
 	t.Parallel()
 	player := &pb.Seat{Occupant: &pb.Seat_Player{Player: &pb.Player{Name: "ada"}}}
@@ -49,16 +52,39 @@ func TestGameMeta(t *testing.T) {
 		Image:       "/g/def/picture.png?v=2",
 	}, gameMeta(tribolo))
 	tribolo.Status, tribolo.Result = pb.GameStatus_GAME_STATUS_FINISHED, &pb.Result{Reason: pb.Result_REASON_NO_MOVES, Winners: []int32{1}}
-	assert.Equal(t, "Ended: No moves left, greedy wins · 0 moves", gameMeta(tribolo).Description)
+	assert.Equal(t, "Ended: No moves left, red greedy wins · 0 moves", gameMeta(tribolo).Description)
 }
 
-// Ensure that a game's page has the addresses and words that sites need for a preview, and
-// that no name can bring HTML into it.
+// Ensure that the link preview of a challenge describes it and names the entrants of a
+// race, but shows no board.
+func TestChallengeMeta(t *testing.T) {
+	t.Parallel()
+	daily := &pb.Challenge{Kind: pb.ChallengeKind_CHALLENGE_KIND_DAILY, Variant: "classic", Date: "2026-11-21", Status: pb.ChallengeStatus_CHALLENGE_STATUS_OPEN}
+	assert.Equal(t, Meta{
+		Title:       "Daily 2026-11-21 · Gridstand",
+		Description: "The same tiles for everyone. How far can you get?",
+	}, challengeMeta(daily))
+	daily.Status = pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED
+	assert.Equal(t, "The same tiles for everyone. Closed.", challengeMeta(daily).Description)
+	race := &pb.Challenge{
+		Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Variant: "vt100", Limit: durationpb.New(3 * time.Minute), Status: pb.ChallengeStatus_CHALLENGE_STATUS_WAITING,
+		Entrants: []*pb.Entrant{{Who: &pb.Entrant_Player{Player: &pb.Player{Name: "ada"}}}, {Who: &pb.Entrant_Bot{Bot: "greedy"}}},
+	}
+	assert.Equal(t, Meta{
+		Title:       "Race of 3 min, vt100 · Gridstand",
+		Description: "Join and play the same tiles at the same time: ada, greedy",
+	}, challengeMeta(race))
+	race.Status = pb.ChallengeStatus_CHALLENGE_STATUS_OPEN
+	assert.Equal(t, "Live now: ada, greedy", challengeMeta(race).Description)
+}
+
+// Ensure that a game's page has the metadata that sites need for a preview, and that a
+// player's name cannot inject HTML.
 func TestPages_GamePreview(t *testing.T) {
 	t.Parallel()
-	handler := pages(func(_ context.Context, id string) (Meta, bool) {
+	handler := pages(func(_ context.Context, _, id string) (Meta, bool) {
 		return Meta{Title: `<b>"ada"</b>`, Description: "Live now", Image: "/g/" + id + "/picture.png?v=3"}, true
-	})
+	}, "")
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest(http.MethodGet, "/g/abc", nil)
 	r.Host = "games.example:2048"
@@ -71,7 +97,7 @@ func TestPages_GamePreview(t *testing.T) {
 	assert.Contains(t, page, `<meta name="twitter:card" content="summary_large_image">`)
 }
 
-// Ensure that only a trusted proxy can say that its clients use https.
+// Ensure that X-Forwarded-Proto is accepted only from a trusted proxy.
 func TestWithScheme(t *testing.T) {
 	t.Parallel()
 	proxies, err := ratelimit.ParseProxies("10.0.0.1")

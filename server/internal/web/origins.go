@@ -7,16 +7,19 @@ import (
 	"strings"
 
 	"connectrpc.com/connect"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Origins are the origins of pages that may make calls with a token, as --web-origins
-// names them. The zero value is none.
+// Origins is the set of origins whose pages may make calls with a token (--web-origins).
+// The zero value is empty.
 type Origins struct {
 	any   bool
 	named map[string]bool
 }
 
-// ParseOrigins reads origins separated by commas, or "*" for any.
+// ParseOrigins parses a comma-separated list of origins, or "*" for all.
 func ParseOrigins(text string) (Origins, error) {
 	o := Origins{named: map[string]bool{}}
 	for field := range strings.SplitSeq(text, ",") {
@@ -37,17 +40,19 @@ func ParseOrigins(text string) (Origins, error) {
 
 func (o Origins) has(origin string) bool { return o.any || o.named[strings.ToLower(origin)] }
 
-// Headers that pages of other origins may send without a token, and read.
+// sharedHeaders are the request headers that pages from any origin may send without a
+// token. exposedHeaders are the response headers that such pages may read.
 const (
 	sharedHeaders = "Content-Type, Connect-Protocol-Version, Connect-Timeout-Ms, Grpc-Timeout, " +
 		"X-Grpc-Web, X-User-Agent, Last-Event-ID, Cache-Control"
 	exposedHeaders = "Retry-After, Grpc-Status, Grpc-Message, Grpc-Status-Details-Bin, Grpc-Retry-Pushback-Ms"
 )
 
-// crossOrigin lets pages of any origin read, and those of the named origins do everything
-// (Fetch Standard, section 3.2). Other pages may not use a token, which would have to be
-// given to them, nor create accounts from the addresses of their visitors. There are no
-// cookies.
+// crossOrigin lets pages from any origin read, and pages from trusted origins make any call
+// (Fetch Standard, section 3.2). Pages from other origins may not use tokens, because
+// players would have to reveal their tokens to them. Nor may they create accounts, because
+// those accounts would count toward the limits on their visitors' addresses. The server
+// sets no cookies.
 type crossOrigin struct {
 	trusted Origins
 	next    http.Handler
@@ -68,8 +73,9 @@ func (c crossOrigin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	share(w)
 	trusted := c.trusted.has(origin)
 	if !trusted && (isWrite(r.URL.Path) || hasToken(r)) {
-		writeError(w, r, connect.NewError(connect.CodePermissionDenied, fmt.Errorf(
-			"a page of %s may read from this server, but not use a token or create an account; the server's --web-origins can allow it", origin)))
+		writeError(w, r, refusal(connect.CodePermissionDenied, &errdetails.ErrorInfo{
+			Reason: pb.ReasonOriginNotAllowed, Metadata: map[string]string{"origin": origin},
+		}, "pages of "+origin+" may read from this server, but may not use a token or create an account; the server's --web-origins can allow it"))
 		return
 	}
 	if !isPreflight(r) {
@@ -82,25 +88,27 @@ func (c crossOrigin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Access-Control-Allow-Headers", allowed)
 	w.Header().Set("Access-Control-Allow-Methods", "GET, POST")
-	w.Header().Set("Access-Control-Max-Age", "7200") // Browsers take no more.
+	w.Header().Set("Access-Control-Max-Age", "7200") // the maximum that Chromium accepts
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// share lets pages of any origin read an answer.
+// share lets pages from any origin read the response.
 func share(w http.ResponseWriter) {
 	w.Header().Set("Access-Control-Allow-Origin", "*")
 	w.Header().Set("Access-Control-Expose-Headers", exposedHeaders)
 }
 
-// isShared reports whether pages of other origins may have use for a path.
+// isShared reports whether pages from any origin may access a path.
 func isShared(path string) bool {
 	return isCall(path) ||
-		strings.HasPrefix(path, "/g/") && (strings.HasSuffix(path, "/events") || strings.HasSuffix(path, "/picture.png"))
+		strings.HasPrefix(path, "/g/") && (strings.HasSuffix(path, "/events") || strings.HasSuffix(path, "/picture.png")) ||
+		strings.HasPrefix(path, "/c/") && strings.HasSuffix(path, "/events")
 }
 
-// isSameOrigin reports whether a request comes from a page of this server. Behind a proxy
-// the name of the host is enough: the proxy may speak TLS. If it also replaces the name,
-// browsers that trust the origin say so themselves, which pages cannot forge.
+// isSameOrigin reports whether a request comes from a page on this server. It compares
+// only the hosts, because the schemes may differ if a proxy terminates TLS. If the proxy
+// also changes the host name, only Sec-Fetch-Site shows that the origin is the same. Pages
+// cannot forge this header. Browsers send it over HTTPS and to loopback addresses.
 func isSameOrigin(r *http.Request, origin string) bool {
 	if r.Header.Get("Sec-Fetch-Site") == "same-origin" {
 		return true
@@ -109,8 +117,8 @@ func isSameOrigin(r *http.Request, origin string) bool {
 	return err == nil && u.Host != "" && strings.EqualFold(u.Host, r.Host)
 }
 
-// isWrite reports whether a path is that of a call that does more than read. The methods
-// of the contract that only read have names that say so.
+// isWrite reports whether a path belongs to a call that may change something. The names of
+// read-only methods begin with Get, List or Watch.
 func isWrite(path string) bool {
 	if !isCall(path) {
 		return false
@@ -128,7 +136,8 @@ func isPreflight(r *http.Request) bool {
 	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
 }
 
-// hasToken reports whether a request has a token or, as a preflight, asks to send one.
+// hasToken reports whether a request has a token or is a preflight request for one that
+// does.
 func hasToken(r *http.Request) bool {
 	if r.Header.Get("Authorization") != "" {
 		return true

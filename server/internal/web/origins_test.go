@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
 	"github.com/gridstand/gridstand/server/internal/web"
 )
@@ -17,35 +18,35 @@ const (
 	foreign      = "https://elsewhere.example"
 )
 
-// Ensure that pages of any origin may read, and only those of this server and of the named
-// origins may use a token or create an account.
+// Ensure that pages from any origin may read, but that only pages from this server and
+// from trusted origins may use a token or create an account.
 func TestOrigins(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(c *server.Config) { c.WebOrigins = "https://Friend.example, http://localhost:3000" })
 	g, _ := s.game(t)
-	_, token := s.player(t)
+	token := s.player(t).Token
 	for name, test := range map[string]struct {
 		path    string
 		headers []string
 		allowed bool
-		shared  bool // with a page of another origin
+		shared  bool // whether pages from any origin may read the response
 	}{
-		"no page":               {listVariants, []string{"Authorization", "Bearer " + token}, true, false},
-		"own page":              {listVariants, []string{"Origin", "http://" + s.addr.String(), "Authorization", "Bearer " + token}, true, false},
-		"own page creates":      {createPlayer, []string{"Origin", "http://" + s.addr.String()}, true, false},
-		"behind a TLS proxy":    {createPlayer, []string{"Origin", "https://Play.example", "Host", "play.example"}, true, false},
-		"behind a renaming one": {createPlayer, []string{"Origin", "https://play.example", "Sec-Fetch-Site", "same-origin"}, true, false},
-		"reads":                 {listVariants, []string{"Origin", foreign}, true, true},
-		"reads as nobody":       {listVariants, []string{"Origin", "null", "Sec-Fetch-Site", "cross-site"}, true, true},
-		"token":                 {listVariants, []string{"Origin", foreign, "Authorization", "Bearer " + token}, false, true},
-		"token, other port":     {listVariants, []string{"Origin", "http://127.0.0.1:1", "Authorization", "Bearer " + token}, false, true},
-		"token of nobody":       {listVariants, []string{"Origin", "null", "Authorization", "Bearer " + token}, false, true},
-		"creates":               {createPlayer, []string{"Origin", foreign}, false, true},
-		"token for events":      {"/g/" + g.GetId() + "/events", []string{"Origin", foreign, "Authorization", "Bearer " + token}, false, true},
-		"picture":               {"/g/" + g.GetId() + "/picture.png", []string{"Origin", foreign}, true, true},
-		"friend's token":        {listVariants, []string{"Origin", "https://friend.example", "Authorization", "Bearer " + token}, true, true},
-		"friend creates":        {createPlayer, []string{"Origin", "http://localhost:3000"}, true, true},
-		"friend, other scheme":  {createPlayer, []string{"Origin", "http://friend.example"}, false, true},
+		"no page":                 {listVariants, []string{"Authorization", "Bearer " + token}, true, false},
+		"own page":                {listVariants, []string{"Origin", "http://" + s.addr.String(), "Authorization", "Bearer " + token}, true, false},
+		"own page creates":        {createPlayer, []string{"Origin", "http://" + s.addr.String()}, true, false},
+		"behind a TLS proxy":      {createPlayer, []string{"Origin", "https://Play.example", "Host", "play.example"}, true, false},
+		"behind a renaming proxy": {createPlayer, []string{"Origin", "https://play.example", "Sec-Fetch-Site", "same-origin"}, true, false},
+		"reads":                   {listVariants, []string{"Origin", foreign}, true, true},
+		"reads, no origin":        {listVariants, []string{"Origin", "null", "Sec-Fetch-Site", "cross-site"}, true, true},
+		"token":                   {listVariants, []string{"Origin", foreign, "Authorization", "Bearer " + token}, false, true},
+		"token, other port":       {listVariants, []string{"Origin", "http://127.0.0.1:1", "Authorization", "Bearer " + token}, false, true},
+		"token, no origin":        {listVariants, []string{"Origin", "null", "Authorization", "Bearer " + token}, false, true},
+		"creates":                 {createPlayer, []string{"Origin", foreign}, false, true},
+		"token for events":        {"/g/" + g.GetId() + "/events", []string{"Origin", foreign, "Authorization", "Bearer " + token}, false, true},
+		"picture":                 {"/g/" + g.GetId() + "/picture.png", []string{"Origin", foreign}, true, true},
+		"friend's token":          {listVariants, []string{"Origin", "https://friend.example", "Authorization", "Bearer " + token}, true, true},
+		"friend creates":          {createPlayer, []string{"Origin", "http://localhost:3000"}, true, true},
+		"friend, other scheme":    {createPlayer, []string{"Origin", "http://friend.example"}, false, true},
 	} {
 		method, body := "POST", "{}"
 		if strings.HasPrefix(test.path, "/g/") {
@@ -66,13 +67,14 @@ func TestOrigins(t *testing.T) {
 		assert.Equal(t, 403, response.StatusCode, name)
 		assert.Contains(t, string(answer), "permission_denied", name)
 		assert.Contains(t, string(answer), "--web-origins", name)
+		assert.Contains(t, string(answer), pb.ReasonOriginNotAllowed, name)
 		assert.Contains(t, response.Header.Get("Access-Control-Expose-Headers"), "Retry-After", name)
 	}
 	page, _ := s.do(t, "GET", "/", "", "Origin", foreign)
-	assert.Empty(t, page.Header.Get("Access-Control-Allow-Origin"), "the page is for nobody else to read")
+	assert.Empty(t, page.Header.Get("Access-Control-Allow-Origin"), "other pages must not read the page")
 }
 
-// Ensure that browsers learn in advance what a page may do.
+// Ensure that responses to preflight requests report what a page may do.
 func TestOrigins_Preflight(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(c *server.Config) { c.WebOrigins = "https://friend.example" })

@@ -6,6 +6,7 @@ import (
 	"context"
 	"embed"
 	"html/template"
+	"net"
 	"net/http"
 	"path"
 	"regexp"
@@ -14,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/internal/palette"
 )
 
@@ -24,35 +26,44 @@ var site embed.FS
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
 	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// Meta describes a page to people and to link previews.
+// Meta describes a page in its title and in link previews.
 type Meta struct {
 	Title, Description string
-	// Image is the path of a picture, empty for none.
+	// Image is the path of the page's picture, or empty if the page has none.
 	Image string
 }
 
-// shell is what the template of every page shows.
+// shell is the data for the template that all pages share.
 type shell struct {
 	Meta
-	// Page is the module that shows the page, empty if there is none. ID is what it shows.
+	// Page is the name of the page's module, or empty if the page has none. ID identifies
+	// what the page shows.
 	Page, ID string
-	// Modules are the files that the page will need, so that a browser loads them at once.
+	// Short is set if the path contains a shortened ID, which pages do not accept.
+	Short bool
+	// Modules are the files that the page needs. The browser loads them all in parallel.
 	Modules []string
-	// Origin and Path are the page's own address, for link previews.
+	// Origin and Path form the page's URL, for link previews.
 	Origin, Path string
+	// Site is the public URL of the server's pages, for links that players share, if it is
+	// known and other machines cannot reach Origin. Otherwise it is empty.
+	Site string
 }
 
-// pages serves the page: an HTML shell for each address, and its files. about describes
-// a game for link previews; it reports false for a game that it does not know. It may
-// be nil.
-func pages(about func(ctx context.Context, gameID string) (Meta, bool)) http.Handler {
-	// A server that shows no page never prepares them.
-	handler := sync.OnceValue(func() http.Handler { return newPages(about) })
+// about returns the description of a page for link previews, given its module and the ID
+// of what it shows. It returns false if there is no specific description.
+type about func(ctx context.Context, page, id string) (Meta, bool)
+
+// pages serves an HTML shell for each page, and the files that the pages load. about may
+// be nil. site is the public URL of the pages, or empty.
+func pages(about about, site string) http.Handler {
+	// Prepare the pages only when the first one is requested.
+	handler := sync.OnceValue(func() http.Handler { return newPages(about, site) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler().ServeHTTP(w, r) })
 }
 
-// newPages returns the handler of pages.
-func newPages(about func(ctx context.Context, gameID string) (Meta, bool)) http.Handler {
+// newPages returns the handler for the pages and their files.
+func newPages(about about, site string) http.Handler {
 	files := readSite()
 	tmpl := template.Must(template.New("").Parse(string(files["shell.html"].plain)))
 	mux := http.NewServeMux()
@@ -60,11 +71,18 @@ func newPages(about func(ctx context.Context, gameID string) (Meta, bool)) http.
 		modules := files.imports(module + ".js")
 		mux.HandleFunc("GET "+pattern, func(w http.ResponseWriter, r *http.Request) {
 			s := shell{Meta: meta, Page: module, Modules: modules}
+			if isLoopback(r.Host) {
+				s.Site = site
+			}
 			if key != "" {
 				s.ID = r.PathValue(key)
 			}
-			if module == "game" && about != nil {
-				if m, ok := about(r.Context(), s.ID); ok {
+			if key == "id" && isShortID(s.ID) {
+				shell{Meta: Meta{Title: "Incomplete link – Gridstand"}, Short: true}.write(w, r, tmpl, http.StatusNotFound)
+				return
+			}
+			if about != nil {
+				if m, ok := about(r.Context(), module, s.ID); ok {
 					s.Meta = m
 				}
 			}
@@ -76,13 +94,18 @@ func newPages(about func(ctx context.Context, gameID string) (Meta, bool)) http.
 		Description: "Watch 2048 and Tribolo live, move by move, and play in the browser or the terminal.",
 	})
 	page("/g/{id}", "game", "id", Meta{Title: "Game – Gridstand", Description: "Watch this game, live or from its first move."})
+	page("/c/{id}", "challenge", "id", Meta{Title: "Challenge – Gridstand", Description: "Play the same tiles as others."})
+	daily := Meta{Title: "Daily game – Gridstand", Description: "The same tiles for everyone, with a new game every day."}
+	page("/daily", "daily", "", daily)
+	page("/daily/{variant}", "daily", "variant", daily)
+	page("/race", "race", "", Meta{Title: "Race – Gridstand", Description: "Play the same tiles as others, at the same time."})
 	play := Meta{Title: "Play – Gridstand", Description: "Play with arrow keys or by swiping; others can watch."}
 	page("/play", "play", "", play)
 	page("/play/{variant}", "play", "variant", play)
 	top := Meta{Title: "Leaderboards – Gridstand", Description: "The best scores of today, of this week and of all time."}
 	page("/top", "top", "", top)
 	page("/top/{variant}", "top", "variant", top)
-	page("/p/{name}", "player", "name", Meta{Title: "Player – Gridstand", Description: "The games of a player."})
+	page("/p/{name}", "player", "name", Meta{Title: "Player – Gridstand", Description: "A player's games."})
 	page("/account", "account", "", Meta{Title: "Account – Gridstand", Description: "Your name, and the token that signs you in elsewhere."})
 	mux.Handle("GET /assets/{file}", files)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -91,7 +114,22 @@ func newPages(about func(ctx context.Context, gameID string) (Meta, bool)) http.
 	return mux
 }
 
-// write answers with the shell.
+// minShortID is the length of the shortest IDs that the terminal program prints.
+const minShortID = 6
+
+// isShortID reports whether s looks like the first characters of an ID.
+func isShortID(s string) bool { return len(s) >= minShortID && len(s) < id.Length && id.IsBase32(s) }
+
+// isLoopback reports whether only programs on this machine can use a host, which may have a
+// port.
+func isLoopback(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	return host == "localhost" || net.ParseIP(strings.Trim(host, "[]")).IsLoopback()
+}
+
+// write renders the shell as the response.
 func (s shell) write(w http.ResponseWriter, r *http.Request, tmpl *template.Template, status int) {
 	scheme := "http"
 	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
@@ -100,13 +138,13 @@ func (s shell) write(w http.ResponseWriter, r *http.Request, tmpl *template.Temp
 	s.Origin, s.Path = scheme+"://"+r.Host, r.URL.EscapedPath()
 	var page bytes.Buffer
 	if err := tmpl.Execute(&page, s); err != nil {
-		http.Error(w, "The page could not be made.", http.StatusInternalServerError)
+		http.Error(w, "The page could not be rendered.", http.StatusInternalServerError)
 		return
 	}
 	header := w.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
 	header.Set("Content-Security-Policy", policy)
-	if scheme == "https" { // browsers ignore it elsewhere, and say so in their consoles
+	if scheme == "https" { // Over HTTP, browsers ignore the header and log a warning.
 		header.Set("Cross-Origin-Opener-Policy", "same-origin")
 	}
 	header.Set("Referrer-Policy", "same-origin")
@@ -116,37 +154,38 @@ func (s shell) write(w http.ResponseWriter, r *http.Request, tmpl *template.Temp
 	_, _ = w.Write(page.Bytes())
 }
 
-// asset is a file of the page.
+// asset is a file that the pages load.
 type asset struct {
 	plain, gzip []byte
 	contentType string
-	etag        string // without quotes
+	etag        string // without the quotes that the header needs
 }
 
-// contentTypes are those of the files. Package mime would ask the operating system.
+// contentTypes maps file extensions to content types. Those in package mime depend on the
+// operating system.
 var contentTypes = map[string]string{
 	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
 }
 
-// assets are the files of the page by name.
+// assets maps the names of the pages' files to their contents.
 type assets map[string]asset
 
-// readSite returns the embedded files and the style sheet with the colors. It takes about
-// 80 ms of processor time, once in a process.
+// readSite returns the embedded files, along with a style sheet that it generates for the
+// colors. It runs once per process and takes about 80 ms of processor time.
 var readSite = sync.OnceValue(func() assets {
 	entries, err := site.ReadDir("site")
 	if err != nil {
-		panic(err) // cannot be: the folder is in the program
+		panic(err) // Impossible: the directory is embedded.
 	}
 	files := assets{}
 	add := func(name string, data []byte) {
 		data, err := shrink(name, data)
 		if err != nil {
-			panic(name + ": " + err.Error()) // cannot be: a test reads all files
+			panic(name + ": " + err.Error()) // Impossible: a test minifies all files.
 		}
 		var packed bytes.Buffer
 		z, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-		_, _ = z.Write(data) // a Buffer takes everything
+		_, _ = z.Write(data) // Writing to a Buffer cannot fail.
 		_ = z.Close()
 		files[name] = asset{
 			plain: data, gzip: packed.Bytes(), contentType: contentTypes[path.Ext(name)],
@@ -164,11 +203,11 @@ var readSite = sync.OnceValue(func() assets {
 	return files
 })
 
-// staticImport finds the modules that a module imports.
+// staticImport matches a module's static imports.
 var staticImport = regexp.MustCompile(`(?:from|import) ?['"]\./([a-z0-9-]+\.js)['"]`)
 
-// imports lists a module and those that it imports, directly or not, without those that
-// main.js brings by itself.
+// imports returns a module and all modules that it imports statically, directly or
+// indirectly.
 func (a assets) imports(name string) []string {
 	var found []string
 	var visit func(name string)
@@ -186,8 +225,8 @@ func (a assets) imports(name string) []string {
 	return found
 }
 
-// ServeHTTP serves a file. Browsers ask each time whether it changed, so that a page
-// never mixes the modules of two versions for long.
+// ServeHTTP serves a file. Browsers revalidate the file every time, so that a page does
+// not mix modules from two versions for long.
 func (a assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("file")
 	f, ok := a[name]

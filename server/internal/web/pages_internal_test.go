@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,16 +16,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// maxSize bounds what a browser loads for all pages in bytes: HTML, CSS and JavaScript,
-// uncompressed.
-const maxSize = 60_000
+// maxSize is the maximum total size in bytes, before compression, of a page's HTML, CSS
+// and JavaScript, including modules that it loads later. maxChallenges is the maximum
+// total size of the modules for challenges.
+const (
+	maxSize       = 60_000
+	maxChallenges = 15_000
+)
 
-// adasPages describes every game in the same way.
-var adasPages = pages(func(context.Context, string) (Meta, bool) {
-	return Meta{Title: "ada <script>", Description: "Live now", Image: "/g/x/picture.png"}, true
-})
+// adasPages returns the same description for every game's page, and none for other pages.
+var adasPages = pages(func(_ context.Context, page, _ string) (Meta, bool) {
+	return Meta{Title: "ada <script>", Description: "Live now", Image: "/g/x/picture.png"}, page == "game"
+}, "https://play.example")
 
-// get asks adasPages for a path, with headers given as name and value in turns.
+// get requests a path from adasPages. headers contains names and values alternately.
 func get(t *testing.T, target string, headers ...string) *http.Response {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodGet, target, nil)
@@ -53,6 +59,10 @@ func TestPages_Shell(t *testing.T) {
 		{"/top/twos", "top", "twos", "top.js"},
 		{"/p/ada%20b", "player", "ada b", "api.js"},
 		{"/account", "account", "", "account.js"},
+		{"/daily", "daily", "", "challenge.js"},
+		{"/daily/vt100", "daily", "vt100", "challenge.js"},
+		{"/c/abc", "challenge", "abc", "standings.js"},
+		{"/race", "race", "", "race.js"},
 		{"/p/%22%3E%3Cb%3E", "player", "&#34;&gt;&lt;b&gt;", "api.js"},
 	} {
 		r := get(t, c.target)
@@ -68,7 +78,7 @@ func TestPages_Shell(t *testing.T) {
 	}
 }
 
-// A browser loads the modules of a page at once rather than one after the other.
+// Ensure that a browser can load all of a page's modules in parallel.
 func TestPages_Modules(t *testing.T) {
 	t.Parallel()
 	text := body(t, get(t, "/g/abc"))
@@ -88,6 +98,20 @@ func TestPages_Previews(t *testing.T) {
 	assert.NotContains(t, body(t, get(t, "/top")), "og:image")
 }
 
+// Ensure that pages opened at a loopback address, which other machines cannot reach, share the
+// server's public URL.
+func TestPages_Site(t *testing.T) {
+	t.Parallel()
+	for host, want := range map[string]bool{
+		"localhost": true, "localhost:2048": true, "127.0.0.1:2048": true, "[::1]": true, "[::1]:2048": true,
+		"games.example": false, "192.168.7.9:2048": false, "localhost.example": false,
+	} {
+		text := body(t, get(t, "http://"+host+"/g/abc"))
+		assert.Equal(t, want, strings.Contains(text, ` data-site="https://play.example"`), host)
+		assert.Equal(t, want, strings.Contains(text, "data-site"), host)
+	}
+}
+
 func TestPages_UnknownPath(t *testing.T) {
 	t.Parallel()
 	for _, target := range []string{"/nothing", "/g/", "/g/a/b", "/favicon.ico"} {
@@ -95,6 +119,12 @@ func TestPages_UnknownPath(t *testing.T) {
 		assert.Equal(t, http.StatusNotFound, r.StatusCode, target)
 		assert.Contains(t, body(t, r), "Page not found", target)
 	}
+	for _, target := range []string{"/g/kx3fq2", "/c/kx3fq2lhau3j3mvt67orv2pze"} {
+		r := get(t, target)
+		assert.Equal(t, http.StatusNotFound, r.StatusCode, target)
+		assert.Contains(t, body(t, r), "A link needs all 26 characters of the id.", target)
+	}
+	assert.Equal(t, http.StatusOK, get(t, "/g/kx3fq2lhau3j3mvt67orv2pzel").StatusCode)
 	for _, target := range []string{"/assets/none.js", "/assets/shell.html"} {
 		assert.Equal(t, http.StatusNotFound, get(t, target).StatusCode, target)
 	}
@@ -126,18 +156,53 @@ func TestPages_Assets(t *testing.T) {
 	}
 }
 
-// The page stays small without a build step: the server leaves out what only readers of
-// the source need.
+// anyImport matches a module's imports, both static and dynamic.
+var anyImport = regexp.MustCompile(`(?:from|import) ?\(?['"]\./([a-z0-9-]+\.js)['"]`)
+
+// Ensure that minification keeps the pages small, although their sources have comments and
+// long names.
 func TestPages_Size(t *testing.T) {
 	t.Parallel()
-	total, sizes := 0, map[string]int{}
-	for name, f := range readSite() {
-		switch path.Ext(name) {
-		case ".html", ".css", ".js":
-			sizes[name] = len(f.plain)
-			total += len(f.plain)
+	files := readSite()
+	// Each page includes the shell, the style sheets, main.js and its imports.
+	common := []string{"shell.html", "main.js"}
+	for name := range files {
+		if path.Ext(name) == ".css" {
+			common = append(common, name)
 		}
 	}
-	t.Logf("%d of %d bytes: %v", total, maxSize, sizes)
-	assert.LessOrEqual(t, total, maxSize, "%v", sizes)
+	seen := map[string]bool{}
+	for _, page := range []string{"account", "challenge", "daily", "game", "play", "player", "race", "top", "tv"} {
+		loaded := append(slices.Clone(common), page+".js")
+		total := 0
+		for i := 0; i < len(loaded); i++ {
+			f, ok := files[loaded[i]]
+			require.True(t, ok, loaded[i])
+			total += len(f.plain)
+			seen[loaded[i]] = true
+			for _, m := range anyImport.FindAllSubmatch(f.plain, -1) {
+				name := string(m[1])
+				if slices.Contains(loaded, "challenge.js") && (name == "tribolo.js" || name == "rematch.js") {
+					continue // Challenges are never games of Tribolo, and their pages do not offer rematches.
+				}
+				if !slices.Contains(loaded, name) {
+					loaded = append(loaded, name)
+				}
+			}
+		}
+		t.Logf("%s: %d bytes", page, total)
+		assert.LessOrEqual(t, total, maxSize, "%s loads %v", page, loaded)
+	}
+	challenges := 0
+	for name, f := range files {
+		if path.Ext(name) == ".js" {
+			assert.True(t, seen[name], "no page loads %s", name)
+		}
+		switch name {
+		case "challenge.js", "challenge-words.js", "daily.js", "daily-card.js", "race.js", "rematch.js", "roster.js", "standings.js":
+			challenges += len(f.plain)
+		}
+	}
+	t.Logf("challenges: %d bytes", challenges)
+	assert.LessOrEqual(t, challenges, maxChallenges)
 }

@@ -20,71 +20,77 @@ import (
 	"github.com/gridstand/gridstand/server/internal/web/picture"
 )
 
-// Limits on pictures, which cost more than any other read: 5 to 10 ms of processor time.
+// Limits on pictures. A picture takes 5 to 10 ms of processor time, more than any other
+// read.
 const (
-	// keptPictures are up to 10 MB in memory.
+	// keptPictures is the number of pictures in the cache, which take up to 10 MB of
+	// memory.
 	keptPictures = 256
-	// drawingAtOnce bounds the processors that draw; others wait up to drawingWait.
+	// drawingAtOnce is the maximum number of pictures that are drawn concurrently. Further
+	// requests wait for up to drawingWait.
 	drawingAtOnce = 2
 	drawingWait   = time.Second
-	// A picture of a game that goes on is served for liveAge without a look at the game.
+	// liveAge and finishedAge are how long a picture of an active game and of a finished
+	// game, respectively, is served before the game is read again.
 	liveAge     = 10 * time.Second
 	finishedAge = 24 * time.Hour
-	// One address may have drawingsPerSecond made for it, and ten seconds' worth at once:
-	// otherwise a client that asks for many games would keep the slots for drawing busy.
+	// drawingsPerSecond limits the rate at which pictures are drawn for one address.
+	// Bursts may contain ten seconds' worth of pictures. Without the limit, a client that
+	// requests pictures of many games could occupy all slots.
 	drawingsPerSecond = 10
 )
 
 var (
-	// errBusy reports that too many pictures are being drawn.
+	// errBusy means that too many pictures are being drawn at the moment.
 	errBusy = errors.New("too many pictures are being drawn")
-	// errTooMany reports that too many pictures were drawn for an address.
+	// errTooMany means that too many pictures have been drawn for an address.
 	errTooMany = errors.New("too many pictures were drawn for this address")
 )
 
-// pictures serves pictures of games for the previews of links.
+// pictures serves pictures of games for link previews.
 type pictures struct {
 	game func(ctx context.Context, id string) (*pb.Game, error)
 	draw func(io.Writer, *pb.Game) error
 	now  func() time.Time
-	// address returns the address that limits count a request for.
+	// address returns the client address that the limits apply to.
 	address func(ctx context.Context) string
 	pace    *ratelimit.Pacer
-	slots   chan struct{} // one for each picture that is being drawn
+	slots   chan struct{} // one for each picture being drawn
 	wait    time.Duration
 	kept    *lru.Cache[string, drawing]
 }
 
-// drawing is a picture of a game.
+// drawing is a cached picture of a game.
 type drawing struct {
 	version      int32
 	png          []byte
 	etag         string
 	cacheControl string
-	fresh        time.Time // until when the game need not be looked at again
+	fresh        time.Time // when the game must be read again
 }
 
 func newPictures(game func(ctx context.Context, id string) (*pb.Game, error), address func(context.Context) string) *pictures {
-	kept, _ := lru.New[string, drawing](keptPictures) // fails only for a size below 1
+	kept, _ := lru.New[string, drawing](keptPictures) // returns an error only if the size is below 1
 	return &pictures{
 		game: game, draw: picture.Draw, now: time.Now, address: address, pace: ratelimit.PerSecond(drawingsPerSecond),
 		slots: make(chan struct{}, drawingAtOnce), wait: drawingWait, kept: kept,
 	}
 }
 
-// ServeHTTP serves the picture of the game with the id in the path. A client that
-// knows the id of a private game may watch it, and so may see its picture.
+// ServeHTTP serves the picture of the game with the ID in the path. The picture of a
+// private game is available to any client that knows the game's ID, because such a client
+// may also watch the game.
 func (p *pictures) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d, err := p.picture(r.Context(), r.PathValue("id"))
 	if err != nil {
-		writeError(w, r, later(err))
+		writeError(w, r, withRetry(err))
 		return
 	}
 	writeImage(w, r, d.png, d.etag, d.cacheControl)
 }
 
-// later tells clients to retry after an error that ends soon.
-func later(err error) error {
+// withRetry adds a retry hint to temporary errors, and returns other errors unchanged.
+func withRetry(err error) error {
 	code := connect.CodeUnavailable
 	switch {
 	case errors.Is(err, errTooMany):
@@ -97,7 +103,7 @@ func later(err error) error {
 	return e
 }
 
-// writeImage answers with a PNG, or says that the client's copy is current.
+// writeImage writes a PNG, or responds that the client's cached copy is up to date.
 func writeImage(w http.ResponseWriter, r *http.Request, png []byte, etag, cacheControl string) {
 	header := w.Header()
 	header.Set("Content-Type", "image/png")
@@ -107,7 +113,8 @@ func writeImage(w http.ResponseWriter, r *http.Request, png []byte, etag, cacheC
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(png))
 }
 
-// picture returns a picture of a game that is at most liveAge old.
+// picture returns the picture of a game. It is at most liveAge old, or finishedAge if the
+// game is finished.
 func (p *pictures) picture(ctx context.Context, id string) (drawing, error) {
 	if d, ok := p.kept.Get(id); ok && p.now().Before(d.fresh) {
 		return d, nil
@@ -125,7 +132,7 @@ func (p *pictures) picture(ctx context.Context, id string) (drawing, error) {
 	defer func() { <-p.slots }()
 
 	d, ok := p.kept.Get(id)
-	if ok && p.now().Before(d.fresh) { // another request was faster
+	if ok && p.now().Before(d.fresh) { // another request has already drawn it
 		return d, nil
 	}
 	if !ok || d.version != g.GetVersion() {
@@ -145,7 +152,7 @@ func (p *pictures) picture(ctx context.Context, id string) (drawing, error) {
 	return d, nil
 }
 
-// enter waits until a picture may be drawn.
+// enter waits until another picture may be drawn.
 func (p *pictures) enter(ctx context.Context) error {
 	timeout := time.NewTimer(p.wait)
 	defer timeout.Stop()
@@ -159,7 +166,7 @@ func (p *pictures) enter(ctx context.Context) error {
 	}
 }
 
-// drawn draws a game.
+// drawn draws a game and returns the picture with its cache headers.
 func (p *pictures) drawn(g *pb.Game) (drawing, error) {
 	var b bytes.Buffer
 	if err := p.draw(&b, g); err != nil {
@@ -172,16 +179,16 @@ func (p *pictures) drawn(g *pb.Game) (drawing, error) {
 	return drawing{version: g.GetVersion(), png: b.Bytes(), etag: etagOf(b.Bytes()), cacheControl: cacheControl}, nil
 }
 
-// touchIcon serves the icon for home screens.
+// touchIcon serves the icon that phones show on the home screen.
 func touchIcon(w http.ResponseWriter, r *http.Request) {
 	icon := picture.Icon()
 	writeImage(w, r, icon, etagOf(icon), "public, max-age=86400")
 }
 
-// etagOf returns the ETag of a file's bytes.
+// etagOf returns the ETag of a file with the given content.
 func etagOf(data []byte) string { return `"` + digest(data) + `"` }
 
-// digest identifies a file's bytes.
+// digest returns a short digest of a file's content.
 func digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return base64.RawURLEncoding.EncodeToString(sum[:12])

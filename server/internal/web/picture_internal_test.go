@@ -20,7 +20,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/ratelimit"
 )
 
-// gallery is a handler of pictures on games and a clock that a test moves.
+// gallery is a picture handler with fake games and a fake clock.
 type gallery struct {
 	*pictures
 	clock        time.Time
@@ -28,7 +28,7 @@ type gallery struct {
 	looks, drawn atomic.Int32
 }
 
-// fromKey is the key of a client's address in the context of its requests.
+// fromKey is the context key for the client's address.
 type fromKey struct{}
 
 func newGallery() *gallery {
@@ -55,7 +55,7 @@ func newGallery() *gallery {
 	return g
 }
 
-// get requests a picture, with headers as pairs of name and value.
+// get requests a picture. headers contains alternating names and values.
 func (g *gallery) get(ctx context.Context, method, id string, headers ...string) *httptest.ResponseRecorder {
 	mux := http.NewServeMux()
 	mux.Handle("GET /g/{id}/picture.png", g)
@@ -68,8 +68,8 @@ func (g *gallery) get(ctx context.Context, method, id string, headers ...string)
 	return w
 }
 
-// Ensure that a preview is at most 10 seconds old, however often it is asked for, and that
-// a game is drawn once for each version.
+// Ensure that a picture is at most 10 seconds old, no matter how often it is requested,
+// and that each version of a game is drawn only once.
 func TestPictures_Live(t *testing.T) {
 	t.Parallel()
 	g := newGallery()
@@ -96,8 +96,8 @@ func TestPictures_Live(t *testing.T) {
 	assert.EqualValues(t, 2, g.drawn.Load())
 }
 
-// Ensure that a client that has the picture is not sent it again, and that one may ask for
-// the headers alone.
+// Ensure that a picture is not sent to a client that already has it, and that a client can
+// request just the headers of a picture.
 func TestPictures_Conditional(t *testing.T) {
 	t.Parallel()
 	g := newGallery()
@@ -115,8 +115,7 @@ func TestPictures_Conditional(t *testing.T) {
 	assert.Equal(t, http.StatusOK, w.Code)
 }
 
-// Ensure that an unknown game has no picture, and that one which is gone has none any
-// longer.
+// Ensure that a request for a picture fails if the game is unknown or no longer exists.
 func TestPictures_Unknown(t *testing.T) {
 	t.Parallel()
 	g := newGallery()
@@ -133,7 +132,8 @@ func TestPictures_Unknown(t *testing.T) {
 	assert.Zero(t, g.kept.Len())
 }
 
-// Ensure that a game that cannot be drawn is an error of the server, and not kept.
+// Ensure that a game that cannot be drawn causes a server error, and that the error is not
+// cached.
 func TestPictures_CannotDraw(t *testing.T) {
 	t.Parallel()
 	g := newGallery()
@@ -142,8 +142,8 @@ func TestPictures_CannotDraw(t *testing.T) {
 	assert.Zero(t, g.kept.Len())
 }
 
-// Ensure that pictures cannot take all processors: while two are drawn others wait, and
-// are refused with the time after which to retry.
+// Ensure that drawing cannot occupy all processors. While two pictures are being drawn,
+// other requests wait, and eventually get an error with a Retry-After header.
 func TestPictures_Busy(t *testing.T) {
 	t.Parallel()
 	g := newGallery()
@@ -159,16 +159,16 @@ func TestPictures_Busy(t *testing.T) {
 	<-g.slots
 	assert.Equal(t, http.StatusOK, g.get(t.Context(), http.MethodGet, "live").Code)
 	g.slots <- struct{}{}
-	assert.Equal(t, http.StatusOK, g.get(t.Context(), http.MethodGet, "live").Code, "what is kept needs no drawing")
+	assert.Equal(t, http.StatusOK, g.get(t.Context(), http.MethodGet, "live").Code, "a cached picture is not drawn")
 
 	g.wait = time.Hour
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := g.picture(ctx, "over")
-	assert.ErrorIs(t, err, context.Canceled, "a client that has gone does not wait")
+	assert.ErrorIs(t, err, context.Canceled, "a disconnected client does not wait")
 }
 
-// Ensure that one address cannot have pictures of many games drawn at the cost of others.
+// Ensure that the rate at which pictures are drawn is limited per address.
 func TestPictures_OfOneAddress(t *testing.T) {
 	t.Parallel()
 	g := newGallery()
@@ -185,13 +185,13 @@ func TestPictures_OfOneAddress(t *testing.T) {
 	assert.Equal(t, http.StatusTooManyRequests, w.Code)
 	assert.Equal(t, "1", w.Header().Get("Retry-After"))
 	assert.EqualValues(t, 2, g.drawn.Load())
-	assert.Equal(t, http.StatusOK, g.get(greedy, http.MethodGet, "game-1").Code, "what is kept needs no drawing")
+	assert.Equal(t, http.StatusOK, g.get(greedy, http.MethodGet, "game-1").Code, "a cached picture is not drawn")
 	g.clock = g.clock.Add(liveAge)
-	assert.Equal(t, http.StatusOK, g.get(greedy, http.MethodGet, "game-1").Code, "nor does a game that has not changed")
+	assert.Equal(t, http.StatusOK, g.get(greedy, http.MethodGet, "game-1").Code, "the game has not changed")
 	assert.Equal(t, http.StatusOK, g.get(t.Context(), http.MethodGet, "game-2").Code, "another address")
 }
 
-// Ensure that many who open the same link at once make the server draw once.
+// Ensure that concurrent requests for the same picture do not each draw it.
 func TestPictures_Together(t *testing.T) {
 	t.Parallel()
 	g := newGallery()
@@ -204,11 +204,11 @@ func TestPictures_Together(t *testing.T) {
 	for range clients {
 		assert.Equal(t, "picture of live at 7", <-answers)
 	}
-	// Two can look for the picture before either has drawn it.
+	// Two requests may both find no picture before either has drawn it.
 	assert.LessOrEqual(t, g.drawn.Load(), int32(drawingAtOnce))
 }
 
-// Ensure that telephones get an icon.
+// Ensure that phones get a home screen icon.
 func TestTouchIcon(t *testing.T) {
 	t.Parallel()
 	w := httptest.NewRecorder()

@@ -10,11 +10,12 @@ import (
 	"github.com/gridstand/gridstand/server/internal/rpc"
 )
 
-// peekEvery is how often the connections of readers are checked for having been closed.
-// Without that only a write would tell, and a game may have none for long.
+// peekEvery is how often the server checks whether readers have closed their connections.
+// Without the check, only a write would detect that, and a game may have no events for a
+// long time.
 const peekEvery = 2 * time.Second
 
-// readers are the streams of events on connections taken over from net/http.
+// readers contains the event streams whose connections are hijacked from net/http.
 type readers struct {
 	service *rpc.Service
 	group   sync.WaitGroup
@@ -24,8 +25,8 @@ type readers struct {
 	closed bool
 }
 
-// start begins to send a stream's updates, and closes it at its end. It reports false if
-// the server has stopped.
+// start starts sending a stream's updates. When they end, it closes the stream. start
+// returns false if the server has stopped.
 func (r *readers) start(s *eventStream) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -41,8 +42,8 @@ func (r *readers) start(s *eventStream) bool {
 		s.end(err)
 		s.close()
 	}
-	if s.raw != nil {
-		s.view.FollowShared(ended)
+	if s.shared != nil {
+		s.shared.FollowShared(ended)
 	} else {
 		go func() { ended(s.view.Follow()) }()
 	}
@@ -58,12 +59,12 @@ func (r *readers) remove(s *eventStream) {
 	r.all[last] = nil
 	r.all = r.all[:last]
 	if last == 0 {
-		r.all = nil // There may have been many.
+		r.all = nil // Free the slice, which may be large.
 	}
 }
 
-// watch ends the streams whose clients have gone, until ctx ends. Then it ends all
-// streams, and waits for them.
+// watch ends the streams of disconnected clients until ctx is done. It then ends all
+// streams and waits for them.
 func (r *readers) watch(ctx context.Context) {
 	periodic.Run(ctx, peekEvery, func() {
 		for _, s := range r.snapshot() {

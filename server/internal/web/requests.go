@@ -4,6 +4,7 @@ import (
 	"errors"
 	"mime"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 
@@ -13,12 +14,12 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// procedures has the paths of the calls of the contract. The values say whether they are
-// streams.
+// procedures contains the paths of the contract's RPCs. The value is true for streams.
 var procedures = func() map[string]bool {
 	all := map[string]bool{}
 	for _, file := range []protoreflect.FileDescriptor{
 		pb.File_gridstand_v1_game_proto, pb.File_gridstand_v1_leaderboard_proto, pb.File_gridstand_v1_player_proto,
+		pb.File_gridstand_v1_challenge_proto,
 	} {
 		for i := range file.Services().Len() {
 			service := file.Services().Get(i)
@@ -31,11 +32,22 @@ var procedures = func() map[string]bool {
 	return all
 }()
 
-// isCall reports whether a path is that of a call of the contract.
+// isCall reports whether a path looks like that of an RPC in the contract.
 func isCall(path string) bool { return strings.HasPrefix(path, "/gridstand.") }
 
-// checkCalls answers requests that cannot be a call of the contract, saying what is wrong
-// with them: package connect answers them without a body.
+// isCounted reports whether a request is for an RPC in the contract or for an event
+// stream. These requests have their own limits.
+func isCounted(r *http.Request) bool {
+	if r.Method == http.MethodPost {
+		_, known := procedures[r.URL.Path]
+		return known
+	}
+	events, _ := path.Match("/[gc]/?*/events", r.URL.Path)
+	return events
+}
+
+// checkCalls responds to malformed calls to the contract's RPCs with an error message.
+// Without it, package connect would respond with an empty body.
 func checkCalls(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !isCall(r.URL.Path) {
@@ -53,7 +65,7 @@ func checkCalls(next http.Handler) http.Handler {
 		case r.Method != http.MethodPost:
 			w.Header().Set("Allow", http.MethodPost)
 			writeStatus(w, http.StatusMethodNotAllowed, connect.CodeUnimplemented,
-				"calls are made with POST, not "+r.Method)
+				"calls must use POST, not "+r.Method)
 			return
 		case !accepts(kind, streams):
 			w.Header().Set("Accept-Post", strings.Join(accepted(streams), ", "))
@@ -64,7 +76,7 @@ func checkCalls(next http.Handler) http.Handler {
 	})
 }
 
-// writeUnknown answers a call that the contract does not have.
+// writeUnknown responds to a call that is not in the contract.
 func writeUnknown(w http.ResponseWriter, r *http.Request) {
 	message := "there is no call " + r.URL.Path
 	if kind := contentType(r); strings.HasPrefix(kind, "application/grpc") || strings.HasPrefix(kind, streamPrefix) {
@@ -79,7 +91,7 @@ const (
 	streamPrefix = "application/connect+"
 )
 
-// accepted lists the content types of calls, the simplest first.
+// accepted returns the content types that a call may have, starting with the simplest.
 func accepted(streams bool) []string {
 	prefix := unaryPrefix
 	if streams {
@@ -96,9 +108,9 @@ func accepts(kind string, streams bool) bool {
 	return slices.Contains(accepted(streams), kind)
 }
 
-// contentType returns the type of a request's body without its parameters. It removes
-// those of JSON from the request: there is only UTF-8, and package connect knows only one
-// way to say so.
+// contentType returns a request's content type without its parameters. If the type is
+// JSON, contentType also removes the parameters from the request, because JSON is always
+// UTF-8, and package connect accepts only one spelling of the charset parameter.
 func contentType(r *http.Request) string {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil {
@@ -110,14 +122,14 @@ func contentType(r *http.Request) string {
 	return kind
 }
 
-// wrongType says which content type a call needs.
+// wrongType returns an error message that lists the content types that a call may have.
 func wrongType(kind string, streams bool) string {
 	if kind == "" {
 		kind = "none"
 	}
 	if streams {
 		return "the content type of this stream must be " + streamPrefix + "json or " + streamPrefix + "proto (Connect), " +
-			"or application/grpc-web+proto (gRPC-Web), not " + kind + "; GET /g/<id>/events gives the same as Server-Sent Events"
+			"or application/grpc-web+proto (gRPC-Web), not " + kind + "; GET /g/<id>/events and /c/<id>/events return the same as Server-Sent Events"
 	}
 	return "the content type of a call must be application/json or application/proto (Connect), " +
 		"or application/grpc-web+proto (gRPC-Web), not " + kind

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPages_Rules runs the tests of the rules and of the verifier on the files that a
-// browser loads, which are not those of the folder site.
+// TestPages_Rules tests the rules and the verifier in the minified files that browsers
+// load.
 func TestPages_Rules(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -25,7 +25,7 @@ func TestPages_Rules(t *testing.T) {
 	root := t.TempDir()
 	repository, err := filepath.Abs("../../..")
 	require.NoError(t, err)
-	for _, folder := range []string{"docs", "game"} {
+	for _, folder := range []string{"docs", "game", "internal"} {
 		require.NoError(t, os.Symlink(filepath.Join(repository, folder), filepath.Join(root, folder)))
 	}
 	web := filepath.Join(root, "server/internal/web")

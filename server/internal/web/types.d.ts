@@ -1,7 +1,7 @@
-// Shapes of the contract's messages in JSON, as the page uses them: names in camelCase,
-// enums by name, bytes in base64, times as RFC 3339, durations as "30s". The server omits
-// fields with their default value; such a field is optional here. The .proto files document
-// each field. A module of the page imports them with a comment:
+// The JSON form of the contract's messages, as the page uses them: camelCase names, enums by
+// name, bytes in base64, times in RFC 3339, durations such as "30s". The server omits fields with
+// default values, so they are optional here. The .proto files document each field. The page's
+// modules import these types with a comment:
 //
 //   /** @import { Event, Game } from '../types' */
 
@@ -21,6 +21,16 @@ export type Reason =
   | 'REASON_TIMED_OUT'
   | 'REASON_ABANDONED';
 export type OrderBy = 'ORDER_BY_RECENT' | 'ORDER_BY_SCORE' | 'ORDER_BY_WATCHERS';
+export type ChallengeKind =
+  | 'CHALLENGE_KIND_DAILY'
+  | 'CHALLENGE_KIND_RACE'
+  | 'CHALLENGE_KIND_LINK'
+  | 'CHALLENGE_KIND_REMATCH';
+export type ChallengeStatus =
+  | 'CHALLENGE_STATUS_WAITING'
+  | 'CHALLENGE_STATUS_SCHEDULED'
+  | 'CHALLENGE_STATUS_OPEN'
+  | 'CHALLENGE_STATUS_CLOSED';
 export type Window = 'WINDOW_ALL_TIME' | 'WINDOW_WEEK' | 'WINDOW_DAY';
 
 export interface Player {
@@ -30,7 +40,7 @@ export interface Player {
   createTime?: string;
 }
 
-/** A place in a game: a player's, a bot's, or open. */
+/** A seat in a game: held by a player or a bot, or open. */
 export interface Seat {
   index?: number;
   player?: Player;
@@ -40,7 +50,7 @@ export interface Seat {
   standIn?: string;
 }
 
-/** What CreateGame puts into a seat. */
+/** The requested occupant of a seat in CreateGame. */
 export interface SeatRequest {
   caller?: {};
   open?: {};
@@ -110,6 +120,7 @@ export interface Game {
   turnLimit?: string;
   rulesRevision: number;
   exhibition?: boolean;
+  challengeId?: string;
 }
 
 export interface Created {
@@ -119,6 +130,7 @@ export interface Created {
   turnLimit?: string;
   seedCommitment: string;
   rulesRevision: number;
+  challengeId?: string;
 }
 
 export interface Moved {
@@ -130,7 +142,7 @@ export interface Moved {
   taken?: Cell[];
 }
 
-/** One event of a game. Exactly one of the actions, created to clockExtended, is set. */
+/** An event of a game. Exactly one of the actions, from created to clockExtended, is set. */
 export interface Event {
   gameId: string;
   version: number;
@@ -171,7 +183,71 @@ export interface Entry {
   time: string;
 }
 
-/** An update of a watched game: one of the three is set. */
+/** A challenge: several games with the same seed. */
+export interface Challenge {
+  id: string;
+  kind: ChallengeKind;
+  variant: string;
+  creator?: Player;
+  createTime: string;
+  openTime?: string;
+  closeTime?: string;
+  limit?: string;
+  status: ChallengeStatus;
+  seedCommitment: string;
+  seed?: string;
+  private?: boolean;
+  entrants?: Entrant[];
+  target?: { gameId: string; player?: Player; score?: number };
+  date?: string;
+  credited?: string;
+}
+
+export interface Entrant {
+  player?: Player;
+  bot?: string;
+  ready?: boolean;
+  gameId: string;
+}
+
+export interface Attempt {
+  gameId: string;
+  status: GameStatus;
+  score?: number;
+  deadline?: string;
+  dayStreak?: number;
+}
+
+/** A line of the standings of a challenge. */
+export interface Standing {
+  rank?: number;
+  player?: Player;
+  bot?: string;
+  score?: number;
+  gameId: string;
+  time: string;
+  finished?: boolean;
+  largestTile?: number;
+  moveCount?: number;
+}
+
+/** An update of a watched challenge. */
+export interface WatchChallengeResponse {
+  challenge: Challenge;
+  standings?: Standing[];
+  total?: number;
+  now: string;
+  etag: string;
+}
+
+export interface GetChallengeResponse {
+  challenge: Challenge;
+  next?: Challenge;
+  attempt?: Attempt;
+  now: string;
+}
+
+/** An update of a watched game. Exactly one of the three is set. */
 export interface WatchResponse {
   game?: Game;
   event?: Event;
@@ -184,13 +260,36 @@ export interface Calls {
   ListVariants: [{}, { variants: Variant[] }];
   CreateGame: [
     {
-      variant: string;
+      variant?: string;
+      challengeId?: string;
       seats?: SeatRequest[];
       private?: boolean;
       turnLimit?: string;
       requestId?: string;
     },
     { game: Game },
+  ];
+  CreateChallenge: [
+    {
+      kind: ChallengeKind;
+      variant?: string;
+      limit?: string;
+      gameId?: string;
+      private?: boolean;
+      requestId?: string;
+    },
+    { challenge: Challenge },
+  ];
+  GetChallenge: [
+    { challengeId?: string; daily?: { variant?: string; date?: string } },
+    GetChallengeResponse,
+  ];
+  JoinChallenge: [{ challengeId: string; ready?: boolean; bot?: string }, { challenge: Challenge }];
+  LeaveChallenge: [{ challengeId: string; gameId?: string }, { challenge: Challenge }];
+  StartChallenge: [{ challengeId: string }, { challenge: Challenge }];
+  ListStandings: [
+    { challengeId: string; pageSize?: number; playerId?: string; neighbors?: number },
+    { standings?: Standing[]; total?: number },
   ];
   JoinGame: [{ gameId: string; seat?: number }, { game: Game }];
   GetGame: [{ gameId: string }, { game: Game }];
@@ -228,98 +327,103 @@ export interface Calls {
   RotateToken: [{ secret?: string }, { token: string }];
 }
 
-/** What verify.js says of a transcript. */
+/** The result of verify.js for a transcript. */
 export type Verdict =
   | {
       ok: true;
       checks: {
-        /** Events, each with its board, scores and legal moves. */
+        /** Number of events, each with a checked board, scores and legal moves. */
         versions: number;
         moves: number;
-        /** Tiles that appeared at random, with those of the start. */
+        /** Number of random tiles, including the start tiles. */
         tiles: number;
-        /** Seed in base64. */
+        /** The seed in base64. */
         seed: string;
       };
     }
   | {
       ok: false;
-      /** Version of the first event that is wrong. */
+      /** The version of the first wrong event. */
       version: number;
       problem: string;
-      /** Whether the page cannot tell: the game is not over, or newer than the page. */
+      /** Whether the page cannot decide, because the game is not over or is newer than the page. */
       unknown: boolean;
     };
 
 /** Draws a number from 0 to n - 1; see draws.js. */
 export type Draw = (n: number | bigint) => bigint;
 
-/** What distinguishes a variant of 2048. */
+/** The rules in which variants of 2048 differ. */
 export interface Twenty48Rules {
   /** Number of rows and of columns. */
   side: number;
-  /** Number of start tiles that are drawn. */
+  /** Number of random start tiles. */
   start: number;
-  /** One start tile in so many is a 4; 0 for none. */
+  /** On average, one in this many start tiles is a 4; 0 for none. */
   startFours: number;
-  /** One later tile in so many is a 4; 0 for none. */
+  /** On average, one in this many later tiles is a 4; 0 for none. */
   fours: number;
-  /** Whether the game ends with a tile of 2048. */
+  /** Whether the game ends when a 2048 tile appears. */
   ends?: boolean;
-  /** Whether a tile appears after the move that ends it. */
+  /** Whether a tile appears after a move that ends the game in this way. */
   lastTile?: boolean;
-  /** Whether a merge counts half of the merged tile. */
+  /** Whether a merge scores only half of the merged tile. */
   half?: boolean;
   /** Whether moves that change nothing are legal while a cell is empty. */
   idle?: boolean;
 }
 
-/** Slides all tiles of a board of 2048; see slide in twenty48.js. */
+/** Slides all tiles of a 2048 board; see slide in twenty48.js. */
 export type Slide = (
   tiles: number[],
   rows: number,
   columns: number,
   direction: Direction,
-  /** Needed for gained only. */
+  /** Needed only for gained. */
   variant?: string,
 ) => {
   tiles: number[];
   gained: number;
   /**
-   * From which cell to which each tile goes, also those that stay, and whether it merges there
-   * with the tile of an earlier move.
+   * The moves of the tiles between cells, including tiles that stay. merged is set if the tile
+   * merges with the tile of an earlier move.
    */
   moves: { from: number; to: number; merged: boolean }[];
 };
 
-/** A board with the seat to move. It never changes; moves return another. */
+/** A board with the seat to move. It is immutable; moves return a new one. */
 export interface Board {
   turn: number | undefined;
-  /** Why the board has ended. */
+  /** Why the board allows no more moves. */
   ended: Reason | undefined;
-  /** Seats that win if the game ends now for this reason. */
+  /** Returns the winning seats if the game ends now for this reason. */
   winners(reason: Reason): number[];
-  /** The board after a seat has resigned. */
+  /** Returns the board after a seat has resigned. */
   resign(seat: number): Board;
-  /** The position but for its turn; without legal moves unless active. */
+  /** Returns the position without its turn, and without legal moves unless active. */
   position(active: boolean): Position;
-  /** A move of the seat to move, and what its event says; undefined if illegal. */
+  /**
+   * Makes a move for the seat to move. Returns the new board and the event's content, or
+   * undefined if the move is illegal.
+   */
   move(seat: number, moved: Moved, draw: Draw): { board: Board; moved: Moved } | undefined;
 }
 
-/** A game at one version, as verify.js recomputes it. */
+/** The state of a game at one version, recomputed by verify.js. */
 export interface GameState {
   board: Board;
   seats: Seat[];
   /** Whether a seat is open. */
   waiting: boolean;
+  /** Whether the game is an attempt at a challenge. */
+  attempt: boolean;
   /** Why the game ended. */
   reason?: Reason;
   ranked: boolean;
-  /** Limit of a turn, 0 for none; times and durations are in nanoseconds. */
+  /** Time limit of a turn, or 0 for none. Times and durations are in nanoseconds. */
   limit: bigint;
   /** Time of the event. */
   at: bigint;
-  /** When the running clock runs out. */
+  /** The time at which the running clock expires. */
   deadline?: bigint;
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/rpc"
 )
 
-// games is the GameService of Connect. Only Watch differs from that of gRPC.
+// games implements Connect's GameService. Only Watch is implemented differently than in
+// the gRPC service.
 type games struct {
 	*rpc.Service
 	calls *calls
@@ -21,20 +22,45 @@ type games struct {
 
 // Watch implements gridstandv1connect.GameServiceHandler.
 func (g games) Watch(ctx context.Context, request *pb.WatchRequest, stream *connect.ServerStream[pb.WatchResponse]) error {
+	return watch(ctx, g.calls, pb.GameService_Watch_FullMethodName, g.Service.Watch, request, stream)
+}
+
+// challenges implements Connect's ChallengeService. Only WatchChallenge is implemented
+// differently than in the gRPC service.
+type challenges struct {
+	*rpc.Service
+	calls *calls
+}
+
+// WatchChallenge implements gridstandv1connect.ChallengeServiceHandler.
+func (c challenges) WatchChallenge(
+	ctx context.Context, request *pb.WatchChallengeRequest, stream *connect.ServerStream[pb.WatchChallengeResponse],
+) error {
+	return watch(ctx, c.calls, pb.ChallengeService_WatchChallenge_FullMethodName, c.Service.WatchChallenge, request, stream)
+}
+
+// watch runs a gRPC stream's handler and interceptors on a Connect stream.
+func watch[Request, Response any](
+	ctx context.Context, c *calls, method string, handler func(*Request, grpc.ServerStreamingServer[Response]) error,
+	request *Request, stream *connect.ServerStream[Response],
+) error {
 	s := &serverStream{
 		ctx:  ctx,
-		send: func(m any) error { return stream.Send(m.(*pb.WatchResponse)) },
+		send: func(m any) error { return stream.Send(m.(*Response)) },
 		open: func() error { return stream.Send(nil) },
 	}
-	info := &grpc.StreamServerInfo{FullMethod: pb.GameService_Watch_FullMethodName, IsServerStream: true}
-	err := g.calls.stream(g.Service, s, info, func(_ any, s grpc.ServerStream) error {
-		return g.Service.Watch(request, &grpc.GenericServerStream[pb.WatchRequest, pb.WatchResponse]{ServerStream: s})
+	info := &grpc.StreamServerInfo{FullMethod: method, IsServerStream: true}
+	err := c.stream(c.Service, s, info, func(_ any, s grpc.ServerStream) error {
+		if err := rejected(request); err != nil {
+			return err
+		}
+		return handler(request, &grpc.GenericServerStream[Request, Response]{ServerStream: s})
 	})
 	return toConnect(err, s.trailer)
 }
 
-// serverStream is a stream of another protocol than gRPC, for handlers and interceptors
-// of gRPC.
+// serverStream lets gRPC handlers and interceptors use a Connect stream. It needs no Abort
+// method, because its writes time out (see admission.Handler).
 type serverStream struct {
 	grpc.ServerStream // nil: the handlers use only the methods below
 	ctx               context.Context
@@ -58,7 +84,8 @@ func (s *serverStream) SetTrailer(md metadata.MD) { s.trailer = metadata.Join(s.
 // SendMsg implements grpc.ServerStream.
 func (s *serverStream) SendMsg(m any) error { return unavailable(s.send(m)) }
 
-// unavailable returns the error that gRPC returns if the connection of a stream closes.
+// unavailable converts err to the error that gRPC returns if a stream's connection is
+// closed.
 func unavailable(err error) error {
 	if err == nil {
 		return nil

@@ -22,15 +22,15 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// eventually waits until something is so.
+// eventually waits until a condition is true.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !is(); <-time.After(10 * time.Millisecond) {
-		require.True(t, time.Now().Before(deadline), "not so in time: %s", what)
+		require.True(t, time.Now().Before(deadline), "timed out waiting for: %s", what)
 	}
 }
 
-// watchers returns how many watch a game.
+// watchers returns the number of watchers that a game has.
 func (s started) watchers(t *testing.T, id string) int32 {
 	t.Helper()
 	got, err := pb.NewGameServiceClient(servertest.Dial(t, s.addr)).GetGame(t.Context(), &pb.GetGameRequest{GameId: id})
@@ -38,7 +38,7 @@ func (s started) watchers(t *testing.T, id string) int32 {
 	return got.GetGame().GetWatchers()
 }
 
-// Ensure that a stream ends when its client hangs up, and at its deadline.
+// Ensure that a stream ends when its client disconnects, and at its deadline.
 func TestWatch_Ends(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -70,8 +70,8 @@ func TestWatch_Ends(t *testing.T) {
 	}
 }
 
-// Ensure that the deadline of a stream is the client's, also if the client does not keep
-// to it.
+// Ensure that the server enforces the client's deadline for a stream even if the client
+// does not.
 func TestWatch_Deadline(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -86,7 +86,7 @@ func TestWatch_Deadline(t *testing.T) {
 	}
 }
 
-// Ensure that a client that resumes learns that the stream stands before there is an
+// Ensure that a client that resumes learns that its stream is open before there is an
 // event.
 func TestWatch_Opens(t *testing.T) {
 	t.Parallel()
@@ -109,8 +109,7 @@ func TestWatch_Opens(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// smallBuffers is a listener whose connections hold little that their clients have not
-// read.
+// smallBuffers is a listener that gives its connections small send buffers.
 type smallBuffers struct{ net.Listener }
 
 func (l smallBuffers) Accept() (net.Conn, error) {
@@ -121,8 +120,8 @@ func (l smallBuffers) Accept() (net.Conn, error) {
 	return conn, err
 }
 
-// Ensure that a client that reads nothing loses its stream and its connection, and that
-// one whose game is quiet for longer keeps both.
+// Ensure that a client that reads nothing loses its stream and its connection, whereas a
+// client whose game merely has no events for the same time keeps both.
 func TestWatch_Stalled(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -147,7 +146,8 @@ func TestWatch_Stalled(t *testing.T) {
 	require.NoError(t, err)
 	defer conn.Close()
 	require.NoError(t, conn.(*net.TCPConn).SetReadBuffer(4<<10))
-	// On a busy machine it would otherwise get the game in place of many events.
+	// Request every event. Otherwise, on a busy machine, the client could be sent the
+	// current game instead of many events.
 	message := fmt.Sprintf(`{"gameId":%q,"everyEvent":true}`, g.GetId())
 	_, err = fmt.Fprintf(conn, "POST /gridstand.v1.GameService/Watch HTTP/1.1\r\nHost: x\r\nContent-Type: application/connect+json\r\n"+
 		"Content-Length: %d\r\n\r\n\x00\x00\x00\x00%c%s", 5+len(message), len(message), message)
@@ -155,7 +155,7 @@ func TestWatch_Stalled(t *testing.T) {
 	head, err := bufio.NewReaderSize(conn, 16).ReadString('\n')
 	require.NoError(t, err)
 	require.Contains(t, head, "200 OK")
-	for range 200 { // more than all buffers hold
+	for range 200 { // enough data to fill all buffers
 		move()
 	}
 	eventually(t, "the reader is gone", func() bool { return s.watchers(t, g.GetId()) == 0 })

@@ -1,6 +1,6 @@
-// Package web is the HTTP door of a server: the contract by Connect and gRPC-Web, games as
-// Server-Sent Events, and the page. Its calls run through the interceptors of gRPC, so
-// that authentication, limits and errors are the same.
+// Package web implements the HTTP server. It serves the contract over Connect and
+// gRPC-Web, games as Server-Sent Events, and the web pages. All calls run through the gRPC
+// interceptors, so that authentication, limits and errors are the same as for gRPC.
 package web
 
 import (
@@ -17,37 +17,43 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/rpc"
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// Config configures the door. All fields are required, unless they say otherwise.
+// Config configures the HTTP server. All fields are required unless their comments say
+// otherwise.
 type Config struct {
 	Service *rpc.Service
-	// Unary and Stream are the interceptors of the gRPC server.
+	// Unary and Stream are the gRPC server's interceptors, starting with the outermost.
 	Unary  []grpc.UnaryServerInterceptor
 	Stream []grpc.StreamServerInterceptor
 	Limits *limits.Limits
 	Logger *slog.Logger
-	// AdmitEvents counts a stream of events for the address of a call until release is
-	// called, or returns the error for a limit that it exceeds. It may be nil.
+	// Stall is how long an HTTP/2 client may read nothing before its connection is closed.
+	Stall time.Duration
+	// AdmitEvents counts an event stream toward the limit of the client's address until
+	// release is called. It returns an error if the limit is exceeded. AdmitEvents may be
+	// nil.
 	AdmitEvents func(ctx context.Context) (release func(), err error)
-	// Origins are those whose pages may make calls with a token; there may be none.
+	// Origins is the set of origins whose pages may make calls with a token. It may be
+	// empty.
 	Origins Origins
 }
 
-// Server is the HTTP server of the door. Its streams of events go on after it has shut
-// down, until Run ends.
+// Server is the HTTP server. Its event streams survive Shutdown and continue until Run
+// ends.
 type Server struct {
 	*http.Server
 	readers *readers
 }
 
-// Run ends the streams of clients that have gone, until ctx ends. Then it ends all streams
-// of events and waits for them.
+// Run ends the streams of disconnected clients until ctx is done. Then it ends all event
+// streams and waits for them.
 func (s *Server) Run(ctx context.Context) { s.readers.watch(ctx) }
 
-// Limits on connections that send no request, or a slow one.
+// Limits on connections whose clients send no request, or send it slowly.
 const (
 	headerTimeout  = 5 * time.Second
 	requestTimeout = 10 * time.Second
@@ -55,8 +61,8 @@ const (
 	maxHeaderBytes = 16 << 10
 )
 
-// NewServer returns the HTTP server of the door. It serves on connections whose remote
-// address is the one that the limits count. The caller runs Run.
+// NewServer returns the HTTP server. The handlers get a connection's RemoteAddr as the
+// peer of its requests, so the limits apply to that address. The caller must call Run.
 func NewServer(c Config) *Server {
 	r := &readers{service: c.Service}
 	return &Server{newHTTPServer(c, r), r}
@@ -67,7 +73,10 @@ func newHTTPServer(c Config, r *readers) *http.Server {
 		Handler:           newHandler(c, r),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: maxHeaderBytes,
-		ErrorLog:       slog.NewLogLogger(c.Logger.Handler(), slog.LevelDebug),
+		// If the client reads nothing at all, the server cannot even reset a stream.
+		// Without this timeout, handlers would wait for as long as the connection is open.
+		HTTP2:    &http.HTTP2Config{WriteByteTimeout: c.Stall},
+		ErrorLog: slog.NewLogLogger(c.Logger.Handler(), slog.LevelDebug),
 		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
 			return peer.NewContext(ctx, &peer.Peer{Addr: conn.RemoteAddr()})
 		},
@@ -77,15 +86,20 @@ func newHTTPServer(c Config, r *readers) *http.Server {
 func newHandler(c Config, r *readers) http.Handler {
 	mux := http.NewServeMux()
 	registerConnect(mux, c)
-	mux.Handle("GET /g/{id}/events", &events{c, r, chainStream(c.Stream)})
+	mux.Handle("GET /g/{id}/events", newEvents(c, r, pb.GameService_Watch_FullMethodName, c.watchGame))
+	mux.Handle("GET /c/{id}/events", newEvents(c, r, pb.ChallengeService_WatchChallenge_FullMethodName, c.watchChallenge))
+	for _, path := range []string{"/g/{id}/events", "/c/{id}/events"} {
+		mux.HandleFunc(path, notRead)
+		mux.HandleFunc(path+"/", noStream)
+	}
 	mux.Handle("GET /g/{id}/picture.png", newPictures(c.game, c.Service.Address))
 	mux.HandleFunc("GET /apple-touch-icon.png", touchIcon)
-	mux.Handle("/", pages(c.about))
-	return c.withPanics(withText(crossOrigin{c.Origins, checkCalls(c.withScheme(withMetadata(mux)))}))
+	mux.Handle("/", pages(c.about, c.Service.WebURL))
+	return c.withPanics(withMetadata(c.withRate(withText(crossOrigin{c.Origins, checkCalls(c.withScheme(mux))}))))
 }
 
-// withPanics logs panics that no interceptor turns into an answer, such as those of pages
-// and pictures. Package net/http logs them where it also logs what clients do wrong.
+// withPanics logs panics that no interceptor handles, such as those in pages and pictures.
+// Package net/http would mix them with client errors in its log.
 func (c Config) withPanics(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
@@ -103,10 +117,26 @@ func (c Config) withPanics(next http.Handler) http.Handler {
 	})
 }
 
-// forwarded are the headers that the interceptors read, in lower case.
+// withRate counts each request toward its address's rate limit on reads, except for calls
+// and event streams, which are counted by their handlers. It refuses requests that exceed
+// the limit.
+func (c Config) withRate(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !isCounted(r) {
+			if err := c.Service.CountRead(r.Context(), r.URL.Path); err != nil {
+				writeError(w, r, err)
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// forwarded lists the headers that the interceptors read, in lower case.
 var forwarded = []string{"authorization", "x-forwarded-for", "gridstand-ssh-key"}
 
-// withMetadata puts the headers that the interceptors read where gRPC puts them.
+// withMetadata copies the forwarded headers into the gRPC metadata in the request's
+// context.
 func withMetadata(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		md := metadata.MD{}
@@ -119,7 +149,7 @@ func withMetadata(next http.Handler) http.Handler {
 	})
 }
 
-// chainUnary makes one interceptor of several. The first is the outermost.
+// chainUnary chains interceptors into one. The first interceptor is the outermost one.
 func chainUnary(all []grpc.UnaryServerInterceptor) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 		for i := len(all) - 1; i >= 0; i-- {
@@ -132,7 +162,7 @@ func chainUnary(all []grpc.UnaryServerInterceptor) grpc.UnaryServerInterceptor {
 	}
 }
 
-// chainStream is chainUnary for streams.
+// chainStream is like chainUnary but chains interceptors for streams.
 func chainStream(all []grpc.StreamServerInterceptor) grpc.StreamServerInterceptor {
 	return func(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 		for i := len(all) - 1; i >= 0; i-- {

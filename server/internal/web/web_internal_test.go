@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Ensure that a panic of a page or a picture is logged as an error, and that the client
-// gets no half of an answer.
+// Ensure that a panic while serving a page or a picture is logged as an error, and that
+// the client does not get a partial response.
 func TestWithPanics(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
@@ -28,5 +28,5 @@ func TestWithPanics(t *testing.T) {
 
 	log.Reset()
 	assert.PanicsWithValue(t, http.ErrAbortHandler, answer(http.ErrAbortHandler))
-	assert.Empty(t, log.String(), "an answer that was cut off on purpose is no error")
+	assert.Empty(t, log.String(), "a response that was aborted on purpose is not an error")
 }

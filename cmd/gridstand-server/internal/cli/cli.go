@@ -1,5 +1,5 @@
-// Package cli is the command line of gridstand-server: it reads flags and runs
-// package server.
+// Package cli implements the command line of gridstand-server. It reads the flags and
+// runs package server.
 package cli
 
 import (
@@ -9,13 +9,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gridstand/gridstand/cmd/gridstand-server/internal/flags"
-	"github.com/gridstand/gridstand/cmd/gridstand-server/internal/help"
 	"github.com/gridstand/gridstand/cmd/gridstand-server/internal/operator"
 	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/internal/version"
@@ -32,9 +30,6 @@ const (
 
 const name = "gridstand-server"
 
-// Once, since cobra keeps the functions of templates in a global map.
-func init() { cobra.AddTemplateFunc("flagHelp", help.Flags) }
-
 // Main runs the program with the process's arguments and returns its exit code.
 func Main() int {
 	ctx, stop := stopSignals()
@@ -42,23 +37,28 @@ func Main() int {
 	return run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 }
 
-// stopSignals returns a context that ends with the first SIGINT or SIGTERM. A
-// second one ends the process at once.
+// stopSignals returns a context that is canceled by the first SIGINT or SIGTERM. A second
+// signal ends the process immediately, unless the returned function was called before.
 func stopSignals() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	ended := make(chan struct{})
 	go func() {
 		<-signals
 		cancel()
-		<-signals
-		fmt.Fprintln(os.Stderr, name+": stopped at once")
+		select {
+		case <-signals:
+		case <-ended:
+			return
+		}
+		fmt.Fprintln(os.Stderr, name+": stopped immediately")
 		os.Exit(exitInterrupted)
 	}()
-	return ctx, cancel
+	return ctx, func() { close(ended) }
 }
 
-// run is the program without its process: it returns the exit code.
+// run runs the program with the given arguments and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	cmd := rootCommand()
 	cmd.SetArgs(args)
@@ -80,29 +80,29 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 func rootCommand() *cobra.Command {
 	config := server.DefaultConfig()
-	var unknown []string // variables of the environment
+	var unknown []string // unknown environment variables
 	root := &cobra.Command{
 		Use:   name,
-		Short: "Serve grid games: people play in their terminals while others watch live",
-		Long: `Serves grid games over gRPC: people play in their terminals while others
-watch live.
+		Short: "Serve grid games: people play while others watch live",
+		Long: `Serves grid games to terminals, browsers and programs: people play while
+others watch live.
 
-Without flags it listens on port 2048 and keeps everything in a file.
-Every flag can also be set by the environment variable next to it; the flag takes
-precedence. On the first SIGINT or SIGTERM the server finishes calls in progress; a
-second one ends it at once.`,
+Without flags it listens on port 2048 and keeps everything in a file. Every flag
+can also be set by the environment variable next to it; the flag takes
+precedence. On the first SIGINT or SIGTERM the server finishes calls in
+progress; a second one ends it immediately.`,
 
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
 			unknown, err = usage.CheckEnvironment(name, os.Environ(), flags.Variables(cmd.Root().Flags()))
 			if err != nil {
 				return err
 			}
-			return flags.ReadEnvironment(cmd.Flags(), os.LookupEnv)
+			return usage.ReadEnvironment(cmd.Flags(), os.Getenv)
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			config.Logger = config.NewLogger()
 			for _, variable := range unknown {
-				config.Logger.Warn("no flag has this variable", "id", "variable-unknown", "variable", variable)
+				config.Logger.Warn("unknown environment variable", "id", "variable-unknown", "variable", variable)
 			}
 			return server.Run(cmd.Context(), config)
 		},
@@ -113,10 +113,10 @@ second one ends it at once.`,
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(usage.Flag)
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".LocalFlags.FlagUsages", ".LocalFlags | flagHelp"))
+	usage.Layout(root)
 	root.Flags().SortFlags = false
 	flags.Add(root.Flags(), &config)
-	root.AddCommand(healthcheckCommand(), versionCommand())
+	root.AddCommand(healthcheckCommand(), versionCommand(), usage.Manual())
 	root.AddCommand(operator.Commands()...)
 	return root
 }

@@ -7,17 +7,17 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
 
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
 )
 
-// Ensure that players find everything as it was after it was copied from a file to a
-// Redis, and from there to another file.
+// Ensure that accounts, games and scores are unchanged after the store has been copied
+// from a file to Redis, and from there to another file.
 func TestCopy(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -38,27 +38,23 @@ func TestCopy(t *testing.T) {
 		srv, stop := servertest.Start(t, c)
 		conn := servertest.Dial(t, srv.Addr())
 		if i == 0 {
-			created, err := pb.NewPlayerServiceClient(conn).CreatePlayer(t.Context(), &pb.CreatePlayerRequest{Name: "Ann"})
-			require.NoError(t, err)
-			token = created.GetToken()
+			ann := playertest.New(t.Context(), t, conn, "Ann")
+			playSome(t, ann)
+			token = ann.Token
 		}
-		ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+token)
-		games := pb.NewGameServiceClient(conn)
-		if i == 0 {
-			playSome(ctx, t, games)
-		}
-		kept := keptBy(ctx, t, games, pb.NewLeaderboardServiceClient(conn))
+		ctx := playertest.WithToken(t.Context(), token)
+		kept := keptBy(ctx, t, pb.NewGameServiceClient(conn), pb.NewLeaderboardServiceClient(conn))
 		if i == 0 {
 			want = kept
 		}
 		require.Len(t, kept, len(want))
 		for n := range want {
-			assert.True(t, proto.Equal(want[n], kept[n]), "on %s:\n%v\ninstead of\n%v", store, kept[n], want[n])
+			assert.True(t, proto.Equal(want[n], kept[n]), "on %s:\n%v\nwant\n%v", store, kept[n], want[n])
 		}
 		if i < 2 {
 			code, _, stderr := call(t, "copy", "--from", store, "--to", server.File(filepath.Join(dir, "other.db")))
 			assert.Equal(t, exitFailed, code)
-			assert.Contains(t, stderr, "first\n", "its server runs")
+			assert.Contains(t, stderr, "first\n", "its server is still running")
 			assert.NoFileExists(t, filepath.Join(dir, "other.db"))
 		}
 		stop()
@@ -69,30 +65,21 @@ func TestCopy(t *testing.T) {
 	assert.FileExists(t, filepath.Join(dir, "one.db"))
 }
 
-// playSome plays three games, one of them to its end.
-func playSome(ctx context.Context, t *testing.T, games pb.GameServiceClient) {
+// playSome plays three games and finishes one of them.
+func playSome(t *testing.T, p *playertest.Player) {
 	t.Helper()
 	for n := range 3 {
-		created, err := games.CreateGame(ctx, &pb.CreateGameRequest{Variant: "classic"})
-		require.NoError(t, err)
-		g := created.GetGame()
-		version, position := g.GetVersion(), g.GetPosition()
+		g := p.Create(t, &pb.CreateGameRequest{Variant: "classic"})
 		for range 30 {
-			moved, err := games.Move(ctx, &pb.MoveRequest{
-				GameId: g.GetId(), Version: version,
-				Move: &pb.MoveRequest_Direction{Direction: position.GetTwenty48().GetLegalMoves()[0]},
-			})
-			require.NoError(t, err)
-			version, position = moved.GetEvent().GetVersion(), moved.GetEvent().GetPosition()
+			p.Move(t, g)
 		}
 		if n == 0 {
-			_, err := games.Resign(ctx, &pb.ResignRequest{GameId: g.GetId()})
-			require.NoError(t, err)
+			p.Resign(t, g)
 		}
 	}
 }
 
-// keptBy is what a server says of the games and scores of a player.
+// keptBy returns the player's scores and games, as reported by the server.
 func keptBy(ctx context.Context, t *testing.T, games pb.GameServiceClient, scores pb.LeaderboardServiceClient) []proto.Message {
 	t.Helper()
 	listed, err := games.ListGames(ctx, &pb.ListGamesRequest{PlayerId: "me"})

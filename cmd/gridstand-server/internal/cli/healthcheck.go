@@ -21,20 +21,21 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// healthcheckCommand checks that a server is serving. It is for containers, which have
-// no other program that could.
+// healthcheckCommand returns the command that checks whether a server is serving. It is
+// intended for container images that have no other tool for health checks.
 func healthcheckCommand() *cobra.Command {
 	config := server.DefaultConfig()
 	var encrypted bool
 	timeout := 3 * time.Second
 	cmd := &cobra.Command{
 		Use:   "healthcheck [address]",
-		Short: "Check that a server is serving: exit code 0 if so, else 1",
-		Long: `Checks that a server is serving: exit code 0 if so, else 1.
+		Short: "Check that a server is serving: exit code 0 if so, otherwise 1",
+		Long: `Checks that a server is serving: exit code 0 if so, otherwise 1.
 
-Without an address it checks the server on this machine, with the same settings as
-the server itself. It uses --metrics if that is set, which also works if the server
-requires client certificates. It does not verify the server's certificate.`,
+Without an address it checks the server on this machine, with the same settings
+as the server itself. It uses --metrics if that is set, which also works if the
+server requires client certificates. It does not verify the server's
+certificate.`,
 
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
@@ -66,8 +67,8 @@ requires client certificates. It does not verify the server's certificate.`,
 	return cmd
 }
 
-// local returns the address for reaching, from the same machine, a server that listens
-// on the address in a flag.
+// local returns the address that a program on this machine can use to reach a server
+// listening on listen. flag is the name of the flag that set listen, for error messages.
 func local(flag, listen string) (string, error) {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -82,7 +83,8 @@ func local(flag, listen string) (string, error) {
 func healthcheck(ctx context.Context, address string, encrypted bool) error {
 	config := client.Config{Target: address, TLS: encrypted}
 	if encrypted {
-		// No secret is sent, and the certificate need not name localhost.
+		// Do not verify the certificate: no secret is sent, and it may not be valid for
+		// localhost.
 		transport := credentials.NewTLS(&tls.Config{InsecureSkipVerify: true})
 		config.DialOptions = append(config.DialOptions, grpc.WithTransportCredentials(transport))
 	}
@@ -97,7 +99,7 @@ func healthcheck(ctx context.Context, address string, encrypted bool) error {
 		return fmt.Errorf("%s: %w", address, os.ErrDeadlineExceeded)
 	case err != nil:
 		if cause := client.CauseOf(err); cause != client.CauseUnknown {
-			return fmt.Errorf("%s %s (%w)", address, cause, err)
+			return fmt.Errorf("%s %s (%w)%s", address, cause, err, remedies[cause])
 		}
 		return fmt.Errorf("%s: %w", address, err)
 	case response.GetStatus() != grpc_health_v1.HealthCheckResponse_SERVING:
@@ -106,7 +108,15 @@ func healthcheck(ctx context.Context, address string, encrypted bool) error {
 	return nil
 }
 
-// healthz checks the server on the address for metrics, which has no TLS.
+// remedies maps the cause of a failed connection to advice on which flags to change. It
+// covers only failures in which the server responded.
+var remedies = map[client.Cause]string{
+	client.CauseNoPlainText:       "; if it uses TLS, add --tls",
+	client.CauseNoTLS:             "; omit --tls and --tls-cert",
+	client.CauseCertificateWanted: "; check --metrics instead, which needs no client certificate",
+}
+
+// healthz checks the server through its metrics address, which does not use TLS.
 func healthz(ctx context.Context, address string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/healthz", http.NoBody)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
@@ -24,7 +25,7 @@ import (
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
 )
 
-// asServer in the environment makes the test binary the program itself.
+// asServer is an environment variable that makes the test binary run the program.
 const asServer = "TEST_AS_SERVER"
 
 func TestMain(m *testing.M) {
@@ -34,9 +35,9 @@ func TestMain(m *testing.M) {
 	testmain.Run(m, redistest.StillDialing)
 }
 
-// call runs the program and returns what it printed.
+// call runs the program and returns its exit code and output.
 func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var out, errs bytes.Buffer
 	code = run(ctx, args, &out, &errs)
@@ -56,16 +57,16 @@ func TestHealthcheck(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		args []string
-		want string // empty where all is well
+		want string // empty if the check succeeds
 	}{
 		{"plain", []string{plain.Addr().String()}, ""},
 		{"with TLS", []string{"--tls", encrypted.Addr().String()}, ""},
 		{"with the server's settings", []string{"--tls-cert", c.TLSCert, "--listen", encrypted.Addr().String()}, ""},
 		{"with client certificates", []string{"--metrics", mutual.MetricsAddr().String()}, ""},
-		{"without the one that is needed", []string{"--tls", mutual.Addr().String()}, mutual.Addr().String()},
-		{"no metrics there", []string{"--metrics", plain.Addr().String()}, "404"},
-		{"plain to TLS", []string{encrypted.Addr().String()}, "answers, but not as a server without TLS"},
-		{"TLS to plain", []string{"--tls", plain.Addr().String()}, "answers, but without TLS"},
+		{"without the client certificate", []string{"--tls", mutual.Addr().String()}, mutual.Addr().String()},
+		{"not a metrics address", []string{"--metrics", plain.Addr().String()}, "404"},
+		{"plain to TLS", []string{encrypted.Addr().String()}, "; if it uses TLS, add --tls"},
+		{"TLS to plain", []string{"--tls", plain.Addr().String()}, "; omit --tls and --tls-cert"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -94,7 +95,7 @@ func TestLocal(t *testing.T) {
 	}
 }
 
-// process is the program as a process of its own.
+// process is an instance of the program that runs outside the test process.
 type process struct {
 	cmd  *exec.Cmd
 	addr *net.TCPAddr
@@ -105,11 +106,11 @@ type process struct {
 
 var serving = regexp.MustCompile(`msg=serving address=(\S+)`)
 
-// startProcess starts the program and waits until it serves.
+// startProcess starts the program and waits until it is serving.
 func startProcess(t *testing.T, args ...string) *process {
 	t.Helper()
 	if runtime.GOOS == "windows" {
-		t.Skip("there are no signals to send")
+		t.Skip("signals are not available")
 	}
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -146,7 +147,7 @@ func (p *process) waitFor(t *testing.T, line *regexp.Regexp) {
 	require.Eventually(t, func() bool { return line.MatchString(p.output()) }, 20*time.Second, 5*time.Millisecond, "%s in:\n%s", line, p.output())
 }
 
-// end waits for the process and returns its exit code.
+// end waits for the process to exit and returns its exit code.
 func (p *process) end(t *testing.T) int {
 	t.Helper()
 	ended := make(chan struct{})
@@ -157,7 +158,7 @@ func (p *process) end(t *testing.T) int {
 	select {
 	case <-ended:
 	case <-time.After(20 * time.Second):
-		require.Fail(t, "the process does not end", p.output())
+		require.Fail(t, "the process did not end", p.output())
 	}
 	return p.cmd.ProcessState.ExitCode()
 }
@@ -179,7 +180,8 @@ func TestProcess_Signal(t *testing.T) {
 func TestProcess_SecondSignal(t *testing.T) {
 	t.Parallel()
 	p := startProcess(t, "--store", "memory", "--stop-timeout", "1h")
-	// A stream that only its caller ends: the first signal waits for it.
+	// Keep a stream open that only the client can end, so that the first signal does not
+	// end the process.
 	stream, err := grpc_reflection_v1.NewServerReflectionClient(servertest.Dial(t, p.addr)).ServerReflectionInfo(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, stream.Send(&grpc_reflection_v1.ServerReflectionRequest{
@@ -193,6 +195,17 @@ func TestProcess_SecondSignal(t *testing.T) {
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	assert.Equal(t, exitInterrupted, p.end(t))
 	assert.NotContains(t, p.output(), "msg=stopped")
+}
+
+// Ensure that a signal after the server has stopped does not end it with an error.
+func TestProcess_SignalAfterStop(t *testing.T) {
+	t.Parallel()
+	p := startProcess(t, "--store", "sqlite:"+filepath.Join(t.TempDir(), "store.db"))
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	p.waitFor(t, regexp.MustCompile("msg=stopped"))
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // The process may have ended.
+	assert.Equal(t, 0, p.end(t))
+	assert.NotContains(t, p.output(), "stopped immediately")
 }
 
 func TestRun_RedisAway(t *testing.T) {
@@ -210,7 +223,8 @@ func TestRun_RedisAway(t *testing.T) {
 	}
 }
 
-// Ensure that the server's log warns about a variable that no flag has.
+// Ensure that the server logs a warning about an environment variable that matches no
+// flag.
 func TestRun_Environment(t *testing.T) {
 	t.Setenv("GRIDSTAND_THEME", "dark")
 	assert.Regexp(t, "level=WARN .* id=variable-unknown variable=GRIDSTAND_THEME\n", startProcess(t, "--store", "memory").output())

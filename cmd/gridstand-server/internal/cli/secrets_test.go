@@ -29,9 +29,9 @@ import (
 
 var servingMetrics = regexp.MustCompile(`msg="serving metrics" address=(\S+)`)
 
-// TestNoSecrets runs a server at its most talkative through what can go well and
-// wrong, and looks through everything that it said, to its log, its operators
-// and its callers, for the seeds of games that are not over, for tokens and for Redis's password.
+// TestNoSecrets makes calls that succeed and calls that fail on a server with debug
+// logging. It then searches the log and all output to operators and clients for tokens, the
+// Redis password and the seeds of unfinished games.
 func TestNoSecrets(t *testing.T) {
 	t.Parallel()
 	store := redistest.StartRedis(t)
@@ -84,7 +84,7 @@ func TestNoSecrets(t *testing.T) {
 	watch, err := games.Watch(ctx, &pb.WatchRequest{GameId: solo.GetId(), AfterVersion: proto.Int32(0)})
 	require.NoError(t, err)
 	version, position := solo.GetVersion(), solo.GetPosition()
-	for range 40 { // also faster than allowed
+	for range 40 { // enough moves to exceed the rate limit
 		for _, direction := range position.GetTwenty48().GetLegalMoves()[:1] {
 			moved, err := games.Move(ctx, &pb.MoveRequest{
 				GameId: solo.GetId(), Version: version, Move: &pb.MoveRequest_Direction{Direction: direction},
@@ -101,7 +101,8 @@ func TestNoSecrets(t *testing.T) {
 	note(games.ListGames(ctx, &pb.ListGamesRequest{PlayerId: "me"}))
 	note(games.ListGames(ctx, &pb.ListGamesRequest{}))
 
-	// A log without an end, and one with another's seed, which says so.
+	// Damage two games' logs so that the server reports errors: empty one log, and replace
+	// the seed in the other with the seed of a third game.
 	secrets := map[string][]byte{"token": []byte(secret), "a wrong token": []byte(wrong), "Redis's password": []byte(password)}
 	keys, err := client.Keys(ctx, "game:{*}:log").Result()
 	require.NoError(t, err)
@@ -141,7 +142,7 @@ func TestNoSecrets(t *testing.T) {
 	}
 	store.Kill()
 	note(games.GetGame(ctx, &pb.GetGameRequest{GameId: solo.GetId()}))
-	// What it prints when it crashes.
+	// Also search the stack dump of a crash.
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGQUIT))
 	p.end(t)
 	require.Contains(t, p.output(), "SIGQUIT")
@@ -149,16 +150,16 @@ func TestNoSecrets(t *testing.T) {
 	said.WriteString(p.output())
 
 	everything := said.String()
-	require.Contains(t, everything, base64.StdEncoding.EncodeToString(solo.GetSeedCommitment()), "what is no secret is found")
+	require.Contains(t, everything, base64.StdEncoding.EncodeToString(solo.GetSeedCommitment()), "the search should find a value that is not secret")
 	for name, secret := range secrets {
 		for _, form := range forms(secret) {
-			//nolint:testifylint // NotContains would print all that was said.
-			assert.False(t, strings.Contains(everything, form), "%s was told", name)
+			//nolint:testifylint // NotContains would print the complete output.
+			assert.False(t, strings.Contains(everything, form), "the output contains %s", name)
 		}
 	}
 }
 
-// forms is how a secret may look where it is printed.
+// forms returns a secret in every encoding that the output might contain.
 func forms(secret []byte) []string {
 	list := []string{
 		string(secret), hex.EncodeToString(secret), strings.ToUpper(hex.EncodeToString(secret)),

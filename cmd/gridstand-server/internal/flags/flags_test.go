@@ -17,19 +17,18 @@ import (
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// other holds a value for each flag that is not its default. The limits follow
-// in init.
+// other contains a non-default value for each flag. init adds the limits.
 var other = map[string]string{
-	"listen": "localhost:1", "web": "localhost:2", "web-origins": "https://a.example", "data": "d", "store": "redis://r", "redis": "redis://r", "tls-cert": "c", "tls-key": "k", "tls-client-ca": "a", "metrics": ":9",
+	"listen": "localhost:1", "web": "localhost:2", "web-origins": "https://a.example", "public-url": "https://b.example", "data": "d", "store": "redis://r", "redis": "redis://r", "tls-cert": "c", "tls-key": "k", "tls-client-ca": "a", "metrics": ":9",
 	"pprof": "true", "log-level": "debug", "log-format": "json", "keepalive": "1m",
-	"abandon-after": "1h", "waiting-for": "3h", "min-turn-limit": "1s", "bot-pace": "0s", "exhibition": "off", "keep-finished": "2h", "keep-accounts": "5h",
+	"abandon-after": "1h", "waiting-for": "3h", "min-turn-limit": "1s", "bot-pace": "0s", "exhibition": "off", "daily": "vt100", "keep-finished": "2h", "keep-accounts": "5h",
 	"proxies": "10.0.0.0/8", "reflection": "false", "stop-timeout": "3s", "idle": "4s", "pause-after": "6s", "stall": "5s",
 }
 
 var otherConfig = server.Config{
-	Listen: "localhost:1", Web: "localhost:2", WebOrigins: "https://a.example", Store: "redis://r", Data: "d", TLSCert: "c", TLSKey: "k", TLSClientCA: "a", Metrics: ":9",
+	Listen: "localhost:1", Web: "localhost:2", WebOrigins: "https://a.example", PublicURL: "https://b.example", Store: "redis://r", Data: "d", TLSCert: "c", TLSKey: "k", TLSClientCA: "a", Metrics: ":9",
 	Pprof: true, LogLevel: slog.LevelDebug, LogFormat: "json", Keepalive: time.Minute,
-	AbandonAfter: time.Hour, WaitingFor: 3 * time.Hour, MinTurnLimit: time.Second, KeepFinished: 2 * time.Hour, KeepAccounts: 5 * time.Hour,
+	AbandonAfter: time.Hour, WaitingFor: 3 * time.Hour, Daily: "vt100", MinTurnLimit: time.Second, KeepFinished: 2 * time.Hour, KeepAccounts: 5 * time.Hour,
 	Proxies: "10.0.0.0/8", Reflection: false, StopTimeout: 3 * time.Second, Idle: 4 * time.Second, PauseAfter: 6 * time.Second, Stall: 5 * time.Second,
 }
 
@@ -51,7 +50,7 @@ func TestFlags_Defaults(t *testing.T) {
 	defaults := server.DefaultConfig()
 	flags := flagSet(&defaults)
 
-	// What help calls the defaults, set on a Config that has none.
+	// Apply the default of each flag, as shown in the help, to a zero Config.
 	var fresh server.Config
 	again := flagSet(&fresh)
 	flags.VisitAll(func(f *pflag.Flag) { require.NoError(t, again.Set(f.Name, f.DefValue), f.Name) })
@@ -71,20 +70,18 @@ func TestFlags_EverySetting(t *testing.T) {
 	defaults, changed := reflect.ValueOf(server.DefaultConfig()), reflect.ValueOf(config)
 	for i := range defaults.NumField() {
 		switch name := defaults.Type().Field(i).Name; name {
-		case "OnlyUptime", "Listener", "Logger", "Now": // for programs, not for flags
+		case "OnlyUptime", "Listener", "Logger", "Now", "StoreNow": // set by programs, without flags
 		default:
 			assert.NotEqual(t, defaults.Field(i).Interface(), changed.Field(i).Interface(), "no flag sets %s", name)
 		}
 	}
 }
 
-func TestReadEnvironment(t *testing.T) {
+// Ensure that every flag has a variable, and that the names of --store count as one flag.
+func TestAdd_Variables(t *testing.T) {
 	t.Parallel()
-	environment := func(pairs map[string]string) func(string) (string, bool) {
-		return func(name string) (string, bool) {
-			value, ok := pairs[name]
-			return value, ok
-		}
+	read := func(flags *pflag.FlagSet, variables map[string]string) error {
+		return usage.ReadEnvironment(flags, func(name string) string { return variables[name] })
 	}
 
 	t.Run("every flag", func(t *testing.T) {
@@ -94,51 +91,28 @@ func TestReadEnvironment(t *testing.T) {
 			variables["GRIDSTAND_"+strings.ToUpper(strings.ReplaceAll(name, "-", "_"))] = value
 		}
 		config := server.DefaultConfig()
-		require.NoError(t, ReadEnvironment(flagSet(&config), environment(variables)))
+		require.NoError(t, read(flagSet(&config), variables))
 		assert.Equal(t, otherConfig, config)
 	})
 
-	t.Run("a flag wins", func(t *testing.T) {
-		t.Parallel()
-		config := server.DefaultConfig()
-		flags := flagSet(&config)
-		require.NoError(t, flags.Parse([]string{"--listen", ":1"}))
-		require.NoError(t, ReadEnvironment(flags, environment(map[string]string{
-			"GRIDSTAND_LISTEN": ":2", "GRIDSTAND_REDIS": "redis://r",
-		})))
-		assert.Equal(t, ":1", config.Listen)
-		assert.Equal(t, "redis://r", config.Store)
-	})
-
-	t.Run("a flag wins over its synonym", func(t *testing.T) {
+	t.Run("--store wins over the variable of --redis", func(t *testing.T) {
 		t.Parallel()
 		config := server.DefaultConfig()
 		flags := flagSet(&config)
 		require.NoError(t, flags.Parse([]string{"--store", "memory"}))
-		require.NoError(t, ReadEnvironment(flags, environment(map[string]string{"GRIDSTAND_REDIS": "redis://r"})))
+		require.NoError(t, read(flags, map[string]string{"GRIDSTAND_REDIS": "redis://r"}))
 		assert.Equal(t, "memory", config.Store)
 	})
 
-	t.Run("empty is not set", func(t *testing.T) {
+	t.Run("invalid", func(t *testing.T) {
 		t.Parallel()
 		config := server.DefaultConfig()
-		require.NoError(t, ReadEnvironment(flagSet(&config), environment(map[string]string{"GRIDSTAND_LISTEN": "", "GRIDSTAND_PPROF": ""})))
-		assert.Equal(t, server.DefaultConfig(), config)
-	})
-
-	t.Run("wrong", func(t *testing.T) {
-		t.Parallel()
-		config := server.DefaultConfig()
-		err := ReadEnvironment(flagSet(&config), environment(map[string]string{"GRIDSTAND_LOG_LEVEL": "loud"}))
-		var wrong *usage.Error
-		require.ErrorAs(t, err, &wrong)
+		err := read(flagSet(&config), map[string]string{"GRIDSTAND_LOG_LEVEL": "loud"})
 		assert.EqualError(t, err, `GRIDSTAND_LOG_LEVEL: must be debug, info, warn or error, not "loud"`)
-		err = ReadEnvironment(flagSet(&config), environment(map[string]string{"GRIDSTAND_REFLECTION": "maybe"}))
-		assert.EqualError(t, err, `GRIDSTAND_REFLECTION must be true or false, not "maybe"`)
-		err = ReadEnvironment(flagSet(&config), environment(map[string]string{
+		err = read(flagSet(&config), map[string]string{
 			"GRIDSTAND_STORE": "redis://:sesame@r", "GRIDSTAND_REDIS": "redis://:opensesame@r",
-		}))
-		assert.EqualError(t, err, "GRIDSTAND_STORE: names another store than --redis (GRIDSTAND_REDIS); give only one of them")
+		})
+		assert.EqualError(t, err, "GRIDSTAND_STORE: names a different store from --redis (GRIDSTAND_REDIS); set only one of them")
 	})
 }
 
@@ -159,5 +133,5 @@ func TestStore(t *testing.T) {
 	}
 	config := server.DefaultConfig()
 	err := usage.Flag(nil, flagSet(&config).Parse([]string{"--redis", "redis://:sesame@a", "--store", "memory"}))
-	assert.EqualError(t, err, "--store: names another store than --redis (GRIDSTAND_REDIS); give only one of them")
+	assert.EqualError(t, err, "--store: names a different store from --redis (GRIDSTAND_REDIS); set only one of them")
 }

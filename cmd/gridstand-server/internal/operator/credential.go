@@ -18,16 +18,17 @@ func sshCredential() *cobra.Command {
 		Use:   "ssh-credential",
 		Short: "Create, list and revoke the credentials of SSH hosts",
 		Long: `Creates, lists and revokes the service credentials with which SSH hosts
-("gridstand ssh-host") act for the players of SSH keys. A host with a credential can
-play for every player who has a key, and cannot read or replace tokens. Give each host
-one of its own, and list the host's address in the servers' --proxies.
+("gridstand ssh-host") act for the players of SSH keys. A host with a credential
+can play for every player who has a key, but cannot read or replace tokens. Give
+each host its own credential, and add the host's address to the servers'
+--proxies.
 
-Servers may run.`,
+Servers may keep running.`,
 	}
 	var file string
 	create := command(&cobra.Command{
 		Use:   "create <name>",
-		Short: "Create a credential and print it, once",
+		Short: "Create a credential and print it once",
 		Long: `Creates a credential and prints it. The store keeps only a digest: it cannot be
 printed again. Keep it in a file that only the SSH host can read:
 
@@ -40,10 +41,11 @@ printed again. Keep it in a file that only the SSH host can read:
 		credential, err := operator.CreateCredential(cmd.Context(), args[0])
 		if err == nil {
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), credential)
+			note(cmd, operator, "%s: created", args[0])
 		}
 		return err
 	})
-	create.Flags().StringVar(&file, "file", "", "write it to this `file`, which only its owner can read; if the file exists, do nothing")
+	create.Flags().StringVar(&file, "file", "", "write the credential to this `file`, which only its owner can read; do nothing if the file exists")
 	cmd.AddCommand(
 		create,
 		command(&cobra.Command{
@@ -58,17 +60,20 @@ printed again. Keep it in a file that only the SSH host can read:
 			for _, c := range all {
 				fmt.Fprintf(table, "%s\tcreated %s\n", c.Name, c.Created.Format(time.RFC3339))
 			}
+			note(cmd, operator, "%s", count(len(all), "credential"))
 			return table.Flush()
 		}),
 		command(&cobra.Command{
 			Use:   "revoke <name>",
 			Short: "Revoke a credential",
-			Long: `Revokes a credential. Servers that run stop accepting it within two seconds; games that
-are being watched with it are shown until the watcher leaves.`,
+			Long: `Revokes a credential. Running servers stop accepting it within two seconds, but
+games that are already being watched with it remain visible until the watcher
+leaves.`,
 		}, server.Operate, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
 			err := operator.RevokeCredential(cmd.Context(), args[0])
 			if err == nil {
 				_, err = fmt.Fprintln(cmd.OutOrStdout(), args[0]+": revoked")
+				note(cmd, operator, "%s: revoked", args[0])
 			}
 			return err
 		}),
@@ -76,12 +81,13 @@ are being watched with it are shown until the watcher leaves.`,
 	return cmd
 }
 
-// createInto creates a credential and writes it to a new file. It does nothing if the
-// file exists, so that containers may do it at each start.
+// createInto creates a credential and writes it to a new file. If the file exists,
+// createInto leaves it unchanged, so the command is safe to run every time a container
+// starts.
 func createInto(cmd *cobra.Command, operator *server.Operator, name, file string) error {
 	out, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		_, err := fmt.Fprintln(cmd.OutOrStdout(), file+": exists already")
+		_, err := fmt.Fprintln(cmd.OutOrStdout(), file+": already exists")
 		return err
 	}
 	if err != nil {
@@ -93,6 +99,8 @@ func createInto(cmd *cobra.Command, operator *server.Operator, name, file string
 	}
 	if err = errors.Join(err, out.Close()); err != nil {
 		_ = os.Remove(file)
+	} else {
+		note(cmd, operator, "%s: created", name)
 	}
 	return err
 }

@@ -1,11 +1,12 @@
-// Package operator has the commands that an operator runs on the store, beside the
-// servers.
+// Package operator contains the commands that an operator runs on the store.
 package operator
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,19 +17,19 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// Commands returns the commands.
+// Commands returns the operator commands, for use as subcommands.
 func Commands() []*cobra.Command {
-	// The name of quarantine before; scripts may still use it.
+	// fence is the earlier name of quarantine, which scripts may still use.
 	fence := quarantine()
 	fence.Use, fence.Hidden = "fence [game]...", true
-	return []*cobra.Command{backup(), copyStore(), rebuild(), hide(), unhide(), quarantine(), fence, sshCredential()}
+	return []*cobra.Command{backup(), copyStore(), rebuild(), hide(), unhide(), quarantine(), fence, identical(), sshCredential()}
 }
 
-// open is server.Operate or server.OperateAlone.
+// open is server.Operate or server.OperateAlone, which open a store for an operator.
 type open func(context.Context, server.Config) (*server.Operator, error)
 
-// command makes a command of work on the store: do, with the arguments.
-// It has the servers' flags that say where and for how long things are kept.
+// command makes cmd open the store and run do with the command's arguments. It also adds
+// the server's flags for the store and for data retention.
 func command(cmd *cobra.Command, open open, do func(*cobra.Command, *server.Operator, []string) error) *cobra.Command {
 	config := server.DefaultConfig()
 	cmd.RunE = func(cmd *cobra.Command, given []string) error {
@@ -37,35 +38,57 @@ func command(cmd *cobra.Command, open open, do func(*cobra.Command, *server.Oper
 			return err
 		}
 		defer operator.Close()
-		return do(cmd, operator, given)
+		err = do(cmd, operator, given)
+		var wrong *usage.Error
+		if err != nil && !errors.As(err, &wrong) {
+			err = fmt.Errorf("%s: %w", operator.Store(), err)
+		}
+		return err
 	}
 	set := cmd.Flags()
 	flags.Store(set, &config.Store)
 	flags.Data(set, &config.Data)
-	flags.AbandonAfter(set, &config.AbandonAfter)
-	flags.KeepFinished(set, &config.KeepFinished)
-	flags.KeepAccounts(set, &config.KeepAccounts)
+	flags.Retention(set, &config)
 	flags.NameVariables(set)
 	return cmd
+}
+
+// note prints a line that names the store. It prints to standard error, because scripts may
+// parse standard output.
+func note(cmd *cobra.Command, operator *server.Operator, format string, args ...any) {
+	fmt.Fprintf(cmd.ErrOrStderr(), format+" in %s\n", append(args, operator.Store())...)
+}
+
+// count returns n followed by noun, in the plural unless n is 1.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 func backup() *cobra.Command {
 	config := server.DefaultConfig()
 	cmd := &cobra.Command{
 		Use:   "backup <file>",
-		Short: "Copy the file with all games into a new file, also while the server runs",
-		Long: `Copies the file with all games, accounts and scores into a new file, which must not
-exist. The server may run: the copy is of one moment. It contains the seeds of open
-games, so only its owner can read it.
+		Short: "Copy the file with all games, even while its server is running",
+		Long: `Copies the file with all games, accounts and scores into a new file, which must
+not exist. The server may be running: the copy is a consistent snapshot. It
+contains the seeds of open games, so only its owner can read it.
 
-To restore it, stop the server, delete the files beside the server's file whose names
-end in -wal and -shm, and put the copy in its place. Then
+To restore it, stop the server, delete the files next to the server's file whose
+names end in -wal and -shm, and replace the server's file with the copy. Then,
+with the server's --data or --store,
 
     gridstand-server quarantine --before now
 
-freezes the open games, which may have lost moves.`,
+freezes the open games, which may have lost moves. Then start the server.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return server.Backup(cmd.Context(), config, args[0])
+			b, err := server.Backup(cmd.Context(), config, args[0])
+			if err == nil {
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s copied from %s to %s, %d bytes\n", count(int(b.Games), "game"), b.Store, b.File, b.Bytes)
+			}
+			return err
 		},
 	}
 	set := cmd.Flags()
@@ -80,16 +103,17 @@ func copyStore() *cobra.Command {
 	var from, to string
 	cmd := &cobra.Command{
 		Use:   "copy",
-		Short: "Copy everything into an empty store, from a file to a Redis or back",
-		Long: `Copies all games, accounts and scores from one store into another, empty one: from a
-file to a Redis, when one server is no longer enough, from a Redis to a file, or
-between two of the same kind. All servers of both must be stopped. Clients notice
-nothing: games keep their ids and versions, and tokens stay valid.
+		Short: "Copy everything from one store into an empty one",
+		Long: `Copies all games, accounts and scores from one store into another, empty one:
+from a file to a Redis if one server is no longer enough, from a Redis to a
+file, or between two stores of the same kind. All servers of both must be
+stopped. Clients are not affected: games keep their ids and versions, and tokens
+stay valid.
 
     gridstand-server copy --from sqlite: --to redis://localhost:6379/0`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if from == "" || to == "" {
-				return usage.Errorf("--from and --to must name two stores")
+				return usage.Errorf("--from and --to must each name a store")
 			}
 			config.Store = from
 			last := time.Now()
@@ -109,56 +133,68 @@ nothing: games keep their ids and versions, and tokens stay valid.
 	}
 	set := cmd.Flags()
 	flags.Data(set, &config.Data)
-	flags.AbandonAfter(set, &config.AbandonAfter)
-	flags.KeepFinished(set, &config.KeepFinished)
-	flags.KeepAccounts(set, &config.KeepAccounts)
-	set.StringVar(&from, "from", "", "`store` to copy, as --store of a server names it")
+	flags.Retention(set, &config)
+	set.StringVar(&from, "from", "", "`store` to copy, in the form of the server's --store")
 	set.StringVar(&to, "to", "", "empty `store` to copy to")
 	flags.NameVariables(set)
 	return cmd
 }
 
-// progressEvery is how often copy says how far it is.
+// progressEvery is the interval between copy's progress reports.
 const progressEvery = 5 * time.Second
 
 func rebuild() *cobra.Command {
 	return command(&cobra.Command{
 		Use:   "rebuild",
-		Short: "Derive leaderboards and lists again from the games' logs",
-		Long: `Derives leaderboards and lists again from the logs of all games that are still
-kept. Servers may run at the same time if the store is a Redis; a file needs its
-server stopped.
+		Short: "Rebuild leaderboards and lists from the games' logs",
+		Long: `Rebuilds leaderboards and lists from the logs of all stored games. If the store
+is Redis, servers may keep running; if it is a file, its server must be
+stopped.
 
-Entries that no log has are removed from the leaderboards, missing ones are added,
-and open games get a job in the scheduler's queue if they have none. Scores that
-counted by earlier rules and do not by today's are removed, too: those of Tribolo
-games with more than one human seat. Accounts that were created before
-accounts expired expire from now on, after --keep-accounts. Players who are hidden stay hidden.`,
+Leaderboard entries without a log are removed, missing entries are added, and
+open games without a job in the scheduler's queue get one. Scores that no longer
+count under the current rules are also removed: those of Tribolo games with more
+than one human seat. Hidden players stay hidden.`,
 	}, server.OperateAlone, func(cmd *cobra.Command, operator *server.Operator, _ []string) error {
 		r, err := operator.Rebuild(cmd.Context())
-		fmt.Fprintf(cmd.OutOrStdout(), "%d games read, %d of them over; %d entries taken off the leaderboards.\n", r.Games, r.Finished, r.Pruned)
+		fmt.Fprintf(cmd.OutOrStdout(), "%s read, %d of them finished; %d entries removed from the leaderboards.\n", count(r.Games, "game"), r.Finished, r.Pruned)
 		if r.Recounted > 0 {
-			fmt.Fprintf(cmd.OutOrStdout(), "%d leaderboards had a wrong count.\n", r.Recounted)
+			fmt.Fprintf(cmd.OutOrStdout(), "%s had a wrong count.\n", count(r.Recounted, "leaderboard"))
 		}
 		if r.Unknown > 0 {
-			fmt.Fprintf(cmd.OutOrStdout(), "%d games are left to a newer server.\n", r.Unknown)
+			fmt.Fprintf(cmd.OutOrStdout(), "%s can be read only by a newer server.\n", count(r.Unknown, "game"))
 		}
 		if len(r.Damaged) > 0 {
-			fmt.Fprintf(cmd.OutOrStdout(), "%d games are damaged:\n%s\n", len(r.Damaged), strings.Join(r.Damaged, "\n"))
+			printDamaged(cmd.OutOrStdout(), r)
+		}
+		if err == nil {
+			note(cmd, operator, "leaderboards and lists rebuilt")
 		}
 		return err
 	})
+}
+
+// printDamaged prints the damaged games, and which of them were quarantined.
+func printDamaged(out io.Writer, r server.Rebuilt) {
+	fmt.Fprintf(out, "%s, damaged or quarantined:\n", count(len(r.Damaged), "game"))
+	for _, id := range r.Damaged {
+		if slices.Contains(r.Quarantined, id) {
+			id += " (quarantined)"
+		}
+		fmt.Fprintln(out, id)
+	}
 }
 
 func hide() *cobra.Command {
 	return command(&cobra.Command{
 		Use:   "hide <player>",
 		Short: "Hide a player, by name or id, from leaderboards and lists",
-		Long: `Hides a player, by name or id: removes the player from all leaderboards, also when
-they are rebuilt, and the player's games from the public lists. The player can go
-on playing, and clients that have the id of a game can watch it.`,
+		Long: `Hides a player, by name or id: removes the player from all leaderboards,
+including rebuilt ones, and standings, and the player's games from the public
+lists. The player can continue to play and to enter races, and clients that have
+the id of a game can watch it.`,
 	}, server.Operate, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
-		return told(cmd, "hidden")(operator.Hide(cmd.Context(), args[0]))
+		return printPlayer(cmd, operator, "hidden")(operator.Hide(cmd.Context(), args[0]))
 	})
 }
 
@@ -166,18 +202,58 @@ func unhide() *cobra.Command {
 	return command(&cobra.Command{
 		Use:   "unhide <player>",
 		Short: "Show a hidden player again",
-		Long: `Shows a hidden player again, by name or id. The results of the player's games that
-are still kept are put on the leaderboards.`,
+		Long: `Shows a hidden player again, by name or id. The results of the player's stored
+games return to the leaderboards.`,
 	}, server.Operate, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
-		return told(cmd, "shown again")(operator.Unhide(cmd.Context(), args[0]))
+		return printPlayer(cmd, operator, "shown again")(operator.Unhide(cmd.Context(), args[0]))
 	})
 }
 
-// told says what was done with a player.
-func told(cmd *cobra.Command, what string) func(name, id string, err error) error {
+func identical() *cobra.Command {
+	var variant string
+	cmd := command(&cobra.Command{
+		Use:   "identical <challenge>|daily",
+		Short: "List attempts at a challenge that begin with the same 100 moves",
+		Long: `Lists the attempts in the standings of today's daily game, or of a challenge
+given by its id, that begin with the same 100 moves: one line for each group,
+with the ids of the games. The server cannot prevent players from first seeing
+the tiles with another account, but two people do not find the same 100 moves by
+chance. "hide" removes a player from all leaderboards.
+
+Servers may keep running.`,
+	}, server.Operate, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
+		var groups [][]string
+		var err error
+		if args[0] == "daily" {
+			groups, err = operator.IdenticalDaily(cmd.Context(), variant)
+		} else {
+			groups, err = operator.Identical(cmd.Context(), args[0])
+		}
+		switch {
+		case errors.Is(err, server.ErrNoChallenge) && args[0] == "daily":
+			return fmt.Errorf("there is no daily game of %q today", variant)
+		case errors.Is(err, server.ErrNoChallenge):
+			return fmt.Errorf("there is no challenge with the id %q", args[0])
+		}
+		for _, games := range groups {
+			fmt.Fprintln(cmd.OutOrStdout(), strings.Join(games, " "))
+		}
+		if err == nil {
+			note(cmd, operator, "%s of identical attempts", count(len(groups), "group"))
+		}
+		return err
+	})
+	cmd.Flags().StringVar(&variant, "variant", "classic", "`variant` of the daily game")
+	return cmd
+}
+
+// printPlayer returns a function that reports a change to a player. what describes the
+// change.
+func printPlayer(cmd *cobra.Command, operator *server.Operator, what string) func(name, id string, err error) error {
 	return func(name, id string, err error) error {
 		if err == nil {
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s, id %s: %s\n", name, id, what)
+			note(cmd, operator, "1 player %s", what)
 		}
 		return err
 	}
@@ -188,20 +264,21 @@ func quarantine() *cobra.Command {
 	cmd := command(&cobra.Command{
 		Use:   "quarantine [game]...",
 		Short: "Freeze games whose moves the store may have lost",
-		Long: `Freezes unfinished games whose moves the store may have lost, for example after it
-was restored from an older copy. A frozen game is reported as damaged, takes no more
-moves, and is deleted after --keep-finished.
+		Long: `Freezes unfinished games whose moves the store may have lost, for example after
+it was restored from an older copy. A frozen game is reported as damaged, takes
+no more moves, and is deleted after --keep-finished.
 
-Servers that ran before and after a rollback find such games themselves. If no
-server ran before it, it is not known which games lost moves: quarantine all of them
-before you start the servers on the restored copy:
+Servers that were running before and after a rollback find such games
+themselves. If no server was running before it, the affected games are unknown:
+quarantine all of them before you start the servers on the restored copy:
 
     gridstand-server quarantine --before now
 
-Prints the id of each game.`,
+Prints the id of each game on standard output, and the store and the number of
+games on standard error.`,
 	}, server.Operate, func(cmd *cobra.Command, operator *server.Operator, args []string) error {
 		if (before != "") == (len(args) > 0) {
-			return usage.Errorf("give either the ids of games, or --before")
+			return usage.Errorf("give either game ids or --before")
 		}
 		if before != "" {
 			return quarantineBefore(cmd, operator, before)
@@ -214,17 +291,18 @@ Prints the id of each game.`,
 }
 
 func quarantineBefore(cmd *cobra.Command, operator *server.Operator, text string) error {
-	var at time.Time // stands for now
+	var at time.Time // the zero time means now
 	if text != "now" {
 		var err error
 		if at, err = time.Parse(time.RFC3339, text); err != nil {
-			return usage.Errorf(`--before: %q is no time like 2026-11-20T18:00:00Z, and not "now"`, text)
+			return usage.Errorf(`--before must be a time such as 2026-11-20T18:00:00Z, or "now", not %q`, text)
 		}
 	}
 	ids, err := operator.QuarantineBefore(cmd.Context(), at)
 	for _, id := range ids {
 		fmt.Fprintln(cmd.OutOrStdout(), id)
 	}
+	note(cmd, operator, "%s quarantined", count(len(ids), "game"))
 	return err
 }
 
@@ -236,6 +314,9 @@ func quarantineGames(cmd *cobra.Command, operator *server.Operator, gameIDs []st
 			continue
 		}
 		fmt.Fprintln(cmd.OutOrStdout(), id)
+	}
+	if done := len(gameIDs) - len(failed); done > 0 {
+		note(cmd, operator, "%s quarantined", count(done, "game"))
 	}
 	return errors.Join(failed...)
 }

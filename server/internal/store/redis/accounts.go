@@ -31,20 +31,20 @@ var (
 )
 
 const (
-	// claimSeconds is how long a name stays claimed by a call that ended before it
-	// wrote the account: longer than any call takes.
+	// claimSeconds is how long a name stays claimed if the call that claimed it fails
+	// before writing the account. No call takes that long.
 	claimSeconds = 60
 	permanent    = 0
 )
 
-// accounts are in these keys. The braces are literal, so that one player's keys share
-// a cluster slot.
+// accounts implements store.Accounts with these keys. The braces are literal, so that one
+// player's keys share a cluster slot.
 //
 //	player:{<id>}                   hash: name, secret (digest), bot, created
-//	player:{<id>}:open              sorted set of game ids by the time since which they count
-//	player:{<id>}:keys              hash: fingerprint of an SSH key to time added and comment
-//	player:ssh-key:{<fingerprint>}  id of the player to whom a key is linked; see keys
-//	player-name:{<lower-case name>} id of the player who holds the name
+//	player:{<id>}:open              sorted set of game IDs by the time of reservation
+//	player:{<id>}:keys              hash: fingerprint of an SSH key → time added and comment
+//	player:ssh-key:{<fingerprint>}  ID of the player that the key is linked to (see type keys)
+//	player-name:{<lower-case name>} ID of the player who holds the name
 type accounts struct{ client goredis.UniversalClient }
 
 func playerKey(playerID string) string { return "player:{" + playerID + "}" }
@@ -57,7 +57,7 @@ func (a accounts) Get(ctx context.Context, ids []string) (map[string]store.Accou
 		replies[i] = pipe.HMGet(ctx, playerKey(id), accountFields...)
 	}
 	if len(ids) > 0 {
-		_, _ = pipe.Exec(ctx) // Each command has its own error.
+		_, _ = pipe.Exec(ctx) // The loop below checks each command's error.
 	}
 	found := make(map[string]store.Account, len(ids))
 	for i, id := range ids {
@@ -84,15 +84,16 @@ func (a accounts) Holder(ctx context.Context, name string) (string, error) {
 	return holder, failed(err)
 }
 
-// Create claims the name for a while, writes the account, and then claims the name
-// permanently: name and account are in different slots of a cluster.
+// Create claims the name temporarily, writes the account, and then claims the name
+// permanently. It needs these steps because the name and the account may be in different
+// cluster slots.
 func (a accounts) Create(ctx context.Context, account store.Account, keep time.Duration) (store.Account, error) {
 	holder, lasting, err := a.claim(ctx, account.Name, account.ID, claimSeconds)
 	if err != nil {
 		return store.Account{}, err
 	}
-	// Another account holds the name, or this one has held it since an earlier call.
-	// It may have expired: creating it again must not revive it.
+	// Another account holds the name, or this one has held it since an earlier call and
+	// may have expired since. An expired account must not be recreated.
 	if holder != account.ID || lasting {
 		return a.holding(ctx, holder)
 	}
@@ -116,41 +117,37 @@ func (a accounts) Create(ctx context.Context, account store.Account, keep time.D
 	return a.holding(ctx, holder)
 }
 
-// claim claims a name for an account unless it is taken. It returns the id that holds
-// the name, and whether permanently.
+// claim claims a name for an account unless it is taken. It returns the ID of the account
+// that holds the name, and whether the claim is permanent.
 func (a accounts) claim(ctx context.Context, name, id string, seconds int) (holder string, lasting bool, err error) {
 	reply, err := claimNameScript.Run(ctx, a.client, []string{nameKey(name)}, id, seconds).StringSlice()
 	if err != nil {
 		return "", false, failed(err)
 	}
 	if len(reply) != 2 {
-		return "", false, store.Failed(store.Corrupt, "a claim of a name has a reply of %d", len(reply))
+		return "", false, store.Failed(store.Corrupt, "claim_name.lua returned %d values", len(reply))
 	}
 	return reply[0], reply[1] == "1", nil
 }
 
-// holding returns the account that holds a name.
+// holding returns the account with the given ID, which holds the requested name.
 func (a accounts) holding(ctx context.Context, id string) (store.Account, error) {
 	found, err := a.Get(ctx, []string{id})
 	if err != nil {
 		return store.Account{}, err
 	}
 	account, ok := found[id]
-	if !ok { // It is being created, or has expired.
+	if !ok { // The account is still being created, or it has expired.
 		return store.Account{}, store.ErrNameHeld
 	}
 	return account, nil
 }
 
-// write stores an account unless it exists, and returns what is stored and whether this
-// call stored it.
+// write stores an account unless it already exists. It returns the stored account, and
+// whether this call stored it.
 func (a accounts) write(ctx context.Context, account store.Account, keep time.Duration) (store.Account, bool, error) {
-	bot := "0"
-	if account.Bot {
-		bot = "1"
-	}
 	values, err := createAccountScript.Run(ctx, a.client, []string{playerKey(account.ID)},
-		account.Name, account.Secret, bot, keep.Milliseconds()).Slice()
+		account.Name, account.Secret, account.Bot, keep.Milliseconds()).Slice()
 	if err != nil {
 		return store.Account{}, false, failed(err)
 	}
@@ -159,11 +156,12 @@ func (a accounts) write(ctx context.Context, account store.Account, keep time.Du
 	return stored, wrote, err
 }
 
-// accountFields are the fields of an account's hash, in the order in which
-// parseAccount takes them.
+// accountFields are the fields of an account's hash, in the order that parseAccount
+// expects.
 var accountFields = []string{"name", "secret", "bot", "created"}
 
-// parseAccount reads the values of accountFields. It returns false if there is no hash.
+// parseAccount reads the values of accountFields. It returns false if the hash does not
+// exist.
 func parseAccount(id string, values []any) (store.Account, bool, error) {
 	if len(values) >= len(accountFields) && values[0] == nil {
 		return store.Account{}, false, nil
@@ -175,12 +173,12 @@ func parseAccount(id string, values []any) (store.Account, bool, error) {
 			texts[i], ok = values[i].(string)
 		}
 		if !ok {
-			return store.Account{}, false, store.Failed(store.Corrupt, "player %s is stored without %s", id, field)
+			return store.Account{}, false, store.Failed(store.Corrupt, "the account of player %s has no %s", id, field)
 		}
 	}
 	created, err := strconv.ParseInt(texts[3], 10, 64)
 	if err != nil {
-		return store.Account{}, false, store.Failed(store.Corrupt, "player %s has no time of creation: %w", id, err)
+		return store.Account{}, false, store.Failed(store.Corrupt, "the account of player %s has no time of creation: %w", id, err)
 	}
 	return store.Account{
 		ID: id, Name: texts[0], Secret: texts[1], Bot: texts[2] == "1", Created: time.UnixMilli(created).UTC(),
@@ -192,8 +190,8 @@ func (a accounts) SetSecret(ctx context.Context, id, secret string) (bool, error
 	return found, failed(err)
 }
 
-// Renew renews the owners of keys after the accounts, which then never have a key for
-// longer than its owner is known.
+// Renew renews key owners after the accounts, so that the owner of a key never expires
+// before the account that lists the key.
 func (a accounts) Renew(ctx context.Context, keep time.Duration, ids ...string) error {
 	if keep <= 0 || len(ids) == 0 {
 		return nil
@@ -230,7 +228,7 @@ func (a accounts) RenewLasting(ctx context.Context, keep time.Duration) error {
 			ttls[i] = pipe.PTTL(ctx, key)
 		}
 		if _, err := pipe.Exec(ctx); err != nil {
-			return fmt.Errorf("reading when accounts expire: %w", failed(err))
+			return fmt.Errorf("reading the expiry of accounts: %w", failed(err))
 		}
 		var lasting []string
 		for i, key := range keys {

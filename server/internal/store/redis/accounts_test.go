@@ -19,7 +19,7 @@ import (
 
 const keepAccounts = 90 * 24 * time.Hour
 
-// Ensure that a name is held permanently, and an account expires.
+// Ensure that a name is held permanently, and that an account expires.
 func TestAccounts_Keys(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartMiniredis(t)
@@ -37,10 +37,11 @@ func TestAccounts_Keys(t *testing.T) {
 	assert.Equal(t, []string{name}, client.Keys(ctx, "*").Val())
 	_, err = accounts.SetSecret(ctx, ann.ID, "digest")
 	require.NoError(t, err)
-	assert.Zero(t, client.Exists(ctx, player).Val(), "a secret makes no account")
+	assert.Zero(t, client.Exists(ctx, player).Val(), "a secret alone creates no account")
 }
 
-// Ensure that RenewLasting has only accounts expire, and none that expires already.
+// Ensure that RenewLasting sets an expiry on accounts only, and only on accounts that
+// have none.
 func TestAccounts_RenewLasting_Keys(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client goredis.UniversalClient) {
@@ -61,14 +62,14 @@ func TestAccounts_RenewLasting_Keys(t *testing.T) {
 	})
 }
 
-// Ensure that a call that ended after it claimed the name is finished by its
-// repetition, and that it blocks the name for others for a minute at most.
+// Ensure that repeating a call that ended after it claimed the name completes it, and
+// that the claim keeps other accounts from taking the name for at most a minute.
 func TestAccounts_Create_Interrupted(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client goredis.UniversalClient) {
 		ctx, accounts := t.Context(), on(t, client).Accounts
 		ann := store.Account{ID: id.New(), Name: "Ann", Secret: "digest"}
-		// What the call leaves behind when it dies: its claim and no account.
+		// An interrupted call leaves behind a claim without an account.
 		require.NoError(t, client.Set(ctx, "player-name:{ann}", ann.ID, time.Minute).Err())
 
 		_, err := accounts.Create(ctx, store.Account{ID: id.New(), Name: "ann"}, keepAccounts)
@@ -82,8 +83,8 @@ func TestAccounts_Create_Interrupted(t *testing.T) {
 	})
 }
 
-// Ensure that a call that ended after it wrote the account is finished by its
-// repetition, also if the secret was replaced in between.
+// Ensure that repeating a call that ended after it wrote the account completes it, even
+// if the secret has been replaced since.
 func TestAccounts_Create_InterruptedLater(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client goredis.UniversalClient) {
@@ -101,7 +102,7 @@ func TestAccounts_Create_InterruptedLater(t *testing.T) {
 	})
 }
 
-// Ensure that a name is free again if the call that claimed it was not repeated.
+// Ensure that a name becomes free if the call that claimed it is not repeated.
 func TestAccounts_Create_ClaimExpires(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartMiniredis(t)
@@ -115,14 +116,14 @@ func TestAccounts_Create_ClaimExpires(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// Ensure that a call that hung until its claim expired does not leave a second account
-// of the name behind.
+// Ensure that a call that hung until its claim expired does not leave behind a second
+// account with the same name.
 func TestAccounts_Create_TooLate(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client goredis.UniversalClient) {
 		ctx, other := t.Context(), id.New()
 		hooked := redistest.NewClient(t, addrOf(t, client))
-		hooked.AddHook(afterScript{calls: 2, do: func() { // The claim, then the account.
+		hooked.AddHook(afterScript{calls: 2, do: func() { // The first script that runs claims the name, the second writes the account.
 			assert.NoError(t, client.Set(ctx, "player-name:{ann}", other, 0).Err())
 		}})
 		s, err := redis.New(redis.Clients{Appends: hooked, Calls: hooked, Background: hooked, Once: hooked})
@@ -134,7 +135,7 @@ func TestAccounts_Create_TooLate(t *testing.T) {
 	})
 }
 
-// Ensure that an account that cannot be read is told apart from a missing one.
+// Ensure that an unreadable account is not mistaken for a missing one.
 func TestAccounts_Corrupt(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client goredis.UniversalClient) {
@@ -153,7 +154,7 @@ func TestAccounts_Corrupt(t *testing.T) {
 	})
 }
 
-// Ensure that an error of Redis is one of the store.
+// Ensure that every error from Redis is returned as a *store.Error.
 func TestAccounts_Failed(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartMiniredis(t)
@@ -167,7 +168,7 @@ func TestAccounts_Failed(t *testing.T) {
 	}
 }
 
-// on returns a store on a client's Redis.
+// on returns a store that uses the same Redis server as client.
 func on(t *testing.T, client goredis.UniversalClient) *store.Store {
 	t.Helper()
 	return storetest.OnRedis(t, addrOf(t, client))
@@ -180,7 +181,8 @@ func addrOf(t *testing.T, client goredis.UniversalClient) string {
 	return single.Options().Addr
 }
 
-// afterScript calls do once, after the given number of scripts have run.
+// afterScript is a hook that calls do once, after the given number of scripts have
+// succeeded.
 type afterScript struct {
 	calls int32
 	do    func()

@@ -1,11 +1,11 @@
--- Ends a lease, unless the job was enqueued or leased again since.
+-- Ends a lease, unless the job was enqueued or leased again in the meantime.
 --
--- KEYS[1]  due, a sorted set: game id by Unix milliseconds
--- ARGV[1]  game id
--- ARGV[2]  the lease: when it expires
--- ARGV[3]  when the job is due next in Unix milliseconds, '' for never
+-- KEYS[1]  due, a sorted set: game ID by Unix milliseconds
+-- ARGV[1]  game ID
+-- ARGV[2]  the time at which the lease expires, which identifies the lease
+-- ARGV[3]  the time in Unix milliseconds at which the job is due next, '' for never
 --
--- Reply: 1 if the job was set or removed, 0 if the lease has ended.
+-- Reply: 1 if the job was rescheduled or removed, 0 if the lease has ended.
 
 local at = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not at or tonumber(at) ~= tonumber(ARGV[2]) then return 0 end

@@ -1,34 +1,35 @@
--- Appends one entry to a game's log, if it still ends with the entry that the
+-- Appends one entry to a game's log, if the log still ends with the entry that the
 -- new one builds on.
 --
 -- KEYS[1]  the log, a stream
 -- KEYS[2]  the meta hash of the same game: last (ID of the last entry), time
 --          (of the last entry), head (what lists show)
--- ARGV[1]  ID of the last entry that the new one builds on, '' for none
+-- ARGV[1]  ID of the last entry that the new one builds on, '' if it is the first
 -- ARGV[2]  ID of the new entry, version-digest
 -- ARGV[3]  the entry
--- ARGV[4]  the head that goes with it
--- ARGV[5]  the command that publishes, publish, or spublish on a cluster
--- ARGV[6]  earliest time of the entry in Unix milliseconds, left out for any
--- ARGV[7]  latest time of the entry in Unix milliseconds, left out or '' for any
--- ARGV[8]  the game's seed, with the first entry alone
+-- ARGV[4]  the head that belongs to it
+-- ARGV[5]  the command that publishes: publish, or spublish on a cluster
+-- ARGV[6]  earliest time of the entry in Unix milliseconds; omitted for no limit
+-- ARGV[7]  latest time of the entry in Unix milliseconds, omitted or '' for no limit
+-- ARGV[8]  the game's seed, with the first entry only
 --
--- Reply: 'time' or 'time watchers'  appended; time in Unix milliseconds, and
---                                   what meta says of watchers (audience.lua)
---        {'moved', last, entry}  the log ends with the ID last ('' when it is
---                                empty); entry is what stands at the version of
---                                ARGV[2] as XRANGE gives it, or nothing
---        {'early', time}         it is not ARGV[6] yet
+-- Reply: 'time' or 'time watchers'  appended; time in Unix milliseconds, and the
+--                                   watchers field of meta (audience.lua)
+--        {'moved', last, entry}  the log ends with the ID last ('' if it is empty);
+--                                entry is the entry with the version of ARGV[2] in
+--                                the format of XRANGE, or false if missing
+--        {'early', time}         ARGV[6] has not been reached
 --        {'late', time}          ARGV[7] has passed
 --        {'broken'}              log and meta contradict each other
 --
--- Invariant: the entries of a log have the versions 1, 2, 3, … without a gap,
--- each was appended to the one that its digest builds on, and meta is that of
--- the last. Where the reply is a table, nothing was written. After XADD only
--- pcall: an error there would deny an entry that is in the log.
+-- Invariant: the entries of a log have the versions 1, 2, 3, … without gaps, each
+-- directly follows the entry that its digest builds on, and meta belongs to the
+-- last one. If the reply is a table, nothing was written. After XADD the script
+-- uses pcall only: after an error there, the caller would believe that the entry is
+-- not in the log.
 --
--- Every move runs this script. Numbers stay strings, since each conversion takes
--- as long as a small command.
+-- Every move runs this script. Numbers stay strings because a conversion takes as
+-- long as a small command.
 
 local log, meta, new, entry = KEYS[1], KEYS[2], ARGV[2], ARGV[3]
 local version = string.match(new, '^%d+')
@@ -40,8 +41,9 @@ if last ~= ARGV[1] then
   return {'moved', last, standing[1] or false}
 end
 
--- A meta that fell behind names an earlier entry of the log. Any other entry that
--- it names is one that the log has lost. pcall: a damaged meta may name no ID.
+-- A meta that has fallen behind names an earlier entry of the log. If that entry is
+-- not in the log, the log has lost it. Use pcall because the ID in a damaged meta
+-- may be invalid.
 local fields = redis.call('HMGET', meta, 'last', 'watchers')
 local named, watchers = fields[1], fields[2]
 if redis.call('XLEN', log) ~= version - 1
@@ -49,7 +51,8 @@ if redis.call('XLEN', log) ~= version - 1
   return {'broken'}
 end
 
--- Milliseconds: the first three of six digits of the microseconds, padded.
+-- The milliseconds are the first three digits of the microseconds, zero-padded to
+-- six.
 local clock = redis.call('TIME')
 local time = clock[1] .. string.sub('00000' .. clock[2], -6, -4)
 if tail then

@@ -1,17 +1,18 @@
--- Counts the watchers of a game on all servers.
+-- Stores one server's count of a game's spectators, and adds up the counts of all
+-- servers.
 --
 -- KEYS[1]  the audience hash: server -> 'count time', time in Unix seconds
--- KEYS[2]  the meta hash of the same game, which gets the total for lists
--- ARGV[1]  this server
--- ARGV[2]  how many watch on it
--- ARGV[3]  channel on which the game's followers listen
+-- KEYS[2]  the meta hash of the same game, which stores the total for lists
+-- ARGV[1]  the reporting server
+-- ARGV[2]  the number of spectators on that server
+-- ARGV[3]  the channel that the game's followers listen on
 -- ARGV[4]  how many seconds a report is valid
--- ARGV[5]  the command that publishes, publish, or spublish on a cluster
+-- ARGV[5]  the command that publishes: publish, or spublish on a cluster
 --
--- Reply: {total}, which is published too.
+-- Reply: {total}, which is also published.
 --
--- Invariant: the hash holds only servers that reported within ARGV[4] seconds, and
--- expires if none did.
+-- Invariant: the hash contains only servers that reported within ARGV[4] seconds,
+-- and expires when none has.
 
 local now = tonumber(redis.call('TIME')[1])
 if tonumber(ARGV[2]) > 0 then

@@ -14,14 +14,14 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// boards are the leaderboards. A board is two keys in one cluster slot (the braces are
-// literal):
+// boards implements store.Boards. A board consists of two keys in one cluster slot (the
+// braces are literal):
 //
 //	scores:{<variant>:<window>}       sorted set: score → member
-//	scores:{<variant>:<window>}:best  hash: player id → that player's member
+//	scores:{<variant>:<window>}:best  hash: player ID → that player's member
 //
-// Redis orders equal scores by member, so the set read in reverse is the board. The
-// set hidden holds the ids of the players who are hidden.
+// Redis orders equal scores by member, so a board is its sorted set in reverse order. The
+// set "hidden" contains the IDs of the hidden players.
 type boards struct{ client goredis.UniversalClient }
 
 var (
@@ -38,22 +38,23 @@ var (
 	dropScore       = goredis.NewScript(dropScoreSource)
 )
 
-// hiddenKey cannot be rebuilt from the logs.
+// hiddenKey is the set of hidden players. Unlike boards, it cannot be rebuilt from the
+// logs.
 const hiddenKey = "hidden"
 
 func boardKey(b store.Board) string { return "scores:{" + b.Variant + ":" + b.Window + "}" }
 
-// bestKey is the key of a board's hash of best members.
+// bestKey is the key of the hash that holds each player's best member on the board.
 func bestKey(board string) string { return board + ":best" }
 
-// boardOf returns the board with a key, if it is one.
+// boardOf returns the board that a key belongs to, or false if the key is not a board's.
 func boardOf(key string) (store.Board, bool) {
 	name, ok := strings.CutPrefix(key, "scores:{")
 	if !ok {
 		return store.Board{}, false
 	}
 	if name, ok = strings.CutSuffix(name, "}"); !ok {
-		return store.Board{}, false // a board's :best
+		return store.Board{}, false // the hash of best members
 	}
 	variant, window, ok := strings.Cut(name, ":")
 	return store.Board{Variant: variant, Window: window}, ok
@@ -90,7 +91,7 @@ func (b boards) Record(ctx context.Context, entry store.BoardEntry, boards ...st
 			return fmt.Errorf("recording a score: %w", failed(err))
 		}
 	}
-	// A concurrent Hide may have cleared the boards before this entry was on them.
+	// A concurrent Hide may have cleared the boards before this entry was added to them.
 	if hidden, err = b.Hidden(ctx, entry.PlayerID); err != nil || !hidden[entry.PlayerID] {
 		return err
 	}
@@ -102,7 +103,7 @@ func (b boards) Record(ctx context.Context, entry store.BoardEntry, boards ...st
 	return nil
 }
 
-// Page is one round trip.
+// Page reads everything in one round trip.
 func (b boards) Page(ctx context.Context, board store.Board, first int64, n int) (store.BoardPage, error) {
 	pipe, key := b.client.Pipeline(), boardKey(board)
 	members := pipe.ZRevRangeWithScores(ctx, key, first, first+int64(n)-1)
@@ -113,9 +114,9 @@ func (b boards) Page(ctx context.Context, board store.Board, first int64, n int)
 	return store.BoardPage{Entries: boardEntries(members.Val()), Total: total.Val(), Now: now.Val()}, nil
 }
 
-var errRankReply = errors.New("unexpected reply of rank_score.lua")
+var errRankReply = errors.New("unexpected reply from rank_score.lua")
 
-// Rank is one round trip.
+// Rank reads everything in one round trip.
 func (b boards) Rank(ctx context.Context, board store.Board, playerID string, neighbors int) (store.BoardRank, error) {
 	rank, err := b.rank(ctx, boardKey(board), playerID, neighbors)
 	if err != nil {
@@ -129,7 +130,7 @@ func (b boards) rank(ctx context.Context, key, playerID string, neighbors int) (
 	if err != nil {
 		return store.BoardRank{}, err
 	}
-	if len(reply) != 1 && len(reply) != 4 {
+	if len(reply) != 1 && len(reply) != 5 {
 		return store.BoardRank{}, errRankReply
 	}
 	seconds, _ := reply[0].(string)
@@ -144,6 +145,7 @@ func (b boards) rank(ctx context.Context, key, playerID string, neighbors int) (
 	rank.Found = true
 	rank.Place, _ = reply[1].(int64)
 	rank.First, _ = reply[2].(int64)
+	rank.Total, _ = reply[4].(int64)
 	elements, _ := reply[3].([]any)
 	for i := 0; i+1 < len(elements); i += 2 { // member, score, member, score, …
 		member, _ := elements[i].(string)
@@ -158,7 +160,8 @@ func (b boards) rank(ctx context.Context, key, playerID string, neighbors int) (
 }
 
 func (b boards) Hide(ctx context.Context, playerID string) error {
-	// First, so that a concurrent Record sees it in its second check.
+	// Mark the player as hidden first, so that a concurrent Record notices in its second
+	// check.
 	if err := b.client.SAdd(ctx, hiddenKey, playerID).Err(); err != nil {
 		return fmt.Errorf("hiding a player: %w", failed(err))
 	}
@@ -170,7 +173,7 @@ func (b boards) Hide(ctx context.Context, playerID string) error {
 
 func (b boards) Unhide(ctx context.Context, playerID string) error {
 	if err := b.client.SRem(ctx, hiddenKey, playerID).Err(); err != nil {
-		return fmt.Errorf("hiding a player no more: %w", failed(err))
+		return fmt.Errorf("unhiding a player: %w", failed(err))
 	}
 	return nil
 }
@@ -181,7 +184,7 @@ func (b boards) Hidden(ctx context.Context, playerIDs ...string) (map[string]boo
 	}
 	are, err := b.client.SMIsMember(ctx, hiddenKey, playerIDs).Result()
 	if err != nil {
-		return nil, fmt.Errorf("reading who is hidden: %w", failed(err))
+		return nil, fmt.Errorf("reading hidden players: %w", failed(err))
 	}
 	hidden := map[string]bool{}
 	for i, is := range are {
@@ -195,7 +198,7 @@ func (b boards) Hidden(ctx context.Context, playerIDs ...string) (map[string]boo
 func (b boards) AnyHidden(ctx context.Context) (bool, error) {
 	n, err := b.client.SCard(ctx, hiddenKey).Result()
 	if err != nil {
-		return false, fmt.Errorf("reading who is hidden: %w", failed(err))
+		return false, fmt.Errorf("reading hidden players: %w", failed(err))
 	}
 	return n > 0, nil
 }
@@ -217,7 +220,7 @@ func (b boards) Boards(ctx context.Context, visit func(store.Board) error) error
 		}
 		for i, board := range list {
 			switch at := times[i].Val(); at {
-			case -2: // removed by now
+			case -2: // already removed
 				continue
 			case -1: // never
 			default:
@@ -241,18 +244,18 @@ func (b boards) Drop(ctx context.Context, board store.Board, playerID, member st
 	return b.drop(ctx, board, playerID, member, true)
 }
 
-// drop removes a player's member from a board; an empty member stands for the one that
-// the player has. The player's best is removed only if best is set.
+// drop removes a player's member from a board, or the player's best member if member is
+// empty. Unless best is set, it keeps the member if it is the player's best.
 func (b boards) drop(ctx context.Context, board store.Board, playerID, member string, best bool) (bool, error) {
 	key := boardKey(board)
 	dropped, err := dropScore.Run(ctx, b.client, []string{key, bestKey(key)}, playerID, member, best).Bool()
 	if err != nil {
-		return false, fmt.Errorf("taking an entry off a board: %w", failed(err))
+		return false, fmt.Errorf("removing an entry from a board: %w", failed(err))
 	}
 	return dropped, nil
 }
 
-// Repair removes the members of sorted sets that their hash does not name.
+// Repair removes from each board's sorted set the members that are not in its hash.
 func (b boards) Repair(ctx context.Context) (store.BoardRepair, error) {
 	var repair store.BoardRepair
 	err := b.Boards(ctx, func(board store.Board) error {
@@ -269,7 +272,8 @@ func (b boards) Repair(ctx context.Context) (store.BoardRepair, error) {
 				if best[i] == entry.Member {
 					continue
 				}
-				// A concurrent Record may have made it the best by now.
+				// A concurrent Record may have made this member the player's best in the
+				// meantime.
 				dropped, err := b.drop(ctx, board, entry.PlayerID, entry.Member, false)
 				if err != nil {
 					return err

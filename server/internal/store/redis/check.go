@@ -11,11 +11,11 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 )
 
-// oldestRedis is the first major version that has all the commands used.
+// oldestRedis is the first major version that supports all commands in use.
 const oldestRedis = 7
 
-// check returns an error if a node's version is too old. It logs a warning for
-// settings under which Redis may lose acknowledged writes.
+// check returns an error if any node runs a version of Redis that is too old. It logs a
+// warning for settings that let Redis lose acknowledged writes.
 func (c Clients) check(ctx context.Context, wait time.Duration, logger *slog.Logger) error {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -23,7 +23,7 @@ func (c Clients) check(ctx context.Context, wait time.Duration, logger *slog.Log
 		logger := logger.With("redis", client.Options().Addr)
 		text, err := client.Info(ctx).Result()
 		if err != nil {
-			logger.Warn("cannot ask redis what it is", "id", "redis-info", "error", err)
+			logger.Warn("cannot read the version and settings of redis", "id", "redis-info", "error", err)
 			return nil
 		}
 		info := parseInfo(text)
@@ -42,7 +42,7 @@ func (c Clients) check(ctx context.Context, wait time.Duration, logger *slog.Log
 	return nil
 }
 
-// parseInfo reads the reply to INFO.
+// parseInfo parses the reply to INFO.
 func parseInfo(text string) map[string]string {
 	info := map[string]string{}
 	for line := range strings.SplitSeq(text, "\n") {
@@ -53,7 +53,7 @@ func parseInfo(text string) map[string]string {
 	return info
 }
 
-// checkVersion returns an error for a Redis that is too old.
+// checkVersion returns an error if the version of a Redis server is too old.
 func checkVersion(addr string, info map[string]string) error {
 	version := info["redis_version"]
 	major, _, _ := strings.Cut(version, ".")
@@ -63,33 +63,34 @@ func checkVersion(addr string, info map[string]string) error {
 	return nil
 }
 
-// durability is the settings with which Redis keeps every acknowledged write.
+// durability lists the settings that make Redis keep every acknowledged write.
 var durability = []struct {
 	setting, wanted string
-	// loses says what is lost with another value, and when.
+	// loses describes what may be lost with any other value, and under what condition.
 	loses string
 }{
-	{"appendonly", "yes", "every game, account and score since the last snapshot, when redis ends"},
-	{"appendfsync", "always", "the moves of the last seconds, when the machine of redis fails; their games count as damaged then"},
-	{"maxmemory-policy", "noeviction", "games, accounts and scores, when the memory of redis is full"},
+	{"appendonly", "yes", "every game, account and score since the last snapshot, if redis stops"},
+	{"appendfsync", "always", "the moves of the last seconds, if the redis host fails; their games then count as damaged"},
+	{"maxmemory-policy", "noeviction", "games, accounts and scores, if redis runs out of memory"},
 }
 
-// checkSettings logs a warning for each setting of durability that differs. Two are
-// in INFO. The third needs CONFIG GET, which also reveals passwords, so the
-// servers' user need not be allowed to call it (see SECURITY.md).
+// checkSettings logs a warning for each setting that differs from durability. Two of them
+// are in the reply to INFO. The third requires CONFIG GET; because that command also
+// reveals passwords, the server's Redis user need not have permission to call it (see
+// SECURITY.md).
 func checkSettings(ctx context.Context, client *goredis.Client, info map[string]string, logger *slog.Logger) {
 	settings := map[string]string{"maxmemory-policy": info["maxmemory_policy"], "appendonly": "no"}
 	if info["aof_enabled"] == "1" {
 		settings["appendonly"] = "yes"
 		found, err := client.ConfigGet(ctx, "appendfsync").Result()
 		if err != nil {
-			logger.Info("redis does not tell its appendfsync; see to it that it is always", "error", err)
+			logger.Info("cannot read appendfsync from redis; make sure that it is always", "error", err)
 		}
 		settings["appendfsync"] = found["appendfsync"]
 	}
 	for _, want := range durability {
 		if value := settings[want.setting]; value != "" && value != want.wanted {
-			logger.Warn("redis can lose what it acknowledged", "id", "redis-can-lose",
+			logger.Warn("redis can lose acknowledged writes", "id", "redis-can-lose",
 				"setting", want.setting, "value", value, "wanted", want.wanted, "loses", want.loses)
 		}
 	}

@@ -1,12 +1,12 @@
--- Makes an account the owner of an SSH key unless the key has another owner.
+-- Makes an account the owner of an SSH key, unless the key has another owner.
 --
 -- KEYS[1]  player:ssh-key:{fingerprint}
--- ARGV[1]  owner to be
--- ARGV[2]  milliseconds after which it lapses; 0 for never
--- ARGV[3]  and on: owners that it may replace
--- Reply    the owner now
+-- ARGV[1]  the new owner
+-- ARGV[2]  the time in milliseconds after which ownership expires; 0 for never
+-- ARGV[3]  and following: owners that may be replaced
+-- Reply    the current owner
 --
--- Invariant: an owner is replaced only by a caller who named it.
+-- Invariant: an owner is replaced only if the caller listed it.
 local owner = redis.call('GET', KEYS[1])
 local free = not owner or owner == ARGV[1]
 for i = 3, #ARGV do

@@ -1,13 +1,13 @@
--- Claims a name for an account, for a while or permanently.
+-- Claims a name for an account, temporarily or permanently.
 --
 -- KEYS[1]  player-name:{lower-case name}
--- ARGV[1]  id of the player who wants the name
--- ARGV[2]  seconds after which the claim lapses; 0 for good
--- Reply    {holder, lasting}: id of the player who holds the name now, and '1' if
---          that is for good, else '0'
+-- ARGV[1]  ID of the player who wants the name
+-- ARGV[2]  the time in seconds after which the claim expires; 0 for never
+-- Reply    {holder, permanent}: ID of the player who holds the name now, and '1' if
+--          the claim is permanent, else '0'
 --
--- Invariant: a name that is held is never given to another id, and a claim for
--- good never becomes one that lapses.
+-- Invariant: a held name is never given to another ID, and a permanent claim never
+-- becomes temporary.
 local holder = redis.call('GET', KEYS[1])
 if not holder then
   if ARGV[2] == '0' then

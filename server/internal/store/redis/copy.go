@@ -17,12 +17,13 @@ import (
 // copier implements store.Copier.
 type copier struct {
 	client goredis.UniversalClient
-	once   goredis.UniversalClient // for what cannot be repeated, such as XADD
+	once   goredis.UniversalClient // for commands that must not be retried, such as XADD
 }
 
 const (
-	// exportGames is how many games are read at a time, and exportEntries how many
-	// entries of each at first. A log that has more is read exportLong at a time.
+	// exportGames is the number of games to read at a time, and exportEntries the number
+	// of entries to read from each at first. The rest of a longer log is read exportLong
+	// entries at a time.
 	exportGames   = 50
 	exportEntries = 100
 	exportLong    = 2000
@@ -48,7 +49,8 @@ func (s copier) Empty(ctx context.Context) (bool, error) {
 func (s copier) Export(ctx context.Context, visit func(store.Piece) error) error {
 	for _, export := range []func(context.Context, func(store.Piece) error) error{
 		s.exportSecrets, s.exportCredentials, s.exportHidden, s.exportHeartbeats,
-		s.exportAccounts, s.exportKeys, s.exportNames, s.exportOpenGames, s.exportGames, s.exportLostLogs, s.exportBoards,
+		s.exportAccounts, s.exportKeys, s.exportNames, s.exportOpenGames, s.exportGames, s.exportLostLogs,
+		s.exportChallenges, s.exportBoards,
 	} {
 		if err := export(ctx, visit); err != nil {
 			return err
@@ -71,7 +73,7 @@ func (s copier) exportSecrets(ctx context.Context, visit func(store.Piece) error
 	})
 }
 
-// between returns what stands in a key for the "*" of a pattern.
+// between returns the part of a key that matches the "*" in pattern.
 func between(key, pattern string) string {
 	before, after, _ := strings.Cut(pattern, "*")
 	return strings.TrimSuffix(strings.TrimPrefix(key, before), after)
@@ -121,10 +123,10 @@ func (s copier) exportAccounts(ctx context.Context, visit func(store.Piece) erro
 	})
 }
 
-// expiryOf returns the time at which a key expires, zero for never.
+// expiryOf returns the time at which a key expires, or zero if it never does.
 func expiryOf(reply *goredis.DurationCmd) time.Time { return expiryAt(reply.Val()) }
 
-// expiryAt is expiryOf for the value of a reply.
+// expiryAt is like expiryOf, but takes the reply's value.
 func expiryAt(unix time.Duration) time.Time {
 	if unix <= 0 {
 		return time.Time{}
@@ -132,14 +134,14 @@ func expiryAt(unix time.Duration) time.Time {
 	return time.UnixMilli(unix.Milliseconds()).UTC()
 }
 
-// exportNames leaves out names that are claimed for a while only.
+// exportNames exports the held names. It skips names that are only claimed temporarily.
 func (s copier) exportNames(ctx context.Context, visit func(store.Piece) error) error {
 	return scanKeys(ctx, s.client, nameKey("*"), func(keys []string) error {
 		pipe, holders, expires := s.client.Pipeline(), make([]*goredis.StringCmd, len(keys)), make([]*goredis.DurationCmd, len(keys))
 		for i, key := range keys {
 			holders[i], expires[i] = pipe.Get(ctx, key), pipe.PExpireTime(ctx, key)
 		}
-		_, _ = pipe.Exec(ctx) // Each command has its own error; a claim may have expired.
+		_, _ = pipe.Exec(ctx) // The loop below checks each command's error: a claim may have expired.
 		var piece store.Piece
 		for i, key := range keys {
 			if err := expires[i].Err(); err != nil {
@@ -177,7 +179,7 @@ func (s copier) exportOpenGames(ctx context.Context, visit func(store.Piece) err
 }
 
 func (s copier) exportGames(ctx context.Context, visit func(store.Piece) error) error {
-	visited := map[string]bool{} // a scan can find a key twice
+	visited := map[string]bool{} // a scan may return a key twice
 	return scanKeys(ctx, s.client, logKey("*"), func(keys []string) error {
 		keys = slices.DeleteFunc(keys, func(key string) bool {
 			twice := visited[key]
@@ -193,7 +195,7 @@ func (s copier) exportGames(ctx context.Context, visit func(store.Piece) error) 
 	})
 }
 
-// exportLogs exports the games with the given logs, the long ones after the others.
+// exportLogs exports the games with the given logs, leaving long logs for last.
 func (s copier) exportLogs(ctx context.Context, keys []string, visit func(store.Piece) error) error {
 	pipe := s.client.Pipeline()
 	games, messages := make([]*exportedGame, len(keys)), make([]*goredis.XMessageSliceCmd, len(keys))
@@ -235,8 +237,8 @@ func (s copier) exportLogs(ctx context.Context, keys []string, visit func(store.
 	return nil
 }
 
-// exportLostLogs exports the heads of games whose log is lost, or that were in
-// quarantine before they began.
+// exportLostLogs exports the heads of games that have no log: the log is lost, or the
+// game was quarantined before its first entry.
 func (s copier) exportLostLogs(ctx context.Context, visit func(store.Piece) error) error {
 	return scanKeys(ctx, s.client, metaKey("*"), func(keys []string) error {
 		pipe, logs, games := s.client.Pipeline(), make([]*goredis.IntCmd, len(keys)), make([]*exportedGame, len(keys))
@@ -250,7 +252,7 @@ func (s copier) exportLostLogs(ctx context.Context, visit func(store.Piece) erro
 		}
 		var piece store.Piece
 		for i, g := range games {
-			// A meta that has only watchers is that of a game that has expired.
+			// A meta that contains only watchers is left over from an expired game.
 			if logs[i].Val() == 0 && stringAt(g.meta.Val(), 0) != "" {
 				piece.Games = append(piece.Games, g.part(nil, 1))
 			}
@@ -259,7 +261,7 @@ func (s copier) exportLostLogs(ctx context.Context, visit func(store.Piece) erro
 	})
 }
 
-// exportedGame is a game that is exported in parts.
+// exportedGame is a game whose log is exported in parts.
 type exportedGame struct {
 	id      string
 	meta    *goredis.SliceCmd
@@ -268,8 +270,8 @@ type exportedGame struct {
 	last    int32 // version of the last exported entry
 }
 
-// part returns the next part of the game, of up to n entries, with the head if it is
-// the last part.
+// part returns the next part of the game, with up to n entries. The last part includes
+// the head.
 func (g *exportedGame) part(messages []goredis.XMessage, n int) store.GamePiece {
 	part := store.GamePiece{GameID: g.id}
 	damaged := false
@@ -298,7 +300,7 @@ func (g *exportedGame) head() *store.ExportedHead {
 	h.Time, _ = parseTime(field(1))
 	switch {
 	case field(0) == "":
-		// No head is like one that fell behind, which is mended.
+		// A missing head is exported like an outdated one, which readers mend later.
 		h.Last, h.Time = g.first.ID, g.first.Time
 	case h.Last.Version < 0:
 		h.Last = store.Quarantined
@@ -320,11 +322,12 @@ func (s copier) exportBoards(ctx context.Context, visit func(store.Piece) error)
 	})
 }
 
-// Import writes all of a piece in one pipeline.
+// Import writes a piece in one pipeline.
 func (s copier) Import(ctx context.Context, p store.Piece) error {
 	_, err := s.once.Pipelined(ctx, func(pipe goredis.Pipeliner) error {
 		importGames(ctx, pipe, p.Games)
 		importAccounts(ctx, pipe, p)
+		importChallenges(ctx, pipe, p.Challenges)
 		importBoards(ctx, pipe, p)
 		for name, secret := range p.Secrets {
 			pipe.Set(ctx, secretKey(name), secret, 0)
@@ -377,11 +380,7 @@ func importGames(ctx context.Context, pipe goredis.Pipeliner, games []store.Game
 
 func importAccounts(ctx context.Context, pipe goredis.Pipeliner, p store.Piece) {
 	for _, a := range p.Accounts {
-		bot := "0"
-		if a.Bot {
-			bot = "1"
-		}
-		pipe.HSet(ctx, playerKey(a.ID), "name", a.Name, "secret", a.Secret, "bot", bot, "created", a.Created.UnixMilli())
+		pipe.HSet(ctx, playerKey(a.ID), "name", a.Name, "secret", a.Secret, "bot", a.Bot, "created", a.Created.UnixMilli())
 		expireAt(ctx, pipe, a.Expires, playerKey(a.ID))
 	}
 	for _, name := range p.Names {
@@ -417,7 +416,7 @@ func importBoards(ctx context.Context, pipe goredis.Pipeliner, p store.Piece) {
 	}
 }
 
-// expireAt has keys removed at a time, unless that is zero.
+// expireAt sets keys to expire at the given time, unless that is zero.
 func expireAt(ctx context.Context, pipe goredis.Pipeliner, at time.Time, keys ...string) {
 	if at.IsZero() {
 		return

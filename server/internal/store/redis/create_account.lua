@@ -1,15 +1,15 @@
--- Writes an account unless it is there.
+-- Writes an account unless it exists.
 --
 -- KEYS[1]  player:{id}
 -- ARGV[1]  name
 -- ARGV[2]  digest of the secret
 -- ARGV[3]  bot, "1" or "0"
--- ARGV[4]  after how many milliseconds it lapses unless it is renewed, 0 for never
+-- ARGV[4]  the time in milliseconds after which it expires unless renewed, 0 for never
 -- Reply    {name, secret, bot, created} as stored, then 1 if this call wrote
 --          them, else 0
 --
--- Invariant: what was stored once is never overwritten; the time of creation
--- (Unix milliseconds) is Redis's.
+-- Invariant: an existing account is never overwritten. The time of creation (Unix
+-- milliseconds) is by Redis's clock.
 local wrote = 0
 if redis.call('EXISTS', KEYS[1]) == 0 then
   local time = redis.call('TIME')

@@ -1,14 +1,14 @@
--- Schedules a job after a delay, unless it is due earlier.
+-- Schedules a job after a delay, unless it is already due earlier.
 --
--- KEYS[1]  due, a sorted set: game id by Unix milliseconds
--- ARGV[1]  game id
+-- KEYS[1]  due, a sorted set: game ID by Unix milliseconds
+-- ARGV[1]  game ID
 -- ARGV[2]  the delay in milliseconds
 --
 -- Reply: 1 if the game had no job, else 0.
 --
--- Invariant: a lease of the job ends (ack.lua), since the server that holds it may
--- have read the game before this call. An earlier time may be such a lease, so it
--- is moved forward by a millisecond.
+-- Invariant: this ends any lease on the job (ack.lua), because the server that
+-- holds the lease may have read the game before this call. An earlier due time may
+-- be the end of a lease, so it is reduced by a millisecond.
 
 local clock = redis.call('TIME')
 local at = clock[1] * 1000 + math.floor(clock[2] / 1000) + ARGV[2]

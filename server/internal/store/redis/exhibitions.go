@@ -16,8 +16,8 @@ var (
 	exhibitionsScript = goredis.NewScript(exhibitionsSource)
 )
 
-// exhibitions are in one sorted set of the games that run, by the times at which they
-// are paused.
+// exhibitions implements store.Exhibitions with a sorted set of the running games,
+// ordered by the time at which they will pause.
 type exhibitions struct{ client goredis.UniversalClient }
 
 const exhibitionsKey = "exhibitions"
@@ -37,7 +37,7 @@ func (e exhibitions) End(ctx context.Context, gameID string) error {
 	return err
 }
 
-// exhibitionsReply is the reply of exhibitions.lua.
+// exhibitionsReply is the parsed reply of exhibitions.lua.
 type exhibitionsReply struct {
 	left time.Duration
 	store.ExhibitionRun
@@ -50,7 +50,7 @@ func (e exhibitions) send(ctx context.Context, order string, game store.Exhibiti
 		return exhibitionsReply{}, failed(err)
 	}
 	if len(r) != 4 {
-		return exhibitionsReply{}, store.Failed(store.Corrupt, "exhibitions.lua replies with %d numbers", len(r))
+		return exhibitionsReply{}, store.Failed(store.Corrupt, "exhibitions.lua returned %d numbers", len(r))
 	}
 	return exhibitionsReply{
 		left: time.Duration(r[0]) * time.Millisecond,

@@ -1,30 +1,31 @@
--- Says whether a game between bots alone runs, and lets it run for a while.
+-- Returns how much longer a game with only bots will run ('ask'), extends or starts
+-- its run ('run'), or removes it ('end').
 --
 -- KEYS[1]  exhibitions, a sorted set: '<game> <player> <address>' by the Unix
 --          milliseconds at which the game is paused. The player created it; the
---          address is the origin of the call that let it run
+--          address is that of the caller that first ran it
 -- ARGV[1]  'ask', 'run' or 'end'
 -- ARGV[2]  the game
 -- ARGV[3]  the player who created it
 -- ARGV[4]  the address of the caller
--- ARGV[5]  how many milliseconds the game runs from now on
--- ARGV[6]  how many may run of one player, ARGV[7] of one address, ARGV[8] in
---          all; 0 for any number
+-- ARGV[5]  how many milliseconds the game may run from now
+-- ARGV[6]  the maximum number of running games of one player, ARGV[7] of one
+--          address, ARGV[8] in total; 0 for no limit
 --
--- Reply: {left, resumed, full, retry}: how many milliseconds the game still runs, 0
--- if it is paused; 1 if it was paused until now, else 0; the limit that keeps it
--- paused: 1 that of the player, 2 that of the address, 3 that of all, 0 none; and
--- after how many milliseconds it may be worth to try again.
+-- Reply: {left, resumed, full, retry}: how many more milliseconds the game will
+-- run, 0 if it is paused; 1 if this call resumed it, else 0; the limit that keeps
+-- it paused (1 for the player's, 2 for the address's, 3 for the total, 0 for none);
+-- and the milliseconds to wait before trying again.
 --
--- Invariant: no game begins to run at or above a limit. An entry that is not
--- renewed expires, so that a server that dies leaves no count behind.
+-- Invariant: no game starts to run at or above a limit. An entry that is not
+-- renewed expires, so a dead server's games soon stop counting.
 
 local set, order, game, player, address = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local entries = redis.call('ZRANGEBYSCORE', set, '(' .. string.format('%.0f', now), '+inf', 'WITHSCORES')
 
--- The entries are in the order in which they expire.
+-- The entries are ordered by expiry.
 local count, first = {0, 0, 0}, {}
 local own, left
 for i = 1, #entries, 2 do

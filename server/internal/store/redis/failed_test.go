@@ -17,8 +17,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// Ensure that every error of Redis, and of the way to it, has its kind, the label of
-// a metric.
+// Ensure that errors from Redis, and from the connection to it, are classified by kind,
+// which a metric uses as a label.
 func TestFailed(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartMiniredis(t)
@@ -45,7 +45,7 @@ func TestFailed(t *testing.T) {
 			require.ErrorAs(t, failed(err), &known)
 			assert.Equal(t, want, known.Kind, "%v", err)
 			assert.ErrorIs(t, known, err)
-			assert.Same(t, known, failed(known), "once is enough")
+			assert.Same(t, known, failed(known), "an error is wrapped only once")
 		}
 	}
 	for _, err := range []error{nil, context.Canceled, context.DeadlineExceeded} {

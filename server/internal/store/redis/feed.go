@@ -13,8 +13,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// feed subscribes to the channels of games: on one connection, or on a Redis Cluster on
-// one to each node (see clusterFeed).
+// feed subscribes to the channels of games, over one connection, or over one per node on
+// a Redis Cluster (see clusterFeed).
 type feed struct {
 	client goredis.UniversalClient
 	logger *slog.Logger
@@ -22,7 +22,7 @@ type feed struct {
 	mu        sync.Mutex
 	listeners map[string]store.Listener // by channel
 	wanted    map[string]bool           // channels to subscribe to (true) or unsubscribe from
-	retrying  bool                      // some of them were refused
+	retrying  bool                      // some subscriptions were refused
 	nudge     chan struct{}
 }
 
@@ -49,7 +49,7 @@ func (f *feed) want(channel string, l store.Listener) {
 	f.wake()
 }
 
-// retry requests channels again that still have a listener.
+// retry requests channels again, except those that no longer have a listener.
 func (f *feed) retry(channels []string) {
 	f.mu.Lock()
 	f.retrying = true
@@ -69,11 +69,11 @@ func (f *feed) wake() {
 	}
 }
 
-// feedBuffer is how many published messages may wait for their listeners before
-// reading from the connection pauses.
+// feedBuffer is the number of published messages that may wait for their listeners before
+// the feed stops reading from the connection.
 const feedBuffer = 4096
 
-// Run retries while Redis is unavailable.
+// Run implements store.Feed. It retries while Redis is unavailable.
 func (f *feed) Run(ctx context.Context) error {
 	if cluster, ok := f.client.(*goredis.ClusterClient); ok {
 		newClusterFeed(f, cluster).run(ctx)
@@ -84,8 +84,7 @@ func (f *feed) Run(ctx context.Context) error {
 	defer group.Wait()
 	defer func() { _ = pubsub.Close() }()
 
-	// In a goroutine: subscribing may wait for the connection, and messages must not
-	// wait for that.
+	// Subscribing may wait for the connection, which must not delay messages.
 	group.Go(func() { f.subscribe(ctx, pubsub) })
 
 	messages := pubsub.ChannelWithSubscriptions(goredis.WithChannelSize(feedBuffer))
@@ -102,11 +101,11 @@ func (f *feed) Run(ctx context.Context) error {
 	}
 }
 
-// followRetry is the time between two attempts to subscribe.
+// followRetry is the delay between attempts to subscribe.
 const followRetry = 100 * time.Millisecond
 
-// next waits for Follow, Leave or retry, and returns the channels to subscribe to and
-// to unsubscribe from. It returns none when ctx ends.
+// next waits for Follow, Leave or retry, and returns the channels to subscribe to and to
+// unsubscribe from. Both are empty if ctx is done first.
 func (f *feed) next(ctx context.Context) (join, leave []string) {
 	select {
 	case <-ctx.Done():
@@ -135,13 +134,15 @@ func (f *feed) next(ctx context.Context) (join, leave []string) {
 	return join, leave
 }
 
-// subscribe carries out Follow and Leave, many games in one command.
+// subscribe carries out what Follow and Leave requested, batching many games into one
+// command.
 func (f *feed) subscribe(ctx context.Context, pubsub *goredis.PubSub) {
 	failing := false
 	for ctx.Err() == nil {
 		join, leave := f.next(ctx)
 		if len(leave) > 0 {
-			// An error ends the connection; the next one starts without them.
+			// An error ends the connection. The next connection starts without these
+			// channels.
 			_ = pubsub.Unsubscribe(ctx, leave...)
 		}
 		if len(join) == 0 {
@@ -152,15 +153,15 @@ func (f *feed) subscribe(ctx context.Context, pubsub *goredis.PubSub) {
 			f.warn(len(join), err)
 		}
 		if failing = err != nil; failing {
-			// The PubSub subscribes to the channels on its next connection, unless it
-			// made that one before it got them.
+			// pubsub subscribes to these channels when it reconnects, but it may have
+			// reconnected before Subscribe added them. So request them again.
 			f.retry(join)
 		}
 	}
 }
 
 func (f *feed) warn(games int, err error) {
-	f.logger.Warn("cannot follow games for now", "id", "games-not-followed", "games", games, "error", err)
+	f.logger.Warn("cannot receive moves from other servers; will retry", "id", "games-not-followed", "games", games, "error", err)
 }
 
 func (f *feed) dispatch(m any) {
@@ -196,7 +197,7 @@ func (f *feed) dispatch(m any) {
 	}
 }
 
-// parsePublished parses "id time entry", as append.lua publishes it.
+// parsePublished parses "id time entry", the format that append.lua publishes.
 func parsePublished(s string) (store.Record, bool) {
 	id, rest, _ := strings.Cut(s, " ")
 	at, raw, _ := strings.Cut(rest, " ")

@@ -18,17 +18,17 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// clusterRig is a cluster with a store on it and followers of many games.
+// clusterRig is a cluster with a store and followers of many games.
 type clusterRig struct {
-	t       *testing.T
-	nodes   []goredis.UniversalClient
-	store   *store.Store
-	games   []string
-	hearers []*hearer
-	last    []store.ID
+	t         *testing.T
+	nodes     []goredis.UniversalClient
+	store     *store.Store
+	games     []string
+	recorders []*recorder
+	last      []store.ID
 }
 
-// newClusterRig follows enough games that each node has several.
+// newClusterRig follows enough games for each node to have several.
 func newClusterRig(t *testing.T, nodes int) (*clusterRig, *redistest.Cluster) {
 	t.Helper()
 	cluster := redistest.StartCluster(t, nodes)
@@ -53,16 +53,16 @@ func newClusterRig(t *testing.T, nodes int) (*clusterRig, *redistest.Cluster) {
 		assert.NoError(t, r.store.Close())
 	})
 	for i := range 40 {
-		r.games, r.hearers, r.last = append(r.games, name(strconv.Itoa(i))), append(r.hearers, newHearer()), append(r.last, store.ID{})
-		r.store.Feed.Follow(r.games[i], r.hearers[i])
+		r.games, r.recorders, r.last = append(r.games, name(strconv.Itoa(i))), append(r.recorders, newRecorder()), append(r.last, store.ID{})
+		r.store.Feed.Follow(r.games[i], r.recorders[i])
 	}
-	for _, h := range r.hearers {
-		h.expect(t, "listening")
+	for _, rec := range r.recorders {
+		rec.expect(t, "listening")
 	}
 	return r, cluster
 }
 
-// move appends an entry to each game, and waits until its follower has it.
+// move appends an entry to each game, and waits until its follower receives it.
 func (r *clusterRig) move() {
 	r.t.Helper()
 	for i, gameID := range r.games {
@@ -71,12 +71,12 @@ func (r *clusterRig) move() {
 		require.NoError(r.t, err)
 		r.last[i] = e.Next
 	}
-	for i, h := range r.hearers {
-		h.await(r.t, fmt.Sprintf("version %d", r.last[i].Version))
+	for i, rec := range r.recorders {
+		rec.await(r.t, fmt.Sprintf("version %d", r.last[i].Version))
 	}
 }
 
-// sent returns how many messages of one kind the nodes have sent each other.
+// sent returns how many messages of the given type the nodes have sent to each other.
 func (r *clusterRig) sent(kind string) int {
 	r.t.Helper()
 	total := 0
@@ -93,8 +93,8 @@ func (r *clusterRig) sent(kind string) int {
 	return total
 }
 
-// Ensure that followers on a cluster hear everything, and that its nodes pass each
-// other nothing for it.
+// Ensure that followers on a cluster receive everything, and that the nodes exchange no
+// messages for this.
 func TestClusterFeed_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
@@ -104,7 +104,7 @@ func TestClusterFeed_long(t *testing.T) {
 	}
 	_, err := r.store.Games.Audience(t.Context(), r.games[0], "server", 3)
 	require.NoError(t, err)
-	r.hearers[0].expect(t, "audience 3")
+	r.recorders[0].expect(t, "audience 3")
 	assert.Zero(t, r.sent("publish"))
 	assert.Zero(t, r.sent("publishshard"))
 
@@ -120,8 +120,8 @@ func TestClusterFeed_long(t *testing.T) {
 	}, testPatience, 10*time.Millisecond)
 }
 
-// Ensure that games are followed again after a connection to a node was lost, and after
-// a node was killed.
+// Ensure that games are followed again after a connection to a node is lost, and after a
+// node is killed.
 func TestClusterFeed_Lost_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
@@ -136,9 +136,9 @@ func TestClusterFeed_Lost_long(t *testing.T) {
 	await := func() {
 		for i, gameID := range r.games {
 			if here[feedKey(gameID)] {
-				r.hearers[i].await(t, "listening")
+				r.recorders[i].await(t, "listening")
 			} else {
-				assert.Empty(t, r.hearers[i].words)
+				assert.Empty(t, r.recorders[i].words)
 			}
 		}
 	}
@@ -151,14 +151,14 @@ func TestClusterFeed_Lost_long(t *testing.T) {
 	await()
 	for i := range r.last {
 		if here[feedKey(r.games[i])] {
-			r.last[i] = store.ID{} // lost: the nodes keep nothing
+			r.last[i] = store.ID{} // the node's games are lost, because the nodes persist nothing
 		}
 	}
 	r.move()
 }
 
-// Ensure that a game is followed on when its slot moves to another node, and the other
-// games of the same node without an interruption.
+// Ensure that a game is still followed after its slot moves to another node, and that
+// followers of other games on the same node are not interrupted.
 func TestClusterFeed_SlotMoves_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
@@ -182,10 +182,10 @@ func TestClusterFeed_SlotMoves_long(t *testing.T) {
 		for _, node := range []int{to, from} {
 			require.NoError(t, r.nodes[node].Do(ctx, "cluster", "setslot", slot, "node", ids[to]).Err())
 		}
-		r.hearers[i].await(t, "listening")
+		r.recorders[i].await(t, "listening")
 	}
-	for _, h := range r.hearers[10:] {
-		assert.Empty(t, h.words)
+	for _, rec := range r.recorders[10:] {
+		assert.Empty(t, rec.words)
 	}
 	r.move()
 }

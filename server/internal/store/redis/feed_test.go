@@ -19,56 +19,56 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// hearer is a Listener that notes what it hears.
-type hearer struct {
+// recorder is a Listener that records its calls.
+type recorder struct {
 	words   chan string
 	records chan store.Record
 }
 
-func newHearer() *hearer {
-	return &hearer{words: make(chan string, 1024), records: make(chan store.Record, 1024)}
+func newRecorder() *recorder {
+	return &recorder{words: make(chan string, 1024), records: make(chan store.Record, 1024)}
 }
 
-func (h *hearer) Listening() { h.words <- "listening" }
+func (rec *recorder) Listening() { rec.words <- "listening" }
 
-func (h *hearer) Published(r store.Record) {
-	h.words <- fmt.Sprintf("version %d", r.ID.Version)
-	h.records <- r
+func (rec *recorder) Published(r store.Record) {
+	rec.words <- fmt.Sprintf("version %d", r.ID.Version)
+	rec.records <- r
 }
 
-func (h *hearer) Audience(n int) { h.words <- fmt.Sprintf("audience %d", n) }
+func (rec *recorder) Audience(n int) { rec.words <- fmt.Sprintf("audience %d", n) }
 
 const testPatience = 20 * time.Second
 
-// expect waits for these words, and nothing in between.
-func (h *hearer) expect(t *testing.T, words ...string) {
+// expect waits for exactly these calls, in order.
+func (rec *recorder) expect(t *testing.T, words ...string) {
 	t.Helper()
 	for _, want := range words {
 		select {
-		case got := <-h.words:
+		case got := <-rec.words:
 			require.Equal(t, want, got)
 		case <-time.After(testPatience):
-			require.Fail(t, "not heard", want)
+			require.Fail(t, "not received", want)
 		}
 	}
 }
 
-// await waits for a word, whatever comes before.
-func (h *hearer) await(t *testing.T, want string) {
+// await waits for a call, and ignores all others before it.
+func (rec *recorder) await(t *testing.T, want string) {
 	t.Helper()
 	for late := time.After(testPatience); ; {
 		select {
-		case got := <-h.words:
+		case got := <-rec.words:
 			if got == want {
 				return
 			}
 		case <-late:
-			require.Fail(t, "not heard", want)
+			require.Fail(t, "not received", want)
 		}
 	}
 }
 
-// follow starts a feed that ends with the test.
+// follow starts a feed that runs until the test ends.
 func follow(t *testing.T, client goredis.UniversalClient) *feed {
 	t.Helper()
 	f := newFeed(client, slog.New(slog.DiscardHandler))
@@ -81,23 +81,23 @@ func follow(t *testing.T, client goredis.UniversalClient) *feed {
 		case err := <-done:
 			assert.NoError(t, err)
 		case <-time.After(testPatience):
-			assert.Fail(t, "the feed does not end")
+			assert.Fail(t, "the feed did not stop")
 		}
 	})
 	return f
 }
 
-// Ensure that nothing is heard of a game after Leave, everything after coming
-// back, and that rubbish on a channel is nothing.
+// Ensure that a listener receives nothing after Leave and everything after it follows
+// again, and that invalid messages are ignored.
 func TestFeed_Leave(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
 		a, b := r.create(name("a"), 1), r.create(name("b"), 1)
-		f, ha, hb := follow(t, r.client), newHearer(), newHearer()
-		f.Follow(name("a"), ha)
-		f.Follow(name("b"), hb)
-		ha.expect(t, "listening")
-		hb.expect(t, "listening")
+		f, recA, recB := follow(t, r.client), newRecorder(), newRecorder()
+		f.Follow(name("a"), recA)
+		f.Follow(name("b"), recB)
+		recA.expect(t, "listening")
+		recB.expect(t, "listening")
 
 		f.Leave(name("a"))
 		a = r.play(name("a"), a, 1)
@@ -105,29 +105,28 @@ func TestFeed_Leave(t *testing.T) {
 			require.NoError(t, r.client.Publish(t.Context(), feedKey(name("b")), rubbish).Err())
 		}
 		b = r.play(name("b"), b, 1)
-		hb.expect(t, "version 2")
-		assert.Empty(t, ha.words)
+		recB.expect(t, "version 2")
+		assert.Empty(t, recA.words)
 
-		f.Follow(name("a"), ha)
-		ha.expect(t, "listening")
+		f.Follow(name("a"), recA)
+		recA.expect(t, "listening")
 		f.Leave(name("b"))
-		f.Follow(name("b"), hb)
-		hb.expect(t, "listening")
+		f.Follow(name("b"), recB)
+		recB.expect(t, "listening")
 		r.play(name("a"), a, 1)
-		ha.expect(t, "version 3")
+		recA.expect(t, "version 3")
 		r.play(name("b"), b, 1)
-		hb.expect(t, "version 3")
+		recB.expect(t, "version 3")
 	})
 }
 
-// Ensure that a broken connection is replaced, and every follower told that it
-// may have missed something; and that one may begin to follow while Redis is
-// away.
+// Ensure that a broken connection is replaced, that every listener learns that it may
+// have missed entries, and that following can start while Redis is unavailable.
 func TestFeed_Reconnect(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
 		proxy := redistest.StartProxy(t, r.addr)
-		f, early, late := follow(t, redistest.NewClient(t, proxy.Addr())), newHearer(), newHearer()
+		f, early, late := follow(t, redistest.NewClient(t, proxy.Addr())), newRecorder(), newRecorder()
 		a, b := r.create(name("a"), 1), r.create(name("b"), 1)
 		f.Follow(name("a"), early)
 		early.expect(t, "listening")
@@ -148,25 +147,25 @@ func TestFeed_Reconnect(t *testing.T) {
 	})
 }
 
-// Ensure the same when Redis itself ends the connection.
+// Ensure that the feed reconnects if Redis closes its connection.
 func TestFeed_Killed(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartRedis(t)
 	r := newRig(t, redistest.NewClient(t, server.Addr()))
-	f, h := follow(t, r.client), newHearer()
+	f, rec := follow(t, r.client), newRecorder()
 	tip := r.create(name("a"), 1)
-	f.Follow(name("a"), h)
-	h.expect(t, "listening")
+	f.Follow(name("a"), rec)
+	rec.expect(t, "listening")
 	killed, err := r.client.Do(t.Context(), "client", "kill", "type", "pubsub").Int()
 	require.NoError(t, err)
 	require.Equal(t, 1, killed)
-	h.expect(t, "listening")
+	rec.expect(t, "listening")
 	r.play(name("a"), tip, 1)
-	h.await(t, "version 2")
+	rec.await(t, "version 2")
 }
 
-// faulty is a connection on which a request that holds the word fails, once,
-// before anything of it is sent.
+// faulty is a connection on which the first write that contains word fails before any of
+// its data is sent.
 type faulty struct {
 	net.Conn
 	word atomic.Pointer[string]
@@ -179,8 +178,8 @@ func (c *faulty) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// Ensure that a game is followed though subscribing to it failed on a
-// connection that was replaced at once.
+// Ensure that a game is followed even if subscribing to it failed on a connection that
+// was replaced immediately.
 func TestFeed_SubscribeFails(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -195,18 +194,18 @@ func TestFeed_SubscribeFails(t *testing.T) {
 			},
 		})
 		t.Cleanup(func() { assert.NoError(t, client.Close()) })
-		f, h := follow(t, client), newHearer()
+		f, rec := follow(t, client), newRecorder()
 		a, b := r.create(name("a"), 1), r.create(name("b"), 1)
-		f.Follow(name("a"), h)
-		h.expect(t, "listening")
+		f.Follow(name("a"), rec)
+		rec.expect(t, "listening")
 		word := feedKey(name("b"))
 		(<-connections).word.Store(&word)
-		other := newHearer()
+		other := newRecorder()
 		f.Follow(name("b"), other)
 		other.await(t, "listening")
 		r.play(name("b"), b, 1)
 		other.await(t, "version 2")
 		r.play(name("a"), a, 1)
-		h.await(t, "version 2")
+		rec.await(t, "version 2")
 	})
 }

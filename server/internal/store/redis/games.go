@@ -42,42 +42,43 @@ var (
 	audienceScript   = newPipelinedScript(audienceSource)
 )
 
-// maxQueued bounds the commands that wait for Redis in this process, and with them
-// the memory that they take if Redis does not answer.
+// maxQueued limits how many commands can wait for Redis in this process, and thus how
+// much memory they take if Redis stops responding.
 const maxQueued = 16384
 
-// games are the logs. Each entry's ID in the stream holds its version and a digest of
-// all entries before, so that reads and appends notice a log that was cut, swapped or
-// rolled back. The script that appends an entry also writes meta, a hash with the head.
+// games implements store.Games. An entry's ID in the stream contains its version and a
+// digest of the history up to it, so that reads and appends notice a log that was
+// truncated, swapped or rolled back. The script that appends an entry also writes meta, a
+// hash with the head.
 //
 //	game:{id}:log       stream; per entry t (Unix ms), e (entry), s (seed, entry 1)
 //	game:{id}:meta      hash; last, time, head, watchers
-//	game:{id}:feed      channel on which each entry is published; on a cluster a
-//	                    sharded one
-//	game:{id}:audience  hash; how many watch on each server
+//	game:{id}:feed      channel on which each entry is published; sharded on a
+//	                    cluster
+//	game:{id}:audience  hash; number of spectators on each server
 type games struct {
 	pipeline *goredis.AutoPipeliner
-	direct   goredis.UniversalClient // for commands that are quicker outside of the pipeline
+	direct   goredis.UniversalClient // for commands that are faster outside of the pipeline
 	reads    goredis.UniversalClient // for long reads, so that moves do not queue behind them
-	publish  any                     // the command that publishes, as an argument of scripts
+	publish  any                     // name of the publishing command, which scripts take as an argument
 }
 
 func newGames(c Clients, reads goredis.UniversalClient, pipeline *goredis.AutoPipeliner) *games {
 	g := &games{pipeline: pipeline, direct: c.Appends, reads: reads, publish: "publish"}
 	if _, cluster := c.Appends.(*goredis.ClusterClient); cluster {
-		g.publish = "spublish" // a cluster passes plain messages to all nodes
+		g.publish = "spublish" // a cluster sends plain messages to all nodes
 	}
 	return g
 }
 
-// newPipeline returns the pipeline for short commands that players wait for. client
-// must not retry, since the caller has to know of every attempt to append.
+// newPipeline returns the pipeline for short commands that players wait for. The client
+// must not retry, because the caller has to know about every attempt to append.
 func newPipeline(client goredis.UniversalClient) (*goredis.AutoPipeliner, error) {
 	return client.AsyncAutoPipelineWithOptions(&goredis.AutoPipelineOptions{
 		MaxQueuedCommands: maxQueued,
-		// Read replies while writing commands. Otherwise the library holds commands
-		// back for up to 2 ms to fill its batches, and a move at half of the load
-		// takes ten times as long.
+		// Read replies while writing commands. Otherwise the library delays commands by
+		// up to 2 ms to fill its batches, and at half load a move takes ten times as
+		// long.
 		FullDuplex: true,
 	})
 }
@@ -88,8 +89,8 @@ func feedKey(gameID string) string { return "game:{" + gameID + "}:feed" }
 
 func audienceKey(gameID string) string { return "game:{" + gameID + "}:audience" }
 
-// pipelinedScript has the first arguments of the commands that run a script: its hash
-// or its source. They are of type any so that no call has to allocate them.
+// pipelinedScript holds the leading arguments of the commands that run a script by its
+// hash and by its source. They have type any so that calls do not allocate.
 type pipelinedScript struct {
 	byHash, hash     any
 	bySource, source any
@@ -99,15 +100,16 @@ func newPipelinedScript(source string) pipelinedScript {
 	return pipelinedScript{"evalsha", goredis.NewScript(source).Hash(), "eval", source}
 }
 
-// newReadOnlyScript returns a script that Redis does not let write.
+// newReadOnlyScript returns a script that Redis prevents from writing.
 func newReadOnlyScript(source string) pipelinedScript {
 	s := newPipelinedScript(source)
 	s.byHash, s.bySource = "evalsha_ro", "eval_ro"
 	return s
 }
 
-// run sends a script down the shared pipeline, and its source if Redis does not
-// know it yet. If ctx ends first, the outcome is unknown.
+// run executes a script through the shared pipeline. It sends the script's hash, and then
+// its source if Redis does not have the script. If ctx is done first, the outcome is
+// unknown.
 func (g *games) run(ctx context.Context, s pipelinedScript, keys []string, args ...any) *goredis.Cmd {
 	command := make([]any, 0, 3+len(keys)+len(args))
 	command = append(command, s.byHash, s.hash, len(keys))
@@ -116,10 +118,11 @@ func (g *games) run(ctx context.Context, s pipelinedScript, keys []string, args 
 	}
 	command = append(command, args...)
 	for {
-		// The pipeline outlives the call: a queued command is sent even if ctx ends.
+		// The command needs a context that outlives the call: it is sent even if ctx is
+		// canceled while it is queued.
 		cmd := goredis.NewCmd(context.Background(), command...)
 		if err := g.pipeline.Submit(ctx, cmd).WaitContext(ctx); err != nil {
-			cmd = goredis.NewCmd(ctx) // The first one may still be in use.
+			cmd = goredis.NewCmd(ctx) // The first command may still be in use.
 			cmd.SetErr(err)
 		}
 		if command[0] == s.bySource || !goredis.HasErrorPrefix(cmd.Err(), "NOSCRIPT") {
@@ -166,7 +169,8 @@ func (g *games) Append(ctx context.Context, gameID string, e store.Entry) (store
 	}
 }
 
-// bounds returns the arguments of append.lua that few entries have.
+// bounds returns the trailing arguments of append.lua: the bounds of the entry's time,
+// and the seed if the entry has one.
 func bounds(e store.Entry) []any {
 	earliest, latest := int64(0), ""
 	if !e.NotBefore.IsZero() {
@@ -181,7 +185,8 @@ func bounds(e store.Entry) []any {
 	return []any{earliest, latest, e.Seed}
 }
 
-// moved returns the result of an append to a log that ends with last.
+// moved returns the result of an append that was rejected because the log already ended
+// with another entry.
 func moved(next store.ID, last string, reply []any) (store.Appended, error) {
 	conflict := &store.ConflictError{}
 	if last != "" {
@@ -204,11 +209,12 @@ func moved(next store.ID, last string, reply []any) (store.Appended, error) {
 	return store.Appended{}, conflict
 }
 
-// recordOfReply parses an entry as a script returns it: {id, {field, value, …}}.
+// recordOfReply parses an entry in the format that scripts return: {id, {field, value,
+// …}}.
 func recordOfReply(reply any) (store.Record, error) {
 	parts, _ := reply.([]any)
 	if len(parts) != 2 {
-		return store.Record{}, errors.New("no stream entry")
+		return store.Record{}, errors.New("not a stream entry")
 	}
 	m := goredis.XMessage{Values: map[string]any{}}
 	m.ID, _ = parts[0].(string)
@@ -220,8 +226,8 @@ func recordOfReply(reply any) (store.Record, error) {
 	return parseRecord(m)
 }
 
-// appendError adds store.ErrUnsettled to the error of an append, unless it says that
-// nothing was written: an answer of Redis, or a full queue.
+// appendError adds store.ErrUnsettled to an append's error, unless the error proves that
+// nothing was written: an error reply from Redis, or a full queue.
 func appendError(err error) error {
 	var answer goredis.Error
 	if errors.As(err, &answer) || errors.Is(err, goredis.ErrAutoPipelineQueueFull) {
@@ -230,7 +236,7 @@ func appendError(err error) error {
 	return fmt.Errorf("%w: %w", store.ErrUnsettled, failed(err))
 }
 
-// Ready uses the pipeline of appends. Of a Redis Cluster it asks one node.
+// Ready uses the same pipeline as Append. On a Redis Cluster it checks only one node.
 func (g *games) Ready(ctx context.Context) error {
 	err := g.run(ctx, readyScript, []string{logKey(readyID)}).Err()
 	if errors.Is(err, goredis.Nil) {
@@ -239,7 +245,7 @@ func (g *games) Ready(ctx context.Context) error {
 	return failed(err)
 }
 
-// readyID is an ID that no game has.
+// readyID is used in place of a game's ID. No game has it.
 const readyID = "ready"
 
 func (g *games) Tail(ctx context.Context, gameID string) (store.Tail, error) {
@@ -248,7 +254,7 @@ func (g *games) Tail(ctx context.Context, gameID string) (store.Tail, error) {
 		return store.Tail{}, failed(err)
 	}
 	if len(reply) != 4 {
-		return store.Tail{}, store.Failed(answered, "tail: reply of %d parts", len(reply))
+		return store.Tail{}, store.Failed(answered, "tail.lua returned %d values", len(reply))
 	}
 	length, _ := reply[0].(int64)
 	last, _ := reply[1].(string)
@@ -260,11 +266,11 @@ func (g *games) Tail(ctx context.Context, gameID string) (store.Tail, error) {
 	}, nil
 }
 
-// EndsWith makes joining a game 20 % quicker than Tail does: it runs no script, and a
-// connection of its own is quicker than the pipeline.
+// EndsWith runs no script, and uses its own connection, which is faster than the
+// pipeline. This makes joining a game 20% faster than Tail would.
 //
-// The length is read after meta: if meta names the entry and the log has as many
-// entries as the entry's version says, nothing was appended in between.
+// The length is read after meta. If meta names the entry and the length equals the
+// entry's version, nothing was appended in between.
 func (g *games) EndsWith(ctx context.Context, gameID string, last store.ID) (ends bool, watchers int, err error) {
 	pipe := g.direct.Pipeline()
 	meta := pipe.HMGet(ctx, metaKey(gameID), "last", "watchers")
@@ -277,7 +283,7 @@ func (g *games) EndsWith(ctx context.Context, gameID string, last store.ID) (end
 	return ends, watchersIf(audience.Val(), stringAt(meta.Val(), 1)), nil
 }
 
-// stringAt returns the nth value of a reply, empty if it is none or no string.
+// stringAt returns the nth value of a reply, or "" if it is missing or not a string.
 func stringAt(values []any, n int) string {
 	if n >= len(values) {
 		return ""
@@ -286,8 +292,9 @@ func stringAt(values []any, n int) string {
 	return s
 }
 
-// watchersIf returns how many watch according to meta, 0 if the audience key does not
-// exist: it expires when no server has reported watchers for store.AudienceTTL.
+// watchersIf returns the number of spectators according to meta, or 0 if the audience key
+// does not exist. That key expires once no server has reported spectators for
+// store.AudienceTTL.
 func watchersIf(audience int64, meta string) int {
 	if audience == 0 {
 		return 0
@@ -295,8 +302,8 @@ func watchersIf(audience int64, meta string) int {
 	return watchersAt(meta, time.Time{})
 }
 
-// watchersAt returns how many watch according to meta, which holds "count time" as
-// audience.lua writes it; 0 if that is too old.
+// watchersAt parses the number of spectators in meta, "count time" as written by
+// audience.lua. It returns 0 if the count is too old.
 func watchersAt(s string, now time.Time) int {
 	count, at, ok := strings.Cut(s, " ")
 	if !ok {
@@ -310,7 +317,8 @@ func watchersAt(s string, now time.Time) int {
 	return n
 }
 
-// idOrNone parses an ID for Tail.
+// idOrNone parses an ID for Tail. It returns the zero ID if s is empty, and version −1 if
+// s is invalid.
 func idOrNone(s string) store.ID {
 	if s == "" {
 		return store.ID{}
@@ -349,11 +357,11 @@ func parseRecord(m goredis.XMessage) (store.Record, error) {
 	return store.Record{ID: id, Time: at, Raw: []byte(field("e")), Seed: []byte(field("s"))}, nil
 }
 
-// parseTime parses the time of an entry.
+// parseTime parses an entry's time.
 func parseTime(s string) (time.Time, error) {
 	ms, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("no time of a log entry: %q", s)
+		return time.Time{}, fmt.Errorf("not the time of a log entry: %q", s)
 	}
 	return time.UnixMilli(ms).UTC(), nil
 }
@@ -431,17 +439,17 @@ func (g *games) IDs(ctx context.Context, visit func(gameIDs []string) error) err
 	return scanKeys(ctx, g.reads, logKey("*"), visitGames(visit))
 }
 
-// IDsAtRisk visits the games on the master of a cluster that has the heartbeats.
+// IDsAtRisk visits only the games that are stored on the same cluster master as the
+// heartbeats.
 func (g *games) IDsAtRisk(ctx context.Context, visit func(gameIDs []string) error) error {
 	return scanBeside(ctx, g.reads, "{beat}", logKey("*"), visitGames(visit))
 }
 
 func visitGames(visit func(gameIDs []string) error) func(keys []string) error {
-	before, after, _ := strings.Cut(logKey("*"), "*")
 	return func(keys []string) error {
 		gameIDs := make([]string, len(keys))
 		for i, key := range keys {
-			gameIDs[i] = strings.TrimSuffix(strings.TrimPrefix(key, before), after)
+			gameIDs[i] = between(key, logKey("*"))
 		}
 		return visit(gameIDs)
 	}
@@ -458,5 +466,5 @@ func (g *games) Audience(ctx context.Context, gameID, serverID string, count int
 			return int(total), nil
 		}
 	}
-	return 0, store.Failed(answered, "audience: reply %v", reply)
+	return 0, store.Failed(answered, "audience.lua returned %v", reply)
 }

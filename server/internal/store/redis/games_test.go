@@ -20,7 +20,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// rig is a Redis with a store on it.
+// rig is a Redis server and a store that uses it.
 type rig struct {
 	t      *testing.T
 	client goredis.UniversalClient
@@ -28,7 +28,7 @@ type rig struct {
 	store  *store.Store
 }
 
-// each runs a test on miniredis and on a Redis.
+// each runs a test with miniredis and with Redis.
 func each(t *testing.T, test func(t *testing.T, r *rig)) {
 	t.Helper()
 	redistest.Each(t, func(t *testing.T, client goredis.UniversalClient) { test(t, newRig(t, client)) })
@@ -40,8 +40,7 @@ func newRig(t *testing.T, client goredis.UniversalClient) *rig {
 	return &rig{t: t, client: client, addr: addr, store: openAt(t, addr, 10*time.Second)}
 }
 
-// openAt returns a store on the Redis at addr whose appends wait for so long for an
-// answer.
+// openAt returns a store that uses the Redis server at addr, with the given read timeout.
 func openAt(t *testing.T, addr string, readTimeout time.Duration) *store.Store {
 	t.Helper()
 	connect := func(retries int) goredis.UniversalClient {
@@ -58,7 +57,8 @@ func openAt(t *testing.T, addr string, readTimeout time.Duration) *store.Store {
 
 func name(s string) string { return id.Derive([]byte("game"), []byte(s)) }
 
-// entry returns an entry that follows prev; each variety gives another one.
+// entry returns an entry that follows prev. Entries with different values of variety
+// differ.
 func entry(prev store.ID, variety ...uint64) store.Entry {
 	next := store.ID{Version: prev.Version + 1, Digest: prev.Digest*31 + 7}
 	for _, v := range variety {
@@ -71,7 +71,7 @@ func entry(prev store.ID, variety ...uint64) store.Entry {
 	return e
 }
 
-// play appends n entries.
+// play appends n entries to a game.
 func (r *rig) play(gameID string, last store.ID, n int) store.ID {
 	r.t.Helper()
 	for range n {
@@ -83,13 +83,13 @@ func (r *rig) play(gameID string, last store.ID, n int) store.ID {
 	return last
 }
 
-// create creates a game of n entries.
+// create creates a game with n entries.
 func (r *rig) create(gameID string, n int) store.ID {
 	r.t.Helper()
 	return r.play(gameID, store.ID{Digest: uint64(gameID[0])}, n)
 }
 
-// content is all that Redis holds of a game.
+// content holds a game's data in Redis, and the total number of keys in Redis.
 type content struct {
 	log  []goredis.XMessage
 	meta map[string]string
@@ -108,15 +108,15 @@ func (r *rig) content(gameID string) content {
 	return content{log: log, meta: meta, keys: len(keys)}
 }
 
-// unwritten checks that what do does leaves a game as it is.
-func (r *rig) unwritten(gameID string, do func()) {
+// unchanged checks that calling do does not change a game's data.
+func (r *rig) unchanged(gameID string, do func()) {
 	r.t.Helper()
 	before := r.content(gameID)
 	do()
-	require.Equal(r.t, before, r.content(gameID), "something was written")
+	require.Equal(r.t, before, r.content(gameID), "the game changed")
 }
 
-// rewrite replaces the entries of a log, whatever Redis thinks of it.
+// rewrite replaces the entries of a log without any checks.
 func (r *rig) rewrite(gameID string, change func([]goredis.XMessage) []goredis.XMessage) {
 	r.t.Helper()
 	ctx := r.t.Context()
@@ -132,7 +132,7 @@ func (r *rig) rewrite(gameID string, change func([]goredis.XMessage) []goredis.X
 	}
 }
 
-// sound checks that a log is as it should be and ends with last.
+// sound checks that a log is undamaged and ends with last.
 func (r *rig) sound(gameID string, last store.ID) {
 	r.t.Helper()
 	tail, err := r.store.Games.Tail(r.t.Context(), gameID)
@@ -146,8 +146,8 @@ func (r *rig) sound(gameID string, last store.ID) {
 
 func ms(t time.Time) string { return strconv.FormatInt(t.UnixMilli(), 10) }
 
-// Ensure that an append leaves behind an entry, the meta that goes with it and
-// a message to followers, all of the same moment.
+// Ensure that an append writes the entry and its meta and notifies followers, all with
+// the same time.
 func TestAppend(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -178,7 +178,7 @@ func TestAppend(t *testing.T) {
 	})
 }
 
-// Ensure that an append to a log that was cut says with what it ends now.
+// Ensure that an append to a truncated log returns the entry that the log now ends with.
 func TestAppend_Cut(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -187,7 +187,7 @@ func TestAppend_Cut(t *testing.T) {
 		r.rewrite(gameID, func(log []goredis.XMessage) []goredis.XMessage { return log[:2] })
 		refused := func() *store.ConflictError {
 			var conflict *store.ConflictError
-			r.unwritten(gameID, func() {
+			r.unchanged(gameID, func() {
 				_, err := r.store.Games.Append(t.Context(), gameID, entry(last))
 				require.ErrorAs(t, err, &conflict)
 			})
@@ -201,8 +201,8 @@ func TestAppend_Cut(t *testing.T) {
 	})
 }
 
-// Ensure that nothing is written to a game whose log and meta contradict each
-// other, even if the log ends as it should.
+// Ensure that nothing is written to a game whose log and meta contradict each other, even
+// if the log's last entry is the expected one.
 func TestAppend_Broken(t *testing.T) {
 	t.Parallel()
 	meta := func(last string) func(context.Context, *rig, string) error {
@@ -226,7 +226,7 @@ func TestAppend_Broken(t *testing.T) {
 		"meta ahead":                      meta("9-1"),
 		"meta of another history":         meta("6-1"),
 		"meta behind, of another history": meta("3-12345"),
-		"meta that is none":               meta("none"),
+		"invalid meta":                    meta("none"),
 	}
 	each(t, func(t *testing.T, r *rig) {
 		for what, damage := range damages {
@@ -234,7 +234,7 @@ func TestAppend_Broken(t *testing.T) {
 				gameID := name(what)
 				last := r.create(gameID, 6)
 				require.NoError(t, damage(t.Context(), r, gameID))
-				r.unwritten(gameID, func() {
+				r.unchanged(gameID, func() {
 					_, err := r.store.Games.Append(t.Context(), gameID, entry(last))
 					require.ErrorIs(t, err, store.ErrBroken)
 				})
@@ -243,7 +243,7 @@ func TestAppend_Broken(t *testing.T) {
 	})
 }
 
-// Ensure that an append notices damage at the end of a log.
+// Ensure that an append detects damage at the end of a log.
 func TestAppend_Damaged(t *testing.T) {
 	t.Parallel()
 	const length = 8
@@ -288,7 +288,7 @@ func TestAppend_Damaged(t *testing.T) {
 				gameID := name(what)
 				last := r.create(gameID, length)
 				require.NoError(t, damage(t.Context(), r, gameID))
-				r.unwritten(gameID, func() {
+				r.unchanged(gameID, func() {
 					_, err := r.store.Games.Append(t.Context(), gameID, entry(last))
 					require.Error(t, err)
 					require.NotErrorIs(t, err, store.ErrUnsettled)
@@ -299,22 +299,22 @@ func TestAppend_Damaged(t *testing.T) {
 	})
 }
 
-// Ensure that a game whose log is gone is not begun again over its meta.
+// Ensure that a game whose log is lost cannot be created again while its meta exists.
 func TestAppend_MetaWithoutLog(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
 		gameID := name("a")
 		r.create(gameID, 1)
 		require.NoError(t, r.client.Del(t.Context(), logKey(gameID)).Err())
-		r.unwritten(gameID, func() {
+		r.unchanged(gameID, func() {
 			_, err := r.store.Games.Append(t.Context(), gameID, entry(store.ID{}))
 			require.ErrorIs(t, err, store.ErrBroken)
 		})
 	})
 }
 
-// Ensure that a meta that is behind or missing does not prevent an append, and
-// is corrected.
+// Ensure that an append succeeds even if the meta is outdated or missing, and that it
+// corrects the meta.
 func TestAppend_MetaBehind(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -330,8 +330,8 @@ func TestAppend_MetaBehind(t *testing.T) {
 	})
 }
 
-// Ensure that a meta that fell behind is mended, and none is set back or written over
-// what it knows of a log that is lost.
+// Ensure that Mend updates an outdated meta, but never moves it back, and does not
+// overwrite it if the log has lost entries.
 func TestMend(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -353,13 +353,14 @@ func TestMend(t *testing.T) {
 		assert.Equal(t, want, r.content(gameID))
 
 		require.NoError(t, r.client.HSet(ctx, metaKey(gameID), "last", "3-1").Err())
-		r.unwritten(gameID, func() { require.NoError(t, mend()) })
+		r.unchanged(gameID, func() { require.NoError(t, mend()) })
 		require.NoError(t, r.client.Del(ctx, logKey(gameID)).Err())
-		r.unwritten(gameID, func() { require.NoError(t, mend()) })
+		r.unchanged(gameID, func() { require.NoError(t, mend()) })
 	})
 }
 
-// Ensure that time never goes back, whatever Redis's clock does.
+// Ensure that the times in a log never decrease, even if the Redis server's clock is set
+// back.
 func TestAppend_Time(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -378,7 +379,7 @@ func TestAppend_Time(t *testing.T) {
 	})
 }
 
-// Ensure that the scripts are sent again to a Redis that forgot them.
+// Ensure that the scripts are sent again to a Redis server that no longer has them.
 func TestAppend_NoScript(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -393,7 +394,8 @@ func TestAppend_NoScript(t *testing.T) {
 	})
 }
 
-// Ensure that errors that say that nothing was written are told from others.
+// Ensure that errors which prove that nothing was written are distinguished from errors
+// after which the outcome is unknown.
 func TestAppendError(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -416,7 +418,7 @@ func TestAppendError(t *testing.T) {
 	}
 }
 
-// Ensure that the ends of a log and a meta that cannot be read are told.
+// Ensure that Tail reports an unreadable last entry or meta.
 func TestTail_Unreadable(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -439,7 +441,7 @@ func TestTail_Unreadable(t *testing.T) {
 	})
 }
 
-// Ensure that a log ends with no entry on which log and meta do not agree.
+// Ensure that EndsWith returns false if log and meta disagree.
 func TestEndsWith_Contradiction(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -460,26 +462,26 @@ func TestEndsWith_Contradiction(t *testing.T) {
 			r.rewrite(gameID, func([]goredis.XMessage) []goredis.XMessage { return entries })
 		}
 		put(good.meta, good.log[:2])
-		assert.False(t, ends(last), "it was cut")
+		assert.False(t, ends(last), "the log was truncated")
 		put(nil, good.log)
-		assert.False(t, ends(last), "its meta is gone")
+		assert.False(t, ends(last), "the meta is missing")
 		put(map[string]string{"last": first.String()}, good.log)
-		assert.False(t, ends(first), "its meta fell behind")
-		assert.False(t, ends(last), "its meta fell behind")
+		assert.False(t, ends(first), "the meta is outdated")
+		assert.False(t, ends(last), "the meta is outdated")
 		put(good.meta, good.log)
 		assert.True(t, ends(last))
 	})
 }
 
-// Ensure that an entry that cannot be read ends a page with an error that names the
-// last version before it.
+// Ensure that Entries stops at an unreadable entry, with an error that contains the
+// version before it.
 func TestEntries_Corrupt(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
 		ctx := t.Context()
 		for what, change := range map[string]func(*goredis.XMessage){
-			"a time that is none": func(m *goredis.XMessage) { m.Values["t"] = "noon" },
-			"no time":             func(m *goredis.XMessage) { delete(m.Values, "t") },
+			"an invalid time": func(m *goredis.XMessage) { m.Values["t"] = "noon" },
+			"no time":         func(m *goredis.XMessage) { delete(m.Values, "t") },
 		} {
 			gameID := name(what)
 			r.create(gameID, 6)
@@ -505,7 +507,7 @@ func TestEntries_Corrupt(t *testing.T) {
 	})
 }
 
-// Ensure that a head that cannot be read is told from a game that does not exist.
+// Ensure that a game with an unreadable head is not mistaken for one that does not exist.
 func TestHeads_Unreadable(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -539,7 +541,7 @@ func TestExpire(t *testing.T) {
 	})
 }
 
-// Ensure that reports of watchers that were not renewed stop counting.
+// Ensure that a server's spectator count expires unless it is renewed.
 func TestAudience(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -558,11 +560,12 @@ func TestAudience(t *testing.T) {
 			return heads[0].Watchers
 		}
 		report("one", 3, 3)
-		assert.Zero(t, r.client.Exists(ctx, metaKey(gameID)).Val(), "no meta of a game that does not exist")
+		assert.Zero(t, r.client.Exists(ctx, metaKey(gameID)).Val(), "a game that does not exist gets no meta")
 		r.create(gameID, 1)
 		report("one", 5, 5)
 
-		// One server died half a minute ago, one has not reported for a while.
+		// One server stopped reporting more than AudienceTTL ago, another one more
+		// recently.
 		now, err := r.client.Time(ctx).Result()
 		require.NoError(t, err)
 		ago := func(d time.Duration) string { return "100 " + ms(now.Add(-d))[:10] }
@@ -580,9 +583,9 @@ func TestAudience(t *testing.T) {
 		require.NoError(t, r.client.HSet(ctx, metaKey(gameID), "watchers", ago(0)).Err())
 		tail, err := r.store.Games.Tail(ctx, gameID)
 		require.NoError(t, err)
-		assert.Zero(t, tail.Watchers, "no server has reported any")
+		assert.Zero(t, tail.Watchers, "no server has reported spectators")
 
-		// Counts that were not renewed are not shown.
+		// Expired counts are not included.
 		require.NoError(t, r.client.HSet(ctx, metaKey(gameID), "watchers", ago(store.AudienceTTL+5*time.Second)).Err())
 		assert.Zero(t, watchers())
 	})

@@ -2,32 +2,33 @@
 --
 -- KEYS[1]  heartbeats:{beat}, a hash: server → 'at since' or 'at since mark': its
 --          last heartbeat and its first in Unix milliseconds; the mark is 'left'
---          once it has stopped in order, 'missing' once its absence was reported
+--          if it shut down cleanly, or 'missing' if it was reported missing
 -- KEYS[2]  outages:{beat}, a sorted set: 'from to' by to, in Unix milliseconds
--- KEYS[3]  rewound:{beat}, a hash about the last rollback: at (when it was
---          detected), from (a moment before the copy was made that Redis holds now,
---          0 if unknown), before (a later moment that is lost) and swept (the at of
---          the last rollback that was dealt with)
+-- KEYS[3]  rewound:{beat}, a hash about the last rollback: at (when it was detected),
+--          from (a time before the copy that Redis now holds was made, 0 if unknown),
+--          before (a later time, whose data has been lost) and swept (the at of the
+--          last rollback that was resolved)
 -- ARGV[1]  the server
--- ARGV[2]  its last heartbeat that was acknowledged, 0 for none
--- ARGV[3]  its first heartbeat, 0 for none
+-- ARGV[2]  its last acknowledged heartbeat, 0 before the first
+-- ARGV[3]  its first acknowledged heartbeat, 0 before that
 -- ARGV[4]  1 if Redis lost a log entry that was acknowledged after ARGV[2], else 0
--- ARGV[5]  the time without a heartbeat in milliseconds after which a server is missing
--- ARGV[6]  the time without a heartbeat or an append in milliseconds that is an outage
+-- ARGV[5]  how many milliseconds without a heartbeat make a server missing
+-- ARGV[6]  how many milliseconds without a heartbeat or an append make an outage
 -- ARGV[7]  how many milliseconds outages and servers are kept
--- ARGV[8]  how many servers are kept
--- ARGV[9]  n, followed by n times 'from' and 'to': the times in which this server's
---          appends succeeded since ARGV[2], in order; and then by the other servers
---          that were stored at ARGV[2]: server and 'at since'
+-- ARGV[8]  the maximum number of servers to keep
+-- ARGV[9]  n, followed by n pairs 'from' and 'to': the periods since ARGV[2] in
+--          which this server's appends succeeded, in order. After them come the
+--          other servers that were stored at ARGV[2]: server and 'at since'
 --
 -- Reply: {now, outage, at, since, rollback, missing, run, then at, from, before
--- and swept of KEYS[3], then KEYS[1]}: the time in Unix milliseconds; how many
--- milliseconds of outage end now; the stored heartbeat; 1 if this server is the
--- first to detect a rollback, else 0; how many servers have become missing; and the
--- id of the Redis process, '' if it does not say.
+-- and swept of KEYS[3], then KEYS[1]}: the time in Unix milliseconds; the length in
+-- milliseconds of the outage that ends now; the stored heartbeat; 1 if this server
+-- is the first to detect a rollback, else 0; the number of servers that have become
+-- missing; and the ID of the Redis process, '' if unknown.
 --
--- Invariant: a server's at goes back only with all of Redis, and then that server
--- detects it. No outage in the set covers an append that its server reported.
+-- Invariant: a server's at decreases only if all data in Redis is rolled back, and
+-- that server then detects the rollback. No outage in the set covers an append that
+-- its server reported.
 
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
@@ -73,14 +74,14 @@ if ARGV[4] == '1' or acknowledged > (mine or 0) then
     redis.call('HSET', KEYS[3], 'at', text(now), 'from', text(from),
       'before', text(acknowledged))
   end
-  -- Servers that started after the copy was made are not in it.
+  -- Servers that started after the copy was made are missing from it.
   for i = argument, #ARGV, 2 do redis.call('HSETNX', KEYS[1], ARGV[i], ARGV[i + 1]) end
 end
 if since == 0 then since = now end
 local at = math.max(now, mine or 0)
 redis.call('HSET', KEYS[1], own, text(at) .. ' ' .. text(since))
 
--- record stores the outages between two moments and returns their length.
+-- record stores the outages between two times and returns their total length.
 local function record(from, to)
   local total = 0
   local function piece(a, b)
@@ -110,7 +111,7 @@ if newest > 0 and now - newest > outage_after then
   redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', text(now - kept))
 end
 
--- pcall: the servers' user may not be allowed to call INFO.
+-- Use pcall because the servers' Redis user may lack permission to call INFO.
 local info = redis.pcall('INFO', 'server')
 local run = type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
 local reply = {text(now), text(outage), text(at), text(since), text(rollback), text(missing), run}

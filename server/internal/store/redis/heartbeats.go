@@ -20,14 +20,14 @@ var (
 	heartbeatScript = goredis.NewScript(heartbeatSource)
 )
 
-// The braces keep the keys in one slot of a cluster.
+// The braces put the keys into one cluster slot.
 const (
 	serversKey  = "heartbeats:{beat}"
 	outagesKey  = "outages:{beat}"
 	rollbackKey = "rewound:{beat}"
 )
 
-// vouchedKey is the set of the games that servers vouch for after a rollback.
+// vouchedKey is the set of games that servers vouched for after a rollback.
 func vouchedKey(rollback time.Time) string {
 	return "vouched:" + strconv.FormatInt(rollback.UnixMilli(), 10) + ":{beat}"
 }
@@ -37,10 +37,10 @@ func attestedKey(rollback time.Time) string {
 	return "attested:" + strconv.FormatInt(rollback.UnixMilli(), 10) + ":{beat}"
 }
 
-// leftMark follows serverText if a server stopped in order.
+// leftMark is appended to a server's serverText if the server shut down cleanly.
 const leftMark = " left"
 
-// claimKey exists while a server has a piece of work.
+// claimKey is the key that exists while a server has claimed the given work.
 func claimKey(work string) string { return "claim:" + work + ":{beat}" }
 
 type heartbeats struct{ client goredis.UniversalClient }
@@ -72,7 +72,7 @@ func (h heartbeats) Beat(ctx context.Context, b store.Beat) (store.BeatResult, e
 func parseBeat(reply []string) (b store.BeatResult, err error) {
 	const fixed = 11
 	if len(reply) < fixed || len(reply)%2 == 0 {
-		return b, fmt.Errorf("a reply of %d words", len(reply))
+		return b, fmt.Errorf("heartbeat.lua returned %d values", len(reply))
 	}
 	number := func(i int) int64 {
 		n, problem := strconv.ParseInt(reply[i], 10, 64)
@@ -110,7 +110,7 @@ func (h heartbeats) Servers(ctx context.Context) (store.ServersNow, error) {
 		stored, rollback *goredis.MapStringStringCmd
 		result           store.ServersNow
 	)
-	// On a cluster the time would be that of another server in the same pipeline.
+	// Time is not in the pipeline: on a cluster, a different node might execute it.
 	now = h.client.Time(ctx)
 	err := now.Err()
 	if err == nil {
@@ -131,7 +131,7 @@ func (h heartbeats) Servers(ctx context.Context) (store.ServersNow, error) {
 		result.Rollback, err = parseRollback(rollback.Val())
 	}
 	if err != nil {
-		return store.ServersNow{}, fmt.Errorf("asking for heartbeats: %w", failed(err))
+		return store.ServersNow{}, fmt.Errorf("reading heartbeats: %w", failed(err))
 	}
 	return result, nil
 }
@@ -163,7 +163,7 @@ func (h heartbeats) Outages(ctx context.Context, since time.Time) ([]store.Span,
 			recorded[i].To, err = parseMilli(to)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("no outage: %q", text)
+			return nil, fmt.Errorf("not an outage: %q", text)
 		}
 	}
 	return recorded, nil
@@ -172,7 +172,7 @@ func (h heartbeats) Outages(ctx context.Context, since time.Time) ([]store.Span,
 // Resolve implements store.Heartbeats.
 func (h heartbeats) Resolve(ctx context.Context, rollback time.Time) error {
 	if err := h.client.HSet(ctx, rollbackKey, "swept", rollback.UnixMilli()).Err(); err != nil {
-		return fmt.Errorf("storing that a rollback was dealt with: %w", failed(err))
+		return fmt.Errorf("resolving a rollback: %w", failed(err))
 	}
 	return nil
 }
@@ -196,7 +196,7 @@ func (h heartbeats) Attest(ctx context.Context, rollback time.Time, serverID str
 	return nil
 }
 
-// remember adds members to a set that expires after keep.
+// remember adds members to a set, and sets it to expire after the duration keep.
 func (h heartbeats) remember(ctx context.Context, key string, keep time.Duration, members ...string) error {
 	_, err := h.client.Pipelined(ctx, func(p goredis.Pipeliner) error {
 		p.SAdd(ctx, key, anys(members)...)
@@ -213,7 +213,7 @@ func (h heartbeats) Vouched(ctx context.Context, rollback time.Time, gameIDs []s
 	}
 	is, err := h.client.SMIsMember(ctx, vouchedKey(rollback), anys(gameIDs)...).Result()
 	if err != nil {
-		return nil, fmt.Errorf("asking which games were vouched for: %w", failed(err))
+		return nil, fmt.Errorf("reading vouched games: %w", failed(err))
 	}
 	vouched := map[string]bool{}
 	for i, gameID := range gameIDs {
@@ -228,7 +228,7 @@ func (h heartbeats) Vouched(ctx context.Context, rollback time.Time, gameIDs []s
 func (h heartbeats) Attested(ctx context.Context, rollback time.Time) (map[string]bool, error) {
 	members, err := h.client.SMembers(ctx, attestedKey(rollback)).Result()
 	if err != nil {
-		return nil, fmt.Errorf("asking which servers attested: %w", failed(err))
+		return nil, fmt.Errorf("reading attesting servers: %w", failed(err))
 	}
 	attested := make(map[string]bool, len(members))
 	for _, id := range members {
@@ -249,12 +249,12 @@ func (h heartbeats) Claim(ctx context.Context, work string, d time.Duration) (bo
 	return true, nil
 }
 
-// serverText is a server as heartbeat.lua stores it, without its mark.
+// serverText formats a server as heartbeat.lua stores it, without the mark.
 func serverText(s store.ServerBeat) string {
 	return fmt.Sprintf("%d %d", s.At.UnixMilli(), s.Since.UnixMilli())
 }
 
-// parseServer reads what heartbeat.lua stores of a server.
+// parseServer parses a server as stored by heartbeat.lua.
 func parseServer(value string) (s store.ServerBeat, err error) {
 	words := strings.Fields(value)
 	if len(words) < 2 {
@@ -267,7 +267,7 @@ func parseServer(value string) (s store.ServerBeat, err error) {
 	return s, err
 }
 
-// milli is a time in Unix milliseconds, 0 for the zero time.
+// milli returns a time in Unix milliseconds, or 0 for the zero time.
 func milli(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -275,7 +275,7 @@ func milli(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// fromMilli is the time in Unix milliseconds, the zero time for 0.
+// fromMilli converts Unix milliseconds to a time, and 0 to the zero time.
 func fromMilli(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}
@@ -283,7 +283,7 @@ func fromMilli(ms int64) time.Time {
 	return time.UnixMilli(ms)
 }
 
-// parseMilli is fromMilli for a number as text.
+// parseMilli is like fromMilli, but takes the number as a string.
 func parseMilli(text string) (time.Time, error) {
 	ms, err := strconv.ParseInt(text, 10, 64)
 	return fromMilli(ms), err

@@ -28,18 +28,19 @@ var (
 	releaseKeyScript = goredis.NewScript(releaseKeySource)
 )
 
-// keys implements store.Keys. A key's owner and an account's keys are in different slots
-// of a cluster. A key is linked if both say so: the owner is written last and removed
-// last, and one whose account does not have the key counts for nothing.
+// keys implements store.Keys. A key's owner and an account's keys are in different
+// cluster slots. A key counts as linked if the key has an owner and that account has the
+// key. The owner is written last and removed last, and is ignored if the account does not
+// have the key.
 //
-// While Create makes an account, the owner is a claim, which has a mark before the id
-// and expires.
+// While Create creates an account, the owner is a temporary claim: the ID with a prefix,
+// in a key that expires.
 type keys struct{ accounts }
 
 func keysKey(playerID string) string   { return playerKey(playerID) + ":keys" }
 func keyKey(fingerprint string) string { return "player:ssh-key:{" + fingerprint + "}" }
 
-// claimMark stands before the id of an owner that is claimed.
+// claimMark is the prefix of the ID in a claim.
 const claimMark = "claimed for "
 
 func (k keys) Owner(ctx context.Context, fingerprint string) (store.Account, bool, error) {
@@ -50,7 +51,7 @@ func (k keys) Owner(ctx context.Context, fingerprint string) (store.Account, boo
 	return k.linked(ctx, owner, fingerprint)
 }
 
-// ownerID returns what is stored as a key's owner, "" for nothing.
+// ownerID returns the stored owner of a key, or "" if it has no owner.
 func (k keys) ownerID(ctx context.Context, fingerprint string) (string, error) {
 	owner, err := k.client.Get(ctx, keyKey(fingerprint)).Result()
 	if errors.Is(err, goredis.Nil) {
@@ -59,7 +60,7 @@ func (k keys) ownerID(ctx context.Context, fingerprint string) (string, error) {
 	return owner, failed(err)
 }
 
-// linked returns an account if it exists and has a key.
+// linked returns an account, and reports whether it exists and has the key.
 func (k keys) linked(ctx context.Context, playerID, fingerprint string) (store.Account, bool, error) {
 	pipe := k.client.Pipeline()
 	fields, has := pipe.HMGet(ctx, playerKey(playerID), accountFields...), pipe.HExists(ctx, keysKey(playerID), fingerprint)
@@ -86,7 +87,8 @@ func (k keys) Create(ctx context.Context, a store.Account, keep time.Duration, f
 		return holder, err
 	}
 	if err == nil || errors.Is(err, store.ErrNameHeld) {
-		// Another name may do, with which the id is another one.
+		// Release the claim: the caller may retry with another name, and a new account
+		// ID.
 		if err := k.release(ctx, fingerprint, owner); err != nil {
 			return store.Account{}, err
 		}
@@ -94,12 +96,13 @@ func (k keys) Create(ctx context.Context, a store.Account, keep time.Duration, f
 	return holder, err
 }
 
-// take makes wanted the owner of a key, for a time or forever if that is 0, unless the
-// key is linked to another account or claimed for one. Its own claim it replaces. It
-// returns what is the owner now, and the account that the key is linked to, if it is.
+// take makes the account wanted the owner of a key for the duration keep, or permanently if
+// keep is 0, unless the key is linked to or claimed for another account. It may replace a
+// claim for that account. It returns the current owner, and the account that the key was
+// already linked to, if any.
 func (k keys) take(ctx context.Context, fingerprint, wanted string, keep time.Duration) (owner string, linked store.Account, err error) {
 	stale := wanted
-	for range 3 { // The owner can change between two commands, but hardly twice.
+	for range 3 { // The owner can change between two commands, but is unlikely to change twice.
 		owner, err = claimKeyScript.Run(ctx, k.client, []string{keyKey(fingerprint)},
 			wanted, keep.Milliseconds(), claimMark+wanted, stale).Text()
 		if err != nil {
@@ -112,13 +115,13 @@ func (k keys) take(ctx context.Context, fingerprint, wanted string, keep time.Du
 		if ok || err != nil {
 			return owner, account, err
 		}
-		// The account has expired, or it removed the key and the rest did not follow.
+		// The account has expired, or a call to Unlink was interrupted.
 		stale = owner
 	}
 	return owner, store.Account{}, nil
 }
 
-// release removes the owner of a key, if it is the given one.
+// release removes a key's owner if it is still the given one.
 func (k keys) release(ctx context.Context, fingerprint, owner string) error {
 	return failed(releaseKeyScript.Run(ctx, k.client, []string{keyKey(fingerprint)}, owner).Err())
 }
@@ -148,8 +151,8 @@ func (k keys) Link(ctx context.Context, key store.Key, limit int) (store.Key, er
 	return stored, nil
 }
 
-// add adds a key to those of an account. It returns the key as it is stored, and the
-// time after which the account expires, 0 for never.
+// add adds a key to an account. It returns the key as stored, and the time until the
+// account expires, or 0 if it never does.
 func (k keys) add(ctx context.Context, key store.Key, limit int) (stored store.Key, left time.Duration, err error) {
 	reply, err := linkKeyScript.Run(ctx, k.client, []string{playerKey(key.PlayerID), keysKey(key.PlayerID)},
 		key.Fingerprint, key.Comment, limit).Slice()
@@ -164,7 +167,7 @@ func (k keys) add(ctx context.Context, key store.Key, limit int) (stored store.K
 	}
 	milliseconds, err := strconv.ParseInt(stringAt(reply, 1), 10, 64)
 	if err != nil {
-		return store.Key{}, 0, store.Failed(store.Corrupt, "the reply to a new key has no time: %w", err)
+		return store.Key{}, 0, store.Failed(store.Corrupt, "link_key.lua returned no time: %w", err)
 	}
 	stored, err = parseKey(key.PlayerID, key.Fingerprint, stringAt(reply, 0))
 	return stored, max(0, time.Duration(milliseconds)*time.Millisecond), err
@@ -209,7 +212,7 @@ func parseKey(playerID, fingerprint, text string) (store.Key, error) {
 	return store.Key{Fingerprint: fingerprint, PlayerID: playerID, Comment: comment, Added: added}, nil
 }
 
-// timedText is how a text is stored with a time, and parseTimed reads both.
+// timedText formats a time and a string as one value to store. parseTimed is its inverse.
 func timedText(at time.Time, text string) string {
 	return strconv.FormatInt(at.UnixMilli(), 10) + " " + text
 }
@@ -220,7 +223,7 @@ func parseTimed(stored string) (at time.Time, text string, err error) {
 	return time.UnixMilli(n).UTC(), text, err
 }
 
-// credentials implements store.Credentials: a hash of name to time and digest.
+// credentials implements store.Credentials with a hash from names to times and digests.
 type credentials struct{ client goredis.UniversalClient }
 
 const credentialsKey = "games:ssh-credentials"

@@ -19,8 +19,8 @@ const (
 	ownerKey    = "player:ssh-key:{" + fingerprint + "}"
 )
 
-// Ensure that a Create that ended halfway, at each of its steps, is finished by its
-// repetition, and that the key is free again if it is not repeated.
+// Ensure that repeating a Create that ended after any of its steps completes it, and that
+// the key becomes free if Create is not repeated.
 func TestKeys_Create_Interrupted(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client goredis.UniversalClient) {
@@ -42,7 +42,7 @@ func TestKeys_Create_Interrupted(t *testing.T) {
 			assert.False(t, linked)
 			_, err = s.Keys.Create(ctx, bob, keepAccounts, fingerprint)
 			require.ErrorIs(t, err, store.ErrKeyHeld)
-			assert.Positive(t, client.TTL(ctx, ownerKey).Val(), "the claim lapses")
+			assert.Positive(t, client.TTL(ctx, ownerKey).Val(), "the claim expires")
 
 			created, err := s.Keys.Create(ctx, ann, keepAccounts, fingerprint)
 			require.NoError(t, err)
@@ -56,7 +56,8 @@ func TestKeys_Create_Interrupted(t *testing.T) {
 	})
 }
 
-// Ensure that an Unlink that ended halfway removed the key, which is free for others.
+// Ensure that an interrupted Unlink has already removed the key from the account, so that
+// another account can use it.
 func TestKeys_Unlink_Interrupted(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, client goredis.UniversalClient) {
@@ -79,7 +80,7 @@ func TestKeys_Unlink_Interrupted(t *testing.T) {
 	})
 }
 
-// Ensure that nothing of a key is left when its account has expired.
+// Ensure that all of a key's data expires with its account.
 func TestKeys_Expire_Keys(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartMiniredis(t)
@@ -97,7 +98,7 @@ func TestKeys_Expire_Keys(t *testing.T) {
 	assert.Equal(t, []string{"player-name:{ann}"}, client.Keys(ctx, "*").Val())
 }
 
-// Ensure that an error of Redis is one of the store.
+// Ensure that every error from Redis is returned as a *store.Error.
 func TestKeys_Failed(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartMiniredis(t)

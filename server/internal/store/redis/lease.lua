@@ -1,12 +1,13 @@
--- Leases jobs that are due: each is put off, so that no other server processes it
--- in the meantime, and is due again if the server dies.
+-- Leases jobs that are due. Each is postponed by the duration of the lease, so that
+-- no other server processes it in the meantime, and so that it becomes due again if
+-- the server dies.
 --
--- KEYS[1]  due, a sorted set: game id by Unix milliseconds
--- ARGV[1]  how many jobs at most
--- ARGV[2]  how long the lease lasts, in milliseconds
+-- KEYS[1]  due, a sorted set: game ID by Unix milliseconds
+-- ARGV[1]  the maximum number of jobs
+-- ARGV[2]  the duration of the lease in milliseconds
 --
--- Reply: {expires, id, id, …}: when the leases expire in Unix milliseconds, which
--- identifies them, and the games.
+-- Reply: {expires, id, id, …}: the time in Unix milliseconds at which the leases
+-- expire, and the games. The time identifies the leases.
 
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)

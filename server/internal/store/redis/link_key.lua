@@ -1,15 +1,16 @@
--- Adds an SSH key to those of an account.
+-- Adds an SSH key to an account.
 --
 -- KEYS[1]  player:{id}
 -- KEYS[2]  player:{id}:keys
 -- ARGV[1]  fingerprint
 -- ARGV[2]  comment
--- ARGV[3]  how many others the account may have; 0 for any number
--- Reply    {'none'} if there is no such account, {'full'} if it has that many
---          others, else {time and comment as stored, milliseconds after which the
---          account lapses or -1}
+-- ARGV[3]  the maximum number of other keys of the account; 0 for no limit
+-- Reply    {'none'} if the account does not exist, {'full'} if it has reached the
+--          limit, else {time and comment as stored, milliseconds after which the
+--          account expires or -1}
 --
--- Invariant: a key that is there is not changed. The keys lapse with the account.
+-- Invariant: a key that the account already has is not changed. The keys expire
+-- with the account.
 if redis.call('EXISTS', KEYS[1]) == 0 then
   return {'none'}
 end

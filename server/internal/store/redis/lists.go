@@ -18,30 +18,31 @@ var pageSource string
 
 var pageScript = goredis.NewScript(pageSource)
 
-// lists are sorted sets, each in a cluster slot of its own:
+// lists implements store.Lists with sorted sets, each in its own cluster slot:
 //
 //	games:recent:<status>:<variant>  by the time of the last event
 //	games:score:<variant>            active games by their highest score
-//	games:watchers:<variant>         active games by watchers, then score
+//	games:watchers:<variant>         active games by spectators, then score
 //	player:{<player id>}:games       by the time of the last event
 //
-// "*" stands for any status or variant. Private games are in the players' lists only.
+// "*" stands for all statuses or variants. Private games are only in players' lists.
 type lists struct {
 	client goredis.UniversalClient
-	// lasting is when the expiry of each player's list was last set.
+	// lasting maps each player to the time at which the expiry of the player's list was
+	// last set.
 	lasting *lru.Cache[string, time.Time]
 }
 
-// maxLasting bounds for how many players lasting is remembered.
+// maxLasting is the maximum number of players in lasting.
 const maxLasting = 1 << 16
 
-// maxListings bounds a pipeline, so that it does not delay other commands.
+// maxListings limits the size of a pipeline, so that it does not delay other commands.
 const maxListings = 500
 
 func newLists(client goredis.UniversalClient) lists {
 	lasting, err := lru.New[string, time.Time](maxLasting)
 	if err != nil {
-		panic(err) // only for a size below 1
+		panic(err) // New fails only if the size is below 1.
 	}
 	return lists{client, lasting}
 }
@@ -58,8 +59,8 @@ func (s lists) Write(ctx context.Context, listings []store.Listing, keep time.Du
 	return nil
 }
 
-// write writes listings in one pipeline. Games of the same list share a command, which
-// takes Redis half the time of one command per game.
+// write writes listings in one pipeline. Games in the same list share one command, which
+// takes Redis half the time that separate commands would take.
 func (s lists) write(ctx context.Context, listings []store.Listing, keep time.Duration) error {
 	pipe := s.client.Pipeline()
 	public := listChanges{newer: map[string][]goredis.Z{}, set: map[string][]goredis.Z{}, gone: map[string][]any{}}
@@ -82,14 +83,17 @@ func (s lists) write(ctx context.Context, listings []store.Listing, keep time.Du
 	return nil
 }
 
-// listChanges are the writes to the lists that all players share, by key.
+// listChanges collects the writes to the public lists, by key.
 type listChanges struct {
-	newer map[string][]goredis.Z // unless the stored time is later: a late writer moves no game back
+	// newer is applied only if it is later than the stored time, so that a delayed writer
+	// does not move a game back.
+	newer map[string][]goredis.Z
 	set   map[string][]goredis.Z
 	gone  map[string][]any
 }
 
-// list adds the changes that list a game under a variant, "" for any.
+// list adds the changes needed to list a game under a variant, or in the lists of all
+// variants if variant is empty.
 func (c listChanges) list(l store.Listing, variant string) {
 	for _, status := range []store.Status{store.AnyStatus, l.Status} {
 		list := store.List{Status: status, Variant: variant}
@@ -124,11 +128,11 @@ func (c listChanges) queue(ctx context.Context, pipe goredis.Pipeliner) {
 	}
 }
 
-// queuePlayers queues the commands that list a game under its players, and returns
-// the players for whose lists it sets an expiry.
+// queuePlayers queues the commands that add a game to its players' lists, and returns the
+// players whose list expiry they set.
 func (s lists) queuePlayers(ctx context.Context, pipe goredis.Pipeliner, l store.Listing, keep time.Duration) (prolonged []string) {
-	// A list lives longer than it has to, so that not every move must set its expiry:
-	// that takes Redis nearly as long as the rest of writing a listing.
+	// A list is kept longer than necessary, so that its expiry need not be set at every
+	// move. Setting it takes Redis nearly as long as the rest of writing a listing.
 	spare := keep / 100
 	for _, player := range l.Players {
 		list := store.List{PlayerID: player}
@@ -137,8 +141,8 @@ func (s lists) queuePlayers(ctx context.Context, pipe goredis.Pipeliner, l store
 		if keep <= 0 {
 			continue
 		}
-		// Each game ends with a listing that is not Active, which always sets the
-		// expiry: if Redis had lost the list, it has one again.
+		// A game's last listing is not Active and therefore always sets the expiry. This
+		// way, a list that Redis lost and that is recreated also gets an expiry.
 		if at, ok := s.lasting.Get(player); l.Status != store.Active || !ok || time.Since(at) > spare {
 			pipe.PExpire(ctx, key, keep+spare)
 			prolonged = append(prolonged, player)
@@ -178,11 +182,16 @@ func (s lists) Forget(ctx context.Context, l store.List, gameIDs ...string) erro
 
 // Page implements store.Lists.
 func (s lists) Page(ctx context.Context, l store.List, after store.Place, n int) ([]store.Place, error) {
+	return pageOf(ctx, s.client, listKey(l), after, n)
+}
+
+// pageOf returns up to n places of the list stored at key that follow the given place.
+func pageOf(ctx context.Context, client goredis.UniversalClient, key string, after store.Place, n int) ([]store.Place, error) {
 	args := []any{n}
 	if after != (store.Place{}) {
 		args = append(args, after.Rank, after.GameID)
 	}
-	reply, err := pageScript.RunRO(ctx, s.client, []string{listKey(l)}, args...).StringSlice()
+	reply, err := pageScript.RunRO(ctx, client, []string{key}, args...).StringSlice()
 	if err != nil {
 		return nil, failed(err)
 	}
@@ -207,8 +216,8 @@ func (s lists) Moving(ctx context.Context, within time.Duration) (int, error) {
 	return int(n), failed(err)
 }
 
-// Trim implements store.Lists. Players' lists lose old games when another of the
-// player's games ends, and expire when the player stops playing.
+// Trim does not trim players' lists. They lose old games when another of the player's
+// games ends, and expire when the player stops playing.
 func (s lists) Trim(ctx context.Context, variants []string, keep time.Duration) error {
 	if keep <= 0 {
 		return nil
@@ -227,20 +236,21 @@ func (s lists) Trim(ctx context.Context, variants []string, keep time.Duration) 
 	return failed(err)
 }
 
-// before is the bound below which a score means that a game is too old to be kept.
+// before returns the score below which games are too old to keep, as an exclusive bound.
 func before(now time.Time, keep time.Duration) string { return "(" + since(now, keep) }
 
-// since is the score of a game whose last event was a time ago.
+// since returns the score of a game whose last event happened the given duration
+// before now.
 func since(now time.Time, ago time.Duration) string {
 	return strconv.FormatInt(now.Add(-ago).UnixMilli(), 10)
 }
 
-// member is a game as an element of a list.
+// member returns a game as a list element.
 func member(list store.List, l store.Listing) goredis.Z {
 	return goredis.Z{Score: float64(list.Rank(l)), Member: l.GameID}
 }
 
-// listKey is the key of a list.
+// listKey returns the key of a list.
 func listKey(l store.List) string {
 	const anything = "*"
 	variant := l.Variant

@@ -12,8 +12,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// Ensure that the outcome of an append whose reply is lost is unknown, and that
-// the same append again learns that it took effect, once.
+// Ensure that the outcome of an append is unknown if its reply is lost, and that
+// repeating the append succeeds without writing the entry twice.
 func TestAppend_LostReply(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -28,7 +28,7 @@ func TestAppend_LostReply(t *testing.T) {
 			<-lost
 			require.Len(t, r.content(gameID).log, int(e.Next.Version))
 
-			r.unwritten(gameID, func() {
+			r.unchanged(gameID, func() {
 				again, err := lossy.Append(t.Context(), gameID, e)
 				require.NoError(t, err)
 				assert.Equal(t, -1, again.Watchers)
@@ -39,7 +39,7 @@ func TestAppend_LostReply(t *testing.T) {
 	})
 }
 
-// eventually appends until the outcome is known.
+// eventually repeats an append until its outcome is known.
 func eventually(t *testing.T, games store.Games, gameID string, e store.Entry) {
 	t.Helper()
 	require.Eventually(t, func() bool {
@@ -48,8 +48,8 @@ func eventually(t *testing.T, games store.Games, gameID string, e store.Entry) {
 	}, testPatience, 10*time.Millisecond)
 }
 
-// Ensure that an append that Redis never got, or answers after the caller has
-// left, is settled by the same append again, and took effect once.
+// Ensure that if Redis never received an append, or replied after the caller had given
+// up, repeating the append determines its outcome and the entry is written once.
 func TestAppend_Unsettled(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -80,8 +80,9 @@ func TestAppend_Unsettled(t *testing.T) {
 	})
 }
 
-// Ensure the same of a Redis that stands still past a call's deadline: the
-// entry that was on its way may arrive later, and then it is the same one.
+// Ensure that repeating an append determines its outcome if Redis stopped responding
+// until after the deadline. If Redis executes the first append later, the entry must not
+// be written twice.
 func TestAppend_RedisStops(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartRedis(t)
@@ -93,7 +94,7 @@ func TestAppend_RedisStops(t *testing.T) {
 	require.Eventually(t, func() bool {
 		_, err := games.Tail(t.Context(), gameID)
 		return err == nil
-	}, testPatience, time.Millisecond, "there is a connection")
+	}, testPatience, time.Millisecond, "no connection")
 	e := entry(last)
 
 	server.Pause()
@@ -102,7 +103,7 @@ func TestAppend_RedisStops(t *testing.T) {
 	_, err := games.Append(ctx, gameID, e)
 	require.ErrorIs(t, err, store.ErrUnsettled)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	// The client also gives up by itself.
+	// The client has its own timeout.
 	began := time.Now()
 	_, err = games.Append(t.Context(), gameID, e)
 	require.ErrorIs(t, err, store.ErrUnsettled)

@@ -1,14 +1,14 @@
--- Writes the meta of a log that it fell behind, as after a script that failed
--- after it wrote the entry.
+-- Updates the meta of a log if it has fallen behind, for example because append.lua
+-- failed after it wrote the entry.
 --
 -- KEYS[1]  the log
 -- KEYS[2]  the meta hash
 -- ARGV[1]  ID of the log's last entry
 -- ARGV[2]  its time in Unix milliseconds
--- ARGV[3]  the head that goes with it
+-- ARGV[3]  the head that belongs to it
 --
--- Reply: {1} if written, {0} if the log has moved on or meta names an entry that
--- the log does not hold.
+-- Reply: {1} if it was written, {0} if the log has grown or meta names an entry
+-- that is not in the log.
 --
 -- Invariant: meta names the log's last entry, unless the log is damaged.
 

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -16,12 +18,12 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// Open connects to the Redis at a URL, or several (see parseURL), and waits until it
-// answers. It logs a warning for settings under which Redis may lose acknowledged
-// writes. The error for an invalid URL is a *store.NameError.
+// Open connects to Redis at the given URL or URLs (see parseURL), and waits until it
+// answers. It logs a warning for settings that let Redis lose acknowledged writes. If a
+// URL is invalid, the error is a *store.NameError.
 func Open(ctx context.Context, url string, logger *slog.Logger) (*store.Store, error) {
-	// The library logs to standard error, where play --local draws its screen. The
-	// same texts are in its errors.
+	// The library logs to standard error, where play --local draws its screen. Its errors
+	// contain the same information.
 	redislog.Disable()
 	options, err := parseURL(url)
 	if err != nil {
@@ -33,9 +35,9 @@ func Open(ctx context.Context, url string, logger *slog.Logger) (*store.Store, e
 	if err != nil {
 		return nil, errors.Join(err, c.close())
 	}
-	// At least one attempt to connect must have its time.
+	// Leave time for at least one attempt to connect.
 	wait := max(patience, options.DialTimeout+time.Second)
-	if err = c.waitReady(ctx, wait); err == nil {
+	if err = c.waitReady(ctx, wait, busyPatience); err == nil {
 		err = c.check(ctx, wait, logger)
 	}
 	if err != nil {
@@ -45,13 +47,13 @@ func Open(ctx context.Context, url string, logger *slog.Logger) (*store.Store, e
 	return s, nil
 }
 
-// connect makes the clients. They connect when they are used.
+// connect creates the clients, which connect on first use.
 func connect(base *goredis.UniversalOptions) Clients {
-	// Maintenance notifications are a feature of hosted products. Subscribing costs
-	// each connection a command that other servers refuse.
+	// Maintenance notifications are a feature of hosted Redis products. Subscribing to
+	// them takes one command per connection, which other servers reject.
 	base.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	base.DialTimeout = cmp.Or(base.DialTimeout, 2*time.Second)
-	// Callers retry; they know their deadlines.
+	// Callers retry, because they know their deadlines.
 	base.DialerRetries = 1
 
 	appends := *base
@@ -74,32 +76,61 @@ func connect(base *goredis.UniversalOptions) Clients {
 		Background: goredis.NewUniversalClient(&calls),
 		Once:       goredis.NewUniversalClient(&once),
 		Name:       strings.Join(base.Addrs, ","),
+		URL:        storeURL(base),
 	}
 }
 
-// At the start Redis is asked every retryEvery until it answers, for patience, or longer
-// if its URL allows more time to connect.
+// storeURL returns a store's URL without the password.
+func storeURL(o *goredis.UniversalOptions) string {
+	scheme := "redis"
+	if o.TLSConfig != nil {
+		scheme = "rediss"
+	}
+	address := fmt.Sprintf("%s://%s/%d", scheme, strings.Join(o.Addrs, ","), o.DB)
+	if o.MasterName != "" {
+		address += "?master_name=" + url.QueryEscape(o.MasterName)
+	}
+	return address
+}
+
+// At startup the store pings Redis every retryEvery until it answers.
 const (
-	patience   = 3 * time.Second
 	retryEvery = 200 * time.Millisecond
+	// patience limits the wait for a Redis that cannot be reached. It is longer if the URL sets
+	// a longer connect timeout.
+	patience = 3 * time.Second
+	// busyPatience limits the wait for a Redis server that is reachable but busy, for
+	// example because it is loading its data or its disk is slow.
+	busyPatience = time.Minute
 )
 
-// waitReady waits until Redis answers for the first time.
-func (c Clients) waitReady(ctx context.Context, wait time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, wait)
+// waitReady waits until Redis answers for the first time: for up to wait if it cannot be
+// reached, or for up to busyWait if it can.
+func (c Clients) waitReady(ctx context.Context, wait, busyWait time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, busyWait)
 	defer cancel()
+	started := time.Now()
+	warned := false
 	var reason error
 	for {
-		err := c.Once.Ping(ctx).Err() // A client that retries would hide the reason until ctx ends.
+		err := c.Once.Ping(ctx).Err() // With retries, the error would only say that ctx is done.
 		if err == nil {
 			return nil
 		}
 		if reason == nil || ctx.Err() == nil {
-			reason = err // says more than that the time is up
+			reason = err // more specific than a timeout
 		}
 		var answer goredis.Error
 		if errors.As(err, &answer) && !transient(answer) {
-			return fmt.Errorf("redis at %s refuses: %w", c.Name, err)
+			return fmt.Errorf("redis at %s refuses commands: %w", c.Name, err)
+		}
+		late := time.Since(started) >= wait
+		if late && !busy(err) {
+			return fmt.Errorf("redis at %s does not answer: %w", c.Name, reason)
+		}
+		if late && !warned {
+			warned = true
+			c.Logger.Info("redis is busy; waiting until it answers", "store", c.Name, "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -109,7 +140,14 @@ func (c Clients) waitReady(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// transient reports whether a retry may succeed after an error from Redis.
+// busy reports whether a ping failed although Redis could be reached: with an error reply, or
+// because no reply came in time. A failed attempt to connect is a different kind of timeout.
+func busy(err error) bool {
+	var answer goredis.Error
+	return errors.As(err, &answer) || errors.Is(err, os.ErrDeadlineExceeded)
+}
+
+// transient reports whether a retry may succeed after the given error reply.
 func transient(answer goredis.Error) bool {
 	for _, prefix := range []string{"LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN"} {
 		if goredis.HasErrorPrefix(answer, prefix) {

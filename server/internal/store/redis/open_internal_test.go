@@ -15,7 +15,7 @@ import (
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 )
 
-// open opens the Redis at a URL, closes it with the test, and returns what it logged.
+// open opens the store at a Redis URL until the test ends, and returns the log output.
 func open(ctx context.Context, t *testing.T, url string) (log string, err error) {
 	t.Helper()
 	var text bytes.Buffer
@@ -54,7 +54,7 @@ func TestOpen_Waits(t *testing.T) {
 		server := redistest.StartMiniredis(t)
 		server.RequireAuth("open sesame")
 		_, err := open(t.Context(), t, "redis://:sesame@"+server.Addr())
-		assert.ErrorContains(t, err, "refuses: WRONGPASS")
+		assert.ErrorContains(t, err, "refuses commands: WRONGPASS")
 		assert.NotContains(t, err.Error(), "sesame")
 	})
 
@@ -66,6 +66,22 @@ func TestOpen_Waits(t *testing.T) {
 		_, err := open(t.Context(), t, "redis://"+server.Addr())
 		assert.NoError(t, err)
 	})
+
+	t.Run("longer if it is busy than if it is unreachable", func(t *testing.T) {
+		t.Parallel()
+		paused, stopped := redistest.StartRedis(t), "127.0.0.1:1"
+		paused.Pause()
+		for addr, busy := range map[string]bool{paused.Addr(): true, stopped: false} {
+			options, err := parseURL("redis://" + addr + "?read_timeout=50ms")
+			require.NoError(t, err)
+			c := connect(options)
+			var log bytes.Buffer
+			c.Logger = slog.New(slog.NewTextHandler(&log, nil))
+			assert.ErrorContains(t, c.waitReady(t.Context(), 0, 500*time.Millisecond), "does not answer")
+			assert.Equal(t, busy, strings.Contains(log.String(), "redis is busy"), log.String())
+			require.NoError(t, c.close())
+		}
+	})
 }
 
 func TestOpen_Checks(t *testing.T) {
@@ -75,20 +91,20 @@ func TestOpen_Checks(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{"as it should be", []string{"--appendonly", "yes", "--appendfsync", "always"}, nil},
-		{"nothing kept", nil, []string{"setting=appendonly"}},
+		{"durable", []string{"--appendonly", "yes", "--appendfsync", "always"}, nil},
+		{"no append-only file", nil, []string{"setting=appendonly"}},
 		{
-			"kept loosely",
+			"fsync and eviction",
 			[]string{"--appendonly", "yes", "--maxmemory-policy", "allkeys-lru"},
 			[]string{"setting=appendfsync", "setting=maxmemory-policy"},
 		},
 		{
-			"not told",
+			"CONFIG not allowed",
 			[]string{"--appendonly", "yes", "--rename-command", "CONFIG", ""},
-			[]string{`level=INFO msg="redis does not tell its appendfsync`},
+			[]string{`level=INFO msg="cannot read appendfsync from redis`},
 		},
 		{
-			"not told, and kept nowhere",
+			"CONFIG not allowed, no append-only file",
 			[]string{"--rename-command", "CONFIG", "", "--maxmemory-policy", "allkeys-lru"},
 			[]string{"setting=appendonly", "setting=maxmemory-policy"},
 		},
@@ -120,5 +136,23 @@ func TestCheckVersion(t *testing.T) {
 		} else {
 			assert.EqualError(t, err, want)
 		}
+	}
+}
+
+// Ensure that the URL that identifies a store in logs and command output includes the
+// database but not the password.
+func TestConnect_URL(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]string{
+		"redis://localhost":                            "redis://localhost:6379/0",
+		"rediss://ann:sesame@r:1/3":                    "rediss://r:1/3",
+		"redis://:sesame@a:1,b:2":                      "redis://a:1,b:2/0",
+		"redis://:sesame@a:1,b:2/2?master_name=master": "redis://a:1,b:2/2?master_name=master",
+	} {
+		options, err := parseURL(value)
+		require.NoError(t, err)
+		c := connect(options)
+		assert.Equal(t, want, c.URL)
+		require.NoError(t, c.close())
 	}
 }

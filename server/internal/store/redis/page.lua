@@ -1,14 +1,14 @@
--- Reads a list of games downwards from a place in it.
+-- Reads part of a list, from a given place downward.
 --
--- KEYS[1]  games:... or player:{id}:games     sorted set: score -> game id
--- ARGV[1]  how many to return at most
+-- KEYS[1]  games:..., player:{id}:games or challenges:..., a sorted set: score -> id
+-- ARGV[1]  the maximum number of entries to return
 -- ARGV[2]  score, and
--- ARGV[3]  game id of the entry behind which to begin; both absent: at the top
--- Reply    {game id, score, game id, score, ...}, greatest (score, id) first
+-- ARGV[3]  ID of the entry to start after; both omitted to start at the top
+-- Reply    {id, score, id, score, ...}, greatest (score, id) first
 --
--- Invariant: nothing is written. What is returned is below (score, id), whether
--- or not that entry is still there, so what moves elsewhere in the list shifts
--- no page.
+-- Invariant: nothing is written. All returned entries are below (score, id),
+-- whether or not that entry still exists, so entries that move within the list do
+-- not shift pages.
 local key, score, id = KEYS[1], ARGV[2], ARGV[3]
 local first = 0
 if score then
@@ -16,8 +16,8 @@ if score then
   if now and tonumber(now) == tonumber(score) then
     first = redis.call('ZREVRANK', key, id) + 1
   else
-    -- The entry left its place. Search for it among the entries of its score,
-    -- whose ids run downwards.
+    -- The entry has moved. Search for its old place among the entries with its old
+    -- score, which are in descending order of ID.
     first = redis.call('ZCOUNT', key, '(' .. score, '+inf')
     local last = first + redis.call('ZCOUNT', key, score, score)
     while first < last do

@@ -1,13 +1,14 @@
--- Marks a game as damaged: its meta names an entry that no log holds, so
--- that nothing is appended after this and readers are told.
+-- Marks a game as damaged: its meta names an entry that no log contains, so that
+-- later appends fail and readers see that the game is in quarantine.
 --
 -- KEYS[1]  the log
 -- KEYS[2]  the meta hash
--- ARGV[1]  ID of the log's last entry as the caller saw it, '' for none
--- ARGV[2]  the ID that no log holds
--- ARGV[3]  the time in milliseconds after which the game is forgotten
+-- ARGV[1]  ID of the log's last entry that the caller saw, '' for a missing log
+-- ARGV[2]  the ID that no entry has
+-- ARGV[3]  the time in milliseconds after which the game expires
 --
--- Reply: {1} if it is in quarantine, {0} if the log does not end with ARGV[1].
+-- Reply: {1} if the game is now in quarantine, {0} if the log does not end with
+-- ARGV[1].
 
 local tail = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
 if (tail and tail[1] or '') ~= ARGV[1] then return {0} end

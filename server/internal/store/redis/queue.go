@@ -26,12 +26,12 @@ var (
 	ackScript       = goredis.NewScript(ackSource)
 )
 
-// queueKey is the sorted set of jobs: game id by Unix milliseconds.
+// queueKey is the sorted set of jobs: game ID by Unix milliseconds.
 const queueKey = "due"
 
 type queue struct {
 	client goredis.UniversalClient
-	// once sends a command only once: repeating a lease would hide the jobs that
+	// once sends each command only once: a retried lease would not return the jobs that
 	// the first attempt leased.
 	once goredis.UniversalClient
 }
@@ -61,7 +61,7 @@ func (q queue) EnqueueNow(ctx context.Context, gameIDs ...string) error {
 	return q.enqueueDue(ctx, goredis.ZAddArgs{LT: true}, gameIDs)
 }
 
-// enqueueDue adds jobs for a time that is long past.
+// enqueueDue adds jobs that are due now: their score is 0, a time in the distant past.
 func (q queue) enqueueDue(ctx context.Context, args goredis.ZAddArgs, gameIDs []string) error {
 	if len(gameIDs) == 0 {
 		return nil
@@ -76,7 +76,7 @@ func jobMember(gameID string, at time.Time) goredis.Z {
 	return goredis.Z{Score: float64(at.UnixMilli()), Member: gameID}
 }
 
-// enqueued wraps an error of enqueueing.
+// enqueued wraps an error that occurred while enqueuing.
 func enqueued(err error) error {
 	if err != nil {
 		return fmt.Errorf("enqueueing: %w", failed(err))
@@ -96,7 +96,7 @@ func (q queue) Remove(ctx context.Context, gameID string) error {
 func (q queue) Lease(ctx context.Context, n int, d time.Duration) ([]store.Job, error) {
 	reply, err := leaseScript.Run(ctx, q.once, []string{queueKey}, n, d.Milliseconds()).StringSlice()
 	if err == nil && len(reply) == 0 {
-		err = errors.New("an empty reply")
+		err = errors.New("lease.lua returned nothing")
 	}
 	var expires int64
 	if err == nil {
@@ -137,7 +137,7 @@ func (q queue) Due(ctx context.Context, from, to time.Duration, n int) ([]string
 		}).Result()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("looking for jobs: %w", failed(err))
+		return nil, fmt.Errorf("reading due jobs: %w", failed(err))
 	}
 	return ids, nil
 }

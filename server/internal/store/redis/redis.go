@@ -1,6 +1,6 @@
-// Package redis is the store on a Redis, which any number of servers share: logs are
-// streams, boards and lists are sorted sets, and what must happen at once is a Lua
-// script. All names of keys stand in this package.
+// Package redis implements the store with Redis, which any number of servers can share. It
+// keeps logs in streams, and boards and lists in sorted sets. Multi-step operations that
+// must be atomic are Lua scripts. All key names are defined in this package.
 package redis
 
 import (
@@ -19,28 +19,31 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// Clients are the connections to one Redis. The store closes them.
+// Clients are the connections to Redis. The store closes them.
 type Clients struct {
-	// Appends is for short commands that players wait for. It must not retry
-	// (MaxRetries −1): its callers know whether an append may be repeated.
+	// Appends is for short commands that players wait for. It must not retry (MaxRetries
+	// −1), because only its callers know whether an append may be repeated.
 	Appends goredis.UniversalClient
-	// Calls is for the reads of calls.
+	// Calls is for all other commands that serve client calls, and for the feed.
 	Calls goredis.UniversalClient
-	// Background is for the heartbeat, the scheduler and health checks, and Once for
-	// those of its commands that must not be retried. They have connections of their
-	// own, so that calls cannot keep them waiting.
+	// Background is for the heartbeat, the scheduler and health checks, and Once is for
+	// those of their commands that must not be retried. Both clients have their own
+	// connections, so that client calls cannot delay them.
 	Background, Once goredis.UniversalClient
-	// Name identifies the Redis in logs, without the password.
+	// Name contains the addresses of the Redis servers.
 	Name string
-	// Logger gets what the operator should know, unless it is nil.
+	// URL identifies the store in logs. It does not contain the password. If URL is
+	// empty, Name is used instead.
+	URL string
+	// Logger, if not nil, receives messages for the operator.
 	Logger *slog.Logger
 }
 
-// New returns the store on a Redis.
+// New returns a store that uses the given clients.
 func New(c Clients) (*store.Store, error) {
 	pipeline, err := newPipeline(c.Appends)
 	if err != nil {
-		return nil, fmt.Errorf("making the pipeline of appends: %w", err)
+		return nil, fmt.Errorf("creating the append pipeline: %w", err)
 	}
 	s := portsOn(c, c.Calls, pipeline)
 	s.Feed = newFeed(c.Calls, cmp.Or(c.Logger, slog.New(slog.DiscardHandler)))
@@ -48,7 +51,7 @@ func New(c Clients) (*store.Store, error) {
 	return s, nil
 }
 
-// portsOn returns the ports over one of the clients.
+// portsOn returns the store's interfaces, implemented using the given client.
 func portsOn(c Clients, client goredis.UniversalClient, pipeline *goredis.AutoPipeliner) *store.Store {
 	return &store.Store{
 		Engine:      engine{c, client},
@@ -61,6 +64,7 @@ func portsOn(c Clients, client goredis.UniversalClient, pipeline *goredis.AutoPi
 		Queue:       queue{client, c.Once},
 		Quotas:      quotas{redis_rate.NewLimiter(client)},
 		Exhibitions: exhibitions{client},
+		Challenges:  challenges{client, c.Appends},
 		Heartbeats:  heartbeats{client},
 		Secrets:     secrets{client},
 		Copier:      copier{client, c.Once},
@@ -72,13 +76,18 @@ type engine struct {
 	client  goredis.UniversalClient
 }
 
-func (e engine) Name() string          { return e.clients.Name }
+func (e engine) Name() string          { return cmp.Or(e.clients.URL, e.clients.Name) }
 func (e engine) Durable() bool         { return true }
 func (e engine) Shared() bool          { return true }
 func (e engine) Transactional() bool   { return false }
 func (e engine) Run(_ context.Context) {}
 
 func (e engine) Ping(ctx context.Context) error { return failed(e.client.Ping(ctx).Err()) }
+
+// CheckSettings logs a warning for each setting that lets Redis lose acknowledged writes.
+func (e engine) CheckSettings(ctx context.Context) {
+	_ = e.clients.check(ctx, patience, e.clients.Logger) // The error would be that Redis is now too old.
+}
 
 func (e engine) Time(ctx context.Context) (time.Time, error) {
 	now, err := e.client.Time(ctx).Result()
@@ -95,18 +104,19 @@ func (c Clients) close() error {
 	return errors.Join(errs...)
 }
 
-// answers are Redis's errors that an operator must act on. All others are counted
-// together, since the number of a label's values must be bounded.
+// answers holds the codes of Redis errors that an operator must act on; each code is its
+// own kind. All other codes share one kind, because a metric label must have a bounded
+// number of values.
 var answers = []string{
 	"LOADING", "READONLY", "OOM", "MISCONF", "BUSY", "NOREPLICAS", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN",
 	"NOAUTH", "WRONGPASS", "NOPERM",
 }
 
-// answered is the kind of an answer that has none of its own.
+// answered is the kind of all other error replies.
 const answered store.Kind = "answer"
 
-// failed wraps an error of Redis, or of the way to it, as a *store.Error. It returns
-// nil, errors of contexts, and what it returned before, as they are.
+// failed wraps an error from Redis, or from the connection to it, as a *store.Error. It
+// returns nil, context errors and errors that are already wrapped unchanged.
 func failed(err error) error {
 	var (
 		known   *store.Error

@@ -1,8 +1,8 @@
 -- Removes the owner of an SSH key.
 --
 -- KEYS[1]  player:ssh-key:{fingerprint}
--- ARGV[1]  owner that is removed
--- Reply    1, or 0 if the key has another owner or none
+-- ARGV[1]  the owner to remove
+-- Reply    1, or 0 if the key has another owner or no owner
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then
   return 0
 end

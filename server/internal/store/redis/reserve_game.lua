@@ -1,15 +1,15 @@
--- Counts a game among a player's open ones, if there is room.
+-- Adds a game to a player's open games, unless the limit has been reached.
 --
--- KEYS[1]  player:{id}:open                   sorted set: Unix ms -> game id
--- ARGV[1]  id of the game
--- ARGV[2]  how many the player may have open; 0 for any number
--- ARGV[3]  after how many milliseconds without another one all of this is
---          forgotten, 0 for never
--- Reply    1 if the game is counted now (also if it was before), 0 if it is
---          one too many
+-- KEYS[1]  player:{id}:open                   sorted set: Unix ms -> game ID
+-- ARGV[1]  ID of the game
+-- ARGV[2]  the maximum number of open games; 0 for no limit
+-- ARGV[3]  the time in milliseconds after which the set expires unless another game
+--          is reserved, 0 for never
+-- Reply    1 if the game is now counted, even if it already was; 0 if the limit has
+--          been reached
 --
--- Invariant: a game counts once however often it is reserved, since it was
--- reserved first, and no new one is counted at or above the limit.
+-- Invariant: a game counts once, from its first reservation, no matter how often it
+-- is reserved, and no new game is counted at or above the limit.
 if redis.call('ZSCORE', KEYS[1], ARGV[1]) then
   return 1
 end

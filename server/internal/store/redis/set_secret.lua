@@ -4,7 +4,7 @@
 -- ARGV[1]  digest of the new secret
 -- Reply    1, or 0 if there is no such account
 --
--- Invariant: an account is never made up out of a secret alone.
+-- Invariant: setting a secret never creates an account.
 if redis.call('EXISTS', KEYS[1]) == 0 then
   return 0
 end

@@ -1,12 +1,12 @@
--- Reads the end of a game's log and meta, at one moment.
+-- Reads the end of a game's log and its meta atomically.
 --
 -- KEYS[1]  the log
 -- KEYS[2]  the meta hash
--- KEYS[3]  the audience hash, which exists while a server reports watchers
+-- KEYS[3]  the audience hash, which exists while any server reports spectators
 --
 -- Reply: {length, last, {meta, watchers}, audience}: the number of entries; the ID
--- of the last one, '' for none; the last ID and the watchers (see audience.lua)
--- according to meta, each nil for none; 1 if the audience hash exists, else 0.
+-- of the last one, '' if the log is empty; the fields last and watchers (see
+-- audience.lua) of meta, each nil if missing; 1 if the audience hash exists, else 0.
 
 local tail = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
 return {

@@ -15,8 +15,8 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 )
 
-// parseURL parses the name of a Redis: a URL, or several separated by commas. All but
-// the first may be a bare host:port:
+// parseURL parses the address of a Redis server or cluster: a URL, or several separated
+// by commas. Only the first must be a complete URL; the others may be just host:port.
 //
 //	redis://user:password@host:6379/0                         one server
 //	rediss://host:6379?ca=/etc/redis/ca.pem                   the same over TLS
@@ -24,16 +24,16 @@ import (
 //	redis://host:6379?cluster=true                            a cluster behind one address
 //	redis://a:26379,b:26379,c:26379/0?master_name=mymaster    Sentinels
 //
-// Any of the URLs may have the path, the user and the parameters. The parameters are
+// Any of the URLs may contain the path, the user and the parameters. The parameters are
 // master_name, sentinel_username, sentinel_password, cluster, client_name, protocol,
-// pool_size, min_idle_conns, dial_timeout, read_timeout and write_timeout. With TLS
-// there are also skip_verify and three PEM files: ca has the certificate authorities
-// to trust in place of the system's, and cert and key are the client certificate.
+// pool_size, min_idle_conns, dial_timeout, read_timeout and write_timeout. With TLS there
+// are also skip_verify and three PEM files: ca has the certificate authorities to trust
+// instead of the system's, and cert and key are the client certificate and its key.
 //
-// go-redis has parsers of its own, which take other forms: ParseFailoverURL reads the
-// user as that of the Sentinels and the password of Redis from a parameter,
-// ParseClusterURL ignores the path, and their errors quote passwords. Errors here
-// never quote text that may be a password.
+// go-redis has its own parsers, but they accept other forms: ParseFailoverURL uses the
+// URL's user for the Sentinels and reads the Redis password from a parameter,
+// ParseClusterURL ignores the path, and their errors quote passwords. Errors from parseURL
+// never quote a string that may contain a password.
 func parseURL(value string) (*goredis.UniversalOptions, error) {
 	scheme, rest, ok := strings.Cut(value, "://")
 	if !ok || scheme != "redis" && scheme != "rediss" {
@@ -43,7 +43,7 @@ func parseURL(value string) (*goredis.UniversalOptions, error) {
 	for part := range strings.SplitSeq(rest, ",") {
 		if s, after, ok := strings.Cut(part, "://"); ok {
 			if s != scheme {
-				return nil, errors.New("all addresses must be of the same kind, redis:// or rediss://")
+				return nil, errors.New("all addresses must use the same scheme, redis:// or rediss://")
 			}
 			part = after
 		}
@@ -57,18 +57,18 @@ func parseURL(value string) (*goredis.UniversalOptions, error) {
 	}
 	several := len(options.Addrs) > 1 || options.IsClusterMode
 	if several && options.MasterName == "" && options.DB != 0 {
-		return nil, errors.New("a cluster has no database but 0")
+		return nil, errors.New("a cluster only has database 0")
 	}
 	if several || options.MasterName != "" {
 		if options.TLSConfig != nil {
-			// Each node's certificate must be for its own address.
+			// Verify each node's certificate against that node's own address.
 			options.TLSConfig.ServerName = ""
 		}
 	}
 	return options, nil
 }
 
-// readURL adds the address and settings of one URL to o.
+// readURL adds the address and settings of a URL to o.
 func readURL(u *url.URL, o *goredis.UniversalOptions) error {
 	host, port := u.Hostname(), u.Port()
 	if host == "" {
@@ -104,16 +104,16 @@ func readURL(u *url.URL, o *goredis.UniversalOptions) error {
 	return readCertificates(o, query)
 }
 
-// readCertificates reads the files that the parameters name into o.
+// readCertificates reads the certificate files that the query names, and adds them to o.
 func readCertificates(o *goredis.UniversalOptions, query url.Values) error {
 	ca, cert, key := query.Get("ca"), query.Get("cert"), query.Get("key")
 	switch {
 	case ca == "" && cert == "" && key == "":
 		return nil
 	case o.TLSConfig == nil:
-		return errors.New("ca, cert and key need rediss://")
+		return errors.New("ca, cert and key require rediss://")
 	case (cert == "") != (key == ""):
-		return errors.New("cert and key go together")
+		return errors.New("cert and key must be given together")
 	}
 	if ca != "" {
 		pem, err := os.ReadFile(ca)
@@ -151,7 +151,7 @@ func readParameter(o *goredis.UniversalOptions, name, value string) error {
 		var skip bool
 		skip, err = strconv.ParseBool(value)
 		if o.TLSConfig == nil {
-			return errors.New("skip_verify needs rediss://")
+			return errors.New("skip_verify requires rediss://")
 		}
 		o.TLSConfig.InsecureSkipVerify = skip
 	case "client_name":
@@ -172,7 +172,7 @@ func readParameter(o *goredis.UniversalOptions, name, value string) error {
 		return errors.New("unknown parameter " + strconv.Quote(name))
 	}
 	if err != nil {
-		return errors.New("parameter " + name + " has no valid value")
+		return errors.New("parameter " + name + " has an invalid value")
 	}
 	return nil
 }

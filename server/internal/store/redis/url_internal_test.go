@@ -37,7 +37,7 @@ func TestParseURL(t *testing.T) {
 		"rediss://:pw@a:1,b:2,rediss://c:3/": func(t *testing.T, o *goredis.UniversalOptions) {
 			assert.Equal(t, []string{"a:1", "b:2", "c:3"}, o.Addrs)
 			assert.Equal(t, "pw", o.Password)
-			assert.Empty(t, o.TLSConfig.ServerName, "each node has its own name")
+			assert.Empty(t, o.TLSConfig.ServerName, "each node has its own server name")
 			assert.IsType(t, &goredis.ClusterClient{}, client(t, o))
 		},
 		"redis://one:6379?cluster=true": func(t *testing.T, o *goredis.UniversalOptions) {

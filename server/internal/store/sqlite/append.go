@@ -11,7 +11,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// Append appends an entry in one transaction with the head, and with what e.Then writes.
+// Append appends an entry. The entry, the head and the writes of e.Then share a
+// transaction.
 func (g games) Append(ctx context.Context, gameID string, e store.Entry) (store.Appended, error) {
 	done, err := g.appendAt(ctx, gameID, e, "")
 	if !isCorrupt(err) {
@@ -20,8 +21,8 @@ func (g games) Append(ctx context.Context, gameID string, e store.Entry) (store.
 	if err := g.damage(ctx, gameID, err); err != nil {
 		return store.Appended{}, err
 	}
-	// The page is not the game's, but next to one: inserting a row may move others
-	// between neighbours. At another place the game has other neighbours.
+	// The corrupt page belongs to another game: inserting a row may move rows to or from
+	// neighboring pages. If the game is moved, it has different neighbors.
 	for _, place := range places {
 		if done, err = g.appendAt(ctx, gameID, e, place); !isCorrupt(err) {
 			return done, err
@@ -30,7 +31,7 @@ func (g games) Append(ctx context.Context, gameID string, e store.Entry) (store.
 	return store.Appended{}, err
 }
 
-// appendAt is Append, after it moved the game to a place unless that is empty.
+// appendAt is like Append, but first moves the game to the given place if it is not "".
 func (g games) appendAt(ctx context.Context, gameID string, e store.Entry, to place) (store.Appended, error) {
 	var (
 		done    store.Appended
@@ -43,8 +44,8 @@ func (g games) appendAt(ctx context.Context, gameID string, e store.Entry, to pl
 			}
 		}
 		done, err = g.append(ctx, c, gameID, e)
-		// A refusal wrote nothing, so that it need not cost the other writes of the
-		// transaction anything.
+		// A refused append wrote nothing, so there is no need to roll back the
+		// transaction that it shares with other writes.
 		if to == "" && isRefusal(err) {
 			refused, err = err, nil
 		}
@@ -65,54 +66,56 @@ func (g games) appendAt(ctx context.Context, gameID string, e store.Entry, to pl
 	return done, nil
 }
 
-// errThen is an error of store.Entry.Then, after the entry was written.
-type errThen struct{ error }
+// thenError is an error that store.Entry.Then returned after the entry was written.
+type thenError struct{ error }
 
-func (e errThen) Unwrap() error { return e.error }
+func (e thenError) Unwrap() error { return e.error }
 
-// isRefusal reports whether an append refused before it wrote anything.
+// isRefusal reports whether an append was refused before it wrote anything.
 func isRefusal(err error) bool {
 	if err == nil {
 		return false
 	}
 	var (
 		conflict *store.ConflictError
-		wrote    errThen
+		wrote    thenError
 	)
 	return !errors.As(err, &wrote) && (errors.As(err, &conflict) ||
 		errors.Is(err, store.ErrTooEarly) || errors.Is(err, store.ErrTooLate) || errors.Is(err, store.ErrBroken))
 }
 
-// append writes, or refuses before that.
+// append writes an entry, or refuses to. An entry that is already in the log counts as
+// written.
 func (g games) append(ctx context.Context, c *sqlite3.Conn, gameID string, e store.Entry) (store.Appended, error) {
 	now := g.db.now()
 	at, err := put(c, gameID, e, now, true)
 	if sqlite3.ErrCode(err) == sqlite3.ResultConstraintPrimaryKey {
 		at, err = put(c, gameID, e, now, false)
 	}
-	var stood *stoodError
+	var duplicate *duplicateError
 	switch {
-	case errors.As(err, &stood):
-		return store.Appended{Time: stood.at, Watchers: -1, Then: true}, nil
+	case errors.As(err, &duplicate):
+		return store.Appended{Time: duplicate.at, Watchers: -1, Then: true}, nil
 	case err != nil:
 		return store.Appended{}, err
 	}
 	if e.Then != nil {
 		if err := then(ctx, c, func(ctx context.Context) error { return e.Then(ctx, at) }); err != nil {
-			return store.Appended{}, errThen{err}
+			return store.Appended{}, thenError{err}
 		}
 	}
 	return store.Appended{Time: at, Watchers: g.audience.total(gameID, now), Then: e.Then != nil}, nil
 }
 
-// stoodError says that an entry was appended before.
-type stoodError struct{ at time.Time }
+// duplicateError means that the entry is already in the log.
+type duplicateError struct{ at time.Time }
 
-func (*stoodError) Error() string { return "the entry was appended before" }
+func (*duplicateError) Error() string { return "the entry has already been appended" }
 
-// put writes an entry and the head, and returns the time that the entry got, unless it
-// must not. If quick, it looks only at the entry that e builds on; the insertion then
-// fails with ResultConstraintPrimaryKey if another one follows that.
+// put writes an entry and its head, and returns the entry's time. It returns an error
+// without writing anything if the append must be refused. If quick is set, it reads only
+// the entry that e builds on; if another entry already follows that one, the INSERT fails
+// with ResultConstraintPrimaryKey.
 func put(c *sqlite3.Conn, gameID string, e store.Entry, now int64, quick bool) (time.Time, error) {
 	end, err := findEnd(c, gameID, e.Prev, now, quick)
 	if err != nil {
@@ -124,7 +127,7 @@ func put(c *sqlite3.Conn, gameID string, e store.Entry, now int64, quick bool) (
 		case err != nil:
 			return time.Time{}, err
 		case standing != nil && standing.ID == e.Next:
-			return time.Time{}, &stoodError{standing.Time}
+			return time.Time{}, &duplicateError{standing.Time}
 		default:
 			return time.Time{}, &store.ConflictError{Last: end.last, Standing: standing}
 		}
@@ -151,18 +154,18 @@ func put(c *sqlite3.Conn, gameID string, e store.Entry, now int64, quick bool) (
 	return at, updateHead(c, end.game, e.Next, at, e.Head)
 }
 
-// end is where a game ends.
+// end describes the end of a game's log.
 type end struct {
 	game   int64
-	exists bool // of its row in games
+	exists bool // the game has a row in games
 	head   store.ID
-	last   store.ID // zero for no entry
+	last   store.ID // zero for an empty log
 	time   int64    // of the last entry
 	length int64    // −1 if not counted
 }
 
-// findEnd finds where a game ends, from the entry alone that it should end with if
-// quick, and if that is there and the head names it.
+// findEnd finds the end of a game's log. If quick is set, it reads only the entry whose ID
+// is want, provided that the log contains that entry and the head names it.
 func findEnd(c *sqlite3.Conn, gameID string, want store.ID, now int64, quick bool) (e end, err error) {
 	s, err := c.Prepare(`SELECT g.game, g.version, g.digest, g.expires <= ?3, e.version, e.digest, e.time
 		FROM games g LEFT JOIN entries e ON e.game = g.game AND e.version = ?2 WHERE g.id = ?1`)
@@ -189,7 +192,7 @@ func findEnd(c *sqlite3.Conn, gameID string, want store.ID, now int64, quick boo
 	return e, e.readLog(c)
 }
 
-// readLog looks at the whole log.
+// readLog reads the log's actual end and length.
 func (e *end) readLog(c *sqlite3.Conn) error {
 	e.last, e.time, e.length = store.ID{}, 0, 0
 	err := query(c, "SELECT version, digest, time FROM entries WHERE game = ? ORDER BY version DESC LIMIT 1", func(s *sqlite3.Stmt) error {
@@ -205,8 +208,8 @@ func (e *end) readLog(c *sqlite3.Conn) error {
 	}, e.game)
 }
 
-// sound reports whether head and log do not contradict each other. A head that fell
-// behind names an earlier entry of the log.
+// sound reports whether head and log are consistent. A head that has fallen behind names
+// an earlier entry of the log.
 func (e *end) sound(c *sqlite3.Conn) (bool, error) {
 	if e.length >= 0 && e.length != int64(e.last.Version) {
 		return false, nil
@@ -218,7 +221,7 @@ func (e *end) sound(c *sqlite3.Conn) (bool, error) {
 	return named != nil && named.ID == e.head, err
 }
 
-// entryAt returns the entry at a version, nil for none.
+// entryAt returns the entry with the given version, or nil if the log has no such entry.
 func entryAt(c *sqlite3.Conn, game int64, version int32) (r *store.Record, err error) {
 	err = query(c, "SELECT version, digest, time, raw, seed FROM entries WHERE game = ? AND version = ?", func(s *sqlite3.Stmt) error {
 		r = recordAt(s)
@@ -235,7 +238,8 @@ func recordAt(s *sqlite3.Stmt) *store.Record {
 	return r
 }
 
-// idAt returns the ID in two columns, zero for NULL.
+// idAt returns the ID stored in the given column and the next one, or the zero ID for
+// NULL.
 func idAt(s *sqlite3.Stmt, column int) store.ID {
 	return store.ID{Version: s.ColumnInt32(column), Digest: uint64(s.ColumnInt64(column + 1))}
 }

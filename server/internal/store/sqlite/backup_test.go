@@ -13,7 +13,7 @@ import (
 	sqlite3 "zombiezen.com/go/sqlite"
 )
 
-// Ensure that a backup beside a server that writes is of one moment, and is a store.
+// Ensure that a backup made while a server writes is a consistent, working store.
 func TestBackup(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
@@ -30,12 +30,16 @@ func TestBackup(t *testing.T) {
 		}
 	})
 	copied := filepath.Join(t.TempDir(), "copy.db")
-	err := Backup(t.Context(), path, copied)
+	games, size, err := Backup(t.Context(), path, copied)
 	cancel()
 	group.Wait()
 	require.NoError(t, err)
-	require.NoError(t, pair(t.Context(), 1_000_001)) // the last one above may still be under way
-	if info, err := os.Stat(copied); assert.NoError(t, err) && runtime.GOOS != "windows" {
+	require.NoError(t, pair(t.Context(), 1_000_001)) // waits for the write of the canceled call above
+	assert.Zero(t, games)
+	info, err := os.Stat(copied)
+	require.NoError(t, err)
+	assert.Equal(t, info.Size(), size)
+	if runtime.GOOS != "windows" {
 		assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 	}
 	assert.NoFileExists(t, copied+".partial")
@@ -49,24 +53,29 @@ func TestBackup(t *testing.T) {
 		if err := os.Symlink(path, link); err != nil {
 			t.Skip("no symbolic links:", err)
 		}
-		require.NoError(t, Backup(t.Context(), link, other))
+		require.NoError(t, failure(Backup(t.Context(), link, other)))
 		assert.Equal(t, rows(t, d), rows(t, openDB(t, Options{Path: other})))
 	})
 	t.Run("nothing is overwritten", func(t *testing.T) {
-		require.ErrorIs(t, Backup(t.Context(), path, path), os.ErrExist)
+		require.ErrorIs(t, failure(Backup(t.Context(), path, path)), os.ErrExist)
 	})
-	t.Run("a failure leaves nothing", func(t *testing.T) {
+	t.Run("a missing directory is named as given", func(t *testing.T) {
+		missing := filepath.Join(t.TempDir(), "missing", "copy.db")
+		require.EqualError(t, failure(Backup(t.Context(), path, missing)), "writing "+missing+": no such file or directory")
+	})
+	t.Run("a failure leaves nothing behind", func(t *testing.T) {
 		ended, end := context.WithCancel(t.Context())
 		end()
 		dir := t.TempDir()
-		require.ErrorIs(t, Backup(ended, path, filepath.Join(dir, "copy.db")), context.Canceled)
+		require.ErrorIs(t, failure(Backup(ended, path, filepath.Join(dir, "copy.db"))), context.Canceled)
 		files, err := os.ReadDir(dir)
 		require.NoError(t, err)
 		assert.Empty(t, files)
 	})
 }
 
-// Ensure that what only the write-ahead log has is copied, also after a crash.
+// Ensure that a backup includes data that is only in the write-ahead log, even after a
+// crash.
 func TestBackup_AfterCrash(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
@@ -74,11 +83,14 @@ func TestBackup_AfterCrash(t *testing.T) {
 	require.NoError(t, insert(t.Context(), d, 1))
 	crashed := filepath.Join(t.TempDir(), "store.db")
 	for _, end := range []string{"", "-wal"} {
-		content, err := os.ReadFile(path + end) // Nothing works on it after this, without SQLite's locks.
+		content, err := os.ReadFile(path + end) // From here on, nothing else may use this store: reading it has released SQLite's locks.
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(crashed+end, content, 0o600))
 	}
 	copied := filepath.Join(t.TempDir(), "copy.db")
-	require.NoError(t, Backup(t.Context(), crashed, copied))
+	require.NoError(t, failure(Backup(t.Context(), crashed, copied)))
 	assert.Equal(t, []int{1}, rows(t, openDB(t, Options{Path: copied})))
 }
+
+// failure returns the error from a call to Backup and drops the other results.
+func failure(_, _ int64, err error) error { return err }

@@ -13,29 +13,29 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// boards are the leaderboards. Beside the entries of a board stand their number and
-// the numbers of entries in ranges of it, so that a place is found without counting the
-// entries above it: add the ranges above, and count in one range. Ranges are bounded by
-// score and member, so they stay small also if all scores are equal.
+// boards implements store.Boards. Each board is divided into ranges with stored counts,
+// so that an entry's place can be found without counting all entries above it: the counts
+// of the ranges above are added up, and only the entries of one range are counted. Ranges
+// are bounded by score and member, so they stay small even if all scores are equal.
 type boards struct {
 	*db
-	// rangeSize is how many entries a range has at most.
+	// rangeSize is the maximum number of entries in a range.
 	rangeSize int64
 }
 
-// rangeSize has counting in a range and adding the ranges of a million entries take
-// about the same time.
+// With ranges of this size, counting the entries of a range takes about as long as adding
+// up the counts of the ranges that hold a million entries.
 const rangeSize = 1024
 
 func newBoards(d *db) boards { return boards{d, rangeSize} }
 
-// rankKey is a position in the order of a board, which is descending.
+// rankKey is a position on a board. Boards are in descending order.
 type rankKey struct {
 	score  int64
 	member string
 }
 
-// lowestKey and highestKey are below and above all entries.
+// lowestKey is below all entries, and highestKey above all.
 var lowestKey, highestKey = rankKey{score: math.MinInt64}, rankKey{score: math.MaxInt64}
 
 func rankKeyAt(s *sqlite3.Stmt, column int) rankKey {
@@ -57,7 +57,8 @@ func scoreAt(s *sqlite3.Stmt) store.BoardEntry {
 	return store.BoardEntry{PlayerID: s.ColumnText(0), Score: int32(s.ColumnInt64(1)), Member: s.ColumnText(2)}
 }
 
-// findBoard returns a board's number and how many entries it has, zeros for no board.
+// findBoard returns a board's number and its number of entries, or zeros if the board
+// does not exist.
 func findBoard(c *sqlite3.Conn, b store.Board, now int64) (board, total int64, err error) {
 	err = query(c, "SELECT board, total FROM boards WHERE variant = ? AND name = ? AND (expires IS NULL OR expires > ?)",
 		func(s *sqlite3.Stmt) error {
@@ -142,7 +143,7 @@ func (b boards) record(c *sqlite3.Conn, entry store.BoardEntry, on store.Board) 
 	return b.count(c, board, at)
 }
 
-// remove removes an entry that is there.
+// remove removes an existing entry.
 func (b boards) remove(c *sqlite3.Conn, board int64, playerID string, at rankKey) error {
 	if err := exec(c, "DELETE FROM scores WHERE board = ? AND player = ?", board, playerID); err != nil {
 		return err
@@ -182,7 +183,7 @@ func (b boards) Rank(ctx context.Context, on store.Board, playerID string, neigh
 	err = b.read(ctx, func(c *sqlite3.Conn) error {
 		now := b.now()
 		rank = store.BoardRank{Now: time.UnixMilli(now).UTC()}
-		board, _, err := findBoard(c, on, now)
+		board, total, err := findBoard(c, on, now)
 		if err != nil || board == 0 {
 			return err
 		}
@@ -190,7 +191,7 @@ func (b boards) Rank(ctx context.Context, on store.Board, playerID string, neigh
 		if err != nil || !found {
 			return err
 		}
-		rank.Found = true
+		rank.Found, rank.Total = true, total
 		if rank.Place, err = countAbove(c, board, own); err != nil {
 			return err
 		}
@@ -246,7 +247,7 @@ func (b boards) Hide(ctx context.Context, playerID string) error {
 func (b boards) Unhide(ctx context.Context, playerID string) error {
 	err := b.write(ctx, func(c *sqlite3.Conn) error { return exec(c, "DELETE FROM hidden WHERE player = ?", playerID) })
 	if err != nil {
-		return fmt.Errorf("hiding a player no more: %w", err)
+		return fmt.Errorf("unhiding a player: %w", err)
 	}
 	return nil
 }
@@ -277,7 +278,7 @@ func (b boards) Hidden(ctx context.Context, playerIDs ...string) (map[string]boo
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("reading who is hidden: %w", err)
+		return nil, fmt.Errorf("reading hidden players: %w", err)
 	}
 	return hidden, nil
 }
@@ -290,7 +291,7 @@ func (b boards) AnyHidden(ctx context.Context) (found bool, err error) {
 		})
 	})
 	if err != nil {
-		return false, fmt.Errorf("reading who is hidden: %w", err)
+		return false, fmt.Errorf("reading hidden players: %w", err)
 	}
 	return found, nil
 }
@@ -315,7 +316,7 @@ func (b boards) Boards(ctx context.Context, visit func(store.Board) error) error
 	return nil
 }
 
-// visitSize is how many entries are visited at a time.
+// visitSize is the number of entries in a batch that is passed to visit.
 const visitSize = 500
 
 func (b boards) Entries(ctx context.Context, on store.Board, visit func([]store.BoardEntry) error) error {
@@ -361,7 +362,7 @@ func (b boards) Drop(ctx context.Context, on store.Board, playerID, member strin
 		return b.remove(c, board, playerID, at)
 	})
 	if err != nil {
-		return false, fmt.Errorf("taking an entry off a board: %w", err)
+		return false, fmt.Errorf("removing an entry from a board: %w", err)
 	}
 	return dropped, nil
 }

@@ -19,10 +19,10 @@ import (
 
 var (
 	forever = store.Board{Variant: "classic", Window: "all"}
-	errTest = errors.New("of the test")
+	errTest = errors.New("test error")
 )
 
-// openBoards opens a store with boards that count in small ranges.
+// openBoards opens a store whose boards are divided into small ranges.
 func openBoards(t *testing.T, o Options) (*store.Store, boards) {
 	t.Helper()
 	o.Memory = true
@@ -33,7 +33,7 @@ func openBoards(t *testing.T, o Options) (*store.Store, boards) {
 	return s, s.Boards.(boards)
 }
 
-// fill records entries of players 0 to n−1, with scores and in an order as given.
+// fill records entries for players 0 to n−1, in order, with the given scores.
 func fill(t *testing.T, b boards, on store.Board, n int, score func(i int) int32) (entries []store.BoardEntry) {
 	t.Helper()
 	for i := range n {
@@ -52,7 +52,7 @@ func fill(t *testing.T, b boards, on store.Board, n int, score func(i int) int32
 	return entries
 }
 
-// ranges returns how many entries the ranges of the only board have.
+// ranges returns the counts of the only board's ranges.
 func ranges(t *testing.T, b boards) (sizes []int64) {
 	t.Helper()
 	require.NoError(t, b.read(t.Context(), func(c *sqlite3.Conn) error {
@@ -64,8 +64,8 @@ func ranges(t *testing.T, b boards) (sizes []int64) {
 	return sizes
 }
 
-// Ensure that there are neither large ranges nor many, whatever the scores and the
-// order in which entries come and go.
+// Ensure that neither the size nor the number of ranges exceeds its bound, regardless of
+// the scores and the order in which entries are added and removed.
 func TestBoards_Ranges(t *testing.T) {
 	t.Parallel()
 	const entries = 200
@@ -109,7 +109,7 @@ func TestBoards_Ranges(t *testing.T) {
 	}
 }
 
-// Ensure that a repair finds and corrects all kinds of wrong counts.
+// Ensure that Repair finds and corrects all kinds of wrong counts.
 func TestBoards_Repair(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]string{
@@ -150,7 +150,7 @@ func TestBoards_Repair(t *testing.T) {
 	}
 }
 
-// Ensure that nothing is left of a board after its time, and all of the others.
+// Ensure that the sweep removes all data of an expired board and no data of other boards.
 func TestBoards_Sweep(t *testing.T) {
 	t.Parallel()
 	var ahead atomic.Int64
@@ -190,7 +190,7 @@ func TestBoards_Sweep(t *testing.T) {
 	assert.Zero(t, repair)
 }
 
-// Ensure that a result is on all boards or on none, counts included.
+// Ensure that a result is recorded on all boards or on none, and that the counts agree.
 func TestBoards_Record_OneTransaction(t *testing.T) {
 	t.Parallel()
 	s, b := openBoards(t, Options{})
@@ -204,7 +204,7 @@ func TestBoards_Record_OneTransaction(t *testing.T) {
 					return err
 				}
 				rank, err := s.Boards.Rank(ctx, other, "p3", 0)
-				assert.True(t, rank.Found, "in the transaction")
+				assert.True(t, rank.Found, "not found within the transaction")
 				return errors.Join(err, outcome)
 			})
 		})

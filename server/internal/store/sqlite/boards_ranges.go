@@ -10,7 +10,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// scoreRange is a part of a board: the entries from its key up to the next range's.
+// scoreRange is a part of a board: the entries from its key up to the key of the next
+// range.
 type scoreRange struct {
 	from    rankKey
 	entries int64
@@ -24,7 +25,8 @@ func insertRange(c *sqlite3.Conn, board int64, from rankKey, entries int64) erro
 		board, from.score, from.member, entries)
 }
 
-// addEntries adds n to the entries of the range that a key belongs to.
+// addEntries adds n to the count of the range that contains the given key, and returns that
+// range.
 func addEntries(c *sqlite3.Conn, board int64, at rankKey, n int64) (r scoreRange, err error) {
 	err = query(c, `UPDATE score_ranges SET entries = entries + ?4 WHERE board = ?1 AND (score, member) = (
 			SELECT score, member FROM score_ranges WHERE board = ?1 AND (score, member) <= (?2, ?3)
@@ -37,8 +39,8 @@ func addEntries(c *sqlite3.Conn, board int64, at rankKey, n int64) (r scoreRange
 	return r, err
 }
 
-// count counts an entry that was added. It splits a range that has become too large in
-// the middle.
+// count increments the count of the range that contains the given key. If the range has
+// become too large, count splits it in half.
 func (b boards) count(c *sqlite3.Conn, board int64, at rankKey) error {
 	r, err := addEntries(c, board, at, 1)
 	if err != nil || r.entries <= b.rangeSize {
@@ -55,7 +57,8 @@ func (b boards) count(c *sqlite3.Conn, board int64, at rankKey) error {
 	return insertRange(c, board, middle, r.entries-low)
 }
 
-// keyAfter returns the key of the entry that follows n entries from a key upwards.
+// keyAfter skips n entries in ascending order, starting with the first one whose key is at
+// least from, and returns the key of the next entry.
 func keyAfter(c *sqlite3.Conn, board int64, from rankKey, n int64) (at rankKey, found bool, err error) {
 	err = query(c, `SELECT score, member FROM scores WHERE board = ? AND (score, member) >= (?, ?)
 		ORDER BY score, member LIMIT 1 OFFSET ?`,
@@ -66,10 +69,10 @@ func keyAfter(c *sqlite3.Conn, board int64, from rankKey, n int64) (at rankKey, 
 	return at, found, err
 }
 
-// uncount is count for an entry that was removed. It merges a range that has become
-// small with the next or the one before, if both fit in half a range: two neighbors
-// have a quarter of a range at least, so the number of ranges is bounded by that of
-// entries.
+// uncount decrements the count of the range that contains the given key. If the range has
+// become small, uncount merges it with the next or the previous range, provided that the
+// two together hold at most rangeSize/2 entries. Any two neighbors therefore hold at least
+// rangeSize/4 entries, which bounds the number of ranges.
 func (b boards) uncount(c *sqlite3.Conn, board int64, at rankKey) error {
 	r, err := addEntries(c, board, at, -1)
 	if err != nil || r.entries >= b.rangeSize/4 {
@@ -103,7 +106,7 @@ func (b boards) uncount(c *sqlite3.Conn, board int64, at rankKey) error {
 	return nil
 }
 
-// mergeRanges adds a range to the one below it.
+// mergeRanges merges a range into the one below it.
 func mergeRanges(c *sqlite3.Conn, board int64, low, high scoreRange) error {
 	if err := exec(c, "DELETE FROM score_ranges WHERE board = ? AND score = ? AND member = ?",
 		board, high.from.score, high.from.member); err != nil {
@@ -113,7 +116,7 @@ func mergeRanges(c *sqlite3.Conn, board int64, low, high scoreRange) error {
 	return err
 }
 
-// countAbove returns how many entries are above a key.
+// countAbove returns the number of entries whose key is greater than at.
 func countAbove(c *sqlite3.Conn, board int64, at rankKey) (n int64, err error) {
 	end, err := rangeAbove(c, board, at)
 	if err != nil {
@@ -123,8 +126,8 @@ func countAbove(c *sqlite3.Conn, board int64, at rankKey) (n int64, err error) {
 		n += s.ColumnInt64(0)
 		return nil
 	}
-	// SQLite compares (score, member) with each row again that the index has found,
-	// and takes four times as long as for conditions of one column.
+	// SQLite compares (score, member) again for each row found by the index, which takes
+	// four times as long as conditions on single columns.
 	if err := query(c, `SELECT sum(entries) FROM score_ranges WHERE board = ?1 AND score = ?2 AND member >= ?3
 		UNION ALL SELECT sum(entries) FROM score_ranges WHERE board = ?1 AND score > ?2`,
 		add, board, end.score, end.member); err != nil {
@@ -140,7 +143,7 @@ func countAbove(c *sqlite3.Conn, board int64, at rankKey) (n int64, err error) {
 		add, board, at.score, at.member, end.score, end.member)
 }
 
-// rangeAbove returns where the range begins that is above that of a key.
+// rangeAbove returns the start of the range above the one that contains the given key.
 func rangeAbove(c *sqlite3.Conn, board int64, at rankKey) (above rankKey, err error) {
 	above = highestKey
 	err = query(c, `SELECT score, member FROM score_ranges WHERE board = ? AND (score, member) > (?, ?)
@@ -154,7 +157,8 @@ func rangeAbove(c *sqlite3.Conn, board int64, at rankKey) (above rankKey, err er
 
 var errFound = errors.New("found")
 
-// seekPlace returns a key and how many entries directly below it are above a place.
+// seekPlace returns a key above the given place, and the number of entries between the
+// two.
 func seekPlace(c *sqlite3.Conn, board, place int64) (above rankKey, skip int64, err error) {
 	var from rankKey
 	skip = place
@@ -169,13 +173,13 @@ func seekPlace(c *sqlite3.Conn, board, place int64) (above rankKey, skip int64, 
 			return nil
 		}, board)
 	if !errors.Is(err, errFound) {
-		return lowestKey, 0, err // behind the last entry
+		return lowestKey, 0, err // the place is below the last entry
 	}
 	above, err = rangeAbove(c, board, from)
 	return above, skip, err
 }
 
-// Repair counts the entries of all boards.
+// Repair recounts the entries of all boards.
 func (b boards) Repair(ctx context.Context) (repair store.BoardRepair, err error) {
 	var list []int64
 	err = b.read(ctx, func(c *sqlite3.Conn) error {
@@ -198,12 +202,12 @@ func (b boards) Repair(ctx context.Context) (repair store.BoardRepair, err error
 		}
 	}
 	if err != nil {
-		return repair, fmt.Errorf("counting the entries of boards: %w", err)
+		return repair, fmt.Errorf("recounting the entries of boards: %w", err)
 	}
 	return repair, nil
 }
 
-// miscounted reports whether the counts of a board are wrong.
+// miscounted reports whether any of a board's counts is wrong.
 func miscounted(c *sqlite3.Conn, board int64) (bool, error) {
 	var ranges []scoreRange
 	if err := query(c, "SELECT score, member, entries FROM score_ranges WHERE board = ? ORDER BY score DESC, member DESC",
@@ -242,8 +246,7 @@ func miscounted(c *sqlite3.Conn, board int64) (bool, error) {
 	return wrong, err
 }
 
-// recount replaces the ranges of a board by new ones, which have room for a quarter
-// more, and its number of entries.
+// recount replaces a board's ranges and total. The new ranges are three quarters full.
 func (b boards) recount(c *sqlite3.Conn, board int64) error {
 	if err := exec(c, "DELETE FROM score_ranges WHERE board = ?", board); err != nil {
 		return err

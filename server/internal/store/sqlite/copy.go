@@ -13,8 +13,8 @@ import (
 type copier struct{ *db }
 
 const (
-	// exportRows is how many rows one read looks at, and exportEntries after how many
-	// entries of logs a piece ends.
+	// exportRows is the number of rows to read at a time, and exportEntries the number of
+	// log entries after which a piece ends.
 	exportRows    = 1000
 	exportEntries = 4000
 )
@@ -46,7 +46,7 @@ func (s copier) Empty(ctx context.Context) (empty bool, err error) {
 func (s copier) Export(ctx context.Context, visit func(store.Piece) error) error {
 	for _, export := range []func(context.Context, func(store.Piece) error) error{
 		s.exportSecrets, s.exportCredentials, s.exportHidden, s.exportHeartbeats,
-		s.exportAccounts, s.exportKeys, s.exportNames, s.exportOpenGames, s.exportGames, s.exportBoards,
+		s.exportAccounts, s.exportKeys, s.exportNames, s.exportOpenGames, s.exportGames, s.exportChallenges, s.exportBoards,
 	} {
 		if err := export(ctx, visit); err != nil {
 			return err
@@ -55,9 +55,9 @@ func (s copier) Export(ctx context.Context, visit func(store.Piece) error) error
 	return nil
 }
 
-// pages reads a table in the order of a key, some rows at a time. Row adds one to a
-// piece and returns its key. The first parameters of the statement are the key of the
-// last row that was read and how many to read, and the others are args.
+// pages reads a table in batches, ordered by a key. For each row it calls row, which adds
+// the row to a piece and returns its key. The first two parameters of the statement are
+// the key of the last row read and the number of rows to read; args are the others.
 func (s copier) pages(ctx context.Context, text string, args []any, visit func(store.Piece) error,
 	row func(s *sqlite3.Stmt, p *store.Piece) (key string),
 ) error {
@@ -157,7 +157,7 @@ func (s copier) exportNames(ctx context.Context, visit func(store.Piece) error) 
 		})
 }
 
-// exportOpenGames reads the games of some players at a time.
+// exportOpenGames exports all open games, one batch of players at a time.
 func (s copier) exportOpenGames(ctx context.Context, visit func(store.Piece) error) error {
 	return s.pages(ctx, `SELECT player, game, since, expires FROM open_games
 		WHERE (expires IS NULL OR expires > ?3) AND player IN (
@@ -171,7 +171,8 @@ func (s copier) exportOpenGames(ctx context.Context, visit func(store.Piece) err
 		})
 }
 
-// exportGames exports games; one with a corrupt page as far as it can be read.
+// exportGames exports all games. A game with rows on a corrupt page is exported as far as
+// it can be read.
 func (s copier) exportGames(ctx context.Context, visit func(store.Piece) error) error {
 	type row struct {
 		id   string
@@ -183,7 +184,7 @@ func (s copier) exportGames(ctx context.Context, visit func(store.Piece) error) 
 		var rows []row
 		err := s.read(ctx, func(c *sqlite3.Conn) error {
 			rows = nil
-			// The index has both columns.
+			// An index contains both columns, so this query does not read the table.
 			return query(c, "SELECT id, game FROM games WHERE id > ? ORDER BY id LIMIT ?", func(s *sqlite3.Stmt) error {
 				rows = append(rows, row{s.ColumnText(0), s.ColumnInt64(1)})
 				return nil
@@ -200,7 +201,7 @@ func (s copier) exportGames(ctx context.Context, visit func(store.Piece) error) 
 					return err
 				}
 				if part.GameID == "" {
-					continue // it has expired
+					continue // the game has expired
 				}
 				piece.Games, entries = append(piece.Games, part), entries+len(part.Entries)
 				if entries >= exportEntries || len(piece.Games) >= exportRows {
@@ -216,8 +217,8 @@ func (s copier) exportGames(ctx context.Context, visit func(store.Piece) error) 
 	return visit(piece)
 }
 
-// exportGame reads the part of a game that begins at a version. It returns the version
-// at which the next part begins, −1 for no part.
+// exportGame reads the part of a game that starts at the given version. It returns the
+// version at which the next part starts, or −1 if this is the last part.
 func (s copier) exportGame(ctx context.Context, gameID string, game int64, from int32) (part store.GamePiece, next int32, err error) {
 	err = s.read(ctx, func(c *sqlite3.Conn) error {
 		part, next = store.GamePiece{GameID: gameID}, -1
@@ -257,6 +258,14 @@ func (s copier) exportGame(ctx context.Context, gameID string, game int64, from 
 		return nil
 	})
 	return part, next, err
+}
+
+func (s copier) exportChallenges(ctx context.Context, visit func(store.Piece) error) error {
+	return s.pages(ctx, "SELECT "+challengeColumns+" FROM challenges WHERE id > ? AND expires > ?3 ORDER BY id LIMIT ?2", []any{s.now()}, visit,
+		func(s *sqlite3.Stmt, p *store.Piece) string {
+			p.Challenges = append(p.Challenges, challengeAt(s))
+			return s.ColumnText(0)
+		})
 }
 
 func (s copier) exportBoards(ctx context.Context, visit func(store.Piece) error) error {
@@ -301,6 +310,11 @@ func (s copier) Import(ctx context.Context, p store.Piece) error {
 		}
 		if err := importAccounts(c, p); err != nil {
 			return err
+		}
+		for _, challenge := range p.Challenges {
+			if err := insertChallenge(c, "INSERT OR REPLACE", challenge); err != nil {
+				return err
+			}
 		}
 		boards := newBoards(s.db)
 		for _, b := range p.Boards {

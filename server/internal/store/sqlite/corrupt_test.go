@@ -19,8 +19,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// Ensure that a page of the file that holds garbage damages the games whose rows it
-// holds, each with a clear error, and that all others can be read and played on.
+// Ensure that a corrupt page damages only the games whose rows it contains, that calls
+// about them return a clear error, and that all other games can be read and continued.
 func TestGames_CorruptPage(t *testing.T) {
 	t.Parallel()
 	corruptPages(t, 8)
@@ -32,7 +32,7 @@ func TestGames_CorruptPage_long(t *testing.T) {
 	corruptPages(t, 1000)
 }
 
-// corruptPages tries up to n leaf pages of a file, one at a time.
+// corruptPages corrupts up to n leaf pages of a file, one at a time.
 func corruptPages(t *testing.T, n int) {
 	const (
 		pageSize = 4096
@@ -78,7 +78,7 @@ func corruptPages(t *testing.T, n int) {
 		var group sync.WaitGroup
 		for _, game := range append(all, "a new one") {
 			group.Go(func() {
-				if !playsOn(t, s, game, length) {
+				if !continueGame(t, s, game, length) {
 					hurt.Add(1)
 				}
 			})
@@ -93,7 +93,7 @@ func corruptPages(t *testing.T, n int) {
 		}))
 		assert.Equal(t, len(all)+1, ids)
 
-		// What has expired is removed, but for what cannot be.
+		// Expired games are removed, except those on the corrupt page.
 		now, err := s.Time(t.Context())
 		require.NoError(t, err)
 		var expiring atomic.Int64
@@ -118,9 +118,9 @@ func corruptPages(t *testing.T, n int) {
 	}
 }
 
-// playsOn reads a game of so many entries, and appends as many again if all is well. It
-// reports whether it was.
-func playsOn(t *testing.T, s *store.Store, game string, length int32) bool {
+// continueGame reads a game with the given number of entries, and appends more if the
+// game is intact. It reports whether the game was intact.
+func continueGame(t *testing.T, s *store.Store, game string, length int32) bool {
 	if game == "a new one" {
 		length = 0
 	}
@@ -132,7 +132,7 @@ func playsOn(t *testing.T, s *store.Store, game string, length int32) bool {
 	if err == nil && len(records) == int(length) && (length == 0 || tail.Last == entryID(game, length)) && tail.Head == tail.Last {
 		for n := length + 1; n <= 2*length+10; n++ {
 			_, err := s.Games.Append(t.Context(), game, entry(game, n))
-			assert.NoError(t, err, "a game that can be read")
+			assert.NoError(t, err, "the game can be read")
 		}
 		records, err := s.Games.Entries(t.Context(), game, 1, 1000)
 		assert.NoError(t, err)
@@ -146,7 +146,7 @@ func playsOn(t *testing.T, s *store.Store, game string, length int32) bool {
 	return false
 }
 
-// leafPages returns the pages that hold rows of games and entries alone.
+// leafPages returns the pages that contain only rows of games and entries.
 func leafPages(t *testing.T, d *db) (pages []int) {
 	t.Helper()
 	require.NoError(t, d.read(t.Context(), func(c *sqlite3.Conn) error {

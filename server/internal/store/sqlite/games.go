@@ -17,8 +17,8 @@ type games struct {
 	feed     *feed
 }
 
-// Ready waits for its turn to write, but writes to the file only if the last commit
-// failed: to see whether the next one would.
+// Ready waits for the writer like a write. It writes to the file only if the last commit
+// failed, to find out whether commits succeed again.
 func (g games) Ready(ctx context.Context) error {
 	return g.db.write(ctx, func(c *sqlite3.Conn) error {
 		if g.db.writer.failing.Load() == nil {
@@ -53,10 +53,10 @@ func (g games) Tail(ctx context.Context, gameID string) (t store.Tail, err error
 		t.Last, t.Length = e.last, e.length
 		return nil
 	})
-	return t, tried("reading where a game ends", err)
+	return t, wrap("reading the end of a game", err)
 }
 
-// findHead finds the row of a game in games.
+// findHead finds a game's row in the games table.
 func findHead(c *sqlite3.Conn, gameID string, now int64) (e end, err error) {
 	err = query(c, "SELECT game, version, digest FROM games WHERE id = ? AND (expires IS NULL OR expires > ?)", func(s *sqlite3.Stmt) error {
 		e.exists, e.game, e.head = true, s.ColumnInt64(0), idAt(s, 1)
@@ -78,9 +78,9 @@ func (g games) EndsWith(ctx context.Context, gameID string, last store.ID) (ends
 			}, gameID, last.Version, last.Digest, now)
 	})
 	if isCorrupt(err) {
-		return false, g.audience.total(gameID, now), nil // Tail says what is wrong
+		return false, g.audience.total(gameID, now), nil // Tail then reports the damage
 	}
-	return ends, g.audience.total(gameID, now), tried("looking where a game ends", err)
+	return ends, g.audience.total(gameID, now), wrap("checking the end of a game", err)
 }
 
 func (g games) Entries(ctx context.Context, gameID string, from int32, n int) (records []store.Record, err error) {
@@ -101,7 +101,7 @@ func (g games) Entries(ctx context.Context, gameID string, from int32, n int) (r
 	if isCorrupt(err) {
 		return records, &store.CorruptError{Version: last, Err: err}
 	}
-	return records, tried("reading a game", err)
+	return records, wrap("reading a game", err)
 }
 
 func (g games) Heads(ctx context.Context, gameIDs []string) (heads []store.Head, err error) {
@@ -122,11 +122,11 @@ func (g games) Heads(ctx context.Context, gameIDs []string) (heads []store.Head,
 		}
 		return nil
 	})
-	return heads, tried("reading the heads of games", err)
+	return heads, wrap("reading the heads of games", err)
 }
 
 func (g games) Mend(ctx context.Context, gameID string, last store.ID, at time.Time, head []byte) error {
-	return tried("mending the head of a game", g.db.write(ctx, func(c *sqlite3.Conn) error {
+	return wrap("mending the head of a game", g.db.write(ctx, func(c *sqlite3.Conn) error {
 		e, err := findEnd(c, gameID, last, g.db.now(), false)
 		if err != nil || !e.exists || e.last != last {
 			return err
@@ -139,7 +139,7 @@ func (g games) Mend(ctx context.Context, gameID string, last store.ID, at time.T
 }
 
 func (g games) Expire(ctx context.Context, at time.Time, gameIDs ...string) error {
-	return tried("letting games expire", g.db.write(ctx, func(c *sqlite3.Conn) error {
+	return wrap("setting the expiry of games", g.db.write(ctx, func(c *sqlite3.Conn) error {
 		now := g.db.now()
 		for _, id := range gameIDs {
 			if err := exec(c, "UPDATE games SET expires = ? WHERE id = ? AND (expires IS NULL OR expires > ?)", at, id, now); err != nil {
@@ -165,14 +165,15 @@ func (g games) Quarantine(ctx context.Context, gameID string, last store.ID, kee
 	if err == nil && moved {
 		return store.ErrMoved
 	}
-	return tried("putting a game in quarantine", err)
+	return wrap("putting a game in quarantine", err)
 }
 
-// idsPage is how many games one read of IDs looks at.
+// idsPage is the number of games that IDs reads at a time.
 const idsPage = 1000
 
-// Without a look at the entries: only a game in quarantine may have none. If a page is
-// corrupt, the index alone has to do.
+// listIDs checks whether a game has log entries only if the game is in quarantine,
+// because all other games have entries. listIndexedIDs reads only the index, in case a
+// page of the table is corrupt.
 const (
 	listIDs = `SELECT id FROM games g WHERE id > ?1 AND (expires IS NULL OR expires > ?2)
 		AND (version <> ?3 OR EXISTS (SELECT 1 FROM entries e WHERE e.game = g.game)) ORDER BY id LIMIT ?4`
@@ -196,7 +197,7 @@ func (g games) IDs(ctx context.Context, visit func(gameIDs []string) error) erro
 			err = g.db.read(ctx, list(listIndexedIDs))
 		}
 		if err != nil {
-			return tried("listing all games", err)
+			return wrap("listing all games", err)
 		}
 		if len(ids) == 0 {
 			return nil
@@ -208,7 +209,7 @@ func (g games) IDs(ctx context.Context, visit func(gameIDs []string) error) erro
 	}
 }
 
-// IDsAtRisk is IDs: all games are in the same file as the heartbeats.
+// IDsAtRisk is the same as IDs, because all games are in the same file as the heartbeats.
 func (g games) IDsAtRisk(ctx context.Context, visit func(gameIDs []string) error) error {
 	return g.IDs(ctx, visit)
 }
@@ -222,8 +223,8 @@ func isCorrupt(err error) bool {
 	}
 }
 
-// tried says what an error kept from being done.
-func tried(what string, err error) error {
+// wrap adds a description of the failed operation to an error.
+func wrap(what string, err error) error {
 	if err == nil {
 		return nil
 	}

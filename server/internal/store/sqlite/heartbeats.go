@@ -10,15 +10,16 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// heartbeats implements store.Heartbeats for the one server that runs at a time, and
-// those that ran before it. It writes unsynced: otherwise an idle server would sync
-// the disk twice a second. After a power failure the last heartbeats may be gone, but
-// none from before the last durable append. An outage then begins early, which gives
-// clocks too much time rather than too little.
+// heartbeats implements store.Heartbeats for the server that is running and for the
+// servers that ran before it. Its writes are unsynced, because otherwise an idle server
+// would sync the disk twice a second. After a power failure the last heartbeats may be
+// lost, but none that preceded the last durable append. The outage is then assumed to
+// have started too early, so players' clocks are credited with too much time rather than
+// too little.
 type heartbeats struct{ db *db }
 
-// Beat implements store.Heartbeats. It also checks that the open files are still the
-// ones of their names.
+// Beat implements store.Heartbeats. It also checks that the open files have not been
+// deleted or replaced.
 func (h heartbeats) Beat(ctx context.Context, b store.Beat) (result store.BeatResult, err error) {
 	err = h.db.verify()
 	if err == nil {
@@ -34,7 +35,7 @@ func (h heartbeats) Beat(ctx context.Context, b store.Beat) (result store.BeatRe
 	return result, nil
 }
 
-// beat stores a heartbeat at a time.
+// beat stores a heartbeat.
 func beat(c *sqlite3.Conn, b store.Beat, now time.Time) (r store.BeatResult, err error) {
 	stored, err := readServers(c)
 	if err != nil {
@@ -78,7 +79,7 @@ func beat(c *sqlite3.Conn, b store.Beat, now time.Time) (r store.BeatResult, err
 	return r, err
 }
 
-// rollBack records a rollback, and reports whether no other server has before.
+// rollBack records a rollback, and reports whether this server is the first to record it.
 func rollBack(c *sqlite3.Conn, b store.Beat, mine, now time.Time) (first bool, err error) {
 	copied := mine
 	if b.Lost {
@@ -88,13 +89,13 @@ func rollBack(c *sqlite3.Conn, b store.Beat, mine, now time.Time) (first bool, e
 	if err != nil {
 		return false, err
 	}
-	if known.At.After(b.Acknowledged) { // it is the same one
+	if known.At.After(b.Acknowledged) { // this rollback is already recorded
 		err = exec(c, "UPDATE rollback SET copied = ?, before = ?", latest(copied, known.Copied), latest(b.Acknowledged, known.Before))
 	} else {
 		first = true
 		err = exec(c, "INSERT OR REPLACE INTO rollback VALUES (1, ?, ?, ?, 0)", now, copied, b.Acknowledged)
 	}
-	// Servers that started after the copy was made are not in it.
+	// Servers that started after the copy was made are missing from it.
 	for id, s := range b.Known {
 		if err == nil {
 			err = exec(c, "INSERT INTO servers VALUES (?, ?, ?, 0, 0) ON CONFLICT DO NOTHING", id, s.At, s.Since)
@@ -103,8 +104,9 @@ func rollBack(c *sqlite3.Conn, b store.Beat, mine, now time.Time) (first bool, e
 	return first, err
 }
 
-// recordOutages takes the appends that a server reports out of the recorded outages,
-// and records the one that ends now, if any. It returns how long that was.
+// recordOutages removes the periods in which a server reported appends from the recorded
+// outages, and records the outage that ends now, if any. It returns the length of that
+// outage.
 func recordOutages(c *sqlite3.Conn, b store.Beat, newest, now time.Time) (time.Duration, error) {
 	if len(b.Appends) > 0 {
 		covered, err := readOutages(c, b.Appends[0].From)
@@ -130,8 +132,8 @@ func recordOutages(c *sqlite3.Conn, b store.Beat, newest, now time.Time) (time.D
 	return outage, exec(c, "DELETE FROM outages WHERE until <= ?", now.Add(-b.Keep))
 }
 
-// recordOutage records what remains of an outage without the appends that a server
-// reports, and returns how long that is.
+// recordOutage records the parts of an outage during which the server reported no
+// appends, and returns their total length.
 func recordOutage(c *sqlite3.Conn, b store.Beat, outage store.Span) (total time.Duration, err error) {
 	piece := func(from, to time.Time) {
 		if err == nil && to.Sub(from) > b.OutageAfter {
@@ -170,7 +172,7 @@ func (h heartbeats) Servers(ctx context.Context) (result store.ServersNow, err e
 		return err
 	})
 	if err != nil {
-		return store.ServersNow{}, fmt.Errorf("asking for heartbeats: %w", err)
+		return store.ServersNow{}, fmt.Errorf("reading heartbeats: %w", err)
 	}
 	return result, nil
 }
@@ -212,7 +214,7 @@ func (h heartbeats) Outages(ctx context.Context, since time.Time) (outages []sto
 	return outages, nil
 }
 
-// readOutages returns the outages that ended at a moment or later.
+// readOutages returns the outages that ended at the given time or later.
 func readOutages(c *sqlite3.Conn, since time.Time) (outages []store.Span, err error) {
 	err = query(c, "SELECT since, until FROM outages WHERE until >= ? ORDER BY until", func(s *sqlite3.Stmt) error {
 		outages = append(outages, store.Span{From: timeAt(s, 0), To: timeAt(s, 1)})
@@ -227,7 +229,7 @@ func (h heartbeats) Resolve(ctx context.Context, rollback time.Time) error {
 		return exec(c, "UPDATE rollback SET resolved = 1 WHERE time = ?", rollback)
 	})
 	if err != nil {
-		return fmt.Errorf("storing that a rollback was dealt with: %w", err)
+		return fmt.Errorf("resolving a rollback: %w", err)
 	}
 	return nil
 }
@@ -283,7 +285,7 @@ func (h heartbeats) Vouched(ctx context.Context, rollback time.Time, gameIDs []s
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("asking which games were vouched for: %w", err)
+		return nil, fmt.Errorf("reading vouched games: %w", err)
 	}
 	return vouched, nil
 }
@@ -298,7 +300,7 @@ func (h heartbeats) Attested(ctx context.Context, rollback time.Time) (map[strin
 		}, rollback, h.db.now())
 	})
 	if err != nil {
-		return nil, fmt.Errorf("asking which servers attested: %w", err)
+		return nil, fmt.Errorf("reading attesting servers: %w", err)
 	}
 	return attested, nil
 }

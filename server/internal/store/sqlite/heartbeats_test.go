@@ -14,13 +14,14 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// aBeat is a heartbeat of a server.
-func aBeat(serverID string) store.Beat {
+// newBeat returns a heartbeat to store for the given server.
+func newBeat(serverID string) store.Beat {
 	return store.Beat{ServerID: serverID, MissingAfter: time.Second, OutageAfter: 3 * time.Second, Keep: time.Hour, MaxServers: 10}
 }
 
-// Ensure that the time without a server is an outage, whether the last one stopped in
-// order or not, and that its leases are taken over only if it did not.
+// Ensure that the time between two servers' runs is an outage whether or not the first
+// one shut down cleanly, and that the first server is reported as missing only if it did
+// not.
 func TestHeartbeats_Restart(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
@@ -33,7 +34,7 @@ func TestHeartbeats_Restart(t *testing.T) {
 	}{{"first", true}, {"second", false}, {"third", false}} {
 		s, err := Open(Options{Path: path, Now: clock})
 		require.NoError(t, err)
-		b, err := s.Background.Heartbeats.Beat(t.Context(), aBeat(server.id))
+		b, err := s.Background.Heartbeats.Beat(t.Context(), newBeat(server.id))
 		require.NoError(t, err)
 		runs[b.Run] = true
 		if n > 0 {
@@ -49,8 +50,8 @@ func TestHeartbeats_Restart(t *testing.T) {
 	assert.Len(t, runs, 3)
 }
 
-// Ensure that nothing is acknowledged that was written to a file that was deleted or
-// replaced, and that nothing more is written to it, until it is back.
+// Ensure that no write to a deleted or replaced file is acknowledged, and that all calls
+// fail until the file is restored.
 func TestHeartbeats_FileGone(t *testing.T) {
 	t.Parallel()
 	for _, part := range []string{"", "-wal", "-shm"} {
@@ -59,14 +60,14 @@ func TestHeartbeats_FileGone(t *testing.T) {
 			s, err := Open(Options{Path: path})
 			require.NoError(t, err)
 			beat := func() error {
-				_, err := s.Background.Heartbeats.Beat(t.Context(), aBeat("a"))
+				_, err := s.Background.Heartbeats.Beat(t.Context(), newBeat("a"))
 				return err
 			}
 			require.NoError(t, beat())
 			require.NoError(t, os.Rename(path+part, path+".away"))
-			want := "deleted while the server runs"
+			want := "deleted while the server was running"
 			if replaced {
-				want = "replaced while the server runs"
+				want = "replaced while the server was running"
 				require.NoError(t, os.WriteFile(path+part, nil, 0o600))
 			}
 			for _, err := range []error{s.Queue.EnqueueNow(t.Context(), "g"), s.Ping(t.Context()), s.Queue.EnqueueNow(t.Context(), "g"), beat()} {
@@ -85,7 +86,7 @@ func TestHeartbeats_FileGone(t *testing.T) {
 	}
 }
 
-// Ensure that what was committed is not acknowledged if the file goes during that.
+// Ensure that a commit during which the file is deleted is not acknowledged.
 func TestHeartbeats_FileGoneDuringCommit(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
@@ -98,13 +99,13 @@ func TestHeartbeats_FileGoneDuringCommit(t *testing.T) {
 		return verify()
 	}
 	require.ErrorIs(t, insert(t.Context(), d, 1), store.ErrUnsettled)
-	require.Error(t, d.read(t.Context(), func(*sqlite3.Conn) error { return nil }), "it would show what was written")
+	require.Error(t, d.read(t.Context(), func(*sqlite3.Conn) error { return nil }), "the read may return unacknowledged data")
 	require.NoError(t, os.Rename(path+".away", path))
 	require.NoError(t, d.verify())
 	assert.Equal(t, []int{1}, rows(t, d))
 }
 
-// Ensure that an idle server does not write when it asks for jobs.
+// Ensure that an idle server does not write to the file when it tries to lease jobs.
 func TestQueue_LeaseNothing(t *testing.T) {
 	t.Parallel()
 	d := openDB(t, Options{Memory: true})

@@ -13,7 +13,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// Ensure that a listing that is older than the last one changes nothing at all.
+// Ensure that a listing older than the stored one is ignored.
 func TestLists_OldListing(t *testing.T) {
 	t.Parallel()
 	s, ctx := lists{openDB(t, Options{Memory: true})}, t.Context()
@@ -41,8 +41,8 @@ func TestLists_OldListing(t *testing.T) {
 	assert.Equal(t, []store.Place{{Rank: 2000, GameID: "g"}}, listed(store.List{PlayerID: "p"}))
 }
 
-// Ensure that Trim removes all that is old, also of private games and of players, and
-// in as many transactions as it takes.
+// Ensure that Trim removes all old games, including private ones, from all lists,
+// including players' lists, in as many transactions as necessary.
 func TestLists_Trim(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
@@ -74,40 +74,42 @@ func TestLists_Trim(t *testing.T) {
 	}))
 }
 
-// Ensure that a page reads no more than its games, and merges the lists that it is
-// made of instead of sorting them. Of a player's list, the games that are not over are
-// sorted.
+// planOf returns the steps of SQLite's query plan for a statement.
+func planOf(t *testing.T, d *db, text string) string {
+	t.Helper()
+	var steps []string
+	require.NoError(t, d.read(t.Context(), func(c *sqlite3.Conn) error {
+		s, _, err := c.PrepareTransient("EXPLAIN QUERY PLAN " + text)
+		require.NoError(t, err)
+		defer func() { assert.NoError(t, s.Finalize()) }()
+		for {
+			more, err := s.Step()
+			if err != nil || !more {
+				return err
+			}
+			steps = append(steps, s.ColumnText(3))
+		}
+	}))
+	return strings.Join(steps, "\n")
+}
+
+// Ensure that a page reads only its own rows, and that lists are merged without sorting.
+// Only a player's unfinished games are sorted.
 func TestLists_PlansOfPages(t *testing.T) {
 	t.Parallel()
 	d := openDB(t, Options{Memory: true})
-	plan := func(text string) string {
-		var steps []string
-		require.NoError(t, d.read(t.Context(), func(c *sqlite3.Conn) error {
-			s, _, err := c.PrepareTransient("EXPLAIN QUERY PLAN " + text)
-			require.NoError(t, err)
-			defer func() { assert.NoError(t, s.Finalize()) }()
-			for {
-				more, err := s.Step()
-				if err != nil || !more {
-					return err
-				}
-				steps = append(steps, s.ColumnText(3))
-			}
-		}))
-		return strings.Join(steps, "\n")
-	}
 	for _, l := range []store.List{
 		{}, {Status: store.Active}, {Status: store.Active, Order: store.ByScore}, {Status: store.Active, Order: store.ByWatchers},
 	} {
 		for _, variants := range [][]string{{"a"}, {"a", "b", "c", "d", "e", "f", "g", "h"}} {
 			text, _ := publicPage(l, variants)
-			steps := plan(text)
+			steps := planOf(t, d, text)
 			assert.Contains(t, steps, "id)<(?,?))", "%+v", l)
 			assert.NotContains(t, steps, "SCAN", "%+v", l)
 			assert.NotContains(t, steps, "TEMP B-TREE", "%+v", l)
 		}
 	}
-	assert.Equal(t, "SEARCH listings USING COVERING INDEX listings_recent (private=? AND variant=? AND status=? AND updated>?)", plan(movingGames))
+	assert.Equal(t, "SEARCH listings USING COVERING INDEX listings_recent (private=? AND variant=? AND status=? AND updated>?)", planOf(t, d, movingGames))
 	assert.Equal(t, strings.TrimSpace(`
 MERGE (UNION ALL)
 LEFT
@@ -115,5 +117,5 @@ SEARCH p USING COVERING INDEX player_listings_recent (player=? AND finished=?)
 SEARCH l USING INDEX sqlite_autoindex_listings_1 (id=?)
 USE TEMP B-TREE FOR ORDER BY
 RIGHT
-SEARCH player_listings USING COVERING INDEX player_listings_recent (player=? AND (finished,id)<(?,?))`), plan(playerPage))
+SEARCH player_listings USING COVERING INDEX player_listings_recent (player=? AND (finished,id)<(?,?))`), planOf(t, d, playerPage))
 }

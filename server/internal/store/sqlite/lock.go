@@ -7,45 +7,104 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 )
 
-// ErrInUse means that a server uses a store's file.
-var ErrInUse = errors.New("another server uses it")
+// ErrInUse means that another server is using the store's file.
+var ErrInUse = errors.New("another server is using it")
 
 // errHeld means that another process holds a lock.
 var errHeld = errors.New("held by another process")
 
-// lockFile is a file beside the database that is locked by the server that uses it.
-// It holds the server's process id.
-type lockFile struct{ *os.File }
+// lockFile is a file next to the database, locked by the server that uses the database.
+// Its first line is the server's process ID. Its second line, if any, identifies the
+// database to which the write-ahead log belongs (see newRecord), or says that the database
+// was replaced (see replacedRecord).
+type lockFile struct {
+	*os.File
+	// record is the file's second line, or "" if it has only one.
+	record string
+}
 
-// Close ends the lock. Closing the file alone does not if this process is starting
-// another one, which has the file too until it runs its own program.
-func (f lockFile) Close() error { return errors.Join(unlock(f.File), f.File.Close()) }
+// held holds the paths of the lock files that this process has locked.
+var held sync.Map
 
-// lockSuffix is how the name of the lockFile of a database ends.
+// Close releases the lock. Closing the file is not enough: if this process is starting a
+// child process at that moment, the child inherits the open file until it executes its
+// own program.
+func (f *lockFile) Close() error {
+	held.Delete(f.Name())
+	return errors.Join(unlock(f.File), f.File.Close())
+}
+
+// lockSuffix is appended to a database's name to form the name of its lockFile.
 const lockSuffix = ".lock"
 
-// acquire locks a file. The lock ends with the process, however that ends.
-func acquire(path string) (io.Closer, error) {
+// acquire locks a file. The lock is released when the process ends, even if it crashes.
+func acquire(path string) (*lockFile, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	if err := lock(f); err != nil {
-		holder, _ := io.ReadAll(io.LimitReader(f, 20))
+		holder, _, _ := readLock(f)
 		_ = f.Close()
 		if !errors.Is(err, errHeld) {
 			return nil, fmt.Errorf("locking %s: %w", path, err)
 		}
-		if pid, err := strconv.Atoi(strings.TrimSpace(string(holder))); err == nil {
+		if pid, err := strconv.Atoi(holder); err == nil {
 			return nil, fmt.Errorf("%w: process %d", ErrInUse, pid)
 		}
 		return nil, ErrInUse
 	}
-	// The number is for people. Without it the lock still works.
-	if err := f.Truncate(0); err == nil {
-		_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	held.Store(path, nil)
+	l := &lockFile{File: f}
+	if _, l.record, err = readLock(f); err == nil {
+		_ = l.write() // The process ID is only for the operator; the lock works without it.
 	}
-	return lockFile{f}, nil
+	return l, nil
+}
+
+// remember stores a record durably.
+func (f *lockFile) remember(record string) error {
+	if f.record == record {
+		return nil
+	}
+	f.record = record
+	if err := f.write(); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// write writes the process ID and the record to the file.
+func (f *lockFile) write() error {
+	content := strconv.Itoa(os.Getpid()) + "\n"
+	if f.record != "" {
+		content += f.record + "\n"
+	}
+	if _, err := f.WriteAt([]byte(content), 0); err != nil {
+		return err
+	}
+	return f.Truncate(int64(len(content)))
+}
+
+// readLock returns the process ID and the record in a lock file.
+func readLock(f *os.File) (pid, record string, err error) {
+	content, err := io.ReadAll(io.NewSectionReader(f, 0, 200))
+	pid, record, _ = strings.Cut(string(content), "\n")
+	return strings.TrimSpace(pid), strings.TrimSpace(record), err
+}
+
+// checkBeside is like checkLog, but for a process that does not hold the lock.
+func checkBeside(path string) error {
+	if _, ok := held.Load(path + lockSuffix); ok {
+		return nil // This process has already checked the log. Checking it again would release this process's SQLite locks.
+	}
+	record := ""
+	if f, err := os.Open(path + lockSuffix); err == nil {
+		_, record, _ = readLock(f)
+		_ = f.Close()
+	}
+	return checkLog(path, record, true)
 }

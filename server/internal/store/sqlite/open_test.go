@@ -18,8 +18,8 @@ import (
 
 var pid = os.Getpid()
 
-// Ensure that what was written is there after the store was closed, and that its files
-// are their owner's only.
+// Ensure that data survives closing the store, and that only the owner can access the
+// files.
 func TestOpen_Again(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "new", "store.db")
@@ -42,7 +42,8 @@ func TestOpen_Again(t *testing.T) {
 	assert.Equal(t, []int{1}, rows(t, openDB(t, Options{Path: path})))
 }
 
-// Ensure that a file can be opened through a symbolic link, with the lock of the file.
+// Ensure that a file can be opened through a symbolic link, and that the same lock
+// protects it.
 func TestOpen_SymbolicLink(t *testing.T) {
 	t.Parallel()
 	directory, err := filepath.EvalSymlinks(t.TempDir())
@@ -65,7 +66,7 @@ func TestOpen_SymbolicLink(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-// Ensure that a store in memory leaves nothing behind.
+// Ensure that an in-memory store leaves nothing behind.
 func TestOpen_Memory(t *testing.T) {
 	t.Parallel()
 	s, err := Open(Options{Memory: true})
@@ -78,8 +79,8 @@ func TestOpen_Memory(t *testing.T) {
 	assert.NoDirExists(t, directory)
 }
 
-// Ensure that what a killed process left of a store in memory is removed, and no store
-// that is in use or new.
+// Ensure that in-memory stores of killed processes are removed, but not those that are
+// new or in use.
 func TestRemoveLeftovers(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	left := func(held bool, age time.Duration) string {
@@ -87,7 +88,7 @@ func TestRemoveLeftovers(t *testing.T) {
 		s, err := Open(Options{Memory: true})
 		require.NoError(t, err)
 		directory := s.Engine.(engineOn).temporary
-		t.Cleanup(func() { _ = s.Close() }) // Some are removed.
+		t.Cleanup(func() { _ = s.Close() }) // RemoveLeftovers may already have removed the directory.
 		path := filepath.Join(directory, temporaryFile+lockSuffix)
 		if !held {
 			require.NoError(t, s.Engine.(engineOn).lock.Close())
@@ -103,11 +104,12 @@ func TestRemoveLeftovers(t *testing.T) {
 	assert.DirExists(t, young)
 }
 
-// Ensure that a file that is no store, or a newer one, is refused as it is.
+// Ensure that files that are not stores, or that a newer version of the program wrote,
+// are rejected.
 func TestOpen_Refused(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ script, want string }{
-		"newer":           {fmt.Sprintf("%s; PRAGMA application_id = %d; PRAGMA user_version = 1000", schema, applicationID), "newer version of this program: its schema is 1000"},
+		"newer":           {fmt.Sprintf("%s; PRAGMA application_id = %d; PRAGMA user_version = 1000", schema, applicationID), "newer version of this program: its schema version is 1000"},
 		"another program": {"CREATE TABLE t (n)", "database of another program"},
 	} {
 		path := filepath.Join(t.TempDir(), "store.db")
@@ -119,7 +121,7 @@ func TestOpen_Refused(t *testing.T) {
 		assert.ErrorContains(t, err, test.want, name)
 	}
 	path := filepath.Join(t.TempDir(), "store.db")
-	require.NoError(t, os.WriteFile(path, []byte("This is not a database, but a text of some length that stands in its place: "+schema), 0o600))
+	require.NoError(t, os.WriteFile(path, []byte("This is a text that is long enough to be a database:  "+schema), 0o600))
 	_, err := Open(Options{Path: path})
 	var failure *store.Error
 	require.ErrorAs(t, err, &failure)
@@ -128,8 +130,8 @@ func TestOpen_Refused(t *testing.T) {
 	assert.Error(t, err)
 }
 
-// Ensure that the clock does not go back, also if the system's does while the store is
-// closed.
+// Ensure that the clock does not go back, even if the system's clock is set back while
+// the store is closed.
 func TestNow_DoesNotGoBack(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
@@ -153,14 +155,14 @@ func TestNow_DoesNotGoBack(t *testing.T) {
 	assert.WithinDuration(t, first, reopened, time.Minute)
 }
 
-// Ensure that the clock goes on if the system's clock was set back.
-func TestClock_GoesOn(t *testing.T) {
+// Ensure that the clock keeps advancing after the system's clock is set back.
+func TestClock_Continues(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	ahead := now.Add(time.Hour).UnixMilli()
 	c := clock{time: ahead, read: now}
 	assert.Equal(t, ahead, c.at(now))
 	assert.Equal(t, ahead+2500, c.at(now.Add(5*time.Second)))
-	assert.Equal(t, ahead+2500, c.at(now.Add(3*time.Second)), "read before")
+	assert.Equal(t, ahead+2500, c.at(now.Add(3*time.Second)), "an earlier reading")
 	assert.Equal(t, now.Add(3*time.Hour).UnixMilli(), c.at(now.Add(3*time.Hour)))
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// queue implements store.Queue. It writes unsynced: a job is enqueued before what it
-// waits for is appended, and a lease or job that comes back after a power failure is
-// processed once more.
+// queue implements store.Queue. Its writes are unsynced: a job is enqueued before the
+// entry that makes it necessary is appended, and a lease or job that reappears after a
+// power failure is merely processed again.
 type queue struct{ db *db }
 
-// EnqueueIn implements store.Queue. A time that is earlier may be a lease, which ends
-// because it moves by a millisecond.
+// EnqueueIn implements store.Queue. An earlier due time may be the end of a lease.
+// Changing it by a millisecond ends the lease.
 func (q queue) EnqueueIn(ctx context.Context, gameID string, delay time.Duration) error {
 	return q.enqueue(ctx, func(c *sqlite3.Conn) error {
 		return exec(c, "INSERT INTO jobs VALUES (?, ?) ON CONFLICT DO UPDATE SET due = min(excluded.due, due - 1)",
@@ -50,7 +50,7 @@ func (q queue) EnqueueNow(ctx context.Context, gameIDs ...string) error {
 	return q.each(ctx, "INSERT INTO jobs VALUES (?, 0) ON CONFLICT DO UPDATE SET due = min(due, 0)", gameIDs)
 }
 
-// each runs a statement with each of the games.
+// each runs a statement for each of the games.
 func (q queue) each(ctx context.Context, text string, gameIDs []string) error {
 	if len(gameIDs) == 0 {
 		return nil
@@ -83,8 +83,8 @@ func (q queue) Remove(ctx context.Context, gameID string) error {
 	return nil
 }
 
-// Lease implements store.Queue. It writes only if something is due: an idle server
-// asks twice a second.
+// Lease implements store.Queue. It writes only if a job is due, because an idle server
+// calls it twice a second.
 func (q queue) Lease(ctx context.Context, n int, d time.Duration) ([]store.Job, error) {
 	due := false
 	err := q.db.read(ctx, func(c *sqlite3.Conn) error {
@@ -146,7 +146,7 @@ func (q queue) Due(ctx context.Context, from, to time.Duration, n int) (ids []st
 		}, now+from.Milliseconds(), now+to.Milliseconds(), n)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("looking for jobs: %w", err)
+		return nil, fmt.Errorf("reading due jobs: %w", err)
 	}
 	return ids, nil
 }

@@ -12,8 +12,8 @@ import (
 //go:embed schema.sql
 var schema string
 
-// upgrades are the scripts that bring an older file to schema, each to the next
-// version. PRAGMA user_version of a file is one more than how many it has got.
+// upgrades holds the scripts that bring older files up to schema, each by one version. A
+// file's PRAGMA user_version is the number of applied upgrades plus 1.
 var upgrades = []string{
 	`CREATE TABLE ssh_keys (
 		fingerprint TEXT    PRIMARY KEY,
@@ -27,14 +27,27 @@ var upgrades = []string{
 		digest  TEXT    NOT NULL,
 		created INTEGER NOT NULL
 	) STRICT, WITHOUT ROWID;`,
+	`CREATE TABLE challenges (
+		id       TEXT    NOT NULL PRIMARY KEY,
+		revision INTEGER NOT NULL,
+		kind     INTEGER NOT NULL,
+		listed   INTEGER NOT NULL,
+		created  INTEGER NOT NULL,
+		expires  INTEGER NOT NULL,
+		encoded  BLOB    NOT NULL
+	) STRICT, WITHOUT ROWID;
+	CREATE INDEX challenges_recent ON challenges (created, id) WHERE listed = 1;
+	CREATE INDEX challenges_kind ON challenges (kind, created, id) WHERE listed = 1;
+	CREATE INDEX challenges_expires ON challenges (expires);`,
 }
 
-// applicationID marks a file as a store of Gridstand, for file(1) and against mistakes.
+// applicationID marks a file as a Gridstand store. file(1) recognizes it, and it prevents
+// other databases from being opened by mistake.
 const applicationID = 0x47726473 // "Grds"
 
-// upgrade gives a new file its tables and an older one what it lacks, by the upgrades that
-// it has not got, all or none of them. The error says if the file is of a newer program,
-// or not a store.
+// upgrade creates the tables of a new file, or applies to an older file either all
+// missing upgrades or none. It returns an error if the file was written by a newer
+// version of the program, or is not a store.
 func upgrade(c *sqlite3.Conn, upgrades []string) (err error) {
 	end, err := sqlitex.ImmediateTransaction(c)
 	if err != nil {
@@ -63,9 +76,9 @@ func upgrade(c *sqlite3.Conn, upgrades []string) (err error) {
 			return err
 		}
 	case application != applicationID:
-		return errors.New("it is a database of another program")
+		return errors.New("it is the database of another program")
 	case version > latest:
-		return fmt.Errorf("it was written by a newer version of this program: its schema is %d, and %d is the latest known here", version, latest)
+		return fmt.Errorf("it was written by a newer version of this program: its schema version is %d, and this program supports up to %d", version, latest)
 	case version == latest:
 		return nil
 	default:
@@ -78,7 +91,7 @@ func upgrade(c *sqlite3.Conn, upgrades []string) (err error) {
 	return sqlitex.ExecuteTransient(c, fmt.Sprintf("PRAGMA user_version = %d", latest), nil)
 }
 
-// number returns the result of a query for one number.
+// number runs a query that returns one number.
 func number(c *sqlite3.Conn, query string) (n int64, err error) {
 	err = sqlitex.ExecuteTransient(c, query, &sqlitex.ExecOptions{ResultFunc: func(s *sqlite3.Stmt) error {
 		n = s.ColumnInt64(0)

@@ -1,12 +1,13 @@
--- The tables of the store, as a new file gets them. A change of this file needs a step
--- in upgrades (schema.go), so that existing files get it too. Times are in Unix
--- milliseconds by the store's clock. Rows whose column expires is not after the clock
--- do not exist for readers; the sweep removes them later.
+-- The tables of a new file. A change to this file needs a step in upgrades
+-- (schema.go), so that it also reaches existing files. Times are in Unix milliseconds
+-- by the store's clock. If expires is not later than the clock, readers ignore the
+-- row, and the sweep removes it later.
 
 -- Engine ----------------------------------------------------------------------------
 
--- The latest time that the store's clock is known to have shown: it must not go back,
--- also if the system's clock does while the server is stopped. It has one row.
+-- The latest time that the store's clock is known to have returned. The clock must
+-- not go back, even if the system's clock does while the server is stopped. The table
+-- has one row.
 CREATE TABLE clock (
     one  INTEGER PRIMARY KEY CHECK (one = 1),
     time INTEGER NOT NULL
@@ -15,34 +16,34 @@ INSERT INTO clock VALUES (1, 0);
 
 -- Queue -----------------------------------------------------------------------------
 
--- The job of each game that has one. A lease is a time to come, like that of a
+-- The job of each game that has one. A lease is a time in the future, like that of a
 -- scheduled job.
 CREATE TABLE jobs (
-    game TEXT    NOT NULL PRIMARY KEY, -- also of a game that has no entry yet
+    game TEXT    NOT NULL PRIMARY KEY, -- may be a game without entries
     due  INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX jobs_due ON jobs (due);
 
 -- Heartbeats ------------------------------------------------------------------------
 
--- The last and the first heartbeat of each server. One runs at a time, but those
--- before it are here, too.
+-- The last and the first heartbeat of each server. Only one server runs at a time,
+-- but earlier ones are listed as well.
 CREATE TABLE servers (
     id      TEXT    NOT NULL PRIMARY KEY,
     time    INTEGER NOT NULL,
     since   INTEGER NOT NULL,
-    stopped INTEGER NOT NULL, -- 1 if it stopped in order
+    stopped INTEGER NOT NULL, -- 1 if it shut down cleanly
     missing INTEGER NOT NULL  -- 1 if it was reported as missing
 ) STRICT, WITHOUT ROWID;
 
--- The times in which nothing could be appended, not after each other.
+-- The times during which nothing could be appended.
 CREATE TABLE outages (
     until INTEGER NOT NULL,
     since INTEGER NOT NULL,
     PRIMARY KEY (until, since)
 ) STRICT, WITHOUT ROWID;
 
--- The last rollback, see store.Rollback. It has one row at most.
+-- The last rollback, see store.Rollback. The table has at most one row.
 CREATE TABLE rollback (
     one      INTEGER PRIMARY KEY CHECK (one = 1),
     time     INTEGER NOT NULL,
@@ -51,7 +52,7 @@ CREATE TABLE rollback (
     resolved INTEGER NOT NULL  -- 0 or 1
 ) STRICT;
 
--- The games that were vouched for after a rollback, and the servers that attested.
+-- The games that servers vouched for after a rollback, and the servers that attested.
 CREATE TABLE vouched (
     rollback INTEGER NOT NULL,
     game     TEXT    NOT NULL,
@@ -65,7 +66,7 @@ CREATE TABLE attested (
     PRIMARY KEY (rollback, server)
 ) STRICT, WITHOUT ROWID;
 
--- The pieces of work that a server has to itself.
+-- The pieces of work that servers have claimed.
 CREATE TABLE claims (
     work    TEXT    NOT NULL PRIMARY KEY,
     expires INTEGER NOT NULL
@@ -73,13 +74,13 @@ CREATE TABLE claims (
 
 -- Games -----------------------------------------------------------------------------
 
--- The head of each game: what lists show of it, as of its last entry. A game in
+-- The head of each game: what lists show about it, as of its last entry. A game in
 -- quarantine has a version that no log reaches.
 CREATE TABLE games (
-    game    INTEGER PRIMARY KEY AUTOINCREMENT, -- short for the id; see places.go
+    game    INTEGER PRIMARY KEY AUTOINCREMENT, -- replaces the id in entries; see places.go
     id      TEXT    NOT NULL UNIQUE,
     version INTEGER NOT NULL,
-    digest  INTEGER NOT NULL,    -- the 64 bits of an unsigned number
+    digest  INTEGER NOT NULL,    -- unsigned 64 bits
     time    INTEGER NOT NULL,
     head    BLOB    NOT NULL,
     expires INTEGER
@@ -93,30 +94,30 @@ CREATE TABLE entries (
     digest  INTEGER NOT NULL,
     time    INTEGER NOT NULL,
     raw     BLOB    NOT NULL,
-    seed    BLOB,                -- of the game, with the first entry only
+    seed    BLOB,                -- only in the first entry
     PRIMARY KEY (game, version)
 ) STRICT, WITHOUT ROWID;
 
 -- Accounts --------------------------------------------------------------------------
 
--- The players' accounts. One that expires is removed, and its name stays taken.
+-- The players' accounts. An expired account is removed, but its name stays taken.
 CREATE TABLE accounts (
     id      TEXT    PRIMARY KEY,
-    name    TEXT    NOT NULL, -- as its owner wrote it
-    secret  TEXT    NOT NULL, -- the digest of it
+    name    TEXT    NOT NULL, -- as the player wrote it
+    secret  TEXT    NOT NULL, -- digest of the secret
     bot     INTEGER NOT NULL, -- 1 for a bot, else 0
     created INTEGER NOT NULL,
     expires INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX accounts_expires ON accounts (expires);
 
--- Who holds each name, in lower case. Names are never free again.
+-- The account that holds each name, in lower case. Names are never released.
 CREATE TABLE names (
     name    TEXT PRIMARY KEY,
     account TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- The games that count as open for each player.
+-- The open games of each player.
 CREATE TABLE open_games (
     player  TEXT    NOT NULL,
     game    TEXT    NOT NULL,
@@ -144,7 +145,7 @@ CREATE TABLE ssh_credentials (
 
 -- Secrets ---------------------------------------------------------------------------
 
--- What all users of the file have to agree on, such as the key of page tokens.
+-- Secrets that all users of the file share, such as the key of page tokens.
 CREATE TABLE secrets (
     name   TEXT PRIMARY KEY,
     secret BLOB NOT NULL
@@ -152,38 +153,38 @@ CREATE TABLE secrets (
 
 -- Lists -----------------------------------------------------------------------------
 
--- What lists show of each game. A move touches the row, which is beside those of games
--- that are as old, and an index for each order.
+-- What lists show about each game. A move updates the row and one index for each
+-- order. Rows of games of similar age are adjacent.
 CREATE TABLE listings (
     listing INTEGER PRIMARY KEY,
     id      TEXT    NOT NULL UNIQUE,
     variant TEXT    NOT NULL,
     status  INTEGER NOT NULL,
     private INTEGER NOT NULL,
-    players TEXT    NOT NULL, -- ids, one after another
+    players TEXT    NOT NULL, -- ids, concatenated
     updated INTEGER NOT NULL,
     score   INTEGER NOT NULL,
-    watched INTEGER NOT NULL  -- rank by watchers, then by score
+    watched INTEGER NOT NULL  -- rank by spectators, then by score
 ) STRICT;
--- A list of any variant, or any status, merges those of each.
+-- A list of all variants or statuses merges the rows of each one.
 CREATE INDEX listings_recent ON listings (private, variant, status, updated, id);
 CREATE INDEX listings_score ON listings (variant, score, id) WHERE status = 2 AND private = 0;
 CREATE INDEX listings_watched ON listings (variant, watched, id) WHERE status = 2 AND private = 0;
 
--- The games of each player. Those that are not over have the time in listings, so that
--- a move does not touch them.
+-- The games of each player. The times of unfinished games are in listings, so that a move
+-- does not update these rows.
 CREATE TABLE player_listings (
     id       TEXT    NOT NULL,
     player   TEXT    NOT NULL,
-    finished INTEGER,          -- time of the last event, if the game is over
+    finished INTEGER,          -- time of the last event if the game has ended
     PRIMARY KEY (id, player)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX player_listings_recent ON player_listings (player, finished);
 
 -- Boards ----------------------------------------------------------------------------
 
--- The leaderboards. The name is the window that a board covers; total is how many
--- entries it has.
+-- The leaderboards. The name is the time window of the board; total is the number of its
+-- entries.
 CREATE TABLE boards (
     board   INTEGER PRIMARY KEY,
     variant TEXT    NOT NULL,
@@ -193,8 +194,8 @@ CREATE TABLE boards (
     UNIQUE (variant, name)
 ) STRICT;
 
--- The entries of boards, one of a player on each. A board is in descending order of
--- score and member.
+-- The entries of boards, at most one for each player and board. A board is ordered by
+-- score and member, both descending.
 CREATE TABLE scores (
     board  INTEGER NOT NULL,
     player TEXT    NOT NULL,
@@ -204,8 +205,8 @@ CREATE TABLE scores (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX scores_rank ON scores (board, score, member);
 
--- How many entries a board has from a score and member up to those of its next range.
--- The lowest range begins below all entries.
+-- The number of entries of a board from a score and member up to the start of the next
+-- range. The lowest range starts below all entries.
 CREATE TABLE score_ranges (
     board   INTEGER NOT NULL,
     score   INTEGER NOT NULL,
@@ -214,5 +215,22 @@ CREATE TABLE score_ranges (
     PRIMARY KEY (board, score, member)
 ) STRICT, WITHOUT ROWID;
 
--- The players who are on no board.
+-- The players who are hidden from all boards.
 CREATE TABLE hidden (player TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+
+-- Challenges ------------------------------------------------------------------------
+
+-- The challenges; listed is 1 if a challenge is in lists. Their attempts are stored as
+-- games, and their standings as boards.
+CREATE TABLE challenges (
+    id       TEXT    NOT NULL PRIMARY KEY,
+    revision INTEGER NOT NULL,
+    kind     INTEGER NOT NULL,
+    listed   INTEGER NOT NULL,
+    created  INTEGER NOT NULL,
+    expires  INTEGER NOT NULL,
+    encoded  BLOB    NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX challenges_recent ON challenges (created, id) WHERE listed = 1;
+CREATE INDEX challenges_kind ON challenges (kind, created, id) WHERE listed = 1;
+CREATE INDEX challenges_expires ON challenges (expires);

@@ -12,10 +12,18 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// Ensure that a file of an earlier version gets the tables that a new file has, and
-// keeps what is in it.
+// Ensure that upgrading a file of an earlier version yields the same tables as in a new
+// file, and preserves the data.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
+	upgradeFrom(t, "DROP TABLE ssh_keys; DROP TABLE ssh_credentials; DROP TABLE challenges; PRAGMA user_version = 1")
+	upgradeFrom(t, "DROP TABLE challenges; PRAGMA user_version = 2")
+}
+
+// upgradeFrom uses the given script to turn a new file into one of an earlier version,
+// and opens it.
+func upgradeFrom(t *testing.T, script string) {
+	t.Helper()
 	fresh, old := openDB(t, Options{Path: filepath.Join(t.TempDir(), "new.db")}), filepath.Join(t.TempDir(), "old.db")
 	s, err := Open(Options{Path: old})
 	require.NoError(t, err)
@@ -24,7 +32,7 @@ func TestUpgrade(t *testing.T) {
 
 	c, err := sqlite3.OpenConn(old)
 	require.NoError(t, err)
-	require.NoError(t, sqlitex.ExecuteScript(c, "DROP TABLE ssh_keys; DROP TABLE ssh_credentials; PRAGMA user_version = 1", nil))
+	require.NoError(t, sqlitex.ExecuteScript(c, script, nil))
 	require.NoError(t, c.Close())
 
 	upgraded := openDB(t, Options{Path: old})
@@ -33,8 +41,8 @@ func TestUpgrade(t *testing.T) {
 	assert.Equal(t, []int{1 + len(upgrades)}, counted(t, upgraded, "PRAGMA user_version"))
 }
 
-// Ensure that a file gets the upgrades that it lacks, in their order, and none of them if
-// one fails.
+// Ensure that missing upgrades are applied in order, and that none is applied if one of
+// them fails.
 func TestUpgrade_Steps(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
@@ -61,7 +69,7 @@ func TestUpgrade_Steps(t *testing.T) {
 	require.ErrorContains(t, apply(first), "newer version of this program")
 }
 
-// tablesOf returns the definition of each table and index, with its blanks made one.
+// tablesOf returns the definition of each table and index, with normalized white space.
 func tablesOf(t *testing.T, d *db) map[string]string {
 	t.Helper()
 	tables := map[string]string{}

@@ -15,7 +15,7 @@ import (
 
 const keepAccounts = 90 * 24 * time.Hour
 
-// reopen closes a store after use and opens its file again.
+// reopen opens a store, passes it to use, closes it, and opens its file again.
 func reopen(t *testing.T, use func(s *store.Store)) *store.Store {
 	t.Helper()
 	o := Options{Path: filepath.Join(t.TempDir(), "store.db")}
@@ -29,7 +29,7 @@ func reopen(t *testing.T, use func(s *store.Store)) *store.Store {
 	return s
 }
 
-// Ensure that accounts, open games and secrets are there after a restart.
+// Ensure that accounts, open games and secrets survive a restart.
 func TestAccounts_Restart(t *testing.T) {
 	t.Parallel()
 	ctx, secret := t.Context(), []byte{0, 1, 2}
@@ -53,12 +53,13 @@ func TestAccounts_Restart(t *testing.T) {
 	assert.Equal(t, secret, stored)
 }
 
-// Ensure that after a restart all quotas are full, and all games between bots paused.
+// Ensure that after a restart all quotas are full and all games with only bots are
+// paused.
 func TestQuotas_Restart(t *testing.T) {
 	t.Parallel()
 	ctx, game := t.Context(), store.Exhibition{GameID: "a"}
 	s := reopen(t, func(s *store.Store) {
-		for _, s := range []*store.Store{s, s.Background} { // which share them
+		for _, s := range []*store.Store{s, s.Background} { // both stores share the quotas
 			_, err := s.Quotas.Take(ctx, "games", "ann", 2)
 			require.NoError(t, err)
 		}
@@ -79,7 +80,7 @@ func TestQuotas_Restart(t *testing.T) {
 	assert.Zero(t, left)
 }
 
-// Ensure that what has expired is removed from the file, but for the names.
+// Ensure that expired data is removed from the file, except names.
 func TestAccounts_Sweep(t *testing.T) {
 	t.Parallel()
 	now, ctx := time.Now(), t.Context()
@@ -116,7 +117,7 @@ func TestAccounts_Sweep(t *testing.T) {
 	assert.EqualValues(t, players+1, count("names"))
 }
 
-// Ensure that as many accounts as there are expire after RenewLasting.
+// Ensure that RenewLasting handles more accounts than fit in one transaction.
 func TestAccounts_RenewLasting_Many(t *testing.T) {
 	t.Parallel()
 	now, ctx := time.Now(), t.Context()
@@ -136,7 +137,7 @@ func TestAccounts_RenewLasting_Many(t *testing.T) {
 	assert.Empty(t, found)
 }
 
-// Ensure that quotas and games between bots take bounded memory.
+// Ensure that quotas and games with only bots use bounded memory.
 func TestQuotas_Bounded(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -148,7 +149,7 @@ func TestQuotas_Bounded(t *testing.T) {
 	assert.Equal(t, rememberedQuotas, q.full.Len())
 	wait, err := q.Take(ctx, "games", fmt.Sprint(rememberedQuotas), 1)
 	require.NoError(t, err)
-	assert.Positive(t, wait, "a recent one")
+	assert.Positive(t, wait, "a recent quota was forgotten")
 
 	now := time.Now()
 	e := newExhibitions(func() time.Time { return now })
@@ -162,5 +163,5 @@ func TestQuotas_Bounded(t *testing.T) {
 	r, err = e.Run(ctx, store.Exhibition{GameID: "another"}, time.Minute, store.ExhibitionLimits{})
 	require.NoError(t, err)
 	assert.True(t, r.Resumed)
-	assert.Len(t, e.games, 1, "what is paused is forgotten")
+	assert.Len(t, e.games, 1, "paused games were kept")
 }

@@ -1,9 +1,9 @@
-// Package sqlite is the store in a file, for one server: an SQLite database with a
-// write-ahead log. One goroutine writes, and commits what waits in one transaction;
-// reads have connections of their own and never wait for it.
+// Package sqlite implements the store in a file, for one server: an SQLite database with
+// a write-ahead log. One goroutine does all writes, and commits all waiting ones in one
+// transaction. Reads have their own connections and never wait for the writer.
 //
-// Nothing else in a process that has a store open may open and close its files: that
-// would drop the locks that SQLite holds on them (POSIX fcntl locks).
+// While a process has a store open, no other code in it may open and close the store's
+// files: that would release the locks that SQLite holds on them (POSIX fcntl locks).
 package sqlite
 
 import (
@@ -11,7 +11,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -24,23 +23,23 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// Options say which store to open.
+// Options specify which store to open, and how.
 type Options struct {
-	// Path of the file. It is created if it does not exist, and so is its directory.
+	// Path is the path of the file. The file and its directory are created if missing.
 	Path string
-	// Memory opens an empty store that is removed by Close, in a temporary directory,
-	// instead of Path. It is not synced to the disk.
+	// Memory opens an empty store in a temporary directory instead of Path. Close removes
+	// it. Its files are not synced to disk.
 	Memory bool
-	// Beside opens a file that exists without the lock of a server, beside a running
-	// one.
+	// Beside opens an existing file without taking the server's lock, so that a tool can
+	// use it while a server is running.
 	Beside bool
-	// Now is the clock, time.Now if nil.
+	// Now returns the current time. The default is time.Now.
 	Now func() time.Time
-	// Logger gets what the operator should know, unless it is nil.
+	// Logger, if not nil, receives messages for the operator.
 	Logger *slog.Logger
 }
 
-// Open opens a store. The caller closes it.
+// Open opens a store, which the caller must close.
 func Open(o Options) (_ *store.Store, err error) {
 	e := &engine{}
 	defer func() {
@@ -56,7 +55,7 @@ func Open(o Options) (_ *store.Store, err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = failed(fmt.Errorf("opening %s: %w", o.Path, err))
+			err = failed(fmt.Errorf("opening %s: %w", o.Path, explainDenied(o.Path, err)))
 		}
 	}()
 	if o.Path, err = realPath(o.Path); err != nil {
@@ -69,7 +68,15 @@ func Open(o Options) (_ *store.Store, err error) {
 		if e.lock, err = acquire(o.Path + lockSuffix); err != nil {
 			return nil, err
 		}
+		if err := checkLog(o.Path, e.lock.record, false); err != nil {
+			return nil, err
+		}
 		if err := create(o.Path); err != nil {
+			return nil, err
+		}
+	}
+	if o.Beside {
+		if err := checkBeside(o.Path); err != nil {
 			return nil, err
 		}
 	}
@@ -95,11 +102,16 @@ func Open(o Options) (_ *store.Store, err error) {
 	if err := f.identify(); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
+	if e.lock != nil && !o.Memory {
+		if err := f.own(e.lock); err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
+	}
 	f.writer = newWriter(conn, o.Memory, f.verify)
 	reader := func() (*sqlite3.Conn, error) {
 		c, err := connect(o.Path, sqlite3.OpenReadOnly, o.Memory)
 		if err == nil {
-			if err = f.verify(); err != nil { // it may be another file
+			if err = f.verify(); err != nil { // the name may now refer to another file
 				err = errors.Join(err, c.Close())
 			}
 		}
@@ -109,8 +121,8 @@ func Open(o Options) (_ *store.Store, err error) {
 	e.background = &db{f, newReaders(2, reader), forBackground}
 
 	if !o.Beside {
-		// SQLite opens a file that it may not write for reading. What else is wrong with the
-		// disk may pass.
+		// SQLite opens a file without write permission as read-only, so try to write. Other
+		// disk errors may be temporary.
 		var failure *store.Error
 		if err := e.background.saveClock(context.Background()); errors.As(err, &failure) && failure.Kind == store.ReadOnly {
 			return nil, err
@@ -123,7 +135,7 @@ func Open(o Options) (_ *store.Store, err error) {
 	return s, nil
 }
 
-// ports returns the store as it is used over one db.
+// ports returns the store's interfaces, implemented using d.
 func ports(e *engine, d *db) *store.Store {
 	return &store.Store{
 		Engine:      engineOn{e, d},
@@ -136,6 +148,7 @@ func ports(e *engine, d *db) *store.Store {
 		Credentials: credentials{d},
 		Quotas:      e.quotas,
 		Exhibitions: e.exhibitions,
+		Challenges:  challenges{d},
 		Secrets:     secrets{d},
 		Lists:       lists{d},
 		Copier:      copier{d},
@@ -143,8 +156,9 @@ func ports(e *engine, d *db) *store.Store {
 	}
 }
 
-// realPath returns the absolute path of a file without symbolic links, behind which
-// there would be another lock, and no write-ahead log. The file need not exist.
+// realPath returns the absolute path of a file with all symbolic links resolved, because
+// the lock file and the write-ahead log are named after the path. The file need not
+// exist.
 func realPath(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -153,11 +167,12 @@ func realPath(path string) (string, error) {
 	if resolved, err := filepath.EvalSymlinks(path); err == nil {
 		return resolved, nil
 	}
-	return path, nil // It does not exist yet, or opening it says what is wrong.
+	return path, nil // The file does not exist yet, or opening it reports the error.
 }
 
-// create makes an empty file that only its owner can read: it will hold the seeds of
-// games. SQLite gives the files beside it the same permissions.
+// create creates an empty file that only its owner can read, because it will contain the
+// seeds of games. SQLite gives the same permissions to the files that it creates next to
+// it.
 func create(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, os.ErrExist) {
@@ -169,10 +184,10 @@ func create(path string) error {
 	return f.Close()
 }
 
-// busyTimeout is how long to wait for another process that writes.
+// busyTimeout is how long to wait for another process's write.
 const busyTimeout = 10 * time.Second
 
-// connect opens a connection and sets it up.
+// connect opens and configures a connection.
 func connect(path string, flags sqlite3.OpenFlags, memory bool) (_ *sqlite3.Conn, err error) {
 	c, err := sqlite3.OpenConn(path, flags)
 	if err != nil {
@@ -184,7 +199,8 @@ func connect(path string, flags sqlite3.OpenFlags, memory bool) (_ *sqlite3.Conn
 		}
 	}()
 	c.SetBusyTimeout(busyTimeout)
-	// mmap_size stays 0: an error of the disk would be a signal that ends the process.
+	// mmap_size stays 0: with mmap, a disk error would raise a signal that kills the
+	// process.
 	pragmas := []string{"PRAGMA cache_size = -8192", "PRAGMA temp_store = MEMORY"}
 	if flags&sqlite3.OpenReadWrite != 0 {
 		synchronous := "PRAGMA synchronous = FULL"
@@ -200,12 +216,13 @@ func connect(path string, flags sqlite3.OpenFlags, memory bool) (_ *sqlite3.Conn
 			return nil, err
 		}
 		if mode != "wal" {
-			return nil, fmt.Errorf("no write-ahead log is possible there, but %s", mode)
+			return nil, fmt.Errorf("the file system does not support a write-ahead log (journal mode %s)", mode)
 		}
 		pragmas = append(pragmas, synchronous,
-			"PRAGMA fullfsync = ON", "PRAGMA checkpoint_fullfsync = ON", // for macOS, whose fsync does not reach the disk
+			"PRAGMA fullfsync = ON", "PRAGMA checkpoint_fullfsync = ON", // for macOS, where fsync does not reach the disk
 			"PRAGMA cache_size = -65536",
-			// A checkpoint writes a page once, however often it is in the log.
+			// A checkpoint writes each page only once, no matter how many times the page
+			// is in the log.
 			"PRAGMA wal_autocheckpoint = 4096",
 			"PRAGMA journal_size_limit = 67108864",
 		)
@@ -218,18 +235,18 @@ func connect(path string, flags sqlite3.OpenFlags, memory bool) (_ *sqlite3.Conn
 	return c, nil
 }
 
-// engine is an open file and what has to be released with it.
+// engine is an open file and the resources that are released together with it.
 type engine struct {
 	db, background *db
 	quotas         *quotas
 	exhibitions    *exhibitions
 	audience       *audience
 	feed           *feed
-	lock           io.Closer
-	temporary      string // directory, "" for none
+	lock           *lockFile // nil if opened beside a server
+	temporary      string    // temporary directory, "" if none
 }
 
-// engineOn implements store.Engine over one db.
+// engineOn implements store.Engine using one db of an open file.
 type engineOn struct {
 	*engine
 	db *db
@@ -257,14 +274,20 @@ func (e engineOn) Time(context.Context) (time.Time, error) {
 
 func (e engineOn) Close() error { return e.release() }
 
-// release closes everything. The last connection to close writes the write-ahead log
+// release closes everything. The connection that is closed last moves the write-ahead log
 // into the database.
 func (e *engine) release() error {
 	var errs []error
 	if e.db != nil {
 		errs = append(errs, e.background.saveClock(context.Background()), e.db.readers.close(), e.background.readers.close())
 		e.db.writer.close()
+		if e.lock != nil && !e.db.memory {
+			errs = append(errs, e.db.discardLog(e.lock))
+		}
 		errs = append(errs, e.db.writer.conn.Close())
+		if e.db.header != nil {
+			errs = append(errs, e.db.header.Close())
+		}
 	}
 	if e.lock != nil {
 		errs = append(errs, e.lock.Close())

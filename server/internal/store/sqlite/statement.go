@@ -7,14 +7,14 @@ import (
 	sqlite3 "zombiezen.com/go/sqlite"
 )
 
-// exec runs a statement without a result. Statements are prepared once on each
-// connection: their text must be constant. Args are bound in order.
+// exec runs a statement without reading its result. Each connection prepares a statement
+// only once, so the text must be constant. The arguments are bound in order.
 func exec(c *sqlite3.Conn, text string, args ...any) error {
 	return query(c, text, nil, args...)
 }
 
-// query runs a statement and calls row with each row of its result. A nil row reads
-// none.
+// query runs a statement and calls row for each row of its result. If row is nil, the
+// rows are skipped.
 func query(c *sqlite3.Conn, text string, row func(s *sqlite3.Stmt) error, args ...any) error {
 	s, err := c.Prepare(text)
 	if err != nil {
@@ -31,14 +31,14 @@ func query(c *sqlite3.Conn, text string, row func(s *sqlite3.Stmt) error, args .
 			return err
 		}
 		if !more {
-			// The last row was read, which resets the statement.
+			// Reading the last row has reset the statement.
 			return nil
 		}
 		if row == nil {
 			continue
 		}
 		if err := row(s); err != nil {
-			_ = s.Reset() // the error of the last step, which had none
+			_ = s.Reset() // returns the error of the last step, which was nil
 			return err
 		}
 	}
@@ -62,14 +62,14 @@ func bind(s *sqlite3.Stmt, i int, arg any) error {
 		s.BindText(i, v)
 	case []byte:
 		s.BindBytes(i, v)
-	case time.Time: // in milliseconds; NULL for the zero time
+	case time.Time: // in milliseconds; the zero time is NULL
 		if v.IsZero() {
 			s.BindNull(i)
 		} else {
 			s.BindInt64(i, v.UnixMilli())
 		}
 	default:
-		return fmt.Errorf("no value for a statement: %T", arg)
+		return fmt.Errorf("unsupported type of a statement argument: %T", arg)
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func blob(s *sqlite3.Stmt, column int) []byte {
 	return b
 }
 
-// timeAt returns a column as a time, zero for NULL.
+// timeAt returns a column as a time, or the zero time for NULL.
 func timeAt(s *sqlite3.Stmt, column int) time.Time {
 	if s.ColumnIsNull(column) {
 		return time.Time{}

@@ -9,8 +9,9 @@ import (
 	"github.com/gridstand/gridstand/server/internal/periodic"
 )
 
-// sweeps remove what has expired but for games, some rows each. Their parameters are
-// the time, and how many rows at most. Each is repeated while it removes that many.
+// sweeps remove expired rows, except games, in batches. Their parameters are the current
+// time and the maximum number of rows to remove. Each is repeated until it removes fewer
+// rows than that.
 var sweeps = []string{
 	`DELETE FROM ssh_keys WHERE fingerprint IN (
 		SELECT k.fingerprint FROM accounts a CROSS JOIN ssh_keys k ON k.player = a.id WHERE a.expires <= ?1 LIMIT ?2)`,
@@ -26,30 +27,32 @@ var sweeps = []string{
 		SELECT board FROM boards b WHERE expires <= ?1
 		AND NOT EXISTS (SELECT 1 FROM scores s WHERE s.board = b.board)
 		AND NOT EXISTS (SELECT 1 FROM score_ranges r WHERE r.board = b.board) LIMIT ?2)`,
+	`DELETE FROM challenges WHERE id IN (SELECT id FROM challenges WHERE expires <= ?1 LIMIT ?2)`,
 }
 
 const (
-	// sweepEvery is the time between two sweeps.
+	// sweepEvery is the interval between sweeps.
 	sweepEvery = time.Second
-	// sweepRows is how many rows one transaction removes: few, because calls wait for it.
+	// sweepRows is the number of rows that one transaction removes. It is small because
+	// other writes wait for that transaction.
 	sweepRows = 200
 )
 
-// Run removes what has expired.
+// Run removes expired data periodically until ctx is done.
 func (e engineOn) Run(ctx context.Context) {
 	failing := false
 	periodic.Run(ctx, sweepEvery, func() {
 		e.audience.sweep(e.db.now())
 		err := e.background.sweep(ctx)
 		if err != nil && !failing && ctx.Err() == nil {
-			e.db.logger.Warn("cannot remove what has expired; trying again", "id", "not-swept", "error", err)
+			e.db.logger.Warn("cannot remove expired data; retrying", "id", "not-swept", "error", err)
 		}
 		failing = err != nil
 	})
 }
 
-// sweep removes what has expired. It need not wait for the disk: what comes back after
-// a loss of power has still expired.
+// sweep removes expired data. It need not wait for the disk: data that reappears after a
+// power failure is still expired.
 func (d *db) sweep(ctx context.Context) error {
 	if err := d.saveClock(ctx); err != nil {
 		return err
@@ -72,8 +75,8 @@ func (d *db) sweep(ctx context.Context) error {
 	return nil
 }
 
-// sweepGames removes the games that have expired, one by one. A game with rows on a
-// corrupt page stays, and must not keep the others.
+// sweepGames removes expired games, one by one. A game with rows on a corrupt page stays,
+// but must not prevent others from being removed.
 func (d *db) sweepGames(ctx context.Context) error {
 	const page = 1000
 	var games []int64
@@ -96,7 +99,7 @@ func (d *db) sweepGames(ctx context.Context) error {
 			d.damaged[game] = true
 		}
 		if err != nil {
-			return err // the others are next
+			return err // the next sweep continues with the remaining games
 		}
 	}
 	return nil
@@ -118,9 +121,9 @@ func (d *db) sweepGame(ctx context.Context, game int64) error {
 	return nil
 }
 
-// saveClock stores the time, from which the clock goes on after a restart. Without it,
-// up to sweepEvery can be lost if the system's clock is set back while the server is
-// stopped; times within a log do not go back even then.
+// saveClock stores the time at which the clock resumes after a restart. The stored time
+// may be up to sweepEvery old, so the clock can go back by that much if the system's
+// clock is set back while the server is stopped. Times within a log still never decrease.
 func (d *db) saveClock(ctx context.Context) error {
 	return d.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
 		return exec(c, "UPDATE clock SET time = max(time, ?)", d.now())

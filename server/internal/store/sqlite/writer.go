@@ -14,37 +14,38 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// writer is the one goroutine that writes to the file. It commits what waits in one
-// transaction, so that many calls share one sync of the disk.
+// writer is the single goroutine that writes to the file. It commits all waiting requests
+// in one transaction, so that many calls share one disk sync.
 type writer struct {
 	conn *sqlite3.Conn
 
 	mu      sync.Mutex
 	waiting [priorities][]*request
 	closed  bool
-	wake    chan struct{} // holds one value if something waits
-	stopped chan struct{} // closed when the goroutine has ended
+	wake    chan struct{} // holds one value if requests are waiting
+	stopped chan struct{} // closed when the goroutine has exited
 
-	// batch and after belong to the goroutine, which reuses them.
+	// Only the goroutine uses batch and after; it reuses them for each transaction.
 	batch []*request
 	after []func()
-	// syncs is whether the connection waits for the disk at a commit, and never that
-	// it must not at any.
+	// syncs reports whether commits currently wait for the disk. If never is set, no
+	// commit waits.
 	syncs, never bool
-	// suspect is whether a sync failed: see repair. It belongs to the goroutine, too.
+	// suspect reports whether a sync has failed; see repair. Only the goroutine uses it.
 	suspect bool
 
-	// verify returns why what is committed is not in the file of that name.
+	// verify returns an error if the open files have been deleted or replaced.
 	verify func() error
 
-	// refused is why nothing is read or written now, nil if it is.
+	// refused is the error that reads and writes currently return, or nil if they are
+	// accepted.
 	refused atomic.Pointer[store.Error]
-	// failing is the error of the last commit, nil if it succeeded.
+	// failing is the error of the last commit, or nil if it succeeded.
 	failing atomic.Pointer[store.Error]
 }
 
-// The priorities of requests: those of the background, such as heartbeats, must not
-// wait behind the calls of clients, and are not refused because those are too many.
+// These are the priorities of requests. Background requests, such as heartbeats, do not
+// wait behind client calls, and are not rejected when too many client calls are waiting.
 const (
 	forBackground = iota
 	forCalls
@@ -52,49 +53,53 @@ const (
 )
 
 const (
-	// maxWaiting is how many requests of a priority may wait.
+	// maxWaiting is the maximum number of waiting requests of each priority.
 	maxWaiting = 8192
-	// maxBatch is how many requests of a priority one transaction takes.
+	// maxBatch is the maximum number of requests of each priority in a transaction.
 	maxBatch = 1024
 )
 
 // request is a piece of work for the writer.
 type request struct {
 	work func(c *sqlite3.Conn) error
-	// after is called after a successful commit, in the order of the work, if not nil.
+	// after, if not nil, is called after a successful commit, in the order in which the
+	// work ran.
 	after func()
-	// unsynced work need not be on the disk when it is done.
+	// unsynced reports whether the request may complete before its writes are on the
+	// disk.
 	unsynced bool
-	// stage changes from queued to running and committing in the writer, or to
-	// dropped and leaving in the caller, when its context ends.
+	// The writer advances stage from queued to running, and then to committing. If the
+	// caller's context is done, the caller changes it to dropped or leaving.
 	stage atomic.Int32
-	// told is whether the caller, who is leaving, was told that the work is over.
-	told bool
-	err  error
-	done chan struct{} // gets a value when err is final; has room for it
+	// notified reports whether a caller in the stage leaving has been told that the work
+	// has ended.
+	notified bool
+	err      error
+	done     chan struct{} // receives a value when err is final; buffered
 }
 
 const (
 	queued     int32 = iota
-	dropped          // the caller has left; the work must not run
-	running          // the work uses what belongs to the caller
-	leaving          // the caller wants to know when the work is over, but not wait for the commit
-	committing       // the caller may leave
+	dropped          // the caller has returned; the work must not run
+	running          // the work may be using the caller's data
+	leaving          // the caller's context is done; the caller waits for the work, but not for the commit
+	committing       // the caller may return early
 )
 
 var requests = sync.Pool{New: func() any { return &request{done: make(chan struct{}, 1)} }}
 
 var errClosed = &store.Error{Kind: store.Connection, Err: errors.New("the store is closed")}
 
-// newWriter starts a writer on a connection, which commits durably unless volatile is
-// set. It calls verify before and after each commit.
+// newWriter starts a writer that uses c. Its commits are durable unless volatile is set.
+// The writer calls verify before and after each commit.
 func newWriter(c *sqlite3.Conn, volatile bool, verify func() error) *writer {
 	w := &writer{conn: c, syncs: !volatile, never: volatile, verify: verify, wake: make(chan struct{}, 1), stopped: make(chan struct{})}
 	go w.run()
 	return w
 }
 
-// close ends the goroutine after what waits, and waits for it.
+// close makes the writer reject new requests, and waits until its goroutine has executed
+// all waiting requests and exited.
 func (w *writer) close() {
 	w.mu.Lock()
 	w.closed = true
@@ -110,14 +115,14 @@ func (w *writer) nudge() {
 	}
 }
 
-// do has work run in a transaction, and returns when that is durable. If ctx ends
-// before the work began it is dropped; if ctx ends during the commit, the error is
-// store.ErrUnsettled.
+// do runs work in a transaction, and returns once the transaction is durable. If ctx is
+// done before the work has begun, the work is dropped; if ctx expires or is canceled during
+// the commit, the error is store.ErrUnsettled.
 func (w *writer) do(ctx context.Context, priority int, work func(c *sqlite3.Conn) error, after func()) error {
 	return w.enqueue(ctx, priority, false, work, after)
 }
 
-// enqueue is do for work that is unsynced or not.
+// enqueue is like do, but if unsynced is set, it does not wait for the disk.
 func (w *writer) enqueue(ctx context.Context, priority int, unsynced bool, work func(c *sqlite3.Conn) error, after func()) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -126,7 +131,7 @@ func (w *writer) enqueue(ctx context.Context, priority int, unsynced bool, work 
 		return refused
 	}
 	r := requests.Get().(*request)
-	r.work, r.after, r.unsynced, r.told, r.err = work, after, unsynced, false, nil
+	r.work, r.after, r.unsynced, r.notified, r.err = work, after, unsynced, false, nil
 	r.stage.Store(queued)
 
 	w.mu.Lock()
@@ -140,7 +145,7 @@ func (w *writer) enqueue(ctx context.Context, priority int, unsynced bool, work 
 		return errClosed
 	}
 	if full {
-		return store.Failed(store.QueueFull, "%d writes wait for the disk", maxWaiting)
+		return store.Failed(store.QueueFull, "%d writes are waiting for the disk", maxWaiting)
 	}
 	w.nudge()
 
@@ -155,7 +160,8 @@ func (w *writer) enqueue(ctx context.Context, priority int, unsynced bool, work 
 	}
 }
 
-// leave returns as soon as the work does not run, and will not run any more.
+// leave waits until the work can no longer use the caller's data. It returns
+// store.ErrUnsettled if the outcome is still unknown then.
 func (r *request) leave(ctx context.Context) error {
 	if r.stage.CompareAndSwap(queued, dropped) {
 		return ctx.Err()
@@ -172,7 +178,7 @@ func (r *request) leave(ctx context.Context) error {
 	}
 }
 
-// unsettled says that the outcome of a commit is not known.
+// unsettled wraps an error as a *store.Error that is also store.ErrUnsettled.
 func unsettled(err error) error {
 	kind := store.Timeout
 	var failure *store.Error
@@ -185,28 +191,28 @@ func unsettled(err error) error {
 func (w *writer) run() {
 	defer close(w.stopped)
 	for range w.wake {
-		for w.some() {
+		for w.pending() {
 			w.transact()
 		}
-		if w.ended() {
+		if w.drained() {
 			return
 		}
 	}
 }
 
-func (w *writer) some() bool {
+func (w *writer) pending() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.waiting[forBackground]) > 0 || len(w.waiting[forCalls]) > 0
 }
 
-func (w *writer) ended() bool {
+func (w *writer) drained() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.closed && len(w.waiting[forBackground]) == 0 && len(w.waiting[forCalls]) == 0
 }
 
-// durable reports whether anything waits that must be durable when it is done.
+// durable reports whether any waiting request must be durable before it completes.
 func (w *writer) durable() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -220,8 +226,8 @@ func (w *writer) durable() bool {
 	return false
 }
 
-// sync has the next commits wait for the disk, or not. A commit that does makes those
-// before it durable too, since the write-ahead log is one file.
+// sync sets whether the next commits wait for the disk. A commit that waits for the disk
+// also makes all earlier ones durable, because the write-ahead log is a single file.
 func (w *writer) sync(durable bool) error {
 	if w.never || w.syncs == durable {
 		return nil
@@ -230,7 +236,7 @@ func (w *writer) sync(durable bool) error {
 	if durable {
 		pragma = "PRAGMA synchronous = FULL"
 	}
-	// It takes effect when it is prepared, so it must be each time.
+	// The pragma takes effect when it is prepared, so it has to be prepared each time.
 	err := sqlitex.ExecuteTransient(w.conn, pragma, nil)
 	if err == nil {
 		w.syncs = durable
@@ -238,10 +244,10 @@ func (w *writer) sync(durable bool) error {
 	return err
 }
 
-// repair has the database hold all that was committed, if a sync failed. After that the
-// write-ahead log may have lost pages that were written before, and another sync would
-// succeed: the system reports an error once. What is behind such a gap would be lost if
-// the machine loses power, so the next transaction begins a new log.
+// repair checkpoints the database if a sync has failed. The write-ahead log may then lack
+// pages that were written before, and the next sync would succeed regardless, because the
+// system reports an error only once. Data after such a gap would be lost in a power
+// failure, so the next transaction must start a new log.
 func (w *writer) repair() error {
 	if !w.suspect {
 		return nil
@@ -251,14 +257,14 @@ func (w *writer) repair() error {
 	case err != nil:
 		return err
 	case blocked != 0:
-		return store.Failed(store.Timeout, "the disk failed, and a long read keeps what was written before from being written again")
+		return store.Failed(store.Timeout, "the disk failed, and a long read prevents earlier writes from being repeated")
 	}
 	w.suspect = false
 	return nil
 }
 
-// take takes what waits off the queues, but for what was dropped, and stops at what
-// must be durable if the transaction will not be.
+// take removes up to maxBatch requests of each priority from the queues, and skips
+// dropped ones. If durable is not set, it stops at requests that must be durable.
 func (w *writer) take(durable bool) []*request {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -282,9 +288,9 @@ func (w *writer) take(durable bool) []*request {
 	return w.batch
 }
 
-// transact carries out what waits. The requests are taken after the transaction has
-// begun: until then, which may take a while if another process writes, callers can
-// leave.
+// transact executes waiting requests. It takes them off the queues only once the
+// transaction has begun. That may take a while if another process is writing; until then,
+// callers can return early.
 func (w *writer) transact() {
 	durable := w.durable()
 	err := w.repair()
@@ -302,12 +308,13 @@ func (w *writer) transact() {
 	w.finish(batch)
 }
 
-// finish runs the work of a batch in the open transaction, and ends that. If some work
-// fails, what ran before it is committed, and a new transaction follows for the rest.
+// finish runs the work of a batch in the open transaction, and ends the transaction. If
+// some work fails, finish runs the work before it again and commits that, and executes
+// the rest in a new transaction.
 //
-// With a savepoint for each piece of work less would run twice. But all work would cost
-// a fifth more, and after an error of a corrupt page SQLite can only end the
-// transaction.
+// With a savepoint for each piece of work, less work would run twice. But savepoints
+// would make all work 20% slower, and after an error from a corrupt page SQLite can only
+// roll back the transaction.
 func (w *writer) finish(batch []*request) {
 	for {
 		failing := w.runUntilError(batch)
@@ -315,7 +322,7 @@ func (w *writer) finish(batch []*request) {
 			w.commit(batch)
 			return
 		}
-		gone := w.conn.AutocommitEnabled() // SQLite ended it: the disk is full, or broken
+		gone := w.conn.AutocommitEnabled() // SQLite ended the transaction, because the disk is full or failed
 		w.rollback()
 		if gone {
 			w.settle(batch, failed(batch[failing].err))
@@ -339,8 +346,8 @@ func (w *writer) finish(batch []*request) {
 	}
 }
 
-// runUntilError runs the work of a batch, and returns the index of what failed, −1 for
-// none.
+// runUntilError runs the work of a batch, and returns the index of the work that failed,
+// or −1 if none did.
 func (w *writer) runUntilError(batch []*request) int {
 	for i, r := range batch {
 		if r.err = r.run(w.conn); r.err != nil {
@@ -350,8 +357,8 @@ func (w *writer) runUntilError(batch []*request) int {
 	return -1
 }
 
-// run runs the work. A panic there must not end the program, as it does not in the
-// caller's goroutine.
+// run runs the work. It turns a panic into an error, so that a panic fails one call, as
+// it would in the caller's goroutine, instead of crashing the program.
 func (r *request) run(c *sqlite3.Conn) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -361,18 +368,18 @@ func (r *request) run(c *sqlite3.Conn) (err error) {
 	return r.work(c)
 }
 
-// commit commits what a batch has written, unless the files are gone.
+// commit commits the writes of a batch, unless verify fails.
 func (w *writer) commit(batch []*request) {
 	if err := w.verify(); err != nil {
 		w.rollback()
 		w.settle(batch, err)
 		return
 	}
-	// From here on a caller may leave: no work uses what is the caller's.
+	// From here on callers may return early, because no work uses their data anymore.
 	for _, r := range batch {
 		w.after = append(w.after, r.after)
 		if !r.stage.CompareAndSwap(running, committing) {
-			r.told = true
+			r.notified = true
 			r.done <- struct{}{}
 		}
 	}
@@ -380,7 +387,7 @@ func (w *writer) commit(batch []*request) {
 	switch {
 	case err == nil:
 		if gone := w.verify(); gone != nil {
-			err = unsettled(gone) // it is there if the files come back
+			err = unsettled(gone) // the commit will take effect if the files are restored
 			break
 		}
 		w.failing.Store(nil)
@@ -390,7 +397,7 @@ func (w *writer) commit(batch []*request) {
 			}
 		}
 	case sqlite3.ErrCode(err).ToPrimary() == sqlite3.ResultFull:
-		w.rollback() // the frame that would have made it valid was not written
+		w.rollback() // the frame that would make the commit valid was not written
 		err = failed(err)
 	default:
 		w.suspect = w.suspect || sqlite3.ErrCode(err) == sqlite3.ResultIOErrFsync
@@ -402,15 +409,15 @@ func (w *writer) commit(batch []*request) {
 	w.settle(batch, err)
 }
 
-// settle tells the callers what became of their work: err, or the error of the work
-// if that is nil.
+// settle reports the outcome to the callers: err, or the error from their own work if err
+// is nil.
 func (w *writer) settle(batch []*request, err error) {
 	var failure *store.Error
 	if errors.As(err, &failure) {
 		w.failing.Store(failure)
 	}
 	for _, r := range batch {
-		if r.told {
+		if r.notified {
 			continue
 		}
 		if err != nil {
@@ -420,7 +427,7 @@ func (w *writer) settle(batch []*request, err error) {
 	}
 }
 
-// rollback ends a transaction, unless SQLite has ended it already.
+// rollback rolls back the transaction, unless SQLite has already done so.
 func (w *writer) rollback() {
 	if !w.conn.AutocommitEnabled() {
 		_ = exec(w.conn, "ROLLBACK") // fails only if there is no transaction

@@ -16,7 +16,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// openDB opens a store that closes with the test, and gives it a table.
+// openDB opens a store that is closed after the test, and creates a test table.
 func openDB(t testing.TB, o Options) *db {
 	t.Helper()
 	s, err := Open(o)
@@ -47,8 +47,8 @@ func rows(t testing.TB, d *db) (all []int) {
 	return all
 }
 
-// block keeps the writer busy until the returned function is called. What is written
-// in between shares one transaction.
+// block keeps the writer busy until the returned function is called. Writes that are
+// enqueued until then share one transaction.
 func block(t *testing.T, d *db) (release func()) {
 	t.Helper()
 	running, free := make(chan struct{}), make(chan struct{})
@@ -67,7 +67,7 @@ func block(t *testing.T, d *db) (release func()) {
 	}
 }
 
-// waiting waits until so many requests wait for the writer.
+// waiting waits until n requests are waiting for the writer.
 func waiting(t *testing.T, d *db, n int) {
 	t.Helper()
 	require.Eventually(t, func() bool {
@@ -77,8 +77,8 @@ func waiting(t *testing.T, d *db, n int) {
 	}, time.Minute, time.Millisecond)
 }
 
-// Ensure that work which fails leaves nothing behind, and takes no other work of its
-// transaction with it.
+// Ensure that failing work leaves nothing behind, and does not affect other work in its
+// transaction.
 func TestWrite_FailingWork(t *testing.T) {
 	t.Parallel()
 	d := openDB(t, Options{Memory: true})
@@ -111,8 +111,8 @@ func TestWrite_FailingWork(t *testing.T) {
 	assert.Equal(t, want, rows(t, d))
 }
 
-// Ensure that work whose caller has left before it began does not run.
-func TestWrite_DropsWhatNobodyWaitsFor(t *testing.T) {
+// Ensure that work does not run if its caller returned before the work began.
+func TestWrite_DropsAbandonedWork(t *testing.T) {
 	t.Parallel()
 	d := openDB(t, Options{Memory: true})
 	release := block(t, d)
@@ -129,8 +129,8 @@ func TestWrite_DropsWhatNobodyWaitsFor(t *testing.T) {
 	assert.Equal(t, []int{2}, rows(t, d))
 }
 
-// Ensure that a caller who leaves while the work runs is told that its outcome is not
-// known, and that the work goes on.
+// Ensure that a caller whose context is canceled while the work is running is told that the
+// outcome is unknown, and that the work continues.
 func TestWrite_LeavesDuringWork(t *testing.T) {
 	t.Parallel()
 	d := openDB(t, Options{Memory: true})
@@ -139,7 +139,7 @@ func TestWrite_LeavesDuringWork(t *testing.T) {
 		cancel()
 		return exec(c, "INSERT INTO test VALUES (1)")
 	})
-	if err != nil { // the commit may be quicker
+	if err != nil { // The commit may finish first.
 		require.ErrorIs(t, err, store.ErrUnsettled)
 		require.ErrorIs(t, err, context.Canceled)
 	}
@@ -147,8 +147,8 @@ func TestWrite_LeavesDuringWork(t *testing.T) {
 	assert.Equal(t, []int{1, 2}, rows(t, d))
 }
 
-// Ensure that the queue has a bound, and that the background is not refused because
-// of the calls in it.
+// Ensure that the queue is bounded, and that client calls cannot crowd out background
+// requests.
 func TestWrite_QueueFull(t *testing.T) {
 	t.Parallel()
 	s, err := Open(Options{Memory: true})
@@ -170,7 +170,7 @@ func TestWrite_QueueFull(t *testing.T) {
 	group.Wait()
 }
 
-// Ensure that a read sees one moment, and does not wait for the writer.
+// Ensure that a read sees a snapshot, and does not wait for the writer.
 func TestRead_Snapshot(t *testing.T) {
 	t.Parallel()
 	d := openDB(t, Options{Memory: true})
@@ -192,8 +192,8 @@ func TestRead_Snapshot(t *testing.T) {
 	release()
 }
 
-// Ensure that the end of a context interrupts a read, after which the connection can
-// be used again.
+// Ensure that canceling a context interrupts a read, and that the connection can be used
+// again.
 func TestRead_Interrupted(t *testing.T) {
 	t.Parallel()
 	d := openDB(t, Options{Memory: true})
@@ -212,14 +212,14 @@ func TestRead_Interrupted(t *testing.T) {
 	}
 }
 
-// Ensure that a second server is refused, with a word on the first, and that a tool
-// can work beside it.
+// Ensure that a second server is rejected with an error that contains the process ID of the
+// first, and that a tool can open the store while that server is running.
 func TestOpen_Lock(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "new", "store.db")
 	d := openDB(t, Options{Path: path})
 	_, err := Open(Options{Path: path})
-	require.ErrorContains(t, err, "another server uses it: process "+strconv.Itoa(pid))
+	require.ErrorContains(t, err, "another server is using it: process "+strconv.Itoa(pid))
 
 	tool := openDB(t, Options{Path: path, Beside: true})
 	var group sync.WaitGroup
@@ -232,15 +232,15 @@ func TestOpen_Lock(t *testing.T) {
 	assert.Equal(t, rows(t, d), rows(t, tool))
 }
 
-// Ensure that reads and writes under the context of a running transaction are part of
-// it, until it ends.
+// Ensure that reads and writes with the context of a running transaction are part of it,
+// and fail once the transaction has ended.
 func TestThen(t *testing.T) {
 	t.Parallel()
 	d := openDB(t, Options{Memory: true})
 	var late context.Context
 	require.Error(t, d.write(t.Context(), func(c *sqlite3.Conn) error {
 		return then(t.Context(), c, func(ctx context.Context) error {
-			late = ctx //nolint:fatcontext // to show that it is of no use later
+			late = ctx //nolint:fatcontext // to check that it cannot be used later
 			assert.NoError(t, insert(ctx, d, 1))
 			assert.NoError(t, d.read(ctx, func(c *sqlite3.Conn) error {
 				return query(c, "SELECT n FROM test", func(s *sqlite3.Stmt) error {
@@ -255,7 +255,7 @@ func TestThen(t *testing.T) {
 	require.Error(t, insert(late, d, 2))
 }
 
-// Ensure that only what must be durable waits for the disk.
+// Ensure that a transaction waits for the disk only if it contains a durable write.
 func TestWrite_Unsynced(t *testing.T) {
 	t.Parallel()
 	const off, normal, full = 0, 1, 2
@@ -290,8 +290,8 @@ func TestWrite_Unsynced(t *testing.T) {
 	}
 }
 
-// Ensure that what must be durable does not share a transaction that is not, if it
-// comes between the decision and the transaction.
+// Ensure that a durable request that arrives after the decision not to sync does not
+// become part of the unsynced transaction.
 func TestWriter_Take(t *testing.T) {
 	t.Parallel()
 	ask := func(unsynced bool) *request { return &request{unsynced: unsynced} }
@@ -304,18 +304,18 @@ func TestWriter_Take(t *testing.T) {
 	assert.Equal(t, []*request{a, b}, w.take(false))
 	require.True(t, w.durable())
 	assert.Equal(t, []*request{c, d}, w.take(true))
-	assert.False(t, w.some())
+	assert.False(t, w.pending())
 }
 
-// Ensure that a panic fails the write that it is in, and nothing else.
+// Ensure that a panic fails only the write in which it occurs.
 func TestWrite_Panic(t *testing.T) {
 	t.Parallel()
 	d := openDB(t, Options{Memory: true})
 	err := d.write(t.Context(), func(c *sqlite3.Conn) error {
 		require.NoError(t, exec(c, "INSERT INTO test VALUES (1)"))
-		panic("a mistake")
+		panic("a bug")
 	})
-	require.ErrorContains(t, err, "a mistake")
+	require.ErrorContains(t, err, "a bug")
 	require.NoError(t, insert(t.Context(), d, 2))
 	assert.Equal(t, []int{2}, rows(t, d))
 }

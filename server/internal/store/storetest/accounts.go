@@ -14,10 +14,10 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// keepAccounts is how long accounts are kept in these tests.
+// keepAccounts is how long these tests keep accounts.
 const keepAccounts = 90 * 24 * time.Hour
 
-// newAccount returns an account to create.
+// newAccount returns an account that can be passed to Create.
 func newAccount(name string) store.Account {
 	return store.Account{ID: id.New(), Name: name, Secret: "digest of " + name}
 }
@@ -31,7 +31,8 @@ func mustCreate(t *testing.T, s *store.Store, a store.Account, keep time.Duratio
 	return holder
 }
 
-// requireAccounts requires that exactly these of the accounts exist.
+// requireAccounts checks that exactly the accounts in want exist among those with the
+// given IDs.
 func requireAccounts(t *testing.T, s *store.Store, ids []string, want ...store.Account) {
 	t.Helper()
 	expected := map[string]store.Account{}
@@ -43,7 +44,7 @@ func requireAccounts(t *testing.T, s *store.Store, ids []string, want ...store.A
 	require.Equal(t, expected, found)
 }
 
-// Accounts is the contract of store.Accounts.
+// Accounts tests the contract of store.Accounts.
 func Accounts(t *testing.T, open Open) {
 	t.Run("Create stores an account", func(t *testing.T) {
 		s := open(t)
@@ -82,7 +83,7 @@ func Accounts(t *testing.T, open Open) {
 		}
 		requireAccounts(t, s, []string{stored.ID, other.ID}, stored)
 	})
-	t.Run("one of many gets a name", func(t *testing.T) {
+	t.Run("one of several concurrent calls gets a name", func(t *testing.T) {
 		s := open(t)
 		var (
 			group   sync.WaitGroup
@@ -95,7 +96,7 @@ func Accounts(t *testing.T, open Open) {
 			ids = append(ids, a.ID)
 			group.Go(func() {
 				holder, err := s.Accounts.Create(t.Context(), a, keepAccounts)
-				if errors.Is(err, store.ErrNameHeld) { // by another call that has not stored its account
+				if errors.Is(err, store.ErrNameHeld) { // the name is held by a call that has not stored its account yet
 					return
 				}
 				if assert.NoError(t, err) {
@@ -162,9 +163,9 @@ func Accounts(t *testing.T, open Open) {
 			assert.True(t, reserve(ann, games[1], 2))
 		}
 		assert.False(t, reserve(ann, games[2], 2))
-		assert.True(t, reserve(bob, games[2], 2), "of another player")
+		assert.True(t, reserve(bob, games[2], 2), "another player has a separate limit")
 		assert.True(t, reserve(ann, games[2], 0), "no limit")
-		assert.True(t, reserve(ann, games[0], 2), "counts already")
+		assert.True(t, reserve(ann, games[0], 2), "already counts")
 		assert.False(t, reserve(ann, id.New(), 2))
 
 		opened, err = s.Accounts.Open(t.Context(), ann)
@@ -174,7 +175,7 @@ func Accounts(t *testing.T, open Open) {
 			ids[i] = o.ID
 			assert.Less(t, o.Age.Abs(), time.Minute)
 			if i > 0 {
-				assert.LessOrEqual(t, o.Age, opened[i-1].Age, "the oldest first")
+				assert.LessOrEqual(t, o.Age, opened[i-1].Age, "not ordered by age")
 			}
 		}
 		assert.ElementsMatch(t, games, ids)
@@ -193,7 +194,7 @@ func Accounts(t *testing.T, open Open) {
 		require.NoError(t, err)
 		assert.Len(t, opened, 1)
 	})
-	t.Run("the limit of Reserve holds at the same moment", func(t *testing.T) {
+	t.Run("concurrent calls of Reserve keep to the limit", func(t *testing.T) {
 		s := open(t)
 		var group sync.WaitGroup
 		player := id.New()
@@ -208,7 +209,7 @@ func Accounts(t *testing.T, open Open) {
 		require.NoError(t, err)
 		assert.Len(t, opened, 5)
 	})
-	t.Run("calls end with their context", func(t *testing.T) {
+	t.Run("calls end when their context does", func(t *testing.T) {
 		s := open(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -218,7 +219,8 @@ func Accounts(t *testing.T, open Open) {
 	})
 }
 
-// CallAccounts calls all methods of store.Accounts and returns their errors.
+// CallAccounts calls all methods of store.Accounts, and returns their errors by method
+// name.
 func CallAccounts(ctx context.Context, accounts store.Accounts) map[string]error {
 	a, errs := newAccount("Ann"), map[string]error{}
 	_, errs["Get"] = accounts.Get(ctx, []string{a.ID})
@@ -233,7 +235,7 @@ func CallAccounts(ctx context.Context, accounts store.Accounts) map[string]error
 	return errs
 }
 
-// AccountsExpire is the part of the contract of store.Accounts that needs time to pass.
+// AccountsExpire tests the clock-dependent part of the contract of store.Accounts.
 func AccountsExpire(t *testing.T, open OpenClock) {
 	t.Run("an account expires unless it is renewed", func(t *testing.T) {
 		s, forward := open(t)
@@ -244,14 +246,14 @@ func AccountsExpire(t *testing.T, open OpenClock) {
 		forward(keepAccounts - time.Hour)
 		requireAccounts(t, s, all, ann, bob, eve)
 		require.NoError(t, s.Accounts.Renew(t.Context(), keepAccounts, bob.ID))
-		_, err := s.Accounts.Create(t.Context(), ann, keepAccounts) // does not renew
+		_, err := s.Accounts.Create(t.Context(), ann, keepAccounts) // this call does not renew the account
 		require.NoError(t, err)
 		forward(time.Hour)
 		requireAccounts(t, s, all, bob, eve)
 		forward(keepAccounts)
 		requireAccounts(t, s, all, eve)
 
-		// What expired does not come back, and its name stays taken.
+		// An expired account is not recreated, and its name stays taken.
 		require.NoError(t, s.Accounts.Renew(t.Context(), keepAccounts, ann.ID))
 		require.NoError(t, s.Accounts.RenewLasting(t.Context(), keepAccounts))
 		found, err := s.Accounts.SetSecret(t.Context(), ann.ID, "digest")
@@ -266,7 +268,7 @@ func AccountsExpire(t *testing.T, open OpenClock) {
 		assert.Equal(t, ann.ID, holder)
 		requireAccounts(t, s, all, eve)
 	})
-	t.Run("RenewLasting has accounts expire that never did", func(t *testing.T) {
+	t.Run("RenewLasting sets an expiry on accounts that had none", func(t *testing.T) {
 		s, forward := open(t)
 		lasting := mustCreate(t, s, newAccount("Ann"), 0)
 		recent := mustCreate(t, s, newAccount("Bob"), time.Hour)
@@ -279,19 +281,19 @@ func AccountsExpire(t *testing.T, open OpenClock) {
 		forward(time.Hour)
 		requireAccounts(t, s, all, lasting)
 		forward(keepAccounts - 2*time.Hour)
-		require.NoError(t, s.Accounts.RenewLasting(t.Context(), keepAccounts)) // expires already
+		require.NoError(t, s.Accounts.RenewLasting(t.Context(), keepAccounts)) // this account already expires
 		requireAccounts(t, s, all, lasting)
 		forward(time.Hour)
 		requireAccounts(t, s, all)
 	})
-	t.Run("Renew and Create without keep", func(t *testing.T) {
+	t.Run("Renew and Create without an expiry", func(t *testing.T) {
 		s, forward := open(t)
 		lasting := mustCreate(t, s, newAccount("Ann"), 0)
 		require.NoError(t, s.Accounts.Renew(t.Context(), 0, lasting.ID))
 		forward(100 * keepAccounts)
 		requireAccounts(t, s, []string{lasting.ID}, lasting)
 	})
-	t.Run("open games are forgotten", func(t *testing.T) {
+	t.Run("open games expire", func(t *testing.T) {
 		s, forward := open(t)
 		opened := func(playerID string) []store.OpenGame {
 			t.Helper()

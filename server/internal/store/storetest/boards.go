@@ -16,18 +16,18 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// Boards is the contract of store.Boards.
+// Boards tests the contract of store.Boards.
 func Boards(t *testing.T, open Open) {
 	t.Run("a board is ordered by score, then by member", func(t *testing.T) { boardOrder(t, open(t).Boards) })
 	t.Run("an empty board", func(t *testing.T) { emptyBoard(t, open(t).Boards) })
 	t.Run("neighbors", func(t *testing.T) { boardNeighbors(t, open(t).Boards) })
 	t.Run("a board that has expired is not created again", func(t *testing.T) { expiredBoard(t, open(t).Boards) })
 	t.Run("concurrent records keep the best", func(t *testing.T) { concurrentRecords(t, open(t).Boards) })
-	t.Run("a player hidden during records is on no board", func(t *testing.T) { hideWhileRecording(t, open(t).Boards) })
+	t.Run("a player hidden during concurrent records is on no board", func(t *testing.T) { hideWhileRecording(t, open(t).Boards) })
 	t.Run("drop", func(t *testing.T) { dropEntries(t, open(t).Boards) })
-	t.Run("visits all boards and entries", func(t *testing.T) { visitBoards(t, open(t).Boards) })
-	t.Run("any calls lead to the boards of a simple model", func(t *testing.T) { BoardsLikeModel(t, open(t).Boards) })
-	t.Run("the context ends calls", func(t *testing.T) {
+	t.Run("all boards and entries are visited", func(t *testing.T) { visitBoards(t, open(t).Boards) })
+	t.Run("boards match a simple model after random calls", func(t *testing.T) { BoardsLikeModel(t, open(t).Boards) })
+	t.Run("calls end when their context does", func(t *testing.T) {
 		boards := open(t).Boards
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -40,9 +40,9 @@ func Boards(t *testing.T, open Open) {
 	})
 }
 
-// BoardsExpire is the part of the contract of store.Boards that needs time to pass.
+// BoardsExpire tests the clock-dependent part of the contract of store.Boards.
 func BoardsExpire(t *testing.T, open OpenClock) {
-	t.Run("a board expires at its time", func(t *testing.T) {
+	t.Run("a board expires at the given time", func(t *testing.T) {
 		s, forward := open(t)
 		ctx, boards, a := t.Context(), s.Boards, scored("a", 1, 1)
 		now, err := s.Time(ctx)
@@ -84,12 +84,13 @@ var (
 	past    = store.Board{Variant: "classic", Window: "day-2001-01-01", Expires: time.Date(2001, 1, 8, 0, 0, 0, 0, time.UTC)}
 )
 
-// scored is an entry whose member is greater the greater the given number is.
+// scored returns an entry whose place among entries with equal scores is determined by
+// number.
 func scored(player string, score int32, number int) store.BoardEntry {
 	return store.BoardEntry{PlayerID: player, Score: score, Member: fmt.Sprintf("%05d:%s:game", number, player)}
 }
 
-// requireEntries requires that a board consists of the entries, in their order.
+// requireEntries checks that a board has exactly these entries, in this order.
 func requireEntries(ctx context.Context, t require.TestingT, boards store.Boards, b store.Board, want ...store.BoardEntry) {
 	page, err := boards.Page(ctx, b, 0, len(want)+1)
 	require.NoError(t, err)
@@ -101,10 +102,11 @@ func requireEntries(ctx context.Context, t require.TestingT, boards store.Boards
 func boardOrder(t *testing.T, boards store.Boards) {
 	ctx := t.Context()
 	low, first, second, third, top := scored("a", 9, 9), scored("b", 10, 3), scored("c", 10, 2), scored("d", 10, 1), scored("e", 100, 0)
-	for _, e := range []store.BoardEntry{second, low, top, third, first, low} {
+	zero := scored("f", 0, 9)
+	for _, e := range []store.BoardEntry{second, zero, low, top, third, first, low} {
 		require.NoError(t, boards.Record(ctx, e, allTime, today))
 	}
-	want := []store.BoardEntry{top, first, second, third, low}
+	want := []store.BoardEntry{top, first, second, third, low, zero}
 	for _, b := range []store.Board{allTime, today} {
 		requireEntries(ctx, t, boards, b, want...)
 		for from := range len(want) + 2 {
@@ -117,18 +119,18 @@ func boardOrder(t *testing.T, boards store.Boards) {
 			}
 		}
 	}
-	// Only what is greater replaces an entry.
+	// Only a greater entry replaces the player's entry.
 	for _, e := range []store.BoardEntry{scored("c", 9, 7), scored("c", 10, 1), scored("c", 10, 2)} {
 		require.NoError(t, boards.Record(ctx, e, allTime))
 		requireEntries(ctx, t, boards, allTime, want...)
 	}
 	later := scored("c", 10, 4)
 	require.NoError(t, boards.Record(ctx, later, allTime))
-	requireEntries(ctx, t, boards, allTime, top, later, first, third, low)
+	requireEntries(ctx, t, boards, allTime, top, later, first, third, low, zero)
 	requireEntries(ctx, t, boards, today, want...)
 	better := scored("a", 11, 0)
 	require.NoError(t, boards.Record(ctx, better, allTime))
-	requireEntries(ctx, t, boards, allTime, top, better, later, first, third)
+	requireEntries(ctx, t, boards, allTime, top, better, later, first, third, zero)
 }
 
 func emptyBoard(t *testing.T, boards store.Boards) {
@@ -162,7 +164,7 @@ func boardNeighbors(t *testing.T, boards store.Boards) {
 	ctx := t.Context()
 	var entries []store.BoardEntry
 	for i := range 7 {
-		entries = append(entries, scored(string(rune('a'+i)), int32(10-i/3), 10-i))
+		entries = append(entries, scored(string(rune('a'+i)), int32(2-i/3), 10-i)) // the scores are 2, 2, 2, 1, 1, 1 and 0
 		require.NoError(t, boards.Record(ctx, entries[i], allTime))
 	}
 	for place, own := range entries {
@@ -173,7 +175,7 @@ func boardNeighbors(t *testing.T, boards store.Boards) {
 			assert.WithinDuration(t, time.Now(), rank.Now, time.Minute)
 			rank.Now = time.Time{}
 			assert.Equal(t, store.BoardRank{
-				Found: true, Place: int64(place), First: int64(first), Entries: entries[first : last+1],
+				Found: true, Place: int64(place), First: int64(first), Total: int64(len(entries)), Entries: entries[first : last+1],
 			}, rank)
 		}
 	}
@@ -184,7 +186,7 @@ func boardNeighbors(t *testing.T, boards store.Boards) {
 	}
 	rank, err := boards.Rank(ctx, today, "a", 1)
 	require.NoError(t, err)
-	assert.False(t, rank.Found, "on another board")
+	assert.False(t, rank.Found, "the player is only on another board")
 }
 
 func expiredBoard(t *testing.T, boards store.Boards) {
@@ -244,11 +246,11 @@ func hideWhileRecording(t *testing.T, boards store.Boards) {
 	require.NoError(t, err)
 	assert.True(t, anyHidden)
 
-	require.NoError(t, boards.Hide(ctx, "a"), "again")
+	require.NoError(t, boards.Hide(ctx, "a"), "repeated")
 	require.NoError(t, boards.Record(ctx, scored("a", 99, 99), allTime))
 	requireEntries(ctx, t, boards, allTime, scored("b", 50, 49))
 	require.NoError(t, boards.Unhide(ctx, "a"))
-	require.NoError(t, boards.Unhide(ctx, "a"), "again")
+	require.NoError(t, boards.Unhide(ctx, "a"), "repeated")
 	requireEntries(ctx, t, boards, allTime, scored("b", 50, 49))
 	require.NoError(t, boards.Record(ctx, scored("a", 1, 1), allTime))
 	requireEntries(ctx, t, boards, allTime, scored("b", 50, 49), scored("a", 1, 1))
@@ -289,7 +291,7 @@ func dropEntries(t *testing.T, boards store.Boards) {
 }
 
 func visitBoards(t *testing.T, boards store.Boards) {
-	ctx, entries := t.Context(), 1200 // more than one step
+	ctx, entries := t.Context(), 1200 // takes more than one batch
 	want := map[string]store.BoardEntry{}
 	var group sync.WaitGroup
 	for worker := range 8 {
@@ -328,8 +330,9 @@ func visitBoards(t *testing.T, boards store.Boards) {
 	assert.Greater(t, steps, 1)
 	require.ErrorIs(t, boards.Entries(ctx, allTime, func([]store.BoardEntry) error { return enough }), enough)
 
-	// A visitor may call the store, also to drop what it visits. This board is visited
-	// in one step: the imitation of Redis loses its place when a member is removed.
+	// A visitor may call the store, for example to drop the visited entries. This board
+	// is small enough for one batch, because a scan in miniredis skips members if others
+	// are removed during the scan.
 	for i := range 60 {
 		require.NoError(t, boards.Record(ctx, scored(fmt.Sprint("p", i), int32(i%10), i), other))
 	}
@@ -353,7 +356,7 @@ func visitBoards(t *testing.T, boards store.Boards) {
 	assert.Zero(t, repair)
 }
 
-// descending orders entries as boards do.
+// descending compares entries by their order on a board.
 func descending(a, b store.BoardEntry) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Member, a.Member))
 }

@@ -16,8 +16,8 @@ import (
 
 func TestMain(m *testing.M) { testmain.Run(m) }
 
-// suites are the contract, by port. Their subtests run one after another, each on an
-// empty store.
+// suites are the tests of the contract, by interface. The subtests of each suite run one
+// after another, each on an empty store.
 var suites = map[string]func(t *testing.T, open storetest.Open){
 	"games":       storetest.Games,
 	"feed":        storetest.Feed,
@@ -31,18 +31,20 @@ var suites = map[string]func(t *testing.T, open storetest.Open){
 	"credentials": storetest.Credentials,
 	"boards":      storetest.Boards,
 	"exhibitions": storetest.Exhibitions,
+	"challenges":  storetest.Challenges,
 	"quotas":      storetest.Quotas,
 	"secrets":     storetest.Secrets,
 }
 
-// clockSuites are the parts of the contract that need time to pass. They run on the
-// engines whose clock a test can put forward.
+// clockSuites are the tests of the contract that depend on the clock. They run on the
+// engines whose clock a test can advance.
 var clockSuites = map[string]func(t *testing.T, open storetest.OpenClock){
 	"games":       storetest.GamesExpire,
 	"accounts":    storetest.AccountsExpire,
 	"keys":        storetest.KeysExpire,
 	"boards":      storetest.BoardsExpire,
 	"exhibitions": storetest.ExhibitionsPause,
+	"challenges":  storetest.ChallengesExpire,
 	"quotas":      storetest.QuotasRefill,
 	"secrets":     storetest.SecretsLast,
 	"queue":       storetest.QueueTimes,
@@ -69,7 +71,8 @@ func TestSQLite_Clock(t *testing.T) {
 	}
 }
 
-// A store in memory is the same engine; TestSQLite_Clock runs on it.
+// TestSQLite uses a store at a path, whereas TestSQLite_Clock uses an in-memory store.
+// Both use the same engine.
 func TestSQLite(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T) storetest.Open {
@@ -112,7 +115,7 @@ func TestCluster_long(t *testing.T) {
 	})
 }
 
-// run runs all suites in parallel, each with an engine of its own.
+// run runs all suites in parallel, each on its own engine.
 func run(t *testing.T, start func(t *testing.T) storetest.Open) {
 	t.Helper()
 	for name, suite := range suites {

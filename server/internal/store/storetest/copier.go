@@ -16,13 +16,13 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 )
 
-// Copier is the contract of store.Copier.
+// Copier tests the contract of store.Copier.
 func Copier(t *testing.T, open Open) {
 	t.Run("empty", func(t *testing.T) { emptyStore(t, open) })
-	t.Run("what was imported is exported", func(t *testing.T) { roundTrip(t, open) })
-	t.Run("what was imported is there", func(t *testing.T) { importedIsThere(t, open(t)) })
+	t.Run("imported data can be exported", func(t *testing.T) { roundTrip(t, open) })
+	t.Run("imported data can be read", func(t *testing.T) { readImported(t, open(t)) })
 	t.Run("pieces are bounded", func(t *testing.T) { boundedPieces(t, open(t)) })
-	t.Run("nothing is copied over a store", func(t *testing.T) { copyOver(t, open(t)) })
+	t.Run("a store with data is not overwritten", func(t *testing.T) { copyOver(t, open(t)) })
 }
 
 func emptyStore(t *testing.T, open Open) {
@@ -37,6 +37,10 @@ func emptyStore(t *testing.T, open Open) {
 		func(s *store.Store) error { return s.Queue.EnqueueNow(t.Context(), gameID(1)) },
 		func(s *store.Store) error {
 			_, err := s.Accounts.Create(t.Context(), store.Account{ID: playerID(1), Name: "Ann", Secret: "x"}, 0)
+			return err
+		},
+		func(s *store.Store) error {
+			_, err := s.Challenges.Create(t.Context(), testChallenge(t, s, "a", 1, 1))
 			return err
 		},
 		func(s *store.Store) error {
@@ -61,7 +65,7 @@ func hasJob(t *testing.T, s *store.Store) bool {
 	return len(due) > 0
 }
 
-// exportedGame is game n with some entries, the last part of it.
+// exportedGame returns game n with the given number of entries in a single piece.
 func exportedGame(n, entries int, at time.Time) store.GamePiece {
 	g := store.GamePiece{GameID: gameID(n)}
 	for v := range entries {
@@ -82,9 +86,9 @@ func exportedGame(n, entries int, at time.Time) store.GamePiece {
 	return g
 }
 
-// exported is something of everything. The games are: sound ones of several lengths,
-// one that expires, one whose head fell behind, one in quarantine, one without a log,
-// one whose log lost the end, and one whose log has a gap.
+// exported returns a piece with data of every kind. Its games include sound ones of
+// several lengths, one that expires, one whose head has fallen behind, one in quarantine,
+// one without a log, one whose log has lost its end, and one whose log has a gap.
 func exported(at time.Time) store.Piece {
 	at = at.UTC()
 	later := at.Add(time.Hour)
@@ -104,12 +108,19 @@ func exported(at time.Time) store.Piece {
 			{Key: store.Key{Fingerprint: keyTwo, PlayerID: playerID(2), Added: at}, Expires: later},
 		},
 		Credentials: []store.Credential{{Name: "host", Digest: "cc", Created: at}},
+		Challenges: []store.Challenge{
+			{ID: "race", Revision: 7, Encoded: []byte("\x00race\xff"), Kind: 2, Listed: true, Created: at.Add(-time.Minute), Expires: later},
+			{ID: "daily", Revision: 1, Encoded: []byte("daily"), Kind: 1, Created: at, Expires: later.Add(time.Hour)},
+		},
 		Boards: []store.BoardPiece{
 			{Board: store.Board{Variant: "classic", Window: "all"}, Entries: []store.BoardEntry{
 				{PlayerID: playerID(1), Score: 10, Member: "1:" + playerID(1) + ":g"}, {PlayerID: playerID(2), Score: 10, Member: "2:" + playerID(2) + ":g"},
 			}},
 			{Board: store.Board{Variant: "classic", Window: "day-1", Expires: later.Truncate(time.Second)}, Entries: []store.BoardEntry{
 				{PlayerID: playerID(2), Score: 1<<31 - 1, Member: "2:" + playerID(2) + ":g"},
+			}},
+			{Board: store.Board{Variant: "classic", Window: "challenge-race", Expires: later.Truncate(time.Second)}, Entries: []store.BoardEntry{
+				{PlayerID: playerID(1), Score: 3, Member: "1:" + playerID(1) + ":g"},
 			}},
 		},
 		Hidden:   []string{playerID(4)},
@@ -134,11 +145,11 @@ func roundTrip(t *testing.T, open Open) {
 	from := open(t)
 	require.NoError(t, from.Copier.Import(t.Context(), exported(now())))
 	want := Kept(t, from)
-	assert.Len(t, want, 10+2+2+1+3+2+4+1+2+2+1+1)
+	assert.Len(t, want, 10+2+2+1+3+2+2+5+1+2+2+1+1)
 	other := OnSQLite(t, sqlite.Options{Memory: true})
 	copied, err := store.Copy(t.Context(), from, other, func(store.Copied) {})
 	require.NoError(t, err)
-	assert.Equal(t, store.Copied{Games: 10, Entries: 74, Accounts: 2, Scores: 3}, copied)
+	assert.Equal(t, store.Copied{Games: 10, Entries: 74, Accounts: 2, Scores: 4}, copied)
 	SameKept(t, want, Kept(t, other))
 
 	back := open(t)
@@ -148,8 +159,8 @@ func roundTrip(t *testing.T, open Open) {
 	SameKept(t, want, Kept(t, back))
 }
 
-// SameKept compares what two stores keep. Times at which something expires may differ
-// by what the imitation of Redis, which counts the time left, takes to copy.
+// SameKept checks that two results of Kept are the same. Expiry times may differ by the
+// time that the copy took, because miniredis counts down the remaining time.
 func SameKept(t testing.TB, want, got map[string]any) {
 	t.Helper()
 	assert.ElementsMatch(t, slices.Collect(maps.Keys(want)), slices.Collect(maps.Keys(got)))
@@ -161,7 +172,8 @@ func SameKept(t testing.TB, want, got map[string]any) {
 	}
 }
 
-// withoutExpiry takes the time at which it expires off a value of Kept.
+// withoutExpiry removes the expiry from a value in the result of Kept. It returns the
+// rest and the expiry.
 func withoutExpiry(kept any) (rest any, expires time.Time) {
 	switch k := kept.(type) {
 	case store.GamePiece:
@@ -178,6 +190,9 @@ func withoutExpiry(kept any) (rest any, expires time.Time) {
 	case store.ExportedOpenGame:
 		k.Expires, expires = expires, k.Expires
 		return k, expires
+	case store.Challenge:
+		k.Expires, expires = expires, k.Expires
+		return k, expires
 	case store.BoardPiece:
 		k.Board.Expires, expires = expires, k.Board.Expires
 		return k, expires
@@ -186,7 +201,7 @@ func withoutExpiry(kept any) (rest any, expires time.Time) {
 	}
 }
 
-// Kept is all that a store exports, by name, for comparisons.
+// Kept returns all data that a store exports, by name, so that tests can compare stores.
 func Kept(t testing.TB, s *store.Store) map[string]any {
 	t.Helper()
 	kept := map[string]any{}
@@ -232,6 +247,10 @@ func Kept(t testing.TB, s *store.Store) map[string]any {
 			utc(&o.Since, &o.Expires)
 			kept["open "+o.PlayerID+o.GameID] = o
 		}
+		for _, c := range p.Challenges {
+			utc(&c.Created, &c.Expires)
+			kept["challenge "+c.ID] = c
+		}
 		for _, b := range p.Boards {
 			utc(&b.Board.Expires)
 			for _, e := range b.Entries {
@@ -261,8 +280,8 @@ func Kept(t testing.TB, s *store.Store) map[string]any {
 	return kept
 }
 
-// importedIsThere asks the other ports for what was imported.
-func importedIsThere(t *testing.T, s *store.Store) {
+// readImported checks imported data by reading it through the other interfaces.
+func readImported(t *testing.T, s *store.Store) {
 	at, ctx := now().UTC(), t.Context()
 	p := exported(at)
 	require.NoError(t, s.Copier.Import(ctx, p))
@@ -291,8 +310,8 @@ func importedIsThere(t *testing.T, s *store.Store) {
 		_, err = s.Games.Append(ctx, g.GameID, next)
 		switch {
 		case i < 6:
-			require.NoError(t, err, "game %d goes on", i)
-		case i < 9: // of the last one Tail tells that its log has a gap
+			require.NoError(t, err, "game %d can be continued", i)
+		case i < 9: // for game 9, only Tail shows the gap
 			require.ErrorIs(t, err, store.ErrBroken, "game %d stays damaged", i)
 		}
 		ids = append(ids, g.GameID)
@@ -316,6 +335,14 @@ func importedIsThere(t *testing.T, s *store.Store) {
 	assert.Equal(t, []string{gameID(1), gameID(2)}, []string{open[0].ID, open[1].ID})
 	assert.GreaterOrEqual(t, open[0].Age, time.Minute)
 
+	for _, c := range p.Challenges {
+		assert.Equal(t, c, getChallenge(t, s, c.ID))
+		require.NoError(t, s.Challenges.Update(ctx, c))
+	}
+	for _, kind := range []uint8{0, 2} {
+		assert.Equal(t, []string{"race"}, listChallenges(t, s, kind, 9))
+	}
+	assert.Empty(t, listChallenges(t, s, 1, 9))
 	for _, b := range p.Boards {
 		page, err := s.Boards.Page(ctx, b.Board, 0, 9)
 		require.NoError(t, err)
@@ -386,7 +413,7 @@ func copyOver(t *testing.T, s *store.Store) {
 	require.ErrorIs(t, err, store.ErrNotEmpty)
 	assert.Equal(t, before, Kept(t, s))
 
-	// An error of visit, such as one of the store to copy to, ends the export.
+	// An error from visit, such as one from the target store, ends the export.
 	enough := context.Canceled
 	visits := 0
 	require.ErrorIs(t, from.Copier.Export(t.Context(), func(store.Piece) error { visits++; return enough }), enough)

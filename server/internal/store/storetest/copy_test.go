@@ -27,12 +27,15 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
-// world is what TestCopy fills a store with.
+// world is the test data of TestCopy.
 type world struct {
 	random  *rand.Rand
 	players []replay.Player
 	tokens  []string
 	games   []string
+	// challenges holds the IDs of the challenges, and attempts the IDs of the games that
+	// are attempts at them. The IDs in attempts are also in games.
+	challenges, attempts []string
 }
 
 // create creates players, games of all variants with random moves, and results.
@@ -61,10 +64,11 @@ func (w *world) create(t *testing.T, s *store.Store) {
 			Time: now.Add(-time.Duration(w.random.IntN(200)) * time.Hour),
 		}))
 	}
+	w.createChallenges(t, s, log, boards)
 	require.NoError(t, boards.Hide(ctx, w.players[3].ID))
 }
 
-// play plays a new game for a while, with moves at random.
+// play creates a game and plays some random moves.
 func (w *world) play(t *testing.T, log *gamelog.Log) *replay.State {
 	t.Helper()
 	var secret [game.SeedSize]byte
@@ -100,7 +104,7 @@ func (w *world) play(t *testing.T, log *gamelog.Log) *replay.State {
 	return appended.Tip.State
 }
 
-// damage damages some games, each in another way, and has an account expire.
+// damage damages some games in different ways, and expires an account.
 func (w *world) damage(t *testing.T, s *store.Store, client goredis.UniversalClient) {
 	t.Helper()
 	ctx := t.Context()
@@ -124,7 +128,7 @@ func (w *world) damage(t *testing.T, s *store.Store, client goredis.UniversalCli
 	require.NoError(t, client.XAdd(ctx, &goredis.XAddArgs{Stream: key(6, "log"), ID: "1000000-1", Values: []any{"t", "1", "e", "no entry"}}).Err())
 }
 
-// reads is what callers read of a world, by name.
+// reads returns everything that clients can see of a world, by name.
 func (w *world) reads(t *testing.T, s *store.Store) map[string]any {
 	t.Helper()
 	ctx, read := t.Context(), map[string]any{}
@@ -148,7 +152,7 @@ func (w *world) reads(t *testing.T, s *store.Store) map[string]any {
 			require.NoError(t, err)
 		}
 	}
-	heads, err := log.Heads(ctx, w.games) // after Load, which mends one that is missing
+	heads, err := log.Heads(ctx, w.games) // after Load, which mends a missing head
 	require.NoError(t, err)
 	for i, gameID := range w.games {
 		if state := heads[i].State; state != nil && read["tip "+gameID] != nil {
@@ -163,6 +167,7 @@ func (w *world) reads(t *testing.T, s *store.Store) map[string]any {
 			read[fmt.Sprint("board ", v.ID, window)] = list
 		}
 	}
+	w.readChallenges(t, s, boards, read)
 	accounts := account.New(s.Accounts, 0)
 	for i, token := range w.tokens {
 		p, err := accounts.Verify(ctx, token)
@@ -181,9 +186,9 @@ func (w *world) reads(t *testing.T, s *store.Store) map[string]any {
 	return read
 }
 
-// Ensure that a store that was copied from Redis to SQLite, and from there to another
-// Redis, is what it was: the same games with the same digests, times, seeds and damage,
-// the same leaderboards, names and tokens, and all expires when it did.
+// Ensure that copying a store from Redis to SQLite, and from there to another Redis
+// server, preserves its data: games (including their digests, times, seeds and damage),
+// leaderboards, names, tokens and expiry times.
 func TestCopy(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartRedis(t)
@@ -201,7 +206,7 @@ func TestCopy(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, copied, last)
 	assert.Greater(t, calls, 5)
-	assert.Equal(t, 151, copied.Games)
+	assert.Equal(t, 151+len(w.attempts), copied.Games)
 	assert.Equal(t, 29, copied.Accounts)
 	again, err := store.Copy(t.Context(), file, other, progress)
 	require.NoError(t, err)

@@ -8,15 +8,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Engine is the contract of store.Engine.
+// Engine tests the contract of store.Engine.
 func Engine(t *testing.T, open Open) {
-	t.Run("answers", func(t *testing.T) {
+	t.Run("ping", func(t *testing.T) {
 		s := open(t)
 		assert.NotEmpty(t, s.Name())
 		require.NoError(t, s.Ping(t.Context()))
 		require.NoError(t, s.Background.Ping(t.Context()))
 	})
-	t.Run("time goes on", func(t *testing.T) {
+	t.Run("time does not go back", func(t *testing.T) {
 		s := open(t)
 		first, err := s.Time(t.Context())
 		require.NoError(t, err)

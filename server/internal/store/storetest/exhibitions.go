@@ -14,7 +14,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// exhibitionRun lets games run for an hour.
+// exhibitionRun returns a function that calls Run to let a game run for an hour.
 func exhibitionRun(t *testing.T, s *store.Store, limits store.ExhibitionLimits) func(game, player, address string) store.ExhibitionRun {
 	return func(game, player, address string) store.ExhibitionRun {
 		t.Helper()
@@ -31,7 +31,7 @@ func exhibitionRun(t *testing.T, s *store.Store, limits store.ExhibitionLimits) 
 	}
 }
 
-// exhibitionRuns reports whether a game runs.
+// exhibitionRuns reports whether a game is running.
 func exhibitionRuns(t *testing.T, s *store.Store, game string) bool {
 	t.Helper()
 	left, err := s.Exhibitions.Left(t.Context(), game)
@@ -41,10 +41,10 @@ func exhibitionRuns(t *testing.T, s *store.Store, game string) bool {
 	return left > 0
 }
 
-// Exhibitions is the contract of store.Exhibitions.
+// Exhibitions tests the contract of store.Exhibitions.
 func Exhibitions(t *testing.T, open Open) {
 	resumed, running := store.ExhibitionRun{Resumed: true}, store.ExhibitionRun{}
-	t.Run("no more games run than the limits allow", func(t *testing.T) {
+	t.Run("limits bound the number of running games", func(t *testing.T) {
 		s := open(t)
 		run := exhibitionRun(t, s, store.ExhibitionLimits{PerPlayer: 2, PerAddress: 3, PerStore: 5})
 		refused := func(game, player, address string, limit store.ExhibitionLimit) {
@@ -55,7 +55,7 @@ func Exhibitions(t *testing.T, open Open) {
 		assert.False(t, exhibitionRuns(t, s, "a"))
 		assert.Equal(t, resumed, run("a", "ann", "::1"))
 		assert.Equal(t, resumed, run("b", "ann", "::1"))
-		assert.Equal(t, running, run("a", "ann", "::2"), "runs already, at the limit, too")
+		assert.Equal(t, running, run("a", "ann", "::2"), "a running game continues at the limit")
 		refused("c", "ann", "::2", store.PlayerLimit)
 		assert.Equal(t, resumed, run("d", "bob", "::1"))
 		refused("e", "bob", "::1", store.AddressLimit)
@@ -75,7 +75,7 @@ func Exhibitions(t *testing.T, open Open) {
 			assert.Equal(t, resumed, unlimited(fmt.Sprint(n), "ann", "::1"))
 		}
 	})
-	t.Run("the limits hold at the same moment", func(t *testing.T) {
+	t.Run("concurrent calls keep to the limits", func(t *testing.T) {
 		s := open(t)
 		var group sync.WaitGroup
 		var began atomic.Int32
@@ -93,7 +93,7 @@ func Exhibitions(t *testing.T, open Open) {
 		group.Wait()
 		assert.EqualValues(t, 20, began.Load())
 	})
-	t.Run("calls end with their context", func(t *testing.T) {
+	t.Run("calls end when their context does", func(t *testing.T) {
 		s := open(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -105,10 +105,9 @@ func Exhibitions(t *testing.T, open Open) {
 	})
 }
 
-// ExhibitionsPause is the part of the contract of store.Exhibitions that needs time to
-// pass.
+// ExhibitionsPause tests the clock-dependent part of the contract of store.Exhibitions.
 func ExhibitionsPause(t *testing.T, open OpenClock) {
-	t.Run("a game is paused unless it is let run again", func(t *testing.T) {
+	t.Run("a game is paused unless its run is extended", func(t *testing.T) {
 		s, forward := open(t)
 		run := exhibitionRun(t, s, store.ExhibitionLimits{PerPlayer: 2})
 		run("a", "ann", "")
@@ -116,7 +115,7 @@ func ExhibitionsPause(t *testing.T, open OpenClock) {
 		run("b", "ann", "")
 		r := run("c", "ann", "")
 		assert.Equal(t, store.PlayerLimit, r.Full)
-		assert.InDelta(t, time.Hour-time.Minute, r.Retry, float64(30*time.Second), "when the first one is paused")
+		assert.InDelta(t, time.Hour-time.Minute, r.Retry, float64(30*time.Second), "until the first game is paused")
 		forward(30 * time.Minute)
 		run("a", "ann", "")
 		forward(30 * time.Minute)

@@ -12,10 +12,11 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// feedPatience is for what is sure to come, on a machine that is busy.
+// feedPatience is how long to wait for an expected event. It is long enough for a busy
+// machine.
 const feedPatience = 30 * time.Second
 
-// follower is a Listener that records what it is told.
+// follower is a Listener that records its calls.
 type follower struct {
 	calls   chan string
 	records chan store.Record
@@ -34,7 +35,7 @@ func (f *follower) Published(r store.Record) {
 
 func (f *follower) Audience(n int) { f.calls <- fmt.Sprintf("audience %d", n) }
 
-// expect waits for these calls, with no others in between.
+// expect waits for exactly these calls, in order.
 func (f *follower) expect(t *testing.T, calls ...string) {
 	t.Helper()
 	for _, want := range calls {
@@ -47,7 +48,7 @@ func (f *follower) expect(t *testing.T, calls ...string) {
 	}
 }
 
-// await waits for a call, whatever comes before.
+// await waits for a call and ignores all others before it.
 func (f *follower) await(t *testing.T, want string) {
 	t.Helper()
 	for late := time.After(feedPatience); ; {
@@ -74,13 +75,13 @@ func runFeed(t *testing.T, feed store.Feed) {
 		case err := <-done:
 			assert.NoError(t, err)
 		case <-time.After(feedPatience):
-			assert.Fail(t, "the feed does not end")
+			assert.Fail(t, "the feed did not stop")
 		}
 	})
 }
 
-// Feed is the contract of store.Feed. Its subtests use games of their own: what a cluster
-// publishes in one may arrive in the next.
+// Feed tests the contract of store.Feed. Each subtest uses different games, because on a
+// cluster a message that was published in one subtest may arrive in the next.
 func Feed(t *testing.T, open Open) {
 	start := func(t *testing.T) games {
 		t.Helper()
@@ -88,7 +89,7 @@ func Feed(t *testing.T, open Open) {
 		runFeed(t, g.s.Feed)
 		return g
 	}
-	t.Run("tells entries in order", func(t *testing.T) {
+	t.Run("publishes entries in order", func(t *testing.T) {
 		g := start(t)
 		a, b := newFollower(), newFollower()
 		g.s.Feed.Follow("a", a)
@@ -99,7 +100,7 @@ func Feed(t *testing.T, open Open) {
 		g.create("c", 2)
 		last := g.create("a", 1)[0].ID
 		a.expect(t, "version 1")
-		assert.Empty(t, (<-a.records).Seed, "watchers must not know it")
+		assert.Empty(t, (<-a.records).Seed, "spectators must not see the seed")
 		for i := range 30 {
 			e := entryAfter(last, 0)
 			on := []store.Games{g.s.Games, g.s.Background.Games}[i%2]
@@ -116,7 +117,7 @@ func Feed(t *testing.T, open Open) {
 		b.expect(t, "version 1", "version 2")
 		assert.Empty(t, a.calls)
 	})
-	t.Run("tells nothing of what was not appended", func(t *testing.T) {
+	t.Run("publishes nothing for refused appends", func(t *testing.T) {
 		g := start(t)
 		f := newFollower()
 		g.s.Feed.Follow("refused", f)
@@ -132,7 +133,7 @@ func Feed(t *testing.T, open Open) {
 		g.add("refused", entryAfter(records[1].ID, 0))
 		f.expect(t, "version 3")
 	})
-	t.Run("tells the audience", func(t *testing.T) {
+	t.Run("publishes the audience", func(t *testing.T) {
 		g := start(t)
 		f := newFollower()
 		g.s.Feed.Follow("watched", f)

@@ -12,7 +12,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// games are the Games of a test.
+// games is the store.Games under test, with helpers.
 type games struct {
 	store.Games
 	t *testing.T
@@ -25,9 +25,10 @@ func newGames(t *testing.T, open Open) games {
 	return games{s.Games, t, s}
 }
 
-// entryAfter returns an entry that follows prev; each variety gives another one.
+// entryAfter returns an entry that follows prev. Entries with different values of variety
+// differ.
 func entryAfter(prev store.ID, variety uint64) store.Entry {
-	// Digests use all their bits.
+	// Spread the digests over all 64 bits, like those of real entries.
 	next := store.ID{Version: prev.Version + 1, Digest: (prev.Digest+variety)*0x9E3779B97F4A7C15 + 0xF1EA5EED}
 	e := store.Entry{
 		Prev: prev, Next: next,
@@ -39,7 +40,7 @@ func entryAfter(prev store.ID, variety uint64) store.Entry {
 	return e
 }
 
-// begin is what entryAfter takes for the first entry of a game.
+// begin returns the value to pass to entryAfter as prev for a game's first entry.
 func begin(gameID string) store.ID { return store.ID{Digest: uint64(gameID[0]) << 56} }
 
 // add appends an entry.
@@ -63,7 +64,8 @@ func (g games) create(gameID string, n int) []store.Record {
 	return records
 }
 
-// holds requires that a game has these entries and no others, and a head of the last.
+// holds checks that a game has exactly these entries, and that its head belongs to the
+// last one.
 func (g games) holds(gameID string, want []store.Record, watchers int) {
 	g.t.Helper()
 	ctx := g.t.Context()
@@ -101,12 +103,12 @@ func (g games) head(gameID string) store.Head {
 	return heads[0]
 }
 
-// absent requires that there is nothing of a game.
+// absent checks that the store holds no data about a game.
 func (g games) absent(gameID string) {
 	g.t.Helper()
 	tail, err := g.Tail(g.t.Context(), gameID)
 	require.NoError(g.t, err)
-	tail.Watchers = 0 // some may wait for the game
+	tail.Watchers = 0 // the game may already have spectators
 	require.Equal(g.t, store.Tail{}, tail)
 	got, err := g.Entries(g.t.Context(), gameID, 1, 10)
 	require.NoError(g.t, err)
@@ -115,7 +117,7 @@ func (g games) absent(gameID string) {
 	require.NotContains(g.t, g.visited(g.IDs), gameID)
 }
 
-// visited returns the ids that a walk visits, each once.
+// visited returns the IDs that IDs or IDsAtRisk visits, without duplicates.
 func (g games) visited(walk func(context.Context, func([]string) error) error) []string {
 	g.t.Helper()
 	var ids []string
@@ -127,16 +129,16 @@ func (g games) visited(walk func(context.Context, func([]string) error) error) [
 	return slices.Compact(ids)
 }
 
-// Games is the contract of store.Games.
+// Games tests the contract of store.Games.
 func Games(t *testing.T, open Open) {
 	gamesAppend(t, open)
 	gamesRead(t, open)
 	gamesKeep(t, open)
 }
 
-// gamesRead is the part of Games about reading.
+// gamesRead tests the methods that only read.
 func gamesRead(t *testing.T, open Open) {
-	t.Run("reads a log that grows at one moment", func(t *testing.T) {
+	t.Run("reads a consistent snapshot of a growing log", func(t *testing.T) {
 		g := newGames(t, open)
 		first := g.create("a", 1)
 		const entries = 100

@@ -14,7 +14,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// gamesAppend is the part of Games about appends.
+// gamesAppend tests Append.
 func gamesAppend(t *testing.T, open Open) {
 	t.Run("appends entries", func(t *testing.T) {
 		g := newGames(t, open)
@@ -42,14 +42,14 @@ func gamesAppend(t *testing.T, open Open) {
 		}
 		ends, _, err := g.EndsWith(ctx, "b", records[3].ID)
 		require.NoError(t, err)
-		assert.False(t, ends, "it went on")
+		assert.False(t, ends, "the log has grown")
 		ends, _, err = g.EndsWith(ctx, "nothing", records[3].ID)
 		require.NoError(t, err)
 		assert.False(t, ends)
 		require.NoError(t, g.Ready(ctx))
 		g.holds("b", records, 0)
 	})
-	t.Run("refuses what does not follow", func(t *testing.T) {
+	t.Run("refuses entries that do not follow the last one", func(t *testing.T) {
 		g := newGames(t, open)
 		refused := func(gameID string, e store.Entry) *store.ConflictError {
 			t.Helper()
@@ -64,16 +64,17 @@ func gamesAppend(t *testing.T, open Open) {
 		assert.Equal(t, records[5].ID, conflict.Last)
 		require.NotNil(t, conflict.Standing)
 		g.same(records[3:4], []store.Record{*conflict.Standing})
-		// A game that exists is not created again.
+		// An existing game is not created again.
 		conflict = refused("a", entryAfter(begin("b"), 0))
 		require.NotNil(t, conflict.Standing)
 		g.same(records[:1], []store.Record{*conflict.Standing})
-		// Same version, another history.
+		// This entry has the same version, but a different history.
 		other := records[5].ID
 		other.Digest++
 		conflict = refused("a", entryAfter(other, 0))
 		assert.Equal(t, &store.ConflictError{Last: records[5].ID}, conflict)
-		// Nor is something appended to what does not exist, or is not there yet.
+		// A missing game accepts only a first entry, and an existing game rejects an
+		// entry far beyond its end.
 		assert.Equal(t, &store.ConflictError{}, refused("b", late))
 		conflict = refused("a", entryAfter(store.ID{Version: 9, Digest: 1}, 0))
 		assert.Equal(t, &store.ConflictError{Last: records[5].ID}, conflict)
@@ -90,7 +91,7 @@ func gamesAppend(t *testing.T, open Open) {
 			again := g.add("a", second)
 			assert.Equal(t, moved.Time, again.Time)
 			assert.Equal(t, -1, again.Watchers)
-			// Also when others follow, and too late for it.
+			// Repeating the append also succeeds after later entries, and after NotAfter.
 			first.NotAfter = created.Time.Add(-time.Hour)
 			assert.Equal(t, created.Time, g.add("a", first).Time)
 		}
@@ -98,7 +99,7 @@ func gamesAppend(t *testing.T, open Open) {
 			{ID: first.Next, Time: created.Time, Raw: first.Raw, Seed: first.Seed}, {ID: second.Next, Time: moved.Time, Raw: second.Raw},
 		}, 0)
 	})
-	t.Run("keeps to the bounds of an entry's time", func(t *testing.T) {
+	t.Run("respects the bounds of an entry's time", func(t *testing.T) {
 		g := newGames(t, open)
 		records := g.create("a", 2)
 		last := records[1]
@@ -132,7 +133,7 @@ func gamesAppend(t *testing.T, open Open) {
 			records = append(records, last)
 		}
 		g.holds("a", records, 0)
-		// The first entry has bounds, too.
+		// NotBefore and NotAfter also apply to the first entry.
 		first := entryAfter(begin("b"), 0)
 		first.NotAfter = last.Time.Add(-time.Hour)
 		_, err := g.Append(t.Context(), "b", first)
@@ -142,7 +143,7 @@ func gamesAppend(t *testing.T, open Open) {
 		appended := g.add("b", first)
 		g.holds("b", []store.Record{{ID: first.Next, Time: appended.Time, Raw: first.Raw, Seed: first.Seed}}, 0)
 	})
-	t.Run("does what follows in the same transaction", func(t *testing.T) {
+	t.Run("calls Then in the transaction of the append", func(t *testing.T) {
 		g := newGames(t, open)
 		ctx := t.Context()
 		records := g.create("a", 1)
@@ -179,7 +180,7 @@ func gamesAppend(t *testing.T, open Open) {
 		assert.Equal(t, appended.Time, at)
 		assert.Equal(t, 2, calls)
 		assert.Equal(t, []string{"a"}, jobs())
-		assert.True(t, g.add("a", e).Then, "when it was appended")
+		assert.True(t, g.add("a", e).Then, "Then was called for the first append")
 		assert.Equal(t, 2, calls)
 		late := entryAfter(records[0].ID, 1)
 		late.Then = e.Then
@@ -188,7 +189,7 @@ func gamesAppend(t *testing.T, open Open) {
 		assert.Equal(t, 2, calls)
 		g.holds("a", append(records, store.Record{ID: e.Next, Time: appended.Time, Raw: e.Raw}), 0)
 	})
-	t.Run("settles an append whose caller left", func(t *testing.T) {
+	t.Run("settles an append that its caller abandoned", func(t *testing.T) {
 		g := newGames(t, open)
 		records := g.create("a", 1)
 		for i := range 20 {
@@ -214,7 +215,7 @@ func gamesAppend(t *testing.T, open Open) {
 		}
 		g.holds("a", records, 0)
 	})
-	t.Run("lets one of many win", func(t *testing.T) {
+	t.Run("lets one of several concurrent appends win", func(t *testing.T) {
 		g := newGames(t, open)
 		records := g.create("a", 1)
 		on := []store.Games{g.s.Games, g.s.Background.Games}

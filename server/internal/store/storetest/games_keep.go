@@ -12,9 +12,9 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// gamesKeep is the part of Games about what becomes of a game as a whole, and its audience.
+// gamesKeep tests the methods that affect a game as a whole, and Audience.
 func gamesKeep(t *testing.T, open Open) {
-	t.Run("mends no head that is right", func(t *testing.T) {
+	t.Run("does not mend a correct head", func(t *testing.T) {
 		g := newGames(t, open)
 		ctx := t.Context()
 		records := g.create("a", 3)
@@ -43,7 +43,7 @@ func gamesKeep(t *testing.T, open Open) {
 		g.absent("c")
 		g.absent("nothing")
 		assert.Equal(t, []string{"a"}, g.visited(g.IDs))
-		// The ID is free again, without anything of the old game.
+		// The ID can be reused, and none of the old game's data is left.
 		g.holds("b", g.create("b", 1), 0)
 	})
 	t.Run("quarantines games", func(t *testing.T) {
@@ -82,10 +82,10 @@ func gamesKeep(t *testing.T, open Open) {
 		got, err := g.Entries(ctx, "a", 1, 10)
 		require.NoError(t, err)
 		g.same(records, got)
-		// What was appended before stands there.
+		// The entries in the log are still there.
 		assert.Equal(t, records[2].Time, g.add("a", entryAfter(records[1].ID, 0)).Time)
 	})
-	t.Run("walks through all games", func(t *testing.T) {
+	t.Run("visits all games", func(t *testing.T) {
 		g := newGames(t, open)
 		assert.Empty(t, g.visited(g.IDs))
 		var want []string
@@ -127,13 +127,13 @@ func gamesKeep(t *testing.T, open Open) {
 	})
 }
 
-// GamesExpire is the part of the contract of store.Games that needs time to pass.
+// GamesExpire tests the clock-dependent part of the contract of store.Games.
 func GamesExpire(t *testing.T, open OpenClock) {
 	start := func(t *testing.T) (games, func(time.Duration)) {
 		s, forward := open(t)
 		return games{s.Games, t, s}, forward
 	}
-	t.Run("games expire in time", func(t *testing.T) {
+	t.Run("games expire at the given time", func(t *testing.T) {
 		g, forward := start(t)
 		ctx := t.Context()
 		now, err := g.s.Time(ctx)
@@ -154,7 +154,7 @@ func GamesExpire(t *testing.T, open OpenClock) {
 		g.holds("b", kept, 0)
 		assert.Equal(t, []string{"b"}, g.visited(g.IDs))
 	})
-	t.Run("too early becomes too late", func(t *testing.T) {
+	t.Run("an entry is too early at first and too late in the end", func(t *testing.T) {
 		g, forward := start(t)
 		last := g.create("a", 1)[0]
 		e := entryAfter(last.ID, 0)
@@ -171,7 +171,7 @@ func GamesExpire(t *testing.T, open OpenClock) {
 		_, err = g.Append(t.Context(), "a", next)
 		require.ErrorIs(t, err, store.ErrTooLate)
 	})
-	t.Run("reports of watchers expire", func(t *testing.T) {
+	t.Run("counts of spectators expire", func(t *testing.T) {
 		g, forward := start(t)
 		ctx := t.Context()
 		records := g.create("a", 1)

@@ -12,7 +12,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// Limits of the heartbeats of these tests.
+// These are the limits in the tests' heartbeats.
 const (
 	beatMissingAfter = 30 * time.Second
 	beatOutageAfter  = time.Minute
@@ -20,7 +20,8 @@ const (
 	beatServers      = 5
 )
 
-// heartbeats are the Heartbeats of an empty store.
+// heartbeats is the store.Heartbeats under test, with helpers. Its store was empty at the
+// start.
 type heartbeats struct {
 	store.Heartbeats
 	t     *testing.T
@@ -35,18 +36,18 @@ func newHeartbeats(t *testing.T, open Open) heartbeats {
 	return heartbeats{s.Background.Heartbeats, t, began.Truncate(time.Millisecond)}
 }
 
-// ago is a moment before the beginning of the test.
+// ago returns the time d before the start of the test.
 func (h heartbeats) ago(d time.Duration) time.Time { return h.began.Add(-d) }
 
-// left stores the last heartbeat of a server that has left.
+// left stores the last heartbeat of a server that has shut down cleanly.
 func (h heartbeats) left(serverID string, ago time.Duration) {
 	h.t.Helper()
 	at := h.ago(ago)
 	require.NoError(h.t, h.Leave(h.t.Context(), serverID, store.ServerBeat{At: at, Since: at}))
 }
 
-// dead stores the last heartbeats of servers that have not left. It records a
-// rollback as well.
+// dead stores the last heartbeats of servers that have not shut down cleanly. As a side
+// effect, it records a rollback.
 func (h heartbeats) dead(ago time.Duration, serverIDs ...string) {
 	h.t.Helper()
 	known := map[string]store.ServerBeat{}
@@ -56,7 +57,7 @@ func (h heartbeats) dead(ago time.Duration, serverIDs ...string) {
 	h.beat(store.Beat{ServerID: "witness", Lost: true, Known: known})
 }
 
-// beat stores a heartbeat.
+// beat stores a heartbeat, which must succeed.
 func (h heartbeats) beat(b store.Beat) store.BeatResult {
 	h.t.Helper()
 	result, err := h.Beat(h.t.Context(), limited(b))
@@ -64,7 +65,8 @@ func (h heartbeats) beat(b store.Beat) store.BeatResult {
 	return result
 }
 
-// limited sets the limits of a heartbeat that has none.
+// limited sets a heartbeat's limits to the constants above. If Keep is already set, it
+// leaves Keep and MaxServers unchanged.
 func limited(b store.Beat) store.Beat {
 	b.MissingAfter, b.OutageAfter = beatMissingAfter, beatOutageAfter
 	if b.Keep == 0 {
@@ -73,13 +75,13 @@ func limited(b store.Beat) store.Beat {
 	return b
 }
 
-// again is the heartbeat of a server after another one that was acknowledged.
+// again returns the heartbeat that a server sends after an acknowledged one.
 func again(serverID string, last store.BeatResult) store.Beat {
 	return store.Beat{ServerID: serverID, Acknowledged: last.At, Since: last.Since}
 }
 
-// outages returns how long nothing could be appended since the given time before the
-// test.
+// outages returns the total length of the outages that ended at the given time before
+// the test, or later.
 func (h heartbeats) outages(ago time.Duration) time.Duration {
 	h.t.Helper()
 	recorded, err := h.Outages(h.t.Context(), h.ago(ago))
@@ -91,13 +93,13 @@ func (h heartbeats) outages(ago time.Duration) time.Duration {
 	return total
 }
 
-// Heartbeats is the contract of store.Heartbeats.
+// Heartbeats tests the contract of store.Heartbeats.
 func Heartbeats(t *testing.T, open Open) {
 	beatsAndServers(t, open)
 	beatOutages(t, open)
 	beatRollbacks(t, open)
 
-	t.Run("what servers vouch for and attest belongs to one rollback", func(t *testing.T) {
+	t.Run("vouched games and attesting servers belong to one rollback", func(t *testing.T) {
 		h, ctx := newHeartbeats(t, open), t.Context()
 		this, other := h.ago(time.Minute), h.ago(time.Hour)
 		require.NoError(t, h.Vouch(ctx, this, nil, time.Hour))
@@ -175,7 +177,7 @@ func beatsAndServers(t *testing.T, open Open) {
 		assert.Contains(t, second.Servers, "b")
 		assert.True(t, second.Servers["a"].At.Equal(second.At))
 	})
-	t.Run("a heartbeat does not go back if the clock did", func(t *testing.T) {
+	t.Run("a heartbeat does not go back if the clock does", func(t *testing.T) {
 		h := newHeartbeats(t, open)
 		h.left("a", -time.Hour)
 		b := h.beat(store.Beat{ServerID: "a"})
@@ -195,9 +197,9 @@ func beatsAndServers(t *testing.T, open Open) {
 		assert.True(t, b.Servers["left"].Left)
 		assert.False(t, b.Servers["dead"].Left)
 		h.beat(store.Beat{ServerID: "left"})
-		assert.False(t, h.beat(again("a", b)).Servers["left"].Left, "it is back")
+		assert.False(t, h.beat(again("a", b)).Servers["left"].Left, "the server is back")
 	})
-	t.Run("servers are forgotten in the end", func(t *testing.T) {
+	t.Run("old servers are removed", func(t *testing.T) {
 		h := newHeartbeats(t, open)
 		h.dead(time.Hour, "old")
 		h.dead(time.Minute, "b")
@@ -214,19 +216,19 @@ func beatsAndServers(t *testing.T, open Open) {
 		}
 		assert.Len(t, b.Servers, beatServers)
 		assert.Contains(t, b.Servers, "a")
-		assert.NotContains(t, b.Servers, "b", "the oldest")
+		assert.NotContains(t, b.Servers, "b", "the oldest server was kept")
 	})
 }
 
 func beatOutages(t *testing.T, open Open) {
-	t.Run("a short time without heartbeats is no outage", func(t *testing.T) {
+	t.Run("a short time without heartbeats is not an outage", func(t *testing.T) {
 		h := newHeartbeats(t, open)
 		h.left("old", time.Hour)
 		h.left("young", beatOutageAfter/10)
 		assert.Zero(t, h.beat(store.Beat{ServerID: "a"}).Outage)
 		assert.Zero(t, h.outages(2*time.Hour))
 	})
-	t.Run("an outage is recorded once, by one of the servers that are back", func(t *testing.T) {
+	t.Run("an outage is recorded once, by one of the returning servers", func(t *testing.T) {
 		h := newHeartbeats(t, open)
 		h.left("old", 10*time.Minute)
 		h.left("older", time.Hour)
@@ -260,7 +262,7 @@ func beatOutages(t *testing.T, open Open) {
 		require.NoError(t, err)
 		assert.Empty(t, recorded)
 	})
-	t.Run("outages add up, and are forgotten after their time", func(t *testing.T) {
+	t.Run("outages add up, and expire", func(t *testing.T) {
 		h := newHeartbeats(t, open)
 		h.left("a", 10*time.Minute)
 		h.beat(store.Beat{ServerID: "a", Appends: []store.Span{{From: h.ago(8 * time.Minute), To: h.began}}})
@@ -270,19 +272,19 @@ func beatOutages(t *testing.T, open Open) {
 		assert.Equal(t, 5*time.Minute, h.outages(time.Hour).Round(time.Minute))
 		h.left("a", 2*time.Minute)
 		h.beat(store.Beat{ServerID: "a", Keep: 6 * time.Minute, MaxServers: beatServers})
-		assert.Equal(t, 5*time.Minute, h.outages(time.Hour).Round(time.Minute), "the first one is forgotten")
+		assert.Equal(t, 5*time.Minute, h.outages(time.Hour).Round(time.Minute), "the first outage has expired")
 	})
 	for _, c := range []struct {
 		name    string
-		appends [][2]int // minutes of a gap of 60
-		want    int      // minutes of outage
+		appends [][2]int // start and end in minutes, within a gap of 60 minutes
+		want    int      // total outage in minutes
 	}{
 		{"none", nil, 60},
 		{"throughout", [][2]int{{-5, 60}}, 0},
 		{"until the middle", [][2]int{{-5, 30}}, 30},
 		{"from the middle", [][2]int{{30, 60}}, 30},
 		{"in two spans", [][2]int{{10, 20}, {40, 50}}, 40},
-		{"once", [][2]int{{30, 30}}, 60}, // two outages beside each other
+		{"once", [][2]int{{30, 30}}, 60}, // two adjacent outages
 		{"before", [][2]int{{-5, -1}}, 60},
 	} {
 		for _, reported := range []string{"first", "later"} {
@@ -313,10 +315,9 @@ func beatOutages(t *testing.T, open Open) {
 	}
 }
 
-// HeartbeatTimes is the part of the contract of store.Heartbeats that needs time to
-// pass.
+// HeartbeatTimes tests the clock-dependent part of the contract of store.Heartbeats.
 func HeartbeatTimes(t *testing.T, open OpenClock) {
-	t.Run("claims end, and what was vouched for and attested is forgotten", func(t *testing.T) {
+	t.Run("claims, vouched games and attesting servers expire", func(t *testing.T) {
 		s, forward := open(t)
 		h, ctx, rollback := s.Background.Heartbeats, t.Context(), time.UnixMilli(1_790_000_000_000)
 		claim := func(want bool) {
@@ -339,7 +340,7 @@ func HeartbeatTimes(t *testing.T, open OpenClock) {
 			claim(!there)
 		}
 	})
-	t.Run("the time in which no server sent heartbeats is an outage", func(t *testing.T) {
+	t.Run("the time without heartbeats is an outage", func(t *testing.T) {
 		s, forward := open(t)
 		h := heartbeats{Heartbeats: s.Background.Heartbeats, t: t}
 		last := h.beat(store.Beat{ServerID: "a"})

@@ -15,7 +15,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// The fingerprints of keys in these tests; they may contain slashes.
+// These are the fingerprints of the keys in the tests. Fingerprints may contain slashes.
 const (
 	keyOne = "SHA256:+one/e1Xl3Ck4p8v0q4vPzpZxZ3Z9oZ4Z5Z6Z7Z8Z9a"
 	keyTwo = "SHA256:two"
@@ -29,7 +29,7 @@ func mustLink(t *testing.T, s *store.Store, playerID, fingerprint, comment strin
 	return k
 }
 
-// requireOwner requires that a key is linked to an account, the zero Account for none.
+// requireOwner checks that a key is linked to an account, or to none if want is zero.
 func requireOwner(t *testing.T, s *store.Store, fingerprint string, want store.Account) {
 	t.Helper()
 	owner, found, err := s.Keys.Owner(t.Context(), fingerprint)
@@ -38,7 +38,7 @@ func requireOwner(t *testing.T, s *store.Store, fingerprint string, want store.A
 	require.Equal(t, want, owner)
 }
 
-// requireKeys requires that exactly these keys are linked to an account.
+// requireKeys checks that exactly the given keys are linked to an account.
 func requireKeys(t *testing.T, s *store.Store, playerID string, want ...store.Key) {
 	t.Helper()
 	all, err := s.Keys.Keys(t.Context(), playerID)
@@ -46,12 +46,12 @@ func requireKeys(t *testing.T, s *store.Store, playerID string, want ...store.Ke
 	require.ElementsMatch(t, want, all)
 }
 
-// newKeyAccount returns an account to create with a key.
+// newKeyAccount returns an account that can be passed to Keys.Create.
 func newKeyAccount(name string) store.Account {
 	return store.Account{ID: id.New(), Name: name, Secret: "digest of the key of " + name}
 }
 
-// Keys is the contract of store.Keys.
+// Keys tests the contract of store.Keys.
 func Keys(t *testing.T, open Open) {
 	t.Run("Link links a key to one account", func(t *testing.T) {
 		s := open(t)
@@ -65,7 +65,7 @@ func Keys(t *testing.T, open Open) {
 		assert.WithinDuration(t, now, one.Added, time.Minute)
 		assert.Equal(t, one.Added.Truncate(time.Millisecond).UTC(), one.Added)
 		two := mustLink(t, s, ann.ID, keyTwo, "")
-		assert.Equal(t, one, mustLink(t, s, ann.ID, keyOne, "another comment"), "not changed")
+		assert.Equal(t, one, mustLink(t, s, ann.ID, keyOne, "another comment"), "the key changed")
 		requireOwner(t, s, keyOne, ann)
 		requireKeys(t, s, ann.ID, one, two)
 
@@ -100,7 +100,7 @@ func Keys(t *testing.T, open Open) {
 		requireOwner(t, s, keyOne, bob)
 		requireKeys(t, s, bob.ID, one)
 	})
-	t.Run("the limit of Link holds", func(t *testing.T) {
+	t.Run("concurrent calls of Link keep to the limit", func(t *testing.T) {
 		s := open(t)
 		ann := mustCreate(t, s, newAccount("Ann"), 0)
 		var group sync.WaitGroup
@@ -118,7 +118,7 @@ func Keys(t *testing.T, open Open) {
 		require.Len(t, all, 5)
 		again, err := s.Keys.Link(t.Context(), store.Key{Fingerprint: all[0].Fingerprint, PlayerID: ann.ID}, 5)
 		require.NoError(t, err)
-		assert.Equal(t, all[0], again, "is linked already")
+		assert.Equal(t, all[0], again, "the key is already linked")
 		linked := 0
 		for n := range 12 {
 			_, found, err := s.Keys.Owner(t.Context(), fmt.Sprint("SHA256:", n))
@@ -133,7 +133,7 @@ func Keys(t *testing.T, open Open) {
 		s := open(t)
 		ann := newKeyAccount("Ann")
 		var stored store.Account
-		for n := range 2 { // The second repeats.
+		for n := range 2 { // the second call repeats the first
 			holder, err := s.Keys.Create(t.Context(), ann, keepAccounts, keyOne)
 			require.NoError(t, err)
 			assert.Equal(t, ann.Secret, holder.Secret)
@@ -153,7 +153,7 @@ func Keys(t *testing.T, open Open) {
 		require.ErrorIs(t, err, store.ErrKeyHeld)
 		holder, err := s.Accounts.Holder(t.Context(), "Bob")
 		require.NoError(t, err)
-		assert.Empty(t, holder, "the name is still free")
+		assert.Empty(t, holder, "the name was taken")
 	})
 	t.Run("Create with a name that is taken links nothing", func(t *testing.T) {
 		s := open(t)
@@ -168,7 +168,7 @@ func Keys(t *testing.T, open Open) {
 		require.NoError(t, err)
 		requireOwner(t, s, keyOne, stored)
 	})
-	t.Run("Create does not link a key again that was removed", func(t *testing.T) {
+	t.Run("Create does not link a removed key again", func(t *testing.T) {
 		s := open(t)
 		ann := newKeyAccount("Ann")
 		_, err := s.Keys.Create(t.Context(), ann, keepAccounts, keyOne)
@@ -182,7 +182,7 @@ func Keys(t *testing.T, open Open) {
 		assert.Equal(t, "a digest", holder.Secret)
 		requireOwner(t, s, keyOne, store.Account{})
 	})
-	t.Run("one key creates one account", func(t *testing.T) {
+	t.Run("concurrent calls with one key create one account", func(t *testing.T) {
 		s := open(t)
 		var (
 			group   sync.WaitGroup
@@ -234,7 +234,7 @@ func Keys(t *testing.T, open Open) {
 			require.Equal(t, linked == nil, owner.ID == ann.ID)
 		}
 	})
-	t.Run("calls end with their context", func(t *testing.T) {
+	t.Run("calls end when their context does", func(t *testing.T) {
 		s := open(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -244,8 +244,8 @@ func Keys(t *testing.T, open Open) {
 	})
 }
 
-// CallKeys calls all methods of store.Keys and store.Credentials and returns their
-// errors.
+// CallKeys calls all methods of store.Keys and store.Credentials, and returns their
+// errors by method name.
 func CallKeys(ctx context.Context, s *store.Store) map[string]error {
 	errs := map[string]error{}
 	a := newKeyAccount("Ann")
@@ -260,7 +260,7 @@ func CallKeys(ctx context.Context, s *store.Store) map[string]error {
 	return errs
 }
 
-// KeysExpire is the part of the contract of store.Keys that needs time to pass.
+// KeysExpire tests the clock-dependent part of the contract of store.Keys.
 func KeysExpire(t *testing.T, open OpenClock) {
 	t.Run("keys expire with their account", func(t *testing.T) {
 		s, forward := open(t)
@@ -279,7 +279,7 @@ func KeysExpire(t *testing.T, open OpenClock) {
 		_, err := s.Keys.Link(t.Context(), store.Key{Fingerprint: keyOne, PlayerID: ann.ID}, 8)
 		require.ErrorIs(t, err, store.ErrNoAccount)
 
-		// Both are free for others.
+		// Both keys can now be linked to other accounts.
 		bob := mustCreate(t, s, newAccount("Bob"), 0)
 		one = mustLink(t, s, bob.ID, keyOne, "")
 		eve, err := s.Keys.Create(t.Context(), newKeyAccount("Eve"), keepAccounts, keyTwo)
@@ -290,9 +290,9 @@ func KeysExpire(t *testing.T, open OpenClock) {
 		requireKeys(t, s, bob.ID, one)
 		requireOwner(t, s, keyTwo, store.Account{})
 		_, err = s.Keys.Create(t.Context(), eve, keepAccounts, keyTwo)
-		require.ErrorIs(t, err, store.ErrNameHeld, "what expired does not come back")
+		require.ErrorIs(t, err, store.ErrNameHeld, "an expired account is not recreated")
 	})
-	t.Run("RenewLasting counts for keys", func(t *testing.T) {
+	t.Run("RenewLasting also renews keys", func(t *testing.T) {
 		s, forward := open(t)
 		ann := mustCreate(t, s, newAccount("Ann"), 0)
 		mustLink(t, s, ann.ID, keyOne, "")
@@ -306,7 +306,7 @@ func KeysExpire(t *testing.T, open OpenClock) {
 	})
 }
 
-// Credentials is the contract of store.Credentials.
+// Credentials tests the contract of store.Credentials.
 func Credentials(t *testing.T, open Open) {
 	t.Run("are kept by name", func(t *testing.T) {
 		s := open(t)

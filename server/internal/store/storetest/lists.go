@@ -14,27 +14,27 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// Lists is the contract of store.Lists.
+// Lists tests the contract of store.Lists.
 func Lists(t *testing.T, open Open) {
 	t.Run("each list has its games in its order", func(t *testing.T) { eachList(t, open(t).Lists) })
-	t.Run("a game leaves the lists of its past", func(t *testing.T) { listsOfStatuses(t, open(t).Lists) })
+	t.Run("a game leaves the lists of earlier statuses", func(t *testing.T) { listsOfStatuses(t, open(t).Lists) })
 	t.Run("no game moves back in time", func(t *testing.T) { notBackInTime(t, open(t).Lists) })
 	t.Run("a listing replaces score and watchers", func(t *testing.T) { replaceRanks(t, open(t).Lists) })
 	t.Run("equal ranks are ordered by id", func(t *testing.T) { equalRanks(t, open(t).Lists) })
-	t.Run("pages go on after a game that moved or was removed", func(t *testing.T) { pagesGoOn(t, open(t).Lists) })
+	t.Run("pages continue after a game that moved or was removed", func(t *testing.T) { pagesContinue(t, open(t).Lists) })
 	t.Run("pages while games move", func(t *testing.T) { pagesWhileGamesMove(t, open(t).Lists) })
 	t.Run("games that move", func(t *testing.T) { moving(t, open(t)) })
 	t.Run("remove", func(t *testing.T) { removeFromLists(t, open(t).Lists) })
 	t.Run("forget", func(t *testing.T) { forget(t, open(t).Lists) })
 	t.Run("trim", func(t *testing.T) { trim(t, open(t)) })
-	t.Run("trim of games that are kept for ever", func(t *testing.T) { trimNothing(t, open(t)) })
+	t.Run("trim of games that are kept forever", func(t *testing.T) { trimNothing(t, open(t)) })
 	t.Run("many at once", func(t *testing.T) { writeMany(t, open(t).Lists) })
 	t.Run("random writes", func(t *testing.T) { randomListings(t, open) })
 }
 
 const month = 30 * 24 * time.Hour
 
-// gameID makes a game's id that is easy to tell from others.
+// gameID returns the ID of test game n.
 func gameID(n int) string { return id.Derive([]byte("game"), fmt.Append(nil, n)) }
 
 func playerID(n int) string { return id.Derive([]byte("player"), fmt.Append(nil, n)) }
@@ -47,7 +47,7 @@ func gameIDs(numbers ...int) []string {
 	return ids
 }
 
-// listing is game n, an active one of player n that was updated n ms after start.
+// listing returns game n, an active game of player n that was updated n ms after start.
 func listing(start time.Time, n int) store.Listing {
 	return store.Listing{
 		GameID: gameID(n), Variant: "classic", Status: store.Active, Players: []string{playerID(n)},
@@ -55,10 +55,10 @@ func listing(start time.Time, n int) store.Listing {
 	}
 }
 
-// now is the time of this process, as precise as that of listings.
+// now returns the local time to the millisecond, which is the precision of listings.
 func now() time.Time { return time.UnixMilli(time.Now().UnixMilli()) }
 
-// tester is a *testing.T or a *rapid.T.
+// tester is implemented by *testing.T and *rapid.T.
 type tester interface {
 	require.TestingT
 	Context() context.Context
@@ -68,7 +68,7 @@ func write(t tester, lists store.Lists, listings ...store.Listing) {
 	require.NoError(t, lists.Write(t.Context(), listings, month))
 }
 
-// places reads a list, a few places at a time.
+// places returns all places in a list, reading a few at a time.
 func places(t tester, lists store.Lists, l store.List) []store.Place {
 	var all []store.Place
 	for after := (store.Place{}); ; {
@@ -82,7 +82,7 @@ func places(t tester, lists store.Lists, l store.List) []store.Place {
 	}
 }
 
-// listed reads the games of a list.
+// listed returns the IDs of the games in a list.
 func listed(t tester, lists store.Lists, l store.List) []string {
 	var ids []string
 	for _, place := range places(t, lists, l) {
@@ -124,14 +124,14 @@ func eachList(t *testing.T, lists store.Lists) {
 		{store.List{Status: store.Active, Order: store.ByWatchers, Variant: "twos"}, gameIDs(3, 7)},
 		{store.List{PlayerID: playerID(1)}, gameIDs(6, 5, 2, 1)},
 		{store.List{PlayerID: playerID(2)}, gameIDs(3, 2)},
-		{store.List{PlayerID: playerID(2), Status: store.Waiting, Variant: "classic"}, gameIDs(3, 2)}, // whatever their status
+		{store.List{PlayerID: playerID(2), Status: store.Waiting, Variant: "classic"}, gameIDs(3, 2)}, // a player's list includes all statuses and variants
 		{store.List{PlayerID: playerID(3)}, nil},
 	} {
 		assert.Equal(t, test.want, listed(t, lists, test.list), "%+v", test.list)
 	}
 }
 
-// listsWith is which lists have a game.
+// listsWith returns the names of the lists that contain a game.
 func listsWith(t *testing.T, lists store.Lists, gameID string) map[string]bool {
 	t.Helper()
 	with := map[string]bool{}
@@ -142,7 +142,7 @@ func listsWith(t *testing.T, lists store.Lists, gameID string) map[string]bool {
 	} {
 		found := slices.Contains(listed(t, lists, l), gameID)
 		l.Variant = "classic"
-		assert.Equal(t, found, slices.Contains(listed(t, lists, l), gameID), "the same with a variant: %s", name)
+		assert.Equal(t, found, slices.Contains(listed(t, lists, l), gameID), "the list of the variant differs: %s", name)
 		if found {
 			with[name] = true
 		}
@@ -178,7 +178,7 @@ func notBackInTime(t *testing.T, lists store.Lists) {
 		assert.Equal(t, []store.Place{{Rank: late.Updated.UnixMilli(), GameID: gameID(1)}}, places(t, lists, l), "%+v", l)
 	}
 
-	// Whatever a late server writes, the current listing puts the game right.
+	// A delayed server may write an old status, but the current listing corrects it.
 	finished := late
 	finished.Status = store.Finished
 	write(t, lists, finished)
@@ -202,7 +202,7 @@ func replaceRanks(t *testing.T, lists store.Lists) {
 	game.Score, game.Watchers = 1<<31-1, 1<<30
 	write(t, lists, game)
 	l := store.List{Order: store.ByWatchers, Status: store.Active}
-	assert.Equal(t, []store.Place{{Rank: 1<<53 - 1, GameID: game.GameID}}, places(t, lists, l), "the greatest rank is exact")
+	assert.Equal(t, []store.Place{{Rank: 1<<53 - 1, GameID: game.GameID}}, places(t, lists, l), "the greatest rank is not exact")
 }
 
 func equalRanks(t *testing.T, lists store.Lists) {
@@ -224,7 +224,7 @@ func equalRanks(t *testing.T, lists store.Lists) {
 	}
 }
 
-func pagesGoOn(t *testing.T, lists store.Lists) {
+func pagesContinue(t *testing.T, lists store.Lists) {
 	ctx, start := t.Context(), now()
 	for n := range 6 {
 		game := listing(start, n)

@@ -13,8 +13,9 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// queue is a Queue of a test. Its times count from the test's beginning, in hours,
-// since Due tells them apart only roughly.
+// queue is the store.Queue under test, with helpers that take times relative to the start
+// of the test. The tests use times that are hours apart, because they call Due with wide
+// ranges.
 type queue struct {
 	store.Queue
 	t     *testing.T
@@ -35,7 +36,7 @@ func newQueue(t *testing.T, open Open, due map[string]time.Duration) queue {
 	return q
 }
 
-// at requires that exactly these jobs are due about then.
+// at checks that exactly the given games have jobs that are due at about the given time.
 func (q queue) at(in time.Duration, want ...string) {
 	q.t.Helper()
 	got, err := q.Due(q.t.Context(), in-10*time.Minute, in+10*time.Minute, 100)
@@ -43,7 +44,7 @@ func (q queue) at(in time.Duration, want ...string) {
 	assert.ElementsMatch(q.t, want, got, "due in %v", in)
 }
 
-// lease leases jobs and returns their games.
+// lease leases jobs, and returns them and the IDs of their games.
 func (q queue) lease(n int, d time.Duration) (jobs []store.Job, ids []string) {
 	q.t.Helper()
 	jobs, err := q.Lease(q.t.Context(), n, d)
@@ -56,7 +57,7 @@ func (q queue) lease(n int, d time.Duration) (jobs []store.Job, ids []string) {
 	return jobs, ids
 }
 
-// Queue is the contract of store.Queue.
+// Queue tests the contract of store.Queue.
 func Queue(t *testing.T, open Open) {
 	queueSchedules(t, open)
 	queueLeases(t, open)
@@ -68,7 +69,7 @@ func queueSchedules(t *testing.T, open Open) {
 	for _, c := range []struct {
 		name     string
 		schedule func(t *testing.T, q queue, id string) error
-		early    []string // of the jobs that are due then
+		early    []string // games whose jobs are expected to be due at the time early
 		middle   []string
 	}{
 		{"EnqueueIn", func(t *testing.T, q queue, id string) error {
@@ -84,7 +85,7 @@ func queueSchedules(t *testing.T, open Open) {
 			return q.EnqueueMissing(t.Context(), id)
 		}, []string{"early"}, nil},
 	} {
-		t.Run(c.name+" moves a job as its name says", func(t *testing.T) {
+		t.Run(c.name+" schedules jobs", func(t *testing.T) {
 			q := newQueue(t, open, map[string]time.Duration{"early": early, "late": late})
 			for _, id := range []string{"early", "late", "new"} {
 				require.NoError(t, c.schedule(t, q, id))
@@ -93,7 +94,7 @@ func queueSchedules(t *testing.T, open Open) {
 			q.at(middle, c.middle...)
 		})
 	}
-	t.Run("EnqueueNow makes jobs due that were scheduled, leased or absent", func(t *testing.T) {
+	t.Run("EnqueueNow makes scheduled, leased and missing jobs due", func(t *testing.T) {
 		q := newQueue(t, open, map[string]time.Duration{"leased": -time.Hour, "later": time.Hour, "other": time.Hour})
 		_, ids := q.lease(10, time.Hour)
 		require.Equal(t, []string{"leased"}, ids)
@@ -102,7 +103,7 @@ func queueSchedules(t *testing.T, open Open) {
 		_, ids = q.lease(10, time.Hour)
 		assert.ElementsMatch(t, []string{"leased", "later", "new"}, ids)
 	})
-	t.Run("EnqueueMissing makes jobs due for games that have none", func(t *testing.T) {
+	t.Run("EnqueueMissing adds due jobs for games that have none", func(t *testing.T) {
 		q := newQueue(t, open, map[string]time.Duration{"later": time.Hour})
 		require.NoError(t, q.EnqueueMissing(t.Context()))
 		require.NoError(t, q.EnqueueMissing(t.Context(), "later", "new"))
@@ -120,7 +121,7 @@ func queueSchedules(t *testing.T, open Open) {
 		assert.Empty(t, ids)
 		q.at(time.Hour)
 	})
-	t.Run("Due finds jobs by their time, also leased ones", func(t *testing.T) {
+	t.Run("Due finds jobs by their time, including leased ones", func(t *testing.T) {
 		q := newQueue(t, open, map[string]time.Duration{"due": -time.Hour, "a": time.Hour, "b": 2 * time.Hour, "c": 3 * time.Hour})
 		q.lease(1, 2*time.Hour)
 		q.at(time.Hour, "a")
@@ -132,7 +133,7 @@ func queueSchedules(t *testing.T, open Open) {
 }
 
 func queueLeases(t *testing.T, open Open) {
-	t.Run("a job is leased once, the longest due first, and again when the lease has ended", func(t *testing.T) {
+	t.Run("jobs are leased once, in the order in which they became due, and again when the lease has ended", func(t *testing.T) {
 		q := newQueue(t, open, map[string]time.Duration{"c": -time.Second, "a": -time.Hour, "b": -time.Minute, "later": time.Hour})
 		_, ids := q.lease(2, 2*time.Hour)
 		assert.Equal(t, []string{"a", "b"}, ids)
@@ -142,11 +143,11 @@ func queueLeases(t *testing.T, open Open) {
 		_, ids = q.lease(2, 0)
 		assert.Equal(t, []string{"c"}, ids)
 		_, ids = q.lease(2, time.Hour)
-		assert.Equal(t, []string{"c"}, ids, "its lease has ended")
+		assert.Equal(t, []string{"c"}, ids, "the lease has ended")
 		_, ids = q.lease(2, time.Hour)
 		assert.Empty(t, ids)
 	})
-	t.Run("servers that lease at the same time never get the same job", func(t *testing.T) {
+	t.Run("servers that lease concurrently never get the same job", func(t *testing.T) {
 		due := map[string]time.Duration{}
 		var want []string
 		for n := range 100 {
@@ -184,10 +185,10 @@ func queueAcks(t *testing.T, open Open) {
 	enqueueEarlier := func(t *testing.T, q queue) error {
 		return q.EnqueueBy(t.Context(), "g", q.began.Add(time.Hour))
 	}
-	// What a server does before it appends: for as long as a lease lasts, and before
-	// the store's clock has gone on.
+	// A server calls EnqueueIn like this before it appends. Here the delay equals the
+	// duration of the lease, and the store's clock may still show the same millisecond.
 	enqueueAgain := func(t *testing.T, q queue) error { return q.EnqueueIn(t.Context(), "g", leased) }
-	// What another server does when a lease has ended.
+	// Another server leases the job again when the lease has ended.
 	leaseAgain := func(t *testing.T, q queue) error {
 		err := q.EnqueueNow(t.Context(), "g")
 		q.lease(1, 6*time.Hour)
@@ -196,9 +197,9 @@ func queueAcks(t *testing.T, open Open) {
 	remove := func(t *testing.T, q queue) error { return q.Remove(t.Context(), "g") }
 	for _, c := range []struct {
 		name   string
-		before func(t *testing.T, q queue) error // between Lease and Ack
+		before func(t *testing.T, q queue) error // called between Lease and Ack
 		next   time.Duration                     // 0 for never
-		want   time.Duration                     // when the job is due then, 0 for never
+		want   time.Duration                     // when the job is due after Ack, 0 for never
 	}{
 		{"schedules the job", nil, next, next},
 		{"schedules the job earlier", nil, -time.Hour, -time.Hour},
@@ -235,9 +236,9 @@ func queueAcks(t *testing.T, open Open) {
 	}
 }
 
-// QueueTimes is the part of the contract of store.Queue that needs time to pass.
+// QueueTimes tests the clock-dependent part of the contract of store.Queue.
 func QueueTimes(t *testing.T, open OpenClock) {
-	t.Run("a job is due at its time, and when its lease has ended", func(t *testing.T) {
+	t.Run("a job is due at the given time, and when its lease ends", func(t *testing.T) {
 		s, forward := open(t)
 		q := queue{Queue: s.Background.Queue, t: t}
 		lease := func() (ids []string) {

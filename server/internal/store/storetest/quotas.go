@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Quotas is the contract of store.Quotas.
+// Quotas tests the contract of store.Quotas.
 func Quotas(t *testing.T, open Open) {
-	t.Run("a quota is shared by all who take from it", func(t *testing.T) {
+	t.Run("concurrent callers share a quota", func(t *testing.T) {
 		s := open(t)
 		const perMinute = 3
 		var group sync.WaitGroup
@@ -28,16 +28,16 @@ func Quotas(t *testing.T, open Open) {
 			})
 		}
 		group.Wait()
-		// On a machine that is very slow another one may have come in the meantime.
+		// On a very slow machine, another use may have become available in the meantime.
 		assert.GreaterOrEqual(t, got.Load(), int32(perMinute))
 		assert.Less(t, got.Load(), int32(20))
 		for what, key := range map[string]string{"games": "bob", "players": "ann"} {
 			wait, err := s.Quotas.Take(t.Context(), what, key, perMinute)
 			require.NoError(t, err)
-			assert.Zero(t, wait, "another quota")
+			assert.Zero(t, wait, "another quota is independent")
 		}
 	})
-	t.Run("calls end with their context", func(t *testing.T) {
+	t.Run("calls end when their context does", func(t *testing.T) {
 		s := open(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -46,12 +46,13 @@ func Quotas(t *testing.T, open Open) {
 	})
 }
 
-// QuotasRefill is the part of the contract of store.Quotas that needs time to pass.
+// QuotasRefill tests the clock-dependent part of the contract of store.Quotas.
 func QuotasRefill(t *testing.T, open OpenClock) {
-	t.Run("a quota fills steadily", func(t *testing.T) {
+	t.Run("a quota refills steadily", func(t *testing.T) {
 		s, forward := open(t)
 		const perMinute = 4
-		// taken takes all there is and returns how much that was, and how long to wait.
+		// taken uses up the quota, and returns how many uses were left and how long to
+		// wait for the next.
 		taken := func() (n int, wait time.Duration) {
 			t.Helper()
 			for {
@@ -72,7 +73,7 @@ func QuotasRefill(t *testing.T, open OpenClock) {
 		assert.Equal(t, 1, n)
 		forward(wait / 2)
 		n, wait = taken()
-		assert.Zero(t, n, "a refused one counts nothing, and does not postpone the next")
+		assert.Zero(t, n, "a refused use does not count or delay the next one")
 		forward(wait + time.Millisecond)
 		n, _ = taken()
 		assert.Equal(t, 1, n)

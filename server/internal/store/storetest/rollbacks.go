@@ -14,12 +14,12 @@ import (
 )
 
 func beatRollbacks(t *testing.T, open Open) {
-	t.Run("servers detect that the store forgot their heartbeats, and record one rollback", func(t *testing.T) {
+	t.Run("servers detect that the store lost their heartbeats, and record one rollback", func(t *testing.T) {
 		h := newHeartbeats(t, open)
-		h.left("a", 10*time.Second) // as a copy holds them
+		h.left("a", 10*time.Second) // as if the store held a copy that was made at that time
 		h.left("b", 12*time.Second)
 		b := h.beat(store.Beat{ServerID: "fresh"})
-		assert.False(t, b.RolledBack, "a server that never got a heartbeat acknowledged cannot tell")
+		assert.False(t, b.RolledBack, "a server without an acknowledged heartbeat cannot detect a rollback")
 		assert.True(t, b.Rollback.At.IsZero())
 		assert.False(t, b.Rollback.Pending())
 
@@ -39,7 +39,7 @@ func beatRollbacks(t *testing.T, open Open) {
 		assert.True(t, first.Rollback.Before.Equal(h.ago(3*time.Second)))
 		assert.True(t, first.Rollback.Pending())
 		second := h.beat(of("a", 2*time.Second))
-		assert.False(t, second.RolledBack, "it is the same one")
+		assert.False(t, second.RolledBack, "the rollback is the same")
 		assert.False(t, h.beat(again("b", first)).RolledBack)
 
 		stored, err := h.Servers(t.Context())
@@ -48,17 +48,17 @@ func beatRollbacks(t *testing.T, open Open) {
 		assert.True(t, stored.Rollback.At.Equal(first.Rollback.At))
 		assert.True(t, stored.Rollback.Copied.Equal(h.ago(10*time.Second)), "the later of the two")
 		assert.True(t, stored.Rollback.Before.Equal(h.ago(2*time.Second)), "the later of the two")
-		assert.True(t, stored.Servers["young"].Since.Equal(h.ago(3*time.Second)), "it is not in the copy")
-		assert.False(t, stored.Servers["fresh"].At.Before(h.began), "the newer one stays")
+		assert.True(t, stored.Servers["young"].Since.Equal(h.ago(3*time.Second)), "the copy does not contain the server")
+		assert.False(t, stored.Servers["fresh"].At.Before(h.began), "the newer heartbeat stays")
 	})
-	t.Run("a store that holds no heartbeat of the server is of an unknown time", func(t *testing.T) {
+	t.Run("the time of a copy without a heartbeat of the server is unknown", func(t *testing.T) {
 		h := newHeartbeats(t, open)
 		b := h.beat(store.Beat{ServerID: "a", Acknowledged: h.ago(time.Second), Since: h.ago(time.Minute)})
 		assert.True(t, b.RolledBack)
 		assert.True(t, b.Rollback.Copied.IsZero())
 		assert.True(t, b.Since.Equal(h.ago(time.Minute)))
 	})
-	t.Run("an entry that the store lost is a rollback", func(t *testing.T) {
+	t.Run("the loss of an entry is a rollback", func(t *testing.T) {
 		h := newHeartbeats(t, open)
 		last := h.beat(store.Beat{ServerID: "a"})
 		lost := again("a", last)
@@ -68,7 +68,7 @@ func beatRollbacks(t *testing.T, open Open) {
 		assert.True(t, b.Rollback.Copied.Equal(last.At))
 		assert.True(t, b.Rollback.Before.Equal(last.At))
 	})
-	t.Run("a rollback is pending until it is resolved, and the next one again", func(t *testing.T) {
+	t.Run("each rollback is pending until it is resolved", func(t *testing.T) {
 		h := newHeartbeats(t, open)
 		b := h.beat(store.Beat{ServerID: "a", Lost: true})
 		require.NoError(t, h.Resolve(t.Context(), b.Rollback.At))
@@ -85,7 +85,7 @@ func beatRollbacks(t *testing.T, open Open) {
 		lost.Lost = true
 		assert.True(t, h.beat(lost).Rollback.Pending())
 	})
-	t.Run("servers that detect a rollback at the same time record one", func(t *testing.T) {
+	t.Run("servers that detect a rollback concurrently record one", func(t *testing.T) {
 		h := newHeartbeats(t, open)
 		var group sync.WaitGroup
 		var mu sync.Mutex

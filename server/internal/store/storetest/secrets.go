@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Secrets is the contract of store.Secrets.
+// Secrets tests the contract of store.Secrets.
 func Secrets(t *testing.T, open Open) {
 	t.Run("the first proposal is the secret", func(t *testing.T) {
 		s := open(t)
@@ -24,7 +24,7 @@ func Secrets(t *testing.T, open Open) {
 		require.NoError(t, err)
 		assert.Equal(t, second, secret)
 	})
-	t.Run("all agree on a secret", func(t *testing.T) {
+	t.Run("concurrent callers get the same secret", func(t *testing.T) {
 		s := open(t)
 		var (
 			group sync.WaitGroup
@@ -44,7 +44,7 @@ func Secrets(t *testing.T, open Open) {
 		group.Wait()
 		assert.Len(t, told, 1)
 	})
-	t.Run("calls end with their context", func(t *testing.T) {
+	t.Run("calls end when their context does", func(t *testing.T) {
 		s := open(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -53,7 +53,7 @@ func Secrets(t *testing.T, open Open) {
 	})
 }
 
-// SecretsLast is the part of the contract of store.Secrets that needs time to pass.
+// SecretsLast tests the clock-dependent part of the contract of store.Secrets.
 func SecretsLast(t *testing.T, open OpenClock) {
 	t.Run("a secret never expires", func(t *testing.T) {
 		s, forward := open(t)

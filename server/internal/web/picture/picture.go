@@ -1,4 +1,4 @@
-// Package picture draws games as pictures for the previews of links.
+// Package picture draws pictures of games for link previews.
 package picture
 
 import (
@@ -15,27 +15,28 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// The size of a picture in pixels, which is what sites and messengers expect of the
-// preview of a link.
+// The size of a picture in pixels, which is the size that sites and messengers expect for
+// link previews.
 const (
 	Width  = 1200
 	Height = 630
 )
 
-// margin is the space around board and text.
+// margin is the space around the board and the text, in pixels.
 const margin = 48
 
-// ErrNoBoard reports a game whose board cannot be drawn.
+// ErrNoBoard means that the game's board cannot be drawn.
 var ErrNoBoard = errors.New("the game has no board that can be drawn")
 
-// colors are those of all pictures.
+// colors are the colors used in all pictures.
 var colors = &palette.Dark
 
-// encoder writes PNG. It is fast, since a picture of a live game is soon outdated.
+// encoder encodes PNG files. It favors speed over file size, because a picture of a live
+// game is soon outdated.
 var encoder = png.Encoder{CompressionLevel: png.BestSpeed, BufferPool: new(bufferPool)}
 
-// Draw writes a picture of a game as PNG: the board, who plays, the scores, and whether
-// the game is live or how it ended.
+// Draw writes a picture of a game as a PNG file. The picture shows the board, the players
+// and the scores, and whether the game is live or how it ended.
 func Draw(w io.Writer, g *pb.Game) error {
 	switch {
 	case drawable(g.GetPosition().GetTwenty48()):
@@ -47,7 +48,7 @@ func Draw(w io.Writer, g *pb.Game) error {
 	}
 }
 
-// drawable reports whether a board has rows and columns.
+// drawable reports whether a board's dimensions are valid.
 func drawable(b interface {
 	GetRows() int32
 	GetColumns() int32
@@ -56,17 +57,18 @@ func drawable(b interface {
 	return b.GetRows() > 0 && b.GetColumns() > 0 && b.GetRows() <= 64 && b.GetColumns() <= 64
 }
 
-// brand draws the icon and the name of the program with their top at y.
+// brand draws the program's icon and name, with their top edges at y.
 func (c *canvas) brand(x, y int) {
 	const side, size = 48, 36
 	c.icon(image.Rect(x, y, x+side, y+side), 10, colors.Ground)
 	c.text("Gridstand", bold, size, float64(x)+side+14, float64(y)+side/2+size*capHeight/2, left, colors.Ground, colors.Text)
 }
 
-// The colors of the icon: a board with three tiles, as in site/icon.svg of package web.
+// The colors of the icon, which is a board with three tiles. site/icon.svg in package web
+// shows the same icon.
 var iconColors = [4]color.RGBA{colors.Tile(8).Ground, colors.Empty, colors.Tile(256).Ground, colors.Tile(2048).Ground}
 
-// icon draws the icon of the program.
+// icon draws the program's icon.
 func (c *canvas) icon(r image.Rectangle, radius float64, under color.RGBA) {
 	side := r.Dx()
 	cell, gap := side*35/100, side/18
@@ -78,7 +80,8 @@ func (c *canvas) icon(r image.Rectangle, radius float64, under color.RGBA) {
 	}
 }
 
-// stage draws whether the game is live, or how it ended, with the baseline at y.
+// stage draws a line of text that says whether the game is live or how it ended, with its
+// baseline at y.
 func (c *canvas) stage(g *pb.Game, x, y, width float64) {
 	const size = 34
 	ink := colors.Accent
@@ -94,14 +97,15 @@ func (c *canvas) stage(g *pb.Game, x, y, width float64) {
 		ink = colors.Dim
 	}
 	words := describe.Stage(g)
-	if won := describe.Winners(g); won != "" {
+	// The text is in the winner's color, and omits the winner's name so that it fits.
+	if won := describe.Winners(g, func(*pb.Seat) string { return "" }); won != "" {
 		words = won
 	}
 	c.line(words, bold, 22, size, x, y, width, ink)
 }
 
-// Icon is the icon of the program for home screens, a PNG of 180×180 pixels. Telephones
-// round its corners.
+// Icon returns the program's icon for home screens, a PNG file of 180×180 pixels. Phones
+// round the icon's corners.
 var Icon = sync.OnceValue(func() []byte {
 	const side = 180
 	c := newCanvas(side, side, colors.Board, 1+len(iconColors), len(iconColors), 1)
@@ -113,7 +117,7 @@ var Icon = sync.OnceValue(func() []byte {
 	return b.Bytes()
 })
 
-// bufferPool keeps the buffers of encoders.
+// bufferPool pools the encoder's buffers.
 type bufferPool struct{ sync.Pool }
 
 // Get implements png.EncoderBufferPool.

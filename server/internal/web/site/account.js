@@ -1,7 +1,7 @@
-// The account: a name, and a token that takes it to other devices.
+// The account page: the name, and the token for other devices.
 import { account, call, kept, nameHeader, setAccount } from './api.js';
 import { copy, h } from './dom.js';
-import { ask, createAccount, explain, unkept } from './persist.js';
+import { ask, createAccount, explain, nameRules, unkept } from './persist.js';
 
 /** @import { Account } from './api.js' */
 
@@ -17,27 +17,21 @@ export default function show(root) {
       'div.stack.narrow',
       h('h1', me ? me.name : 'Your account'),
       me ? yours(me, done) : naming(done),
-      h('h2', me ? 'Another account' : 'You have one already?'),
+      h('h2', me ? 'Another account' : 'Already have an account?'),
       pasting(done),
     ),
   );
 }
 
 /**
- * Makes a form of one field. What submit throws is shown.
+ * Makes a form with one field. It shows an error that submit throws.
  * @param {string} label
  * @param {Record<string, any>} field
  * @param {string} button
  * @param {(text: string) => Promise<void>} submit
  */
 function form(label, field, button, submit) {
-  const input = h('input', {
-    required: true,
-    autocomplete: 'off',
-    autocapitalize: 'none',
-    spellcheck: 'false',
-    ...field,
-  });
+  const input = h('input', { ...nameRules, required: true, ...field });
   const error = h('p.bad', { role: 'alert' });
   const send = h('button.primary', button);
   const onsubmit = async (/** @type {Event} */ e) => {
@@ -54,23 +48,17 @@ function form(label, field, button, submit) {
 
 /** @param {() => void} done */
 const naming = (done) =>
-  form(
-    'What should others call you? A name never changes.',
-    {
-      maxlength: 24,
-      pattern: '(?!.*  )[A-Za-z0-9][A-Za-z0-9 _.\\-]*',
-      title: 'Letters, digits, single spaces and - _ . beginning with a letter or a digit',
-    },
-    'Create account',
-    (name) => createAccount(name).then(done),
+  form('What should others call you? A name cannot be changed.', {}, 'Create account', (name) =>
+    createAccount(name).then(done),
   );
 
 /** @param {() => void} done */
 const pasting = (done) =>
   form(
-    'Paste its token to play under it here.',
+    'Paste its token to use it here.',
     {
       type: 'password',
+      maxlength: null,
       pattern: '[a-z2-7]{26}\\.[a-z2-7]{26,128}',
       title: 'A token: letters and digits with one dot',
     },
@@ -90,11 +78,11 @@ const pasting = (done) =>
     },
   );
 
-/** Asks before the account leaves this device. @param {Account} me */
+/** Asks for confirmation to remove the account from this device. @param {Account} me */
 const forget = (me) =>
   ask(
     `Forget ${me.name} on this device?`,
-    'Only its token brings it back. Copy that first, unless you have it elsewhere.',
+    'Only its token can bring it back. Copy the token first unless you have it elsewhere.',
     'Forget it',
   );
 

@@ -1,6 +1,6 @@
-// The server's API: calls, the account, and the stream of a game.
+// The server's API: calls, the account, and the streams of games and challenges.
 
-/** An error that the server answered, or that kept it from answering. */
+/** An error from the server, or a failure to reach it. */
 export class ApiError extends Error {
   /**
    * @param {{code?: string, message?: string, details?: any[]}} body
@@ -9,9 +9,12 @@ export class ApiError extends Error {
   constructor(body, retryAfter) {
     super(body.message || 'The server cannot be reached.');
     this.code = body.code || 'unavailable';
+    const info = body.details?.find((d) => d.debug?.reason)?.debug;
     /** @type {string} */
-    this.reason = body.details?.find((d) => d.debug?.reason)?.debug.reason || '';
-    /** Seconds after which to try again. */
+    this.reason = info?.reason || '';
+    /** @type {Record<string, string>} */
+    this.metadata = info?.metadata || {};
+    /** Seconds to wait before a retry. */
     this.retryAfter = Number(retryAfter) || 0;
   }
 }
@@ -23,7 +26,7 @@ const errorOf = async (response) =>
 /** @typedef {{id: string, name: string, token: string}} Account */
 
 const key = 'gridstand.account';
-/** The account, for browsers that deny localStorage. */
+/** The account, for browsers without localStorage. */
 let memory = 'null';
 /** @param {() => any} action */
 function attempt(action) {
@@ -45,10 +48,10 @@ export function setAccount(a) {
   attempt(() => localStorage.setItem(key, memory));
 }
 
-/** Reports whether the browser keeps the account when the page closes. */
+/** Reports whether the browser keeps the account after the page is closed. */
 export const kept = () => attempt(() => localStorage.getItem(key)) != null;
 
-/** Shows the name of the account in the header. */
+/** Shows the account's name in the header. */
 export function nameHeader() {
   const link = document.getElementById('me');
   if (link) link.textContent = account()?.name || 'Account';
@@ -63,13 +66,8 @@ function authorization(anonymous) {
   return a ? { authorization: `Bearer ${a.token}` } : {};
 }
 
-/** The services of the methods that are not the game service's. @type {Record<string, string>} */
-const services = {
-  CreatePlayer: 'Player',
-  GetPlayer: 'Player',
-  GetRank: 'Leaderboard',
-  ListScores: 'Leaderboard',
-};
+/** The services except GameService, with words that occur in the names of their methods. */
+const services = { Challenge: /Challenge|Standings/, Player: /Player/, Leaderboard: /Rank|Scores/ };
 
 /**
  * Makes a call. Anonymous calls send no token.
@@ -79,7 +77,8 @@ const services = {
  * @returns {Promise<any>}
  */
 export async function call(method, request = {}, { signal, anonymous } = {}) {
-  const response = await fetch(`/gridstand.v1.${services[method] || 'Game'}Service/${method}`, {
+  const [service] = Object.entries(services).find(([, words]) => words.test(method)) || ['Game'];
+  const response = await fetch(`/gridstand.v1.${service}Service/${method}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...authorization(anonymous) },
     body: JSON.stringify(request),
@@ -94,27 +93,28 @@ export async function call(method, request = {}, { signal, anonymous } = {}) {
 /** Makes an anonymous call. @param {string} method @param {object} [request] */
 export const look = (method, request) => call(method, request, { anonymous: true });
 
-// The server sends something at least every 20 seconds.
+// The server sends something at least every 20 seconds, so a longer silence means that the
+// connection is lost.
 const silence = 45e3;
-// A tab that was hidden for longer gets the game as it is, not all that it missed.
+// A tab that was hidden for longer than this shows the current state and skips missed events.
 const staleAfter = 60e3;
 
 /**
- * Reads the stream of a game until its end or close(). It reconnects by itself, and is
- * closed while the tab is hidden.
- * @param {string} id
+ * Reads a stream of events until it ends or close() is called. It reconnects automatically, and
+ * disconnects while the tab is hidden.
+ * @param {string} of the path of its page: "g/" or "c/" and an id
  * @param {{
- *   after?: number, everyEvent?: boolean, preview?: boolean,
+ *   after?: number | string, everyEvent?: boolean, preview?: boolean,
  *   onUpdate: (update: any) => void | boolean,
  *   onEnd?: () => void,
  *   onState?: (state: "connecting" | "live" | "offline", retryIn?: number) => void,
  *   onError?: (error: ApiError) => void,
- * }} options onUpdate may return false to begin again, because an update does not fit;
- *   onError gets an error for which the stream is given up
+ * }} options onUpdate may return false to restart the stream if it cannot apply an update;
+ *   onError gets the error that made the stream end
  * @returns {() => void} close
  */
-export function watch(id, { after, everyEvent, preview, onUpdate, onEnd, onState, onError }) {
-  /** @type {number | undefined} */
+export function watch(of, { after, everyEvent, preview, onUpdate, onEnd, onState, onError }) {
+  /** The ID of the last record. @type {number | string | undefined} */
   let last = after;
   let anonymous = false;
   let failures = 0;
@@ -176,13 +176,12 @@ export function watch(id, { after, everyEvent, preview, onUpdate, onEnd, onState
     onState?.('connecting');
     alive();
     try {
-      let query = last === undefined ? '' : `after=${last}`;
+      let query = '';
       if (everyEvent) query += '&every_event=1';
       if (preview) query += '&preview=1';
-      const response = await fetch(`/g/${id}/events?${query}`, {
-        headers: authorization(anonymous),
-        signal: abort.signal,
-      });
+      const headers = authorization(anonymous);
+      if (last !== undefined) headers['last-event-id'] = `${last}`;
+      const response = await fetch(`/${of}/events?${query}`, { headers, signal: abort.signal });
       if (response.status === 204) return finish();
       if (!response.ok || !response.body) throw await errorOf(response);
       onState?.('live');
@@ -207,7 +206,7 @@ export function watch(id, { after, everyEvent, preview, onUpdate, onEnd, onState
   }
 
   /**
-   * Handles a message; true if it is the end.
+   * Handles a message. Returns true if it is the last one.
    * @param {string} message
    */
   function take(message) {
@@ -220,7 +219,7 @@ export function watch(id, { after, everyEvent, preview, onUpdate, onEnd, onState
       last = undefined;
       throw Error('resync');
     }
-    last = Number(field('id') || last);
+    last = field('id') || last;
     failures = 0;
     return false;
   }

@@ -1,4 +1,4 @@
-// Elements, keys, and what tells the user something.
+// Elements, keys, and messages to the user.
 
 /** @param {any} value */
 const given = (value) => value != null && value !== false;
@@ -16,9 +16,9 @@ function fill(element, [props, ...children]) {
 }
 
 /**
- * Makes an HTML element of a tag, followed by its classes: "p.dim". The first argument after
- * it may hold its props: functions are listeners, the others attributes. The rest are its
- * children.
+ * Makes an HTML element from a tag followed by classes, such as "p.dim". The first argument after
+ * it may be an object with props: functions become listeners, other values attributes. The
+ * remaining arguments are the children.
  * @param {string} tag
  * @param {...any} content
  * @returns {any}
@@ -31,7 +31,7 @@ export function h(tag, ...content) {
 }
 
 /**
- * Makes an SVG element in the same way.
+ * Like h, but makes an SVG element.
  * @param {string} tag
  * @param {...any} content
  * @returns {any}
@@ -46,7 +46,8 @@ document.body.append(spoken, note);
 let spokenAt = 0;
 let speech = 0;
 /**
- * Tells screen readers a text, at most every wait milliseconds; the last one wins.
+ * Makes screen readers announce a message, at most once in wait milliseconds. A newer
+ * message replaces a pending one.
  * @param {string} text
  */
 export function announce(text, wait = 2000) {
@@ -61,7 +62,7 @@ export function announce(text, wait = 2000) {
 }
 
 let noted = 0;
-/** Shows a text for a few seconds. @param {string} text */
+/** Shows a message for a few seconds. @param {string} text */
 export function toast(text) {
   clearTimeout(noted);
   note.textContent = text;
@@ -70,7 +71,7 @@ export function toast(text) {
 }
 
 /**
- * Opens a dialog, which Escape, a click beside it and its button close.
+ * Opens a dialog. Escape, a click outside the dialog, and its button close it.
  * @param {string} title
  * @param {...any} content
  * @returns {HTMLDialogElement}
@@ -95,7 +96,10 @@ export function dialog(title, ...content) {
   return box;
 }
 
-/** Copies a text, or shows it selected. @param {string} text */
+/** The address of the server's pages, for links that the player shares. */
+export const site = document.body.dataset.site || location.origin;
+
+/** Copies a string. If that fails, shows it selected. @param {string} text */
 export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
@@ -115,8 +119,8 @@ const names = { ' ': 'space', ArrowLeft: '←', ArrowRight: '→', ArrowUp: '↑
 const actions = new Map();
 
 /**
- * Binds keys, by KeyboardEvent.key, until the function that it returns is called. "?" lists
- * those with a text.
+ * Binds keys, by KeyboardEvent.key. Returns a function that unbinds them. The dialog of "?" lists
+ * the keys with a text.
  * @param {Key[]} list
  */
 export function keys(list) {
@@ -129,7 +133,7 @@ export function keys(list) {
   };
 }
 
-/** Lists the keys in a dialog. */
+/** Shows the keys in a dialog. */
 export function showKeys() {
   const rows = [...actions.values()].filter(([, text]) => text);
   dialog(
@@ -148,7 +152,7 @@ document.addEventListener('keydown', (e) => {
   const at = /** @type {Element} */ (e.target);
   if (e.ctrlKey || e.altKey || e.metaKey || at.closest('input:not([type=range]), textarea, dialog'))
     return;
-  if (e.key.length > 1 && at.closest('input')) return; // moves the slider
+  if (e.key.length > 1 && at.closest('input')) return; // The key moves the slider.
   if ((e.key === ' ' || e.key === 'Enter') && at.closest("a, button, [tabindex='0']")) return;
   const a = actions.get(e.key.length === 1 ? e.key.toLowerCase() : e.key);
   if (!a) return;

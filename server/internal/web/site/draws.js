@@ -1,8 +1,8 @@
 import { hmac } from './sha256.js';
 
 /**
- * Returns the random numbers of a game: for each version a function draw, where draw(n) is the
- * next number from 0 to n - 1 in the stream of that version.
+ * Returns a function that maps each version of a game to a function draw. draw(n) returns the
+ * next random number from 0 to n - 1 in the stream of that version.
  * @param {Uint8Array} seed
  */
 export function draws(seed) {

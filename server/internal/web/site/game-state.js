@@ -1,100 +1,123 @@
-// A game folded from the updates of its stream, and its words.
+// The state of a game, computed from the updates of its stream, and the wording for it.
 
 /** @param {number} n */
 export const comma = (n) => (n || 0).toLocaleString('en-US');
 /** @param {number} n @param {string} thing */
 export const plural = (n, thing) => `${comma(n)} ${thing}${n === 1 ? '' : 's'}`;
 
-/** A duration, roughly: "13 min". @param {number} ms */
-function span(ms) {
+/** Formats a duration approximately: "13 min". @param {number} ms */
+export function span(ms) {
   const s = Math.max(ms / 1e3, 0) | 0;
   if (s < 60) return `${s} s`;
   if (s < 3600) return `${(s / 60) | 0} min`;
   return s < 172800 ? `${(s / 3600) | 0} h` : `${(s / 86400) | 0} days`;
+}
+/** Like span, but rounds up. @param {number} ms */
+export function wait(ms) {
+  const unit = ms < 6e4 ? 1e3 : ms < 36e5 ? 6e4 : ms < 1728e5 ? 36e5 : 864e5;
+  return span(Math.ceil(ms / unit) * unit);
 }
 /** @param {string | undefined} time RFC 3339 */
 export const ago = (time) => {
   const ms = Date.now() - Date.parse(time || '');
   return ms < 2000 ? 'just now' : `${span(ms)} ago`;
 };
-/** The time left, like a clock: "0:41". @param {string} deadline RFC 3339 */
+
+/**
+ * How far the server's clock is ahead of the local one, in milliseconds.
+ * @type {number | undefined}
+ */
+let ahead;
+/**
+ * Adjusts the clock to the server's time in a message that has just arrived.
+ * @param {string} time
+ */
+export const sync = (time) => {
+  // The message with the shortest delay is the most accurate.
+  ahead = Math.max(ahead ?? Number.NEGATIVE_INFINITY, Date.parse(time) - Date.now());
+};
+/** Returns the milliseconds until a time on the server's clock. @param {string | number} time */
+export const until = (time) => +new Date(time) - Date.now() - (ahead ?? 0);
+
+/** Formats the remaining time: "0:41". @param {string | number} deadline */
 export function clock(deadline) {
-  const ms = Date.parse(deadline) - Date.now();
-  const s = Math.max(Math.ceil(ms / 1e3), 0);
-  return s < 3600 ? `${(s / 60) | 0}:${String(s % 60).padStart(2, '0')}` : span(ms);
+  const s = Math.max(Math.ceil(until(deadline) / 1e3), 0);
+  return s < 3600 ? `${(s / 60) | 0}:${String(s % 60).padStart(2, '0')}` : wait(until(deadline));
 }
 
 export const owners = ['blue', 'red', 'green'];
 /** @param {any} seat */
 export const seatName = (seat) => seat.player?.name || seat.bot || 'open';
-/** The players of a game. @param {any} game */
-export const players = (game) =>
-  game.seats
-    .filter((/** @type {any} */ s) => !s.open)
-    .map(seatName)
-    .join(', ') || 'open';
-/** Who has a seat, with the color if there are several. @param {any} game @param {number} seat */
+/** Lists the players of a game. @param {any} game */
+export const players = (game) => game.seats.map(seatName).join(', ');
+/**
+ * Returns the occupant of a seat, with its color if there are several seats.
+ * @param {any} game @param {number} seat
+ */
 const actor = (game, seat) =>
   (game.seats.length > 1 ? `${owners[seat]} ` : '') + seatName(game.seats[seat]);
 /** @param {any} position @returns {number} */
 export const highest = (position) => Math.max(0, ...(position?.scores || []));
 /** @param {any} position @returns {number} */
 export const largestTile = (position) => Math.max(0, ...(position?.twenty48?.tiles || []));
-/** The scores of a position. @param {any} position */
+/** Formats the scores of a position. @param {any} position */
 export const scoreText = (position) => (position?.scores || []).map(comma).join(' : ');
-/** A cell of Tribolo as its board numbers it: "c,4". @param {{x?: number, y?: number}} cell */
+/**
+ * Formats a cell of Tribolo with the coordinates on the board: "c,4".
+ * @param {{x?: number, y?: number}} cell
+ */
 export const cellName = (cell) => `${(cell.x || 0).toString(36)},${cell.y || 0}`;
 
 /** @type {Record<string, string>} */
 const endings = {
   REASON_GOAL_REACHED: '2048!',
   REASON_NO_MOVES: 'No moves left',
-  REASON_RESIGNED: 'Given up',
+  REASON_RESIGNED: 'Resigned',
   REASON_TIMED_OUT: 'Out of time',
   REASON_ABANDONED: 'Abandoned',
 };
-/** How a game ended. @param {any} game */
+/** Describes how a game ended. @param {any} game */
 export const ending = (game) => endings[game.result?.reason] || 'Game over';
 
-/** Who won a game of several seats. @param {any} game */
+/** Describes who won a game with several seats. @param {any} game */
 function winners(game) {
   const names = (game.result?.winners || []).map((/** @type {number} */ w) => actor(game, w));
   if (names.length > 1) return `${names.join(' and ')} share the win`;
-  return names.length ? `${names[0]} wins` : 'Nobody wins';
+  return names.length ? `${names[0]} wins` : 'No winner';
 }
 
-/** How a game ended, and who won it if it has several seats. @param {any} game */
+/** Describes how a game ended, and who won if it has several seats. @param {any} game */
 export const outcome = (game) =>
   `${game.seats.length > 1 ? `${winners(game)}. ` : ''}${ending(game)}.`;
 
-/** What an event did, empty for the creation. @param {any} game @param {any} e */
+/** Describes an event. Empty for the creation of the game. @param {any} game @param {any} e */
 export function happened(game, e) {
   const who = actor(game, e.seat || 0);
   if (e.moved?.cell) return `${owners[e.seat || 0]} ${cellName(e.moved.cell)}`;
   if (e.moved) return (e.moved.direction || '').slice(10).toLowerCase();
-  if (e.joined) return `${who} sits down`;
+  if (e.joined) return `${who} joins`;
   if (e.undone) return `undone, back to move ${comma(e.position?.moveCount)}`;
-  if (e.resigned) return `${who} gives up`;
+  if (e.resigned) return `${who} resigns`;
   if (e.timedOut) return `${who} ran out of time`;
-  if (e.clockExtended) return `${who} gets ${parseInt(e.clockExtended.by, 10)} s back`;
+  if (e.clockExtended) return `${who} gets an extra ${parseInt(e.clockExtended.by, 10)} s`;
   return e.abandoned ? 'abandoned' : '';
 }
 
 /** @param {any} game */
 export const isOver = (game) => game?.status === 'GAME_STATUS_FINISHED';
 
-/** The seat of a player in a game, -1 for none. @param {any} game @param {string} [id] */
+/** Returns a player's seat in a game, or -1. @param {any} game @param {string} [id] */
 export const seatOf = (game, id) =>
   game.seats.findIndex((/** @type {any} */ s) => s.player && s.player.id === id);
 
-/** What is played. @param {any} game */
+/** Returns the title of a game. @param {any} game */
 export const title = (game) => game.variant + (game.exhibition ? ' exhibition' : '');
 
-/** The time since a game's last event. @param {any} game */
+/** Returns the time since a game's last event, in milliseconds. @param {any} game */
 export const idle = (game) => Date.now() - Date.parse(game.updateTime);
 
 /**
- * Says whether a game is live, with the class of the text.
+ * Describes whether a game is live. Returns the label and its CSS class.
  * @param {{game: any, over: boolean}} state
  * @param {string} connection
  * @returns {[text: string, color: string]}
@@ -109,14 +132,14 @@ export function badge({ game, over }, connection) {
 export const watching = ({ audience }) =>
   audience ? `${comma(audience)} watching` : 'no watchers';
 
-/** A game at the newest version that the stream brought. */
+/** A game at the newest version received from the stream. */
 export class State {
   /** @type {any} */
   game = null;
-  /** The last events, without a gap, up to this version. @type {any[]} */
+  /** The last events without gaps, up to the current version. @type {any[]} */
   events = [];
   audience = 0;
-  /** @param {number} [limit] of the events to keep */
+  /** @param {number} [limit] maximum number of events to keep */
   constructor(limit = Infinity) {
     this.limit = limit;
   }
@@ -129,8 +152,8 @@ export class State {
   }
 
   /**
-   * Applies an update. It returns whether the board changed, or undefined if the update does
-   * not fit, so that the stream must begin again.
+   * Applies an update. Returns whether the board has changed, or undefined if the update cannot
+   * be applied and the stream must restart.
    * @param {any} update
    */
   apply({ game, event, audience }) {
@@ -146,7 +169,8 @@ export class State {
       return false;
     }
     if (event.version <= this.version) return false;
-    // An undo in a game of several seats does not say how they were.
+    // In a game with several seats, an undo event does not include the seats' earlier
+    // state.
     if (event.version > this.version + 1 || (event.undone && this.game.seats.length > 1))
       return undefined;
     const { created, joined } = event;

@@ -1,4 +1,4 @@
-// Shows the page that the server named in data-page.
+// Shows the page that the server selected in data-page.
 import { nameHeader } from './api.js';
 import { h, keys, showKeys } from './dom.js';
 
@@ -8,6 +8,7 @@ nameHeader();
 keys([
   ['?', 'list the keys', showKeys],
   ['p', 'play', () => location.assign('/play/classic')],
+  ['d', 'daily game', () => location.assign('/daily')],
   ['t', 'TV', () => location.assign('/')],
 ]);
 document.getElementById('keys')?.addEventListener('click', showKeys);

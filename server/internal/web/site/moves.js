@@ -1,4 +1,5 @@
-// Requests of a player: sent one after the other, each at the version that the player saw.
+// The queue of a player's requests. They are sent one after another, each for the version that
+// the player saw.
 
 import { explain, persist } from './persist.js';
 
@@ -6,14 +7,14 @@ import { explain, persist } from './persist.js';
 /** @typedef {{undo?: boolean, direction?: Direction, cell?: Cell}} Request */
 
 /**
- * Reports whether a cell of the server is one that the player chose.
+ * Reports whether a cell from the server equals a cell that the player chose.
  * @param {Cell} [a]
  * @param {Cell} [b]
  */
 export const same = (a, b) => !!a && (a.x ?? 0) === b?.x && (a.y ?? 0) === b?.y;
 
 /**
- * Reports whether an event is what a request became.
+ * Reports whether an event is the result of a request.
  * @param {Event} e
  * @param {Request} r
  */
@@ -24,14 +25,14 @@ function became({ moved, undone }, { undo, direction, cell }) {
 }
 
 /**
- * Makes a queue with at most one request in flight, and a few that wait for its answer.
+ * Makes a queue with at most one request in flight, and a few that wait for its response.
  * @param {object} on
- * @param {number} on.ahead how many moves may wait
- * @param {() => Game} on.game the game as it is now
- * @param {(r: Request) => boolean} on.legal whether the rules allow a move now
+ * @param {number} on.ahead maximum number of waiting moves
+ * @param {() => Game} on.game returns the current game
+ * @param {(r: Request) => boolean} on.legal reports whether a move is legal now
  * @param {(r: Request) => void} on.sent is called before a request is sent
- * @param {(u: {event: Event}) => void} on.update gets an answer
- * @param {() => Promise<unknown>} on.refresh asks for the game as the server has it
+ * @param {(u: {event: Event}) => void} on.update is called with a response
+ * @param {() => Promise<unknown>} on.refresh reads the current game from the server
  * @param {(text: string) => void} on.refused is called with the reason
  * @param {(text: string) => void} on.delayed is called with the reason before a retry
  */
@@ -58,11 +59,11 @@ export function createMoves(on) {
       /** @type {any} */ ({ gameId, version, ...move }),
       {
         settled: () => done,
-        onWait: (e) => on.delayed(`${explain(e)} Trying again …`),
+        onWait: (e) => on.delayed(`${explain(e)} Retrying …`),
       },
     );
     try {
-      // The stream may bring the event before the answer, or although the answer is lost.
+      // The stream may deliver the event before the response, or even if the response is lost.
       await Promise.race([seen, answer.then(on.update)]);
       done = true;
     } catch (e) {
@@ -71,11 +72,11 @@ export function createMoves(on) {
     }
     inFlight = null;
   }
-  /** Asks for the game if the request may have been for an older one. @param {any} e */
+  /** Rereads the game if the request may have been for an older version. @param {any} e */
   async function refused(e) {
     let text = explain(e);
     if (/VERSION_CONFLICT|GAME_OVER|NOT_YOUR_TURN|ILLEGAL_MOVE/.test(e.reason)) {
-      text = 'The game has changed since.';
+      text = 'The game has changed. Try again.';
       try {
         await on.refresh();
       } catch (problem) {
@@ -86,7 +87,10 @@ export function createMoves(on) {
   }
 
   return {
-    /** Sends a request after those before it. An undo replaces those that wait. @param {Request} r */
+    /**
+     * Sends a request after the previous ones. An undo replaces the waiting requests.
+     * @param {Request} r
+     */
     push(r) {
       if (r.undo) waiting = [];
       else if (inFlight && waiting.length >= on.ahead) return;
@@ -94,8 +98,8 @@ export function createMoves(on) {
       if (!inFlight) send();
     },
     /**
-     * Takes note that the game has changed, by an event if that is known. Moves that were
-     * chosen for another position are dropped.
+     * Handles a change of the game, with its event if known. Waiting moves that were chosen for
+     * another position are dropped.
      * @param {Event} [e]
      */
     changed(e) {

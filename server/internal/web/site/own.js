@@ -1,39 +1,52 @@
-// The seat of a player who plays on the page of a game: keys, swipes, buttons, and the result.
+// The player's own seat on the page of a game: keys, swipes, buttons, and the result.
 
-import { call } from './api.js';
-import { copy, h, keys } from './dom.js';
-import { comma, largestTile, plural } from './game-state.js';
+import { h, keys } from './dom.js';
+import { comma, plural, until } from './game-state.js';
 import { createMoves, same } from './moves.js';
 import { ask, explain, persist } from './persist.js';
 import { slide } from './twenty48.js';
 
-/** @import { Direction, Event, Game, Window } from '../types' */
+/** @import { Direction, Event, Game } from '../types' */
 /** @import { Request } from './moves.js' */
 /** @typedef {ReturnType<typeof ownSeat>} OwnSeat */
 
-/** The letters of each direction, beside its arrow. */
+/**
+ * The differences between games that are played on the page. result.js implements it for most
+ * games, and challenge.js for attempts at challenges.
+ * @typedef {{
+ *   attempt?: boolean,
+ *   aim: string,
+ *   best: (g: Game) => number,
+ *   deadline?: (g: Game) => number,
+ *   link?: string,
+ *   element?: HTMLElement,
+ *   begin?: (draw: () => void) => Promise<boolean>,
+ *   changed?: (g: Game) => void,
+ *   finish: (element: HTMLElement, g: Game, again: () => void) => void,
+ * }} Kind aim is the label of best, link is the link that the page copies, element is below
+ *   the board, begin reports whether the player has a ranked result, and finish shows the result
+ */
+
+/** The letter keys of each direction, in addition to its arrow key. */
 const letters = { Up: 'wk', Down: 'sj', Left: 'ah', Right: 'dl' };
-/** @type {[Window, string][]} */
-const windows = [
-  ['WINDOW_DAY', 'today'],
-  ['WINDOW_ALL_TIME', 'all time'],
-];
-const keptKeys = 1500; // milliseconds after the end in which keys are still meant as moves
+const keptKeys = 1500; // milliseconds after the end during which keys still count as moves
 
 /**
- * @param {Game} first the game as it is
- * @param {number} seat the player's
- * @param {(over: Game) => void} next opens the next game
+ * @param {Game} first the current game
+ * @param {number} seat the player's seat
+ * @param {Kind} kind
+ * @param {(over: Game) => void} [next] opens the next game
  */
-export function ownSeat(first, seat, next) {
+export function ownSeat(first, seat, kind, next) {
   const { id, variant } = first;
+  const { attempt } = kind;
   const sliding = !!first.position.twenty48;
-  /** What the page of the game offers. @type {any} */
+  /** A 2048 needs ten cells. */
+  const cells = first.position.twenty48?.tiles.length ?? 0;
+  /** The interface of the game page. @type {any} */
   let page = { state: { game: first, over: false } };
-  /** A slide that is shown before its answer. @type {Direction | undefined} */
+  /** A slide that is shown before the response. @type {Direction | undefined} */
   let shown;
-  /** The player's best score on the leaderboard. */
-  let record = 0;
   let gain = '';
   let reached = first.position.twenty48?.goalReached;
   let release = () => {};
@@ -43,10 +56,10 @@ export function ownSeat(first, seat, next) {
   const over = () => page.state.over;
   const moveCount = () => game().position.moveCount ?? 0;
   const score = () => game().position.scores[seat];
-  /** The bot that moves for the player, whose time ran out. */
+  /** The bot that moves for the player after their time ran out. */
   const standIn = () => !over() && !game().seats[seat].resigned && game().seats[seat].standIn;
   const mine = () => game().position.turn === seat && !standIn();
-  /** Whether no other player has or may take a seat, so that moves can be taken back. */
+  /** Whether no other player has a seat or can take one, so that moves can be undone. */
   const alone = () => game().seats.every((s, i) => i === seat || s.bot);
   /** @param {Request} r */
   function legal({ direction, cell }) {
@@ -59,7 +72,7 @@ export function ownSeat(first, seat, next) {
     ahead: sliding ? 3 : 0,
     game,
     legal,
-    // The slide is shown at once; the new tile comes with the answer.
+    // The slide is shown immediately; the new tile appears with the response.
     sent({ direction }) {
       const board = game().position.twenty48;
       if (!direction || !board) return;
@@ -85,9 +98,10 @@ export function ownSeat(first, seat, next) {
     h(
       'div.row',
       undoing,
-      h('button', { onclick: renew }, 'New game'),
+      !attempt && h('button', { onclick: renew }, 'New game'),
       h('button', { onclick: () => resign('Give up') }, 'Give up'),
     ),
+    kind.element,
   );
 
   /** @param {string} text */
@@ -99,18 +113,22 @@ export function ownSeat(first, seat, next) {
     if (page.replay.at) page.replay.seek(Infinity);
     else if (standIn()) takeBack();
     else if (over()) return;
+    else if (kind.deadline && until(kind.deadline(game())) < 0) say('Time is up.');
     else if (sliding) moves.push(r);
     else if (!mine()) say('It is not your turn.');
     else if (legal(r)) moves.push(r);
-    else say("No jump leads there: it needs a line of one opponent's cells from there to yours.");
+    else
+      say(
+        "You cannot jump there: a jump needs a line of one opponent's cells from there to yours.",
+      );
   }
   async function undo() {
-    if (over() || !alone()) return;
-    const text = 'The game is then unranked.';
+    if (over() || !alone() || attempt) return;
+    const text = 'This makes the game unranked.';
     if (!game().ranked || (await ask('Undo the last move?', text, 'Undo it')))
       moves.push({ undo: true });
   }
-  /** Shows the game as the server has it. */
+  /** Shows the current game from the server. */
   function refresh() {
     return persist('GetGame', { gameId: id }).then(page.update);
   }
@@ -119,13 +137,16 @@ export function ownSeat(first, seat, next) {
     persist('JoinGame', { gameId: id, seat }).then(page.update, (e) => say(explain(e)));
   }
   async function renew() {
-    if (!over() && !(await resign(moveCount() ? 'Give up, new game' : ''))) return;
+    if (!over() && !(await resign(moveCount() ? 'Give up and start a new game' : ''))) return;
     page.close();
-    next(game());
+    next?.(game());
   }
-  /** Gives the game up, and reports whether it did. @param {string} yes the answer to a question, '' to ask none */
+  /**
+   * Gives up the game, and reports whether it did.
+   * @param {string} yes the button that confirms, '' to skip the question
+   */
   async function resign(yes) {
-    if (yes && !(await ask('Give this game up?', loss(), yes))) return false;
+    if (yes && !(await ask('Give up this game?', loss(), yes))) return false;
     try {
       page.update(await persist('Resign', { gameId: id, seat }));
     } catch (/** @type {any} */ e) {
@@ -134,67 +155,26 @@ export function ownSeat(first, seat, next) {
     }
     return true;
   }
-  /** What becomes of the game if the player gives it up. */
+  /** Describes what happens to the game if the player gives up. */
   function loss() {
-    if (!alone()) return 'The others play on without you.';
-    if (!sliding) return 'The bots do not play on.';
+    if (!alone()) return 'The other players continue without you.';
+    if (!sliding) return 'The bots stop playing.';
     return game().ranked ? `Its ${plural(score(), 'point')} count.` : 'It is not ranked.';
   }
 
-  function finish() {
-    setTimeout(release, keptKeys);
-    const { position, ranked, result } = game();
-    const tile = sliding ? `best tile ${comma(largestTile(position))}, ` : '';
-    const points = plural(score(), 'point');
-    const facts = tile + plural(moveCount(), 'move');
-    const link = `/g/${id}`;
-    const share = () => copy(`${variant}: ${points}, ${facts}; ${location.origin}${link}`);
-    const won = !sliding && `${result?.winners}` === `${seat}`;
-    element.closest('.own')?.classList.remove('own');
-    element.className = 'stack card';
-    element.replaceChildren(
-      h('h2', won ? `You win! ${points}` : points),
-      h('p', facts),
-      note,
-      h(
-        'div.row',
-        h('button.primary', { onclick: renew }, 'Play again'),
-        h('a.button', { href: link }, 'Watch replay'),
-        h('button', { onclick: share }, 'Copy result'),
-      ),
-    );
-    element.scrollIntoView({ block: 'nearest' });
-    if (ranked && score()) rank(1);
-  }
-  /** Shows the player's ranks. A result just made may not be on the boards yet. @param {number} tries */
-  async function rank(tries) {
-    const place = async (/** @type {[Window, string]} */ [window, name]) => {
-      const [board, { entry }] = await Promise.all([
-        call('ListScores', { variant, window, pageSize: 1 }),
-        call('GetRank', { variant, window, playerId: 'me' }),
-      ]);
-      if (entry.score < score()) throw Error('not there yet');
-      const best = entry.gameId === id ? '' : `best ${comma(entry.score)}: `;
-      return `${best}#${comma(entry.rank)} of ${comma(Math.max(board.total, entry.rank))} ${name}`;
-    };
-    try {
-      say((await Promise.all(windows.map(place))).join(', '));
-    } catch {
-      if (tries < 6) setTimeout(rank, 500 * 2 ** tries, tries + 1);
-    }
-  }
-
   async function begin() {
-    const request = { variant, playerId: 'me' };
-    const ranked = await call('GetRank', request).catch(() => null);
-    record = ranked?.entry.score ?? 0;
-    page.draw();
-    if (ranked || moveCount() > 2) return;
+    const known = await kind.begin?.(() => page.draw());
+    if (known || moveCount() > 2) return;
     say(
       sliding
-        ? 'Arrow keys or swipes slide all tiles. Two equal tiles that meet become one. Build a 2048.'
+        ? `Arrow keys or swipes slide all tiles. Equal tiles that meet merge.${cells < 10 ? '' : ' Build a 2048.'}`
         : 'Go to a marked cell: the cells that you jump over become yours.',
     );
+  }
+  function finish() {
+    setTimeout(release, keptKeys);
+    element.closest('.own')?.classList.remove('own');
+    kind.finish(element, game(), renew);
   }
 
   return {
@@ -203,18 +183,22 @@ export function ownSeat(first, seat, next) {
     refresh,
     move,
     mine,
-    best: () => Math.max(record, game().ranked ? score() : 0),
+    aim: kind.aim,
+    best: () => kind.best(game()),
+    deadline: () => kind.deadline?.(game()),
+    link: kind.link,
     gain: () => gain,
-    /** Begins to play on a page that has its board. @param {any} p */
+    /** Starts to play, once the page has its board. @param {any} p */
     open(p) {
       page = p;
       const { element: board } = p.board;
       const go = (/** @type {string} */ name) =>
         move({ direction: /** @type {Direction} */ (`DIRECTION_${name.toUpperCase()}`) });
-      keys([
-        ['u', 'undo', undo],
-        ['n', 'new game', renew],
-      ]);
+      if (!attempt)
+        keys([
+          ['u', 'undo', undo],
+          ['n', 'new game', renew],
+        ]);
       if (sliding) {
         release = keys(
           Object.entries(letters).flatMap(([name, [a, b]]) => {
@@ -231,7 +215,7 @@ export function ownSeat(first, seat, next) {
       changed();
       begin();
     },
-    /** Returns what is left to show of an event. @param {Event} [e] */
+    /** Returns the part of an event that is not shown yet. @param {Event} [e] */
     rest(e) {
       const before = shown;
       const moved = e?.moved;
@@ -243,16 +227,17 @@ export function ownSeat(first, seat, next) {
     changed,
   };
 
-  /** Follows a change of the game, by an event if that is known. @param {Event} [e] */
+  /** Handles a change of the game, with its event if known. @param {Event} [e] */
   function changed(e) {
     const bot = standIn();
-    undoing.hidden = !alone();
+    undoing.hidden = !alone() || attempt;
     say(bot ? `Your time ran out: ${bot} moves for you. Any move takes your seat back.` : '');
     if (over()) finish();
     else if (!reached && game().position.twenty48?.goalReached) {
       reached = true;
-      say('2048! Play on.');
+      say('2048! You can keep playing.');
     }
+    kind.changed?.(game());
     moves.changed(e);
   }
 }

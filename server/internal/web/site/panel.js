@@ -1,4 +1,4 @@
-// What stands beside the board of a game: the seats with their scores, and the moves.
+// The panel beside the board of a game: the seats with their scores, and the moves.
 import { h } from './dom.js';
 import { comma, happened, highest, largestTile, seatName } from './game-state.js';
 
@@ -6,22 +6,22 @@ import { comma, happened, highest, largestTile, seatName } from './game-state.js
 
 const listLimit = 40;
 
-/** A seat's occupant, with a link to a player's page. @param {any} seat */
+/** Makes the name of a seat's occupant, with a link to a player's page. @param {any} seat */
 export const link = (seat) =>
   seat.player
     ? h('a', { href: `/p/${encodeURIComponent(seat.player.name)}` }, seatName(seat))
     : seatName(seat);
 
-/** An entry's score, with a link to its game. @param {any} entry */
+/** Makes the score of an entry, with a link to its game. @param {any} entry */
 export const scoreLink = ({ gameId, score }) => h('a', { href: `/g/${gameId}` }, comma(score));
 
 /**
- * Makes the scores. Its show is called with the seats and the position to show.
- * @param {import('./own.js').OwnSeat} [own] the seat of a player who plays here
+ * Makes the scores. Its show takes the seats and the position to show.
+ * @param {import('./own.js').OwnSeat} [own] the seat of a player who plays on this page
  */
 export function createScores(own) {
   const element = h('div.stack');
-  /** Seats that the rows were made for. @type {any} */
+  /** The seats for which the rows were made. @type {any} */
   let seated;
   /** @type {(position: any) => void} */
   let fill;
@@ -29,7 +29,7 @@ export function createScores(own) {
   /** @param {any[]} seats */
   function solo([seat]) {
     const names = ['score', 'tile', 'moves'];
-    if (own) names.push('best');
+    if (own) names.push(own.aim);
     const cells = names.map((name) => h('div.card', h('small', name), h('b')));
     element.replaceChildren(h('h1', link(seat)), h('div.cards', ...cells));
     fill = (p) => {
@@ -80,11 +80,11 @@ export function createScores(own) {
 /**
  * Makes the list of the last moves.
  * @param {State} state
- * @param {(version: number) => void} seek goes to the version of a line
+ * @param {(version: number) => void} seek shows the version of a line
  */
 export function createMoves(state, seek) {
   const element = h('ol.moves', { 'aria-label': 'Moves' });
-  /** Version of the first line. */
+  /** The version of the first line. */
   let newest = 0;
   /** @param {any} e */
   function line(e) {
@@ -102,7 +102,7 @@ export function createMoves(state, seek) {
   }
   return {
     element,
-    /** Lists those of events up to a version. @param {any[]} events @param {number} version */
+    /** Lists the events up to a version. @param {any[]} events @param {number} version */
     show(events, version) {
       const first = events[0]?.version;
       if (version === newest) newest = -1;

@@ -1,13 +1,13 @@
-// Calls that change something, made until the server has answered.
+// Calls that change something, repeated until the server has answered.
 
-import { ApiError, call, kept, nameHeader, setAccount } from './api.js';
+import { ApiError, account, call, kept, nameHeader, setAccount } from './api.js';
 import { dialog, h, toast } from './dom.js';
 
 /** @import { Calls } from '../types' */
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 
-/** Draws random base32 characters: 26 of them, for an id or a secret, unless told otherwise. */
+/** Draws random base32 characters for an ID or a secret, 26 by default. */
 export function draw(length = 26) {
   return Array.from(crypto.getRandomValues(new Uint8Array(length)), (b) => ALPHABET[b % 32]).join(
     '',
@@ -23,7 +23,7 @@ function pause(ms) {
 }
 
 /**
- * Reports whether a call with this error may have taken effect, or may if it is repeated.
+ * Reports whether a call with this error may have taken effect, or may succeed if it is retried.
  * @param {unknown} e
  */
 const unsettled = (e) =>
@@ -31,7 +31,7 @@ const unsettled = (e) =>
   e.reason === 'RATE_LIMITED' ||
   /^(unavailable|deadline_exceeded|canceled)$/.test(e.code);
 
-/** Says in a sentence what is wrong. @param {any} e */
+/** Describes an error in a sentence. @param {any} e */
 export function explain(e) {
   if (!navigator.onLine) return 'You are offline.';
   const text = e instanceof ApiError ? e.message : 'the server does not answer';
@@ -39,12 +39,12 @@ export function explain(e) {
 }
 
 /**
- * Makes a call that takes effect once, however often it is made, until its outcome is known.
+ * Makes an idempotent call, and retries it until its outcome is known.
  * @template {keyof Calls} M
  * @param {M} method
  * @param {Calls[M][0]} request
- * @param {{settled?: () => boolean, onWait?: (e: any) => void}} [options] settled
- * reports whether the answer is no longer needed
+ * @param {{settled?: () => boolean, onWait?: (e: any) => void}} [options] settled reports whether
+ * the response is no longer needed
  * @returns {Promise<Calls[M][1]>}
  */
 export async function persist(method, request, { settled, onWait } = {}) {
@@ -64,10 +64,10 @@ export async function persist(method, request, { settled, onWait } = {}) {
   }
 }
 
-export const unkept = 'This browser stores nothing: the account lives for this page only.';
+export const unkept = 'This browser stores nothing, so the account exists only on this page.';
 
 /**
- * Creates an account and keeps it. The secret is drawn here, so that the call can be repeated.
+ * Creates an account and stores it. The secret is drawn here, so that the call can be retried.
  * @param {string} name
  */
 export async function createAccount(name) {
@@ -78,8 +78,14 @@ export async function createAccount(name) {
   if (!kept()) toast(unkept);
 }
 
-/** Creates an account for a player who has chosen no name yet. */
-export async function createGuest() {
+/**
+ * Creates an account with a name, or a guest account, unless there is one.
+ * @param {string} [name]
+ */
+export const signIn = async (name) => account() || (name ? createAccount(name) : createGuest());
+
+/** Creates an account for a player who has not chosen a name yet. */
+async function createGuest() {
   for (;;) {
     try {
       return await createAccount(`guest-${draw(6)}`);
@@ -89,11 +95,40 @@ export async function createGuest() {
   }
 }
 
+/** The attributes of an input for a name. */
+export const nameRules = {
+  maxlength: 24,
+  pattern: '(?!.*  )[A-Za-z0-9][A-Za-z0-9 _.\\-]*',
+  title: 'Letters, digits, single spaces and - _ . beginning with a letter or a digit',
+  autocomplete: 'off',
+  autocapitalize: 'none',
+  spellcheck: 'false',
+};
+
 /**
- * Asks before something is lost.
+ * Shows the error that prevents a page from being shown, and a button to continue.
+ * @param {HTMLElement} root
+ * @param {any} e
+ */
+export function failed(root, e) {
+  const lost = e.reason === 'BAD_TOKEN';
+  const again = () => {
+    if (lost) setAccount(null);
+    location.reload();
+  };
+  const button = h(
+    'button.primary',
+    { onclick: again },
+    lost ? 'Continue without it' : 'Try again',
+  );
+  root.replaceChildren(h('div.empty', h('p', { role: 'alert' }, explain(e)), button));
+}
+
+/**
+ * Asks for confirmation before something is lost.
  * @param {string} title
  * @param {string} text
- * @param {string} yes what the button says that goes on
+ * @param {string} yes the label of the button that confirms
  * @returns {Promise<boolean>}
  */
 export const ask = (title, text, yes) =>

@@ -1,37 +1,31 @@
-// The page on which one plays: the variants, the start, and the game.
+// The page for playing: the variants, the start, and the game.
 
-import { account, call, look, setAccount } from './api.js';
+import { account, call, look } from './api.js';
 import { createBoard, kindOf } from './board.js';
 import { h, keys } from './dom.js';
-import showGame from './game.js';
 import { plural, seatOf } from './game-state.js';
+import showGame from './game-view.js';
 import { ownSeat } from './own.js';
-import { createGuest, draw, explain, persist } from './persist.js';
+import { draw, failed, persist, signIn } from './persist.js';
+import { createResult } from './result.js';
+import './tribolo-board.js';
 
 /** @import { Game, SeatRequest, Variant } from '../types' */
 
 /**
  * @param {HTMLElement} root
- * @param {{id?: string}} data the variant, empty for a choice
+ * @param {{id?: string}} data the variant, or empty to let the user choose one
  */
 export default async function show(root, { id }) {
-  /** Shows what went wrong, and how to go on. @param {any} e */
-  function fail(e) {
-    const lost = e.reason === 'BAD_TOKEN';
-    const again = () => {
-      if (lost) setAccount(null);
-      location.reload();
-    };
-    const button = h('button.primary', { onclick: again }, lost ? 'Go on without it' : 'Try again');
-    root.replaceChildren(h('div.empty', h('p', { role: 'alert' }, explain(e)), button));
-  }
-  /** Plays a game, and those after it. @param {Game} game */
+  const fail = (/** @type {any} */ e) => failed(root, e);
+  /** Plays a game and the games after it. @param {Game} game */
   function play(game) {
+    const seat = seatIn(game);
     root.replaceChildren();
     showGame(
       root,
       { id: game.id },
-      ownSeat(game, seatIn(game), (over) => next(over).then(play, fail)),
+      ownSeat(game, seat, createResult(game, seat), (over) => next(over).then(play, fail)),
     );
   }
   /**
@@ -44,20 +38,19 @@ export default async function show(root, { id }) {
     const go = () => {
       if (start.disabled) return;
       start.disabled = true;
-      Promise.resolve(account() || createGuest())
-        .then(open)
-        .then(play)
-        .catch(fail);
+      signIn().then(open).then(play).catch(fail);
     };
     const start = h('button.primary.large', { onclick: go }, text);
     keys(['Enter', 'ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight'].map((key) => [key, '', go]));
     const position = kind === 'KIND_TRIBOLO' ? { tribolo: {} } : { twenty48: { rows, columns } };
     const board = createBoard(kindOf(position));
     board.show(position);
+    const own = h('a', { href: '/account' }, 'Choose your own');
+    const guest = h('p.dim', 'You play under a guest name, which cannot be changed. ', own);
     root.replaceChildren(
       h(
         'div.game.own',
-        h('section.stack', h('h1', title), h('p', summary)),
+        h('section.stack', h('h1', title), h('p', summary), !account() && guest),
         h('section.play', h('div.board.offer', board.element, start)),
         h('section.stack', h('p.dim', rules), h('a', { href: '/play' }, 'Other variants')),
       ),
@@ -76,7 +69,8 @@ export default async function show(root, { id }) {
     }
     /** @type {Game} */
     const game = (await call('GetGame', { gameId })).game;
-    if (seatIn(game) >= 0) play(game);
+    if (game.challengeId) location.replace(`/c/${game.challengeId}`);
+    else if (seatIn(game) >= 0) play(game);
     else if (game.seats.some((s) => s.open))
       offer(variant, 'Take a seat', async () => (await persist('JoinGame', { gameId })).game);
     else location.replace(`/g/${gameId}`);
@@ -85,11 +79,11 @@ export default async function show(root, { id }) {
   }
 }
 
-/** The seat of the player in a game, -1 for none. @param {Game} g */
+/** Returns the player's seat in a game, or -1. @param {Game} g */
 const seatIn = (g) => seatOf(g, account()?.id);
 
 /**
- * Lists the player's games that are being played.
+ * Returns the player's active games, except attempts at challenges.
  * @param {string} [variant]
  * @returns {Promise<Game[]>}
  */
@@ -97,14 +91,16 @@ async function openGames(variant) {
   if (!account()) return [];
   const request = { playerId: 'me', status: 'GAME_STATUS_ACTIVE', variant };
   const { games = [] } = await call('ListGames', request);
-  return games.filter((/** @type {Game} */ g) => seatIn(g) >= 0);
+  return games.filter((/** @type {Game} */ g) => seatIn(g) >= 0 && !g.challengeId);
 }
 
-/** @param {{variant: string, seats?: SeatRequest[], private?: boolean, turnLimit?: string}} request */
+/**
+ * @param {{variant: string, seats?: SeatRequest[], private?: boolean, turnLimit?: string}} request
+ */
 const create = async (request) =>
   (await persist('CreateGame', { ...request, requestId: draw() })).game;
 
-/** Creates a game with the same seats as one before. @param {Game} g */
+/** Creates a game with the same seats as the previous one. @param {Game} g */
 function next(g) {
   const { variant, turnLimit } = g;
   const seats = g.seats.map((s, i) =>
@@ -114,16 +110,16 @@ function next(g) {
 }
 
 /**
- * Offers the variants.
+ * Shows the variants to choose from.
  * @param {HTMLElement} root
  * @param {Variant[]} variants
- * @param {Game[]} games that are being played
+ * @param {Game[]} games the player's active games
  */
 function choose(root, variants, games) {
   const cards = variants.map((v) => {
     const game = games.find((g) => g.variant === v.id);
     const points =
-      game && h('em', `Go on at ${plural(game.position.scores[seatIn(game)], 'point')}`);
+      game && h('em', `Continue at ${plural(game.position.scores[seatIn(game)], 'point')}`);
     return h('a.card', { href: `/play/${v.id}` }, h('b', v.title), h('span', v.summary), points);
   });
   root.replaceChildren(h('div.stack', h('h1', 'Play'), h('div.choice', cards)));

@@ -1,4 +1,4 @@
-// A player: the games that they play now, and those before.
+// The page of a player, with their active and finished games.
 import { look } from './api.js';
 import { h } from './dom.js';
 import { isOver } from './game-state.js';
@@ -26,7 +26,7 @@ export default async function show(root, { id: name = '' }) {
       look('ListGames', { playerName: name, pageSize: 30 }),
     ]);
     page.firstChild.textContent = player.name;
-    const who = player.bot ? 'A program plays under this name, ' : 'Plays ';
+    const who = player.bot ? 'A program, playing ' : 'Playing ';
     page.append(h('p.dim', `${who}since ${player.createTime.slice(0, 10)}`));
     list(
       'Playing',

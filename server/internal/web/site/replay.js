@@ -1,4 +1,4 @@
-// The past of a game, and the bar that goes through it.
+// The replay of a game, and its control bar.
 import { watch } from './api.js';
 import { h, keys, toast } from './dom.js';
 import { comma } from './game-state.js';
@@ -6,15 +6,15 @@ import { comma } from './game-state.js';
 const speeds = [1, 2, 4, 8, 16, 64];
 
 /**
- * Makes the bar. Its show is called with the event to show, null for the newest version, and
- * whether it follows the one shown before.
+ * Makes the bar. Its show takes the event to show, or null for the newest version, and whether
+ * the event directly follows the one shown before.
  * @param {import('./game-state.js').State} state
  * @param {(event: any, next: boolean) => void} show
  */
 export function createReplay(state, show) {
-  /** All events from the first on, as far as they are loaded. @type {any[]} */
+  /** The events loaded so far, starting with the first. @type {any[]} */
   const past = [];
-  /** The version that is shown; 0 for the newest. */
+  /** The version shown, or 0 for the newest. */
   let at = 0;
   let playing = 0;
   let speed = 0;
@@ -30,7 +30,7 @@ export function createReplay(state, show) {
         loading = null;
         resolve();
       };
-      const close = watch(state.game.id, {
+      const close = watch(`g/${state.game.id}`, {
         after: past.length,
         everyEvent: true,
         preview: true,
@@ -85,7 +85,7 @@ export function createReplay(state, show) {
     ),
   );
 
-  /** Shows a version; from the newest on the game is live again. @param {number} version */
+  /** Shows a version. At the newest one, the game becomes live again. @param {number} version */
   async function seek(version) {
     const before = at;
     at = Math.max(version, 1);
@@ -117,7 +117,7 @@ export function createReplay(state, show) {
   }
   function tick() {
     playing = setTimeout(() => {
-      // Timers have a lower limit, so that a high speed takes several moves at once.
+      // Timers have a minimum delay, so at a high speed each step skips several moves.
       seek(at + Math.ceil(speeds[speed] / 32));
       if (at) tick();
     }, 500 / Math.min(speeds[speed], 32));
@@ -158,12 +158,12 @@ export function createReplay(state, show) {
     past,
     load,
     seek,
-    /** Takes note of a new event. @param {any} [event] */
+    /** Handles a new event. @param {any} [event] */
     update(event) {
       add(event);
       draw();
     },
-    /** The version that is shown, 0 for the newest. */
+    /** The version shown, or 0 for the newest. */
     get at() {
       return at;
     },

@@ -1,4 +1,4 @@
-// SHA-256 and HMAC-SHA256. Browsers have crypto.subtle only over TLS and on localhost.
+// SHA-256 and HMAC-SHA256. Browsers provide crypto.subtle only over TLS and on localhost.
 
 const primes = [2];
 for (let n = 3; primes.length < 64; n += 2) {
@@ -14,7 +14,7 @@ const words = new Int32Array(64);
 const rotate = (x, n) => (x >>> n) | (x << (32 - n));
 
 /**
- * Returns the state after one more block of 64 bytes.
+ * Returns the state after another block of 64 bytes.
  * @param {number[]} state @param {Uint8Array} bytes @param {number} at
  */
 function compress(state, bytes, at) {
@@ -38,7 +38,7 @@ function compress(state, bytes, at) {
 }
 
 /**
- * Hashes the rest of a message, after a number of bytes that led to state.
+ * Hashes the rest of a message. state is the state after the first before bytes.
  * @param {number[]} state @param {number} before @param {Uint8Array} rest
  */
 function finish(state, before, rest) {

@@ -1,4 +1,4 @@
-// The leaderboards: of all time, this week and today.
+// The leaderboards: today, this week, and all time.
 import { account, look } from './api.js';
 import { h } from './dom.js';
 import { ago, comma, plural } from './game-state.js';
@@ -46,7 +46,7 @@ export default async function show(root, { id }) {
 }
 
 /**
- * Lists the first entries of a board, and the player's own with its neighbors.
+ * Lists the first entries of a leaderboard, and the player's own entry with its neighbors.
  * @param {string} variant
  * @param {Window} window
  */

@@ -7,7 +7,7 @@ const rows = 11;
 export const seats = 3;
 export const variants = { tribolo: {} };
 
-/** @type {CellState[]} The cells of each seat. */
+/** @type {CellState[]} The cell state of each seat. */
 export const owners = ['CELL_STATE_BLUE', 'CELL_STATE_RED', 'CELL_STATE_GREEN'];
 
 /** @param {number} cell */
@@ -15,7 +15,7 @@ const named = (cell) => ({ x: cell % columns, y: Math.floor(cell / columns) });
 
 const ways = [-1, 0, 1].flatMap((dx) => [-1, 0, 1].map((dy) => ({ dx, dy })));
 
-/** For each cell, the lines of cells that lead away from it. */
+/** The lines of cells that lead away from each cell. */
 const lines = Array.from({ length: rows * columns }, (_, cell) =>
   ways.map(({ dx, dy }) => {
     const line = [];
@@ -31,7 +31,8 @@ const lines = Array.from({ length: rows * columns }, (_, cell) =>
 );
 
 /**
- * Returns the cells that a seat jumps over by going to a cell: none if that is illegal.
+ * Returns the cells that a seat jumps over in a move to a cell. It is empty if the move is
+ * illegal.
  * @param {CellState[]} cells @param {number} seat @param {number} to
  */
 function jumps(cells, seat, to) {
@@ -61,13 +62,13 @@ export function start(_, draw) {
 }
 
 /**
- * Returns the board after a move of mover.
+ * Returns the board after a move by mover.
  * @param {CellState[]} cells @param {number} mover @param {number[]} resigned
  * @param {number} moveCount @returns {Board}
  */
 function board(cells, mover, resigned, moveCount) {
   const able = [1, 2, 3].map((i) => (mover + i) % 3).filter((seat) => !resigned.includes(seat));
-  /** @type {Map<number, number[]>} What each legal move takes. */
+  /** @type {Map<number, number[]>} The cells that each legal move takes. */
   const legal = new Map();
   const turn = able.find((seat) => {
     cells.forEach((_, to) => {
@@ -86,7 +87,8 @@ function board(cells, mover, resigned, moveCount) {
       return able.filter((seat) => scores[seat] === most);
     },
     resign(seat) {
-      // Out of turn, the turn stays: the seat before it has moved.
+      // board determines whose turn follows the mover's. To keep the turn with another
+      // seat, pass the seat before that one as the mover.
       const before = turn === undefined || turn === seat ? seat : turn + 2;
       return board(cells, before, [...resigned, seat], moveCount);
     },

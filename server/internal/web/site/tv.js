@@ -1,14 +1,19 @@
-// TV: the game worth watching, what else is on, and the best of today.
+// The TV page: a game worth watching, other live games, and the best scores.
 import { look, watch } from './api.js';
 import { createBoard, kindOf } from './board.js';
+import { createDaily } from './daily-card.js';
 import { announce, h, keys } from './dom.js';
 import * as words from './game-state.js';
 import { link, scoreLink } from './panel.js';
+import './tribolo-board.js';
 
 const { comma, idle } = words;
-const resultTime = 6e3; // for which a result stays on the screen
-const idleTime = 60e3; // after which TV leaves a game if another one moves
-const otherTime = 10e3; // between two looks for a game that moves
+// Milliseconds between the first two searches if no game is live; later ones are further apart.
+// The first search can make the server start an exhibition, so the next tick must search again.
+const firstWait = 500;
+const resultTime = 6e3; // how long a result is shown, in milliseconds
+const idleTime = 60e3; // milliseconds without a move before TV switches to a game in motion
+const otherTime = 10e3; // milliseconds between two searches for a game in motion
 
 /**
  * @param {string} orderBy
@@ -20,9 +25,12 @@ async function games(orderBy, status = 'ACTIVE', pageSize = 20) {
   return (await look('ListGames', request)).games || [];
 }
 
+/** Returns the reason why a game is shown. @param {any} game @param {string} why */
+const exhibitionOr = (game, why) => (game.exhibition ? 'an exhibition: only bots play' : why);
+
 /**
- * Picks the most watched game, otherwise the first of best: one that was not seen, then one
- * but the last seen. Games without a move for a while come last.
+ * Picks the most watched game, or else the first game in best. It prefers games that were not
+ * shown yet, then any except the last one shown. Games without recent moves come last.
  * @param {any[]} watched @param {any[]} best @param {string[]} seen
  */
 function choose(watched, best, seen) {
@@ -31,15 +39,16 @@ function choose(watched, best, seen) {
     for (const but of age === Infinity ? [seen, last, []] : [seen, last]) {
       const fits = (/** @type {any} */ g) => !but.includes(g.id) && idle(g) < age;
       const most = watched.find(fits);
-      if (most?.watchers) return { game: most, why: 'the most watched live game' };
+      if (most?.watchers)
+        return { game: most, why: exhibitionOr(most, 'the most watched live game') };
       const game = best.find(fits);
-      if (game) return { game, why: `the best live ${game.variant} game` };
+      if (game) return { game, why: exhibitionOr(game, `the best live ${game.variant} game`) };
     }
   }
   return null;
 }
 
-/** Makes a line of a list of games, with a small board. @param {any} game */
+/** Makes a row for a list of games, with a small board. @param {any} game */
 export function gameRow(game) {
   const board = createBoard(kindOf(game.position));
   const name = h('b');
@@ -79,8 +88,9 @@ export default function show(root) {
   const bestTitle = h('h2');
   const caption = h('div', name, h('p', badge, facts), reason);
   const play = h('a.button.primary.large', { href: '/play/classic' }, 'Play');
-  const rules = 'Slide the tiles; two equal ones merge. How far do you get?';
+  const rules = 'Slide the tiles; equal tiles merge. How far can you get?';
   root.append(
+    createDaily(),
     h(
       'div.tv',
       h('section.stack', stage, h('div.caption', caption, score)),
@@ -95,12 +105,12 @@ export default function show(root) {
   /** @type {string[]} */
   const seen = [];
   let since = 0;
-  let asked = false; // by the user
+  let asked = false; // whether the viewer asked for this game
   let next = 0;
-  let wait = 1e3;
+  let wait = firstWait;
   let finding = false;
   let frame = 0;
-  /** Events since the last drawing. */
+  /** The number of events since the last frame. */
   let news = 0;
   let connection = 'connecting';
 
@@ -117,7 +127,7 @@ export default function show(root) {
     stage.href = `/g/${game.id}`;
     take({ game });
     if (!running()) return;
-    close = watch(game.id, {
+    close = watch(`g/${game.id}`, {
       onUpdate: take,
       onState(now) {
         connection = now === 'offline' ? 'reconnecting' : now;
@@ -165,19 +175,19 @@ export default function show(root) {
     facts.textContent = ` ${words.title(game)} · ${over ? words.ending(game) : words.watching(state)}`;
   }
 
-  /** Looks for another game. */
+  /** Searches for another game. */
   async function find(byUser = false) {
     if (finding) return;
     finding = true;
-    wait = Math.min(wait * 2, 15e3);
     next = Date.now() + (running() ? otherTime : wait);
+    wait = Math.min(wait * 2, 15e3);
     try {
       const lists = await Promise.all([games('WATCHERS'), games('SCORE'), games('RECENT')]);
       const found = choose(lists[0], [...lists[1], ...lists[2]], seen);
       const better =
         found && found.game.id !== state.game?.id && (!running() || idle(found.game) < 30e3);
       if (found && (byUser || better)) {
-        wait = 1e3;
+        wait = firstWait;
         asked = byUser;
         tune(found.game, found.why);
       } else if (!state.game) await nothing();
@@ -186,7 +196,7 @@ export default function show(root) {
     }
     finding = false;
   }
-  /** Shows the game that was finished last, as none is live. */
+  /** Shows the last finished game if none is live. */
   async function nothing() {
     const [game] = await games('RECENT', 'FINISHED', 1);
     if (game) return tune(game, 'No live games: this was the last one.');
@@ -196,12 +206,12 @@ export default function show(root) {
     badge.textContent = 'Yours can be the first.';
   }
 
-  /** The lines of the list, and the ids of their games. @type {any[]} */
+  /** The rows of the list, and the IDs of their games. @type {any[]} */
   let rows = [];
   let listed = '';
   async function lists() {
     let on = await games('RECENT', 'ACTIVE', 8);
-    listTitle.textContent = on.length ? 'On now' : 'Played last';
+    listTitle.textContent = on.length ? 'Live now' : 'Recent games';
     if (!on.length) on = await games('RECENT', 'FINISHED', 8);
     listTitle.hidden = !on.length;
     on.sort((a, b) => Date.parse(b.createTime) - Date.parse(a.createTime));
@@ -234,8 +244,8 @@ export default function show(root) {
     if (document.hidden) return;
     draw();
     const now = Date.now();
-    // The server may begin an exhibition if the game stood still when TV chose it.
-    const least = asked ? idleTime : 2e3;
+    // If the game was already idle when TV chose it, the server may start an exhibition.
+    const least = asked ? idleTime : firstWait;
     const due = !running() || (idle(state.game) >= idleTime && now - since >= least);
     if (due && now >= next) find();
     const tick = ticks++;

@@ -33,7 +33,7 @@ export function slide(tiles, rows, columns, direction, variant = '') {
       return way < 2 ? at * columns + line : line * columns + at;
     };
     let filled = 0;
-    let last = -1; // cell of the last tile, if that may still merge
+    let last = -1; // cell of the last tile if it can still merge
     for (let i = 0; i < length; i++) {
       const from = cell(i);
       if (!tiles[from]) continue;

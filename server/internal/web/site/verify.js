@@ -2,14 +2,12 @@
 
 import { draws } from './draws.js';
 import { sha256 } from './sha256.js';
-import * as tribolo from './tribolo.js';
-import * as twenty48 from './twenty48.js';
 
 /** @import { Draw, Event, GameState, Seat, Verdict } from '../types' */
 
 /**
  * @param {unknown} condition @param {string} problem
- * @param {boolean} [unknown] whether this page cannot tell
+ * @param {boolean} [unknown] whether this page cannot decide
  * @returns {asserts condition}
  */
 function need(condition, problem, unknown = false) {
@@ -31,7 +29,7 @@ function duration(text) {
   return nano(seconds, fraction);
 }
 
-/** @param {any} item @returns {any} what sorts the lists that may have any order */
+/** @param {any} item @returns {any} the sort key for lists whose order does not matter */
 function rank(item) {
   if (item.cell) return rank(item.cell);
   return typeof item === 'object' ? 16 * (item.y ?? 0) + (item.x ?? 0) : item;
@@ -40,7 +38,7 @@ function rank(item) {
 const byRank = (a, b) => (rank(a) < rank(b) ? -1 : 1);
 
 /**
- * Says which field of got does not have the value that want names, if any.
+ * Describes the first field of got that differs from want. Returns "" if all fields match.
  * @param {any} got @param {any} want @param {string} [name] @returns {string}
  */
 function difference(got, want, name = '') {
@@ -60,10 +58,11 @@ function difference(got, want, name = '') {
     }
     return '';
   }
-  // Default values are omitted, but that of turn. Times are wanted in nanoseconds.
+  // Default values are omitted, except for turn. In want, times are in nanoseconds.
   if (got == null && (want === undefined || (!want && name !== 'turn'))) return '';
   if (got && typeof want === 'bigint' && time(got) === want) return '';
-  return ` is ${got ?? 'missing'}, recomputed ${want ?? 'none'}`;
+  if (want == null) return ' is set, but should be missing';
+  return ` is ${got ?? 'missing'}, recomputed ${want}`;
 }
 
 /** @param {Seat} seat @param {number} index */
@@ -96,11 +95,12 @@ function rankable(seats) {
 const turnOf = ({ waiting, reason, board }) => (waiting || reason ? undefined : board?.turn);
 
 /**
- * Returns what each action does to next, the state so far. It returns what its event says.
+ * Returns a function for each action, which applies it to next, the current state, and returns
+ * the expected content of its event.
  * @param {GameState} next @param {GameState[]} past @param {number} seat @param {Draw} draw
- * @param {Uint8Array} seed @returns {Record<string, (said: any) => any>}
+ * @param {Uint8Array} seed @param {any} rules @returns {Record<string, (said: any) => any>}
  */
-function actions(next, past, seat, draw, seed) {
+function actions(next, past, seat, draw, seed, rules) {
   const { board, seats, deadline } = next;
   const here = seats?.[seat];
   const due = turnOf(next) === seat;
@@ -110,20 +110,21 @@ function actions(next, past, seat, draw, seed) {
   return {
     created(said) {
       const { variant, turnLimit } = said;
-      const rules = [twenty48, tribolo].find(({ variants }) => Object.hasOwn(variants, variant));
-      need(rules && said.rulesRevision === 1, 'this page does not know the rules', true);
+      const known = Object.hasOwn(rules.variants, variant) && said.rulesRevision === 1;
+      need(known, 'this page does not know the rules', true);
       next.board = rules.start(variant, draw);
       next.seats = said.seats.map(complete);
       need(next.seats.length === rules.seats, 'the number of seats is wrong');
       next.waiting = next.seats.some(isOpen);
       next.ranked = !said.private && rankable(next.seats);
       next.limit = turnLimit ? duration(turnLimit) : 0n;
+      next.attempt = !!said.challengeId;
       const seedCommitment = btoa(String.fromCharCode(...sha256(seed)));
       return { ...said, private: !!said.private, seats: next.seats, seedCommitment };
     },
     joined(said) {
       const { player } = complete(said.seat, seat);
-      need(player, 'no player joins');
+      need(player, 'the seat cannot be joined');
       if (here.open) {
         put({ player, open: undefined });
         next.ranked &&= rankable(next.seats);
@@ -137,7 +138,7 @@ function actions(next, past, seat, draw, seed) {
     },
     moved(said) {
       const byBot = !!said.byBot;
-      need(due && (held(here) || byBot), 'it is not the turn of this seat');
+      need(due && (held(here) || byBot), "it is another seat's turn");
       const made = board.move(seat, said, draw);
       need(made, 'the move is illegal');
       next.board = made.board;
@@ -155,12 +156,12 @@ function actions(next, past, seat, draw, seed) {
     undone({ toVersion }) {
       const back = past[toVersion - 1];
       const players = new Set(seats.flatMap(({ player }) => player?.id ?? []));
-      const solo = here.player && players.size === 1;
-      need(solo && back && turnOf(back) !== undefined, 'no undo is allowed');
+      const solo = here.player && players.size === 1 && !next.attempt;
+      need(solo && back && turnOf(back) !== undefined, 'nothing can be undone');
       Object.assign(next, back, { ranked: false, at: next.at });
     },
     resigned() {
-      need(!here.resigned, 'the seat has resigned before');
+      need(!here.resigned, 'the seat has already resigned');
       put({ resigned: true });
       next.board = board.resign(seat);
       const left = next.seats.filter(({ resigned }) => !resigned);
@@ -170,39 +171,42 @@ function actions(next, past, seat, draw, seed) {
       next.reason = 'REASON_ABANDONED';
     },
     timedOut({ standIn = '' }) {
-      need(due && deadline && next.at >= deadline, 'no clock ran out');
+      // The deadline of an attempt is recorded in its challenge.
+      const late = next.attempt || (deadline && next.at >= deadline);
+      need(due && late, 'the seat has not run out of time');
       const others = seats.some((other, i) => i !== seat && held(other));
       need(others === !!standIn, 'the stand-in is wrong');
       if (others) put({ standIn });
       else next.reason = 'REASON_TIMED_OUT';
     },
     clockExtended({ by }) {
-      need(due && deadline && duration(by) > 0, 'no clock runs');
+      need(due && deadline && duration(by) > 0, 'the seat has no clock to extend');
       next.deadline = deadline + duration(by);
     },
   };
 }
 
 /**
- * Returns the state after an event, and fails if anything in the event is wrong.
+ * Returns the state after an event. Throws if anything in the event is wrong.
  * @param {Event} event @param {Event[]} events @param {GameState[]} past
- * @param {Draw} draw @param {Uint8Array} seed
+ * @param {Draw} draw @param {Uint8Array} seed @param {any} rules
  */
-function check(event, events, past, draw, seed) {
+function check(event, events, past, draw, seed, rules) {
   const { seat = -1 } = event;
   const prev = past.at(-1);
   const next = /** @type {GameState} */ ({ ...prev, at: time(event.time) });
-  const all = actions(next, past, seat, draw, seed);
+  const all = actions(next, past, seat, draw, seed, rules);
   const [action, other] = /** @type {(keyof Event)[]} */ (Object.keys(all)).filter(
     (key) => event[key],
   );
-  need(action, 'this page does not know what happened', true);
-  need(!other && (action === 'created') === !prev, 'a game begins with created');
+  need(action, 'this page does not know the action', true);
+  need(prev || action === 'created', 'the first event is not the creation of the game');
+  need(!other && (!prev || action !== 'created'), 'the event does not fit the game');
   const seatless = action === 'created' || action === 'abandoned';
-  need(seatless ? seat === -1 : prev?.seats[seat], 'its seat is wrong');
-  need(!prev?.reason, 'it comes after the end');
-  need(!prev || next.at >= prev.at, 'it is older than the event before');
-  need(!prev?.waiting || seatless || action === 'joined', 'the game waits for players');
+  need(seatless ? seat === -1 : prev?.seats[seat], 'the seat is wrong');
+  need(!prev?.reason, 'the event comes after the end of the game');
+  need(!prev || next.at >= prev.at, 'the event is older than the previous one');
+  need(!prev?.waiting || seatless || action === 'joined', 'the game is waiting for players');
 
   const said = event[action];
   const wanted = all[action](said) ?? said;
@@ -231,20 +235,21 @@ function check(event, events, past, draw, seed) {
 
 /**
  * Verifies all events of a finished game, and yields the number of each.
- * @param {Event[]} events @returns {Generator<number, Verdict>}
+ * @param {Event[]} events @param {any} rules the module of the game's rules
+ * @returns {Generator<number, Verdict>}
  */
-export function* recompute(events) {
+export function* recompute(events, rules) {
   /** @type {GameState[]} */
   const past = [];
   try {
     const [first, last] = [events[0], events.at(-1)];
     need(last?.result && last.seed, 'the game is not over', true);
-    need(/^[a-z2-7]{26}$/.test(first.gameId), 'it has no id of a game');
+    need(/^[a-z2-7]{26}$/.test(first.gameId), 'the game id is invalid');
     const seed = Uint8Array.from(atob(last.seed), (char) => char.charCodeAt(0));
     need(seed.length === 32, 'the revealed seed is invalid');
     const stream = draws(seed);
     for (const event of events) {
-      past.push(check(event, events, past, stream(past.length + 1), seed));
+      past.push(check(event, events, past, stream(past.length + 1), seed, rules));
       yield past.length;
     }
     const moves = events.flatMap(({ moved }) => moved ?? []);
@@ -253,17 +258,20 @@ export function* recompute(events) {
     const checks = { versions: past.length, moves: moves.length, tiles, seed: last.seed };
     return { ok: true, checks };
   } catch (e) {
-    const { problem = 'it is malformed', unknown = false } = /** @type {any} */ (e);
+    const { problem = 'the event is malformed', unknown = false } = /** @type {any} */ (e);
     return { ok: false, version: past.length + 1, problem, unknown };
   }
 }
 
 /**
- * Does the same in slices of 8 ms, so that the page stays responsive.
- * @param {Event[]} events @param {(done: number) => void} [progress] is told 0 to 1
+ * Verifies all events of a finished game in slices of 8 ms, so that the page stays responsive.
+ * @param {Event[]} events @param {(done: number) => void} [progress] is called with values from 0
+ * to 1
  */
 export async function verifyInSlices(events, progress) {
-  const steps = recompute(events);
+  const tribolo = events[0]?.created?.variant === 'tribolo';
+  const rules = await (tribolo ? import('./tribolo.js') : import('./twenty48.js'));
+  const steps = recompute(events, rules);
   for (let start = performance.now(); ; ) {
     const { done, value } = steps.next();
     if (done) return value;

@@ -1,5 +1,5 @@
-// Games with an event that the rules do not allow, but in which all else is as it would be
-// if they did: the verifier must name that event.
+// Games with one illegal event, in which everything else follows from that event. The
+// verifier must report exactly that event.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -18,7 +18,7 @@ const bot = { bot: 'greedy' };
 const program = { player: { id: 'pam', name: 'pam', bot: true } };
 const open = { open: {} };
 
-/** Writes the events of a game, without asking whether they are legal. */
+/** Writes the events of a game, without checking whether they are legal. */
 class Writer {
   events = [];
   boards = [];
@@ -42,7 +42,10 @@ class Writer {
     this.add({ created: { ...created, ...fields, rulesRevision: 1 } }, true);
   }
 
-  /** Adds an event; the clock of the seat to move starts anew, runs on or is off. */
+  /**
+   * Adds an event. The clock of the seat to move restarts (true), continues (undefined) or is off
+   * (false).
+   */
   add(fields, clock) {
     const over = fields.result || this.waiting;
     if (this.limit && clock === true) this.deadline = this.second + this.limit;
@@ -105,7 +108,7 @@ class Writer {
 const held = (writer) => JSON.parse(JSON.stringify(verifyTranscript(writer.events)));
 const first = new Writer([ada, bob, bot]).board.turn;
 
-test('legal games hold', () => {
+test('legal games are verified', () => {
   for (const [name, game] of Object.entries({
     moves: new Writer([ada]).move().move().abandon(),
     undo: new Writer([ada]).move().undo(0, 1).abandon(),
@@ -119,7 +122,7 @@ test('legal games hold', () => {
     })(),
     players: new Writer([ada, ada, ada]).move().move().undo(1, 2).resign(first).abandon(),
     'an open seat': new Writer([open]).abandon(),
-    'moves of bots in a game that counts': (() => {
+    'moves of bots in a ranked game': (() => {
       const game = new Writer([ada, bot, bot], 0, { ranked: true });
       for (let i = 0; i < 6; i++)
         game.move(undefined, { byBot: !!game.board.turn, clock: undefined });
@@ -135,6 +138,12 @@ test('legal games hold', () => {
       game.events[1].result.winners = [2, 1, 0];
       return game;
     })(),
+    'an attempt whose time ran out': new Writer([ada], 0, { challengeId: 'c' })
+      .move()
+      .end('TIMED_OUT', { seat: 0, timedOut: {} }),
+    "a bot's attempt": new Writer([bot], 0, { challengeId: 'c', ranked: false })
+      .move(0, { byBot: true })
+      .abandon(),
     'a private game': new Writer([ada], 0, { private: true, ranked: false }).abandon(),
     'a program': new Writer([program], 0, { ranked: false }).abandon(),
   })) {
@@ -142,18 +151,18 @@ test('legal games hold', () => {
   }
 });
 
-/** Each game, the version that is wrong, and what the verifier says of it. */
+/** Each game, the change that makes it illegal, the wrong version, and the verifier's problem. */
 const illegal = {
   'a second creation': [
     new Writer([ada]),
     (g) => g.add({ created: g.events[0].created }),
     2,
-    /begins with created/,
+    /does not fit/,
   ],
   'an event after the end': [new Writer([ada]).abandon(), (g) => g, 3, /after the end/],
   'an older event': [new Writer([ada]).at(5), (g) => g.move().at(4).move(), 3, /older/],
   'a move of no seat': [new Writer([ada]), (g) => g.add({ moved: {} }), 2, /seat/],
-  'a seat that is not there': [
+  'a seat that does not exist': [
     new Writer([ada]),
     (g) => g.add({ seat: 1, resigned: {} }),
     2,
@@ -165,17 +174,17 @@ const illegal = {
     2,
     /seat/,
   ],
-  'a move before all have come': [
+  'a move before all players have joined': [
     new Writer([open]),
     (g) => g.add({ seat: 0, moved: {} }),
     2,
-    /waits/,
+    /is waiting/,
   ],
   'a join without a player': [
     new Writer([open]),
     (g) => g.add({ seat: 0, joined: { seat: {} } }),
     2,
-    /no player/,
+    /cannot be joined/,
   ],
   'a join of a taken seat': [
     new Writer([ada, bob, ada]),
@@ -195,7 +204,7 @@ const illegal = {
     2,
     /turn/,
   ],
-  'a move of a bot that is none by a bot': [
+  'a move for a bot without byBot': [
     new Writer([0, 1, 2].map((i) => (i === first ? bot : ada))),
     (g) => g.move(),
     2,
@@ -207,29 +216,34 @@ const illegal = {
     2,
     /illegal/,
   ],
-  'an undo in a game of two': [new Writer([ada, bob, ada]), (g) => g.move().undo(0, 1), 3, /undo/],
-  "an undo of a bot's": [
+  'an undo in a game with two players': [
+    new Writer([ada, bob, ada]),
+    (g) => g.move().undo(0, 1),
+    3,
+    /undone/,
+  ],
+  "an undo of a bot's move": [
     new Writer([bot, ada, ada]),
     (g) => {
       g.move(undefined, { byBot: true });
       g.undo(0, 1);
     },
     3,
-    /undo/,
+    /undone/,
   ],
   'an undo to itself': [
     new Writer([ada]),
     (g) => g.move().add({ seat: 0, undone: { toVersion: 3 } }),
     3,
-    /undo/,
+    /undone/,
   ],
   'an undo to version 0': [
     new Writer([ada]),
     (g) => g.move().add({ seat: 0, undone: {} }),
     3,
-    /undo/,
+    /undone/,
   ],
-  'an undo to a game that waits': [
+  'an undo to a waiting game': [
     new Writer([open]),
     (g) => {
       g.waiting = false;
@@ -237,31 +251,43 @@ const illegal = {
       g.undo(0, 1);
     },
     3,
-    /undo/,
+    /undone/,
   ],
   'a second resignation': [
     new Writer([ada, ada, ada]),
     (g) => g.resign((first + 1) % 3).resign((first + 1) % 3),
     3,
-    /resigned before/,
+    /already resigned/,
   ],
   'a time-out before its time': [
     new Writer([ada], 10),
     (g) => g.at(9).end('TIMED_OUT', { seat: 0, timedOut: {} }),
     2,
-    /no clock/,
+    /not run out of time/,
   ],
   'a time-out without a clock': [
     new Writer([ada]),
     (g) => g.at(9).end('TIMED_OUT', { seat: 0, timedOut: {} }),
     2,
-    /no clock/,
+    /not run out of time/,
   ],
   'a time-out of another seat': [
     new Writer([ada, ada, ada], 10),
     (g) => g.at(10).add({ seat: (first + 1) % 3, timedOut: { standIn: 'greedy' } }),
     2,
-    /no clock/,
+    /not run out of time/,
+  ],
+  'an undo in an attempt': [
+    new Writer([ada], 0, { challengeId: 'c' }),
+    (g) => g.move().undo(0, 1),
+    3,
+    /undone/,
+  ],
+  'a time-out of an attempt with a stand-in': [
+    new Writer([ada], 0, { challengeId: 'c' }),
+    (g) => g.add({ seat: 0, timedOut: { standIn: 'greedy' } }),
+    2,
+    /stand-in/,
   ],
   'a time-out without a stand-in': [
     new Writer([ada, ada, ada], 10),
@@ -275,40 +301,40 @@ const illegal = {
     2,
     /stand-in/,
   ],
-  'an extended clock that does not run': [
+  'an extension of a clock that is not running': [
     new Writer([ada]),
     (g) => g.add({ seat: 0, clockExtended: { by: '5s' } }),
     2,
-    /no clock/,
+    /no clock to extend/,
   ],
-  'an extension of nothing': [
+  'an extension of 0 s': [
     new Writer([ada], 10),
     (g) => g.add({ seat: 0, clockExtended: { by: '0s' } }),
     2,
-    /no clock/,
+    /no clock to extend/,
   ],
-  'a clock that starts anew': [
+  'a clock that restarts': [
     new Writer([ada, ada, ada], 10),
     (g) => g.at(5).add({ seat: (first + 1) % 3, resigned: {} }, true),
     2,
     /turnDeadline/,
   ],
-  'a move by a program that counts': [
+  'a ranked game with a move by a program': [
     new Writer([ada]),
     (g) => g.move(0, { byBot: true }),
     2,
     /ranked/,
   ],
-  'an undo that counts': [new Writer([ada]), (g) => g.move().undo(0, 1, true), 3, /ranked/],
-  'a private game that counts': [new Writer([ada], 0, { private: true }), (g) => g, 1, /ranked/],
-  'a program that counts': [new Writer([program]), (g) => g, 1, /ranked/],
-  'a random bot in a game that counts': [
+  'a ranked game with an undo': [new Writer([ada]), (g) => g.move().undo(0, 1, true), 3, /ranked/],
+  'a ranked private game': [new Writer([ada], 0, { private: true }), (g) => g, 1, /ranked/],
+  'a ranked game of a program': [new Writer([program]), (g) => g, 1, /ranked/],
+  'a random bot in a ranked game': [
     new Writer([ada, bot, { bot: 'random' }], 0, { ranked: true }),
     (g) => g,
     1,
     /ranked/,
   ],
-  'a game of bots that counts': [
+  'a ranked game of bots': [
     new Writer([bot, bot, bot], 0, { ranked: true }),
     (g) => g,
     1,
@@ -328,7 +354,7 @@ const illegal = {
     1,
     /seed is invalid/,
   ],
-  'a turn that is left out': [
+  'a missing turn': [
     new Writer([ada]),
     (g) => {
       g.events[0].position.turn = undefined;
@@ -378,7 +404,7 @@ const illegal = {
 test('a game without an id', () => {
   const game = new Writer([ada]).abandon();
   for (const event of game.events) event.gameId = '../../../etc/passwd';
-  assert.match(held(game).problem, /no id/);
+  assert.match(held(game).problem, /id is invalid/);
 });
 
 for (const [name, [game, spoil, version, problem]] of Object.entries(illegal)) {

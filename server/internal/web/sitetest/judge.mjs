@@ -2,8 +2,9 @@
 //
 //   node judge.mjs FILE
 //
-// The file is [{"events": [...], "changed": [{"at": 3, "event": {...}}, ...]}, ...]. The verdict
-// on the events comes first, then that on each transcript that differs from it in one event.
+// The file is [{"events": [...], "changed": [{"at": 3, "event": {...}}, ...]}, ...]. For each
+// item, the first verdict is for the events, and the others are for the transcripts with one
+// event changed.
 
 import { readFileSync } from 'node:fs';
 import { verifyTranscript } from './transcript.mjs';

@@ -3,7 +3,7 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { hmac, sha256 } from '../site/sha256.js';
 
-test('SHA-256 and HMAC are those of Node for every length', () => {
+test('SHA-256 and HMAC match those of Node for every length', () => {
   for (let length = 0; length < 200; length++) {
     const message = randomBytes(length);
     const key = randomBytes(length % 65);

@@ -1,5 +1,6 @@
-// Package sitetest_test checks the page's JavaScript with Node: its rules against the
-// vectors of docs/verify.md, and its verifier against the one of the programs.
+// Package sitetest_test tests the page's JavaScript with Node. It checks the rules against
+// the test vectors in docs/verify.md, and the verifier and the wording against the Go
+// programs.
 package sitetest_test
 
 import (
@@ -36,8 +37,8 @@ func TestMain(m *testing.M) { testmain.Run(m) }
 
 const site = "../site"
 
-// TestSite_NoMarkupFromText keeps names of players and other texts from becoming HTML or
-// code.
+// TestSite_NoMarkupFromText checks that players' names and other strings are never
+// interpreted as HTML or code.
 func TestSite_NoMarkupFromText(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(site, "*.js"))
@@ -50,7 +51,7 @@ func TestSite_NoMarkupFromText(t *testing.T) {
 	}
 }
 
-// node runs a script and returns its output.
+// node runs a script with Node and returns the script's output.
 func node(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	if testing.Short() {
@@ -83,7 +84,7 @@ func TestModules(t *testing.T) {
 	t.Log(regexp.MustCompile(`(?m)^# (pass|fail|skipped) .*|.* ms$`).FindAllString(out, -1))
 }
 
-// verdict is what the page says of a transcript.
+// verdict is the result of the page's verifier for a transcript.
 type verdict struct {
 	OK      bool
 	Version int32
@@ -95,34 +96,43 @@ type verdict struct {
 	}
 }
 
-// change replaces an event of a transcript.
+// change replaces one event of a transcript.
 type change struct {
 	At    int             `json:"at"`
 	Event json.RawMessage `json:"event"`
 }
 
-// judged is what judge.mjs reads: a transcript, and events to replace one by one.
+// judged is an item in judge.mjs's input: a transcript, along with changes to single
+// events.
 type judged struct {
 	Events  []json.RawMessage `json:"events"`
 	Changed []change          `json:"changed"`
 }
 
-// judge has the page verify transcripts, each as it is and with each of its changes.
-func judge(t *testing.T, transcripts ...judged) []verdict {
+// run runs a script and returns the lines of JSON that the script prints. It passes the
+// script a file that contains input as JSON.
+func run[T any](t *testing.T, script string, input any) []T {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "transcripts.json")
-	b, err := json.Marshal(transcripts)
+	file := filepath.Join(t.TempDir(), "input.json")
+	b, err := json.Marshal(input)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(file, b, 0o600))
-	out, err := node(t, "judge.mjs", file)
+	out, err := node(t, script, file)
 	require.NoError(t, err)
-	var said []verdict
+	var said []T
 	for lines := bufio.NewScanner(strings.NewReader(out)); lines.Scan(); {
-		var v verdict
+		var v T
 		require.NoError(t, json.Unmarshal(lines.Bytes(), &v), lines.Text())
 		said = append(said, v)
 	}
 	return said
+}
+
+// judge verifies transcripts with the page's verifier: each transcript first as it is, and
+// then with each of its changes.
+func judge(t *testing.T, transcripts ...judged) []verdict {
+	t.Helper()
+	return run[verdict](t, "judge.mjs", transcripts)
 }
 
 func encode(t *testing.T, options protojson.MarshalOptions, events ...*pb.Event) []json.RawMessage {
@@ -136,7 +146,7 @@ func encode(t *testing.T, options protojson.MarshalOptions, events ...*pb.Event)
 	return encoded
 }
 
-// programs returns what the programs say of a transcript.
+// programs returns the Go verifier's result for a transcript.
 func programs(events []*pb.Event) (verify.Report, error) {
 	return verify.Transcript(func(yield func(*pb.Event, error) bool) {
 		for _, e := range events {
@@ -147,7 +157,8 @@ func programs(events []*pb.Event) (verify.Report, error) {
 	})
 }
 
-// life returns a game of a number of events.
+// life returns the transcript of a random game with at least fewest and at most most
+// events.
 func life(t *testing.T, variant string, random *rand.Rand, fewest, most int) []*pb.Event {
 	t.Helper()
 	for {
@@ -157,7 +168,8 @@ func life(t *testing.T, variant string, random *rand.Rand, fewest, most int) []*
 	}
 }
 
-// TestVerifier_Games makes games in which everything happens that may.
+// TestVerifier_Games checks that the page accepts valid games, which together contain
+// every kind of event.
 func TestVerifier_Games(t *testing.T) {
 	t.Parallel()
 	var games [][]*pb.Event
@@ -165,7 +177,7 @@ func TestVerifier_Games(t *testing.T) {
 	for _, v := range variants.All() {
 		for n := range uint64(5) {
 			events := transcript.Life(t, v.ID, rand.New(rand.NewPCG(n, 15)))
-			// The server leaves out default values; others may not.
+			// The server omits default values, but other programs may write them.
 			for _, options := range []protojson.MarshalOptions{{}, {EmitUnpopulated: true}} {
 				games, encoded = append(games, events), append(encoded, judged{Events: encode(t, options, events...)})
 			}
@@ -179,7 +191,7 @@ func TestVerifier_Games(t *testing.T) {
 		}
 	}
 	for i := range actions.Fields().Len() {
-		assert.Contains(t, happened, string(actions.Fields().Get(i).Name()), "the games have no such event")
+		assert.Contains(t, happened, string(actions.Fields().Get(i).Name()), "no game has such an event")
 	}
 	said := judge(t, encoded...)
 	require.Len(t, said, len(games))
@@ -194,8 +206,8 @@ func TestVerifier_Games(t *testing.T) {
 	}
 }
 
-// TestVerifier_Altered alters every field of every event, and expects the page to say of
-// each what the programs say.
+// TestVerifier_Altered alters each field of each event in turn, and checks that the page
+// and the Go verifier agree on every altered transcript.
 func TestVerifier_Altered(t *testing.T) {
 	t.Parallel()
 	for _, variant := range []string{"classic", "twos", "tribolo"} {
@@ -206,12 +218,12 @@ func TestVerifier_Altered(t *testing.T) {
 	}
 }
 
-// TestVerifier_Altered_long does the same with longer games.
+// TestVerifier_Altered_long is like TestVerifier_Altered but uses longer games.
 func TestVerifier_Altered_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	games := uint64(3)
-	if process.Race { // Go's verifier takes minutes for them then.
+	if process.Race { // The Go verifier would take minutes for all three games.
 		games = 1
 	}
 	for _, variant := range []string{"classic", "twos", "restless", "tribolo"} {
@@ -254,7 +266,8 @@ func testAltered(t *testing.T, events []*pb.Event) {
 	t.Logf("%d events, %d changes, %d of them wrong", len(events), len(changed), wrong)
 }
 
-// TestVerifier_Reordered leaves out events, repeats and swaps them.
+// TestVerifier_Reordered checks transcripts in which events are missing, repeated or
+// swapped.
 func TestVerifier_Reordered(t *testing.T) {
 	t.Parallel()
 	for _, variant := range []string{"classic", "tribolo"} {

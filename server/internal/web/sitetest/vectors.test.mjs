@@ -1,4 +1,4 @@
-// Recomputes the vectors of docs/verify.md and the playthroughs of every variant.
+// Recomputes the vectors in docs/verify.md and the playthroughs of all variants.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -26,13 +26,13 @@ function start(variant) {
   return rulesOf(variant).start(variant, draws(seed)(1));
 }
 
-/** A board of 2048 in one line. */
+/** Formats a board of 2048 in one line. */
 function oneLine(board) {
   const { columns, tiles } = board.position(true).twenty48;
   return tiles.map((tile, i) => `${i && i % columns === 0 ? '/ ' : ''}${tile || '.'}`).join(' ');
 }
 
-/** A board of Tribolo, with what stands between its cells. */
+/** Formats the rows of a Tribolo board, with a separator between the cells. */
 function rows(board, between) {
   const { cells, columns } = board.position(true).tribolo;
   const owners = ['CELL_STATE_EMPTY', ...tribolo.owners, 'CELL_STATE_WALL'];
@@ -89,7 +89,7 @@ test('slides', () => {
   assert.equal(count, 7);
 });
 
-/** Ensures that the moves of a slide lead from its old tiles to the new ones. */
+/** Checks that the moves of a slide lead from its old tiles to the new ones. */
 function checkMoves(tiles, { tiles: slid, moves }) {
   const got = tiles.map(() => 0);
   for (const { from, to, merged } of moves) {
@@ -155,7 +155,7 @@ test('a game of tribolo', () => {
     board = next;
     const head = `${version.padStart(3)} ${seats[seat].padEnd(5)} ${x},${y} takes`;
     const turn = seats[board.turn] ?? 'nobody';
-    // The order of taken cells is free.
+    // The order of taken cells does not matter.
     const taken = moved.taken.map((cell) => `${cell.x},${cell.y}`).toSorted();
     const want = line.replace(
       /takes (.*);/,
@@ -228,6 +228,6 @@ for (const variant of [...Object.keys(twenty48.variants), 'tribolo']) {
       board = made.board;
       compare(i + 1, made.moved);
     });
-    assert.equal(shown.size, 0, 'all moves that are shown were compared');
+    assert.equal(shown.size, 0, 'all recorded moves were compared');
   });
 }

@@ -1,0 +1,93 @@
+package describe
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// usualVariant is the default variant, which titles omit.
+const usualVariant = "classic"
+
+// Challenge returns the title of a challenge: "Daily 2026-11-21", "Race of 3 min, vt100",
+// "Challenge by ada", "Rematch: beat ada's 12,345". Player names are not sanitized; the caller must
+// do that.
+func Challenge(c *pb.Challenge) string {
+	title := kindWords(c, " by "+c.GetCreator().GetName(),
+		fmt.Sprintf(": beat %s's %s", c.GetTarget().GetPlayer().GetName(), Comma(c.GetTarget().GetScore())))
+	return strings.ToUpper(title[:1]) + title[1:]
+}
+
+// kindWords describes a challenge: "daily 2026-11-21", "race of 3 min, vt100". It appends the
+// parameter by for a link challenge, and the parameter goal for a rematch.
+func kindWords(c *pb.Challenge, by, goal string) string {
+	words := "challenge"
+	switch c.GetKind() {
+	case pb.ChallengeKind_CHALLENGE_KIND_DAILY:
+		words = "daily " + c.GetDate()
+	case pb.ChallengeKind_CHALLENGE_KIND_RACE:
+		words = "race of " + Limit(c.GetLimit().AsDuration())
+	case pb.ChallengeKind_CHALLENGE_KIND_LINK:
+		words += by
+	case pb.ChallengeKind_CHALLENGE_KIND_REMATCH:
+		words = "rematch" + goal
+	}
+	if v := c.GetVariant(); v != usualVariant {
+		words += ", " + v
+	}
+	return words
+}
+
+// Limit formats the exact time limit of an attempt or a race: "3 min", "90 s".
+func Limit(d time.Duration) string {
+	switch {
+	case d >= time.Hour && d%time.Hour == 0:
+		return fmt.Sprintf("%d h", int(d/time.Hour))
+	case d >= time.Minute && d%time.Minute == 0:
+		return fmt.Sprintf("%d min", int(d/time.Minute))
+	default:
+		return fmt.Sprintf("%d s", int(d/time.Second))
+	}
+}
+
+// Place formats the rank of an attempt among all attempts: "3rd of 87". It returns "" if the
+// attempt has no rank.
+func Place(rank, total int32) string {
+	if rank < 1 {
+		return ""
+	}
+	return Ordinal(rank) + " of " + Comma(max(total, rank))
+}
+
+// Ordinal formats a rank: "1st", "1,022nd".
+func Ordinal(n int32) string {
+	last := humanize.Ordinal(int(n))
+	return Comma(n) + last[len(last)-2:]
+}
+
+// Percentile formats the share of the other players that rank lower, as a whole percentage:
+// "better than 93%". It returns "" for the first place, for less than one percent, and if
+// the share is unknown.
+func Percentile(rank, total int32) string {
+	if rank < 2 || total <= rank {
+		return ""
+	}
+	percent := int64(total-rank) * 100 / int64(total-1)
+	if percent == 0 {
+		return ""
+	}
+	return fmt.Sprintf("better than %d%%", percent)
+}
+
+// Streak formats the number of consecutive days on which a player has played the daily game:
+// "5 days in a row". It returns "" for the first day.
+func Streak(days int32) string {
+	if days < 2 {
+		return ""
+	}
+	return Comma(days) + " days in a row"
+}

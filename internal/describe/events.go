@@ -1,0 +1,72 @@
+package describe
+
+import (
+	"fmt"
+	"strings"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Colors lists the names of the seats' colors, by seat.
+var Colors = []string{"blue", "red", "green"}
+
+// Actor names a seat, with its color if the game has several seats: "red greedy". name returns
+// the name to show for a seat's occupant; for the usual names, pass Seat.
+func Actor(g *pb.Game, seat int, name func(*pb.Seat) string) string {
+	switch {
+	case seat < 0 || seat >= len(g.GetSeats()):
+		return "?"
+	case len(g.GetSeats()) > 1 && seat < len(Colors):
+		return strings.TrimSpace(Colors[seat] + " " + name(g.GetSeats()[seat]))
+	default:
+		return name(g.GetSeats()[seat])
+	}
+}
+
+// Winners names the winners of a finished game with several seats. It returns "" for any other
+// game. name has the same meaning as in Actor.
+func Winners(g *pb.Game, name func(*pb.Seat) string) string {
+	if g.GetResult() == nil || len(g.GetSeats()) < 2 {
+		return ""
+	}
+	var names []string
+	for _, w := range g.GetResult().GetWinners() {
+		names = append(names, Actor(g, int(w), name))
+	}
+	switch len(names) {
+	case 0:
+		return "No winner"
+	case 1:
+		return names[0] + " wins"
+	default:
+		return strings.Join(names, " and ") + " share the win"
+	}
+}
+
+// Happened describes what an event did. It returns "" for the creation of the game. name has the
+// same meaning as in Actor.
+func Happened(g *pb.Game, e *pb.Event, name func(*pb.Seat) string) string {
+	seat := int(e.GetSeat())
+	who := Actor(g, seat, name)
+	switch a := e.GetAction().(type) {
+	case *pb.Event_Moved:
+		if c := a.Moved.GetCell(); c != nil {
+			return Colors[max(seat, 0)%len(Colors)] + " " + Cell(c)
+		}
+		return strings.ToLower(strings.TrimPrefix(a.Moved.GetDirection().String(), "DIRECTION_"))
+	case *pb.Event_Joined:
+		return who + " joins"
+	case *pb.Event_Undone:
+		return "undone, back to move " + Comma(e.GetPosition().GetMoveCount())
+	case *pb.Event_Resigned:
+		return who + " resigns"
+	case *pb.Event_TimedOut:
+		return who + " ran out of time"
+	case *pb.Event_ClockExtended:
+		return fmt.Sprintf("%s gets an extra %d s", who, a.ClockExtended.GetBy().GetSeconds())
+	case *pb.Event_Abandoned:
+		return "abandoned"
+	default:
+		return ""
+	}
+}

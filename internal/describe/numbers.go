@@ -1,0 +1,79 @@
+package describe
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Integer is the constraint for the numbers that this package formats.
+type Integer interface{ int | int32 | int64 }
+
+// Comma formats a number with thousands separators.
+func Comma[N Integer](n N) string { return humanize.Comma(int64(n)) }
+
+// Plural formats a count and its noun, which is singular only for 1: "1 move", "1,025 moves".
+func Plural[N Integer](n N, thing string) string {
+	return Comma(n) + " " + english.PluralWord(int(n), thing, "")
+}
+
+// Watching formats the number of watchers of a game.
+func Watching(n int32) string {
+	if n > 0 {
+		return Comma(n) + " watching"
+	}
+	return "no watchers"
+}
+
+// Span formats an approximate duration: "13 min".
+func Span(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", max(int(d.Seconds()), 0))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	default:
+		return fmt.Sprintf("%d days", int(d.Hours()/24))
+	}
+}
+
+// Until formats roughly how long something will take, rounded up: "7 days" until the first of
+// seven days has passed.
+func Until(d time.Duration) string {
+	unit := time.Second
+	switch {
+	case d >= 48*time.Hour:
+		unit = 24 * time.Hour
+	case d >= time.Hour:
+		unit = time.Hour
+	case d >= time.Minute:
+		unit = time.Minute
+	}
+	return Span((d + unit - 1).Truncate(unit))
+}
+
+// Ago formats roughly how long ago something happened.
+func Ago(d time.Duration) string {
+	if d < 2*time.Second {
+		return "just now"
+	}
+	return Span(d) + " ago"
+}
+
+// Column returns the label of a Tribolo column: 0–9, then letters.
+func Column(x int32) string {
+	const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
+	if x < 0 || int(x) >= len(digits) {
+		return "?"
+	}
+	return digits[x : x+1]
+}
+
+// Cell formats a cell as the Tribolo board labels it: "c,4" is column 12, row 4.
+func Cell(c *pb.Cell) string { return fmt.Sprintf("%s,%d", Column(c.GetX()), c.GetY()) }

@@ -1,0 +1,134 @@
+package challenge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/leaderboard"
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// KeptUntil returns the expiry time of an attempt's challenge, or zero if the challenge no
+// longer exists.
+func (s *Challenges) KeptUntil(ctx context.Context, attempt *replay.State) (time.Time, error) {
+	c, err := s.Remembered(ctx, attempt.Attempt.ChallengeID)
+	if errors.Is(err, ErrNotFound) {
+		return time.Time{}, nil
+	} else if err != nil {
+		return time.Time{}, err
+	}
+	return c.expires, nil
+}
+
+// Window returns the period during which the attempt's player may play. If fresh is set, Window
+// reads the challenge from the store; otherwise it may use a cached copy. The error is
+// replay.ErrNotStarted if the race has not started, replay.ErrGameOver if the player left the
+// roster before the start, and store.ErrUnsettled while it is unknown whether an outage
+// postpones the close of a race.
+func (s *Challenges) Window(ctx context.Context, attempt *replay.State, fresh bool) (from, to time.Time, err error) {
+	c, ok := s.known.Get(attempt.Attempt.ChallengeID)
+	if !ok || fresh || c.OpenTime.IsZero() {
+		var now time.Time
+		if c, now, err = s.Get(ctx, attempt.Attempt.ChallengeID); err != nil {
+			return from, to, err
+		}
+		if c.Status(now) == Closed && !c.Final() {
+			// Do not report that the game is over if it may continue.
+			return from, to, fmt.Errorf("the close of race %s is not known yet: %w", c.ID, store.ErrUnsettled)
+		}
+	}
+	if c.OpenTime.IsZero() {
+		return from, to, replay.ErrNotStarted
+	}
+	if !c.Has(attempt.ID) {
+		return from, to, replay.ErrGameOver
+	}
+	return c.OpenTime, c.Deadline(attempt.CreateTime), nil
+}
+
+// Record records the results of a finished game on the leaderboards or in the standings where
+// they count. It is idempotent.
+func (s *Challenges) Record(ctx context.Context, boards *leaderboard.Boards, final *replay.State) error {
+	for _, result := range leaderboard.ResultsOf(final) {
+		if result.ChallengeID == "" {
+			if err := boards.Record(ctx, result); err != nil {
+				return err
+			}
+			continue
+		}
+		c, err := s.Remembered(ctx, result.ChallengeID)
+		if errors.Is(err, ErrNotFound) {
+			continue // The challenge has expired.
+		} else if err != nil {
+			return err
+		}
+		// Boards expire at whole seconds, so round up.
+		if err := boards.RecordChallenge(ctx, result, c.expires.Truncate(time.Second).Add(time.Second)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Hidden returns nil if the player may read the attempt, or else a *HiddenError or
+// *NotOpenError. playerID is empty for anonymous callers. If the challenge no longer
+// exists, players may still read attempts at rematches and their own attempts at daily
+// games and links; for all other attempts, the error is ErrNotFound.
+func (s *Challenges) Hidden(ctx context.Context, attempt *replay.State, playerID string) error {
+	own := len(attempt.SeatsOf(playerID)) > 0
+	kind := attempt.Attempt.Kind
+	if kind == replay.Rematch || own && kind != replay.Race {
+		return nil
+	}
+	if c, ok := s.known.Get(attempt.Attempt.ChallengeID); ok {
+		if c.final {
+			return nil
+		}
+		if kind == replay.Race && !c.OpenTime.IsZero() && !attempt.UpdateTime.Before(c.OpenTime) {
+			return nil // The race has opened, because the attempt has a move or is over.
+		}
+	}
+	c, now, err := s.Get(ctx, attempt.Attempt.ChallengeID)
+	if err != nil {
+		return err
+	}
+	switch status := c.Status(now); {
+	case status == Closed, kind == replay.Race && status == Open:
+		return nil
+	case kind == replay.Race:
+		return &NotOpenError{ChallengeID: c.ID, At: c.OpenTime}
+	case playerID == "":
+		return &HiddenError{ChallengeID: c.ID, Until: c.CloseTime}
+	}
+	heads, err := s.Log.Heads(ctx, []string{AttemptID(c.ID, playerID)})
+	if err != nil {
+		return err
+	}
+	if own := heads[0].State; own != nil && own.Status == replay.Finished {
+		return nil
+	}
+	return &HiddenError{ChallengeID: c.ID, Until: c.CloseTime}
+}
+
+// Seed returns the seed of the attempt's challenge if the challenge is closed or a rematch,
+// or else the zero seed. The seed of a race stays hidden until it is known that outages
+// cannot postpone its close.
+func (s *Challenges) Seed(ctx context.Context, attempt *replay.State) (game.Seed, error) {
+	// Avoid reading the store, because all watchers of an attempt may request the seed when
+	// it ends.
+	if c, ok := s.known.Get(attempt.Attempt.ChallengeID); ok && (c.final || c.Kind == replay.Rematch) {
+		return c.Seed, nil
+	}
+	c, now, err := s.Get(ctx, attempt.Attempt.ChallengeID)
+	if err != nil {
+		if errors.Is(err, ErrNotFound) {
+			err = nil
+		}
+		return game.Seed{}, err
+	}
+	return c.Revealed(now), nil
+}

@@ -1,0 +1,144 @@
+package challenge_test
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/server/internal/challenge"
+	"github.com/gridstand/gridstand/server/internal/leaderboard"
+	"github.com/gridstand/gridstand/server/internal/page"
+)
+
+// Ensure that storing the result of an attempt at a race does not read outages, which would
+// send a heartbeat within the transaction of the attempt's last entry.
+func TestKeptUntil(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		race := w.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
+		_, err := w.Join(t.Context(), race.ID, bob.ID, challenge.Entrant{Player: bob})
+		require.NoError(t, err)
+		race, err = w.Start(t.Context(), race.ID, nothing, nothing)
+		require.NoError(t, err)
+		final := w.resign(w.attempt(race, bob)).State
+		w.forward(challenge.Countdown + time.Minute + time.Second)
+		other := w.server()
+		other.Outages = nil
+		until, err := other.KeptUntil(t.Context(), final)
+		require.NoError(t, err)
+		assert.Equal(t, race.CloseTime.Add(other.Keep), until)
+		require.NoError(t, other.Record(t.Context(), nil, final))
+		w.forward(other.Keep)
+		until, err = other.KeptUntil(t.Context(), final)
+		require.NoError(t, err)
+		assert.Zero(t, until, "the challenge has expired")
+	})
+}
+
+// Ensure that the challenge's kind, the time and the reader determine whether an attempt is
+// hidden.
+func TestHidden(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []replay.ChallengeKind{replay.Daily, replay.Race, replay.Link, replay.Rematch} {
+		each(t, func(t *testing.T, w *world) {
+			ctx := t.Context()
+			var c *challenge.Challenge
+			if kind == replay.Daily {
+				var err error
+				c, _, _, err = w.Daily(ctx, "classic", "")
+				require.NoError(t, err)
+			} else {
+				c = w.create(challenge.Challenge{Kind: kind, Limit: time.Minute})
+			}
+			var notOpen *challenge.NotOpenError
+			var hidden *challenge.HiddenError
+			anns := w.attempt(c, ann)
+			check := func(when string, own, others, finished, anonymous any) {
+				for who, want := range map[string]any{ann.ID: own, eve.ID: others, bob.ID: finished, "": anonymous} {
+					for _, s := range []*challenge.Challenges{w.Challenges, w.server()} {
+						err := s.Hidden(ctx, anns.State, who)
+						if want == nil {
+							assert.NoError(t, err, "%d %s: %q", kind, when, who)
+						} else {
+							assert.ErrorAs(t, err, want, "%d %s: %q", kind, when, who)
+						}
+					}
+				}
+			}
+			if kind == replay.Race {
+				check("waiting", &notOpen, &notOpen, &notOpen, &notOpen)
+				_, err := w.Join(ctx, c.ID, bob.ID, challenge.Entrant{Player: bob})
+				require.NoError(t, err)
+				c, err = w.Start(ctx, c.ID, nothing, nothing)
+				require.NoError(t, err)
+				check("counting down", &notOpen, &notOpen, &notOpen, &notOpen)
+				w.forward(challenge.Countdown)
+			}
+			bobs := w.attempt(c, bob)
+			switch kind {
+			case replay.Race, replay.Rematch:
+				check("open", nil, nil, nil, nil)
+			default:
+				check("open", nil, &hidden, &hidden, &hidden)
+				w.resign(bobs)
+				check("bob finished", nil, &hidden, nil, &hidden)
+				anns = w.resign(anns)
+				check("ann finished", nil, &hidden, nil, &hidden)
+				assert.WithinDuration(t, c.CloseTime, hidden.Until, 0)
+			}
+			now := w.now()
+			assert.Equal(t, kind != replay.Rematch, c.Revealed(now).IsZero())
+			w.forward(c.CloseTime.Sub(now) + time.Millisecond)
+			check("closed", nil, nil, nil, nil)
+			seed, err := w.Seed(ctx, anns.State)
+			require.NoError(t, err)
+			assert.Equal(t, c.Seed.Commitment(), seed.Commitment())
+		})
+	}
+}
+
+// Ensure that Identical finds all attempts that share their first 100 moves, and no others.
+func TestIdentical(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		ctx := t.Context()
+		boards := leaderboard.New(w.store.Boards, page.NewTokens(w.store.Secrets), w.now)
+		seed, err := game.SeedFromBytes(bytes.Repeat([]byte{1}, game.SeedSize))
+		require.NoError(t, err)
+		c := w.create(challenge.Challenge{Kind: replay.Link, Seed: seed})
+		// play makes n moves, each the first legal one, except that the move with the index
+		// differs is the second legal one.
+		play := func(name string, n, differs int) string {
+			tip := w.attempt(c, player(name))
+			for i := range n {
+				legal := tip.State.LegalMoves()
+				m := legal[0]
+				if i == differs {
+					m = legal[1]
+				}
+				draft, err := tip.Draft(replay.Entry{Seat: 0, Action: replay.Moved{Move: m}}, time.Time{}, nil)
+				require.NoError(t, err)
+				tip = w.append(draft)
+			}
+			final := w.resign(tip).State
+			require.NoError(t, w.Record(ctx, boards, final))
+			return final.ID
+		}
+		same := []string{play("one", 101, -1), play("two", 100, -1)}
+		slices.Sort(same)
+		play("three", 110, 60)
+		play("four", 99, -1)
+		found, err := w.Identical(ctx, boards, c.ID)
+		require.NoError(t, err)
+		assert.Equal(t, [][]string{same}, found)
+		_, err = w.Identical(ctx, boards, id.New())
+		assert.ErrorIs(t, err, challenge.ErrNotFound)
+	})
+}

@@ -1,0 +1,285 @@
+// Package challenge manages challenges. While a challenge is open, players can play games
+// that share its seed. Each of these games is an attempt. Its id is derived from the
+// challenge and the player, so an account cannot have more than one.
+//
+// A challenge opens and closes at times that are stored with it, and each move is checked
+// against the store's clock, so no server needs to be running at those times. This package
+// also decides what stays hidden until a challenge is closed; see Hidden and Seed.
+package challenge
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/internal/id"
+	challengev1 "github.com/gridstand/gridstand/server/internal/challenge/v1"
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+const (
+	// Countdown is the time between the start of a race and its opening.
+	Countdown = 3 * time.Second
+	// OpenFor is how long links and rematches stay open.
+	OpenFor = 7 * 24 * time.Hour
+	// MaxEntrants is the maximum number of entrants in a race.
+	MaxEntrants = 8
+)
+
+// Status is the stage of a challenge. The values equal those of the API's enum.
+type Status int32
+
+// The stages of a challenge.
+const (
+	Waiting   Status = 1 // a race that has not started
+	Scheduled Status = 2
+	Open      Status = 3
+	Closed    Status = 4
+)
+
+// Challenge describes a group of games that share a seed.
+type Challenge struct {
+	ID   string
+	Kind replay.ChallengeKind
+	// Variant and Revision identify the rules of all attempts.
+	Variant  string
+	Revision int32
+	// Creator is empty for a daily game.
+	Creator replay.Player
+	Seed    game.Seed
+	Private bool
+	// CreateTime, OpenTime and CloseTime have a precision of one millisecond. OpenTime and
+	// CloseTime are zero for a race that has not started.
+	CreateTime, OpenTime, CloseTime time.Time
+	// Limit is the time limit for an attempt, or 0 for no limit. For a race, it is the time
+	// from its opening to its close, unless all attempts are over earlier.
+	Limit time.Duration
+	// Credited is the total time by which outages have postponed the CloseTime of a race.
+	Credited time.Duration
+	// Entrants are the entrants of a race, in the order in which they joined.
+	Entrants []Entrant
+	// Target is the result to beat in a rematch, or nil for other kinds of challenges.
+	Target *Target
+	// Date is the date of a daily game, such as 2026-11-21.
+	Date string
+
+	// startingUntil is the time until which the roster of a race is locked while a server
+	// prepares its start, or zero if it is not locked.
+	startingUntil time.Time
+
+	revision int64 // revision of the stored record, for optimistic locking
+	expires  time.Time
+	// ended is set if a race closed early because all attempts were over.
+	ended bool
+	// final is set if the challenge is known to be closed and, for a race, outages cannot
+	// postpone its close any further.
+	final bool
+}
+
+// Entrant is a participant in a race: a player, or a bot with the given name.
+type Entrant struct {
+	Player replay.Player
+	Bot    string
+	Ready  bool
+	// GameID is the id of the entrant's attempt.
+	GameID string
+}
+
+// Target is the result to beat in a rematch.
+type Target struct {
+	GameID string
+	Player replay.Player
+	Score  int32
+}
+
+// Status returns the stage of the challenge at the given time.
+func (c *Challenge) Status(now time.Time) Status {
+	switch {
+	case c.OpenTime.IsZero():
+		return Waiting
+	case now.Before(c.OpenTime):
+		return Scheduled
+	case now.Before(c.CloseTime):
+		return Open
+	}
+	return Closed
+}
+
+// Deadline returns the time by which an attempt that began at the given time must end, or
+// zero if the challenge is a race that has not started.
+func (c *Challenge) Deadline(began time.Time) time.Time {
+	if c.Kind == replay.Race || c.Limit == 0 {
+		return c.CloseTime
+	}
+	if own := began.Add(c.Limit); own.Before(c.CloseTime) {
+		return own
+	}
+	return c.CloseTime
+}
+
+// Revealed returns the seed if it may be shown at the given time, or else the zero seed.
+func (c *Challenge) Revealed(now time.Time) game.Seed {
+	if c.Kind == replay.Rematch || c.Status(now) == Closed && c.Final() {
+		return c.Seed
+	}
+	return game.Seed{}
+}
+
+// Final reports whether the CloseTime of a closed challenge can no longer change.
+func (c *Challenge) Final() bool { return c.Kind != replay.Race || c.final }
+
+// Embargoed reports whether other players' attempts stay hidden while a challenge of the
+// given kind is open.
+func Embargoed(kind replay.ChallengeKind) bool { return kind == replay.Daily || kind == replay.Link }
+
+// Entrant returns the player's entry on the roster, or nil.
+func (c *Challenge) Entrant(playerID string) *Entrant {
+	i := slices.IndexFunc(c.Entrants, func(e Entrant) bool { return e.Player.ID == playerID && playerID != "" })
+	if i < 0 {
+		return nil
+	}
+	return &c.Entrants[i]
+}
+
+// Has reports whether the attempt with the given id counts. In a race, only the entrants'
+// attempts count.
+func (c *Challenge) Has(gameID string) bool {
+	return c.Kind != replay.Race || slices.ContainsFunc(c.Entrants, func(e Entrant) bool { return e.GameID == gameID })
+}
+
+// DateFormat is the format of Challenge.Date.
+const DateFormat = time.DateOnly
+
+// DailyID returns the id of the daily game for the given variant and date.
+func DailyID(variant, date string) string {
+	return id.Derive([]byte("daily"), []byte(variant), []byte(date))
+}
+
+// AttemptID returns the id of a player's attempt at a challenge.
+func AttemptID(challengeID, playerID string) string {
+	return id.Derive([]byte("attempt"), []byte(challengeID), []byte(playerID))
+}
+
+// Attempt returns the first entry of e's attempt. dayStreak matters only for daily games.
+func (c *Challenge) Attempt(e Entrant, dayStreak int32) replay.Created {
+	seat, creator := replay.Seat{Player: e.Player, Bot: e.Bot}, e.Player
+	if e.Bot != "" {
+		creator = c.Creator
+	}
+	return replay.Created{
+		Variant: c.Variant, Revision: c.Revision, Creator: creator, Seats: []replay.Seat{seat},
+		Commitment: c.Seed.Commitment(),
+		Attempt:    replay.Attempt{ChallengeID: c.ID, Kind: c.Kind, DayStreak: dayStreak},
+	}
+}
+
+// stored returns the challenge in its stored form.
+func (c *Challenge) stored() (store.Challenge, error) {
+	m := &challengev1.Challenge{
+		Kind: uint32(c.Kind), Variant: c.Variant, RulesRevision: c.Revision, Creator: encodePlayer(c.Creator),
+		Seed: c.Seed.SeedBytes(), Private: c.Private, CreateMs: millis(c.CreateTime), OpenMs: millis(c.OpenTime),
+		CloseMs: millis(c.CloseTime), LimitMs: c.Limit.Milliseconds(), CreditedMs: c.Credited.Milliseconds(), Date: c.Date,
+		StartingUntilMs: millis(c.startingUntil), Ended: c.ended,
+	}
+	for _, e := range c.Entrants {
+		m.Entrants = append(m.Entrants, &challengev1.Entrant{Player: encodePlayer(e.Player), Bot: e.Bot, Ready: e.Ready, GameId: e.GameID})
+	}
+	if t := c.Target; t != nil {
+		m.Target = &challengev1.Target{GameId: t.GameID, Player: encodePlayer(t.Player), Score: t.Score}
+	}
+	encoded, err := proto.Marshal(m)
+	return store.Challenge{
+		ID: c.ID, Revision: c.revision, Encoded: encoded, Kind: uint8(c.Kind), Listed: !c.Private && c.Kind != replay.Daily,
+		Created: c.CreateTime, Expires: c.expires,
+	}, err
+}
+
+// decode decodes a challenge that stored returned.
+func decode(s store.Challenge) (*Challenge, error) {
+	var m challengev1.Challenge
+	if err := proto.Unmarshal(s.Encoded, &m); err != nil {
+		return nil, fmt.Errorf("challenge %s: %w", s.ID, err)
+	}
+	seed, err := game.SeedFromBytes(m.GetSeed())
+	if err != nil {
+		return nil, fmt.Errorf("challenge %s: %w", s.ID, err)
+	}
+	c := &Challenge{
+		ID: s.ID, Kind: replay.ChallengeKind(m.GetKind()), Variant: m.GetVariant(), Revision: m.GetRulesRevision(),
+		Creator: decodePlayer(m.GetCreator()), Seed: seed, Private: m.GetPrivate(), CreateTime: timeAt(m.GetCreateMs()),
+		OpenTime: timeAt(m.GetOpenMs()), CloseTime: timeAt(m.GetCloseMs()), Limit: time.Duration(m.GetLimitMs()) * time.Millisecond,
+		Credited: time.Duration(m.GetCreditedMs()) * time.Millisecond, Date: m.GetDate(),
+		startingUntil: timeAt(m.GetStartingUntilMs()), ended: m.GetEnded(), revision: s.Revision, expires: s.Expires,
+	}
+	for _, e := range m.GetEntrants() {
+		c.Entrants = append(c.Entrants, Entrant{Player: decodePlayer(e.GetPlayer()), Bot: e.GetBot(), Ready: e.GetReady(), GameID: e.GetGameId()})
+	}
+	if t := m.GetTarget(); t != nil {
+		c.Target = &Target{GameID: t.GetGameId(), Player: decodePlayer(t.GetPlayer()), Score: t.GetScore()}
+	}
+	return c, nil
+}
+
+func encodePlayer(p replay.Player) *challengev1.Player {
+	if p.ID == "" {
+		return nil
+	}
+	return &challengev1.Player{Id: p.ID, Name: p.Name, Bot: p.Bot}
+}
+
+func decodePlayer(p *challengev1.Player) replay.Player {
+	return replay.Player{ID: p.GetId(), Name: p.GetName(), Bot: p.GetBot()}
+}
+
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func timeAt(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
+// Errors for actions that a challenge does not allow.
+var (
+	ErrNotFound       = errors.New("no such challenge")
+	ErrNoDaily        = errors.New("the variant has no daily game")
+	ErrClosed         = errors.New("the challenge is closed")
+	ErrStarted        = errors.New("the race has started")
+	ErrFull           = errors.New("the race is full")
+	ErrNotCreator     = errors.New("only the creator of the race can do this")
+	ErrNotEntered     = errors.New("the player is not on the roster of the race")
+	ErrTooFewEntrants = errors.New("a race needs two entrants")
+	ErrNotRace        = errors.New("the challenge is not a race")
+)
+
+// NotOpenError means that a challenge is not open yet.
+type NotOpenError struct {
+	// ChallengeID is empty if the challenge is not known.
+	ChallengeID string
+	// At is when the challenge opens, or zero if that is not known.
+	At time.Time
+}
+
+func (e *NotOpenError) Error() string { return "the challenge is not open yet" }
+
+// HiddenError means that an attempt is hidden from the caller until its challenge is closed.
+type HiddenError struct {
+	ChallengeID string
+	// Until is when the challenge closes.
+	Until time.Time
+}
+
+func (e *HiddenError) Error() string {
+	return "this attempt is hidden until its challenge is closed or you have finished your own attempt"
+}

@@ -1,0 +1,197 @@
+package challenge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// Config configures a Challenges. All fields are required, except Outages. Only the methods
+// that depend on whether a race is closed use it: Get, GetAll, Window, Hidden and Seed.
+type Config struct {
+	Store store.Challenges
+	Log   *gamelog.Log
+	// Dailies contains the variants that have a daily game.
+	Dailies []string
+	// Keep is how long a challenge is kept after it has closed. WaitingFor is how long a
+	// race is kept while it waits to be started.
+	Keep, WaitingFor time.Duration
+	// Outages returns the outages that ended after the given time, in order, and the time until
+	// which all outages are known; see heartbeat.Monitor.
+	Outages func(ctx context.Context, since time.Time) (outages []store.Span, known time.Time, err error)
+}
+
+// Challenges manages the challenges in a store. It is safe for concurrent use. Its methods
+// return the errors defined in this package and those of the store and the context.
+type Challenges struct {
+	Config
+	// known caches challenges as they were last read. Except for the times of races, the
+	// fields that decide whether a move is allowed do not change.
+	known *lru.Cache[string, *Challenge]
+
+	followers followers
+}
+
+// maxKnown is the maximum number of cached challenges. A full cache takes about 20 MB.
+const maxKnown = 1 << 14
+
+// New returns a Challenges with the given configuration.
+func New(c Config) *Challenges {
+	known, err := lru.New[string, *Challenge](maxKnown)
+	if err != nil {
+		panic(err) // unreachable: lru.New fails only for a size below 1
+	}
+	return &Challenges{Config: c, known: known}
+}
+
+// Get returns the challenge with the given id and the store's time. If the challenge is a
+// race whose CloseTime has passed, Get first credits outages to it.
+func (s *Challenges) Get(ctx context.Context, challengeID string) (*Challenge, time.Time, error) {
+	return single(s.GetAll(ctx, challengeID))
+}
+
+// GetAll is like Get but reads several challenges. It returns those that exist, in the
+// given order.
+func (s *Challenges) GetAll(ctx context.Context, ids ...string) ([]*Challenge, time.Time, error) {
+	all, now, err := s.readAll(ctx, ids...)
+	if err == nil {
+		all, err = s.settle(ctx, all, now)
+	}
+	return all, now, err
+}
+
+// read returns the stored challenge and the store's time.
+func (s *Challenges) read(ctx context.Context, challengeID string) (*Challenge, time.Time, error) {
+	return single(s.readAll(ctx, challengeID))
+}
+
+// single returns the only challenge in found, or ErrNotFound if found is empty.
+func single(found []*Challenge, now time.Time, err error) (*Challenge, time.Time, error) {
+	switch {
+	case err != nil:
+		return nil, now, err
+	case len(found) == 0:
+		return nil, now, ErrNotFound
+	}
+	return found[0], now, nil
+}
+
+// Remembered is like Get, but may return outdated data, so the caller must only use fields
+// that never change. It does not credit outages to a race. It may return a cached challenge
+// that has expired.
+func (s *Challenges) Remembered(ctx context.Context, challengeID string) (*Challenge, error) {
+	if c, ok := s.known.Get(challengeID); ok && c.Kind != replay.Race {
+		return c, nil
+	}
+	c, _, err := s.read(ctx, challengeID)
+	return c, err
+}
+
+// readAll reads the given challenges from the store. It returns those that exist, in the given
+// order, and the store's time.
+func (s *Challenges) readAll(ctx context.Context, ids ...string) ([]*Challenge, time.Time, error) {
+	stored, now, err := s.Store.Get(ctx, ids...)
+	if err != nil {
+		return nil, now, fmt.Errorf("reading challenges: %w", err)
+	}
+	var all []*Challenge
+	for _, challengeID := range ids {
+		if kept, ok := stored[challengeID]; ok {
+			c, err := decode(kept)
+			if err != nil {
+				return nil, now, err
+			}
+			if before, ok := s.known.Get(c.ID); ok && before.final {
+				c = before
+			} else {
+				c.final = c.Status(now) == Closed && (c.Kind != replay.Race || c.ended)
+			}
+			s.known.Add(c.ID, c)
+			all = append(all, c)
+		}
+	}
+	return all, now, nil
+}
+
+// List returns up to n places after the given one in the list of public challenges, latest
+// first. A kind of 0 means all kinds. Daily games are not listed.
+func (s *Challenges) List(ctx context.Context, kind replay.ChallengeKind, after store.Place, n int) ([]store.Place, error) {
+	places, err := s.Store.List(ctx, uint8(kind), after, n)
+	if err != nil {
+		return nil, fmt.Errorf("listing challenges: %w", err)
+	}
+	return places, nil
+}
+
+// Create creates a race, a link or a rematch at the given time, by the store's clock. It
+// sets the times of the challenge, and adds the creator as the first entrant of a race. If
+// a challenge with the same id exists, Create returns it.
+func (s *Challenges) Create(ctx context.Context, c Challenge, now time.Time) (*Challenge, error) {
+	now = now.UTC().Truncate(time.Millisecond)
+	c.CreateTime = now
+	switch c.Kind {
+	case replay.Race:
+		c.Entrants = []Entrant{{Player: c.Creator, GameID: AttemptID(c.ID, c.Creator.ID)}}
+		c.expires = now.Add(s.WaitingFor)
+	default:
+		c.OpenTime, c.CloseTime = now, now.Add(OpenFor)
+		c.expires = c.CloseTime.Add(s.Keep)
+	}
+	return s.create(ctx, &c)
+}
+
+func (s *Challenges) create(ctx context.Context, c *Challenge) (*Challenge, error) {
+	kept, err := c.stored()
+	if err != nil {
+		return nil, err
+	}
+	if kept, err = s.Store.Create(ctx, kept); err != nil {
+		return nil, fmt.Errorf("creating a challenge: %w", err)
+	}
+	return decode(kept)
+}
+
+// errUnchanged is returned by functions passed to change that do not modify the challenge.
+var errUnchanged = errors.New("unchanged")
+
+// change calls do to modify the challenge, and then stores it. If the stored challenge has
+// changed in the meantime, change retries.
+func (s *Challenges) change(ctx context.Context, challengeID string, do func(c *Challenge, now time.Time) error) (*Challenge, error) {
+	for {
+		known, now, err := s.read(ctx, challengeID)
+		if err != nil {
+			return nil, err
+		}
+		// Copy the cached challenge, because other goroutines may be reading it.
+		c := new(*known)
+		c.Entrants = slices.Clone(known.Entrants)
+		if err := do(c, now); err != nil {
+			if errors.Is(err, errUnchanged) {
+				return c, nil
+			}
+			return nil, err
+		}
+		kept, err := c.stored()
+		if err != nil {
+			return nil, err
+		}
+		err = s.Store.Update(ctx, kept)
+		if err == nil {
+			c.revision++
+			s.known.Add(c.ID, c)
+			s.followers.notify(c.ID)
+			return c, nil
+		}
+		if !errors.Is(err, store.ErrMoved) {
+			return nil, fmt.Errorf("changing a challenge: %w", err)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package challenge
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/game/variants"
+)
+
+// Daily returns the daily game for the given variant and date, and the next day's if it exists.
+// An empty date means today. If necessary, Daily creates today's and tomorrow's games.
+func (s *Challenges) Daily(ctx context.Context, variant, date string) (c, next *Challenge, now time.Time, err error) {
+	if variant == "" && len(s.Dailies) > 0 {
+		variant = s.Dailies[0]
+	}
+	if !slices.Contains(s.Dailies, variant) {
+		return nil, nil, now, ErrNoDaily
+	}
+	// Get the store's time first, because the store's clock determines today's date.
+	if _, now, err = s.readAll(ctx); err != nil {
+		return nil, nil, now, err
+	}
+	today := now.UTC().Truncate(24 * time.Hour)
+	day := today
+	if date != "" {
+		if day, err = time.Parse(DateFormat, date); err != nil {
+			return nil, nil, now, ErrNotFound
+		}
+	}
+	c, next, err = s.dailies(ctx, variant, day, today, now)
+	if err == nil && c == nil {
+		err = ErrNotFound
+	}
+	return c, next, now, err
+}
+
+// dailies returns the daily games for the given day and the day after, or nil for a game that
+// does not exist. It creates today's and tomorrow's if necessary.
+func (s *Challenges) dailies(ctx context.Context, variant string, day, today, now time.Time) (c, next *Challenge, err error) {
+	days := [2]time.Time{day, day.AddDate(0, 0, 1)}
+	var ids [2]string
+	for i, d := range days {
+		ids[i] = DailyID(variant, d.Format(DateFormat))
+	}
+	found, _, err := s.readAll(ctx, ids[:]...)
+	if err != nil {
+		return nil, nil, err
+	}
+	var both [2]*Challenge
+	for i, d := range days {
+		if n := slices.IndexFunc(found, func(c *Challenge) bool { return c.ID == ids[i] }); n >= 0 {
+			both[i] = found[n]
+		} else if !d.Before(today) && !d.After(today.AddDate(0, 0, 1)) {
+			if both[i], err = s.createDaily(ctx, variant, d, now); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	return both[0], both[1], nil
+}
+
+// createDaily creates the daily game for the given variant and day.
+func (s *Challenges) createDaily(ctx context.Context, variant string, day, now time.Time) (*Challenge, error) {
+	rules, ok := variants.Current(variant)
+	if !ok {
+		return nil, ErrNotFound
+	}
+	date, end := day.Format(DateFormat), day.AddDate(0, 0, 1)
+	return s.create(ctx, &Challenge{
+		ID: DailyID(variant, date), Kind: replay.Daily, Variant: variant, Revision: rules.Revision, Seed: game.NewSeed(),
+		CreateTime: now, OpenTime: day, CloseTime: end, Date: date, expires: end.Add(s.Keep),
+	})
+}
+
+// DayStreak returns the streak of a player who begins the given daily game: the streak of the
+// previous day's attempt plus one.
+func (s *Challenges) DayStreak(ctx context.Context, c *Challenge, playerID string) (int32, error) {
+	before := AttemptID(DailyID(c.Variant, c.OpenTime.AddDate(0, 0, -1).Format(DateFormat)), playerID)
+	heads, err := s.Log.Heads(ctx, []string{before})
+	if err != nil || heads[0].State == nil {
+		return 1, err
+	}
+	return heads[0].State.Attempt.DayStreak + 1, nil
+}

@@ -1,0 +1,47 @@
+package challenge
+
+import "sync"
+
+// followers contains the channels to notify when a challenge changes.
+type followers struct {
+	mu  sync.Mutex
+	all map[string][]chan<- struct{} // by challenge id
+}
+
+// Follow sends to changed after each change that this Challenges makes to the challenge,
+// until stop is called. If the channel is full, it drops the notification instead of
+// blocking. Changes made by other servers are not reported.
+func (s *Challenges) Follow(challengeID string, changed chan<- struct{}) (stop func()) {
+	f := &s.followers
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.all == nil {
+		f.all = map[string][]chan<- struct{}{}
+	}
+	f.all[challengeID] = append(f.all[challengeID], changed)
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		var rest []chan<- struct{}
+		for _, other := range f.all[challengeID] {
+			if other != changed {
+				rest = append(rest, other)
+			}
+		}
+		if f.all[challengeID] = rest; rest == nil {
+			delete(f.all, challengeID)
+		}
+	}
+}
+
+// notify tells the challenge's followers that it has changed.
+func (f *followers) notify(challengeID string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, changed := range f.all[challengeID] {
+		select {
+		case changed <- struct{}{}:
+		default:
+		}
+	}
+}

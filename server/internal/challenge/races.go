@@ -1,0 +1,240 @@
+package challenge
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// Join adds an entrant to the roster of a race, or updates whether a player is ready. by is the
+// caller's id. Only the creator may add bots; the entrant then contains the id of the bot's
+// game.
+func (s *Challenges) Join(ctx context.Context, challengeID, by string, e Entrant) (*Challenge, error) {
+	return s.change(ctx, challengeID, func(c *Challenge, now time.Time) error {
+		switch {
+		case c.Kind != replay.Race:
+			return ErrNotRace
+		case e.Bot != "" && c.Creator.ID != by:
+			return ErrNotCreator
+		}
+		if own := c.Entrant(e.Player.ID); own != nil {
+			if own.Ready == e.Ready || c.locked(now) {
+				return errUnchanged
+			}
+			own.Ready = e.Ready
+			return nil
+		}
+		switch {
+		case c.Has(e.GameID):
+			return errUnchanged // An earlier call has already added the bot.
+		case c.locked(now):
+			return ErrStarted
+		case len(c.Entrants) >= MaxEntrants:
+			return ErrFull
+		}
+		if e.Bot != "" {
+			e.Ready = true
+		} else {
+			e.GameID = AttemptID(c.ID, e.Player.ID)
+		}
+		c.Entrants = append(c.Entrants, e)
+		return nil
+	})
+}
+
+// Leave removes the caller from the roster of a race or, if botGameID is not empty, the bot
+// with that game.
+func (s *Challenges) Leave(ctx context.Context, challengeID, by, botGameID string) (*Challenge, error) {
+	return s.change(ctx, challengeID, func(c *Challenge, now time.Time) error {
+		i := slices.IndexFunc(c.Entrants, func(e Entrant) bool {
+			if botGameID != "" {
+				return e.Bot != "" && e.GameID == botGameID
+			}
+			return e.Player.ID == by
+		})
+		switch {
+		case c.Kind != replay.Race:
+			return ErrNotRace
+		case botGameID != "" && c.Creator.ID != by:
+			return ErrNotCreator
+		case i < 0:
+			return errUnchanged
+		case c.locked(now):
+			return ErrStarted
+		}
+		c.Entrants = slices.Delete(c.Entrants, i, i+1)
+		return nil
+	})
+}
+
+// startingFor is how long the roster of a race stays locked if the server that is preparing the
+// start dies.
+const startingFor = 5 * time.Second
+
+// locked reports whether the roster of a race is locked, permanently or temporarily.
+func (c *Challenge) locked(now time.Time) bool {
+	return !c.OpenTime.IsZero() || now.Before(c.startingUntil)
+}
+
+// Start starts the countdown of a race. It first calls may. If may returns nil, Start locks
+// the roster, so that players who join and leave do not delay the start. It then calls
+// prepare to create everything that must exist when the race opens. Start returns the
+// errors of both functions. If the race has already started, Start returns it unchanged.
+func (s *Challenges) Start(ctx context.Context, challengeID string, may, prepare func(*Challenge) error) (*Challenge, error) {
+	locked, err := s.change(ctx, challengeID, func(c *Challenge, now time.Time) error {
+		switch {
+		case c.Kind != replay.Race:
+			return ErrNotRace
+		case !c.OpenTime.IsZero():
+			return errUnchanged
+		case len(c.Entrants) < 2:
+			return ErrTooFewEntrants
+		}
+		c.startingUntil = now.Add(startingFor)
+		return may(c)
+	})
+	if err != nil || !locked.OpenTime.IsZero() {
+		return locked, err
+	}
+	if err := prepare(locked); err != nil {
+		return nil, err
+	}
+	started, err := s.change(ctx, challengeID, func(c *Challenge, now time.Time) error {
+		if !c.OpenTime.IsZero() || !slices.Equal(c.Entrants, locked.Entrants) {
+			return errUnchanged
+		}
+		c.startingUntil = time.Time{}
+		c.OpenTime = now.UTC().Truncate(time.Millisecond).Add(Countdown)
+		c.CloseTime = c.OpenTime.Add(c.Limit)
+		c.expires = c.CloseTime.Add(s.Keep)
+		return nil
+	})
+	if err == nil && started.OpenTime.IsZero() { // The preparations took so long that the lock expired.
+		return s.Start(ctx, challengeID, may, prepare)
+	}
+	return started, err
+}
+
+// settle postpones the close of each race in all by the duration of the outages that affected
+// it, and returns the updated challenges. It reads the outages only if the CloseTime of a race
+// has passed.
+func (s *Challenges) settle(ctx context.Context, all []*Challenge, now time.Time) ([]*Challenge, error) {
+	var since time.Time
+	unsettled := func(c *Challenge) bool { return c.Status(now) == Closed && !c.Final() }
+	for _, c := range all {
+		if unsettled(c) && (since.IsZero() || c.OpenTime.Before(since)) {
+			since = c.OpenTime
+		}
+	}
+	if since.IsZero() {
+		return all, nil
+	}
+	outages, known, err := s.Outages(ctx, since)
+	if err != nil {
+		return nil, err
+	}
+	var settled []*Challenge
+	for _, c := range all {
+		if unsettled(c) {
+			c, err = s.settleRace(ctx, c, outages, known)
+		}
+		switch {
+		case err == nil:
+			settled = append(settled, c)
+		case errors.Is(err, ErrNotFound):
+			err = nil // The race has expired in the meantime.
+		default:
+			return nil, err
+		}
+	}
+	return settled, nil
+}
+
+// settleRace postpones the close of a race by the duration of the given outages and returns
+// the updated race. The race is final if all outages before its close are known.
+func (s *Challenges) settleRace(ctx context.Context, c *Challenge, outages []store.Span, known time.Time) (_ *Challenge, err error) {
+	if c.lost(outages) > c.Credited {
+		c, err = s.postpone(ctx, c.ID, outages)
+	}
+	if err != nil || known.Before(c.CloseTime) {
+		return c, err
+	}
+	final := *c
+	final.final = true
+	s.known.Add(c.ID, &final)
+	return &final, nil
+}
+
+// postpone postpones the close of a race by the duration of the given outages, minus the time
+// that the race has already been credited.
+func (s *Challenges) postpone(ctx context.Context, challengeID string, outages []store.Span) (*Challenge, error) {
+	return s.change(ctx, challengeID, func(c *Challenge, _ time.Time) error {
+		moved := c.lost(outages) - c.Credited
+		if moved <= 0 || c.ended {
+			return errUnchanged
+		}
+		c.Credited += moved
+		c.CloseTime = c.CloseTime.Add(moved)
+		c.expires = c.expires.Add(moved)
+		return nil
+	})
+}
+
+// CloseIfOver closes the race of a finished attempt early if all attempts are over. It is
+// idempotent, and has no effect for other kinds of challenges.
+func (s *Challenges) CloseIfOver(ctx context.Context, attempt *replay.State) error {
+	if attempt.Attempt.Kind != replay.Race {
+		return nil
+	}
+	c, now, err := s.read(ctx, attempt.Attempt.ChallengeID)
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	if err != nil || c.Status(now) != Open {
+		return err
+	}
+	var ids []string
+	for _, e := range c.Entrants {
+		ids = append(ids, e.GameID)
+	}
+	heads, err := s.Log.Heads(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for _, h := range heads {
+		if h.State == nil || h.State.Status != replay.Finished {
+			return nil
+		}
+	}
+	_, err = s.change(ctx, c.ID, func(c *Challenge, now time.Time) error {
+		if c.Status(now) != Open {
+			return errUnchanged
+		}
+		// Close after the last event, which may have happened in this millisecond.
+		c.CloseTime, c.ended = now.UTC().Truncate(time.Millisecond).Add(time.Millisecond), true
+		return nil
+	})
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// lost returns the total duration of the outages while the race was open. Each outage keeps
+// the race open longer, so outages after the original close may count as well.
+func (c *Challenge) lost(outages []store.Span) (lost time.Duration) {
+	for _, o := range outages {
+		from := o.From
+		if from.Before(c.OpenTime) {
+			from = c.OpenTime
+		}
+		if from.Before(c.OpenTime.Add(c.Limit+lost)) && o.To.After(from) {
+			lost += o.To.Sub(from)
+		}
+	}
+	return lost
+}

@@ -1,0 +1,244 @@
+package challenge_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/server/internal/challenge"
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// Ensure that a race accepts a limited number of entrants, each only once and only before
+// the start, and that it starts only once.
+func TestRace_Roster(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		ctx := t.Context()
+		race := w.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
+		_, status := w.get(race.ID)
+		assert.Equal(t, challenge.Waiting, status)
+		start := func() (*challenge.Challenge, error) {
+			return w.Start(ctx, race.ID, nothing, nothing)
+		}
+		_, err := start()
+		require.ErrorIs(t, err, challenge.ErrTooFewEntrants)
+
+		var group sync.WaitGroup
+		for range 10 {
+			group.Go(func() {
+				_, err := w.server().Join(ctx, race.ID, bob.ID, challenge.Entrant{Player: bob})
+				assert.NoError(t, err)
+			})
+		}
+		group.Wait()
+		_, err = w.Join(ctx, race.ID, bob.ID, challenge.Entrant{Bot: "greedy", GameID: id.New()})
+		require.ErrorIs(t, err, challenge.ErrNotCreator)
+		for range challenge.MaxEntrants - 2 {
+			_, err = w.Join(ctx, race.ID, ann.ID, challenge.Entrant{Bot: "greedy", GameID: id.New()})
+			require.NoError(t, err)
+		}
+		_, err = w.Join(ctx, race.ID, eve.ID, challenge.Entrant{Player: eve})
+		require.ErrorIs(t, err, challenge.ErrFull)
+		full, err := w.Join(ctx, race.ID, bob.ID, challenge.Entrant{Player: bob, Ready: true})
+		require.NoError(t, err)
+		assert.True(t, full.Entrant(bob.ID).Ready)
+		left, err := w.Leave(ctx, race.ID, ann.ID, full.Entrants[2].GameID)
+		require.NoError(t, err)
+		assert.Len(t, left.Entrants, challenge.MaxEntrants-1)
+
+		before := w.now()
+		started, err := start()
+		require.NoError(t, err)
+		assert.WithinRange(t, started.OpenTime, before.Add(challenge.Countdown-time.Millisecond), w.now().Add(challenge.Countdown))
+		assert.Equal(t, time.Minute, started.CloseTime.Sub(started.OpenTime))
+		again, err := start()
+		require.NoError(t, err)
+		assert.Equal(t, started.OpenTime, again.OpenTime)
+		_, err = w.Join(ctx, race.ID, eve.ID, challenge.Entrant{Player: eve})
+		require.ErrorIs(t, err, challenge.ErrStarted)
+		_, err = w.Leave(ctx, race.ID, bob.ID, "")
+		require.ErrorIs(t, err, challenge.ErrStarted)
+	})
+}
+
+// Ensure that the countdown begins only after prepare has returned, however long that
+// takes.
+func TestRace_SlowStart(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		race := w.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
+		_, err := w.Join(t.Context(), race.ID, bob.ID, challenge.Entrant{Player: bob})
+		require.NoError(t, err)
+		prepared := time.Time{}
+		race, err = w.Start(t.Context(), race.ID, nothing, func(*challenge.Challenge) error {
+			w.forward(time.Minute)
+			prepared = w.now()
+			return nil
+		})
+		require.NoError(t, err)
+		assert.False(t, race.OpenTime.Before(prepared.Truncate(time.Millisecond).Add(challenge.Countdown)))
+		assert.Equal(t, race.OpenTime.Add(time.Minute), race.CloseTime)
+	})
+}
+
+// Ensure that each outage postpones the close of a race once, by the outage's duration, and
+// that the seed stays hidden until the close is final.
+func TestRace_Outage(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		race := w.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
+		_, err := w.Join(t.Context(), race.ID, bob.ID, challenge.Entrant{Player: bob})
+		require.NoError(t, err)
+		race, err = w.Start(t.Context(), race.ID, nothing, nothing)
+		require.NoError(t, err)
+		at := func(s int) time.Time { return race.OpenTime.Add(time.Duration(s) * time.Second) }
+		w.forward(challenge.Countdown + time.Minute + time.Second)
+
+		w.known = at(50)
+		c, _ := w.get(race.ID)
+		assert.True(t, c.Revealed(w.now()).IsZero(), "an outage may still postpone the close")
+
+		w.known = time.Time{}
+		// The first outage ended before the race opened. The third began in the time credited
+		// for the second, and the fourth after the close.
+		w.outages = []store.Span{{From: at(-10), To: at(-5)}, {From: at(30), To: at(50)}, {From: at(70), To: at(100)}, {From: at(130), To: at(140)}}
+		for range 3 {
+			c, status := w.get(race.ID)
+			assert.Equal(t, 50*time.Second, c.Credited)
+			assert.Equal(t, at(110), c.CloseTime)
+			assert.Equal(t, challenge.Open, status)
+		}
+		w.forward(time.Minute)
+		for _, s := range []*challenge.Challenges{w.Challenges, w.server()} {
+			c, now, err := s.Get(t.Context(), race.ID)
+			require.NoError(t, err)
+			assert.Equal(t, at(110), c.CloseTime)
+			assert.Equal(t, challenge.Closed, c.Status(now))
+			assert.Equal(t, race.Seed.Commitment(), c.Revealed(now).Commitment())
+		}
+	})
+}
+
+// counting is a store of challenges that counts reads.
+type counting struct {
+	store.Challenges
+	reads int
+}
+
+func (c *counting) Get(ctx context.Context, ids ...string) (map[string]store.Challenge, time.Time, error) {
+	c.reads++
+	return c.Challenges.Get(ctx, ids...)
+}
+
+// Ensure that GetAll returns the same races as Get if outages have postponed or may
+// postpone their close, and that it reads a record again only to postpone a close.
+func TestRace_GetAll(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		race := func() *challenge.Challenge {
+			c := w.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
+			_, err := w.Join(t.Context(), c.ID, bob.ID, challenge.Entrant{Player: bob})
+			require.NoError(t, err)
+			c, err = w.Start(t.Context(), c.ID, nothing, nothing)
+			require.NoError(t, err)
+			return c
+		}
+		over := race()
+		w.forward(2 * time.Minute)
+		postponed, waiting := race(), w.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
+		w.forward(challenge.Countdown + time.Minute)
+		opened := postponed.OpenTime
+		for _, tt := range []struct {
+			name    string
+			outages []store.Span
+			known   time.Time
+			want    challenge.Status
+			final   bool
+			reads   int
+		}{
+			{"an outage may still be found", nil, opened.Add(time.Second), challenge.Closed, false, 1},
+			{"an outage was found", []store.Span{{From: opened.Add(time.Second), To: opened.Add(31 * time.Second)}}, time.Time{}, challenge.Open, false, 2},
+			{"it has been credited", []store.Span{{From: opened.Add(time.Second), To: opened.Add(31 * time.Second)}}, time.Time{}, challenge.Open, false, 1},
+		} {
+			w.outages, w.known = tt.outages, tt.known
+			reader := w.server()
+			counted := &counting{Challenges: reader.Store}
+			reader.Store = counted
+			all, now, err := reader.GetAll(t.Context(), over.ID, id.New(), postponed.ID, waiting.ID)
+			require.NoError(t, err)
+			require.Len(t, all, 3, tt.name)
+			assert.Equal(t, tt.reads, counted.reads, tt.name)
+			for i, want := range []challenge.Status{challenge.Closed, tt.want, challenge.Waiting} {
+				one, status := w.get(all[i].ID)
+				assert.Equal(t, want, status, tt.name)
+				assert.Equal(t, want, all[i].Status(now), tt.name)
+				assert.Equal(t, one.CloseTime, all[i].CloseTime, tt.name)
+			}
+			assert.True(t, all[0].Final(), tt.name)
+			assert.Equal(t, tt.final, all[1].Final(), tt.name)
+		}
+	})
+}
+
+// Ensure that a race closes for good as soon as all attempts are over, even if two servers
+// record the last results at the same time, and that outages no longer postpone the close.
+func TestRace_CloseIfOver(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		ctx := t.Context()
+		race := w.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
+		_, err := w.Join(ctx, race.ID, bob.ID, challenge.Entrant{Player: bob})
+		require.NoError(t, err)
+		left := w.attempt(race, eve) // eve left the roster before the start
+		anns := w.attempt(race, ann)
+		race, err = w.Start(ctx, race.ID, nothing, nothing)
+		require.NoError(t, err)
+		w.forward(challenge.Countdown + time.Second)
+		stays := func(why string, over *replay.State) {
+			t.Helper()
+			require.NoError(t, w.CloseIfOver(ctx, over))
+			c, status := w.get(race.ID)
+			assert.Equal(t, challenge.Open, status, why)
+			assert.Equal(t, race.CloseTime, c.CloseTime, why)
+		}
+		stays("an entrant has no game", w.resign(anns).State)
+		bobs := w.attempt(race, bob)
+		stays("an entrant is playing", w.resign(left).State)
+		last := w.resign(bobs).State
+
+		// The server that appended the last event dies here, and others record the result.
+		before := w.now()
+		var group sync.WaitGroup
+		for range 4 {
+			group.Go(func() { assert.NoError(t, w.server().CloseIfOver(ctx, last)) })
+		}
+		group.Wait()
+		w.forward(time.Millisecond)
+		for _, s := range []*challenge.Challenges{w.Challenges, w.server()} {
+			c, now, err := s.Get(ctx, race.ID)
+			require.NoError(t, err)
+			assert.Equal(t, challenge.Closed, c.Status(now))
+			assert.True(t, c.CloseTime.After(last.UpdateTime), "no event at or after the close")
+			assert.WithinRange(t, c.CloseTime, before.Truncate(time.Millisecond), now)
+			assert.Equal(t, race.Seed.Commitment(), c.Revealed(now).Commitment())
+			race = c
+		}
+		w.outages = []store.Span{{From: race.OpenTime, To: race.OpenTime.Add(time.Hour)}}
+		w.forward(time.Second)
+		require.NoError(t, w.server().CloseIfOver(ctx, last))
+		c, now, err := w.server().Get(ctx, race.ID)
+		require.NoError(t, err)
+		assert.Equal(t, race.CloseTime, c.CloseTime)
+		assert.Equal(t, challenge.Closed, c.Status(now))
+		assert.Zero(t, c.Credited)
+		w.forward(31 * 24 * time.Hour)
+		require.NoError(t, w.server().CloseIfOver(ctx, last), "the race has expired")
+	})
+}

@@ -1,0 +1,107 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/challenge"
+	"github.com/gridstand/gridstand/server/internal/directory"
+	"github.com/gridstand/gridstand/server/internal/match"
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+const (
+	// waitingAttemptEvery is how often an attempt at a race that has not started is
+	// processed, to end the attempt if the race no longer exists.
+	waitingAttemptEvery = time.Minute
+	// dailiesEvery is how often today's and tomorrow's daily games are created if they do
+	// not exist. Requests for daily games also create them.
+	dailiesEvery = 10 * time.Minute
+)
+
+// waitsForOpen reports whether the game is an attempt without moves, which means that its
+// challenge may not be open yet.
+func waitsForOpen(state *replay.State) bool { return state.IsAttempt() && state.Version == 1 }
+
+// Opens schedules an attempt at a race that is about to be started, so that a bot can move as
+// soon as the race opens even if this server dies.
+func (m *Manager) Opens(ctx context.Context, gameID string) error {
+	return m.Scheduler.EnqueueIn(ctx, gameID, challenge.Countdown)
+}
+
+// attemptDue returns when an attempt that has just been created must be processed.
+func (m *Manager) attemptDue(ctx context.Context, state *replay.State) (time.Time, error) {
+	from, to, err := m.Challenges.Window(ctx, state, false)
+	switch {
+	case errors.Is(err, replay.ErrNotStarted):
+		return state.UpdateTime.Add(waitingAttemptEvery), nil
+	case errors.Is(err, replay.ErrGameOver):
+		return state.UpdateTime, nil // The attempt does not count. It is due now, and will be abandoned.
+	case err != nil:
+		return time.Time{}, err
+	case botToMove(state) != "":
+		return from, nil
+	}
+	return to, nil
+}
+
+// advanceAttempt is like advance but handles an attempt that is not over. It ends the
+// attempt if its deadline has passed or if it no longer counts for its challenge, and
+// schedules the bot's move if it is a bot's turn.
+func (m *Manager) advanceAttempt(ctx context.Context, served *match.Match, state *replay.State, job store.Job) (time.Time, error) {
+	call := match.Call{Version: state.Version, Seat: game.NoSeat, Action: replay.Abandoned{}}
+	c, now, err := m.Challenges.Get(ctx, state.Attempt.ChallengeID)
+	switch {
+	case errors.Is(err, challenge.ErrNotFound):
+	case err != nil:
+		return time.Time{}, err
+	case c.OpenTime.IsZero():
+		return now.Add(waitingAttemptEvery), nil // Also keep the attempts of players who left the roster, because they may rejoin.
+	case !c.Has(state.ID):
+	case now.Before(c.OpenTime):
+		return c.OpenTime, m.Directory.Put(ctx, directory.Of(state, served.Watchers()))
+	case now.Before(c.Deadline(state.CreateTime)):
+		if botToMove(state) != "" {
+			m.bots.schedule(state, job.Leased.Sub(state.UpdateTime))
+			return job.Expires, nil
+		}
+		return c.Deadline(state.CreateTime), nil
+	case !c.Final():
+		return job.Leased.Add(expireAgainIn), nil
+	default:
+		call.Seat, call.Action, call.NotBefore = state.Turn(), replay.TimedOut{}, c.Deadline(state.CreateTime)
+	}
+	event, err := served.Do(ctx, call)
+	var conflict *match.VersionConflictError
+	switch {
+	case errors.Is(err, replay.ErrGameOver):
+		return time.Time{}, m.record(ctx, served.State())
+	case errors.As(err, &conflict), errors.Is(err, store.ErrTooEarly):
+		return job.Leased.Add(expireAgainIn), nil // A move arrived in time, or the deadline has not passed. Process the attempt again.
+	case err != nil:
+		return time.Time{}, err
+	}
+	return time.Time{}, m.record(ctx, event.State)
+}
+
+// createDailies creates today's and tomorrow's daily games if they are missing. failed contains
+// the variants for which the previous call failed; createDailies updates it. A single failure
+// is not worth a warning, because the next day's game is created a day in advance.
+func (m *Manager) createDailies(ctx context.Context, failed map[string]bool) {
+	for _, variant := range m.Challenges.Dailies {
+		_, _, _, err := m.Challenges.Daily(ctx, variant, "")
+		switch {
+		case err == nil:
+			delete(failed, variant)
+		case ctx.Err() != nil:
+		case !failed[variant]:
+			failed[variant] = true
+			m.Logger.Debug("cannot create the daily games of today and tomorrow", "variant", variant, "error", err)
+		default:
+			m.Logger.Warn("cannot create the daily games of today and tomorrow; will retry", "id", "daily-not-created", "variant", variant, "error", err)
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package lifecycle
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/server/internal/account"
+	"github.com/gridstand/gridstand/server/internal/challenge"
+	"github.com/gridstand/gridstand/server/internal/directory"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/leaderboard"
+	"github.com/gridstand/gridstand/server/internal/page"
+	"github.com/gridstand/gridstand/server/internal/scheduler"
+	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/sqlite"
+	"github.com/gridstand/gridstand/server/internal/store/storetest"
+)
+
+// readOnly is a store that refuses to create challenges while err is set.
+type readOnly struct {
+	store.Challenges
+	err error
+}
+
+func (r *readOnly) Create(ctx context.Context, c store.Challenge) (store.Challenge, error) {
+	if r.err != nil {
+		return store.Challenge{}, r.err
+	}
+	return r.Challenges.Create(ctx, c)
+}
+
+// Ensure that a server warns if it cannot create the daily games twice in a row, but not
+// after a single failure or when it stops.
+func TestManager_CreateDailies(t *testing.T) {
+	t.Parallel()
+	s := storetest.OnSQLite(t, sqlite.Options{Memory: true})
+	challenges := &readOnly{Challenges: s.Challenges}
+	var logged bytes.Buffer
+	m := &Manager{Config: Config{
+		Logger: slog.New(slog.NewTextHandler(&logged, nil)),
+		Challenges: challenge.New(challenge.Config{
+			Store: challenges, Log: gamelog.New(s.Games), Dailies: []string{"classic", "vt100"}, Keep: time.Hour,
+		}),
+	}}
+	failed := map[string]bool{}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	full := errors.New("the disk is full")
+	for i, tt := range []struct {
+		ctx  context.Context
+		err  error
+		warn int // the expected number of warnings
+	}{
+		{t.Context(), full, 0},
+		{t.Context(), full, 2},
+		{stopped, full, 0},
+		{t.Context(), full, 2},
+		{t.Context(), nil, 0},
+	} {
+		logged.Reset()
+		challenges.err = tt.err
+		m.createDailies(tt.ctx, failed)
+		assert.Equal(t, tt.warn, strings.Count(logged.String(), "level=WARN"), "call %d: %s", i, &logged)
+		assert.Equal(t, tt.warn, strings.Count(logged.String(), "id=daily-not-created"), "call %d", i)
+	}
+	assert.Empty(t, failed)
+	today, _, _, err := m.Challenges.Daily(t.Context(), "vt100", "")
+	require.NoError(t, err)
+	assert.Equal(t, replay.Daily, today.Kind)
+}
+
+// Ensure that a race closes when its last result is recorded, also if the server that stored
+// the result dies before the job is removed and the result is recorded again.
+func TestManager_LastResult(t *testing.T) {
+	t.Parallel()
+	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
+		ctx, logger, tokens, jobs := t.Context(), slog.New(slog.DiscardHandler), page.NewTokens(s.Secrets), &full{Queue: s.Queue}
+		m := New(Config{
+			Exhibitions: s.Exhibitions, Log: gamelog.New(s.Games), Accounts: account.New(s.Accounts, 0),
+			Leaderboard: leaderboard.New(s.Boards, tokens, time.Now), Directory: directory.New(s.Lists, s.Lists, tokens, 0, logger),
+			Challenges: challenge.New(challenge.Config{Store: s.Challenges, Log: gamelog.New(s.Games), Keep: time.Hour, WaitingFor: time.Hour}),
+			Scheduler:  scheduler.New(jobs, logger), Logger: logger, KeepFinished: time.Hour, Recorded: func(*replay.State) {},
+		})
+		now := func() time.Time {
+			now, err := s.Time(ctx)
+			require.NoError(t, err)
+			return now
+		}
+		ann, bob := replay.Player{ID: id.Derive([]byte("ann")), Name: "Ann"}, replay.Player{ID: id.Derive([]byte("bob")), Name: "Bob"}
+		race, err := m.Challenges.Create(ctx, challenge.Challenge{
+			ID: id.New(), Kind: replay.Race, Variant: "classic", Revision: 1, Creator: ann, Seed: game.NewSeed(), Limit: time.Minute,
+		}, now())
+		require.NoError(t, err)
+		_, err = m.Challenges.Join(ctx, race.ID, bob.ID, challenge.Entrant{Player: bob})
+		require.NoError(t, err)
+		may := func(*challenge.Challenge) error { return nil }
+		race, err = m.Challenges.Start(ctx, race.ID, may, may)
+		require.NoError(t, err)
+		forward(challenge.Countdown)
+
+		for i, e := range race.Entrants {
+			require.NoError(t, m.Begin(ctx, e.GameID))
+			draft, err := gamelog.NewGame(e.GameID, race.Attempt(e, 0), race.Seed)
+			require.NoError(t, err)
+			begun, err := m.Log.Append(ctx, draft)
+			require.NoError(t, err)
+			draft, err = begun.Tip.Draft(replay.Entry{Action: replay.Resigned{}}, time.Time{}, nil)
+			require.NoError(t, err)
+			over, err := m.Log.Append(ctx, draft)
+			require.NoError(t, err)
+			if last := i == len(race.Entrants)-1; last {
+				jobs.err = errors.New("killed")
+				require.ErrorIs(t, m.storeResult(ctx, over.Tip.State), jobs.err)
+				jobs.err = nil
+			}
+			require.NoError(t, m.storeResult(ctx, over.Tip.State))
+		}
+		forward(time.Millisecond)
+		closed, at, err := m.Challenges.Get(ctx, race.ID)
+		require.NoError(t, err)
+		assert.Equal(t, challenge.Closed, closed.Status(at))
+		assert.Equal(t, race.Seed.Commitment(), closed.Revealed(at).Commitment())
+		due, err := s.Queue.Due(ctx, -time.Hour, time.Hour, 10)
+		require.NoError(t, err)
+		assert.Empty(t, due)
+	})
+}

@@ -1,0 +1,203 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/internal/id"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/account"
+	"github.com/gridstand/gridstand/server/internal/challenge"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/invalid"
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// show returns a game's state as the caller may see it, or an error if the caller may not
+// see it. A finished attempt at a challenge includes its seed if the seed is public. Every
+// response that contains a game or an event is built from the result of show, revealed or
+// filter.
+func (s *Service) show(ctx context.Context, state *replay.State) (*replay.State, error) {
+	if !state.IsAttempt() {
+		return state, nil
+	}
+	err := s.Challenges.Hidden(ctx, state, caller(ctx).ID)
+	if errors.Is(err, challenge.ErrNotFound) {
+		err = errGameNotFound // The challenge no longer exists, so the server cannot tell who may see the attempt.
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.revealed(ctx, state)
+}
+
+// revealed adds the challenge's seed to the state if it is a finished attempt and its
+// seed is public.
+func (s *Service) revealed(ctx context.Context, state *replay.State) (*replay.State, error) {
+	if !state.IsAttempt() || state.Status != replay.Finished {
+		return state, nil
+	}
+	seed, err := s.Challenges.Seed(ctx, state)
+	if err != nil || seed.IsZero() {
+		return state, err
+	}
+	return state.Reveal(seed), nil
+}
+
+// revealedEvent is like revealed but takes an event.
+func (s *Service) revealedEvent(ctx context.Context, event *replay.Event) (*replay.Event, error) {
+	state, err := s.revealed(ctx, event.State)
+	if err != nil || state == event.State {
+		return event, err
+	}
+	return &replay.Event{Entry: event.Entry, Change: event.Change, State: state}, nil
+}
+
+// checkOpen returns an error for a player's call on their own attempt at a race that has
+// not opened. Without this check, the response to an early move would reveal information
+// about the first board.
+func (s *Service) checkOpen(ctx context.Context, state *replay.State, playerID string) error {
+	if state.Attempt.Kind != replay.Race || state.Version > 1 || len(state.SeatsOf(playerID)) == 0 {
+		return nil
+	}
+	err := s.Challenges.Hidden(ctx, state, playerID)
+	var notOpen *challenge.NotOpenError
+	if errors.As(err, &notOpen) {
+		return notStarted(notOpen)
+	}
+	return err
+}
+
+// challengeID validates a challenge ID.
+func challengeID(given string) (string, error) {
+	switch {
+	case given == "":
+		return "", missing("challenge_id")
+	case !id.Valid(given):
+		return "", challenge.ErrNotFound
+	}
+	return given, nil
+}
+
+// createAttempt returns the caller's attempt at a challenge, creating it if necessary.
+func (s *Service) createAttempt(ctx context.Context, request *pb.CreateGameRequest, by account.Player) (*pb.CreateGameResponse, error) {
+	for field, set := range map[string]bool{
+		"variant": request.GetVariant() != "", "seats": len(request.GetSeats()) > 0, "private": request.GetPrivate(),
+		"turn_limit": request.GetTurnLimit() != nil, "request_id": request.GetRequestId() != "",
+	} {
+		if set {
+			return nil, invalid.Field(field, "must be empty for an attempt at a challenge")
+		}
+	}
+	challengeID, err := challengeID(request.GetChallengeId())
+	if err != nil {
+		return nil, err
+	}
+	c, now, err := s.Challenges.Get(ctx, challengeID)
+	if err != nil {
+		return nil, err
+	}
+	if c.Kind == replay.Race && c.Entrant(by.ID) == nil {
+		return nil, challenge.ErrNotEntered
+	}
+	entrant := challenge.Entrant{Player: replay.Player{ID: by.ID, Name: by.Name, Bot: by.Bot}, GameID: challenge.AttemptID(c.ID, by.ID)}
+	g, err := s.game(ctx, entrant.GameID)
+	if !errors.Is(err, gamelog.ErrNotFound) {
+		return &pb.CreateGameResponse{Game: g}, err
+	}
+	switch c.Status(now) {
+	case challenge.Open:
+	case challenge.Closed:
+		return nil, challenge.ErrClosed
+	default:
+		return nil, &challenge.NotOpenError{ChallengeID: c.ID, At: c.OpenTime}
+	}
+	if err := s.admitGame(ctx, by.ID, entrant.GameID); err != nil {
+		return nil, err
+	}
+	state, err := s.beginAttempt(ctx, c, entrant)
+	if err == nil {
+		err = s.Planner.Plan(ctx, state)
+	}
+	return s.createdGame(ctx, state, err)
+}
+
+// admitGame counts a new game toward the quotas for new games and the limit on the
+// player's open games.
+func (s *Service) admitGame(ctx context.Context, playerID, gameID string) error {
+	if err := s.takeGameQuotas(ctx, playerID); err != nil {
+		return err
+	}
+	return s.reserve(ctx, playerID, gameID)
+}
+
+// beginAttempt creates an entrant's attempt unless it already exists, and schedules it
+// with the Planner. The caller plans its later actions.
+func (s *Service) beginAttempt(ctx context.Context, c *challenge.Challenge, e challenge.Entrant) (*replay.State, error) {
+	var dayStreak int32
+	if c.Kind == replay.Daily {
+		var err error
+		if dayStreak, err = s.Challenges.DayStreak(ctx, c, e.Player.ID); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.Planner.Begin(ctx, e.GameID); err != nil {
+		return nil, err
+	}
+	return s.Hub.Create(ctx, e.GameID, c.Attempt(e, dayStreak), c.Seed)
+}
+
+// listedAttempts returns the attempts in heads that the list may show to the caller, keyed
+// by game ID. As with show, a finished attempt includes its seed if the seed is public.
+func (s *Service) listedAttempts(ctx context.Context, l store.List, heads []gamelog.Head) (map[string]*replay.State, error) {
+	var states []*replay.State
+	var ids []string
+	for _, head := range heads {
+		if state := head.State; state != nil && state.IsAttempt() {
+			states, ids = append(states, state), append(ids, state.Attempt.ChallengeID)
+		}
+	}
+	if len(states) == 0 {
+		return nil, nil
+	}
+	slices.Sort(ids)
+	found, now, err := s.Challenges.GetAll(ctx, slices.Compact(ids)...)
+	if err != nil {
+		return nil, err
+	}
+	challenges := make(map[string]*challenge.Challenge, len(found))
+	for _, c := range found {
+		challenges[c.ID] = c
+	}
+	by := caller(ctx).ID
+	shown := make(map[string]*replay.State, len(states))
+	for _, state := range states {
+		c := challenges[state.Attempt.ChallengeID]
+		if !listsAttempt(l, state, c, now, by) {
+			continue
+		}
+		if c != nil && state.Status == replay.Finished {
+			if seed := c.Revealed(now); !seed.IsZero() {
+				state = state.Reveal(seed)
+			}
+		}
+		shown[state.ID] = state
+	}
+	return shown, nil
+}
+
+// listsAttempt reports whether the list l may show an attempt to the player with the given
+// ID, or to an anonymous caller if the ID is empty. c is nil if the challenge has expired.
+func listsAttempt(l store.List, attempt *replay.State, c *challenge.Challenge, now time.Time, playerID string) bool {
+	own := l.PlayerID != "" && len(attempt.SeatsOf(playerID)) > 0
+	switch kind := attempt.Attempt.Kind; {
+	case c == nil:
+		return own && kind != replay.Race // The challenge may have been private.
+	case challenge.Embargoed(kind):
+		return own || l.PlayerID != "" && c.Status(now) == challenge.Closed && !c.Private
+	}
+	return c.Status(now) >= challenge.Open && (own || !c.Private)
+}

@@ -1,0 +1,53 @@
+package rpc
+
+import (
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gridstand/gridstand/game/replay"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/proto/translate"
+	"github.com/gridstand/gridstand/server/internal/challenge"
+)
+
+// challenge returns the message that describes c at the time now, by the store's clock.
+func (s *Service) challenge(c *challenge.Challenge, now time.Time) *pb.Challenge {
+	commitment := c.Seed.Commitment()
+	m := &pb.Challenge{
+		Id: c.ID, Kind: pb.ChallengeKind(c.Kind), Variant: c.Variant, Status: pb.ChallengeStatus(c.Status(now)),
+		CreateTime: timestamppb.New(c.CreateTime), OpenTime: timestamp(c.OpenTime), CloseTime: timestamp(c.CloseTime),
+		Limit: translate.Span(c.Limit), Credited: translate.Span(c.Credited), Private: c.Private, Date: c.Date,
+		SeedCommitment: commitment[:], Seed: c.Revealed(now).SeedBytes(),
+	}
+	if c.Creator.ID != "" {
+		m.Creator = translate.Player(c.Creator)
+	}
+	for _, e := range c.Entrants {
+		entrant := &pb.Entrant{Ready: e.Ready, GameId: e.GameID, Who: &pb.Entrant_Player{Player: translate.Player(e.Player)}}
+		if e.Bot != "" {
+			entrant.Who = &pb.Entrant_Bot{Bot: e.Bot}
+		}
+		m.Entrants = append(m.Entrants, entrant)
+	}
+	if t := c.Target; t != nil {
+		m.Target = &pb.Target{GameId: t.GameID, Player: translate.Player(t.Player), Score: t.Score}
+	}
+	return m
+}
+
+// attempt returns the message for an attempt at c whose game has the given state.
+func attempt(c *challenge.Challenge, state *replay.State) *pb.Attempt {
+	return &pb.Attempt{
+		GameId: state.ID, Status: pb.GameStatus(state.Status), Score: state.Position.Scores()[0],
+		Deadline: timestamp(c.Deadline(state.CreateTime)), DayStreak: state.Attempt.DayStreak,
+	}
+}
+
+// timestamp returns the message for t, or nil if t is the zero time.
+func timestamp(t time.Time) *timestamppb.Timestamp {
+	if t.IsZero() {
+		return nil
+	}
+	return timestamppb.New(t)
+}

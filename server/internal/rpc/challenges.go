@@ -1,0 +1,133 @@
+package rpc
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/internal/id"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/challenge"
+	"github.com/gridstand/gridstand/server/internal/invalid"
+	"github.com/gridstand/gridstand/server/internal/page"
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// GetChallenge implements pb.ChallengeServiceServer.
+func (s *Service) GetChallenge(ctx context.Context, request *pb.GetChallengeRequest) (*pb.GetChallengeResponse, error) {
+	var (
+		c, next *challenge.Challenge
+		now     time.Time
+		err     error
+	)
+	switch daily := request.GetDaily(); {
+	case (daily != nil) == (request.GetChallengeId() != ""):
+		return nil, invalid.Field("challenge_id", "must be set if and only if daily is not")
+	case daily != nil:
+		if _, err := time.Parse(challenge.DateFormat, daily.GetDate()); err != nil && daily.GetDate() != "" {
+			return nil, invalid.Field("daily.date", "must be a day such as %s, or empty for today", challenge.DateFormat)
+		}
+		c, next, now, err = s.Challenges.Daily(ctx, daily.GetVariant(), daily.GetDate())
+	default:
+		var given string
+		if given, err = challengeID(request.GetChallengeId()); err == nil {
+			c, now, err = s.Challenges.Get(ctx, given)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	response := &pb.GetChallengeResponse{Challenge: s.challenge(c, now), Now: timestamppb.New(now)}
+	if next != nil {
+		response.Next = s.challenge(next, now)
+	}
+	if by := caller(ctx); by.ID != "" {
+		heads, err := s.Log.Heads(ctx, []string{challenge.AttemptID(c.ID, by.ID)})
+		if err != nil {
+			return nil, err
+		}
+		if state := heads[0].State; state != nil && (c.Kind != replay.Race || c.Entrant(by.ID) != nil) {
+			response.Attempt = attempt(c, state)
+		}
+	}
+	return response, nil
+}
+
+// ListChallenges implements pb.ChallengeServiceServer.
+func (s *Service) ListChallenges(ctx context.Context, request *pb.ListChallengesRequest) (*pb.ListChallengesResponse, error) {
+	kind := request.GetKind()
+	if _, ok := pb.ChallengeKind_name[int32(kind)]; !ok {
+		return nil, invalid.Field("kind", "must be daily, race, link, rematch or unset")
+	}
+	size, err := page.Size(request.GetPageSize())
+	if err != nil {
+		return nil, err
+	}
+	query := fmt.Sprintf("challenges %d", kind)
+	after, err := s.openPlace(ctx, query, request.GetPageToken())
+	if err != nil {
+		return nil, err
+	}
+	places, err := s.Challenges.List(ctx, replay.ChallengeKind(kind), after, size+1) // The extra entry shows whether there is another page.
+	if err != nil {
+		return nil, err
+	}
+	response := &pb.ListChallengesResponse{}
+	if len(places) > size {
+		places = places[:size]
+		if response.NextPageToken, err = s.sealPlace(ctx, query, places[size-1]); err != nil {
+			return nil, err
+		}
+	}
+	ids := make([]string, len(places))
+	for i, place := range places {
+		ids[i] = place.GameID
+	}
+	all, now, err := s.Challenges.GetAll(ctx, ids...)
+	if err != nil {
+		return nil, err
+	}
+	creators := make([]string, len(all))
+	for i, c := range all {
+		creators[i] = c.Creator.ID
+	}
+	// Like the list of games, this list omits players whom an operator has hidden.
+	hidden, err := s.Leaderboard.Hidden(ctx, creators...)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range all {
+		if hidden[c.Creator.ID] {
+			continue
+		}
+		response.Challenges = append(response.Challenges, s.challenge(c, now))
+	}
+	return response, nil
+}
+
+// sealPlace returns the page token for the page that starts after the given place.
+func (s *Service) sealPlace(ctx context.Context, query string, after store.Place) (string, error) {
+	cursor := binary.BigEndian.AppendUint64(nil, uint64(after.Rank))
+	return s.Tokens.Seal(ctx, query, append(cursor, after.GameID...))
+}
+
+// openPlace returns the place that sealPlace encoded in a token for the same query. An
+// empty token means the first page.
+func (s *Service) openPlace(ctx context.Context, query, token string) (store.Place, error) {
+	if token == "" {
+		return store.Place{}, nil
+	}
+	cursor, err := s.Tokens.Open(ctx, query, token)
+	if err != nil {
+		return store.Place{}, err
+	}
+	const rankLength = 8
+	if len(cursor) != rankLength+id.Length {
+		return store.Place{}, page.BadToken() // sealed by a different version of the server
+	}
+	return store.Place{Rank: int64(binary.BigEndian.Uint64(cursor)), GameID: string(cursor[rankLength:])}, nil
+}

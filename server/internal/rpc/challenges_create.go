@@ -1,0 +1,195 @@
+package rpc
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/game/variants"
+	"github.com/gridstand/gridstand/internal/id"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/account"
+	"github.com/gridstand/gridstand/server/internal/challenge"
+	"github.com/gridstand/gridstand/server/internal/invalid"
+)
+
+// Bounds on an attempt's time limit.
+const (
+	minAttempt = 10 * time.Second
+	maxRace    = 60 * time.Minute
+)
+
+// CreateChallenge implements pb.ChallengeServiceServer.
+func (s *Service) CreateChallenge(ctx context.Context, request *pb.CreateChallengeRequest) (*pb.CreateChallengeResponse, error) {
+	by, err := mustCaller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.checkMoveRate(by.ID); err != nil {
+		return nil, err
+	}
+	wanted, err := s.newChallenge(ctx, request, by)
+	if err != nil {
+		return nil, err
+	}
+	found, now, err := s.Challenges.GetAll(ctx, wanted.ID)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(found) > 0 && !sameChallenge(found[0], wanted):
+		return nil, errOtherChallenge
+	case len(found) > 0:
+		return &pb.CreateChallengeResponse{Challenge: s.challenge(found[0], now)}, nil
+	}
+	if wanted.Kind != replay.Race {
+		err = s.takeGameQuotas(ctx, by.ID)
+	} else {
+		err = s.admitGame(ctx, by.ID, challenge.AttemptID(wanted.ID, by.ID))
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.Challenges.Create(ctx, *wanted, now)
+	switch {
+	case err != nil:
+		return nil, err
+	case !sameChallenge(c, wanted): // from a concurrent call
+		return nil, errOtherChallenge
+	}
+	for _, e := range c.Entrants {
+		state, err := s.beginAttempt(ctx, c, e)
+		if err == nil {
+			err = s.Planner.Plan(ctx, state)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return &pb.CreateChallengeResponse{Challenge: s.challenge(c, now)}, nil
+}
+
+var errOtherChallenge = invalid.Field("request_id", "was used for a challenge with other content")
+
+// newChallenge returns the challenge that a request describes. Package challenge sets the
+// fields that depend on the challenge's kind.
+func (s *Service) newChallenge(ctx context.Context, request *pb.CreateChallengeRequest, by account.Player) (*challenge.Challenge, error) {
+	switch request.GetKind() {
+	case pb.ChallengeKind_CHALLENGE_KIND_RACE, pb.ChallengeKind_CHALLENGE_KIND_LINK, pb.ChallengeKind_CHALLENGE_KIND_REMATCH:
+	default:
+		return nil, invalid.Field("kind", "must be race, link or rematch")
+	}
+	c := &challenge.Challenge{
+		ID: id.New(), Kind: replay.ChallengeKind(request.GetKind()), Private: request.GetPrivate(),
+		Creator: replay.Player{ID: by.ID, Name: by.Name, Bot: by.Bot},
+	}
+	if r := request.GetRequestId(); r != "" {
+		if !id.Valid(r) {
+			return nil, errRequestID
+		}
+		c.ID = id.Derive([]byte("challenge"), []byte(by.ID), []byte(r))
+	}
+	var err error
+	if c.Limit, err = attemptLimit(c.Kind, request.GetLimit()); err != nil {
+		return nil, err
+	}
+	if c.Kind == replay.Rematch {
+		if request.GetVariant() != "" {
+			return nil, invalid.Field("variant", "must be empty for a rematch, which uses the game's variant")
+		}
+		return c, s.rematch(ctx, c, request.GetGameId())
+	}
+	if request.GetGameId() != "" {
+		return nil, invalid.Field("game_id", "must be empty unless kind is rematch")
+	}
+	if request.GetVariant() == "" {
+		return nil, missing("variant")
+	}
+	variant, ok := variants.Current(request.GetVariant())
+	switch {
+	case !ok:
+		return nil, errVariantNotFound
+	case !challengeable(&variant):
+		return nil, invalid.Field("variant", "must be a variant of 2048")
+	}
+	c.Variant, c.Revision, c.Seed = variant.ID, variant.Revision, game.NewSeed()
+	return c, nil
+}
+
+// challengeable reports whether a variant supports challenges.
+func challengeable(v *game.Variant) bool { return v.Kind == game.Twenty48 && v.Seats == 1 }
+
+// attemptLimit validates the requested time limit of an attempt. It returns the limit, or
+// 0 if no limit was requested.
+func attemptLimit(kind replay.ChallengeKind, requested *durationpb.Duration) (time.Duration, error) {
+	limit := requested.AsDuration().Truncate(time.Millisecond)
+	switch {
+	case kind == replay.Race && (!requested.IsValid() || limit < minAttempt || limit > maxRace):
+		return 0, invalid.Field("limit", "must be between 10 seconds and 60 minutes for a race")
+	case requested == nil:
+		return 0, nil
+	case kind == replay.Rematch:
+		return 0, invalid.Field("limit", "must be unset for a rematch")
+	case !requested.IsValid() || limit < minAttempt:
+		return 0, invalid.Field("limit", "must be unset or at least 10 seconds")
+	}
+	return min(limit, challenge.OpenFor), nil
+}
+
+// rematch sets the seed, variant and target of a rematch from the original game.
+func (s *Service) rematch(ctx context.Context, c *challenge.Challenge, givenID string) error {
+	m, err := s.acquire(ctx, givenID, game.NoSeat)
+	if err != nil {
+		return err
+	}
+	defer m.Release()
+	state, err := m.Confirm(ctx)
+	if err != nil {
+		return err
+	}
+	if state, err = s.show(ctx, state); err != nil {
+		return err
+	}
+	if !challengeable(state.Variant) {
+		return invalid.Field("game_id", "must be a game of 2048")
+	}
+	if c.Seed = state.RevealedSeed(); c.Seed.IsZero() {
+		return s.seedHidden(ctx, state)
+	}
+	// The list of challenges must not reveal a game that is private or part of a private
+	// challenge.
+	c.Private = c.Private || state.Private
+	if state.IsAttempt() {
+		of, err := s.Challenges.Remembered(ctx, state.Attempt.ChallengeID)
+		if err != nil {
+			return err
+		}
+		c.Private = c.Private || of.Private
+	}
+	c.Variant, c.Revision = state.Variant.ID, state.Variant.Revision
+	c.Target = &challenge.Target{GameID: state.ID, Player: state.Seats[0].Player, Score: state.Position.Scores()[0]}
+	return nil
+}
+
+// seedHidden returns the failure for a rematch of a game whose seed is not public yet. If the
+// game is a finished attempt, it tells when the challenge closes.
+func (s *Service) seedHidden(ctx context.Context, state *replay.State) error {
+	if state.Status != replay.Finished || !state.IsAttempt() {
+		return errSeedHidden
+	}
+	of, _, err := s.Challenges.Get(ctx, state.Attempt.ChallengeID)
+	if err != nil {
+		return err
+	}
+	f := precondition(pb.ReasonSeedHidden, "this attempt's seed is hidden until its challenge is closed")
+	f.metadata = map[string]string{"challenge_id": of.ID, "close_time": of.CloseTime.UTC().Format(timeFormat)}
+	return f
+}
+
+// sameChallenge reports whether a and b were created by requests for the same challenge.
+func sameChallenge(a, b *challenge.Challenge) bool {
+	return a.Kind == b.Kind && a.Variant == b.Variant && a.Limit == b.Limit && a.Private == b.Private &&
+		(a.Target == nil) == (b.Target == nil) && (a.Target == nil || a.Target.GameID == b.Target.GameID)
+}

@@ -1,0 +1,206 @@
+package rpc
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/game/variants"
+	"github.com/gridstand/gridstand/internal/id"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/account"
+	"github.com/gridstand/gridstand/server/internal/challenge"
+	"github.com/gridstand/gridstand/server/internal/invalid"
+)
+
+// JoinChallenge implements pb.ChallengeServiceServer.
+func (s *Service) JoinChallenge(ctx context.Context, request *pb.JoinChallengeRequest) (*pb.JoinChallengeResponse, error) {
+	by, c, now, err := s.race(ctx, request.GetChallengeId())
+	if err != nil {
+		return nil, err
+	}
+	entrant := challenge.Entrant{
+		Player: replay.Player{ID: by.ID, Name: by.Name, Bot: by.Bot}, Ready: request.GetReady(), GameID: challenge.AttemptID(c.ID, by.ID),
+	}
+	if request.GetBot() != "" {
+		variant, ok := variants.Lookup(c.Variant, c.Revision)
+		if !ok || !slices.Contains(variant.Bots, request.GetBot()) {
+			return nil, invalid.Field("bot", "must be one of the bots that ListVariants returns for %s", c.Variant)
+		}
+		entrant = challenge.Entrant{Bot: request.GetBot(), GameID: id.New()}
+		if r := request.GetRequestId(); r != "" {
+			if !id.Valid(r) {
+				return nil, errRequestID
+			}
+			entrant.GameID = id.Derive([]byte("entrant"), []byte(c.ID), []byte(by.ID), []byte(r))
+		}
+	}
+	if c.Has(entrant.GameID) {
+		c, err = s.Challenges.Join(ctx, c.ID, by.ID, entrant)
+	} else {
+		c, err = s.enterRace(ctx, c, by, entrant)
+	}
+	if err != nil {
+		return nil, err
+	}
+	answered, err := s.raceChanged(ctx, c, now)
+	return &pb.JoinChallengeResponse{Challenge: answered}, err
+}
+
+// race returns the caller, the requested race, and the store's time. It counts the call
+// toward the caller's move rate limit.
+func (s *Service) race(ctx context.Context, given string) (by account.Player, c *challenge.Challenge, now time.Time, err error) {
+	if by, err = mustCaller(ctx); err != nil {
+		return by, nil, now, err
+	}
+	if err := s.checkMoveRate(by.ID); err != nil {
+		return by, nil, now, err
+	}
+	if given, err = challengeID(given); err != nil {
+		return by, nil, now, err
+	}
+	c, now, err = s.Challenges.Get(ctx, given)
+	if err == nil && c.Kind != replay.Race {
+		err = challenge.ErrNotRace
+	}
+	return by, c, now, err
+}
+
+// enterRace adds a new entrant to the roster and creates the entrant's attempt. Unless c
+// already rules the entrant out, it first counts the attempt toward the limits on new
+// games. A bot counts toward the limits of the player who adds it.
+func (s *Service) enterRace(ctx context.Context, c *challenge.Challenge, by account.Player, e challenge.Entrant) (*challenge.Challenge, error) {
+	switch {
+	case e.Bot != "" && c.Creator.ID != by.ID:
+		return nil, challenge.ErrNotCreator
+	case !c.OpenTime.IsZero():
+		return nil, challenge.ErrStarted
+	case len(c.Entrants) >= challenge.MaxEntrants:
+		return nil, challenge.ErrFull
+	}
+	if err := s.admitGame(ctx, by.ID, e.GameID); err != nil {
+		return nil, err
+	}
+	joined, err := s.Challenges.Join(ctx, c.ID, by.ID, e)
+	if err != nil {
+		if challengeFailure(err) != nil {
+			err = errors.Join(err, s.Accounts.Release(ctx, by.ID, e.GameID))
+		}
+		return nil, err
+	}
+	state, err := s.beginAttempt(ctx, joined, e)
+	if err == nil {
+		err = s.Planner.Plan(ctx, state)
+	}
+	return joined, err
+}
+
+// LeaveChallenge implements pb.ChallengeServiceServer.
+func (s *Service) LeaveChallenge(ctx context.Context, request *pb.LeaveChallengeRequest) (*pb.LeaveChallengeResponse, error) {
+	by, c, now, err := s.race(ctx, request.GetChallengeId())
+	if err != nil {
+		return nil, err
+	}
+	bot := request.GetGameId()
+	left := cmp.Or(bot, challenge.AttemptID(c.ID, by.ID))
+	// Release the player's game even if the player is no longer on the roster, because an
+	// earlier call may have failed to release it. The server cannot do this for a bot: if
+	// the bot is not on the roster, its game may belong to another race.
+	owned := bot == "" || c.Has(left)
+	if c, err = s.Challenges.Leave(ctx, c.ID, by.ID, bot); err != nil {
+		return nil, err
+	}
+	// The game ends when the race starts, unless the player rejoins before that.
+	if owned && !c.Has(left) {
+		if err := s.Accounts.Release(ctx, by.ID, left); err != nil {
+			return nil, err
+		}
+	}
+	answered, err := s.raceChanged(ctx, c, now)
+	return &pb.LeaveChallengeResponse{Challenge: answered}, err
+}
+
+// StartChallenge implements pb.ChallengeServiceServer.
+func (s *Service) StartChallenge(ctx context.Context, request *pb.StartChallengeRequest) (*pb.StartChallengeResponse, error) {
+	by, c, now, err := s.race(ctx, request.GetChallengeId())
+	if err != nil {
+		return nil, err
+	}
+	if c.Creator.ID != by.ID {
+		return nil, challenge.ErrNotCreator
+	}
+	if c, err = s.startRace(ctx, c.ID, checkPlayers); err != nil {
+		return nil, err
+	}
+	return &pb.StartChallengeResponse{Challenge: s.challenge(c, now)}, nil
+}
+
+// errNotReady means that the race is not yet ready to start automatically.
+var errNotReady = errors.New("not all players are ready")
+
+// checkReady returns an error unless the race has players and all entrants are ready.
+func checkReady(c *challenge.Challenge) error {
+	if slices.ContainsFunc(c.Entrants, func(e challenge.Entrant) bool { return !e.Ready }) {
+		return errNotReady
+	}
+	return checkPlayers(c)
+}
+
+// checkPlayers returns an error if the race has only bots.
+func checkPlayers(c *challenge.Challenge) error {
+	if slices.ContainsFunc(c.Entrants, func(e challenge.Entrant) bool { return e.Bot == "" }) {
+		return nil
+	}
+	return challenge.ErrTooFewEntrants
+}
+
+// raceChanged handles a roster change: it starts the race if all entrants are ready. It
+// returns the message that describes the race at the time now, by the store's clock.
+func (s *Service) raceChanged(ctx context.Context, c *challenge.Challenge, now time.Time) (*pb.Challenge, error) {
+	if c.OpenTime.IsZero() && checkReady(c) == nil {
+		started, err := s.startRace(ctx, c.ID, checkReady)
+		switch {
+		case err == nil:
+			c = started
+		case !errors.Is(err, errNotReady) && !errors.Is(err, challenge.ErrTooFewEntrants):
+			return nil, err
+		}
+	}
+	return s.challenge(c, now), nil
+}
+
+// startRace starts a race unless it has already started. The race opens only after all
+// entrants' attempts exist and are scheduled. startRace calls may first, which can veto
+// the start by returning an error.
+func (s *Service) startRace(
+	ctx context.Context, challengeID string, may func(*challenge.Challenge) error,
+) (*challenge.Challenge, error) {
+	var states []*replay.State
+	started, err := s.Challenges.Start(ctx, challengeID, may, func(c *challenge.Challenge) error {
+		states = make([]*replay.State, len(c.Entrants))
+		var group errgroup.Group
+		for i, e := range c.Entrants {
+			group.Go(func() (err error) {
+				if states[i], err = s.beginAttempt(ctx, c, e); err == nil {
+					err = s.Planner.Opens(ctx, e.GameID)
+				}
+				return err
+			})
+		}
+		return group.Wait()
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, state := range states {
+		if err := s.Planner.Plan(ctx, state); err != nil {
+			s.Logger.Debug("cannot plan an attempt", "game", state.ID, "error", err) // Planner.Opens has already scheduled the attempt, within seconds of the start.
+		}
+	}
+	return started, nil
+}

@@ -1,0 +1,277 @@
+package rpc
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/game/twenty48"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/proto/translate"
+	"github.com/gridstand/gridstand/server/internal/challenge"
+	"github.com/gridstand/gridstand/server/internal/invalid"
+	"github.com/gridstand/gridstand/server/internal/leaderboard"
+	"github.com/gridstand/gridstand/server/internal/page"
+)
+
+// standings returns the first n entries of a challenge's standings, and the total number
+// of entries.
+func (s *Service) standings(ctx context.Context, c *challenge.Challenge, n int) (lines []*pb.Standing, total int32, err error) {
+	if c.Kind == replay.Race {
+		lines, err = s.raceStandings(ctx, c)
+		return lines[:min(n, len(lines))], int32(len(lines)), err
+	}
+	listed, err := s.Leaderboard.ListChallenge(ctx, c.Variant, c.ID, "", n)
+	if err != nil {
+		return nil, 0, err
+	}
+	lines, err = s.boardStandings(ctx, listed.Entries)
+	return lines, listed.Total, err
+}
+
+// ListStandings implements pb.ChallengeServiceServer.
+func (s *Service) ListStandings(ctx context.Context, request *pb.ListStandingsRequest) (*pb.ListStandingsResponse, error) {
+	given, err := challengeID(request.GetChallengeId())
+	if err != nil {
+		return nil, err
+	}
+	size, err := page.Size(request.GetPageSize())
+	if err != nil {
+		return nil, err
+	}
+	around := request.GetPlayerId() != ""
+	switch {
+	case request.GetNeighbors() < 0:
+		return nil, invalid.Field("neighbors", "must not be negative")
+	case around && request.GetPageSize() != 0:
+		return nil, invalid.Field("page_size", "cannot be combined with player_id")
+	case around && request.GetPageToken() != "":
+		return nil, invalid.Field("page_token", "cannot be combined with player_id")
+	}
+	var player string
+	if around {
+		if player, err = playerID(ctx, request.GetPlayerId()); errors.Is(err, errPlayerNotFound) {
+			err = leaderboard.ErrNoScore
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	c, err := s.Challenges.Remembered(ctx, given)
+	if err != nil {
+		return nil, err
+	}
+	var response *pb.ListStandingsResponse
+	switch {
+	case c.Kind == replay.Race:
+		return s.listRace(ctx, c, request, player, size)
+	case around:
+		response, err = s.standingsAround(ctx, c, player, request.GetNeighbors())
+	default:
+		response, err = s.standingsPage(ctx, c, request.GetPageToken(), size)
+	}
+	if response.GetTotal() == 0 { // The challenge may have expired since it was read.
+		if _, _, err := s.Challenges.Get(ctx, given); err != nil {
+			return nil, err
+		}
+	}
+	return response, err
+}
+
+// standingsPage returns a page of the standings of a challenge that is not a race.
+func (s *Service) standingsPage(ctx context.Context, c *challenge.Challenge, token string, size int) (*pb.ListStandingsResponse, error) {
+	listed, err := s.Leaderboard.ListChallenge(ctx, c.Variant, c.ID, token, size)
+	if err != nil {
+		return nil, err
+	}
+	lines, err := s.boardStandings(ctx, listed.Entries)
+	return &pb.ListStandingsResponse{Standings: lines, NextPageToken: listed.Next, Total: listed.Total}, err
+}
+
+// standingsAround returns a player's entry and its neighbors in the standings of a
+// challenge that is not a race.
+func (s *Service) standingsAround(ctx context.Context, c *challenge.Challenge, playerID string, neighbors int32) (*pb.ListStandingsResponse, error) {
+	own, entries, total, err := s.Leaderboard.RankChallenge(ctx, c.Variant, c.ID, playerID, neighbors)
+	if err != nil {
+		return nil, err
+	}
+	entries = append(entries, own)
+	slices.SortFunc(entries, func(a, b leaderboard.Entry) int { return cmp.Compare(a.Rank, b.Rank) })
+	lines, err := s.boardStandings(ctx, entries)
+	return &pb.ListStandingsResponse{Standings: lines, Total: total}, err
+}
+
+// boardStandings converts the leaderboard entries of finished attempts to standings.
+func (s *Service) boardStandings(ctx context.Context, board []leaderboard.Entry) ([]*pb.Standing, error) {
+	entries, err := s.entries(ctx, board)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(entries))
+	for i, e := range entries {
+		ids[i] = e.GetGameId()
+	}
+	states, err := s.states(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	lines := make([]*pb.Standing, len(entries))
+	for i, e := range entries {
+		lines[i] = &pb.Standing{
+			Rank: e.GetRank(), Who: &pb.Standing_Player{Player: e.GetPlayer()}, Score: e.GetScore(), GameId: e.GetGameId(),
+			Time: e.GetTime(), Finished: true,
+		}
+		lines[i].LargestTile, lines[i].MoveCount = progress(states[i])
+	}
+	return lines, nil
+}
+
+// listRace implements ListStandings for a race. It returns a page, or a player's entry
+// and its neighbors.
+func (s *Service) listRace(
+	ctx context.Context, c *challenge.Challenge, request *pb.ListStandingsRequest, playerID string, size int,
+) (*pb.ListStandingsResponse, error) {
+	lines, err := s.raceStandings(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	response := &pb.ListStandingsResponse{Total: int32(len(lines))}
+	if playerID != "" {
+		own := slices.IndexFunc(lines, func(line *pb.Standing) bool { return line.GetPlayer().GetId() == playerID })
+		if own < 0 {
+			return nil, leaderboard.ErrNoScore
+		}
+		neighbors := int(min(request.GetNeighbors(), leaderboard.MaxNeighbors))
+		response.Standings = lines[max(0, own-neighbors):min(len(lines), own+neighbors+1)]
+		return response, nil
+	}
+	// As on leaderboards, ranks in a race may change between the reads of two pages.
+	query, first := "race "+c.ID, 0
+	if token := request.GetPageToken(); token != "" {
+		cursor, err := s.Tokens.Open(ctx, query, token)
+		if err != nil {
+			return nil, err
+		}
+		if len(cursor) != 1 || int(cursor[0]) > challenge.MaxEntrants {
+			return nil, page.BadToken()
+		}
+		first = min(int(cursor[0]), len(lines))
+	}
+	next := min(first+size, len(lines))
+	if next < len(lines) {
+		if response.NextPageToken, err = s.Tokens.Seal(ctx, query, []byte{byte(next)}); err != nil {
+			return nil, err
+		}
+	}
+	response.Standings = lines[first:next]
+	return response, nil
+}
+
+// raceStandings returns the current standings of a race. Entrants whose attempts do not
+// count are listed last.
+func (s *Service) raceStandings(ctx context.Context, c *challenge.Challenge) ([]*pb.Standing, error) {
+	var hidden map[string]bool
+	var group errgroup.Group
+	group.Go(func() (err error) {
+		hidden, err = s.hiddenEntrants(ctx, c)
+		return err
+	})
+	states, err := s.entrantStates(ctx, c)
+	if err := cmp.Or(err, group.Wait()); err != nil {
+		return nil, err
+	}
+	return rankEntrants(c, states, hidden), nil
+}
+
+// hiddenEntrants returns the entrants of a race whom an operator has hidden, by player ID.
+func (s *Service) hiddenEntrants(ctx context.Context, c *challenge.Challenge) (map[string]bool, error) {
+	var players []string
+	for _, e := range c.Entrants {
+		if e.Bot == "" {
+			players = append(players, e.Player.ID)
+		}
+	}
+	return s.Leaderboard.Hidden(ctx, players...)
+}
+
+// entrantStates returns the states of the games of c's entrants, in the order of the
+// entrants. The state of an unreadable game is nil.
+func (s *Service) entrantStates(ctx context.Context, c *challenge.Challenge) ([]*replay.State, error) {
+	ids := make([]string, len(c.Entrants))
+	for i, e := range c.Entrants {
+		ids[i] = e.GameID
+	}
+	return s.states(ctx, ids)
+}
+
+// states returns the states of games. The state of an unreadable game is nil.
+func (s *Service) states(ctx context.Context, ids []string) ([]*replay.State, error) {
+	heads, err := s.Log.Heads(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	states := make([]*replay.State, len(heads))
+	for i, head := range heads {
+		states[i] = head.State
+	}
+	return states, nil
+}
+
+// rankEntrants returns the standings of c without hidden players. states holds the states
+// of the entrants' games; the state of an unreadable game is nil.
+func rankEntrants(c *challenge.Challenge, states []*replay.State, hidden map[string]bool) []*pb.Standing {
+	lines := make([]*pb.Standing, 0, len(states))
+	for i, state := range states {
+		if e := c.Entrants[i]; e.Bot != "" || !hidden[e.Player.ID] {
+			lines = append(lines, raceStanding(e, state))
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b *pb.Standing) int {
+		return cmp.Or(-cmp.Compare(a.GetRank(), b.GetRank()), -cmp.Compare(a.GetScore(), b.GetScore()),
+			a.GetTime().AsTime().Compare(b.GetTime().AsTime()))
+	})
+	for i, line := range lines {
+		if line.GetRank() > 0 {
+			line.Rank = int32(i) + 1
+		}
+	}
+	return lines
+}
+
+// raceStanding returns the standings entry for e, given the state of e's game, or nil if
+// the game is unreadable. The entry's rank is 1 if the attempt counts, otherwise 0.
+func raceStanding(e challenge.Entrant, state *replay.State) *pb.Standing {
+	line := &pb.Standing{GameId: e.GameID, Rank: 1, Who: &pb.Standing_Bot{Bot: e.Bot}}
+	if e.Bot == "" {
+		line.Who = &pb.Standing_Player{Player: translate.Player(e.Player)}
+	}
+	if state == nil {
+		return line
+	}
+	if e.Bot == "" && !state.Ranked {
+		line.Rank = 0
+	}
+	line.Score = state.Position.Scores()[0]
+	line.LargestTile, line.MoveCount = progress(state)
+	line.Time, line.Finished = timestamppb.New(state.UpdateTime), state.Status == replay.Finished
+	return line
+}
+
+// progress returns the largest tile and the number of moves in an attempt, or zeros if state
+// is nil. The first board of a race stays hidden until the race opens, so before the first
+// move the largest tile is 0.
+func progress(state *replay.State) (largestTile, moves int32) {
+	if state == nil {
+		return 0, 0
+	}
+	moves = state.Position.MoveCount()
+	if p, ok := state.Position.(*twenty48.Position); ok && moves > 0 {
+		largestTile = slices.Max(p.Tiles())
+	}
+	return largestTile, moves
+}

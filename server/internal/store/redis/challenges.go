@@ -1,0 +1,203 @@
+package redis
+
+import (
+	"context"
+	_ "embed" // For the scripts.
+	"errors"
+	"strconv"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+var (
+	//go:embed create_challenge.lua
+	createChallengeSource string
+	//go:embed update_challenge.lua
+	updateChallengeSource string
+	//go:embed forget_places.lua
+	forgetPlacesSource string
+
+	createChallengeScript = goredis.NewScript(createChallengeSource)
+	updateChallengeScript = goredis.NewScript(updateChallengeSource)
+	forgetPlacesScript    = goredis.NewScript(forgetPlacesSource)
+)
+
+// challenges implements store.Challenges with these keys, each in its own cluster slot.
+// The braces are literal.
+//
+//	challenge:{<id>}    hash: revision, kind, listed, created, expires, encoded
+//	challenges:<kind>   sorted set of listed IDs by the time of creation
+//
+// The kind "*" stands for all kinds. A challenge is stored before it is added to a list.
+// An expired challenge stays in the lists until List or Create finds and removes it.
+type challenges struct {
+	client goredis.UniversalClient
+	// once sends each command only once: a retry of an update that succeeded would return
+	// ErrMoved.
+	once goredis.UniversalClient
+}
+
+func challengeKey(id string) string { return "challenge:{" + id + "}" }
+
+// challengesKey is the key of the list for one kind, or of all kinds if kind is 0.
+func challengesKey(kind uint8) string {
+	if kind == 0 {
+		return "challenges:*"
+	}
+	return "challenges:" + strconv.Itoa(int(kind))
+}
+
+var challengeFields = []string{"revision", "kind", "listed", "created", "expires", "encoded"}
+
+// parseChallenge reads the values of challengeFields.
+func parseChallenge(id string, values []any) (c store.Challenge, ok bool, err error) {
+	if stringAt(values, 0) == "" {
+		return store.Challenge{}, false, nil
+	}
+	var numbers [5]int64
+	for i := range numbers {
+		if numbers[i], err = strconv.ParseInt(stringAt(values, i), 10, 64); err != nil {
+			return store.Challenge{}, false, store.Failed(store.Corrupt, "the challenge %s has no %s: %w", id, challengeFields[i], err)
+		}
+	}
+	return store.Challenge{
+		ID: id, Revision: numbers[0], Kind: uint8(numbers[1]), Listed: numbers[2] == 1,
+		Created: time.UnixMilli(numbers[3]).UTC(), Expires: time.UnixMilli(numbers[4]).UTC(), Encoded: []byte(stringAt(values, 5)),
+	}, true, nil
+}
+
+func (s challenges) Create(ctx context.Context, c store.Challenge) (store.Challenge, error) {
+	listed := 0
+	if c.Listed {
+		listed = 1
+	}
+	values, err := createChallengeScript.Run(ctx, s.client, []string{challengeKey(c.ID)},
+		int(c.Kind), listed, c.Created.UnixMilli(), c.Expires.UnixMilli(), c.Encoded).Slice()
+	if err != nil {
+		return store.Challenge{}, failed(err)
+	}
+	stored, ok, err := parseChallenge(c.ID, values)
+	if err != nil || !ok || !stored.Listed {
+		return stored, err
+	}
+	// An earlier call may have ended before it listed the challenge.
+	return stored, s.list(ctx, stored)
+}
+
+// list adds a challenge to the lists. It also removes the oldest challenges of those
+// lists if they have expired, so that the lists do not keep growing.
+func (s challenges) list(ctx context.Context, c store.Challenge) error {
+	kinds, pipe := []uint8{0, c.Kind}, s.client.Pipeline()
+	queueListed(ctx, pipe, c)
+	oldest := make([]*goredis.ZSliceCmd, len(kinds))
+	for i, kind := range kinds {
+		oldest[i] = pipe.ZRangeWithScores(ctx, challengesKey(kind), 0, 1)
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return failed(err)
+	}
+	for i, kind := range kinds {
+		var places []store.Place
+		for _, z := range oldest[i].Val() {
+			id, _ := z.Member.(string)
+			places = append(places, store.Place{Rank: int64(z.Score), GameID: id})
+		}
+		if _, err := s.standing(ctx, kind, places); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// queueListed queues the commands that add a challenge to the lists.
+func queueListed(ctx context.Context, pipe goredis.Pipeliner, c store.Challenge) {
+	for _, kind := range []uint8{0, c.Kind} {
+		pipe.ZAdd(ctx, challengesKey(kind), goredis.Z{Score: float64(c.Created.UnixMilli()), Member: c.ID})
+	}
+}
+
+func (s challenges) Get(ctx context.Context, ids ...string) (map[string]store.Challenge, time.Time, error) {
+	pipe, replies := s.client.Pipeline(), make([]*goredis.SliceCmd, len(ids))
+	for i, id := range ids {
+		replies[i] = pipe.HMGet(ctx, challengeKey(id), challengeFields...)
+	}
+	now := pipe.Time(ctx)
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, time.Time{}, failed(err)
+	}
+	found := make(map[string]store.Challenge, len(ids))
+	for i, id := range ids {
+		c, ok, err := parseChallenge(id, replies[i].Val())
+		if err != nil {
+			return nil, time.Time{}, err
+		}
+		if ok {
+			found[id] = c
+		}
+	}
+	return found, now.Val().UTC(), nil
+}
+
+func (s challenges) Update(ctx context.Context, c store.Challenge) error {
+	replaced, err := updateChallengeScript.Run(ctx, s.once, []string{challengeKey(c.ID)},
+		c.Revision, c.Encoded, c.Expires.UnixMilli()).Bool()
+	if err == nil && !replaced {
+		return store.ErrMoved
+	}
+	return failed(err)
+}
+
+func (s challenges) List(ctx context.Context, kind uint8, after store.Place, n int) ([]store.Place, error) {
+	var places []store.Place
+	for {
+		wanted := n - len(places)
+		page, err := pageOf(ctx, s.client, challengesKey(kind), after, wanted)
+		if err != nil {
+			return nil, err
+		}
+		standing, err := s.standing(ctx, kind, page)
+		if err != nil {
+			return nil, err
+		}
+		places = append(places, standing...)
+		if len(page) < wanted || len(places) == n {
+			return places, nil
+		}
+		after = page[len(page)-1]
+	}
+}
+
+// standing returns the places whose challenges still belong in the list for the given kind,
+// and removes all others from that list.
+func (s challenges) standing(ctx context.Context, kind uint8, places []store.Place) (standing []store.Place, err error) {
+	if len(places) == 0 {
+		return nil, nil
+	}
+	pipe, replies := s.client.Pipeline(), make([]*goredis.SliceCmd, len(places))
+	for i, place := range places {
+		replies[i] = pipe.HMGet(ctx, challengeKey(place.GameID), "created", "kind", "listed")
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, failed(err)
+	}
+	var gone []any
+	for i, place := range places {
+		created, of, listed := stringAt(replies[i].Val(), 0), stringAt(replies[i].Val(), 1), stringAt(replies[i].Val(), 2)
+		if created == strconv.FormatInt(place.Rank, 10) && (kind == 0 || of == strconv.Itoa(int(kind))) && listed == "1" {
+			standing = append(standing, place)
+		} else {
+			gone = append(gone, place.Rank, place.GameID)
+		}
+	}
+	if len(gone) == 0 {
+		return standing, nil
+	}
+	err = forgetPlacesScript.Run(ctx, s.client, []string{challengesKey(kind)}, gone...).Err()
+	if errors.Is(err, goredis.Nil) {
+		err = nil
+	}
+	return standing, failed(err)
+}

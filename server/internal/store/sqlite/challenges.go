@@ -1,0 +1,116 @@
+package sqlite
+
+import (
+	"context"
+	"math"
+	"time"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// challenges implements store.Challenges.
+type challenges struct{ *db }
+
+const (
+	challengeColumns = "id, revision, kind, listed, created, expires, encoded"
+	challengeByID    = "SELECT " + challengeColumns + " FROM challenges WHERE id = ? AND expires > ?"
+)
+
+func challengeAt(s *sqlite3.Stmt) store.Challenge {
+	return store.Challenge{
+		ID: s.ColumnText(0), Revision: s.ColumnInt64(1), Kind: uint8(s.ColumnInt64(2)), Listed: s.ColumnBool(3),
+		Created: timeAt(s, 4), Expires: timeAt(s, 5), Encoded: blob(s, 6),
+	}
+}
+
+func findChallenge(c *sqlite3.Conn, id string, now int64) (found store.Challenge, ok bool, err error) {
+	err = query(c, challengeByID, func(s *sqlite3.Stmt) error {
+		found, ok = challengeAt(s), true
+		return nil
+	}, id, now)
+	return found, ok, err
+}
+
+// insertChallenge inserts a challenge with a statement that begins with verb, such as
+// INSERT OR IGNORE.
+func insertChallenge(c *sqlite3.Conn, verb string, challenge store.Challenge) error {
+	return exec(c, verb+" INTO challenges ("+challengeColumns+") VALUES (?, ?, ?, ?, ?, ?, ?)", challenge.ID, challenge.Revision,
+		int(challenge.Kind), challenge.Listed, challenge.Created, challenge.Expires, challenge.Encoded)
+}
+
+func (s challenges) Create(ctx context.Context, c store.Challenge) (stored store.Challenge, err error) {
+	err = s.write(ctx, func(conn *sqlite3.Conn) error {
+		now := s.now()
+		// An expired challenge with this ID may exist if the sweep has not yet removed
+		// it.
+		if err := exec(conn, "DELETE FROM challenges WHERE id = ? AND expires <= ?", c.ID, now); err != nil {
+			return err
+		}
+		c.Revision = 1
+		if err := insertChallenge(conn, "INSERT OR IGNORE", c); err != nil {
+			return err
+		}
+		var err error
+		stored, _, err = findChallenge(conn, c.ID, now)
+		return err
+	})
+	return stored, err
+}
+
+func (s challenges) Get(ctx context.Context, ids ...string) (found map[string]store.Challenge, now time.Time, err error) {
+	err = s.read(ctx, func(c *sqlite3.Conn) error {
+		found = map[string]store.Challenge{}
+		milliseconds := s.now()
+		now = time.UnixMilli(milliseconds).UTC()
+		for _, id := range ids {
+			challenge, ok, err := findChallenge(c, id, milliseconds)
+			if err != nil {
+				return err
+			}
+			if ok {
+				found[id] = challenge
+			}
+		}
+		return nil
+	})
+	return found, now, err
+}
+
+func (s challenges) Update(ctx context.Context, c store.Challenge) error {
+	return s.write(ctx, func(conn *sqlite3.Conn) error {
+		err := exec(conn, "UPDATE challenges SET revision = revision + 1, encoded = ?1, expires = ?2 WHERE id = ?3 AND revision = ?4 AND expires > ?5",
+			c.Encoded, c.Expires, c.ID, c.Revision, s.now())
+		if err == nil && conn.Changes() == 0 {
+			err = store.ErrMoved
+		}
+		return err
+	})
+}
+
+// These statements read one page of a list, in index order.
+const (
+	challengesPage = `SELECT created, id FROM challenges INDEXED BY challenges_recent
+		WHERE listed = 1 AND (created, id) < (?1, ?2) AND expires > ?3 ORDER BY created DESC, id DESC LIMIT ?4`
+	challengesOfKindPage = `SELECT created, id FROM challenges INDEXED BY challenges_kind
+		WHERE listed = 1 AND kind = ?5 AND (created, id) < (?1, ?2) AND expires > ?3 ORDER BY created DESC, id DESC LIMIT ?4`
+)
+
+func (s challenges) List(ctx context.Context, kind uint8, after store.Place, n int) (places []store.Place, err error) {
+	if after == (store.Place{}) {
+		after.Rank = math.MaxInt64
+	}
+	text, args := challengesPage, []any{after.Rank, after.GameID, s.now(), n}
+	if kind != 0 {
+		text, args = challengesOfKindPage, append(args, int(kind))
+	}
+	err = s.read(ctx, func(c *sqlite3.Conn) error {
+		places = nil
+		return query(c, text, func(s *sqlite3.Stmt) error {
+			places = append(places, store.Place{Rank: s.ColumnInt64(0), GameID: s.ColumnText(1)})
+			return nil
+		}, args...)
+	})
+	return places, err
+}

@@ -1,0 +1,76 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+)
+
+// explainDenied adds the reason to an error from opening the database at path if this
+// process has no permission to use one of its files. SQLite does not report that reason.
+func explainDenied(path string, err error) error {
+	for _, name := range []string{path + lockSuffix, path, path + walSuffix, path + shmSuffix} {
+		f, denied := os.OpenFile(name, os.O_RDWR, 0)
+		if denied == nil {
+			_ = f.Close()
+		}
+		info, statErr := os.Stat(name)
+		if !errors.Is(denied, fs.ErrPermission) || statErr != nil {
+			continue
+		}
+		of, ok := owner(info)
+		if !ok {
+			return fmt.Errorf("%w (%w)", denied, err)
+		}
+		advice := "use the owner of its directory for both"
+		if directory, err := os.Stat(filepath.Dir(path)); err == nil {
+			if uid, _ := owner(directory); uid == os.Geteuid() {
+				advice = fmt.Sprintf("change the owner of this file and of those next to it to %d", uid)
+			} else {
+				advice = fmt.Sprintf("run this as %s, the owner of its directory", userName(uid))
+			}
+		}
+		reason := fmt.Sprintf("it belongs to %s, and this process runs as %s; %s", userName(of), userName(os.Geteuid()), advice)
+		if errors.Is(err, fs.ErrPermission) {
+			return fmt.Errorf("%w: %s", err, reason)
+		}
+		return fmt.Errorf("%w: %s (%w)", denied, reason, err)
+	}
+	return err
+}
+
+// userName describes a user for a message.
+func userName(uid int) string {
+	u, err := user.LookupId(strconv.Itoa(uid))
+	if err != nil {
+		return fmt.Sprintf("user %d", uid)
+	}
+	return fmt.Sprintf("user %s (%d)", u.Username, uid)
+}
+
+// Misowned returns the first file of the database at path that does not belong to the
+// owner of its directory, with an explanation, or "" if all files do. A server that runs
+// as that owner cannot open such a file. A directory of root, who can, may belong to
+// everyone.
+func Misowned(path string) string {
+	directory, err := os.Stat(filepath.Dir(path))
+	if err != nil {
+		return ""
+	}
+	uid, ok := owner(directory)
+	if !ok || uid == 0 {
+		return ""
+	}
+	for _, name := range []string{path, path + walSuffix, path + shmSuffix, path + lockSuffix} {
+		if info, err := os.Stat(name); err == nil {
+			if of, _ := owner(info); of != uid {
+				return fmt.Sprintf("%s belongs to %s and its directory to %s", name, userName(of), userName(uid))
+			}
+		}
+	}
+	return ""
+}

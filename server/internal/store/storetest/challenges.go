@@ -1,0 +1,283 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// testChallenge returns a listed challenge with the given time of creation, in Unix
+// milliseconds, that expires in an hour.
+func testChallenge(t *testing.T, s *store.Store, id string, kind uint8, created int64) store.Challenge {
+	t.Helper()
+	now, err := s.Time(t.Context())
+	require.NoError(t, err)
+	return store.Challenge{
+		ID: id, Encoded: []byte("what " + id + " is\x00"), Kind: kind, Listed: true,
+		Created: time.UnixMilli(created).UTC(), Expires: now.Add(time.Hour).UTC().Truncate(time.Millisecond),
+	}
+}
+
+// createChallenge stores a challenge, and returns it with its revision.
+func createChallenge(t *testing.T, s *store.Store, c store.Challenge) store.Challenge {
+	t.Helper()
+	stored, err := s.Challenges.Create(t.Context(), c)
+	require.NoError(t, err)
+	c.Revision = 1
+	require.Equal(t, c, stored)
+	return stored
+}
+
+// getChallenge returns an existing challenge.
+func getChallenge(t *testing.T, s *store.Store, id string) store.Challenge {
+	t.Helper()
+	found, _, err := s.Challenges.Get(t.Context(), id)
+	require.NoError(t, err)
+	require.Contains(t, found, id)
+	return found[id]
+}
+
+// Challenges tests the contract of store.Challenges.
+func Challenges(t *testing.T, open Open) {
+	t.Run("created challenges exist", func(t *testing.T) {
+		s := open(t)
+		before, err := s.Time(t.Context())
+		require.NoError(t, err)
+		all := map[string]store.Challenge{}
+		for n, c := range []store.Challenge{
+			testChallenge(t, s, "daily", 1, 1), testChallenge(t, s, "race", 255, 1<<41), testChallenge(t, s, "empty", 3, 0),
+		} {
+			c.Listed = n%2 == 0
+			if c.ID == "empty" {
+				c.Encoded = []byte{}
+			}
+			all[c.ID] = createChallenge(t, s, c)
+		}
+		found, now, err := s.Challenges.Get(t.Context(), "empty", "unknown", "race", "daily", "race")
+		require.NoError(t, err)
+		assert.Equal(t, all, found)
+		after, err := s.Background.Time(t.Context())
+		require.NoError(t, err)
+		assert.False(t, now.Before(before.Truncate(time.Millisecond)), "%v %v", before, now)
+		assert.False(t, now.After(after), "%v %v", now, after)
+
+		found, now, err = s.Background.Challenges.Get(t.Context())
+		require.NoError(t, err)
+		assert.Empty(t, found)
+		assert.False(t, now.Before(after.Truncate(time.Millisecond)))
+		assert.Equal(t, time.UTC, now.Location())
+	})
+	t.Run("an existing challenge is not replaced", func(t *testing.T) {
+		s := open(t)
+		first := createChallenge(t, s, testChallenge(t, s, "a", 2, 1000))
+		other := testChallenge(t, s, "a", 3, 2000)
+		other.Encoded, other.Listed, other.Expires = []byte("other"), false, other.Expires.Add(time.Hour)
+		stored, err := s.Challenges.Create(t.Context(), other)
+		require.NoError(t, err)
+		assert.Equal(t, first, stored)
+		first.Encoded = []byte("changed")
+		require.NoError(t, s.Challenges.Update(t.Context(), first))
+		first.Revision = 2
+		stored, err = s.Challenges.Create(t.Context(), other)
+		require.NoError(t, err)
+		assert.Equal(t, first, stored)
+		assert.Equal(t, first, getChallenge(t, s, "a"))
+		assert.Equal(t, []string{"a"}, listChallenges(t, s, 2, 10))
+		assert.Empty(t, listChallenges(t, s, 3, 10))
+	})
+	t.Run("concurrent calls create one challenge", func(t *testing.T) {
+		s := open(t)
+		var group sync.WaitGroup
+		stored := make([]store.Challenge, 64)
+		for n := range stored {
+			c := testChallenge(t, s, "a", 1+uint8(n%4), int64(n))
+			c.Encoded = fmt.Append(nil, n)
+			group.Go(func() {
+				var err error
+				stored[n], err = s.Challenges.Create(t.Context(), c)
+				assert.NoError(t, err)
+			})
+		}
+		group.Wait()
+		one := getChallenge(t, s, "a")
+		assert.EqualValues(t, 1, one.Revision)
+		assert.Equal(t, fmt.Sprint(one.Created.UnixMilli()), string(one.Encoded))
+		for _, c := range stored {
+			assert.Equal(t, one, c)
+		}
+		for kind := range uint8(5) {
+			if kind == 0 || kind == one.Kind {
+				assert.Equal(t, []string{"a"}, listChallenges(t, s, kind, 10))
+			} else {
+				assert.Empty(t, listChallenges(t, s, kind, 10))
+			}
+		}
+	})
+	t.Run("an update replaces one revision", func(t *testing.T) {
+		s := open(t)
+		first := createChallenge(t, s, testChallenge(t, s, "a", 2, 1000))
+		change := store.Challenge{ID: "a", Revision: 1, Encoded: []byte("changed"), Expires: first.Expires.Add(time.Minute)}
+		require.NoError(t, s.Challenges.Update(t.Context(), change))
+		want := first
+		want.Revision, want.Encoded, want.Expires = 2, change.Encoded, change.Expires
+		assert.Equal(t, want, getChallenge(t, s, "a"), "kind and place do not change")
+		for _, revision := range []int64{-1, 0, 1, 3} {
+			change.Revision, change.Encoded = revision, []byte("late")
+			require.ErrorIs(t, s.Challenges.Update(t.Context(), change), store.ErrMoved)
+		}
+		change.ID, change.Revision = "unknown", 1
+		require.ErrorIs(t, s.Challenges.Update(t.Context(), change), store.ErrMoved)
+		change.Revision = 0
+		require.ErrorIs(t, s.Challenges.Update(t.Context(), change), store.ErrMoved)
+		found, _, err := s.Challenges.Get(t.Context(), "a", "unknown")
+		require.NoError(t, err)
+		assert.Equal(t, map[string]store.Challenge{"a": want}, found)
+	})
+	t.Run("no concurrent update is lost", func(t *testing.T) { updateConcurrently(t, open(t)) })
+	t.Run("calls end when their context does", func(t *testing.T) {
+		s := open(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		c := createChallenge(t, s, testChallenge(t, s, "a", 1, 1))
+		cancel()
+		_, err := s.Challenges.Create(ctx, c)
+		require.ErrorIs(t, err, context.Canceled)
+		_, _, err = s.Challenges.Get(ctx, "a")
+		require.ErrorIs(t, err, context.Canceled)
+		require.ErrorIs(t, s.Challenges.Update(ctx, c), context.Canceled)
+		_, err = s.Challenges.List(ctx, 0, store.Place{}, 10)
+		require.ErrorIs(t, err, context.Canceled)
+	})
+	t.Run("lists", func(t *testing.T) { challengeLists(t, open) })
+}
+
+// updateConcurrently has 64 concurrent callers append their names to a challenge. Each
+// caller retries until it succeeds. Each revision must add exactly one name to the
+// previous revision.
+func updateConcurrently(t *testing.T, s *store.Store) {
+	const callers = 64
+	c := testChallenge(t, s, "a", 2, 1000)
+	c.Encoded = []byte{}
+	createChallenge(t, s, c)
+	var (
+		group sync.WaitGroup
+		won   [callers + 1]atomic.Int32 // number of successful updates, by the revision that they replaced
+	)
+	for n := range callers {
+		group.Go(func() {
+			for {
+				found, _, err := s.Challenges.Get(t.Context(), "a")
+				if !assert.NoError(t, err) {
+					return
+				}
+				c := found["a"]
+				c.Encoded = append(slices.Clone(c.Encoded), byte(n))
+				err = s.Challenges.Update(t.Context(), c)
+				if err == nil {
+					won[c.Revision].Add(1)
+					return
+				}
+				if !assert.ErrorIs(t, err, store.ErrMoved) {
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	end := getChallenge(t, s, "a")
+	assert.EqualValues(t, callers+1, end.Revision)
+	for revision := 1; revision <= callers; revision++ {
+		assert.EqualValues(t, 1, won[revision].Load(), "revision %d", revision)
+	}
+	slices.Sort(end.Encoded)
+	assert.Len(t, slices.Compact(end.Encoded), callers, "each name once")
+}
+
+// ChallengesExpire tests the clock-dependent part of the contract of store.Challenges.
+func ChallengesExpire(t *testing.T, open OpenClock) {
+	t.Run("a challenge exists until it expires", func(t *testing.T) {
+		s, forward := open(t)
+		brief, long := testChallenge(t, s, "brief", 2, 2000), testChallenge(t, s, "long", 2, 1000)
+		long.Expires = long.Expires.Add(time.Hour)
+		brief, long = createChallenge(t, s, brief), createChallenge(t, s, long)
+		forward(59 * time.Minute)
+		assert.Equal(t, brief, getChallenge(t, s, "brief"))
+		assert.Equal(t, []string{"brief", "long"}, listChallenges(t, s, 0, 10))
+		forward(2 * time.Minute)
+		found, now, err := s.Challenges.Get(t.Context(), "brief", "long")
+		require.NoError(t, err)
+		assert.Equal(t, map[string]store.Challenge{"long": long}, found)
+		assert.True(t, now.After(brief.Expires))
+		for n := 1; n < 3; n++ {
+			assert.Equal(t, []string{"long"}, listChallenges(t, s, 0, n))
+			assert.Equal(t, []string{"long"}, listChallenges(t, s, 2, n))
+		}
+		require.ErrorIs(t, s.Challenges.Update(t.Context(), brief), store.ErrMoved)
+	})
+	t.Run("an update changes the expiry", func(t *testing.T) {
+		s, forward := open(t)
+		a, b := createChallenge(t, s, testChallenge(t, s, "a", 2, 2000)), createChallenge(t, s, testChallenge(t, s, "b", 2, 1000))
+		a.Expires, b.Expires = a.Expires.Add(time.Hour), b.Expires.Add(-30*time.Minute)
+		require.NoError(t, s.Challenges.Update(t.Context(), a))
+		require.NoError(t, s.Challenges.Update(t.Context(), b))
+		forward(31 * time.Minute)
+		assert.Equal(t, []string{"a"}, listChallenges(t, s, 0, 10))
+		forward(time.Hour)
+		a.Revision = 2
+		assert.Equal(t, a, getChallenge(t, s, "a"))
+		forward(time.Hour)
+		assert.Empty(t, listChallenges(t, s, 2, 10))
+	})
+	t.Run("the id of an expired challenge can be reused", func(t *testing.T) {
+		s, forward := open(t)
+		a := createChallenge(t, s, testChallenge(t, s, "a", 2, 1000))
+		a.Encoded = []byte("changed")
+		require.NoError(t, s.Challenges.Update(t.Context(), a))
+		forward(61 * time.Minute)
+		again := testChallenge(t, s, "a", 3, 2000)
+		again.Encoded = []byte("again")
+		again = createChallenge(t, s, again)
+		assert.Equal(t, again, getChallenge(t, s, "a"))
+		assert.Empty(t, listChallenges(t, s, 2, 10))
+		assert.Equal(t, []string{"a"}, listChallenges(t, s, 3, 10))
+		assert.Equal(t, []string{"a"}, listChallenges(t, s, 0, 10))
+		forward(61 * time.Minute)
+		again.Listed = false
+		createChallenge(t, s, testChallengeLike(t, s, again))
+		assert.Empty(t, listChallenges(t, s, 0, 10))
+		assert.Empty(t, listChallenges(t, s, 3, 10))
+	})
+	t.Run("pages are full", func(t *testing.T) {
+		s, forward := open(t)
+		var want []string
+		for n := range 60 {
+			c := testChallenge(t, s, fmt.Sprintf("%02d", n), 2, 1000)
+			if n%3 == 0 {
+				c.Expires, want = c.Expires.Add(time.Hour), append(want, c.ID)
+			}
+			createChallenge(t, s, c)
+		}
+		slices.Reverse(want)
+		forward(61 * time.Minute)
+		places, err := s.Challenges.List(t.Context(), 2, store.Place{}, 15)
+		require.NoError(t, err)
+		assert.Len(t, places, 15)
+		assert.Equal(t, want, listChallenges(t, s, 2, 7))
+		assert.Equal(t, want, listChallenges(t, s, 0, 15))
+	})
+}
+
+// testChallengeLike returns a copy of a challenge that expires in an hour.
+func testChallengeLike(t *testing.T, s *store.Store, c store.Challenge) store.Challenge {
+	t.Helper()
+	c.Expires = testChallenge(t, s, c.ID, c.Kind, 0).Expires
+	return c
+}

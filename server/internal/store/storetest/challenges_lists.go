@@ -1,0 +1,116 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// listChallenges returns the IDs in the list for the given kind, reading n at a time.
+func listChallenges(t *testing.T, s *store.Store, kind uint8, n int) (ids []string) {
+	t.Helper()
+	for after := (store.Place{}); ; {
+		places, err := s.Challenges.List(t.Context(), kind, after, n)
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(places), n)
+		for _, place := range places {
+			ids = append(ids, place.GameID)
+		}
+		if len(places) < n {
+			return ids
+		}
+		after = places[n-1]
+	}
+}
+
+// challengeLists tests List, as part of the contract of store.Challenges.
+func challengeLists(t *testing.T, open Open) {
+	t.Run("lists are ordered from newest to oldest", func(t *testing.T) {
+		s := open(t)
+		assert.Empty(t, listChallenges(t, s, 0, 10))
+		for i, c := range []store.Challenge{
+			testChallenge(t, s, "b", 1, 1000), testChallenge(t, s, "c", 2, 999), testChallenge(t, s, "B", 2, 1000),
+			testChallenge(t, s, "a", 1, 1<<41), testChallenge(t, s, "hidden", 1, 1001), testChallenge(t, s, "d", 255, 1000),
+		} {
+			c.Listed = c.ID != "hidden"
+			createChallenge(t, s, c)
+			if i%2 == 0 {
+				_, err := s.Challenges.Create(t.Context(), c)
+				require.NoError(t, err)
+			}
+		}
+		for n := 1; n < 8; n++ {
+			assert.Equal(t, []string{"a", "d", "b", "B", "c"}, listChallenges(t, s, 0, n))
+			assert.Equal(t, []string{"a", "b"}, listChallenges(t, s, 1, n))
+			assert.Equal(t, []string{"B", "c"}, listChallenges(t, s, 2, n))
+			assert.Equal(t, []string{"d"}, listChallenges(t, s, 255, n))
+			assert.Empty(t, listChallenges(t, s, 3, n))
+		}
+		places, err := s.Background.Challenges.List(t.Context(), 0, store.Place{}, 2)
+		require.NoError(t, err)
+		assert.Equal(t, []store.Place{{Rank: 1 << 41, GameID: "a"}, {Rank: 1000, GameID: "d"}}, places)
+		// A place need not belong to an existing challenge.
+		for after, want := range map[store.Place]string{
+			{Rank: 1000, GameID: "c"}: "b", {Rank: 1000, GameID: "Z"}: "B", {Rank: 1000}: "c", {Rank: 2000}: "d", {Rank: 999, GameID: "d"}: "c",
+		} {
+			places, err := s.Challenges.List(t.Context(), 0, after, 1)
+			require.NoError(t, err)
+			if assert.Len(t, places, 1) {
+				assert.Equal(t, want, places[0].GameID, "%v", after)
+			}
+		}
+		places, err = s.Challenges.List(t.Context(), 0, store.Place{Rank: 999, GameID: "c"}, 1)
+		require.NoError(t, err)
+		assert.Empty(t, places)
+	})
+	t.Run("an update does not move a challenge", func(t *testing.T) {
+		s := open(t)
+		a := createChallenge(t, s, testChallenge(t, s, "a", 2, 1000))
+		createChallenge(t, s, testChallenge(t, s, "b", 2, 2000))
+		a.Created, a.Kind, a.Listed = a.Created.Add(time.Hour), 1, false
+		require.NoError(t, s.Challenges.Update(t.Context(), a))
+		assert.Equal(t, []string{"b", "a"}, listChallenges(t, s, 0, 10))
+		assert.Equal(t, []string{"b", "a"}, listChallenges(t, s, 2, 10))
+		assert.Empty(t, listChallenges(t, s, 1, 10))
+	})
+	t.Run("pages list each lasting challenge once", func(t *testing.T) {
+		s := open(t)
+		var ids []string
+		for n := range 50 {
+			c := createChallenge(t, s, testChallenge(t, s, fmt.Sprint(n), 2, 1000+int64(n/7)))
+			ids = append(ids, c.ID)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var group sync.WaitGroup
+		group.Go(func() {
+			for n := 0; ctx.Err() == nil; n++ {
+				c := testChallenge(t, s, fmt.Sprint("new ", n), 2, 900+rand.Int64N(200))
+				if _, err := s.Challenges.Create(ctx, c); err != nil && !errors.Is(err, context.Canceled) {
+					assert.NoError(t, err)
+				}
+			}
+		})
+		for n := 1; n < 20; n++ {
+			listed := listChallenges(t, s, 2, n)
+			counts := map[string]int{}
+			for _, id := range listed {
+				counts[id]++
+				assert.Equal(t, 1, counts[id], id)
+			}
+			for _, id := range ids {
+				assert.Equal(t, 1, counts[id], id)
+			}
+		}
+		cancel()
+		group.Wait()
+	})
+}

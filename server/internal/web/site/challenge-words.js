@@ -1,0 +1,98 @@
+// The wording for challenges and results. The Go versions are in internal/describe.
+import { comma, plural } from './game-state.js';
+
+/** @import { Challenge } from '../types' */
+
+/** @typedef {{challenge: Challenge, score?: number, tiles?: number[], rank?: number,
+ *   total?: number, dayStreak?: number, link?: string}} Result */
+
+/** @param {Challenge} c @param {string} kind */
+export const is = (c, kind) => c.kind === `CHALLENGE_KIND_${kind}`;
+
+/** @param {string[]} texts */
+const phrases = (...texts) => texts.filter(Boolean).join(', ');
+
+/** Formats the exact time limit of an attempt or a race: "3 min". @param {string} [duration] */
+export function limit(duration) {
+  const s = Number.parseInt(duration || '0', 10);
+  if (s && s % 3600 === 0) return `${s / 3600} h`;
+  return s && s % 60 === 0 ? `${s / 60} min` : `${s} s`;
+}
+
+/** @param {string} name @param {Challenge} c */
+const inVariant = (name, { variant }) => (variant === 'classic' ? name : `${name}, ${variant}`);
+
+/** Returns the title of a challenge. @param {Challenge} c */
+export function title(c) {
+  let name = 'Challenge';
+  if (is(c, 'DAILY')) name = `Daily ${c.date}`;
+  if (is(c, 'RACE')) name = `Race of ${limit(c.limit)}`;
+  if (is(c, 'LINK')) name = `Challenge by ${c.creator?.name || ''}`;
+  if (is(c, 'REMATCH'))
+    name = `Rematch: beat ${c.target?.player?.name || ''}'s ${comma(c.target?.score || 0)}`;
+  return inVariant(name, c);
+}
+
+/** Returns the date of the day before a daily game. @param {Challenge} c */
+export const dayBefore = ({ date = '' }) =>
+  new Date(Date.parse(date) - 864e5).toISOString().slice(0, 10);
+
+/** Formats a rank: "2nd", "11th". @param {number} n */
+export function ordinal(n) {
+  const last = n % 100 > 10 && n % 100 < 14 ? 0 : n % 10;
+  return comma(n) + (['th', 'st', 'nd', 'rd'][last] || 'th');
+}
+
+/** Formats the rank of an attempt: "3rd of 87". @param {number} rank @param {number} total */
+export const place = (rank, total) =>
+  rank > 0 ? `${ordinal(rank)} of ${comma(Math.max(total, rank))}` : '';
+
+/**
+ * Formats the share of other players that are behind.
+ * @param {number} rank @param {number} total
+ */
+export function percentile(rank, total) {
+  const percent = rank < 2 || total <= rank ? 0 : Math.floor(((total - rank) * 100) / (total - 1));
+  return percent ? `better than ${percent}%` : '';
+}
+
+/** @param {number} days */
+export const streak = (days) => (days < 2 ? '' : `${comma(days)} days in a row`);
+
+/** Formats a result without its points. @param {Omit<Result, 'challenge'>} r */
+export const standing = ({ rank = 0, total = 0, dayStreak = 0 }) =>
+  phrases(place(rank, total), percentile(rank, total), streak(dayStreak));
+
+/** Formats a result in one line. @param {Result} r */
+export const summary = (r) => phrases(plural(r.score || 0, 'point'), standing(r));
+
+// The colors of tiles by the exponent of their value. The last color is for all larger tiles.
+const colors = [...'⬛⬛🟦🟦🟩🟩🟧🟧🟥🟪🟨⬜'];
+
+/** Shows the eight largest tiles of a board as colored squares. @param {number[]} [tiles] */
+export const squares = (tiles = []) =>
+  tiles
+    .toSorted((a, b) => b - a)
+    .slice(0, 8)
+    .map((face) => (face ? colors[Math.min(Math.log2(face), colors.length) - 1] : ''))
+    .join('');
+
+/** Returns the message that a player shares about a result. @param {Result} r */
+export function share({
+  challenge: c,
+  score = 0,
+  tiles,
+  rank = 0,
+  total = 0,
+  dayStreak = 0,
+  link,
+}) {
+  let kind = 'challenge';
+  if (is(c, 'DAILY')) kind = `daily ${c.date}`;
+  if (is(c, 'RACE')) kind = `race of ${limit(c.limit)}`;
+  if (is(c, 'REMATCH')) kind = 'rematch';
+  const result = phrases(plural(score, 'point'), place(rank, total), streak(dayStreak));
+  return [`Gridstand ${inVariant(kind, c)}: ${result}`, squares(tiles), link]
+    .filter(Boolean)
+    .join('\n');
+}

@@ -1,0 +1,291 @@
+// The page of a challenge: the daily game, a race, a link, or a rematch.
+import { account, call, watch } from './api.js';
+import { createBoard } from './board.js';
+import * as words from './challenge-words.js';
+import { announce, copy, h, keys, site } from './dom.js';
+import { clock, comma, plural, sync, until } from './game-state.js';
+import showGame from './game-view.js';
+import { ownSeat } from './own.js';
+import { draw as drawId, explain, failed, persist, signIn } from './persist.js';
+import { createRoster, nameField } from './roster.js';
+import { createBoards, createLines } from './standings.js';
+
+/** @import { Game, GetChallengeResponse, Standing, WatchChallengeResponse } from '../types' */
+
+/** The description of each kind of challenge. @type {Record<string, string>} */
+const kinds = {
+  DAILY: 'The same tiles for everyone, until midnight UTC. You have one attempt.',
+  RACE: 'Everyone plays the same tiles at the same time. The highest score wins.',
+  LINK: 'New tiles, the same for everyone with the link. You have one attempt.',
+  REMATCH: 'The tiles of a finished game. Its seed is public, so the standings prove nothing.',
+};
+
+/** Formats bytes in hexadecimal, like the terminal. @param {string} base64 */
+const hex = (base64) =>
+  Array.from(atob(base64), (c) => c.charCodeAt(0).toString(16).padStart(2, '0')).join('');
+
+/** @param {HTMLElement} root @param {{id?: string}} data */
+export default (root, { id }) => open(root, { challengeId: id });
+
+/**
+ * Shows a challenge.
+ * @param {HTMLElement} root
+ * @param {object} request of GetChallenge
+ */
+export async function open(root, request) {
+  try {
+    show(root, await call('GetChallenge', request));
+  } catch (e) {
+    failed(root, e);
+  }
+}
+
+/** @param {HTMLElement} root @param {GetChallengeResponse} got */
+function show(root, { challenge, next, attempt, now }) {
+  sync(now);
+  let c = challenge;
+  const race = words.is(c, 'RACE');
+  const path = `/c/${c.id}`;
+  /** The player's game. @type {{id?: string, game?: Game}} */
+  const own = { id: attempt?.gameId };
+  /** @type {WatchChallengeResponse & {mine?: Standing}} */
+  let news = { challenge: c, now, etag: '' };
+  /** The status of the challenge that the page shows, or "GAME" if it shows the player's game. */
+  let stage = '';
+  let announced = 0;
+
+  const roster = createRoster((changed) => take({ ...news, challenge: changed }));
+  const lines = race ? createBoards(own) : createLines();
+  const result = h('div.stack.card', { hidden: true });
+  const place = h('p');
+  const foot = h('p.dim');
+  const proof = h('details.dim', h('summary', 'Fairness'));
+  const listTitle = h('h2', race ? 'Boards' : 'Standings');
+  const day = c.date && words.dayBefore(c);
+  const before = day && h('a', { href: `/daily/${c.variant}?date=${day}` }, `Results of ${day}`);
+  const aside = h('div.stack', result, listTitle, lines.element, foot, before, proof);
+  const board = createBoard('twenty48');
+  const counter = h('b.counter', { role: 'timer' });
+  const facts = h('p.dim');
+  const copyLink = () => copy(site + path);
+  const share = h('p', h('button', { onclick: copyLink }, 'Copy link'));
+  document.title = `${words.title(c)} – Gridstand`;
+
+  const heading = () => [h('h1', words.title(c)), h('p', kinds[c.kind.slice(15)]), facts];
+  /** Shows an empty board with an element on top. @param {any} above */
+  function offer(above) {
+    board.show({});
+    root.replaceChildren(
+      h(
+        'div.game',
+        h('section.stack', heading()),
+        h('section.play', h('div.board.offer', board.element, above)),
+        h('section.stack', aside, share),
+      ),
+    );
+  }
+
+  /** @param {WatchChallengeResponse} update */
+  function take(update) {
+    if (update.now) sync(update.now);
+    const me = account()?.id;
+    c = update.challenge;
+    if (race) own.id = c.entrants?.find((e) => e.player && e.player.id === me)?.gameId;
+    const mine = update.standings?.find((s) => s.gameId === own.id) || news.mine;
+    news = { ...update, mine };
+    enter();
+    draw();
+  }
+  /** Shows the view for the status of the challenge. */
+  function enter() {
+    const now = c.status.slice(17);
+    if (now === 'WAITING') roster.show(c);
+    if (now === stage || stage === 'GAME') return;
+    stage = now;
+    if (now === 'WAITING') {
+      const text = 'It starts when everyone is ready or the creator starts it.';
+      root.replaceChildren(h('div.stack.narrow', heading(), h('p', text), roster.element, share));
+    } else if (now === 'SCHEDULED') offer(counter);
+    else if (own.id) play(own.id);
+    else if (now === 'OPEN' && !race) start();
+    else {
+      lines.element.classList.add('all');
+      const href = race ? '/race' : '/daily';
+      const go = now === 'CLOSED' && h('p', h('a.button.primary', { href }, 'Play'));
+      const page = race ? 'div.stack' : 'div.stack.narrow';
+      root.replaceChildren(h(page, heading(), aside, go, share));
+    }
+  }
+  /** Offers to start an attempt. */
+  function start() {
+    const field = nameField();
+    const button = h('button.primary.large', 'Start');
+    const onsubmit = async (/** @type {Event} */ e) => {
+      e.preventDefault();
+      if (button.disabled) return;
+      button.disabled = true;
+      release();
+      await signIn(field?.input.value.trim())
+        .then(() => play())
+        .catch((problem) => failed(root, problem));
+    };
+    const form = h('form.card', { onsubmit }, field?.label, button);
+    const release = keys([['Enter', 'start', () => form.requestSubmit()]]);
+    offer(form);
+  }
+  /** Shows the player's attempt, creating it if necessary. @param {string} [gameId] */
+  async function play(gameId) {
+    stage = 'GAME';
+    try {
+      const game = gameId
+        ? await opened(gameId)
+        : (await persist('CreateGame', { challengeId: c.id })).game;
+      Object.assign(own, { id: game.id, game });
+      root.replaceChildren();
+      const seat = ownSeat(game, 0, {
+        attempt: true,
+        aim: 'to beat',
+        best,
+        deadline,
+        link: path,
+        element: aside,
+        changed,
+        finish: (element) => element.replaceChildren(aside),
+      });
+      showGame(root, { id: game.id }, seat);
+      draw();
+    } catch (e) {
+      failed(root, e);
+    }
+  }
+  /**
+   * Reads the player's game as soon as the challenge is open.
+   * @param {string} gameId @returns {Promise<Game>}
+   */
+  async function opened(gameId) {
+    for (;;) {
+      try {
+        return (await persist('GetGame', { gameId })).game;
+      } catch (/** @type {any} */ e) {
+        if (e.reason !== 'CHALLENGE_NOT_OPEN') throw e;
+        await new Promise((resume) => setTimeout(resume, 100));
+      }
+    }
+  }
+  /** Returns the score to beat. */
+  function best() {
+    const others = (news.standings || []).filter((s) => s.gameId !== own.id);
+    return c.target?.score ?? Math.max(0, ...others.map((s) => s.score || 0));
+  }
+  /**
+   * Returns the latest possible end of the player's game, in milliseconds.
+   * @param {Game} game
+   */
+  function deadline({ createTime }) {
+    const end = Date.parse(c.closeTime || '');
+    if (race || !c.limit) return end;
+    return Math.min(end, Date.parse(createTime) + 1e3 * Number.parseFloat(c.limit));
+  }
+  /** Handles a change of the player's game. @param {Game} game */
+  function changed(game) {
+    own.game = game;
+    if (!game.result || !result.hidden) return;
+    const pass = () => {
+      const tiles = game.position.twenty48?.tiles;
+      const link = site + path;
+      copy(words.share({ ...facing(), challenge: c, score: game.position.scores[0], tiles, link }));
+    };
+    result.hidden = false;
+    result.replaceChildren(
+      h('h2', plural(game.position.scores[0], 'point')),
+      place,
+      h(
+        'p.row',
+        h('button.primary', { onclick: pass }, 'Share'),
+        race && h('button', { onclick: raceAgain }, 'Race again'),
+      ),
+    );
+    draw();
+    if (!race) rank(0);
+  }
+  /** Returns the rank of the player's game. */
+  const facing = () => ({
+    rank: news.mine?.rank,
+    total: news.total,
+    dayStreak: attempt?.dayStreak,
+  });
+  /**
+   * Reads the player's rank. Retries, because the standings may not have the result yet.
+   * @param {number} tries
+   */
+  async function rank(tries) {
+    try {
+      const asked = { challengeId: c.id };
+      attempt = (await call('GetChallenge', asked)).attempt;
+      const { standings, total } = await call('ListStandings', { ...asked, playerId: 'me' });
+      news = { ...news, mine: standings[0], total };
+      draw();
+    } catch {
+      if (tries < 7) setTimeout(rank, 500 * 2 ** tries, tries + 1);
+    }
+  }
+  async function raceAgain() {
+    const { kind, variant, limit } = c;
+    const request = { kind, variant, limit, private: c.private, requestId: drawId() };
+    try {
+      location.assign(`/c/${(await persist('CreateChallenge', request)).challenge.id}`);
+    } catch (e) {
+      place.textContent = explain(e);
+    }
+  }
+
+  function draw() {
+    const closed = c.status.endsWith('CLOSED');
+    lines.show(news, closed || words.is(c, 'REMATCH') || !!own.game?.result);
+    const texts = [c.variant];
+    if (c.limit && !race) texts.push(`${words.limit(c.limit)} for each`);
+    if (closed) texts.push('closed');
+    else if (/OPEN|GAME/.test(stage)) texts.push(`${clock(c.closeTime || '')} left`);
+    facts.textContent = texts.join(' · ');
+    const text = words.standing(facing());
+    place.textContent = text && race && !closed ? `${text} so far` : text;
+    const today = h('a', { href: '/daily' }, "Play today's game");
+    if (next && !closed)
+      foot.textContent = `The next daily game begins in ${clock(next.openTime || '')}.`;
+    else if (day && !foot.firstElementChild) foot.replaceChildren(today);
+    prove();
+    if (stage === 'SCHEDULED') count();
+  }
+  /** Counts down to the opening of a race. */
+  function count() {
+    const wait = until(c.openTime || '');
+    const left = Math.ceil(wait / 1e3);
+    if (left <= 0)
+      return take({ ...news, now: '', challenge: { ...c, status: 'CHALLENGE_STATUS_OPEN' } });
+    if (left === announced) return;
+    announced = left;
+    counter.textContent = comma(left);
+    announce(counter.textContent, 0);
+    setTimeout(draw, (wait % 1e3) + 1);
+  }
+
+  /** Shows the commitment to the seed, and the seed once it is public. */
+  function prove() {
+    const lines = {
+      'SHA-256 of the seed': c.seedCommitment,
+      Seed: c.seed,
+      'SHA-256 of tomorrow': next?.seedCommitment,
+    };
+    for (const [name, value] of Object.entries(lines))
+      if (value && !proof.textContent?.includes(hex(value)))
+        proof.append(h('p', name, h('code', hex(value))));
+  }
+
+  take(news);
+  watch(`c/${c.id}`, { onUpdate: take });
+  setInterval(draw, 1000);
+  keys([
+    ['c', 'copy the link', copyLink],
+    ['r', '', () => stage === 'WAITING' && roster.toggle()],
+  ]);
+}

@@ -1,0 +1,261 @@
+// The page of a game: live, its replay, and its verification after it has ended.
+import { account, look, watch } from './api.js';
+import { createBoard, kindOf } from './board.js';
+import { announce, copy, h, keys, site, toast } from './dom.js';
+import * as words from './game-state.js';
+import { createMoves, createScores } from './panel.js';
+import { explain } from './persist.js';
+import { createReplay } from './replay.js';
+
+const { plural } = words;
+const verifyLimit = 8000; // maximum number of events that are verified automatically
+const hurry = 10e3; // remaining time in milliseconds below which the clock is red
+
+/** Titles shown instead of a game. @type {Record<string, string>} */
+const titles = {
+  not_found: 'No such game',
+  data_loss: 'This game is damaged',
+  CHALLENGE_OPEN: 'Hidden for now',
+  CHALLENGE_NOT_OPEN: 'Not open yet',
+};
+
+/**
+ * @param {HTMLElement} root @param {string} title @param {string} text
+ * @param {Record<string, string>} [about] the challenge that hides the game
+ */
+function problem(root, title, text, about = {}) {
+  const { challenge_id: id, close_time: end } = about;
+  const when = end && h('p', `Hidden for another ${words.wait(words.until(end))}.`);
+  const [href, label] = id ? [`/c/${id}`, 'Play the same tiles'] : ['/', 'Watch live games'];
+  const go = h('a.button.primary', { href }, label);
+  root.replaceChildren(h('div.empty', h('h1', title), h('p', text), when, go));
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {{id?: string}} data
+ * @param {import('./own.js').OwnSeat} [own] the seat of a player who plays on this page
+ */
+export default function show(root, { id = '' }, own) {
+  if (!/^[a-z2-7]{26}$/.test(id))
+    return problem(root, titles.not_found, 'This is not a valid game id.');
+
+  const state = new words.State();
+  /** @type {any} */
+  let board = null;
+  /** The event since the last frame, or null if there were several. @type {any} */
+  let latest = null;
+  let drawn = 0;
+  let frame = 0;
+  let connection = 'connecting';
+  let checked = false;
+  /** The challenge of an attempt, once the game is over. @type {any} */
+  let challenge = null;
+
+  const badge = h('span');
+  const clock = h('b');
+  const facts = h('span.dim');
+  const scores = createScores(own);
+  const stage = h('div.board');
+  const outcome = h('b');
+  const sit = h('a.button', { hidden: true });
+  const verdict = h('p.verdict', { role: 'status' });
+  const share = () => copy(site + (own?.link || `/g/${id}`));
+  const links = h('div.stack', h('button', { onclick: share }, 'Copy link'));
+  const replay = createReplay(state, showPast);
+  const moves = createMoves(state, replay.seek);
+  const head = h('div.row', badge, clock, facts);
+  const view = h(own ? 'div.game.own' : 'div.game', h('section.stack', head, scores.element));
+  const play = h('section.play.stack', stage, replay.element);
+  // Add these together with the board, so that the layout does not shift.
+  const rest = [
+    play,
+    h('section.stack', outcome, sit, own?.element, verdict, moves.element, links),
+  ];
+  root.append(view);
+
+  /** Handles an update of the stream, or the response to a move. @param {any} update */
+  function take(update) {
+    const changed = state.apply(update);
+    const { event } = update;
+    if (changed) {
+      latest = event?.version === drawn + 1 ? event : null;
+      replay.update(event);
+      if (event) speak(event);
+      if (state.over) finished();
+    }
+    if (own && state.version > drawn) {
+      draw();
+      own.changed(event);
+    } else if (!frame && !own) frame = requestAnimationFrame(draw);
+    if (own && changed === undefined) own.refresh().catch(toast);
+    return !!own || changed !== undefined;
+  }
+  if (own) state.apply({ game: own.first });
+  replay.update();
+  const stop = watch(`g/${id}`, {
+    after: own?.first.version,
+    everyEvent: !!own,
+    onUpdate: take,
+    onState(now, wait = 0) {
+      connection = now === 'offline' ? `reconnecting (${Math.ceil(wait)} s)` : now;
+      status();
+    },
+    onEnd: status,
+    onError(err) {
+      const title = titles[err.reason] || titles[err.code] || 'This game cannot be shown';
+      problem(root, title, explain(err), err.metadata);
+    },
+  });
+  const timer = setInterval(status, 1000);
+
+  /** Draws the changes since the last frame. */
+  function draw() {
+    frame = 0;
+    const { game } = state;
+    if (!game?.position) return;
+    const kind = kindOf(game.position);
+    if (board?.kind !== kind) {
+      board = createBoard(kind, own && ((cell) => own.move({ cell })));
+      stage.replaceChildren(board.element);
+      document.title = `${words.players(game)} – Gridstand`;
+      command();
+      view.append(...rest);
+    }
+    if (!replay.at) showNow(latest);
+    latest = null;
+    drawn = state.version;
+  }
+  /** Shows the newest version. @param {any} event the event that led to it, to animate it */
+  function showNow(event) {
+    const { position } = state.game;
+    const last = event || state.events.at(-1) || replay.past.at(-1);
+    board.show(position, own ? own.rest(last) : last, { animate: !!event, legal: own?.mine() });
+    panel(position);
+  }
+  /** @param {any} event null for the newest version @param {boolean} next */
+  function showPast(event, next) {
+    if (!board) return;
+    if (!event) return showNow(null);
+    board.show(event.position, event, { animate: next });
+    panel(event.position);
+  }
+  /** @param {any} position */
+  function panel(position) {
+    const { game, version } = state;
+    scores.show(game.seats, position);
+    const open = game.seats.filter((/** @type {any} */ s) => s.open).length;
+    let text = open ? `Waiting for ${plural(open, 'player')}` : '';
+    if (state.over && !replay.at) text = words.outcome(game);
+    else if (position.turn !== undefined && position.tribolo)
+      text = own?.mine() && !replay.at ? 'Your turn' : `${words.owners[position.turn]} to move`;
+    outcome.textContent = text;
+    const mine = words.seatOf(game, account()?.id) >= 0;
+    sit.hidden = own || state.over || !(open || mine);
+    sit.textContent = mine ? 'Continue' : 'Take a seat';
+    sit.href = game.challengeId ? `/c/${game.challengeId}` : `/play/${game.variant}?game=${id}`;
+    moves.show(replay.past.length >= version ? replay.past : state.events, replay.at || version);
+    status();
+  }
+
+  function status() {
+    const { game } = state;
+    const [text, color] = replay.at ? ['❚❚ replay', 'dim'] : words.badge(state, connection);
+    badge.textContent = text;
+    badge.className = color;
+    if (!game) return;
+    const deadline = !state.over && (own?.deadline() || game.position?.turnDeadline);
+    clock.textContent = deadline ? `${words.clock(deadline)} left` : '';
+    clock.className = deadline && words.until(deadline) < hurry ? 'bad' : '';
+    const texts = [
+      words.title(game),
+      state.over ? words.ago(game.updateTime) : words.watching(state),
+    ];
+    if (!game.ranked) texts.push(game.private ? 'private' : 'unranked');
+    facts.textContent = texts.join(' · ');
+  }
+  /** @param {any} event */
+  function speak(event) {
+    const text = `${words.happened(state.game, event)}, ${plural(words.highest(event.position), 'point')}`;
+    announce(state.over ? words.ending(state.game) : text);
+  }
+  function command() {
+    const { protocol, hostname, port } = new URL(site);
+    const secure = protocol === 'https:';
+    const host = `${hostname}:${port || (secure ? 443 : 80)}`;
+    const { challengeId } = state.game;
+    const game = state.game.private ? id : id.slice(0, 8);
+    const command = challengeId ? `join ${challengeId}` : `watch ${game}`;
+    const text = `gridstand ${command} --server ${host}${secure ? ' --tls' : ''}`;
+    links.append(h('p.dim', 'In a terminal:', h('code', text)));
+    if (challengeId && !own)
+      links.prepend(h('a.button', { href: `/c/${challengeId}` }, 'Challenge'));
+  }
+
+  function finished() {
+    if (checked) return;
+    checked = true;
+    const { game } = state;
+    if (game.challengeId) awaitSeed(game);
+    else offerVerification();
+    if (game.position.twenty48 && !game.challengeId)
+      import('./rematch.js').then((m) => m.offerRematch(links, id));
+  }
+  function offerVerification() {
+    if (state.version > verifyLimit)
+      verdict.append(h('button', { onclick: verify }, 'Verify in this browser'));
+    else verify().catch(() => verdict.replaceChildren());
+  }
+  /** Verifies an attempt once its challenge has closed. @param {any} game */
+  async function awaitSeed({ challengeId }) {
+    const got = await look('GetChallenge', { challengeId }).catch(() => null);
+    if (!got) return;
+    challenge = got.challenge;
+    words.sync(got.now);
+    verdict.textContent = '';
+    if (challenge.seed) return offerVerification();
+    const wait = words.until(challenge.closeTime);
+    const when = wait > 0 ? `in ${words.span(wait)}, when its challenge closes` : 'in a moment';
+    verdict.textContent = `This game can be verified ${when}.`;
+    setTimeout(awaitSeed, Math.min(Math.max(wait, 0) + 2e3, 2e9), { challengeId });
+  }
+  async function verify() {
+    verdict.textContent = 'Verifying in this browser …';
+    const { verifyInSlices } = await import('./verify.js');
+    await replay.load();
+    panel(state.game.position);
+    const [first, last] = [replay.past[0], replay.past.at(-1)];
+    // The last event has no seed if it was sent before the challenge was closed.
+    const events = replay.past.with(-1, { ...last, seed: last.seed || challenge?.seed });
+    let result = await verifyInSlices(events);
+    if (challenge && first.created?.seedCommitment !== challenge.seedCommitment)
+      result = {
+        ok: false,
+        version: 1,
+        problem: 'the commitment is not that of the challenge',
+        unknown: false,
+      };
+    verdict.classList.add(result.ok ? 'good' : 'bad');
+    if (result.ok) {
+      const { tiles, moves } = result.checks;
+      const right = tiles ? plural(tiles, 'tile') : plural(moves, 'move');
+      verdict.textContent = `✓ Verified in this browser: seed, ${right} and the score are correct`;
+    } else {
+      const title = result.unknown ? 'Not verified' : 'This game is not valid';
+      verdict.textContent = `✗ ${title}: version ${result.version}, ${result.problem}`;
+    }
+  }
+
+  keys([
+    ['f', 'full screen', () => play.requestFullscreen?.()],
+    ['c', 'copy the link', share],
+  ]);
+  if (own) {
+    draw();
+    const close = () => {
+      stop();
+      clearInterval(timer);
+    };
+    own.open({ state, replay, board, update: take, draw, close });
+  }
+}

@@ -1,0 +1,83 @@
+// The result of a game that is not an attempt at a challenge, and its ranks.
+import { call } from './api.js';
+import { copy, h, site } from './dom.js';
+import { comma, largestTile, plural } from './game-state.js';
+
+/** @import { Game, Window } from '../types' */
+
+/** @type {[Window, string][]} */
+const windows = [
+  ['WINDOW_DAY', 'today'],
+  ['WINDOW_ALL_TIME', 'all time'],
+];
+
+/**
+ * What the page shows during and after such a game.
+ * @param {Game} first the current game
+ * @param {number} seat the player's seat
+ * @returns {import('./own.js').Kind}
+ */
+export function createResult({ id, variant, position: { twenty48 } }, seat) {
+  /** The player's best score on the leaderboard. */
+  let record = 0;
+  const note = h('p.dim', { role: 'status' });
+
+  /**
+   * Shows the player's ranks. Retries, because the leaderboards may not have the result yet.
+   * @param {number} score @param {number} tries
+   */
+  async function rank(score, tries) {
+    const place = async (/** @type {[Window, string]} */ [window, name]) => {
+      const [board, { entry }] = await Promise.all([
+        call('ListScores', { variant, window, pageSize: 1 }),
+        call('GetRank', { variant, window, playerId: 'me' }),
+      ]);
+      if (entry.score < score) throw Error('not there yet');
+      const best = entry.gameId === id ? '' : `best ${comma(entry.score)}: `;
+      return `${best}#${comma(entry.rank)} of ${comma(Math.max(board.total, entry.rank))} ${name}`;
+    };
+    try {
+      note.textContent = (await Promise.all(windows.map(place))).join(', ');
+    } catch {
+      if (tries < 6) setTimeout(rank, 500 * 2 ** tries, score, tries + 1);
+    }
+  }
+
+  return {
+    aim: 'best',
+    best: ({ ranked, position }) => Math.max(record, ranked ? position.scores[seat] : 0),
+    async begin(draw) {
+      // Without a finished game there is no rank, and the browser would log a failed request.
+      const list = { playerId: 'me', status: 'GAME_STATUS_FINISHED', variant, pageSize: 1 };
+      const { games } = await call('ListGames', list).catch(() => ({}));
+      const ranked =
+        games && (await call('GetRank', { variant, playerId: 'me' }).catch(() => null));
+      record = ranked?.entry.score ?? 0;
+      draw();
+      return !!ranked;
+    },
+    finish(element, { position, ranked, result }, again) {
+      const score = position.scores[seat];
+      const tile = twenty48 ? `best tile ${comma(largestTile(position))}, ` : '';
+      const points = plural(score, 'point');
+      const facts = tile + plural(position.moveCount ?? 0, 'move');
+      const link = `/g/${id}`;
+      const share = () => copy(`${variant}: ${points}, ${facts}; ${site}${link}`);
+      const won = !twenty48 && `${result?.winners}` === `${seat}`;
+      element.className = 'stack card';
+      element.replaceChildren(
+        h('h2', won ? `You win! ${points}` : points),
+        h('p', facts),
+        note,
+        h(
+          'div.row',
+          h('button.primary', { onclick: again }, 'Play again'),
+          h('a.button', { href: link }, 'Watch replay'),
+          h('button', { onclick: share }, 'Copy result'),
+        ),
+      );
+      element.scrollIntoView({ block: 'nearest' });
+      if (ranked && score) rank(score, 1);
+    },
+  };
+}

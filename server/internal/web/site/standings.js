@@ -1,0 +1,141 @@
+// The standings of a challenge: the boards of all entrants of a race, or the first attempts at
+// other challenges.
+import { account, look, watch } from './api.js';
+import { createBoard } from './board.js';
+import { ordinal } from './challenge-words.js';
+import { h } from './dom.js';
+import { comma, plural, State } from './game-state.js';
+import { link } from './panel.js';
+
+/** @import { Challenge, Entrant, Standing } from '../types' */
+/**
+ * @typedef {{challenge: Challenge, standings?: Standing[], total?: number, mine?: Standing}} News
+ */
+
+// Over HTTP/1.1, a browser opens at most six connections to a server. The other boards are
+// therefore not streamed, but reread when the standings show that they have changed.
+const streams = 2;
+const pause = 150; // milliseconds between two reads of a board
+
+/** Makes the table of a challenge's standings. */
+export function createLines() {
+  const element = h('div.stack');
+  let shown = '';
+  return {
+    element,
+    /** @param {News} news @param {boolean} readable whether the player may watch its games */
+    show({ standings = [], total = 0, mine }, readable) {
+      const now = JSON.stringify([standings, total, mine, readable]);
+      if (now === shown) return;
+      shown = now;
+      const me = account()?.id;
+      const below = mine && !standings.some((s) => s.gameId === mine.gameId);
+      const rows = (below ? [...standings, mine] : standings).map((s) => {
+        const score = comma(s.score || 0);
+        const cells = [
+          s.rank ? comma(s.rank) : '–',
+          link(s),
+          readable ? h('a', { href: `/g/${s.gameId}` }, score) : score,
+        ];
+        return h(
+          'tr',
+          { class: s.player && s.player.id === me && 'me' },
+          cells.map((c) => h('td', c)),
+        );
+      });
+      const heads = ['Rank', 'Player', 'Score'].map((text) => h('th', { scope: 'col' }, text));
+      if (!rows.length) return element.replaceChildren(h('p.dim', 'No results yet.'));
+      element.replaceChildren(
+        h('table', h('thead', h('tr', heads)), h('tbody', rows)),
+        h('p.dim', plural(total, 'result')),
+      );
+    },
+  };
+}
+
+/**
+ * Makes the list of a race's entrants with their boards, which are live once the race opens.
+ * @param {{id?: string, game?: any}} own the player's game, which the page already shows
+ */
+export function createBoards(own) {
+  const element = h('ol.wall');
+  /** @type {Map<string, ReturnType<typeof row>>} */
+  const rows = new Map();
+  let live = false;
+  let asking = false;
+
+  /** @param {Entrant} entrant */
+  function row(entrant) {
+    const id = entrant.gameId;
+    const state = new State(1);
+    const board = createBoard('twenty48');
+    const name = h('b', entrant.player?.name || `${entrant.bot} (bot)`);
+    const facts = h('small');
+    const mini = h('div.board.mini', { 'aria-hidden': 'true' }, board.element);
+    const item = h('li', h('a.gamerow', { href: `/g/${id}` }, mini, h('span', name, facts)));
+    board.show({});
+    /** @type {Standing | undefined} */
+    let standing;
+    let streamed = false;
+    const mine = () => own.id === id;
+    /** @param {any} update */
+    const take = (update) => {
+      const changed = state.apply(update);
+      if (changed) board.show(state.game.position, update.event);
+      return changed !== undefined;
+    };
+    return {
+      item,
+      rank: () => standing?.rank || 99,
+      /** Starts to show the board. The first boards are followed as streams. @param {number} i */
+      begin(i) {
+        streamed = i >= 0 && i < streams;
+        if (streamed) watch(`g/${id}`, { preview: true, onUpdate: take });
+      },
+      /** Shows the player's own board. */
+      reflect: () => board.show(own.game.position),
+      /** @param {Standing} s */
+      update(s) {
+        standing = s;
+        const texts = [s.rank && ordinal(s.rank), plural(s.score || 0, 'point')];
+        if (s.largestTile) texts.push(`tile ${s.largestTile}`);
+        if (s.finished) texts.push('finished');
+        facts.textContent = texts.filter(Boolean).join(' · ');
+      },
+      stale: () =>
+        !streamed && !mine() && (standing?.moveCount || 0) > (state.game?.position.moveCount ?? -1),
+      ask: async () => take(await look('GetGame', { gameId: id })),
+    };
+  }
+
+  /** Rereads the boards that have changed, one after another. */
+  async function ask() {
+    if (asking) return;
+    asking = true;
+    const next = () => [...rows.values()].find((r) => r.stale());
+    for (let r = next(); r; r = next()) {
+      if (document.hidden || !(await r.ask().catch(() => false))) break;
+      await new Promise((resume) => setTimeout(resume, pause));
+    }
+    asking = false;
+  }
+
+  return {
+    element,
+    /** @param {News} news */
+    show({ challenge, standings = [] }) {
+      const { entrants = [] } = challenge;
+      for (const e of entrants) if (!rows.has(e.gameId)) rows.set(e.gameId, row(e));
+      for (const s of standings) rows.get(s.gameId)?.update(s);
+      if (own.game) rows.get(own.id || '')?.reflect();
+      const sorted = [...rows.values()].sort((a, b) => a.rank() - b.rank());
+      if (sorted.some((r, i) => element.children[i] !== r.item))
+        element.replaceChildren(...sorted.map((r) => r.item));
+      if (!/OPEN|CLOSED/.test(challenge.status)) return;
+      const others = entrants.filter((e) => e.gameId !== own.id);
+      if (!live) for (const [id, r] of rows) r.begin(others.findIndex((e) => e.gameId === id));
+      live = true;
+      ask();
+    },
+  };
+}

@@ -1,0 +1,120 @@
+// The board of Tribolo. Importing this module adds it to the boards.
+import { boards } from './board.js';
+import { announce, svg } from './dom.js';
+import { cellName, owners, plural } from './game-state.js';
+
+/** @import { Board } from './board.js' */
+
+boards.tribolo = tribolo;
+
+/**
+ * @param {(cell: {x: number, y: number}) => void} [onCell]
+ * @returns {Board}
+ */
+function tribolo(onCell) {
+  const columns = 16;
+  const rows = 11;
+  const element = svg('svg', {
+    class: 'tri',
+    viewBox: '-6 -6 167 117',
+    role: onCell ? 'application' : 'img',
+    tabindex: onCell ? 0 : null,
+  });
+  /** @param {number} x @param {number} y @param {any} text @param {string} [name] */
+  const label = (x, y, text, name) => svg('text', { x, y, class: name }, text);
+  element.append(
+    svg('rect', { x: -0.5, y: -0.5, width: 161, height: 111, rx: 2.5, class: 'ground' }),
+  );
+  for (let x = 0; x < columns; x++) element.append(label(10 * x + 5, -2, x.toString(36)));
+  for (let y = 0; y < rows; y++) element.append(label(-3, 10 * y + 6.4, y));
+  /** @type {any[]} */
+  const rects = [];
+  /** @type {any[]} */
+  const letters = [];
+  for (let i = 0; i < columns * rows; i++) {
+    const [x, y] = [10 * (i % columns), 10 * ((i / columns) | 0)];
+    rects.push(svg('rect', { x: x + 0.5, y: y + 0.5, width: 9, height: 9, rx: 1.8 }));
+    letters.push(label(x + 5, y + 6.8, '', 'letter'));
+  }
+  element.append(...rects, ...letters);
+
+  /** Returns the index of a cell. @param {{x?: number, y?: number}} c */
+  const at = (c) => (c.y || 0) * columns + (c.x || 0);
+  /** @type {Map<number, any[]>} */
+  let legal = new Map();
+  let cursor = -1;
+  /** @param {number} i */
+  function point(i) {
+    cursor = i;
+    const taken = new Set(legal.get(i)?.map(at));
+    rects.forEach((r, k) => {
+      r.classList.toggle('cursor', k === i);
+      r.classList.toggle('taken', taken.has(k));
+    });
+  }
+  if (onCell) {
+    /** @param {number} i */
+    const choose = (i) => {
+      if (i >= 0) onCell({ x: i % columns, y: (i / columns) | 0 });
+    };
+    element.onpointermove = (/** @type {any} */ e) => {
+      if (e.pointerType === 'mouse') point(rects.indexOf(e.target));
+    };
+    element.onpointerleave = () => point(-1);
+    element.onclick = (/** @type {any} */ e) => choose(rects.indexOf(e.target));
+    element.onkeydown = (/** @type {KeyboardEvent} */ e) => {
+      const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[
+        e.key
+      ];
+      if (!step && e.key !== 'Enter' && e.key !== ' ') return;
+      e.preventDefault();
+      e.stopPropagation();
+      if (!step) return choose(cursor);
+      const from = cursor < 0 ? at({ x: 7, y: 5 }) : cursor;
+      const x = ((from % columns) + step[0] + columns) % columns;
+      const y = (((from / columns) | 0) + step[1] + rows) % rows;
+      point(at({ x, y }));
+      const takes = legal.get(cursor);
+      announce(
+        `${cellName({ x, y })} ${takes ? `takes ${plural(takes.length, 'cell')}` : letters[cursor].textContent}`,
+        0,
+      );
+    };
+  }
+
+  return {
+    element,
+    show(position, event, options = {}) {
+      const board = position?.tribolo || {};
+      const cell = event?.moved?.cell;
+      const fresh = new Set(cell ? [...(event.moved.taken || []), cell].map(at) : []);
+      legal = new Map(
+        options.legal
+          ? (board.legalMoves || []).map((/** @type {any} */ m) => [
+              at(m.cell || {}),
+              m.taken || [],
+            ])
+          : [],
+      );
+      rects.forEach((rect, i) => {
+        const state = (board.cells?.[i] || '').slice(11);
+        const owner = owners.indexOf(state.toLowerCase());
+        let name = owner < 0 ? state : `owner-${owner}`;
+        if (fresh.has(i)) name += ' fresh';
+        if (cell && i === at(cell)) name += ' to';
+        if (legal.has(i)) name += ' legal';
+        if (rect.getAttribute('class') !== name) rect.setAttribute('class', name);
+        const letter = owner < 0 ? '' : state[0];
+        if (letters[i].textContent !== letter) letters[i].textContent = letter;
+        letters[i].classList.toggle('fresh', fresh.has(i));
+      });
+      point(cursor);
+      element.setAttribute(
+        'aria-label',
+        'Tribolo: ' +
+          owners.map((o, i) => `${o} ${position?.scores?.[i] || 0}`).join(', ') +
+          (cell ? `; last jump to ${cellName(cell)}` : ''),
+      );
+    },
+  };
+}

@@ -19,16 +19,19 @@ func (p *program) loginCommand() *cobra.Command {
 	var replace, rotate, token bool
 	cmd := &cobra.Command{
 		Use:   "login [name]",
-		Short: "Create an account on this server, bring one here, or replace its token",
-		Long: `Create an account with that name on this server and store its token on this
-machine. A name has 1 to 24 letters, digits, spaces and - _ . and cannot be changed.
+		Short: "Create an account, bring one here, or replace its token",
+		Long: `Create an account with the given name on this server and store its token on this
+machine. A name has 1 to 24 letters, digits, spaces and - _ . and cannot be
+changed.
 
-With --token it uses an account that you have already, for example in a browser: it
-asks for the token, or reads it from the first line of the standard input if that is
-not a terminal. ` + name + ` whoami --show-token prints the token of an account here.
+With --token it uses an account that you already have, for example in a browser:
+it asks for the token or, if standard input is not a terminal, reads it from the
+first line. ` + name + ` whoami --show-token prints the token of the account stored
+here.
 
-With --rotate and no name it replaces the token of the stored account, for example
-because someone may have seen it. The old one may work for another 30 seconds.
+With --rotate and no name it replaces the token of the stored account, for
+example because someone may have seen it. The old token may work for another 30
+seconds.
 
 A token that was used over TLS is never sent in clear text: without --tls the
 program refuses to use it. If the server no longer uses TLS, --replace creates a
@@ -39,11 +42,11 @@ new account.`,
 			case token && len(args) > 0:
 				return errTokenArgument
 			case token && rotate:
-				return usage.Errorf("--token brings an account and --rotate changes the stored one: use one of them")
+				return usage.Errorf("--token adds an account and --rotate changes the stored one: use only one of them")
 			case token:
 				return p.adopt(cmd.Context(), replace)
 			case rotate && replace:
-				return usage.Errorf("--rotate keeps the account and --replace gives it up: use one of them")
+				return usage.Errorf("--rotate keeps the account and --replace gives it up: use only one of them")
 			case rotate && len(args) > 0:
 				return usage.Errorf("--rotate is for the stored account and takes no name")
 			case rotate:
@@ -54,22 +57,22 @@ new account.`,
 			return p.login(cmd.Context(), args[0], replace)
 		},
 	}
-	cmd.Flags().BoolVar(&token, "token", false, "use the account of a token, which is read from a prompt or from standard input")
+	cmd.Flags().BoolVar(&token, "token", false, "use an existing account; its token is read from a prompt or from standard input")
 	cmd.Flags().BoolVar(&rotate, "rotate", false, "replace the token of the stored account")
 	cmd.Flags().BoolVar(&replace, "replace", false, "give up the stored account for another one; this cannot be undone")
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		var wrong *pflag.InvalidValueError
 		if errors.As(err, &wrong) && wrong.GetFlag().Name == "token" {
-			return errTokenArgument // It does not repeat the token.
+			return errTokenArgument // the default error would echo the token
 		}
 		return usage.Flag(cmd, err)
 	})
 	return cmd
 }
 
-// errTokenArgument refuses a token on the command line.
-var errTokenArgument = usage.Errorf("--token takes no argument: other users of this machine could read the token there, and " +
-	"your shell would keep it in its history. It is read from a prompt, or from standard input")
+// errTokenArgument is the error for a token on the command line.
+var errTokenArgument = usage.Errorf("--token takes no argument: other users of this machine could read it, and " +
+	"your shell would keep it in its history. The token is read from a prompt or from standard input")
 
 // rotate replaces the token of the user's account.
 func (p *program) rotate(ctx context.Context) error {
@@ -82,13 +85,14 @@ func (p *program) rotate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := client.RotateStored(ctx, c, p.store); err != nil {
+	_, err = orGiveUp(ctx, p, func(ctx context.Context) (struct{}, error) { return struct{}{}, client.RotateStored(ctx, c, p.store) })
+	if err != nil {
 		return err
 	}
 	return p.printAccount(c, player)
 }
 
-// login creates an account, unless the stored one has that name.
+// login creates an account, unless the stored account already has that name.
 func (p *program) login(ctx context.Context, wanted string, replace bool) error {
 	c, hangUp, err := p.dial()
 	if err != nil {
@@ -103,7 +107,7 @@ func (p *program) login(ctx context.Context, wanted string, replace bool) error 
 		return p.printAccount(c, player)
 	case player != nil && !replace:
 		return errors.New("you are " + client.CleanName(player.GetName()) +
-			" on this server; --replace gives that account up forever")
+			" on this server; --replace permanently gives up that account")
 	}
 	if replace {
 		cred, err := client.Replace(ctx, c, p.store, client.OneName(wanted))
@@ -122,8 +126,9 @@ func (p *program) login(ctx context.Context, wanted string, replace bool) error 
 	return p.printAccount(c, account(cred))
 }
 
-// replaceable returns the stored account that a login would replace, nil if there is none
-// or the server does not know it.
+// replaceable returns the stored account that a login would replace, or nil if no account
+// is stored or the server does not know it. If replace is set, it also returns nil if the
+// account's token may not be sent in clear text.
 func (p *program) replaceable(ctx context.Context, c *client.Client, replace bool) (*pb.Player, error) {
 	if replace {
 		p.warnClearText(c)
@@ -137,7 +142,7 @@ func (p *program) replaceable(ctx context.Context, c *client.Client, replace boo
 	return player, err
 }
 
-// adopt stores the account of a token that the user brings.
+// adopt asks the user for a token and stores the account that it belongs to.
 func (p *program) adopt(ctx context.Context, replace bool) error {
 	c, hangUp, err := p.dial()
 	if err != nil {
@@ -157,12 +162,12 @@ func (p *program) adopt(ctx context.Context, replace bool) error {
 	case err != nil:
 		return err
 	case stored != nil && stored.GetId() != playerID && !replace:
-		return fmt.Errorf("you are %s on this server; --replace gives that account up. Keep its token to come back to it: %s whoami --show-token",
+		return fmt.Errorf("you are %s on this server; --replace gives up that account. To return to it later, keep its token: %s whoami --show-token",
 			client.CleanName(stored.GetName()), name)
 	}
 	cred, err := client.Adopt(ctx, c, p.store, token)
 	if errors.Is(err, client.ErrBadToken) {
-		return missingf("%s does not know this token: it is of another server, or was replaced, or is not complete", c.Target())
+		return missingf("%s does not know this token: it may belong to another server, be incomplete, or have been replaced", c.Target())
 	}
 	if err != nil {
 		return err
@@ -170,11 +175,11 @@ func (p *program) adopt(ctx context.Context, replace bool) error {
 	return p.printAccount(c, account(cred))
 }
 
-// readToken asks for a token on the terminal, or reads it from the standard input.
+// readToken asks for a token on the terminal, or reads it from standard input.
 func (p *program) readToken(ctx context.Context, c *client.Client) (string, error) {
 	var token string
 	var err error
-	if in := p.typist(); in != nil {
+	if in := p.inputTerminal(); in != nil {
 		var hidden []byte
 		hidden, err = p.askHidden(ctx, in, fmt.Sprintf("Token of your account on %s (it is not shown): ", c.Target()))
 		token = strings.TrimSpace(string(hidden))
@@ -211,11 +216,11 @@ func (p *program) whoamiCommand() *cobra.Command {
 			return p.printAccount(c, player)
 		},
 	}
-	cmd.Flags().BoolVar(&show, "show-token", false, "print the token alone, to use the account in a browser or on another machine")
+	cmd.Flags().BoolVar(&show, "show-token", false, "print only the token, to use the account in a browser or on another machine")
 	return cmd
 }
 
-// printToken writes the token of the stored account, and nothing else to standard output.
+// printToken writes the stored account's token, and nothing else, to standard output.
 func (p *program) printToken(c *client.Client, player *pb.Player) error {
 	cred, _, err := p.store.Load(c.Target())
 	if err != nil {
@@ -230,7 +235,7 @@ func (p *program) printToken(c *client.Client, player *pb.Player) error {
 	return p.printf("%s\n", cred.Token)
 }
 
-// printAccount writes the account, and notes where its token is stored.
+// printAccount prints the account, and where its token is stored.
 func (p *program) printAccount(c *client.Client, player *pb.Player) error {
 	if p.flags.json {
 		return p.printMessage(player)

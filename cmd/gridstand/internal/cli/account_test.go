@@ -10,7 +10,8 @@ import (
 	"github.com/gridstand/gridstand/client"
 )
 
-// TestAccounts asks for a name on a terminal, and refuses one that is not UTF-8.
+// Ensure that a command that needs an account asks for a name on a terminal, and that
+// login refuses a name that is not valid UTF-8.
 func TestAccounts(t *testing.T) {
 	t.Parallel()
 	server := someServer(t)
@@ -18,15 +19,31 @@ func TestAccounts(t *testing.T) {
 	asked.terminal, asked.in = true, strings.NewReader("bad/name\n")
 	_, note, code := asked.run("new")
 	assert.Equal(t, exitFailed, code)
-	assert.Contains(t, note, "Your name on "+server+" [grace]: ")
+	assert.Contains(t, note, "Your permanent name on "+server+" [grace]: ")
 	asked.in = strings.NewReader("\n")
 	asked.ok("new")
 	assert.Contains(t, asked.ok("whoami"), "grace on ")
+
+	// After a name that is taken, the suggestion has a number.
+	second := newUser(t, server, "grace")
+	second.terminal, second.in = true, strings.NewReader("\n")
+	_, note, _ = second.run("new")
+	assert.Contains(t, note, "[grace-2]: ")
+
+	// Without a terminal, the command chooses the name, and says how to choose another one.
+	script := newUser(t, server, "grace")
+	const hint = "You are grace-2. The name is permanent; to choose your own: gridstand login <name> --replace\n"
+	_, note, _ = script.run("new")
+	assert.Equal(t, hint, note)
+	_, note, _ = script.run("new")
+	assert.Empty(t, note, "the account is not new")
+	_, note, _ = newUser(t, server, "grace").run("new", "--name", "hopper")
+	assert.Empty(t, note, "the user chose the name")
 	newUser(t, server, "bob").fails(exitUsage, "name must be", "login", "b\xffb")
 }
 
-// Ensure that every command that would send a token that was used over TLS says
-// what to do instead, and --replace makes a new account.
+// Ensure that a token that was used over TLS is never sent in clear text, that every
+// command that would do so suggests --tls, and that --replace creates a new account.
 func TestAccounts_TLSForgotten(t *testing.T) {
 	t.Parallel()
 	ada := newUser(t, someServer(t), "ada")
@@ -54,13 +71,12 @@ func TestAccounts_TLSForgotten(t *testing.T) {
 	kept, _, err := ada.store.Load(ada.server)
 	require.NoError(t, err)
 	assert.Equal(t, cred, kept)
-	ada.ok("games") // It needs no token.
+	ada.ok("games") // needs no token
 	assert.Contains(t, ada.ok("login", "eve", "--replace"), "eve on ")
 	ada.ok("new")
 }
 
-// Ensure that the user is warned before a token goes to another machine in
-// clear text.
+// Ensure that the user is warned before a token is sent to another machine in clear text.
 func TestAccounts_Exposed(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
-	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/load"
+	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/usage"
 )
 
@@ -22,18 +22,19 @@ func (p *program) benchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure how much load a server handles",
-		Long: `Put a server under load and measure it: play random games, watch them, and report
-the latency of moves and of deliveries to watchers, and whether each watcher saw
-every version once. The exit code is 1 if one did not.
+		Long: `Put a server under load and measure it: play random games, watch them, and
+report the latency of moves and of deliveries to watchers, and whether each
+watcher saw every version exactly once. If not, the exit code is 1.
 
 The games are private and unranked and end with the load; Ctrl-C ends it early.
-The accounts that are created for it stay, since accounts cannot be deleted. If the
-server's limits refuse something, the report names the flag that raises them. To
-measure its memory too, start it with --metrics and pass that address here:
+The accounts that it creates remain until they expire (see --keep-accounts of
+the server). If a limit of the server refuses something, the report names the
+flag that raises the limit. To measure the server's memory too, start it with
+--metrics and pass that address here:
 
   ` + name + ` bench --games 500 --metrics http://localhost:9090/metrics
   ` + name + ` bench --games 1 --watchers 0 --crowd 20000 --rate 5
-  ` + name + ` bench --games 1 --watchers 0 --crowd 5000 --connections 5001 --rate 5
+  ` + name + ` bench --games 1 --watchers 0 --crowd 999 --connections 1000 --rate 5
   ` + name + ` bench --games 1 --watchers 0 --crowd 10000 --sse --rate 5
   ` + name + ` bench --games 1000 --players 200 --rate 2000 --json`,
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -47,19 +48,19 @@ measure its memory too, start it with --metrics and pass that address here:
 	flags.IntVar(&c.Players, "players", 0, "accounts that share the games, each making one move at a time (default: one for each game)")
 	flags.IntVar(&c.Watchers, "watchers", c.Watchers, "watchers of each game")
 	flags.IntVar(&c.Crowd, "crowd", 0, "additional watchers of one of the games")
-	flags.Float64Var(&c.Rate, "rate", 0, "moves per second of all players together; 0 for as many as possible")
+	flags.Float64Var(&c.Rate, "rate", 0, "total moves per second of all players; 0 for as many as possible")
 	flags.DurationVar(&c.Duration, "duration", c.Duration, "duration of the load")
 	flags.StringVar(&c.Variant, "variant", c.Variant, "variant to play; random games of 6x6 are long")
-	flags.IntVar(&c.Connections, "connections", 0, "connections, some for players and some for watchers (default: one for each 250 of them)")
+	flags.IntVar(&c.Connections, "connections", 0, "connections, divided between players and watchers (default: one for every 250 of them)")
 	flags.BoolVar(&c.EveryEvent, "every-event", false, "do not let slow watchers skip events")
-	flags.BoolVar(&c.Events, "sse", false, "watch as browsers do: by Server-Sent Events, each watcher with a connection of its own")
+	flags.BoolVar(&c.Events, "sse", false, "watch as browsers do: with Server-Sent Events, and one connection for each watcher")
 	flags.BoolVar(&c.Public, "public", false, "list the games publicly")
-	flags.StringVar(&c.Metrics, "metrics", "", "`URL` of the server's metrics, for its memory before, during and after the load")
+	flags.StringVar(&c.Metrics, "metrics", "", "`URL` of the server's metrics, to report its memory before, during and after the load")
 	_ = cmd.RegisterFlagCompletionFunc("variant", p.completeVariants)
 	return cmd
 }
 
-// bench runs a load and prints its report.
+// bench runs a load test and prints its report.
 func (p *program) bench(ctx context.Context, c load.Config) error {
 	c.Server = p.clientConfig()
 	c.Progress = func(now load.Progress) {
@@ -86,11 +87,11 @@ func (p *program) bench(ctx context.Context, c load.Config) error {
 	return cmp.Or(err, r.Err(), ctx.Err())
 }
 
-// printReport writes a report for people.
+// printReport prints a report as tables and a conclusion.
 func (p *program) printReport(r *load.Report) error {
 	err := p.printf("%s, version %s, storage %s\n%s: %s, %s, %s, %s, %.1f s after %.1f s of preparation\n\n",
-		r.Server, r.Version, r.Storage, r.Variant, count(r.Games, "game"), count(r.Players, "player"),
-		count(r.Watchers, "watcher"), count(r.Connections, "connection"), r.Seconds, r.SetupSeconds)
+		r.Server, r.Version, r.Storage, r.Variant, describe.Plural(r.Games, "game"), describe.Plural(r.Players, "player"),
+		describe.Plural(r.Watchers, "watcher"), describe.Plural(r.Connections, "connection"), r.Seconds, r.SetupSeconds)
 	if err != nil {
 		return err
 	}
@@ -130,7 +131,7 @@ func latencyRow(name string, n int64, perSecond float64, l load.Latency) []strin
 	return row
 }
 
-// notKnown stands for a value that was not measured.
+// notKnown is shown in place of a value that was not measured.
 const notKnown = "n/a"
 
 // printMetrics writes the server's metrics.
@@ -168,7 +169,8 @@ func (p *program) printMetrics(m *load.Metrics) error {
 	})
 }
 
-// printErrors writes the refusals, with advice.
+// printErrors prints a table of the errors. Each row ends with advice or, if there is no
+// advice, with the server's message.
 func (p *program) printErrors(all []load.ErrorCount) error {
 	if len(all) == 0 {
 		return nil
@@ -187,44 +189,39 @@ func (p *program) printErrors(all []load.ErrorCount) error {
 	}, rows)
 }
 
-// maxReason is the maximum length of a server's message.
+// maxReason is the maximum length of the advice or message in a row of errors.
 const maxReason = 200
 
-// conclusion returns the lines below the tables.
+// conclusion returns the summary to print below the tables.
 func conclusion(r *load.Report) string {
 	var text strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }
 	switch {
 	case r.Broken():
-		line("FAULTS: %s, %s, %s lost, %s not seen to the end by a watcher.",
-			count(r.Gaps, "gap"), count(r.Repeats, "repeat"), count(r.Lost, "event"), count(r.Unfinished, "game"))
+		line("FAULTS: %s, %s, %s lost, %s not watched to the end.",
+			describe.Plural(r.Gaps, "gap"), describe.Plural(r.Repeats, "repeat"), describe.Plural(r.Lost, "event"), describe.Plural(r.Unfinished, "game"))
 	case r.Watchers > 0:
-		line("Without gap, repeat or loss: %s.", count(r.Watchers, "watcher"))
+		line("No gaps, repeats or losses: %s.", describe.Plural(r.Watchers, "watcher"))
 	}
 	if r.Skipped > 0 {
-		line("%s skipped: slow watchers got the current game instead (not with --every-event).", count(r.Skipped, "event"))
+		line("%s skipped: slow watchers received a snapshot of the game instead (never with --every-event).", describe.Plural(r.Skipped, "event"))
 	}
 	if r.Reconnects > 0 {
-		line("%s reconnected.", count(r.Reconnects, "stream"))
+		line("%s reconnected.", describe.Plural(r.Reconnects, "stream"))
 	}
-	// A hair below is the clock's.
+	// Ignore a small shortfall, which can be due to timer inaccuracy.
 	if r.Rate > 0 && !r.Interrupted && r.MovesPerSecond < 0.98*r.Rate {
-		line("%s moves/s were requested: the server, or this program beside it, did not keep up.", whole(r.Rate))
+		line("%s moves/s were requested: the server, or this program on the same machine, did not keep up.", whole(r.Rate))
 	}
 	if r.Interrupted {
-		line("It was interrupted.")
+		line("The run was interrupted.")
 	}
-	line("%s played; resigned in the end: %s.", count(r.Played, "game"), humanize.Comma(r.Resigned))
+	line("%s played; resigned at the end: %s.", describe.Plural(r.Played, "game"), humanize.Comma(r.Resigned))
 	if r.Left > 0 {
-		line("%s could not be resigned and stay open.", count(r.Left, "game"))
+		line("%s could not be resigned and are still open.", describe.Plural(r.Left, "game"))
 	}
-	line("%s named %s-… stay on the server.", count(r.Players, "account"), r.Accounts)
+	line("%s named %s-… remain on the server.", describe.Plural(r.Players, "account"), r.Accounts)
 	return text.String()
-}
-
-// count is a number of things.
-func count[N int | int64](n N, what string) string {
-	return humanize.Comma(int64(n)) + " " + english.PluralWord(int(n), what, "")
 }
 
 func whole(v float64) string { return humanize.Commaf(float64(int64(v + 0.5))) }

@@ -12,7 +12,7 @@ import (
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 )
 
-// TestBench puts a server under a little load.
+// TestBench runs bench with a small load.
 func TestBench(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -32,9 +32,9 @@ func TestBench(t *testing.T) {
 		`deliveries +\d+ +\d+ +\d+\.\d\d`,
 		`SERVER +BEFORE +READY +AFTER\n`,
 		`watchers +0 +6 +6\n`,
-		`Without gap, repeat or loss: 6 watchers\.\n`,
-		`2 games played; resigned in the end: 2\.\n`,
-		`2 accounts named bench-[a-z2-7]{8}-… stay on the server\.\n`,
+		`No gaps, repeats or losses: 6 watchers\.\n`,
+		`2 games played; resigned at the end: 2\.\n`,
+		`2 accounts named bench-[a-z2-7]{8}-… remain on the server\.\n`,
 	} {
 		assert.Regexp(t, want, out)
 	}
@@ -58,14 +58,14 @@ func TestBench(t *testing.T) {
 	ada.fails(exitFailed, "--max-open-games 600", "bench", "--games", "600", "--players", "1")
 }
 
-// TestBenchReport words what a good server does not do.
+// Ensure that the report describes the faults of a misbehaving server.
 func TestBenchReport(t *testing.T) {
 	t.Parallel()
 	text := conclusion(&load.Report{
 		Watchers: 1, Gaps: 1, Lost: 2000, Unfinished: 3, Skipped: 3, Reconnects: 1, Left: 1, Rate: 100, MovesPerSecond: 50,
 	})
 	for _, want := range []string{
-		"FAULTS: 1 gap, 0 repeats, 2,000 events lost, 3 games not seen to the end by a watcher.\n", "3 events skipped", "1 stream reconnected", "1 game could not be", "100 moves/s were requested",
+		"FAULTS: 1 gap, 0 repeats, 2,000 events lost, 3 games not watched to the end.\n", "3 events skipped", "1 stream reconnected", "1 game could not be", "100 moves/s were requested",
 	} {
 		assert.Contains(t, text, want)
 	}

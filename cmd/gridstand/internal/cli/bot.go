@@ -15,15 +15,17 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/solver"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
+	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// botOptions are the flags of bot.
+// botOptions are the flags of the bot command.
 type botOptions struct {
 	gameFlags
-	games int
-	think time.Duration
+	games     int
+	think     time.Duration
+	challenge string
 }
 
 func (p *program) botCommand() *cobra.Command {
@@ -31,9 +33,13 @@ func (p *program) botCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bot <name> [variant]",
 		Short: "Let a bot play for you",
-		Long: `Let a bot play games of a variant (` + defaultVariant + ` by default) in your name, on this
-machine, and print its score, best tile and moves per second for each game, and the
+		Long: `Let a bot on this machine play games of a variant (` + defaultVariant + ` by default) in
+your name. Print the score, best tile and moves per second of each game, and the
 mean and spread of the scores. The games do not count for the leaderboard.
+
+With --challenge it waits for a challenge to open and plays your attempt; in a
+race it first marks you as ready. The attempt then does not count in the
+standings, and you cannot make another one.
 
 Bots of 2048: ` + strings.Join(solver.Names(defaultVariant), ", ") + `.
 Bots of Tribolo: ` + strings.Join(solver.Names("tribolo"), ", ") + `.`,
@@ -56,10 +62,11 @@ Bots of Tribolo: ` + strings.Join(solver.Names("tribolo"), ", ") + `.`,
 	cmd.Flags().IntVar(&o.games, "games", 1, "number of games")
 	cmd.Flags().DurationVar(&o.think, "think", 0, "`time` limit of the search for a move (default: the bot's own)")
 	o.add(cmd)
+	p.addChallengeFlag(cmd, &o.challenge)
 	return cmd
 }
 
-// botGame is the result of a bot's game.
+// botGame is the result of a game played by a bot.
 type botGame struct {
 	GameID         string  `json:"gameId"`
 	Score          int32   `json:"score"`
@@ -70,7 +77,7 @@ type botGame struct {
 	MovesPerSecond float64 `json:"movesPerSecond"`
 }
 
-// botSummary is the result of all games of a bot.
+// botSummary is the combined result of a bot's games.
 type botSummary struct {
 	Bot      string         `json:"bot"`
 	Variant  string         `json:"variant"`
@@ -85,19 +92,31 @@ type botSummary struct {
 	AllMoves int            `json:"moves"`
 }
 
-// bot lets a bot play.
+// bot lets a bot play games for the user.
 func (p *program) bot(ctx context.Context, name, what string, o botOptions) error {
 	if o.games < 1 {
 		return usage.Errorf("--games must be 1 or more")
 	}
 	if o.think < 0 {
-		return usage.Errorf("--think must be 0 or more")
+		return usage.Errorf("--think must not be negative")
 	}
-	c, hangUp, err := p.dial()
+	if o.challenge != "" && (o.set() || o.games > 1) {
+		return usage.Errorf("--challenge is for one game: omit --games, --seats, --turn-limit and --private")
+	}
+	r, c, hangUp, err := p.dialFor(o.challenge)
 	if err != nil {
 		return err
 	}
 	defer hangUp()
+	var challenge *pb.Challenge
+	if o.challenge != "" {
+		found, err := r.find(ctx, c)
+		if err != nil {
+			return err
+		}
+		challenge = found.GetChallenge()
+		what = challenge.GetVariant()
+	}
 	v, err := p.variant(ctx, c, what)
 	if err != nil {
 		return err
@@ -111,7 +130,7 @@ func (p *program) bot(ctx context.Context, name, what string, o botOptions) erro
 	}
 	mine := func(r *pb.SeatRequest) bool { return r.GetCaller() != nil }
 	if len(options.Seats) > 0 && !slices.ContainsFunc(options.Seats, mine) {
-		return usage.Errorf("--seats has no seat for the bot: one must be me")
+		return usage.Errorf("--seats has no seat for the bot: one of them must be me")
 	}
 	if err := p.logIn(ctx, c); err != nil {
 		return err
@@ -126,9 +145,13 @@ func (p *program) bot(ctx context.Context, name, what string, o botOptions) erro
 	var all []botGame
 	var rows [][]string
 	for n := range o.games {
-		result, err := p.botGame(ctx, c, v, name, options, o.think, func(score int32) {
-			p.progress(n, o.games, comma(score)+" points")
-		})
+		g, err := p.botsGame(ctx, c, v, options, challenge)
+		var result botGame
+		if err == nil {
+			result, err = p.botGame(ctx, c, g, name, o.think, func(score int32) {
+				p.progress(n, o.games, describe.Comma(score)+" points")
+			})
+		}
 		if err != nil {
 			p.progress(0, 0, "")
 			return err
@@ -145,7 +168,7 @@ func (p *program) bot(ctx context.Context, name, what string, o botOptions) erro
 			tile = strconv.Itoa(int(result.BestTile))
 		}
 		rows = append(rows, []string{
-			result.GameID, comma(result.Score), tile, comma(int32(result.Moves)), fmt.Sprintf("%.1f", result.MovesPerSecond),
+			result.GameID, describe.Comma(result.Score), tile, describe.Comma(int32(result.Moves)), fmt.Sprintf("%.1f", result.MovesPerSecond),
 		})
 	}
 	p.progress(0, 0, "")
@@ -156,12 +179,12 @@ func (p *program) bot(ctx context.Context, name, what string, o botOptions) erro
 	if err := p.printTable(columns, rows); err != nil {
 		return err
 	}
-	text := fmt.Sprintf("%s, %s: mean %s, spread %s, from %s to %s, %d of %d won, %.2f ms a move.\n",
-		s.Bot, clean(s.Variant, 24), comma(int32(s.Mean)), comma(int32(s.Spread)), comma(s.Lowest), comma(s.Highest), s.Won, s.Games, s.PerMove)
+	text := fmt.Sprintf("%s, %s: mean %s, spread %s, from %s to %s, %d of %d won, %.2f ms per move.\n",
+		s.Bot, clean(s.Variant, 24), describe.Comma(int32(s.Mean)), describe.Comma(int32(s.Spread)), describe.Comma(s.Lowest), describe.Comma(s.Highest), s.Won, s.Games, s.PerMove)
 	return p.printf("%s", text)
 }
 
-// summary aggregates games.
+// summary combines the results of games.
 func summary(name, variant string, all []botGame) botSummary {
 	s := botSummary{
 		Bot: name, Variant: variant, Games: len(all), Lowest: math.MaxInt32, Tiles: map[string]int{},
@@ -187,10 +210,11 @@ func summary(name, variant string, all []botGame) botSummary {
 	return s
 }
 
-// progressWidth is the width of the bar.
+// progressWidth is the width of the progress bar, in columns.
 const progressWidth = 24
 
-// progress draws a progress bar on a terminal; 0 of 0 removes it.
+// progress draws a progress bar on a terminal. If the total of is 0, it removes the
+// bar.
 func (p *program) progress(done, of int, what string) {
 	if !p.terminal(p.err) || p.flags.json || p.flags.plain {
 		return
@@ -203,19 +227,14 @@ func (p *program) progress(done, of int, what string) {
 	fmt.Fprintf(p.err, "\r%s%s %d/%d  %s\x1b[K", strings.Repeat("█", full), strings.Repeat("░", progressWidth-full), done, of, what)
 }
 
-// progressTime is the time between two updates of the bar.
+// progressTime is the interval between updates of the bar.
 const progressTime = 200 * time.Millisecond
 
 // botGame plays a game to its end.
 func (p *program) botGame(
-	ctx context.Context, c *client.Client, v *pb.Variant, name string, options client.GameOptions,
-	think time.Duration, tell func(score int32),
+	ctx context.Context, c *client.Client, g client.Game, name string, think time.Duration, tell func(score int32),
 ) (botGame, error) {
-	g, err := c.NewGame(ctx, v.GetId(), options)
-	if err != nil {
-		return botGame{}, err
-	}
-	s, err := solver.New(v.GetId(), g.GetRulesRevision(), name, think)
+	s, err := solver.New(g.GetVariant(), g.GetRulesRevision(), name, think)
 	if err != nil {
 		return botGame{}, err
 	}
@@ -225,7 +244,7 @@ func (p *program) botGame(
 	seat.OnRetry = func(_ int, wait time.Duration, err error) {
 		if errors.Is(err, client.ErrRateLimited) {
 			if limited {
-				return // a fast bot meets the limit every second
+				return // a fast bot reaches the rate limit every second
 			}
 			limited = true
 		}
@@ -233,7 +252,7 @@ func (p *program) botGame(
 		p.noteRetry(wait, err)
 	}
 	var told time.Time
-	turn := int32(-1) // the move count at which a move was chosen last
+	turn := int32(-1) // move count when the last move was chosen
 	choose := func(ctx context.Context, g client.Game) (client.Move, error) {
 		if now := time.Now(); now.Sub(told) > progressTime {
 			told = now
@@ -264,7 +283,7 @@ func (p *program) botGame(
 	return result, nil
 }
 
-// scoreAt is the score of a seat.
+// scoreAt returns a seat's score.
 func scoreAt(g client.Game, seat int32) int32 {
 	if scores := g.GetPosition().GetScores(); seat >= 0 && int(seat) < len(scores) {
 		return scores[seat]

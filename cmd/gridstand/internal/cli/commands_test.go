@@ -15,7 +15,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// TestTranscript verifies what watch printed, and finds an altered tile in it.
+// Ensure that verify accepts the output of watch, and detects an altered tile in it.
 func TestTranscript(t *testing.T) {
 	t.Parallel()
 	ada := newUser(t, someServer(t), "ada")
@@ -45,8 +45,8 @@ func TestTranscript(t *testing.T) {
 	ada.fails(exitMissing, "not over", "verify", "-")
 }
 
-// TestLeaderboard shows the best players, the player's own rank, and what to do
-// on an empty board.
+// Ensure that top shows the best players and the player's own rank, and suggests playing
+// if the leaderboard is empty.
 func TestLeaderboard(t *testing.T) {
 	t.Parallel()
 	server := someServer(t)
@@ -71,15 +71,15 @@ func TestLeaderboard(t *testing.T) {
 	assert.GreaterOrEqual(t, entries[0].GetScore(), entries[1].GetScore())
 	assert.Len(t, lines(t, ada.ok("top", "--json", "--limit", "1"), func() *pb.Entry { return new(pb.Entry) }), 1)
 	_, note, _ = ada.run("top", "--limit", "1")
-	assert.Equal(t, "1 of 2: --limit 2 shows more, --limit 0 all.\n", note)
+	assert.Equal(t, "1 of 2: --limit 2 shows more, --limit 0 shows all.\n", note)
 
 	mine := ada.ok("top", "--me")
 	assert.Equal(t, 3, strings.Count(mine, "\n"))
 	assert.Regexp(t, `ada ◂ you`, mine)
-	assert.Regexp(t, `(?s) 1  .* 2  `, mine, "in the order of ranks")
+	assert.Regexp(t, `(?s) 1  .* 2  `, mine, "rows are in rank order")
 }
 
-// TestInterrupted exits with 130 and without a word.
+// Ensure that an interrupted program exits with 130 and prints nothing.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	ada := newUser(t, someServer(t), "ada")

@@ -12,10 +12,11 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/solver"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
+	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// completeTimeout is how long a shell waits at most. Tests change it.
+// completeTimeout limits how long a shell waits for completions. Tests change it.
 var completeTimeout = time.Second
 
 // completeVariants completes the name of a variant.
@@ -36,9 +37,43 @@ func (p *program) completeGames(cmd *cobra.Command, args []string, _ string) ([]
 	return p.completeGamesAt(cmd, args, pb.GameStatus_GAME_STATUS_ACTIVE)
 }
 
-// completeWaiting completes the id of a game that waits for players.
+// completeWaiting completes the id of a game that is waiting for players.
 func (p *program) completeWaiting(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	return p.completeGamesAt(cmd, args, pb.GameStatus_GAME_STATUS_WAITING)
+}
+
+// completeFinished completes the id of a finished game.
+func (p *program) completeFinished(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return p.completeGamesAt(cmd, args, pb.GameStatus_GAME_STATUS_FINISHED)
+}
+
+// completeJoinable completes the id of a challenge or of a game that is waiting for
+// players.
+func (p *program) completeJoinable(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	games, directive := p.completeWaiting(cmd, args, typed)
+	challenges, _ := p.completeChallenges(cmd, args, typed)
+	return append(games, challenges...), directive
+}
+
+// completeChallenges completes the id of a challenge that is not closed, or "daily".
+func (p *program) completeChallenges(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var found []string
+	p.complete(cmd, args, func(ctx context.Context, c *client.Client) error {
+		found = append(found, cobra.CompletionWithDesc(dailyWord, "today's game"))
+		reply, err := c.Challenges.ListChallenges(ctx, &pb.ListChallengesRequest{})
+		for _, one := range reply.GetChallenges() {
+			if one.GetStatus() != pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED {
+				found = append(found, cobra.CompletionWithDesc(clean(one.GetId(), 26), titleOf(one)))
+			}
+		}
+		return err
+	})
+	return found, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeBots completes the name of a bot that plays 2048.
+func (p *program) completeBots(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return solver.Names(defaultVariant), cobra.ShellCompDirectiveNoFileComp
 }
 
 func (p *program) completeGamesAt(cmd *cobra.Command, args []string, at pb.GameStatus) ([]string, cobra.ShellCompDirective) {
@@ -47,14 +82,14 @@ func (p *program) completeGamesAt(cmd *cobra.Command, args []string, at pb.GameS
 		reply, err := c.Games.ListGames(ctx, &pb.ListGamesRequest{Status: at})
 		for _, g := range reply.GetGames() {
 			found = append(found, cobra.CompletionWithDesc(clean(g.GetId(), 26),
-				gamestate.PlayerName(g)+", "+variantOf(g)+", "+comma(gamestate.HighestScore(g))))
+				gamestate.PlayerName(g)+", "+variantOf(g)+", "+describe.Comma(gamestate.HighestScore(g))))
 		}
 		return err
 	})
 	return found, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completePlayers completes the name of a player of a live game.
+// completePlayers completes the name of a player in a live game.
 func (p *program) completePlayers(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	var found []string
 	p.complete(cmd, args, func(ctx context.Context, c *client.Client) error {
@@ -74,8 +109,8 @@ func (p *program) completePlayers(cmd *cobra.Command, args []string, _ string) (
 	return found, cobra.ShellCompDirectiveNoFileComp
 }
 
-// complete asks the server for the values of an argument or flag. Errors are not
-// shown to the shell.
+// complete connects to the server and calls ask to fetch the completions of an argument or
+// flag. It ignores errors, because the shell would not show them.
 func (p *program) complete(cmd *cobra.Command, args []string, ask func(context.Context, *client.Client) error) {
 	if len(args) > 0 {
 		return
@@ -90,13 +125,14 @@ func (p *program) complete(cmd *cobra.Command, args []string, ask func(context.C
 	_ = ask(ctx, c)
 }
 
-// fixedCompletion completes a flag by a list.
+// fixedCompletion registers a fixed list of values as the completions of a flag.
 func fixedCompletion(cmd *cobra.Command, flag string, values ...string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// completeSeats completes the last of the seats with the players that are possible in
-// the variant before it.
+// completeSeats completes the last seat in --seats with the occupants that the variant
+// allows. The variant is the last argument, or the default variant if there are no
+// arguments.
 func completeSeats(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	variant := defaultVariant
 	if len(args) > 0 {
@@ -110,12 +146,12 @@ func completeSeats(_ *cobra.Command, args []string, typed string) ([]string, cob
 	return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// completeNoFiles keeps shells from completing file names for the flags of a command,
-// and of every command below it, except for flags that are files.
+// completeNoFiles prevents shells from completing file names for the flags of a command
+// and its subcommands, except flags that take files.
 func completeNoFiles(cmd *cobra.Command) {
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if kind, _ := pflag.UnquoteUsage(f); kind != "file" {
-			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.NoFileCompletions) // It fails for those that have one.
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.NoFileCompletions) // fails if the flag already has a completion, which is kept
 		}
 	})
 	for _, below := range cmd.Commands() {

@@ -19,12 +19,13 @@ import (
 // serverVariable is the environment variable for --server.
 const serverVariable = usage.Prefix + "SERVER"
 
-// server returns the server that the user selected.
+// server returns the server to use: the one named by --server or, failing that, by the
+// environment variable, or else the default.
 func (p *program) server() string {
 	return cmp.Or(p.flags.server, p.getenv(serverVariable), client.DefaultTarget)
 }
 
-// clientConfig is how to reach it.
+// clientConfig returns the client's configuration for the server.
 func (p *program) clientConfig() client.Config {
 	return client.Config{
 		Target: p.server(), TLS: p.flags.tls, CAFile: p.flags.ca,
@@ -33,11 +34,11 @@ func (p *program) clientConfig() client.Config {
 	}
 }
 
-// dial makes a client without an account, which is enough for reading. It sends
-// nothing yet. The caller calls hangUp at the end.
+// dial returns a client that connects on its first call. Except over SSH, the client is not
+// logged in, since reading requires no account. The caller must call hangUp.
 func (p *program) dial() (c *client.Client, hangUp func(), err error) {
 	if p.over != nil {
-		return p.over.client, func() {}, nil // The host closes it.
+		return p.over.client, func() {}, nil // The host closes the client.
 	}
 	c, err = client.Dial(p.clientConfig())
 	if err != nil {
@@ -46,15 +47,15 @@ func (p *program) dial() (c *client.Client, hangUp func(), err error) {
 	return c, func() { _ = c.Close() }, nil
 }
 
-// warnExposed warns before the stored token goes to another machine in clear text.
+// warnExposed warns if the stored token will be sent to another machine in clear text.
 func (p *program) warnExposed(c *client.Client) {
 	if cred, _, err := p.store.Load(c.Target()); err == nil && cred.TLS {
-		return // It will not be sent.
+		return // a token that was used over TLS is not sent in clear text
 	}
 	p.warnClearText(c)
 }
 
-// warnClearText warns once before any token goes to another machine in clear text.
+// warnClearText warns, once, if a token will be sent to another machine in clear text.
 func (p *program) warnClearText(c *client.Client) {
 	if !c.Exposed() || p.warned {
 		return
@@ -64,15 +65,17 @@ func (p *program) warnClearText(c *client.Client) {
 		"If the server uses TLS, add --tls, or --ca if it has its own certificate authority.", c.Target())
 }
 
-// logIn makes the client act for the user's account, and creates it if there is none.
+// logIn logs the client in to the user's account, which it creates if necessary.
 func (p *program) logIn(ctx context.Context, c *client.Client) error {
 	p.warnExposed(c)
 	names := client.NumberedName(loginName(p))
+	_, found, _ := p.store.Load(c.Target())
+	unasked := !found
 	switch {
 	case p.flags.name != "":
-		names = client.OneName(p.flags.name)
+		names, unasked = client.OneName(p.flags.name), false
 	case p.terminal(p.in) && !p.flags.json:
-		names = p.askName
+		names, unasked = p.askName, false
 	}
 	cred, notice, err := client.LogIn(ctx, c, p.store, names)
 	if err != nil {
@@ -80,13 +83,15 @@ func (p *program) logIn(ctx context.Context, c *client.Client) error {
 	}
 	if notice != "" && !p.fresh {
 		p.notef("%s", notice)
+	} else if unasked && !p.fresh {
+		p.notef("You are %s. The name is permanent; to choose your own: %s login <name> --replace", client.CleanName(cred.Name), name)
 	} else if p.flags.name != "" && p.flags.name != cred.Name {
-		p.notef("You are %s on this server; --name is only for a new account.", cred.Name)
+		p.notef("You already have the account %s on this server; --name is only for a new account.", cred.Name)
 	}
 	return nil
 }
 
-// loginName returns the user's name on this machine.
+// loginName returns the user's login name on this machine.
 func loginName(p *program) string {
 	if name := cmp.Or(p.getenv("USER"), p.getenv("LOGNAME"), p.getenv("USERNAME")); name != "" {
 		return name
@@ -98,12 +103,15 @@ func loginName(p *program) string {
 }
 
 // askName asks for a name on the terminal. It implements client.NameSource.
-func (p *program) askName(ctx context.Context, _ int, refused error) (string, error) {
+func (p *program) askName(ctx context.Context, attempt int, refused error) (string, error) {
 	if refused != nil {
 		p.notef("%s", refused)
 	}
 	suggestion := client.FitName(loginName(p))
-	fmt.Fprintf(p.err, "Your name on %s [%s]: ", p.server(), suggestion)
+	if errors.Is(refused, client.ErrNameTaken) {
+		suggestion = client.WithNumber(loginName(p), attempt)
+	}
+	fmt.Fprintf(p.err, "Your permanent name on %s [%s]: ", p.server(), suggestion)
 	text, err := p.readLine(ctx)
 	switch {
 	case err == nil:
@@ -115,8 +123,8 @@ func (p *program) askName(ctx context.Context, _ int, refused error) (string, er
 	return "", err
 }
 
-// known makes the client act for the account that is stored for its server. It returns
-// an error if there is none, or if the server does not know it.
+// known logs the client in to the account stored for its server. It returns an error if no
+// account is stored or the server does not know it.
 func (p *program) known(ctx context.Context, c *client.Client) (*pb.Player, error) {
 	if p.over != nil {
 		return p.over.known(ctx)
@@ -131,14 +139,14 @@ func (p *program) known(ctx context.Context, c *client.Client) (*pb.Player, erro
 	p.warnExposed(c)
 	player, err := client.Restore(ctx, c, p.store)
 	if err == nil && player == nil {
-		return nil, missingf("%s no longer knows your account %s. Create a new one: %s login <name>",
+		return nil, missingf("%s no longer knows your account %s. Create a new account: %s login <name>",
 			c.Target(), client.CleanName(cred.Name), name)
 	}
 	return player, err
 }
 
-// resolve returns the id of a game from the id, or the beginning of one, that the user
-// gave. It also searches the user's own games.
+// resolve returns the full id for a game id, or for a prefix of one, that the user entered.
+// It also searches the user's own games.
 func (p *program) resolve(ctx context.Context, c *client.Client, text string) (string, error) {
 	if whole := strings.ToLower(strings.TrimSpace(text)); id.Valid(whole) {
 		return whole, nil
@@ -151,28 +159,77 @@ func (p *program) resolve(ctx context.Context, c *client.Client, text string) (s
 			return "", err
 		}
 	}
-	return c.Resolve(ctx, text)
+	whole, err := c.Resolve(ctx, text)
+	if errors.Is(err, client.ErrGameNotFound) {
+		if found := dailyAttempt(ctx, c, strings.ToLower(strings.TrimSpace(text))); found != "" {
+			return found, nil
+		}
+	}
+	return whole, err
 }
 
-// game returns the game that the user means, as it is now.
+// dailyAttempt returns the id of the only attempt at today's or yesterday's daily game
+// whose id begins with prefix, or "". It searches the first page of each game's standings,
+// because the games that Resolve searches do not always include finished attempts.
+func dailyAttempt(ctx context.Context, c *client.Client, prefix string) string {
+	found := ""
+	date := ""
+	for range 2 {
+		reply, err := getChallenge(ctx, c, &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Date: date}})
+		if err != nil {
+			break // There may have been no daily game yesterday.
+		}
+		date = dayBefore(reply)
+		page, err := c.Challenges.ListStandings(ctx, &pb.ListStandingsRequest{
+			ChallengeId: reply.GetChallenge().GetId(), PageSize: maxPage,
+		})
+		if err != nil {
+			break
+		}
+		for _, s := range page.GetStandings() {
+			switch one := s.GetGameId(); {
+			case !id.Valid(one) || !strings.HasPrefix(one, prefix) || one == found:
+			case found != "":
+				return ""
+			default:
+				found = one
+			}
+		}
+	}
+	return found
+}
+
+// game returns the current state of the game given by the user.
 func (p *program) game(ctx context.Context, c *client.Client, text string) (client.Game, error) {
 	whole, err := p.resolve(ctx, c, text)
 	if err != nil {
 		return client.Game{}, err
 	}
-	return c.Game(ctx, whole)
+	return asPlayer(ctx, p, c, func() (client.Game, error) { return c.Game(ctx, whole) })
 }
 
-// player returns the player with a name, which may have an @ before it.
+// asPlayer calls read. If that fails because the game is a hidden attempt, it logs in to
+// the user's account and calls read again.
+func asPlayer[T any](ctx context.Context, p *program, c *client.Client, read func() (T, error)) (T, error) {
+	found, err := read()
+	if errors.Is(err, client.ErrChallengeOpen) && c.PlayerID() == "" {
+		if _, missing := p.known(ctx, c); missing == nil {
+			return read()
+		}
+	}
+	return found, err
+}
+
+// player returns the player with the given name, which may be prefixed with @.
 func (p *program) player(ctx context.Context, c *client.Client, text string) (*pb.Player, error) {
 	called := strings.TrimSpace(strings.TrimPrefix(text, atPlayer))
 	if called == "" {
-		return nil, usage.Errorf("a player is given by name, such as %sada", atPlayer)
+		return nil, usage.Errorf("give the name of a player, such as %sada", atPlayer)
 	}
 	player, err := c.PlayerByName(ctx, called)
 	switch {
 	case errors.Is(err, client.ErrPlayerNotFound):
-		return nil, missingf("there is no player %q. Names are in the lists of %s and %s", clean(called, maxNameShown),
+		return nil, missingf("there is no player %q. To see names, run %s or %s", clean(called, maxNameShown),
 			cmp.Or(p.typed("games", "--status", "all"), p.typed("games")), p.typed("top"))
 	case errors.Is(err, client.ErrInvalid):
 		return nil, fmt.Errorf("the server at %s is too old to find players by name", c.Target())
@@ -180,13 +237,13 @@ func (p *program) player(ctx context.Context, c *client.Client, text string) (*p
 	return player, err
 }
 
-// atPlayer begins an argument that names a player instead of a game.
+// atPlayer is the prefix of an argument that names a player instead of a game.
 const atPlayer = "@"
 
-// maxNameShown is how much of a name that is not known is repeated.
+// maxNameShown is the maximum length of an unknown name in messages.
 const maxNameShown = 40
 
-// variant returns the variant of that id.
+// variant returns the variant with the given id.
 func (p *program) variant(ctx context.Context, c *client.Client, text string) (*pb.Variant, error) {
 	reply, err := c.Games.ListVariants(ctx, &pb.ListVariantsRequest{})
 	if err != nil {

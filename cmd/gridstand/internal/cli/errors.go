@@ -22,7 +22,7 @@ const (
 	exitInterrupted = 130
 )
 
-// missingError means that something was not found, or is not available yet.
+// missingError means that something does not exist or is not available yet.
 type missingError struct{ error }
 
 func (e *missingError) Unwrap() error { return e.error }
@@ -33,25 +33,35 @@ func missingf(format string, args ...any) error { return &missingError{fmt.Error
 func exitCode(ctx context.Context, err error) int {
 	var wrong *usage.Error
 	var missing *missingError
+	var open *verify.OpenError
 	switch {
 	case errors.Is(err, app.ErrInterrupted), ctx.Err() != nil:
 		return exitInterrupted
 	case errors.As(err, &wrong), errors.Is(err, client.ErrInvalid):
 		return exitUsage
-	case errors.As(err, &missing), errors.Is(err, verify.ErrLive),
+	case errors.As(err, &missing), errors.As(err, &open), errors.Is(err, verify.ErrLive), errors.Is(err, verify.ErrSealed),
 		errors.Is(err, client.ErrGameNotFound), errors.Is(err, client.ErrPlayerNotFound),
-		errors.Is(err, client.ErrVariantNotFound), errors.Is(err, client.ErrNoScore):
+		errors.Is(err, client.ErrVariantNotFound), errors.Is(err, client.ErrNoScore),
+		errors.Is(err, client.ErrChallengeNotFound), errors.Is(err, client.ErrChallengeOpen),
+		errors.Is(err, client.ErrChallengeNotOpen), errors.Is(err, client.ErrSeedHidden):
 		return exitMissing
 	default:
 		return exitFailed
 	}
 }
 
-// explain returns the line that is printed for an error.
+// explain returns the line to print for an error.
 func (p *program) explain(err error) string {
 	if errors.Is(err, client.ErrClearText) {
 		return err.Error() + ". Add --tls, or --ca if the server has its own certificate authority. If it no longer uses TLS, " +
 			name + " login <name> --replace creates a new account there"
+	}
+	if at, ok := client.ChallengeTime(err); ok {
+		what := "closes"
+		if errors.Is(err, client.ErrChallengeNotOpen) {
+			what = "opens"
+		}
+		return fmt.Sprintf("%v: it %s at %s", err, what, at.UTC().Format(exactTime))
 	}
 	if !errors.Is(err, client.ErrUnreachable) {
 		return err.Error()
@@ -71,13 +81,17 @@ func (p *program) explain(err error) string {
 	case err == nil && onThisMachine(normal):
 		return text + "Start one with: " + name + " play --local --server " + normal
 	default:
-		return text + "Check that it is running and that the address is right; --server or $GRIDSTAND_SERVER sets another"
+		return text + "Check that it is running and that the address is correct; --server or $GRIDSTAND_SERVER selects another server"
 	}
 }
 
-// remedies say which flags to change if a server answers but there is no connection.
+// exactTime is the format of times that a user compares with a clock.
+const exactTime = "2006-01-02 15:04:05 MST"
+
+// remedies maps the cause of a failed connection to advice on which flags to change. It
+// covers only failures in which the server responded.
 var remedies = map[client.Cause]string{
-	client.CauseNoTLS:             "Leave out --tls, --ca and --cert",
+	client.CauseNoTLS:             "Omit --tls, --ca and --cert",
 	client.CauseNoPlainText:       "Try --tls, or --ca if it has its own certificate authority, or another port",
 	client.CauseUntrusted:         "Use --ca if it has its own certificate authority, and --server with the name in the certificate",
 	client.CauseCertificateWanted: "Add a client certificate with --cert and --key",

@@ -13,11 +13,11 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// followEvery is how often a follower looks which game a player plays.
+// followEvery is how often a follower checks which game a player is playing.
 const followEvery = time.Second
 
-// gameToWatch returns the game that the user means: by its id, or the one that a player
-// plays now.
+// gameToWatch returns the game with the given id, or the game that the given player is
+// playing now.
 func (p *program) gameToWatch(ctx context.Context, c *client.Client, text string) (client.Game, error) {
 	if !strings.HasPrefix(text, atPlayer) {
 		return p.game(ctx, c, text)
@@ -29,7 +29,7 @@ func (p *program) gameToWatch(ctx context.Context, c *client.Client, text string
 	g, found, err := c.CurrentGame(ctx, player.GetId())
 	if err == nil && !found {
 		called := client.CleanName(player.GetName())
-		text := called + " plays no public game now"
+		text := called + " is not playing a public game now"
 		if past := p.typed("games", "--player", strconv.Quote(called)); past != "" {
 			text += ". Past games: " + past
 		}
@@ -38,7 +38,8 @@ func (p *program) gameToWatch(ctx context.Context, c *client.Client, text string
 	return g, err
 }
 
-// followLines prints the updates of the game that a player plays, and of the next ones.
+// followLines prints the updates of the game that a player is playing, and of the
+// player's next games.
 func (p *program) followLines(ctx context.Context, who string) error {
 	c, hangUp, err := p.dial()
 	if err != nil {
@@ -64,7 +65,7 @@ func (p *program) followLines(ctx context.Context, who string) error {
 			}
 			noted = false
 		case !noted:
-			p.notef("%s plays no public game now; waiting for the next one.", client.CleanName(player.GetName()))
+			p.notef("%s is not playing a public game now; waiting for the next one.", client.CleanName(player.GetName()))
 			noted = true
 		}
 		select {
@@ -75,8 +76,8 @@ func (p *program) followLines(ctx context.Context, who string) error {
 	}
 }
 
-// followGame prints the updates of a game until it ends, or the player has left it for
-// another one.
+// followGame prints the updates of a game until it ends or the player moves on to another
+// game.
 func (p *program) followGame(ctx context.Context, c *client.Client, player *pb.Player, g client.Game) error {
 	watching, leave := context.WithCancel(ctx)
 	var looker sync.WaitGroup
@@ -101,8 +102,8 @@ func (p *program) followGame(ctx context.Context, c *client.Client, player *pb.P
 	}
 }
 
-// leftFor waits until the player has left a game for another one, and returns false if
-// ctx ends before. Errors are left to the Watch.
+// leftFor waits until the player has moved on to another game, and returns false if ctx is
+// done first. It ignores errors, because the watch stream reports them.
 func (p *program) leftFor(ctx context.Context, c *client.Client, playerID, gameID string) bool {
 	ticker := time.NewTicker(followEvery)
 	defer ticker.Stop()
@@ -122,7 +123,7 @@ func (p *program) leftFor(ctx context.Context, c *client.Client, playerID, gameI
 	}
 }
 
-// transient reports whether a call that failed may succeed later.
+// transient reports whether a failed call may succeed if it is retried.
 func transient(err error) bool {
 	return errors.Is(err, client.ErrUnreachable) || errors.Is(err, client.ErrServerUnavailable) ||
 		errors.Is(err, client.ErrStorageUnavailable) || errors.Is(err, client.ErrRateLimited)

@@ -12,8 +12,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that watch follows a player from one game to the next until it is
-// interrupted, also to one that was created while another is not over.
+// Ensure that watch follows a player from one game to the next until it is interrupted,
+// even if the next game was created before the previous one ended.
 func TestWatchPlayer(t *testing.T) {
 	t.Parallel()
 	server := someServer(t)
@@ -31,7 +31,7 @@ func TestWatchPlayer(t *testing.T) {
 			require.Eventually(t, func() bool { return strings.Contains(out.String(), what) }, limit, 5*time.Millisecond, "%s", what)
 		}
 	}
-	const waiting = "ada plays no public game now; waiting for the next one.\n"
+	const waiting = "ada is not playing a public game now; waiting for the next one.\n"
 	shown(waiting, &note, &notes)
 
 	ada.ok("new", "--private")
@@ -57,11 +57,11 @@ func TestWatchPlayer(t *testing.T) {
 			seen[g.GetId()] = true
 		}
 	}
-	assert.Equal(t, map[string]bool{first: true, second: true}, seen, "and not the private one")
+	assert.Equal(t, map[string]bool{first: true, second: true}, seen, "only the public games are shown")
 }
 
-// Ensure that a follower leaves a game that is not over if the player has played
-// another one since.
+// Ensure that a follower leaves an unfinished game once the player has played another
+// one.
 func TestWatchPlayer_Leaves(t *testing.T) {
 	t.Parallel()
 	server := someServer(t)

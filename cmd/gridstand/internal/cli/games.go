@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -12,18 +11,19 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
+	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// gamesOptions are the flags of games.
+// gamesOptions are the flags of the games command.
 type gamesOptions struct {
 	status, order, variant, player string
 	mine, waiting                  bool
 	limit                          int
 }
 
-// statuses and orders are the values of the flags.
+// statuses and orders map the values of --status and --order to those of the API.
 var (
 	statuses = map[string]pb.GameStatus{
 		"live": pb.GameStatus_GAME_STATUS_ACTIVE, "waiting": pb.GameStatus_GAME_STATUS_WAITING,
@@ -61,7 +61,7 @@ func (p *program) gamesCommand() *cobra.Command {
 	flags.StringVar(&o.status, "status", "live", "live, waiting, finished or all")
 	flags.StringVar(&o.order, "order", "recent", "recent, score or watchers; the last two only for live games")
 	flags.StringVar(&o.variant, "variant", "", "only games of this `variant`")
-	flags.BoolVar(&o.waiting, "waiting", false, "only games that wait for players; take a seat with "+name+" join")
+	flags.BoolVar(&o.waiting, "waiting", false, "only games that are waiting for players; take a seat with "+name+" join")
 	flags.BoolVar(&o.mine, "mine", false, "only your own games, including private ones")
 	flags.StringVar(&o.player, "player", "", "only games of the player with this `name`")
 	flags.IntVar(&o.limit, "limit", defaultLimit, "maximum number of rows, 0 for all")
@@ -72,7 +72,7 @@ func (p *program) gamesCommand() *cobra.Command {
 	return cmd
 }
 
-// games lists games.
+// games prints a list of games.
 func (p *program) games(ctx context.Context, o gamesOptions) error {
 	request := &pb.ListGamesRequest{Variant: o.variant}
 	var ok bool
@@ -83,10 +83,10 @@ func (p *program) games(ctx context.Context, o gamesOptions) error {
 		return usage.Errorf("--order must be recent, score or watchers, not %q", o.order)
 	}
 	if o.order != "recent" && (o.status != "live" || o.mine || o.player != "") {
-		return usage.Errorf("--order %s is only for a list of all live games", o.order)
+		return usage.Errorf("--order %s only works for the list of all live games", o.order)
 	}
 	if o.limit < 0 {
-		return usage.Errorf("--limit must be 0 or more")
+		return usage.Errorf("--limit must not be negative")
 	}
 	c, hangUp, err := p.dial()
 	if err != nil {
@@ -142,13 +142,13 @@ func (p *program) games(ctx context.Context, o gamesOptions) error {
 		return err
 	}
 	if more {
-		p.notef("There are more: --limit %d shows more, --limit 0 all.", 2*o.limit)
+		p.notef("There are more: --limit %d shows more, --limit 0 shows all.", 2*o.limit)
 	}
 	return nil
 }
 
-// maxPage is the largest page of a server. maxPages and maxList, in bytes, bound a
-// list, in case a server sends pages without end.
+// maxPage is the largest page size that a server accepts. maxPages and maxList (in bytes)
+// limit a list in case a server never stops sending pages.
 const (
 	maxPage  = 200
 	maxPages = 5_000
@@ -157,8 +157,8 @@ const (
 
 var errEndless = fmt.Errorf("the list is too long: more than %d pages or %d MB", maxPages, maxList>>20)
 
-// pages collects the pages of a list, up to limit rows unless that is 0, and reports
-// whether there are more.
+// pages fetches a list page by page, up to limit rows (0 means no limit), and reports
+// whether there are more rows.
 func pages[T proto.Message](limit int, page func(size int32, token string) ([]T, string, error)) ([]T, bool, error) {
 	var all []T
 	token, bytes := "", 0
@@ -207,8 +207,8 @@ func (p *program) printGames(games []*pb.Game) error {
 		}
 		rows[i] = []string{
 			g.GetId(), variantOf(g), gamestate.PlayerName(g),
-			comma(gamestate.HighestScore(g)),
-			tile, comma(g.GetPosition().GetMoveCount()), comma(g.GetWatchers()),
+			describe.Comma(gamestate.HighestScore(g)),
+			tile, describe.Comma(g.GetPosition().GetMoveCount()), describe.Comma(g.GetWatchers()),
 			stage(g), p.ago(g.GetUpdateTime()),
 		}
 	}
@@ -239,42 +239,4 @@ func (p *program) showCommand() *cobra.Command {
 			return p.printGame(g.Game, what)
 		},
 	}
-}
-
-func (p *program) newCommand() *cobra.Command {
-	var o gameFlags
-	cmd := &cobra.Command{
-		Use: "new [variant]", Short: "Create a game and print its id",
-		ValidArgsFunction: p.completeVariants,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := cmd.Context()
-			c, hangUp, err := p.dial()
-			if err != nil {
-				return err
-			}
-			defer hangUp()
-			if err := p.logIn(ctx, c); err != nil {
-				return err
-			}
-			what := cmp.Or(first(args), defaultVariant)
-			v, err := p.variant(ctx, c, what)
-			if err != nil {
-				return err
-			}
-			options, err := o.options(v)
-			if err != nil {
-				return err
-			}
-			g, err := c.NewGame(ctx, v.GetId(), options)
-			if err != nil {
-				return err
-			}
-			if p.flags.json {
-				return p.printMessage(g)
-			}
-			return p.printf("%s\n", g.GetId())
-		},
-	}
-	o.add(cmd)
-	return cmd
 }

@@ -25,12 +25,12 @@ const (
 	evil    = "\x1b]0;owned\a\x1b[2J\r\nada\u202e\u0085\u009b31m\u200b"
 	evilID  = "gamegamegamegamegamegamega"
 	evilOne = "playerplayerplayerplayerpl"
-	// evilToken is that of evilOne.
+	// evilToken is the token of evilOne.
 	evilToken = evilOne + ".secretsecretsecretsecretse"
 )
 
-// evilAnswer is what a hostile server answers to a call: as it should be but for
-// its texts, and then altered.
+// evilAnswer returns a hostile server's response to a call: a valid response that contains
+// malicious strings, with random changes.
 func evilAnswer(rng *rand.Rand, method string) proto.Message {
 	game := &pb.Game{
 		Id: evilID, Variant: evil, Status: pb.GameStatus_GAME_STATUS_ACTIVE, Version: 3,
@@ -39,10 +39,16 @@ func evilAnswer(rng *rand.Rand, method string) proto.Message {
 	}
 	event := &pb.Event{GameId: evilID, Version: 4, Position: evilPosition(), Action: &pb.Event_TimedOut{TimedOut: &pb.TimedOut{StandIn: evil}}}
 	entry := &pb.Entry{Rank: 1, Player: game.GetSeats()[0].GetPlayer(), Score: 4, GameId: evilID}
+	challenge := &pb.Challenge{
+		Id: evilID, Kind: pb.ChallengeKind(1 + rng.IntN(4)), Variant: evil, Creator: entry.GetPlayer(), Date: evil, Seed: []byte(evil),
+		Status: pb.ChallengeStatus(1 + rng.IntN(4)), Target: &pb.Target{Player: entry.GetPlayer(), Score: -1},
+		Entrants: []*pb.Entrant{{Who: &pb.Entrant_Bot{Bot: evil}}, {Who: &pb.Entrant_Player{Player: entry.GetPlayer()}}},
+	}
+	standing := &pb.Standing{Rank: 2, Who: &pb.Standing_Bot{Bot: evil}, Score: 4, GameId: evilID}
 	var answer proto.Message
 	switch method[strings.LastIndex(method, "/")+1:] {
 	case "GetServerInfo":
-		answer = &pb.GetServerInfoResponse{Name: evil, Version: evil}
+		answer = &pb.GetServerInfoResponse{Name: evil, Version: evil, WebUrl: "http://" + evil}
 	case "ListVariants":
 		classic := &pb.Variant{
 			Id: "classic", Title: evil, Summary: evil, Rules: evil, Kind: pb.Kind_KIND_TWENTY48, Rows: 2, Columns: 2, Seats: 1, Bots: []string{evil},
@@ -66,6 +72,17 @@ func evilAnswer(rng *rand.Rand, method string) proto.Message {
 		answer = &pb.CreateGameResponse{Game: game}
 	case "JoinGame":
 		answer = &pb.JoinGameResponse{Game: game}
+	case "GetChallenge":
+		attempt := &pb.Attempt{GameId: evilID, Status: pb.GameStatus_GAME_STATUS_FINISHED, DayStreak: 7}
+		answer = &pb.GetChallengeResponse{Challenge: challenge, Next: challenge, Attempt: attempt}
+	case "CreateChallenge":
+		answer = &pb.CreateChallengeResponse{Challenge: challenge}
+	case "JoinChallenge":
+		answer = &pb.JoinChallengeResponse{Challenge: challenge}
+	case "ListChallenges":
+		answer = &pb.ListChallengesResponse{Challenges: []*pb.Challenge{challenge, challenge}}
+	case "ListStandings":
+		answer = &pb.ListStandingsResponse{Standings: []*pb.Standing{standing}, Total: math.MaxInt32}
 	case "Move":
 		answer = &pb.MoveResponse{Event: event}
 	case "Resign":
@@ -90,7 +107,7 @@ func evilPosition() *pb.Position {
 	}
 }
 
-// alter changes one field of m, or of what it holds.
+// alter changes one random field of m or of a message nested in it.
 func alter(rng *rand.Rand, m protoreflect.Message) {
 	fields := m.Descriptor().Fields()
 	if fields.Len() == 0 {
@@ -119,20 +136,23 @@ func alter(rng *rand.Rand, m protoreflect.Message) {
 	}
 }
 
-// hostileServer answers every call with what answer returns.
-func hostileServer(t *testing.T, answer func(method string) proto.Message) string {
+// hostileServer starts a server that answers every call with the result of answer.
+func hostileServer(t *testing.T, answer func(method string) (proto.Message, error)) string {
 	t.Helper()
 	var mu sync.Mutex
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	server := grpc.NewServer(grpc.UnknownServiceHandler(func(_ any, stream grpc.ServerStream) error {
-		if err := stream.RecvMsg(&pb.GetServerInfoRequest{}); err != nil { // whatever it is
+		if err := stream.RecvMsg(&pb.GetServerInfoRequest{}); err != nil { // GetServerInfoRequest has no fields, so any request can be decoded as one
 			return err
 		}
 		method, _ := grpc.Method(stream.Context())
 		mu.Lock()
-		message := answer(method)
+		message, err := answer(method)
 		mu.Unlock()
+		if err != nil {
+			return err
+		}
 		return stream.SendMsg(message)
 	}))
 	done := make(chan error, 1)
@@ -144,8 +164,8 @@ func hostileServer(t *testing.T, answer func(method string) proto.Message) strin
 	return listener.Addr().String()
 }
 
-// TestHostileServer runs the commands on servers that answer nonsense: they
-// print nothing that a terminal would obey, and come to an end.
+// Ensure that commands end and print nothing that a terminal would interpret, even if a
+// server sends arbitrary answers.
 func TestHostileServer(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -155,7 +175,7 @@ func TestHostileServer(t *testing.T) {
 	t.Logf("seed %d", seed)
 	for n := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, n))
-		u := newUser(t, hostileServer(t, func(method string) proto.Message { return evilAnswer(rng, method) }), "ada")
+		u := newUser(t, hostileServer(t, func(method string) (proto.Message, error) { return evilAnswer(rng, method), nil }), "ada")
 		require.NoError(t, u.store.Save(u.server, client.Credential{PlayerID: evilOne, Name: "ada", Token: evilToken}))
 		for _, args := range [][]string{
 			{"variants"},
@@ -175,6 +195,20 @@ func TestHostileServer(t *testing.T) {
 			{"move", evilID, "up"},
 			{"resign", evilID},
 			{"verify", evilID},
+			{"daily"},
+			{"standings", "daily"},
+			{"standings", evilID[:8], "--me"},
+			{"standings", evilID, "--share"},
+			{"challenge"},
+			{"race"},
+			{"beat", evilID},
+			{"join", evilID},
+			{"new", "--challenge", evilID},
+			{"daily", "--json"},
+			{"standings", "daily", "--json"},
+			{"standings", evilID, "--share", "--json"},
+			{"race", "--json"},
+			{"join", evilID, "--json"},
 			{"variants", "--json"},
 			{"games", "--json"},
 			{"top", "--json"},
@@ -193,7 +227,7 @@ func TestHostileServer(t *testing.T) {
 	}
 }
 
-// TestEndlessList gives up lists that have no end.
+// Ensure that commands give up on lists that never end.
 func TestEndlessList(t *testing.T) {
 	t.Parallel()
 	for name, rows := range map[string]int{"empty pages": 0, "full pages": maxPage} {

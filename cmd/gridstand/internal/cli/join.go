@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -24,7 +25,7 @@ type gameFlags struct {
 
 func (o *gameFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.BoolVar(&o.private, "private", false, "leave a new game out of lists and leaderboards")
+	flags.BoolVar(&o.private, "private", false, "keep a new game out of lists and leaderboards")
 	flags.StringSliceVar(&o.seats, "seats", nil, "`players` of a new game in the order of turns: me, open or the name of a bot")
 	flags.DurationVar(&o.turnLimit, "turn-limit", 0, "`time` limit for a move in a new game, from 5s to 168h")
 	_ = cmd.RegisterFlagCompletionFunc("seats", completeSeats)
@@ -33,7 +34,7 @@ func (o *gameFlags) add(cmd *cobra.Command) {
 // set reports whether any of the flags is set.
 func (o *gameFlags) set() bool { return o.private || len(o.seats) > 0 || o.turnLimit != 0 }
 
-// options returns the flags as options of a new game of variant v.
+// options converts the flags to the options for a new game of variant v.
 func (o *gameFlags) options(v *pb.Variant) (client.GameOptions, error) {
 	options := client.GameOptions{Private: o.private, TurnLimit: o.turnLimit}
 	if len(o.seats) == 0 {
@@ -73,10 +74,15 @@ func bots(v *pb.Variant) []string {
 func (p *program) joinCommand() *cobra.Command {
 	var seat string
 	cmd := &cobra.Command{
-		Use: "join <game>", Short: "Take a seat in a game that waits for players, and play",
-		Long: `Take the first open seat of a game that waits for players, or the one that
---seat names, and play. Without a terminal it takes the seat and prints the game.`,
-		ValidArgsFunction: p.completeWaiting,
+		Use: "join <game>|<challenge>", Short: "Join a game, a race or a challenge, and play",
+		Long: `Take a seat in a game that is waiting for players (the first open one, unless
+--seat names another), and play. Or enter a race, or play a challenge, given by
+its id or a link. A link also determines the server, unless you name one.
+
+Without a terminal it takes the seat and prints the game. In a race that has not
+started it marks you as ready and prints the race; in another challenge it
+starts or finds your attempt and prints the id of the game.`,
+		ValidArgsFunction: p.completeJoinable,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var index *int32
 			if cmd.Flags().Changed("seat") {
@@ -90,14 +96,14 @@ func (p *program) joinCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&seat, "seat", "", "blue, red or green, or a `number` from 0")
-	fixedCompletion(cmd, "seat", "blue", "red", "green")
+	fixedCompletion(cmd, "seat", describe.Colors...)
 	return cmd
 }
 
-// seatIndex parses the value of --seat.
+// seatIndex parses the value of --seat: a color or an index.
 func seatIndex(text string) (int32, bool) {
-	for i, colour := range []string{"blue", "red", "green"} {
-		if strings.EqualFold(text, colour) {
+	for i, color := range describe.Colors {
+		if strings.EqualFold(text, color) {
 			return int32(i), true
 		}
 	}
@@ -105,29 +111,40 @@ func seatIndex(text string) (int32, bool) {
 	return int32(n), err == nil && n >= 0
 }
 
-// join takes a seat, nil for the first open one.
+// join takes a seat in a game (the first open one if seat is nil) or joins a challenge.
 func (p *program) join(ctx context.Context, what string, seat *int32) error {
-	c, hangUp, err := p.dial()
+	r, c, hangUp, err := p.dialFor(what)
 	if err != nil {
 		return err
 	}
 	defer hangUp()
-	screen := p.terminal(p.in) && p.terminal(p.out) && !p.flags.json
+	challenge, id, err := p.challengeOrGame(ctx, c, r)
+	switch {
+	case err != nil:
+		return err
+	case challenge != nil && seat != nil:
+		return usage.Errorf("--seat is for games; a challenge has no seats")
+	}
 	logIn := p.logIn
-	if screen {
+	if p.onScreen() {
 		logIn = p.restore
 	}
 	if err := logIn(ctx, c); err != nil {
 		return err
 	}
-	id, err := p.resolve(ctx, c, what)
 	switch {
-	case err != nil:
-		return err
-	case screen:
-		return p.show(ctx, c, ui.Route{Join: id, Seat: seat}, localServer{})
+	case p.onScreen() && p.over == nil && c.PlayerID() == "" && challenge.GetStatus() == pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED:
+		return p.show(ctx, c, ui.Route{Challenge: challenge.GetId()}, localServer{}) // The results need no account.
+	case p.onScreen():
+		route := ui.Route{Enter: challenge.GetId()}
+		if challenge == nil {
+			route = ui.Route{Join: id, Seat: seat}
+		}
+		return p.show(ctx, c, route, localServer{})
+	case challenge != nil:
+		return p.joinChallenge(ctx, c, challenge)
 	}
-	g, err := c.Join(ctx, id, seat)
+	g, err := orGiveUp(ctx, p, func(ctx context.Context) (client.Game, error) { return c.Join(ctx, id, seat) })
 	switch {
 	case err != nil:
 		return err

@@ -20,13 +20,13 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// Timeouts of a server in this program.
+// Timeouts for the server in this program.
 const (
-	findTimeout = 3 * time.Second // for a server that is there already
-	stopTimeout = 2 * time.Second // for the calls of watchers
+	findTimeout = 3 * time.Second // to find a running server
+	stopTimeout = 2 * time.Second // to end watchers' calls when the server stops
 )
 
-// localFlags are the flags for a server in this program.
+// localFlags are the flags for the server in this program.
 type localFlags struct {
 	local, fresh, share bool
 	data                string
@@ -34,39 +34,39 @@ type localFlags struct {
 
 func (o *localFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.local, "local", false,
-		"start a server in this program, at "+client.DefaultTarget+" or at --server,\nunless one is already running there")
-	flags.BoolVar(&o.fresh, "fresh", false, "with --local: keep this game only until you quit; kept games stay as they are")
+		"start a server in this program, at "+client.DefaultTarget+" or at --server, unless one is already running there")
+	flags.BoolVar(&o.fresh, "fresh", false, "with --local: keep this game only until you quit; stored games are not changed")
 	flags.StringVar(&o.data, "data", "", "with --local: keep games in this `directory`"+defaultData())
 	flags.BoolVar(&o.share, "share", false, "with --local: let other machines connect, in clear text")
 }
 
-// defaultData says where games are kept without --data.
+// defaultData describes where games are stored without --data.
 func defaultData() string {
 	if home := stateHome(); home != "" {
-		return "\n(default " + home + ")"
+		return " (default " + home + ")"
 	}
 	return ""
 }
 
-// check returns an error for flags that do not go together.
+// check returns an error for flags that cannot be combined.
 func (o *localFlags) check(p *program, resume bool) error {
 	switch {
 	case !o.local && (o.fresh || o.share || o.data != ""):
-		return usage.Errorf("--fresh, --data and --share are for --local")
+		return usage.Errorf("--fresh, --data and --share need --local")
 	case o.fresh && o.data != "":
-		return usage.Errorf("--fresh keeps nothing: omit --data")
+		return usage.Errorf("--fresh stores nothing: omit --data")
 	case o.fresh && resume:
-		return usage.Errorf("--fresh begins with nothing: omit --resume")
+		return usage.Errorf("--fresh starts without games: omit --resume")
 	case o.local && (p.flags.tls || p.flags.ca != "" || p.flags.cert != ""):
 		return usage.Errorf("--local starts its own server: omit --tls, --ca and --cert")
 	}
 	return nil
 }
 
-// resumeCommand is the command that starts the server again and resumes a game. server
-// is the address if it is not the default one.
+// resumeCommand returns the command that restarts the server and resumes a game. The caller
+// appends the game's id. server is the server's address, or "" for the default.
 func (o *localFlags) resumeCommand(server string) string {
-	command := name + " play --local --resume"
+	command := name + " play --local"
 	if server != "" {
 		command += " --server " + server
 	}
@@ -76,8 +76,8 @@ func (o *localFlags) resumeCommand(server string) string {
 	return command
 }
 
-// stateHome is where this program keeps the games of --local, empty if the environment
-// names no home of a user.
+// stateHome returns the directory where --local stores games, or "" if the environment does
+// not define a home directory.
 func stateHome() string {
 	if _, err := os.UserHomeDir(); err != nil && os.Getenv("XDG_STATE_HOME") == "" {
 		return ""
@@ -85,21 +85,25 @@ func stateHome() string {
 	return filepath.Join(xdg.StateHome, "gridstand", "local")
 }
 
-// localServer is a server for play --local.
+// localServer describes the server used by play --local.
 type localServer struct {
-	// address to connect to.
+	// address is the address to connect to.
 	address string
-	// ours reports that it runs in this program, and not in another one.
+	// ours reports whether the server runs in this program.
 	ours bool
-	// others is the address for other machines, empty without --share.
+	// others is the address that other machines connect to; empty without --share.
 	others string
-	// pages is what the pages need to know of it, nil if it is another program's.
+	// connected returns the number of other programs and browsers that are connected.
+	connected func() int
+	// pages describes the server to the terminal's pages; nil if another program runs the
+	// server.
 	pages *ui.Local
-	// stop ends it after the game.
+	// stop ends the server after the game.
 	stop func()
 }
 
-// site is the address of its web pages for other machines, empty without --share.
+// site returns the address of the server's web pages for other machines; empty without
+// --share.
 func (l localServer) site() string {
 	if l.others == "" {
 		return ""
@@ -107,9 +111,9 @@ func (l localServer) site() string {
 	return "http://" + l.others
 }
 
-// startLocal starts a server in this program, at the address where other programs on
-// the machine look for one, unless one is already running there. The caller calls stop
-// after the game.
+// startLocal starts a server in this program, at --server or the default address, where
+// other programs on this machine find it. If a server is already running there, it uses
+// that server. The caller must call stop after the game.
 func (p *program) startLocal(ctx context.Context, o localFlags) (localServer, error) {
 	address, err := client.NormalTarget(p.flags.server)
 	if err == nil {
@@ -124,7 +128,7 @@ func (p *program) startLocal(ctx context.Context, o localFlags) (localServer, er
 		if o.fresh || o.share || o.data != "" {
 			return localServer{}, fmt.Errorf("a server is already running at %s, with its own settings. %s", address, elsewhere)
 		}
-		p.notef("A server is already running at %s; you play on that one.", address)
+		p.notef("A server is already running at %s; you are playing on that server.", address)
 		return localServer{address: address, stop: func() {}}, nil
 	}
 	if !o.fresh && o.data == "" && p.state == "" {
@@ -141,9 +145,15 @@ func (p *program) startLocal(ctx context.Context, o localFlags) (localServer, er
 	config := server.DefaultConfig()
 	config.Listener = listener
 	config.StopTimeout = stopTimeout
-	config.OnlyUptime = true                      // a game waits for its player
-	config.Exhibition = o.share                   // one player has no use for it
-	config.Logger = slog.New(slog.DiscardHandler) // the screen is the player's
+	config.OnlyUptime = true                      // games do not expire while no server is running
+	config.Exhibition = o.share                   // useless unless others can connect
+	config.Logger = slog.New(slog.DiscardHandler) // the log must not disturb the screen
+	l := localServer{address: address, ours: true}
+	if o.share {
+		_, port, _ := net.SplitHostPort(listener.Addr().String())
+		l.others = net.JoinHostPort(ownHost(), port)
+	}
+	config.PublicURL = l.site()
 	file := filepath.Join(o.data, "local.db")
 	if o.data == "" {
 		file = filepath.Join(p.state, "local.db")
@@ -152,7 +162,7 @@ func (p *program) startLocal(ctx context.Context, o localFlags) (localServer, er
 	if o.fresh {
 		config.Store = server.Memory
 	}
-	// It ends after the screen, and not with it.
+	// Keep the server running until the screen has been closed, even if ctx is done first.
 	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	running, err := server.Start(serving, config)
 	if err != nil {
@@ -163,38 +173,36 @@ func (p *program) startLocal(ctx context.Context, o localFlags) (localServer, er
 		}
 		return localServer{}, err
 	}
-	l := localServer{address: address, ours: true, stop: func() {
+	l.connected = func() int { return max(running.Clients()-1, 0) }
+	l.stop = func() {
 		cancel()
 		if err := running.Wait(); err != nil {
 			p.notef("The server in this program failed: %v", err)
 		}
 		if o.fresh {
-			p.notef("The server in this program has ended, and its games with it.")
+			p.notef("The server in this program has ended; its games were not stored.")
 		} else {
-			p.notef("The server in this program has ended. Its games are kept in %s.", file)
+			p.notef("The server in this program has ended. Its games are stored in %s.", file)
 		}
-	}}
-	if o.share {
-		_, port, _ := net.SplitHostPort(listener.Addr().String())
-		l.others = net.JoinHostPort(ownHost(), port)
 	}
 	return l, nil
 }
 
-// noteOtherServer says so if $GRIDSTAND_SERVER is another server than that of --local.
+// noteOtherServer tells the user if $GRIDSTAND_SERVER names a server other than the one
+// that --local uses.
 func (p *program) noteOtherServer(address string) {
 	variable := p.getenv(serverVariable)
 	if p.flags.server != "" || variable == "" {
 		return
 	}
 	if normal, err := client.NormalTarget(variable); err != nil || normal != address {
-		p.notef("--local plays on a server of its own at %s, not on $%s, which is %s. To play there, omit --local.",
+		p.notef("--local uses its own server at %s instead of $%s, which is %s. To use that server, omit --local.",
 			address, serverVariable, clean(variable, 80))
 	}
 }
 
-// listen listens at an address of this machine that other machines cannot reach, or at
-// all addresses with --share.
+// listen listens on a loopback address, which other machines cannot reach, or on all
+// addresses with --share.
 func (o *localFlags) listen(address string) (net.Listener, error) {
 	if o.share {
 		_, port, _ := net.SplitHostPort(address)
@@ -206,15 +214,16 @@ func (o *localFlags) listen(address string) (net.Listener, error) {
 	}
 	if tcp, ok := listener.Addr().(*net.TCPAddr); !o.share && (!ok || !tcp.IP.IsLoopback()) {
 		_ = listener.Close()
-		return nil, usage.Errorf("--local is for this machine only; with --share others can connect to %.40s", address)
+		return nil, usage.Errorf("--local is for this machine only; add --share to let others connect to %.40s", address)
 	}
 	return listener, nil
 }
 
-// ownHost returns the address, or else the name, by which other machines most likely
-// reach this one.
+// ownHost returns the address that other machines can most likely use to reach this one, or
+// the host name if it finds no address.
 func ownHost() string {
-	// That of the route to a machine on the Internet. This sends nothing.
+	// Use the source address of the route to the Internet. Dialing UDP does not send a
+	// packet.
 	if conn, err := net.Dial("udp", "192.0.2.1:9"); err == nil {
 		defer func() { _ = conn.Close() }()
 		if udp, ok := conn.LocalAddr().(*net.UDPAddr); ok && !udp.IP.IsLoopback() {
@@ -227,7 +236,7 @@ func ownHost() string {
 	return "localhost"
 }
 
-// findLocal reports whether a server of Gridstand is at an address.
+// findLocal reports whether a Gridstand server is running at an address.
 func findLocal(ctx context.Context, address string) bool {
 	c, err := client.Dial(client.Config{Target: address})
 	if err != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"strings"
@@ -12,7 +13,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// directions by the words for them.
+// directions maps words to directions.
 var directions = map[string]pb.Direction{
 	"up": pb.Direction_DIRECTION_UP, "down": pb.Direction_DIRECTION_DOWN,
 	"left": pb.Direction_DIRECTION_LEFT, "right": pb.Direction_DIRECTION_RIGHT,
@@ -23,11 +24,11 @@ func (p *program) moveCommand() *cobra.Command {
 	var bot bool
 	cmd := &cobra.Command{
 		Use:   "move <game> <direction>|<x,y>",
-		Short: "Make a move, for scripts",
-		Long: `Make a move in a game of yours: up, down, left or right, or in Tribolo the column
-and the row of a cell, such as 12,4 or c,4. It prints the resulting board. A
-program that chooses moves must say so with --bot; the game then does not count for
-the leaderboard.`,
+		Short: "Make a move",
+		Long: `Make a move in one of your games: up, down, left or right, or in Tribolo the
+column and the row of a cell, such as 12,4 or c,4. It prints the resulting
+board. If a program chooses the moves, you must pass --bot; the game then does
+not count for the leaderboard.`,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 1 {
 				return []string{"up", "down", "left", "right"}, cobra.ShellCompDirectiveNoFileComp
@@ -46,7 +47,7 @@ the leaderboard.`,
 		},
 	}
 	cmd.Flags().Int32Var(&version, "version", 0, "`version` of the game that the move is for (default: the current one)")
-	cmd.Flags().BoolVar(&bot, "bot", false, "a program chose this move")
+	cmd.Flags().BoolVar(&bot, "bot", false, "declare that a program chose this move")
 	return cmd
 }
 
@@ -64,7 +65,7 @@ func parseMove(text string) (client.Move, bool) {
 	return client.Jump(&pb.Cell{X: column, Y: row}), okX && okY
 }
 
-// coordinate parses a number, or one of the letters that label columns from ten on.
+// coordinate parses a number, or a letter that labels column 10 or higher.
 func coordinate(text string) (int32, bool) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if len(text) == 1 && text[0] >= 'a' && text[0] <= 'f' {
@@ -74,63 +75,48 @@ func coordinate(text string) (int32, bool) {
 	return int32(n), err == nil && n >= 0
 }
 
-// move makes a move at a version, 0 for the current one.
+// move makes a move in the user's game. version is the version that the move is meant for,
+// or 0 for the current one.
 func (p *program) move(ctx context.Context, what string, m client.Move, version int32, bot bool) error {
-	c, hangUp, g, err := p.ownGame(ctx, what)
-	if err != nil {
-		return err
-	}
-	defer hangUp()
-	if version == 0 {
-		version = g.GetVersion()
-	}
-	e, err := c.Seat(g).Move(ctx, version, m, bot)
-	if err != nil {
-		return err
-	}
-	return p.printEvent(g, e)
+	return p.act(ctx, what, func(ctx context.Context, c *client.Client, g client.Game) (*pb.Event, error) {
+		return c.Seat(g).Move(ctx, cmp.Or(version, g.GetVersion()), m, bot)
+	})
 }
 
 func (p *program) resignCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "resign <game>", Short: "Give up a game of yours, so that its score counts",
+		Use: "resign <game>", Short: "Give up one of your games, so that its score counts",
 		ValidArgsFunction: p.completeGames,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := cmd.Context()
-			c, hangUp, g, err := p.ownGame(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			defer hangUp()
-			e, err := c.Resign(ctx, g)
-			if err != nil {
-				return err
-			}
-			return p.printEvent(g, e)
+			return p.act(cmd.Context(), args[0], func(ctx context.Context, c *client.Client, g client.Game) (*pb.Event, error) {
+				return c.Resign(ctx, g)
+			})
 		},
 	}
 }
 
-// ownGame returns the game that the user named, and a client that acts for the user.
-// The caller calls hangUp at the end.
-func (p *program) ownGame(ctx context.Context, what string) (c *client.Client, hangUp func(), g client.Game, err error) {
-	c, hangUp, err = p.dial()
+// act runs do, which acts in the user's game, and prints the resulting board or, with
+// --json, the event.
+func (p *program) act(
+	ctx context.Context, what string, do func(context.Context, *client.Client, client.Game) (*pb.Event, error),
+) error {
+	c, hangUp, err := p.dial()
 	if err != nil {
-		return nil, nil, client.Game{}, err
+		return err
 	}
-	if _, err = p.known(ctx, c); err == nil {
-		g, err = p.game(ctx, c, what)
+	defer hangUp()
+	if _, err := p.known(ctx, c); err != nil {
+		return err
 	}
+	g, err := p.game(ctx, c, what)
 	if err != nil {
-		hangUp()
-		return nil, nil, client.Game{}, err
+		return err
 	}
-	return c, hangUp, g, nil
-}
-
-// printEvent writes an event of a game as JSON, or the board after it.
-func (p *program) printEvent(g client.Game, e *pb.Event) error {
-	if p.flags.json {
+	e, err := orGiveUp(ctx, p, func(ctx context.Context) (*pb.Event, error) { return do(ctx, c, g) })
+	switch {
+	case err != nil:
+		return err
+	case p.flags.json:
 		return p.printMessage(e)
 	}
 	g = asOf(g, e.GetVersion()-1)

@@ -9,7 +9,6 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/dustin/go-humanize"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -17,24 +16,24 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
+	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// printMessage writes a message of the contract as a line of JSON, with default
-// values.
+// printMessage prints an API message as a line of JSON, including default values.
 func (p *program) printMessage(m proto.Message) error {
 	text, err := protojson.MarshalOptions{EmitUnpopulated: true}.Marshal(m)
-	if err != nil { // protobuf varies the spaces of its errors, too
+	if err != nil { // clean also removes the random spaces in protobuf's errors
 		return fmt.Errorf("the server's answer cannot be written as JSON: %s", clean(err.Error(), 200))
 	}
-	var line bytes.Buffer // protojson varies its spaces on purpose
+	var line bytes.Buffer // without the spaces that protojson inserts at random
 	if err := json.Compact(&line, text); err != nil {
 		return fmt.Errorf("output: %w", err)
 	}
 	return p.printf("%s\n", harmless(line.Bytes()))
 }
 
-// printMessages writes messages, one a line.
+// printMessages prints messages as JSON, one per line.
 func printMessages[M proto.Message](p *program, messages []M) error {
 	for _, m := range messages {
 		if err := p.printMessage(m); err != nil {
@@ -53,8 +52,8 @@ func (p *program) printJSON(v any) error {
 	return p.printf("%s\n", harmless(line))
 }
 
-// harmless escapes the control and formatting characters that JSON allows in strings:
-// a terminal might obey them, or reorder text. The values stay the same.
+// harmless escapes the control and formatting characters that JSON allows in strings,
+// because a terminal may interpret them or reorder text. The values stay the same.
 func harmless(line []byte) []byte {
 	out := make([]byte, 0, len(line))
 	for _, r := range string(line) {
@@ -71,19 +70,19 @@ func harmless(line []byte) []byte {
 	return out
 }
 
-// printGame writes a game as a line about it and its board.
+// printGame writes a line about a game, and its board.
 func (p *program) printGame(g *pb.Game, what string) error {
-	points := comma(gamestate.HighestScore(g))
+	points := describe.Comma(gamestate.HighestScore(g))
 	if scores := g.GetPosition().GetScores(); len(scores) > 1 {
 		points = ""
 		for i, score := range scores {
 			if i > 0 {
 				points += " : "
 			}
-			points += comma(score)
+			points += describe.Comma(score)
 		}
 	}
-	line := fmt.Sprintf("%s  %s  %s points  version %s", variantOf(g), gamestate.PlayerName(g), points, comma(g.GetVersion()))
+	line := fmt.Sprintf("%s  %s  %s points  version %s", variantOf(g), gamestate.PlayerName(g), points, describe.Comma(g.GetVersion()))
 	if what != "" {
 		line += "  " + what
 	}
@@ -93,21 +92,19 @@ func (p *program) printGame(g *pb.Game, what string) error {
 // variantOf returns a game's variant, safe for a terminal.
 func variantOf(g *pb.Game) string { return clean(g.GetVariant(), 24) }
 
-// clean makes a server's text safe for a terminal.
+// clean makes a string from a server safe for a terminal, and truncates it to limit.
 func clean(text string, limit int) string { return client.CleanText(text, limit) }
 
-func comma(n int32) string { return humanize.Comma(int64(n)) }
-
-// ago returns how long ago a time was.
+// ago describes the time since t, or returns "" if t is nil.
 func (p *program) ago(t *timestamppb.Timestamp) string {
 	if t == nil {
 		return ""
 	}
-	return gamestate.Ago(p.clock().Sub(t.AsTime()))
+	return describe.Ago(p.clock().Sub(t.AsTime()))
 }
 
-// stage returns the word for where a game stands: its status, or that it is an
-// exhibition.
+// stage returns a word for the stage of a game: "exhibition" for a live exhibition, and
+// otherwise the status.
 func stage(g *pb.Game) string {
 	if g.GetExhibition() && g.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE {
 		return "exhibition"
@@ -115,7 +112,7 @@ func stage(g *pb.Game) string {
 	return status(g.GetStatus())
 }
 
-// status returns the word for a game's status.
+// status returns a word for a game's status.
 func status(s pb.GameStatus) string {
 	switch s {
 	case pb.GameStatus_GAME_STATUS_WAITING:

@@ -15,10 +15,10 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// defaultVariant is the variant if none is named.
+// defaultVariant is the variant to use if the user names none.
 const defaultVariant = "classic"
 
-// playOptions are the flags of play.
+// playOptions are the flags of the play command.
 type playOptions struct {
 	gameFlags
 	localFlags
@@ -30,15 +30,15 @@ func (p *program) playCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "play [variant|game]",
 		Short: "Play a game",
-		Long: `Play a new game of a variant (` + defaultVariant + ` by default), or continue one of your
-games. Leaving a game does not end it.
+		Long: `Play a new game of a variant (` + defaultVariant + ` by default), or continue one of
+your games. Leaving a game does not end it.
 
---seats names the players of a game with several seats: me,open,minimax is a game
-against a bot and another player, who takes the open seat with ` + name + ` join.
-Two seats for me are for two people at one keyboard.
+--seats names the players of a game with several seats: me,open,minimax is a
+game against a bot and another player, who takes the open seat with
+` + name + ` join. Two seats for me let two people play at one keyboard.
 
-Keys: the arrows, WASD or hjkl move, ? shows all keys. In Tribolo they move the
-cursor, enter jumps, and t shows where jumps lead.`,
+Keys: arrows, WASD or hjkl move; ? shows all keys. In Tribolo they move the
+cursor, enter jumps, and t shows the possible jumps.`,
 		ValidArgsFunction: p.completeVariants,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.play(cmd.Context(), first(args), o)
@@ -50,7 +50,7 @@ cursor, enter jumps, and t shows where jumps lead.`,
 	return cmd
 }
 
-// first returns the first argument, empty for none.
+// first returns the first argument, or "" if args is empty.
 func first(args []string) string {
 	if len(args) == 0 {
 		return ""
@@ -58,7 +58,7 @@ func first(args []string) string {
 	return args[0]
 }
 
-// play plays until the user leaves.
+// play shows a game until the user leaves.
 func (p *program) play(ctx context.Context, what string, o playOptions) error {
 	if !p.terminal(p.in) || !p.terminal(p.out) {
 		return fmt.Errorf("play needs a terminal; in scripts use \"%s new\" and \"%s move\"", name, name)
@@ -88,18 +88,19 @@ func (p *program) play(ctx context.Context, what string, o playOptions) error {
 		return err
 	}
 	if local.ours {
-		local.pages = &ui.Local{Site: local.site()}
+		local.pages = &ui.Local{}
 		if !o.fresh {
 			local.pages.Resume = o.resumeCommand(named(c))
 		}
 	}
 	if local.others != "" {
+		local.pages.Others = local.connected
 		p.noticeShared(local)
 	}
 	return p.show(ctx, c, start, local)
 }
 
-// whatToPlay returns the new game that the user asked for, or the one to continue.
+// whatToPlay returns the route to a new game, or to the game to continue.
 func (p *program) whatToPlay(ctx context.Context, c *client.Client, what string, o playOptions) (ui.Route, error) {
 	v, err := p.variant(ctx, c, cmp.Or(what, defaultVariant))
 	var missing *missingError
@@ -107,12 +108,12 @@ func (p *program) whatToPlay(ctx context.Context, c *client.Client, what string,
 	switch {
 	case errors.As(err, &missing) && what != "":
 		if o.set() {
-			return ui.Route{}, usage.Errorf("--seats, --turn-limit and --private are for new games, and %q is not a variant", clean(what, 26))
+			return ui.Route{}, usage.Errorf("--seats, --turn-limit and --private are only for new games, and %q is not a variant", clean(what, 26))
 		}
 		return p.gameToPlay(ctx, c, what)
 	case err != nil:
 	case o.resume && o.set():
-		err = usage.Errorf("--seats, --turn-limit and --private are for new games, and --resume continues one")
+		err = usage.Errorf("--seats, --turn-limit and --private are only for new games, and --resume continues a game")
 	case o.resume:
 		g, err = latest(ctx, c, what)
 	default:
@@ -122,7 +123,7 @@ func (p *program) whatToPlay(ctx context.Context, c *client.Client, what string,
 	return ui.Route{Play: g.GetId()}, err
 }
 
-// gameToPlay returns the way to the user's game with an id.
+// gameToPlay returns the route to the given game, or an error if the user cannot play it.
 func (p *program) gameToPlay(ctx context.Context, c *client.Client, what string) (ui.Route, error) {
 	g, err := p.game(ctx, c, what)
 	switch {
@@ -132,7 +133,7 @@ func (p *program) gameToPlay(ctx context.Context, c *client.Client, what string)
 		return ui.Route{}, err
 	case c.Seat(g).Index() < 0 && g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING:
 		if p.over != nil {
-			return ui.Route{Join: g.GetId()}, nil // SSH clients have no other command for that.
+			return ui.Route{Join: g.GetId()}, nil // SSH clients have no other command to join a game.
 		}
 		return ui.Route{}, fmt.Errorf("you have no seat in that game. Take one: %s", p.typed("join", g.GetId()))
 	case c.Seat(g).Index() < 0:
@@ -144,8 +145,8 @@ func (p *program) gameToPlay(ctx context.Context, c *client.Client, what string)
 	}
 }
 
-// latest returns the user's latest game that is not over, of a variant unless that is
-// empty.
+// latest returns the user's latest unfinished game. If variant is set, only games of that
+// variant count.
 func latest(ctx context.Context, c *client.Client, variant string) (client.Game, error) {
 	reply, err := c.Games.ListGames(ctx, &pb.ListGamesRequest{
 		Status: pb.GameStatus_GAME_STATUS_ACTIVE, Variant: variant, PlayerId: "me",
@@ -157,6 +158,9 @@ func latest(ctx context.Context, c *client.Client, variant string) (client.Game,
 		if c.Seat(client.Game{Game: g}).Index() >= 0 {
 			return c.Game(ctx, g.GetId())
 		}
+	}
+	if variant != "" {
+		return client.Game{}, missingf("you have no %s game to continue. Start one: %s play %s", variant, name, variant)
 	}
 	return client.Game{}, missingf("you have no game to continue. Start one: %s play", name)
 }

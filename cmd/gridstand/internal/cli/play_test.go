@@ -21,13 +21,13 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// freeAddress is an address without a listener.
+// freeAddress returns a loopback address that is not in use.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(process.FreePort(t)))
 }
 
-// sitting is a command that runs on a terminal.
+// sitting is a command running on a simulated terminal.
 type sitting struct {
 	t        *testing.T
 	keyboard io.Writer
@@ -35,7 +35,7 @@ type sitting struct {
 	code     chan int
 }
 
-// sit runs a command on a terminal.
+// sit starts a command on a simulated terminal.
 func (u *person) sit(args ...string) *sitting {
 	u.t.Helper()
 	keys, keyboard := io.Pipe()
@@ -51,7 +51,7 @@ func (u *person) sit(args ...string) *sitting {
 	return s
 }
 
-// sees waits for text on the screen.
+// sees waits until the text is on the screen.
 func (s *sitting) sees(text string) {
 	s.t.Helper()
 	require.Eventually(s.t, func() bool { return strings.Contains(ansi.Strip(s.out.String()), text) },
@@ -70,12 +70,12 @@ func (s *sitting) ends(code int) {
 	case got := <-s.code:
 		require.Equal(s.t, code, got, s.err.String())
 	case <-time.After(limit):
-		require.Fail(s.t, "it goes on")
+		require.Fail(s.t, "the command did not end")
 	}
 }
 
-// TestPlayLocal starts a server with the game, which another finds in use, and
-// says what becomes of it.
+// Ensure that play --local starts a server that other programs can use, and reports at the
+// end where its games are stored.
 func TestPlayLocal(t *testing.T) {
 	t.Parallel()
 	address := freeAddress(t)
@@ -107,15 +107,15 @@ func TestPlayLocal(t *testing.T) {
 	table.types("q")
 	table.ends(exitOK)
 	assert.Contains(t, table.out.String(), "ada left a classic game")
-	assert.Contains(t, table.out.String(), "Resume it with gridstand play --local --resume --server "+address)
-	assert.Contains(t, table.err.String(), "Its games are kept in "+ada.state)
+	assert.Regexp(t, `Resume it with gridstand play --local --server `+address+` [a-z2-7]{26}`, table.out.String())
+	assert.Contains(t, table.err.String(), "Its games are stored in "+ada.state)
 	tv.sees("◌")
 	tv.types("\x03")
 	tv.ends(exitInterrupted)
 }
 
-// Ensure that the next play --local has the account, the open game and the scores of
-// the one before, and that --fresh has none of them and leaves them alone.
+// Ensure that the next play --local has the account, the open game and the scores of the
+// previous one, and that --fresh has none of them and does not change them.
 func TestPlayLocal_Again(t *testing.T) {
 	t.Parallel()
 	address := freeAddress(t)
@@ -127,7 +127,7 @@ func TestPlayLocal_Again(t *testing.T) {
 		ada.ok("whoami")
 		s.types("q")
 		if slices.Contains(args, "--fresh") {
-			s.sees("y quit") // The game would be lost.
+			s.sees("y quit") // asks because the game would be lost
 			s.types("y")
 		}
 		s.ends(exitOK)
@@ -140,22 +140,29 @@ func TestPlayLocal_Again(t *testing.T) {
 	again, notes := play("--resume")
 	assert.Equal(t, id, command.FindStringSubmatch(again)[1])
 	assert.NotContains(t, notes, "no longer knows")
+	later, _ := play()
+	assert.NotEqual(t, id, command.FindStringSubmatch(later)[1])
+	farewell := regexp.MustCompile(`Resume it with gridstand play --local --server \S+ ([a-z2-7]{26})`)
+	again, _ = play(farewell.FindStringSubmatch(first)[1])
+	assert.Equal(t, id, command.FindStringSubmatch(again)[1], "the command of the first farewell resumes that game")
+	latest := command.FindStringSubmatch(later)[1]
 
 	fresh, notes := play("--fresh")
 	assert.NotContains(t, fresh, id)
-	assert.NotContains(t, fresh, "--resume")
-	assert.Contains(t, notes, "its games with it")
-	assert.NotContains(t, notes, "no longer knows", "nothing is lost")
+	assert.NotContains(t, fresh, "Resume it with")
+	assert.Contains(t, notes, "its games were not stored")
+	assert.NotContains(t, notes, "no longer knows", "the account was lost")
 	moved, _ := play("--data", t.TempDir(), "--name", "ada")
 	assert.NotContains(t, moved, id)
 	assert.Contains(t, moved, "--data ")
 
 	again, notes = play("--resume")
-	assert.Equal(t, id, command.FindStringSubmatch(again)[1])
+	assert.Equal(t, latest, command.FindStringSubmatch(again)[1])
 	assert.NotContains(t, notes, "no longer knows")
 }
 
-// Ensure that other machines can connect if the user wants that, and are told how.
+// Ensure that other machines can connect if the user allows it, and that the user is told
+// how.
 func TestPlayLocal_Share(t *testing.T) {
 	t.Parallel()
 	ada := newUser(t, "", "ada")
@@ -164,11 +171,12 @@ func TestPlayLocal_Share(t *testing.T) {
 	others := net.JoinHostPort(ownHost(), port)
 	s := ada.sit("play", "--local", "--share", "--server", "localhost:"+port, "--name", "ada", "tribolo", "--seats", "me,open,greedy")
 	s.sees("gridstand join")
-	assert.Contains(t, s.err.String(), "Nothing is encrypted")
+	assert.Contains(t, s.err.String(), "Connections are not encrypted")
 	assert.Contains(t, s.err.String(), "Others watch with: gridstand watch --server "+others+"\n")
 	assert.Contains(t, s.err.String(), "In a browser:      http://"+others+"/\n")
 	s.sees("--server " + others)
 	s.sees("In a browser: http://" + others + "/g/")
+	s.sees("Others play with")
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+others+"/", nil)
 	require.NoError(t, err)
 	page, err := new(http.Transport).RoundTrip(request)
@@ -177,11 +185,33 @@ func TestPlayLocal_Share(t *testing.T) {
 	require.NoError(t, page.Body.Close())
 	guest := newUser(t, others, "bob")
 	assert.Contains(t, guest.ok("games", "--status", "waiting"), "tribolo")
+	ada.server = "localhost:" + port
+	link := "http://" + others + "/c/"
+	assert.Contains(t, ada.ok("challenge"), link, "links of other commands on this machine work elsewhere")
+	other := ada.sit("challenge")
+	other.sees(link)
+	other.types("q")
+	other.ends(exitOK)
+	second := ada.sit("play")
+	second.sees("Others watch with")
+	second.sees("--server")
+	second.types("q")
+	second.ends(exitOK)
+	screen, _, _ := strings.Cut(ansi.Strip(second.out.String()), "left a")
+	assert.Contains(t, screen, others)
+	assert.NotContains(t, screen, "localhost", "which others cannot reach")
+	friend := guest.sit("play", "--name", "bob")
+	friend.sees("Others watch with")
 	s.types("q")
+	s.sees("1 other is connected.")
+	s.types("y")
 	s.ends(exitOK)
+	friend.sees("The server has stopped.")
+	friend.types("q")
+	friend.ends(exitOK)
 }
 
-// Ensure that play --local says which server it ignores.
+// Ensure that play --local reports which server it ignores.
 func TestPlayLocal_OtherServer(t *testing.T) {
 	t.Parallel()
 	for variable, noted := range map[string]bool{
@@ -191,12 +221,12 @@ func TestPlayLocal_OtherServer(t *testing.T) {
 		var out, err output
 		p := newUser(t, variable, "ada").program(&out, &err)
 		p.noteOtherServer("localhost:2048")
-		assert.Equal(t, noted, strings.Contains(err.String(), "$GRIDSTAND_SERVER, which is "+variable+". To play there, omit --local.\n"), "%q: %s", variable, err.String())
+		assert.Equal(t, noted, strings.Contains(err.String(), "$GRIDSTAND_SERVER, which is "+variable+". To use that server, omit --local.\n"), "%q: %s", variable, err.String())
 		p = newUser(t, variable, "ada").program(&out, &err)
 		p.flags.server = "localhost:2048"
 		before := err.String()
 		p.noteOtherServer("localhost:2048")
-		assert.Equal(t, before, err.String(), "--server says it")
+		assert.Equal(t, before, err.String(), "no note if --server names the server")
 	}
 }
 
@@ -211,10 +241,10 @@ func TestPlayLocal_Wrong(t *testing.T) {
 	}
 	_, port, err := net.SplitHostPort(u.server)
 	require.NoError(t, err)
-	u.fails(exitUsage, "with --share others can connect", "play", "--local", "--server", "0.0.0.0:"+port)
+	u.fails(exitUsage, "add --share to let others connect", "play", "--local", "--server", "0.0.0.0:"+port)
 }
 
-// TestLocal_PortInUse does not take a stranger for a server.
+// Ensure that play --local does not mistake another program on the port for a server.
 func TestLocal_PortInUse(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -235,7 +265,7 @@ func TestLocal_PortInUse(t *testing.T) {
 	u.fails(exitUsage, "--local starts one server", "play", "--local", "--server", "one,two")
 }
 
-// TestPlayAgain takes up a game that was left.
+// Ensure that a player can resume a game.
 func TestPlayAgain(t *testing.T) {
 	t.Parallel()
 	server := someServer(t)
@@ -261,6 +291,7 @@ func TestPlayAgain(t *testing.T) {
 
 	ada.ok("resign", id)
 	ada.terminal = true
+	ada.fails(exitMissing, "you have no 5x5 game to continue. Start one: gridstand play 5x5", "play", "5x5", "--resume")
 	ada.fails(exitFailed, "over", "play", id)
 	ada.fails(exitMissing, `"chess" is neither a variant (gridstand variants lists them) nor a game`, "play", "chess")
 	ada.fails(exitMissing, `"checkers" is neither a variant`, "play", "checkers")
@@ -268,16 +299,16 @@ func TestPlayAgain(t *testing.T) {
 	ada.fails(exitMissing, "", "play", strings.Repeat("a", 26))
 }
 
-// TestWatchScreen shows one game.
+// TestWatchScreen watches one game to its end on a simulated terminal without colors.
 func TestWatchScreen(t *testing.T) {
 	t.Parallel()
 	ada := newUser(t, someServer(t), "ada")
 	id := strings.TrimSpace(ada.ok("new"))
 	s := ada.sit("watch", id, "--plain")
 	s.sees("● live")
-	assert.NotContains(t, s.out.String(), "\x1b[38;", "a colour")
+	assert.NotContains(t, s.out.String(), "\x1b[38;", "a color")
 	ada.ok("resign", id)
-	s.sees("Given up")
+	s.sees("Resigned")
 	s.types("q")
 	s.ends(exitOK)
 	assert.Contains(t, s.out.String(), "gridstand verify "+id)
@@ -285,7 +316,7 @@ func TestWatchScreen(t *testing.T) {
 	ada.fails(exitMissing, "", "watch", strings.Repeat("a", 26))
 }
 
-// TestTable fits a table to the terminal.
+// Ensure that a table fits the terminal.
 func TestTable(t *testing.T) {
 	t.Parallel()
 	columns := []column{
@@ -304,7 +335,7 @@ func TestTable(t *testing.T) {
 		"PLAYER         SCORE\n"+
 		"ada        1,234,567\n"+
 		"somebody…          8\n", table(columns, rows, 20, false))
-	assert.NotContains(t, table(columns, rows, 3, false), "NOTE", "as narrow as it gets")
+	assert.NotContains(t, table(columns, rows, 3, false), "NOTE", "the table has its minimum width")
 	var out bytes.Buffer
 	p := newUser(t, "", "").program(&out, io.Discard)
 	p.terminal = func(any) bool { return true }

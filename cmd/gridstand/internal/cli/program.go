@@ -19,47 +19,49 @@ import (
 	"github.com/gridstand/gridstand/internal/version"
 )
 
-// program is one run of the client: its streams and environment, and its global flags.
+// program is one run of the client, with its streams, environment and global flags.
 type program struct {
 	in  io.Reader
-	out io.Writer // data, and nothing else
+	out io.Writer // output of commands; messages go to err
 	err io.Writer
 	env []string
 
 	store *client.Store
-	state string // directory of the games of play --local
+	state string // directory for the games of play --local
 	clock func() time.Time
-	// leaveAfter is gamestate.LeaveTime, but for tests.
+	// leaveAfter is gamestate.LeaveTime, except in tests.
 	leaveAfter time.Duration
-	// terminal reports whether a stream is a terminal, and width returns its number of
-	// columns, 0 for no limit.
+	// giveUpAfter is the constant of that name, except in tests.
+	giveUpAfter time.Duration
+	// terminal reports whether a stream is a terminal. width returns the number of columns,
+	// or 0 for no limit.
 	terminal func(stream any) bool
 	width    func() int
 
 	flags globalFlags
-	// over is the SSH session that this is a run for, nil for none.
+	// over is the SSH session that runs the program, or nil outside SSH.
 	over *remote
-	// fresh says that the server is new, so that it cannot know the stored account.
+	// fresh is set if the server is new and therefore cannot know the stored account.
 	fresh bool
-	// warned is set when the user was warned of a connection in clear text.
+	// warned is set once the user has been warned about a clear-text connection.
 	warned bool
 }
 
-// globalFlags are those of every command.
+// globalFlags are the flags that all commands share.
 type globalFlags struct {
 	server, ca, cert, key, name string
 	tls, json, plain            bool
 	noAnimation                 bool
 }
 
-// newProgram connects the program to its process.
+// newProgram returns a program that uses the streams and environment of the process.
 func newProgram() *program {
 	return &program{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Environ(),
-		store: client.DefaultStore(), state: stateHome(), clock: time.Now, leaveAfter: gamestate.LeaveTime,
+		store: client.DefaultStore(), state: stateHome(), clock: time.Now, leaveAfter: gamestate.LeaveTime, giveUpAfter: giveUpAfter,
 		terminal: func(stream any) bool {
 			f, ok := stream.(*os.File)
-			// A dumb terminal is written like a file: its cursor cannot be moved.
+			// Treat a dumb terminal like a file, since its cursor cannot be moved.
 			return ok && term.IsTerminal(int(f.Fd())) && (f == os.Stdin || os.Getenv("TERM") != "dumb")
 		},
 		width: func() int {
@@ -94,24 +96,26 @@ func (p *program) run(ctx context.Context, args []string) int {
 	return code
 }
 
-// command is the root of all commands.
+// command returns the root command.
 func (p *program) command() *cobra.Command {
 	root := &cobra.Command{
 		Use:   name,
-		Short: "Play grid games in the terminal, and watch others play, live",
-		Long: `Play grid games in the terminal, and watch others play, live.
+		Short: "Play grid games in the terminal, and watch others play live",
+		Long: `Play grid games in the terminal, and watch others play live.
 
 Without a server:     ` + name + ` play --local
+The daily game:       ` + name + ` daily
 In another terminal:  ` + name + ` watch
 
-Without a command, on a terminal, it opens the lobby: live games, leaderboards
+On a terminal, without a command, it opens the lobby: live games, leaderboards
 and your own games.
 
-A game is named by its id, or by the first 6 characters or more of it if only one
-of your own games and the latest public ones begins with them.
+You can shorten the id of a game to its first 6 or more characters if it is
+your own, one of the latest public ones, or in the daily standings of today or
+yesterday.
 
-Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 3 not found or not yet
-available, 130 interrupted.`,
+Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 3 not found or not
+yet available, 130 interrupted.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if p.terminal(p.in) && p.terminal(p.out) && !p.flags.json {
 				return p.lobby(cmd.Context())
@@ -123,7 +127,7 @@ available, 130 interrupted.`,
 			if cmd.Name() == sshHostName {
 				variables = slices.AppendSeq(variables, maps.Values(sshVariables))
 			}
-			// Unknown variables are not reported: they may be a server's.
+			// Ignore unknown variables: they may be meant for a server.
 			_, err := usage.CheckEnvironment(name, p.env, variables)
 			return err
 		},
@@ -133,10 +137,11 @@ available, 130 interrupted.`,
 	root.Version = version.String()
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(usage.Flag)
+	usage.Layout(root)
 	flags := root.PersistentFlags()
 	flags.SortFlags = false
 	flags.StringVar(&p.flags.server, "server", "",
-		"server as `host:port`, several separated by commas, or dns:///name\n"+
+		"server as `host:port`, several separated by commas, or dns:///name "+
 			"(default $"+serverVariable+", or else "+client.DefaultTarget+")")
 	flags.BoolVar(&p.flags.tls, "tls", false, "encrypt the connection")
 	flags.StringVar(&p.flags.ca, "ca", "", "trust the certificate authorities in this PEM `file` (implies --tls)")
@@ -151,9 +156,11 @@ available, 130 interrupted.`,
 		title    string
 		commands []*cobra.Command
 	}{
-		{"Play and watch:", []*cobra.Command{p.playCommand(), p.joinCommand(), p.watchCommand()}},
+		{"Play and watch:", []*cobra.Command{
+			p.dailyCommand(), p.playCommand(), p.joinCommand(), p.raceCommand(), p.challengeCommand(), p.beatCommand(), p.watchCommand(),
+		}},
 		{"Browse:", []*cobra.Command{
-			p.gamesCommand(), p.topCommand(), p.variantsCommand(), p.showCommand(), p.verifyCommand(),
+			p.gamesCommand(), p.topCommand(), p.standingsCommand(), p.variantsCommand(), p.showCommand(), p.verifyCommand(),
 		}},
 		{"For scripts:", []*cobra.Command{p.newCommand(), p.moveCommand(), p.resignCommand(), p.botCommand()}},
 		{"For servers:", []*cobra.Command{p.sshHostCommand(), p.benchCommand()}},
@@ -165,7 +172,7 @@ available, 130 interrupted.`,
 			root.AddCommand(cmd)
 		}
 	}
-	root.AddCommand(p.versionCommand())
+	root.AddCommand(p.versionCommand(), usage.Manual())
 	completeNoFiles(root)
 	return root
 }
@@ -182,7 +189,7 @@ func (p *program) versionCommand() *cobra.Command {
 	}
 }
 
-// getenv returns a variable of the environment, empty for none.
+// getenv returns an environment variable, or an empty string if it is unset.
 func (p *program) getenv(key string) string {
 	for i := len(p.env) - 1; i >= 0; i-- {
 		if k, value, ok := strings.Cut(p.env[i], "="); ok && k == key {
@@ -195,7 +202,7 @@ func (p *program) getenv(key string) string {
 // plain reports whether colors are off.
 func (p *program) plain() bool { return p.flags.plain || p.getenv("NO_COLOR") != "" }
 
-// printf writes data.
+// printf writes data to standard output.
 func (p *program) printf(format string, args ...any) error {
 	if _, err := fmt.Fprintf(p.out, format, args...); err != nil {
 		return fmt.Errorf("output: %w", err)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -22,22 +23,22 @@ import (
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
 )
 
-// actAsClient is the variable of the environment that makes the binary of the
-// tests the client itself, for those that need a process of their own.
+// actAsClient is an environment variable that makes the test binary run the client, for
+// tests that need a separate process.
 const actAsClient = "TEST_AS_CLIENT"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(actAsClient) != "" {
-		completeTimeout = 5 * time.Second // for a busy machine
+		completeTimeout = 5 * time.Second // the default is too short for a busy machine
 		os.Exit(Main())
 	}
 	testmain.Run(m)
 }
 
-// limit is the time after which a test gives up waiting.
+// limit is the maximum time that a test waits.
 const limit = time.Minute
 
-// person is a user with a config directory of their own who runs commands.
+// person is a user who runs commands with their own config directory.
 type person struct {
 	t      *testing.T
 	server string
@@ -46,8 +47,8 @@ type person struct {
 	name   string
 
 	in       io.Reader
-	env      []string // besides the usual
-	terminal bool     // where its commands run
+	env      []string // in addition to the default environment
+	terminal bool     // whether commands run on a terminal
 	width    int
 }
 
@@ -66,21 +67,21 @@ func newUser(t *testing.T, server, name string) *person {
 	}
 }
 
-// program is a run of the client for the user.
+// program returns a program that runs as the user and writes to out and err.
 func (u *person) program(out, err io.Writer) *program {
 	in := u.in
 	if in == nil {
 		in = strings.NewReader("")
 	}
 	return &program{
-		in: in, out: out, err: err, store: u.store, state: u.state, clock: time.Now,
+		in: in, out: out, err: err, store: u.store, state: u.state, clock: time.Now, giveUpAfter: giveUpAfter,
 		env:      append([]string{"GRIDSTAND_SERVER=" + u.server, "USER=" + u.name, "TERM=xterm-256color"}, u.env...),
 		terminal: func(any) bool { return u.terminal },
 		width:    func() int { return u.width },
 	}
 }
 
-// run runs a command and returns what it printed, and its exit code.
+// run runs a command and returns its output and exit code.
 func (u *person) run(args ...string) (out, err string, code int) {
 	u.t.Helper()
 	ctx, cancel := context.WithTimeout(u.t.Context(), limit)
@@ -91,7 +92,7 @@ func (u *person) run(args ...string) (out, err string, code int) {
 	return stdout.String(), stderr.String(), code
 }
 
-// ok runs a command that must succeed and returns its data.
+// ok runs a command that must succeed and returns its standard output.
 func (u *person) ok(args ...string) string {
 	u.t.Helper()
 	out, err, code := u.run(args...)
@@ -99,22 +100,26 @@ func (u *person) ok(args ...string) string {
 	return out
 }
 
-// fails runs a command that must fail with a code, print no data, and say why
-// in a line.
+// newName matches the line about the name of an account that a command has created.
+var newName = regexp.MustCompile(`^You are .* The name is permanent.*\n`)
+
+// fails runs a command that must fail with the given code, print nothing to standard
+// output, and explain the error in one line. It may also create an account.
 func (u *person) fails(code int, why string, args ...string) {
 	u.t.Helper()
 	out, err, got := u.run(args...)
 	assert.Equal(u.t, code, got, "%v", args)
 	assert.Empty(u.t, out, "%v", args)
 	assert.Contains(u.t, err, why, "%v", args)
+	err = newName.ReplaceAllString(err, "")
 	wantLines := 1
 	if code == exitUsage {
-		wantLines = 2 // and where to look
+		wantLines = 2 // plus a line that refers to the help
 	}
 	assert.Equal(u.t, wantLines, strings.Count(err, "\n"), "%q", err)
 }
 
-// finished makes a game, with some moves, and gives it up.
+// finished creates a game, makes some moves, resigns, and returns the game's id.
 func (u *person) finished(moves int) string {
 	u.t.Helper()
 	id := strings.TrimSpace(u.ok("new"))
@@ -123,14 +128,14 @@ func (u *person) finished(moves int) string {
 			if _, _, code := u.run("move", id, d); code == exitOK {
 				break
 			}
-			require.NotEqual(u.t, "right", d, "no move %d", n)
+			require.NotEqual(u.t, "right", d, "no legal move for move %d", n)
 		}
 	}
 	u.ok("resign", id)
 	return id
 }
 
-// lines parses lines of JSON as messages.
+// lines parses lines of JSON into messages.
 func lines[M proto.Message](t *testing.T, text string, empty func() M) []M {
 	t.Helper()
 	var all []M
@@ -143,7 +148,7 @@ func lines[M proto.Message](t *testing.T, text string, empty func() M) []M {
 	return all
 }
 
-// output is a buffer that a test looks at while it is written to.
+// output is a buffer that a test can read while a command is still writing to it.
 type output struct {
 	mu  sync.Mutex
 	all bytes.Buffer

@@ -11,31 +11,31 @@ import (
 	"golang.org/x/term"
 )
 
-// maxLine is the longest line that is read from the standard input, in bytes.
+// maxLine is the maximum length of a line on standard input, in bytes.
 const maxLine = 4096
 
-// readLine reads a line from the standard input, without spaces around it. The error is
-// io.EOF if there is none.
+// readLine reads a line from standard input and trims surrounding spaces. The error is
+// io.EOF if there are no more lines.
 func (p *program) readLine(ctx context.Context) (string, error) {
 	return unlessDone(ctx, func() (string, error) {
 		text, err := bufio.NewReader(io.LimitReader(p.in, maxLine)).ReadString('\n')
 		if text != "" {
-			err = nil // The last line may have no end.
+			err = nil // The last line may lack a line feed.
 		}
 		return strings.TrimSpace(text), err
 	})
 }
 
-// typist returns the terminal on which the user can be asked for a secret, nil if there is
-// none.
-func (p *program) typist() *os.File {
+// inputTerminal returns standard input if it is a terminal that can prompt for a secret;
+// otherwise nil.
+func (p *program) inputTerminal() *os.File {
 	if in, ok := p.in.(*os.File); ok && p.terminal(p.in) {
 		return in
 	}
 	return nil
 }
 
-// askHidden asks for a secret on a terminal, which does not show what is typed.
+// askHidden asks for a secret on a terminal without echoing the input.
 func (p *program) askHidden(ctx context.Context, in *os.File, question string) ([]byte, error) {
 	before, err := term.GetState(int(in.Fd()))
 	if err != nil {
@@ -45,13 +45,13 @@ func (p *program) askHidden(ctx context.Context, in *os.File, question string) (
 	defer fmt.Fprintln(p.err)
 	text, err := unlessDone(ctx, func() ([]byte, error) { return term.ReadPassword(int(in.Fd())) })
 	if ctx.Err() != nil {
-		_ = term.Restore(int(in.Fd()), before) // It shows what is typed again.
+		_ = term.Restore(int(in.Fd()), before) // turns echo on again
 	}
 	return text, err
 }
 
-// unlessDone returns what read returns, or the error of ctx if that ends before: a read of
-// a terminal cannot be cancelled.
+// unlessDone returns the result of read, or ctx.Err() if ctx is done first. A read from a
+// terminal cannot be canceled, so it then continues in the background.
 func unlessDone[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	type answer struct {
 		value T

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"net"
+	"net/url"
 	"strings"
 
 	"github.com/gridstand/gridstand/client"
@@ -11,12 +13,16 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 )
 
-// show runs the terminal program, beginning with one page, until the user leaves.
-// local is the server in this program, the zero value if there is none.
+// show runs the terminal program, starting with the page that start names, until the user
+// leaves. local is the server used by play --local, or the zero value for any other
+// command.
 func (p *program) show(ctx context.Context, c *client.Client, start ui.Route, local localServer) error {
+	site := p.site(ctx, c)
 	env := ui.Env{
-		Server: ui.NewServer(c), Clock: p.clock, Me: c.PlayerID(), Local: local.pages,
-		Command: func(words ...string) string { return commandFor(cmp.Or(local.others, named(c)), words...) },
+		Server: ui.NewServer(c), Clock: p.clock, Me: c.PlayerID(), Local: local.pages, Site: site,
+		Command:       func(words ...string) string { return commandFor(cmp.Or(local.others, named(c)), words...) },
+		Invite:        func(words ...string) string { return commandFor(cmp.Or(local.others, p.shared(c, site)), words...) },
+		ChallengePage: func(id string) string { return p.dialedLink(c, id) },
 	}
 	env.Theme.Still = p.flags.noAnimation
 	config := app.Config{
@@ -33,7 +39,7 @@ func (p *program) show(ctx context.Context, c *client.Client, start ui.Route, lo
 	return app.Run(ctx, app.New(ctx, config), terminal)
 }
 
-// keyboard returns where keys come from: nil, for the terminal itself, if the standard
+// keyboard returns the source of key presses, or nil to use the terminal itself if standard
 // input is not a terminal.
 func (p *program) keyboard() io.Reader {
 	if p.terminal(p.in) {
@@ -42,12 +48,11 @@ func (p *program) keyboard() io.Reader {
 	return nil
 }
 
-// restore makes the client act for the stored account if there is one, or for a new one
-// if --name gives a name. Otherwise the terminal program asks for a name when it is
-// needed.
+// restore logs the client in to the stored account, or to a new account if --name is set.
+// Otherwise the terminal program asks for a name when it needs one.
 func (p *program) restore(ctx context.Context, c *client.Client) error {
 	if p.over != nil {
-		return nil // The key is the account.
+		return nil // The SSH key identifies the account.
 	}
 	_, found, err := p.store.Load(c.Target())
 	switch {
@@ -61,8 +66,7 @@ func (p *program) restore(ctx context.Context, c *client.Client) error {
 	}
 }
 
-// typed returns a command in the form in which the user types it, empty if the user has
-// no such command.
+// typed returns a command as the user has to type it, or "" if the user cannot run it.
 func (p *program) typed(words ...string) string {
 	if p.over != nil {
 		return p.over.typed(words...)
@@ -70,7 +74,7 @@ func (p *program) typed(words ...string) string {
 	return commandFor("", words...)
 }
 
-// commandFor is a command of this program that names a server, unless that is empty.
+// commandFor returns a command of this program with --server, unless server is empty.
 func commandFor(server string, words ...string) string {
 	if server != "" {
 		words = append(words, "--server", server)
@@ -78,23 +82,46 @@ func commandFor(server string, words ...string) string {
 	return name + " " + strings.Join(words, " ")
 }
 
-// named returns the server as the commands on screens name it, without the default
-// port; empty for the default server.
+// named returns the server as shown in on-screen commands; empty for the default server.
 func named(c *client.Client) string {
-	short := strings.TrimSuffix(c.Target(), ":2048")
-	switch normal, err := client.NormalTarget(short); {
-	case c.Target() == client.DefaultTarget:
+	if c.Target() == client.DefaultTarget {
 		return ""
-	case err != nil || normal != c.Target():
-		return c.Target()
+	}
+	return withoutPort(c.Target())
+}
+
+// withoutPort returns a target without the default port.
+func withoutPort(target string) string {
+	short := strings.TrimSuffix(target, ":2048")
+	if normal, err := client.NormalTarget(short); err != nil || normal != target {
+		return target
+	}
+	return short
+}
+
+// shared returns the server as shown in commands that are meant for other people to run,
+// with the flags that they need to connect. If the client dials a loopback address, other
+// people have to use site, the public address of the server's web pages, at which the
+// server also accepts this program's calls.
+func (p *program) shared(c *client.Client, site string) string {
+	u, err := url.Parse(site)
+	switch {
+	case err != nil || u.Host == "" || !onThisMachine(c.Target()):
+		server := named(c)
+		if server != "" && (p.flags.tls || p.flags.ca != "" || p.flags.cert != "") {
+			server += " --tls"
+		}
+		return server
+	case u.Scheme == "https":
+		return withoutPort(net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "443"))) + " --tls"
 	default:
-		return short
+		return withoutPort(net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "80")))
 	}
 }
 
-// noticeShared warns that others can connect, and says how.
+// noticeShared warns that others can connect, and tells the user how.
 func (p *program) noticeShared(local localServer) {
-	p.notef("Warning: everyone who can reach %s can connect. Nothing is encrypted: others on the network can read tokens.", local.others)
+	p.notef("Warning: everyone who can reach %s can connect. Connections are not encrypted: others on the network can read tokens.", local.others)
 	p.notef("Others watch with: %s", commandFor(local.others, "watch"))
 	p.notef("Others play with:  %s", commandFor(local.others, "play"))
 	p.notef("In a browser:      %s/", local.site())

@@ -5,6 +5,7 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -12,33 +13,77 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Ensure that a host whose credential the server refuses says so to its operator, and
-// that people still watch.
+// Ensure that a host logs an error if the server refuses its credential, and that clients
+// can still watch.
 func TestSSHHost_CredentialRefused(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "credential")
 	require.NoError(t, os.WriteFile(file, []byte("gridstand_ssh_aaaaaaaaaaaaaaaaaaaaaaaaaa\n"), 0o600))
 	h := startSSH(t, someServer(t), "--credential-file", file)
+	const line = `level=ERROR msg="the server refuses the service credential; players can only watch" id=ssh-credential-refused`
+	log := h.log.String()
+	assert.Contains(t, log, line, "before the first session")
+	assert.Regexp(t, `remedy="[^"]*gridstand-server ssh-credential create`, log)
+	assert.Contains(t, log, "can_play=false")
 	assert.Contains(t, h.ok(t, []string{newKey(t)}, "variants"), "tribolo")
-	assert.Contains(t, h.log.String(), `level=ERROR msg="the server refuses the service credential; players can only watch"`)
+	assert.Equal(t, 2, strings.Count(h.log.String(), line), "with the first session")
 	assert.NotContains(t, h.log.String(), "aaaaaaaa", "the credential is secret")
 }
 
-// Ensure that a host does not start with settings that make no sense.
+// Ensure that a host checks on startup whether people can play, and tells its operator what
+// to do if they cannot.
+func TestSSHHost_Start(t *testing.T) {
+	t.Parallel()
+	t.Run("with a valid credential people can play", func(t *testing.T) {
+		t.Parallel()
+		address, credential, _ := hostedServer(t)
+		log := startSSH(t, address, "--credential-file", credential).log.String()
+		assert.Contains(t, log, "can_play=true")
+		assert.NotRegexp(t, "level=(WARN|ERROR)", log)
+	})
+	t.Run("without a credential people can only watch", func(t *testing.T) {
+		t.Parallel()
+		log := startSSH(t, someServer(t)).log.String()
+		assert.Regexp(t, `level=WARN .* id=ssh-credential-missing remedy=".*gridstand-server ssh-credential create.*--credential-file`, log)
+		assert.Contains(t, log, "can_play=false")
+		assert.NotContains(t, log, "ssh-server-away")
+	})
+	t.Run("a server that does not answer is reported", func(t *testing.T) {
+		t.Parallel()
+		address, credential, _ := hostedServer(t)
+		for _, args := range [][]string{nil, {"--credential-file", credential}} {
+			log := startSSH(t, "127.0.0.1:1", args...).log.String()
+			assert.Regexp(t, `level=WARN .* id=ssh-server-away error=.*refused.* remedy="check that the server is running`, log)
+			assert.Contains(t, log, "can_play=false")
+		}
+		log := startSSH(t, address, "--tls").log.String()
+		assert.Regexp(t, `level=WARN .* id=ssh-server-away .* remedy="Omit --tls`, log)
+	})
+}
+
+// Ensure that a host does not start with invalid settings.
 func TestSSHHost_Settings(t *testing.T) {
 	t.Parallel()
 	u := newUser(t, "127.0.0.1:1", "host")
 	empty, key := filepath.Join(t.TempDir(), "empty"), filepath.Join(t.TempDir(), "key")
 	require.NoError(t, os.WriteFile(empty, nil, 0o600))
-	u.fails(exitUsage, "has no service credential", "ssh-host", "--credential-file", empty)
-	u.fails(exitFailed, "no such file", "ssh-host", "--credential-file", key)
+	u.fails(exitUsage, "contains no service credential; create one with gridstand-server ssh-credential create", "ssh-host", "--credential-file", empty)
+	garbage := filepath.Join(t.TempDir(), "garbage")
+	for _, text := range []string{"garbage", "gridstand_ssh_a b", "gridstand_ssh_\xff", "gridstand_ada_aaaa"} {
+		require.NoError(t, os.WriteFile(garbage, []byte(text), 0o600))
+		u.fails(exitUsage, "contains no service credential", "ssh-host", "--credential-file", garbage)
+	}
+	u.fails(exitFailed, "no such file or directory; create a credential with gridstand-server ssh-credential create", "ssh-host", "--credential-file", key)
 	u.fails(exitUsage, "must be 1 or more", "ssh-host", "--max-sessions", "0")
 	u.fails(exitUsage, "must be 0 or more", "ssh-host", "--idle-timeout", "-1s")
+	u.env = []string{"GRIDSTAND_SSH_MAX_SESSIONS=many"}
+	u.fails(exitUsage, `GRIDSTAND_SSH_MAX_SESSIONS must be a whole number, not "many"`, "ssh-host")
+	u.env = nil
 	u.fails(exitFailed, "host key: ", "ssh-host", "--host-key", filepath.Join(empty, "key"))
 	u.fails(exitFailed, "listen", "ssh-host", "--host-key", key, "--listen", "256.0.0.1:1")
 }
 
-// Ensure that on a terminal the words for lists open their pages.
+// Ensure that on a terminal, commands that list something open a page instead.
 func TestTerminal_SSHPages(t *testing.T) {
 	t.Parallel()
 	p := newPanes(t)
@@ -46,7 +91,7 @@ func TestTerminal_SSHPages(t *testing.T) {
 	for command, want := range map[string]string{
 		"top": "Top classic", "games": "Live games", "variants": "r rules", "variants tribolo": "red and green begin",
 	} {
-		pane := "page-" + strings.ReplaceAll(command, " ", "-") // "top" alone is a pane of tmux
+		pane := "page-" + strings.ReplaceAll(command, " ", "-") // tmux itself uses the target "top"
 		p.run(pane, h.command(nil, "-t "+command))
 		p.sees(pane, want)
 		p.tmux("send-keys", "-t", pane, "C-c")
@@ -57,7 +102,46 @@ func TestTerminal_SSHPages(t *testing.T) {
 	p.sane("table", exitOK)
 }
 
-// Ensure that SSH clients are told commands that they have, and take a seat with play.
+// Ensure that SSH clients can play challenges with the same commands as other users, and
+// that commands that print text need no terminal.
+func TestTerminal_SSHChallenges(t *testing.T) {
+	t.Parallel()
+	p := newPanes(t)
+	address, credential, _ := hostedServer(t)
+	h, key := startSSH(t, address, "--credential-file", credential), newKey(t)
+	assert.Regexp(t, `^Daily [\d-]+: open, closes in .*\nid +[a-z2-7]{26}\nvariant +classic\n`, h.ok(t, nil, "daily"))
+	assert.Regexp(t, `(?s)^Daily .*No attempt has finished yet.\n$`, h.ok(t, nil, "standings daily"))
+	for command, want := range map[string]string{
+		"race": "ssh -t", "join aaaaaa": "ssh -t", "standings": "usage: standings CHALLENGE|daily|yesterday", "race 3x3 5 6": "usage: race [VARIANT] [MINUTES]",
+	} {
+		out, code := h.run(t, nil, command)
+		assert.NotZero(t, code, command)
+		assert.Contains(t, out, want, command)
+	}
+
+	p.run("race", h.command([]string{key}, "-t race 3x3 2"))
+	p.sees("race", "(?s)What should others call you.*▸ ada")
+	p.tmux("send-keys", "-t", "race", "Enter")
+	shown := p.sees("race", `(?s)Race of 2 min.*3x3.*Others.*join [a-z2-7]{26}`)
+	race := regexp.MustCompile(`join ([a-z2-7]{26})`).FindStringSubmatch(shown)[1]
+	bob := newUser(t, address, "bob")
+	bob.ok("join", race)
+	p.sees("race", `bob`)
+	p.run("guest", h.command(nil, "-t standings "+race))
+	p.sees("guest", `(?s)Race of 2 min.*bob`)
+	p.run("daily", h.command([]string{key}, "-t daily"))
+	p.sees("daily", "(?s)GRIDSTAND +Daily")
+	p.run("challenge", h.command([]string{key}, "-t challenge 3x3"))
+	p.sees("challenge", `(?s)Challenge by ada, 3x3.*Others play it with.*ssh -t <this host> join [a-z2-7]{26}`)
+	p.tmux("send-keys", "-t", "challenge", "Enter")
+	p.sees("challenge", `MOVES +0`)
+	p.run("beat", h.command([]string{key}, "-t beat "+bob.finished(5)))
+	p.sees("beat", `(?s)Rematch: beat bob's \d+.*Others play it with.*ssh -t <this host> join [a-z2-7]{26}`)
+	p.tmux("send-keys", "-t", "beat", "Enter")
+	p.sees("beat", `(?s)Rematch: beat bob's \d+.*TO BEAT`)
+}
+
+// Ensure that SSH clients are shown only commands that they can use.
 func TestTerminal_SSHJoin(t *testing.T) {
 	t.Parallel()
 	p := newPanes(t)
@@ -68,7 +152,7 @@ func TestTerminal_SSHJoin(t *testing.T) {
 	p.run("join", h.command([]string{key}, "-t play "+id))
 	p.sees("join", "(?s)What should others call you.*▸ ada")
 	p.tmux("send-keys", "-t", "join", "Enter")
-	p.sees("join", `(?s)Others join with.*ssh -t <this host> play\s.*`+id[:8])
+	p.sees("join", `(?s)Others join with.*ssh -t <this host> join\s.*`+id[:8])
 	newUser(t, address, "bob").ok("join", id)
 	p.sees("join", "Arrows aim")
 	p.tmux("send-keys", "-t", "join", "q")
@@ -83,7 +167,7 @@ func TestRemote_Typed(t *testing.T) {
 	for words, want := range map[string]string{
 		"play":               "ssh -t <this host> play",
 		"watch kx3fq2ab":     "ssh -t <this host> watch kx3fq2ab",
-		"join kx3fq2ab":      "ssh -t <this host> play kx3fq2ab",
+		"join kx3fq2ab":      "ssh -t <this host> join kx3fq2ab",
 		"verify kx3fq2ab":    "",
 		"games --status all": "",
 	} {

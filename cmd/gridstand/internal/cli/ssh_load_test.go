@@ -27,14 +27,14 @@ import (
 	"github.com/gridstand/gridstand/internal/testkit/process"
 )
 
-// TestSSHHost_Load_long measures what 200 people take who watch a game over SSH in which
-// two moves a second are made; 50 people under the race detector.
+// TestSSHHost_Load_long measures the resources that an SSH host needs for 200 clients (50
+// with the race detector) that watch a game with two moves per second.
 func TestSSHHost_Load_long(t *testing.T) {
 	longtest.Skip(t)
 	const atOnce, measured = 20, 20 * time.Second
 	sessions := 200
 	if process.Race {
-		sessions = 50 // With 200 of them, a busy machine is too slow for their requests.
+		sessions = 50 // the race detector makes 200 sessions too slow on a busy machine
 	}
 	server := quickServer(t)
 	binary, err := os.Executable()
@@ -68,7 +68,7 @@ func TestSSHHost_Load_long(t *testing.T) {
 		select {
 		case <-begun:
 		case <-time.After(time.Minute):
-			require.Failf(t, "sessions show nothing", "%d of %d do: %s", n-atOnce, sessions, log)
+			require.Failf(t, "some sessions show nothing", "%d of %d do: %s", n-atOnce, sessions, log)
 		}
 	}
 	before, bytesBefore, start := processorTime(t, host.Process.Pid), received.Load(), time.Now()
@@ -80,8 +80,8 @@ func TestSSHHost_Load_long(t *testing.T) {
 		sessions, megabytes, empty, cores, float64(received.Load()-bytesBefore)/1000/took.Seconds()/float64(sessions))
 }
 
-// watchOverSSH watches TV until ctx ends. It counts what it receives, and tells begun
-// when it sees a game.
+// watchOverSSH watches TV until ctx is done. It counts the received bytes, and sends to
+// begun when it sees a game.
 func watchOverSSH(ctx context.Context, address string, received *atomic.Int64, begun chan<- struct{}) error {
 	c, err := ssh.Dial("tcp", address, &ssh.ClientConfig{
 		User: "ada", HostKeyCallback: ssh.InsecureIgnoreHostKey(),
@@ -119,7 +119,7 @@ func watchOverSSH(ctx context.Context, address string, received *atomic.Int64, b
 	}
 }
 
-// play plays games until the end of the test, with so many moves a second.
+// play plays a game until the test ends, at the given number of moves per second.
 func play(t *testing.T, server string, rate int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -150,7 +150,7 @@ func play(t *testing.T, server string, rate int) {
 	}()
 }
 
-// resident is the resident memory of a process, in MB.
+// resident returns the resident memory of a process, in MB.
 func resident(t *testing.T, pid int) float64 {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -161,7 +161,7 @@ func resident(t *testing.T, pid int) float64 {
 	return float64(kilobytes) / 1000
 }
 
-// processorTime is the processor time that a process has used.
+// processorTime returns the CPU time used by a process.
 func processorTime(t *testing.T, pid int) time.Duration {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

@@ -5,30 +5,27 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 	"path/filepath"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"github.com/adrg/xdg"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/sshhost"
 	"github.com/gridstand/gridstand/internal/usage"
 )
 
-// sshHostName is the command that serves SSH clients.
+// sshHostName is the name of the command that serves SSH clients.
 const sshHostName = "ssh-host"
 
-// sshOptions are the flags of ssh-host.
+// sshOptions are the flags of the ssh-host command.
 type sshOptions struct {
 	listen, hostKey, credential string
 	limits                      sshhost.Limits
 }
 
-// sshVariables are the environment variables of the flags of ssh-host.
+// sshVariables maps the flags of ssh-host to their environment variables.
 var sshVariables = map[string]string{
 	"listen":                      usage.Prefix + "SSH_LISTEN",
 	"host-key":                    usage.Prefix + "SSH_HOST_KEY",
@@ -48,16 +45,17 @@ func (p *program) sshHostCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   sshHostName,
 		Short: "Let people play and watch with an SSH client, without this program",
-		Long: `Serve the lobby, games and leaderboards of a server to SSH clients, which then need
-no other program:  ssh -p 2222 <host>
+		Long: `Serve the lobby, games and leaderboards of a server to SSH clients, which then
+need no other program:  ssh -p 2222 <host>
 
-A player's SSH key is the account. For this, the server's operator makes a service
-credential with gridstand-server ssh-credential, and adds this host to the server's
---proxies. People without a key can watch. A client gets no shell.
+A player's SSH key identifies the account. For this, the server's operator
+creates a service credential with gridstand-server ssh-credential, and adds this
+host to the server's --proxies. People without a key can only watch. Clients do
+not get a shell.
 
-Each flag below has an environment variable, such as ` + sshVariables["listen"] + ` for --listen.`,
+Each flag below can also be set by the environment variable next to it.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := p.readVariables(cmd.Flags(), sshVariables); err != nil {
+			if err := usage.ReadEnvironment(cmd.Flags(), p.getenv); err != nil {
 				return err
 			}
 			return p.sshHost(cmd.Context(), o)
@@ -67,59 +65,28 @@ Each flag below has an environment variable, such as ` + sshVariables["listen"] 
 	flags.SortFlags = false
 	flags.StringVar(&o.listen, "listen", o.listen, "`address` to serve on")
 	flags.StringVar(&o.hostKey, "host-key", o.hostKey, "`file` with the private key of this host; it is created if it does not exist")
-	flags.StringVar(&o.credential, "credential-file", "", "`file` with the service credential that lets players use their SSH keys\nas accounts; without it people can only watch")
-	flags.DurationVar(&o.limits.Idle, "idle-timeout", o.limits.Idle, "time without a key pressed after which a session ends; 0 for never")
+	flags.StringVar(&o.credential, "credential-file", "", "`file` with the service credential that lets players use their SSH keys as accounts; without it people can only watch")
+	flags.DurationVar(&o.limits.Idle, "idle-timeout", o.limits.Idle, "time without a key press after which a session ends; 0 for never")
 	flags.DurationVar(&o.limits.Duration, "max-duration", o.limits.Duration, "maximum duration of a session; 0 for no limit")
-	flags.IntVar(&o.limits.Sessions, "max-sessions", o.limits.Sessions, "sessions at a time")
-	flags.IntVar(&o.limits.SessionsPerAddress, "max-sessions-per-address", o.limits.SessionsPerAddress, "sessions of one address at a time")
+	flags.IntVar(&o.limits.Sessions, "max-sessions", o.limits.Sessions, "maximum number of concurrent sessions")
+	flags.IntVar(&o.limits.SessionsPerAddress, "max-sessions-per-address", o.limits.SessionsPerAddress, "maximum number of concurrent sessions from one address")
 	flags.IntVar(&o.limits.SessionsPerConnection, "max-sessions-per-connection", o.limits.SessionsPerConnection,
-		"sessions on one connection at a time")
+		"maximum number of concurrent sessions on one connection")
+	for flag, variable := range sshVariables {
+		usage.SetVariable(flags.Lookup(flag), variable)
+	}
 	return cmd
 }
 
-// readVariables sets flags that are not on the command line from their environment
-// variables. An empty variable counts as not set.
-func (p *program) readVariables(flags *pflag.FlagSet, variables map[string]string) (err error) {
-	flags.VisitAll(func(f *pflag.Flag) {
-		variable := variables[f.Name]
-		value := p.getenv(variable)
-		if f.Changed || value == "" || err != nil {
-			return
-		}
-		if wrong := f.Value.Set(value); wrong != nil {
-			err = usage.Value(variable, f, value, wrong)
-		}
-	})
-	return err
-}
-
-// readCredential reads a service credential from a file. It returns an empty one if file is
-// empty.
-func readCredential(file string) (string, error) {
-	if file == "" {
-		return "", nil
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return "", fmt.Errorf("--credential-file: %w", err)
-	}
-	credential := strings.TrimSpace(string(text))
-	if credential == "" || strings.ContainsAny(credential, " \r\n") {
-		return "", usage.Errorf("--credential-file: %s has no service credential; "+
-			"gridstand-server ssh-credential create makes one", file)
-	}
-	return credential, nil
-}
-
-// sshStopTimeout is how long a stop waits for sessions to end.
+// sshStopTimeout limits how long a stopping host waits for sessions to end.
 const sshStopTimeout = 5 * time.Second
 
-// sshGCPercent is how much garbage there may be, in percent of what is in use: a fifth
-// of the usual. A host draws a lot and keeps little of it. At 100 percent 200 sessions
-// took 550 MB, at 20 percent 280 MB.
+// sshGCPercent is the garbage collector's target (GOGC): a fifth of the default. A host
+// allocates a lot and keeps little of it. With GOGC=100, 200 sessions took 550 MB; with 20,
+// they took 280 MB.
 const sshGCPercent = 20
 
-// sshHost serves SSH clients until ctx ends.
+// sshHost serves SSH clients until ctx is done.
 func (p *program) sshHost(ctx context.Context, o sshOptions) error {
 	if min(o.limits.Sessions, o.limits.SessionsPerAddress, o.limits.SessionsPerConnection) < 1 {
 		return usage.Errorf("the limits on sessions must be 1 or more")
@@ -140,19 +107,20 @@ func (p *program) sshHost(ctx context.Context, o sshOptions) error {
 		return err
 	}
 	defer hangUp()
-	// Dead connections of people who watch are found by TCP, too.
+	// Use TCP keepalive, which detects dead connections even if their clients only watch.
 	listening := net.ListenConfig{KeepAliveConfig: net.KeepAliveConfig{
 		Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3,
 	}}
 	listener, err := listening.Listen(ctx, "tcp", o.listen)
 	if err != nil {
-		return err
+		return fmt.Errorf("--listen: %w", err)
 	}
 	if p.getenv("GOGC") == "" {
 		defer debug.SetGCPercent(debug.SetGCPercent(sshGCPercent))
 	}
 	logger := slog.New(slog.NewTextHandler(p.err, nil))
-	logger.Info("serving", "address", listener.Addr().String(), "server", p.server(), "host_key", o.hostKey)
+	canPlay := checkHost(ctx, c, credential, key.PublicKey(), logger)
+	logger.Info("serving", "address", listener.Addr().String(), "server", p.server(), "host_key", o.hostKey, "can_play", canPlay)
 	err = sshhost.Serve(ctx, listener, sshhost.Config{
 		HostKey: key, Logger: logger, Limits: o.limits, StopTimeout: sshStopTimeout,
 		Serve: func(ctx context.Context, s *sshhost.Session) int {

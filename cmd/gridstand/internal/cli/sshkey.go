@@ -20,23 +20,24 @@ import (
 func (p *program) sshKeyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ssh-key",
-		Short: "Link SSH keys to your account, to play over SSH under your name",
-		Long: `Links SSH keys to your account on this server, so that you play under your name if you
-connect to an SSH host of it with such a key. An account can have 8 keys, and a key one
-account.
+		Short: "Link SSH keys to your account, to play over SSH",
+		Long: `Links SSH keys to your account on this server, so that you play with this
+account if you connect to one of its SSH hosts with such a key. An account can
+have 8 keys; a key belongs to one account.
 
-An account that was created over SSH belongs to its key alone: it has no token, so this
-program cannot use it or link other keys to it. To play both ways under one name, link
-the key before you use it over SSH for the first time.`,
+An account that was created over SSH belongs to its key alone: it has no token,
+so this program cannot use it or link other keys to it. To use one account both
+here and over SSH, link the key before you use it over SSH for the first time.`,
 	}
 	add := &cobra.Command{
 		Use:   "add [file]",
 		Short: "Link an SSH key to your account",
-		Long: `Links an SSH key to your account: that of a file with the private key, or with the
-public key (.pub) of one that the SSH agent has. Without a file it links all keys of the
-agent, since ssh may offer any of them, or, if there is none, the key in ~/.ssh.
+		Long: `Links an SSH key to your account. The file contains a private key, or the public
+key (.pub) of a private key in the SSH agent. Without a file it links all keys
+of the agent, since ssh may offer any of them, or the key in ~/.ssh if the agent
+has none.
 
-The private key stays where it is: it only signs your player id.`,
+The private key does not leave this machine: it only signs your player id.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			file := ""
 			if len(args) > 0 {
@@ -55,9 +56,9 @@ The private key stays where it is: it only signs your player id.`,
 	remove := &cobra.Command{
 		Use:   "remove <fingerprint|file>",
 		Short: "Remove an SSH key from your account",
-		Long: `Removes an SSH key from your account, by its fingerprint, or the beginning of it if only
-one of your keys has it, or by a file with the public key (.pub). Servers may accept the
-key for another 30 seconds.`,
+		Long: `Removes an SSH key from your account. Give its fingerprint, an unambiguous
+beginning of the fingerprint, or a file with the public key (.pub). Servers may
+accept the key for another 30 seconds.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.withAccount(cmd.Context(), func(c *client.Client) error { return p.removeKey(cmd.Context(), c, args[0]) })
 		},
@@ -66,7 +67,7 @@ key for another 30 seconds.`,
 	return cmd
 }
 
-// withAccount calls do with a client that acts for the user's account.
+// withAccount calls do with a client that is logged in to the user's account.
 func (p *program) withAccount(ctx context.Context, do func(c *client.Client) error) error {
 	c, hangUp, err := p.dial()
 	if err != nil {
@@ -79,8 +80,8 @@ func (p *program) withAccount(ctx context.Context, do func(c *client.Client) err
 	return do(c)
 }
 
-// addKeys links the key of a file, or the keys that there are if file is empty. It goes
-// on after a key that is refused.
+// addKeys links the key in a file or, if file is empty, all keys that it finds. If the
+// server refuses a key, it continues with the next one.
 func (p *program) addKeys(ctx context.Context, c *client.Client, file string) error {
 	keys, done, err := p.findKeys(ctx, file)
 	if err != nil {
@@ -101,15 +102,16 @@ func (p *program) addKeys(ctx context.Context, c *client.Client, file string) er
 	return errors.Join(failed...)
 }
 
-// findKeys returns the key of a file, or, if file is empty, those of the agent or the one
-// in ~/.ssh. They are usable until done is called.
+// findKeys returns the key in a file. If file is empty, it returns all of the agent's keys
+// or, if the agent has no keys, the key in ~/.ssh. The keys are usable until done is
+// called.
 func (p *program) findKeys(ctx context.Context, file string) (keys []sshkeys.Key, done func(), err error) {
 	var agent *sshkeys.Agent
 	done = func() {}
 	if socket := p.getenv("SSH_AUTH_SOCK"); socket != "" {
 		agent, err = sshkeys.OpenAgent(ctx, socket)
 		if err != nil {
-			p.notef("%v", err) // A file may do.
+			p.notef("%v", err) // continue: the key may be in a file
 		} else {
 			done = agent.Close
 		}
@@ -125,7 +127,7 @@ func (p *program) findKeys(ctx context.Context, file string) (keys []sshkeys.Key
 		directory := filepath.Join(p.getenv("HOME"), ".ssh")
 		key, err = sshkeys.Default(directory, agent, passphrase)
 		if errors.Is(err, sshkeys.ErrNone) {
-			err = missingf("neither an SSH agent nor %s has a key; make one with: ssh-keygen -t ed25519", directory)
+			err = missingf("no SSH key was found in an SSH agent or in %s; create one with: ssh-keygen -t ed25519", directory)
 		}
 	}
 	if err != nil {
@@ -146,9 +148,10 @@ func (p *program) addKey(ctx context.Context, c *client.Client, key sshkeys.Key)
 }
 
 const (
-	// maxKeyComment is how many characters of a comment a server takes.
+	// maxKeyComment is the maximum length of a comment that a server accepts, in
+	// characters.
 	maxKeyComment  = 64
-	maxFingerprint = 64 // is shown
+	maxFingerprint = 64 // maximum length of a fingerprint shown to the user
 )
 
 func (p *program) printKey(key *pb.Key, what string) error {
@@ -189,7 +192,8 @@ func (p *program) removeKey(ctx context.Context, c *client.Client, which string)
 	return p.printKey(&pb.Key{Fingerprint: fingerprint}, "removed")
 }
 
-// fingerprint returns the fingerprint of the account's key that the user means.
+// fingerprint returns the complete fingerprint of a key that the user identified by a .pub
+// file or by the beginning of the fingerprint.
 func (p *program) fingerprint(ctx context.Context, c *client.Client, which string) (string, error) {
 	if strings.HasSuffix(which, ".pub") {
 		public, err := sshkeys.ReadPublic(which)
@@ -215,15 +219,15 @@ func (p *program) fingerprint(ctx context.Context, c *client.Client, which strin
 	case 1:
 		return found[0], nil
 	default:
-		return "", fmt.Errorf("%d of your keys have a fingerprint that begins with %q; give more of it", len(found), clean(which, 64))
+		return "", fmt.Errorf("%d of your keys have a fingerprint that begins with %q; give more characters of it", len(found), clean(which, 64))
 	}
 }
 
 // passphrase asks for the passphrase of a key on the terminal.
 func (p *program) passphrase(ctx context.Context, file string) ([]byte, error) {
-	in := p.typist()
+	in := p.inputTerminal()
 	if in == nil {
-		return nil, fmt.Errorf("%s has a passphrase; load the key with ssh-add, or run this on a terminal", file)
+		return nil, fmt.Errorf("%s has a passphrase; load the key with ssh-add, or run this command on a terminal", file)
 	}
 	return p.askHidden(ctx, in, fmt.Sprintf("Passphrase of %s: ", clean(file, 200)))
 }

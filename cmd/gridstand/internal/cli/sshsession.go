@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,27 +16,28 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/sshhost"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/app"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// remote is the client of a session of ssh-host.
+// remote is the state of an ssh-host session.
 type remote struct {
 	session *sshhost.Session
-	// client acts for the account of the session's key, if it has one.
+	// client makes calls for the account of the session's key, if it has one.
 	client *client.Client
-	// refusal says why the session cannot play, nil if it can.
+	// refusal is the reason why the session cannot play, or nil if it can.
 	refusal error
 }
 
 // Reasons why a session can only watch.
 var (
-	errGuest = errors.New("you are a guest and can watch. To play, make an SSH key, which will be your account: " +
+	errGuest = errors.New("you are a guest and can only watch. To play, create an SSH key, which will be your account: " +
 		"ssh-keygen -t ed25519, and connect again")
-	errOnlyWatching = errors.New("on this host you can only watch")
+	errOnlyWatching = errors.New("you can only watch on this host")
 )
 
-// overSSH returns the program of a session: what it shows goes to the client, and its
-// calls go over the host's connection to the server.
+// overSSH returns a program that runs in a session: it writes its output to the SSH
+// client, and makes its calls over the host's connection to the server.
 func (p *program) overSSH(s *sshhost.Session, c *client.Client, credential string) *program {
 	over := &remote{session: s}
 	as := client.Session{Address: s.Address}
@@ -57,7 +59,7 @@ func (p *program) overSSH(s *sshhost.Session, c *client.Client, credential strin
 	}
 }
 
-// session runs what a client asked for and returns its exit code.
+// session runs the client's command and returns its exit code.
 func (p *program) session(ctx context.Context, command sshhost.Command, log *slog.Logger) int {
 	if err := p.over.identify(ctx, log); err != nil {
 		p.notef("%s", p.explain(err))
@@ -73,10 +75,10 @@ func (p *program) session(ctx context.Context, command sshhost.Command, log *slo
 	return exitCode(ctx, err)
 }
 
-// identifyTimeout bounds the call that asks for the account of a key.
+// identifyTimeout is the timeout of the call that looks up the account of a key.
 const identifyTimeout = 10 * time.Second
 
-// identify finds the account of the session's key, which may not have one yet.
+// identify looks up the account of the session's key, which may not have one yet.
 func (r *remote) identify(ctx context.Context, log *slog.Logger) error {
 	if r.refusal != nil {
 		return nil
@@ -88,15 +90,19 @@ func (r *remote) identify(ctx context.Context, log *slog.Logger) error {
 	case err == nil, errors.Is(err, client.ErrKeyNotLinked):
 		return nil
 	case errors.Is(err, client.ErrBadCredential):
-		log.Error("the server refuses the service credential; players can only watch", "error", err)
+		logHostError(log, err)
 		r.client, r.refusal = r.client.ForSession(client.Session{Address: r.session.Address}), errOnlyWatching
 		return nil
+	case errors.Is(err, client.ErrUnreachable):
+		logHostError(log, err)
+		return err
 	default:
 		return err
 	}
 }
 
-// sshCommand runs what a client asked for. On a terminal, lists are the lobby's.
+// sshCommand runs the client's command. On a terminal, commands that list something open
+// the lobby.
 func (p *program) sshCommand(ctx context.Context, command sshhost.Command) error {
 	if p.over.session.Terminal {
 		switch what := first(command.Args); {
@@ -115,6 +121,16 @@ func (p *program) sshCommand(ctx context.Context, command sshhost.Command) error
 		return p.top(ctx, cmp.Or(first(command.Args), defaultVariant), pb.Window_WINDOW_ALL_TIME, false, defaultLimit)
 	case "variants":
 		return p.variants(ctx, first(command.Args))
+	case "daily":
+		return p.daily(ctx, &pb.DailyRequest{Variant: first(command.Args)})
+	case "standings":
+		return p.sshStandings(ctx, command.Args[0])
+	case "join":
+		return p.join(ctx, command.Args[0], nil)
+	case "race":
+		return p.sshRace(ctx, command.Args)
+	case "challenge", "beat":
+		return p.sshChallenge(ctx, command)
 	case "tv", "watch":
 		return p.watchScreen(ctx, command.Args)
 	case "play":
@@ -122,6 +138,45 @@ func (p *program) sshCommand(ctx context.Context, command sshhost.Command) error
 	default:
 		return p.lobby(ctx)
 	}
+}
+
+// sshStandings shows the standings of a challenge. On a terminal it shows the challenge's
+// page.
+func (p *program) sshStandings(ctx context.Context, what string) error {
+	if !p.over.session.Terminal {
+		return p.standings(ctx, what, standingsOptions{limit: defaultLimit})
+	}
+	r, c, hangUp, err := p.dialFor(what)
+	if err != nil {
+		return err
+	}
+	defer hangUp()
+	found, err := r.find(ctx, c)
+	if err != nil {
+		return err
+	}
+	return p.show(ctx, c, ui.Route{Challenge: found.GetChallenge().GetId()}, localServer{})
+}
+
+// sshRace creates a race from an optional variant and number of minutes.
+func (p *program) sshRace(ctx context.Context, args []string) error {
+	minutes := float64(usualMinutes)
+	if len(args) > 1 {
+		var err error
+		if minutes, err = strconv.ParseFloat(args[1], 64); err != nil {
+			return usage.Errorf("%q is not a number of minutes", clean(args[1], 24))
+		}
+	}
+	return p.createChallenge(ctx, newRace(variantOrUsual(args), minutes, false, nil))
+}
+
+// sshChallenge creates a link challenge, or a rematch of a game.
+func (p *program) sshChallenge(ctx context.Context, command sshhost.Command) error {
+	request := &pb.CreateChallengeRequest{Kind: pb.ChallengeKind_CHALLENGE_KIND_LINK, Variant: variantOrUsual(command.Args)}
+	if command.Name == "beat" {
+		request = &pb.CreateChallengeRequest{Kind: pb.ChallengeKind_CHALLENGE_KIND_REMATCH, GameId: command.Args[0]}
+	}
+	return p.createChallenge(ctx, ui.NewChallenge{Request: request})
 }
 
 // rulesScreen shows the rules of a variant on the terminal.
@@ -138,11 +193,11 @@ func (p *program) rulesScreen(ctx context.Context, what string) error {
 	return p.show(ctx, c, ui.Route{Rules: v.GetId()}, localServer{})
 }
 
-// show makes the terminal program's pages those of the session.
+// show adapts the configuration of the terminal program to the session.
 func (r *remote) show(c *app.Config, t *app.Terminal) {
 	t.Height, t.Resized = r.session.Size.Height, r.session.Resized
-	c.Env.Theme.Still = true // Moves in between would cost bandwidth and the host's processor.
-	c.Env.Command = r.typed
+	c.Env.Theme.Still = true // Animations would use bandwidth and the host's CPU.
+	c.Env.Command, c.Env.Invite = r.typed, r.typed
 	if r.refusal != nil {
 		text := r.refusal.Error()
 		c.Env.Guest = strings.ToUpper(text[:1]) + text[1:] + "."
@@ -154,12 +209,8 @@ func (r *remote) show(c *app.Config, t *app.Terminal) {
 	}
 }
 
-// typed returns a command in the form in which SSH clients type it, empty if they have no
-// such command.
+// typed returns a command as SSH clients have to type it, or "" if they cannot run it.
 func (r *remote) typed(words ...string) string {
-	if words[0] == "join" {
-		words = append([]string{"play"}, words[1:]...) // It takes a seat, too.
-	}
 	line := strings.Join(words, " ")
 	if _, err := sshhost.Parse(line); err != nil {
 		return ""
@@ -167,7 +218,7 @@ func (r *remote) typed(words ...string) string {
 	return "ssh -t <this host> " + line
 }
 
-// known returns the account of the session's key. It returns an error if there is none.
+// known returns the account of the session's key, or an error if the key has no account.
 func (r *remote) known(ctx context.Context) (*pb.Player, error) {
 	if r.client.PlayerID() == "" {
 		return nil, missingf("you have no account yet")

@@ -4,13 +4,13 @@ package cli
 
 import "testing"
 
-// TestTerminal_Lobby starts a game from the lobby, comes back to it, takes
-// the game up again, and watches it from another's lobby.
+// TestTerminal_Lobby starts a game from the lobby, returns to the lobby, resumes the
+// game, and watches it from another player's lobby.
 func TestTerminal_Lobby(t *testing.T) {
 	t.Parallel()
 	p, server := newPanes(t), quickServer(t)
 	p.open("ada", "--server "+server+" --name ada")
-	p.sees("ada", `(?s)No live games. n starts one.*None yet`)
+	p.sees("ada", `(?s)No live games. Press n to start one.*None yet`)
 	p.tmux("send-keys", "-t", "ada", "n")
 	p.sees("ada", `(?s)New game.*variant +‹ classic ›`)
 	p.tmux("send-keys", "-t", "ada", "Enter")
@@ -22,7 +22,7 @@ func TestTerminal_Lobby(t *testing.T) {
 	p.tmux("send-keys", "-t", "bob", "Enter")
 	p.sees("bob", "move 0|● live")
 	p.tmux("send-keys", "-t", "ada", "Left", "Down", "Right", "Up")
-	p.sees("ada", `MOVES  [1-4]`) // keys that still wait are gone with q
+	p.sees("ada", `MOVES  [1-4]`) // wait before q, which discards pending keys
 	p.tmux("send-keys", "-t", "ada", "q")
 	p.sees("ada", `(?s)Live games.*classic +ada.*My games.*classic +running`)
 	p.tmux("send-keys", "-t", "ada", "Enter")

@@ -23,14 +23,14 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// sshHost is a host for SSH clients, in the process of the test.
+// sshHost is an SSH host that runs in the test process.
 type sshHost struct {
 	port, known string
 	log         *output
-	stop        func() // waits for the end
+	stop        func() // waits until the host has stopped
 }
 
-// startSSH starts a host for a server.
+// startSSH starts an SSH host for a server.
 func startSSH(t *testing.T, server string, args ...string) *sshHost {
 	t.Helper()
 	if _, err := exec.LookPath("ssh"); err != nil {
@@ -49,7 +49,7 @@ func startSSH(t *testing.T, server string, args ...string) *sshHost {
 			assert.Equal(t, exitOK, code, h.log)
 			done <- code
 		case <-time.After(limit):
-			assert.Fail(t, "the host does not stop", h.log)
+			assert.Fail(t, "the host did not stop", h.log)
 		}
 	}
 	t.Cleanup(h.stop)
@@ -67,7 +67,7 @@ func startSSH(t *testing.T, server string, args ...string) *sshHost {
 	return h
 }
 
-// command is the command line of an SSH client, with the keys in files, if any.
+// command returns the command line of an SSH client with the given keys.
 func (h *sshHost) command(keys []string, args string) string {
 	command := "ssh -F none -p " + h.port + " -o StrictHostKeyChecking=accept-new -o LogLevel=ERROR -o SendEnv=COLORTERM" +
 		" -o IdentitiesOnly=yes -o IdentityAgent=none -o UserKnownHostsFile=" + h.known
@@ -99,8 +99,7 @@ func (h *sshHost) ok(t *testing.T, keys []string, args string) string {
 	return out
 }
 
-// sane waits until a pane's command has ended, and checks that it left the terminal as
-// it was.
+// sane waits until a pane's command has ended, and checks that it restored the terminal.
 func (p *panes) sane(pane string, code int) {
 	p.t.Helper()
 	p.sees(pane, fmt.Sprintf("exit=%d icanon echo", code))
@@ -110,8 +109,7 @@ func (p *panes) sane(pane string, code int) {
 	assert.Equal(p.t, "1\n", p.tmux("display-message", "-p", "-t", pane, "#{cursor_flag}"))
 }
 
-// Ensure that a user with an SSH client and nothing else watches a game, and learns how
-// to play.
+// Ensure that a user who has only an SSH client can watch a game, and is told how to play.
 func TestTerminal_SSHGuest(t *testing.T) {
 	t.Parallel()
 	p, server := newPanes(t), quickServer(t)
@@ -121,11 +119,11 @@ func TestTerminal_SSHGuest(t *testing.T) {
 	start := time.Now()
 	p.run("lobby", h.command(nil, ""))
 	p.sees("lobby", `(?s)Live games.*classic +ada`)
-	t.Logf("the lobby was there after %v", time.Since(start))
-	p.tmux("send-keys", "-t", "lobby", "C-z") // does not stop the host
+	t.Logf("the lobby appeared after %v", time.Since(start))
+	p.tmux("send-keys", "-t", "lobby", "C-z") // must not suspend the host
 	p.tmux("send-keys", "-t", "lobby", "n")
 	p.sees("lobby", "! You are a guest")
-	require.NoError(t, syscall.Kill(p.pid("lobby"), syscall.SIGKILL)) // a client that vanishes
+	require.NoError(t, syscall.Kill(p.pid("lobby"), syscall.SIGKILL)) // simulate a client that disappears
 	require.Eventually(t, func() bool { return strings.Contains(h.log.String(), "session ended") }, limit, 10*time.Millisecond)
 
 	p.run("watch", h.command(nil, "-t watch "+id[:8]))
@@ -148,7 +146,7 @@ func TestTerminal_SSHGuest(t *testing.T) {
 	p.sane("tv", exitInterrupted)
 }
 
-// Ensure that without a terminal the lists are text, and that there is no shell.
+// Ensure that without a terminal, lists are printed as text, and that there is no shell.
 func TestSSH_Commands(t *testing.T) {
 	t.Parallel()
 	server := someServer(t)
@@ -178,11 +176,15 @@ func TestSSH_Commands(t *testing.T) {
 	}
 }
 
-// hostedServer starts a server that trusts a host for SSH clients on this machine, and
-// returns its address and the file of the host's credential.
-func hostedServer(t *testing.T) (address, credential string, config server.Config) {
+// hostedServer starts a server that trusts an SSH host on this machine. It returns the
+// server's address, the file with the host's credential, and the server's configuration. adapt
+// may change the configuration.
+func hostedServer(t *testing.T, adapt ...func(*server.Config)) (address, credential string, config server.Config) {
 	t.Helper()
 	config = servertest.Config(t)
+	for _, change := range adapt {
+		change(&config)
+	}
 	config.Store = server.File(filepath.Join(t.TempDir(), "games.db"))
 	config.Proxies = "127.0.0.1"
 	s, _ := servertest.Start(t, config)
@@ -196,7 +198,7 @@ func hostedServer(t *testing.T) (address, credential string, config server.Confi
 	return s.Addr().String(), credential, config
 }
 
-// newKey makes an SSH key and returns its file.
+// newKey creates an SSH key and returns its file.
 func newKey(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "key")
@@ -205,8 +207,8 @@ func newKey(t *testing.T) string {
 	return file
 }
 
-// Ensure that an SSH key is an account: the same one after a restart of the host and on
-// another host, and another one for another key, even if the client offers both.
+// Ensure that an SSH key identifies the same account after the host restarts and on another
+// host, and that a different key has a different account, even if the client offers both.
 func TestTerminal_SSHAccounts(t *testing.T) {
 	t.Parallel()
 	p := newPanes(t)
@@ -226,14 +228,15 @@ func TestTerminal_SSHAccounts(t *testing.T) {
 	id := strings.Fields(regexp.MustCompile(`[a-z2-7]+ +classic +ada`).FindString(first.ok(t, nil, "games")))[0]
 	first.stop()
 
-	// Another host of the same server stands for a restart, too: it shares nothing.
+	// A second host for the same server also stands in for a restarted one, since hosts
+	// share no state.
 	second := startSSH(t, address, args...)
 	p.run("again", second.command([]string{ada}, "-t play "+id))
 	p.sees("again", "MOVES +[1-4]")
 	p.tmux("send-keys", "-t", "again", "q")
 	p.sane("again", exitOK)
 
-	// Bob's client offers Ada's public key, which it knows, before its own.
+	// Bob's client offers Ada's public key before its own.
 	public := filepath.Join(t.TempDir(), "ada.pub")
 	text, err := os.ReadFile(ada + ".pub")
 	require.NoError(t, err)
@@ -243,7 +246,7 @@ func TestTerminal_SSHAccounts(t *testing.T) {
 	p.run("bob-2", second.command([]string{bob}, "-t play"))
 	p.sees("bob-2", "What should others call you")
 	p.tmux("send-keys", "-t", "bob-2", "Enter")
-	p.sees("bob-2", "This name is taken")
+	p.sees("bob-2", "That name is taken")
 	p.tmux("send-keys", "-t", "bob-2", "b", "o", "b", "Enter")
 	p.sees("bob-2", "MOVES +0")
 	assert.Contains(t, second.ok(t, nil, "games"), "bob ")
@@ -251,19 +254,22 @@ func TestTerminal_SSHAccounts(t *testing.T) {
 	p.sees("offer", "(?i)you are a guest")
 }
 
-// Ensure that an SSH client shows what the program on the same terminal shows, in the
-// same colours.
+// Ensure that an SSH client shows the same content as the program on the same terminal,
+// in the same colors.
 func TestTerminal_SSHSame(t *testing.T) {
 	t.Parallel()
-	p, server := newPanes(t), quickServer(t)
+	p, config := newPanes(t), servertest.Config(t)
+	config.Daily = "" // so that the lobby does not offer it to guests
+	s, _ := servertest.Start(t, config)
+	server := s.Addr().String()
 	h := startSSH(t, server)
 	ada := newUser(t, server, "ada")
 	id := strings.TrimSpace(ada.ok("new"))
 	for _, tt := range []struct {
 		name, local, ssh, want string
-		lines                  int // that must be the same
+		lines                  int // number of lines that must be equal
 	}{
-		// Below, the lobby tells a guest how to get an account.
+		// Below these lines, the lobby tells a guest how to get an account.
 		{"lobby", "", "", "classic +ada", 13},
 		{"watch", "watch " + id, "-t watch " + id, "move 0, ", 24},
 	} {
@@ -279,8 +285,8 @@ func TestTerminal_SSHSame(t *testing.T) {
 	}
 }
 
-// head is the first lines of a pane, and below them their colors in order. What tmux says
-// of cells without text is left out: it depends on how they were erased.
+// head returns the first lines of a pane, followed by their colors in order. It omits the
+// colors of cells without text, which depend on how tmux erased them.
 func (p *panes) head(pane string, lines int) string {
 	p.t.Helper()
 	capture := []string{"capture-pane", "-p", "-S", "0", "-E", strconv.Itoa(lines - 1), "-t", pane}

@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// panes are windows of a tmux server of the test's own.
+// panes are the windows of a test's own tmux server.
 type panes struct {
 	t      *testing.T
 	dir    string
@@ -43,7 +43,7 @@ func newPanes(t *testing.T) *panes {
 	return &panes{t: t, dir: dir, binary: binary, socket: fmt.Sprintf("gridstand-%s-%d", t.Name(), os.Getpid())}
 }
 
-// tmux runs a command of tmux.
+// tmux runs a tmux command.
 func (p *panes) tmux(args ...string) string {
 	p.t.Helper()
 	args = append([]string{"-L", p.socket, "-f", filepath.Join(p.dir, "conf")}, args...)
@@ -54,14 +54,15 @@ func (p *panes) tmux(args ...string) string {
 	return string(out)
 }
 
-// open runs a command of the client in a pane of 80×24, with variables of its own.
-// When it has ended, the pane shows its exit code and how the terminal was left.
+// open runs a command of the client in a pane of 80×24 cells, with additional environment
+// variables. When the command ends, the pane shows its exit code and the state of the
+// terminal.
 func (p *panes) open(name, command string, variables ...string) {
 	p.t.Helper()
 	p.run(name, p.binary+" "+command, variables...)
 }
 
-// run is open for any program.
+// run is like open, but for any program.
 func (p *panes) run(name, command string, variables ...string) {
 	p.t.Helper()
 	script := fmt.Sprintf(`
@@ -79,11 +80,11 @@ func (p *panes) run(name, command string, variables ...string) {
 	socket := strings.TrimSpace(p.tmux("display-message", "-p", "#{socket_path}"))
 	p.t.Cleanup(func() {
 		_ = exec.Command("tmux", "-S", socket, "kill-server").Run()
-		_ = os.Remove(socket) // tmux leaves it
+		_ = os.Remove(socket) // tmux leaves its socket behind
 	})
 }
 
-// pid is the process of a pane's command.
+// pid returns the process ID of a pane's command.
 func (p *panes) pid(name string) int {
 	p.t.Helper()
 	text, err := os.ReadFile(filepath.Join(p.dir, name+".pid"))
@@ -93,7 +94,7 @@ func (p *panes) pid(name string) int {
 	return pid
 }
 
-// sees waits until a pane shows something, and returns what.
+// sees waits until a pane shows text that matches the pattern, and returns that text.
 func (p *panes) sees(name, pattern string) string {
 	p.t.Helper()
 	var last, found string
@@ -102,18 +103,19 @@ func (p *panes) sees(name, pattern string) string {
 		found = regexp.MustCompile(pattern).FindString(last)
 		return found != ""
 	}, limit, 30*time.Millisecond)
-	require.True(p.t, ok, "%s does not show %q but:\n%s", name, pattern, last)
+	require.True(p.t, ok, "%s does not show %q:\n%s", name, pattern, last)
 	return found
 }
 
-// board is the score and the numbers on a pane's board.
+// board returns the score and the numbers on a pane's board.
 func (p *panes) board(name string) string {
 	p.t.Helper()
 	const boardEnd, scoreBegin, scoreEnd = 33, 35, 56 // columns
 	var numbers []string
 	score := ""
-	below := false // the line of the score is the next
-	for line := range strings.Lines(p.tmux("capture-pane", "-p", "-t", name)) {
+	below := false                                                              // whether the next line contains the score
+	_, screen, _ := strings.Cut(p.tmux("capture-pane", "-p", "-t", name), "\n") // without the header
+	for line := range strings.Lines(screen) {
 		runes := []rune(fmt.Sprintf("%-80s", strings.TrimSuffix(line, "\n")))
 		if below {
 			score = strings.Fields(string(runes[scoreBegin:scoreEnd]))[0]
@@ -124,9 +126,8 @@ func (p *panes) board(name string) string {
 	return fmt.Sprint(score, " points: ", numbers)
 }
 
-// TestOnTerminals plays on a server of its own in one terminal and watches in
-// two others: they show the same game. Every way out leaves the terminal as it
-// was.
+// TestOnTerminals plays on the program's own server in one terminal and watches the same
+// game in two others. It checks that the program restores the terminal however it ends.
 func TestOnTerminals(t *testing.T) {
 	p := newPanes(t)
 	server := " --server " + freeAddress(t)
@@ -160,24 +161,25 @@ func TestOnTerminals(t *testing.T) {
 	p.sees("play", "The window")
 	p.tmux("resize-window", "-t", "play", "-x", "80", "-y", "24")
 	p.tmux("send-keys", "-t", "play", "n")
-	p.sees("play", "Give this game up")
+	p.sees("play", "Give up this game")
 	p.tmux("send-keys", "-t", "play", "y")
-	p.sees("play", "The game before ended with")
-	p.sees("watch", "Given up")
-	p.sees("tv", "Given up")
+	p.sees("play", "The previous game ended with")
+	p.sees("watch", "Resigned")
+	p.sees("tv", "Resigned")
 	p.tmux("send-keys", "-t", "tv", "n")
 	p.sees("tv", "move 0,")
 
 	p.tmux("send-keys", "-t", "watch", "q")
 	p.sees("watch", `(?s)verify `+id+`.*exit=0 icanon echo`)
 	p.tmux("send-keys", "-t", "play", "q")
-	p.sees("play", `(?s)ada left a classic game.*games are kept in[^.]*[^ ]*\.\nexit=0 icanon echo`)
+	p.sees("play", `(?s)ada left a classic game.*games are stored in[^.]*[^ ]*\.\nexit=0 icanon echo`)
 	p.sees("tv", "◌ reconnecting")
 	require.NoError(t, syscall.Kill(p.pid("tv"), syscall.SIGTERM))
 	p.sees("tv", "exit=130 icanon echo")
 }
 
-// Ensure that a game on a server of its own goes on at the same board after SIGKILL.
+// Ensure that a game on the program's own server continues with the same board after
+// SIGKILL.
 func TestOnTerminals_KilledAndResumed(t *testing.T) {
 	p := newPanes(t)
 	command := "play --local --server " + freeAddress(t)
@@ -192,7 +194,7 @@ func TestOnTerminals_KilledAndResumed(t *testing.T) {
 		p.tmux("send-keys", "-t", "first", "Left", "Down", "Right", "Down", "Up")
 		require.Eventually(t, func() bool { return moves("first") > made }, limit, 10*time.Millisecond)
 	}
-	// Until all keys are played.
+	// Wait until all keys have been played.
 	require.Eventually(t, func() bool {
 		before := moves("first")
 		<-time.After(200 * time.Millisecond)
@@ -210,7 +212,7 @@ func TestOnTerminals_KilledAndResumed(t *testing.T) {
 	p.sees("second", "MOVES +"+strconv.Itoa(made)+`\b`)
 	assert.Equal(t, board, p.board("second"))
 
-	// In the midst of moves: what was shown is there.
+	// Kill the program between moves: the last board on the screen must survive.
 	p.tmux("send-keys", "-t", "second", "Left", "Down", "Right", "Down", "Up", "Left", "Down", "Right", "Down", "Up")
 	require.Eventually(t, func() bool { return moves("second") > made }, limit, time.Millisecond)
 	made = moves("second")

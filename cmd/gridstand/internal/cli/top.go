@@ -11,16 +11,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// windows are the values of --window.
+// windows maps the values of --window to those of the API.
 var windows = map[string]pb.Window{
 	"day": pb.Window_WINDOW_DAY, "week": pb.Window_WINDOW_WEEK, "all": pb.Window_WINDOW_ALL_TIME,
 }
 
-// neighbors is how many other players --me shows above and below.
+// neighbors is the number of players that --me shows above and below the user.
 const neighbors = 3
 
 func (p *program) topCommand() *cobra.Command {
@@ -30,8 +31,8 @@ func (p *program) topCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "top [variant]",
 		Short: "Show the leaderboard of a variant",
-		Long: `Show the leaderboard of a variant (` + defaultVariant + ` by default). Days and weeks are those
-of UTC.`,
+		Long: `Show the leaderboard of a variant (` + defaultVariant + ` by default). Days and weeks
+are in UTC.`,
 		ValidArgsFunction: p.completeVariants,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w, ok := windows[window]
@@ -39,7 +40,7 @@ of UTC.`,
 				return usage.Errorf("--window must be day, week or all, not %q", window)
 			}
 			if limit < 0 {
-				return usage.Errorf("--limit must be 0 or more")
+				return usage.Errorf("--limit must not be negative")
 			}
 			what := cmp.Or(first(args), defaultVariant)
 			return p.top(cmd.Context(), what, w, me, limit)
@@ -90,12 +91,12 @@ func (p *program) top(ctx context.Context, what string, window pb.Window, me boo
 		return err
 	}
 	if more {
-		p.notef("%s of %s: --limit %d shows more, --limit 0 all.", comma(int32(len(entries))), comma(total), 2*limit)
+		p.notef("%s of %s: --limit %d shows more, --limit 0 shows all.", describe.Comma(int32(len(entries))), describe.Comma(total), 2*limit)
 	}
 	return nil
 }
 
-// topAround shows the user's rank and those around it.
+// topAround shows the user's rank and the ranks around it.
 func (p *program) topAround(ctx context.Context, c *client.Client, v *pb.Variant, window pb.Window) error {
 	player, err := p.known(ctx, c)
 	if err != nil {
@@ -127,8 +128,7 @@ func (p *program) topAround(ctx context.Context, c *client.Client, v *pb.Variant
 	return p.printEntries(entries, player.GetId())
 }
 
-// printEntries writes entries of a leaderboard as a table, in which a player is
-// marked.
+// printEntries writes entries of a leaderboard as a table and marks the line of a player.
 func (p *program) printEntries(entries []*pb.Entry, marked string) error {
 	columns := []column{
 		{title: "RANK", right: true},
@@ -144,7 +144,7 @@ func (p *program) printEntries(entries []*pb.Entry, marked string) error {
 			player += " ◂ you"
 		}
 		rows[i] = []string{
-			comma(e.GetRank()), player, comma(e.GetScore()), e.GetGameId(), p.ago(e.GetTime()),
+			describe.Comma(e.GetRank()), player, describe.Comma(e.GetScore()), e.GetGameId(), p.ago(e.GetTime()),
 		}
 	}
 	return p.printTable(columns, rows)
@@ -189,17 +189,17 @@ func (p *program) variants(ctx context.Context, what string) error {
 	var rows [][]string
 	for _, v := range reply.GetVariants() {
 		rows = append(rows, []string{
-			clean(v.GetId(), 24), comma(v.GetRows()) + "×" + comma(v.GetColumns()), comma(v.GetSeats()), clean(v.GetSummary(), 200),
+			clean(v.GetId(), 24), describe.Comma(v.GetRows()) + "×" + describe.Comma(v.GetColumns()), describe.Comma(v.GetSeats()), clean(v.GetSummary(), 200),
 			strings.Join(bots(v), ", "),
 		})
 	}
 	return p.printTable(columns, rows)
 }
 
-// maxRulesWidth is the width of a line of rules on a wide terminal.
+// maxRulesWidth is the maximum line width of rules, in columns.
 const maxRulesWidth = 80
 
-// printRules writes the rules of a variant for reading.
+// printRules prints the rules of a variant as wrapped text or, with --json, the variant.
 func (p *program) printRules(v *pb.Variant) error {
 	if p.flags.json {
 		return p.printMessage(v)
@@ -208,7 +208,7 @@ func (p *program) printRules(v *pb.Variant) error {
 	if p.terminal(p.out) && p.width() > 0 {
 		width = min(width, p.width())
 	}
-	title := fmt.Sprintf("%s (%s), %s×%s", clean(v.GetTitle(), 40), clean(v.GetId(), 24), comma(v.GetRows()), comma(v.GetColumns()))
+	title := fmt.Sprintf("%s (%s), %s×%s", clean(v.GetTitle(), 40), clean(v.GetId(), 24), describe.Comma(v.GetRows()), describe.Comma(v.GetColumns()))
 	if n := v.GetSeats(); n > 1 {
 		title += fmt.Sprintf(", %d seats", n)
 	}
@@ -216,5 +216,5 @@ func (p *program) printRules(v *pb.Variant) error {
 	return p.printf("%s\n\n%s\n\nPlay it: %s\n", title, ansi.Wordwrap(rules, width, ""), p.typed("play", clean(v.GetId(), 24)))
 }
 
-// maxRules is the longest text of rules that is shown.
+// maxRules is the maximum length of printed rules, in characters.
 const maxRules = 4_000

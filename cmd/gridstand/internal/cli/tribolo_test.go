@@ -13,7 +13,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// quickServer starts a server whose bots move at once and returns its address.
+// quickServer starts a server whose bots move immediately and returns its address.
 func quickServer(t *testing.T) string {
 	t.Helper()
 	config := servertest.Config(t)
@@ -22,14 +22,14 @@ func quickServer(t *testing.T) string {
 	return s.Addr().String()
 }
 
-// game is a game as show prints it.
+// game returns a game as printed by show.
 func (u *person) game(id string) *pb.Game {
 	u.t.Helper()
 	return lines(u.t, u.ok("show", id, "--json"), func() *pb.Game { return new(pb.Game) })[0]
 }
 
-// TestCommands_Tribolo plays a whole game of Tribolo, two people and a bot, as
-// scripts would.
+// TestCommands_Tribolo plays a complete game of Tribolo with two people and a bot, using
+// the commands for scripts.
 func TestCommands_Tribolo(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -48,7 +48,7 @@ func TestCommands_Tribolo(t *testing.T) {
 		}
 		seat := int(g.GetPosition().GetTurn())
 		if seat >= len(people) {
-			require.Eventually(t, func() bool { return ada.game(id).GetVersion() > g.GetVersion() }, limit, time.Millisecond, "the bot does not move")
+			require.Eventually(t, func() bool { return ada.game(id).GetVersion() > g.GetVersion() }, limit, time.Millisecond, "the bot did not move")
 			continue
 		}
 		to := g.GetPosition().GetTribolo().GetLegalMoves()[0]
@@ -57,11 +57,11 @@ func TestCommands_Tribolo(t *testing.T) {
 			x = string('a' + to.GetCell().GetX() - 10)
 		}
 		out := people[seat].ok("move", id, fmt.Sprintf("%s,%d", x, to.GetCell().GetY()))
-		assert.Regexp(t, fmt.Sprintf(`(BLUE|RED) %s,%d  takes %d`, x, to.GetCell().GetY(), len(to.GetTaken())), out)
+		assert.Regexp(t, fmt.Sprintf(`(blue|red) %s,%d  takes %d`, x, to.GetCell().GetY(), len(to.GetTaken())), out)
 	}
 	g := ada.game(id)
 	require.Equal(t, pb.Result_REASON_NO_MOVES, g.GetResult().GetReason())
 	assert.Regexp(t, `(?s)Verified: .* tribolo by ada, bob, greedy, ended: no moves left.* and the scores \d+, \d+, \d+\.`, ada.ok("verify", id))
-	assert.Contains(t, ada.ok("watch", id, "--from", "1"), "RED bob sits down")
-	assert.NotContains(t, ada.ok("top", "tribolo"), "ada", "with two people it is not ranked")
+	assert.Contains(t, ada.ok("watch", id, "--from", "1"), "red bob joins")
+	assert.NotContains(t, ada.ok("top", "tribolo"), "ada", "a game between two people is not ranked")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/internal/verify"
 )
@@ -18,13 +19,18 @@ func (p *program) verifyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify <game>|-",
 		Short: "Recompute a finished game from its revealed seed",
-		Long: `Recompute a finished game on this machine: the commitment, every tile that
-appeared, every board and score. It reports what it checked, or the first
-difference. - reads the output of ` + name + ` watch <game> --from 0 --json.
+		Long: `Recompute a finished game on this machine: the commitment, every new tile, every
+board and every score. It reports what it checked, or the first difference. The
+argument - reads the output of ` + name + ` watch <game> --from 0 --json.
 
 This proves that the seed was fixed before the first move, and that every tile
 follows from it. It cannot prove who made the moves, or that the seed was chosen
-fairly: only the server saw it drawn.`,
+fairly: only the server saw it drawn.
+
+An attempt at a challenge can be verified after the challenge has closed. Before
+that, the command exits with 3 and prints the closing time. It also checks that
+the seed is the one that the challenge committed to, and the player's line in
+its standings.`,
 		ValidArgsFunction: p.completeGames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[0] == "-" {
@@ -44,12 +50,12 @@ func (p *program) verifyGame(ctx context.Context, what string) error {
 	defer hangUp()
 	id, err := p.resolve(ctx, c, what)
 	if errors.Is(err, client.ErrInvalid) && isFile(what) {
-		return usage.Errorf("%w. For the file: %s verify - < %s", err, name, clean(what, 500))
+		return usage.Errorf("%w. To read a file: %s verify - < %s", err, name, clean(what, 500))
 	}
 	if err != nil {
 		return err
 	}
-	return p.report(verify.Game(ctx, c, id))
+	return p.report(asPlayer(ctx, p, c, func() (verify.Report, error) { return verify.Game(ctx, c, id) }))
 }
 
 func isFile(path string) bool {
@@ -61,6 +67,8 @@ func isFile(path string) bool {
 func (p *program) report(r verify.Report, err error) error {
 	var difference *verify.Difference
 	switch {
+	case errors.As(err, &difference) && difference.Version == 0:
+		return fmt.Errorf("the game is valid, but does not match its challenge: %s", clean(err.Error(), 500))
 	case errors.As(err, &difference):
 		return fmt.Errorf("the transcript is not valid: %s", clean(err.Error(), 500))
 	case err != nil:
@@ -68,26 +76,43 @@ func (p *program) report(r verify.Report, err error) error {
 	}
 	scores := make([]string, len(r.Scores))
 	for i, s := range r.Scores {
-		scores[i] = comma(s)
+		scores[i] = describe.Comma(s)
 	}
 	if p.flags.json {
-		return p.printJSON(map[string]any{
+		found := map[string]any{
 			"gameId": r.GameID, "variant": r.Variant, "players": r.Players, "versions": r.Versions,
 			"moves": r.Moves, "spawned": r.Spawned, "reason": r.Reason.String(), "scores": r.Scores,
 			"ranked": r.Ranked, "begin": r.Begin, "end": r.End,
-		})
+		}
+		if ch := r.Challenge; ch != nil {
+			found["challengeId"], found["rank"], found["unproved"], found["missing"] = ch.ID, ch.Rank, ch.Unproved, ch.Missing
+		}
+		return p.printJSON(found)
 	}
 	spawned := ""
 	if r.Spawned > 0 {
-		spawned = comma(int32(r.Spawned)) + " tiles that appeared, "
+		spawned = describe.Comma(int32(r.Spawned)) + " tiles that appeared, "
 	}
 	points := "score of "
 	if len(scores) > 1 {
 		points = "scores "
 	}
-	return p.printf("Verified: %s, a game of %s by %s, ended: %s.\n"+
+	if err := p.printf("Verified: %s, a game of %s by %s, ended: %s.\n"+
 		"The seed matches the commitment made when the game was created. All %s versions follow from it:\n"+
-		"%s moves, %severy board, and the %s%s.\n",
+		"%s, %severy board, and the %s%s.\n",
 		r.GameID, r.Variant, strings.Join(r.Players, ", "), r.Reason,
-		comma(int32(r.Versions)), comma(int32(r.Moves)), spawned, points, strings.Join(scores, ", "))
+		describe.Comma(int32(r.Versions)), describe.Plural(r.Moves, "move"), spawned, points, strings.Join(scores, ", ")); err != nil || r.Challenge == nil {
+		return err
+	}
+	place := "It does not count in the standings."
+	if r.Challenge.Missing {
+		place = "The standings do not list it: the operator may have hidden the player."
+	}
+	if rank := r.Challenge.Rank; rank > 0 {
+		place = fmt.Sprintf("The standings list it with this score, at rank %s.", describe.Comma(rank))
+	}
+	if r.Challenge.Unproved {
+		place += " Its tiles were known before, so its standings prove nothing."
+	}
+	return p.printf("It is an attempt at the challenge %s, whose seed is the same. %s\n", r.Challenge.ID, place)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/watch"
+	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -22,17 +24,20 @@ import (
 func (p *program) watchCommand() *cobra.Command {
 	var from int32
 	cmd := &cobra.Command{
-		Use:   "watch [game|@player]...",
-		Short: "Watch a game, live, or several side by side",
-		Long: `Watch a game, live. Without a game it is TV: it shows the most watched live game,
-or else the one with the highest score, and the next one when that ends. Up to four
-games are shown side by side if the terminal is large enough. @ada is the game that
-the player ada plays now.
+		Use:   "watch [game|@player|challenge]...",
+		Short: "Watch a game or a race live, or several games side by side",
+		Long: `Watch a game live. Without a game it shows TV: the most watched live game, or
+the one with the highest score if none is watched, and another game when it
+ends. Up to four games are shown side by side if the terminal is large enough.
+@ada means the game that the player ada is playing now. A race, given by its id
+or link, shows all its boards, to its players too; ` + name + ` join returns to
+your own board.
 
-Without a terminal, or with --json or --from, it prints events until the game ends.
-With @ada it goes on with that player's next game until you interrupt it.
---json prints one WatchResponse per line; with --from 0 that is the transcript that
-` + name + ` verify - reads.`,
+Without a terminal, or with --json or --from, it prints events until the game
+ends. With @ada it continues with that player's next game until you interrupt
+it. --json prints one WatchResponse per line; with --from 0 this is the
+transcript that ` + name + ` verify - reads. For a challenge it prints one
+WatchChallengeResponse per line until the standings are final.`,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			if strings.HasPrefix(typed, atPlayer) {
 				players, directive := p.completePlayers(cmd, nil, typed)
@@ -62,11 +67,11 @@ With @ada it goes on with that player's next game until you interrupt it.
 				return p.watchScreen(cmd.Context(), args)
 			}
 			if len(args) > 1 {
-				return usage.Errorf("several games need a terminal; without one, or with --json or --from, name one game")
+				return usage.Errorf("watching several games needs a terminal; without one, or with --json or --from, name a single game")
 			}
 			if who := first(args); strings.HasPrefix(who, atPlayer) {
 				if after != nil {
-					return usage.Errorf("--from is for one game: name it instead of %s", clean(who, maxNameShown))
+					return usage.Errorf("--from is for a single game: name it instead of %s", clean(who, maxNameShown))
 				}
 				return p.followLines(cmd.Context(), who)
 			}
@@ -77,14 +82,22 @@ With @ada it goes on with that player's next game until you interrupt it.
 	return cmd
 }
 
-// watchScreen shows games, or TV for none, until the user leaves.
+// watchScreen shows the named games, a player's games or a challenge until the user leaves.
+// If what is empty, it shows TV.
 func (p *program) watchScreen(ctx context.Context, what []string) error {
+	var only reference // the only argument, unless it names a player
+	if len(what) == 1 && !strings.HasPrefix(what[0], atPlayer) {
+		var err error
+		if only, err = p.refer(what[0]); err != nil {
+			return err
+		}
+	}
 	c, hangUp, err := p.dial()
 	if err != nil {
 		return err
 	}
 	defer hangUp()
-	// Who watches may want to play afterwards. Without an account they still watch.
+	// Log in if the user has an account, because a watcher may want to play afterwards.
 	_, _ = p.known(ctx, c)
 	if len(what) == 1 && strings.HasPrefix(what[0], atPlayer) {
 		player, err := p.player(ctx, c, what[0])
@@ -92,6 +105,16 @@ func (p *program) watchScreen(ctx context.Context, what []string) error {
 			return err
 		}
 		return p.show(ctx, c, ui.Route{Follow: player.GetName()}, localServer{})
+	}
+	if only != (reference{}) {
+		challenge, gameID, err := p.challengeOrGame(ctx, c, only)
+		if err != nil {
+			return err
+		}
+		if challenge != nil {
+			return p.show(ctx, c, ui.Route{Challenge: challenge.GetId()}, localServer{})
+		}
+		what = []string{gameID}
 	}
 	var ids []string
 	for _, text := range what {
@@ -105,15 +128,15 @@ func (p *program) watchScreen(ctx context.Context, what []string) error {
 	}
 	if len(ids) == 0 {
 		if _, err := c.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{}); err != nil {
-			return err // rather than an empty screen
+			return err // rather than show an empty screen
 		}
 	}
 	return p.show(ctx, c, ui.Route{Watch: ids, TV: len(ids) == 0}, localServer{})
 }
 
-// watchLines prints the updates of a game.
+// watchLines prints the updates of a game or a challenge.
 func (p *program) watchLines(ctx context.Context, what string, after *int32) error {
-	c, hangUp, err := p.dial()
+	r, c, hangUp, err := p.dialFor(what)
 	if err != nil {
 		return err
 	}
@@ -125,13 +148,24 @@ func (p *program) watchLines(ctx context.Context, what string, after *int32) err
 			err = missingf("no game is live. Start one: %s play", name)
 		}
 	} else {
-		g, err = p.game(ctx, c, what)
+		var challenge *pb.Challenge
+		var gameID string
+		challenge, gameID, err = p.challengeOrGame(ctx, c, r)
+		if challenge != nil {
+			if after != nil {
+				return usage.Errorf("--from is for games, but %s is a challenge", challenge.GetId())
+			}
+			return p.watchChallengeLines(ctx, c, challenge.GetId())
+		}
+		if err == nil {
+			g, err = asPlayer(ctx, p, c, func() (client.Game, error) { return c.Game(ctx, gameID) })
+		}
 	}
 	if err != nil {
 		return err
 	}
 	if after != nil && *after > g.GetVersion() {
-		return missingf("the game is only at version %s", comma(g.GetVersion()))
+		return missingf("the game is only at version %s", describe.Comma(g.GetVersion()))
 	}
 	if after != nil {
 		g = asOf(g, *after)
@@ -141,7 +175,40 @@ func (p *program) watchLines(ctx context.Context, what string, after *int32) err
 	return p.printUpdates(&g, w)
 }
 
-// printUpdates writes the updates of a game, which it keeps up to date, until it ends.
+// watchChallengeLines prints a challenge each time it changes, until its standings are final.
+func (p *program) watchChallengeLines(ctx context.Context, c *client.Client, challengeID string) error {
+	w := c.WatchChallenge(ctx, client.ChallengeWatchOptions{ChallengeID: challengeID})
+	defer w.Close()
+	for {
+		u, err := w.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case u.Snapshot == nil: // the connection was lost or restored
+		case p.flags.json:
+			err = p.printMessage(u.Snapshot)
+		default:
+			err = p.printf("%s: %s\n", describe.ChallengeStage(u.Snapshot.GetChallenge(), u.Snapshot.GetNow().AsTime()),
+				standingsLine(u.Snapshot.GetStandings()))
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// standingsLine returns the standings in one line.
+func standingsLine(standings []*pb.Standing) string {
+	var all []string
+	for _, s := range standings {
+		all = append(all, whose(s)+" "+describe.Comma(s.GetScore()))
+	}
+	return cmp.Or(strings.Join(all, ", "), "no results yet")
+}
+
+// printUpdates writes the updates of g until the game ends, and applies them to g.
 func (p *program) printUpdates(g *client.Game, w *client.Watch) error {
 	for {
 		u, err := w.Next()
@@ -160,7 +227,7 @@ func (p *program) printUpdates(g *client.Game, w *client.Watch) error {
 	}
 }
 
-// noteRetry notes that a call is retried.
+// noteRetry reports that a call is being retried.
 func (p *program) noteRetry(wait time.Duration, err error) {
 	what := err.Error()
 	if errors.Is(err, client.ErrUnreachable) {
@@ -169,7 +236,7 @@ func (p *program) noteRetry(wait time.Duration, err error) {
 	p.notef("%s; retrying in %.0f s", what, max(wait.Seconds(), 1))
 }
 
-// printUpdate writes an update of the game g, which it keeps up to date.
+// printUpdate writes an update of g and applies it to g.
 func (p *program) printUpdate(g *client.Game, u client.Update) error {
 	var message pb.WatchResponse
 	switch {
@@ -194,7 +261,7 @@ func (p *program) printUpdate(g *client.Game, u client.Update) error {
 		what = action(g.Game, u.Event)
 	}
 	if reason := g.GetResult().GetReason(); reason != pb.Result_REASON_UNSPECIFIED {
-		if why := word(reason.String(), "REASON_"); why != what { // abandoned is an event, too
+		if why := word(reason.String(), "REASON_"); why != what { // an abandoned event already gives the reason
 			what = strings.TrimSpace(what + "  " + why)
 		}
 	}
@@ -204,8 +271,8 @@ func (p *program) printUpdate(g *client.Game, u client.Update) error {
 	return p.printf("\n")
 }
 
-// asOf is a game at an earlier version, to apply the events after that one to. It
-// holds who plays what, but no position.
+// asOf returns g as of the given version, so that later events can be applied. It contains
+// the variant and the players, but no position.
 func asOf(g client.Game, version int32) client.Game {
 	return client.Game{Game: &pb.Game{Id: g.GetId(), Variant: g.GetVariant(), Seats: g.GetSeats(), Version: version}}
 }
@@ -217,15 +284,15 @@ func action(g *pb.Game, e *pb.Event) string {
 	}
 	text := gamestate.Happened(g, e)
 	if n := e.GetMoved().GetGained(); n > 0 {
-		text += "  +" + comma(n)
+		text += "  +" + describe.Comma(n)
 	}
 	if n := len(e.GetMoved().GetTaken()); n > 0 {
-		text += "  takes " + comma(int32(n))
+		text += "  takes " + describe.Comma(int32(n))
 	}
 	return text
 }
 
-// word returns the name of an enum's value as words.
+// word converts the name of an enum value to words.
 func word(value, prefix string) string {
 	return strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(value, prefix), "_", " "))
 }

@@ -1,7 +1,7 @@
-// Package load plays random games on a server, watches them on the requested number of
-// streams, and measures both: the latency of moves and of their delivery, and whether
-// every watcher gets every version once. It uses nothing but the API, and plays under
-// accounts of its own that are not ranked.
+// Package load plays random games on a server and watches them on the requested number of
+// streams. It measures the latency of moves and of their delivery, and checks that every
+// watcher receives every version exactly once. It uses only the API, and plays with its
+// own accounts, which are not ranked.
 package load
 
 import (
@@ -12,57 +12,59 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Config is the load to make, and the server.
+// Config describes a load and the server to apply it to.
 type Config struct {
-	// Server to load. The account in it, if any, is not used.
+	// Server is the server to put under load. Its account, if any, is not used.
 	Server client.Config
-	// Variant that is played.
+	// Variant is the id of the variant to play.
 	Variant string
-	// Games at a time. A game that ends is followed by another.
+	// Games is the number of concurrent games. A game that ends is replaced by another.
 	Games int
-	// Players who share the games; each makes one move at a time. 0 is one per
-	// game.
+	// Players is the number of players. Each plays an equal share of the games, and makes
+	// one move at a time. 0 means one per game.
 	Players int
-	// Watchers of each game.
+	// Watchers is the number of watchers of each game.
 	Watchers int
 	// Crowd is the number of additional watchers of the first game.
 	Crowd int
-	// Rate is the number of moves a second of all players together; 0 is as many
-	// as they can make.
+	// Rate is the total number of moves per second by all players; 0 means as many as
+	// possible.
 	Rate float64
-	// Duration of the load, without setup and teardown.
+	// Duration is how long the load lasts, not counting setup and teardown.
 	Duration time.Duration
-	// Connections of players and watchers, who do not share them with each other; 0
-	// is one for each 250.
+	// Connections is the number of connections; players and watchers do not share any. 0
+	// means one for every 250 players and one for every 250 watchers.
 	Connections int
-	// EveryEvent makes watchers request every event, however far behind they are.
+	// EveryEvent makes watchers request every event, however far they fall behind.
 	EveryEvent bool
-	// Events makes watchers read Server-Sent Events, as browsers do, each on a connection
-	// of its own beyond Connections.
+	// Events makes watchers read Server-Sent Events, as browsers do, each on its own
+	// connection in addition to Connections.
 	Events bool
-	// Public games appear in lists, as players' games do.
+	// Public makes the games appear in lists, like those of real players.
 	Public bool
-	// Metrics is the URL of the server's metrics, empty for none.
+	// Metrics is the URL of the server's metrics, or "" to skip them.
 	Metrics string
-	// Farewell bounds the time to end the games, and then the time until watchers
-	// see the ends; 0 is half a minute.
+	// Farewell is the time limit for ending the games, and also for watchers to see them
+	// end. 0 means 30 seconds.
 	Farewell time.Duration
-	// Progress is called several times a second, by one goroutine at a time; it may
-	// be nil.
+	// Progress, if not nil, is called several times per second by one goroutine at a
+	// time.
 	Progress func(Progress)
 }
 
 // Progress is the progress of a run.
 type Progress struct {
-	// Phase in a few words, such as "watchers".
+	// Phase describes the phase in a few words, such as "watchers".
 	Phase string
-	// Done of Of in this phase: accounts, games, watchers, or seconds of load.
+	// Done is the number of completed steps, and Of the total. A step is an account, a
+	// game, a watcher or a second of load.
 	Done, Of int
-	// MovesPerSecond and EventsPerSecond since the last call, during the load.
+	// MovesPerSecond and EventsPerSecond are rates since the last call; 0 except during
+	// the load.
 	MovesPerSecond, EventsPerSecond float64
 }
 
-// ConfigError is an invalid Config.
+// ConfigError describes why a Config is invalid.
 type ConfigError struct{ message string }
 
 // Error implements error.
@@ -70,12 +72,12 @@ func (e *ConfigError) Error() string { return e.message }
 
 func wrong(format string, args ...any) error { return &ConfigError{fmt.Sprintf(format, args...)} }
 
-// perConnection is how many players or watchers share a connection by default.
+// perConnection is the default number of players or watchers that share a connection.
 const perConnection = 250
 
 const farewell = 30 * time.Second
 
-// complete checks c and sets its defaults.
+// complete validates c and fills in its defaults.
 func (c *Config) complete() error {
 	if c.Players == 0 {
 		c.Players = c.Games
@@ -85,19 +87,19 @@ func (c *Config) complete() error {
 	}
 	switch {
 	case c.Games < 1:
-		return wrong("the number of games is 1 or more")
+		return wrong("the number of games must be 1 or more")
 	case c.Players < 1 || c.Players > c.Games:
-		return wrong("the number of players is from 1 to that of games: each has games of its own")
+		return wrong("the number of players must be from 1 to the number of games, because each player has their own games")
 	case c.Watchers < 0 || c.Crowd < 0:
-		return wrong("the number of watchers is 0 or more")
+		return wrong("the number of watchers must not be negative")
 	case c.Rate < 0:
-		return wrong("the rate is 0 or more")
+		return wrong("the rate must not be negative")
 	case c.Duration <= 0:
-		return wrong("the duration is more than 0")
+		return wrong("the duration must be more than 0")
 	case c.Connections < 0:
-		return wrong("the number of connections is 0 or more")
+		return wrong("the number of connections must not be negative")
 	case c.Connections == 1 && c.watchers() > 0:
-		return wrong("players and watchers have connections of their own: take 2 or more")
+		return wrong("players and watchers do not share connections: use 2 or more")
 	}
 	if c.Connections == 0 {
 		c.Connections = share(c.Players) + share(c.watchers())
@@ -108,12 +110,12 @@ func (c *Config) complete() error {
 
 func share(n int) int { return (n + perConnection - 1) / perConnection }
 
-// watchers is the number of all watchers.
+// watchers returns the total number of watchers.
 func (c *Config) watchers() int { return c.Games*c.Watchers + c.Crowd }
 
-// playerConnections is the number of connections for players. Watchers have the others,
-// so that the events for a crowd do not delay the response to a move, which a real
-// player gets on a connection of their own.
+// playerConnections returns the number of connections for players. Watchers use the
+// remaining connections, so that events for a crowd do not delay responses to moves. This
+// is realistic, since real players do not share connections with a crowd.
 func (c *Config) playerConnections() int {
 	if c.watchers() == 0 {
 		return c.Connections
@@ -121,7 +123,7 @@ func (c *Config) playerConnections() int {
 	return min(max(c.Connections*c.Players/(c.Players+c.watchers()), 1), c.Connections-1)
 }
 
-// watchersPerConnection is how many watchers share a connection at most.
+// watchersPerConnection returns the maximum number of watchers that share a connection.
 func (c *Config) watchersPerConnection() int {
 	rest := c.Connections - c.playerConnections()
 	if rest == 0 {
@@ -130,8 +132,8 @@ func (c *Config) watchersPerConnection() int {
 	return (c.watchers() + rest - 1) / rest
 }
 
-// fits returns an error if the load exceeds the server's limits, before anything is
-// created there.
+// fits returns an error if the load would exceed the server's limits. It is called before
+// anything is created on the server.
 func (c *Config) fits(limits *pb.Limits) error {
 	exceeds := func(value int, limit int32) bool { return limit > 0 && value > int(limit) }
 	players := c.playerConnections()
@@ -139,25 +141,25 @@ func (c *Config) fits(limits *pb.Limits) error {
 	games := (c.Games + c.Players - 1) / c.Players
 	switch {
 	case exceeds(games, limits.GetOpenGamesPerPlayer()):
-		return fmt.Errorf("a player would have %d games, and the server allows %d: take more players, or start it with --max-open-games %d",
+		return fmt.Errorf("each player would have %d games, but the server allows %d: use more players, or start the server with --max-open-games %d",
 			games, limits.GetOpenGamesPerPlayer(), games)
 	case exceeds(c.Watchers+c.Crowd, limits.GetWatchersPerGame()):
-		return fmt.Errorf("a game would have %d watchers, and the server allows %d: start it with --max-watchers-per-game %d",
+		return fmt.Errorf("a game would have %d watchers, but the server allows %d: start the server with --max-watchers-per-game %d",
 			c.Watchers+c.Crowd, limits.GetWatchersPerGame(), c.Watchers+c.Crowd)
 	case exceeds(c.watchers(), limits.GetWatchesPerAddress()):
-		return fmt.Errorf("the server allows %d watchers of one address: start it with --max-watches-per-address 0",
+		return fmt.Errorf("the server allows %d watchers per address: start it with --max-watches-per-address 0",
 			limits.GetWatchesPerAddress())
 	case exceeds(c.watchers()+c.Players, limits.GetStreamsPerAddress()):
-		return fmt.Errorf("the server allows %d streams of one address: start it with --max-streams-per-address 0",
+		return fmt.Errorf("the server allows %d streams per address: start it with --max-streams-per-address 0",
 			limits.GetStreamsPerAddress())
 	case exceeds(streams, limits.GetStreamsPerConnection()):
-		return fmt.Errorf("a connection would carry %d calls at a time, and the server allows %d: take more connections, or start it with --max-streams-per-connection %d",
+		return fmt.Errorf("a connection would carry %d calls at a time, but the server allows %d: use more connections, or start the server with --max-streams-per-connection %d",
 			streams, limits.GetStreamsPerConnection(), streams)
 	case exceeds(c.Connections, limits.GetConnectionsPerAddress()):
-		return fmt.Errorf("the server allows %d connections of one address: start it with --max-connections-per-address 0",
+		return fmt.Errorf("the server allows %d connections per address: start it with --max-connections-per-address 0",
 			limits.GetConnectionsPerAddress())
 	case limits.GetMovesPerSecond() > 0 && c.Rate > float64(c.Players)*float64(limits.GetMovesPerSecond()):
-		return fmt.Errorf("the server allows each player %d moves a second: take more players, or start it with --max-moves-per-second 0",
+		return fmt.Errorf("the server allows each player %d moves per second: use more players, or start the server with --max-moves-per-second 0",
 			limits.GetMovesPerSecond())
 	}
 	return nil

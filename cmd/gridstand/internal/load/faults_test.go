@@ -26,11 +26,11 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// TestFindsFaults reads streams of which one has a fault: an event is missing,
-// comes twice, belongs to another game, or is the last one of a game that goes on.
+// Ensure that a run detects faults in streams: a missing event, a repeated event, an event
+// from another game, and a stream that ends too early.
 func TestFindsFaults(t *testing.T) {
 	if testing.Short() {
-		t.Skip("waits for a whole load")
+		t.Skip("runs a complete load")
 	}
 	t.Parallel()
 	s := start(t, nil)
@@ -69,11 +69,11 @@ func TestFindsFaults(t *testing.T) {
 	}
 }
 
-// TestGoesOn loses streams, and then all connections. Watchers open them again
-// after the last version that they saw, and miss nothing.
+// Ensure that after a lost stream or connection, watchers resume from the last version
+// that they saw and miss nothing.
 func TestGoesOn(t *testing.T) {
 	if testing.Short() {
-		t.Skip("waits for a whole load")
+		t.Skip("runs a complete load")
 	}
 	t.Parallel()
 	s := start(t, nil)
@@ -83,7 +83,7 @@ func TestGoesOn(t *testing.T) {
 		var events atomic.Int64
 		config.Server.Target = behind(t, config.Server.Target, func(forward func([]byte) error, message []byte) error {
 			if events.Add(1)%20 == 0 {
-				return status.Error(codes.Unavailable, "come again")
+				return status.Error(codes.Unavailable, "reconnect")
 			}
 			return forward(message)
 		})
@@ -112,9 +112,9 @@ func TestGoesOn(t *testing.T) {
 	})
 }
 
-// behind serves on another address what the server at target does. What it sends
-// on streams of Watch goes through pass, which forwards it or ends the stream: as
-// complete with io.EOF, else with its error.
+// behind starts a proxy for the server at target. It calls pass for each message of a
+// Watch stream. pass forwards the message, or ends the stream by returning an error:
+// io.EOF completes the stream, and any other error fails it.
 func behind(t *testing.T, target string, pass func(forward func([]byte) error, message []byte) error) string {
 	t.Helper()
 	conn, err := grpc.NewClient(target, grpc.WithTransportCredentials(insecure.NewCredentials()),
@@ -160,7 +160,7 @@ func behind(t *testing.T, target string, pass func(forward func([]byte) error, m
 	return listener.Addr().String()
 }
 
-// raw leaves messages as they are.
+// raw is a codec that passes messages through unchanged.
 type raw struct{}
 
 var _ encoding.CodecV2 = raw{}

@@ -11,7 +11,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// The calls, by the names under which errors are counted.
+// Names of calls. Errors are counted by call.
 const (
 	callCreatePlayer = "CreatePlayer"
 	callCreateGame   = "CreateGame"
@@ -20,7 +20,7 @@ const (
 	callResign       = "Resign"
 )
 
-// player moves in the games of its tables in turns, one call at a time.
+// player plays the games of its tables in turn, one call at a time.
 type player struct {
 	run    *run
 	number int
@@ -39,7 +39,8 @@ func (p *player) register(ctx context.Context) error {
 	return nil
 }
 
-// play makes moves until stop ends. The last call may take until calls ends.
+// play makes moves until the stop context is done. A call in progress may continue until
+// the calls context is done.
 func (p *player) play(stop, calls context.Context) {
 	for i := 0; p.run.pace.Wait(stop) == nil; i++ {
 		t := p.tables[i%len(p.tables)]
@@ -50,7 +51,7 @@ func (p *player) play(stop, calls context.Context) {
 	}
 }
 
-// turn makes a move, or begins another game if this one is over.
+// turn makes a move, or creates another game if this one is over.
 func (p *player) turn(ctx context.Context, t *table) error {
 	g := t.game
 	if g.over() {
@@ -61,7 +62,7 @@ func (p *player) turn(ctx context.Context, t *table) error {
 	e, err := g.seat.Move(ctx, g.known.GetVersion(), random(g.known.GetPosition()), true)
 	if err != nil {
 		p.run.fail(callMove, err)
-		return errors.Join(err, p.look(ctx, g))
+		return errors.Join(err, p.refresh(ctx, g))
 	}
 	p.run.moves.Add(1)
 	p.run.move.record(p.run.now() - sent)
@@ -69,9 +70,9 @@ func (p *player) turn(ctx context.Context, t *table) error {
 	return nil
 }
 
-// look asks for the game after a move that failed; one that can no longer be read
-// is over.
-func (p *player) look(ctx context.Context, g *game) error {
+// refresh fetches the game after a failed move. A game that can no longer be read counts as
+// over.
+func (p *player) refresh(ctx context.Context, g *game) error {
 	now, err := p.client.Game(ctx, g.id)
 	if err != nil {
 		g.lost = errors.Is(err, client.ErrGameDamaged) || errors.Is(err, client.ErrGameNotFound)
@@ -81,8 +82,8 @@ func (p *player) look(ctx context.Context, g *game) error {
 	return nil
 }
 
-// begin creates a game in which the player has every seat, so that it need not wait for
-// others, and puts it on the table.
+// begin creates a game and puts it on the table. The player takes all seats, so the game
+// need not wait for others.
 func (p *player) begin(ctx context.Context, t *table) error {
 	options := client.GameOptions{Private: !p.run.Public}
 	for range p.run.seats {
@@ -100,7 +101,7 @@ func (p *player) begin(ctx context.Context, t *table) error {
 	return nil
 }
 
-// random is a random legal move.
+// random returns a random legal move.
 func random(p *pb.Position) client.Move {
 	if board := p.GetTribolo(); board != nil {
 		if n := len(board.GetLegalMoves()); n > 0 {
@@ -111,11 +112,10 @@ func random(p *pb.Position) client.Move {
 	if n := len(p.GetTwenty48().GetLegalMoves()); n > 0 {
 		return client.Slide(p.GetTwenty48().GetLegalMoves()[rand.IntN(n)])
 	}
-	return client.Slide(pb.Direction_DIRECTION_UP) // the server says what is wrong
+	return client.Slide(pb.Direction_DIRECTION_UP) // no legal move: the server returns an error
 }
 
-// resign ends the game on a table, if it has one that is not over: every seat in it is
-// the player's.
+// resign ends the game on a table if it is not over. The player has all seats of the game.
 func (p *player) resign(ctx context.Context, t *table) {
 	g := t.game
 	if g == nil || g.over() {
@@ -131,16 +131,16 @@ func (p *player) resign(ctx context.Context, t *table) {
 	p.run.resigned.Add(1)
 }
 
-// breath is the least time between a failure and the retry.
-const breath = 250 * time.Millisecond
+// minPause is the minimum time between a failure and the retry.
+const minPause = 250 * time.Millisecond
 
-// pause waits after a failure, for at least as long as the server asks, and reports
-// whether ctx has not ended.
+// pause waits after a failure, at least as long as the server asks, and reports whether
+// ctx is still active.
 func pause(ctx context.Context, err error) bool {
-	return wait(ctx, max(breath, client.FromError(err).RetryAfter)) == nil
+	return wait(ctx, max(minPause, client.FromError(err).RetryAfter)) == nil
 }
 
-// wait waits for d, or returns the error of ctx if that ends before.
+// wait waits for d, or returns ctx.Err() if ctx is done first.
 func wait(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):

@@ -6,27 +6,27 @@ import (
 	"time"
 )
 
-// tick is the time between two reports of the progress.
+// tick is the interval between progress reports.
 const tick = 250 * time.Millisecond
 
-// phase is the current phase of a run.
+// phase is one phase of a run.
 type phase struct {
 	name string
 	of   int
 	done func() int
-	load bool // moves and events are counted
+	load bool // whether moves and events are counted
 }
 
-// counted begins a phase of so many things, and returns the counter of those that are
-// done.
+// counted starts a phase with a number of steps, and returns the counter of completed
+// steps.
 func (r *run) counted(name string, of int) *atomic.Int64 {
 	done := new(atomic.Int64)
 	r.phase.Store(&phase{name: name, of: of, done: func() int { return int(done.Load()) }})
 	return done
 }
 
-// tell reports the progress until the function that it returns is called.
-func (r *run) tell() (stop func()) {
+// reportProgress reports the progress until the returned function is called.
+func (r *run) reportProgress() (stop func()) {
 	if r.Progress == nil {
 		return func() {}
 	}

@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,30 +15,30 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// atOnce bounds the accounts or games that are created or ended at a time.
+// atOnce is the maximum number of accounts or games to create or end concurrently.
 const atOnce = 64
 
-// run is one run of a load.
+// run holds the state of Run.
 type run struct {
 	Config
 	tally
 
 	began    time.Time
-	accounts string // prefix of their names
-	seats    int    // of the variant
+	accounts string // name prefix of the accounts
+	seats    int    // number of seats in the variant
 	pace     *rate.Limiter
 	phase    atomic.Pointer[phase]
 
-	clients  []*client.Client // one per connection of players
-	links    []*link          // one per connection of watchers
+	clients  []*client.Client // one per player connection
+	links    []*link          // one per watcher connection
 	players  []*player
-	opening  chan struct{} // a semaphore for streams that are being opened
+	opening  chan struct{} // semaphore that limits the streams being opened
 	watching sync.WaitGroup
 }
 
-// Run makes a load and measures it. If ctx ends, it stops early and reports what it
-// measured so far. It always ends its games before it returns. It returns an error if
-// there was no load: a *ConfigError, an error of the server, or that of ctx.
+// Run puts a server under load and measures it. If ctx is done, it stops early and reports
+// what it has measured so far. It always ends its games before it returns. It returns an
+// error if there was no load: a *ConfigError, an error from the server, or ctx.Err().
 func Run(ctx context.Context, config Config) (*Report, error) {
 	if err := config.complete(); err != nil {
 		return nil, err
@@ -51,13 +52,13 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 		r.pace.SetLimit(rate.Limit(config.Rate))
 	}
 	defer r.close()
-	defer r.tell()()
+	defer r.reportProgress()()
 
 	report := &Report{
 		Variant: r.Variant, Games: r.Games, Players: r.Players, Watchers: r.watchers(),
 		Connections: r.Connections, Rate: r.Rate, Accounts: r.accounts,
 	}
-	if err := r.meet(ctx, report); err != nil {
+	if err := r.connect(ctx, report); err != nil {
 		return nil, err
 	}
 	if r.Metrics != "" {
@@ -73,9 +74,9 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 	err := r.prepare(ctx, watching)
 	if err == nil {
 		report.SetupSeconds = r.now().Seconds()
-		r.note(ctx, report.Metrics, func(m *Metrics) *Sample { return &m.Ready })
+		r.addSample(ctx, report.Metrics, func(m *Metrics) *Sample { return &m.Ready })
 		r.load(ctx, report)
-		r.note(context.WithoutCancel(ctx), report.Metrics, func(m *Metrics) *Sample { return &m.After })
+		r.addSample(context.WithoutCancel(ctx), report.Metrics, func(m *Metrics) *Sample { return &m.After })
 	}
 	r.takeDown(context.WithoutCancel(ctx), stop)
 	if err != nil {
@@ -86,11 +87,12 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 	return report, nil
 }
 
-// now is the time since the run began.
+// now returns the time since the run started.
 func (r *run) now() time.Duration { return time.Since(r.began) }
 
-// note takes one of the later samples. It ignores errors: the load matters more.
-func (r *run) note(ctx context.Context, m *Metrics, which func(*Metrics) *Sample) {
+// addSample takes a sample during the run. It ignores errors, because a missing sample
+// should not end the run.
+func (r *run) addSample(ctx context.Context, m *Metrics, which func(*Metrics) *Sample) {
 	if m == nil {
 		return
 	}
@@ -99,9 +101,9 @@ func (r *run) note(ctx context.Context, m *Metrics, which func(*Metrics) *Sample
 	}
 }
 
-// meet connects, reads the server's version and variants, and checks whether its limits
-// allow the load.
-func (r *run) meet(ctx context.Context, report *Report) error {
+// connect connects to the server, reads its version and variants, and checks whether its
+// limits allow the load.
+func (r *run) connect(ctx context.Context, report *Report) error {
 	server := r.Server
 	server.Token = ""
 	for range r.playerConnections() {
@@ -117,7 +119,7 @@ func (r *run) meet(ctx context.Context, report *Report) error {
 	}
 	for i := range r.Connections - r.playerConnections() {
 		r.links = append(r.links, &link{
-			run: r, endpoint: endpoints[i%len(endpoints)],
+			run: r, endpoints: slices.Concat(endpoints[i%len(endpoints):], endpoints[:i%len(endpoints)]),
 			streams: r.watchersPerConnection(), connecting: make(chan struct{}, 1),
 		})
 	}
@@ -176,10 +178,11 @@ func (r *run) prepare(ctx, watching context.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.invite(ctx, watching, tables)
+	return r.startWatchers(ctx, watching, tables)
 }
 
-// each calls do n times, a few at a time, and retries if the server asks to wait.
+// each calls do n times, with limited concurrency, and retries calls that are
+// rate-limited.
 func (r *run) each(ctx context.Context, name string, n int, do func(context.Context, int) error) error {
 	done := r.counted(name, n)
 	group, ctx := errgroup.WithContext(ctx)
@@ -199,12 +202,12 @@ func (r *run) each(ctx context.Context, name string, n int, do func(context.Cont
 	return group.Wait()
 }
 
-// invite starts the watchers and returns when each of them sees its game.
-func (r *run) invite(ctx, watching context.Context, tables []*table) error {
+// startWatchers starts the watchers and returns once each of them sees its game.
+func (r *run) startWatchers(ctx, watching context.Context, tables []*table) error {
 	n := r.watchers()
 	attached := make(chan error, n)
 	for i := range n {
-		t := tables[0] // the crowd's
+		t := tables[0] // the table that the crowd watches
 		if i < n-r.Crowd {
 			t = tables[i%len(tables)]
 		}
@@ -227,7 +230,7 @@ func (r *run) invite(ctx, watching context.Context, tables []*table) error {
 	return nil
 }
 
-// load runs the players for Duration, or until ctx ends.
+// load runs the players for Duration or until ctx is done.
 func (r *run) load(ctx context.Context, report *Report) {
 	stop, cancel := context.WithTimeout(ctx, r.Duration)
 	defer cancel()
@@ -252,7 +255,7 @@ func (r *run) load(ctx context.Context, report *Report) {
 	players.Wait()
 }
 
-// takeDown ends the games and waits until the watchers have seen the ends.
+// takeDown ends the games and waits until the watchers have seen them end.
 func (r *run) takeDown(ctx context.Context, stop func()) {
 	ending, cancel := context.WithTimeout(ctx, r.Farewell)
 	defer cancel()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/load"
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -19,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { testmain.Run(m) }
 
-// small is a load that any machine bears.
+// small returns a load that any machine can handle.
 func small(s *server.Server) load.Config {
 	return load.Config{
 		Server: client.Config{Target: s.Addr().String()}, Variant: "6x6",
@@ -27,7 +28,7 @@ func small(s *server.Server) load.Config {
 	}
 }
 
-// start starts a server with some of its limits changed.
+// start starts a server whose configuration the test can change.
 func start(t *testing.T, change func(*server.Config)) *server.Server {
 	t.Helper()
 	config := servertest.Config(t)
@@ -38,7 +39,7 @@ func start(t *testing.T, change func(*server.Config)) *server.Server {
 	return s
 }
 
-// run is a load that must not fail.
+// run runs a load, which must not fail.
 func run(t *testing.T, config load.Config) *load.Report {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -48,7 +49,7 @@ func run(t *testing.T, config load.Config) *load.Report {
 	return report
 }
 
-// TestRun_WatchersSeeEverything makes a load on a whole server, by gRPC and by
+// Ensure that watchers see every event of a load on a real server, over gRPC and over
 // Server-Sent Events.
 func TestRun_WatchersSeeEverything(t *testing.T) {
 	t.Parallel()
@@ -72,8 +73,8 @@ func watchersSeeEverything(t *testing.T, events bool) {
 	assert.Empty(t, r.Errors)
 	assert.Positive(t, r.Moves)
 	assert.Equal(t, r.Moves, r.Move.Count)
-	assert.GreaterOrEqual(t, r.Delivery.Count, 2*r.Moves, "of each game to those who watch it")
-	assert.Greater(t, r.Events, r.Delivery.Count, "and that it was over")
+	assert.GreaterOrEqual(t, r.Delivery.Count, 2*r.Moves, "each move must be delivered to the game's watchers")
+	assert.Greater(t, r.Events, r.Delivery.Count, "and so must the end of each game")
 	assert.Equal(t, 4*2+3, r.Watchers)
 	assert.Equal(t, int64(4), r.Resigned)
 	assert.Zero(t, r.Left+r.Reconnects)
@@ -96,13 +97,13 @@ func watchersSeeEverything(t *testing.T, events bool) {
 	defer c.Close()
 	games, err := c.Games.ListGames(t.Context(), &pb.ListGamesRequest{})
 	require.NoError(t, err)
-	assert.Empty(t, games.GetGames(), "they are nobody's business")
+	assert.Empty(t, games.GetGames(), "the games must be private")
 	scores, err := c.Leaderboard.ListScores(t.Context(), &pb.ListScoresRequest{Variant: "6x6"})
 	require.NoError(t, err)
 	assert.Zero(t, scores.GetTotal())
 }
 
-// TestRun_GamesFollowEachOther plays to ends, those of several seats too.
+// Ensure that a game that ends is replaced by another, including games with several seats.
 func TestRun_GamesFollowEachOther(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plays long games")
@@ -127,7 +128,7 @@ func TestRun_GamesFollowEachOther(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			config.Progress = func(load.Progress) {
-				if len(finished()) > 0 { // they are public
+				if len(finished()) > 0 { // finished can list the games, because config.Public is set
 					cancel()
 				}
 			}
@@ -144,7 +145,7 @@ func TestRun_GamesFollowEachOther(t *testing.T) {
 	}
 }
 
-// TestReadJSON_StopsEarly reports what there was, and leaves no game behind.
+// Ensure that an interrupted run reports its results so far and leaves no open game.
 func TestReadJSON_StopsEarly(t *testing.T) {
 	t.Parallel()
 	config := small(start(t, nil))
@@ -164,10 +165,10 @@ func TestReadJSON_StopsEarly(t *testing.T) {
 
 	config.Progress = nil
 	_, err = load.Run(ctx, config)
-	require.ErrorIs(t, err, context.Canceled, "before there is anything to report")
+	require.ErrorIs(t, err, context.Canceled, "the run ended before there was anything to report")
 }
 
-// TestRun_ServerGoesAway leaves what it can no longer end, and says so.
+// Ensure that a run reports the games that it can no longer end.
 func TestRun_ServerGoesAway(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -195,7 +196,42 @@ func TestRun_ServerGoesAway(t *testing.T) {
 	assert.NotEmpty(t, r.Errors)
 }
 
-// TestRefused says what cannot be, before or while it is tried.
+// Ensure that watchers, like players, move to another server if theirs stops, and miss
+// nothing.
+func TestRun_FailsOver(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	t.Parallel()
+	for name, events := range map[string]bool{"gRPC": false, "events": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			shared := servertest.Config(t)
+			shared.Store = "redis://" + redistest.StartMiniredis(t).Addr()
+			a, stopA := servertest.Start(t, shared)
+			b, stopB := servertest.Start(t, shared)
+			config := small(a)
+			config.Events, config.Connections, config.Duration = events, 4, 2*time.Second
+			config.Server.Target += "," + b.Addr().String()
+			first := stopA // two of the watchers' three links begin at the lower address
+			if b.Addr().String() < a.Addr().String() {
+				first = stopB
+			}
+			gone := sync.OnceFunc(first)
+			config.Progress = func(p load.Progress) {
+				if p.Phase == "load" && p.MovesPerSecond > 0 {
+					gone()
+				}
+			}
+			r := run(t, config)
+			require.NoError(t, r.Err(), "%+v", r.Errors)
+			assert.Positive(t, r.Reconnects)
+			assert.Zero(t, r.Left)
+		})
+	}
+}
+
+// Ensure that an impossible load is refused with a reason, before or during the run.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(c *server.Config) {
@@ -206,8 +242,8 @@ func TestRefused(t *testing.T) {
 		change func(*load.Config)
 		want   string
 	}{
-		"no games":         {func(c *load.Config) { c.Games = 0 }, "games is 1 or more"},
-		"too many players": {func(c *load.Config) { c.Players = 5 }, "from 1 to that of games"},
+		"no games":         {func(c *load.Config) { c.Games = 0 }, "games must be 1 or more"},
+		"too many players": {func(c *load.Config) { c.Players = 5 }, "from 1 to the number of games"},
 		"watchers":         {func(c *load.Config) { c.Watchers = -1 }, "watchers"},
 		"rate":             {func(c *load.Config) { c.Rate = -1 }, "rate"},
 		"duration":         {func(c *load.Config) { c.Duration = 0 }, "duration"},
@@ -218,7 +254,7 @@ func TestRefused(t *testing.T) {
 		"open games":       {func(c *load.Config) { c.Players = 1 }, "--max-open-games 4"},
 		"crowd":            {func(c *load.Config) { c.Crowd = 30 }, "--max-watchers-per-game 32"},
 		"streams":          {func(c *load.Config) { c.Connections = 2 }, "--max-streams-per-connection 11"},
-		"one connection":   {func(c *load.Config) { c.Connections = 1 }, "take 2 or more"},
+		"one connection":   {func(c *load.Config) { c.Connections = 1 }, "use 2 or more"},
 		"watchers in all":  {func(c *load.Config) { c.Crowd, c.Watchers = 10, 4 }, "--max-watches-per-address"},
 		"connections":      {func(c *load.Config) { c.Connections = 5 }, "--max-connections-per-address"},
 		"moves":            {func(c *load.Config) { c.Rate = 101 }, "--max-moves-per-second"},
@@ -235,7 +271,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestRateLimit names the flag that is in the way.
+// Ensure that the report names the flag of the limit that was hit.
 func TestRateLimit(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gridstand/gridstand/client"
@@ -13,18 +14,19 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// watcher follows the games of a table, one after the other.
+// watcher follows the games of a table, one after another.
 type watcher struct {
 	run   *run
 	link  *link
 	table *table
 }
 
-// opening bounds the streams that are opened at a time.
+// opening is the maximum number of streams that are opened concurrently.
 const opening = 256
 
-// watch follows games until the table is closed or ctx ends. It calls attached
-// once: when the first game is seen, or with the error that prevents it.
+// watch follows games until the table is closed or ctx is done. It calls attached with nil
+// once it sees a game, or with the error that prevented this. Only the first call of
+// attached counts.
 func (w *watcher) watch(ctx context.Context, attached func(error)) {
 	var g *game
 	for {
@@ -40,9 +42,10 @@ func (w *watcher) watch(ctx context.Context, attached func(error)) {
 	}
 }
 
-// follow watches one game to its end, io.EOF, and returns the last version seen, 0 if
-// none was. After a version that does not follow, it resumes from the last one that
-// did; after a lost stream, with another stream.
+// follow watches one game and returns the last version seen, or 0 if it saw none. The error
+// is io.EOF if it saw the end of the game. After a version that is out of sequence, it
+// resumes from the last version that was in sequence. If a stream is lost, it opens
+// another.
 func (w *watcher) follow(ctx context.Context, g *game, attached func(error)) (int32, error) {
 	cursor := client.NewCursor(client.WatchOptions{GameID: g.id, EveryEvent: w.run.EveryEvent})
 	for {
@@ -64,7 +67,7 @@ func (w *watcher) follow(ctx context.Context, g *game, attached func(error)) (in
 			} else {
 				w.run.repeats.Add(1)
 			}
-			if seen == before { // and so on for ever
+			if seen == before { // retrying without progress would loop forever
 				return seen, err
 			}
 			continue
@@ -88,7 +91,7 @@ func (w *watcher) follow(ctx context.Context, g *game, attached func(error)) (in
 	}
 }
 
-// read reads one stream. It returns the error that ended the stream, nil if the server
+// read reads one stream. It returns the error that ended the stream, or nil if the server
 // completed it.
 func (w *watcher) read(ctx context.Context, cursor *client.Cursor, g *game, attached func(error)) error {
 	select {
@@ -114,14 +117,17 @@ func (w *watcher) read(ctx context.Context, cursor *client.Cursor, g *game, atta
 	}
 }
 
-// open opens a stream, which cancel ends.
+// open opens a stream, which ends when cancel is called.
 func (w *watcher) open(ctx context.Context, request *pb.WatchRequest, r lightwatch.Receiver) (cancel func(), err error) {
 	if w.run.Events {
-		stream, err := lightwatch.WatchEvents(ctx, w.link.endpoint.Address, w.link.options(), request, r)
-		if err != nil {
-			return nil, err
-		}
-		return stream.Close, nil
+		err = w.link.reach(ctx, func(e client.Endpoint) error {
+			stream, err := lightwatch.WatchEvents(ctx, e.Address, w.link.options(e), request, r)
+			if err == nil {
+				cancel = stream.Close
+			}
+			return err
+		})
+		return cancel, err
 	}
 	conn, err := w.link.connect(ctx)
 	if err != nil {
@@ -134,13 +140,13 @@ func (w *watcher) open(ctx context.Context, request *pb.WatchRequest, r lightwat
 	return stream.Cancel, nil
 }
 
-// receiver checks that the messages of a stream follow each other.
+// receiver checks that the messages of a stream are in sequence.
 type receiver struct {
 	*watcher
 	cursor   *client.Cursor
 	game     *game
 	attached func(error)
-	opening  func() // releases the semaphore
+	opening  func() // releases the stream's slot in run.opening
 	ended    chan error
 }
 
@@ -151,7 +157,7 @@ func (r *receiver) Opened() { r.opening() }
 func (r *receiver) Update(u *lightwatch.Update) error {
 	r.cursor.Received()
 	if u.Kind != lightwatch.Other && string(u.GameID) != r.game.id {
-		return fmt.Errorf("%w: something of another game", client.ErrBadStream)
+		return fmt.Errorf("%w: a message from another game", client.ErrBadStream)
 	}
 	switch u.Kind {
 	case lightwatch.Event:
@@ -176,23 +182,27 @@ func (r *receiver) Update(u *lightwatch.Update) error {
 // Ended implements lightwatch.Receiver.
 func (r *receiver) Ended(err error) { r.ended <- err }
 
-// link is the connection that watchers share. It is replaced if it is lost.
+// link is a connection shared by watchers. A lost connection is replaced.
 type link struct {
-	run      *run
-	endpoint client.Endpoint
-	streams  int
+	run *run
+	// endpoints are the servers, with the link's own server first.
+	endpoints []client.Endpoint
+	current   atomic.Int64 // index of the endpoint that was last reached; see reach
+	streams   int
 
-	connecting chan struct{} // has room for one: the watcher that uses the fields below
+	connecting chan struct{} // semaphore that guards the fields below
 	conn       *lightwatch.Conn
-	failed     error     // why the last try to connect failed
-	again      time.Time // when to try again
+	failed     error     // error of the last attempt to connect
+	again      time.Time // earliest time of the next attempt
 }
 
-// between is the least time between two tries of all watchers to connect.
+// between is the minimum time between attempts to connect, no matter which watcher makes
+// them.
 const between = 250 * time.Millisecond
 
-// connect returns the connection, and makes a new one if it has ended. One watcher
-// at a time does that; the others wait for it until ctx ends.
+// connect returns the connection, opening it first if necessary. Only one watcher at a time
+// opens it; the others wait for that watcher or until their ctx is done. Soon after a
+// failed attempt, connect returns the same error without trying again.
 func (l *link) connect(ctx context.Context) (*lightwatch.Conn, error) {
 	select {
 	case l.connecting <- struct{}{}:
@@ -206,7 +216,11 @@ func (l *link) connect(ctx context.Context) (*lightwatch.Conn, error) {
 	case l.failed != nil && time.Now().Before(l.again):
 		return nil, l.failed
 	}
-	conn, err := lightwatch.Dial(ctx, l.endpoint.Address, l.options())
+	var conn *lightwatch.Conn
+	err := l.reach(ctx, func(e client.Endpoint) (err error) {
+		conn, err = lightwatch.Dial(ctx, e.Address, l.options(e))
+		return err
+	})
 	l.failed, l.again = err, time.Now().Add(between)
 	if err == nil {
 		l.close()
@@ -215,13 +229,27 @@ func (l *link) connect(ctx context.Context) (*lightwatch.Conn, error) {
 	return conn, err
 }
 
-func (l *link) options() lightwatch.Options {
+// reach calls dial with the current endpoint, and with the following ones until dial
+// succeeds. Like other clients, watchers fail over if a server is gone, and then stay with
+// the server that they reached.
+func (l *link) reach(ctx context.Context, dial func(client.Endpoint) error) (err error) {
+	for range l.endpoints {
+		current := l.current.Load()
+		if err = dial(l.endpoints[current]); err == nil || ctx.Err() != nil {
+			return err
+		}
+		l.current.CompareAndSwap(current, (current+1)%int64(len(l.endpoints)))
+	}
+	return err
+}
+
+func (l *link) options(e client.Endpoint) lightwatch.Options {
 	return lightwatch.Options{
-		Authority: l.endpoint.Authority, TLS: l.endpoint.TLS, UserAgent: l.run.Server.UserAgent, Streams: l.streams,
+		Authority: e.Authority, TLS: e.TLS, UserAgent: l.run.Server.UserAgent, Streams: l.streams,
 	}
 }
 
-// close closes the connection. connect must not run at the same time.
+// close closes the connection. It must not be called concurrently with connect.
 func (l *link) close() {
 	if l.conn != nil {
 		l.conn.Close()

@@ -10,9 +10,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	gossh "golang.org/x/crypto/ssh"
+
+	sshtest "github.com/gridstand/gridstand/internal/testkit/ssh"
 )
 
-// whoAmI prints the key that a session is of.
+// whoAmI prints the key of a session.
 func whoAmI(_ context.Context, s *Session) int {
 	who := "guest"
 	if s.Key != nil {
@@ -24,12 +26,12 @@ func whoAmI(_ context.Context, s *Session) int {
 
 func fingerprint(s gossh.Signer) string { return gossh.FingerprintSHA256(s.PublicKey()) }
 
-// Ensure that a session has the key that its client proved to have, and no key if the
-// client proved none.
+// Ensure that a session has the key that its client authenticated with, and no key if the
+// client did not authenticate.
 func TestServe_Key(t *testing.T) {
 	t.Parallel()
 	h := start(t, whoAmI)
-	ada, bob := newSigner(t), newSigner(t)
+	ada, bob := sshtest.Key(t), sshtest.Key(t)
 	assert.Equal(t, fingerprint(ada), output(t, h.dial(gossh.PublicKeys(ada)), "help"))
 	assert.Equal(t, fingerprint(bob), output(t, h.dial(gossh.PublicKeys(bob, ada)), "help"))
 	assert.Equal(t, "guest", output(t, h.dial(guest()), "help"))
@@ -44,8 +46,8 @@ func TestServe_Key(t *testing.T) {
 	}
 }
 
-// offered is a key that a client offers without having it: it is asked for its bytes
-// once, for the offer, and gives others from then on.
+// offered is a public key that a client offers without having the private key. The SSH
+// library calls Marshal first for the offer; later calls return other bytes.
 type offered struct {
 	gossh.PublicKey
 	asked atomic.Bool
@@ -58,7 +60,7 @@ func (o *offered) Marshal() []byte {
 	return o.PublicKey.Marshal()
 }
 
-// offer is a signer that offers another's public key.
+// offer is a signer that offers someone else's public key.
 type offer struct {
 	gossh.Signer
 	key gossh.PublicKey
@@ -66,33 +68,33 @@ type offer struct {
 
 func (o offer) PublicKey() gossh.PublicKey { return o.key }
 
-// Ensure that a client that offers the public key of another player, which is no secret,
-// gets nothing without the private key (CVE-2024-45337).
+// Ensure that a client that offers another player's public key, which is not secret,
+// gains nothing without the private key (CVE-2024-45337).
 func TestServe_OfferedKey(t *testing.T) {
 	t.Parallel()
 	h := start(t, whoAmI)
-	victim, own := newSigner(t), newSigner(t)
+	victim, own := sshtest.Key(t), sshtest.Key(t)
 	pretend := func() gossh.Signer { return offer{own, &offered{PublicKey: victim.PublicKey()}} }
 	for name, signers := range map[string][]gossh.Signer{
-		"before the own one":  {pretend(), own},
-		"twice":               {pretend(), pretend(), own},
-		"and its proof after": {pretend(), own, victim},
+		"before the client's own key":           {pretend(), own},
+		"twice":                                 {pretend(), pretend(), own},
+		"before and after the client's own key": {pretend(), own, victim},
 	} {
 		assert.Equal(t, fingerprint(own), output(t, h.dial(gossh.PublicKeys(signers...)), "help"), name)
 	}
 	assert.Equal(t, "guest", output(t, h.dial(gossh.PublicKeys(pretend()), guest()), "help"))
 
-	// Signed by another key.
+	// The proof is signed by another key.
 	_, err := h.tryDial(gossh.PublicKeys(offer{own, victim.PublicKey()}), guest())
 	require.Error(t, err)
 }
 
-// Ensure that a certificate of a key is the same player as the key: certificates are
-// renewed.
+// Ensure that a certificate identifies the same player as its key, because certificates
+// are renewed.
 func TestServe_Certificate(t *testing.T) {
 	t.Parallel()
 	h := start(t, whoAmI)
-	own, authority := newSigner(t), newSigner(t)
+	own, authority := sshtest.Key(t), sshtest.Key(t)
 	certificate := &gossh.Certificate{
 		Key: own.PublicKey(), CertType: gossh.UserCert, ValidPrincipals: []string{"root"}, ValidBefore: gossh.CertTimeInfinity,
 	}

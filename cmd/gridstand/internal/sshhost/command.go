@@ -6,34 +6,42 @@ import (
 	"strings"
 )
 
-// Command is what a client asked for: a word and its arguments.
-// The zero Command is the lobby.
+// Command is a client's command: a word and its arguments. The zero Command opens the
+// lobby.
 type Command struct {
 	Name string
 	Args []string
 }
 
-// word describes a word that clients may use.
+// word describes a command.
 type word struct {
 	name, args, help string
-	// max is the largest number of arguments.
+	// max is the maximum number of arguments. Arguments without brackets in args are
+	// required.
 	max int
-	// screen says that it needs a terminal; the others print text without one.
+	// screen is set if the command needs a terminal. Without a terminal, the other commands
+	// print text.
 	screen bool
 }
 
-// words are the words that clients may use.
+// words lists the commands that clients can run, in the order of the help.
 var words = []word{
-	{"play", "[VARIANT|GAME]", "a new game, one of your own, or one that waits for players", 1, true},
+	{"daily", "[VARIANT]", "the daily game, the same tiles for everyone", 1, false},
+	{"play", "[VARIANT|GAME]", "a new game, one of your own, or one that is waiting for players", 1, true},
+	{"join", "GAME|CHALLENGE", "take a seat, enter a race, or play a challenge", 1, true},
+	{"race", "[VARIANT] [MINUTES]", "a new race: the same tiles, at the same time", 2, true},
+	{"challenge", "[VARIANT]", "new tiles for everyone who has the link", 1, true},
+	{"beat", "GAME", "the tiles of a finished game", 1, true},
 	{"watch", "[@NAME|GAME]...", "a player's games, or games by their ids", 4, true},
 	{"tv", "", "the most watched game, and then the next one", 0, true},
 	{"games", "", "live games", 0, false},
 	{"top", "[VARIANT]", "the leaderboard", 1, false},
-	{"variants", "[NAME]", "what can be played, and the rules", 1, false},
+	{"standings", "CHALLENGE|daily|yesterday", "the standings of a challenge", 1, false},
+	{"variants", "[NAME]", "the variants and their rules", 1, false},
 	{"help", "", "this text", 0, false},
 }
 
-// find returns the description of a word, the zero word if it is unknown.
+// find returns the description of a word, or the zero word if it is unknown.
 func find(name string) word {
 	i := slices.IndexFunc(words, func(w word) bool { return w.name == name })
 	if i < 0 {
@@ -42,14 +50,14 @@ func find(name string) word {
 	return words[i]
 }
 
-// maxLine is the longest line that a client may send, in bytes.
+// maxLine is the maximum length of a client's command line, in bytes.
 const maxLine = 256
 
-// Parse parses the line that a client sent in place of a shell's command. It splits it
-// at spaces: there are no quotes and no other special characters.
+// Parse parses the line that a client sent instead of a shell command. It splits the line
+// at spaces; quotes and other special characters have no meaning.
 func Parse(line string) (Command, error) {
 	if len(line) > maxLine || line != printable(line, maxLine) {
-		return Command{}, fmt.Errorf("the command has characters that are not allowed, or too many. Try: help")
+		return Command{}, fmt.Errorf("the command is too long or contains characters that are not allowed. Try: help")
 	}
 	fields := strings.Fields(line)
 	if len(fields) == 0 {
@@ -62,13 +70,13 @@ func Parse(line string) (Command, error) {
 		return Command{}, fmt.Errorf("there is no command %q. Try: help", printable(name, 20))
 	case name == "watch" && len(args) > 0 && strings.HasPrefix(args[0], "@"):
 		args = []string{strings.Join(args, " ")} // Names may have spaces.
-	case len(args) > known.max:
+	case len(args) > known.max, len(args) == 0 && known.max > 0 && !strings.HasPrefix(known.args, "["):
 		return Command{}, fmt.Errorf("usage: %s", strings.TrimSpace(name+" "+known.args))
 	}
 	return Command{Name: name, Args: args}, nil
 }
 
-// NeedsTerminal reports whether the command shows a screen and nothing else.
+// NeedsTerminal reports whether the command works only on a terminal.
 func (c Command) NeedsTerminal() bool { return c.Name == "" || find(c.Name).screen }
 
 // String returns the command as the client typed it, with single spaces.
@@ -76,13 +84,20 @@ func (c Command) String() string {
 	return strings.Join(append([]string{c.Name}, c.Args...), " ")
 }
 
-// Help lists the commands.
+// Help returns the list of commands.
 func Help() string {
 	var text strings.Builder
 	text.WriteString("Without a command: the lobby.\n\n")
 	for _, w := range words {
-		fmt.Fprintf(&text, "  %-24s %s\n", w.name+" "+w.args, w.help)
+		fmt.Fprintf(&text, "  %-26s %s\n", w.name+" "+w.args, w.help)
 	}
-	text.WriteString("\nplay, watch and tv need a terminal: ssh -t <host> watch @NAME\n")
+	var screens []string
+	for _, w := range words {
+		if w.screen {
+			screens = append(screens, w.name)
+		}
+	}
+	last := len(screens) - 1
+	fmt.Fprintf(&text, "\n%s and %s need a terminal: ssh -t <host> watch @NAME\n", strings.Join(screens[:last], ", "), screens[last])
 	return text.String()
 }

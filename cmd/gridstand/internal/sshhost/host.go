@@ -1,7 +1,7 @@
 // Package sshhost serves a terminal program to SSH clients. It accepts connections,
-// identifies players by the key that their client proved to have, and calls
-// Config.Serve for each session. There is no shell: a client can ask for a screen by a
-// fixed list of words, and for nothing else.
+// identifies players by the SSH key that their client authenticated with, and calls
+// Config.Serve for each session. There is no shell: clients can only run a fixed set of
+// commands.
 package sshhost
 
 import (
@@ -17,44 +17,44 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 )
 
-// Config says what a host serves, and within which limits.
+// Config specifies what a host serves, and its limits.
 type Config struct {
 	// HostKey identifies the host to clients; see HostKey.
 	HostKey gossh.Signer
-	// Serve runs a session until the user leaves it or ctx ends, and returns its exit
+	// Serve runs a session until the user leaves it or ctx is done, and returns its exit
 	// code. It may be called concurrently. If it panics, only its session ends.
 	Serve func(ctx context.Context, s *Session) int
-	// Logger gets a line when a session starts and one when it ends.
+	// Logger logs the start and the end of each session.
 	Logger *slog.Logger
 	Limits Limits
-	// StopTimeout is how long a stop waits for sessions to end by themselves.
+	// StopTimeout limits how long a stopping host waits for sessions to end on their own.
 	StopTimeout time.Duration
 }
 
-// Errors that end a session from the host's side. Their texts are shown to the user.
+// Reasons why the host ends a session. All except errGone are shown to the user.
 var (
 	errStopping = errors.New("this host is stopping; connect again in a moment")
-	errIdle     = errors.New("no key was pressed for a long time, so the session was ended; connect again to continue")
+	errIdle     = errors.New("the session was ended because no key was pressed for a long time; connect again to continue")
 	errTooLong  = errors.New("the session reached the maximum duration; connect again to continue")
 	errGone     = errors.New("the client closed the session")
 )
 
-// host is the state of Serve.
+// host holds the state of Serve.
 type host struct {
 	config Config
 	server *ssh.Server
-	// sessionCount and connectionCount hold the limits.
+	// sessionCount and connectionCount enforce the limits.
 	sessionCount, connectionCount *counter
-	// sessions ends when the host stops, with errStopping as its cause; connections
-	// ends after that, and closes what is still connected.
+	// sessions ends when the host stops, with errStopping as its cause. connections ends
+	// later and closes the remaining connections.
 	sessions, connections context.Context
 
 	mu       sync.Mutex
 	stopping bool
-	running  sync.WaitGroup // sessions; Add only under mu and while not stopping
+	running  sync.WaitGroup // sessions; call Add only with mu held and while not stopping
 }
 
-// begin counts a session, unless the host is stopping.
+// begin counts a session, or returns false if the host is stopping.
 func (h *host) begin() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -64,8 +64,8 @@ func (h *host) begin() bool {
 	return !h.stopping
 }
 
-// Serve accepts SSH connections until ctx ends, and then ends all sessions. It closes
-// the listener. The error is that of the listener if it failed.
+// Serve accepts SSH connections until ctx is done, and then ends all sessions. It closes
+// the listener. If the listener failed, Serve returns its error.
 func Serve(ctx context.Context, listener net.Listener, c Config) error {
 	sessions, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
@@ -82,8 +82,9 @@ func Serve(ctx context.Context, listener net.Listener, c Config) error {
 		Handler:              h.handle,
 		ConnCallback:         h.connected,
 		ServerConfigCallback: func(ssh.Context) *gossh.ServerConfig { return authentication() },
-		// A client without a key logs in without a question, as a guest. It has to be
-		// here: with none of its own handlers set, the library accepts the method none.
+		// A client without a key logs in as a guest, without any prompt. The handler is
+		// necessary: without any handler, the library would accept the method "none",
+		// which clients try first, and every client would be a guest.
 		KeyboardInteractiveHandler: func(ssh.Context, gossh.KeyboardInteractiveChallenge) bool { return true },
 		ChannelHandlers:            map[string]ssh.ChannelHandler{"session": h.session, "default": refuse},
 	}
@@ -101,7 +102,7 @@ func Serve(ctx context.Context, listener net.Listener, c Config) error {
 	h.stopping = true
 	h.mu.Unlock()
 	stop(errStopping)
-	// If a client does not close its session in time, its connection is closed.
+	// If a client does not close its session in time, close its connection.
 	late := time.AfterFunc(c.StopTimeout, closeAll)
 	h.running.Wait()
 	late.Stop()
@@ -110,8 +111,8 @@ func Serve(ctx context.Context, listener net.Listener, c Config) error {
 	return err
 }
 
-// acceptPause is the pause after a connection could not be accepted, for example
-// because the process has too many open files.
+// acceptPause is the pause after an error from Accept, for example because the process has
+// too many open files.
 const acceptPause = 200 * time.Millisecond
 
 // accept handles connections until the listener is closed.
@@ -123,7 +124,7 @@ func (h *host) accept(ctx context.Context, listener net.Listener, all *sync.Wait
 		case ctx.Err() != nil, errors.Is(err, net.ErrClosed):
 			return err
 		default:
-			h.config.Logger.Warn("cannot accept a connection", "error", err)
+			h.config.Logger.Warn("cannot accept a connection", "id", "ssh-not-accepted", "error", err)
 			select {
 			case <-ctx.Done():
 			case <-time.After(acceptPause):
@@ -145,27 +146,28 @@ func (h *host) accept(ctx context.Context, listener net.Listener, all *sync.Wait
 	}
 }
 
-// recovered logs a panic, which then ends no more than the goroutine's work. It is
-// called by defer.
+// recovered recovers from a panic and logs it, so that it ends only the current goroutine.
+// It must be deferred.
 func (h *host) recovered(what string, address net.Addr) {
 	if r := recover(); r != nil {
-		h.config.Logger.Error("panic", "in", what, "address", address.String(), "panic", r, "stack", string(debug.Stack()))
+		h.config.Logger.Error("panic", "id", "ssh-panicked", "in", what, "address", address.String(), "panic", r, "stack", string(debug.Stack()))
 	}
 }
 
-// connected makes the client of a new connection. It implements ssh.ConnCallback.
+// connected stores the client of a new connection in ctx, and closes the connection when
+// the host stops. It implements ssh.ConnCallback.
 func (h *host) connected(ctx ssh.Context, conn net.Conn) net.Conn {
 	c := newClient(conn, h.config.Limits)
 	ctx.SetValue(clientKey{}, c)
 	closing := context.AfterFunc(h.connections, c.close)
-	context.AfterFunc(ctx, func() { // The context ends with the connection.
+	context.AfterFunc(ctx, func() { // The context is canceled when the connection closes.
 		c.unused.Stop()
 		closing()
 	})
 	return conn
 }
 
-// refuse refuses a channel that is not a session. It implements ssh.ChannelHandler.
+// refuse rejects a channel that is not a session. It implements ssh.ChannelHandler.
 func refuse(_ *ssh.Server, _ *gossh.ServerConn, channel gossh.NewChannel, _ ssh.Context) {
 	_ = channel.Reject(gossh.Prohibited, "only games are served here: no forwarding")
 }

@@ -8,22 +8,24 @@ import (
 	"time"
 )
 
-// Limits bound what clients may use. Numbers must be positive.
+// Limits bound the resources that clients can use. The numbers must be positive.
 type Limits struct {
-	// Sessions at a time: of all clients, of one address (for IPv6, one network of 64
-	// bits) and of one connection. Twice as many connections may be open.
+	// Sessions, SessionsPerAddress and SessionsPerConnection limit the concurrent sessions
+	// in total, per address (for IPv6, per /64 network) and per connection. Up to twice as
+	// many connections may be open, in total and per address.
 	Sessions, SessionsPerAddress, SessionsPerConnection int
-	// Login is how long a connection may have no session: before the first one, and
-	// after the last one.
+	// Login is how long a connection may stay open without a session, before the first one
+	// and after the last one.
 	Login time.Duration
-	// Idle is how long a session may receive no key, and Duration how long it may last.
-	// 0 is no limit.
+	// Idle is how long a session may go without a key press, and Duration is the maximum
+	// duration of a session. 0 means no limit.
 	Idle, Duration time.Duration
-	// Stall is how long a client may take to read output, or to answer a probe.
+	// Stall is the time that a client may take to read output or to answer a probe.
 	Stall time.Duration
 }
 
-// DefaultLimits are for a host on a small machine: a session takes about a megabyte.
+// DefaultLimits returns limits for a host on a small machine. A session takes about one
+// megabyte.
 func DefaultLimits() Limits {
 	return Limits{
 		Sessions: 500, SessionsPerAddress: 100, SessionsPerConnection: 10,
@@ -31,13 +33,13 @@ func DefaultLimits() Limits {
 	}
 }
 
-// Errors of a counter, which are sent to the client.
+// Errors returned by a counter, which the host sends to the client.
 var (
-	errFull        = errors.New("all places of this host are taken; try again later")
+	errFull        = errors.New("this host has reached its limit of sessions; try again later")
 	errAddressFull = errors.New("too many sessions from your address; end one of them, or try again later")
 )
 
-// counter counts connections or sessions, by address.
+// counter counts connections or sessions by address.
 type counter struct {
 	limit, perAddress int
 
@@ -50,7 +52,8 @@ func newCounter(limit, perAddress int) *counter {
 	return &counter{limit: limit, perAddress: perAddress, from: map[netip.Prefix]int{}}
 }
 
-// take counts one more until release is called.
+// take counts a connection or session until release is called. It returns an error if that
+// would exceed a limit.
 func (c *counter) take(from net.Addr) (release func(), err error) {
 	network := networkOf(from)
 	c.mu.Lock()
@@ -73,7 +76,7 @@ func (c *counter) take(from net.Addr) (release func(), err error) {
 	}, nil
 }
 
-// addressOf returns the IP address of a connection, the zero Addr if it has none.
+// addressOf returns the IP address of a connection; the zero Addr if it has none.
 func addressOf(a net.Addr) netip.Addr {
 	if tcp, ok := a.(*net.TCPAddr); ok {
 		return tcp.AddrPort().Addr().Unmap().WithZone("")
@@ -81,7 +84,8 @@ func addressOf(a net.Addr) netip.Addr {
 	return netip.Addr{}
 }
 
-// networkOf returns the network that counts as one address, as on the server.
+// networkOf returns the network that counts as a single address. The server uses the same
+// rule.
 func networkOf(a net.Addr) netip.Prefix {
 	address := addressOf(a)
 	bits := address.BitLen()

@@ -16,8 +16,8 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 )
 
-// Ensure that sessions over a limit are refused with its reason, and that a place is
-// free again when a session ends.
+// Ensure that sessions over a limit are refused with a reason, and that the end of a
+// session frees its slot.
 func TestLimits_Sessions(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -25,9 +25,9 @@ func TestLimits_Sessions(t *testing.T) {
 		change func(*Limits)
 		want   string
 	}{
-		{"of all", func(l *Limits) { l.Sessions = 2 }, errFull.Error()},
-		{"of an address", func(l *Limits) { l.SessionsPerAddress = 2 }, errAddressFull.Error()},
-		{"of a connection", func(l *Limits) { l.SessionsPerConnection = 2 }, "too many sessions on this connection"},
+		{"in total", func(l *Limits) { l.Sessions = 2 }, errFull.Error()},
+		{"per address", func(l *Limits) { l.SessionsPerAddress = 2 }, errAddressFull.Error()},
+		{"per connection", func(l *Limits) { l.SessionsPerConnection = 2 }, "too many sessions on this connection"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -46,7 +46,7 @@ func TestLimits_Sessions(t *testing.T) {
 	}
 }
 
-// Ensure that the number of connections is bounded, also before they log in.
+// Ensure that the number of connections is limited even before login.
 func TestLimits_Connections(t *testing.T) {
 	t.Parallel()
 	h := start(t, until, func(c *Config) { c.Limits.SessionsPerAddress = 1 })
@@ -65,7 +65,7 @@ func TestLimits_Connections(t *testing.T) {
 	}, limit, 10*time.Millisecond)
 }
 
-// Ensure that a connection ends if it does not log in, or has no session.
+// Ensure that a connection without a login or a session is closed.
 func TestLimits_Login(t *testing.T) {
 	t.Parallel()
 	slower(t, func(login time.Duration) error {
@@ -89,21 +89,21 @@ func TestLimits_Login(t *testing.T) {
 		select {
 		case <-time.After(2 * login):
 		case <-ended(c):
-			return errors.New("closed, with a session")
+			return errors.New("closed despite a session")
 		}
 		require.NoError(t, p.Close())
-		waitFor(t, ended(c), "no session any longer")
+		waitFor(t, ended(c), "after the last session")
 		c, err = h.tryDial(guest())
 		if err != nil {
 			return err
 		}
 		defer c.Close()
-		waitFor(t, ended(c), "never a session")
+		waitFor(t, ended(c), "without any session")
 		return nil
 	})
 }
 
-// ended is closed when a connection ends.
+// ended returns a channel that is closed when the connection ends.
 func ended(c *gossh.Client) <-chan struct{} {
 	done := make(chan struct{})
 	go func() {
@@ -118,12 +118,12 @@ func waitFor(t *testing.T, done <-chan struct{}, what string) {
 	select {
 	case <-done:
 	case <-time.After(limit):
-		require.Fail(t, "not ended", what)
+		require.Fail(t, "the connection did not end", what)
 	}
 }
 
-// Ensure that a session without a key pressed ends, and says why, and that keys extend
-// it.
+// Ensure that a session without key presses ends with a message, and that key presses
+// extend it.
 func TestLimits_Idle(t *testing.T) {
 	t.Parallel()
 	slower(t, func(idle time.Duration) error {
@@ -155,7 +155,7 @@ func TestLimits_Duration(t *testing.T) {
 	assert.Equal(t, errTooLong.Error()+".\r\n", out)
 }
 
-// Ensure that a session ends whose client does not read what is sent to it.
+// Ensure that a session ends if its client does not read the output.
 func TestLimits_NotReading(t *testing.T) {
 	t.Parallel()
 	slower(t, func(stall time.Duration) error {
@@ -176,7 +176,7 @@ func TestLimits_NotReading(t *testing.T) {
 	})
 }
 
-// frozen is a connection whose reads wait, once it is frozen.
+// frozen is a connection whose reads block once it is frozen.
 type frozen struct {
 	net.Conn
 	mu     sync.Mutex
@@ -202,7 +202,7 @@ func (f *frozen) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Ensure that a session ends whose client hangs, even if nothing is sent to it.
+// Ensure that a session ends if its client hangs, even if nothing is sent to the client.
 func TestLimits_Hanging(t *testing.T) {
 	t.Parallel()
 	slower(t, func(stall time.Duration) error {

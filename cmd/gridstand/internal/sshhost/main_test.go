@@ -2,8 +2,6 @@ package sshhost
 
 import (
 	"context"
-	"crypto/ed25519"
-	"crypto/rand"
 	"errors"
 	"io"
 	"log/slog"
@@ -21,21 +19,21 @@ import (
 
 func TestMain(m *testing.M) { testmain.Run(m) }
 
-// limit is the time after which a test gives up waiting.
+// limit is the maximum time that a test waits.
 const limit = time.Minute
 
-// testHost is a host with a Serve of the test's own.
+// testHost is a host with a test's own Serve function.
 type testHost struct {
 	t       *testing.T
 	address string
 	key     gossh.Signer
-	stop    func() // waits for the end
+	stop    func() // waits until the host has stopped
 }
 
-// serve is what a session does in a test.
+// serve is the type of a test's Serve function.
 type serve func(ctx context.Context, s *Session) int
 
-// start starts a host whose limits a test may change.
+// start starts a host whose configuration the test can change.
 func start(t *testing.T, serve serve, change ...func(*Config)) *testHost {
 	t.Helper()
 	key, err := HostKey(filepath.Join(t.TempDir(), "key"))
@@ -64,38 +62,28 @@ func start(t *testing.T, serve serve, change ...func(*Config)) *testHost {
 		case err := <-done:
 			assert.NoError(t, err)
 		case <-time.After(limit):
-			assert.Fail(t, "the host does not stop")
+			assert.Fail(t, "the host did not stop")
 		}
 	}
 	t.Cleanup(h.stop)
 	return h
 }
 
-// newSigner makes a key of a user.
-func newSigner(t *testing.T) gossh.Signer {
-	t.Helper()
-	_, key, err := ed25519.GenerateKey(rand.Reader)
-	require.NoError(t, err)
-	signer, err := gossh.NewSignerFromKey(key)
-	require.NoError(t, err)
-	return signer
-}
-
-// guest logs in without a key.
+// guest returns an authentication method for a client without a key.
 func guest() gossh.AuthMethod {
 	return gossh.KeyboardInteractive(func(_, _ string, questions []string, _ []bool) ([]string, error) {
 		return make([]string, len(questions)), nil
 	})
 }
 
-// tryDial connects with some methods of authentication.
+// tryDial connects with the given authentication methods.
 func (h *testHost) tryDial(methods ...gossh.AuthMethod) (*gossh.Client, error) {
 	return gossh.Dial("tcp", h.address, &gossh.ClientConfig{
 		User: "ada", Auth: methods, HostKeyCallback: gossh.FixedHostKey(h.key.PublicKey()), Timeout: limit,
 	})
 }
 
-// dial connects with some methods of authentication, which must succeed.
+// dial connects with the given authentication methods. The test fails if it cannot.
 func (h *testHost) dial(methods ...gossh.AuthMethod) *gossh.Client {
 	h.t.Helper()
 	c, err := h.tryDial(methods...)
@@ -121,7 +109,7 @@ type pane struct {
 	out io.Reader
 }
 
-// open opens a terminal of 60 × 20 and runs a command in it.
+// open opens a terminal of 60 × 20 cells and runs a command in it.
 func open(t *testing.T, c *gossh.Client, command string) *pane {
 	t.Helper()
 	p, err := tryOpen(c, command)
@@ -129,7 +117,7 @@ func open(t *testing.T, c *gossh.Client, command string) *pane {
 	return p
 }
 
-// tryOpen is open for a connection that may end.
+// tryOpen is like open but returns an error, for connections that may end.
 func tryOpen(c *gossh.Client, command string) (*pane, error) {
 	s, err := c.NewSession()
 	if err != nil {
@@ -143,8 +131,8 @@ func tryOpen(c *gossh.Client, command string) (*pane, error) {
 	return p, errors.Join(errIn, errOut, err, s.Start(command))
 }
 
-// slower calls try with longer and longer limits until it returns nil. On a busy machine
-// a short limit also ends what is in time, a long one does not.
+// slower calls the function try with increasing limits until try returns nil. On a busy
+// machine, a short limit can also end sessions that should stay within it.
 func slower(t *testing.T, try func(limit time.Duration) error) {
 	t.Helper()
 	var err error
@@ -157,7 +145,7 @@ func slower(t *testing.T, try func(limit time.Duration) error) {
 	require.NoError(t, err)
 }
 
-// rest returns everything until the session ends, and its exit code.
+// rest reads until the session ends, and returns the output and the exit code.
 func (p *pane) rest(t *testing.T) (string, int) {
 	t.Helper()
 	out, err := io.ReadAll(p.out)
@@ -170,7 +158,7 @@ func (p *pane) rest(t *testing.T) (string, int) {
 	return string(out), 0
 }
 
-// until waits for a session's end.
+// until is a serve function that waits for the session to end.
 func until(ctx context.Context, _ *Session) int {
 	<-ctx.Done()
 	return exitFailed

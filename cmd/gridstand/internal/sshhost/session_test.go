@@ -13,8 +13,8 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 )
 
-// Ensure that a session has the terminal of its client: its size and each change of it,
-// its name, and of the environment nothing but language and colors.
+// Ensure that a session receives the type, size and size changes of its client's terminal,
+// and only those environment variables that concern language and colors.
 func TestSession_Terminal(t *testing.T) {
 	t.Parallel()
 	h := start(t, func(ctx context.Context, s *Session) int {
@@ -24,7 +24,7 @@ func TestSession_Terminal(t *testing.T) {
 		_, _ = fmt.Fprintln(s.Out, line)
 		for ctx.Err() == nil {
 			select {
-			case size := <-s.Resized: // perhaps only the last one
+			case size := <-s.Resized: // earlier sizes may be skipped
 				if size.Width != 100 {
 					_, _ = fmt.Fprintln(s.Out, size)
 					return 3
@@ -47,14 +47,14 @@ func TestSession_Terminal(t *testing.T) {
 	for range maxVariables {
 		err = s.Setenv("LC_TIME", "x")
 	}
-	require.Error(t, err, "without end")
+	require.Error(t, err, "the end is missing")
 	p := &pane{Session: s}
 	p.in, err = s.StdinPipe()
 	require.NoError(t, err)
 	p.out, err = s.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, s.RequestPty("vt220", 20, 60, nil))
-	require.Error(t, s.RequestPty("xterm", 20, 60, nil), "a second one")
+	require.Error(t, s.RequestPty("xterm", 20, 60, nil), "a second terminal")
 	require.NoError(t, s.Start("watch  @ada   lovelace "))
 
 	require.NoError(t, s.WindowChange(30, 100))
@@ -70,7 +70,8 @@ func TestSession_Terminal(t *testing.T) {
 	assert.Equal(t, fmt.Sprint(Size{Width: maxColumns, Height: maxRows}), lines[2])
 }
 
-// Ensure that a client without a terminal gets text, and is told what needs one.
+// Ensure that a client without a terminal receives text, and is told which commands need
+// a terminal.
 func TestSession_NoTerminal(t *testing.T) {
 	t.Parallel()
 	h := start(t, func(_ context.Context, s *Session) int {
@@ -88,8 +89,8 @@ func TestSession_NoTerminal(t *testing.T) {
 		"/bin/sh":                          `there is no command "/bin/sh". Try: help`,
 		"help; sh":                         `there is no command "help;". Try: help`,
 		"top a b":                          "usage: top [VARIANT]",
-		"top \x1b[2J":                      "the command has characters that are not allowed, or too many. Try: help",
-		"help " + strings.Repeat(" ", 999): "the command has characters that are not allowed, or too many. Try: help",
+		"top \x1b[2J":                      "the command is too long or contains characters that are not allowed. Try: help",
+		"help " + strings.Repeat(" ", 999): "the command is too long or contains characters that are not allowed. Try: help",
 	} {
 		s, err := c.NewSession()
 		require.NoError(t, err)
@@ -105,8 +106,8 @@ func TestSession_NoTerminal(t *testing.T) {
 	}
 }
 
-// Ensure that everything else of SSH is refused: it is no shell, and no way into the
-// host's network.
+// Ensure that all other features of SSH are refused: there is no shell, and no access to
+// the host's network.
 func TestSession_Refused(t *testing.T) {
 	t.Parallel()
 	h := start(t, whoAmI)
@@ -129,7 +130,7 @@ func TestSession_Refused(t *testing.T) {
 		require.NoError(t, err)
 		assert.False(t, ok, request)
 	}
-	// Malformed terminals, with a length beyond the end.
+	// Malformed terminal requests: most contain a length that exceeds the payload.
 	for _, payload := range []string{"", "\xff\xff\xff\xff", "\xff\xff\xff\xfc\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00", "\x00\x00\x00\x02\x1b["} {
 		ok, err := s.SendRequest("pty-req", true, []byte(payload))
 		require.NoError(t, err)
@@ -138,11 +139,11 @@ func TestSession_Refused(t *testing.T) {
 	require.Error(t, s.RequestPty("xterm\x1b[2J", 20, 60, nil))
 	out, err := s.Output("help")
 	require.NoError(t, err)
-	assert.Equal(t, "guest", string(out), "the session is still good for what it is for")
-	assert.Equal(t, "guest", output(t, c, "help"), "and so is the host")
+	assert.Equal(t, "guest", string(out), "the session should still work")
+	assert.Equal(t, "guest", output(t, c, "help"), "the host should still work")
 }
 
-// Ensure that a session ends for itself if it panics.
+// Ensure that a panic ends only its own session.
 func TestSession_Panic(t *testing.T) {
 	t.Parallel()
 	h := start(t, func(ctx context.Context, s *Session) int {
@@ -160,7 +161,7 @@ func TestSession_Panic(t *testing.T) {
 	assert.Equal(t, errStopping.Error()+".\r\n", out)
 }
 
-// Ensure that a session ends whose connection ends while its command is on the way.
+// Ensure that a session ends if its connection ends before its command arrives.
 func TestChannel_ClosedBeforeHandler(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -172,15 +173,16 @@ func TestChannel_ClosedBeforeHandler(t *testing.T) {
 	ch.filter(requests)
 	done := make(chan struct{})
 	go func() { defer close(done); ch.handler.Wait() }()
-	waitFor(t, done, "the handler, which was never called")
+	waitFor(t, done, "waiting for a handler that was never called")
 }
 
-// Ensure that a stop ends the sessions and tells people, and closes what does not end.
+// Ensure that stopping the host ends the sessions with a message, and closes connections
+// that clients keep open.
 func TestServe_Stop(t *testing.T) {
 	t.Parallel()
 	h := start(t, until, func(c *Config) { c.StopTimeout = 1 })
 	one, two := open(t, h.dial(guest()), ""), open(t, h.dial(guest()), "tv")
-	silent, err := net.Dial("tcp", h.address) // before its login
+	silent, err := net.Dial("tcp", h.address) // a connection whose client does not log in
 	require.NoError(t, err)
 	defer silent.Close()
 	h.stop()

@@ -1,4 +1,4 @@
-// Package sshkeys finds the user's SSH keys: in the agent, and in files.
+// Package sshkeys finds the user's SSH keys, in the agent and in files.
 package sshkeys
 
 import (
@@ -20,26 +20,26 @@ import (
 // Key is a key that can sign.
 type Key struct {
 	ssh.Signer
-	// Comment is what the user calls it; it may have any characters.
+	// Comment is the user's name for the key; it may contain any characters.
 	Comment string
 }
 
-// Fingerprint names the key, as "ssh-keygen -l" does.
+// Fingerprint returns the fingerprint of the key, in the format of "ssh-keygen -l".
 func (k Key) Fingerprint() string { return ssh.FingerprintSHA256(k.PublicKey()) }
 
-// ErrNone means that there is no key.
+// ErrNone means that no key was found.
 var ErrNone = errors.New("no SSH key was found")
 
 // Agent is a connection to an SSH agent.
 type Agent struct {
-	// Keys that it has, without certificates. They are usable until Close.
+	// Keys contains the agent's keys, without certificates. They are usable until Close.
 	Keys []Key
 	conn net.Conn
 	stop func() bool
 }
 
-// OpenAgent connects to the agent at a socket. It ends with ctx, also while the agent
-// waits for the user.
+// OpenAgent connects to the agent at a socket. The connection is closed when ctx is done,
+// even while the agent is waiting for the user.
 func OpenAgent(ctx context.Context, socket string) (*Agent, error) {
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "unix", socket)
@@ -71,21 +71,21 @@ func (a *Agent) read() error {
 	for _, signer := range signers {
 		public := signer.PublicKey()
 		if strings.Contains(public.Type(), "-cert-") {
-			continue // The key itself is there as well.
+			continue // the agent also has the bare key
 		}
 		a.Keys = append(a.Keys, Key{signer, comments[string(public.Marshal())]})
 	}
 	return nil
 }
 
-// Close ends the connection.
+// Close closes the connection.
 func (a *Agent) Close() {
 	a.stop()
 	_ = a.conn.Close()
 }
 
-// Find returns the agent's key with the public key, false for none. It may be called on
-// a nil Agent.
+// Find returns the agent's key for a public key, or false if the agent does not have it. It
+// may be called on a nil Agent.
 func (a *Agent) Find(public ssh.PublicKey) (Key, bool) {
 	if a != nil {
 		for _, key := range a.Keys {
@@ -97,11 +97,11 @@ func (a *Agent) Find(public ssh.PublicKey) (Key, bool) {
 	return Key{}, false
 }
 
-// defaultFiles are the files that ssh looks for and that this package can read.
+// defaultFiles are ssh's default key files that this package can read.
 var defaultFiles = []string{"id_ed25519", "id_ecdsa", "id_rsa"}
 
-// Default returns the key that ssh finds first in a directory, which is ~/.ssh, or
-// ErrNone. For the rest see Load.
+// Default returns the first key that ssh would find in a directory such as ~/.ssh, or
+// ErrNone. See Load for the other parameters.
 func Default(directory string, a *Agent, passphrase func(file string) ([]byte, error)) (Key, error) {
 	for _, name := range defaultFiles {
 		key, err := Load(filepath.Join(directory, name), a, passphrase)
@@ -113,9 +113,9 @@ func Default(directory string, a *Agent, passphrase func(file string) ([]byte, e
 	return Key{}, ErrNone
 }
 
-// Load returns the key of a file, which has the private key, or the public one of a
-// private key that the agent or the file without ".pub" has. The agent, which may be nil,
-// is asked first; passphrase is called if the file is encrypted.
+// Load returns the key in a file. The file contains a private key, or a public key whose
+// private key is in the agent or in the file without ".pub". Load first asks a, which may
+// be nil. If the private key file is encrypted, Load calls passphrase.
 func Load(file string, a *Agent, passphrase func(file string) ([]byte, error)) (Key, error) {
 	private, isPublic := strings.CutSuffix(file, ".pub")
 	public, comment, err := readPublic(private + ".pub")
@@ -134,7 +134,7 @@ func Load(file string, a *Agent, passphrase func(file string) ([]byte, error)) (
 	return Key{signer, comment}, nil
 }
 
-// ReadPublic returns the key of a file with a public key.
+// ReadPublic returns the key in a public key file.
 func ReadPublic(file string) (ssh.PublicKey, error) {
 	public, _, err := readPublic(file)
 	return public, err
@@ -147,7 +147,7 @@ func readPublic(file string) (ssh.PublicKey, string, error) {
 	}
 	public, comment, _, _, err := ssh.ParseAuthorizedKey(text)
 	if err != nil {
-		return nil, "", fmt.Errorf("%s has no SSH public key", file)
+		return nil, "", fmt.Errorf("%s contains no SSH public key", file)
 	}
 	return public, comment, nil
 }
@@ -168,16 +168,17 @@ func readPrivate(file string, passphrase func(file string) ([]byte, error)) (ssh
 	}
 	signer, err = ssh.ParsePrivateKeyWithPassphrase(text, secret)
 	if errors.Is(err, x509.IncorrectPasswordError) {
-		return nil, fmt.Errorf("this is not the passphrase of %s", file)
+		return nil, fmt.Errorf("wrong passphrase for %s", file)
 	}
 	return signer, unreadable(file, err)
 }
 
-// unreadable explains the error of a private key; nil stays nil.
+// unreadable adds advice to an error from reading a private key. It returns nil if err is
+// nil.
 func unreadable(file string, err error) error {
 	if err == nil {
 		return nil
 	}
 	return fmt.Errorf("%s cannot be read as an SSH private key (%w); if ssh can use it, load it with ssh-add, "+
-		"and name the file with .pub at its end", file, err)
+		"and name the .pub file instead", file, err)
 }

@@ -1,49 +1,55 @@
-// Package app is the terminal program: a stack of pages in one frame, with the window,
-// the theme, the help and the way from page to page.
+// Package app is the terminal program. It keeps a stack of pages, draws the top one, and
+// handles the window, the theme, the help and the navigation between pages.
 package app
 
 import (
 	"context"
 	"time"
 
+	"charm.land/bubbles/v2/help"
+	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/frame"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
+	"github.com/gridstand/gridstand/internal/describe"
 )
 
-// Config says what the program shows and for whom.
+// Config configures the program.
 type Config struct {
-	// Env is what the pages get. Server is required; a nil Clock is the system's.
+	// Env is the environment of the pages. Its Server is required. If its Clock is nil, the
+	// system clock is used.
 	Env ui.Env
 	// Start is the first page.
 	Start ui.Route
-	// LogIn makes Env.Server act for a new account of that name, and returns the account's
-	// id. It is called when the user wants to play while Env.Me is empty.
+	// LogIn creates an account with the given name, makes Env.Server act for it, and
+	// returns its id. It is called when the user wants to play while Env.Me is empty.
 	LogIn func(ctx context.Context, name string) (id string, err error)
 	// SuggestedName is offered as the name of a new account.
 	SuggestedName string
 }
 
-// Model is the root model.
+// Model is the Bubble Tea model of the program.
 type Model struct {
 	config      Config
 	env         *ui.Env
 	ctx         context.Context
 	tasks       *ui.Tasks
 	common      ui.Common
-	pages       []ui.Page // the stack; the last one is shown
+	pages       []ui.Page // the stack; the last page is visible
 	help        bool
-	notice      string // from a page that could not open
-	err         error  // for which the program ended
+	asked       *widget.Question // asks whether to quit while others are connected; nil if not shown
+	notice      string           // why a page could not be opened
+	err         error            // the error that ended the program
 	interrupted bool
 }
 
-// tickMsg comes once a second, for the times that pages show.
+// tickMsg is sent every second so that pages update the times they show.
 type tickMsg struct{}
 
-// New makes the program. Its commands end with ctx; Close ends them earlier.
+// New returns the program. Its commands end when ctx is done or Close is called.
 func New(ctx context.Context, c Config) *Model {
 	env := c.Env
 	if env.Clock == nil {
@@ -61,7 +67,7 @@ func (m *Model) Init() tea.Cmd {
 
 func (m *Model) tick() tea.Cmd { return m.tasks.After(time.Second, tickMsg{}) }
 
-// top is the page that is shown, nil before the first.
+// top returns the visible page, or nil before the first page.
 func (m *Model) top() ui.Page {
 	if len(m.pages) == 0 {
 		return nil
@@ -69,23 +75,74 @@ func (m *Model) top() ui.Page {
 	return m.pages[len(m.pages)-1]
 }
 
-// push shows a page on top of the others.
+// push adds a page on top of the others.
 func (m *Model) push(p ui.Page) tea.Cmd {
 	m.help, m.notice = false, ""
 	m.pages = append(m.pages, p)
 	return p.Init()
 }
 
-// pop closes the page that is shown. The program ends with the last one, which stays on
-// the screen until then.
+// pop closes the visible page. If it is the only page, pop quits the program instead, and
+// the page stays visible until then.
 func (m *Model) pop() tea.Cmd {
 	m.help = false
 	if len(m.pages) == 1 {
-		return tea.Quit
+		return m.quit()
 	}
 	m.top().Tasks().Stop()
 	m.pages = m.pages[:len(m.pages)-1]
 	return m.top().Update(ui.ResumedMsg{})
+}
+
+// quit ends the program. It asks for confirmation if this also ends the server while others
+// are connected.
+func (m *Model) quit() tea.Cmd {
+	if m.env.Local == nil || m.env.Local.Others == nil {
+		return tea.Quit
+	}
+	n := m.env.Local.Others()
+	if n == 0 {
+		return tea.Quit
+	}
+	text := describe.Comma(n) + " others are connected."
+	if n == 1 {
+		text = "1 other is connected."
+	}
+	m.asked = &widget.Question{
+		Title: "Quit anyway?", Text: text + " The server ends with this program.", Yes: "quit", No: "stay",
+	}
+	return nil
+}
+
+// answer handles a key while the program asks whether to quit.
+func (m *Model) answer(msg tea.KeyPressMsg) tea.Cmd {
+	switch {
+	case ui.Pressed(msg, key.NewBinding(key.WithKeys("y"))):
+		return tea.Quit
+	case ui.Pressed(msg, key.NewBinding(key.WithKeys("n", "esc"))):
+		m.asked = nil
+		return m.top().Update(ui.ResumedMsg{})
+	}
+	return nil
+}
+
+// asking is a page covered by the quit confirmation.
+type asking struct {
+	ui.Page
+	env      *ui.Env
+	question *widget.Question
+}
+
+// View implements ui.Page.
+func (a asking) View(width, height int) ui.View {
+	v := a.Page.View(width, height)
+	v.Dialog, v.Brief = a.question.Box(a.env.Theme, a.env.Width), a.question.Brief()
+	return v
+}
+
+// Keys implements ui.Page.
+func (a asking) Keys() help.KeyMap {
+	return ui.Keys(ui.Bind("y", a.question.Yes), ui.Bind("n esc", a.question.No))
 }
 
 // Update implements tea.Model.
@@ -123,19 +180,22 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, m.top().Update(msg)
 }
 
-// done handles the message of a task of the program itself.
+// done handles a message from one of the program's own tasks.
 func (m *Model) done(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tickMsg:
 		return m.tick()
 	case openedMsg:
 		return m.opened(msg)
+	case enteredMsg:
+		return m.entered(msg)
 	default:
 		return nil
 	}
 }
 
-// deliver gives the message of a task to its page, unless that is closed.
+// deliver passes a message from a task to the page that started it, unless that page has
+// been closed.
 func (m *Model) deliver(msg ui.TaskMsg) tea.Cmd {
 	for _, p := range m.pages {
 		if p.Tasks() == msg.Owner && msg.Msg != nil {
@@ -145,8 +205,7 @@ func (m *Model) deliver(msg ui.TaskMsg) tea.Cmd {
 	return nil
 }
 
-// key handles the keys that mean the same on every page, and reports whether the key was
-// one of them.
+// key handles the keys that work on every page, and reports whether msg was one of them.
 func (m *Model) key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 	if ui.Pressed(msg, m.common.Interrupt) {
 		m.interrupted = true
@@ -156,6 +215,9 @@ func (m *Model) key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 		return nil, true
 	}
 	m.notice = ""
+	if m.asked != nil && !ui.Pressed(msg, m.common.Suspend) {
+		return m.answer(msg), true
+	}
 	if t, ok := m.top().(ui.Typing); ok && t.Typing() {
 		return nil, false
 	}
@@ -172,7 +234,7 @@ func (m *Model) key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 	return nil, false
 }
 
-// Close ends all commands and waits for them.
+// Close cancels all commands and waits for them to end.
 func (m *Model) Close() {
 	for _, p := range m.pages {
 		p.Tasks().Stop()
@@ -180,7 +242,7 @@ func (m *Model) Close() {
 	m.tasks.Stop()
 }
 
-// farewell is the line that stays in the terminal, empty for none.
+// farewell returns the line to leave in the terminal, or "".
 func (m *Model) farewell() string {
 	if p := m.top(); p != nil {
 		return p.Farewell()
@@ -191,6 +253,9 @@ func (m *Model) farewell() string {
 // View implements tea.Model.
 func (m *Model) View() tea.View {
 	if p := m.top(); p != nil {
+		if m.asked != nil {
+			p = asking{p, m.env, m.asked}
+		}
 		return frame.Draw(m.env, p, len(m.pages) == 1, m.help, m.notice)
 	}
 	return frame.Opening(m.env)

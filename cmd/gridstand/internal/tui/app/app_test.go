@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fakePage records what it gets.
+// fakePage records the messages that it receives.
 type fakePage struct {
 	tasks  *ui.Tasks
 	typing bool
@@ -48,7 +48,7 @@ func (p *fakePage) Farewell() string          { return "farewell" }
 func (p *fakePage) Tasks() *ui.Tasks          { return p.tasks }
 func (p *fakePage) Typing() bool              { return p.typing }
 
-// newModel makes the program with pages on its stack.
+// newModel returns the program with pages on its stack.
 func newModel(t *testing.T, pages ...ui.Page) *Model {
 	t.Helper()
 	m := New(t.Context(), Config{Env: *tuitest.Env(&tuitest.Server{})})
@@ -57,7 +57,7 @@ func newModel(t *testing.T, pages ...ui.Page) *Model {
 	return m
 }
 
-// send gives the program a message and returns the message of its command.
+// send passes a message to the program and returns the message of the resulting command.
 func send(t *testing.T, m *Model, msg tea.Msg) tea.Msg {
 	t.Helper()
 	_, cmd := m.Update(msg)
@@ -70,7 +70,8 @@ func send(t *testing.T, m *Model, msg tea.Msg) tea.Msg {
 
 func press(char rune) tea.KeyPressMsg { return tea.KeyPressMsg{Code: char, Text: string(char)} }
 
-// Ensure that keys go to the page that is shown, and what a task brings to its own page.
+// Ensure that keys go to the visible page, and that a task's message goes to the page that
+// started the task.
 func TestModel_Messages(t *testing.T) {
 	t.Parallel()
 	below, above := newFakePage(t.Context()), newFakePage(t.Context())
@@ -81,7 +82,8 @@ func TestModel_Messages(t *testing.T) {
 	assert.Equal(t, []tea.Msg{"news"}, below.got)
 }
 
-// Ensure that a closed page gets nothing, and the one below it is told.
+// Ensure that a closed page receives no messages, and that the page below it is told that
+// it is visible again.
 func TestModel_Back(t *testing.T) {
 	t.Parallel()
 	below, above := newFakePage(t.Context()), newFakePage(t.Context())
@@ -102,16 +104,16 @@ func TestModel_Back(t *testing.T) {
 	assert.Equal(t, "farewell", m.farewell())
 }
 
-// Ensure that ? opens the help on every page and any key closes it, but for a page that
-// takes text.
+// Ensure that ? opens the help and any key closes it, except while a page accepts text
+// input.
 func TestModel_Help(t *testing.T) {
 	t.Parallel()
 	p := newFakePage(t.Context())
 	m := newModel(t, p)
 	send(t, m, press('?'))
-	assert.Contains(t, m.View().Content, "leave the program")
+	assert.Contains(t, m.View().Content, "quit the program")
 	send(t, m, press('x'))
-	assert.NotContains(t, m.View().Content, "leave the program")
+	assert.NotContains(t, m.View().Content, "quit the program")
 	assert.Empty(t, p.got)
 	p.typing = true
 	send(t, m, press('?'))
@@ -120,8 +122,8 @@ func TestModel_Help(t *testing.T) {
 	assert.True(t, m.interrupted)
 }
 
-// Ensure that a game that cannot be opened leaves the page as it is, with the reason, and
-// ends a program that has no page.
+// Ensure that a game that cannot be opened leaves the current page open and shows the
+// reason, and that the program ends if it has no page.
 func TestModel_OpenFails(t *testing.T) {
 	t.Parallel()
 	server := &tuitest.Server{OnGame: func() (*pb.Game, error) { return nil, client.ErrGameNotFound }}
@@ -148,8 +150,8 @@ func TestModel_Guest(t *testing.T) {
 	assert.Contains(t, m.View().Content, "Add a key to play.")
 }
 
-// Ensure that the program asks for a name before the first game, in place shows why a
-// name is refused, and opens the game under the next one.
+// Ensure that the program asks for a name before the first game, shows why a name was
+// rejected without leaving the page, and opens the game once a name is accepted.
 func TestModel_Name(t *testing.T) {
 	t.Parallel()
 	var names []string
@@ -179,14 +181,15 @@ func TestModel_Name(t *testing.T) {
 	assert.Equal(t, []string{"ada", "ada2"}, names)
 	assert.Equal(t, "classic", opened)
 	assert.Equal(t, tuitest.Me, m.env.Me)
-	assert.Len(t, m.pages, 2, "the game is in the place of the form")
+	assert.Len(t, m.pages, 2, "the game replaces the form")
 }
 
-// Ensure that the program ends with its context, and leaves the page's last line.
+// Ensure that the program ends when its context is canceled, and leaves the page's farewell
+// in the terminal.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	// The game never opens, so that the page stays.
+	// The game never opens, so the fake page stays.
 	server := &tuitest.Server{OnGame: func() (*pb.Game, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -203,8 +206,27 @@ func TestRun(t *testing.T) {
 	case err := <-done:
 		require.ErrorIs(t, err, ErrInterrupted)
 	case <-time.After(10 * time.Second):
-		require.Fail(t, "the program goes on after its context")
+		require.Fail(t, "the program is still running after its context was canceled")
 	}
 	_ = keys.Close()
 	assert.True(t, strings.HasSuffix(out.String(), "farewell\n"), out.String())
+}
+
+// Ensure that closing the last page asks for confirmation if this would disconnect others.
+func TestModel_QuitOthers(t *testing.T) {
+	t.Parallel()
+	others := 2
+	m := newModel(t, newFakePage(t.Context()))
+	m.env.Local = &ui.Local{Others: func() int { return others }}
+	assert.Nil(t, send(t, m, ui.BackMsg{}))
+	assert.Contains(t, m.View().Content, "2 others are connected.")
+	assert.Nil(t, send(t, m, press('q')))
+	assert.Nil(t, send(t, m, press('n')))
+	assert.NotContains(t, m.View().Content, "connected")
+	others = 1
+	assert.Nil(t, send(t, m, ui.BackMsg{}))
+	assert.Contains(t, m.View().Content, "1 other is connected.")
+	assert.Equal(t, tea.QuitMsg{}, send(t, m, press('y')))
+	m.asked, others = nil, 0
+	assert.Equal(t, tea.QuitMsg{}, send(t, m, ui.BackMsg{}))
 }

@@ -16,18 +16,20 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 )
 
-// namePage asks for the name of a new account, and then opens a route.
+// namePage asks for the name of a new account and then opens a route.
 type namePage struct {
 	env    *ui.Env
 	tasks  *ui.Tasks
 	config Config
-	route  ui.Route // to open afterwards
+	route  ui.Route // the route to open once the account exists
 	input  textinput.Model
 	busy   bool
 	err    error
+	// taken is the number of suggested names that were already taken.
+	taken int
 }
 
-// loggedInMsg is the reply to the creation of an account.
+// loggedInMsg is the result of Config.LogIn.
 type loggedInMsg struct {
 	id  string
 	err error
@@ -36,15 +38,12 @@ type loggedInMsg struct {
 func newNamePage(ctx context.Context, env *ui.Env, c Config, r ui.Route) *namePage {
 	input := textinput.New()
 	input.Prompt = ""
-	input.CharLimit = nameLimit
-	input.SetWidth(nameLimit + 1)
+	input.CharLimit = widget.NameLimit
+	input.SetWidth(widget.NameLimit + 1)
 	input.Placeholder = client.FitName(c.SuggestedName)
-	input.Focus() // its command blinks the cursor, which costs a frame each time
+	input.Focus() // drop the command: it blinks the cursor, and each blink draws a frame
 	return &namePage{env: env, tasks: ui.NewTasks(ctx), config: c, route: r, input: input}
 }
-
-// nameLimit is the longest name, in characters.
-const nameLimit = 24
 
 // Init implements ui.Page.
 func (p *namePage) Init() tea.Cmd { return nil }
@@ -65,6 +64,10 @@ func (p *namePage) Update(msg tea.Msg) tea.Cmd {
 	case loggedInMsg:
 		p.busy, p.err = false, msg.err
 		if msg.err != nil {
+			if errors.Is(msg.err, client.ErrNameTaken) && p.input.Value() == "" {
+				p.taken++
+				p.input.Placeholder = client.WithNumber(p.config.SuggestedName, p.taken+1)
+			}
 			return nil
 		}
 		p.env.Me = msg.id
@@ -81,7 +84,7 @@ func (p *namePage) Update(msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
-// name is the name that was typed, or the suggested one.
+// name returns the name that the user typed, or the suggested one.
 func (p *namePage) name() string {
 	return cmp.Or(strings.TrimSpace(p.input.Value()), p.input.Placeholder)
 }
@@ -102,8 +105,8 @@ func (p *namePage) submit() tea.Cmd {
 	})
 }
 
-// errName is what is wrong with a name that no server accepts.
-var errName = errors.New("a name has letters, digits, single spaces and - _ . and begins with a letter or a digit")
+// errName is the error for a name that no server accepts.
+var errName = errors.New("a name consists of letters, digits, single spaces and - _ . and begins with a letter or digit")
 
 // View implements ui.Page.
 func (p *namePage) View(width, height int) ui.View {
@@ -111,20 +114,22 @@ func (p *namePage) View(width, height int) ui.View {
 	t := p.env.Theme
 	p.input.SetStyles(widget.InputStyles(t))
 	inner := min(boxWidth, width) - around
-	state := t.Dim().Render("enter creates your account")
+	state := t.Dim().Render(widget.Wrap("Press enter to create an account. Its name cannot be changed.", inner))
 	switch {
 	case p.busy:
 		state = t.Dim().Render("Creating your account …")
+	case errors.Is(p.err, client.ErrNameTaken) && p.input.Value() == "":
+		state = t.Bad().Render(widget.Wrap("! That name is taken. Press enter to try this one.", inner))
 	case errors.Is(p.err, client.ErrNameTaken):
 		state = t.Bad().Render(widget.Wrap("! This name is taken. "+client.WithNumber(p.name(), 2)+" may be free.", inner))
 	case p.err != nil:
-		state = t.Bad().Render(widget.Wrap("! "+ui.Explain(p.err, "enter retries."), inner))
+		state = t.Bad().Render(widget.Wrap("! "+ui.Explain(p.err, "Press enter to retry."), inner))
 	}
 	airy := height >= 12
 	content := widget.Lines(airy,
 		widget.Wrap("What should others call you?", inner), "",
 		t.Accent().Render("▸ ")+p.input.View(),
-		t.Faint().Render("  "+strings.Repeat("─", min(nameLimit, inner-2))), "",
+		t.Faint().Render("  "+strings.Repeat("─", min(widget.NameLimit, inner-2))), "",
 		lipgloss.NewStyle().Height(3).Render(state))
 	box := widget.Pane{Titles: []string{"Your name"}, Focused: true}.
 		Draw(t, content, inner+around, lipgloss.Height(content)+2)

@@ -12,20 +12,20 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 )
 
-// openName shows the page that asks for a name, with a suggestion.
+// openName returns the page that asks for a name, with a suggested name.
 func openName(ctx context.Context, env *ui.Env, logIn func(ctx context.Context, name string) (string, error)) ui.Page {
 	env.Me = ""
 	return newNamePage(ctx, env, Config{SuggestedName: "Ada", LogIn: logIn}, ui.Route{TV: true})
 }
 
-// Ensure that the page looks as it did in every theme at every size.
+// Ensure that the page matches its golden files in every theme and at every size.
 func TestName_Screen(t *testing.T) {
 	t.Parallel()
 	tuitest.Golden(t, "name", func(env *ui.Env) ui.Page { return openName(t.Context(), env, nil) })
 }
 
-// Ensure that the page says in place what is wrong with a name, asks the server only for
-// names that one may accept, and takes the suggestion if no name was typed.
+// Ensure that the page explains what is wrong with a name, sends only valid names to the
+// server, and uses the suggested name if the field is empty.
 func TestName_Errors(t *testing.T) {
 	t.Parallel()
 	var asked []string
@@ -40,7 +40,7 @@ func TestName_Errors(t *testing.T) {
 	d := tuitest.New(t, env, func(ctx context.Context, env *ui.Env) ui.Page { return openName(ctx, env, logIn) })
 	p := d.Page.(*namePage)
 	d.Press("b", "o", "b", "!", "enter")
-	assert.Contains(t, d.Screen(), "! a name has letters, digits")
+	assert.Contains(t, d.Screen(), "! a name consists of letters,")
 	assert.Empty(t, asked)
 	d.Press("backspace")
 	assert.NotContains(t, d.Screen(), "! a name")
@@ -52,4 +52,30 @@ func TestName_Errors(t *testing.T) {
 	assert.Equal(t, []string{"bob", "Ada"}, asked)
 	assert.Equal(t, ui.ReplaceMsg{Route: ui.Route{TV: true}}, d.Left[0])
 	assert.Equal(t, tuitest.Me, env.Me)
+}
+
+// Ensure that the page suggests another name if the suggested one is taken, so that
+// pressing Enter is enough to create an account.
+func TestName_SuggestionTaken(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	logIn := func(_ context.Context, name string) (string, error) {
+		asked = append(asked, name)
+		if len(asked) < 3 {
+			return "", client.ErrNameTaken
+		}
+		return tuitest.Me, nil
+	}
+	env := tuitest.Env(nil)
+	d := tuitest.New(t, env, func(ctx context.Context, env *ui.Env) ui.Page { return openName(ctx, env, logIn) })
+	p := d.Page.(*namePage)
+	for _, next := range []string{"Ada-2", "Ada-3"} {
+		d.Press("enter")
+		d.Until("the reply", func() bool { return !p.busy })
+		assert.Contains(t, d.Screen(), "! That name is taken. Press enter to try")
+		assert.Contains(t, d.Screen(), next)
+	}
+	d.Press("enter")
+	d.Until("the next page", func() bool { return len(d.Left) > 0 })
+	assert.Equal(t, []string{"Ada", "Ada-2", "Ada-3"}, asked)
 }

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/challenge"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/lobby"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/play"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
@@ -14,18 +15,22 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// openedMsg brings the game that a route leads to.
+// openedMsg carries the game that a route opens.
 type openedMsg struct {
 	route ui.Route
 	game  *pb.Game
 	err   error
 }
 
-// open shows the page of a route on top of the others.
+// open opens the page of a route on top of the others.
 func (m *Model) open(r ui.Route) tea.Cmd {
 	switch {
 	case r.Play != "" || r.Join != "" || r.New != nil:
 		return m.openGame(r)
+	case r.Enter != "" || r.Daily != nil || r.NewChallenge != nil:
+		return m.openChallenge(r)
+	case r.Challenge != "":
+		return m.push(challenge.NewWatch(m.ctx, m.env, r.Challenge))
 	case r.TV:
 		return m.push(watch.NewTV(m.ctx, m.env))
 	case r.Follow != "":
@@ -43,7 +48,7 @@ func (m *Model) open(r ui.Route) tea.Cmd {
 	}
 }
 
-// replace shows the page of a route in place of the one that is shown.
+// replace opens the page of a route in place of the visible page.
 func (m *Model) replace(r ui.Route) tea.Cmd {
 	old := m.top()
 	m.pages = m.pages[:len(m.pages)-1]
@@ -51,15 +56,25 @@ func (m *Model) replace(r ui.Route) tea.Cmd {
 	return m.open(r)
 }
 
-// openGame asks the server for the game to play. If the user has no account yet, a page
-// asks for a name first.
-func (m *Model) openGame(r ui.Route) tea.Cmd {
+// needAccount handles a route that needs an account. If the user has none, it opens the
+// page that asks for a name, or tells a guest why they cannot play. It returns false if the
+// user has an account.
+func (m *Model) needAccount(r ui.Route) (cmd tea.Cmd, missing bool) {
 	switch {
 	case m.env.Guest != "":
 		m.notice = m.env.Guest
-		return m.quitIfEmpty(errors.New(m.env.Guest))
+		return m.quitIfEmpty(errors.New(m.env.Guest)), true
 	case m.env.Me == "":
-		return m.push(newNamePage(m.ctx, m.env, m.config, r))
+		return m.push(newNamePage(m.ctx, m.env, m.config, r)), true
+	}
+	return nil, false
+}
+
+// openGame fetches, creates or joins the game of a route. A user without an account must
+// first choose a name.
+func (m *Model) openGame(r ui.Route) tea.Cmd {
+	if cmd, missing := m.needAccount(r); missing {
+		return cmd
 	}
 	server := m.env.Server
 	return m.tasks.Do(func(ctx context.Context) tea.Msg {
@@ -77,7 +92,8 @@ func (m *Model) openGame(r ui.Route) tea.Cmd {
 	})
 }
 
-// opened shows the game that a route led to: to play, or to watch if others play.
+// opened opens the game of a route: for play if the user has a seat, otherwise for
+// watching.
 func (m *Model) opened(msg openedMsg) tea.Cmd {
 	if msg.err != nil {
 		m.notice = ui.Explain(msg.err, ui.SameKey)
@@ -93,8 +109,8 @@ func (m *Model) opened(msg openedMsg) tea.Cmd {
 	return m.push(play.New(m.ctx, m.env, msg.game, options))
 }
 
-// quitIfEmpty ends the program with an error if it has no page to show. Otherwise the
-// page that wanted another one stays.
+// quitIfEmpty ends the program with an error if it has no page. Otherwise the current page
+// stays open.
 func (m *Model) quitIfEmpty(err error) tea.Cmd {
 	if len(m.pages) > 0 {
 		return m.top().Update(ui.ResumedMsg{})

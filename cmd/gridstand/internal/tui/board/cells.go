@@ -5,18 +5,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// The owners of cells, by seat: letters on the board, names beside it, and the
-// characters of their bars without colors.
+// The letters for the owners of cells, by seat, and the characters that fill their score
+// bars on terminals without colors.
 var (
 	OwnerLetters = []string{"B", "R", "G"}
-	OwnerNames   = []string{"BLUE", "RED", "GREEN"}
 	OwnerBars    = []string{"█", "▓", "▒"}
 )
 
-// MoveTo returns the legal move to a cell, nil if no jump leads there.
+// MoveTo returns the legal move to a cell, or nil.
 func MoveTo(b *pb.TriboloBoard, to *pb.Cell) *pb.TriboloMove {
 	for _, m := range b.GetLegalMoves() {
 		if SameCell(m.GetCell(), to) {
@@ -26,7 +26,7 @@ func MoveTo(b *pb.TriboloBoard, to *pb.Cell) *pb.TriboloMove {
 	return nil
 }
 
-// SeatOf is the seat that owns a cell, -1 for none.
+// SeatOf returns the seat that owns a cell, or -1.
 func SeatOf(s pb.CellState) int {
 	switch s {
 	case pb.CellState_CELL_STATE_BLUE:
@@ -49,24 +49,12 @@ func containsCell(cells []*pb.Cell, c *pb.Cell) bool {
 	return slices.ContainsFunc(cells, func(o *pb.Cell) bool { return SameCell(o, c) })
 }
 
-// column is a column as the board numbers it: 0–9, then letters.
-func column(x int32) string {
-	const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
-	if x < 0 || int(x) >= len(digits) {
-		return "?"
-	}
-	return digits[x : x+1]
-}
-
-// CellName is a cell as the board numbers it: "c,4" is column 12, row 4.
-func CellName(c *pb.Cell) string { return fmt.Sprintf("%s,%d", column(c.GetX()), c.GetY()) }
-
-// plainTribolo is a board as lines of letters, with # for walls and dots for
-// empty cells, numbered, for output that is not a terminal.
+// plainTribolo returns a board as text with labeled rows and columns: letters for owners, #
+// for walls and dots for empty cells.
 func plainTribolo(b *pb.TriboloBoard) string {
 	head := "  "
 	for x := range b.GetColumns() {
-		head += " " + column(x)
+		head += " " + describe.Column(x)
 	}
 	lines := []string{head}
 	for y := range int(b.GetRows()) {

@@ -9,6 +9,7 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
+	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -18,8 +19,8 @@ type Jump struct {
 	Taken []*pb.Cell
 }
 
-// The sizes of cells of Tribolo, the best first. Those of several rows have a gap above
-// and to the left of each cell, which is square without them. Bare ones have no frame.
+// Tribolo's cell sizes, best first. Cells more than one row high have a gap above and to the
+// left; apart from the gap, they are square. Bare sizes have no frame.
 var (
 	triboloSizes = []Size{
 		{Width: 8, Pitch: 4},
@@ -35,16 +36,16 @@ var (
 	}
 )
 
-// Tribolo is a board of Tribolo with what lies over it.
+// Tribolo is a Tribolo board with its highlights.
 type Tribolo struct {
 	Board *pb.TriboloBoard
-	// Jump is marked, unless it is nil.
+	// Jump is the move to highlight, or nil.
 	Jump *Jump
-	// Cursor is where the player stands, nil for nowhere.
+	// Cursor is the cell with the player's cursor, or nil.
 	Cursor *pb.Cell
-	// Hints shows where the seat to move may go.
+	// Hints shows the legal moves of the seat to move.
 	Hints bool
-	// Lit makes the frame stand out: it is the player's turn.
+	// Lit makes the frame stand out. It is set on the player's turn.
 	Lit bool
 }
 
@@ -52,15 +53,15 @@ type Tribolo struct {
 func (p Tribolo) Sizes(t style.Theme) (sizes, tight []Size) {
 	sizes = triboloSizes
 	if !t.Colored() {
-		sizes = sizes[2:] // large cells are seen by their color
+		sizes = sizes[2:] // without colors, even a large cell shows only a letter
 	}
 	return sizes, triboloTight
 }
 
-// Measures of the frame around the cells.
+// Size of the frame to the left of the cells and above them.
 const (
-	triboloLeft = 3 // the numbers of the rows, and the frame
-	triboloTop  = 1 // the frame, with the columns in it
+	triboloLeft = 3 // row numbers and frame
+	triboloTop  = 1 // frame, which contains the column names
 )
 
 // Measure implements Board.
@@ -72,18 +73,18 @@ func (p Tribolo) Measure(c Size) (width, height int) {
 	return width + triboloLeft + 1, height + triboloTop + 1
 }
 
-// inner is the size of the cells without the frame.
+// inner returns the size of the board without the frame.
 func (p Tribolo) inner(c Size) (width, height int) {
 	width, height = int(p.Board.GetColumns())*c.Width, int(p.Board.GetRows())*c.Pitch
 	if c.Width == 2 || c.Pitch > 1 {
-		width++ // a gap at the right, too
+		width++ // the last column also has a gap to its right
 	}
 	return width, height
 }
 
-// Draw paints the cells in their owners' colors, each with its owner's letter: small
-// letters in the cells that were just taken, the cell jumped to between parentheses, the
-// cursor between brackets or in a frame.
+// Draw paints each cell in its owner's color, with the owner's letter. Cells that were just
+// taken have a lowercase letter. The target of the last jump is in parentheses. The cursor
+// is in brackets or framed.
 func (p Tribolo) Draw(c Size, t style.Theme) string {
 	width, height := p.Measure(c)
 	d := triboloDrawing{
@@ -108,18 +109,18 @@ func (p Tribolo) Draw(c Size, t style.Theme) string {
 	return d.String()
 }
 
-// triboloDrawing is a board that is being drawn on a canvas.
+// triboloDrawing is a board that is being drawn.
 type triboloDrawing struct {
 	Tribolo
 	*style.Canvas
 	cell      Size
-	colors    *style.Palette // nil for none
+	colors    *style.Palette // nil without colors
 	light     bool
-	left, top int        // of the first cell
-	taken     []*pb.Cell // by a jump to the cursor
+	left, top int        // position of the first cell
+	taken     []*pb.Cell // cells that a jump to the cursor would take
 }
 
-// draw draws a cell, with the cursor on it or without.
+// draw draws cell i, with or without the cursor.
 func (d triboloDrawing) draw(i int, cursor bool) {
 	columns := int(d.Board.GetColumns())
 	at := &pb.Cell{X: int32(i % columns), Y: int32(i / columns)}
@@ -156,14 +157,14 @@ func (d triboloDrawing) draw(i int, cursor bool) {
 	}
 	row := y + d.cell.Pitch/2
 	if face.before == "" && d.cell.Width == 3 && SeatOf(d.Board.GetCells()[i]) >= 0 && d.colors != nil {
-		d.Write(x, row, "▏", d.gap(), false) // tells neighbors of one owner apart
+		d.Write(x, row, "▏", d.gap(), false) // separates adjacent cells of one owner
 	}
 	d.Write(letter-1, row, face.before, face.Ink, true)
 	d.Write(letter, row, face.text, face.Ink, face.bold)
 	d.Write(letter+1, row, face.behind, face.Ink, true)
 }
 
-// gap is the color between cells.
+// gap returns the color between cells.
 func (d triboloDrawing) gap() color.Color {
 	if d.colors.Board == nil {
 		return lipgloss.Black
@@ -171,7 +172,7 @@ func (d triboloDrawing) gap() color.Color {
 	return d.colors.Board
 }
 
-// face is what a cell shows: its colors, its letter, and marks around that.
+// face is a cell's contents: its colors, its letter, and the marks around the letter.
 type face struct {
 	style.Tone
 	text           string
@@ -179,7 +180,7 @@ type face struct {
 	before, behind string
 }
 
-// face returns what a cell shows.
+// face returns a cell's contents.
 func (d triboloDrawing) face(i int, at *pb.Cell) face {
 	var f face
 	state := d.Board.GetCells()[i]
@@ -226,7 +227,7 @@ func (d triboloDrawing) face(i int, at *pb.Cell) face {
 	return f
 }
 
-// empty is the color of empty cells, nil if they have none of their own.
+// empty returns the color of empty cells, or nil if they have no color of their own.
 func (d triboloDrawing) empty() color.Color {
 	if d.colors == nil || d.cell.Pitch == 1 || d.colors.Empty == d.colors.Faint {
 		return nil
@@ -234,7 +235,7 @@ func (d triboloDrawing) empty() color.Color {
 	return d.colors.Empty
 }
 
-// darker darkens a true color. Indexed colors stay as they are.
+// darker darkens a true color and leaves indexed colors unchanged.
 func darker(c color.Color) color.Color {
 	if rgb, ok := c.(color.RGBA); ok {
 		return lipgloss.Darken(rgb, 0.08)
@@ -242,7 +243,7 @@ func darker(c color.Color) color.Color {
 	return c
 }
 
-// frame draws the frame, in which the columns and rows are numbered.
+// frame draws the frame and the labels of the columns and rows.
 func (p Tribolo) frame(pic *style.Canvas, c Size, t style.Theme) {
 	width, height := p.inner(c)
 	corners, across, down := []string{"╭", "╮", "╰", "╯"}, "─", "│"
@@ -265,14 +266,14 @@ func (p Tribolo) frame(pic *style.Canvas, c Size, t style.Theme) {
 		pic.Write(right, triboloTop+y, down, ink, p.Lit)
 	}
 	for x := range int(p.Board.GetColumns()) {
-		pic.Write(triboloLeft+x*c.Width+c.Width/2, 0, column(int32(x)), label, false)
+		pic.Write(triboloLeft+x*c.Width+c.Width/2, 0, describe.Column(int32(x)), label, false)
 	}
 	for y := range int(p.Board.GetRows()) {
 		pic.Write(0, triboloTop+y*c.Pitch+c.Pitch/2, fmt.Sprintf("%2d", y), label, false)
 	}
 }
 
-// CellAt is the cell at a column and a row of the drawn board.
+// CellAt returns the cell at a column and row of the drawn board.
 func (p Tribolo) CellAt(c Size, x, y int) (*pb.Cell, bool) {
 	if !c.Bare {
 		x, y = x-triboloLeft, y-triboloTop
@@ -284,7 +285,8 @@ func (p Tribolo) CellAt(c Size, x, y int) (*pb.Cell, bool) {
 	return at, at.GetX() < p.Board.GetColumns() && at.GetY() < p.Board.GetRows()
 }
 
-// prospect lists the cells that a jump to the cursor would take, nil if hints are off.
+// prospect returns the cells that a jump to the cursor would take, or nil if there is no
+// cursor or hints are off.
 func (p Tribolo) prospect() []*pb.Cell {
 	if !p.Hints || p.Cursor == nil {
 		return nil

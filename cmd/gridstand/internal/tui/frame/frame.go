@@ -1,5 +1,5 @@
-// Package frame draws a page into the window: header, body, status line and footer, the
-// same on every page.
+// Package frame draws the window around a page: header, body, status line and footer, laid
+// out the same way for every page.
 package frame
 
 import (
@@ -16,11 +16,11 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 )
 
-// margin is the number of empty columns at both edges of the window.
+// margin is the number of empty columns at each edge of the window.
 const margin = 1
 
-// Draw draws a page, with the help over it if that is open. last is set if leaving the
-// page ends the program. A notice takes the place of the page's status.
+// Draw draws a page, with the help on top if it is open. last is set if closing the page
+// ends the program. A notice replaces the page's status.
 func Draw(env *ui.Env, p ui.Page, last, helpOpen bool, notice string) tea.View {
 	f := rowsOf(env.Height)
 	v := p.View(max(env.Width-2*margin, 1), f.body)
@@ -29,7 +29,7 @@ func Draw(env *ui.Env, p ui.Page, last, helpOpen bool, notice string) tea.View {
 		keys = leaving(keys)
 	}
 	if helpOpen {
-		v.Dialog, v.Brief = Help(env, keys), "? closes the help; the window is too small for it"
+		v.Dialog, v.Brief = Help(env, keys), "The window is too small for the help. Press ? to close it."
 	}
 	if notice != "" {
 		v.Status = env.Theme.Warn().Render("! " + notice)
@@ -37,25 +37,25 @@ func Draw(env *ui.Env, p ui.Page, last, helpOpen bool, notice string) tea.View {
 	return f.compose(env, v, keys)
 }
 
-// Help is the box of all keys.
+// Help returns the box that lists a page's own keys and the keys that work on every page.
 func Help(env *ui.Env, keys help.KeyMap) string {
 	return widget.Help(env.Theme, allKeys{keys}, env.Width, env.Height)
 }
 
-// Opening is the window before the first page.
+// Opening draws the window before the first page is open.
 func Opening(env *ui.Env) tea.View {
 	f := rowsOf(env.Height)
 	return f.compose(env, ui.View{Body: env.Theme.Dim().Render("Opening …")}, ui.Keys(ui.NewCommon().Interrupt))
 }
 
-// rows is how the rows of a window are used: header, body, status and footer. Low windows
-// have no empty rows, and the status takes the place of the footer.
+// rows is the layout of a window: header, body, status and footer. In a low window there
+// are no empty rows, and the status replaces the footer.
 type rows struct {
 	airy, status bool
 	body         int // rows
 }
 
-// rowsOf returns the rows of a window of that height.
+// rowsOf returns the layout of a window of the given height.
 func rowsOf(height int) rows {
 	f := rows{airy: height >= 22, status: height >= 16}
 	f.body = height - 2
@@ -69,7 +69,7 @@ func rowsOf(height int) rows {
 	return f
 }
 
-// compose puts a page into the frame.
+// compose draws the window around a page.
 func (f rows) compose(env *ui.Env, v ui.View, keys help.KeyMap) tea.View {
 	inner := max(env.Width-2*margin, 1)
 	brand := env.Theme.Accent().Bold(true).Render("GRIDSTAND")
@@ -93,7 +93,7 @@ func (f rows) compose(env *ui.Env, v ui.View, keys help.KeyMap) tea.View {
 	if status == "" && !f.status {
 		lines = append(lines, footer)
 	} else {
-		// A long status wraps over the last rows of the body.
+		// A long status wraps and covers the last rows of the body.
 		wrapped := strings.Split(lipgloss.Wrap(status, inner, ""), "\n")
 		wrapped = wrapped[:min(len(wrapped), f.body)]
 		lines = append(lines[:len(lines)-len(wrapped)+1], wrapped...)
@@ -130,8 +130,8 @@ func (f rows) compose(env *ui.Env, v ui.View, keys help.KeyMap) tea.View {
 	return view
 }
 
-// center puts text into the middle of width × height, and returns the column and row in
-// which it begins. It measures each line once: this runs for every frame of a motion.
+// center centers text in width × height. It also returns the text's first column and row.
+// It measures each line only once because it runs for every frame of an animation.
 func center(text string, width, height int) (lines []string, x, y int) {
 	all := strings.Split(text, "\n")
 	all, widest := all[:min(len(all), height)], 0
@@ -149,7 +149,7 @@ func center(text string, width, height int) (lines []string, x, y int) {
 	return lines, x, y
 }
 
-// allKeys are the keys of a page with those of every page.
+// allKeys adds the keys that work on every page to a page's own.
 type allKeys struct{ help.KeyMap }
 
 // FullHelp implements help.KeyMap.
@@ -158,7 +158,8 @@ func (k allKeys) FullHelp() [][]key.Binding {
 	return append(k.KeyMap.FullHelp(), []key.Binding{c.Help, c.Suspend, c.Interrupt})
 }
 
-// leaving returns the keys of the last page: those that close it end the program.
+// leaving relabels the "back" key as "quit". It is for the last page, since closing that
+// page ends the program.
 func leaving(all help.KeyMap) ui.KeyMap {
 	quit := func(keys []key.Binding) []key.Binding {
 		keys = slices.Clone(keys)

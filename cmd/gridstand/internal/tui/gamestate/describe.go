@@ -7,27 +7,21 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
-	"github.com/dustin/go-humanize/english"
-
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// nameLimit is the longest name of a variant or a player that is shown whole, in characters.
-const nameLimit = 24
+// Variant returns the id of the game's variant, sanitized for the terminal.
+func (s *State) Variant() string { return client.CleanText(s.Game.GetVariant(), widget.NameLimit) }
 
-// Variant returns the id of the game's variant, safe for a terminal.
-func (s *State) Variant() string { return client.CleanText(s.Game.GetVariant(), nameLimit) }
-
-// Player returns the name of the player, safe for a terminal; of all if there are several.
+// Player returns the names of the game's players, sanitized for the terminal.
 func (s *State) Player() string { return PlayerName(s.Game.Game) }
 
-// PlayerName returns the name of a game's player, safe for a terminal; of all if there are
-// several.
+// PlayerName returns the names of a game's players, sanitized for the terminal.
 func PlayerName(g *pb.Game) string {
 	var names []string
 	for _, seat := range g.GetSeats() {
@@ -39,13 +33,13 @@ func PlayerName(g *pb.Game) string {
 	return strings.Join(names, ", ")
 }
 
-// SeatName returns the name of a seat's occupant, safe for a terminal.
+// SeatName returns the name of a seat's occupant, sanitized for the terminal.
 func SeatName(seat *pb.Seat) string { return client.CleanName(describe.Seat(seat)) }
 
-// Seat returns a seat by its index, nil if there is none.
+// Seat returns a seat by its index, or nil.
 func (s *State) Seat(i int) *pb.Seat { return s.Game.SeatAt(int32(i)) }
 
-// Turn returns the seat to move, -1 for none.
+// Turn returns the seat whose turn it is, or -1.
 func (s *State) Turn() int {
 	if p := s.Game.GetPosition(); p != nil && p.Turn != nil {
 		return int(p.GetTurn())
@@ -53,18 +47,13 @@ func (s *State) Turn() int {
 	return -1
 }
 
-// Score is the score of the first seat.
+// Score returns the score of the first seat.
 func (s *State) Score() int32 { return s.ScoreOf(0) }
 
 // ScoreOf returns the score of a seat.
-func (s *State) ScoreOf(seat int) int32 {
-	if scores := s.Game.GetPosition().GetScores(); seat >= 0 && seat < len(scores) {
-		return scores[seat]
-	}
-	return 0
-}
+func (s *State) ScoreOf(seat int) int32 { return describe.Score(s.Game.Game, seat) }
 
-// HighestScore is the best score in a game.
+// HighestScore returns the best score in a game.
 func HighestScore(g *pb.Game) int32 {
 	var best int32
 	for _, s := range g.GetPosition().GetScores() {
@@ -73,29 +62,25 @@ func HighestScore(g *pb.Game) int32 {
 	return best
 }
 
-// BestTile is the highest tile on the board.
+// BestTile returns the highest tile on the board.
 func (s *State) BestTile() string { return strconv.Itoa(int(board.LargestTile(s.Twenty48()))) }
 
-// Moves is the number of moves made.
+// Moves returns the number of moves made.
 func (s *State) Moves() int32 { return s.Game.GetPosition().GetMoveCount() }
 
-// Gain is what the last move gained, with its sign; empty for nothing.
+// Gain returns the points that the last move gained, with a plus sign, or "" if it gained
+// none.
 func (s *State) Gain() string {
 	if s.Gained == 0 {
 		return ""
 	}
-	return "+" + Comma(s.Gained)
+	return "+" + describe.Comma(s.Gained)
 }
 
-// Watching says how many watch.
-func (s *State) Watching() string {
-	if n := s.Game.GetWatchers(); n > 0 {
-		return Comma(n) + " watching"
-	}
-	return "no watchers"
-}
+// Watching returns a label with the number of watchers.
+func (s *State) Watching() string { return describe.Watching(s.Game.GetWatchers()) }
 
-// Unranked says why the game is not ranked, empty if it is.
+// Unranked returns the reason why the game is not ranked, or "" if it is ranked.
 func (s *State) Unranked() string {
 	people, open := 0, 0
 	machine, random := false, false
@@ -124,72 +109,69 @@ func (s *State) Unranked() string {
 	case people > 1:
 		return "more than one player"
 	default:
-		// The server tells only that a game stopped counting. A screen that was opened
-		// later could not tell which it was, so no screen does.
+		// The server reports only that the game is no longer ranked, not why. A page that
+		// was open at the time could know, but a page opened later cannot, so every page
+		// names both possible reasons.
 		return "undo or a solver was used"
 	}
 }
 
-// Ending is a title for the end of the game.
+// Ending returns a title that says how the game ended.
 func (s *State) Ending() string { return describe.Ending(s.Game.Game) }
 
-// Standing is the game in one line.
+// Standing returns a summary of the game in one line.
 func (s *State) Standing() string {
 	if s.Tribolo() == nil {
-		return fmt.Sprintf("%s, tile %s, %s", Plural(int(s.Score()), "point"), s.BestTile(), Plural(int(s.Moves()), "move"))
+		return fmt.Sprintf("%s, tile %s, %s", describe.Plural(s.Score(), "point"), s.BestTile(), describe.Plural(s.Moves(), "move"))
 	}
 	var parts []string
 	for i := range s.Game.GetSeats() {
 		parts = append(parts, fmt.Sprintf("%s %d", board.OwnerLetters[i%len(board.OwnerLetters)], s.ScoreOf(i)))
 	}
-	return strings.Join(parts, "  ") + ", " + Plural(int(s.Moves()), "move")
+	return strings.Join(parts, "  ") + ", " + describe.Plural(s.Moves(), "move")
 }
 
-// Winners says who won; me is the id of the account that the text calls "you".
+// Winners returns a sentence that names the winners. me is the id of the account to call
+// "you".
 func (s *State) Winners(me string) string {
-	var names []string
-	you := false
-	for _, w := range s.Game.GetResult().GetWinners() {
-		seat := s.Seat(int(w))
-		you = you || me != "" && seat.GetPlayer().GetId() == me
-		names = append(names, actor(s.Game.Game, int(w)))
-	}
-	switch {
-	case len(names) == 0:
-		return "Nobody wins"
-	case len(names) == 1 && you:
+	winners := s.Game.GetResult().GetWinners()
+	if len(winners) == 1 && me != "" && s.Seat(int(winners[0])).GetPlayer().GetId() == me {
 		return "You win!"
-	case len(names) == 1:
-		return names[0] + " wins"
-	default:
-		return strings.Join(names, " and ") + " share the win"
 	}
+	return describe.Winners(s.Game.Game, SeatName)
 }
 
-// Facts are the numbers of the game in a sentence, for the line that stays in the terminal.
+// Facts returns the game's scores and number of moves, for the line that stays in the
+// terminal.
 func (s *State) Facts() string {
 	if s.Tribolo() == nil {
-		return fmt.Sprintf("%s (best tile %s, %s)", Plural(int(s.Score()), "point"), s.BestTile(), Plural(int(s.Moves()), "move"))
+		return fmt.Sprintf("%s (best tile %s, %s)", describe.Plural(s.Score(), "point"), s.BestTile(), describe.Plural(s.Moves(), "move"))
 	}
 	var parts []string
 	for i := range s.Game.GetSeats() {
-		parts = append(parts, fmt.Sprintf("%s %d", actor(s.Game.Game, i), s.ScoreOf(i)))
+		parts = append(parts, fmt.Sprintf("%s %d", describe.Actor(s.Game.Game, i, SeatName), s.ScoreOf(i)))
 	}
-	text := strings.Join(parts, ", ") + fmt.Sprintf(" (%s)", Plural(int(s.Moves()), "move"))
+	text := strings.Join(parts, ", ") + fmt.Sprintf(" (%s)", describe.Plural(s.Moves(), "move"))
 	if s.Over() {
 		text += "; " + s.Winners("")
 	}
 	return text
 }
 
-// ClockText says how much time is left for the move, empty without a clock.
+// ClockText returns the time left for the move as styled text, or "" if no clock is
+// running.
 func (s *State) ClockText(t style.Theme, now time.Time) string {
 	deadline := s.Game.GetPosition().GetTurnDeadline()
 	if deadline == nil || s.Over() {
 		return ""
 	}
-	left := deadline.AsTime().Sub(now)
-	text := clock(left) + " left"
+	return TimeLeft(t, deadline.AsTime().Sub(now))
+}
+
+// TimeLeft returns the time left as styled text. The less time is left, the more prominent
+// the style.
+func TimeLeft(t style.Theme, left time.Duration) string {
+	text := Clock(left) + " left"
 	switch {
 	case left < 10*time.Second:
 		return t.Bad().Bold(true).Render(text)
@@ -200,8 +182,8 @@ func (s *State) ClockText(t style.Theme, now time.Time) string {
 	}
 }
 
-// clock formats a duration like a clock: 0:41, 2:03:00 or 3 d 4 h.
-func clock(d time.Duration) string {
+// Clock formats a duration like a clock: 0:41, 2:03:00 or 3 d 4 h.
+func Clock(d time.Duration) string {
 	s := max(int(math.Ceil(d.Seconds())), 0)
 	switch {
 	case s < 3600:
@@ -213,38 +195,8 @@ func clock(d time.Duration) string {
 	}
 }
 
-// Comma formats a number with thousands separators.
-func Comma(n int32) string { return humanize.Comma(int64(n)) }
-
-// Plural formats a number of things.
-func Plural(n int, thing string) string {
-	return Comma(int32(n)) + " " + english.PluralWord(n, thing, "")
-}
-
-// Span formats a duration roughly: "13 min".
-func Span(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%d s", max(int(d.Seconds()), 0))
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h", int(d.Hours()))
-	default:
-		return fmt.Sprintf("%d days", int(d.Hours()/24))
-	}
-}
-
-// Ago says roughly how long ago something was.
-func Ago(d time.Duration) string {
-	if d < 2*time.Second {
-		return "just now"
-	}
-	return Span(d) + " ago"
-}
-
-// CommandID is the id by which a command finds the game: the whole one if the game is
-// private, since only its players could find it by less.
+// CommandID returns the id to use in commands: the short id or, for a private game, the
+// full id, since only its players could find it by the short one.
 func (s *State) CommandID() string {
 	if s.Game.GetPrivate() {
 		return s.Game.GetId()
@@ -252,6 +204,6 @@ func (s *State) CommandID() string {
 	return ShortID(s.Game.GetId())
 }
 
-// ShortID is the first characters of a game's id, enough for commands to find it, safe for
-// a terminal.
+// ShortID returns the first characters of a game's id, sanitized for the terminal. Commands
+// accept them in place of the full id.
 func ShortID(id string) string { return client.CleanText(id[:min(len(id), 8)], 8) }

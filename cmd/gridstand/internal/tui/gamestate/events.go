@@ -1,69 +1,23 @@
 package gamestate
 
 import (
-	"fmt"
-	"strings"
-
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
+	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Happened says what an event of a game did, in a few words that are safe for a terminal;
-// empty for the creation of the game.
-func Happened(g *pb.Game, e *pb.Event) string {
-	if d := e.GetMoved().GetDirection(); d != pb.Direction_DIRECTION_UNSPECIFIED {
-		return strings.ToLower(strings.TrimPrefix(d.String(), "DIRECTION_"))
-	}
-	return happened(g, e)
-}
+// Happened describes an event of a game in a few words, sanitized for the terminal. It
+// returns "" for the creation of the game.
+func Happened(g *pb.Game, e *pb.Event) string { return describe.Happened(g, e, SeatName) }
 
-// happened is Happened with arrows for directions.
+// happened is like Happened, but with arrows for directions.
 func happened(g *pb.Game, e *pb.Event) string {
-	who := actor(g, int(e.GetSeat()))
-	switch a := e.GetAction().(type) {
-	case *pb.Event_Moved:
-		if c := a.Moved.GetCell(); c != nil {
-			return board.OwnerNames[seatIndex(e)] + " " + board.CellName(c)
-		}
-		return arrow(a.Moved.GetDirection())
-	case *pb.Event_Joined:
-		return who + " sits down"
-	case *pb.Event_Undone:
-		return "undone, back to move " + Comma(e.GetPosition().GetMoveCount())
-	case *pb.Event_Resigned:
-		return who + " gives up"
-	case *pb.Event_TimedOut:
-		return who + " ran out of time"
-	case *pb.Event_ClockExtended:
-		return fmt.Sprintf("%s gets %.0f s back", who, a.ClockExtended.GetBy().AsDuration().Seconds())
-	case *pb.Event_Abandoned:
-		return "abandoned"
-	default:
-		return ""
+	if m := e.GetMoved(); m != nil && m.GetCell() == nil {
+		return arrow(m.GetDirection())
 	}
+	return Happened(g, e)
 }
 
-// seatIndex is the seat of an event as an index of board.OwnerNames.
-func seatIndex(e *pb.Event) int {
-	if s := int(e.GetSeat()); s >= 0 && s < len(board.OwnerNames) {
-		return s
-	}
-	return 0
-}
-
-// actor is the name of a seat's occupant, with the color if the game has several seats.
-func actor(g *pb.Game, seat int) string {
-	switch {
-	case seat < 0 || seat >= len(g.GetSeats()):
-		return "?"
-	case len(g.GetSeats()) > 1 && seat < len(board.OwnerNames):
-		return board.OwnerNames[seat] + " " + SeatName(g.GetSeats()[seat])
-	default:
-		return SeatName(g.GetSeats()[seat])
-	}
-}
-
-// arrow draws a direction.
+// arrow returns the arrow for a direction.
 func arrow(d pb.Direction) string {
 	switch d {
 	case pb.Direction_DIRECTION_UP:

@@ -11,20 +11,21 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
+	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// TurnText says in two lines whose turn it is and what the moves are worth; mine if it
-// is the user's.
+// TurnText returns two lines that say whose turn it is and what the legal moves are worth.
+// mine is set if it is the user's turn.
 func (s *State) TurnText(t style.Theme, mine bool) string {
 	turn := s.Turn()
 	switch {
 	case s.Over():
 		return t.Bold().Render(s.Ending())
 	case turn < 0:
-		return t.Bold().Render("Waiting for " + Plural(OpenSeats(s.Game.Game), "player"))
+		return t.Bold().Render("Waiting for " + describe.Plural(OpenSeats(s.Game.Game), "player"))
 	}
-	name := t.Owner(turn).Render(" " + board.OwnerNames[turn%len(board.OwnerNames)] + " ")
+	name := t.Owner(turn).Render(" " + strings.ToUpper(describe.Colors[turn%len(describe.Colors)]) + " ")
 	who := name + t.Bold().Render(" to move")
 	if mine {
 		who = t.Accent().Bold(true).Render("▶ Your turn, ") + name
@@ -33,10 +34,10 @@ func (s *State) TurnText(t style.Theme, mine bool) string {
 	for _, move := range moves {
 		best = max(best, len(move.GetTaken()))
 	}
-	return who + "\n" + t.Dim().Render(fmt.Sprintf("%s, best takes %d", Plural(len(moves), "place"), best))
+	return who + "\n" + t.Dim().Render(fmt.Sprintf("%s, best takes %d", describe.Plural(len(moves), "place"), best))
 }
 
-// OpenSeats is the number of seats that wait for players.
+// OpenSeats returns the number of seats that are waiting for players.
 func OpenSeats(g *pb.Game) int {
 	n := 0
 	for _, seat := range g.GetSeats() {
@@ -47,12 +48,12 @@ func OpenSeats(g *pb.Game) int {
 	return n
 }
 
-// SeatBlocks shows every seat with its score, and a bar below. me is the id of the
-// account that the text calls "you". If airy, an empty line separates the seats.
+// SeatBlocks draws every seat with its score and a bar below. me is the id of the account
+// to call "you". If airy is set, empty lines separate the seats.
 func (s *State) SeatBlocks(t style.Theme, width int, me string, airy bool) string {
 	var blocks []string
 	for i, seat := range s.Game.GetSeats() {
-		score := Comma(s.ScoreOf(i))
+		score := describe.Comma(s.ScoreOf(i))
 		label := widget.Cell(seatLabel(seat, me), width-5-len(score))
 		if i == s.Turn() {
 			label = t.Bold().Render(label)
@@ -66,7 +67,7 @@ func (s *State) SeatBlocks(t style.Theme, width int, me string, airy bool) strin
 	return strings.Join(blocks, "\n")
 }
 
-// SeatLines shows every seat in a line.
+// SeatLines draws every seat on its own line.
 func (s *State) SeatLines(t style.Theme, width int, me string) string {
 	names := min(14, max(width/3, 4))
 	var lines []string
@@ -75,13 +76,13 @@ func (s *State) SeatLines(t style.Theme, width int, me string) string {
 		if i == s.Turn() {
 			label = t.Bold().Render(label)
 		}
-		lines = append(lines, seatBadge(t, i)+" "+label+fmt.Sprintf(" %4s  ", Comma(s.ScoreOf(i)))+
+		lines = append(lines, seatBadge(t, i)+" "+label+fmt.Sprintf(" %4s  ", describe.Comma(s.ScoreOf(i)))+
 			s.scoreBar(t, i, width-names-11))
 	}
 	return strings.Join(lines, "\n")
 }
 
-// Standings lists the seats by their scores, in lines of at most width columns.
+// Standings lists the seats by score, in lines of at most width columns.
 func (s *State) Standings(t style.Theme, width int, me string) string {
 	order := make([]int, len(s.Game.GetSeats()))
 	for i := range order {
@@ -90,31 +91,31 @@ func (s *State) Standings(t style.Theme, width int, me string) string {
 	slices.SortStableFunc(order, func(i, j int) int { return int(s.ScoreOf(j) - s.ScoreOf(i)) })
 	var rows []string
 	for _, i := range order {
-		rows = append(rows, seatBadge(t, i)+" "+widget.Cell(seatLabel(s.Game.GetSeats()[i], me), min(width-10, nameLimit))+
-			fmt.Sprintf("%6s", Comma(s.ScoreOf(i))))
+		rows = append(rows, seatBadge(t, i)+" "+widget.Cell(seatLabel(s.Game.GetSeats()[i], me), min(width-10, widget.NameLimit))+
+			fmt.Sprintf("%6s", describe.Comma(s.ScoreOf(i))))
 	}
 	return strings.Join(rows, "\n")
 }
 
-// LogLines lists the last events in at most as many rows, the newest first.
+// LogLines lists the last events in at most the given number of rows, newest first.
 func (s *State) LogLines(t style.Theme, rows int) string {
 	var lines []string
 	for i, entry := range s.Log[:min(len(s.Log), max(rows, 0))] {
 		gained := ""
 		if entry.Gained > 0 {
-			gained = "+" + Comma(entry.Gained)
+			gained = "+" + describe.Comma(entry.Gained)
 		}
 		ink := t.Dim()
 		if i == 0 {
 			ink = t.Bold()
 		}
-		text := fmt.Sprintf("%6s  %s  %6s", Comma(entry.Move), entry.What, gained)
+		text := fmt.Sprintf("%6s  %s  %6s", describe.Comma(entry.Move), entry.What, gained)
 		lines = append(lines, ink.Render(strings.TrimRight(text, " ")))
 	}
 	return strings.Join(lines, "\n")
 }
 
-// seatBadge is the letter of a seat on its color.
+// seatBadge returns the letter of a seat on a background of its color.
 func seatBadge(t style.Theme, seat int) string {
 	return t.Owner(seat).Render(" " + board.OwnerLetters[seat%len(board.OwnerLetters)] + " ")
 }
@@ -128,7 +129,8 @@ func (s *State) scoreBar(t style.Theme, seat, width int) string {
 	return strings.Repeat(board.OwnerBars[seat%len(board.OwnerBars)], n)
 }
 
-// seatLabel is the name of a seat's occupant, and what keeps them from playing.
+// seatLabel returns the name of a seat's occupant. It also says whether a stand-in plays
+// for them, and whether they resigned.
 func seatLabel(seat *pb.Seat, me string) string {
 	text, mine := SeatName(seat), me != "" && seat.GetPlayer().GetId() == me
 	switch by := seat.GetStandIn(); {

@@ -1,8 +1,9 @@
-// Package gamestate is a game as a screen knows it: the newest acknowledged version, what
-// the last event changed, and the state of the connection.
+// Package gamestate keeps the state of a game for a page: the newest acknowledged version,
+// the changes of the last event, and the state of the connection.
 package gamestate
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -11,61 +12,71 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
+	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// State is the newest version of a game that the server acknowledged. Updates may come from the reply
-// to a move or from the stream, in any order: the higher version wins.
+// State is the newest version of a game that the server acknowledged. Updates come from the
+// stream and from replies to moves, in any order; the highest version wins.
 type State struct {
 	// Game is the game at its newest known version.
 	Game client.Game
-	// Before is the board of 2048 before the last move, nil if that is unknown.
+	// Before is the 2048 board before the last move, or nil if it is unknown.
 	Before *pb.Twenty48Board
-	// Marks and Gained tell what the last event changed in 2048.
+	// Marks holds the cells that the last event changed, and Gained the points that it
+	// gained. They are used only for 2048.
 	Marks  board.Marks
 	Gained int32
-	// Jump is the last move of Tribolo that still stands, nil if it is unknown.
+	// Jump is the last move of Tribolo, or nil if it was undone or is unknown.
 	Jump *board.Jump
-	// Log holds the last events, the newest first.
+	// Log lists the last events, newest first.
 	Log []Entry
 
 	connection     client.Connection
-	connectionTime time.Time // when the connection came to be as it is
+	connectionTime time.Time // when connection was last updated
+	stopping       bool      // whether a server said that it was unavailable, and no server has answered since
 	// Lost is set if the stream ended before the game did.
 	Lost bool
-	// skipped counts the events left out at skippedTime.
+	// skipped is the number of events that the server skipped in an update at skippedTime.
 	skipped     int32
 	skippedTime time.Time
 }
 
-// Entry is a line of the log: what happened, after how many moves, and what it gained.
+// Entry is a line of the log: a description of an event, the number of moves made, and the
+// points gained.
 type Entry struct {
 	Version, Move int32
 	What          string
 	Gained        int32
 }
 
-// LogLimit bounds the log: no panel shows more.
+// LogLimit is the maximum length of the log. No panel shows more.
 const LogLimit = 40
 
-// New returns the state of a game, nil if it is not known yet.
+// New returns the state of a game. g is nil if the game is not known yet.
 func New(g *pb.Game) State { return State{Game: client.Game{Game: g}, Marks: board.NoMarks} }
 
-// Twenty48 returns the board of 2048, nil in other games.
+// Twenty48 returns the 2048 board, or nil if this is another kind of game.
 func (s *State) Twenty48() *pb.Twenty48Board { return s.Game.GetPosition().GetTwenty48() }
 
-// Tribolo returns the board of Tribolo, nil in other games.
+// Tribolo returns the Tribolo board, or nil if this is another kind of game.
 func (s *State) Tribolo() *pb.TriboloBoard { return s.Game.GetPosition().GetTribolo() }
 
-// Board returns the board to draw, nil if there is none yet.
+// Board returns the board to draw, or nil while it is unknown.
 func (s *State) Board() board.Board { return board.Of(s.Game.GetPosition(), s.Marks, s.Jump) }
 
 // Over reports whether the game is finished.
 func (s *State) Over() bool { return s.Game.Over() }
 
-// Update applies an update of the stream and reports whether the board changed.
+// Update applies an update from the stream and reports whether the board changed.
 func (s *State) Update(u client.Update, now time.Time) bool {
 	s.connection, s.connectionTime = u.Connection, now
+	switch err := u.Connection.Err; {
+	case u.Connection.State != client.Reconnecting:
+		s.stopping = false
+	case errors.Is(err, client.ErrServerUnavailable) && !errors.Is(err, client.ErrUnreachable):
+		s.stopping = true
+	}
 	switch {
 	case u.Game != nil:
 		if u.Skipped > 0 {
@@ -79,13 +90,13 @@ func (s *State) Update(u client.Update, now time.Time) bool {
 	}
 }
 
-// WrongKind reports whether a position is of another kind than the game, which only a
-// faulty server sends: a screen draws and plays one kind.
+// WrongKind reports whether a position belongs to another kind of game. Only a faulty
+// server sends such a position. A page supports only the kind that it was opened for.
 func (s *State) WrongKind(p *pb.Position) bool {
 	return s.Board() != nil && (p.GetTribolo() == nil) != (s.Tribolo() == nil)
 }
 
-// Replace applies a snapshot and reports whether it is newer.
+// Replace applies a snapshot if it is newer, and reports whether it was.
 func (s *State) Replace(g *pb.Game) bool {
 	if s.WrongKind(g.GetPosition()) || !s.Game.Replace(g) {
 		return false
@@ -94,7 +105,7 @@ func (s *State) Replace(g *pb.Game) bool {
 	return true
 }
 
-// Apply applies an event and reports whether it is newer.
+// Apply applies an event if it is newer, and reports whether it was.
 func (s *State) Apply(e *pb.Event) bool {
 	before := s.Twenty48()
 	next := e.GetVersion() == s.Game.GetVersion()+1
@@ -127,8 +138,8 @@ func (s *State) Apply(e *pb.Event) bool {
 	return true
 }
 
-// ConnectionProblem is the error of a server that answers but refuses the stream, nil for a
-// lost connection.
+// ConnectionProblem returns the error of a server that answers but refuses the stream, or
+// nil if there is no such problem.
 func (s *State) ConnectionProblem() error {
 	if s.connection.State != client.Reconnecting || s.Lost || client.CauseOf(s.connection.Err) == client.CauseUnknown {
 		return nil
@@ -136,30 +147,39 @@ func (s *State) ConnectionProblem() error {
 	return s.connection.Err
 }
 
-// Times that the badge depends on.
+// Stopped reports whether a server ended the stream because it was stopping, and no server
+// has been reached since.
+func (s *State) Stopped() bool {
+	return s.stopping && !s.Lost && errors.Is(s.connection.Err, client.ErrUnreachable)
+}
+
+// StoppedText is the message to show while Stopped returns true.
+const StoppedText = "The server has stopped. Retrying …"
+
+// Times that determine the badge.
 const (
-	behindTime = 4 * time.Second  // for which it says that events were left out
-	LiveTime   = 30 * time.Second // since the last event, in which a game is called live
+	behindTime = 4 * time.Second  // how long the badge reports skipped events
+	LiveTime   = 30 * time.Second // how long a game counts as live after an event
 )
 
-// Idle reports how long ago the last event was, and whether that is too long ago to call
-// the game live.
+// Idle returns the time since the last event, and whether that is too long for the game to
+// count as live.
 func (s *State) Idle(now time.Time) (time.Duration, bool) {
 	age := now.Sub(s.Game.GetUpdateTime().AsTime())
 	return age, age >= LiveTime
 }
 
-// LeaveTime is how much later the last event of a player's other game is if the player has
-// left this one for it.
+// LeaveTime is the duration to pass to LeftFor. Only tests pass another one.
 const LeaveTime = 10 * time.Second
 
-// LeftFor reports whether a player who has a seat in two games has left one for the other:
-// the last event of that is so much later, usually by LeaveTime.
+// LeftFor reports whether a player with seats in two games, this and other, has left the
+// first for the second: the second game's last event must be newer than the first's by at
+// least the duration later.
 func LeftFor(this, other *pb.Game, later time.Duration) bool {
 	return other.GetId() != this.GetId() && other.GetUpdateTime().AsTime().Sub(this.GetUpdateTime().AsTime()) >= later
 }
 
-// Badge says whether what is shown is live.
+// Badge returns a label for the state of the game and the connection.
 func (s *State) Badge(t style.Theme, now time.Time) string {
 	switch {
 	case s.Over():
@@ -180,10 +200,10 @@ func (s *State) Badge(t style.Theme, now time.Time) string {
 		return t.Dim().Render("○ waiting")
 	}
 	if age, idle := s.Idle(now); idle {
-		return t.Dim().Render("○ idle " + Span(age))
+		return t.Dim().Render("○ idle " + describe.Span(age))
 	}
 	return t.Good().Render("● live")
 }
 
-// Unmark forgets which cells the last event changed.
+// Unmark removes the marks of the last event.
 func (s *State) Unmark() { s.Marks = board.NoMarks }

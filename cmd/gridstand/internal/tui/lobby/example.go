@@ -10,8 +10,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// example draws a move of a variant, the board before and after it; empty if this program
-// cannot draw its kind, or not in width columns.
+// example draws the board before and after an example move of a variant. It returns "" if
+// this program cannot draw that kind of board or width is too small.
 func example(t style.Theme, v *pb.Variant, width int) string {
 	switch v.GetKind() {
 	case pb.Kind_KIND_TWENTY48:
@@ -23,19 +23,19 @@ func example(t style.Theme, v *pb.Variant, width int) string {
 	}
 }
 
-// merge draws a slide to the left in which two tiles merge.
+// merge draws a move to the left in which two tiles merge.
 func merge(t style.Theme, width int) string {
 	row := func(tiles ...int32) *pb.Twenty48Board {
 		return &pb.Twenty48Board{Rows: 1, Columns: int32(len(tiles)), Tiles: tiles}
 	}
 	before := row(2, 2, 8)
 	after := board.Marks{Spawned: 2, Merged: board.MergedBy(before, pb.Direction_DIRECTION_LEFT)}
-	return steps(t, width, "← slides everything to the left: the two 2s merge, and a new 2 appears.",
+	return steps(t, width, "← slides all tiles to the left: the two 2s merge, and a new 2 appears.",
 		board.Twenty48{Board: before, Marks: board.NoMarks},
 		board.Twenty48{Board: row(4, 8, 2), Marks: after})
 }
 
-// jump draws a jump of blue over two cells of red.
+// jump draws a jump of Blue over two cells of Red.
 func jump(t style.Theme, width int) string {
 	const (
 		none, blue, red, green = pb.CellState_CELL_STATE_EMPTY, pb.CellState_CELL_STATE_BLUE,
@@ -53,19 +53,19 @@ func jump(t style.Theme, width int) string {
 		none, none, green, none, none,
 		blue, blue, blue, blue, green,
 		none, green, none, none, red)
-	return steps(t, width, "Blue names 3,1: from there a line of red's cells leads to one of blue's. "+
-		"All between become blue, and so does 3,1.",
+	return steps(t, width, "Blue jumps to 3,1: a line of red cells leads from there to a blue cell. "+
+		"The red cells become blue, and so does 3,1.",
 		board.Tribolo{Board: before, Cursor: cell(3)},
 		board.Tribolo{Board: after, Jump: &board.Jump{To: cell(3), Taken: []*pb.Cell{cell(1), cell(2)}}})
 }
 
-// steps draws two boards side by side, or one above the other if they are too wide, with
-// a text below.
+// steps draws two boards side by side with a caption below. It returns "" if they do not
+// fit.
 func steps(t style.Theme, width int, text string, before, after board.Board) string {
 	const height = 5
 	arrow := t.Bold().Render(" → ")
 	each := (width - ansi.StringWidth(arrow)) / 2
-	size, ok := board.LargestSize(before, t, each, height) // after has the same cells
+	size, ok := board.LargestSize(before, t, each, height) // after has the same dimensions
 	if !ok {
 		return ""
 	}

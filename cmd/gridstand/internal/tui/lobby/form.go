@@ -3,7 +3,6 @@ package lobby
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"charm.land/bubbles/v2/key"
@@ -11,58 +10,73 @@ import (
 	"charm.land/huh/v2"
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
+	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// form describes a new game. Its fields are those of package huh, one line each. The form
-// moves between them itself: huh does so by a message, and keys that come before it would
-// change the wrong field.
+// form is the form for a new game or a new race. Its fields come from package huh, one line
+// each. The form moves the focus between them itself: huh would do so with a message, and a
+// key that arrived before the message would change the wrong field.
 type form struct {
 	env      *ui.Env
-	variants []*pb.Variant
+	race     bool
+	variants []*pb.Variant // the variants to choose from
 	fields   *huh.Form
 	last     huh.Field
 
-	// The values of the fields. A seat is seatMe, seatOpen, or seatBots and the index of
-	// a bot of the variant.
+	// The values of the fields. A seat is seatMe, seatOpen, or seatBots plus the index of
+	// one of the variant's bots.
 	variant   string
 	turnLimit time.Duration
+	raceTime  time.Duration
 	private   bool
 	seats     []int
 }
 
-// The values of a seat.
+// Possible values of a seat.
 const (
 	seatMe = iota
 	seatOpen
 	seatBots
 )
 
-// maxSeats is the most seats that the form has room for. If a variant has more, the server
-// decides who sits where.
+// maxSeats is the maximum number of seats in the form. If a variant has more, the form has
+// no seats, and the server fills them.
 const maxSeats = 12
 
-// turnLimits are the times per move that the form offers; 0 is no limit.
+// turnLimits are the time limits per move that the form offers. 0 means no limit.
 var turnLimits = []time.Duration{
 	0, 10 * time.Second, 30 * time.Second, time.Minute, 5 * time.Minute, time.Hour, 24 * time.Hour,
 }
 
-// newForm makes the form with a variant chosen.
-func newForm(env *ui.Env, variants []*pb.Variant, chosen string) *form {
-	f := &form{env: env, variants: variants, variant: chosen}
-	if variantOf(variants, chosen) == nil {
-		f.variant = variants[0].GetId()
+// raceTimes are the race durations that the form offers.
+var raceTimes = []time.Duration{
+	time.Minute, 2 * time.Minute, 3 * time.Minute, 5 * time.Minute, 10 * time.Minute, 20 * time.Minute, time.Hour,
+}
+
+// newForm returns the form for a game or a race. chosen is the id of the variant to
+// preselect. newForm returns nil if there is no variant to choose from.
+func newForm(env *ui.Env, variants []*pb.Variant, chosen string, race bool) *form {
+	f := &form{env: env, race: race, variants: variants, variant: chosen, raceTime: 3 * time.Minute}
+	if race {
+		f.variants = slices.DeleteFunc(slices.Clone(variants), func(v *pb.Variant) bool { return v.GetKind() != pb.Kind_KIND_TWENTY48 })
+	}
+	if len(f.variants) == 0 {
+		return nil
+	}
+	if variantOf(f.variants, chosen) == nil {
+		f.variant = f.variants[0].GetId()
 	}
 	f.build()
 	return f
 }
 
-// build makes the fields for the chosen variant.
+// build creates the fields for the chosen variant.
 func (f *form) build() {
 	var variants []huh.Option[string]
 	for _, v := range f.variants {
@@ -72,11 +86,18 @@ func (f *form) build() {
 	for _, d := range turnLimits {
 		limits = append(limits, huh.NewOption(limitText(d), d))
 	}
+	limit := selectField(f.env, "time per move", &f.turnLimit, limits)
+	if f.race {
+		var times []huh.Option[time.Duration]
+		for _, d := range raceTimes {
+			times = append(times, huh.NewOption(limitText(d), d))
+		}
+		limit = selectField(f.env, "time", &f.raceTime, times)
+	}
 	fields := []huh.Field{
-		selectField(f.env, "variant", &f.variant, variants),
-		selectField(f.env, "time per move", &f.turnLimit, limits),
+		selectField(f.env, "variant", &f.variant, variants), limit,
 		selectField(f.env, "private", &f.private, []huh.Option[bool]{
-			huh.NewOption("no", false), huh.NewOption("yes, not in lists", true),
+			huh.NewOption("no", false), huh.NewOption("yes, not listed", true),
 		}),
 	}
 	v := variantOf(f.variants, f.variant)
@@ -91,29 +112,29 @@ func (f *form) build() {
 			if i > 0 {
 				f.seats[i] = max(seatBots+slices.Index(v.GetBots(), "greedy"), seatOpen)
 			}
-			name := strings.ToLower(board.OwnerNames[i%len(board.OwnerNames)])
+			name := describe.Colors[i%len(describe.Colors)]
 			fields = append(fields, selectField(f.env, name, &f.seats[i], occupants))
 		}
 	}
 	f.last = fields[len(fields)-1]
 	f.fields = huh.NewForm(huh.NewGroup(fields...)).WithShowHelp(false).WithTheme(formTheme(f.env, ""))
 	f.fields.WithWidth(formWidth).WithHeight(len(fields))
-	f.fields.Init() // focuses the first field; its command serves forms that are a program
+	f.fields.Init() // focuses the first field; only a standalone form needs the returned command
 }
 
-// Widths of the form. In a window of 40 columns its box takes all of them.
+// Widths of the form and its labels. The box around it is 40 columns wide.
 const (
 	formWidth  = 36
 	labelWidth = 14
 )
 
-// selectField is a field on one line: its label, and the chosen option.
+// selectField returns a field on one line: a label and the selected option.
 func selectField[T comparable](env *ui.Env, label string, value *T, options []huh.Option[T]) huh.Field {
 	return huh.NewSelect[T]().Options(options...).Value(value).Inline(true).WithTheme(formTheme(env, label))
 }
 
-// formTheme is the theme of a field. huh writes labels above their fields; here they stand
-// before them.
+// formTheme returns the theme of a field. huh writes labels above the fields; this theme
+// puts them to the left.
 func formTheme(env *ui.Env, label string) huh.Theme {
 	return huh.ThemeFunc(func(bool) *huh.Styles {
 		t := env.Theme
@@ -133,7 +154,7 @@ func formTheme(env *ui.Env, label string) huh.Theme {
 	})
 }
 
-// limitText says how long a move may take.
+// limitText formats a time limit.
 func limitText(d time.Duration) string {
 	switch {
 	case d == 0:
@@ -147,7 +168,6 @@ func limitText(d time.Duration) string {
 	}
 }
 
-// The keys of the form.
 var formKeys = struct{ Next, Prev, Change key.Binding }{
 	Next:   ui.Bind("↓", "next field", "down", "tab"),
 	Prev:   ui.Bind("↑", "previous field", "up", "shift+tab"),
@@ -158,11 +178,10 @@ func (f *form) keys() ui.KeyMap {
 	return ui.Keys(ui.Bind("↑ ↓", "field"), formKeys.Change, ui.Bind("r", "rules"), ui.Bind("enter", "start"), ui.Bind("esc", "close"))
 }
 
-// update handles a key.
 func (f *form) update(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case ui.Pressed(msg, formKeys.Next):
-		if f.fields.GetFocusedField() != f.last { // else huh ends the form
+		if f.fields.GetFocusedField() != f.last { // past the last field, huh would submit the form
 			f.fields.NextField()
 		}
 	case ui.Pressed(msg, formKeys.Prev):
@@ -177,7 +196,18 @@ func (f *form) update(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// game is the game that the form describes.
+// route returns the route to the game or race that the form describes.
+func (f *form) route() ui.Route {
+	if f.race {
+		return ui.Route{NewChallenge: &ui.NewChallenge{Request: &pb.CreateChallengeRequest{
+			Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Variant: f.variant, Limit: durationpb.New(f.raceTime), Private: f.private,
+		}}}
+	}
+	game := f.game()
+	return ui.Route{New: &game}
+}
+
+// game returns the game that the form describes.
 func (f *form) game() ui.NewGame {
 	g := ui.NewGame{Variant: f.variant, Options: client.GameOptions{Private: f.private, TurnLimit: f.turnLimit}}
 	for _, seat := range f.seats {
@@ -196,9 +226,13 @@ func (f *form) game() ui.NewGame {
 	return g
 }
 
-// box draws the form for the window.
+// box draws the form, with as much of its description as fits in the window.
 func (f *form) box() string {
-	const around = 4 // columns and rows of the box
+	const around = 4 // rows that the box adds
+	title := "New game"
+	if f.race {
+		title = "New race"
+	}
 	t, v := f.env.Theme, variantOf(f.variants, f.variant)
 	fields := f.fields.View()
 	about := t.Dim().Width(formWidth).Render(client.CleanText(v.GetTitle()+": "+v.GetSummary(), 200))
@@ -209,8 +243,8 @@ func (f *form) box() string {
 		widget.Lines(false, fields, keys),
 	} {
 		if lipgloss.Height(content)+around <= f.env.Height {
-			return widget.Box(t, "New game", content)
+			return widget.Box(t, title, content)
 		}
 	}
-	return widget.Box(t, "New game", fields)
+	return widget.Box(t, title, fields)
 }

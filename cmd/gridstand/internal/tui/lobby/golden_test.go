@@ -3,18 +3,31 @@ package lobby
 import (
 	"testing"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// TestScreens compares the lobby and the rules in every theme at every size.
+// Ensure that the lobby and the rules match their golden files in every theme and at every
+// size.
 func TestScreens(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(env *ui.Env) ui.Page{
-		"lobby": func(env *ui.Env) ui.Page { return loaded(t, env, tuitest.GameID) },
+		"lobby": func(env *ui.Env) ui.Page { return withChallenges(t, loaded(t, env, tuitest.GameID)) },
+		"race": func(env *ui.Env) ui.Page {
+			p := withChallenges(t, loaded(t, env, tuitest.GameID))
+			p.cursors[paneLive].at = 0
+			p.selected()
+			if env.Width != 120 { // at width 120, show the preview instead
+				p.form = newForm(env, tuitest.Variants(), "tribolo", true)
+			}
+			return p
+		},
 		"new": func(env *ui.Env) ui.Page {
 			p := loaded(t, env, triboloID)
-			p.form = newForm(env, tuitest.Variants(), "tribolo")
+			p.form = newForm(env, tuitest.Variants(), "tribolo", false)
 			return p
 		},
 		"rules-tribolo": func(env *ui.Env) ui.Page { return openRules(t, env, "tribolo") },
@@ -25,6 +38,21 @@ func TestScreens(t *testing.T) {
 			tuitest.Golden(t, name, open)
 		})
 	}
+}
+
+// withChallenges adds the daily game, which the user has finished, and a race that is
+// waiting for players.
+func withChallenges(t *testing.T, p *page) *page {
+	t.Helper()
+	race := tuitest.WaitingRace()
+	race.Entrants = race.Entrants[1:]
+	p.lists.Races = []*pb.Challenge{race}
+	p.arrange()
+	p.Update(dailyMsg{cycle: p.cycle, reply: &pb.GetChallengeResponse{
+		Challenge: tuitest.DailyGame(), Now: timestamppb.New(tuitest.Noon),
+		Attempt: &pb.Attempt{Status: pb.GameStatus_GAME_STATUS_FINISHED, Score: 12345, DayStreak: 5},
+	}, place: ui.Standings{Mine: &pb.Standing{Rank: 3}, Total: 87}})
+	return p
 }
 
 func openRules(t *testing.T, env *ui.Env, variant string) ui.Page {

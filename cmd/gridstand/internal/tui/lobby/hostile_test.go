@@ -17,11 +17,11 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// colors are the escape sequences that a page may write.
+// colors matches the escape sequences that a page may write.
 var colors = regexp.MustCompile(`\x1b\[[0-9;:]*m`)
 
-// TestHostile shows in no page what a hostile server hides in its texts: escape sequences
-// and other control characters. Absurd numbers and missing messages do no harm.
+// Ensure that no page shows escape sequences or other control characters from a hostile
+// server's strings, and that pages tolerate absurd numbers and missing messages.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	const evil = "\x1b]0;owned\a\x1b[2J\r\n\u202eevil 漢字"
@@ -49,7 +49,7 @@ func TestHostile(t *testing.T) {
 			screen := colors.ReplaceAllString(frame.Draw(d.Env, d.Page, false, false, "").Content, "")
 			for _, char := range screen {
 				if char != '\n' && !unicode.IsPrint(char) {
-					assert.Fail(t, "not for a terminal", "%q", char)
+					assert.Fail(t, "control character on the screen", "%q", char)
 				}
 			}
 			for line := range strings.Lines(screen) {

@@ -13,12 +13,11 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// keys are the keys of the lobby.
 type keys struct {
 	Up, Down, PageUp, PageDown, Home, End                  key.Binding
 	Pane, PaneBack, Window, Variant                        key.Binding
 	Open, New, Join, TV, Follow, Filter, Rules, Copy, Quit key.Binding
-	Clear                                                  key.Binding
+	Clear, Daily, DayBefore, Race                          key.Binding
 }
 
 func newKeys() keys {
@@ -26,12 +25,13 @@ func newKeys() keys {
 		Up: ui.Bind("↑", "up", "up"), Down: ui.Bind("↓", "down", "down"),
 		PageUp: ui.Bind("pgup", "page up", "pgup"), PageDown: ui.Bind("pgdn", "page down", "pgdown"),
 		Home: ui.Bind("home", "first", "home"), End: ui.Bind("end", "last", "end"),
-		Pane: ui.Bind("tab", "next list", "tab"), PaneBack: ui.Bind("shift-tab", "list before", "shift+tab"),
+		Pane: ui.Bind("tab", "next list", "tab"), PaneBack: ui.Bind("shift-tab", "previous list", "shift+tab"),
 		Window: ui.Bind("← →", "day, week, all", "left", "right"), Variant: ui.Bind("v", "variant", "v"),
 		Open: ui.Bind("enter", "open", "enter"), New: ui.Bind("n", "new game", "n"),
 		Join: ui.Bind("j", "join", "j"), TV: ui.Bind("t", "TV", "t"), Filter: ui.Bind("/", "filter", "/"),
 		Follow: ui.Bind("f", "follow player", "f"),
 		Rules:  ui.Bind("r", "rules", "r"), Copy: ui.Bind("y", "copy id", "y"),
+		Daily: ui.Bind("d", "daily game", "d"), DayBefore: ui.Bind("D", "yesterday's results", "D"), Race: ui.Bind("R", "new race", "R"),
 		Quit: ui.Bind("q", "quit", "q"), Clear: ui.Bind("esc", "clear filter", "esc"),
 	}
 }
@@ -48,14 +48,17 @@ func (p *page) Keys() help.KeyMap {
 	what, _ := p.opens()
 	enter := ui.Bind("enter", what)
 	enter.SetEnabled(what != "")
-	short, own := []key.Binding{ui.Bind("tab", "list"), k.Filter, k.TV, k.Rules}, []key.Binding{k.New, k.Join}
+	for _, b := range []*key.Binding{&k.Daily, &k.DayBefore} {
+		b.SetEnabled(p.daily.game != nil)
+	}
+	short, own := []key.Binding{ui.Bind("tab", "list"), k.Filter, k.TV, k.Rules}, []key.Binding{k.Daily, k.DayBefore, k.New, k.Race, k.Join}
 	if p.env.Guest != "" {
-		own = nil
+		own = []key.Binding{k.Daily, k.DayBefore}
 	} else {
 		if p.waiting() != nil {
 			short = append(short, k.Join)
 		}
-		short = append(short, ui.Bind("n", "new"))
+		short = append(short, ui.Bind("R", "race"), ui.Bind("n", "new"))
 	}
 	short = append(short, enter, ui.NewCommon().Help, k.Quit)
 	return ui.KeyMap{Short: short, Full: [][]key.Binding{
@@ -64,7 +67,6 @@ func (p *page) Keys() help.KeyMap {
 	}}
 }
 
-// key handles a key.
 func (p *page) key(msg tea.KeyPressMsg) tea.Cmd {
 	k := p.keys
 	switch {
@@ -94,7 +96,7 @@ func (p *page) key(msg tea.KeyPressMsg) tea.Cmd {
 		p.arrange()
 	case ui.Pressed(msg, k.Copy):
 		return p.copy()
-	case ui.Pressed(msg, k.TV, k.Follow, k.Rules, k.New, k.Join, k.Open):
+	case ui.Pressed(msg, k.TV, k.Follow, k.Rules, k.New, k.Race, k.Join, k.Open, k.Daily, k.DayBefore):
 		return p.leave(msg)
 	default:
 		p.move(msg)
@@ -102,7 +104,7 @@ func (p *page) key(msg tea.KeyPressMsg) tea.Cmd {
 	return p.selected()
 }
 
-// move moves the cursor of the list with the focus.
+// move moves the focused list's cursor.
 func (p *page) move(msg tea.KeyPressMsg) {
 	const screenful = 10
 	c, k := &p.cursors[p.pane], p.keys
@@ -122,12 +124,16 @@ func (p *page) move(msg tea.KeyPressMsg) {
 	}
 }
 
-// leave handles the keys that open another page or the form of a new game.
+// leave handles the keys that open another page or the form.
 func (p *page) leave(msg tea.KeyPressMsg) tea.Cmd {
 	k := p.keys
 	switch {
 	case ui.Pressed(msg, k.TV):
 		return p.open(ui.Route{TV: true})
+	case ui.Pressed(msg, k.Daily):
+		return p.openDaily()
+	case ui.Pressed(msg, k.DayBefore):
+		return p.loadDayBefore()
 	case ui.Pressed(msg, k.Rules):
 		return p.open(ui.Route{Rules: p.chosen()})
 	case ui.Pressed(msg, k.Follow):
@@ -141,23 +147,23 @@ func (p *page) leave(msg tea.KeyPressMsg) tea.Cmd {
 			return p.open(route)
 		}
 		return nil
-	case p.env.Guest != "": // n and j
+	case p.env.Guest != "": // n, R and j
 		p.notice = p.env.Guest
 		return nil
 	case ui.Pressed(msg, k.Join):
 		g := p.waiting()
 		if g == nil {
-			p.notice = "No game waits for players. n starts one."
+			p.notice = "No game is waiting for players. Press n to start one."
 			return nil
 		}
-		return p.open(ui.Route{Join: g.GetId()})
+		return p.joins(g)
 	case len(p.lists.Variants) > 0:
-		p.form = newForm(p.env, p.lists.Variants, p.chosen())
+		p.form = newForm(p.env, p.lists.Variants, p.chosen(), ui.Pressed(msg, k.Race))
 	}
 	return nil
 }
 
-// opens says what Enter does, and which page it opens.
+// opens returns the label of the Enter key and the route that it opens.
 func (p *page) opens() (what string, r ui.Route) {
 	if p.pane == paneScores {
 		if id := p.cursors[paneScores].id(); id != "" {
@@ -169,8 +175,12 @@ func (p *page) opens() (what string, r ui.Route) {
 	switch {
 	case g == nil:
 		return "", r
+	case isRace(g):
+		return p.opensRace(g)
 	case g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED:
 		return "replay", ui.Route{Replay: g.GetId()}
+	case p.env.Seated(g) && g.GetChallengeId() != "": // the challenge may not have started
+		return "play", ui.Route{Enter: g.GetChallengeId()}
 	case p.env.Seated(g):
 		return "play", ui.Route{Play: g.GetId()}
 	case g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING && p.env.Guest == "":
@@ -180,8 +190,8 @@ func (p *page) opens() (what string, r ui.Route) {
 	}
 }
 
-// chosen is the variant that the user looks at: that of the selected game, or of the
-// leaderboard if that has the focus.
+// chosen returns the variant of the selected game, or of the leaderboard if it has the
+// focus.
 func (p *page) chosen() string {
 	if p.pane == paneScores {
 		return p.board()
@@ -189,7 +199,7 @@ func (p *page) chosen() string {
 	return cmp.Or(p.current().GetVariant(), p.board())
 }
 
-// player is the name of the first player of the selected row, empty for none.
+// player returns the name of the first player of the selected row, or "".
 func (p *page) player() string {
 	if at := p.cursors[paneScores].at; p.pane == paneScores && at < len(p.lists.Scores) {
 		return p.lists.Scores[at].GetPlayer().GetName()
@@ -202,8 +212,8 @@ func (p *page) player() string {
 	return ""
 }
 
-// waiting is the game to join: the selected one, or the first that waits for players; nil
-// if none does.
+// waiting returns the game to join, or nil: the selected game if it is waiting for players,
+// otherwise the first one that is. It skips games in which the user has a seat.
 func (p *page) waiting() *pb.Game {
 	games := p.games[paneLive]
 	if g := p.current(); g != nil {
@@ -217,7 +227,7 @@ func (p *page) waiting() *pb.Game {
 	return nil
 }
 
-// copy puts the selected game's id into the clipboard of the terminal.
+// copy copies the selected game's id to the terminal's clipboard.
 func (p *page) copy() tea.Cmd {
 	id := p.cursors[p.pane].id()
 	if id == "" {
@@ -237,7 +247,7 @@ func (p *page) nextVariant() {
 	}
 }
 
-// typed handles a key of the filter.
+// typed handles a key while the filter has the focus.
 func (p *page) typed(msg tea.KeyPressMsg) tea.Cmd {
 	var cmd tea.Cmd
 	switch msg.Code {
@@ -255,16 +265,16 @@ func (p *page) typed(msg tea.KeyPressMsg) tea.Cmd {
 	return tea.Batch(cmd, p.selected())
 }
 
-// inForm handles a key while the form of a new game is open.
+// inForm handles a key while the form is open.
 func (p *page) inForm(msg tea.KeyPressMsg) tea.Cmd {
 	k := p.keys
 	switch {
 	case ui.Pressed(msg, k.Clear, k.Quit):
 		p.form = nil
 	case ui.Pressed(msg, k.Open):
-		game := p.form.game()
+		route := p.form.route()
 		p.form = nil
-		return p.open(ui.Route{New: &game})
+		return p.open(route)
 	case ui.Pressed(msg, k.Rules):
 		return p.open(ui.Route{Rules: p.form.variant})
 	default:

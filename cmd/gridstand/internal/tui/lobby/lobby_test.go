@@ -20,7 +20,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// open starts the lobby with its lists, for ada unless change makes it another's.
+// open opens the lobby and waits for its lists. The user is ada, unless change modifies the
+// environment.
 func open(t *testing.T, change func(env *ui.Env)) (*page, *tuitest.Driver) {
 	t.Helper()
 	env := tuitest.Env(&tuitest.Server{
@@ -35,28 +36,28 @@ func open(t *testing.T, change func(env *ui.Env)) (*page, *tuitest.Driver) {
 	return p, d
 }
 
-// TestKeys opens every page by its keys.
+// Ensure that the keys open the right pages.
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		keys []string
 		want ui.Route
 	}{
-		"play on":                    {[]string{"down", "down", "enter"}, ui.Route{Play: tuitest.GameID}},
-		"take a seat":                {[]string{"enter"}, ui.Route{Join: waitingID}},
-		"take a seat from afar":      {[]string{"down", "down", "j"}, ui.Route{Join: waitingID}},
-		"play on after moving about": {[]string{"end", "home", "down", "down", "up", "enter"}, ui.Route{Play: triboloID}},
-		"watch":                      {[]string{"end", "enter"}, ui.Route{Watch: []string{deadID}}},
-		"replay the own game":        {[]string{"tab", "end", "enter"}, ui.Route{Replay: doneID}},
-		"replay a record":            {[]string{"tab", "tab", "down", "enter"}, ui.Route{Replay: recordID[:25] + "1"}},
-		"TV":                         {[]string{"t"}, ui.Route{TV: true}},
-		"rules":                      {[]string{"r"}, ui.Route{Rules: "tribolo"}},
-		"rules of the selected game": {[]string{"v", "r"}, ui.Route{Rules: "tribolo"}},
-		"follow a player":            {[]string{"end", "f"}, ui.Route{Follow: "bob"}},
-		"follow the best player":     {[]string{"tab", "tab", "f"}, ui.Route{Follow: "bob"}},
-		"rules of a new game":        {[]string{"n", "right", "r"}, ui.Route{Rules: "classic"}},
-		"filter":                     {[]string{"/", "v", "t", "enter", "enter"}, ui.Route{Watch: []string{idleID}}},
-		"clear the filter":           {[]string{"/", "v", "t", "esc", "down", "enter"}, ui.Route{Watch: []string{deadID}}},
+		"play on":                     {[]string{"down", "down", "enter"}, ui.Route{Play: tuitest.GameID}},
+		"take a seat":                 {[]string{"enter"}, ui.Route{Join: waitingID}},
+		"take a seat in another game": {[]string{"down", "down", "j"}, ui.Route{Join: waitingID}},
+		"play on after moving about":  {[]string{"end", "home", "down", "down", "up", "enter"}, ui.Route{Play: triboloID}},
+		"watch":                       {[]string{"end", "enter"}, ui.Route{Watch: []string{deadID}}},
+		"replay an own game":          {[]string{"tab", "end", "enter"}, ui.Route{Replay: doneID}},
+		"replay a record":             {[]string{"tab", "tab", "down", "enter"}, ui.Route{Replay: recordID[:25] + "1"}},
+		"TV":                          {[]string{"t"}, ui.Route{TV: true}},
+		"rules":                       {[]string{"r"}, ui.Route{Rules: "tribolo"}},
+		"rules of the selected game":  {[]string{"v", "r"}, ui.Route{Rules: "tribolo"}},
+		"follow a player":             {[]string{"end", "f"}, ui.Route{Follow: "bob"}},
+		"follow the best player":      {[]string{"tab", "tab", "f"}, ui.Route{Follow: "bob"}},
+		"rules of a new game":         {[]string{"n", "right", "r"}, ui.Route{Rules: "classic"}},
+		"filter":                      {[]string{"/", "v", "t", "enter", "enter"}, ui.Route{Watch: []string{idleID}}},
+		"clear the filter":            {[]string{"/", "v", "t", "esc", "down", "enter"}, ui.Route{Watch: []string{deadID}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -68,7 +69,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestQuit leaves the lobby, after the form was closed by esc.
+// Ensure that esc closes the form and that q closes the lobby.
 func TestQuit(t *testing.T) {
 	t.Parallel()
 	p, d := open(t, nil)
@@ -81,11 +82,11 @@ func TestQuit(t *testing.T) {
 	assert.Equal(t, ui.BackMsg{}, d.Left[0])
 }
 
-// TestNewGame describes a game in the form.
+// Ensure that the form creates the game as entered.
 func TestNewGame(t *testing.T) {
 	t.Parallel()
 	p, d := open(t, nil)
-	d.Press("n") // of the selected game's variant
+	d.Press("n") // opens with the selected game's variant
 	require.Equal(t, "tribolo", p.form.variant)
 	d.Press("left", "right", "down", "right", "right", "down", "right", "down", "down", "left", "down", "right", "enter")
 	d.Until("another page", func() bool { return len(d.Left) > 0 })
@@ -100,14 +101,14 @@ func TestNewGame(t *testing.T) {
 	assert.Equal(t, "minimax", g.Options.Seats[2].GetBot())
 }
 
-// TestNewGame_manySeats offers no seats of a variant that says it has billions.
+// Ensure that the form has no seats for a variant that claims to have billions of them.
 func TestNewGame_manySeats(t *testing.T) {
 	t.Parallel()
-	f := newForm(tuitest.Env(nil), []*pb.Variant{{Id: "crowd", Seats: math.MaxInt32}}, "crowd")
+	f := newForm(tuitest.Env(nil), []*pb.Variant{{Id: "crowd", Seats: math.MaxInt32}}, "crowd", false)
 	assert.Empty(t, f.game().Options.Seats)
 }
 
-// TestScores changes the leaderboard's variant and time.
+// Ensure that keys change the variant and the period of the leaderboard.
 func TestScores(t *testing.T) {
 	t.Parallel()
 	p, d := open(t, nil)
@@ -121,7 +122,7 @@ func TestScores(t *testing.T) {
 	assert.Contains(t, d.Screen(), "day week ‹all time›")
 }
 
-// TestScroll asks the server for nothing that was selected only in passing.
+// Ensure that scrolling past a game makes no requests for it.
 func TestScroll(t *testing.T) {
 	t.Parallel()
 	asked := make(chan string, 1000)
@@ -147,7 +148,7 @@ func TestScroll(t *testing.T) {
 	assert.Len(t, watched, 2)
 }
 
-// TestSizes draws the lobby in windows of any size.
+// Ensure that the lobby can be drawn in windows of any size.
 func TestSizes(t *testing.T) {
 	t.Parallel()
 	p, d := open(t, nil)
@@ -163,7 +164,7 @@ func TestSizes(t *testing.T) {
 	d.Screen()
 }
 
-// TestHelp fits the keys of every state of the lobby into a window of 40×12.
+// Ensure that the help fits in a window of 40×12 in every state of the lobby.
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	p, d := open(t, nil)
@@ -176,7 +177,8 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// TestOrder lists games without a move for long last, and keeps the cursor on its game.
+// Ensure that the games that have been idle the longest are listed last, and that the
+// cursor stays on its game.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	p, d := open(t, nil)
@@ -184,7 +186,7 @@ func TestOrder(t *testing.T) {
 	d.Press("down", "down")
 	later := lists(t, tuitest.Me, "classic", pb.Window_WINDOW_DAY)
 	for _, g := range later.Live {
-		if g.GetId() == idleID { // moves again
+		if g.GetId() == idleID { // give it a new move
 			g.UpdateTime = later.Live[2].GetUpdateTime()
 			g.CreateTime = g.GetUpdateTime()
 		}
@@ -194,11 +196,11 @@ func TestOrder(t *testing.T) {
 	assert.Equal(t, tuitest.GameID, p.current().GetId())
 	later.Live = slices.DeleteFunc(slices.Clone(later.Live), func(g *pb.Game) bool { return g.GetId() == tuitest.GameID })
 	d.Send(listsMsg{lists: later})
-	assert.Equal(t, deadID, p.current().GetId(), "the row stays if its game is gone")
+	assert.Equal(t, deadID, p.current().GetId(), "the cursor stays on its row if the game is gone")
 }
 
-// TestLive counts games with a move in the last 30 seconds, and shows how long the others
-// have been idle.
+// Ensure that the lobby counts the games with a move in the last 30 seconds, and shows the
+// idle time of each game.
 func TestLive(t *testing.T) {
 	t.Parallel()
 	_, d := open(t, nil)
@@ -208,12 +210,12 @@ func TestLive(t *testing.T) {
 	assert.Regexp(t, `● classic +ada +12,340 +4 s`, screen)
 	assert.Regexp(t, `VARIANT +PLAYER +SCORE +IDLE`, screen)
 	more := lists(t, tuitest.Me, "classic", pb.Window_WINDOW_DAY)
-	more.Moving = 70 // not all are in the list
+	more.Moving = 70 // more games than are listed
 	d.Send(listsMsg{lists: more})
 	assert.Contains(t, d.Screen(), "● 70 live")
 }
 
-// TestGuest tells a user who can only watch why.
+// Ensure that a guest is told why they can only watch.
 func TestGuest(t *testing.T) {
 	t.Parallel()
 	p, d := open(t, func(env *ui.Env) { env.Me, env.Guest = "", "Playing needs an SSH key." })
@@ -231,7 +233,7 @@ func TestGuest(t *testing.T) {
 	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Watch: []string{waitingID}}}, d.Left[0])
 }
 
-// TestCopy copies the whole id, which no list shows.
+// Ensure that y copies the full id, which no list shows.
 func TestCopy(t *testing.T) {
 	t.Parallel()
 	p, d := open(t, nil)
@@ -243,7 +245,7 @@ func TestCopy(t *testing.T) {
 	assert.Equal(t, deadID, fmt.Sprint(cmd()))
 }
 
-// previews is a server that records how it is watched.
+// previews is a server that records the options passed to Watch.
 type previews struct {
 	ui.Server
 	got chan ui.WatchOptions
@@ -254,8 +256,8 @@ func (s previews) Watch(ctx context.Context, id string, o ui.WatchOptions) ui.St
 	return s.Server.Watch(ctx, id, o)
 }
 
-// TestPreview watches the selected game without being in its audience, and only while the
-// lobby is shown.
+// Ensure that the preview watches the selected game without being counted, and only while
+// the lobby is visible.
 func TestPreview(t *testing.T) {
 	t.Parallel()
 	got := make(chan ui.WatchOptions, 2)
@@ -264,16 +266,16 @@ func TestPreview(t *testing.T) {
 	assert.Equal(t, ui.WatchOptions{Preview: true}, <-got)
 	d.Press("t")
 	assert.Nil(t, p.preview.cancel)
-	assert.Nil(t, p.Update(refreshMsg{p.cycle}), "asks for nothing while another page is shown")
+	assert.Nil(t, p.Update(refreshMsg{p.cycle}), "no request while another page is visible")
 	earlier := p.cycle
 	d.Send(ui.ResumedMsg{})
-	assert.Nil(t, p.Update(refreshMsg{earlier}), "has one timer")
+	assert.Nil(t, p.Update(refreshMsg{earlier}), "only one timer is active")
 	assert.NotNil(t, p.Update(refreshMsg{p.cycle}))
 	d.Until("the preview again", func() bool { return p.preview.cancel != nil })
 	assert.Equal(t, ui.WatchOptions{Preview: true}, <-got)
 }
 
-// TestPreview_row shows the selected game in its row as new as in the preview.
+// Ensure that the row of the selected game is as up to date as the preview.
 func TestPreview_row(t *testing.T) {
 	t.Parallel()
 	p, d := open(t, nil)
@@ -284,23 +286,37 @@ func TestPreview_row(t *testing.T) {
 	assert.Regexp(t, `▸● classic +ada +12,800 +0 s`, d.Screen())
 }
 
-// TestWelcome says what to do if there is no game to show.
+// Ensure that the lobby explains what to do if there is no game to show.
 func TestWelcome(t *testing.T) {
 	t.Parallel()
 	p, d := open(t, nil)
 	d.Send(listsMsg{lists: ui.Lists{Variants: tuitest.Variants(), Variant: "classic"}})
 	assert.Nil(t, p.current())
-	for _, text := range []string{"n starts a game", "r the rules", "No live games. n starts one.", "No scores yet."} {
+	for _, text := range []string{"n start a game", "r read the rules", "No live games. Press n to start one.", "No scores yet."} {
 		assert.Contains(t, d.Screen(), text)
 	}
 }
 
-// TestProblem says what is wrong, and retries.
+// Ensure that the lobby requests the lists again soon if no game was live at first, because the
+// server may have started an exhibition.
+func TestRefreshAfter(t *testing.T) {
+	t.Parallel()
+	p := New(t.Context(), tuitest.Env(&tuitest.Server{})).(*page)
+	empty := listsMsg{}
+	live := listsMsg{lists: ui.Lists{Live: []*pb.Game{tuitest.Game(tuitest.Board(4, 4))}}}
+	assert.Equal(t, refreshTime, p.refreshAfter(live))
+	assert.Equal(t, refreshTime, p.refreshAfter(listsMsg{err: assert.AnError}))
+	assert.Equal(t, soonTime, p.refreshAfter(empty))
+	p.loaded = true
+	assert.Equal(t, refreshTime, p.refreshAfter(empty), "no exhibition has started")
+}
+
+// Ensure that the lobby shows an error until the lists load again.
 func TestProblem(t *testing.T) {
 	t.Parallel()
 	_, d := open(t, nil)
-	d.Send(listsMsg{err: errors.New("no such thing")})
-	assert.Contains(t, d.Screen(), "! no such thing")
+	d.Send(listsMsg{err: errors.New("server is busy")})
+	assert.Contains(t, d.Screen(), "! server is busy")
 	d.Send(listsMsg{lists: lists(t, tuitest.Me, "classic", pb.Window_WINDOW_DAY)})
-	assert.NotContains(t, d.Screen(), "! no such thing")
+	assert.NotContains(t, d.Screen(), "! server is busy")
 }

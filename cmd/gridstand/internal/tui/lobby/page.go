@@ -1,4 +1,4 @@
-// Package lobby has the pages from which games are found and started: the lobby with its
+// Package lobby implements the pages for finding and starting games: the lobby with its
 // lists, and the rules of a variant.
 package lobby
 
@@ -14,20 +14,20 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// refreshTime is the time between two requests for the lists.
-const refreshTime = 2 * time.Second
+// refreshTime is the interval between requests for the lists. If the first lists have no live
+// game, the second request is made after soonTime, because the first one can make the server
+// start an exhibition.
+const refreshTime, soonTime = 2 * time.Second, time.Second
 
-// settleTime is the time that a game must be selected for before it is watched and its
-// leaderboard is loaded, so that scrolling through a list asks the server for nothing.
+// settleTime debounces the selection of a game: its stream and leaderboard are requested
+// after this delay, so that scrolling through a list makes no requests.
 const settleTime = 150 * time.Millisecond
 
-// textLimit is the longest text of a server that is shown whole, in characters.
-const textLimit = 24
-
-// The panes with a list.
+// The panes that show a list.
 const (
 	paneLive = iota
 	paneMine
@@ -35,38 +35,41 @@ const (
 	panes
 )
 
-// windows are those of the leaderboard.
+// windows are the periods of the leaderboard.
 var windows = []struct {
 	window pb.Window
 	name   string
 }{{pb.Window_WINDOW_DAY, "day"}, {pb.Window_WINDOW_WEEK, "week"}, {pb.Window_WINDOW_ALL_TIME, "all time"}}
 
-// page is the lobby: live games, the user's own, and the leaderboard, refreshed while the
-// page is shown.
+// page is the lobby. It shows live games, the user's own games and the leaderboard, and
+// refreshes them while it is visible.
 type page struct {
 	env   *ui.Env
 	tasks *ui.Tasks
 	keys  keys
 
-	lists  ui.Lists // as the server sent them
+	lists  ui.Lists // as received from the server
 	loaded bool
 	games  [paneScores][]*pb.Game // filtered and sorted, as shown
-	// pane has the focus; cursors select a game in each pane.
+	// pane is the pane with the focus. cursors has the selected row of each pane.
 	pane    int
 	cursors [panes]cursor
 	filter  textinput.Model
-	// variant is that of the leaderboard, empty for the selected game's.
+	// variant is the leaderboard's variant. If it is empty, the leaderboard is for the
+	// selected game's variant.
 	variant string
-	window  int // index of windows
-	moves   int // counts the changes of what is selected
+	window  int // index in windows
+	moves   int // counts selection changes
 
+	daily   daily
 	preview preview
-	form    *form // of a new game, nil if it is closed
-	// hidden is set while another page is shown. cycle counts the times that the page was
-	// shown: the refresh timers of earlier ones are void.
+	form    *form // nil while closed
+	// hidden is set while another page is visible. cycle is incremented each time the page
+	// becomes visible again. Refresh timers of earlier cycles are ignored.
 	hidden bool
 	cycle  int
-	// problem is why the lists are old; notice and done are replies to a key.
+	// problem is the reason why the lists are out of date. notice reports that a key's
+	// action failed, done that it succeeded.
 	problem, notice, done string
 }
 
@@ -78,24 +81,25 @@ func New(ctx context.Context, env *ui.Env) ui.Page {
 	return &page{env: env, tasks: ui.NewTasks(ctx), keys: newKeys(), filter: filter, cycle: 1}
 }
 
-// The messages of the lobby's tasks.
+// Messages that the lobby's tasks send.
 type (
-	// listsMsg brings the lists; cycle is 0 if a key asked for them.
+	// listsMsg carries the lists. cycle is 0 if the request was made because the selection
+	// changed.
 	listsMsg struct {
 		lists ui.Lists
 		err   error
 		cycle int
 	}
 	refreshMsg struct{ cycle int }
-	// staleMsg comes when the leaderboard has been stale for a while; moves is the page's of
-	// then.
+	// staleMsg is sent when the leaderboard has been stale for settleTime. moves is the
+	// value of page.moves when it became stale.
 	staleMsg struct{ moves int }
-	// previewMsg comes when a game was selected for long enough to be watched.
+	// previewMsg is sent when a game has been selected for settleTime.
 	previewMsg struct{ id string }
 )
 
 // Init implements ui.Page.
-func (p *page) Init() tea.Cmd { return p.load(p.cycle) }
+func (p *page) Init() tea.Cmd { return tea.Batch(p.load(p.cycle), p.loadDaily()) }
 
 // Tasks implements ui.Page.
 func (p *page) Tasks() *ui.Tasks { return p.tasks }
@@ -106,7 +110,7 @@ func (p *page) Farewell() string { return "" }
 // Typing implements ui.Typing.
 func (p *page) Typing() bool { return p.filter.Focused() }
 
-// load asks for the lists.
+// load requests the lists.
 func (p *page) load(cycle int) tea.Cmd {
 	me, variant, window := p.env.Me, p.board(), windows[p.window].window
 	known := p.lists.Variants
@@ -116,7 +120,7 @@ func (p *page) load(cycle int) tea.Cmd {
 	})
 }
 
-// board is the variant of the leaderboard.
+// board returns the leaderboard's variant.
 func (p *page) board() string {
 	return cmp.Or(p.variant, p.current().GetVariant(), "classic")
 }
@@ -139,6 +143,15 @@ func (p *page) Update(msg tea.Msg) tea.Cmd {
 			return nil
 		}
 		return p.load(0)
+	case dailyMsg:
+		return p.gotDaily(msg)
+	case dayBeforeMsg:
+		return p.openDayBefore(msg)
+	case dailyTimeMsg:
+		if p.hidden || msg.cycle != p.cycle {
+			return nil
+		}
+		return p.loadDaily()
 	case ui.ResumedMsg:
 		return p.resume()
 	case previewMsg:
@@ -156,28 +169,28 @@ func (p *page) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// open opens another page. While that is shown, the lobby asks the server for nothing.
+// open opens another page. While that page is visible, the lobby makes no requests.
 func (p *page) open(r ui.Route) tea.Cmd {
 	p.hidden = true
 	p.preview.leave()
 	return ui.Open(r)
 }
 
-// resume continues what open stopped.
+// resume restarts the requests that open stopped.
 func (p *page) resume() tea.Cmd {
 	if !p.hidden {
 		return nil
 	}
 	p.hidden, p.preview = false, preview{}
 	p.cycle++
-	return tea.Batch(p.load(p.cycle), p.follow())
+	return tea.Batch(p.load(p.cycle), p.loadDaily(), p.follow())
 }
 
 // listed handles the reply with the lists.
 func (p *page) listed(msg listsMsg) tea.Cmd {
 	var again tea.Cmd
 	if msg.cycle == p.cycle && !p.hidden {
-		again = p.tasks.After(refreshTime, refreshMsg{p.cycle})
+		again = p.tasks.After(p.refreshAfter(msg), refreshMsg{p.cycle})
 	}
 	if msg.err != nil {
 		p.problem = ui.Explain(msg.err, "Retrying …")
@@ -192,9 +205,18 @@ func (p *page) listed(msg listsMsg) tea.Cmd {
 	return tea.Batch(again, p.selected())
 }
 
-// arrange filters and sorts the lists; the cursors stay on their games.
+// refreshAfter returns how long after a reply to request the lists again.
+func (p *page) refreshAfter(msg listsMsg) time.Duration {
+	if !p.loaded && msg.err == nil && len(msg.lists.Live) == 0 {
+		return soonTime
+	}
+	return refreshTime
+}
+
+// arrange filters and sorts the lists. Each cursor stays on its item.
 func (p *page) arrange() {
-	p.games[paneLive] = order(p.filtered(p.lists.Live), p.env.Now)
+	open := races(p.lists.Races)
+	p.games[paneLive] = order(p.filtered(append(open, withoutAttempts(p.lists.Live, open)...)), p.env.Now)
 	p.games[paneMine] = runningFirst(p.filtered(p.lists.Mine))
 	for pane, games := range p.games {
 		ids := make([]string, 0, len(games))
@@ -210,7 +232,8 @@ func (p *page) arrange() {
 	p.cursors[paneScores].set(ids)
 }
 
-// refreshRow shows the previewed game in its rows as it is in the preview, which is newer.
+// refreshRow updates the rows of the previewed game from the preview, which is newer than
+// the lists.
 func (p *page) refreshRow() {
 	for _, games := range p.games {
 		for i, g := range games {
@@ -221,7 +244,7 @@ func (p *page) refreshRow() {
 	}
 }
 
-// filtered are the games whose variant, players or id contain the filter.
+// filtered returns the games whose variant, players or id contain the filter.
 func (p *page) filtered(games []*pb.Game) []*pb.Game {
 	want := strings.ToLower(p.filter.Value())
 	var kept []*pb.Game
@@ -233,8 +256,8 @@ func (p *page) filtered(games []*pb.Game) []*pb.Game {
 	return kept
 }
 
-// current is the selected game of the list with the focus, or of the live ones beside the
-// leaderboard; nil for none.
+// current returns the selected game of the focused list, or nil. If the leaderboard has the
+// focus, it returns the selected live game.
 func (p *page) current() *pb.Game {
 	pane := p.pane
 	if pane == paneScores {
@@ -246,7 +269,7 @@ func (p *page) current() *pb.Game {
 	return nil
 }
 
-// selected follows a change of what is selected, or shown of the leaderboard.
+// selected handles the selection of another game or leaderboard.
 func (p *page) selected() tea.Cmd {
 	cmd := p.follow()
 	if p.stale() {
@@ -256,25 +279,25 @@ func (p *page) selected() tea.Cmd {
 	return cmd
 }
 
-// stale reports whether the leaderboard is another than the one to show.
+// stale reports whether the leaderboard to show differs from the loaded one.
 func (p *page) stale() bool {
 	return p.loaded && (p.board() != p.lists.Variant || windows[p.window].window != p.lists.Window)
 }
 
-// follow shows the selected game in the preview, and watches it a little later.
+// follow shows the selected game in the preview, and starts watching it after settleTime.
 func (p *page) follow() tea.Cmd {
 	g := p.current()
 	if g.GetId() == p.preview.id {
 		return nil
 	}
 	p.preview.show(g, p.env.Now)
-	if g == nil || p.hidden {
+	if g == nil || p.hidden || isRace(g) {
 		return nil
 	}
 	return p.tasks.After(settleTime, previewMsg{g.GetId()})
 }
 
-// variantOf returns the variant with an id, nil if the server offers none.
+// variantOf returns the variant with the given id, or nil.
 func variantOf(variants []*pb.Variant, id string) *pb.Variant {
 	for _, v := range variants {
 		if v.GetId() == id {
@@ -284,5 +307,5 @@ func variantOf(variants []*pb.Variant, id string) *pb.Variant {
 	return nil
 }
 
-// clean is a short text of a server, safe for a terminal.
-func clean(text string) string { return client.CleanText(text, textLimit) }
+// clean returns a short string from the server, truncated and sanitized for the terminal.
+func clean(text string) string { return client.CleanText(text, widget.NameLimit) }

@@ -15,25 +15,28 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
+	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// waitLimit is the time after which a game that waits for players is listed after the
-// games that move.
+// waitLimit is how long a game that is waiting for players is listed first. After that it
+// is listed with the idle games.
 const waitLimit = 10 * time.Minute
 
-// idle is the time since the last event of a game.
+// idle returns the time since the last event of a game.
 func idle(g *pb.Game, now time.Time) time.Duration {
 	return max(now.Sub(g.GetUpdateTime().AsTime()), 0)
 }
 
-// moving reports whether a game is played and had a move in the last gamestate.LiveTime.
+// moving reports whether a game is in progress and had an event within the last
+// gamestate.LiveTime.
 func moving(g *pb.Game, now time.Time) bool {
 	return g.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE && idle(g, now) < gamestate.LiveTime
 }
 
-// order sorts games: those that wait for players, those that move, and those that do not,
-// the longest idle at the end. Games that move keep their places: the newest is the first.
+// order sorts games: first those that are waiting for players, then active games, then idle
+// games, with the longest idle last. Waiting and active games are sorted by creation time,
+// newest first, so that they keep their places.
 func order(games []*pb.Game, now time.Time) []*pb.Game {
 	class := func(g *pb.Game) int {
 		switch {
@@ -57,13 +60,13 @@ func order(games []*pb.Game, now time.Time) []*pb.Game {
 	return games
 }
 
-// runningFirst puts finished games behind the others.
+// runningFirst moves finished games to the end.
 func runningFirst(games []*pb.Game) []*pb.Game {
 	slices.SortStableFunc(games, func(a, b *pb.Game) int { return cmp.Compare(finished(a), finished(b)) })
 	return games
 }
 
-// finished is 1 if a game is over, else 0.
+// finished returns a sort key: 1 if the game is over, otherwise 0.
 func finished(g *pb.Game) int {
 	if g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED {
 		return 1
@@ -71,7 +74,7 @@ func finished(g *pb.Game) int {
 	return 0
 }
 
-// sign is the symbol of a game's state.
+// sign returns the symbol for a game's state.
 func sign(t style.Theme, g *pb.Game, now time.Time) widget.Value {
 	switch {
 	case finished(g) == 1:
@@ -85,17 +88,17 @@ func sign(t style.Theme, g *pb.Game, now time.Time) widget.Value {
 	}
 }
 
-// The widths of columns.
+// Widths of table columns.
 const (
 	variantWidth = 8
 	scoreWidth   = 7
 	idleWidth    = 6 // "13 min"
 	agoWidth     = 7 // "12 days"
 	watchWidth   = 4
-	nameMin      = 14 // of the players, else the column of watchers is left out
+	nameMin      = 14 // minimum width of the player column; if there is less room, the watcher column is left out
 )
 
-// gameTable is the list of a pane: live games, or the user's own.
+// gameTable returns the table of live games or, if mine is set, of the user's own games.
 func gameTable(env *ui.Env, games []*pb.Game, mine bool, width int) widget.Table {
 	names, last, lastWidth := "PLAYER", "IDLE", idleWidth
 	if mine {
@@ -128,11 +131,14 @@ func gameRow(env *ui.Env, g *pb.Game, mine bool) []widget.Value {
 	if !mine && !moving(g, env.Now) && g.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE || mine && finished(g) == 1 {
 		text = t.Dim()
 	}
-	score := widget.Value{Text: gamestate.Comma(gamestate.HighestScore(g)), Style: text}
+	score := widget.Value{Text: describe.Comma(gamestate.HighestScore(g)), Style: text}
 	if n := gamestate.OpenSeats(g); n > 0 && g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
 		score = widget.Value{Text: strconv.Itoa(n) + " open", Style: t.Accent()}
 	}
 	name := widget.Value{Text: players(g), Style: text}
+	if isRace(g) {
+		name.Text = raceName(g)
+	}
 	if mine {
 		name = mineState(env, g)
 	}
@@ -140,11 +146,11 @@ func gameRow(env *ui.Env, g *pb.Game, mine bool) []widget.Value {
 		sign(t, g, env.Now),
 		{Text: clean(g.GetVariant()), Style: text},
 		name, score,
-		{Text: gamestate.Span(idle(g, env.Now)), Style: t.Dim()},
+		{Text: describe.Span(idle(g, env.Now)), Style: t.Dim()},
 	}
 }
 
-// players are the occupants of a game's seats.
+// players returns the names of a game's seat occupants.
 func players(g *pb.Game) string {
 	var names []string
 	for _, s := range g.GetSeats() {
@@ -155,7 +161,7 @@ func players(g *pb.Game) string {
 	return cmp.Or(strings.Join(names, ", "), "open")
 }
 
-// mineState says how one of the user's games stands.
+// mineState returns the table cell for the state of one of the user's games.
 func mineState(env *ui.Env, g *pb.Game) widget.Value {
 	s := gamestate.New(g)
 	switch {
@@ -170,15 +176,15 @@ func mineState(env *ui.Env, g *pb.Game) widget.Value {
 	}
 }
 
-// count is a number, empty for 0.
+// count formats a number. It returns "" for 0.
 func count(n int32) string {
 	if n == 0 {
 		return ""
 	}
-	return gamestate.Comma(n)
+	return describe.Comma(n)
 }
 
-// scoreTable is the leaderboard.
+// scoreTable returns the table of the leaderboard.
 func scoreTable(env *ui.Env, entries []*pb.Entry, width int) widget.Table {
 	const whenWidth, whenMin = 8, 38
 	columns := []widget.Column{{Title: "#", Width: 3, Right: true}, {Title: "PLAYER"}, {Title: "SCORE", Width: 9, Right: true}}
@@ -195,12 +201,12 @@ func scoreTable(env *ui.Env, entries []*pb.Entry, width int) widget.Table {
 		row := []widget.Value{
 			{Text: strconv.Itoa(int(e.GetRank())), Style: env.Theme.Dim()},
 			{Text: client.CleanName(e.GetPlayer().GetName()), Style: text},
-			{Text: gamestate.Comma(e.GetScore()), Style: text},
+			{Text: describe.Comma(e.GetScore()), Style: text},
 		}
 		if when {
 			ago := ""
 			if e.GetTime() != nil {
-				ago = gamestate.Span(env.Now.Sub(e.GetTime().AsTime()))
+				ago = describe.Span(env.Now.Sub(e.GetTime().AsTime()))
 			}
 			row = append(row, widget.Value{Text: ago, Style: env.Theme.Dim()})
 		}
@@ -224,7 +230,7 @@ func (c *cursor) set(ids []string) {
 	c.move(0)
 }
 
-// id is the selected item, empty for none.
+// id returns the selected item's id, or "" if the list is empty.
 func (c *cursor) id() string {
 	if c.at >= len(c.ids) {
 		return ""
@@ -232,10 +238,11 @@ func (c *cursor) id() string {
 	return c.ids[c.at]
 }
 
-// move goes n items down, or up if n is negative.
+// move moves the cursor down by n items, or up if n is negative.
 func (c *cursor) move(n int) { c.at = max(min(c.at+n, len(c.ids)-1), 0) }
 
-// position says which row of a list is selected, empty for a list without rows.
+// position returns the selected row's number and the total, such as "3 of 12", or "" for an
+// empty list.
 func (c *cursor) position() string {
 	if len(c.ids) == 0 {
 		return ""

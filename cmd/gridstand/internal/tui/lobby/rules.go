@@ -12,9 +12,9 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
+	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -23,19 +23,19 @@ type rules struct {
 	env   *ui.Env
 	tasks *ui.Tasks
 	id    string
-	// variant is nil until the server sent it.
+	// variant is nil until it is loaded.
 	variant *pb.Variant
 	err     error
 	text    viewport.Model
 }
 
-// rulesMsg brings the variants of the server.
+// rulesMsg carries the variants that the server offers.
 type rulesMsg struct {
 	variants []*pb.Variant
 	err      error
 }
 
-// NewRules returns the page with the rules of a variant, by its id.
+// NewRules returns the page with the rules of the variant with the given id.
 func NewRules(ctx context.Context, env *ui.Env, variant string) ui.Page {
 	return &rules{env: env, tasks: ui.NewTasks(ctx), id: variant, text: viewport.New()}
 }
@@ -77,7 +77,7 @@ func (p *rules) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// The keys of the page. Those of the viewport are its own.
+// The page's key bindings. The viewport handles its own keys.
 var rulesKeys = struct{ Back, Retry, Top, Bottom key.Binding }{
 	Back: ui.Bind("q", ui.BackText, "q", "esc"), Retry: ui.Bind("r", "retry", "r"),
 	Top: ui.Bind("home", "top", "home"), Bottom: ui.Bind("end", "bottom", "end"),
@@ -94,7 +94,7 @@ func (p *rules) Keys() help.KeyMap {
 	}
 }
 
-// rulesWidth is the widest text, in columns.
+// rulesWidth is the maximum width of the text, in columns.
 const rulesWidth = 72
 
 // View implements ui.Page.
@@ -104,7 +104,7 @@ func (p *rules) View(width, height int) ui.View {
 	if p.variant == nil {
 		text := t.Dim().Render("Loading …")
 		if p.err != nil {
-			text = t.Bad().Render(widget.Wrap("! "+ui.Explain(p.err, "r retries."), width))
+			text = t.Bad().Render(widget.Wrap("! "+ui.Explain(p.err, "Press r to retry."), width))
 		}
 		v.Body = text
 		return v
@@ -126,7 +126,7 @@ func (p *rules) View(width, height int) ui.View {
 	return v
 }
 
-// content is all that the page says.
+// content returns the full text of the page.
 func (p *rules) content(width int) string {
 	t, v := p.env.Theme, p.variant
 	blocks := []string{
@@ -134,13 +134,13 @@ func (p *rules) content(width int) string {
 		widget.Wrap(client.CleanText(v.GetRules(), 4000), width),
 		example(t, v, width),
 	}
-	facts := gamestate.Plural(int(v.GetSeats()), "seat")
+	facts := describe.Plural(v.GetSeats(), "seat")
 	var bots []string
 	for _, bot := range v.GetBots() {
 		bots = append(bots, clean(bot))
 	}
 	if len(bots) > 0 {
-		facts += "; bots that may sit there: " + strings.Join(bots, ", ")
+		facts += "; available bots: " + strings.Join(bots, ", ")
 	}
 	blocks = append(blocks, t.Dim().Render(widget.Wrap(facts, width)))
 	return widget.Stack(math.MaxInt, blocks...)

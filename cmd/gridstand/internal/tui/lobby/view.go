@@ -12,14 +12,15 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
+	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// The sizes from which the body has more panes at once.
+// Minimum sizes of the body for each layout.
 const (
-	twoColumns   = 76 // columns: the preview beside the lists
+	twoColumns   = 76 // columns; from this width on, the preview is shown beside a list
 	threeColumns = 150
-	stacked      = 15 // rows: panes one above the other
+	stacked      = 15 // rows; at this height, a body at least twoColumns wide shows one list above the other
 	minWidth     = 26
 	minHeight    = 6
 )
@@ -31,14 +32,18 @@ func (p *page) View(width, height int) ui.View {
 		v.Body = widget.TooSmall(width, height, minWidth, minHeight)
 		return v
 	}
-	v.Body = p.body(width, height)
+	if line := p.dailyLine(width); line != "" {
+		v.Body = line + "\n" + p.body(width, height-1)
+	} else {
+		v.Body = p.body(width, height)
+	}
 	if p.form != nil {
-		v.Dialog, v.Brief = p.form.box(), "The window is too small for the form of a new game."
+		v.Dialog, v.Brief = p.form.box(), "The window is too small for the form."
 	}
 	return v
 }
 
-// summary is the right of the header.
+// summary returns the right side of the header.
 func (p *page) summary() []string {
 	t := p.env.Theme
 	if !p.loaded {
@@ -60,7 +65,7 @@ func (p *page) summary() []string {
 	return []string{short + "  " + t.Accent().Render("◌") + fmt.Sprintf(" %d waiting", waiting), short}
 }
 
-// status is the line for news.
+// status returns the status line.
 func (p *page) status() string {
 	t := p.env.Theme
 	switch {
@@ -80,7 +85,7 @@ func (p *page) status() string {
 	}
 }
 
-// body draws the panes that there is room for.
+// body draws the panes that fit.
 func (p *page) body(width, height int) string {
 	switch {
 	case width < twoColumns:
@@ -89,7 +94,7 @@ func (p *page) body(width, height int) string {
 		left := width * 58 / 100
 		return widget.Beside(p.list(p.pane, true, left, height), p.previewPane(width-left, height))
 	}
-	left := min(width*56/100, width-37) // beside the board of 2048 in its pane
+	left := min(width*56/100, width-37) // leave room for a 2048 board in the preview
 	if width >= threeColumns {
 		left = width * 46 / 100
 	}
@@ -105,8 +110,8 @@ func (p *page) body(width, height int) string {
 		p.previewPane(width-left, upper)+"\n"+p.list(paneScores, false, width-left, height-upper))
 }
 
-// list draws the pane of a list. With tabs it also names the other lists, which have no
-// pane of their own.
+// list draws the pane of a list. If tabs is set, the other lists have no panes of their
+// own, so their titles are shown on this one.
 func (p *page) list(pane int, tabs bool, width, height int) string {
 	inner := max(width-2, 0)
 	board := clean(p.board())
@@ -137,7 +142,8 @@ func (p *page) list(pane int, tabs bool, width, height int) string {
 	return frame.Draw(p.env.Theme, content, width, height)
 }
 
-// windowNames is the time of the leaderboard, with the others if all is set.
+// windowNames returns the period of the leaderboard, along with the other periods if all is
+// set.
 func (p *page) windowNames(all bool) string {
 	var names []string
 	for i, w := range windows {
@@ -150,7 +156,7 @@ func (p *page) windowNames(all bool) string {
 	return strings.Join(names, " ")
 }
 
-// empty says what to do if a list has no rows.
+// empty returns the message for an empty list.
 func (p *page) empty(pane int) string {
 	switch {
 	case !p.loaded && p.problem == "":
@@ -158,24 +164,24 @@ func (p *page) empty(pane int) string {
 	case !p.loaded:
 		return "Not loaded."
 	case pane == paneScores:
-		return "No scores yet. ← → shows another time, v another variant."
+		return "No scores yet. Press ← or → for another period, v for another variant."
 	case p.filter.Value() != "":
-		return "No game matches the filter. esc clears it."
+		return "No game matches the filter. Press esc to clear it."
 	case p.env.Guest != "" && pane == paneMine:
 		return p.env.Guest
 	case p.env.Guest != "":
 		return "No live games."
 	case pane == paneLive:
-		return "No live games. n starts one."
+		return "No live games. Press n to start one."
 	case p.env.Me == "":
-		return "None yet. n starts a game and creates an account."
+		return "None yet. Press n to create an account and start a game."
 	default:
-		return "None yet. n starts one."
+		return "None yet. Press n to start one."
 	}
 }
 
-// previewPane draws the selected game: its board, as large as there is room, above what
-// is known of it.
+// previewPane draws the selected game: the board, as large as possible, with facts about
+// the game below it.
 func (p *page) previewPane(width, height int) string {
 	t, inner, rows := p.env.Theme, max(width-4, 0), max(height-2, 0)
 	s := &p.preview.state
@@ -198,12 +204,13 @@ func (p *page) previewPane(width, height int) string {
 	return frame.Draw(t, lipgloss.PlaceVertical(rows, lipgloss.Center, content), width, height)
 }
 
-// welcome says what to do first. It stands in the place of a game.
+// welcome returns the message to show if no game is selected. It lists the first keys to
+// try.
 func (p *page) welcome(width int) string {
 	t := p.env.Theme
-	lines := []string{widget.Choice(t, "t", "TV shows live games"), widget.Choice(t, "r", "the rules"), widget.Choice(t, "?", "all keys")}
+	lines := []string{widget.Choice(t, "t", "watch live games"), widget.Choice(t, "r", "read the rules"), widget.Choice(t, "?", "show all keys")}
 	if p.env.Guest == "" {
-		lines = append([]string{widget.Choice(t, "n", "starts a game")}, lines...)
+		lines = append([]string{widget.Choice(t, "n", "start a game")}, lines...)
 	}
 	text := strings.Join(lines, "\n")
 	text = widget.Block(text, lipgloss.Width(text), len(lines))
@@ -213,8 +220,8 @@ func (p *page) welcome(width int) string {
 	return text
 }
 
-// fit draws a board as large as it fits into width × height above all of the lines, above
-// the least of them, or alone. It returns the number of lines.
+// fit draws a board as large as possible in width × height, with room for n lines of text
+// below it: n is lines if that many fit, otherwise least or 0.
 func fit(b board.Board, t style.Theme, width, height, lines, least int) (drawn string, n int, ok bool) {
 	sizes, tight := b.Sizes(t)
 	for _, sizes := range [][]board.Size{sizes, tight} {
@@ -234,19 +241,23 @@ func fit(b board.Board, t style.Theme, width, height, lines, least int) (drawn s
 	return "", 0, false
 }
 
-// facts returns lines about the previewed game, the most important first. The first least
-// lines are shown together or not at all.
+// facts returns lines about the previewed game, most important first. least is the number
+// of leading lines that belong together: either all of them are shown or none.
 func (p *page) facts(width int) (lines []string, least int) {
 	t, s := p.env.Theme, &p.preview.state
+	if isRace(s.Game.Game) {
+		lines = p.raceFacts(s.Game.Game, width)
+		return lines, len(lines)
+	}
 	if s.Tribolo() != nil {
 		lines = strings.Split(s.SeatLines(t, width, p.env.Me), "\n")
 	} else {
 		lines = append(lines, widget.Header(width, []string{t.Bold().Render(ansi.Truncate(s.Player(), nameMin, "…")), ""},
-			[]string{gamestate.Plural(int(s.Score()), "point") + ", tile " + s.BestTile()}))
+			[]string{describe.Plural(s.Score(), "point") + ", tile " + s.BestTile()}))
 	}
 	least = len(lines)
-	about := gamestate.Plural(int(s.Moves()), "move") + ", started " +
-		gamestate.Ago(p.env.Now.Sub(s.Game.GetCreateTime().AsTime()))
+	about := describe.Plural(s.Moves(), "move") + ", started " +
+		describe.Ago(p.env.Now.Sub(s.Game.GetCreateTime().AsTime()))
 	if s.Over() {
 		about = s.Ending() + ", " + about
 	}

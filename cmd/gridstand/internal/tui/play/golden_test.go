@@ -8,13 +8,14 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/contest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// somePlay is the page of a game of 2048 just after a move.
+// somePlay returns the page of a game of 2048 right after a move.
 func somePlay(t *testing.T, env *ui.Env) *Model {
 	t.Helper()
 	p := New(t.Context(), env, tuitest.Game(tuitest.Board(4, 4)), client.GameOptions{}).(*Model)
@@ -39,11 +40,42 @@ func TestGolden(t *testing.T) {
 			p := somePlay(t, env)
 			finish(p, pb.Result_REASON_NO_MOVES)
 			p.places.day.GameID = tuitest.GameID
+			p.allowKeys()
+			return p
+		},
+		"race": func(t *testing.T, env *ui.Env) *Model { return someRace(t, env) },
+		"race-result": func(t *testing.T, env *ui.Env) *Model {
+			p := someRace(t, env)
+			finish(p, pb.Result_REASON_RESIGNED)
+			p.allowKeys()
+			return p
+		},
+		"race-question": func(t *testing.T, env *ui.Env) *Model {
+			p := someRace(t, env)
+			p.question = p.askGiveUp()
+			return p
+		},
+		"rematch": func(t *testing.T, env *ui.Env) *Model {
+			c := tuitest.Race()
+			c.Kind, c.Limit = pb.ChallengeKind_CHALLENGE_KIND_REMATCH, nil
+			c.Target = &pb.Target{Player: c.GetCreator(), Score: 12345}
+			return someAttempt(t, env, c)
+		},
+		"daily-result": func(t *testing.T, env *ui.Env) *Model {
+			p := someAttempt(t, env, tuitest.DailyGame())
+			p.contest.Attempt = &pb.Attempt{DayStreak: 5}
+			finish(p, pb.Result_REASON_NO_MOVES)
+			lines := tuitest.RaceStandings()
+			for i, line := range lines {
+				line.Rank, line.LargestTile = int32(i)+17, 0
+			}
+			p.contest.Around = ui.Standings{Lines: lines, Mine: lines[1], Total: 87}
+			p.allowKeys()
 			return p
 		},
 		"question": func(t *testing.T, env *ui.Env) *Model {
 			p := somePlay(t, env)
-			p.question = askNew(&p.seated, nil)
+			p.question = p.askNew()
 			return p
 		},
 		"tribolo": func(t *testing.T, env *ui.Env) *Model {
@@ -71,4 +103,35 @@ func TestGolden(t *testing.T) {
 			tuitest.Golden(t, name, func(env *ui.Env) ui.Page { return open(t, env) })
 		})
 	}
+}
+
+// someAttempt returns the page of an attempt at a challenge.
+func someAttempt(t *testing.T, env *ui.Env, c *pb.Challenge) *Model {
+	t.Helper()
+	env.Server = &tuitest.Server{}
+	g := tuitest.Game(tuitest.Board(4, 4))
+	g.ChallengeId = c.GetId()
+	p := New(t.Context(), env, g, client.GameOptions{}).(*Model)
+	p.State.Update(client.Update{Connection: client.Connection{State: client.Live}}, tuitest.Noon)
+	p.contest.Watch()
+	p.Update(contest.Snapshot(p.contest, &pb.WatchChallengeResponse{
+		Challenge: c, Standings: tuitest.RaceStandings(), Total: 3, Now: timestamppb.New(tuitest.Noon),
+	}))
+	return p
+}
+
+// someRace returns the page of a race against two other entrants.
+func someRace(t *testing.T, env *ui.Env) *Model {
+	t.Helper()
+	p := someAttempt(t, env, tuitest.Race())
+	p.Update(contest.Snapshot(p.contest, &pb.WatchChallengeResponse{
+		Challenge: tuitest.Race(), Standings: tuitest.RaceStandings(), Total: 3, Now: timestamppb.New(tuitest.Noon),
+	}))
+	for i, e := range p.contest.GetEntrants()[1:] {
+		g := tuitest.Game(tuitest.Board(4, 4))
+		g.Id, g.GetPosition().Scores = e.GetGameId(), []int32{p.contest.Standing(e.GetGameId()).GetScore()}
+		g.GetPosition().GetTwenty48().Tiles[i] = 2048
+		p.Update(contest.BoardUpdate(p.contest, e.GetGameId(), client.Update{Game: g}))
+	}
+	return p
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 )
 
-// TestInvitation says how others watch, in few characters but for a private game, which
-// only its players could find by them.
+// Ensure that the page shows the command for watchers, with the short id of a public game
+// and the full id of a private one.
 func TestInvitation(t *testing.T) {
 	t.Parallel()
 	s, _ := asked()
@@ -24,13 +24,13 @@ func TestInvitation(t *testing.T) {
 	assert.Contains(t, d.Screen(), tuitest.GameID)
 }
 
-// Ensure that a game on a shared server has a link for browsers, on one line or not at
-// all, and that y copies it.
+// Ensure that a game on a server with a public address has a web link, that the link is
+// shown only if it fits on one line, and that y copies it.
 func TestInvitation_Link(t *testing.T) {
 	t.Parallel()
 	s, _ := asked()
 	env := tuitest.Env(s)
-	env.Local = &ui.Local{Site: "http://192.168.100.200:2048"}
+	env.Site = "http://192.168.100.200:2048"
 	const link = "http://192.168.100.200:2048/g/" + tuitest.GameID
 	d := tuitest.New(t, env, func(ctx context.Context, env *ui.Env) ui.Page {
 		return New(ctx, env, tuitest.Game(tuitest.Board(4, 4)), client.GameOptions{})

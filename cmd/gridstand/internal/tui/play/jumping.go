@@ -12,15 +12,16 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
+	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// jumping is the mode of Tribolo: a cursor, and a jump to it.
+// jumping is the mode for Tribolo. The player moves a cursor and jumps to it.
 type jumping struct {
 	arrows
 	Jump, Targets key.Binding
 	cursor        *pb.Cell
-	targets       bool // legal destinations are shown
+	targets       bool // whether legal targets are shown
 }
 
 func newJumping(b *pb.TriboloBoard) *jumping {
@@ -72,7 +73,7 @@ func (m *jumping) Click(s *gamestate.State, c board.Size, x, y int) Act {
 	return m.jump(s)
 }
 
-// jump is a jump to the cursor, if one leads there.
+// jump returns the jump to the cursor, or an explanation if it is illegal.
 func (m *jumping) jump(s *gamestate.State) Act {
 	to := m.cursor
 	legal := func(s *gamestate.State) bool { return board.MoveTo(s.Tribolo(), to) != nil }
@@ -82,9 +83,10 @@ func (m *jumping) jump(s *gamestate.State) Act {
 	return Act{Move: &Move{Move: client.Jump(to), Legal: legal}}
 }
 
-// noJump says why no jump leads to the cursor, the longest text first.
+// noJump explains why no jump leads to the cursor. It returns alternative wordings, longest
+// first.
 func (m *jumping) noJump(s *gamestate.State) []string {
-	name := board.CellName(m.cursor)
+	name := describe.Cell(m.cursor)
 	if i := m.cursor.GetY()*s.Tribolo().GetColumns() + m.cursor.GetX(); s.Tribolo().GetCells()[i] != pb.CellState_CELL_STATE_EMPTY {
 		return []string{"No jump to " + name + ": a jump goes to an empty cell.", name + " is not empty."}
 	}
@@ -120,7 +122,7 @@ func (m *jumping) Panel(l look) []string {
 	return []string{widget.Lines(false, lines...)}
 }
 
-// hint says what a jump to the cursor would do, if targets are shown.
+// hint describes the effect of a jump to the cursor, if targets are shown.
 func (m *jumping) hint(l look) string {
 	if !m.targets || l.Over() || l.Turn() < 0 {
 		return ""
@@ -129,10 +131,11 @@ func (m *jumping) hint(l look) string {
 	if jump == nil {
 		return l.env.Theme.Dim().Render(widget.Wrap(pickText(l.width, m.noJump(l.State)...), l.width))
 	}
-	return l.env.Theme.Accent().Render(board.CellName(m.cursor)+" takes ") + l.env.Theme.Bold().Render(takes(l.Tribolo(), jump))
+	return l.env.Theme.Accent().Render(describe.Cell(m.cursor)+" takes ") + l.env.Theme.Bold().Render(takes(l.Tribolo(), jump))
 }
 
-// takes says how many cells a move takes, and whose: "5: 3 R, 2 G".
+// takes returns the number of cells that a move takes, in total and by owner, such as
+// "5: 3 R, 2 G".
 func takes(b *pb.TriboloBoard, m *pb.TriboloMove) string {
 	count := make([]int, len(board.OwnerLetters))
 	for _, c := range m.GetTaken() {
@@ -155,7 +158,7 @@ func (m *jumping) Result(l look) (title, facts string) {
 }
 
 // Intro implements Mode.
-func (m *jumping) Intro() [3][]string {
+func (m *jumping) Intro(*gamestate.State) [3][]string {
 	return [3][]string{
 		{"Arrows move the cursor, Enter jumps there.", "Arrows aim, Enter jumps."},
 		{"Cells that you jump over become yours.", "You take what you jump."},

@@ -20,12 +20,13 @@ import (
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
+	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/proto/translate"
 )
 
-// triboloEvent is the state of a game of Tribolo after so many moves, each to the first
-// destination of its mover, with the event that led there.
+// triboloEvent returns the last event of a game of Tribolo with the given number of moves.
+// Each move is the first legal one.
 func triboloEvent(t testing.TB, moves int, seats ...replay.Seat) *replay.Event {
 	t.Helper()
 	v, ok := variants.Current("tribolo")
@@ -50,12 +51,12 @@ func triboloEvent(t testing.TB, moves int, seats ...replay.Seat) *replay.Event {
 	return e
 }
 
-// adaAndBots seats her with two bots.
+// adaAndBots returns the seats of ada and two bots.
 func adaAndBots() []replay.Seat {
 	return []replay.Seat{{Player: replay.Player{ID: tuitest.Me, Name: "ada"}}, {Bot: "greedy"}, {Bot: "minimax"}}
 }
 
-// someTribolo is the page of a game in which ada is to move, after a move of each.
+// someTribolo returns the page of a game on ada's turn.
 func someTribolo(t testing.TB, env *ui.Env) *Model {
 	t.Helper()
 	before, last := triboloEvent(t, 8, adaAndBots()...), triboloEvent(t, 9, adaAndBots()...)
@@ -70,7 +71,7 @@ func someTribolo(t testing.TB, env *ui.Env) *Model {
 
 func (p *Model) jumping() *jumping { return p.mode.(*jumping) }
 
-// newTribolo opens it.
+// newTribolo opens the page that someTribolo returns.
 func newTribolo(t *testing.T, s *tuitest.Server) (*Model, *tuitest.Driver) {
 	t.Helper()
 	env := tuitest.Env(s)
@@ -78,13 +79,13 @@ func newTribolo(t *testing.T, s *tuitest.Server) (*Model, *tuitest.Driver) {
 	return p, tuitest.Drive(t, env, p)
 }
 
-// most is the legal move that takes most.
+// most returns the legal move that takes the most cells.
 func most(b *pb.TriboloBoard) *pb.TriboloMove {
 	return slices.MaxFunc(b.GetLegalMoves(), func(a, b *pb.TriboloMove) int { return len(a.GetTaken()) - len(b.GetTaken()) })
 }
 
-// TestJump moves the cursor to a cell that a jump leads to and jumps, by keys and by a
-// click; where none leads it says what a jump needs.
+// Ensure that keys and clicks jump to a legal target, and that the page explains why a jump
+// is illegal.
 func TestJump(t *testing.T) {
 	t.Parallel()
 	jumped := make(chan client.Move, 2)
@@ -103,16 +104,16 @@ func TestJump(t *testing.T) {
 		return board.SameCell(m.GetCell(), beside)
 	})
 	d.Press("space")
-	assert.Contains(t, d.Screen(), "it needs a line of one opponent's cells from there to yours", "what a jump needs")
+	assert.Contains(t, d.Screen(), "it needs a line of one opponent's cells from there to yours", "explains the rule")
 	d.Press("left", "t")
-	assert.Contains(t, d.Screen(), board.CellName(target)+" takes")
+	assert.Contains(t, d.Screen(), describe.Cell(target)+" takes")
 	d.Press("space")
 	d.Until("the refusal", func() bool { return p.inFlight == nil })
 	require.Len(t, jumped, 1)
 	assert.Equal(t, client.Jump(target), <-jumped)
-	assert.Contains(t, d.Screen(), "has changed since")
+	assert.Contains(t, d.Screen(), "The game has changed.")
 	d.Press("t")
-	assert.NotContains(t, d.Screen(), board.CellName(target)+" takes")
+	assert.NotContains(t, d.Screen(), describe.Cell(target)+" takes")
 	d.Press("?")
 	assert.False(t, p.jumping().targets, "? is for the help")
 
@@ -120,7 +121,7 @@ func TestJump(t *testing.T) {
 	x, y := int(target.GetX()), int(target.GetY())
 	lines := strings.Split(ansi.Strip(v.Content), "\n")
 	top := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "┏") })
-	left := strings.Index(lines[top], "┏") // after spaces only
+	left := strings.Index(lines[top], "┏") // the byte offset is also the column, since only spaces precede it
 	click := v.OnMouse(tea.MouseClickMsg{X: left + 1 + x*3, Y: top + 1 + y, Button: tea.MouseLeft})
 	require.NotNil(t, click)
 	d.Send(click())
@@ -128,11 +129,11 @@ func TestJump(t *testing.T) {
 	case to := <-jumped:
 		assert.Equal(t, client.Jump(target), to)
 	case <-time.After(limit):
-		assert.Fail(t, "the click did nothing")
+		assert.Fail(t, "the click had no effect")
 	}
 }
 
-// TestJump_OccupiedCell says that a jump goes to an empty cell.
+// Ensure that the page explains why a jump to an occupied cell is illegal.
 func TestJump_OccupiedCell(t *testing.T) {
 	t.Parallel()
 	p, d := newTribolo(t, &tuitest.Server{})
@@ -141,12 +142,12 @@ func TestJump_OccupiedCell(t *testing.T) {
 	d.Press("enter")
 	assert.Contains(t, d.Screen(), "a jump goes to an empty cell")
 	d.Press("R")
-	assert.NotContains(t, d.Screen(), "a jump goes to an empty cell", "the next key has its own answer")
+	assert.NotContains(t, d.Screen(), "a jump goes to an empty cell", "the text is gone after the next key")
 	assert.Nil(t, p.inFlight)
 }
 
-// TestJump_Again jumps although the game moved on, if the board did not, as when time was
-// given back.
+// Ensure that a jump is retried after a version conflict if the board has not changed, for
+// example because the other event only credited time.
 func TestJump_Again(t *testing.T) {
 	t.Parallel()
 	made := translate.Event(triboloEvent(t, 10, adaAndBots()...))
@@ -171,7 +172,7 @@ func TestJump_Again(t *testing.T) {
 	assert.Empty(t, p.problem)
 }
 
-// TestTurn rings once and says so in the title when the user's turn begins.
+// Ensure that the bell rings once when the user's turn begins, and that the title shows it.
 func TestTurn(t *testing.T) {
 	t.Parallel()
 	from := tuitest.NewStream()
@@ -191,7 +192,7 @@ func TestTurn(t *testing.T) {
 	assert.Equal(t, []tea.Msg{tea.RawMsg{Msg: "\a"}}, d.Heard)
 }
 
-// TestStandIn takes the seat back with any key.
+// Ensure that any key takes the seat back from a stand-in.
 func TestStandIn(t *testing.T) {
 	t.Parallel()
 	asked := make(chan int32, 1)
@@ -216,8 +217,8 @@ func TestStandIn(t *testing.T) {
 	assert.Nil(t, p.held())
 }
 
-// TestNewGame_Once asks for one game with the same seats, however often the keys are
-// pressed, in place of one that is over or given up.
+// Ensure that a new game with the same seats is created only once, however often keys are
+// pressed, after a game that is over or was given up.
 func TestNewGame_Once(t *testing.T) {
 	t.Parallel()
 	for name, over := range map[string]bool{"over": true, "given up": false} {
@@ -259,7 +260,6 @@ func TestNewGame_Once(t *testing.T) {
 	}
 }
 
-// finish ends a game.
 func finish(p *Model, reason pb.Result_Reason) {
 	p.Game.Status = pb.GameStatus_GAME_STATUS_FINISHED
 	p.Game.Result = &pb.Result{Reason: reason, Scores: p.Game.GetPosition().GetScores(), Winners: []int32{0}}
@@ -267,7 +267,8 @@ func finish(p *Model, reason pb.Result_Reason) {
 	p.Gained = 0
 }
 
-// TestWaiting follows players who join until the game begins.
+// Ensure that the page shows players as they join, and that the game begins once all seats
+// are taken.
 func TestWaiting(t *testing.T) {
 	t.Parallel()
 	seats := adaAndBots()
@@ -288,8 +289,8 @@ func TestWaiting(t *testing.T) {
 	assert.False(t, p.alone())
 }
 
-// TestWrongKind gives the page of each kind of game a board of the other kind, in every way
-// in which a faulty server can: it keeps what it had.
+// Ensure that the page ignores a board of another kind of game in every message that a
+// faulty server might send.
 func TestWrongKind(t *testing.T) {
 	t.Parallel()
 	games := map[string]*pb.Game{
@@ -331,7 +332,7 @@ func TestWrongKind(t *testing.T) {
 	}
 }
 
-// quiet is a stream that is never read.
+// quiet is a placeholder stream. The test passes updates to the page directly.
 type quiet struct{}
 
 func (quiet) Next() (client.Update, error) { return client.Update{}, context.Canceled }

@@ -11,33 +11,35 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Mode is what a kind of game adds to the page: its keys, its board and its words.
+// Mode is the part of the page that differs between kinds of games: the keys, the board and
+// the wording.
 type Mode interface {
-	// Keys are the game's own keys, for the footer and for the help.
+	// Keys returns the mode's own keys, for the footer and for the help.
 	Keys() (short, full []key.Binding)
-	// Key handles a key that may be one of them.
+	// Key handles a key. It ignores keys that are not the mode's own.
 	Key(s *gamestate.State, msg tea.KeyPressMsg) Act
-	// Click handles a click on a column and row of the board, drawn with cells of a size.
+	// Click handles a click on a column and row of the board. c is the size of its cells.
 	Click(s *gamestate.State, c board.Size, x, y int) Act
-	// Board is the board to draw; mine if it is the user's turn.
+	// Board returns the board to draw. mine is set if it is the user's turn.
 	Board(s *gamestate.State, mine bool) board.Board
-	// Panel is what stands beside the board, in blocks, the most important first.
+	// Panel returns the blocks of the panel, most important first.
 	Panel(l look) []string
-	// PanelLines is the height of the panel below the board.
+	// PanelLines returns the number of lines in the panel if it is below the board.
 	PanelLines() int
-	// Result is a title and the facts of a finished game.
+	// Result returns a title and the facts of a finished game.
 	Result(l look) (title, facts string)
-	// Intro tells a new player how to play: three lines, each with its longest text first.
-	Intro() [3][]string
-	// Ahead is the number of moves that may wait for the one in flight. If there are any, a
-	// move is made even if the board changed after the player chose it.
+	// Intro explains the game to a new player in three lines. Each line has alternative
+	// wordings, longest first.
+	Intro(s *gamestate.State) [3][]string
+	// Ahead returns the number of moves that may be queued behind the one in flight. If it
+	// is not 0, a move is made even if the board has changed since the player chose it.
 	Ahead() int
-	// Solvers are the bots that may play for the user, in the order of their keys.
+	// Solvers returns the bots that can play for the user, in the order of their keys.
 	Solvers() []string
 }
 
-// newMode returns the mode of a game, nil if this program cannot play it. A new kind of
-// game is added here.
+// newMode returns the mode for a game, or nil if this program cannot play it. New kinds of
+// games are added here.
 func newMode(g *pb.Game) Mode {
 	switch b := g.GetPosition().GetBoard().(type) {
 	case *pb.Position_Twenty48:
@@ -49,33 +51,34 @@ func newMode(g *pb.Game) Mode {
 	}
 }
 
-// Act is what a key does: a move, or something to say. The zero Act is nothing.
+// Act is the effect of a key or click: a move, or a message for the user. The zero Act is a
+// no-op.
 type Act struct {
 	Move *Move
-	// Say is a text for the status line, the longest first.
+	// Say is a message for the status line, in alternative wordings, longest first.
 	Say []string
 }
 
-// Move is a move that the player wants.
+// Move is a move that the player wants to make.
 type Move struct {
 	client.Move
-	// Legal reports whether the rules allow it in a game.
+	// Legal reports whether the move is legal in a game.
 	Legal func(s *gamestate.State) bool
 }
 
-// look is what a mode draws: a game, in a panel of a size.
+// look is what a mode needs to draw a panel: the game and the panel's size.
 type look struct {
 	*gamestate.State
 	env    *ui.Env
-	seat   int  // of the user
-	mine   bool // the user is to move
+	seat   int  // the user's first seat
+	mine   bool // it is the user's turn
 	places places
 	width  int
 	height int
 	wide   bool // the panel is beside the board
 }
 
-// direction returns the direction of an arrow key or a letter.
+// direction returns the direction that a key stands for, or unspecified.
 func (k arrows) direction(msg tea.KeyPressMsg) pb.Direction {
 	for i, b := range []key.Binding{k.Up, k.Right, k.Down, k.Left} {
 		if ui.Pressed(msg, b) {
@@ -88,7 +91,7 @@ func (k arrows) direction(msg tea.KeyPressMsg) pb.Direction {
 	return pb.Direction_DIRECTION_UNSPECIFIED
 }
 
-// arrows are the keys of the four directions.
+// arrows are the key bindings for the four directions.
 type arrows struct{ Up, Down, Left, Right key.Binding }
 
 func newArrows() arrows {

@@ -14,22 +14,22 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// request is a call that changes the game. One is in flight at a time.
+// request is a call that changes the game. Only one is in flight at a time.
 type request struct {
-	move   *Move    // to make, nil for none
-	solver *solving // that chooses a move, nil for none
-	undo   bool     // takes moves back: to a version, or the last one if that is nil
+	move   *Move    // the move to make, or nil
+	solver *solving // the solver that chooses a move, or nil
+	undo   bool     // undo the last move or, if to is not nil, return to that version
 	to     *int32
-	join   *int32 // seat to take back from its stand-in
+	join   *int32 // the seat to take back from its stand-in
 
-	since  time.Time    // when it was sent
-	before *pb.Position // when it was sent
+	since  time.Time    // when the request was sent
+	before *pb.Position // position at that time
 
-	fetching bool // it was refused: the game is being fetched
-	again    bool // it is made again then
+	fetching bool // the request was rejected, and the game is being fetched
+	again    bool // retry the request after the fetch
 }
 
-// answerMsg is the answer to a request: an event, or a game.
+// answerMsg is the reply to a request: an event or a game.
 type answerMsg struct {
 	aboutGame
 	request *request
@@ -43,6 +43,9 @@ func (p *Model) push(m *Move) tea.Cmd {
 	switch {
 	case p.Over() || p.starting:
 		return nil
+	case p.contest != nil && p.contest.Expired():
+		p.say("Time is up.")
+		return nil
 	case p.shared() && !p.mine():
 		p.say("It is not your turn.")
 		return nil
@@ -54,7 +57,7 @@ func (p *Model) push(m *Move) tea.Cmd {
 	return p.send()
 }
 
-// first queues a request in place of all others.
+// first replaces the queue with a single request.
 func (p *Model) first(r *request) tea.Cmd {
 	p.queue = []*request{r}
 	return p.send()
@@ -93,15 +96,15 @@ func (p *Model) send() tea.Cmd {
 	})
 }
 
-// answered handles the answer to the request in flight.
+// answered handles the reply to the request in flight.
 func (p *Model) answered(msg answerMsg) tea.Cmd {
 	r := msg.request
 	conflict := errors.Is(msg.err, client.ErrVersionConflict) || errors.Is(msg.err, client.ErrGameOver)
 	refused := errors.Is(msg.err, client.ErrIllegalMove) && p.mode.Ahead() == 0 || errors.Is(msg.err, client.ErrNotYourTurn)
 	if conflict || refused {
-		// Another client of the user was faster. The request stays in flight until the
-		// board is known.
-		r.fetching, r.again = true, conflict
+		// The game has changed, for example because the user moved in another client. The
+		// request stays in flight until the new board is known.
+		r.fetching, r.again = true, conflict && !p.expired(msg.err)
 		return p.tasks.Fetch(p.env.Server, string(msg.aboutGame))
 	}
 	p.inFlight = nil
@@ -113,7 +116,7 @@ func (p *Model) answered(msg answerMsg) tea.Cmd {
 	case errors.Is(msg.err, client.ErrUndoNotAllowed):
 		p.say("There is no move to undo.")
 		return p.send()
-	case msg.err != nil && r.solver != nil && r.solver != p.solving: // it was stopped
+	case msg.err != nil && r.solver != nil && r.solver != p.solving: // the solver was stopped
 		return p.send()
 	case msg.err != nil:
 		p.queue, p.solving = nil, nil
@@ -128,7 +131,8 @@ func (p *Model) answered(msg answerMsg) tea.Cmd {
 	return tea.Batch(p.changed(changed, msg.event), p.after(r), p.send())
 }
 
-// fetched handles the game as it is now, and retries the request that met a conflict.
+// fetched handles a fetched game. If a conflict caused the fetch, it retries the move or
+// tells the user that the game has changed.
 func (p *Model) fetched(msg ui.FetchedMsg) tea.Cmd {
 	r := p.inFlight
 	fetching := r != nil && r.fetching
@@ -151,18 +155,18 @@ func (p *Model) fetched(msg ui.FetchedMsg) tea.Cmd {
 	case r.move != nil && r.again && (p.mode.Ahead() > 0 || sameTurn(r.before, msg.Game.GetPosition())):
 		p.queue = slices.Insert(p.queue, 0, r)
 	case !p.Over():
-		p.say("The game has changed since.")
+		p.say("The game has changed. Try again.")
 	}
 	return tea.Batch(changed, p.after(r), p.send())
 }
 
-// sameTurn reports whether the same seat is to move on the same board.
+// sameTurn reports whether it is the same seat's turn on the same board.
 func sameTurn(a, b *pb.Position) bool {
 	return a.Turn != nil && b.Turn != nil && a.GetTurn() == b.GetTurn() &&
 		slices.Equal(a.GetTribolo().GetCells(), b.GetTribolo().GetCells())
 }
 
-// updated handles an update of the stream, or its end.
+// updated handles an update of the stream or its end.
 func (p *Model) updated(msg ui.UpdateMsg) tea.Cmd {
 	if msg.Err != nil {
 		if !errors.Is(msg.Err, io.EOF) {
@@ -175,17 +179,17 @@ func (p *Model) updated(msg ui.UpdateMsg) tea.Cmd {
 	return tea.Batch(p.tasks.Next(msg.GameID, msg.Stream), p.changed(changed, msg.Update.Event))
 }
 
-// changed follows a change of the game: it is shown in motion or marked for a moment, the
-// user is told if it is their turn, and the end is looked up on the leaderboard. The event
-// is nil if the change is not known.
+// changed handles a change to the game. It animates or briefly marks the change, rings the
+// bell if it is the user's turn, and looks up the user's place once the game is over. e is
+// nil if the event is unknown.
 func (p *Model) changed(changed bool, e *pb.Event) tea.Cmd {
-	p.keys.allowUndo(p.alone())
+	p.allowKeys()
 	if !changed {
 		return nil
 	}
 	cmds := []tea.Cmd{p.ring()}
 	if e.GetUndone() != nil && p.shared() {
-		cmds = append(cmds, p.tasks.Fetch(p.env.Server, p.opened.GetId())) // for the seats as they were
+		cmds = append(cmds, p.tasks.Fetch(p.env.Server, p.opened.GetId())) // an undo can change the seats
 	}
 	p.motion.Stop()
 	if p.Before != nil && len(p.queue) == 0 && !p.slow {
@@ -197,12 +201,12 @@ func (p *Model) changed(changed bool, e *pb.Event) tea.Cmd {
 	if p.Over() {
 		p.ended = p.env.Now
 		p.queue, p.question, p.solving, p.places = nil, nil, nil, places{}
-		cmds = append(cmds, lookUp(p.tasks, p.env.Server, p.opened, 1))
+		cmds = append(cmds, p.lookUp())
 	}
 	return tea.Batch(cmds...)
 }
 
-// frame shows the next frame of a motion.
+// frame shows the next frame of an animation.
 func (p *Model) frame(msg ui.FrameMsg) tea.Cmd {
 	cmd := p.motion.Update(msg, p.env, p.tasks)
 	if p.motion.Progress() >= 1 && p.Before != nil {
@@ -211,7 +215,7 @@ func (p *Model) frame(msg ui.FrameMsg) tea.Cmd {
 	return cmd
 }
 
-// wantUndo takes the last move back, after a question if the game is ranked.
+// wantUndo undoes the last move. It asks for confirmation if the game is ranked.
 func (p *Model) wantUndo() tea.Cmd {
 	undo := func() tea.Cmd { return p.first(&request{undo: true}) }
 	switch {
@@ -226,14 +230,14 @@ func (p *Model) wantUndo() tea.Cmd {
 	}
 }
 
-// wantRestart goes back to the first board, after a question.
+// wantRestart asks for confirmation, then goes back to the first board.
 func (p *Model) wantRestart() tea.Cmd {
 	if p.Game.GetVersion() <= 1 {
-		p.say("This is the beginning.")
+		p.say("There is no move to undo.")
 		return nil
 	}
 	begin := int32(1)
-	p.question = askUnranked("Start again on the same board?", "restart",
+	p.question = askUnranked("Go back to the first board?", "restart",
 		func() tea.Cmd { return p.first(&request{undo: true, to: &begin}) })
 	return nil
 }
@@ -247,7 +251,8 @@ func (p *Model) takeBack() tea.Cmd {
 	return p.first(&request{join: &seat})
 }
 
-// wantSolver lets a solver play, after a question if the game counts and has points.
+// wantSolver lets a solver play. It asks for confirmation if the game is ranked and has
+// points.
 func (p *Model) wantSolver(name string) tea.Cmd {
 	solve := func() tea.Cmd {
 		s, err := newSolving(p.opened, name)
@@ -265,7 +270,8 @@ func (p *Model) wantSolver(name string) tea.Cmd {
 	return nil
 }
 
-// solverKey handles a key while a solver plays: any but those of its pace stop it.
+// solverKey handles a key while a solver is playing. Any key other than the pace keys stops
+// the solver.
 func (p *Model) solverKey(msg tea.KeyPressMsg) {
 	if !p.solving.setPace(msg, p.keys) {
 		p.say(p.solving.solver.Name() + " has stopped.")
@@ -282,7 +288,7 @@ func (p *Model) solveOn(by *solving) tea.Cmd {
 	return p.send()
 }
 
-// after asks for the next move of the solver that made the last one.
+// after schedules the solver's next move if the solver made the last one.
 func (p *Model) after(r *request) tea.Cmd {
 	if r.solver == nil || r.solver != p.solving {
 		return nil

@@ -1,5 +1,5 @@
-// Package play is the page of a game that the user plays. One Model plays every kind of
-// game; a Mode says what is particular to a kind.
+// Package play implements the page of a game that the user plays. Model is the same for
+// every kind of game; a Mode adds what is specific to one kind.
 package play
 
 import (
@@ -10,63 +10,71 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/contest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 const (
-	markTime = 150 * time.Millisecond // for which the last change is marked
-	slowCall = 250 * time.Millisecond // above which moves are not shown in motion
-	slowTime = time.Second            // after which a missing answer is mentioned
-	endTime  = time.Second            // after the end, in which w still means up
+	markTime = 150 * time.Millisecond // how long the last change is marked
+	slowCall = 250 * time.Millisecond // after a call slower than this, moves are not animated
+	slowTime = time.Second            // delay before the page reports a missing reply
+	endTime  = time.Second            // how long w still counts as the up key after the end of the game
 )
 
-// Model is the page. It shows only what the server acknowledged.
+// Model is the page. It shows only events that the server acknowledged.
 type Model struct {
 	seated
 	tasks *ui.Tasks
 	keys  *keys
-	// options are those of new games of one seat.
+	// options are the options for new games with one seat.
 	options client.GameOptions
 
 	mode Mode // nil if this program cannot play the game
-	// opened is the game as it was opened. Commands read it: it never changes.
+	// contest is the challenge if the game is an attempt, or nil. asked is set once its
+	// boards or standings have been requested.
+	contest *contest.Contest
+	asked   bool
+	// rematch is the id of the request that creates a rematch.
+	rematch string
+	// opened is the game as it was opened. It never changes, so commands can read it.
 	opened    *pb.Game
 	leaveGame context.CancelFunc // ends the stream of the game
 
-	// inFlight is the request whose answer is awaited, nil for none; queue holds those that
-	// wait for it. dropped is set if a move found no room there.
+	// inFlight is the request that is waiting for a reply, or nil. queue has the requests
+	// to send after it. dropped is set if a move was dropped because the queue was full.
 	inFlight *request
 	queue    []*request
 	dropped  bool
-	solving  *solving // the solver that plays, nil if none
+	solving  *solving // the solver that is playing, or nil
 	motion   ui.Motion
-	slow     bool // the last move took too long to show moves in motion
+	slow     bool // the last call took longer than slowCall
 	places   places
 
-	// question is asked before something is lost, nil if nothing is asked.
+	// question is the open question, or nil.
 	question *question
-	// starting is set while the next game is created.
+	// starting is set while the next game is being created.
 	starting bool
-	// closed is set once the user closed the result.
+	// closed is set while the result is hidden because the user closed it.
 	closed  bool
-	ended   time.Time // when the page saw the game end, zero if before it
-	problem string    // what went wrong last
-	notice  []string  // other news, the longest text first
-	// told is the version at which the user was told that it is their turn, 0 if it is not.
+	ended   time.Time // when the page saw the game end; zero if it was already over
+	problem string    // the last error
+	notice  []string  // other news, in alternative wordings, longest first
+	// told is the version at which the bell rang for the user's current turn, or 0.
 	told int32
 	lost bool // the server no longer has the game or the account
 }
 
-// New makes the page of a game in which the user has a seat. Its commands end with ctx.
+// New returns the page of a game in which the user has a seat. Its commands end when ctx is
+// done.
 func New(ctx context.Context, env *ui.Env, g *pb.Game, options client.GameOptions) ui.Page {
 	p := &Model{seated: seated{env: env}, tasks: ui.NewTasks(ctx), options: options}
 	p.open(g)
 	return p
 }
 
-// open begins a game in place of the one before.
+// open shows a game in place of the previous one.
 func (p *Model) open(g *pb.Game) {
 	if p.leaveGame != nil {
 		p.leaveGame()
@@ -76,10 +84,14 @@ func (p *Model) open(g *pb.Game) {
 		motion: p.motion, slow: p.slow, opened: g, mode: newMode(g), keys: newKeys(p.env),
 		places: places{all: p.places.all},
 	}
+	if m, ok := p.mode.(*sliding); ok && g.GetChallengeId() != "" {
+		p.contest = contest.New(p.env, p.tasks, g.GetChallengeId())
+		p.mode = &attempt{m, p.contest}
+	}
 	if p.mode != nil {
 		p.keys.setMode(p.mode)
 	}
-	p.keys.allowUndo(p.alone())
+	p.allowKeys()
 	p.motion.Reset()
 }
 
@@ -89,14 +101,15 @@ func (p *Model) Init() tea.Cmd {
 	p.leaveGame = cancel
 	after := p.opened.GetVersion()
 	stream := p.env.Server.Watch(ctx, p.opened.GetId(), ui.WatchOptions{After: &after})
+	follow := p.tasks.Next(p.opened.GetId(), stream)
+	if p.contest != nil {
+		return tea.Batch(follow, p.contest.Load())
+	}
 	tries := 0
 	if p.Over() {
 		tries = 1
 	}
-	return tea.Batch(
-		p.tasks.Next(p.opened.GetId(), stream),
-		lookUp(p.tasks, p.env.Server, p.opened, tries), p.ring(),
-	)
+	return tea.Batch(follow, lookUp(p.tasks, p.env.Server, p.opened, tries), p.ring())
 }
 
 // Tasks implements ui.Page.
@@ -104,6 +117,11 @@ func (p *Model) Tasks() *ui.Tasks { return p.tasks }
 
 // Update implements ui.Page.
 func (p *Model) Update(msg tea.Msg) tea.Cmd {
+	if p.contest != nil {
+		if cmd, handled := p.contest.Update(msg); handled {
+			return tea.Batch(cmd, p.attempted())
+		}
+	}
 	if ui.Late(msg, p.opened.GetId()) {
 		return nil
 	}
@@ -144,10 +162,9 @@ func (p *Model) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// key handles a key.
 func (p *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 	k := p.keys
-	p.notice = nil // it answered the key before
+	p.notice = nil // the notice was about the previous key
 	switch {
 	case p.question != nil:
 		return p.answer(msg)
@@ -167,7 +184,7 @@ func (p *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 	case p.held() != nil:
 		return p.takeBack()
 	case ui.Pressed(msg, k.New):
-		p.question = askNew(&p.seated, p.giveUp)
+		p.question = p.askNew()
 		return nil
 	case ui.Pressed(msg, k.Undo):
 		return p.wantUndo()
@@ -180,24 +197,7 @@ func (p *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 	return p.act(p.mode.Key(&p.State, msg))
 }
 
-// resultKey handles a key after the end of the game.
-func (p *Model) resultKey(msg tea.KeyPressMsg) tea.Cmd {
-	k := p.keys
-	switch {
-	case ui.Pressed(msg, k.New):
-		return p.create()
-	case ui.Pressed(msg, k.Replay) && p.env.Now.Sub(p.ended) >= endTime:
-		return ui.Open(ui.Route{Replay: p.opened.GetId()})
-	case ui.Pressed(msg, k.Share):
-		p.say("Copied the result.")
-		return tea.SetClipboard(p.shareLine())
-	case ui.Pressed(msg, k.Close):
-		p.closed = !p.closed
-	}
-	return nil
-}
-
-// act does what a key of the game asks for.
+// act carries out the effect of a key or click.
 func (p *Model) act(a Act) tea.Cmd {
 	if a.Say != nil {
 		p.say(a.Say...)
@@ -208,10 +208,10 @@ func (p *Model) act(a Act) tea.Cmd {
 	return p.push(a.Move)
 }
 
-// say sets the news, the longest text first.
+// say sets the notice. It takes alternative wordings, longest first.
 func (p *Model) say(texts ...string) { p.notice = texts }
 
-// answer handles a key while something is asked.
+// answer handles a key while a question is open.
 func (p *Model) answer(msg tea.KeyPressMsg) tea.Cmd {
 	asked := p.question
 	switch {
@@ -224,76 +224,24 @@ func (p *Model) answer(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// leave closes the page, after a question if the game would be lost.
+// leave closes the page. It first asks for confirmation if the game would be lost.
 func (p *Model) leave() tea.Cmd {
-	if p.env.Local == nil || p.env.Local.Resume != "" || p.Over() || p.lost {
+	switch {
+	case p.Over() || p.lost:
+		return ui.Back
+	case p.contest != nil && p.contest.Race() && !p.contest.Expired():
+		p.question = p.askGiveUp()
+		return nil
+	case p.env.Local == nil || p.env.Local.Resume != "":
 		return ui.Back
 	}
 	p.question = askQuit()
 	return nil
 }
 
-// fail shows what went wrong. A server that forgot the account or the game has nothing to
-// resume.
+// fail shows an error. If the server no longer has the account or the game, the game cannot
+// be resumed.
 func (p *Model) fail(err error) {
 	p.problem = ui.Explain(err, ui.SameKey)
 	p.lost = p.lost || errors.Is(err, client.ErrBadToken) || errors.Is(err, client.ErrGameNotFound)
-}
-
-// giveUp ends the user's part in the game, so that its score counts, and goes on to a new
-// one.
-func (p *Model) giveUp() tea.Cmd {
-	if p.Over() {
-		return p.create()
-	}
-	p.starting = true
-	server, game := p.env.Server, p.opened
-	return p.tasks.Do(func(ctx context.Context) tea.Msg {
-		e, err := server.Resign(ctx, game)
-		return resignedMsg{aboutGame: aboutGame(game.GetId()), event: e, err: err}
-	})
-}
-
-// resigned goes on to a new game. A game that cannot be ended is left as it is.
-func (p *Model) resigned(msg resignedMsg) tea.Cmd {
-	switch {
-	case msg.err == nil:
-		p.Apply(msg.event)
-	case errors.Is(msg.err, client.ErrGameOver), errors.Is(msg.err, client.ErrNotSeated),
-		errors.Is(msg.err, client.ErrGameNotFound), errors.Is(msg.err, client.ErrGameDamaged):
-	default:
-		p.starting = false
-		p.fail(msg.err)
-		return nil
-	}
-	return p.create()
-}
-
-// create asks for a new game of the same variant.
-func (p *Model) create() tea.Cmd {
-	p.starting = true
-	server, variant, options := p.env.Server, p.opened.GetVariant(), p.nextOptions(p.options)
-	return p.tasks.Do(func(ctx context.Context) tea.Msg {
-		g, err := server.NewGame(ctx, variant, options)
-		return createdMsg{game: g, err: err}
-	})
-}
-
-// created opens the new game.
-func (p *Model) created(msg createdMsg) tea.Cmd {
-	if msg.err == nil && p.WrongKind(msg.game.GetPosition()) {
-		msg.err = client.ErrBadStream
-	}
-	if msg.err != nil {
-		p.starting = false
-		p.fail(msg.err)
-		return nil
-	}
-	var notice []string
-	if p.Over() && len(p.Game.GetSeats()) == 1 {
-		notice = []string{"The game before ended with " + gamestate.Comma(p.Score()) + " points."}
-	}
-	p.open(msg.game)
-	p.notice = notice
-	return p.Init()
 }

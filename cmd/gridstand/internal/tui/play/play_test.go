@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+	"google.golang.org/grpc/codes"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
@@ -28,10 +29,10 @@ const (
 	right = pb.Direction_DIRECTION_RIGHT
 )
 
-// limit is the time after which a test gives up waiting.
+// limit is the maximum time that a test waits.
 const limit = time.Minute
 
-// call is a move that reached the server, which the test answers.
+// call is a move that reached the server. The test sends the reply on answer.
 type call struct {
 	version int32
 	move    client.Move
@@ -43,7 +44,8 @@ type answer struct {
 	err   error
 }
 
-// asked is a server that hands every move to the test.
+// asked returns a server that passes every move to the test, which receives it from the
+// channel.
 func asked() (*tuitest.Server, <-chan call) {
 	calls := make(chan call)
 	return &tuitest.Server{OnMove: func(ctx context.Context, version int32, m client.Move, _ bool) (*pb.Event, error) {
@@ -87,19 +89,20 @@ func newPlay(t *testing.T, s *tuitest.Server) (*Model, *tuitest.Driver) {
 	return start(t, tuitest.Env(s), tuitest.Game(tuitest.Board(4, 4)))
 }
 
-// TestKeysQueue types ahead of a slow server: no key is lost, each move is made at the
-// version that the one before led to, and moves that became illegal are skipped.
+// Ensure that keys typed ahead of a slow server are not lost, that each move is sent with
+// the version that resulted from the previous move, and that moves that have become illegal
+// are skipped.
 func TestKeysQueue(t *testing.T) {
 	t.Parallel()
 	s, calls := asked()
 	p, d := newPlay(t, s)
-	d.Press("up", "a", "l", "s", "k") // k is up again
+	d.Press("up", "a", "l", "s", "k") // k also means up
 	assert.Len(t, p.queue, 4)
 
 	first := take(t, calls)
 	assert.Equal(t, call{613, client.Slide(up), first.answer}, first)
 	board := tuitest.Board(4, 4)
-	board.LegalMoves = []pb.Direction{right, up} // so left and down are not
+	board.LegalMoves = []pb.Direction{right, up} // now left and down are illegal
 	first.answer <- answer{event: tuitest.Moved(614, up, board, 12344)}
 	d.Until("the reply", func() bool { return p.Game.GetVersion() == 614 })
 	assert.EqualValues(t, 12344, p.Score())
@@ -121,7 +124,7 @@ func TestKeysQueue(t *testing.T) {
 	assert.Empty(t, p.problem)
 }
 
-// TestQueue_Bounded says so when it drops a key.
+// Ensure that the page reports dropped keys once the queue is full.
 func TestQueue_Bounded(t *testing.T) {
 	t.Parallel()
 	s, calls := asked()
@@ -137,7 +140,8 @@ func TestQueue_Bounded(t *testing.T) {
 	take(t, calls)
 }
 
-// TestNoAnswer says how long the server has not answered, and counts the keys that wait.
+// Ensure that the page shows how long a reply has been missing, and the number of queued
+// keys.
 func TestNoAnswer(t *testing.T) {
 	t.Parallel()
 	s, calls := asked()
@@ -150,8 +154,30 @@ func TestNoAnswer(t *testing.T) {
 	assert.Contains(t, d.Screen(), "No answer for 3 s; queued keys: 1.")
 }
 
-// TestConflict moves while another client of the same player does: the board is fetched and
-// the move made there.
+// Ensure that the page reports a server that stopped, until a server is reached.
+func TestServerStopped(t *testing.T) {
+	t.Parallel()
+	s, calls := asked()
+	p, d := newPlay(t, s)
+	d.Press("up")
+	take(t, calls)
+	p.inFlight.since = tuitest.Noon.Add(-3 * time.Second)
+	lost := func(e *client.Error) {
+		p.Update(ui.UpdateMsg{GameID: tuitest.GameID, Update: client.Update{Connection: client.Connection{State: client.Reconnecting, Err: e}}})
+	}
+	unreachable := &client.Error{Code: codes.Unavailable, Message: "connection refused"}
+	lost(unreachable)
+	assert.Contains(t, d.Screen(), "No answer for 3 s.")
+	lost(&client.Error{Code: codes.Unavailable, Reason: pb.ReasonServerUnavailable, Message: "this server is stopping"})
+	assert.NotContains(t, d.Screen(), "stopped", "another server may answer")
+	lost(unreachable)
+	assert.Contains(t, d.Screen(), "The server has stopped. Retrying …")
+	p.Update(ui.UpdateMsg{GameID: tuitest.GameID, Update: client.Update{Connection: client.Connection{State: client.Live}}})
+	assert.NotContains(t, d.Screen(), "stopped")
+}
+
+// Ensure that after a version conflict with another client of the same player, the page
+// fetches the board and makes the move there.
 func TestConflict(t *testing.T) {
 	t.Parallel()
 	s, calls := asked()
@@ -173,7 +199,7 @@ func TestConflict(t *testing.T) {
 	assert.Equal(t, client.Slide(down), take(t, calls).move)
 }
 
-// TestStreamAndReplies lets the higher version win, from the stream or from a reply.
+// Ensure that the higher version wins, whether it comes from the stream or from a reply.
 func TestStreamAndReplies(t *testing.T) {
 	t.Parallel()
 	s, calls := asked()
@@ -190,7 +216,7 @@ func TestStreamAndReplies(t *testing.T) {
 	mine.answer <- answer{event: tuitest.Moved(614, left, tuitest.Board(4, 4), 12344)}
 	d.Until("the reply", func() bool { return p.inFlight == nil })
 	assert.Len(t, p.Log, 1, "the same event counts once")
-	d.Until("the marks to go", func() bool { return p.Marks.Spawned < 0 })
+	d.Until("the marks to disappear", func() bool { return p.Marks.Spawned < 0 })
 
 	watch.Push(client.Update{Event: tuitest.Moved(615, right, tuitest.Board(4, 4), 12348)})
 	d.Until("another client's move", func() bool { return p.Game.GetVersion() == 615 })
@@ -205,8 +231,8 @@ func TestStreamAndReplies(t *testing.T) {
 	assert.Contains(t, d.Screen(), "reconnecting (2 s)")
 }
 
-// TestEndAndNext plays to the end, waits for the result to be recorded, and goes on with a
-// new game without a question.
+// Ensure that after the end of a game the page waits until the result is recorded, and that
+// n starts a new game without confirmation.
 func TestEndAndNext(t *testing.T) {
 	t.Parallel()
 	s, calls := asked()
@@ -214,9 +240,9 @@ func TestEndAndNext(t *testing.T) {
 	recorded := ui.Place{Rank: 2, Total: 9, Score: 12340, GameID: tuitest.GameID}
 	s.OnPlace = func(w pb.Window) (ui.Place, error) {
 		if w == pb.Window_WINDOW_DAY {
-			looks++ // one look at a time
+			looks++ // count each request once, not once per leaderboard
 		}
-		if looks < 3 { // the first is that of the beginning
+		if looks < 3 { // the first request is from Init
 			return ui.Place{Total: 8}, nil
 		}
 		return recorded, nil
@@ -229,7 +255,7 @@ func TestEndAndNext(t *testing.T) {
 	d.Press("up", "left", "left")
 	take(t, calls).answer <- answer{event: tuitest.Ended(614, pb.Result_REASON_NO_MOVES)}
 	d.Until("the end", p.Over)
-	assert.Empty(t, p.queue, "nothing is played after the end")
+	assert.Empty(t, p.queue, "no moves are queued after the end")
 	assert.Nil(t, p.places.day)
 	watch.Push(client.Update{Event: tuitest.Ended(614, pb.Result_REASON_NO_MOVES)})
 	watch.End()
@@ -239,14 +265,14 @@ func TestEndAndNext(t *testing.T) {
 	for _, text := range []string{"No moves left", "█", "#2 of 9 today", "#2 of 9 all time", "gridstand watch kx3fq2ab", "1024"} {
 		assert.Contains(t, screen, text)
 	}
-	assert.NotContains(t, screen, tuitest.GameID, "whole ids are not shown")
+	assert.NotContains(t, screen, tuitest.GameID, "full ids are not shown")
 	assert.Equal(t, "ada ended a classic game with 12,340 points (best tile 1024, 613 moves), #2 of 9 today, "+
 		"#2 of 9 all time. Verify it with gridstand verify "+tuitest.GameID, p.Farewell())
 
-	d.Press("up") // no longer a move
+	d.Press("up") // the arrow keys no longer make moves
 	assert.Nil(t, p.inFlight)
 	assert.Contains(t, d.Screen(), "esc close")
-	d.Press("esc", "w") // w was meant as a move
+	d.Press("esc", "w") // w does not open the replay yet: it may still be meant as a move
 	assert.Empty(t, d.Left)
 	assert.NotContains(t, d.Screen(), "No moves left")
 	assert.Contains(t, d.Screen(), "esc result")
@@ -260,19 +286,19 @@ func TestEndAndNext(t *testing.T) {
 	d.Until("the new game", func() bool { return p.opened.GetId() != tuitest.GameID })
 	assert.False(t, p.Over())
 	assert.Contains(t, d.Screen(), "ended with 12,340 points")
-	d.Send(answerMsg{aboutGame: tuitest.GameID, err: errors.New("late")}) // news of the old game
+	d.Send(answerMsg{aboutGame: tuitest.GameID, err: errors.New("late")}) // a late reply about the old game
 	assert.Empty(t, p.problem)
 }
 
-// newGame is a new game of 2048 in the test's server.
+// newGame creates a game of 2048 on the test server.
 func newGame(string, client.GameOptions) (*pb.Game, error) {
 	g := tuitest.Game(tuitest.Board(4, 4))
 	g.Id = "zzzzzzzzzzzzzzzzzzzzzzzzzz"
 	return g, nil
 }
 
-// TestNewGame_Asks ends the running game by resigning, after a question that Enter does
-// not answer.
+// Ensure that n resigns the current game only after a confirmation, and that Enter does not
+// confirm.
 func TestNewGame_Asks(t *testing.T) {
 	t.Parallel()
 	s, _ := asked()
@@ -298,7 +324,7 @@ func TestNewGame_Asks(t *testing.T) {
 	assert.False(t, p.starting)
 }
 
-// TestRefusals shows what failed, and goes on if it can.
+// Ensure that the page shows errors and stays usable after them.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	s, calls := asked()
@@ -322,7 +348,7 @@ func TestRefusals(t *testing.T) {
 	assert.Contains(t, d.Screen(), "ended")
 }
 
-// TestLeave asks before a game is lost, and only then.
+// Ensure that q asks for confirmation only if the game would be lost.
 func TestLeave(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -331,7 +357,7 @@ func TestLeave(t *testing.T) {
 		asks  bool
 	}{
 		"server":               {},
-		"local, kept":          {local: &ui.Local{Resume: "gridstand play --local --resume"}},
+		"local, kept":          {local: &ui.Local{Resume: "gridstand play --local"}},
 		"local, lost":          {local: &ui.Local{}, asks: true},
 		"local, lost but over": {local: &ui.Local{}, over: true},
 	} {
@@ -346,7 +372,7 @@ func TestLeave(t *testing.T) {
 			d.Press("q")
 			if c.asks {
 				require.NotNil(t, p.question)
-				assert.Contains(t, d.Screen(), "cannot be resumed")
+				assert.Contains(t, d.Screen(), "You cannot resume it")
 				d.Press("enter", "n")
 				assert.Nil(t, p.question)
 				d.Press("q", "y")
@@ -358,7 +384,7 @@ func TestLeave(t *testing.T) {
 				assert.Equal(t, "ada left a classic game at 12,340 points (best tile 1024, 612 moves). "+
 					"Resume it with gridstand play "+tuitest.GameID, p.Farewell())
 			case c.local.Resume != "":
-				assert.Contains(t, p.Farewell(), "Resume it with gridstand play --local --resume")
+				assert.Contains(t, p.Farewell(), "Resume it with gridstand play --local "+tuitest.GameID)
 			default:
 				assert.NotContains(t, p.Farewell(), "Resume")
 			}
@@ -366,7 +392,7 @@ func TestLeave(t *testing.T) {
 	}
 }
 
-// TestRules opens the rules of the variant; copying the id gives the whole one.
+// Ensure that r opens the rules of the variant, and that y copies the full id.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	s, _ := asked()
@@ -378,21 +404,26 @@ func TestRules(t *testing.T) {
 	assert.Contains(t, d.Screen(), tuitest.GameID)
 }
 
-// TestIntro tells a player without a score how to play, until they have moved.
+// Ensure that a player without a score sees how to play until they have moved.
 func TestIntro(t *testing.T) {
 	t.Parallel()
 	s, calls := asked()
 	places := ui.Place{Total: 8}
 	s.OnPlace = func(pb.Window) (ui.Place, error) { return places, nil }
-	begin := func() *pb.Game {
-		g := tuitest.Game(tuitest.Board(4, 4))
+	begun := func(side int) *pb.Game {
+		g := tuitest.Game(tuitest.Board(side, side))
 		g.Version, g.Position.MoveCount, g.Position.Scores = 1, 0, []int32{0}
 		return g
 	}
+	begin := func() *pb.Game { return begun(4) }
+	small, d := start(t, tuitest.Env(s), begun(3))
+	d.Until("the places", func() bool { return small.places.all != nil })
+	assert.Contains(t, d.Screen(), "Score points; r shows the rules.", "no 2048 fits on a board of 3×3")
+	assert.NotContains(t, d.Screen(), "Build a 2048")
 	p, d := start(t, tuitest.Env(s), begin())
-	assert.NotContains(t, d.Screen(), "Arrow keys slide", "not before the place is known")
+	assert.NotContains(t, d.Screen(), "Arrow keys slide", "shown before the place is known")
 	d.Until("the places", func() bool { return p.places.all != nil })
-	for _, line := range p.mode.Intro() {
+	for _, line := range p.mode.Intro(&p.State) {
 		assert.Contains(t, d.Screen(), line[0])
 	}
 	for version := int32(2); version <= 3; version++ {
@@ -408,7 +439,8 @@ func TestIntro(t *testing.T) {
 	assert.NotContains(t, d.Screen(), "Arrow keys slide")
 }
 
-// TestSize draws windows of all sizes, also those that are too small.
+// Ensure that the page can be drawn in windows of any size, including sizes that are too
+// small.
 func TestSize(t *testing.T) {
 	t.Parallel()
 	s, _ := asked()
@@ -416,7 +448,7 @@ func TestSize(t *testing.T) {
 	for width := 0; width < 130; width += 7 {
 		for height := 0; height < 45; height += 4 {
 			d.Env.Width, d.Env.Height = width, height
-			d.Press("?") // the driver draws
+			d.Press("?") // the driver draws the page after each key
 		}
 	}
 	d.Env.Width, d.Env.Height = 10, 3
@@ -427,8 +459,8 @@ func TestSize(t *testing.T) {
 	assert.Contains(t, d.Screen(), "1024")
 }
 
-// TestMotion shows moves in motion unless the terminal, the connection or the user asks
-// for less.
+// Ensure that moves are animated, except on a slow connection, without colors, with queued
+// moves, or if the user turned animations off.
 func TestMotion(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -457,7 +489,7 @@ func TestMotion(t *testing.T) {
 				return
 			}
 			d.Until("the end of the motion", func() bool { return p.motion.Progress() >= 1 })
-			assert.Equal(t, -1, p.Marks.Spawned, "nothing is marked after a motion")
+			assert.Equal(t, -1, p.Marks.Spawned, "no cell is marked after the animation")
 		})
 	}
 }

@@ -9,34 +9,35 @@ import (
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 const (
-	rankTime    = time.Minute // from one look at the leaderboard to the next
-	recordTries = 6           // looks at the leaderboard for a result just made
+	rankTime    = time.Minute // interval between requests for the leaderboard
+	recordTries = 6           // maximum number of requests for a result that is not recorded yet
 )
 
-// places are the player's places on the leaderboard of the variant, nil until they are
-// known.
+// places holds the player's places on the variant's daily and all-time leaderboards. Both
+// are nil until known.
 type places struct{ day, all *ui.Place }
 
 type (
-	// placedMsg brings the places.
+	// placedMsg carries the player's places.
 	placedMsg struct {
 		aboutGame
 		places places
 		tries  int
 		err    error
 	}
-	// rankMsg is the time to look again.
+	// rankMsg is sent when it is time to request the places again.
 	rankMsg struct {
 		aboutGame
 		tries int
 	}
 )
 
-// lookUp asks for the player's places.
+// lookUp requests the player's places.
 func lookUp(t *ui.Tasks, s ui.Server, g *pb.Game, tries int) tea.Cmd {
 	about, variant := aboutGame(g.GetId()), g.GetVariant()
 	return t.Do(func(ctx context.Context) tea.Msg {
@@ -49,11 +50,11 @@ func lookUp(t *ui.Tasks, s ui.Server, g *pb.Game, tries int) tea.Cmd {
 	})
 }
 
-// update takes places that were looked up, and looks again later: soon if a result is not
-// recorded yet, otherwise rarely.
+// update handles the result of lookUp and schedules the next request, if any: soon if the
+// game's result is not recorded yet, or after rankTime if the game is still in progress.
 func (p *places) update(msg placedMsg, s *seated, t *ui.Tasks) tea.Cmd {
 	if s.Over() && msg.tries == 0 {
-		return nil // asked before the end
+		return nil // requested before the game ended
 	}
 	again := rankMsg{aboutGame: msg.aboutGame}
 	if s.Over() && msg.tries < recordTries && (msg.err != nil || !msg.places.have(&s.State, s.ScoreOf(s.seat()))) {
@@ -69,8 +70,8 @@ func (p *places) update(msg placedMsg, s *seated, t *ui.Tasks) tea.Cmd {
 	return t.After(rankTime, again)
 }
 
-// have reports whether the leaderboards have the result of a finished game with a score, or
-// will never have it.
+// have reports whether the leaderboards already contain the result of a finished game, or
+// will never contain it.
 func (p places) have(g *gamestate.State, score int32) bool {
 	if p.day == nil || p.all == nil {
 		return false
@@ -79,7 +80,7 @@ func (p places) have(g *gamestate.State, score int32) bool {
 	return !g.Game.GetRanked() || score == 0 || has(p.day) && has(p.all)
 }
 
-// best is the best score of all time, with this game if it is ranked.
+// best returns the player's all-time best score, including this game if it is ranked.
 func (p places) best(s *gamestate.State, seat int) string {
 	var best int32
 	if p.all != nil {
@@ -91,24 +92,24 @@ func (p places) best(s *gamestate.State, seat int) string {
 	if best == 0 {
 		return "–"
 	}
-	return gamestate.Comma(best)
+	return describe.Comma(best)
 }
 
 // newcomer reports whether the player has no score on the leaderboard yet.
 func (p places) newcomer() bool { return p.all != nil && p.all.Rank == 0 }
 
-// stands says in width columns what rank the player has after a game: by this game, or by a
-// better one.
+// stands describes the player's rank after a game. If another game determines the rank, the
+// description includes that game's score, and a shorter wording is used if width is small.
 func stands(at *ui.Place, window, gameID string, width int) string {
 	text := placeText(at, window)
 	if at != nil && at.Rank > 0 && at.GameID != gameID {
-		best := gamestate.Comma(at.Score)
+		best := describe.Comma(at.Score)
 		return pickText(width, "best "+best+": "+text, fmt.Sprintf("best %s: #%d %s", best, at.Rank, window))
 	}
 	return text
 }
 
-// placeText says what rank the player has on the leaderboard of a window.
+// placeText describes the player's rank on the leaderboard of a period.
 func placeText(p *ui.Place, window string) string {
 	switch {
 	case p == nil:
@@ -116,8 +117,8 @@ func placeText(p *ui.Place, window string) string {
 	case p.Rank == 0 && p.Total == 0:
 		return "no scores " + window
 	case p.Rank == 0:
-		return "– of " + gamestate.Comma(p.Total) + " " + window
+		return "– of " + describe.Comma(p.Total) + " " + window
 	default:
-		return fmt.Sprintf("#%s of %s %s", gamestate.Comma(p.Rank), gamestate.Comma(p.Total), window)
+		return fmt.Sprintf("#%s of %s %s", describe.Comma(p.Rank), describe.Comma(p.Total), window)
 	}
 }

@@ -11,13 +11,14 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
+	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// queueLimit is the number of moves of 2048 that may wait for the one in flight.
+// queueLimit is the maximum number of 2048 moves queued behind the one in flight.
 const queueLimit = 64
 
-// sliding is the mode of 2048.
+// sliding is the mode for 2048.
 type sliding struct{ arrows }
 
 func newSliding() *sliding { return &sliding{newArrows()} }
@@ -51,10 +52,10 @@ func (m *sliding) PanelLines() int { return 4 }
 func (m *sliding) Panel(l look) []string {
 	t := l.env.Theme
 	scores := []widget.Fact{
-		{Label: "SCORE", Value: gamestate.Comma(l.Score()), Extra: l.Gain()},
+		{Label: "SCORE", Value: describe.Comma(l.Score()), Extra: l.Gain()},
 		{Label: "BEST", Value: l.places.best(l.State, l.seat)},
 	}
-	moves := widget.Fact{Label: "MOVES", Value: gamestate.Comma(l.Moves())}
+	moves := widget.Fact{Label: "MOVES", Value: describe.Comma(l.Moves())}
 	tile := widget.Fact{Label: "TILE", Value: l.BestTile()}
 	rank := widget.Fact{Label: "RANK", Value: placeText(l.places.day, "today")}
 	if l.wide {
@@ -76,15 +77,23 @@ func (m *sliding) Panel(l look) []string {
 
 // Result implements Mode.
 func (m *sliding) Result(l look) (title, facts string) {
-	return l.Ending(), l.env.Theme.Dim().Render("best tile " + l.BestTile() + ", " + gamestate.Plural(int(l.Moves()), "move"))
+	return l.Ending(), l.env.Theme.Dim().Render("best tile " + l.BestTile() + ", " + describe.Plural(l.Moves(), "move"))
 }
 
+// cellsFor2048 is the smallest number of cells on which a 2048 can be made: before the last
+// merges, ten cells hold a 1024, a 512, and so on down to an 8, and two 4s.
+const cellsFor2048 = 10
+
 // Intro implements Mode.
-func (m *sliding) Intro() [3][]string {
+func (m *sliding) Intro(s *gamestate.State) [3][]string {
+	aim := []string{"Build a 2048; r shows the rules.", "r shows the rules."}
+	if len(s.Twenty48().GetTiles()) < cellsFor2048 {
+		aim[0] = "Score points; r shows the rules."
+	}
 	return [3][]string{
 		{"Arrow keys slide all tiles at once.", "Arrows slide all tiles."},
 		{"Two equal tiles that meet become one.", "Equal tiles merge."},
-		{"Build a 2048; r shows the rules.", "r shows the rules."},
+		aim,
 	}
 }
 
@@ -94,7 +103,7 @@ func (m *sliding) Ahead() int { return queueLimit }
 // Solvers implements Mode.
 func (m *sliding) Solvers() []string { return []string{"greedy", "rote", "montecarlo", "expectimax"} }
 
-// unranked says that the game is not ranked, and why; empty if it is.
+// unranked returns a note that says why the game is not ranked, or "" if it is ranked.
 func (l look) unranked() string {
 	if why := l.Unranked(); why != "" {
 		return l.env.Theme.Warn().Render(widget.Wrap("unranked: "+why, l.width))

@@ -13,24 +13,24 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Paces of a solver: the pause after each of its moves.
+// Paces of a solver. A pace is the pause after each move.
 const (
 	firstPace = 250 * time.Millisecond
 	minPace   = 15 * time.Millisecond
 	maxPace   = 4 * time.Second
-	thinkTime = 200 * time.Millisecond // of a search
+	thinkTime = 200 * time.Millisecond // time limit of a search
 )
 
-// solving is a solver that plays in place of the player.
+// solving is a solver that plays for the user.
 type solving struct {
 	solver *solver.Solver
 	pace   time.Duration // the pause after a move
 }
 
-// solveMsg asks for the next move of a solver.
+// solveMsg is sent when a solver should make its next move.
 type solveMsg struct{ by *solving }
 
-// newSolving makes the solver of a name for a game.
+// newSolving returns the solver with the given name for a game.
 func newSolving(g *pb.Game, name string) (*solving, error) {
 	s, err := solver.New(g.GetVariant(), g.GetRulesRevision(), name, thinkTime)
 	if err != nil {
@@ -39,7 +39,8 @@ func newSolving(g *pb.Game, name string) (*solving, error) {
 	return &solving{solver: s, pace: firstPace}, nil
 }
 
-// setPace makes the solver faster or slower and reports whether the key asked for that.
+// setPace handles the keys that make the solver faster or slower, and reports whether msg
+// was one of them.
 func (s *solving) setPace(msg tea.KeyPressMsg, k *keys) bool {
 	switch {
 	case ui.Pressed(msg, k.Faster):
@@ -52,7 +53,7 @@ func (s *solving) setPace(msg tea.KeyPressMsg, k *keys) bool {
 	return true
 }
 
-// move chooses a move and makes it.
+// move chooses and makes a move.
 func (s *solving) move(ctx context.Context, server ui.Server, g *pb.Game, version int32, p *pb.Position) (*pb.Event, error) {
 	m, err := s.solver.Choose(ctx, p, nil)
 	if err != nil {
@@ -61,8 +62,8 @@ func (s *solving) move(ctx context.Context, server ui.Server, g *pb.Game, versio
 	return server.Move(ctx, g, version, client.Slide(pb.Direction(m.Direction)), true)
 }
 
-// String says who plays, and how fast.
+// String describes the solver and its pace for the status line.
 func (s *solving) String() string {
-	return fmt.Sprintf("%s plays, so the game is unranked. %.1f moves a second.",
+	return fmt.Sprintf("%s plays, so the game is unranked. %.1f moves per second.",
 		s.solver.Name(), float64(time.Second)/float64(s.pace))
 }

@@ -13,8 +13,9 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// TestSolver lets greedy take over, after a question in a game that counts, until a key is
-// pressed, faster and slower, and marks its moves as a program's.
+// Ensure that a solver takes over a ranked game only after a confirmation, that its pace
+// can be changed, that any other key stops it, and that its moves are marked as chosen by a
+// program.
 func TestSolver(t *testing.T) {
 	t.Parallel()
 	s := &tuitest.Server{}
@@ -31,7 +32,7 @@ func TestSolver(t *testing.T) {
 	d.Press("X")
 	assert.Contains(t, d.Screen(), "Let greedy play?")
 	d.Press("enter")
-	require.NotNil(t, p.question, "Enter does not say yes")
+	require.NotNil(t, p.question, "Enter does not confirm")
 	d.Press("n")
 	assert.Nil(t, p.solving)
 	d.Press("X", "y")
@@ -45,7 +46,7 @@ func TestSolver(t *testing.T) {
 	assert.Contains(t, d.Screen(), "unranked: undo or a solver was used")
 	assert.Equal(t, "500", p.places.best(&p.State, 0), "a solver's score is not the player's best")
 	d.Press("-", "left")
-	assert.Nil(t, p.solving, "any other key stops it, and does nothing else")
+	assert.Nil(t, p.solving, "any other key stops the solver and has no other effect")
 	assert.Empty(t, p.queue)
 	assert.Contains(t, d.Screen(), "stopped")
 	for _, key := range []string{"Y", "Z", "B"} {
@@ -55,7 +56,7 @@ func TestSolver(t *testing.T) {
 	}
 }
 
-// TestUndo asks before a game is no longer ranked, and takes moves back after the one in
+// Ensure that undo asks for confirmation in a ranked game, and waits for the move in
 // flight.
 func TestUndo(t *testing.T) {
 	t.Parallel()
@@ -69,10 +70,10 @@ func TestUndo(t *testing.T) {
 	}
 	p, d := newPlay(t, s)
 	d.Press("u")
-	assert.Contains(t, d.Screen(), "is then unranked")
+	assert.Contains(t, d.Screen(), "This makes the game unranked.")
 	d.Press("n")
 	d.Press("left", "up", "u", "y")
-	require.Len(t, p.queue, 1, "moves that were not made yet are dropped")
+	require.Len(t, p.queue, 1, "queued moves are dropped")
 	assert.Empty(t, asked, "a move is in flight")
 	take(t, calls).answer <- answer{event: tuitest.Moved(614, left, tuitest.Board(4, 4), 12344)}
 	d.Until("the undo", func() bool { return p.Game.GetVersion() == 615 })
@@ -81,7 +82,7 @@ func TestUndo(t *testing.T) {
 	assert.Contains(t, d.Screen(), "undo or a solver was used")
 	assert.Equal(t, "undone, back to move 614", p.Log[0].What)
 
-	d.Press("u") // without a question
+	d.Press("u") // without confirmation
 	d.Until("another undo", func() bool { return p.Game.GetVersion() == 616 })
 	assert.Nil(t, <-asked)
 	d.Press("R", "y")

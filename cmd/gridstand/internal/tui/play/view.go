@@ -2,37 +2,35 @@ package play
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"charm.land/bubbles/v2/help"
-	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// shareLines is the height of the command for others, with an empty line.
+// shareLines is the number of lines that invitation needs, including an empty line above
+// it.
 const shareLines = 2
 
 // View implements ui.Page.
 func (p *Model) View(width, height int) ui.View {
-	v := ui.View{Status: p.status(width), Left: []string{p.env.Theme.Bold().Render(p.Variant())}, Right: p.headline()}
-	v.Title = p.Variant()
+	v := ui.View{Title: p.title(), Status: p.status(width), Right: p.headline()}
+	v.Left = []string{p.env.Theme.Bold().Render(v.Title)}
 	if p.mine() {
 		v.Title = "Your turn · " + v.Title
 	}
 	if p.mode == nil {
-		v.Body = widget.Wrap("This program cannot show this kind of game. A newer one can.", width)
+		v.Body = widget.Wrap("This program cannot show this kind of game. Use a newer version.", width)
 		return v
 	}
 	b := board.Moving(p.mode.Board(&p.State, p.mine()), p.Before, p.motion.Progress())
@@ -41,6 +39,10 @@ func (p *Model) View(width, height int) ui.View {
 		needsWidth, needsHeight := board.Needs(b, p.env.Theme)
 		v.Body = widget.TooSmall(p.env.Width, p.env.Height, needsWidth+2, needsHeight+3)
 		return v
+	}
+	if m, ok := p.mode.(*attempt); ok && m.Race() && l.Wide { // make room for the other boards
+		across, _ := b.Measure(l.Cell)
+		l.PanelWidth = max(l.PanelWidth, min(width-across-board.PanelGap, racePanel))
 	}
 	at := look{
 		State: &p.State, env: p.env, seat: p.seat(), mine: p.mine(), places: p.places,
@@ -63,7 +65,7 @@ func (p *Model) View(width, height int) ui.View {
 	return p.ask(v)
 }
 
-// ask lays the question over a view, if there is one.
+// ask adds the open question to a view, if there is one.
 func (p *Model) ask(v ui.View) ui.View {
 	if p.question != nil {
 		v.Dialog, v.Brief = p.question.Box(p.env.Theme, p.env.Width), p.question.Brief()
@@ -71,22 +73,42 @@ func (p *Model) ask(v ui.View) ui.View {
 	return v
 }
 
-// headline is the right side of the header, the longest text first.
+// racePanel is the maximum width of a race's panel.
+const racePanel = 110
+
+// title returns the name of the game in the header.
+func (p *Model) title() string {
+	if p.contest != nil {
+		return p.contest.Title()
+	}
+	return p.Variant()
+}
+
+// headline returns alternatives for the right side of the header, longest first.
 func (p *Model) headline() []string {
 	badge := p.Badge(p.env.Theme, p.env.Now)
 	full, short := badge+"   "+p.env.Theme.Dim().Render(p.Watching()), badge
+	if p.contest != nil {
+		if left := p.contest.TimeLeft(); left != "" && (p.contest.Race() || !p.Over()) {
+			return []string{badge + "   " + left, left}
+		}
+		return []string{badge}
+	}
 	if clock := p.ClockText(p.env.Theme, p.env.Now); clock != "" {
 		full, short = full+"   "+clock, badge+"   "+clock
 	}
 	return []string{full, short, badge}
 }
 
-// panel is the panel beside the board, or below it.
+// panel draws the panel beside or below the board.
 func (p *Model) panel(l look) string {
 	blocks := p.mode.Panel(l)
+	if p.contest != nil && p.contest.Race() {
+		return widget.Stack(l.height, blocks...)
+	}
 	if p.places.newcomer() && p.Moves() < 2*int32(len(p.Game.GetSeats())) && p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE {
 		var lines []string
-		for _, line := range p.mode.Intro() {
+		for _, line := range p.mode.Intro(&p.State) {
 			lines = append(lines, pickText(l.width, line...))
 		}
 		intro := p.env.Theme.Accent().Render(strings.Join(lines, "\n"))
@@ -95,8 +117,8 @@ func (p *Model) panel(l look) string {
 		}
 		blocks = append([]string{blocks[0], intro}, blocks[1:]...)
 	}
-	blocks = append(blocks, p.invitation(l.width))
-	if l.wide { // the last moves in the room that is left
+	blocks = append(blocks, p.invitation(l.width), p.playCommand(l.width))
+	if l.wide { // the last moves fill the remaining rows
 		blocks = slices.DeleteFunc(blocks, func(b string) bool { return b == "" })
 		used := lipgloss.Height(strings.Join(blocks, "\n\n"))
 		blocks = append(blocks, p.LogLines(p.env.Theme, l.height-used-1))
@@ -104,12 +126,33 @@ func (p *Model) panel(l look) string {
 	return widget.Stack(l.height, blocks...)
 }
 
-// invitation says how others watch the game, or join it.
+// invitation explains how others can watch or join the game: "Others watch with gridstand
+// watch …".
 func (p *Model) invitation(width int) string {
-	what, command := "Others watch with", p.env.Command("watch", p.CommandID())
-	if p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
-		what, command = "Others join with", p.env.Command("join", p.CommandID())
+	what, command := "Others watch with", p.env.Invite("watch", p.CommandID())
+	if p.contest != nil {
+		if p.contest.Challenge == nil || p.contest.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY) {
+			return ""
+		}
+		return p.contest.InviteText("Others play it", width)
 	}
+	if p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
+		what, command = "Others join with", p.env.Invite("join", p.CommandID())
+	}
+	return p.withCommand(what, command, width)
+}
+
+// playCommand explains how others can play on this program's server: "Others play with
+// gridstand play …". It returns "" if they cannot connect.
+func (p *Model) playCommand(width int) string {
+	if p.env.Local == nil || p.env.Local.Others == nil {
+		return ""
+	}
+	return p.withCommand("Others play with", p.env.Invite("play"), width)
+}
+
+// withCommand draws text followed by a command, on two lines if width is too small for one.
+func (p *Model) withCommand(what, command string, width int) string {
 	text, command := p.env.Theme.Dim().Render(what), p.env.Theme.Bold().Render(widget.Wrap(command, width))
 	if ansi.StringWidth(what)+1+ansi.StringWidth(command) <= width {
 		return text + " " + command
@@ -117,50 +160,7 @@ func (p *Model) invitation(width int) string {
 	return text + "\n" + command
 }
 
-// resultOpen reports whether the result is shown.
-func (p *Model) resultOpen() bool { return p.Over() && !p.closed && !p.starting }
-
-// result is the panel of a finished game.
-func (p *Model) result(l look) string {
-	t, score := p.env.Theme, gamestate.Comma(p.ScoreOf(l.seat))
-	title, facts := p.mode.Result(l)
-	head := t.Accent().Bold(true).Render(ansi.Truncate(title, l.width, "…"))
-	if large, ok := style.Large(score, l.width); ok && l.height >= 2+style.LargeHeight {
-		head += "\n\n" + large
-		if l.height < 10 {
-			head = strings.Replace(head, "\n\n", "\n", 1)
-		}
-	} else {
-		head = ansi.Truncate(head+"  "+t.Bold().Render(score+" points"), l.width, "…")
-	}
-	ranks := []string{l.unranked()}
-	if ranks[0] == "" {
-		ranks = []string{
-			stands(p.places.day, "today", p.opened.GetId(), l.width), stands(p.places.all, "all time", p.opened.GetId(), l.width),
-		}
-	}
-	if l.height > 10 {
-		ranks = []string{strings.Join(ranks, "\n")}
-	}
-	share := ""
-	if !p.shareFits() {
-		share = t.Dim().Render(widget.Wrap(p.shareLine(), l.width))
-	}
-	return widget.Stack(l.height, append(append([]string{head, facts}, ranks...), share)...)
-}
-
-// shareLine is the result in a line that the player can paste.
-func (p *Model) shareLine() string {
-	return fmt.Sprintf("%s: %s; %s", p.Variant(), p.Standing(), p.env.Command("watch", p.CommandID()))
-}
-
-// shareFits reports whether the result fits into the status line, where it can be copied
-// with the mouse.
-func (p *Model) shareFits() bool {
-	return p.env.Height >= 16 && ansi.StringWidth(p.shareLine()) <= p.env.Width-2
-}
-
-// status is the line about problems and news, empty if there are none.
+// status returns the status line, or "".
 func (p *Model) status(width int) string {
 	t := p.env.Theme
 	waited := time.Duration(0)
@@ -173,7 +173,11 @@ func (p *Model) status(width int) string {
 	case p.problem != "":
 		return t.Bad().Render("! " + p.problem)
 	case p.ConnectionProblem() != nil:
-		return t.Bad().Render("! " + ui.Explain(p.ConnectionProblem(), "Trying again …"))
+		return t.Bad().Render("! " + ui.Explain(p.ConnectionProblem(), "Retrying …"))
+	case p.Stopped():
+		return t.Warn().Render(gamestate.StoppedText)
+	case p.contest != nil && p.contest.Err != nil:
+		return t.Warn().Render("! " + ui.Explain(p.contest.Err, "The standings are unavailable."))
 	case waited > slowTime:
 		text := fmt.Sprintf("No answer for %d s", int(waited.Seconds()))
 		if len(p.queue) > 0 {
@@ -197,8 +201,8 @@ func (p *Model) status(width int) string {
 	}
 }
 
-// linkLine is the link for browsers on one line, so that it can be copied with the mouse;
-// empty if there is none or no room.
+// linkLine returns the game's web link on one line so that it can be copied with the mouse.
+// It returns "" if there is no link or no room for it.
 func (p *Model) linkLine(width int) string {
 	link := p.env.Link(p.opened.GetId())
 	if line := pickText(width, "In a browser: "+link, link); link != "" && p.env.Height >= 16 && ansi.StringWidth(line) <= width {
@@ -207,7 +211,8 @@ func (p *Model) linkLine(width int) string {
 	return ""
 }
 
-// pickText is the first of texts that fits into width columns, or the last.
+// pickText returns the first of texts that fits in width columns, or the last one if none
+// does.
 func pickText(width int, texts ...string) string {
 	for _, text := range texts {
 		if ansi.StringWidth(text) <= width {
@@ -224,53 +229,15 @@ func (p *Model) Keys() help.KeyMap {
 	case p.question != nil:
 		return ui.Keys(ui.Bind("y", p.question.Yes), ui.Bind("n esc", p.question.No))
 	case p.solving != nil:
-		return ui.Keys(k.Faster, k.Slower, ui.Bind("any other key", "you play on"))
+		return ui.Keys(k.Faster, k.Slower, ui.Bind("any other key", "stop the solver"))
 	case p.Over():
-		replay, share, result := ui.Bind("w", "replay"), ui.Bind("c", "copy"), "close"
-		if p.closed {
-			result = "result"
-		}
-		return ui.KeyMap{
-			Short: []key.Binding{k.Copy, share, k.Rules, replay, ui.Bind("n", "new"), ui.Bind("esc", result), k.Help, k.Back},
-			Full:  [][]key.Binding{{k.New, k.Replay, k.Share, k.Copy, k.Close, k.Rules, k.Back}},
-		}
+		return k.result(p.contest, p.closed)
 	default:
-		return k.playing(p.env.Width >= 80)
+		return k.playing(p.contest, p.env.Width >= 80)
 	}
 }
 
-// Farewell implements ui.Page: how the game stands and how to resume it.
-func (p *Model) Farewell() string {
-	keeps := p.env.Local != nil && p.env.Local.Resume != ""
-	gone := p.lost || p.env.Local != nil && !keeps
-	text := p.Player() + " left a " + p.Variant() + " game at " + p.Facts()
-	if p.shared() {
-		text = p.Variant() + ": " + p.Facts()
-	} else if p.Over() {
-		text = p.Player() + " ended a " + p.Variant() + " game with " + p.Facts()
-	}
-	id := p.opened.GetId()
-	if p.Over() && p.Game.GetRanked() {
-		if at := p.places.day; at != nil && at.Rank > 0 {
-			text += ", " + stands(at, "today", id, math.MaxInt)
-		}
-		if at := p.places.all; at != nil && at.Rank > 0 {
-			text += ", " + stands(at, "all time", id, math.MaxInt)
-		}
-	}
-	switch {
-	case gone, p.Over() && (keeps || p.env.Command("verify", id) == ""):
-		return text
-	case p.Over():
-		return text + ". Verify it with " + p.env.Command("verify", id)
-	case keeps:
-		return text + ". Resume it with " + p.env.Local.Resume
-	default:
-		return text + ". Resume it with " + p.env.Command("play", id)
-	}
-}
-
-// ring returns the terminal's bell if the user's turn begins.
+// ring returns a command that rings the terminal's bell if the user's turn begins.
 func (p *Model) ring() tea.Cmd {
 	switch {
 	case !p.mine():

@@ -1,13 +1,15 @@
-// Package tuitest drives pages in tests: a scripted server, a driver that does what the
-// program does, and golden screens.
+// Package tuitest helps test pages. It provides a scripted server, a driver that runs a
+// page as the program does, and golden screens.
 package tuitest
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"charm.land/bubbles/v2/help"
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/stretchr/testify/require"
@@ -17,46 +19,42 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 )
 
-// limit is the time after which a test gives up waiting.
+// limit is the maximum time that a test waits.
 const limit = time.Minute
 
-// Noon is the time in these tests.
+// Noon is the current time in these tests.
 var Noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 // Me is the id of the user's account in these tests.
 const Me = "me000000000000000000000000"
 
-// Env is what a page in a test gets: 80×24 in true color on a dark background, at noon.
+// Env returns the environment for a page under test: a window of 80×24 in true color on a
+// dark background, at noon.
 func Env(s ui.Server) *ui.Env {
+	command := func(words ...string) string { return strings.Join(append([]string{"gridstand"}, words...), " ") }
 	return &ui.Env{
 		Server: s, Clock: func() time.Time { return Noon }, Now: Noon,
 		Theme: style.Theme{Profile: colorprofile.TrueColor, Still: true},
 		Width: 80, Height: 24, Me: Me,
-		Command: func(words ...string) string {
-			text := "gridstand"
-			for _, w := range words {
-				text += " " + w
-			}
-			return text
-		},
+		Command: command, Invite: command,
 	}
 }
 
-// Driver runs a page's commands and brings their messages back to it, like the program.
+// Driver runs a page's commands and passes their messages to the page, as the program does.
 type Driver struct {
 	t    *testing.T
 	Env  *ui.Env
 	Page ui.Page
 	msgs chan tea.Msg
-	// Left are the messages with which the page opened others or closed.
+	// Left has the page's messages that open another page, close the page or quit.
 	Left []tea.Msg
-	// Heard are the messages for Bubble Tea itself.
+	// Heard has the messages for Bubble Tea itself, such as the bell.
 	Heard []tea.Msg
 
 	running sync.WaitGroup // commands
 }
 
-// Drive starts a page. The test's end stops it.
+// Drive starts a page and stops it at the end of the test.
 func Drive(t *testing.T, env *ui.Env, p ui.Page) *Driver {
 	t.Helper()
 	d := &Driver{t: t, Env: env, Page: p, msgs: make(chan tea.Msg, 1000)}
@@ -68,7 +66,7 @@ func Drive(t *testing.T, env *ui.Env, p ui.Page) *Driver {
 	return d
 }
 
-// New starts a page that open makes with the test's context.
+// New starts the page that open returns. open gets the test's context.
 func New(t *testing.T, env *ui.Env, open func(ctx context.Context, env *ui.Env) ui.Page) *Driver {
 	t.Helper()
 	return Drive(t, env, open(t.Context(), env))
@@ -91,7 +89,7 @@ func (d *Driver) run(cmd tea.Cmd) {
 	})
 }
 
-// Send gives the page a message.
+// Send passes a message to the page.
 func (d *Driver) Send(msg tea.Msg) {
 	d.t.Helper()
 	if task, ok := msg.(ui.TaskMsg); ok {
@@ -112,7 +110,7 @@ func (d *Driver) Send(msg tea.Msg) {
 	frame.Draw(d.Env, d.Page, false, false, "") // must never panic
 }
 
-// Press types keys: letters, or the names of others.
+// Press presses keys, each given as a character or by name.
 func (d *Driver) Press(keys ...string) {
 	d.t.Helper()
 	codes := map[string]rune{
@@ -132,7 +130,8 @@ func (d *Driver) Press(keys ...string) {
 	}
 }
 
-// Until handles messages until the condition holds.
+// Until handles messages until holds returns true. what describes the condition in the
+// failure message.
 func (d *Driver) Until(what string, holds func() bool) {
 	d.t.Helper()
 	timeout := time.After(limit)
@@ -146,5 +145,17 @@ func (d *Driver) Until(what string, holds func() bool) {
 	}
 }
 
-// Screen is the window as text, without colors.
+// Screen returns the window's contents as text, without colors.
 func (d *Driver) Screen() string { return text(frame.Draw(d.Env, d.Page, false, false, "").Content) }
+
+// EmptyPage returns a page that shows nothing. It is for tests of page components.
+func EmptyPage(tasks *ui.Tasks) ui.Page { return emptyPage{tasks} }
+
+type emptyPage struct{ tasks *ui.Tasks }
+
+func (p emptyPage) Init() tea.Cmd          { return nil }
+func (p emptyPage) Update(tea.Msg) tea.Cmd { return nil }
+func (p emptyPage) View(int, int) ui.View  { return ui.View{} }
+func (p emptyPage) Keys() help.KeyMap      { return ui.KeyMap{} }
+func (p emptyPage) Farewell() string       { return "" }
+func (p emptyPage) Tasks() *ui.Tasks       { return p.tasks }

@@ -18,12 +18,12 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 )
 
-var rewrite = flag.Bool("update", false, "write the golden files anew")
+var rewrite = flag.Bool("update", false, "rewrite the golden files")
 
-// Sizes are the windows in which every page is drawn, columns × rows.
+// Sizes are the window sizes, in columns × rows, for tests that draw pages.
 var Sizes = [][2]int{{40, 12}, {60, 14}, {80, 24}, {120, 36}, {200, 60}}
 
-// Themes are the terminals in which every page is drawn.
+// Themes are the themes that Golden draws every page in.
 var Themes = []style.Theme{
 	{Profile: colorprofile.ASCII},
 	{Profile: colorprofile.TrueColor},
@@ -34,9 +34,9 @@ var Themes = []style.Theme{
 	{Profile: colorprofile.ANSI, Light: true},
 }
 
-// Golden compares a page with testdata/<name>-<theme>, in every theme at every size. The
-// page is made anew for each. Files with colors can be looked at with cat in a terminal of
-// 200 columns.
+// Golden compares a page with testdata/<name>-<theme>, in every theme and at every size. It
+// calls open again for each combination. To view a file in color, print it with cat in a
+// terminal that is 200 columns wide.
 func Golden(t *testing.T, name string, open func(env *ui.Env) ui.Page) {
 	t.Helper()
 	for _, theme := range Themes {
@@ -65,7 +65,7 @@ func Golden(t *testing.T, name string, open func(env *ui.Env) ui.Page) {
 	}
 }
 
-// fileName is the golden file of a page in a theme.
+// fileName returns the name of the golden file for a page in a theme.
 func fileName(name string, t style.Theme) string {
 	if !t.Colored() {
 		return name + ".txt"
@@ -86,11 +86,11 @@ func compare(t *testing.T, name, text string) {
 		return
 	}
 	want, err := os.ReadFile(path)
-	require.NoError(t, err, "write it with: go test ./cmd/gridstand/internal/tui/... -update")
-	assert.Equal(t, string(want), text, "differs from %s; if that is right: go test ./cmd/gridstand/internal/tui/... -update", path)
+	require.NoError(t, err, "to create it, run: go test ./cmd/gridstand/internal/tui/... -update")
+	assert.Equal(t, string(want), text, "differs from %s; if the change is intended, run: go test ./cmd/gridstand/internal/tui/... -update", path)
 }
 
-// text is a screen without colors and without spaces at the ends of its lines.
+// text returns a screen without colors or trailing spaces.
 func text(screen string) string {
 	lines := strings.Split(ansi.Strip(screen), "\n")
 	for i, line := range lines {

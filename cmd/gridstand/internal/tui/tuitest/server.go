@@ -9,8 +9,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Server is a server that does what a test tells it to. A function that is nil must not
-// be called, unless it says otherwise.
+// Server implements ui.Server by calling functions that the test sets. A method whose
+// function is nil must not be called, except as noted.
 type Server struct {
 	OnMove       func(ctx context.Context, version int32, m client.Move, byBot bool) (*pb.Event, error)
 	OnUndo       func(version int32, to *int32) (*pb.Event, error)
@@ -19,14 +19,17 @@ type Server struct {
 	OnGame       func() (*pb.Game, error)
 	OnNewGame    func(variant string, o client.GameOptions) (*pb.Game, error)
 	OnLiveGames  func(by pb.OrderBy) ([]*pb.Game, error)
-	OnPlace      func(w pb.Window) (ui.Place, error) // nil: no place
+	OnPlace      func(w pb.Window) (ui.Place, error) // if nil, the player has no place
 	OnLists      func(me, variant string, w pb.Window) (ui.Lists, error)
-	OnVariants   func() ([]*pb.Variant, error) // nil: Variants
+	OnVariants   func() ([]*pb.Variant, error) // if nil, the result of Variants is returned
 	OnPlayerID   func(name string) (string, error)
 	OnPlayerGame func(playerID string) (*pb.Game, error)
-	// Streams are handed out by game; missing ones say nothing.
+	OnChallenges
+	// Streams has the streams of games by id. For a game that is missing here, Watch
+	// returns a stream without updates.
 	Streams map[string]*Stream
-	// Past is what a watcher gets who asks for the events after a version.
+	// Past has the game's events. Watchers that ask for the events after a version get them
+	// from here.
 	Past []*pb.Event
 }
 
@@ -108,13 +111,13 @@ func (s *Server) Watch(ctx context.Context, id string, o ui.WatchOptions) ui.Str
 	return &reader{ctx: ctx, from: from}
 }
 
-// Stream is what a test lets a page see of a game.
+// Stream is the stream of a game, with updates from the test.
 type Stream struct{ updates chan client.Update }
 
-// NewStream makes a stream that says nothing yet.
+// NewStream returns a stream without updates.
 func NewStream() *Stream { return &Stream{updates: make(chan client.Update, 10000)} }
 
-// Push sends an update on a stream that is connected.
+// Push sends an update. The connection is live unless the update says otherwise.
 func (s *Stream) Push(u client.Update) {
 	if u.Connection.State == client.Connecting {
 		u.Connection.State = client.Live
@@ -122,7 +125,7 @@ func (s *Stream) Push(u client.Update) {
 	s.updates <- u
 }
 
-// End ends the stream, as after the last event.
+// End ends the stream, as the server does after the last event.
 func (s *Stream) End() { close(s.updates) }
 
 type reader struct {

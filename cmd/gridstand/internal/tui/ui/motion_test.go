@@ -12,8 +12,8 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 )
 
-// run shows a motion whose frames come after a time each, and returns how far it was
-// shown with each frame.
+// run plays an animation and returns the progress at every frame. each is the time between
+// frames.
 func run(t *testing.T, m *ui.Motion, env *ui.Env, each time.Duration) (shown []float64) {
 	t.Helper()
 	tasks := ui.NewTasks(t.Context())
@@ -26,12 +26,12 @@ func run(t *testing.T, m *ui.Motion, env *ui.Env, each time.Duration) (shown []f
 		cmd = m.Update(msg, env, tasks)
 		require.Less(t, len(shown), 20)
 	}
-	assert.InDelta(t, 1, m.Progress(), 0, "the move is made in the end")
+	assert.InDelta(t, 1, m.Progress(), 0, "the animation is complete")
 	return shown
 }
 
-// TestMotion shows a move in frames within 120 ms, and no more once a frame came more than
-// twice as late as planned.
+// Ensure that a move is animated within 120 ms, and that animations stop once a frame takes
+// more than twice the planned time.
 func TestMotion(t *testing.T) {
 	t.Parallel()
 	const frame = 24 * time.Millisecond
@@ -51,7 +51,7 @@ func TestMotion(t *testing.T) {
 	tasks := ui.NewTasks(t.Context())
 	defer tasks.Stop()
 	require.NotNil(t, m.Start(env, tasks))
-	assert.Nil(t, m.Start(env, tasks), "the next move comes too early")
+	assert.Nil(t, m.Start(env, tasks), "the next move came too early")
 	assert.InDelta(t, 1, m.Progress(), 0)
 
 	for _, theme := range []style.Theme{{Profile: colorprofile.ASCII}, {Profile: colorprofile.TrueColor, Still: true}} {

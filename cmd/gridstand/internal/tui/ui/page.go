@@ -1,5 +1,5 @@
-// Package ui is what all pages of the terminal program share: what a page is, what it
-// asks of the server, and how one page opens another.
+// Package ui defines what all pages of the terminal program share: the interfaces of a page
+// and of the server that it uses, and the messages that pages use to open other pages.
 package ui
 
 import (
@@ -16,63 +16,74 @@ import (
 
 // Page is one page of the program. The program calls its methods from one goroutine.
 type Page interface {
-	// Init returns the command with which the page begins.
+	// Init returns the page's first command.
 	Init() tea.Cmd
-	// Update handles a message: what the page's tasks bring, and keys, clicks and pastes
-	// while the page is shown. The program handles window sizes, themes and the time, and
-	// keeps Env up to date.
+	// Update handles a message: a result of the page's tasks or, while the page is shown, a
+	// key, click or paste. The program itself handles window sizes, themes and the time,
+	// and keeps Env up to date.
 	Update(msg tea.Msg) tea.Cmd
-	// View draws the page for a body of width × height.
+	// View draws the page for a body of the given size.
 	View(width, height int) View
-	// Keys are the keys that the page handles now, for its footer and its help.
+	// Keys returns the keys that the page handles now, for its footer and its help.
 	Keys() help.KeyMap
-	// Farewell is the line that stays in the terminal after the program, empty for none.
+	// Farewell returns a line to leave in the terminal when the program ends, or "".
 	Farewell() string
-	// Tasks are the page's commands in flight. The program stops them when the page closes,
-	// and gives what they bring to this page only.
+	// Tasks returns the page's tasks. The program stops them when the page closes, and
+	// delivers their messages to this page only.
 	Tasks() *Tasks
 }
 
 // View is a drawn page.
 type View struct {
-	// Title of the terminal's window, empty for the program's name.
+	// Title is the title of the terminal window. The default is the program's name.
 	Title string
-	// Left and Right are the texts of the header, each the longest first: the program
-	// takes those that fit.
+	// Left and Right are alternatives for the two sides of the header, longest first. The
+	// program uses the first ones that fit.
 	Left, Right []string
 	// Body is the page's content, at most as large as the page was asked to draw.
 	Body string
-	// Status is a line for news and problems, empty for none.
+	// Status is an optional line for news and problems.
 	Status string
-	// Dialog lies over the body, empty for none. Brief replaces it if the window is too
-	// small for it.
+	// Dialog is optional and covers the body. If the window is too small for Dialog, Brief
+	// is shown instead.
 	Dialog, Brief string
-	// OnClick returns the command of a click on a column and row of the body; may be nil.
+	// OnClick returns the command for a click at a column and row of the body. It may be
+	// nil.
 	OnClick func(x, y int) tea.Cmd
 }
 
-// Typing is a page that may be taking text: then it gets all keys but ctrl-c.
+// Typing is implemented by pages with text fields. While Typing returns true, the page gets
+// all keys except ctrl-c.
 type Typing interface{ Typing() bool }
 
-// Env is what a page knows of the program. The program changes it before it calls a page;
-// pages read it.
+// Env is the environment of a page. The program updates it before it calls a page. Pages
+// only read it.
 type Env struct {
 	Server Server
-	// Clock returns the time; Now is the time of the last message.
+	// Clock returns the current time. Now is the time of the last message.
 	Clock func() time.Time
 	Now   time.Time
 	Theme style.Theme
 	// Width and Height are the size of the window.
 	Width, Height int
-	// Me is the id of the player's account, empty as long as there is none.
+	// Me is the id of the user's account, or "" until the user has one.
 	Me string
-	// Local says how games end with a server of this process, nil if it is another's.
+	// Local describes the server that runs inside this program. It is nil for any other
+	// server.
 	Local *Local
-	// Guest is the reason that the user can only watch, empty if they can play.
+	// Guest is the reason why the user can only watch. It is empty if they can play.
 	Guest string
-	// Command writes a command of the program that does words ("watch", "<id>"), in the
-	// form in which this user types it; empty if this user has no such command.
+	// Command returns the command line for the given words ("watch", "<id>") as this user
+	// would type it, or "" if this user has no such command.
 	Command func(words ...string) string
+	// Invite is like Command, but for another person, who may be on another machine.
+	Invite func(words ...string) string
+	// Site is the server's public web address, used in the links that the user shares, or
+	// "" if the server does not report one.
+	Site string
+	// ChallengePage returns the address of a challenge's web page if Site is unknown, or ""
+	// if the user cannot reach it. It may be nil.
+	ChallengePage func(id string) string
 }
 
 // Seated reports whether the user has a seat in a game.
@@ -83,38 +94,41 @@ func (e *Env) Seated(g *pb.Game) bool {
 // Owns reports whether a seat is the user's.
 func (e *Env) Owns(seat *pb.Seat) bool { return e.Me != "" && seat.GetPlayer().GetId() == e.Me }
 
-// Local describes a server that ends with the program.
+// Local describes the server that runs inside this program and ends with it.
 type Local struct {
-	// Resume is the command that resumes a game, empty if its games are lost.
+	// Resume is the command that resumes a game, without the game's id at its end, or "" if
+	// games are lost when the program ends.
 	Resume string
-	// Site is the address of its web pages for others, empty if they cannot connect.
-	Site string
+	// Others returns the number of other programs and browsers that are connected. It is
+	// nil if other machines cannot connect.
+	Others func() int
 }
 
-// The messages with which a page leaves for another.
+// Messages that a page sends to open another page or to close.
 type (
-	// OpenMsg opens a page on top of this one.
+	// OpenMsg opens a page on top of the current one.
 	OpenMsg struct{ Route Route }
-	// ReplaceMsg opens a page in place of this one.
+	// ReplaceMsg opens a page in place of the current one.
 	ReplaceMsg struct{ Route Route }
-	// BackMsg closes the page. The program ends after its last one.
+	// BackMsg closes the current page. Closing the last page ends the program.
 	BackMsg struct{}
-	// ResumedMsg tells a page that it is shown again, since the one on top of it closed, or
-	// still, since the one that it wanted could not open.
+	// ResumedMsg tells a page that it is visible again: the page on top of it has closed,
+	// or the page that it tried to open could not be opened.
 	ResumedMsg struct{}
 )
 
-// Route is a page to open. One of its fields is set.
+// Route is a page to open. Exactly one of its fields is set, except that Seat may be set
+// along with Join.
 type Route struct {
 	// Lobby opens the lobby.
 	Lobby bool
-	// Play plays a game in which the user has a seat; Join takes a seat in a game first.
+	// Play plays a game in which the user has a seat. Join takes a seat in a game first.
 	Play, Join string
-	// Seat is the seat to join, nil for the first open one.
+	// Seat is the seat to join, or nil for the first open one.
 	Seat *int32
 	// New creates a game and opens it.
 	New *NewGame
-	// Watch watches games: one, or several side by side. They are whole ids.
+	// Watch watches one game, or several side by side, by their full ids.
 	Watch []string
 	// TV watches one live game after another.
 	TV bool
@@ -124,6 +138,23 @@ type Route struct {
 	Replay string
 	// Rules shows the rules of a variant, by id.
 	Rules string
+	// Challenge shows the roster, boards and standings of a challenge, by its full id. The
+	// user only watches.
+	Challenge string
+	// Enter enters a challenge, by its full id. It puts the user on the roster of a race
+	// that has not started, and otherwise plays the user's attempt.
+	Enter string
+	// Daily plays the daily game of a variant on a given day.
+	Daily *pb.DailyRequest
+	// NewChallenge creates a challenge and shows it.
+	NewChallenge *NewChallenge
+}
+
+// NewChallenge is a challenge to create.
+type NewChallenge struct {
+	Request *pb.CreateChallengeRequest
+	// Bots lists the names of the bots to put on the roster of a race.
+	Bots []string
 }
 
 // NewGame is a game to create.
@@ -132,11 +163,11 @@ type NewGame struct {
 	Options client.GameOptions
 }
 
-// Open returns the command that opens a page on top.
+// Open returns the command that opens a page on top of the current one.
 func Open(r Route) tea.Cmd { return func() tea.Msg { return OpenMsg{r} } }
 
-// Replace returns the command that opens a page in place of this one.
+// Replace returns the command that opens a page in place of the current one.
 func Replace(r Route) tea.Cmd { return func() tea.Msg { return ReplaceMsg{r} } }
 
-// Back closes the page.
+// Back is the command that closes the current page.
 func Back() tea.Msg { return BackMsg{} }

@@ -5,87 +5,93 @@ import (
 	"errors"
 	"slices"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"github.com/gridstand/gridstand/client"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Server is what pages ask of a server. Its methods may wait until ctx ends, and are safe
-// for concurrent use; errors are those of package client.
+// Server is the interface that pages use to call the server. Its methods may block until
+// ctx is done and are safe for concurrent use. Errors are those of package client.
 type Server interface {
 	// NewGame creates a game of a variant for the player.
 	NewGame(ctx context.Context, variant string, o client.GameOptions) (*pb.Game, error)
-	// Game returns a game as it is now.
+	// Game returns the current state of a game.
 	Game(ctx context.Context, id string) (*pb.Game, error)
-	// LiveGames lists the first games that are being played, in an order.
+	// LiveGames returns the first page of games in progress, in the given order.
 	LiveGames(ctx context.Context, by pb.OrderBy) ([]*pb.Game, error)
-	// Move makes a move in the player's game; byBot says that a program chose it. It retries
-	// until it is known whether the move took effect, which it does once. So do Undo, Join
-	// and Resign.
+	// Move makes a move in the player's game; byBot marks the move as chosen by a program.
+	// Move, Undo, Join and Resign retry until the outcome is known, and take effect at most
+	// once.
 	Move(ctx context.Context, game *pb.Game, version int32, move client.Move, byBot bool) (*pb.Event, error)
-	// Undo takes moves back, to a version, or the player's last move if that is nil.
+	// Undo returns the game to version *to. If to is nil, it undoes the player's last move.
 	Undo(ctx context.Context, game *pb.Game, version int32, to *int32) (*pb.Event, error)
-	// Join takes a seat, as client.Client does.
+	// Join takes a seat in a game; see client.Client.Join.
 	Join(ctx context.Context, id string, seat *int32) (*pb.Game, error)
-	// Resign ends the player's game, or their part in it: it gives up all their seats.
+	// Resign gives up all of the player's seats in a game, which may end the game.
 	Resign(ctx context.Context, game *pb.Game) (*pb.Event, error)
-	// Place returns where the player stands on a board.
+	// Place returns the player's place on a leaderboard.
 	Place(ctx context.Context, variant string, window pb.Window) (Place, error)
-	// Lists returns what a lobby shows to a player, by their id, empty for none. It asks
-	// for the variants unless they are known.
+	// Lists returns the lists that the lobby shows. me is the id of the user's account, or
+	// "". Lists requests the variants only if known is empty.
 	Lists(ctx context.Context, me, variant string, window pb.Window, known []*pb.Variant) (Lists, error)
 	// Variants lists the variants that the server offers.
 	Variants(ctx context.Context) ([]*pb.Variant, error)
-	// PlayerID returns the id of the player with a name. The error is
-	// client.ErrPlayerNotFound if there is none.
+	// PlayerID returns the id of the player with the given name, or
+	// client.ErrPlayerNotFound.
 	PlayerID(ctx context.Context, name string) (string, error)
-	// PlayerGame returns the game that a player plays now, by the player's id; nil if none.
+	// PlayerGame returns the game that the player with the given id is playing, or nil.
 	PlayerGame(ctx context.Context, playerID string) (*pb.Game, error)
-	// Watch follows a game until ctx ends.
+	// Watch follows a game until ctx is done.
 	Watch(ctx context.Context, id string, o WatchOptions) Stream
+	Challenges
 }
 
-// WatchOptions say how a game is watched.
+// WatchOptions are the options of Server.Watch.
 type WatchOptions struct {
-	// After is the version after which every event comes; nil for a snapshot and what
-	// follows.
+	// If After is set, the stream delivers every event after that version. If it is nil,
+	// the stream begins with a snapshot.
 	After *int32
-	// Preview does not count as a watcher.
+	// Preview watches without being counted as a watcher.
 	Preview bool
 }
 
-// Lists are what a lobby shows.
+// Lists has the lists that the lobby shows.
 type Lists struct {
 	Variants []*pb.Variant
-	// Live are public games that are played, and those that wait for players.
+	// Live lists the public games that are in progress or waiting for players.
 	Live []*pb.Game
+	// Races lists the latest public races.
+	Races []*pb.Challenge
 	// Moving is the number of public games with a move in the last 30 s.
 	Moving int32
-	// Mine are the player's own games, the latest first.
+	// Mine lists the user's own games, latest first.
 	Mine []*pb.Game
-	// Scores is the leaderboard of Variant and Window.
+	// Scores is the leaderboard for Variant and Window.
 	Scores  []*pb.Entry
 	Variant string
 	Window  pb.Window
 }
 
-// Stream is what client.Watch is: the updates of a game, one by one.
+// Stream is a stream of a game's updates. client.Watch implements it.
 type Stream interface {
-	// Next waits for the next update; io.EOF follows the last one.
+	// Next waits for the next update. After the last one, it returns io.EOF.
 	Next() (client.Update, error)
 }
 
 // Place is a player's place on a leaderboard.
 type Place struct {
-	// Rank from 1, 0 while the player is not on the board.
+	// Rank starts at 1. It is 0 while the player is not on the leaderboard.
 	Rank int32
-	// Score of the entry, and the game that it was made in.
+	// Score is the player's score. GameID is the game that earned it.
 	Score  int32
 	GameID string
-	// Total is the number of entries on the board.
+	// Total is the number of entries on the leaderboard.
 	Total int32
 }
 
-// NewServer returns the server of a client.
+// NewServer returns a Server that makes its calls with c.
 func NewServer(c *client.Client) Server { return &server{client: c} }
 
 type server struct{ client *client.Client }
@@ -147,7 +153,7 @@ func (s *server) Place(ctx context.Context, variant string, window pb.Window) (P
 	}, nil
 }
 
-// Lengths of the lists of a lobby.
+// Maximum lengths of the lobby's lists.
 const (
 	listLength   = 50
 	scoresLength = 30
@@ -162,14 +168,19 @@ func (s *server) Lists(ctx context.Context, me, variant string, window pb.Window
 		}
 		lists.Variants = variants
 	}
-	for _, status := range []pb.GameStatus{pb.GameStatus_GAME_STATUS_WAITING, pb.GameStatus_GAME_STATUS_ACTIVE} {
-		reply, err := s.client.Games.ListGames(ctx, &pb.ListGamesRequest{Status: status, PageSize: listLength})
+	for _, stage := range []pb.GameStatus{pb.GameStatus_GAME_STATUS_WAITING, pb.GameStatus_GAME_STATUS_ACTIVE} {
+		reply, err := s.client.Games.ListGames(ctx, &pb.ListGamesRequest{Status: stage, PageSize: listLength})
 		if err != nil {
 			return lists, err
 		}
 		lists.Live = append(lists.Live, sound(reply.GetGames())...)
 		lists.Moving = reply.GetMovingGames()
 	}
+	races, err := s.races(ctx)
+	if err != nil && status.Code(err) != codes.Unimplemented {
+		return lists, err
+	}
+	lists.Races = races
 	if me != "" {
 		reply, err := s.client.Games.ListGames(ctx, &pb.ListGamesRequest{PlayerId: me, PageSize: listLength})
 		if err != nil {
@@ -184,7 +195,7 @@ func (s *server) Lists(ctx context.Context, me, variant string, window pb.Window
 	return lists, err
 }
 
-// sound are the games that can be drawn.
+// sound returns the games that are valid and can be drawn.
 func sound(games []*pb.Game) []*pb.Game {
 	return slices.DeleteFunc(games, func(g *pb.Game) bool { return client.CheckGame(g) != nil })
 }

@@ -5,15 +5,27 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Link is the address of a game's page in a browser, empty if the program knows of none.
+// Link returns the address of a game's web page, or "" if it is unknown.
 func (e *Env) Link(gameID string) string {
-	if e.Local == nil || e.Local.Site == "" {
+	if e.Site == "" {
 		return ""
 	}
-	return e.Local.Site + "/g/" + gameID
+	return e.Site + "/g/" + gameID
 }
 
-// CopyKey is the key of Copy.
+// ChallengeLink returns the address of a challenge's web page, or "" if it is unknown.
+func (e *Env) ChallengeLink(id string) string {
+	switch {
+	case e.Site != "":
+		return e.Site + "/c/" + id
+	case e.ChallengePage != nil:
+		return e.ChallengePage(id)
+	default:
+		return ""
+	}
+}
+
+// CopyKey returns the key binding for Copy.
 func (e *Env) CopyKey() key.Binding {
 	if e.Link("") != "" {
 		return Bind("y", "copy link", "y")
@@ -21,8 +33,8 @@ func (e *Env) CopyKey() key.Binding {
 	return Bind("y", "copy id", "y")
 }
 
-// Copy copies a game's link, or its id if there is no link, and returns what to say about
-// that, the longest text first.
+// Copy copies a game's link, or its id if there is no link. It returns the command that
+// copies and a message that reports it to the user, in alternative wordings, longest first.
 func (e *Env) Copy(gameID string) (say []string, do tea.Cmd) {
 	kind, text := "id", gameID
 	if link := e.Link(gameID); link != "" {

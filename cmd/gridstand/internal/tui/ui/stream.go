@@ -11,7 +11,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// UpdateMsg brings an update of a game's stream, or its end.
+// UpdateMsg is sent for each update of a game's stream, and for the end of the stream.
 type UpdateMsg struct {
 	GameID string
 	Stream Stream
@@ -19,7 +19,7 @@ type UpdateMsg struct {
 	Err    error // io.EOF after the end of the game
 }
 
-// Next waits for the next update of a stream.
+// Next returns the command that waits for the next update of a stream.
 func (t *Tasks) Next(gameID string, s Stream) tea.Cmd {
 	return t.Do(func(context.Context) tea.Msg {
 		u, err := s.Next()
@@ -27,14 +27,14 @@ func (t *Tasks) Next(gameID string, s Stream) tea.Cmd {
 	})
 }
 
-// FetchedMsg brings a game as it is now.
+// FetchedMsg is the result of Fetch.
 type FetchedMsg struct {
 	GameID string
 	Game   *pb.Game
 	Err    error
 }
 
-// Fetch asks for a game as it is now.
+// Fetch returns the command that requests the current state of a game.
 func (t *Tasks) Fetch(s Server, gameID string) tea.Cmd {
 	return t.Do(func(ctx context.Context) tea.Msg {
 		g, err := s.Game(ctx, gameID)
@@ -42,7 +42,8 @@ func (t *Tasks) Fetch(s Server, gameID string) tea.Cmd {
 	})
 }
 
-// AboutGame is a message about a game. A page drops it after it left that game.
+// AboutGame is a message about a game. Pages drop messages about a game that they no longer
+// show.
 type AboutGame interface{ About() (gameID string) }
 
 // About implements AboutGame.
@@ -51,16 +52,17 @@ func (m UpdateMsg) About() string { return m.GameID }
 // About implements AboutGame.
 func (m FetchedMsg) About() string { return m.GameID }
 
-// Late reports whether a message is about another game than the given one.
+// Late reports whether a message is about a game other than the given one.
 func Late(msg tea.Msg, gameID string) bool {
 	m, ok := msg.(AboutGame)
 	return ok && m.About() != gameID
 }
 
-// SameKey is what to do after a key failed.
+// SameKey is the advice to show after a key's action failed.
 const SameKey = "Press the same key to retry."
 
-// Explain says what went wrong; if no server is reachable, also what to do.
+// Explain describes an error to the user. If the server is unreachable, it adds todo, which
+// is advice for the user.
 func Explain(err error, todo string) string {
 	switch {
 	case errors.Is(err, client.ErrUnreachable):
@@ -69,6 +71,8 @@ func Explain(err error, todo string) string {
 		return "The server no longer has your account and games. Quit and start again."
 	case errors.Is(err, client.ErrGameNotFound):
 		return "The server no longer has this game."
+	case errors.Is(err, client.ErrChallengeNotFound):
+		return "The server does not have this challenge."
 	default:
 		return err.Error()
 	}

@@ -16,50 +16,56 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Times of TV, and of following a player.
+// Timing for TV and for following a player.
 const (
-	checkTime  = time.Second      // between two checks whether to look for another game
-	resultTime = 6 * time.Second  // for which a result stays on the screen
-	idleTime   = 60 * time.Second // after which TV leaves a game if another one moves
-	otherTime  = 10 * time.Second // between two looks for a game that moves
-	firstWait  = 2 * time.Second  // before looking again if no game is live
-	lastWait   = 15 * time.Second // the longest such wait of TV
+	checkTime  = time.Second      // how often to check whether to request another game
+	resultTime = 6 * time.Second  // how long a result stays on the screen
+	idleTime   = 60 * time.Second // how long a game must be idle before TV leaves it for an active one
+	otherTime  = 10 * time.Second // interval between requests for an active game
+	followTime = 2 * time.Second  // interval between requests for a game of a player who is not playing
+	lastWait   = 15 * time.Second // maximum delay between requests by TV if no game is live
+
+	// firstWait is the delay before TV's second request if no game is live; later delays are
+	// longer. The first request can make the server start an exhibition, so the first check
+	// must make the second request even if the reply to the first one took a while.
+	firstWait = checkTime / 2
 )
 
-// seenLimit bounds the games that TV remembers to have shown.
+// seenLimit is the number of recently shown games that TV remembers.
 const seenLimit = 100
 
-// chooser chooses the games of a page: TV, or the games of a player.
+// chooser chooses the games for a page that shows TV or follows a player.
 type chooser struct {
-	// player is the name of the player to follow, empty for TV. playerID is empty until it
+	// player is the name of the player to follow, or "" for TV. playerID is empty until it
 	// is known.
 	player, playerID string
-	// why says why the game was chosen, empty if there is nothing to say.
+	// why is the reason for the choice of the game, or "".
 	why string
-	// seen are the games shown, the last one at the end.
+	// seen has the ids of the games that were shown, latest last.
 	seen []string
-	// finding is set while the server is asked; byUser if the user wanted another game.
+	// finding is set while a request for a game is in flight. byUser is set if the user
+	// asked for another game.
 	finding, byUser bool
-	// asked is set if the user wanted the game that is shown.
+	// asked is set if the user asked for the current game.
 	asked bool
-	// next is when to ask again at the earliest. wait is the last wait while there was no
-	// game.
+	// next is the earliest time of the next request. wait is the last delay used while no
+	// game was live.
 	next time.Time
 	wait time.Duration
-	// unknown is set if there is no such player.
+	// unknown is set if the player does not exist.
 	unknown bool
 }
 
-// name is the name of the player to follow, safe for a terminal.
+// name returns the name of the player to follow, sanitized for the terminal.
 func (c *chooser) name() string { return client.CleanName(c.player) }
 
-// checkMsg comes every checkTime.
+// checkMsg is sent every checkTime.
 type checkMsg struct{}
 
-// ended leaves the result of a game on the screen for a while.
+// ended keeps a game's result on the screen for resultTime.
 func (c *chooser) ended(now time.Time) { c.next = now.Add(resultTime) }
 
-// foundMsg brings the game to show, nil if there is none.
+// foundMsg carries the game to show, or nil if there is no such game.
 type foundMsg struct {
 	game     *pb.Game
 	why      string
@@ -67,7 +73,7 @@ type foundMsg struct {
 	err      error
 }
 
-// due reports whether to ask the server for a game in place of g, which may be nil.
+// due reports whether to request another game in place of g, which may be nil.
 func (c *chooser) due(g *game, now time.Time) bool {
 	switch {
 	case c.finding || c.unknown || now.Before(c.next):
@@ -84,12 +90,12 @@ func (c *chooser) due(g *game, now time.Time) bool {
 		return min(age, shown) >= gamestate.LeaveTime
 	case c.asked:
 		return min(age, shown) >= idleTime
-	default: // The server may begin an exhibition if it is asked while no game moves.
+	default: // A request while no game is active can make the server start an exhibition.
 		return age >= idleTime && shown >= firstWait
 	}
 }
 
-// find asks the server for a game.
+// find requests a game from the server.
 func (c *chooser) find(env *ui.Env, tasks *ui.Tasks) tea.Cmd {
 	if c.finding || c.unknown {
 		return nil
@@ -112,8 +118,8 @@ func (c *chooser) find(env *ui.Env, tasks *ui.Tasks) tea.Cmd {
 	})
 }
 
-// found handles what the server answered. It returns the game to go to, nil to stay with
-// g, and the problem to show, empty for none.
+// found handles the reply to find. It returns the game to switch to, or nil to stay with g,
+// and the problem to show, if any.
 func (c *chooser) found(msg foundMsg, g *game, now time.Time) (to *pb.Game, problem string) {
 	byUser := c.byUser
 	c.finding, c.byUser, c.playerID = false, false, msg.playerID
@@ -127,14 +133,14 @@ func (c *chooser) found(msg foundMsg, g *game, now time.Time) (to *pb.Game, prob
 		_, idle := s.Idle(now)
 		other = !idle
 	}
-	if g != nil && g.lookingBack() && !byUser { // since the server was asked
+	if g != nil && g.lookingBack() && !byUser { // since the request, the user went back to an earlier version
 		other = false
 	}
 	switch {
 	case g.running():
 		c.next = now.Add(otherTime)
 	case c.player != "":
-		c.next = now.Add(firstWait)
+		c.next = now.Add(followTime)
 	case !other:
 		c.wait = min(max(c.wait*2, firstWait), lastWait)
 		c.next = now.Add(c.wait)
@@ -146,7 +152,7 @@ func (c *chooser) found(msg foundMsg, g *game, now time.Time) (to *pb.Game, prob
 	case msg.err != nil && g.running():
 		return nil, ui.Explain(msg.err, ui.SameKey)
 	case msg.err != nil:
-		return nil, ui.Explain(msg.err, "Is it the right one?")
+		return nil, ui.Explain(msg.err, "Is it the right server?")
 	case !other && byUser:
 		return nil, "No other game is live."
 	case !other:
@@ -158,8 +164,8 @@ func (c *chooser) found(msg foundMsg, g *game, now time.Time) (to *pb.Game, prob
 	return msg.game, ""
 }
 
-// PickLive returns the game that TV would show after those that were seen, and why, nil if
-// none is live.
+// PickLive returns the game for TV to show after those in seen, and the reason for the
+// choice. It returns nil if no game is live.
 func PickLive(ctx context.Context, s ui.Server, seen []string, now time.Time) (*pb.Game, string, error) {
 	watched, err := s.LiveGames(ctx, pb.OrderBy_ORDER_BY_WATCHERS)
 	if err != nil {
@@ -169,7 +175,7 @@ func PickLive(ctx context.Context, s ui.Server, seen []string, now time.Time) (*
 	if err != nil {
 		return nil, "", err
 	}
-	recent, err := s.LiveGames(ctx, pb.OrderBy_ORDER_BY_RECENT) // the others may list idle games only
+	recent, err := s.LiveGames(ctx, pb.OrderBy_ORDER_BY_RECENT) // the two lists above may have only idle games
 	if err != nil {
 		return nil, "", err
 	}
@@ -177,9 +183,9 @@ func PickLive(ctx context.Context, s ui.Server, seen []string, now time.Time) (*
 	return g, why, nil
 }
 
-// choose picks the most watched game, otherwise the first of best: one that was not seen,
-// then one but the last seen. Games without a move for idleTime come last. It returns nil
-// if nothing is live.
+// choose picks the most watched game or, if no game has watchers, the first game in best.
+// It prefers games that are not in seen, then any game except the last one in seen. Games
+// that have been idle for idleTime come last. It returns nil if no game is live.
 func choose(watched, best []*pb.Game, seen []string, now time.Time) (*pb.Game, string) {
 	last := seen[max(len(seen)-1, 0):]
 	for _, but := range []struct {
@@ -201,7 +207,8 @@ func choose(watched, best []*pb.Game, seen []string, now time.Time) (*pb.Game, s
 	return nil, ""
 }
 
-// exhibitionOr is why a game is shown: as an exhibition, or otherwise for a reason.
+// exhibitionOr returns the reason for showing a game: that it is an exhibition, or why if
+// it is not.
 func exhibitionOr(g *pb.Game, why string) string {
 	if g.GetExhibition() {
 		return "an exhibition: only bots play"

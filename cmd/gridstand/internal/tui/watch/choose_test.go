@@ -20,14 +20,14 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// liveGame is a game that is played, with a move so long before noon.
+// liveGame returns a game in progress. moved is the time between its last move and noon.
 func liveGame(id string, watchers int32, moved time.Duration) *pb.Game {
 	g := tuitest.Game(aBoard())
 	g.Id, g.Watchers, g.UpdateTime = id, watchers, timestamppb.New(tuitest.Noon.Add(-moved))
 	return g
 }
 
-// set is a page that chooses its games, at a time that a test sets.
+// set drives a page that chooses its games, with a clock that the test sets.
 type set struct {
 	*tuitest.Driver
 	p       *page
@@ -36,7 +36,8 @@ type set struct {
 	now     time.Time
 }
 
-// newSet drives TV, or the games of a player, with games of these ids.
+// newSet opens TV, or follows a player if one is given, on a server with streams for the
+// given game ids.
 func newSet(t *testing.T, s *tuitest.Server, player string, ids ...string) *set {
 	t.Helper()
 	x := &set{server: s, now: tuitest.Noon, streams: map[string]*tuitest.Stream{}}
@@ -51,21 +52,23 @@ func newSet(t *testing.T, s *tuitest.Server, player string, ids ...string) *set 
 	return x
 }
 
-// wait lets time pass, in which the page checks whether to look for another game.
+// wait advances the clock and makes the page check whether to request another game.
 func (x *set) wait(d time.Duration) {
 	x.now = x.now.Add(d)
 	x.Send(checkMsg{})
 	x.Until("an answer", func() bool { return !x.p.chooser.finding })
 }
 
-// shows sends a game, and waits until the page shows it.
+// shows waits until the page has chosen g, sends g on its stream, and waits until the page
+// shows its board.
 func (x *set) shows(g *pb.Game) {
 	x.Until("the game "+g.GetId(), func() bool { return x.p.game != nil && x.p.game.id == g.GetId() })
 	x.streams[g.GetId()].Push(client.Update{Game: g})
 	x.Until("its board", func() bool { return x.p.game.state.Board() != nil })
 }
 
-// ends ends the game that the page shows.
+// ends sends the last event of the game that the page shows, and waits until the page has
+// handled it.
 func (x *set) ends(id string) {
 	e := tuitest.Ended(614, pb.Result_REASON_NO_MOVES)
 	e.GameId, e.Time = id, timestamppb.New(x.now)
@@ -74,9 +77,8 @@ func (x *set) ends(id string) {
 	x.Until("the end", func() bool { return !x.p.game.running() })
 }
 
-// Ensure that TV soon leaves a game without moves that it chose for lack of another one,
-// as for an exhibition, which the server begins when it is asked, and later one that
-// the user chose.
+// Ensure that TV leaves an idle game soon if TV chose it, for instance for an exhibition
+// that the server has just started, and later if the user chose it.
 func TestTV_Exhibition(t *testing.T) {
 	t.Parallel()
 	still, show := liveGame("still", 0, time.Hour), liveGame("show", 0, 0)
@@ -100,22 +102,22 @@ func TestTV_Exhibition(t *testing.T) {
 	x.shows(show)
 }
 
-// TestTV waits while nothing is live, goes from game to game with n, and on its own when
-// one ends.
+// Ensure that TV waits while no game is live, and that it switches games when the user
+// presses n and when a game ends.
 func TestTV(t *testing.T) {
 	t.Parallel()
 	var live []*pb.Game
 	s := &tuitest.Server{OnLiveGames: func(pb.OrderBy) ([]*pb.Game, error) { return live, nil }}
 	x := newSet(t, s, "", "first", "second", "third")
-	x.Until("a first look", func() bool { return x.p.chooser.wait > 0 })
+	x.Until("a first request", func() bool { return x.p.chooser.wait > 0 })
 	assert.Contains(t, x.Screen(), "No live games.")
-	assert.Contains(t, x.Screen(), "checking again in 2 s")
+	assert.Contains(t, x.Screen(), "checking again in 1 s")
 	x.Press("n")
 	assert.Equal(t, ui.OpenMsg{Route: ui.Route{New: &ui.NewGame{Variant: "classic"}}}, leaves(x.Driver, 1)[0])
 
 	first, second := liveGame("first", 1, 0), liveGame("second", 0, 0)
 	live = []*pb.Game{first, second}
-	x.wait(2 * time.Second)
+	x.wait(checkTime - 400*time.Millisecond) // the first check, after a reply that took 400 ms
 	x.shows(first)
 	assert.Contains(t, x.Screen(), "the most watched live game")
 	x.Press("n")
@@ -131,7 +133,7 @@ func TestTV(t *testing.T) {
 	live = []*pb.Game{third}
 	x.ends("second")
 	x.wait(time.Second)
-	assert.Equal(t, "second", x.p.game.id, "its result is shown for a while")
+	assert.Equal(t, "second", x.p.game.id, "the result stays for a while")
 	assert.Contains(t, x.Screen(), "No moves left")
 	x.wait(resultTime)
 	x.shows(third)
@@ -142,11 +144,11 @@ func TestTV(t *testing.T) {
 	x.Press("n")
 	x.Until("the failure", func() bool { return !x.p.chooser.finding })
 	assert.Contains(t, x.Screen(), "The server does not answer. Press the same key to retry.")
-	assert.Equal(t, "third", x.p.game.id, "what is on stays on")
+	assert.Equal(t, "third", x.p.game.id, "the current game stays")
 }
 
-// TestTV_LeavesIdleGame leaves a game without a move for 60 s if another one moves, and
-// comes back to it when that is the one that moves.
+// Ensure that TV leaves a game that has been idle for 60 s if another one is active, and
+// can return to it later.
 func TestTV_LeavesIdleGame(t *testing.T) {
 	t.Parallel()
 	first, second := liveGame("first", 9, 0), liveGame("second", 0, 10*time.Minute)
@@ -160,11 +162,11 @@ func TestTV_LeavesIdleGame(t *testing.T) {
 	x.wait(59 * time.Second)
 	assert.EqualValues(t, 3, asked.Load(), "a minute has not passed")
 	x.wait(time.Second)
-	assert.Equal(t, "first", x.p.game.id, "no other game moves")
+	assert.Equal(t, "first", x.p.game.id, "no other game is active")
 
 	second.UpdateTime = timestamppb.New(x.now)
 	x.wait(time.Second)
-	assert.Equal(t, "first", x.p.game.id, "asks every 10 s")
+	assert.Equal(t, "first", x.p.game.id, "requests at most every 10 s")
 	x.wait(otherTime)
 	x.shows(second)
 	x.streams["first"] = tuitest.NewStream()
@@ -174,7 +176,8 @@ func TestTV_LeavesIdleGame(t *testing.T) {
 	x.shows(first)
 }
 
-// TestTV_StaysInThePast does not leave a game in which the user looks back.
+// Ensure that TV does not leave a game while the user is looking at an earlier version of
+// it.
 func TestTV_StaysInThePast(t *testing.T) {
 	t.Parallel()
 	first, second := liveGame("first", 9, 0), liveGame("second", 0, 0)
@@ -186,7 +189,7 @@ func TestTV_StaysInThePast(t *testing.T) {
 	x.ends("first")
 	x.wait(time.Hour)
 	assert.Equal(t, "first", x.p.game.id)
-	x.Send(foundMsg{game: second}) // an answer to a question from before
+	x.Send(foundMsg{game: second}) // the reply to an earlier request
 	x.Send(foundMsg{})
 	assert.Equal(t, "first", x.p.game.id)
 	x.Press("l", "end")
@@ -196,7 +199,7 @@ func TestTV_StaysInThePast(t *testing.T) {
 	x.shows(second)
 }
 
-// TestChoose tells which game TV takes.
+// Ensure that TV chooses the right game.
 func TestChoose(t *testing.T) {
 	t.Parallel()
 	a, b, idle := liveGame("a", 5, 0), liveGame("b", 0, 0), liveGame("idle", 9, time.Minute)
@@ -205,15 +208,15 @@ func TestChoose(t *testing.T) {
 		seen          []string
 		want          string
 	}{
-		"nothing is live":        {},
-		"most watched":           {watched: []*pb.Game{a, b}, best: []*pb.Game{b, a}, want: "a"},
-		"no watchers":            {watched: []*pb.Game{b}, best: []*pb.Game{b}, want: "b"},
-		"another one moves":      {watched: []*pb.Game{idle, a}, best: []*pb.Game{idle, a}, want: "a"},
-		"seen, but it moves":     {watched: []*pb.Game{idle, a, b}, best: []*pb.Game{idle, a, b}, seen: []string{"a", "b"}, want: "a"},
-		"nothing moves":          {watched: []*pb.Game{idle}, best: []*pb.Game{idle}, want: "idle"},
-		"not shown yet":          {watched: []*pb.Game{a, b}, best: []*pb.Game{a, b}, seen: []string{"a"}, want: "b"},
-		"all shown":              {watched: []*pb.Game{a, b}, best: []*pb.Game{a, b}, seen: []string{"b", "a"}, want: "b"},
-		"only the one that's on": {watched: []*pb.Game{a}, best: []*pb.Game{a}, seen: []string{"a"}, want: "a"},
+		"nothing is live":      {},
+		"most watched":         {watched: []*pb.Game{a, b}, best: []*pb.Game{b, a}, want: "a"},
+		"no watchers":          {watched: []*pb.Game{b}, best: []*pb.Game{b}, want: "b"},
+		"another is active":    {watched: []*pb.Game{idle, a}, best: []*pb.Game{idle, a}, want: "a"},
+		"seen but active":      {watched: []*pb.Game{idle, a, b}, best: []*pb.Game{idle, a, b}, seen: []string{"a", "b"}, want: "a"},
+		"none is active":       {watched: []*pb.Game{idle}, best: []*pb.Game{idle}, want: "idle"},
+		"not shown yet":        {watched: []*pb.Game{a, b}, best: []*pb.Game{a, b}, seen: []string{"a"}, want: "b"},
+		"all shown":            {watched: []*pb.Game{a, b}, best: []*pb.Game{a, b}, seen: []string{"b", "a"}, want: "b"},
+		"only the current one": {watched: []*pb.Game{a}, best: []*pb.Game{a}, seen: []string{"a"}, want: "a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -223,8 +226,8 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestPickLive finds a game that moves even if the lists by watchers and by score hold
-// only others.
+// Ensure that an active game is found even if the lists by watchers and by score have only
+// idle games.
 func TestPickLive(t *testing.T) {
 	t.Parallel()
 	s := &tuitest.Server{OnLiveGames: func(by pb.OrderBy) ([]*pb.Game, error) {
@@ -238,7 +241,8 @@ func TestPickLive(t *testing.T) {
 	assert.Equal(t, "moves", g.GetId())
 }
 
-// TestFollow waits for a player's game, shows it, and then the next one.
+// Ensure that the page waits for a player's game, shows it, and then switches to the next
+// one.
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	var playing *pb.Game
@@ -252,11 +256,11 @@ func TestFollow(t *testing.T) {
 		asked.Add(1)
 		return playing, nil
 	}}, "ada", "first", "second")
-	x.Until("a first look", func() bool { return !x.p.chooser.next.IsZero() })
+	x.Until("a first request", func() bool { return !x.p.chooser.next.IsZero() })
 	assert.Contains(t, x.Screen(), "ada is not playing.")
 	assert.Contains(t, x.Screen(), "following ada")
 	x.wait(time.Second)
-	assert.EqualValues(t, 1, asked.Load(), "every 2 s")
+	assert.EqualValues(t, 1, asked.Load(), "requests every 2 s")
 	playing = liveGame("first", 0, 0)
 	x.wait(time.Second)
 	x.shows(playing)
@@ -277,21 +281,21 @@ func TestFollow(t *testing.T) {
 	x.now = x.now.Add(2 * time.Minute)
 	third.UpdateTime, playing = timestamppb.New(x.now), third
 	x.wait(0)
-	x.shows(third) // the second one was left
+	x.shows(third) // the player left the second game for the third
 
 	x.streams["second"] = tuitest.NewStream()
 	second := liveGame("second", 0, 0)
 	playing, second.UpdateTime = second, timestamppb.New(x.now.Add(gamestate.LeaveTime-1))
 	x.wait(gamestate.LeaveTime)
-	assert.Equal(t, "third", x.p.game.id, "the player may play both")
+	assert.Equal(t, "third", x.p.game.id, "the player may be playing both")
 	second = liveGame("second", 0, 0)
 	playing, second.UpdateTime = second, timestamppb.New(x.now)
 	x.wait(otherTime)
 	x.shows(second)
-	assert.EqualValues(t, 1, named.Load(), "the id stays")
+	assert.EqualValues(t, 1, named.Load(), "the id is requested once")
 }
 
-// TestFollow_Unknown says what to do about a name that no player has.
+// Ensure that the page explains what to do if no player has the given name.
 func TestFollow_Unknown(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
@@ -306,7 +310,7 @@ func TestFollow_Unknown(t *testing.T) {
 	assert.EqualValues(t, 1, asked.Load())
 }
 
-// TestTV_Why shows the whole reason for a game in a narrow panel.
+// Ensure that a narrow panel shows in full why a game was chosen.
 func TestTV_Why(t *testing.T) {
 	t.Parallel()
 	env := tuitest.Env(&tuitest.Server{})

@@ -1,4 +1,4 @@
-// Package watch has the pages on which games are watched: one game, TV, the games of a
+// Package watch implements the pages for watching games: one game, TV, the games of a
 // player, a replay, and several games side by side.
 package watch
 
@@ -14,17 +14,17 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 )
 
-// markTime is how long the cells are marked that an event changed.
+// markTime is how long the cells that an event changed are marked.
 const markTime = 250 * time.Millisecond
 
-// game is a game that is watched.
+// game is a watched game.
 type game struct {
 	env     *ui.Env
 	tasks   *ui.Tasks
 	id      string
 	state   gamestate.State
 	past    past
-	since   time.Time // when the page began to show it
+	since   time.Time // when the page started to show it
 	stream  ui.Stream
 	leave   context.CancelFunc // ends stream
 	motion  ui.Motion
@@ -38,7 +38,7 @@ func newGame(env *ui.Env, tasks *ui.Tasks, id string) *game {
 	}
 }
 
-// watch begins to follow the game.
+// watch starts following the game.
 func (g *game) watch() tea.Cmd {
 	var ctx context.Context
 	ctx, g.leave = context.WithCancel(g.tasks.Ctx)
@@ -46,7 +46,7 @@ func (g *game) watch() tea.Cmd {
 	return g.tasks.Next(g.id, g.stream)
 }
 
-// unmarkMsg takes the marks off a version.
+// unmarkMsg is sent when a version's marks should disappear.
 type unmarkMsg struct {
 	gameID  string
 	version int32
@@ -55,14 +55,14 @@ type unmarkMsg struct {
 // About implements ui.AboutGame.
 func (m unmarkMsg) About() string { return m.gameID }
 
-// update handles a message about a game; those about others are ignored.
+// update handles a message about the game and ignores messages about other games.
 func (g *game) update(msg tea.Msg) tea.Cmd {
 	if ui.Late(msg, g.id) {
 		return nil
 	}
 	switch msg := msg.(type) {
 	case ui.UpdateMsg:
-		if msg.Stream == g.stream { // not one that the page left before it came back
+		if msg.Stream == g.stream { // ignore earlier streams of the same game
 			return g.onUpdate(msg)
 		}
 	case ui.FetchedMsg:
@@ -81,7 +81,7 @@ func (g *game) update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// onUpdate handles an update of the stream, or its end.
+// onUpdate handles an update of the stream or its end.
 func (g *game) onUpdate(msg ui.UpdateMsg) tea.Cmd {
 	if msg.Err != nil {
 		if !errors.Is(msg.Err, io.EOF) {
@@ -95,7 +95,7 @@ func (g *game) onUpdate(msg ui.UpdateMsg) tea.Cmd {
 	}
 	g.past.add(frameOf(&g.state))
 	if msg.Update.Event.GetUndone() != nil && len(g.state.Game.GetSeats()) > 1 {
-		cmds = append(cmds, g.tasks.Fetch(g.env.Server, g.id)) // the event does not say how the seats were
+		cmds = append(cmds, g.tasks.Fetch(g.env.Server, g.id)) // an undo can change the seats
 	}
 	if !g.lookingBack() {
 		cmds = append(cmds, g.move(&g.state))
@@ -106,7 +106,7 @@ func (g *game) onUpdate(msg ui.UpdateMsg) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// move begins to show the last move of a state in motion.
+// move starts the animation of a state's last move.
 func (g *game) move(s *gamestate.State) tea.Cmd {
 	g.motion.Stop()
 	if s.Before == nil {
@@ -115,13 +115,17 @@ func (g *game) move(s *gamestate.State) tea.Cmd {
 	return g.motion.Start(g.env, g.tasks)
 }
 
-// running reports whether events may still come.
+// running reports whether more events may arrive.
 func (g *game) running() bool { return g != nil && !g.state.Over() && !g.state.Lost }
 
-// connectionProblem says why a server that answers does not send the game, empty if it does.
+// connectionProblem explains why a server that answers does not send the game, or says that
+// the server has stopped. It returns "" if there is no such problem.
 func (g *game) connectionProblem() string {
 	if err := g.state.ConnectionProblem(); err != nil {
-		return ui.Explain(err, "Trying again …")
+		return ui.Explain(err, "Retrying …")
+	}
+	if g.state.Stopped() {
+		return gamestate.StoppedText
 	}
 	return ""
 }

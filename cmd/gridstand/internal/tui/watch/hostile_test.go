@@ -27,7 +27,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// hostile is a server that sends watchers what a test tells it to.
+// hostile is a server that sends watchers whatever messages the test sets.
 type hostile struct {
 	pb.UnimplementedGameServiceServer
 	mu      sync.Mutex
@@ -46,7 +46,7 @@ func (h *hostile) Watch(_ *pb.WatchRequest, stream grpc.ServerStreamingServer[pb
 	return nil
 }
 
-// serveHostile starts such a server and connects to it with the client library.
+// serveHostile starts a hostile server and connects to it with the client library.
 func serveHostile(f *testing.F) (*hostile, *client.Client) {
 	f.Helper()
 	h, listener := &hostile{}, bufconn.Listen(1<<20)
@@ -70,7 +70,7 @@ func serveHostile(f *testing.F) (*hostile, *client.Client) {
 	return h, client
 }
 
-// messagesOf reads messages, each after its length, up to the first invalid one.
+// messagesOf decodes length-prefixed messages up to the first invalid one.
 func messagesOf(data []byte) []*pb.WatchResponse {
 	var all []*pb.WatchResponse
 	for r := bytes.NewReader(data); len(all) < 20; {
@@ -83,23 +83,23 @@ func messagesOf(data []byte) []*pb.WatchResponse {
 	return all
 }
 
-// styling is what pages may send to a terminal beside text.
+// styling matches the escape sequences that pages may write.
 var styling = regexp.MustCompile("\x1b\\[[0-9;:]*m")
 
-// harmless requires that a view is text and style, and fits on the screen.
+// harmless requires that a view has only text and styling, and fits on the screen.
 func harmless(t *testing.T, content string, height int) {
 	t.Helper()
 	for _, r := range styling.ReplaceAllString(content, "") {
 		if r != '\n' && !unicode.IsPrint(r) {
-			require.Failf(t, "not for a terminal", "%q in %q", r, content)
+			require.Failf(t, "control character on the screen", "%q in %q", r, content)
 		}
 	}
 	require.LessOrEqual(t, strings.Count(content, "\n"), height)
 }
 
-// FuzzHostile shows a page what a hostile server sends: escape sequences in names, absurd
-// boards, events out of order. It must harm neither the program nor the terminal, and the
-// version that is shown never goes back.
+// FuzzHostile sends a page the messages of a hostile server: escape sequences in names,
+// absurd boards, events out of order. The program must not crash, the page must show only
+// text and styling, and its version must never decrease.
 func FuzzHostile(f *testing.F) {
 	event := func(v int32) *pb.WatchResponse {
 		return &pb.WatchResponse{Update: &pb.WatchResponse_Event{Event: tuitest.Moved(v, pb.Direction_DIRECTION_UP, aBoard(), 4)}}

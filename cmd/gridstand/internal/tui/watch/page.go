@@ -16,41 +16,43 @@ type page struct {
 	env     *ui.Env
 	tasks   *ui.Tasks
 	keys    *keys
-	game    *game    // nil if there is none
+	game    *game    // nil if there is no game to show
 	chooser *chooser // nil if the user chose the game
-	// replay is set until the game is there, to show it from its start.
+	// replay is set only by NewReplay. It is cleared once the game is loaded and the replay
+	// starts.
 	replay bool
 	player player
-	// resultClosed is set if the user closed the result of the game.
+	// resultClosed is set if the user closed the game's result.
 	resultClosed    bool
 	notice, problem string
 }
 
-// defaultVariant is the variant of a game that is created here.
+// defaultVariant is the variant of games created from this page.
 const defaultVariant = "classic"
 
 func newPage(ctx context.Context, env *ui.Env) *page {
 	return &page{env: env, tasks: ui.NewTasks(ctx), keys: newKeys(env), player: player{speed: 1}}
 }
 
-// New watches a game, by its whole id.
+// New returns the page that watches the game with the given full id.
 func New(ctx context.Context, env *ui.Env, id string) ui.Page {
 	p := newPage(ctx, env)
 	p.game = newGame(env, p.tasks, id)
 	return p
 }
 
-// NewReplay shows a game from its start.
+// NewReplay returns the page that shows a game from its start.
 func NewReplay(ctx context.Context, env *ui.Env, id string) ui.Page {
 	p := newPage(ctx, env)
 	p.game, p.replay = newGame(env, p.tasks, id), true
 	return p
 }
 
-// NewTV watches one live game after another.
+// NewTV returns the page that watches one live game after another.
 func NewTV(ctx context.Context, env *ui.Env) ui.Page { return NewFollow(ctx, env, "") }
 
-// NewFollow watches the games of a player, by name; without a name it is TV.
+// NewFollow returns the page that watches the games of the player with the given name. If
+// name is empty, the page shows TV.
 func NewFollow(ctx context.Context, env *ui.Env, name string) ui.Page {
 	p := newPage(ctx, env)
 	p.chooser = &chooser{player: name}
@@ -109,7 +111,7 @@ func (p *page) Update(msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
-// found goes over to the game that was found, or waits for one.
+// found switches to the game that was found.
 func (p *page) found(msg foundMsg) tea.Cmd {
 	to, problem := p.chooser.found(msg, p.game, p.env.Now)
 	p.problem = problem
@@ -119,12 +121,12 @@ func (p *page) found(msg foundMsg) tea.Cmd {
 		p.game = newGame(p.env, p.tasks, to.GetId())
 		return p.game.watch()
 	case msg.game == nil && msg.err == nil && p.chooser.player == "" && p.game != nil && !p.game.running() && !p.game.lookingBack():
-		p.drop() // nothing is live
+		p.drop() // no game is live
 	}
 	return nil
 }
 
-// drop takes the game off the page.
+// drop removes the game from the page.
 func (p *page) drop() {
 	if p.game != nil {
 		p.game.leave()
@@ -133,7 +135,6 @@ func (p *page) drop() {
 	p.stop()
 }
 
-// key handles a key.
 func (p *page) key(msg tea.KeyPressMsg) tea.Cmd {
 	k, g := p.enable(), p.game
 	switch {
@@ -172,7 +173,7 @@ func (p *page) key(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// seekKey handles the keys that go to another move.
+// seekKey handles the keys that move to another version.
 func (p *page) seekKey(msg tea.KeyPressMsg) tea.Cmd {
 	k, g := p.keys, p.game
 	if g == nil {
@@ -199,7 +200,7 @@ func (p *page) seekKey(msg tea.KeyPressMsg) tea.Cmd {
 	return p.seek(to)
 }
 
-// seek goes to a version, and shows the move that led there in motion if it is the next.
+// seek goes to a version. If it is the next one, seek animates the move that led to it.
 func (p *page) seek(version int32) tea.Cmd {
 	g := p.game
 	next := version == g.position()+1
@@ -214,20 +215,20 @@ func (p *page) seek(version int32) tea.Cmd {
 	return cmd
 }
 
-// player plays a game from an older version on.
+// player replays a game from an older version.
 type player struct {
 	speed int // 1, 2 or 4
-	run   int // counts the times that it began
+	run   int // number of the last start; ticks of earlier starts are ignored
 	on    bool
 }
 
-// Times of the player.
+// Limits and timing of the player.
 const (
 	maxSpeed = 4
-	stepTime = 500 * time.Millisecond // from move to move at speed 1
+	stepTime = 500 * time.Millisecond // time between moves at speed 1
 )
 
-// playMsg is the time of the next move.
+// playMsg is sent when the next move is due.
 type playMsg struct{ run int }
 
 // play starts the player.
@@ -241,7 +242,6 @@ func (p *page) playNext() tea.Cmd {
 	return p.tasks.After(stepTime/time.Duration(p.player.speed), playMsg{p.player.run})
 }
 
-// stop stops the player.
 func (p *page) stop() { p.player.on = false }
 
 // onPlay goes to the next move.
@@ -251,7 +251,7 @@ func (p *page) onPlay(msg playMsg) tea.Cmd {
 		return nil
 	}
 	if g.past.wanted != 0 {
-		return p.playNext() // not loaded yet
+		return p.playNext() // the wanted version is not loaded yet
 	}
 	if !g.lookingBack() {
 		p.stop()
@@ -265,7 +265,7 @@ func (p *page) onPlay(msg playMsg) tea.Cmd {
 	return tea.Batch(cmd, p.playNext())
 }
 
-// Farewell implements ui.Page: how the game stood.
+// Farewell implements ui.Page. It reports the state of the game.
 func (p *page) Farewell() string {
 	if p.game == nil {
 		return ""
@@ -273,13 +273,14 @@ func (p *page) Farewell() string {
 	return p.game.farewell()
 }
 
-// farewell says how the game stood, and how to come back to it.
+// farewell returns a line with the state of the game and a command to continue watching or
+// to verify it.
 func (g *game) farewell() string {
 	s := &g.state
 	if s.Board() == nil {
 		return ""
 	}
-	follow, command := "Go on", g.env.Command("watch", g.id)
+	follow, command := "Continue", g.env.Command("watch", g.id)
 	if s.Over() {
 		follow, command = "Verify it", g.env.Command("verify", g.id)
 	}

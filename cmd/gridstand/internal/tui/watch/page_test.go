@@ -20,10 +20,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// aBoard is the board of the games here.
+// aBoard returns the board of the games in these tests.
 func aBoard() *pb.Twenty48Board { return tuitest.Board(4, 4) }
 
-// watching drives a page of one game, which the stream sends.
+// watching opens the page of one game. The test pushes the game to the returned stream.
 func watching(t *testing.T, s *tuitest.Server) (*tuitest.Driver, *page, *tuitest.Stream) {
 	t.Helper()
 	from := tuitest.NewStream()
@@ -33,12 +33,12 @@ func watching(t *testing.T, s *tuitest.Server) (*tuitest.Driver, *page, *tuitest
 	return tuitest.Drive(t, env, p), p, from
 }
 
-// until waits for a version of the game.
+// until waits until the page has received the given version.
 func until(d *tuitest.Driver, p *page, version int32) {
 	d.Until("a version", func() bool { return p.game != nil && p.game.state.Game.GetVersion() == version })
 }
 
-// TestWatch shows a game from its first picture to its result.
+// Ensure that the page shows a game from the connection to its result.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	d, p, from := watching(t, &tuitest.Server{})
@@ -52,7 +52,7 @@ func TestWatch(t *testing.T) {
 	until(d, p, 614)
 	assert.Contains(t, d.Screen(), "● live   41 watching")
 	assert.Contains(t, d.Screen(), "move 613")
-	d.Press("n", "up") // mean nothing here
+	d.Press("n", "up") // these keys have no effect on this page
 	assert.Empty(t, d.Left)
 	from.Push(client.Update{Event: tuitest.Ended(615, pb.Result_REASON_NO_MOVES)})
 	from.End()
@@ -78,13 +78,13 @@ func TestWatch(t *testing.T) {
 	assert.Equal(t, ui.BackMsg{}, leaves(d, 2)[1])
 }
 
-// leaves waits until the page opened or closed pages that often.
+// leaves waits until the page has opened or closed n pages.
 func leaves(d *tuitest.Driver, n int) []tea.Msg {
 	d.Until("another page", func() bool { return len(d.Left) >= n })
 	return d.Left
 }
 
-// TestWatch_Idle does not call a game live in which nothing moves.
+// Ensure that a game without moves is shown as idle, not as live.
 func TestWatch_Idle(t *testing.T) {
 	t.Parallel()
 	d, p, from := watching(t, &tuitest.Server{})
@@ -96,8 +96,8 @@ func TestWatch_Idle(t *testing.T) {
 	assert.NotContains(t, d.Screen(), "live")
 }
 
-// TestWatch_ConnectionProblem says what is wrong if a server answers, but not as it is
-// asked, and that the page goes on trying.
+// Ensure that the page explains the problem if a server answers but refuses the
+// connection, and that it keeps retrying.
 func TestWatch_ConnectionProblem(t *testing.T) {
 	t.Parallel()
 	lost := func(cause client.Cause) client.Update {
@@ -113,25 +113,25 @@ func TestWatch_ConnectionProblem(t *testing.T) {
 			until(d, p, 613)
 		}
 		p.game.state.Update(lost(client.CauseNoTLS), tuitest.Noon)
-		assert.Contains(t, d.Screen(), "The server answers, but without TLS. Trying again …")
+		assert.Contains(t, d.Screen(), "The server answers, but without TLS. Retrying …")
 		assert.Contains(t, d.Screen(), "reconnecting (2 s)")
 		p.game.state.Update(lost(client.CauseUnknown), tuitest.Noon)
-		assert.NotContains(t, d.Screen(), "Trying again")
+		assert.NotContains(t, d.Screen(), "Retrying")
 	}
 }
 
-// TestWatch_NotFound says that the server has no such game.
+// Ensure that the page reports a game that the server does not have.
 func TestWatch_NotFound(t *testing.T) {
 	t.Parallel()
 	d, p, _ := watching(t, &tuitest.Server{})
 	d.Send(ui.UpdateMsg{GameID: tuitest.GameID, Stream: p.game.stream, Err: client.ErrGameNotFound})
 	assert.Contains(t, d.Screen(), "The server no longer has this game.")
-	d.Press("y", "r", "space", "left", "end", "+") // mean nothing now
+	d.Press("y", "r", "space", "left", "end", "+") // these keys have no effect without a game
 	assert.Empty(t, d.Left)
 }
 
-// TestWatch_Motion moves the tiles of a live game, unless moves come too fast or the
-// theme is still.
+// Ensure that moves in a live game are animated, unless they follow each other too fast or
+// animations are off.
 func TestWatch_Motion(t *testing.T) {
 	t.Parallel()
 	d, p, from := watching(t, &tuitest.Server{})
@@ -139,7 +139,7 @@ func TestWatch_Motion(t *testing.T) {
 	until(d, p, 613)
 	from.Push(client.Update{Event: tuitest.Moved(614, pb.Direction_DIRECTION_LEFT, aBoard(), 12344)})
 	until(d, p, 614)
-	assert.EqualValues(t, 1, p.game.motion.Progress(), "still")
+	assert.EqualValues(t, 1, p.game.motion.Progress(), "animations are off")
 
 	d.Env.Theme.Still, d.Env.Theme.Profile = false, colorprofile.TrueColor
 	move := func(v int32) {
@@ -151,10 +151,10 @@ func TestWatch_Motion(t *testing.T) {
 	move(615)
 	assert.Less(t, p.game.motion.Progress(), 1.0)
 	move(616)
-	assert.EqualValues(t, 1, p.game.motion.Progress(), "too soon after the last one")
+	assert.EqualValues(t, 1, p.game.motion.Progress(), "too soon after the previous move")
 }
 
-// history is the events of the game up to a version.
+// history returns the events of the game up to a version.
 func history(last int32) []*pb.Event {
 	var all []*pb.Event
 	for v := int32(1); v <= last; v++ {
@@ -167,11 +167,11 @@ func history(last int32) []*pb.Event {
 	return all
 }
 
-// at is the version that a page shows.
+// at returns the version that a page shows.
 func at(p *page) int32 { return p.game.shown().Game.GetVersion() }
 
-// TestReplay_Steps goes back in a game, also before what was seen, while it goes on, and
-// comes back to what is live.
+// Ensure that the user can step back in a live game, even to versions from before the page
+// was opened, and return to the live version.
 func TestReplay_Steps(t *testing.T) {
 	t.Parallel()
 	d, p, from := watching(t, &tuitest.Server{Past: history(613)})
@@ -189,9 +189,9 @@ func TestReplay_Steps(t *testing.T) {
 	assert.NotContains(t, d.Screen(), "12,348")
 	from.Push(client.Update{Event: tuitest.Moved(616, pb.Direction_DIRECTION_LEFT, aBoard(), 12352)})
 	until(d, p, 616)
-	assert.EqualValues(t, 614, at(p), "the picture stands still")
+	assert.EqualValues(t, 614, at(p), "the board stays at its version")
 	d.Press("left", "left")
-	d.Until("what was before", func() bool { return at(p) == 612 })
+	d.Until("the earlier version", func() bool { return at(p) == 612 })
 	d.Press("right", "right", "right")
 	assert.EqualValues(t, 615, at(p))
 	d.Press("right")
@@ -206,8 +206,8 @@ func TestReplay_Steps(t *testing.T) {
 	assert.False(t, p.game.lookingBack())
 }
 
-// TestReplay_Home goes to the start of a long game without fetching its middle, and
-// fetches nothing twice.
+// Ensure that home goes to the start of a long game without loading the middle, and that no
+// version is loaded twice.
 func TestReplay_Home(t *testing.T) {
 	t.Parallel()
 	g := tuitest.Game(aBoard())
@@ -220,7 +220,7 @@ func TestReplay_Home(t *testing.T) {
 	assert.Contains(t, d.Screen(), "loading …")
 	d.Until("the start", func() bool { return at(p) == 1 })
 	assert.Len(t, p.game.past.frames, pastChunk+1)
-	s.Past = []*pb.Event{} // nothing is fetched again
+	s.Past = []*pb.Event{} // from here on, nothing can be loaded
 	d.Press("end", "home")
 	assert.EqualValues(t, 1, at(p))
 	assert.Contains(t, d.Screen(), "move 0 of 612")
@@ -230,11 +230,11 @@ func TestReplay_Home(t *testing.T) {
 	p.Update(tea.KeyPressMsg{Code: tea.KeyEnd})
 	d.Press("pgup")
 	d.Until("an answer", func() bool { return !p.game.past.loading })
-	assert.EqualValues(t, 900, at(p), "stays where it was")
+	assert.EqualValues(t, 900, at(p), "the version stays the same")
 	assert.Contains(t, d.Screen(), "did not send this part")
 }
 
-// TestReplay_Undo shows moves that were taken back.
+// Ensure that a replay shows undone moves.
 func TestReplay_Undo(t *testing.T) {
 	t.Parallel()
 	d, p, from := watching(t, &tuitest.Server{})
@@ -251,8 +251,8 @@ func TestReplay_Undo(t *testing.T) {
 	assert.Contains(t, d.Screen(), "undone, back to move 610")
 }
 
-// TestReplay_Forgets bounds the versions that are kept, without those at which the user
-// looks.
+// Ensure that the number of versions in memory is bounded, and that the version on the
+// screen is kept.
 func TestReplay_Forgets(t *testing.T) {
 	t.Parallel()
 	p := shown(t, tuitest.Env(nil), tuitest.Game(aBoard()))
@@ -275,7 +275,7 @@ func TestReplay_Forgets(t *testing.T) {
 	assert.Contains(t, p.game.past.frames, p.game.state.Game.GetVersion()-pastLimit+1)
 }
 
-// TestReplay plays a finished game from its start to its end.
+// Ensure that a finished game is replayed from its start to its end.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	from := tuitest.NewStream()
@@ -297,7 +297,7 @@ func TestReplay(t *testing.T) {
 	tick := func() { d.Send(playMsg{p.player.run}) }
 	tick()
 	assert.EqualValues(t, 2, at(p))
-	d.Send(playMsg{p.player.run - 1}) // of an earlier time
+	d.Send(playMsg{p.player.run - 1}) // a tick of an earlier start
 	assert.EqualValues(t, 2, at(p))
 	d.Press("space")
 	assert.Contains(t, d.Screen(), "‖ paused")
@@ -311,6 +311,6 @@ func TestReplay(t *testing.T) {
 	assert.False(t, p.player.on)
 	assert.Contains(t, d.Screen(), "■ finished")
 	d.Press("space")
-	assert.EqualValues(t, 1, at(p), "once more")
+	assert.EqualValues(t, 1, at(p), "starts again")
 	require.Contains(t, d.Screen(), "▶ replay")
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
+	"github.com/gridstand/gridstand/internal/describe"
 )
 
-// tallPanel is the height from which on a panel beside the board has room for large
-// letters.
+// tallPanel is the minimum height for large letters in a panel beside the board.
 const tallPanel = 8
 
-// panel is the text beside a board, or below it.
+// panel draws the text beside or below a board.
 type panel struct {
 	*gamestate.State
 	env           *ui.Env
@@ -26,9 +26,9 @@ type panel struct {
 	why           string // why TV shows this game
 }
 
-// scores are the numbers that matter most in 2048.
+// scores returns the most important numbers of a game of 2048.
 func (x *panel) scores() []widget.Fact {
-	return []widget.Fact{{Label: "SCORE", Value: gamestate.Comma(x.Score()), Extra: x.Gain()}, {Label: "TILE", Value: x.BestTile()}}
+	return []widget.Fact{{Label: "SCORE", Value: describe.Comma(x.Score()), Extra: x.Gain()}, {Label: "TILE", Value: x.BestTile()}}
 }
 
 // large draws text in large letters if they fit.
@@ -39,7 +39,7 @@ func (x *panel) large(text string) string {
 	return x.env.Theme.Accent().Bold(true).Render(text)
 }
 
-// play is the panel of a game that is played.
+// play draws the panel of a game in progress.
 func (x *panel) play() string {
 	t, why := x.env.Theme, x.why
 	if x.tall {
@@ -61,27 +61,27 @@ func (x *panel) play() string {
 	}
 }
 
-// stack puts blocks below each other, then the last moves in the room that is left, and
-// the time of the last one.
+// stack arranges the blocks vertically, followed by as many of the last moves as fit, and
+// by the number and age of the last move.
 func (x *panel) stack(blocks ...string) string {
 	blocks = slices.DeleteFunc(blocks, func(b string) bool { return b == "" })
 	used := lipgloss.Height(strings.Join(blocks, "\n\n"))
 	return widget.Stack(x.height, append(blocks, x.LogLines(x.env.Theme, x.height-used-3), x.since())...)
 }
 
-// since says which move this is and how old.
+// since returns the number and age of the last move.
 func (x *panel) since() string {
 	age := x.env.Now.Sub(x.Game.GetUpdateTime().AsTime())
-	return x.env.Theme.Dim().Render(fmt.Sprintf("move %s, %s", gamestate.Comma(x.Moves()), gamestate.Ago(age)))
+	return x.env.Theme.Dim().Render(fmt.Sprintf("move %s, %s", describe.Comma(x.Moves()), describe.Ago(age)))
 }
 
-// result is the panel of a finished game.
+// result draws the panel of a finished game.
 func (x *panel) result() string {
 	t := x.env.Theme
-	title, score := t.Bold().Render(x.Ending()), gamestate.Comma(x.Score())
-	facts := fmt.Sprintf("%s  best tile %s, %s", x.Player(), x.BestTile(), gamestate.Plural(int(x.Moves()), "move"))
+	title, score := t.Bold().Render(x.Ending()), describe.Comma(x.Score())
+	facts := fmt.Sprintf("%s  best tile %s, %s", x.Player(), x.BestTile(), describe.Plural(x.Moves(), "move"))
 	if x.Tribolo() != nil {
-		score, facts = gamestate.Comma(gamestate.HighestScore(x.Game.Game)), x.Standings(t, x.width, x.env.Me)
+		score, facts = describe.Comma(gamestate.HighestScore(x.Game.Game)), x.Standings(t, x.width, x.env.Me)
 		title = widget.Header(x.width, []string{t.Bold().Render(x.Winners(""))}, []string{t.Dim().Render(x.Ending()), ""})
 	}
 	verify := ""

@@ -9,13 +9,13 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
+	"github.com/gridstand/gridstand/internal/describe"
 )
 
-// panelLines is the height of the panel below the board.
+// panelLines is the number of lines in the panel below the board.
 const panelLines = 6
 
 // View implements ui.Page.
@@ -47,7 +47,7 @@ func (p *page) View(width, height int) ui.View {
 	return v
 }
 
-// mode says how the page chooses its games, empty if the user chose one.
+// mode says how the page chooses its games. It returns "" if the user chose the game.
 func (p *page) mode() string {
 	switch {
 	case p.chooser == nil:
@@ -59,7 +59,7 @@ func (p *page) mode() string {
 	}
 }
 
-// left are the texts at the left of the header.
+// left returns alternatives for the left side of the header, longest first.
 func (p *page) left(game string) []string {
 	mode := p.mode()
 	switch {
@@ -72,7 +72,7 @@ func (p *page) left(game string) []string {
 	}
 }
 
-// right are the texts at the right of the header.
+// right returns alternatives for the right side of the header, longest first.
 func (p *page) right() []string {
 	if p.game == nil {
 		return nil
@@ -96,7 +96,7 @@ func (p *page) right() []string {
 	return []string{badge + "   " + t.Dim().Render(s.Watching()), badge}
 }
 
-// status is the line for news and problems.
+// status returns the status line.
 func (p *page) status(width int) string {
 	t := p.env.Theme
 	problem := p.problem
@@ -124,11 +124,11 @@ func (p *page) status(width int) string {
 	}
 }
 
-// timeline says which move is shown, and where in the game that is.
+// timeline draws the number of the current move and its position in the game.
 func (p *page) timeline(width int) string {
 	t, g := p.env.Theme, p.game
 	s, newest := g.shown(), g.state.Game.GetVersion()
-	text := fmt.Sprintf("move %s of %s", gamestate.Comma(s.Moves()), gamestate.Comma(g.state.Moves()))
+	text := fmt.Sprintf("move %s of %s", describe.Comma(s.Moves()), describe.Comma(g.state.Moves()))
 	if g.past.wanted != 0 {
 		text = "loading …"
 	} else if before := g.past.frames[g.past.at-1]; before.position.GetMoveCount() > s.Moves() {
@@ -149,13 +149,13 @@ func (p *page) resultOpen() bool {
 	return p.game != nil && p.game.state.Board() != nil && p.game.state.Over() && !p.game.lookingBack() && !p.resultClosed
 }
 
-// absence says that the player who is followed does not play.
+// absence returns the message to show while the followed player is not playing.
 func (p *page) absence() string {
 	return fmt.Sprintf("%s is not playing (last move %s). Waiting for the next game …", p.chooser.name(),
-		gamestate.Ago(p.env.Now.Sub(p.game.state.Game.GetUpdateTime().AsTime())))
+		describe.Ago(p.env.Now.Sub(p.game.state.Game.GetUpdateTime().AsTime())))
 }
 
-// waiting is the page while there is no game to draw.
+// waiting draws the page while there is no game to show.
 func (p *page) waiting(width int) string {
 	t := p.env.Theme
 	title, ok := style.Large("GRIDSTAND", width)
@@ -182,7 +182,7 @@ func (p *page) waiting(width int) string {
 	default:
 		lines = append(lines, t.Bold().Render("No live games."))
 		if p.keys.NewGame.Enabled() {
-			lines = append(lines, widget.Choice(t, "n", "starts one"))
+			lines = append(lines, widget.Choice(t, "n", "start one"))
 		}
 	}
 	if c := p.chooser; c != nil && p.game == nil && c.wait > 0 {

@@ -14,26 +14,27 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
+	"github.com/gridstand/gridstand/internal/describe"
 )
 
-// MaxWall is the number of games that a wall shows.
+// MaxWall is the maximum number of games on a wall.
 const MaxWall = 4
 
-// wall shows several games at once: side by side if the window is large enough, else one
-// at a time.
+// wall shows several games, side by side if the window is large enough and otherwise one at
+// a time.
 type wall struct {
 	env   *ui.Env
 	tasks *ui.Tasks
 	keys  wallKeys
 	games []*game
-	// at is the selected game.
+	// at is the index of the selected game.
 	at int
 }
 
-// wallKeys are the keys of a wall.
 type wallKeys struct{ Next, Previous, Number, Open, Help, Leave key.Binding }
 
-// NewWall watches several games by their whole ids, at most MaxWall.
+// NewWall returns the page that watches the games with the given full ids. It shows at most
+// MaxWall.
 func NewWall(ctx context.Context, env *ui.Env, ids []string) ui.Page {
 	c := ui.NewCommon()
 	w := &wall{env: env, tasks: ui.NewTasks(ctx), keys: wallKeys{
@@ -74,7 +75,7 @@ func (w *wall) Update(msg tea.Msg) tea.Cmd {
 		return w.key(press)
 	}
 	var cmds []tea.Cmd
-	for _, g := range w.games { // each handles what is its own
+	for _, g := range w.games { // each game ignores messages about other games
 		cmds = append(cmds, g.update(msg))
 	}
 	return tea.Batch(cmds...)
@@ -97,63 +98,39 @@ func (w *wall) key(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// Measures of a wall.
-const (
-	wallGapX   = 3  // columns between two games
-	wallGapY   = 1  // rows between two games
-	titleWidth = 36 // columns of a title, if the board is narrower
-)
+// titleWidth is the minimum width of a title.
+const titleWidth = 36
 
-// grid divides a body into places of each × high for the games: in the columns in which
-// every board fits, and of those the ones with the largest boards. columns is 0 if there is
-// only room for one game.
-func (w *wall) grid(width, height int) (columns, each, high int) {
-	best := 0
-	for _, n := range []int{2, len(w.games), 1} {
-		rows := (len(w.games) + n - 1) / n
-		x, y := (width-(n-1)*wallGapX)/n, (height-(rows-1)*wallGapY)/rows
-		area, fits := 0, true
-		for _, g := range w.games {
-			b, c, ok := w.fit(g, x, y)
-			fits = fits && ok
-			if b != nil {
-				boardWidth, boardHeight := b.Measure(c)
-				area += boardWidth * boardHeight
-			}
+// grid divides the body into slots for the games. ok is false if there is room for only
+// one.
+func (w *wall) grid(width, height int) (g board.Grid, ok bool) {
+	return board.FitGrid(len(w.games), width, height, func(i, width, height int) (int, bool) {
+		b, c, ok := w.fit(w.games[i], width, height)
+		if b == nil {
+			return 0, ok
 		}
-		if fits && (columns == 0 || area > best) {
-			best, columns, each, high = area, n, x, y
-		}
-	}
-	return columns, each, high
+		x, y := b.Measure(c)
+		return x * y, ok
+	})
 }
 
 // View implements ui.Page.
 func (w *wall) View(width, height int) ui.View {
 	t := w.env.Theme
 	v := ui.View{Title: "wall", Left: []string{t.Bold().Render("wall"), ""}}
-	columns, each, high := w.grid(width, height)
-	if columns == 0 {
+	grid, ok := w.grid(width, height)
+	if !ok {
 		v.Body = w.cell(w.at, width, height)
 		v.Right = []string{t.Dim().Render(fmt.Sprintf("%d of %d", w.at+1, len(w.games)))}
 		return v
 	}
-	v.Right = []string{t.Dim().Render(gamestate.Plural(len(w.games), "game"))}
-	var rows, row []string
-	for i := range w.games {
-		row = append(row, lipgloss.PlaceHorizontal(each, lipgloss.Center, w.cell(i, each, high)))
-		if len(row) < 2*columns-1 && i < len(w.games)-1 {
-			row = append(row, strings.Repeat(" ", wallGapX))
-			continue
-		}
-		rows, row = append(rows, lipgloss.JoinHorizontal(lipgloss.Top, row...)), nil
-	}
-	v.Body = strings.Join(rows, strings.Repeat("\n", 1+wallGapY))
+	v.Right = []string{t.Dim().Render(describe.Plural(len(w.games), "game"))}
+	v.Body = grid.Draw(len(w.games), func(i int) string { return w.cell(i, grid.Width, grid.Height) })
 	return v
 }
 
-// seatRows is the number of rows for the seats below a board. The title has the player of
-// 2048.
+// seatRows returns the number of rows for the seats below a board. It is 0 for 2048, since
+// the title names the player.
 func seatRows(s *gamestate.State) int {
 	if s.Tribolo() == nil {
 		return 0
@@ -161,8 +138,8 @@ func seatRows(s *gamestate.State) int {
 	return len(s.Game.GetSeats())
 }
 
-// fit returns the drawing of a game for width × height, and the size of its cells. ok is
-// false if it does not fit. There is no board before the game is known.
+// fit returns the board to draw in width × height and the size of its cells. ok is false if
+// it does not fit. The board is nil until the game is known.
 func (w *wall) fit(g *game, width, height int) (b board.Board, c board.Size, ok bool) {
 	s := &g.state
 	if b = board.Moving(s.Board(), s.Before, g.motion.Progress()); b == nil {
@@ -171,7 +148,7 @@ func (w *wall) fit(g *game, width, height int) (b board.Board, c board.Size, ok 
 	return board.Largest(b, w.env.Theme, width, height-1-seatRows(s))
 }
 
-// cell draws a game with its title, its board and all its seats.
+// cell draws a game: the title, the board and all seats.
 func (w *wall) cell(i, width, height int) string {
 	t, g := w.env.Theme, w.games[i]
 	b, c, ok := w.fit(g, width, height)
@@ -191,7 +168,7 @@ func (w *wall) cell(i, width, height int) string {
 	return lipgloss.JoinVertical(lipgloss.Left, parts...)
 }
 
-// title is the line above a game: its number, player, variant, score and badge.
+// title returns the line above a game: its number, player, variant, score and badge.
 func (w *wall) title(i, width int) string {
 	t, s := w.env.Theme, &w.games[i].state
 	number, name := t.Dim(), t.Bold()
@@ -199,7 +176,7 @@ func (w *wall) title(i, width int) string {
 		number, name = t.Accent().Bold(true), t.Accent().Bold(true)
 	}
 	left := []string{number.Render(fmt.Sprint(i + 1)), ""}
-	score := "  " + t.Bold().Render(gamestate.Comma(s.Score()))
+	score := "  " + t.Bold().Render(describe.Comma(s.Score()))
 	switch who := left[0] + " " + name.Render(s.Player()); {
 	case s.Tribolo() != nil:
 		left = []string{left[0] + " " + name.Render(s.Variant()), ""}
@@ -209,7 +186,7 @@ func (w *wall) title(i, width int) string {
 	return widget.Header(width, left, []string{s.Badge(t, w.env.Now), ""})
 }
 
-// Farewell implements ui.Page: how the games stood, a line each.
+// Farewell implements ui.Page. It reports the state of each game on its own line.
 func (w *wall) Farewell() string {
 	var lines []string
 	for _, g := range w.games {

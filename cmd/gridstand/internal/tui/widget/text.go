@@ -1,5 +1,5 @@
-// Package widget has the parts that pages are made of: cards, tables of facts, dialogs and
-// the help. A widget is given a theme and a size, and holds no state.
+// Package widget provides the building blocks of pages: cards, tables of facts, dialogs and
+// the help. Widgets take a theme and a size, and hold no state.
 package widget
 
 import (
@@ -13,11 +13,15 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 )
 
-// Fact is a label with its value; Extra is a second value that is good news.
+// NameLimit is the maximum length of the name of a player, a variant or a bot, in
+// characters. Longer names are truncated.
+const NameLimit = 24
+
+// Fact is a label with its value. Extra is a second value, shown in the style of good news.
 type Fact struct{ Label, Value, Extra string }
 
-// Cards draws facts side by side on a background, over the whole width. Without colors
-// they are two lines of text.
+// Cards draws facts side by side on a background, across the full width. Without colors it
+// draws two lines of text.
 func Cards(t style.Theme, width int, facts ...Fact) string {
 	p := t.Palette()
 	each := (width - 2*(len(facts)-1)) / len(facts)
@@ -74,12 +78,13 @@ func Columns(t style.Theme, width int, facts ...Fact) string {
 	return strings.Join(lines, "\n")
 }
 
-// Pad fills text up to width columns.
+// Pad pads text with spaces to width columns.
 func Pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(width-ansi.StringWidth(text), 0))
 }
 
-// Cell is text cut to width columns with an ellipsis, and filled up to them.
+// Cell returns text of exactly width columns: padded with spaces, or truncated with an
+// ellipsis.
 func Cell(text string, width int) string {
 	if n := ansi.StringWidth(text); n <= width {
 		return text + strings.Repeat(" ", width-n)
@@ -87,17 +92,17 @@ func Cell(text string, width int) string {
 	return Pad(ansi.Truncate(text, max(width, 0), "…"), width)
 }
 
-// Wrap breaks text into lines of at most width columns, between words. It does not break
-// at hyphens, since flags of commands begin with them.
+// Wrap breaks text between words into lines of at most width columns. It does not break at
+// hyphens, since command-line flags begin with them.
 func Wrap(text string, width int) string {
 	const unbreakable = "\u2011"
 	text = ansi.Wrap(strings.ReplaceAll(text, "-", unbreakable), max(width, 1), "")
 	return strings.ReplaceAll(text, unbreakable, "-")
 }
 
-// Stack puts blocks below each other with empty lines between them. If that is higher
-// than height it drops the empty lines, then the last blocks, then the last lines of the
-// first.
+// Stack arranges blocks vertically with empty lines between them. If the result is taller
+// than height, Stack drops the empty lines, then the last blocks, then the last lines of
+// the first block.
 func Stack(height int, blocks ...string) string {
 	var kept []string
 	for _, block := range blocks {
@@ -116,7 +121,7 @@ func Stack(height int, blocks ...string) string {
 	return strings.Join(lines[:min(len(lines), max(height, 1))], "\n")
 }
 
-// Lines joins lines, without the empty ones if it has to be tight.
+// Lines joins lines, and drops empty ones unless airy is set.
 func Lines(airy bool, all ...string) string {
 	var kept []string
 	for _, line := range all {
@@ -127,7 +132,7 @@ func Lines(airy bool, all ...string) string {
 	return strings.Join(kept, "\n")
 }
 
-// Block cuts and fills text so that it has exactly height lines of width columns.
+// Block truncates or pads text to exactly height lines of width columns.
 func Block(text string, width, height int) string {
 	lines := strings.Split(text, "\n")
 	for len(lines) < height {
@@ -140,7 +145,7 @@ func Block(text string, width, height int) string {
 	return strings.Join(lines, "\n")
 }
 
-// TooSmall is the body of a window in which the page does not fit.
+// TooSmall returns the body to show if the page does not fit in the window.
 func TooSmall(width, height, needsWidth, needsHeight int) string {
 	const margins = 2
 	return ansi.Wrap(fmt.Sprintf("The window is too small: it needs %d×%d and has %d×%d.", needsWidth, needsHeight, width, height),

@@ -1,0 +1,244 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/internal/describe"
+	"github.com/gridstand/gridstand/internal/usage"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// usualMinutes is the default duration of a race, in minutes.
+const usualMinutes = 3
+
+func (p *program) raceCommand() *cobra.Command {
+	var minutes float64
+	var bots []string
+	var private bool
+	cmd := &cobra.Command{
+		Use:   "race [variant]",
+		Short: "Create a race: 2 to 8 players on the same tiles at the same time",
+		Long: `Create a race in a variant of 2048 (` + defaultVariant + ` by default): 2 to 8 players
+get the same tiles at the same time, and see each other's boards. The highest
+score wins. The race starts 3 seconds after all players are ready or its creator
+starts it.
+
+Without a terminal it creates the race and prints its id; then every player,
+including the creator, runs ` + name + ` join <race>, which marks them as ready,
+and ` + name + ` new --challenge <race> --wait, which prints the game to play.`,
+		ValidArgsFunction: p.completeVariants,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !(minutes >= 10./60 && minutes <= 60) { // also rejects NaN
+				return usage.Errorf("--minutes must be between 10 seconds (0.17) and 60 minutes")
+			}
+			return p.createChallenge(cmd.Context(), newRace(variantOrUsual(args), minutes, private, bots))
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.Float64Var(&minutes, "minutes", usualMinutes, "duration of the race in `minutes`, from 10 seconds to 60 minutes")
+	flags.StringSliceVar(&bots, "bot", nil, "`names` of the server's bots to add")
+	flags.BoolVar(&private, "private", false, "keep it out of lists")
+	_ = cmd.RegisterFlagCompletionFunc("bot", p.completeBots)
+	return cmd
+}
+
+// newRace returns the settings for a new race.
+func newRace(variant string, minutes float64, private bool, bots []string) ui.NewChallenge {
+	return ui.NewChallenge{
+		Request: &pb.CreateChallengeRequest{
+			Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Variant: variant, Private: private,
+			Limit: durationpb.New(time.Duration(minutes * float64(time.Minute))),
+		},
+		Bots: bots,
+	}
+}
+
+func (p *program) challengeCommand() *cobra.Command {
+	var limit time.Duration
+	var private bool
+	cmd := &cobra.Command{
+		Use:   "challenge [variant]",
+		Short: "Create a challenge: a link to new tiles",
+		Long: `Create a challenge in a variant of 2048 (` + defaultVariant + ` by default): new tiles
+that everyone with the link can play for 7 days. Each player has one attempt.
+The games of others stay hidden until you have finished yours.
+
+Without a terminal it prints the id and the link.`,
+		ValidArgsFunction: p.completeVariants,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			request := &pb.CreateChallengeRequest{
+				Kind: pb.ChallengeKind_CHALLENGE_KIND_LINK, Variant: variantOrUsual(args), Private: private,
+			}
+			if limit != 0 {
+				request.Limit = durationpb.New(limit)
+			}
+			return p.createChallenge(cmd.Context(), ui.NewChallenge{Request: request})
+		},
+	}
+	cmd.Flags().DurationVar(&limit, "limit", 0, "`time` limit for an attempt, at least 10s (default: none)")
+	cmd.Flags().BoolVar(&private, "private", false, "keep it out of lists")
+	return cmd
+}
+
+func (p *program) beatCommand() *cobra.Command {
+	var private bool
+	cmd := &cobra.Command{
+		Use:   "beat <game>",
+		Short: "Play the tiles of a finished game, to beat its score",
+		Long: `Create a challenge with the tiles of a finished game of 2048: you and everyone
+with the link can play them for 7 days. Since these tiles are known, the
+standings prove nothing.
+
+Without a terminal it prints the id and the link.`,
+		ValidArgsFunction: p.completeFinished,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.createChallenge(cmd.Context(), ui.NewChallenge{Request: &pb.CreateChallengeRequest{
+				Kind: pb.ChallengeKind_CHALLENGE_KIND_REMATCH, GameId: args[0], Private: private,
+			}})
+		},
+	}
+	cmd.Flags().BoolVar(&private, "private", false, "keep it out of lists")
+	return cmd
+}
+
+// variantOrUsual returns the variant in the arguments, or the default variant.
+func variantOrUsual(args []string) string {
+	if what := first(args); what != "" {
+		return what
+	}
+	return defaultVariant
+}
+
+// createChallenge creates a challenge. On a terminal it opens the challenge's page;
+// otherwise it prints the challenge.
+func (p *program) createChallenge(ctx context.Context, n ui.NewChallenge) error {
+	c, hangUp, err := p.dial()
+	if err != nil {
+		return err
+	}
+	defer hangUp()
+	logIn, screen := p.logIn, p.onScreen()
+	if screen {
+		logIn = p.restore
+	}
+	if n.Request.GetGameId() != "" {
+		n.Request.GameId, err = p.resolve(ctx, c, n.Request.GetGameId())
+	} else {
+		var v *pb.Variant
+		v, err = p.variant(ctx, c, n.Request.GetVariant())
+		for _, bot := range n.Bots {
+			if err == nil && !slices.Contains(v.GetBots(), bot) {
+				err = usage.Errorf("--bot must name bots of %s (%s), not %q", clean(v.GetId(), 24), strings.Join(bots(v), ", "), clean(bot, 24))
+			}
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err := logIn(ctx, c); err != nil {
+		return err
+	}
+	if screen {
+		return p.show(ctx, c, ui.Route{NewChallenge: &n}, localServer{})
+	}
+	challenge, err := orGiveUp(ctx, p, func(ctx context.Context) (*pb.Challenge, error) { return c.NewChallenge(ctx, n.Request) })
+	if err != nil {
+		return err
+	}
+	for _, bot := range n.Bots {
+		with, err := c.AddBot(ctx, challenge.GetId(), bot)
+		if err != nil {
+			return fmt.Errorf("the race %s was created, but without the bot %q: %w", challenge.GetId(), clean(bot, 24), err)
+		}
+		challenge = with
+	}
+	if p.flags.json {
+		return p.printMessage(challenge)
+	}
+	if err := p.printf("%s\n", challenge.GetId()); err != nil {
+		return err
+	}
+	if link := p.link(ctx, c, challenge.GetId()); link != "" {
+		return p.printf("%s\n", link)
+	}
+	return nil
+}
+
+// onScreen reports whether the command opens the terminal program.
+func (p *program) onScreen() bool { return p.terminal(p.in) && p.terminal(p.out) && !p.flags.json }
+
+// attempt returns the user's attempt at a challenge. If wait is set, it first waits for the
+// challenge to open.
+func (p *program) attempt(ctx context.Context, c *client.Client, challengeID string, wait bool) (client.Game, error) {
+	for noted := false; ; {
+		g, err := orGiveUp(ctx, p, func(ctx context.Context) (client.Game, error) { return c.Attempt(ctx, challengeID) })
+		if !errors.Is(err, client.ErrChallengeNotOpen) || !wait {
+			return g, err
+		}
+		reply, err := getChallenge(ctx, c, &pb.GetChallengeRequest{ChallengeId: challengeID})
+		if err != nil {
+			return client.Game{}, err
+		}
+		if !noted {
+			p.notef("Waiting for the challenge to open.")
+			noted = true
+		}
+		left := followEvery // poll for open_time, which is set at least this long before the race opens
+		if reply.GetChallenge().GetOpenTime() != nil {
+			left = max(reply.GetChallenge().GetOpenTime().AsTime().Sub(reply.GetNow().AsTime()), followEvery/100)
+		}
+		timer := time.NewTimer(left)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return client.Game{}, ctx.Err()
+		}
+	}
+}
+
+// joinChallenge joins a challenge. In a race that has not started, it marks the user as
+// ready and prints the race; otherwise it starts or continues the attempt and prints the
+// game.
+func (p *program) joinChallenge(ctx context.Context, c *client.Client, challenge *pb.Challenge) error {
+	if challenge.GetStatus() == pb.ChallengeStatus_CHALLENGE_STATUS_WAITING {
+		reply, err := c.Challenges.JoinChallenge(ctx, &pb.JoinChallengeRequest{ChallengeId: challenge.GetId(), Ready: true})
+		if err == nil {
+			return p.printChallenge(ctx, c, reply.GetChallenge(), time.Time{})
+		}
+		if !errors.Is(err, client.ErrChallengeStarted) {
+			return err
+		}
+	}
+	g, err := p.attempt(ctx, c, challenge.GetId(), true)
+	switch {
+	case err != nil:
+		return err
+	case p.flags.json:
+		return p.printMessage(g)
+	default:
+		return p.printf("%s\n", g.GetId())
+	}
+}
+
+// titleOf returns a challenge's title, safe for a terminal.
+func titleOf(c *pb.Challenge) string { return clean(describe.Challenge(c), 80) }
+
+// checkDate checks the value of --date.
+func checkDate(date string) error {
+	if _, err := time.Parse(time.DateOnly, date); date != "" && err != nil {
+		return usage.Errorf("--date must be a day such as 2026-11-21, not %q", clean(date, 24))
+	}
+	return nil
+}

@@ -1,0 +1,247 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	grpcstatus "google.golang.org/grpc/status"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/internal/usage"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// reference identifies a challenge, a daily game or a game given as an argument.
+type reference struct {
+	// server is the host:port in a link; empty if the argument is not a link. tls reports
+	// whether the link uses HTTPS.
+	server string
+	tls    bool
+	// daily is set for the daily game of variant, or of the default variant if that is
+	// empty.
+	daily   bool
+	variant string
+	// date is the day of the daily game, such as 2026-11-21, or yesterdayWord; empty for
+	// today.
+	date string
+	// id is a full id or a prefix of one. If it comes from a link, challenge or game is set
+	// according to the link's path; otherwise neither is set.
+	id              string
+	challenge, game bool
+}
+
+// dailyWord is the argument that selects the daily game, in place of an id.
+const dailyWord = "daily"
+
+// yesterdayWord is the argument that selects yesterday's daily game.
+const yesterdayWord = "yesterday"
+
+// parseReference parses "daily", the day of a daily game, an id, or a link to the page of a challenge or a game.
+func parseReference(text string) (reference, error) {
+	text = strings.TrimSpace(text)
+	switch {
+	case text == dailyWord:
+		return reference{daily: true}, nil
+	case text == yesterdayWord || isDate(text):
+		return reference{daily: true, date: text}, nil
+	case !strings.Contains(text, "/"):
+		return reference{id: text}, nil
+	case !strings.Contains(text, "://"):
+		text = "http://" + text
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return reference{}, usage.Errorf("%q is neither an id nor a link to a challenge", clean(text, 200))
+	}
+	r := reference{server: u.Host, tls: u.Scheme == "https"}
+	if u.Port() == "" {
+		r.server = net.JoinHostPort(u.Hostname(), map[bool]string{false: "80", true: "443"}[r.tls])
+	}
+	kind, rest, _ := strings.Cut(strings.Trim(u.Path, "/"), "/")
+	switch {
+	case kind == dailyWord && !strings.Contains(rest, "/"):
+		r.daily, r.variant = true, rest
+	case kind == "c" && id.Valid(rest):
+		r.id, r.challenge = rest, true
+	case kind == "g" && id.Valid(rest):
+		r.id, r.game = rest, true
+	default:
+		return reference{}, usage.Errorf("%q is not a link to a challenge, which ends with /c/ and an id", clean(text, 200))
+	}
+	return r, nil
+}
+
+// refer parses an argument. If it is a link, refer makes the client use the link's server,
+// unless the user has named another one.
+func (p *program) refer(text string) (reference, error) {
+	r, err := parseReference(text)
+	if err == nil && r.server != "" && p.over == nil && p.flags.server == "" && p.getenv(serverVariable) == "" {
+		p.flags.server, p.flags.tls = r.server, p.flags.tls || r.tls
+	}
+	return r, err
+}
+
+// dialFor parses an argument as refer does, and dials the server.
+func (p *program) dialFor(text string) (r reference, c *client.Client, hangUp func(), err error) {
+	if r, err = p.refer(text); err != nil {
+		return r, nil, nil, err
+	}
+	c, hangUp, err = p.dial()
+	return r, c, hangUp, err
+}
+
+// find returns the challenge and, if the client is logged in, the user's attempt.
+func (r reference) find(ctx context.Context, c *client.Client) (*pb.GetChallengeResponse, error) {
+	if r.date == yesterdayWord {
+		today, err := getChallenge(ctx, c, &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Variant: r.variant}})
+		if err != nil {
+			return nil, err
+		}
+		r.date, r.variant = dayBefore(today), today.GetChallenge().GetVariant()
+	}
+	request := &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Variant: r.variant, Date: r.date}}
+	if !r.daily {
+		whole := strings.ToLower(r.id)
+		if !id.Valid(whole) {
+			var err error
+			if whole, err = recentChallenge(ctx, c, whole); err != nil {
+				return nil, err
+			}
+		}
+		request = &pb.GetChallengeRequest{ChallengeId: whole}
+	}
+	found, err := getChallenge(ctx, c, request)
+	if errors.Is(err, client.ErrChallengeNotFound) && r.date != "" {
+		of := "" // an empty variant means the server's first
+		if r.variant != "" {
+			of = " of " + clean(r.variant, 24)
+		}
+		return nil, missingf("there is no daily game%s on %s, or its results are no longer stored", of, r.date)
+	}
+	return found, err
+}
+
+// isDate reports whether text is a date such as 2026-11-21.
+func isDate(text string) bool {
+	_, err := time.Parse(time.DateOnly, text)
+	return err == nil
+}
+
+// dayBefore returns the day before the server's current day, in UTC.
+func dayBefore(today *pb.GetChallengeResponse) string {
+	return today.GetNow().AsTime().AddDate(0, 0, -1).Format(time.DateOnly)
+}
+
+// getChallenge returns a challenge, or an error if the response contains none.
+func getChallenge(ctx context.Context, c *client.Client, request *pb.GetChallengeRequest) (*pb.GetChallengeResponse, error) {
+	reply, err := c.Challenges.GetChallenge(ctx, request)
+	if err == nil {
+		err = client.CheckChallenge(reply.GetChallenge())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return reply, nil
+}
+
+// recentChallenge returns the id of the only recent challenge whose id begins with the
+// prefix.
+func recentChallenge(ctx context.Context, c *client.Client, prefix string) (string, error) {
+	if len(prefix) < minShortID || len(prefix) > id.Length || !id.IsBase32(prefix) {
+		return "", usage.Errorf("%q is not a challenge: give %q, a link, or at least %d characters of the id",
+			clean(prefix, id.Length), dailyWord, minShortID)
+	}
+	reply, err := c.Challenges.ListChallenges(ctx, &pb.ListChallengesRequest{PageSize: maxPage})
+	if err != nil {
+		return "", err
+	}
+	fits := slices.DeleteFunc(reply.GetChallenges(), func(one *pb.Challenge) bool {
+		return !id.Valid(one.GetId()) || !strings.HasPrefix(one.GetId(), prefix)
+	})
+	switch len(fits) {
+	case 0:
+		return "", missingf("no recent challenge has an id that begins with %q: give the full id", prefix)
+	case 1:
+		return fits[0].GetId(), nil
+	default:
+		return "", usage.Errorf("%d challenges have an id that begins with %q: give more characters of it", len(fits), prefix)
+	}
+}
+
+// challengeOrGame returns the challenge that r refers to or, if r refers to a game, nil and
+// the game's id.
+func (p *program) challengeOrGame(ctx context.Context, c *client.Client, r reference) (*pb.Challenge, string, error) {
+	if r.game {
+		return nil, r.id, nil
+	}
+	if r.daily || r.challenge || id.Valid(strings.ToLower(r.id)) {
+		found, err := r.find(ctx, c)
+		// Older servers, which have no challenges, respond with Unimplemented.
+		none := errors.Is(err, client.ErrChallengeNotFound) || grpcstatus.Code(err) == codes.Unimplemented
+		if none && !r.daily && !r.challenge {
+			return nil, strings.ToLower(r.id), nil
+		}
+		return found.GetChallenge(), "", err
+	}
+	gameID, err := p.resolve(ctx, c, r.id)
+	if errors.Is(err, client.ErrGameNotFound) {
+		if found, err := r.find(ctx, c); err == nil {
+			return found.GetChallenge(), "", nil
+		}
+	}
+	return nil, gameID, err
+}
+
+// link returns the URL of a challenge's page.
+func (p *program) link(ctx context.Context, c *client.Client, challengeID string) string {
+	if site := p.site(ctx, c); site != "" {
+		return site + "/c/" + challengeID
+	}
+	return p.dialedLink(c, challengeID)
+}
+
+// siteTimeout is the timeout for asking the server for its public address.
+const siteTimeout = 3 * time.Second
+
+// site returns the public address of the server's web pages, such as https://play.example,
+// or "" if the server does not report a valid one.
+func (p *program) site(ctx context.Context, c *client.Client) string {
+	ctx, cancel := context.WithTimeout(ctx, siteTimeout)
+	defer cancel()
+	info, err := c.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{})
+	if err != nil || !validSite(info.GetWebUrl()) {
+		return ""
+	}
+	return info.GetWebUrl()
+}
+
+// maxSite is the maximum length of a server's public address.
+const maxSite = 200
+
+// validSite reports whether an address reported by a server is an http or https URL with
+// only a host, and is safe for a terminal.
+func validSite(site string) bool {
+	u, err := url.Parse(site)
+	return err == nil && len(site) <= maxSite && clean(site, maxSite) == site && !strings.Contains(site, " ") &&
+		(u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.Scheme+"://"+u.Host == site
+}
+
+// dialedLink returns the URL of a challenge's page at the address that the client dials, or
+// "" over SSH, because the user cannot use that address.
+func (p *program) dialedLink(c *client.Client, challengeID string) string {
+	if p.over != nil {
+		return ""
+	}
+	address, _, _ := strings.Cut(strings.TrimPrefix(c.Target(), "dns:///"), ",")
+	if p.flags.tls || p.flags.ca != "" || p.flags.cert != "" {
+		return "https://" + strings.TrimSuffix(address, ":443") + "/c/" + challengeID
+	}
+	return "http://" + strings.TrimSuffix(address, ":80") + "/c/" + challengeID
+}

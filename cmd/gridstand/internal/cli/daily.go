@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/internal/describe"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+func (p *program) dailyCommand() *cobra.Command {
+	var date string
+	cmd := &cobra.Command{
+		Use:   "daily [variant]",
+		Short: "Play the daily game: the same tiles for everyone",
+		Long: `Play the daily game of a variant, by default the server's first: one attempt on
+tiles that are the same for everyone, from midnight to midnight UTC. The games
+of others stay hidden until you have finished yours.
+
+Without a terminal, or with --json, it prints the daily game: its closing time,
+the commitments to its seed and to tomorrow's, and your result with text to
+share. In scripts, ` + name + ` new --challenge daily starts the attempt.`,
+		ValidArgsFunction: p.completeVariants,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkDate(date); err != nil {
+				return err
+			}
+			return p.daily(cmd.Context(), &pb.DailyRequest{Variant: first(args), Date: date})
+		},
+	}
+	cmd.Flags().StringVar(&date, "date", "", "`day` in UTC, such as 2026-11-21 (default: today)")
+	return cmd
+}
+
+// daily opens a daily game on a terminal; otherwise it prints the challenge.
+func (p *program) daily(ctx context.Context, request *pb.DailyRequest) error {
+	c, hangUp, err := p.dial()
+	if err != nil {
+		return err
+	}
+	defer hangUp()
+	if p.onScreen() {
+		if err := p.restore(ctx, c); err != nil {
+			return err
+		}
+		return p.show(ctx, c, ui.Route{Daily: request}, localServer{})
+	}
+	// Log in if the user has an account, so that the response includes their attempt.
+	_, _ = p.known(ctx, c)
+	reply, err := getChallenge(ctx, c, &pb.GetChallengeRequest{Daily: request})
+	if err != nil {
+		return err
+	}
+	if p.flags.json {
+		return p.printMessage(reply)
+	}
+	if err := p.printChallenge(ctx, c, reply.GetChallenge(), reply.GetNow().AsTime()); err != nil {
+		return err
+	}
+	if next := reply.GetNext(); next != nil {
+		if err := p.printField("tomorrow", hex.EncodeToString(next.GetSeedCommitment())); err != nil {
+			return err
+		}
+	}
+	switch attempt := reply.GetAttempt(); {
+	case attempt == nil && reply.GetChallenge().GetStatus() == pb.ChallengeStatus_CHALLENGE_STATUS_OPEN:
+		if play := p.typed("new", "--challenge", "daily"); play != "" {
+			p.notef("Play it on a terminal, or start the attempt: %s", play)
+		}
+		return nil
+	case attempt == nil:
+		return nil
+	case attempt.GetStatus() != pb.GameStatus_GAME_STATUS_FINISHED:
+		return p.printField("your game", clean(attempt.GetGameId(), 26)+", "+describe.Plural(attempt.GetScore(), "point"))
+	}
+	result, err := p.result(ctx, c, reply)
+	if err != nil {
+		return err
+	}
+	return p.printf("%-11s %s\n\n%s\n", "you", result.Summary(), shareText(result))
+}
+
+// result returns the result of the user's attempt at a challenge, including its rank.
+func (p *program) result(ctx context.Context, c *client.Client, reply *pb.GetChallengeResponse) (describe.Result, error) {
+	challenge, attempt := reply.GetChallenge(), reply.GetAttempt()
+	result := describe.Result{
+		Challenge: challenge, Score: attempt.GetScore(), DayStreak: attempt.GetDayStreak(), Link: p.link(ctx, c, challenge.GetId()),
+	}
+	g, err := c.Game(ctx, attempt.GetGameId())
+	if err != nil {
+		return result, err
+	}
+	result.Tiles = g.GetPosition().GetTwenty48().GetTiles()
+	mine, err := c.Challenges.ListStandings(ctx, &pb.ListStandingsRequest{ChallengeId: challenge.GetId(), PlayerId: "me"})
+	if errors.Is(err, client.ErrNoScore) {
+		return result, nil
+	}
+	if rows := mine.GetStandings(); len(rows) == 1 {
+		result.Rank, result.Total = rows[0].GetRank(), mine.GetTotal()
+	}
+	return result, err
+}
+
+// printChallenge writes a challenge, either as JSON or in a few lines. If now is zero, it
+// uses this machine's clock.
+func (p *program) printChallenge(ctx context.Context, c *client.Client, challenge *pb.Challenge, now time.Time) error {
+	if p.flags.json {
+		return p.printMessage(challenge)
+	}
+	if now.IsZero() {
+		now = p.clock()
+	}
+	if err := p.printf("%s: %s\n", titleOf(challenge), describe.ChallengeStage(challenge, now)); err != nil {
+		return err
+	}
+	for _, field := range [][2]string{
+		{"id", clean(challenge.GetId(), 26)},
+		{"link", p.link(ctx, c, clean(challenge.GetId(), 26))},
+		{"variant", clean(challenge.GetVariant(), 24)},
+		{"commitment", hex.EncodeToString(challenge.GetSeedCommitment())},
+		{"seed", hex.EncodeToString(challenge.GetSeed())},
+	} {
+		if field[1] == "" {
+			continue
+		}
+		if err := p.printField(field[0], field[1]); err != nil {
+			return err
+		}
+	}
+	for _, e := range challenge.GetEntrants() {
+		ready := "not ready"
+		if e.GetReady() {
+			ready = "ready"
+		}
+		if err := p.printField("entrant", entrantName(e)+", "+ready); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printField writes a name and its value.
+func (p *program) printField(name, value string) error { return p.printf("%-11s %s\n", name, value) }

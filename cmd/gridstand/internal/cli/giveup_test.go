@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	grpcstatus "google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gridstand/gridstand/client"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Ensure that commands report that they repeat a call, and give up, if the server can read
+// from its store but not write to it.
+func TestGiveUp(t *testing.T) {
+	t.Parallel()
+	full, err := grpcstatus.New(codes.Unavailable, "the store is full").WithDetails(
+		&errdetails.ErrorInfo{Reason: pb.ReasonStorageUnavailable, Domain: pb.ErrorDomain},
+		&errdetails.RetryInfo{RetryDelay: durationpb.New(time.Minute)})
+	require.NoError(t, err)
+	player := &pb.Player{Id: evilOne, Name: "ada"}
+	game := &pb.Game{
+		Id: evilID, Variant: "classic", Status: pb.GameStatus_GAME_STATUS_ACTIVE, Version: 3, Position: evilPosition(),
+		Seats: []*pb.Seat{{Occupant: &pb.Seat_Player{Player: player}}},
+	}
+	server := hostileServer(t, func(method string) (proto.Message, error) {
+		switch method[strings.LastIndex(method, "/")+1:] {
+		case "GetPlayer":
+			return &pb.GetPlayerResponse{Player: player}, nil
+		case "GetGame":
+			return &pb.GetGameResponse{Game: game}, nil
+		case "ListVariants":
+			return &pb.ListVariantsResponse{Variants: []*pb.Variant{{Id: "classic", Seats: 1}}}, nil
+		case "GetChallenge":
+			return nil, grpcstatus.Error(codes.Unimplemented, "")
+		default:
+			return nil, full.Err()
+		}
+	})
+	for _, args := range [][]string{
+		{"new"}, {"move", evilID, "up"}, {"resign", evilID}, {"join", evilID}, {"challenge"}, {"login", "--rotate"},
+	} {
+		t.Run(args[0], func(t *testing.T) {
+			t.Parallel()
+			u := newUser(t, server, "ada")
+			require.NoError(t, u.store.Save(u.server, client.Credential{PlayerID: evilOne, Name: "ada", Token: evilToken}))
+			var stdout, stderr bytes.Buffer
+			p := u.program(&stdout, &stderr)
+			p.giveUpAfter = 3 * time.Second
+			assert.Equal(t, exitFailed, p.run(t.Context(), args), stderr.String())
+			assert.Empty(t, stdout.String())
+			assert.Regexp(t, `^the store is full; retrying in 60 s\ngridstand: gave up after 3s: `+client.ErrUnsettled.Error()+`: the store is full`, stderr.String())
+		})
+	}
+}

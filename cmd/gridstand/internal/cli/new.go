@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/internal/usage"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+func (p *program) newCommand() *cobra.Command {
+	var o gameFlags
+	var challenge string
+	var wait bool
+	cmd := &cobra.Command{
+		Use: "new [variant]", Short: "Create a game and print its id",
+		Long: `Create a game and print its id. --challenge starts your only attempt at a
+challenge, or finds it. Before a race starts it exits with 3, unless --wait is
+set.`,
+		ValidArgsFunction: p.completeVariants,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case challenge != "" && (o.set() || len(args) > 0):
+				return usage.Errorf("--challenge determines the game: omit the variant, --seats, --turn-limit and --private")
+			case challenge == "" && wait:
+				return usage.Errorf("--wait needs --challenge")
+			}
+			r, c, hangUp, err := p.dialFor(challenge)
+			if err != nil {
+				return err
+			}
+			defer hangUp()
+			if err := p.logIn(cmd.Context(), c); err != nil {
+				return err
+			}
+			var g client.Game
+			if challenge != "" {
+				g, err = p.begin(cmd.Context(), c, r, wait)
+			} else {
+				g, err = p.newGame(cmd.Context(), c, cmp.Or(first(args), defaultVariant), o)
+			}
+			if err != nil {
+				return err
+			}
+			if p.flags.json {
+				return p.printMessage(g)
+			}
+			return p.printf("%s\n", g.GetId())
+		},
+	}
+	o.add(cmd)
+	p.addChallengeFlag(cmd, &challenge)
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the challenge to open")
+	return cmd
+}
+
+// addChallengeFlag adds the flag that names a challenge.
+func (p *program) addChallengeFlag(cmd *cobra.Command, challenge *string) {
+	cmd.Flags().StringVar(challenge, "challenge", "", "play an attempt at a challenge: its `id`, a link, or daily")
+	_ = cmd.RegisterFlagCompletionFunc("challenge", func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return p.completeChallenges(cmd, nil, typed)
+	})
+}
+
+// newGame creates a game of a variant.
+func (p *program) newGame(ctx context.Context, c *client.Client, variant string, o gameFlags) (client.Game, error) {
+	v, err := p.variant(ctx, c, variant)
+	if err != nil {
+		return client.Game{}, err
+	}
+	options, err := o.options(v)
+	if err != nil {
+		return client.Game{}, err
+	}
+	return orGiveUp(ctx, p, func(ctx context.Context) (client.Game, error) { return c.NewGame(ctx, v.GetId(), options) })
+}
+
+// begin starts or continues the user's attempt at the challenge that r refers to. If wait
+// is set and the challenge is not open yet, it waits.
+func (p *program) begin(ctx context.Context, c *client.Client, r reference, wait bool) (client.Game, error) {
+	found, err := r.find(ctx, c)
+	if err != nil {
+		return client.Game{}, err
+	}
+	return p.attempt(ctx, c, found.GetChallenge().GetId(), wait)
+}
+
+// botsGame returns the game for a bot to play: the user's attempt at challenge, or a new
+// game if challenge is nil.
+func (p *program) botsGame(
+	ctx context.Context, c *client.Client, v *pb.Variant, options client.GameOptions, challenge *pb.Challenge,
+) (client.Game, error) {
+	if challenge == nil {
+		return c.NewGame(ctx, v.GetId(), options)
+	}
+	if challenge.GetStatus() == pb.ChallengeStatus_CHALLENGE_STATUS_WAITING {
+		_, err := c.Challenges.JoinChallenge(ctx, &pb.JoinChallengeRequest{ChallengeId: challenge.GetId(), Ready: true})
+		if err != nil && !errors.Is(err, client.ErrChallengeStarted) {
+			return client.Game{}, err
+		}
+	}
+	return p.attempt(ctx, c, challenge.GetId(), true)
+}

@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/client"
+)
+
+// Ensure that commands meant for other people to run name a server that those people can reach.
+func TestProgram_Shared(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		target, site string
+		tls          bool
+		want         string
+	}{
+		{"", "", false, ""},
+		{"localhost:2048", "http://192.168.7.9:2048", false, "192.168.7.9"},
+		{"127.0.0.1:2048", "http://192.168.7.9:3000", false, "192.168.7.9:3000"},
+		{"[::1]:2048", "http://[2001:db8::1]:2048", false, "[2001:db8::1]"},
+		{"localhost:2048", "https://play.example", false, "play.example:443 --tls"},
+		{"localhost:2048", "https://play.example:2048", false, "play.example --tls"},
+		{"localhost:2048", "http://play.example", false, "play.example:80"},
+		{"localhost:3000", "", false, "localhost:3000"},
+		{"play.example", "https://www.example", false, "play.example"},
+		{"play.example", "https://www.example", true, "play.example --tls"},
+	} {
+		p := &program{flags: globalFlags{tls: c.tls}}
+		dialed, err := client.Dial(client.Config{Target: c.target, TLS: c.tls})
+		require.NoError(t, err)
+		assert.Equal(t, c.want, p.shared(dialed, c.site), "%+v", c)
+		require.NoError(t, dialed.Close())
+	}
+}

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/internal/usage"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// createCredential is the command that creates a service credential.
+const createCredential = "gridstand-server ssh-credential create <name>"
+
+// credentialPrefix is the beginning of every service credential.
+const credentialPrefix = "gridstand_ssh_"
+
+// readCredential reads a service credential from a file. If file is empty, it returns an
+// empty credential.
+func readCredential(file string) (string, error) {
+	if file == "" {
+		return "", nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", fmt.Errorf("--credential-file: %w; create a credential with %s --file %s", err, createCredential, file)
+	}
+	credential := strings.TrimSpace(string(text))
+	if !strings.HasPrefix(credential, credentialPrefix) || strings.ContainsFunc(credential, notInCredential) {
+		return "", usage.Errorf("--credential-file: %s contains no service credential; create one with %s", file, createCredential)
+	}
+	return credential, nil
+}
+
+func notInCredential(r rune) bool {
+	return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9')
+}
+
+// sshCheckTimeout is the timeout of the call that checks the server and the credential when
+// a host starts. It is short, because SSH clients wait for it.
+const sshCheckTimeout = 5 * time.Second
+
+// checkHost checks whether the server answers and accepts the credential, and logs what
+// the operator has to do if not. It reports whether people can play.
+func checkHost(ctx context.Context, c *client.Client, credential string, host ssh.PublicKey, log *slog.Logger) bool {
+	ctx, cancel := context.WithTimeout(ctx, sshCheckTimeout)
+	defer cancel()
+	if credential == "" {
+		log.Warn("there is no service credential, so people can only watch", "id", "ssh-credential-missing",
+			"remedy", "write one to a file with "+createCredential+", and set --credential-file to the file")
+		if _, err := c.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{}); err != nil {
+			logHostError(log, err)
+		}
+		return false
+	}
+	// A host's key is linked to no account, so ErrKeyNotLinked means that the server
+	// accepted the credential.
+	session := c.ForSession(client.Session{Credential: credential, Key: ssh.FingerprintSHA256(host)})
+	_, err := session.Me(ctx)
+	if err == nil || errors.Is(err, client.ErrKeyNotLinked) {
+		return true
+	}
+	logHostError(log, err)
+	return false
+}
+
+// logHostError logs why the server did not identify a player.
+func logHostError(log *slog.Logger, err error) {
+	if errors.Is(err, client.ErrBadCredential) {
+		log.Error("the server refuses the service credential; players can only watch", "id", "ssh-credential-refused", "error", err,
+			"remedy", "write a new one to the file with "+createCredential+", and restart this host")
+		return
+	}
+	remedy := cmp.Or(remedies[client.CauseOf(err)], "check that the server is running and that --server is correct")
+	log.Warn("the server does not answer; sessions fail until it does", "id", "ssh-server-away", "error", err, "remedy", remedy)
+}

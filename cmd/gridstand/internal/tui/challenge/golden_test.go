@@ -1,0 +1,79 @@
+package challenge
+
+import (
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/contest"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// shown returns a challenge's page after it has received one snapshot.
+func shown(t *testing.T, env *ui.Env, c *pb.Challenge, standings ...*pb.Standing) *page {
+	t.Helper()
+	env.Server = &tuitest.Server{}
+	p := New(t.Context(), env, c.GetId(), false).(*page)
+	p.Watch()
+	p.Update(contest.Snapshot(p.Contest, &pb.WatchChallengeResponse{
+		Challenge: c, Standings: standings, Total: int32(len(standings)), Now: timestamppb.New(tuitest.Noon),
+	}))
+	return p
+}
+
+// boards adds a board for every entrant.
+func boards(p *page) *page {
+	p.Follow("", false)
+	for i, e := range p.GetEntrants() {
+		g := tuitest.Game(tuitest.Board(4, 4))
+		g.Id, g.GetPosition().Scores = e.GetGameId(), []int32{p.Standing(e.GetGameId()).GetScore()}
+		g.GetPosition().GetTwenty48().Tiles[i] = 2048
+		p.Update(contest.BoardUpdate(p.Contest, e.GetGameId(), client.Update{Game: g}))
+	}
+	return p
+}
+
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func(env *ui.Env) *page{
+		"roster": func(env *ui.Env) *page { return shown(t, env, tuitest.WaitingRace()) },
+		"countdown": func(env *ui.Env) *page {
+			c := tuitest.Race()
+			c.OpenTime = timestamppb.New(tuitest.Noon.Add(2500 * time.Millisecond))
+			return shown(t, env, c)
+		},
+		"wall": func(env *ui.Env) *page {
+			env.Me = "carol"
+			return boards(shown(t, env, tuitest.Race(), tuitest.RaceStandings()...))
+		},
+		"results": func(env *ui.Env) *page {
+			c := tuitest.Race()
+			c.CloseTime = timestamppb.New(tuitest.Noon.Add(-time.Second))
+			p := boards(shown(t, env, c, tuitest.RaceStandings()...))
+			p.Final = true
+			return p
+		},
+		"link": func(env *ui.Env) *page {
+			c := tuitest.Race()
+			c.Kind, c.Entrants, c.Limit = pb.ChallengeKind_CHALLENGE_KIND_LINK, nil, durationpb.New(5*time.Minute)
+			c.CloseTime = timestamppb.New(tuitest.Noon.Add(5 * 24 * time.Hour))
+			lines := tuitest.RaceStandings()
+			for _, line := range lines {
+				line.LargestTile = 0
+			}
+			p := shown(t, env, c, lines[:2]...)
+			p.Attempt = &pb.Attempt{Status: pb.GameStatus_GAME_STATUS_FINISHED, Score: 12340}
+			return p
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tuitest.Golden(t, name, func(env *ui.Env) ui.Page { return open(env) })
+		})
+	}
+}

@@ -1,0 +1,198 @@
+// Package challenge implements the challenge page. It shows the roster, the countdown and
+// all boards of a race, the invitation to any other challenge, and the standings.
+package challenge
+
+import (
+	"context"
+	"errors"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/contest"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// page shows a challenge. When a race that the user has joined opens, the page of the user's
+// game replaces this page, unless the user only watches.
+type page struct {
+	*contest.Contest
+	env   *ui.Env
+	tasks *ui.Tasks
+	keys  keys
+
+	// watching is set while the user only watches.
+	watching bool
+	// asked is set once the user's game has been requested, until it is time to retry. told
+	// is set once the user has been alerted that the race is about to open.
+	asked, told bool
+	// busy is set while a call that changes the race is in flight.
+	busy     bool
+	question *widget.Question // confirmation before the user leaves the roster, or nil
+	bots     []string         // bots to choose from, or nil
+	// problem is the reason why a key's action failed. done reports its success.
+	problem, done string
+}
+
+// New returns a challenge's page for a user who plays. created is set if the user has just
+// created it.
+func New(ctx context.Context, env *ui.Env, id string, created bool) ui.Page {
+	p := newPage(ctx, env, id)
+	if created {
+		p.done = "Press y to copy the invitation."
+	}
+	return p
+}
+
+// NewWatch returns a challenge's page for a user who watches. In a race, it shows all
+// boards, even if one of them is the user's.
+func NewWatch(ctx context.Context, env *ui.Env, id string) ui.Page {
+	p := newPage(ctx, env, id)
+	p.watching = true
+	return p
+}
+
+func newPage(ctx context.Context, env *ui.Env, id string) *page {
+	tasks := ui.NewTasks(ctx)
+	return &page{Contest: contest.New(env, tasks, id), env: env, tasks: tasks, keys: newKeys()}
+}
+
+// Messages that the page's tasks send.
+type (
+	// changedMsg is the result of a call that changes the race.
+	changedMsg struct {
+		err  error
+		left bool // the user left the roster
+	}
+	// gameMsg carries the user's game once it can be played.
+	gameMsg struct {
+		game *pb.Game
+		err  error
+	}
+	// botsMsg carries the variants with their bots.
+	botsMsg struct {
+		variants []*pb.Variant
+		err      error
+	}
+	// askMsg is sent when it is time to request the user's game again.
+	askMsg struct{}
+)
+
+// Init implements ui.Page.
+func (p *page) Init() tea.Cmd { return tea.Batch(p.Load(), p.Watch(), p.Follow("", false)) }
+
+// Tasks implements ui.Page.
+func (p *page) Tasks() *ui.Tasks { return p.tasks }
+
+// Farewell implements ui.Page.
+func (p *page) Farewell() string {
+	if p.Challenge == nil || p.Closed() {
+		return ""
+	}
+	command, hint := p.Command(), ""
+	switch {
+	case p.watching && p.playable():
+		hint = ". Return to your own board with "
+	case p.watching && p.Race() && p.Entrant() == nil:
+		command, hint = p.env.Command("watch", p.ID), ". Watch it again with "
+	}
+	if hint == "" || command == "" {
+		return p.Title() + p.ComeBack()
+	}
+	return p.Title() + hint + command
+}
+
+// playable reports whether the user has a board in an open race and has not finished.
+func (p *page) playable() bool {
+	e := p.Entrant()
+	return e != nil && p.Open() && !p.Standing(e.GetGameId()).GetFinished()
+}
+
+// Update implements ui.Page.
+func (p *page) Update(msg tea.Msg) tea.Cmd {
+	if cmd, handled := p.Contest.Update(msg); handled {
+		return tea.Batch(cmd, p.ring(), p.play())
+	}
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		p.problem, p.done = "", ""
+		return p.key(msg)
+	case changedMsg:
+		return p.changed(msg)
+	case gameMsg:
+		return p.playing(msg)
+	case askMsg:
+		p.asked = false
+		return p.play()
+	case botsMsg:
+		p.chooseBot(msg)
+	case ui.ResumedMsg:
+		return p.Load()
+	}
+	return nil
+}
+
+// ring returns a command that rings the terminal's bell if the user's race is about to
+// open.
+func (p *page) ring() tea.Cmd {
+	if p.told || p.Entrant() == nil || p.Stage() != pb.ChallengeStatus_CHALLENGE_STATUS_SCHEDULED {
+		return nil
+	}
+	p.told = true
+	return tea.Raw("\a")
+}
+
+// play requests the user's game once the race is open, unless the user only watches.
+func (p *page) play() tea.Cmd {
+	if p.asked || p.watching || !p.playable() {
+		return nil
+	}
+	p.asked = true
+	id := p.Entrant().GetGameId()
+	return p.tasks.Do(func(ctx context.Context) tea.Msg {
+		g, err := p.env.Server.Game(ctx, id)
+		return gameMsg{g, err}
+	})
+}
+
+// playing opens the user's game. If the client's clock is ahead of the server's, the game
+// is still hidden, and playing retries.
+func (p *page) playing(msg gameMsg) tea.Cmd {
+	switch {
+	case errors.Is(msg.err, client.ErrChallengeNotOpen):
+		return p.tasks.After(contest.RetryTime, askMsg{})
+	case msg.err != nil:
+		p.problem = ui.Explain(msg.err, "Retrying …")
+		return p.tasks.After(10*contest.RetryTime, askMsg{})
+	case msg.game.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED:
+		return nil // stay here to watch the other players
+	}
+	return ui.Replace(ui.Route{Play: msg.game.GetId()})
+}
+
+// call makes a call that changes the race. left is set if the user leaves the roster.
+func (p *page) call(left bool, do func(ctx context.Context, s ui.Server) (*pb.Challenge, error)) tea.Cmd {
+	if p.busy {
+		return nil
+	}
+	p.busy = true
+	return p.tasks.Do(func(ctx context.Context) tea.Msg {
+		_, err := do(ctx, p.env.Server)
+		return changedMsg{err, left}
+	})
+}
+
+// changed handles the result of a call. The modified race itself arrives on the stream.
+func (p *page) changed(msg changedMsg) tea.Cmd {
+	p.busy = false
+	if msg.err != nil {
+		p.problem = ui.Explain(msg.err, ui.SameKey)
+		return nil
+	}
+	if msg.left {
+		return ui.Back
+	}
+	return nil
+}

@@ -1,0 +1,210 @@
+package challenge
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/contest"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
+	"github.com/gridstand/gridstand/internal/describe"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// View implements ui.Page.
+func (p *page) View(width, height int) ui.View {
+	t := p.env.Theme
+	v := ui.View{Title: p.Title(), Left: []string{t.Bold().Render(p.Title())}, Right: []string{p.badge()}, Status: p.status()}
+	if left := p.TimeLeft(); left != "" {
+		v.Right = []string{p.badge() + "   " + left, left}
+	}
+	v.Body = p.body(width, height)
+	switch {
+	case p.question != nil:
+		v.Dialog, v.Brief = p.question.Box(t, p.env.Width), p.question.Brief()
+	case p.bots != nil:
+		v.Dialog, v.Brief = p.botBox(), "The window is too small for the list of bots."
+	}
+	return v
+}
+
+// status returns the status line.
+func (p *page) status() string {
+	t := p.env.Theme
+	switch {
+	case p.problem != "":
+		return t.Bad().Render("! " + p.problem)
+	case p.Err != nil:
+		return t.Bad().Render("! " + ui.Explain(p.Err, "Open it again to retry."))
+	case p.done != "":
+		return t.Good().Render(p.done)
+	case p.env.Guest != "" && !p.Closed() && !(p.Race() && p.Open()):
+		return t.Dim().Render(p.env.Guest)
+	default:
+		return ""
+	}
+}
+
+// badge returns a label for the stage of the challenge.
+func (p *page) badge() string {
+	t := p.env.Theme
+	if problem := p.Reconnecting(); problem != "" {
+		return t.Warn().Render(problem)
+	}
+	switch p.Stage() {
+	case pb.ChallengeStatus_CHALLENGE_STATUS_WAITING:
+		return t.Dim().Render("○ waiting")
+	case pb.ChallengeStatus_CHALLENGE_STATUS_SCHEDULED:
+		return t.Accent().Render("◌ starting")
+	case pb.ChallengeStatus_CHALLENGE_STATUS_OPEN:
+		if p.Race() {
+			return t.Good().Render("● live")
+		}
+		return t.Good().Render("● open")
+	case pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED:
+		return t.Dim().Render("■ closed")
+	default:
+		return t.Dim().Render("◌ connecting")
+	}
+}
+
+func (p *page) body(width, height int) string {
+	t := p.env.Theme
+	switch stage := p.Stage(); {
+	case p.Challenge == nil:
+		return t.Dim().Render("Loading …")
+	case stage == pb.ChallengeStatus_CHALLENGE_STATUS_SCHEDULED:
+		return p.countdown(width, height)
+	case p.Race() && stage != pb.ChallengeStatus_CHALLENGE_STATUS_WAITING:
+		return p.wall(width, height)
+	case p.Race():
+		return p.center(p.roster(min(width, paneWidth)-4, height-2), "Roster", width, height)
+	default:
+		return p.center(p.invitation(min(width, paneWidth)-4, height-2), "Standings", width, height)
+	}
+}
+
+// paneWidth is the maximum width of a pane.
+const paneWidth = 66
+
+// center draws a pane around content.
+func (p *page) center(content, title string, width, height int) string {
+	width = min(width, paneWidth)
+	return widget.Pane{Titles: []string{title}, Focused: true, Foot: p.foot()}.
+		Draw(p.env.Theme, content, width, min(lipgloss.Height(content)+2, height))
+}
+
+// foot returns a label with the number of entrants in a race, or the number of results in
+// any other challenge.
+func (p *page) foot() string {
+	if p.Race() {
+		return fmt.Sprintf("%d of %d", len(p.GetEntrants()), contest.MaxEntrants)
+	}
+	return describe.Plural(p.Total, "result")
+}
+
+// roster lists the entrants of a race that has not started.
+func (p *page) roster(width, height int) string {
+	t := p.env.Theme
+	var lines []string
+	for _, e := range p.GetEntrants() {
+		mark, state, ink := t.Dim().Render("·"), t.Dim().Render("not ready"), lipgloss.NewStyle()
+		if e.GetReady() {
+			mark, state = t.Good().Render("✓"), t.Good().Render("ready")
+		}
+		name := p.Name(e)
+		if e == p.Entrant() {
+			ink = t.Bold()
+		}
+		if p.GetCreator().GetId() != "" && e.GetPlayer().GetId() == p.GetCreator().GetId() {
+			name += ", creator"
+		}
+		lines = append(lines, mark+" "+ink.Render(widget.Cell(name, width-2-lipgloss.Width(state)))+state)
+	}
+	about := describe.Limit(p.GetLimit().AsDuration()) + " on the same tiles, " + client.CleanText(p.GetVariant(), widget.NameLimit) + "."
+	rules := "It starts when everyone is ready or the creator starts it."
+	if p.GetPrivate() {
+		about += " Private."
+	}
+	return widget.Stack(height, strings.Join(lines, "\n"), p.InviteText("Others join", width), t.Dim().Render(widget.Wrap(about+" "+rules, width)))
+}
+
+// countdown draws the number of seconds until the race opens, in large digits.
+func (p *page) countdown(width, height int) string {
+	t, number := p.env.Theme, strconv.Itoa(p.Countdown())
+	if large, ok := style.Large(number, width); ok && height >= style.LargeHeight+2 {
+		number = large
+	}
+	text := lipgloss.JoinVertical(lipgloss.Center, t.Accent().Bold(true).Render(number), "", t.Dim().Render("Get ready"))
+	return widget.Stack(height, text)
+}
+
+// wall draws the boards of a race. Once it is closed, the results are beside them if there
+// is room. If the boards do not fit, it draws only the standings.
+func (p *page) wall(width, height int) string {
+	const listWidth, boardsMin = 36, 40
+	rows := len(p.Lines)
+	list := func(width, rows int) string { return p.Rows(p.Lines, width, rows) }
+	if width >= listWidth+boardsMin && p.Closed() {
+		if boards, ok := p.Boards(width-listWidth-2, height); ok {
+			lines := widget.Pane{Titles: []string{"Results"}, Focused: true}.Draw(p.env.Theme, list(listWidth-4, rows), listWidth, rows+2)
+			return lipgloss.JoinHorizontal(lipgloss.Center, boards, "  ", lines)
+		}
+	}
+	if boards, ok := p.Boards(width, height); ok {
+		return boards
+	}
+	title := "Standings"
+	if p.Closed() {
+		title = "Results"
+	}
+	width = min(width, paneWidth)
+	return widget.Pane{Titles: []string{title}, Focused: true}.Draw(p.env.Theme, list(width-4, height-2), width, min(rows+2, height))
+}
+
+// invitation draws the standings of a challenge, the user's result, how others can take
+// part, and the conditions.
+func (p *page) invitation(width, height int) string {
+	t := p.env.Theme
+	about := "The same tiles for everyone, " + client.CleanText(p.GetVariant(), widget.NameLimit) + "."
+	if limit := p.GetLimit(); limit != nil {
+		about += " You have " + describe.Limit(limit.AsDuration()) + " once you start."
+	}
+	if left, ok := p.Contest.Left(); ok && left > 0 {
+		about += " Open for another " + describe.Until(left) + "."
+	}
+	if p.Is(pb.ChallengeKind_CHALLENGE_KIND_REMATCH) {
+		about += " Its tiles were already public, so its standings prove nothing."
+	}
+	var blocks []string
+	if a := p.Attempt; a != nil {
+		text := "You have " + describe.Plural(a.GetScore(), "point") + "."
+		if s := describe.Streak(a.GetDayStreak()); s != "" {
+			text += " " + s + "."
+		}
+		blocks = append(blocks, t.Good().Render(widget.Wrap(text, width)))
+	}
+	blocks = append(blocks, p.InviteText("Others play it", width), t.Dim().Render(widget.Wrap(about, width)))
+	const rowsMin = 3
+	room := height - lipgloss.Height(strings.Join(blocks, "\n\n")) - 1
+	standings := p.Rows(p.Lines, width, min(max(room, rowsMin), len(p.Lines)))
+	if len(p.Lines) == 0 {
+		standings = t.Dim().Render("No results yet.")
+	}
+	return widget.Stack(height, append([]string{standings}, blocks...)...)
+}
+
+// botBox returns the box that lists the bots that can be added.
+func (p *page) botBox() string {
+	var lines []string
+	for i, bot := range p.bots {
+		lines = append(lines, widget.Choice(p.env.Theme, strconv.Itoa(i+1), client.CleanText(bot, widget.NameLimit)))
+	}
+	list := lipgloss.NewStyle().Align(lipgloss.Left).Render(strings.Join(lines, "\n"))
+	return widget.Box(p.env.Theme, "Add a bot", list)
+}

@@ -1,0 +1,229 @@
+// Package contest keeps the state of a challenge for a page: its roster, its times, its
+// standings, and the boards of its attempts.
+package contest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Contest is a challenge that a page shows. Its times are by the server's clock, which it
+// estimates from the times in the server's messages.
+type Contest struct {
+	// Challenge is nil until it is known.
+	*pb.Challenge
+	// ID is the id of the challenge.
+	ID string
+	// Attempt is the user's attempt as of the last Load, or nil.
+	Attempt *pb.Attempt
+	// Lines are lines of the standings: all of them in a race, otherwise only the top ones.
+	// Total is the number of attempts.
+	Lines []*pb.Standing
+	Total int32
+	// Final is set once the challenge and its standings no longer change.
+	Final bool
+	// Around has the standings around the user, as requested by LookUp.
+	Around ui.Standings
+	// Err is the reason why the challenge is unknown or no longer followed, or nil.
+	Err error
+
+	env    *ui.Env
+	tasks  *ui.Tasks
+	stream ui.ChallengeStream
+	online client.Connection
+	ahead  time.Duration // server clock minus client clock
+	timed  bool          // whether ahead is known
+	ticks  int           // number of the latest tick timer; earlier ones are ignored
+	boards boards
+}
+
+// New returns a contest that knows only the challenge's id.
+func New(env *ui.Env, tasks *ui.Tasks, id string) *Contest {
+	return &Contest{ID: id, env: env, tasks: tasks}
+}
+
+// Messages that a contest sends.
+type (
+	// loadedMsg carries the challenge and the user's attempt.
+	loadedMsg struct {
+		contest *Contest
+		reply   *pb.GetChallengeResponse
+		err     error
+	}
+	// placedMsg carries the standings around the user.
+	placedMsg struct {
+		contest *Contest
+		found   ui.Standings
+		err     error
+		tries   int
+	}
+	// lookMsg is sent when it is time to request the standings again.
+	lookMsg struct {
+		contest *Contest
+		tries   int
+	}
+	// tickMsg is sent when the countdown or the stage of the challenge changes.
+	tickMsg struct {
+		contest *Contest
+		ticks   int
+	}
+)
+
+// Load requests the challenge and the user's attempt.
+func (c *Contest) Load() tea.Cmd {
+	return c.tasks.Do(func(ctx context.Context) tea.Msg {
+		reply, err := c.env.Server.Challenge(ctx, c.ID)
+		return loadedMsg{c, reply, err}
+	})
+}
+
+// Watch starts following the challenge.
+func (c *Contest) Watch() tea.Cmd {
+	c.stream = c.env.Server.WatchChallenge(c.tasks.Ctx, c.ID)
+	return c.tasks.NextOfChallenge(c.stream)
+}
+
+// Limits for requesting the standings around an attempt that has just ended.
+const (
+	recordTries = 6
+	neighbors   = 3 // lines above and below the user's
+)
+
+// LookUp requests the standings around the user after the attempt has ended. If the attempt
+// is not in the standings yet, the request is retried.
+func (c *Contest) LookUp() tea.Cmd { return c.lookUp(1) }
+
+func (c *Contest) lookUp(tries int) tea.Cmd {
+	return c.tasks.Do(func(ctx context.Context) tea.Msg {
+		found, err := c.env.Server.Standings(ctx, c.ID, neighbors)
+		return placedMsg{c, found, err, tries}
+	})
+}
+
+// Update handles a message about the challenge or one of its boards, and reports whether
+// msg was one.
+func (c *Contest) Update(msg tea.Msg) (cmd tea.Cmd, handled bool) {
+	switch msg := msg.(type) {
+	case loadedMsg:
+		return c.loaded(msg), msg.contest == c
+	case ui.ChallengeMsg:
+		return c.updated(msg), msg.Stream == c.stream
+	case placedMsg:
+		return c.placed(msg), msg.contest == c
+	case lookMsg:
+		return c.lookUp(msg.tries), msg.contest == c
+	case tickMsg:
+		if msg.contest != c || msg.ticks != c.ticks {
+			return nil, true
+		}
+		return tea.Batch(c.tick(), c.boards.follow(c)), true
+	}
+	return c.boards.update(c, msg)
+}
+
+func (c *Contest) loaded(msg loadedMsg) tea.Cmd {
+	switch {
+	case msg.contest != c:
+		return nil
+	case msg.err != nil && c.Challenge == nil:
+		c.Err = msg.err
+	case msg.err == nil:
+		c.Attempt = msg.reply.GetAttempt()
+		if !c.timed { // the stream's times are more accurate
+			c.Challenge = msg.reply.GetChallenge()
+			c.setTime(msg.reply.GetNow().AsTime())
+		}
+	}
+	return tea.Batch(c.tick(), c.boards.follow(c))
+}
+
+func (c *Contest) updated(msg ui.ChallengeMsg) tea.Cmd {
+	if msg.Stream != c.stream {
+		return nil
+	}
+	if msg.Err != nil {
+		c.Final = errors.Is(msg.Err, io.EOF)
+		if !c.Final {
+			c.Err = msg.Err
+		}
+		return nil
+	}
+	c.online = msg.Update.Connection
+	next := c.tasks.NextOfChallenge(c.stream)
+	if s := msg.Update.Snapshot; s != nil {
+		c.Err, c.Challenge, c.Lines, c.Total = nil, s.GetChallenge(), s.GetStandings(), s.GetTotal()
+		c.setTime(s.GetNow().AsTime())
+	}
+	return tea.Batch(next, c.tick(), c.boards.follow(c))
+}
+
+func (c *Contest) placed(msg placedMsg) tea.Cmd {
+	if msg.contest != c {
+		return nil
+	}
+	if msg.err == nil {
+		c.Around = msg.found
+	}
+	if c.Around.Mine != nil || msg.tries >= recordTries {
+		return nil
+	}
+	return c.tasks.After(time.Second<<min(msg.tries-1, 3), lookMsg{c, msg.tries + 1})
+}
+
+// Is reports whether the challenge is known to be of the given kind.
+func (c *Contest) Is(kind pb.ChallengeKind) bool { return c.Challenge != nil && c.GetKind() == kind }
+
+// Race reports whether the challenge is known to be a race.
+func (c *Contest) Race() bool { return c.Is(pb.ChallengeKind_CHALLENGE_KIND_RACE) }
+
+// Entrant returns the user's entry on the roster of a race, or nil.
+func (c *Contest) Entrant() *pb.Entrant {
+	for _, e := range c.GetEntrants() {
+		if c.env.Me != "" && e.GetPlayer().GetId() == c.env.Me {
+			return e
+		}
+	}
+	return nil
+}
+
+// Mine reports whether the user created the challenge.
+func (c *Contest) Mine() bool { return c.env.Me != "" && c.GetCreator().GetId() == c.env.Me }
+
+// Standing returns the line of a game in the standings, or nil.
+func (c *Contest) Standing(gameID string) *pb.Standing {
+	for _, line := range c.Lines {
+		if line.GetGameId() == gameID {
+			return line
+		}
+	}
+	return nil
+}
+
+// Again returns a new race with the same settings and bots.
+func (c *Contest) Again() *ui.NewChallenge {
+	n := &ui.NewChallenge{Request: &pb.CreateChallengeRequest{
+		Kind: c.GetKind(), Variant: c.GetVariant(), Limit: c.GetLimit(), Private: c.GetPrivate(),
+	}}
+	for _, e := range c.GetEntrants() {
+		if bot := e.GetBot(); bot != "" {
+			n.Bots = append(n.Bots, bot)
+		}
+	}
+	return n
+}
+
+// Reconnecting returns a notice while the connection is lost, otherwise "".
+func (c *Contest) Reconnecting() string {
+	if c.online.State == client.Reconnecting {
+		return "◌ reconnecting"
+	}
+	return ""
+}

@@ -1,0 +1,210 @@
+package contest_test
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/contest"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// follow returns a contest that gets its messages from the test itself.
+func follow(t *testing.T, env *ui.Env) *contest.Contest {
+	t.Helper()
+	tasks := ui.NewTasks(t.Context())
+	t.Cleanup(tasks.Stop)
+	c := contest.New(env, tasks, tuitest.ChallengeID)
+	c.Watch()
+	return c
+}
+
+func snapshot(c *contest.Contest, race *pb.Challenge, now time.Time) tea.Cmd {
+	cmd, _ := c.Update(contest.Snapshot(c, &pb.WatchChallengeResponse{
+		Challenge: race, Standings: tuitest.RaceStandings(), Total: 3, Now: timestamppb.New(now),
+	}))
+	return cmd
+}
+
+// Ensure that stages and times follow the server's clock even if the client's clock
+// differs, and that a delayed message does not change them.
+func TestContest_Time(t *testing.T) {
+	t.Parallel()
+	env := tuitest.Env(&tuitest.Server{})
+	c := follow(t, env)
+	assert.Equal(t, pb.ChallengeStatus_CHALLENGE_STATUS_UNSPECIFIED, c.Stage())
+	race := tuitest.WaitingRace()
+	snapshot(c, race, tuitest.Noon)
+	assert.Equal(t, pb.ChallengeStatus_CHALLENGE_STATUS_WAITING, c.Stage())
+	_, ok := c.Left()
+	assert.False(t, ok)
+
+	// The server's clock is an hour ahead.
+	now := tuitest.Noon.Add(time.Hour)
+	race.OpenTime, race.CloseTime = timestamppb.New(now.Add(3*time.Second)), timestamppb.New(now.Add(63*time.Second))
+	snapshot(c, race, now)
+	for _, step := range []struct {
+		passed    time.Duration
+		stage     pb.ChallengeStatus
+		countdown int
+		left      time.Duration
+	}{
+		{0, pb.ChallengeStatus_CHALLENGE_STATUS_SCHEDULED, 3, 63 * time.Second},
+		{time.Millisecond, pb.ChallengeStatus_CHALLENGE_STATUS_SCHEDULED, 3, 63*time.Second - time.Millisecond},
+		{time.Second, pb.ChallengeStatus_CHALLENGE_STATUS_SCHEDULED, 2, 62 * time.Second},
+		{2999 * time.Millisecond, pb.ChallengeStatus_CHALLENGE_STATUS_SCHEDULED, 1, 60*time.Second + time.Millisecond},
+		{3 * time.Second, pb.ChallengeStatus_CHALLENGE_STATUS_OPEN, 0, time.Minute},
+		{63 * time.Second, pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED, 0, 0},
+	} {
+		env.Now = tuitest.Noon.Add(step.passed)
+		assert.Equal(t, step.stage, c.Stage(), step.passed)
+		assert.Equal(t, step.countdown, c.Countdown(), step.passed)
+		left, ok := c.Left()
+		assert.True(t, ok)
+		assert.Equal(t, step.left, left, step.passed)
+	}
+	assert.True(t, c.Expired())
+
+	env.Now = tuitest.Noon.Add(2 * time.Second)
+	snapshot(c, race, now.Add(1500*time.Millisecond)) // sent half a second ago
+	assert.Equal(t, now.Add(2*time.Second), c.Now())
+	snapshot(c, race, now.Add(-time.Minute)) // the server's clock was set back
+	assert.Equal(t, now.Add(-time.Minute), c.Now())
+}
+
+// Ensure that the time left is that of the user's attempt, except in a race, whose close
+// time can change.
+func TestContest_Deadline(t *testing.T) {
+	t.Parallel()
+	c := follow(t, tuitest.Env(&tuitest.Server{}))
+	race := tuitest.Race()
+	snapshot(c, race, tuitest.Noon)
+	c.Attempt = &pb.Attempt{Deadline: timestamppb.New(tuitest.Noon.Add(time.Minute))}
+	left, _ := c.Left()
+	assert.Equal(t, 140*time.Second, left)
+	race.Kind = pb.ChallengeKind_CHALLENGE_KIND_LINK
+	left, _ = c.Left()
+	assert.Equal(t, time.Minute, left)
+	assert.Contains(t, c.TimeLeft(), "1:00")
+	race.Limit, c.Attempt = nil, nil
+	race.CloseTime = timestamppb.New(tuitest.Noon.Add(2 * time.Hour))
+	assert.Empty(t, c.TimeLeft(), "the end is far away")
+	race.CloseTime = timestamppb.New(tuitest.Noon.Add(59 * time.Minute))
+	assert.Contains(t, c.TimeLeft(), "59:00")
+	race.Limit = durationpb.New(time.Minute)
+}
+
+// host is a page that shows a contest and its boards.
+type host struct {
+	ui.Page
+	contest *contest.Contest
+}
+
+func (h *host) Update(msg tea.Msg) tea.Cmd {
+	cmd, _ := h.contest.Update(msg)
+	return cmd
+}
+
+// Ensure that boards are requested when the race opens and again while they are hidden, and
+// that the page's own game is not requested.
+func TestContest_Boards(t *testing.T) {
+	t.Parallel()
+	race := tuitest.Race()
+	race.OpenTime = timestamppb.New(tuitest.Noon.Add(20 * time.Millisecond))
+	server := &tuitest.Server{}
+	env := tuitest.Env(server)
+	start := time.Now()
+	env.Clock = func() time.Time { return tuitest.Noon.Add(time.Since(start)) }
+	watched := make(chan string, 100)
+	env.Server = &hiding{Server: server, watched: watched, hidden: map[string]int{race.GetEntrants()[1].GetGameId(): 2}}
+	d := tuitest.New(t, env, func(ctx context.Context, env *ui.Env) ui.Page {
+		tasks := ui.NewTasks(ctx)
+		return &host{Page: tuitest.EmptyPage(tasks), contest: contest.New(env, tasks, race.GetId())}
+	})
+	c := d.Page.(*host).contest
+	c.Watch()
+	c.Follow(tuitest.GameID, true)
+	d.Send(contest.Snapshot(c, &pb.WatchChallengeResponse{Challenge: tuitest.WaitingRace(), Now: timestamppb.New(env.Clock())}))
+	assert.Empty(t, watched, "requested before the race opened")
+	d.Send(contest.Snapshot(c, &pb.WatchChallengeResponse{Challenge: race, Now: timestamppb.New(env.Clock())}))
+	d.Until("both boards, one of them requested three times", func() bool { return len(watched) == 4 })
+	got := map[string]int{}
+	for range 4 {
+		got[<-watched]++
+	}
+	assert.Equal(t, map[string]int{race.GetEntrants()[1].GetGameId(): 3, race.GetEntrants()[2].GetGameId(): 1}, got)
+}
+
+// hiding is a server that refuses the first few requests to watch the games in hidden.
+type hiding struct {
+	*tuitest.Server
+	watched chan string
+	hidden  map[string]int
+}
+
+func (s *hiding) Watch(ctx context.Context, id string, o ui.WatchOptions) ui.Stream {
+	s.watched <- id
+	if s.hidden[id] > 0 {
+		s.hidden[id]--
+		return refused{}
+	}
+	return s.Server.Watch(ctx, id, o)
+}
+
+type refused struct{}
+
+func (refused) Next() (client.Update, error) { return client.Update{}, client.ErrChallengeNotOpen }
+
+// Ensure that the standings include the user's line even if there is no room for all lines,
+// and that hostile names are sanitized.
+func TestContest_Rows(t *testing.T) {
+	t.Parallel()
+	c := follow(t, tuitest.Env(&tuitest.Server{}))
+	snapshot(c, tuitest.Race(), tuitest.Noon)
+	lines := tuitest.RaceStandings()
+	lines[0].GetPlayer().Name = "\x1b[2Jbob"
+	text := c.Rows(lines, 40, 3)
+	assert.Contains(t, text, "(you)")
+	assert.NotContains(t, text, "\x1b[2J")
+	assert.Contains(t, c.Rows(lines, 40, 1), "(you)")
+	assert.Empty(t, c.Rows(nil, 40, 5))
+	_, ok := c.Boards(80, 24)
+	require.False(t, ok, "no board is followed")
+	again := c.Again()
+	assert.Equal(t, []string{"greedy"}, again.Bots)
+	assert.Equal(t, 3*time.Minute, again.Request.GetLimit().AsDuration())
+}
+
+// Ensure that the leading boards are in standings order, and that entrants who are not in
+// the standings come last.
+func TestContest_Leaders(t *testing.T) {
+	t.Parallel()
+	c := follow(t, tuitest.Env(&tuitest.Server{}))
+	c.Follow("", true)
+	race := tuitest.Race()
+	snapshot(c, race, tuitest.Noon)
+	names := func() string {
+		text, ok := c.Leaders(80, 24)
+		require.True(t, ok)
+		return strings.Join(regexp.MustCompile(`ada|bob|greedy`).FindAllString(text, -1), " ")
+	}
+	assert.Equal(t, "bob ada greedy", names())
+	c.Update(contest.Snapshot(c, &pb.WatchChallengeResponse{ // bob is not in the standings
+		Challenge: race, Standings: tuitest.RaceStandings()[1:], Total: 2, Now: timestamppb.New(tuitest.Noon),
+	}))
+	assert.Equal(t, "ada greedy bob", names())
+}

@@ -1,0 +1,229 @@
+package contest
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"charm.land/lipgloss/v2"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
+	"github.com/gridstand/gridstand/internal/describe"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// titleLimit is the maximum length of a challenge's name, in characters.
+const titleLimit = 60
+
+// Title returns the name of the challenge, sanitized for the terminal, or "challenge" while
+// it is unknown.
+func (c *Contest) Title() string {
+	if c.Challenge == nil {
+		return "challenge"
+	}
+	return Title(c.Challenge)
+}
+
+// Title returns the name of a challenge, sanitized for the terminal.
+func Title(c *pb.Challenge) string { return client.CleanText(describe.Challenge(c), titleLimit) }
+
+// Who is an entrant or a line of the standings: a player or a bot.
+type Who interface {
+	GetPlayer() *pb.Player
+	GetBot() string
+}
+
+// Name returns the name of an entrant or of a line of the standings, sanitized for the
+// terminal.
+func (c *Contest) Name(who Who) string {
+	switch p := who.GetPlayer(); {
+	case p == nil:
+		return client.CleanName(who.GetBot()) + " (bot)"
+	case p.GetId() == c.env.Me:
+		return client.CleanName(p.GetName()) + " (you)"
+	default:
+		return client.CleanName(p.GetName())
+	}
+}
+
+// shortTime is the longest time left that TimeLeft shows for a challenge without a time
+// limit.
+const shortTime = time.Hour
+
+// TimeLeft returns the time left as styled text. It returns "" if the challenge is not
+// open, has no known end, or has no time limit and more than shortTime left.
+func (c *Contest) TimeLeft() string {
+	left, ok := c.Left()
+	limited := c.GetLimit() != nil
+	if !ok || !c.Open() || left == 0 || !limited && left > shortTime {
+		return ""
+	}
+	return gamestate.TimeLeft(c.env.Theme, left)
+}
+
+// InviteText explains how others can join the challenge: "Others join with gridstand join
+// …". It takes two lines if width is too small for one.
+func (c *Contest) InviteText(what string, width int) string {
+	t, how := c.env.Theme, c.Invite()
+	switch {
+	case how == "":
+		return ""
+	case how == c.env.ChallengeLink(c.ID):
+		what += " at"
+	default:
+		what += " with"
+	}
+	text, command := t.Dim().Render(what), t.Bold().Render(widget.Wrap(how, width))
+	if lipgloss.Width(text)+1+lipgloss.Width(command) <= width {
+		return text + " " + command
+	}
+	return text + "\n" + command
+}
+
+// Invite returns the challenge's link, or the command to join it if there is no link.
+func (c *Contest) Invite() string {
+	if link := c.env.ChallengeLink(c.ID); link != "" {
+		return link
+	}
+	return c.Command()
+}
+
+// ComeBack returns a sentence to append to a farewell (". Come back with gridstand join
+// …"), or "" if there is no command.
+func (c *Contest) ComeBack() string {
+	if command := c.Command(); command != "" {
+		return ". Come back with " + command
+	}
+	return ""
+}
+
+// Command returns the command to join the challenge, or to play it if it is a daily game.
+func (c *Contest) Command() string {
+	if c.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY) {
+		return c.env.Command("daily")
+	}
+	return c.env.Command("join", c.ID)
+}
+
+// Rows draws lines of the standings in at most width × rows. If there are too many, it
+// draws those around the user's line.
+func (c *Contest) Rows(lines []*pb.Standing, width, rows int) string {
+	const rankWidth, scoreWidth, tileWidth, tileMin = 3, 9, 6, 38
+	t, mine := c.env.Theme, 0
+	for i, line := range lines {
+		if c.env.Me != "" && line.GetPlayer().GetId() == c.env.Me {
+			mine = i
+		}
+	}
+	first := max(min(mine-rows/2, len(lines)-rows), 0)
+	var text []string
+	for i, line := range lines[first:min(first+max(rows, 0), len(lines))] {
+		rank, ink := "–", lipgloss.NewStyle()
+		if line.GetRank() > 0 {
+			rank = describe.Comma(line.GetRank())
+		}
+		if first+i == mine && line.GetPlayer().GetId() == c.env.Me {
+			ink = t.Good().Bold(true)
+		}
+		score := line.GetScore()
+		if c.Race() {
+			score = max(score, c.score(line.GetGameId()))
+		}
+		end := fmt.Sprintf("%*s", scoreWidth, describe.Comma(score))
+		if tile := line.GetLargestTile(); tile > 0 && width >= tileMin {
+			end += t.Dim().Render(fmt.Sprintf("%*s", tileWidth, strconv.Itoa(int(tile))))
+		}
+		if c.Race() && c.Open() {
+			end += " " + c.sign(line)
+		}
+		room := width - rankWidth - 1 - lipgloss.Width(end)
+		text = append(text, t.Dim().Render(fmt.Sprintf("%*s", rankWidth, rank))+" "+
+			ink.Render(widget.Cell(c.Name(line), room))+ink.Render(end))
+	}
+	return strings.Join(text, "\n")
+}
+
+// sign returns a symbol that shows whether a line's player is still playing.
+func (c *Contest) sign(line *pb.Standing) string {
+	if line.GetFinished() {
+		return c.env.Theme.Dim().Render("■")
+	}
+	return c.env.Theme.Good().Render("●")
+}
+
+// Boards draws the followed boards in width × height, each below its player's rank, name
+// and score. It returns false if no board is followed or not all of them fit.
+func (c *Contest) Boards(width, height int) (string, bool) {
+	return c.grid(c.boards.entrants(c), width, height)
+}
+
+// Leaders is like Boards, but draws only as many of the leading boards as fit.
+func (c *Contest) Leaders(width, height int) (string, bool) {
+	entrants := c.boards.entrants(c)
+	rank := func(e *pb.Entrant) int32 {
+		return cmp.Or(c.Standing(e.GetGameId()).GetRank(), math.MaxInt32) // entrants without a rank come last
+	}
+	slices.SortStableFunc(entrants, func(a, b *pb.Entrant) int { return cmp.Compare(rank(a), rank(b)) })
+	for n := len(entrants); n > 0; n-- {
+		if boards, ok := c.grid(entrants[:n], width, height); ok {
+			return boards, true
+		}
+	}
+	return "", false
+}
+
+func (c *Contest) grid(entrants []*pb.Entrant, width, height int) (string, bool) {
+	t := c.env.Theme
+	fit := func(i, width, height int) (board.Board, board.Size, bool) {
+		a := c.boards.of(entrants[i].GetGameId())
+		b := board.Moving(a.state.Board(), a.state.Before, a.motion.Progress())
+		if b == nil {
+			return nil, board.Size{}, true
+		}
+		return board.Largest(b, t, width, height-1)
+	}
+	grid, ok := board.FitGrid(len(entrants), width, height, func(i, width, height int) (int, bool) {
+		b, size, ok := fit(i, width, height)
+		if b == nil {
+			return 0, ok
+		}
+		x, y := b.Measure(size)
+		return x * y, ok
+	})
+	if !ok || len(entrants) == 0 {
+		return "", false
+	}
+	return grid.Draw(len(entrants), func(i int) string {
+		b, size, _ := fit(i, grid.Width, grid.Height)
+		if b == nil {
+			return c.boardTitle(entrants[i], min(grid.Width, titleWidth))
+		}
+		across, _ := b.Measure(size)
+		return c.boardTitle(entrants[i], across) + "\n" + b.Draw(size, t)
+	}), true
+}
+
+// titleWidth is the width of the title while the board is unknown.
+const titleWidth = 24
+
+// boardTitle returns the line above a board: rank, name and score.
+func (c *Contest) boardTitle(e *pb.Entrant, width int) string {
+	t, line := c.env.Theme, c.Standing(e.GetGameId())
+	place, score := "", t.Bold().Render(describe.Comma(c.score(e.GetGameId())))
+	if line.GetRank() > 0 {
+		place = t.Accent().Render(strconv.Itoa(int(line.GetRank()))) + " "
+	}
+	if line != nil && c.Open() {
+		score += " " + c.sign(line)
+	}
+	name := c.Name(e)
+	room := max(width-lipgloss.Width(place)-lipgloss.Width(score)-1, 1)
+	return place + widget.Cell(name, room) + " " + score
+}

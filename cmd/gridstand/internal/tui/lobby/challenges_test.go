@@ -1,0 +1,168 @@
+package lobby
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// openWith opens the lobby on a server that has races and a daily game. a is the user's
+// attempt at the daily game, or nil.
+func openWith(t *testing.T, guest bool, a *pb.Attempt, races ...*pb.Challenge) (*page, *tuitest.Driver) {
+	t.Helper()
+	p, d := open(t, func(env *ui.Env) {
+		if guest {
+			env.Me, env.Guest = "", "Add a key to play."
+		}
+		server := env.Server.(*tuitest.Server)
+		inner := server.OnLists
+		server.OnLists = func(me, variant string, w pb.Window) (ui.Lists, error) {
+			l, err := inner(me, variant, w)
+			l.Races = races
+			return l, err
+		}
+		server.OnDaily = func(*pb.DailyRequest) (*pb.GetChallengeResponse, error) {
+			return &pb.GetChallengeResponse{Challenge: tuitest.DailyGame(), Attempt: a, Now: timestamppb.New(tuitest.Noon.Add(time.Hour))}, nil
+		}
+		server.OnStandings = func(string, int32) (ui.Standings, error) {
+			return ui.Standings{Mine: &pb.Standing{Rank: 3}, Total: 87}, nil
+		}
+	})
+	d.Until("the daily game", func() bool { return p.daily.game != nil })
+	return p, d
+}
+
+// Ensure that the lobby shows the daily game with the user's result and a countdown that
+// follows the server's clock, and that d plays it or shows its standings to a guest.
+func TestDaily(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		guest bool
+		a     *pb.Attempt
+		want  string
+		route ui.Route
+	}{
+		"new":      {want: "the same tiles for everyone   d play", route: ui.Route{Daily: &pb.DailyRequest{Variant: "classic"}}},
+		"running":  {a: &pb.Attempt{Score: 1024}, want: "running, 1,024 points   d continue", route: ui.Route{Daily: &pb.DailyRequest{Variant: "classic"}}},
+		"finished": {a: &pb.Attempt{Status: pb.GameStatus_GAME_STATUS_FINISHED, Score: 12345, DayStreak: 5}, want: "12,345 points, 3rd of 87   d result", route: ui.Route{Daily: &pb.DailyRequest{Variant: "classic"}}},
+		"guest":    {guest: true, want: "d standings", route: ui.Route{Challenge: tuitest.DailyGame().GetId()}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, d := openWith(t, tt.guest, tt.a)
+			assert.Contains(t, d.Screen(), "Daily 2026-11-20")
+			assert.Contains(t, d.Screen(), tt.want)
+			assert.Contains(t, d.Screen(), "next in 11:00:00")
+			d.Press("d")
+			d.Until("the game", func() bool { return len(d.Left) > 0 })
+			assert.Equal(t, ui.OpenMsg{Route: tt.route}, d.Left[0])
+		})
+	}
+}
+
+// Ensure that D shows the results of the day before, or reports that yesterday had no daily game.
+func TestDaily_DayBefore(t *testing.T) {
+	t.Parallel()
+	p, d := openWith(t, false, nil)
+	d.Env.Width = 120
+	assert.Contains(t, d.Screen(), "d play   D yesterday")
+	server := p.env.Server.(*tuitest.Server)
+	today := server.OnDaily
+	var missing atomic.Bool
+	missing.Store(true)
+	server.OnDaily = func(day *pb.DailyRequest) (*pb.GetChallengeResponse, error) {
+		switch {
+		case day.GetDate() == "":
+			return today(day)
+		case missing.Load():
+			return nil, client.ErrChallengeNotFound
+		}
+		assert.Equal(t, "2026-11-19", day.GetDate())
+		assert.Equal(t, "classic", day.GetVariant())
+		return &pb.GetChallengeResponse{Challenge: &pb.Challenge{Id: "yesterday"}}, nil
+	}
+	d.Press("D")
+	d.Until("the notice", func() bool { return p.notice != "" })
+	assert.Contains(t, d.Screen(), "There was no daily game yesterday.")
+	assert.Empty(t, d.Left)
+	missing.Store(false)
+	d.Press("D")
+	d.Until("the results", func() bool { return len(d.Left) > 0 })
+	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Challenge: "yesterday"}}, d.Left[0])
+}
+
+// Ensure that the lobby shows no daily game if the server has none.
+func TestDaily_none(t *testing.T) {
+	t.Parallel()
+	_, d := open(t, nil)
+	d.Press("d")
+	assert.Empty(t, d.Left)
+	assert.NotContains(t, d.Screen(), "Daily")
+}
+
+// Ensure that races are listed among the live games and can be joined, reopened or watched,
+// and that closed races and the attempts at listed races are not listed.
+func TestRaces(t *testing.T) {
+	t.Parallel()
+	joinable, mine, closed := tuitest.WaitingRace(), tuitest.WaitingRace(), tuitest.Race()
+	joinable.Entrants = joinable.GetEntrants()[1:]
+	mine.Id, mine.CreateTime = "mine", timestamppb.New(tuitest.Noon.Add(-time.Second))
+	closed.Id, closed.Status = "closed", pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED
+	for name, tt := range map[string]struct {
+		guest bool
+		keys  []string
+		want  ui.Route
+	}{
+		"join":          {keys: []string{"down", "enter"}, want: ui.Route{Enter: tuitest.ChallengeID}},
+		"join by j":     {keys: []string{"down", "j"}, want: ui.Route{Enter: tuitest.ChallengeID}},
+		"reopen":        {keys: []string{"enter"}, want: ui.Route{Enter: "mine"}},
+		"watch":         {guest: true, keys: []string{"down", "enter"}, want: ui.Route{Challenge: tuitest.ChallengeID}},
+		"take a seat":   {keys: []string{"down", "down", "enter"}, want: ui.Route{Join: waitingID}},
+		"play with a j": {keys: []string{"down", "down", "j"}, want: ui.Route{Join: waitingID}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, d := openWith(t, tt.guest, nil, joinable, mine, closed)
+			assert.Contains(t, d.Screen(), "6 open")
+			assert.Contains(t, d.Screen(), "5 open")
+			d.Press(tt.keys...)
+			d.Until("another page", func() bool { return len(d.Left) > 0 })
+			assert.Equal(t, ui.OpenMsg{Route: tt.want}, d.Left[0])
+		})
+	}
+
+	attempt := tuitest.Game(tuitest.Board(4, 4))
+	attempt.ChallengeId = tuitest.ChallengeID
+	rows := races([]*pb.Challenge{joinable, closed})
+	require.Len(t, rows, 1)
+	assert.Empty(t, withoutAttempts([]*pb.Game{attempt}, rows))
+	running := raceGame(tuitest.Race())
+	assert.Equal(t, pb.GameStatus_GAME_STATUS_ACTIVE, running.GetStatus())
+	assert.Len(t, running.GetSeats(), 3)
+}
+
+// Ensure that the form for a race offers the variants of 2048 and creates the race as
+// entered.
+func TestNewRace(t *testing.T) {
+	t.Parallel()
+	p, d := open(t, nil)
+	d.Press("R")
+	require.NotNil(t, p.form)
+	assert.Contains(t, d.Screen(), "New race")
+	d.Press("right", "down", "right", "down", "right", "enter")
+	d.Until("another page", func() bool { return len(d.Left) > 0 })
+	r := d.Left[0].(ui.OpenMsg).Route.NewChallenge.Request
+	assert.Equal(t, pb.ChallengeKind_CHALLENGE_KIND_RACE, r.GetKind())
+	assert.Equal(t, "6x6", r.GetVariant())
+	assert.Equal(t, 5*time.Minute, r.GetLimit().AsDuration())
+	assert.True(t, r.GetPrivate())
+}

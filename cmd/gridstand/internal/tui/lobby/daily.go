@@ -1,0 +1,183 @@
+package lobby
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/contest"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
+	"github.com/gridstand/gridstand/internal/describe"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// dailyTime is the interval between requests for the daily game.
+const dailyTime = 15 * time.Second
+
+// daily is the daily game as received from the server, or the zero value if the server has
+// no daily game.
+type daily struct {
+	game    *pb.Challenge
+	attempt *pb.Attempt
+	// place is the user's place in the standings once the attempt is over.
+	place ui.Standings
+	ahead time.Duration // server clock minus client clock
+}
+
+// dailyMsg carries the daily game. dailyTimeMsg is sent when it is time to request it
+// again. cycle is the value of page.cycle at the time of the request.
+type (
+	dailyMsg struct {
+		reply *pb.GetChallengeResponse
+		place ui.Standings
+		err   error
+		cycle int
+	}
+	dailyTimeMsg struct{ cycle int }
+)
+
+// dayBeforeMsg carries the daily game of the day before.
+type dayBeforeMsg struct {
+	game *pb.Challenge
+	err  error
+}
+
+// over reports whether the user's attempt is over.
+func over(a *pb.Attempt) bool { return a.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED }
+
+// loadDaily requests the daily game and, if the user's attempt is over, their place.
+func (p *page) loadDaily() tea.Cmd {
+	cycle, server := p.cycle, p.env.Server
+	return p.tasks.Do(func(ctx context.Context) tea.Msg {
+		msg := dailyMsg{cycle: cycle}
+		msg.reply, msg.err = server.Daily(ctx, &pb.DailyRequest{})
+		if msg.err == nil && over(msg.reply.GetAttempt()) {
+			msg.place, msg.err = server.Standings(ctx, msg.reply.GetChallenge().GetId(), 0)
+		}
+		return msg
+	})
+}
+
+// gotDaily updates the daily game and schedules the next request. It ignores errors, since
+// the list requests already report problems with the server.
+func (p *page) gotDaily(msg dailyMsg) tea.Cmd {
+	if msg.cycle != p.cycle || p.hidden {
+		return nil
+	}
+	if msg.err == nil {
+		p.daily = daily{
+			game: msg.reply.GetChallenge(), attempt: msg.reply.GetAttempt(), place: msg.place,
+			ahead: msg.reply.GetNow().AsTime().Sub(p.env.Now),
+		}
+	}
+	return p.tasks.After(dailyTime, dailyTimeMsg{p.cycle})
+}
+
+// dailyText returns the description of the d key, or "" if the server has no daily game.
+func (p *page) dailyText() string {
+	switch d := &p.daily; {
+	case d.game == nil:
+		return ""
+	case p.env.Guest != "":
+		return "standings"
+	case d.attempt == nil:
+		return "play"
+	case over(d.attempt):
+		return "result"
+	default:
+		return "continue"
+	}
+}
+
+// openDaily plays the daily game, or shows its standings to a user who cannot play.
+func (p *page) openDaily() tea.Cmd {
+	switch {
+	case p.daily.game == nil:
+		return nil
+	case p.env.Guest != "":
+		return p.open(ui.Route{Challenge: p.daily.game.GetId()})
+	default:
+		return p.open(ui.Route{Daily: &pb.DailyRequest{Variant: p.daily.game.GetVariant()}})
+	}
+}
+
+// loadDayBefore requests the daily game of the day before the current one.
+func (p *page) loadDayBefore() tea.Cmd {
+	if p.daily.game == nil {
+		return nil
+	}
+	server, variant := p.env.Server, p.daily.game.GetVariant()
+	date := p.daily.game.GetOpenTime().AsTime().AddDate(0, 0, -1).Format(time.DateOnly)
+	return p.tasks.Do(func(ctx context.Context) tea.Msg {
+		reply, err := server.Daily(ctx, &pb.DailyRequest{Variant: variant, Date: date})
+		return dayBeforeMsg{reply.GetChallenge(), err}
+	})
+}
+
+// openDayBefore shows the results of the day before.
+func (p *page) openDayBefore(msg dayBeforeMsg) tea.Cmd {
+	switch {
+	case p.hidden: // Another page is open by now.
+		return nil
+	case errors.Is(msg.err, client.ErrChallengeNotFound):
+		p.notice = "There was no daily game yesterday."
+		return nil
+	case msg.err != nil:
+		p.notice = ui.Explain(msg.err, ui.SameKey)
+		return nil
+	}
+	return p.open(ui.Route{Challenge: msg.game.GetId()})
+}
+
+// dailyLine returns the line about the daily game, or "" if the server has no daily game.
+func (p *page) dailyLine(width int) string {
+	t, d := p.env.Theme, &p.daily
+	if d.game == nil {
+		return ""
+	}
+	title := t.Accent().Bold(true).Render(contest.Title(d.game))
+	key := widget.Choice(t, "d", p.dailyText())
+	var texts []string
+	switch a := d.attempt; {
+	case p.env.Guest != "":
+	case a == nil:
+		texts = []string{"the same tiles for everyone"}
+	case over(a):
+		place := describe.Place(d.place.Mine.GetRank(), d.place.Total)
+		texts = []string{
+			words(describe.Plural(a.GetScore(), "point"), place, describe.Streak(a.GetDayStreak())),
+			words(describe.Plural(a.GetScore(), "point"), place),
+		}
+	default:
+		texts = []string{"running, " + describe.Plural(a.GetScore(), "point")}
+	}
+	var lefts []string
+	for _, key := range []string{key + "   " + widget.Choice(t, "D", "yesterday"), key} {
+		for _, text := range texts {
+			lefts = append(lefts, title+"  "+t.Bold().Render(text)+"   "+key)
+		}
+	}
+	lefts = append(lefts, title+"   "+key)
+	rights := []string{""}
+	if left := d.game.GetCloseTime().AsTime().Sub(p.env.Now.Add(d.ahead)); left > 0 {
+		rights = []string{t.Dim().Render("next in " + gamestate.Clock(left)), t.Dim().Render(gamestate.Clock(left)), ""}
+	}
+	return " " + widget.Header(width-2, lefts, rights) + " "
+}
+
+// words joins strings with commas and skips empty ones.
+func words(texts ...string) string {
+	var kept []string
+	for _, text := range texts {
+		if text != "" {
+			kept = append(kept, text)
+		}
+	}
+	return strings.Join(kept, ", ")
+}

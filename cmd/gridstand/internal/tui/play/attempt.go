@@ -1,0 +1,252 @@
+package play
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/contest"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
+	"github.com/gridstand/gridstand/internal/describe"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// attempt is the mode for an attempt at a challenge. It is like the mode for 2048 but shows
+// the challenge's standings instead of the leaderboards.
+type attempt struct {
+	*sliding
+	*contest.Contest
+}
+
+// Panel implements Mode.
+func (m *attempt) Panel(l look) []string {
+	t := l.env.Theme
+	facts := []widget.Fact{{Label: "SCORE", Value: describe.Comma(l.Score()), Extra: l.Gain()}}
+	moves := widget.Fact{Label: "MOVES", Value: describe.Comma(l.Moves())}
+	tile := widget.Fact{Label: "TILE", Value: l.BestTile()}
+	switch {
+	case m.Race():
+		facts = append(facts, widget.Fact{Label: "PLACE", Value: describe.Place(m.Standing(l.Game.GetId()).GetRank(), m.Total)})
+	case m.Is(pb.ChallengeKind_CHALLENGE_KIND_REMATCH):
+		facts = append(facts, m.target(l.Score()))
+	default:
+		facts = append(facts, tile)
+		tile = widget.Fact{}
+	}
+	about := widget.Lines(false, t.Bold().Render(l.Player()), l.unranked())
+	if !l.wide {
+		blocks := []string{widget.Inline(t, l.width, append(facts, moves, tile)...) + "\n" + about}
+		if m.Race() {
+			blocks[0] = widget.Inline(t, l.width, append(facts, moves, tile)...) + "\n" + m.Rows(m.Lines, l.width, l.height-1)
+		}
+		return blocks
+	}
+	cards := widget.Cards(t, l.width, facts...)
+	if !m.Race() {
+		return []string{cards, widget.Columns(t, l.width, moves, tile), about}
+	}
+	const gap = 1
+	return []string{cards, m.others(l.width, l.height-lipgloss.Height(cards)-gap)}
+}
+
+// others draws the other players' boards in a race. If not all of them fit, it draws the
+// standings and the leaders' boards.
+func (m *attempt) others(width, height int) string {
+	if boards, ok := m.Boards(width, height); ok {
+		return boards
+	}
+	rows := m.Rows(m.Lines, width, height)
+	if boards, ok := m.Leaders(width, height-lipgloss.Height(rows)-1); ok {
+		return rows + "\n\n" + boards
+	}
+	return rows
+}
+
+// Result implements Mode. Once a race is closed, the title reports whether the user won.
+func (m *attempt) Result(l look) (title, facts string) {
+	title, facts = m.sliding.Result(l)
+	if m.Race() && m.Closed() {
+		title = "The race is over"
+		if m.Standing(l.Game.GetId()).GetRank() == 1 {
+			title = "You win!"
+		}
+	}
+	return title, facts
+}
+
+// target returns the score to beat in a rematch.
+func (m *attempt) target(score int32) widget.Fact {
+	f := widget.Fact{Label: "TO BEAT", Value: describe.Comma(m.GetTarget().GetScore())}
+	if score > m.GetTarget().GetScore() {
+		f.Extra = "beaten"
+	}
+	return f
+}
+
+// PanelLines implements Mode.
+func (m *attempt) PanelLines() int { return 4 }
+
+// Intro implements Mode.
+func (m *attempt) Intro(*gamestate.State) [3][]string { return [3][]string{} }
+
+// Solvers implements Mode. An attempt has no solvers, since a move by a program would
+// disqualify it.
+func (m *attempt) Solvers() []string { return nil }
+
+// attempted handles a change to the challenge. For a race, it starts watching the race and
+// all its boards. For any other challenge, it looks up the user's place once the attempt is
+// over.
+func (p *Model) attempted() tea.Cmd {
+	p.allowKeys() // some keys depend on the challenge's kind
+	switch c := p.contest; {
+	case p.asked || c.Challenge == nil:
+		return nil
+	case c.Race():
+		p.asked = true
+		return tea.Batch(c.Watch(), c.Follow(p.opened.GetId(), true))
+	case p.Over():
+		p.asked = true
+		return c.LookUp()
+	}
+	return nil
+}
+
+// result returns the user's result in the challenge.
+func (m *attempt) result(l look) describe.Result {
+	r := describe.Result{
+		Challenge: m.Challenge, Score: l.Score(), Tiles: l.Twenty48().GetTiles(),
+		Rank: m.Around.Mine.GetRank(), Total: m.Around.Total, DayStreak: m.Attempt.GetDayStreak(), Link: m.Invite(),
+	}
+	if m.Race() {
+		r.Rank, r.Total = m.Standing(l.Game.GetId()).GetRank(), m.Total
+	}
+	return r
+}
+
+// outcome returns the blocks of the result: the user's place and the facts of the game, the
+// standings around the user and, for a race, the other boards if they fit.
+func (m *attempt) outcome(l look, facts string) []string {
+	t, r := l.env.Theme, m.result(l)
+	place := describe.Place(r.Rank, r.Total)
+	if place != "" && m.Race() && !m.Closed() {
+		place += " so far"
+	}
+	lines := []string{t.Good().Bold(true).Render(place)}
+	if why := l.unranked(); why != "" {
+		lines[0] = why
+	}
+	if m.Is(pb.ChallengeKind_CHALLENGE_KIND_REMATCH) {
+		lines = append(lines, m.verdict(r.Score))
+	}
+	standings := m.Around.Lines
+	if m.Race() {
+		standings = m.Lines
+	} else {
+		lines = append(lines, t.Dim().Render(describe.Percentile(r.Rank, r.Total)))
+	}
+	lines = append(lines, t.Dim().Render(describe.Streak(r.DayStreak)), facts)
+	lines = slices.DeleteFunc(lines, func(line string) bool { return ansi.Strip(line) == "" })
+	rows := m.Rows(standings, min(l.width, rowsWidth), len(standings))
+	if l.height <= 10 { // in a short panel, lines can be dropped one at a time
+		return append(lines, rows)
+	}
+	blocks := []string{strings.Join(lines, "\n"), rows}
+	const head = 6 // number of lines for the title and the score
+	room := l.height - head - lipgloss.Height(strings.Join(blocks, "\n\n")) - 1
+	if boards, ok := m.Boards(l.width, room); ok && l.wide {
+		blocks = append(blocks, boards)
+	}
+	return blocks
+}
+
+// rowsWidth is the maximum width of the standings.
+const rowsWidth = 48
+
+// verdict says whether the target score was beaten, and by how many points.
+func (m *attempt) verdict(score int32) string {
+	goal, who := m.GetTarget().GetScore(), client.CleanName(m.GetTarget().GetPlayer().GetName())
+	if score > goal {
+		return "beat " + who + " by " + describe.Comma(score-goal)
+	}
+	return describe.Plural(goal-score, "point") + " behind " + who
+}
+
+// askGiveUp asks for confirmation before the user ends the attempt.
+func (p *Model) askGiveUp() *question {
+	title := "Give up this attempt?"
+	if p.contest.Race() {
+		title = "Leave the race?"
+	}
+	text := "Your " + describe.Plural(p.Score(), "point") + " are kept. You cannot return."
+	return &question{widget.Question{Title: title, Text: text, Yes: "give up", No: "play on"}, p.resign}
+}
+
+// attemptKey handles a key after the end of an attempt.
+func (p *Model) attemptKey(msg tea.KeyPressMsg) (cmd tea.Cmd, handled bool) {
+	k := p.keys
+	switch {
+	case p.contest == nil:
+		return nil, false
+	case ui.Pressed(msg, k.Standings):
+		return ui.Open(ui.Route{Challenge: p.contest.ID}), true
+	case ui.Pressed(msg, k.New) && p.contest.Race():
+		return ui.Replace(ui.Route{NewChallenge: p.contest.Again()}), true
+	case ui.Pressed(msg, k.New):
+		return nil, true
+	}
+	return nil, false
+}
+
+// challenge creates a rematch of the finished game so that others can try to beat its
+// score.
+func (p *Model) challenge() tea.Cmd {
+	if p.rematch == "" {
+		p.rematch = client.NewSecret()
+	}
+	return ui.Open(ui.Route{NewChallenge: &ui.NewChallenge{Request: &pb.CreateChallengeRequest{
+		Kind: pb.ChallengeKind_CHALLENGE_KIND_REMATCH, GameId: p.opened.GetId(), RequestId: p.rematch,
+	}}})
+}
+
+// beatable reports whether a rematch of the game can be created. This requires a finished
+// game of 2048 with a public seed.
+func (p *Model) beatable() bool {
+	return p.Over() && p.Twenty48() != nil && !p.shared() && p.env.Guest == "" &&
+		(p.contest == nil || p.contest.Is(pb.ChallengeKind_CHALLENGE_KIND_REMATCH))
+}
+
+// lookUp requests the place of a game that has just ended.
+func (p *Model) lookUp() tea.Cmd {
+	if p.contest != nil {
+		return p.attempted()
+	}
+	return lookUp(p.tasks, p.env.Server, p.opened, 1)
+}
+
+// expired reports whether err means that a move came after the end of the attempt. The
+// event that ends the attempt may not have arrived yet.
+func (p *Model) expired(err error) bool {
+	return p.contest != nil && errors.Is(err, client.ErrGameOver)
+}
+
+// attemptFarewell returns the message to print when the user leaves an attempt.
+func (p *Model) attemptFarewell(m *attempt) string {
+	if p.Over() {
+		if command := p.env.Command("standings", m.ID); command != "" {
+			return p.shareLine() + ". See the standings with " + command
+		}
+		return p.shareLine()
+	}
+	text := p.Player() + " left " + m.Title() + " at " + p.Facts()
+	if p.lost {
+		return text
+	}
+	return text + m.ComeBack()
+}

@@ -1,0 +1,246 @@
+package play
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/stretchr/testify/assert"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/contest"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/frame"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// startAttempt opens the page of the user's attempt at a challenge.
+func startAttempt(t *testing.T, server *tuitest.Server, c *pb.Challenge, a *pb.Attempt) (*Model, *tuitest.Driver) {
+	t.Helper()
+	server.OnChallenge = func(string) (*pb.GetChallengeResponse, error) {
+		return &pb.GetChallengeResponse{Challenge: c, Attempt: a, Now: timestamppb.New(tuitest.Noon)}, nil
+	}
+	if server.Streams == nil {
+		server.Streams = map[string]*tuitest.Stream{}
+	}
+	server.Streams[tuitest.GameID] = tuitest.NewStream()
+	server.Contest = tuitest.NewChallengeStream()
+	server.Contest.Push(&pb.WatchChallengeResponse{
+		Challenge: c, Standings: tuitest.RaceStandings(), Total: 3, Now: timestamppb.New(tuitest.Noon),
+	})
+	g := tuitest.Game(tuitest.Board(4, 4))
+	g.ChallengeId = c.GetId()
+	p, d := start(t, tuitest.Env(server), g)
+	d.Until("the challenge", func() bool { return p.contest.Challenge != nil && (!p.contest.Race() || p.contest.Lines != nil) })
+	return p, d
+}
+
+func end(server *tuitest.Server, d *tuitest.Driver, p *Model) {
+	server.Streams[tuitest.GameID].Push(client.Update{Event: tuitest.Ended(614, pb.Result_REASON_NO_MOVES)})
+	d.Until("the end", p.Over)
+}
+
+// Ensure that a race shows the user's place and the other players' boards and asks for
+// confirmation before the user leaves it, and that a user who leaves keeps the points.
+func TestAttempt_Race(t *testing.T) {
+	t.Parallel()
+	server := &tuitest.Server{Streams: map[string]*tuitest.Stream{"bobbobbobbobbobbobbobbobbo": tuitest.NewStream()}}
+	server.OnResign = func() (*pb.Event, error) { return tuitest.Ended(614, pb.Result_REASON_RESIGNED), nil }
+	bob := tuitest.Game(tuitest.Board(4, 4))
+	bob.Id, bob.GetPosition().Scores = "bobbobbobbobbobbobbobbobbo", []int32{16000}
+	server.Streams[bob.GetId()].Push(client.Update{Game: bob})
+	p, d := startAttempt(t, server, tuitest.Race(), nil)
+	d.Until("bob's board", func() bool {
+		boards, ok := p.contest.Boards(40, 12)
+		return ok && len(boards) > 200
+	})
+	assert.Contains(t, d.Screen(), "2:20 left")
+	assert.Contains(t, d.Screen(), "2nd of 3")
+	assert.Contains(t, d.Screen(), "16,000", "the board is newer than the standings")
+
+	d.Press("u", "X", "q")
+	assert.Contains(t, d.Screen(), "Your 12,340 points are kept")
+	d.Press("n")
+	assert.Empty(t, d.Left)
+	d.Press("q", "y")
+	d.Until("the end", p.Over)
+	assert.Contains(t, d.Screen(), "Resigned")
+	assert.Contains(t, d.Screen(), "2nd of 3 so far")
+	d.Press("y")
+	assert.Contains(t, d.Screen(), "Copied the result.")
+	assert.Contains(t, p.share(), "Gridstand race of 3 min: 12,340 points, 2nd of 3\n")
+	d.Press("n")
+	d.Until("a new race", func() bool { return len(d.Left) > 0 })
+	assert.NotNil(t, d.Left[0].(ui.ReplaceMsg).Route.NewChallenge)
+	assert.Contains(t, p.Farewell(), "gridstand standings "+tuitest.ChallengeID)
+}
+
+// Ensure that the result of an attempt can be drawn before its challenge is known.
+func TestAttempt_Unknown(t *testing.T) {
+	t.Parallel()
+	g := tuitest.Game(tuitest.Board(4, 4))
+	g.ChallengeId, g.Status = tuitest.ChallengeID, pb.GameStatus_GAME_STATUS_FINISHED
+	g.Result = &pb.Result{Reason: pb.Result_REASON_TIMED_OUT, Scores: []int32{12340}}
+	p, d := start(t, tuitest.Env(&tuitest.Server{}), g)
+	assert.Contains(t, d.Screen(), "Out of time")
+	d.Press("y", "n", "b", "esc")
+	assert.NotEmpty(t, p.Farewell())
+	d.Until("the error", func() bool { return p.contest.Err != nil })
+	assert.Contains(t, d.Screen(), "does not have this challenge")
+}
+
+// Ensure that no move is sent after the time has run out, and that a move that reaches the
+// server too late is not retried.
+func TestAttempt_TimeOver(t *testing.T) {
+	t.Parallel()
+	moves := 0
+	server := &tuitest.Server{}
+	server.OnMove = moveOnce(&moves)
+	server.OnGame = func() (*pb.Game, error) { return tuitest.Game(tuitest.Board(4, 4)), nil }
+	now := tuitest.Noon
+	p, d := startAttempt(t, server, tuitest.Race(), nil)
+	d.Env.Clock = func() time.Time { return now }
+	d.Press("left")
+	d.Until("the refusal", func() bool { return p.inFlight == nil && len(p.notice) > 0 })
+	assert.Equal(t, 1, moves, "the server closed the race a little earlier")
+	now = tuitest.Noon.Add(140 * time.Second)
+	d.Press("left")
+	assert.Contains(t, d.Screen(), "Time is up.")
+	assert.Equal(t, 1, moves)
+	d.Press("q")
+	d.Until("leaving", func() bool { return len(d.Left) > 0 })
+	assert.Equal(t, ui.BackMsg{}, d.Left[0], "no confirmation after the end")
+}
+
+// Ensure that the result of a daily game shows the user's place once it is in the
+// standings, and that s opens the standings.
+func TestAttempt_Daily(t *testing.T) {
+	t.Parallel()
+	looks := 0
+	server := &tuitest.Server{OnChallenges: tuitest.OnChallenges{
+		OnStandings: func(string, int32) (ui.Standings, error) {
+			lines := tuitest.RaceStandings()
+			if looks++; looks == 1 {
+				return ui.Standings{Total: 2}, nil
+			}
+			return ui.Standings{Lines: lines, Mine: lines[1], Total: 41}, nil
+		},
+	}}
+	p, d := startAttempt(t, server, tuitest.DailyGame(), &pb.Attempt{DayStreak: 5})
+	assert.Contains(t, d.Screen(), "Daily 2026-11-20")
+	assert.NotContains(t, d.Screen(), "left", "twelve hours are not shown")
+	assert.NotContains(t, d.Screen(), "Others watch")
+	assert.Contains(t, p.Farewell(), "Come back with gridstand daily")
+	end(server, d, p)
+	d.Until("the place", func() bool { return p.contest.Around.Mine != nil })
+	for _, text := range []string{"2nd of 41", "better than 97%", "5 days in a row", "ada (you)"} {
+		assert.Contains(t, d.Screen(), text)
+	}
+	assert.Contains(t, p.share(), "Gridstand daily 2026-11-20: 12,340 points, 2nd of 41, 5 days in a row\n")
+	d.Press("n", "b", "s")
+	d.Until("the standings", func() bool { return len(d.Left) > 0 })
+	assert.Equal(t, []tea.Msg{ui.OpenMsg{Route: ui.Route{Challenge: p.contest.ID}}}, d.Left)
+}
+
+// Ensure that the result of an attempt without points shows its place.
+func TestAttempt_NoPoints(t *testing.T) {
+	t.Parallel()
+	line := tuitest.RaceStandings()[1]
+	line.Rank, line.Score = 41, 0
+	server := &tuitest.Server{OnChallenges: tuitest.OnChallenges{
+		OnStandings: func(string, int32) (ui.Standings, error) {
+			return ui.Standings{Lines: []*pb.Standing{line}, Mine: line, Total: 41}, nil
+		},
+	}}
+	p, d := startAttempt(t, server, tuitest.DailyGame(), nil)
+	over := tuitest.Ended(614, pb.Result_REASON_RESIGNED)
+	over.GetPosition().Scores, over.GetResult().Scores = []int32{0}, []int32{0}
+	server.Streams[tuitest.GameID].Push(client.Update{Event: over})
+	d.Until("the place", func() bool { return p.contest.Around.Mine != nil })
+	assert.Contains(t, d.Screen(), "41st of 41")
+	assert.Contains(t, p.share(), "0 points, 41st of 41\n")
+}
+
+// Ensure that a rematch can be created from the result of an ordinary game, that pressing
+// the key again requests the same rematch, and that the attempt at a rematch shows the
+// score to beat.
+func TestAttempt_Rematch(t *testing.T) {
+	t.Parallel()
+	server := &tuitest.Server{Streams: map[string]*tuitest.Stream{tuitest.GameID: tuitest.NewStream()}}
+	p, d := start(t, tuitest.Env(server), tuitest.Game(tuitest.Board(4, 4)))
+	d.Press("b")
+	assert.Empty(t, d.Left)
+	end(server, d, p)
+	d.Press("b", "b")
+	d.Until("the rematch", func() bool { return len(d.Left) == 2 })
+	r := d.Left[0].(ui.OpenMsg).Route.NewChallenge.Request
+	assert.Equal(t, pb.ChallengeKind_CHALLENGE_KIND_REMATCH, r.GetKind())
+	assert.Equal(t, tuitest.GameID, r.GetGameId())
+	assert.NotEmpty(t, r.GetRequestId())
+	assert.Equal(t, r.GetRequestId(), d.Left[1].(ui.OpenMsg).Route.NewChallenge.Request.GetRequestId())
+
+	c := tuitest.Race()
+	c.Kind, c.Target = pb.ChallengeKind_CHALLENGE_KIND_REMATCH, &pb.Target{Player: &pb.Player{Name: "bob"}, Score: 12344}
+	server = &tuitest.Server{}
+	p, d = startAttempt(t, server, c, nil)
+	assert.Contains(t, d.Screen(), "TO BEAT")
+	assert.Contains(t, d.Screen(), "12,344")
+	end(server, d, p)
+	assert.Contains(t, d.Screen(), "4 points behind bob")
+	p.Game.GetPosition().Scores = []int32{12345}
+	assert.Contains(t, d.Screen(), "beat bob by 1")
+}
+
+// moveOnce returns a handler that counts moves and rejects each with client.ErrGameOver.
+func moveOnce(moves *int) func(context.Context, int32, client.Move, bool) (*pb.Event, error) {
+	return func(context.Context, int32, client.Move, bool) (*pb.Event, error) {
+		*moves++
+		return nil, client.ErrGameOver
+	}
+}
+
+// Ensure that a race of eight shows all other boards in a large window, the standings and
+// the leaders' boards in a smaller one, and only the standings in the smallest, and that
+// the result reports whether the user won.
+func TestAttempt_Eight(t *testing.T) {
+	t.Parallel()
+	env := tuitest.Env(nil)
+	race, lines := tuitest.Race(), tuitest.RaceStandings()
+	for i, name := range []string{"carol", "dave", "erin", "frank", "grace"} {
+		player := &pb.Player{Id: name, Name: name}
+		race.Entrants = append(race.Entrants, &pb.Entrant{Who: &pb.Entrant_Player{Player: player}, GameId: name})
+		lines = append(lines, &pb.Standing{Rank: int32(i + 4), Who: &pb.Standing_Player{Player: player}, GameId: name, Score: int32(1000 - i)})
+	}
+	p := someAttempt(t, env, race)
+	show := func() {
+		p.Update(contest.Snapshot(p.contest, &pb.WatchChallengeResponse{
+			Challenge: race, Standings: lines, Total: 8, Now: timestamppb.New(tuitest.Noon),
+		}))
+	}
+	show()
+	for _, e := range race.GetEntrants()[1:] {
+		g := tuitest.Game(tuitest.Board(4, 4))
+		g.Id = e.GetGameId()
+		p.Update(contest.BoardUpdate(p.contest, g.GetId(), client.Update{Game: g}))
+	}
+	for _, tt := range []struct{ width, height, boards int }{{80, 24, 0}, {100, 30, 4}, {120, 40, 7}, {40, 20, 0}} {
+		env.Width, env.Height = tt.width, tt.height
+		screen := ansi.Strip(frame.Draw(env, p, false, false, "").Content)
+		assert.Equal(t, tt.boards+1, strings.Count(screen, " 128 "), "%v\n%s", tt, screen)
+		assert.Equal(t, tt.boards < 7, strings.Contains(screen, "2 ada (you)"), "%v\n%s", tt, screen)
+	}
+	race.CloseTime = timestamppb.New(tuitest.Noon)
+	finish(p, pb.Result_REASON_TIMED_OUT)
+	for rank, want := range []string{1: "You win!", 2: "The race is over"} {
+		if want != "" {
+			lines[1].Rank = int32(rank)
+			show()
+			assert.Contains(t, frame.Draw(env, p, false, false, "").Content, want)
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package play
+
+import (
+	"context"
+	"errors"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/internal/describe"
+)
+
+// giveUp resigns the game, so that its score counts, and starts a new one. If the game is
+// already over, giveUp only starts a new one.
+func (p *Model) giveUp() tea.Cmd {
+	if p.Over() {
+		return p.create()
+	}
+	p.starting = true
+	return p.resign()
+}
+
+// resign ends the game. Its points are kept.
+func (p *Model) resign() tea.Cmd {
+	server, game := p.env.Server, p.opened
+	return p.tasks.Do(func(ctx context.Context) tea.Msg {
+		e, err := server.Resign(ctx, game)
+		return resignedMsg{aboutGame: aboutGame(game.GetId()), event: e, err: err}
+	})
+}
+
+// resigned handles the reply to a resignation. Unless the game is an attempt, it then
+// creates a new game, even if the old one turns out to be over or gone.
+func (p *Model) resigned(msg resignedMsg) tea.Cmd {
+	switch {
+	case msg.err == nil:
+		p.Apply(msg.event)
+	case errors.Is(msg.err, client.ErrGameOver), errors.Is(msg.err, client.ErrNotSeated),
+		errors.Is(msg.err, client.ErrGameNotFound), errors.Is(msg.err, client.ErrGameDamaged):
+	default:
+		p.starting = false
+		p.fail(msg.err)
+		return nil
+	}
+	if p.contest != nil {
+		return p.changed(true, nil)
+	}
+	return p.create()
+}
+
+// create requests a new game of the same variant.
+func (p *Model) create() tea.Cmd {
+	p.starting = true
+	server, variant, options := p.env.Server, p.opened.GetVariant(), p.nextOptions(p.options)
+	return p.tasks.Do(func(ctx context.Context) tea.Msg {
+		g, err := server.NewGame(ctx, variant, options)
+		return createdMsg{game: g, err: err}
+	})
+}
+
+// created opens the new game.
+func (p *Model) created(msg createdMsg) tea.Cmd {
+	if msg.err == nil && p.WrongKind(msg.game.GetPosition()) {
+		msg.err = client.ErrBadStream
+	}
+	if msg.err != nil {
+		p.starting = false
+		p.fail(msg.err)
+		return nil
+	}
+	var notice []string
+	if p.Over() && len(p.Game.GetSeats()) == 1 {
+		notice = []string{"The previous game ended with " + describe.Comma(p.Score()) + " points."}
+	}
+	p.open(msg.game)
+	p.notice = notice
+	return p.Init()
+}

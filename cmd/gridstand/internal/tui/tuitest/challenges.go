@@ -1,0 +1,166 @@
+package tuitest
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// OnChallenges implements ui.Challenges by calling functions that the test sets. By
+// default, there are no challenges.
+type OnChallenges struct {
+	OnChallenge    func(id string) (*pb.GetChallengeResponse, error)
+	OnDaily        func(day *pb.DailyRequest) (*pb.GetChallengeResponse, error)
+	OnNewChallenge func(n ui.NewChallenge) (*pb.Challenge, error)
+	OnAttempt      func(id string) (*pb.Game, error)
+	OnJoinRace     func(r *pb.JoinChallengeRequest) (*pb.Challenge, error)
+	OnLeaveRace    func(r *pb.LeaveChallengeRequest) (*pb.Challenge, error)
+	OnStartRace    func(id string) (*pb.Challenge, error)
+	OnStandings    func(id string, neighbors int32) (ui.Standings, error)
+	// Contest is the stream of every challenge. If it is nil, the streams have no updates.
+	Contest *ChallengeStream
+}
+
+// Challenge implements ui.Server.
+func (s *OnChallenges) Challenge(_ context.Context, id string) (*pb.GetChallengeResponse, error) {
+	if s.OnChallenge == nil {
+		return nil, client.ErrChallengeNotFound
+	}
+	return s.OnChallenge(id)
+}
+
+// Daily implements ui.Server.
+func (s *OnChallenges) Daily(_ context.Context, day *pb.DailyRequest) (*pb.GetChallengeResponse, error) {
+	if s.OnDaily == nil {
+		return nil, client.ErrChallengeNotFound
+	}
+	return s.OnDaily(day)
+}
+
+// NewChallenge implements ui.Server.
+func (s *OnChallenges) NewChallenge(_ context.Context, n ui.NewChallenge) (*pb.Challenge, error) {
+	return s.OnNewChallenge(n)
+}
+
+// Attempt implements ui.Server.
+func (s *OnChallenges) Attempt(_ context.Context, id string) (*pb.Game, error) {
+	return s.OnAttempt(id)
+}
+
+// JoinRace implements ui.Server.
+func (s *OnChallenges) JoinRace(_ context.Context, r *pb.JoinChallengeRequest) (*pb.Challenge, error) {
+	return s.OnJoinRace(r)
+}
+
+// LeaveRace implements ui.Server.
+func (s *OnChallenges) LeaveRace(_ context.Context, r *pb.LeaveChallengeRequest) (*pb.Challenge, error) {
+	return s.OnLeaveRace(r)
+}
+
+// StartRace implements ui.Server.
+func (s *OnChallenges) StartRace(_ context.Context, id string) (*pb.Challenge, error) {
+	return s.OnStartRace(id)
+}
+
+// Standings implements ui.Server.
+func (s *OnChallenges) Standings(_ context.Context, id string, neighbors int32) (ui.Standings, error) {
+	if s.OnStandings == nil {
+		return ui.Standings{}, nil
+	}
+	return s.OnStandings(id, neighbors)
+}
+
+// WatchChallenge implements ui.Server.
+func (s *OnChallenges) WatchChallenge(ctx context.Context, _ string) ui.ChallengeStream {
+	from := s.Contest
+	if from == nil {
+		from = NewChallengeStream()
+	}
+	return &challengeReader{ctx: ctx, from: from}
+}
+
+// ChallengeStream is the stream of a challenge, with updates from the test.
+type ChallengeStream struct{ updates chan client.ChallengeUpdate }
+
+// NewChallengeStream returns a stream without updates.
+func NewChallengeStream() *ChallengeStream {
+	return &ChallengeStream{updates: make(chan client.ChallengeUpdate, 100)}
+}
+
+// Push sends a snapshot of the challenge.
+func (s *ChallengeStream) Push(m *pb.WatchChallengeResponse) {
+	s.updates <- client.ChallengeUpdate{Snapshot: m, Connection: client.Connection{State: client.Live}}
+}
+
+// End ends the stream, as the server does after the final standings.
+func (s *ChallengeStream) End() { close(s.updates) }
+
+type challengeReader struct {
+	ctx  context.Context
+	from *ChallengeStream
+}
+
+// Next implements ui.ChallengeStream.
+func (r *challengeReader) Next() (client.ChallengeUpdate, error) {
+	select {
+	case u, ok := <-r.from.updates:
+		if !ok {
+			return client.ChallengeUpdate{}, io.EOF
+		}
+		return u, nil
+	case <-r.ctx.Done():
+		return client.ChallengeUpdate{}, r.ctx.Err()
+	}
+}
+
+// ChallengeID is the id of the challenge in these tests.
+const ChallengeID = "race4qabcdefghijklmnopqrst"
+
+// Race returns a race between ada (the user), bob and a bot. It opened 40 s before Noon and
+// lasts three minutes.
+func Race() *pb.Challenge {
+	return &pb.Challenge{
+		Id: ChallengeID, Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Variant: "classic",
+		Creator: &pb.Player{Id: Me, Name: "ada"}, Limit: durationpb.New(3 * time.Minute),
+		CreateTime: timestamppb.New(Noon.Add(-2 * time.Minute)), OpenTime: timestamppb.New(Noon.Add(-40 * time.Second)),
+		CloseTime: timestamppb.New(Noon.Add(140 * time.Second)), Status: pb.ChallengeStatus_CHALLENGE_STATUS_OPEN,
+		Entrants: []*pb.Entrant{
+			{Who: &pb.Entrant_Player{Player: &pb.Player{Id: Me, Name: "ada"}}, Ready: true, GameId: GameID},
+			{Who: &pb.Entrant_Player{Player: &pb.Player{Id: "bob", Name: "bob"}}, GameId: "bobbobbobbobbobbobbobbobbo"},
+			{Who: &pb.Entrant_Bot{Bot: "greedy"}, Ready: true, GameId: "greedygreedygreedygreedygr"},
+		},
+	}
+}
+
+// WaitingRace returns Race as it was before its start.
+func WaitingRace() *pb.Challenge {
+	c := Race()
+	c.OpenTime, c.CloseTime, c.Status = nil, nil, pb.ChallengeStatus_CHALLENGE_STATUS_WAITING
+	return c
+}
+
+// RaceStandings returns the standings of Race.
+func RaceStandings() []*pb.Standing {
+	return []*pb.Standing{
+		{Rank: 1, Who: &pb.Standing_Player{Player: &pb.Player{Id: "bob", Name: "bob"}}, Score: 15312, GameId: "bobbobbobbobbobbobbobbobbo", LargestTile: 1024, MoveCount: 700},
+		{Rank: 2, Who: &pb.Standing_Player{Player: &pb.Player{Id: Me, Name: "ada"}}, Score: 12340, GameId: GameID, LargestTile: 1024, MoveCount: 612},
+		{Rank: 3, Who: &pb.Standing_Bot{Bot: "greedy"}, Score: 2212, GameId: "greedygreedygreedygreedygr", LargestTile: 256, MoveCount: 233, Finished: true},
+	}
+}
+
+// DailyGame returns the daily game for Noon's date.
+func DailyGame() *pb.Challenge {
+	day := Noon.Truncate(24 * time.Hour)
+	return &pb.Challenge{
+		Id: "daily2abcdefghijklmnopqrst", Kind: pb.ChallengeKind_CHALLENGE_KIND_DAILY, Variant: "classic",
+		Date: day.Format(time.DateOnly), Status: pb.ChallengeStatus_CHALLENGE_STATUS_OPEN,
+		OpenTime: timestamppb.New(day), CloseTime: timestamppb.New(day.Add(24 * time.Hour)),
+	}
+}

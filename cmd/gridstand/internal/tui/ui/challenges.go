@@ -1,0 +1,153 @@
+package ui
+
+import (
+	"context"
+	"errors"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/gridstand/gridstand/client"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Challenges contains the methods of Server for challenges.
+type Challenges interface {
+	// Challenge returns the current state of a challenge, with the user's attempt. Daily
+	// does the same for the daily game of a variant on a given day. It returns
+	// client.ErrChallengeNotFound if the server has no daily game.
+	Challenge(ctx context.Context, id string) (*pb.GetChallengeResponse, error)
+	Daily(ctx context.Context, day *pb.DailyRequest) (*pb.GetChallengeResponse, error)
+	// NewChallenge creates a challenge. If it is a race, NewChallenge also puts the bots on
+	// the roster.
+	NewChallenge(ctx context.Context, n NewChallenge) (*pb.Challenge, error)
+	// Attempt starts the user's attempt at a challenge, or returns the existing one.
+	Attempt(ctx context.Context, id string) (*pb.Game, error)
+	// JoinRace, LeaveRace and StartRace modify a race that has not started.
+	JoinRace(ctx context.Context, r *pb.JoinChallengeRequest) (*pb.Challenge, error)
+	LeaveRace(ctx context.Context, r *pb.LeaveChallengeRequest) (*pb.Challenge, error)
+	StartRace(ctx context.Context, id string) (*pb.Challenge, error)
+	// Standings returns the user's line in the standings of a challenge, with up to
+	// neighbors lines above and below it. If the user is not in the standings, only Total
+	// is set.
+	Standings(ctx context.Context, id string, neighbors int32) (Standings, error)
+	// WatchChallenge follows a challenge until ctx is done.
+	WatchChallenge(ctx context.Context, id string) ChallengeStream
+}
+
+// Standings is an excerpt of a challenge's standings.
+type Standings struct {
+	Lines []*pb.Standing
+	// Mine is the user's line, or nil if the user is not in the standings.
+	Mine *pb.Standing
+	// Total is the number of attempts in the full standings.
+	Total int32
+}
+
+// ChallengeStream is a stream of a challenge's updates. client.ChallengeWatch implements
+// it.
+type ChallengeStream interface {
+	// Next waits for the next update. After the last one, it returns io.EOF.
+	Next() (client.ChallengeUpdate, error)
+}
+
+// ChallengeMsg is sent for each update of a challenge's stream, and for the end of the
+// stream.
+type ChallengeMsg struct {
+	Stream ChallengeStream
+	Update client.ChallengeUpdate
+	Err    error // io.EOF after the last update
+}
+
+// NextOfChallenge returns the command that waits for the next update of a challenge's
+// stream.
+func (t *Tasks) NextOfChallenge(s ChallengeStream) tea.Cmd {
+	return t.Do(func(context.Context) tea.Msg {
+		u, err := s.Next()
+		return ChallengeMsg{Stream: s, Update: u, Err: err}
+	})
+}
+
+// Challenge implements Challenges.
+func (s *server) Challenge(ctx context.Context, id string) (*pb.GetChallengeResponse, error) {
+	return s.client.Challenges.GetChallenge(ctx, &pb.GetChallengeRequest{ChallengeId: id})
+}
+
+// Daily implements Challenges.
+func (s *server) Daily(ctx context.Context, day *pb.DailyRequest) (*pb.GetChallengeResponse, error) {
+	return s.client.Challenges.GetChallenge(ctx, &pb.GetChallengeRequest{Daily: day})
+}
+
+// races lists the latest public races.
+func (s *server) races(ctx context.Context) ([]*pb.Challenge, error) {
+	reply, err := s.client.Challenges.ListChallenges(ctx, &pb.ListChallengesRequest{
+		Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, PageSize: racesLength,
+	})
+	return reply.GetChallenges(), err
+}
+
+// racesLength is the number of latest races to request for the lobby, which shows the open
+// ones.
+const racesLength = 20
+
+// NewChallenge implements Challenges.
+func (s *server) NewChallenge(ctx context.Context, n NewChallenge) (*pb.Challenge, error) {
+	c, err := s.client.NewChallenge(ctx, n.Request)
+	for _, bot := range n.Bots {
+		if err != nil {
+			break
+		}
+		c, err = s.client.AddBot(ctx, c.GetId(), bot)
+	}
+	return c, err
+}
+
+// Attempt implements Challenges.
+func (s *server) Attempt(ctx context.Context, id string) (*pb.Game, error) {
+	g, err := s.client.Attempt(ctx, id)
+	return g.Game, err
+}
+
+// JoinRace implements Challenges.
+func (s *server) JoinRace(ctx context.Context, r *pb.JoinChallengeRequest) (*pb.Challenge, error) {
+	if r.GetBot() != "" {
+		return s.client.AddBot(ctx, r.GetChallengeId(), r.GetBot())
+	}
+	reply, err := s.client.Challenges.JoinChallenge(ctx, r)
+	return reply.GetChallenge(), err
+}
+
+// LeaveRace implements Challenges.
+func (s *server) LeaveRace(ctx context.Context, r *pb.LeaveChallengeRequest) (*pb.Challenge, error) {
+	reply, err := s.client.Challenges.LeaveChallenge(ctx, r)
+	return reply.GetChallenge(), err
+}
+
+// StartRace implements Challenges.
+func (s *server) StartRace(ctx context.Context, id string) (*pb.Challenge, error) {
+	reply, err := s.client.Challenges.StartChallenge(ctx, &pb.StartChallengeRequest{ChallengeId: id})
+	return reply.GetChallenge(), err
+}
+
+// Standings implements Challenges.
+func (s *server) Standings(ctx context.Context, id string, neighbors int32) (Standings, error) {
+	reply, err := s.client.Challenges.ListStandings(ctx, &pb.ListStandingsRequest{
+		ChallengeId: id, PlayerId: "me", Neighbors: neighbors,
+	})
+	if errors.Is(err, client.ErrNoScore) {
+		reply, err = s.client.Challenges.ListStandings(ctx, &pb.ListStandingsRequest{ChallengeId: id, PageSize: 1})
+		return Standings{Total: reply.GetTotal()}, err
+	}
+	found := Standings{Lines: reply.GetStandings(), Total: reply.GetTotal()}
+	me := s.client.PlayerID()
+	for _, line := range found.Lines {
+		if me != "" && line.GetPlayer().GetId() == me {
+			found.Mine = line
+		}
+	}
+	return found, err
+}
+
+// WatchChallenge implements Challenges.
+func (s *server) WatchChallenge(ctx context.Context, id string) ChallengeStream {
+	return s.client.WatchChallenge(ctx, client.ChallengeWatchOptions{ChallengeID: id})
+}

@@ -15,56 +15,57 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// audience is many watchers that read as cheaply as possible, frame by frame,
-// so that the server is measured and not they.
+// audience is a large number of watchers that read frame by frame, as cheaply as possible, so
+// that the benchmark measures the server rather than the watchers.
 type audience struct {
 	conns []*audienceConn
 }
 
-// audienceConn is one connection of an audience and its streams.
+// audienceConn is one of an audience's connections, with its streams.
 type audienceConn struct {
 	conn    interface{ Close() }
 	plan    watchPlan
-	opened  chan struct{} // closed when every stream has its header
-	waiting int           // streams that have none
+	opened  chan struct{} // closed when every stream has received its header
+	waiting int           // number of streams still waiting for their header
 	closing chan struct{} // closed when the audience closes
 	done    chan struct{} // closed when a stream has ended
 	end     sync.Once
-	failure error // why, to be read after done
+	failure error // why a stream ended; read only after done is closed
 
 	streams []watcher
-	// lag counts the events by the milliseconds from their time, which is
-	// that of the append, to their receipt. The last is for whatever is more.
+	// lag counts events by delivery delay in milliseconds, measured from the append (the event's
+	// time) to receipt. The last element counts all longer delays.
 	lag [maxLag + 1]atomic.Int64
 }
 
 const maxLag = 2000
 
-// watcher is one stream and its progress. It is the stream's
-// lightwatch.Receiver.
+// watcher is one stream and its progress. It implements lightwatch.Receiver for the stream.
 type watcher struct {
 	conn    *audienceConn
-	seen    atomic.Int64 // events
-	version int32        // of the last, 0 before the first
+	seen    atomic.Int64 // number of events received
+	version int32        // version of the last event, 0 before the first
 }
 
-// watchPlan says how an audience watches.
+// watchPlan specifies how an audience watches.
 type watchPlan struct {
-	// requests of the streams, so many on each connection.
+	// requests holds one request per stream. perConnection is the number of streams per
+	// connection.
 	requests      []*pb.WatchRequest
 	perConnection int
-	// versioned has every event's version compared with the one before. Bare
-	// servers repeat one event.
+	// versioned makes the watchers check that versions have no gaps. It is off for bare
+	// servers, which repeat one event.
 	versioned bool
-	// deaf has nothing read after the headers.
+	// deaf makes the watchers read nothing after the headers.
 	deaf bool
 	// tls encrypts the connections.
 	tls bool
-	// events reads Server-Sent Events, as browsers do, with one stream on each connection.
+	// events makes the watchers read Server-Sent Events as browsers do, with one stream per
+	// connection.
 	events bool
 }
 
-// sameRequest is the request of n streams.
+// sameRequest returns the same request for n streams.
 func sameRequest(request *pb.WatchRequest, n int) []*pb.WatchRequest {
 	all := make([]*pb.WatchRequest, n)
 	for i := range all {
@@ -73,8 +74,8 @@ func sameRequest(request *pb.WatchRequest, n int) []*pb.WatchRequest {
 	return all
 }
 
-// openAudience opens an audience's streams and returns when all are open. They
-// end with the benchmark or by close.
+// openAudience opens an audience's streams and returns when all are open. The streams end when
+// the benchmark ends or the audience is closed.
 func openAudience(b *testing.B, address string, plan watchPlan) *audience {
 	b.Helper()
 	a := &audience{}
@@ -84,8 +85,8 @@ func openAudience(b *testing.B, address string, plan watchPlan) *audience {
 		require.NoError(b, err)
 		a.conns = append(a.conns, conn)
 		requests = requests[n:]
-		// A few at a time: how a server copes with very many concurrent calls
-		// is not measured here.
+		// Open a few connections at a time: the benchmark is not about how the server handles
+		// bursts of calls.
 		require.NoError(b, a.conns[max(0, len(a.conns)-16)].waitOpen())
 	}
 	for _, conn := range a.conns {
@@ -95,8 +96,7 @@ func openAudience(b *testing.B, address string, plan watchPlan) *audience {
 	return a
 }
 
-// close closes all connections. A stream that ended before, or a gap, fails the
-// benchmark.
+// close closes all connections. The benchmark fails if a stream ended before that or had a gap.
 func (a *audience) close(b *testing.B) {
 	b.Helper()
 	for _, conn := range a.conns {
@@ -113,8 +113,8 @@ func (a *audience) close(b *testing.B) {
 	a.conns = nil
 }
 
-// deafWindow is how much a server may send to a client that never reads:
-// HTTP/2's initial window.
+// deafWindow is the number of bytes that a server may send to a client that never reads, which
+// is HTTP/2's initial window.
 const deafWindow = 1<<16 - 1
 
 func openCrowdConn(ctx context.Context, address string, requests []*pb.WatchRequest, plan watchPlan) (*audienceConn, error) {
@@ -157,12 +157,12 @@ func (c *audienceConn) waitOpen() error {
 	case <-c.done:
 		return c.failure
 	case <-time.After(time.Minute):
-		return errors.New("the streams do not open")
+		return errors.New("the streams did not open")
 	}
 }
 
-// Opened implements lightwatch.Receiver. When the last stream has opened,
-// nothing more is read for a deaf audience until it closes.
+// Opened implements lightwatch.Receiver. When the last stream has opened, a deaf audience stops
+// reading until it closes.
 func (w *watcher) Opened() {
 	c := w.conn
 	if c.waiting--; c.waiting > 0 {
@@ -180,9 +180,9 @@ func (w *watcher) Update(u *lightwatch.Update) error {
 	case lightwatch.Event:
 	case lightwatch.Game:
 		if w.version == 0 {
-			return nil // The first message of a stream.
+			return nil // the first message of a stream
 		}
-		return errors.New("a game came in place of events")
+		return errors.New("a game arrived instead of events")
 	default:
 		return nil
 	}
@@ -209,7 +209,7 @@ func (w *watcher) Ended(err error) {
 	})
 }
 
-// size is how many streams there are.
+// size returns the number of streams.
 func (a *audience) size() int {
 	n := 0
 	for _, conn := range a.conns {
@@ -218,7 +218,7 @@ func (a *audience) size() int {
 	return n
 }
 
-// total is how many events all streams have seen.
+// total returns the number of events received, summed over all streams.
 func (a *audience) total() int64 {
 	total := int64(0)
 	for _, conn := range a.conns {
@@ -229,7 +229,7 @@ func (a *audience) total() int64 {
 	return total
 }
 
-// least is how many events the slowest stream has seen.
+// least returns the number of events received by the stream that has received the fewest.
 func (a *audience) least() int64 {
 	least := a.conns[0].streams[0].seen.Load()
 	for _, conn := range a.conns {
@@ -240,7 +240,7 @@ func (a *audience) least() int64 {
 	return least
 }
 
-// lags returns how many events took how many milliseconds, and begins anew.
+// lags returns the number of events by delay in milliseconds, and resets the counters.
 func (a *audience) lags() []int64 {
 	counts := make([]int64, maxLag+1)
 	for _, conn := range a.conns {
@@ -251,7 +251,8 @@ func (a *audience) lags() []int64 {
 	return counts
 }
 
-// percentile is the bucket below which the given share of the counts lies.
+// percentile returns the first bucket at or below which at least the given share of the counts
+// lies.
 func percentile(counts []int64, share float64) float64 {
 	total, below := int64(0), int64(0)
 	for _, n := range counts {
@@ -265,8 +266,8 @@ func percentile(counts []int64, share float64) float64 {
 	return float64(len(counts))
 }
 
-// perSecond calls publish for a while, the slowest stream never further behind
-// than allowed, and returns how many events arrived in a second.
+// perSecond publishes events for the duration span, pausing whenever the slowest stream falls
+// too far behind, and returns the number of events that arrived per second.
 func (a *audience) perSecond(b *testing.B, publish func() error) float64 {
 	b.Helper()
 	before, began := a.least(), time.Now()
@@ -280,13 +281,13 @@ func (a *audience) perSecond(b *testing.B, publish func() error) float64 {
 	return float64(published) * float64(a.size()) / time.Since(began).Seconds()
 }
 
-// awaitLeast waits until every stream has seen so many events.
+// awaitLeast waits until every stream has seen the given number of events.
 func (a *audience) awaitLeast(b *testing.B, events int64) {
 	b.Helper()
 	a.await(b, func() bool { return a.least() >= events })
 }
 
-// await waits until what streams have seen is enough.
+// await blocks until enough returns true.
 func (a *audience) await(b *testing.B, enough func() bool) {
 	b.Helper()
 	look := time.NewTicker(time.Millisecond)
@@ -296,7 +297,7 @@ func (a *audience) await(b *testing.B, enough func() bool) {
 		select {
 		case <-look.C:
 		case <-late:
-			b.Fatal("events do not arrive")
+			b.Fatal("events did not arrive")
 		}
 		for _, conn := range a.conns {
 			select {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"os/exec"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -15,30 +14,31 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
 )
 
-// span is how long each side of a comparison is measured in one round.
+// span is how long each side of a comparison runs in one round.
 const span = 2 * time.Second
 
-// startRedis starts a Redis, or fails if there is none.
+// startRedis starts a Redis server, or fails the benchmark if Redis is not installed.
 func startRedis(b *testing.B, args ...string) *redistest.Server {
 	b.Helper()
 	_, err := exec.LookPath("redis-server")
-	require.NoError(b, err, "without it nothing can be measured")
+	require.NoError(b, err, "the benchmarks need redis-server")
 	return redistest.StartRedis(b, args...)
 }
 
-// startStore starts a Redis that writes every move to disk.
+// startStore starts a Redis server that syncs every move to disk, and returns its URL.
 func startStore(b *testing.B) string {
 	b.Helper()
 	return startRedis(b, "--appendonly", "yes", "--appendfsync", "always").URL()
 }
 
-// benchConfig is the default one with metrics, as servers are run, without the
-// limits that single players have.
+// benchConfig returns the default configuration with metrics, as in production, but without
+// per-player limits.
 func benchConfig(redis string) server.Config {
 	config := server.DefaultConfig()
 	config.Listen, config.Store, config.Metrics = "127.0.0.1:0", redis, "127.0.0.1:0"
@@ -55,59 +55,52 @@ func dial(b *testing.B, address string, options ...grpc.DialOption) *grpc.Client
 	return conn
 }
 
-// player moves in games of 2048, one after the other.
+// player plays games of 2048, one after another.
 type player struct {
-	games pb.GameServiceClient
-	ctx   context.Context
+	*playertest.Player
 	game  *pb.Game
 	event *pb.Event
+	// links holds the IDs of the challenges that the player attempts next. If it is nil, the
+	// player creates ordinary games.
+	links []string
 }
 
 func newPlayer(b *testing.B, conn *grpc.ClientConn, name string) *player {
 	b.Helper()
-	answer, err := pb.NewPlayerServiceClient(conn).CreatePlayer(b.Context(), &pb.CreatePlayerRequest{Name: name})
-	require.NoError(b, err)
-	p := &player{
-		games: pb.NewGameServiceClient(conn),
-		ctx:   metadata.AppendToOutgoingContext(context.Background(), "authorization", "Bearer "+answer.GetToken()),
-	}
+	p := &player{Player: playertest.New(context.Background(), b, conn, name)}
 	require.NoError(b, p.begin())
 	return p
 }
 
 func (p *player) begin() error {
-	created, err := p.games.CreateGame(p.ctx, &pb.CreateGameRequest{Variant: "6x6"})
+	request := &pb.CreateGameRequest{Variant: "6x6"}
+	if p.links != nil {
+		request = &pb.CreateGameRequest{ChallengeId: p.links[0]}
+		p.links = p.links[1:]
+	}
+	created, err := p.Games.CreateGame(p.Ctx, request)
 	p.game, p.event = created.GetGame(), nil
 	return err
 }
 
-// preferred is the order in which directions are tried: into a corner, so that a
-// game lasts long: of 300 games the shortest had 430 moves, half more than 1,600.
-var preferred = []pb.Direction{
-	pb.Direction_DIRECTION_LEFT, pb.Direction_DIRECTION_DOWN, pb.Direction_DIRECTION_RIGHT, pb.Direction_DIRECTION_UP,
-}
-
-// move makes the first legal move of those preferred.
+// move makes a move, or starts a new game if the current one has no legal moves left.
 func (p *player) move() error {
-	position, version := p.game.GetPosition(), p.game.GetVersion()
-	if p.event != nil {
-		position, version = p.event.GetPosition(), p.event.GetVersion()
-	}
-	legal := position.GetTwenty48().GetLegalMoves()
-	first := slices.IndexFunc(preferred, func(d pb.Direction) bool { return slices.Contains(legal, d) })
-	if first < 0 {
+	request := playertest.Slide(p.game)
+	if request == nil {
 		return p.begin()
 	}
-	moved, err := p.games.Move(p.ctx, &pb.MoveRequest{
-		GameId: p.game.GetId(), Version: version, Move: &pb.MoveRequest_Direction{Direction: preferred[first]},
-	})
-	p.event = moved.GetEvent()
+	moved, err := p.Games.Move(p.Ctx, request)
+	if err == nil {
+		p.event = moved.GetEvent()
+		playertest.Apply(p.game, p.event)
+	}
 	return err
 }
 
-// perSecond runs each of the works repeatedly for a while, all concurrently,
-// and returns how often they ran per second. arrived, if set, is given the
-// number of runs and returns once all watchers have been sent their events.
+// perSecond calls all functions in works concurrently, each in a loop, for the duration span,
+// and returns the number of calls per second. If arrived is not nil, perSecond calls it with the
+// number of calls made; arrived must not return until all watchers have received the events of
+// these calls.
 func perSecond(b *testing.B, works []func() error, arrived func(done int64)) float64 {
 	b.Helper()
 	var done atomic.Int64
@@ -131,7 +124,8 @@ func perSecond(b *testing.B, works []func() error, arrived func(done int64)) flo
 	return float64(done.Load()) / time.Since(began).Seconds()
 }
 
-// bareMove is a call of the size of a move.
+// bareMove returns a function that calls a bare server with a request the same size as a real
+// move's.
 func bareMove(conn *grpc.ClientConn, sample *pb.Event) func() error {
 	games := pb.NewGameServiceClient(conn)
 	ctx := metadata.AppendToOutgoingContext(context.Background(),

@@ -22,27 +22,28 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
-// recorders is how many callers record results at the same time.
+// recorders is the number of callers that record results concurrently.
 const recorders = 100
 
 var board = store.Board{Variant: "classic", Window: "all"}
 
-// known is how many players at any places have accounts.
+// known is the number of players with accounts at random ranks.
 const known = 1000
 
-// fillStore is fillBoard through the port, without players.
-func fillStore(b *testing.B, s *store.Store, entries int, score func() int32) {
+// fillStore is like fillBoard, but it writes through the store's interface, fills several
+// boards, and creates no players.
+func fillStore(b *testing.B, s *store.Store, entries int, score func() int32, boards ...store.Board) {
 	b.Helper()
 	group, ctx := errgroup.WithContext(context.Background())
 	group.SetLimit(2048)
 	for n := range entries {
 		entry := store.BoardEntry{PlayerID: ranked(n), Score: score(), Member: member(n)}
-		group.Go(func() error { return s.Boards.Record(ctx, entry, board) })
+		group.Go(func() error { return s.Boards.Record(ctx, entry, boards...) })
 	}
 	require.NoError(b, group.Wait())
 }
 
-// createAccounts creates accounts of the known players, and of those on the first pages.
+// createAccounts creates accounts for the known players and for those on the first pages.
 func createAccounts(b *testing.B, s *store.Store) {
 	b.Helper()
 	ctx := context.Background()
@@ -61,9 +62,8 @@ func createAccounts(b *testing.B, s *store.Store) {
 	}
 }
 
-// BenchmarkBoardEngines compares the leaderboards of SQLite with those of Redis, both
-// of which sync each write to the disk: at scores as players reach them, and where
-// almost all are equal.
+// BenchmarkBoardEngines compares SQLite's leaderboards with those of a Redis server that also
+// syncs each write to disk, once with realistic scores and once with only ten distinct scores.
 func BenchmarkBoardEngines(b *testing.B) {
 	for _, scores := range []struct {
 		name  string
@@ -78,7 +78,7 @@ func BenchmarkBoardEngines(b *testing.B) {
 			path := filepath.Join(b.TempDir(), "store.db")
 			file, err := sqlite.Open(sqlite.Options{Path: path})
 			require.NoError(b, err)
-			fillStore(b, file, entries, scores.score)
+			fillStore(b, file, entries, scores.score, board)
 			comparePorts(b, file.Boards, storetest.OnRedis(b, server.Addr()).Boards, scores.score)
 			createAccounts(b, file)
 			require.NoError(b, file.Close())

@@ -12,10 +12,10 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// BenchmarkGames has ten thousand games with five watchers each: moves made as
-// quickly as the server answers, in all of them, a few hundred at a time, until
-// every watcher has every event. Bare is a call like a move, and five messages
-// for it.
+// BenchmarkGames plays 10,000 games with five watchers each. It makes moves in all games as fast
+// as the server responds, with a few hundred moves in flight at a time, and waits until every
+// watcher has received every event. For each move, the bare side makes a call of the same size
+// and sends five messages.
 func BenchmarkGames(b *testing.B) {
 	g := newManyGames(b)
 	perSecond := func(once func() int) func() float64 {
@@ -27,8 +27,8 @@ func BenchmarkGames(b *testing.B) {
 	ratio.Compare(b, "events/s", ratio.AtLeast(0.8), perSecond(g.ours), perSecond(g.bare))
 }
 
-// BenchmarkCostOfAGame is BenchmarkCostOfAMove among ten thousand games with five
-// watchers each.
+// BenchmarkCostOfAGame is like BenchmarkCostOfAMove, but it uses a server with 10,000 games that
+// have five watchers each.
 func BenchmarkCostOfAGame(b *testing.B) {
 	g := newManyGames(b)
 	bare := func() float64 { return g.plain.ask(b, "work") }
@@ -52,23 +52,23 @@ func BenchmarkCostOfAGame(b *testing.B) {
 	}
 }
 
-// watchersEach is how many watch each of manyGames.
+// watchersEach is the number of watchers of each game in manyGames.
 const watchersEach = 5
 
-// manyGames are games with a few watchers each, and as many bare ones.
+// manyGames holds games with a few watchers each, and the same number of bare games.
 type manyGames struct {
 	store         string
 	server, plain *process
-	// ours and bare make a move in each game, and return how many those are when
-	// every watcher has seen it.
+	// ours and bare each make a move in every game on their server, wait until every watcher has
+	// seen the move, and return the number of games.
 	ours, bare func() int
 }
 
 func newManyGames(b *testing.B) manyGames {
 	b.Helper()
 	const (
-		atOne = 500 // moves under way
-		owner = 50  // games of one player
+		atOne = 500 // number of in-flight moves
+		owner = 50  // number of games per player
 	)
 	games := 10_000
 	if testing.Short() {
@@ -105,7 +105,7 @@ func newManyGames(b *testing.B) manyGames {
 			GameId: p.game.GetId(), Version: 100, Move: &pb.MoveRequest_Direction{Direction: pb.Direction_DIRECTION_UP},
 		}
 		calls[i] = func() error {
-			_, err := echoes.Move(p.ctx, request)
+			_, err := echoes.Move(p.Ctx, request)
 			return err
 		}
 	}
@@ -122,7 +122,8 @@ func newManyGames(b *testing.B) manyGames {
 	return manyGames{store, server, plain, once(ourCrowd, moves), once(bareCrowd, calls)}
 }
 
-// inParallel does n works, so many at a time.
+// inParallel calls work with each number from 0 to n−1, with at most atOne calls running
+// concurrently.
 func inParallel(atOne, n int, work func(i int)) {
 	next := make(chan int)
 	var group sync.WaitGroup

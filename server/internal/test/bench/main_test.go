@@ -31,32 +31,31 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// The variables by which the test binary, started once more, learns that it is
-// to be a server and which. Memory is measured of such a process, in which no
-// client counts.
+// These environment variables make the test binary run as a server, and select the kind of
+// server. Memory is measured in such a process, because it contains no clients.
 const (
 	sideVariable  = "GRIDSTAND_BENCH_SIDE"
 	storeVariable = "GRIDSTAND_BENCH_STORE"
 	eventVariable = "GRIDSTAND_BENCH_EVENT"
 	certVariable  = "GRIDSTAND_BENCH_CERT"
 	keyVariable   = "GRIDSTAND_BENCH_KEY"
-	// imitation is the value of storeVariable for an imitation of Redis in the
-	// server's process.
+	// imitation is the value of storeVariable that makes the server use an in-process fake of
+	// Redis.
 	imitation = "imitation"
-	// unmeteredVariable is set for a server without metrics.
+	// unmeteredVariable, if set, starts the server without metrics.
 	unmeteredVariable = "GRIDSTAND_BENCH_UNMETERED"
-	// profileVariable names the directory in which each server writes its CPU
-	// profile, and what it allocated, at its end; without it there are none.
+	// profileVariable names the directory to which each server writes its CPU and allocation
+	// profiles when it ends. If it is not set, there are no profiles.
 	profileVariable = "BENCH_PROFILES"
 )
 
-// The servers that there are.
+// The kinds of servers, which are the values of sideVariable.
 const (
 	ours        = "ours"
-	prepared    = "bare"        // sends one encoded message to everybody
-	marshalling = "marshalling" // encodes it for each
-	echo        = "echo"        // sends nobody anything but the caller
-	writing     = "writing"     // writes it to the connections of readers, with one write(2) each
+	prepared    = "bare"        // sends one encoded message to all watchers
+	marshalling = "marshalling" // encodes the message for each watcher
+	echo        = "echo"        // replies only to the caller
+	writing     = "writing"     // writes the message to the readers' connections, with one write(2) each
 )
 
 func TestMain(m *testing.M) {
@@ -71,8 +70,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// beServer serves until standard input ends. It prints its address, and then an
-// answer to every line.
+// beServer serves until standard input ends. It first prints its address, and then a reply to
+// each line of input.
 func beServer(side string) error {
 	defer profile(side)()
 	var address string
@@ -149,7 +148,7 @@ func beServer(side string) error {
 		case "goroutines":
 			fmt.Println(runtime.NumGoroutine())
 		case "files":
-			open, _ := os.ReadDir("/proc/self/fd") // empty on other systems
+			open, _ := os.ReadDir("/proc/self/fd") // empty if the system has no /proc
 			fmt.Println(len(open))
 		case "work":
 			fmt.Println(work().Microseconds())
@@ -160,11 +159,11 @@ func beServer(side string) error {
 	return nil
 }
 
-// held is how many bytes the process has of the system's memory once what is
-// not used was given back: live objects, stacks, and what the runtime keeps for
-// them. It is what GOMEMLIMIT counts.
+// held releases unused memory, and returns the number of bytes of system memory that the process
+// still uses: live objects, stacks, and the runtime's overhead for them. This is the same total
+// that GOMEMLIMIT limits.
 func held() uint64 {
-	for range 4 { // At each collection a stack gives up at most its half.
+	for range 4 { // each collection shrinks a stack by at most half
 		runtime.GC()
 	}
 	debug.FreeOSMemory()
@@ -175,7 +174,7 @@ func held() uint64 {
 	return samples[0].Value.Uint64() - samples[1].Value.Uint64()
 }
 
-// profile begins what profileVariable asks for; the function returned ends it.
+// profile starts the profiles that profileVariable requests. The returned function stops them.
 func profile(side string) func() {
 	dir := os.Getenv(profileVariable)
 	if dir == "" {
@@ -204,7 +203,7 @@ func profile(side string) func() {
 	}
 }
 
-// process is a server in a process of its own.
+// process is a server that runs in its own process.
 type process struct {
 	address string
 	tls     bool
@@ -213,8 +212,8 @@ type process struct {
 	out *bufio.Scanner
 }
 
-// startProcess starts one of the servers; further variables are NAME=value. It
-// ends with the benchmark.
+// startProcess starts a server of the given kind. variables are additional environment variables
+// in the form NAME=value. The server is stopped when the benchmark ends.
 func startProcess(b *testing.B, side string, variables ...string) *process {
 	b.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -237,7 +236,7 @@ func startProcess(b *testing.B, side string, variables ...string) *process {
 	return p
 }
 
-// startBareProcess starts a bare server that sends the event.
+// startBareProcess starts a bare server that sends the given event.
 func startBareProcess(b *testing.B, side string, event *pb.Event, variables ...string) *process {
 	b.Helper()
 	raw, err := proto.Marshal(event)
@@ -254,17 +253,18 @@ func (p *process) dial(b *testing.B) *grpc.ClientConn {
 	return dial(b, p.address)
 }
 
-// anyCertificate is for clients of a server that the benchmark started.
+// anyCertificate is a client TLS configuration that accepts any certificate. The benchmark
+// connects only to servers that it started.
 var anyCertificate = &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}}
 
 func (p *process) read(b *testing.B) string {
 	b.Helper()
-	require.True(b, p.out.Scan(), "the server ended")
+	require.True(b, p.out.Scan(), "the server has ended")
 	return p.out.Text()
 }
 
-// ask returns the answer to "memory", in bytes, to "allocations", "goroutines" or
-// "files", a number, or to "work", the microseconds for which the process had a processor.
+// ask returns the server's answer to a question: "memory" in bytes; "allocations", "goroutines"
+// or "files" as a number; or "work", the processor time of the process in microseconds.
 func (p *process) ask(b *testing.B, question string) float64 {
 	b.Helper()
 	_, err := p.in.WriteString(question + "\n")

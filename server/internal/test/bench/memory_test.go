@@ -11,12 +11,12 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// thousands is an audience that makes a server think.
+// thousands is the number of watchers in a large audience.
 const thousands = 50_000
 
-// BenchmarkMemory compares what a server holds for each watcher, after some
-// events, with what a bare one holds for each stream: many on a connection, and
-// each on a connection of its own.
+// BenchmarkMemory compares a server's memory per watcher, after a few events, with a bare
+// server's memory per stream. It uses many streams per connection, and one connection per
+// stream.
 func BenchmarkMemory(b *testing.B) {
 	for _, way := range []struct {
 		name, unit    string
@@ -55,7 +55,7 @@ func BenchmarkMemory(b *testing.B) {
 				s.close(b)
 				require.Eventually(b, func() bool {
 					return server.ask(b, "goroutines") < goroutines+10 && server.ask(b, "files") < files+10
-				}, time.Minute, 10*time.Millisecond, "the server learns that they left")
+				}, time.Minute, 10*time.Millisecond, "the server has not noticed that the watchers left")
 				return (after - before) / float64(way.watchers)
 			}
 			ratio.Compare(b, way.unit, way.goal,

@@ -10,12 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	eventstest "github.com/gridstand/gridstand/internal/testkit/events"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that a reader gets the game and each event after it as gRPC's watchers do, and
-// then the end, after which the game has no more.
+// Ensure that a reader receives the game and each subsequent event as gRPC watchers do, then the
+// end record, and nothing after that.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	srv, _ := servertest.Start(t, config(t))
@@ -29,42 +30,53 @@ func TestEvents(t *testing.T) {
 	assert.Equal(t, "no", r.answer.Header.Get("X-Accel-Buffering"))
 	assert.Equal(t, "nosniff", r.answer.Header.Get("X-Content-Type-Options"))
 	assert.NotEmpty(t, r.answer.Header.Get("Date"))
-	first := r.must(t)
-	assert.Equal(t, "4", first.id)
-	assert.Equal(t, p.game.GetId(), first.update.GetGame().GetId())
-	assert.NotContains(t, first.data, " ", "the JSON is compact")
-	assert.GreaterOrEqual(t, r.retry, 2000)
-	assert.LessOrEqual(t, r.retry, 4000)
+	first := r.Must(t)
+	assert.Equal(t, "4", first.ID)
+	assert.Equal(t, p.game.GetId(), first.Update.GetGame().GetId())
+	assert.NotContains(t, first.Data, " ", "the JSON is not compact")
+	assert.GreaterOrEqual(t, r.Retry, 2000)
+	assert.LessOrEqual(t, r.Retry, 4000)
 
 	p.move(t, 5)
-	p.resign(t)
+	p.Resign(t, p.game)
 	all := p.transcript(t)
 	require.Len(t, all, 10)
 	for _, want := range all[4:] {
-		got := r.must(t)
-		assert.Equal(t, strconv.Itoa(int(want.GetVersion())), got.id)
-		assert.True(t, proto.Equal(want, got.update.GetEvent()), got.data)
+		got := r.Must(t)
+		assert.Equal(t, strconv.Itoa(int(want.GetVersion())), got.ID)
+		assert.True(t, proto.Equal(want, got.Update.GetEvent()), got.Data)
 	}
-	end := r.must(t)
-	assert.Equal(t, record{name: "end", data: "{}"}, end)
+	end := r.Must(t)
+	assert.Equal(t, eventstest.Record{Name: "end", Data: "{}"}, end)
 	assert.Empty(t, r.rest(t))
 
-	whole := read(t, srv.Addr(), p.path()+"?after=0&every_event=1")
-	for _, want := range all {
-		assert.True(t, proto.Equal(want, whole.must(t).update.GetEvent()))
+	for _, request := range []struct {
+		query, header string
+		after         int
+	}{
+		{"?after_version=0&every_event=1", "Accept: text/event-stream", 0},
+		{"?after_version=0", "Last-Event-ID:", 0},
+		{"", "Last-Event-ID: 0", 0},
+		{"?after_version=7", "Accept: text/event-stream", 7},
+		{"?after_version=2", "Last-Event-ID: 7", 7},
+	} {
+		resumed := read(t, srv.Addr(), p.path()+request.query, request.header)
+		for _, want := range all[request.after:] {
+			assert.True(t, proto.Equal(want, resumed.Must(t).Update.GetEvent()), request)
+		}
+		assert.Equal(t, "end", resumed.Must(t).Name, request)
 	}
-	assert.Equal(t, "end", whole.must(t).name)
 
-	again := read(t, srv.Addr(), p.path()+"?after=0", "Last-Event-ID: 10")
+	again := read(t, srv.Addr(), p.path()+"?after_version=0", "Last-Event-ID: 10")
 	assert.Equal(t, http.StatusNoContent, again.answer.StatusCode)
 	assert.Empty(t, again.rest(t))
 
 	finished := read(t, srv.Addr(), p.path())
-	assert.Equal(t, pb.GameStatus_GAME_STATUS_FINISHED, finished.must(t).update.GetGame().GetStatus())
-	assert.Equal(t, "end", finished.must(t).name)
+	assert.Equal(t, pb.GameStatus_GAME_STATUS_FINISHED, finished.Must(t).Update.GetGame().GetStatus())
+	assert.Equal(t, "end", finished.Must(t).Name)
 }
 
-// Ensure that a request that cannot be served gets an answer in the form of Connect.
+// Ensure that a request that cannot be served gets an error response in Connect's format.
 func TestEvents_Errors(t *testing.T) {
 	t.Parallel()
 	srv, _ := servertest.Start(t, config(t))
@@ -75,12 +87,21 @@ func TestEvents_Errors(t *testing.T) {
 		body         string
 	}{
 		{"/g/nothing/events", "", http.StatusNotFound, `"GAME_NOT_FOUND"`},
-		{p.path() + "?after=2", "", http.StatusConflict, `"VERSION_CONFLICT"`},
-		{p.path() + "?after=-1", "", http.StatusBadRequest, `"after_version"`},
-		{p.path() + "?after=x", "", http.StatusBadRequest, `"after_version"`},
-		{p.path() + "?after=99999999999", "", http.StatusBadRequest, `"after_version"`},
-		{p.path() + "?after=1", "Last-Event-ID: x", http.StatusBadRequest, `"after_version"`},
+		{"/g/" + p.game.GetId()[:6] + "/events", "", http.StatusNotFound, `a complete id has 26 characters`},
+		{p.path() + "?after_version=2", "", http.StatusConflict, `"VERSION_CONFLICT"`},
+		{p.path() + "?after_version=-1", "", http.StatusBadRequest, `"after_version must be a version`},
+		{p.path() + "?after_version=x", "", http.StatusBadRequest, `"after_version must be a version`},
+		{p.path() + "?after_version=99999999999", "", http.StatusBadRequest, `"after_version must be a version`},
+		{p.path() + "?after_version=1", "Last-Event-ID: x", http.StatusBadRequest, `"Last-Event-ID must be a version`},
+		{p.path(), "Last-Event-ID: -1", http.StatusBadRequest, `"Last-Event-ID must be a version`},
+		{p.path(), "Last-Event-ID: 2", http.StatusConflict, `"VERSION_CONFLICT"`},
 		{p.path() + "?every_event=x", "", http.StatusBadRequest, `"every_event"`},
+		{p.path() + "?after=1", "", http.StatusBadRequest, `"after is not a parameter of this stream, which has after_version, every_event, preview"`},
+		{p.path() + "?preview=1&%0a=1", "", http.StatusBadRequest, `is not a parameter`},
+		{p.path() + "?preview=%x", "", http.StatusBadRequest, `must consist of parameters`},
+		{"/c/nothing/events?after_version=1", "", http.StatusBadRequest, `which has etag"`},
+		{p.path(), "Origin: https://other.example\r\nAuthorization: Bearer x", http.StatusForbidden, `"ORIGIN_NOT_ALLOWED"`},
+		{p.path(), "Authorization: " + p.Token, http.StatusUnauthorized, `must be \"Bearer\"`},
 		{p.path(), "Authorization: Bearer wrong", http.StatusUnauthorized, `"BAD_TOKEN"`},
 	} {
 		headers := []string{"Connection: close"}
@@ -94,16 +115,16 @@ func TestEvents_Errors(t *testing.T) {
 	}
 }
 
-// Ensure that a client of HTTP/1.0, and one that asks for headers, get what they can read.
+// Ensure that an HTTP/1.0 client and a HEAD request get a suitable response.
 func TestEvents_OldClients(t *testing.T) {
 	t.Parallel()
 	srv, _ := servertest.Start(t, config(t))
 	p := newPlayer(t, srv.Addr(), classic)
 	old := readOn(t, dial(t, srv.Addr()), "GET "+p.path()+" HTTP/1.0")
 	assert.Equal(t, "HTTP/1.0", old.answer.Proto)
-	assert.Equal(t, "1", old.must(t).id)
+	assert.Equal(t, "1", old.Must(t).ID)
 	p.move(t, 1)
-	assert.Equal(t, "2", old.must(t).id)
+	assert.Equal(t, "2", old.Must(t).ID)
 
 	head := readOn(t, dial(t, srv.Addr()), "HEAD "+p.path()+" HTTP/1.1", "Connection: close")
 	assert.Equal(t, http.StatusOK, head.answer.StatusCode)
@@ -111,20 +132,21 @@ func TestEvents_OldClients(t *testing.T) {
 	assert.Empty(t, head.rest(t))
 }
 
-// Ensure that the audience has those who only watch, and that one who closes the
-// connection leaves it in seconds, also if the game has no events.
+// Ensure that the audience includes spectators but neither the game's own player nor previews,
+// and that a reader that closes its connection leaves the audience within seconds, even if the
+// game has no events.
 func TestEvents_Audience(t *testing.T) {
 	t.Parallel()
 	srv, _ := servertest.Start(t, config(t))
 	p := newPlayer(t, srv.Addr(), &pb.CreateGameRequest{Variant: "classic", Private: true})
-	own := read(t, srv.Addr(), p.path(), "Authorization: Bearer "+p.token)
-	own.must(t)
+	own := read(t, srv.Addr(), p.path(), "Authorization: Bearer "+p.Token)
+	own.Must(t)
 	preview := read(t, srv.Addr(), p.path()+"?preview=1")
-	preview.must(t)
+	preview.Must(t)
 	one := read(t, srv.Addr(), p.path()+"?preview=0")
 	own.audience(t, 1)
 	two := read(t, srv.Addr(), p.path())
-	two.must(t)
+	two.Must(t)
 	own.audience(t, 2)
 	one.audience(t, 2)
 
@@ -135,12 +157,12 @@ func TestEvents_Audience(t *testing.T) {
 	require.NoError(t, one.conn.Close())
 	own.audience(t, 0)
 	p.move(t, 1)
-	assert.Equal(t, "2", own.must(t).id)
-	assert.Equal(t, "2", preview.must(t).id)
+	assert.Equal(t, "2", own.Must(t).ID)
+	assert.Equal(t, "2", preview.Must(t).ID)
 }
 
-// Ensure that a server that stops ends its streams soon, without the record that says
-// that the game is over.
+// Ensure that a stopping server soon ends its streams, without sending the record that announces
+// the end of the game.
 func TestEvents_Stop(t *testing.T) {
 	t.Parallel()
 	srv, stop := servertest.Start(t, config(t))
@@ -148,7 +170,7 @@ func TestEvents_Stop(t *testing.T) {
 	var all []*reader
 	for range 20 {
 		r := read(t, srv.Addr(), p.path())
-		r.must(t)
+		r.Must(t)
 		all = append(all, r)
 	}
 	began := time.Now()

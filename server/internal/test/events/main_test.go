@@ -8,16 +8,15 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/metadata"
-	"google.golang.org/protobuf/encoding/protojson"
 
+	eventstest "github.com/gridstand/gridstand/internal/testkit/events"
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
@@ -27,10 +26,10 @@ import (
 
 func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 
-// patience is how long a test waits for what should happen soon.
+// patience limits how long tests wait for something that should happen soon.
 const patience = time.Minute
 
-// config is that of a server on which a game may have any pace.
+// config returns the configuration of a server that does not limit the rate of moves.
 func config(t *testing.T) server.Config {
 	t.Helper()
 	c := servertest.Config(t)
@@ -38,13 +37,10 @@ func config(t *testing.T) server.Config {
 	return c
 }
 
-// player plays games of 2048.
+// player is an account with a game.
 type player struct {
-	games pb.GameServiceClient
-	ctx   context.Context
-	token string
-	game  *pb.Game
-	last  *pb.Event
+	*playertest.Player
+	game *pb.Game
 }
 
 // newPlayer creates an account and a game.
@@ -57,67 +53,26 @@ func newPlayerOn(t *testing.T, conn *grpc.ClientConn, request *pb.CreateGameRequ
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
-	account, err := pb.NewPlayerServiceClient(conn).CreatePlayer(ctx, &pb.CreatePlayerRequest{Name: "Ann"})
-	require.NoError(t, err)
-	p := &player{
-		games: pb.NewGameServiceClient(conn), token: account.GetToken(),
-		ctx: metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+account.GetToken()),
-	}
-	created, err := p.games.CreateGame(p.ctx, request)
-	require.NoError(t, err)
-	p.game = created.GetGame()
-	return p
+	p := playertest.New(ctx, t, conn, "Ann")
+	return &player{p, p.Create(t, request)}
 }
 
 // path returns the path of the game's events.
 func (p *player) path() string { return "/g/" + p.game.GetId() + "/events" }
 
-func (p *player) version() int32 { return max(p.game.GetVersion(), p.last.GetVersion()) }
-
-// preferred is the order in which directions are tried, so that a game lasts long.
-var preferred = []pb.Direction{
-	pb.Direction_DIRECTION_LEFT, pb.Direction_DIRECTION_DOWN, pb.Direction_DIRECTION_RIGHT, pb.Direction_DIRECTION_UP,
-}
-
 // move makes n moves.
 func (p *player) move(t *testing.T, n int) {
 	t.Helper()
 	for range n {
-		position := p.game.GetPosition()
-		if p.last != nil {
-			position = p.last.GetPosition()
-		}
-		legal := map[pb.Direction]bool{}
-		for _, d := range position.GetTwenty48().GetLegalMoves() {
-			legal[d] = true
-		}
-		for _, d := range preferred {
-			if !legal[d] {
-				continue
-			}
-			moved, err := p.games.Move(p.ctx, &pb.MoveRequest{
-				GameId: p.game.GetId(), Version: p.version(), Move: &pb.MoveRequest_Direction{Direction: d},
-			})
-			require.NoError(t, err)
-			p.last = moved.GetEvent()
-			break
-		}
+		p.Move(t, p.game)
 	}
 }
 
-// resign ends the game.
-func (p *player) resign(t *testing.T) {
-	t.Helper()
-	resigned, err := p.games.Resign(p.ctx, &pb.ResignRequest{GameId: p.game.GetId()})
-	require.NoError(t, err)
-	p.last = resigned.GetEvent()
-}
-
-// transcript returns all events of the finished game, by gRPC.
+// transcript returns all events of the finished game, over gRPC.
 func (p *player) transcript(t *testing.T) []*pb.Event {
 	t.Helper()
 	from := int32(0)
-	stream, err := p.games.Watch(p.ctx, &pb.WatchRequest{GameId: p.game.GetId(), AfterVersion: &from, EveryEvent: true})
+	stream, err := p.Games.Watch(p.Ctx, &pb.WatchRequest{GameId: p.game.GetId(), AfterVersion: &from, EveryEvent: true})
 	require.NoError(t, err)
 	var all []*pb.Event
 	for {
@@ -132,23 +87,14 @@ func (p *player) transcript(t *testing.T) []*pb.Event {
 	}
 }
 
-// reader is a connection that a game's events are read from.
+// reader is a connection on which a test reads a game's events.
 type reader struct {
+	*eventstest.Reader
 	conn   net.Conn
 	answer *http.Response
-	body   *bufio.Reader
-	retry  int // milliseconds, as the server hinted
 }
 
-// record is one of a stream.
-type record struct {
-	id     string
-	name   string // of the event, empty for most
-	data   string
-	update *pb.WatchResponse
-}
-
-// read sends a request for events; headers are "Name: value".
+// read sends a request for events. Headers have the form "Name: value".
 func read(t *testing.T, address net.Addr, path string, headers ...string) *reader {
 	t.Helper()
 	conn, err := net.Dial("tcp", address.String())
@@ -163,7 +109,8 @@ func readOn(t *testing.T, conn net.Conn, line string, headers ...string) *reader
 	return r
 }
 
-// tryRead returns nil if the connection ends before the answer.
+// tryRead is like read on an open connection, but returns nil if the connection ends before the
+// response.
 func tryRead(t *testing.T, conn net.Conn, line string, headers ...string) *reader {
 	t.Helper()
 	t.Cleanup(func() { _ = conn.Close() })
@@ -177,62 +124,17 @@ func tryRead(t *testing.T, conn net.Conn, line string, headers ...string) *reade
 		return nil
 	}
 	t.Cleanup(func() { _ = answer.Body.Close() })
-	return &reader{conn: conn, answer: answer, body: bufio.NewReader(answer.Body)}
+	return &reader{eventstest.NewReader(answer.Body), conn, answer}
 }
 
-// next returns the next record. The error is that of the connection.
-func (r *reader) next() (record, error) {
-	var got record
-	for {
-		line, err := r.body.ReadString('\n')
-		if err != nil {
-			return record{}, err
-		}
-		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
-		switch name {
-		case "id":
-			got.id = value
-		case "event":
-			got.name = value
-		case "retry":
-			r.retry, _ = strconv.Atoi(value)
-		case "data":
-			got.data = value
-		case "":
-			if got.data == "" {
-				continue
-			}
-			if got.name == "" {
-				got.update = &pb.WatchResponse{}
-				err = protojson.Unmarshal([]byte(got.data), got.update)
-			}
-			return got, err
-		default:
-			return record{}, fmt.Errorf("a line %q", line)
-		}
-	}
-}
-
-// must returns the next record that is not of the audience.
-func (r *reader) must(t *testing.T) record {
-	t.Helper()
-	for {
-		got, err := r.next()
-		require.NoError(t, err)
-		if _, audience := got.update.GetUpdate().(*pb.WatchResponse_Audience); !audience {
-			return got
-		}
-	}
-}
-
-// audience waits until the audience has a size.
+// audience reads until the server reports an audience of the given size.
 func (r *reader) audience(t *testing.T, size int32) {
 	t.Helper()
 	for {
-		got, err := r.next()
+		got, err := r.Next()
 		require.NoError(t, err)
-		if a, ok := got.update.GetUpdate().(*pb.WatchResponse_Audience); ok {
-			require.Empty(t, got.id)
+		if a, ok := got.Update.GetUpdate().(*pb.WatchResponse_Audience); ok {
+			require.Empty(t, got.ID)
 			if a.Audience == size {
 				return
 			}
@@ -240,12 +142,17 @@ func (r *reader) audience(t *testing.T, size int32) {
 	}
 }
 
-// rest returns what is left of the answer.
+// rest reads the rest of the response.
 func (r *reader) rest(t *testing.T) string {
 	t.Helper()
-	all, err := io.ReadAll(r.body)
+	all, err := io.ReadAll(r.Body)
 	require.NoError(t, err)
 	return string(all)
 }
 
-var classic = &pb.CreateGameRequest{Variant: "classic"}
+// Requests for new games. With random moves, about 12% of classic games end in fewer than 120
+// moves, whereas games of 6x6 last for hundreds of moves.
+var (
+	classic = &pb.CreateGameRequest{Variant: "classic"}
+	long    = &pb.CreateGameRequest{Variant: "6x6"}
+)

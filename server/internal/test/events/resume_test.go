@@ -1,7 +1,6 @@
 package events
 
 import (
-	"io"
 	"math/rand/v2"
 	"net"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	eventstest "github.com/gridstand/gridstand/internal/testkit/events"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -23,8 +23,8 @@ func dial(t *testing.T, address net.Addr) net.Conn {
 	return conn
 }
 
-// Ensure that a reader whose connection is cut at any byte, 50 times, gets each event of
-// the game once, in order, from either of two servers.
+// Ensure that a reader whose connection is cut 50 times, at arbitrary byte positions, receives
+// each event of the game once and in order, from either of two servers.
 func TestEvents_Cuts(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartMiniredis(t)
@@ -33,7 +33,7 @@ func TestEvents_Cuts(t *testing.T) {
 	one, _ := servertest.Start(t, c)
 	two, _ := servertest.Start(t, c)
 	addresses := []net.Addr{one.Addr(), two.Addr()}
-	p := newPlayer(t, one.Addr(), &pb.CreateGameRequest{Variant: "6x6"})
+	p := newPlayer(t, one.Addr(), long)
 
 	const cuts = 50
 	random := rand.New(rand.NewPCG(1, 2))
@@ -41,27 +41,27 @@ func TestEvents_Cuts(t *testing.T) {
 	for n := 0; !ended; n++ {
 		conn := dial(t, addresses[n%2])
 		if n < cuts {
-			conn = &cut{conn, random.IntN(4000)}
+			conn = &eventstest.Cut{Conn: conn, Left: random.IntN(4000)}
 		}
 		last := strconv.Itoa(len(got))
-		r := tryRead(t, conn, "GET "+p.path()+"?after=0&every_event=1 HTTP/1.1", "Last-Event-ID: "+last)
+		r := tryRead(t, conn, "GET "+p.path()+"?after_version=0&every_event=1 HTTP/1.1", "Last-Event-ID: "+last)
 		for r != nil && !ended {
-			switch { // The next record is one of the past, or live.
-			case len(got) < int(p.version()):
+			switch { // If the reader has caught up, generate a live record.
+			case len(got) < int(p.game.GetVersion()):
 			case n < cuts:
 				p.move(t, 1+random.IntN(3))
-			case p.last.GetResult() == nil:
-				p.resign(t)
+			case p.game.GetResult() == nil:
+				p.Resign(t, p.game)
 			}
-			record, err := r.next()
+			record, err := r.Next()
 			if err != nil {
 				break
 			}
-			if e := record.update.GetEvent(); e != nil {
+			if e := record.Update.GetEvent(); e != nil {
 				require.EqualValues(t, len(got)+1, e.GetVersion())
 				got = append(got, e)
 			}
-			ended = record.name == "end"
+			ended = record.Name == "end"
 		}
 		require.NoError(t, conn.Close())
 	}
@@ -70,20 +70,4 @@ func TestEvents_Cuts(t *testing.T) {
 	for i, want := range all {
 		assert.True(t, proto.Equal(want, got[i]), "version %d", i+1)
 	}
-}
-
-// cut is a connection that ends after so many bytes were read.
-type cut struct {
-	net.Conn
-	left int
-}
-
-// Read implements net.Conn.
-func (c *cut) Read(b []byte) (int, error) {
-	if c.left == 0 {
-		return 0, io.ErrUnexpectedEOF
-	}
-	n, err := c.Conn.Read(b[:min(len(b), c.left)])
-	c.left -= n
-	return n, err
 }

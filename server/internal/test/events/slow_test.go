@@ -10,13 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
-	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// many is a number of moves whose events no connection of a test can buffer.
+// many is a number of moves large enough that their events overflow the buffers of a test
+// connection.
 const many = 400
 
-// readLate is read for a client that reads nothing after the headers for now.
+// readLate is like read, but imitates a slow client: it uses a small receive buffer, and
+// receives nothing after the headers until the test reads from it.
 func readLate(t *testing.T, address net.Addr, path string) *reader {
 	t.Helper()
 	conn := dial(t, address)
@@ -24,69 +25,69 @@ func readLate(t *testing.T, address net.Addr, path string) *reader {
 	return readOn(t, conn, "GET "+path+" HTTP/1.1")
 }
 
-// Ensure that a reader that is too slow skips to the newest state, unless it asked for
-// every event, and that others do not wait for it.
+// Ensure that a reader that is too slow skips to the latest state unless it asked for every
+// event, and that it does not delay other readers.
 func TestEvents_Slow(t *testing.T) {
 	t.Parallel()
 	srv, _ := servertest.Start(t, config(t))
-	p := newPlayer(t, srv.Addr(), &pb.CreateGameRequest{Variant: "6x6"})
+	p := newPlayer(t, srv.Addr(), long)
 	slow := readLate(t, srv.Addr(), p.path())
 	every := readLate(t, srv.Addr(), p.path()+"?every_event=1")
 	quick := read(t, srv.Addr(), p.path())
-	quick.must(t)
+	quick.Must(t)
 	for range many {
-		before := p.version()
+		before := p.game.GetVersion()
 		p.move(t, 1)
-		for version := before; version < p.version(); version++ {
-			assert.Equal(t, strconv.Itoa(int(version+1)), quick.must(t).id)
+		for version := before; version < p.game.GetVersion(); version++ {
+			assert.Equal(t, strconv.Itoa(int(version+1)), quick.Must(t).ID)
 		}
 	}
-	p.resign(t)
-	last := p.last.GetVersion()
+	p.Resign(t, p.game)
+	last := p.game.GetVersion()
 
 	games, version := 0, int32(0)
 	for {
-		got := slow.must(t)
-		if got.name == "end" {
+		got := slow.Must(t)
+		if got.Name == "end" {
 			break
 		}
-		if game := got.update.GetGame(); game != nil {
+		if game := got.Update.GetGame(); game != nil {
 			games++
 			assert.Greater(t, game.GetVersion(), version)
 			version = game.GetVersion()
 			continue
 		}
 		version++
-		require.Equal(t, version, got.update.GetEvent().GetVersion())
+		require.Equal(t, version, got.Update.GetEvent().GetVersion())
 	}
 	assert.Equal(t, last, version)
-	assert.Greater(t, games, 1, "it skipped events")
+	assert.Greater(t, games, 1, "the reader did not skip events")
 
 	for version := int32(1); version <= last; version++ {
-		require.Equal(t, strconv.Itoa(int(version)), every.must(t).id)
+		require.Equal(t, strconv.Itoa(int(version)), every.Must(t).ID)
 	}
-	assert.Equal(t, "end", every.must(t).name)
+	assert.Equal(t, "end", every.Must(t).Name)
 }
 
-// Ensure that a reader that reads nothing for too long loses the connection and its place
-// in the audience, without a record that says that the game is over.
+// Ensure that a reader that reads nothing for too long loses the connection and its place in the
+// audience, and is not sent the record that announces the end of the game.
 func TestEvents_Stalled(t *testing.T) {
 	t.Parallel()
 	c := config(t)
 	c.Stall = 3 * time.Second
 	srv, _ := servertest.Start(t, c)
-	p := newPlayer(t, srv.Addr(), &pb.CreateGameRequest{Variant: "6x6"})
+	p := newPlayer(t, srv.Addr(), long)
 	stalled := readLate(t, srv.Addr(), p.path()+"?every_event=1")
-	own := read(t, srv.Addr(), p.path(), "Authorization: Bearer "+p.token)
+	own := read(t, srv.Addr(), p.path(), "Authorization: Bearer "+p.Token)
 	own.audience(t, 1)
-	require.NoError(t, own.conn.Close()) // It would stall as well.
+	require.NoError(t, own.conn.Close()) // if this reader stayed connected, it would stall as well
 	p.move(t, many)
-	read(t, srv.Addr(), p.path(), "Authorization: Bearer "+p.token).audience(t, 0)
+	read(t, srv.Addr(), p.path(), "Authorization: Bearer "+p.Token).audience(t, 0)
 	for {
-		got, err := stalled.next()
+		got, err := stalled.Next()
 		if err != nil {
 			break
 		}
-		require.NotEqual(t, "end", got.name)
+		require.NotEqual(t, "end", got.Name)
 	}
 }

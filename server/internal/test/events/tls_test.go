@@ -1,7 +1,6 @@
 package events
 
 import (
-	"bufio"
 	"crypto/tls"
 	"net/http"
 	"testing"
@@ -13,11 +12,12 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/protobuf/proto"
 
+	eventstest "github.com/gridstand/gridstand/internal/testkit/events"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 )
 
-// Ensure that readers with TLS get the same, by HTTP/1.1 and by HTTP/2, whose connections
-// cannot be taken over, and that a server that stops does not wait for them.
+// Ensure that readers with TLS receive the same records over HTTP/1.1 as over HTTP/2, whose
+// connections the server cannot hijack, and that a stopping server does not wait for them.
 func TestEvents_TLS(t *testing.T) {
 	t.Parallel()
 	c := config(t)
@@ -34,7 +34,7 @@ func TestEvents_TLS(t *testing.T) {
 	for major, force := range map[int]bool{1: false, 2: true} {
 		transport := &http.Transport{TLSClientConfig: anyCertificate.Clone(), ForceAttemptHTTP2: force}
 		t.Cleanup(transport.CloseIdleConnections)
-		request, err := http.NewRequestWithContext(p.ctx, http.MethodGet, "https://"+srv.WebAddr().String()+p.path(), nil)
+		request, err := http.NewRequestWithContext(p.Ctx, http.MethodGet, "https://"+srv.WebAddr().String()+p.path(), nil)
 		require.NoError(t, err)
 		answer, err := (&http.Client{Transport: transport}).Do(request)
 		require.NoError(t, err)
@@ -42,13 +42,13 @@ func TestEvents_TLS(t *testing.T) {
 		require.Equal(t, http.StatusOK, answer.StatusCode)
 		require.Equal(t, major, answer.ProtoMajor)
 		assert.Equal(t, "text/event-stream", answer.Header.Get("Content-Type"))
-		readers[major] = &reader{answer: answer, body: bufio.NewReader(answer.Body)}
-		readers[major].must(t)
+		readers[major] = &reader{Reader: eventstest.NewReader(answer.Body), answer: answer}
+		readers[major].Must(t)
 	}
 	readers[1].audience(t, 2)
 	p.move(t, 5)
 	for version := range 5 {
-		one, two := readers[1].must(t).update.GetEvent(), readers[2].must(t).update.GetEvent()
+		one, two := readers[1].Must(t).Update.GetEvent(), readers[2].Must(t).Update.GetEvent()
 		assert.EqualValues(t, version+2, one.GetVersion())
 		assert.True(t, proto.Equal(one, two))
 	}
@@ -57,6 +57,6 @@ func TestEvents_TLS(t *testing.T) {
 	began := time.Now()
 	stop()
 	assert.Less(t, time.Since(began), 10*time.Second)
-	_, err = readers[1].next()
+	_, err = readers[1].Next()
 	assert.Error(t, err)
 }

@@ -20,13 +20,13 @@ import (
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 )
 
-// badBrowsers are bad clients by HTTP.
+// badBrowsers lists the bad clients that abuse plain HTTP rather than gRPC.
 var badBrowsers = []badClient{
-	{"headers by HTTP that never end", false, 0, func(ctx context.Context, f *flood) error {
+	{"HTTP headers that never end", false, 0, func(ctx context.Context, f *flood) error {
 		header := "GET / HTTP/1.1\r\nHost: gridstand\r\nX-Long: " + strings.Repeat("x", 8<<10)
 		return f.connect(ctx, idlers/4, func(n int) []byte { return []byte(header[:len(header)-n]) })
 	}},
-	{"bodies by HTTP that drip", true, 0, func(ctx context.Context, f *flood) error {
+	{"HTTP bodies sent very slowly", true, 0, func(ctx context.Context, f *flood) error {
 		return f.request(ctx, idlers/4, httpCall("ListGames", 1000, "{"), func(ctx context.Context, conn net.Conn) {
 			drip := time.NewTicker(100 * time.Millisecond)
 			defer drip.Stop()
@@ -42,7 +42,7 @@ var badBrowsers = []badClient{
 			}
 		})
 	}},
-	{"bodies by HTTP that are huge", false, 0, func(ctx context.Context, f *flood) error {
+	{"huge HTTP bodies", false, 0, func(ctx context.Context, f *flood) error {
 		huge := strings.Repeat(" ", 1<<20)
 		return f.request(ctx, flooders, httpCall("ListGames", 1<<40, "{"), func(_ context.Context, conn net.Conn) {
 			for err := error(nil); err == nil; {
@@ -50,20 +50,20 @@ var badBrowsers = []badClient{
 			}
 		})
 	}},
-	{"answers by HTTP that are not read", true, 0, func(ctx context.Context, f *flood) error {
+	{"HTTP responses that are not read", true, 0, func(ctx context.Context, f *flood) error {
 		return f.request(ctx, idlers, strings.Repeat(httpCall("ListGames", 16, `{"pageSize":200}`), 20), nil)
 	}},
 	{"Server-Sent Events", true, 0, func(ctx context.Context, f *flood) error {
 		return f.request(ctx, idlers, "GET /g/"+f.gameID+"/events HTTP/1.1\r\nHost: gridstand\r\n\r\n", nil)
 	}},
 	{"Server-Sent Events that are not read", true, 0, func(ctx context.Context, f *flood) error {
-		return f.request(ctx, idlers, "GET /g/"+f.gameID+"/events?after=0 HTTP/1.1\r\nHost: gridstand\r\n\r\n", nil)
+		return f.request(ctx, idlers, "GET /g/"+f.gameID+"/events?after_version=0 HTTP/1.1\r\nHost: gridstand\r\n\r\n", nil)
 	}},
 }
 
-// request keeps some connections on which it has sent a request, and of which it reads only
-// the status. If next is nil it leaves them open, else it runs next on each. Those that are
-// refused or closed are opened again after a while.
+// request keeps a number of connections open, sends a request on each, and reads only the status
+// of the response. If next is not nil, it then runs next on the connection. It reopens
+// connections that the server closes and, after a second, those that the server refuses.
 func (f *flood) request(ctx context.Context, connections int, request string, next func(context.Context, net.Conn)) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -101,7 +101,8 @@ func (f *flood) request(ctx context.Context, connections int, request string, ne
 	return group.Wait()
 }
 
-// requestOn is one connection of request. It tells begin when it is answered or closed.
+// requestOn sends the request on one connection and reads the status of the response. It calls
+// begin when the response has arrived or the connection has been closed.
 func (f *flood) requestOn(ctx context.Context, conn net.Conn, request string, next func(context.Context, net.Conn), begin func()) {
 	defer func() { _ = conn.Close() }()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
@@ -119,11 +120,11 @@ func (f *flood) requestOn(ctx context.Context, conn net.Conn, request string, ne
 	if err != nil {
 		return
 	}
-	_ = response.Body // It is not read.
+	_ = response.Body // The body is not read.
 	switch {
 	case response.StatusCode == http.StatusTooManyRequests && response.Header.Get("Retry-After") != "":
 		f.refused.Add(1)
-		select { // A client that comes again at once would only burn processor time.
+		select { // Immediate retries would only waste processor time.
 		case <-ctx.Done():
 		case <-time.After(time.Second):
 		}
@@ -133,12 +134,12 @@ func (f *flood) requestOn(ctx context.Context, conn net.Conn, request string, ne
 	}
 }
 
-// Ensure that 18,000 connections that say nothing cost little, that a player goes on
-// beside them, and that the server closes them after some seconds.
+// Ensure that 18,000 silent connections cost little, that a player can continue to play, and
+// that the server closes the connections after a few seconds.
 func TestFloodsSilent_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
-	// Many systems allow a process 20,000 open files.
+	// Many systems limit a process to 20,000 open files.
 	const silent, addresses = 18_000, 4
 	redis := redistest.StartRedis(t)
 	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))

@@ -31,20 +31,21 @@ const (
 	idlers, sleepers, flooders = 2000, 200, 4
 	// dialers is the number of connections that are opened concurrently.
 	dialers = 100
-	// connects and watches are the limits per address and second.
+	// connects and watches are the limits on new connections and new watches per second from one
+	// address.
 	connects, watches = 200, 20
 )
 
-// badClient is a client that sends a server anything but moves.
+// badClient is a client that abuses a server instead of playing.
 type badClient struct {
 	name string
-	// limited says that the server must refuse it eventually: calls with a
-	// retry hint, connections by closing them.
+	// limited is set if the server must eventually refuse the client, by failing its calls with
+	// a retry hint or by closing its connections.
 	limited bool
-	// perSecond is the limit that it meets; 0 unless a slow machine may stay
-	// below the limit.
+	// perSecond is the rate limit that the client exceeds on a machine that is fast enough. It
+	// is 0 if the client exceeds a limit on any machine.
 	perSecond int
-	// work runs until ctx ends.
+	// work runs until ctx is done.
 	work func(ctx context.Context, f *flood) error
 }
 
@@ -56,7 +57,7 @@ var badClients = []badClient{
 		preface := []byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
 		return f.connect(ctx, idlers/4, func(n int) []byte { return preface[:n%len(preface)] })
 	}},
-	{"readers who never read", false, 0, func(ctx context.Context, f *flood) error {
+	{"watchers that never read", false, 0, func(ctx context.Context, f *flood) error {
 		for range sleepers {
 			request := &pb.WatchRequest{GameId: f.gameID, AfterVersion: fromStart()}
 			if _, err := watchWith(ctx, slowClient(f.dialer), f.server.addr, request); err != nil {
@@ -71,8 +72,7 @@ var badClients = []badClient{
 		return f.repeat(ctx, func() func(*rand.Rand) error {
 			client := slowClient(f.dialer)
 			return func(*rand.Rand) error {
-				// The server closes the connection soon; the next request uses
-				// a new one.
+				// The server will soon close the connection. The next request uses a new one.
 				response, err := slowCall(ctx, client, f.server.addr, pb.GameService_ListGames_FullMethodName, &pb.ListGamesRequest{PageSize: 200})
 				if err == nil {
 					context.AfterFunc(ctx, func() { _ = response.Body.Close() })
@@ -95,7 +95,8 @@ var badClients = []badClient{
 			if rng.IntN(2) == 0 { // a frame of 16 MB
 				head = append(head, 0xff, 0xff, 0xff, byte(rng.IntN(10)), 0, 0, 0, 0, 1)
 			}
-			_, _ = conn.Write(append(head, garbage[rng.IntN(len(garbage)/2):]...)) // The server may have hung up.
+			// The server may have closed the connection.
+			_, _ = conn.Write(append(head, garbage[rng.IntN(len(garbage)/2):]...))
 			return nil
 		}))
 	}},
@@ -113,7 +114,7 @@ var badClients = []badClient{
 			return err
 		}))
 	}},
-	{"watching and leaving", true, watches, func(ctx context.Context, f *flood) error {
+	{"watchers that leave immediately", true, watches, func(ctx context.Context, f *flood) error {
 		c := f.w.anonymous(f.server, f.dialOption())
 		return f.repeat(ctx, always(func(*rand.Rand) error {
 			ctx, cancel := context.WithCancel(ctx)
@@ -137,13 +138,13 @@ var badClients = []badClient{
 			return err
 		}))
 	}},
-	{"requests that never come", true, 0, func(ctx context.Context, f *flood) error {
+	{"requests that are never sent", true, 0, func(ctx context.Context, f *flood) error {
 		return f.raw(ctx, 3, func(c *rawConn, _ uint32) error {
 			_, err := c.open(pb.GameService_ListGames_FullMethodName)
 			return err
 		})
 	}},
-	{"requests that drip", true, 0, func(ctx context.Context, f *flood) error {
+	{"requests sent very slowly", true, 0, func(ctx context.Context, f *flood) error {
 		return f.raw(ctx, 3, func(c *rawConn, _ uint32) error {
 			stream, err := c.open(pb.GameService_ListGames_FullMethodName)
 			if err == nil {
@@ -168,7 +169,7 @@ var badClients = []badClient{
 			return err
 		})
 	}},
-	{"streams reset at once", false, 0, func(ctx context.Context, f *flood) error {
+	{"streams that are reset immediately", false, 0, func(ctx context.Context, f *flood) error {
 		return f.raw(ctx, 3, func(c *rawConn, _ uint32) error {
 			stream, err := c.call(pb.GameService_GetGame_FullMethodName, &pb.GetGameRequest{GameId: f.gameID})
 			if err == nil {
@@ -197,7 +198,7 @@ var badClients = []badClient{
 				err = stream.Send(&grpc_reflection_v1.ServerReflectionRequest{
 					MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_FileContainingSymbol{FileContainingSymbol: "gridstand.v1.GameService"},
 				})
-				if err == nil || errors.Is(err, io.EOF) { // Recv says why.
+				if err == nil || errors.Is(err, io.EOF) { // If Send returns io.EOF, Recv returns the cause.
 					_, err = stream.Recv()
 				}
 				if err == nil {
@@ -209,32 +210,30 @@ var badClients = []badClient{
 	}},
 }
 
-// flood is the target and the counts of one bad client.
+// flood holds the target and the counters of one bad client.
 type flood struct {
 	w      *env
 	server *testServer
 	gameID string
-	// dialer connects from the bad client's own address, if the system has more
-	// than one.
+	// dialer connects from the bad client's own address, if the system has more than one
+	// loopback address.
 	dialer *net.Dialer
-	ready  func() // tells that it is at work
-	// granted and refused count the calls of repeat that were answered and
-	// refused.
+	ready  func() // called once the client is active
+	// granted and refused count the calls by repeat that were answered and that were refused.
 	granted, refused atomic.Int64
-	// over makes repeat return once its in-flight calls are answered.
+	// If over is set, repeat returns as soon as its in-flight calls are answered.
 	over atomic.Bool
 }
 
-// within reports whether the calls stayed below a limit for long: on a slow
-// machine there may be nothing to refuse.
+// within reports whether the calls have stayed below a limit for longer than patience. On a slow
+// machine, there may be nothing to refuse.
 func (f *flood) within(perSecond int, since time.Time) bool {
 	took := time.Since(since)
 	return perSecond > 0 && took > patience && f.granted.Load() <= int64(float64(perSecond)*(ratelimit.Burst+took.Seconds()))
 }
 
-// dialFrom dials from this machine's n-th loopback address, so that bad clients
-// have different addresses. It uses the default address if the system has only
-// one.
+// dialFrom returns a dialer from this machine's nth loopback address, so that bad clients have
+// different addresses. It uses the default address if the system has only one.
 func dialFrom(t *testing.T, n int) *net.Dialer {
 	t.Helper()
 	local := &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(n))}
@@ -246,16 +245,16 @@ func dialFrom(t *testing.T, n int) *net.Dialer {
 	return &net.Dialer{LocalAddr: local}
 }
 
-// dialOption dials from the bad client's address.
+// dialOption makes gRPC dial from the bad client's address.
 func (f *flood) dialOption() grpc.DialOption {
 	return grpc.WithContextDialer(func(ctx context.Context, target string) (net.Conn, error) {
 		return f.dialer.DialContext(ctx, "tcp", target)
 	})
 }
 
-// connect opens connections, writes a greeting to each and leaves them open. It
-// opens many concurrently: one at a time, on a busy machine, the server would
-// time out the first before there are too many.
+// connect opens connections, writes a greeting to each, and leaves them open. It opens many of
+// them concurrently. Otherwise, on a busy machine, the server would time out the first ones
+// before the limit is reached.
 func (f *flood) connect(ctx context.Context, n int, greeting func(int) []byte) error {
 	conns := make([]net.Conn, n)
 	defer func() {
@@ -271,7 +270,8 @@ func (f *flood) connect(ctx context.Context, n int, greeting func(int) []byte) e
 		group.Go(func() (err error) {
 			conns[i], err = f.dialer.DialContext(ctx, "tcp", f.server.addr)
 			if err == nil {
-				_, _ = bytes.NewReader(greeting(i)).WriteTo(conns[i]) // The server may have hung up.
+				// The server may have closed the connection.
+				_, _ = bytes.NewReader(greeting(i)).WriteTo(conns[i])
 			}
 			return err
 		})
@@ -284,8 +284,8 @@ func (f *flood) connect(ctx context.Context, n int, greeting func(int) []byte) e
 	return nil
 }
 
-// raw calls do on raw connections as fast as possible, each time with the next
-// number, and counts refusals. It reopens connections that are closed.
+// raw opens raw connections and calls do on each of them as fast as possible, with n increasing
+// from call to call. It counts refused calls, and reopens connections that are closed.
 func (f *flood) raw(ctx context.Context, connections int, do func(c *rawConn, n uint32) error) error {
 	var group errgroup.Group
 	for range connections {
@@ -323,13 +323,13 @@ func (f *flood) raw(ctx context.Context, connections int, do func(c *rawConn, n 
 	return group.Wait()
 }
 
-// always begins with the same function for every worker.
+// always returns a begin function that makes repeat run do in every worker.
 func always(do func(*rand.Rand) error) func() func(*rand.Rand) error {
 	return func() func(*rand.Rand) error { return do }
 }
 
-// repeat calls a function as fast as possible in several workers; begin makes
-// the function of each worker.
+// repeat runs several workers, each of which calls a function as fast as possible. begin
+// creates the function for each worker.
 func (f *flood) repeat(ctx context.Context, begin func() func(*rand.Rand) error) error {
 	group, failed := errgroup.WithContext(ctx)
 	for n := range flooders {
@@ -339,12 +339,12 @@ func (f *flood) repeat(ctx context.Context, begin func() func(*rand.Rand) error)
 				err := do(rng)
 				r := refusalOf(err)
 				switch {
-				case ctx.Err() != nil: // that of do, which may end a little sooner
+				case ctx.Err() != nil: // do may return slightly before ctx is done
 					return nil
 				case r.code == codes.ResourceExhausted && r.retry > 0:
 					f.refused.Add(1)
 				case r.code == codes.ResourceExhausted:
-					return fmt.Errorf("no hint when to come again: %w", err)
+					return fmt.Errorf("no retry hint: %w", err)
 				case err == nil:
 					f.granted.Add(1)
 				case !unavailable(err):

@@ -20,8 +20,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// check compares the store, read directly and through a fresh server, with what
-// the clients observed.
+// check compares the store, both directly and through a fresh server, with what the clients
+// observed.
 func check(t *testing.T, env *env) {
 	if t.Failed() || t.Skipped() {
 		return
@@ -29,14 +29,15 @@ func check(t *testing.T, env *env) {
 	ctx := context.WithoutCancel(t.Context())
 	logs := env.logs(ctx, t)
 	for gameID := range env.observed.events {
-		require.Contains(t, logs, gameID, "clients were told of a game that is not there")
+		require.Contains(t, logs, gameID, "clients saw a game that does not exist")
 	}
 	for gameID := range env.observed.games {
-		require.Contains(t, logs, gameID, "clients were told of a game that is not there")
+		require.Contains(t, logs, gameID, "clients saw a game that does not exist")
 	}
 	fresh := env.serve()
 	defer fresh.stop()
 	reader := env.anonymous(fresh)
+	challenges := newChallengeCheck(ctx, t, reader, logs)
 
 	bests := map[string]map[string]score{} // by variant and player
 	for _, v := range variants.All() {
@@ -44,12 +45,16 @@ func check(t *testing.T, env *env) {
 	}
 	var open, over []string
 	for gameID, entries := range logs {
-		final := env.checkGame(ctx, t, reader, gameID, entries)
+		final, events := env.checkGame(ctx, t, reader, gameID, entries)
+		challenges.add(t, final, events)
 		if final.Status != replay.Finished {
 			open = append(open, gameID)
 			continue
 		}
 		over = append(over, gameID)
+		if final.IsAttempt() {
+			continue
+		}
 		for i, seat := range final.Seats {
 			if !final.Scored(i) {
 				continue
@@ -60,22 +65,22 @@ func check(t *testing.T, env *env) {
 			}
 		}
 	}
-	// If a server failed to record a result, another server records it some ten
-	// seconds later.
+	// If a server failed to record a result, another one records it about ten seconds later.
 	require.Eventually(t, func() bool {
 		scheduled := env.scheduled(ctx, t, century)
 		return !slices.ContainsFunc(over, func(gameID string) bool { return slices.Contains(scheduled, gameID) })
-	}, patience, 20*time.Millisecond, "results are not recorded")
+	}, patience, 20*time.Millisecond, "a result is not recorded")
 	for variant, best := range bests {
 		checkBoard(ctx, t, reader, variant, best)
 	}
+	challenges.check(ctx, t, reader)
 	assert.Subset(t, env.scheduled(ctx, t, century), open, "an open game is not scheduled")
 	readLists(ctx, t, reader)
 	fresh.stop()
 	checkRebuilt(ctx, t, env)
 }
 
-// logs reads all logs, except those that the test damaged, by game.
+// logs reads the logs of all games, except those that the test damaged.
 func (env *env) logs(ctx context.Context, t *testing.T) map[string][]store.Record {
 	t.Helper()
 	logs := map[string][]store.Record{}
@@ -91,22 +96,24 @@ func (env *env) logs(ctx context.Context, t *testing.T) map[string][]store.Recor
 	return logs
 }
 
-// checkGame replays a game from its seed and compares the result with the
-// answers of a fresh server and with what clients observed. It returns the
-// game's final state.
-func (env *env) checkGame(ctx context.Context, t *testing.T, c *caller, gameID string, entries []store.Record) *replay.State {
+// checkGame replays a game from its seed and compares the result with the responses of a fresh
+// server and with what the clients observed. It returns the game's final state and its events.
+func (env *env) checkGame(ctx context.Context, t *testing.T, c *caller, gameID string, entries []store.Record) (*replay.State, []*pb.Event) {
 	t.Helper()
 	for i, entry := range entries {
 		require.EqualValues(t, i+1, entry.ID.Version, "the log has a gap")
 	}
-	events, err := c.transcript(ctx, gameID, int32(len(entries)))
-	require.NoError(t, err)
+	var events []*pb.Event
+	require.NoError(t, retry(ctx, func(ctx context.Context) (err error) {
+		events, err = c.transcript(ctx, gameID, int32(len(entries)))
+		return err
+	}))
 	told, toldGames := env.observed.events[gameID], env.observed.games[gameID]
 	for version, event := range told {
-		require.LessOrEqual(t, int(version), len(events), "a client was told of an event that is not in the log: %v", event)
+		require.LessOrEqual(t, int(version), len(events), "a client saw an event that is not in the log: %v", event)
 	}
 	for version, g := range toldGames {
-		require.LessOrEqual(t, int(version), len(events), "a client was told of an event that is not in the log: %v", g)
+		require.LessOrEqual(t, int(version), len(events), "a client saw an event that is not in the log: %v", g)
 	}
 
 	seed, err := game.SeedFromBytes(entries[0].Seed)
@@ -131,6 +138,11 @@ func (env *env) checkGame(ctx context.Context, t *testing.T, c *caller, gameID s
 		require.NoError(t, err)
 		state = again.State
 		states = append(states, state)
+		if state.IsAttempt() && state.Status == replay.Finished {
+			require.Equal(t, seed.SeedBytes(), event.GetSeed(), "the challenge is closed")
+			event = proto.CloneOf(event)
+			event.Seed = nil
+		}
 		requireSame(t, translate.Event(again), event)
 		if e := told[version]; e != nil {
 			requireSame(t, event, e)
@@ -143,17 +155,17 @@ func (env *env) checkGame(ctx context.Context, t *testing.T, c *caller, gameID s
 		_, err := verify.Transcript(all(events))
 		require.NoError(t, err)
 	}
-	return state
+	return state, events
 }
 
 func requireSame(t *testing.T, want, got proto.Message) {
 	t.Helper()
 	if !proto.Equal(want, got) {
-		require.Fail(t, "not the same", "%v\nshould be\n%v", got, want)
+		require.Fail(t, "not equal", "%v\nshould be\n%v", got, want)
 	}
 }
 
-// all yields events as verify takes them.
+// all returns an iterator over the events, for verify.
 func all(events []*pb.Event) func(yield func(*pb.Event, error) bool) {
 	return func(yield func(*pb.Event, error) bool) {
 		for _, e := range events {
@@ -164,28 +176,27 @@ func all(events []*pb.Event) func(yield func(*pb.Event, error) bool) {
 	}
 }
 
-// score is a result that counts.
+// score is a result that counts toward the leaderboard.
 type score struct {
 	points int32
 	at     time.Time
 	gameID string
 }
 
-// less reports whether other is better; of equal scores the earlier one is
-// better.
+// less reports whether s ranks below other. Of two equal scores, the earlier one ranks higher.
 func (s score) less(other score) bool {
 	return cmp.Or(cmp.Compare(s.points, other.points), other.at.Compare(s.at), cmp.Compare(s.gameID, other.gameID)) < 0
 }
 
-// checkBoard requires a variant's all-time leaderboard to hold each player's
-// best score and nothing else, in order.
+// checkBoard requires that a variant's all-time leaderboard contains each player's best score,
+// in order, and nothing else.
 func checkBoard(ctx context.Context, t *testing.T, c *caller, variant string, best map[string]score) {
 	t.Helper()
 	var entries []*pb.Entry
 	for token := ""; ; {
 		response, err := c.leaderboard.ListScores(ctx, &pb.ListScoresRequest{Variant: variant, PageToken: token})
 		require.NoError(t, err)
-		require.EqualValues(t, len(best), response.GetTotal(), "entries on the board of %s", variant)
+		require.EqualValues(t, len(best), response.GetTotal(), "number of entries on the leaderboard of %s", variant)
 		entries = append(entries, response.GetEntries()...)
 		if token = response.GetNextPageToken(); token == "" {
 			break
@@ -196,8 +207,8 @@ func checkBoard(ctx context.Context, t *testing.T, c *caller, variant string, be
 		require.EqualValues(t, i+1, e.GetRank())
 		listed[e.GetPlayer().GetId()] = score{e.GetScore(), e.GetTime().AsTime(), e.GetGameId()}
 	}
-	require.Equal(t, best, listed, "the board of %s", variant)
+	require.Equal(t, best, listed, "the leaderboard of %s", variant)
 	require.True(t, slices.IsSortedFunc(entries, func(a, b *pb.Entry) int {
 		return cmp.Or(cmp.Compare(b.GetScore(), a.GetScore()), a.GetTime().AsTime().Compare(b.GetTime().AsTime()))
-	}), "the board of %s is in no order", variant)
+	}), "the leaderboard of %s is not sorted", variant)
 }

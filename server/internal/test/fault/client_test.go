@@ -25,19 +25,20 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// caller is a client: an account on a connection of its own to one server. It
-// never retries unless servers die, and notes all that it observes.
+// caller is a client: an account with its own connection to one server. It retries calls only if
+// the test kills servers, and it records everything that it observes.
 type caller struct {
 	env         *env
 	server      *testServer
-	id, token   string // empty without an account
+	id, token   string // empty if the caller has no account
 	games       pb.GameServiceClient
 	leaderboard pb.LeaderboardServiceClient
 	players     pb.PlayerServiceClient
+	challenges  pb.ChallengeServiceClient
 }
 
-// behind returns one name for several servers; clients spread their calls over
-// them as the client library does.
+// behind returns a testServer that represents all the given servers. Clients distribute their
+// calls across them, as the client library does.
 func behind(servers ...*testServer) *testServer {
 	var addrs []string
 	for _, s := range servers {
@@ -46,8 +47,7 @@ func behind(servers ...*testServer) *testServer {
 	return &testServer{addr: strings.Join(addrs, ",")}
 }
 
-// untilAnswered makes a call. If servers die, it retries until a server
-// answers.
+// untilAnswered makes a call. If the test kills servers, it retries until a server responds.
 func (c *caller) untilAnswered(ctx context.Context, call func(context.Context) error) error {
 	if !c.env.serversDie {
 		return call(ctx)
@@ -55,8 +55,8 @@ func (c *caller) untilAnswered(ctx context.Context, call func(context.Context) e
 	return retry(ctx, func(ctx context.Context) error { return c.retryable(ctx, call(ctx)) })
 }
 
-// retryable returns err. If servers die, it turns an error that no server sent
-// into Unavailable.
+// retryable converts err to Unavailable if the test kills servers and err did not come from a
+// server. Otherwise, it returns err unchanged.
 func (c *caller) retryable(ctx context.Context, err error) error {
 	if c.env.serversDie && ctx.Err() == nil && brokenOff(err) {
 		return status.Error(codes.Unavailable, err.Error())
@@ -64,7 +64,7 @@ func (c *caller) retryable(ctx context.Context, err error) error {
 	return err
 }
 
-// comesBack makes clients redial a lost server often enough to notice soon that
+// comesBack makes clients redial an unreachable server frequently, so that they soon notice when
 // it is back.
 var comesBack = grpc.WithConnectParams(grpc.ConnectParams{
 	Backoff:           backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 1.6, MaxDelay: 200 * time.Millisecond},
@@ -78,7 +78,9 @@ func (env *env) anonymous(s *testServer, options ...grpc.DialOption) *caller {
 		named, err := client.Dial(client.Config{Target: s.addr})
 		require.NoError(env.t, err)
 		env.t.Cleanup(func() { _ = named.Close() })
-		return &caller{env: env, server: s, games: named.Games, leaderboard: named.Leaderboard, players: named.Players}
+		return &caller{
+			env: env, server: s, games: named.Games, leaderboard: named.Leaderboard, players: named.Players, challenges: named.Challenges,
+		}
 	}
 	options = append(options, grpc.WithTransportCredentials(insecure.NewCredentials()), comesBack)
 	conn, err := grpc.NewClient(s.addr, options...)
@@ -87,6 +89,7 @@ func (env *env) anonymous(s *testServer, options ...grpc.DialOption) *caller {
 	return &caller{
 		env: env, server: s, games: pb.NewGameServiceClient(conn),
 		leaderboard: pb.NewLeaderboardServiceClient(conn), players: pb.NewPlayerServiceClient(conn),
+		challenges: pb.NewChallengeServiceClient(conn),
 	}
 }
 
@@ -107,7 +110,7 @@ func (env *env) player(s *testServer, options ...grpc.DialOption) *caller {
 	return c
 }
 
-// on returns the same account on a new connection to a server.
+// on returns a caller for the same account with a new connection to a server.
 func (c *caller) on(s *testServer, options ...grpc.DialOption) *caller {
 	c.env.t.Helper()
 	other := c.env.anonymous(s, options...)
@@ -122,7 +125,7 @@ func (c *caller) authorized(ctx context.Context) context.Context {
 	return metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+c.token)
 }
 
-// create creates a game; repeating the request returns the same game.
+// create creates a game. If the request has an ID, repeating the request returns the same game.
 func (c *caller) create(ctx context.Context, request *pb.CreateGameRequest) (*pb.Game, error) {
 	var response *pb.CreateGameResponse
 	err := c.untilAnswered(ctx, func(ctx context.Context) (err error) {
@@ -140,7 +143,7 @@ func ofVariant(variant string) *pb.CreateGameRequest {
 	return &pb.CreateGameRequest{Variant: variant, RequestId: id.New()}
 }
 
-// start creates a game and fails the test if it cannot.
+// start is like create, but it fails the test if the game cannot be created.
 func (c *caller) start(t *testing.T, variant string) *pb.Game {
 	t.Helper()
 	game, err := c.create(t.Context(), ofVariant(variant))
@@ -148,7 +151,7 @@ func (c *caller) start(t *testing.T, variant string) *pb.Game {
 	return game
 }
 
-// move moves and checks that the event answers this request.
+// move makes a move and checks that the returned event is the response to this request.
 func (c *caller) move(ctx context.Context, gameID string, version int32, d pb.Direction) (*pb.Event, error) {
 	var response *pb.MoveResponse
 	err := c.untilAnswered(ctx, func(ctx context.Context) (err error) {
@@ -162,7 +165,7 @@ func (c *caller) move(ctx context.Context, gameID string, version int32, d pb.Di
 	}
 	e := response.GetEvent()
 	if e.GetGameId() != gameID || e.GetVersion() != version+1 || e.GetMoved().GetDirection() != d {
-		return nil, fmt.Errorf("moving %v at version %d was answered with %v", d, version, e)
+		return nil, fmt.Errorf("the answer to moving %v at version %d was %v", d, version, e)
 	}
 	return e, c.env.observed.event(e)
 }
@@ -179,7 +182,7 @@ func (c *caller) resign(ctx context.Context, gameID string) (*pb.Event, error) {
 	}
 	e := response.GetEvent()
 	if e.GetGameId() != gameID || e.GetResigned() == nil || e.GetResult() == nil {
-		return nil, fmt.Errorf("resigning was answered with %v", e)
+		return nil, fmt.Errorf("the answer to resigning was %v", e)
 	}
 	return e, c.env.observed.event(e)
 }
@@ -197,15 +200,15 @@ func (c *caller) get(ctx context.Context, gameID string) (*pb.Game, error) {
 	return response.GetGame(), c.env.observed.game(response.GetGame())
 }
 
-// random draws one of the legal moves of a position.
+// random returns a random legal move in p.
 func random(rng *rand.Rand, p *pb.Position) pb.Direction {
 	legal := p.GetTwenty48().GetLegalMoves()
 	return legal[rng.IntN(len(legal))]
 }
 
-// play makes random moves, each through a random one of the clients, which are
-// one player's, until the game ends. It resigns at version giveUp, unless that
-// is 0. It calls seen with the version of each event.
+// play makes random moves until the game ends, each through a randomly chosen client of the same
+// player. It resigns at version giveUp unless giveUp is 0, and calls seen with the version of
+// each event.
 func play(ctx context.Context, rng *rand.Rand, game *pb.Game, giveUp int32, seen func(version int32), clients ...*caller) error {
 	version, position := game.GetVersion(), game.GetPosition()
 	for over := false; !over; {
@@ -226,8 +229,8 @@ func play(ctx context.Context, rng *rand.Rand, game *pb.Game, giveUp int32, seen
 	return nil
 }
 
-// lasting returns left or down at random while one of them is legal, so that
-// the game lasts: random moves sometimes end a game of 6x6 before version 800.
+// lasting returns left or down, at random, while one of them is legal, to make the game last.
+// With purely random moves, a game of 6x6 sometimes ends before version 800.
 func lasting(rng *rand.Rand, p *pb.Position) pb.Direction {
 	legal := p.GetTwenty48().GetLegalMoves()
 	order := []pb.Direction{pb.Direction_DIRECTION_LEFT, pb.Direction_DIRECTION_DOWN, pb.Direction_DIRECTION_RIGHT, pb.Direction_DIRECTION_UP}
@@ -242,38 +245,60 @@ func lasting(rng *rand.Rand, p *pb.Position) pb.Direction {
 	return pb.Direction_DIRECTION_UNSPECIFIED
 }
 
-// playTo moves up to a version and returns the last event. It fails the test if
-// the game ends before.
+// playTo plays up to the given version and returns the last event. It fails the test if the game
+// ends earlier.
 func (c *caller) playTo(t *testing.T, rng *rand.Rand, game *pb.Game, version int32) *pb.Event {
+	t.Helper()
+	event := c.tryTo(t, rng, game, version)
+	require.Nil(t, event.GetResult(), "the game is too short")
+	return event
+}
+
+// tryTo is like playTo, but it stops early if the game ends.
+func (c *caller) tryTo(t *testing.T, rng *rand.Rand, game *pb.Game, version int32) *pb.Event {
 	t.Helper()
 	at, position := game.GetVersion(), game.GetPosition()
 	var event *pb.Event
-	for at < version {
+	for at < version && event.GetResult() == nil {
 		event = resend(t, c, game.GetId(), at, lasting(rng, position))
-		require.Nil(t, event.GetResult(), "the game is too short")
 		at, position = event.GetVersion(), event.GetPosition()
 	}
 	return event
 }
 
-// after returns what a client needs to know of a game to play on.
+// playLonger starts games of 6x6 until one of them reaches version longer. It returns that game
+// as it was created, and its last event. About one game in a hundred ends too early.
+func (c *caller) playLonger(t *testing.T, rng *rand.Rand) (*pb.Game, *pb.Event) {
+	t.Helper()
+	for range 5 {
+		game := c.start(t, "6x6")
+		if event := c.tryTo(t, rng, game, longer); event.GetResult() == nil {
+			return game, event
+		}
+	}
+	require.Fail(t, "all games are too short")
+	return nil, nil
+}
+
+// after returns the parts of a game that a client needs in order to continue it after its last
+// event.
 func after(last *pb.Event) *pb.Game {
 	return &pb.Game{Id: last.GetGameId(), Version: last.GetVersion(), Position: last.GetPosition()}
 }
 
-// seeded returns a source of moves that depends on nothing but the test's name.
+// seeded returns a random source that depends only on the test's name.
 func seeded(t *testing.T) *rand.Rand {
 	var seed [32]byte
 	copy(seed[:], strings.TrimPrefix(t.Name(), "Test"))
 	return rand.New(rand.NewChaCha8(seed))
 }
 
-// refusal is an error as the contract defines it.
+// refusal holds the parts of an error that the contract defines.
 type refusal struct {
 	code     codes.Code
 	reason   string
 	metadata map[string]string
-	retry    time.Duration // 0 where there is no hint
+	retry    time.Duration // 0 if there is no hint
 }
 
 func refusalOf(err error) refusal {
@@ -290,29 +315,28 @@ func refusalOf(err error) refusal {
 	return r
 }
 
-// checkError returns err, or another error without a status if the contract
-// does not allow err.
+// checkError returns err if the contract allows it, or else an error without a status.
 func checkError(err error) error {
 	r := refusalOf(err)
 	hinted := r.reason == pb.ReasonStorageUnavailable || r.reason == pb.ReasonServerUnavailable
 	switch {
-	case errors.Is(err, io.EOF): // the good end of a stream
+	case errors.Is(err, io.EOF): // the normal end of a stream
 		return err
 	case r.code == codes.Internal, r.code == codes.Unknown:
-		return fmt.Errorf("an answer of no contract: %s", err.Error())
+		return fmt.Errorf("an error that the contract does not define: %s", err.Error())
 	case hinted && r.retry <= 0:
-		return fmt.Errorf("no hint when to come again: %s", err.Error())
+		return fmt.Errorf("no retry hint: %s", err.Error())
 	default:
 		return err
 	}
 }
 
-// unavailable reports whether the call should be retried: the server says so,
-// or cannot be reached.
+// unavailable reports whether the call should be retried, because the server asked for it or
+// cannot be reached.
 func unavailable(err error) bool { return status.Code(err) == codes.Unavailable }
 
-// brokenOff reports whether a call or a stream ended without a status from the
-// server: the connection broke, or the client library timed out.
+// brokenOff reports whether a call or a stream ended without a status from the server because
+// the connection broke or the client library timed out.
 func brokenOff(err error) bool {
 	s := status.Convert(err)
 	switch s.Code() {
@@ -326,7 +350,7 @@ func brokenOff(err error) bool {
 	}
 }
 
-// retry makes a call until the answer is anything but Unavailable.
+// retry repeats a call until it returns anything but Unavailable.
 func retry(ctx context.Context, call func(context.Context) error) error {
 	err := call(ctx)
 	for unavailable(err) {
@@ -338,8 +362,8 @@ func retry(ctx context.Context, call func(context.Context) error) error {
 	return err
 }
 
-// pause waits before a retry, for less time than servers ask for: their hints
-// are for real clients.
+// pause waits before a retry. It waits for less time than servers ask for, because their hints
+// are meant for real clients.
 func pause(ctx context.Context) error {
 	select {
 	case <-time.After(5 * time.Millisecond):

@@ -13,10 +13,9 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// Ensure that servers whose clocks are wrong by more than a day, one fast and one
-// slow, serve the same games beside each other: all answers about a game are
-// linearizable, events and clocks have Redis's time, and the leaderboards of the
-// day hold what was played today.
+// Ensure that two servers whose clocks are wrong by more than a day, one fast and one slow, can
+// serve the same games: all responses about a game are linearizable, events and clocks use
+// Redis's time, and the daily leaderboards contain today's games.
 func TestClockOff(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
@@ -45,7 +44,7 @@ func TestClockOff(t *testing.T) {
 			require.Eventually(t, func() bool {
 				g, err := clients[1].get(t.Context(), game.GetId())
 				return assert.NoError(t, err) && g.GetWatchers() == 2
-			}, patience, 20*time.Millisecond, "watchers of both servers are counted")
+			}, patience, 20*time.Millisecond, "the watchers of both servers are not counted")
 			require.NoError(t, play(t.Context(), rng, game, 40, func(int32) {}, clients...))
 			for _, each := range watchers {
 				require.NoError(t, each.awaitEnd(t))
@@ -83,7 +82,7 @@ func TestClockOff(t *testing.T) {
 			}
 		}
 	})
-	t.Run("due games have Redis's time", func(t *testing.T) {
+	t.Run("due times are Redis's time", func(t *testing.T) {
 		assert.ElementsMatch(t, env.scheduled(t.Context(), t, century), env.scheduled(t.Context(), t, 10*time.Minute))
 	})
 }

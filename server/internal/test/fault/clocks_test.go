@@ -16,21 +16,20 @@ import (
 )
 
 const (
-	// takeOver is how long the bots of a killed server may stand still on a
-	// busy machine.
+	// takeOver limits how long a killed server's bots may be idle on a busy machine.
 	takeOver = 8 * time.Second
-	// punctual is how late a clock may run out on a busy machine.
+	// punctual limits how late a clock may run out on a busy machine.
 	punctual = 15 * time.Second
 )
 
-// Ensure that another server soon moves the bots of a killed server, without
-// waiting for the end of its leases.
+// Ensure that another server soon takes over the bots of a killed server, without waiting for
+// its leases to expire.
 func TestBots_ServerKilled(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
-	// The servers end in the middle of games, so there is nothing to check.
+	// The servers are killed in the middle of games, so the store is not checked.
 	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
-	const pace = 250 * time.Millisecond // so that no game ends before the server does
+	const pace = 250 * time.Millisecond // slow enough that every game outlives the server
 	doomed := env.serveProcess("--bot-pace", pace.String())
 	other := env.serveProcess("--bot-pace", pace.String())
 	env.awaitAckedHeartbeats(t, 2)
@@ -57,8 +56,8 @@ func TestBots_ServerKilled(t *testing.T) {
 	assert.Less(t, waits[len(waits)-1], takeOver)
 }
 
-// Ensure that bots go on when the server that moves them is killed, again and
-// again, and that their games lose no event and repeat none.
+// Ensure that bots continue even if the server that runs them is killed repeatedly, and that
+// their games neither lose nor repeat an event.
 func TestTables_ServersKilled_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
@@ -104,8 +103,8 @@ func TestTables_ServersKilled_long(t *testing.T) {
 	}
 }
 
-// waitingTable creates a game in which two human players have a clock and
-// neither moves. The third seat is a bot's.
+// waitingTable creates a game with a clock between two human players and a bot in the third
+// seat. It is a human's turn, and nothing makes moves for the human players.
 func waitingTable(t *testing.T, env *env, s *testServer, limit time.Duration) (*pb.Game, []*caller) {
 	t.Helper()
 	players := []*caller{env.player(s), env.player(s)}
@@ -118,15 +117,15 @@ func waitingTable(t *testing.T, env *env, s *testServer, limit time.Duration) (*
 		if game.GetPosition().GetTurn() < 2 {
 			return game, players
 		}
-		for _, each := range players { // The bot begins: not this one.
+		for _, each := range players { // The bot moves first: try another game.
 			_, err := each.games.Resign(each.authorized(t.Context()), &pb.ResignRequest{GameId: game.GetId()})
 			require.NoError(t, err)
 		}
 	}
 }
 
-// requireTimeOut requires the events of a waitingTable to follow the rules to
-// the end.
+// requireTimeOut requires that the clocks of a waitingTable run out as the rules require: after
+// the first timeout, a stand-in takes over the seat; the second ends the game.
 func requireTimeOut(t *testing.T, limit time.Duration, events []*pb.Event) {
 	t.Helper()
 	var out []*pb.Event
@@ -155,9 +154,8 @@ func requireTimeOut(t *testing.T, limit time.Duration, events []*pb.Event) {
 	}
 }
 
-// Ensure that clocks run out on time after the only server that knew of them
-// was killed, that stand-ins move, and that the last human's time-out ends the
-// game.
+// Ensure that clocks run out on time even if the only server that knew about them was killed,
+// that stand-ins move, and that the game ends when the last human's time runs out.
 func TestClocks_ServerKilled(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
@@ -169,8 +167,8 @@ func TestClocks_ServerKilled(t *testing.T) {
 	requireTimeOut(t, limit, participate(t, &participant{gameID: game.GetId(), clients: []*caller{env.anonymous(other)}}).awaitEnd(t))
 }
 
-// requireClockExtended requires a clock's first event to credit an outage of at
-// least the given length, and the clock to run on.
+// requireClockExtended requires that the next event credits a clock with an outage of at least
+// the given length, and that the clock then keeps running.
 func requireClockExtended(t *testing.T, env *env, game *pb.Game, s *testServer, outage time.Duration) {
 	t.Helper()
 	limit := game.GetTurnLimit().AsDuration()
@@ -184,7 +182,7 @@ func requireClockExtended(t *testing.T, env *env, game *pb.Game, s *testServer, 
 	assert.Equal(t, game.GetPosition().GetTurn(), first.GetSeat())
 	requireTimeOut(t, limit, events)
 	for _, e := range events[game.GetVersion()+1:] {
-		assert.Nil(t, e.GetClockExtended(), "an outage is given back once")
+		assert.Nil(t, e.GetClockExtended(), "an outage is credited twice")
 	}
 }
 
@@ -194,8 +192,8 @@ func (env *env) awaitHeartbeat(t *testing.T) {
 	require.Eventually(t, func() bool { return len(env.heartbeats(t)) > 0 }, patience, 5*time.Millisecond)
 }
 
-// Ensure that clocks are credited with the time in which Redis was unavailable.
-func TestClocks_RedisAway_long(t *testing.T) {
+// Ensure that clocks are credited with the time during which Redis was unavailable.
+func TestClocks_RedisUnavailable_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
@@ -212,8 +210,8 @@ func TestClocks_RedisAway_long(t *testing.T) {
 	requireClockExtended(t, env, game, s, outage-time.Second)
 }
 
-// Ensure that clocks are credited with the time in which no server was running.
-func TestClocks_ServersAway_long(t *testing.T) {
+// Ensure that clocks are credited with the time during which no server was running.
+func TestClocks_ServersStopped_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t, "--appendonly", "yes")
@@ -227,9 +225,9 @@ func TestClocks_ServersAway_long(t *testing.T) {
 	requireClockExtended(t, env, game, env.serve(), outage-time.Second)
 }
 
-// Ensure that clocks are credited as soon as an outage is over, not only when
-// they would run out: players and watchers see the right clocks.
-func TestClocks_GivenBackAtOnce(t *testing.T) {
+// Ensure that clocks are credited as soon as an outage is over, rather than only when they would
+// run out, so that players and watchers see the correct clocks.
+func TestClocks_CreditedAfterOutage(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newEnv(t, redis.Addr())
@@ -243,7 +241,7 @@ func TestClocks_GivenBackAtOnce(t *testing.T) {
 	t.Cleanup(redis.Resume)
 	<-time.After(outage)
 	redis.Resume()
-	e := watcher.awaitEvent(t, "time given back", func(e *pb.Event) bool { return e.GetClockExtended() != nil })
+	e := watcher.awaitEvent(t, "the credit", func(e *pb.Event) bool { return e.GetClockExtended() != nil })
 	by := e.GetClockExtended().GetBy().AsDuration()
 	assert.GreaterOrEqual(t, by, outage-2*time.Second)
 	began := game.GetPosition().GetTurnDeadline().AsTime()
@@ -262,12 +260,12 @@ func TestClocks_GivenBackAtOnce(t *testing.T) {
 			extensions++
 		}
 	}
-	assert.Equal(t, 1, extensions, "once")
+	assert.Equal(t, 1, extensions, "number of credits")
 }
 
-// Ensure that clocks are credited for a gap in all servers' heartbeats only if
-// no moves succeeded in it.
-func TestClocks_HeartbeatsAway_long(t *testing.T) {
+// Ensure that clocks are credited for a gap in all servers' heartbeats only if no move succeeded
+// during the gap.
+func TestClocks_HeartbeatsMissing_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
@@ -297,7 +295,7 @@ func TestClocks_HeartbeatsAway_long(t *testing.T) {
 			moves += int(busy.playTo(t, seeded(t), busy.start(t, "6x6"), whole).GetVersion())
 		}
 	})
-	t.Logf("%d moves while no heartbeat succeeded", moves)
+	t.Logf("%d moves succeeded while no heartbeat did", moves)
 	outages, err := env.ports().Heartbeats.Outages(t.Context(), time.Time{})
 	require.NoError(t, err)
 	require.Empty(t, outages)
@@ -314,8 +312,8 @@ func TestClocks_HeartbeatsAway_long(t *testing.T) {
 	watcher.awaitEnd(t)
 }
 
-// Ensure that a returning player gets the seat and a full turn, and that the
-// others' results count and the returning player's does not.
+// Ensure that a returning player gets their seat back with the full turn limit, that the game
+// is played to its end, and that no score reaches the leaderboard, because two humans played.
 func TestClocks_TakenBack(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
@@ -328,7 +326,7 @@ func TestClocks_TakenBack(t *testing.T) {
 		timedOut := lazy.awaitEvent(t, "a time-out", func(e *pb.Event) bool { return e.GetTimedOut() != nil })
 		require.EqualValues(t, late, timedOut.GetSeat())
 
-		// Until the player returns, the seat is the stand-in's.
+		// Until the player returns, the stand-in has the seat.
 		held, err := players[late].get(t.Context(), game.GetId())
 		require.NoError(t, err)
 		require.Equal(t, "greedy", held.GetSeats()[late].GetStandIn())
@@ -348,7 +346,7 @@ func TestClocks_TakenBack(t *testing.T) {
 		}
 		last := events[len(events)-1]
 		require.Equal(t, pb.Result_REASON_NO_MOVES, last.GetResult().GetReason(), brief(last))
-		assert.False(t, last.GetRanked(), "two people play")
+		assert.False(t, last.GetRanked(), "a game of two humans is not ranked")
 		board, err := prompt.clients[0].leaderboard.ListScores(t.Context(), &pb.ListScoresRequest{Variant: "tribolo"})
 		require.NoError(t, err)
 		assert.Empty(t, board.GetEntries())

@@ -12,9 +12,9 @@ import (
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 )
 
-// Ensure that a deployment on several machines works: whole games of all kinds
-// on three servers behind one name and a Redis Cluster of three nodes, while a
-// node is killed and restarted and a server is killed.
+// Ensure that a deployment on several machines works: games of all kinds run to the end on
+// three servers behind one name and a Redis Cluster of three nodes, while a node is killed and
+// restarted and a server is killed.
 func TestCluster_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
@@ -23,8 +23,8 @@ func TestCluster_long(t *testing.T) {
 	env.serversDie = true
 	doomed := env.serveProcess()
 	name := behind(env.serveProcess(), env.serveProcess(), doomed)
-	// Goroutines, not parallel subtests: -parallel may let no other subtest run
-	// beside the one that waits for progress.
+	// The test uses goroutines, because -parallel might not let a parallel subtest run alongside
+	// the one that waits for progress.
 	var all sync.WaitGroup
 	for _, v := range solo() {
 		all.Go(func() { watchWholeGame(t, env, v.ID, name, name) })
@@ -41,9 +41,9 @@ func TestCluster_long(t *testing.T) {
 	env.awaitProgress(t, 100)
 }
 
-// awaitProgress waits until clients have observed so many more versions.
+// awaitProgress waits until clients have observed the given number of additional versions.
 func (env *env) awaitProgress(t *testing.T, more int) {
 	t.Helper()
 	target := env.observed.totalVersions() + more
-	require.Eventually(t, func() bool { return env.observed.totalVersions() >= target }, patience, 10*time.Millisecond, "nothing goes on")
+	require.Eventually(t, func() bool { return env.observed.totalVersions() >= target }, patience, 10*time.Millisecond, "no progress")
 }

@@ -20,7 +20,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// whole is the game's version before its log is damaged.
+// whole is a game's version before its log is damaged.
 const whole = 9
 
 // stored is a game's log and meta as stored in Redis.
@@ -32,8 +32,8 @@ type stored struct {
 func logKey(gameID string) string  { return "game:{" + gameID + "}:log" }
 func metaKey(gameID string) string { return "game:{" + gameID + "}:meta" }
 
-// read reads everything that a move would change. The number of watchers may
-// change without one.
+// read reads everything that a move would change, except for the number of watchers, which may
+// also change without a move.
 func (env *env) read(t *testing.T, gameID string) stored {
 	t.Helper()
 	entries, err := env.redis.XRange(t.Context(), logKey(gameID), "-", "+").Result()
@@ -60,15 +60,14 @@ func (env *env) write(t *testing.T, gameID string, s stored) {
 	require.NoError(t, err)
 }
 
-// damages are ways to damage a log, each with the last version that can still
-// be read.
+// damages lists ways to damage a log, each with the last version that remains readable.
 var damages = []struct {
 	name     string
 	readable string
-	// do damages the game's log; other is another game of the same length.
+	// do damages gameID's log. other is the ID of another game of the same length.
 	do func(t *testing.T, env *env, gameID, other string)
-	// inside says that the end of the log does not show the damage; a server
-	// with the game in memory reads only the end.
+	// inside is set if the damage cannot be detected at the end of the log. A server that has
+	// the game in memory reads only the end of the log.
 	inside bool
 }{
 	{name: "emptied", readable: "0", do: func(t *testing.T, env *env, gameID, _ string) {
@@ -87,12 +86,12 @@ var damages = []struct {
 	{name: "without one of its entries", readable: "3", do: without(4)},
 	{name: "without its last entry", readable: "8", do: without(whole)},
 	{name: "without its last entries", readable: "5", do: without(6, 7, 8, 9)},
-	{name: "with an entry that says something else", readable: "4", do: func(t *testing.T, env *env, gameID, _ string) {
+	{name: "with a changed entry", readable: "4", do: func(t *testing.T, env *env, gameID, _ string) {
 		s := env.read(t, gameID)
 		said, ok := s.entries[4].Values["e"].(string)
 		require.True(t, ok)
 		for _, e := range s.entries[1:] {
-			// A move in another direction.
+			// Replace the entry with a move in another direction.
 			if other, ok := e.Values["e"].(string); ok && other != said {
 				s.entries[4].Values["e"] = other
 			}
@@ -100,7 +99,7 @@ var damages = []struct {
 		require.NotEqual(t, said, s.entries[4].Values["e"])
 		env.write(t, gameID, s)
 	}, inside: true},
-	{name: "with an entry too many", readable: "9", do: func(t *testing.T, env *env, gameID, _ string) {
+	{name: "with an extra entry", readable: "9", do: func(t *testing.T, env *env, gameID, _ string) {
 		s := env.read(t, gameID)
 		s.entries = append(s.entries, redis.XMessage{ID: "10-1", Values: s.entries[whole-1].Values})
 		env.write(t, gameID, s)
@@ -110,7 +109,7 @@ var damages = []struct {
 	}},
 }
 
-// without removes versions from a log.
+// without returns a function that removes versions from a log.
 func without(versions ...int) func(*testing.T, *env, string, string) {
 	return func(t *testing.T, env *env, gameID, _ string) {
 		entries := env.read(t, gameID).entries
@@ -120,9 +119,9 @@ func without(versions ...int) func(*testing.T, *env, string, string) {
 	}
 }
 
-// Ensure that a game with a damaged log is reported as damaged, by a server
-// that has it in memory and by one that has not, that nothing is written to it,
-// and that it goes on once its log is restored.
+// Ensure that a game with a damaged log is reported as damaged both by a server that has it in
+// memory and by one that does not, that no server writes to it, and that it can continue once
+// its log is restored.
 func TestDamagedLog(t *testing.T) {
 	t.Parallel()
 	onRedis(t, func(t *testing.T, env *env) {
@@ -173,7 +172,7 @@ func TestDamagedLog(t *testing.T) {
 	})
 }
 
-// wantRefused requires every call about a game to be refused.
+// wantRefused requires that every call on a game is refused.
 func wantRefused(t *testing.T, c *caller, last *pb.Event, want func(*testing.T, error)) {
 	t.Helper()
 	gameID := last.GetGameId()
@@ -190,9 +189,8 @@ func wantRefused(t *testing.T, c *caller, last *pb.Event, want func(*testing.T, 
 	}
 }
 
-// Ensure that a server that has more of a game in memory than Redis, which went
-// back in time or lost the game, refuses to continue it, whatever Redis holds
-// next.
+// Ensure that a server whose memory is ahead of Redis, because Redis went back in time or lost
+// the game, refuses to continue the game no matter what Redis contains later.
 func TestDamagedLog_RolledBack(t *testing.T) {
 	t.Parallel()
 	onRedis(t, func(t *testing.T, env *env) {
@@ -213,7 +211,7 @@ func TestDamagedLog_RolledBack(t *testing.T) {
 		wantRefused(t, running, lastOfLost, func(t *testing.T, err error) { wantDamaged(t, err, "0") })
 		assert.Equal(t, past, env.read(t, game.GetId()))
 
-		// A server that knows nothing of the loss plays on from there.
+		// A fresh server does not know about the loss, so it continues the game from there.
 		fresh := running.on(env.serve())
 		wantRefused(t, fresh, lastOfLost, func(t *testing.T, err error) {
 			require.Equal(t, pb.ReasonGameNotFound, refusalOf(err).reason)
@@ -227,7 +225,7 @@ func TestDamagedLog_RolledBack(t *testing.T) {
 		lostMove := env.observed.events[game.GetId()][at+1].GetMoved().GetDirection()
 		for at < whole+3 {
 			legal := position.GetTwenty48().GetLegalMoves()
-			if at == early.GetVersion() { // or it might be the same history
+			if at == early.GetVersion() { // choose a different move from the lost one, so that the histories diverge
 				legal = slices.DeleteFunc(slices.Clone(legal), func(d pb.Direction) bool { return d == lostMove })
 			}
 			event, err := other.move(t.Context(), game.GetId(), at, legal[len(legal)-1])
@@ -239,8 +237,8 @@ func TestDamagedLog_RolledBack(t *testing.T) {
 	})
 }
 
-// withOwnObservations returns the same client with observations of its own, for
-// a game with two futures.
+// withOwnObservations returns a copy of the client that records its observations separately.
+// It is needed when a game's history forks, because the two branches contradict each other.
 func (c *caller) withOwnObservations(t *testing.T) *caller {
 	t.Helper()
 	other := *c
@@ -248,7 +246,8 @@ func (c *caller) withOwnObservations(t *testing.T) *caller {
 	return &other
 }
 
-// warnings counts a server's warnings and errors about one game.
+// warnings is a log handler that counts the warnings and errors that a server logs about one
+// game.
 type warnings struct {
 	slog.Handler
 	gameID string
@@ -265,7 +264,7 @@ func (w warnings) Handle(ctx context.Context, r slog.Record) error {
 	return w.Handler.Handle(ctx, r)
 }
 
-// Ensure that a server warns once of a damaged game whose clock is to be
+// Ensure that a server logs only one warning about a damaged game whose clock needs to be
 // credited, and does not keep the game in memory.
 func TestDamagedLog_Clock_long(t *testing.T) {
 	longtest.Skip(t)
@@ -279,7 +278,7 @@ func TestDamagedLog_Clock_long(t *testing.T) {
 	running, _ := servertest.Start(t, config)
 	metrics := gauges{"http://" + running.MetricsAddr().String()}
 	other := env.anonymous(&testServer{addr: running.Addr().String()})
-	env.awaitAckedHeartbeats(t, 2) // so that the outage is none of a time in which there were appends
+	env.awaitAckedHeartbeats(t, 2) // so that the outage does not overlap a period with appends
 	_, err := other.get(t.Context(), game.GetId())
 	require.NoError(t, err)
 

@@ -22,26 +22,26 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// disk is a file system in memory, in a namespace of its own, that can be
-// resized.
+// disk is an in-memory file system that can be resized. It is mounted in a separate mount
+// namespace.
 type disk struct {
 	t      *testing.T
-	holder *process.Process // in that namespace
-	dir    string           // as that namespace has it
+	holder *process.Process // runs in the namespace
+	dir    string           // path in the namespace
 }
 
-// newDisk mounts a disk of so many bytes until the test ends. It skips the test
-// if the system does not allow that.
+// newDisk mounts a disk of size bytes until the test ends. It skips the test if the system does
+// not allow that.
 func newDisk(t *testing.T, size int64) *disk {
 	t.Helper()
-	// cat ends when this process does, for whatever reason.
+	// cat exits when this process ends for any reason, because its input is then closed.
 	holder := exec.Command("unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
 		`mount -t tmpfs -o "size=$1" tmpfs "$0" && touch "$0/mounted" && exec cat`, t.TempDir(), strconv.FormatInt(size, 10))
 	stdin, err := holder.StdinPipe()
 	require.NoError(t, err)
 	process, err := process.Start(holder)
 	if err != nil {
-		t.Skip("no filesystem can be mounted: ", err)
+		t.Skip("cannot mount a filesystem: ", err)
 	}
 	t.Cleanup(process.Kill)
 	t.Cleanup(func() { _ = stdin.Close() })
@@ -55,14 +55,14 @@ func newDisk(t *testing.T, size int64) *disk {
 		select {
 		case <-poll.C:
 		case <-process.Exited():
-			t.Skip("no filesystem can be mounted")
+			t.Skip("cannot mount a filesystem")
 		case <-late:
 			require.Fail(t, "the filesystem is not mounted")
 		}
 	}
 }
 
-// path is the disk's path outside the namespace.
+// path returns the disk's path outside the namespace.
 func (d *disk) path() string { return fmt.Sprintf("/proc/%d/root%s", d.holder.Pid(), d.dir) }
 
 // resize changes the disk's size.
@@ -71,8 +71,8 @@ func (d *disk) resize(size int64) {
 	require.NoError(d.t, d.mount(fmt.Sprintf("remount,size=%d", size)))
 }
 
-// fill leaves no room on the disk. It tries again if something was written after it
-// looked how much is used: a disk cannot be smaller than what it holds.
+// fill leaves no free space on the disk. A disk cannot be made smaller than its content, so fill
+// retries if something was written after it measured the used space.
 func (d *disk) fill() {
 	d.t.Helper()
 	var err error
@@ -84,7 +84,7 @@ func (d *disk) fill() {
 	require.NoError(d.t, err)
 }
 
-// enter is a command that runs another one in the disk's namespace.
+// enter returns a command prefix that runs a command in the disk's namespace.
 func (d *disk) enter() []string {
 	return []string{"nsenter", "--user", "--preserve-credentials", "--mount", "--target", strconv.Itoa(d.holder.Pid())}
 }
@@ -97,13 +97,13 @@ func (d *disk) mount(options string) error {
 	return nil
 }
 
-// protect allows nothing to be written to the disk, on which no file may be open.
+// protect makes the disk read-only. No file on it may be open.
 func (d *disk) protect() {
 	d.t.Helper()
 	require.NoError(d.t, d.mount("remount,ro"))
 }
 
-// protectFile allows nothing to be written to a file, which may not be open.
+// protectFile makes a file read-only. The file must not be open.
 func (d *disk) protectFile(path string) {
 	d.t.Helper()
 	words := append(d.enter(), "sh", "-c", `mount --bind "$0" "$0" && mount -o remount,bind,ro "$0"`, path)
@@ -111,7 +111,7 @@ func (d *disk) protectFile(path string) {
 	require.NoError(d.t, err, "%s", out)
 }
 
-// used is the number of bytes used.
+// used returns the number of bytes in use.
 func (d *disk) used() int64 {
 	d.t.Helper()
 	var s syscall.Statfs_t
@@ -119,18 +119,18 @@ func (d *disk) used() int64 {
 	return int64((s.Blocks - s.Bfree) * uint64(s.Bsize))
 }
 
-// moveUntilRefused moves until the store has no room, and returns the move that was
-// refused, which is then refused to both players.
+// moveUntilRefused makes moves until the store is full, and returns the refused move. It checks
+// that both servers refuse that move.
 func (o *outage) moveUntilRefused(t *testing.T) pb.Direction {
 	t.Helper()
 	direction := o.position.GetTwenty48().GetLegalMoves()[0]
 	for n := 0; ; n++ {
-		require.Less(t, n, 1000, "the store finds room on a full disk")
+		require.Less(t, n, 1000, "the store can still write to a full disk")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		event, err := o.here.move(ctx, o.game.GetId(), o.version, direction)
 		cancel()
 		if status.Code(err) == codes.DeadlineExceeded {
-			continue // The machine is busy.
+			continue // the machine is busy
 		}
 		if unavailable(err) {
 			break
@@ -148,9 +148,9 @@ func (o *outage) moveUntilRefused(t *testing.T) pb.Direction {
 	return direction
 }
 
-// Ensure that moves are refused with a hint if Redis's disk is full, and that
-// no acknowledged move is lost once there is room again: with a Redis that
-// exits if it cannot write, and with one that keeps running and refuses writes.
+// Ensure that moves are refused with a hint if Redis's disk is full, and that no acknowledged
+// move is lost once there is space again. The test covers a Redis server that exits if it
+// cannot write, and one that keeps running and refuses writes.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	const roomy = 64 << 20
@@ -167,7 +167,7 @@ func TestDiskFull(t *testing.T) {
 				select {
 				case <-redis.Exited():
 				case <-time.After(patience):
-					require.Fail(t, "redis lives on")
+					require.Fail(t, "Redis did not exit")
 				}
 			}
 			d.resize(roomy)
@@ -180,15 +180,17 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// Ensure the same with a file on a full disk, again and again: reads and watchers do
-// not notice, and neither do those who come when there is room again.
+// Ensure that moves are refused with a hint if the file's disk is full, and that no
+// acknowledged move is lost, even if the disk repeatedly fills up. Reads and watchers are not
+// affected, and neither are clients that connect once there is space again.
 func TestSQLite_DiskFull(t *testing.T) {
 	t.Parallel()
 	const roomy = 64 << 20
 	d := newDisk(t, roomy)
 	env := newSQLiteEnv(t)
 	copied := env.path()
-	// The test sees the disk by another path, which SQLite cannot open.
+	// The test sees the disk at a different path. SQLite cannot open the file at that path, so
+	// the test opens a copy.
 	env.url, env.wrapper = "sqlite:"+filepath.Join(d.dir, "store.db"), d.enter()
 	env.ports = func() *store.Store {
 		env.closeFile(t)
@@ -212,8 +214,9 @@ func TestSQLite_DiskFull(t *testing.T) {
 	env.url, env.ports = "sqlite:"+copied, env.openFile
 }
 
-// Ensure the same if the server may not write to its files, as if the disk had errors,
-// and that it loses nothing if it is killed then.
+// Ensure that moves are refused with a hint if the server cannot write to its files, as if the
+// disk had errors, and that no acknowledged move is lost, even if the server is killed in that
+// state.
 func TestSQLite_DiskFails(t *testing.T) {
 	t.Parallel()
 	env := newSQLiteEnv(t)
@@ -223,7 +226,7 @@ func TestSQLite_DiskFails(t *testing.T) {
 		t.Helper()
 		out, err := exec.Command("prlimit", "--pid", strconv.Itoa(server.process.Pid()), "--fsize="+size+":").CombinedOutput()
 		if err != nil {
-			t.Skipf("no files can be limited: %v: %s", err, out)
+			t.Skipf("cannot limit file sizes: %v: %s", err, out)
 		}
 	}
 	o := startOutageOn(t, env, server, server)
@@ -249,8 +252,7 @@ func TestSQLite_DiskFails(t *testing.T) {
 	player.on(env.serveProcess()).requirePlayable(t, last)
 }
 
-// requireReadable requires that games and lists can be read, and that watchers stay
-// connected.
+// requireReadable requires that games and lists can be read and that watchers stay connected.
 func (o *outage) requireReadable(t *testing.T) {
 	t.Helper()
 	game, err := o.here.get(t.Context(), o.game.GetId())
@@ -263,7 +265,7 @@ func (o *outage) requireReadable(t *testing.T) {
 	}
 }
 
-// Ensure that a server does not start on a file that it cannot write, and says why.
+// Ensure that a server refuses to start with a file that it cannot write to, and reports why.
 func TestSQLite_ReadOnly(t *testing.T) {
 	t.Parallel()
 	for name, protect := range map[string]func(d *disk, path string){

@@ -19,42 +19,42 @@ import (
 	redisstore "github.com/gridstand/gridstand/server/internal/store/redis"
 )
 
-// patience bounds a wait for what happens soon unless something is wrong. It is
-// long enough for busy machines.
+// patience limits how long tests wait for something that should happen soon. It is long enough
+// for busy machines.
 const patience = time.Minute
 
 // env is one store, the servers on it, and what their clients observed.
 type env struct {
 	t *testing.T
-	// url names the store as a server's configuration does.
+	// url is the store's URL, as in a server's configuration.
 	url string
-	// ports is the test's own connection to it.
+	// ports returns the test's own connection to the store.
 	ports    func() *store.Store
 	observed *observations
-	// addr and redis are the address of a Redis and the test's own client of it. Both
-	// are zero for another store.
+	// addr is the address of the Redis server, and redis is the test's own client for it. Both
+	// are zero if the store is not Redis.
 	addr  string
 	redis redis.UniversalClient
-	// wrapper is a command that runs the programs of servers, nil for none.
+	// wrapper is a command prefix for running the server's program, or nil.
 	wrapper []string
-	// serversDie says that the test kills servers: clients retry calls that no
-	// server answered.
+	// serversDie is set if the test kills servers. Clients then retry calls that no server
+	// answered.
 	serversDie bool
 
 	mu      sync.Mutex
 	damaged map[string]bool // games whose logs the test damaged
-	players []string        // all accounts, by id
+	players []string        // IDs of all accounts
 	opened  *store.Store    // see openFile
 }
 
-// newEnv returns an env on the Redis at addr. When the test and all its servers
-// have ended, it checks the store.
+// newEnv returns an env on the Redis server at addr. It checks the store after the test, once
+// all its servers have ended.
 func newEnv(t *testing.T, addr string) *env {
 	t.Helper()
 	return newEnvOn(t, addr, redistest.NewClient(t, addr))
 }
 
-// newEnvOn is newEnv on the Redis, or cluster, that the client reaches.
+// newEnvOn is like newEnv, but uses the Redis server or cluster that the client connects to.
 func newEnvOn(t *testing.T, addr string, client redis.UniversalClient) *env {
 	t.Helper()
 	env := newUncheckedEnv(t, addr, client)
@@ -62,14 +62,14 @@ func newEnvOn(t *testing.T, addr string, client redis.UniversalClient) *env {
 	return env
 }
 
-// newUncheckedEnv is newEnvOn for a test that leaves nothing to check. It skips
-// the test with -short: test/api runs whole servers without faults.
+// newUncheckedEnv is like newEnvOn, but does not check the store after the test. With -short it
+// skips the test, because test/api already runs whole servers, although without faults.
 func newUncheckedEnv(t *testing.T, addr string, client redis.UniversalClient) *env {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("breaks whole servers")
+		t.Skip("injects faults into whole servers")
 	}
-	// All over a client that retries: the test reads right after faults.
+	// All ports use a client that retries, because the test reads immediately after faults.
 	ports, err := redisstore.New(redisstore.Clients{Appends: client, Calls: client, Background: client, Once: client, Name: addr})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = ports.Close() })
@@ -92,14 +92,15 @@ func each(t *testing.T, test func(t *testing.T, env *env)) {
 	})
 }
 
-// onRedis is each for a test that needs several servers, or something between a server
-// and its store.
+// onRedis is like each, but runs the test only with Redis. It is for tests that need several
+// servers, or a proxy between a server and its store.
 func onRedis(t *testing.T, test func(t *testing.T, env *env)) {
 	t.Helper()
 	test(t, newEnv(t, redistest.StartRedis(t).Addr()))
 }
 
-// markDamaged says that a game's log differs from what its server knows.
+// markDamaged records that a game's log differs from what the servers know, so that the log is
+// not checked.
 func (env *env) markDamaged(gameID string) {
 	env.mu.Lock()
 	defer env.mu.Unlock()
@@ -122,12 +123,12 @@ func (env *env) isDamaged(gameID string) bool {
 // testServer is a server of an env.
 type testServer struct {
 	addr string
-	// stop ends it and waits until it has ended: a server in this process by a
-	// graceful stop, a process by SIGKILL.
+	// stop ends the server and waits until it has exited: gracefully if it runs in this process,
+	// otherwise with SIGKILL.
 	stop func()
 	// process is nil for a server in this process.
 	process *process.Process
-	// metrics receives the address of a process's metrics once.
+	// metrics receives a process's metrics address, once.
 	metrics <-chan string
 }
 
@@ -137,14 +138,14 @@ func (env *env) serve() *testServer {
 	return env.serveWith(func(*server.Config) {})
 }
 
-// serveVia is serve with a proxy before Redis.
+// serveVia is like serve, but with a proxy in front of Redis.
 func (env *env) serveVia(proxy string) *testServer {
 	env.t.Helper()
 	return env.serveWith(func(c *server.Config) { c.Store = "redis://" + proxy })
 }
 
-// servePair starts two servers in this process. They are the same one if the store
-// does not allow two.
+// servePair starts two servers in this process. If the store allows only one, both results are
+// the same server.
 func (env *env) servePair() (first, second *testServer) {
 	env.t.Helper()
 	first = env.serve()
@@ -154,7 +155,7 @@ func (env *env) servePair() (first, second *testServer) {
 	return first, env.serve()
 }
 
-// serveWith starts a server in this process with a changed configuration.
+// serveWith starts a server in this process with a modified configuration.
 func (env *env) serveWith(change func(*server.Config)) *testServer {
 	env.t.Helper()
 	config := testConfig(env.url)
@@ -164,8 +165,8 @@ func (env *env) serveWith(change func(*server.Config)) *testServer {
 	return &testServer{addr: running.Addr().String(), stop: stop}
 }
 
-// failOnError is a log handler that fails the test for errors, except for those
-// that tests cause on purpose.
+// failOnError is a log handler that fails the test when an error is logged, unless tests cause
+// the error on purpose.
 type failOnError struct {
 	slog.Handler
 	t *testing.T
@@ -178,9 +179,9 @@ func (a failOnError) Handle(ctx context.Context, r slog.Record) error {
 	return a.Handler.Handle(ctx, r)
 }
 
-// expected reports whether tests cause an error on purpose.
+// expected reports whether tests cause this error on purpose.
 func expected(message string) bool {
-	return message == "game damaged" || strings.HasPrefix(message, "the store went back in time: ")
+	return message == "game damaged" || message == "the database file is damaged" || strings.HasPrefix(message, "store rollback: ")
 }
 
 func (a failOnError) WithAttrs(attrs []slog.Attr) slog.Handler {

@@ -13,7 +13,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// info is a number of Redis's INFO.
+// info returns a number from Redis's INFO command.
 func (env *env) info(t *testing.T, section, name string) int {
 	t.Helper()
 	text, err := env.redis.Info(t.Context(), section).Result()
@@ -25,18 +25,17 @@ func (env *env) info(t *testing.T, section, name string) int {
 			return n
 		}
 	}
-	require.Fail(t, "redis does not tell its "+name)
+	require.Fail(t, "Redis does not report its "+name)
 	return 0
 }
 
-// Ensure that games are reported as damaged if Redis evicts keys when its
-// memory is full, which servers warn of at their start: no server shows or
-// continues a game with missing events, whether or not it has the game in
-// memory.
+// Ensure that games are reported as damaged if Redis evicts keys because its memory is full.
+// (Servers warn about such a configuration at startup.) No server may show or continue a game
+// with missing events, whether or not it has the game in memory.
 func TestRedisEvicts(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
-	// Evicted games are lost, so there is nothing to check.
+	// Evicted games are lost, so the store is not checked.
 	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
 	running := env.player(env.serve())
 	var games []*pb.Event
@@ -47,21 +46,21 @@ func TestRedisEvicts(t *testing.T) {
 	set("maxmemory-policy", "allkeys-random")
 	set("maxmemory", strconv.Itoa(env.info(t, "memory", "used_memory")-30_000))
 	for n := 0; len(env.gameIDs(t.Context(), t)) > len(games)*3/4; n++ {
-		require.Less(t, n, 10_000, "redis finds room on and on")
+		require.Less(t, n, 10_000, "Redis does not evict enough keys")
 		_ = env.redis.Set(t.Context(), "more:"+strconv.Itoa(n), strings.Repeat("x", 2000), 0).Err()
 	}
 	set("maxmemory", "0")
 	set("maxmemory-policy", "noeviction")
 
 	fresh := running.on(env.serve())
-	// Reads are anonymous: the player's account may be evicted, too.
+	// Reads are anonymous, because the player's account may have been evicted too.
 	readers := map[*caller]*caller{running: env.anonymous(running.server), fresh: env.anonymous(fresh.server)}
 	lost, kept := 0, 0
 	for _, last := range games {
 		n := env.length(t, last.GetGameId())
 		if n > 0 {
 			kept++
-			continue // Whether it is damaged depends on what else is gone.
+			continue // Whether this game is damaged depends on which other keys were evicted.
 		}
 		lost++
 		for c, reader := range readers {
@@ -72,8 +71,8 @@ func TestRedisEvicts(t *testing.T) {
 		}
 		_, err := readers[running].get(t.Context(), last.GetGameId())
 		wantDamaged(t, err, "0")
-		assert.Zero(t, env.length(t, last.GetGameId()), "it is continued over the hole")
+		assert.Zero(t, env.length(t, last.GetGameId()), "the game was continued without its log")
 	}
 	require.Positive(t, lost)
-	t.Logf("%d games lost, %d not", lost, kept)
+	t.Logf("%d games lost, %d kept", lost, kept)
 }

@@ -22,27 +22,26 @@ import (
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// awaitPaused waits until a game has no new events for a while.
+// awaitPaused waits until a game has had no new events for a while.
 func (env *env) awaitPaused(t *testing.T, gameID string) {
 	t.Helper()
 	const still = 20 * botPace
 	last, since := int64(0), time.Now()
 	for deadline := time.Now().Add(patience); time.Since(since) < still; <-time.After(botPace) {
-		require.True(t, time.Now().Before(deadline), "the game goes on")
+		require.True(t, time.Now().Before(deadline), "the game does not pause")
 		if n := env.length(t, gameID); n != last {
 			last, since = n, time.Now()
 		}
 	}
 }
 
-// endless is a request for a game between bots that outlasts the test.
+// endless returns a request for a game between bots that lasts longer than the test.
 func endless() *pb.CreateGameRequest {
 	return &pb.CreateGameRequest{Variant: "6x6", Seats: []*pb.SeatRequest{greedyBot}}
 }
 
-// Ensure that a game between bots runs while it is watched on any server, that
-// it is paused without watchers, and that it resumes at the next look on any
-// server and is not abandoned.
+// Ensure that a game between bots runs while it is watched on any server, is paused without
+// watchers, resumes when a client opens it on any server, and is not abandoned.
 func TestExhibition_Pauses_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
@@ -55,8 +54,8 @@ func TestExhibition_Pauses_long(t *testing.T) {
 		id := game.GetId()
 		env.awaitPaused(t, id)
 
-		// It runs whichever server is looked at, for much longer than the pause
-		// takes to begin.
+		// No matter which server the watcher uses, the game must keep running for much longer
+		// than it takes for an unwatched game to be paused.
 		for _, s := range servers {
 			ctx, cancel := context.WithCancel(t.Context())
 			at := env.length(t, id)
@@ -69,7 +68,7 @@ func TestExhibition_Pauses_long(t *testing.T) {
 				require.NoError(t, err)
 				if update.GetEvent() != nil {
 					if events++; events == 1 {
-						t.Logf("goes on after %v", time.Since(looked))
+						t.Logf("continues after %v", time.Since(looked))
 					}
 					seen++
 				}
@@ -80,8 +79,8 @@ func TestExhibition_Pauses_long(t *testing.T) {
 		}
 		for _, s := range servers {
 			at := env.length(t, id)
-			// Look repeatedly: on a slow machine the game may be paused again
-			// before the bot moves.
+			// Read repeatedly, because on a slow machine the game may be paused again before
+			// the bot moves.
 			looker := env.anonymous(s)
 			require.Eventually(t, func() bool {
 				_, err := looker.get(t.Context(), id)
@@ -91,13 +90,13 @@ func TestExhibition_Pauses_long(t *testing.T) {
 		}
 		now, err := host.get(t.Context(), id)
 		require.NoError(t, err)
-		assert.Equal(t, pb.GameStatus_GAME_STATUS_ACTIVE, now.GetStatus(), "paused is not abandoned")
-		env.awaitPaused(t, id) // The lists are checked, which no server may be about to write.
+		assert.Equal(t, pb.GameStatus_GAME_STATUS_ACTIVE, now.GetStatus(), "a paused game was abandoned")
+		env.awaitPaused(t, id) // The store is checked next, so all servers must have stopped writing.
 	})
 }
 
-// Ensure that a game between bots ends if it is not looked at for as long as
-// finished games are kept.
+// Ensure that a game between bots ends if no client opens it for the time for which finished
+// games are kept.
 func TestExhibition_Ends(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
@@ -107,7 +106,7 @@ func TestExhibition_Ends(t *testing.T) {
 		host := env.player(s)
 		game, err := host.create(t.Context(), endless())
 		require.NoError(t, err)
-		env.markDamaged(game.GetId()) // It may expire while the store is checked.
+		env.markDamaged(game.GetId()) // The game may expire while the store is checked.
 		require.Eventually(t, func() bool {
 			mine, err := host.games.ListGames(host.authorized(t.Context()), &pb.ListGamesRequest{PlayerId: "me"})
 			require.NoError(t, err)
@@ -116,14 +115,14 @@ func TestExhibition_Ends(t *testing.T) {
 					return assert.Equal(t, pb.Result_REASON_ABANDONED, g.GetResult().GetReason())
 				}
 			}
-			return len(mine.GetGames()) == 0 // It was not kept for long.
+			return len(mine.GetGames()) == 0 // the finished game has already expired
 		}, patience, 50*time.Millisecond, game.GetId())
 	})
 }
 
-// Ensure that three servers together run no more games between bots than the
-// limits allow, also if one server is killed and the others take over its
-// games, and that games which end make room for others.
+// Ensure that three servers together run no more games between bots than the limits allow, even
+// if one server is killed and the others take over its games, and that new games can start when
+// others have been paused.
 func TestExhibition_Bounds_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
@@ -139,8 +138,8 @@ func TestExhibition_Bounds_long(t *testing.T) {
 	for range 5 {
 		hosts = append(hosts, env.player(servers[0]))
 	}
-	// create creates games for every account on every server and returns those
-	// that were not refused.
+	// create creates games for every account on every server and returns the IDs of those that
+	// were accepted.
 	create := func(servers ...*testServer) []string {
 		var group errgroup.Group
 		made := make(chan string, 100)
@@ -178,11 +177,11 @@ func TestExhibition_Bounds_long(t *testing.T) {
 	for _, id := range first {
 		env.awaitPaused(t, id)
 	}
-	require.Eventually(t, func() bool { return env.running(t) == 0 }, patience, botPace, "a server that was killed holds no place")
+	require.Eventually(t, func() bool { return env.running(t) == 0 }, patience, botPace, "a killed server still counts as running games")
 	second := create(survivors...)
 	assert.Len(t, second, perStore)
 
-	// Looking at all games makes no more of them run than the limit allows.
+	// Reading all games must not make more of them run than the limit allows.
 	for deadline := time.Now().Add(4 * time.Second); time.Now().Before(deadline); {
 		for _, id := range slices.Concat(first, second) {
 			_, err := hosts[0].on(survivors[0]).get(t.Context(), id)
@@ -192,7 +191,7 @@ func TestExhibition_Bounds_long(t *testing.T) {
 	}
 }
 
-// running is the number of running games between bots on all servers.
+// running returns the number of running games between bots on all servers.
 func (env *env) running(t *testing.T) int64 {
 	t.Helper()
 	now, err := env.redis.Time(t.Context()).Result()
@@ -202,12 +201,12 @@ func (env *env) running(t *testing.T) int64 {
 	return n
 }
 
-// hosts is the number of throw-away accounts that create games between bots.
+// hosts is the number of throwaway accounts that create games between bots.
 const hosts = 25
 
-// Ensure that accounts made only to have bots play cost other players little:
-// bots move in as many games as the limits allow, further games are refused,
-// and the games stand still once those accounts are gone.
+// Ensure that accounts that do nothing but create games between bots have little effect on other
+// players: only as many of these games run as the limits allow, further games are refused, and
+// the games pause once those accounts are gone.
 func TestExhibition_Flood_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
@@ -215,7 +214,7 @@ func TestExhibition_Flood_long(t *testing.T) {
 	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
 	server, g := env.serveMeasured("--max-moves-per-second=0", "--bot-pace=700ms")
 	b := newBaseline(t, env.player(server))
-	b.measureMoves(t) // to warm up
+	b.measureMoves(t) // warm up
 	before := g.read(t, "process_resident_memory_bytes")
 	measure := func(what string) {
 		began, worked := time.Now(), g.exactly(t, "process_cpu_seconds_total")
@@ -226,7 +225,7 @@ func TestExhibition_Flood_long(t *testing.T) {
 		}
 		slices.Sort(took)
 		cores := (g.exactly(t, "process_cpu_seconds_total") - worked) / time.Since(began).Seconds()
-		t.Logf("%-24s p50 %.2f ms, p99 %.1f ms of %d moves; server %.2f cores, %d MB; %d games between bots run",
+		t.Logf("%-24s p50 %.2f ms, p99 %.1f ms of %d moves; server %.2f cores, %d MB; %d running games between bots",
 			what, at(took, 50).Seconds()*1000, at(took, 99).Seconds()*1000, len(took), cores,
 			g.read(t, "process_resident_memory_bytes")>>20, env.running(t))
 		if !process.Race {
@@ -263,14 +262,14 @@ func TestExhibition_Flood_long(t *testing.T) {
 			return nil
 		})
 	}
-	measure("accounts create games")
+	measure("while accounts create games")
 	assert.LessOrEqual(t, env.running(t), int64(limits.Default().BotGamesPerAddress))
 	cancel()
 	if err := group.Wait(); !errors.Is(err, context.Canceled) {
 		require.NoError(t, err)
 	}
 	measure("after that")
-	t.Logf("%d games made, %d refused", made.Load(), refused.Load())
+	t.Logf("%d games created, %d refused", made.Load(), refused.Load())
 	require.Eventually(t, func() bool { return env.running(t) == 0 }, 2*patience, time.Second)
 	measure("a minute later")
 }

@@ -12,20 +12,19 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// failover tells movers the current server while one server after another is
-// killed.
+// failover tells movers which server is current while servers are killed one after another.
 type failover struct {
 	mu      sync.Mutex
 	server  *testServer
-	waiting int  // movers whose server is dead
-	acks    int  // calls that this server acknowledged
-	over    bool // movers are to end
+	waiting int  // number of movers whose server is dead
+	acks    int  // number of calls that the current server has acknowledged
+	over    bool // set when movers should finish
 	changed chan struct{}
 }
 
 func newFailover(s *testServer) *failover { return &failover{server: s, changed: make(chan struct{})} }
 
-// change changes the state and wakes all waiters.
+// change calls do while holding the lock, and wakes all waiters.
 func (f *failover) change(do func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -40,7 +39,7 @@ func (f *failover) current() *testServer {
 	return f.server
 }
 
-// replace makes s the current server after the last one was killed.
+// replace makes s the current server after the previous one was killed.
 func (f *failover) replace(s *testServer) {
 	f.change(func() { f.server, f.waiting, f.acks = s, 0, 0 })
 }
@@ -65,7 +64,7 @@ func (f *failover) next(ctx context.Context, dead *testServer) (*testServer, err
 	return f.current(), err
 }
 
-// waitUntil waits for a condition, which it checks under the lock.
+// waitUntil waits until a condition is true. It evaluates the condition while holding the lock.
 func (f *failover) waitUntil(ctx context.Context, is func() bool) error {
 	for {
 		f.mu.Lock()
@@ -87,26 +86,25 @@ func (f *failover) awaitAcks(t *testing.T, n int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	require.NoError(t, f.waitUntil(ctx, func() bool { return f.acks >= n }), "the movers do not come on")
+	require.NoError(t, f.waitUntil(ctx, func() bool { return f.acks >= n }), "the movers make no progress")
 }
 
-// awaitWaiting waits until n movers wait for a new server.
+// awaitWaiting waits until n movers are waiting for a new server.
 func (f *failover) awaitWaiting(t *testing.T, n int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	require.NoError(t, f.waitUntil(ctx, func() bool { return f.waiting == n }), "movers do not notice that their server is dead")
+	require.NoError(t, f.waitUntil(ctx, func() bool { return f.waiting == n }), "movers did not notice that their server is dead")
 }
 
-// mover is a player who plays one game after another on whichever server is
-// current.
+// mover is a player who plays one game after another on the current server.
 type mover struct {
 	failover *failover
 	player   *caller
 	clients  map[*testServer]*caller
 
-	// The current game and its last acknowledged version. They do not change
-	// while the mover waits for a server.
+	// gameID and acked are the current game and its last acknowledged version. They do not
+	// change while the mover is waiting for a server.
 	gameID string
 	acked  int32
 }
@@ -122,8 +120,8 @@ func (m *mover) client(s *testServer) *caller {
 	return m.clients[s]
 }
 
-// startMovers starts n new players, whose choices are drawn from a seed, until
-// the failover stops or the test ends. Further goroutines may join the group.
+// startMovers starts n new players, whose choices are drawn from a seed. They run until the
+// failover stops or the test ends. The caller may add more goroutines to the group.
 func (f *failover) startMovers(t *testing.T, env *env, n int, seed uint64) ([]*mover, *errgroup.Group, context.Context) {
 	t.Helper()
 	group, ctx := errgroup.WithContext(t.Context())
@@ -139,7 +137,7 @@ func (f *failover) startMovers(t *testing.T, env *env, n int, seed uint64) ([]*m
 	return all, group, ctx
 }
 
-// run plays short games, one after the other, until the failover stops.
+// run plays short games, one after another, until the failover stops.
 func (m *mover) run(ctx context.Context, rng *rand.Rand) error {
 	all := solo()
 	for !m.failover.stopped() {
@@ -160,8 +158,8 @@ func (m *mover) run(ctx context.Context, rng *rand.Rand) error {
 	return nil
 }
 
-// play makes random moves and resigns at a version; with 0, when the failover
-// stops.
+// play makes random moves. It resigns when the failover stops or, unless giveUp is 0, at version
+// giveUp.
 func (m *mover) play(ctx context.Context, rng *rand.Rand, game *pb.Game, giveUp int32) error {
 	m.gameID, m.acked = game.GetId(), game.GetVersion()
 	position := game.GetPosition()
@@ -188,7 +186,7 @@ func (m *mover) play(ctx context.Context, rng *rand.Rand, game *pb.Game, giveUp 
 	return nil
 }
 
-// do makes a call until a server answers it.
+// do repeats a call until a server answers it.
 func (m *mover) do(ctx context.Context, call func(*caller) error) error {
 	s := m.failover.current()
 	for {
@@ -201,7 +199,7 @@ func (m *mover) do(ctx context.Context, call func(*caller) error) error {
 			return err
 		case refusalOf(err).reason != "":
 			err = pause(ctx)
-		default: // No server answers.
+		default: // no server answered
 			s, err = m.failover.next(ctx, s)
 		}
 		if err != nil {

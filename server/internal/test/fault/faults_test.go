@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// faultLocation is where a fault happens; two faults of one location are not
-// injected together.
+// faultLocation is where a fault occurs. Two faults at the same location are not injected
+// together.
 type faultLocation int
 
 const (
@@ -26,23 +26,23 @@ const (
 type fault struct {
 	name     string
 	location faultLocation
-	// inject begins the fault, at the given server if it is about one. It draws
-	// all its random numbers at once. The function returned ends the fault.
+	// inject starts the fault. If the fault affects a server, it affects the given one. inject
+	// draws all its random numbers before it returns. The returned function ends the fault.
 	inject func(s *storm, h *stormServer, rng *rand.Rand) (heal func())
 }
 
-// redisFaults are the faults of a Redis, and between it and a server.
+// redisFaults lists the faults that affect Redis or its connection to a server.
 var redisFaults = []fault{
 	{"redis is killed (appendfsync always)", inStore, func(s *storm, _ *stormServer, _ *rand.Rand) func() {
 		s.redis.Kill()
 		return s.redis.Restart
 	}},
-	{"redis stands still (SIGSTOP)", inStore, func(s *storm, _ *stormServer, _ *rand.Rand) func() {
+	{"redis is paused (SIGSTOP)", inStore, func(s *storm, _ *stormServer, _ *rand.Rand) func() {
 		s.redis.Pause()
 		return s.redis.Resume
 	}},
 	{"redis is out of memory", inStore, setting("maxmemory", "1", "0")},
-	{"redis takes no writes (min-replicas)", inStore, setting("min-replicas-to-write", "1", "0")},
+	{"redis refuses writes (min-replicas)", inStore, setting("min-replicas-to-write", "1", "0")},
 	{"redis is a replica, read-only", inStore, func(s *storm, _ *stormServer, _ *rand.Rand) func() {
 		require.NoError(s.t, s.env.redis.Do(s.t.Context(), "REPLICAOF", "127.0.0.1", "1").Err())
 		return func() { require.NoError(s.t, s.env.redis.Do(s.t.Context(), "REPLICAOF", "NO", "ONE").Err()) }
@@ -50,14 +50,14 @@ var redisFaults = []fault{
 	{"the disk under redis is full", inStore, func(s *storm, _ *stormServer, rng *rand.Rand) func() {
 		room := rng.Int64N(20_000)
 		if !s.redis.FillDisk(room) {
-			s.t.Log("there is no prlimit")
+			s.t.Log("prlimit is not available")
 			return func() {}
 		}
 		return func() {
 			select {
 			case <-s.redis.Exited():
 			case <-time.After(patience):
-				assert.Fail(s.t, "redis found room on a full disk")
+				assert.Fail(s.t, "Redis could still write to a full disk")
 			}
 			s.redis.Restart()
 		}
@@ -70,28 +70,28 @@ var redisFaults = []fault{
 		slow := map[string]int{"latency": rng.IntN(200), "jitter": rng.IntN(100)}
 		return both(h.toRedis.addToxic(there, "latency", slow), h.toRedis.addToxic(back, "latency", slow))
 	}},
-	{"redis answers in crumbs", toRedis, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
+	{"redis replies arrive in tiny pieces", toRedis, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
 		return h.toRedis.addToxic(back, "slicer", map[string]int{"average_size": 1 + rng.IntN(10), "delay": 100})
 	}},
-	{"redis gives half an answer", toRedis, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
+	{"half of a reply from redis arrives", toRedis, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
 		return h.toRedis.addToxic(back, "limit_data", map[string]int{"bytes": 1 + rng.IntN(300)})
 	}},
-	{"half a command reaches redis", toRedis, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
+	{"half of a command reaches redis", toRedis, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
 		return h.toRedis.addToxic(there, "limit_data", map[string]int{"bytes": 1 + rng.IntN(300)})
 	}},
-	{"the way to redis is cut", toRedis, func(_ *storm, h *stormServer, _ *rand.Rand) func() { return h.toRedis.cut() }},
-	{"the way to redis is reset", toRedis, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
+	{"the connection to redis is cut", toRedis, func(_ *storm, h *stormServer, _ *rand.Rand) func() { return h.toRedis.cut() }},
+	{"the connection to redis is reset", toRedis, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
 		return h.toRedis.addToxic(back, "reset_peer", nil)
 	}},
 	{"commands to redis vanish (half open)", toRedis, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
 		return h.toRedis.addToxic(there, "timeout", nil)
 	}},
-	{"answers of redis vanish (half open)", toRedis, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
+	{"replies from redis vanish (half open)", toRedis, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
 		return h.toRedis.addToxic(back, "timeout", nil)
 	}},
 }
 
-// fileFaults are the faults of a file. The server that has it open is the only one.
+// fileFaults lists the faults of a file, which only one server has open.
 var fileFaults = []fault{
 	{"nothing more can be written to the file", inServer, func(s *storm, h *stormServer, rng *rand.Rand) func() {
 		info, err := os.Stat(s.env.path() + "-wal")
@@ -100,14 +100,14 @@ var fileFaults = []fault{
 			return exec.Command("prlimit", "--pid", strconv.Itoa(h.server.process.Pid()), "--fsize="+size+":").Run()
 		}
 		if limit(strconv.FormatInt(info.Size()+rng.Int64N(20_000), 10)) != nil {
-			s.t.Log("there is no prlimit")
+			s.t.Log("prlimit is not available")
 			return func() {}
 		}
 		return func() { require.NoError(s.t, limit("unlimited")) }
 	}},
 }
 
-// serverFaults are the faults of servers, and between them and their clients.
+// serverFaults lists the faults of servers and of their connections to clients.
 var serverFaults = []fault{
 	{"a server is killed", inServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
 		h.server.stop()
@@ -119,30 +119,30 @@ var serverFaults = []fault{
 		require.NoError(s.t, process.Signal(syscall.SIGTERM))
 		return h.restart
 	}},
-	{"a server stands still (SIGSTOP)", inServer, func(s *storm, h *stormServer, _ *rand.Rand) func() {
+	{"a server is paused (SIGSTOP)", inServer, func(s *storm, h *stormServer, _ *rand.Rand) func() {
 		require.NoError(s.t, h.server.process.Pause())
 		return func() { require.NoError(s.t, h.server.process.Resume()) }
 	}},
-	{"a server is far away (latency and jitter)", toServer, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
+	{"a server is slow to reach (latency and jitter)", toServer, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
 		slow := map[string]int{"latency": rng.IntN(300), "jitter": rng.IntN(100)}
 		return both(h.toClients.addToxic(there, "latency", slow), h.toClients.addToxic(back, "latency", slow))
 	}},
-	{"the way to a server is cut", toServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() { return h.toClients.cut() }},
-	{"the way to a server is reset", toServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
+	{"the connection to a server is cut", toServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() { return h.toClients.cut() }},
+	{"the connection to a server is reset", toServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
 		return h.toClients.addToxic(back, "reset_peer", nil)
 	}},
-	{"half a message reaches a client", toServer, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
+	{"half of a message reaches a client", toServer, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
 		return h.toClients.addToxic(back, "limit_data", map[string]int{"bytes": 1 + rng.IntN(2000)})
 	}},
 	{"calls to a server vanish (half open)", toServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
 		return h.toClients.addToxic(there, "timeout", nil)
 	}},
-	{"answers of a server vanish (half open)", toServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
+	{"responses from a server vanish (half open)", toServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
 		return h.toClients.addToxic(back, "timeout", nil)
 	}},
 }
 
-// setting changes one of Redis's settings.
+// setting returns a fault that changes one of Redis's settings.
 func setting(name, to, from string) func(*storm, *stormServer, *rand.Rand) func() {
 	return func(s *storm, _ *stormServer, _ *rand.Rand) func() {
 		require.NoError(s.t, s.env.redis.ConfigSet(s.t.Context(), name, to).Err())

@@ -21,16 +21,15 @@ import (
 )
 
 const (
-	// calmMoves is the number of moves that a measurement takes.
+	// calmMoves is the number of moves per measurement.
 	calmMoves = 100
-	// longestMove bounds a move's latency beside a flood, on any machine.
+	// longestMove is the upper limit for the latency of a move during a flood, on any machine.
 	longestMove = 10 * time.Second
-	// roomFor is the memory in bytes that bad clients may cost a server.
+	// roomFor is the maximum amount of memory, in bytes, that bad clients may make a server use.
 	roomFor = 256 << 20
 )
 
-// baseline is a player whose move latency is measured without load and beside a
-// flood.
+// baseline is a player whose move latency is measured without load and during a flood.
 type baseline struct {
 	player   *caller
 	rng      *rand.Rand
@@ -39,7 +38,7 @@ type baseline struct {
 	position *pb.Position
 }
 
-// newBaseline returns a baseline with a game.
+// newBaseline returns a baseline that has a game.
 func newBaseline(t *testing.T, player *caller) *baseline {
 	t.Helper()
 	b := &baseline{player: player, rng: seeded(t)}
@@ -57,7 +56,7 @@ func (b *baseline) newGame(t *testing.T) {
 	}))
 }
 
-// measureMoves makes some moves and returns their latencies in order.
+// measureMoves makes some moves and returns their latencies, sorted.
 func (b *baseline) measureMoves(t *testing.T) []time.Duration {
 	t.Helper()
 	var took []time.Duration
@@ -66,8 +65,7 @@ func (b *baseline) measureMoves(t *testing.T) []time.Duration {
 		ctx, cancel := context.WithTimeout(t.Context(), longestMove)
 		direction := random(b.rng, b.position)
 		var event *pb.Event
-		// Redis may be slow, too, and the server waits for it for a short time
-		// only.
+		// Redis may be slow too, and the server's timeout for Redis is short.
 		err := retry(ctx, func(ctx context.Context) (err error) {
 			event, err = b.player.move(ctx, b.gameID, b.version, direction)
 			return err
@@ -84,33 +82,31 @@ func (b *baseline) measureMoves(t *testing.T) []time.Duration {
 	return took
 }
 
-// at returns a percentile of sorted latencies.
+// at returns a percentile of latencies, which must be sorted.
 func at(took []time.Duration, percent int) time.Duration { return took[percent*(len(took)-1)/100] }
 
-// Ensure that moves go on beside bad clients, that bad clients cost a server no
-// more than a fixed amount of memory, and that clients over a limit are
-// refused. The log says how much longer moves take, at first and once limits
-// are met, and how much processor time the server got: the bad clients take the
-// rest.
+// Ensure that moves succeed while bad clients flood the server, that bad clients cost a server
+// no more than a fixed amount of memory, and that clients that exceed a limit are refused. The
+// test logs how much longer moves take, both when a flood starts and once the limits apply, and
+// how much processor time the server got. The bad clients use the rest.
 func TestFloods_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
 	server, g := env.serveMeasured("--max-moves-per-second=0",
-		// Lower limits than the defaults, so that slow machines reach them,
-		// too; high enough for all idle connections but the last, and for
-		// sleepers to connect at once.
+		// The limits are lower than the defaults, so that they are reached on slow machines too.
+		// They still admit all but the last idle connections, and let sleepers connect
+		// immediately.
 		"--max-connections-per-address=1500", fmt.Sprint("--max-new-connections-per-address-per-second=", connects),
 		fmt.Sprint("--max-watches-per-address-per-second=", watches))
 	b := newBaseline(t, env.player(server))
-	long := b.player.start(t, "6x6")
-	b.player.playTo(t, b.rng, long, longer)
-	for range 50 { // for lists
+	long, _ := b.player.playLonger(t, b.rng)
+	for range 50 { // so that lists are not empty
 		_, err := b.player.create(t.Context(), ofVariant("6x6"))
 		require.NoError(t, err)
 	}
-	b.measureMoves(t) // to warm up
+	b.measureMoves(t) // warm up
 	g.collect(t)
 	before := g.read(t, "process_resident_memory_bytes")
 	for n, bad := range slices.Concat(badClients, badBrowsers) {
@@ -135,7 +131,7 @@ func TestFloods_long(t *testing.T) {
 		closes := func() int { return g.read(t, "gridstand_connections_refused_total") - closed }
 		assert.Eventually(t, func() bool {
 			return !bad.limited || f.refused.Load() > 0 || closes() > 0 || f.within(bad.perSecond, began)
-		}, 5*patience, 20*time.Millisecond, "%s: no call is refused", bad.name)
+		}, 5*patience, 20*time.Millisecond, "%s: no call was refused", bad.name)
 		later := b.measureMoves(t)
 		memory := g.read(t, "process_resident_memory_bytes")
 		cores := (g.exactly(t, "process_cpu_seconds_total") - worked) / time.Since(began).Seconds()
@@ -148,16 +144,15 @@ func TestFloods_long(t *testing.T) {
 			f.granted.Load(), f.refused.Load(), closes(), cores, memory>>20, before>>20)
 		if !process.Race {
 			assert.Less(t, memory, before+roomFor, bad.name)
-			// The bad clients take as much processor time as they can.
+			// The bad clients use as much processor time as they can get.
 			assert.Less(t, at(busy, 99), longestMove/2+50*at(calm, 99), bad.name)
 		}
 		g.collect(t)
 	}
 }
 
-// Ensure that the limits on what one account and one address may create in a
-// minute hold over all servers together, and that other accounts and addresses
-// are not affected.
+// Ensure that the limits on what one account and one address may create per minute apply to all
+// servers together, and that other accounts and addresses are not affected.
 func TestFloods_OverServers(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
@@ -167,9 +162,9 @@ func TestFloods_OverServers(t *testing.T) {
 	for i := range servers {
 		servers[i] = env.serveProgram("--max-new-players-per-minute=60", "--max-new-games-per-minute=30", "--max-new-games-per-address-per-minute=90")
 	}
-	// everywhere floods all servers from one address until each has refused. It
-	// returns the number granted, and the share of a minute's quota that was
-	// refilled during the flood.
+	// everywhere floods all servers from one address until each of them has refused calls. It
+	// returns the number of calls that were granted, and how many minutes' worth of the quota
+	// was refilled during the flood.
 	everywhere := func(t *testing.T, n int, work func(ctx context.Context, f *flood) error) (granted int, minutes float64) {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -184,7 +179,7 @@ func TestFloods_OverServers(t *testing.T) {
 		}
 		require.Eventually(t, func() bool {
 			return !slices.ContainsFunc(floods, func(f *flood) bool { return f.refused.Load() < 10 })
-		}, patience, 5*time.Millisecond, "a server refuses no call")
+		}, patience, 5*time.Millisecond, "a server refused no call")
 		for _, f := range floods {
 			f.over.Store(true)
 		}
@@ -195,12 +190,12 @@ func TestFloods_OverServers(t *testing.T) {
 		}
 		return granted, minutes
 	}
-	// within requires that no more than the quota was granted.
+	// within requires that the quota was used up but not exceeded.
 	within := func(t *testing.T, what string, perMinute, granted int, minutes float64) {
 		t.Helper()
 		assert.GreaterOrEqual(t, granted, perMinute, what)
 		assert.LessOrEqual(t, float64(granted), float64(perMinute)*(1+minutes)+1, what)
-		t.Logf("%s: %d of %d a minute granted by %d servers", what, granted, perMinute, len(servers))
+		t.Logf("%s: %d granted of %d per minute by %d servers", what, granted, perMinute, len(servers))
 	}
 
 	granted, minutes := everywhere(t, 100, func(ctx context.Context, f *flood) error {
@@ -210,7 +205,7 @@ func TestFloods_OverServers(t *testing.T) {
 			return err
 		}))
 	})
-	within(t, "players of an address", players, granted, minutes)
+	within(t, "players per address", players, granted, minutes)
 
 	one := env.player(servers[0])
 	granted, minutes = everywhere(t, 101, func(ctx context.Context, f *flood) error {
@@ -220,7 +215,7 @@ func TestFloods_OverServers(t *testing.T) {
 			return err
 		}))
 	})
-	within(t, "games of an account", games, granted, minutes)
+	within(t, "games per account", games, granted, minutes)
 
 	granted, minutes = everywhere(t, 102, func(ctx context.Context, f *flood) error {
 		return f.repeat(ctx, func() func(*rand.Rand) error {
@@ -231,7 +226,7 @@ func TestFloods_OverServers(t *testing.T) {
 			}
 		})
 	})
-	within(t, "games of an address", together, granted, minutes)
+	within(t, "games per address", together, granted, minutes)
 
 	other := env.player(servers[2])
 	other.playTo(t, seeded(t), other.start(t, "6x6"), 3)

@@ -15,26 +15,25 @@ import (
 )
 
 const (
-	// Games on large boards last for thousands of random moves; the tests
-	// resign at these versions. Of the long game, some 500 events fit into
-	// gRPC's buffers for a stream, and the server remembers 64 more: a watcher
-	// that reads nothing until the end must be sent the whole game instead.
+	// Games on large boards last for thousands of random moves, so the tests resign at these
+	// versions. gRPC's buffers for a stream hold about 500 events of the long game, and the
+	// server keeps 64 more. So if a watcher reads nothing until the end, the server has to send
+	// it the whole game instead of the events.
 	shortened = 100
 	longGame  = 680
 )
 
-// giveUps is the version to resign at by variant; the others are played to
-// their end.
+// giveUps holds the version at which to resign, by variant. Games of other variants are played
+// to the end.
 var giveUps = map[string]int32{"5x5": shortened, "6x6": longGame}
 
-// solo returns the variants for one player.
+// solo returns the single-player variants.
 func solo() []game.Variant {
 	return slices.DeleteFunc(variants.All(), func(v game.Variant) bool { return v.Seats > 1 })
 }
 
-// Ensure that every watcher of a game for one player, of every variant, is
-// shown every event once and in order, on either of two servers, and that the
-// game can be recomputed.
+// Ensure that, in every single-player variant, each watcher receives each event once and in
+// order from either of two servers, and that the game can be recomputed from its seed.
 func TestWholeGames(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
@@ -88,7 +87,7 @@ func watchWholeGame(t *testing.T, env *env, variant string, first, second *testS
 		require.NoError(t, each.awaitEnd(t), name)
 		assert.Equal(t, final.GetVersion(), each.version(), name)
 		if giveUps[variant] == longGame && !each.every {
-			assert.NotZero(t, each.covered(), "%s: it was sent everything", name)
+			assert.NotZero(t, each.covered(), "%s: the watcher was sent every event", name)
 		}
 	}
 	watchers["afterwards"] = guest.watch(t, game.GetId(), watching{})
@@ -96,8 +95,8 @@ func watchWholeGame(t *testing.T, env *env, variant string, first, second *testS
 	checkAltered(t, guest, final)
 }
 
-// checkAltered requires that verification accepts a transcript, and rejects it
-// with any one tile altered.
+// checkAltered requires that verification accepts a transcript, but rejects it if any single
+// tile is altered.
 func checkAltered(t *testing.T, c *caller, final *pb.Game) {
 	t.Helper()
 	events, err := c.transcript(t.Context(), final.GetId(), final.GetVersion())

@@ -23,9 +23,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// throughProxy starts HAProxy, if it is installed, in front of a server. The
-// configuration is the one that is shipped, except for addresses and edit's
-// replacements.
+// throughProxy starts HAProxy in front of a server, if it is installed. It uses the shipped
+// configuration except for addresses and the replacements in edit.
 func throughProxy(t *testing.T, backend *testServer, edit ...string) *testServer {
 	t.Helper()
 	program, err := exec.LookPath("haproxy")
@@ -54,19 +53,18 @@ func throughProxy(t *testing.T, backend *testServer, edit ...string) *testServer
 			_ = conn.Close()
 		}
 		return err == nil
-	}, patience, 10*time.Millisecond, "haproxy does not listen")
+	}, patience, 10*time.Millisecond, "HAProxy does not listen")
 	return &testServer{addr: addr, stop: process.Kill, process: process}
 }
 
-// Ensure that that, behind the shipped proxy, a client that reads none of its
-// answers costs the server a bounded amount of memory, and that others play on
-// through the same proxy.
+// Ensure that a client behind the shipped proxy that reads no responses costs the server only a
+// bounded amount of memory, and that others can continue to play through the same proxy.
 func TestThroughProxy_Unread(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
 	backend, g := env.serveMeasured("--proxies", "127.0.0.1", "--max-moves-per-second=0", "--max-new-games-per-minute=0",
-		// This limit would keep a client from asking for so much.
+		// The default limit would keep a client from sending this many requests.
 		"--max-reads-per-address-per-second=0")
 	player := env.player(backend)
 	for range 200 {
@@ -117,7 +115,7 @@ func TestThroughProxy_Unread(t *testing.T) {
 	for range 10 {
 		measure()
 	}
-	t.Logf("%d lists asked for, %d refused, memory %d MB before and %d after; p50 %v before and %v after, p99 %v and %v",
+	t.Logf("%d lists requested, %d refused, memory %d MB before and %d after; p50 %v before and %v after, p99 %v and %v",
 		asked.Load(), refused.Load(), before>>20, memory>>20, at(calm, 50), at(busy, 50), at(calm, 99), at(busy, 99))
 	if !process.Race {
 		assert.Less(t, memory, before+2*roomFor)
@@ -125,26 +123,25 @@ func TestThroughProxy_Unread(t *testing.T) {
 	}
 	cancel()
 	clients.Wait()
-	// The memory is freed with the streams.
+	// The memory is released when the streams end.
 	require.Eventually(t, func() bool {
 		_, err := env.anonymous(front, (&flood{dialer: dialFrom(t, 1)}).dialOption()).games.ListGames(t.Context(), &pb.ListGamesRequest{PageSize: 200})
 		return err == nil
 	}, patience, 20*time.Millisecond)
 }
 
-// Ensure that the proxy ends streams that their clients do not read, so that
-// the server frees them, and does not end a Watch of a game without events.
+// Ensure that the proxy ends streams that their clients do not read, so that the server can
+// free them, but does not end a Watch of a game without events.
 func TestThroughProxy_Quiet_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newEnv(t, redis.Addr())
 	backend, g := env.serveMeasured("--proxies", "127.0.0.1", "--max-moves-per-second=0", "--stall=1h")
-	// The server sends something every 20 seconds.
+	// The server sends something at least every 20 seconds.
 	front := throughProxy(t, backend, "timeout client 65s", "timeout client 25s")
 	player := env.player(front)
-	game := player.start(t, "6x6")
-	last := player.playTo(t, seeded(t), game, longer)
+	game, last := player.playLonger(t, seeded(t))
 	quiet := player.watch(t, game.GetId(), watching{})
 	began := time.Now()
 	for range 5 {
@@ -153,9 +150,9 @@ func TestThroughProxy_Quiet_long(t *testing.T) {
 	}
 	require.Eventually(t, func() bool { return g.read(t, "gridstand_streams") == 6 }, patience, 20*time.Millisecond)
 	require.Eventually(t, func() bool { return g.read(t, "gridstand_streams") == 1 }, 2*patience, 100*time.Millisecond)
-	t.Logf("streams that are not read end after %v", time.Since(began))
+	t.Logf("streams that are not read ended after %v", time.Since(began))
 	require.Eventually(t, func() bool { return time.Since(began) > 55*time.Second }, patience, time.Second)
-	require.Equal(t, 1, g.read(t, "gridstand_streams"), "the quiet one was ended")
+	require.Equal(t, 1, g.read(t, "gridstand_streams"), "the quiet stream was ended")
 	player.requirePlayable(t, last)
 	_, err := player.resign(t.Context(), game.GetId())
 	require.NoError(t, err)

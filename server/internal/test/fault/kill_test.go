@@ -20,12 +20,11 @@ import (
 const (
 	movers     = 40
 	kills      = 3
-	movesAlive = 400 // acknowledged by a server before it is killed
+	movesAlive = 400 // calls acknowledged by a server before it is killed
 )
 
-// Ensure that no acknowledged call is lost when a server is killed in the
-// middle of many games, that its in-flight calls take effect once at most, and
-// that all results are recorded in the end.
+// Ensure that no acknowledged call is lost when a server is killed in the middle of many games,
+// that in-flight calls take effect at most once, and that all results are eventually recorded.
 func TestServer_Killed(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
@@ -50,23 +49,23 @@ func TestServer_Killed(t *testing.T) {
 	require.NoError(t, group.Wait())
 	assert.True(t, *lived)
 
-	// The server that players used last answers about other servers' games,
-	// too.
+	// Repeat the resignation that the first server did not answer: another server must return
+	// the event that is already in the log.
 	c := severed.player.on(f.current())
 	again, err := c.resign(t.Context(), severed.gameID)
 	require.NoError(t, err)
 	assert.Equal(t, severed.version+1, again.GetVersion())
 }
 
-// killedAtTheEnd is a game whose server was killed between the last event and
-// the recording of the result.
+// killedAtTheEnd is a game whose server was killed between the last event and the recording of
+// the result.
 type killedAtTheEnd struct {
 	player  *caller
 	gameID  string
 	version int32 // before the last event
 }
 
-// killAtTheEnd ends a game and kills its server before it can do anything else.
+// killAtTheEnd ends a game and kills its server before the server can do anything else.
 func killAtTheEnd(t *testing.T, env *env) killedAtTheEnd {
 	t.Helper()
 	proxy := redistest.StartProxy(t, env.addr)
@@ -88,14 +87,14 @@ func killAtTheEnd(t *testing.T, env *env) killedAtTheEnd {
 	require.True(t, unavailable(<-failed))
 
 	require.EqualValues(t, last.GetVersion()+1, env.length(t, game.GetId()))
-	assert.Zero(t, env.redis.Exists(t.Context(), "scores:{classic:all}").Val(), "the result is recorded already")
+	assert.Zero(t, env.redis.Exists(t.Context(), "scores:{classic:all}").Val(), "the result is already recorded")
 	assert.Contains(t, env.scheduled(t.Context(), t, 10*time.Second), game.GetId())
 	return killedAtTheEnd{c, game.GetId(), last.GetVersion()}
 }
 
-// watchThroughKills adds a player with one long game, and a watcher that
-// reconnects to another server when one is killed. The result becomes true if
-// the watcher has seen the whole game.
+// watchThroughKills adds a player with one long game, and a watcher that reconnects to another
+// server when its own is killed. The returned bool becomes true when the watcher has seen the
+// whole game.
 func watchThroughKills(ctx context.Context, t *testing.T, env *env, f *failover, group *errgroup.Group) *bool {
 	t.Helper()
 	spare := env.serve()
@@ -119,7 +118,7 @@ func watchThroughKills(ctx context.Context, t *testing.T, env *env, f *failover,
 				return err
 			case update.Event != nil:
 				if version++; update.Event.GetVersion() != version {
-					return errors.New("the watcher was shown a version out of its turn")
+					return errors.New("the watcher received a version out of order")
 				}
 				if err := env.observed.event(update.Event); err != nil {
 					return err
@@ -130,15 +129,14 @@ func watchThroughKills(ctx context.Context, t *testing.T, env *env, f *failover,
 	return seen
 }
 
-// checkLog compares the log of a mover's game with what the mover knows: the
-// log has every acknowledged event and at most one more, which the mover waits
-// for.
+// checkLog compares the log of a mover's game with what the mover knows: the log must have every
+// acknowledged event, and at most one more, for which the mover is still waiting.
 func (m *mover) checkLog(t *testing.T, env *env) {
 	t.Helper()
 	if m.acked == 0 {
-		return // A new game is being created.
+		return // a new game is being created
 	}
 	n := env.length(t, m.gameID)
 	require.GreaterOrEqual(t, n, int64(m.acked), "an acknowledged event is lost")
-	require.LessOrEqual(t, n, int64(m.acked)+1, "more than the call under way was done")
+	require.LessOrEqual(t, n, int64(m.acked)+1, "the log has more than the in-flight call")
 }

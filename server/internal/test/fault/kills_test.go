@@ -10,15 +10,15 @@ import (
 	"github.com/gridstand/gridstand/internal/testkit/longtest"
 )
 
-var stormKills = flag.Int("storm.kills", 100, "how many times TestStorm_Kills_long kills the server")
+var stormKills = flag.Int("storm.kills", 100, "number of times that TestStorm_Kills_long kills the server")
 
 // killLoad is the traffic of TestStorm_Kills_long: 40 players and 60 watchers.
 var killLoad = load{solo: 23, tables: 4, workloads: 3, watchers: 2, pause: 50 * time.Millisecond}
 
-// Ensure that nothing is lost, invented, repeated or left out if the only server is
-// killed again and again while people play and watch. It is killed between any two of
-// their moves, and sometimes before it serves. The times are drawn from a seed that
-// the test prints.
+// Ensure that no event is lost, invented, repeated or skipped if the only server is killed
+// repeatedly while players play and spectators watch. The server is killed at arbitrary points
+// between moves, and sometimes before it is ready to serve. The times are drawn from a seed that
+// the test logs.
 func TestStorm_Kills_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
@@ -33,7 +33,7 @@ func TestStorm_Kills_long(t *testing.T) {
 	env.awaitProgress(t, 100)
 
 	rng := rand.New(rand.NewPCG(seed, 0))
-	var away []time.Duration
+	var gaps []time.Duration
 	for range *stormKills {
 		server.stop()
 		killed := time.Now()
@@ -44,13 +44,13 @@ func TestStorm_Kills_long(t *testing.T) {
 		}
 		server = start()
 		env.awaitProgress(t, 1+rng.IntN(60))
-		away = append(away, time.Since(killed))
+		gaps = append(gaps, time.Since(killed))
 	}
 	tr.finish(t)
 	took := time.Since(began).Round(time.Second)
 	server.stop()
 	tr.checkLinearizable(t)
-	slices.Sort(away)
-	t.Logf("%d kills in %v, play went on after p50 %v, max %v\n%s", *stormKills, took,
-		at(away, 50).Round(time.Millisecond), away[len(away)-1].Round(time.Millisecond), tr.summary())
+	slices.Sort(gaps)
+	t.Logf("%d kills in %v, play continued after p50 %v, max %v\n%s", *stormKills, took,
+		at(gaps, 50).Round(time.Millisecond), gaps[len(gaps)-1].Round(time.Millisecond), tr.summary())
 }

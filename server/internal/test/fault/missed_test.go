@@ -12,25 +12,25 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that a clock that would have run out while Redis was unavailable runs
-// out soon afterwards, also if the server had just leased the game.
-func TestClocks_RedisAwayWhenDue(t *testing.T) {
+// Ensure that a clock that would have run out while Redis was unavailable runs out soon
+// afterwards, even if the server had just leased the game.
+func TestClocks_RedisUnavailableWhenDue(t *testing.T) {
 	t.Parallel()
 	onRedis(t, func(t *testing.T, env *env) {
 		const limit = time.Second
 		proxy := redistest.StartProxy(t, env.addr)
 		s := env.serveVia(proxy.Addr())
 		game, _ := waitingTable(t, env, s, limit)
-		// The next read of the log is the check of the clock.
-		awaitSignal(t, proxy.Sever(logKey(game.GetId())), "a look at the clock")
+		// The server's next read of the log is the one that checks the clock.
+		awaitSignal(t, proxy.Sever(logKey(game.GetId())), "the check of the clock")
 		<-time.After(time.Second)
 		proxy.Accept()
 		requireTimeOut(t, limit, participate(t, &participant{gameID: game.GetId(), clients: []*caller{env.anonymous(s)}}).awaitEnd(t))
 	})
 }
 
-// Ensure the same if the reply to the lease is lost.
-func TestClocks_RedisSilentWhenDue(t *testing.T) {
+// Ensure that a clock runs out even if the server leased the game but the reply was lost.
+func TestClocks_LeaseReplyLost(t *testing.T) {
 	t.Parallel()
 	onRedis(t, func(t *testing.T, env *env) {
 		const limit = 3 * time.Second
@@ -42,8 +42,9 @@ func TestClocks_RedisSilentWhenDue(t *testing.T) {
 	})
 }
 
-// Ensure the same if that server is killed, so that only others are left.
-func TestClocks_ClaimantKilled_long(t *testing.T) {
+// Ensure that a clock runs out even if the server that has leased the game is killed, so that
+// another server must take over.
+func TestClocks_LeaseHolderKilled_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
@@ -57,22 +58,23 @@ func TestClocks_ClaimantKilled_long(t *testing.T) {
 	requireTimeOut(t, limit, participate(t, &participant{gameID: game.GetId(), clients: []*caller{env.anonymous(other)}}).awaitEnd(t))
 }
 
-// loseLeaseReply returns a waitingTable that its server, the only one, has just
-// leased without getting the reply: it is cut off from Redis.
+// loseLeaseReply returns a waitingTable that its only server has just leased without receiving
+// the reply. The server is now cut off from Redis.
 func loseLeaseReply(t *testing.T, env *env, proxy *redistest.Proxy, s *testServer, limit time.Duration) *pb.Game {
 	t.Helper()
 	for range 20 {
 		game, _ := waitingTable(t, env, s, limit)
 		lost := proxy.Sever("\r\ndue\r\n")
 		require.NoError(t, env.redis.ZAdd(t.Context(), "due", redis.Z{Member: game.GetId()}).Err())
-		awaitSignal(t, lost, "a look at what is due")
+		awaitSignal(t, lost, "the request for due games")
 		if env.redis.ZScore(t.Context(), "due", game.GetId()).Val() > 0 {
 			return game
 		}
-		// Another request about due games was cut off, or the game is over.
+		// The game was not leased: either the proxy cut off a different request for due games,
+		// or the game is over.
 		proxy.Accept()
 	}
-	require.Fail(t, "no claim is ever lost")
+	require.Fail(t, "no reply to a lease was lost")
 	return nil
 }
 
@@ -82,6 +84,6 @@ func awaitSignal(t *testing.T, told <-chan struct{}, what string) {
 	select {
 	case <-told:
 	case <-time.After(patience):
-		require.Fail(t, "it does not happen", what)
+		require.Fail(t, "timed out waiting for a signal", what)
 	}
 }

@@ -9,40 +9,58 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// observations are the events and games that clients were sent, by game and
-// version. All clients must be sent the same for a version.
+// observations holds the events and games that clients received, by game and version. All
+// clients must receive the same content for a version.
 type observations struct {
 	mu     sync.Mutex
 	events map[string]map[int32]*pb.Event
-	games  map[string]map[int32]*pb.Game // without the number of watchers
+	games  map[string]map[int32]*pb.Game // without numbers of watchers
 	latest map[string]int32
+	// attempts lists the games that are attempts at challenges. Their seeds are not recorded,
+	// because the last event contains the seed only once the challenge has closed.
+	attempts map[string]bool
 }
 
 func newObservations() *observations {
 	return &observations{
-		events: map[string]map[int32]*pb.Event{}, games: map[string]map[int32]*pb.Game{}, latest: map[string]int32{},
+		events: map[string]map[int32]*pb.Event{}, games: map[string]map[int32]*pb.Game{}, latest: map[string]int32{}, attempts: map[string]bool{},
 	}
 }
 
-// event notes an event that a client was sent.
+// event records an event that a client received.
 func (o *observations) event(e *pb.Event) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.latest[e.GetGameId()] = max(o.latest[e.GetGameId()], e.GetVersion())
+	if o.attempts[e.GetGameId()] {
+		e = proto.CloneOf(e)
+		e.Seed = nil
+	}
 	return note(o.events, e.GetGameId(), e.GetVersion(), e)
 }
 
-// game notes a game that a client was sent.
+// game records a game that a client received.
 func (o *observations) game(g *pb.Game) error {
 	g = proto.CloneOf(g)
 	g.Watchers = 0
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.latest[g.GetId()] = max(o.latest[g.GetId()], g.GetVersion())
+	if g.GetChallengeId() != "" {
+		o.attempts[g.GetId()], g.Seed = true, nil
+	}
 	return note(o.games, g.GetId(), g.GetVersion(), g)
 }
 
-// observe notes an event or a game.
+// attempt marks a game as an attempt at a challenge. This is needed only if the first thing that
+// a client may observe of the game is its last event.
+func (o *observations) attempt(gameID string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.attempts[gameID] = true
+}
+
+// observe records m, which must be an event or a game.
 func (o *observations) observe(m proto.Message) error {
 	switch m := m.(type) {
 	case *pb.Event:
@@ -54,7 +72,7 @@ func (o *observations) observe(m proto.Message) error {
 	}
 }
 
-// update notes a message of a Watch.
+// update records a message of a Watch stream.
 func (o *observations) update(m *pb.WatchResponse) error {
 	switch {
 	case m.GetEvent() != nil:
@@ -66,15 +84,15 @@ func (o *observations) update(m *pb.WatchResponse) error {
 	}
 }
 
-// latestVersion is a game's latest version that any client has observed, 0 for
-// none.
+// latestVersion returns the latest version of a game that any client has observed, or 0 if none
+// has.
 func (o *observations) latestVersion(gameID string) int32 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.latest[gameID]
 }
 
-// totalVersions is the sum of the latest versions of all games.
+// totalVersions returns the sum of the latest versions of all games.
 func (o *observations) totalVersions() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -95,7 +113,7 @@ func note[M proto.Message](in map[string]map[int32]M, gameID string, version int
 		return nil
 	}
 	if !proto.Equal(before, m) {
-		return fmt.Errorf("version %d of %s was told as\n%v\nand is now\n%v", version, gameID, before, m)
+		return fmt.Errorf("version %d of %s was\n%v\nand is now\n%v", version, gameID, before, m)
 	}
 	return nil
 }

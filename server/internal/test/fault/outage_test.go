@@ -14,8 +14,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// outage is a game that goes on while Redis is unavailable, with players and
-// watchers on two servers.
+// outage is a game that continues through a Redis outage, with players and watchers on two servers.
 type outage struct {
 	env      *env
 	here     *caller
@@ -54,9 +53,8 @@ func (o *outage) awaitSeen(t *testing.T) {
 	}
 }
 
-// requireUnavailable requires that calls that need Redis are refused with a
-// hint, that others are answered, and that watchers stay connected. It returns
-// the move that it tried.
+// requireUnavailable requires that calls that need Redis are refused with a retry hint, that
+// other calls are answered, and that watchers stay connected. It returns the move that it tried.
 func (o *outage) requireUnavailable(t *testing.T) pb.Direction {
 	t.Helper()
 	direction := o.position.GetTwenty48().GetLegalMoves()[0]
@@ -82,9 +80,8 @@ func (o *outage) requireUnavailable(t *testing.T) pb.Direction {
 	return direction
 }
 
-// requireRecovered requires that repeating the call of the outage returns its
-// event, which is in the log once, and that the game goes on for the same
-// watchers.
+// requireRecovered requires that repeating the call from the outage returns its event, that the
+// log has the event once, and that the game continues for the same watchers.
 func (o *outage) requireRecovered(t *testing.T, direction pb.Direction) {
 	t.Helper()
 	var events []*pb.Event
@@ -101,7 +98,7 @@ func (o *outage) requireRecovered(t *testing.T, direction pb.Direction) {
 	o.awaitSeen(t)
 }
 
-// finish ends the game and requires the watchers to see that.
+// finish ends the game and requires that the watchers see its end.
 func (o *outage) finish(t *testing.T) {
 	t.Helper()
 	require.NoError(t, retry(t.Context(), func(ctx context.Context) error {
@@ -114,8 +111,8 @@ func (o *outage) finish(t *testing.T) {
 	}
 }
 
-// Ensure that calls made while Redis is paused are refused in time, and that
-// repeating them afterwards returns their outcome.
+// Ensure that calls made while Redis is paused are refused in time, and that repeating them
+// afterward returns their outcome.
 func TestRedis_Paused(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
@@ -129,7 +126,7 @@ func TestRedis_Paused(t *testing.T) {
 	o.finish(t)
 }
 
-// Ensure that servers and their watchers survive a restart of Redis.
+// Ensure that servers and their watchers survive a Redis restart.
 func TestRedis_Restarted(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
@@ -144,8 +141,8 @@ func TestRedis_Restarted(t *testing.T) {
 	o.finish(t)
 }
 
-// Ensure that no acknowledged move is lost if Redis is killed while players
-// move, with an append-only file that is written before Redis replies.
+// Ensure that no acknowledged move is lost if Redis is killed while players are making moves. Redis
+// writes to its append-only file before it replies.
 func TestRedis_Killed(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
@@ -156,9 +153,8 @@ func TestRedis_Killed(t *testing.T) {
 	})
 }
 
-// Ensure that a player who sends another move after an unanswered one gets the
-// event of one of them, and that the first has no effect if the second
-// succeeds.
+// Ensure that a player who sends a second move when the first was not answered gets the event of
+// one of them, and that the first move has no effect if the second succeeds.
 func TestRedisPaused_ChangedMind(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
@@ -181,7 +177,7 @@ func TestRedisPaused_ChangedMind(t *testing.T) {
 			defer cancel()
 			_, err := here.move(ctx, game.GetId(), game.GetVersion(), game.GetPosition().GetTwenty48().GetLegalMoves()[0])
 			if err == nil {
-				return errors.New("a move was acknowledged while Redis is paused")
+				return errors.New("a move was acknowledged while Redis was paused")
 			}
 			return nil
 		})

@@ -17,7 +17,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Seats of a new game.
+// Seat requests that tests use to create games.
 var (
 	callerSeat = &pb.SeatRequest{Occupant: &pb.SeatRequest_Caller{Caller: &pb.Caller{}}}
 	openSeat   = &pb.SeatRequest{Occupant: &pb.SeatRequest_Open{Open: &pb.Open{}}}
@@ -26,7 +26,8 @@ var (
 	minimaxBot = &pb.SeatRequest{Occupant: &pb.SeatRequest_Bot{Bot: "minimax"}}
 )
 
-// table creates a game of Tribolo and fails the test if it cannot.
+// table creates a game of Tribolo with the requested seats. It fails the test if the game cannot
+// be created.
 func (c *caller) table(t *testing.T, request *pb.CreateGameRequest) *pb.Game {
 	t.Helper()
 	request.Variant, request.RequestId = "tribolo", id.New()
@@ -35,7 +36,7 @@ func (c *caller) table(t *testing.T, request *pb.CreateGameRequest) *pb.Game {
 	return game
 }
 
-// join takes the seat that the server chooses.
+// join takes a seat, which the server chooses.
 func (c *caller) join(ctx context.Context, gameID string) (*pb.Game, error) {
 	var response *pb.JoinGameResponse
 	err := c.untilAnswered(ctx, func(ctx context.Context) (err error) {
@@ -48,7 +49,7 @@ func (c *caller) join(ctx context.Context, gameID string) (*pb.Game, error) {
 	return response.GetGame(), c.env.observed.game(response.GetGame())
 }
 
-// jump moves in Tribolo.
+// jump makes a move in Tribolo.
 func (c *caller) jump(ctx context.Context, gameID string, version int32, to *pb.Cell) (*pb.Event, error) {
 	response, err := c.games.Move(c.authorized(ctx), &pb.MoveRequest{
 		GameId: gameID, Version: version, Move: &pb.MoveRequest_Cell{Cell: to},
@@ -58,22 +59,22 @@ func (c *caller) jump(ctx context.Context, gameID string, version int32, to *pb.
 	}
 	e := response.GetEvent()
 	if e.GetGameId() != gameID || e.GetVersion() != version+1 || !proto.Equal(e.GetMoved().GetCell(), to) {
-		return nil, fmt.Errorf("jumping to %v at version %d was answered with %v", to, version, e)
+		return nil, fmt.Errorf("the answer to jumping to %v at version %d was %v", to, version, e)
 	}
 	return e, c.env.observed.event(e)
 }
 
-// participant reads every event of a game, from any server that is alive, and
-// makes random moves when its seat is to move. One without a seat only reads.
+// participant reads every event of a game, from any running server, and makes a random move
+// whenever it is its turn. A participant without a seat only reads.
 type participant struct {
 	gameID  string
-	clients []*caller // one account on several servers
+	clients []*caller // the same account on several servers
 	rng     *rand.Rand
-	// idle never moves.
+	// idle keeps the participant from moving.
 	idle bool
-	// returns makes it take a seat back from a stand-in.
+	// returns makes the participant take its seat back from a stand-in.
 	returns bool
-	// pace is the time before a move.
+	// pace is the delay before a move.
 	pace time.Duration
 
 	seats   []*pb.Seat
@@ -99,7 +100,7 @@ func participate(t *testing.T, p *participant) *participant {
 	go func() {
 		defer close(p.done)
 		if p.err = p.run(ctx); p.err != nil && ctx.Err() == nil {
-			t.Errorf("a participant, after version %d: %v", p.last().GetVersion(), p.err)
+			t.Errorf("participant failed after version %d: %v", p.last().GetVersion(), p.err)
 		}
 	}()
 	return p
@@ -124,7 +125,7 @@ func (p *participant) seenEvents() []*pb.Event {
 	return p.events
 }
 
-// last is the last event seen, or nil.
+// last returns the last event seen, or nil.
 func (p *participant) last() *pb.Event {
 	events := p.seenEvents()
 	if len(events) == 0 {
@@ -133,8 +134,8 @@ func (p *participant) last() *pb.Event {
 	return events[len(events)-1]
 }
 
-// follow reads one stream and makes the moves. It reports whether the
-// participant must open another stream.
+// follow reads one stream, and plays until the stream ends. It reports whether the participant
+// must open another one.
 func (p *participant) follow(ctx context.Context, c *caller) (again bool, _ error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -167,7 +168,7 @@ func (p *participant) follow(ctx context.Context, c *caller) (again bool, _ erro
 	}
 }
 
-// take notes an event.
+// take records an event.
 func (p *participant) take(c *caller, e *pb.Event) error {
 	switch action := e.GetAction().(type) {
 	case *pb.Event_Created:
@@ -186,8 +187,8 @@ func (p *participant) take(c *caller, e *pb.Event) error {
 	return c.env.observed.event(e)
 }
 
-// play moves if it is the participant's turn. If the game has moved on, the
-// next event tells.
+// play makes a move if it is the participant's turn. If the game has already advanced, the
+// participant learns that from the next event.
 func (p *participant) play(ctx context.Context, c *caller, e *pb.Event) error {
 	position := e.GetPosition()
 	if p.idle || position.Turn == nil {
@@ -214,8 +215,7 @@ func (p *participant) play(ctx context.Context, c *caller, e *pb.Event) error {
 	return err
 }
 
-// awaitEvent waits for the first event for which is returns true, including
-// those already seen, and returns it.
+// awaitEvent returns the first event for which is returns true, waiting for it if necessary.
 func (p *participant) awaitEvent(t *testing.T, what string, is func(*pb.Event) bool) *pb.Event {
 	t.Helper()
 	late := time.After(patience)
@@ -241,14 +241,14 @@ func (p *participant) awaitEvent(t *testing.T, what string, is func(*pb.Event) b
 	}
 }
 
-// awaitEnd waits for the end of the game, and returns all events.
+// awaitEnd waits for the end of the game and returns all events.
 func (p *participant) awaitEnd(t *testing.T) []*pb.Event {
 	t.Helper()
 	select {
 	case <-p.done:
 		require.NoError(t, p.err)
 	case <-time.After(patience):
-		require.Fail(t, "the game does not end", brief(p.last()))
+		require.Fail(t, "the game did not end", brief(p.last()))
 	}
 	return p.events
 }

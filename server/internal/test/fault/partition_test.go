@@ -13,14 +13,14 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that a server with a half-open connection to Redis, which misses what
-// other servers append, shows no watcher an outdated game: neither a new
-// watcher nor one that resumes, at whatever version. Watchers that stay
-// connected are shown the rest once the server is connected again.
+// Ensure that a server whose connection to Redis is half-open, so that it misses what other
+// servers append, sends no outdated game to any watcher, whether the watcher is new or resumes
+// after some version. Watchers that stay connected receive the rest once the server is connected
+// again.
 func TestWatch_Partition(t *testing.T) {
 	t.Parallel()
 	onRedis(t, func(t *testing.T, env *env) {
-		const before, after = 10, 90 // more than a server remembers
+		const before, after = 10, 90 // there are more events in between than a server keeps in memory
 		proxy := redistest.StartProxy(t, env.addr)
 		cutOff, other := env.serveVia(proxy.Addr()), env.serve()
 		player := env.player(other)
@@ -37,26 +37,26 @@ func TestWatch_Partition(t *testing.T) {
 		game.Version, game.Position = last.GetVersion(), last.GetPosition()
 		last = player.playTo(t, rng, game, after)
 		for name, from := range map[string]*int32{
-			"from the game on": nil, "from the start": fromStart(), "from what it knows": proto.Int32(before),
-			"from what it cannot know": proto.Int32(after),
+			"from the game on": nil, "from the start": fromStart(), "from a known version": proto.Int32(before),
+			"from an unknown version": proto.Int32(after),
 		} {
 			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 			stream, err := there.games.Watch(ctx, &pb.WatchRequest{GameId: game.GetId(), AfterVersion: from})
 			require.NoError(t, err)
 			message, err := stream.Recv()
 			cancel()
-			assert.Error(t, err, "%s: it was shown %v", name, message)
+			assert.Error(t, err, "%s: the watcher received %v", name, message)
 			assert.NotEqual(t, pb.ReasonVersionConflict, refusalOf(err).reason, name)
 		}
 		for name, each := range watchers {
-			if name != "resuming" { // which may be between two streams
+			if name != "resuming" { // the resuming watcher may be between two streams
 				each.requireAttached(t)
 			}
 			assert.EqualValues(t, before, each.version(), name)
 		}
 
 		release()
-		watchers["come back"] = there.watch(t, game.GetId(), watching{after: proto.Int32(after)})
+		watchers["reconnecting"] = there.watch(t, game.GetId(), watching{after: proto.Int32(after)})
 		watchers["new"] = there.watch(t, game.GetId(), watching{})
 		game.Version, game.Position = last.GetVersion(), last.GetPosition()
 		player.playTo(t, rng, game, after+10)

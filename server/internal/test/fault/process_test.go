@@ -15,7 +15,7 @@ import (
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// unlimited is server.Config.Unlimited as flags.
+// unlimited holds the flags that correspond to server.Config.Unlimited.
 var unlimited = func() (flags []string) {
 	for _, limit := range limits.Table {
 		if limit.Field != "message_bytes" {
@@ -25,25 +25,25 @@ var unlimited = func() (flags []string) {
 	return flags
 }()
 
-// serveProcess starts the server's program with the settings of testConfig. flags
-// come last, so they override those settings.
+// serveProcess starts the server's program with the settings of testConfig. flags come last, so
+// that they override those settings.
 func (env *env) serveProcess(flags ...string) *testServer {
 	env.t.Helper()
 	return env.serveProgram(append(slices.Clone(unlimited), flags...)...)
 }
 
-// via is the flag that puts a proxy before a server's Redis.
+// via returns the flag that makes a server reach Redis through a proxy.
 func via(proxy string) string { return "--store=redis://" + proxy }
 
-// serveMeasured starts the server's program with its limits, its metrics and
-// profiles, and returns it with its gauges.
+// serveMeasured starts the server's program with limits, metrics and profiles, and returns the
+// server and its gauges.
 func (env *env) serveMeasured(flags ...string) (*testServer, gauges) {
 	env.t.Helper()
 	s := env.serveProgram(append([]string{"--metrics", "127.0.0.1:0", "--pprof"}, flags...)...)
 	return s, s.gauges(env.t)
 }
 
-// serveProgram is serveProcess with limits, unless flags include unlimited.
+// serveProgram is like serveProcess but keeps the limits, unless flags include unlimited.
 func (env *env) serveProgram(flags ...string) *testServer {
 	env.t.Helper()
 	log, process := env.startProgram(flags...)
@@ -51,14 +51,14 @@ func (env *env) serveProgram(flags ...string) *testServer {
 	case addr := <-log.addr:
 		return &testServer{addr: addr, stop: process.Kill, process: process, metrics: log.metrics}
 	case <-process.Exited():
-		require.Fail(env.t, "the server does not start")
+		require.Fail(env.t, "the server did not start")
 	case <-time.After(patience):
-		require.Fail(env.t, "the server does not begin to serve")
+		require.Fail(env.t, "the server did not begin to serve")
 	}
 	return nil
 }
 
-// startProgram is serveProgram without waiting for the server to serve.
+// startProgram is like serveProgram, but does not wait for the server to be ready.
 func (env *env) startProgram(flags ...string) (*processLog, *process.Process) {
 	env.t.Helper()
 	log := &processLog{t: env.t, addr: make(chan string, 1), metrics: make(chan string, 1)}
@@ -75,16 +75,16 @@ func (env *env) startProgram(flags ...string) (*processLog, *process.Process) {
 	return log, process
 }
 
-// processLog reads the log of a server process. It copies the log to the test's
-// output, finds the address, and fails the test for errors as failOnError does.
+// processLog reads the log of a server process. It copies the log to the test's output, extracts
+// the address, and fails the test on errors as failOnError does.
 type processLog struct {
 	t    *testing.T
 	addr chan string
-	// metrics receives the address of the metrics, if it serves them.
+	// metrics receives the address of the metrics, if the process serves them.
 	metrics chan string
 
 	mu   sync.Mutex
-	line []byte // begun
+	line []byte // an incomplete line
 }
 
 // Write implements io.Writer.
@@ -106,7 +106,7 @@ func (l *processLog) Write(p []byte) (int, error) {
 func (l *processLog) read(line []byte) {
 	var entry struct{ Level, Msg, Address string }
 	if err := json.Unmarshal(line, &entry); err != nil {
-		l.t.Errorf("the server printed: %s", line) // such as a race, or a panic
+		l.t.Errorf("the server printed: %s", line) // for example, a data race or a panic
 		return
 	}
 	switch {

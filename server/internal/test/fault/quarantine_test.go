@@ -12,8 +12,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 )
 
-// Ensure that a game that the operator quarantines is reported as damaged, by
-// servers that have it in memory and by others, and that no other game is.
+// Ensure that a game that the operator quarantines is reported as damaged, both by servers that
+// have it in memory and by others, and that other games are not affected.
 func TestQuarantine(t *testing.T) {
 	t.Parallel()
 	onRedis(t, func(t *testing.T, env *env) {
@@ -35,7 +35,7 @@ func TestQuarantine(t *testing.T) {
 			guest.awaitVersion(t, whole)
 			env.markDamaged(games[0].GetId())
 			require.NoError(t, operator.Quarantine(ctx, games[0].GetId()))
-			require.NoError(t, operator.Quarantine(ctx, games[0].GetId()), "once more")
+			require.NoError(t, operator.Quarantine(ctx, games[0].GetId()), "a second time")
 			damaged(t, guest.awaitEnd(t))
 			for _, c := range []*caller{running, fresh} {
 				wantRefused(t, c, lasts[0], damaged)
@@ -48,7 +48,7 @@ func TestQuarantine(t *testing.T) {
 			require.ErrorIs(t, operator.Quarantine(ctx, over), replay.ErrGameOver)
 			require.ErrorIs(t, operator.Quarantine(ctx, "nothing"), gamelog.ErrNotFound)
 		})
-		t.Run("all games of a time span are damaged, younger ones are not", func(t *testing.T) {
+		t.Run("all games of a time span are damaged, later ones are not", func(t *testing.T) {
 			now, err := env.ports().Time(ctx)
 			require.NoError(t, err)
 			younger := running.start(t, "6x6")

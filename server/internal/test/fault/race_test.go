@@ -17,15 +17,15 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// raceTo is the version up to which two clients race each other; freeTo is the
-// version up to which several clients move without turns.
+// raceTo is the version up to which two clients race each other, and freeTo is the version up to
+// which several clients make moves without taking turns.
 const (
 	raceTo = 200
 	freeTo = 120
 )
 
-// onOneAndTwoServers runs test with both clients on one server and with each on
-// its own.
+// onOneAndTwoServers runs test twice: with both clients on one server, and with each on its own
+// server.
 func onOneAndTwoServers(t *testing.T, test func(t *testing.T, env *env, first, second *testServer)) {
 	t.Helper()
 	each(t, func(t *testing.T, env *env) {
@@ -41,9 +41,9 @@ func onOneAndTwoServers(t *testing.T, test func(t *testing.T, env *env, first, s
 	})
 }
 
-// Ensure that of two clients of a player that send different moves for the same
-// version at the same time exactly one wins, and that both get the one event if
-// they send the same move.
+// Ensure that if two of a player's clients concurrently send different moves for the same
+// version, exactly one of them wins, and that if they send the same move, both get the same
+// event.
 func TestRace(t *testing.T) {
 	t.Parallel()
 	onOneAndTwoServers(t, func(t *testing.T, env *env, first, second *testServer) {
@@ -90,7 +90,7 @@ func TestRace(t *testing.T) {
 	})
 }
 
-// moveTogether makes both moves concurrently and returns both results.
+// moveTogether makes both moves concurrently and returns the result of each.
 func moveTogether(ctx context.Context, clients [2]*caller, gameID string, version int32, wanted [2]pb.Direction) (events [2]*pb.Event, errs [2]error) {
 	start := make(chan struct{})
 	var group errgroup.Group
@@ -102,13 +102,13 @@ func moveTogether(ctx context.Context, clients [2]*caller, gameID string, versio
 		})
 	}
 	close(start)
-	_ = group.Wait() // They return none.
+	_ = group.Wait() // the goroutines return no errors
 	return events, errs
 }
 
-// Ensure that many clients of one player that move as fast as they can get
-// consistent answers: a client that loses a version is told a later one, and no
-// client is shown a game older than one that another was shown before.
+// Ensure that many clients of one player get consistent responses even if they make moves as
+// fast as they can: a client that loses a race for a version is told a later version, and no
+// client receives a game older than one that another client has already received.
 func TestRace_Free(t *testing.T) {
 	t.Parallel()
 	onOneAndTwoServers(t, func(t *testing.T, env *env, first, second *testServer) {
@@ -127,15 +127,15 @@ func TestRace_Free(t *testing.T) {
 			})
 		}
 		require.NoError(t, group.Wait())
-		assert.NotZero(t, conflicts.Load(), "no move conflicted")
+		assert.NotZero(t, conflicts.Load(), "no moves conflicted")
 		_, err := one.resign(t.Context(), game.GetId())
 		require.NoError(t, err)
 		require.NoError(t, watcher.awaitEnd(t))
 	})
 }
 
-// hammer moves until the game is at freeTo, and returns how many versions other
-// clients won. newest is the latest version that any of the clients was told.
+// hammer makes moves until the game is at freeTo, and returns the number of versions that other
+// clients won. newest is the latest version that any of the clients has received.
 func (c *caller) hammer(ctx context.Context, rng *rand.Rand, game *pb.Game, newest *atomic.Int32) (lost int, err error) {
 	tell := func(version int32) {
 		for known := newest.Load(); version > known; known = newest.Load() {
@@ -156,7 +156,7 @@ func (c *caller) hammer(ctx context.Context, rng *rand.Rand, game *pb.Game, newe
 		r := refusalOf(err)
 		at, _ := strconv.Atoi(r.metadata["version"])
 		if r.reason != pb.ReasonVersionConflict || int32(at) < max(version+1, before) {
-			return lost, fmt.Errorf("moving at version %d, when a client had been sent %d: %w", version, before, err)
+			return lost, fmt.Errorf("moving at version %d after a client had received %d: %w", version, before, err)
 		}
 		lost++
 		before = max(newest.Load(), int32(at))
@@ -165,7 +165,7 @@ func (c *caller) hammer(ctx context.Context, rng *rand.Rand, game *pb.Game, newe
 			return lost, err
 		}
 		if current.GetVersion() < before {
-			return lost, fmt.Errorf("a game at version %d, when a client had been sent %d", current.GetVersion(), before)
+			return lost, fmt.Errorf("a game at version %d after a client had received %d", current.GetVersion(), before)
 		}
 		version, position = current.GetVersion(), current.GetPosition()
 		tell(version)

@@ -24,39 +24,38 @@ import (
 )
 
 const (
-	// readers is the number of in-flight calls of the flood of lists.
+	// readers is the number of in-flight calls in the flood of lists.
 	readers = 9900
-	// readerConnections is the number of its connections: each may have a
-	// limited number of calls.
+	// readerConnections is the number of connections used by the flood. It needs several,
+	// because the number of calls per connection is limited.
 	readerConnections = 5
-	// readPause is the time before a refused call of the flood is retried. A
-	// refusal costs the client more than the server, and both share a machine
-	// with the players here.
+	// readPause is how long the flood waits before it retries a refused call. A refusal costs
+	// the client more than the server, and both share a machine with the players.
 	readPause = 3 * time.Second
-	// readRoom is the memory in bytes that the flood may cost a server. Most of
-	// it is stacks and buffers of calls that wait to be refused on a busy
-	// machine.
+	// readRoom is the amount of memory, in bytes, that the flood may cost a server. On a busy
+	// machine, most of it consists of the stacks and buffers of calls that are waiting to be
+	// refused.
 	readRoom = 512 << 20
 	// stalledTurn is the turn limit of the flooding player's game.
 	stalledTurn = 5 * time.Second
 )
 
-// discard is a codec that does not decode answers, so that a flood costs its
-// client as little as possible.
+// discard is a codec that does not decode responses, so that a flood costs its client as little
+// as possible.
 type discard struct{}
 
 func (discard) Marshal(v any) ([]byte, error)   { return v.([]byte), nil }
 func (discard) Unmarshal(b []byte, v any) error { *v.(*int) = len(b); return nil }
 func (discard) Name() string                    { return "proto" }
 
-// readFlood sends calls of ListGames for the largest pages, all from one
-// address and without an account.
+// readFlood calls ListGames with the largest page size, all from one address and without an
+// account.
 type readFlood struct {
 	granted, refused atomic.Int64
 }
 
-// run keeps the calls in flight until ctx ends. It retries a refused call after
-// a pause.
+// run keeps the flood's calls in flight until ctx is done. It pauses before it retries a refused
+// call.
 func (f *readFlood) run(ctx context.Context, addr string, from grpc.DialOption) error {
 	var conns []*grpc.ClientConn
 	for range readerConnections {
@@ -85,11 +84,12 @@ func (f *readFlood) run(ctx context.Context, addr string, from grpc.DialOption) 
 					continue
 				case code == codes.ResourceExhausted:
 					if f.refused.Add(1) == 1 && refusalOf(err).retry <= 0 {
-						return fmt.Errorf("no hint when to come again: %w", err)
+						return fmt.Errorf("no retry hint: %w", err)
 					}
-				case code == codes.Unavailable, code == codes.DeadlineExceeded: // The server gave up a client that was too slow.
+				case code == codes.Unavailable, code == codes.DeadlineExceeded:
+					// The server gave up on a client that was too slow.
 				default:
-					return fmt.Errorf("a list was answered with %w", err)
+					return fmt.Errorf("listing games failed: %w", err)
 				}
 				select {
 				case <-ctx.Done():
@@ -102,9 +102,9 @@ func (f *readFlood) run(ctx context.Context, addr string, from grpc.DialOption) 
 	return group.Wait()
 }
 
-// Ensure that a flood of lists from one address costs a server little memory,
-// that its calls are refused with a hint, that other players play on, and that
-// it stops no clock: the flooding player runs out of time as usual.
+// Ensure that a flood of list requests from one address costs a server little memory, that its
+// calls are refused with a retry hint, that other players can continue to play, and that no
+// clock stops: the flooding player runs out of time as usual.
 func TestReads_Flood_long(t *testing.T) {
 	t.Parallel()
 	longtest.Skip(t)
@@ -114,14 +114,14 @@ func TestReads_Flood_long(t *testing.T) {
 	b := newBaseline(t, env.player(server))
 	var group errgroup.Group
 	group.SetLimit(16)
-	for range 250 { // for lists
+	for range 250 { // so that lists are not empty
 		group.Go(func() error {
 			_, err := b.player.create(t.Context(), ofVariant("6x6"))
 			return err
 		})
 	}
 	require.NoError(t, group.Wait())
-	b.measureMoves(t) // to warm up
+	b.measureMoves(t) // warm up
 	calm := b.measureMoves(t)
 	g.collect(t)
 	before := g.read(t, "process_resident_memory_bytes")
@@ -133,7 +133,7 @@ func TestReads_Flood_long(t *testing.T) {
 	from := (&flood{dialer: dialFrom(t, 60)}).dialOption()
 	go func() { done <- f.run(ctx, server.addr, from) }()
 	require.Eventually(t, func() bool { return f.granted.Load() > 0 && f.refused.Load() > 0 || f.granted.Load() > readers },
-		patience, 20*time.Millisecond, "no call is answered, or none is refused")
+		patience, 20*time.Millisecond, "no call was answered, or no call was refused")
 	game, _ := waitingTable(t, env, server, stalledTurn)
 	table := participate(t, &participant{gameID: game.GetId(), clients: []*caller{env.anonymous(server)}})
 	var busy []time.Duration
@@ -141,9 +141,9 @@ func TestReads_Flood_long(t *testing.T) {
 	ranOut := func() bool {
 		return slices.ContainsFunc(table.seenEvents(), func(e *pb.Event) bool { return e.GetTimedOut() != nil })
 	}
-	// On a busy machine the moves of one look take as long as patience.
+	// On a busy machine, a single iteration's moves may take as long as patience.
 	for deadline := time.Now().Add(5 * patience); !ranOut(); {
-		require.True(t, time.Now().Before(deadline), "the clock of the player who stalls does not run out")
+		require.True(t, time.Now().Before(deadline), "the clock of the stalling player did not run out")
 		busy = append(busy, b.measureMoves(t)...)
 		peak = max(peak, g.read(t, "process_resident_memory_bytes"))
 	}
@@ -158,7 +158,7 @@ func TestReads_Flood_long(t *testing.T) {
 		assert.Less(t, peak, before+readRoom)
 	}
 	for _, e := range table.seenEvents() {
-		assert.Nil(t, e.GetClockExtended(), "the flood brought the player time: %s", brief(e))
+		assert.Nil(t, e.GetClockExtended(), "the flood gave the player extra time: %s", brief(e))
 		if e.GetTimedOut() != nil {
 			late := e.GetTime().AsTime().Sub(game.GetPosition().GetTurnDeadline().AsTime())
 			assert.Less(t, late, punctual, brief(e))

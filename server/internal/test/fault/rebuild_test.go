@@ -21,10 +21,14 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// operator opens the store as the operator's commands do.
+// operator opens the store the same way as the operator's commands do.
 func (env *env) operator(ctx context.Context, t *testing.T) *server.Operator {
 	t.Helper()
-	operator, err := server.Operate(ctx, testConfig(env.url))
+	url := env.url
+	if env.redis != nil {
+		url += "?read_timeout=1m" // for machines with slow disks
+	}
+	operator, err := server.Operate(ctx, testConfig(url))
 	require.NoError(t, err)
 	return operator
 }
@@ -46,13 +50,14 @@ func (env *env) deleteDerived(ctx context.Context, t *testing.T) {
 	}
 	for _, pattern := range []string{"scores:*", "games:*", "player:{*}:games", "due"} {
 		keys := env.keys(ctx, t, pattern)
-		// A board is lost together with its hash; delete it after the hash.
+		// Sort each board's hash of best members before the board, so that the loop does not
+		// delete the board before it deletes both together.
 		slices.SortFunc(keys, func(a, b string) int { return strings.Compare(b, a) })
-		for _, key := range keys { // in different slots of a cluster
+		for _, key := range keys { // one command per key, because in a cluster the keys are in different slots
 			lost := []string{key}
 			if board, ok := strings.CutSuffix(key, ":best"); ok {
-				// Delete both in one transaction: a result recorded in between
-				// would leave the board with two members of a player.
+				// Delete the hash and the board with one command, because a result recorded in
+				// between would leave a player with two entries on the board.
 				lost = append(lost, board)
 			}
 			require.NoError(t, env.redis.Del(ctx, lost...).Err())
@@ -60,7 +65,7 @@ func (env *env) deleteDerived(ctx context.Context, t *testing.T) {
 	}
 }
 
-// deleteDerivedByPorts is deleteDerived for any store.
+// deleteDerivedByPorts implements deleteDerived for any store.
 func (env *env) deleteDerivedByPorts(ctx context.Context, t *testing.T) {
 	t.Helper()
 	ports := env.ports()
@@ -84,8 +89,8 @@ func (env *env) deleteDerivedByPorts(ctx context.Context, t *testing.T) {
 	}
 }
 
-// checkRebuilt deletes everything that is derived from logs, rebuilds it, and
-// requires the same, member by member. No server runs.
+// checkRebuilt deletes everything that is derived from logs, rebuilds it, and requires that the
+// result is identical, entry by entry. No server may be running.
 func checkRebuilt(ctx context.Context, t *testing.T, env *env) {
 	t.Helper()
 	kept := env.derived(ctx, t)
@@ -99,13 +104,12 @@ func checkRebuilt(ctx context.Context, t *testing.T, env *env) {
 	assert.Equal(t, kept, env.derived(ctx, t))
 	assert.Zero(t, rebuilt.Pruned)
 	for _, gameID := range rebuilt.Damaged {
-		assert.True(t, env.isDamaged(gameID), "game %s is damaged", gameID)
+		assert.True(t, env.isDamaged(gameID), "the rebuild reports game %s as damaged", gameID)
 	}
 	assert.Subset(t, due, env.scheduled(ctx, t, century))
 }
 
-// readLists reads all lists, which corrects entries that a server wrote too
-// late.
+// readLists reads all lists, which makes the server correct entries that were written late.
 func readLists(ctx context.Context, t *testing.T, c *caller) {
 	t.Helper()
 	ids := []string{""}
@@ -129,7 +133,7 @@ func readLists(ctx context.Context, t *testing.T, c *caller) {
 	}
 }
 
-// playScored plays until a game ends in which the player scored.
+// playScored plays a game, resigns it with a score above 0, and returns its ID and score.
 func (c *caller) playScored(t *testing.T) (gameID string, score int32) {
 	t.Helper()
 	game := c.start(t, "classic")
@@ -141,7 +145,7 @@ func (c *caller) playScored(t *testing.T) (gameID string, score int32) {
 	return game.GetId(), score
 }
 
-// board returns the all-time scores of a variant by player.
+// board returns the all-time scores of the classic variant, by player.
 func (c *caller) board(t *testing.T) map[string]int32 {
 	t.Helper()
 	reply, err := c.leaderboard.ListScores(t.Context(), &pb.ListScoresRequest{Variant: "classic"})
@@ -153,8 +157,7 @@ func (c *caller) board(t *testing.T) map[string]int32 {
 	return scores
 }
 
-// listed returns the ids of the finished games in a list, of one player or of
-// all.
+// listed returns the IDs of the finished games in a list, either one player's or all players'.
 func (c *caller) listed(t *testing.T, playerID string) []string {
 	t.Helper()
 	reply, err := c.games.ListGames(c.authorized(t.Context()), &pb.ListGamesRequest{
@@ -168,9 +171,9 @@ func (c *caller) listed(t *testing.T, playerID string) []string {
 	return ids
 }
 
-// Ensure that a player whom the operator hides is on no leaderboard and in no
-// public list, whatever is recorded or rebuilt, and is back with every result
-// once shown again.
+// Ensure that a player whom the operator hides is on no leaderboard and in no public list, no
+// matter what is recorded or rebuilt, and reappears with every result once the operator unhides
+// the player.
 func TestHide(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
@@ -198,7 +201,7 @@ func TestHide(t *testing.T) {
 			assert.NotContains(t, board, cheat.id, name)
 		}
 
-		// By name, in any case.
+		// Unhide ignores the case of the name.
 		_, id, err = operator.Unhide(t.Context(), strings.ToUpper(name))
 		require.NoError(t, err)
 		assert.Equal(t, cheat.id, id)
@@ -209,8 +212,8 @@ func TestHide(t *testing.T) {
 	})
 }
 
-// Ensure that a rebuild removes wrong entries from a leaderboard and restores
-// lower scores that they replaced.
+// Ensure that a rebuild removes wrong entries from a leaderboard and restores the lower scores
+// that they replaced.
 func TestRebuild_Prunes(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
@@ -239,16 +242,16 @@ func TestRebuild_Prunes(t *testing.T) {
 	})
 }
 
-// Ensure that a rebuild removes scores of Tribolo games between two humans that
-// an earlier server ranked, and that they stay removed, although what that
-// server stored beside the log still says that the game is ranked.
+// Ensure that a rebuild removes scores of Tribolo games between two humans that an earlier
+// version of the server ranked, and that they stay removed even though the data stored alongside
+// the log still marks the game as ranked.
 func TestRebuild_Puppets(t *testing.T) {
 	t.Parallel()
 	onRedis(t, func(t *testing.T, env *env) {
 		server := env.serve()
 		player, puppet := env.player(server), env.player(server)
 		game := player.table(t, &pb.CreateGameRequest{Seats: []*pb.SeatRequest{callerSeat, openSeat, greedyBot}})
-		assert.True(t, game.GetRanked(), "until another player joins")
+		assert.True(t, game.GetRanked(), "a game is ranked until another player joins")
 		joined, err := puppet.join(t.Context(), game.GetId())
 		require.NoError(t, err)
 		assert.False(t, joined.GetRanked())
@@ -287,16 +290,16 @@ func TestRebuild_Puppets(t *testing.T) {
 		defer operator.Close()
 		rebuilt, err := operator.Rebuild(ctx)
 		require.NoError(t, err)
-		assert.GreaterOrEqual(t, rebuilt.Pruned, 2, "of the day's and the week's board, too, unless they ended")
+		assert.GreaterOrEqual(t, rebuilt.Pruned, 2, "also from the daily and weekly boards, unless these have ended")
 		assert.Zero(t, listed())
-		_, _, err = operator.Unhide(ctx, player.id) // goes through what stands beside the logs, as servers do every hour
+		_, _, err = operator.Unhide(ctx, player.id) // reads the data stored alongside the logs, as servers do every hour
 		require.NoError(t, err)
 		assert.Zero(t, listed())
 	})
 }
 
-// Ensure that an account does not expire while one of its games is kept, and
-// that accounts of a server that never let them expire do so after a rebuild.
+// Ensure that an account does not expire while one of its games is kept, and that a rebuild sets
+// an expiration time for accounts that an earlier version of the server created without one.
 func TestRebuild_Accounts(t *testing.T) {
 	t.Parallel()
 	onRedis(t, func(t *testing.T, env *env) {
@@ -320,9 +323,9 @@ func TestRebuild_Accounts(t *testing.T) {
 	})
 }
 
-// Ensure that leaderboards and lists that are lost while people play come back,
-// by a rebuild beside the servers or by themselves, and that bots and clocks go
-// on. The checker compares the boards with the results of all games.
+// Ensure that leaderboards, lists and jobs that are lost during play are restored, either by a
+// rebuild while servers are running or by a server at startup, and that a game between bots
+// continues. After the test, check compares the boards with the results of all games.
 func TestSetsLost(t *testing.T) {
 	t.Parallel()
 	onRedis(t, func(t *testing.T, env *env) {
@@ -343,7 +346,7 @@ func TestSetsLost(t *testing.T) {
 		assert.Contains(t, c.listed(t, c.id), gameID)
 		others.awaitAcks(t, 2*acknowledged)
 
-		// A server does at its start what it also does every hour.
+		// Servers restore leaderboards and lists at startup, not only every hour.
 		env.deleteDerived(ctx, t)
 		require.NoError(t, env.redis.Del(ctx, "claim:reconcile:{beat}").Err())
 		server.stop()
@@ -357,7 +360,7 @@ func TestSetsLost(t *testing.T) {
 	})
 }
 
-// Ensure that games are found on every master of a cluster.
+// Ensure that a rebuild and a quarantine find the games on every master of a cluster.
 func TestRebuild_Cluster(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t, 3)

@@ -23,14 +23,14 @@ import (
 )
 
 const (
-	// pastLength is the number of events of the game that the flood reads, and
-	// pastReaders the number of streams that read them concurrently.
+	// pastLength is the number of events in the game that the flood reads, and pastReaders is
+	// the number of streams that read them concurrently.
 	pastLength  = 3001
 	pastReaders = 128
 )
 
-// playLongPast brings a new game to pastLength events, with undos so that it
-// does not end.
+// playLongPast plays a new game until it has pastLength events, with undos so that it does not
+// end.
 func (c *caller) playLongPast(t *testing.T) *pb.Game {
 	t.Helper()
 	const stretch = 50
@@ -50,9 +50,8 @@ func (c *caller) playLongPast(t *testing.T) *pb.Game {
 	return game
 }
 
-// Ensure that clients that read a long game from its first event, again and
-// again, each get all of it, cost little memory, and do not slow down players'
-// moves.
+// Ensure that clients that repeatedly read a long game from its first event always receive all
+// of it, cost the server little memory, and do not slow down players' moves.
 func TestReplays_Flood_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
@@ -61,7 +60,7 @@ func TestReplays_Flood_long(t *testing.T) {
 	server, g := env.serveMeasured("--max-moves-per-second=0")
 	b := newBaseline(t, env.player(server))
 	long := b.player.playLongPast(t)
-	b.measureMoves(t) // to warm up
+	b.measureMoves(t) // warm up
 	calm := b.measureMoves(t)
 	g.collect(t)
 	before := g.read(t, "process_resident_memory_bytes")
@@ -83,13 +82,13 @@ func TestReplays_Flood_long(t *testing.T) {
 				switch {
 				case ctx.Err() != nil:
 					return nil
-				case status.Code(err) == codes.Unavailable: // A client has to come again.
+				case status.Code(err) == codes.Unavailable: // the client has to retry
 				case err != nil:
 					return err
 				default:
 					whole.Add(1)
 				}
-				select { // Reading costs the client more than the server.
+				select { // Limit the client's load: reading costs it more than the server.
 				case <-ctx.Done():
 				case <-time.After(time.Second):
 				}
@@ -108,7 +107,7 @@ func TestReplays_Flood_long(t *testing.T) {
 	cancel()
 	require.NoError(t, group.Wait())
 	slices.Sort(busy)
-	t.Logf("%d readers of %d events: p50 %.2f ms (%.2f before), p99 %.1f ms (%.1f before); %.0f games read a second; %d MB (%d before)",
+	t.Logf("%d readers of %d events: p50 %.2f ms (%.2f before), p99 %.1f ms (%.1f before); %.0f games read per second; %d MB (%d before)",
 		pastReaders, pastLength, at(busy, 50).Seconds()*1000, at(calm, 50).Seconds()*1000,
 		at(busy, 99).Seconds()*1000, at(calm, 99).Seconds()*1000, perSecond, peak>>20, before>>20)
 	if !process.Race {
@@ -116,7 +115,7 @@ func TestReplays_Flood_long(t *testing.T) {
 	}
 }
 
-// readPast watches a game from its first event until all of it has arrived.
+// readPast watches a game from its first event until it has received all events.
 func readPast(ctx context.Context, conn *grpc.ClientConn, request []byte) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

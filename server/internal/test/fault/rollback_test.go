@@ -31,18 +31,18 @@ func (env *env) heartbeats(t *testing.T) map[string]time.Time {
 	return last
 }
 
-// lastHeartbeat is the time of the latest heartbeat.
+// lastHeartbeat returns the time of the most recent heartbeat.
 func (env *env) lastHeartbeat(t *testing.T) time.Time {
 	t.Helper()
 	return slices.MaxFunc(slices.Collect(maps.Values(env.heartbeats(t))), time.Time.Compare)
 }
 
-// awaitAckedHeartbeats waits until every running server knows that a heartbeat
-// which it sends from now on was stored.
+// awaitAckedHeartbeats waits until every running server has had a heartbeat acknowledged that
+// it sent after this call began.
 func (env *env) awaitAckedHeartbeats(t *testing.T, servers int) {
 	t.Helper()
 	began := env.heartbeats(t)
-	for range 2 { // A server knows of one when it sends the next.
+	for range 2 { // Once it sends a second heartbeat, the server knows that the first one was stored.
 		require.Eventually(t, func() bool {
 			newer := 0
 			for id, at := range env.heartbeats(t) {
@@ -56,7 +56,7 @@ func (env *env) awaitAckedHeartbeats(t *testing.T, servers int) {
 	}
 }
 
-// awaitHeartbeatAfter waits for a heartbeat after the given one.
+// awaitHeartbeatAfter waits for a heartbeat later than the given time.
 func (env *env) awaitHeartbeatAfter(t *testing.T, since time.Time) {
 	t.Helper()
 	require.Eventually(t, func() bool { return env.lastHeartbeat(t).After(since) }, patience, 20*time.Millisecond)
@@ -72,8 +72,8 @@ func (env *env) awaitRecovery(t *testing.T) {
 	}, patience, 20*time.Millisecond)
 }
 
-// awaitDamaged waits until a server reports a game as damaged, and requires the
-// same answer to every other call.
+// awaitDamaged waits until a server reports a game as damaged, and requires that Watch reports
+// the same.
 func (c *caller) awaitDamaged(t *testing.T, gameID, version string) {
 	t.Helper()
 	var err error
@@ -85,16 +85,15 @@ func (c *caller) awaitDamaged(t *testing.T, gameID, version string) {
 	wantDamaged(t, c.watch(t, gameID, watching{after: fromStart()}).awaitEnd(t), version)
 }
 
-// requirePlayable requires that a game at a version can be played on.
+// requirePlayable requires that a game can be continued from the given event.
 func (c *caller) requirePlayable(t *testing.T, last *pb.Event) {
 	t.Helper()
 	direction := last.GetPosition().GetTwenty48().GetLegalMoves()[0]
 	assert.Equal(t, last.GetVersion()+1, resend(t, c, last.GetGameId(), last.GetVersion(), direction).GetVersion())
 }
 
-// Ensure that that, if Redis is restarted empty under a running server, running
-// games are damaged for all clients, also on servers that start later, and that
-// new games work.
+// Ensure that if Redis is restarted empty while a server is running, all running games are
+// reported as damaged, even by servers that start later, and that new games work.
 func TestRestartedEmpty(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
@@ -104,7 +103,7 @@ func TestRestartedEmpty(t *testing.T) {
 	last := running.playTo(t, seeded(t), game, whole)
 	guest := env.anonymous(running.server).watch(t, game.GetId(), watching{})
 	guest.awaitVersion(t, whole)
-	_, err := running.get(t.Context(), idle.GetId()) // brings it into memory
+	_, err := running.get(t.Context(), idle.GetId()) // loads the game into memory
 	require.NoError(t, err)
 	env.markDamaged(game.GetId())
 	env.markDamaged(idle.GetId())
@@ -119,7 +118,7 @@ func TestRestartedEmpty(t *testing.T) {
 	fresh.awaitDamaged(t, game.GetId(), "0")
 	wantDamaged(t, fresh.watch(t, game.GetId(), watching{after: proto.Int32(last.GetVersion())}).awaitEnd(t), "0")
 
-	// The quarantine covers the past only; new games work.
+	// The quarantine covers only games from before the restart, so new games work.
 	assert.Positive(t, env.redis.PTTL(t.Context(), metaKey(game.GetId())).Val())
 	for _, server := range []*testServer{running.server, fresh.server} {
 		c := env.player(server)
@@ -128,21 +127,21 @@ func TestRestartedEmpty(t *testing.T) {
 	}
 }
 
-// rollback is games on a Redis that is about to be rolled back.
+// rollback holds games on a Redis server that is rolled back.
 type rollback struct {
 	redis *redistest.Server
-	proxy *redistest.Proxy // before running
-	// running had lost, kept and later in memory before; fresh is a server that
-	// starts after.
+	proxy *redistest.Proxy // between running's server and Redis
+	// running is a client of the server that had the games lost, kept and later in memory before
+	// the rollback. fresh is a client of a server that starts afterwards.
 	running, fresh *caller
-	// lost was played on after the copy was made, and later began after it.
-	// kept stands as in the copy, and running has followed it; so does unknown,
-	// but no server knows.
+	// Each of these is an event of a different game. The game lost was continued, and later was
+	// created, after the copy was made. The games kept and unknown have not changed since then. The
+	// server that running uses knows kept, but no running server knows unknown.
 	lost, kept, later, unknown *pb.Event
 }
 
-// rollBack plays, copies Redis, plays on, and restores the copy, as if it had
-// been made so long before.
+// rollBack plays, copies Redis, continues to play, and restores the copy. It backdates the
+// heartbeats in the copy by the duration age, so that the copy appears to be that much older.
 func rollBack(t *testing.T, age time.Duration) (*env, *rollback) {
 	t.Helper()
 	redis := redistest.StartRedis(t)
@@ -176,8 +175,8 @@ func rollBack(t *testing.T, age time.Duration) (*env, *rollback) {
 	return env, r
 }
 
-// Ensure that a running server notices that Redis was restored from a copy:
-// games that lost events are damaged for all clients, the others go on.
+// Ensure that a running server notices that Redis was restored from a copy. Games that lost
+// events are reported as damaged to all clients; the others continue.
 func TestRestored(t *testing.T) {
 	t.Parallel()
 	env, r := rollBack(t, 0)
@@ -188,13 +187,14 @@ func TestRestored(t *testing.T) {
 		c.playScored(t)
 	}
 	wantRefused(t, r.fresh, r.lost, func(t *testing.T, err error) { wantDamaged(t, err, "5") })
-	// The one server that was alive in the copy knows of all that was lost.
+	// Nothing else is damaged, because the only server alive when the copy was taken knows
+	// every lost event.
 	r.fresh.requirePlayable(t, r.unknown)
 	r.fresh.requirePlayable(t, r.kept)
 }
 
-// Ensure that that, after an old copy is restored, games that no server can
-// attest are damaged, too.
+// Ensure that after an old copy is restored, games that no running server can vouch for are
+// reported as damaged too, even though they lost no events.
 func TestRestored_Old_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
@@ -210,9 +210,9 @@ func TestRestored_Old_long(t *testing.T) {
 	r.running.requirePlayable(t, young)
 }
 
-// Ensure that a server that starts just when Redis is restored from a copy does
-// not hide the rollback from the servers that ran before: no server continues a
-// game that lost moves.
+// Ensure that a server that starts while Redis is restored from a copy does not keep the servers
+// that were already running from noticing the rollback: soon, all servers must report every game
+// that lost moves as damaged.
 func TestRestored_AnotherStarts(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
@@ -244,7 +244,7 @@ func TestRestored_AnotherStarts(t *testing.T) {
 	<-starts
 	defer env.awaitRecovery(t)
 	for _, event := range lost {
-		// This may happen before the servers know what was lost.
+		// Clients may get this far before the servers know which events were lost.
 		if game, err := fresh.get(t.Context(), event.GetGameId()); err == nil {
 			_, _ = fresh.move(t.Context(), game.GetId(), game.GetVersion(), game.GetPosition().GetTwenty48().GetLegalMoves()[0])
 		}
@@ -255,13 +255,13 @@ func TestRestored_AnotherStarts(t *testing.T) {
 			require.Eventually(t, func() bool {
 				_, err = c.get(t.Context(), event.GetGameId())
 				return refusalOf(err).code == codes.DataLoss
-			}, patience, 50*time.Millisecond, "%s is played on", event.GetGameId())
+			}, patience, 50*time.Millisecond, "game %s can still be played", event.GetGameId())
 		}
 	}
 }
 
-// Ensure that games that lost moves in a failover to a lagging replica are
-// damaged for all clients, however small the lag, and that the others go on.
+// Ensure that games that lose moves in a failover to a lagging replica are reported as damaged
+// to all clients, no matter how small the lag is, and that the others continue.
 func TestFailover(t *testing.T) {
 	t.Parallel()
 	master := redistest.StartRedis(t, "--repl-diskless-sync-delay", "0")
@@ -301,8 +301,8 @@ func TestFailover(t *testing.T) {
 	b.requirePlayable(t, kept)
 }
 
-// Ensure that a game is damaged if its server died together with Redis, even if
-// another server lived on that did not know the game.
+// Ensure that a game is reported as damaged if its server died together with Redis, even if
+// another server, which did not know the game, survived.
 func TestRestored_ServerDied_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
@@ -333,8 +333,8 @@ func TestRestored_ServerDied_long(t *testing.T) {
 	running.requirePlayable(t, kept)
 }
 
-// Ensure that that, if no server knew more than Redis holds, the operator can
-// quarantine: here all running games, before new servers start.
+// Ensure that if no server knows more than Redis, the operator can quarantine games. In this
+// test, the operator quarantines all running games before new servers start.
 func TestRestored_FreshOnly(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)

@@ -20,9 +20,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// slowWindow is the number of bytes that a server may send ahead of a slow
-// reader. gRPC's own client does not go below 64 kB, which would hold most of a
-// game.
+// slowWindow is the number of bytes that a server may send before a slow client reads them.
+// gRPC's own client uses at least 64 kB, enough for most of a game.
 const slowWindow = 1024
 
 // slowStream is a Watch over plain HTTP/2.
@@ -31,13 +30,13 @@ type slowStream struct {
 	client   *http.Client
 }
 
-// slowWatch opens a Watch that reads nothing before Recv is called. The stream
-// ends with ctx, or when Recv has returned an error.
+// slowWatch opens a Watch, and reads nothing until Recv is called. The stream ends when ctx
+// does, or when Recv returns an error.
 func slowWatch(ctx context.Context, addr string, request *pb.WatchRequest) (*slowStream, error) {
 	return watchWith(ctx, slowClient(&net.Dialer{}), addr, request)
 }
 
-// watchWith is slowWatch with a client of its own.
+// watchWith is like slowWatch, but uses the given client.
 func watchWith(ctx context.Context, client *http.Client, addr string, request *pb.WatchRequest) (*slowStream, error) {
 	response, err := slowCall(ctx, client, addr, pb.GameService_Watch_FullMethodName, request)
 	if err != nil {
@@ -46,7 +45,7 @@ func watchWith(ctx context.Context, client *http.Client, addr string, request *p
 	return &slowStream{response, client}, nil
 }
 
-// slowClient has a connection of its own with small buffers.
+// slowClient returns a client with its own connection and small buffers.
 func slowClient(dialer *net.Dialer) *http.Client {
 	protocols := new(http.Protocols)
 	protocols.SetUnencryptedHTTP2(true)
@@ -55,7 +54,7 @@ func slowClient(dialer *net.Dialer) *http.Client {
 	}}
 }
 
-// slowCall makes a call and returns when the answer begins.
+// slowCall makes a call and returns as soon as the response begins.
 func slowCall(ctx context.Context, client *http.Client, addr, method string, request proto.Message) (*http.Response, error) {
 	body, err := proto.Marshal(request)
 	if err != nil {
@@ -83,12 +82,12 @@ func (s *slowStream) Recv() (*pb.WatchResponse, error) {
 }
 
 func (s *slowStream) read() (*pb.WatchResponse, error) {
-	var head [5]byte // whether it is compressed, and how long it is
+	var head [5]byte // compression flag and length
 	if _, err := io.ReadFull(s.response.Body, head[:]); err != nil {
 		return nil, s.ended(err)
 	}
 	if head[0] != 0 {
-		return nil, errors.New("a compressed message")
+		return nil, errors.New("unexpected compressed message")
 	}
 	body := make([]byte, binary.BigEndian.Uint32(head[1:]))
 	if _, err := io.ReadFull(s.response.Body, body); err != nil {
@@ -98,7 +97,7 @@ func (s *slowStream) read() (*pb.WatchResponse, error) {
 	return message, proto.Unmarshal(body, message)
 }
 
-// ended returns io.EOF for a stream that ended with OK, else its status.
+// ended returns io.EOF for a stream that ended with OK, or else its status.
 func (s *slowStream) ended(err error) error {
 	if !errors.Is(err, io.EOF) {
 		return err

@@ -49,7 +49,7 @@ func (g gauges) fetch(t *testing.T, path string) string {
 	return string(body)
 }
 
-// read returns a gauge.
+// read returns the value of a gauge.
 func (g gauges) read(t *testing.T, name string) int {
 	t.Helper()
 	return int(g.exactly(t, name))
@@ -74,13 +74,13 @@ func (g gauges) collect(t *testing.T) {
 	g.fetch(t, "/debug/pprof/heap?gc=1")
 }
 
-// Ensure that a server and its Redis hold no more than before after many games
-// with watchers who come and go.
+// Ensure that a server and its Redis use no more memory after many games, with watchers that
+// come and go, than they did before.
 func TestSoak_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
-	// Games expire during the test, so there is nothing to check.
+	// Games expire during the test, so the store is not checked.
 	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
 	server := env.serveProcess("--metrics", "127.0.0.1:0", "--pprof", "--keep-finished", "1s", "--idle", "2s")
 	g := server.gauges(t)
@@ -94,14 +94,15 @@ func TestSoak_long(t *testing.T) {
 		require.NoError(t, err)
 		return g.read(t, "go_goroutines"), g.read(t, "go_memstats_heap_inuse_bytes"), int(size)
 	}
-	// settled measures once unused games have left memory.
+	// settled repeats the measurement until no unused games remain in memory and the results are
+	// within the given limits.
 	settled := func(goroutines, heap, keys int) (int, int, int) {
 		var a, b, c int
 		assert.Eventually(t, func() bool {
 			a, b, c = measure()
 			return g.read(t, "gridstand_games_live") == 0 && len(env.keys(t.Context(), t, "game:*")) == 0 &&
 				a <= goroutines && b <= heap && c <= keys
-		}, 3*time.Minute, 500*time.Millisecond, "more is left: %d goroutines, %d bytes, %d keys", goroutines, heap, keys)
+		}, 3*time.Minute, 500*time.Millisecond, "resources were not released: %d goroutines, %d bytes, %d keys", goroutines, heap, keys)
 		return a, b, c
 	}
 	const many, every = 1 << 30, 10
@@ -109,18 +110,17 @@ func TestSoak_long(t *testing.T) {
 	goroutines, heap, keys := settled(many, many, many)
 	soak(t, players, every)
 	busy, full, stored := measure()
-	const slack = 4 << 20 // pools of buffers, and what the runtime keeps
-	// A list that holds the last games for a moment longer is a key or two.
+	const slack = 4 << 20 // buffer pools, and memory that the runtime keeps
+	// Lists, which keep recent games a little longer, may still use a key or two.
 	afterGoroutines, afterHeap, afterKeys := settled(goroutines+4, heap+slack, keys+4)
-	t.Logf("%d games, each with %d watchers: goroutines %d, %d right after, %d in the end; heap %d kB, %d, %d; keys %d, %d, %d",
+	t.Logf("%d games, each with %d watchers: goroutines %d, %d right after, %d at the end; heap %d kB, %d, %d; keys %d, %d, %d",
 		every*len(players), soakWatchers, goroutines, busy, afterGoroutines, heap>>10, full>>10, afterHeap>>10, keys, stored, afterKeys)
 }
 
-// soakWatchers is the number of watchers of each game of a soak; half of them
-// leave early.
+// soakWatchers is the number of watchers of each game in a soak test. Half of them leave early.
 const soakWatchers = 6
 
-// soak makes each player play a number of private games.
+// soak makes each player play the given number of private games.
 func soak(t *testing.T, players []*caller, games int) {
 	t.Helper()
 	group, ctx := errgroup.WithContext(t.Context())

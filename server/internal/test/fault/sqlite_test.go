@@ -17,14 +17,14 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 )
 
-// newSQLiteEnv returns an env on a new file, in a directory of its own. When the test
-// and its servers have ended, it checks the store.
+// newSQLiteEnv returns an env on a new file in its own directory. It checks the store once the
+// test and its servers have ended.
 func newSQLiteEnv(t *testing.T) *env {
 	t.Helper()
 	return newFileEnv(t, filepath.Join(t.TempDir(), "store.db"))
 }
 
-// newFileEnv is newSQLiteEnv for the file of a path.
+// newFileEnv is like newSQLiteEnv, but uses the file at the given path.
 func newFileEnv(t *testing.T, path string) *env {
 	t.Helper()
 	env := newUncheckedFileEnv(t, path)
@@ -32,11 +32,11 @@ func newFileEnv(t *testing.T, path string) *env {
 	return env
 }
 
-// newUncheckedFileEnv is newFileEnv for a test that leaves nothing to check.
+// newUncheckedFileEnv is like newFileEnv, but does not check the store after the test.
 func newUncheckedFileEnv(t *testing.T, path string) *env {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("breaks whole servers")
+		t.Skip("injects faults into whole servers")
 	}
 	env := &env{t: t, url: "sqlite:" + path, observed: newObservations(), damaged: map[string]bool{}}
 	env.ports = env.openFile
@@ -44,8 +44,8 @@ func newUncheckedFileEnv(t *testing.T, path string) *env {
 	return env
 }
 
-// openFile opens the file of an env when it is needed: while the test has it open, a
-// server that stops leaves the write-ahead log.
+// openFile opens env's database file on first use. While the test has the file open, a server
+// that stops does not remove the write-ahead log.
 func (env *env) openFile() *store.Store { return env.openFileAt(env.path()) }
 
 func (env *env) openFileAt(path string) *store.Store {
@@ -70,14 +70,14 @@ func (env *env) closeFile(t *testing.T) {
 	}
 }
 
-// path is the file of an env on SQLite.
+// path returns the path of the SQLite file that env uses.
 func (env *env) path() string { return strings.TrimPrefix(env.url, "sqlite:") }
 
-// image is the bytes of a store's file and of its write-ahead log.
+// image is the content of a store's file and of its write-ahead log.
 type image struct{ db, wal []byte }
 
-// readImage reads a store that no process has open: closing one of its files ends all
-// locks that a process has on that.
+// readImage reads a store that this process must not have open: closing any file descriptor of
+// a file releases all locks that the process has on that file.
 func readImage(t *testing.T, path string) image {
 	t.Helper()
 	db, err := os.ReadFile(path)
@@ -89,17 +89,22 @@ func readImage(t *testing.T, path string) image {
 	return image{db, wal}
 }
 
-// write puts the image in the place of a store that no process has open.
+// write replaces a store, which no process may have open, with the image.
 func (i image) write(t *testing.T, path string) {
 	t.Helper()
 	removeStore(t, path)
+	// The lock file indicates that the write-ahead log belongs to the file that was just
+	// removed.
+	if err := os.Remove(path + ".lock"); !os.IsNotExist(err) {
+		require.NoError(t, err)
+	}
 	require.NoError(t, os.WriteFile(path, i.db, 0o600))
 	if len(i.wal) > 0 {
 		require.NoError(t, os.WriteFile(path+"-wal", i.wal, 0o600))
 	}
 }
 
-// removeStore removes the files of a store, but the one that servers lock.
+// removeStore removes the files of a store except the one that servers lock.
 func removeStore(t *testing.T, path string) {
 	t.Helper()
 	for _, suffix := range []string{"", "-wal", "-shm"} {
@@ -109,7 +114,7 @@ func removeStore(t *testing.T, path string) {
 	}
 }
 
-// copyStore copies the files of a store that processes may have open.
+// copyStore copies the files of a store, which processes may have open.
 func copyStore(t *testing.T, from, to string) {
 	t.Helper()
 	for _, suffix := range []string{"", "-wal"} {
@@ -118,14 +123,14 @@ func copyStore(t *testing.T, from, to string) {
 	}
 }
 
-// Ensure that clocks are credited with the time in which the only server stood still,
-// or did not run.
+// Ensure that clocks are credited with the time during which the only server was paused or not
+// running.
 func TestSQLite_Clocks_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	const outage = 5 * time.Second
 	for name, stop := range map[string]func(t *testing.T, env *env, s *testServer) *testServer{
-		"it stood still": func(t *testing.T, _ *env, s *testServer) *testServer {
+		"it was paused": func(t *testing.T, _ *env, s *testServer) *testServer {
 			t.Helper()
 			require.NoError(t, s.process.Pause())
 			<-time.After(outage)
@@ -149,8 +154,7 @@ func TestSQLite_Clocks_long(t *testing.T) {
 	}
 }
 
-// Ensure that a server whose file is gone, or is another one, acknowledges nothing from
-// then on.
+// Ensure that a server whose file was removed or replaced acknowledges nothing from then on.
 func TestSQLite_FileReplaced(t *testing.T) {
 	t.Parallel()
 	for name, replace := range map[string]func(t *testing.T, path, old string){

@@ -18,14 +18,13 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// longer is the length of a game with more events than gRPC buffers for a
-// client that does not read.
+// longer is a version at which a game has more events than gRPC buffers for a client that does
+// not read.
 const longer = 800
 
-// Ensure that a watcher that reads nothing for too long is told to reconnect,
-// in a way that gRPC's clients understand, that one that does not even read
-// that loses the connection, which frees its memory, and that neither delays
-// other clients.
+// Ensure that a watcher that reads nothing for too long is told to reconnect, in a way that gRPC
+// clients understand. A watcher that does not even read the message loses the connection, which
+// frees its memory. Neither kind of watcher may delay other clients.
 func TestStalledReader_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
@@ -34,8 +33,7 @@ func TestStalledReader_long(t *testing.T) {
 	server, g := env.serveMeasured("--max-moves-per-second=0",
 		"--stall", "10s")
 	player := env.player(server)
-	game := player.start(t, "6x6")
-	last := player.playTo(t, seeded(t), game, longer)
+	game, last := player.playLonger(t, seeded(t))
 	before := g.read(t, "gridstand_connections")
 
 	open := func() *slowStream {
@@ -68,17 +66,17 @@ func TestStalledReader_long(t *testing.T) {
 		}
 	}
 	assert.Positive(t, version)
-	assert.Less(t, version, int32(longer), "it did not come to the end")
+	assert.Less(t, version, int32(longer), "the stream was not cut short")
 
 	require.Eventually(t, func() bool { return g.read(t, "gridstand_connections") == before }, patience, 20*time.Millisecond,
-		"who reads nothing keeps the connection")
+		"a client that reads nothing keeps the connection")
 	player.requirePlayable(t, last)
 	_, err := player.resign(t.Context(), game.GetId())
 	require.NoError(t, err)
 }
 
-// Ensure that a client that asks for much and reads none of it loses the
-// connection before it costs the server much, and that others go on.
+// Ensure that a client that makes many requests and reads nothing loses the connection before it
+// costs the server much memory, and that other clients can continue.
 func TestUnreadAnswers_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
@@ -108,11 +106,11 @@ func TestUnreadAnswers_long(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = response.Body.Close() })
 	}
-	require.Error(t, err, "it may ask on after %d answers of %d bytes", asked, size)
+	require.Error(t, err, "the connection is still open after %d responses of %d bytes", asked, size)
 	assert.Greater(t, asked, allowed/size/2)
 	require.Eventually(t, func() bool { return g.read(t, "gridstand_connections") == connections }, patience, 20*time.Millisecond)
 	memory := g.read(t, "process_resident_memory_bytes")
-	t.Logf("the connection is closed after %d answers of %d bytes, memory %d MB before and %d after", asked, size, before>>20, memory>>20)
+	t.Logf("the connection was closed after %d responses of %d bytes, memory %d MB before and %d after", asked, size, before>>20, memory>>20)
 	if !process.Race {
 		assert.Less(t, memory, before+16*allowed)
 	}
@@ -120,15 +118,16 @@ func TestUnreadAnswers_long(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// Ensure that clients that ask for a long past and do not read it delay only
-// such requests of their address, and no watcher of new events.
+// Ensure that clients that request a long history and do not read it delay only other such
+// requests from their own address, and no watchers of new events.
 func TestUnreadPast_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newEnv(t, redis.Addr())
 	server := env.serveProgram("--max-moves-per-second=0",
-		"--stall", "12s", "--max-watches-per-address", "1024") // Two of them may be sent the past at once.
+		// An address may receive histories on two streams at a time.
+		"--stall", "12s", "--max-watches-per-address", "1024")
 	player := env.player(server)
 	game := player.start(t, "6x6")
 	player.playTo(t, seeded(t), game, longer)
@@ -147,7 +146,7 @@ func TestUnreadPast_long(t *testing.T) {
 	}
 	require.Eventually(t, func() bool { return refusalOf(past()).code == codes.ResourceExhausted }, patience, time.Millisecond)
 	r := refusalOf(past())
-	if r.code != codes.OK { // The two may have stalled meanwhile.
+	if r.code != codes.OK { // The two streams may have stalled in the meantime.
 		assert.Equal(t, pb.ReasonRateLimited, r.reason)
 		assert.Equal(t, "2", r.metadata["limit"])
 		assert.Positive(t, r.retry)

@@ -27,8 +27,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that a server that is told to stop answers every call that it carries
-// out, so that servers can be replaced while people play.
+// Ensure that a stopping server answers every call that it executes, so that servers can be
+// replaced during play.
 func TestServerStopped(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
@@ -41,7 +41,7 @@ func TestServerStopped(t *testing.T) {
 			f.awaitWaiting(t, players)
 			for _, m := range all {
 				if m.acked > 0 {
-					require.EqualValues(t, m.acked, env.length(t, m.gameID), "a call was carried out and not answered")
+					require.EqualValues(t, m.acked, env.length(t, m.gameID), "a call was carried out but not answered")
 				}
 			}
 			f.replace(env.serve())
@@ -51,8 +51,7 @@ func TestServerStopped(t *testing.T) {
 	})
 }
 
-// Ensure that a server that is told to stop answers every call by HTTP that it carries
-// out.
+// Ensure that a stopping server answers every HTTP call that it executes.
 func TestServerStopped_HTTP(t *testing.T) {
 	t.Parallel()
 	env := newSQLiteEnv(t)
@@ -84,7 +83,7 @@ func TestServerStopped_HTTP(t *testing.T) {
 					GameId: game.GetId(), Version: version, Move: &pb.MoveRequest_Direction{Direction: random(rng, position)},
 				})
 				if err != nil {
-					// Canceled: the connection was idle, and so was closed.
+					// Canceled means that the connection was idle and was therefore closed.
 					if code := status.Code(err); code != codes.Unavailable && code != codes.Canceled {
 						return err
 					}
@@ -98,13 +97,13 @@ func TestServerStopped_HTTP(t *testing.T) {
 	stop()
 	require.NoError(t, group.Wait())
 	for _, p := range all {
-		assert.EqualValues(t, p.acked, env.length(t, p.gameID), "a call was carried out and not answered")
+		assert.EqualValues(t, p.acked, env.length(t, p.gameID), "a call was carried out but not answered")
 	}
 }
 
-// Ensure that a stop does not wait for what clients keep open: connections that
-// are never set up, requests that do not arrive, answers that are not read,
-// streams that only their clients end.
+// Ensure that a stopping server does not wait for things that clients leave unfinished:
+// connections that are never set up, requests that never arrive, responses that are not read,
+// and streams that stay open until the client ends them.
 func TestServerStopped_HeldOpen(t *testing.T) {
 	t.Parallel()
 	raw := func(ctx context.Context, t *testing.T, addr string, window uint32) *rawConn {
@@ -114,7 +113,8 @@ func TestServerStopped_HeldOpen(t *testing.T) {
 		t.Cleanup(func() { _ = c.conn.Close() })
 		return c
 	}
-	// write writes to new connections, and reads the number of lines that it is told.
+	// write opens connections, writes text to each of them, and then reads the given number of
+	// lines from it.
 	write := func(text func(gameID string) string, lines int) func(ctx context.Context, t *testing.T, addr, gameID string) {
 		return func(ctx context.Context, t *testing.T, addr, gameID string) {
 			for range 20 {
@@ -139,16 +139,16 @@ func TestServerStopped_HeldOpen(t *testing.T) {
 		return write(func(gameID string) string { return strings.ReplaceAll(request, "GAME", gameID) }, lines)
 	}
 	for name, hold := range map[string]func(ctx context.Context, t *testing.T, addr, gameID string){
-		"connections that say nothing":    greet(0),
+		"silent connections":              greet(0),
 		"connections that are not set up": greet(len(http2.ClientPreface)),
-		"requests that do not come": func(ctx context.Context, t *testing.T, addr, _ string) {
+		"requests that do not arrive": func(ctx context.Context, t *testing.T, addr, _ string) {
 			c := raw(ctx, t, addr, slowWindow)
 			for range 20 {
 				_, err := c.open(pb.GameService_Move_FullMethodName)
 				require.NoError(t, err)
 			}
 		},
-		"requests of which a part does not come": func(ctx context.Context, t *testing.T, addr, gameID string) {
+		"incomplete requests": func(ctx context.Context, t *testing.T, addr, gameID string) {
 			c := raw(ctx, t, addr, slowWindow)
 			for _, method := range []string{
 				pb.GameService_Move_FullMethodName, pb.GameService_Watch_FullMethodName, grpc_health_v1.Health_Watch_FullMethodName,
@@ -159,7 +159,7 @@ func TestServerStopped_HeldOpen(t *testing.T) {
 				require.NoError(t, c.send(stream, false, frame(&pb.WatchRequest{GameId: gameID})))
 			}
 		},
-		"answers and watches that are not read": func(ctx context.Context, t *testing.T, addr, gameID string) {
+		"responses and watches that are not read": func(ctx context.Context, t *testing.T, addr, gameID string) {
 			c := raw(ctx, t, addr, 0)
 			for range 20 {
 				_, err := c.call(pb.GameService_ListGames_FullMethodName, &pb.ListGamesRequest{PageSize: 200})
@@ -168,14 +168,15 @@ func TestServerStopped_HeldOpen(t *testing.T) {
 				require.NoError(t, err)
 			}
 		},
-		"requests by HTTP of which a part does not come":     web("GET / HTTP/1.1\r\nHost: gridst", 0),
-		"requests by HTTP of which the body does not come":   web(httpCall("ListGames", 20, ""), 0),
-		"requests by HTTP of which a part of the body comes": web(httpCall("ListGames", 20, "{"), 0),
-		"connections that may send more requests by HTTP":    web("GET /assets/main.js HTTP/1.1\r\nHost: gridstand\r\n\r\n", 1),
-		// So many are more than the server may write before they are read.
-		"answers by HTTP that are not read":          web(strings.Repeat(httpCall("ListVariants", 2, "{}"), 500), 1),
+		"incomplete HTTP headers":          web("GET / HTTP/1.1\r\nHost: gridst", 0),
+		"HTTP requests without their body": web(httpCall("ListGames", 20, ""), 0),
+		"incomplete HTTP bodies":           web(httpCall("ListGames", 20, "{"), 0),
+		"idle HTTP connections":            web("GET /assets/main.js HTTP/1.1\r\nHost: gridstand\r\n\r\n", 1),
+		// The responses to this many requests exceed what the server may send before the client
+		// reads.
+		"HTTP responses that are not read":           web(strings.Repeat(httpCall("ListVariants", 2, "{}"), 500), 1),
 		"Server-Sent Events":                         web("GET /g/GAME/events HTTP/1.1\r\nHost: gridstand\r\n\r\n", 10),
-		"Server-Sent Events that are not read":       web("GET /g/GAME/events?after=0 HTTP/1.1\r\nHost: gridstand\r\n\r\n", 0),
+		"Server-Sent Events that are not read":       web("GET /g/GAME/events?after_version=0 HTTP/1.1\r\nHost: gridstand\r\n\r\n", 0),
 		"Server-Sent Events of a client that writes": web(strings.Repeat("GET /g/GAME/events HTTP/1.1\r\nHost: gridstand\r\n\r\n", 2), 1),
 		"watches": func(ctx context.Context, t *testing.T, addr, gameID string) {
 			c := raw(ctx, t, addr, 1<<16)
@@ -206,7 +207,8 @@ func TestServerStopped_HeldOpen(t *testing.T) {
 	}
 }
 
-// httpCall is a call by Connect whose body is as much of length as is given.
+// httpCall returns a Connect request with the given body and Content-Length. If the body is
+// shorter than that, the request is incomplete.
 func httpCall(method string, length int, body string) string {
 	return fmt.Sprintf("POST /gridstand.v1.GameService/%s HTTP/1.1\r\nHost: gridstand\r\nContent-Type: application/json\r\n"+
 		"Content-Length: %d\r\n\r\n%s", method, length, body)

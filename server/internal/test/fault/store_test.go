@@ -16,10 +16,10 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// pageSize is how much of a log or list is read at a time.
+// pageSize is the number of entries of a log or list that are read at a time.
 const pageSize = 500
 
-// gameIDs lists the games that have a log.
+// gameIDs returns the IDs of the games that have a log.
 func (env *env) gameIDs(ctx context.Context, t *testing.T) []string {
 	t.Helper()
 	all := map[string]bool{}
@@ -36,7 +36,7 @@ func (env *env) gameIDs(ctx context.Context, t *testing.T) []string {
 	return ids
 }
 
-// log reads a whole log.
+// log returns all entries of a log.
 func (env *env) log(ctx context.Context, t *testing.T, gameID string) []store.Record {
 	t.Helper()
 	var log []store.Record
@@ -50,7 +50,7 @@ func (env *env) log(ctx context.Context, t *testing.T, gameID string) []store.Re
 	}
 }
 
-// seed reads a game's seed.
+// seed returns a game's seed.
 func (env *env) seed(ctx context.Context, t *testing.T, gameID string) game.Seed {
 	t.Helper()
 	first, err := env.ports().Games.Entries(ctx, gameID, 1, 1)
@@ -61,7 +61,7 @@ func (env *env) seed(ctx context.Context, t *testing.T, gameID string) game.Seed
 	return seed
 }
 
-// last is the ID of a log's last entry.
+// last returns the ID of a log's last entry.
 func (env *env) last(t *testing.T, gameID string) string {
 	t.Helper()
 	tail, err := env.ports().Games.Tail(t.Context(), gameID)
@@ -70,7 +70,7 @@ func (env *env) last(t *testing.T, gameID string) string {
 	return tail.Last.String()
 }
 
-// length is the number of a log's entries.
+// length returns the number of entries in a log.
 func (env *env) length(t *testing.T, gameID string) int64 {
 	t.Helper()
 	tail, err := env.ports().Games.Tail(t.Context(), gameID)
@@ -78,10 +78,10 @@ func (env *env) length(t *testing.T, gameID string) int64 {
 	return tail.Length
 }
 
-// century is longer than anything takes.
+// century is longer than any delay in these tests.
 const century = 100 * 365 * 24 * time.Hour
 
-// scheduled lists the games that are due within a time.
+// scheduled returns the games that are due within the given time.
 func (env *env) scheduled(ctx context.Context, t *testing.T, within time.Duration) []string {
 	t.Helper()
 	games, err := env.ports().Queue.Due(ctx, -century, within, math.MaxInt32)
@@ -89,7 +89,7 @@ func (env *env) scheduled(ctx context.Context, t *testing.T, within time.Duratio
 	return games
 }
 
-// boards returns all leaderboards but those that have ended, by name and player.
+// boards returns all current leaderboards, by name and player.
 func (env *env) boards(ctx context.Context, t *testing.T) map[string]map[string]any {
 	t.Helper()
 	all := map[string]map[string]any{}
@@ -98,7 +98,7 @@ func (env *env) boards(ctx context.Context, t *testing.T) map[string]map[string]
 		require.NoError(t, env.ports().Boards.Entries(ctx, b, func(some []store.BoardEntry) error {
 			for _, e := range some {
 				before, ok := entries[e.PlayerID]
-				assert.True(t, !ok || before == e, "%v has %v and %v", b, before, e)
+				assert.True(t, !ok || before == e, "board %v has two entries for a player: %v and %v", b, before, e)
 				entries[e.PlayerID] = e
 			}
 			return nil
@@ -120,8 +120,8 @@ func (env *env) boardNames(ctx context.Context, t *testing.T) []store.Board {
 	return names
 }
 
-// lists returns all lists, by name and game, with the games' ranks if they do not
-// depend on the moment.
+// lists returns all lists, by name and game. It includes a game's rank only if the rank does not
+// depend on the current time.
 func (env *env) lists(ctx context.Context, t *testing.T) map[string]map[string]any {
 	t.Helper()
 	all := map[string]map[string]any{}
@@ -150,7 +150,7 @@ func (env *env) lists(ctx context.Context, t *testing.T) map[string]map[string]a
 	return all
 }
 
-// listNames returns the lists that there can be.
+// listNames returns all possible lists.
 func (env *env) listNames() []store.List {
 	env.mu.Lock()
 	defer env.mu.Unlock()

@@ -20,46 +20,47 @@ import (
 
 var (
 	stormFor = flag.Duration("storm", 0,
-		"how long TestStorm_long lasts at least; it goes through every fault once however short that is")
-	stormSeed = flag.Uint64("storm.seed", 0, "seed of TestStorm_long and TestLinearizable, as an earlier run printed it; 0 for a new one")
+		"minimum duration of TestStorm_long, which in any case injects every fault once")
+	stormSeed = flag.Uint64("storm.seed", 0, "seed of TestStorm_long and TestLinearizable, as logged by an earlier run; 0 draws a new one")
 )
 
-// drawSeed returns the seed of -storm.seed, or a new one, and logs it.
+// drawSeed returns the seed given by -storm.seed, or else a new one, and logs it.
 func drawSeed(t *testing.T) uint64 {
 	t.Helper()
 	seed := *stormSeed
 	if seed == 0 {
 		seed = rand.Uint64()
 	}
-	t.Logf("to repeat what was drawn, add -args -storm.seed=%d", seed)
+	t.Logf("to repeat the random choices, add -args -storm.seed=%d", seed)
 	return seed
 }
 
-// outageAfter is the length of a gap in all servers' heartbeats from which
-// clocks are credited.
+// outageAfter is the shortest gap in the heartbeats of all servers for which clocks are
+// credited.
 const outageAfter = 3 * time.Second
 
 // stormLoad is the traffic of TestStorm_long.
 var stormLoad = load{solo: 8, tables: 3, workloads: 2, watchers: 2, pause: 20 * time.Millisecond}
 
-// storm is traffic through two servers on a Redis, or one on a file, processes of the
-// server's program, with faults injected between them, their store and the clients.
+// storm runs traffic through two servers backed by Redis, or one backed by a file, and injects
+// faults between the servers, their store and the clients. The servers are processes of the
+// server's program.
 type storm struct {
 	t       *testing.T
 	env     *env
-	redis   *redistest.Server // nil on a file
+	redis   *redistest.Server // nil if the store is a file
 	servers []*stormServer
 	faults  []fault
-	tried   map[string][]time.Duration // by fault, how long play took to go on
+	tried   map[string][]time.Duration // recovery times, by fault
 }
 
-// stormServer is one server, with a link that clients connect through and, if the store
-// is a Redis, a link to that.
+// stormServer is one server, with a link through which clients connect and, if the store is
+// Redis, a link to the store.
 type stormServer struct {
 	env                *env
 	toClients, toRedis *link
 	server             *testServer
-	// prober checks that the server works.
+	// prober is a client that checks whether the server works.
 	prober *caller
 }
 
@@ -84,17 +85,16 @@ func (h *stormServer) serve(address string) {
 	h.server = h.env.serveProcess(flags...)
 }
 
-// frontEnd is the server as clients reach it.
+// frontEnd returns the server at the address that clients use.
 func (h *stormServer) frontEnd() *testServer { return &testServer{addr: h.toClients.addr} }
 
-// restart starts the server again at its address.
+// restart stops the server and starts a new one at the same address.
 func (h *stormServer) restart() {
 	h.server.stop()
 	h.serve(h.server.addr)
 }
 
-// probe waits until the server has accepted a new game, a move and a
-// resignation.
+// probe waits until the server has accepted a new game, a move and a resignation.
 func (h *stormServer) probe(ctx context.Context, rng *rand.Rand) error {
 	game, err := h.prober.create(ctx, ofVariant("classic"))
 	if err != nil {
@@ -107,11 +107,10 @@ func (h *stormServer) probe(ctx context.Context, rng *rand.Rand) error {
 	return err
 }
 
-// Ensure that whatever fails between clients, servers and their store, in any
-// combination, nothing that a client observed is lost, nothing happens twice,
-// no watcher sees a gap or a repetition, all answers about a game are
-// linearizable, and play goes on when the fault is over. The faults and their
-// times are drawn from a seed that the test prints.
+// Ensure that no matter what fails between clients, servers and their store, and in what
+// combination, no event that a client observed is lost, nothing happens twice, no watcher sees a
+// gap or a repetition, all responses about a game are linearizable, and play continues once the
+// fault is over. The faults and their times are drawn from a seed that the test logs.
 func TestStorm_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
@@ -129,7 +128,7 @@ func TestStorm_long(t *testing.T) {
 	})
 }
 
-// rage has so many servers, and injects faults until the storm is over.
+// rage starts the given number of servers, and injects faults until the storm is over.
 func (s *storm) rage(seed uint64, servers int) {
 	s.t.Helper()
 	t := s.t
@@ -137,7 +136,7 @@ func (s *storm) rage(seed uint64, servers int) {
 	s.env.serversDie = true
 	began := time.Now()
 	var tr *traffic
-	t.Cleanup(func() { // After all was checked.
+	t.Cleanup(func() { // runs after all checks
 		if tr != nil && !t.Failed() {
 			t.Logf("%v\n%s%s", time.Since(began).Round(time.Second), s.faultTable(), tr.summary())
 		}
@@ -173,10 +172,11 @@ func (s *storm) rage(seed uint64, servers int) {
 	tr.checkLinearizable(t)
 }
 
-// inject injects faults together, ends them, and waits until play goes on.
+// inject injects several faults at once, ends them, and waits until play continues.
 func (s *storm) inject(rng *rand.Rand, at []fault) {
 	s.t.Helper()
-	// In the order in which they end: no server starts without Redis.
+	// Faults end in this order. The store recovers first, because no server starts without
+	// Redis.
 	slices.SortStableFunc(at, func(a, b fault) int { return cmp.Compare(a.location, b.location) })
 	var heals []func()
 	var names []string
@@ -200,7 +200,7 @@ func (s *storm) inject(rng *rand.Rand, at []fault) {
 	s.awaitHealthy(rng.Uint64())
 	took := time.Since(ended)
 	s.env.awaitProgress(s.t, 40)
-	s.t.Logf("goes on after %v; people were told of %d versions meanwhile", took.Round(time.Millisecond), meanwhile)
+	s.t.Logf("play continued after %v; clients received %d versions during the fault", took.Round(time.Millisecond), meanwhile)
 	for _, f := range at {
 		s.tried[f.name] = append(s.tried[f.name], took)
 	}
@@ -216,12 +216,12 @@ func (s *storm) awaitHealthy(seed uint64) {
 		rng := rand.New(rand.NewPCG(seed, uint64(n)))
 		group.Go(func() error { return h.probe(ctx, rng) })
 	}
-	require.NoError(s.t, group.Wait(), "a server does not recover")
+	require.NoError(s.t, group.Wait(), "a server did not recover")
 }
 
-// faultTable lists for each fault how often it was injected, alone or with
-// another, and the time from the start of its end, such as the restart of a
-// killed server, until play went on.
+// faultTable lists, for each fault, how often it was injected, alone or with another, and the
+// recovery time. That is the time from the first step of undoing the fault, such as restarting a
+// killed server, until play continued.
 func (s *storm) faultTable() string {
 	var table strings.Builder
 	fmt.Fprintf(&table, "%-45s %5s %10s %10s\n", "fault", "tries", "median", "longest")

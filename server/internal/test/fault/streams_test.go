@@ -20,15 +20,14 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// The known bugs of event streams have a test each: TestWatch_Partition and
-// TestServer_Paused for a stream that goes back in time after a partition, and
-// the tests of this file for the others.
+// There is a test for each known bug in event streams. TestWatch_Partition and TestServer_Paused
+// cover streams that go back in time after a partition; the tests in this file cover the others.
 
-// streamed is the length of the games of these tests.
+// streamed is the length of the games in these tests.
 const streamed = 60
 
-// playOn moves up to a version, on random servers, resigns, and waits until all
-// watchers have seen that.
+// playOn plays up to a version on random servers, resigns, and waits until all watchers have
+// seen the resignation.
 func playOn(t *testing.T, game *pb.Game, to int32, watchers []*watcher, clients ...*caller) {
 	t.Helper()
 	require.NoError(t, play(t.Context(), seeded(t), game, to, func(int32) {}, clients...))
@@ -38,8 +37,8 @@ func playOn(t *testing.T, game *pb.Game, to int32, watchers []*watcher, clients 
 	}
 }
 
-// Ensure that an event is shown once however often and in whatever order it is
-// published, and whatever else is published.
+// Ensure that an event is sent to watchers only once, no matter how often and in what order it
+// is published, and no matter what else is published.
 func TestWatch_Twice(t *testing.T) {
 	t.Parallel()
 	onRedis(t, func(t *testing.T, env *env) {
@@ -86,7 +85,7 @@ func receive(t *testing.T, feed *redis.PubSub, n int) []string {
 	var entries []string
 	for len(entries) < n {
 		message, err := feed.ReceiveMessage(ctx)
-		require.NoError(t, err, "nothing is published")
+		require.NoError(t, err, "no entry was published")
 		if strings.HasPrefix(message.Payload, "e ") {
 			entries = append(entries, message.Payload)
 		}
@@ -94,8 +93,8 @@ func receive(t *testing.T, feed *redis.PubSub, n int) []string {
 	return entries
 }
 
-// Ensure that watchers that reconnect after each version or two, to any server,
-// miss nothing and are shown nothing twice.
+// Ensure that watchers that reconnect to any server after every version or two neither miss an
+// event nor receive one twice.
 func TestWatch_Resumed(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
@@ -113,9 +112,8 @@ func TestWatch_Resumed(t *testing.T) {
 	})
 }
 
-// Ensure that a watcher that reads nothing until a game is over, when the game
-// has left the server's memory, gets every event if it asked for that, also
-// over streams that end early.
+// Ensure that a watcher that requests every event receives every event, even if it reads nothing
+// until its game is over and has left the server's memory, and even if its streams end early.
 func TestWatch_Starved(t *testing.T) {
 	t.Parallel()
 	env := newEnv(t, redistest.StartRedis(t).Addr())
@@ -131,7 +129,7 @@ func TestWatch_Starved(t *testing.T) {
 	require.Eventually(t, func() bool {
 		g, err := player.get(t.Context(), game.GetId())
 		return assert.NoError(t, err) && int(g.GetWatchers()) == len(watchers)
-	}, patience, 20*time.Millisecond, "not all watch")
+	}, patience, 20*time.Millisecond, "not all watchers are counted")
 	require.NoError(t, play(t.Context(), seeded(t), game, longGame, func(int32) {}, player))
 	close(gate)
 	for _, each := range watchers {
@@ -141,13 +139,13 @@ func TestWatch_Starved(t *testing.T) {
 		case each.every:
 			assert.Zero(t, each.covered())
 		case each.cut == 0: // A resuming watcher gets what it missed.
-			assert.NotZero(t, each.covered(), "it was sent everything")
+			assert.NotZero(t, each.covered(), "the watcher was sent every event")
 		}
 	}
 }
 
-// Ensure that a watcher that asks for events after a future version is told so,
-// or is shown later events, and never earlier ones.
+// Ensure that a watcher that requests the events after a future version is refused or receives
+// later events, but never receives earlier ones.
 func TestWatch_Ahead(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
@@ -183,9 +181,9 @@ func TestWatch_Ahead(t *testing.T) {
 	})
 }
 
-// watchAhead watches from a version so far after the latest observed one. It
-// returns when something is shown, or reports that the server refused it as too
-// early.
+// watchAhead opens a stream that starts after a version that is the given number of versions
+// ahead of the latest observed one. It returns when a message has arrived, or reports that the
+// server refused the request as too early.
 func (c *caller) watchAhead(ctx context.Context, gameID string, by int32) (early bool, _ error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

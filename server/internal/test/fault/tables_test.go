@@ -9,7 +9,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// table is the seats of a game of Tribolo.
+// table describes the seats of a game of Tribolo.
 type table struct {
 	seats   []*pb.SeatRequest
 	joiners int
@@ -17,18 +17,18 @@ type table struct {
 }
 
 var tables = map[string]table{
-	"people":               {[]*pb.SeatRequest{callerSeat, openSeat, openSeat}, 2, false},
-	"people in open seats": {[]*pb.SeatRequest{openSeat, openSeat, openSeat}, 3, false},
-	"one and two bots":     {nil, 0, true},
-	"two and a bot":        {[]*pb.SeatRequest{minimaxBot, openSeat, callerSeat}, 1, false},
-	"one in every seat":    {[]*pb.SeatRequest{callerSeat, callerSeat, callerSeat}, 0, false},
-	"one, and chance":      {[]*pb.SeatRequest{callerSeat, randomBot, greedyBot}, 0, false},
-	"bots":                 {[]*pb.SeatRequest{greedyBot, minimaxBot, randomBot}, 0, false},
-	"bots and a latecomer": {[]*pb.SeatRequest{greedyBot, openSeat, greedyBot}, 1, true},
+	"people":                        {[]*pb.SeatRequest{callerSeat, openSeat, openSeat}, 2, false},
+	"people in open seats":          {[]*pb.SeatRequest{openSeat, openSeat, openSeat}, 3, false},
+	"one player and two bots":       {nil, 0, true},
+	"two players and a bot":         {[]*pb.SeatRequest{minimaxBot, openSeat, callerSeat}, 1, false},
+	"one player in every seat":      {[]*pb.SeatRequest{callerSeat, callerSeat, callerSeat}, 0, false},
+	"one player and the random bot": {[]*pb.SeatRequest{callerSeat, randomBot, greedyBot}, 0, false},
+	"bots":                          {[]*pb.SeatRequest{greedyBot, minimaxBot, randomBot}, 0, false},
+	"bots and a latecomer":          {[]*pb.SeatRequest{greedyBot, openSeat, greedyBot}, 1, true},
 }
 
-// Ensure that whole games of Tribolo, of people, bots and both, on two servers,
-// are shown to all watchers event for event and follow from their seeds.
+// Ensure that all watchers receive every event of whole games of Tribolo, whether played by
+// people, bots or both, on two servers, and that the games can be recomputed from their seeds.
 func TestTables(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
@@ -76,5 +76,5 @@ func playTable(t *testing.T, env *env, table table, first, second *testServer) {
 	assert.Equal(t, pb.Result_REASON_NO_MOVES, last.GetResult().GetReason())
 	assert.Equal(t, table.ranked, last.GetRanked())
 	assert.NotEmpty(t, last.GetResult().GetWinners())
-	assert.EqualValues(t, 1+table.joiners+int(last.GetPosition().GetMoveCount()), last.GetVersion(), "nothing but moves")
+	assert.EqualValues(t, 1+table.joiners+int(last.GetPosition().GetMoveCount()), last.GetVersion(), "the game has other events than joins and moves")
 }

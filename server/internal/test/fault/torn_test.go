@@ -18,23 +18,25 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 )
 
-// played is games whose entries were written one after the other, by a server that
-// was then killed.
+// played is a set of games whose entries were written one after another by a server that was
+// then killed.
 type played struct {
 	env *env
 	// image is the store as the server left it.
 	image image
-	// order is the game of each entry.
+	// order holds, for each entry, the game that it belongs to, in the order in which the
+	// entries were written.
 	order []string
 	lasts map[string]*pb.Event
 	// player owns the games.
 	player *caller
-	// dir is for stores to open, of which there were so many.
+	// dir is the directory in which entriesIn creates stores, and opened is the number of stores
+	// created so far.
 	dir    string
 	opened int
 }
 
-// playInOrder plays games by turns up to the version whole.
+// playInOrder plays the given number of games in turn, each up to the version whole.
 func playInOrder(t *testing.T, games int) *played {
 	t.Helper()
 	p := &played{env: newSQLiteEnv(t), lasts: map[string]*pb.Event{}, dir: t.TempDir()}
@@ -58,11 +60,11 @@ func playInOrder(t *testing.T, games int) *played {
 	return p
 }
 
-// entriesIn opens a store with the image's bytes and returns how many of the entries
-// it has. It requires that these are the first ones, and that the heads agree.
+// entriesIn opens a store with the image's content and returns its number of entries. It
+// requires that these are the entries that were written first, and that the heads match them.
 func (p *played) entriesIn(t *testing.T, i image) int {
 	t.Helper()
-	p.opened++ // A name that no other server had.
+	p.opened++ // each store gets its own name
 	path := filepath.Join(p.dir, fmt.Sprintf("%d.db", p.opened))
 	i.write(t, path)
 	s, err := sqlite.Open(sqlite.Options{Path: path})
@@ -86,15 +88,15 @@ func (p *played) entriesIn(t *testing.T, i image) int {
 	for _, id := range p.order[:total] {
 		want[id]++
 	}
-	require.Equal(t, want, lengths, "no state that the store ever had")
+	require.Equal(t, want, lengths, "the store never had this state")
 	return total
 }
 
 // frameSize is the size of a page in the write-ahead log, with its header.
 const frameSize = 24 + 4096
 
-// Ensure that what a power cut may leave behind the last transaction in the
-// write-ahead log changes nothing: it was never synced.
+// Ensure that a power cut changes nothing, no matter what data it leaves after the last
+// transaction in the write-ahead log, because that data was never synced.
 func TestSQLite_TornTail(t *testing.T) {
 	t.Parallel()
 	p := playInOrder(t, 3)
@@ -104,21 +106,21 @@ func TestSQLite_TornTail(t *testing.T) {
 		for i := range tail {
 			tail[i] = byte(rng.Uint32())
 		}
-		if rng.IntN(2) == 0 { // as a page of the same log
+		if rng.IntN(2) == 0 { // make the tail start like a page of the same log
 			copy(tail, p.image.wal[len(p.image.wal)-frameSize:][:16])
 		}
 		assert.Equal(t, len(p.order), p.entriesIn(t, image{p.image.db, slices.Concat(p.image.wal, tail)}))
 	}
 }
 
-// Ensure that a store whose write-ahead log was cut or damaged opens as it was after an
-// earlier transaction.
+// Ensure that a store whose write-ahead log was truncated or damaged opens in the state after
+// an earlier transaction.
 func TestSQLite_LogCut(t *testing.T) {
 	t.Parallel()
 	cutLog(t, 61)
 }
 
-// Ensure the same at every byte of the last page.
+// Like TestSQLite_LogCut, but the log is cut at every byte of the last page.
 func TestSQLite_LogCut_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
@@ -140,11 +142,11 @@ func cutLog(t *testing.T, step int) {
 	states := map[int]bool{}
 	for _, n := range slices.Sorted(maps.Keys(cuts)) {
 		found := p.entriesIn(t, image{p.image.db, wal[:n]})
-		require.GreaterOrEqual(t, found, before, "a longer log has less, at byte %d", n)
+		require.GreaterOrEqual(t, found, before, "a longer log has fewer entries, at byte %d", n)
 		states[found], before = true, found
 	}
 	assert.Equal(t, len(p.order), before)
-	assert.Len(t, states, len(p.order)+1, "each of the transactions was cut")
+	assert.Len(t, states, len(p.order)+1, "not every transaction was cut off")
 
 	rng := seeded(t)
 	for range 100 {
@@ -154,13 +156,13 @@ func cutLog(t *testing.T, step int) {
 	}
 }
 
-// Ensure that clients which saw more than the store holds, since its write-ahead log
-// lost synced bytes or an older copy was put back, are told so: no watcher and no
-// player takes another history for the one that they know.
+// Ensure that clients get an error if they have seen more than the store contains, because its
+// write-ahead log lost synced bytes or an older copy was restored. No watcher or player may
+// mistake a different history for the one that they know.
 func TestSQLite_RolledBack(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]func(t *testing.T, p *played) image{
-		"a log that was cut": func(t *testing.T, p *played) image {
+		"a truncated log": func(t *testing.T, p *played) image {
 			t.Helper()
 			for n := len(p.image.wal); ; n -= frameSize {
 				lost := image{p.image.db, p.image.wal[:n]}
@@ -197,8 +199,8 @@ func TestSQLite_RolledBack(t *testing.T) {
 	}
 }
 
-// requireBehind requires that a server refuses what a client with a later version of
-// a game asks for, before and after others have played on to that version.
+// requireBehind requires that a server refuses the requests of a client that knows a later
+// version of a game, both before and after the game is continued to just below that version.
 func (p *played) requireBehind(t *testing.T, fresh *caller, gameID string, last *pb.Event) {
 	t.Helper()
 	conflict := func(err error) {

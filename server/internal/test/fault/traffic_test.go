@@ -25,37 +25,37 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// load is how many play at a time, and watch.
+// load is the number of concurrent players and watchers.
 type load struct {
-	// solo is the number of players of 2048, tables that of tables with two players,
-	// and workloads that of workloads with maxPlayers players.
+	// solo is the number of people who play 2048, tables is the number of tables with two
+	// players, and workloads is the number of workloads with maxPlayers players.
 	solo, tables, workloads int
-	// watchers is the number of watchers of each of these games.
+	// watchers is the number of watchers of each game that the above play.
 	watchers int
-	// pause is the time before a move; it bounds the number of moves that the test
-	// keeps in memory.
+	// pause is the delay before a move. It limits the number of moves that the test keeps in
+	// memory.
 	pause time.Duration
 }
 
 const (
-	// turnLimit is long enough for clocks to run out in long faults only.
+	// turnLimit is long enough that clocks run out only during long faults.
 	turnLimit = 2 * time.Second
-	// callPause is the time before a call of a workload: long enough for a
-	// fault or two in each history, and for not too many calls.
+	// callPause is the delay before each call of a workload. It is long enough for a fault or
+	// two to occur during each history, and keeps the number of calls low.
 	callPause = 50 * time.Millisecond
-	// botSeat is the bot's at each table.
+	// botSeat is the seat of the bot at each table.
 	botSeat = 2
 )
 
-// traffic is players who play one game after another, and watchers, with the
-// client library, until finish is called.
+// traffic consists of players, who play one game after another, and watchers, which use the
+// client library. It runs until finish is called.
 type traffic struct {
 	t         *testing.T
 	env       *env
 	load      load
-	servers   *testServer // all of them, under one name
+	servers   *testServer // all servers, under one name
 	ctx       context.Context
-	finishing chan struct{} // closed when the traffic has to end
+	finishing chan struct{} // closed when the traffic should end
 	group     *errgroup.Group
 
 	games, moves, undone, watches, conflated atomic.Int64
@@ -65,11 +65,12 @@ type traffic struct {
 	participants []*participant
 	workloads    []*workload
 
-	calls, unknownOutcomes int // of all workloads, once they are checked
+	calls, unknownOutcomes int // totals of all checked workloads
 }
 
-// startTraffic starts traffic, whose choices are drawn from a seed, on servers as
-// clients reach them.
+// startTraffic starts traffic to servers. Each must have the address that clients connect to; if
+// a server has a front end, that is the front end's address. The players' random choices are
+// derived from seed.
 func (env *env) startTraffic(load load, seed uint64, servers ...*testServer) *traffic {
 	env.t.Helper()
 	tr := &traffic{t: env.t, env: env, load: load, servers: behind(servers...), finishing: make(chan struct{})}
@@ -106,7 +107,7 @@ func (tr *traffic) finished() bool {
 	}
 }
 
-// solo plays watched games of 2048, sometimes with an undo.
+// solo plays watched games of 2048, sometimes with undos.
 func (tr *traffic) solo(rng *rand.Rand, player, spectator *caller) error {
 	all := solo()
 	sdk, err := client.Dial(client.Config{Target: tr.servers.addr, Token: player.token})
@@ -134,7 +135,7 @@ func (tr *traffic) solo(rng *rand.Rand, player, spectator *caller) error {
 	return nil
 }
 
-// play moves up to a version and resigns there.
+// play makes moves up to a version and resigns there.
 func (tr *traffic) play(rng *rand.Rand, seat *client.Seat, game *pb.Game, giveUp int32) error {
 	version, position := game.GetVersion(), game.GetPosition()
 	for {
@@ -155,7 +156,7 @@ func (tr *traffic) play(rng *rand.Rand, seat *client.Seat, game *pb.Game, giveUp
 			return fmt.Errorf("after version %d: %w", version, err)
 		}
 		if event.GetVersion() != version+1 {
-			return fmt.Errorf("version %d after version %d, of a game with one player", event.GetVersion(), version)
+			return fmt.Errorf("version %d after version %d in a game with one player", event.GetVersion(), version)
 		}
 		if err := tr.env.observed.event(event); err != nil {
 			return err
@@ -177,13 +178,12 @@ func (tr *traffic) watch(spectator *caller, gameID string, how watching) {
 	tr.watchers = append(tr.watchers, w)
 }
 
-// follow watches a game to its end with the client library, which resumes by
-// itself.
+// follow watches a game to its end with the client library, which resumes streams by itself.
 func (tr *traffic) follow(sdk *client.Client, gameID string) error {
 	tr.watches.Add(1)
 	request := &pb.WatchRequest{GameId: gameID, AfterVersion: proto.Int32(0)}
 	history := watchtest.Begin(request)
-	// Not on the player's connection, which may be closed sooner.
+	// The watcher uses its own connection, because the player's may be closed sooner.
 	own, err := client.Dial(client.Config{Target: sdk.Target()})
 	if err != nil {
 		return err
@@ -217,8 +217,8 @@ func (tr *traffic) follow(sdk *client.Client, gameID string) error {
 	}
 }
 
-// playTables plays games of Tribolo with a clock: two people, who take their
-// seats back from stand-ins, and a bot.
+// playTables plays games of Tribolo with a clock. The players are a bot and two people, who take
+// their seats back from stand-ins.
 func (tr *traffic) playTables(rng *rand.Rand, players []*caller) error {
 	for !tr.finished() {
 		host, guest, spectator := players[0], players[1], players[2]
@@ -277,7 +277,7 @@ func (tr *traffic) runWorkloads(rng *rand.Rand, clients [maxPlayers][]*caller, s
 		}
 		w.pause = callPause
 		if err := w.run(tr.ctx, rng.Uint64()); err != nil {
-			return fmt.Errorf("asking about %s: %w", w.game.GetId(), err)
+			return fmt.Errorf("workload on game %s: %w", w.game.GetId(), err)
 		}
 		tr.mu.Lock()
 		tr.workloads = append(tr.workloads, w)
@@ -286,7 +286,7 @@ func (tr *traffic) runWorkloads(rng *rand.Rand, clients [maxPlayers][]*caller, s
 	return nil
 }
 
-// checkLinearizable requires the history of each workload to be linearizable.
+// checkLinearizable requires that each workload's history is linearizable.
 func (tr *traffic) checkLinearizable(t *testing.T) {
 	t.Helper()
 	fresh := tr.env.anonymous(tr.env.serve())
@@ -297,7 +297,7 @@ func (tr *traffic) checkLinearizable(t *testing.T) {
 	}
 }
 
-// finish ends the traffic, and requires that all watchers saw their games end.
+// finish ends the traffic, and requires that all watchers have seen the end of their games.
 func (tr *traffic) finish(t *testing.T) {
 	t.Helper()
 	close(tr.finishing)
@@ -306,8 +306,8 @@ func (tr *traffic) finish(t *testing.T) {
 	select {
 	case err := <-gone:
 		require.NoError(t, err)
-	case <-time.After(5 * patience): // Games have to end first.
-		require.Fail(t, "the traffic does not finish")
+	case <-time.After(5 * patience): // games have to end first
+		require.Fail(t, "the traffic did not finish")
 	}
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
@@ -320,7 +320,7 @@ func (tr *traffic) finish(t *testing.T) {
 	}
 }
 
-// summary describes the traffic in a line.
+// summary describes the traffic in one line.
 func (tr *traffic) summary() string {
 	timedOut, extended, seen, still := 0, 0, 0, time.Duration(0)
 	for _, p := range tr.participants {
@@ -337,9 +337,9 @@ func (tr *traffic) summary() string {
 			}
 		}
 	}
-	return fmt.Sprintf("%d games, %d moves of solo players acknowledged (%d of them taken back), %d watchers, %d times a game in the place of events; "+
-		"at tables %d events seen, %d time-outs, %d clocks extended, bots that stood still for %v at most; "+
-		"%d histories of %d calls about a game, %d of unknown outcome, each with an order; lost: nothing",
+	return fmt.Sprintf("%d games, %d moves of solo players acknowledged (%d of them undone), %d watchers, %d games sent instead of events; "+
+		"at tables %d events seen, %d timeouts, %d clocks extended, bots paused for at most %v; "+
+		"%d linearizable histories with %d calls, %d of unknown outcome; no event lost",
 		tr.games.Load(), tr.moves.Load(), tr.undone.Load(), tr.watches.Load(), tr.conflated.Load(), seen, timedOut, extended, still,
 		len(tr.workloads), tr.calls, tr.unknownOutcomes)
 }

@@ -14,18 +14,19 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	eventstest "github.com/gridstand/gridstand/internal/testkit/events"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// browser is a client of HTTP at a server.
+// browser is an HTTP client of a server.
 type browser struct {
 	server *testServer
 	client *http.Client
 }
 
-// browse returns a browser on this machine's n-th loopback address.
+// browse returns a browser that connects from this machine's nth loopback address.
 func browse(t *testing.T, server *testServer, n int) *browser {
 	t.Helper()
 	transport := &http.Transport{DialContext: dialFrom(t, n).DialContext}
@@ -33,8 +34,8 @@ func browse(t *testing.T, server *testServer, n int) *browser {
 	return &browser{server, &http.Client{Transport: transport}}
 }
 
-// do sends a request with headers, and returns the answer, whose body the test's end
-// closes.
+// do sends a request with headers and returns the response, whose body is closed when the test
+// ends.
 func (b *browser) do(ctx context.Context, t *testing.T, method, path, body string, headers ...string) *http.Response {
 	t.Helper()
 	request, err := http.NewRequestWithContext(ctx, method, "http://"+b.server.addr+path, strings.NewReader(body))
@@ -48,29 +49,16 @@ func (b *browser) do(ctx context.Context, t *testing.T, method, path, body strin
 	return response
 }
 
-// watch returns the records of a game's events, each as one text.
-func (b *browser) watch(ctx context.Context, t *testing.T, gameID string, headers ...string) (records <-chan string, status int) {
+// watch reads a game's events.
+func (b *browser) watch(ctx context.Context, t *testing.T, gameID string) (records *eventstest.Reader, status int) {
 	t.Helper()
-	response := b.do(ctx, t, http.MethodGet, "/g/"+gameID+"/events", "", headers...)
-	out := make(chan string, 1000)
-	go func() {
-		defer close(out)
-		record := ""
-		for lines := bufio.NewScanner(response.Body); lines.Scan(); {
-			if lines.Text() != "" {
-				record += lines.Text() + "\n"
-				continue
-			}
-			out <- record
-			record = ""
-		}
-	}()
-	return out, response.StatusCode
+	response := b.do(ctx, t, http.MethodGet, "/g/"+gameID+"/events", "")
+	return eventstest.NewReader(response.Body), response.StatusCode
 }
 
-// Ensure that, through the shipped proxy, one port serves gRPC and browsers; that limits
-// count a browser's own address, whatever it claims; and that readers who left are gone from
-// the server with the next event.
+// Ensure that behind the shipped proxy, one port serves both gRPC and browsers; that limits
+// apply to a browser's real address, no matter what address it claims to have; and that while a
+// game has events, the server notices that a watcher has left and ends the watcher's stream.
 func TestThroughProxy_Web(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
@@ -94,10 +82,10 @@ func TestThroughProxy_Web(t *testing.T) {
 	records, status := b.watch(ctx, t, game.GetId())
 	require.Equal(t, http.StatusOK, status)
 	last := player.playTo(t, seeded(t), game, 20)
-	for record := range records {
-		if strings.HasPrefix(record, fmt.Sprintf("id: %d\n", last.GetVersion())) {
-			break
-		}
+	for seen := int32(0); seen < last.GetVersion(); {
+		record, err := records.Next()
+		require.NoError(t, err)
+		seen = max(record.Update.GetGame().GetVersion(), record.Update.GetEvent().GetVersion())
 	}
 	_, status = b.watch(ctx, t, game.GetId())
 	require.Equal(t, http.StatusOK, status)
@@ -109,12 +97,12 @@ func TestThroughProxy_Web(t *testing.T) {
 	other := browse(t, front, 2)
 	if dialFrom(t, 2).LocalAddr != nil {
 		_, status = other.watch(t.Context(), t, game.GetId())
-		assert.Equal(t, http.StatusOK, status, "of another address")
+		assert.Equal(t, http.StatusOK, status, "a stream from another address")
 	}
 	before := g.read(t, "gridstand_streams")
 	leave()
-	// The proxy passes it on when it cannot pass on something from the server, which
-	// is at the latest after fifteen seconds.
+	// The server learns that a client has left when the proxy fails to forward something to it,
+	// which takes at most 15 seconds.
 	began := time.Now()
 	for rng := seeded(t); g.read(t, "gridstand_streams") > before-2; {
 		require.Less(t, time.Since(began), patience)
@@ -123,8 +111,9 @@ func TestThroughProxy_Web(t *testing.T) {
 	}
 }
 
-// Ensure that an address has as many streams of Server-Sent Events as it may by default,
-// that one more is told when to come again, and that it may come when another has left.
+// Ensure that an address may open as many streams of Server-Sent Events as the default limit
+// allows, that one more is refused with a retry hint, and that this one succeeds once another
+// stream has ended.
 func TestWeb_SSEPerAddress(t *testing.T) {
 	t.Parallel()
 	const most = 1000

@@ -24,16 +24,16 @@ import (
 )
 
 const (
-	// workloadClients is the number of clients of each workload, callsPerClient
-	// the number of their calls, and canceledCalls the number of calls per
-	// workload that are canceled before they are answered. Each call with an
-	// unknown outcome gives the checker more orders to search.
+	// workloadClients is the number of clients of each workload, callsPerClient the number of
+	// calls per client, and canceledCalls the number of calls per workload that are canceled
+	// before they are answered. Each call whose outcome is unknown gives the checker more orders
+	// to search.
 	workloadClients, callsPerClient, canceledCalls = 6, 50, 12
-	// searchTimeout bounds the checker, which usually takes milliseconds.
+	// searchTimeout limits how long the checker searches. A search usually takes milliseconds.
 	searchTimeout = time.Minute
 )
 
-// scenario is the game of a workload, and the number of accounts that play it.
+// scenario specifies a workload's game and the number of accounts that play it.
 type scenario struct {
 	request *pb.CreateGameRequest
 	players int
@@ -47,21 +47,20 @@ var scenarios = map[string]scenario{
 	"people":        {&pb.CreateGameRequest{Variant: "tribolo", Seats: []*pb.SeatRequest{callerSeat, openSeat, openSeat}}, 3},
 }
 
-// maxPlayers is the largest number of accounts of a scenario.
+// maxPlayers is the largest number of accounts in a scenario.
 const maxPlayers = 3
 
-// workload is concurrent calls of many clients about one game, with their
-// history.
+// workload is a set of concurrent calls by many clients on one game, along with their history.
 type workload struct {
 	env     *env
-	game    *pb.Game // before the first call
+	game    *pb.Game // state before the first call
 	clients []*caller
 	history history
-	// observed takes the answers; it may be nil.
+	// observed records the answers. It may be nil.
 	observed *observations
-	// pause is the time before each call.
+	// pause is the delay before each call.
 	pause   time.Duration
-	cancels atomic.Int32 // the number of calls that may still be canceled
+	cancels atomic.Int32 // number of calls that may still be canceled
 }
 
 func newWorkload(env *env, g *pb.Game, clients []*caller) *workload {
@@ -70,7 +69,7 @@ func newWorkload(env *env, g *pb.Game, clients []*caller) *workload {
 	return w
 }
 
-// open creates the scenario's game. clients are by account, then by server.
+// open creates the scenario's game. clients is indexed by account, then by server.
 func (s scenario) open(ctx context.Context, clients [maxPlayers][]*caller) (*workload, error) {
 	request := proto.CloneOf(s.request)
 	request.RequestId = id.New()
@@ -104,8 +103,7 @@ func accounts(env *env, servers ...*testServer) [maxPlayers][]*caller {
 	return all
 }
 
-// run makes every client's calls, some of which are canceled, and then resigns
-// for every seat.
+// run makes every client's calls, some of which are canceled, and then resigns every seat.
 func (w *workload) run(ctx context.Context, seed uint64) error {
 	group, inGroup := errgroup.WithContext(ctx)
 	for who, c := range w.clients {
@@ -134,8 +132,8 @@ func (w *workload) run(ctx context.Context, seed uint64) error {
 	return nil
 }
 
-// call makes a call, notes its outcome, and returns the message, if the answer
-// is one. rng draws whether the call is canceled; with nil it is not.
+// call makes a call, records its outcome, and returns the message if the call succeeded. It uses
+// rng to decide whether to cancel the call; if rng is nil, it never does.
 func (w *workload) call(ctx context.Context, rng *rand.Rand, who int, op operation) (proto.Message, error) {
 	if w.pause > 0 {
 		select {
@@ -146,8 +144,8 @@ func (w *workload) call(ctx context.Context, rng *rand.Rand, who int, op operati
 	}
 	if rng != nil && rng.IntN(25) == 0 && w.cancels.Add(-1) >= 0 {
 		var cancel context.CancelFunc
-		// From too early to be sent at all, to too late to matter without a
-		// fault.
+		// The timeout ranges from too short for the call to be sent at all to so long that it
+		// matters only during a fault.
 		ctx, cancel = context.WithTimeout(ctx, time.Microsecond<<rng.IntN(21))
 		defer cancel()
 	}
@@ -162,7 +160,8 @@ func (w *workload) call(ctx context.Context, rng *rand.Rand, who int, op operati
 	return message, w.observed.observe(message)
 }
 
-// learn returns what a client knows of a game after a message.
+// learn returns what a client knows about a game after receiving a message. known is what it
+// knew before.
 func learn(known *pb.Game, message proto.Message) *pb.Game {
 	switch m := message.(type) {
 	case *pb.Game:
@@ -176,8 +175,7 @@ func learn(known *pb.Game, message proto.Message) *pb.Game {
 	return known
 }
 
-// chooseCall draws a call that is possible, or almost, as far as the client
-// knows.
+// chooseCall draws a random call that is likely to be legal, judging by what the client knows.
 func (w *workload) chooseCall(rng *rand.Rand, c *caller, known *pb.Game) operation {
 	get := operation{player: c.id, kind: opGet}
 	if known == nil || known.GetResult() != nil {
@@ -248,9 +246,9 @@ func (c *caller) do(ctx context.Context, gameID string, op operation) (proto.Mes
 	}
 }
 
-// checkLinearizable searches for an order of all calls in which the rules,
-// beginning with start, give every answer. It draws the history if there is
-// none, or none is found in time.
+// checkLinearizable searches for an order of all calls in which the rules, applied from start,
+// explain every answer. If no such order exists, or none is found in time, it draws the history
+// as an HTML file.
 func (w *workload) checkLinearizable(t *testing.T, start *node) porcupine.CheckResult {
 	t.Helper()
 	m := model(start)
@@ -262,13 +260,13 @@ func (w *workload) checkLinearizable(t *testing.T, start *node) porcupine.CheckR
 		require.NoError(t, err)
 		require.NoError(t, porcupine.Visualize(m, info, file))
 		require.NoError(t, file.Close())
-		t.Log("the history is drawn in", path)
+		t.Log("the history is drawn in the file", path)
 	}
 	return result
 }
 
-// genesis returns the node of a game at its version, with its seed and its
-// past. reader is a client of any server.
+// genesis returns the node for the current version of g, with the game's seed and history.
+// reader may be a client of any server.
 func (env *env) genesis(t *testing.T, reader *caller, g *pb.Game) *node {
 	t.Helper()
 	seed := env.seed(t.Context(), t, g.GetId())

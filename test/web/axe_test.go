@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp/kb"
@@ -20,17 +19,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
-	"github.com/gridstand/gridstand/server"
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 )
 
-// The version of axe-core, and the checksum of its package.
+// The version of axe-core, and the checksum of that version's package.
 const (
 	axeVersion = "4.10.3"
 	axeSum     = "Xm7bpRXnDSX2YE2YFfBk2FnF0ep6tmG7xPh8iHee8MIcrgq762Nkce856dYtJYLkuIoYZvGfTs/PbZhideTcEg=="
 )
 
-// axe returns the program that looks for what keeps people with disabilities from using a
-// page. It skips the test if npm or its registry is not there.
+// axe returns the axe-core program, which finds accessibility problems. It skips the test if
+// npm or its registry is unavailable.
 func axe(t *testing.T) string {
 	t.Helper()
 	npm, err := exec.LookPath("npm")
@@ -50,7 +49,7 @@ func axe(t *testing.T) string {
 	require.NoError(t, err)
 	for files := tar.NewReader(plain); ; {
 		file, err := files.Next()
-		require.NoError(t, err, "axe-core has no axe.min.js")
+		require.NoError(t, err, "axe-core does not contain axe.min.js")
 		if file.Name == "package/axe.min.js" {
 			text, err := io.ReadAll(files)
 			require.NoError(t, err)
@@ -59,8 +58,9 @@ func axe(t *testing.T) string {
 	}
 }
 
-// runAxe describes each violation in a line. The small boards of lists are pictures: the
-// contrast of their numbers, which the boards of the games show large, is that of large text.
+// runAxe is a script that runs axe-core and describes each violation in one line. It ignores the
+// contrast of the small boards in lists: they are pictures, and the boards of the games show the
+// same numbers in large text.
 const runAxe = `axe.run(document, {
 	runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
 	resultTypes: ["violations"],
@@ -68,34 +68,13 @@ const runAxe = `axe.run(document, {
 	.filter((n) => id !== "color-contrast" || !document.querySelector(n.target[0])?.closest(".mini, .now"))
 	.map((n) => id + ": " + n.target.join(" ") + ": " + n.failureSummary.replace(/\s+/g, " "))))`
 
-// Ensure that no page, and no dialog, has a fault that axe-core finds, in any colors.
+// Ensure that axe-core finds no problem on any page or dialog, in any color scheme.
 func TestAxe(t *testing.T) {
 	t.Parallel()
-	s := start(t, func(c *server.Config) { c.BotPace = 20 * time.Millisecond })
-	ada := s.account("ada")
-	bots := s.create(ada, "classic", bot("expectimax"))
-	tribolo := s.create(ada, "tribolo", bot("greedy"), bot("minimax"), bot("original"))
-	over := s.create(ada, "3x3")
-	for over.GetResult() == nil {
-		s.move(ada, over)
-	}
-	first := browsertest.Open(t, s.address) // Skips the test before anything is fetched.
+	s, _, pages := showcase(t)
+	first := browsertest.Open(t, s.address) // without a browser, skips the test before anything is downloaded
 	first.Visit("/account")
 	program := axe(t)
-	pages := []axePage{
-		{"tv", "/", `document.querySelector(".board svg, .board .tile") && document.querySelector(".games li")`},
-		{"game", "/g/" + bots.GetId(), `document.querySelector(".tile")`},
-		{"Tribolo", "/g/" + tribolo.GetId(), `document.querySelector(".tri .owner-2")`},
-		{"game over", "/g/" + over.GetId(), says("Verified in this browser")},
-		{"variants", "/play", says("Tribolo")},
-		{"start", "/play/classic", `document.querySelector(".offer button")`},
-		{"top", "/top/3x3#all", `document.querySelector("tbody tr") && document.querySelector("[aria-label=Variants] a")`},
-		{"no scores", "/top/vt100", says("No scores yet")},
-		{"player", "/p/ada", `document.querySelector(".gamerow")`},
-		{"no player", "/p/nobody", `document.querySelector("[role=alert]")`},
-		{"account", "/account", `document.querySelector("main input")`},
-		{"missing", "/nothing", says("Page not found")},
-	}
 	for name, device := range devices {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -106,11 +85,25 @@ func TestAxe(t *testing.T) {
 	}
 }
 
-// axePage is an address, and when its page is complete.
-type axePage struct{ name, path, ready string }
+// checkChallenges runs axe-core on challenges in all stages.
+func (s *testServer) checkChallenges(device browsertest.Device, program string) {
+	s.t.Helper()
+	f := newFixture(s.t)
+	tab := browsertest.Open(s.t, s.address)
+	before(tab, f.script(s.t))
+	tab.Use(device)
+	for _, p := range fixedChallenges() {
+		p.show(tab)
+		browsertest.Call(tab, runtime.Evaluate, runtime.EvaluateParams{Expression: program})
+		found := browsertest.Eval[[]string](tab, runAxe)
+		assert.Empty(s.t, found, "%s:\n%s", p.name, strings.Join(found, "\n"))
+		width := browsertest.Eval[int64](tab, "document.documentElement.scrollWidth")
+		assert.LessOrEqual(s.t, width, device.Width, "%s is wider than its window", p.name)
+	}
+}
 
-// checkPages lets axe-core look at pages, at the dialogs, and at games that are played.
-func (s *testServer) checkPages(device browsertest.Device, program string, pages []axePage) {
+// checkPages runs axe-core on pages, dialogs and games in progress.
+func (s *testServer) checkPages(device browsertest.Device, program string, pages []shownPage) {
 	s.t.Helper()
 	tab := browsertest.Open(s.t, s.address)
 	device.Still = true
@@ -128,9 +121,10 @@ func (s *testServer) checkPages(device browsertest.Device, program string, pages
 	tab.Press("?")
 	tab.Wait(`document.querySelector("dialog[open]")`)
 	check("keys")
+	s.checkChallenges(device, program)
 
 	begin(tab, "/play/classic")
-	s.move(withToken(s.t.Context(), stored(s.t, tab).Token), s.newest(tab))
+	s.move(playertest.WithToken(s.t.Context(), stored(s.t, tab).Token), s.newest(tab))
 	tab.Wait(`document.querySelector(".moves li")`)
 	check("play")
 	tab.Press("u")

@@ -18,7 +18,7 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// recordEvents notes the versions of the events that the page reads, whole ones only.
+// recordEvents is a script that records the versions of the complete events that the page reads.
 const recordEvents = `
 window.versions = [];
 const original = window.fetch;
@@ -43,8 +43,8 @@ window.fetch = async (...request) => {
 	return new Response(theirs, {status: response.status, headers: response.headers});
 };`
 
-// Ensure that the page shows every event once, although its connections are cut in the
-// middle of messages.
+// Ensure that the page shows every event once, even if its connections are cut in the middle of
+// messages.
 func TestWatch_Cuts(t *testing.T) {
 	t.Parallel()
 	watchCuts(t, 5)
@@ -67,7 +67,7 @@ func watchCuts(t *testing.T, cuts int) {
 	waitForBoard(tab, g.GetPosition())
 	s.move(ada, g)
 	waitForBoard(tab, g.GetPosition())
-	proxy.cutAfter(func() int { return 300 + rand.IntN(1500) }) // the headers take some 250 bytes
+	proxy.cutAfter(func() int { return 300 + rand.IntN(1500) }) // the headers take about 250 bytes
 	for deadline := time.Now().Add(5 * time.Minute); proxy.cut() < cuts; {
 		require.True(t, time.Now().Before(deadline), "only %d cuts", proxy.cut())
 		s.move(ada, g)
@@ -83,7 +83,7 @@ func watchCuts(t *testing.T, cuts int) {
 	assert.Equal(t, want, browsertest.Eval[[]int](tab, "window.versions"))
 }
 
-// Ensure that the page goes on after its server was replaced, with what happened meanwhile.
+// Ensure that the page continues after its server is replaced, and then shows what it missed.
 func TestWatch_Restart(t *testing.T) {
 	t.Parallel()
 	c := servertest.Config(t)
@@ -110,7 +110,7 @@ func TestWatch_Restart(t *testing.T) {
 	tab.Wait(says("live"))
 }
 
-// alterEvent changes the new tile of version 3 in what the page reads.
+// alterEvent is a script that changes the new tile of version 3 in the events that the page reads.
 const alterEvent = `
 const original = window.fetch;
 window.fetch = async (...request) => {
@@ -128,12 +128,12 @@ window.fetch = async (...request) => {
 	return new Response(altered, {status: response.status, headers: response.headers});
 };`
 
-// Ensure that the page tells which move of a game is not what its seed makes.
+// Ensure that the page names the move that does not follow from the game's seed.
 func TestVerify_Altered(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	ada := s.account("ada")
-	g := s.create(ada, "twos") // never a 4
+	g := s.create(ada, "twos") // the variant never spawns a 4
 	for range 5 {
 		s.move(ada, g)
 	}
@@ -142,7 +142,7 @@ func TestVerify_Altered(t *testing.T) {
 	tab := browsertest.Open(t, s.address)
 	browsertest.Call(tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: alterEvent})
 	tab.Visit("/g/" + g.GetId())
-	tab.Wait(says("Given up"))
+	tab.Wait(says("Resigned"))
 	tab.Wait(`document.querySelector(".verdict.bad")`)
 	verdict := browsertest.Eval[string](tab, `document.querySelector(".verdict").innerText`)
 	assert.NotContains(t, verdict, "Verified")

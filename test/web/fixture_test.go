@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,7 +21,7 @@ import (
 	"github.com/gridstand/gridstand/proto/translate"
 )
 
-// fixture is what the page of a screen reads instead of a server.
+// fixture is the data that the page reads in place of a server's.
 type fixture struct {
 	Now      int64 // milliseconds
 	Font     []byte
@@ -30,16 +31,18 @@ type fixture struct {
 	Events   map[string][]json.RawMessage
 	Live     []string // ids
 	Over     []string
-	New      map[string]string // ids of the games that are created, by variant
+	New      map[string]string // ids of the games that CreateGame returns, by variant
 	Entries  []json.RawMessage
+	// IDs of attempts: the player's unfinished one, the player's finished one, and a bot's.
+	Mine, Done, Bots string
 }
 
-// fixedTime is when the first move of each game was made.
+// fixedTime is the time that all times in the fixture are relative to.
 var fixedTime = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 const secondsOfGames = 240
 
-// playedGame is the same in every run.
+// playedGame plays a game that is the same in every run.
 func playedGame(t testing.TB, id, variant string, seats []replay.Seat, moves int, resign bool) ([]*pb.Event, *pb.Game) {
 	t.Helper()
 	v, ok := variants.Current(variant)
@@ -73,7 +76,7 @@ func playedGame(t testing.TB, id, variant string, seats []replay.Seat, moves int
 	return events, translate.Game(e.State, 3)
 }
 
-// newFixture makes games, players and scores that are the same in every run.
+// newFixture returns games, players and scores that are the same in every run.
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	ada := replay.Player{ID: "adaadaadaadaadaadaadaadaad", Name: "ada"}
@@ -84,6 +87,9 @@ func newFixture(t testing.TB) *fixture {
 	}
 	add := func(id, variant string, seats []replay.Seat, moves int, resign bool) string {
 		events, g := playedGame(t, id, variant, seats, moves, resign)
+		if strings.HasPrefix(id, "done") || strings.HasPrefix(id, "mine") {
+			g.ChallengeId, g.Seed = "dail"+filling, nil
+		}
 		for _, e := range events {
 			f.Events[id] = append(f.Events[id], jsonOf(t, e))
 		}
@@ -96,6 +102,9 @@ func newFixture(t testing.TB) *fixture {
 		add("trib"+filling, "tribolo", three, 20, false),
 	}
 	f.Over = []string{add("over"+filling, "classic", solo, 120, true)}
+	f.Mine = add("mine"+filling, "classic", []replay.Seat{{Player: me}}, 60, false)
+	f.Done = add("done"+filling, "classic", []replay.Seat{{Player: me}}, 140, true)
+	f.Bots = add("bots"+filling, "classic", []replay.Seat{{Bot: "greedy"}}, 100, false)
 	f.New["classic"] = add("news"+filling, "classic", []replay.Seat{{Player: me}}, 0, false)
 	f.New["tribolo"] = add("newt"+filling, "tribolo", []replay.Seat{{Player: me}, {Bot: "greedy"}, {Bot: "minimax"}}, 0, false)
 	f.Player = jsonOf(t, &pb.Player{Id: ada.ID, Name: ada.Name, CreateTime: timestamppb.New(fixedTime)})
@@ -113,7 +122,7 @@ func newFixture(t testing.TB) *fixture {
 	return f
 }
 
-// filling makes four letters the id of a game.
+// filling extends a four-letter prefix to a full game id.
 const filling = "gamegamegamegamegamega"
 
 func jsonOf(t testing.TB, m proto.Message) json.RawMessage {
@@ -123,14 +132,18 @@ func jsonOf(t testing.TB, m proto.Message) json.RawMessage {
 	return text
 }
 
-// script makes the page read the fixture: it answers its requests, stops its clock, and
-// gives it a font that is the same everywhere.
+// script returns a script that makes the page use the fixture. It responds to requests, stops the
+// clock, and loads a font that looks the same on every machine.
 func (f *fixture) script(t testing.TB) string {
 	t.Helper()
 	data, err := json.Marshal(f)
 	require.NoError(t, err)
-	return "const fixture = " + string(data) + ";\n" + fixtureScript
+	return "const fixture = " + string(data) + ";\n" + fixtureScript + challengesScript
 }
 
-//go:embed testdata/fixture.js
-var fixtureScript string
+var (
+	//go:embed testdata/fixture.js
+	fixtureScript string
+	//go:embed testdata/challenges.js
+	challengesScript string
+)

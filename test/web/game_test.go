@@ -9,20 +9,23 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc"
 
 	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
 )
 
-// testServer is a running server, and its API.
+// testServer is a running server and its API.
 type testServer struct {
 	t       testing.TB
 	address string
 	games   pb.GameServiceClient
-	players pb.PlayerServiceClient
+	// challenges is the client for the same server's challenges.
+	challenges pb.ChallengeServiceClient
+	conn       *grpc.ClientConn
 }
 
 // start starts a server that keeps its games in memory.
@@ -36,11 +39,11 @@ func start(t testing.TB, changes ...func(*server.Config)) *testServer {
 	return reach(t, running.Addr().String())
 }
 
-// reach returns the API of the server at an address.
+// reach returns the API of the server at the given address.
 func reach(t testing.TB, address string) *testServer {
 	t.Helper()
 	conn := servertest.Dial(t, addr(address))
-	return &testServer{t, address, pb.NewGameServiceClient(conn), pb.NewPlayerServiceClient(conn)}
+	return &testServer{t, address, pb.NewGameServiceClient(conn), pb.NewChallengeServiceClient(conn), conn}
 }
 
 // addr is the address of a server.
@@ -49,15 +52,13 @@ type addr string
 func (a addr) Network() string { return "tcp" }
 func (a addr) String() string  { return string(a) }
 
-// account creates an account, whose calls are made with the context.
+// account creates an account and returns the context for its calls.
 func (s *testServer) account(name string) context.Context {
 	s.t.Helper()
-	made, err := s.players.CreatePlayer(s.t.Context(), &pb.CreatePlayerRequest{Name: name})
-	require.NoError(s.t, err)
-	return withToken(s.t.Context(), made.GetToken())
+	return playertest.New(s.t.Context(), s.t, s.conn, name).Ctx
 }
 
-// create creates a game of the caller.
+// create creates a game as the caller.
 func (s *testServer) create(caller context.Context, variant string, seats ...*pb.SeatRequest) *pb.Game {
 	s.t.Helper()
 	made, err := s.games.CreateGame(caller, &pb.CreateGameRequest{Variant: variant, Seats: seats})
@@ -65,7 +66,7 @@ func (s *testServer) create(caller context.Context, variant string, seats ...*pb
 	return made.GetGame()
 }
 
-// game returns a game as it is now.
+// game returns the current game.
 func (s *testServer) game(id string) *pb.Game {
 	s.t.Helper()
 	got, err := s.games.GetGame(s.t.Context(), &pb.GetGameRequest{GameId: id})
@@ -73,26 +74,22 @@ func (s *testServer) game(id string) *pb.Game {
 	return got.GetGame()
 }
 
-// move makes the first legal move of a solo game of 2048, and applies its event to g.
-func (s *testServer) move(caller context.Context, g *pb.Game) {
+// move makes a move in a solo game of 2048 and applies its event to g.
+func (s *testServer) move(caller context.Context, g *pb.Game) *pb.Event {
 	s.t.Helper()
-	direction := g.GetPosition().GetTwenty48().GetLegalMoves()[0]
-	made, err := s.games.Move(caller, &pb.MoveRequest{
-		GameId: g.GetId(), Version: g.GetVersion(), Move: &pb.MoveRequest_Direction{Direction: direction},
-	})
+	made, err := s.games.Move(caller, playertest.Slide(g))
 	require.NoError(s.t, err)
-	g.Version, g.Position, g.Result = made.GetEvent().GetVersion(), made.GetEvent().GetPosition(), made.GetEvent().GetResult()
-	if g.GetResult() != nil {
-		g.Status = pb.GameStatus_GAME_STATUS_FINISHED
-	}
+	playertest.Apply(g, made.GetEvent())
+	return made.GetEvent()
 }
 
 const board = `document.querySelector(".b48")`
 
-// waitForBoard waits until the page shows a position of 2048, to screen readers and to the eye.
+// waitForBoard waits until the page shows a position of 2048, both visually and to screen
+// readers.
 func waitForBoard(tab *browsertest.Tab, p *pb.Position) {
 	tab.Wait(fmt.Sprintf("%s?.getAttribute('aria-label') === %q", board, label(p)))
-	// Tiles that merged stay below the new ones until the next move.
+	// Merged tiles stay under the new ones until the next move.
 	tab.Wait(fmt.Sprintf(`(() => {
 		const shown = Array(%[2]d).fill(0);
 		for (const t of %[1]s.querySelectorAll(".tile"))
@@ -101,14 +98,15 @@ func waitForBoard(tab *browsertest.Tab, p *pb.Position) {
 	})()`, board, len(p.GetTwenty48().GetTiles()), p.GetTwenty48().GetColumns(), strings.Trim(strings.ReplaceAll(fmt.Sprint(p.GetTwenty48().GetTiles()), " ", ","), "[]")))
 }
 
-// label is what a screen reader says of a board, and says whether the page shows a text.
+// label returns the label of a board for screen readers. says reports whether the page shows the
+// given text.
 var (
 	label = browsertest.Label
 	says  = browsertest.Says
 )
 
-// Ensure that the page shows every move that another player makes, to the end, and
-// verifies the game then.
+// Ensure that the page shows every move by another player until the game ends, and then verifies
+// it.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -127,8 +125,8 @@ func TestWatch(t *testing.T) {
 	assert.NotContains(t, tab.Text(), "1 watching")
 }
 
-// Ensure that a game that is over is shown and verified, and that its replay goes through
-// every position.
+// Ensure that a finished game is shown and verified, and that its replay includes every
+// position.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -143,7 +141,7 @@ func TestReplay(t *testing.T) {
 	require.NoError(t, err)
 	tab := browsertest.Open(t, s.address)
 	tab.Visit("/g/" + g.GetId())
-	tab.Wait(says("Given up"))
+	tab.Wait(says("Resigned"))
 	tab.Wait(says("Verified in this browser"))
 	tab.Press(kb.Home)
 	waitForBoard(tab, positions[0])
@@ -157,7 +155,7 @@ func TestReplay(t *testing.T) {
 	waitForBoard(tab, positions[len(positions)-1])
 }
 
-// Ensure that an address without a game says so.
+// Ensure that the page of an unknown game reports that there is no such game.
 func TestGame_Unknown(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -168,9 +166,4 @@ func TestGame_Unknown(t *testing.T) {
 	}
 	tab.Visit("/nothing/here")
 	tab.Wait(says("Page not found"))
-}
-
-// withToken returns the context of a caller with a token.
-func withToken(ctx context.Context, token string) context.Context {
-	return metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+token)
 }

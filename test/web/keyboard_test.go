@@ -3,43 +3,46 @@ package web
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/internal/describe"
 	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// reachable lists what the Tab key must reach, in the order of the page.
+// reachable is an expression for the elements that the Tab key must reach, in page order.
 const reachable = `[...document.querySelectorAll("a[href], button:not(:disabled), input, textarea, select, summary, [tabindex='0']")]
 	.filter((e) => e.checkVisibility({visibilityProperty: true}))`
 
-// focus is the element that has it: its place in the order, and how the focus is seen.
+// focus describes the focused element: its place in the order and its focus outline.
 type focus struct {
 	Stop          int
 	Outline, HTML string
 }
 
-// Ensure that the Tab key goes to all that can be used on a page, in its order, and that
-// the focus is seen there.
+// Ensure that the Tab key reaches every control of a page in order, and that the focus is
+// visible.
 func TestKeyboard_Tab(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	ada := s.account("ada")
 	live, over := s.create(ada, "classic"), s.create(ada, "3x3")
 	s.move(ada, live)
-	for range 5 {
+	for over.GetPosition().GetScores()[0] == 0 { // The leaderboard omits games without points.
 		s.move(ada, over)
 	}
 	_, err := s.games.Resign(ada, &pb.ResignRequest{GameId: over.GetId()})
 	require.NoError(t, err)
+	race := s.race(ada, "3x3", time.Minute)
 	tab := browsertest.Open(t, s.address)
 	tab.Use(browsertest.Device{Width: 1000, Height: 800, Still: true})
 	check := func(path string) {
 		t.Helper()
-		// The lists of a page may change while the key is pressed: mark what is there now.
+		// The page's lists may change during the test, so mark the current elements.
 		want := browsertest.Eval[int](tab, fmt.Sprintf(`(() => {
 			const all = %s;
 			all.forEach((e, i) => { e.stop = i; });
@@ -49,28 +52,32 @@ func TestKeyboard_Tab(t *testing.T) {
 		next := -1
 		for range want {
 			tab.Press(kb.Tab)
-			if browsertest.Eval[bool](tab, "document.activeElement === document.body") { // After the last one comes the browser itself.
+			// After the last element, the focus moves to the browser itself.
+			if browsertest.Eval[bool](tab, "document.activeElement === document.body") {
 				tab.Press(kb.Tab)
 			}
 			got := browsertest.Eval[focus](tab, `(() => {
 				const e = document.activeElement;
 				return {Stop: e.stop ?? -1, Outline: getComputedStyle(e).outlineStyle, HTML: e.outerHTML.slice(0, 90)};
 			})()`)
-			if next >= 0 { // The first one is next to where the page put the focus.
+			if next >= 0 { // The first stop depends on where the page placed the focus.
 				require.Equal(t, next, got.Stop, "%s: the focus is on %s", path, got.HTML)
 			}
 			next = (got.Stop + 1) % want
-			assert.NotEqual(t, "none", got.Outline, "%s: the focus on %s is not seen", path, got.HTML)
+			assert.NotEqual(t, "none", got.Outline, "%s: the focus on %s is not visible", path, got.HTML)
 		}
 	}
 	for path, ready := range map[string]string{
-		"/g/" + over.GetId(): says("Verified in this browser"),
+		"/g/" + over.GetId(): says("Verified in this browser") + " && " + says("Beat this score"),
 		"/g/" + live.GetId(): says("Copy link"),
 		"/play":              says("Tribolo"),
 		"/play/classic":      `document.querySelector(".offer button")`,
 		"/top/3x3#all":       `document.querySelector("tbody tr") && document.querySelector("[aria-label=Variants] a")`,
 		"/p/ada":             `document.querySelector(".gamerow")`,
 		"/account":           `document.querySelector("main input")`,
+		"/daily":             `document.querySelector(".offer button")`,
+		"/race":              says("6×6"),
+		"/c/" + race:         says("ada not ready"),
 	} {
 		tab.Visit(path)
 		tab.Wait(ready)
@@ -83,7 +90,7 @@ func TestKeyboard_Tab(t *testing.T) {
 	check("playing Tribolo")
 }
 
-// Ensure that Tribolo is played by keys alone: a cursor goes to a cell that may be jumped to.
+// Ensure that Tribolo can be played with the keyboard alone: a cursor moves to a legal cell.
 func TestKeyboard_Tribolo(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -114,7 +121,7 @@ func TestKeyboard_Tribolo(t *testing.T) {
 	require.Eventually(t, func() bool { return s.game(g.GetId()).GetVersion() > g.GetVersion() }, browsertest.Patience, pollEvery)
 }
 
-// Ensure that a screen reader hears each move that is watched, if they are slow, and the end.
+// Ensure that a screen reader announces each move of a slow game, and its end.
 func TestScreenReader(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -128,16 +135,11 @@ func TestScreenReader(t *testing.T) {
 		tab.Wait(fmt.Sprintf(`[...document.querySelectorAll("[aria-live]")].some((e) => e.textContent.includes(%q))`, text))
 	}
 	for range 3 {
-		direction := g.GetPosition().GetTwenty48().GetLegalMoves()[0]
-		s.move(ada, g)
-		points := fmt.Sprintf("%d point", g.GetPosition().GetScores()[0])
-		hears(map[pb.Direction]string{
-			pb.Direction_DIRECTION_UP: "up", pb.Direction_DIRECTION_DOWN: "down",
-			pb.Direction_DIRECTION_LEFT: "left", pb.Direction_DIRECTION_RIGHT: "right",
-		}[direction] + ", " + points)
+		moved := s.move(ada, g)
+		hears(fmt.Sprintf("%s, %d point", describe.Happened(g, moved, describe.Seat), describe.Score(g, 0)))
 	}
 	_, err := s.games.Resign(ada, &pb.ResignRequest{GameId: g.GetId()})
 	require.NoError(t, err)
-	hears("Given up")
+	hears("Resigned")
 	assert.Equal(t, "img", browsertest.Eval[string](tab, board+".getAttribute('role')"))
 }

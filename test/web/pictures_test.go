@@ -26,7 +26,7 @@ import (
 
 var pictures = flag.String("pictures", "", "draw the pictures of all pages into this `folder`")
 
-// devices are those that the pictures show.
+// devices lists the windows in which pages are drawn.
 var devices = map[string]browsertest.Device{
 	"phone-light":   {Width: 360, Height: 740, Touch: true},
 	"phone-dark":    {Width: 360, Height: 740, Touch: true, Dark: true},
@@ -34,36 +34,54 @@ var devices = map[string]browsertest.Device{
 	"desktop-dark":  {Width: 1440, Height: 900, Dark: true},
 }
 
-// Ensure that no page is wider than its window. With -pictures it also draws all pages.
-func TestPages(t *testing.T) {
-	t.Parallel()
-	s := start(t, func(c *server.Config) { c.BotPace = 20 * time.Millisecond })
+// shownPage is the address of a page, with an expression that reports whether the page is
+// complete.
+type shownPage struct{ name, path, ready string }
+
+// showcase starts a server with a game of each kind. It returns the server, a game that only a bot
+// plays, and the pages to show. Bots play such a game only while it is watched.
+func showcase(t testing.TB) (s *testServer, bots *pb.Game, pages []shownPage) {
+	t.Helper()
+	s = start(t, func(c *server.Config) { c.BotPace = 20 * time.Millisecond })
 	ada := s.account("ada")
-	bots := s.create(ada, "classic", bot("expectimax"))
+	bots = s.create(ada, "classic", bot("expectimax"))
 	tribolo := s.create(ada, "tribolo", bot("greedy"), bot("minimax"), bot("original"))
 	over := s.create(ada, "3x3")
 	for over.GetResult() == nil {
 		s.move(ada, over)
 	}
-	if *pictures != "" { // Until then the board has few tiles.
-		s.watchUntil(ada, bots, func(g *pb.Game) bool { return g.GetPosition().GetMoveCount() > 900 })
+	return s, bots, []shownPage{
+		{"tv", "/", `document.querySelector(".board svg, .board .tile") && document.querySelector(".games li")`},
+		{"game", "/g/" + bots.GetId(), `document.querySelector(".tile")`},
+		{"tribolo", "/g/" + tribolo.GetId(), `document.querySelector(".tri .owner-2")`},
+		{"replay", "/g/" + over.GetId(), says("Verified in this browser") + " && " + says("Beat this score")},
+		{"variants", "/play", says("Tribolo")},
+		{"start", "/play/classic", `document.querySelector(".offer button")`},
+		{"daily", "/daily", `document.querySelector(".offer button")`},
+		{"race-new", "/race", says("6×6")},
+		{"race", "/c/" + s.race(ada, "classic", time.Minute), says("ada not ready")},
+		{"top", "/top/3x3#all", `document.querySelector("tbody tr") && document.querySelector("[aria-label=Variants] a")`},
+		{"no-scores", "/top/vt100", says("No scores yet")},
+		{"player", "/p/ada", `document.querySelector(".gamerow")`},
+		{"no-player", "/p/nobody", `document.querySelector("[role=alert]")`},
+		{"account", "/account", `document.querySelector("main input")`},
+		{"missing", "/nothing", says("Page not found")},
+	}
+}
+
+// Ensure that no page is wider than its window. With -pictures, the test also draws all
+// pages.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	s, bots, pages := showcase(t)
+	if *pictures != "" { // wait for a board with many tiles
+		s.watchUntil(t.Context(), bots, func(g *pb.Game) bool { return g.GetPosition().GetMoveCount() > 900 })
 	}
 	for name, device := range devices {
 		tab := browsertest.Open(t, s.address)
 		device.Still = true
 		tab.Use(device)
-		for _, p := range []struct{ name, path, ready string }{
-			{"tv", "/", `document.querySelector(".board svg, .board .tile")`},
-			{"game", "/g/" + bots.GetId(), `document.querySelector(".tile")`},
-			{"tribolo", "/g/" + tribolo.GetId(), `document.querySelector(".tri .owner-2")`},
-			{"replay", "/g/" + over.GetId(), says("Verified in this browser")},
-			{"variants", "/play", says("Tribolo")},
-			{"start", "/play/classic", `document.querySelector(".offer button")`},
-			{"top", "/top", says("Classic")},
-			{"player", "/p/ada", says("ada")},
-			{"account", "/account", `document.querySelector("main input")`},
-			{"missing", "/nothing", says("Page not found")},
-		} {
+		for _, p := range pages {
 			tab.Visit(p.path)
 			tab.Wait(p.ready)
 			width := browsertest.Eval[int64](tab, "document.documentElement.scrollWidth")
@@ -87,7 +105,8 @@ func bot(name string) *pb.SeatRequest {
 	return &pb.SeatRequest{Occupant: &pb.SeatRequest_Bot{Bot: name}}
 }
 
-// watchUntil watches a game until it is so. Games between bots run only while they are watched.
+// watchUntil watches a game until the given condition is true. Games between bots run only while
+// they are watched.
 func (s *testServer) watchUntil(ctx context.Context, g *pb.Game, is func(*pb.Game) bool) {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
@@ -100,7 +119,7 @@ func (s *testServer) watchUntil(ctx context.Context, g *pb.Game, is func(*pb.Gam
 	}
 }
 
-// draw writes a picture of the window, in 256 colors, if -pictures names a folder.
+// draw saves a picture of the window in 256 colors if -pictures names a folder.
 func (s *testServer) draw(tab *browsertest.Tab, name string) {
 	s.t.Helper()
 	if *pictures == "" {
@@ -111,7 +130,8 @@ func (s *testServer) draw(tab *browsertest.Tab, name string) {
 	write(s.t, screen, name)
 }
 
-// drawBeside writes a picture of several others, if -pictures names a folder.
+// drawBeside saves a picture of several other pictures side by side if -pictures names a
+// folder.
 func drawBeside(t testing.TB, name string, parts ...string) {
 	t.Helper()
 	if *pictures == "" {
@@ -133,7 +153,7 @@ func drawBeside(t testing.TB, name string, parts ...string) {
 	write(t, all, name)
 }
 
-// write writes a picture in 256 colors.
+// write saves a picture in 256 colors.
 func write(t testing.TB, screen image.Image, name string) {
 	t.Helper()
 	small := image.NewPaletted(screen.Bounds(), colors(screen))
@@ -143,10 +163,10 @@ func write(t testing.TB, screen image.Image, name string) {
 	require.NoError(t, os.WriteFile(filepath.Join(*pictures, name+".png"), out.Bytes(), 0o644))
 }
 
-// spare are colors for what is not frequent.
+// spare holds colors for the less frequent parts of a picture.
 var spare = palette.WebSafe[:40]
 
-// colors returns the most frequent colors of a picture.
+// colors returns the most frequent colors of a picture and the spare colors.
 func colors(p image.Image) color.Palette {
 	count := map[color.Color]int{}
 	for y := p.Bounds().Min.Y; y < p.Bounds().Max.Y; y++ {

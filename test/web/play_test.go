@@ -17,19 +17,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
 )
 
-// stored is the account that a tab keeps.
+// stored returns the account that a tab has stored.
 func stored(t testing.TB, tab *browsertest.Tab) (account struct{ ID, Name, Token string }) {
 	t.Helper()
 	require.NoError(t, json.Unmarshal([]byte(browsertest.Eval[string](tab, `localStorage.getItem("gridstand.account")`)), &account))
 	return account
 }
 
-// newest returns the newest game of the account of a tab.
+// newest returns the newest game of the tab's account.
 func (s *testServer) newest(tab *browsertest.Tab) *pb.Game {
 	s.t.Helper()
 	listed, err := s.games.ListGames(s.t.Context(), &pb.ListGamesRequest{PlayerId: stored(s.t, tab).ID})
@@ -38,7 +39,7 @@ func (s *testServer) newest(tab *browsertest.Tab) *pb.Game {
 	return s.game(listed.GetGames()[0].GetId())
 }
 
-// begin starts a game of 2048 with two tiles at a path by keys.
+// begin visits a path, starts a game of 2048 from the keyboard, and waits for the first two tiles.
 func begin(tab *browsertest.Tab, path string) {
 	tab.Visit(path)
 	tab.Wait(`document.querySelector(".offer button")`)
@@ -46,7 +47,8 @@ func begin(tab *browsertest.Tab, path string) {
 	tab.Wait(board + "?.querySelectorAll('.tile').length === 2")
 }
 
-// playToEnd slides tiles until the game is over, whose board the page shows at each move.
+// playToEnd slides tiles until the game is over. The page must show the board after each
+// move.
 func (s *testServer) playToEnd(tab *browsertest.Tab, slide func(pb.Direction)) *pb.Game {
 	s.t.Helper()
 	g := s.newest(tab)
@@ -55,7 +57,7 @@ func (s *testServer) playToEnd(tab *browsertest.Tab, slide func(pb.Direction)) *
 		slide(g.GetPosition().GetTwenty48().GetLegalMoves()[0])
 		before := g.GetVersion()
 		tab.Wait(fmt.Sprintf("%s.getAttribute('aria-label') !== %q", board, label(g.GetPosition())))
-		for g.GetVersion() == before { // The page shows a slide before the server has the move.
+		for g.GetVersion() == before { // The page shows a slide before the server receives the move.
 			g = s.game(g.GetId())
 		}
 	}
@@ -63,8 +65,8 @@ func (s *testServer) playToEnd(tab *browsertest.Tab, slide func(pb.Direction)) *
 	return g
 }
 
-// Ensure that a newcomer is at the first move after three keys, and plays a whole game by
-// keys.
+// Ensure that a new player can reach the first move with three keystrokes and play a whole game
+// from the keyboard.
 func TestPlay_Keys(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -73,6 +75,7 @@ func TestPlay_Keys(t *testing.T) {
 	tab.Wait(says("Play"))
 	tab.Press("p")
 	tab.Wait(`location.pathname === "/play/classic" && [...document.querySelectorAll("button")].some((b) => b.innerText === "Start")`)
+	tab.Wait(says("guest name, which cannot be changed") + ` && document.querySelector("main a[href='/account']")`)
 	tab.Press(kb.Enter)
 	tab.Wait(board + "?.querySelectorAll('.tile').length === 2")
 	first := s.newest(tab)
@@ -81,10 +84,14 @@ func TestPlay_Keys(t *testing.T) {
 	tab.Wait(fmt.Sprintf("%s.getAttribute('aria-label') !== %q", board, label(first.GetPosition())))
 
 	begin(tab, "/play/3x3")
+	tab.Wait(says("Equal tiles that meet merge."))
+	assert.False(t, browsertest.Eval[bool](tab, says("Build a 2048")), "no 2048 fits on this board")
 	g := s.playToEnd(tab, func(d pb.Direction) { tab.Press(keyOf(d)) })
 	tab.Wait(says("Play again"))
 	tab.Wait(says("Verified in this browser"))
 	tab.Wait(says("#1 of 1 today"))
+	assert.Empty(t, browsertest.Eval[[]string](tab, `performance.getEntriesByType("resource")
+		.filter((e) => e.responseStatus >= 400).map((e) => e.name)`), "the browser logs each failed request")
 	assert.True(t, g.GetRanked())
 	assert.True(t, strings.HasPrefix(stored(t, tab).Name, "guest-"))
 }
@@ -96,12 +103,12 @@ func keyOf(d pb.Direction) string {
 	}[d]
 }
 
-// tap touches the middle of an element.
+// tap taps the center of an element.
 func tap(tab *browsertest.Tab, selector string) {
 	touch(tab, selector, 0, 0)
 }
 
-// touch puts a finger on the middle of an element, moves it, and lifts it.
+// touch puts a finger on the center of an element, moves it, and lifts it.
 func touch(tab *browsertest.Tab, selector string, dx, dy float64) {
 	middle := browsertest.Eval[[]float64](tab, fmt.Sprintf(`(() => {
 		const e = document.querySelector(%q);
@@ -123,8 +130,8 @@ func touch(tab *browsertest.Tab, selector string, dx, dy float64) {
 	send("touchEnd", []*input.TouchPoint{})
 }
 
-// Ensure that a game can be played by touch on a telephone, and that swipes on the board
-// do not move the page.
+// Ensure that a game can be played by touch on a phone, and that swipes on the board do not
+// scroll the page.
 func TestPlay_Touch(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -148,7 +155,7 @@ func TestPlay_Touch(t *testing.T) {
 	tab.Wait(says("Play again"))
 }
 
-// Ensure that Tribolo is played by clicks against two bots to its end.
+// Ensure that Tribolo can be played with clicks against two bots to its end.
 func TestPlay_Tribolo(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(c *server.Config) { c.BotPace = 0 })
@@ -162,7 +169,7 @@ func TestPlay_Tribolo(t *testing.T) {
 		if browsertest.Eval[bool](tab, over) {
 			break
 		}
-		// The click, and the wait for its effect, in one expression: a bot may move at any time.
+		// One expression clicks and waits for the effect, because a bot may move at any time.
 		browsertest.Eval[bool](tab, `new Promise((moved) => {
 			const before = document.querySelector(".tri").getAttribute("aria-label");
 			const look = () => document.querySelector(".tri").getAttribute("aria-label") !== before
@@ -175,14 +182,14 @@ func TestPlay_Tribolo(t *testing.T) {
 	tab.Wait(says("Verified in this browser"))
 }
 
-// Ensure that a player goes on in a new tab, and that a move made elsewhere is shown.
+// Ensure that a player can continue in a new tab, and that moves made elsewhere are shown.
 func TestPlay_Resume(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	tab := browsertest.Open(t, s.address)
 	begin(tab, "/play/classic")
 	g := s.newest(tab)
-	elsewhere := withToken(t.Context(), stored(t, tab).Token)
+	elsewhere := playertest.WithToken(t.Context(), stored(t, tab).Token)
 	for range 3 {
 		s.move(elsewhere, g)
 		waitForBoard(tab, g.GetPosition())
@@ -191,10 +198,10 @@ func TestPlay_Resume(t *testing.T) {
 	waitForBoard(tab, g.GetPosition())
 	tab.Press(keyOf(g.GetPosition().GetTwenty48().GetLegalMoves()[0]))
 	tab.Wait(fmt.Sprintf("%s.getAttribute('aria-label') !== %q", board, label(g.GetPosition())))
-	tab.Wait(`!document.body.innerText.includes("watching")`) // not even the player
+	tab.Wait(`!document.body.innerText.includes("watching")`) // the player does not count as a spectator
 }
 
-// Ensure that an account goes from the browser to a terminal and back by its token.
+// Ensure that an account can be moved from the browser to a terminal with its token.
 func TestAccount_Token(t *testing.T) {
 	t.Parallel()
 	program := process.Build(t, "cmd/gridstand")

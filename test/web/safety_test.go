@@ -13,18 +13,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// pollEvery is the time between two looks at the server.
+// pollEvery is the interval at which the test polls the server.
 const pollEvery = 20 * time.Millisecond
 
-// before runs a script on every page, before the page's own.
+// before makes every page run a script before its own scripts.
 func before(tab *browsertest.Tab, script string) {
 	browsertest.Call(tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
 }
 
-// hostile puts HTML into the names of players, variants and bots that the page reads.
+// hostile injects HTML into the names of players, variants and bots that the page reads.
 const hostile = `
 const markup = '<img class=hacked src=x onerror="window.hacked=1"><script>window.hacked=1</scr' + 'ipt>';
 const spoil = (text) => text.replace(/"(ada|Classic|3x3|greedy|[^"]*by arrow keys[^"]*)"/g, () => JSON.stringify(markup));
@@ -38,7 +39,7 @@ window.fetch = async (...request) => {
 	return new Response(spoiled, {status: response.status, headers: response.headers});
 };`
 
-// Ensure that no page takes text for HTML, neither of the server nor of the address.
+// Ensure that no page interprets text from the server or the address as HTML.
 func TestPage_NoHTML(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -49,12 +50,13 @@ func TestPage_NoHTML(t *testing.T) {
 		s.move(ada, over)
 	}
 	tribolo := s.create(ada, "tribolo", &pb.SeatRequest{Occupant: &pb.SeatRequest_Caller{Caller: &pb.Caller{}}}, bot("greedy"), bot("minimax"))
+	race := s.race(ada, "3x3", time.Minute)
 	tab := browsertest.Open(t, s.address)
 	before(tab, hostile)
 	const markup = "<img class=hacked src=x"
 	for _, path := range []string{
 		"/", "/g/" + live.GetId(), "/g/" + over.GetId(), "/g/" + tribolo.GetId(), "/play", "/play/classic", "/top", "/top/3x3#all", "/p/ada",
-		"/p/%3Cimg%20class=hacked%20src=x%3E", "/top/%3Cimg%20class=hacked%20src=x%3E",
+		"/c/" + race, "/race", "/p/%3Cimg%20class=hacked%20src=x%3E", "/top/%3Cimg%20class=hacked%20src=x%3E",
 	} {
 		tab.Visit(path)
 		tab.Wait(says(markup))
@@ -63,10 +65,10 @@ func TestPage_NoHTML(t *testing.T) {
 	tab.Visit("/g/%22%3E%3Cimg%20class=hacked%20src=x%3E")
 	tab.Wait(says("No such game"))
 	tab.Wait(`!document.querySelector(".hacked")`)
-	assert.False(t, tab.Asked("/x"), "the page took a name for a picture")
+	assert.False(t, tab.Asked("/x"), "the page loaded an image from injected HTML")
 }
 
-// Ensure that every page has a policy for its contents, and that the server sets no cookies.
+// Ensure that every page has a content security policy, and that the server sets no cookies.
 func TestPage_Headers(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -74,6 +76,7 @@ func TestPage_Headers(t *testing.T) {
 	tab := browsertest.Open(t, s.address)
 	for _, path := range []string{
 		"/", "/g/" + g.GetId(), "/g/none", "/play", "/play/classic", "/top", "/top/5x5", "/p/ada", "/account", "/nothing",
+		"/daily", "/daily/classic", "/race", "/c/" + s.race(s.account("grace"), "classic", time.Minute),
 	} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.address+path, nil)
 		require.NoError(t, err)
@@ -93,10 +96,11 @@ func TestPage_Headers(t *testing.T) {
 	assert.Empty(t, browsertest.Call(tab, network.GetCookies, network.GetCookiesParams{}).Cookies)
 }
 
-// denied is a browser that keeps nothing.
+// denied is a script that makes the browser deny access to storage.
 const denied = `Object.defineProperty(window, "localStorage", {get() { throw new DOMException("denied", "SecurityError"); }});`
 
-// Ensure that a browser that denies storage plays, and tells its user what that means.
+// Ensure that a browser that denies storage can play, and that the page tells the player
+// about the consequences.
 func TestPlay_NoStorage(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -122,15 +126,15 @@ func TestPlay_NoStorage(t *testing.T) {
 	tab.Wait(says("This browser stores nothing"))
 }
 
-// noted tells what a page copied, and lets it succeed if it may.
+// noted is a script that records what a page copies. Copying succeeds if mayCopy is set.
 const noted = `document.execCommand = (command) => {
 	const field = document.activeElement;
 	window.copied = command + " " + field.value.slice(field.selectionStart, field.selectionEnd);
 	return window.mayCopy;
 };`
 
-// Ensure that a link can be copied where the page has no clipboard: by the older command,
-// or else by hand.
+// Ensure that a link can be copied on a page without clipboard access: with the legacy command, or
+// by hand.
 func TestCopy(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -153,14 +157,15 @@ func TestCopy(t *testing.T) {
 	tab.Wait(`!document.querySelector("dialog")`)
 }
 
-// hiding hides the tab, or shows it.
+// hiding is a script that defines hide, which hides or shows the tab.
 const hiding = `window.hide = (hidden) => {
 	Object.defineProperty(document, "hidden", {configurable: true, get: () => hidden});
 	document.dispatchEvent(new Event("visibilitychange"));
 	return true;
 };`
 
-// Ensure that a hidden tab holds no stream, and shows what it missed when it is seen again.
+// Ensure that a hidden tab has no open stream, and shows what it missed when it becomes
+// visible again.
 func TestWatch_Hidden(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -189,7 +194,7 @@ func TestWatch_Hidden(t *testing.T) {
 	tab.Wait(`document.querySelectorAll(".moves li").length >= 6`)
 }
 
-// Ensure that players are no audience of their own games, and that others are.
+// Ensure that players do not count as spectators of their own games, and that others do.
 func TestPlay_Audience(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -201,8 +206,8 @@ func TestPlay_Audience(t *testing.T) {
 	stream, err := s.games.Watch(ctx, &pb.WatchRequest{GameId: g.GetId()})
 	require.NoError(t, err)
 	tab.Wait(says("1 watching"))
-	s.move(withToken(t.Context(), stored(t, tab).Token), g)
-	waitForBoard(tab, g.GetPosition()) // Its stream is open, and counts for nothing.
+	s.move(playertest.WithToken(t.Context(), stored(t, tab).Token), g)
+	waitForBoard(tab, g.GetPosition()) // The player's stream is open, but does not count.
 	assert.Equal(t, int32(1), s.game(g.GetId()).GetWatchers())
 	leave()
 	for err == nil {

@@ -19,19 +19,20 @@ import (
 	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
 )
 
-var update = flag.Bool("update", false, "write the screens that TestScreens compares with")
+var update = flag.Bool("update", false, "update the golden screens of TestScreens")
 
-// Screens are compared by blocks: the mean color of each square of this size. A block
-// differs if a channel does by more than blockLimit, and a screen if more than one block
-// in shareLimit does. Other versions of Chromium draw letters with other edges, which is
-// less; the layout is the same, because the test brings its font.
+// Screens are compared by blocks, the mean colors of squares of this size. A block differs if a
+// color channel differs by more than blockLimit, and a screen differs if more than one in
+// shareLimit blocks differs. Other versions of Chromium render letter edges differently, but the
+// differences stay below these limits. The layout is always the same, because the test provides the
+// font.
 const (
 	blockSize  = 8
 	blockLimit = 20
 	shareLimit = 400
 )
 
-// blocks returns the mean colors of a picture's blocks, in steps that make small files.
+// blocks returns the mean colors of a picture's blocks, rounded so that files are small.
 func blocks(t testing.TB, data []byte) *image.RGBA {
 	t.Helper()
 	const step = 4
@@ -58,7 +59,7 @@ func blocks(t testing.TB, data []byte) *image.RGBA {
 	return small
 }
 
-// differing counts the blocks in which two screens of the same size differ.
+// differing returns the number of blocks in which two screens of the same size differ.
 func differing(t testing.TB, a, b *image.RGBA) int {
 	t.Helper()
 	require.Equal(t, a.Rect, b.Rect)
@@ -74,10 +75,10 @@ func differing(t testing.TB, a, b *image.RGBA) int {
 	return n
 }
 
-// differ reports whether screens differ by so many blocks.
+// differ reports whether a screen with that many differing blocks counts as different.
 func differ(s *image.RGBA, blocks int) bool { return blocks*shareLimit > s.Rect.Dx()*s.Rect.Dy() }
 
-// accepted returns the screen that a page should have.
+// accepted returns a page's golden screen.
 func accepted(t testing.TB, name string) *image.RGBA {
 	t.Helper()
 	file, err := os.Open(filepath.Join("testdata", name+".png"))
@@ -90,7 +91,8 @@ func accepted(t testing.TB, name string) *image.RGBA {
 	return s
 }
 
-// compare compares the screen of a tab with the accepted one, or accepts it with -update.
+// compare compares the screen of a tab with the golden one. With -update, it updates the
+// golden screen instead.
 func compare(t *testing.T, tab *browsertest.Tab, name string) {
 	t.Helper()
 	got := screen(t, tab)
@@ -102,11 +104,11 @@ func compare(t *testing.T, tab *browsertest.Tab, name string) {
 		return
 	}
 	n := differing(t, accepted(t, name), got)
-	assert.False(t, differ(got, n), "%s differs in %d of %d blocks; make golden accepts it", file, n, len(got.Pix)/4)
+	assert.False(t, differ(got, n), "%s differs in %d of %d blocks; run make golden to accept it", file, n, len(got.Pix)/4)
 }
 
-// screen returns the blocks of what a tab shows, once it shows nothing new. The port of the
-// server, which is another one each time, is replaced.
+// screen returns the blocks of a tab's screen once the screen stops changing. It replaces the
+// server's port, which differs between runs.
 func screen(t testing.TB, tab *browsertest.Tab) *image.RGBA {
 	t.Helper()
 	browsertest.Eval[bool](tab, `(async () => {
@@ -118,8 +120,8 @@ func screen(t testing.TB, tab *browsertest.Tab) *image.RGBA {
 	return blocks(t, tab.Screen())
 }
 
-// screenDevices are those whose screens are compared. The telephone is a long one, so that
-// its screens show most of each page.
+// screenDevices lists the windows whose screens are compared. The phone is tall, so that its
+// screens show most of each page.
 var screenDevices = map[string]browsertest.Device{
 	"phone-light":   {Width: 360, Height: 1400, Touch: true, Still: true},
 	"phone-dark":    {Width: 360, Height: 1400, Touch: true, Dark: true, Still: true},
@@ -127,19 +129,39 @@ var screenDevices = map[string]browsertest.Device{
 	"desktop-dark":  {Width: 1440, Height: 900, Dark: true, Still: true},
 }
 
-// fixedPage is an address, when its page is complete, and a key to press then.
+// fixedPage is the address of a page, with an expression that reports whether the page is complete,
+// a key to press once it is, and an expression to wait for after that. The key "click" means a
+// click on the page's first button.
 type fixedPage struct{ name, path, ready, key, then string }
 
-// fixedPages are those whose screens are compared.
-func fixedPages(f *fixture) []fixedPage {
-	const offer = `document.querySelector(".offer button")`
+const offer = `document.querySelector(".offer button")`
+
+// fixedChallenges returns the pages of challenges.
+func fixedChallenges() []fixedPage {
+	const boards = `[...document.querySelectorAll(".wall .b48")].every((b) => b.querySelector(".tile")) && document.querySelector(".wall li")`
 	return []fixedPage{
-		{name: "tv", path: "/", ready: `document.querySelector(".games li") && document.querySelector(".best li")`},
+		{name: "daily", path: "/daily", ready: offer + " && " + says("1 player-0")},
+		{name: "daily-result", path: "/c/done" + filling, ready: offer, key: kb.Enter, then: says("23rd of 87, better than 74%, 5 days in a row")},
+		{name: "rematch", path: "/c/beat" + filling, ready: offer, key: kb.Enter, then: says("to beat")},
+		{name: "race-new", path: "/race", ready: says("6×6")},
+		{name: "race-invitation", path: "/c/wait" + filling, ready: says("greedy")},
+		{name: "race-roster", path: "/c/wait" + filling, ready: says("greedy"), key: "click", then: `document.querySelector("option")`},
+		{name: "race-countdown", path: "/c/soon" + filling, ready: `document.querySelector(".counter")?.textContent === "3"`},
+		{name: "race-watch", path: "/c/runs" + filling, ready: boards},
+		{name: "race-play", path: "/c/join" + filling, ready: says("greedy"), key: "click", then: boards + " && " + says("to beat")},
+		{name: "race-over", path: "/c/ends" + filling, ready: boards},
+	}
+}
+
+// fixedPages returns all pages whose screens are compared.
+func fixedPages(f *fixture) []fixedPage {
+	return append(fixedChallenges(), []fixedPage{
+		{name: "tv", path: "/", ready: says("Daily game") + ` && document.querySelector(".games li") && document.querySelector(".best li")`},
 		{name: "keys", path: "/account", ready: `document.querySelector("main input")`, key: "?", then: `document.querySelector("dialog")`},
 		{name: "game", path: "/g/" + f.Live[0], ready: says("3 watching")},
 		{name: "tribolo", path: "/g/" + f.Live[1], ready: says("3 watching")},
-		{name: "over", path: "/g/" + f.Over[0], ready: says("Verified in this browser")},
-		{name: "replay", path: "/g/" + f.Over[0], ready: says("Verified in this browser"), key: kb.Home, then: says("move 0 of")},
+		{name: "over", path: "/g/" + f.Over[0], ready: says("Verified in this browser") + " && " + says("Beat this score")},
+		{name: "replay", path: "/g/" + f.Over[0], ready: says("Verified in this browser") + " && " + says("Beat this score"), key: kb.Home, then: says("move 0 of")},
 		{name: "variants", path: "/play", ready: says("Tribolo")},
 		{name: "start", path: "/play/classic", ready: offer},
 		{name: "play", path: "/play/classic", ready: offer, key: kb.Enter, then: says("Arrow keys or swipes")},
@@ -148,28 +170,31 @@ func fixedPages(f *fixture) []fixedPage {
 		{name: "player", path: "/p/ada", ready: `document.querySelectorAll(".games li").length === 2`},
 		{name: "account", path: "/account", ready: `document.querySelector("main input")`},
 		{name: "missing", path: "/nothing", ready: says("Page not found")},
-	}
+	}...)
 }
 
-// show opens a page, and waits until it is complete.
+// show opens a page and waits until it is complete.
 func (p fixedPage) show(tab *browsertest.Tab) {
 	tab.Visit(p.path)
-	browsertest.Eval[bool](tab, `(() => { try { localStorage.clear(); } catch {} return true; })()`)
 	tab.Wait(p.ready)
 	if p.key != "" {
-		tab.Press(p.key)
+		if p.key == "click" {
+			browsertest.Eval[bool](tab, `(document.querySelector("main button").click(), true)`)
+		} else {
+			tab.Press(p.key)
+		}
 		tab.Wait(p.then)
 	}
 }
 
-// Ensure that all pages look as they did, in every window and color. Make golden accepts
-// how they look now.
+// Ensure that all pages look the same as before, in every window and color scheme. Run make
+// golden to accept changes.
 func TestScreens(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	f := newFixture(t)
 	script := f.script(t)
-	browsertest.Open(t, s.address) // skips the test
+	browsertest.Open(t, s.address) // skips the test if there is no browser
 	for name, device := range screenDevices {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -184,7 +209,7 @@ func TestScreens(t *testing.T) {
 	}
 }
 
-// Ensure that TestScreens would see what is wrong, and only that.
+// Ensure that TestScreens detects real changes and ignores insignificant ones.
 func TestScreens_Differ(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -209,12 +234,12 @@ func TestScreens_Differ(t *testing.T) {
 		"a shifted board":  ".play { translate: 0 6px; }",
 		"colors of tiles":  ".tile b { filter: hue-rotate(60deg); }",
 		"a color of text":  "body { color: silver; }",
-		"a ground":         "body { background: lightyellow; }",
+		"a background":     "body { background: lightyellow; }",
 		"smaller letters":  "body { font-size: 13px; }",
 	} {
 		n := look(css)
 		t.Logf("%s: %d blocks", name, n)
-		assert.True(t, differ(want, n), "%s makes only %d blocks different", name, n)
+		assert.True(t, differ(want, n), "%s changes only %d blocks", name, n)
 	}
 	for name, css := range map[string]string{
 		"nothing":                "",
@@ -222,6 +247,6 @@ func TestScreens_Differ(t *testing.T) {
 	} {
 		n := look(css)
 		t.Logf("%s: %d blocks", name, n)
-		assert.False(t, differ(want, n), "%s makes %d blocks different", name, n)
+		assert.False(t, differ(want, n), "%s changes %d blocks", name, n)
 	}
 }

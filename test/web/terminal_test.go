@@ -3,8 +3,6 @@ package web
 import (
 	"bufio"
 	"context"
-	"crypto/ed25519"
-	"crypto/rand"
 	"fmt"
 	"io"
 	"os"
@@ -20,12 +18,13 @@ import (
 
 	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
 	"github.com/gridstand/gridstand/internal/testkit/process"
+	sshtest "github.com/gridstand/gridstand/internal/testkit/ssh"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
 )
 
-// follow opens the game that a player has created, or creates now, on the page and watches
-// how the player plays it by keys.
+// follow waits for a player's game, opens it on the page, and watches while the player plays it
+// from the keyboard.
 func (s *testServer) follow(tab *browsertest.Tab, player string, press func(keys string)) {
 	s.t.Helper()
 	var listed *pb.ListGamesResponse
@@ -43,29 +42,52 @@ func (s *testServer) follow(tab *browsertest.Tab, player string, press func(keys
 // the game at its end.
 func TestWatch_Terminal(t *testing.T) {
 	t.Parallel()
+	s := start(t)
+	tab := browsertest.Open(t, s.address)
+	panes := newTerminals(t, s.address)
+	panes.open("ada", "play --name ada")
+	s.follow(tab, "ada", func(keys string) { panes.tmux("send-keys", "-t", "ada", "-l", keys) })
+}
+
+// terminals manages named tmux sessions for different users.
+type terminals struct {
+	t                             *testing.T
+	program, server, conf, socket string
+}
+
+// newTerminals prepares terminals that connect the program to a server. They are closed when the
+// test ends. The test is skipped if tmux is not installed.
+func newTerminals(t *testing.T, server string) *terminals {
+	t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
 		t.Skip("tmux is not installed")
 	}
-	s := start(t)
-	tab := browsertest.Open(t, s.address)
-	program := process.Build(t, "cmd/gridstand")
 	dir := t.TempDir()
-	conf, socket := filepath.Join(dir, "conf"), filepath.Join(dir, "tmux")
-	require.NoError(t, os.WriteFile(conf, []byte("set -g status off\n"), 0o600))
-	tmux := func(args ...string) {
-		cmd := exec.CommandContext(t.Context(), "tmux", append([]string{"-S", socket, "-f", conf}, args...)...)
-		cmd.Env = append(os.Environ(), "TMUX=", "LC_ALL=C.UTF-8")
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%v: %s", args, out)
-	}
-	tmux("new-session", "-d", "-x", "80", "-y", "24", fmt.Sprintf(
-		"unset TMUX GRIDSTAND_SERVER; export TERM=xterm-256color XDG_CONFIG_HOME=%[1]s XDG_STATE_HOME=%[1]s; exec %[2]s play --name ada --server %[3]s",
-		dir, program, s.address))
-	t.Cleanup(func() { _ = exec.Command("tmux", "-S", socket, "kill-server").Run() })
-	s.follow(tab, "ada", func(keys string) { tmux("send-keys", "-l", keys) })
+	p := &terminals{t: t, program: process.Build(t, "cmd/gridstand"), server: server, conf: filepath.Join(dir, "conf"), socket: filepath.Join(dir, "tmux")}
+	require.NoError(t, os.WriteFile(p.conf, []byte("set -g status off\n"), 0o600))
+	t.Cleanup(func() { _ = exec.Command("tmux", "-S", p.socket, "kill-server").Run() })
+	return p
 }
 
-// Ensure the same for a game that is played by SSH.
+// tmux runs a tmux command and returns its output.
+func (p *terminals) tmux(args ...string) string {
+	p.t.Helper()
+	cmd := exec.CommandContext(p.t.Context(), "tmux", append([]string{"-S", p.socket, "-f", p.conf}, args...)...)
+	cmd.Env = append(os.Environ(), "TMUX=", "LC_ALL=C.UTF-8")
+	out, err := cmd.CombinedOutput()
+	require.NoError(p.t, err, "%v: %s", args, out)
+	return string(out)
+}
+
+// open runs the program in a new terminal. Each terminal has its own configuration.
+func (p *terminals) open(name, command string) {
+	p.t.Helper()
+	p.tmux("new-session", "-d", "-s", name, "-x", "100", "-y", "32", fmt.Sprintf(
+		"unset TMUX GRIDSTAND_SERVER; export TERM=xterm-256color XDG_CONFIG_HOME=%[1]s XDG_STATE_HOME=%[1]s; exec %[2]s %[3]s --server %[4]s",
+		p.t.TempDir(), p.program, command, p.server))
+}
+
+// Ensure that the page also follows a game that is played over SSH.
 func TestWatch_SSH(t *testing.T) {
 	t.Parallel()
 	var config server.Config
@@ -80,31 +102,17 @@ func TestWatch_SSH(t *testing.T) {
 	operator.Close()
 	require.NoError(t, err)
 	host := sshHost(t, s.address, made)
-	_, private, err := ed25519.GenerateKey(rand.Reader)
-	require.NoError(t, err)
-	key, err := ssh.NewSignerFromKey(private)
-	require.NoError(t, err)
 	client, err := ssh.Dial("tcp", host, &ssh.ClientConfig{
-		User: "ada", Auth: []ssh.AuthMethod{ssh.PublicKeys(key)}, HostKeyCallback: ssh.InsecureIgnoreHostKey(), Timeout: browsertest.Patience,
+		User: "ada", Auth: []ssh.AuthMethod{ssh.PublicKeys(sshtest.Key(t))}, HostKeyCallback: ssh.InsecureIgnoreHostKey(), Timeout: browsertest.Patience,
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = client.Close() })
-	session, err := client.NewSession()
-	require.NoError(t, err)
-	in, err := session.StdinPipe()
-	require.NoError(t, err)
-	session.Stdout = io.Discard
-	require.NoError(t, session.RequestPty("xterm", 24, 80, nil))
-	require.NoError(t, session.Start("play"))
-	press := func(keys string) {
-		_, err := io.WriteString(in, keys)
-		require.NoError(t, err)
-	}
-	press("\r") // takes the name that the host suggests
+	press, _ := sshtest.Play(t, client, "play")
+	press("\r") // accepts the name that the host suggests
 	s.follow(tab, "ada", press)
 }
 
-// sshHost starts a host for SSH clients that ends with the test, and returns its address.
+// sshHost starts an SSH host, which is stopped when the test ends, and returns its address.
 func sshHost(t *testing.T, address, credential string) string {
 	t.Helper()
 	program, dir := process.Build(t, "cmd/gridstand"), t.TempDir()
@@ -125,6 +133,6 @@ func sshHost(t *testing.T, address, credential string) string {
 			return found[1]
 		}
 	}
-	require.Fail(t, "the host does not start", strings.Join(lines, "\n"))
+	require.Fail(t, "the host did not start", strings.Join(lines, "\n"))
 	return ""
 }

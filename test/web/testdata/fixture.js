@@ -1,5 +1,8 @@
-// Runs before the page's own modules, below a line that defines fixture.
+// Runs before the page's own modules, after a line that defines fixture.
 Date.now = () => fixture.Now;
+try {
+  localStorage.clear(); // Each page starts without an account.
+} catch {}
 
 const font = new FontFace('Fixture', Uint8Array.from(atob(fixture.Font), (c) => c.charCodeAt(0)));
 document.fonts.add(font);
@@ -30,28 +33,36 @@ const answers = {
   ListScores: ({ pageSize = 20 }) => ({ entries: fixture.Entries.slice(0, pageSize), total: 12 }),
 };
 
-/** The stream of a game: its state or its events, and the end if it is over. */
+/** Returns the stream of a game: its state or its events, and the end if the game is over. */
 function stream(id, after, signal) {
   const record = (version, data) => `id: ${version}\ndata: ${JSON.stringify(data)}\n\n`;
   const game = fixture.Games[id];
   let text = 'data: {"audience":3}\n\n';
-  if (after === null) text = record(game.version, { game }) + text;
+  if (after === undefined) text = record(game.version, { game }) + text;
   else for (const event of fixture.Events[id].slice(+after)) text += record(event.version, { event });
   const over = game.status === 'GAME_STATUS_FINISHED';
   if (over) text += 'event: end\ndata: {}\n\n';
-  return new ReadableStream({
+  return open(text, over, signal);
+}
+
+/** Returns a stream with a text. It stays open unless over is set. */
+const open = (text, over, signal) =>
+  new ReadableStream({
     start(out) {
       out.enqueue(new TextEncoder().encode(text));
       if (over) out.close();
       else signal?.addEventListener('abort', () => out.error(signal.reason));
     },
   });
-}
 
-window.fetch = async (address, { body, signal } = {}) => {
+window.fetch = async (address, { body, signal, headers } = {}) => {
   const url = new URL(address, location.href);
-  const [, , id, last] = url.pathname.split('/');
-  if (last === 'events') return new Response(stream(id, url.searchParams.get('after'), signal));
+  const [, page, id, last] = url.pathname.split('/');
+  if (page === 'c' && last === 'events') {
+    const text = `id: e\ndata: ${JSON.stringify(news(challenges[id]))}\n\n`;
+    return new Response(open(text, false, signal));
+  }
+  if (last === 'events') return new Response(stream(id, headers['last-event-id'], signal));
   const answer = answers[url.pathname.split('/').at(-1)];
   if (answer) return Response.json(answer(JSON.parse(body)));
   return Response.json({ code: 'not_found', message: 'there is no such thing' }, { status: 404 });

@@ -1,0 +1,175 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server"
+)
+
+// Ensure that a new player can create a race, add a bot and start the race, and that a player
+// who leaves the page can return to the race.
+func TestRace_Bot(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	tab := browsertest.Open(t, s.address)
+	tab.Visit("/race")
+	tab.Wait(says("6×6"))
+	browsertest.Eval[bool](tab, `(() => {
+		document.querySelector("main input").value = "grace";
+		document.querySelector("[type=number]").value = 60;
+		return true;
+	})()`)
+	click(tab, "Create race")
+	tab.Wait(`document.body && ` + says("grace not ready"))
+	tab.Wait(`document.querySelector("option[value=greedy], option")`)
+	click(tab, "Add bot")
+	tab.Wait(says("bot ×"))
+	click(tab, "Start now")
+	tab.Wait(board + `?.querySelectorAll(".tile").length >= 2`)
+	tab.Wait(`[...document.querySelectorAll(".wall .b48")].filter((b) => b.querySelectorAll(".tile").length > 2).length >= 1`)
+	path := browsertest.Eval[string](tab, "location.pathname")
+	tab.Visit("/race")
+	tab.Visit(path)
+	request := &pb.GetChallengeRequest{ChallengeId: strings.TrimPrefix(path, "/c/")}
+	g, _ := s.attempt(tab, request)
+	s.press(tab, g, request)
+	click(tab, "Give up")
+	tab.Wait(`document.querySelector("dialog[open]")`)
+	tab.Press(kb.Enter)
+	tab.Wait(says("so far"))
+}
+
+// as creates an account and stores it in a tab, just as if the page had created it.
+func (s *testServer) as(tab *browsertest.Tab, name string) context.Context {
+	s.t.Helper()
+	p := playertest.New(s.t.Context(), s.t, s.conn, name)
+	tab.Visit("/race")
+	kept, err := json.Marshal(map[string]string{"id": p.ID, "name": name, "token": p.Token})
+	require.NoError(s.t, err)
+	browsertest.Eval[bool](tab, fmt.Sprintf(`(localStorage.setItem("gridstand.account", %q), true)`, kept))
+	return p.Ctx
+}
+
+// race creates a race as the caller and returns its id.
+func (s *testServer) race(caller context.Context, variant string, limit time.Duration) string {
+	s.t.Helper()
+	made, err := s.challenges.CreateChallenge(caller, &pb.CreateChallengeRequest{
+		Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Variant: variant, Limit: durationpb.New(limit),
+	})
+	require.NoError(s.t, err)
+	return made.GetChallenge().GetId()
+}
+
+// endRace moves the clock forward until a race has closed. It does so in steps that are too short to
+// count as an outage, and makes a move after each. If the machine is so slow that there is an outage
+// nevertheless, the race closes later.
+func (s *testServer) endRace(now *clock, id string) {
+	s.t.Helper()
+	pulse := playertest.New(s.t.Context(), s.t, s.conn, "pulse")
+	for g := (*pb.Game)(nil); ; now.ahead.Add(int64(2 * time.Second)) {
+		if g == nil || g.GetResult() != nil {
+			g = pulse.Create(s.t, &pb.CreateGameRequest{Variant: "6x6"})
+		} else {
+			pulse.Move(s.t, g)
+		}
+		got, err := s.challenges.GetChallenge(s.t.Context(), &pb.GetChallengeRequest{ChallengeId: id})
+		require.NoError(s.t, err)
+		if got.GetChallenge().GetStatus() == pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED {
+			return
+		}
+	}
+}
+
+// Ensure that two players in tabs and two players elsewhere can race on the same tiles while
+// a third tab watches all boards, that the results are shown and verified, both of a player who
+// finishes and of one who runs out of time, and that they can race again.
+func TestRace(t *testing.T) {
+	t.Parallel()
+	now := &clock{}
+	s := start(t, func(c *server.Config) { c.StoreNow = now.now })
+	tabs := []*browsertest.Tab{browsertest.Open(t, s.address), browsertest.Open(t, s.address), browsertest.Open(t, s.address)}
+	ada, bob := tabs[0], tabs[1] // the third tab only watches
+	id := s.race(s.as(ada, "ada"), "3x3", 10*time.Minute)
+	for _, tab := range tabs {
+		tab.Visit("/c/" + id)
+		tab.Wait(says("Race of 10 min, 3x3"))
+		tab.Wait(says("ada not ready"))
+	}
+	browsertest.Eval[bool](bob, `(document.querySelector("main input").value = "bob", true)`)
+	click(bob, "Join")
+	for _, tab := range tabs {
+		tab.Wait(says("bob not ready"))
+	}
+	// The page polls the boards of the last two players, because the streams of the others
+	// use up its connections.
+	var apart []*playertest.Player
+	for _, name := range []string{"carl", "dora"} {
+		p := playertest.New(t.Context(), t, s.conn, name)
+		_, err := s.challenges.JoinChallenge(p.Ctx, &pb.JoinChallengeRequest{ChallengeId: id, Ready: true})
+		require.NoError(t, err)
+		apart = append(apart, p)
+	}
+	ada.Press("r")
+	bob.Wait(says("ada ✓ ready"))
+	click(bob, "Ready")
+	for _, tab := range tabs {
+		tab.Wait(`document.querySelector(".counter")?.textContent === "2"`)
+	}
+	request := &pb.GetChallengeRequest{ChallengeId: id}
+	games := []*pb.Game{nil, nil}
+	for i, tab := range tabs[:2] {
+		tab.Wait(board + `?.querySelectorAll(".tile").length === 2 && document.querySelectorAll(".wall li").length === 4`)
+		games[i], _ = s.attempt(tab, request)
+		waitForBoard(tab, games[i].GetPosition())
+	}
+	assert.Equal(t, label(games[0].GetPosition()), label(games[1].GetPosition()), "the players must have the same tiles")
+	for _, p := range apart {
+		got, err := s.challenges.GetChallenge(p.Ctx, request)
+		require.NoError(t, err)
+		games = append(games, s.game(got.GetAttempt().GetGameId()))
+	}
+	for range 5 {
+		for i, tab := range tabs[:2] {
+			games[i] = s.press(tab, games[i], request)
+		}
+		for i, p := range apart {
+			p.Move(t, games[2+i])
+		}
+		for _, tab := range tabs { // Each tab shows all boards.
+			for _, g := range games {
+				tab.Wait(fmt.Sprintf(`[...document.querySelectorAll(".b48")].some((b) => b.getAttribute("aria-label") === %q)`, label(g.GetPosition())))
+			}
+		}
+	}
+	for i, p := range apart {
+		p.Resign(t, games[2+i])
+	}
+	for games[1].GetResult() == nil {
+		games[1] = s.press(bob, games[1], request)
+	}
+	bob.Wait(says(fmt.Sprintf("%d points", games[1].GetPosition().GetScores()[0])))
+	s.endRace(now, id)
+	tabs[2].Wait(says("closed"))
+	for i, tab := range tabs[:2] {
+		tab.Wait(says(fmt.Sprintf("%d points", games[i].GetPosition().GetScores()[0])))
+		tab.Wait(says("of 4") + " && !" + says("so far"))
+	}
+	// Only ada's tab verifies now: bob's tab waits for the close by the browser's clock, which
+	// this test does not advance.
+	ada.Wait(says("Verified in this browser"))
+	click(ada, "Race again")
+	ada.Wait(fmt.Sprintf(`location.pathname !== %q && document.body && %s`, "/c/"+id, says("ada not ready")))
+}

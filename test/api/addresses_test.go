@@ -19,8 +19,8 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// wantLimited requires that a call is refused for a limit, with a hint that it
-// says so much, and returns after what time it may come again.
+// wantLimited requires that a call is refused because of a limit, and that the error includes
+// the limit and a retry delay. It returns the delay.
 func wantLimited(t *testing.T, err error, limit string) time.Duration {
 	t.Helper()
 	assert.Equal(t, codes.ResourceExhausted, status.Code(err))
@@ -30,13 +30,13 @@ func wantLimited(t *testing.T, err error, limit string) time.Duration {
 	return wait
 }
 
-// passedOn is a call that a proxy passes on from an address.
+// passedOn returns the context of a call that a proxy forwards on behalf of the given address.
 func passedOn(ctx context.Context, address string) context.Context {
 	return metadata.AppendToOutgoingContext(ctx, "x-forwarded-for", address)
 }
 
-// Ensure that an address creates no more accounts in a minute than allowed,
-// over all servers, and that other addresses still can.
+// Ensure that an address cannot create more accounts per minute than allowed, across all
+// servers, and that other addresses still can.
 func TestLimit_NewPlayers(t *testing.T) {
 	t.Parallel()
 	store := "redis://" + redistest.StartMiniredis(t).Addr()
@@ -59,8 +59,7 @@ func TestLimit_NewPlayers(t *testing.T) {
 	require.NoError(t, create(passedOn(servers[0].anyone, "198.51.100.2"), 0))
 }
 
-// Ensure that callers cannot pretend to have another address if no proxy is
-// trusted.
+// Ensure that callers cannot claim another address if no proxy is trusted.
 func TestLimit_NoProxy(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Memory, func(c *server.Config) { c.Limits.NewPlayersPerMinute = 1 })
@@ -69,9 +68,8 @@ func TestLimit_NoProxy(t *testing.T) {
 	wantLimited(t, err, "1")
 }
 
-// Ensure that an account and an address create no more games in a minute than
-// they may, that what is refused leaves nothing behind, and that a repeat is
-// free.
+// Ensure that the limits on new games per minute apply to each account and each address, that
+// a refused call creates nothing, and that a repeated call does not count.
 func TestLimit_NewGames(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -92,8 +90,8 @@ func TestLimit_NewGames(t *testing.T) {
 	}, func(c *server.Config) { c.Limits.NewGamesPerMinute, c.Limits.NewGamesPerAddressPerMinute = 2, 3 })
 }
 
-// Ensure that an address has no more streams open than it may, however many
-// connections it takes, and that who leaves makes room.
+// Ensure that an address cannot have more open streams than allowed, even over several
+// connections, and that a stream that ends makes room for another.
 func TestLimit_WatchesPerAddress(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -110,7 +108,7 @@ func TestLimit_WatchesPerAddress(t *testing.T) {
 		_, err = stream.Recv()
 		wantLimited(t, err, "2")
 		leave()
-		eventually(t, "there is room", func() bool {
+		eventually(t, "another stream is allowed", func() bool {
 			stream, err := again.Watch(s.anyone, request)
 			if err != nil {
 				return false
@@ -121,8 +119,8 @@ func TestLimit_WatchesPerAddress(t *testing.T) {
 	}, func(c *server.Config) { c.Limits.WatchesPerAddress = 2 })
 }
 
-// Ensure that an address that opens and leaves streams too fast is asked to
-// wait, and may come again.
+// Ensure that an address that opens and closes streams too fast is told to wait and may retry
+// later.
 func TestLimit_WatchesPerSecond(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -148,8 +146,8 @@ func TestLimit_WatchesPerSecond(t *testing.T) {
 	}, func(c *server.Config) { c.Limits.WatchesPerAddressPerSecond = 2 })
 }
 
-// Ensure that an address that sends many wrong tokens is kept from sending
-// more, and that neither accounts verified before nor other addresses are.
+// Ensure that an address that has sent many wrong tokens is refused when it sends more, and that
+// accounts verified before and other addresses are not affected.
 func TestLimit_WrongTokens(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -174,12 +172,12 @@ func TestLimit_WrongTokens(t *testing.T) {
 	}, func(c *server.Config) { c.Limits.WrongTokensPerMinute, c.Proxies = 5, "127.0.0.0/8" })
 }
 
-// Ensure that an address has no more connections than allowed, that further
-// ones are closed immediately, and that closing one makes room.
+// Ensure that an address cannot have more connections than allowed, that further connections
+// are closed immediately, and that closing one makes room for another.
 func TestLimit_Connections(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Memory, func(c *server.Config) { c.Limits.ConnectionsPerAddress = 3 })
-	s.player(t) // has one
+	s.player(t) // uses one connection
 	dial := func() net.Conn {
 		conn, err := net.DialTimeout("tcp", s.addr.String(), patience)
 		require.NoError(t, err)
@@ -187,7 +185,8 @@ func TestLimit_Connections(t *testing.T) {
 		require.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
 		return conn
 	}
-	// The server speaks first, in HTTP/2 too.
+	// greeted sends the beginning of an HTTP/2 connection and waits for the server's first
+	// frame. It returns an error if the server has closed the connection.
 	greeted := func(conn net.Conn) error {
 		_, err := conn.Write([]byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00"))
 		if err == nil {
@@ -200,6 +199,6 @@ func TestLimit_Connections(t *testing.T) {
 	require.NoError(t, greeted(dial()))
 	require.Error(t, greeted(dial()))
 	require.NoError(t, first.Close())
-	eventually(t, "there is room", func() bool { return greeted(dial()) == nil })
+	eventually(t, "another connection is allowed", func() bool { return greeted(dial()) == nil })
 	s.player(t)
 }

@@ -12,8 +12,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that a repeated move returns its event again: the last one, all older
-// ones, also those that no server has in memory, and after the end.
+// Ensure that a repeated move returns its event again, even if the move is so old that no server
+// has it in memory, or the game is over.
 func TestMove_Again(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -47,8 +47,8 @@ func TestMove_Again(t *testing.T) {
 	})
 }
 
-// Ensure that a move that is sent many times concurrently counts once, and that
-// of different moves one counts.
+// Ensure that a move that is sent many times concurrently counts once, and that only one of several
+// different concurrent moves counts.
 func TestMove_AtOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -78,7 +78,7 @@ func TestMove_AtOnce(t *testing.T) {
 				})
 			}
 			group.Wait()
-			require.NotEmpty(t, events, "one of them wins")
+			require.NotEmpty(t, events, "no move succeeded")
 			for _, event := range events {
 				assert.True(t, proto.Equal(events[0], event))
 			}
@@ -89,7 +89,7 @@ func TestMove_AtOnce(t *testing.T) {
 	})
 }
 
-// Ensure that a Resign that is sent again is a repeat, with whatever version.
+// Ensure that a repeated Resign returns the same event, whatever version the request names.
 func TestResign_Again(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -117,7 +117,7 @@ func TestResign_Again(t *testing.T) {
 		assert.EqualValues(t, 6, now.GetVersion())
 		assert.True(t, now.GetSeats()[0].GetResigned())
 
-		// Many concurrently, the first among them.
+		// Send many concurrent calls, including the first one.
 		g = s.game(t, p, "classic")
 		var group sync.WaitGroup
 		for range 8 {

@@ -13,8 +13,7 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// quickClocks allows games whose clocks run out while a test waits, and bots
-// that leave the moves to it.
+// quickClocks allows clocks that run out during a test, with bots that never move.
 func quickClocks(c *server.Config) { c.MinTurnLimit, c.BotPace = time.Millisecond, time.Hour }
 
 // clocked creates a game with a turn limit.
@@ -23,8 +22,8 @@ func (s *testServer) clocked(t testing.TB, p player, variant string, limit time.
 	return s.create(t, p, &pb.CreateGameRequest{Variant: variant, TurnLimit: durationpb.New(limit), Seats: seats})
 }
 
-// Ensure that a solo game ends when its clock runs out first, not before, and
-// that its score counts as after any other end.
+// Ensure that a solo game ends when its clock runs out, but not before, and that its score
+// counts.
 func TestClock_Solo(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -38,7 +37,7 @@ func TestClock_Solo(t *testing.T) {
 		last := watching.event(t)
 		for range 12 {
 			request := slide(g.GetId(), last.GetVersion(), last.GetPosition().GetTwenty48().GetLegalMoves()[0])
-			if _, err := s.Move(p.ctx, request); err != nil { // Not quick enough.
+			if _, err := s.Move(p.ctx, request); err != nil { // The test was too slow.
 				wantReason(t, err, pb.ReasonGameOver)
 				break
 			}
@@ -68,15 +67,15 @@ func TestClock_Solo(t *testing.T) {
 			return end.GetResult().GetScores()[0] == 0 || err == nil && entry.GetGameId() == g.GetId()
 		})
 
-		// A player who moves in time plays on, however long the game is.
+		// A game continues as long as each move is within the turn limit.
 		g = s.clocked(t, p, "classic", time.Hour)
 		s.moves(t, p, g, 20)
 		s.resign(t, p, g.GetId())
 	}, quickClocks)
 }
 
-// Ensure that the last human's time-out ends a game against bots, and the best
-// wins.
+// Ensure that a game against bots ends when the last human's clock runs out, and that the
+// best seat wins.
 func TestClock_LastHuman(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -93,7 +92,7 @@ func TestClock_LastHuman(t *testing.T) {
 			watching.end(t)
 			require.NotNil(t, end.GetTimedOut())
 			assert.Equal(t, pb.Result_REASON_TIMED_OUT, end.GetResult().GetReason())
-			assert.Equal(t, []int32{0, 1, 2}, end.GetResult().GetWinners(), "12 cells each, and no seat has resigned")
+			assert.Equal(t, []int32{0, 1, 2}, end.GetResult().GetWinners(), "every seat has 12 cells and none has resigned")
 			_, err := s.rank(t, p, "tribolo", 0)
 			wantReason(t, err, pb.ReasonNoScore)
 			return
@@ -101,8 +100,8 @@ func TestClock_LastHuman(t *testing.T) {
 	}, quickClocks)
 }
 
-// Ensure that a stand-in holds the seat of a player whose time ran out until
-// the player takes it back, which gives a full turn.
+// Ensure that a stand-in plays for a player whose time ran out until the player takes the
+// seat back, and that the player then gets a full turn.
 func TestClock_StandIn(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -142,7 +141,7 @@ func TestClock_StandIn(t *testing.T) {
 		t.Run("another player cannot take the seat", func(t *testing.T) {
 			_, err := s.joins(next, id, turn)
 			wantReason(t, err, pb.ReasonSeatTaken)
-			assert.Equal(t, out.GetVersion(), s.join(t, next, id).GetVersion(), "a player with a seat joins again")
+			assert.Equal(t, out.GetVersion(), s.join(t, next, id).GetVersion(), "joining with a seat changes nothing")
 		})
 		t.Run("its player takes it back and gets a full turn", func(t *testing.T) {
 			back := s.join(t, late, id)
@@ -151,7 +150,7 @@ func TestClock_StandIn(t *testing.T) {
 			require.NotNil(t, joined.GetJoined())
 			assert.Equal(t, turn, joined.GetSeat())
 			assert.Equal(t, joined.GetTime().AsTime().Add(limit), joined.GetPosition().GetTurnDeadline().AsTime())
-			assert.Equal(t, joined.GetVersion(), s.join(t, late, id, turn).GetVersion(), "again, nothing happens")
+			assert.Equal(t, joined.GetVersion(), s.join(t, late, id, turn).GetVersion(), "joining again changes nothing")
 			response, err := s.Move(late.ctx, cell(id, joined.GetVersion(), to.GetX(), to.GetY()))
 			require.NoError(t, err)
 			moved = response.GetEvent()
@@ -167,8 +166,8 @@ func TestClock_StandIn(t *testing.T) {
 	}, quickClocks)
 }
 
-// Ensure that one after the other goes to a stand-in, that who gave up the seat
-// gets it back no more, and that the last one to go ends the game.
+// Ensure that stand-ins replace one player after another, that a player who resigned the seat
+// does not get it back, and that the game ends when the last player's clock runs out.
 func TestClock_OneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -186,7 +185,7 @@ func TestClock_OneAfterTheOther(t *testing.T) {
 		who := map[int32]player{0: host, 1: guest, 2: host}
 		gone := first.GetSeat()
 		quitting, err := s.Resign(who[gone].ctx, &pb.ResignRequest{GameId: id, Seat: &gone})
-		require.NoError(t, err, "also while a stand-in holds it")
+		require.NoError(t, err, "even while a stand-in plays")
 		watching.event(t)
 		joined, err := s.joins(who[gone], id, gone)
 		require.NoError(t, err)
@@ -208,7 +207,8 @@ func TestClock_OneAfterTheOther(t *testing.T) {
 	}, func(c *server.Config) { c.MinTurnLimit, c.BotPace = time.Millisecond, 0 })
 }
 
-// Ensure that turn limits below the contract's are for servers that allow them.
+// Ensure that only servers that are configured for it accept turn limits below the contract's
+// minimum.
 func TestClock_Floor(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Memory, func(c *server.Config) { c.MinTurnLimit = time.Second })

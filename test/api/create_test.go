@@ -24,7 +24,7 @@ func botSeat(name string) *pb.SeatRequest {
 	return &pb.SeatRequest{Occupant: &pb.SeatRequest_Bot{Bot: name}}
 }
 
-// Ensure that everything that can be played is listed, and can be.
+// Ensure that every variant is listed and playable.
 func TestListVariants(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -61,14 +61,14 @@ func TestListVariants(t *testing.T) {
 			"classic": {4, 4}, "twos": {4, 4}, "restless": {4, 4}, "vt100": {4, 4},
 			"3x3": {3, 3}, "5x5": {5, 5}, "6x6": {6, 6}, "tribolo": {11, 16},
 		}, sizes)
-		assert.Len(t, listed.GetVariants(), len(sizes), "each once")
+		assert.Len(t, listed.GetVariants(), len(sizes), "a variant is listed twice")
 		again, err := s.ListVariants(p.ctx, &pb.ListVariantsRequest{})
 		require.NoError(t, err)
-		assert.True(t, proto.Equal(listed, again), "in a fixed order")
+		assert.True(t, proto.Equal(listed, again), "the order varies")
 	}, func(c *server.Config) { c.Limits.BotGamesPerPlayer, c.Limits.BotGamesPerAddress = 0, 0 })
 }
 
-// Ensure that a new game is what was asked for.
+// Ensure that a new game matches its request.
 func TestCreateGame(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -101,8 +101,8 @@ func TestCreateGame(t *testing.T) {
 	})
 }
 
-// Ensure that what a game cannot have names its field, and leaves no game
-// behind.
+// Ensure that the error for an invalid field of a new game names the field, and that no game is
+// created.
 func TestCreateGame_Fields(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -111,9 +111,9 @@ func TestCreateGame_Fields(t *testing.T) {
 			request *pb.CreateGameRequest
 			field   string
 		}{
-			"bot elsewhere": {&pb.CreateGameRequest{Seats: []*pb.SeatRequest{botSeat("minimax")}}, "seats[0]"},
-			"unknown bot":   {&pb.CreateGameRequest{Seats: []*pb.SeatRequest{botSeat("nobody")}}, "seats[0]"},
-			"nameless bot":  {&pb.CreateGameRequest{Seats: []*pb.SeatRequest{botSeat("")}}, "seats[0]"},
+			"bot elsewhere": {&pb.CreateGameRequest{Seats: []*pb.SeatRequest{botSeat("minimax")}}, "seats[0].bot"},
+			"unknown bot":   {&pb.CreateGameRequest{Seats: []*pb.SeatRequest{botSeat("nobody")}}, "seats[0].bot"},
+			"nameless bot":  {&pb.CreateGameRequest{Seats: []*pb.SeatRequest{botSeat("")}}, "seats[0].bot"},
 			"unset seat":    {&pb.CreateGameRequest{Seats: []*pb.SeatRequest{{}}}, "seats[0]"},
 			"second unset":  {&pb.CreateGameRequest{Seats: []*pb.SeatRequest{callerSeat, {}}}, "seats[1]"},
 			"two seats":     {&pb.CreateGameRequest{Seats: []*pb.SeatRequest{callerSeat, callerSeat}}, "seats"},
@@ -143,8 +143,8 @@ func TestCreateGame_Fields(t *testing.T) {
 	})
 }
 
-// Ensure that a creation with a request_id can be repeated: it finds its own
-// game, as it is by then, and never another player's.
+// Ensure that repeating CreateGame with the same request_id returns the caller's own game in its
+// current state, and never another player's game.
 func TestCreateGame_Again(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -153,7 +153,7 @@ func TestCreateGame_Again(t *testing.T) {
 		g := s.create(t, p, request)
 		assert.True(t, proto.Equal(g, s.create(t, p, request)))
 
-		// Said in other words it is the same.
+		// An equivalent request counts as the same request.
 		spelled := proto.Clone(request).(*pb.CreateGameRequest)
 		spelled.Seats = []*pb.SeatRequest{callerSeat}
 		assert.Equal(t, g.GetId(), s.create(t, p, spelled).GetId())
@@ -168,22 +168,22 @@ func TestCreateGame_Again(t *testing.T) {
 			_, err := s.CreateGame(p.ctx, content)
 			wantField(t, err, "request_id")
 		}
-		assert.NotEqual(t, g.GetId(), s.create(t, other, request).GetId(), "an id is the caller's own")
+		assert.NotEqual(t, g.GetId(), s.create(t, other, request).GetId(), "request ids are separate for each caller")
 		assert.NotEqual(t, g.GetId(), s.game(t, p, "classic").GetId())
 
 		s.moves(t, p, g, 3)
 		s.watch(t, s.anyone, &pb.WatchRequest{GameId: g.GetId()}).game(t)
-		assert.True(t, proto.Equal(s.get(t, g.GetId()), s.create(t, p, request)), "as it is now")
+		assert.True(t, proto.Equal(s.get(t, g.GetId()), s.create(t, p, request)), "in its current state")
 		assert.EqualValues(t, 1, s.create(t, p, request).GetWatchers())
 		s.resign(t, p, g.GetId())
 		ended := s.create(t, p, request)
 		assert.Equal(t, pb.GameStatus_GAME_STATUS_FINISHED, ended.GetStatus())
-		assert.True(t, proto.Equal(unwatched(s.get(t, g.GetId())), unwatched(ended))) // The watcher is just leaving.
+		assert.True(t, proto.Equal(unwatched(s.get(t, g.GetId())), unwatched(ended))) // the stream above may still be counted
 	})
 }
 
-// Ensure that a creation that is sent many times concurrently makes one game,
-// and that of several contents one wins.
+// Ensure that a CreateGame call that is sent many times concurrently creates one game, and that
+// only one of several different requests with the same id succeeds.
 func TestCreateGame_AtOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -221,5 +221,5 @@ func TestCreateGame_AtOnce(t *testing.T) {
 		listed, err := s.ListGames(p.ctx, &pb.ListGamesRequest{PlayerId: "me"})
 		require.NoError(t, err)
 		assert.Len(t, listed.GetGames(), 2)
-	}, func(c *server.Config) { c.Limits.ReadsAtOnce = 0 }) // A busy machine takes longer than a call waits.
+	}, func(c *server.Config) { c.Limits.ReadsAtOnce = 0 }) // on a busy machine, calls over a limit would wait too long and be refused
 }

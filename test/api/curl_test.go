@@ -15,14 +15,14 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// curl makes calls as a person at a shell does.
+// curl makes calls as a user would in a shell.
 type curl struct {
 	s      *testServer
 	token  string
 	called map[string]bool
 }
 
-// run runs curl, and returns what it prints.
+// run runs curl and returns its output.
 func (c *curl) run(t *testing.T, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "curl", append([]string{"--silent", "--show-error", "--max-time", "60"}, args...)...)
@@ -33,7 +33,7 @@ func (c *curl) run(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// call makes a call of the contract, and returns the answer in JSON.
+// call makes a call of the contract and returns the response in JSON.
 func (c *curl) call(t *testing.T, name, body string) map[string]any {
 	t.Helper()
 	args := []string{"http://" + c.s.addr.String() + "/gridstand.v1." + name, "-H", "content-type: application/json", "-d", body}
@@ -52,7 +52,7 @@ func (c *curl) call(t *testing.T, name, body string) map[string]any {
 	return answer
 }
 
-// at returns a part of an answer, such as "game", "id".
+// at returns the part of a response at the given path, such as "game", "id".
 func at(t *testing.T, answer any, path ...string) any {
 	t.Helper()
 	for _, key := range path {
@@ -66,12 +66,12 @@ func at(t *testing.T, answer any, path ...string) any {
 	return answer
 }
 
-// Ensure that curl and a line of JSON make every unary call of the contract, with the
-// numbers and names of fields that the contract's JSON has.
+// Ensure that every unary call of the contract works with curl and one line of JSON, and that
+// numbers and field names are as in the contract's JSON form.
 func TestCurl(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("no curl")
+		t.Skip("curl is not installed")
 	}
 	s := start(t, server.Memory)
 	c := &curl{s: s, called: map[string]bool{}}
@@ -118,19 +118,41 @@ func TestCurl(t *testing.T) {
 	undone := c.call(t, "GameService/Undo", fmt.Sprintf(`{"gameId": %q, "version": 2}`, at(t, again, "id")))
 	assert.Contains(t, undone["event"], "undone")
 
+	c.challenges(t, id)
 	for _, m := range methods() {
 		assert.Equal(t, !m.streams, c.called[m.name], "%s", m.name)
 	}
-	events := c.run(t, "http://"+s.addr.String()+"/g/"+id+"/events?after=0")
+	events := c.run(t, "http://"+s.addr.String()+"/g/"+id+"/events?after_version=0")
 	assert.Equal(t, version+1, strings.Count(events, "\nid: ")+strings.Count(events[:1], "i"), events)
 	assert.True(t, strings.HasSuffix(events, "event: end\ndata: {}\n\n"), events)
 }
 
-// Ensure that curl shows what is wrong with a call, and when to retry it.
+// challenges makes the challenge calls. over is the id of a finished game.
+func (c *curl) challenges(t *testing.T, over string) {
+	today := c.call(t, "ChallengeService/GetChallenge", `{"daily": {}}`)
+	assert.Equal(t, "CHALLENGE_KIND_DAILY", at(t, today, "challenge", "kind"))
+	assert.Equal(t, "CHALLENGE_STATUS_SCHEDULED", at(t, today, "next", "status"))
+	attempt := at(t, c.call(t, "GameService/CreateGame", fmt.Sprintf(`{"challengeId": %q}`, at(t, today, "challenge", "id"))), "game")
+	assert.Equal(t, at(t, today, "challenge", "id"), at(t, attempt, "challengeId"))
+	assert.Equal(t, at(t, attempt, "id"), at(t, c.call(t, "ChallengeService/GetChallenge", `{"daily": {}}`), "attempt", "gameId"))
+
+	rematch := c.call(t, "ChallengeService/CreateChallenge", fmt.Sprintf(`{"kind": "CHALLENGE_KIND_REMATCH", "gameId": %q}`, over))
+	assert.Equal(t, over, at(t, rematch, "challenge", "target", "gameId"))
+	race := at(t, c.call(t, "ChallengeService/CreateChallenge", `{"kind": "CHALLENGE_KIND_RACE", "variant": "classic", "limit": "180s"}`), "challenge", "id")
+	assert.Equal(t, race, at(t, c.call(t, "ChallengeService/ListChallenges", `{"kind": "CHALLENGE_KIND_RACE"}`), "challenges", "id"))
+	c.call(t, "ChallengeService/LeaveChallenge", fmt.Sprintf(`{"challengeId": %q}`, race))
+	c.call(t, "ChallengeService/JoinChallenge", fmt.Sprintf(`{"challengeId": %q}`, race))
+	c.call(t, "ChallengeService/JoinChallenge", fmt.Sprintf(`{"challengeId": %q, "bot": "greedy"}`, race))
+	started := c.call(t, "ChallengeService/StartChallenge", fmt.Sprintf(`{"challengeId": %q}`, race))
+	assert.Equal(t, "CHALLENGE_STATUS_SCHEDULED", at(t, started, "challenge", "status"))
+	assert.Equal(t, 2.0, at(t, c.call(t, "ChallengeService/ListStandings", fmt.Sprintf(`{"challengeId": %q}`, race)), "total"))
+}
+
+// Ensure that curl shows the details of an error and when to retry.
 func TestCurl_Errors(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("no curl")
+		t.Skip("curl is not installed")
 	}
 	s := start(t, server.Memory, func(c *server.Config) { c.Limits.NewPlayersPerMinute = 1 })
 	c := &curl{s: s, called: map[string]bool{}}
@@ -144,11 +166,12 @@ func TestCurl_Errors(t *testing.T) {
 		`GameService/ListGames {"pageSize": -1}`: {
 			"HTTP/1.1 400", `"code":"invalid_argument"`, `"type":"google.rpc.BadRequest"`, `"field":"page_size"`,
 		},
-		`GameService/GetGame {"gameId": "x"}`:        {"HTTP/1.1 404", `"code":"not_found"`, `"reason":"GAME_NOT_FOUND"`},
-		`GameService/CreateGame {"variant": "twos"}`: {"HTTP/1.1 401", `"code":"unauthenticated"`, `"reason":"BAD_TOKEN"`},
-		`GameService/GetGame {"gameId": 1}`:          {"HTTP/1.1 400", `"code":"invalid_argument"`},
-		`GameService/GetGame {"gameId": "x`:          {"HTTP/1.1 400", `"code":"invalid_argument"`},
-		`GameService/GetGame gameId=x`:               {"HTTP/1.1 400", `"code":"invalid_argument"`},
+		`GameService/GetGame {"gameId": "x"}`:                {"HTTP/1.1 404", `"code":"not_found"`, `"reason":"GAME_NOT_FOUND"`},
+		`ChallengeService/GetChallenge {"challengeId": "x"}`: {"HTTP/1.1 404", `"reason":"CHALLENGE_NOT_FOUND"`},
+		`GameService/CreateGame {"variant": "twos"}`:         {"HTTP/1.1 401", `"code":"unauthenticated"`, `"reason":"BAD_TOKEN"`},
+		`GameService/GetGame {"gameId": 1}`:                  {"HTTP/1.1 400", `"code":"invalid_argument"`, `"field":"gameId"`},
+		`GameService/GetGame {"gameId": "x`:                  {"HTTP/1.1 400", `"code":"invalid_argument"`},
+		`GameService/GetGame gameId=x`:                       {"HTTP/1.1 400", `"code":"invalid_argument"`},
 	} {
 		name, body, _ := strings.Cut(call, " ")
 		out := c.run(t, "--include", url+name, "-H", "content-type: application/json", "-d", body)

@@ -16,7 +16,7 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// Ensure that seats are taken as the contract says, one after the other.
+// Ensure that seats are taken one after the other, as the contract specifies.
 func TestJoinGame(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -46,9 +46,9 @@ func TestJoinGame(t *testing.T) {
 			joined := watching.event(t)
 			assert.EqualValues(t, 2, joined.GetSeat())
 			assert.Equal(t, a.GetName(), joined.GetJoined().GetSeat().GetPlayer().GetName())
-			assert.EqualValues(t, 2, s.join(t, a, id).GetVersion(), "again")
+			assert.EqualValues(t, 2, s.join(t, a, id).GetVersion(), "joining again changes nothing")
 		})
-		t.Run("no player moves while a seat is open", func(t *testing.T) {
+		t.Run("no move is possible while a seat is open", func(t *testing.T) {
 			for _, call := range []func() error{
 				func() error { _, err := s.Move(host.ctx, cell(id, 2, 0, 0)); return err },
 				func() error { _, err := s.Move(a.ctx, cell(id, 2, 0, 0)); return err },
@@ -70,7 +70,7 @@ func TestJoinGame(t *testing.T) {
 			got := s.join(t, b, id)
 			assert.Equal(t, []string{b.GetId(), host.GetId(), a.GetId()}, sits(got))
 			assert.Equal(t, active, got.GetStatus())
-			assert.False(t, got.GetRanked(), "three humans")
+			assert.False(t, got.GetRanked(), "a game of three humans is not ranked")
 			assert.EqualValues(t, 3, got.GetVersion())
 			assert.True(t, proto.Equal(got.GetPosition(), watching.event(t).GetPosition()))
 			assert.Equal(t, g.GetPosition().GetTribolo().GetCells(), got.GetPosition().GetTribolo().GetCells())
@@ -98,8 +98,8 @@ func TestJoinGame(t *testing.T) {
 	})
 }
 
-// Ensure that a second human, who may be the first once more, and a program
-// take the game off the leaderboard.
+// Ensure that a game no longer counts for the leaderboard once a second seat has a human
+// player, even the same one, or a program joins.
 func TestJoinGame_Ranked(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -116,7 +116,7 @@ func TestJoinGame_Ranked(t *testing.T) {
 		g = s.table(t, host, openSeat, openSeat, openSeat)
 		assert.True(t, s.join(t, guest, g.GetId()).GetRanked())
 		assert.False(t, s.join(t, robot, g.GetId()).GetRanked())
-		assert.False(t, s.join(t, host, g.GetId()).GetRanked(), "for good")
+		assert.False(t, s.join(t, host, g.GetId()).GetRanked(), "a game never becomes ranked again")
 
 		g = s.create(t, host, &pb.CreateGameRequest{Variant: "classic", Seats: []*pb.SeatRequest{openSeat}})
 		joined := s.join(t, guest, g.GetId())
@@ -128,8 +128,7 @@ func TestJoinGame_Ranked(t *testing.T) {
 	})
 }
 
-// Ensure that of several players who want the last seat at the same time one
-// gets it.
+// Ensure that only one of several players who join at the same time gets the last seat.
 func TestJoinGame_AtOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -160,7 +159,7 @@ func TestJoinGame_AtOnce(t *testing.T) {
 			require.Len(t, winners, 1)
 			assert.Equal(t, winners[0], s.get(t, g.GetId()).GetSeats()[2].GetPlayer().GetId())
 		}
-		// One player, many times concurrently, takes one seat.
+		// One player who joins many times concurrently takes only one seat.
 		g := s.table(t, host, openSeat, openSeat, openSeat)
 		var group sync.WaitGroup
 		for range 6 {
@@ -174,8 +173,8 @@ func TestJoinGame_AtOnce(t *testing.T) {
 	}, patientBots)
 }
 
-// Ensure that a game counts as open for each player with a seat, that players
-// who did not get a seat keep their quota, and that the limit holds.
+// Ensure that a game counts as open for each player with a seat, that players who were
+// refused a seat keep their quota, and that the limit applies to joining.
 func TestLimit_OpenGamesJoined(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -189,7 +188,7 @@ func TestLimit_OpenGamesJoined(t *testing.T) {
 			wantReason(t, err, pb.ReasonSeatTaken)
 		}
 		s.join(t, p, b.GetId())
-		s.join(t, p, a.GetId(), 2) // A second seat of one game.
+		s.join(t, p, a.GetId(), 2) // a second seat in the same game
 		_, err := s.joins(p, c.GetId())
 		wantReason(t, err, pb.ReasonTooManyGames)
 		_, err = s.joins(p, full.GetId())
@@ -197,7 +196,7 @@ func TestLimit_OpenGamesJoined(t *testing.T) {
 		_, err = s.CreateGame(p.ctx, &pb.CreateGameRequest{Variant: "classic"})
 		wantReason(t, err, pb.ReasonTooManyGames)
 		s.resign(t, p, a.GetId())
-		assert.Equal(t, active, s.get(t, a.GetId()).GetStatus(), "one seat is left to each")
+		assert.Equal(t, active, s.get(t, a.GetId()).GetStatus(), "each player still has a seat")
 		s.resign(t, p, a.GetId())
 		require.Equal(t, finished, s.get(t, a.GetId()).GetStatus())
 		s.join(t, p, c.GetId())
@@ -206,8 +205,8 @@ func TestLimit_OpenGamesJoined(t *testing.T) {
 	}, func(c *server.Config) { c.Limits.OpenGamesPerPlayer = 2 })
 }
 
-// Ensure that a player who joins too fast is told when to come again, and only
-// that player.
+// Ensure that a player who joins games too fast is told when to retry, and that other players are
+// not affected.
 func TestLimit_Joins(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -232,8 +231,8 @@ func TestLimit_Joins(t *testing.T) {
 	}, func(c *server.Config) { c.Limits.MovesPerSecond = 2 })
 }
 
-// Ensure that a player with as many games as allowed who goes on joining has the
-// server look through them once in a while, not each time.
+// Ensure that the server does not recount the open games each time a player at the limit tries to
+// join.
 func TestLimit_OpenGamesRecounted(t *testing.T) {
 	t.Parallel()
 	store := redistest.StartRedis(t)
@@ -256,7 +255,7 @@ func TestLimit_OpenGamesRecounted(t *testing.T) {
 		_, err := s.joins(p, g.GetId())
 		wantReason(t, err, pb.ReasonTooManyGames)
 	}
-	if time.Since(began) < 5*time.Second { // On a slower machine it may have looked again.
+	if time.Since(began) < 5*time.Second { // On a slow machine the server may have recounted.
 		assert.Equal(t, before, looks())
 	}
 }

@@ -2,8 +2,6 @@ package api
 
 import (
 	"context"
-	"crypto/ed25519"
-	"crypto/rand"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -21,25 +19,19 @@ import (
 	"github.com/gridstand/gridstand/internal/sshsig"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	sshtest "github.com/gridstand/gridstand/internal/testkit/ssh"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
 )
 
-// sshKey is a key of a player.
+// sshKey is a player's SSH key.
 type sshKey struct{ ssh.Signer }
 
-func newKey(t *testing.T) sshKey {
-	t.Helper()
-	_, private, err := ed25519.GenerateKey(rand.Reader)
-	require.NoError(t, err)
-	signer, err := ssh.NewSignerFromKey(private)
-	require.NoError(t, err)
-	return sshKey{signer}
-}
+func newKey(t *testing.T) sshKey { return sshKey{sshtest.Key(t)} }
 
 func (k sshKey) fingerprint() string { return ssh.FingerprintSHA256(k.PublicKey()) }
 
-// proof is what AddKey needs of a player.
+// proof returns an AddKey request that proves the player's ownership of the key.
 func (k sshKey) proof(t *testing.T, playerID string) *pb.AddKeyRequest {
 	t.Helper()
 	signature, err := sshsig.Sign(k, "gridstand", playerID)
@@ -47,24 +39,25 @@ func (k sshKey) proof(t *testing.T, playerID string) *pb.AddKeyRequest {
 	return &pb.AddKeyRequest{Signature: signature, Comment: "a key of " + playerID[:4]}
 }
 
-// host is an SSH host of a server.
+// host is an SSH host that uses a server.
 type host struct {
 	*testServer
 	credential string
 }
 
-// call is the context of a call that the host makes for a key.
+// call returns the context of a call that the host makes for the given key.
 func (h host) call(key sshKey) context.Context {
 	return metadata.NewOutgoingContext(h.anyone, metadata.Pairs("authorization", "Bearer "+h.credential, "gridstand-ssh-key", key.fingerprint()))
 }
 
-// me returns the player for whom the host acts.
+// me returns the player for whom the host makes calls.
 func (h host) me(key sshKey) (*pb.Player, error) {
 	got, err := h.GetPlayer(h.call(key), &pb.GetPlayerRequest{PlayerId: "me"})
 	return got.GetPlayer(), err
 }
 
-// operator returns an operator of a store, to be used beside its servers.
+// operator returns an operator for a store. The operator can be used while the store's servers are
+// running.
 func operator(t *testing.T, store string) *server.Operator {
 	t.Helper()
 	c := servertest.Config(t)
@@ -82,9 +75,9 @@ func newCredential(t *testing.T, store string) string {
 	return credential
 }
 
-// withHost runs test with an SSH host on a server on a file and on one on a Redis, which
-// is skipped if redis-server is not installed. Restart starts another server on the
-// same store, beside the first one on a Redis and after it on a file.
+// withHost runs test with an SSH host twice: on a server with a file store and on one with Redis.
+// The latter is skipped if redis-server is not installed. restart starts another server that uses
+// the same store. With Redis, both servers keep running; with a file, the first one is stopped.
 func withHost(t *testing.T, test func(t *testing.T, h host, restart func() host), changes ...change) {
 	t.Helper()
 	run := func(t *testing.T, store string, alone bool) {
@@ -107,14 +100,14 @@ func withHost(t *testing.T, test func(t *testing.T, h host, restart func() host)
 	})
 }
 
-// Ensure that a key acts for the player to whom it is linked, also after a restart and
-// on another server, and that two keys are one account only if both were linked to it.
+// Ensure that a key represents the player to whom it is linked, even after a restart and on
+// another server, and that two keys share an account only if both were linked to it.
 func TestKeys_Act(t *testing.T) {
 	t.Parallel()
 	withHost(t, func(t *testing.T, h host, restart func() host) {
 		ann, bob := h.player(t), h.player(t)
 		one, two, three := newKey(t), newKey(t), newKey(t)
-		for range 2 { // Again changes nothing.
+		for range 2 { // Linking a key again is a no-op.
 			added, err := h.AddKey(ann.ctx, one.proof(t, ann.GetId()))
 			require.NoError(t, err)
 			assert.Equal(t, one.fingerprint(), added.GetKey().GetFingerprint())
@@ -145,7 +138,7 @@ func TestKeys_Act(t *testing.T) {
 		other := restart()
 		check(other)
 
-		// What the player does over SSH is the player's.
+		// Actions over SSH are attributed to the player.
 		created, err := other.CreateGame(other.call(one), &pb.CreateGameRequest{Variant: "classic"})
 		require.NoError(t, err)
 		game := created.GetGame()
@@ -164,8 +157,8 @@ func TestKeys_Act(t *testing.T) {
 	})
 }
 
-// Ensure that a player can remove a key, which stops acting for the player within half a
-// minute, and can be linked to another account.
+// Ensure that a player can remove a key. The key stops representing the player within half a minute
+// and can then be linked to another account.
 func TestRemoveKey(t *testing.T) {
 	t.Parallel()
 	withHost(t, func(t *testing.T, h host, _ func() host) {
@@ -196,8 +189,8 @@ func TestRemoveKey(t *testing.T) {
 	})
 }
 
-// Ensure that only a signature by the key itself, for this player and this purpose,
-// links a key.
+// Ensure that a key is linked only with a signature by the key itself, for this player and
+// this purpose.
 func TestAddKey_Refused(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -242,7 +235,8 @@ func TestAddKey_Refused(t *testing.T) {
 	})
 }
 
-// Ensure that a key without an account creates one, once, and can do nothing before.
+// Ensure that a key without an account can create exactly one account, and cannot do anything else
+// before that.
 func TestKeys_Create(t *testing.T) {
 	t.Parallel()
 	withHost(t, func(t *testing.T, h host, restart func() host) {
@@ -271,7 +265,7 @@ func TestKeys_Create(t *testing.T) {
 
 		first, err := create(h, key, "Eve")
 		require.NoError(t, err)
-		assert.Empty(t, first.GetToken(), "a stolen credential yields no tokens")
+		assert.Empty(t, first.GetToken(), "a stolen credential must not yield tokens")
 		check := func(again host) {
 			t.Helper()
 			repeated, err := create(again, key, "EVE")
@@ -292,8 +286,8 @@ func TestKeys_Create(t *testing.T) {
 	})
 }
 
-// Ensure that any number of calls with one key, at the same moment on several servers
-// and with several names, create one account.
+// Ensure that concurrent calls with one key, to several servers and with several names, create only
+// one account.
 func TestKeys_Create_Race(t *testing.T) {
 	t.Parallel()
 	race := func(t *testing.T, hosts ...host) {
@@ -341,7 +335,7 @@ func TestKeys_Create_Race(t *testing.T) {
 	})
 }
 
-// Ensure that a credential is good for nothing but what an SSH host has to do.
+// Ensure that a credential permits nothing beyond what an SSH host needs.
 func TestCredential_Refused(t *testing.T) {
 	t.Parallel()
 	withHost(t, func(t *testing.T, h host, _ func() host) {
@@ -387,8 +381,7 @@ func TestCredential_Refused(t *testing.T) {
 	}, func(c *server.Config) { c.Limits.WrongTokensPerMinute = 0 })
 }
 
-// Ensure that a credential that was revoked is refused within seconds, by all servers
-// and while they run.
+// Ensure that all running servers refuse a revoked credential within seconds.
 func TestCredential_Revoked(t *testing.T) {
 	t.Parallel()
 	revoked := func(t *testing.T, store string, servers ...*testServer) {
@@ -438,8 +431,8 @@ func TestCredential_Revoked(t *testing.T) {
 	})
 }
 
-// Ensure that limits count the SSH clients, not the host, and that wrong credentials
-// are limited as wrong tokens are.
+// Ensure that limits apply to each SSH client rather than to the host, and that wrong
+// credentials are limited in the same way as wrong tokens.
 func TestKeys_Limits(t *testing.T) {
 	t.Parallel()
 	withHost(t, func(t *testing.T, h host, _ func() host) {
@@ -468,7 +461,8 @@ func TestKeys_Limits(t *testing.T) {
 	})
 }
 
-// Ensure that the log says once for whom an SSH host acts, without the credential.
+// Ensure that the player for whom an SSH host makes calls is logged once, without the
+// credential.
 func TestKeys_Logged(t *testing.T) {
 	t.Parallel()
 	log := &servertest.Log{}

@@ -20,8 +20,8 @@ import (
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// Ensure that a player who moves too fast is told when to come again, and only
-// that player.
+// Ensure that a player who makes moves too fast is told when to retry, and that other players are
+// not affected.
 func TestLimit_Moves(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -31,7 +31,7 @@ func TestLimit_Moves(t *testing.T) {
 		first := slide(g.GetId(), 1, g.GetPosition().GetTwenty48().GetLegalMoves()[0])
 		var group sync.WaitGroup
 		refused := make(chan error, 100)
-		for range cap(refused) { // Sent again it counts once, but is a call all the same.
+		for range cap(refused) { // A repeated move has no effect, but still counts as a call.
 			group.Go(func() {
 				if _, err := s.Move(p.ctx, first); err != nil {
 					refused <- err
@@ -47,7 +47,7 @@ func TestLimit_Moves(t *testing.T) {
 		}
 		s.move(t, other, theirs.GetId(), 1, theirs.GetPosition())
 		for range 20 {
-			s.get(t, g.GetId()) // Nobody is kept from reading.
+			s.get(t, g.GetId()) // Reading is not limited.
 		}
 		eventually(t, "the player may move again", func() bool {
 			_, err := s.Move(p.ctx, first)
@@ -56,9 +56,8 @@ func TestLimit_Moves(t *testing.T) {
 	}, func(c *server.Config) { c.Limits.MovesPerSecond = 2 })
 }
 
-// Ensure that an account has no more running games between bots than allowed,
-// that the same request finds its game, and that a game that is over makes
-// room.
+// Ensure that an account cannot have more running games between bots than allowed, that a repeated
+// request returns its game, and that a finished game makes room for another.
 func TestLimit_BotGames(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -80,20 +79,20 @@ func TestLimit_BotGames(t *testing.T) {
 		s.create(t, p, bots("6x6", botSeat("rote")))
 		full(p, "bot_games_per_player", "2")
 		assert.Equal(t, a.GetId(), s.create(t, p, first).GetId(), "the same request")
-		s.game(t, p, "classic") // Games that somebody plays are not counted.
+		s.game(t, p, "classic") // Games with a human player do not count toward the limit.
 		s.create(t, p, bots("tribolo", callerSeat, botSeat("greedy"), botSeat("greedy")))
 		s.create(t, p, bots("tribolo", openSeat, botSeat("greedy"), botSeat("greedy")))
 		s.create(t, other, bots("6x6", botSeat("greedy")))
 		full(other, "bot_games_per_address", "3")
 		full(p, "bot_games_per_player", "2")
 	}, func(c *server.Config) {
-		// No game is over before the last call.
+		// Keep every game running until the last call.
 		c.PauseAfter, c.BotPace = time.Hour, time.Hour
 		c.Limits.BotGamesPerPlayer, c.Limits.BotGamesPerAddress, c.Limits.BotGamesPerStore = 2, 3, 4
 	})
 }
 
-// Ensure that a game in which only bots play makes room when it is over.
+// Ensure that a finished game between bots makes room for another.
 func TestLimit_BotGames_Over(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for bots to end their games")
@@ -103,7 +102,7 @@ func TestLimit_BotGames_Over(t *testing.T) {
 		p := s.player(t)
 		for range 3 {
 			var g *pb.Game
-			eventually(t, "the game before makes room", func() bool {
+			eventually(t, "the previous game has made room", func() bool {
 				created, err := s.CreateGame(p.ctx, &pb.CreateGameRequest{
 					Variant: "tribolo", Seats: []*pb.SeatRequest{botSeat("random"), botSeat("greedy"), botSeat("random")},
 				})
@@ -120,8 +119,8 @@ func TestLimit_BotGames_Over(t *testing.T) {
 	})
 }
 
-// Ensure that an account keeps no more open games than it may, and that every
-// end of a game frees its place.
+// Ensure that an account cannot have more open games than allowed, and that a game stops counting
+// no matter how it ends.
 func TestLimit_OpenGames(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -143,26 +142,26 @@ func TestLimit_OpenGames(t *testing.T) {
 		b := s.create(t, p, &pb.CreateGameRequest{Variant: "3x3", Private: true})
 		full()
 		full()
-		assert.Equal(t, a.GetId(), s.create(t, p, first).GetId(), "a repeat needs no place")
-		s.game(t, s.player(t), "classic") // Somebody else's are not counted.
+		assert.Equal(t, a.GetId(), s.create(t, p, first).GetId(), "a repeated request needs no place")
+		s.game(t, s.player(t), "classic") // Other players' games do not count.
 
 		s.resign(t, p, a.GetId())
-		assert.Equal(t, a.GetId(), s.create(t, p, first).GetId(), "nor takes one")
+		assert.Equal(t, a.GetId(), s.create(t, p, first).GetId(), "a repeated request takes no place")
 		a = s.game(t, p, "classic")
 		full()
-		require.NotNil(t, s.moves(t, p, b, math.MaxInt32), "to the end")
+		require.NotNil(t, s.moves(t, p, b, math.MaxInt32), "the game must end")
 		require.Equal(t, finished, s.get(t, b.GetId()).GetStatus())
 		s.game(t, p, "classic")
 		full()
 		s.resign(t, p, a.GetId())
-		s.resign(t, p, a.GetId()) // Once is once.
+		s.resign(t, p, a.GetId()) // Resigning again does not lower the number of open games again.
 		s.game(t, p, "classic")
 		full()
 	}, func(c *server.Config) { c.Limits.OpenGamesPerPlayer = 2 })
 }
 
-// Ensure that the limit of open games holds for calls at the same time, whether
-// they are the same or not.
+// Ensure that the limit on open games applies to concurrent calls, whether they are repeats
+// or not.
 func TestLimit_OpenGamesAtOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -192,8 +191,8 @@ func TestLimit_OpenGamesAtOnce(t *testing.T) {
 	}, func(c *server.Config) { c.Limits.OpenGamesPerPlayer = 3 })
 }
 
-// Ensure that a game has no more watchers than it may, its own players apart,
-// and that who leaves makes room.
+// Ensure that a game cannot have more spectators than allowed, not counting its own players,
+// and that a spectator who leaves makes room for another.
 func TestLimit_Watchers(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -215,7 +214,7 @@ func TestLimit_Watchers(t *testing.T) {
 		s.watch(t, s.anyone, &pb.WatchRequest{GameId: other.GetId()}).game(t)
 
 		first.leave()
-		eventually(t, "one left", func() bool { return s.get(t, g.GetId()).GetWatchers() == 1 })
+		eventually(t, "one spectator has left", func() bool { return s.get(t, g.GetId()).GetWatchers() == 1 })
 		preview := s.watch(t, s.anyone, &pb.WatchRequest{GameId: g.GetId(), Preview: true})
 		preview.game(t)
 		for _, refused := range []*pb.WatchRequest{request, {GameId: g.GetId(), Preview: true}} {
@@ -229,7 +228,7 @@ func TestLimit_Watchers(t *testing.T) {
 	}, func(c *server.Config) { c.Limits.WatchersPerGame = 2 })
 }
 
-// Ensure that the limit holds for concurrent calls.
+// Ensure that the limit on spectators applies to concurrent calls.
 func TestLimit_WatchersAtOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -250,14 +249,15 @@ func TestLimit_WatchersAtOnce(t *testing.T) {
 			}
 			group.Wait()
 			assert.LessOrEqual(t, watching.Load(), int32(3))
-			eventually(t, "the refused are gone", func() bool { return s.get(t, g.GetId()).GetWatchers() == watching.Load() })
+			eventually(t, "refused streams are not counted", func() bool { return s.get(t, g.GetId()).GetWatchers() == watching.Load() })
 		}
 	}, func(c *server.Config) { c.Limits.WatchersPerGame = 3 })
 }
 
-// Ensure that a connection has no more streams than it may: further calls wait.
+// Ensure that a connection cannot have more concurrent streams than allowed: further calls
+// wait.
 func TestLimit_Streams(t *testing.T) {
-	grpcOnly(t, "a connection of HTTP/1.1 has one call at a time")
+	grpcOnly(t, "an HTTP/1.1 connection has one call at a time")
 	t.Parallel()
 	s := start(t, server.Memory, func(c *server.Config) { c.Limits.StreamsPerConnection = 2 })
 	p := s.player(t)
@@ -274,12 +274,12 @@ func TestLimit_Streams(t *testing.T) {
 	s.get(t, g.GetId())
 }
 
-// Ensure that a server tells the limits that it was given.
+// Ensure that a server reports its configured limits and the address of its pages.
 func TestGetServerInfo(t *testing.T) {
 	t.Parallel()
 	given := func(row int) int {
 		if limits.Table[row].Field == "held_bytes_per_address" {
-			return math.MaxInt32 // Others could be less than an answer.
+			return math.MaxInt32 // This test's responses might exceed a smaller limit.
 		}
 		return []int{4096 + row, 0, math.MaxInt32}[row%3]
 	}
@@ -290,7 +290,7 @@ func TestGetServerInfo(t *testing.T) {
 		assert.NotEmpty(t, info.GetVersion())
 		told := info.GetLimits().ProtoReflect()
 		assert.Equal(t, 20*time.Millisecond, info.GetLimits().GetMinTurnLimit().AsDuration())
-		assert.Equal(t, len(limits.Table)+1, told.Descriptor().Fields().Len(), "limits without a row, and min_turn_limit")
+		assert.Equal(t, len(limits.Table)+1, told.Descriptor().Fields().Len(), "every limit has a row, except min_turn_limit")
 		for i, limit := range limits.Table {
 			field := told.Descriptor().Fields().ByName(protoreflect.Name(limit.Field))
 			assert.EqualValues(t, given(i), told.Get(field).Int(), limit.Field)
@@ -300,15 +300,17 @@ func TestGetServerInfo(t *testing.T) {
 			storage = pb.Storage_STORAGE_EMBEDDED
 		}
 		assert.Equal(t, storage, info.GetStorage())
+		assert.Equal(t, "https://play.example:8443", info.GetWebUrl())
 	}, func(c *server.Config) {
 		c.MinTurnLimit = 20 * time.Millisecond
+		c.PublicURL = "https://play.example:8443"
 		for i, limit := range limits.Table {
 			*limit.Of(&c.Limits) = given(i)
 		}
 	})
 }
 
-// Ensure that 0 is no limit.
+// Ensure that a limit of 0 means no limit.
 func TestLimit_None(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -326,8 +328,8 @@ func TestLimit_None(t *testing.T) {
 	})
 }
 
-// Ensure that a game without moves ends by itself, counts as it stands and no
-// longer counts against the limit.
+// Ensure that the server ends a game whose player stops moving, that its score counts, and that it
+// no longer counts as open.
 func TestAbandoned(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -341,7 +343,7 @@ func TestAbandoned(t *testing.T) {
 		version, at := int32(1), g.GetPosition()
 		for at.GetScores()[0] == 0 {
 			moved, err := s.Move(p.ctx, slide(g.GetId(), version, at.GetTwenty48().GetLegalMoves()[0]))
-			if err != nil { // Not quick enough.
+			if err != nil { // The test was too slow: the game has already ended.
 				wantReason(t, err, pb.ReasonGameOver)
 				break
 			}
@@ -359,8 +361,8 @@ func TestAbandoned(t *testing.T) {
 		assert.GreaterOrEqual(t, end.GetTime().AsTime().Sub(last.GetTime().AsTime()), after)
 		assert.True(t, end.GetRanked())
 
-		// A player who reaches the end is told immediately, and the result
-		// follows.
+		// A player who tries to move is refused immediately. The lists and the leaderboard are
+		// updated soon after.
 		_, err := s.Move(p.ctx, slide(g.GetId(), end.GetVersion(), pb.Direction_DIRECTION_UP))
 		wantReason(t, err, pb.ReasonGameOver)
 		_, err = s.Resign(p.ctx, &pb.ResignRequest{GameId: g.GetId()})
@@ -368,7 +370,7 @@ func TestAbandoned(t *testing.T) {
 		final := s.get(t, g.GetId())
 		assert.False(t, final.GetSeats()[0].GetResigned())
 		assert.True(t, proto.Equal(end.GetResult(), final.GetResult()))
-		eventually(t, "it is listed with the finished games", func() bool {
+		eventually(t, "the game is listed as finished", func() bool {
 			return len(s.list(t, p, &pb.ListGamesRequest{Status: finished, PlayerId: "me"})) == 1
 		})
 		eventually(t, "its score counts", func() bool {

@@ -40,7 +40,7 @@ func (s *testServer) list(t testing.TB, who player, request *pb.ListGamesRequest
 		if request.PageToken = page.GetNextPageToken(); request.PageToken == "" {
 			return games
 		}
-		require.NotEmpty(t, page.GetGames(), "a page that leads on is not empty here")
+		require.NotEmpty(t, page.GetGames(), "a page with a token must not be empty")
 	}
 }
 
@@ -52,13 +52,12 @@ func ids(games []*pb.Game) []string {
 	return ids
 }
 
-// Ensure that each list holds the games that belong to it and no others, for
-// every caller.
+// Ensure that each list contains exactly the games that belong to it, for every caller.
 func TestListGames(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
 		a, b, nobody := s.player(t), s.player(t), player{}
-		var games []*pb.Game // As they are at the end.
+		var games []*pb.Game // the games in their final state
 		for _, owner := range []player{a, b} {
 			for _, variant := range []string{"classic", "classic", "twos"} {
 				for _, private := range []bool{false, true} {
@@ -122,8 +121,8 @@ func TestListGames(t *testing.T) {
 						}
 					}
 					slices.Sort(want)
-					// Games move in these orders until the lists have caught up with them,
-					// so that one may be missed between two pages.
+					// In these orders, games change position until the lists have caught up, so a
+					// game can fall between two pages.
 					eventually(t, fmt.Sprintf("%q %v", variant, order), func() bool {
 						got := ids(s.list(t, a, &pb.ListGamesRequest{Status: active, Variant: variant, OrderBy: order, PageSize: 2}))
 						slices.Sort(got)
@@ -156,14 +155,14 @@ func TestListGames(t *testing.T) {
 			recent := &pb.ListGamesRequest{OrderBy: pb.OrderBy_ORDER_BY_RECENT}
 			require.ElementsMatch(t, ids(s.list(t, a, &pb.ListGamesRequest{})), ids(s.list(t, a, recent)), "the default")
 		})
-		t.Run("whole games", func(t *testing.T) {
+		t.Run("complete games", func(t *testing.T) {
 			for _, g := range s.list(t, a, &pb.ListGamesRequest{PlayerId: "me"}) {
 				assert.True(t, proto.Equal(s.get(t, g.GetId()), g))
 			}
 		})
-		t.Run("finished games in order at once", func(t *testing.T) {
-			// Finished games are in order immediately: the list is written
-			// before the answer.
+		t.Run("finished games in order immediately", func(t *testing.T) {
+			// The server updates the list of finished games before it responds to the call that
+			// ends a game.
 			listed := s.list(t, nobody, &pb.ListGamesRequest{Status: finished})
 			assert.True(t, slices.IsSortedFunc(listed, func(x, y *pb.Game) int {
 				return y.GetUpdateTime().AsTime().Compare(x.GetUpdateTime().AsTime())
@@ -172,8 +171,7 @@ func TestListGames(t *testing.T) {
 	})
 }
 
-// Ensure that lists follow the games, and their watchers, within the second
-// that they may be late.
+// Ensure that lists reflect changes to games and to spectator counts within a second.
 func TestListGames_Orders(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -205,7 +203,7 @@ func TestListGames_Orders(t *testing.T) {
 		}
 		sorted(pb.OrderBy_ORDER_BY_RECENT, func(g *pb.Game) int64 { return g.GetUpdateTime().AsTime().UnixMilli() })
 		sorted(pb.OrderBy_ORDER_BY_SCORE, func(g *pb.Game) int64 { return int64(g.GetPosition().GetScores()[0]) })
-		// A list counts watchers as its servers last told each other.
+		// Lists use the counts that the servers last reported to each other.
 		eventually(t, "all watchers are counted", func() bool {
 			total := int32(0)
 			for _, g := range order(pb.OrderBy_ORDER_BY_WATCHERS) {
@@ -215,7 +213,7 @@ func TestListGames_Orders(t *testing.T) {
 		})
 		sorted(pb.OrderBy_ORDER_BY_WATCHERS, func(g *pb.Game) int64 { return int64(g.GetWatchers()) })
 
-		// What ends is active no more, in any list.
+		// A finished game is not in any list of active games.
 		for id := range games {
 			s.resign(t, p, id)
 		}
@@ -225,9 +223,9 @@ func TestListGames_Orders(t *testing.T) {
 	})
 }
 
-// Ensure that a list is in order, and corrects itself, if the last move's
-// server wrote before another one with an older state: games stayed at the rank
-// of an earlier move until the next move.
+// Ensure that a list is in order and repairs itself after a slow server has overwritten a game's
+// score in the list with an older one. Such a game must not stay in the wrong place until its next
+// move.
 func TestListGames_LateServer(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
@@ -255,11 +253,10 @@ func TestListGames_LateServer(t *testing.T) {
 	assert.True(t, slices.IsSortedFunc(listed.GetGames(), func(x, y *pb.Game) int {
 		return cmp.Compare(y.GetPosition().GetScores()[0], x.GetPosition().GetScores()[0])
 	}))
-	eventually(t, "the list is mended", right)
+	eventually(t, "the list is repaired", right)
 }
 
-// Ensure that combinations that are not offered, and values that are none, are
-// field errors.
+// Ensure that unsupported combinations and invalid values are field errors.
 func TestListGames_Fields(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -298,8 +295,8 @@ func TestListGames_Fields(t *testing.T) {
 	})
 }
 
-// Ensure that a page token leads on in its own list and is refused everywhere
-// else, and so is anything that a server never gave out.
+// Ensure that a page token works only for its own list, and that any token that a server has not
+// issued is refused.
 func TestPageTokens(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -331,7 +328,7 @@ func TestPageTokens(t *testing.T) {
 		}
 		games := func(i int, token string) error {
 			request := proto.Clone(queries[i]).(*pb.ListGamesRequest)
-			request.PageToken, request.PageSize = token, 7 // Sizes may differ.
+			request.PageToken, request.PageSize = token, 7 // The page size may differ.
 			_, err := s.ListGames(p.ctx, request)
 			return err
 		}
@@ -358,7 +355,7 @@ func TestPageTokens(t *testing.T) {
 			require.NotEmpty(t, page.GetNextPageToken(), "%v", b)
 			scoreTokens = append(scoreTokens, page.GetNextPageToken())
 		}
-		t.Run("a token of games leads on in its own list only", func(t *testing.T) {
+		t.Run("a token of games works only for its own list", func(t *testing.T) {
 			for i := range queries {
 				for j, token := range gameTokens {
 					if i == j {
@@ -368,7 +365,8 @@ func TestPageTokens(t *testing.T) {
 					}
 				}
 				wantField(t, games(i, scoreTokens[0]), "page_token")
-				// A page ends depending on what its caller may see.
+				// A token also works only for the caller who received it: where a page ends
+				// depends on which games the caller may see.
 				for _, ctx := range []context.Context{s.anyone, q.ctx} {
 					request := proto.Clone(queries[i]).(*pb.ListGamesRequest)
 					request.PageToken = gameTokens[i]
@@ -377,7 +375,7 @@ func TestPageTokens(t *testing.T) {
 				}
 			}
 		})
-		t.Run("a token of scores leads on in its own list only", func(t *testing.T) {
+		t.Run("a token of scores works only for its own list", func(t *testing.T) {
 			for i := range boards {
 				for j, token := range scoreTokens {
 					if i == j {
@@ -416,8 +414,8 @@ func TestPageTokens(t *testing.T) {
 	})
 }
 
-// Ensure that what happens to games between two pages neither repeats nor loses
-// one that stays in its place.
+// Ensure that games that change between two pages do not make the list repeat or omit
+// unchanged games.
 func TestListGames_PagesStay(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -426,29 +424,29 @@ func TestListGames_PagesStay(t *testing.T) {
 		for range 12 {
 			made = append(made, s.finish(t, p, "classic").GetGameId())
 		}
-		slices.Reverse(made) // The latest first.
+		slices.Reverse(made) // newest first
 		request := &pb.ListGamesRequest{Status: finished, PageSize: 5}
 		var listed []string
 		for i := 0; ; i++ {
 			page, err := s.ListGames(s.anyone, request)
 			require.NoError(t, err)
 			listed = append(listed, ids(page.GetGames())...)
-			// The same page again is the same.
+			// Repeating a request returns the same page.
 			again, err := s.ListGames(s.anyone, request)
 			require.NoError(t, err)
 			request.PageToken = page.GetNextPageToken()
 			if i > 0 {
 				assert.Equal(t, page.GetNextPageToken() == "", again.GetNextPageToken() == "")
-				page.NextPageToken, again.NextPageToken = "", "" // Those of one place differ.
+				page.NextPageToken, again.NextPageToken = "", "" // Tokens for the same place differ.
 				assert.True(t, proto.Equal(page, again))
 			}
 			if request.PageToken == "" {
 				break
 			}
-			s.finish(t, p, "classic") // Comes before all of them.
+			s.finish(t, p, "classic") // The new game precedes all earlier games in the list.
 		}
 		if len(listed) == len(made) {
-			slices.Sort(listed) // Games of one millisecond stand in any order.
+			slices.Sort(listed) // The order of games from the same millisecond is undefined.
 			slices.Sort(made)
 		}
 		assert.Equal(t, made, listed)

@@ -13,18 +13,19 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// method is a call of the contract, for tests of whatever holds for all.
+// method is a call of the contract, for tests of rules that apply to all calls.
 type method struct {
 	name              string // /service/method
 	request, response protoreflect.MessageType
 	streams           bool
 }
 
-// methods lists every call of the contract.
+// methods returns all calls of the contract.
 func methods() []method {
 	var all []method
 	for _, file := range []protoreflect.FileDescriptor{
 		pb.File_gridstand_v1_game_proto, pb.File_gridstand_v1_leaderboard_proto, pb.File_gridstand_v1_player_proto,
+		pb.File_gridstand_v1_challenge_proto,
 	} {
 		for i := range file.Services().Len() {
 			service := file.Services().Get(i)
@@ -43,13 +44,13 @@ func methods() []method {
 func messageType(d protoreflect.MessageDescriptor) protoreflect.MessageType {
 	t, err := protoregistry.GlobalTypes.FindMessageByName(d.FullName())
 	if err != nil {
-		panic(err) // The generated code registers all of them.
+		panic(err) // impossible: the generated code registers all messages
 	}
 	return t
 }
 
-// call sends a request, and returns the answer: of a stream the first, nil if
-// there is none.
+// call sends a request and returns the response. For a stream it returns the first message,
+// or nil if the stream is empty.
 func (m method) call(ctx context.Context, conn grpc.ClientConnInterface, request any, options ...grpc.CallOption) (proto.Message, error) {
 	response := m.response.New().Interface()
 	if !m.streams {

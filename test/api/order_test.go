@@ -13,7 +13,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// unknown are ids that belong to nothing; only the first has their form.
+// unknown returns ids that do not exist. Only the first is well formed.
 func unknown() []string {
 	return []string{
 		newID(), newID()[1:], newID() + "a", strings.ToUpper(newID()), newID()[1:] + "1", newID()[1:] + "=",
@@ -21,19 +21,19 @@ func unknown() []string {
 	}
 }
 
-// Ensure that Move checks in the contract's order: each call is wrong in one
-// way and in all ways that are checked later.
+// Ensure that Move makes its checks in the contract's order: each call fails one check and all
+// later ones.
 func TestMove_Order(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
 		p, other := s.player(t), s.player(t)
 		over := s.game(t, p, "classic")
 		made := s.moves(t, p, over, 3)
-		s.resign(t, p, over.GetId()) // At version 5.
+		s.resign(t, p, over.GetId()) // version 5
 		live := s.game(t, p, "classic")
-		played := s.moves(t, p, live, 3) // Version 4.
+		played := s.moves(t, p, live, 3) // version 4
 
-		// Fields before the game is looked for.
+		// Fields are checked before the game is looked up.
 		for _, id := range []string{newID(), "no id", over.GetId(), live.GetId()} {
 			for _, version := range []int32{0, -1, math.MinInt32} {
 				_, err := s.Move(other.ctx, slide(id, version, pb.Direction_DIRECTION_UP))
@@ -54,7 +54,7 @@ func TestMove_Order(t *testing.T) {
 			wantReason(t, err, pb.ReasonGameNotFound)
 		}
 
-		// Seated before whether the call is a repeat, and all that follows.
+		// The seat is checked before repeats are detected and before all other checks below.
 		for _, version := range []int32{1, 2, 4, 5, 99, math.MaxInt32} {
 			for _, id := range []string{over.GetId(), live.GetId()} {
 				_, err := s.Move(other.ctx, slide(id, version, made[0].GetMoved().GetDirection()))
@@ -62,14 +62,14 @@ func TestMove_Order(t *testing.T) {
 			}
 		}
 
-		// A repeat before the end and the version.
+		// Repeats are detected before the game's status and version are checked.
 		for i, event := range made {
 			again, err := s.Move(p.ctx, slide(over.GetId(), int32(i+1), event.GetMoved().GetDirection()))
 			require.NoError(t, err)
 			assert.True(t, proto.Equal(event, again.GetEvent()))
 		}
 
-		// The end before the version.
+		// A finished game is refused before the version is checked.
 		differs := func(e *pb.Event) pb.Direction { return e.GetMoved().GetDirection()%4 + 1 }
 		for version := int32(1); version < 8; version++ {
 			d := pb.Direction_DIRECTION_UP
@@ -82,11 +82,11 @@ func TestMove_Order(t *testing.T) {
 			wantReason(t, err, pb.ReasonGameOver)
 		}
 
-		// The version before what the rules say.
+		// The version is checked before the rules.
 		for version := int32(1); version < 4; version++ {
 			_, err := s.Move(p.ctx, slide(live.GetId(), version, differs(played[version-1])))
 			wantConflict(t, err, 4)
-			// Who declares a program says something else than who did not.
+			// A move that is marked as made by a program differs from one that is not.
 			same := slide(live.GetId(), version, played[version-1].GetMoved().GetDirection())
 			same.ByBot = true
 			_, err = s.Move(p.ctx, same)
@@ -101,7 +101,7 @@ func TestMove_Order(t *testing.T) {
 			_, err := s.Move(p.ctx, cell(live.GetId(), 4, at[0], at[1]))
 			wantReason(t, err, pb.ReasonIllegalMove)
 		}
-		assert.EqualValues(t, 4, s.get(t, live.GetId()).GetVersion(), "refusals leave no trace")
+		assert.EqualValues(t, 4, s.get(t, live.GetId()).GetVersion(), "refused moves must change nothing")
 		assert.EqualValues(t, 5, s.get(t, over.GetId()).GetVersion())
 		assert.True(t, s.get(t, live.GetId()).GetRanked())
 	})
@@ -111,14 +111,13 @@ func cell(id string, version, x, y int32) *pb.MoveRequest {
 	return &pb.MoveRequest{GameId: id, Version: version, Move: &pb.MoveRequest_Cell{Cell: &pb.Cell{X: x, Y: y}}}
 }
 
-// Ensure that what the rules forbid is an illegal move.
+// Ensure that a move that breaks the rules is refused as illegal.
 func TestMove_Illegal(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
 		p := s.player(t)
 		for tried := 0; tried < 5; {
-			// On the board that twos begins with everything is legal; after a
-			// move or two something is not.
+			// On a new board every direction may be legal. After a move or two, one usually isn't.
 			g := s.game(t, p, "classic")
 			version, at := g.GetVersion(), g.GetPosition()
 			d, found := illegal(at)
@@ -138,7 +137,7 @@ func TestMove_Illegal(t *testing.T) {
 	})
 }
 
-// Ensure that Resign checks in the contract's order.
+// Ensure that Resign makes its checks in the contract's order.
 func TestResign_Order(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -151,7 +150,7 @@ func TestResign_Order(t *testing.T) {
 		s.moves(t, p, stuck, math.MaxInt32)
 		require.Equal(t, pb.Result_REASON_NO_MOVES, s.get(t, stuck.GetId()).GetResult().GetReason())
 		live := s.game(t, p, "classic")
-		s.moves(t, p, live, 2) // Version 3.
+		s.moves(t, p, live, 2) // version 3
 
 		wantField(t, resign(other.ctx, "", nil, nil), "game_id")
 		for _, id := range []string{newID(), stuck.GetId(), live.GetId()} {
@@ -177,18 +176,17 @@ func TestResign_Order(t *testing.T) {
 			wantConflict(t, resign(p.ctx, live.GetId(), &version, nil), 3)
 		}
 		require.NoError(t, resign(p.ctx, live.GetId(), proto.Int32(3), proto.Int32(0)))
-		// Not the caller's, also when it would be a repeat.
+		// Another player's seat is refused, even if the call would be a repeat.
 		wantReason(t, resign(other.ctx, live.GetId(), proto.Int32(3), proto.Int32(0)), pb.ReasonNotSeated)
 	})
 }
 
-// Ensure that an empty id is a field error and any other that is not known is
-// not found, wherever one stands.
+// Ensure that an empty id is a field error and an unknown id is not found, in every call.
 func TestIDs(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
 		p := s.player(t)
-		t.Run("a missing one is a field error", func(t *testing.T) {
+		t.Run("a missing id is a field error", func(t *testing.T) {
 			_, err := s.GetGame(s.anyone, &pb.GetGameRequest{})
 			wantField(t, err, "game_id")
 			wantField(t, s.watch(t, s.anyone, &pb.WatchRequest{}).refused(t), "game_id")

@@ -13,7 +13,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that a name is 1 to 24 harmless characters.
+// Ensure that a name must have 1 to 24 allowed characters.
 func TestCreatePlayer_Names(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -44,12 +44,12 @@ func TestCreatePlayer_Names(t *testing.T) {
 			_, err := s.CreatePlayer(s.anyone, &pb.CreatePlayerRequest{Name: "Secretive", Secret: secret})
 			wantField(t, err, "secret")
 		}
-		s.account(t, &pb.CreatePlayerRequest{Name: "Secretive"}) // The name was not taken.
+		s.account(t, &pb.CreatePlayerRequest{Name: "Secretive"}) // The refused calls did not claim the name.
 	})
 }
 
-// Ensure that a name is unique without regard to case, and the same name and
-// secret are the same player.
+// Ensure that names are unique regardless of case, and that the same name and secret identify
+// the same player.
 func TestCreatePlayer_Again(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -93,18 +93,21 @@ func TestCreatePlayer_Again(t *testing.T) {
 			_, err := s.GetPlayer(anna.ctx, &pb.GetPlayerRequest{Name: name})
 			wantReason(t, err, pb.ReasonPlayerNotFound)
 		}
+		_, err = s.GetPlayer(anna.ctx, &pb.GetPlayerRequest{})
+		wantField(t, err, "player_id")
+		wantMessage(t, err, "player_id must be set if and only if name is not")
 
 		bot := s.account(t, &pb.CreatePlayerRequest{Name: "Robot", Bot: true})
 		assert.True(t, bot.GetBot())
 		drawn := s.player(t)
 		id, secret, _ := strings.Cut(drawn.token, ".")
 		assert.Equal(t, drawn.GetId(), id)
-		assert.Regexp(t, `^[a-z2-7]{26,}$`, secret, "drawn by the server")
+		assert.Regexp(t, `^[a-z2-7]{26,}$`, secret, "the server generates the secret")
 	})
 }
 
-// Ensure that of many callers who want one name at the same time one gets it,
-// and that a repeated request gets one account.
+// Ensure that only one of several concurrent callers gets a name, and that repeated requests
+// return the same account.
 func TestCreatePlayer_AtOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -129,13 +132,13 @@ func TestCreatePlayer_AtOnce(t *testing.T) {
 		group.Wait()
 		require.Len(t, ids, 1)
 		for _, n := range ids {
-			assert.Equal(t, 4, n, "all that sent the secret that won")
+			assert.Equal(t, 4, n, "every call with the winning secret succeeds")
 		}
 	})
 }
 
-// Ensure that a token can be replaced, also when the reply is lost: one of the
-// two works.
+// Ensure that a token can be replaced even if the reply is lost: either the old or the new token
+// works.
 func TestRotateToken(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
@@ -152,12 +155,12 @@ func TestRotateToken(t *testing.T) {
 		require.NoError(t, err)
 		assert.True(t, proto.Equal(p.Player, got.GetPlayer()))
 	}
-	// If no server remembers that it was verified, the old one is wrong.
+	// A server that has not verified the old token before rejects it.
 	_, err = elsewhere.GetPlayer(elsewhere.with(p.token), me)
 	wantReason(t, err, pb.ReasonBadToken)
 
-	// The reply was lost: with the new token, or the old one while it works,
-	// the same call gives the same token.
+	// If the reply was lost, repeating the call returns the same token. The caller may use
+	// the new token, or the old one while it still works.
 	for _, ctx := range []string{rotated.GetToken(), p.token} {
 		again, err := s.RotateToken(s.with(ctx), &pb.RotateTokenRequest{Secret: secret})
 		require.NoError(t, err)
@@ -174,7 +177,7 @@ func TestRotateToken(t *testing.T) {
 		_, err := s.RotateToken(s.with(drawn.GetToken()), &pb.RotateTokenRequest{Secret: wrong})
 		wantField(t, err, "secret")
 	}
-	// Of the secrets the store has nothing.
+	// The store does not contain the secrets.
 	client := redistest.NewClient(t, redis.Addr())
 	keys := client.Keys(t.Context(), "*").Val()
 	require.NotEmpty(t, keys)
@@ -184,7 +187,7 @@ func TestRotateToken(t *testing.T) {
 		assert.NotContains(t, key+stored, secret, key)
 		assert.NotContains(t, key+stored, first, key)
 	}
-	// The name stays, and goes with the present secret alone.
+	// The account keeps its name, which can only be claimed with the current secret.
 	_, err = s.CreatePlayer(s.anyone, &pb.CreatePlayerRequest{Name: p.GetName(), Secret: secret})
 	wantReason(t, err, pb.ReasonNameTaken)
 	_, now, _ := strings.Cut(drawn.GetToken(), ".")

@@ -25,8 +25,8 @@ const overGRPC = "grpc"
 
 var protocol = flag.String("protocol", overGRPC, "protocol of all calls: "+strings.Join(append([]string{overGRPC}, connecttest.Protocols()...), ", "))
 
-// TestProtocols runs the other tests with the protocols of browsers and scripts. It is not
-// parallel: each process runs as many tests at once as the machine can bear.
+// TestProtocols runs the other tests with the protocols that browsers and scripts use. It is not
+// parallel, because each process already runs as many concurrent tests as the machine can handle.
 func TestProtocols(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the other tests again for each protocol")
@@ -36,11 +36,12 @@ func TestProtocols(t *testing.T) {
 	}
 }
 
-// TestProtocols_long runs all tests, the long ones too, with every protocol but gRPC.
+// TestProtocols_long runs all tests, including the long ones, with every protocol except
+// gRPC.
 func TestProtocols_long(t *testing.T) {
 	longtest.Skip(t)
 	var args []string
-	if process.Race { // They take minutes then.
+	if process.Race { // Running all tests would take minutes.
 		args = []string{"-test.short"}
 	}
 	for _, name := range connecttest.Protocols() {
@@ -48,10 +49,10 @@ func TestProtocols_long(t *testing.T) {
 	}
 }
 
-// runWith runs the tests of this package with a protocol in another process.
+// runWith runs this package's tests in another process that uses the given protocol.
 func runWith(t *testing.T, name string, args ...string) {
 	if *protocol != overGRPC {
-		t.Skip("these are they")
+		t.Skip("already running with another protocol")
 	}
 	t.Run(name, func(t *testing.T) {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], append(args, "-protocol="+name)...)
@@ -61,7 +62,7 @@ func runWith(t *testing.T, name string, args ...string) {
 	})
 }
 
-// grpcOnly skips a test that cannot hold for other protocols.
+// grpcOnly skips the test unless the current protocol is gRPC.
 func grpcOnly(t testing.TB, why string) {
 	t.Helper()
 	if *protocol != overGRPC {
@@ -69,8 +70,8 @@ func grpcOnly(t testing.TB, why string) {
 	}
 }
 
-// sayable reports whether a client can send a message in the protocol of the run. JSON
-// has no form for durations that break the rules of their type.
+// sayable reports whether a client can send a message in the current protocol. JSON cannot
+// represent invalid durations.
 func sayable(m proto.Message) bool {
 	if *protocol != connecttest.JSON {
 		return true
@@ -79,7 +80,7 @@ func sayable(m proto.Message) bool {
 	return err == nil
 }
 
-// undecodable returns the code for a request that is no message.
+// undecodable returns the code for a request that cannot be decoded.
 func undecodable() codes.Code {
 	if *protocol == overGRPC {
 		return codes.Internal
@@ -87,7 +88,7 @@ func undecodable() codes.Code {
 	return codes.InvalidArgument
 }
 
-// dial returns a connection to a server that speaks the protocol of the run.
+// dial returns a connection to a server with the current protocol.
 func dial(t testing.TB, addr net.Addr) grpc.ClientConnInterface {
 	t.Helper()
 	if *protocol == overGRPC {
@@ -96,7 +97,7 @@ func dial(t testing.TB, addr net.Addr) grpc.ClientConnInterface {
 	return connecttest.Dial(t, addr, *protocol)
 }
 
-// checkedConn holds every answer against what is true of all of them.
+// checkedConn checks each response against the rules for all responses.
 type checkedConn struct {
 	grpc.ClientConnInterface
 	t testing.TB

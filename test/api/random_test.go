@@ -19,11 +19,11 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// generator draws messages: most fields unset or sensible, some at the edge,
-// some nonsense.
+// generator generates random messages. Most fields are unset or sensible, some are extreme,
+// and some are nonsense.
 type generator struct {
 	*rand.Rand
-	// texts that mean something to the server, by the field.
+	// texts holds strings that the server knows, by field name.
 	texts map[protoreflect.Name][]string
 }
 
@@ -37,7 +37,7 @@ var (
 
 func pick[T any](g generator, from []T) T { return from[g.IntN(len(from))] }
 
-// fill sets fields of m at random, each of a oneof's as likely as the others.
+// fill sets fields of m at random. All fields of a oneof are equally likely.
 func (g generator) fill(m protoreflect.Message, depth int) {
 	fields := m.Descriptor().Fields()
 	for i := range fields.Len() {
@@ -46,7 +46,7 @@ func (g generator) fill(m protoreflect.Message, depth int) {
 			continue
 		}
 		switch {
-		case field.IsMap(): // The requests have none.
+		case field.IsMap(): // no request has a map
 		case field.IsList():
 			list := m.Mutable(field).List()
 			for range pick(g, []int{0, 1, 1, 3, 3, 300}) {
@@ -59,7 +59,7 @@ func (g generator) fill(m protoreflect.Message, depth int) {
 		}
 	}
 	if g.IntN(10) == 0 {
-		m.SetUnknown(protoreflect.RawFields{0xf8, 0x7f, byte(g.IntN(0x80))}) // Field 2047.
+		m.SetUnknown(protoreflect.RawFields{0xf8, 0x7f, byte(g.IntN(0x80))}) // field 2047, which no message has
 	}
 }
 
@@ -89,25 +89,28 @@ func (g generator) value(zero protoreflect.Value, field protoreflect.FieldDescri
 		g.fill(zero.Message(), depth+1)
 		return zero
 	default:
-		panic(field.Kind().String() + " is in no request")
+		panic(field.Kind().String() + " is not used in any request")
 	}
 }
 
-// often are the calls that matter most.
+// often lists the most important calls, which TestRandomMessages makes four times as often as the
+// others.
 var often = []string{
 	pb.GameService_CreateGame_FullMethodName, pb.GameService_Move_FullMethodName, pb.GameService_Resign_FullMethodName,
 	pb.GameService_ListGames_FullMethodName, pb.GameService_Watch_FullMethodName,
+	pb.ChallengeService_CreateChallenge_FullMethodName, pb.ChallengeService_JoinChallenge_FullMethodName,
 	pb.GameService_JoinGame_FullMethodName, pb.GameService_Undo_FullMethodName,
 }
 
-// populate has players play a little, and returns what means something to the
-// server then, by the field.
+// populate has players play a little, and returns strings that the server knows afterward, by field
+// name.
 func populate(t testing.TB, s *testServer, players ...player) map[protoreflect.Name][]string {
 	t.Helper()
 	texts := map[protoreflect.Name][]string{
 		"variant": {"classic", "tribolo", "3x3", "tribolo"}, "player_id": {"me"}, "request_id": {newID(), newID()},
 		"bot":  {"greedy", "random", "minimax", "expectimax"},
 		"name": {"Somebody", "Somebody else", "nobody"}, "secret": {newID(), newID()},
+		"date": {"", "2026-11-21", time.Now().UTC().Format(time.DateOnly)},
 	}
 	for _, p := range players {
 		live := s.game(t, p, "classic")
@@ -118,6 +121,10 @@ func populate(t testing.TB, s *testServer, players ...player) map[protoreflect.N
 		private := s.create(t, p, &pb.CreateGameRequest{Variant: "3x3", Private: true, RequestId: newID()})
 		over := s.finish(t, p, "classic").GetGameId()
 		texts["game_id"] = append(texts["game_id"], live.GetId(), live.GetId(), private.GetId(), over, newID())
+		tiles := s.challenge(t, p, &pb.CreateChallengeRequest{Kind: link, Variant: "classic"}).GetId()
+		run := s.challenge(t, p, shortRace())
+		texts["game_id"] = append(texts["game_id"], s.attempt(t, p, tiles).GetId(), run.GetEntrants()[0].GetGameId())
+		texts["challenge_id"] = append(texts["challenge_id"], "", "", tiles, run.GetId(), s.today(t, p).GetChallenge().GetId())
 		texts["player_id"] = append(texts["player_id"], p.GetId(), newID())
 		texts["name"] = append(texts["name"], p.GetName())
 	}
@@ -127,10 +134,9 @@ func populate(t testing.TB, s *testServer, players ...player) map[protoreflect.N
 	return texts
 }
 
-// Ensure that any message that decodes is answered by the contract, from
-// whomever it comes, and leaves a server that serves as before. What is checked
-// of each answer, the connection does; whatever the server logs as an error
-// fails, too.
+// Ensure that the server responds to any decodable message, from any caller, according to the
+// contract, and keeps serving. The connection checks each response. The test also fails if
+// the server logs an error.
 func TestRandomMessages(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -159,7 +165,7 @@ func TestRandomMessages(t *testing.T) {
 				continue
 			}
 			ctx, cancel := who.ctx, context.CancelFunc(func() {})
-			if m.streams { // It may be that nothing comes for now.
+			if m.streams { // The stream may stay silent for a while.
 				ctx, cancel = context.WithTimeout(ctx, 10*time.Millisecond)
 			}
 			before := t.Failed()
@@ -177,7 +183,7 @@ func TestRandomMessages(t *testing.T) {
 		for _, code := range []codes.Code{
 			codes.OK, codes.InvalidArgument, codes.NotFound, codes.Unauthenticated, codes.PermissionDenied, codes.Aborted, codes.FailedPrecondition,
 		} {
-			assert.Positive(t, answers[code], "%v was met", code)
+			assert.Positive(t, answers[code], "no call returned %v", code)
 		}
 		alive(t, s)
 	}, func(c *server.Config) {

@@ -13,7 +13,7 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// three sits three players down at a table.
+// three creates a game for three players.
 func (s *testServer) three(t testing.TB) (*pb.Game, [3]player) {
 	t.Helper()
 	players := [3]player{s.player(t), s.player(t), s.player(t)}
@@ -22,7 +22,7 @@ func (s *testServer) three(t testing.TB) (*pb.Game, [3]player) {
 	return s.join(t, players[2], g.GetId()), players
 }
 
-// jump makes any legal move for the seat that is to move, which is p's.
+// jump makes a random legal move for p, whose turn it is.
 func (s *testServer) jump(t testing.TB, p player, id string, version int32, at *pb.Position) *pb.Event {
 	t.Helper()
 	legal := at.GetTribolo().GetLegalMoves()
@@ -33,8 +33,7 @@ func (s *testServer) jump(t testing.TB, p player, id string, version int32, at *
 	return moved.GetEvent()
 }
 
-// jumps makes n moves, or as many as there are, for the players who hold the
-// seats.
+// jumps makes up to n moves for the players of the game.
 func (s *testServer) jumps(t testing.TB, players [3]player, id string, n int) *pb.Game {
 	t.Helper()
 	g := s.get(t, id)
@@ -49,12 +48,12 @@ func (s *testServer) jumps(t testing.TB, players [3]player, id string, n int) *p
 	return s.get(t, id)
 }
 
-// Ensure that a seat resigns in turn and out of turn, is passed over from then
-// on, and that the last one left wins.
+// Ensure that a seat can resign in turn and out of turn, that it is skipped afterward, and that the
+// last remaining seat wins.
 func TestResign_OneOfThree(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
-		for _, ahead := range []int32{0, 1, 2} { // Who is to move, and those after.
+		for _, ahead := range []int32{0, 1, 2} { // distance from the seat to move
 			g, players := s.three(t)
 			g = s.jumps(t, players, g.GetId(), 7)
 			id := g.GetId()
@@ -64,9 +63,9 @@ func TestResign_OneOfThree(t *testing.T) {
 			e := resigned.GetEvent()
 			assert.Equal(t, quitter, e.GetSeat())
 			assert.Nil(t, e.GetResult())
-			assert.False(t, e.GetRanked(), "three humans")
+			assert.False(t, e.GetRanked(), "a game of three humans is not ranked")
 			if ahead > 0 {
-				assert.Equal(t, g.GetPosition().GetTurn(), e.GetPosition().GetTurn(), "the turn is the other's")
+				assert.Equal(t, g.GetPosition().GetTurn(), e.GetPosition().GetTurn(), "the turn stays with the other seat")
 			}
 			assert.NotEqual(t, quitter, e.GetPosition().GetTurn())
 			assert.True(t, s.get(t, id).GetSeats()[quitter].GetResigned())
@@ -83,18 +82,18 @@ func TestResign_OneOfThree(t *testing.T) {
 
 			now := s.jumps(t, players, id, 6)
 			for _, event := range s.transcript(t, id, e.GetVersion()) {
-				assert.NotEqual(t, quitter, event.GetSeat(), "passed over")
+				assert.NotEqual(t, quitter, event.GetSeat(), "a resigned seat moved")
 			}
-			if now.GetStatus() == finished { // No move was left.
+			if now.GetStatus() == finished { // No legal moves were left.
 				continue
 			}
 			next := (quitter + 1) % 3
 			end := s.resign(t, players[next], id)
 			require.Equal(t, pb.Result_REASON_RESIGNED, end.GetResult().GetReason())
-			assert.Equal(t, []int32{(quitter + 2) % 3}, end.GetResult().GetWinners(), "the one who is left, with however many cells")
+			assert.Equal(t, []int32{(quitter + 2) % 3}, end.GetResult().GetWinners(), "the last remaining seat wins regardless of its cells")
 			_, err = s.Resign(players[(quitter+2)%3].ctx, &pb.ResignRequest{GameId: id})
 			wantReason(t, err, pb.ReasonGameOver)
-			assert.True(t, proto.Equal(resigned.GetEvent(), s.resign(t, players[quitter], id)), "a repeat, also after the end")
+			assert.True(t, proto.Equal(resigned.GetEvent(), s.resign(t, players[quitter], id)), "a repeat after the end")
 			for _, p := range players {
 				_, err := s.rank(t, p, "tribolo", 0)
 				wantReason(t, err, pb.ReasonNoScore)
@@ -103,7 +102,7 @@ func TestResign_OneOfThree(t *testing.T) {
 	})
 }
 
-// transcript is the events of a game after a version, to its current one.
+// transcript returns the events of a game after the given version, up to the game's current one.
 func (s *testServer) transcript(t testing.TB, id string, after int32) []*pb.Event {
 	t.Helper()
 	last := s.get(t, id).GetVersion()
@@ -116,8 +115,7 @@ func (s *testServer) transcript(t testing.TB, id string, after int32) []*pb.Even
 	return events
 }
 
-// Ensure that a game that its humans have left ends, and that the best of the
-// bots wins.
+// Ensure that a game ends when all humans have left it, and that the best bot wins.
 func TestResign_NoHumanLeft(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -125,20 +123,20 @@ func TestResign_NoHumanLeft(t *testing.T) {
 		g := s.table(t, p)
 		end := s.resign(t, p, g.GetId())
 		assert.Equal(t, pb.Result_REASON_RESIGNED, end.GetResult().GetReason())
-		assert.Equal(t, []int32{1, 2}, end.GetResult().GetWinners(), "12 cells each")
+		assert.Equal(t, []int32{1, 2}, end.GetResult().GetWinners(), "the bots have 12 cells each")
 		assert.Equal(t, []int32{12, 12, 12}, end.GetResult().GetScores())
 
 		g = s.table(t, p, callerSeat, openSeat, botSeat("greedy"))
 		s.join(t, q, g.GetId())
-		assert.Nil(t, s.resign(t, q, g.GetId()).GetResult(), "one human is left")
+		assert.Nil(t, s.resign(t, q, g.GetId()).GetResult(), "one human remains")
 		end = s.resign(t, p, g.GetId())
 		assert.Equal(t, pb.Result_REASON_RESIGNED, end.GetResult().GetReason())
 		assert.Equal(t, []int32{2}, end.GetResult().GetWinners())
 	}, patientBots)
 }
 
-// Ensure that a player with several seats resigns the right one: the named one,
-// else the one to move, else the lowest.
+// Ensure that a player with several seats resigns the right one: the seat in the request,
+// otherwise the seat to move, otherwise the lowest seat.
 func TestResign_HotSeat(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -150,7 +148,7 @@ func TestResign_HotSeat(t *testing.T) {
 		assert.Equal(t, turn, first.GetEvent().GetSeat())
 		again, err := s.Resign(p.ctx, &pb.ResignRequest{GameId: g.GetId(), Version: proto.Int32(1)})
 		require.NoError(t, err)
-		assert.True(t, proto.Equal(first, again), "sent again it gives up no second seat")
+		assert.True(t, proto.Equal(first, again), "a repeat must not resign a second seat")
 		again, err = s.Resign(p.ctx, &pb.ResignRequest{GameId: g.GetId(), Seat: &turn})
 		require.NoError(t, err)
 		assert.True(t, proto.Equal(first, again))
@@ -162,8 +160,8 @@ func TestResign_HotSeat(t *testing.T) {
 	})
 }
 
-// alone plays a game of Tribolo to its end, in which the player has the only human
-// seat and the bots the others.
+// alone plays a game of Tribolo to its end. The player has the only human seat, or all human
+// seats.
 func (s *testServer) alone(t testing.TB, p player, g *pb.Game, byBot bool) *pb.Event {
 	t.Helper()
 	watching := s.watch(t, s.anyone, &pb.WatchRequest{GameId: g.GetId(), AfterVersion: proto.Int32(0), EveryEvent: true})
@@ -186,9 +184,9 @@ func (s *testServer) alone(t testing.TB, p player, g *pb.Game, byBot bool) *pb.E
 	}
 }
 
-// Ensure that Tribolo's leaderboard takes the scores of one player against the
-// server's bots, played to the end, and no others: with a second human seat one
-// could win with one's own puppets.
+// Ensure that Tribolo's leaderboard counts only games of one player against the server's bots
+// that were played to the end. With a second human seat, a player could win against their own
+// second account.
 func TestScores_Tribolo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plays long games")
@@ -230,7 +228,7 @@ func TestScores_Tribolo(t *testing.T) {
 		require.Equal(t, pb.Result_REASON_NO_MOVES, end.GetResult().GetReason())
 		assert.True(t, end.GetRanked())
 		var entry *pb.Entry
-		eventually(t, "its score counts, soon if a bot made the last move", func() bool {
+		eventually(t, "the score counts", func() bool {
 			var err error
 			entry, err = s.rank(t, p, "tribolo", 0)
 			return err == nil
@@ -240,11 +238,11 @@ func TestScores_Tribolo(t *testing.T) {
 		assert.Equal(t, p.GetId(), entry.GetPlayer().GetId())
 		listed, err := s.ListScores(s.anyone, &pb.ListScoresRequest{Variant: "tribolo"})
 		require.NoError(t, err)
-		assert.Len(t, listed.GetEntries(), 1, "bots have no place on it")
+		assert.Len(t, listed.GetEntries(), 1, "bots are not on the leaderboard")
 	}, func(c *server.Config) { c.BotPace = 0 })
 }
 
-// Ensure that a call checks the turn after the version, and the rules last.
+// Ensure that a call checks the version before the turn, and the rules last.
 func TestMove_OrderOfTurns(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -281,7 +279,7 @@ func TestMove_OrderOfTurns(t *testing.T) {
 		again, err := s.Move(p.ctx, cell(id, version, to.GetX(), to.GetY()))
 		require.NoError(t, err)
 		assert.True(t, proto.Equal(moved, again.GetEvent()))
-		// Said by another it is another move.
+		// The same move by another player is a different move.
 		_, err = s.Move(players[(turn+1)%3].ctx, cell(id, version, to.GetX(), to.GetY()))
 		wantConflict(t, err, version+1)
 	})

@@ -19,8 +19,8 @@ var windows = []pb.Window{
 	pb.Window_WINDOW_UNSPECIFIED, pb.Window_WINDOW_ALL_TIME, pb.Window_WINDOW_WEEK, pb.Window_WINDOW_DAY,
 }
 
-// today lets a test look at the boards of a day and a week unless the day has
-// turned since it began.
+// today returns the windows that a test can check: the daily and weekly windows only if no new day
+// has started since the test began.
 func today(began time.Time) []pb.Window {
 	if time.Now().UTC().YearDay() != began.UTC().YearDay() {
 		return windows[:2]
@@ -34,8 +34,8 @@ func (s *testServer) rank(t testing.TB, p player, variant string, window pb.Wind
 	return ranked.GetEntry(), err
 }
 
-// Ensure that a player stands on the boards once, with the best score, from the
-// moment at which the game ends.
+// Ensure that a player is on a leaderboard once, with the best score, immediately after the
+// game ends.
 func TestScores_Best(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -70,7 +70,7 @@ func TestScores_Best(t *testing.T) {
 		_, err := s.rank(t, p, "classic", pb.Window_WINDOW_ALL_TIME)
 		wantReason(t, err, pb.ReasonNoScore)
 
-		// A game that is played until no move is left counts immediately, too.
+		// A game that ends without legal moves also counts immediately.
 		all := s.moves(t, p, s.game(t, p, "3x3"), math.MaxInt32)
 		stuck := all[len(all)-1]
 		require.Equal(t, pb.Result_REASON_NO_MOVES, stuck.GetResult().GetReason())
@@ -80,8 +80,8 @@ func TestScores_Best(t *testing.T) {
 	})
 }
 
-// Ensure that what does not count is not on any board: private games, those in
-// which a program moved or sits, and a score of 0.
+// Ensure that no leaderboard contains private games, games in which a program moved or has a seat,
+// or scores of 0.
 func TestScores_Unranked(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -100,7 +100,7 @@ func TestScores_Unranked(t *testing.T) {
 				assert.True(t, proto.Equal(event, again.GetEvent()))
 				assert.Equal(t, i == byBot, event.GetMoved().GetByBot())
 				ranked = ranked && i != byBot
-				assert.Equal(t, ranked, event.GetRanked(), "from a program's move on")
+				assert.Equal(t, ranked, event.GetRanked(), "no longer ranked after a program's move")
 				version, at = event.GetVersion(), event.GetPosition()
 			}
 			end := s.resign(t, p, g.GetId())
@@ -146,12 +146,12 @@ func TestScores_Unranked(t *testing.T) {
 	})
 }
 
-// Ensure that of equal scores the earlier one ranks first, and stays there when
-// it is made again.
+// Ensure that the earlier of two equal scores ranks first, and keeps its rank if the player
+// reaches the score again.
 func TestScores_Equal(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
-		// In twos the first merge is always of two 2s, for two points.
+		// In the variant twos, the first merge always merges two 2s, for two points.
 		two := func(p player) *pb.Event {
 			g := s.game(t, p, "twos")
 			version, at := g.GetVersion(), g.GetPosition()
@@ -166,14 +166,15 @@ func TestScores_Equal(t *testing.T) {
 		for len(players) < 5 {
 			p := s.player(t)
 			end := two(p)
-			// A slide may merge two pairs; a tie of time says nothing.
+			// Skip a player whose slide merged two pairs, and one whose game ended at the same
+			// time as the previous player's, because their order is undefined.
 			if end.GetResult().GetScores()[0] != 2 || len(ends) > 0 && proto.Equal(end.GetTime(), ends[len(ends)-1].GetTime()) {
 				continue
 			}
 			players, ends = append(players, p), append(ends, end)
 		}
 		for _, p := range players {
-			two(p) // Not better, or better: only those below are looked at.
+			two(p) // A player whose new score is higher is skipped below.
 		}
 		for _, window := range windows[:2] {
 			var ranks []int32
@@ -182,7 +183,7 @@ func TestScores_Equal(t *testing.T) {
 				require.NoError(t, err)
 				if entry.GetScore() == 2 {
 					ranks = append(ranks, entry.GetRank())
-					assert.Equal(t, ends[i].GetGameId(), entry.GetGameId(), "the first of equal scores stays")
+					assert.Equal(t, ends[i].GetGameId(), entry.GetGameId(), "the first of equal scores counts")
 				}
 			}
 			assert.True(t, slices.IsSorted(ranks), "%v", ranks)
@@ -190,8 +191,7 @@ func TestScores_Equal(t *testing.T) {
 	})
 }
 
-// Ensure that what GetRank and ListScores cannot answer is refused as the
-// contract says.
+// Ensure that GetRank and ListScores refuse invalid requests as the contract specifies.
 func TestScores_Refusals(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -226,9 +226,8 @@ func TestScores_Refusals(t *testing.T) {
 	})
 }
 
-// Ensure that pages are as long as was asked for and lead through everything,
-// and neighbours are as many as there are. A board of 205 players, which fills
-// more than the longest page.
+// Ensure that pages have the requested size and cover everything, and that all existing
+// neighbors are returned. The leaderboard has 205 players, more than fit on the largest page.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	s := start(t, redistest.StartRedis(t).URL())
@@ -249,7 +248,7 @@ func TestPages(t *testing.T) {
 	scores := func(window pb.Window, size int32, token string) *pb.ListScoresResponse {
 		listed, err := s.ListScores(s.anyone, &pb.ListScoresRequest{Variant: "restless", Window: window, PageSize: size, PageToken: token})
 		require.NoError(t, err)
-		assert.EqualValues(t, players, listed.GetTotal(), "of the whole board, on every page")
+		assert.EqualValues(t, players, listed.GetTotal(), "the total is the same on every page")
 		return listed
 	}
 	whole := append(scores(0, 200, "").GetEntries(), scores(0, 200, scores(0, 200, "").GetNextPageToken()).GetEntries()...)
@@ -268,7 +267,7 @@ func TestPages(t *testing.T) {
 		}
 		var all []*pb.Entry
 		for token, first := "", true; first || token != ""; first = false {
-			page := scores(window, 41, token) // 205 is a multiple.
+			page := scores(window, 41, token) // 205 is a multiple of 41
 			all, token = append(all, page.GetEntries()...), page.GetNextPageToken()
 		}
 		require.Len(t, all, players)
@@ -301,6 +300,6 @@ func TestPages(t *testing.T) {
 	for _, size := range []int32{0, 41, 200} {
 		games := ids(s.list(t, player{}, &pb.ListGamesRequest{PageSize: size}))
 		slices.Sort(games)
-		assert.Len(t, slices.Compact(games), players, "each once")
+		assert.Len(t, slices.Compact(games), players, "a game is listed twice")
 	}
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// eachPair runs test on one server with the store in memory, and on two on one Redis.
+// eachPair runs test once with one server whose store is in memory, and once with two servers that
+// share a Redis server.
 func eachPair(t *testing.T, test func(t *testing.T, a, b *testServer), changes ...change) {
 	t.Helper()
 	t.Run("memory", func(t *testing.T) {
@@ -29,8 +30,8 @@ func eachPair(t *testing.T, test func(t *testing.T, a, b *testServer), changes .
 	})
 }
 
-// Ensure that a preview shows what a watcher sees, and that no server counts it among
-// the watchers.
+// Ensure that a preview shows the same messages as a normal stream, and that no server counts it as
+// a spectator.
 func TestWatch_Preview(t *testing.T) {
 	t.Parallel()
 	eachPair(t, func(t *testing.T, a, b *testServer) {
@@ -39,7 +40,7 @@ func TestWatch_Preview(t *testing.T) {
 		request := &pb.WatchRequest{GameId: g.GetId(), Preview: true}
 		watchers := []*watcher{
 			a.watch(t, a.anyone, request), b.watch(t, b.anyone, request), b.watch(t, b.with(a.player(t).token), request),
-			b.watch(t, b.anyone, &pb.WatchRequest{GameId: g.GetId()}), // no preview
+			b.watch(t, b.anyone, &pb.WatchRequest{GameId: g.GetId()}), // not a preview
 			a.watch(t, p.ctx, request),                                // a player of the game
 		}
 		for _, w := range watchers {
@@ -49,7 +50,7 @@ func TestWatch_Preview(t *testing.T) {
 			w.audience(t, 1)
 		}
 		for _, s := range []*testServer{a, b} {
-			eventually(t, "one watches", func() bool { return s.get(t, g.GetId()).GetWatchers() == 1 })
+			eventually(t, "there is one spectator", func() bool { return s.get(t, g.GetId()).GetWatchers() == 1 })
 		}
 		watchers[3].leave()
 		for _, s := range []*testServer{a, b} {
@@ -68,7 +69,7 @@ func TestWatch_Preview(t *testing.T) {
 	})
 }
 
-// Ensure that a game between bots runs on while it is previewed through another server.
+// Ensure that a game between bots continues while it is previewed through another server.
 func TestWatch_PreviewOfBots(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -81,7 +82,7 @@ func TestWatch_PreviewOfBots(t *testing.T) {
 		})
 		w := b.watch(t, b.anyone, &pb.WatchRequest{GameId: g.GetId(), Preview: true})
 		w.game(t)
-		// Without a viewer it would be paused in the first third of this time.
+		// Without a spectator the game would pause in the first third of this time.
 		events, last := 0, time.Time{}
 		for began := time.Now(); last.Sub(began) < 3*pauseAfter; events++ {
 			last = w.event(t).GetTime().AsTime()
@@ -91,7 +92,7 @@ func TestWatch_PreviewOfBots(t *testing.T) {
 	}, func(c *server.Config) { c.PauseAfter, c.BotPace = pauseAfter, 50*time.Millisecond })
 }
 
-// Ensure that every server counts the public games that move, and no others.
+// Ensure that every server counts exactly the public games that are being played.
 func TestListGames_MovingGames(t *testing.T) {
 	t.Parallel()
 	eachPair(t, func(t *testing.T, a, b *testServer) {
@@ -108,7 +109,7 @@ func TestListGames_MovingGames(t *testing.T) {
 			}
 		}
 		p := a.player(t)
-		moving("no game", 0)
+		moving("no games", 0)
 		first := a.game(t, p, "classic")
 		second := a.game(t, p, "twos")
 		a.create(t, p, &pb.CreateGameRequest{Variant: "classic", Private: true})
@@ -117,17 +118,17 @@ func TestListGames_MovingGames(t *testing.T) {
 			{Occupant: &pb.SeatRequest_Open{Open: &pb.Open{}}},
 			{Occupant: &pb.SeatRequest_Bot{Bot: "greedy"}},
 		}})
-		moving("two public games that are played", 2)
+		moving("two public games are being played", 2)
 		a.resign(t, p, first.GetId())
-		a.moves(t, p, second, 1) // The machine may be slow.
+		a.moves(t, p, second, 1) // keeps the game moving on a slow machine
 		moving("one is over", 1)
 		a.resign(t, p, second.GetId())
 		moving("both are over", 0)
 	})
 }
 
-// Ensure that the games of a player have the one that moved last first, so that of
-// those that are being played the first is the one to watch.
+// Ensure that the list of a player's games starts with the most recently moved game, so that
+// the first active game is the one to watch.
 func TestListGames_CurrentGame(t *testing.T) {
 	t.Parallel()
 	eachPair(t, func(t *testing.T, a, b *testServer) {
@@ -144,7 +145,7 @@ func TestListGames_CurrentGame(t *testing.T) {
 		shown := func(id string) {
 			t.Helper()
 			for _, s := range []*testServer{a, b} {
-				eventually(t, "the game of the last move is first", func() bool { return current(s, s.anyone) == id })
+				eventually(t, "the most recently moved game is first", func() bool { return current(s, s.anyone) == id })
 			}
 		}
 		assert.Empty(t, current(b, b.anyone))

@@ -20,7 +20,7 @@ func (s *testServer) table(t testing.TB, p player, seats ...*pb.SeatRequest) *pb
 	return s.create(t, p, &pb.CreateGameRequest{Variant: "tribolo", Seats: seats})
 }
 
-// join takes a seat that is to be had: none for whichever.
+// join takes the given seat, or any open seat if no seat is given.
 func (s *testServer) join(t testing.TB, p player, id string, seat ...int32) *pb.Game {
 	t.Helper()
 	g, err := s.joins(p, id, seat...)
@@ -37,7 +37,7 @@ func (s *testServer) joins(p player, id string, seat ...int32) (*pb.Game, error)
 	return joined.GetGame(), err
 }
 
-// sits says who sits in a game: ids, names of bots, and nothing for open seats.
+// sits returns the occupants of a game's seats: player ids, bot names, and "" for open seats.
 func sits(g *pb.Game) []string {
 	var who []string
 	for _, seat := range g.GetSeats() {
@@ -46,10 +46,10 @@ func sits(g *pb.Game) []string {
 	return who
 }
 
-// patientBots leave the first moves to the test.
+// patientBots makes bots wait so that the test can move first.
 func patientBots(c *server.Config) { c.BotPace = time.Hour }
 
-// Ensure that a new game seats whom it was asked to, and counts if people play
+// Ensure that a new game has the requested occupants, and that it is ranked only if a human plays
 // it.
 func TestCreateGame_Seats(t *testing.T) {
 	t.Parallel()
@@ -94,8 +94,8 @@ func TestCreateGame_Seats(t *testing.T) {
 			"two":         {[]*pb.SeatRequest{callerSeat, openSeat}, "seats"},
 			"four":        {[]*pb.SeatRequest{callerSeat, openSeat, openSeat, openSeat}, "seats"},
 			"unset":       {[]*pb.SeatRequest{callerSeat, openSeat, {}}, "seats[2]"},
-			"unknown bot": {[]*pb.SeatRequest{callerSeat, botSeat("Greedy"), openSeat}, "seats[1]"},
-			"bot of 2048": {[]*pb.SeatRequest{botSeat("rote"), callerSeat, openSeat}, "seats[0]"},
+			"unknown bot": {[]*pb.SeatRequest{callerSeat, botSeat("Greedy"), openSeat}, "seats[1].bot"},
+			"bot of 2048": {[]*pb.SeatRequest{botSeat("rote"), callerSeat, openSeat}, "seats[0].bot"},
 		} {
 			_, err := s.CreateGame(p.ctx, &pb.CreateGameRequest{Variant: "tribolo", Seats: tt.seats})
 			t.Log(name)
@@ -104,8 +104,8 @@ func TestCreateGame_Seats(t *testing.T) {
 	}, patientBots)
 }
 
-// Ensure that a game has the turn limit of its request, from the shortest to
-// the longest, and that the clock of the seat to move runs.
+// Ensure that a game gets the requested turn limit, from the shortest to the longest, and that the
+// clock of the seat to move is running.
 func TestCreateGame_TurnLimit(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -130,7 +130,7 @@ func TestCreateGame_TurnLimit(t *testing.T) {
 	})
 }
 
-// Ensure that a player with several seats moves each in its turn.
+// Ensure that a player with several seats can move for each of them in turn.
 func TestHotSeat(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {

@@ -15,22 +15,22 @@ import (
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// Ensure that page tokens do not name games which the caller may not see: a
-// token once held the ID of the private game at which the search for public
-// games had stopped.
+// Ensure that page tokens do not contain the ids of games that the caller may not see. In
+// particular, a token must not contain the id of the private game where the search for public games
+// stopped.
 func TestPageTokens_HideGames(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("creates more games than one call looks through")
+		t.Skip("creates more games than one call scans")
 	}
-	// SQLite, under the race detector, takes seconds to sort so many open games of one
-	// player. No player may have so many.
+	// With the race detector, SQLite takes seconds to sort this many open games of one player. In
+	// production, the limits prevent such numbers.
 	s := start(t, "redis://"+redistest.StartMiniredis(t).Addr(), func(c *server.Config) {
 		c.Limits = limits.Limits{}
 	})
 	p, stranger := s.player(t), s.player(t)
 	public := s.game(t, p, "classic")
-	const private = 2100 // One call looks through about 2,000.
+	const private = 2100 // more than the 2,000 or so that one call scans
 	ids := make([]string, private)
 	var group errgroup.Group
 	group.SetLimit(16)
@@ -69,8 +69,8 @@ func TestPageTokens_HideGames(t *testing.T) {
 	}
 }
 
-// Ensure that any server on the same Redis leads on from a page of another, also
-// of one that has stopped.
+// Ensure that a page token works on every server that uses the same Redis server, even after the
+// server that made it has stopped.
 func TestPageTokens_AnyServer(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
@@ -81,7 +81,7 @@ func TestPageTokens_AnyServer(t *testing.T) {
 	}
 	games := &pb.ListGamesRequest{Status: finished, PageSize: 1}
 	scores := &pb.ListScoresRequest{Variant: "classic", PageSize: 1}
-	first.finish(t, first.player(t), "classic") // A second entry on the board.
+	first.finish(t, first.player(t), "classic") // another entry on the leaderboard
 	gamePage, err := first.ListGames(first.anyone, games)
 	require.NoError(t, err)
 	scorePage, err := first.ListScores(first.anyone, scores)

@@ -24,23 +24,24 @@ import (
 
 func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 
-// patience bounds every test's calls and waits: generous, since it is met only
-// where something is wrong.
+// patience is the timeout for each test's calls and waits. It is generous, since only failing tests
+// reach it.
 const patience = 3 * time.Minute
 
-// eventually waits until something is so.
+// eventually waits until the given condition is true.
 func eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !is(); <-time.After(10 * time.Millisecond) {
-		require.True(t, time.Now().Before(deadline), "not so in time: %s", what)
+		require.True(t, time.Now().Before(deadline), "timed out waiting until: %s", what)
 	}
 }
 
-// server is a running server and a connection to it.
+// testServer is a running server and a connection to it.
 type testServer struct {
 	pb.GameServiceClient
 	pb.LeaderboardServiceClient
 	pb.PlayerServiceClient
+	pb.ChallengeServiceClient
 
 	conn     grpc.ClientConnInterface
 	addr     net.Addr
@@ -51,11 +52,11 @@ type testServer struct {
 	named  atomic.Int32
 }
 
-// change alters the configuration of a server before it starts.
+// change modifies a server's configuration before the server starts.
 type change func(*server.Config)
 
-// start starts a server on a store, which ends with the test. Whatever it logs
-// as an error, such as a panic in a handler, fails the test.
+// start starts a server that uses the given store. The server is stopped when the test ends. The
+// test fails if the server logs an error, such as a panic in a handler.
 func start(t testing.TB, store string, changes ...change) *testServer {
 	t.Helper()
 	c := servertest.Config(t)
@@ -66,18 +67,19 @@ func start(t testing.TB, store string, changes ...change) *testServer {
 		change(&c)
 	}
 	running, stop := servertest.Start(t, c)
-	conn := checkedConn{dial(t, running.Addr()), t}
+	conn := checkedConn{dial(t, running.Addr()), withClock(t, c.StoreNow)}
 	anyone, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	return &testServer{
 		pb.NewGameServiceClient(conn), pb.NewLeaderboardServiceClient(conn), pb.NewPlayerServiceClient(conn),
+		pb.NewChallengeServiceClient(conn),
 		conn, running.Addr(), store == server.Memory, stop, anyone,
 		atomic.Int32{},
 	}
 }
 
-// each runs test on a server of its own with the store in memory and on one with
-// a real Redis, which is skipped where redis-server is not installed.
+// each runs test once against a server with an in-memory store and once against a server with a
+// real Redis. The latter is skipped if redis-server is not installed.
 func each(t *testing.T, test func(t *testing.T, s *testServer), changes ...change) {
 	t.Helper()
 	t.Run("memory", func(t *testing.T) {
@@ -90,7 +92,7 @@ func each(t *testing.T, test func(t *testing.T, s *testServer), changes ...chang
 	})
 }
 
-// noErrors fails the test at the first error in a server's log.
+// noErrors is a log handler that fails the test when the server logs an error.
 type noErrors struct {
 	slog.Handler
 	t testing.TB
@@ -131,10 +133,10 @@ func (s *testServer) account(t testing.TB, request *pb.CreatePlayerRequest) play
 	return player{created.GetPlayer(), created.GetToken(), s.with(created.GetToken())}
 }
 
-// with is the context of a call with a token.
+// with returns the context for a call with the given token.
 func (s *testServer) with(token string) context.Context { return s.authorization("Bearer " + token) }
 
-// authorization is the context of a call with the given header.
+// authorization returns the context for a call with the given header.
 func (s *testServer) authorization(values ...string) context.Context {
 	return metadata.NewOutgoingContext(s.anyone, metadata.MD{"authorization": values})
 }
@@ -152,7 +154,7 @@ func (s *testServer) create(t testing.TB, p player, request *pb.CreateGameReques
 	return created.GetGame()
 }
 
-// get is the game as it is now.
+// get returns the current state of a game.
 func (s *testServer) get(t testing.TB, id string) *pb.Game {
 	t.Helper()
 	got, err := s.GetGame(s.anyone, &pb.GetGameRequest{GameId: id})
@@ -160,7 +162,7 @@ func (s *testServer) get(t testing.TB, id string) *pb.Game {
 	return got.GetGame()
 }
 
-// move makes any legal move in a game that is at the given position.
+// move makes a random legal move in a game at the given position.
 func (s *testServer) move(t testing.TB, p player, id string, version int32, at *pb.Position) *pb.Event {
 	t.Helper()
 	legal := at.GetTwenty48().GetLegalMoves()
@@ -170,7 +172,7 @@ func (s *testServer) move(t testing.TB, p player, id string, version int32, at *
 	return moved.GetEvent()
 }
 
-// moves makes n legal moves from the game's beginning or until it ends.
+// moves makes n legal moves, starting at g, or fewer if the game ends.
 func (s *testServer) moves(t testing.TB, p player, g *pb.Game, n int) []*pb.Event {
 	t.Helper()
 	var events []*pb.Event
@@ -183,7 +185,7 @@ func (s *testServer) moves(t testing.TB, p player, g *pb.Game, n int) []*pb.Even
 	return events
 }
 
-// resign ends a game.
+// resign resigns a game.
 func (s *testServer) resign(t testing.TB, p player, id string) *pb.Event {
 	t.Helper()
 	resigned, err := s.Resign(p.ctx, &pb.ResignRequest{GameId: id})
@@ -191,7 +193,7 @@ func (s *testServer) resign(t testing.TB, p player, id string) *pb.Event {
 	return resigned.GetEvent()
 }
 
-// finish plays a game of the variant until it has scored, and resigns.
+// finish plays a game of the variant until it has points, and resigns.
 func (s *testServer) finish(t testing.TB, p player, variant string) *pb.Event {
 	t.Helper()
 	g := s.game(t, p, variant)
@@ -207,7 +209,8 @@ func slide(id string, version int32, d pb.Direction) *pb.MoveRequest {
 	return &pb.MoveRequest{GameId: id, Version: version, Move: &pb.MoveRequest_Direction{Direction: d}}
 }
 
-// illegal is a direction that the rules forbid at a position.
+// illegal returns a direction that the rules forbid at a position. It returns false if all
+// directions are legal.
 func illegal(at *pb.Position) (pb.Direction, bool) {
 	legal := map[pb.Direction]bool{}
 	for _, d := range at.GetTwenty48().GetLegalMoves() {
@@ -223,7 +226,7 @@ func illegal(at *pb.Position) (pb.Direction, bool) {
 
 const base32Alphabet = "abcdefghijklmnopqrstuvwxyz234567"
 
-// newID draws what could be an id, a secret or a request_id.
+// newID returns a random string that can serve as an id, a secret or a request_id.
 func newID() string {
 	var b strings.Builder
 	for range 26 {

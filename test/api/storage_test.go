@@ -20,8 +20,8 @@ import (
 
 const printable = " *={}abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-// Ensure that calls say that Redis is unavailable, and that calls that do not
-// need it are answered as usual: a malformed id is not looked up.
+// Ensure that calls report that Redis is unavailable, and that calls that do not need Redis work as
+// usual. For example, a malformed id is not looked up.
 func TestStorageUnavailable(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
@@ -41,10 +41,17 @@ func TestStorageUnavailable(t *testing.T) {
 	away["Watch"] = s.watch(t, s.anyone, &pb.WatchRequest{GameId: id}).refused(t)
 	_, away["ListScores"] = s.ListScores(s.anyone, &pb.ListScoresRequest{Variant: "classic"})
 	_, away["GetRank"] = s.GetRank(s.anyone, &pb.GetRankRequest{Variant: "classic", PlayerId: p.GetId()})
+	_, away["GetChallenge"] = s.GetChallenge(s.anyone, &pb.GetChallengeRequest{ChallengeId: id})
+	_, away["GetChallenge, daily"] = s.GetChallenge(s.anyone, &pb.GetChallengeRequest{Daily: &pb.DailyRequest{}})
+	_, away["ListChallenges"] = s.ListChallenges(s.anyone, &pb.ListChallengesRequest{})
+	_, away["ListStandings"] = s.ListStandings(s.anyone, &pb.ListStandingsRequest{ChallengeId: id})
+	_, away["CreateChallenge"] = s.CreateChallenge(p.ctx, &pb.CreateChallengeRequest{Kind: link, Variant: "classic"})
+	_, away["CreateGame, attempt"] = s.CreateGame(p.ctx, &pb.CreateGameRequest{ChallengeId: id})
+	_, away["JoinChallenge"] = s.JoinChallenge(p.ctx, &pb.JoinChallengeRequest{ChallengeId: id})
 	_, away["CreatePlayer"] = s.CreatePlayer(s.anyone, &pb.CreatePlayerRequest{Name: "Latecomer"})
 	_, away["GetPlayer"] = s.GetPlayer(s.anyone, &pb.GetPlayerRequest{PlayerId: id})
 	_, away["RotateToken"] = s.RotateToken(p.ctx, &pb.RotateTokenRequest{})
-	_, away["a token not seen before"] = s.ListVariants(s.with(newID()+"."+newID()), &pb.ListVariantsRequest{})
+	_, away["a token that the server has not seen"] = s.ListVariants(s.with(newID()+"."+newID()), &pb.ListVariantsRequest{})
 	for call, err := range away {
 		t.Log(call)
 		wantReason(t, err, pb.ReasonStorageUnavailable)
@@ -60,11 +67,12 @@ func TestStorageUnavailable(t *testing.T) {
 		wantReason(t, err, pb.ReasonGameNotFound)
 		_, err = s.GetPlayer(s.anyone, &pb.GetPlayerRequest{PlayerId: id})
 		wantReason(t, err, pb.ReasonPlayerNotFound)
-		if strings.Trim(id, printable) == "" { // No other header gets as far.
+		if strings.Trim(id, printable) == "" { // Other characters are refused in headers before the token is checked.
 			_, err = s.ListVariants(s.with(id+"."+newID()), &pb.ListVariantsRequest{})
 			wantReason(t, err, pb.ReasonBadToken)
 		}
-		// The list is empty, but the number of moving games comes from the store.
+		// The list is empty, but the response also counts the games being played, which needs the
+		// store.
 		_, err = s.ListGames(s.anyone, &pb.ListGamesRequest{PlayerId: id})
 		wantReason(t, err, pb.ReasonStorageUnavailable)
 	}
@@ -74,11 +82,11 @@ func TestStorageUnavailable(t *testing.T) {
 	require.NoError(t, err)
 	health, err := grpc_health_v1.NewHealthClient(servertest.Dial(t, s.addr)).Check(s.anyone, &grpc_health_v1.HealthCheckRequest{})
 	require.NoError(t, err)
-	assert.Equal(t, grpc_health_v1.HealthCheckResponse_SERVING, health.GetStatus(), "calls say so themselves")
+	assert.Equal(t, grpc_health_v1.HealthCheckResponse_SERVING, health.GetStatus(), "calls report the outage themselves")
 }
 
-// Ensure that a store which hangs is what callers are told of, also those for
-// whom the calls that hang there leave no room.
+// Ensure that if the store hangs, every caller is told that it is unavailable, including callers
+// that can't get a slot because hung calls hold them all.
 func TestStorageUnavailable_Hanging_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
@@ -86,7 +94,7 @@ func TestStorageUnavailable_Hanging_long(t *testing.T) {
 	s := start(t, redis.URL(), func(c *server.Config) { c.Limits.ReadsAtOnce = 4 })
 	redis.Pause()
 	t.Cleanup(redis.Resume)
-	eventually(t, "all say that the store is away", func() bool {
+	eventually(t, "all calls report that the store is unavailable", func() bool {
 		const calls = 12
 		reasons := make(chan string, calls)
 		for range calls {
@@ -105,9 +113,8 @@ func TestStorageUnavailable_Hanging_long(t *testing.T) {
 	})
 }
 
-// Ensure that a game whose log was lost is reported so in every call, with the
-// last version that can be read, and is never taken for a game that does not
-// exist.
+// Ensure that every call reports a game whose log was lost as damaged, with the last readable
+// version, and never as a game that does not exist.
 func TestGameDamaged(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
@@ -135,8 +142,8 @@ func TestGameDamaged(t *testing.T) {
 	assert.Zero(t, client.Exists(t.Context(), "game:{"+g.GetId()+"}:log").Val(), "nothing was written")
 }
 
-// Ensure that a server that has never been told a token knows it, and every
-// game, by what is in the store.
+// Ensure that a server that has never seen a token accepts it, and that all servers show the same
+// games, which they read from the store.
 func TestOtherServer(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
@@ -163,7 +170,7 @@ func TestOtherServer(t *testing.T) {
 		}
 		version, at = event.GetVersion(), event.GetPosition()
 		assert.Equal(t, version, watching.event(t).GetVersion())
-		assert.Equal(t, version, a.get(t, g.GetId()).GetVersion(), "what was acknowledged is seen everywhere at once")
+		assert.Equal(t, version, a.get(t, g.GetId()).GetVersion(), "an acknowledged move is visible everywhere immediately")
 		assert.Equal(t, version, b.get(t, g.GetId()).GetVersion())
 		assert.Equal(t, version, a.watch(t, a.anyone, &pb.WatchRequest{GameId: g.GetId()}).game(t).GetVersion())
 		assert.Equal(t, version, b.watch(t, b.anyone, &pb.WatchRequest{GameId: g.GetId()}).game(t).GetVersion())

@@ -12,8 +12,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that a wrong token fails every call, also those that need none, before
-// anything else about the call is checked.
+// Ensure that a wrong token fails every call, even one that needs no token, before any other
+// check.
 func TestToken_Wrong(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -31,11 +31,11 @@ func TestToken_Wrong(t *testing.T) {
 			"secret empty":     {"Bearer " + id + "."},
 			"secret alone":     {"Bearer ." + secret},
 			"colon":            {"Bearer " + id + ":" + secret},
-			"something behind": {"Bearer " + p.token + ".a"},
+			"trailing text":    {"Bearer " + p.token + ".a"},
 			"upper case":       {"Bearer " + strings.ToUpper(p.token)},
 			"shorter secret":   {"Bearer " + id + "." + secret[1:]},
 			"longer secret":    {"Bearer " + id + "." + secret + "a"},
-			"no base32":        {"Bearer " + id + ".1" + secret[1:]},
+			"not base32":       {"Bearer " + id + ".1" + secret[1:]},
 			"wrong secret":     {"Bearer " + id + "." + newID()},
 			"other's secret":   {"Bearer " + id + "." + otherSecret},
 			"unknown id":       {"Bearer " + newID() + "." + secret},
@@ -48,17 +48,23 @@ func TestToken_Wrong(t *testing.T) {
 			for _, m := range methods() {
 				_, err := m.call(s.authorization(header...), s.conn, m.request.New().Interface())
 				assert.Equal(t, codes.Unauthenticated, status.Code(err), "%s: %s: %v", m.name, name, err)
+				switch name {
+				case "empty header", "no scheme", "other scheme", "scheme alone", "no token":
+					assert.Contains(t, status.Convert(err).Message(), `must be "Bearer"`, "%s: %s", m.name, name)
+				default:
+					assert.Contains(t, status.Convert(err).Message(), "token", "%s: %s", m.name, name)
+				}
 			}
 		}
-		// A scheme has no case, says HTTP.
+		// The scheme is case-insensitive in HTTP.
 		got, err := s.GetPlayer(s.authorization("bEARER "+p.token), &pb.GetPlayerRequest{PlayerId: "me"})
 		require.NoError(t, err)
 		assert.Equal(t, p.GetId(), got.GetPlayer().GetId())
 	})
 }
 
-// Ensure that calls on behalf of a player need a token, whatever else is wrong
-// with them, and that others do not.
+// Ensure that calls on behalf of a player need a token, regardless of other errors in the
+// request, and that other calls do not.
 func TestToken_Missing(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -80,9 +86,13 @@ func TestToken_Missing(t *testing.T) {
 			},
 			"Move, fields":      func() error { _, err := s.Move(s.anyone, &pb.MoveRequest{}); return err },
 			"Resign":            func() error { _, err := s.Resign(s.anyone, &pb.ResignRequest{GameId: g.GetId()}); return err },
-			"Resign, not there": func() error { _, err := s.Resign(s.anyone, &pb.ResignRequest{GameId: newID()}); return err },
+			"Resign, not found": func() error { _, err := s.Resign(s.anyone, &pb.ResignRequest{GameId: newID()}); return err },
 			"JoinGame":          func() error { _, err := s.JoinGame(s.anyone, &pb.JoinGameRequest{}); return err },
 			"Undo":              func() error { _, err := s.Undo(s.anyone, &pb.UndoRequest{}); return err },
+			"CreateChallenge":   func() error { _, err := s.CreateChallenge(s.anyone, &pb.CreateChallengeRequest{}); return err },
+			"JoinChallenge":     func() error { _, err := s.JoinChallenge(s.anyone, &pb.JoinChallengeRequest{}); return err },
+			"LeaveChallenge":    func() error { _, err := s.LeaveChallenge(s.anyone, &pb.LeaveChallengeRequest{}); return err },
+			"StartChallenge":    func() error { _, err := s.StartChallenge(s.anyone, &pb.StartChallengeRequest{}); return err },
 			"RotateToken":       func() error { _, err := s.RotateToken(s.anyone, &pb.RotateTokenRequest{}); return err },
 			"RotateToken, fields": func() error {
 				_, err := s.RotateToken(s.anyone, &pb.RotateTokenRequest{Secret: "short"})

@@ -10,7 +10,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// The rules of Tribolo once more, as plainly as they can be written.
+// This is a second implementation of the rules of Tribolo, kept as simple as possible.
 
 const (
 	boardRows, boardColumns = 11, 16
@@ -18,7 +18,7 @@ const (
 	startEmpty              = boardRows*boardColumns - 3*startCells - startWalls
 )
 
-// owner is what lies on a cell, a wall outside the board.
+// owner returns the state of a cell. Cells outside the board are walls.
 func owner(b *pb.TriboloBoard, x, y int32) pb.CellState {
 	if x < 0 || x >= boardColumns || y < 0 || y >= boardRows {
 		return pb.CellState_CELL_STATE_WALL
@@ -26,11 +26,11 @@ func owner(b *pb.TriboloBoard, x, y int32) pb.CellState {
 	return b.GetCells()[y*boardColumns+x]
 }
 
-// own is the state of a seat's cells.
+// own returns the state of a seat's cells.
 func own(seat int32) pb.CellState { return pb.CellState_CELL_STATE_BLUE + pb.CellState(seat) }
 
-// jumps are the cells that a seat would take by going to a cell; none if the
-// move is illegal.
+// jumps returns the cells that a seat would take by moving to a cell, or nil if the move is
+// illegal.
 func jumps(b *pb.TriboloBoard, seat, x, y int32) []*pb.Cell {
 	if owner(b, x, y) != pb.CellState_CELL_STATE_EMPTY {
 		return nil
@@ -53,7 +53,7 @@ func jumps(b *pb.TriboloBoard, seat, x, y int32) []*pb.Cell {
 	return taken
 }
 
-// destinations are the legal moves of a seat.
+// destinations returns the legal moves of a seat.
 func destinations(b *pb.TriboloBoard, seat int32) []*pb.TriboloMove {
 	var moves []*pb.TriboloMove
 	for x := range int32(boardColumns) {
@@ -70,7 +70,7 @@ func byCell(a, b *pb.Cell) int {
 	return cmp.Or(cmp.Compare(a.GetX(), b.GetX()), cmp.Compare(a.GetY(), b.GetY()))
 }
 
-// spell is moves in one order and one form.
+// spell returns moves in a form that does not depend on their order, for comparison.
 func spell(moves []*pb.TriboloMove) map[[2]int32][][2]int32 {
 	spelled := map[[2]int32][][2]int32{}
 	for _, m := range moves {
@@ -101,18 +101,18 @@ func checkTribolo(t testing.TB, p *pb.Position) {
 		assert.Equal(t, count[own(int32(seat))], score)
 	}
 	if p.Turn == nil {
-		assert.Empty(t, b.GetLegalMoves(), "no legal moves while it is no seat's turn")
+		assert.Empty(t, b.GetLegalMoves(), "legal moves although it is no seat's turn")
 		return
 	}
-	assert.NotEmpty(t, b.GetLegalMoves(), "a seat without a move is passed over")
-	assert.Len(t, spell(b.GetLegalMoves()), len(b.GetLegalMoves()), "each once")
+	assert.NotEmpty(t, b.GetLegalMoves(), "a seat without a move must be skipped")
+	assert.Len(t, spell(b.GetLegalMoves()), len(b.GetLegalMoves()), "a legal move is listed twice")
 	assert.Equal(t, spell(destinations(b, p.GetTurn())), spell(b.GetLegalMoves()))
 }
 
-// checkJump checks a move that led to a board.
+// checkJump checks a move against the board after it.
 func checkJump(t testing.TB, m *pb.Moved, seat int32, b *pb.TriboloBoard) {
 	assert.NotNil(t, m.GetCell())
-	assert.Zero(t, m.GetGained(), "of 2048 alone")
+	assert.Zero(t, m.GetGained(), "only moves of 2048 have a gain")
 	assert.Nil(t, m.GetSpawned())
 	assert.NotEmpty(t, m.GetTaken())
 	for _, c := range append([]*pb.Cell{m.GetCell()}, m.GetTaken()...) {
@@ -123,7 +123,7 @@ func checkJump(t testing.TB, m *pb.Moved, seat int32, b *pb.TriboloBoard) {
 // checkJumped checks a move against the position before it.
 func checkJumped(t testing.TB, before *pb.Position, e *pb.Event) {
 	seat, moved, after := e.GetSeat(), e.GetMoved(), e.GetPosition()
-	assert.Equal(t, before.GetTurn(), seat, "who moves is to move")
+	assert.Equal(t, before.GetTurn(), seat, "another seat moved")
 	assert.Equal(t, before.GetMoveCount()+1, after.GetMoveCount())
 	to := moved.GetCell()
 	want := []*pb.TriboloMove{{Cell: to, Taken: jumps(before.GetTribolo(), seat, to.GetX(), to.GetY())}}

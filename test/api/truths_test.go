@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"regexp"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,7 +16,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// checkMessage looks for games and events in an answer.
+// checkMessage checks all games, events and challenges in a response.
 func checkMessage(t testing.TB, answer any) {
 	m, ok := answer.(proto.Message)
 	if !ok {
@@ -28,6 +29,8 @@ func checkMessage(t testing.TB, answer any) {
 	case *pb.Event:
 		checkEvent(t, m)
 		return
+	case *pb.Challenge:
+		checkChallenge(t, m)
 	}
 	m.ProtoReflect().Range(func(field protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 		switch {
@@ -45,7 +48,7 @@ func checkMessage(t testing.TB, answer any) {
 
 var idForm = regexp.MustCompile(`^[a-z2-7]{26}$`)
 
-// checkGame holds a game against what is true of all of them.
+// checkGame checks the rules that apply to every game.
 func checkGame(t testing.TB, g *pb.Game) {
 	over := g.GetStatus() == finished
 	assert.Regexp(t, idForm, g.GetId())
@@ -62,20 +65,26 @@ func checkGame(t testing.TB, g *pb.Game) {
 	checkSeats(t, g.GetSeats())
 	open := slices.ContainsFunc(g.GetSeats(), isOpen)
 	assert.Equal(t, open, g.GetStatus() == waiting || over && g.GetResult().GetReason() == pb.Result_REASON_ABANDONED && open)
-	checkEnd(t, over, g.GetResult(), g.GetSeed(), g.GetPosition())
-	if over {
+	if g.GetChallengeId() != "" {
+		attempts.Store(g.GetId(), true)
+	}
+	checkEnd(t, g.GetId(), over, g.GetResult(), g.GetSeed(), g.GetPosition())
+	if over && len(g.GetSeed()) > 0 {
 		sum := sha256.Sum256(g.GetSeed())
-		assert.Equal(t, sum[:], g.GetSeedCommitment(), "the revealed seed is the one committed to")
+		assert.Equal(t, sum[:], g.GetSeedCommitment(), "the revealed seed does not match the commitment")
+	}
+	if over {
 		checkWinners(t, g)
 	}
 	if g.GetRanked() {
 		assert.True(t, countable(g), "ranked: %v", g)
 	}
-	assert.Equal(t, !slices.ContainsFunc(g.GetSeats(), func(s *pb.Seat) bool { return s.GetBot() == "" }), g.GetExhibition())
+	botsOnly := !slices.ContainsFunc(g.GetSeats(), func(s *pb.Seat) bool { return s.GetBot() == "" })
+	assert.Equal(t, botsOnly && g.GetChallengeId() == "", g.GetExhibition())
 	p := g.GetPosition()
 	checkPosition(t, g.GetVariant(), p)
 	assert.Len(t, g.GetSeats(), len(p.GetScores()))
-	assert.Equal(t, g.GetStatus() == active, p.Turn != nil, "a seat's turn while it is played")
+	assert.Equal(t, g.GetStatus() == active, p.Turn != nil, "only an active game has a turn")
 	if p.Turn != nil && p.GetTurn() < int32(len(g.GetSeats())) {
 		seat := g.GetSeats()[p.GetTurn()]
 		assert.False(t, seat.GetResigned())
@@ -87,7 +96,7 @@ func checkGame(t testing.TB, g *pb.Game) {
 
 func isOpen(s *pb.Seat) bool { return s.GetOpen() != nil }
 
-// countable reports whether the players' seats allow a game to be ranked.
+// countable reports whether a game with these occupants can be ranked.
 func countable(g *pb.Game) bool {
 	humans, open := 0, 0
 	for _, seat := range g.GetSeats() {
@@ -103,8 +112,7 @@ func countable(g *pb.Game) bool {
 	return !g.GetPrivate() && (humans == 1 || humans == 0 && open > 0)
 }
 
-// checkWinners requires the winners of a finished game to be those that the
-// rules give.
+// checkWinners requires that the winners of a finished game follow from the rules.
 func checkWinners(t testing.TB, g *pb.Game) {
 	var want []int32
 	scores := g.GetPosition().GetScores()
@@ -124,7 +132,7 @@ func checkWinners(t testing.TB, g *pb.Game) {
 	assert.ElementsMatch(t, want, g.GetResult().GetWinners(), "the winners of %v", g)
 }
 
-// checkEvent holds an event against what is true of all of them.
+// checkEvent checks the rules that apply to every event.
 func checkEvent(t testing.TB, e *pb.Event) {
 	assert.Regexp(t, idForm, e.GetGameId())
 	assert.Positive(t, e.GetVersion())
@@ -136,6 +144,9 @@ func checkEvent(t testing.TB, e *pb.Event) {
 	switch action := e.GetAction().(type) {
 	case *pb.Event_Created:
 		c := action.Created
+		if c.GetChallengeId() != "" {
+			attempts.Store(e.GetGameId(), true)
+		}
 		seated, variant = false, c.GetVariant()
 		assert.EqualValues(t, 1, e.GetVersion())
 		assert.NotEmpty(t, c.GetVariant())
@@ -175,23 +186,23 @@ func checkEvent(t testing.TB, e *pb.Event) {
 		seated = false
 		assert.True(t, over)
 	default:
-		assert.Fail(t, "no action of the contract", "%v", e)
+		assert.Fail(t, "an action that is not in the contract", "%v", e)
 	}
 	assert.Equal(t, seated, e.Seat != nil, "seat in %v", e)
 	assert.GreaterOrEqual(t, e.GetSeat(), int32(0))
 	assert.Less(t, int(e.GetSeat()), len(p.GetScores()))
 	assert.Less(t, p.GetMoveCount(), e.GetVersion())
 	checkPosition(t, variant, p)
-	checkEnd(t, over, e.GetResult(), e.GetSeed(), p)
+	checkEnd(t, e.GetGameId(), over, e.GetResult(), e.GetSeed(), p)
 }
 
-// checkStep checks how an event follows on a position.
+// checkStep checks an event against the position before it.
 func checkStep(t testing.TB, before *pb.Position, e *pb.Event) {
 	moved, after := e.GetMoved(), e.GetPosition()
 	switch {
 	case moved == nil && e.GetUndone() == nil:
 		assert.Equal(t, before.GetMoveCount(), after.GetMoveCount())
-		assert.Equal(t, before.GetScores(), after.GetScores(), "no move, no change")
+		assert.Equal(t, before.GetScores(), after.GetScores(), "the scores changed without a move")
 	case moved == nil:
 	case before.GetTribolo() != nil:
 		checkJumped(t, before, e)
@@ -202,18 +213,24 @@ func checkStep(t testing.TB, before *pb.Position, e *pb.Event) {
 	}
 }
 
-// checkEnd checks what belongs to an end, and is there only then.
-func checkEnd(t testing.TB, over bool, r *pb.Result, seed []byte, p *pb.Position) {
+// attempts contains the ids of all attempts seen so far. The last event of an attempt may
+// lack the seed.
+var attempts sync.Map
+
+// checkEnd checks the fields that are set at the end of a game, and only then.
+func checkEnd(t testing.TB, gameID string, over bool, r *pb.Result, seed []byte, p *pb.Position) {
 	if !over {
 		assert.Nil(t, r)
 		assert.Empty(t, seed, "a seed before the end")
 		return
 	}
-	assert.Len(t, seed, 32)
+	if _, attempt := attempts.Load(gameID); !attempt || len(seed) > 0 {
+		assert.Len(t, seed, 32)
+	}
 	assert.Contains(t, pb.Result_Reason_name, int32(r.GetReason()))
 	assert.NotZero(t, r.GetReason())
 	assert.Equal(t, p.GetScores(), r.GetScores())
-	assert.Nil(t, p.Turn, "no seat's turn at the end")
+	assert.Nil(t, p.Turn, "a turn after the end")
 }
 
 func checkMoved(t testing.TB, m *pb.Moved, seat int32, p *pb.Position) {
@@ -227,7 +244,7 @@ func checkMoved(t testing.TB, m *pb.Moved, seat int32, p *pb.Position) {
 	assert.GreaterOrEqual(t, m.GetGained(), int32(0))
 	assert.LessOrEqual(t, m.GetGained(), p.GetScores()[0])
 	assert.Empty(t, m.GetTaken())
-	if s := m.GetSpawned(); assert.NotNil(t, s) { // No test gets as far as a goal.
+	if s := m.GetSpawned(); assert.NotNil(t, s) { // a tile always spawns, except perhaps after the goal, which no test reaches
 		assert.Contains(t, []int32{2, 4}, s.GetValue())
 		assert.Equal(t, s.GetValue(), p.GetTwenty48().GetTiles()[s.GetIndex()])
 	}
@@ -242,7 +259,7 @@ func checkSeats(t testing.TB, seats []*pb.Seat) {
 			p := seat.GetPlayer()
 			assert.Regexp(t, idForm, p.GetId())
 			assert.NotEmpty(t, p.GetName())
-			assert.Nil(t, p.GetCreateTime(), "unset in a seat")
+			assert.Nil(t, p.GetCreateTime(), "the time must be unset in a seat")
 			assert.Contains(t, []string{"", "greedy"}, seat.GetStandIn())
 			continue
 		case *pb.Seat_Bot:
@@ -256,7 +273,7 @@ func checkSeats(t testing.TB, seats []*pb.Seat) {
 	}
 }
 
-// checkPosition checks a position; variant may be empty if it is unknown.
+// checkPosition checks a position. variant may be empty if it is unknown.
 func checkPosition(t testing.TB, variant string, p *pb.Position) {
 	if p.GetTurnDeadline() != nil {
 		assert.NoError(t, p.GetTurnDeadline().CheckValid())
@@ -275,7 +292,7 @@ func checkPosition(t testing.TB, variant string, p *pb.Position) {
 		assert.True(t, tile == 0 || tile >= 2 && tile&(tile-1) == 0, "tile %d", tile)
 	}
 	if p.Turn == nil {
-		assert.Empty(t, b.GetLegalMoves(), "no legal moves while it is no seat's turn")
+		assert.Empty(t, b.GetLegalMoves(), "legal moves although it is no seat's turn")
 		return
 	}
 	assert.Zero(t, p.GetTurn())
@@ -284,7 +301,7 @@ func checkPosition(t testing.TB, variant string, p *pb.Position) {
 	}
 }
 
-// slides lists the directions in which a tile of the board can move or merge.
+// slides returns the directions in which at least one tile can move or merge.
 func slides(b *pb.Twenty48Board) []pb.Direction {
 	var directions []pb.Direction
 	tile := func(row, column int32) int32 { return b.GetTiles()[row*b.GetColumns()+column] }
@@ -310,6 +327,56 @@ func slides(b *pb.Twenty48Board) []pb.Direction {
 
 func checkTime(t testing.TB, at *timestamppb.Timestamp) {
 	assert.NoError(t, at.CheckValid())
-	assert.Zero(t, at.GetNanos()%int32(time.Millisecond), "to the millisecond")
+	assert.Zero(t, at.GetNanos()%int32(time.Millisecond), "the precision is not milliseconds")
+	if c, ok := t.(clockedTest); ok {
+		assert.False(t, at.AsTime().After(c.clock()), "a time in the future")
+		return
+	}
 	assert.WithinDuration(t, time.Now(), at.AsTime(), time.Hour)
+}
+
+// clockedTest is a testing.TB that also carries the clock of the server's store.
+type clockedTest struct {
+	testing.TB
+	clock func() time.Time
+}
+
+// withClock returns t with the clock of a server's store, which times are checked against. A nil
+// clock stands for the system clock.
+func withClock(t testing.TB, clock func() time.Time) testing.TB {
+	if clock == nil {
+		return t
+	}
+	return clockedTest{t, clock}
+}
+
+// checkChallenge checks the rules that apply to every challenge.
+func checkChallenge(t testing.TB, c *pb.Challenge) {
+	race := c.GetKind() == pb.ChallengeKind_CHALLENGE_KIND_RACE
+	daily := c.GetKind() == pb.ChallengeKind_CHALLENGE_KIND_DAILY
+	rematch := c.GetKind() == pb.ChallengeKind_CHALLENGE_KIND_REMATCH
+	over := c.GetStatus() == pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED
+	assert.Regexp(t, idForm, c.GetId())
+	assert.NotEmpty(t, c.GetVariant())
+	assert.Equal(t, daily, c.GetCreator() == nil)
+	assert.Equal(t, daily, c.GetDate() != "")
+	assert.Equal(t, rematch, c.GetTarget() != nil)
+	assert.Equal(t, c.GetOpenTime() == nil, c.GetStatus() == pb.ChallengeStatus_CHALLENGE_STATUS_WAITING)
+	assert.Equal(t, c.GetOpenTime() == nil, c.GetCloseTime() == nil)
+	assert.True(t, race || c.GetOpenTime() != nil && len(c.GetEntrants()) == 0)
+	assert.Len(t, c.GetSeedCommitment(), 32)
+	switch {
+	case rematch, over && !race:
+		assert.Len(t, c.GetSeed(), 32)
+	case !over:
+		assert.Empty(t, c.GetSeed(), "a seed before the end")
+	}
+	if len(c.GetSeed()) > 0 {
+		sum := sha256.Sum256(c.GetSeed())
+		assert.Equal(t, sum[:], c.GetSeedCommitment())
+	}
+	for _, e := range c.GetEntrants() {
+		assert.Regexp(t, idForm, e.GetGameId())
+		assert.True(t, e.GetReady() || e.GetBot() == "", "a bot is not ready")
+	}
 }

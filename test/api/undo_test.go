@@ -15,7 +15,8 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// undo takes back: to a version, or none for the last own move.
+// undo undoes moves back to the given version, or only the player's last move if no version is
+// given.
 func (s *testServer) undo(p player, id string, version int32, to ...int32) (*pb.Event, error) {
 	request := &pb.UndoRequest{GameId: id, Version: version}
 	if len(to) > 0 {
@@ -32,16 +33,15 @@ func (s *testServer) undoes(t testing.TB, p player, id string, version int32, to
 	return e
 }
 
-// sameBoard requires two positions to be the same but for the clock.
+// sameBoard requires two positions to be equal except for the clock.
 func sameBoard(t testing.TB, want, got *pb.Position) {
 	t.Helper()
 	want, got = proto.CloneOf(want), proto.CloneOf(got)
 	want.TurnDeadline, got.TurnDeadline = nil, nil
-	require.True(t, proto.Equal(want, got), "the board of another version")
+	require.True(t, proto.Equal(want, got), "the positions differ")
 }
 
-// Ensure that each undo goes one move further back, and never to what was
-// undone.
+// Ensure that each undo goes back one more move, and never to an undone version.
 func TestUndo_Chain(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -49,7 +49,7 @@ func TestUndo_Chain(t *testing.T) {
 		g := s.game(t, p, "classic")
 		id := g.GetId()
 		watching := s.watch(t, s.anyone, from(id, 1))
-		boards := []*pb.Position{nil, g.GetPosition()} // By version.
+		boards := []*pb.Position{nil, g.GetPosition()} // by version
 		for _, e := range s.moves(t, p, g, 4) {
 			boards = append(boards, e.GetPosition())
 		}
@@ -70,10 +70,10 @@ func TestUndo_Chain(t *testing.T) {
 			leadsTo(t, 3)
 			assert.EqualValues(t, 2, e.GetPosition().GetMoveCount())
 		})
-		t.Run("undoing another move leads back to where it began", func(t *testing.T) {
+		t.Run("undoing another move returns to the version before it", func(t *testing.T) {
 			moved := s.move(t, p, id, 7, e.GetPosition())
 			assert.EqualValues(t, 8, moved.GetVersion())
-			assert.False(t, moved.GetRanked(), "for good")
+			assert.False(t, moved.GetRanked(), "a game never becomes ranked again")
 			e = s.undoes(t, p, id, 8)
 			assert.EqualValues(t, 7, e.GetUndone().GetToVersion())
 			sameBoard(t, boards[3], e.GetPosition())
@@ -86,22 +86,22 @@ func TestUndo_Chain(t *testing.T) {
 			_, err := s.undo(p, id, 11)
 			wantReason(t, err, pb.ReasonUndoNotAllowed)
 		})
-		t.Run("an undone version can be named", func(t *testing.T) {
+		t.Run("an undo can return to an undone version", func(t *testing.T) {
 			e = s.undoes(t, p, id, 11, 5)
 			leadsTo(t, 5)
 			e = s.undoes(t, p, id, 12)
 			leadsTo(t, 4)
-			e = s.undoes(t, p, id, 13, 1) // A restart.
+			e = s.undoes(t, p, id, 13, 1) // restarts the game
 			leadsTo(t, 1)
 			assert.Zero(t, e.GetPosition().GetMoveCount())
 		})
-		t.Run("watchers see it", func(t *testing.T) {
+		t.Run("spectators receive all events", func(t *testing.T) {
 			for watching.history.Version() < e.GetVersion() {
 				watching.event(t)
 			}
 			assert.True(t, proto.Equal(e.GetPosition(), watching.last))
 		})
-		t.Run("the score counts no more", func(t *testing.T) {
+		t.Run("the score no longer counts", func(t *testing.T) {
 			now := s.get(t, id)
 			assert.False(t, now.GetRanked())
 			s.moves(t, p, now, 30)
@@ -112,18 +112,17 @@ func TestUndo_Chain(t *testing.T) {
 	})
 }
 
-// Ensure that an undo that is sent again gets its event, and no other call
-// does.
+// Ensure that only an exact repeat of an undo returns its event.
 func TestUndo_Again(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
 		p := s.player(t)
 		g := s.game(t, p, "6x6")
 		id := g.GetId()
-		s.moves(t, p, g, 5)               // Version 6.
-		last := s.undoes(t, p, id, 6)     // To 5.
-		named := s.undoes(t, p, id, 7, 2) // To 2.
-		s.moves(t, p, s.get(t, id), 90)   // Far enough that no memory has them.
+		s.moves(t, p, g, 5)               // now at version 6
+		last := s.undoes(t, p, id, 6)     // undoes to version 5
+		named := s.undoes(t, p, id, 7, 2) // undoes to version 2
+		s.moves(t, p, s.get(t, id), 90)   // evicts the earlier events from memory
 		check := func() {
 			for _, tt := range []struct {
 				event *pb.Event
@@ -151,7 +150,7 @@ func TestUndo_Again(t *testing.T) {
 	})
 }
 
-// Ensure that what cannot be undone says why, in the contract's order.
+// Ensure that undo performs its checks in the order that the contract specifies.
 func TestUndo_Order(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -187,9 +186,9 @@ func TestUndo_Order(t *testing.T) {
 				wantReason(t, err, pb.ReasonUndoNotAllowed)
 			}
 		}
-		assert.False(t, s.get(t, g.GetId()).GetRanked(), "three humans")
+		assert.False(t, s.get(t, g.GetId()).GetRanked(), "a game of three humans is not ranked")
 
-		// Behind the coming of the last one seats were open.
+		// Before the last player joined, seats were open.
 		g = s.table(t, p, callerSeat, openSeat, openSeat)
 		s.join(t, p, g.GetId(), 1)
 		g = s.join(t, p, g.GetId(), 2)
@@ -204,8 +203,8 @@ func TestUndo_Order(t *testing.T) {
 	})
 }
 
-// Ensure that in Tribolo an undo goes back over the bots' answers, also while
-// it is their turn, and that they answer anew.
+// Ensure that an undo in Tribolo also reverts the bots' replies, even during a bot's turn,
+// and that the bots then reply again.
 func TestUndo_Bots(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -213,11 +212,11 @@ func TestUndo_Bots(t *testing.T) {
 		g := s.table(t, p, botSeat("greedy"), callerSeat, botSeat("random"))
 		id := g.GetId()
 		watching := s.watch(t, s.anyone, from(id, 0))
-		// own reads on to the next position in which the player is to move.
+		// own reads events until it is the player's turn.
 		own := func() *pb.Event {
 			for {
 				e := watching.event(t)
-				require.Nil(t, e.GetResult(), "too short a game")
+				require.Nil(t, e.GetResult(), "the game ended too early")
 				if e.GetPosition().Turn != nil && e.GetPosition().GetTurn() == 1 {
 					return e
 				}
@@ -232,7 +231,7 @@ func TestUndo_Bots(t *testing.T) {
 		assert.EqualValues(t, 1, back.GetSeat())
 		sameBoard(t, before.GetPosition(), back.GetPosition())
 
-		// While the bots are to move it is a race with them.
+		// During the bots' turn, the undo races with their moves.
 		watching.event(t)
 		s.jump(t, p, id, back.GetVersion(), back.GetPosition())
 		for again := back; ; {
@@ -250,14 +249,13 @@ func TestUndo_Bots(t *testing.T) {
 			for watching.history.Version() < e.GetVersion() {
 				watching.event(t)
 			}
-			own() // The bots begin again.
+			own() // The bots move first again.
 		}
 		s.resign(t, p, id)
 	}, func(c *server.Config) { c.BotPace = 0 })
 }
 
-// Ensure that everything is as it was: seats given up are not, and the clock is
-// anew.
+// Ensure that an undo restores seats that have resigned and restarts the clock.
 func TestUndo_Seats(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -276,7 +274,7 @@ func TestUndo_Seats(t *testing.T) {
 		assert.False(t, now.GetSeats()[turn].GetResigned())
 		sameBoard(t, g.GetPosition(), now.GetPosition())
 		assert.Equal(t, e.GetTime().AsTime().Add(time.Minute), now.GetPosition().GetTurnDeadline().AsTime())
-		// And can be given up once more.
+		// The seat can resign again.
 		resigned, err := s.Resign(p.ctx, &pb.ResignRequest{GameId: id, Seat: &turn})
 		require.NoError(t, err)
 		assert.EqualValues(t, 5, resigned.GetEvent().GetVersion())
@@ -286,8 +284,26 @@ func TestUndo_Seats(t *testing.T) {
 	})
 }
 
-// Ensure that another server, which reads all of it from the log, goes back as
-// far as the one that played the game, and that every server shows the same.
+// Ensure that moves of an attempt at a challenge cannot be undone.
+func TestUndo_Attempt(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		p := s.player(t)
+		g := s.attempt(t, p, s.challenge(t, p, &pb.CreateChallengeRequest{Kind: link, Variant: "classic"}).GetId())
+		refused := func(version int32, to ...int32) {
+			_, err := s.undo(p, g.GetId(), version, to...)
+			wantReason(t, err, pb.ReasonUndoNotAllowed)
+			wantMessage(t, err, "moves of an attempt at a challenge cannot be undone")
+		}
+		refused(1)
+		s.move(t, p, g.GetId(), 1, g.GetPosition())
+		refused(2)
+		refused(2, 1)
+	})
+}
+
+// Ensure that a server that reads the game from the log can undo as far back as the server that the
+// game was played on, and that both show the same game.
 func TestUndo_OtherServer(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
@@ -295,7 +311,7 @@ func TestUndo_OtherServer(t *testing.T) {
 	p := a.player(t)
 	g := a.game(t, p, "6x6")
 	id := g.GetId()
-	made := a.moves(t, p, g, 150) // More than memory holds.
+	made := a.moves(t, p, g, 150) // more than servers keep in memory
 	undone := a.undoes(t, p, id, 151, 3)
 	sameBoard(t, made[1].GetPosition(), undone.GetPosition())
 	a.moves(t, p, a.get(t, id), 80)
@@ -308,7 +324,7 @@ func TestUndo_OtherServer(t *testing.T) {
 	assert.True(t, proto.Equal(a.get(t, id), b.get(t, id)))
 	assert.True(t, proto.Equal(undone, b.undoes(t, elsewhere, id, 151, 3)))
 	e := b.undoes(t, elsewhere, id, 234)
-	assert.EqualValues(t, 99, e.GetUndone().GetToVersion(), "one move further back")
+	assert.EqualValues(t, 99, e.GetUndone().GetToVersion(), "undo must go back one more move")
 	sameBoard(t, made[97].GetPosition(), e.GetPosition())
 	moved := a.move(t, p, id, 235, a.get(t, id).GetPosition())
 	sameBoard(t, moved.GetPosition(), b.get(t, id).GetPosition())
@@ -324,7 +340,7 @@ func TestUndo_OtherServer(t *testing.T) {
 		listed := s.list(t, player{}, &pb.ListGamesRequest{PlayerId: p.GetId()})
 		require.Len(t, listed, 1)
 		now := s.get(t, id)
-		now.Watchers, listed[0].Watchers = 0, 0 // Those above are still leaving.
-		assert.True(t, proto.Equal(now, listed[0]), "what lists show is the same")
+		now.Watchers, listed[0].Watchers = 0, 0 // The server may not have noticed yet that the streams above have ended.
+		assert.True(t, proto.Equal(now, listed[0]), "the list must show the same game")
 	}
 }

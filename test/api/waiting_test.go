@@ -13,8 +13,8 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// Ensure that a waiting game is listed as waiting, and as a game of its creator
-// and of players with a seat.
+// Ensure that a waiting game is listed as waiting, as a game of its creator, and as a game of each
+// player who has a seat.
 func TestWaiting_Listed(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -51,14 +51,14 @@ func TestWaiting_Listed(t *testing.T) {
 		}).GetId()
 		assert.False(t, lists(private, &pb.ListGamesRequest{Status: waiting}))
 		assert.False(t, lists(private, &pb.ListGamesRequest{PlayerId: host.GetId()}))
-		s.join(t, guest, private) // Whoever has the id.
+		s.join(t, guest, private) // Any player who has the id may join.
 		assert.True(t, lists(private, &pb.ListGamesRequest{PlayerId: host.GetId()}))
 		assert.True(t, lists(private, &pb.ListGamesRequest{PlayerId: "me", Status: waiting}))
 	}, patientBots)
 }
 
-// Ensure that a game that no player joins ends after a while, without a winner,
-// and that each player who joins extends that time.
+// Ensure that a game that no one joins ends after a while without a winner, and that each
+// player who joins extends that time.
 func TestWaiting_Abandoned(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -71,7 +71,7 @@ func TestWaiting_Abandoned(t *testing.T) {
 		watching := s.watch(t, host.ctx, from(g.GetId(), 0))
 		watching.event(t)
 		last, err := s.joins(guest, g.GetId())
-		if err == nil { // Quick enough.
+		if err == nil { // The guest joined in time.
 			watching.event(t)
 		} else {
 			wantReason(t, err, pb.ReasonGameOver)
@@ -85,15 +85,15 @@ func TestWaiting_Abandoned(t *testing.T) {
 		assert.GreaterOrEqual(t, end.GetTime().AsTime().Sub(last.GetUpdateTime().AsTime()), after)
 		_, err = s.joins(s.player(t), g.GetId())
 		wantReason(t, err, pb.ReasonGameOver)
-		eventually(t, "it waits no more, and its place is free", func() bool {
+		eventually(t, "the game is not waiting and its place is free", func() bool {
 			_, err := s.CreateGame(host.ctx, &pb.CreateGameRequest{Variant: "classic"})
 			return err == nil && len(s.list(t, host, &pb.ListGamesRequest{Status: waiting})) == 0
 		})
 	}, func(c *server.Config) { c.WaitingFor, c.Limits.OpenGamesPerPlayer = after, 1 })
 }
 
-// Ensure that a waiting game can be called off by its creator, with or without
-// a seat, and by no other player.
+// Ensure that the creator of a waiting game can cancel it, with or without a seat, and that no
+// other player can.
 func TestResign_CallsOff(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -125,7 +125,7 @@ func TestResign_CallsOff(t *testing.T) {
 				request.GameId = g.GetId()
 				again, err := s.Resign(host.ctx, request)
 				require.NoError(t, err)
-				assert.True(t, proto.Equal(off, again), "a repeat")
+				assert.True(t, proto.Equal(off, again), "a repeat returns the same event")
 			}
 			assert.True(t, proto.Equal(off.GetEvent(), watching.event(t)))
 			watching.end(t)
@@ -137,7 +137,7 @@ func TestResign_CallsOff(t *testing.T) {
 	}, func(c *server.Config) { c.Limits.OpenGamesPerPlayer = 1 })
 }
 
-// Ensure that watchers of a waiting game are counted until they take a seat.
+// Ensure that spectators of a waiting game are counted until they take a seat.
 func TestWaiting_Audience(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -152,6 +152,6 @@ func TestWaiting_Audience(t *testing.T) {
 		w.audience(t, 2)
 		s.join(t, guest, g.GetId())
 		w.audience(t, 1)
-		eventually(t, "the guest is a player", func() bool { return s.get(t, g.GetId()).GetWatchers() == 1 })
+		eventually(t, "the guest no longer counts", func() bool { return s.get(t, g.GetId()).GetWatchers() == 1 })
 	})
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// unwatched is a game without what depends on who looks at it.
+// unwatched returns a copy of a game without the number of spectators.
 func unwatched(g *pb.Game) *pb.Game {
 	g = proto.Clone(g).(*pb.Game)
 	g.Watchers = 0
 	return g
 }
 
-// Ensure that a watcher gets the game and then each event as the player got it,
-// live and to the end, beside any other watchers.
+// Ensure that a spectator receives the game and then each event exactly as the player did,
+// live and to the end, alongside other spectators.
 func TestWatch_Live(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -58,8 +58,8 @@ func TestWatch_Live(t *testing.T) {
 	})
 }
 
-// Ensure that the transcript of a game says all that its players were told, and
-// fits what GetGame says.
+// Ensure that the transcript of a game contains every event that its players received and matches
+// the result of GetGame.
 func TestWatch_Transcript(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -70,7 +70,7 @@ func TestWatch_Transcript(t *testing.T) {
 			g := s.create(t, p, request)
 			n := 20
 			if g.GetVariant() == "6x6" {
-				n = 80 // More than a memory of the latest may hold.
+				n = 80 // more than servers keep in memory
 			}
 			made := s.moves(t, p, g, n)
 			transcript := s.watch(t, s.anyone, from(g.GetId(), 0))
@@ -88,7 +88,7 @@ func TestWatch_Transcript(t *testing.T) {
 			for _, event := range made {
 				got := transcript.event(t)
 				require.True(t, proto.Equal(event, got))
-				assert.False(t, got.GetTime().AsTime().Before(last.GetTime().AsTime()), "times do not run back")
+				assert.False(t, got.GetTime().AsTime().Before(last.GetTime().AsTime()), "times never run backward")
 				last = got
 			}
 			resigned := s.resign(t, p, g.GetId())
@@ -100,7 +100,7 @@ func TestWatch_Transcript(t *testing.T) {
 			assert.True(t, proto.Equal(resigned.GetResult(), final.GetResult()))
 			assert.True(t, proto.Equal(resigned.GetPosition(), final.GetPosition()))
 			assert.True(t, proto.Equal(resigned.GetTime(), final.GetUpdateTime()))
-			assert.Equal(t, last.GetPosition().GetScores(), final.GetPosition().GetScores(), "resigning costs nothing")
+			assert.Equal(t, last.GetPosition().GetScores(), final.GetPosition().GetScores(), "resigning does not change the score")
 			assert.Equal(t, last.GetPosition().GetTwenty48().GetTiles(), final.GetPosition().GetTwenty48().GetTiles())
 			assert.Equal(t, g.GetSeedCommitment(), final.GetSeedCommitment())
 			assert.True(t, proto.Equal(g.GetCreateTime(), final.GetCreateTime()))
@@ -109,8 +109,8 @@ func TestWatch_Transcript(t *testing.T) {
 	})
 }
 
-// Ensure that a game that is over brings the game or the missing events, and
-// ends with OK.
+// Ensure that the stream of a finished game returns the game or the missing events and ends
+// with OK.
 func TestWatch_Finished(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -129,7 +129,7 @@ func TestWatch_Finished(t *testing.T) {
 				w := s.watch(t, s.anyone, request)
 				for v := after + 1; v <= n; v++ {
 					event := w.event(t)
-					assert.Equal(t, v == n, event.GetResult() != nil, "a result on the last event alone")
+					assert.Equal(t, v == n, event.GetResult() != nil, "only the last event has a result")
 				}
 				w.end(t)
 			}
@@ -140,8 +140,7 @@ func TestWatch_Finished(t *testing.T) {
 	})
 }
 
-// Ensure that a watcher that has seen events that the log does not hold is told
-// so.
+// Ensure that a spectator is refused if they have seen more events than the log contains.
 func TestWatch_TooHigh(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -158,8 +157,8 @@ func TestWatch_TooHigh(t *testing.T) {
 	})
 }
 
-// Ensure that the number of watchers excludes the game's own players, and that
-// all watchers are told when it changes.
+// Ensure that the number of spectators excludes the game's own players, and that all streams
+// report when it changes.
 func TestWatch_Audience(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -173,9 +172,9 @@ func TestWatch_Audience(t *testing.T) {
 		assert.Zero(t, own.game(t).GetWatchers())
 		own.audience(t, 0)
 		stranger := s.watch(t, s.player(t).ctx, request)
-		assert.EqualValues(t, 1, stranger.game(t).GetWatchers(), "with oneself")
+		assert.EqualValues(t, 1, stranger.game(t).GetWatchers(), "the count includes the spectator")
 		nobody := s.watch(t, s.anyone, from(g.GetId(), 0))
-		again := s.watch(t, p.ctx, from(g.GetId(), 1)) // The player's second.
+		again := s.watch(t, p.ctx, from(g.GetId(), 1)) // the player's second stream
 		for _, w := range []*watcher{own, stranger, nobody, again} {
 			w.audience(t, 2)
 		}
@@ -190,8 +189,8 @@ func TestWatch_Audience(t *testing.T) {
 	})
 }
 
-// Ensure that a watcher of a game that had no watchers for a while is not told
-// about watchers who left.
+// Ensure that a new spectator is not told about earlier spectators if the game has had none for a
+// while.
 func TestWatch_AudienceAfterOthers(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -206,7 +205,7 @@ func TestWatch_AudienceAfterOthers(t *testing.T) {
 	two.audience(t, 2)
 	one.leave()
 	two.leave()
-	eventually(t, "there are no watchers", func() bool { return s.get(t, g.GetId()).GetWatchers() == 0 })
+	eventually(t, "there are no spectators", func() bool { return s.get(t, g.GetId()).GetWatchers() == 0 })
 
 	late := s.watch(t, s.anyone, request)
 	late.audience(t, 1)
@@ -216,7 +215,7 @@ func TestWatch_AudienceAfterOthers(t *testing.T) {
 	late.end(t)
 }
 
-// Ensure that watchers are sent to another server when theirs stops.
+// Ensure that spectators are told to reconnect elsewhere when their server stops.
 func TestWatch_Stop(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {

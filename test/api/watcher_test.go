@@ -13,14 +13,14 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// watcher reads a stream of a game, and has what comes judged.
+// watcher reads the stream of a game and checks every message.
 type watcher struct {
 	stream grpc.ServerStreamingClient[pb.WatchResponse]
 	// leave ends the stream.
 	leave   context.CancelFunc
 	history *watchtest.History
 	last    *pb.Position
-	// audiences that came, in order.
+	// audiences lists the audiences received so far, in order.
 	audiences []int32
 }
 
@@ -33,12 +33,12 @@ func (s *testServer) watch(t testing.TB, ctx context.Context, request *pb.WatchR
 	return &watcher{stream: stream, leave: cancel, history: watchtest.Begin(request)}
 }
 
-// from is a request for the events after a version.
+// from returns a request for the events after the given version.
 func from(id string, version int32) *pb.WatchRequest {
 	return &pb.WatchRequest{GameId: id, AfterVersion: &version}
 }
 
-// next is the next game or event, nil at the end.
+// next returns the next game or event, or nil at the end.
 func (w *watcher) next(t testing.TB) *pb.WatchResponse {
 	t.Helper()
 	for {
@@ -55,7 +55,7 @@ func (w *watcher) next(t testing.TB) *pb.WatchResponse {
 	}
 }
 
-// receive is the next update, or the end of the stream.
+// receive returns the next update, or the error at the end of the stream.
 func (w *watcher) receive(t testing.TB) (*pb.WatchResponse, error) {
 	t.Helper()
 	update, err := w.stream.Recv()
@@ -74,11 +74,11 @@ func (w *watcher) receive(t testing.TB) (*pb.WatchResponse, error) {
 	case *pb.WatchResponse_Audience:
 		w.audiences = append(w.audiences, u.Audience)
 	}
-	require.Zero(t, w.history.Covered(), "the reader was not slow")
+	require.Zero(t, w.history.Covered(), "a game replaced events although the reader is fast")
 	return update, nil
 }
 
-// game is the next update, which must be a game.
+// game returns the next update, which must be a game.
 func (w *watcher) game(t testing.TB) *pb.Game {
 	t.Helper()
 	g := w.next(t).GetGame()
@@ -86,7 +86,7 @@ func (w *watcher) game(t testing.TB) *pb.Game {
 	return g
 }
 
-// event is the next update, which must be an event.
+// event returns the next update, which must be an event.
 func (w *watcher) event(t testing.TB) *pb.Event {
 	t.Helper()
 	e := w.next(t).GetEvent()
@@ -94,12 +94,12 @@ func (w *watcher) event(t testing.TB) *pb.Event {
 	return e
 }
 
-// audience reads until so many watch.
+// audience reads until the number of spectators is n.
 func (w *watcher) audience(t testing.TB, n int32) {
 	t.Helper()
 	for len(w.audiences) == 0 || w.audiences[len(w.audiences)-1] != n {
 		_, err := w.receive(t)
-		require.NoError(t, err, "waiting for %d watchers, had %v", n, w.audiences)
+		require.NoError(t, err, "waiting for %d spectators, received %v", n, w.audiences)
 	}
 }
 
@@ -109,7 +109,7 @@ func (w *watcher) end(t testing.TB) {
 	require.Nil(t, w.next(t))
 }
 
-// refused is the error with which the stream begins or ends.
+// refused returns the error that ended the stream.
 func (w *watcher) refused(t testing.TB) error {
 	t.Helper()
 	for {

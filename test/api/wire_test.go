@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -24,7 +25,7 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// raw sends bytes as they are, under the name of the codec that servers use.
+// raw sends bytes unchanged, under the name of the codec that servers use.
 type raw struct{}
 
 func (raw) Name() string { return "proto" }
@@ -38,7 +39,7 @@ func (raw) Marshal(v any) ([]byte, error) {
 
 func (raw) Unmarshal(data []byte, v any) error { return proto.Unmarshal(data, v.(proto.Message)) }
 
-// plain requires an error of gRPC's own, which has no details.
+// plain requires an error from gRPC itself, which has no details.
 func plain(t testing.TB, err error, code codes.Code) {
 	t.Helper()
 	require.Error(t, err)
@@ -46,7 +47,7 @@ func plain(t testing.TB, err error, code codes.Code) {
 	require.Empty(t, status.Convert(err).Details())
 }
 
-// alive requires that the server serves as before.
+// alive requires that the server still works.
 func alive(t testing.TB, s *testServer) {
 	t.Helper()
 	p := s.player(t)
@@ -60,9 +61,8 @@ func alive(t testing.TB, s *testServer) {
 	w.end(t)
 }
 
-// Ensure that a server refuses bytes that are no message of a call, that bytes that
-// happen to be one are answered by the contract, and that neither harms the
-// server.
+// Ensure that a server refuses bytes that cannot be decoded, responds according to the
+// contract to bytes that happen to be a valid message, and survives both.
 func TestRawBytes(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()
@@ -70,7 +70,6 @@ func TestRawBytes(t *testing.T) {
 	each(t, func(t *testing.T, s *testServer) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		conn := dial(t, s.addr)
-		p := s.player(t)
 		inputs := [][]byte{
 			{0x80},
 			{0x00},
@@ -80,25 +79,26 @@ func TestRawBytes(t *testing.T) {
 			{0x0b},
 			{0x0c},
 			bytes.Repeat([]byte{0xff}, 100),
-			bytes.Repeat([]byte{0x0b}, 4_000), // Groups in groups.
-			append(protowire.AppendTag(nil, 1, protowire.BytesType), 0xff, 0xff, 0xff, 0xff, 0x0f), // 4 GB follow.
+			bytes.Repeat([]byte{0x0b}, 4_000), // nested groups
+			append(protowire.AppendTag(nil, 1, protowire.BytesType), 0xff, 0xff, 0xff, 0xff, 0x0f), // announces 4 GB
 		}
 		for field := protowire.Number(1); field < 8; field++ {
 			bad := protowire.AppendTag(nil, field, protowire.BytesType)
-			inputs = append(inputs, protowire.AppendBytes(bad, []byte{0xff, 0xfe, 'a'})) // No UTF-8.
+			inputs = append(inputs, protowire.AppendBytes(bad, []byte{0xff, 0xfe, 'a'})) // invalid UTF-8
 		}
 		for range 25 {
 			b := make([]byte, random.IntN(60))
 			for i := range b {
 				b[i] = byte(random.Uint32())
 			}
-			if len(b) > 2 && random.IntN(2) == 0 { // Nearer to a message.
+			if len(b) > 2 && random.IntN(2) == 0 { // make it look more like a message
 				b[0], b[1] = byte(1+random.IntN(7))<<3|byte(random.IntN(3)), byte(len(b)-2)
 			}
 			inputs = append(inputs, b)
 		}
 		refused := 0
 		for _, m := range methods() {
+			p := s.player(t) // a new player, because an input may replace the token
 			for i, input := range inputs {
 				ctx := s.anyone
 				if i%2 == 0 {
@@ -119,19 +119,23 @@ func TestRawBytes(t *testing.T) {
 	})
 }
 
-// decodes decodes a request as a server does in the protocol of the run.
+// decodes decodes a request as a server does when it uses the current protocol.
 func decodes(data []byte, m proto.Message) bool {
 	if *protocol == connecttest.JSON {
-		_, streams := m.(*pb.WatchRequest)
+		streams := false
+		switch m.(type) {
+		case *pb.WatchRequest, *pb.WatchChallengeRequest:
+			streams = true
+		}
 		if len(data) == 0 {
-			return streams // which have a frame for it
+			return streams // Connect decodes a stream's empty frame as an empty message
 		}
 		return protojson.Unmarshal(data, m) == nil
 	}
 	return proto.Unmarshal(data, m) == nil
 }
 
-// Ensure that fields that a newer client may send are passed over.
+// Ensure that unknown fields, such as a newer client might send, are ignored.
 func TestUnknownFields(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Memory)
@@ -146,7 +150,7 @@ func TestUnknownFields(t *testing.T) {
 	s.create(t, p, create)
 }
 
-// Ensure that what is refused before a handler runs has the code of gRPC.
+// Ensure that calls that are refused before a handler runs fail with gRPC's own codes.
 func TestRefusedEarly(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Memory)
@@ -161,7 +165,7 @@ func TestRefusedEarly(t *testing.T) {
 		}
 	}
 
-	// Larger than the limit, which GetServerInfo tells.
+	// Send requests that exceed the size limit reported by GetServerInfo.
 	info, err := s.GetServerInfo(s.anyone, &pb.GetServerInfoRequest{})
 	require.NoError(t, err)
 	limit := int(info.GetLimits().GetMessageBytes())
@@ -171,30 +175,40 @@ func TestRefusedEarly(t *testing.T) {
 	require.Equal(t, limit, proto.Size(largest))
 	if *protocol == connecttest.JSON {
 		large = fmt.Appendf(nil, `{"unknown": "%s"}`, large)
-		largest.GameId = strings.Repeat("a", limit-len(`{"gameId":""}`)-1) // and perhaps a space
+		largest.GameId = strings.Repeat("a", limit-len(`{"gameId":""}`)-1) // protojson may insert a space
+	}
+	refused := func(err error) {
+		if *protocol == overGRPC {
+			plain(t, err, codes.ResourceExhausted)
+			return
+		}
+		assert.Equal(t, codes.InvalidArgument, status.Code(err))
+		assert.Equal(t, map[string]string{"limit_name": "message_bytes", "limit": strconv.Itoa(limit)}, wantReason(t, err, pb.ReasonMessageTooLarge))
 	}
 	for _, m := range methods() {
 		_, err := m.call(p.ctx, conn, large, grpc.ForceCodec(raw{}))
-		plain(t, err, codes.ResourceExhausted)
+		refused(err)
+		_, err = m.call(p.ctx, conn, bytes.Repeat(large, 30), grpc.ForceCodec(raw{}))
+		refused(err)
 	}
 	_, err = pb.NewGameServiceClient(conn).GetGame(p.ctx, &pb.GetGameRequest{GameId: strings.Repeat("a", limit-2)})
-	plain(t, err, codes.ResourceExhausted)
+	refused(err)
 	_, err = s.GetGame(p.ctx, largest)
 	wantReason(t, err, pb.ReasonGameNotFound)
 
 	alive(t, s)
 }
 
-// Ensure that a server refuses compressed messages of gRPC.
+// Ensure that a server refuses compressed gRPC messages.
 func TestCompressed(t *testing.T) {
-	grpcOnly(t, "servers compress answers of Connect")
+	grpcOnly(t, "servers support compression with Connect")
 	t.Parallel()
 	s := start(t, server.Memory)
 	p := s.player(t)
 
-	// The server has no compressor. (The client's own is not registered, since
-	// that would give the server in this process one, too.)
-	//nolint:staticcheck // There is no other way to use one without registering it.
+	// The server has no compressor. The client's compressor is not registered, because that would
+	// also make it available to the server, which runs in this process.
+	//nolint:staticcheck // Every other option requires registering the compressor.
 	packing := servertest.Dial(t, s.addr, grpc.WithCompressor(grpc.NewGZIPCompressor()))
 	for _, m := range methods() {
 		_, err := m.call(p.ctx, packing, m.request.New().Interface())
@@ -203,14 +217,15 @@ func TestCompressed(t *testing.T) {
 	alive(t, s)
 }
 
-// Ensure that the server tells whether it serves, as a whole and each service.
+// Ensure that the server reports its health, as a whole and for each service.
 func TestHealth(t *testing.T) {
-	grpcOnly(t, "over HTTP health is at /healthz, beside the metrics")
+	grpcOnly(t, "over HTTP, health is reported at /healthz next to the metrics")
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
 		health := grpc_health_v1.NewHealthClient(servertest.Dial(t, s.addr))
 		for _, service := range []string{
 			"", "gridstand.v1.GameService", "gridstand.v1.LeaderboardService", "gridstand.v1.PlayerService",
+			"gridstand.v1.ChallengeService",
 		} {
 			answer, err := health.Check(s.anyone, &grpc_health_v1.HealthCheckRequest{Service: service})
 			require.NoError(t, err, service)
@@ -231,8 +246,7 @@ func TestHealth(t *testing.T) {
 	})
 }
 
-// Ensure that tools can ask for the contract, unless the server was told not to
-// answer.
+// Ensure that tools can query the contract by reflection unless it is turned off.
 func TestReflection(t *testing.T) {
 	grpcOnly(t, "reflection is a service of gRPC")
 	t.Parallel()
@@ -240,7 +254,7 @@ func TestReflection(t *testing.T) {
 		stream, err := reflectionpb.NewServerReflectionClient(servertest.Dial(t, s.addr)).ServerReflectionInfo(s.anyone)
 		require.NoError(t, err)
 		if err := stream.Send(request); err != nil {
-			t.Log(err) // Recv tells why.
+			t.Log(err) // Recv returns the actual error.
 		}
 		answer, err := stream.Recv()
 		_ = stream.CloseSend()
@@ -259,7 +273,8 @@ func TestReflection(t *testing.T) {
 			names = append(names, service.GetName())
 		}
 		assert.Subset(t, names, []string{
-			"gridstand.v1.GameService", "gridstand.v1.LeaderboardService", "gridstand.v1.PlayerService", "grpc.health.v1.Health",
+			"gridstand.v1.GameService", "gridstand.v1.LeaderboardService", "gridstand.v1.PlayerService", "gridstand.v1.ChallengeService",
+			"grpc.health.v1.Health",
 		})
 		for _, m := range methods() {
 			symbol := strings.ReplaceAll(strings.TrimPrefix(m.name, "/"), "/", ".")

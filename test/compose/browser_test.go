@@ -1,7 +1,6 @@
 package compose
 
 import (
-	"io"
 	"testing"
 	"time"
 
@@ -9,21 +8,16 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
+	sshtest "github.com/gridstand/gridstand/internal/testkit/ssh"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// watchesSSH plays a game by SSH that a browser watches at the published port, move by
-// move, until it is given up and verified.
+// watchesSSH plays a game over SSH while a browser watches each move through the published port,
+// until the player resigns and the page verifies the game.
 func watchesSSH(t *testing.T, s *stack, player *ssh.Client) {
 	t.Helper()
 	tab := browsertest.Open(t, s.address())
-	session, err := player.NewSession()
-	require.NoError(t, err)
-	in, err := session.StdinPipe()
-	require.NoError(t, err)
-	session.Stdout = io.Discard
-	require.NoError(t, session.RequestPty("xterm", 24, 80, nil))
-	require.NoError(t, session.Start("play classic"))
+	press, leave := sshtest.Play(t, player, "play classic")
 	c := dial(t, s.address())
 	var id string
 	require.Eventually(t, func() bool {
@@ -39,11 +33,6 @@ func watchesSSH(t *testing.T, s *stack, player *ssh.Client) {
 		got, err := c.Games.GetGame(t.Context(), &pb.GetGameRequest{GameId: id})
 		require.NoError(t, err)
 		return got.GetGame()
-	}, func(keys string) {
-		_, err := io.WriteString(in, keys)
-		require.NoError(t, err)
-	}, 6)
-	_, err = in.Write([]byte("\x03"))
-	require.NoError(t, err)
-	_ = session.Wait()
+	}, press, 6)
+	leave()
 }

@@ -18,8 +18,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// check holds all that was told at a party against what each of the servers
-// says now.
+// check compares everything that players and spectators received with each server's current data.
 func (p *party) check(servers ...string) {
 	p.t.Helper()
 	events, watched := 0, 0
@@ -33,17 +32,17 @@ func (p *party) check(servers ...string) {
 				require.NoError(p.t, err, "%s on %s", g.id, server)
 				require.Equal(p.t, log[len(log)-1].GetVersion(), int32(len(log)))
 				for _, e := range g.acked {
-					require.LessOrEqual(p.t, int(e.GetVersion()), len(log), "%s on %s: an acknowledged move is lost", g.id, server)
+					require.LessOrEqual(p.t, int(e.GetVersion()), len(log), "%s on %s: an acknowledged move was lost", g.id, server)
 					if !proto.Equal(log[e.GetVersion()-1], e) {
-						require.Fail(p.t, "an acknowledged move became another one", "%v\nis\n%v", e, log[e.GetVersion()-1])
+						require.Fail(p.t, "an acknowledged move was changed", "%v\nis now\n%v", e, log[e.GetVersion()-1])
 					}
 				}
 				for _, history := range g.seen {
-					require.NoError(p.t, history.Within(log), "a watcher of %s", g.id)
+					require.NoError(p.t, history.Within(log), "a spectator of %s", g.id)
 					watched += len(history.Events())
 				}
 				events += len(log)
-				// In Tribolo a seat that was given up does not count.
+				// In Tribolo the score of a resigned seat does not count.
 				var start client.Game
 				start.Apply(log[0])
 				if report.Ranked && (one.variant != "tribolo" || report.Reason == game.NoMoves) {
@@ -64,7 +63,7 @@ func (p *party) count() (games int) {
 	return games
 }
 
-// transcript is all of a finished game.
+// transcript returns all events of a finished game.
 func transcript(t *testing.T, c *client.Client, gameID string) []*pb.Event {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -95,8 +94,9 @@ func yield(events []*pb.Event) iter.Seq2[*pb.Event, error] {
 	}
 }
 
-// onBoard waits until the leaderboard has a player's best score, 0 for none. If
-// a result's server died, another one records it some ten seconds later.
+// onBoard waits until the leaderboard has a player's best score. It does not wait for a score of 0,
+// which is never listed. If a game's server died, another server records the result about ten
+// seconds later.
 func onBoard(t *testing.T, c *client.Client, p *player, best int32) {
 	t.Helper()
 	if best == 0 {

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 )
 
-// TestSingle is docker-compose.yml: one server and its Redis.
+// TestSingle covers docker-compose.yml: one server and its Redis.
 func TestSingle(t *testing.T) {
 	wantsDocker(t)
 	t.Parallel()
@@ -37,7 +37,7 @@ func TestSingle(t *testing.T) {
 	browsed(t, s.address())
 	survives(t, s, p, "server", "redis")
 
-	t.Run("what is for operators", func(t *testing.T) {
+	t.Run("pages for operators", func(t *testing.T) {
 		silent(t, s.address())
 		server := s.containers("server")[0]
 		assert.JSONEq(t, `{"2048/tcp": [{"HostIp": "127.0.0.1", "HostPort": "`+s.port+`"}]}`,
@@ -45,7 +45,7 @@ func TestSingle(t *testing.T) {
 		for _, page := range []string{"/metrics", "/debug/pprof/"} {
 			code, err := get(t, overHTTP(t)["HTTP/1.1"], s.reach(server, "9090"), page)
 			require.NoError(t, err)
-			assert.Equal(t, http.StatusOK, code, "%s where operators get to", page)
+			assert.Equal(t, http.StatusOK, code, "%s at the operators' port", page)
 		}
 		assert.Equal(t, codes.OK, reflection(t, s.address()), "reflection")
 	})
@@ -69,7 +69,7 @@ func TestSingle(t *testing.T) {
 	p.check(s.address())
 }
 
-// TestScaled is docker-compose.scale.yml: several servers behind a proxy.
+// TestScaled covers docker-compose.scale.yml: several servers behind a proxy.
 func TestScaled(t *testing.T) {
 	wantsDocker(t)
 	t.Parallel()
@@ -108,8 +108,9 @@ func TestScaled(t *testing.T) {
 	survives(t, s, p, "redis", "proxy")
 
 	t.Run("limits for each address", func(t *testing.T) {
-		// From here all calls have the address that Docker gives this machine,
-		// whatever they claim; a container has its own.
+		// All calls from this machine have the address that Docker assigns to it, no matter what
+		// address they claim. notFooled uses up that address's limit on new accounts, so log in
+		// from a container, which has an address of its own.
 		notFooled(t, s.address())
 		docker(t, "run", "--rm", "--network", s.project+"_default", "--volume", client+":/gridstand:ro",
 			"--tmpfs", "/tmp", "--env", "HOME=/tmp", "--entrypoint", "/gridstand", "gridstand-server",
@@ -124,8 +125,8 @@ func TestScaled(t *testing.T) {
 	p.check(append(servers, s.address())...)
 }
 
-// survives kills and restarts the container of each service, after which people
-// must play on.
+// survives kills and restarts the container of each service. Players must be able to continue
+// after each.
 func survives(t *testing.T, s *stack, p *party, services ...string) {
 	t.Helper()
 	for _, service := range services {

@@ -1,7 +1,6 @@
 package compose
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -25,12 +24,13 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/gridstand/gridstand/client"
+	eventstest "github.com/gridstand/gridstand/internal/testkit/events"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// inside is what the kernel says of a container's first process: files of its
-// /proc, by name. A helper beside it reads them, for there may be no program in
-// the container that could.
+// inside returns the kernel's data about a container's first process: the lines of the files in its
+// /proc directory, keyed by name. A helper container reads them, because the container itself may
+// have no program to do so.
 func inside(t *testing.T, container string) map[string][]string {
 	t.Helper()
 	const read = `cd /proc/1 && for file; do echo "$file:" && cat "$file"; done`
@@ -51,8 +51,8 @@ func inside(t *testing.T, container string) map[string][]string {
 	return files
 }
 
-// harmless checks what a container may do, and that it accepts connections on
-// these ports only. writable are the paths that it may write.
+// harmless checks the permissions of a container, and that it accepts connections only on the
+// given ports and can write only to the given paths.
 func harmless(t *testing.T, service, container string, ports []int, writable ...string) {
 	t.Helper()
 	files := inside(t, container)
@@ -85,13 +85,12 @@ func harmless(t *testing.T, service, container string, ports []int, writable ...
 			places = append(places, at)
 		}
 	}
-	assert.True(t, root, "%s: no root among the mounts", service)
-	assert.ElementsMatch(t, writable, places, "%s: what can be written to", service)
+	assert.True(t, root, "%s: the root is not among the mounts", service)
+	assert.ElementsMatch(t, writable, places, "%s: writable paths", service)
 	assert.ElementsMatch(t, ports, listening(t, files), "%s: open ports", service)
 }
 
-// bounded checks that a container cannot take all of its machine's memory,
-// processes or disk.
+// bounded checks that a container cannot use up its machine's memory, processes or disk.
 func bounded(t *testing.T, service, container string) {
 	t.Helper()
 	out := docker(t, "inspect", "-f", "{{json .HostConfig}}", container)
@@ -105,8 +104,8 @@ func bounded(t *testing.T, service, container string) {
 	assert.Equal(t, map[string]string{"max-size": "10m", "max-file": "3"}, host.LogConfig.Config, "%s: logs", service)
 }
 
-// listening are the TCP ports on which a container takes connections, but for
-// Docker's name server.
+// listening returns the TCP ports on which a container accepts connections, except that of Docker's
+// DNS server.
 func listening(t *testing.T, files map[string][]string) []int {
 	t.Helper()
 	const listen, nameServer = "0A", "0B00007F"
@@ -127,18 +126,17 @@ func listening(t *testing.T, files map[string][]string) []int {
 	return slices.Collect(maps.Keys(found))
 }
 
-// operators are pages that only they may see.
+// operators lists pages that only operators may see.
 var operators = []string{"/metrics", "/healthz", "/debug/pprof/", "/debug/pprof/heap", "/debug/vars"}
 
-// silent checks that an address shows none of the operators' pages, by
-// whichever HTTP.
+// silent checks that an address serves none of the operators' pages over any version of HTTP.
 func silent(t *testing.T, address string) {
 	t.Helper()
 	for name, transport := range overHTTP(t) {
 		for _, page := range operators {
 			response, err := get(t, transport, address, page)
 			if err != nil {
-				continue // It hung up.
+				continue // The server closed the connection.
 			}
 			assert.GreaterOrEqual(t, response, 400, "%s over %s of %s", page, name, address)
 		}
@@ -168,7 +166,7 @@ func get(t *testing.T, transport *http.Transport, address, page string) (code in
 	return response.StatusCode, nil
 }
 
-// reflection is what a server says when it is asked about its services.
+// reflection returns the status of a request for server reflection.
 func reflection(t *testing.T, address string) codes.Code {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -176,7 +174,7 @@ func reflection(t *testing.T, address string) codes.Code {
 	stream, err := grpc_reflection_v1.NewServerReflectionClient(conn(t, address)).ServerReflectionInfo(ctx, grpc.WaitForReady(true))
 	require.NoError(t, err)
 	defer func() { _ = stream.CloseSend() }()
-	// Where it is refused, Recv says so.
+	// If the request is refused, Recv returns the error.
 	_ = stream.Send(&grpc_reflection_v1.ServerReflectionRequest{
 		MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_ListServices{},
 	})
@@ -192,8 +190,8 @@ func conn(t *testing.T, address string) *grpc.ClientConn {
 	return c
 }
 
-// notFooled checks that a caller who claims another address with each call
-// still meets the limit for accounts, which must be a few in a minute.
+// notFooled checks that a caller cannot evade the limit on new accounts by claiming a different
+// address in each call. The limit must be a few accounts per minute.
 func notFooled(t *testing.T, address string) {
 	t.Helper()
 	players := pb.NewPlayerServiceClient(conn(t, address))
@@ -208,11 +206,11 @@ func notFooled(t *testing.T, address string) {
 		}
 		require.NoError(t, err)
 	}
-	require.Fail(t, "a claimed address is believed")
+	require.Fail(t, "the server believed a claimed address")
 }
 
-// browsed checks that the published port shows a browser the page, calls in JSON, and a
-// game by Server-Sent Events.
+// browsed checks that the published port serves the page, JSON calls, and a game as Server-Sent
+// Events.
 func browsed(t *testing.T, address string) {
 	t.Helper()
 	client := &http.Client{Transport: overHTTP(t)["HTTP/1.1"]}
@@ -233,10 +231,6 @@ func browsed(t *testing.T, address string) {
 	require.NotEmpty(t, list.Games)
 	events := ask(http.MethodGet, "/g/"+list.Games[0].ID+"/events", "")
 	assert.Equal(t, "text/event-stream", events.Header.Get("Content-Type"))
-	for lines := bufio.NewScanner(events.Body); lines.Scan(); {
-		if strings.HasPrefix(lines.Text(), `data: {"game":`) {
-			return
-		}
-	}
-	assert.Fail(t, "no game among the events")
+	record := eventstest.NewReader(events.Body).Must(t)
+	assert.NotNil(t, record.Update.GetGame(), record.Data)
 }

@@ -1,22 +1,29 @@
 package compose
 
 import (
+	"bytes"
+	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-// TestImage is the image alone, without settings: it keeps games in its volume, which
-// is all that it can write to.
+// TestImage covers the image on its own, without settings: it keeps games in its volume, the only
+// place that it can write to.
 func TestImage(t *testing.T) {
 	wantsDocker(t)
 	t.Parallel()
 	s := newStack(t)
 	require.NoError(t, os.WriteFile(s.added, []byte("services:\n  server: {}\n"), 0o600))
 	s.compose("build", "server")
-	name := s.project + "-alone" // of the container and its volume
+	name := s.project + "-alone" // name of the container and its volume
 	t.Cleanup(func() {
 		if t.Failed() {
 			out, _ := tryDocker("logs", "--tail", "40", name)
@@ -46,4 +53,45 @@ func TestImage(t *testing.T) {
 	p.goesOn("another container with the volume")
 	p.end()
 	p.check(s.address())
+}
+
+// Ensure that a release's image runs the same binary as in the release's archive.
+func TestImage_Released(t *testing.T) {
+	wantsDocker(t)
+	t.Parallel()
+	server := "gridstand-server_" + runtime.GOOS + "_" + runtime.GOARCH
+	built, err := filepath.Glob("../../dist/" + server + "*/gridstand-server")
+	require.NoError(t, err)
+	if len(built) == 0 {
+		t.Skip("needs the files of a release: run make snapshot first")
+	}
+	binary, err := os.ReadFile(built[0])
+	require.NoError(t, err)
+	dockerfile, err := os.ReadFile("../../Dockerfile")
+	require.NoError(t, err)
+	files := t.TempDir() // in goreleaser's layout
+	platform := filepath.Join(files, runtime.GOOS, runtime.GOARCH)
+	require.NoError(t, os.MkdirAll(platform, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(platform, "gridstand-server"), binary, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(files, "Dockerfile"), dockerfile, 0o600))
+
+	image := fmt.Sprintf("gridstand-released-%d", os.Getpid())
+	args := []string{"build", "--quiet", "--tag", image, "--build-arg", "BINARIES=released"}
+	if from := os.Getenv("GO_IMAGE"); from != "" {
+		args = append(args, "--build-arg", "GO_IMAGE="+from)
+	}
+	docker(t, append(args, files)...)
+	t.Cleanup(func() { _, _ = tryDocker("rmi", "-f", image) })
+
+	want, err := exec.Command(built[0], "version").Output()
+	require.NoError(t, err)
+	assert.Equal(t, strings.TrimSpace(string(want)), docker(t, "run", "--rm", image, "version"))
+	assert.Regexp(t, `^gridstand-server v\d+\.\d+\.\d+`, string(want))
+	container := docker(t, "create", image)
+	t.Cleanup(func() { _, _ = tryDocker("rm", "-f", container) })
+	inside := filepath.Join(t.TempDir(), "gridstand-server")
+	docker(t, "cp", container+":/gridstand-server", inside)
+	copied, err := os.ReadFile(inside)
+	require.NoError(t, err)
+	assert.True(t, bytes.Equal(binary, copied), "the image has another binary")
 }

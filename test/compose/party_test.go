@@ -20,29 +20,28 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// party is players, who play one game after the other, and watchers of each
-// game, from begin to end of the party, whatever happens to the servers in
-// between.
+// party is a group of players, who play one game after another, and spectators of each game. They
+// keep playing and watching between begin and end, whatever happens to the servers.
 type party struct {
 	t       *testing.T
-	leave   chan struct{} // closed when it is time to go
+	leave   chan struct{} // closed to end the party
 	players []*player
 }
 
-// player plays in the name of one account.
+// player is a client that plays games with its own account.
 type player struct {
 	*client.Client
 	variant string
-	moves   atomic.Int64 // that were acknowledged
+	moves   atomic.Int64 // acknowledged moves
 	leave   <-chan struct{}
 
-	// For others only when gone is closed, after the last game.
+	// gone is closed after the last game. From then on, other goroutines may read the fields below.
 	gone  chan struct{}
 	games []*played
 	err   error
 }
 
-// played is a game, and what was told of it.
+// played is a game and everything that clients were told about it.
 type played struct {
 	id    string
 	acked []*pb.Event
@@ -53,14 +52,14 @@ type played struct {
 	failed   []error
 }
 
-// pace of a player's moves.
+// pace is the interval between a player's moves.
 const pace = 40 * time.Millisecond
 
-// begin lets a party begin at an address.
+// begin starts a party at the given address.
 func begin(t *testing.T, address string) *party {
 	t.Helper()
 	p := &party{t: t, leave: make(chan struct{})}
-	// Many short games; a long one; and one in which the servers' bots answer.
+	// Many short games, one long game, and one against the server's bots.
 	for i, variant := range []string{"classic", "6x6", "tribolo"} {
 		c := dial(t, address)
 		_, token, err := c.CreatePlayer(t.Context(), fmt.Sprintf("player-%d", i+1), false)
@@ -84,7 +83,7 @@ func begin(t *testing.T, address string) *party {
 	return p
 }
 
-// goesOn waits until every player was acknowledged some more moves.
+// goesOn waits until the server has acknowledged several more moves by every player.
 func (p *party) goesOn(what string) {
 	p.t.Helper()
 	const more = 5
@@ -96,17 +95,16 @@ func (p *party) goesOn(what string) {
 	var after []string
 	for _, one := range p.players {
 		require.Eventually(p.t, func() bool { return one.moves.Load() >= goals[one] || one.isGone() }, patience, 20*time.Millisecond,
-			"%s: no player of %s goes on", what, one.variant)
+			"%s: the player of %s is stuck", what, one.variant)
 		if one.isGone() {
-			require.NoError(p.t, one.err, "%s: the player of %s is gone", what, one.variant)
+			require.NoError(p.t, one.err, "%s: the player of %s has stopped", what, one.variant)
 		}
 		after = append(after, fmt.Sprintf("%s after %.1f s", one.variant, time.Since(start).Seconds()))
 	}
-	p.t.Logf("%s: all play on, %s", what, strings.Join(after, ", "))
+	p.t.Logf("%s: everyone keeps playing, %s", what, strings.Join(after, ", "))
 }
 
-// end makes all players resign their games, and waits until the watchers have
-// seen it.
+// end makes all players resign their games and waits until the spectators have seen the games end.
 func (p *party) end() {
 	p.t.Helper()
 	close(p.leave)
@@ -115,11 +113,11 @@ func (p *party) end() {
 		select {
 		case <-one.gone:
 		case <-late:
-			require.Fail(p.t, "the party does not end", "%s is still played or watched", one.variant)
+			require.Fail(p.t, "the party did not end", "%s is still played or watched", one.variant)
 		}
 		require.NoError(p.t, one.err, "a player of %s", one.variant)
 		for _, g := range one.games {
-			require.NoError(p.t, errors.Join(g.failed...), "somebody who watched %s", g.id)
+			require.NoError(p.t, errors.Join(g.failed...), "a spectator of %s", g.id)
 		}
 	}
 }
@@ -133,12 +131,12 @@ func (p *player) isGone() bool {
 	}
 }
 
-// play plays until it is time to leave.
+// play plays games until the party ends.
 func (p *player) play(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer func() {
 		if err != nil {
-			cancel() // The game will not end.
+			cancel() // Spectators would otherwise wait forever for the game to end.
 		}
 		for _, g := range p.games {
 			g.watchers.Wait()
@@ -165,8 +163,8 @@ func (p *player) play(ctx context.Context) (err error) {
 	}
 }
 
-// newGame asks for a game until there is one. Every answer but an error of the
-// caller's own may be due to what is being killed.
+// newGame tries to create a game until it succeeds. Any error except one about an invalid request
+// may be due to a killed container.
 func (p *player) newGame(ctx context.Context) (client.Game, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -186,7 +184,7 @@ func (p *player) newGame(ctx context.Context) (client.Game, error) {
 	}
 }
 
-// game plays a game to its end, or gives it up.
+// game plays a game to its end or resigns it.
 func (p *player) game(ctx context.Context, g client.Game, noted *played) error {
 	seat := p.Seat(g)
 	w := p.Watch(ctx, client.WatchOptions{GameID: g.GetId(), AfterVersion: proto.Int32(g.GetVersion()), EveryEvent: true})
@@ -223,7 +221,7 @@ func (p *player) game(ctx context.Context, g client.Game, noted *played) error {
 	return nil
 }
 
-// anyMove is a legal move.
+// anyMove returns a random legal move.
 func anyMove(p *pb.Position) client.Move {
 	if b := p.GetTribolo(); b != nil {
 		return client.Jump(b.GetLegalMoves()[rand.IntN(len(b.GetLegalMoves()))].GetCell())
@@ -232,7 +230,7 @@ func anyMove(p *pb.Position) client.Move {
 	return client.Slide(legal[rand.IntN(len(legal))])
 }
 
-// watch starts a watcher of the game to its end, and checks what it is shown.
+// watch starts a spectator who watches the game to its end and checks every message.
 func (g *played) watch(ctx context.Context, c *client.Client, options client.WatchOptions) {
 	history := watchtest.Begin(&pb.WatchRequest{
 		GameId: options.GameID, AfterVersion: options.AfterVersion, EveryEvent: options.EveryEvent,
@@ -240,7 +238,7 @@ func (g *played) watch(ctx context.Context, c *client.Client, options client.Wat
 	g.watchers.Go(func() {
 		err := follow(c.Watch(ctx, options), history)
 		if err == nil && !history.Over() {
-			err = errors.New("the stream ended, but not the game")
+			err = errors.New("the stream ended before the game")
 		}
 		g.mu.Lock()
 		defer g.mu.Unlock()

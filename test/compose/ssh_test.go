@@ -1,31 +1,26 @@
 package compose
 
 import (
-	"crypto/ed25519"
-	"crypto/rand"
-	"io"
 	"net"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/ssh"
+
+	sshtest "github.com/gridstand/gridstand/internal/testkit/ssh"
 )
 
-// TestSSH is docker-compose.ssh.yml: a host for SSH clients beside the server. A key is
-// an account, and host key and credential outlive the containers.
+// TestSSH covers docker-compose.ssh.yml: an SSH host next to the server. A key identifies an
+// account, and the host key and the credential outlive the containers.
 func TestSSH(t *testing.T) {
 	wantsDocker(t)
 	t.Parallel()
 	s := newStack(t, "docker-compose.ssh.yml")
 	with := settings{"GRIDSTAND_BOT_PACE": "100ms"}
 	s.up(with, "--build")
-	_, private, err := ed25519.GenerateKey(rand.Reader)
-	require.NoError(t, err)
-	key, err := ssh.NewSignerFromKey(private)
-	require.NoError(t, err)
+	key := sshtest.Key(t)
 
 	var hostKey ssh.PublicKey
 	first := dialSSH(t, s, key, func(_ string, _ net.Addr, key ssh.PublicKey) error {
@@ -44,7 +39,7 @@ func TestSSH(t *testing.T) {
 	plays(t, second, 2)
 }
 
-// dialSSH connects as the player of a key, when the host is there.
+// dialSSH waits for the SSH host and connects as the player who owns the key.
 func dialSSH(t *testing.T, s *stack, key ssh.Signer, check ssh.HostKeyCallback) *ssh.Client {
 	t.Helper()
 	var c *ssh.Client
@@ -59,7 +54,7 @@ func dialSSH(t *testing.T, s *stack, key ssh.Signer, check ssh.HostKeyCallback) 
 	return c
 }
 
-// listsGames returns the list of games.
+// listsGames returns the output of the client's games command.
 func listsGames(t *testing.T, c *ssh.Client) string {
 	t.Helper()
 	session, err := c.NewSession()
@@ -69,22 +64,14 @@ func listsGames(t *testing.T, c *ssh.Client) string {
 	return string(out)
 }
 
-// plays starts a game in a terminal, gives the suggested name if it is asked for one,
-// and leaves when the list has so many games of that name.
+// plays starts a game in a terminal, accepts the suggested name if it is asked for one, and leaves
+// when the list shows the given number of games by that player.
 func plays(t *testing.T, c *ssh.Client, games int) {
 	t.Helper()
-	session, err := c.NewSession()
-	require.NoError(t, err)
-	in, err := session.StdinPipe()
-	require.NoError(t, err)
-	session.Stdout = io.Discard
-	require.NoError(t, session.RequestPty("xterm", 24, 80, nil))
-	require.NoError(t, session.Start("play 3x3"))
+	press, leave := sshtest.Play(t, c, "play 3x3")
 	require.Eventually(t, func() bool {
-		_, err := in.Write([]byte("\r"))
-		return assert.NoError(t, err) && strings.Count(listsGames(t, c), " ada ") == games
+		press("\r")
+		return strings.Count(listsGames(t, c), " ada ") == games
 	}, patience, time.Second, "no game")
-	_, err = in.Write([]byte("\x03"))
-	require.NoError(t, err)
-	_ = session.Wait()
+	leave()
 }

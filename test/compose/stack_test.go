@@ -21,29 +21,29 @@ import (
 )
 
 const (
-	// root of the repository, where the compose files are.
+	// root is the root of the repository, which contains the compose files.
 	root = "../.."
-	// patience is for what takes seconds on a quiet machine.
+	// patience is the timeout for operations that take seconds on an idle machine.
 	patience = 3 * time.Minute
-	// buildTime is for images to be fetched and built.
+	// buildTime is the timeout for fetching and building images.
 	buildTime = 15 * time.Minute
 )
 
-// settings are environment variables of the server.
+// settings holds the server's environment variables.
 type settings map[string]string
 
-// stack is the compose files under a project name of their own.
+// stack is a set of compose files under its own project name.
 type stack struct {
 	t       *testing.T
 	project string
 	files   []string
-	added   string // a file with settings
-	port    string // where players connect
-	sshPort string // where SSH clients do
+	added   string // a file with the settings
+	port    string // port for players
+	sshPort string // port for SSH clients
 }
 
-// newStack prepares the compose files, without starting anything yet. They are
-// taken down when the test ends.
+// newStack prepares the compose files without starting anything. They are taken down when the
+// test ends.
 func newStack(t *testing.T, files ...string) *stack {
 	t.Helper()
 	dir := t.TempDir()
@@ -71,7 +71,7 @@ func newStack(t *testing.T, files ...string) *stack {
 }
 
 func (s *stack) try(args ...string) (string, error) {
-	// Not the test's context: what was brought up has to come down.
+	// Not the test's context: the cleanup must still take the stack down.
 	ctx, cancel := context.WithTimeout(context.Background(), buildTime)
 	defer cancel()
 	all := []string{"--project-directory", ".", "-p", s.project}
@@ -85,7 +85,7 @@ func (s *stack) try(args ...string) (string, error) {
 	return string(out), err
 }
 
-// compose runs a command of Compose.
+// compose runs a Compose command.
 func (s *stack) compose(args ...string) string {
 	s.t.Helper()
 	out, err := s.try(args...)
@@ -93,7 +93,7 @@ func (s *stack) compose(args ...string) string {
 	return out
 }
 
-// docker runs a command of Docker and returns what it printed.
+// docker runs a Docker command and returns its output.
 func docker(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := tryDocker(args...)
@@ -114,11 +114,11 @@ func tryDocker(args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// address is where players connect.
+// address returns the address that players connect to.
 func (s *stack) address() string { return "127.0.0.1:" + s.port }
 
-// up brings the stack up with these settings, which replaces servers that had
-// others, and waits until all say that they are healthy.
+// up starts the stack with the given settings, replaces servers that have different settings,
+// and waits until all servers are healthy.
 func (s *stack) up(with settings, args ...string) {
 	s.t.Helper()
 	lines := []string{"services:", "  server:", "    environment:"}
@@ -130,7 +130,7 @@ func (s *stack) up(with settings, args ...string) {
 	s.healthy("server")
 }
 
-// containers are the ids of a service's containers.
+// containers returns the ids of a service's containers.
 func (s *stack) containers(service string) []string {
 	s.t.Helper()
 	ids := strings.Fields(docker(s.t, "ps", "-aq", "--no-trunc",
@@ -140,19 +140,19 @@ func (s *stack) containers(service string) []string {
 	return ids
 }
 
-// healthy waits until the containers of a service say so of themselves.
+// healthy waits until the containers of a service are healthy.
 func (s *stack) healthy(service string) {
 	s.t.Helper()
 	for _, id := range s.containers(service) {
 		require.Eventually(s.t, func() bool {
 			state, err := tryDocker("inspect", "-f", "{{.State.Health.Status}}", id)
 			return err == nil && state == "healthy"
-		}, patience, 300*time.Millisecond, "%s does not get healthy", service)
+		}, patience, 300*time.Millisecond, "%s did not become healthy", service)
 	}
 }
 
-// reach is the address of a container on the network that the service has to
-// the outside, for what is not published.
+// reach returns the address of a container on the default network, for ports that are not
+// published.
 func (s *stack) reach(container, port string) string {
 	s.t.Helper()
 	ip := docker(s.t, "inspect", "-f", `{{(index .NetworkSettings.Networks "`+s.project+`_default").IPAddress}}`, container)
@@ -160,7 +160,7 @@ func (s *stack) reach(container, port string) string {
 	return net.JoinHostPort(ip, port)
 }
 
-// dial makes a client of a server.
+// dial returns a client for a server.
 func dial(t *testing.T, address string) *client.Client {
 	t.Helper()
 	c, err := client.Dial(client.Config{Target: address})
@@ -169,9 +169,9 @@ func dial(t *testing.T, address string) *client.Client {
 	return c
 }
 
-// readable is a compose file that Compose 1 can read too, which some distributions
-// still have: where another file resets what a server publishes, it is given
-// copies without either, for it knows no !reset.
+// readable returns the name of a compose file that the installed Compose can read. Compose 1,
+// which some distributions still ship, does not know !reset. If another file resets the
+// server's ports, readable therefore returns a copy without the ports and the reset.
 func readable(t *testing.T, name, dir string, reset bool) string {
 	t.Helper()
 	if !reset || exec.Command("docker", "compose", "version").Run() == nil {
@@ -182,7 +182,7 @@ func readable(t *testing.T, name, dir string, reset bool) string {
 	const published = "    ports:\n      - \"${GRIDSTAND_PORT:-2048}:2048\"\n    networks:"
 	text := strings.Replace(string(content), published, "    networks:", 1)
 	text = strings.Replace(text, "    ports: !reset []\n", "", 1)
-	require.NotEqual(t, string(content), text, "%s is not as it was", name)
+	require.NotEqual(t, string(content), text, "%s has an unexpected form", name)
 	copied := filepath.Join(dir, name)
 	require.NoError(t, os.WriteFile(copied, []byte(text), 0o600))
 	return copied

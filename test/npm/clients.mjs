@@ -19,7 +19,8 @@ const contract = createFileRegistry(fromBinary(FileDescriptorSetSchema, readFile
 const baseUrl = `http://${address}`;
 const service = (s) => contract.getService(`gridstand.v1.${s}`);
 
-// connect returns the three services of a transport of connect-es.
+// connect returns clients for three of the services. They make their calls through a connect-es
+// transport.
 const connect = (transport) => (token) => {
   const authenticate = (next) => (request) => {
     if (token) request.header.set('authorization', `Bearer ${token}`);
@@ -31,7 +32,7 @@ const connect = (transport) => (token) => {
   );
 };
 
-// failure returns an error of Google's client as one of connect-es.
+// failure converts an error from Google's client to a connect-es ConnectError.
 function failure(e) {
   const failed = new ConnectError(e.message, e.code);
   const details = e.metadata?.['grpc-status-details-bin'];
@@ -48,8 +49,8 @@ function failure(e) {
   return failed;
 }
 
-// google returns the services of Google's client of gRPC-Web, which needs the
-// XMLHttpRequest of browsers, with the errors of connect-es.
+// google returns Google's gRPC-Web clients for the services. They throw connect-es errors. They
+// need XMLHttpRequest, which only browsers provide, so xhr2 stands in for it.
 const google = (format) => (token) => {
   globalThis.XMLHttpRequest = xhr2.XMLHttpRequest;
   const base = new grpcWeb.GrpcWebClientBase({ format });
@@ -117,8 +118,8 @@ const clients = {
   'google grpc-web, text': google('text'),
 };
 
-// refused returns the error of a call that must fail, with the reason and the metadata of
-// its ErrorInfo.
+// refused returns the error of a call that must fail, with the reason and the metadata of its
+// ErrorInfo.
 async function refused(call, code) {
   const failed = await call.then(
     () => assert.fail('the call must fail'),
@@ -142,7 +143,7 @@ const gameId = game.id;
 const seen = [];
 const watching =
   name === 'google grpc-web, binary'
-    ? null // It has no streams in its binary form.
+    ? null // Google's client does not support streams in its binary format.
     : (async () => {
         for await (const { update } of games.watch({ gameId, afterVersion: 0 })) {
           if (update.case === 'event') seen.push(update.value);
@@ -197,4 +198,4 @@ if (watching) {
 }
 assert.ok((await boards.listScores({ variant: '3x3' })).total >= 0);
 console.log(`${name}: ${version} versions`);
-process.exit(0); // Idle connections would keep it for seconds.
+process.exit(0); // Idle connections would delay the exit for seconds.

@@ -1,4 +1,4 @@
-// Package npm plays games with the clients that npm has for the server's protocols.
+// Package npm plays games with clients from npm that use the server's protocols.
 package npm
 
 import (
@@ -27,8 +27,8 @@ import (
 
 func TestMain(m *testing.M) { testmain.Run(m) }
 
-// install installs the packages of package.json into a folder beside the program. It
-// skips the test where that is not possible.
+// install installs the packages of package.json into a folder and copies the program there. If that
+// is not possible, it skips the test.
 func install(t *testing.T) (program string) {
 	t.Helper()
 	if testing.Short() {
@@ -36,7 +36,7 @@ func install(t *testing.T) (program string) {
 	}
 	for _, name := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(name); err != nil {
-			t.Skipf("no %s", name)
+			t.Skipf("%s is not installed", name)
 		}
 	}
 	dir := t.TempDir()
@@ -55,7 +55,7 @@ func install(t *testing.T) (program string) {
 	return filepath.Join(dir, "clients.mjs")
 }
 
-// descriptors writes the contract, and the details of its errors, into a file.
+// descriptors writes the descriptors of the contract and of its error details to a file.
 func descriptors(t *testing.T) string {
 	t.Helper()
 	set, seen := &descriptorpb.FileDescriptorSet{}, map[string]bool{}
@@ -83,8 +83,8 @@ func descriptors(t *testing.T) string {
 	return path
 }
 
-// Ensure that the clients that pages and programs in TypeScript use play a game, get its
-// errors with their details, and watch it to its end.
+// Ensure that the clients for TypeScript can play a game, receive errors with their details,
+// and watch the game to its end.
 func TestClients(t *testing.T) {
 	t.Parallel()
 	program, contract := install(t), descriptors(t)
@@ -105,7 +105,7 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// Ensure that the packages are pinned: another version may be another program.
+// Ensure that the packages are pinned, so that an install never fetches unreviewed code.
 func TestPinned(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("package.json")

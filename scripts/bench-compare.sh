@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Runs the benchmarks of another commit and of the working tree in turns, so that other
+# Runs the benchmarks of another commit and of the working tree alternately, so that other
 # load on the machine affects both, and prints the significant differences.
 #
 #   scripts/bench-compare.sh COMMIT [BENCHMARKS]     ROUNDS=6 by default
 set -euo pipefail
 cd "$(dirname "$0")/.."
-base=${1:?which commit to compare with} bench=${2:-.} rounds=${ROUNDS:-6}
+base=${1:?missing commit to compare with} bench=${2:-.} rounds=${ROUNDS:-6}
 
 work=$(mktemp -d)
 trap 'git worktree remove --force "$work/base" 2>/dev/null || true; rm -rf "$work"' EXIT

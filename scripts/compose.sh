@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs Docker Compose by the name that is installed, of two.
+# Runs Docker Compose, as `docker compose` or docker-compose, whichever is installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if docker compose version >/dev/null 2>&1; then

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Draws the pictures of the README from real screens in tmux, on a server of its own.
+# Draws the pictures of the README from real screens in tmux, using its own server.
 #
 #   scripts/picture.sh docs
 set -euo pipefail
@@ -13,14 +13,14 @@ bin/gridstand-server --store memory --listen "$GRIDSTAND_SERVER" 2>"$work/server
 pids=($!)
 trap 'tmux -L "$socket" kill-server 2>/dev/null || true; kill "${pids[@]}" 2>/dev/null || true; wait || true; rm -rf "$work"' EXIT
 
-# as NAME ARGUMENT…: runs the client with the account of that name.
+# as NAME ARGUMENT…: runs the client with the account NAME.
 as() {
   local name=$1
   shift
   XDG_CONFIG_HOME=$work/$name bin/gridstand --name "$name" "$@"
 }
-# terminal SCREEN SIZE NAME ARGUMENT…: runs the client with the account of that name in a
-# terminal with true colors. The terminal type has no erase commands, since tmux loses the
+# terminal SCREEN SIZE NAME ARGUMENT…: runs the client with the account NAME in a terminal
+# with true color. The terminal type has no erase commands, because tmux loses the
 # background of erased cells.
 terminal() {
   local screen=$1 size=$2 name=$3
@@ -29,7 +29,7 @@ terminal() {
   tmux -L "$socket" -f /dev/null new-session -d -s "$screen" -x "${size%x*}" -y "${size#*x}" \
     env -u TMUX TERM=vt220 COLORTERM=truecolor "XDG_CONFIG_HOME=$work/$name" bin/gridstand "$@"
 }
-# keys SCREEN KEY…: types keys.
+# keys SCREEN KEY…: sends keys to the terminal.
 keys() {
   local screen=$1
   shift
@@ -46,14 +46,14 @@ shows() {
   return 1
 }
 screen() { tmux -L "$socket" capture-pane -t "$1" -p; }
-# slide SCREEN PATTERN: moves tiles until the terminal shows the pattern, or the game ends.
+# slide SCREEN PATTERN: moves tiles until the terminal shows the pattern or the game ends.
 slide() {
   until screen "$1" | grep -qE -- "$2|No moves left"; do
     keys "$1" Left Down Left Down Right Down Left Up
     sleep 0.15
   done
 }
-# take SCREEN: stores what the terminal shows, after the animation of the last move.
+# take SCREEN [SECONDS]: stores the screen, by default after the animation of the last move.
 take() {
   sleep "${2:-1}"
   tmux -L "$socket" capture-pane -e -p -N -t "$1" >"$work/$1.ansi"
@@ -65,15 +65,15 @@ picture() {
   for arg in "$@"; do titles+=("${arg%%=*}=$work/${arg#*=}.ansi"); done
   bin/screenshot -o "$out/$file.svg" "${titles[@]}"
 }
-# ids ARGUMENT…: the ids that `gridstand games` lists.
+# ids NAME games ARGUMENT…: prints the ids that `gridstand games` lists for the account NAME.
 ids() {
   as "$@" --json | grep -oE '^\{"id":"[a-z2-7]+"' | cut -d'"' -f4
 }
 go build -o bin/screenshot ./tools/screenshot
-# tmux ends with its last session, so one stays.
+# tmux exits with its last session, so keep one open.
 tmux -L "$socket" -f /dev/null new-session -d sleep 600
 
-# Earlier games, for the leaderboard.
+# Finished games, for the leaderboard.
 for name in grace barbara edsger radia; do
   terminal "$name-first" 80x24 "$name" play
 done
@@ -85,7 +85,7 @@ for name in grace barbara edsger radia; do
   tmux -L "$socket" kill-session -t "$name-first"
 done
 
-# Live games of players and bots. A solver plays for most of the players, first fast.
+# Live games of players and bots. Solvers play for most of the players, quickly at first.
 terminal grace 80x24 grace play
 terminal edsger 80x24 edsger play 5x5
 terminal radia 80x24 radia play vt100
@@ -130,7 +130,29 @@ shows wall 'minimax'
 take wall 3
 picture wall 'gridstand watch, four games=wall'
 
-# Tribolo: a few moves, then the cells where jumps lead.
+# A race of two players and a bot, and a spectator of all three.
+terminal racer 100x32 ada race --minutes 5 --bot greedy
+shows racer 'Roster'
+race=$(screen racer | grep -oE '/c/[a-z2-7]{26}' | cut -c4-)
+terminal rival 80x24 grace join "$race"
+shows racer 'grace'
+keys racer Enter
+keys rival Enter
+shows racer 'left'
+terminal crowd 100x32 radia watch "$race"
+for _ in $(seq 8); do
+  for key in Left Down Left Down Right Down Left Down; do
+    keys racer "$key"
+    sleep 0.15
+    keys rival "$([ "$key" = Right ] && echo Down || echo "$key")"
+    sleep 0.15
+  done
+done
+take racer
+take crowd 0
+picture race 'gridstand race=racer' 'gridstand watch=crowd'
+
+# Tribolo: a few moves, then the targets of possible jumps.
 terminal tribolo 80x24 ada play tribolo --seats me,greedy,minimax
 shows tribolo 'Your turn'
 game=$(ids ada games --mine --variant tribolo | head -1)
@@ -147,7 +169,7 @@ picture tribolo 'gridstand play tribolo=tribolo'
 
 # The end of the game, its replay, and the rules.
 slide player 'No moves left'
-take player 2 # the keys of the result work a second after the last move
+take player 2 # the keys of the result screen work a second after the last move
 cp "$work/player.ansi" "$work/result.ansi"
 picture result 'gridstand play=result'
 keys player w

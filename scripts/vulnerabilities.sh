@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Looks for known vulnerabilities in the code that the programs call, in dependencies
-# and in Go's standard library. It needs the database at https://vuln.go.dev (or
-# GOVULNDB) and fails if it cannot check, unless VULNERABILITIES_UNCHECKED gives a
-# reason, which it then prints. A vulnerability always fails.
+# Checks the code that the programs call, in dependencies and in Go's standard library,
+# for known vulnerabilities, and fails if it finds one. Needs the database at
+# https://vuln.go.dev (or GOVULNDB). If the database is unreachable, fails unless
+# VULNERABILITIES_UNCHECKED gives a reason, which is then printed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,9 +18,9 @@ if grep -q '^Vulnerability #' "$report"; then
   exit "$status"
 fi
 if [[ -n ${VULNERABILITIES_UNCHECKED-} ]] && grep -q 'fetching vulnerabilities' "$report"; then
-  echo "NOT CHECKED: the database of vulnerabilities cannot be reached; passed because $VULNERABILITIES_UNCHECKED"
+  echo "NOT CHECKED: the vulnerability database is unreachable; passed because $VULNERABILITIES_UNCHECKED"
   exit 0
 fi
-echo 'NOT CHECKED, and that is a failure. If the database cannot be reached from here,' >&2
-echo 'VULNERABILITIES_UNCHECKED="<why that may pass>" lets this pass.' >&2
+echo 'NOT CHECKED, so this check fails. If the database is unreachable from this machine, set' >&2
+echo 'VULNERABILITIES_UNCHECKED="<reason>" to pass anyway.' >&2
 exit 1

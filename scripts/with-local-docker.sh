@@ -1,38 +1,38 @@
 #!/usr/bin/env bash
-# Runs a command with a Docker daemon of its own that needs no image registry and no
-# network. The daemon stops with the command. The images that the compose files name
-# are built from the programs installed here.
+# Runs a command with a private Docker daemon that needs no image registry and no network.
+# The daemon stops with the command. The images that the compose files name are built
+# from the programs installed on this machine.
 #
 #   scripts/with-local-docker.sh make compose-try
 #
-# Daemon, containers and command run in network, mount and process namespaces of
-# their own, so that they use no port of the machine and leave nothing behind. The
-# script exits with the command's exit code, or with 69 if this machine cannot do it;
-# standard error then has the reason.
+# Daemon, containers and command run in separate network, mount and process namespaces,
+# so they use no port of the machine and leave nothing behind. The script exits with the
+# command's exit code, or with 69 and a reason on standard error if this machine cannot
+# run such a daemon.
 #
 # Needs root and a Debian with
 #   apt-get install docker.io docker-compose iptables busybox-static redis-server redis-tools haproxy
-# and Go. The images contain the installed versions, whatever their tags say, and
-# busybox.
+# and Go. The images contain busybox and the installed versions of the programs, which may
+# differ from their tags.
 set -euo pipefail
 (($# > 0)) || { sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"; exit 2; }
 
 cannot() {
-  echo "$0: cannot do that on this machine: $*" >&2
+  echo "$0: this machine cannot run a private Docker: $*" >&2
   exit 69
 }
 
 if [ -z "${GRIDSTAND_LOCAL_DOCKER:-}" ]; then
-  ((EUID == 0)) || cannot 'only root can'
+  ((EUID == 0)) || cannot 'you are not root'
   for program in dockerd docker docker-compose iptables busybox redis-server redis-cli haproxy go unshare; do
     command -v "$program" >/dev/null || cannot "$program is not installed"
   done
-  # All modules, also those of other systems: the Dockerfile downloads all, and the
-  # build has no network.
-  go mod download || cannot 'not all modules of go.mod are here, and they cannot be downloaded'
+  # All modules, including those for other systems: the Dockerfile downloads all of them,
+  # and the build has no network.
+  go mod download || cannot 'modules of go.mod are missing and cannot be downloaded'
   apart=(unshare --net --mount --pid --fork --kill-child --mount-proc)
-  "${apart[@]}" busybox ip link set lo up || cannot 'no namespaces can be made'
-  # Not in /tmp, which may be in memory: the daemon needs about a gigabyte.
+  "${apart[@]}" busybox ip link set lo up || cannot 'it cannot create namespaces'
+  # Not /tmp, which may be in memory: the daemon needs about a gigabyte.
   home=$(mktemp -d -p "${TMPDIR:-/var/tmp}")
   trap 'rm -rf "$home"' EXIT
   status=0
@@ -42,7 +42,7 @@ fi
 
 home=$GRIDSTAND_LOCAL_DOCKER
 busybox ip link set lo up
-# Another docker on the PATH may be a client without buildx.
+# Prefer the system's docker: another one on the PATH may lack buildx.
 PATH=/usr/bin:$PATH
 export DOCKER_HOST=unix://$home/socket DOCKER_CONFIG=$home DOCKER_BUILDKIT=1 COMPOSE_DOCKER_CLI_BUILD=1
 # There is no network; Go finds everything in its caches.
@@ -66,12 +66,12 @@ for ((i = 0; ; i++)); do
   docker info >/dev/null 2>&1 && break
   if ((i == 300)) || ! kill -0 "$daemon" 2>/dev/null; then
     tail -n 20 "$home/log" >&2
-    cannot 'dockerd does not start'
+    cannot 'dockerd did not start'
   fi
   sleep 0.2
 done
 
-# program DIR NAME…: copies programs and the libraries that they are linked to.
+# program DIR NAME…: copies programs and the shared libraries that they need.
 program() {
   local dir=$1 name file library
   shift
@@ -85,7 +85,7 @@ program() {
   done
 }
 
-# userland DIR: makes the few files that every image needs.
+# userland DIR: creates the few files that every image needs.
 userland() {
   mkdir -p "$1"/{bin,usr/bin,etc/ssl/certs,tmp,root}
   chmod 1777 "$1/tmp"
@@ -104,8 +104,8 @@ modules() {
 }
 
 # compiled DIR: copies the compiled packages that the Dockerfile needs from the build
-# cache. A build ID begins with the name of the package's action in that cache: 15
-# bytes, base64 in the ID and hexadecimal in the cache.
+# cache. A build ID begins with the package's action ID in that cache: 15 bytes, base64
+# in the build ID and hexadecimal in the cache.
 compiled() (
   mapfile -t actions < <(
     CGO_ENABLED=0 go list -deps -export -trimpath -buildvcs=false -f '{{.BuildID}}' ./cmd/gridstand-server |
@@ -122,7 +122,7 @@ compiled() (
   cp --parents -t "$1" "${entries[@]}" "${outputs[@]}"
 )
 
-# image DIR TAG CHANGE…: makes an image from a directory.
+# image DIR TAG CHANGE…: creates an image from a directory.
 image() {
   local dir=$1 tag=$2 changes=() change
   shift 2
@@ -138,7 +138,7 @@ mkdir -p "$box"/{usr/local,go}
 cp -a "$(go env GOROOT)" "$box/usr/local/go"
 modules "$box/modules"
 compiled "$box/compiled"
-# The caches are where the Dockerfile mounts none of its own.
+# The caches are outside the Dockerfile's cache mounts.
 image "$box" golang:1.26 'WORKDIR /go' \
   'ENV PATH=/go/bin:/usr/local/go/bin:/usr/bin:/bin GOPATH=/go GOTOOLCHAIN=local' \
   'ENV GOMODCACHE=/modules GOCACHE=/compiled GOPROXY=off'
@@ -157,14 +157,14 @@ image "$box" haproxy:3.2 'USER 99:99' \
 # These images have no digest, so tags replace the pinned digests.
 export GO_IMAGE=golang:1.26 REDIS_IMAGE=redis:8 HAPROXY_IMAGE=haproxy:3.2
 
-# A machine that cannot run containers with a network and a port is not a failure of
-# the command.
-docker network create try >/dev/null || cannot 'Docker makes no networks'
+# If this machine cannot run containers with a network and a port, that is not a failure
+# of the command.
+docker network create try >/dev/null || cannot 'Docker cannot create networks'
 docker run -d --name try-redis --network try --read-only --cap-drop ALL --user 999:999 -p 127.0.0.1:6379:6379 \
-  redis:8 redis-server --protected-mode no --save '' >/dev/null || cannot 'Docker runs no containers'
+  redis:8 redis-server --protected-mode no --save '' >/dev/null || cannot 'Docker cannot run containers'
 for ((i = 0; ; i++)); do
   [ "$(timeout 5 redis-cli ping 2>/dev/null)" = PONG ] && break
-  ((i < 100)) || { docker logs try-redis >&2; cannot 'the port of a container does not answer'; }
+  ((i < 100)) || { docker logs try-redis >&2; cannot 'a published port does not answer'; }
   sleep 0.2
 done
 docker rm -f try-redis >/dev/null

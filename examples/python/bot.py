@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A bot that plays one game, and writes its transcript for verify.py.
+"""A bot that plays one game and prints its transcript for verify.py.
 
     python3 bot.py localhost:2048 tribolo > game.jsonl
 
-It needs only what the server says: the legal moves of each position. In 2048 it keeps its tiles
-in a corner, in Tribolo it takes as many cells as it can."""
+It does not know the rules: the server sends the legal moves of each position. In 2048 it keeps
+its tiles in a corner; in Tribolo it takes as many cells as it can."""
 import argparse
 import random
 import sys
@@ -17,7 +17,7 @@ from gridstand.v1 import game_pb2_grpc, player_pb2, player_pb2_grpc
 
 BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
 PREFERRED = [3, 2, 4, 1]  # left, down, right, up
-# What another try may mend: the server is stopping, or asks for patience.
+# Transient errors: the server is shutting down or limiting the rate of calls.
 PASSING = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.RESOURCE_EXHAUSTED)
 
 
@@ -26,10 +26,11 @@ def secret(length=26):
 
 
 def patiently(call, request, **options):
-    """Make a call until it succeeds: every call may be sent again."""
+    """Make a call, waiting up to 30 s for a connection, and retry it up to seven times after
+    transient errors. Every call is safe to repeat."""
     for attempt in range(8):
         try:
-            return call(request, timeout=10, **options)
+            return call(request, timeout=30, wait_for_ready=True, **options)
         except grpc.RpcError as error:
             if error.code() not in PASSING or attempt == 7:
                 raise
@@ -37,7 +38,7 @@ def patiently(call, request, **options):
 
 
 def choose(position):
-    """Return the fields of a MoveRequest that hold the bot's move."""
+    """Return the bot's move as fields of a MoveRequest."""
     if position.WhichOneof("board") == "twenty48":
         return {"direction": min(position.twenty48.legal_moves, key=PREFERRED.index)}
     return {"cell": max(position.tribolo.legal_moves, key=lambda move: len(move.taken)).cell}
@@ -51,7 +52,7 @@ class Bot:
         self.id, self.auth = created.player.id, [("authorization", "Bearer " + created.token)]
 
     def call(self, method, request):
-        """Make a call on the account. A refusal means that the position is old: Watch has the next."""
+        """Make a call as the account. If the position is outdated, Watch will return a newer one."""
         try:
             patiently(getattr(self.games, method), request, metadata=self.auth)
         except grpc.RpcError as error:
@@ -59,12 +60,12 @@ class Bot:
                 raise
 
     def events(self, game_id):
-        """Yield every event to the end, over as many streams as it takes."""
+        """Yield every event until the end, reconnecting as often as needed."""
         version = 0
         while True:
             watch = pb.WatchRequest(game_id=game_id, after_version=version, every_event=True)
             try:
-                for update in self.games.Watch(watch):
+                for update in self.games.Watch(watch, wait_for_ready=True):
                     if update.HasField("event"):
                         version = update.event.version
                         yield update.event
@@ -75,7 +76,7 @@ class Bot:
                 time.sleep(1)
 
     def play(self, variant, moves, undo_after):
-        """Play a game, yielding its events; resign after so many moves."""
+        """Play a game and yield its events; resign after the given number of moves."""
         request = pb.CreateGameRequest(variant=variant, request_id=secret())
         game = patiently(self.games.CreateGame, request, metadata=self.auth).game
         mine = {seat.index for seat in game.seats if seat.player.id == self.id}
@@ -99,9 +100,9 @@ def main():
     flags = argparse.ArgumentParser(description=__doc__)
     flags.add_argument("server", help="host:port")
     flags.add_argument("variant")
-    flags.add_argument("--name", default=f"python-{random.randrange(10**9)}", help="of its account")
-    flags.add_argument("--moves", type=int, default=0, help="resign after so many moves")
-    flags.add_argument("--undo-after", type=int, default=0, help="take the move with this number back, once")
+    flags.add_argument("--name", default=f"python-{random.randrange(10**9)}", help="name of the account")
+    flags.add_argument("--moves", type=int, default=0, help="resign after this number of moves")
+    flags.add_argument("--undo-after", type=int, default=0, help="take back the move with this number, once")
     flags.add_argument("--tls", action="store_true")
     a = flags.parse_args()
     channel = (grpc.secure_channel(a.server, grpc.ssl_channel_credentials()) if a.tls

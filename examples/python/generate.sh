@@ -1,6 +1,6 @@
 #!/bin/sh
-# Generates Python from the contract into this directory, or into the one named:
-# with protoc and its plugin where they are installed, else with grpcio-tools.
+# Generates Python code from the contract into this directory or the given one. It uses protoc
+# and its Python plugin if they are installed, otherwise grpcio-tools.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 out=${1:-$here}

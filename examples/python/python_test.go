@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,11 +30,11 @@ import (
 
 func TestMain(m *testing.M) { testmain.Run(m) }
 
-// python runs programs of this folder.
+// python runs this folder's programs.
 type python struct{ interpreter, generated string }
 
-// setUp finds an interpreter that has what the programs need, and generates the
-// contract's code for it. Without one the test is skipped.
+// setUp finds a Python interpreter that has the required packages and generates the
+// contract's code for it. If there is no such interpreter, the test is skipped.
 func setUp(t *testing.T) python {
 	t.Helper()
 	if testing.Short() {
@@ -57,8 +58,7 @@ func setUp(t *testing.T) python {
 	return python{}
 }
 
-// run returns what a program prints, and fails with what it says on standard
-// error.
+// run returns the output of a program. The error includes its standard error.
 func (p python) run(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -74,7 +74,7 @@ func (p python) run(t *testing.T, args ...string) (string, error) {
 	return string(out), err
 }
 
-// judge has transcripts verified, and returns what is said of each.
+// judge runs verify.py on transcripts and returns the verdict for each.
 func (p python) judge(t *testing.T, transcripts [][]*pb.Event) []string {
 	t.Helper()
 	args := []string{"verify.py"}
@@ -83,7 +83,7 @@ func (p python) judge(t *testing.T, transcripts [][]*pb.Event) []string {
 		args = append(args, filepath.Join(folder, fmt.Sprintf("%05d.jsonl", i)))
 		require.NoError(t, os.WriteFile(args[i+1], lines(t, events), 0o600))
 	}
-	out, _ := p.run(t, args...) // It fails if one of them does not hold.
+	out, _ := p.run(t, args...) // verify.py exits with an error if a transcript is invalid.
 	said := strings.Split(strings.TrimSpace(out), "\n")
 	require.Len(t, said, len(transcripts), out)
 	for i := range said {
@@ -116,7 +116,7 @@ func parse(t *testing.T, text string) []*pb.Event {
 	return events
 }
 
-// TestPrograms_Short holds what the README of this folder says.
+// TestPrograms_Short ensures that the programs are as short as this folder's README says.
 func TestPrograms_Short(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.py")
@@ -129,8 +129,19 @@ func TestPrograms_Short(t *testing.T) {
 	}
 }
 
-// TestPrograms_PlayAndVerify lets the bot play on a server, and both verifiers recompute
-// its games.
+// TestVerify_Help ensures that the verifier prints its usage.
+func TestVerify_Help(t *testing.T) {
+	t.Parallel()
+	p := setUp(t)
+	for _, flag := range []string{"-h", "--help"} {
+		out, err := p.run(t, "verify.py", flag)
+		require.NoError(t, err)
+		assert.Contains(t, out, "python3 verify.py FILE...")
+	}
+}
+
+// TestPrograms_PlayAndVerify lets the bot play on a server and recomputes its games with both
+// verifiers.
 func TestPrograms_PlayAndVerify(t *testing.T) {
 	t.Parallel()
 	p := setUp(t)
@@ -161,12 +172,51 @@ func TestPrograms_PlayAndVerify(t *testing.T) {
 
 			_, err = verify.Transcript(verify.ReadJSON(strings.NewReader(out)))
 			require.NoError(t, err)
-			assert.Regexp(t, `^holds, \d+ versions`, p.judge(t, [][]*pb.Event{events})[0])
+			assert.Regexp(t, `^valid, \d+ versions`, p.judge(t, [][]*pb.Event{events})[0])
 		})
 	}
 }
 
-// TestVerifiers_Agree makes many games in which everything happens that may.
+// TestBot_ServerRestarts ensures that the bot continues its game after the server was down.
+func TestBot_ServerRestarts(t *testing.T) {
+	t.Parallel()
+	p := setUp(t)
+	config := servertest.Config(t)
+	config.Store = "sqlite:" + filepath.Join(t.TempDir(), "store.db")
+	server, stop := servertest.Start(t, config)
+	config.Listen = server.Addr().String()
+	output := make(chan string)
+	go func() {
+		defer close(output)
+		out, err := p.run(t, "bot.py", config.Listen, "6x6", "--moves=500")
+		assert.NoError(t, err)
+		output <- out
+	}()
+	games := pb.NewGameServiceClient(servertest.Dial(t, server.Addr()))
+	require.Eventually(t, func() bool {
+		listed, err := games.ListGames(t.Context(), &pb.ListGamesRequest{})
+		return err == nil && len(listed.GetGames()) > 0 && listed.GetGames()[0].GetVersion() > 1
+	}, time.Minute, 10*time.Millisecond)
+	stop()
+	// Refuse the bot a few times, so that its library waits for seconds before it tries again.
+	refused, err := net.Listen("tcp", config.Listen)
+	require.NoError(t, err)
+	for range 3 {
+		conn, err := refused.Accept()
+		require.NoError(t, err)
+		require.NoError(t, conn.Close())
+	}
+	require.NoError(t, refused.Close())
+	servertest.Start(t, config)
+	out, ended := <-output
+	require.True(t, ended)
+	events := parse(t, out)
+	assert.NotNil(t, events[len(events)-1].GetResult())
+	assert.Regexp(t, `^valid`, p.judge(t, [][]*pb.Event{events})[0])
+}
+
+// TestVerifiers_Agree ensures that both verifiers accept many random games, which together contain
+// every kind of event.
 func TestVerifiers_Agree(t *testing.T) {
 	t.Parallel()
 	p := setUp(t)
@@ -184,24 +234,24 @@ func TestVerifiers_Agree(t *testing.T) {
 		}
 	}
 	for i, said := range p.judge(t, transcripts) {
-		assert.Regexpf(t, `^holds`, said, "game %d of %s:\n%s", i, transcripts[i][0].GetCreated().GetVariant(),
+		assert.Regexpf(t, `^valid`, said, "game %d of %s:\n%s", i, transcripts[i][0].GetCreated().GetVariant(),
 			lines(t, transcripts[i]))
 	}
 	for i := range action.Fields().Len() {
-		assert.Contains(t, kinds, string(action.Fields().Get(i).Name()), "the games have no such event")
+		assert.Contains(t, kinds, string(action.Fields().Get(i).Name()), "no game has such an event")
 	}
 }
 
 var action = (&pb.Event{}).ProtoReflect().Descriptor().Oneofs().ByName("action")
 
-// asTold are the fields that verify.py does not check.
+// asTold lists the fields that verify.py takes as given.
 var asTold = []string{
 	"time", "ranked", "created.private", "created.turn_limit", "created.seats.player", "created.seats.bot",
 	"created.seats.stand_in", "moved.by_bot", "position.turn_deadline",
 }
 
-// TestVerifiers_AlteredGame alters transcripts in every field, and expects both
-// verifiers to catch it.
+// TestVerifiers_AlteredGame alters every field of a transcript in turn. Both verifiers must
+// detect each change.
 func TestVerifiers_AlteredGame(t *testing.T) {
 	t.Parallel()
 	p := setUp(t)
@@ -230,7 +280,7 @@ func TestVerifiers_AlteredGame(t *testing.T) {
 	}
 	require.Greater(t, len(altered), 100)
 	for i, said := range p.judge(t, altered) {
-		assert.Regexp(t, `^does not hold: `, said, what[i])
+		assert.Regexp(t, `^invalid: `, said, what[i])
 		_, err := verify.Transcript(verify.ReadJSON(bytes.NewReader(lines(t, altered[i]))))
 		assert.Error(t, err, what[i])
 	}

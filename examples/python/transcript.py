@@ -1,22 +1,22 @@
-"""Reading transcripts, and comparing an event with what it should be."""
+"""Reads transcripts and compares events."""
 from google.protobuf.json_format import MessageToDict, Parse
 from gridstand.v1.game_pb2 import WatchResponse
 
 
 def read(path):
-    """Return the events of a file with a WatchResponse in JSON on each line."""
+    """Return the events of a file that has one WatchResponse in JSON per line."""
     with open(path, encoding="utf-8") as lines:
         updates = [Parse(line, WatchResponse(), ignore_unknown_fields=True) for line in lines if line.strip()]
     return [update.event for update in updates if update.HasField("event")]
 
 
 def difference(got, want):
-    """Say which field of a message is not as it should be; "" if all are."""
+    """Describe the first field of a message that differs; return "" if none does."""
     return _difference(_plain(MessageToDict(got)), _plain(MessageToDict(want)), "")
 
 
 def _plain(value, name=""):
-    """Sort what the contract leaves in any order."""
+    """Sort the lists whose order the contract leaves open."""
     if isinstance(value, dict):
         return {key: _plain(item, key) for key, item in value.items()}
     if isinstance(value, list):

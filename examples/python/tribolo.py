@@ -3,7 +3,7 @@ from gridstand.v1.game_pb2 import Moved, Position, Result
 from gridstand.v1.tribolo_pb2 import Cell, TriboloBoard, TriboloMove
 
 COLUMNS, ROWS = 16, 11
-EMPTY, WALL = 1, 2  # as in CellState, where 3 to 5 are the seats 0 to 2
+EMPTY, WALL = 1, 2  # values of CellState; 3 to 5 are the seats 0 to 2
 AROUND = [(dx, dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1) if dx or dy]
 
 
@@ -17,10 +17,10 @@ class Tribolo:
             j = i + draw(len(cells) - i)
             cells[i], cells[j] = cells[j], cells[i]
             self.cells[cells[i]] = (3, 4, 5, WALL)[i // 12]
-        self.pass_on(draw(3) - 1)  # as if the seat before the first one had moved
+        self.pass_on(draw(3) - 1)  # as if the seat before the starting seat had moved
 
     def taken(self, seat, x, y):
-        """Return the cells that seat jumps over by going to an empty cell."""
+        """Return the cells that seat jumps over when it moves to an empty cell."""
         taken = []
         for dx, dy in AROUND:
             at, over = (x + dx, y + dy), []
@@ -35,7 +35,7 @@ class Tribolo:
         return sorted(taken)
 
     def pass_on(self, mover):
-        """Give the turn to the first seat after mover, last mover itself, that has a move."""
+        """Pass the turn to the next seat after mover that has a move, possibly mover itself."""
         for seat in [(mover + i) % 3 for i in (1, 2, 3)]:
             empty = [cell for cell, owner in self.cells.items() if owner == EMPTY]
             jumps = {cell: self.taken(seat, *cell) for cell in empty if seat not in self.resigned}
@@ -46,7 +46,7 @@ class Tribolo:
         self.turn, self.ended = None, Result.REASON_NO_MOVES
 
     def move(self, seat, moved, draw):
-        """Make a move and return what the event should say of it."""
+        """Make a move and return its recomputed Moved message."""
         cell = (moved.cell.x, moved.cell.y)
         if cell not in self.legal or not moved.HasField("cell"):
             raise ValueError("the move is not legal")

@@ -4,7 +4,8 @@ from gridstand.v1.twenty48_pb2 import Spawn, Twenty48Board
 
 UP, DOWN, LEFT, RIGHT = 1, 2, 3, 4
 
-# Start tiles, fours in at the start, fours in, ends at 2048, spawns after that, half score, idle moves.
+# Start tiles; odds of a 4 among them, as 1 in n (0 for never), and among later tiles; whether
+# 2048 ends the game, tiles still spawn after it, scores are halved, and no-op moves are legal.
 CLASSIC = (2, 10, 10, False, True, False, False)
 VARIANTS = {
     "classic": (4, *CLASSIC), "3x3": (3, *CLASSIC), "5x5": (5, *CLASSIC), "6x6": (6, *CLASSIC),
@@ -34,7 +35,7 @@ class Twenty48:
         return Spawn(index=cell, value=self.tiles[cell])
 
     def slide(self, direction):
-        """Return the tiles after a slide and the sum of the merged ones."""
+        """Return the tiles after a slide and the sum of the merged tiles."""
         tiles, n, merged = self.tiles[:], self.side, 0
         for i in range(n):
             line = range(i, n * n, n) if direction in (UP, DOWN) else range(i * n, i * n + n)
@@ -53,7 +54,7 @@ class Twenty48:
         return tiles, merged
 
     def settle(self):
-        """Work out what follows from the tiles."""
+        """Compute everything that depends on the tiles."""
         self.goal_reached = max(self.tiles) >= 2048
         idle = self.idle and 0 in self.tiles
         self.legal = [d for d in (UP, RIGHT, DOWN, LEFT) if idle or self.slide(d)[0] != self.tiles]
@@ -64,7 +65,7 @@ class Twenty48:
             self.ended = Result.REASON_NO_MOVES
 
     def move(self, seat, moved, draw):
-        """Make a move and return what the event should say of it."""
+        """Make a move and return its recomputed Moved message."""
         if moved.direction not in self.legal:
             raise ValueError("the move is not legal")
         self.tiles, merged = self.slide(moved.direction)
@@ -78,7 +79,7 @@ class Twenty48:
         return Moved(direction=moved.direction, by_bot=moved.by_bot, gained=gained, spawned=spawned)
 
     def resign(self, seat):
-        pass  # the board has one seat: nothing is passed over
+        pass  # there is no other seat to pass the turn to
 
     def scores(self):
         return [self.score]

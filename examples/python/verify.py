@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Recompute finished games from their revealed seeds, as docs/verify.md describes.
 
-    python3 verify.py FILE...    what bot.py or `gridstand watch GAME --from 0 --json` wrote
+    python3 verify.py FILE...    output of bot.py or `gridstand watch GAME --from 0 --json`
 
-Prints a line for each file; the exit code is 1 if one of them does not hold. Taken as told, and
-not checked: the ids and names of players, times, clocks, by_bot and ranked."""
+It prints one line per file and exits with 1 if a file is invalid. It does not check
+the ids and names of players, times, clocks, by_bot and ranked."""
 import copy
 import sys
 
@@ -13,14 +13,14 @@ from transcript import difference, read
 
 
 def verify(events):
-    """Return the last event of a game, or raise a ValueError that says what does not fit."""
+    """Return the last event of a game, or raise a ValueError that describes the difference."""
     need(events and events[-1].HasField("result"), "the game is not over")
     games, last = [None], events[-1]  # games[v] is the game at version v
     for version, event in enumerate(events, 1):
         want = copy.deepcopy(event)
         want.version, want.game_id = version, events[0].game_id
         try:
-            need(event.time.ToNanoseconds() >= events[max(version - 2, 0)].time.ToNanoseconds(), "its time")
+            need(event.time.ToNanoseconds() >= events[max(version - 2, 0)].time.ToNanoseconds(), "the time runs backward")
             if version == 1:
                 game = Game(want, last.seed)
             elif want.WhichOneof("action") == "undone":
@@ -42,12 +42,15 @@ def main(paths):
     for path in paths:
         try:
             last = verify(read(path))
-            print(f"{path}: holds, {last.version} versions, {list(last.result.scores)} points")
+            print(f"{path}: valid, {last.version} versions, {list(last.result.scores)} points")
         except ValueError as error:
             bad = 1
-            print(f"{path}: does not hold: {error}")
+            print(f"{path}: invalid: {error}")
     return bad
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]) if sys.argv[1:] else __doc__)
+    if {"-h", "--help"} & set(sys.argv[1:]):
+        print(__doc__)
+    else:
+        sys.exit(main(sys.argv[1:]) if sys.argv[1:] else __doc__)

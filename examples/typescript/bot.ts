@@ -1,8 +1,8 @@
-// A bot that plays one game of 2048, with fetch and JSON alone:
+// A bot that plays one game of 2048 with fetch and JSON. It needs Node.js 20 and ./package.json:
 //
 //     npx tsx bot.ts http://localhost:2048 classic
 //
-// It keeps its tiles in a corner, and knows no rules: the server names the legal moves.
+// It keeps its tiles in a corner. It does not know the rules: the server lists the legal moves.
 type Direction = 'DIRECTION_LEFT' | 'DIRECTION_DOWN' | 'DIRECTION_RIGHT' | 'DIRECTION_UP';
 type Position = { scores: number[]; twenty48: { legalMoves: Direction[] } };
 type Game = { id: string; version: number; position: Position };
@@ -17,8 +17,8 @@ const preferred: Direction[] = [
 ];
 let token = '';
 
-// Makes a call. It waits and repeats one that the server could not take, or whose answer
-// was lost: a move that is sent again does not count twice.
+// Makes a call, and retries it after a delay if the server is overloaded or the response is
+// lost. This is safe because a move that is sent twice counts only once.
 async function call(method: string, request: object): Promise<any> {
   for (let attempt = 1; ; attempt++) {
     const response = await fetch(`${server}/gridstand.v1.${method}`, {
@@ -40,7 +40,7 @@ async function call(method: string, request: object): Promise<any> {
   }
 }
 
-// With a secret or a request id of one's own, a call that creates can be repeated, too.
+// A secret or request id chosen by the client makes creation calls safe to retry.
 const secret = () =>
   Array.from(
     crypto.getRandomValues(new Uint8Array(26)),

@@ -22,17 +22,18 @@ import (
 
 func TestMain(m *testing.M) { testmain.Run(m) }
 
-// runner is the pinned program that runs TypeScript.
+// runner is the npm package that runs TypeScript, with its pinned version.
 const runner = "tsx@4.23.15"
 
-// run runs the bot, and returns what it prints. Without the runner the test is skipped.
+// run runs the bot and returns its output. If the runner cannot be installed, the test is
+// skipped.
 func run(t *testing.T, args ...string) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
 	if _, err := exec.LookPath("npx"); err != nil {
-		t.Skip("no npx, which comes with Node.js")
+		t.Skip("npx is not installed; it comes with Node.js")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -48,8 +49,8 @@ func run(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// Ensure that the bot plays a game to its end on a server that refuses it at times, and
-// shows the game's page.
+// Ensure that the bot plays a game to its end even if the server sometimes refuses a call,
+// and that it prints the address of the game's page.
 func TestBot(t *testing.T) {
 	t.Parallel()
 	c := servertest.Config(t)
@@ -65,7 +66,7 @@ func TestBot(t *testing.T) {
 	assert.True(t, got.GetGame().GetSeats()[0].GetPlayer().GetBot())
 }
 
-// Ensure that the examples stay short enough to be read in full.
+// Ensure that the examples stay short enough to read in full.
 func TestLength(t *testing.T) {
 	t.Parallel()
 	for name, most := range map[string]int{"bot.ts": 60, filepath.Join("..", "web", "watcher.html"): 20} {

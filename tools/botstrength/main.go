@@ -1,11 +1,11 @@
-// Command botstrength measures over seeded games how well the bots play, and
-// whether they keep to their time, and prints Markdown tables:
+// Command botstrength measures the strength of the bots over seeded games, and whether they
+// stay within their time limits. It prints Markdown tables:
 //
 //	go run ./tools/botstrength [-share 1] [weak] [classic] [large] [tribolo] [budget]
 //
-// Without arguments it prints all of them, which takes the better part of an
-// hour. Each row says what was expected of it; the exit status is 1 if a row
-// misses that. Scores depend on nothing but the code, times on the machine.
+// Without arguments it prints all tables, which takes most of an hour. Each row shows the expected
+// result; the exit status is 1 if any row misses its own. Scores depend only on the code, while
+// times also depend on the machine.
 package main
 
 import (
@@ -22,33 +22,33 @@ import (
 	"github.com/gridstand/gridstand/game/bot"
 )
 
-// row is a player's games, and what is expected of them: nothing of what is 0.
+// row describes a player's games and the expected results. A zero field sets no expectation.
 type row struct {
 	table, variant string
 	player         player
 	rival          string  // the bot in all other seats
-	boards         int     // start boards, each played from every seat
-	enough         float64 // the score with which a game ends early
+	boards         int     // start boards, each played once from every seat
+	enough         float64 // score at which a game stops early
 
-	known       float64 // mean score, within 2 %
-	mean        float64 // least mean score
-	tile, often float64 // a tile that is reached, and in which part of the games
-	wins        float64 // least part of the games that is won
-	ms          float64 // milliseconds that 99 % of the moves take at most
+	known       float64 // expected mean score, within 2%
+	mean        float64 // minimum mean score
+	tile, often float64 // tile to reach, and the minimum share of games that reach it
+	wins        float64 // minimum share of games won
+	ms          float64 // maximum 99th percentile of the time per move, in ms
 }
 
-// The time for a move in the table budget, in which bots have options that would
-// have them think for ever. On a busy machine every program is late now and then.
+// budget is the time per move in the table "budget". The bots' other limits are too high to matter
+// there. On a busy machine any program occasionally exceeds its budget.
 const budget = 5 * time.Millisecond
 
 var (
 	timed = bot.Options{Time: budget, Depth: 1000, Rollouts: 1 << 30}
-	quick = bot.Options{Rollouts: 20} // on large boards games are long
+	quick = bot.Options{Rollouts: 20} // kept low because games on large boards are long
 )
 
 var rows = []row{
-	// These bots play badly but exactly as described: a miss is a fault in the
-	// rules, in the draws, or in how ties are decided.
+	// These bots play badly but exactly as described: a deviation is a bug in the rules, in
+	// the draws, or in how ties are broken.
 	{table: "weak", variant: "classic", player: player{bot: "random"}, boards: 10_000, known: 1095},
 	{table: "weak", variant: "classic", player: player{bot: "rote"}, boards: 10_000, known: 2548},
 	{table: "weak", variant: "classic", player: player{bot: "greedy"}, boards: 10_000, known: 3099},
@@ -58,12 +58,11 @@ var rows = []row{
 	{table: "classic", variant: "classic", player: player{"expectimax", bot.Options{Depth: 3}}, boards: 20, mean: 110_000, tile: 4096, often: 0.9},
 	{table: "classic", variant: "classic", player: player{bot: "expectimax"}, boards: 20, mean: 2 * 36_000, tile: 2048, often: 0.9},
 
-	// Random games that are cut short show moves that are five times as good as
-	// random's.
+	// Even with shortened random games, montecarlo scores five times as much as random.
 	{table: "large", variant: "5x5", player: player{"montecarlo", quick}, boards: 5, enough: 5 * 7_844, mean: 5 * 7_844},
 	{table: "large", variant: "6x6", player: player{"montecarlo", quick}, boards: 3, enough: 5 * 103_312, mean: 5 * 103_312},
 
-	// A third of the wins is par.
+	// With three equal players, each wins a third of the games.
 	{table: "tribolo", variant: "tribolo", player: player{bot: "greedy"}, rival: "random", boards: 100, wins: 0.7},
 	{table: "tribolo", variant: "tribolo", player: player{bot: "original"}, rival: "greedy", boards: 100},
 	{table: "tribolo", variant: "tribolo", player: player{"minimax", bot.Options{Depth: 2}}, rival: "greedy", boards: 100},
@@ -81,7 +80,7 @@ var rows = []row{
 }
 
 func main() {
-	share := flag.Float64("share", 1, "part of the games to play, for a quicker and rougher look")
+	share := flag.Float64("share", 1, "share of the games to play, for faster but rougher results")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -95,8 +94,8 @@ func main() {
 	}
 }
 
-// run prints the named tables, all if none is named, and reports whether a row
-// missed what was expected of it.
+// run prints the named tables, or all tables if no name is given. It reports whether a row
+// missed its expected result.
 func run(ctx context.Context, share float64, names []string) (missed bool, err error) {
 	table := ""
 	for _, row := range rows {
@@ -108,7 +107,7 @@ func run(ctx context.Context, share float64, names []string) (missed bool, err e
 			fmt.Printf("\n%s\n\n", table)
 			columns := []any{
 				"variant", "bot", "depth", "time", "rival", "games", "mean", "deviation", "lowest", "wins", "2048", "4096", "8192", "16384",
-				"a move, ms", "99 %", "expected", "",
+				"a move, ms", "99%", "expected", "",
 			}
 			printLine(columns...)
 			fmt.Println("|" + strings.Repeat("---|", len(columns)))
@@ -132,18 +131,18 @@ func run(ctx context.Context, share float64, names []string) (missed bool, err e
 
 func printLine(cells ...any) { fmt.Printf(strings.Repeat("| %v ", len(cells))+"|\n", cells...) }
 
-// check compares results with what is expected of them.
+// check compares results with the expected results.
 func (r row) check(got *results) (expected, met string) {
 	for _, e := range []struct {
 		bound float64
 		holds bool
 		text  string
 	}{
-		{r.known, math.Abs(got.scores.mean()/r.known-1) <= 0.02, whole(r.known) + " ± 2 %"},
+		{r.known, math.Abs(got.scores.mean()/r.known-1) <= 0.02, whole(r.known) + " ± 2%"},
 		{r.mean, got.scores.mean() >= r.mean, "≥ " + whole(r.mean)},
 		{r.tile, got.tiles.atLeast(r.tile) >= r.often, whole(r.tile) + " in ≥ " + percent(r.often)},
 		{r.wins, got.wins.mean() >= r.wins, "wins ≥ " + percent(r.wins)},
-		{r.ms, got.took.most() <= r.ms, "99 % within " + precise(r.ms) + " ms"},
+		{r.ms, got.took.most() <= r.ms, "99% within " + precise(r.ms) + " ms"},
 	} {
 		switch {
 		case e.bound == 0:

@@ -15,7 +15,7 @@ import (
 	"github.com/gridstand/gridstand/game/variants"
 )
 
-// sample is a set of measured values.
+// sample is a list of measured values.
 type sample []float64
 
 func (s sample) mean() float64 {
@@ -26,7 +26,7 @@ func (s sample) mean() float64 {
 	return sum / float64(len(s))
 }
 
-// deviation is the standard deviation of the values.
+// deviation returns the standard deviation of the values.
 func (s sample) deviation() float64 {
 	mean, sum := s.mean(), 0.0
 	for _, x := range s {
@@ -35,7 +35,7 @@ func (s sample) deviation() float64 {
 	return math.Sqrt(sum / float64(max(1, len(s)-1)))
 }
 
-// atLeast is the part of the values that are x or more.
+// atLeast returns the share of the values that are at least x.
 func (s sample) atLeast(x float64) float64 {
 	n := 0
 	for _, y := range s {
@@ -46,28 +46,28 @@ func (s sample) atLeast(x float64) float64 {
 	return float64(n) / float64(max(1, len(s)))
 }
 
-// most is a value that 99 % of the values do not exceed.
+// most returns the 99th percentile of the values.
 func (s sample) most() float64 { return slices.Sorted(slices.Values(s))[99*(len(s)-1)/100] }
 
 func whole(x float64) string   { return fmt.Sprintf("%.0f", x) }
 func precise(x float64) string { return fmt.Sprintf("%.4f", x) }
-func percent(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
+func percent(x float64) string { return fmt.Sprintf("%.1f%%", 100*x) }
 
-// player is a bot and how hard it thinks.
+// player is a bot and its options.
 type player struct {
 	bot     string
 	options bot.Options
 }
 
-// results are those of one player's games.
+// results holds the results of one player's games.
 type results struct {
 	scores sample
-	wins   sample // 1 for a win, also a shared one, and 0 for a loss
+	wins   sample // 1 for a win, including a shared one, 0 for a loss
 	tiles  sample // the highest tile of each game of 2048
 	took   sample // milliseconds for each move
 }
 
-// compete plays the games of a row on so many start boards.
+// compete plays the games of a row on the given number of start boards.
 func compete(ctx context.Context, row row, boards int) (*results, error) {
 	v, ok := variants.Current(row.variant)
 	if !ok {
@@ -100,9 +100,9 @@ func compete(ctx context.Context, row row, boards int) (*results, error) {
 	return r, nil
 }
 
-// play plays a game by the service's own rules, and returns its last position.
-// after is called with the position that each move led to and how long the seat's
-// bot took, and ends the game early by returning true.
+// play plays a game by the service's rules and returns its last position. After each move it calls
+// the function after with the new position, the seat and the time that the seat's bot took. If
+// after returns true, the game ends early.
 func play(ctx context.Context, v game.Variant, board, chance int, players []player,
 	after func(p game.Position, seat int, took time.Duration) bool,
 ) (game.Position, error) {

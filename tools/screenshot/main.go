@@ -2,9 +2,9 @@
 //
 //	go run ./tools/screenshot -o picture.svg 'what it shows=screen.ansi' …
 //
-// A capture is text with colour escapes, as `tmux capture-pane -e -p` prints it. Every
-// glyph has a fixed place, and glyphs that must join without gaps are drawn as shapes,
-// so that the picture looks the same with every font.
+// A capture is text with color escapes, as printed by `tmux capture-pane -e -p`. Every glyph has a
+// fixed place, and glyphs that must join without gaps are drawn as shapes, so that the picture
+// looks the same in every font.
 package main
 
 import (
@@ -21,7 +21,7 @@ func main() {
 	out := flag.String("o", "", "file to write; standard output by default")
 	flag.Parse()
 	if err := run(*out, flag.Args()); err != nil {
-		slog.Error("no picture", "error", err)
+		slog.Error("drawing failed", "error", err)
 		os.Exit(1)
 	}
 }

@@ -2,13 +2,13 @@ package main
 
 import "fmt"
 
-// blocks are the block elements as x, y, width and height, in parts of a cell.
+// blocks maps block elements to their x, y, width and height, as fractions of a cell.
 var blocks = map[string][4]float64{
 	"█": {0, 0, 1, 1}, "▀": {0, 0, 1, 0.5}, "▄": {0, 0.5, 1, 0.5}, "▌": {0, 0, 0.5, 1}, "▐": {0.5, 0, 0.5, 1},
 }
 
-// Strokes of box drawing, as paths: arguments 1 and 2 are the middle of the cell, 3
-// and 4 its width and height.
+// Strokes of box drawing characters, as paths. Arguments 1 and 2 are the center of the cell,
+// 3 and 4 its width and height.
 const (
 	across    = "M0 %[2]gH%[3]g"
 	upright   = "M%[1]g 0V%[4]g"
@@ -26,24 +26,24 @@ var strokes = map[string]string{
 	"╰": "M%[1]g 0Q%[1]g %[2]g %[3]g %[2]g", "╯": "M%[1]g 0Q%[1]g %[2]g 0 %[2]g",
 }
 
-// heavy are the heavy strokes.
+// heavy maps heavy box drawing characters to their strokes.
 var heavy = map[string]string{
 	"━": across, "┃": upright,
 	"┏": lowerHalf + rightHalf, "┓": lowerHalf + leftHalf, "┗": upperHalf + rightHalf, "┛": upperHalf + leftHalf,
 }
 
-// rect draws a rectangle without blurred edges, so that no line shows between two.
-func rect(x, y, width, height float64, colour string) string {
+// rect draws a rectangle with sharp edges, so that no line shows between adjacent ones.
+func rect(x, y, width, height float64, color string) string {
 	return fmt.Sprintf(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" shape-rendering="crispEdges" fill="%s"/>`,
-		x, y, width, height, colour)
+		x, y, width, height, color)
 }
 
-// shape draws a glyph that must join its neighbours, with the upper left corner of
-// its cell at x, y. It reports false for a glyph that is written as text.
-func shape(glyph, colour string, x, y float64) (string, bool) {
+// shape draws a glyph that must join its neighbors. (x, y) is the upper left corner of its cell.
+// shape returns false for a glyph that is drawn as text.
+func shape(glyph, color string, x, y float64) (string, bool) {
 	const w, h = cellWidth, cellHeight
 	if b, ok := blocks[glyph]; ok {
-		return rect(x+b[0]*w, y+b[1]*h, b[2]*w, b[3]*h, colour), true
+		return rect(x+b[0]*w, y+b[1]*h, b[2]*w, b[3]*h, color), true
 	}
 	extra := ""
 	s, ok := strokes[glyph]
@@ -58,5 +58,5 @@ func shape(glyph, colour string, x, y float64) (string, bool) {
 		return "", false
 	}
 	return fmt.Sprintf(`<path transform="translate(%.1f %.1f)" d="%s" fill="none" stroke="%s"%s/>`,
-		x, y, fmt.Sprintf(s, w/2, h/2, w, h), colour, extra), true
+		x, y, fmt.Sprintf(s, w/2, h/2, w, h), color, extra), true
 }

@@ -10,7 +10,7 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 )
 
-// Sizes in the picture's units.
+// Sizes, in the picture's units.
 const (
 	cellWidth  = 8.0
 	cellHeight = 16.0
@@ -20,7 +20,7 @@ const (
 	gap        = 16.0
 )
 
-// The default colours.
+// The default colors.
 const (
 	ground  = "#16181d"
 	ink     = "#d7dae0"
@@ -29,13 +29,13 @@ const (
 	buttons = "#3b4049"
 )
 
-// window is one terminal: its title, and its screen.
+// window is one terminal: its title and its screen.
 type window struct {
 	title string
 	lines []uv.Line
 }
 
-// size is the size of w in the picture.
+// size returns the size of w in the picture.
 func (w window) size() (width, height float64) {
 	columns := 0
 	for _, line := range w.lines {
@@ -44,7 +44,7 @@ func (w window) size() (width, height float64) {
 	return float64(columns)*cellWidth + 2*padding, float64(len(w.lines))*cellHeight + 2*padding + titleBar
 }
 
-// draw is an SVG of the windows, from left to right.
+// draw returns an SVG of the windows, from left to right.
 func draw(windows []window) string {
 	var body strings.Builder
 	x, height := 0.0, 0.0
@@ -79,10 +79,10 @@ func frame(b *strings.Builder, title string, width, height float64) {
 // drawLine draws one row of a screen: first the backgrounds, then the text.
 func drawLine(b *strings.Builder, line uv.Line, y float64) {
 	for start := 0; start < len(line); {
-		_, back := colours(line[start].Style)
+		_, back := colors(line[start].Style)
 		end := start + 1
 		for end < len(line) {
-			if _, next := colours(line[end].Style); next != back {
+			if _, next := colors(line[end].Style); next != back {
 				break
 			}
 			end++
@@ -95,7 +95,7 @@ func drawLine(b *strings.Builder, line uv.Line, y float64) {
 	for start := 0; start < len(line); {
 		cell := line[start]
 		x, end := float64(start)*cellWidth, start+max(cell.Width, 1)
-		front, _ := colours(cell.Style)
+		front, _ := colors(cell.Style)
 		if drawn, ok := shape(cell.Content, front, x, y); ok {
 			fmt.Fprintln(b, drawn)
 		} else {
@@ -113,8 +113,8 @@ func isText(c uv.Cell) bool {
 	return !drawn
 }
 
-// drawText draws cells of one style, each word at the place of its first cell: fonts differ
-// in the width of a space.
+// drawText draws cells of one style. It places each word separately at its first cell,
+// because the width of a space differs between fonts.
 func drawText(b *strings.Builder, cells []uv.Cell, x, y float64) {
 	for start := 0; start < len(cells); {
 		end := start
@@ -131,7 +131,7 @@ func drawText(b *strings.Builder, cells []uv.Cell, x, y float64) {
 }
 
 func drawWord(b *strings.Builder, word string, style uv.Style, x, y, width float64) {
-	front, _ := colours(style)
+	front, _ := colors(style)
 	extra := ""
 	if style.Attrs&uv.AttrBold != 0 {
 		extra += ` font-weight="bold"`
@@ -143,8 +143,8 @@ func drawWord(b *strings.Builder, word string, style uv.Style, x, y, width float
 		x, y+cellHeight*0.76, width, front, extra, html.EscapeString(word))
 }
 
-// colours are the foreground and the background of a style.
-func colours(s uv.Style) (front, back string) {
+// colors returns the foreground and the background of a style.
+func colors(s uv.Style) (front, back string) {
 	front, back = cmp.Or(hex(s.Fg), ink), cmp.Or(hex(s.Bg), ground)
 	if s.Attrs&uv.AttrReverse != 0 {
 		return back, front

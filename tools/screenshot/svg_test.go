@@ -30,9 +30,9 @@ func TestPicture(t *testing.T) {
 
 	assert.Contains(t, string(svg), `>one &amp; two</text>`)
 	assert.Contains(t, string(svg), `fill="#010203" font-weight="bold">a&lt;b</text>`)
-	assert.Contains(t, string(svg), `<rect x="40.0" y="0.0" width="16.0" height="16.0" shape-rendering="crispEdges" fill="#090807"/>`, "two cells with a ground")
+	assert.Contains(t, string(svg), `<rect x="40.0" y="0.0" width="16.0" height="16.0" shape-rendering="crispEdges" fill="#090807"/>`, "two cells with a background")
 	assert.Contains(t, string(svg), `<rect x="16.0" y="24.0" width="8.0" height="8.0"`, "the lower half of a cell")
-	assert.Contains(t, string(svg), `d="M0 8H8" fill="none" stroke="`+ink+`"/>`, "a line across")
+	assert.Contains(t, string(svg), `d="M0 8H8" fill="none" stroke="`+ink+`"/>`, "a horizontal line")
 	assert.Contains(t, string(svg), `d="M4 8V16M0 8H4" fill="none" stroke="`+ink+`" stroke-width="2.5"`, "a heavy corner")
 	assert.Contains(t, string(svg), `<rect x="24.0" y="16.0" width="8.0" height="16.0" shape-rendering="crispEdges" fill="`+ink+`"/>`, "reversed")
 	assert.NotContains(t, string(svg), "%!")

@@ -101,4 +101,3 @@ tool (
 	google.golang.org/grpc/cmd/protoc-gen-go-grpc
 	google.golang.org/protobuf/cmd/protoc-gen-go
 )
-require github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus v1.1.1

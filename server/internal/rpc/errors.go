@@ -246,9 +246,9 @@ func (s *Service) toStatus(ctx context.Context, method string, err error) *failu
 		return &failure{code: codes.DeadlineExceeded, message: "the call's deadline has passed"}
 	case errors.Is(ctx.Err(), context.Canceled):
 		return &failure{code: codes.Canceled, message: "the call was canceled"}
-	case status.Code(err) == codes.Unavailable:
-		// The connection closed during a write to the stream, but gRPC has not yet
-		// canceled the context.
+	case status.Code(err) == codes.Unavailable, status.Code(err) == codes.Canceled:
+		// The connection or the stream closed during a write to the stream, but gRPC has
+		// not yet canceled the context.
 		return &failure{code: codes.Canceled, message: "the connection has closed"}
 	case store.IsError(err):
 		s.Meter.StorageFailed(err)

@@ -39,11 +39,11 @@ BASE ?= HEAD~1
 # to Go and manages its own memory, is built without the detector: with it, the tests of the
 # store take seven times the processor time. Linking the test binaries without debug
 # information saves a fifth of the time.
-RACE_TIMEOUT ?= 20m
+RACE_TIMEOUT ?= 40m
 RACE = $$(go env GOFLAGS) -race -gcflags=modernc.org/...=-race=false -timeout=$(RACE_TIMEOUT) -ldflags=-w -vet=off
 
 # Timeout of the long tests of one package.
-LONG_TIMEOUT ?= 30m
+LONG_TIMEOUT ?= 40m
 
 .PHONY: help
 help: ## List the targets

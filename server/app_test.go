@@ -32,7 +32,7 @@ import (
 func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 
 // patience is how long a test waits for something that should happen immediately.
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 func within(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -39,7 +39,7 @@ func TestMonitor(t *testing.T) {
 		select {
 		case up := <-states:
 			return up
-		case <-time.After(10 * time.Second):
+		case <-time.After(5 * time.Minute):
 			require.Fail(t, "up was not called")
 			return false
 		}

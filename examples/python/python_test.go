@@ -61,7 +61,7 @@ func setUp(t *testing.T) python {
 // run returns the output of a program. The error includes its standard error.
 func (p python) run(t *testing.T, args ...string) (string, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.interpreter, args...)
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+p.generated, "PYTHONDONTWRITEBYTECODE=1")

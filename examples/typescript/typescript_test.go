@@ -35,7 +35,7 @@ func run(t *testing.T, args ...string) string {
 	if _, err := exec.LookPath("npx"); err != nil {
 		t.Skip("npx is not installed; it comes with Node.js")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	tsx := []string{"--yes", "--prefer-offline", runner}
 	if out, err := exec.CommandContext(ctx, "npx", append(tsx, "--version")...).CombinedOutput(); err != nil {

@@ -33,7 +33,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience is the timeout for every wait in the tests. It allows for a busy machine.
-const patience = 30 * time.Second
+const patience = 5 * time.Minute
 
 // server implements Watch with a function.
 type server struct {

@@ -77,7 +77,7 @@ func (s *server) client(t *testing.T) *client.Client {
 
 func TestGame_OnAServer(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	s := &server{status: pb.GameStatus_GAME_STATUS_FINISHED, events: transcript(t, "classic", seedOf(t, 1), 30)}
 	report, err := verify.Game(ctx, s.client(t), gameID)

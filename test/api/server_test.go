@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 
 // patience is the timeout for each test's calls and waits. It is generous, since only failing tests
 // reach it.
-const patience = 3 * time.Minute
+const patience = 10 * time.Minute
 
 // eventually waits until the given condition is true.
 func eventually(t testing.TB, what string, is func() bool) {

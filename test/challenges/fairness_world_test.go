@@ -348,5 +348,5 @@ func (w *world) close() {
 		assert.NoError(w.t, err)
 		w.challenge, w.seed = got.GetChallenge(), got.GetChallenge().GetSeed()
 		return len(w.seed) > 0
-	}, 10*time.Second, 10*time.Millisecond)
+	}, 5*time.Minute, 10*time.Millisecond)
 }

@@ -65,7 +65,7 @@ func TestRace_Whole(t *testing.T) {
 	require.Eventually(t, func() bool {
 		first, err = read(0)
 		return err == nil
-	}, time.Minute, 20*time.Millisecond)
+	}, 5*time.Minute, 20*time.Millisecond)
 	second, err := read(2)
 	require.NoError(t, err)
 	assert.Equal(t, first.GetPosition().GetTwenty48().GetTiles(), second.GetPosition().GetTwenty48().GetTiles())

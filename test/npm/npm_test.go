@@ -45,7 +45,7 @@ func install(t *testing.T) (program string) {
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "npm", "install", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock", "--loglevel=error")
 	cmd.Dir = dir
@@ -96,7 +96,7 @@ func TestClients(t *testing.T) {
 	for _, client := range clients {
 		t.Run(client[1], func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			out, err := exec.CommandContext(ctx, "node", program, server.Addr().String(), contract, client[1]).CombinedOutput()
 			require.NoError(t, err, "%s", out)

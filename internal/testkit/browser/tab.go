@@ -22,7 +22,7 @@ import (
 )
 
 // Patience is the maximum duration of any wait. It is generous, since only failing tests reach it.
-const Patience = time.Minute
+const Patience = 5 * time.Minute
 
 // Tab is a tab of the browser with its own storage and cache.
 type Tab struct {

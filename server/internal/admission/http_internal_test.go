@@ -20,7 +20,7 @@ import (
 )
 
 // patience is how long a test waits for something that should happen immediately.
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 // served is an HTTP server that serves a Control's HTTP connections.
 type served struct {

@@ -30,7 +30,8 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-const patience = time.Minute
+// patience limits every wait. Only failing tests reach it.
+const patience = 5 * time.Minute
 
 // started is a running server with its addresses and log.
 type started struct {

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 
 // call runs the program and returns its exit code and output.
 func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	var out, errs bytes.Buffer
 	code = run(ctx, args, &out, &errs)
@@ -144,7 +144,7 @@ func (p *process) output() string {
 
 func (p *process) waitFor(t *testing.T, line *regexp.Regexp) {
 	t.Helper()
-	require.Eventually(t, func() bool { return line.MatchString(p.output()) }, 20*time.Second, 5*time.Millisecond, "%s in:\n%s", line, p.output())
+	require.Eventually(t, func() bool { return line.MatchString(p.output()) }, 5*time.Minute, 5*time.Millisecond, "%s in:\n%s", line, p.output())
 }
 
 // end waits for the process to exit and returns its exit code.
@@ -157,7 +157,7 @@ func (p *process) end(t *testing.T) int {
 	}()
 	select {
 	case <-ended:
-	case <-time.After(20 * time.Second):
+	case <-time.After(5 * time.Minute):
 		require.Fail(t, "the process did not end", p.output())
 	}
 	return p.cmd.ProcessState.ExitCode()

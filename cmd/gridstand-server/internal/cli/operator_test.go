@@ -66,7 +66,7 @@ func TestOperator_Challenge(t *testing.T) {
 	require.Eventually(t, func() bool { // the standings may be late
 		code, stdout, stderr := call(t, "identical", challenge, "--store", c.Store)
 		return code == 0 && stdout == strings.Join(same, " ")+"\n" && stderr == "1 group of identical attempts in "+c.Store+"\n"
-	}, time.Minute, 10*time.Millisecond)
+	}, 5*time.Minute, 10*time.Millisecond)
 	for _, tt := range []struct{ command, argument, stdout, stderr string }{
 		{"hide", "bob", "Bob, id " + bob.ID + ": hidden\n", "1 player hidden"},
 		{"identical", challenge, "", "0 groups of identical attempts"},

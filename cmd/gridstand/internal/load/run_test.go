@@ -42,7 +42,7 @@ func start(t *testing.T, change func(*server.Config)) *server.Server {
 // run runs a load, which must not fail.
 func run(t *testing.T, config load.Config) *load.Report {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	report, err := load.Run(ctx, config)
 	require.NoError(t, err)
@@ -125,7 +125,7 @@ func TestRun_GamesFollowEachOther(t *testing.T) {
 				assert.NoError(t, err)
 				return answer.GetGames()
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			config.Progress = func(load.Progress) {
 				if len(finished()) > 0 { // finished can list the games, because config.Public is set

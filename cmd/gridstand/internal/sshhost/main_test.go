@@ -20,7 +20,7 @@ import (
 func TestMain(m *testing.M) { testmain.Run(m) }
 
 // limit is the maximum time that a test waits.
-const limit = time.Minute
+const limit = 5 * time.Minute
 
 // testHost is a host with a test's own Serve function.
 type testHost struct {

@@ -27,7 +27,7 @@ import (
 func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 
 // patience limits how long tests wait for an expected event.
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 const (
 	waiting   = pb.ChallengeStatus_CHALLENGE_STATUS_WAITING

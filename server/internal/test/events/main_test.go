@@ -27,7 +27,7 @@ import (
 func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 
 // patience limits how long tests wait for something that should happen soon.
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 // config returns the configuration of a server that does not limit the rate of moves.
 func config(t *testing.T) server.Config {

@@ -225,11 +225,11 @@ type flood struct {
 	over atomic.Bool
 }
 
-// within reports whether the calls have stayed below a limit for longer than patience. On a slow
+// within reports whether the calls have stayed below a limit for longer than a minute. On a slow
 // machine, there may be nothing to refuse.
 func (f *flood) within(perSecond int, since time.Time) bool {
 	took := time.Since(since)
-	return perSecond > 0 && took > patience && f.granted.Load() <= int64(float64(perSecond)*(ratelimit.Burst+took.Seconds()))
+	return perSecond > 0 && took > time.Minute && f.granted.Load() <= int64(float64(perSecond)*(ratelimit.Burst+took.Seconds()))
 }
 
 // dialFrom returns a dialer from this machine's nth loopback address, so that bad clients have

@@ -21,7 +21,7 @@ import (
 
 // patience limits how long tests wait for something that should happen soon. It is long enough
 // for busy machines.
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 // env is one store, the servers on it, and what their clients observed.
 type env struct {

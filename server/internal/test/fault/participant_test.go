@@ -241,16 +241,23 @@ func (p *participant) awaitEvent(t *testing.T, what string, is func(*pb.Event) b
 	}
 }
 
-// awaitEnd waits for the end of the game and returns all events.
+// awaitEnd waits for the end of the game and returns all events. It fails if no event arrives for
+// longer than patience.
 func (p *participant) awaitEnd(t *testing.T) []*pb.Event {
 	t.Helper()
-	select {
-	case <-p.done:
-		require.NoError(t, p.err)
-	case <-time.After(patience):
-		require.Fail(t, "the game did not end", brief(p.last()))
+	for {
+		p.mu.Lock()
+		changed := p.changed
+		p.mu.Unlock()
+		select {
+		case <-p.done:
+			require.NoError(t, p.err)
+			return p.events
+		case <-changed: // A game with many moves may take longer than patience.
+		case <-time.After(patience):
+			require.Fail(t, "the game did not end", brief(p.last()))
+		}
 	}
-	return p.events
 }
 
 // brief formats an event without its board.

@@ -202,15 +202,21 @@ func (w *watcher) awaitVersion(t *testing.T, version int32) {
 	}
 }
 
-// awaitEnd waits until the watcher has ended, and returns its error.
+// awaitEnd waits until the watcher has ended, and returns its error. It fails if no message
+// arrives for longer than patience.
 func (w *watcher) awaitEnd(t *testing.T) error {
 	t.Helper()
-	select {
-	case <-w.done:
-		return w.err
-	case <-time.After(patience):
-		require.Fail(t, "a watcher's stream did not end")
-		return nil
+	for {
+		w.mu.Lock()
+		changed := w.changed
+		w.mu.Unlock()
+		select {
+		case <-w.done:
+			return w.err
+		case <-changed: // A game with many moves may take longer than patience.
+		case <-time.After(patience):
+			require.Fail(t, "a watcher's stream did not end")
+		}
 	}
 }
 

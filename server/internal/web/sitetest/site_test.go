@@ -61,7 +61,7 @@ func node(t *testing.T, args ...string) (string, error) {
 	if err != nil {
 		t.Skip("no node: on Debian, apt install nodejs")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args...)
 	var stderr strings.Builder

@@ -30,7 +30,7 @@ const (
 )
 
 // limit is the maximum time that a test waits.
-const limit = time.Minute
+const limit = 5 * time.Minute
 
 // call is a move that reached the server. The test sends the reply on answer.
 type call struct {

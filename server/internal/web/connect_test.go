@@ -155,7 +155,8 @@ func TestJSON(t *testing.T) {
 }
 
 // Ensure that a JSON request with an unknown field, an unknown enum value or a value of the
-// wrong type is rejected, and that the error names the field and says what it accepts.
+// wrong type is rejected, and that the error names the field as the contract spells it, and says
+// what it accepts.
 func TestJSON_Invalid(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -174,10 +175,10 @@ func TestJSON_Invalid(t *testing.T) {
 		{"GameService/GetGame", asJSON, `{"a\n\u0000b": 1}`, `a\n\x00b`, `is not a field of GetGameRequest`},
 		{"GameService/Watch", asStream, "\x00\x00\x00\x00\x1d" + `{"gameId": "x", "after": "1"}`, "after", `is not a field of WatchRequest, which has game_id, `},
 		{"ChallengeService/WatchChallenge", asStream, "\x00\x00\x00\x00\x0c" + `{"after": 1}`, "after", `is not a field of WatchChallengeRequest`},
-		{"GameService/GetGame", asJSON, `{"gameId": 5}`, "gameId", `must be a string`},
-		{"GameService/GetGame", asJSON, `{"gameId": "\ud800"}`, "gameId", `must be valid Unicode`},
+		{"GameService/GetGame", asJSON, `{"gameId": 5}`, "game_id", `must be a string`},
+		{"GameService/GetGame", asJSON, `{"gameId": "\ud800"}`, "game_id", `must be valid Unicode`},
 		{"GameService/GetGame", asJSON, `{"gameId": "x", "game_id": "y"}`, "game_id", `must not be set twice`},
-		{"GameService/GetGame", asJSON, `{"gameId": "x", "gameId": "x"}`, "gameId", `must not be set twice`},
+		{"GameService/GetGame", asJSON, `{"gameId": "x", "gameId": "x"}`, "game_id", `must not be set twice`},
 		{"GameService/Move", asJSON, `{"version": "one"}`, "version", `must be an integer of 32 bits`},
 		{"GameService/Move", asJSON, `{"gameId": "x", "version": 1.5}`, "version", `must be an integer of 32 bits`},
 		{"GameService/Move", asJSON, `{"gameId": "x", "version": 2147483648}`, "version", `must be an integer of 32 bits`},
@@ -185,16 +186,17 @@ func TestJSON_Invalid(t *testing.T) {
 		{"GameService/Move", asJSON, `{"gameId": "x", "cell": {"x": []}}`, "cell.x", `must be an integer of 32 bits`},
 		{"GameService/Move", asJSON, `{"gameId": "x", "cell": "a1"}`, "cell", `must be an object`},
 		{"GameService/Move", asJSON, `{"gameId": "x", "direction": 2.5}`, "direction", `must be one of DIRECTION_UP, `},
-		{"GameService/CreateGame", asJSON, `{"variant": "classic", "turnLimit": 5}`, "turnLimit", `must be a string such as "5s"`},
-		{"GameService/CreateGame", asJSON, `{"variant": "classic", "turnLimit": "5"}`, "turnLimit", `must be a string such as "5s"`},
-		{"GameService/CreateGame", asJSON, `{"variant": "classic", "turnLimit": {"seconds": 5}}`, "turnLimit", `must be a string such as "5s"`},
+		{"GameService/CreateGame", asJSON, `{"variant": "classic", "turnLimit": 5}`, "turn_limit", `must be a string such as "5s"`},
+		{"GameService/CreateGame", asJSON, `{"variant": "classic", "turnLimit": "5"}`, "turn_limit", `must be a string such as "5s"`},
+		{"GameService/CreateGame", asJSON, `{"variant": "classic", "turnLimit": {"seconds": 5}}`, "turn_limit", `must be a string such as "5s"`},
 		{"GameService/CreateGame", asJSON, `{"variant": "classic", "private": "yes"}`, "private", `must be true or false`},
 		{"GameService/CreateGame", asJSON, `{"variant": "classic", "seats": {"caller": {}}}`, "seats", `must be a list`},
 		{"GameService/CreateGame", asJSON, `{"variant": "classic", "seats": ["me"]}`, "seats[0]", `must be an object`},
 		{"GameService/CreateGame", asJSON, `{"variant": "classic", "seats": [null]}`, "seats[0]", `must be an object`},
 		{"GameService/CreateGame", asJSON, `{"variant": "classic", "seats": [{"bot": "x", "caller": {}}]}`, "seats[0].caller", `must not be set together with bot`},
+		{"ChallengeService/JoinChallenge", asJSON, `{"challengeId": "x", "requestId": [1]}`, "request_id", `must be a string`},
 		{"ChallengeService/GetChallenge", asJSON, `{"daily": {"date": 20261121}}`, "daily.date", `must be a string`},
-		{"GameService/Watch", asStream, "\x00\x00\x00\x00\x0d" + `{"gameId": 5}`, "gameId", `must be a string`},
+		{"GameService/Watch", asStream, "\x00\x00\x00\x00\x0d" + `{"gameId": 5}`, "game_id", `must be a string`},
 		// These errors name no field.
 		{"GameService/GetGame", asJSON, `[]`, "", `unexpected token [`},
 		{"GameService/GetGame", asJSON, `{"gameId": "x"`, "", `unexpected EOF`},

@@ -123,7 +123,7 @@ func findInvalid(path string, data json.RawMessage, message protoreflect.Message
 	if err != nil {
 		return nil // It is not an object. The caller names the field that contains it.
 	}
-	set := map[protoreflect.FullName]string{} // fields and oneofs that are set, and their members' names
+	set := map[protoreflect.FullName]string{} // fields and oneofs that are set, and the fields' names
 	for _, m := range all {
 		field := message.Fields().ByJSONName(m.name)
 		if field == nil {
@@ -132,20 +132,22 @@ func findInvalid(path string, data json.RawMessage, message protoreflect.Message
 		if field == nil {
 			return violation(path+m.name, "is not a field of %s, which has %s", message.Name(), fieldNames(message))
 		}
+		// Errors use the spelling of the contract, whatever the spelling of the request.
+		name := string(field.Name())
 		if _, again := set[field.FullName()]; again {
-			return violation(path+m.name, "must not be set twice")
+			return violation(path+name, "must not be set twice")
 		}
-		set[field.FullName()] = m.name
+		set[field.FullName()] = name
 		if string(m.value) == "null" {
 			continue
 		}
 		if oneof := field.ContainingOneof(); oneof != nil {
 			if other, again := set[oneof.FullName()]; again {
-				return violation(path+m.name, "must not be set together with %s", other)
+				return violation(path+name, "must not be set together with %s", other)
 			}
-			set[oneof.FullName()] = m.name
+			set[oneof.FullName()] = name
 		}
-		if err := findInvalidIn(path+m.name, m.value, field); err != nil {
+		if err := findInvalidIn(path+name, m.value, field); err != nil {
 			return err
 		}
 	}

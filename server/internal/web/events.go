@@ -62,7 +62,7 @@ func (c Config) watchGame(r *http.Request, stream grpc.ServerStream) (view, erro
 
 // watchChallenge opens a view of a challenge, as the RPC WatchChallenge does.
 func (c Config) watchChallenge(r *http.Request, stream grpc.ServerStream) (view, error) {
-	if err := checkParameters(r, "etag"); err != nil {
+	if err := checkParameters(r, map[string]string{"etag": "the ID of an event"}); err != nil {
 		return nil, err
 	}
 	etag, _ := resumeAfter(r, "etag")
@@ -192,24 +192,37 @@ func resumeAfter(r *http.Request, field string) (position, source string) {
 	return r.URL.Query().Get(field), field
 }
 
-// checkParameters returns an error if a request has a query parameter that is not in known
-// or not well-formed. As in JSON, it is most likely misspelled.
-func checkParameters(r *http.Request, known ...string) error {
+// checkParameters returns an error if a query parameter of a request is not well-formed,
+// unknown, empty or repeated. As in JSON, it is most likely a mistake. allowed contains the
+// known parameters and describes their values.
+func checkParameters(r *http.Request, allowed map[string]string) error {
+	known := slices.Sorted(maps.Keys(allowed))
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return invalid.Field("query", "must consist of parameters such as %s=…", known[0])
 	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
-		if !slices.Contains(known, name) {
+		switch values := query[name]; {
+		case !slices.Contains(known, name):
 			return violation(name, "is not a parameter of this stream, which has %s", strings.Join(known, ", "))
+		case len(values) > 1:
+			return invalid.Field(name, "must not be set twice")
+		case values[0] == "":
+			return invalid.Field(name, "must be %s", allowed[name])
 		}
 	}
 	return nil
 }
 
+const (
+	aVersion = "a version: 0 or a positive number"
+	aFlag    = "1 or 0"
+)
+
 // watchRequest parses a request for a game's events.
 func watchRequest(r *http.Request) (*pb.WatchRequest, error) {
-	if err := checkParameters(r, "after_version", "every_event", "preview"); err != nil {
+	allowed := map[string]string{"after_version": aVersion, "every_event": aFlag, "preview": aFlag}
+	if err := checkParameters(r, allowed); err != nil {
 		return nil, err
 	}
 	query := r.URL.Query()
@@ -218,7 +231,7 @@ func watchRequest(r *http.Request) (*pb.WatchRequest, error) {
 		if value := query.Get(name); value != "" {
 			is, err := strconv.ParseBool(value)
 			if err != nil {
-				return nil, invalid.Field(name, "must be 1 or 0")
+				return nil, invalid.Field(name, "must be %s", aFlag)
 			}
 			*field = is
 		}
@@ -226,7 +239,7 @@ func watchRequest(r *http.Request) (*pb.WatchRequest, error) {
 	if after, source := resumeAfter(r, "after_version"); after != "" {
 		n, err := strconv.ParseInt(after, 10, 32)
 		if err != nil || n < 0 {
-			return nil, invalid.Field(source, "must be a version: 0 or a positive number")
+			return nil, invalid.Field(source, "must be %s", aVersion)
 		}
 		version := int32(n)
 		request.AfterVersion = &version

@@ -159,12 +159,11 @@ func TestGetChallenge_Daily(t *testing.T) {
 	_, err = s.CreateGame(p.ctx, &pb.CreateGameRequest{ChallengeId: c.GetId()})
 	wantReason(t, err, pb.ReasonChallengeClosed)
 
-	for date, reason := range map[string]string{
-		c.GetOpenTime().AsTime().AddDate(0, 0, -9).Format(time.DateOnly): pb.ReasonChallengeNotFound,
-		c.GetOpenTime().AsTime().AddDate(0, 0, 3).Format(time.DateOnly):  pb.ReasonChallengeNotFound,
-	} {
+	for _, days := range []int{-9, 3} {
+		date := c.GetOpenTime().AsTime().AddDate(0, 0, days).Format(time.DateOnly)
 		_, err := s.GetChallenge(p.ctx, &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Date: date}})
-		wantReason(t, err, reason)
+		wantReason(t, err, pb.ReasonChallengeNotFound)
+		wantMessage(t, err, "there is no daily game on this day, or it has expired")
 	}
 	_, err = s.GetChallenge(p.ctx, &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Variant: "vt100"}})
 	wantReason(t, err, pb.ReasonChallengeNotFound)

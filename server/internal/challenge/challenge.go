@@ -254,6 +254,7 @@ func timeAt(ms int64) time.Time {
 var (
 	ErrNotFound       = errors.New("no such challenge")
 	ErrNoDaily        = errors.New("the variant has no daily game")
+	ErrNoDay          = errors.New("there is no daily game on this day")
 	ErrClosed         = errors.New("the challenge is closed")
 	ErrStarted        = errors.New("the race has started")
 	ErrFull           = errors.New("the race is full")

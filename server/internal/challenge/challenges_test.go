@@ -155,7 +155,7 @@ func TestDaily(t *testing.T) {
 
 		for _, date := range []string{"2020-01-01", now.AddDate(0, 0, 2).Format(time.DateOnly), "today", "2026-02-30"} {
 			_, _, _, err := w.Daily(ctx, "classic", date)
-			assert.ErrorIs(t, err, challenge.ErrNotFound, date)
+			assert.ErrorIs(t, err, challenge.ErrNoDay, date)
 		}
 		_, _, _, err = w.Daily(ctx, "threes", "")
 		assert.ErrorIs(t, err, challenge.ErrNoDaily)

@@ -27,12 +27,12 @@ func (s *Challenges) Daily(ctx context.Context, variant, date string) (c, next *
 	day := today
 	if date != "" {
 		if day, err = time.Parse(DateFormat, date); err != nil {
-			return nil, nil, now, ErrNotFound
+			return nil, nil, now, ErrNoDay
 		}
 	}
 	c, next, err = s.dailies(ctx, variant, day, today, now)
 	if err == nil && c == nil {
-		err = ErrNotFound
+		err = ErrNoDay
 	}
 	return c, next, now, err
 }

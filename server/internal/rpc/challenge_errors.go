@@ -18,6 +18,7 @@ const timeFormat = "2006-01-02T15:04:05.000Z"
 var challengeFailures = map[error]*failure{
 	challenge.ErrNotFound:       notFound(pb.ReasonChallengeNotFound, "there is no challenge with this id, or it has expired"),
 	challenge.ErrNoDaily:        notFound(pb.ReasonChallengeNotFound, "this variant has no daily game"),
+	challenge.ErrNoDay:          notFound(pb.ReasonChallengeNotFound, "there is no daily game on this day, or it has expired"),
 	challenge.ErrClosed:         precondition(pb.ReasonChallengeClosed, "the challenge is closed"),
 	challenge.ErrStarted:        precondition(pb.ReasonChallengeStarted, "the race has started"),
 	challenge.ErrFull:           precondition(pb.ReasonChallengeFull, "the race is full"),

@@ -133,7 +133,7 @@ func TestDaily(t *testing.T) {
 	assert.Contains(t, note, "gridstand new --challenge daily")
 	golden(t, "daily.json", ada.ok("daily", "--json"))
 	ada.fails(exitMissing, "this variant has no daily game", "daily", "vt100")
-	ada.fails(exitMissing, "no challenge with this id", "daily", "--date", "2020-01-01")
+	ada.fails(exitMissing, "there is no daily game on this day", "daily", "--date", "2020-01-01")
 	ada.fails(exitUsage, "--date must be a day", "daily", "--date", "today")
 	ada.fails(exitMissing, "you have no account", "standings", "daily", "--share")
 

@@ -85,7 +85,7 @@ func (p *program) rotate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = orGiveUp(ctx, p, func(ctx context.Context) (struct{}, error) { return struct{}{}, client.RotateStored(ctx, c, p.store) })
+	_, err = orGiveUp(ctx, p, "replace the token", func(ctx context.Context) (struct{}, error) { return struct{}{}, client.RotateStored(ctx, c, p.store) })
 	if err != nil {
 		return err
 	}

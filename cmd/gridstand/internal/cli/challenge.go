@@ -152,7 +152,7 @@ func (p *program) createChallenge(ctx context.Context, n ui.NewChallenge) error 
 	if screen {
 		return p.show(ctx, c, ui.Route{NewChallenge: &n}, localServer{})
 	}
-	challenge, err := orGiveUp(ctx, p, func(ctx context.Context) (*pb.Challenge, error) { return c.NewChallenge(ctx, n.Request) })
+	challenge, err := orGiveUp(ctx, p, "create the challenge", func(ctx context.Context) (*pb.Challenge, error) { return c.NewChallenge(ctx, n.Request) })
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (p *program) onScreen() bool { return p.terminal(p.in) && p.terminal(p.out)
 // challenge to open.
 func (p *program) attempt(ctx context.Context, c *client.Client, challengeID string, wait bool) (client.Game, error) {
 	for noted := false; ; {
-		g, err := orGiveUp(ctx, p, func(ctx context.Context) (client.Game, error) { return c.Attempt(ctx, challengeID) })
+		g, err := orGiveUp(ctx, p, "start the attempt", func(ctx context.Context) (client.Game, error) { return c.Attempt(ctx, challengeID) })
 		if !errors.Is(err, client.ErrChallengeNotOpen) || !wait {
 			return g, err
 		}

@@ -13,14 +13,23 @@ import (
 // is unknown.
 const giveUpAfter = 30 * time.Second
 
+// errNoAnswer is the last error of a call whose first attempt never ended.
+var errNoAnswer = errors.New("the server did not answer")
+
 // orGiveUp runs a call that the client repeats until its outcome is known. It prints a line
-// before each wait, and gives up after p.giveUpAfter.
-func orGiveUp[T any](ctx context.Context, p *program, call func(context.Context) (T, error)) (T, error) {
+// before each wait, and gives up after p.giveUpAfter. what says what the call does: "make the
+// move", for example.
+func orGiveUp[T any](ctx context.Context, p *program, what string, call func(context.Context) (T, error)) (T, error) {
 	limited, cancel := context.WithTimeout(ctx, p.giveUpAfter)
 	defer cancel()
-	result, err := call(client.WithOnRetry(limited, func(_ int, wait time.Duration, err error) { p.noteRetry(wait, err) }))
+	last := errNoAnswer
+	result, err := call(client.WithOnRetry(limited, func(_ int, wait time.Duration, err error) {
+		last = err
+		p.noteRetry(wait, err)
+	}))
 	if limited.Err() != nil && ctx.Err() == nil && errors.Is(err, client.ErrUnsettled) {
-		err = fmt.Errorf("gave up after %v: %w", p.giveUpAfter, err)
+		// err also contains the deadline of the context, which says nothing to the user.
+		err = fmt.Errorf("tried to %s for %v; %w. The last error: %w", what, p.giveUpAfter, client.ErrUnsettled, last)
 	}
 	return result, err
 }

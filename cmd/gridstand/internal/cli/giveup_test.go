@@ -45,8 +45,9 @@ func TestGiveUp(t *testing.T) {
 			return nil, full.Err()
 		}
 	})
-	for _, args := range [][]string{
-		{"new"}, {"move", evilID, "up"}, {"resign", evilID}, {"join", evilID}, {"challenge"}, {"login", "--rotate"},
+	for what, args := range map[string][]string{
+		"create the game": {"new"}, "make the move": {"move", evilID, "up"}, "resign the game": {"resign", evilID},
+		"join the game": {"join", evilID}, "create the challenge": {"challenge"}, "replace the token": {"login", "--rotate"},
 	} {
 		t.Run(args[0], func(t *testing.T) {
 			t.Parallel()
@@ -57,7 +58,8 @@ func TestGiveUp(t *testing.T) {
 			p.giveUpAfter = 3 * time.Second
 			assert.Equal(t, exitFailed, p.run(t.Context(), args), stderr.String())
 			assert.Empty(t, stdout.String())
-			assert.Regexp(t, `^the store is full; retrying in 60 s\ngridstand: gave up after 3s: `+client.ErrUnsettled.Error()+`: the store is full`, stderr.String())
+			assert.Regexp(t, `^the store is full; retrying in 60 s\ngridstand: tried to `+what+` for 3s; `+client.ErrUnsettled.Error()+
+				`\. The last error: the store is full\n$`, stderr.String())
 		})
 	}
 }

@@ -144,7 +144,7 @@ func (p *program) join(ctx context.Context, what string, seat *int32) error {
 	case challenge != nil:
 		return p.joinChallenge(ctx, c, challenge)
 	}
-	g, err := orGiveUp(ctx, p, func(ctx context.Context) (client.Game, error) { return c.Join(ctx, id, seat) })
+	g, err := orGiveUp(ctx, p, "join the game", func(ctx context.Context) (client.Game, error) { return c.Join(ctx, id, seat) })
 	switch {
 	case err != nil:
 		return err

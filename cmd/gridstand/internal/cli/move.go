@@ -78,7 +78,7 @@ func coordinate(text string) (int32, bool) {
 // move makes a move in the user's game. version is the version that the move is meant for,
 // or 0 for the current one.
 func (p *program) move(ctx context.Context, what string, m client.Move, version int32, bot bool) error {
-	return p.act(ctx, what, func(ctx context.Context, c *client.Client, g client.Game) (*pb.Event, error) {
+	return p.act(ctx, what, "make the move", func(ctx context.Context, c *client.Client, g client.Game) (*pb.Event, error) {
 		return c.Seat(g).Move(ctx, cmp.Or(version, g.GetVersion()), m, bot)
 	})
 }
@@ -88,7 +88,7 @@ func (p *program) resignCommand() *cobra.Command {
 		Use: "resign <game>", Short: "Give up one of your games, so that its score counts",
 		ValidArgsFunction: p.completeGames,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.act(cmd.Context(), args[0], func(ctx context.Context, c *client.Client, g client.Game) (*pb.Event, error) {
+			return p.act(cmd.Context(), args[0], "resign the game", func(ctx context.Context, c *client.Client, g client.Game) (*pb.Event, error) {
 				return c.Resign(ctx, g)
 			})
 		},
@@ -96,9 +96,9 @@ func (p *program) resignCommand() *cobra.Command {
 }
 
 // act runs do, which acts in the user's game, and prints the resulting board or, with
-// --json, the event.
+// --json, the event. what says what do does, as in orGiveUp.
 func (p *program) act(
-	ctx context.Context, what string, do func(context.Context, *client.Client, client.Game) (*pb.Event, error),
+	ctx context.Context, game, what string, do func(context.Context, *client.Client, client.Game) (*pb.Event, error),
 ) error {
 	c, hangUp, err := p.dial()
 	if err != nil {
@@ -108,11 +108,11 @@ func (p *program) act(
 	if _, err := p.known(ctx, c); err != nil {
 		return err
 	}
-	g, err := p.game(ctx, c, what)
+	g, err := p.game(ctx, c, game)
 	if err != nil {
 		return err
 	}
-	e, err := orGiveUp(ctx, p, func(ctx context.Context) (*pb.Event, error) { return do(ctx, c, g) })
+	e, err := orGiveUp(ctx, p, what, func(ctx context.Context) (*pb.Event, error) { return do(ctx, c, g) })
 	switch {
 	case err != nil:
 		return err

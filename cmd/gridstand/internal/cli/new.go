@@ -76,7 +76,7 @@ func (p *program) newGame(ctx context.Context, c *client.Client, variant string,
 	if err != nil {
 		return client.Game{}, err
 	}
-	return orGiveUp(ctx, p, func(ctx context.Context) (client.Game, error) { return c.NewGame(ctx, v.GetId(), options) })
+	return orGiveUp(ctx, p, "create the game", func(ctx context.Context) (client.Game, error) { return c.NewGame(ctx, v.GetId(), options) })
 }
 
 // begin starts or continues the user's attempt at the challenge that r refers to. If wait

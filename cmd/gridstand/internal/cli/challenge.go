@@ -128,12 +128,15 @@ func (p *program) createChallenge(ctx context.Context, n ui.NewChallenge) error 
 		return err
 	}
 	defer hangUp()
-	logIn, screen := p.logIn, p.onScreen()
-	if screen {
-		logIn = p.restore
-	}
+	screen := p.onScreen()
+	var refused error // why a new account cannot create the challenge
 	if n.Request.GetGameId() != "" {
-		n.Request.GameId, err = p.resolve(ctx, c, n.Request.GetGameId())
+		var g client.Game
+		g, err = p.game(ctx, c, n.Request.GetGameId())
+		n.Request.GameId = g.GetId()
+		if len(g.GetSeed()) == 0 {
+			refused = client.ErrSeedHidden
+		}
 	} else {
 		var v *pb.Variant
 		v, err = p.variant(ctx, c, n.Request.GetVariant())
@@ -146,7 +149,12 @@ func (p *program) createChallenge(ctx context.Context, n ui.NewChallenge) error 
 	if err != nil {
 		return err
 	}
-	if err := logIn(ctx, c); err != nil {
+	if screen {
+		err = p.restore(ctx, c)
+	} else {
+		err = p.logInUnless(ctx, c, refused)
+	}
+	if err != nil {
 		return err
 	}
 	if screen {
@@ -205,6 +213,19 @@ func (p *program) attempt(ctx context.Context, c *client.Client, challengeID str
 			timer.Stop()
 			return client.Game{}, ctx.Err()
 		}
+	}
+}
+
+// admits returns an error if a challenge does not admit new players.
+func admits(c *pb.Challenge) error {
+	waiting := pb.ChallengeStatus_CHALLENGE_STATUS_WAITING
+	switch stage := c.GetStatus(); {
+	case stage == pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED:
+		return client.ErrChallengeClosed
+	case c.GetKind() == pb.ChallengeKind_CHALLENGE_KIND_RACE && stage != waiting:
+		return client.ErrChallengeStarted
+	default:
+		return nil
 	}
 }
 

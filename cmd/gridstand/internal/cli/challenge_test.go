@@ -152,7 +152,11 @@ func TestDaily(t *testing.T) {
 	assert.Equal(t, 14, strings.Count(ada.ok("watch", game, "--from", "0", "--json"), "\n"), "players can watch their own attempts")
 	bob.fails(exitMissing, until, "show", game)
 	bob.fails(exitMissing, until, "watch", game)
-	newUser(t, server, "eve").fails(exitMissing, until, "show", game[:6])
+	eve := newUser(t, server, "eve")
+	eve.fails(exitMissing, until, "show", game[:6])
+	eve.fails(exitMissing, until, "beat", game)
+	eve.fails(exitMissing, "the tiles of this game are still hidden", "beat", strings.TrimSpace(newUser(t, server, "joe").ok("new")))
+	eve.fails(exitMissing, "you have no account", "whoami") // No account is created to beat a game that cannot be beaten.
 	bob.fails(exitMissing, until, "verify", game)
 
 	// Bob lets a bot play his attempt. The attempt does not count, but once it is over, bob
@@ -254,7 +258,9 @@ func TestRace(t *testing.T) {
 	assert.Regexp(t, `entrant +ada, not ready\nentrant +greedy \(bot\), ready\nentrant +bob, ready\n$`, bob.ok("join", link))
 	bob.env = nil
 	golden(t, "race.json", ada.ok("join", race[:8], "--json"))
-	eve.fails(exitFailed, "roster", "join", race)
+	eve.fails(exitFailed, "the race has started", "join", race)
+	eve.fails(exitFailed, "the race has started", "new", "--challenge", race)
+	eve.fails(exitMissing, "you have no account", "whoami") // No account is created for a race that cannot be joined.
 	game, note, code := ada.run("new", "--challenge", race, "--wait")
 	clock.stop() // keeps the race open during the next commands
 	require.Equal(t, exitOK, code)
@@ -284,6 +290,9 @@ func TestRace(t *testing.T) {
 		assert.Contains(t, verified, "an attempt at the challenge "+race)
 		assert.Contains(t, first(eve, game), `"seed":"`)
 	}
+	eve.fails(exitFailed, "the challenge is closed", "join", race)
+	eve.fails(exitMissing, "you have no account", "whoami")
+	assert.Equal(t, game, strings.TrimSpace(ada.ok("join", race)), "a player finds their attempt")
 	golden(t, "race-standings.json", regexp.MustCompile(`"(score|largestTile|rank)":\d+`).
 		ReplaceAllString(regexp.MustCompile(`.*"ada".*\n`).FindString(ada.ok("standings", race, "--json")), `"$1":"N"`))
 }

@@ -91,6 +91,20 @@ func (p *program) logIn(ctx context.Context, c *client.Client) error {
 	return nil
 }
 
+// logInUnless is like logIn, but does not create an account if refused is not nil: it then
+// returns refused, the reason for which a new account could not do what the user wants.
+func (p *program) logInUnless(ctx context.Context, c *client.Client, refused error) error {
+	if refused == nil {
+		return p.logIn(ctx, c)
+	}
+	_, err := p.known(ctx, c)
+	var missing *missingError
+	if errors.As(err, &missing) {
+		return refused
+	}
+	return err
+}
+
 // loginName returns the user's login name on this machine.
 func loginName(p *program) string {
 	if name := cmp.Or(p.getenv("USER"), p.getenv("LOGNAME"), p.getenv("USERNAME")); name != "" {

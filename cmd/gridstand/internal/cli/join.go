@@ -125,11 +125,12 @@ func (p *program) join(ctx context.Context, what string, seat *int32) error {
 	case challenge != nil && seat != nil:
 		return usage.Errorf("--seat is for games; a challenge has no seats")
 	}
-	logIn := p.logIn
 	if p.onScreen() {
-		logIn = p.restore
+		err = p.restore(ctx, c)
+	} else {
+		err = p.logInUnless(ctx, c, admits(challenge))
 	}
-	if err := logIn(ctx, c); err != nil {
+	if err != nil {
 		return err
 	}
 	switch {

@@ -34,12 +34,18 @@ set.`,
 				return err
 			}
 			defer hangUp()
-			if err := p.logIn(cmd.Context(), c); err != nil {
+			var found *pb.GetChallengeResponse
+			if challenge != "" {
+				if found, err = r.find(cmd.Context(), c); err != nil {
+					return err
+				}
+			}
+			if err := p.logInUnless(cmd.Context(), c, admits(found.GetChallenge())); err != nil {
 				return err
 			}
 			var g client.Game
 			if challenge != "" {
-				g, err = p.begin(cmd.Context(), c, r, wait)
+				g, err = p.attempt(cmd.Context(), c, found.GetChallenge().GetId(), wait)
 			} else {
 				g, err = p.newGame(cmd.Context(), c, cmp.Or(first(args), defaultVariant), o)
 			}
@@ -77,16 +83,6 @@ func (p *program) newGame(ctx context.Context, c *client.Client, variant string,
 		return client.Game{}, err
 	}
 	return orGiveUp(ctx, p, "create the game", func(ctx context.Context) (client.Game, error) { return c.NewGame(ctx, v.GetId(), options) })
-}
-
-// begin starts or continues the user's attempt at the challenge that r refers to. If wait
-// is set and the challenge is not open yet, it waits.
-func (p *program) begin(ctx context.Context, c *client.Client, r reference, wait bool) (client.Game, error) {
-	found, err := r.find(ctx, c)
-	if err != nil {
-		return client.Game{}, err
-	}
-	return p.attempt(ctx, c, found.GetChallenge().GetId(), wait)
 }
 
 // botsGame returns the game for a bot to play: the user's attempt at challenge, or a new

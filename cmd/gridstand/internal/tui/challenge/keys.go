@@ -52,7 +52,8 @@ func (p *page) enable() *keys {
 	k.Start.SetEnabled(waiting && p.Mine() && len(p.GetEntrants()) > 1)
 	k.Bot.SetEnabled(waiting && p.Mine())
 	k.NoBot.SetEnabled(waiting && p.Mine() && p.lastBot() != "")
-	k.Again.SetEnabled(may && p.Race() && (p.Closed() || p.Open()))
+	// A player whose board is full need not wait for the others.
+	k.Again.SetEnabled(may && p.Race() && (p.Closed() || p.Open() && entrant != nil))
 	if entrant.GetReady() {
 		k.Ready.SetHelp("enter", "not ready")
 	} else {

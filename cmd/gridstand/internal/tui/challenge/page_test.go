@@ -2,6 +2,7 @@ package challenge
 
 import (
 	"context"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client"
@@ -187,8 +189,16 @@ func TestPage_Watch(t *testing.T) {
 	d.Until("the user's board", func() bool { return len(d.Left) > 0 })
 	assert.Equal(t, ui.ReplaceMsg{Route: ui.Route{Enter: race.GetId()}}, d.Left[0])
 
-	p, _ = openWatch(t, &tuitest.Server{}, race, func(env *ui.Env) { env.Me = "carol" })
+	other := &tuitest.Server{}
+	p, d = openWatch(t, other, race, func(env *ui.Env) { env.Me = "carol" })
 	assert.Contains(t, p.Farewell(), "Watch it again with gridstand watch "+race.GetId())
+	d.Press("n")
+	assert.Empty(t, d.Left, "others race again once the race is over")
+	assert.NotContains(t, d.Screen(), "race again")
+	over := proto.CloneOf(race)
+	over.CloseTime = timestamppb.New(tuitest.Noon)
+	push(other, over)
+	d.Until("the end", func() bool { return strings.Contains(d.Screen(), "race again") })
 
 	waiting := tuitest.WaitingRace()
 	server.OnChallenges = tuitest.OnChallenges{

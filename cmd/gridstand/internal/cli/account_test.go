@@ -30,6 +30,14 @@ func TestAccounts(t *testing.T) {
 	_, note, _ = second.run("new")
 	assert.Contains(t, note, "[grace-2]: ")
 
+	// A reserved name is not suggested, so that pressing Enter is enough.
+	root := newUser(t, server, "root")
+	root.terminal, root.in = true, strings.NewReader("\n")
+	_, note, code = root.run("new")
+	assert.Equal(t, exitOK, code, note)
+	assert.Contains(t, note, "[root-2]: ")
+	assert.NotContains(t, note, "reserved")
+
 	// Without a terminal, the command chooses the name, and says how to choose another one.
 	script := newUser(t, server, "grace")
 	const hint = "You are grace-2. The name is permanent; to choose your own: gridstand login <name> --replace\n"

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/internal/version"
@@ -121,10 +122,11 @@ func (p *program) askName(ctx context.Context, attempt int, refused error) (stri
 	if refused != nil {
 		p.notef("%s", refused)
 	}
-	suggestion := client.FitName(loginName(p))
+	n := 1
 	if errors.Is(refused, client.ErrNameTaken) {
-		suggestion = client.WithNumber(loginName(p), attempt)
+		n = attempt
 	}
+	suggestion := ui.SuggestName(loginName(p), n)
 	fmt.Fprintf(p.err, "Your permanent name on %s [%s]: ", p.server(), suggestion)
 	text, err := p.readLine(ctx)
 	switch {

@@ -40,7 +40,7 @@ func newNamePage(ctx context.Context, env *ui.Env, c Config, r ui.Route) *namePa
 	input.Prompt = ""
 	input.CharLimit = widget.NameLimit
 	input.SetWidth(widget.NameLimit + 1)
-	input.Placeholder = client.FitName(c.SuggestedName)
+	input.Placeholder = ui.SuggestName(c.SuggestedName, 1)
 	input.Focus() // drop the command: it blinks the cursor, and each blink draws a frame
 	return &namePage{env: env, tasks: ui.NewTasks(ctx), config: c, route: r, input: input}
 }
@@ -66,7 +66,7 @@ func (p *namePage) Update(msg tea.Msg) tea.Cmd {
 		if msg.err != nil {
 			if errors.Is(msg.err, client.ErrNameTaken) && p.input.Value() == "" {
 				p.taken++
-				p.input.Placeholder = client.WithNumber(p.config.SuggestedName, p.taken+1)
+				p.input.Placeholder = ui.SuggestName(p.config.SuggestedName, p.taken+1)
 			}
 			return nil
 		}

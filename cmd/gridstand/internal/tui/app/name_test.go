@@ -54,6 +54,19 @@ func TestName_Errors(t *testing.T) {
 	assert.Equal(t, tuitest.Me, env.Me)
 }
 
+// Ensure that the page does not suggest a name that servers refuse to every account, so that
+// pressing Enter once is enough to create an account.
+func TestName_SuggestionReserved(t *testing.T) {
+	t.Parallel()
+	for login, want := range map[string]string{"root": "root-2", "Admin": "Admin-2", "ada": "ada", "": "player"} {
+		p := newNamePage(t.Context(), tuitest.Env(nil), Config{SuggestedName: login}, ui.Route{})
+		assert.Equal(t, want, p.name())
+	}
+	p := newNamePage(t.Context(), tuitest.Env(nil), Config{SuggestedName: "root"}, ui.Route{})
+	p.Update(loggedInMsg{err: client.ErrNameTaken})
+	assert.Equal(t, "root-3", p.name())
+}
+
 // Ensure that the page suggests another name if the suggested one is taken, so that
 // pressing Enter is enough to create an account.
 func TestName_SuggestionTaken(t *testing.T) {

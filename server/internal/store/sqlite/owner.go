@@ -22,9 +22,13 @@ func explainDenied(path string, err error) error {
 		if !errors.Is(denied, fs.ErrPermission) || statErr != nil {
 			continue
 		}
+		const needed = 0o600
 		of, ok := owner(info)
-		if !ok {
+		switch mode := info.Mode().Perm(); {
+		case !ok, of == os.Geteuid() && mode&needed == needed:
 			return fmt.Errorf("%w (%w)", denied, err)
+		case of == os.Geteuid():
+			return denial(denied, err, fmt.Sprintf("its mode is %04o; let its owner read and write it: chmod u+rw %s", mode, name))
 		}
 		advice := "use the owner of its directory for both"
 		if directory, err := os.Stat(filepath.Dir(path)); err == nil {
@@ -35,12 +39,18 @@ func explainDenied(path string, err error) error {
 			}
 		}
 		reason := fmt.Sprintf("it belongs to %s, and this process runs as %s; %s", userName(of), userName(os.Geteuid()), advice)
-		if errors.Is(err, fs.ErrPermission) {
-			return fmt.Errorf("%w: %s", err, reason)
-		}
-		return fmt.Errorf("%w: %s (%w)", denied, reason, err)
+		return denial(denied, err, reason)
 	}
 	return err
+}
+
+// denial adds a reason to err. denied is the error from opening one of the files, which err
+// may contain.
+func denial(denied, err error, reason string) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%w: %s", err, reason)
+	}
+	return fmt.Errorf("%w: %s (%w)", denied, reason, err)
 }
 
 // userName describes a user for a message.

@@ -36,7 +36,7 @@ func Backup(ctx context.Context, path, file string) (games, size int64, err erro
 	if err := os.Remove(partial); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return 0, 0, err
 	}
-	if err := create(partial); err != nil {
+	if _, err := create(partial); err != nil {
 		if reason, ok := errors.AsType[*fs.PathError](err); ok {
 			err = reason.Err // without the temporary name
 		}

@@ -37,14 +37,19 @@ func (f *file) identify() (err error) {
 	return nil
 }
 
-// own prepares the file for use by this process, which holds its lock.
-func (f *file) own(lock *lockFile) error {
+// own prepares the file for use by this process, which holds its lock. created is set if this
+// process has created the file.
+func (f *file) own(lock *lockFile, created bool) error {
 	info, err := lock.Stat()
 	if err != nil {
 		return err
 	}
 	record := newRecord(f.opened[0].info, info)
-	if replacedSince(lock.record, f.opened[0].info) {
+	switch {
+	case created && lock.record != "":
+		f.logger.Warn("the database file was missing and is now new and empty, but the lock file next to it says that there was one: "+
+			"to keep the earlier games, stop the server and put that file or a backup in its place", "id", "file-missing", "file", f.path)
+	case !created && replacedSince(lock.record, f.opened[0].info):
 		f.logger.Warn("the database file was deleted or replaced while the last server was running, and its games were not quarantined since: "+
 			"if it is a backup, open games continue without the moves that it lacks", "id", "file-not-quarantined", "file", f.path)
 		if !f.logger.Enabled(context.Background(), slog.LevelWarn) {

@@ -156,6 +156,43 @@ func TestClose_ReplacedWarns(t *testing.T) {
 	}
 }
 
+// Ensure that a server that starts without its file logs, once, that the file is new although
+// there was one, and says nothing about a backup. A first start logs nothing.
+func TestOpen_Missing(t *testing.T) {
+	t.Parallel()
+	skipOnWindows(t)
+	for name, running := range map[string]bool{"deleted while no server runs": false, "deleted while a server runs": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "store.db")
+			var log bytes.Buffer
+			options := Options{Path: path, Logger: slog.New(slog.NewTextHandler(&log, nil))}
+			s, err := Open(options)
+			require.NoError(t, err)
+			assert.Empty(t, log.String())
+			if running {
+				require.NoError(t, os.Remove(path))
+				_ = s.Close() // Close fails because it cannot save the store's clock.
+			} else {
+				require.NoError(t, s.Close())
+				require.NoError(t, os.Remove(path))
+			}
+			for start := range 2 {
+				log.Reset()
+				s, err := Open(options)
+				require.NoError(t, err)
+				require.NoError(t, s.Close())
+				if start == 0 {
+					assert.Equal(t, 1, bytes.Count(log.Bytes(), []byte("level=WARN")), log.String())
+					assert.Contains(t, log.String(), "id=file-missing file="+path)
+				} else {
+					assert.Empty(t, log.String())
+				}
+			}
+		})
+	}
+}
+
 // Ensure that after a server has been killed, nothing opens a backup with the write-ahead
 // log of the previous file, and that a log that belongs to the file is still applied.
 func TestOpen_LogOfAnotherFile(t *testing.T) {

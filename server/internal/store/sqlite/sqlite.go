@@ -61,6 +61,7 @@ func Open(o Options) (_ *store.Store, err error) {
 	if o.Path, err = realPath(o.Path); err != nil {
 		return nil, err
 	}
+	created := false
 	if !o.Beside {
 		if err := os.MkdirAll(filepath.Dir(o.Path), 0o700); err != nil {
 			return nil, err
@@ -71,7 +72,7 @@ func Open(o Options) (_ *store.Store, err error) {
 		if err := checkLog(o.Path, e.lock.record, false); err != nil {
 			return nil, err
 		}
-		if err := create(o.Path); err != nil {
+		if created, err = create(o.Path); err != nil {
 			return nil, err
 		}
 	}
@@ -103,7 +104,7 @@ func Open(o Options) (_ *store.Store, err error) {
 		return nil, errors.Join(err, conn.Close())
 	}
 	if e.lock != nil && !o.Memory {
-		if err := f.own(e.lock); err != nil {
+		if err := f.own(e.lock, created); err != nil {
 			return nil, errors.Join(err, conn.Close())
 		}
 	}
@@ -172,16 +173,16 @@ func realPath(path string) (string, error) {
 
 // create creates an empty file that only its owner can read, because it will contain the
 // seeds of games. SQLite gives the same permissions to the files that it creates next to
-// it.
-func create(path string) error {
+// it. create reports whether the file was missing.
+func create(path string) (created bool, err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, os.ErrExist) {
-		return nil
+		return false, nil
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
-	return f.Close()
+	return true, f.Close()
 }
 
 // busyTimeout is how long to wait for another process's write.

@@ -88,7 +88,7 @@ func FuzzCalls(f *testing.F) {
 		if tokens[caller] != "" {
 			ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+tokens[caller])
 		}
-		conn := checkedConn{dial(t, s.addr), t}
+		conn := checkedConn{dial(t, s.addr), t, s.storeStopped}
 		response, err := m.call(ctx, conn, request.Interface())
 		if code := status.Code(err); code == codes.Internal || code == codes.Unknown {
 			t.Fatalf("%s with %v: %v", m.name, request.Interface(), err)

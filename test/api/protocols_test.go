@@ -7,7 +7,9 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
@@ -19,6 +21,7 @@ import (
 	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 const overGRPC = "grpc"
@@ -97,17 +100,36 @@ func dial(t testing.TB, addr net.Addr) grpc.ClientConnInterface {
 	return connecttest.Dial(t, addr, *protocol)
 }
 
-// checkedConn checks each response against the rules for all responses.
+// checkedConn checks each response against the rules for all responses. It repeats a unary call
+// that the store did not answer, as the contract asks: on a busy machine, a store that runs may
+// answer late.
 type checkedConn struct {
 	grpc.ClientConnInterface
 	t testing.TB
+	// storeStopped is set once the test has stopped the store. The connection then repeats
+	// nothing.
+	storeStopped *atomic.Bool
 }
 
 // Invoke implements grpc.ClientConnInterface.
 func (c checkedConn) Invoke(ctx context.Context, method string, args, reply any, options ...grpc.CallOption) error {
-	return checkUnary(c.t)(ctx, method, args, reply, nil, func(ctx context.Context, method string, args, reply any, _ *grpc.ClientConn, options ...grpc.CallOption) error {
-		return c.ClientConnInterface.Invoke(ctx, method, args, reply, options...)
-	}, options...)
+	for {
+		err := checkUnary(c.t)(ctx, method, args, reply, nil, func(ctx context.Context, method string, args, reply any, _ *grpc.ClientConn, options ...grpc.CallOption) error {
+			return c.ClientConnInterface.Invoke(ctx, method, args, reply, options...)
+		}, options...)
+		if err == nil || c.storeStopped.Load() {
+			return err
+		}
+		r := refusalOf(c.t, err)
+		if r.info.GetReason() != pb.ReasonStorageUnavailable {
+			return err
+		}
+		select {
+		case <-time.After(r.retry.GetRetryDelay().AsDuration()):
+		case <-ctx.Done():
+			return err
+		}
+	}
 }
 
 // NewStream implements grpc.ClientConnInterface.

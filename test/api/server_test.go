@@ -50,6 +50,8 @@ type testServer struct {
 	// anyone is the context of a caller without a token.
 	anyone context.Context
 	named  atomic.Int32
+	// storeStopped is set by a test that stops the store; see checkedConn.
+	storeStopped *atomic.Bool
 }
 
 // change modifies a server's configuration before the server starts.
@@ -67,14 +69,15 @@ func start(t testing.TB, store string, changes ...change) *testServer {
 		change(&c)
 	}
 	running, stop := servertest.Start(t, c)
-	conn := checkedConn{dial(t, running.Addr()), withClock(t, c.StoreNow)}
+	storeStopped := &atomic.Bool{}
+	conn := checkedConn{dial(t, running.Addr()), withClock(t, c.StoreNow), storeStopped}
 	anyone, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	return &testServer{
 		pb.NewGameServiceClient(conn), pb.NewLeaderboardServiceClient(conn), pb.NewPlayerServiceClient(conn),
 		pb.NewChallengeServiceClient(conn),
 		conn, running.Addr(), store == server.Memory, stop, anyone,
-		atomic.Int32{},
+		atomic.Int32{}, storeStopped,
 	}
 }
 

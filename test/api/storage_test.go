@@ -31,6 +31,7 @@ func TestStorageUnavailable(t *testing.T) {
 	watching := s.watch(t, s.anyone, &pb.WatchRequest{GameId: g.GetId()})
 	watching.game(t)
 	redis.Kill()
+	s.storeStopped.Store(true)
 
 	id := newID()
 	away := map[string]error{}
@@ -93,6 +94,7 @@ func TestStorageUnavailable_Hanging_long(t *testing.T) {
 	redis := redistest.StartRedis(t)
 	s := start(t, redis.URL(), func(c *server.Config) { c.Limits.ReadsAtOnce = 4 })
 	redis.Pause()
+	s.storeStopped.Store(true)
 	t.Cleanup(redis.Resume)
 	eventually(t, "all calls report that the store is unavailable", func() bool {
 		const calls = 12

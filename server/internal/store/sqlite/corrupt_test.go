@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	sqlite3 "zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 
 	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	"github.com/gridstand/gridstand/server/internal/store"
@@ -74,6 +75,7 @@ func corruptPages(t *testing.T, n int) {
 		require.NoError(t, os.WriteFile(path, damaged, 0o600))
 		s, err := Open(Options{Path: path})
 		require.NoError(t, err, "page %d", page)
+		neverSync(t, s.Engine.(engineOn).db)
 		var hurt atomic.Int64
 		var group sync.WaitGroup
 		for _, game := range append(all, "a new one") {
@@ -116,6 +118,18 @@ func corruptPages(t *testing.T, n int) {
 		assert.Less(t, len(d.damaged), 40)
 		require.NoError(t, s.Close())
 	}
+}
+
+// neverSync makes a store that was just opened commit without waiting for the disk. On a slow disk, the
+// thousands of commits would take longer than the test may.
+func neverSync(t *testing.T, d *db) {
+	t.Helper()
+	require.NoError(t, d.write(t.Context(), func(*sqlite3.Conn) error {
+		d.writer.never = true
+		return nil
+	}))
+	// The writer has no work, so it does not use its connection.
+	require.NoError(t, sqlitex.ExecuteTransient(d.writer.conn, "PRAGMA synchronous = OFF", nil))
 }
 
 // continueGame reads a game with the given number of entries, and appends more if the

@@ -93,15 +93,18 @@ func (env *env) anonymous(s *testServer, options ...grpc.DialOption) *caller {
 	}
 }
 
-// player connects to a server with a new account.
+// player connects to a server with a new account. It retries, because a server whose machine stalls may
+// answer that its store is unavailable.
 func (env *env) player(s *testServer, options ...grpc.DialOption) *caller {
 	env.t.Helper()
 	c := env.anonymous(s, options...)
 	request := &pb.CreatePlayerRequest{Name: "p" + id.New()[:20], Secret: id.New()}
 	var response *pb.CreatePlayerResponse
-	require.NoError(env.t, c.untilAnswered(env.t.Context(), func(ctx context.Context) (err error) {
-		response, err = c.players.CreatePlayer(ctx, request)
-		return err
+	require.NoError(env.t, retry(env.t.Context(), func(ctx context.Context) error {
+		return c.untilAnswered(ctx, func(ctx context.Context) (err error) {
+			response, err = c.players.CreatePlayer(ctx, request)
+			return err
+		})
 	}))
 	c.id, c.token = response.GetPlayer().GetId(), response.GetToken()
 	env.mu.Lock()
@@ -143,12 +146,21 @@ func ofVariant(variant string) *pb.CreateGameRequest {
 	return &pb.CreateGameRequest{Variant: variant, RequestId: id.New()}
 }
 
-// start is like create, but it fails the test if the game cannot be created.
+// start creates a game, and fails the test if the game cannot be created. It retries, like player.
 func (c *caller) start(t *testing.T, variant string) *pb.Game {
 	t.Helper()
-	game, err := c.create(t.Context(), ofVariant(variant))
+	game, err := c.started(t.Context(), ofVariant(variant))
 	require.NoError(t, err)
 	return game
+}
+
+// started is like create, but it retries until a server answers. The request must have an ID.
+func (c *caller) started(ctx context.Context, request *pb.CreateGameRequest) (game *pb.Game, err error) {
+	err = retry(ctx, func(ctx context.Context) error {
+		game, err = c.create(ctx, request)
+		return err
+	})
+	return game, err
 }
 
 // move makes a move and checks that the returned event is the response to this request.

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
@@ -37,6 +38,8 @@ type env struct {
 	redis redis.UniversalClient
 	// wrapper is a command prefix for running the server's program, or nil.
 	wrapper []string
+	// delays measures the machine's delays during the test.
+	delays *delaystest.Delays
 	// serversDie is set if the test kills servers. Clients then retry calls that no server
 	// answered.
 	serversDie bool
@@ -75,7 +78,7 @@ func newUncheckedEnv(t *testing.T, addr string, client redis.UniversalClient) *e
 	t.Cleanup(func() { _ = ports.Close() })
 	return &env{
 		t: t, url: "redis://" + addr, addr: addr, redis: client, ports: func() *store.Store { return ports },
-		observed: newObservations(), damaged: map[string]bool{},
+		observed: newObservations(), delays: delaystest.Measure(t), damaged: map[string]bool{},
 	}
 }
 

@@ -23,7 +23,7 @@ import (
 const (
 	// calmMoves is the number of moves per measurement.
 	calmMoves = 100
-	// longestMove is the upper limit for the latency of a move during a flood, on any machine.
+	// longestMove limits the latency of moves during a flood, on any machine.
 	longestMove = 10 * time.Second
 	// roomFor is the maximum amount of memory, in bytes, that bad clients may make a server use.
 	roomFor = 256 << 20
@@ -49,11 +49,9 @@ func newBaseline(t *testing.T, player *caller) *baseline {
 func (b *baseline) newGame(t *testing.T) {
 	t.Helper()
 	request := ofVariant("6x6")
-	require.NoError(t, retry(t.Context(), func(ctx context.Context) error {
-		game, err := b.player.create(ctx, request)
-		b.gameID, b.version, b.position = game.GetId(), game.GetVersion(), game.GetPosition()
-		return err
-	}))
+	game, err := b.player.started(t.Context(), request)
+	require.NoError(t, err)
+	b.gameID, b.version, b.position = game.GetId(), game.GetVersion(), game.GetPosition()
 }
 
 // measureMoves makes some moves and returns their latencies, sorted.
@@ -62,7 +60,7 @@ func (b *baseline) measureMoves(t *testing.T) []time.Duration {
 	var took []time.Duration
 	for range calmMoves {
 		began := time.Now()
-		ctx, cancel := context.WithTimeout(t.Context(), longestMove)
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		direction := random(b.rng, b.position)
 		var event *pb.Event
 		// Redis may be slow too, and the server's timeout for Redis is short.
@@ -103,8 +101,7 @@ func TestFloods_long(t *testing.T) {
 	b := newBaseline(t, env.player(server))
 	long, _ := b.player.playLonger(t, b.rng)
 	for range 50 { // so that lists are not empty
-		_, err := b.player.create(t.Context(), ofVariant("6x6"))
-		require.NoError(t, err)
+		b.player.start(t, "6x6")
 	}
 	b.measureMoves(t) // warm up
 	g.collect(t)

@@ -68,8 +68,7 @@ func TestThroughProxy_Unread(t *testing.T) {
 		"--max-reads-per-address-per-second=0")
 	player := env.player(backend)
 	for range 200 {
-		_, err := player.create(t.Context(), ofVariant("6x6"))
-		require.NoError(t, err)
+		player.start(t, "6x6")
 	}
 	front := throughProxy(t, backend)
 	b := newBaseline(t, player.on(front))

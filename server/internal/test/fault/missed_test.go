@@ -25,7 +25,7 @@ func TestClocks_RedisUnavailableWhenDue(t *testing.T) {
 		awaitSignal(t, proxy.Sever(logKey(game.GetId())), "the check of the clock")
 		<-time.After(time.Second)
 		proxy.Accept()
-		requireTimeOut(t, limit, participate(t, &participant{gameID: game.GetId(), clients: []*caller{env.anonymous(s)}}).awaitEnd(t))
+		requireTimeOut(t, env, limit, participate(t, &participant{gameID: game.GetId(), clients: []*caller{env.anonymous(s)}}).awaitEnd(t))
 	})
 }
 
@@ -38,7 +38,7 @@ func TestClocks_LeaseReplyLost(t *testing.T) {
 		s := env.serveVia(proxy.Addr())
 		game := loseLeaseReply(t, env, proxy, s, limit)
 		proxy.Accept()
-		requireTimeOut(t, limit, participate(t, &participant{gameID: game.GetId(), clients: []*caller{env.anonymous(s)}}).awaitEnd(t))
+		requireTimeOut(t, env, limit, participate(t, &participant{gameID: game.GetId(), clients: []*caller{env.anonymous(s)}}).awaitEnd(t))
 	})
 }
 
@@ -55,7 +55,7 @@ func TestClocks_LeaseHolderKilled_long(t *testing.T) {
 	game := loseLeaseReply(t, env, proxy, doomed, limit)
 	doomed.stop()
 	other := env.serve()
-	requireTimeOut(t, limit, participate(t, &participant{gameID: game.GetId(), clients: []*caller{env.anonymous(other)}}).awaitEnd(t))
+	requireTimeOut(t, env, limit, participate(t, &participant{gameID: game.GetId(), clients: []*caller{env.anonymous(other)}}).awaitEnd(t))
 }
 
 // loseLeaseReply returns a waitingTable that its only server has just leased without receiving

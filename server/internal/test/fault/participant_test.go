@@ -31,7 +31,7 @@ var (
 func (c *caller) table(t *testing.T, request *pb.CreateGameRequest) *pb.Game {
 	t.Helper()
 	request.Variant, request.RequestId = "tribolo", id.New()
-	game, err := c.create(t.Context(), request)
+	game, err := c.started(t.Context(), request)
 	require.NoError(t, err)
 	return game
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
@@ -38,7 +39,7 @@ func newUncheckedFileEnv(t *testing.T, path string) *env {
 	if testing.Short() {
 		t.Skip("injects faults into whole servers")
 	}
-	env := &env{t: t, url: "sqlite:" + path, observed: newObservations(), damaged: map[string]bool{}}
+	env := &env{t: t, url: "sqlite:" + path, observed: newObservations(), delays: delaystest.Measure(t), damaged: map[string]bool{}}
 	env.ports = env.openFile
 	t.Cleanup(func() { env.closeFile(t) })
 	return env
@@ -148,7 +149,7 @@ func TestSQLite_Clocks_long(t *testing.T) {
 			env := newSQLiteEnv(t)
 			server := env.serveProcess()
 			env.awaitHeartbeat(t)
-			game, _ := waitingTable(t, env, server, 3*time.Second)
+			game, _ := runningTable(t, env, server)
 			requireClockExtended(t, env, game, stop(t, env, server), outage-time.Second)
 		})
 	}

@@ -85,8 +85,7 @@ func TestUnreadAnswers_long(t *testing.T) {
 	server, g := env.serveMeasured("--max-new-games-per-minute=0")
 	player := env.player(server)
 	for range 200 {
-		_, err := player.create(t.Context(), ofVariant("6x6"))
-		require.NoError(t, err)
+		player.start(t, "6x6")
 	}
 	connections := g.read(t, "gridstand_connections")
 	g.collect(t)

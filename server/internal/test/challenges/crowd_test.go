@@ -20,7 +20,7 @@ func TestRace_Crowd_long(t *testing.T) {
 	t.Parallel()
 	srv, _ := servertest.Start(t, servertest.Config(t).Unlimited())
 	ada := newRacer(t, srv.Addr(), "Ada")
-	race := ada.create(t, 15*time.Second)
+	race := ada.create(t, 30*time.Second)
 	ada.addBots(t, race, 3)
 	const readers = 1000
 	ended := make([]string, readers)

@@ -94,20 +94,21 @@ func TestRace_Ends_long(t *testing.T) {
 	t.Parallel()
 	srv, _ := servertest.Start(t, servertest.Config(t))
 	ada, bob := newRacer(t, srv.Addr(), "Ada"), newRacer(t, srv.Addr(), "Bob")
-	race := ada.create(t, 10*time.Second)
+	race := ada.create(t, 20*time.Second)
 	bob.join(t, race, true)
 	ada.join(t, race, true)
 	streams := doors(t, srv, race, "")
-	for _, s := range streams {
-		until(t, s, at(open))
-	}
-	game := ada.attempt(t, race)
-	for range 50 {
-		ada.Move(t, game)
-	}
+	until(t, watch(t, servertest.Dial(t, srv.Addr()), race, ""), at(open))
 	bob.Resign(t, bob.attempt(t, race))
+	game := ada.attempt(t, race)
+	moves := 0
+	for moves < 50 && ada.tryMove(game) { // On a slow machine, the race may be over sooner.
+		moves++
+	}
+	assert.Positive(t, moves)
 	final := ""
 	for protocol, s := range streams {
+		until(t, s, at(open))
 		var all []*pb.WatchChallengeResponse
 		for {
 			m, err := s.Recv()
@@ -120,7 +121,9 @@ func TestRace_Ends_long(t *testing.T) {
 		for i := 1; i < len(all); i++ {
 			gap := all[i].GetNow().AsTime().Sub(all[i-1].GetNow().AsTime())
 			assert.Greater(t, gap, 190*time.Millisecond, "%s: more than five snapshots per second", protocol)
-			assert.NotEqual(t, all[i-1].GetEtag(), all[i].GetEtag(), protocol)
+			if gap < 5*time.Second { // Idle streams repeat the last snapshot.
+				assert.NotEqual(t, all[i-1].GetEtag(), all[i].GetEtag(), protocol)
+			}
 		}
 		last := all[len(all)-1]
 		assert.Equal(t, closed, last.GetChallenge().GetStatus(), protocol)

@@ -37,14 +37,14 @@ func two(t testing.TB) (one, other *server.Server) {
 }
 
 // Ensure that watchers of one server see what happens on another before the server rereads the
-// record, which it does every 5 s. A change appears within 0.5 s on an idle machine; to pass on a
-// busy machine, the test allows 3 s.
+// record, which it does every 5 s. On an idle machine, a change appears there within 0.5 s. The test
+// allows 3 s more than the change takes to appear on the server that made it.
 func TestRace_OtherServer(t *testing.T) {
 	t.Parallel()
 	one, other := two(t)
 	ada, bob := newRacer(t, one.Addr(), "Ada"), newRacer(t, one.Addr(), "Bob")
 	var slowest time.Duration
-	for range 3 { // Retry, because a busy machine may occasionally be slow.
+	for range 3 { // Retry, because a busy machine may delay one server and not the other.
 		if slowest = watchElsewhere(t, one, other, ada, bob); slowest < 3*time.Second {
 			return
 		}
@@ -52,24 +52,28 @@ func TestRace_OtherServer(t *testing.T) {
 	assert.Fail(t, "the other server shows changes late", "after %v", slowest)
 }
 
-// watchElsewhere watches a two-player race through another server, and returns the longest time
-// that any change took to appear there.
+// watchElsewhere watches a two-player race through both servers, and returns how much longer, at most,
+// a change took to appear on the other one.
 func watchElsewhere(t *testing.T, one, other *server.Server, ada, bob *racer) (slowest time.Duration) {
 	t.Helper()
 	race := ada.create(t, time.Minute)
-	s := watch(t, servertest.Dial(t, other.Addr()), race, "")
+	here, s := watch(t, servertest.Dial(t, one.Addr()), race, ""), watch(t, servertest.Dial(t, other.Addr()), race, "")
+	until(t, here, entrants(1))
 	until(t, s, entrants(1))
 	within := func(what string, do func(), is func(*pb.WatchChallengeResponse) bool) *pb.WatchChallengeResponse {
 		do()
 		began := time.Now()
+		until(t, here, is)
+		own := time.Since(began)
 		m := until(t, s, is)
 		took := time.Since(began)
-		t.Logf("%s: seen after %v", what, took)
-		slowest = max(slowest, took)
+		t.Logf("%s: seen after %v, on its own server after %v", what, took, own)
+		slowest = max(slowest, took-own)
 		return m
 	}
 	within("a new entrant", func() { bob.join(t, race, true) }, entrants(2))
 	within("the start", func() { ada.join(t, race, true) }, at(scheduled))
+	until(t, here, at(open))
 	until(t, s, at(open))
 	game := ada.attempt(t, race)
 	within("points", func() {
@@ -173,7 +177,7 @@ func TestRace_ClientCuts_long(t *testing.T) {
 	t.Parallel()
 	one, other := two(t)
 	ada := newRacer(t, one.Addr(), "Ada")
-	race := ada.create(t, 10*time.Second)
+	race := ada.create(t, 20*time.Second)
 	ada.addBots(t, race, 1)
 	ada.join(t, race, true)
 	until(t, watch(t, servertest.Dial(t, one.Addr()), race, ""), at(open))

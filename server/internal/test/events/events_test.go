@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	eventstest "github.com/gridstand/gridstand/internal/testkit/events"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -146,6 +147,7 @@ func TestEvents_Audience(t *testing.T) {
 	t.Parallel()
 	srv, _ := servertest.Start(t, config(t))
 	p := newPlayer(t, srv.Addr(), &pb.CreateGameRequest{Variant: "classic", Private: true})
+	delays := delaystest.Measure(t)
 	own := read(t, srv.Addr(), p.path(), "Authorization: Bearer "+p.Token)
 	own.Must(t)
 	preview := read(t, srv.Addr(), p.path()+"?preview=1")
@@ -160,7 +162,7 @@ func TestEvents_Audience(t *testing.T) {
 	began := time.Now()
 	require.NoError(t, two.conn.Close())
 	own.audience(t, 1)
-	assert.Less(t, time.Since(began), 10*time.Second)
+	assert.Less(t, time.Since(began), 10*time.Second+delays.Allowance())
 	require.NoError(t, one.conn.Close())
 	own.audience(t, 0)
 	p.move(t, 1)
@@ -182,7 +184,7 @@ func TestEvents_Stop(t *testing.T) {
 	}
 	began := time.Now()
 	stop()
-	assert.Less(t, time.Since(began), 10*time.Second)
+	assert.Less(t, time.Since(began), patience)
 	for _, r := range all {
 		assert.NotContains(t, r.rest(t), "end")
 	}

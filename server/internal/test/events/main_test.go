@@ -29,11 +29,13 @@ func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 // patience limits how long tests wait for something that should happen soon.
 const patience = 5 * time.Minute
 
-// config returns the configuration of a server that does not limit the rate of moves.
+// config returns the configuration of a server that does not limit the rate of moves. A stop that
+// would have to cut off streams takes longer than tests wait.
 func config(t *testing.T) server.Config {
 	t.Helper()
 	c := servertest.Config(t)
 	c.Limits.MovesPerSecond = 0
+	c.StopTimeout = 2 * patience
 	return c
 }
 

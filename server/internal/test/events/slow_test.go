@@ -29,7 +29,9 @@ func readLate(t *testing.T, address net.Addr, path string) *reader {
 // event, and that it does not delay other readers.
 func TestEvents_Slow(t *testing.T) {
 	t.Parallel()
-	srv, _ := servertest.Start(t, config(t))
+	c := config(t)
+	c.Stall = time.Hour // The slow readers read nothing until the game is over.
+	srv, _ := servertest.Start(t, c)
 	p := newPlayer(t, srv.Addr(), long)
 	slow := readLate(t, srv.Addr(), p.path())
 	every := readLate(t, srv.Addr(), p.path()+"?every_event=1")

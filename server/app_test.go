@@ -132,7 +132,9 @@ func TestStart_Cluster(t *testing.T) {
 
 func TestStart_StopNotifiesClients(t *testing.T) {
 	t.Parallel()
-	server, stop := servertest.Start(t, servertest.Config(t))
+	c := servertest.Config(t)
+	c.StopTimeout = patience
+	server, stop := servertest.Start(t, c)
 	conn := servertest.Dial(t, server.Addr())
 	ctx, g := play(within(t), t, conn)
 	watch, err := pb.NewGameServiceClient(conn).Watch(ctx, &pb.WatchRequest{GameId: g.GetId()})
@@ -155,7 +157,7 @@ func TestStart_StopNotifiesClients(t *testing.T) {
 
 	began := time.Now()
 	stop()
-	assert.Less(t, time.Since(began), servertest.Config(t).StopTimeout, "a client was cut off")
+	assert.Less(t, time.Since(began), c.StopTimeout, "a client was cut off")
 
 	next, err = health.Recv()
 	require.NoError(t, err)
@@ -363,7 +365,7 @@ func TestStart_Metrics(t *testing.T) {
 		_, body := get("/metrics")
 		return strings.Contains(body,
 			`grpc_server_handled_total{grpc_code="Canceled",grpc_method="Watch",grpc_service="gridstand.v1.GameService",grpc_type="server_stream"} 1`)
-	}, time.Minute, 10*time.Millisecond)
+	}, patience, 10*time.Millisecond)
 	code, body = get("/healthz")
 	assert.Equal(t, http.StatusOK, code)
 	assert.Equal(t, "serving\n", body)

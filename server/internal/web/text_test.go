@@ -39,7 +39,7 @@ func TestText(t *testing.T) {
 	assert.Contains(t, decodeText(t, body), "grpc-status: 0\r\n")
 
 	watch := fmt.Sprintf(`{"gameId":%q}`, g.GetId())
-	response, body = s.do(t, "POST", "/gridstand.v1.GameService/Watch", frame(watch), "Content-Type", kind, "Grpc-Timeout", "1S")
+	response, body = s.watchUntil(t, "Grpc-Timeout: %dS", frame(watch), strings.TrimPrefix(kind, "application/"))
 	assert.Equal(t, kind, response.Header.Get("Content-Type"))
 	assert.Contains(t, decodeText(t, body), `"game":`)
 	assert.Contains(t, decodeText(t, body), "grpc-status: 4\r\n")

@@ -30,6 +30,9 @@ import (
 
 func TestMain(m *testing.M) { testmain.Run(m) }
 
+// patience limits every program and every wait. Only failing tests reach it.
+const patience = 10 * time.Minute
+
 // python runs this folder's programs.
 type python struct{ interpreter, generated string }
 
@@ -61,7 +64,7 @@ func setUp(t *testing.T) python {
 // run returns the output of a program. The error includes its standard error.
 func (p python) run(t *testing.T, args ...string) (string, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.interpreter, args...)
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+p.generated, "PYTHONDONTWRITEBYTECODE=1")
@@ -196,7 +199,7 @@ func TestBot_ServerRestarts(t *testing.T) {
 	require.Eventually(t, func() bool {
 		listed, err := games.ListGames(t.Context(), &pb.ListGamesRequest{})
 		return err == nil && len(listed.GetGames()) > 0 && listed.GetGames()[0].GetVersion() > 1
-	}, time.Minute, 10*time.Millisecond)
+	}, patience, 10*time.Millisecond)
 	stop()
 	// Refuse the bot a few times, so that its library waits for seconds before it tries again.
 	refused, err := net.Listen("tcp", config.Listen)

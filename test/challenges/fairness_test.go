@@ -185,7 +185,7 @@ func (w *world) call(p path, s stage, r *reader) {
 }
 
 // lateness is the maximum total time that the test waits for late lists and standings.
-const lateness = 10 * time.Second
+const lateness = 5 * time.Minute
 
 // check makes a request and checks the response. If the required data may appear late, it
 // repeats the request until the data appears.

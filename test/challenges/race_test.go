@@ -66,6 +66,7 @@ func TestRace_Whole(t *testing.T) {
 		first, err = read(0)
 		return err == nil
 	}, 5*time.Minute, 20*time.Millisecond)
+	now.stop() // so that the race does not close during the next moves
 	second, err := read(2)
 	require.NoError(t, err)
 	assert.Equal(t, first.GetPosition().GetTwenty48().GetTiles(), second.GetPosition().GetTwenty48().GetTiles())
@@ -75,6 +76,7 @@ func TestRace_Whole(t *testing.T) {
 		assert.Equal(t, first.GetPosition().GetTwenty48().GetTiles(), second.GetPosition().GetTwenty48().GetTiles())
 	}
 	bob.Resign(t, second)
+	now.resume()
 
 	// The bot's game ends by the rules or when the race closes.
 	bots, err := ann.Games.Watch(ctx, &pb.WatchRequest{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +31,28 @@ func wantLimited(t *testing.T, err error, limit string) time.Duration {
 	return wait
 }
 
+// refills returns how many more calls a limit allows, at most, after the given time: one for each
+// interval. It is 0 unless the machine is very slow.
+func refills(since time.Time, interval time.Duration) int { return int(time.Since(since) / interval) }
+
+// wantQuota makes a few more calls than a limit per minute allows, and requires that the others are
+// refused. It returns the number of calls that succeeded.
+func wantQuota(t *testing.T, perMinute int, call func(n int) error) (made int) {
+	t.Helper()
+	began, interval := time.Now(), time.Minute/time.Duration(perMinute)
+	for n := range perMinute + 4 {
+		err := call(n)
+		if err == nil {
+			made++
+			continue
+		}
+		assert.GreaterOrEqual(t, made, perMinute)
+		assert.LessOrEqual(t, wantLimited(t, err, strconv.Itoa(perMinute)), interval)
+	}
+	assert.LessOrEqual(t, made, perMinute+refills(began, interval))
+	return made
+}
+
 // passedOn returns the context of a call that a proxy forwards on behalf of the given address.
 func passedOn(ctx context.Context, address string) context.Context {
 	return metadata.AppendToOutgoingContext(ctx, "x-forwarded-for", address)
@@ -48,14 +71,7 @@ func TestLimit_NewPlayers(t *testing.T) {
 		return err
 	}
 	ctx := passedOn(servers[0].anyone, "198.51.100.1")
-	for n := range 3 {
-		require.NoError(t, create(ctx, n))
-	}
-	for n := range 4 {
-		if err := create(ctx, n); assert.Error(t, err) {
-			assert.LessOrEqual(t, wantLimited(t, err, "3"), 20*time.Second)
-		}
-	}
+	wantQuota(t, 3, func(n int) error { return create(ctx, n) })
 	require.NoError(t, create(passedOn(servers[0].anyone, "198.51.100.2"), 0))
 }
 
@@ -68,26 +84,39 @@ func TestLimit_NoProxy(t *testing.T) {
 	wantLimited(t, err, "1")
 }
 
-// Ensure that the limits on new games per minute apply to each account and each address, that
-// a refused call creates nothing, and that a repeated call does not count.
+// Ensure that the limit on new games per minute applies to each account, that a refused call
+// creates nothing, and that a repeated call does not count.
 func TestLimit_NewGames(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
 		p := s.player(t)
 		first := &pb.CreateGameRequest{Variant: "classic", RequestId: newID()}
-		g := s.create(t, p, first)
-		s.game(t, p, "classic")
-		for range 3 {
-			_, err := s.CreateGame(p.ctx, &pb.CreateGameRequest{Variant: "classic"})
-			assert.LessOrEqual(t, wantLimited(t, err, "2"), 30*time.Second)
-		}
-		assert.Equal(t, g.GetId(), s.create(t, p, first).GetId())
-		assert.Len(t, s.list(t, p, &pb.ListGamesRequest{PlayerId: "me"}), 2)
-		other := s.player(t)
-		s.game(t, other, "classic")
-		_, err := s.CreateGame(other.ctx, &pb.CreateGameRequest{Variant: "classic"})
-		wantLimited(t, err, "3")
-	}, func(c *server.Config) { c.Limits.NewGamesPerMinute, c.Limits.NewGamesPerAddressPerMinute = 2, 3 })
+		var ids []string
+		made := wantQuota(t, 2, func(n int) error {
+			request := &pb.CreateGameRequest{Variant: "classic"}
+			if n == 0 {
+				request = first
+			}
+			created, err := s.CreateGame(p.ctx, request)
+			ids = append(ids, created.GetGame().GetId())
+			return err
+		})
+		assert.Equal(t, ids[0], s.create(t, p, first).GetId())
+		assert.Len(t, s.list(t, p, &pb.ListGamesRequest{PlayerId: "me"}), made)
+		s.game(t, s.player(t), "classic")
+	}, func(c *server.Config) { c.Limits.NewGamesPerMinute, c.Limits.NewGamesPerAddressPerMinute = 2, 0 })
+}
+
+// Ensure that the limit on new games per address and minute applies to all accounts together.
+func TestLimit_NewGamesPerAddress(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		players := []player{s.player(t), s.player(t)}
+		wantQuota(t, 3, func(n int) error {
+			_, err := s.CreateGame(players[n%2].ctx, &pb.CreateGameRequest{Variant: "classic"})
+			return err
+		})
+	}, func(c *server.Config) { c.Limits.NewGamesPerMinute, c.Limits.NewGamesPerAddressPerMinute = 0, 3 })
 }
 
 // Ensure that an address cannot have more open streams than allowed, even over several
@@ -134,14 +163,14 @@ func TestLimit_WatchesPerSecond(t *testing.T) {
 			}
 			return err
 		}
-		refused := 0
+		refused, began := 0, time.Now()
 		for range 200 {
 			if err := open(); err != nil {
 				wantLimited(t, err, "2")
 				refused++
 			}
 		}
-		assert.Greater(t, refused, 100)
+		assert.Greater(t, refused, 100-refills(began, time.Second/2))
 		eventually(t, "the address may watch again", func() bool { return open() == nil })
 	}, func(c *server.Config) { c.Limits.WatchesPerAddressPerSecond = 2 })
 }
@@ -154,7 +183,7 @@ func TestLimit_WrongTokens(t *testing.T) {
 		known, other := s.player(t), s.player(t)
 		s.get(t, s.game(t, known, "classic").GetId())
 		wrong := metadata.AppendToOutgoingContext(s.anyone, "authorization", "Bearer "+other.GetId()+"."+strings.Repeat("a", 26))
-		refused := 0
+		refused, began := 0, time.Now()
 		for range 20 {
 			_, err := s.GetPlayer(wrong, &pb.GetPlayerRequest{PlayerId: "me"})
 			if status.Code(err) == codes.ResourceExhausted {
@@ -164,7 +193,7 @@ func TestLimit_WrongTokens(t *testing.T) {
 			}
 			wantReason(t, err, pb.ReasonBadToken)
 		}
-		assert.GreaterOrEqual(t, refused, 14)
+		assert.GreaterOrEqual(t, refused, 14-refills(began, 12*time.Second))
 		_, err := s.GetPlayer(known.ctx, &pb.GetPlayerRequest{PlayerId: "me"})
 		require.NoError(t, err)
 		_, err = s.GetPlayer(passedOn(other.ctx, "198.51.100.2"), &pb.GetPlayerRequest{PlayerId: "me"})

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -69,7 +70,8 @@ func TestExhibition_Begins(t *testing.T) {
 }
 
 // Ensure that the first client of an empty server sees a move within 3 s if bots have their default
-// pace. On a busy machine, one of several servers must be so fast.
+// pace. On a busy machine, one of several servers must be so fast, apart from the time that writes
+// take.
 func TestExhibition_BeginsSoon(t *testing.T) {
 	t.Parallel()
 	for engine, newStore := range map[string]func(testing.TB) string{
@@ -85,8 +87,12 @@ func TestExhibition_BeginsSoon(t *testing.T) {
 				g := s.exhibition(t)
 				eventually(t, "the exhibition moves", func() bool { return s.exhibition(t).GetVersion() > g.GetVersion() })
 				took := time.Since(began)
-				t.Logf("moves after %v", took)
-				fast = took < 3*time.Second || process.Race
+				began = time.Now()
+				p := s.player(t)
+				s.moves(t, p, s.game(t, p, "classic"), 1)
+				writes := time.Since(began)
+				t.Logf("moves after %v; an account, a game and a move take %v", took, writes)
+				fast = took < 3*time.Second+2*writes || process.Race
 				s.stop()
 			}
 			assert.True(t, fast)
@@ -102,21 +108,23 @@ func TestExhibition_EndsUnseen(t *testing.T) {
 		t.Skip("waits for seconds")
 	}
 	eachPair(t, func(t *testing.T, a, b *testServer) {
-		seen := map[string]bool{}
-		for n, variant := range []string{"classic", "tribolo", "classic"} {
+		var over []*pb.Game // the latest first
+		for n := 0; len(over) < 3; n++ {
+			require.Less(t, n, 3)
+			// On a stalled machine, an exhibition may have ended before this one began.
 			g := []*testServer{a, b}[n%2].exhibition(t)
-			assert.Equal(t, variant, g.GetVariant())
-			require.NotContains(t, seen, g.GetId())
-			seen[g.GetId()] = true
+			require.NotContains(t, ids(over), g.GetId())
 			eventually(t, "the exhibition ends", func() bool {
-				over := a.listed(t, finished)
-				if len(over) == n {
-					return false
-				}
-				require.Len(t, over, n+1)
-				assert.Equal(t, g.GetId(), over[0].GetId())
-				return assert.Equal(t, pb.Result_REASON_ABANDONED, over[0].GetResult().GetReason())
+				over = a.listed(t, finished)
+				return slices.Contains(ids(over), g.GetId())
 			})
+			assert.Equal(t, g.GetId(), over[0].GetId())
+		}
+		slices.Reverse(over)
+		for n, g := range over {
+			requireExhibition(t, g)
+			assert.Equal(t, []string{"classic", "tribolo"}[n%2], g.GetVariant())
+			assert.Equal(t, pb.Result_REASON_ABANDONED, g.GetResult().GetReason())
 		}
 	}, showing, func(c *server.Config) { c.PauseAfter, c.BotPace = time.Second, 100*time.Millisecond })
 }

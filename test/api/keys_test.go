@@ -319,16 +319,16 @@ func TestKeys_Create_Race(t *testing.T) {
 			assert.True(t, ids[got.GetId()])
 		}
 	}
+	unlimited := func(c *server.Config) { c.Limits.NewPlayersPerMinute = 0 }
 	t.Run("file", func(t *testing.T) {
 		t.Parallel()
 		store := server.File(filepath.Join(t.TempDir(), "games.db"))
-		s := start(t, store, func(c *server.Config) { c.Limits.NewPlayersPerMinute = 0 })
+		s := start(t, store, unlimited)
 		race(t, host{s, newCredential(t, store)})
 	})
 	t.Run("redis", func(t *testing.T) {
 		t.Parallel()
 		store := redistest.StartRedis(t).URL()
-		unlimited := func(c *server.Config) { c.Limits.NewPlayersPerMinute = 0 }
 		one, two := start(t, store, unlimited), start(t, store, unlimited)
 		credential := newCredential(t, store)
 		race(t, host{one, credential}, host{two, credential})

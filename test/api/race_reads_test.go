@@ -2,6 +2,7 @@ package api
 
 import (
 	"bufio"
+	"maps"
 	"net"
 	"strings"
 	"testing"
@@ -56,7 +57,9 @@ func TestRace_Reads(t *testing.T) {
 	redis := redistest.StartRedis(t)
 	s, reads := start(t, redis.URL()), monitor(t, redis)
 	fewest := map[string]int{}
-	for range 3 { // take the fewest reads of three runs: the servers' background work also reads records
+	want := map[string]int{"join": 3, "be ready": 2, "leave": 2, "get": 1, "standings": 1, "start": 4}
+	// Take the fewest reads of several runs: the servers' background work also reads records.
+	for n := 0; n < 3 || n < 30 && !maps.Equal(want, fewest); n++ {
 		ada, bob, eve := s.player(t), s.player(t), s.player(t)
 		id := s.challenge(t, ada, shortRace()).GetId()
 		read := func(call string, do func() error) {
@@ -94,5 +97,5 @@ func TestRace_Reads(t *testing.T) {
 			return err
 		})
 	}
-	assert.Equal(t, map[string]int{"join": 3, "be ready": 2, "leave": 2, "get": 1, "standings": 1, "start": 4}, fewest)
+	assert.Equal(t, want, fewest)
 }

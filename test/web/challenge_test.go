@@ -48,6 +48,9 @@ func (s *testServer) playAttempt(tab *browsertest.Tab, request *pb.GetChallengeR
 	return g, c
 }
 
+// pointsOf returns a game's score as pages show it: "1,024 points".
+func pointsOf(g *pb.Game) string { return describe.Plural(g.GetPosition().GetScores()[0], "point") }
+
 // Ensure that a new player can play the daily game to its end from the keyboard and sees the result
 // there and on the start page, and that the game is hidden from others until they have played.
 func TestDaily(t *testing.T) {
@@ -66,7 +69,7 @@ func TestDaily(t *testing.T) {
 	tab.Visit("/daily")
 	tab.Wait(board + "?.querySelectorAll('.tile').length === 2")
 	g, c := s.playAttempt(tab, today)
-	points := fmt.Sprintf("%d points", g.GetPosition().GetScores()[0])
+	points := pointsOf(g)
 	tab.Wait(says(points))
 	tab.Wait(says("1st of 1"))
 	tab.Wait(says("This game can be verified in"))
@@ -94,13 +97,17 @@ func TestDaily(t *testing.T) {
 
 	// Everyone, including the player, gets the link preview of the challenge.
 	token := stored(t, tab).Token
-	status, page := s.fetch("/g/"+g.GetId(), token)
-	assert.Equal(t, http.StatusOK, status)
-	assert.Contains(t, page, `og:title" content="Daily `+c.GetDate())
+	var page string
+	require.Eventually(t, func() bool { // A busy server serves the page without the description.
+		status, text := s.fetch("/g/"+g.GetId(), token)
+		assert.Equal(t, http.StatusOK, status)
+		page = text
+		return strings.Contains(page, `og:title" content="Daily `+c.GetDate())
+	}, browsertest.Patience, pollEvery)
 	assert.NotContains(t, page, "og:image")
 	assert.NotContains(t, page, strings.TrimSuffix(points, " points"))
 	for _, token := range []string{token, ""} {
-		status, _ = s.fetch("/g/"+g.GetId()+"/picture.png", token)
+		status, _ := s.fetch("/g/"+g.GetId()+"/picture.png", token)
 		assert.Equal(t, http.StatusBadRequest, status)
 	}
 }
@@ -139,10 +146,10 @@ func TestRematch(t *testing.T) {
 	tab.Wait(says("/c/"))
 	path := browsertest.Eval[string](tab, `[...document.querySelectorAll("main a")].find((a) => a.innerText === "Play the same tiles").pathname`)
 	tab.Visit(path)
-	tab.Wait(says(fmt.Sprintf("Rematch: beat ada's %d", score)))
+	tab.Wait(says("Rematch: beat ada's " + describe.Comma(score)))
 	tab.Wait(`document.querySelector(".offer button")`)
 	tab.Press(kb.Enter)
-	tab.Wait(says(fmt.Sprintf("to beat %d", score)))
+	tab.Wait(says("to beat " + describe.Comma(score)))
 	request := &pb.GetChallengeRequest{ChallengeId: strings.TrimPrefix(path, "/c/")}
 	mine, c := s.playAttempt(tab, request)
 	assert.Equal(t, g.GetSeedCommitment(), mine.GetSeedCommitment())
@@ -193,7 +200,7 @@ func TestLink(t *testing.T) {
 
 	tab.Visit("/race")
 	click(tab, "Create a link instead")
-	tab.Wait(`document.body && ` + says("Challenge by guest-"))
+	tab.Wait(says("Challenge by guest-"))
 }
 
 // Ensure that links and commands on a page that was opened at a loopback address contain the
@@ -238,16 +245,36 @@ func (s *testServer) press(tab *browsertest.Tab, g *pb.Game, request *pb.GetChal
 	}
 	waitForBoard(tab, g.GetPosition())
 	tab.Press(keyOf(g.GetPosition().GetTwenty48().GetLegalMoves()[0]))
-	for before := g.GetVersion(); g.GetVersion() == before; {
+	before := g.GetVersion()
+	require.Eventually(s.t, func() bool {
 		g, _ = s.attempt(tab, request)
-	}
+		return g.GetVersion() > before
+	}, browsertest.Patience, pollEvery, "the key made no move")
 	return g
 }
 
-// clock is a store's clock, which a test can move forward.
-type clock struct{ ahead atomic.Int64 }
+// clock is a store's clock. A test can move it forward or stop it for a while.
+type clock struct {
+	ahead   atomic.Int64
+	stopped atomic.Pointer[time.Time]
+}
 
-func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+func (c *clock) now() time.Time {
+	if at := c.stopped.Load(); at != nil {
+		return *at
+	}
+	return time.Now().Add(time.Duration(c.ahead.Load()))
+}
+
+func (c *clock) stop() {
+	at := c.now()
+	c.stopped.Store(&at)
+}
+
+func (c *clock) resume() {
+	c.ahead.Store(int64(time.Until(*c.stopped.Load())))
+	c.stopped.Store(nil)
+}
 
 // forward moves the clock to the given time of the same day, which must not have passed yet.
 func (c *clock) forward(t testing.TB, of time.Duration) {
@@ -284,7 +311,7 @@ func TestDaily_Midnight(t *testing.T) {
 			g, _ = s.playAttempt(tab, old)
 			tab.Wait(says("The next daily game begins in 1"))
 		}
-		points[tab] = fmt.Sprintf("%d points", g.GetPosition().GetScores()[0])
+		points[tab] = pointsOf(g)
 	}
 	idle.Visit("/daily")
 	idle.Wait(`document.querySelector(".offer button")`)

@@ -136,7 +136,7 @@ func TestScreenReader(t *testing.T) {
 	}
 	for range 3 {
 		moved := s.move(ada, g)
-		hears(fmt.Sprintf("%s, %d point", describe.Happened(g, moved, describe.Seat), describe.Score(g, 0)))
+		hears(describe.Happened(g, moved, describe.Seat) + ", " + pointsOf(g))
 	}
 	_, err := s.games.Resign(ada, &pb.ResignRequest{GameId: g.GetId()})
 	require.NoError(t, err)

@@ -57,9 +57,10 @@ func (s *testServer) playToEnd(tab *browsertest.Tab, slide func(pb.Direction)) *
 		slide(g.GetPosition().GetTwenty48().GetLegalMoves()[0])
 		before := g.GetVersion()
 		tab.Wait(fmt.Sprintf("%s.getAttribute('aria-label') !== %q", board, label(g.GetPosition())))
-		for g.GetVersion() == before { // The page shows a slide before the server receives the move.
+		require.Eventually(s.t, func() bool { // The page shows a slide before the server receives the move.
 			g = s.game(g.GetId())
-		}
+			return g.GetVersion() > before
+		}, browsertest.Patience, pollEvery)
 	}
 	waitForBoard(tab, g.GetPosition())
 	return g

@@ -162,7 +162,7 @@ func TestRace_Everywhere(t *testing.T) {
 			panes.wait("watcher", name+": "+want, func() bool { return panes.wallBoard("watcher", name) == want })
 			page.Wait(fmt.Sprintf(`[...document.querySelectorAll(".wall li")].some((e) =>
 				e.querySelector("span b").innerText === %q && e.querySelector(".b48")?.getAttribute("aria-label") === %q &&
-				e.innerText.includes(%q))`, name, label(g.GetPosition()), fmt.Sprintf(" %d point", g.GetPosition().GetScores()[0])))
+				e.innerText.includes(%q))`, name, label(g.GetPosition()), " "+pointsOf(g)))
 		}
 	}
 	// move presses the key of a player's next move and waits until the server has made the move.

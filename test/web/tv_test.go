@@ -75,8 +75,9 @@ func TestTV_Exhibition(t *testing.T) {
 	tab := browsertest.Open(t, s.address)
 	tab.Visit("/")
 	tab.Wait(says("an exhibition: only bots play"))
-	before := browsertest.Eval[string](tab, `document.querySelector(".stage [role=img]").getAttribute("aria-label")`)
-	tab.Wait(fmt.Sprintf(`document.querySelector(".stage [role=img]").getAttribute("aria-label") !== %q`, before))
+	const shown = `document.querySelector(".stage [role=img]")?.getAttribute("aria-label")`
+	tab.Wait(shown)
+	tab.Wait(fmt.Sprintf(`(%[1]s || %[2]q) !== %[2]q`, shown, browsertest.Eval[string](tab, shown)))
 	ada := s.account("ada")
 	g := s.create(ada, "classic")
 	s.move(ada, g)
@@ -85,8 +86,20 @@ func TestTV_Exhibition(t *testing.T) {
 	waitForBoard(tab, g.GetPosition())
 }
 
+// usual returns how many milliseconds the machine takes now to show a simple page and to make a move
+// in a new game. On a busy machine or a slow disk, that is long.
+func (s *testServer) usual(tab *browsertest.Tab) float64 {
+	s.t.Helper()
+	began := time.Now()
+	tab.Visit("/account")
+	tab.Wait(`document.querySelector("main input")`)
+	player := s.account("usual")
+	s.move(player, s.create(player, "classic"))
+	return time.Since(began).Seconds() * 1000
+}
+
 // Ensure that TV shows the first visitor of an empty server a move within 3 s if bots have their
-// default pace. On a busy machine, one of several visits must be so fast.
+// default pace. On a busy machine, one of several visits must be so fast, compared with another page.
 func TestTV_ExhibitionSoon(t *testing.T) {
 	t.Parallel()
 	for engine, newStore := range map[string]func(*testing.T) string{
@@ -103,9 +116,9 @@ func TestTV_ExhibitionSoon(t *testing.T) {
 				tab.Visit("/")
 				tab.Wait("window.shown.length > 1")
 				shown := browsertest.Eval[[]float64](tab, "window.shown")
-				t.Logf("the game after %.0f ms, the first move after %.0f ms", shown[0], shown[1])
-				fast = shown[1] < 3000 || process.Race
-				tab.Visit("/account") // Leave TV, which would keep the game running.
+				usual := s.usual(tab) // leaves TV, which would keep the game running
+				t.Logf("the game after %.0f ms, the first move after %.0f ms; another page and game take %.0f ms", shown[0], shown[1], usual)
+				fast = shown[1] < 3000+2*usual || process.Race
 			}
 			assert.True(t, fast)
 		})
@@ -153,8 +166,10 @@ func TestTV_Opening(t *testing.T) {
 	tab.Wait("window.shown.length > 1")
 	paint := browsertest.Eval[float64](tab, `performance.getEntriesByType("paint").find((e) => e.name === "first-contentful-paint").startTime`)
 	shown := browsertest.Eval[[]float64](tab, "window.shown")
-	t.Logf("first paint after %.0f ms, the game after %.0f ms, the first move after %.0f ms", paint, shown[0], shown[1])
+	usual := s.usual(tab)
+	t.Logf("first paint after %.0f ms, the game after %.0f ms, the first move after %.0f ms; another page and game take %.0f ms",
+		paint, shown[0], shown[1], usual)
 	if !process.Race {
-		assert.Less(t, max(paint, shown[1]), 10_000.0)
+		assert.Less(t, max(paint, shown[1]), 10_000+2*usual)
 	}
 }

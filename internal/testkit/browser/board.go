@@ -31,7 +31,7 @@ func Label(p *pb.Position) string {
 
 // Says returns a JavaScript expression that reports whether the page shows the given text.
 func Says(text string) string {
-	return fmt.Sprintf("document.body.innerText.replace(/\\s+/g, ' ').includes(%q)", text)
+	return fmt.Sprintf("(document.body?.innerText || '').replace(/\\s+/g, ' ').includes(%q)", text)
 }
 
 // Follow watches a game of 2048 that the test plays in another program by pressing its keys. Each

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
@@ -67,7 +66,7 @@ func start(t testing.TB) context.Context {
 	browser.Do(func() {
 		options := append(chromedp.DefaultExecAllocatorOptions[:],
 			chromedp.ExecPath(path),
-			chromedp.WSURLReadTimeout(time.Minute),
+			chromedp.WSURLReadTimeout(Patience),
 			chromedp.Flag("no-proxy-server", true),
 			// Don't resolve any other host, so that the page cannot depend on one.
 			chromedp.Flag("host-resolver-rules", "MAP "+Host+" 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),

@@ -2,6 +2,7 @@ package browsertest
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
@@ -137,10 +139,25 @@ func Eval[T any](p *Tab, expression string) T {
 	return Do(p, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
-// Wait waits until an expression is true. It polls, because the page's CSP forbids eval.
+// leftPage is the code of the errors with which the browser refuses to evaluate an expression, or
+// stops to, because the tab leaves its page.
+const leftPage = -32000
+
+// Wait waits until an expression is true. It polls, because the page's CSP forbids eval. The tab may
+// leave its page meanwhile.
 func (p *Tab) Wait(expression string) {
 	p.t.Helper()
-	for deadline := time.Now().Add(Patience); !Eval[bool](p, "!!("+expression+")"); <-time.After(20 * time.Millisecond) {
+	is := func() bool {
+		ctx, cancel := context.WithTimeout(p.ctx, Patience)
+		defer cancel()
+		value, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+expression+")", chromedp.EvalAwaitPromise))
+		if left := (&cdproto.Error{}); errors.As(err, &left) && left.Code == leftPage {
+			return false
+		}
+		require.NoError(p.t, err)
+		return value
+	}
+	for deadline := time.Now().Add(Patience); !is(); <-time.After(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			require.Fail(p.t, "timed out", "%s\nthe page shows: %s", expression, p.Text())
 		}

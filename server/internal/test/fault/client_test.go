@@ -219,19 +219,21 @@ func random(rng *rand.Rand, p *pb.Position) pb.Direction {
 }
 
 // play makes random moves until the game ends, each through a randomly chosen client of the same
-// player. It resigns at version giveUp unless giveUp is 0, and calls seen with the version of
-// each event.
+// player. It repeats calls that a server could not answer. It resigns at version giveUp unless
+// giveUp is 0, and calls seen with the version of each event.
 func play(ctx context.Context, rng *rand.Rand, game *pb.Game, giveUp int32, seen func(version int32), clients ...*caller) error {
 	version, position := game.GetVersion(), game.GetPosition()
 	for over := false; !over; {
-		c := clients[rng.IntN(len(clients))]
+		c, direction := clients[rng.IntN(len(clients))], random(rng, position)
 		var event *pb.Event
-		var err error
-		if giveUp > 0 && version >= giveUp {
-			event, err = c.resign(ctx, game.GetId())
-		} else {
-			event, err = c.move(ctx, game.GetId(), version, random(rng, position))
-		}
+		err := retry(ctx, func(ctx context.Context) (err error) {
+			if giveUp > 0 && version >= giveUp {
+				event, err = c.resign(ctx, game.GetId())
+			} else {
+				event, err = c.move(ctx, game.GetId(), version, direction)
+			}
+			return err
+		})
 		if err != nil {
 			return err
 		}

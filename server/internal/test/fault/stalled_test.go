@@ -2,6 +2,7 @@ package fault
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"testing"
@@ -30,10 +31,11 @@ func TestStalledReader_long(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newEnv(t, redis.Addr())
-	server, g := env.serveMeasured("--max-moves-per-second=0",
-		"--stall", "10s")
-	player := env.player(server)
+	player := env.player(env.serveProcess())
 	game, last := player.playLonger(t, seeded(t))
+	// The first stream must not stall before the last one is open.
+	server, g := env.serveMeasured("--max-moves-per-second=0", fmt.Sprint("--stall=", 10*time.Second+env.delays.Allowance()))
+	player = player.on(server)
 	before := g.read(t, "gridstand_connections")
 
 	open := func() *slowStream {
@@ -124,12 +126,13 @@ func TestUnreadPast_long(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newEnv(t, redis.Addr())
+	player := env.player(env.serveProcess())
+	game, _ := player.playLonger(t, seeded(t))
 	server := env.serveProgram("--max-moves-per-second=0",
-		// An address may receive histories on two streams at a time.
-		"--stall", "12s", "--max-watches-per-address", "1024")
-	player := env.player(server)
-	game := player.start(t, "6x6")
-	player.playTo(t, seeded(t), game, longer)
+		// An address may receive histories on two streams at a time. They must not stall before the
+		// third one is refused.
+		fmt.Sprint("--stall=", 12*time.Second+env.delays.Allowance()), "--max-watches-per-address", "1024")
+	player = player.on(server)
 	for range 2 {
 		_, err := slowWatch(t.Context(), server.addr, &pb.WatchRequest{GameId: game.GetId(), AfterVersion: fromStart()})
 		require.NoError(t, err)

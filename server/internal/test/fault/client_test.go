@@ -26,7 +26,7 @@ import (
 )
 
 // caller is a client: an account with its own connection to one server. It retries calls only if
-// the test kills servers, and it records everything that it observes.
+// the test kills servers or the store is slow, and it records everything that it observes.
 type caller struct {
 	env         *env
 	server      *testServer
@@ -48,9 +48,10 @@ func behind(servers ...*testServer) *testServer {
 }
 
 // untilAnswered makes a call. If the test kills servers, it retries until a server responds.
+// Otherwise, it retries only calls that the store was too slow to answer.
 func (c *caller) untilAnswered(ctx context.Context, call func(context.Context) error) error {
 	if !c.env.serversDie {
-		return call(ctx)
+		return c.retrySlow(ctx, call)
 	}
 	return retry(ctx, func(ctx context.Context) error { return c.retryable(ctx, call(ctx)) })
 }
@@ -374,6 +375,24 @@ func retry(ctx context.Context, call func(context.Context) error) error {
 		err = call(ctx)
 	}
 	return err
+}
+
+// retrySlow repeats a call that was refused because the store did not answer, and logs that. On a
+// slow disk, the store may need longer for a call than a server waits. A call with a deadline is not
+// repeated, because its caller tests such refusals.
+func (c *caller) retrySlow(ctx context.Context, call func(context.Context) error) error {
+	_, limited := ctx.Deadline()
+	for {
+		began := time.Now()
+		err := call(ctx)
+		if limited || refusalOf(err).reason != pb.ReasonStorageUnavailable {
+			return err
+		}
+		c.env.t.Logf("the store did not answer a call within %v", time.Since(began))
+		if err := pause(ctx); err != nil {
+			return err
+		}
+	}
 }
 
 // pause waits before a retry. It waits for less time than servers ask for, because their hints

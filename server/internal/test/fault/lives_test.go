@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/internal/verify"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -49,9 +50,11 @@ func TestLives(t *testing.T) {
 
 func playLife(t *testing.T, env *env, request *pb.CreateGameRequest, first, second *testServer) {
 	host := env.player(first)
-	response, err := host.games.CreateGame(host.authorized(t.Context()), request)
+	request = proto.CloneOf(request)
+	request.RequestId = id.New()
+	game, err := host.create(t.Context(), request)
 	require.NoError(t, err)
-	gameID := response.GetGame().GetId()
+	gameID := game.GetId()
 	followers := []*participant{
 		participate(t, &participant{gameID: gameID, clients: []*caller{env.anonymous(first)}}),
 		participate(t, &participant{gameID: gameID, clients: []*caller{env.anonymous(second)}}),
@@ -80,8 +83,10 @@ func playLife(t *testing.T, env *env, request *pb.CreateGameRequest, first, seco
 		g, err := p.get(t.Context(), gameID)
 		require.NoError(t, err)
 		for range g.GetSeats() {
-			_, err := p.games.Resign(p.authorized(t.Context()), &pb.ResignRequest{GameId: gameID})
-			require.NoError(t, tolerated(err))
+			require.NoError(t, tolerated(p.untilAnswered(t.Context(), func(ctx context.Context) error {
+				_, err := p.games.Resign(p.authorized(ctx), &pb.ResignRequest{GameId: gameID})
+				return err
+			})))
 		}
 	}
 	events := followers[0].awaitEnd(t)
@@ -102,31 +107,41 @@ func act(ctx context.Context, rng *rand.Rand, c *caller, gameID string, mayResig
 	if err != nil {
 		return err
 	}
-	games, ctx := c.games, c.authorized(ctx)
-	p := g.GetPosition()
+	games, p := c.games, g.GetPosition()
+	var call func(ctx context.Context) error
+	move := func(request *pb.MoveRequest) {
+		request.GameId, request.Version = gameID, g.GetVersion()
+		call = func(ctx context.Context) error { _, err := games.Move(ctx, request); return err }
+	}
+	undo := func(to *int32) {
+		request := &pb.UndoRequest{GameId: gameID, Version: g.GetVersion(), ToVersion: to}
+		call = func(ctx context.Context) error { _, err := games.Undo(ctx, request); return err }
+	}
+	join := func(seat *int32) {
+		request := &pb.JoinGameRequest{GameId: gameID, Seat: seat}
+		call = func(ctx context.Context) error { _, err := games.JoinGame(ctx, request); return err }
+	}
 	switch n := rng.IntN(20); {
 	case n == 0 && mayResign:
-		_, err = games.Resign(ctx, &pb.ResignRequest{GameId: gameID, Version: proto.Int32(g.GetVersion())})
+		request := &pb.ResignRequest{GameId: gameID, Version: proto.Int32(g.GetVersion())}
+		call = func(ctx context.Context) error { _, err := games.Resign(ctx, request); return err }
 	case n < 3:
-		_, err = games.Undo(ctx, &pb.UndoRequest{GameId: gameID, Version: g.GetVersion()})
+		undo(nil)
 	case n == 3 && g.GetVersion() > 1:
-		to := 1 + rng.Int32N(g.GetVersion()-1)
-		_, err = games.Undo(ctx, &pb.UndoRequest{GameId: gameID, Version: g.GetVersion(), ToVersion: &to})
+		undo(proto.Int32(1 + rng.Int32N(g.GetVersion()-1)))
 	case n == 4:
-		_, err = games.JoinGame(ctx, &pb.JoinGameRequest{GameId: gameID, Seat: proto.Int32(rng.Int32N(int32(len(g.GetSeats()))))})
+		join(proto.Int32(rng.Int32N(int32(len(g.GetSeats())))))
 	case n < 7:
-		_, err = games.JoinGame(ctx, &pb.JoinGameRequest{GameId: gameID})
+		join(nil)
 	case len(p.GetTwenty48().GetLegalMoves()) > 0:
-		_, err = games.Move(ctx, &pb.MoveRequest{
-			GameId: gameID, Version: g.GetVersion(), Move: &pb.MoveRequest_Direction{Direction: random(rng, p)},
-		})
+		move(&pb.MoveRequest{Move: &pb.MoveRequest_Direction{Direction: random(rng, p)}})
 	case len(p.GetTribolo().GetLegalMoves()) > 0:
 		legal := p.GetTribolo().GetLegalMoves()
-		_, err = games.Move(ctx, &pb.MoveRequest{
-			GameId: gameID, Version: g.GetVersion(), Move: &pb.MoveRequest_Cell{Cell: legal[rng.IntN(len(legal))].GetCell()},
-		})
+		move(&pb.MoveRequest{Move: &pb.MoveRequest_Cell{Cell: legal[rng.IntN(len(legal))].GetCell()}})
+	default:
+		return nil
 	}
-	return tolerated(err)
+	return tolerated(c.untilAnswered(c.authorized(ctx), call))
 }
 
 // tolerated returns nil if err is a refusal that another player's action can cause, and err

@@ -150,6 +150,20 @@ func (env *env) lists(ctx context.Context, t *testing.T) map[string]map[string]a
 	return all
 }
 
+// listsCurrent reports whether the lists have the time of each game's last event or a later time.
+func (env *env) listsCurrent(ctx context.Context, t *testing.T, logs map[string][]store.Record) bool {
+	t.Helper()
+	for _, games := range env.lists(ctx, t) {
+		for gameID, rank := range games {
+			entries := logs[gameID]
+			if at, ok := rank.(int64); ok && len(entries) > 0 && at < entries[len(entries)-1].Time.UnixMilli() {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // listNames returns all possible lists.
 func (env *env) listNames() []store.List {
 	env.mu.Lock()

@@ -81,20 +81,26 @@ func (f *failover) waitUntil(ctx context.Context, is func() bool) error {
 	}
 }
 
-// awaitAcks waits until the current server has acknowledged n calls.
+// awaitAcks waits until the current server has acknowledged n calls. It fails if no call is
+// acknowledged for longer than patience.
 func (f *failover) awaitAcks(t *testing.T, n int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	require.NoError(t, f.waitUntil(ctx, func() bool { return f.acks >= n }), "the movers make no progress")
+	for at := 1; at <= n; at++ {
+		f.await(t, func() bool { return f.acks >= at }, "the movers make no progress")
+	}
 }
 
 // awaitWaiting waits until n movers are waiting for a new server.
 func (f *failover) awaitWaiting(t *testing.T, n int) {
 	t.Helper()
+	f.await(t, func() bool { return f.waiting == n }, "movers did not notice that their server is dead")
+}
+
+func (f *failover) await(t *testing.T, is func() bool, otherwise string) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	require.NoError(t, f.waitUntil(ctx, func() bool { return f.waiting == n }), "movers did not notice that their server is dead")
+	require.NoError(t, f.waitUntil(ctx, is), otherwise)
 }
 
 // mover is a player who plays one game after another on the current server.

@@ -215,10 +215,10 @@ func (p *participant) play(ctx context.Context, c *caller, e *pb.Event) error {
 	return err
 }
 
-// awaitEvent returns the first event for which is returns true, waiting for it if necessary.
+// awaitEvent returns the first event for which is returns true, waiting for it if necessary. It
+// fails if no event arrives for longer than patience.
 func (p *participant) awaitEvent(t *testing.T, what string, is func(*pb.Event) bool) *pb.Event {
 	t.Helper()
-	late := time.After(patience)
 	for n := 0; ; {
 		p.mu.Lock()
 		events, changed := p.events, p.changed
@@ -235,7 +235,7 @@ func (p *participant) awaitEvent(t *testing.T, what string, is func(*pb.Event) b
 			if len(p.events) == n {
 				require.Fail(t, "the game ended without "+what, brief(p.last()))
 			}
-		case <-late:
+		case <-time.After(patience):
 			require.Fail(t, "not seen: "+what, brief(p.last()))
 		}
 	}

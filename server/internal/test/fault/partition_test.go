@@ -41,9 +41,11 @@ func TestWatch_Partition(t *testing.T) {
 			"from an unknown version": proto.Int32(after),
 		} {
 			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			var message *pb.WatchResponse
 			stream, err := there.games.Watch(ctx, &pb.WatchRequest{GameId: game.GetId(), AfterVersion: from})
-			require.NoError(t, err)
-			message, err := stream.Recv()
+			if err == nil { // On a busy machine, the time may be over before the stream is open.
+				message, err = stream.Recv()
+			}
 			cancel()
 			assert.Error(t, err, "%s: the watcher received %v", name, message)
 			assert.NotEqual(t, pb.ReasonVersionConflict, refusalOf(err).reason, name)

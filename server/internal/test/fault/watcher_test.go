@@ -179,10 +179,10 @@ func (w *watcher) covered() int {
 	return w.history.Covered()
 }
 
-// awaitVersion waits until the watcher has seen a version.
+// awaitVersion waits until the watcher has seen a version. It fails if no message arrives for
+// longer than patience.
 func (w *watcher) awaitVersion(t *testing.T, version int32) {
 	t.Helper()
-	late := time.After(patience)
 	for {
 		w.mu.Lock()
 		seen, changed := w.history.Version(), w.changed
@@ -196,7 +196,7 @@ func (w *watcher) awaitVersion(t *testing.T, version int32) {
 			require.NoError(t, w.err)
 			require.GreaterOrEqual(t, w.version(), version, "the stream has ended")
 			return
-		case <-late:
+		case <-time.After(patience):
 			require.Fail(t, "a watcher did not see a version", "it is at version %d, not at %d", seen, version)
 		}
 	}

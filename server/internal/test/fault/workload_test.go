@@ -30,7 +30,7 @@ const (
 	// to search.
 	workloadClients, callsPerClient, canceledCalls = 6, 50, 12
 	// searchTimeout limits how long the checker searches. A search usually takes milliseconds.
-	searchTimeout = time.Minute
+	searchTimeout = patience
 )
 
 // scenario specifies a workload's game and the number of accounts that play it.

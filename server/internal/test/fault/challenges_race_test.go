@@ -230,7 +230,9 @@ func raceThroughKills(t *testing.T, env *env, servers *crew, limit time.Duration
 			assert.False(t, r.ended.Before(closed), "a move was refused before the race closed")
 		}
 	}
-	assert.Positive(t, moves, "no player made a move")
+	if env.delays.Allowance() < 10*time.Second { // Otherwise, the machine may have stalled during the whole race.
+		assert.Positive(t, moves, "no player made a move")
+	}
 	assert.Positive(t, refused, "no call was made before the race opened")
 	return fmt.Sprintf("%d kills; %d calls before the open, the last begun %v after; first moves %v after it opened; %d moves; %d calls refused after; credited %v",
 		kills, refused, last.Round(time.Millisecond), first, moves, late, race.GetCredited().AsDuration())

@@ -60,6 +60,9 @@ func (d *Delays) measure(ctx context.Context, file *os.File) error {
 	}
 }
 
+// Longest returns the longest measured delay.
+func (d *Delays) Longest() time.Duration { return time.Duration(d.longest.Load()) }
+
 // Allowance returns how much longer an operation may take than on a quick machine: as long as if
 // this machine delayed each step of the operation by the longest measured delay.
-func (d *Delays) Allowance() time.Duration { return steps * time.Duration(d.longest.Load()) }
+func (d *Delays) Allowance() time.Duration { return steps * d.Longest() }

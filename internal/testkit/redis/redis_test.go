@@ -31,7 +31,7 @@ func TestEach(t *testing.T) {
 // the server restarts on the same address.
 func TestServer_Restart(t *testing.T) {
 	t.Parallel()
-	server := StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
+	server := StartRedis(t, KeepsWrites...)
 	addr := server.Addr()
 	client := NewClient(t, addr)
 	require.NoError(t, client.Set(t.Context(), "kept", "yes", 0).Err())
@@ -88,7 +88,7 @@ func TestStartCluster(t *testing.T) {
 // killed and restarted.
 func TestStartCluster_Restart(t *testing.T) {
 	t.Parallel()
-	cluster := StartCluster(t, 3, "--appendonly", "yes", "--appendfsync", "always")
+	cluster := StartCluster(t, 3, KeepsWrites...)
 	client, ctx := cluster.Client(), t.Context()
 	for i := range 100 {
 		require.NoError(t, client.Set(ctx, strconv.Itoa(i), i, 0).Err())

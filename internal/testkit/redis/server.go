@@ -23,6 +23,12 @@ const (
 	startTimeout  = 20 * time.Second // generous, for busy machines
 )
 
+// KeepsWrites are the arguments for a server that loses no write if it is killed: it writes them to
+// its append-only file before it answers. It does not sync the file, so that tests do not depend on
+// the disk. If an fsync takes more than a second, a server that syncs every write answers too late
+// for its clients.
+var KeepsWrites = []string{"--appendonly", "yes", "--appendfsync", "no"}
+
 // Server is a redis-server process for one test. Its methods must be called from the test's
 // goroutine, except Addr and URL, which are safe for concurrent use.
 type Server struct {

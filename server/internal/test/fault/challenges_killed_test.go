@@ -25,7 +25,7 @@ type mortal struct {
 }
 
 // eachMortal runs test on every engine with servers that can be killed: one server backed by a
-// file, and two backed by a Redis server that syncs each append to disk.
+// file, and two backed by a Redis server that loses no write if it is killed.
 func eachMortal(t *testing.T, test func(t *testing.T, m *mortal)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
@@ -34,7 +34,7 @@ func eachMortal(t *testing.T, test func(t *testing.T, m *mortal)) {
 	})
 	t.Run("redis", func(t *testing.T) {
 		t.Parallel()
-		redis := redistest.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
+		redis := redistest.StartRedis(t, redistest.KeepsWrites...)
 		test(t, &mortal{env: newEnv(t, redis.Addr()), redis: redis})
 	})
 }

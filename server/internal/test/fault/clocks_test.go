@@ -63,7 +63,7 @@ func TestBots_ServerKilled(t *testing.T) {
 func TestTables_ServersKilled_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
-	redis := redistest.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
+	redis := redistest.StartRedis(t, redistest.KeepsWrites...)
 	env := newEnv(t, redis.Addr())
 	servers := []*testServer{env.serveProcess(), env.serveProcess(), env.serve()}
 	everywhere := func(c *caller) []*caller {

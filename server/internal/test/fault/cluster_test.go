@@ -18,7 +18,7 @@ import (
 func TestCluster_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
-	cluster := redistest.StartCluster(t, 3, "--appendonly", "yes", "--appendfsync", "always")
+	cluster := redistest.StartCluster(t, 3, redistest.KeepsWrites...)
 	env := newEnvOn(t, strings.Join(cluster.Addrs(), ","), cluster.Client())
 	env.serversDie = true
 	doomed := env.serveProcess()

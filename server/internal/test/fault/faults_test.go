@@ -33,7 +33,7 @@ type fault struct {
 
 // redisFaults lists the faults that affect Redis or its connection to a server.
 var redisFaults = []fault{
-	{"redis is killed (appendfsync always)", inStore, func(s *storm, _ *stormServer, _ *rand.Rand) func() {
+	{"redis is killed", inStore, func(s *storm, _ *stormServer, _ *rand.Rand) func() {
 		s.redis.Kill()
 		return s.redis.Restart
 	}},
@@ -49,6 +49,8 @@ var redisFaults = []fault{
 	}},
 	{"the disk under redis is full", inStore, func(s *storm, _ *stormServer, rng *rand.Rand) func() {
 		room := rng.Int64N(20_000)
+		// Otherwise, Redis would not exit when it cannot write. Restart resets the setting.
+		require.NoError(s.t, s.env.redis.ConfigSet(s.t.Context(), "appendfsync", "always").Err())
 		if !s.redis.FillDisk(room) {
 			s.t.Log("prlimit is not available")
 			return func() {}

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -116,7 +117,11 @@ func TestFloods_long(t *testing.T) {
 			ready: sync.OnceFunc(func() { close(atWork) }),
 		}
 		done := make(chan error, 1)
-		go func() { done <- bad.work(ctx, f) }()
+		go func() {
+			err := errors.New("the bad client failed the test")
+			defer func() { done <- err }()
+			err = bad.work(ctx, f)
+		}()
 		select {
 		case <-atWork:
 		case err := <-done:

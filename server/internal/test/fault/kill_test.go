@@ -27,7 +27,7 @@ const (
 // that in-flight calls take effect at most once, and that all results are eventually recorded.
 func TestServer_Killed(t *testing.T) {
 	t.Parallel()
-	redis := redistest.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
+	redis := redistest.StartRedis(t, redistest.KeepsWrites...)
 	env := newEnv(t, redis.Addr())
 	severed := killAtTheEnd(t, env)
 

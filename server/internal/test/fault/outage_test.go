@@ -133,7 +133,7 @@ func TestRedis_Paused(t *testing.T) {
 // Ensure that servers and their watchers survive a Redis restart.
 func TestRedis_Restarted(t *testing.T) {
 	t.Parallel()
-	redis := redistest.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
+	redis := redistest.StartRedis(t, redistest.KeepsWrites...)
 	env := newEnv(t, redis.Addr())
 	o := startOutage(t, env)
 	for range 2 {
@@ -149,7 +149,7 @@ func TestRedis_Restarted(t *testing.T) {
 // writes to its append-only file before it replies.
 func TestRedis_Killed(t *testing.T) {
 	t.Parallel()
-	redis := redistest.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
+	redis := redistest.StartRedis(t, redistest.KeepsWrites...)
 	env := newEnv(t, redis.Addr())
 	moveThrough(t, env, env.addr, 50, func(context.Context) error {
 		redis.Restart()

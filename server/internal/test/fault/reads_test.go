@@ -158,7 +158,9 @@ func TestReads_Flood_long(t *testing.T) {
 		assert.Less(t, peak, before+readRoom)
 	}
 	for _, e := range table.seenEvents() {
-		assert.Nil(t, e.GetClockExtended(), "the flood gave the player extra time: %s", brief(e))
+		// A server also credits a stall of the whole machine, with up to a second each before and after it.
+		assert.LessOrEqual(t, e.GetClockExtended().GetBy().AsDuration(), env.delays.Longest()+2*time.Second,
+			"the flood gave the player extra time: %s", brief(e))
 		if e.GetTimedOut() != nil {
 			late := e.GetTime().AsTime().Sub(game.GetPosition().GetTurnDeadline().AsTime())
 			assert.Less(t, late, punctual+env.delays.Allowance(), brief(e))

@@ -83,6 +83,7 @@ func TestReplays_Flood_long(t *testing.T) {
 				case ctx.Err() != nil:
 					return nil
 				case status.Code(err) == codes.Unavailable: // the client has to retry
+				case status.Code(err) == codes.ResourceExhausted && refusalOf(err).retry > 0: // it waited too long for its turn
 				case err != nil:
 					return err
 				default:

@@ -117,7 +117,7 @@ func TestStorm_long(t *testing.T) {
 	seed := drawSeed(t)
 	t.Run("redis", func(t *testing.T) {
 		t.Parallel()
-		redis := redistest.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
+		redis := redistest.StartRedis(t, redistest.KeepsWrites...)
 		s := &storm{t: t, env: newEnv(t, redis.Addr()), redis: redis, faults: slices.Concat(redisFaults, serverFaults)}
 		s.rage(seed, 2)
 	})

@@ -169,7 +169,7 @@ func TestCurl_Errors(t *testing.T) {
 		`GameService/GetGame {"gameId": "x"}`:                {"HTTP/1.1 404", `"code":"not_found"`, `"reason":"GAME_NOT_FOUND"`},
 		`ChallengeService/GetChallenge {"challengeId": "x"}`: {"HTTP/1.1 404", `"reason":"CHALLENGE_NOT_FOUND"`},
 		`GameService/CreateGame {"variant": "twos"}`:         {"HTTP/1.1 401", `"code":"unauthenticated"`, `"reason":"BAD_TOKEN"`},
-		`GameService/GetGame {"gameId": 1}`:                  {"HTTP/1.1 400", `"code":"invalid_argument"`, `"field":"gameId"`},
+		`GameService/GetGame {"gameId": 1}`:                  {"HTTP/1.1 400", `"code":"invalid_argument"`, `"field":"game_id"`},
 		`GameService/GetGame {"gameId": "x`:                  {"HTTP/1.1 400", `"code":"invalid_argument"`},
 		`GameService/GetGame gameId=x`:                       {"HTTP/1.1 400", `"code":"invalid_argument"`},
 	} {

@@ -78,7 +78,8 @@ func start(t testing.TB, store string, changes ...change) *testServer {
 		pb.NewGameServiceClient(conn), pb.NewLeaderboardServiceClient(conn), pb.NewPlayerServiceClient(conn),
 		pb.NewChallengeServiceClient(conn),
 		conn, running.Addr(), store == server.Memory, stop, anyone,
-		atomic.Int32{}, storeStopped,
+		atomic.Int32{},
+		storeStopped,
 	}
 }
 

@@ -253,7 +253,7 @@ func (s *testServer) press(tab *browsertest.Tab, g *pb.Game, request *pb.GetChal
 	return g
 }
 
-// clock is a store's clock. A test can move it forward or stop it for a while.
+// clock is a store's clock, which a test can move forward or stop.
 type clock struct {
 	ahead   atomic.Int64
 	stopped atomic.Pointer[time.Time]
@@ -269,11 +269,6 @@ func (c *clock) now() time.Time {
 func (c *clock) stop() {
 	at := c.now()
 	c.stopped.Store(&at)
-}
-
-func (c *clock) resume() {
-	c.ahead.Store(int64(time.Until(*c.stopped.Load())))
-	c.stopped.Store(nil)
 }
 
 // forward moves the clock to the given time of the same day, which must not have passed yet.

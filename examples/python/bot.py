@@ -34,7 +34,9 @@ def patiently(call, request, **options):
         except grpc.RpcError as error:
             if error.code() not in PASSING or attempt == 7:
                 raise
-            time.sleep(0.1 * 2**attempt)
+            # A limit lasts at least about a second; a shutdown may be over sooner.
+            least = 1 if error.code() == grpc.StatusCode.RESOURCE_EXHAUSTED else 0
+            time.sleep(least + 0.1 * 2**attempt)
 
 
 def choose(position):

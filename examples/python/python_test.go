@@ -180,6 +180,26 @@ func TestPrograms_PlayAndVerify(t *testing.T) {
 	}
 }
 
+// TestBot_Waits ensures that the bot waits a second or longer before it repeats a call that was
+// refused because of a limit, also if the error has no details, and less after other errors.
+func TestBot_Waits(t *testing.T) {
+	t.Parallel()
+	p := setUp(t)
+	out, err := p.run(t, "-c", `
+import bot, grpc
+class Refused(grpc.RpcError):
+    def __init__(self, code): self.code = lambda: code
+def call(request, **options): raise Refused(request)
+for code in bot.PASSING:
+    waits = []
+    bot.time.sleep = waits.append
+    try: bot.patiently(call, code)
+    except Refused: print(code.name, *("%.1f" % wait for wait in waits))
+`)
+	require.NoError(t, err)
+	assert.Equal(t, "UNAVAILABLE 0.1 0.2 0.4 0.8 1.6 3.2 6.4\nRESOURCE_EXHAUSTED 1.1 1.2 1.4 1.8 2.6 4.2 7.4\n", out)
+}
+
 // TestBot_ServerRestarts ensures that the bot continues its game after the server was down.
 func TestBot_ServerRestarts(t *testing.T) {
 	t.Parallel()

@@ -308,8 +308,14 @@ func TestDaily_Midnight(t *testing.T) {
 		}
 		points[tab] = pointsOf(g)
 	}
+	// There was no daily game on the day before.
+	const dayBefore = `!!document.querySelector('main a[href*="date="]')`
+	idle.Visit("/")
+	idle.Wait(says("Daily game"))
+	assert.False(t, browsertest.Eval[bool](idle, dayBefore))
 	idle.Visit("/daily")
 	idle.Wait(`document.querySelector(".offer button")`)
+	assert.False(t, browsertest.Eval[bool](idle, dayBefore))
 
 	now.forward(t, 24*time.Hour-2*time.Second)
 	for tab, score := range points {

@@ -33,9 +33,13 @@ export function title(c) {
   return inVariant(name, c);
 }
 
-/** Returns the date of the day before a daily game. @param {Challenge} c */
-export const dayBefore = ({ date = '' }) =>
-  new Date(Date.parse(date) - 864e5).toISOString().slice(0, 10);
+/**
+ * Returns the date of the day before a daily game, if that day had one: the server then
+ * created this one on that day.
+ * @param {Challenge} c
+ */
+export const dayBefore = ({ date = '', createTime }) =>
+  createTime < date && createTime.slice(0, 10);
 
 /** Formats a rank: "2nd", "11th". @param {number} n */
 export function ordinal(n) {

@@ -61,7 +61,7 @@ function show(root, { challenge, next, attempt, now }) {
   const foot = h('p.dim');
   const proof = h('details.dim', h('summary', 'Fairness'));
   const listTitle = h('h2', race ? 'Boards' : 'Standings');
-  const day = c.date && words.dayBefore(c);
+  const day = words.dayBefore(c);
   const before = day && h('a', { href: `/daily/${c.variant}?date=${day}` }, `Results of ${day}`);
   const aside = h('div.stack', result, listTitle, lines.element, foot, before, proof);
   const board = createBoard('twenty48');
@@ -252,7 +252,7 @@ function show(root, { challenge, next, attempt, now }) {
     const today = h('a', { href: '/daily' }, "Play today's game");
     if (next && !closed)
       foot.textContent = `The next daily game begins in ${clock(next.openTime || '')}.`;
-    else if (day && !foot.firstElementChild) foot.replaceChildren(today);
+    else if (c.date && !foot.firstElementChild) foot.replaceChildren(today);
     prove();
     if (stage === 'SCHEDULED') count();
   }

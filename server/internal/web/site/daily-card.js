@@ -27,7 +27,8 @@ export function createDaily() {
     }
     text.textContent = said;
     go.textContent = !attempt ? 'Play' : isOver(attempt) ? 'Result' : 'Continue';
-    go.before(h('a', { href: `/daily?date=${dayBefore(c)}` }, 'Yesterday'));
+    const day = dayBefore(c);
+    if (day) go.before(h('a', { href: `/daily?date=${day}` }, 'Yesterday'));
     element.hidden = false;
   }
   load().catch(() => {});

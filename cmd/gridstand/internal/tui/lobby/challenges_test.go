@@ -100,6 +100,23 @@ func TestDaily_DayBefore(t *testing.T) {
 	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Challenge: "yesterday"}}, d.Left[0])
 }
 
+// Ensure that D is not offered on the first day of the daily game, because there are no results.
+func TestDaily_FirstDay(t *testing.T) {
+	t.Parallel()
+	p, d := openWith(t, false, nil)
+	d.Env.Width = 120
+	p.daily.game.CreateTime = timestamppb.New(p.daily.game.GetOpenTime().AsTime().Add(time.Hour))
+	assert.Contains(t, d.Screen(), "d play")
+	assert.NotContains(t, d.Screen(), "yesterday")
+	p.env.Server.(*tuitest.Server).OnDaily = func(day *pb.DailyRequest) (*pb.GetChallengeResponse, error) {
+		assert.Empty(t, day.GetDate())
+		return nil, client.ErrChallengeNotFound
+	}
+	d.Press("D", "?")
+	assert.NotContains(t, d.Screen(), "yesterday")
+	assert.Empty(t, d.Left)
+}
+
 // Ensure that the lobby shows no daily game if the server has none.
 func TestDaily_none(t *testing.T) {
 	t.Parallel()

@@ -107,9 +107,16 @@ func (p *page) openDaily() tea.Cmd {
 	}
 }
 
+// hasDayBefore reports whether there was a daily game on the day before the current one. The
+// server creates each daily game on the previous day, together with that day's game unless
+// it already exists. A game that was created on its own day is therefore the first.
+func (d *daily) hasDayBefore() bool {
+	return d.game != nil && d.game.GetCreateTime().AsTime().Before(d.game.GetOpenTime().AsTime())
+}
+
 // loadDayBefore requests the daily game of the day before the current one.
 func (p *page) loadDayBefore() tea.Cmd {
-	if p.daily.game == nil {
+	if !p.daily.hasDayBefore() {
 		return nil
 	}
 	server, variant := p.env.Server, p.daily.game.GetVariant()
@@ -158,7 +165,11 @@ func (p *page) dailyLine(width int) string {
 		texts = []string{"running, " + describe.Plural(a.GetScore(), "point")}
 	}
 	var lefts []string
-	for _, key := range []string{key + "   " + widget.Choice(t, "D", "yesterday"), key} {
+	keys := []string{key}
+	if d.hasDayBefore() {
+		keys = []string{key + "   " + widget.Choice(t, "D", "yesterday"), key}
+	}
+	for _, key := range keys {
 		for _, text := range texts {
 			lefts = append(lefts, title+"  "+t.Bold().Render(text)+"   "+key)
 		}

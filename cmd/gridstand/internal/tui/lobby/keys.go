@@ -48,9 +48,8 @@ func (p *page) Keys() help.KeyMap {
 	what, _ := p.opens()
 	enter := ui.Bind("enter", what)
 	enter.SetEnabled(what != "")
-	for _, b := range []*key.Binding{&k.Daily, &k.DayBefore} {
-		b.SetEnabled(p.daily.game != nil)
-	}
+	k.Daily.SetEnabled(p.daily.game != nil)
+	k.DayBefore.SetEnabled(p.daily.hasDayBefore())
 	short, own := []key.Binding{ui.Bind("tab", "list"), k.Filter, k.TV, k.Rules}, []key.Binding{k.Daily, k.DayBefore, k.New, k.Race, k.Join}
 	if p.env.Guest != "" {
 		own = []key.Binding{k.Daily, k.DayBefore}

@@ -187,7 +187,12 @@ func Join(l Layout, board, panel string) (block string, boardX int) {
 	space := func(columns int) string { return strings.Repeat(" ", max(columns, 0)) }
 	var lines []string
 	if l.Wide {
+		var out strings.Builder
+		out.Grow(len(board) + len(panel) + PanelGap*len(drawn))
 		for i := range max(len(drawn), len(text)) {
+			if i > 0 {
+				out.WriteByte('\n')
+			}
 			left, right := space(width), space(l.PanelWidth)
 			if i < len(drawn) {
 				left = drawn[i]
@@ -195,9 +200,11 @@ func Join(l Layout, board, panel string) (block string, boardX int) {
 			if i < len(text) {
 				right = text[i]
 			}
-			lines = append(lines, left+space(PanelGap)+right)
+			out.WriteString(left)
+			out.WriteString(space(PanelGap))
+			out.WriteString(right)
 		}
-		return strings.Join(lines, "\n"), 0
+		return out.String(), 0
 	}
 	boardX = max(l.PanelWidth-width, 0) / 2
 	for _, line := range drawn {

@@ -101,10 +101,9 @@ func (f rows) compose(env *ui.Env, v ui.View, keys help.KeyMap) tea.View {
 			lines = append(lines, footer)
 		}
 	}
-	for i, line := range lines {
-		lines[i] = strings.Repeat(" ", margin) + line
-	}
-	content := strings.Join(lines, "\n")
+	left := strings.Repeat(" ", margin)
+	lines[0] = left + lines[0]
+	content := strings.Join(lines, "\n"+left)
 	if v.Dialog != "" && fits {
 		content = lipgloss.NewCompositor(
 			lipgloss.NewLayer(content),

@@ -3,6 +3,7 @@ package style
 import (
 	"image"
 	"image/color"
+	"slices"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -14,14 +15,23 @@ import (
 // in their two colors.
 type Canvas struct {
 	width, rows int
-	pixels      []color.Color // nil for the terminal's own background
-	glyphs      []glyph
+	// colors are the canvas's colors. Pixels and glyphs refer to them by index, which takes
+	// less memory than a color.Color. The first two are nil and Foreground.
+	colors []color.Color
+	pixels []uint16
+	glyphs []glyph
 }
+
+// Indexes of the terminal's own background and text color in Canvas.colors.
+const (
+	background = iota
+	foreground
+)
 
 // glyph is one character of text on a canvas.
 type glyph struct {
 	char rune // 0 if there is no text
-	ink  color.Color
+	ink  uint16
 	bold bool
 }
 
@@ -32,17 +42,29 @@ var Foreground color.Color = lipgloss.NoColor{}
 func NewCanvas(width, rows int) *Canvas {
 	return &Canvas{
 		width: width, rows: rows,
-		pixels: make([]color.Color, width*rows*2),
+		colors: []color.Color{background: nil, foreground: Foreground},
+		pixels: make([]uint16, width*rows*2),
 		glyphs: make([]glyph, width*rows),
 	}
+}
+
+// index returns the index of a color in c.colors, and adds the color if it is new.
+func (c *Canvas) index(paint color.Color) uint16 {
+	i := slices.Index(c.colors, paint)
+	if i < 0 {
+		i = len(c.colors)
+		c.colors = append(c.colors, paint)
+	}
+	return uint16(i)
 }
 
 // Fill paints a rectangle. Its y coordinates are in pixels, two per row.
 func (c *Canvas) Fill(r image.Rectangle, paint color.Color) {
 	r = r.Intersect(image.Rect(0, 0, c.width, c.rows*2))
+	i := c.index(paint)
 	for y := r.Min.Y; y < r.Max.Y; y++ {
 		for x := r.Min.X; x < r.Max.X; x++ {
-			c.pixels[y*c.width+x] = paint
+			c.pixels[y*c.width+x] = i
 		}
 	}
 }
@@ -53,60 +75,72 @@ func (c *Canvas) Write(x, row int, text string, ink color.Color, bold bool) {
 	if row < 0 || row >= c.rows {
 		return
 	}
+	i := c.index(ink)
 	for _, char := range text {
 		if x >= 0 && x < c.width {
-			c.glyphs[row*c.width+x] = glyph{char: char, ink: ink, bold: bold}
+			c.glyphs[row*c.width+x] = glyph{char: char, ink: i, bold: bold}
 		}
 		x++
 	}
 }
 
-// String renders the canvas as lines of text with terminal escape sequences.
+// String renders the canvas as lines of text with terminal escape sequences. It writes
+// them itself. lipgloss also handles borders and margins, and would take most of the time
+// spent on a frame.
 func (c *Canvas) String() string {
 	var out strings.Builder
+	out.Grow(8 * len(c.glyphs))
+	escapes := map[span]string{}
 	for row := range c.rows {
 		if row > 0 {
 			out.WriteByte('\n')
 		}
-		var run strings.Builder
-		var style span
+		style, escape := span{}, ""
 		for x := range c.width {
 			char, next := c.at(x, row)
-			if next != style && run.Len() > 0 {
-				out.WriteString(style.render(run.String()))
-				run.Reset()
+			if next != style {
+				if escape != "" {
+					out.WriteString(ansi.ResetStyle)
+				}
+				known := false
+				if escape, known = escapes[next]; !known {
+					escape = c.escape(next)
+					escapes[next] = escape
+				}
+				out.WriteString(escape)
+				style = next
 			}
-			style = next
-			run.WriteRune(char)
+			out.WriteRune(char)
 		}
-		out.WriteString(style.render(run.String()))
+		if escape != "" {
+			out.WriteString(ansi.ResetStyle)
+		}
 	}
 	return out.String()
 }
 
 // span is the style of a run of characters.
 type span struct {
-	ink, ground color.Color
+	ink, ground uint16
 	bold        bool
 }
 
-// render writes the escape sequences itself. lipgloss also handles borders and margins, and
-// would take most of the time spent on a frame.
-func (l span) render(text string) string {
+// escape returns the escape sequence that starts a span, or "" for plain text.
+func (c *Canvas) escape(l span) string {
 	var s ansi.Style
 	if l.bold {
 		s = s.Bold()
 	}
-	if l.ink != nil && l.ink != Foreground {
-		s = s.ForegroundColor(l.ink)
+	if l.ink > foreground {
+		s = s.ForegroundColor(c.colors[l.ink])
 	}
-	if l.ground != nil && l.ground != Foreground {
-		s = s.BackgroundColor(l.ground)
+	if l.ground > foreground {
+		s = s.BackgroundColor(c.colors[l.ground])
 	}
 	if len(s) == 0 {
-		return text
+		return ""
 	}
-	return s.Styled(text)
+	return s.String()
 }
 
 // at returns the character at a column and row, and its style.
@@ -116,11 +150,11 @@ func (c *Canvas) at(x, row int) (rune, span) {
 		return g.char, span{ink: g.ink, ground: lower, bold: g.bold}
 	}
 	switch {
-	case upper == lower && upper == Foreground:
+	case upper == lower && upper == foreground:
 		return '█', span{}
 	case upper == lower:
 		return ' ', span{ground: upper}
-	case lower == nil:
+	case lower == background:
 		return '▀', span{ink: upper}
 	default:
 		return '▄', span{ink: lower, ground: upper}

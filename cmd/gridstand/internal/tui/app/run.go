@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
+	uv "github.com/charmbracelet/ultraviolet"
 )
 
 // ErrInterrupted is returned after ctrl-c, or if the context was canceled.
@@ -23,8 +25,9 @@ type Terminal struct {
 	// process.
 	Width, Height int
 	// Resized is set for a remote terminal and delivers its size after each change. For a
-	// remote terminal, the color depth is detected from Env alone, the frame rate is
-	// limited to remoteFPS, and ctrl-z is ignored because it would stop this process.
+	// remote terminal, In is required, the color depth is detected from Env alone, the
+	// frame rate is limited to remoteFPS, and ctrl-z is ignored because it would stop this
+	// process.
 	Resized <-chan tea.WindowSizeMsg
 	// Env has the environment variables used to detect the color depth.
 	Env []string
@@ -43,38 +46,28 @@ func Run(ctx context.Context, m *Model, t Terminal) error {
 		tea.WithContext(ctx), tea.WithoutSignalHandler(),
 		tea.WithOutput(t.Out), tea.WithEnvironment(t.Env), tea.WithWindowSize(t.Width, t.Height),
 	}
-	if t.In != nil {
+	if t.In != nil && t.Resized == nil {
 		options = append(options, tea.WithInput(t.In))
 	}
 	if t.Plain {
 		options = append(options, tea.WithColorProfile(colorprofile.ASCII))
 	}
 	if t.Resized != nil {
-		options = append(options, tea.WithFPS(remoteFPS), tea.WithFilter(withoutSuspend))
+		options = append(options, tea.WithInput(nil), tea.WithFPS(remoteFPS), tea.WithFilter(withoutSuspend))
 		if !t.Plain {
 			options = append(options, tea.WithColorProfile(colorprofile.Env(t.Env)))
 		}
 	}
 	program := tea.NewProgram(m, options...)
-	ended := make(chan struct{})
-	resizing := make(chan struct{})
-	go func() {
-		defer close(resizing)
-		for {
-			select {
-			case <-ended:
-				return
-			case size, ok := <-t.Resized:
-				if !ok {
-					return
-				}
-				program.Send(size)
-			}
-		}
-	}()
+	running, end := context.WithCancel(ctx)
+	var remote sync.WaitGroup
+	if t.Resized != nil {
+		remote.Go(func() { readInput(running, t.In, uv.Environ(t.Env).Getenv("TERM"), program.Send) })
+		remote.Go(func() { sendSizes(running, t.Resized, program) })
+	}
 	_, err := program.Run()
-	close(ended)
-	<-resizing
+	end()
+	remote.Wait()
 	m.Close()
 	if errors.Is(err, tea.ErrProgramPanic) {
 		return err
@@ -91,6 +84,21 @@ func Run(ctx context.Context, m *Model, t Terminal) error {
 		return m.err
 	default:
 		return err
+	}
+}
+
+// sendSizes sends the sizes of a remote terminal to the program until ctx is done.
+func sendSizes(ctx context.Context, sizes <-chan tea.WindowSizeMsg, to *tea.Program) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case size, ok := <-sizes:
+			if !ok {
+				return
+			}
+			to.Send(size)
+		}
 	}
 }
 

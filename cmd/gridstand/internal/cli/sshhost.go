@@ -81,10 +81,10 @@ Each flag below can also be set by the environment variable next to it.`,
 // sshStopTimeout limits how long a stopping host waits for sessions to end.
 const sshStopTimeout = 5 * time.Second
 
-// sshGCPercent is the garbage collector's target (GOGC): a fifth of the default. A host
-// allocates a lot and keeps little of it. With GOGC=100, 200 sessions took 550 MB; with 20,
-// they took 280 MB.
-const sshGCPercent = 20
+// sshGCPercent is the garbage collector's target (GOGC): a tenth of the default. A host
+// allocates a lot and keeps little of it. On a busy machine, 200 sessions took 500 MB with
+// GOGC=100, 250 to 270 MB with 20, and 225 to 260 MB with 10.
+const sshGCPercent = 10
 
 // sshHost serves SSH clients until ctx is done.
 func (p *program) sshHost(ctx context.Context, o sshOptions) error {

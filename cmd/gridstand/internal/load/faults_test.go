@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -59,7 +58,7 @@ func TestFindsFaults(t *testing.T) {
 				}
 				return forward(message)
 			})
-			r := run(t, config)
+			r := run(t, config, delivering)
 			require.ErrorIs(t, r.Err(), load.ErrBroken)
 			assert.Equal(t, fault == "gap", r.Gaps == 1)
 			assert.Equal(t, fault == "repeat", r.Repeats == 1)
@@ -87,7 +86,7 @@ func TestGoesOn(t *testing.T) {
 			}
 			return forward(message)
 		})
-		r := run(t, config)
+		r := run(t, config, delivering)
 		require.NoError(t, r.Err())
 		assert.Positive(t, r.Reconnects)
 	})
@@ -96,17 +95,10 @@ func TestGoesOn(t *testing.T) {
 		config := small(s)
 		proxy := redistest.StartProxy(t, config.Server.Target)
 		config.Server.Target = proxy.Addr()
-		config.Duration = 2 * time.Second
-		cut := sync.OnceFunc(func() {
+		r := run(t, config, after(func() {
 			proxy.Refuse()
 			proxy.Accept()
-		})
-		config.Progress = func(p load.Progress) {
-			if p.Phase == "load" && p.EventsPerSecond > 0 {
-				cut()
-			}
-		}
-		r := run(t, config)
+		}))
 		require.NoError(t, r.Err())
 		assert.GreaterOrEqual(t, r.Reconnects, int64(r.Watchers))
 	})
@@ -116,6 +108,18 @@ func TestGoesOn(t *testing.T) {
 // Watch stream. pass forwards the message, or ends the stream by returning an error:
 // io.EOF completes the stream, and any other error fails it.
 func behind(t *testing.T, target string, pass func(forward func([]byte) error, message []byte) error) string {
+	t.Helper()
+	return between(t, target, proxy{pass: pass})
+}
+
+// proxy is what a proxy does with the calls that it forwards. Either function may be nil.
+type proxy struct {
+	pass   func(forward func([]byte) error, message []byte) error // see behind
+	failed func(method string, err error)                         // is called when a call has failed
+}
+
+// between starts a proxy for the server at target and returns its address.
+func between(t *testing.T, target string, p proxy) string {
 	t.Helper()
 	conn, err := grpc.NewClient(target, grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(raw{})))
@@ -139,14 +143,17 @@ func behind(t *testing.T, target string, pass func(forward func([]byte) error, m
 		for err == nil {
 			if err = out.RecvMsg(&response); err != nil {
 				in.SetTrailer(out.Trailer())
-			} else if method == pb.GameService_Watch_FullMethodName {
-				err = pass(forward, response)
+			} else if p.pass != nil && method == pb.GameService_Watch_FullMethodName {
+				err = p.pass(forward, response)
 			} else {
 				err = forward(response)
 			}
 		}
 		if errors.Is(err, io.EOF) {
 			return nil
+		}
+		if p.failed != nil {
+			p.failed(method, err)
 		}
 		return err
 	}))

@@ -3,11 +3,14 @@ package load_test
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/load"
@@ -20,11 +23,14 @@ import (
 
 func TestMain(m *testing.M) { testmain.Run(m) }
 
-// small returns a load that any machine can handle.
+// patience is how long a load may take until it shows what the test waits for.
+const patience = 5 * time.Minute
+
+// small returns a load that any machine can handle. It lasts until the test ends it.
 func small(s *server.Server) load.Config {
 	return load.Config{
 		Server: client.Config{Target: s.Addr().String()}, Variant: "6x6",
-		Games: 4, Players: 2, Watchers: 2, Crowd: 3, Rate: 200, Duration: 500 * time.Millisecond,
+		Games: 4, Players: 2, Watchers: 2, Crowd: 3, Rate: 200, Duration: time.Hour, Farewell: patience,
 	}
 }
 
@@ -39,14 +45,43 @@ func start(t *testing.T, change func(*server.Config)) *server.Server {
 	return s
 }
 
-// run runs a load, which must not fail.
-func run(t *testing.T, config load.Config) *load.Report {
+// run runs a load until done returns true for its progress. The load must not fail.
+func run(t *testing.T, config load.Config, done func(load.Progress) bool) *load.Report {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
+	reached := false
+	config.Progress = func(p load.Progress) {
+		if p.Phase == "load" && !reached && done(p) {
+			reached = true
+			cancel()
+		}
+	}
 	report, err := load.Run(ctx, config)
 	require.NoError(t, err)
+	require.True(t, reached, "the load ended too early")
 	return report
+}
+
+// delivering reports whether players make moves and watchers see them.
+func delivering(p load.Progress) bool { return p.MovesPerSecond > 0 && p.EventsPerSecond > 0 }
+
+// after calls do once watchers see moves. It returns a condition that is true once watchers see
+// moves that were made after do.
+func after(do func()) func(load.Progress) bool {
+	since := 0 // number of reports that began after do
+	return func(p load.Progress) bool {
+		switch {
+		case since == 0 && delivering(p):
+			do()
+			since = 1
+			return false
+		case since == 0:
+			return false
+		}
+		since++
+		return since > 2 && delivering(p) // the first report also counts what happened during do
+	}
 }
 
 // Ensure that watchers see every event of a load on a real server, over gRPC and over
@@ -67,7 +102,8 @@ func watchersSeeEverything(t *testing.T, events bool) {
 	config := small(s)
 	config.Events = events
 	config.Metrics = "http://" + s.MetricsAddr().String() + "/metrics"
-	r := run(t, config)
+	// In less than a second, the moves in flight at the end would change the rate.
+	r := run(t, config, func(p load.Progress) bool { return p.Done >= 1 && delivering(p) })
 
 	require.NoError(t, r.Err())
 	assert.Empty(t, r.Errors)
@@ -115,7 +151,7 @@ func TestRun_GamesFollowEachOther(t *testing.T) {
 			t.Parallel()
 			config := small(s)
 			config.Variant, config.Rate, config.Crowd = variant, 300, 0
-			config.Duration, config.Public, config.EveryEvent = time.Hour, true, true
+			config.Public, config.EveryEvent = true, true
 			c, err := client.Dial(config.Server)
 			require.NoError(t, err)
 			defer c.Close()
@@ -125,7 +161,7 @@ func TestRun_GamesFollowEachOther(t *testing.T) {
 				assert.NoError(t, err)
 				return answer.GetGames()
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			config.Progress = func(load.Progress) {
 				if len(finished()) > 0 { // finished can list the games, because config.Public is set
@@ -137,7 +173,7 @@ func TestRun_GamesFollowEachOther(t *testing.T) {
 			require.NoError(t, r.Err())
 			assert.Zero(t, r.Skipped)
 			assert.LessOrEqual(t, r.Resigned, int64(r.Games))
-			assert.Eventually(t, func() bool { return len(finished()) == int(r.Played) }, time.Minute, 20*time.Millisecond)
+			assert.Eventually(t, func() bool { return len(finished()) == int(r.Played) }, patience, 20*time.Millisecond)
 			for _, g := range finished() {
 				assert.False(t, g.GetRanked())
 			}
@@ -149,7 +185,6 @@ func TestRun_GamesFollowEachOther(t *testing.T) {
 func TestReadJSON_StopsEarly(t *testing.T) {
 	t.Parallel()
 	config := small(start(t, nil))
-	config.Duration = time.Hour
 	ctx, cancel := context.WithCancel(t.Context())
 	config.Progress = func(p load.Progress) {
 		if p.Phase == "load" && p.MovesPerSecond > 0 {
@@ -176,7 +211,7 @@ func TestRun_ServerGoesAway(t *testing.T) {
 	}
 	s, stop := servertest.Start(t, servertest.Config(t))
 	config := small(s)
-	config.Duration, config.Farewell = time.Hour, time.Second
+	config.Farewell = time.Second
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	gone := sync.OnceFunc(func() {
@@ -211,19 +246,13 @@ func TestRun_FailsOver(t *testing.T) {
 			a, stopA := servertest.Start(t, shared)
 			b, stopB := servertest.Start(t, shared)
 			config := small(a)
-			config.Events, config.Connections, config.Duration = events, 4, 2*time.Second
+			config.Events, config.Connections = events, 4
 			config.Server.Target += "," + b.Addr().String()
 			first := stopA // two of the watchers' three links begin at the lower address
 			if b.Addr().String() < a.Addr().String() {
 				first = stopB
 			}
-			gone := sync.OnceFunc(first)
-			config.Progress = func(p load.Progress) {
-				if p.Phase == "load" && p.MovesPerSecond > 0 {
-					gone()
-				}
-			}
-			r := run(t, config)
+			r := run(t, config, after(first))
 			require.NoError(t, r.Err(), "%+v", r.Errors)
 			assert.Positive(t, r.Reconnects)
 			assert.Zero(t, r.Left)
@@ -277,9 +306,15 @@ func TestRateLimit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	config := small(start(t, func(c *server.Config) { c.Limits.MovesPerSecond = 3 }))
-	config.Rate, config.Duration = 0, 2*time.Second
-	r := run(t, config)
+	config := small(start(t, func(c *server.Config) { c.Limits.MovesPerSecond = 1 }))
+	config.Rate = 0
+	var refused atomic.Bool
+	config.Server.Target = between(t, config.Server.Target, proxy{failed: func(method string, err error) {
+		if method == pb.GameService_Move_FullMethodName && status.Code(err) == codes.ResourceExhausted {
+			refused.Store(true)
+		}
+	}})
+	r := run(t, config, func(load.Progress) bool { return refused.Load() })
 	require.NoError(t, r.Err())
 	require.NotEmpty(t, r.Errors)
 	assert.Equal(t, "Move", r.Errors[0].Call)

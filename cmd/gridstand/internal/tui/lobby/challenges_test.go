@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client"
@@ -182,4 +183,18 @@ func TestNewRace(t *testing.T) {
 	assert.Equal(t, "6x6", r.GetVariant())
 	assert.Equal(t, 5*time.Minute, r.GetLimit().AsDuration())
 	assert.True(t, r.GetPrivate())
+}
+
+// Ensure that the preview of a selected race shows when the race has started.
+func TestRaces_Starts(t *testing.T) {
+	t.Parallel()
+	race := tuitest.WaitingRace()
+	p, d := openWith(t, false, nil, race)
+	for _, want := range []string{"○ waiting", "● live"} {
+		d.Send(listsMsg{lists: ui.Lists{Races: []*pb.Challenge{race}, Variants: tuitest.Variants(), Variant: "classic"}})
+		require.Equal(t, race.GetId(), p.current().GetId())
+		assert.Contains(t, d.Screen(), want)
+		race = proto.CloneOf(race)
+		race.Status, race.OpenTime = pb.ChallengeStatus_CHALLENGE_STATUS_OPEN, timestamppb.New(tuitest.Noon)
+	}
 }

@@ -284,10 +284,11 @@ func (p *page) stale() bool {
 	return p.loaded && (p.board() != p.lists.Variant || windows[p.window].window != p.lists.Window)
 }
 
-// follow shows the selected game in the preview, and starts watching it after settleTime.
+// follow shows the selected game in the preview, and starts watching it after settleTime. The
+// preview of a race, which has no stream, shows what the lists say.
 func (p *page) follow() tea.Cmd {
 	g := p.current()
-	if g.GetId() == p.preview.id {
+	if g.GetId() == p.preview.id && !isRace(g) {
 		return nil
 	}
 	p.preview.show(g, p.env.Now)

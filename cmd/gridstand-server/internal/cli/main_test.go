@@ -70,7 +70,7 @@ func TestHealthcheck(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			code, stdout, stderr := call(t, append([]string{"healthcheck"}, tt.args...)...)
+			code, stdout, stderr := call(t, append([]string{"healthcheck", "--timeout", "5m"}, tt.args...)...)
 			assert.Empty(t, stdout)
 			if tt.want == "" {
 				assert.Zero(t, code, stderr)

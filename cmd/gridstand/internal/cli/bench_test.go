@@ -22,7 +22,7 @@ func TestBench(t *testing.T) {
 	config.Metrics = "127.0.0.1:0"
 	server, _ := servertest.Start(t, config)
 	ada := newUser(t, server.Addr().String(), "ada")
-	short := []string{"bench", "--games", "2", "--watchers", "3", "--rate", "100", "--duration", "300ms"}
+	short := []string{"bench", "--games", "2", "--watchers", "3", "--rate", "100", "--duration", "1s"}
 
 	out := ada.ok(append(short, "--metrics", "http://"+server.MetricsAddr().String()+"/metrics")...)
 	for _, want := range []string{
@@ -48,9 +48,9 @@ func TestBench(t *testing.T) {
 	ada.fails(exitMissing, "no account", "whoami")
 
 	ada.terminal, ada.width = true, 100
-	_, progress, code := ada.run("bench", "--games", "2", "--rate", "100", "--duration", "1s")
+	_, progress, code := ada.run("bench", "--games", "2", "--rate", "100", "--duration", "3s")
 	assert.Equal(t, exitOK, code)
-	assert.Regexp(t, `░ 0/1  seconds, \d+ moves/s, \d+ events/s`, progress)
+	assert.Regexp(t, `[█░] [0-3]/3  seconds, \d+ moves/s, \d+ events/s`, progress)
 
 	ada.terminal = false
 	ada.fails(exitUsage, "number of games", "bench", "--games", "0")

@@ -1,14 +1,17 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // Ensure that bots play complete games, and that the summary combines their results.
@@ -41,9 +44,22 @@ func TestBot_RateLimited(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	c := servertest.Config(t)
-	c.Limits.MovesPerSecond = 5 // even the slowest machine plays faster than this
+	c.Limits.MovesPerSecond = 1 // even the slowest machine plays faster than this
 	server, _ := servertest.Start(t, c)
-	_, note, code := newUser(t, server.Addr().String(), "ada").run("bot", "rote", "3x3")
-	assert.Equal(t, exitOK, code)
-	assert.Equal(t, 1, strings.Count(note, "at most 5 moves a second"), note)
+	ada := newUser(t, server.Addr().String(), "ada")
+	var out, note output
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	code := make(chan int, 1)
+	go func() { code <- ada.program(&out, &note).run(ctx, []string{"bot", "rote", "6x6"}) }()
+	const limited = "at most 1 moves a second"
+	require.Eventually(t, func() bool { return strings.Contains(note.String(), limited) }, limit, 5*time.Millisecond)
+	moves := func() int32 {
+		return lines(t, ada.ok("games", "--mine", "--json"), func() *pb.Game { return new(pb.Game) })[0].GetPosition().GetMoveCount()
+	}
+	before := moves()
+	require.Eventually(t, func() bool { return moves() >= before+3 }, limit, 20*time.Millisecond)
+	cancel()
+	assert.Equal(t, exitInterrupted, <-code)
+	assert.Equal(t, 1, strings.Count(note.String(), limited), note.String())
 }

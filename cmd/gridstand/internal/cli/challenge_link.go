@@ -207,8 +207,8 @@ func (p *program) link(ctx context.Context, c *client.Client, challengeID string
 	return p.dialedLink(c, challengeID)
 }
 
-// siteTimeout is the timeout for asking the server for its public address.
-const siteTimeout = 3 * time.Second
+// siteTimeout is the timeout for asking the server for its public address. Tests change it.
+var siteTimeout = 3 * time.Second
 
 // site returns the public address of the server's web pages, such as https://play.example,
 // or "" if the server does not report a valid one.

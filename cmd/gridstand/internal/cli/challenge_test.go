@@ -257,15 +257,22 @@ func TestRace(t *testing.T) {
 	bob.env = []string{serverVariable + "="} // The link names the server.
 	assert.Regexp(t, `entrant +ada, not ready\nentrant +greedy \(bot\), ready\nentrant +bob, ready\n$`, bob.ok("join", link))
 	bob.env = nil
+	clock.stop() // keeps the race from opening before ada waits for it
 	golden(t, "race.json", ada.ok("join", race[:8], "--json"))
 	eve.fails(exitFailed, "the race has started", "join", race)
 	eve.fails(exitFailed, "the race has started", "new", "--challenge", race)
 	eve.fails(exitMissing, "you have no account", "whoami") // No account is created for a race that cannot be joined.
-	game, note, code := ada.run("new", "--challenge", race, "--wait")
+	var begun, note output
+	code := make(chan int, 1)
+	go func() {
+		code <- ada.program(&begun, &note).run(t.Context(), []string{"new", "--challenge", race, "--wait"})
+	}()
+	require.Eventually(t, func() bool { return note.String() != "" }, limit, 5*time.Millisecond)
+	clock.resume()
+	require.Equal(t, exitOK, <-code, note.String())
 	clock.stop() // keeps the race open during the next commands
-	require.Equal(t, exitOK, code)
-	assert.Equal(t, "Waiting for the challenge to open.\n", note)
-	game = strings.TrimSpace(game)
+	assert.Equal(t, "Waiting for the challenge to open.\n", note.String())
+	game := strings.TrimSpace(begun.String())
 	other := bob.begun(link)
 	first := func(u *person, game string) string {
 		return u.ok("watch", game, "--from", "0", "--json")

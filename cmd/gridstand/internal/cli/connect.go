@@ -9,6 +9,8 @@ import (
 	"os/user"
 	"strings"
 
+	"google.golang.org/grpc"
+
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/id"
@@ -31,9 +33,12 @@ func (p *program) clientConfig() client.Config {
 	return client.Config{
 		Target: p.server(), TLS: p.flags.tls, CAFile: p.flags.ca,
 		CertFile: p.flags.cert, KeyFile: p.flags.key,
-		UserAgent: name + "/" + version.Version,
+		UserAgent: name + "/" + version.Version, DialOptions: dialOptions,
 	}
 }
+
+// dialOptions are additional options of connections. Only tests set them.
+var dialOptions []grpc.DialOption
 
 // dial returns a client that connects on its first call. Except over SSH, the client is not
 // logged in, since reading requires no account. The caller must call hangUp.

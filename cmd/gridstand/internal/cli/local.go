@@ -20,8 +20,8 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// Timeouts for the server in this program.
-const (
+// Timeouts for the server in this program. Tests change them.
+var (
 	findTimeout = 3 * time.Second // to find a running server
 	stopTimeout = 2 * time.Second // to end watchers' calls when the server stops
 )
@@ -238,7 +238,7 @@ func ownHost() string {
 
 // findLocal reports whether a Gridstand server is running at an address.
 func findLocal(ctx context.Context, address string) bool {
-	c, err := client.Dial(client.Config{Target: address})
+	c, err := client.Dial(client.Config{Target: address, DialOptions: dialOptions})
 	if err != nil {
 		return false
 	}

@@ -305,7 +305,7 @@ func TestWatchScreen(t *testing.T) {
 	ada := newUser(t, someServer(t), "ada")
 	id := strings.TrimSpace(ada.ok("new"))
 	s := ada.sit("watch", id, "--plain")
-	s.sees("● live")
+	s.sees("move 0,")
 	assert.NotContains(t, s.out.String(), "\x1b[38;", "a color")
 	ada.ok("resign", id)
 	s.sees("Resigned")

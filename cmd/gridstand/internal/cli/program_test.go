@@ -18,6 +18,9 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+
 	"github.com/gridstand/gridstand/client"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
@@ -28,8 +31,14 @@ import (
 const actAsClient = "TEST_AS_CLIENT"
 
 func TestMain(m *testing.M) {
+	// On a busy machine, the timeouts of the program and of its connections are too short.
+	dialOptions = append(dialOptions, grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: limit}))
+	for _, timeout := range []*time.Duration{
+		&completeTimeout, &findTimeout, &stopTimeout, &siteTimeout, &sshCheckTimeout, &sshStopTimeout, &identifyTimeout,
+	} {
+		*timeout = limit
+	}
 	if os.Getenv(actAsClient) != "" {
-		completeTimeout = time.Minute // the default is too short for a busy machine
 		os.Exit(Main())
 	}
 	testmain.Run(m)

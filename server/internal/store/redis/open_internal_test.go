@@ -26,6 +26,17 @@ func open(ctx context.Context, t *testing.T, url string) (log string, err error)
 	return text.String(), err
 }
 
+// waiting is a log that stops the wait once something has been logged.
+type waiting struct {
+	bytes.Buffer
+	stop func()
+}
+
+func (w *waiting) Write(b []byte) (int, error) {
+	w.stop()
+	return w.Buffer.Write(b)
+}
+
 func TestOpen_Waits(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -75,9 +86,11 @@ func TestOpen_Waits(t *testing.T) {
 			options, err := parseURL("redis://" + addr + "?read_timeout=50ms")
 			require.NoError(t, err)
 			c := connect(options)
-			var log bytes.Buffer
-			c.Logger = slog.New(slog.NewTextHandler(&log, nil))
-			assert.ErrorContains(t, c.waitReady(t.Context(), 0, 500*time.Millisecond), "does not answer")
+			ctx, cancel := context.WithCancel(t.Context())
+			log := &waiting{stop: cancel}
+			c.Logger = slog.New(slog.NewTextHandler(log, nil))
+			assert.ErrorContains(t, c.waitReady(ctx, 0, testPatience), "does not answer")
+			cancel()
 			assert.Equal(t, busy, strings.Contains(log.String(), "redis is busy"), log.String())
 			require.NoError(t, c.close())
 		}

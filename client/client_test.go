@@ -77,7 +77,7 @@ func TestDial_NoServer(t *testing.T) {
 	c := dial(t, client.Config{Target: address})
 	begin := time.Now()
 	_, err := c.Games.GetServerInfo(within(t), &pb.GetServerInfoRequest{})
-	assert.Less(t, time.Since(begin), 5*time.Second)
+	assert.Less(t, time.Since(begin), time.Minute, "the call waits for a server")
 	assert.ErrorIs(t, err, client.ErrUnreachable)
 	assert.ErrorIs(t, err, client.ErrServerUnavailable)
 	assert.EqualError(t, err, "dial tcp "+address+": connect: connection refused")
@@ -125,7 +125,7 @@ func TestDial_SeveralServers(t *testing.T) {
 	require.Eventually(t, func() bool {
 		_, err := c.Games.GetGame(within(t), &pb.GetGameRequest{GameId: gameID})
 		return assert.NoError(t, err) && servers[0].made("getGame") > 0 && servers[1].made("getGame") > 0
-	}, 10*time.Second, time.Millisecond)
+	}, 5*time.Minute, time.Millisecond)
 }
 
 func TestRetry_Unavailable(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 
 const (
 	startAttempts = 20
-	startTimeout  = 20 * time.Second // generous, for busy machines
+	startTimeout  = 5 * time.Minute // generous, for busy machines
 )
 
 // KeepsWrites are the arguments for a server that loses no write if it is killed: it writes them to

@@ -46,7 +46,7 @@ func TestDirectory_Touch(t *testing.T) {
 		require.Eventually(t, func() bool {
 			places, err := d.page(t.Context(), l, store.Place{}, 3)
 			return err == nil && slices.Equal(places, []store.Place{{Rank: 100, GameID: game(1)}, {Rank: 99, GameID: game(0)}})
-		}, 10*time.Second, 10*time.Millisecond)
+		}, 5*time.Minute, 10*time.Millisecond)
 
 		last := listing(1)
 		last.Score = 1000

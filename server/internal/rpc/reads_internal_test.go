@@ -59,7 +59,7 @@ func TestReadGate_Share(t *testing.T) {
 			return false
 		}
 		return true
-	}, time.Minute, time.Millisecond, "no call waits")
+	}, 5*time.Minute, time.Millisecond, "no call waits")
 	_, err := g.enter(t.Context(), "bad")
 	assert.Equal(t, "reads_per_address", refusedBy(err), "the address has three calls, one of which waits")
 	bad[0]()

@@ -38,7 +38,7 @@ func (rec *recorder) Published(r store.Record) {
 
 func (rec *recorder) Audience(n int) { rec.words <- fmt.Sprintf("audience %d", n) }
 
-const testPatience = 20 * time.Second
+const testPatience = 5 * time.Minute
 
 // expect waits for exactly these calls, in order.
 func (rec *recorder) expect(t *testing.T, words ...string) {

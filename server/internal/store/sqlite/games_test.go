@@ -153,7 +153,7 @@ func TestFeed_Overflow(t *testing.T) {
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			return l.listening >= listening
-		}, time.Minute, time.Millisecond)
+		}, 5*time.Minute, time.Millisecond)
 	}
 	heard(1)
 	for n := range int32(3 * maxEvents) {

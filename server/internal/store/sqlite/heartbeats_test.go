@@ -112,7 +112,7 @@ func TestQueue_LeaseNothing(t *testing.T) {
 	require.NoError(t, queue{d}.EnqueueIn(t.Context(), "later", time.Hour))
 	release := block(t, d)
 	defer release()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	jobs, err := queue{d}.Lease(ctx, 10, time.Hour)
 	require.NoError(t, err)

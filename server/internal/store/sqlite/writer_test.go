@@ -74,7 +74,7 @@ func waiting(t *testing.T, d *db, n int) {
 		d.writer.mu.Lock()
 		defer d.writer.mu.Unlock()
 		return len(d.writer.waiting[forCalls]) == n
-	}, time.Minute, time.Millisecond)
+	}, 5*time.Minute, time.Millisecond)
 }
 
 // Ensure that failing work leaves nothing behind, and does not affect other work in its

@@ -12,9 +12,9 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// feedPatience is how long to wait for an expected event. It is long enough for a busy
-// machine.
-const feedPatience = 30 * time.Second
+// patience is how long to wait for an expected event or reply. It is long enough for a busy
+// machine with a slow disk.
+const patience = 5 * time.Minute
 
 // follower is a Listener that records its calls.
 type follower struct {
@@ -42,7 +42,7 @@ func (f *follower) expect(t *testing.T, calls ...string) {
 		select {
 		case got := <-f.calls:
 			require.Equal(t, want, got)
-		case <-time.After(feedPatience):
+		case <-time.After(patience):
 			require.Fail(t, "no call", want)
 		}
 	}
@@ -51,7 +51,7 @@ func (f *follower) expect(t *testing.T, calls ...string) {
 // await waits for a call and ignores all others before it.
 func (f *follower) await(t *testing.T, want string) {
 	t.Helper()
-	for late := time.After(feedPatience); ; {
+	for late := time.After(patience); ; {
 		select {
 		case got := <-f.calls:
 			if got == want {
@@ -74,7 +74,7 @@ func runFeed(t *testing.T, feed store.Feed) {
 		select {
 		case err := <-done:
 			assert.NoError(t, err)
-		case <-time.After(feedPatience):
+		case <-time.After(patience):
 			assert.Fail(t, "the feed did not stop")
 		}
 	})

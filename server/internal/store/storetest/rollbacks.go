@@ -79,7 +79,7 @@ func beatRollbacks(t *testing.T, open Open) {
 		require.Eventually(t, func() bool {
 			now, err := h.Servers(t.Context())
 			return assert.NoError(t, err) && now.Now.Truncate(time.Millisecond).After(b.Rollback.At)
-		}, time.Minute, time.Millisecond)
+		}, patience, time.Millisecond)
 		last := h.beat(again("a", b))
 		lost := again("a", last)
 		lost.Lost = true

@@ -51,7 +51,10 @@ type Open func(t *testing.T) *store.Store
 func OnRedis(t testing.TB, addrs ...string) *store.Store {
 	t.Helper()
 	connect := func(retries int) goredis.UniversalClient {
-		return goredis.NewUniversalClient(&goredis.UniversalOptions{Addrs: addrs, MaxRetries: retries, ContextTimeoutEnabled: true})
+		return goredis.NewUniversalClient(&goredis.UniversalOptions{
+			Addrs: addrs, MaxRetries: retries, ContextTimeoutEnabled: true,
+			ReadTimeout: patience, WriteTimeout: patience, DialTimeout: patience,
+		})
 	}
 	s, err := redis.New(redis.Clients{
 		Appends: connect(-1), Calls: connect(0), Background: connect(0), Once: connect(-1), Name: strings.Join(addrs, ","),

@@ -12,8 +12,12 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// slots is the number of hash slots in a Redis Cluster.
-const slots = 16384
+const (
+	// slots is the number of hash slots in a Redis Cluster.
+	slots = 16384
+	// meetEvery is longer than the nodes' timeout.
+	meetEvery = 5 * time.Second
+)
 
 // Cluster is a Redis Cluster for one test. Each node is a process.
 type Cluster struct {
@@ -45,24 +49,39 @@ func StartCluster(t testing.TB, nodes int, args ...string) *Cluster {
 		if err := client.Do(ctx, "CLUSTER", "SET-CONFIG-EPOCH", i+1).Err(); err != nil {
 			t.Fatalf("setting the epoch of a node: %v", err)
 		}
-		host, port, _ := net.SplitHostPort(c.Nodes[0].Addr())
-		if i > 0 {
-			if err := client.ClusterMeet(ctx, host, port).Err(); err != nil {
-				t.Fatalf("joining the cluster: %v", err)
-			}
-		}
+	}
+	if err := c.meet(ctx); err != nil {
+		t.Fatalf("joining the cluster: %v", err)
 	}
 	c.Await()
 	return c
 }
 
-// Await waits until every node reports that the cluster is complete.
+// meet introduces all nodes to the first one.
+func (c *Cluster) meet(ctx context.Context) error {
+	host, port, _ := net.SplitHostPort(c.Nodes[0].Addr())
+	for _, n := range c.Nodes[1:] {
+		client := redis.NewClient(&redis.Options{Addr: n.Addr(), ReadTimeout: startTimeout})
+		err := client.ClusterMeet(ctx, host, port).Err()
+		_ = client.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Await waits until every node reports that the cluster is complete. It introduces the nodes again
+// from time to time, because a node gives up after its node timeout, for instance if the machine
+// stalls.
 func (c *Cluster) Await() {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), startTimeout)
 	defer cancel()
 	poll := time.NewTicker(20 * time.Millisecond)
 	defer poll.Stop()
+	again := time.NewTicker(meetEvery)
+	defer again.Stop()
 	for _, n := range c.Nodes {
 		client := redis.NewClient(&redis.Options{Addr: n.Addr()})
 		for {
@@ -74,6 +93,8 @@ func (c *Cluster) Await() {
 			case <-ctx.Done():
 				_ = client.Close()
 				c.t.Fatalf("the cluster is not complete after %v: %v %s", startTimeout, err, info)
+			case <-again.C:
+				_ = c.meet(ctx)
 			case <-poll.C:
 			}
 		}

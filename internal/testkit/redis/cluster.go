@@ -19,6 +19,10 @@ const (
 	meetEvery = 5 * time.Second
 )
 
+// nodeTimeout is how long, in milliseconds, a node may be silent until the others consider it as
+// failed and refuse all commands. A node is silent while it syncs its append-only file.
+const nodeTimeout = "60000"
+
 // Cluster is a Redis Cluster for one test. Each node is a process.
 type Cluster struct {
 	t testing.TB
@@ -35,7 +39,7 @@ func StartCluster(t testing.TB, nodes int, args ...string) *Cluster {
 	c := &Cluster{t: t}
 	for range nodes {
 		c.Nodes = append(c.Nodes, StartRedis(t, append([]string{
-			"--cluster-enabled", "yes", "--cluster-node-timeout", "2000",
+			"--cluster-enabled", "yes", "--cluster-node-timeout", nodeTimeout,
 		}, args...)...))
 	}
 	ctx := t.Context()

@@ -41,6 +41,9 @@ func (g gauges) fetch(t *testing.T, path string) string {
 	require.NoError(t, err)
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	response, err := client.Do(request)
+	for errors.Is(err, io.EOF) { // The machine stalled for longer than the server waits for a request.
+		response, err = client.Do(request)
+	}
 	require.NoError(t, err)
 	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(response.Body)

@@ -187,15 +187,15 @@ func (w *world) call(p path, s stage, r *reader) {
 // lateness is the maximum total time that the test waits for late lists and standings.
 const lateness = 5 * time.Minute
 
-// check makes a request and checks the response. If the required data may appear late, it
-// repeats the request until the data appears.
+// check makes a request and checks the response. If the required data may appear late, or the store
+// is slow to answer, it repeats the request.
 func (w *world) check(name string, s stage, rule want, ask func() ([]byte, error)) {
 	w.t.Helper()
 	var answer []byte
 	var err error
 	for began := time.Now(); ; {
 		answer, err = ask()
-		late := rule.reason == "" && (err != nil || rule.board == yes && find(answer, ofBoards(w.foreign...)) == "")
+		late := status.Code(err) == codes.Unavailable || rule.reason == "" && (err != nil || rule.board == yes && find(answer, ofBoards(w.foreign...)) == "")
 		if !late || w.late > lateness {
 			break
 		}

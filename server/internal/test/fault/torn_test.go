@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -33,7 +35,7 @@ type played struct {
 	// dir is the directory in which entriesIn creates stores, and opened is the number of stores
 	// created so far.
 	dir    string
-	opened int
+	opened atomic.Int32
 }
 
 // playInOrder plays the given number of games in turn, each up to the version whole.
@@ -60,12 +62,35 @@ func playInOrder(t *testing.T, games int) *played {
 	return p
 }
 
+// opensAtOnce is the number of stores that entriesInEach opens at the same time. On a slow disk,
+// opening a store takes seconds, nearly all of which it waits.
+const opensAtOnce = 16
+
+// entriesInEach is like entriesIn, for several images.
+func (p *played) entriesInEach(t *testing.T, images []image) []int {
+	t.Helper()
+	found := make([]int, len(images))
+	places := make(chan struct{}, opensAtOnce)
+	var group sync.WaitGroup
+	for n, i := range images {
+		places <- struct{}{}
+		group.Go(func() {
+			defer func() { <-places }()
+			found[n] = p.entriesIn(t, i)
+		})
+	}
+	group.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	return found
+}
+
 // entriesIn opens a store with the image's content and returns its number of entries. It
 // requires that these are the entries that were written first, and that the heads match them.
 func (p *played) entriesIn(t *testing.T, i image) int {
 	t.Helper()
-	p.opened++ // each store gets its own name
-	path := filepath.Join(p.dir, fmt.Sprintf("%d.db", p.opened))
+	path := filepath.Join(p.dir, fmt.Sprintf("%d.db", p.opened.Add(1))) // each store gets its own name
 	i.write(t, path)
 	s, err := sqlite.Open(sqlite.Options{Path: path})
 	require.NoError(t, err)
@@ -101,6 +126,7 @@ func TestSQLite_TornTail(t *testing.T) {
 	t.Parallel()
 	p := playInOrder(t, 3)
 	rng := seeded(t)
+	var images []image
 	for range 40 {
 		tail := make([]byte, 1+rng.IntN(2*frameSize))
 		for i := range tail {
@@ -109,7 +135,10 @@ func TestSQLite_TornTail(t *testing.T) {
 		if rng.IntN(2) == 0 { // make the tail start like a page of the same log
 			copy(tail, p.image.wal[len(p.image.wal)-frameSize:][:16])
 		}
-		assert.Equal(t, len(p.order), p.entriesIn(t, image{p.image.db, slices.Concat(p.image.wal, tail)}))
+		images = append(images, image{p.image.db, slices.Concat(p.image.wal, tail)})
+	}
+	for _, found := range p.entriesInEach(t, images) {
+		assert.Equal(t, len(p.order), found)
 	}
 }
 
@@ -140,20 +169,26 @@ func cutLog(t *testing.T, step int) {
 	}
 	before := 0
 	states := map[int]bool{}
-	for _, n := range slices.Sorted(maps.Keys(cuts)) {
-		found := p.entriesIn(t, image{p.image.db, wal[:n]})
-		require.GreaterOrEqual(t, found, before, "a longer log has fewer entries, at byte %d", n)
+	lengths := slices.Sorted(maps.Keys(cuts))
+	var images []image
+	for _, n := range lengths {
+		images = append(images, image{p.image.db, wal[:n]})
+	}
+	for i, found := range p.entriesInEach(t, images) {
+		require.GreaterOrEqual(t, found, before, "a longer log has fewer entries, at byte %d", lengths[i])
 		states[found], before = true, found
 	}
 	assert.Equal(t, len(p.order), before)
 	assert.Len(t, states, len(p.order)+1, "not every transaction was cut off")
 
 	rng := seeded(t)
+	images = nil
 	for range 100 {
 		damaged := slices.Clone(wal)
 		damaged[rng.IntN(len(damaged))] ^= 1 << rng.IntN(8)
-		p.entriesIn(t, image{p.image.db, damaged})
+		images = append(images, image{p.image.db, damaged})
 	}
+	p.entriesInEach(t, images)
 }
 
 // Ensure that clients get an error if they have seen more than the store contains, because its

@@ -54,7 +54,13 @@ func (env *env) openFileAt(path string) *store.Store {
 	defer env.mu.Unlock()
 	if env.opened == nil {
 		var err error
-		env.opened, err = sqlite.Open(sqlite.Options{Path: path, Beside: true})
+		// While a disk is slow, servers may hold the file's lock for longer than Open waits.
+		for deadline := time.Now().Add(patience); ; {
+			env.opened, err = sqlite.Open(sqlite.Options{Path: path, Beside: true})
+			if err == nil || !strings.Contains(err.Error(), "database is locked") || time.Now().After(deadline) {
+				break
+			}
+		}
 		require.NoError(env.t, err)
 	}
 	return env.opened

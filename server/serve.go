@@ -115,9 +115,13 @@ func (n *node) serveHTTP(context.Context) error {
 	return err
 }
 
-// flushFor is how long a shutdown waits, after the last call has finished, for clients to
-// receive responses and to close streams that only the clients keep open.
-const flushFor = 500 * time.Millisecond
+// A shutdown waits, after the last call has finished, for clients to receive responses and to
+// close streams that only the clients keep open. It counts ticks and not time, because a
+// process that got no processor time has sent nothing.
+const (
+	drainTick  = 10 * time.Millisecond
+	flushTicks = 50
+)
 
 // drain waits up to StopTimeout for calls and requests in progress. It does not wait for
 // anything that depends on clients alone: requests that have not arrived, unread
@@ -135,8 +139,8 @@ func (n *node) drain() {
 		stopped.Wait()
 	}()
 	began := time.Now()
-	finished := began // when the last call finished
-	ticker := time.NewTicker(10 * time.Millisecond)
+	idle := 0 // ticks since the last call finished
+	ticker := time.NewTicker(drainTick)
 	defer ticker.Stop()
 	for {
 		select {
@@ -148,12 +152,12 @@ func (n *node) drain() {
 			<-ticker.C
 		case <-ticker.C:
 		}
-		if n.admission.Running() > 0 {
-			finished = time.Now()
+		if idle++; n.admission.Running() > 0 {
+			idle = 0
 		}
 		if time.Since(began) >= n.StopTimeout {
 			n.logger.Warn("calls were cut off", "id", "calls-cut-off", "after", n.StopTimeout)
-		} else if time.Since(finished) < flushFor {
+		} else if idle < flushTicks {
 			continue
 		}
 		n.admission.CloseAll()

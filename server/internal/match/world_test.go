@@ -69,7 +69,7 @@ func (w *world) serve(addr string) *server {
 // still is like serve, but the server's hub does not run its periodic checks.
 func (w *world) still(addr string) *server {
 	w.t.Helper()
-	on := storetest.OnRedis(w.t, addr)
+	on := storetest.OnRedisWithin(w.t, 3*time.Second, addr) // Some tests wait until Redis has not answered in time.
 	logger := slog.New(slog.DiscardHandler)
 	s := &server{t: w.t, seen: &observer{}, plans: &agenda{}}
 	s.Hub = NewHub(Config{

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	goredis "github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
@@ -50,10 +51,17 @@ type Open func(t *testing.T) *store.Store
 // if there are several addresses. The store is closed after the test.
 func OnRedis(t testing.TB, addrs ...string) *store.Store {
 	t.Helper()
+	return OnRedisWithin(t, patience, addrs...)
+}
+
+// OnRedisWithin is like OnRedis, but a command fails if Redis takes longer than timeout to
+// answer.
+func OnRedisWithin(t testing.TB, timeout time.Duration, addrs ...string) *store.Store {
+	t.Helper()
 	connect := func(retries int) goredis.UniversalClient {
 		return goredis.NewUniversalClient(&goredis.UniversalOptions{
 			Addrs: addrs, MaxRetries: retries, ContextTimeoutEnabled: true,
-			ReadTimeout: patience, WriteTimeout: patience, DialTimeout: patience,
+			ReadTimeout: timeout, WriteTimeout: timeout, DialTimeout: timeout,
 		})
 	}
 	s, err := redis.New(redis.Clients{

@@ -168,7 +168,7 @@ func TestSSH_Commands(t *testing.T) {
 		{"id", "there is no command \"id\"", exitUsage},
 		{"-s sftp", "subsystem request failed", 255},
 		{"-W 127.0.0.1:1", "forwarding failed", 255},
-		{"-o ExitOnForwardFailure=yes -R 0:127.0.0.1:1 help", "forwarding failed", 255},
+		{"-N -o ExitOnForwardFailure=yes -R 0:127.0.0.1:1", "forwarding failed", 255}, // without a command, which could end first
 	} {
 		out, code := h.run(t, nil, tt.args)
 		assert.Contains(t, out, tt.want, tt.args)

@@ -187,12 +187,7 @@ func Join(l Layout, board, panel string) (block string, boardX int) {
 	space := func(columns int) string { return strings.Repeat(" ", max(columns, 0)) }
 	var lines []string
 	if l.Wide {
-		var out strings.Builder
-		out.Grow(len(board) + len(panel) + PanelGap*len(drawn))
 		for i := range max(len(drawn), len(text)) {
-			if i > 0 {
-				out.WriteByte('\n')
-			}
 			left, right := space(width), space(l.PanelWidth)
 			if i < len(drawn) {
 				left = drawn[i]
@@ -200,11 +195,9 @@ func Join(l Layout, board, panel string) (block string, boardX int) {
 			if i < len(text) {
 				right = text[i]
 			}
-			out.WriteString(left)
-			out.WriteString(space(PanelGap))
-			out.WriteString(right)
+			lines = append(lines, left+space(PanelGap)+right)
 		}
-		return out.String(), 0
+		return strings.Join(lines, "\n"), 0
 	}
 	boardX = max(l.PanelWidth-width, 0) / 2
 	for _, line := range drawn {

@@ -61,8 +61,8 @@ func NewStore(path string) *Store { return &Store{path: path} }
 // Path returns the path of the file.
 func (s *Store) Path() string { return s.path }
 
-// Load returns the credential for a target in its NormalTarget form, and false if there
-// is none.
+// Load returns the credential for a target in its NormalTarget form, and false if the
+// store has no credential for it.
 func (s *Store) Load(target string) (Credential, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -144,7 +144,7 @@ func Eval[T any](p *Tab, expression string) T {
 const leftPage = -32000
 
 // Wait waits until an expression is true. It polls, because the page's CSP forbids eval. The tab may
-// leave its page meanwhile.
+// leave its page during the wait.
 func (p *Tab) Wait(expression string) {
 	p.t.Helper()
 	is := func() bool {

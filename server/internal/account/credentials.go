@@ -90,7 +90,7 @@ func validCredential(credential string) bool {
 	return ok && validSecret(secret)
 }
 
-// nameOf returns the name of the credential with the given digest, or "" if there is none.
+// nameOf returns the name of the credential with the given digest, or "" if no credential has it.
 func nameOf(wanted digest, all []store.Credential) (name string) {
 	for _, c := range all {
 		if wanted.matches(c.Digest) {

@@ -61,7 +61,7 @@ func TestReadGate_Share(t *testing.T) {
 		return true
 	}, 5*time.Minute, time.Millisecond, "no call waits")
 	_, err := g.enter(t.Context(), "bad")
-	assert.Equal(t, "reads_per_address", refusedBy(err), "the address has three calls, one of which waits")
+	assert.Equal(t, "reads_per_address", refusedBy(err), "the address has three calls, and one of them waits")
 	bad[0]()
 	require.NoError(t, <-entered)
 }

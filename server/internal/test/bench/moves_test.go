@@ -53,7 +53,7 @@ func BenchmarkMoves(b *testing.B) {
 	})
 }
 
-// newPlayers creates players, each of whom has made a first move.
+// newPlayers creates players and makes a first move for each.
 func newPlayers(b *testing.B, server *process) []*player {
 	b.Helper()
 	all := make([]*player, players)

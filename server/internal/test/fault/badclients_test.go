@@ -328,8 +328,8 @@ func always(do func(*rand.Rand) error) func() func(*rand.Rand) error {
 	return func() func(*rand.Rand) error { return do }
 }
 
-// repeat runs several workers, each of which calls a function as fast as possible. begin
-// creates the function for each worker.
+// repeat runs several workers. Each calls a function, which begin creates for it, as fast as
+// possible.
 func (f *flood) repeat(ctx context.Context, begin func() func(*rand.Rand) error) error {
 	group, failed := errgroup.WithContext(ctx)
 	for n := range flooders {

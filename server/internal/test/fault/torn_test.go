@@ -63,7 +63,7 @@ func playInOrder(t *testing.T, games int) *played {
 }
 
 // opensAtOnce is the number of stores that entriesInEach opens at the same time. On a slow disk,
-// opening a store takes seconds, nearly all of which it waits.
+// opening a store takes seconds, and waits nearly all the time.
 const opensAtOnce = 16
 
 // entriesInEach is like entriesIn, for several images.

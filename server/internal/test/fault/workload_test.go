@@ -103,7 +103,7 @@ func accounts(env *env, servers ...*testServer) [maxPlayers][]*caller {
 	return all
 }
 
-// run makes every client's calls, some of which are canceled, and then resigns every seat.
+// run makes every client's calls, cancels some of them, and then resigns every seat.
 func (w *workload) run(ctx context.Context, seed uint64) error {
 	group, inGroup := errgroup.WithContext(ctx)
 	for who, c := range w.clients {

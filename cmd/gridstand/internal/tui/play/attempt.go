@@ -169,7 +169,7 @@ func (m *attempt) outcome(l look, facts string) []string {
 // rowsWidth is the maximum width of the standings.
 const rowsWidth = 48
 
-// verdict says whether the target score was beaten, and by how many points.
+// verdict says whether the target score was beaten, and the difference in points.
 func (m *attempt) verdict(score int32) string {
 	goal, who := m.GetTarget().GetScore(), client.CleanName(m.GetTarget().GetPlayer().GetName())
 	if score > goal {

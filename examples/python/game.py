@@ -33,7 +33,7 @@ class Game:
         need(known, "this program does not know the rules")
         rules = Tribolo if created.variant == "tribolo" else Twenty48
         self.board, self.over = rules(created.variant, draws(seed, 1)), 0
-        self.seats = copy.deepcopy(list(created.seats))
+        self.seats, self.attempt = copy.deepcopy(list(created.seats)), created.challenge_id
         need([seat.index for seat in self.seats] == list(range(rules.seats)), "the seats")
         self.settle()
 
@@ -72,8 +72,9 @@ class Game:
             if not self.held() or sum(not other.resigned for other in self.seats) < 2:
                 self.over = Result.REASON_RESIGNED
         elif action == "timed_out":
-            need(turn and seat.index in held, "the clock of this seat was not running")
-            need((len(held) == 1) == (event.timed_out.stand_in == ""), "the stand-in")
+            clock = seat.index in held or (self.attempt and seat.HasField("bot"))
+            need(turn and clock, "the clock of this seat was not running")
+            need(bool(held - {seat.index}) == bool(event.timed_out.stand_in), "the stand-in")
             seat.stand_in = event.timed_out.stand_in
             self.over = 0 if seat.stand_in else Result.REASON_TIMED_OUT
         elif action == "abandoned":
@@ -87,7 +88,8 @@ class Game:
         need(0 < event.undone.to_version < len(games), "there is no such version")
         past = games[event.undone.to_version]
         players = {seat.player.id for seat in self.seats if seat.HasField("player")}
-        need(self.active() and past.active() and players == {self.seats[event.seat].player.id}, "undo is not allowed")
+        alone = players == {self.seats[event.seat].player.id}
+        need(alone and self.active() and past.active() and not self.attempt, "undo is not allowed")
         return copy.deepcopy(past)
 
     def write_into(self, event, seed):

@@ -20,12 +20,15 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
 	"github.com/gridstand/gridstand/internal/testkit/transcript"
 	"github.com/gridstand/gridstand/internal/verify"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/proto/translate"
 )
 
 func TestMain(m *testing.M) { testmain.Run(m) }
@@ -262,6 +265,51 @@ func TestVerifiers_Agree(t *testing.T) {
 	}
 	for i := range action.Fields().Len() {
 		assert.Contains(t, kinds, string(action.Fields().Get(i).Name()), "no game has such an event")
+	}
+}
+
+// TestVerifiers_Attempt ensures that both verifiers accept attempts that end at the deadline of
+// their challenge, those of bots included, and that neither accepts an undo in an attempt.
+func TestVerifiers_Attempt(t *testing.T) {
+	t.Parallel()
+	p := setUp(t)
+	ended := func(seat replay.Seat) []*pb.Event {
+		seed, err := game.SeedFromBytes(make([]byte, game.SeedSize))
+		require.NoError(t, err)
+		at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+		e, err := replay.Start("gamegamegamegamegamegamega", replay.Entry{Seat: game.NoSeat, Action: replay.Created{
+			Variant: "classic", Revision: 1, Commitment: seed.Commitment(), Seats: []replay.Seat{seat},
+			Attempt: replay.Attempt{ChallengeID: "daydaydaydaydaydaydaydayda", Kind: replay.Race},
+		}}, seed, at)
+		require.NoError(t, err)
+		events := []*pb.Event{translate.Event(e)}
+		moved := replay.Moved{Move: e.State.LegalMoves()[0], ByBot: seat.Bot != ""}
+		for _, action := range []replay.Action{moved, replay.TimedOut{}} {
+			e, err = e.State.Apply(replay.Entry{Action: action}, at)
+			require.NoError(t, err)
+			e.State = e.State.Reveal(seed)
+			events = append(events, translate.Event(e))
+		}
+		return events
+	}
+	var undone []*pb.Event
+	for n := uint64(0); !slices.ContainsFunc(undone, func(e *pb.Event) bool { return e.GetUndone() != nil }); n++ {
+		undone = transcript.Life(t, "classic", rand.New(rand.NewPCG(n, 2)))
+	}
+	undone[0].GetCreated().ChallengeId = "daydaydaydaydaydaydaydayda"
+	transcripts := [][]*pb.Event{
+		ended(replay.Seat{Player: replay.Player{ID: "adaadaadaadaadaadaadaadaad", Name: "ada"}}),
+		ended(replay.Seat{Bot: "greedy"}), undone,
+	}
+	for i, said := range p.judge(t, transcripts) {
+		_, err := verify.Transcript(verify.ReadJSON(bytes.NewReader(lines(t, transcripts[i]))))
+		if i < 2 {
+			assert.Regexp(t, `^valid`, said)
+			require.NoError(t, err)
+		} else {
+			assert.Regexp(t, `^invalid: version \d+: undo`, said)
+			require.Error(t, err)
+		}
 	}
 }
 

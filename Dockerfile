@@ -1,5 +1,5 @@
 # Builds two images that contain only a static binary: the server, and a host for SSH
-# clients (target ssh-host). `make pin-images` adds the digest of the build image.
+# clients (target ssh-host). images.env has the digest of the build image.
 #
 # Both are built from source. With BINARIES=released, the server's image contains the binary
 # of a release instead: <platform>/gridstand-server in the build context (.goreleaser.yaml).

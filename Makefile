@@ -225,10 +225,10 @@ snapshot: ## Build the release for all systems into dist/, without publishing it
 
 .PHONY: release
 release: ## Publish the checked-out tag as a draft (needs GITHUB_TOKEN and docker buildx)
-	$(GORELEASER) release --clean
+	set -a && . ./images.env && $(GORELEASER) release --clean
 
 .PHONY: pin-images
-pin-images: ## Pin the images of Dockerfile and compose files to the registry's digests
+pin-images: ## Write the registry's current digests of all images to images.env
 	scripts/pin-images.sh
 
 .PHONY: compose-try

@@ -154,9 +154,6 @@ program "$box" haproxy
 image "$box" haproxy:3.2 'USER 99:99' \
   'CMD ["haproxy", "-W", "-db", "-f", "/usr/local/etc/haproxy/haproxy.cfg"]'
 
-# These images have no digest, so tags replace the pinned digests.
-export GO_IMAGE=golang:1.26 REDIS_IMAGE=redis:8 HAPROXY_IMAGE=haproxy:3.2
-
 # If this machine cannot run containers with a network and a port, that is not a failure
 # of the command.
 docker network create try >/dev/null || cannot 'Docker cannot create networks'

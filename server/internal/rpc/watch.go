@@ -135,23 +135,25 @@ func innermost(stream grpc.ServerStream) grpc.ServerStream {
 
 // View is a watcher's stream and the watcher's progress. It must not be used concurrently.
 type View struct {
-	// The fields needed for each event come first, so that they share one cache line.
+	// The fields needed for each event come first, so that they share one cache line; see
+	// TestView_CacheLine.
 	version    int32 // last version sent
 	owed       int32 // send every event up to this version
 	over       bool  // set once the client has been sent the end of the game
 	everyEvent bool
 	form       match.Form
 	stream     grpc.ServerStream // innermost stream
-	sharing    *sharing          // nil unless the view may join a fanout
 	watcher    match.Watcher
 
 	service  *Service
+	sharing  *sharing            // nil unless the view may join a fanout
 	match    *match.Match        // nil until the game is loaded
 	first    *replay.State       // sent by begin; nil if the view resumes
 	left     func()              // undoes Planner.Watched; nil until the view counts as a watcher
 	address  string              // address that the stream counts toward
 	replays  *semaphore.Weighted // the address's slots for reading a game's history
 	playerID string              // the watcher's player ID; empty without a token
+	_        [16]byte            // aligns views, whose memory is allocated by size
 }
 
 // Close ends the watch and releases the game.
@@ -229,7 +231,7 @@ func (v *View) follow() error {
 			err = v.send(v.encodeAudience(update.Audience))
 		case update.Err != nil:
 			err = update.Err
-		case v.sharing != nil:
+		case v.form == match.Record && v.sharing != nil: // form saves gRPC loading sharing
 			err = v.join()
 		default:
 			// match.Watcher also signals when the stream ends, because waiting on two

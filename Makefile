@@ -31,6 +31,9 @@ STAMP := -s -w -X $(MODULE)/internal/version.Version=$(VERSION) -X $(MODULE)/int
 # stored games. Each entry is a module of buf.yaml and its accepted image.
 ACCEPTED := proto=proto/accepted.binpb server/internal=server/internal/gamelog/v1/accepted.binpb
 
+# The page's module with the words that the terminal uses, too.
+WORDS := server/internal/web/site/words.js
+
 # Benchmarks to run, and the commit that bench-compare compares the working tree with.
 BENCH ?= .
 BASE ?= HEAD~1
@@ -163,15 +166,18 @@ check-tidy: ## Fail if go mod tidy would change a file
 	go mod tidy -diff
 
 .PHONY: generate
-generate: ## Generate Go from the .proto files
+generate: ## Generate Go from the .proto files, and the page's words from internal/describe
 	$(BUF) generate
+	go run ./tools/words >$(WORDS)
 
 .PHONY: check-generated
 check-generated: ## Fail if make generate would change a file
 	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
 	sums() { (cd "$$1" && find . \( -name '*.pb.go' -o -name '*.connect.go' \) -not -path './.*' -exec sha256sum {} + | sort -k 2); }; \
 	$(BUF) generate -o "$$fresh"; \
-	diff <(sums .) <(sums "$$fresh") || { echo 'generated code is not current: run make generate' >&2; exit 1; }
+	go run ./tools/words >"$$fresh/words.js"; \
+	{ diff <(sums .) <(sums "$$fresh") && diff $(WORDS) "$$fresh/words.js"; } || \
+	  { echo 'generated code is not current: run make generate' >&2; exit 1; }
 
 .PHONY: lint-contract
 lint-contract: ## Lint the .proto files

@@ -1,6 +1,6 @@
 // Package describe puts games, their progress and their events into words, for the terminal client
-// and for the pictures and titles of link previews. The web page's game-state.js produces the same
-// strings; a test in sitetest checks that the two agree.
+// and for the pictures and titles of link previews. JavaScript exports the words to the web page,
+// and a test in sitetest checks that the page's modules form the same sentences from them.
 package describe
 
 import (
@@ -39,7 +39,7 @@ func Seat(seat *pb.Seat) string {
 	case *pb.Seat_Bot:
 		return who.Bot
 	default:
-		return "open"
+		return words.Open
 	}
 }
 
@@ -82,18 +82,8 @@ func Stage(g *pb.Game) string {
 
 // Ending describes how a game ended: "No moves left".
 func Ending(g *pb.Game) string {
-	switch g.GetResult().GetReason() {
-	case pb.Result_REASON_GOAL_REACHED:
-		return "2048!"
-	case pb.Result_REASON_NO_MOVES:
-		return "No moves left"
-	case pb.Result_REASON_RESIGNED:
-		return "Resigned"
-	case pb.Result_REASON_TIMED_OUT:
-		return "Out of time"
-	case pb.Result_REASON_ABANDONED:
-		return "Abandoned"
-	default:
-		return "Game over"
+	if ending, ok := endings[g.GetResult().GetReason()]; ok {
+		return ending
 	}
+	return words.GameOver
 }

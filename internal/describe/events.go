@@ -2,13 +2,11 @@ package describe
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
-
-// Colors lists the names of the seats' colors, by seat.
-var Colors = []string{"blue", "red", "green"}
 
 // Actor names a seat, with its color if the game has several seats: "red greedy". name returns
 // the name to show for a seat's occupant; for the usual names, pass Seat.
@@ -35,11 +33,11 @@ func Winners(g *pb.Game, name func(*pb.Seat) string) string {
 	}
 	switch len(names) {
 	case 0:
-		return "No winner"
+		return words.NoWinner
 	case 1:
-		return names[0] + " wins"
+		return fmt.Sprintf(words.Wins, names[0])
 	default:
-		return strings.Join(names, " and ") + " share the win"
+		return fmt.Sprintf(words.ShareWin, strings.Join(names, words.And))
 	}
 }
 
@@ -55,17 +53,17 @@ func Happened(g *pb.Game, e *pb.Event, name func(*pb.Seat) string) string {
 		}
 		return strings.ToLower(strings.TrimPrefix(a.Moved.GetDirection().String(), "DIRECTION_"))
 	case *pb.Event_Joined:
-		return who + " joins"
+		return fmt.Sprintf(words.Joins, who)
 	case *pb.Event_Undone:
-		return "undone, back to move " + Comma(e.GetPosition().GetMoveCount())
+		return fmt.Sprintf(words.UndoneTo, Comma(e.GetPosition().GetMoveCount()))
 	case *pb.Event_Resigned:
-		return who + " resigns"
+		return fmt.Sprintf(words.Resigns, who)
 	case *pb.Event_TimedOut:
-		return who + " ran out of time"
+		return fmt.Sprintf(words.RanOut, who)
 	case *pb.Event_ClockExtended:
-		return fmt.Sprintf("%s gets an extra %d s", who, a.ClockExtended.GetBy().GetSeconds())
+		return fmt.Sprintf(words.Extended, who, strconv.FormatInt(a.ClockExtended.GetBy().GetSeconds(), 10))
 	case *pb.Event_Abandoned:
-		return "abandoned"
+		return words.Abandoned
 	default:
 		return ""
 	}

@@ -24,9 +24,9 @@ func Plural[N Integer](n N, thing string) string {
 // Watching formats the number of watchers of a game.
 func Watching(n int32) string {
 	if n > 0 {
-		return Comma(n) + " watching"
+		return fmt.Sprintf(words.Watching, Comma(n))
 	}
-	return "no watchers"
+	return words.NoWatchers
 }
 
 // Span formats an approximate duration: "13 min".
@@ -61,9 +61,9 @@ func Until(d time.Duration) string {
 // Ago formats roughly how long ago something happened.
 func Ago(d time.Duration) string {
 	if d < 2*time.Second {
-		return "just now"
+		return words.JustNow
 	}
-	return Span(d) + " ago"
+	return fmt.Sprintf(words.Ago, Span(d))
 }
 
 // Column returns the label of a Tribolo column: 0–9, then letters.

@@ -51,10 +51,6 @@ func phrases(all ...string) string {
 // maxSquares is the maximum number of tiles that Squares shows.
 const maxSquares = 8
 
-// squares holds the colors of tiles by the exponent of their value, starting at 1; the last color
-// is for all larger tiles.
-var squares = []string{"⬛", "⬛", "🟦", "🟦", "🟩", "🟩", "🟧", "🟧", "🟥", "🟪", "🟨", "⬜"}
-
 // Squares shows the largest tiles of a board in descending order, in colors close to those of
 // the board.
 func Squares(tiles []int32) string {
@@ -63,7 +59,7 @@ func Squares(tiles []int32) string {
 	var row strings.Builder
 	for _, face := range sorted[:min(len(sorted), maxSquares)] {
 		if face >= 2 {
-			row.WriteString(squares[min(bits.Len32(uint32(face))-2, len(squares)-1)])
+			row.WriteRune(squares[min(bits.Len32(uint32(face))-2, len(squares)-1)])
 		}
 	}
 	return row.String()

@@ -1,5 +1,8 @@
 // The wording for challenges and results. The Go versions are in internal/describe.
 import { comma, plural } from './game-state.js';
+import words from './words.js';
+
+const { squares: colors } = words;
 
 /** @import { Challenge } from '../types' */
 
@@ -69,9 +72,6 @@ export const standing = ({ rank = 0, total = 0, dayStreak = 0 }) =>
 
 /** Formats a result in one line. @param {Result} r */
 export const summary = (r) => phrases(plural(r.score || 0, 'point'), standing(r));
-
-// The colors of tiles by the exponent of their value. The last color is for all larger tiles.
-const colors = [...'⬛⬛🟦🟦🟩🟩🟧🟧🟥🟪🟨⬜'];
 
 /** Shows the eight largest tiles of a board as colored squares. @param {number[]} [tiles] */
 export const squares = (tiles = []) =>

@@ -1,4 +1,7 @@
 // The state of a game, computed from the updates of its stream, and the wording for it.
+import words from './words.js';
+
+export const { owners } = words;
 
 /** @param {number} n */
 export const comma = (n) => (n || 0).toLocaleString('en-US');
@@ -20,7 +23,7 @@ export function wait(ms) {
 /** @param {string | undefined} time RFC 3339 */
 export const ago = (time) => {
   const ms = Date.now() - Date.parse(time || '');
-  return ms < 2000 ? 'just now' : `${span(ms)} ago`;
+  return ms < 2000 ? words.justNow : words.ago(span(ms));
 };
 
 /**
@@ -45,9 +48,8 @@ export function clock(deadline) {
   return s < 3600 ? `${(s / 60) | 0}:${String(s % 60).padStart(2, '0')}` : wait(until(deadline));
 }
 
-export const owners = ['blue', 'red', 'green'];
 /** @param {any} seat */
-export const seatName = (seat) => seat.player?.name || seat.bot || 'open';
+export const seatName = (seat) => seat.player?.name || seat.bot || words.open;
 /** Lists the players of a game. @param {any} game */
 export const players = (game) => game.seats.map(seatName).join(', ');
 /**
@@ -55,7 +57,7 @@ export const players = (game) => game.seats.map(seatName).join(', ');
  * @param {any} game @param {number} seat
  */
 const actor = (game, seat) =>
-  (game.seats.length > 1 ? `${owners[seat]} ` : '') + seatName(game.seats[seat]);
+  (game.seats.length > 1 ? `${words.owners[seat]} ` : '') + seatName(game.seats[seat]);
 /** @param {any} position @returns {number} */
 export const highest = (position) => Math.max(0, ...(position?.scores || []));
 /** @param {any} position @returns {number} */
@@ -68,22 +70,14 @@ export const scoreText = (position) => (position?.scores || []).map(comma).join(
  */
 export const cellName = (cell) => `${(cell.x || 0).toString(36)},${cell.y || 0}`;
 
-/** @type {Record<string, string>} */
-const endings = {
-  REASON_GOAL_REACHED: '2048!',
-  REASON_NO_MOVES: 'No moves left',
-  REASON_RESIGNED: 'Resigned',
-  REASON_TIMED_OUT: 'Out of time',
-  REASON_ABANDONED: 'Abandoned',
-};
 /** Describes how a game ended. @param {any} game */
-export const ending = (game) => endings[game.result?.reason] || 'Game over';
+export const ending = (game) => words.endings[game.result?.reason] || words.gameOver;
 
 /** Describes who won a game with several seats. @param {any} game */
 function winners(game) {
   const names = (game.result?.winners || []).map((/** @type {number} */ w) => actor(game, w));
-  if (names.length > 1) return `${names.join(' and ')} share the win`;
-  return names.length ? `${names[0]} wins` : 'No winner';
+  if (names.length > 1) return words.shareWin(names.join(words.and));
+  return names.length ? words.wins(names[0]) : words.noWinner;
 }
 
 /** Describes how a game ended, and who won if it has several seats. @param {any} game */
@@ -93,14 +87,14 @@ export const outcome = (game) =>
 /** Describes an event. Empty for the creation of the game. @param {any} game @param {any} e */
 export function happened(game, e) {
   const who = actor(game, e.seat || 0);
-  if (e.moved?.cell) return `${owners[e.seat || 0]} ${cellName(e.moved.cell)}`;
+  if (e.moved?.cell) return `${words.owners[e.seat || 0]} ${cellName(e.moved.cell)}`;
   if (e.moved) return (e.moved.direction || '').slice(10).toLowerCase();
-  if (e.joined) return `${who} joins`;
-  if (e.undone) return `undone, back to move ${comma(e.position?.moveCount)}`;
-  if (e.resigned) return `${who} resigns`;
-  if (e.timedOut) return `${who} ran out of time`;
-  if (e.clockExtended) return `${who} gets an extra ${parseInt(e.clockExtended.by, 10)} s`;
-  return e.abandoned ? 'abandoned' : '';
+  if (e.joined) return words.joins(who);
+  if (e.undone) return words.undoneTo(comma(e.position?.moveCount));
+  if (e.resigned) return words.resigns(who);
+  if (e.timedOut) return words.ranOut(who);
+  if (e.clockExtended) return words.extended(who, `${parseInt(e.clockExtended.by, 10)}`);
+  return e.abandoned ? words.abandoned : '';
 }
 
 /** @param {any} game */
@@ -128,9 +122,9 @@ export function badge({ game, over }, connection) {
   if (game?.status === 'GAME_STATUS_WAITING') return ['○ waiting', 'dim'];
   return game && idle(game) > 30e3 ? [`○ idle ${span(idle(game))}`, 'dim'] : ['● live', 'good'];
 }
-/** @param {State} state */
+/** @param {{audience: number}} state */
 export const watching = ({ audience }) =>
-  audience ? `${comma(audience)} watching` : 'no watchers';
+  audience ? words.watching(comma(audience)) : words.noWatchers;
 
 /** A game at the newest version received from the stream. */
 export class State {

@@ -7,7 +7,7 @@ import * as words from './game-state.js';
 import { link, scoreLink } from './panel.js';
 import './tribolo-board.js';
 
-const { comma, idle } = words;
+const { idle } = words;
 // Milliseconds between the first two searches if no game is live; later ones are further apart.
 // The first search can make the server start an exhibition, so the next tick must search again.
 const firstWait = 500;
@@ -67,7 +67,7 @@ export function gameRow(game) {
       words.scoreText(g.position),
       over ? words.ago(g.updateTime) : badge,
     ];
-    if (g.watchers) texts.push(`${comma(g.watchers)} watching`);
+    if (g.watchers) texts.push(words.watching({ audience: g.watchers }));
     facts.textContent = texts.join(' · ');
   };
   update(game);

@@ -20,6 +20,7 @@ for (const { game, event, n, ago } of JSON.parse(readFileSync(process.argv[2], '
       happened: words.happened(game, event),
       moves: words.plural(n, 'move'),
       watching: words.watching({ audience: n }),
+      wait: words.wait(ago),
       ago: words.ago(new Date(now - ago).toISOString()),
       tile: words.largestTile(game.position),
     }),

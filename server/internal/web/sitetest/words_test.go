@@ -3,6 +3,8 @@ package sitetest_test
 import (
 	"encoding/json"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -20,8 +22,8 @@ import (
 
 // words holds a program's descriptions of one moment of a game.
 type words struct {
-	Players, Ending, Outcome, Happened, Moves, Watching, Ago string
-	Tile                                                     int32
+	Players, Ending, Outcome, Happened, Moves, Watching, Wait, Ago string
+	Tile                                                           int32
 }
 
 // moment is a game right after an event, along with a number and a duration to format.
@@ -41,7 +43,8 @@ func (m moment) words() words {
 	return words{
 		Players: describe.Players(m.game), Ending: describe.Ending(m.game), Outcome: outcome,
 		Happened: describe.Happened(m.game, m.event, describe.Seat),
-		Moves:    describe.Plural(m.n, "move"), Watching: describe.Watching(m.n), Ago: describe.Ago(m.ago),
+		Moves:    describe.Plural(m.n, "move"), Watching: describe.Watching(m.n),
+		Wait: describe.Until(m.ago), Ago: describe.Ago(m.ago),
 		Tile: describe.BestTile(m.game),
 	}
 }
@@ -59,6 +62,14 @@ func (m moment) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]any{
 		"game": json.RawMessage(game), "event": json.RawMessage(event), "n": m.n, "ago": m.ago.Milliseconds(),
 	})
+}
+
+// TestWords_Current checks that the page's words are those of the terminal and the link previews.
+func TestWords_Current(t *testing.T) {
+	t.Parallel()
+	b, err := os.ReadFile(filepath.Join(site, "words.js"))
+	require.NoError(t, err)
+	assert.Equal(t, describe.JavaScript(), string(b), "words.js is not current: run make generate")
 }
 
 // TestWords checks that the page uses the same wording as the terminal and the link

@@ -1,0 +1,48 @@
+package describe
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// JavaScript returns the page's module words.js. Its default export is an object with the tables of
+// this package, and each of the other texts as a string or, if it has parameters, as a function.
+func JavaScript() string {
+	var b strings.Builder
+	b.WriteString("// Code generated from internal/describe/words.go by make generate. DO NOT EDIT.\nexport default {\n")
+	fmt.Fprintf(&b, "  owners: ['%s'],\n", strings.Join(Colors, "', '"))
+	fmt.Fprintf(&b, "  squares: [...'%s'],\n", string(squares))
+	b.WriteString("  /** @type {Record<string, string>} */\n  endings: {\n")
+	for _, reason := range slices.Sorted(maps.Keys(endings)) {
+		fmt.Fprintf(&b, "    %s: '%s',\n", reason, endings[reason])
+	}
+	b.WriteString("  },\n")
+	for field, text := range reflect.ValueOf(words).Fields() {
+		b.WriteString(property(strings.ToLower(field.Name[:1])+field.Name[1:], text.String()))
+	}
+	b.WriteString("};\n")
+	return b.String()
+}
+
+// property returns the definition of a text as a string, or as a function of its parameters.
+func property(name, text string) string {
+	var types, parameters []string
+	var template strings.Builder
+	for i, part := range strings.Split(text, "%s") {
+		if i > 0 {
+			parameter := string(rune('a' + i - 1))
+			types = append(types, "@param {string} "+parameter)
+			parameters = append(parameters, parameter)
+			template.WriteString("${" + parameter + "}")
+		}
+		template.WriteString(part)
+	}
+	if len(parameters) == 0 {
+		return fmt.Sprintf("  %s: '%s',\n", name, text)
+	}
+	return fmt.Sprintf("  /** %s */\n  %s: (%s) => `%s`,\n",
+		strings.Join(types, " "), name, strings.Join(parameters, ", "), template.String())
+}

@@ -1,0 +1,48 @@
+package describe
+
+import pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+
+// Colors lists the names of the seats' colors, by seat.
+var Colors = []string{"blue", "red", "green"}
+
+// endings describes how a game ended, by reason.
+var endings = map[pb.Result_Reason]string{
+	pb.Result_REASON_GOAL_REACHED: "2048!",
+	pb.Result_REASON_NO_MOVES:     "No moves left",
+	pb.Result_REASON_RESIGNED:     "Resigned",
+	pb.Result_REASON_TIMED_OUT:    "Out of time",
+	pb.Result_REASON_ABANDONED:    "Abandoned",
+}
+
+// squares holds the colors of tiles by the exponent of their value, starting at 1; the last color
+// is for all larger tiles.
+var squares = []rune("⬛⬛🟦🟦🟩🟩🟧🟧🟥🟪🟨⬜")
+
+// words holds the other texts that the page uses, too. Each %s stands for a parameter.
+var words = struct {
+	Open, GameOver, NoWinner, Wins, ShareWin, And         string
+	Joins, UndoneTo, Resigns, RanOut, Extended, Abandoned string
+	Watching, NoWatchers, Ago, JustNow                    string
+}{
+	// The occupant of a seat without a player or bot
+	Open: "open",
+	// The end of a game, for reasons that are not in endings
+	GameOver: "Game over",
+	// Winners
+	NoWinner: "No winner",
+	Wins:     "%s wins",
+	ShareWin: "%s share the win",
+	And:      " and ",
+	// Events
+	Joins:     "%s joins",
+	UndoneTo:  "undone, back to move %s",
+	Resigns:   "%s resigns",
+	RanOut:    "%s ran out of time",
+	Extended:  "%s gets an extra %s s",
+	Abandoned: "abandoned",
+	// Watchers, and the age of an event
+	Watching:   "%s watching",
+	NoWatchers: "no watchers",
+	Ago:        "%s ago",
+	JustNow:    "just now",
+}

@@ -1,0 +1,38 @@
+// Code generated from internal/describe/words.go by make generate. DO NOT EDIT.
+export default {
+  owners: ['blue', 'red', 'green'],
+  squares: [...'⬛⬛🟦🟦🟩🟩🟧🟧🟥🟪🟨⬜'],
+  /** @type {Record<string, string>} */
+  endings: {
+    REASON_GOAL_REACHED: '2048!',
+    REASON_NO_MOVES: 'No moves left',
+    REASON_RESIGNED: 'Resigned',
+    REASON_TIMED_OUT: 'Out of time',
+    REASON_ABANDONED: 'Abandoned',
+  },
+  open: 'open',
+  gameOver: 'Game over',
+  noWinner: 'No winner',
+  /** @param {string} a */
+  wins: (a) => `${a} wins`,
+  /** @param {string} a */
+  shareWin: (a) => `${a} share the win`,
+  and: ' and ',
+  /** @param {string} a */
+  joins: (a) => `${a} joins`,
+  /** @param {string} a */
+  undoneTo: (a) => `undone, back to move ${a}`,
+  /** @param {string} a */
+  resigns: (a) => `${a} resigns`,
+  /** @param {string} a */
+  ranOut: (a) => `${a} ran out of time`,
+  /** @param {string} a @param {string} b */
+  extended: (a, b) => `${a} gets an extra ${b} s`,
+  abandoned: 'abandoned',
+  /** @param {string} a */
+  watching: (a) => `${a} watching`,
+  noWatchers: 'no watchers',
+  /** @param {string} a */
+  ago: (a) => `${a} ago`,
+  justNow: 'just now',
+};

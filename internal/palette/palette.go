@@ -49,13 +49,13 @@ var Dark = Palette{
 	Tiles: [17]Tone{
 		tone("#4b5267", "#e4e8f2"), // 2
 		tone("#5a6e98", "#f0f4fc"), // 4
-		tone("#3f80c4", "#f4f9ff"), // 8
-		tone("#2793a6", "#effcff"), // 16
-		tone("#2c9c74", "#effff8"), // 32
+		tone("#3974b2", "#f4f9ff"), // 8
+		tone("#217d8d", "#effcff"), // 16
+		tone("#258261", "#effff8"), // 32
 		tone("#93bd3e", "#17220a"), // 64
 		tone("#e6a33c", "#2e1c04"), // 128
 		tone("#e27a3a", "#2b1002"), // 256
-		tone("#d6484c", "#fff1f0"), // 512
+		tone("#c34245", "#fff1f0"), // 512
 		tone("#b63d93", "#fff0fb"), // 1024
 		tone("#ffd54a", "#3a2a00"), // 2048
 		tone("#efe3ff", "#6526a8"), // 4096
@@ -65,7 +65,7 @@ var Dark = Palette{
 		tone("#ffe0df", "#a01c1c"), // 65536
 		tone("#ffffff", "#12151d"), // 131072
 	},
-	Owners: [3]Tone{tone("#2f6fd0", "#eef5ff"), tone("#c23b45", "#fff0f0"), tone("#3d9a4c", "#f0fff2")},
+	Owners: [3]Tone{tone("#2e6dcd", "#eef5ff"), tone("#c23b45", "#fff0f0"), tone("#348240", "#f0fff2")},
 	Fresh:  [3]Tone{tone("#8cc0ff", "#06244f"), tone("#ff9c9c", "#4d060b"), tone("#9be7a4", "#06350e")},
 	Ground: hex("#16181f"), Text: hex("#e4e8f2"),
 	Board: hex("#242833"), Empty: hex("#313643"),
@@ -86,7 +86,7 @@ var Light = Palette{
 		tone("#a9cf4d", "#1c2a05"), // 64
 		tone("#f3b14a", "#3a2203"), // 128
 		tone("#ee8746", "#371402"), // 256
-		tone("#dc4a4e", "#fff4f3"), // 512
+		tone("#c54246", "#fff4f3"), // 512
 		tone("#b83d95", "#fff2fc"), // 1024
 		tone("#ffcb1f", "#3a2900"), // 2048
 		tone("#5b21a6", "#efe3ff"), // 4096

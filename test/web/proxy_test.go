@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// proxy forwards connections to a server and can cut them.
+// proxy forwards connections to a server, and can cut and stall them.
 type proxy struct {
 	net.Listener
 
@@ -18,6 +18,7 @@ type proxy struct {
 	conns   map[net.Conn]struct{}
 	budget  func() int // returns how many bytes a new connection may send to the browser before it is cut; nil for no cuts
 	cuts    int
+	resumed chan struct{} // closed when a stall ends; nil if there is none
 	running sync.WaitGroup
 }
 
@@ -38,6 +39,7 @@ func startProxy(t testing.TB, server string) *proxy {
 	})
 	t.Cleanup(func() {
 		_ = l.Close()
+		p.resume()
 		p.cutAll()
 		p.running.Wait()
 	})
@@ -64,14 +66,15 @@ func (p *proxy) serve(browser net.Conn) {
 		limit = p.budget()
 	}
 	p.mu.Unlock()
+	responses := stallable{server, p}
 	var requests sync.WaitGroup
 	requests.Go(func() {
 		_, _ = io.Copy(server, browser)
 		_ = server.Close()
 	})
 	if limit < 0 {
-		_, _ = io.Copy(browser, server)
-	} else if n, _ := io.CopyN(browser, server, int64(limit)); n == int64(limit) {
+		_, _ = io.Copy(browser, responses)
+	} else if n, _ := io.CopyN(browser, responses, int64(limit)); n == int64(limit) {
 		p.mu.Lock()
 		p.cuts++
 		p.mu.Unlock()
@@ -81,6 +84,43 @@ func (p *proxy) serve(browser net.Conn) {
 	p.mu.Lock()
 	delete(p.conns, browser)
 	p.mu.Unlock()
+}
+
+// stallable reads from a server. During a stall, it holds back what it has just read and reads no
+// more.
+type stallable struct {
+	server io.Reader
+	proxy  *proxy
+}
+
+// Read implements io.Reader.
+func (s stallable) Read(b []byte) (int, error) {
+	n, err := s.server.Read(b)
+	s.proxy.mu.Lock()
+	resumed := s.proxy.resumed
+	s.proxy.mu.Unlock()
+	if resumed != nil {
+		<-resumed
+	}
+	return n, err
+}
+
+// stall stops forwarding data to the browser until resume is called. The browser can still connect
+// and send requests.
+func (p *proxy) stall() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.resumed = make(chan struct{})
+}
+
+// resume ends a stall, if there is one.
+func (p *proxy) resume() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.resumed != nil {
+		close(p.resumed)
+		p.resumed = nil
+	}
 }
 
 // cutAll closes all connections.

@@ -93,6 +93,12 @@ fuzz: export FUZZTIME := $(FUZZTIME)
 fuzz: ## Fuzz every target for FUZZTIME; inputs that fail are saved in testdata/fuzz
 	scripts/fuzz.sh
 
+# The race detector multiplies memory and time, so the tests check these limits without it.
+.PHONY: floods
+floods: export TEST_LONG := 1
+floods: ## Attack servers, and check their memory and the latency of other players' moves
+	go test -vet=off ./server/internal/test/fault -run 'Flood|UnreadAnswers|ThroughProxy_Unread' -v -parallel=1 -timeout=$(LONG_TIMEOUT)
+
 # Duration of make storm.
 STORM ?= 10m
 

@@ -9,7 +9,7 @@ import './tribolo-board.js';
 
 const { idle } = words;
 // Milliseconds between the first two searches if no game is live; later ones are further apart.
-// The first search can make the server start an exhibition, so the next tick must search again.
+// The first search can make the server start an exhibition, which the second one then finds.
 const firstWait = 500;
 const resultTime = 6e3; // how long a result is shown, in milliseconds
 const idleTime = 60e3; // milliseconds without a move before TV switches to a game in motion
@@ -195,6 +195,7 @@ export default function show(root) {
       if (!state.game) badge.textContent = '◌ reconnecting';
     }
     finding = false;
+    setTimeout(tick, next - Date.now()); // without waiting for the interval's next tick
   }
   /** Shows the last finished game if none is live. */
   async function nothing() {

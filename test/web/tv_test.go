@@ -75,6 +75,7 @@ func TestTV_Exhibition(t *testing.T) {
 	tab := browsertest.Open(t, s.address)
 	tab.Visit("/")
 	tab.Wait(says("an exhibition: only bots play"))
+	tab.Wait(`/^● live · \S+ · (no|\d+) (watchers|watching)$/.test(document.querySelector(".caption p").innerText)`)
 	const shown = `document.querySelector(".stage [role=img]")?.getAttribute("aria-label")`
 	tab.Wait(shown)
 	tab.Wait(fmt.Sprintf(`(%[1]s || %[2]q) !== %[2]q`, shown, browsertest.Eval[string](tab, shown)))

@@ -172,7 +172,7 @@ export default function show(root) {
     badge.className = color;
     name.textContent = words.players(game);
     score.textContent = words.scoreText(game.position);
-    facts.textContent = ` ${words.title(game)} · ${over ? words.ending(game) : words.watching(state)}`;
+    facts.textContent = ` · ${game.variant} · ${over ? words.ending(game) : words.watching(state)}`;
   }
 
   /** Searches for another game. */

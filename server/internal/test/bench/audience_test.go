@@ -240,6 +240,17 @@ func (a *audience) least() int64 {
 	return least
 }
 
+// requireVersion fails the benchmark unless the last event that every stream received has the given
+// version. No event may be under way.
+func (a *audience) requireVersion(b *testing.B, version int32) {
+	b.Helper()
+	for _, conn := range a.conns {
+		for i := range conn.streams {
+			require.Equal(b, version, conn.streams[i].version)
+		}
+	}
+}
+
 // lags returns the number of events by delay in milliseconds, and resets the counters.
 func (a *audience) lags() []int64 {
 	counts := make([]int64, maxLag+1)

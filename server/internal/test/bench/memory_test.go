@@ -16,7 +16,7 @@ const thousands = 50_000
 
 // BenchmarkMemory compares a server's memory per watcher, after a few events, with a bare
 // server's memory per stream. It uses many streams per connection, and one connection per
-// stream.
+// stream. Every watcher must receive every event.
 func BenchmarkMemory(b *testing.B) {
 	for _, way := range []struct {
 		name, unit    string
@@ -44,14 +44,18 @@ func BenchmarkMemory(b *testing.B) {
 			p := startedPlayer(b, server, "player")
 			plain := startBareProcess(b, prepared, p.event, variables...)
 			echo := bareMove(plain.dial(b), p.event)
-			each := func(server *process, request *pb.WatchRequest, publish func() error, events bool) float64 {
+			each := func(server *process, plan watchPlan, publish func() error) float64 {
 				goroutines, files := server.ask(b, "goroutines"), server.ask(b, "files")
 				before := server.ask(b, "memory")
-				s := watchedGame{openAudience(b, server.address, watchPlan{
-					requests: sameRequest(request, way.watchers), perConnection: way.perConnection, tls: way.tls, events: events,
-				}), publish}
+				plan.perConnection, plan.tls = way.perConnection, way.tls
+				s := watchedGame{openAudience(b, server.address, plan), publish}
 				s.many(b, 10)
 				after := server.ask(b, "memory")
+				if plan.versioned {
+					current, err := p.Games.GetGame(p.Ctx, &pb.GetGameRequest{GameId: p.game.GetId()})
+					require.NoError(b, err)
+					s.requireVersion(b, current.GetGame().GetVersion())
+				}
 				s.close(b)
 				require.Eventually(b, func() bool {
 					return server.ask(b, "goroutines") < goroutines+10 && server.ask(b, "files") < files+10
@@ -61,10 +65,12 @@ func BenchmarkMemory(b *testing.B) {
 			ratio.Compare(b, way.unit, way.goal,
 				func() float64 {
 					version := p.event.GetVersion()
-					return each(server, &pb.WatchRequest{GameId: p.game.GetId(), AfterVersion: &version}, p.move, way.events)
+					request := &pb.WatchRequest{GameId: p.game.GetId(), AfterVersion: &version}
+					return each(server, watchPlan{requests: sameRequest(request, way.watchers), versioned: true, events: way.events}, p.move)
 				},
 				func() float64 {
-					return each(plain, &pb.WatchRequest{GameId: p.game.GetId()}, echo, false)
+					request := &pb.WatchRequest{GameId: p.game.GetId()}
+					return each(plain, watchPlan{requests: sameRequest(request, way.watchers)}, echo)
 				})
 		})
 	}

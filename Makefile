@@ -208,7 +208,7 @@ playthroughs: ## Record the games of every variant again
 .PHONY: golden
 golden: ## Record the expected screens, pictures and colors again
 	go test $(addprefix ./cmd/gridstand/internal/tui/,app challenge lobby play watch) ./server/internal/web/picture ./internal/palette -update
-	go test ./test/web -run '^TestScreens$$' -update
+	TEST_LONG=1 go test ./test/web -run '^TestScreens_long$$' -update
 
 .PHONY: image
 image: export VERSION := $(VERSION)
@@ -259,7 +259,7 @@ compose-try-if-possible: ## Run whichever of these two is possible, or print why
 picture: build ## Draw the README's pictures from real screens
 	scripts/picture.sh docs
 	mkdir -p docs/web
-	go test ./test/web -run '^TestPages$$' -count=1 -args -pictures $(CURDIR)/docs/web
+	TEST_LONG=1 go test ./test/web -run '^TestPages_long$$' -count=1 -args -pictures $(CURDIR)/docs/web
 
 .PHONY: clean
 clean: ## Remove the built programs and releases

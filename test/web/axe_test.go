@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 )
 
@@ -66,7 +67,8 @@ const runAxe = `axe.run(document, {
 	.map((n) => id + ": " + n.target.join(" ") + ": " + n.failureSummary.replace(/\s+/g, " "))))`
 
 // Ensure that axe-core finds no problem on any page or dialog, in any color scheme.
-func TestAxe(t *testing.T) {
+func TestAxe_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s, _, pages := showcase(t)
 	first := browsertest.Open(t, s.address) // without a browser, skips the test before anything is downloaded

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gridstand/gridstand/internal/describe"
 	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
@@ -131,7 +132,8 @@ func (s *testServer) fetch(path, token string) (status int, body string) {
 
 // Ensure that a finished game can become a rematch, which shows the score to beat and whose
 // attempts are verified.
-func TestRematch(t *testing.T) {
+func TestRematch_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := start(t)
 	ada := s.account("ada")
@@ -205,7 +207,8 @@ func TestLink(t *testing.T) {
 
 // Ensure that links and commands on a page that was opened at a loopback address contain the
 // server's public address, and that the page itself stays at its own.
-func TestShare_PublicURL(t *testing.T) {
+func TestShare_PublicURL_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := start(t, func(c *server.Config) { c.PublicURL = "https://play.example" })
 	ada := s.account("ada")
@@ -283,7 +286,8 @@ func (c *clock) forward(t testing.TB, of time.Duration) {
 // Ensure that pages of the daily game that are open at midnight UTC show the ending day's result,
 // both for an attempt that midnight cuts off and for one that was already over, and then offer the
 // new day's game. The ending day's results stay linked.
-func TestDaily_Midnight(t *testing.T) {
+func TestDaily_Midnight_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	now := &clock{}
 	now.forward(t, 24*time.Hour) // to midnight first, because noon may have passed today

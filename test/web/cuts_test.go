@@ -47,7 +47,7 @@ window.fetch = async (...request) => {
 // messages.
 func TestWatch_Cuts(t *testing.T) {
 	t.Parallel()
-	watchCuts(t, 5)
+	watchCuts(t, 2)
 }
 
 func TestWatch_Cuts_long(t *testing.T) {

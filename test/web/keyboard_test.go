@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridstand/gridstand/internal/describe"
 	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -122,7 +123,8 @@ func TestKeyboard_Tribolo(t *testing.T) {
 }
 
 // Ensure that a screen reader announces each move of a slow game, and its end.
-func TestScreenReader(t *testing.T) {
+func TestScreenReader_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := start(t)
 	ada := s.account("ada")

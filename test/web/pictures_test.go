@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
 )
@@ -71,7 +72,8 @@ func showcase(t testing.TB) (s *testServer, bots *pb.Game, pages []shownPage) {
 
 // Ensure that no page is wider than its window. With -pictures, the test also draws all
 // pages.
-func TestPages(t *testing.T) {
+func TestPages_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s, bots, pages := showcase(t)
 	if *pictures != "" { // wait for a board with many tiles

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -203,7 +204,8 @@ func TestPlay_Resume(t *testing.T) {
 }
 
 // Ensure that an account can be moved from the browser to a terminal with its token.
-func TestAccount_Token(t *testing.T) {
+func TestAccount_Token_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	program := process.Build(t, "cmd/gridstand")
 	s := start(t)

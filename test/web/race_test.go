@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
@@ -102,7 +103,8 @@ new MutationObserver(() => {
 }).observe(document, {subtree: true, childList: true, characterData: true});`
 
 // Ensure that the page of a race counts the seconds to its opening.
-func TestRace_Countdown(t *testing.T) {
+func TestRace_Countdown_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	now := &clock{}
 	s := start(t, func(c *server.Config) { c.StoreNow = now.now })
@@ -123,7 +125,8 @@ func TestRace_Countdown(t *testing.T) {
 // Ensure that two players in tabs and two players elsewhere can race on the same tiles while
 // a third tab watches all boards, that the results are shown and verified, both of a player who
 // finishes and of one who runs out of time, and that they can race again.
-func TestRace(t *testing.T) {
+func TestRace_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	now := &clock{}
 	// On a quick machine, endRace makes more moves a second than the default allows.

@@ -17,9 +17,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 )
 
-var update = flag.Bool("update", false, "update the golden screens of TestScreens")
+var update = flag.Bool("update", false, "update the golden screens of TestScreens_long")
 
 // Screens are compared by blocks, the mean colors of squares of this size. A block differs if a
 // color channel differs by more than blockLimit, and a screen differs if more than one in
@@ -189,7 +190,8 @@ func (p fixedPage) show(tab *browsertest.Tab) {
 
 // Ensure that all pages look the same as before, in every window and color scheme. Run make
 // golden to accept changes.
-func TestScreens(t *testing.T) {
+func TestScreens_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := start(t)
 	f := newFixture(t)
@@ -209,8 +211,9 @@ func TestScreens(t *testing.T) {
 	}
 }
 
-// Ensure that TestScreens detects real changes and ignores insignificant ones.
-func TestScreens_Differ(t *testing.T) {
+// Ensure that TestScreens_long detects real changes and ignores insignificant ones.
+func TestScreens_Differ_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := start(t)
 	f := newFixture(t)

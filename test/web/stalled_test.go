@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -23,7 +24,8 @@ import (
 // page continue, and that the dropped page reconnects and receives every event once.
 //
 // A proxy stalls the connection, because Chromium reads events even if the page is busy.
-func TestWatch_Stalled(t *testing.T) {
+func TestWatch_Stalled_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	c := servertest.Config(t).Unlimited()
 	c.Stall, c.Metrics = time.Second, "127.0.0.1:0"

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -107,7 +108,8 @@ func scoreAndTiles(p *pb.Position) string {
 
 // Ensure that two players in terminals and one in a browser can race on the same tiles, and that
 // a watcher in a terminal and one in a browser see all three boards.
-func TestRace_Everywhere(t *testing.T) {
+func TestRace_Everywhere_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := start(t)
 	cleo, page := browsertest.Open(t, s.address), browsertest.Open(t, s.address)

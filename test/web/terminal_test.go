@@ -17,6 +17,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	sshtest "github.com/gridstand/gridstand/internal/testkit/ssh"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -40,7 +41,8 @@ func (s *testServer) follow(tab *browsertest.Tab, player string, press func(keys
 
 // Ensure that the page shows each move of a game that is played in a terminal, and verifies
 // the game at its end.
-func TestWatch_Terminal(t *testing.T) {
+func TestWatch_Terminal_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := start(t)
 	tab := browsertest.Open(t, s.address)
@@ -88,7 +90,8 @@ func (p *terminals) open(name, command string) {
 }
 
 // Ensure that the page also follows a game that is played over SSH.
-func TestWatch_SSH(t *testing.T) {
+func TestWatch_SSH_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	var config server.Config
 	s := start(t, func(c *server.Config) {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
@@ -69,7 +70,8 @@ func TestTV(t *testing.T) {
 
 // Ensure that TV shows an exhibition while no player's game is live, and switches to a
 // player's game.
-func TestTV_Exhibition(t *testing.T) {
+func TestTV_Exhibition_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := start(t, func(c *server.Config) { c.Exhibition, c.BotPace = true, 50*time.Millisecond })
 	tab := browsertest.Open(t, s.address)
@@ -101,7 +103,8 @@ func (s *testServer) usual(tab *browsertest.Tab) float64 {
 
 // Ensure that TV shows the first visitor of an empty server a move within 3 s if bots have their
 // default pace. On a busy machine, one of several visits must be so fast, compared with another page.
-func TestTV_ExhibitionSoon(t *testing.T) {
+func TestTV_ExhibitionSoon_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	for engine, newStore := range map[string]func(*testing.T) string{
 		"sqlite": func(t *testing.T) string { return server.File(filepath.Join(t.TempDir(), "games.sqlite")) },
@@ -138,7 +141,8 @@ new MutationObserver(() => {
 
 // Ensure that TV appears quickly with the servers' default store. The time limit allows for a busy
 // machine.
-func TestTV_Opening(t *testing.T) {
+func TestTV_Opening_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := start(t, func(c *server.Config) { c.Store = server.File(filepath.Join(t.TempDir(), "games.sqlite")) })
 	ada := s.account("ada")

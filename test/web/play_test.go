@@ -110,14 +110,19 @@ func tap(tab *browsertest.Tab, selector string) {
 	touch(tab, selector, 0, 0)
 }
 
-// touch puts a finger on the center of an element, moves it, and lifts it.
-func touch(tab *browsertest.Tab, selector string, dx, dy float64) {
-	middle := browsertest.Eval[[]float64](tab, fmt.Sprintf(`(() => {
+// center scrolls an element into view and returns the coordinates of its center.
+func center(tab *browsertest.Tab, selector string) [2]float64 {
+	return browsertest.Eval[[2]float64](tab, fmt.Sprintf(`(() => {
 		const e = document.querySelector(%q);
 		e.scrollIntoView({block: "nearest"});
 		const r = e.getBoundingClientRect();
 		return [r.x + r.width / 2, r.y + r.height / 2];
 	})()`, selector))
+}
+
+// touch puts a finger on the center of an element, moves it, and lifts it.
+func touch(tab *browsertest.Tab, selector string, dx, dy float64) {
+	middle := center(tab, selector)
 	at := func(part float64) []*input.TouchPoint {
 		return []*input.TouchPoint{{X: middle[0] + part*dx, Y: middle[1] + part*dy}}
 	}
@@ -145,11 +150,7 @@ func TestPlay_Touch(t *testing.T) {
 	tab.Wait(board + "?.querySelectorAll('.tile').length === 2")
 	at := browsertest.Eval[float64](tab, `(document.querySelector(".b48").scrollIntoView({block: "nearest"}), scrollY)`)
 	s.playToEnd(tab, func(d pb.Direction) {
-		by := map[pb.Direction][2]float64{
-			pb.Direction_DIRECTION_UP: {0, -60}, pb.Direction_DIRECTION_DOWN: {0, 60},
-			pb.Direction_DIRECTION_LEFT: {-60, 0}, pb.Direction_DIRECTION_RIGHT: {60, 0},
-		}[d]
-		touch(tab, ".b48", by[0], by[1])
+		touch(tab, ".b48", swipes[d][0], swipes[d][1])
 		if s.newest(tab).GetResult() == nil {
 			assert.InDelta(t, at, browsertest.Eval[float64](tab, "scrollY"), 1, "a swipe moved the page")
 		}

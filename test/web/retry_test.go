@@ -1,0 +1,73 @@
+package web
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
+)
+
+// Ensure that the page waits as long as the server asks before it requests a refused stream again,
+// and then continues.
+func TestWatch_RetryAfter(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	ada := s.account("ada")
+	g := s.create(ada, "classic")
+	s.move(ada, g)
+
+	const wait = 3 * time.Second // longer than the page waits by itself, 0.75 s
+	var mu sync.Mutex
+	var asked []time.Time // times of the page's requests for the stream
+	forward := &httputil.ReverseProxy{
+		Transport: &http.Transport{},
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(&url.URL{Scheme: "http", Host: s.address})
+			r.Out.Host = r.In.Host
+		},
+	}
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, "/events") {
+			forward.ServeHTTP(w, r)
+			return
+		}
+		mu.Lock()
+		asked = append(asked, time.Now())
+		first := len(asked) == 1
+		mu.Unlock()
+		if !first {
+			forward.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Retry-After", "3")
+		w.WriteHeader(http.StatusTooManyRequests)
+		_, _ = io.WriteString(w, `{"code":"resource_exhausted","message":"too many streams"}`)
+	}))
+	t.Cleanup(func() {
+		proxy.CloseClientConnections()
+		proxy.Close()
+		forward.Transport.(*http.Transport).CloseIdleConnections()
+	})
+	tab := browsertest.Open(t, proxy.Listener.Addr().String())
+	tab.Visit("/g/" + g.GetId())
+	waitForBoard(tab, g.GetPosition())
+	s.move(ada, g)
+	waitForBoard(tab, g.GetPosition())
+	tab.Wait(says("live"))
+	mu.Lock()
+	defer mu.Unlock()
+	require.GreaterOrEqual(t, len(asked), 2)
+	// Chromium may round a timer down.
+	assert.GreaterOrEqual(t, asked[1].Sub(asked[0]), wait-100*time.Millisecond)
+}

@@ -140,8 +140,9 @@ lint: ## Run golangci-lint, which also checks the import direction
 	$(GOLANGCI_LINT) run --allow-parallel-runners
 
 .PHONY: lint-web
-lint-web: ## Check the types of the page's JavaScript, and lint it and its CSS
+lint-web: ## Check the types of the page and of the TypeScript example, and lint both and the CSS
 	$(TSC) -p server/internal/web/jsconfig.json
+	$(TSC) -p examples/typescript
 	$(BIOME) lint --error-on-warnings
 
 # mathutil has the three-clause BSD license, in a form that the tool does not recognize.

@@ -3,18 +3,12 @@
 //     npx tsx bot.ts http://localhost:2048 classic
 //
 // It keeps its tiles in a corner. It does not know the rules: the server lists the legal moves.
-type Direction = 'DIRECTION_LEFT' | 'DIRECTION_DOWN' | 'DIRECTION_RIGHT' | 'DIRECTION_UP';
-type Position = { scores: number[]; twenty48: { legalMoves: Direction[] } };
+type Position = { scores: number[]; twenty48: { legalMoves: string[] } };
 type Game = { id: string; version: number; position: Position };
-type Event = { version: number; position: Position; result?: { reason: string } };
+type MoveEvent = { version: number; position: Position; result?: { reason: string } };
 
 const [server = 'http://localhost:2048', variant = 'classic'] = process.argv.slice(2);
-const preferred: Direction[] = [
-  'DIRECTION_LEFT',
-  'DIRECTION_DOWN',
-  'DIRECTION_RIGHT',
-  'DIRECTION_UP',
-];
+const preferred = ['LEFT', 'DOWN', 'RIGHT', 'UP'].map((name) => `DIRECTION_${name}`);
 let token = '';
 
 // Makes a call, and retries it after a delay if the server is overloaded or the response is
@@ -52,9 +46,11 @@ const request = { variant, requestId: secret() };
 const { game }: { game: Game } = await call('GameService/CreateGame', request);
 console.log(`watch it: ${server}/g/${game.id}`);
 let { version, position } = game;
-for (let result: Event['result']; !result; ) {
+for (let result: MoveEvent['result']; !result; ) {
   const direction = preferred.find((d) => position.twenty48.legalMoves.includes(d));
   const moved = await call('GameService/Move', { gameId: game.id, version, direction });
-  ({ version, position, result } = moved.event as Event);
+  ({ version, position, result } = moved.event as MoveEvent);
 }
 console.log(`${position.scores[0]} points after ${version - 1} moves`);
+
+export {}; // makes this file a module, so that its names are local to it

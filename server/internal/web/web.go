@@ -58,7 +58,10 @@ const (
 	headerTimeout  = 5 * time.Second
 	requestTimeout = 10 * time.Second
 	idleTimeout    = time.Minute
+	// maxHeaderBytes is the maximum size of an HTTP/1.1 request's first line and headers.
+	// Package net/http allows headerSlack bytes more than its limit, but not for HTTP/2.
 	maxHeaderBytes = 16 << 10
+	headerSlack    = 4 << 10
 )
 
 // NewServer returns the HTTP server. The handlers get a connection's RemoteAddr as the
@@ -72,7 +75,7 @@ func newHTTPServer(c Config, r *readers) *http.Server {
 	return &http.Server{
 		Handler:           newHandler(c, r),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, IdleTimeout: idleTimeout,
-		MaxHeaderBytes: maxHeaderBytes,
+		MaxHeaderBytes: maxHeaderBytes - headerSlack,
 		// If the client reads nothing at all, the server cannot even reset a stream.
 		// Without this timeout, handlers would wait for as long as the connection is open.
 		HTTP2:    &http.HTTP2Config{WriteByteTimeout: c.Stall},

@@ -1,4 +1,5 @@
-// Plays a game to its end with clients from npm, and watches it:
+// Plays a game and a rematch of it to their ends with clients from npm, watches the game, and
+// watches a race:
 //
 //     node clients.mjs ADDRESS DESCRIPTORS CLIENT
 //
@@ -19,17 +20,16 @@ const contract = createFileRegistry(fromBinary(FileDescriptorSetSchema, readFile
 const baseUrl = `http://${address}`;
 const service = (s) => contract.getService(`gridstand.v1.${s}`);
 
-// connect returns clients for three of the services. They make their calls through a connect-es
-// transport.
+const serviceNames = ['GameService', 'PlayerService', 'LeaderboardService', 'ChallengeService'];
+
+// connect returns clients for the services. They make their calls through a connect-es transport.
 const connect = (transport) => (token) => {
   const authenticate = (next) => (request) => {
     if (token) request.header.set('authorization', `Bearer ${token}`);
     return next(request);
   };
   const t = transport({ baseUrl, interceptors: [authenticate] });
-  return ['GameService', 'PlayerService', 'LeaderboardService'].map((s) =>
-    createClient(service(s), t),
-  );
+  return serviceNames.map((s) => createClient(service(s), t));
 };
 
 // failure converts an error from Google's client to a connect-es ConnectError.
@@ -54,7 +54,7 @@ function failure(e) {
 const google = (format) => (token) => {
   globalThis.XMLHttpRequest = xhr2.XMLHttpRequest;
   const base = new grpcWeb.GrpcWebClientBase({ format });
-  return ['GameService', 'PlayerService', 'LeaderboardService'].map((s) =>
+  return serviceNames.map((s) =>
     Object.fromEntries(
       service(s).methods.map((method) => {
         const descriptor = new grpcWeb.MethodDescriptor(
@@ -135,20 +135,20 @@ const [, anyone] = services();
 const { player, token } = await anyone.createPlayer({
   name: name.replaceAll(/[^a-z]/g, '').slice(0, 20),
 });
-const [games, players, boards] = services(token);
+const [games, players, boards, challenges] = services(token);
+const hasStreams = name !== 'google grpc-web, binary'; // Google's client has none in that format.
 assert.equal((await players.getPlayer({ playerId: 'me' })).player.id, player.id);
 
 const { game } = await games.createGame({ variant: '3x3' });
 const gameId = game.id;
 const seen = [];
 const watching =
-  name === 'google grpc-web, binary'
-    ? null // Google's client does not support streams in its binary format.
-    : (async () => {
-        for await (const { update } of games.watch({ gameId, afterVersion: 0 })) {
-          if (update.case === 'event') seen.push(update.value);
-        }
-      })();
+  hasStreams &&
+  (async () => {
+    for await (const { update } of games.watch({ gameId, afterVersion: 0 })) {
+      if (update.case === 'event') seen.push(update.value);
+    }
+  })();
 
 let { version, position } = game;
 const illegal = [1, 2, 3, 4].find((d) => !position.board.value.legalMoves.includes(d));
@@ -159,17 +159,19 @@ if (illegal) {
     'ILLEGAL_MOVE',
   );
 }
-for (let result; !result; ) {
-  const direction = position.board.value.legalMoves[0];
-  const { event } = await games.move({
-    gameId,
-    version,
-    move: { case: 'direction', value: direction },
-  });
-  ({ version, position, result } = event);
+
+// play plays a game to its end and returns the last event.
+async function play({ id: gameId, version, position }) {
+  for (;;) {
+    const move = { case: 'direction', value: position.board.value.legalMoves[0] };
+    const { event } = await games.move({ gameId, version, move });
+    if (event.result) return event;
+    ({ version, position } = event);
+  }
 }
+({ version, position } = await play(game));
 await watching;
-if (watching) {
+if (hasStreams) {
   assert.deepEqual(
     seen.map((e) => e.version),
     Array.from({ length: version }, (_, i) => i + 1),
@@ -192,10 +194,61 @@ assert.equal(
   (await refused(forger.getPlayer({ playerId: 'me' }), Code.Unauthenticated)).reason,
   'BAD_TOKEN',
 );
-if (watching) {
+if (hasStreams) {
   const stream = games.watch({ gameId: 'nope' })[Symbol.asyncIterator]();
   assert.equal((await refused(stream.next(), Code.NotFound)).reason, 'GAME_NOT_FOUND');
 }
 assert.ok((await boards.listScores({ variant: '3x3' })).total >= 0);
+
+// Play a rematch of the game.
+const kinds = contract.getEnum('gridstand.v1.ChallengeKind').value;
+const kind = (s) => Object.values(kinds).find((v) => v.name === `CHALLENGE_KIND_${s}`).number;
+const { challenge } = await challenges.createChallenge({ kind: kind('REMATCH'), gameId });
+const challengeId = challenge.id;
+assert.equal(challenge.target.score, position.scores[0]);
+const attempt = (await games.createGame({ challengeId })).game;
+const { score } = (await challenges.getChallenge({ challengeId })).attempt;
+assert.equal(score, attempt.position.scores[0]);
+const end = await play(attempt);
+for (let standings = []; !standings.length; ) {
+  ({ standings } = await challenges.listStandings({ challengeId }));
+  if (standings.length) assert.equal(standings[0].score, end.position.scores[0]);
+}
+let listed = [];
+for (let page = {}; !listed.includes(challengeId); ) {
+  page = await challenges.listChallenges({ kind: challenge.kind, pageToken: page.nextPageToken });
+  listed = page.challenges.map((c) => c.id);
+}
+
+// Start a race, and watch how its roster changes.
+const limit = { seconds: 60n };
+const race = (await challenges.createChallenge({ kind: kind('RACE'), variant: '3x3', limit }))
+  .challenge;
+const raceId = { challengeId: race.id };
+const alone = await refused(challenges.startChallenge(raceId), Code.FailedPrecondition);
+assert.equal(alone.reason, 'TOO_FEW_ENTRANTS');
+// With xhr2, Google's client gets the messages of a stream only when it ends.
+const roster =
+  name.startsWith('connect') && challenges.watchChallenge(raceId)[Symbol.asyncIterator]();
+const entrants = async (n) => {
+  while (roster && (await roster.next()).value.challenge.entrants.length !== n);
+};
+await entrants(1);
+const bot = { ...raceId, bot: 'greedy' };
+const joined = (await challenges.joinChallenge(bot)).challenge.entrants;
+await entrants(2);
+const { gameId: botsGame } = joined.find((e) => e.who.case === 'bot');
+const left = await challenges.leaveChallenge({ ...raceId, gameId: botsGame });
+assert.equal(left.challenge.entrants.length, 1);
+await entrants(1);
+await challenges.joinChallenge(bot);
+assert.ok((await challenges.startChallenge(raceId)).challenge.openTime);
+const none = { challengeId: 'nope' };
+const unknown = await refused(challenges.getChallenge(none), Code.NotFound);
+assert.equal(unknown.reason, 'CHALLENGE_NOT_FOUND');
+if (hasStreams) {
+  const stream = challenges.watchChallenge(none)[Symbol.asyncIterator]();
+  assert.equal((await refused(stream.next(), Code.NotFound)).reason, 'CHALLENGE_NOT_FOUND');
+}
 console.log(`${name}: ${version} versions`);
 process.exit(0); // Idle connections would delay the exit for seconds.

@@ -71,7 +71,7 @@ func descriptors(t *testing.T) string {
 		set.File = append(set.File, protodesc.ToFileDescriptorProto(file))
 	}
 	for _, file := range []protoreflect.FileDescriptor{
-		pb.File_gridstand_v1_game_proto, pb.File_gridstand_v1_leaderboard_proto, pb.File_gridstand_v1_player_proto,
+		pb.File_gridstand_v1_challenge_proto, pb.File_gridstand_v1_game_proto, pb.File_gridstand_v1_leaderboard_proto, pb.File_gridstand_v1_player_proto,
 		errdetails.File_google_rpc_error_details_proto, statuspb.File_google_rpc_status_proto,
 	} {
 		add(file)
@@ -83,8 +83,8 @@ func descriptors(t *testing.T) string {
 	return path
 }
 
-// Ensure that the clients for TypeScript can play a game, receive errors with their details,
-// and watch the game to its end.
+// Ensure that the clients for TypeScript can play a game and a rematch of it, receive errors with
+// their details, watch the game to its end, and watch a race.
 func TestClients(t *testing.T) {
 	t.Parallel()
 	program, contract := install(t), descriptors(t)

@@ -105,7 +105,8 @@ func TestDaily(t *testing.T) {
 		page = text
 		return strings.Contains(page, `og:title" content="Daily `+c.GetDate())
 	}, browsertest.Patience, pollEvery)
-	assert.NotContains(t, page, "og:image")
+	assert.Equal(t, 1, strings.Count(page, `property="og:image`))
+	assert.Contains(t, page, `/apple-touch-icon.png">`+"\n"+`<meta name="twitter:card" content="summary">`)
 	assert.NotContains(t, page, strings.TrimSuffix(points, " points"))
 	for _, token := range []string{token, ""} {
 		status, _ := s.fetch("/g/"+g.GetId()+"/picture.png", token)

@@ -29,7 +29,8 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // Meta describes a page in its title and in link previews.
 type Meta struct {
 	Title, Description string
-	// Image is the path of the page's picture, or empty if the page has none.
+	// Image is the path of a picture of the page's game, or empty if the page shows none.
+	// Previews without such a picture show the site's icon.
 	Image string
 }
 

@@ -95,7 +95,13 @@ func TestPages_Previews(t *testing.T) {
 	assert.Contains(t, text, `<meta property="og:image" content="http://play.example/g/x/picture.png">`)
 	assert.Contains(t, text, `<meta property="og:url" content="http://play.example/g/abc">`)
 	assert.Contains(t, body(t, get(t, "/g/abc", "X-Forwarded-Proto", "https")), `content="https://`)
-	assert.NotContains(t, body(t, get(t, "/top")), "og:image")
+	assert.Contains(t, text, `<meta name="twitter:card" content="summary_large_image">`)
+	for _, target := range []string{"/", "/daily", "/c/abc", "/p/ada", "/top", "/nothing"} {
+		text := body(t, get(t, "http://play.example"+target))
+		assert.Equal(t, 1, strings.Count(text, `property="og:image`), target)
+		assert.Contains(t, text, `<meta property="og:image" content="http://play.example/apple-touch-icon.png">`, target)
+		assert.Contains(t, text, `<meta name="twitter:card" content="summary">`, target)
+	}
 }
 
 // Ensure that pages opened at a loopback address, which other machines cannot reach, share the

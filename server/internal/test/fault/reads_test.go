@@ -156,6 +156,7 @@ func TestReads_Flood_long(t *testing.T) {
 	assert.Positive(t, f.refused.Load())
 	if !process.Race {
 		assert.Less(t, peak, before+readRoom)
+		assert.Less(t, at(busy, 99), longestMove/2+50*at(calm, 99))
 	}
 	for _, e := range table.seenEvents() {
 		// A server also credits a stall of the whole machine, with up to a second each before and after it.

@@ -113,6 +113,7 @@ func TestReplays_Flood_long(t *testing.T) {
 		at(busy, 99).Seconds()*1000, at(calm, 99).Seconds()*1000, perSecond, peak>>20, before>>20)
 	if !process.Race {
 		assert.Less(t, peak, before+roomFor)
+		assert.Less(t, at(busy, 99), longestMove/2+50*at(calm, 99))
 	}
 }
 

@@ -77,7 +77,8 @@ type Control struct {
 	reflections *ratelimit.Pacer
 	http        *httpListener
 
-	// addresses holds the addresses that have open connections or forwarded calls.
+	// addresses holds the addresses that have open connections, forwarded calls or unread
+	// responses to these.
 	addresses *ratelimit.Addresses[*addressState]
 
 	mu    sync.Mutex

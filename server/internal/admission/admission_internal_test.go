@@ -400,6 +400,42 @@ func TestControl_AnswersForwarded(t *testing.T) {
 	requireEmpty(t, c)
 }
 
+// Ensure that unread responses to an address behind a proxy count even if no call of the
+// address is open: gRPC encodes and sends a response after the call has ended.
+func TestControl_AnswersForwarded_CallsEnded(t *testing.T) {
+	t.Parallel()
+	c := newControl(t)
+	_, conns := connections(t, c, proxyAddress, 1)
+	large := wrapperspb.Bytes(make([]byte, held/4))
+	var unread []mem.BufferSlice
+	for range 3 {
+		s := conns[0].mustOpen(t, "192.0.2.1")
+		reply, err := s.answer(large)
+		require.NoError(t, err)
+		s.end()
+		data, err := newCodec().Marshal(reply)
+		require.NoError(t, err)
+		unread = append(unread, data)
+	}
+	s := conns[0].mustOpen(t, "192.0.2.1")
+	_, err := s.answer(large)
+	var exceeded *limits.ExceededError
+	require.ErrorAs(t, err, &exceeded)
+	assert.Equal(t, "held_bytes_per_address", exceeded.Field)
+	s.end()
+
+	known := c.addresses.Len()
+	for _, data := range unread {
+		data.Free()
+	}
+	assert.Equal(t, known-1, c.addresses.Len(), "an address without calls and unread responses")
+	s = conns[0].mustOpen(t, "192.0.2.1")
+	encode(t, s, held/4)
+	s.end()
+	require.NoError(t, conns[0].Close())
+	requireEmpty(t, c)
+}
+
 // Ensure that Stop refuses new streams, and closes connections that are in their
 // handshake, for which gRPC would wait.
 func TestControl_Stop(t *testing.T) {

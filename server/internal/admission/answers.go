@@ -93,6 +93,11 @@ func (a *answer) hold() {
 		c.mu.Unlock()
 		return
 	}
+	if c.proxy {
+		// The call may have ended. The address must still be known while it has unread
+		// responses.
+		a.from, _ = c.control.addresses.Enter(a.from.key, 0)
+	}
 	c.answers.add(a)
 	a.listed = true
 	c.unread += a.size
@@ -101,6 +106,15 @@ func (a *answer) hold() {
 	if !c.proxy && c.tooMuch(unread, held) {
 		_ = c.Close()
 		c.control.Closed(c.control.Limits.Name(&c.control.Limits.HeldBytesPerAddress), a.from.key)
+	}
+}
+
+// release removes the response from its address's counts. The caller holds the connection's
+// mu.
+func (a *answer) release() {
+	a.from.held.Add(-a.size)
+	if a.conn.proxy {
+		a.conn.control.addresses.Leave(a.from.key)
 	}
 }
 
@@ -123,7 +137,7 @@ func (a *answer) Put(buffer *[]byte) {
 		a.listed = false
 		c.answers.remove(a)
 		c.unread -= a.size
-		a.from.held.Add(-a.size)
+		a.release()
 	}
 	c.mu.Unlock()
 	if a.small {

@@ -110,7 +110,7 @@ func (c *conn) left() {
 	c.mu.Lock()
 	c.closed = true
 	for _, a := range c.answers.all {
-		a.from.held.Add(-a.size)
+		a.release()
 	}
 	c.answers, c.unread = set[*answer]{}, 0
 	waiting, hijacker := slices.Clone(c.waiting.all), c.hijacker

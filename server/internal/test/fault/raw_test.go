@@ -24,6 +24,9 @@ type rawConn struct {
 	encoder *hpack.Encoder
 	block   bytes.Buffer
 	last    uint32 // last stream ID
+
+	// answered, if not nil, is called by read for each stream whose response begins.
+	answered func(stream uint32)
 }
 
 // dialRaw opens a connection on which the server may send window bytes per stream.
@@ -108,10 +111,15 @@ func (c *rawConn) read(ended func(stream uint32, status string)) {
 		}
 		switch f := frame.(type) {
 		case *http2.MetaHeadersFrame:
+			over := false
 			for _, field := range f.Fields {
 				if field.Name == "grpc-status" {
 					ended(f.StreamID, field.Value)
+					over = true
 				}
+			}
+			if !over && c.answered != nil {
+				c.answered(f.StreamID)
 			}
 		case *http2.RSTStreamFrame:
 			ended(f.StreamID, "")

@@ -71,6 +71,35 @@ func (g gauges) exactly(t *testing.T, name string) float64 {
 	return 0
 }
 
+// refusals returns the number of connections, streams and calls that the server has refused, by the
+// limit that they exceeded.
+func (g gauges) refusals(t *testing.T) map[string]int {
+	t.Helper()
+	all := map[string]int{}
+	for lines := bufio.NewScanner(strings.NewReader(g.fetch(t, "/metrics"))); lines.Scan(); {
+		labels, ok := strings.CutPrefix(lines.Text(), `gridstand_refusals_total{reason="`)
+		if !ok {
+			continue
+		}
+		reason, value, _ := strings.Cut(labels, `"} `)
+		n, err := strconv.ParseFloat(value, 64)
+		require.NoError(t, err)
+		all[reason] = int(n)
+	}
+	return all
+}
+
+// since returns the refusals that are not in an earlier result of refusals.
+func since(before, now map[string]int) map[string]int {
+	more := map[string]int{}
+	for reason, n := range now {
+		if n > before[reason] {
+			more[reason] = n - before[reason]
+		}
+	}
+	return more
+}
+
 // collect makes the process run a garbage collection.
 func (g gauges) collect(t *testing.T) {
 	t.Helper()

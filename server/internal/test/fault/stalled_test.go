@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strconv"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/internal/testkit/longtest"
@@ -117,6 +120,87 @@ func TestUnreadAnswers_long(t *testing.T) {
 	}
 	_, err = player.games.ListGames(t.Context(), request)
 	require.NoError(t, err)
+}
+
+// Ensure that a server limits what it holds for one address behind a proxy that takes no responses:
+// further large responses to that address are refused, and the error names the limit. Other addresses
+// behind the same proxy are answered.
+func TestUnreadAnswers_Forwarded(t *testing.T) {
+	t.Parallel()
+	redis := redistest.StartRedis(t)
+	env := newEnv(t, redis.Addr())
+	const allowed = 8 << 20
+	server, g := env.serveMeasured("--proxies=127.0.0.1", fmt.Sprint("--max-held-bytes-per-address=", allowed),
+		"--max-new-games-per-minute=0", "--max-moves-per-second=0")
+	player := env.player(server)
+	for range 200 {
+		player.start(t, "6x6")
+	}
+	request := &pb.ListGamesRequest{PageSize: 200}
+	reply, err := player.games.ListGames(t.Context(), request)
+	require.NoError(t, err)
+	size := proto.Size(reply)
+	g.collect(t)
+	before, refused := g.read(t, "process_resident_memory_bytes"), g.refusals(t)
+
+	proxy, err := dialRaw(t.Context(), &net.Dialer{}, server.addr, 0)
+	require.NoError(t, err)
+	outcomes := make(chan string, 2*allowed/size)
+	proxy.answered = func(uint32) { outcomes <- "answered" }
+	var reading sync.WaitGroup
+	reading.Go(func() { proxy.read(func(_ uint32, status string) { outcomes <- status }) })
+	defer reading.Wait()
+	defer func() { _ = proxy.conn.Close() }()
+	// list requests a list for an address. It returns "answered", or the status of a refusal.
+	list := func(address string) (stream uint32, outcome string) {
+		for {
+			stream, err := proxy.call(pb.GameService_ListGames_FullMethodName, request, "x-forwarded-for", address)
+			require.NoError(t, err)
+			select {
+			case outcome = <-outcomes:
+			case <-time.After(patience):
+				require.Fail(t, "a list was neither answered nor refused")
+			}
+			if outcome != strconv.Itoa(int(codes.Unavailable)) { // Redis may be slow.
+				return stream, outcome
+			}
+		}
+	}
+	const address, other = "192.0.2.1", "192.0.2.2"
+	var held []uint32
+	for {
+		stream, outcome := list(address)
+		if outcome != "answered" {
+			assert.Equal(t, strconv.Itoa(int(codes.ResourceExhausted)), outcome)
+			break
+		}
+		held = append(held, stream)
+		require.LessOrEqual(t, len(held)*size, allowed, "no list was refused")
+	}
+	assert.Greater(t, len(held)*size, allowed*3/4)
+	assert.Equal(t, map[string]int{"held_bytes_per_address": 1}, since(refused, g.refusals(t)))
+	t.Logf("%d unread lists of %d bytes, refused: %v; memory %d MB before and %d after",
+		len(held), size, since(refused, g.refusals(t)), before>>20, g.read(t, "process_resident_memory_bytes")>>20)
+
+	here := metadata.AppendToOutgoingContext(t.Context(), "x-forwarded-for", address)
+	r := refusalOf(retry(here, func(ctx context.Context) error {
+		_, err := player.games.ListGames(ctx, request)
+		return err
+	}))
+	assert.Equal(t, codes.ResourceExhausted, r.code)
+	assert.Equal(t, "held_bytes_per_address", r.metadata["limit_name"])
+	assert.Equal(t, strconv.Itoa(allowed), r.metadata["limit"])
+	assert.Positive(t, r.retry)
+	_, outcome := list(other)
+	assert.Equal(t, "answered", outcome)
+
+	for _, stream := range held {
+		require.NoError(t, proxy.reset(stream))
+	}
+	require.Eventually(t, func() bool {
+		_, err := player.games.ListGames(here, request)
+		return err == nil
+	}, patience, 20*time.Millisecond, "the memory is not released")
 }
 
 // Ensure that clients that request a long history and do not read it delay only other such

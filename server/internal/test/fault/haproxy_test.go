@@ -129,6 +129,53 @@ func TestThroughProxy_Unread(t *testing.T) {
 	}, patience, 20*time.Millisecond)
 }
 
+// Ensure that the proxy's health checks do not depend on the store: as long as Redis does not answer,
+// the server's own error reaches clients, which says so and when to retry, and not the proxy's error
+// for a backend without servers.
+func TestThroughProxy_StorageUnavailable(t *testing.T) {
+	t.Parallel()
+	redis := redistest.StartRedis(t)
+	env := newEnv(t, redis.Addr())
+	backend, g := env.serveMeasured("--proxies", "127.0.0.1", "--max-moves-per-second=0")
+	// A check fails only by what the server answers, even on a busy machine.
+	front := throughProxy(t, backend, "timeout connect 500ms\n", "timeout connect 5m\n    timeout check 5m\n")
+	player := env.player(front)
+	rng, game := seeded(t), player.start(t, "6x6")
+	last := player.playTo(t, rng, game, 5)
+	checks := func() int {
+		const handled = `grpc_server_handled_total{grpc_code="OK",grpc_method="Check",grpc_service="grpc.health.v1.Health",grpc_type="unary"}`
+		if !strings.Contains(g.fetch(t, "/metrics"), handled) {
+			return 0
+		}
+		return g.read(t, handled)
+	}
+	require.Eventually(t, func() bool { return checks() > 0 }, patience, 20*time.Millisecond, "HAProxy does not check the server")
+
+	redis.Pause()
+	t.Cleanup(redis.Resume)
+	// Each of the proxy's two backends would give up the server after two failed checks.
+	enough, refused := checks()+6, 0
+	for deadline := time.Now().Add(patience); checks() < enough; refused++ {
+		require.True(t, time.Now().Before(deadline), "HAProxy does not check the server")
+		wantUnavailable(t, func(ctx context.Context) error {
+			_, err := player.get(ctx, game.GetId())
+			return err
+		})
+	}
+	wantUnavailable(t, func(ctx context.Context) error {
+		_, err := player.move(ctx, game.GetId(), last.GetVersion(), last.GetPosition().GetTwenty48().GetLegalMoves()[0])
+		return err
+	})
+	t.Logf("%d calls were refused with STORAGE_UNAVAILABLE during 6 checks", refused+1)
+
+	redis.Resume()
+	resend(t, player, game.GetId(), last.GetVersion(), last.GetPosition().GetTwenty48().GetLegalMoves()[0])
+	require.NoError(t, retry(t.Context(), func(ctx context.Context) error {
+		_, err := player.resign(ctx, game.GetId())
+		return err
+	}))
+}
+
 // Ensure that the proxy ends streams that their clients do not read, so that the server can
 // free them, but does not end a Watch of a game without events.
 func TestThroughProxy_Quiet_long(t *testing.T) {

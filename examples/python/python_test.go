@@ -23,6 +23,7 @@ import (
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
 	"github.com/gridstand/gridstand/internal/testkit/transcript"
@@ -203,8 +204,9 @@ for code in bot.PASSING:
 	assert.Equal(t, "UNAVAILABLE 0.1 0.2 0.4 0.8 1.6 3.2 6.4\nRESOURCE_EXHAUSTED 1.1 1.2 1.4 1.8 2.6 4.2 7.4\n", out)
 }
 
-// TestBot_ServerRestarts ensures that the bot continues its game after the server was down.
-func TestBot_ServerRestarts(t *testing.T) {
+// TestBot_ServerRestarts_long ensures that the bot continues its game after the server was down.
+func TestBot_ServerRestarts_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	p := setUp(t)
 	config := servertest.Config(t)
@@ -321,14 +323,30 @@ var asTold = []string{
 	"created.seats.stand_in", "moved.by_bot", "position.turn_deadline",
 }
 
-// TestVerifiers_AlteredGame alters every field of a transcript in turn. Both verifiers must
-// detect each change.
+// TestVerifiers_AlteredGame alters every field of a move in a transcript in turn. Both verifiers
+// must detect each change.
 func TestVerifiers_AlteredGame(t *testing.T) {
 	t.Parallel()
+	alterGames(t, []string{"classic"}, func(events int) []int { return []int{events / 2} })
+}
+
+// TestVerifiers_AlteredGame_long is like TestVerifiers_AlteredGame, but with games of two kinds and
+// also with the first two events and the last one.
+func TestVerifiers_AlteredGame_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	altered := alterGames(t, []string{"classic", "tribolo"}, func(events int) []int { return []int{0, 1, events / 2, events - 1} })
+	assert.Greater(t, altered, 100)
+}
+
+// alterGames alters every field of some events of a game of each given variant in turn, and requires
+// that both verifiers detect each change. It returns the number of changes.
+func alterGames(t *testing.T, ids []string, indices func(events int) []int) int {
+	t.Helper()
 	p := setUp(t)
 	var what []string
 	var altered [][]*pb.Event
-	for _, variant := range []string{"classic", "tribolo"} {
+	for _, variant := range ids {
 		var events []*pb.Event
 		for n := uint64(0); len(events) == 0 || len(events) > 60 || events[0].GetCreated().GetSeats()[0].GetPlayer() == nil; n++ {
 			events = transcript.Life(t, variant, rand.New(rand.NewPCG(n, 1)))
@@ -336,7 +354,7 @@ func TestVerifiers_AlteredGame(t *testing.T) {
 		for name, change := range transcript.Reordered(events) {
 			what, altered = append(what, variant+": "+name), append(altered, change)
 		}
-		for _, i := range []int{0, 1, len(events) / 2, len(events) - 1} {
+		for _, i := range indices(len(events)) {
 			count := len(transcript.Leaves(events[i]))
 			for n := range count {
 				copied := proto.CloneOf(events[i])
@@ -349,10 +367,11 @@ func TestVerifiers_AlteredGame(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, len(altered), 100)
+	require.NotEmpty(t, altered)
 	for i, said := range p.judge(t, altered) {
 		assert.Regexp(t, `^invalid: `, said, what[i])
 		_, err := verify.Transcript(verify.ReadJSON(bytes.NewReader(lines(t, altered[i]))))
 		assert.Error(t, err, what[i])
 	}
+	return len(altered)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -130,7 +131,8 @@ func TestExhibition_EndsUnseen(t *testing.T) {
 }
 
 // Ensure that a watched exhibition is played to its end, and that another one follows.
-func TestExhibition_Follows(t *testing.T) {
+func TestExhibition_Follows_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("waits for seconds")

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
 )
@@ -178,7 +179,8 @@ func TestRace_Times(t *testing.T) {
 
 // Ensure that a race opens and closes by the store's own clock. How many moves the player makes in
 // that time does not matter.
-func TestRace_StoreClock(t *testing.T) {
+func TestRace_StoreClock_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes as long as a race")

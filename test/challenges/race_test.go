@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -19,7 +20,8 @@ import (
 // Ensure that two players and a bot can race on the same tiles: boards are hidden and accept no
 // moves before the race opens and are visible to everyone afterward, a player who resigns keeps
 // their points, and the final standings match the games.
-func TestRace_Whole(t *testing.T) {
+func TestRace_Whole_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	ctx, now := t.Context(), &clock{}
 	config := servertest.Config(t).Unlimited()

@@ -20,6 +20,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
 
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -85,7 +86,8 @@ func descriptors(t *testing.T) string {
 
 // Ensure that the clients for TypeScript can play a game and a rematch of it, receive errors with
 // their details, watch the game to its end, and watch a race.
-func TestClients(t *testing.T) {
+func TestClients_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	program, contract := install(t), descriptors(t)
 	server, _ := servertest.Start(t, servertest.Config(t).Unlimited())

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -210,11 +211,9 @@ func TestWatch_Delivered(t *testing.T) {
 
 // Ensure that events that were appended while a server's feed connection was broken are
 // delivered as soon as it reconnects.
-func TestWatch_Reconnect(t *testing.T) {
+func TestWatch_Reconnect_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("waits for reconnects")
-	}
 	each(t, func(t *testing.T, w *world) {
 		proxy := redistest.StartProxy(t, w.addr)
 		far, near := w.serve(proxy.Addr()), w.serve(w.addr)

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	"github.com/gridstand/gridstand/internal/verify"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -234,7 +235,8 @@ func score(text string) string {
 
 // Ensure that a race can be created, joined through a link, started by the last player to
 // be ready, and verified once it is closed.
-func TestRace(t *testing.T) {
+func TestRace_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	// Do not advance the server's clock: that would count as an outage and extend the race.
 	clock, config := &storeClock{}, servertest.Config(t)

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -171,9 +172,20 @@ func TestHostileServer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
+	askHostileServers(t, 4)
+}
+
+func TestHostileServer_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	askHostileServers(t, 20)
+}
+
+func askHostileServers(t *testing.T, servers uint64) {
+	t.Helper()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	for n := range uint64(20) {
+	for n := range servers {
 		rng := rand.New(rand.NewPCG(seed, n))
 		u := newUser(t, hostileServer(t, func(method string) (proto.Message, error) { return evilAnswer(rng, method), nil }), "ada")
 		require.NoError(t, u.store.Save(u.server, client.Credential{PlayerID: evilOne, Name: "ada", Token: evilToken}))

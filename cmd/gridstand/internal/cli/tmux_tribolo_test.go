@@ -182,9 +182,10 @@ func TestTerminal_TriboloAgainstBots_long(t *testing.T) {
 	assert.Contains(t, g.script.ok("verify", g.id), "Verified")
 }
 
-// TestTerminal_StandIn lets a player run out of time and then take the seat back with a
+// TestTerminal_StandIn_long lets a player run out of time and then take the seat back with a
 // key.
-func TestTerminal_StandIn(t *testing.T) {
+func TestTerminal_StandIn_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	panes := newPanes(t)
 	config := servertest.Config(t)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 )
 
@@ -27,7 +28,8 @@ func readLate(t *testing.T, address net.Addr, path string) *reader {
 
 // Ensure that a reader that is too slow skips to the latest state unless it asked for every
 // event, and that it does not delay other readers.
-func TestEvents_Slow(t *testing.T) {
+func TestEvents_Slow_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	c := config(t)
 	c.Stall = time.Hour // The slow readers read nothing until the game is over.
@@ -73,7 +75,8 @@ func TestEvents_Slow(t *testing.T) {
 
 // Ensure that a reader that reads nothing for too long loses the connection and its place in the
 // audience, and is not sent the record that announces the end of the game.
-func TestEvents_Stalled(t *testing.T) {
+func TestEvents_Stalled_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	c := config(t)
 	c.Stall = 3 * time.Second

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
 )
@@ -195,7 +196,8 @@ func TestClock_StandIn(t *testing.T) {
 
 // Ensure that stand-ins replace one player after another, that a player who resigned the seat
 // does not get it back, and that the game ends when the last player's clock runs out.
-func TestClock_OneAfterTheOther(t *testing.T) {
+func TestClock_OneAfterTheOther_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -118,6 +118,9 @@ func TestPlayLocal(t *testing.T) {
 // previous one, and that --fresh has none of them and does not change them.
 func TestPlayLocal_Again(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	address := freeAddress(t)
 	ada := newUser(t, address, "ada")
 	play := func(args ...string) (screen, notes string) {

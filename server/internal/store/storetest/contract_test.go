@@ -84,6 +84,9 @@ func TestSQLite(t *testing.T) {
 
 func TestMiniredis(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	run(t, func(t *testing.T) storetest.Open {
 		return func(t *testing.T) *store.Store { return storetest.OnRedis(t, redistest.StartMiniredis(t).Addr()) }
 	})

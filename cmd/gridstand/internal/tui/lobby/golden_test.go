@@ -14,6 +14,9 @@ import (
 // size.
 func TestScreens(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for name, open := range map[string]func(env *ui.Env) ui.Page{
 		"lobby": func(env *ui.Env) ui.Page { return withChallenges(t, loaded(t, env, tuitest.GameID)) },
 		"race": func(env *ui.Env) ui.Page {

@@ -8,23 +8,35 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that the watcher in examples/web shows a game from a server with a different origin.
+// Ensure that the watcher in examples/web shows a game from a server with a different origin, only the
+// scores if it is a game of Tribolo, and that it requests nothing if no game is named.
 func TestExample_Watcher(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	ada := s.account("ada")
 	g := s.create(ada, "classic")
-	site := httptest.NewServer(http.FileServer(http.Dir("../../examples/web")))
+	files := http.FileServer(http.Dir("../../examples/web"))
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		assert.NotContains(t, r.URL.Path, "events")
+		files.ServeHTTP(w, r)
+	}))
 	t.Cleanup(site.Close)
 	tab := browsertest.Open(t, strings.TrimPrefix(site.URL, "http://"))
 	origin := browsertest.Open(t, s.address).Origin
 	tab.Others = []string{origin}
+	tab.Visit("/watcher.html")
+	tab.Wait(says("Name a game"))
+	tribolo := s.create(ada, "tribolo")
+	tab.Visit("/watcher.html?" + origin + "/g/" + tribolo.GetId())
+	tab.Wait(`/^\d+ : \d+ : \d+ points$/.test(document.querySelector("#score").innerText)`)
+	tab.Wait(says("This page draws only 2048."))
 	tab.Visit("/watcher.html?" + origin + "/g/" + g.GetId())
 	shows := func() {
 		t.Helper()

@@ -30,6 +30,10 @@ const (
 	roomFor = 256 << 20
 )
 
+// manyFiles is held by tests that open thousands of connections, because many systems limit a process
+// to 20,000 open files.
+var manyFiles sync.Mutex
+
 // baseline is a player whose move latency is measured without load and during a flood.
 type baseline struct {
 	player   *caller
@@ -86,11 +90,13 @@ func at(took []time.Duration, percent int) time.Duration { return took[percent*(
 
 // Ensure that moves succeed while bad clients flood the server, that bad clients cost a server
 // no more than a fixed amount of memory, and that clients that exceed a limit are refused. The
-// test logs how much longer moves take, both when a flood starts and once the limits apply, and
-// how much processor time the server got. The bad clients use the rest.
+// test logs how much longer moves take, both when a flood starts and once the limits apply, which
+// limits refused the client, and how much processor time the server got. The bad clients use the rest.
 func TestFloods_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
+	manyFiles.Lock()
+	defer manyFiles.Unlock()
 	redis := redistest.StartRedis(t)
 	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
 	server, g := env.serveMeasured("--max-moves-per-second=0",
@@ -109,7 +115,8 @@ func TestFloods_long(t *testing.T) {
 	before := g.read(t, "process_resident_memory_bytes")
 	for n, bad := range slices.Concat(badClients, badBrowsers) {
 		calm := b.measureMoves(t)
-		closed := g.read(t, "gridstand_connections_refused_total")
+		closed, refused := g.read(t, "gridstand_connections_refused_total"), g.refusals(t)
+		peak := g.peakMemory(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		atWork := make(chan struct{})
 		f := &flood{
@@ -135,15 +142,15 @@ func TestFloods_long(t *testing.T) {
 			return !bad.limited || f.refused.Load() > 0 || closes() > 0 || f.within(bad.perSecond, began)
 		}, 5*patience, 20*time.Millisecond, "%s: no call was refused", bad.name)
 		later := b.measureMoves(t)
-		memory := g.read(t, "process_resident_memory_bytes")
+		memory := peak()
 		cores := (g.exactly(t, "process_cpu_seconds_total") - worked) / time.Since(began).Seconds()
 		cancel()
 		require.NoError(t, <-done, bad.name)
 		times := func(took []time.Duration, q int) float64 { return float64(at(took, q)) / float64(at(calm, q)) }
 		t.Logf("%-26s p50 %.2f ms (%.1f times), p99 %.1f ms (%.1f times), then %.1f and %.1f times; "+
-			"%d calls answered, %d refused, %d connections closed; server %.1f cores, %d MB (%d before)",
+			"%d calls answered, %d refused, %d connections closed; refused by the server: %v; server %.1f cores, at most %d MB (%d before)",
 			bad.name, at(busy, 50).Seconds()*1000, times(busy, 50), at(busy, 99).Seconds()*1000, times(busy, 99), times(later, 50), times(later, 99),
-			f.granted.Load(), f.refused.Load(), closes(), cores, memory>>20, before>>20)
+			f.granted.Load(), f.refused.Load(), closes(), since(refused, g.refusals(t)), cores, memory>>20, before>>20)
 		if !process.Race {
 			assert.Less(t, memory, before+roomFor, bad.name)
 			// The bad clients use as much processor time as they can get.

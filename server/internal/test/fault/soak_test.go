@@ -37,19 +37,73 @@ func (s *testServer) gauges(t *testing.T) gauges {
 
 func (g gauges) fetch(t *testing.T, path string) string {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, g.addr+path, http.NoBody)
-	require.NoError(t, err)
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	response, err := client.Do(request)
+	body, err := g.get(t.Context(), path)
 	for errors.Is(err, io.EOF) { // The machine stalled for longer than the server waits for a request.
-		response, err = client.Do(request)
+		body, err = g.get(t.Context(), path)
 	}
 	require.NoError(t, err)
+	return body
+}
+
+func (g gauges) get(ctx context.Context, path string) (string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, g.addr+path, http.NoBody)
+	if err != nil {
+		return "", err
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	response, err := client.Do(request)
+	if err != nil {
+		return "", err
+	}
 	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(response.Body)
-	require.NoError(t, err)
-	require.Equal(t, http.StatusOK, response.StatusCode)
-	return string(body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = errors.New(response.Status)
+	}
+	return string(body), err
+}
+
+// residentMemory is the gauge of a process's memory in bytes.
+const residentMemory = "process_resident_memory_bytes"
+
+// peakMemory reads the process's memory every tenth of a second until peak is called, which
+// returns the maximum.
+func (g gauges) peakMemory(t *testing.T) (peak func() int) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	result := make(chan int, 1)
+	go func() {
+		most := 0
+		defer func() { result <- most }()
+		for {
+			if text, err := g.get(ctx, "/metrics"); err == nil { // Under load, a sample may fail.
+				value, _ := valueOf(text, residentMemory)
+				most = max(most, int(value))
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+	}()
+	return func() int {
+		now := g.read(t, residentMemory)
+		cancel()
+		return max(now, <-result)
+	}
+}
+
+// valueOf returns the value of a gauge in the text of all metrics.
+func valueOf(text, name string) (value float64, ok bool) {
+	for lines := bufio.NewScanner(strings.NewReader(text)); lines.Scan(); {
+		if value, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
+			n, err := strconv.ParseFloat(value, 64)
+			return n, err == nil
+		}
+	}
+	return 0, false
 }
 
 // read returns the value of a gauge.
@@ -60,15 +114,9 @@ func (g gauges) read(t *testing.T, name string) int {
 
 func (g gauges) exactly(t *testing.T, name string) float64 {
 	t.Helper()
-	for lines := bufio.NewScanner(strings.NewReader(g.fetch(t, "/metrics"))); lines.Scan(); {
-		if value, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
-			n, err := strconv.ParseFloat(value, 64)
-			require.NoError(t, err)
-			return n
-		}
-	}
-	require.Fail(t, "no gauge "+name)
-	return 0
+	value, ok := valueOf(g.fetch(t, "/metrics"), name)
+	require.True(t, ok, "no gauge "+name)
+	return value
 }
 
 // refusals returns the number of connections, streams and calls that the server has refused, by the

@@ -81,7 +81,8 @@ func wantReason(t *testing.T, reason string, err error) {
 // Ensure that daily games and links open and close on time even if all servers and the store are
 // dead at that moment: no move is accepted before a challenge opens or after it closes, attempts
 // end, seeds are revealed, and the outage postpones neither time.
-func TestChallenges_AllKilled(t *testing.T) {
+func TestChallenges_AllKilled_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	eachMortal(t, func(t *testing.T, m *mortal) {
 		ctx := t.Context()

@@ -254,14 +254,15 @@ func (c *caller) awaitFinished(t *testing.T, gameID string) *pb.Game {
 // Ensure that in a race of eight players, while three servers are killed in turn, no move is
 // accepted before the race opens or after it closes, no move is refused while it is open, and
 // the games and standings are correct.
-func TestRace_ServersKilled(t *testing.T) {
+func TestRace_ServersKilled_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t, "--appendonly", "yes")
 	env := newEnv(t, redis.Addr())
 	t.Log(raceThroughKills(t, env, env.startCrew(t, 3), 1500*time.Millisecond))
 }
 
-// Like TestRace_ServersKilled, but with several ten-second races.
+// Like TestRace_ServersKilled_long, but with several ten-second races.
 func TestRaces_ServersKilled_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	eventstest "github.com/gridstand/gridstand/internal/testkit/events"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/challenge"
@@ -135,7 +136,8 @@ func (f *follower) stream(ctx context.Context, addr, challengeID string) (ended 
 
 // Ensure that the streams of a race resume on another server when theirs is killed, never go
 // back in time, and all end with the same final standings.
-func TestWatchChallenge_ServersKilled(t *testing.T) {
+func TestWatchChallenge_ServersKilled_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t, "--appendonly", "yes")
 	env := newEnv(t, redis.Addr())

@@ -307,7 +307,8 @@ func TestClocks_ServersStopped_long(t *testing.T) {
 
 // Ensure that clocks are credited as soon as an outage is over, rather than only when they would
 // run out, so that players and watchers see the correct clocks.
-func TestClocks_CreditedAfterOutage(t *testing.T) {
+func TestClocks_CreditedAfterOutage_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newEnv(t, redis.Addr())

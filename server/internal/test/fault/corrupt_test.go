@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -51,7 +52,8 @@ const corruptGames = 60
 
 // Ensure that damage to one page of the file while no server is running affects only the games with
 // entries on that page. The other games continue, and the lists work.
-func TestSQLite_CorruptPage(t *testing.T) {
+func TestSQLite_CorruptPage_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	for name, spoil := range map[string]func(page []byte){
 		"zeros":         func(page []byte) { clear(page) },

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -227,7 +228,8 @@ func TestSQLite_DiskFull(t *testing.T) {
 // Ensure that moves are refused with a hint if the server cannot write to its files, as if the
 // disk had errors, and that no acknowledged move is lost, even if the server is killed in that
 // state.
-func TestSQLite_DiskFails(t *testing.T) {
+func TestSQLite_DiskFails_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	env := newSQLiteEnv(t)
 	server := env.serveProcess()

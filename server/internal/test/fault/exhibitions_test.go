@@ -99,7 +99,8 @@ func TestExhibition_Pauses_long(t *testing.T) {
 
 // Ensure that a game between bots ends if no client opens it for the time for which finished
 // games are kept.
-func TestExhibition_Ends(t *testing.T) {
+func TestExhibition_Ends_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		s := env.serveWith(func(c *server.Config) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/variants"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	"github.com/gridstand/gridstand/internal/verify"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -34,7 +35,8 @@ func solo() []game.Variant {
 
 // Ensure that, in every single-player variant, each watcher receives each event once and in
 // order from either of two servers, and that the game can be recomputed from its seed.
-func TestWholeGames(t *testing.T) {
+func TestWholeGames_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		first, second := env.servePair()

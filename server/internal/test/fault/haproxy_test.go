@@ -61,8 +61,9 @@ func throughProxy(t *testing.T, backend *testServer, edit ...string) *testServer
 // bounded amount of memory, and that others can continue to play through the same proxy. The server
 // refuses the client's lists by its limit on reads at once. HAProxy itself takes responses and
 // refusals that the client does not read, so the server's metric counts them, and the bytes that the
-// server holds stay far below their limit; see TestUnreadAnswers_Forwarded.
-func TestThroughProxy_Unread(t *testing.T) {
+// server holds stay far below their limit; see TestUnreadAnswers_Forwarded_long.
+func TestThroughProxy_Unread_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))

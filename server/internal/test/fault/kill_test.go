@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 )
 
@@ -25,7 +26,8 @@ const (
 
 // Ensure that no acknowledged call is lost when a server is killed in the middle of many games,
 // that in-flight calls take effect at most once, and that all results are eventually recorded.
-func TestServer_Killed(t *testing.T) {
+func TestServer_Killed_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t, redistest.KeepsWrites...)
 	env := newEnv(t, redis.Addr())

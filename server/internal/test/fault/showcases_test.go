@@ -82,7 +82,8 @@ func TestShowcase_ThreeServers(t *testing.T) {
 }
 
 // Like TestShowcase_ThreeServers, on a Redis Cluster.
-func TestShowcase_Cluster(t *testing.T) {
+func TestShowcase_Cluster_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	cluster := redistest.StartCluster(t, 3)
 	exhibitOnce(t, newEnvOn(t, strings.Join(cluster.Addrs(), ","), cluster.Client()))

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -29,7 +30,8 @@ var tables = map[string]table{
 
 // Ensure that all watchers receive every event of whole games of Tribolo, whether played by
 // people, bots or both, on two servers, and that the games can be recomputed from their seeds.
-func TestTables(t *testing.T) {
+func TestTables_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		first, second := env.servePair()

@@ -122,7 +122,8 @@ const frameSize = 24 + 4096
 
 // Ensure that a power cut changes nothing, no matter what data it leaves after the last
 // transaction in the write-ahead log, because that data was never synced.
-func TestSQLite_TornTail(t *testing.T) {
+func TestSQLite_TornTail_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	p := playInOrder(t, 3)
 	rng := seeded(t)
@@ -146,17 +147,19 @@ func TestSQLite_TornTail(t *testing.T) {
 // an earlier transaction.
 func TestSQLite_LogCut(t *testing.T) {
 	t.Parallel()
-	cutLog(t, 61)
+	cutLog(t, 401, 10)
 }
 
-// Like TestSQLite_LogCut, but the log is cut at every byte of the last page.
+// Like TestSQLite_LogCut, but the log is cut at every byte of the last page, and damaged more often.
 func TestSQLite_LogCut_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
-	cutLog(t, 1)
+	cutLog(t, 1, 100)
 }
 
-func cutLog(t *testing.T, step int) {
+// cutLog cuts the log at every step bytes of the last page, and at half of each page. It also damages
+// a random bit of the log, a number of times.
+func cutLog(t *testing.T, step, damages int) {
 	t.Helper()
 	p := playInOrder(t, 3)
 	wal := p.image.wal
@@ -183,7 +186,7 @@ func cutLog(t *testing.T, step int) {
 
 	rng := seeded(t)
 	images = nil
-	for range 100 {
+	for range damages {
 		damaged := slices.Clone(wal)
 		damaged[rng.IntN(len(damaged))] ^= 1 << rng.IntN(8)
 		images = append(images, image{p.image.db, damaged})
@@ -194,7 +197,8 @@ func cutLog(t *testing.T, step int) {
 // Ensure that clients get an error if they have seen more than the store contains, because its
 // write-ahead log lost synced bytes or an older copy was restored. No watcher or player may
 // mistake a different history for the one that they know.
-func TestSQLite_RolledBack(t *testing.T) {
+func TestSQLite_RolledBack_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	for name, lose := range map[string]func(t *testing.T, p *played) image{
 		"a truncated log": func(t *testing.T, p *played) image {

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	eventstest "github.com/gridstand/gridstand/internal/testkit/events"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	"github.com/gridstand/gridstand/server/limits"
@@ -59,7 +60,8 @@ func (b *browser) watch(ctx context.Context, t *testing.T, gameID string) (recor
 // Ensure that behind the shipped proxy, one port serves both gRPC and browsers; that limits
 // apply to a browser's real address, no matter what address it claims to have; and that while a
 // game has events, the server notices that a watcher has left and ends the watcher's stream.
-func TestThroughProxy_Web(t *testing.T) {
+func TestThroughProxy_Web_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newEnv(t, redis.Addr())

@@ -177,6 +177,13 @@ func (l *liveChallenge) states(ctx context.Context) ([]*replay.State, error) {
 			if errors.Is(err, gamelog.ErrNotFound) {
 				continue
 			}
+			if err == nil {
+				// The game may have been in memory, with moves made on other servers missing.
+				// A watcher that comes from one of these may have seen them.
+				if _, err = m.Confirm(ctx); err != nil {
+					m.Release()
+				}
+			}
 			if err != nil {
 				return nil, err
 			}

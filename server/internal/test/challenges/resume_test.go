@@ -89,6 +89,32 @@ func watchElsewhere(t *testing.T, one, other *server.Server, ada, bob *racer) (s
 	return slowest
 }
 
+// Ensure that the first snapshot on another server has all acknowledged moves, even if that server
+// has an older state of the game in memory: the watcher may have seen these moves.
+func TestRace_OtherServerIsBehind(t *testing.T) {
+	t.Parallel()
+	one, other := two(t)
+	ada, bob := newRacer(t, one.Addr(), "Ada"), newRacer(t, one.Addr(), "Bob")
+	race := ada.create(t, time.Minute)
+	bob.join(t, race, true)
+	ada.join(t, race, true)
+	until(t, watch(t, servertest.Dial(t, one.Addr()), race, ""), at(open))
+	game := ada.attempt(t, race)
+	elsewhere := servertest.Dial(t, other.Addr())
+	_, err := pb.NewGameServiceClient(elsewhere).GetGame(ada.Ctx, &pb.GetGameRequest{GameId: game.GetId()})
+	require.NoError(t, err)
+	for range 5 {
+		ada.Move(t, game)
+	}
+	m, err := watch(t, elsewhere, race, "").Recv()
+	require.NoError(t, err)
+	moves := int32(0)
+	for _, line := range m.GetStandings() {
+		moves += line.GetMoveCount()
+	}
+	assert.EqualValues(t, 5, moves)
+}
+
 // Ensure that streams survive an outage of the store and continue afterward.
 func TestRace_Outage(t *testing.T) {
 	t.Parallel()

@@ -125,7 +125,9 @@ type ChallengeServiceClient interface {
 	// Messages are sent at most five times a second, until the challenge is closed and its
 	// standings are final; the stream then ends with OK. While nothing changes, the last
 	// message is repeated at least every 20 seconds, with the same etag. Streams that end
-	// with UNAVAILABLE, or with RESOURCE_EXHAUSTED and a reason, are resumed like those of GameService.Watch.
+	// with UNAVAILABLE, or with RESOURCE_EXHAUSTED and a reason, are resumed like those of
+	// GameService.Watch. If another server continues the stream, its first message may be a
+	// few seconds older than the last one received.
 	//
 	// Errors: INVALID_ARGUMENT for an empty id; NOT_FOUND, reason CHALLENGE_NOT_FOUND.
 	//
@@ -341,7 +343,9 @@ type ChallengeServiceHandler interface {
 	// Messages are sent at most five times a second, until the challenge is closed and its
 	// standings are final; the stream then ends with OK. While nothing changes, the last
 	// message is repeated at least every 20 seconds, with the same etag. Streams that end
-	// with UNAVAILABLE, or with RESOURCE_EXHAUSTED and a reason, are resumed like those of GameService.Watch.
+	// with UNAVAILABLE, or with RESOURCE_EXHAUSTED and a reason, are resumed like those of
+	// GameService.Watch. If another server continues the stream, its first message may be a
+	// few seconds older than the last one received.
 	//
 	// Errors: INVALID_ARGUMENT for an empty id; NOT_FOUND, reason CHALLENGE_NOT_FOUND.
 	//

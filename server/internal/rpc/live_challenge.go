@@ -56,6 +56,9 @@ type liveChallenge struct {
 
 	streams int // guarded by liveChallenges.mu
 	entered int // number of streams that have ever entered; guarded by liveChallenges.mu
+	// awaited is closed after the next exact update; nil if no stream waits for one. Guarded by
+	// liveChallenges.mu.
+	awaited chan struct{}
 	ctx     context.Context
 	cancel  context.CancelFunc // cancels ctx
 	done    chan struct{}      // closed when the goroutine has ended
@@ -73,6 +76,7 @@ type liveChallenge struct {
 	total     int32
 	rankedAt  time.Time // when the standings were last computed
 	finished  bool      // whether all attempts at the race are over
+	exact     bool      // whether the current update must read everything, to be as new as other servers' snapshots
 
 	entrants map[string]*entrantGame // by game ID
 	moved    chan struct{}           // receives a value when an entrant's game changes
@@ -141,6 +145,32 @@ func (l *liveChallenge) first(ctx context.Context) (*challengeSnapshot, error) {
 	return snapshot, snapshot.err
 }
 
+// resumed returns a snapshot that is not older than what a client has got from another server.
+// Unless it is the one that the client has, resumed waits for an update that begins after the
+// call. If the store does not answer that update, it returns the latest snapshot.
+func (l *liveChallenge) resumed(ctx context.Context, etag string) (*challengeSnapshot, error) {
+	if snapshot := l.latest.Load(); snapshot.message != nil && snapshot.etag() == etag {
+		return snapshot, nil
+	}
+	l.service.live.mu.Lock()
+	if l.awaited == nil {
+		l.awaited = make(chan struct{})
+	}
+	awaited := l.awaited
+	l.service.live.mu.Unlock()
+	select {
+	case l.changed <- struct{}{}:
+	default:
+	}
+	select {
+	case <-awaited:
+	case <-l.done:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	return l.first(ctx)
+}
+
 // publish replaces the latest snapshot and wakes the streams.
 func (l *liveChallenge) publish(next *challengeSnapshot) {
 	l.sentAt = time.Now()
@@ -180,7 +210,7 @@ func (l *liveChallenge) run() {
 	}()
 	defer l.service.Challenges.Follow(l.id, l.changed)()
 	for {
-		err := l.update()
+		err := l.updateAwaited()
 		latest := l.latest.Load()
 		switch {
 		case err == nil && latest.final:
@@ -193,8 +223,13 @@ func (l *liveChallenge) run() {
 		if err != nil { // The store did not answer.
 			next = time.Now().Add(rosterEvery)
 		}
-		// All changes that happen during this wait go into one snapshot.
-		if err = l.wait(l.sentAt.Add(snapshotEvery), nil, nil); err == nil {
+		// All changes that happen during this wait go into one snapshot. An exact update is
+		// always followed by it, since any client can request one.
+		paced := l.sentAt
+		if l.exact {
+			paced = time.Now()
+		}
+		if err = l.wait(paced.Add(snapshotEvery), nil, nil); err == nil {
 			err = l.wait(next, l.changed, l.moved)
 		}
 		if err != nil {
@@ -202,6 +237,19 @@ func (l *liveChallenge) run() {
 			return
 		}
 	}
+}
+
+// updateAwaited calls update. If streams wait for an exact update, it makes this one exact.
+func (l *liveChallenge) updateAwaited() error {
+	l.service.live.mu.Lock()
+	awaited := l.awaited
+	l.awaited = nil
+	l.service.live.mu.Unlock()
+	if l.exact = awaited != nil; l.exact {
+		defer close(awaited)
+		l.readAt, l.rankedAt = time.Time{}, time.Time{}
+	}
+	return l.update()
 }
 
 // wait waits until the given time, or until there is a value in one of the channels. It

@@ -172,17 +172,11 @@ func (l *liveChallenge) states(ctx context.Context) ([]*replay.State, error) {
 	states := make([]*replay.State, len(l.c.Entrants))
 	for i, e := range l.c.Entrants {
 		game := l.entrants[e.GameID]
-		if game == nil || game.ended.Load() {
+		followed := game != nil && !game.ended.Load()
+		if !followed {
 			m, err := l.service.Hub.Acquire(ctx, e.GameID)
 			if errors.Is(err, gamelog.ErrNotFound) {
 				continue
-			}
-			if err == nil {
-				// The game may have been in memory, with moves made on other servers missing.
-				// A watcher that comes from one of these may have seen them.
-				if _, err = m.Confirm(ctx); err != nil {
-					m.Release()
-				}
 			}
 			if err != nil {
 				return nil, err
@@ -190,6 +184,12 @@ func (l *liveChallenge) states(ctx context.Context) ([]*replay.State, error) {
 			game = &entrantGame{Match: m}
 			l.entrants[e.GameID] = game
 			l.group.Go(func() { l.follow(game) })
+		}
+		if !followed || l.exact {
+			// The game in memory may lack the latest moves that were made on other servers.
+			if _, err := game.Confirm(ctx); err != nil {
+				return nil, err
+			}
 		}
 		states[i] = game.State()
 	}

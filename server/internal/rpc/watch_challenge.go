@@ -41,7 +41,12 @@ func (s *Service) OpenWatchChallenge(request *pb.WatchChallengeRequest, stream g
 	v.live, v.wave = s.enterChallenge(id)
 	ctx, cancel := context.WithTimeout(stream.Context(), maxCall)
 	defer cancel()
-	if v.next, err = v.live.first(ctx); err != nil {
+	if v.etag == "" {
+		v.next, err = v.live.first(ctx)
+	} else {
+		v.next, err = v.live.resumed(ctx, v.etag)
+	}
+	if err != nil {
 		v.Close()
 		return nil, err
 	}

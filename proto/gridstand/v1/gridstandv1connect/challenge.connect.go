@@ -126,8 +126,7 @@ type ChallengeServiceClient interface {
 	// standings are final; the stream then ends with OK. While nothing changes, the last
 	// message is repeated at least every 20 seconds, with the same etag. Streams that end
 	// with UNAVAILABLE, or with RESOURCE_EXHAUSTED and a reason, are resumed like those of
-	// GameService.Watch. If another server continues the stream, its first message may be a
-	// few seconds older than the last one received.
+	// GameService.Watch.
 	//
 	// Errors: INVALID_ARGUMENT for an empty id; NOT_FOUND, reason CHALLENGE_NOT_FOUND.
 	//
@@ -344,8 +343,7 @@ type ChallengeServiceHandler interface {
 	// standings are final; the stream then ends with OK. While nothing changes, the last
 	// message is repeated at least every 20 seconds, with the same etag. Streams that end
 	// with UNAVAILABLE, or with RESOURCE_EXHAUSTED and a reason, are resumed like those of
-	// GameService.Watch. If another server continues the stream, its first message may be a
-	// few seconds older than the last one received.
+	// GameService.Watch.
 	//
 	// Errors: INVALID_ARGUMENT for an empty id; NOT_FOUND, reason CHALLENGE_NOT_FOUND.
 	//

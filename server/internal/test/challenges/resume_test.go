@@ -115,6 +115,25 @@ func TestRace_OtherServerIsBehind(t *testing.T) {
 	assert.EqualValues(t, 5, moves)
 }
 
+// Ensure that a stream that resumes on another server does not go back in time, even if that server
+// already has streams, whose snapshot is older.
+func TestRace_ResumedElsewhere(t *testing.T) {
+	t.Parallel()
+	one, other := two(t)
+	ada, bob := newRacer(t, one.Addr(), "Ada"), newRacer(t, one.Addr(), "Bob")
+	race := ada.create(t, time.Minute)
+	elsewhere := servertest.Dial(t, other.Addr())
+	until(t, watch(t, elsewhere, race, ""), at(waiting))
+	here := watch(t, servertest.Dial(t, one.Addr()), race, "")
+	until(t, here, entrants(1))
+	bob.join(t, race, true)
+	ada.join(t, race, true)
+	m := until(t, here, at(scheduled))
+	m, err := watch(t, elsewhere, race, m.GetEtag()).Recv()
+	require.NoError(t, err)
+	assert.GreaterOrEqual(t, m.GetChallenge().GetStatus(), scheduled)
+}
+
 // Ensure that streams survive an outage of the store and continue afterward.
 func TestRace_Outage(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ package app
 import (
 	"context"
 	"time"
+	"unique"
 
 	"charm.land/bubbles/v2/help"
 	"charm.land/bubbles/v2/key"
@@ -44,6 +45,9 @@ type Model struct {
 	notice      string           // why a page could not be opened
 	err         error            // the error that ended the program
 	interrupted bool
+	// drawn is the last frame. Programs that draw the same frame share its text. This saves
+	// memory: the renderer's cells point into the frames that they were drawn from.
+	drawn unique.Handle[string]
 }
 
 // tickMsg is sent every second so that pages update the times they show.
@@ -252,11 +256,20 @@ func (m *Model) farewell() string {
 
 // View implements tea.Model.
 func (m *Model) View() tea.View {
-	if p := m.top(); p != nil {
-		if m.asked != nil {
-			p = asking{p, m.env, m.asked}
-		}
-		return frame.Draw(m.env, p, len(m.pages) == 1, m.help, m.notice)
+	v := m.draw()
+	m.drawn = unique.Make(v.Content)
+	v.Content = m.drawn.Value()
+	return v
+}
+
+// draw draws the visible page.
+func (m *Model) draw() tea.View {
+	p := m.top()
+	if p == nil {
+		return frame.Opening(m.env)
 	}
-	return frame.Opening(m.env)
+	if m.asked != nil {
+		p = asking{p, m.env, m.asked}
+	}
+	return frame.Draw(m.env, p, len(m.pages) == 1, m.help, m.notice)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"charm.land/bubbles/v2/help"
 	"charm.land/bubbles/v2/key"
@@ -69,6 +70,17 @@ func send(t *testing.T, m *Model, msg tea.Msg) tea.Msg {
 }
 
 func press(char rune) tea.KeyPressMsg { return tea.KeyPressMsg{Code: char, Text: string(char)} }
+
+// Ensure that programs that draw the same frame share its text.
+func TestModel_SharedFrame(t *testing.T) {
+	t.Parallel()
+	m, other := newModel(t, newFakePage(t.Context())), newModel(t, newFakePage(t.Context()))
+	frame, same := m.View().Content, other.View().Content
+	assert.Contains(t, frame, "fake")
+	assert.Same(t, unsafe.StringData(frame), unsafe.StringData(same))
+	other.env.Width--
+	assert.NotEqual(t, frame, other.View().Content)
+}
 
 // Ensure that keys go to the visible page, and that a task's message goes to the page that
 // started the task.

@@ -6,8 +6,6 @@ package board
 import (
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -183,31 +181,52 @@ func Needs(b Board, t style.Theme) (width, height int) {
 // it runs for every frame of an animation.
 func Join(l Layout, board, panel string) (block string, boardX int) {
 	drawn, text := strings.Split(board, "\n"), strings.Split(panel, "\n")
-	width := ansi.StringWidth(drawn[0])
-	space := func(columns int) string { return strings.Repeat(" ", max(columns, 0)) }
-	var lines []string
-	if l.Wide {
-		for i := range max(len(drawn), len(text)) {
-			left, right := space(width), space(l.PanelWidth)
-			if i < len(drawn) {
-				left = drawn[i]
-			}
-			if i < len(text) {
-				right = text[i]
-			}
-			lines = append(lines, left+space(PanelGap)+right)
+	width := style.Width(drawn[0])
+	var out strings.Builder
+	space := func(columns int) {
+		for range columns {
+			out.WriteByte(' ')
 		}
-		return strings.Join(lines, "\n"), 0
+	}
+	if l.Wide {
+		rows := max(len(drawn), len(text))
+		out.Grow(len(board) + len(panel) + rows*(PanelGap+1) + max(rows-len(drawn), 0)*width + max(rows-len(text), 0)*max(l.PanelWidth, 0))
+		for i := range rows {
+			if i > 0 {
+				out.WriteByte('\n')
+			}
+			if i < len(drawn) {
+				out.WriteString(drawn[i])
+			} else {
+				space(width)
+			}
+			space(PanelGap)
+			if i < len(text) {
+				out.WriteString(text[i])
+			} else {
+				space(l.PanelWidth)
+			}
+		}
+		return out.String(), 0
 	}
 	boardX = max(l.PanelWidth-width, 0) / 2
-	for _, line := range drawn {
-		lines = append(lines, space(boardX)+line+space(l.PanelWidth-width-boardX))
+	out.Grow(len(board) + len(panel) + (len(drawn)+len(text)+1)*(max(width, l.PanelWidth)+1))
+	for i, line := range drawn {
+		if i > 0 {
+			out.WriteByte('\n')
+		}
+		space(boardX)
+		out.WriteString(line)
+		space(l.PanelWidth - width - boardX)
 	}
 	if l.Spare >= 3 {
-		lines = append(lines, space(max(width, l.PanelWidth)))
+		out.WriteByte('\n')
+		space(max(width, l.PanelWidth))
 	}
 	for _, line := range text {
-		lines = append(lines, line+space(width-l.PanelWidth))
+		out.WriteByte('\n')
+		out.WriteString(line)
+		space(width - l.PanelWidth)
 	}
-	return strings.Join(lines, "\n"), boardX
+	return out.String(), boardX
 }

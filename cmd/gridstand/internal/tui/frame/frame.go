@@ -12,6 +12,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 )
@@ -26,7 +27,7 @@ func Draw(env *ui.Env, p ui.Page, last, helpOpen bool, notice string) tea.View {
 	v := p.View(max(env.Width-2*margin, 1), f.body)
 	keys := p.Keys()
 	if last {
-		keys = leaving(keys)
+		keys = leaving{keys}
 	}
 	if helpOpen {
 		v.Dialog, v.Brief = Help(env, keys), "The window is too small for the help. Press ? to close it."
@@ -82,28 +83,32 @@ func (f rows) compose(env *ui.Env, v ui.View, keys help.KeyMap) tea.View {
 		lines = append(lines, "")
 	}
 	body, bodyX, bodyY := center(v.Body, inner, f.body)
-	bodyY += len(lines)
+	top := len(lines)
+	bodyY += top
 	lines = append(lines, body...)
-	status, footer := v.Status, ansi.Truncate(widget.KeyLine(env.Theme, keys, inner), inner, "…")
+	bottom := len(lines)
+	status, footer := v.Status, widget.KeyLine(env.Theme, keys, inner)
 	dialogWidth, dialogHeight := lipgloss.Size(v.Dialog)
 	fits := dialogWidth <= env.Width && dialogHeight <= env.Height
 	if v.Dialog != "" && !fits && v.Brief != "" {
 		status = env.Theme.Bold().Render(v.Brief)
 	}
-	if status == "" && !f.status {
+	switch {
+	case status == "" && f.status:
+		lines = append(lines, "", footer)
+	case status == "":
 		lines = append(lines, footer)
-	} else {
+	default:
 		// A long status wraps and covers the last rows of the body.
 		wrapped := strings.Split(lipgloss.Wrap(status, inner, ""), "\n")
 		wrapped = wrapped[:min(len(wrapped), f.body)]
-		lines = append(lines[:len(lines)-len(wrapped)+1], wrapped...)
+		bottom -= len(wrapped) - 1
+		lines = append(lines[:bottom], wrapped...)
 		if f.status {
 			lines = append(lines, footer)
 		}
 	}
-	left := strings.Repeat(" ", margin)
-	lines[0] = left + lines[0]
-	content := strings.Join(lines, "\n"+left)
+	content := indent(lines, top, bottom, bodyX)
 	if v.Dialog != "" && fits {
 		content = lipgloss.NewCompositor(
 			lipgloss.NewLayer(content),
@@ -129,22 +134,44 @@ func (f rows) compose(env *ui.Env, v ui.View, keys help.KeyMap) tea.View {
 	return view
 }
 
-// center centers text in width × height. It also returns the text's first column and row.
-// It measures each line only once because it runs for every frame of an animation.
+// indent joins the lines of a window, moves all of them right by the margin, and those of
+// the body, from top to bottom, by x more.
+func indent(lines []string, top, bottom, x int) string {
+	size, spaces := 0, strings.Repeat(" ", margin+x)
+	for _, line := range lines {
+		size += len(line) + len(spaces) + 1
+	}
+	var out strings.Builder
+	out.Grow(size)
+	for i, line := range lines {
+		if i > 0 {
+			out.WriteByte('\n')
+		}
+		if i >= top && i < bottom {
+			out.WriteString(spaces)
+		} else {
+			out.WriteString(spaces[:margin])
+		}
+		out.WriteString(line)
+	}
+	return out.String()
+}
+
+// center centers text in width × height: it returns the lines, not yet moved right, and the
+// text's first column and row. It measures each line only once because it runs for every
+// frame of an animation.
 func center(text string, width, height int) (lines []string, x, y int) {
 	all := strings.Split(text, "\n")
 	all, widest := all[:min(len(all), height)], 0
 	for i, line := range all {
-		n := ansi.StringWidth(line)
+		n := style.Width(line)
 		if n > width {
 			all[i], n = ansi.Truncate(line, width, "…"), width
 		}
 		widest = max(widest, n)
 	}
 	lines, x, y = make([]string, height), (width-widest)/2, (height-len(all))/2
-	for i, line := range all {
-		lines[y+i] = strings.Repeat(" ", x) + line
-	}
+	copy(lines[y:], all)
 	return lines, x, y
 }
 
@@ -159,19 +186,27 @@ func (k allKeys) FullHelp() [][]key.Binding {
 
 // leaving relabels the "back" key as "quit". It is for the last page, since closing that
 // page ends the program.
-func leaving(all help.KeyMap) ui.KeyMap {
-	quit := func(keys []key.Binding) []key.Binding {
-		keys = slices.Clone(keys)
-		for i, k := range keys {
-			if h := k.Help(); h.Desc == ui.BackText {
-				keys[i].SetHelp(h.Key, "quit")
-			}
-		}
-		return keys
-	}
-	full := slices.Clone(all.FullHelp())
+type leaving struct{ keys help.KeyMap }
+
+// ShortHelp implements help.KeyMap.
+func (l leaving) ShortHelp() []key.Binding { return quit(l.keys.ShortHelp()) }
+
+// FullHelp implements help.KeyMap.
+func (l leaving) FullHelp() [][]key.Binding {
+	full := slices.Clone(l.keys.FullHelp())
 	for i, group := range full {
 		full[i] = quit(group)
 	}
-	return ui.KeyMap{Short: quit(all.ShortHelp()), Full: full}
+	return full
+}
+
+// quit returns keys with "back" relabeled as "quit".
+func quit(keys []key.Binding) []key.Binding {
+	keys = slices.Clone(keys)
+	for i, k := range keys {
+		if h := k.Help(); h.Desc == ui.BackText {
+			keys[i].SetHelp(h.Key, "quit")
+		}
+	}
+	return keys
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"charm.land/lipgloss/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
@@ -135,7 +134,7 @@ func (p *page) timeline(width int) string {
 		text += " (undone)"
 	}
 	text += fmt.Sprintf("  %d×", p.player.speed)
-	room := min(width-ansi.StringWidth(text)-3, 60)
+	room := min(width-style.Width(text)-3, 60)
 	if room < 8 {
 		return t.Bold().Render(text)
 	}

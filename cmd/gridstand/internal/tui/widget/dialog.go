@@ -52,24 +52,33 @@ func InputStyles(t style.Theme) textinput.Styles {
 
 // helpModel returns a help model with the theme's colors.
 func helpModel(t style.Theme) help.Model {
-	h := help.New()
-	h.ShortSeparator = "   "
-	h.Styles = help.Styles{
-		Ellipsis: t.Faint(),
-		ShortKey: t.Accent(), ShortDesc: t.Dim(), ShortSeparator: t.Faint(),
-		FullKey: t.Accent(), FullDesc: t.Dim(), FullSeparator: t.Faint(),
-	}
+	h, name, what := help.New(), t.Accent(), t.Dim()
+	h.Styles = help.Styles{FullKey: name, FullDesc: what, FullSeparator: t.Faint()}
 	return h
 }
 
 // KeyLine returns the footer's line of keys. If the line is too long, keys are dropped from
-// the left, since the keys that leave the page come last.
+// the left, since the keys that leave the page come last. A single key is truncated.
 func KeyLine(t style.Theme, keys help.KeyMap, width int) string {
-	h, short := helpModel(t), keys.ShortHelp()
-	for len(short) > 1 && ansi.StringWidth(h.ShortHelpView(short)) > width {
-		short = short[1:]
+	const gap = "   "
+	var all []string
+	line := -len(gap) // width of the line
+	for _, k := range keys.ShortHelp() {
+		if k.Enabled() {
+			h := k.Help()
+			all = append(all, Choice(t, h.Key, h.Desc))
+			line += len(gap) + style.Width(h.Key+" "+h.Desc)
+		}
 	}
-	return h.ShortHelpView(short)
+	for len(all) > 1 && line > width {
+		line -= len(gap) + style.Width(all[0])
+		all = all[1:]
+	}
+	text := strings.Join(all, t.Faint().Render(gap))
+	if line > width {
+		text = ansi.Truncate(text, width, "…")
+	}
+	return text
 }
 
 // Help returns the box that lists all keys, for a window of width × height. It uses the
@@ -86,22 +95,22 @@ func Help(t style.Theme, keys help.KeyMap, width, height int) string {
 		}
 		table = h.FullHelpView([][]key.Binding{all})
 		if lipgloss.Height(table)+frameHeight > height {
-			table = flow(h, all, width-frameWidth)
+			table = flow(t, all, width-frameWidth)
 		}
 	}
 	return Box(t, "Keys", lipgloss.PlaceHorizontal(lipgloss.Width(table), lipgloss.Left, table))
 }
 
 // flow writes the keys as running text, in lines of at most width columns.
-func flow(h help.Model, keys []key.Binding, width int) string {
+func flow(t style.Theme, keys []key.Binding, width int) string {
 	var lines []string
 	line := 0 // width of the last line
 	for _, k := range keys {
 		if !k.Enabled() {
 			continue
 		}
-		text := h.ShortHelpView([]key.Binding{k})
-		n := ansi.StringWidth(text)
+		text := Choice(t, k.Help().Key, k.Help().Desc)
+		n := style.Width(text)
 		if len(lines) == 0 || line+2+n > width {
 			lines, line = append(lines, text), n
 			continue
@@ -121,7 +130,7 @@ func Header(width int, lefts, rights []string) string {
 	}
 	for _, right := range rights {
 		for _, left := range lefts {
-			gap := width - ansi.StringWidth(left) - ansi.StringWidth(right)
+			gap := width - style.Width(left) - style.Width(right)
 			if gap >= 2 || left == "" && gap >= 0 {
 				return left + strings.Repeat(" ", gap) + right
 			}

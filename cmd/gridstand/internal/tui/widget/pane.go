@@ -76,9 +76,9 @@ func edgeLine(edge lipgloss.Style, from, to, left, right string, width int) stri
 	}
 	left = label(ansi.Truncate(left, max(width-around, 0), "…"))
 	right = label(right)
-	gap := width - 3 - ansi.StringWidth(left) - ansi.StringWidth(right)
+	gap := width - 3 - style.Width(left) - style.Width(right)
 	if gap < 0 {
-		right, gap = "", width-3-ansi.StringWidth(left)
+		right, gap = "", width-3-style.Width(left)
 	}
 	return edge.Render(from) + left + edge.Render(strings.Repeat("─", max(gap, 0))) + right + edge.Render("─"+to)
 }
@@ -173,7 +173,7 @@ func (b Table) line(t style.Theme, values []Value, left int, mark string, ground
 		text := Cell(values[i].Text, width)
 		if c.Right {
 			text = strings.TrimRight(text, " ")
-			text = strings.Repeat(" ", max(width-ansi.StringWidth(text), 0)) + text
+			text = strings.Repeat(" ", max(width-style.Width(text), 0)) + text
 		}
 		ink := values[i].Style
 		if mark != " " && ink.GetForeground() == dim.GetForeground() {

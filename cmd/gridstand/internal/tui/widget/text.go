@@ -54,11 +54,11 @@ func Inline(t style.Theme, width int, facts ...Fact) string {
 		}
 		text := t.Dim().Render(f.Label) + " " + value
 		switch {
-		case line == "" && ansi.StringWidth(text) > width:
+		case line == "" && style.Width(text) > width:
 			return value
 		case line == "":
 			line = text
-		case ansi.StringWidth(line)+3+ansi.StringWidth(text) <= width:
+		case style.Width(line)+3+style.Width(text) <= width:
 			line += "   " + text
 		}
 	}
@@ -80,13 +80,13 @@ func Columns(t style.Theme, width int, facts ...Fact) string {
 
 // Pad pads text with spaces to width columns.
 func Pad(text string, width int) string {
-	return text + strings.Repeat(" ", max(width-ansi.StringWidth(text), 0))
+	return text + strings.Repeat(" ", max(width-style.Width(text), 0))
 }
 
 // Cell returns text of exactly width columns: padded with spaces, or truncated with an
 // ellipsis.
 func Cell(text string, width int) string {
-	if n := ansi.StringWidth(text); n <= width {
+	if n := style.Width(text); n <= width {
 		return text + strings.Repeat(" ", width-n)
 	}
 	return Pad(ansi.Truncate(text, max(width, 0), "…"), width)

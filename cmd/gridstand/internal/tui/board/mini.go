@@ -39,7 +39,7 @@ func (p mini) Draw(c Size, t style.Theme) string {
 		row, column := i/columns, i%columns
 		canvas.Fill(image.Rect(column*c.Width, row*c.Pitch, (column+1)*c.Width, (row+1)*c.Pitch), p.paint(i, SeatOf(state), t))
 	}
-	return canvas.String()
+	return canvas.Render()
 }
 
 // paint returns the color of cell i. seat is its owner, or -1.

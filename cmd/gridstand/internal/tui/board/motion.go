@@ -167,5 +167,5 @@ func (p Twenty48) drawTiles(c Size, t style.Theme) string {
 			writeFace(pic, middle, tile.face, tone)
 		}
 	}
-	return pic.String()
+	return pic.Render()
 }

@@ -106,7 +106,7 @@ func (p Tribolo) Draw(c Size, t style.Theme) string {
 	if p.Cursor != nil {
 		d.draw(int(p.Cursor.GetY()*p.Board.GetColumns()+p.Cursor.GetX()), true)
 	}
-	return d.String()
+	return d.Render()
 }
 
 // triboloDrawing is a board that is being drawn.

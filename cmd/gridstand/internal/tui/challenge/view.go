@@ -113,7 +113,7 @@ func (p *page) roster(width, height int) string {
 	t := p.env.Theme
 	var lines []string
 	for _, e := range p.GetEntrants() {
-		mark, state, ink := t.Dim().Render("·"), t.Dim().Render("not ready"), lipgloss.NewStyle()
+		mark, state, ink := t.Dim().Render("·"), t.Dim().Render("not ready"), style.Text{}
 		if e.GetReady() {
 			mark, state = t.Good().Render("✓"), t.Good().Render("ready")
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -125,7 +126,7 @@ func (c *Contest) Rows(lines []*pb.Standing, width, rows int) string {
 	first := max(min(mine-rows/2, len(lines)-rows), 0)
 	var text []string
 	for i, line := range lines[first:min(first+max(rows, 0), len(lines))] {
-		rank, ink := "–", lipgloss.NewStyle()
+		rank, ink := "–", style.Text{}
 		if line.GetRank() > 0 {
 			rank = describe.Comma(line.GetRank())
 		}

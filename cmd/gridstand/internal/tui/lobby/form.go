@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	"github.com/gridstand/gridstand/internal/describe"
@@ -138,17 +139,17 @@ func selectField[T comparable](env *ui.Env, label string, value *T, options []hu
 func formTheme(env *ui.Env, label string) huh.Theme {
 	return huh.ThemeFunc(func(bool) *huh.Styles {
 		t := env.Theme
-		before := func(mark string, style lipgloss.Style) lipgloss.Style {
+		before := func(mark string, text style.Text) lipgloss.Style {
 			return lipgloss.NewStyle().Transform(func(field string) string {
-				return ansi.Truncate(mark+style.Render(widget.Pad(label, labelWidth))+field, formWidth, "")
+				return ansi.Truncate(mark+text.Render(widget.Pad(label, labelWidth))+field, formWidth, "")
 			})
 		}
 		s := huh.ThemeBase(false)
 		s.FieldSeparator = lipgloss.NewStyle().SetString("\n")
 		s.Focused.Base, s.Blurred.Base = before(t.Accent().Render("▸ "), t.Bold()), before("  ", t.Dim())
-		s.Focused.SelectedOption, s.Blurred.SelectedOption = t.Bold(), lipgloss.NewStyle()
-		s.Focused.PrevIndicator = t.Accent().SetString("‹ ")
-		s.Focused.NextIndicator = t.Accent().SetString(" ›")
+		s.Focused.SelectedOption, s.Blurred.SelectedOption = t.Bold().Lipgloss(), lipgloss.NewStyle()
+		s.Focused.PrevIndicator = t.Accent().Lipgloss().SetString("‹ ")
+		s.Focused.NextIndicator = t.Accent().Lipgloss().SetString(" ›")
 		s.Blurred.PrevIndicator = lipgloss.NewStyle().SetString("  ")
 		return s
 	})
@@ -235,7 +236,7 @@ func (f *form) box() string {
 	}
 	t, v := f.env.Theme, variantOf(f.variants, f.variant)
 	fields := f.fields.View()
-	about := t.Dim().Width(formWidth).Render(client.CleanText(v.GetTitle()+": "+v.GetSummary(), 200))
+	about := t.Dim().Lipgloss().Width(formWidth).Render(client.CleanText(v.GetTitle()+": "+v.GetSummary(), 200))
 	keys := widget.Choice(t, "enter", "start") + "  " + widget.Choice(t, "← →", "change") + "  " + widget.Choice(t, "r", "rules")
 	for _, content := range []string{
 		widget.Lines(true, fields, "", about, "", keys),

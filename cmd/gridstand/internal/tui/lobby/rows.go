@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"charm.land/lipgloss/v2"
-
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
@@ -127,7 +125,7 @@ func gameTable(env *ui.Env, games []*pb.Game, mine bool, width int) widget.Table
 
 func gameRow(env *ui.Env, g *pb.Game, mine bool) []widget.Value {
 	t := env.Theme
-	text := lipgloss.NewStyle()
+	text := style.Text{}
 	if !mine && !moving(g, env.Now) && g.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE || mine && finished(g) == 1 {
 		text = t.Dim()
 	}
@@ -194,7 +192,7 @@ func scoreTable(env *ui.Env, entries []*pb.Entry, width int) widget.Table {
 	}
 	table := widget.Table{Columns: columns}
 	for _, e := range entries {
-		text := lipgloss.NewStyle()
+		text := style.Text{}
 		if env.Me != "" && e.GetPlayer().GetId() == env.Me {
 			text = env.Theme.Good().Bold(true)
 		}

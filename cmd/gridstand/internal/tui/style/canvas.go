@@ -1,10 +1,11 @@
 package style
 
 import (
+	"bytes"
 	"image"
 	"image/color"
 	"slices"
-	"strings"
+	"sync"
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -20,6 +21,7 @@ type Canvas struct {
 	colors []color.Color
 	pixels []uint16
 	glyphs []glyph
+	out    bytes.Buffer // used by Render
 }
 
 // Indexes of the terminal's own background and text color in Canvas.colors.
@@ -40,13 +42,19 @@ var Foreground color.Color = lipgloss.NoColor{}
 
 // NewCanvas returns an empty canvas of the given size in columns and rows.
 func NewCanvas(width, rows int) *Canvas {
-	return &Canvas{
-		width: width, rows: rows,
-		colors: []color.Color{background: nil, foreground: Foreground},
-		pixels: make([]uint16, width*rows*2),
-		glyphs: make([]glyph, width*rows),
-	}
+	c, _ := canvases.Get().(*Canvas)
+	c.width, c.rows = width, rows
+	c.colors = append(c.colors[:0], nil, Foreground)
+	c.pixels = slices.Grow(c.pixels[:0], width*rows*2)[:width*rows*2]
+	c.glyphs = slices.Grow(c.glyphs[:0], width*rows)[:width*rows]
+	clear(c.pixels)
+	clear(c.glyphs)
+	return c
 }
+
+// canvases has the memory of canvases that were rendered. A board's canvas takes as much
+// memory as the frame that shows it.
+var canvases = sync.Pool{New: func() any { return &Canvas{} }}
 
 // index returns the index of a color in c.colors, and adds the color if it is new.
 func (c *Canvas) index(paint color.Color) uint16 {
@@ -84,13 +92,14 @@ func (c *Canvas) Write(x, row int, text string, ink color.Color, bold bool) {
 	}
 }
 
-// String renders the canvas as lines of text with terminal escape sequences. It writes
-// them itself. lipgloss also handles borders and margins, and would take most of the time
-// spent on a frame.
-func (c *Canvas) String() string {
-	var out strings.Builder
-	out.Grow(8 * len(c.glyphs))
-	escapes := map[span]string{}
+// Render returns the canvas as lines of text with terminal escape sequences. The canvas must
+// not be used afterwards, since NewCanvas reuses its memory. Render writes the sequences
+// itself. lipgloss also handles borders and margins, and would take most of the time spent
+// on a frame.
+func (c *Canvas) Render() string {
+	defer canvases.Put(c)
+	out := &c.out
+	out.Reset()
 	for row := range c.rows {
 		if row > 0 {
 			out.WriteByte('\n')
@@ -102,11 +111,7 @@ func (c *Canvas) String() string {
 				if escape != "" {
 					out.WriteString(ansi.ResetStyle)
 				}
-				known := false
-				if escape, known = escapes[next]; !known {
-					escape = c.escape(next)
-					escapes[next] = escape
-				}
+				escape = c.escape(next)
 				out.WriteString(escape)
 				style = next
 			}
@@ -126,21 +131,8 @@ type span struct {
 }
 
 // escape returns the escape sequence that starts a span, or "" for plain text.
-func (c *Canvas) escape(l span) string {
-	var s ansi.Style
-	if l.bold {
-		s = s.Bold()
-	}
-	if l.ink > foreground {
-		s = s.ForegroundColor(c.colors[l.ink])
-	}
-	if l.ground > foreground {
-		s = s.BackgroundColor(c.colors[l.ground])
-	}
-	if len(s) == 0 {
-		return ""
-	}
-	return s.String()
+func (c *Canvas) escape(s span) string {
+	return look{c.colors[s.ink], c.colors[s.ground], s.bold}.escape()
 }
 
 // at returns the character at a column and row, and its style.

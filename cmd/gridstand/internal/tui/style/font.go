@@ -34,7 +34,7 @@ func Large(name string, width int) (string, bool) {
 	}
 	pic := NewCanvas(w, LargeHeight)
 	ok := pic.Large(0, 0, name, Foreground)
-	return pic.String(), ok
+	return pic.Render(), ok
 }
 
 // Large draws text in large letters, with its upper left corner at column x and pixel y. It

@@ -5,7 +5,6 @@ package style
 import (
 	"image/color"
 
-	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
 )
 
@@ -43,13 +42,8 @@ func (t Theme) Palette() *Palette {
 // Colored reports whether the theme has colors.
 func (t Theme) Colored() bool { return t.Profile > colorprofile.ASCII }
 
-// textIn returns a style for text in the color c, or for plain text if c is nil.
-func textIn(c color.Color) lipgloss.Style {
-	if c == nil {
-		return lipgloss.NewStyle()
-	}
-	return lipgloss.NewStyle().Foreground(c)
-}
+// textIn returns the style of text in the color c, or of plain text if c is nil.
+func textIn(c color.Color) Text { return Text{look{ink: c}} }
 
 // Colors returns the theme's colors. All of them are nil for a theme without colors.
 func (t Theme) Colors() Palette {
@@ -60,47 +54,44 @@ func (t Theme) Colors() Palette {
 }
 
 // Dim returns the style of labels.
-func (t Theme) Dim() lipgloss.Style { return textIn(t.Colors().Dim) }
+func (t Theme) Dim() Text { return textIn(t.Colors().Dim) }
 
 // Faint returns the style of lines.
-func (t Theme) Faint() lipgloss.Style { return textIn(t.Colors().Faint) }
+func (t Theme) Faint() Text { return textIn(t.Colors().Faint) }
 
 // Accent returns the style of keys and titles.
-func (t Theme) Accent() lipgloss.Style { return textIn(t.Colors().Accent) }
+func (t Theme) Accent() Text { return textIn(t.Colors().Accent) }
 
 // Good returns the style of good news.
-func (t Theme) Good() lipgloss.Style { return textIn(t.Colors().Good) }
+func (t Theme) Good() Text { return textIn(t.Colors().Good) }
 
 // Warn returns the style of warnings.
-func (t Theme) Warn() lipgloss.Style { return textIn(t.Colors().Warn) }
+func (t Theme) Warn() Text { return textIn(t.Colors().Warn) }
 
 // Bad returns the style of errors.
-func (t Theme) Bad() lipgloss.Style { return textIn(t.Colors().Bad) }
+func (t Theme) Bad() Text { return textIn(t.Colors().Bad) }
 
 // Bold returns the style of bold text in the terminal's own color.
-func (t Theme) Bold() lipgloss.Style { return lipgloss.NewStyle().Bold(true) }
+func (t Theme) Bold() Text { return Text{look{bold: true}} }
 
 // Owner returns the style for the letter and name of a seat in a game with several seats.
-func (t Theme) Owner(seat int) lipgloss.Style {
-	s := t.Bold()
+func (t Theme) Owner(seat int) Text {
 	if p := t.Palette(); p != nil && seat >= 0 && seat < len(p.Owners) {
-		s = s.Foreground(p.Owners[seat].Ink).Background(p.Owners[seat].Ground)
+		return Text{look{p.Owners[seat].Ink, p.Owners[seat].Ground, true}}
 	}
-	return s
+	return t.Bold()
 }
 
 // Bar returns the style of the selected row of a list. It stands out more if the list has
 // the focus.
-func (t Theme) Bar(focused bool) lipgloss.Style {
+func (t Theme) Bar(focused bool) Text {
 	p := t.Palette()
 	switch {
 	case p == nil:
-		return lipgloss.NewStyle().Bold(focused)
+		return Text{look{bold: focused}}
 	case focused:
-		return lipgloss.NewStyle().Bold(true).Background(p.Faint)
-	case p.Card != nil:
-		return lipgloss.NewStyle().Background(p.Card)
+		return Text{look{ground: p.Faint, bold: true}}
 	default:
-		return lipgloss.NewStyle()
+		return Text{look{ground: p.Card}}
 	}
 }

@@ -46,14 +46,14 @@ func (q Question) Brief() string { return q.Title + " y n" }
 // InputStyles returns the styles of a text field. Its cursor does not blink, because each
 // blink would draw a frame.
 func InputStyles(t style.Theme) textinput.Styles {
-	s := textinput.StyleState{Text: t.Bold(), Placeholder: t.Dim()}
+	s := textinput.StyleState{Text: t.Bold().Lipgloss(), Placeholder: t.Dim().Lipgloss()}
 	return textinput.Styles{Focused: s, Blurred: s, Cursor: textinput.CursorStyle{Color: t.Colors().Accent}}
 }
 
 // helpModel returns a help model with the theme's colors.
 func helpModel(t style.Theme) help.Model {
-	h, name, what := help.New(), t.Accent(), t.Dim()
-	h.Styles = help.Styles{FullKey: name, FullDesc: what, FullSeparator: t.Faint()}
+	h, name, what := help.New(), t.Accent().Lipgloss(), t.Dim().Lipgloss()
+	h.Styles = help.Styles{FullKey: name, FullDesc: what, FullSeparator: t.Faint().Lipgloss()}
 	return h
 }
 

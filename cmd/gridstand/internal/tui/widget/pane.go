@@ -3,7 +3,6 @@ package widget
 import (
 	"strings"
 
-	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
@@ -66,7 +65,7 @@ func Beside(panes ...string) string {
 
 // edgeLine returns an edge of a pane with a label on the left and one on the right. The
 // right label is left out if there is no room for it.
-func edgeLine(edge lipgloss.Style, from, to, left, right string, width int) string {
+func edgeLine(edge style.Text, from, to, left, right string, width int) string {
 	const around = 6 // on each side, a corner, a line and a space
 	label := func(text string) string {
 		if text == "" {
@@ -98,7 +97,7 @@ type Column struct {
 // Value is the text of a table cell and its style.
 type Value struct {
 	Text  string
-	Style lipgloss.Style
+	Style style.Text
 }
 
 // Table is a list of rows under column headings, for a Flush pane. It holds no state. It
@@ -143,7 +142,7 @@ func (b Table) Draw(t style.Theme, width, height int) string {
 	for _, c := range b.Columns {
 		heads = append(heads, Value{c.Title, t.Dim()})
 	}
-	plain := lipgloss.NewStyle()
+	plain := style.Text{}
 	lines := []string{b.line(t, heads, left, " ", plain)}
 	room := max(height-1, 1)
 	first := max(min(b.Selected-room/2, len(b.Rows)-room), 0)
@@ -161,9 +160,8 @@ func (b Table) Draw(t style.Theme, width, height int) string {
 }
 
 // line returns a row of the table. left is the width to use for the column of width 0.
-func (b Table) line(t style.Theme, values []Value, left int, mark string, ground lipgloss.Style) string {
+func (b Table) line(t style.Theme, values []Value, left int, mark string, ground style.Text) string {
 	var out strings.Builder
-	dim, plain := t.Dim(), lipgloss.NewStyle()
 	out.WriteString(ground.Render(mark))
 	for i, c := range b.Columns {
 		width := c.Width
@@ -176,8 +174,8 @@ func (b Table) line(t style.Theme, values []Value, left int, mark string, ground
 			text = strings.Repeat(" ", max(width-style.Width(text), 0)) + text
 		}
 		ink := values[i].Style
-		if mark != " " && ink.GetForeground() == dim.GetForeground() {
-			ink = plain // dim text would be hard to read on the bar
+		if mark != " " && ink.SameColor(t.Dim()) {
+			ink = style.Text{} // dim text would be hard to read on the bar
 		}
 		out.WriteString(ink.Inherit(ground).Render(text))
 		gap := c.gap()

@@ -41,7 +41,7 @@ func Cards(t style.Theme, width int, facts ...Fact) string {
 		canvas.Write(x+2, 2, f.Value, style.Foreground, true)
 		canvas.Write(x+4+len(f.Value), 2, f.Extra, p.Good, true)
 	}
-	return canvas.String()
+	return canvas.Render()
 }
 
 // Inline writes as many facts as fit on one line.

@@ -1,0 +1,107 @@
+package style
+
+import (
+	"image/color"
+	"strings"
+	"sync"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Text is a style of text: colors and boldness. It renders like lipgloss.Style, which also
+// handles borders and margins, and takes longer for that.
+type Text struct{ look look }
+
+// Bold returns the style with or without bold.
+func (t Text) Bold(bold bool) Text {
+	t.look.bold = bold
+	return t
+}
+
+// SameColor reports whether two styles have the same text color.
+func (t Text) SameColor(as Text) bool { return t.look.ink == as.look.ink }
+
+// Inherit returns the style with what it leaves unset taken from another.
+func (t Text) Inherit(from Text) Text {
+	if t.look.ink == nil {
+		t.look.ink = from.look.ink
+	}
+	if t.look.ground == nil {
+		t.look.ground = from.look.ground
+	}
+	t.look.bold = t.look.bold || from.look.bold
+	return t
+}
+
+// Render returns text in the style. Like lipgloss, it pads lines to the same width.
+func (t Text) Render(text string) string {
+	start := t.look.escape()
+	switch {
+	case strings.ContainsAny(text, "\t\r") || strings.Contains(text, "\n") && !sameWidth(text):
+		return t.Lipgloss().Render(text)
+	case start == "":
+		return text
+	}
+	return start + strings.ReplaceAll(text, "\n", ansi.ResetStyle+"\n"+start) + ansi.ResetStyle
+}
+
+// sameWidth reports whether all lines of text have the same width.
+func sameWidth(text string) bool {
+	first, rest, _ := strings.Cut(text, "\n")
+	width := Width(first)
+	for line := range strings.SplitSeq(rest, "\n") {
+		if Width(line) != width {
+			return false
+		}
+	}
+	return true
+}
+
+// Lipgloss returns the style as a lipgloss.Style.
+func (t Text) Lipgloss() lipgloss.Style {
+	s := lipgloss.NewStyle()
+	if t.look.bold {
+		s = s.Bold(true)
+	}
+	if t.look.ink != nil {
+		s = s.Foreground(t.look.ink)
+	}
+	if t.look.ground != nil {
+		s = s.Background(t.look.ground)
+	}
+	return s
+}
+
+// look is the colors of characters, nil for the terminal's own, and whether they are bold.
+type look struct {
+	ink, ground color.Color
+	bold        bool
+}
+
+// escapes has the escape sequence of each look that was used. There are few, since all
+// colors come from the palettes.
+var escapes sync.Map
+
+// escape returns the escape sequence that starts text with this look, or "" for plain text.
+func (l look) escape() string {
+	if known, ok := escapes.Load(l); ok {
+		return known.(string)
+	}
+	var s ansi.Style
+	if l.bold {
+		s = s.Bold()
+	}
+	if l.ink != nil && l.ink != Foreground {
+		s = s.ForegroundColor(l.ink)
+	}
+	if l.ground != nil && l.ground != Foreground {
+		s = s.BackgroundColor(l.ground)
+	}
+	text := ""
+	if len(s) > 0 {
+		text = s.String()
+	}
+	escapes.Store(l, text)
+	return text
+}

@@ -28,19 +28,8 @@ const overGRPC = "grpc"
 
 var protocol = flag.String("protocol", overGRPC, "protocol of all calls: "+strings.Join(append([]string{overGRPC}, connecttest.Protocols()...), ", "))
 
-// TestProtocols runs some of the other tests with the protocols that browsers and scripts use. It is
+// TestProtocols_long runs all tests, including the long ones, with every protocol except gRPC. It is
 // not parallel, because each process already runs as many concurrent tests as the machine can handle.
-func TestProtocols(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs other tests again for each protocol")
-	}
-	for _, name := range []string{connecttest.JSON, connecttest.GRPCWeb} {
-		runWith(t, name, "-test.short", "-test.run=^Test(Watch|Move|Undo|Token)")
-	}
-}
-
-// TestProtocols_long runs all tests, including the long ones, with every protocol except
-// gRPC.
 func TestProtocols_long(t *testing.T) {
 	longtest.Skip(t)
 	var args []string

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
@@ -18,11 +19,9 @@ import (
 // Ensure that page tokens do not contain the ids of games that the caller may not see. In
 // particular, a token must not contain the id of the private game where the search for public games
 // stopped.
-func TestPageTokens_HideGames(t *testing.T) {
+func TestPageTokens_HideGames_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("creates more games than one call scans")
-	}
 	// With the race detector, SQLite takes seconds to sort this many open games of one player. In
 	// production, the limits prevent such numbers.
 	s := start(t, "redis://"+redistest.StartMiniredis(t).Addr(), func(c *server.Config) {

@@ -60,16 +60,6 @@ type cell struct {
 // Ensure that each call of the contract, each stream and each page shows a player's attempt and the
 // seed only to readers who may see them, and only when they may; and that nothing else that the
 // server sends or logs contains the boards or the seed.
-//
-// It checks only the daily game, and TestFairness_long checks challenges of every kind.
-func TestFairness(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	newWorld(t, daily, 1).checkAll(func() {})
-}
-
 func TestFairness_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()

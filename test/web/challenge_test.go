@@ -54,7 +54,8 @@ func pointsOf(g *pb.Game) string { return describe.Plural(g.GetPosition().GetSco
 
 // Ensure that a new player can play the daily game to its end from the keyboard and sees the result
 // there and on the start page, and that the game is hidden from others until they have played.
-func TestDaily(t *testing.T) {
+func TestDaily_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := start(t, withDaily)
 	tab := browsertest.Open(t, s.address)
@@ -176,7 +177,8 @@ func TestRematch_long(t *testing.T) {
 
 // Ensure that an attempt at a link can be played by touch and ends when its time is up, and
 // that the page of races creates links.
-func TestLink(t *testing.T) {
+func TestLink_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	now := &clock{}
 	s := start(t, func(c *server.Config) { c.StoreNow = now.now })

@@ -16,6 +16,7 @@ import (
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/variants"
 	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
@@ -80,7 +81,8 @@ var swipes = map[pb.Direction][2]float64{
 
 // Ensure that every variant of 2048 can be played with arrow keys, letters, the mouse and touch,
 // and that the page shows the server's board after each move.
-func TestPlay_Variants(t *testing.T) {
+func TestPlay_Variants_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := start(t)
 	press := func(keys map[pb.Direction]string) func(*browsertest.Tab, pb.Direction) {
@@ -170,7 +172,8 @@ func TestPlay_Undo(t *testing.T) {
 }
 
 // Ensure that Tribolo can be played by touch on a phone.
-func TestPlay_TriboloTouch(t *testing.T) {
+func TestPlay_TriboloTouch_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := start(t, func(c *server.Config) { c.BotPace = 0 })
 	tab := browsertest.Open(t, s.address)
@@ -198,7 +201,8 @@ func TestPlay_TriboloTouch(t *testing.T) {
 
 // Ensure that a player can bring an account to a browser by pasting its token, that a token of no
 // account is refused with the reason, and that the browser then keeps the account it had.
-func TestAccount_Paste(t *testing.T) {
+func TestAccount_Paste_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := start(t)
 	ada, bob := playertest.New(t.Context(), t, s.conn, "ada"), playertest.New(t.Context(), t, s.conn, "bob")

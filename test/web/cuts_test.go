@@ -87,7 +87,8 @@ func watchCuts(t *testing.T, cuts int) {
 }
 
 // Ensure that the page continues after its server is replaced, and then shows what it missed.
-func TestWatch_Restart(t *testing.T) {
+func TestWatch_Restart_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	c := servertest.Config(t)
 	c.Store = server.File(filepath.Join(t.TempDir(), "games.sqlite"))

@@ -12,12 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // Ensure that the watcher in examples/web shows a game from a server with a different origin, only the
 // scores if it is a game of Tribolo, and that it requests nothing if no game is named.
-func TestExample_Watcher(t *testing.T) {
+func TestExample_Watcher_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := start(t)
 	ada := s.account("ada")

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc"
 
 	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -156,7 +157,8 @@ func TestReplay(t *testing.T) {
 }
 
 // Ensure that the page of an unknown game reports that there is no such game.
-func TestGame_Unknown(t *testing.T) {
+func TestGame_Unknown_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := start(t)
 	tab := browsertest.Open(t, s.address)

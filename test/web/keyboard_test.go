@@ -27,7 +27,8 @@ type focus struct {
 
 // Ensure that the Tab key reaches every control of a page in order, and that the focus is
 // visible.
-func TestKeyboard_Tab(t *testing.T) {
+func TestKeyboard_Tab_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := start(t)
 	ada := s.account("ada")
@@ -92,7 +93,8 @@ func TestKeyboard_Tab(t *testing.T) {
 }
 
 // Ensure that Tribolo can be played with the keyboard alone: a cursor moves to a legal cell.
-func TestKeyboard_Tribolo(t *testing.T) {
+func TestKeyboard_Tribolo_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := start(t)
 	tab := browsertest.Open(t, s.address)

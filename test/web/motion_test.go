@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 )
 
 // motion describes how the tiles of a board move.
@@ -16,7 +17,8 @@ type motion struct {
 
 // Ensure that tiles slide and appear without animation if the browser prefers reduced motion, and
 // with one otherwise.
-func TestPlay_ReducedMotion(t *testing.T) {
+func TestPlay_ReducedMotion_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := start(t)
 	tab := browsertest.Open(t, s.address)

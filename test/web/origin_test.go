@@ -6,11 +6,13 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 )
 
 // Ensure that the tests run under the same restrictions as a browser on another machine.
-func TestOrigin(t *testing.T) {
+func TestOrigin_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s, _ := servertest.Start(t, servertest.Config(t))
 	tab := browsertest.Open(t, s.Addr().String())

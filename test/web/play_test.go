@@ -139,7 +139,8 @@ func touch(tab *browsertest.Tab, selector string, dx, dy float64) {
 
 // Ensure that a game can be played by touch on a phone, and that swipes on the board do not
 // scroll the page.
-func TestPlay_Touch(t *testing.T) {
+func TestPlay_Touch_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := start(t)
 	tab := browsertest.Open(t, s.address)
@@ -159,7 +160,8 @@ func TestPlay_Touch(t *testing.T) {
 }
 
 // Ensure that Tribolo can be played with clicks against two bots to its end.
-func TestPlay_Tribolo(t *testing.T) {
+func TestPlay_Tribolo_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := start(t, func(c *server.Config) { c.BotPace = 0 })
 	tab := browsertest.Open(t, s.address)

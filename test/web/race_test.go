@@ -22,7 +22,8 @@ import (
 
 // Ensure that a new player can create a race, add a bot and start the race, and that a player
 // who leaves the page can return to the race.
-func TestRace_Bot(t *testing.T) {
+func TestRace_Bot_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := start(t)
 	tab := browsertest.Open(t, s.address)

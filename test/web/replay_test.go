@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -44,7 +45,8 @@ window.stopTimers = () => {
 // Ensure that a replay shows one version after another until the last, that its speed button sets how
 // many versions it shows in a second, and that it skips every other version only at 64 times the
 // speed.
-func TestReplay_Speed(t *testing.T) {
+func TestReplay_Speed_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := start(t)
 	ada := s.account("ada")

@@ -15,11 +15,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 )
 
 // Ensure that the page waits as long as the server asks before it requests a refused stream again,
 // and then continues.
-func TestWatch_RetryAfter(t *testing.T) {
+func TestWatch_RetryAfter_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := start(t)
 	ada := s.account("ada")

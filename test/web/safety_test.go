@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -40,7 +41,8 @@ window.fetch = async (...request) => {
 };`
 
 // Ensure that no page interprets text from the server or the address as HTML.
-func TestPage_NoHTML(t *testing.T) {
+func TestPage_NoHTML_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := start(t)
 	ada := s.account("ada")
@@ -69,7 +71,8 @@ func TestPage_NoHTML(t *testing.T) {
 }
 
 // Ensure that every page has a content security policy, and that the server sets no cookies.
-func TestPage_Headers(t *testing.T) {
+func TestPage_Headers_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := start(t)
 	g := s.create(s.account("ada"), "classic")
@@ -101,7 +104,8 @@ const denied = `Object.defineProperty(window, "localStorage", {get() { throw new
 
 // Ensure that a browser that denies storage can play, and that the page tells the player
 // about the consequences.
-func TestPlay_NoStorage(t *testing.T) {
+func TestPlay_NoStorage_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := start(t)
 	tab := browsertest.Open(t, s.address)
@@ -135,7 +139,8 @@ const noted = `document.execCommand = (command) => {
 
 // Ensure that a link can be copied on a page without clipboard access: with the legacy command, or
 // by hand.
-func TestCopy(t *testing.T) {
+func TestCopy_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := start(t)
 	g := s.create(s.account("ada"), "classic")
@@ -166,7 +171,8 @@ const hiding = `window.hide = (hidden) => {
 
 // Ensure that a hidden tab has no open stream, and shows what it missed when it becomes
 // visible again.
-func TestWatch_Hidden(t *testing.T) {
+func TestWatch_Hidden_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := start(t)
 	ada := s.account("ada")
@@ -195,7 +201,8 @@ func TestWatch_Hidden(t *testing.T) {
 }
 
 // Ensure that players do not count as spectators of their own games, and that others do.
-func TestPlay_Audience(t *testing.T) {
+func TestPlay_Audience_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := start(t)
 	tab := browsertest.Open(t, s.address)

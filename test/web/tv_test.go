@@ -27,7 +27,8 @@ func onTV(g *pb.Game) string {
 
 // Ensure that TV invites the visitor to play if the server is empty, shows the most watched game,
 // and switches to the best game when that one ends.
-func TestTV(t *testing.T) {
+func TestTV_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := start(t)
 	tab := browsertest.Open(t, s.address)

@@ -42,7 +42,7 @@ func Build(t testing.TB, program string) string {
 		built.dir, built.paths = dir, map[string]string{}
 	}
 	path := filepath.Join(built.dir, program)
-	args := []string{"build", "-buildvcs=false", "-o", path}
+	args := []string{"build", "-buildvcs=false", "-ldflags=-s -w", "-o", path}
 	if Race {
 		args = append(args, "-race")
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
 )
 
@@ -86,7 +87,8 @@ func TestStartCluster(t *testing.T) {
 
 // Ensure that a cluster of several nodes is complete again and has all its data after a node is
 // killed and restarted.
-func TestStartCluster_Restart(t *testing.T) {
+func TestStartCluster_Restart_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	cluster := StartCluster(t, 3, KeepsWrites...)
 	client, ctx := cluster.Client(), t.Context()

@@ -8,16 +8,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 )
 
 // Ensure that a stopping hub wakes all waiting calls even if Redis does not answer, leaves no
 // goroutine running, and refuses new calls.
-func TestStop(t *testing.T) {
+func TestStop_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("waits for Redis to time out")
-	}
 	each(t, func(t *testing.T, w *world) {
 		proxy := redistest.StartProxy(t, w.addr)
 		s := w.serve(proxy.Addr())

@@ -9,15 +9,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 )
 
-// TestPages_Rules tests the rules and the verifier in the minified files that browsers
+// TestPages_Rules_long tests the rules and the verifier in the minified files that browsers
 // load.
-func TestPages_Rules(t *testing.T) {
+func TestPages_Rules_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip("no node: on Debian, apt install nodejs")

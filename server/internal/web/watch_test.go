@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	connecttest "github.com/gridstand/gridstand/internal/testkit/connect"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
@@ -71,7 +72,8 @@ func TestWatch_Ends(t *testing.T) {
 
 // Ensure that the server enforces the client's deadline for a stream even if the client
 // does not.
-func TestWatch_Deadline(t *testing.T) {
+func TestWatch_Deadline_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := start(t)
 	g, _ := s.game(t)

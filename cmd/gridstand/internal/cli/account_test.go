@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 )
 
 // Ensure that a command that needs an account asks for a name on a terminal, and that
@@ -85,11 +86,9 @@ func TestAccounts_TLSForgotten(t *testing.T) {
 }
 
 // Ensure that the user is warned before a token is sent to another machine in clear text.
-func TestAccounts_Exposed(t *testing.T) {
+func TestAccounts_Exposed_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
 	ada := newUser(t, "gridstand.invalid", "ada")
 	const warning = "Warning: the connection to gridstand.invalid:2048 is not encrypted"
 	for _, args := range [][]string{{"login", "ada"}, {"new"}, {"whoami"}} {

@@ -9,15 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/load"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 )
 
-// TestBench runs bench with a small load.
-func TestBench(t *testing.T) {
+// TestBench_long runs bench with a small load.
+func TestBench_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
 	config := servertest.Config(t)
 	config.Metrics = "127.0.0.1:0"
 	server, _ := servertest.Start(t, config)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -38,11 +39,9 @@ func TestBot(t *testing.T) {
 }
 
 // Ensure that the program reports only once per game that the bot has hit the rate limit.
-func TestBot_RateLimited(t *testing.T) {
+func TestBot_RateLimited_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
 	c := servertest.Config(t)
 	c.Limits.MovesPerSecond = 1 // even the slowest machine plays faster than this
 	server, _ := servertest.Start(t, c)

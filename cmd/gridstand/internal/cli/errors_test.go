@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 )
 
@@ -30,11 +31,9 @@ func TestNoServer(t *testing.T) {
 
 // Ensure that the error describes a server that answers in an unexpected way, and names
 // the flag that is wrong or missing.
-func TestErrors_OtherKindOfServer(t *testing.T) {
+func TestErrors_OtherKindOfServer_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
 	c := servertest.Config(t)
 	c.TLSCert, c.TLSKey = servertest.Certificate(t)
 	server, _ := servertest.Start(t, c)

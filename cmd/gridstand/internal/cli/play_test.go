@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -116,11 +117,9 @@ func TestPlayLocal(t *testing.T) {
 
 // Ensure that the next play --local has the account, the open game and the scores of the
 // previous one, and that --fresh has none of them and does not change them.
-func TestPlayLocal_Again(t *testing.T) {
+func TestPlayLocal_Again_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
 	address := freeAddress(t)
 	ada := newUser(t, address, "ada")
 	play := func(args ...string) (screen, notes string) {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 )
 
 // Ensure that a host logs an error if the server refuses its credential, and that clients
@@ -104,7 +106,8 @@ func TestTerminal_SSHPages(t *testing.T) {
 
 // Ensure that SSH clients can play challenges with the same commands as other users, and
 // that commands that print text need no terminal.
-func TestTerminal_SSHChallenges(t *testing.T) {
+func TestTerminal_SSHChallenges_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	p := newPanes(t)
 	address, credential, _ := hostedServer(t)

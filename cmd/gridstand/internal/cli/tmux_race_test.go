@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 )
 
 // half finds the half of a pane that shows a player's name, and returns the score and the
@@ -44,11 +46,12 @@ func (p *panes) half(pane, player string) string {
 	return ""
 }
 
-// TestTerminal_Race lets two players race in two terminals on the same tiles while a
+// TestTerminal_Race_long lets two players race in two terminals on the same tiles while a
 // third person watches both boards. A player whose program was killed resumes the race; a
 // player who leaves keeps the points. When both have left, the race is closed, and a person
 // without an account sees the results.
-func TestTerminal_Race(t *testing.T) {
+func TestTerminal_Race_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	p, server := newPanes(t), quickServer(t)
 	p.open("ada", "race --minutes 10 --server "+server+" --name ada")
@@ -132,9 +135,10 @@ func (p *panes) playOut(pane string) {
 	}, limit, 50*time.Millisecond)
 }
 
-// TestTerminal_Rematch plays the daily game from the lobby, which shows the result. It
+// TestTerminal_Rematch_long plays the daily game from the lobby, which shows the result. It
 // then plays a game to its end and lets another player try to beat it on the same tiles.
-func TestTerminal_Rematch(t *testing.T) {
+func TestTerminal_Rematch_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	p, server := newPanes(t), quickServer(t)
 	p.open("ada", "--server "+server+" --name ada")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/load"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
@@ -301,11 +302,9 @@ func TestRefused(t *testing.T) {
 }
 
 // Ensure that the report names the flag of the limit that was hit.
-func TestRateLimit(t *testing.T) {
+func TestRateLimit_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
 	config := small(start(t, func(c *server.Config) { c.Limits.MovesPerSecond = 1 }))
 	config.Rate = 0
 	var refused atomic.Bool

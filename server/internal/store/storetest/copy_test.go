@@ -17,6 +17,7 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
@@ -27,7 +28,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
-// world is the test data of TestCopy.
+// world is the test data of TestCopy_long.
 type world struct {
 	random  *rand.Rand
 	players []replay.Player
@@ -189,7 +190,8 @@ func (w *world) reads(t *testing.T, s *store.Store) map[string]any {
 // Ensure that copying a store from Redis to SQLite, and from there to another Redis
 // server, preserves its data: games (including their digests, times, seeds and damage),
 // leaderboards, names, tokens and expiry times.
-func TestCopy(t *testing.T) {
+func TestCopy_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	server := redistest.StartRedis(t)
 	client := redistest.NewClient(t, server.Addr())

@@ -12,6 +12,7 @@ import (
 
 	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	eventstest "github.com/gridstand/gridstand/internal/testkit/events"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -143,7 +144,8 @@ func TestEvents_OldClients(t *testing.T) {
 // Ensure that the audience includes spectators but neither the game's own player nor previews,
 // and that a reader that closes its connection leaves the audience within seconds, even if the
 // game has no events.
-func TestEvents_Audience(t *testing.T) {
+func TestEvents_Audience_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	srv, _ := servertest.Start(t, config(t))
 	p := newPlayer(t, srv.Addr(), &pb.CreateGameRequest{Variant: "classic", Private: true})

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	challengev1 "github.com/gridstand/gridstand/server/internal/challenge/v1"
@@ -29,7 +30,8 @@ func (c *caller) leaveRace(ctx context.Context, raceID string) error {
 
 // Ensure that if 50 players concurrently make 20 calls each to join a race, through three servers,
 // exactly as many players get in as the race has places, and that each entrant has a game.
-func TestRoster_Full(t *testing.T) {
+func TestRoster_Full_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	onRedis(t, func(t *testing.T, env *env) {
 		servers := []*testServer{env.serve(), env.serve(), env.serve()}
@@ -90,7 +92,8 @@ func (c *caller) awaitAttempt(t *testing.T, gameID string) {
 
 // Ensure that exactly the players who are on the roster when a race starts have a game and can
 // play, even though players join and leave concurrently through two servers.
-func TestRoster_Start(t *testing.T) {
+func TestRoster_Start_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	onRedis(t, func(t *testing.T, env *env) {
 		servers := []*testServer{env.serve(), env.serve()}

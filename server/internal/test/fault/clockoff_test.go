@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
@@ -16,7 +17,8 @@ import (
 // Ensure that two servers whose clocks are wrong by more than a day, one fast and one slow, can
 // serve the same games: all responses about a game are linearizable, events and clocks use
 // Redis's time, and the daily leaderboards contain today's games.
-func TestClockOff(t *testing.T) {
+func TestClockOff_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newEnv(t, redis.Addr())

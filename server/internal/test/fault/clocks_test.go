@@ -38,7 +38,8 @@ func (env *env) takeOver() time.Duration {
 
 // Ensure that another server soon takes over the bots of a killed server, without waiting for
 // its leases to expire.
-func TestBots_ServerKilled(t *testing.T) {
+func TestBots_ServerKilled_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	// The servers are killed in the middle of games, so the store is not checked.
@@ -217,7 +218,8 @@ func requireTimeOut(t *testing.T, env *env, limit time.Duration, events []*pb.Ev
 
 // Ensure that clocks run out on time even if the only server that knew about them was killed,
 // that stand-ins move, and that the game ends when the last human's time runs out.
-func TestClocks_ServerKilled(t *testing.T) {
+func TestClocks_ServerKilled_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newEnv(t, redis.Addr())

@@ -194,7 +194,8 @@ func TestDiskFull(t *testing.T) {
 // Ensure that moves are refused with a hint if the file's disk is full, and that no
 // acknowledged move is lost, even if the disk repeatedly fills up. Reads and watchers are not
 // affected, and neither are clients that connect once there is space again.
-func TestSQLite_DiskFull(t *testing.T) {
+func TestSQLite_DiskFull_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	const roomy = 64 << 20
 	d := newDisk(t, roomy)

@@ -162,7 +162,8 @@ func TestFloods_long(t *testing.T) {
 
 // Ensure that the limits on what one account and one address may create per minute apply to all
 // servers together, and that other accounts and addresses are not affected.
-func TestFloods_OverServers(t *testing.T) {
+func TestFloods_OverServers_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))

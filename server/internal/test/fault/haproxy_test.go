@@ -133,7 +133,8 @@ func TestThroughProxy_Unread_long(t *testing.T) {
 // Ensure that the proxy's health checks do not depend on the store: as long as Redis does not answer,
 // the server's own error reaches clients, which says so and when to retry, and not the proxy's error
 // for a backend without servers.
-func TestThroughProxy_StorageUnavailable(t *testing.T) {
+func TestThroughProxy_StorageUnavailable_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newEnv(t, redis.Addr())

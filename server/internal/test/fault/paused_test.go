@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -14,7 +15,8 @@ import (
 // Ensure that a server that was paused while others kept running bases its responses to pending
 // calls on the current state: it makes no move in a game that has advanced, and sends no
 // outdated game to a watcher.
-func TestServer_Paused(t *testing.T) {
+func TestServer_Paused_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	env := newEnv(t, redistest.StartRedis(t).Addr())
 	paused, other := env.serveProcess(), env.serve()

@@ -8,13 +8,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 )
 
 // Ensure that a game that the operator quarantines is reported as damaged, both by servers that
 // have it in memory and by others, and that other games are not affected.
-func TestQuarantine(t *testing.T) {
+func TestQuarantine_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	onRedis(t, func(t *testing.T, env *env) {
 		running := env.player(env.serve())

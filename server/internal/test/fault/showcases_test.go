@@ -76,12 +76,13 @@ func exhibiting(c *server.Config) { c.Exhibition, c.PauseAfter = true, time.Seco
 
 // Ensure that three servers together start only one exhibition, no matter how many clients
 // request live games at the same time.
-func TestShowcase_ThreeServers(t *testing.T) {
+func TestShowcase_ThreeServers_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	onRedis(t, exhibitOnce)
 }
 
-// Like TestShowcase_ThreeServers, on a Redis Cluster.
+// Like TestShowcase_ThreeServers_long, on a Redis Cluster.
 func TestShowcase_Cluster_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()

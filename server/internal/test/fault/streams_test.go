@@ -20,7 +20,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// There is a test for each known bug in event streams. TestWatch_Partition and TestServer_Paused
+// There is a test for each known bug in event streams. TestWatch_Partition and TestServer_Paused_long
 // cover streams that go back in time after a partition; the tests in this file cover the others.
 
 // streamed is the length of the games in these tests.

@@ -168,9 +168,10 @@ func life(t *testing.T, variant string, random *rand.Rand, fewest, most int) []*
 	}
 }
 
-// TestVerifier_Games checks that the page accepts valid games, which together contain
+// TestVerifier_Games_long checks that the page accepts valid games, which together contain
 // every kind of event.
-func TestVerifier_Games(t *testing.T) {
+func TestVerifier_Games_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	var games [][]*pb.Event
 	var encoded []judged
@@ -266,9 +267,10 @@ func testAltered(t *testing.T, events []*pb.Event) {
 	t.Logf("%d events, %d changes, %d of them wrong", len(events), len(changed), wrong)
 }
 
-// TestVerifier_Reordered checks transcripts in which events are missing, repeated or
+// TestVerifier_Reordered_long checks transcripts in which events are missing, repeated or
 // swapped.
-func TestVerifier_Reordered(t *testing.T) {
+func TestVerifier_Reordered_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	for _, variant := range []string{"classic", "tribolo"} {
 		var names []string

@@ -39,6 +39,7 @@ func (g games) appendAt(ctx context.Context, gameID string, e store.Entry, to pl
 	)
 	err := g.db.commit(ctx, func(c *sqlite3.Conn) (err error) {
 		if refused = nil; to != "" {
+			delete(g.db.keys, gameID)
 			if err := to.move(c, gameID); err != nil {
 				return err
 			}
@@ -88,9 +89,13 @@ func isRefusal(err error) bool {
 // written.
 func (g games) append(ctx context.Context, c *sqlite3.Conn, gameID string, e store.Entry) (store.Appended, error) {
 	now := g.db.now()
-	at, err := put(c, gameID, e, now, true)
-	if sqlite3.ErrCode(err) == sqlite3.ResultConstraintPrimaryKey {
-		at, err = put(c, gameID, e, now, false)
+	at := time.UnixMilli(now).UTC()
+	extended, err := g.extend(c, gameID, e, at)
+	if !extended {
+		delete(g.db.keys, gameID)
+	}
+	if err == nil && !extended {
+		at, err = put(c, gameID, e, now)
 	}
 	var duplicate *duplicateError
 	switch {
@@ -112,12 +117,77 @@ type duplicateError struct{ at time.Time }
 
 func (*duplicateError) Error() string { return "the entry has already been appended" }
 
+// extend writes an entry and its head if the head names e.Prev, the log contains e.Prev
+// but no entry with the new version, and at is an allowed time for the entry. This is the
+// usual case. Otherwise extend changes nothing and returns false.
+//
+// It writes the entry before it checks the head, so that a remembered key is enough to
+// find both.
+func (g games) extend(c *sqlite3.Conn, gameID string, e store.Entry, at time.Time) (bool, error) {
+	if e.Prev.Version == 0 || at.Before(e.NotBefore) || !e.NotAfter.IsZero() && at.After(e.NotAfter) {
+		return false, nil
+	}
+	game, err := g.keyOf(c, gameID)
+	if err != nil || game == 0 {
+		return false, err
+	}
+	err = insertEntry(c, game, e, at)
+	switch {
+	case sqlite3.ErrCode(err) == sqlite3.ResultConstraintPrimaryKey:
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	s, err := c.Prepare(`UPDATE games SET version = ?1, digest = ?2, time = ?3, head = ?4
+		WHERE game = ?5 AND id = ?6 AND version = ?7 AND digest = ?8 AND (expires IS NULL OR expires > ?3)
+			AND EXISTS (SELECT 1 FROM entries WHERE game = ?5 AND version = ?7 AND digest = ?8 AND time <= ?3)`)
+	if err != nil {
+		return false, err
+	}
+	s.BindInt64(1, int64(e.Next.Version))
+	s.BindInt64(2, int64(e.Next.Digest))
+	s.BindInt64(3, at.UnixMilli())
+	s.BindBytes(4, e.Head)
+	s.BindInt64(5, game)
+	s.BindText(6, gameID)
+	s.BindInt64(7, int64(e.Prev.Version))
+	s.BindInt64(8, int64(e.Prev.Digest))
+	if _, err := s.Step(); err != nil {
+		return false, err
+	}
+	if c.Changes() > 0 {
+		return true, nil
+	}
+	return false, exec(c, "DELETE FROM entries WHERE game = ? AND version = ?", game, e.Next.Version)
+}
+
+// maxKeys is the maximum number of keys that are remembered.
+const maxKeys = 10_000
+
+// keyOf returns the key that replaces a game's ID in entries, or 0 if the game does not
+// exist. A remembered key may be out of date.
+func (g games) keyOf(c *sqlite3.Conn, gameID string) (game int64, err error) {
+	if game, ok := g.db.keys[gameID]; ok {
+		return game, nil
+	}
+	err = query(c, "SELECT game FROM games WHERE id = ?", func(s *sqlite3.Stmt) error {
+		game = s.ColumnInt64(0)
+		return nil
+	}, gameID)
+	if err != nil || game == 0 {
+		return 0, err
+	}
+	if len(g.db.keys) >= maxKeys {
+		clear(g.db.keys)
+	}
+	g.db.keys[gameID] = game
+	return game, nil
+}
+
 // put writes an entry and its head, and returns the entry's time. It returns an error
-// without writing anything if the append must be refused. If quick is set, it reads only
-// the entry that e builds on; if another entry already follows that one, the INSERT fails
-// with ResultConstraintPrimaryKey.
-func put(c *sqlite3.Conn, gameID string, e store.Entry, now int64, quick bool) (time.Time, error) {
-	end, err := findEnd(c, gameID, e.Prev, now, quick)
+// without writing anything if the append must be refused.
+func put(c *sqlite3.Conn, gameID string, e store.Entry, now int64) (time.Time, error) {
+	end, err := findEnd(c, gameID, now)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -161,33 +231,21 @@ type end struct {
 	head   store.ID
 	last   store.ID // zero for an empty log
 	time   int64    // of the last entry
-	length int64    // −1 if not counted
+	length int64
 }
 
-// findEnd finds the end of a game's log. If quick is set, it reads only the entry whose ID
-// is want, provided that the log contains that entry and the head names it.
-func findEnd(c *sqlite3.Conn, gameID string, want store.ID, now int64, quick bool) (e end, err error) {
-	s, err := c.Prepare(`SELECT g.game, g.version, g.digest, g.expires <= ?3, e.version, e.digest, e.time
-		FROM games g LEFT JOIN entries e ON e.game = g.game AND e.version = ?2 WHERE g.id = ?1`)
-	if err != nil {
-		return end{}, err
-	}
-	s.BindText(1, gameID)
-	s.BindInt64(2, int64(want.Version))
-	s.BindInt64(3, now)
-	if e.exists, err = s.Step(); err != nil || !e.exists {
-		return end{}, err
-	}
-	e.game, e.head, e.last, e.time, e.length = s.ColumnInt64(0), idAt(s, 1), idAt(s, 4), s.ColumnInt64(6), -1
-	expired := s.ColumnInt64(3) != 0
-	if err := s.Reset(); err != nil {
-		return end{}, err
-	}
+// findEnd finds the end of a game's log. If the game has expired, findEnd removes it.
+func findEnd(c *sqlite3.Conn, gameID string, now int64) (e end, err error) {
+	expired := false
+	err = query(c, "SELECT game, version, digest, expires <= ? FROM games WHERE id = ?", func(s *sqlite3.Stmt) error {
+		e.exists, e.game, e.head, expired = true, s.ColumnInt64(0), idAt(s, 1), s.ColumnInt64(3) != 0
+		return nil
+	}, now, gameID)
 	switch {
+	case err != nil || !e.exists:
+		return end{}, err
 	case expired:
 		return end{}, removeGame(c, e.game)
-	case quick && e.last == want && e.head == want && want.Version > 0:
-		return e, nil
 	}
 	return e, e.readLog(c)
 }
@@ -211,7 +269,7 @@ func (e *end) readLog(c *sqlite3.Conn) error {
 // sound reports whether head and log are consistent. A head that has fallen behind names
 // an earlier entry of the log.
 func (e *end) sound(c *sqlite3.Conn) (bool, error) {
-	if e.length >= 0 && e.length != int64(e.last.Version) {
+	if e.length != int64(e.last.Version) {
 		return false, nil
 	}
 	if !e.exists || e.head == e.last {

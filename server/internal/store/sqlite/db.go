@@ -42,6 +42,9 @@ type file struct {
 	reported atomic.Bool
 	// damaged holds the keys of games that sweep cannot remove. Only sweep uses it.
 	damaged map[int64]bool
+	// keys holds the keys of games that were appended to recently. Only the writer's
+	// goroutine uses it.
+	keys map[string]int64
 
 	wall  func() time.Time
 	clock clock

@@ -127,7 +127,7 @@ func (g games) Heads(ctx context.Context, gameIDs []string) (heads []store.Head,
 
 func (g games) Mend(ctx context.Context, gameID string, last store.ID, at time.Time, head []byte) error {
 	return wrap("mending the head of a game", g.db.write(ctx, func(c *sqlite3.Conn) error {
-		e, err := findEnd(c, gameID, last, g.db.now(), false)
+		e, err := findEnd(c, gameID, g.db.now())
 		if err != nil || !e.exists || e.last != last {
 			return err
 		}
@@ -154,7 +154,7 @@ func (g games) Quarantine(ctx context.Context, gameID string, last store.ID, kee
 	moved := false
 	err := g.db.write(ctx, func(c *sqlite3.Conn) error {
 		now := g.db.now()
-		e, err := findEnd(c, gameID, last, now, false)
+		e, err := findEnd(c, gameID, now)
 		if moved = err == nil && e.last != last; err != nil || moved {
 			return err
 		}

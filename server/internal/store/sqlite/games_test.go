@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -80,6 +81,87 @@ func TestAppend_Then(t *testing.T) {
 		assert.Equal(t, at, done.Time)
 	}
 	assert.Equal(t, []int{1}, rows(t, d))
+}
+
+// Ensure that an append finds the right rows if a tool in another process has given keys
+// that the writer remembers to other games.
+func TestAppend_ChangedKeys(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	s := openStore(t, Options{Path: path})
+	tool := openDB(t, Options{Path: path, Beside: true})
+	play(t, s, "a", 1, 4)
+	play(t, s, "b", 1, 4)
+	play(t, s, "c", 1, 4)
+	key := func(c *sqlite3.Conn, game string) int64 {
+		e, err := findHead(c, game, tool.now())
+		require.NoError(t, err)
+		return e.game
+	}
+	require.NoError(t, tool.write(t.Context(), func(c *sqlite3.Conn) error {
+		a, b := key(c, "a"), key(c, "b")
+		for _, table := range []string{"entries", "games"} {
+			for _, swap := range [][2]int64{{a, -1}, {b, a}, {-1, b}} {
+				if err := exec(c, "UPDATE "+table+" SET game = ? WHERE game = ?", swap[1], swap[0]); err != nil {
+					return err
+				}
+			}
+		}
+		return removeGame(c, key(c, "c"))
+	}))
+	play(t, s, "a", 5, 7)
+	play(t, s, "b", 5, 5)
+	play(t, s, "c", 1, 3)
+	for game, last := range map[string]int32{"a": 7, "b": 5, "c": 3} {
+		tail, err := s.Games.Tail(t.Context(), game)
+		require.NoError(t, err)
+		id := entryID(game, last)
+		assert.Equal(t, store.Tail{Last: id, Head: id, Length: int64(last), Watchers: tail.Watchers}, tail)
+	}
+}
+
+// Ensure that an append to a log that does not contain the entry named by its head is
+// refused, and that one to a log that continues after that entry is not.
+func TestAppend_ChangedLog(t *testing.T) {
+	t.Parallel()
+	d := openDB(t, Options{Memory: true})
+	s := ports(&engine{db: d, audience: newAudience(), feed: newFeed()}, d)
+	change := func(text string, args ...any) {
+		require.NoError(t, d.write(t.Context(), func(c *sqlite3.Conn) error { return exec(c, text, args...) }))
+	}
+	log := func(game string) (versions []int32) {
+		records, err := s.Games.Entries(t.Context(), game, 1, 9)
+		require.NoError(t, err)
+		for _, r := range records {
+			versions = append(versions, r.ID.Version)
+		}
+		return versions
+	}
+	for _, game := range []string{"a", "bb", "ccc"} {
+		play(t, s, game, 1, 3)
+	}
+	change("DELETE FROM entries WHERE version = 3 AND game = (SELECT game FROM games WHERE id = 'a')")
+	change("UPDATE entries SET digest = 1 WHERE version = 3 AND game = (SELECT game FROM games WHERE id = 'bb')")
+	change("UPDATE games SET version = 2, digest = ? WHERE id = 'ccc'", entryID("ccc", 2).Digest)
+
+	var conflict *store.ConflictError
+	_, err := s.Games.Append(t.Context(), "a", entry("a", 4))
+	require.ErrorAs(t, err, &conflict)
+	assert.Equal(t, entryID("a", 2), conflict.Last)
+	assert.Equal(t, []int32{1, 2}, log("a"))
+
+	_, err = s.Games.Append(t.Context(), "bb", entry("bb", 4))
+	require.ErrorAs(t, err, &conflict)
+	assert.Equal(t, store.ID{Version: 3, Digest: 1}, conflict.Last)
+	assert.Equal(t, []int32{1, 2, 3}, log("bb"))
+
+	other := entry("ccc", 3)
+	other.Next.Digest++
+	_, err = s.Games.Append(t.Context(), "ccc", other)
+	require.ErrorAs(t, err, &conflict)
+	assert.Equal(t, entryID("ccc", 3), conflict.Last)
+	play(t, s, "ccc", 4, 4)
+	assert.Equal(t, []int32{1, 2, 3, 4}, log("ccc"))
 }
 
 // Ensure that readers no longer see games once they have expired, that the sweep removes

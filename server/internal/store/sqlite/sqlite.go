@@ -98,7 +98,7 @@ func Open(o Options) (_ *store.Store, err error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	f := &file{path: o.Path, memory: o.Memory, logger: o.Logger, wall: o.Now, run: rand.Text(), damaged: map[int64]bool{}}
+	f := &file{path: o.Path, memory: o.Memory, logger: o.Logger, wall: o.Now, run: rand.Text(), damaged: map[int64]bool{}, keys: map[string]int64{}}
 	f.clock.time, f.clock.read = latest, o.Now()
 	if err := f.identify(); err != nil {
 		return nil, errors.Join(err, conn.Close())

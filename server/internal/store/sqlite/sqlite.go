@@ -223,8 +223,9 @@ func connect(path string, flags sqlite3.OpenFlags, memory bool) (_ *sqlite3.Conn
 			"PRAGMA fullfsync = ON", "PRAGMA checkpoint_fullfsync = ON", // for macOS, where fsync does not reach the disk
 			"PRAGMA cache_size = -65536",
 			// A checkpoint writes each page only once, no matter how many times the page
-			// is in the log.
-			"PRAGMA wal_autocheckpoint = 4096",
+			// is in the log. With 4096 pages, checkpoints would take a tenth of the processor
+			// time of appends to 500 games.
+			"PRAGMA wal_autocheckpoint = 12288",
 			"PRAGMA journal_size_limit = 67108864",
 		)
 	}

@@ -65,7 +65,7 @@ type player struct {
 	links []string
 }
 
-func newPlayer(b *testing.B, conn *grpc.ClientConn, name string) *player {
+func newPlayer(b *testing.B, conn grpc.ClientConnInterface, name string) *player {
 	b.Helper()
 	p := &player{Player: playertest.New(context.Background(), b, conn, name)}
 	require.NoError(b, p.begin())

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
 
 	"github.com/gridstand/gridstand/internal/ratio"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -56,9 +57,15 @@ func BenchmarkMoves(b *testing.B) {
 // newPlayers creates players and makes a first move for each.
 func newPlayers(b *testing.B, server *process) []*player {
 	b.Helper()
+	return playersOn(b, func() grpc.ClientConnInterface { return server.dial(b) })
+}
+
+// playersOn is like newPlayers, but the given function connects the players.
+func playersOn(b *testing.B, connect func() grpc.ClientConnInterface) []*player {
+	b.Helper()
 	all := make([]*player, players)
 	for i := range all {
-		all[i] = newPlayer(b, server.dial(b), fmt.Sprintf("player %d", i))
+		all[i] = newPlayer(b, connect(), fmt.Sprintf("player %d", i))
 		require.NoError(b, all[i].move())
 	}
 	return all

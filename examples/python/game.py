@@ -28,6 +28,7 @@ class Game:
     def __init__(self, event, seed):
         created = event.created
         need(event.WhichOneof("action") == "created", "the first event is not created")
+        need(not event.HasField("seat"), "the seat")
         need(created.seed_commitment == hashlib.sha256(seed).digest(), "the commitment does not match the seed")
         known = created.variant in (*VARIANTS, "tribolo") and created.rules_revision == 1
         need(known, "this program does not know the rules")
@@ -85,6 +86,7 @@ class Game:
 
     def undone(self, event, games):
         """Return the game at the version to which an undo event returns."""
+        need(event.HasField("seat") and 0 <= event.seat < len(self.seats), "there is no such seat")
         need(0 < event.undone.to_version < len(games), "there is no such version")
         past = games[event.undone.to_version]
         players = {seat.player.id for seat in self.seats if seat.HasField("player")}

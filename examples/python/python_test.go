@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
@@ -145,6 +146,34 @@ func TestVerify_Help(t *testing.T) {
 		require.NoError(t, err)
 		assert.Contains(t, out, "python3 verify.py FILE...")
 	}
+}
+
+// TestVerify_Malformed ensures that the verifier calls files invalid that are not complete
+// transcripts, and continues with the next file.
+func TestVerify_Malformed(t *testing.T) {
+	t.Parallel()
+	p := setUp(t)
+	events := transcript.Life(t, "classic", rand.New(rand.NewPCG(1, 3)))
+	sealed := proto.CloneOf(events[len(events)-1])
+	sealed.Seed = nil
+	folder := t.TempDir()
+	args := []string{"verify.py"}
+	for i, text := range [][]byte{
+		nil, []byte("{"), []byte("\xff\n"), []byte(`{"event": {"version": "one"}}`),
+		lines(t, append(slices.Clone(events[:len(events)-1]), sealed)), lines(t, events),
+	} {
+		args = append(args, filepath.Join(folder, fmt.Sprint(i)))
+		require.NoError(t, os.WriteFile(args[i+1], text, 0o600))
+	}
+	out, err := p.run(t, args...)
+	require.Error(t, err)
+	said := strings.Split(strings.TrimSpace(out), "\n")
+	require.Len(t, said, 6)
+	for i := range 5 {
+		assert.Regexp(t, `: invalid: `, said[i])
+	}
+	assert.Contains(t, said[4], "the seed is not revealed")
+	assert.Regexp(t, `: valid, `, said[5])
 }
 
 // TestPrograms_PlayAndVerify lets the bot play on a server and recomputes its games with both
@@ -315,12 +344,43 @@ func TestVerifiers_Attempt(t *testing.T) {
 	}
 }
 
+// TestVerifiers_Seat ensures that neither verifier accepts an event with a seat that does not fit.
+func TestVerifiers_Seat(t *testing.T) {
+	t.Parallel()
+	p := setUp(t)
+	var events []*pb.Event
+	undone := -1
+	for n := uint64(0); undone < 0; n++ {
+		events = transcript.Life(t, "classic", rand.New(rand.NewPCG(n, 2)))
+		undone = slices.IndexFunc(events, func(e *pb.Event) bool { return e.GetUndone() != nil })
+	}
+	moved := slices.IndexFunc(events, func(e *pb.Event) bool { return e.GetMoved() != nil })
+	var a alterations
+	for _, change := range []struct {
+		event int
+		seats []*int32
+	}{
+		{0, []*int32{proto.Int32(0)}},
+		{moved, []*int32{nil, proto.Int32(-1), proto.Int32(1)}},
+		{undone, []*int32{nil, proto.Int32(-1), proto.Int32(1)}},
+		{len(events) - 1, []*int32{nil, proto.Int32(-1), proto.Int32(1)}},
+	} {
+		for _, seat := range change.seats {
+			copied := proto.CloneOf(events[change.event])
+			copied.Seat = seat
+			a.add(fmt.Sprintf("version %d, seat %v", change.event+1, seat), slices.Replace(slices.Clone(events), change.event, change.event+1, copied))
+		}
+	}
+	a.check(t, p)
+}
+
 var action = (&pb.Event{}).ProtoReflect().Descriptor().Oneofs().ByName("action")
 
 // asTold lists the fields that verify.py takes as given.
 var asTold = []string{
 	"time", "ranked", "created.private", "created.turn_limit", "created.seats.player", "created.seats.bot",
-	"created.seats.stand_in", "moved.by_bot", "position.turn_deadline",
+	"created.seats.stand_in", "joined.seat.player.id", "joined.seat.player.name", "moved.by_bot",
+	"timed_out.stand_in", "clock_extended.by", "position.turn_deadline",
 }
 
 // TestVerifiers_AlteredGame alters every field of a move in a transcript in turn. Both verifiers
@@ -339,39 +399,84 @@ func TestVerifiers_AlteredGame_long(t *testing.T) {
 	assert.Greater(t, altered, 100)
 }
 
+// TestVerifiers_AlteredEvent_long alters every field of one event of every kind in turn. Both
+// verifiers must detect each change.
+func TestVerifiers_AlteredEvent_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	p := setUp(t)
+	var a alterations
+	for _, variant := range []string{"classic", "tribolo"} {
+		seen := map[protoreflect.Name]bool{}
+		for n := uint64(0); n < 12; n++ {
+			events := transcript.Life(t, variant, rand.New(rand.NewPCG(n, 77)))
+			for i, e := range events {
+				if kind := e.ProtoReflect().WhichOneof(action).Name(); !seen[kind] {
+					seen[kind] = true
+					a.alter(events, i)
+				}
+			}
+		}
+		for _, kind := range []protoreflect.Name{"joined", "undone", "resigned", "timed_out", "clock_extended"} {
+			assert.True(t, seen[kind], "no game of %s has such an event: %s", variant, kind)
+		}
+	}
+	a.check(t, p)
+}
+
 // alterGames alters every field of some events of a game of each given variant in turn, and requires
 // that both verifiers detect each change. It returns the number of changes.
 func alterGames(t *testing.T, ids []string, indices func(events int) []int) int {
 	t.Helper()
 	p := setUp(t)
-	var what []string
-	var altered [][]*pb.Event
+	var a alterations
 	for _, variant := range ids {
 		var events []*pb.Event
 		for n := uint64(0); len(events) == 0 || len(events) > 60 || events[0].GetCreated().GetSeats()[0].GetPlayer() == nil; n++ {
 			events = transcript.Life(t, variant, rand.New(rand.NewPCG(n, 1)))
 		}
 		for name, change := range transcript.Reordered(events) {
-			what, altered = append(what, variant+": "+name), append(altered, change)
+			a.add(variant+": "+name, change)
 		}
 		for _, i := range indices(len(events)) {
-			count := len(transcript.Leaves(events[i]))
-			for n := range count {
-				copied := proto.CloneOf(events[i])
-				leaf := transcript.Leaves(copied)[n]
-				leaf.Alter()
-				path := fmt.Sprintf("%s, version %d: %s", variant, i+1, leaf.Path)
-				if !slices.ContainsFunc(asTold, func(told string) bool { return strings.HasPrefix(leaf.Path+".", told+".") }) {
-					what, altered = append(what, path), append(altered, slices.Replace(slices.Clone(events), i, i+1, copied))
-				}
-			}
+			a.alter(events, i)
 		}
 	}
-	require.NotEmpty(t, altered)
-	for i, said := range p.judge(t, altered) {
-		assert.Regexp(t, `^invalid: `, said, what[i])
-		_, err := verify.Transcript(verify.ReadJSON(bytes.NewReader(lines(t, altered[i]))))
-		assert.Error(t, err, what[i])
+	a.check(t, p)
+	return len(a.transcripts)
+}
+
+// alterations are altered transcripts with a description of each.
+type alterations struct {
+	what        []string
+	transcripts [][]*pb.Event
+}
+
+func (a *alterations) add(what string, transcript []*pb.Event) {
+	a.what, a.transcripts = append(a.what, what), append(a.transcripts, transcript)
+}
+
+// alter adds transcripts in which one field of an event is altered, one for each field that
+// verify.py does not take as given.
+func (a *alterations) alter(events []*pb.Event, i int) {
+	for n := range len(transcript.Leaves(events[i])) {
+		copied := proto.CloneOf(events[i])
+		leaf := transcript.Leaves(copied)[n]
+		leaf.Alter()
+		if !slices.ContainsFunc(asTold, func(told string) bool { return strings.HasPrefix(leaf.Path+".", told+".") }) {
+			what := fmt.Sprintf("%s, version %d: %s", events[0].GetCreated().GetVariant(), i+1, leaf.Path)
+			a.add(what, slices.Replace(slices.Clone(events), i, i+1, copied))
+		}
 	}
-	return len(altered)
+}
+
+// check requires that both verifiers refuse every transcript.
+func (a *alterations) check(t *testing.T, p python) {
+	t.Helper()
+	require.NotEmpty(t, a.transcripts)
+	for i, said := range p.judge(t, a.transcripts) {
+		assert.Regexp(t, `^invalid: `, said, a.what[i])
+		_, err := verify.Transcript(verify.ReadJSON(bytes.NewReader(lines(t, a.transcripts[i]))))
+		assert.Error(t, err, a.what[i])
+	}
 }

@@ -8,6 +8,7 @@ the ids and names of players, times, clocks, by_bot and ranked."""
 import copy
 import sys
 
+from google.protobuf.json_format import ParseError
 from game import Game, draws, need
 from transcript import difference, read
 
@@ -15,6 +16,7 @@ from transcript import difference, read
 def verify(events):
     """Return the last event of a game, or raise a ValueError that describes the difference."""
     need(events and events[-1].HasField("result"), "the game is not over")
+    need(events[-1].seed, "the seed is not revealed; an attempt's is when its challenge closes")
     games, last = [None], events[-1]  # games[v] is the game at version v
     for version, event in enumerate(events, 1):
         want = copy.deepcopy(event)
@@ -43,7 +45,7 @@ def main(paths):
         try:
             last = verify(read(path))
             print(f"{path}: valid, {last.version} versions, {list(last.result.scores)} points")
-        except ValueError as error:
+        except (ValueError, ParseError) as error:
             bad = 1
             print(f"{path}: invalid: {error}")
     return bad

@@ -20,6 +20,7 @@ import (
 	"google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/grpc/status"
 
+	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
@@ -31,8 +32,7 @@ import (
 
 func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 
-// patience is how long a test waits for something that should happen immediately.
-const patience = 5 * time.Minute
+const patience = delaystest.Patience
 
 func within(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -26,14 +26,12 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/internal/lightwatch"
+	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// patience is the timeout for every wait in the tests. It allows for a busy machine.
-const patience = 5 * time.Minute
 
 // server implements Watch with a function.
 type server struct {
@@ -119,7 +117,7 @@ func (r *told) hears(t *testing.T, want ...string) {
 		select {
 		case got := <-r.said:
 			require.Equal(t, want, got)
-		case <-time.After(patience):
+		case <-time.After(delaystest.Patience):
 			require.Fail(t, "the receiver was not called", want)
 		}
 	}
@@ -131,7 +129,7 @@ func (r *told) ends(t *testing.T) error {
 	select {
 	case err := <-r.ended:
 		return err
-	case <-time.After(patience):
+	case <-time.After(delaystest.Patience):
 		require.Fail(t, "the stream did not end")
 		return nil
 	}
@@ -279,7 +277,7 @@ func TestEnds(t *testing.T) {
 		t.Helper()
 		select {
 		case <-left:
-		case <-time.After(patience):
+		case <-time.After(delaystest.Patience):
 			require.Fail(t, "the server did not notice")
 		}
 	}
@@ -329,7 +327,7 @@ func TestServerEnds(t *testing.T) {
 		defer close(stopped)
 		server.GracefulStop()
 	}()
-	require.Eventually(t, func() bool { return c.Err() != nil }, patience, time.Millisecond)
+	require.Eventually(t, func() bool { return c.Err() != nil }, delaystest.Patience, time.Millisecond)
 	_, err = c.Watch(&pb.WatchRequest{GameId: "game"}, newTold())
 	require.Equal(t, codes.Unavailable, status.Code(err))
 	first.hears(t, "event 1 of game at 1, over false", "event 2 of game at 1, over false")

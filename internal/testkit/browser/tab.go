@@ -21,10 +21,12 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 )
 
 // Patience is the maximum duration of any wait. It is generous, since only failing tests reach it.
-const Patience = 5 * time.Minute
+const Patience = delaystest.Patience
 
 // Tab is a tab of the browser with its own storage and cache.
 type Tab struct {

@@ -7,17 +7,16 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-)
 
-// patience is how long a busy machine may take to answer.
-const patience = 5 * time.Minute
+	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
+)
 
 // Ensure that each of the proxy's faults happens as documented and then ends.
 func TestProxy(t *testing.T) {
 	t.Parallel()
 	direct := StartMiniredis(t)
 	proxy := StartProxy(t, direct.Addr())
-	client := redis.NewClient(&redis.Options{Addr: proxy.Addr(), MaxRetries: -1, ReadTimeout: patience})
+	client := redis.NewClient(&redis.Options{Addr: proxy.Addr(), MaxRetries: -1, ReadTimeout: delaystest.Patience})
 	t.Cleanup(func() { assert.NoError(t, client.Close()) })
 	ctx := t.Context()
 	require.NoError(t, client.Set(ctx, "a", 1, 0).Err())
@@ -36,7 +35,7 @@ func TestProxy(t *testing.T) {
 	require.Eventually(t, func() bool {
 		got, err := direct.Get("a")
 		return err == nil && got == "4"
-	}, patience, time.Millisecond)
+	}, delaystest.Patience, time.Millisecond)
 	select {
 	case err := <-held:
 		require.Fail(t, "the response was not held", "%v", err)

@@ -15,12 +15,13 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	"github.com/gridstand/gridstand/internal/testkit/process"
 )
 
 const (
 	startAttempts = 20
-	startTimeout  = 5 * time.Minute // generous, for busy machines
+	startTimeout  = delaystest.Patience
 )
 
 // KeepsWrites are the arguments for a server that loses no write if it is killed: it writes them to

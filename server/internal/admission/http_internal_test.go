@@ -15,12 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/peer"
 
+	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	"github.com/gridstand/gridstand/server/internal/ratelimit"
 	"github.com/gridstand/gridstand/server/limits"
 )
-
-// patience is how long a test waits for something that should happen immediately.
-const patience = 5 * time.Minute
 
 // served is an HTTP server that serves a Control's HTTP connections.
 type served struct {
@@ -37,7 +35,7 @@ func serveHTTP(t *testing.T, l *limits.Limits, proxies bool, handler http.Handle
 	require.NoError(t, err)
 	s := &served{addr: listener.Addr().String(), closed: make(chan string, 100)}
 	c := Config{
-		Limits: l, Stopping: errors.New("stopping"), Stall: patience,
+		Limits: l, Stopping: errors.New("stopping"), Stall: delaystest.Patience,
 		Refuse: func(e *limits.ExceededError) error { return e },
 		Answer: func(w http.ResponseWriter, _ *http.Request, err error) {
 			status := http.StatusServiceUnavailable
@@ -83,7 +81,7 @@ func serveHTTP(t *testing.T, l *limits.Limits, proxies bool, handler http.Handle
 		<-done
 		<-done
 		_ = server.Shutdown(context.Background())
-		require.Eventually(t, func() bool { return s.Connections() == 0 && s.Handlers() == 0 }, patience, time.Millisecond)
+		require.Eventually(t, func() bool { return s.Connections() == 0 && s.Handlers() == 0 }, delaystest.Patience, time.Millisecond)
 		assert.Zero(t, s.Running())
 		open, waiting := s.Streams()
 		assert.Zero(t, open)
@@ -99,7 +97,7 @@ func (s *served) send(t *testing.T, request string) net.Conn {
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", s.addr)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	require.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
+	require.NoError(t, conn.SetDeadline(time.Now().Add(delaystest.Patience)))
 	_, err = io.WriteString(conn, request)
 	require.NoError(t, err)
 	return conn
@@ -178,13 +176,13 @@ func TestHandler_Incomplete(t *testing.T) {
 	for range 3 {
 		conns = append(conns, s.send(t, post("9", "a part")))
 	}
-	require.Eventually(t, func() bool { _, waiting := s.Streams(); return waiting == 3 }, patience, time.Millisecond)
+	require.Eventually(t, func() bool { _, waiting := s.Streams(); return waiting == 3 }, delaystest.Patience, time.Millisecond)
 	assert.Zero(t, s.Running())
 	for range lateAfter {
 		s.sweep()
 	}
 	require.ErrorIs(t, <-read, context.DeadlineExceeded, "over the limit")
-	require.Eventually(t, func() bool { _, waiting := s.Streams(); return waiting == 2 }, patience, time.Millisecond)
+	require.Eventually(t, func() bool { _, waiting := s.Streams(); return waiting == 2 }, delaystest.Patience, time.Millisecond)
 	response, _ := answerOf(t, s.send(t, get()))
 	assert.Equal(t, "incomplete_per_address", response.Header.Get("Limit"))
 	for range requestTimeout {
@@ -229,10 +227,10 @@ func TestHandler_Unread(t *testing.T) {
 		}
 	}))
 	unread := s.send(t, get())
-	require.Eventually(t, func() bool { return s.held() == block && s.Running() == 0 }, patience, time.Millisecond)
+	require.Eventually(t, func() bool { return s.held() == block && s.Running() == 0 }, delaystest.Patience, time.Millisecond)
 	_ = unread.Close()
 	require.Error(t, <-wrote)
-	require.Eventually(t, func() bool { return s.held() == 0 }, patience, time.Millisecond)
+	require.Eventually(t, func() bool { return s.held() == 0 }, delaystest.Patience, time.Millisecond)
 	s.send(t, get("More: yes"))
 	require.Error(t, <-wrote)
 	assert.Equal(t, "held_bytes_per_address", <-s.closed)
@@ -289,7 +287,7 @@ func TestControl_EnterSSE(t *testing.T) {
 		s.send(t, get())
 	}
 	one, other := <-taken, <-taken
-	require.Eventually(t, func() bool { return s.Running() == 0 }, patience, time.Millisecond)
+	require.Eventually(t, func() bool { return s.Running() == 0 }, delaystest.Patience, time.Millisecond)
 	open, _ := s.Streams()
 	assert.Equal(t, 2, open)
 	response, _ := answerOf(t, s.send(t, get()))

@@ -19,6 +19,7 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/id"
+	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
@@ -27,8 +28,7 @@ import (
 
 func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 
-// patience is the timeout for events that are certain to happen, even on a busy machine.
-const patience = 5 * time.Minute
+const patience = delaystest.Patience
 
 // world is a Redis server with any number of game servers that use it.
 type world struct {

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -24,14 +23,14 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	connecttest "github.com/gridstand/gridstand/internal/testkit/connect"
+	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
 )
 
-// patience limits every wait. Only failing tests reach it.
-const patience = 5 * time.Minute
+const patience = delaystest.Patience
 
 // started is a running server with its addresses and log.
 type started struct {

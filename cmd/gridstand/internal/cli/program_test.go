@@ -22,6 +22,7 @@ import (
 	"google.golang.org/grpc/backoff"
 
 	"github.com/gridstand/gridstand/client"
+	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
 )
@@ -44,8 +45,7 @@ func TestMain(m *testing.M) {
 	testmain.Run(m)
 }
 
-// limit is the maximum time that a test waits.
-const limit = 5 * time.Minute
+const limit = delaystest.Patience
 
 // person is a user who runs commands with their own config directory.
 type person struct {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/load"
+	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
@@ -24,14 +25,11 @@ import (
 
 func TestMain(m *testing.M) { testmain.Run(m) }
 
-// patience is how long a load may take until it shows what the test waits for.
-const patience = 5 * time.Minute
-
 // small returns a load that any machine can handle. It lasts until the test ends it.
 func small(s *server.Server) load.Config {
 	return load.Config{
 		Server: client.Config{Target: s.Addr().String()}, Variant: "6x6",
-		Games: 4, Players: 2, Watchers: 2, Crowd: 3, Rate: 200, Duration: time.Hour, Farewell: patience,
+		Games: 4, Players: 2, Watchers: 2, Crowd: 3, Rate: 200, Duration: time.Hour, Farewell: delaystest.Patience,
 	}
 }
 
@@ -49,7 +47,7 @@ func start(t *testing.T, change func(*server.Config)) *server.Server {
 // run runs a load until done returns true for its progress. The load must not fail.
 func run(t *testing.T, config load.Config, done func(load.Progress) bool) *load.Report {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), delaystest.Patience)
 	defer cancel()
 	reached := false
 	config.Progress = func(p load.Progress) {
@@ -162,7 +160,7 @@ func TestRun_GamesFollowEachOther(t *testing.T) {
 				assert.NoError(t, err)
 				return answer.GetGames()
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			ctx, cancel := context.WithTimeout(t.Context(), delaystest.Patience)
 			defer cancel()
 			config.Progress = func(load.Progress) {
 				if len(finished()) > 0 { // finished can list the games, because config.Public is set
@@ -174,7 +172,7 @@ func TestRun_GamesFollowEachOther(t *testing.T) {
 			require.NoError(t, r.Err())
 			assert.Zero(t, r.Skipped)
 			assert.LessOrEqual(t, r.Resigned, int64(r.Games))
-			assert.Eventually(t, func() bool { return len(finished()) == int(r.Played) }, patience, 20*time.Millisecond)
+			assert.Eventually(t, func() bool { return len(finished()) == int(r.Played) }, delaystest.Patience, 20*time.Millisecond)
 			for _, g := range finished() {
 				assert.False(t, g.GetRanked())
 			}

@@ -14,13 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 	gossh "golang.org/x/crypto/ssh"
 
+	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
 )
 
 func TestMain(m *testing.M) { testmain.Run(m) }
 
-// limit is the maximum time that a test waits.
-const limit = 5 * time.Minute
+const limit = delaystest.Patience
 
 // testHost is a host with a test's own Serve function.
 type testHost struct {

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -38,7 +39,7 @@ func (rec *recorder) Published(r store.Record) {
 
 func (rec *recorder) Audience(n int) { rec.words <- fmt.Sprintf("audience %d", n) }
 
-const testPatience = 5 * time.Minute
+const testPatience = delaystest.Patience
 
 // expect waits for exactly these calls, in order.
 func (rec *recorder) expect(t *testing.T, words ...string) {

@@ -9,12 +9,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
-
-// patience is how long to wait for an expected event or reply. It is long enough for a busy
-// machine with a slow disk.
-const patience = 5 * time.Minute
 
 // follower is a Listener that records its calls.
 type follower struct {
@@ -42,7 +39,7 @@ func (f *follower) expect(t *testing.T, calls ...string) {
 		select {
 		case got := <-f.calls:
 			require.Equal(t, want, got)
-		case <-time.After(patience):
+		case <-time.After(delaystest.Patience):
 			require.Fail(t, "no call", want)
 		}
 	}
@@ -51,7 +48,7 @@ func (f *follower) expect(t *testing.T, calls ...string) {
 // await waits for a call and ignores all others before it.
 func (f *follower) await(t *testing.T, want string) {
 	t.Helper()
-	for late := time.After(patience); ; {
+	for late := time.After(delaystest.Patience); ; {
 		select {
 		case got := <-f.calls:
 			if got == want {
@@ -74,7 +71,7 @@ func runFeed(t *testing.T, feed store.Feed) {
 		select {
 		case err := <-done:
 			assert.NoError(t, err)
-		case <-time.After(patience):
+		case <-time.After(delaystest.Patience):
 			assert.Fail(t, "the feed did not stop")
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -79,7 +80,7 @@ func beatRollbacks(t *testing.T, open Open) {
 		require.Eventually(t, func() bool {
 			now, err := h.Servers(t.Context())
 			return assert.NoError(t, err) && now.Now.Truncate(time.Millisecond).After(b.Rollback.At)
-		}, patience, time.Millisecond)
+		}, delaystest.Patience, time.Millisecond)
 		last := h.beat(again("a", b))
 		lost := again("a", last)
 		lost.Lost = true

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	eventstest "github.com/gridstand/gridstand/internal/testkit/events"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
@@ -26,8 +27,7 @@ import (
 
 func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 
-// patience limits how long tests wait for an expected event.
-const patience = 5 * time.Minute
+const patience = delaystest.Patience
 
 const (
 	waiting   = pb.ChallengeStatus_CHALLENGE_STATUS_WAITING

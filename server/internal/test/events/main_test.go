@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 
+	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	eventstest "github.com/gridstand/gridstand/internal/testkit/events"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
@@ -26,8 +27,7 @@ import (
 
 func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 
-// patience limits how long tests wait for something that should happen soon.
-const patience = 5 * time.Minute
+const patience = delaystest.Patience
 
 // config returns the configuration of a server that does not limit the rate of moves. A stop that
 // would have to cut off streams takes longer than tests wait.

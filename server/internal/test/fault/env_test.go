@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
@@ -20,9 +19,7 @@ import (
 	redisstore "github.com/gridstand/gridstand/server/internal/store/redis"
 )
 
-// patience limits how long tests wait for something that should happen soon. It is long enough
-// for busy machines.
-const patience = 5 * time.Minute
+const patience = delaystest.Patience
 
 // env is one store, the servers on it, and what their clients observed.
 type env struct {

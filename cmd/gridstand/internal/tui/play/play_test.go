@@ -17,6 +17,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -29,8 +30,7 @@ const (
 	right = pb.Direction_DIRECTION_RIGHT
 )
 
-// limit is the maximum time that a test waits.
-const limit = 5 * time.Minute
+const limit = delaystest.Patience
 
 // call is a move that reached the server. The test sends the reply on answer.
 type call struct {

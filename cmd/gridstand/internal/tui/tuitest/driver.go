@@ -17,10 +17,8 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/frame"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 )
-
-// limit is the maximum time that a test waits.
-const limit = 5 * time.Minute
 
 // Noon is the current time in these tests.
 var Noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -134,7 +132,7 @@ func (d *Driver) Press(keys ...string) {
 // failure message.
 func (d *Driver) Until(what string, holds func() bool) {
 	d.t.Helper()
-	timeout := time.After(limit)
+	timeout := time.After(delaystest.Patience)
 	for !holds() {
 		select {
 		case msg := <-d.msgs:

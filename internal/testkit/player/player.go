@@ -1,5 +1,5 @@
-// Package playertest plays games of 2048 on servers, over gRPC and compatible protocols. Only
-// tests import it.
+// Package playertest plays games of 2048 on servers, over gRPC and compatible protocols, and repeats
+// calls that a server could not answer. Only tests import it.
 package playertest
 
 import (

@@ -62,7 +62,7 @@ func (c *caller) newRace(t *testing.T) *pb.Challenge {
 	var created *pb.CreateChallengeResponse
 	require.NoError(t, c.untilAnswered(t.Context(), func(ctx context.Context) (err error) {
 		created, err = c.challenges.CreateChallenge(c.authorized(ctx), request)
-		return checkError(err)
+		return err
 	}))
 	return created.GetChallenge()
 }
@@ -74,7 +74,7 @@ func (c *caller) joinRace(ctx context.Context, raceID string) (race *pb.Challeng
 		race = joined.GetChallenge()
 		return err
 	})
-	return race, checkError(err)
+	return race, err
 }
 
 // startRace starts a race that the caller created.
@@ -84,7 +84,7 @@ func (c *caller) startRace(ctx context.Context, raceID string) (race *pb.Challen
 		race = started.GetChallenge()
 		return err
 	})
-	return race, checkError(err)
+	return race, err
 }
 
 func (c *caller) getChallenge(ctx context.Context, challengeID string) (got *pb.GetChallengeResponse, err error) {
@@ -92,7 +92,7 @@ func (c *caller) getChallenge(ctx context.Context, challengeID string) (got *pb.
 		got, err = c.challenges.GetChallenge(c.authorized(ctx), &pb.GetChallengeRequest{ChallengeId: challengeID})
 		return err
 	})
-	return got, checkError(err)
+	return got, err
 }
 
 // attempt creates the caller's attempt at a challenge.

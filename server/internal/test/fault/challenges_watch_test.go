@@ -17,6 +17,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	eventstest "github.com/gridstand/gridstand/internal/testkit/events"
 	"github.com/gridstand/gridstand/internal/testkit/longtest"
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/challenge"
@@ -81,7 +82,7 @@ func (f *follower) events(ctx context.Context, servers []*testServer, challengeI
 			return err
 		}
 		f.resumed++
-		if err := pause(ctx); err != nil {
+		if err := playertest.Pause(ctx); err != nil {
 			return err
 		}
 	}

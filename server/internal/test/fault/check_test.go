@@ -105,11 +105,8 @@ func (env *env) checkGame(ctx context.Context, t *testing.T, c *caller, gameID s
 	for i, entry := range entries {
 		require.EqualValues(t, i+1, entry.ID.Version, "the log has a gap")
 	}
-	var events []*pb.Event
-	require.NoError(t, retry(ctx, func(ctx context.Context) (err error) {
-		events, err = c.transcript(ctx, gameID, int32(len(entries)))
-		return err
-	}))
+	events, err := c.transcript(ctx, gameID, int32(len(entries)))
+	require.NoError(t, err)
 	told, toldGames := env.observed.events[gameID], env.observed.games[gameID]
 	for version, event := range told {
 		require.LessOrEqual(t, int(version), len(events), "a client saw an event that is not in the log: %v", event)

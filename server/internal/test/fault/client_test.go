@@ -22,11 +22,12 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/internal/id"
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// caller is a client: an account with its own connection to one server. It retries calls only if
-// the test kills servers or the store is slow, and it records everything that it observes.
+// caller is a client: an account with its own connection to one server. It repeats calls that were
+// refused as unavailable (see untilAnswered), and records everything that it observes.
 type caller struct {
 	env         *env
 	server      *testServer
@@ -47,13 +48,24 @@ func behind(servers ...*testServer) *testServer {
 	return &testServer{addr: strings.Join(addrs, ",")}
 }
 
-// untilAnswered makes a call. If the test kills servers, it retries until a server responds.
-// Otherwise, it retries only calls that the store was too slow to answer.
+// untilAnswered makes a call and checks its error. It repeats a call that was refused as UNAVAILABLE,
+// as the contract asks, and logs that: on a slow disk, the store may need longer for a call than a
+// server waits. If the test kills servers, it also repeats calls that broke off. Otherwise, it makes a
+// call that has a deadline only once, because its caller tests refusals.
 func (c *caller) untilAnswered(ctx context.Context, call func(context.Context) error) error {
-	if !c.env.serversDie {
-		return c.retrySlow(ctx, call)
+	_, limited := ctx.Deadline()
+	began, refused := time.Now(), error(nil)
+	err := playertest.Retry(ctx, func(ctx context.Context) error {
+		err := checkError(c.retryable(ctx, call(ctx)))
+		if refused == nil {
+			refused = err
+		}
+		return err
+	}, func(err error) bool { return unavailable(err) && (c.env.serversDie || !limited) })
+	if err == nil && refused != nil {
+		c.env.t.Logf("a call was answered after %v; the first try: %v", time.Since(began), refused)
 	}
-	return retry(ctx, func(ctx context.Context) error { return c.retryable(ctx, call(ctx)) })
+	return err
 }
 
 // retryable converts err to Unavailable if the test kills servers and err did not come from a
@@ -94,18 +106,15 @@ func (env *env) anonymous(s *testServer, options ...grpc.DialOption) *caller {
 	}
 }
 
-// player connects to a server with a new account. It retries, because a server whose machine stalls may
-// answer that its store is unavailable.
+// player connects to a server with a new account.
 func (env *env) player(s *testServer, options ...grpc.DialOption) *caller {
 	env.t.Helper()
 	c := env.anonymous(s, options...)
 	request := &pb.CreatePlayerRequest{Name: "p" + id.New()[:20], Secret: id.New()}
 	var response *pb.CreatePlayerResponse
-	require.NoError(env.t, retry(env.t.Context(), func(ctx context.Context) error {
-		return c.untilAnswered(ctx, func(ctx context.Context) (err error) {
-			response, err = c.players.CreatePlayer(ctx, request)
-			return err
-		})
+	require.NoError(env.t, c.untilAnswered(env.t.Context(), func(ctx context.Context) (err error) {
+		response, err = c.players.CreatePlayer(ctx, request)
+		return err
 	}))
 	c.id, c.token = response.GetPlayer().GetId(), response.GetToken()
 	env.mu.Lock()
@@ -137,7 +146,7 @@ func (c *caller) create(ctx context.Context, request *pb.CreateGameRequest) (*pb
 		return err
 	})
 	if err != nil {
-		return nil, checkError(err)
+		return nil, err
 	}
 	return response.GetGame(), c.env.observed.game(response.GetGame())
 }
@@ -147,21 +156,12 @@ func ofVariant(variant string) *pb.CreateGameRequest {
 	return &pb.CreateGameRequest{Variant: variant, RequestId: id.New()}
 }
 
-// start creates a game, and fails the test if the game cannot be created. It retries, like player.
+// start creates a game, and fails the test if the game cannot be created.
 func (c *caller) start(t *testing.T, variant string) *pb.Game {
 	t.Helper()
-	game, err := c.started(t.Context(), ofVariant(variant))
+	game, err := c.create(t.Context(), ofVariant(variant))
 	require.NoError(t, err)
 	return game
-}
-
-// started is like create, but it retries until a server answers. The request must have an ID.
-func (c *caller) started(ctx context.Context, request *pb.CreateGameRequest) (game *pb.Game, err error) {
-	err = retry(ctx, func(ctx context.Context) error {
-		game, err = c.create(ctx, request)
-		return err
-	})
-	return game, err
 }
 
 // move makes a move and checks that the returned event is the response to this request.
@@ -174,7 +174,7 @@ func (c *caller) move(ctx context.Context, gameID string, version int32, d pb.Di
 		return err
 	})
 	if err != nil {
-		return nil, checkError(err)
+		return nil, err
 	}
 	e := response.GetEvent()
 	if e.GetGameId() != gameID || e.GetVersion() != version+1 || e.GetMoved().GetDirection() != d {
@@ -191,7 +191,7 @@ func (c *caller) resign(ctx context.Context, gameID string) (*pb.Event, error) {
 		return err
 	})
 	if err != nil {
-		return nil, checkError(err)
+		return nil, err
 	}
 	e := response.GetEvent()
 	if e.GetGameId() != gameID || e.GetResigned() == nil || e.GetResult() == nil {
@@ -208,7 +208,7 @@ func (c *caller) get(ctx context.Context, gameID string) (*pb.Game, error) {
 		return err
 	})
 	if err != nil {
-		return nil, checkError(err)
+		return nil, err
 	}
 	return response.GetGame(), c.env.observed.game(response.GetGame())
 }
@@ -219,22 +219,26 @@ func random(rng *rand.Rand, p *pb.Position) pb.Direction {
 	return legal[rng.IntN(len(legal))]
 }
 
-// play makes random moves until the game ends, each through a randomly chosen client of the same
-// player. It repeats calls that a server could not answer. It resigns at version giveUp unless
-// giveUp is 0, and calls seen with the version of each event.
+// play makes random moves until the game ends. It repeats calls that a server could not answer, and
+// makes each try through a randomly chosen client of the same player: a server must answer a call that
+// another one may have carried out. It resigns at version giveUp unless giveUp is 0, and calls seen
+// with the version of each event.
 func play(ctx context.Context, rng *rand.Rand, game *pb.Game, giveUp int32, seen func(version int32), clients ...*caller) error {
 	version, position := game.GetVersion(), game.GetPosition()
 	for over := false; !over; {
-		c, direction := clients[rng.IntN(len(clients))], random(rng, position)
+		direction := random(rng, position)
 		var event *pb.Event
-		err := retry(ctx, func(ctx context.Context) (err error) {
+		try, cancel := context.WithTimeout(ctx, patience) // The clients do not repeat calls with a deadline.
+		err := playertest.Retry(try, func(ctx context.Context) (err error) {
+			c := clients[rng.IntN(len(clients))]
 			if giveUp > 0 && version >= giveUp {
 				event, err = c.resign(ctx, game.GetId())
 			} else {
 				event, err = c.move(ctx, game.GetId(), version, direction)
 			}
 			return err
-		})
+		}, unavailable)
+		cancel()
 		if err != nil {
 			return err
 		}
@@ -362,46 +366,5 @@ func brokenOff(err error) bool {
 			strings.HasPrefix(s.Message(), "server closed the stream without sending trailers")
 	default:
 		return false
-	}
-}
-
-// retry repeats a call until it returns anything but Unavailable.
-func retry(ctx context.Context, call func(context.Context) error) error {
-	err := call(ctx)
-	for unavailable(err) {
-		if paused := pause(ctx); paused != nil {
-			return paused
-		}
-		err = call(ctx)
-	}
-	return err
-}
-
-// retrySlow repeats a call that was refused because the store did not answer, and logs that. On a
-// slow disk, the store may need longer for a call than a server waits. A call with a deadline is not
-// repeated, because its caller tests such refusals.
-func (c *caller) retrySlow(ctx context.Context, call func(context.Context) error) error {
-	_, limited := ctx.Deadline()
-	for {
-		began := time.Now()
-		err := call(ctx)
-		if limited || refusalOf(err).reason != pb.ReasonStorageUnavailable {
-			return err
-		}
-		c.env.t.Logf("the store did not answer a call within %v", time.Since(began))
-		if err := pause(ctx); err != nil {
-			return err
-		}
-	}
-}
-
-// pause waits before a retry. It waits for less time than servers ask for, because their hints
-// are meant for real clients.
-func pause(ctx context.Context) error {
-	select {
-	case <-time.After(5 * time.Millisecond):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }

@@ -333,7 +333,7 @@ func TestClocks_CreditedAfterOutage_long(t *testing.T) {
 	for _, each := range players {
 		require.NoError(t, each.untilAnswered(t.Context(), func(ctx context.Context) error {
 			_, err := each.games.Resign(each.authorized(ctx), &pb.ResignRequest{GameId: game.GetId()})
-			return checkError(err)
+			return err
 		}))
 	}
 	events := watcher.awaitEnd(t)

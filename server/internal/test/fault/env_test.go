@@ -37,8 +37,8 @@ type env struct {
 	wrapper []string
 	// delays measures the machine's delays during the test.
 	delays *delaystest.Delays
-	// serversDie is set if the test kills servers. Clients then retry calls that no server
-	// answered.
+	// serversDie is set if the test kills servers at any time. Clients then also repeat calls that
+	// broke off and calls that have a deadline.
 	serversDie bool
 
 	mu      sync.Mutex

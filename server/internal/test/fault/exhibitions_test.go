@@ -154,7 +154,7 @@ func TestExhibition_Bounds_long(t *testing.T) {
 					for range perPlayer {
 						request := endless()
 						request.RequestId = id.New()
-						game, err := host.started(t.Context(), request)
+						game, err := host.create(t.Context(), request)
 						r := refusalOf(err)
 						switch {
 						case err == nil:

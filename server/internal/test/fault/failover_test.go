@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -150,7 +151,7 @@ func (m *mover) run(ctx context.Context, rng *rand.Rand) error {
 		m.gameID, m.acked = "", 0
 		request := ofVariant(all[rng.IntN(len(all))].ID)
 		var game *pb.Game
-		err := m.do(ctx, func(c *caller) (err error) {
+		err := m.do(ctx, func(ctx context.Context, c *caller) (err error) {
 			game, err = c.create(ctx, request)
 			return err
 		})
@@ -176,7 +177,7 @@ func (m *mover) play(ctx context.Context, rng *rand.Rand, game *pb.Game, giveUp 
 			direction = random(rng, position)
 		}
 		var event *pb.Event
-		err := m.do(ctx, func(c *caller) (err error) {
+		err := m.do(ctx, func(ctx context.Context, c *caller) (err error) {
 			if resign {
 				event, err = c.resign(ctx, m.gameID)
 			} else {
@@ -192,11 +193,14 @@ func (m *mover) play(ctx context.Context, rng *rand.Rand, game *pb.Game, giveUp 
 	return nil
 }
 
-// do repeats a call until a server answers it.
-func (m *mover) do(ctx context.Context, call func(*caller) error) error {
+// do repeats a call until a server answers it. It does not leave that to the client, because after
+// a server has died it has to wait for the next one.
+func (m *mover) do(ctx context.Context, call func(context.Context, *caller) error) error {
 	s := m.failover.current()
 	for {
-		err := call(m.client(s))
+		try, cancel := context.WithTimeout(ctx, patience) // The client does not repeat calls with a deadline.
+		err := call(try, m.client(s))
+		cancel()
 		switch {
 		case err == nil:
 			m.failover.change(func() { m.failover.acks++ })
@@ -204,7 +208,7 @@ func (m *mover) do(ctx context.Context, call func(*caller) error) error {
 		case !unavailable(err):
 			return err
 		case refusalOf(err).reason != "":
-			err = pause(ctx)
+			err = playertest.Pause(ctx)
 		default: // no server answered
 			s, err = m.failover.next(ctx, s)
 		}

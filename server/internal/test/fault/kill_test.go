@@ -81,7 +81,9 @@ func killAtTheEnd(t *testing.T, env *env) killedAtTheEnd {
 	lost := proxy.Sever(appending(game.GetId(), env.last(t, game.GetId())))
 	failed := make(chan error, 1)
 	go func() {
-		_, err := c.resign(t.Context(), game.GetId())
+		ctx, cancel := context.WithTimeout(t.Context(), patience) // so that the client does not repeat the call
+		defer cancel()
+		_, err := c.resign(ctx, game.GetId())
 		failed <- err
 	}()
 	<-lost

@@ -151,5 +151,5 @@ func tolerated(err error) error {
 	case codes.Aborted, codes.FailedPrecondition, codes.PermissionDenied:
 		return nil
 	}
-	return checkError(err)
+	return err
 }

@@ -132,10 +132,8 @@ func TestLateReply(t *testing.T) {
 			version, position = event.GetVersion(), event.GetPosition()
 			require.EqualValues(t, version, env.length(t, game.GetId()))
 		}
-		require.NoError(t, retry(t.Context(), func(ctx context.Context) error {
-			_, err := c.resign(ctx, game.GetId())
-			return err
-		}))
+		_, err := c.resign(t.Context(), game.GetId())
+		require.NoError(t, err)
 		require.NoError(t, watcher.awaitEnd(t))
 	})
 }
@@ -143,11 +141,8 @@ func TestLateReply(t *testing.T) {
 // resend repeats a move until a server answers it.
 func resend(t *testing.T, c *caller, gameID string, version int32, d pb.Direction) *pb.Event {
 	t.Helper()
-	var event *pb.Event
-	require.NoError(t, retry(t.Context(), func(ctx context.Context) (err error) {
-		event, err = c.move(ctx, gameID, version, d)
-		return err
-	}))
+	event, err := c.move(t.Context(), gameID, version, d)
+	require.NoError(t, err)
 	return event
 }
 

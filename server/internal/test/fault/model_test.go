@@ -16,6 +16,7 @@ import (
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/proto/translate"
 )
@@ -259,10 +260,10 @@ type history struct {
 func (h *history) call(ctx context.Context, who int, op operation, call func(context.Context) (proto.Message, error)) (proto.Message, error) {
 	entry := porcupine.Operation{ClientId: who, Input: op, Call: int64(time.Since(h.began))}
 	var message proto.Message
-	err := retry(ctx, func(ctx context.Context) (err error) {
+	err := playertest.Retry(ctx, func(ctx context.Context) (err error) {
 		message, err = call(ctx)
 		return err
-	})
+	}, unavailable)
 	entry.Return = int64(time.Since(h.began))
 	r := refusalOf(err)
 	switch {

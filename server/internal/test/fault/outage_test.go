@@ -105,10 +105,8 @@ func (o *outage) requireRecovered(t *testing.T, direction pb.Direction) {
 // finish ends the game and requires that the watchers see its end.
 func (o *outage) finish(t *testing.T) {
 	t.Helper()
-	require.NoError(t, retry(t.Context(), func(ctx context.Context) error {
-		_, err := o.here.resign(ctx, o.game.GetId())
-		return err
-	}))
+	_, err := o.here.resign(t.Context(), o.game.GetId())
+	require.NoError(t, err)
 	for _, each := range o.watchers {
 		require.NoError(t, each.awaitEnd(t))
 		assert.Zero(t, each.covered())
@@ -191,11 +189,7 @@ func TestRedisPaused_ChangedMind(t *testing.T) {
 	for i, game := range games {
 		first, second := game.GetPosition().GetTwenty48().GetLegalMoves()[0], game.GetPosition().GetTwenty48().GetLegalMoves()[1]
 		c := []*caller{here, there}[i%2]
-		var event *pb.Event
-		err := retry(t.Context(), func(ctx context.Context) (err error) {
-			event, err = c.move(ctx, game.GetId(), game.GetVersion(), second)
-			return err
-		})
+		event, err := c.move(t.Context(), game.GetId(), game.GetVersion(), second)
 		if err != nil {
 			require.Equal(t, pb.ReasonVersionConflict, refusalOf(err).reason)
 			event = resend(t, c, game.GetId(), game.GetVersion(), first)

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/internal/id"
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	watchtest "github.com/gridstand/gridstand/internal/testkit/watch"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -31,7 +32,7 @@ var (
 func (c *caller) table(t *testing.T, request *pb.CreateGameRequest) *pb.Game {
 	t.Helper()
 	request.Variant, request.RequestId = "tribolo", id.New()
-	game, err := c.started(t.Context(), request)
+	game, err := c.create(t.Context(), request)
 	require.NoError(t, err)
 	return game
 }
@@ -44,7 +45,7 @@ func (c *caller) join(ctx context.Context, gameID string) (*pb.Game, error) {
 		return err
 	})
 	if err != nil {
-		return nil, checkError(err)
+		return nil, err
 	}
 	return response.GetGame(), c.env.observed.game(response.GetGame())
 }
@@ -112,7 +113,7 @@ func (p *participant) run(ctx context.Context) error {
 		if !again {
 			return err
 		}
-		if err := pause(ctx); err != nil {
+		if err := playertest.Pause(ctx); err != nil {
 			return err
 		}
 	}

@@ -116,7 +116,7 @@ func TestReads_Flood_long(t *testing.T) {
 	group.SetLimit(4) // so that none has to wait for a slot of this address
 	for range 250 {   // so that lists are not empty
 		group.Go(func() error {
-			_, err := b.player.started(t.Context(), ofVariant("6x6"))
+			_, err := b.player.create(t.Context(), ofVariant("6x6"))
 			return err
 		})
 	}

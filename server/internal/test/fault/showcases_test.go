@@ -34,7 +34,7 @@ func (c *caller) live(t *testing.T) []*pb.Game {
 func (c *caller) list(t *testing.T, status pb.GameStatus) []*pb.Game {
 	t.Helper()
 	var reply *pb.ListGamesResponse
-	require.NoError(t, retry(t.Context(), func(ctx context.Context) (err error) {
+	require.NoError(t, c.untilAnswered(t.Context(), func(ctx context.Context) (err error) {
 		reply, err = c.games.ListGames(ctx, &pb.ListGamesRequest{Status: status})
 		return err
 	}))

@@ -221,7 +221,7 @@ func soak(t *testing.T, players []*caller, games int) {
 func (c *caller) soakGame(ctx context.Context, rng *rand.Rand) error {
 	private := ofVariant("classic")
 	private.Private = true
-	game, err := c.started(ctx, private)
+	game, err := c.create(ctx, private)
 	if err != nil {
 		return err
 	}

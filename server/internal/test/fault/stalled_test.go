@@ -184,7 +184,7 @@ func TestUnreadAnswers_Forwarded_long(t *testing.T) {
 		len(held), size, since(refused, g.refusals(t)), before>>20, g.read(t, "process_resident_memory_bytes")>>20)
 
 	here := metadata.AppendToOutgoingContext(t.Context(), "x-forwarded-for", address)
-	r := refusalOf(retry(here, func(ctx context.Context) error {
+	r := refusalOf(player.untilAnswered(here, func(ctx context.Context) error {
 		_, err := player.games.ListGames(ctx, request)
 		return err
 	}))

@@ -8,8 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
-
-	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 const (
@@ -38,7 +36,7 @@ func moveThrough(t *testing.T, env *env, redis string, faultEvery int32, fault f
 			env.anonymous(second).watch(t, game.GetId(), watching{every: true}))
 		rng := rand.New(rand.NewPCG(uint64(n), 6))
 		group.Go(func() error {
-			return playUntilAnswered(ctx, rng, game, movesOfOne, func() {
+			return play(ctx, rng, game, movesOfOne, func(int32) {
 				if moves.Add(1)%faultEvery == 0 {
 					faults <- struct{}{}
 				}
@@ -60,30 +58,4 @@ func moveThrough(t *testing.T, env *env, redis string, faultEvery int32, fault f
 		require.NoError(t, each.awaitEnd(t))
 		require.Zero(t, each.covered())
 	}
-}
-
-// playUntilAnswered makes random moves up to a version and resigns there, each through a
-// randomly chosen client of the player. It retries calls while a server or Redis is
-// unavailable. No call may be refused.
-func playUntilAnswered(ctx context.Context, rng *rand.Rand, game *pb.Game, giveUp int32, moved func(), clients ...*caller) error {
-	version, position := game.GetVersion(), game.GetPosition()
-	for over := false; !over; {
-		var event *pb.Event
-		direction := random(rng, position)
-		err := retry(ctx, func(ctx context.Context) (err error) {
-			c := clients[rng.IntN(len(clients))]
-			if version < giveUp {
-				event, err = c.move(ctx, game.GetId(), version, direction)
-			} else {
-				event, err = c.resign(ctx, game.GetId())
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		version, position, over = event.GetVersion(), event.GetPosition(), event.GetResult() != nil
-		moved()
-	}
-	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	watchtest "github.com/gridstand/gridstand/internal/testkit/watch"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -113,7 +114,7 @@ func (w *watcher) follow(ctx context.Context) (bool, error) {
 			}
 			again, err := w.end(checkError(err))
 			if again {
-				return true, pause(ctx)
+				return true, playertest.Pause(ctx)
 			}
 			return false, err
 		}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
@@ -19,9 +18,9 @@ import (
 
 	connecttest "github.com/gridstand/gridstand/internal/testkit/connect"
 	"github.com/gridstand/gridstand/internal/testkit/longtest"
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
-	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 const overGRPC = "grpc"
@@ -91,7 +90,7 @@ func dial(t testing.TB, addr net.Addr) grpc.ClientConnInterface {
 
 // checkedConn checks each response against the rules for all responses. It repeats a unary call
 // that the store did not answer, as the contract asks: on a busy machine, a store that runs may
-// answer late.
+// answer late. Any other refusal is for the test to check.
 type checkedConn struct {
 	grpc.ClientConnInterface
 	t testing.TB
@@ -102,23 +101,11 @@ type checkedConn struct {
 
 // Invoke implements grpc.ClientConnInterface.
 func (c checkedConn) Invoke(ctx context.Context, method string, args, reply any, options ...grpc.CallOption) error {
-	for {
-		err := checkUnary(c.t)(ctx, method, args, reply, nil, func(ctx context.Context, method string, args, reply any, _ *grpc.ClientConn, options ...grpc.CallOption) error {
+	return playertest.Retry(ctx, func(ctx context.Context) error {
+		return checkUnary(c.t)(ctx, method, args, reply, nil, func(ctx context.Context, method string, args, reply any, _ *grpc.ClientConn, options ...grpc.CallOption) error {
 			return c.ClientConnInterface.Invoke(ctx, method, args, reply, options...)
 		}, options...)
-		if err == nil || c.storeStopped.Load() {
-			return err
-		}
-		r := refusalOf(c.t, err)
-		if r.info.GetReason() != pb.ReasonStorageUnavailable {
-			return err
-		}
-		select {
-		case <-time.After(r.retry.GetRetryDelay().AsDuration()):
-		case <-ctx.Done():
-			return err
-		}
-	}
+	}, func(err error) bool { return playertest.StorageUnavailable(err) && !c.storeStopped.Load() })
 }
 
 // NewStream implements grpc.ClientConnInterface.

@@ -19,6 +19,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	eventstest "github.com/gridstand/gridstand/internal/testkit/events"
 	"github.com/gridstand/gridstand/internal/testkit/longtest"
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -155,12 +156,10 @@ func TestRace_Outage(t *testing.T) {
 	_, err = watch(t, servertest.Dial(t, srv.Addr()), race, "").Recv()
 	require.NoError(t, err, "the challenge is in memory because others watch it")
 	proxy.Accept()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
-		if _, err = bob.challenges.JoinChallenge(bob.Ctx, &pb.JoinChallengeRequest{ChallengeId: race}); err == nil {
-			break
-		}
-	}
-	require.NoError(t, err)
+	require.NoError(t, playertest.Retry(bob.Ctx, func(ctx context.Context) error {
+		_, err := bob.challenges.JoinChallenge(ctx, &pb.JoinChallengeRequest{ChallengeId: race})
+		return err
+	}, playertest.StorageUnavailable))
 	for protocol, s := range streams {
 		m := until(t, s, entrants(2))
 		assert.Equal(t, waiting, m.GetChallenge().GetStatus(), protocol)

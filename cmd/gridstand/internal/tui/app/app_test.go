@@ -124,6 +124,10 @@ func TestModel_Help(t *testing.T) {
 	m := newModel(t, p)
 	send(t, m, press('?'))
 	assert.Contains(t, m.View().Content, "quit the program")
+	assert.Contains(t, m.View().Content, "any key close")
+	assert.Contains(t, m.View().Content, "suspend")
+	m.env.Remote = true
+	assert.NotContains(t, m.View().Content, "suspend", "a remote terminal ignores ctrl-z")
 	send(t, m, press('x'))
 	assert.NotContains(t, m.View().Content, "quit the program")
 	assert.Empty(t, p.got)

@@ -31,6 +31,7 @@ func Draw(env *ui.Env, p ui.Page, last, helpOpen bool, notice string) tea.View {
 	}
 	if helpOpen {
 		v.Dialog, v.Brief = Help(env, keys), "The window is too small for the help. Press ? to close it."
+		keys = ui.Keys(ui.Bind("any key", "close"))
 	}
 	if notice != "" {
 		v.Status = env.Theme.Warn().Render("! " + notice)
@@ -40,7 +41,7 @@ func Draw(env *ui.Env, p ui.Page, last, helpOpen bool, notice string) tea.View {
 
 // Help returns the box that lists a page's own keys and the keys that work on every page.
 func Help(env *ui.Env, keys help.KeyMap) string {
-	return widget.Help(env.Theme, allKeys{keys}, env.Width, env.Height)
+	return widget.Help(env.Theme, allKeys{keys, env.Remote}, env.Width, env.Height)
 }
 
 // Opening draws the window before the first page is open.
@@ -176,11 +177,16 @@ func center(text string, width, height int) (lines []string, x, y int) {
 }
 
 // allKeys adds the keys that work on every page to a page's own.
-type allKeys struct{ help.KeyMap }
+type allKeys struct {
+	help.KeyMap
+
+	remote bool
+}
 
 // FullHelp implements help.KeyMap.
 func (k allKeys) FullHelp() [][]key.Binding {
 	c := ui.NewCommon()
+	c.Suspend.SetEnabled(!k.remote)
 	return append(k.KeyMap.FullHelp(), []key.Binding{c.Help, c.Suspend, c.Interrupt})
 }
 

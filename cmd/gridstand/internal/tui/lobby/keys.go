@@ -50,7 +50,8 @@ func (p *page) Keys() help.KeyMap {
 	enter.SetEnabled(what != "")
 	k.Daily.SetEnabled(p.daily.game != nil)
 	k.DayBefore.SetEnabled(p.daily.hasDayBefore())
-	short, own := []key.Binding{ui.Bind("tab", "list"), k.Filter, k.TV, k.Rules}, []key.Binding{k.Daily, k.DayBefore, k.New, k.Race, k.Join}
+	choose := ui.Bind("↑ ↓", "select")
+	short, own := []key.Binding{ui.Bind("tab", "list"), k.Filter, choose, k.TV, k.Rules}, []key.Binding{k.Daily, k.DayBefore, k.New, k.Race, k.Join}
 	if p.env.Guest != "" {
 		own = []key.Binding{k.Daily, k.DayBefore}
 	} else {
@@ -62,7 +63,7 @@ func (p *page) Keys() help.KeyMap {
 	short = append(short, enter, ui.NewCommon().Help, k.Quit)
 	return ui.KeyMap{Short: short, Full: [][]key.Binding{
 		append(own, ui.Bind("enter", "open"), k.TV, k.Follow, k.Rules, k.Copy, k.Filter, k.Clear),
-		{ui.Bind("↑ ↓", "select"), ui.Bind("tab", "next list"), k.Window, k.Variant, k.Quit},
+		{choose, ui.Bind("tab", "next list"), k.Window, k.Variant, k.Quit},
 	}}
 }
 

@@ -66,6 +66,8 @@ type Env struct {
 	Theme style.Theme
 	// Width and Height are the size of the window.
 	Width, Height int
+	// Remote is set for a remote terminal, on which ctrl-z does nothing.
+	Remote bool
 	// Me is the id of the user's account, or "" until the user has one.
 	Me string
 	// Local describes the server that runs inside this program. It is nil for any other

@@ -38,10 +38,17 @@ func rect(x, y, width, height float64, color string) string {
 		x, y, width, height, color)
 }
 
-// shape draws a glyph that must join its neighbors. (x, y) is the upper left corner of its cell.
-// shape returns false for a glyph that is drawn as text.
-func shape(glyph, color string, x, y float64) (string, bool) {
-	const w, h = cellWidth, cellHeight
+// wide reports whether a row of equal glyphs can be drawn as one wide shape.
+func wide(glyph string) bool {
+	return blocks[glyph][2] == 1 || strokes[glyph] == across || heavy[glyph] == across
+}
+
+// shape draws a glyph that must join its neighbors, across one or, for a wide glyph, several cells.
+// (x, y) is the upper left corner of the first cell. shape returns false for a glyph that is drawn
+// as text.
+func shape(glyph, color string, x, y float64, cells int) (string, bool) {
+	const h = cellHeight
+	w := float64(cells) * cellWidth
 	if b, ok := blocks[glyph]; ok {
 		return rect(x+b[0]*w, y+b[1]*h, b[2]*w, b[3]*h, color), true
 	}

@@ -54,7 +54,8 @@ func draw(windows []window) string {
 		frame(&body, w.title, width, h)
 		fmt.Fprintf(&body, `<g transform="translate(%.1f %.1f)">`+"\n", padding, titleBar+padding)
 		for row, line := range w.lines {
-			drawLine(&body, line, float64(row)*cellHeight)
+			drawBacks(&body, line, float64(row)*cellHeight)
+			drawGlyphs(&body, line, float64(row)*cellHeight)
 		}
 		body.WriteString("</g>\n</g>\n")
 		x += width + gap
@@ -76,8 +77,8 @@ func frame(b *strings.Builder, title string, width, height float64) {
 		width/2, barInk, html.EscapeString(title))
 }
 
-// drawLine draws one row of a screen: first the backgrounds, then the text.
-func drawLine(b *strings.Builder, line uv.Line, y float64) {
+// drawBacks draws the backgrounds of one row of a screen.
+func drawBacks(b *strings.Builder, line uv.Line, y float64) {
 	for start := 0; start < len(line); {
 		_, back := colors(line[start].Style)
 		end := start + 1
@@ -92,11 +93,18 @@ func drawLine(b *strings.Builder, line uv.Line, y float64) {
 		}
 		start = end
 	}
+}
+
+// drawGlyphs draws the text of one row of a screen.
+func drawGlyphs(b *strings.Builder, line uv.Line, y float64) {
 	for start := 0; start < len(line); {
 		cell := line[start]
 		x, end := float64(start)*cellWidth, start+max(cell.Width, 1)
 		front, _ := colors(cell.Style)
-		if drawn, ok := shape(cell.Content, front, x, y); ok {
+		for wide(cell.Content) && end < len(line) && line[end].Equal(&cell) {
+			end++
+		}
+		if drawn, ok := shape(cell.Content, front, x, y, end-start); ok {
 			fmt.Fprintln(b, drawn)
 		} else {
 			for end < len(line) && isText(line[end]) && line[end].Style.Equal(&cell.Style) {
@@ -109,7 +117,7 @@ func drawLine(b *strings.Builder, line uv.Line, y float64) {
 }
 
 func isText(c uv.Cell) bool {
-	_, drawn := shape(c.Content, "", 0, 0)
+	_, drawn := shape(c.Content, "", 0, 0, 1)
 	return !drawn
 }
 

@@ -18,7 +18,7 @@ func TestPicture(t *testing.T) {
 	capture, out := filepath.Join(dir, "screen.ansi"), filepath.Join(dir, "picture.svg")
 	screen := "\x1b[1;38;2;1;2;3ma<b\x1b[0m  \x1b[48;2;9;8;7m  \x1b[0m\n╭─▄\x1b[7m \x1b[0m ┓\n"
 	require.NoError(t, os.WriteFile(capture, []byte(screen), 0o600))
-	require.NoError(t, run(out, []string{"one & two=" + capture, "again=" + capture}))
+	require.NoError(t, run(out, "", []string{"one & two=" + capture, "again=" + capture}))
 
 	svg, err := os.ReadFile(out)
 	require.NoError(t, err)
@@ -40,7 +40,7 @@ func TestPicture(t *testing.T) {
 
 func TestPicture_Empty(t *testing.T) {
 	t.Parallel()
-	require.Error(t, run("", nil))
-	require.ErrorContains(t, run("", []string{"no file"}), "not title=file")
-	require.ErrorIs(t, run("", []string{"a=" + t.TempDir() + "/none"}), os.ErrNotExist)
+	require.Error(t, run("", "", nil))
+	require.ErrorContains(t, run("", "", []string{"no file"}), "not title=file")
+	require.ErrorIs(t, run("", "", []string{"a=" + t.TempDir() + "/none"}), os.ErrNotExist)
 }

@@ -262,6 +262,13 @@ picture: build ## Draw the README's pictures from real screens
 	mkdir -p docs/web
 	TEST_LONG=1 go test ./test/web -run '^TestPages_long$$' -count=1 -args -pictures $(CURDIR)/docs/web
 
+.PHONY: recording
+recording: ## Record two newcomers who have only ssh (docs/newcomer.svg)
+	rm -rf bin/recording
+	TEST_LONG=1 go test ./cmd/gridstand/internal/cli -run '^TestTerminal_SSHNewcomer_long$$' -count=1 -args -recording $(CURDIR)/bin/recording
+	go run ./tools/screenshot -o docs/newcomer.svg -captions bin/recording/captions \
+	  'ada: ssh play.example=bin/recording/ada' 'grace: ssh play.example=bin/recording/grace'
+
 .PHONY: clean
 clean: ## Remove the built programs and releases
 	rm -rf bin dist

@@ -48,12 +48,17 @@ func newPanes(t *testing.T) *panes {
 // tmux runs a tmux command.
 func (p *panes) tmux(args ...string) string {
 	p.t.Helper()
+	out, err := p.command(args...).CombinedOutput()
+	require.NoError(p.t, err, "%v: %s", args, out)
+	return string(out)
+}
+
+// command returns a tmux command.
+func (p *panes) command(args ...string) *exec.Cmd {
 	args = append([]string{"-L", p.socket, "-f", filepath.Join(p.dir, "conf")}, args...)
 	cmd := exec.CommandContext(p.t.Context(), "tmux", args...)
 	cmd.Env = append(os.Environ(), "TMUX=", "LC_ALL=C.UTF-8")
-	out, err := cmd.CombinedOutput()
-	require.NoError(p.t, err, "%v: %s", args, out)
-	return string(out)
+	return cmd
 }
 
 // open runs a command of the client in a pane of 80×24 cells, with additional environment

@@ -1,0 +1,268 @@
+//go:build unix
+
+package cli
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+var recording = flag.String("recording", "", "record the terminals of the newcomers into this `folder`")
+
+// Ensure that two people who have only an SSH client and a new key can play, watch each
+// other's game, find the rules and leave, although they press only keys that their screen
+// shows. make recording runs this test to draw docs/newcomer.svg.
+func TestTerminal_SSHNewcomer_long(t *testing.T) {
+	longtest.Skip(t)
+	p := newPanes(t)
+	address, credential, _ := hostedServer(t)
+	h := startSSH(t, address, "--credential-file", credential)
+	w := &walk{panes: p, server: newUser(t, address, "observer")}
+	for _, name := range []string{"ada", "grace"} {
+		w.shell(h, name, newKey(t))
+	}
+	defer w.record()()
+
+	w.says("Two people who have never been here, and have only ssh.")
+	w.types("grace", "ssh play.example")
+	w.sees("grace", `GRIDSTAND +lobby`)
+	w.begins("grace")
+	for range 2 {
+		w.slides("grace")
+	}
+
+	w.says("ada sees a live game in the lobby. ? lists all keys.")
+	w.types("ada", "ssh play.example")
+	w.sees("ada", `▸. classic +grace +\d+`)
+	w.sees("ada", `1 of 1 ─╯╰─+ no watchers`)
+	w.press("ada", "?", `\? help`)
+	w.sees("ada", `↑ ↓ +select`)
+	w.press("ada", "Escape", `any key close`)
+
+	w.says("n starts a game. The key is the account: it only needs a name.")
+	w.begins("ada")
+	for range 4 {
+		w.slides("ada")
+	}
+
+	w.says("Back in the lobby, ada opens grace's game and sees each move live.")
+	w.press("ada", "q", `q back`)
+	w.sees("ada", `classic +ada +\d+`)
+	w.selects("ada", "grace")
+	w.press("ada", "Enter", `enter watch`)
+	w.sees("ada", `move 2,`)
+	w.sees("grace", `1 watching`)
+	for n := 3; n <= 5; n++ {
+		w.slides("grace")
+		w.sees("ada", fmt.Sprintf(`move %d,`, n))
+	}
+
+	w.says("? lists the keys of this page, too. r shows the rules.")
+	w.press("ada", "?", `\? help`)
+	w.sees("ada", `r +rules`)
+	w.press("ada", "Escape", `any key close`)
+	w.press("ada", "r", `r rules`)
+	w.sees("ada", `(?s)GRIDSTAND +rules.*Two equal tiles that meet merge`)
+
+	w.says("q leads back, page by page, to a terminal that works as before.")
+	w.press("ada", "q", `q back`)
+	w.sees("ada", `move 5,`)
+	w.press("ada", "q", `q back`)
+	w.leaves("ada")
+	w.press("grace", "q", `q back`)
+	w.leaves("grace")
+}
+
+// walk is the way of newcomers through the program. It presses only keys that are shown, and
+// can record the terminals.
+type walk struct {
+	*panes
+
+	server *person // looks up which moves are legal
+	// start is the beginning of the recording, or zero if nothing is recorded.
+	start time.Time
+}
+
+// shell opens a pane with a shell in which the host's name is play.example. ssh has no other
+// settings than a user could have: the address, the key and the name. The screen is drawn without
+// erase commands for this type of terminal, because captures lose the background of erased cells.
+func (w *walk) shell(h *sshHost, name, key string) {
+	w.t.Helper()
+	config := filepath.Join(w.dir, name+".config")
+	require.NoError(w.t, os.WriteFile(config, fmt.Appendf(nil, "Host play.example\nHostName 127.0.0.1\nPort %s\nUser %s\n"+
+		"IdentityFile %s\nIdentitiesOnly yes\nIdentityAgent none\nStrictHostKeyChecking accept-new\nUserKnownHostsFile %s\n",
+		h.port, name, key, h.known), 0o600))
+	profile := filepath.Join(w.dir, name+".profile")
+	require.NoError(w.t, os.WriteFile(profile, fmt.Appendf(nil, "PS1='$ '\nssh() { command ssh -F %s \"$@\"; }\n", config), 0o600))
+	w.run(name, "sh -i", "ENV="+profile, "TERM=rxvt-unicode-256color")
+	w.sees(name, `^\$`)
+}
+
+// record captures the panes at each change until stop is called.
+func (w *walk) record() (stop func()) {
+	if *recording == "" {
+		return func() {}
+	}
+	w.start = time.Now()
+	ended := make(chan struct{})
+	var recorder sync.WaitGroup
+	for _, name := range []string{"ada", "grace"} {
+		require.NoError(w.t, os.MkdirAll(filepath.Join(*recording, name), 0o755))
+		recorder.Go(func() { w.capture(name, ended) })
+	}
+	return func() {
+		w.pause(2 * time.Second)
+		close(ended)
+		recorder.Wait()
+	}
+}
+
+// capture adds the screens of a pane to the recording until the recording has ended.
+func (w *walk) capture(name string, ended <-chan struct{}) {
+	every := time.NewTicker(40 * time.Millisecond)
+	defer every.Stop()
+	for last := ""; ; {
+		at := time.Now()
+		screen, err := w.command("capture-pane", "-e", "-N", "-p", "-t", name).Output()
+		if !assert.NoError(w.t, err) {
+			return
+		}
+		if string(screen) != last {
+			w.save(at, filepath.Join(name, "%06d.ansi"), string(screen))
+		}
+		last = string(screen)
+		select {
+		case <-ended:
+			return
+		case <-every.C:
+		}
+	}
+}
+
+// save adds a file to the recording. The pattern of its name contains the milliseconds since
+// the start.
+func (w *walk) save(at time.Time, pattern, text string) {
+	file := filepath.Join(*recording, fmt.Sprintf(pattern, max(at.Sub(w.start), 0).Milliseconds()))
+	assert.NoError(w.t, os.WriteFile(file, []byte(text), 0o644))
+}
+
+// pause gives viewers of the recording time to read. Without a recording, it does nothing.
+func (w *walk) pause(d time.Duration) {
+	if !w.start.IsZero() {
+		<-time.After(d)
+	}
+}
+
+// says adds a caption to the recording.
+func (w *walk) says(text string) {
+	if w.start.IsZero() {
+		return
+	}
+	w.pause(2 * time.Second)
+	require.NoError(w.t, os.MkdirAll(filepath.Join(*recording, "captions"), 0o755))
+	w.save(time.Now(), filepath.Join("captions", "%06d.txt"), text)
+}
+
+// types types a command line in a pane's shell.
+func (w *walk) types(pane, line string) {
+	w.t.Helper()
+	w.pause(time.Second)
+	for _, letter := range line {
+		w.tmux("send-keys", "-t", pane, "-l", string(letter))
+		w.pause(50 * time.Millisecond)
+	}
+	w.sees(pane, `\$ `+regexp.QuoteMeta(line))
+	w.pause(500 * time.Millisecond)
+	w.tmux("send-keys", "-t", pane, "Enter")
+}
+
+// press presses a key after the pane has shown the hint that names it.
+func (w *walk) press(pane, key, hint string) {
+	w.t.Helper()
+	w.sees(pane, hint)
+	w.pause(2 * time.Second)
+	w.send(pane, key)
+}
+
+// send sends a key to a pane, and adds its name to the recording.
+func (w *walk) send(pane, key string) {
+	w.t.Helper()
+	if !w.start.IsZero() {
+		w.save(time.Now(), filepath.Join(pane, "%06d.key"), strings.ToLower(key))
+	}
+	w.tmux("send-keys", "-t", pane, key)
+}
+
+// begins starts a game from the lobby and creates the account, for which the host suggests the
+// name of the SSH user.
+func (w *walk) begins(pane string) {
+	w.t.Helper()
+	w.press(pane, "n", `n new`)
+	w.press(pane, "Enter", `enter start`)
+	w.sees(pane, `(?s)What should others call you.*▸ `+pane)
+	w.press(pane, "Enter", `enter use this name`)
+	w.sees(pane, `MOVES +0\b`)
+}
+
+// slides makes a legal move with an arrow key.
+func (w *walk) slides(pane string) {
+	w.t.Helper()
+	w.sees(pane, `↑↓←→ slide`)
+	id := strings.Fields(w.sees(pane, `watch [a-z2-7]{8}`))[1]
+	moves, err := strconv.Atoi(strings.Fields(w.sees(pane, `MOVES +\d+`))[1])
+	require.NoError(w.t, err)
+	legal := w.server.game(id).GetPosition().GetTwenty48().GetLegalMoves()
+	keys := map[pb.Direction]string{
+		pb.Direction_DIRECTION_UP: "Up", pb.Direction_DIRECTION_DOWN: "Down",
+		pb.Direction_DIRECTION_LEFT: "Left", pb.Direction_DIRECTION_RIGHT: "Right",
+	}
+	key := keys[legal[len(legal)-1-moves%min(len(legal), 2)]]
+	w.pause(900 * time.Millisecond)
+	w.send(pane, key)
+	w.sees(pane, fmt.Sprintf(`MOVES +%d\b`, moves+1))
+}
+
+// selects selects the live game of a player in the lobby.
+func (w *walk) selects(pane, player string) {
+	w.t.Helper()
+	w.sees(pane, `(?s)▸. classic.*classic`) // two live games
+	if selected := w.sees(pane, `▸. classic +\w+`); !strings.HasSuffix(selected, player) {
+		w.press(pane, "Down", `↑ ↓ select`)
+	}
+	w.sees(pane, `▸. classic +`+player)
+}
+
+// leaves quits from the lobby, and checks that the shell and the terminal work as before.
+func (w *walk) leaves(pane string) {
+	w.t.Helper()
+	w.sees(pane, `GRIDSTAND +lobby`)
+	w.press(pane, "q", `q quit`)
+	w.sees(pane, `Connection to 127\.0\.0\.1 closed\.\s+\$`)
+	for _, mode := range []string{"alternate_on", "mouse_any_flag", "keypad_flag"} {
+		assert.Equal(w.t, "0\n", w.tmux("display-message", "-p", "-t", pane, "#{"+mode+"}"), mode)
+	}
+	assert.Equal(w.t, "1\n", w.tmux("display-message", "-p", "-t", pane, "#{cursor_flag}"))
+	terminal := strings.TrimSpace(w.tmux("display-message", "-p", "-t", pane, "#{pane_tty}"))
+	modes, err := exec.CommandContext(w.t.Context(), "sh", "-c", "stty -a <"+terminal).CombinedOutput()
+	require.NoError(w.t, err, "%s", modes)
+	for _, mode := range []string{" icanon", " echo"} {
+		assert.Contains(w.t, string(modes), mode)
+	}
+	w.types(pane, "echo still a shell")
+	w.sees(pane, `(?m)^still a shell`)
+}

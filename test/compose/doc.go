@@ -3,5 +3,6 @@
 // nothing that the servers acknowledged may be lost. It also checks the permissions of the
 // containers and the responses of their published port.
 //
-// It runs only with -compose; make compose-try prepares everything it needs.
+// These tests run only with -compose; make compose-try prepares everything they need. Other tests only
+// read the files.
 package compose

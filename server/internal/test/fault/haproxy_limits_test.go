@@ -1,0 +1,275 @@
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/net/http2"
+
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/limits"
+)
+
+// The limits in deploy/haproxy.cfg on connections at once, on those of one address, and on those that
+// one address opens within ten seconds.
+const proxyMaxConn, proxyPerAddress, proxyPerTenSeconds = 8192, 4096, 8192
+
+// lastingIdle edits the shipped timeouts, so that HAProxy does not close idle connections during a test.
+var lastingIdle = []string{"timeout http-request 6s", "timeout http-request 1h", "timeout client 65s", "timeout client 1h"}
+
+// crowd is a set of idle HTTP/2 connections from one address to a proxy.
+type crowd struct {
+	proxy  *testServer
+	dialer *net.Dialer
+	conns  []*rawConn
+}
+
+// newCrowd returns an empty crowd at this machine's nth loopback address. It skips the test if the
+// system has only one loopback address.
+func newCrowd(t *testing.T, proxy *testServer, n int) *crowd {
+	t.Helper()
+	dialer := dialFrom(t, n)
+	if dialer.LocalAddr == nil {
+		t.Skip("the system has only one loopback address")
+	}
+	return &crowd{proxy: proxy, dialer: dialer}
+}
+
+// join opens a connection and reports whether the proxy accepts it.
+func (c *crowd) join(t *testing.T) bool {
+	t.Helper()
+	conn, err := dialRaw(t.Context(), c.dialer, c.proxy.addr, 0)
+	if err == nil {
+		if _, err = conn.settings(); err == nil {
+			c.conns = append(c.conns, conn)
+			return true
+		}
+		_ = conn.conn.Close()
+	}
+	refused := errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+	require.True(t, refused, "%v", err)
+	return false
+}
+
+// grow opens n connections, all of which the proxy must accept.
+func (c *crowd) grow(t *testing.T, n int) {
+	t.Helper()
+	for range n {
+		require.True(t, c.join(t), "the proxy refused a connection, with %d open", len(c.conns))
+	}
+}
+
+// leave closes the oldest connection.
+func (c *crowd) leave() {
+	_ = c.conns[0].conn.Close()
+	c.conns = c.conns[1:]
+}
+
+func (c *crowd) close() {
+	for len(c.conns) > 0 {
+		c.leave()
+	}
+}
+
+// plays requires that a new player at the crowd's address can play through the proxy.
+func (c *crowd) plays(t *testing.T, env *env) {
+	t.Helper()
+	player := env.player(c.proxy, (&flood{dialer: c.dialer}).dialOption())
+	player.playTo(t, seeded(t), player.start(t, "6x6"), 10)
+}
+
+// settings reads the settings with which a server greets a connection that it accepts.
+func (c *rawConn) settings() (*http2.SettingsFrame, error) {
+	if err := c.conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		return nil, err
+	}
+	frame, err := c.reads.ReadFrame()
+	if err != nil {
+		return nil, err
+	}
+	settings, ok := frame.(*http2.SettingsFrame)
+	if !ok {
+		return nil, fmt.Errorf("want settings, got %v", frame)
+	}
+	return settings, c.conn.SetReadDeadline(time.Time{})
+}
+
+// Ensure that the shipped proxy limits the connections of one address, that a player at another
+// address can play meanwhile, and that the first address can connect again once it has closed one of
+// its connections.
+func TestThroughProxy_ConnectionsPerAddress_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	manyFiles.Lock()
+	defer manyFiles.Unlock()
+	env := newSQLiteEnv(t)
+	front := throughProxy(t, env.serve(), lastingIdle...)
+	flooder, other := newCrowd(t, front, 1), newCrowd(t, front, 2)
+	defer flooder.close()
+	flooder.grow(t, proxyPerAddress)
+	require.False(t, flooder.join(t), "the proxy accepted more than %d connections", proxyPerAddress)
+	other.plays(t, env)
+	flooder.leave()
+	require.Eventually(t, func() bool { return flooder.join(t) }, patience, 20*time.Millisecond)
+	require.False(t, flooder.join(t), "the proxy accepted more than %d connections", proxyPerAddress)
+}
+
+// Ensure that the shipped proxy limits how fast one address opens connections, even if the address
+// closes each at once, and that a player at another address can play meanwhile.
+func TestThroughProxy_NewConnectionsPerAddress_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	env := newSQLiteEnv(t)
+	// On a busy machine, opening this many connections may take longer than ten seconds.
+	front := throughProxy(t, env.serve(), append(slices.Clone(lastingIdle), "conn_rate(10s)", "conn_rate(1h)")...)
+	flooder, other := newCrowd(t, front, 1), newCrowd(t, front, 2)
+	for range proxyPerTenSeconds {
+		flooder.grow(t, 1)
+		flooder.leave()
+	}
+	require.False(t, flooder.join(t), "the proxy accepted more than %d connections", proxyPerTenSeconds)
+	other.plays(t, env)
+}
+
+// Ensure that connected players and watchers are served while the shipped proxy has as many
+// connections as its maxconn allows, and that a further client waits until one of them disconnects.
+func TestThroughProxy_MaxConn_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	manyFiles.Lock()
+	defer manyFiles.Unlock()
+	env := newSQLiteEnv(t)
+	front := throughProxy(t, env.serve(), lastingIdle...)
+	player, rng := env.player(front), seeded(t)
+	game := player.start(t, "6x6")
+	watcher := player.watch(t, game.GetId(), watching{every: true})
+	last := player.playTo(t, rng, game, 5)
+	// The player has one connection. No address uses up its own limit.
+	const crowds = proxyMaxConn/proxyPerAddress + 1
+	left := proxyMaxConn - 1
+	all := make([]*crowd, crowds)
+	for n := range all {
+		all[n] = newCrowd(t, front, n+1)
+		defer all[n].close()
+		all[n].grow(t, left/(crowds-n))
+		left -= len(all[n].conns)
+	}
+	conn, err := dialRaw(t.Context(), newCrowd(t, front, crowds+1).dialer, front.addr, 0)
+	require.NoError(t, err)
+	defer func() { _ = conn.conn.Close() }()
+	accepted := make(chan error, 1)
+	go func() {
+		_, err := conn.settings()
+		accepted <- err
+	}()
+	last = player.playTo(t, rng, after(last), 100)
+	select {
+	case err := <-accepted:
+		require.Fail(t, "the client did not wait", "%v", err)
+	default:
+	}
+	all[0].leave()
+	require.NoError(t, <-accepted)
+	player.playTo(t, rng, after(last), 105)
+	_, err = player.resign(t.Context(), game.GetId())
+	require.NoError(t, err)
+	require.NoError(t, watcher.awaitEnd(t))
+}
+
+// Ensure that through the shipped proxy one connection can watch as many games as the server allows on
+// a connection, and that the proxy refuses one more stream.
+func TestThroughProxy_StreamsPerConnection(t *testing.T) {
+	t.Parallel()
+	env := newSQLiteEnv(t)
+	front := throughProxy(t, env.serve(), lastingIdle...)
+	game := env.player(front).start(t, "6x6")
+	conn, err := dialRaw(t.Context(), &net.Dialer{}, front.addr, 1<<16)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.conn.Close() })
+	most := limits.Default().StreamsPerConnection
+	settings, err := conn.settings()
+	require.NoError(t, err)
+	allowed, ok := settings.Value(http2.SettingMaxConcurrentStreams)
+	require.True(t, ok)
+	require.Equal(t, uint32(most), allowed)
+
+	// The snapshots of all streams have to fit.
+	require.NoError(t, conn.framer.WriteWindowUpdate(0, 1<<30))
+	answered, ended := make(chan uint32, most), make(chan uint32, most)
+	conn.answered = func(stream uint32) { answered <- stream }
+	go conn.read(func(stream uint32, _ string) { ended <- stream })
+	for range most {
+		_, err := conn.call(pb.GameService_Watch_FullMethodName, &pb.WatchRequest{GameId: game.GetId()})
+		require.NoError(t, err)
+	}
+	for range most {
+		select {
+		case <-answered:
+		case stream := <-ended:
+			require.Fail(t, "a stream was refused", "%d", stream)
+		case <-time.After(patience):
+			require.Fail(t, "a stream was not answered")
+		}
+	}
+	last, err := conn.call(pb.GameService_Watch_FullMethodName, &pb.WatchRequest{GameId: game.GetId()})
+	require.NoError(t, err)
+	select {
+	case stream := <-answered:
+		require.Fail(t, "the stream was accepted", "%d", stream)
+	case stream := <-ended:
+		require.Equal(t, last, stream)
+	case <-time.After(patience):
+		require.Fail(t, "the stream was not refused")
+	}
+}
+
+// Ensure that the shipped proxy ends HTTP requests whose headers do not arrive and gRPC calls whose
+// message does not arrive, and forwards neither to a server.
+func TestThroughProxy_Incomplete_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	env := newSQLiteEnv(t)
+	front := throughProxy(t, env.serve(), "timeout client 65s", "timeout client 1h")
+	const requests = 20
+	closed := make(chan error, requests)
+	for n := range requests {
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", front.addr)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = conn.Close() })
+		_, err = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: gridstand\r\n"[:n])
+		require.NoError(t, err)
+		require.NoError(t, conn.SetReadDeadline(time.Now().Add(patience)))
+		go func() {
+			_, err := io.Copy(io.Discard, conn)
+			closed <- err
+		}()
+	}
+	conn, err := dialRaw(t.Context(), &net.Dialer{}, front.addr, 1<<16)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.conn.Close() })
+	ended := make(chan string, requests)
+	go conn.read(func(_ uint32, status string) { ended <- status })
+	for range requests {
+		stream, err := conn.open(pb.GameService_ListGames_FullMethodName)
+		require.NoError(t, err)
+		require.NoError(t, conn.send(stream, false, []byte{0, 0, 0, 0}))
+	}
+	for range requests {
+		require.NoError(t, <-closed)
+		select {
+		case status := <-ended:
+			require.Empty(t, status, "the server answered a call")
+		case <-time.After(patience):
+			require.Fail(t, "a call was not ended")
+		}
+	}
+	env.player(front)
+}

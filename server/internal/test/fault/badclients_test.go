@@ -28,12 +28,18 @@ import (
 )
 
 const (
-	idlers, sleepers, flooders = 2000, 200, 4
+	// idlers exceeds the default limit on the connections of one address, and browsers the one on its
+	// Server-Sent Events.
+	idlers, browsers   = 17_000, 1200
+	sleepers, flooders = 200, 4
+	// leavers is the number of workers, each with its own connection, that open watches and leave. The
+	// server slows down each connection that cancels calls.
+	leavers = 32
 	// dialers is the number of connections that are opened concurrently.
 	dialers = 100
-	// connects and watches are the limits on new connections and new watches per second from one
-	// address.
-	connects, watches = 200, 20
+	// connects and watches are the default limits on new connections and new watches per second from
+	// one address.
+	connects, watches = 2000, 2000
 )
 
 // badClient is a client that abuses a server instead of playing.
@@ -42,20 +48,20 @@ type badClient struct {
 	// limited is set if the server must eventually refuse the client, by failing its calls with
 	// a retry hint or by closing its connections.
 	limited bool
-	// perSecond is the rate limit that the client exceeds on a machine that is fast enough. It
-	// is 0 if the client exceeds a limit on any machine.
+	// perSecond is 0 if the client exceeds a limit on any machine. Otherwise it exceeds one only if
+	// the machine can serve more than this number of its connections or streams per second.
 	perSecond int
 	// work runs until ctx is done.
 	work func(ctx context.Context, f *flood) error
 }
 
 var badClients = []badClient{
-	{"idle connections", true, 0, func(ctx context.Context, f *flood) error {
+	{"idle connections", true, connects, func(ctx context.Context, f *flood) error {
 		return f.connect(ctx, idlers, func(int) []byte { return nil })
 	}},
 	{"slow writers", false, 0, func(ctx context.Context, f *flood) error {
 		preface := []byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
-		return f.connect(ctx, idlers/4, func(n int) []byte { return preface[:n%len(preface)] })
+		return f.connect(ctx, browsers/3, func(n int) []byte { return preface[:n%len(preface)] })
 	}},
 	{"watchers that never read", false, 0, func(ctx context.Context, f *flood) error {
 		for range sleepers {
@@ -115,16 +121,18 @@ var badClients = []badClient{
 		}))
 	}},
 	{"watchers that leave immediately", true, watches, func(ctx context.Context, f *flood) error {
-		c := f.w.anonymous(f.server, f.dialOption())
-		return f.repeat(ctx, always(func(*rand.Rand) error {
-			ctx, cancel := context.WithCancel(ctx)
-			defer cancel()
-			stream, err := c.games.Watch(ctx, &pb.WatchRequest{GameId: f.gameID})
-			if err == nil {
-				_, err = stream.Recv()
+		return f.repeatWith(ctx, leavers, func() func(*rand.Rand) error {
+			c := f.w.anonymous(f.server, f.dialOption())
+			return func(*rand.Rand) error {
+				ctx, cancel := context.WithCancel(ctx)
+				defer cancel()
+				stream, err := c.games.Watch(ctx, &pb.WatchRequest{GameId: f.gameID})
+				if err == nil {
+					_, err = stream.Recv()
+				}
+				return err
 			}
-			return err
-		}))
+		})
 	}},
 	{"wrong tokens", true, 0, func(ctx context.Context, f *flood) error {
 		c := f.w.anonymous(f.server, f.dialOption())
@@ -331,8 +339,13 @@ func always(do func(*rand.Rand) error) func() func(*rand.Rand) error {
 // repeat runs several workers. Each calls a function, which begin creates for it, as fast as
 // possible.
 func (f *flood) repeat(ctx context.Context, begin func() func(*rand.Rand) error) error {
+	return f.repeatWith(ctx, flooders, begin)
+}
+
+// repeatWith is like repeat, but with the given number of workers.
+func (f *flood) repeatWith(ctx context.Context, workers int, begin func() func(*rand.Rand) error) error {
 	group, failed := errgroup.WithContext(ctx)
-	for n := range flooders {
+	for n := range workers {
 		rng, do := rand.New(rand.NewPCG(uint64(n), 31)), begin()
 		group.Go(func() error {
 			for failed.Err() == nil && !f.over.Load() {

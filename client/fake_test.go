@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gridstand/gridstand/client"
+	grpctest "github.com/gridstand/gridstand/internal/testkit/grpc"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -163,12 +164,7 @@ func (f *fake) start(t testing.TB, options ...grpc.ServerOption) string {
 	pb.RegisterLeaderboardServiceServer(server, f)
 	pb.RegisterPlayerServiceServer(server, f)
 	pb.RegisterChallengeServiceServer(server, f)
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(f.listener) }()
-	t.Cleanup(func() {
-		server.Stop()
-		assert.NoError(t, <-done)
-	})
+	grpctest.Serve(t, server, f.listener)
 	return l.Addr().String()
 }
 

@@ -27,6 +27,7 @@ import (
 
 	"github.com/gridstand/gridstand/internal/lightwatch"
 	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
+	grpctest "github.com/gridstand/gridstand/internal/testkit/grpc"
 	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -52,12 +53,7 @@ func serve(
 	require.NoError(t, err)
 	s := grpc.NewServer(options...)
 	pb.RegisterGameServiceServer(s, &server{watch: watch})
-	done := make(chan error, 1)
-	go func() { done <- s.Serve(listener) }()
-	t.Cleanup(func() {
-		s.Stop()
-		assert.NoError(t, <-done)
-	})
+	grpctest.Serve(t, s, listener)
 	return listener.Addr().String(), s
 }
 

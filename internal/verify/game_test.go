@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/gridstand/gridstand/client"
+	grpctest "github.com/gridstand/gridstand/internal/testkit/grpc"
 	"github.com/gridstand/gridstand/internal/verify"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -63,15 +64,10 @@ func (s *server) client(t *testing.T) *client.Client {
 	g := grpc.NewServer()
 	pb.RegisterGameServiceServer(g, s)
 	pb.RegisterChallengeServiceServer(g, s)
-	served := make(chan error, 1)
-	go func() { served <- g.Serve(l) }()
+	grpctest.Serve(t, g, l)
 	c, err := client.Dial(client.Config{Target: l.Addr().String()})
 	require.NoError(t, err)
-	t.Cleanup(func() {
-		assert.NoError(t, c.Close())
-		g.Stop()
-		assert.NoError(t, <-served)
-	})
+	t.Cleanup(func() { assert.NoError(t, c.Close()) })
 	return c
 }
 

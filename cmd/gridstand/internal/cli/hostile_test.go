@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client"
+	grpctest "github.com/gridstand/gridstand/internal/testkit/grpc"
 	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -156,12 +157,7 @@ func hostileServer(t *testing.T, answer func(method string) (proto.Message, erro
 		}
 		return stream.SendMsg(message)
 	}))
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(listener) }()
-	t.Cleanup(func() {
-		server.Stop()
-		assert.NoError(t, <-done)
-	})
+	grpctest.Serve(t, server, listener)
 	return listener.Addr().String()
 }
 

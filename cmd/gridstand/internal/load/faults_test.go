@@ -21,6 +21,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/load"
+	grpctest "github.com/gridstand/gridstand/internal/testkit/grpc"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -157,13 +158,8 @@ func between(t *testing.T, target string, p proxy) string {
 		}
 		return err
 	}))
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(listener) }()
-	t.Cleanup(func() {
-		server.Stop()
-		assert.NoError(t, <-done)
-		assert.NoError(t, conn.Close())
-	})
+	t.Cleanup(func() { assert.NoError(t, conn.Close()) })
+	grpctest.Serve(t, server, listener)
 	return listener.Addr().String()
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/id"
+	grpctest "github.com/gridstand/gridstand/internal/testkit/grpc"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
@@ -114,15 +115,7 @@ func serveBare(b *testing.B, games *bareGames) string {
 	server := grpc.NewServer()
 	pb.RegisterGameServiceServer(server, games)
 	pb.RegisterLeaderboardServiceServer(server, games)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = server.Serve(listener)
-	}()
-	b.Cleanup(func() {
-		server.Stop()
-		<-done
-	})
+	grpctest.Serve(b, server, listener)
 	return listener.Addr().String()
 }
 

@@ -24,6 +24,7 @@ import (
 	screen "github.com/gridstand/gridstand/cmd/gridstand/internal/tui/frame"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	grpctest "github.com/gridstand/gridstand/internal/testkit/grpc"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -52,15 +53,7 @@ func serveHostile(f *testing.F) (*hostile, *client.Client) {
 	h, listener := &hostile{}, bufconn.Listen(1<<20)
 	server := grpc.NewServer()
 	pb.RegisterGameServiceServer(server, h)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = server.Serve(listener)
-	}()
-	f.Cleanup(func() {
-		server.Stop()
-		<-done
-	})
+	grpctest.Serve(f, server, listener)
 	client, err := client.Dial(client.Config{Target: "hostile", DialOptions: []grpc.DialOption{
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }),

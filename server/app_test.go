@@ -21,6 +21,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
@@ -108,7 +109,8 @@ func TestStart_TwoServers(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-func TestStart_Cluster(t *testing.T) {
+func TestStart_Cluster_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	cluster := redistest.StartCluster(t, 1)
 	c := servertest.Config(t)

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -51,7 +52,8 @@ func run(t *testing.T, args ...string) string {
 
 // Ensure that the bot plays a game to its end even if the server sometimes refuses a call,
 // and that it prints the address of the game's page.
-func TestBot(t *testing.T) {
+func TestBot_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	c := servertest.Config(t)
 	c.Limits.MovesPerSecond = 30

@@ -45,18 +45,9 @@ window.fetch = async (...request) => {
 
 // Ensure that the page shows every event once, even if its connections are cut in the middle of
 // messages.
-func TestWatch_Cuts(t *testing.T) {
-	t.Parallel()
-	watchCuts(t, 2)
-}
-
 func TestWatch_Cuts_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
-	watchCuts(t, 50)
-}
-
-func watchCuts(t *testing.T, cuts int) {
 	s := start(t)
 	proxy := startProxy(t, s.address)
 	ada := s.account("ada")
@@ -68,7 +59,7 @@ func watchCuts(t *testing.T, cuts int) {
 	s.move(ada, g)
 	waitForBoard(tab, g.GetPosition())
 	proxy.cutAfter(func() int { return 300 + rand.IntN(1500) }) // the headers take about 250 bytes
-	for seen, deadline := 0, time.Now().Add(browsertest.Patience); seen < cuts; {
+	for seen, deadline := 0, time.Now().Add(browsertest.Patience); seen < 50; {
 		require.True(t, time.Now().Before(deadline), "only %d cuts", seen)
 		if n := proxy.cut(); n > seen {
 			seen, deadline = n, time.Now().Add(browsertest.Patience)

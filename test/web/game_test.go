@@ -128,7 +128,8 @@ func TestWatch(t *testing.T) {
 
 // Ensure that a finished game is shown and verified, and that its replay includes every
 // position.
-func TestReplay(t *testing.T) {
+func TestReplay_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	s := start(t)
 	ada := s.account("ada")

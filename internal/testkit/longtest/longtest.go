@@ -18,7 +18,8 @@ const (
 )
 
 // Skip skips a long test unless long tests are enabled. A test is long if it takes more than about
-// 5 s alone, or more than 10 s of processor time. The name of a long test must end in _long.
+// 5 s alone, or more than 10 s of processor time. Most tests with a browser, terminals, a cluster or
+// killed servers are long, too. The name of a long test must end in _long.
 func Skip(t testing.TB) {
 	t.Helper()
 	if !strings.HasSuffix(t.Name(), suffix) {

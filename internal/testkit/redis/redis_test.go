@@ -75,7 +75,8 @@ func TestServer_PortTaken(t *testing.T) {
 }
 
 // Ensure that the cluster refuses scripts whose keys lie in two slots.
-func TestStartCluster(t *testing.T) {
+func TestStartCluster_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	client := StartCluster(t, 1).Client()
 	ctx := t.Context()

@@ -138,11 +138,9 @@ func (l smallBuffers) Accept() (net.Conn, error) {
 
 // Ensure that a client that reads nothing loses its stream and its connection, whereas a
 // client whose game merely has no events for the same time keeps both.
-func TestWatch_Stalled(t *testing.T) {
+func TestWatch_Stalled_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
 	s := start(t, func(c *server.Config) {
 		*c = c.Unlimited()
 		c.Stall = time.Second

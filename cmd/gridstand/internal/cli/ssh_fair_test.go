@@ -17,6 +17,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/gridstand/gridstand/internal/sshsig"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	sshtest "github.com/gridstand/gridstand/internal/testkit/ssh"
@@ -29,7 +30,8 @@ var escapes = regexp.MustCompile(`\x1b(\[[0-9;?<>=]*[a-zA-Z]|\][^\x07\x1b]*(\x07
 
 // Ensure that neither an SSH host's terminals nor the client's commands show the seed of an open
 // daily game, or show another player's attempt to a player who has not finished.
-func TestSSH_Fair(t *testing.T) {
+func TestSSH_Fair_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	clock := noon()
 	address, credential, _ := hostedServer(t, func(c *server.Config) { *c = c.Unlimited(); c.StoreNow = clock.now })

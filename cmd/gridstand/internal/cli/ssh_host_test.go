@@ -86,7 +86,8 @@ func TestSSHHost_Settings(t *testing.T) {
 }
 
 // Ensure that on a terminal, commands that list something open a page instead.
-func TestTerminal_SSHPages(t *testing.T) {
+func TestTerminal_SSHPages_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	p := newPanes(t)
 	h := startSSH(t, someServer(t))
@@ -145,7 +146,8 @@ func TestTerminal_SSHChallenges_long(t *testing.T) {
 }
 
 // Ensure that SSH clients are shown only commands that they can use.
-func TestTerminal_SSHJoin(t *testing.T) {
+func TestTerminal_SSHJoin_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	p := newPanes(t)
 	address, credential, _ := hostedServer(t)

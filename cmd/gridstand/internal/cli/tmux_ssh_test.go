@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	"github.com/gridstand/gridstand/server"
 )
@@ -110,7 +111,8 @@ func (p *panes) sane(pane string, code int) {
 }
 
 // Ensure that a user who has only an SSH client can watch a game, and is told how to play.
-func TestTerminal_SSHGuest(t *testing.T) {
+func TestTerminal_SSHGuest_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	p, server := newPanes(t), quickServer(t)
 	h := startSSH(t, server)
@@ -209,7 +211,8 @@ func newKey(t *testing.T) string {
 
 // Ensure that an SSH key identifies the same account after the host restarts and on another
 // host, and that a different key has a different account, even if the client offers both.
-func TestTerminal_SSHAccounts(t *testing.T) {
+func TestTerminal_SSHAccounts_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	p := newPanes(t)
 	address, credential, _ := hostedServer(t)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 )
 
@@ -21,7 +22,8 @@ func TestScanKeys(t *testing.T) {
 }
 
 // Ensure that the scan covers every master of a cluster.
-func TestScanKeys_Cluster(t *testing.T) {
+func TestScanKeys_Cluster_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	testScanKeys(t, redistest.StartCluster(t, 3).Client())
 }

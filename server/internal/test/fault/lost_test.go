@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -168,7 +169,8 @@ func wantUnavailable(t *testing.T, call func(context.Context) error) {
 }
 
 // Ensure that players can continue if Redis forgets all scripts, as after a restart.
-func TestRedis_ForgetsScripts(t *testing.T) {
+func TestRedis_ForgetsScripts_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	onRedis(t, func(t *testing.T, env *env) {
 		moveThrough(t, env, env.addr, 15, func(ctx context.Context) error { return env.redis.ScriptFlush(ctx).Err() })
@@ -189,7 +191,8 @@ func TestConnectionsCut(t *testing.T) {
 
 // Ensure that players can continue if Redis closes connections, including those with
 // subscriptions.
-func TestConnectionsKilled(t *testing.T) {
+func TestConnectionsKilled_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	env := newEnv(t, redistest.StartRedis(t).Addr())
 	moveThrough(t, env, env.addr, 15, func(ctx context.Context) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -115,7 +116,8 @@ func (o *outage) finish(t *testing.T) {
 
 // Ensure that calls made while Redis is paused are refused in time, and that repeating them
 // afterward returns their outcome.
-func TestRedis_Paused(t *testing.T) {
+func TestRedis_Paused_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newEnv(t, redis.Addr())
@@ -129,7 +131,8 @@ func TestRedis_Paused(t *testing.T) {
 }
 
 // Ensure that servers and their watchers survive a Redis restart.
-func TestRedis_Restarted(t *testing.T) {
+func TestRedis_Restarted_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t, redistest.KeepsWrites...)
 	env := newEnv(t, redis.Addr())

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/game/variants"
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
@@ -334,7 +335,8 @@ func TestRebuild_Accounts(t *testing.T) {
 // Ensure that leaderboards, lists and jobs that are lost during play are restored, either by a
 // rebuild while servers are running or by a server at startup, and that a game between bots
 // continues. After the test, check compares the boards with the results of all games.
-func TestSetsLost(t *testing.T) {
+func TestSetsLost_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	onRedis(t, func(t *testing.T, env *env) {
 		const players, acknowledged = 4, 60
@@ -369,7 +371,8 @@ func TestSetsLost(t *testing.T) {
 }
 
 // Ensure that a rebuild and a quarantine find the games on every master of a cluster.
-func TestRebuild_Cluster(t *testing.T) {
+func TestRebuild_Cluster_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	cluster := redistest.StartCluster(t, 3)
 	env := newUncheckedEnv(t, strings.Join(cluster.Addrs(), ","), cluster.Client())

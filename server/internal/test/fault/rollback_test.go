@@ -213,7 +213,8 @@ func TestRestored_Old_long(t *testing.T) {
 // Ensure that a server that starts while Redis is restored from a copy does not keep the servers
 // that were already running from noticing the rollback: soon, all servers must report every game
 // that lost moves as damaged.
-func TestRestored_AnotherStarts(t *testing.T) {
+func TestRestored_AnotherStarts_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newEnv(t, redis.Addr())
@@ -262,7 +263,8 @@ func TestRestored_AnotherStarts(t *testing.T) {
 
 // Ensure that games that lose moves in a failover to a lagging replica are reported as damaged
 // to all clients, no matter how small the lag is, and that the others continue.
-func TestFailover(t *testing.T) {
+func TestFailover_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	master := redistest.StartRedis(t, "--repl-diskless-sync-delay", "0")
 	_, port, err := net.SplitHostPort(master.Addr())

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	watchtest "github.com/gridstand/gridstand/internal/testkit/watch"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -114,7 +115,8 @@ func TestWatch_Resumed(t *testing.T) {
 
 // Ensure that a watcher that requests every event receives every event, even if it reads nothing
 // until its game is over and has left the server's memory, and even if its streams end early.
-func TestWatch_Starved(t *testing.T) {
+func TestWatch_Starved_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	env := newEnv(t, redistest.StartRedis(t).Addr())
 	s := env.serve()

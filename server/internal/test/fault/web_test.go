@@ -116,7 +116,8 @@ func TestThroughProxy_Web_long(t *testing.T) {
 // Ensure that an address may open as many streams of Server-Sent Events as the default limit
 // allows, that one more is refused with a retry hint, and that this one succeeds once another
 // stream has ended.
-func TestWeb_SSEPerAddress(t *testing.T) {
+func TestWeb_SSEPerAddress_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	const most = 1000
 	env := newSQLiteEnv(t)

@@ -73,8 +73,9 @@ func node(t *testing.T, args ...string) (string, error) {
 	return string(out), err
 }
 
-// TestModules runs the tests that are written in JavaScript.
-func TestModules(t *testing.T) {
+// TestModules_long runs the tests that are written in JavaScript.
+func TestModules_long(t *testing.T) {
+	longtest.Skip(t)
 	t.Parallel()
 	files, err := filepath.Glob("*.test.mjs")
 	require.NoError(t, err)

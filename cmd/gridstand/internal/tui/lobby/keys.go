@@ -157,10 +157,18 @@ func (p *page) leave(msg tea.KeyPressMsg) tea.Cmd {
 			return nil
 		}
 		return p.joins(g)
-	case len(p.lists.Variants) > 0:
-		p.form = newForm(p.env, p.lists.Variants, p.chosen(), ui.Pressed(msg, k.Race))
+	default: // n and R
+		p.begin = func() {
+			p.form = newForm(p.env, p.lists.Variants, p.chosen(), ui.Pressed(msg, k.Race))
+			p.begin, p.notice = nil, ""
+		}
+		if len(p.lists.Variants) > 0 {
+			p.begin()
+		} else {
+			p.notice = "Loading the variants …"
+		}
+		return nil
 	}
-	return nil
 }
 
 // opens returns the label of the Enter key and the route that it opens.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -99,6 +100,41 @@ func TestNewGame(t *testing.T) {
 	assert.NotNil(t, g.Options.Seats[0].GetCaller())
 	assert.Equal(t, "random", g.Options.Seats[1].GetBot())
 	assert.Equal(t, "minimax", g.Options.Seats[2].GetBot())
+}
+
+// Ensure that a key for the form that is pressed before the lists arrive opens the form when they
+// do, unless another key follows.
+func TestNewGame_BeforeLists(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		keys       []string
+		form, race bool
+	}{
+		"new":          {[]string{"n"}, true, false},
+		"race":         {[]string{"R"}, true, true},
+		"the last key": {[]string{"n", "R"}, true, true},
+		"canceled":     {[]string{"n", "esc"}, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			arrive := make(chan struct{})
+			d := tuitest.New(t, tuitest.Env(&tuitest.Server{OnLists: func(me, variant string, w pb.Window) (ui.Lists, error) {
+				<-arrive
+				return lists(t, me, variant, w), nil
+			}}), New)
+			p := d.Page.(*page)
+			d.Press(c.keys...)
+			require.Nil(t, p.form)
+			assert.Equal(t, c.form, strings.Contains(d.Screen(), "Loading the variants"))
+			close(arrive)
+			d.Until("the lists", func() bool { return p.loaded })
+			require.Equal(t, c.form, p.form != nil)
+			if c.form {
+				assert.Equal(t, c.race, p.form.race)
+			}
+			assert.NotContains(t, d.Screen(), "Loading the variants")
+		})
+	}
 }
 
 // Ensure that the form has no seats for a variant that claims to have billions of them.

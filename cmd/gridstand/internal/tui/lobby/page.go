@@ -64,6 +64,9 @@ type page struct {
 	daily   daily
 	preview preview
 	form    *form // nil while closed
+	// begin opens the form. It is not nil if a key asked for the form before the variants had
+	// arrived.
+	begin func()
 	// hidden is set while another page is visible. cycle is incremented each time the page
 	// becomes visible again. Refresh timers of earlier cycles are ignored.
 	hidden bool
@@ -129,7 +132,7 @@ func (p *page) board() string {
 func (p *page) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
-		p.notice, p.done = "", ""
+		p.notice, p.done, p.begin = "", "", nil
 		return p.key(msg)
 	case listsMsg:
 		return p.listed(msg)
@@ -201,6 +204,9 @@ func (p *page) listed(msg listsMsg) tea.Cmd {
 	p.arrange()
 	if first && len(p.games[paneLive]) == 0 && len(p.games[paneMine]) > 0 {
 		p.pane = paneMine
+	}
+	if p.begin != nil && len(p.lists.Variants) > 0 {
+		p.begin()
 	}
 	return tea.Batch(again, p.selected())
 }

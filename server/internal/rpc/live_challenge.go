@@ -56,9 +56,9 @@ type liveChallenge struct {
 
 	streams int // guarded by liveChallenges.mu
 	entered int // number of streams that have ever entered; guarded by liveChallenges.mu
-	// awaited is closed after the next exact update; nil if no stream waits for one. Guarded by
+	// awaited is the next exact update, or nil if no stream waits for one. Guarded by
 	// liveChallenges.mu.
-	awaited chan struct{}
+	awaited *exactUpdate
 	ctx     context.Context
 	cancel  context.CancelFunc // cancels ctx
 	done    chan struct{}      // closed when the goroutine has ended
@@ -145,16 +145,23 @@ func (l *liveChallenge) first(ctx context.Context) (*challengeSnapshot, error) {
 	return snapshot, snapshot.err
 }
 
-// resumed returns a snapshot that is not older than what a client has got from another server.
-// Unless it is the one that the client has, resumed waits for an update that begins after the
-// call. If the store does not answer that update, it returns the latest snapshot.
+// exactUpdate is an update that reads everything, so that its snapshot is not older than those
+// that other servers have sent.
+type exactUpdate struct {
+	done chan struct{} // closed when the update has ended
+	err  error         // set before done is closed
+}
+
+// resumed returns a snapshot that is not older than the last one that the client received,
+// which may have come from another server. Unless that is the latest snapshot, resumed waits
+// for an exact update that begins after the call, and returns the update's error.
 func (l *liveChallenge) resumed(ctx context.Context, etag string) (*challengeSnapshot, error) {
 	if snapshot := l.latest.Load(); snapshot.message != nil && snapshot.etag() == etag {
 		return snapshot, nil
 	}
 	l.service.live.mu.Lock()
 	if l.awaited == nil {
-		l.awaited = make(chan struct{})
+		l.awaited = &exactUpdate{done: make(chan struct{})}
 	}
 	awaited := l.awaited
 	l.service.live.mu.Unlock()
@@ -163,7 +170,10 @@ func (l *liveChallenge) resumed(ctx context.Context, etag string) (*challengeSna
 	default:
 	}
 	select {
-	case <-awaited:
+	case <-awaited.done:
+		if awaited.err != nil {
+			return nil, awaited.err
+		}
 	case <-l.done:
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
@@ -245,11 +255,14 @@ func (l *liveChallenge) updateAwaited() error {
 	awaited := l.awaited
 	l.awaited = nil
 	l.service.live.mu.Unlock()
-	if l.exact = awaited != nil; l.exact {
-		defer close(awaited)
-		l.readAt, l.rankedAt = time.Time{}, time.Time{}
+	if l.exact = awaited != nil; !l.exact {
+		return l.update()
 	}
-	return l.update()
+	l.readAt, l.rankedAt = time.Time{}, time.Time{}
+	awaited.err = errPanicked // replaced unless update panics
+	defer close(awaited.done)
+	awaited.err = l.update()
+	return awaited.err
 }
 
 // wait waits until the given time, or until there is a value in one of the channels. It

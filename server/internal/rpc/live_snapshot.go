@@ -96,15 +96,16 @@ func (l *liveChallenge) update() error {
 	ctx, cancel := context.WithTimeout(l.ctx, maxCall)
 	defer cancel()
 	if l.c == nil || !time.Now().Before(l.readDue()) {
-		l.readAt = time.Now()
+		began := time.Now()
 		c, now, err := l.service.Challenges.Get(ctx, l.id)
+		hidden := l.hidden
 		if err == nil && c.Kind == replay.Race {
-			l.hidden, err = l.service.hiddenEntrants(ctx, c)
+			hidden, err = l.service.hiddenEntrants(ctx, c)
 		}
 		if err != nil {
 			return err
 		}
-		l.c, l.now, l.ahead = c, now, time.Until(now)
+		l.readAt, l.c, l.hidden, l.now, l.ahead = began, c, hidden, now, time.Until(now)
 	}
 	if err := l.rank(ctx); err != nil {
 		return err
@@ -134,13 +135,16 @@ func (l *liveChallenge) final() bool {
 }
 
 // rank updates the standings if they are due.
-func (l *liveChallenge) rank(ctx context.Context) (err error) {
+func (l *liveChallenge) rank(ctx context.Context) error {
 	if l.c.Kind != replay.Race {
 		if time.Since(l.rankedAt) < boardEvery {
 			return nil
 		}
-		l.rankedAt = time.Now()
-		l.standings, l.total, err = l.service.standings(ctx, l.c, firstStandings)
+		began := time.Now()
+		standings, total, err := l.service.standings(ctx, l.c, firstStandings)
+		if err == nil {
+			l.rankedAt, l.standings, l.total = began, standings, total
+		}
 		return err
 	}
 	states, err := l.states(ctx)
@@ -159,6 +163,9 @@ func (l *liveChallenge) rank(ctx context.Context) (err error) {
 type entrantGame struct {
 	*match.Match
 	ended atomic.Bool // set when the server no longer follows the game
+	// confirmed is set once the server has confirmed the state in memory with the log. Only the
+	// challenge's goroutine uses it.
+	confirmed bool
 }
 
 // states returns the states of the entrants' games. After the start of a race, the server
@@ -172,8 +179,7 @@ func (l *liveChallenge) states(ctx context.Context) ([]*replay.State, error) {
 	states := make([]*replay.State, len(l.c.Entrants))
 	for i, e := range l.c.Entrants {
 		game := l.entrants[e.GameID]
-		followed := game != nil && !game.ended.Load()
-		if !followed {
+		if game == nil || game.ended.Load() {
 			m, err := l.service.Hub.Acquire(ctx, e.GameID)
 			if errors.Is(err, gamelog.ErrNotFound) {
 				continue
@@ -185,11 +191,12 @@ func (l *liveChallenge) states(ctx context.Context) ([]*replay.State, error) {
 			l.entrants[e.GameID] = game
 			l.group.Go(func() { l.follow(game) })
 		}
-		if !followed || l.exact {
+		if !game.confirmed || l.exact {
 			// The game in memory may lack the latest moves that were made on other servers.
 			if _, err := game.Confirm(ctx); err != nil {
 				return nil, err
 			}
+			game.confirmed = true
 		}
 		states[i] = game.State()
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -155,6 +156,8 @@ func TestRace_Outage(t *testing.T) {
 	assert.Equal(t, codes.Unavailable, status.Code(err))
 	_, err = watch(t, servertest.Dial(t, srv.Addr()), race, "").Recv()
 	require.NoError(t, err, "the challenge is in memory because others watch it")
+	_, err = watch(t, servertest.Dial(t, srv.Addr()), race, otherEtag).Recv()
+	assert.Equal(t, codes.Unavailable, status.Code(err), "another server may have sent something newer: %v", err)
 	proxy.Accept()
 	require.NoError(t, playertest.Retry(bob.Ctx, func(ctx context.Context) error {
 		_, err := bob.challenges.JoinChallenge(ctx, &pb.JoinChallengeRequest{ChallengeId: race})
@@ -164,6 +167,43 @@ func TestRace_Outage(t *testing.T) {
 		m := until(t, s, entrants(2))
 		assert.Equal(t, waiting, m.GetChallenge().GetStatus(), protocol)
 	}
+}
+
+// otherEtag is an etag that no snapshot has.
+var otherEtag = strings.Repeat("0", 24)
+
+// Ensure that watchers of a challenge never see its standings without their entries if the store
+// does not answer for a while.
+func TestLink_Outage(t *testing.T) {
+	t.Parallel()
+	proxy := redistest.StartProxy(t, redistest.StartMiniredis(t).Addr())
+	c := servertest.Config(t)
+	c.Store = "redis://" + proxy.Addr()
+	srv, _ := servertest.Start(t, c)
+	ada, bob := newRacer(t, srv.Addr(), "Ada"), newRacer(t, srv.Addr(), "Bob")
+	created, err := ada.challenges.CreateChallenge(ada.Ctx, &pb.CreateChallengeRequest{
+		Kind: pb.ChallengeKind_CHALLENGE_KIND_LINK, Variant: "classic",
+	})
+	require.NoError(t, err)
+	link := created.GetChallenge().GetId()
+	ada.Resign(t, ada.attempt(t, link))
+	stream := watch(t, servertest.Dial(t, srv.Addr()), link, "")
+	until(t, stream, func(m *pb.WatchChallengeResponse) bool { return m.GetTotal() == 1 })
+
+	proxy.Refuse()
+	proxy.Cut()
+	_, err = watch(t, servertest.Dial(t, srv.Addr()), link, otherEtag).Recv()
+	require.Equal(t, codes.Unavailable, status.Code(err), "%v", err)
+	proxy.Accept()
+	require.NoError(t, playertest.Retry(bob.Ctx, func(ctx context.Context) error {
+		_, err := bob.challenges.GetChallenge(ctx, &pb.GetChallengeRequest{ChallengeId: link})
+		return err
+	}, playertest.StorageUnavailable))
+	bob.Resign(t, bob.attempt(t, link))
+	until(t, stream, func(m *pb.WatchChallengeResponse) bool {
+		require.NotZero(t, m.GetTotal())
+		return m.GetTotal() == 2
+	})
 }
 
 // Ensure that a reader whose connection is cut 50 times, at arbitrary byte positions, and that

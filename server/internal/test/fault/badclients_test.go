@@ -35,6 +35,8 @@ const (
 	// leavers is the number of workers, each with its own connection, that open watches and leave. The
 	// server slows down each connection that cancels calls.
 	leavers = 32
+	// handshakeTimeout is the server's timeout for handshakes.
+	handshakeTimeout = 10 * time.Second
 	// dialers is the number of connections that are opened concurrently.
 	dialers = 100
 	// connects and watches are the default limits on new connections and new watches per second from
@@ -56,7 +58,7 @@ type badClient struct {
 }
 
 var badClients = []badClient{
-	{"idle connections", true, connects, func(ctx context.Context, f *flood) error {
+	{"idle connections", true, 0, func(ctx context.Context, f *flood) error {
 		return f.connect(ctx, idlers, func(int) []byte { return nil })
 	}},
 	{"slow writers", false, 0, func(ctx context.Context, f *flood) error {
@@ -229,6 +231,9 @@ type flood struct {
 	ready  func() // called once the client is active
 	// granted and refused count the calls by repeat that were answered and that were refused.
 	granted, refused atomic.Int64
+	// slow is set if connect opened its connections so slowly that the server closed the first ones,
+	// because their handshakes timed out, before it could reach its limit.
+	slow atomic.Bool
 	// If over is set, repeat returns as soon as its in-flight calls are answered.
 	over atomic.Bool
 }
@@ -272,6 +277,7 @@ func (f *flood) connect(ctx context.Context, n int, greeting func(int) []byte) e
 			}
 		}
 	}()
+	began := time.Now()
 	var group errgroup.Group
 	group.SetLimit(dialers)
 	for i := range conns {
@@ -287,6 +293,7 @@ func (f *flood) connect(ctx context.Context, n int, greeting func(int) []byte) e
 	if err := group.Wait(); err != nil {
 		return err
 	}
+	f.slow.Store(time.Since(began) > handshakeTimeout)
 	f.ready()
 	<-ctx.Done()
 	return nil

@@ -103,7 +103,7 @@ func (c *rawConn) settings() (*http2.SettingsFrame, error) {
 }
 
 // Ensure that the shipped proxy limits the connections of one address, that a player at another
-// address can play meanwhile, and that the first address can connect again once it has closed one of
+// address can still play, and that the first address can connect again once it has closed one of
 // its connections.
 func TestThroughProxy_ConnectionsPerAddress_long(t *testing.T) {
 	longtest.Skip(t)
@@ -123,7 +123,7 @@ func TestThroughProxy_ConnectionsPerAddress_long(t *testing.T) {
 }
 
 // Ensure that the shipped proxy limits how fast one address opens connections, even if the address
-// closes each at once, and that a player at another address can play meanwhile.
+// closes each at once, and that a player at another address can still play.
 func TestThroughProxy_NewConnectionsPerAddress_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()

@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -37,15 +38,17 @@ func TestServer_Paused_long(t *testing.T) {
 	legal := last.GetPosition().GetTwenty48().GetLegalMoves()
 	require.Greater(t, len(legal), 1)
 	moved, got := make(chan error, 1), make(chan *pb.Game, 1)
+	once, cancel := context.WithTimeout(t.Context(), patience) // so that clients do not repeat the pending calls
+	defer cancel()
 	go func() {
-		_, err := here.move(t.Context(), game.GetId(), before, legal[0])
+		_, err := here.move(once, game.GetId(), before, legal[0])
 		moved <- err
 	}()
 	last, err := there.move(t.Context(), game.GetId(), before, legal[1])
 	require.NoError(t, err)
 	last = there.playTo(t, rng, after(last), meanwhile)
 	go func() {
-		g, err := here.get(t.Context(), game.GetId())
+		g, err := here.get(once, game.GetId())
 		assert.NoError(t, err)
 		got <- g
 	}()

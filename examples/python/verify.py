@@ -16,7 +16,7 @@ from transcript import difference, read
 def verify(events):
     """Return the last event of a game, or raise a ValueError that describes the difference."""
     need(events and events[-1].HasField("result"), "the game is not over")
-    need(events[-1].seed, "the seed is not revealed; an attempt's is when its challenge closes")
+    need(events[-1].seed, "the seed is not revealed; that of an attempt is revealed when its challenge closes")
     games, last = [None], events[-1]  # games[v] is the game at version v
     for version, event in enumerate(events, 1):
         want = copy.deepcopy(event)

@@ -19,10 +19,10 @@ const (
 	// captionBar is the height of the captions above the windows.
 	captionBar = 44.0
 
-	// ending is how long a recording shows its last screens before it starts again.
+	// ending is the time for which a recording shows its last screens before it starts again.
 	ending = 4 * time.Second
 
-	// keyTime is how long a pressed key is shown.
+	// keyTime is the time for which a pressed key is shown.
 	keyTime = 1200 * time.Millisecond
 )
 
@@ -235,7 +235,7 @@ func (a *animation) style() string {
 		"@media (prefers-reduced-motion:reduce){.s,.progress{animation:none}}\n</style>\n", a.length.Seconds(), strings.Join(a.rules, ""))
 }
 
-// shorter removes what the style of a recording states once, and fractions that are zero.
+// shorter removes attributes that the style of a recording already sets, and fractions that are zero.
 var shorter = strings.NewReplacer(` shape-rendering="crispEdges"`, "", ` lengthAdjust="spacingAndGlyphs"`, "", `.0"`, `"`, `.0 `, ` `, `.0)`, `)`)
 
 func percent(at, length time.Duration) string {

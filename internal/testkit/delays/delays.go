@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Patience is how long a test waits for something that should happen soon. It is long enough for a
+// Patience is the maximum time that a test waits for an event that should happen soon. It is long enough for a
 // busy machine with a slow disk: only failing tests reach it.
 const Patience = 5 * time.Minute
 

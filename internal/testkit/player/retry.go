@@ -14,9 +14,11 @@ import (
 // Retry makes a call, and repeats it while again returns true for its error, until ctx is done or
 // delaystest.Patience has passed. It returns the last error.
 func Retry(ctx context.Context, call func(context.Context) error, again func(error) bool) error {
-	for began := time.Now(); ; {
+	ctx, cancel := context.WithTimeout(ctx, delaystest.Patience)
+	defer cancel()
+	for {
 		err := call(ctx)
-		if !again(err) || time.Since(began) > delaystest.Patience || Pause(ctx) != nil {
+		if !again(err) || Pause(ctx) != nil {
 			return err
 		}
 	}

@@ -64,8 +64,7 @@ type page struct {
 	daily   daily
 	preview preview
 	form    *form // nil while closed
-	// begin opens the form. It is not nil if a key asked for the form before the variants had
-	// arrived.
+	// begin opens the form once the variants arrive. It is nil if no key has requested the form.
 	begin func()
 	// hidden is set while another page is visible. cycle is incremented each time the page
 	// becomes visible again. Refresh timers of earlier cycles are ignored.
@@ -197,6 +196,9 @@ func (p *page) listed(msg listsMsg) tea.Cmd {
 	}
 	if msg.err != nil {
 		p.problem = ui.Explain(msg.err, "Retrying …")
+		if p.begin != nil {
+			p.notice = "" // The problem explains why the form does not open yet.
+		}
 		return again
 	}
 	first := !p.loaded

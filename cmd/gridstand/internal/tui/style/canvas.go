@@ -52,7 +52,7 @@ func NewCanvas(width, rows int) *Canvas {
 	return c
 }
 
-// canvases has the memory of canvases that were rendered. A board's canvas takes as much
+// canvases holds rendered canvases, whose memory NewCanvas reuses. A board's canvas takes as much
 // memory as the frame that shows it.
 var canvases = sync.Pool{New: func() any { return &Canvas{} }}
 

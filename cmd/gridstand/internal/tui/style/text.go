@@ -22,7 +22,7 @@ func (t Text) Bold(bold bool) Text {
 // SameColor reports whether two styles have the same text color.
 func (t Text) SameColor(as Text) bool { return t.look.ink == as.look.ink }
 
-// Inherit returns the style with what it leaves unset taken from another.
+// Inherit fills the unset colors and boldness from another style.
 func (t Text) Inherit(from Text) Text {
 	if t.look.ink == nil {
 		t.look.ink = from.look.ink
@@ -79,7 +79,7 @@ type look struct {
 	bold        bool
 }
 
-// escapes has the escape sequence of each look that was used. There are few, since all
+// escapes caches the escape sequence of each look that was used. There are few, since all
 // colors come from the palettes.
 var escapes sync.Map
 

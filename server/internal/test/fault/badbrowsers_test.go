@@ -51,6 +51,7 @@ var badBrowsers = []badClient{
 		})
 	}},
 	{"HTTP responses that are not read", true, 0, func(ctx context.Context, f *flood) error {
+		f.unread.Store(true)
 		return f.request(ctx, browsers, strings.Repeat(httpCall("ListGames", 16, `{"pageSize":200}`), 20), nil)
 	}},
 	{"Server-Sent Events", true, 0, func(ctx context.Context, f *flood) error {

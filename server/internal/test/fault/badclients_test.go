@@ -234,6 +234,9 @@ type flood struct {
 	// slow is set if connect opened its connections so slowly that the server closed the first ones,
 	// because their handshakes timed out, before it could reach its limit.
 	slow atomic.Bool
+	// unread is set if the client does not read most of the responses to its reads. On a fast machine,
+	// only the server then knows that it refused some.
+	unread atomic.Bool
 	// If over is set, repeat returns as soon as its in-flight calls are answered.
 	over atomic.Bool
 }

@@ -13,10 +13,11 @@ import (
 )
 
 // TestSSH covers docker-compose.ssh.yml: an SSH host next to the server. A key identifies an
-// account, and the host key and the credential outlive the containers.
+// account, and the host key and the credential outlive the containers. The test runs alone: while
+// containers of other tests start and stop, Chromium aborts the requests of its pages
+// (ERR_NETWORK_CHANGED).
 func TestSSH(t *testing.T) {
 	wantsDocker(t)
-	t.Parallel()
 	s := newStack(t, "docker-compose.ssh.yml")
 	with := settings{"GRIDSTAND_BOT_PACE": "100ms"}
 	s.up(with, "--build")

@@ -40,6 +40,7 @@ type Tab struct {
 	mu       sync.Mutex
 	requests []string // URLs of all requests
 	problems []string // exceptions, and errors on the console
+	aborted  int      // requests that Chromium aborted because the machine's network changed
 }
 
 // Open opens an empty tab for the server at the given address. The tab is closed when the test
@@ -72,6 +73,10 @@ func (p *Tab) heard(event any) {
 	switch e := event.(type) {
 	case *network.EventRequestWillBeSent:
 		p.requests = append(p.requests, e.Request.URL)
+	case *network.EventLoadingFailed:
+		if e.ErrorText == networkChanged {
+			p.aborted++
+		}
 	case *runtime.EventExceptionThrown:
 		p.problems = append(p.problems, describe(e.ExceptionDetails))
 	case *runtime.EventConsoleAPICalled:
@@ -129,10 +134,34 @@ func Call[P, R any](p *Tab, command cdp.Command[P, R], params P) R {
 	return Do(p, func(ctx context.Context, t *chromedp.Target) (R, error) { return cdp.Call(ctx, t, command, params) })
 }
 
-// Visit opens a path of the server and waits until its HTML has loaded.
+// networkChanged is the error of a request that Chromium aborted because a network interface of the
+// machine appeared or disappeared, as they do when containers start and stop.
+const networkChanged = "net::ERR_NETWORK_CHANGED"
+
+// Visit opens a path of the server and waits until its HTML, scripts and styles have loaded. It
+// starts again if the machine's network changed meanwhile: a page whose script was aborted stays
+// empty until it is reloaded.
 func (p *Tab) Visit(path string) {
 	p.t.Helper()
-	p.Do(chromedp.Navigate(p.Origin + path))
+	for deadline := time.Now().Add(Patience); ; {
+		before := p.abortedRequests()
+		ctx, cancel := context.WithDeadline(p.ctx, deadline)
+		_, err := chromedp.Run(ctx, chromedp.Navigate(p.Origin+path))
+		cancel()
+		if failed := (&chromedp.LoadError{}); errors.As(err, &failed) && failed.ErrorText == networkChanged {
+			continue
+		}
+		require.NoError(p.t, err)
+		if p.abortedRequests() == before {
+			return
+		}
+	}
+}
+
+func (p *Tab) abortedRequests() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.aborted
 }
 
 // Eval returns the value of an expression. If the value is a promise, Eval awaits it.

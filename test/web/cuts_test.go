@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -142,6 +143,27 @@ func TestVerify_Altered(t *testing.T) {
 	verdict := browsertest.Eval[string](tab, `document.querySelector(".verdict").innerText`)
 	assert.NotContains(t, verdict, "Verified")
 	assert.Contains(t, verdict, "version 3,")
+}
+
+// A finished game whose verifier could not be loaded can be verified again.
+func TestVerify_Again_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	s := start(t)
+	ada := s.account("ada")
+	g := s.create(ada, "classic")
+	_, err := s.games.Resign(ada, &pb.ResignRequest{GameId: g.GetId()})
+	require.NoError(t, err)
+	tab := browsertest.Open(t, s.address)
+	block := func(urls ...*network.BlockPattern) {
+		browsertest.Call(tab, network.SetBlockedURLs, network.SetBlockedURLsParams{URLPatterns: urls})
+	}
+	block(&network.BlockPattern{URLPattern: "*://*:*/*/verify.js", Block: true})
+	tab.Visit("/g/" + g.GetId())
+	tab.Wait(says("Verify again"))
+	block()
+	click(tab, "Verify again")
+	tab.Wait(says("Verified in this browser"))
 }
 
 func version(v int32) string { return strconv.Itoa(int(v)) }

@@ -202,9 +202,12 @@ export default function show(root, { id = '' }, own) {
       import('./rematch.js').then((m) => m.offerRematch(links, id));
   }
   function offerVerification() {
+    // The browser keeps a failed import until the page is reloaded.
+    const again = () => verdict.replaceChildren(h('a.button', { href: '' }, 'Verify again'));
+    const check = () => verify().catch(again);
     if (state.version > verifyLimit)
-      verdict.append(h('button', { onclick: verify }, 'Verify in this browser'));
-    else verify().catch(() => verdict.replaceChildren());
+      verdict.append(h('button', { onclick: check }, 'Verify in this browser'));
+    else check();
   }
   /** Verifies an attempt once its challenge has closed. @param {any} game */
   async function awaitSeed({ challengeId }) {

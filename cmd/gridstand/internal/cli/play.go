@@ -115,7 +115,7 @@ func (p *program) whatToPlay(ctx context.Context, c *client.Client, what string,
 	case o.resume && o.set():
 		err = usage.Errorf("--seats, --turn-limit and --private are only for new games, and --resume continues a game")
 	case o.resume:
-		g, err = latest(ctx, c, what)
+		g, err = p.latest(ctx, c, what, o)
 	default:
 		options, err := o.options(v)
 		return ui.Route{New: &ui.NewGame{Variant: v.GetId(), Options: options}}, err
@@ -147,20 +147,26 @@ func (p *program) gameToPlay(ctx context.Context, c *client.Client, what string)
 
 // latest returns the user's latest unfinished game. If variant is set, only games of that
 // variant count.
-func latest(ctx context.Context, c *client.Client, variant string) (client.Game, error) {
-	reply, err := c.Games.ListGames(ctx, &pb.ListGamesRequest{
-		Status: pb.GameStatus_GAME_STATUS_ACTIVE, Variant: variant, PlayerId: "me",
-	})
-	if err != nil {
-		return client.Game{}, err
-	}
-	for _, g := range reply.GetGames() {
-		if c.Seat(client.Game{Game: g}).Index() >= 0 {
-			return c.Game(ctx, g.GetId())
+func (p *program) latest(ctx context.Context, c *client.Client, variant string, o playOptions) (client.Game, error) {
+	if c.PlayerID() != "" { // A user without an account has no games.
+		reply, err := c.Games.ListGames(ctx, &pb.ListGamesRequest{
+			Status: pb.GameStatus_GAME_STATUS_ACTIVE, Variant: variant, PlayerId: "me",
+		})
+		if err != nil {
+			return client.Game{}, err
+		}
+		for _, g := range reply.GetGames() {
+			if c.Seat(client.Game{Game: g}).Index() >= 0 {
+				return c.Game(ctx, g.GetId())
+			}
 		}
 	}
-	if variant != "" {
-		return client.Game{}, missingf("you have no %s game to continue. Start one: %s play %s", variant, name, variant)
+	start := p.typed("play")
+	if o.local {
+		start = o.resumeCommand(named(c))
 	}
-	return client.Game{}, missingf("you have no game to continue. Start one: %s play", name)
+	if variant != "" {
+		return client.Game{}, missingf("you have no %s game to continue. Start one: %s %s", variant, start, variant)
+	}
+	return client.Game{}, missingf("you have no game to continue. Start one: %s", start)
 }

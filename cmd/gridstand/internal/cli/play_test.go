@@ -135,6 +135,9 @@ func TestPlayLocal_Again_long(t *testing.T) {
 		s.ends(exitOK)
 		return ansi.Strip(s.out.String()), s.err.String()
 	}
+	s := ada.sit("play", "--local", "--server", address, "--resume", "5x5")
+	s.ends(exitMissing)
+	assert.Contains(t, s.err.String(), "Start one: gridstand play --local --server "+address+" 5x5\n")
 	command := regexp.MustCompile(`gridstand watch\s+([a-z2-7]{8})\s`)
 	first, _ := play("--name", "ada")
 	id := command.FindStringSubmatch(first)[1]
@@ -273,6 +276,7 @@ func TestPlayAgain(t *testing.T) {
 	server := someServer(t)
 	ada := newUser(t, server, "ada")
 	ada.terminal = true
+	ada.fails(exitMissing, "you have no game to continue. Start one: gridstand play\n", "play", "--resume") // no account yet
 	nothing := *ada
 	nothing.in = strings.NewReader("ada\n")
 	nothing.fails(exitMissing, "no game to continue", "play", "--resume", "--name", "ada")

@@ -119,11 +119,7 @@ func TestLink(t *testing.T) {
 	t.Parallel()
 	srv, _ := servertest.Start(t, servertest.Config(t))
 	ada := newRacer(t, srv.Addr(), "Ada")
-	created, err := ada.challenges.CreateChallenge(ada.Ctx, &pb.CreateChallengeRequest{
-		Kind: pb.ChallengeKind_CHALLENGE_KIND_LINK, Variant: "classic",
-	})
-	require.NoError(t, err)
-	link := created.GetChallenge().GetId()
+	link := ada.link(t)
 	streams := doors(t, srv, link, "")
 	for _, s := range streams {
 		assert.Empty(t, until(t, s, at(open)).GetStandings())

@@ -58,6 +58,16 @@ func (r *racer) create(t testing.TB, limit time.Duration) string {
 	return created.GetChallenge().GetId()
 }
 
+// link creates a link challenge and returns its ID.
+func (r *racer) link(t testing.TB) string {
+	t.Helper()
+	created, err := r.challenges.CreateChallenge(r.Ctx, &pb.CreateChallengeRequest{
+		Kind: pb.ChallengeKind_CHALLENGE_KIND_LINK, Variant: "classic",
+	})
+	require.NoError(t, err)
+	return created.GetChallenge().GetId()
+}
+
 // join enters a race, or marks the racer as ready. The race starts when all entrants are ready.
 func (r *racer) join(t testing.TB, race string, ready bool) {
 	t.Helper()

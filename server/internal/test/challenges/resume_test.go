@@ -38,6 +38,16 @@ func two(t testing.TB) (one, other *server.Server) {
 	return one, other
 }
 
+// overProxy starts a server whose connections to Redis go through a proxy.
+func overProxy(t testing.TB) (*server.Server, *redistest.Proxy) {
+	t.Helper()
+	proxy := redistest.StartProxy(t, redistest.StartMiniredis(t).Addr())
+	c := servertest.Config(t)
+	c.Store = "redis://" + proxy.Addr()
+	srv, _ := servertest.Start(t, c)
+	return srv, proxy
+}
+
 // Ensure that watchers of one server see what happens on another before the server rereads the
 // record, which it does every 5 s. On an idle machine, a change appears there within 0.5 s. The test
 // allows 3 s more than the change takes to appear on the server that made it.
@@ -139,18 +149,15 @@ func TestRace_ResumedElsewhere(t *testing.T) {
 // Ensure that streams survive an outage of the store and continue afterward.
 func TestRace_Outage(t *testing.T) {
 	t.Parallel()
-	proxy := redistest.StartProxy(t, redistest.StartMiniredis(t).Addr())
-	c := servertest.Config(t)
-	c.Store = "redis://" + proxy.Addr()
-	srv, _ := servertest.Start(t, c)
+	srv, store := overProxy(t)
 	ada, bob := newRacer(t, srv.Addr(), "Ada"), newRacer(t, srv.Addr(), "Bob")
 	race := ada.create(t, time.Minute)
 	streams := doors(t, srv, race, "")
 	for _, s := range streams {
 		until(t, s, entrants(1))
 	}
-	proxy.Refuse()
-	proxy.Cut()
+	store.Refuse()
+	store.Cut()
 	_, err := bob.challenges.JoinChallenge(bob.Ctx, &pb.JoinChallengeRequest{ChallengeId: race})
 	require.Error(t, err)
 	assert.Equal(t, codes.Unavailable, status.Code(err))
@@ -158,7 +165,7 @@ func TestRace_Outage(t *testing.T) {
 	require.NoError(t, err, "the challenge is in memory because others watch it")
 	_, err = watch(t, servertest.Dial(t, srv.Addr()), race, otherEtag).Recv()
 	assert.Equal(t, codes.Unavailable, status.Code(err), "another server may have sent something newer: %v", err)
-	proxy.Accept()
+	store.Accept()
 	require.NoError(t, playertest.Retry(bob.Ctx, func(ctx context.Context) error {
 		_, err := bob.challenges.JoinChallenge(ctx, &pb.JoinChallengeRequest{ChallengeId: race})
 		return err
@@ -176,25 +183,18 @@ var otherEtag = strings.Repeat("0", 24)
 // does not answer for a while.
 func TestLink_Outage(t *testing.T) {
 	t.Parallel()
-	proxy := redistest.StartProxy(t, redistest.StartMiniredis(t).Addr())
-	c := servertest.Config(t)
-	c.Store = "redis://" + proxy.Addr()
-	srv, _ := servertest.Start(t, c)
+	srv, store := overProxy(t)
 	ada, bob := newRacer(t, srv.Addr(), "Ada"), newRacer(t, srv.Addr(), "Bob")
-	created, err := ada.challenges.CreateChallenge(ada.Ctx, &pb.CreateChallengeRequest{
-		Kind: pb.ChallengeKind_CHALLENGE_KIND_LINK, Variant: "classic",
-	})
-	require.NoError(t, err)
-	link := created.GetChallenge().GetId()
+	link := ada.link(t)
 	ada.Resign(t, ada.attempt(t, link))
 	stream := watch(t, servertest.Dial(t, srv.Addr()), link, "")
 	until(t, stream, func(m *pb.WatchChallengeResponse) bool { return m.GetTotal() == 1 })
 
-	proxy.Refuse()
-	proxy.Cut()
-	_, err = watch(t, servertest.Dial(t, srv.Addr()), link, otherEtag).Recv()
+	store.Refuse()
+	store.Cut()
+	_, err := watch(t, servertest.Dial(t, srv.Addr()), link, otherEtag).Recv()
 	require.Equal(t, codes.Unavailable, status.Code(err), "%v", err)
-	proxy.Accept()
+	store.Accept()
 	var game *pb.Game
 	require.NoError(t, playertest.Retry(bob.Ctx, func(ctx context.Context) error {
 		attempt, err := bob.Games.CreateGame(ctx, &pb.CreateGameRequest{ChallengeId: link})

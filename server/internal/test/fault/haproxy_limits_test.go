@@ -59,7 +59,7 @@ func (c *crowd) join(t *testing.T) bool {
 	return false
 }
 
-// grow opens n connections, all of which the proxy must accept.
+// grow opens n connections. The proxy must accept all of them.
 func (c *crowd) grow(t *testing.T, n int) {
 	t.Helper()
 	for range n {

@@ -34,8 +34,8 @@ func Width(line string) int {
 	return width
 }
 
-// styleLength returns the length of the escape sequence for a style at the beginning of
-// text, or 0 if there is none.
+// styleLength returns the length of the escape sequence for a style with which text begins, or 0
+// if it does not begin with one.
 func styleLength(text string) int {
 	if len(text) < 2 || text[:2] != "\x1b[" {
 		return 0

@@ -145,7 +145,24 @@ func TestVerify_Altered(t *testing.T) {
 	assert.Contains(t, verdict, "version 3,")
 }
 
-// A finished game whose verifier could not be loaded can be verified again.
+// block makes a tab fail to load the files that match a pattern.
+func block(tab *browsertest.Tab, pattern string) {
+	browsertest.Call(tab, network.SetBlockedURLs, network.SetBlockedURLsParams{
+		URLPatterns: []*network.BlockPattern{{URLPattern: pattern, Block: true}},
+	})
+}
+
+// Ensure that a page whose scripts could not be loaded says so.
+func TestPage_NotLoaded_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	tab := browsertest.Open(t, start(t).address)
+	block(tab, "*://*:*/*/main.js")
+	tab.Visit("/top")
+	tab.Wait(says("The page has not loaded."))
+}
+
+// Ensure that a finished game whose verifier could not be loaded can be verified again.
 func TestVerify_Again_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
@@ -155,13 +172,10 @@ func TestVerify_Again_long(t *testing.T) {
 	_, err := s.games.Resign(ada, &pb.ResignRequest{GameId: g.GetId()})
 	require.NoError(t, err)
 	tab := browsertest.Open(t, s.address)
-	block := func(urls ...*network.BlockPattern) {
-		browsertest.Call(tab, network.SetBlockedURLs, network.SetBlockedURLsParams{URLPatterns: urls})
-	}
-	block(&network.BlockPattern{URLPattern: "*://*:*/*/verify.js", Block: true})
+	block(tab, "*://*:*/*/verify.js")
 	tab.Visit("/g/" + g.GetId())
 	tab.Wait(says("Verify again"))
-	block()
+	block(tab, "*://*:*/no-file")
 	click(tab, "Verify again")
 	tab.Wait(says("Verified in this browser"))
 }

@@ -202,9 +202,9 @@ export default function show(root, { id = '' }, own) {
       import('./rematch.js').then((m) => m.offerRematch(links, id));
   }
   function offerVerification() {
-    // The browser keeps a failed import until the page is reloaded.
-    const again = () => verdict.replaceChildren(h('a.button', { href: '' }, 'Verify again'));
-    const check = () => verify().catch(again);
+    // The browser remembers a failed import until the page is reloaded.
+    const check = () =>
+      verify().catch(() => verdict.replaceChildren(h('a.button', { href: '' }, 'Verify again')));
     if (state.version > verifyLimit)
       verdict.append(h('button', { onclick: check }, 'Verify in this browser'));
     else check();

@@ -1,6 +1,6 @@
 // Shows the page that the server selected in data-page.
 import { nameHeader } from './api.js';
-import { h, keys, showKeys } from './dom.js';
+import { keys, showKeys } from './dom.js';
 
 const { page, ...data } = document.body.dataset;
 nameHeader();
@@ -14,14 +14,8 @@ keys([
 document.getElementById('keys')?.addEventListener('click', showKeys);
 
 const root = document.getElementById('main');
-if (root && page) {
-  import(`./${page}.js`).then(
-    (module) => module.default(root, data),
-    (err) => {
-      console.error(err);
-      root.replaceChildren(
-        h('p.warn', 'This page could not be loaded. ', h('a', { href: '' }, 'Try again')),
-      );
-    },
-  );
-}
+if (root && page)
+  import(`./${page}.js`).then((module) => {
+    root.replaceChildren();
+    module.default(root, data);
+  });

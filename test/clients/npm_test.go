@@ -1,5 +1,4 @@
-// Package npm plays games with clients from npm that use the server's protocols.
-package npm
+package clients
 
 import (
 	"context"
@@ -9,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -22,11 +20,8 @@ import (
 
 	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
-	"github.com/gridstand/gridstand/internal/testkit/testmain"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
-
-func TestMain(m *testing.M) { testmain.Run(m) }
 
 // install installs the packages of package.json into a folder and copies the program there. If that
 // is not possible, it skips the test.
@@ -46,7 +41,7 @@ func install(t *testing.T) (program string) {
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "npm", "install", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock", "--loglevel=error")
 	cmd.Dir = dir
@@ -86,7 +81,7 @@ func descriptors(t *testing.T) string {
 
 // Ensure that the clients for TypeScript can play a game and a rematch of it, receive errors with
 // their details, watch the game to its end, and watch a race.
-func TestClients_long(t *testing.T) {
+func TestNPM_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	program, contract := install(t), descriptors(t)
@@ -98,7 +93,7 @@ func TestClients_long(t *testing.T) {
 	for _, client := range clients {
 		t.Run(client[1], func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			out, err := exec.CommandContext(ctx, "node", program, server.Addr().String(), contract, client[1]).CombinedOutput()
 			require.NoError(t, err, "%s", out)
@@ -108,7 +103,7 @@ func TestClients_long(t *testing.T) {
 }
 
 // Ensure that the packages are pinned, so that an install never fetches unreviewed code.
-func TestPinned(t *testing.T) {
+func TestNPM_Pinned(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("package.json")
 	require.NoError(t, err)

@@ -1,5 +1,4 @@
-// Package typescript_test plays a game with the bot in this folder.
-package typescript_test
+package clients
 
 import (
 	"bytes"
@@ -10,25 +9,24 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
-	"github.com/gridstand/gridstand/internal/testkit/testmain"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-func TestMain(m *testing.M) { testmain.Run(m) }
+// typescriptFolder contains the bot in TypeScript.
+var typescriptFolder = filepath.Join("..", "..", "examples", "typescript")
 
 // runner is the npm package that runs TypeScript, with its pinned version.
 const runner = "tsx@4.23.15"
 
-// run runs the bot and returns its output. If the runner cannot be installed, the test is
+// runTypeScript runs the bot and returns its output. If the runner cannot be installed, the test is
 // skipped.
-func run(t *testing.T, args ...string) string {
+func runTypeScript(t *testing.T, args ...string) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -36,13 +34,14 @@ func run(t *testing.T, args ...string) string {
 	if _, err := exec.LookPath("npx"); err != nil {
 		t.Skip("npx is not installed; it comes with Node.js")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	tsx := []string{"--yes", "--prefer-offline", runner}
 	if out, err := exec.CommandContext(ctx, "npx", append(tsx, "--version")...).CombinedOutput(); err != nil {
 		t.Skipf("npx cannot install %s: %v\n%s", runner, err, out)
 	}
 	cmd := exec.CommandContext(ctx, "npx", append(append(tsx, "bot.ts"), args...)...)
+	cmd.Dir = typescriptFolder
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -52,13 +51,13 @@ func run(t *testing.T, args ...string) string {
 
 // Ensure that the bot plays a game to its end even if the server sometimes refuses a call,
 // and that it prints the address of the game's page.
-func TestBot_long(t *testing.T) {
+func TestTypeScript_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	c := servertest.Config(t)
 	c.Limits.MovesPerSecond = 30
 	server, _ := servertest.Start(t, c)
-	out := run(t, "http://"+server.Addr().String(), "3x3")
+	out := runTypeScript(t, "http://"+server.Addr().String(), "3x3")
 	said := regexp.MustCompile(`^watch it: http://[^/]+/g/([a-z2-7]{26})\n(\d+) points after (\d+) moves\n$`).FindStringSubmatch(out)
 	require.NotNil(t, said, "%s", out)
 	conn := servertest.Dial(t, server.Addr())
@@ -69,10 +68,10 @@ func TestBot_long(t *testing.T) {
 }
 
 // Ensure that the examples stay short enough to read in full.
-func TestLength(t *testing.T) {
+func TestTypeScript_Short(t *testing.T) {
 	t.Parallel()
 	for name, most := range map[string]int{"bot.ts": 60, filepath.Join("..", "web", "watcher.html"): 20} {
-		text, err := os.ReadFile(name)
+		text, err := os.ReadFile(filepath.Join(typescriptFolder, name))
 		require.NoError(t, err)
 		assert.LessOrEqual(t, strings.Count(string(text), "\n"), most, name)
 	}

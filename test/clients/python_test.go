@@ -1,5 +1,4 @@
-// Package python_test plays and verifies games with the programs in this folder.
-package python_test
+package clients
 
 import (
 	"bytes"
@@ -26,24 +25,21 @@ import (
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
-	"github.com/gridstand/gridstand/internal/testkit/testmain"
 	"github.com/gridstand/gridstand/internal/testkit/transcript"
 	"github.com/gridstand/gridstand/internal/verify"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/proto/translate"
 )
 
-func TestMain(m *testing.M) { testmain.Run(m) }
+// pythonFolder contains the programs in Python.
+var pythonFolder = filepath.Join("..", "..", "examples", "python")
 
-// patience limits every program and every wait. Only failing tests reach it.
-const patience = 10 * time.Minute
-
-// python runs this folder's programs.
+// python runs these programs.
 type python struct{ interpreter, generated string }
 
-// setUp finds a Python interpreter that has the required packages and generates the
+// findPython finds a Python interpreter that has the required packages and generates the
 // contract's code for it. If there is no such interpreter, the test is skipped.
-func setUp(t *testing.T) python {
+func findPython(t *testing.T) python {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -55,6 +51,7 @@ func setUp(t *testing.T) python {
 		}
 		p := python{interpreter: path, generated: t.TempDir()}
 		cmd := exec.Command("./generate.sh", p.generated)
+		cmd.Dir = pythonFolder
 		cmd.Env = append(os.Environ(), "PYTHON="+path)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Skipf("cannot generate Python from the contract: %v\n%s", err, out)
@@ -72,6 +69,7 @@ func (p python) run(t *testing.T, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.interpreter, args...)
+	cmd.Dir = pythonFolder
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+p.generated, "PYTHONDONTWRITEBYTECODE=1")
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
@@ -124,12 +122,12 @@ func parse(t *testing.T, text string) []*pb.Event {
 	return events
 }
 
-// TestPrograms_Short ensures that the programs are as short as this folder's README says.
-func TestPrograms_Short(t *testing.T) {
+// Ensure that the programs are as short as their README says.
+func TestPython_Short(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("*.py")
+	files, err := filepath.Glob(filepath.Join(pythonFolder, "*.py"))
 	require.NoError(t, err)
-	require.Contains(t, files, "bot.py")
+	require.Contains(t, files, filepath.Join(pythonFolder, "bot.py"))
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
@@ -137,10 +135,10 @@ func TestPrograms_Short(t *testing.T) {
 	}
 }
 
-// TestVerify_Help ensures that the verifier prints its usage.
-func TestVerify_Help(t *testing.T) {
+// TestPython_Help ensures that the verifier prints its usage.
+func TestPython_Help(t *testing.T) {
 	t.Parallel()
-	p := setUp(t)
+	p := findPython(t)
 	for _, flag := range []string{"-h", "--help"} {
 		out, err := p.run(t, "verify.py", flag)
 		require.NoError(t, err)
@@ -148,11 +146,11 @@ func TestVerify_Help(t *testing.T) {
 	}
 }
 
-// TestVerify_Malformed ensures that the verifier calls files invalid that are not complete
+// TestPython_Malformed ensures that the verifier calls files invalid that are not complete
 // transcripts, and continues with the next file.
-func TestVerify_Malformed(t *testing.T) {
+func TestPython_Malformed(t *testing.T) {
 	t.Parallel()
-	p := setUp(t)
+	p := findPython(t)
 	events := transcript.Life(t, "classic", rand.New(rand.NewPCG(1, 3)))
 	sealed := proto.CloneOf(events[len(events)-1])
 	sealed.Seed = nil
@@ -176,11 +174,11 @@ func TestVerify_Malformed(t *testing.T) {
 	assert.Regexp(t, `: valid, `, said[5])
 }
 
-// TestPrograms_PlayAndVerify lets the bot play on a server and recomputes its games with both
+// TestPython_PlayAndVerify lets the bot play on a server and recomputes its games with both
 // verifiers.
-func TestPrograms_PlayAndVerify(t *testing.T) {
+func TestPython_PlayAndVerify(t *testing.T) {
 	t.Parallel()
-	p := setUp(t)
+	p := findPython(t)
 	config := servertest.Config(t)
 	config.BotPace = 0
 	server, _ := servertest.Start(t, config)
@@ -213,11 +211,11 @@ func TestPrograms_PlayAndVerify(t *testing.T) {
 	}
 }
 
-// TestBot_Waits ensures that the bot waits a second or longer before it repeats a call that was
+// TestPython_BotWaits ensures that the bot waits a second or longer before it repeats a call that was
 // refused because of a limit, also if the error has no details, and less after other errors.
-func TestBot_Waits(t *testing.T) {
+func TestPython_BotWaits(t *testing.T) {
 	t.Parallel()
-	p := setUp(t)
+	p := findPython(t)
 	out, err := p.run(t, "-c", `
 import bot, grpc
 class Refused(grpc.RpcError):
@@ -233,11 +231,11 @@ for code in bot.PASSING:
 	assert.Equal(t, "UNAVAILABLE 0.1 0.2 0.4 0.8 1.6 3.2 6.4\nRESOURCE_EXHAUSTED 1.1 1.2 1.4 1.8 2.6 4.2 7.4\n", out)
 }
 
-// TestBot_ServerRestarts_long ensures that the bot continues its game after the server was down.
-func TestBot_ServerRestarts_long(t *testing.T) {
+// TestPython_ServerRestarts_long ensures that the bot continues its game after the server was down.
+func TestPython_ServerRestarts_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
-	p := setUp(t)
+	p := findPython(t)
 	config := servertest.Config(t)
 	config.Store = "sqlite:" + filepath.Join(t.TempDir(), "store.db")
 	server, stop := servertest.Start(t, config)
@@ -276,7 +274,7 @@ func TestBot_ServerRestarts_long(t *testing.T) {
 // every kind of event.
 func TestVerifiers_Agree(t *testing.T) {
 	t.Parallel()
-	p := setUp(t)
+	p := findPython(t)
 	var transcripts [][]*pb.Event
 	var kinds []string
 	for _, v := range variants.All() {
@@ -303,7 +301,7 @@ func TestVerifiers_Agree(t *testing.T) {
 // their challenge, those of bots included, and that neither accepts an undo in an attempt.
 func TestVerifiers_Attempt(t *testing.T) {
 	t.Parallel()
-	p := setUp(t)
+	p := findPython(t)
 	ended := func(seat replay.Seat) []*pb.Event {
 		seed, err := game.SeedFromBytes(make([]byte, game.SeedSize))
 		require.NoError(t, err)
@@ -347,7 +345,7 @@ func TestVerifiers_Attempt(t *testing.T) {
 // TestVerifiers_Seat ensures that neither verifier accepts an event with a seat that does not fit.
 func TestVerifiers_Seat(t *testing.T) {
 	t.Parallel()
-	p := setUp(t)
+	p := findPython(t)
 	var events []*pb.Event
 	undone := -1
 	for n := uint64(0); undone < 0; n++ {
@@ -404,7 +402,7 @@ func TestVerifiers_AlteredGame_long(t *testing.T) {
 func TestVerifiers_AlteredEvent_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
-	p := setUp(t)
+	p := findPython(t)
 	var a alterations
 	for _, variant := range []string{"classic", "tribolo"} {
 		seen := map[protoreflect.Name]bool{}
@@ -428,7 +426,7 @@ func TestVerifiers_AlteredEvent_long(t *testing.T) {
 // that both verifiers detect each change. It returns the number of changes.
 func alterGames(t *testing.T, ids []string, indices func(events int) []int) int {
 	t.Helper()
-	p := setUp(t)
+	p := findPython(t)
 	var a alterations
 	for _, variant := range ids {
 		var events []*pb.Event

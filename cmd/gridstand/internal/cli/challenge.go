@@ -123,16 +123,16 @@ func variantOrUsual(args []string) string {
 // createChallenge creates a challenge. On a terminal it opens the challenge's page;
 // otherwise it prints the challenge.
 func (p *program) createChallenge(ctx context.Context, n ui.NewChallenge) error {
-	c, hangUp, err := p.dial()
+	game, c, hangUp, err := p.dialForGame(n.Request.GetGameId())
 	if err != nil {
 		return err
 	}
 	defer hangUp()
 	screen := p.onScreen()
 	var refused error // why a new account cannot create the challenge
-	if n.Request.GetGameId() != "" {
+	if game != "" {
 		var g client.Game
-		g, err = p.game(ctx, c, n.Request.GetGameId())
+		g, err = p.game(ctx, c, game)
 		n.Request.GameId = g.GetId()
 		if len(g.GetSeed()) == 0 {
 			refused = client.ErrSeedHidden

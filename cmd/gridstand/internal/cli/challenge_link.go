@@ -97,6 +97,59 @@ func (p *program) dialFor(text string) (r reference, c *client.Client, hangUp fu
 	return r, c, hangUp, err
 }
 
+// dialForGame parses a game given by the user (an id, a prefix of one, or a link to the game's
+// page) and dials the server, or the link's server as refer does. It returns the argument for
+// game and resolve.
+func (p *program) dialForGame(text string) (game string, c *client.Client, hangUp func(), err error) {
+	if game, err = p.referToGame(text); err != nil {
+		return "", nil, nil, err
+	}
+	c, hangUp, err = p.dial()
+	return game, c, hangUp, err
+}
+
+// referToGame returns the id in a link to a game's page, and makes the client use the link's
+// server as refer does. It returns any other text unchanged.
+func (p *program) referToGame(text string) (string, error) {
+	if !strings.Contains(text, "/") {
+		return text, nil
+	}
+	r, err := parseReference(text)
+	switch {
+	case err == nil && r.game:
+		_, err = p.refer(text)
+		return r.id, err
+	case err == nil && r.server != "":
+		return "", usage.Errorf("%q is a link to a challenge, not to a game", clean(text, 200))
+	case strings.Contains(text, "://"):
+		return "", usage.Errorf("%q is not a link to a game, which ends with /g/ and the full id", clean(text, 200))
+	default: // such as the path of a file
+		return text, nil
+	}
+}
+
+// referToGames applies referToGame to each text. It returns an error for links to different
+// servers.
+func (p *program) referToGames(texts []string) ([]string, error) {
+	games := make([]string, len(texts))
+	server := ""
+	for i, text := range texts {
+		var err error
+		if games[i], err = p.referToGame(text); err != nil {
+			return nil, err
+		}
+		if games[i] == text {
+			continue
+		}
+		if r, err := parseReference(text); err == nil && server != "" && r.server != server {
+			return nil, usage.Errorf("the links name different servers: %s and %s", server, clean(r.server, 200))
+		} else if err == nil {
+			server = r.server
+		}
+	}
+	return games, nil
+}
+
 // find returns the challenge and, if the client is logged in, the user's attempt.
 func (r reference) find(ctx context.Context, c *client.Client) (*pb.GetChallengeResponse, error) {
 	if r.date == yesterdayWord {

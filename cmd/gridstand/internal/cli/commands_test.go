@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/encoding/protojson"
 
+	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -92,4 +94,22 @@ func TestInterrupted(t *testing.T) {
 	cancel()
 	assert.Equal(t, exitInterrupted, <-done)
 	assert.Empty(t, err.String())
+}
+
+// Ensure that links to several games are understood, but only if one server has all of them.
+func TestReferToGames(t *testing.T) {
+	t.Parallel()
+	one, two := strings.Repeat("a", id.Length), strings.Repeat("b", id.Length)
+	outside := func() *program { return newUser(t, "", "ada").program(io.Discard, io.Discard) }
+	p := outside()
+	games, err := p.referToGames([]string{"https://play.example/g/" + one, "abcdef", "play.example:443/g/" + two, "@ada"})
+	require.NoError(t, err)
+	assert.Equal(t, []string{one, "abcdef", two, "@ada"}, games)
+	assert.Equal(t, "play.example:443", p.flags.server)
+	assert.True(t, p.flags.tls)
+
+	_, err = outside().referToGames([]string{"http://a/g/" + one, "http://b/g/" + two})
+	require.ErrorContains(t, err, "the links name different servers: a:80 and b:80")
+	_, err = outside().referToGames([]string{"abcdef", "http://a/c/" + one})
+	require.ErrorContains(t, err, "is a link to a challenge, not to a game")
 }

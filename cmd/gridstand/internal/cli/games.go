@@ -220,12 +220,12 @@ func (p *program) showCommand() *cobra.Command {
 		Use: "show <game>", Short: "Print the current state of a game",
 		ValidArgsFunction: p.completeGames,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, hangUp, err := p.dial()
+			game, c, hangUp, err := p.dialForGame(args[0])
 			if err != nil {
 				return err
 			}
 			defer hangUp()
-			g, err := p.game(cmd.Context(), c, args[0])
+			g, err := p.game(cmd.Context(), c, game)
 			if err != nil {
 				return err
 			}

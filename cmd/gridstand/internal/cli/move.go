@@ -100,7 +100,7 @@ func (p *program) resignCommand() *cobra.Command {
 func (p *program) act(
 	ctx context.Context, game, what string, do func(context.Context, *client.Client, client.Game) (*pb.Event, error),
 ) error {
-	c, hangUp, err := p.dial()
+	game, c, hangUp, err := p.dialForGame(game)
 	if err != nil {
 		return err
 	}

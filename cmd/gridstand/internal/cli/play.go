@@ -75,7 +75,7 @@ func (p *program) play(ctx context.Context, what string, o playOptions) error {
 		defer local.stop()
 		p.flags.server, p.fresh = local.address, o.fresh
 	}
-	c, hangUp, err := p.dial()
+	what, c, hangUp, err := p.dialForGame(what)
 	if err != nil {
 		return err
 	}

@@ -113,6 +113,7 @@ and your own games.
 You can shorten the id of a game to its first 6 or more characters if it is
 your own, one of the latest public ones, or in the daily standings of today or
 yesterday.
+A link to the game's page is accepted, too.
 
 Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 3 not found or not
 yet available, 130 interrupted.`,

@@ -43,12 +43,12 @@ its standings.`,
 
 // verifyGame fetches the transcript of a finished game and verifies it.
 func (p *program) verifyGame(ctx context.Context, what string) error {
-	c, hangUp, err := p.dial()
+	game, c, hangUp, err := p.dialForGame(what)
 	if err != nil {
 		return err
 	}
 	defer hangUp()
-	id, err := p.resolve(ctx, c, what)
+	id, err := p.resolve(ctx, c, game)
 	if errors.Is(err, client.ErrInvalid) && isFile(what) {
 		return usage.Errorf("%w. To read a file: %s verify - < %s", err, name, clean(what, 500))
 	}

@@ -92,6 +92,12 @@ func (p *program) watchScreen(ctx context.Context, what []string) error {
 			return err
 		}
 	}
+	if len(what) > 1 {
+		var err error
+		if what, err = p.referToGames(what); err != nil {
+			return err
+		}
+	}
 	c, hangUp, err := p.dial()
 	if err != nil {
 		return err

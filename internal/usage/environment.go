@@ -87,24 +87,30 @@ func CheckEnvironment(program string, environ, known []string) (unknown []string
 	return unknown, nil
 }
 
-// distance returns the Levenshtein distance between a and b: the minimum number of letters to
-// insert, remove or replace to turn a into b. It uses the algorithm of Wagner and Fischer.
+// distance returns the minimum number of letters to insert, remove or replace, or of neighboring
+// letters to swap, that turns a into b (the optimal string alignment distance).
 func distance(a, b string) int {
-	row := make([]int, len(b)+1) // distance from the current prefix of a to each prefix of b
-	for j := range row {
-		row[j] = j
+	// Each row has the distances from a prefix of a to each prefix of b. The current row is for
+	// the first i+1 letters of a.
+	var before, last, current []int
+	last = make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
 	}
 	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
+		current = make([]int, len(b)+1)
+		current[0] = i + 1
 		for j := range len(b) {
-			replaced := diagonal
+			replaced := last[j]
 			if a[i] != b[j] {
 				replaced++
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
+			current[j+1] = min(replaced, current[j]+1, last[j+1]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				current[j+1] = min(current[j+1], before[j-1]+1)
+			}
 		}
+		before, last = last, current
 	}
-	return row[len(b)]
+	return last[len(b)]
 }

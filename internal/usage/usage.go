@@ -31,11 +31,16 @@ func Wrap(err error) error {
 }
 
 // Flag returns the *Error for an invalid flag. For an unknown flag it suggests the one with
-// the most similar name. Pass it to cobra.Command.SetFlagErrorFunc.
+// the most similar name, or it reports an unknown command before the flag, whose flag it may be. Pass it to cobra.Command.SetFlagErrorFunc.
 func Flag(cmd *cobra.Command, err error) error {
-	var unknown *pflag.NotExistError
-	if errors.As(err, &unknown) {
-		name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName())
+	var missing *pflag.NotExistError
+	if errors.As(err, &missing) {
+		if before := cmd.Flags().Args(); cmd.HasSubCommands() && len(before) > 0 {
+			if wrong := Args(cmd, before); wrong != nil {
+				return wrong
+			}
+		}
+		name := cmp.Or(missing.GetSpecifiedShortnames(), missing.GetSpecifiedName())
 		if meant := similarFlag(cmd.Flags(), name); meant != "" {
 			return Errorf("%w; did you mean --%s?", err, meant)
 		}
@@ -49,15 +54,27 @@ func Flag(cmd *cobra.Command, err error) error {
 }
 
 // similarFlag returns the name of the flag that is most similar to name, or "" if none is similar
-// enough. The two may differ by at most maxTypos letters, and by fewer than half of the letters in
-// name.
-func similarFlag(flags *pflag.FlagSet, name string) (meant string) {
-	least := min(maxTypos, (len(name)-1)/2) + 1
+// enough.
+func similarFlag(flags *pflag.FlagSet, name string) string {
+	var names []string
 	flags.VisitAll(func(f *pflag.Flag) {
-		if d := distance(name, f.Name); d < least && !f.Hidden {
-			meant, least = f.Name, d
+		if !f.Hidden {
+			names = append(names, f.Name)
 		}
 	})
+	return similar(names, name)
+}
+
+// similar returns the first of the names that are most similar to name, or "" if none is similar
+// enough. The two may differ by at most maxTypos letters, and by fewer than half of the letters in
+// name.
+func similar(names []string, name string) (meant string) {
+	least := min(maxTypos, (len(name)-1)/2) + 1
+	for _, one := range names {
+		if d := distance(name, one); d < least {
+			meant, least = one, d
+		}
+	}
 	return meant
 }
 
@@ -70,6 +87,8 @@ func Value(name string, flag *pflag.Flag, value string, why error) error {
 	switch flag.Value.Type() {
 	case "int", "int32":
 		return Errorf("%s must be a whole number, not %.40q", name, value)
+	case "float64":
+		return Errorf("%s must be a number, not %.40q", name, value)
 	case "duration":
 		return Errorf("%s must be a duration such as 30s, 5m or 2h, not %.40q", name, value)
 	case "bool":
@@ -122,7 +141,7 @@ func Args(cmd *cobra.Command, args []string) error {
 	case len(args) <= len(wanted):
 		return nil
 	case cmd.HasSubCommands():
-		return unknown(args)
+		return unknown(cmd, args, args)
 	default:
 		return Errorf("%s: unexpected argument %.40q", cmd.Name(), args[len(wanted)])
 	}
@@ -133,12 +152,23 @@ var plain = strings.NewReplacer("<", "", ">", "", "...", "", "|", " or ")
 
 // topic checks that the arguments of help name a command.
 func topic(help *cobra.Command, args []string) error {
-	if _, rest, err := help.Root().Find(args); err != nil || len(rest) > 0 {
-		return unknown(args)
+	if found, rest, err := help.Root().Find(args); err != nil || len(rest) > 0 {
+		return unknown(found, rest, args)
 	}
 	return nil
 }
 
-func unknown(args []string) error {
-	return Errorf("unknown command %.40q", strings.Join(args, " "))
+// unknown returns the *Error for all, the arguments of a command line. The first of rest should have
+// been a subcommand of cmd: unknown suggests the one with the most similar name.
+func unknown(cmd *cobra.Command, rest, all []string) error {
+	var names []string
+	for _, below := range cmd.Commands() {
+		if below.IsAvailableCommand() {
+			names = append(names, below.Name())
+		}
+	}
+	if meant := similar(names, rest[0]); meant != "" {
+		return Errorf("unknown command %.40q; did you mean %s?", rest[0], meant)
+	}
+	return Errorf("unknown command %.40q", strings.Join(all, " "))
 }

@@ -50,8 +50,12 @@ type content struct {
 }
 
 // DefaultStore returns the store in the user's config directory:
-// $XDG_CONFIG_HOME/gridstand/credentials.json or its equivalent on this system.
+// $XDG_CONFIG_HOME/gridstand/credentials.json or its equivalent on this system. If the
+// environment defines no home directory, the store is empty and saving to it is an error.
 func DefaultStore() *Store {
+	if _, err := os.UserHomeDir(); err != nil && os.Getenv("XDG_CONFIG_HOME") == "" {
+		return NewStore("")
+	}
 	return NewStore(filepath.Join(xdg.ConfigHome, "gridstand", "credentials.json"))
 }
 
@@ -118,12 +122,18 @@ func (s *Store) read() (content, error) {
 	return all, nil
 }
 
+// errNoHome is the error for saving to a DefaultStore without a directory.
+var errNoHome = errors.New("there is no directory for them: set HOME or XDG_CONFIG_HOME")
+
 // write replaces the file atomically: readers see either the old or the new content, even
 // after a crash. os.CreateTemp creates the file with mode 0600.
 func (s *Store) write(all content) error {
 	data, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {
 		return err
+	}
+	if s.path == "" {
+		return errNoHome
 	}
 	dir := filepath.Dir(s.path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/client"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 func TestStore_OneCredentialPerTarget(t *testing.T) {
@@ -110,4 +112,25 @@ func TestDefaultStore_InConfigDirectory(t *testing.T) {
 	path := client.DefaultStore().Path()
 	assert.Equal(t, filepath.Join("gridstand", "credentials.json"),
 		filepath.Join(filepath.Base(filepath.Dir(path)), filepath.Base(path)))
+}
+
+// Ensure that an account is not created if its token could not be stored: without a home
+// directory, xdg would name a directory at the root of the file system.
+func TestDefaultStore_WithoutHome(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no HOME")
+	}
+	t.Setenv("HOME", "")
+	t.Setenv("XDG_CONFIG_HOME", "")
+	store := client.DefaultStore()
+	assert.Empty(t, store.Path())
+	_, found, err := store.Load("localhost:2048")
+	require.NoError(t, err)
+	assert.False(t, found)
+	require.ErrorContains(t, store.Save("localhost:2048", client.Credential{Name: "ada"}), "set HOME or XDG_CONFIG_HOME")
+
+	server := newAccounts(pb.Storage_STORAGE_DURABLE)
+	_, _, err = client.LogIn(t.Context(), dial(t, client.Config{Target: server.start(t)}), store, client.OneName("ada"))
+	require.ErrorContains(t, err, "set HOME or XDG_CONFIG_HOME")
+	assert.Empty(t, server.players)
 }

@@ -83,6 +83,8 @@ func TestSSHHost_Settings(t *testing.T) {
 	u.env = nil
 	u.fails(exitFailed, "host key: ", "ssh-host", "--host-key", filepath.Join(empty, "key"))
 	u.fails(exitFailed, "listen", "ssh-host", "--host-key", key, "--listen", "256.0.0.1:1")
+	u.state = "" // as without a home directory
+	u.fails(exitUsage, "--host-key must name a file; there is a default only if HOME is set", "ssh-host")
 }
 
 // Ensure that on a terminal, commands that list something open a page instead.

@@ -38,9 +38,9 @@ var sshVariables = map[string]string{
 }
 
 func (p *program) sshHostCommand() *cobra.Command {
-	o := sshOptions{
-		listen: ":2222", hostKey: filepath.Join(xdg.StateHome, "gridstand", "ssh_host_key"),
-		limits: sshhost.DefaultLimits(),
+	o := sshOptions{listen: ":2222", limits: sshhost.DefaultLimits()}
+	if p.state != "" {
+		o.hostKey = filepath.Join(xdg.StateHome, "gridstand", "ssh_host_key")
 	}
 	cmd := &cobra.Command{
 		Use:   sshHostName,
@@ -94,6 +94,9 @@ func (p *program) sshHost(ctx context.Context, o sshOptions) error {
 	}
 	if min(o.limits.Idle, o.limits.Duration) < 0 {
 		return usage.Errorf("--idle-timeout and --max-duration must be 0 or more")
+	}
+	if o.hostKey == "" {
+		return usage.Errorf("--host-key must name a file; there is a default only if HOME is set")
 	}
 	credential, err := readCredential(o.credential)
 	if err != nil {

@@ -61,38 +61,25 @@ type Call struct {
 //
 // In an attempt at a challenge, moves (by players and bots) and resignations are appended
 // only while the challenge is open. Do returns replay.ErrNotStarted before it opens and
-// replay.ErrGameOver after it has closed.
+// replay.ErrGameOver after it has closed. It first uses the challenge's times as this server
+// has cached them. If they rule out the call, it reads them from the store.
 func (m *Match) Do(ctx context.Context, call Call) (*Event, error) {
 	if m.State().IsAttempt() {
-		return m.doAttempt(ctx, call)
+		switch call.Action.(type) {
+		case replay.Moved, replay.Resigned:
+			call.inWindow = true
+		}
 	}
-	return m.carryOut(ctx, call)
-}
-
-func (m *Match) carryOut(ctx context.Context, call Call) (*Event, error) {
-	event, _, err := m.commit(ctx, func(tip gamelog.Tip) (*Event, *gamelog.Draft, error) {
-		return m.decide(ctx, tip, call)
-	})
-	return event, err
-}
-
-// doAttempt is like Do but handles an attempt at a challenge. It first uses the challenge's
-// times as this server has cached them. If they rule out the call, it reads them from the
-// store.
-func (m *Match) doAttempt(ctx context.Context, call Call) (*Event, error) {
-	switch call.Action.(type) {
-	case replay.Moved, replay.Resigned:
-		call.inWindow = true
-	}
-	event, err := m.carryOut(ctx, call)
+	decide := func(tip gamelog.Tip) (*Event, *gamelog.Draft, error) { return m.decide(ctx, tip, call) }
+	event, _, err := m.commit(ctx, decide)
 	if !call.inWindow || !errors.Is(err, store.ErrTooEarly) && !errors.Is(err, store.ErrTooLate) {
 		return event, err
 	}
 	call.fresh = true
-	if event, err = m.carryOut(ctx, call); errors.Is(err, store.ErrTooLate) {
+	if event, _, err = m.commit(ctx, decide); errors.Is(err, store.ErrTooLate) {
 		// The challenge closed after its window was read. Reread the window, because an
 		// outage may have postponed the close.
-		event, err = m.carryOut(ctx, call)
+		event, _, err = m.commit(ctx, decide)
 	}
 	switch {
 	case errors.Is(err, store.ErrTooEarly):

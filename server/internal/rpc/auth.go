@@ -70,21 +70,19 @@ func (s *Service) authenticate(ctx context.Context, method string) (context.Cont
 	return &callerContext{Context: ctx, by: player}, nil
 }
 
-// caller returns the calling player, with an empty ID if the call has no token.
-func caller(ctx context.Context) account.Player {
-	if p, ok := ctx.Value(callerKey{}).(*account.Player); ok {
-		return *p
-	}
-	return account.Player{}
-}
-
 // mustCaller returns the calling player, or an error if the call has no token.
 func mustCaller(ctx context.Context) (account.Player, error) {
-	p := caller(ctx)
-	if p.ID == "" {
-		return p, errNoToken
+	p, ok := ctx.Value(callerKey{}).(*account.Player)
+	if !ok || p.ID == "" {
+		return account.Player{}, errNoToken
 	}
-	return p, nil
+	return *p, nil
+}
+
+// caller returns the calling player, with an empty ID if the call has no token.
+func caller(ctx context.Context) account.Player {
+	p, _ := mustCaller(ctx)
+	return p
 }
 
 // me is the player ID that requests use to refer to the caller.

@@ -24,11 +24,8 @@ const (
 
 // CreateChallenge implements pb.ChallengeServiceServer.
 func (s *Service) CreateChallenge(ctx context.Context, request *pb.CreateChallengeRequest) (*pb.CreateChallengeResponse, error) {
-	by, err := mustCaller(ctx)
+	by, err := s.limitedCaller(ctx)
 	if err != nil {
-		return nil, err
-	}
-	if err := s.checkMoveRate(by.ID); err != nil {
 		return nil, err
 	}
 	wanted, err := s.newChallenge(ctx, request, by)

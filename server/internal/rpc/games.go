@@ -34,11 +34,8 @@ var errRequestID = invalid.Field("request_id", "must be %d characters of lower-c
 
 // CreateGame implements pb.GameServiceServer.
 func (s *Service) CreateGame(ctx context.Context, request *pb.CreateGameRequest) (*pb.CreateGameResponse, error) {
-	player, err := mustCaller(ctx)
+	player, err := s.limitedCaller(ctx)
 	if err != nil {
-		return nil, err
-	}
-	if err := s.checkMoveRate(player.ID); err != nil {
 		return nil, err
 	}
 	if request.GetChallengeId() != "" {
@@ -242,11 +239,8 @@ func (s *Service) game(ctx context.Context, givenID string) (*pb.Game, error) {
 
 // JoinGame implements pb.GameServiceServer.
 func (s *Service) JoinGame(ctx context.Context, request *pb.JoinGameRequest) (*pb.JoinGameResponse, error) {
-	player, err := mustCaller(ctx)
+	player, err := s.limitedCaller(ctx)
 	if err != nil {
-		return nil, err
-	}
-	if err := s.checkMoveRate(player.ID); err != nil {
 		return nil, err
 	}
 	seat, err := seatNamed(request.Seat)

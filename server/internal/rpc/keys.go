@@ -16,7 +16,7 @@ import (
 
 // AddKey implements pb.PlayerServiceServer.
 func (s *Service) AddKey(ctx context.Context, request *pb.AddKeyRequest) (*pb.AddKeyResponse, error) {
-	p, err := s.keysOwner(ctx)
+	p, err := s.limitedCaller(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func (s *Service) AddKey(ctx context.Context, request *pb.AddKeyRequest) (*pb.Ad
 
 // ListKeys implements pb.PlayerServiceServer.
 func (s *Service) ListKeys(ctx context.Context, _ *pb.ListKeysRequest) (*pb.ListKeysResponse, error) {
-	p, err := s.keysOwner(ctx)
+	p, err := s.limitedCaller(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (s *Service) ListKeys(ctx context.Context, _ *pb.ListKeysRequest) (*pb.List
 
 // RemoveKey implements pb.PlayerServiceServer.
 func (s *Service) RemoveKey(ctx context.Context, request *pb.RemoveKeyRequest) (*pb.RemoveKeyResponse, error) {
-	p, err := s.keysOwner(ctx)
+	p, err := s.limitedCaller(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -58,16 +58,6 @@ func (s *Service) RemoveKey(ctx context.Context, request *pb.RemoveKeyRequest) (
 		return nil, err
 	}
 	return &pb.RemoveKeyResponse{}, nil
-}
-
-// keysOwner returns the caller and counts the call toward the move rate limit. It returns
-// an error if the call has no token or the caller exceeds the limit.
-func (s *Service) keysOwner(ctx context.Context) (account.Player, error) {
-	p, err := mustCaller(ctx)
-	if err == nil {
-		err = s.checkMoveRate(p.ID)
-	}
-	return p, err
 }
 
 func key(k store.Key) *pb.Key {

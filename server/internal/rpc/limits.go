@@ -119,6 +119,16 @@ func (s *Service) checkMoveRate(playerID string) error {
 	return s.Limits.Exceeded(&s.Limits.MovesPerSecond, "moves a second", s.moves.Wait())
 }
 
+// limitedCaller returns the calling player and counts the call toward the move rate limit.
+// It returns an error if the call has no token or the player exceeds the limit.
+func (s *Service) limitedCaller(ctx context.Context) (account.Player, error) {
+	p, err := mustCaller(ctx)
+	if err == nil {
+		err = s.checkMoveRate(p.ID)
+	}
+	return p, err
+}
+
 // enterWatch counts a watch stream toward the limits of the caller's address. If err is
 // nil, the caller must call s.addressStreams.Leave when the stream ends.
 func (s *Service) enterWatch(ctx context.Context) (address string, replays *semaphore.Weighted, err error) {

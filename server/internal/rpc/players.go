@@ -88,11 +88,8 @@ func (s *Service) player(ctx context.Context, request *pb.GetPlayerRequest) (acc
 
 // RotateToken implements pb.PlayerServiceServer.
 func (s *Service) RotateToken(ctx context.Context, request *pb.RotateTokenRequest) (*pb.RotateTokenResponse, error) {
-	p, err := mustCaller(ctx)
+	p, err := s.limitedCaller(ctx)
 	if err != nil {
-		return nil, err
-	}
-	if err := s.checkMoveRate(p.ID); err != nil {
 		return nil, err
 	}
 	token, err := s.Accounts.Rotate(ctx, p.ID, request.GetSecret())

@@ -55,10 +55,7 @@ func (s *Service) JoinChallenge(ctx context.Context, request *pb.JoinChallengeRe
 // race returns the caller, the requested race, and the store's time. It counts the call
 // toward the caller's move rate limit.
 func (s *Service) race(ctx context.Context, given string) (by account.Player, c *challenge.Challenge, now time.Time, err error) {
-	if by, err = mustCaller(ctx); err != nil {
-		return by, nil, now, err
-	}
-	if err := s.checkMoveRate(by.ID); err != nil {
+	if by, err = s.limitedCaller(ctx); err != nil {
 		return by, nil, now, err
 	}
 	if given, err = challengeID(given); err != nil {

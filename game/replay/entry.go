@@ -43,14 +43,6 @@ func (s Seat) Held() bool { return s.Player.ID != "" && s.StandIn == "" && !s.Re
 // Lent reports whether a stand-in is playing for a player who may take the seat back.
 func (s Seat) Lent() bool { return s.StandIn != "" && !s.Resigned }
 
-// Mover returns the name of the bot that moves for the seat, or "" if its player does.
-func (s Seat) Mover() string {
-	if s.Bot != "" {
-		return s.Bot
-	}
-	return s.StandIn
-}
-
 // Entry is one entry of a game's log: an action and the seat it concerns. Everything else
 // follows from the entries before it.
 type Entry struct {

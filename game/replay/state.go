@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -347,6 +348,16 @@ func (s *State) Turn() int {
 		return game.NoSeat
 	}
 	return s.Position.Turn()
+}
+
+// BotToMove returns the name of the bot whose turn it is, which may be a stand-in. It returns ""
+// if it is not a bot's turn.
+func (s *State) BotToMove() string {
+	turn := s.Turn()
+	if turn == game.NoSeat {
+		return ""
+	}
+	return cmp.Or(s.Seats[turn].Bot, s.Seats[turn].StandIn)
 }
 
 // Exhibition reports whether bots hold all seats and the game is not an attempt at a challenge.

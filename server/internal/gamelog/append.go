@@ -87,7 +87,7 @@ func newDraft(prev Tip, event *replay.Event, seed []byte, notBefore time.Time) (
 func (d *Draft) NeedsProcessing() bool {
 	s := d.event.State
 	_, move := d.event.Entry.Action.(replay.Moved)
-	return !move || s.Status == replay.Finished || s.Turn() != game.NoSeat && s.Seats[s.Turn()].Mover() != ""
+	return !move || s.Status == replay.Finished || s.BotToMove() != ""
 }
 
 // Appended describes a draft that has been appended.

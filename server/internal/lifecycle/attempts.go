@@ -42,7 +42,7 @@ func (m *Manager) attemptDue(ctx context.Context, state *replay.State) (time.Tim
 		return state.UpdateTime, nil // The attempt does not count. It is due now, and will be abandoned.
 	case err != nil:
 		return time.Time{}, err
-	case botToMove(state) != "":
+	case state.BotToMove() != "":
 		return from, nil
 	}
 	return to, nil
@@ -64,7 +64,7 @@ func (m *Manager) advanceAttempt(ctx context.Context, served *match.Match, state
 	case now.Before(c.OpenTime):
 		return c.OpenTime, m.Directory.Put(ctx, directory.Of(state, served.Watchers()))
 	case now.Before(c.Deadline(state.CreateTime)):
-		if botToMove(state) != "" {
+		if state.BotToMove() != "" {
 			m.bots.schedule(state, job.Leased.Sub(state.UpdateTime))
 			return job.Expires, nil
 		}

@@ -145,7 +145,7 @@ func (b *bots) moveAfter(ctx context.Context, hub *match.Hub, state *replay.Stat
 
 // move makes a move for the bot whose turn it is in the given state of the match.
 func (b *bots) move(ctx context.Context, m *match.Match, state *replay.State) error {
-	player, err := b.bot(*state.Variant, botToMove(state))
+	player, err := b.bot(*state.Variant, state.BotToMove())
 	if err != nil {
 		return err
 	}

@@ -82,7 +82,7 @@ func TestBots_Fault(t *testing.T) {
 			require.True(t, ok)
 			ann := replay.Player{ID: id.Derive([]byte("ann")), Name: "Ann"}
 			var state *replay.State
-			for state == nil || botToMove(state) == "" { // The seed decides who moves first.
+			for state == nil || state.BotToMove() == "" { // The seed decides who moves first.
 				var err error
 				seed := game.NewSeed()
 				state, err = hub.Create(ctx, id.New(), replay.Created{

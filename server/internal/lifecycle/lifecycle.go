@@ -16,7 +16,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/challenge"
@@ -113,7 +112,7 @@ func (m *Manager) Plan(ctx context.Context, state *replay.State) error {
 		}
 		return m.Scheduler.Set(ctx, state.ID, due)
 	}
-	if state.Status == replay.Waiting || state.TurnLimit > 0 || botToMove(state) != "" {
+	if state.Status == replay.Waiting || state.TurnLimit > 0 || state.BotToMove() != "" {
 		// Do not postpone an earlier job, which another server may have scheduled because
 		// the game is already listed.
 		return m.Scheduler.EnqueueIn(ctx, state.ID, m.firstDelay(state))
@@ -124,7 +123,7 @@ func (m *Manager) Plan(ctx context.Context, state *replay.State) error {
 // firstDelay returns how long to wait before a new game is processed for the first time. It is
 // the duration of a lease, or less if the game expires earlier.
 func (m *Manager) firstDelay(state *replay.State) time.Duration {
-	if botToMove(state) != "" {
+	if state.BotToMove() != "" {
 		return scheduler.LeaseFor
 	}
 	return min(scheduler.LeaseFor, m.expiry(state).Sub(state.UpdateTime))
@@ -138,7 +137,7 @@ func (m *Manager) Within(ctx context.Context, next *replay.State) error {
 	if err := m.EnqueueSoon(ctx, next.ID); err != nil {
 		return err
 	}
-	if deadline := next.Deadline(); botToMove(next) == "" && !deadline.IsZero() {
+	if deadline := next.Deadline(); next.BotToMove() == "" && !deadline.IsZero() {
 		return m.Scheduler.EnqueueBy(ctx, next.ID, deadline)
 	}
 	return nil
@@ -150,7 +149,7 @@ func (m *Manager) Within(ctx context.Context, next *replay.State) error {
 func (m *Manager) Appended(ctx context.Context, state *replay.State, within bool) {
 	m.Heartbeat.NoteAppend(state.UpdateTime)
 	deadline := state.Deadline()
-	if state.Status != replay.Finished && (botToMove(state) == "" && deadline.IsZero() || waitsForOpen(state)) {
+	if state.Status != replay.Finished && (state.BotToMove() == "" && deadline.IsZero() || waitsForOpen(state)) {
 		return // the usual case after a move
 	}
 	// Do the work even if the caller has left or the server is stopping.
@@ -162,7 +161,7 @@ func (m *Manager) Appended(ctx context.Context, state *replay.State, within bool
 		m.Recorded(state)
 	case state.Status == replay.Finished:
 		err = m.record(ctx, state)
-	case botToMove(state) != "":
+	case state.BotToMove() != "":
 		if !m.bots.schedule(state, 0) {
 			err = m.Scheduler.EnqueueNow(ctx, state.ID)
 		}
@@ -172,14 +171,6 @@ func (m *Manager) Appended(ctx context.Context, state *replay.State, within bool
 	if err != nil {
 		m.Logger.Warn("follow-up work of a move is delayed", "id", "result-delayed", "game", state.ID, "error", err)
 	}
-}
-
-// botToMove returns the name of the bot whose turn it is, or "" if it is not a bot's turn.
-func botToMove(state *replay.State) string {
-	if turn := state.Turn(); turn != game.NoSeat {
-		return state.Seats[turn].Mover()
-	}
-	return ""
 }
 
 // Run processes due games until ctx is done, and returns when all goroutines that it started have

@@ -64,7 +64,7 @@ func (m *Manager) advance(ctx context.Context, hub *match.Hub, job store.Job) (t
 		}
 		paused = !running
 	}
-	if state.Status != replay.Finished && (botToMove(state) == "" || paused) {
+	if state.Status != replay.Finished && (state.BotToMove() == "" || paused) {
 		err = m.expire(ctx, served, state, job.Leased)
 	}
 	// After a conflict, the server that appended the other entry does the follow-up work.
@@ -82,7 +82,7 @@ func (m *Manager) advance(ctx context.Context, hub *match.Hub, job store.Job) (t
 	if next.Before(job.Leased) {
 		next = job.Leased.Add(expireAgainIn)
 	}
-	if botToMove(state) != "" && !paused {
+	if state.BotToMove() != "" && !paused {
 		// Do not block this worker, because other games wait for it. If the bot fails to
 		// move, the game is due again when the lease expires.
 		m.bots.schedule(state, job.Leased.Sub(state.UpdateTime))

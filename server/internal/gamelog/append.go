@@ -14,15 +14,10 @@ import (
 // Draft is an entry to append, together with the state after it. It may be appended
 // repeatedly, but takes effect only once.
 type Draft struct {
-	prev  store.ID
-	next  store.ID
+	entry store.Entry // without NotAfter and Then
 	event *replay.Event
-	once  sync.Once // sets the event's time, after which the event does not change
-
-	// head is stored with the entry. seed is nil except for the first entry.
-	raw, head, seed []byte
-	fixed           *fixedHead // the part of head that rarely changes, for reuse by the next draft
-	notBefore       time.Time
+	once  sync.Once  // sets the event's time, after which the event does not change
+	fixed *fixedHead // the part of entry.Head that rarely changes, for reuse by the next draft
 
 	// NotAfter is the latest time at which the entry may be appended. Zero means no limit.
 	NotAfter time.Time
@@ -40,7 +35,7 @@ func NewGame(gameID string, created replay.Created, seed game.Seed) (*Draft, err
 	if err != nil {
 		return nil, err
 	}
-	return newDraft(Tip{ID: Genesis(gameID)}, event, seed.SeedBytes(), time.Time{})
+	return newDraft(Tip{ID: Genesis(gameID)}, event, store.Entry{Seed: seed.SeedBytes()})
 }
 
 // Draft returns the draft of an entry to append after t. It returns the errors of
@@ -54,30 +49,29 @@ func (t Tip) Draft(entry replay.Entry, notBefore time.Time, past Past) (*Draft, 
 	if err != nil {
 		return nil, err
 	}
-	return newDraft(t, event, nil, notBefore)
+	return newDraft(t, event, store.Entry{Prev: t.ID, NotBefore: notBefore})
 }
 
-func newDraft(prev Tip, event *replay.Event, seed []byte, notBefore time.Time) (*Draft, error) {
-	raw, err := encodeEntry(event.Entry)
-	if err != nil {
+// newDraft returns the draft of event, which follows t. It fills in the rest of entry.
+func newDraft(t Tip, event *replay.Event, entry store.Entry) (*Draft, error) {
+	var err error
+	if entry.Raw, err = encodeEntry(event.Entry); err != nil {
 		return nil, err
 	}
 	b := board(event.State)
 	// Reuse the part that has not changed. Encoding the whole head for each move would add
 	// 4% to the cost of the move.
-	fixed := prev.fixed
-	if fixed == nil || !slices.Equal(prev.State.Seats, event.State.Seats) {
+	fixed := t.fixed
+	if fixed == nil || !slices.Equal(t.State.Seats, event.State.Seats) {
 		if fixed, err = encodeFixed(event.State); err != nil {
 			return nil, err
 		}
 	}
-	head, err := fixed.head(event.State, b)
-	if err != nil {
+	if entry.Head, err = fixed.head(event.State, b); err != nil {
 		return nil, err
 	}
-	return &Draft{
-		prev: prev.ID, next: Next(prev.ID, raw, b), event: event, raw: raw, fixed: fixed, head: head, seed: seed, notBefore: notBefore,
-	}, nil
+	entry.Next = Next(t.ID, entry.Raw, b)
+	return &Draft{entry: entry, event: event, fixed: fixed}, nil
 }
 
 // NeedsProcessing reports whether the game has to be processed soon after the entry, possibly
@@ -105,12 +99,8 @@ type Appended struct {
 // Append appends d if the log still ends with the entry that d builds on. It also succeeds
 // if the draft has already been appended. It returns the errors of store.Games.Append.
 func (l *Log) Append(ctx context.Context, d *Draft) (Appended, error) {
-	entry := store.Entry{
-		Prev: d.prev, Next: d.next, Raw: d.raw, Head: d.head, Seed: d.seed, NotBefore: d.notBefore, NotAfter: d.NotAfter,
-	}
-	if d.prev.Version == 0 {
-		entry.Prev = store.ID{}
-	}
+	entry := d.entry
+	entry.NotAfter = d.NotAfter
 	if d.Then != nil {
 		entry.Then = d.then
 	}
@@ -135,14 +125,14 @@ func (d *Draft) then(ctx context.Context, at time.Time) error {
 // result returns the result of appending d if its entry is in the log with the given time.
 func (d *Draft) result(at time.Time) Appended {
 	d.once.Do(func() { d.event.SetTime(at) })
-	return Appended{Event: d.event, Tip: Tip{ID: d.next, State: d.event.State, fixed: d.fixed}, Watchers: -1}
+	return Appended{Event: d.event, Tip: Tip{ID: d.entry.Next, State: d.event.State, fixed: d.fixed}, Watchers: -1}
 }
 
 // Landed returns the draft's result if r, a record from the feed, is the draft's entry and follows
 // t. This avoids computing the move again, which would be 4% of the cost of a move in a watched
 // game.
 func (d *Draft) Landed(t Tip, r store.Record) (Appended, bool) {
-	if r.ID != d.next || t.ID != d.prev {
+	if r.ID != d.entry.Next || t.ID != d.entry.Prev {
 		return Appended{}, false
 	}
 	return d.result(r.Time), true

@@ -172,12 +172,12 @@ func TestApply_EveryBit(t *testing.T) {
 	second, err := begun.Draft(replay.Entry{Seat: 0, Action: move}, time.Time{}, nil)
 	require.NoError(t, err)
 	for d, prev := range map[*Draft]Tip{first: {ID: Genesis(gameID)}, second: begun} {
-		good := store.Record{ID: d.next, Time: begun.State.UpdateTime, Raw: d.raw, Seed: d.seed}
+		good := store.Record{ID: d.entry.Next, Time: begun.State.UpdateTime, Raw: d.entry.Raw, Seed: d.entry.Seed}
 		_, _, err := prev.Apply(gameID, good, nil)
 		require.NoError(t, err)
-		for bit := range len(d.raw) * 8 {
+		for bit := range len(d.entry.Raw) * 8 {
 			bad := good
-			bad.Raw = slices.Clone(d.raw)
+			bad.Raw = slices.Clone(d.entry.Raw)
 			bad.Raw[bit/8] ^= 1 << (bit % 8)
 			tip, event, err := prev.Apply(gameID, bad, nil)
 			require.Nil(t, event)

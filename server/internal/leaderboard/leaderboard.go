@@ -20,6 +20,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/server/internal/page"
 	"github.com/gridstand/gridstand/server/internal/store"
@@ -42,6 +43,26 @@ type Result struct {
 	// ChallengeID is the id of the challenge if the result counts toward a challenge's
 	// standings. It is empty if the result counts toward the variant's boards.
 	ChallengeID string
+}
+
+// ResultsOf returns the results of the seats that count, or nil if the game is not over. It
+// returns nil for a race, because the standings of races are computed from the games
+// themselves.
+func ResultsOf(final *replay.State) []Result {
+	var list []Result
+	if final.Attempt.Kind == replay.Race {
+		return nil
+	}
+	scores := final.Position.Scores()
+	for i, seat := range final.Seats {
+		if final.Scored(i) {
+			list = append(list, Result{
+				Variant: final.Variant.ID, PlayerID: seat.Player.ID, GameID: final.ID,
+				Score: scores[i], Time: final.UpdateTime, ChallengeID: final.Attempt.ChallengeID,
+			})
+		}
+	}
+	return list
 }
 
 // Entry is an entry of a board.

@@ -38,10 +38,6 @@ func (c *callerContext) Value(key any) any {
 	}
 }
 
-// sshKeyHeader is the metadata key that an SSH host uses to send the fingerprint of a
-// player's SSH key.
-const sshKeyHeader = "gridstand-ssh-key"
-
 // authenticate adds the caller to the context if the call has a token or comes from an
 // SSH host.
 func (s *Service) authenticate(ctx context.Context, method string) (context.Context, error) {
@@ -68,6 +64,20 @@ func (s *Service) authenticate(ctx context.Context, method string) (context.Cont
 		return ctx, err
 	}
 	return &callerContext{Context: ctx, by: player}, nil
+}
+
+// verify verifies a token unless the caller's address has sent too many wrong tokens. Each
+// wrong token costs a store read.
+func (s *Service) verify(ctx context.Context, token string) (account.Player, error) {
+	if player, ok := s.Accounts.Verified(token); ok {
+		return player, nil
+	}
+	var player account.Player
+	err := s.limitWrong(ctx, account.ErrBadToken, func() (err error) {
+		player, err = s.Accounts.Verify(ctx, token)
+		return err
+	})
+	return player, err
 }
 
 // mustCaller returns the calling player, or an error if the call has no token.

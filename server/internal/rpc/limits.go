@@ -143,33 +143,6 @@ func (s *Service) enterWatch(ctx context.Context) (address string, replays *sema
 	return address, replays, nil
 }
 
-// verify verifies a token unless the caller's address has sent too many wrong tokens. Each
-// wrong token costs a store read.
-func (s *Service) verify(ctx context.Context, token string) (account.Player, error) {
-	if player, ok := s.Accounts.Verified(token); ok {
-		return player, nil
-	}
-	var player account.Player
-	err := s.limitWrong(ctx, account.ErrBadToken, func() (err error) {
-		player, err = s.Accounts.Verify(ctx, token)
-		return err
-	})
-	return player, err
-}
-
-// verifyCredential verifies an SSH host's credential and returns its name. Wrong
-// credentials count toward the same limit as wrong tokens.
-func (s *Service) verifyCredential(ctx context.Context, credential string) (name string, err error) {
-	if name, ok := s.Credentials.Verified(credential); ok {
-		return name, nil
-	}
-	err = s.limitWrong(ctx, account.ErrBadCredential, func() (err error) {
-		name, err = s.Credentials.Verify(ctx, credential)
-		return err
-	})
-	return name, err
-}
-
 // limitWrong calls verify unless too many earlier calls failed for the caller's address. A
 // call counts as failed only if it returns the error wrong.
 func (s *Service) limitWrong(ctx context.Context, wrong error, verify func() error) error {

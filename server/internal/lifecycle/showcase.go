@@ -84,7 +84,7 @@ func (s *showcase) run(ctx context.Context, hub *match.Hub) {
 			s.Logger.Debug("cannot start an exhibition", "error", err)
 		}
 		select {
-		case <-s.wanted: // show has done what was wanted while it ran.
+		case <-s.wanted: // Drop a request that arrived while show ran.
 		default:
 		}
 		select {

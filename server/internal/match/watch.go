@@ -246,9 +246,7 @@ const (
 // to watchers if they have changed or enough time has passed.
 func (h *Hub) countAudiences(now time.Time) {
 	for _, m := range h.all() {
-		select {
-		case <-m.ready:
-		default:
+		if !m.loaded() {
 			continue
 		}
 		c := &m.watching

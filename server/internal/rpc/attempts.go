@@ -66,7 +66,7 @@ func (s *Service) checkOpen(ctx context.Context, state *replay.State, playerID s
 	err := s.Challenges.Hidden(ctx, state, playerID)
 	var notOpen *challenge.NotOpenError
 	if errors.As(err, &notOpen) {
-		return notStarted(notOpen)
+		return notYet(pb.ReasonGameNotStarted, notOpen)
 	}
 	return err
 }
@@ -103,7 +103,7 @@ func (s *Service) createAttempt(ctx context.Context, request *pb.CreateGameReque
 	if c.Kind == replay.Race && c.Entrant(by.ID) == nil {
 		return nil, challenge.ErrNotEntered
 	}
-	entrant := challenge.Entrant{Player: replay.Player{ID: by.ID, Name: by.Name, Bot: by.Bot}, GameID: challenge.AttemptID(c.ID, by.ID)}
+	entrant := challenge.Entrant{Player: seated(by), GameID: challenge.AttemptID(c.ID, by.ID)}
 	g, err := s.game(ctx, entrant.GameID)
 	if !errors.Is(err, gamelog.ErrNotFound) {
 		return &pb.CreateGameResponse{Game: g}, err

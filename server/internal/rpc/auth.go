@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/grpc/metadata"
 
+	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/account"
@@ -128,4 +129,9 @@ func gameID(given string) (string, error) {
 
 func player(p account.Player) *pb.Player {
 	return &pb.Player{Id: p.ID, Name: p.Name, Bot: p.Bot}
+}
+
+// seated returns an account as games and challenges record it.
+func seated(p account.Player) replay.Player {
+	return replay.Player{ID: p.ID, Name: p.Name, Bot: p.Bot}
 }

@@ -30,9 +30,6 @@ var challengeFailures = map[error]*failure{
 // errSeedHidden is the failure for a rematch of a game that is not over.
 var errSeedHidden = precondition(pb.ReasonSeedHidden, "the game is not over")
 
-// notStarted returns the failure for a call on an attempt at a race that has not opened.
-func notStarted(e *challenge.NotOpenError) *failure { return notYet(pb.ReasonGameNotStarted, e) }
-
 // notYet returns the failure for a challenge that is not open yet.
 func notYet(reason string, e *challenge.NotOpenError) *failure {
 	f := precondition(reason, e.Error())

@@ -80,7 +80,7 @@ func (s *Service) newChallenge(ctx context.Context, request *pb.CreateChallengeR
 	}
 	c := &challenge.Challenge{
 		ID: id.New(), Kind: replay.ChallengeKind(request.GetKind()), Private: request.GetPrivate(),
-		Creator: replay.Player{ID: by.ID, Name: by.Name, Bot: by.Bot},
+		Creator: seated(by),
 	}
 	if r := request.GetRequestId(); r != "" {
 		if !id.Valid(r) {

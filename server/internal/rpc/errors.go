@@ -162,11 +162,13 @@ func (s *Service) toStatus(ctx context.Context, method string, err error) *failu
 		damaged  *gamelog.DamagedError
 		stored   *store.Error
 	)
-	switch {
-	case errors.As(err, &known):
+	if errors.As(err, &known) {
 		return known
-	case challengeFailure(err) != nil:
-		return challengeFailure(err)
+	}
+	if f := challengeFailure(err); f != nil {
+		return f
+	}
+	switch {
 	case errors.As(err, &exceeded):
 		s.Refused(exceeded.Field, s.Address(ctx))
 		return rateLimited(exceeded)

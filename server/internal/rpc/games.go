@@ -124,7 +124,7 @@ func (s *Service) newGame(request *pb.CreateGameRequest, by account.Player, seed
 	if !ok {
 		return none, errVariantNotFound
 	}
-	creator := replay.Player{ID: by.ID, Name: by.Name, Bot: by.Bot}
+	creator := seated(by)
 	seats, err := newSeats(request.GetSeats(), variant, creator)
 	if err != nil {
 		return none, err
@@ -260,7 +260,7 @@ func (s *Service) JoinGame(ctx context.Context, request *pb.JoinGameRequest) (*p
 	}
 	// Reserve the game before the player joins it.
 	counted := false
-	state, err := m.Join(ctx, replay.Player{ID: player.ID, Name: player.Name, Bot: player.Bot}, seat, func() error {
+	state, err := m.Join(ctx, seated(player), seat, func() error {
 		err := s.reserve(ctx, player.ID, request.GetGameId())
 		counted = err == nil
 		return err

@@ -84,14 +84,13 @@ func (s *Service) Address(ctx context.Context) string {
 	return s.Proxies.Of(p.Addr, metadata.ValueFromIncomingContext(ctx, "x-forwarded-for"))
 }
 
-// takeQuota counts one use of a quota: what is the name of the quota, and key is the
-// player or address that it applies to. Uses on all servers count. A limit of 0 means no
-// limit.
-func (s *Service) takeQuota(ctx context.Context, what, key string, limit *int, text string) error {
+// takeQuota counts one use of the quota with the given name. key is the player or address
+// that it applies to. Uses on all servers count. A limit of 0 means no limit.
+func (s *Service) takeQuota(ctx context.Context, name, key string, limit *int, text string) error {
 	if *limit <= 0 {
 		return nil
 	}
-	wait, err := s.Quotas.Take(ctx, what, key, *limit)
+	wait, err := s.Quotas.Take(ctx, name, key, *limit)
 	if err != nil {
 		return fmt.Errorf("take quota: %w", err)
 	}

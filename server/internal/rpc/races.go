@@ -25,7 +25,7 @@ func (s *Service) JoinChallenge(ctx context.Context, request *pb.JoinChallengeRe
 		return nil, err
 	}
 	entrant := challenge.Entrant{
-		Player: replay.Player{ID: by.ID, Name: by.Name, Bot: by.Bot}, Ready: request.GetReady(), GameID: challenge.AttemptID(c.ID, by.ID),
+		Player: seated(by), Ready: request.GetReady(), GameID: challenge.AttemptID(c.ID, by.ID),
 	}
 	if request.GetBot() != "" {
 		variant, ok := variants.Lookup(c.Variant, c.Revision)

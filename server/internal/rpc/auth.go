@@ -12,32 +12,17 @@ import (
 	"github.com/gridstand/gridstand/server/internal/account"
 )
 
-// callerContext is a call's context that also holds the caller. Using this type costs one
-// allocation; context.WithValue would cost two.
-type callerContext struct {
-	context.Context
-	by account.Player
+// identity is what the context of a call contains about its caller.
+type identity struct {
+	// player is zero if an SSH host calls CreatePlayer.
+	player account.Player
 	// key is the fingerprint of the player's SSH key if the call comes from an SSH host,
 	// and empty otherwise.
 	key string
 }
 
-type (
-	callerKey struct{}
-	sshKeyKey struct{}
-)
-
-// Value implements context.Context.
-func (c *callerContext) Value(key any) any {
-	switch key {
-	case callerKey{}:
-		return &c.by
-	case sshKeyKey{}:
-		return &c.key
-	default:
-		return c.Context.Value(key)
-	}
-}
+// identityKey is the key of the identity in a context.
+type identityKey struct{}
 
 // authenticate adds the caller to the context if the call has a token or comes from an
 // SSH host.
@@ -64,7 +49,7 @@ func (s *Service) authenticate(ctx context.Context, method string) (context.Cont
 	if err != nil {
 		return ctx, err
 	}
-	return &callerContext{Context: ctx, by: player}, nil
+	return context.WithValue(ctx, identityKey{}, identity{player: player}), nil
 }
 
 // verify verifies a token unless the caller's address has sent too many wrong tokens. Each
@@ -83,11 +68,11 @@ func (s *Service) verify(ctx context.Context, token string) (account.Player, err
 
 // mustCaller returns the calling player, or an error if the call has no token.
 func mustCaller(ctx context.Context) (account.Player, error) {
-	p, ok := ctx.Value(callerKey{}).(*account.Player)
-	if !ok || p.ID == "" {
+	by, _ := ctx.Value(identityKey{}).(identity)
+	if by.player.ID == "" {
 		return account.Player{}, errNoToken
 	}
-	return *p, nil
+	return by.player, nil
 }
 
 // caller returns the calling player, with an empty ID if the call has no token.

@@ -31,14 +31,14 @@ func (s *Service) authenticateHost(ctx context.Context, method, credential, key 
 	if !account.ValidFingerprint(key) {
 		return ctx, account.ErrBadCredential
 	}
-	call := &callerContext{Context: ctx, key: key}
+	by := identity{key: key}
 	if method == pb.PlayerService_CreatePlayer_FullMethodName {
-		return call, nil
+		return context.WithValue(ctx, identityKey{}, by), nil
 	}
 	if !possibleOverSSH(method) {
 		return ctx, errNotOverSSH
 	}
-	call.by, err = s.Keys.Player(ctx, key)
+	by.player, err = s.Keys.Player(ctx, key)
 	if errors.Is(err, account.ErrKeyNotLinked) {
 		return ctx, errKeyNotLinked
 	}
@@ -46,9 +46,9 @@ func (s *Service) authenticateHost(ctx context.Context, method, credential, key 
 		return ctx, err
 	}
 	if s.acting.Take(key) {
-		s.Logger.Info("an SSH host acts for a player", "id", "ssh-host-acts", "credential", host, "player", call.by.ID, "key", key, "address", s.Address(ctx))
+		s.Logger.Info("an SSH host acts for a player", "id", "ssh-host-acts", "credential", host, "player", by.player.ID, "key", key, "address", s.Address(ctx))
 	}
-	return call, nil
+	return context.WithValue(ctx, identityKey{}, by), nil
 }
 
 // verifyCredential verifies an SSH host's credential and returns its name. Wrong
@@ -84,8 +84,6 @@ func possibleOverSSH(method string) bool {
 // sshKey returns the fingerprint of the player's SSH key if the call comes from an SSH
 // host, and "" otherwise.
 func sshKey(ctx context.Context) string {
-	if key, ok := ctx.Value(sshKeyKey{}).(*string); ok {
-		return *key
-	}
-	return ""
+	by, _ := ctx.Value(identityKey{}).(identity)
+	return by.key
 }

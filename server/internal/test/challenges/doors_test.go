@@ -95,7 +95,8 @@ func TestResume_Query(t *testing.T) {
 	require.NoError(t, err)
 	m, err := s.Recv()
 	require.NoError(t, err)
-	assert.Equal(t, latest, m.GetEtag())
+	// The etag may differ from latest, which may lack the game of a bot that had just joined.
+	assert.Len(t, m.GetChallenge().GetEntrants(), 4, "a reader with an old etag gets the current roster")
 }
 
 // Ensure that idle streams repeat the last snapshot, so that proxies do not close them.

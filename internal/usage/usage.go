@@ -62,13 +62,13 @@ func similarFlag(flags *pflag.FlagSet, name string) string {
 			names = append(names, f.Name)
 		}
 	})
-	return similar(names, name)
+	return Similar(names, name)
 }
 
-// similar returns the first of the names that are most similar to name, or "" if none is similar
+// Similar returns the first of the names that are most similar to name, or "" if none is similar
 // enough. The two may differ by at most maxTypos letters, and by fewer than half of the letters in
 // name.
-func similar(names []string, name string) (meant string) {
+func Similar(names []string, name string) (meant string) {
 	least := min(maxTypos, (len(name)-1)/2) + 1
 	for _, one := range names {
 		if d := distance(name, one); d < least {
@@ -167,7 +167,7 @@ func unknown(cmd *cobra.Command, rest, all []string) error {
 			names = append(names, below.Name())
 		}
 	}
-	if meant := similar(names, rest[0]); meant != "" {
+	if meant := Similar(names, rest[0]); meant != "" {
 		return Errorf("unknown command %.40q; did you mean %s?", rest[0], meant)
 	}
 	return Errorf("unknown command %.40q", strings.Join(all, " "))

@@ -275,5 +275,31 @@ func (p *program) variant(ctx context.Context, c *client.Client, text string) (*
 			return v, nil
 		}
 	}
-	return nil, missingf("there is no variant %q; %s lists them", text, p.typed("variants"))
+	return nil, &missingError{&variantError{
+		id: clean(text, 26), list: p.typed("variants"), meant: didYouMean(reply.GetVariants(), text),
+	}}
+}
+
+// variantError is the error for a variant that does not exist.
+type variantError struct {
+	// id is the variant, safe for a terminal. list is the command that lists all variants.
+	id, list string
+	// meant suggests a variant that id resembles, as the end of a message; it may be empty.
+	meant string
+}
+
+func (e *variantError) Error() string {
+	return fmt.Sprintf("there is no variant %q; %s lists them%s", e.id, e.list, e.meant)
+}
+
+// didYouMean returns the sentence that suggests the variant that id resembles, or "".
+func didYouMean(variants []*pb.Variant, id string) string {
+	var names []string
+	for _, v := range variants {
+		names = append(names, v.GetId())
+	}
+	if meant := usage.Similar(names, id); meant != "" {
+		return ". Did you mean " + clean(meant, 26) + "?"
+	}
+	return ""
 }

@@ -110,7 +110,12 @@ func (p *program) whatToPlay(ctx context.Context, c *client.Client, what string,
 		if o.set() {
 			return ui.Route{}, usage.Errorf("--seats, --turn-limit and --private are only for new games, and %q is not a variant", clean(what, 26))
 		}
-		return p.gameToPlay(ctx, c, what)
+		route, err := p.gameToPlay(ctx, c, what)
+		var unknown *variantError
+		if errors.As(missing, &unknown) && errors.As(err, &missing) {
+			err = missingf("%w%s", err, unknown.meant)
+		}
+		return route, err
 	case err != nil:
 	case o.resume && o.set():
 		err = usage.Errorf("--seats, --turn-limit and --private are only for new games, and --resume continues a game")

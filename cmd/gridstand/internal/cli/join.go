@@ -41,6 +41,9 @@ func (o *gameFlags) options(v *pb.Variant) (client.GameOptions, error) {
 		return options, nil
 	}
 	if len(o.seats) != int(v.GetSeats()) {
+		if v.GetSeats() == 1 {
+			return options, usage.Errorf("%s has only one seat, but --seats names %d", v.GetId(), len(o.seats))
+		}
 		return options, usage.Errorf("--seats must name all %d seats of %s", v.GetSeats(), v.GetId())
 	}
 	for _, who := range o.seats {

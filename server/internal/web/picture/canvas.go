@@ -3,13 +3,11 @@ package picture
 import (
 	"image"
 	"image/color"
-	"image/draw"
 	"math"
 
 	"golang.org/x/image/font"
-	"golang.org/x/image/font/sfnt"
+	"golang.org/x/image/font/opentype"
 	"golang.org/x/image/math/fixed"
-	"golang.org/x/image/vector"
 )
 
 // canvas draws anti-aliased shapes into an image with at most 256 colors. Such an image
@@ -23,10 +21,6 @@ type canvas struct {
 	// roundSteps and textSteps are the numbers of steps between the two colors at an edge:
 	// roundSteps for rounded shapes, and textSteps for text.
 	roundSteps, textSteps int
-
-	glyphs sfnt.Buffer
-	raster vector.Rasterizer
-	mask   []uint8
 }
 
 // newCanvas returns a canvas filled with the color ground. The palette has room for the
@@ -113,102 +107,55 @@ const (
 )
 
 // text draws a line of text of the given size in pixels, with its baseline at y.
-func (c *canvas) text(s string, f *sfnt.Font, size, x, y float64, a align, under, over color.RGBA) {
-	width := c.width(s, f, size)
-	x -= float64(a) * width
-	const margin = 2
-	at := image.Pt(int(x)-margin, int(y-size))
-	w, h := int(width)+2*margin+2, int(size*1.4)
-	if cap(c.mask) < w*h {
-		c.mask = make([]uint8, w*h)
-	}
-	mask := image.Alpha{Pix: c.mask[:w*h], Stride: w, Rect: image.Rect(0, 0, w, h)}
-	c.raster.Reset(w, h)
-	c.raster.DrawOp = draw.Src
-	c.outline(s, f, size, x-float64(at.X), y-float64(at.Y))
-	c.raster.Draw(&mask, mask.Rect, image.Opaque, image.Point{})
-
+func (c *canvas) text(s string, f *opentype.Font, size, x, y float64, a align, under, over color.RGBA) {
+	x -= float64(a) * widthOf(s, f, size)
 	ramp := c.ramp(under, over, c.textSteps)
-	area := mask.Rect.Add(at).Intersect(c.img.Rect)
-	for row := area.Min.Y; row < area.Max.Y; row++ {
-		alphas := mask.Pix[mask.PixOffset(area.Min.X-at.X, row-at.Y):][:area.Dx()]
-		pixels := c.img.Pix[c.img.PixOffset(area.Min.X, row):][:area.Dx()]
-		for i, alpha := range alphas {
-			if step := (int(alpha)*c.textSteps + 127) / 255; step > 0 {
-				pixels[i] = ramp[step]
-			}
-		}
-	}
-}
-
-// outline adds the outlines of a line of text to the rasterizer.
-func (c *canvas) outline(s string, f *sfnt.Font, size, x, y float64) {
-	pen := func(p fixed.Point26_6) (px, py float32) {
-		return float32(x) + float32(p.X)/64, float32(y) + float32(p.Y)/64
-	}
-	c.layout(s, f, size, func(glyph sfnt.GlyphIndex, advance float64) {
-		segments, err := f.LoadGlyph(&c.glyphs, glyph, pixels(size), nil)
-		if err != nil {
-			segments = nil // Leave a blank space for a missing glyph.
-		}
-		for _, s := range segments {
-			x0, y0 := pen(s.Args[0])
-			x1, y1 := pen(s.Args[1])
-			x2, y2 := pen(s.Args[2])
-			switch s.Op {
-			case sfnt.SegmentOpMoveTo:
-				c.raster.ClosePath()
-				c.raster.MoveTo(x0, y0)
-			case sfnt.SegmentOpLineTo:
-				c.raster.LineTo(x0, y0)
-			case sfnt.SegmentOpQuadTo:
-				c.raster.QuadTo(x0, y0, x1, y1)
-			case sfnt.SegmentOpCubeTo:
-				c.raster.CubeTo(x0, y0, x1, y1, x2, y2)
-			}
-		}
-		c.raster.ClosePath()
-		x += advance
-	})
-}
-
-// width returns the width of a line of text.
-func (c *canvas) width(s string, f *sfnt.Font, size float64) float64 {
-	var width float64
-	c.layout(s, f, size, func(_ sfnt.GlyphIndex, advance float64) { width += advance })
-	return width
-}
-
-// layout calls each for every glyph of a line of text. The advance is the distance to the
-// next glyph.
-func (c *canvas) layout(s string, f *sfnt.Font, size float64, each func(glyph sfnt.GlyphIndex, advance float64)) {
+	sized := faceOf(f, size)
+	dot := fixed.Point26_6{X: pixels(x), Y: pixels(y)}
 	for _, r := range s {
-		glyph, err := f.GlyphIndex(&c.glyphs, r)
-		if err != nil {
-			continue
+		area, glyph, _, advance, _ := sized.Glyph(dot, r)
+		dot.X += advance
+		mask, _ := glyph.(*image.Alpha) // nil for a missing glyph, whose area is empty
+		visible := area.Intersect(c.img.Rect)
+		for row := visible.Min.Y; row < visible.Max.Y; row++ {
+			alphas := mask.Pix[mask.PixOffset(visible.Min.X-area.Min.X, row-area.Min.Y):]
+			for i := range visible.Dx() {
+				if step := (int(alphas[i])*c.textSteps + 127) / 255; step > 0 {
+					c.img.SetColorIndex(visible.Min.X+i, row, ramp[step])
+				}
+			}
 		}
-		advance, err := f.GlyphAdvance(&c.glyphs, glyph, pixels(size), font.HintingNone)
-		if err != nil {
-			continue
-		}
-		each(glyph, float64(advance)/64)
 	}
+}
+
+// widthOf returns the width of a line of text.
+func widthOf(s string, f *opentype.Font, size float64) float64 {
+	return float64(font.MeasureString(faceOf(f, size), s)) / 64
+}
+
+// faceOf returns a font in the given size in pixels.
+func faceOf(f *opentype.Font, size float64) font.Face {
+	face, err := opentype.NewFace(f, &opentype.FaceOptions{Size: size, DPI: 72})
+	if err != nil {
+		panic(err) // unreachable: NewFace does not fail
+	}
+	return face
 }
 
 // fit returns the largest font size, up to most, at which a line of text is no wider than
 // width.
-func (c *canvas) fit(s string, f *sfnt.Font, most, width float64) float64 {
-	return min(most, most*width/max(c.width(s, f, most), 1))
+func fit(s string, f *opentype.Font, most, width float64) float64 {
+	return min(most, most*width/max(widthOf(s, f, most), 1))
 }
 
 // shorten returns a line of text that is no wider than width. If it must truncate the
 // text, it adds an ellipsis.
-func (c *canvas) shorten(s string, f *sfnt.Font, size, width float64) string {
-	if c.width(s, f, size) <= width {
+func shorten(s string, f *opentype.Font, size, width float64) string {
+	if widthOf(s, f, size) <= width {
 		return s
 	}
 	runes := []rune(s)
-	for len(runes) > 0 && c.width(string(runes)+"…", f, size) > width {
+	for len(runes) > 0 && widthOf(string(runes)+"…", f, size) > width {
 		runes = runes[:len(runes)-1]
 	}
 	return string(runes) + "…"
@@ -217,10 +164,10 @@ func (c *canvas) shorten(s string, f *sfnt.Font, size, width float64) string {
 // line draws a line of text that starts at x. It uses the largest font size between least
 // and most at which the text fits in width. If the text does not fit even at the smallest
 // size, line truncates it.
-func (c *canvas) line(s string, f *sfnt.Font, least, most, x, y, width float64, ink color.RGBA) {
-	size := max(c.fit(s, f, most, width), least)
-	c.text(c.shorten(s, f, size, width), f, size, x, y, left, colors.Ground, ink)
+func (c *canvas) line(s string, f *opentype.Font, least, most, x, y, width float64, ink color.RGBA) {
+	size := max(fit(s, f, most, width), least)
+	c.text(shorten(s, f, size, width), f, size, x, y, left, colors.Ground, ink)
 }
 
-// pixels converts a size in pixels to package sfnt's fixed-point numbers.
-func pixels(size float64) fixed.Int26_6 { return fixed.Int26_6(math.Round(size * 64)) }
+// pixels converts a number of pixels to the fixed-point numbers of package font.
+func pixels(n float64) fixed.Int26_6 { return fixed.Int26_6(math.Round(n * 64)) }

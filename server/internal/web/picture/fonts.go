@@ -3,7 +3,7 @@ package picture
 import (
 	"golang.org/x/image/font/gofont/gobold"
 	"golang.org/x/image/font/gofont/gomedium"
-	"golang.org/x/image/font/sfnt"
+	"golang.org/x/image/font/opentype"
 )
 
 // The fonts used in pictures. Several canvases can use them concurrently.
@@ -17,8 +17,8 @@ var (
 const capHeight = 0.72
 
 // mustParse parses an embedded font.
-func mustParse(ttf []byte) *sfnt.Font {
-	f, err := sfnt.Parse(ttf)
+func mustParse(ttf []byte) *opentype.Font {
+	f, err := opentype.Parse(ttf)
 	if err != nil {
 		panic("picture: cannot parse a Go font: " + err.Error())
 	}

@@ -37,7 +37,7 @@ func (c *canvas) seat(g *pb.Game, i int, seat *pb.Seat, x, y, width int) {
 	tone := colors.Owners[i]
 	c.round(image.Rect(x, y, x+wide, y+high), 10, colors.Ground, tone.Ground)
 	score := describe.Comma(describe.Score(g, i))
-	size := c.fit(score, bold, 42, wide-20)
+	size := fit(score, bold, 42, wide-20)
 	c.text(score, bold, size, float64(x)+wide/2, float64(y)+high/2+size*capHeight/2, middle, tone.Ground, tone.Ink)
 
 	name, ink := describe.Seat(seat), colors.Text

@@ -29,7 +29,7 @@ func drawTwenty48(g *pb.Game) *canvas {
 	c.line(variant, medium, 36, 36, x, 276, width, colors.Dim)
 
 	score := describe.Comma(describe.Score(g, 0))
-	size := c.fit(score, bold, 128, width)
+	size := fit(score, bold, 128, width)
 	c.text(score, bold, size, x-size*0.04, 440, left, colors.Ground, colors.Accent)
 	standing := describe.Standing(g)
 	c.line(standing, medium, 26, 36, x, 500, width, colors.Dim)
@@ -58,7 +58,7 @@ func (c *canvas) tiles(board *pb.Twenty48Board) int {
 		tone := colors.Tile(face)
 		c.round(area, radius, colors.Board, tone.Ground)
 		number := strconv.Itoa(int(face))
-		size := c.fit(number, bold, float64(cell)*0.46, float64(cell)*0.76)
+		size := fit(number, bold, float64(cell)*0.46, float64(cell)*0.76)
 		c.text(number, bold, size, float64(x)+float64(cell)/2, float64(y)+float64(cell)/2+size*capHeight/2, middle, tone.Ground, tone.Ink)
 	}
 	return columns*pitch + gap

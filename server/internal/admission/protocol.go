@@ -1,7 +1,6 @@
 package admission
 
 import (
-	"context"
 	"crypto/tls"
 	"errors"
 	"io"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
 )
 
 // preface is the beginning of what a client sends first if it uses HTTP/2 without
@@ -94,12 +94,17 @@ func (c httpConn) SetDeadline(t time.Time) error { return c.Conn.SetDeadline(t) 
 // HTTP/2 connections to gRPC's own transport and hands all others to the HTTP server. It
 // recognizes HTTP/2 by the first bytes or, with TLS, by the negotiated protocol.
 func (c *Control) Credentials(config *tls.Config) credentials.TransportCredentials {
-	return &handshake{control: c, tls: config}
+	usual := insecure.NewCredentials()
+	if config != nil {
+		usual = credentials.NewTLS(config)
+	}
+	return &handshake{TransportCredentials: usual, control: c, tls: config}
 }
 
 type handshake struct {
-	control *Control
-	tls     *tls.Config // nil if the server does not use TLS
+	credentials.TransportCredentials // gRPC's own, for everything but the handshake
+	control                          *Control
+	tls                              *tls.Config // nil if the server does not use TLS
 }
 
 // ServerHandshake implements credentials.TransportCredentials.
@@ -186,23 +191,5 @@ func isRequest(first []byte) bool {
 	return true
 }
 
-var errServerOnly = errors.New("these credentials are for servers")
-
-// ClientHandshake implements credentials.TransportCredentials.
-func (h *handshake) ClientHandshake(context.Context, string, net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	return nil, nil, errServerOnly
-}
-
-// Info implements credentials.TransportCredentials.
-func (h *handshake) Info() credentials.ProtocolInfo {
-	if h.tls == nil {
-		return credentials.ProtocolInfo{SecurityProtocol: "insecure"}
-	}
-	return credentials.ProtocolInfo{SecurityProtocol: "tls"}
-}
-
 // Clone implements credentials.TransportCredentials.
 func (h *handshake) Clone() credentials.TransportCredentials { return h }
-
-// OverrideServerName implements credentials.TransportCredentials.
-func (h *handshake) OverrideServerName(string) error { return errServerOnly }

@@ -85,11 +85,17 @@ func (s *call) await() {
 	s.conn.mu.Lock()
 	defer s.conn.mu.Unlock()
 	if s.state == open && !s.conn.closed {
-		s.state = waiting
-		s.conn.waiting.add(s)
-		s.conn.waits.Add(1)
-		s.conn.control.waiting.Add(1)
+		s.list()
 	}
+}
+
+// list adds the call to the list of calls that wait for their request. The caller holds the
+// connection's mu.
+func (s *call) list() {
+	s.state = waiting
+	s.conn.waiting.add(s)
+	s.conn.waits.Add(1)
+	s.conn.control.waiting.Add(1)
 }
 
 // arrived records that the request has arrived.
@@ -102,8 +108,7 @@ func (s *call) arrived() {
 	s.conn.mu.Unlock()
 }
 
-// unlist removes the call from the list of calls that wait for their request. The caller
-// holds the connection's mu.
+// unlist reverses list. The caller holds the connection's mu.
 func (s *call) unlist() {
 	s.conn.waiting.remove(s)
 	s.conn.waits.Add(-1)

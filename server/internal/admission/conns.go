@@ -1,12 +1,15 @@
 package admission
 
 import (
+	"context"
 	"net"
 	"net/netip"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"google.golang.org/grpc/peer"
 
 	"github.com/gridstand/gridstand/server/internal/ratelimit"
 )
@@ -44,6 +47,17 @@ type conn struct {
 type peerAddr struct {
 	net.Addr
 	conn *conn
+}
+
+// connOf returns the connection of a call or request, or nil if it is not one of the
+// Control's connections.
+func connOf(ctx context.Context) *conn {
+	if p, ok := peer.FromContext(ctx); ok {
+		if addr, ok := p.Addr.(*peerAddr); ok {
+			return addr.conn
+		}
+	}
+	return nil
 }
 
 // AddrPort returns the address and port of a TCP address, and an invalid AddrPort for any

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/peer"
 
 	"github.com/gridstand/gridstand/server/limits"
 )
@@ -28,13 +27,8 @@ func (c *Control) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c.handlers.Add(1)
 		defer c.handlers.Add(-1)
-		p, ok := peer.FromContext(r.Context())
-		if !ok {
-			next.ServeHTTP(w, r)
-			return
-		}
-		addr, ok := p.Addr.(*peerAddr)
-		if !ok {
+		conn := connOf(r.Context())
+		if conn == nil {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -43,7 +37,7 @@ func (c *Control) Handler(next http.Handler) http.Handler {
 			return
 		}
 		s := &call{
-			Context: r.Context(), conn: addr.conn, from: addr.conn.from, state: open,
+			Context: r.Context(), conn: conn, from: conn.from, state: open,
 			headers: sizeOf(metadata.MD(r.Header)), opened: c.sweeps.Load(), multiplexed: r.ProtoMajor > 1,
 		}
 		s.begin()
@@ -94,15 +88,11 @@ func (c *Control) body(w http.ResponseWriter, r *http.Request, answer *httpAnswe
 // the request's peer and metadata. If the client's address has too many such requests,
 // EnterSSE returns an error with the status to send.
 func (c *Control) EnterSSE(ctx context.Context) (leave func(), err error) {
-	p, ok := peer.FromContext(ctx)
-	if !ok {
+	conn := connOf(ctx)
+	if conn == nil {
 		return func() {}, nil
 	}
-	addr, ok := p.Addr.(*peerAddr)
-	if !ok {
-		return func() {}, nil
-	}
-	from, _ := c.addresses.Enter(c.Proxies.Of(addr, metadata.ValueFromIncomingContext(ctx, "x-forwarded-for")), 0)
+	from, _ := c.addresses.Enter(c.Proxies.Of(conn.RemoteAddr(), metadata.ValueFromIncomingContext(ctx, "x-forwarded-for")), 0)
 	leave = func() {
 		from.sse.Add(-1)
 		c.addresses.Leave(from.key)
@@ -111,7 +101,7 @@ func (c *Control) EnterSSE(ctx context.Context) (leave func(), err error) {
 		return leave, nil
 	}
 	leave()
-	addr.conn.slow(refusedPenalty)
+	conn.slow(refusedPenalty)
 	exceeded := c.Limits.Exceeded(&c.Limits.SSEPerAddress, "requests for Server-Sent Events from one address at once", retryAfter)
 	c.Refused(exceeded.Field, from.key)
 	return nil, c.Refuse(exceeded)

@@ -8,7 +8,6 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/tap"
 
@@ -25,42 +24,32 @@ func (c *Control) Options() []grpc.ServerOption {
 // admit counts a stream whose headers have arrived. gRPC calls it before creating the
 // stream. If admit returns an error, gRPC responds with that error instead.
 func (c *Control) admit(ctx context.Context, info *tap.Info) (context.Context, error) {
-	p, ok := peer.FromContext(ctx)
-	if !ok {
-		return ctx, nil
-	}
-	addr, ok := p.Addr.(*peerAddr)
-	if !ok {
+	conn := connOf(ctx)
+	if conn == nil {
 		return ctx, nil
 	}
 	if c.stopping.Load() {
 		return ctx, c.Stopping
 	}
-	s := &call{conn: addr.conn, from: addr.conn.from, headers: sizeOf(info.Header), opened: c.sweeps.Load()}
+	s := &call{conn: conn, from: conn.from, headers: sizeOf(info.Header), opened: c.sweeps.Load()}
 	s.Context, s.cancel = context.WithCancel(ctx)
 	open := s.enter(info.Header["x-forwarded-for"])
-	s.conn.mu.Lock()
-	exceeded, closed := c.exceeded(s, open), s.conn.closed
+	conn.mu.Lock()
+	exceeded, closed := c.exceeded(s, open), conn.closed
 	if exceeded == nil && !closed {
-		s.conn.waiting.add(s)
-		s.conn.waits.Add(1)
-		c.waiting.Add(1)
-	} else {
-		s.state = gone
+		s.list()
+		conn.mu.Unlock()
+		return s, nil
 	}
-	s.conn.mu.Unlock()
+	s.state = gone
+	conn.mu.Unlock()
+	s.cancel()
+	s.release()
 	if closed { // gRPC had already buffered the stream's headers when the connection was closed.
-		s.cancel()
-		s.release()
 		return ctx, c.Stopping
 	}
-	if exceeded != nil {
-		s.cancel()
-		s.release()
-		s.conn.slow(refusedPenalty)
-		return ctx, s.refuse(exceeded)
-	}
-	return s, nil
+	conn.slow(refusedPenalty)
+	return ctx, s.refuse(exceeded)
 }
 
 // exceeded returns the error for the limit that the call exceeds, or nil if it exceeds

@@ -8,10 +8,12 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 	"time"
 
 	"connectrpc.com/connect"
 	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/sync/semaphore"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -31,20 +33,14 @@ const (
 	drawingAtOnce = 2
 	drawingWait   = time.Second
 	// liveAge and finishedAge are how long a picture of an active game and of a finished
-	// game, respectively, is served before the game is read again.
+	// game, respectively, is served before the game is read again. Clients may cache it for
+	// as long.
 	liveAge     = 10 * time.Second
 	finishedAge = 24 * time.Hour
 	// drawingsPerSecond limits the rate at which pictures are drawn for one address.
 	// Bursts may contain ten seconds' worth of pictures. Without the limit, a client that
 	// requests pictures of many games could occupy all slots.
 	drawingsPerSecond = 10
-)
-
-var (
-	// errBusy means that too many pictures are being drawn at the moment.
-	errBusy = errors.New("too many pictures are being drawn")
-	// errTooMany means that too many pictures have been drawn for an address.
-	errTooMany = errors.New("too many pictures were drawn for this address")
 )
 
 // pictures serves pictures of games for link previews.
@@ -55,25 +51,25 @@ type pictures struct {
 	// address returns the client address that the limits apply to.
 	address func(ctx context.Context) string
 	pace    *ratelimit.Pacer
-	slots   chan struct{} // one for each picture being drawn
+	slots   *semaphore.Weighted // one for each picture being drawn
 	wait    time.Duration
 	kept    *lru.Cache[string, drawing]
 }
 
 // drawing is a cached picture of a game.
 type drawing struct {
-	version      int32
-	png          []byte
-	etag         string
-	cacheControl string
-	fresh        time.Time // when the game must be read again
+	version int32
+	png     []byte
+	etag    string
+	age     time.Duration // how long the picture may be served before the game is read again
+	fresh   time.Time     // when the game must be read again
 }
 
 func newPictures(game func(ctx context.Context, id string) (*pb.Game, error), address func(context.Context) string) *pictures {
 	kept, _ := lru.New[string, drawing](keptPictures) // returns an error only if the size is below 1
 	return &pictures{
 		game: game, draw: picture.Draw, now: time.Now, address: address, pace: ratelimit.PerSecond(drawingsPerSecond),
-		slots: make(chan struct{}, drawingAtOnce), wait: drawingWait, kept: kept,
+		slots: semaphore.NewWeighted(drawingAtOnce), wait: drawingWait, kept: kept,
 	}
 }
 
@@ -83,31 +79,25 @@ func newPictures(game func(ctx context.Context, id string) (*pb.Game, error), ad
 func (p *pictures) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d, err := p.picture(r.Context(), r.PathValue("id"))
 	if err != nil {
-		writeError(w, r, withRetry(err))
+		writeError(w, r, err)
 		return
 	}
-	writeImage(w, r, d.png, d.etag, d.cacheControl)
+	writeImage(w, r, d.png, d.etag, d.age)
 }
 
-// withRetry adds a retry hint to temporary errors, and returns other errors unchanged.
-func withRetry(err error) error {
-	code := connect.CodeUnavailable
-	switch {
-	case errors.Is(err, errTooMany):
-		code = connect.CodeResourceExhausted
-	case !errors.Is(err, errBusy):
-		return err
-	}
-	e := connect.NewError(code, err)
+// temporary returns an error that asks the client to retry after a second.
+func temporary(code connect.Code, message string) error {
+	e := connect.NewError(code, errors.New(message))
 	e.Meta().Set("Retry-After", "1")
 	return e
 }
 
-// writeImage writes a PNG, or responds that the client's cached copy is up to date.
-func writeImage(w http.ResponseWriter, r *http.Request, png []byte, etag, cacheControl string) {
+// writeImage writes a PNG that clients may cache for the given time, or responds that the
+// client's cached copy is up to date.
+func writeImage(w http.ResponseWriter, r *http.Request, png []byte, etag string, age time.Duration) {
 	header := w.Header()
 	header.Set("Content-Type", "image/png")
-	header.Set("Cache-Control", cacheControl)
+	header.Set("Cache-Control", "public, max-age="+strconv.Itoa(int(age.Seconds())))
 	header.Set("ETag", etag)
 	header.Set("X-Content-Type-Options", "nosniff")
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(png))
@@ -129,7 +119,7 @@ func (p *pictures) picture(ctx context.Context, id string) (drawing, error) {
 	if err := p.enter(ctx); err != nil {
 		return drawing{}, err
 	}
-	defer func() { <-p.slots }()
+	defer p.slots.Release(1)
 
 	d, ok := p.kept.Get(id)
 	if ok && p.now().Before(d.fresh) { // another request has already drawn it
@@ -137,57 +127,47 @@ func (p *pictures) picture(ctx context.Context, id string) (drawing, error) {
 	}
 	if !ok || d.version != g.GetVersion() {
 		if !p.pace.Take(p.address(ctx)) {
-			return drawing{}, errTooMany
+			return drawing{}, temporary(connect.CodeResourceExhausted, "too many pictures were drawn for this address")
 		}
 		if d, err = p.drawn(g); err != nil {
 			return drawing{}, err
 		}
 	}
-	age := liveAge
-	if g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED {
-		age = finishedAge
-	}
-	d.fresh = p.now().Add(age)
+	d.fresh = p.now().Add(d.age)
 	p.kept.Add(id, d)
 	return d, nil
 }
 
 // enter waits until another picture may be drawn.
 func (p *pictures) enter(ctx context.Context) error {
-	select {
-	case p.slots <- struct{}{}: // without a wait, which could end before the select on a stalled machine
+	if p.slots.TryAcquire(1) { // without a wait, which could end first on a stalled machine
 		return nil
-	default:
 	}
-	timeout := time.NewTimer(p.wait)
-	defer timeout.Stop()
-	select {
-	case p.slots <- struct{}{}:
-		return nil
-	case <-timeout.C:
-		return errBusy
-	case <-ctx.Done():
-		return ctx.Err()
+	ctx, cancel := context.WithTimeoutCause(ctx, p.wait, temporary(connect.CodeUnavailable, "too many pictures are being drawn"))
+	defer cancel()
+	if p.slots.Acquire(ctx, 1) != nil {
+		return context.Cause(ctx)
 	}
+	return nil
 }
 
-// drawn draws a game and returns the picture with its cache headers.
+// drawn draws a game and returns the picture.
 func (p *pictures) drawn(g *pb.Game) (drawing, error) {
 	var b bytes.Buffer
 	if err := p.draw(&b, g); err != nil {
 		return drawing{}, err
 	}
-	cacheControl := "public, max-age=10"
+	age := liveAge
 	if g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED {
-		cacheControl = "public, max-age=86400"
+		age = finishedAge
 	}
-	return drawing{version: g.GetVersion(), png: b.Bytes(), etag: etagOf(b.Bytes()), cacheControl: cacheControl}, nil
+	return drawing{version: g.GetVersion(), png: b.Bytes(), etag: etagOf(b.Bytes()), age: age}, nil
 }
 
 // touchIcon serves the icon that phones show on the home screen.
 func touchIcon(w http.ResponseWriter, r *http.Request) {
 	icon := picture.Icon()
-	writeImage(w, r, icon, etagOf(icon), "public, max-age=86400")
+	writeImage(w, r, icon, etagOf(icon), finishedAge)
 }
 
 // etagOf returns the ETag of a file with the given content.

@@ -148,20 +148,18 @@ func TestPictures_Busy(t *testing.T) {
 	t.Parallel()
 	g := newGallery()
 	g.wait = 0
-	for range drawingAtOnce {
-		g.slots <- struct{}{}
-	}
+	require.True(t, g.slots.TryAcquire(drawingAtOnce))
 	w := g.get(t.Context(), http.MethodGet, "live")
 	assert.Equal(t, http.StatusServiceUnavailable, w.Code)
 	assert.Equal(t, "1", w.Header().Get("Retry-After"))
 	assert.Zero(t, g.drawn.Load())
 
-	<-g.slots
+	g.slots.Release(1)
 	for range 20 { // A free slot is taken even if the wait is over.
 		g.kept.Purge()
 		assert.Equal(t, http.StatusOK, g.get(t.Context(), http.MethodGet, "live").Code)
 	}
-	g.slots <- struct{}{}
+	require.True(t, g.slots.TryAcquire(1))
 	assert.Equal(t, http.StatusOK, g.get(t.Context(), http.MethodGet, "live").Code, "a cached picture is not drawn")
 
 	g.wait = time.Hour

@@ -38,7 +38,7 @@ func registerConnect(mux *http.ServeMux, c Config) {
 	calls := &calls{c, chainUnary(c.Unary), chainStream(c.Stream)}
 	limit := maxMessage(c.Limits)
 	options := []connect.HandlerOption{
-		connect.WithInterceptors(calls),
+		connect.WithInterceptors(connect.UnaryInterceptorFunc(calls.wrap)),
 		jsonCodecs(),
 		connect.WithCompressMinBytes(compressFrom),
 		connect.WithCompression(compression, func() connect.Decompressor { return &unpacker{limited: limitedReader{limit: limit}} }, newPacker),
@@ -116,15 +116,17 @@ func (u *unpacker) Read(p []byte) (int, error) { return u.limited.Read(p) }
 // Close implements connect.Decompressor.
 func (u *unpacker) Close() error { return u.gzip.Close() }
 
-// calls runs the gRPC interceptors for Connect calls.
+// calls runs the gRPC interceptors for Connect calls. It wraps only unary calls: around a
+// stream, the interceptors run in Watch, because a wrapper would also get Connect's errors
+// about malformed requests, as if they were the handler's.
 type calls struct {
 	Config
 	unary  grpc.UnaryServerInterceptor
 	stream grpc.StreamServerInterceptor
 }
 
-// WrapUnary implements connect.Interceptor.
-func (c *calls) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
+// wrap returns a unary call that runs through the gRPC interceptors.
+func (c *calls) wrap(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, request connect.AnyRequest) (connect.AnyResponse, error) {
 		call := &call{method: request.Spec().Procedure}
 		info := &grpc.UnaryServerInfo{Server: c.Service, FullMethod: call.method}
@@ -140,18 +142,6 @@ func (c *calls) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 		}
 		return response.(connect.AnyResponse), nil
 	}
-}
-
-// WrapStreamingClient implements connect.Interceptor.
-func (c *calls) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
-	return next
-}
-
-// WrapStreamingHandler implements connect.Interceptor. The gRPC interceptors run in Watch
-// instead, because here they would treat errors about malformed requests as handler
-// errors.
-func (c *calls) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
-	return next
 }
 
 // call implements the parts of a unary call's stream that the gRPC interceptors use.

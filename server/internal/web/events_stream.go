@@ -35,7 +35,6 @@ type eventStream struct {
 	release func()      // undoes Config.AdmitEvents; may be nil
 	onEnd   func(error) // called when the stream ends; nil if the stream was never opened
 	err     error       // error that ended the stream
-	index   int         // index in readers.all; guarded by readers.mu
 }
 
 // output is the connection to the client.

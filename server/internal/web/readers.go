@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -21,7 +22,7 @@ type readers struct {
 	group   sync.WaitGroup
 
 	mu     sync.Mutex
-	all    []*eventStream
+	all    map[*eventStream]struct{}
 	closed bool
 }
 
@@ -33,8 +34,7 @@ func (r *readers) start(s *eventStream) bool {
 	if r.closed {
 		return false
 	}
-	s.index = len(r.all)
-	r.all = append(r.all, s)
+	r.all[s] = struct{}{}
 	r.group.Add(1)
 	ended := func(err error) {
 		defer r.group.Done()
@@ -53,14 +53,7 @@ func (r *readers) start(s *eventStream) bool {
 func (r *readers) remove(s *eventStream) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	last := len(r.all) - 1
-	moved := r.all[last]
-	r.all[s.index], moved.index = moved, s.index
-	r.all[last] = nil
-	r.all = r.all[:last]
-	if last == 0 {
-		r.all = nil // Free the slice, which may be large.
-	}
+	delete(r.all, s)
 }
 
 // watch ends the streams of disconnected clients until ctx is done. It then ends all
@@ -86,5 +79,5 @@ func (r *readers) watch(ctx context.Context) {
 func (r *readers) snapshot() []*eventStream {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.Clone(r.all)
+	return slices.Collect(maps.Keys(r.all))
 }

@@ -67,7 +67,7 @@ const (
 // NewServer returns the HTTP server. The handlers get a connection's RemoteAddr as the
 // peer of its requests, so the limits apply to that address. The caller must call Run.
 func NewServer(c Config) *Server {
-	r := &readers{service: c.Service}
+	r := &readers{service: c.Service, all: map[*eventStream]struct{}{}}
 	return &Server{newHTTPServer(c, r), r}
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -42,24 +43,12 @@ func Game(s *replay.State, watchers int) *pb.Game {
 // Event returns the message for an event.
 func Event(e *replay.Event) *pb.Event {
 	s := e.State
-	// One allocation holds several messages, here and below, because a move's event
-	// consists of a dozen.
-	made := &struct {
-		event pb.Event
-		time  timestamppb.Timestamp
-		seat  int32
-	}{
-		event: pb.Event{
-			GameId: s.ID, Version: s.Version, Position: Position(s), Ranked: s.Ranked, Result: Result(s),
-			Seed: s.RevealedSeed().SeedBytes(),
-		},
-		time: timestamppb.Timestamp{Seconds: s.UpdateTime.Unix(), Nanos: int32(s.UpdateTime.Nanosecond())},
-		seat: int32(e.Entry.Seat),
+	m := &pb.Event{
+		GameId: s.ID, Version: s.Version, Position: Position(s), Ranked: s.Ranked, Result: Result(s),
+		Seed: s.RevealedSeed().SeedBytes(), Time: timestamppb.New(s.UpdateTime),
 	}
-	m := &made.event
-	m.Time = &made.time
 	if e.Entry.Seat != game.NoSeat {
-		m.Seat = &made.seat
+		m.Seat = proto.Int32(int32(e.Entry.Seat))
 	}
 	switch a := e.Entry.Action.(type) {
 	case replay.Created:
@@ -86,37 +75,22 @@ func Event(e *replay.Event) *pb.Event {
 }
 
 func moved(a replay.Moved, change game.Change) *pb.Event_Moved {
-	made := &struct {
-		action    pb.Event_Moved
-		moved     pb.Moved
-		direction pb.Moved_Direction
-		spawned   pb.Spawn
-	}{
-		moved: pb.Moved{ByBot: a.ByBot, Taken: cells(change.Taken)},
-	}
-	m := &made.moved
+	m := &pb.Moved{ByBot: a.ByBot, Taken: cells(change.Taken)}
 	if d := a.Move.Direction; d != 0 {
-		made.direction.Direction = pb.Direction(d)
-		m.Move, m.Gained = &made.direction, change.Gained
+		m.Move, m.Gained = &pb.Moved_Direction{Direction: pb.Direction(d)}, change.Gained
 	} else {
 		m.Move = &pb.Moved_Cell{Cell: cell(a.Move.Cell)}
 	}
 	if s := change.Spawned; s != nil {
-		m.Spawned = &made.spawned
-		m.Spawned.Index, m.Spawned.Value = s.Index, s.Value
+		m.Spawned = &pb.Spawn{Index: s.Index, Value: s.Value}
 	}
-	made.action.Moved = m
-	return &made.action
+	return &pb.Event_Moved{Moved: m}
 }
 
 func cells(cs []game.Cell) []*pb.Cell {
-	if len(cs) == 0 {
-		return nil
-	}
-	made, ms := make([]pb.Cell, len(cs)), make([]*pb.Cell, len(cs))
-	for i, c := range cs {
-		ms[i] = &made[i]
-		ms[i].X, ms[i].Y = c.X, c.Y
+	var ms []*pb.Cell
+	for _, c := range cs {
+		ms = append(ms, cell(c))
 	}
 	return ms
 }
@@ -125,23 +99,16 @@ func cell(c game.Cell) *pb.Cell { return &pb.Cell{X: c.X, Y: c.Y} }
 
 // Position returns the message for the position of a state.
 func Position(s *replay.State) *pb.Position {
-	made := &struct {
-		position pb.Position
-		turn     int32
-	}{
-		position: pb.Position{MoveCount: s.Position.MoveCount(), Scores: s.Position.Scores()},
-		turn:     int32(s.Turn()),
-	}
-	m := &made.position
-	if made.turn != game.NoSeat {
-		m.Turn = &made.turn
+	m := &pb.Position{MoveCount: s.Position.MoveCount(), Scores: s.Position.Scores()}
+	if turn := s.Turn(); turn != game.NoSeat {
+		m.Turn = proto.Int32(int32(turn))
 	}
 	if deadline := s.Deadline(); !deadline.IsZero() {
 		m.TurnDeadline = timestamppb.New(deadline)
 	}
 	switch p := s.Position.(type) {
 	case *twenty48.Position:
-		m.Board = twenty48Board(p, s.LegalMoves())
+		m.Board = &pb.Position_Twenty48{Twenty48: twenty48Board(p, s.LegalMoves())}
 	case *tribolo.Position:
 		m.Board = &pb.Position_Tribolo{Tribolo: triboloBoard(p, s.LegalMoves())}
 	}

@@ -22,19 +22,8 @@ func triboloBoard(p *tribolo.Position, legal []game.Move) *pb.TriboloBoard {
 	for _, owner := range p.Cells() {
 		m.Cells = append(m.Cells, cellStates[owner])
 	}
-	if len(legal) == 0 {
-		return m
-	}
-	m.LegalMoves = make([]*pb.TriboloMove, len(legal))
-	made := make([]struct {
-		move pb.TriboloMove
-		cell pb.Cell
-	}, len(legal))
-	for i, move := range legal {
-		cell := &made[i].cell
-		cell.X, cell.Y = move.Cell.X, move.Cell.Y
-		m.LegalMoves[i] = &made[i].move
-		m.LegalMoves[i].Cell, m.LegalMoves[i].Taken = cell, cells(p.Taken(move))
+	for _, move := range legal {
+		m.LegalMoves = append(m.LegalMoves, &pb.TriboloMove{Cell: cell(move.Cell), Taken: cells(p.Taken(move))})
 	}
 	return m
 }

@@ -15,22 +15,12 @@ func Direction(d pb.Direction) (game.Direction, bool) {
 }
 
 // The contract and package game use the same numbers for the directions.
-func twenty48Board(p *twenty48.Position, legal []game.Move) *pb.Position_Twenty48 {
-	made := &struct {
-		position pb.Position_Twenty48
-		board    pb.Twenty48Board
-		legal    [4]pb.Direction
-	}{
-		board: pb.Twenty48Board{
-			Rows: int32(p.Rows()), Columns: int32(p.Columns()), Tiles: p.Tiles(), GoalReached: p.GoalReached(),
-		},
+func twenty48Board(p *twenty48.Position, legal []game.Move) *pb.Twenty48Board {
+	m := &pb.Twenty48Board{
+		Rows: int32(p.Rows()), Columns: int32(p.Columns()), Tiles: p.Tiles(), GoalReached: p.GoalReached(),
 	}
-	if len(legal) > 0 {
-		made.board.LegalMoves = made.legal[:0]
-		for _, move := range legal {
-			made.board.LegalMoves = append(made.board.LegalMoves, pb.Direction(move.Direction))
-		}
+	for _, move := range legal {
+		m.LegalMoves = append(m.LegalMoves, pb.Direction(move.Direction))
 	}
-	made.position.Twenty48 = &made.board
-	return &made.position
+	return m
 }

@@ -21,55 +21,42 @@ type certificates struct {
 	clientCA  string // empty if clients need no certificate
 	logger    *slog.Logger
 
-	// grpc contains the protocols that clients of the gRPC port may choose, in the
-	// server's order of preference.
-	grpc []string
-
 	mu     sync.Mutex
-	config *tls.Config // for gRPC; never modified once returned
-	web    *tls.Config // for an HTTP-only listener; never modified once returned
+	config *tls.Config // never modified once returned
 	pems   [3]string   // contents of the files that config was created from
 	readAt time.Time
 }
 
 // newCertificates reads the files for the first time. The error is a *ConfigError.
 func newCertificates(c Config, logger *slog.Logger) (*certificates, error) {
-	s := &certificates{cert: c.TLSCert, key: c.TLSKey, clientCA: c.TLSClientCA, logger: logger, grpc: []string{"h2"}, readAt: time.Now()}
-	if c.Web == "" {
-		// gRPC clients offer only h2. Browsers offer h2 and http/1.1, and get http/1.1.
-		s.grpc = []string{"http/1.1", "h2"}
-	}
+	s := &certificates{cert: c.TLSCert, key: c.TLSKey, clientCA: c.TLSClientCA, logger: logger, readAt: time.Now()}
 	if err := s.read(); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// grpcConfig returns a configuration for the gRPC port that uses the current files for
-// each new connection.
-func (s *certificates) grpcConfig() *tls.Config {
-	return perClient(func() *tls.Config { config, _ := s.current(); return config })
-}
-
-// webConfig is like grpcConfig but for an HTTP-only listener.
-func (s *certificates) webConfig() *tls.Config {
-	return perClient(func() *tls.Config { _, config := s.current(); return config })
-}
-
-func perClient(current func() *tls.Config) *tls.Config {
+// configFor returns a configuration that uses the current files for each new connection.
+// Clients may choose among the given protocols, which are in the server's order of
+// preference.
+func (s *certificates) configFor(protocols ...string) *tls.Config {
 	return &tls.Config{
-		MinVersion:         tls.VersionTLS12,
-		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return current(), nil },
+		MinVersion: tls.VersionTLS12,
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+			config := s.current().Clone()
+			config.NextProtos = protocols
+			return config, nil
+		},
 	}
 }
 
-// current returns the current configurations. If the files are invalid, for example while
-// they are being replaced, it returns the previous ones.
-func (s *certificates) current() (grpc, web *tls.Config) {
+// current returns the current configuration. If the files are invalid, for example while
+// they are being replaced, it returns the previous one.
+func (s *certificates) current() *tls.Config {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if time.Since(s.readAt) < readEvery {
-		return s.config, s.web
+		return s.config
 	}
 	s.readAt = time.Now()
 	before := s.config
@@ -78,10 +65,10 @@ func (s *certificates) current() (grpc, web *tls.Config) {
 	} else if s.config != before {
 		s.logger.Info("certificate renewed", "until", s.config.Certificates[0].Leaf.NotAfter)
 	}
-	return s.config, s.web
+	return s.config
 }
 
-// read creates new configurations if the files have changed. The error is a *ConfigError.
+// read creates a new configuration if the files have changed. The error is a *ConfigError.
 func (s *certificates) read() error {
 	var pems [3]string
 	for i, file := range []string{s.cert, s.key, s.clientCA} {
@@ -101,10 +88,7 @@ func (s *certificates) read() error {
 	if err != nil {
 		return &ConfigError{"tls-cert", err}
 	}
-	config := &tls.Config{
-		Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12,
-		NextProtos: s.grpc,
-	}
+	config := &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
 	if s.clientCA != "" {
 		config.ClientCAs = x509.NewCertPool()
 		if !config.ClientCAs.AppendCertsFromPEM([]byte(pems[2])) {
@@ -115,7 +99,6 @@ func (s *certificates) read() error {
 		// signed its certificate was removed.
 		config.SessionTicketsDisabled = true
 	}
-	s.config, s.web, s.pems = config, config.Clone(), pems
-	s.web.NextProtos = []string{"h2", "http/1.1"}
+	s.config, s.pems = config, pems
 	return nil
 }

@@ -81,7 +81,12 @@ func tlsConfigs(c Config, logger *slog.Logger) (grpc, web *tls.Config, err error
 	if err != nil {
 		return nil, nil, err
 	}
-	return files.grpcConfig(), files.webConfig(), nil
+	web = files.configFor("h2", "http/1.1")
+	if c.Web != "" {
+		return files.configFor("h2"), web, nil
+	}
+	// gRPC clients offer only h2. Browsers offer h2 and http/1.1, and get http/1.1.
+	return files.configFor("http/1.1", "h2"), web, nil
 }
 
 // recoverers returns interceptors that recover from a panic in a handler, log it, and

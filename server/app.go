@@ -7,9 +7,7 @@ import (
 
 // Server is a running server.
 type Server struct {
-	addr, web, metrics net.Addr
-	clients            func() int
-
+	node *node
 	done chan struct{}
 	err  error // set before done is closed
 }
@@ -36,10 +34,7 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{addr: n.admission.Addr(), web: n.webAddr(), clients: n.admission.Clients, done: make(chan struct{})}
-	if n.admin != nil {
-		s.metrics = n.admin.listener.Addr()
-	}
+	s := &Server{node: n, done: make(chan struct{})}
 	go func() {
 		defer close(s.done)
 		s.err = n.serve(ctx)
@@ -48,19 +43,29 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 }
 
 // Addr returns the address that the server listens on.
-func (s *Server) Addr() net.Addr { return s.addr }
+func (s *Server) Addr() net.Addr { return s.node.admission.Addr() }
 
 // WebAddr returns the address that the server listens on for HTTP, by default the same as
 // Addr, or nil if it does not serve HTTP.
-func (s *Server) WebAddr() net.Addr { return s.web }
+func (s *Server) WebAddr() net.Addr {
+	if s.node.webListener == nil {
+		return nil
+	}
+	return s.node.webListener.Addr()
+}
 
 // MetricsAddr returns the address that the server listens on for metrics, or nil if it
 // does not serve them.
-func (s *Server) MetricsAddr() net.Addr { return s.metrics }
+func (s *Server) MetricsAddr() net.Addr {
+	if s.node.admin == nil {
+		return nil
+	}
+	return s.node.admin.listener.Addr()
+}
 
 // Clients estimates the number of connected programs and browsers. It counts each gRPC
 // connection as a program, and each address with only HTTP connections as a browser.
-func (s *Server) Clients() int { return s.clients() }
+func (s *Server) Clients() int { return s.node.admission.Clients() }
 
 // Wait waits until the server has stopped. It returns the error that stopped it, or nil after a
 // normal shutdown.

@@ -181,15 +181,6 @@ func (n *node) listenWeb(encryption *tls.Config) (net.Listener, error) {
 	return tls.NewListener(n.admission.Beside(inner), encryption), nil
 }
 
-// webAddr returns the address that the server listens on for HTTP, or nil if HTTP is not
-// served.
-func (n *node) webAddr() net.Addr {
-	if n.webListener == nil {
-		return nil
-	}
-	return n.webListener.Addr()
-}
-
 // connect creates the server's components, and the gRPC and HTTP servers that use them.
 func (n *node) connect(transport []grpc.ServerOption) {
 	c := n.Config.recovery(n.store, n.logger)

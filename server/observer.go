@@ -10,21 +10,15 @@ import (
 // observer forwards the events of matches to the metrics and the directory. It implements
 // match.Observer.
 type observer struct {
-	metrics   *metrics.Metrics
+	*metrics.Metrics
 	directory *directory.Directory
 }
 
 // Appended counts the event and updates the lists.
 func (o observer) Appended(event *match.Event, watchers int) {
-	o.metrics.Appended(event.Event)
+	o.Metrics.Appended(event.Event)
 	o.directory.Touch(directory.Of(event.State, watchers))
 }
-
-// Delivered counts an event as delivered to the given number of watchers.
-func (o observer) Delivered(watchers int) { o.metrics.Delivered(watchers) }
-
-// Conflicted counts an append that failed because another server had appended first.
-func (o observer) Conflicted() { o.metrics.Conflicted() }
 
 // Watched updates the list of the most watched games.
 func (o observer) Watched(state *replay.State, watchers int) {

@@ -62,10 +62,6 @@ func (s *search64) after(b twenty48.Board64, depth int) float32 {
 // before returns the value of b with the player to move: the value of the best move, or of a
 // lost game if no move is legal.
 func (s *search64) before(b twenty48.Board64, depth int) float32 {
-	// If no move can reach the goal, last is faster.
-	if depth == 0 && (s.goal == 0 || !b.Has(s.goal-1)) {
-		return s.last(b)
-	}
 	idle := s.idle && b.Empty() != 0
 	value, tried := float32(worthLost), int64(0)
 	for _, from := range [2]twenty48.Board64{b, b.Transposed()} {
@@ -75,25 +71,6 @@ func (s *search64) before(b twenty48.Board64, depth int) float32 {
 		}
 		if right := s.slider.Right(from); right != from || idle {
 			value = max(value, s.after(right, depth))
-			tried++
-		}
-	}
-	s.meter.spend(tried)
-	return value
-}
-
-// last is equivalent to before with depth 0, for boards on which no move can reach the goal. A
-// search spends nearly all of its time here.
-func (s *search64) last(b twenty48.Board64) float32 {
-	idle := s.idle && b.Empty() != 0
-	value, tried := float32(worthLost), int64(0)
-	for _, from := range [2]twenty48.Board64{b, b.Transposed()} {
-		if left := s.slider.Left(from); left != from || idle {
-			value = max(value, s.worths.board(left))
-			tried++
-		}
-		if right := s.slider.Right(from); right != from || idle {
-			value = max(value, s.worths.board(right))
 			tried++
 		}
 	}

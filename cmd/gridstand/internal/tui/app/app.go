@@ -7,7 +7,6 @@ import (
 	"time"
 	"unique"
 
-	"charm.land/bubbles/v2/help"
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -145,7 +144,7 @@ func (a asking) View(width, height int) ui.View {
 }
 
 // Keys implements ui.Page.
-func (a asking) Keys() help.KeyMap {
+func (a asking) Keys() ui.KeyMap {
 	return ui.Keys(ui.Bind("y", a.question.Yes), ui.Bind("n esc", a.question.No))
 }
 

@@ -10,8 +10,6 @@ import (
 	"time"
 	"unsafe"
 
-	"charm.land/bubbles/v2/help"
-	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -40,14 +38,12 @@ func (p *fakePage) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 func (p *fakePage) View(int, int) ui.View { return ui.View{Body: "fake"} }
-func (p *fakePage) Keys() help.KeyMap     { return p }
-func (p *fakePage) ShortHelp() []key.Binding {
-	return []key.Binding{ui.Bind("x", "do it", "x"), ui.NewCommon().Back}
+func (p *fakePage) Keys() ui.KeyMap {
+	return ui.Keys(ui.Bind("x", "do it", "x"), ui.NewCommon().Back)
 }
-func (p *fakePage) FullHelp() [][]key.Binding { return [][]key.Binding{p.ShortHelp()} }
-func (p *fakePage) Farewell() string          { return "farewell" }
-func (p *fakePage) Tasks() *ui.Tasks          { return p.tasks }
-func (p *fakePage) Typing() bool              { return p.typing }
+func (p *fakePage) Farewell() string { return "farewell" }
+func (p *fakePage) Tasks() *ui.Tasks { return p.tasks }
+func (p *fakePage) Typing() bool     { return p.typing }
 
 // newModel returns the program with pages on its stack.
 func newModel(t *testing.T, pages ...ui.Page) *Model {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"strings"
 
-	"charm.land/bubbles/v2/help"
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
@@ -137,7 +136,7 @@ func (p *namePage) View(width, height int) ui.View {
 }
 
 // Keys implements ui.Page.
-func (p *namePage) Keys() help.KeyMap {
+func (p *namePage) Keys() ui.KeyMap {
 	return ui.Keys(ui.Bind("enter", "use this name"), ui.Bind("esc", ui.BackText))
 }
 

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 
-	"charm.land/bubbles/v2/help"
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
@@ -71,7 +70,7 @@ func (p *page) enable() *keys {
 }
 
 // Keys implements ui.Page.
-func (p *page) Keys() help.KeyMap {
+func (p *page) Keys() ui.KeyMap {
 	k := p.enable()
 	switch {
 	case p.question != nil:

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"charm.land/bubbles/v2/help"
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
@@ -27,7 +26,9 @@ func Draw(env *ui.Env, p ui.Page, last, helpOpen bool, notice string) tea.View {
 	v := p.View(max(env.Width-2*margin, 1), f.body)
 	keys := p.Keys()
 	if last {
-		keys = leaving{keys}
+		for _, group := range append(keys.Full, keys.Short) {
+			relabelBack(group)
+		}
 	}
 	if helpOpen {
 		v.Dialog, v.Brief = Help(env, keys), "The window is too small for the help. Press ? to close it."
@@ -40,8 +41,11 @@ func Draw(env *ui.Env, p ui.Page, last, helpOpen bool, notice string) tea.View {
 }
 
 // Help returns the box that lists a page's own keys and the keys that work on every page.
-func Help(env *ui.Env, keys help.KeyMap) string {
-	return widget.Help(env.Theme, allKeys{keys, env.Remote}, env.Width, env.Height)
+func Help(env *ui.Env, keys ui.KeyMap) string {
+	c := ui.NewCommon()
+	c.Suspend.SetEnabled(!env.Remote)
+	groups := append(keys.Full, []key.Binding{c.Help, c.Suspend, c.Interrupt})
+	return widget.Help(env.Theme, groups, env.Width, env.Height)
 }
 
 // Opening draws the window before the first page is open.
@@ -72,7 +76,7 @@ func rowsOf(height int) rows {
 }
 
 // compose draws the window around a page.
-func (f rows) compose(env *ui.Env, v ui.View, keys help.KeyMap) tea.View {
+func (f rows) compose(env *ui.Env, v ui.View, keys ui.KeyMap) tea.View {
 	inner := max(env.Width-2*margin, 1)
 	brand := env.Theme.Accent().Bold(true).Render("GRIDSTAND")
 	lefts := append(slices.Clone(v.Left), brand, "")
@@ -88,7 +92,7 @@ func (f rows) compose(env *ui.Env, v ui.View, keys help.KeyMap) tea.View {
 	bodyY += top
 	lines = append(lines, body...)
 	bottom := len(lines)
-	status, footer := v.Status, widget.KeyLine(env.Theme, keys, inner)
+	status, footer := v.Status, widget.KeyLine(env.Theme, keys.Short, inner)
 	dialogWidth, dialogHeight := lipgloss.Size(v.Dialog)
 	fits := dialogWidth <= env.Width && dialogHeight <= env.Height
 	if v.Dialog != "" && !fits && v.Brief != "" {
@@ -176,43 +180,12 @@ func center(text string, width, height int) (lines []string, x, y int) {
 	return lines, x, y
 }
 
-// allKeys adds the keys that work on every page to a page's own.
-type allKeys struct {
-	help.KeyMap
-
-	remote bool
-}
-
-// FullHelp implements help.KeyMap.
-func (k allKeys) FullHelp() [][]key.Binding {
-	c := ui.NewCommon()
-	c.Suspend.SetEnabled(!k.remote)
-	return append(k.KeyMap.FullHelp(), []key.Binding{c.Help, c.Suspend, c.Interrupt})
-}
-
-// leaving relabels the "back" key as "quit". It is for the last page, since closing that
+// relabelBack relabels the "back" key as "quit". It is for the last page, since closing that
 // page ends the program.
-type leaving struct{ keys help.KeyMap }
-
-// ShortHelp implements help.KeyMap.
-func (l leaving) ShortHelp() []key.Binding { return quit(l.keys.ShortHelp()) }
-
-// FullHelp implements help.KeyMap.
-func (l leaving) FullHelp() [][]key.Binding {
-	full := slices.Clone(l.keys.FullHelp())
-	for i, group := range full {
-		full[i] = quit(group)
-	}
-	return full
-}
-
-// quit returns keys with "back" relabeled as "quit".
-func quit(keys []key.Binding) []key.Binding {
-	keys = slices.Clone(keys)
+func relabelBack(keys []key.Binding) {
 	for i, k := range keys {
 		if h := k.Help(); h.Desc == ui.BackText {
 			keys[i].SetHelp(h.Key, "quit")
 		}
 	}
-	return keys
 }

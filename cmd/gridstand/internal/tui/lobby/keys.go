@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 
-	"charm.land/bubbles/v2/help"
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
@@ -37,7 +36,7 @@ func newKeys() keys {
 }
 
 // Keys implements ui.Page.
-func (p *page) Keys() help.KeyMap {
+func (p *page) Keys() ui.KeyMap {
 	k := p.keys
 	if p.form != nil {
 		return p.form.keys()

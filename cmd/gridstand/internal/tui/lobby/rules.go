@@ -5,7 +5,6 @@ import (
 	"math"
 	"strings"
 
-	"charm.land/bubbles/v2/help"
 	"charm.land/bubbles/v2/key"
 	"charm.land/bubbles/v2/viewport"
 	tea "charm.land/bubbletea/v2"
@@ -84,7 +83,7 @@ var rulesKeys = struct{ Back, Retry, Top, Bottom key.Binding }{
 }
 
 // Keys implements ui.Page.
-func (p *rules) Keys() help.KeyMap {
+func (p *rules) Keys() ui.KeyMap {
 	k := rulesKeys
 	retry := k.Retry
 	retry.SetEnabled(p.err != nil)

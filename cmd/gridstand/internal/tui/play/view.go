@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"charm.land/bubbles/v2/help"
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -223,7 +222,7 @@ func pickText(width int, texts ...string) string {
 }
 
 // Keys implements ui.Page.
-func (p *Model) Keys() help.KeyMap {
+func (p *Model) Keys() ui.KeyMap {
 	k := p.keys
 	switch {
 	case p.question != nil:

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"charm.land/bubbles/v2/help"
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/stretchr/testify/require"
@@ -154,6 +153,6 @@ type emptyPage struct{ tasks *ui.Tasks }
 func (p emptyPage) Init() tea.Cmd          { return nil }
 func (p emptyPage) Update(tea.Msg) tea.Cmd { return nil }
 func (p emptyPage) View(int, int) ui.View  { return ui.View{} }
-func (p emptyPage) Keys() help.KeyMap      { return ui.KeyMap{} }
+func (p emptyPage) Keys() ui.KeyMap        { return ui.KeyMap{} }
 func (p emptyPage) Farewell() string       { return "" }
 func (p emptyPage) Tasks() *ui.Tasks       { return p.tasks }

@@ -28,12 +28,6 @@ type KeyMap struct {
 	Full  [][]key.Binding
 }
 
-// ShortHelp implements help.KeyMap.
-func (k KeyMap) ShortHelp() []key.Binding { return k.Short }
-
-// FullHelp implements help.KeyMap.
-func (k KeyMap) FullHelp() [][]key.Binding { return k.Full }
-
 // Keys returns a KeyMap with the same keys in the footer and in the help.
 func Keys(all ...key.Binding) KeyMap { return KeyMap{all, [][]key.Binding{all}} }
 

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"charm.land/bubbles/v2/help"
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/client"
@@ -25,7 +24,7 @@ type Page interface {
 	// View draws the page for a body of the given size.
 	View(width, height int) View
 	// Keys returns the keys that the page handles now, for its footer and its help.
-	Keys() help.KeyMap
+	Keys() KeyMap
 	// Farewell returns a line to leave in the terminal when the program ends, or "".
 	Farewell() string
 	// Tasks returns the page's tasks. The program stops them when the page closes, and

@@ -32,21 +32,17 @@ func newKeys(env *ui.Env) *keys {
 	}
 }
 
-// ShortHelp implements help.KeyMap.
-func (k *keys) ShortHelp() []key.Binding {
+// Keys implements ui.Page.
+func (p *page) Keys() ui.KeyMap {
+	k := p.enable()
 	short := []key.Binding{k.Rules, k.Steps, k.Faster, k.Live, k.Play, k.Pause, k.Next, k.NewGame, k.Close, k.Help, k.Leave}
 	if k.Close.Enabled() {
 		short = append([]key.Binding{k.Copy}, short...)
 	}
-	return short
-}
-
-// FullHelp implements help.KeyMap.
-func (k *keys) FullHelp() [][]key.Binding {
-	return [][]key.Binding{
+	return ui.KeyMap{Short: short, Full: [][]key.Binding{
 		{k.Back, k.Forward, k.Back10, k.Forward10, k.Start, k.End},
 		{k.Play, k.Pause, k.Faster, k.Slower, k.Live, k.Next, k.NewGame, k.Rules, k.Copy, k.Close, k.Leave},
-	}
+	}}
 }
 
 // enable enables the keys that the page handles in its current state.

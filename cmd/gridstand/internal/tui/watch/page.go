@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"charm.land/bubbles/v2/help"
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
@@ -69,9 +68,6 @@ func (p *page) Init() tea.Cmd {
 
 // Tasks implements ui.Page.
 func (p *page) Tasks() *ui.Tasks { return p.tasks }
-
-// Keys implements ui.Page.
-func (p *page) Keys() help.KeyMap { return p.enable() }
 
 // Update implements ui.Page.
 func (p *page) Update(msg tea.Msg) tea.Cmd {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"charm.land/bubbles/v2/help"
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
@@ -61,7 +60,7 @@ func (w *wall) Init() tea.Cmd {
 func (w *wall) Tasks() *ui.Tasks { return w.tasks }
 
 // Keys implements ui.Page.
-func (w *wall) Keys() help.KeyMap {
+func (w *wall) Keys() ui.KeyMap {
 	k := w.keys
 	return ui.KeyMap{
 		Short: []key.Binding{k.Number, k.Open, k.Next, k.Help, k.Leave},

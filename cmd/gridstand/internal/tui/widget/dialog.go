@@ -50,20 +50,13 @@ func InputStyles(t style.Theme) textinput.Styles {
 	return textinput.Styles{Focused: s, Blurred: s, Cursor: textinput.CursorStyle{Color: t.Colors().Accent}}
 }
 
-// helpModel returns a help model with the theme's colors.
-func helpModel(t style.Theme) help.Model {
-	h, name, what := help.New(), t.Accent().Lipgloss(), t.Dim().Lipgloss()
-	h.Styles = help.Styles{FullKey: name, FullDesc: what, FullSeparator: t.Faint().Lipgloss()}
-	return h
-}
-
 // KeyLine returns the footer's line of keys. If the line is too long, keys are dropped from
 // the left, since the keys that leave the page come last. A single key is truncated.
-func KeyLine(t style.Theme, keys help.KeyMap, width int) string {
+func KeyLine(t style.Theme, keys []key.Binding, width int) string {
 	const gap = "   "
 	var all []string
 	line := -len(gap) // width of the line
-	for _, k := range keys.ShortHelp() {
+	for _, k := range keys {
 		if k.Enabled() {
 			h := k.Help()
 			all = append(all, Choice(t, h.Key, h.Desc))
@@ -83,10 +76,10 @@ func KeyLine(t style.Theme, keys help.KeyMap, width int) string {
 
 // Help returns the box that lists all keys, for a window of width × height. It uses the
 // first layout that fits: several columns, one column or running text.
-func Help(t style.Theme, keys help.KeyMap, width, height int) string {
+func Help(t style.Theme, groups [][]key.Binding, width, height int) string {
 	const frameWidth, frameHeight = 6, 4
-	h := helpModel(t)
-	groups := keys.FullHelp()
+	h := help.New()
+	h.Styles = help.Styles{FullKey: t.Accent().Lipgloss(), FullDesc: t.Dim().Lipgloss(), FullSeparator: t.Faint().Lipgloss()}
 	table := h.FullHelpView(groups)
 	if lipgloss.Width(table)+frameWidth > width {
 		var all []key.Binding

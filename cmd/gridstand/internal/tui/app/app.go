@@ -7,7 +7,6 @@ import (
 	"time"
 	"unique"
 
-	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
@@ -113,20 +112,19 @@ func (m *Model) quit() tea.Cmd {
 	}
 	m.asked = &widget.Question{
 		Title: "Quit anyway?", Text: text + " The server ends with this program.", Yes: "quit", No: "stay",
+		Then: func() tea.Cmd { return tea.Quit },
 	}
 	return nil
 }
 
 // answer handles a key while the program asks whether to quit.
 func (m *Model) answer(msg tea.KeyPressMsg) tea.Cmd {
-	switch {
-	case ui.Pressed(msg, key.NewBinding(key.WithKeys("y"))):
-		return tea.Quit
-	case ui.Pressed(msg, key.NewBinding(key.WithKeys("n", "esc"))):
+	quit, answered := m.asked.Answer(msg)
+	if answered && quit == nil {
 		m.asked = nil
 		return m.top().Update(ui.ResumedMsg{})
 	}
-	return nil
+	return quit
 }
 
 // asking is a page covered by the quit confirmation.
@@ -139,14 +137,12 @@ type asking struct {
 // View implements ui.Page.
 func (a asking) View(width, height int) ui.View {
 	v := a.Page.View(width, height)
-	v.Dialog, v.Brief = a.question.Box(a.env.Theme, a.env.Width), a.question.Brief()
+	a.question.Ask(a.env, &v)
 	return v
 }
 
 // Keys implements ui.Page.
-func (a asking) Keys() ui.KeyMap {
-	return ui.Keys(ui.Bind("y", a.question.Yes), ui.Bind("n esc", a.question.No))
-}
+func (a asking) Keys() ui.KeyMap { return a.question.Keys() }
 
 // Update implements tea.Model.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {

@@ -232,7 +232,11 @@ func TestModel_QuitOthers(t *testing.T) {
 	m.env.Local = &ui.Local{Others: func() int { return others }}
 	assert.Nil(t, send(t, m, ui.BackMsg{}))
 	assert.Contains(t, m.View().Content, "2 others are connected.")
-	assert.Nil(t, send(t, m, press('q')))
+	assert.Nil(t, send(t, m, press('x')))
+	assert.Contains(t, m.View().Content, "2 others are connected.")
+	assert.Nil(t, send(t, m, press('q')), "q does not confirm")
+	assert.NotContains(t, m.View().Content, "connected")
+	assert.Nil(t, send(t, m, ui.BackMsg{}))
 	assert.Nil(t, send(t, m, press('n')))
 	assert.NotContains(t, m.View().Content, "connected")
 	others = 1

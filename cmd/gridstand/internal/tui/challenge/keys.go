@@ -19,7 +19,7 @@ import (
 type keys struct {
 	ui.Common
 	Play, Join, Ready, Start, Bot, NoBot, Again, Copy, Rules key.Binding
-	Yes, No, Number                                          key.Binding
+	Number                                                   key.Binding
 }
 
 func newKeys() keys {
@@ -34,8 +34,6 @@ func newKeys() keys {
 		Again:  ui.Bind("n", "race again", "n"),
 		Copy:   ui.Bind("y", "copy", "y"),
 		Rules:  ui.Bind("r", "rules", "r"),
-		Yes:    ui.Bind("y", "yes", "y", "Y"),
-		No:     ui.Bind("n", "no", "n", "N", "esc", "q"),
 		Number: ui.Bind("1–9", "choose", "1", "2", "3", "4", "5", "6", "7", "8", "9"),
 	}
 }
@@ -74,7 +72,7 @@ func (p *page) Keys() ui.KeyMap {
 	k := p.enable()
 	switch {
 	case p.question != nil:
-		return ui.Keys(ui.Bind("y", p.question.Yes), ui.Bind("n esc", p.question.No))
+		return p.question.Keys()
 	case p.bots != nil:
 		return ui.Keys(k.Number, ui.Bind("esc", "close"))
 	}
@@ -149,22 +147,21 @@ func (p *page) leave() tea.Cmd {
 	}
 	p.question = &widget.Question{
 		Title: "Leave the race?", Text: "It has not started yet. It can take place without you.", Yes: "leave", No: "stay",
+		Then: func() tea.Cmd {
+			return p.call(true, func(ctx context.Context, s ui.Server) (*pb.Challenge, error) {
+				return s.LeaveRace(ctx, &pb.LeaveChallengeRequest{ChallengeId: p.ID})
+			})
+		},
 	}
 	return nil
 }
 
 func (p *page) answer(msg tea.KeyPressMsg) tea.Cmd {
-	id := p.ID
-	switch {
-	case ui.Pressed(msg, p.keys.Yes):
-		p.question = nil
-		return p.call(true, func(ctx context.Context, s ui.Server) (*pb.Challenge, error) {
-			return s.LeaveRace(ctx, &pb.LeaveChallengeRequest{ChallengeId: id})
-		})
-	case ui.Pressed(msg, p.keys.No):
+	cmd, answered := p.question.Answer(msg)
+	if answered {
 		p.question = nil
 	}
-	return nil
+	return cmd
 }
 
 // askBots requests the bots that can be added.

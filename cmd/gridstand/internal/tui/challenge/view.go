@@ -26,7 +26,7 @@ func (p *page) View(width, height int) ui.View {
 	v.Body = p.body(width, height)
 	switch {
 	case p.question != nil:
-		v.Dialog, v.Brief = p.question.Box(t, p.env.Width), p.question.Brief()
+		p.question.Ask(p.env, &v)
 	case p.bots != nil:
 		v.Dialog, v.Brief = p.botBox(), "The window is too small for the list of bots."
 	}

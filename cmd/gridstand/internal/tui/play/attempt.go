@@ -179,13 +179,13 @@ func (m *attempt) verdict(score int32) string {
 }
 
 // askGiveUp asks for confirmation before the user ends the attempt.
-func (p *Model) askGiveUp() *question {
+func (p *Model) askGiveUp() *widget.Question {
 	title := "Give up this attempt?"
 	if p.contest.Race() {
 		title = "Leave the race?"
 	}
 	text := "Your " + describe.Plural(p.Score(), "point") + " are kept. You cannot return."
-	return &question{widget.Question{Title: title, Text: text, Yes: "give up", No: "play on"}, p.resign}
+	return &widget.Question{Title: title, Text: text, Yes: "give up", No: "play on", Then: p.resign}
 }
 
 // attemptKey handles a key after the end of an attempt.

@@ -21,7 +21,6 @@ type keys struct {
 	Solvers        []key.Binding
 	names          []string // names of the solvers
 	Faster, Slower key.Binding
-	Yes, No        key.Binding
 
 	short, full []key.Binding // keys of the mode
 }
@@ -41,8 +40,6 @@ func newKeys(env *ui.Env) *keys {
 		Close:     ui.Bind("esc", "close result", "esc"),
 		Faster:    ui.Bind("+", "solver faster", "+", "="),
 		Slower:    ui.Bind("-", "solver slower", "-"),
-		Yes:       ui.Bind("y", "yes", "y", "Y"),
-		No:        ui.Bind("n", "no", "n", "N", "esc", "q"),
 	}
 }
 

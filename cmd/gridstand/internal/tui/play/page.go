@@ -13,6 +13,7 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/contest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -53,7 +54,7 @@ type Model struct {
 	places   places
 
 	// question is the open question, or nil.
-	question *question
+	question *widget.Question
 	// starting is set while the next game is being created.
 	starting bool
 	// closed is set while the result is hidden because the user closed it.
@@ -213,15 +214,11 @@ func (p *Model) say(texts ...string) { p.notice = texts }
 
 // answer handles a key while a question is open.
 func (p *Model) answer(msg tea.KeyPressMsg) tea.Cmd {
-	asked := p.question
-	switch {
-	case ui.Pressed(msg, p.keys.Yes):
-		p.question = nil
-		return asked.yes()
-	case ui.Pressed(msg, p.keys.No):
+	cmd, answered := p.question.Answer(msg)
+	if answered {
 		p.question = nil
 	}
-	return nil
+	return cmd
 }
 
 // leave closes the page. It first asks for confirmation if the game would be lost.

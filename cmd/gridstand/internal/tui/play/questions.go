@@ -9,33 +9,24 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// question is a question together with the function to call if the answer is yes.
-type question struct {
-	widget.Question
-	yes func() tea.Cmd
-}
-
 const cancel = "cancel" // label of the key n
 
 // askQuit asks for confirmation before the user leaves a game that cannot be resumed.
-func askQuit() *question {
-	return &question{
-		widget.Question{
-			Title: "Quit this game?", Text: "It ends with this program. You cannot resume it.",
-			Yes: "quit", No: "play on",
-		},
-		func() tea.Cmd { return ui.Back },
+func askQuit() *widget.Question {
+	return &widget.Question{
+		Title: "Quit this game?", Text: "It ends with this program. You cannot resume it.",
+		Yes: "quit", No: "play on", Then: func() tea.Cmd { return ui.Back },
 	}
 }
 
 // askUnranked asks for confirmation before a game becomes unranked.
-func askUnranked(title, yes string, then func() tea.Cmd) *question {
-	return &question{widget.Question{Title: title, Text: "This makes the game unranked.", Yes: yes, No: cancel}, then}
+func askUnranked(title, yes string, then func() tea.Cmd) *widget.Question {
+	return &widget.Question{Title: title, Text: "This makes the game unranked.", Yes: yes, No: cancel, Then: then}
 }
 
 // askNew asks for confirmation before the user gives up the game. Unless it is an attempt,
 // a new game follows.
-func (p *Model) askNew() *question {
+func (p *Model) askNew() *widget.Question {
 	if p.contest != nil {
 		return p.askGiveUp()
 	}
@@ -53,5 +44,5 @@ func (p *Model) askNew() *question {
 	case s.Score() == 0:
 		text = "It has no points yet."
 	}
-	return &question{widget.Question{Title: "Give up this game?", Text: text, Yes: "give up, new game", No: cancel}, p.giveUp}
+	return &widget.Question{Title: "Give up this game?", Text: text, Yes: "give up, new game", No: cancel, Then: p.giveUp}
 }

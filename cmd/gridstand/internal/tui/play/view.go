@@ -53,21 +53,16 @@ func (p *Model) View(width, height int) ui.View {
 	}
 	block, x := board.Join(l, b.Draw(l.Cell, p.env.Theme), widget.Block(panel, l.PanelWidth, min(l.PanelHeight, lipgloss.Height(panel))))
 	v.Body = block
+	if p.question != nil {
+		p.question.Ask(p.env, &v)
+	}
 	if l.Small {
-		return p.ask(v)
+		return v
 	}
 	v.OnClick = func(column, row int) tea.Cmd {
 		return func() tea.Msg {
 			return clickMsg{func() Act { return p.mode.Click(&p.State, l.Cell, column-x, row) }}
 		}
-	}
-	return p.ask(v)
-}
-
-// ask adds the open question to a view, if there is one.
-func (p *Model) ask(v ui.View) ui.View {
-	if p.question != nil {
-		v.Dialog, v.Brief = p.question.Box(p.env.Theme, p.env.Width), p.question.Brief()
 	}
 	return v
 }
@@ -226,7 +221,7 @@ func (p *Model) Keys() ui.KeyMap {
 	k := p.keys
 	switch {
 	case p.question != nil:
-		return ui.Keys(ui.Bind("y", p.question.Yes), ui.Bind("n esc", p.question.No))
+		return p.question.Keys()
 	case p.solving != nil:
 		return ui.Keys(k.Faster, k.Slower, ui.Bind("any other key", "stop the solver"))
 	case p.Over():

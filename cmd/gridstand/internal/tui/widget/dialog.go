@@ -6,10 +6,12 @@ import (
 	"charm.land/bubbles/v2/help"
 	"charm.land/bubbles/v2/key"
 	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 )
 
 // Box draws a frame around a title and the content below it, all centered.
@@ -32,16 +34,31 @@ type Question struct {
 	Title, Text string
 	Yes         string // what y does: "give up"
 	No          string // what n and esc do: "play on"
+	Then        func() tea.Cmd
 }
 
-// Box draws the question.
-func (q Question) Box(t style.Theme, width int) string {
-	text := lipgloss.NewStyle().Align(lipgloss.Center).Render(Wrap(q.Text, min(width-6, 48)))
-	return Box(t, q.Title, Lines(true, text, "", Choice(t, "y", q.Yes)+"     "+Choice(t, "n", q.No)))
+// Answer handles a key while the question is open. It reports whether the key answers the
+// question, and calls Then if the answer is yes.
+func (q *Question) Answer(msg tea.KeyPressMsg) (cmd tea.Cmd, answered bool) {
+	switch msg.String() {
+	case "y", "Y":
+		return q.Then(), true
+	case "n", "N", "esc", "q":
+		return nil, true
+	}
+	return nil, false
 }
 
-// Brief returns the question on one line, for windows that are too small for its box.
-func (q Question) Brief() string { return q.Title + " y n" }
+// Keys returns the keys that answer the question.
+func (q *Question) Keys() ui.KeyMap { return ui.Keys(ui.Bind("y", q.Yes), ui.Bind("n esc", q.No)) }
+
+// Ask adds the question to the view of a page.
+func (q *Question) Ask(env *ui.Env, v *ui.View) {
+	t := env.Theme
+	text := lipgloss.NewStyle().Align(lipgloss.Center).Render(Wrap(q.Text, min(env.Width-6, 48)))
+	v.Dialog = Box(t, q.Title, Lines(true, text, "", Choice(t, "y", q.Yes)+"     "+Choice(t, "n", q.No)))
+	v.Brief = q.Title + " y n"
+}
 
 // InputStyles returns the styles of a text field. Its cursor does not blink, because each
 // blink would draw a frame.

@@ -134,14 +134,12 @@ type asking struct {
 	question *widget.Question
 }
 
-// View implements ui.Page.
 func (a asking) View(width, height int) ui.View {
 	v := a.Page.View(width, height)
 	a.question.Ask(a.env, &v)
 	return v
 }
 
-// Keys implements ui.Page.
 func (a asking) Keys() ui.KeyMap { return a.question.Keys() }
 
 // Update implements tea.Model.

@@ -44,13 +44,10 @@ func newNamePage(ctx context.Context, env *ui.Env, c Config, r ui.Route) *namePa
 	return &namePage{env: env, tasks: ui.NewTasks(ctx), config: c, route: r, input: input}
 }
 
-// Init implements ui.Page.
 func (p *namePage) Init() tea.Cmd { return nil }
 
-// Typing implements ui.Typing.
 func (p *namePage) Typing() bool { return true }
 
-// Update implements ui.Page.
 func (p *namePage) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
@@ -107,7 +104,6 @@ func (p *namePage) submit() tea.Cmd {
 // errName is the error for a name that no server accepts.
 var errName = errors.New("a name consists of letters, digits, single spaces and - _ . and begins with a letter or digit")
 
-// View implements ui.Page.
 func (p *namePage) View(width, height int) ui.View {
 	const boxWidth, around = 48, 4
 	t := p.env.Theme
@@ -135,13 +131,10 @@ func (p *namePage) View(width, height int) ui.View {
 	return ui.View{Title: "Your name", Left: []string{t.Bold().Render("new player")}, Body: box}
 }
 
-// Keys implements ui.Page.
 func (p *namePage) Keys() ui.KeyMap {
 	return ui.Keys(ui.Bind("enter", "use this name"), ui.Bind("esc", ui.BackText))
 }
 
-// Farewell implements ui.Page.
 func (p *namePage) Farewell() string { return "" }
 
-// Tasks implements ui.Page.
 func (p *namePage) Tasks() *ui.Tasks { return p.tasks }

@@ -26,12 +26,10 @@ func (p mini) Sizes(style.Theme) (sizes, tight []Size) {
 	return sizes, sizes
 }
 
-// Measure implements Board.
 func (p mini) Measure(c Size) (width, height int) {
 	return int(p.Board.GetColumns()) * c.Width, (int(p.Board.GetRows())*c.Pitch + 1) / 2
 }
 
-// Draw implements Board.
 func (p mini) Draw(c Size, t style.Theme) string {
 	width, height := p.Measure(c)
 	canvas, columns := style.NewCanvas(width, height), int(p.Board.GetColumns())

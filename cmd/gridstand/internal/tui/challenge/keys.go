@@ -67,7 +67,6 @@ func (p *page) enable() *keys {
 	return k
 }
 
-// Keys implements ui.Page.
 func (p *page) Keys() ui.KeyMap {
 	k := p.enable()
 	switch {

@@ -80,13 +80,10 @@ type (
 	askMsg struct{}
 )
 
-// Init implements ui.Page.
 func (p *page) Init() tea.Cmd { return tea.Batch(p.Load(), p.Watch(), p.Follow("", false)) }
 
-// Tasks implements ui.Page.
 func (p *page) Tasks() *ui.Tasks { return p.tasks }
 
-// Farewell implements ui.Page.
 func (p *page) Farewell() string {
 	if p.Challenge == nil || p.Closed() {
 		return ""
@@ -110,7 +107,6 @@ func (p *page) playable() bool {
 	return e != nil && p.Open() && !p.Standing(e.GetGameId()).GetFinished()
 }
 
-// Update implements ui.Page.
 func (p *page) Update(msg tea.Msg) tea.Cmd {
 	if cmd, handled := p.Contest.Update(msg); handled {
 		return tea.Batch(cmd, p.ring(), p.play())

@@ -16,7 +16,6 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// View implements ui.Page.
 func (p *page) View(width, height int) ui.View {
 	t := p.env.Theme
 	v := ui.View{Title: p.Title(), Left: []string{t.Bold().Render(p.Title())}, Right: []string{p.badge()}, Status: p.status()}

@@ -35,7 +35,6 @@ func newKeys() keys {
 	}
 }
 
-// Keys implements ui.Page.
 func (p *page) Keys() ui.KeyMap {
 	k := p.keys
 	if p.form != nil {

@@ -100,16 +100,12 @@ type (
 	previewMsg struct{ id string }
 )
 
-// Init implements ui.Page.
 func (p *page) Init() tea.Cmd { return tea.Batch(p.load(p.cycle), p.loadDaily()) }
 
-// Tasks implements ui.Page.
 func (p *page) Tasks() *ui.Tasks { return p.tasks }
 
-// Farewell implements ui.Page.
 func (p *page) Farewell() string { return "" }
 
-// Typing implements ui.Typing.
 func (p *page) Typing() bool { return p.filter.Focused() }
 
 // load requests the lists.
@@ -127,7 +123,6 @@ func (p *page) board() string {
 	return cmp.Or(p.variant, p.current().GetVariant(), "classic")
 }
 
-// Update implements ui.Page.
 func (p *page) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:

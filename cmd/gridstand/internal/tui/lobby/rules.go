@@ -39,7 +39,6 @@ func NewRules(ctx context.Context, env *ui.Env, variant string) ui.Page {
 	return &rules{env: env, tasks: ui.NewTasks(ctx), id: variant, text: viewport.New()}
 }
 
-// Init implements ui.Page.
 func (p *rules) Init() tea.Cmd {
 	p.err = nil
 	return p.tasks.Do(func(ctx context.Context) tea.Msg {
@@ -48,7 +47,6 @@ func (p *rules) Init() tea.Cmd {
 	})
 }
 
-// Update implements ui.Page.
 func (p *rules) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case rulesMsg:
@@ -82,7 +80,6 @@ var rulesKeys = struct{ Back, Retry, Top, Bottom key.Binding }{
 	Top: ui.Bind("home", "top", "home"), Bottom: ui.Bind("end", "bottom", "end"),
 }
 
-// Keys implements ui.Page.
 func (p *rules) Keys() ui.KeyMap {
 	k := rulesKeys
 	retry := k.Retry
@@ -96,7 +93,6 @@ func (p *rules) Keys() ui.KeyMap {
 // rulesWidth is the maximum width of the text, in columns.
 const rulesWidth = 72
 
-// View implements ui.Page.
 func (p *rules) View(width, height int) ui.View {
 	t := p.env.Theme
 	v := ui.View{Title: "Rules", Left: []string{t.Bold().Render("rules")}}
@@ -145,8 +141,6 @@ func (p *rules) content(width int) string {
 	return widget.Stack(math.MaxInt, blocks...)
 }
 
-// Farewell implements ui.Page.
 func (p *rules) Farewell() string { return "" }
 
-// Tasks implements ui.Page.
 func (p *rules) Tasks() *ui.Tasks { return p.tasks }

@@ -25,7 +25,6 @@ const (
 	minHeight    = 6
 )
 
-// View implements ui.Page.
 func (p *page) View(width, height int) ui.View {
 	v := ui.View{Title: "Lobby", Left: []string{p.env.Theme.Bold().Render("lobby")}, Right: p.summary(), Status: p.status()}
 	if width < minWidth || height < minHeight {

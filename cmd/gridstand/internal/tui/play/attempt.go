@@ -25,7 +25,6 @@ type attempt struct {
 	*contest.Contest
 }
 
-// Panel implements Mode.
 func (m *attempt) Panel(l look) []string {
 	t := l.env.Theme
 	facts := []widget.Fact{{Label: "SCORE", Value: describe.Comma(l.Score()), Extra: l.Gain()}}
@@ -90,10 +89,8 @@ func (m *attempt) target(score int32) widget.Fact {
 	return f
 }
 
-// PanelLines implements Mode.
 func (m *attempt) PanelLines() int { return 4 }
 
-// Intro implements Mode.
 func (m *attempt) Intro(*gamestate.State) [3][]string { return [3][]string{} }
 
 // Solvers implements Mode. An attempt has no solvers, since a move by a program would

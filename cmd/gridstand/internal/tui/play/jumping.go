@@ -33,13 +33,11 @@ func newJumping(b *pb.TriboloBoard) *jumping {
 	}
 }
 
-// Keys implements Mode.
 func (m *jumping) Keys() (short, full []key.Binding) {
 	return []key.Binding{ui.Bind("↑↓←→", "cursor"), m.Jump, m.Targets},
 		append(m.all(), ui.Bind("enter space click", "jump"), ui.Bind("t", "show where jumps lead"))
 }
 
-// Key implements Mode.
 func (m *jumping) Key(s *gamestate.State, msg tea.KeyPressMsg) Act {
 	columns, rows := s.Tribolo().GetColumns(), s.Tribolo().GetRows()
 	x, y := m.cursor.GetX()+columns, m.cursor.GetY()+rows
@@ -63,7 +61,6 @@ func (m *jumping) Key(s *gamestate.State, msg tea.KeyPressMsg) Act {
 	return Act{}
 }
 
-// Click implements Mode.
 func (m *jumping) Click(s *gamestate.State, c board.Size, x, y int) Act {
 	at, ok := board.Tribolo{Board: s.Tribolo()}.CellAt(c, x, y)
 	if !ok {
@@ -97,7 +94,6 @@ func (m *jumping) noJump(s *gamestate.State) []string {
 	}
 }
 
-// Board implements Mode.
 func (m *jumping) Board(s *gamestate.State, mine bool) board.Board {
 	b := board.Tribolo{Board: s.Tribolo(), Jump: s.Jump, Hints: m.targets, Lit: mine}
 	if !s.Over() {
@@ -106,10 +102,8 @@ func (m *jumping) Board(s *gamestate.State, mine bool) board.Board {
 	return b
 }
 
-// PanelLines implements Mode.
 func (m *jumping) PanelLines() int { return 7 }
 
-// Panel implements Mode.
 func (m *jumping) Panel(l look) []string {
 	turn := widget.Lines(false, l.TurnText(l.env.Theme, l.mine), m.hint(l))
 	if l.wide {
@@ -152,12 +146,10 @@ func takes(b *pb.TriboloBoard, m *pb.TriboloMove) string {
 	return fmt.Sprintf("%d: %s", len(m.GetTaken()), strings.Join(parts, ", "))
 }
 
-// Result implements Mode.
 func (m *jumping) Result(l look) (title, facts string) {
 	return l.Winners(l.env.Me), l.Standings(l.env.Theme, l.width, l.env.Me)
 }
 
-// Intro implements Mode.
 func (m *jumping) Intro(*gamestate.State) [3][]string {
 	return [3][]string{
 		{"Arrows move the cursor, Enter jumps there.", "Arrows aim, Enter jumps."},
@@ -166,8 +158,6 @@ func (m *jumping) Intro(*gamestate.State) [3][]string {
 	}
 }
 
-// Ahead implements Mode.
 func (m *jumping) Ahead() int { return 0 }
 
-// Solvers implements Mode.
 func (m *jumping) Solvers() []string { return nil }

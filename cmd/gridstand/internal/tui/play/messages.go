@@ -7,7 +7,6 @@ import (
 // aboutGame is the id of the game that a message is about.
 type aboutGame string
 
-// About implements ui.AboutGame.
 func (a aboutGame) About() string { return string(a) }
 
 type (

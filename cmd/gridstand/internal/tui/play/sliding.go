@@ -23,12 +23,10 @@ type sliding struct{ arrows }
 
 func newSliding() *sliding { return &sliding{newArrows()} }
 
-// Keys implements Mode.
 func (m *sliding) Keys() (short, full []key.Binding) {
 	return []key.Binding{ui.Bind("↑↓←→", "slide")}, m.all()
 }
 
-// Key implements Mode.
 func (m *sliding) Key(_ *gamestate.State, msg tea.KeyPressMsg) Act {
 	d := m.direction(msg)
 	if d == pb.Direction_DIRECTION_UNSPECIFIED {
@@ -39,16 +37,12 @@ func (m *sliding) Key(_ *gamestate.State, msg tea.KeyPressMsg) Act {
 	}}}
 }
 
-// Click implements Mode.
 func (m *sliding) Click(*gamestate.State, board.Size, int, int) Act { return Act{} }
 
-// Board implements Mode.
 func (m *sliding) Board(s *gamestate.State, _ bool) board.Board { return s.Board() }
 
-// PanelLines implements Mode.
 func (m *sliding) PanelLines() int { return 4 }
 
-// Panel implements Mode.
 func (m *sliding) Panel(l look) []string {
 	t := l.env.Theme
 	scores := []widget.Fact{
@@ -75,7 +69,6 @@ func (m *sliding) Panel(l look) []string {
 	}
 }
 
-// Result implements Mode.
 func (m *sliding) Result(l look) (title, facts string) {
 	return l.Ending(), l.env.Theme.Dim().Render("best tile " + l.BestTile() + ", " + describe.Plural(l.Moves(), "move"))
 }
@@ -84,7 +77,6 @@ func (m *sliding) Result(l look) (title, facts string) {
 // merges, ten cells hold a 1024, a 512, and so on down to an 8, and two 4s.
 const cellsFor2048 = 10
 
-// Intro implements Mode.
 func (m *sliding) Intro(s *gamestate.State) [3][]string {
 	aim := []string{"Build a 2048; r shows the rules.", "r shows the rules."}
 	if len(s.Twenty48().GetTiles()) < cellsFor2048 {
@@ -97,10 +89,8 @@ func (m *sliding) Intro(s *gamestate.State) [3][]string {
 	}
 }
 
-// Ahead implements Mode.
 func (m *sliding) Ahead() int { return queueLimit }
 
-// Solvers implements Mode.
 func (m *sliding) Solvers() []string { return []string{"greedy", "rote", "montecarlo", "expectimax"} }
 
 // unranked returns a note that says why the game is not ranked, or "" if it is ranked.

@@ -107,7 +107,6 @@ type challengeReader struct {
 	from *ChallengeStream
 }
 
-// Next implements ui.ChallengeStream.
 func (r *challengeReader) Next() (client.ChallengeUpdate, error) {
 	select {
 	case u, ok := <-r.from.updates:

@@ -133,7 +133,6 @@ type reader struct {
 	from *Stream
 }
 
-// Next implements ui.Stream.
 func (r *reader) Next() (client.Update, error) {
 	select {
 	case u, ok := <-r.from.updates:

@@ -67,12 +67,10 @@ func (t *Tasks) NextOfChallenge(s ChallengeStream) tea.Cmd {
 	})
 }
 
-// Challenge implements Challenges.
 func (s *server) Challenge(ctx context.Context, id string) (*pb.GetChallengeResponse, error) {
 	return s.client.Challenges.GetChallenge(ctx, &pb.GetChallengeRequest{ChallengeId: id})
 }
 
-// Daily implements Challenges.
 func (s *server) Daily(ctx context.Context, day *pb.DailyRequest) (*pb.GetChallengeResponse, error) {
 	return s.client.Challenges.GetChallenge(ctx, &pb.GetChallengeRequest{Daily: day})
 }
@@ -89,7 +87,6 @@ func (s *server) races(ctx context.Context) ([]*pb.Challenge, error) {
 // ones.
 const racesLength = 20
 
-// NewChallenge implements Challenges.
 func (s *server) NewChallenge(ctx context.Context, n NewChallenge) (*pb.Challenge, error) {
 	c, err := s.client.NewChallenge(ctx, n.Request)
 	for _, bot := range n.Bots {
@@ -101,13 +98,11 @@ func (s *server) NewChallenge(ctx context.Context, n NewChallenge) (*pb.Challeng
 	return c, err
 }
 
-// Attempt implements Challenges.
 func (s *server) Attempt(ctx context.Context, id string) (*pb.Game, error) {
 	g, err := s.client.Attempt(ctx, id)
 	return g.Game, err
 }
 
-// JoinRace implements Challenges.
 func (s *server) JoinRace(ctx context.Context, r *pb.JoinChallengeRequest) (*pb.Challenge, error) {
 	if r.GetBot() != "" {
 		return s.client.AddBot(ctx, r.GetChallengeId(), r.GetBot())
@@ -116,19 +111,16 @@ func (s *server) JoinRace(ctx context.Context, r *pb.JoinChallengeRequest) (*pb.
 	return reply.GetChallenge(), err
 }
 
-// LeaveRace implements Challenges.
 func (s *server) LeaveRace(ctx context.Context, r *pb.LeaveChallengeRequest) (*pb.Challenge, error) {
 	reply, err := s.client.Challenges.LeaveChallenge(ctx, r)
 	return reply.GetChallenge(), err
 }
 
-// StartRace implements Challenges.
 func (s *server) StartRace(ctx context.Context, id string) (*pb.Challenge, error) {
 	reply, err := s.client.Challenges.StartChallenge(ctx, &pb.StartChallengeRequest{ChallengeId: id})
 	return reply.GetChallenge(), err
 }
 
-// Standings implements Challenges.
 func (s *server) Standings(ctx context.Context, id string, neighbors int32) (Standings, error) {
 	reply, err := s.client.Challenges.ListStandings(ctx, &pb.ListStandingsRequest{
 		ChallengeId: id, PlayerId: "me", Neighbors: neighbors,
@@ -147,7 +139,6 @@ func (s *server) Standings(ctx context.Context, id string, neighbors int32) (Sta
 	return found, err
 }
 
-// WatchChallenge implements Challenges.
 func (s *server) WatchChallenge(ctx context.Context, id string) ChallengeStream {
 	return s.client.WatchChallenge(ctx, client.ChallengeWatchOptions{ChallengeID: id})
 }

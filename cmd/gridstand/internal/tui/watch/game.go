@@ -52,7 +52,6 @@ type unmarkMsg struct {
 	version int32
 }
 
-// About implements ui.AboutGame.
 func (m unmarkMsg) About() string { return m.gameID }
 
 // update handles a message about the game and ignores messages about other games.

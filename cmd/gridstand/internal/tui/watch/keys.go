@@ -32,7 +32,6 @@ func newKeys(env *ui.Env) *keys {
 	}
 }
 
-// Keys implements ui.Page.
 func (p *page) Keys() ui.KeyMap {
 	k := p.enable()
 	short := []key.Binding{k.Rules, k.Steps, k.Faster, k.Live, k.Play, k.Pause, k.Next, k.NewGame, k.Close, k.Help, k.Leave}

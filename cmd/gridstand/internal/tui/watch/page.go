@@ -58,7 +58,6 @@ func NewFollow(ctx context.Context, env *ui.Env, name string) ui.Page {
 	return p
 }
 
-// Init implements ui.Page.
 func (p *page) Init() tea.Cmd {
 	if p.chooser == nil {
 		return p.game.watch()
@@ -66,10 +65,8 @@ func (p *page) Init() tea.Cmd {
 	return tea.Batch(p.chooser.find(p.env, p.tasks), p.tasks.After(checkTime, checkMsg{}))
 }
 
-// Tasks implements ui.Page.
 func (p *page) Tasks() *ui.Tasks { return p.tasks }
 
-// Update implements ui.Page.
 func (p *page) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:

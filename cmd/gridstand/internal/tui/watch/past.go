@@ -140,7 +140,6 @@ type loadedMsg struct {
 	err         error
 }
 
-// About implements ui.AboutGame.
 func (m loadedMsg) About() string { return m.gameID }
 
 // load loads a version and the ones around it.

@@ -17,7 +17,6 @@ import (
 // panelLines is the number of lines in the panel below the board.
 const panelLines = 6
 
-// View implements ui.Page.
 func (p *page) View(width, height int) ui.View {
 	t := p.env.Theme
 	if p.game == nil || p.game.state.Board() == nil {

@@ -47,7 +47,6 @@ func NewWall(ctx context.Context, env *ui.Env, ids []string) ui.Page {
 	return w
 }
 
-// Init implements ui.Page.
 func (w *wall) Init() tea.Cmd {
 	var cmds []tea.Cmd
 	for _, g := range w.games {
@@ -56,10 +55,8 @@ func (w *wall) Init() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// Tasks implements ui.Page.
 func (w *wall) Tasks() *ui.Tasks { return w.tasks }
 
-// Keys implements ui.Page.
 func (w *wall) Keys() ui.KeyMap {
 	k := w.keys
 	return ui.KeyMap{
@@ -68,7 +65,6 @@ func (w *wall) Keys() ui.KeyMap {
 	}
 }
 
-// Update implements ui.Page.
 func (w *wall) Update(msg tea.Msg) tea.Cmd {
 	if press, ok := msg.(tea.KeyPressMsg); ok {
 		return w.key(press)
@@ -113,7 +109,6 @@ func (w *wall) grid(width, height int) (g board.Grid, ok bool) {
 	})
 }
 
-// View implements ui.Page.
 func (w *wall) View(width, height int) ui.View {
 	t := w.env.Theme
 	v := ui.View{Title: "wall", Left: []string{t.Bold().Render("wall"), ""}}

@@ -26,9 +26,9 @@ func TestModel_Challenges(t *testing.T) {
 		calls   []string
 		page    string // the type of the page that opens, or "" for a notice
 	}{
-		"daily":             {route: ui.Route{Daily: &pb.DailyRequest{}}, found: daily, calls: []string{"daily", "attempt"}, page: "*play.Model"},
+		"daily":             {route: ui.Route{Daily: &pb.DailyRequest{}}, found: daily, calls: []string{"daily", "attempt"}, page: "*play.page"},
 		"no daily":          {route: ui.Route{Daily: &pb.DailyRequest{}}, calls: []string{"daily"}},
-		"link":              {route: ui.Route{Enter: daily.GetId()}, found: daily, calls: []string{"challenge", "attempt"}, page: "*play.Model"},
+		"link":              {route: ui.Route{Enter: daily.GetId()}, found: daily, calls: []string{"challenge", "attempt"}, page: "*play.page"},
 		"closed":            {route: ui.Route{Enter: daily.GetId()}, found: daily, attempt: client.ErrChallengeClosed, calls: []string{"challenge", "attempt"}, page: "*challenge.page"},
 		"refused":           {route: ui.Route{Enter: daily.GetId()}, found: daily, attempt: client.ErrTooManyGames, calls: []string{"challenge", "attempt"}},
 		"race":              {route: ui.Route{Enter: race.GetId()}, found: race, calls: []string{"challenge"}, page: "*challenge.page"},

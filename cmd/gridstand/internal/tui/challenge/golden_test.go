@@ -8,7 +8,6 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/contest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -20,7 +19,7 @@ func shown(t *testing.T, env *ui.Env, c *pb.Challenge, standings ...*pb.Standing
 	env.Server = &tuitest.Server{}
 	p := New(t.Context(), env, c.GetId(), false).(*page)
 	p.Watch()
-	p.Update(contest.Snapshot(p.Contest, &pb.WatchChallengeResponse{
+	p.Update(tuitest.Snapshot(&pb.WatchChallengeResponse{
 		Challenge: c, Standings: standings, Total: int32(len(standings)), Now: timestamppb.New(tuitest.Noon),
 	}))
 	return p
@@ -33,7 +32,7 @@ func boards(p *page) *page {
 		g := tuitest.Game(tuitest.Board(4, 4))
 		g.Id, g.GetPosition().Scores = e.GetGameId(), []int32{p.Standing(e.GetGameId()).GetScore()}
 		g.GetPosition().GetTwenty48().Tiles[i] = 2048
-		p.Update(contest.BoardUpdate(p.Contest, e.GetGameId(), client.Update{Game: g}))
+		p.Update(ui.UpdateMsg{GameID: e.GetGameId(), Update: client.Update{Game: g}})
 	}
 	return p
 }

@@ -49,6 +49,9 @@ func (c *Contest) Follow(except string, preview bool) tea.Cmd {
 	return c.boards.follow(c)
 }
 
+// Followed returns the number of boards that are followed.
+func (c *Contest) Followed() int { return len(c.boards.all) }
+
 // follow starts following the boards that are not followed yet.
 func (b *boards) follow(c *Contest) tea.Cmd {
 	if !b.wanted || !c.Race() || !c.Open() && !c.Closed() {
@@ -84,11 +87,9 @@ func (b *boards) of(gameID string) *attempt {
 func (b *boards) update(c *Contest, msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case ui.UpdateMsg:
-		a := b.of(msg.GameID)
-		if a == nil || msg.Stream != a.stream {
-			return nil, a != nil
+		if a := b.of(msg.GameID); a != nil {
+			return a.update(c, msg), true
 		}
-		return a.update(c, msg), true
 	case ui.FrameMsg:
 		for _, a := range b.all {
 			if cmd := a.motion.Update(msg, c.env, c.tasks); cmd != nil {

@@ -15,7 +15,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Contest is a challenge that a page shows. Its times are by the server's clock, which it
+// Contest is a challenge that a page shows. A page has at most one. Its times are by the server's clock, which it
 // estimates from the times in the server's messages.
 type Contest struct {
 	// Challenge is nil until it is known.
@@ -54,34 +54,26 @@ func New(env *ui.Env, tasks *ui.Tasks, id string) *Contest {
 type (
 	// loadedMsg carries the challenge and the user's attempt.
 	loadedMsg struct {
-		contest *Contest
-		reply   *pb.GetChallengeResponse
-		err     error
+		reply *pb.GetChallengeResponse
+		err   error
 	}
 	// placedMsg carries the standings around the user.
 	placedMsg struct {
-		contest *Contest
-		found   ui.Standings
-		err     error
-		tries   int
+		found ui.Standings
+		err   error
+		tries int
 	}
 	// lookMsg is sent when it is time to request the standings again.
-	lookMsg struct {
-		contest *Contest
-		tries   int
-	}
+	lookMsg struct{ tries int }
 	// tickMsg is sent when the countdown or the stage of the challenge changes.
-	tickMsg struct {
-		contest *Contest
-		ticks   int
-	}
+	tickMsg struct{ ticks int }
 )
 
 // Load requests the challenge and the user's attempt.
 func (c *Contest) Load() tea.Cmd {
 	return c.tasks.Do(func(ctx context.Context) tea.Msg {
 		reply, err := c.env.Server.Challenge(ctx, c.ID)
-		return loadedMsg{c, reply, err}
+		return loadedMsg{reply, err}
 	})
 }
 
@@ -104,7 +96,7 @@ func (c *Contest) LookUp() tea.Cmd { return c.lookUp(1) }
 func (c *Contest) lookUp(tries int) tea.Cmd {
 	return c.tasks.Do(func(ctx context.Context) tea.Msg {
 		found, err := c.env.Server.Standings(ctx, c.ID, neighbors)
-		return placedMsg{c, found, err, tries}
+		return placedMsg{found, err, tries}
 	})
 }
 
@@ -113,15 +105,15 @@ func (c *Contest) lookUp(tries int) tea.Cmd {
 func (c *Contest) Update(msg tea.Msg) (cmd tea.Cmd, handled bool) {
 	switch msg := msg.(type) {
 	case loadedMsg:
-		return c.loaded(msg), msg.contest == c
+		return c.loaded(msg), true
 	case ui.ChallengeMsg:
-		return c.updated(msg), msg.Stream == c.stream
+		return c.updated(msg), true
 	case placedMsg:
-		return c.placed(msg), msg.contest == c
+		return c.placed(msg), true
 	case lookMsg:
-		return c.lookUp(msg.tries), msg.contest == c
+		return c.lookUp(msg.tries), true
 	case tickMsg:
-		if msg.contest != c || msg.ticks != c.ticks {
+		if msg.ticks != c.ticks {
 			return nil, true
 		}
 		return tea.Batch(c.tick(), c.boards.follow(c)), true
@@ -131,8 +123,6 @@ func (c *Contest) Update(msg tea.Msg) (cmd tea.Cmd, handled bool) {
 
 func (c *Contest) loaded(msg loadedMsg) tea.Cmd {
 	switch {
-	case msg.contest != c:
-		return nil
 	case msg.err != nil && c.Challenge == nil:
 		c.Err = msg.err
 	case msg.err == nil:
@@ -146,9 +136,6 @@ func (c *Contest) loaded(msg loadedMsg) tea.Cmd {
 }
 
 func (c *Contest) updated(msg ui.ChallengeMsg) tea.Cmd {
-	if msg.Stream != c.stream {
-		return nil
-	}
 	if msg.Err != nil {
 		c.Final = errors.Is(msg.Err, io.EOF)
 		if !c.Final {
@@ -166,16 +153,13 @@ func (c *Contest) updated(msg ui.ChallengeMsg) tea.Cmd {
 }
 
 func (c *Contest) placed(msg placedMsg) tea.Cmd {
-	if msg.contest != c {
-		return nil
-	}
 	if msg.err == nil {
 		c.Around = msg.found
 	}
 	if c.Around.Mine != nil || msg.tries >= recordTries {
 		return nil
 	}
-	return c.tasks.After(time.Second<<min(msg.tries-1, 3), lookMsg{c, msg.tries + 1})
+	return c.tasks.After(time.Second<<min(msg.tries-1, 3), lookMsg{msg.tries + 1})
 }
 
 // Is reports whether the challenge is known to be of the given kind.

@@ -34,7 +34,7 @@ func follow(t *testing.T, env *ui.Env) *contest.Contest {
 }
 
 func snapshot(c *contest.Contest, race *pb.Challenge, now time.Time) tea.Cmd {
-	cmd, _ := c.Update(contest.Snapshot(c, &pb.WatchChallengeResponse{
+	cmd, _ := c.Update(tuitest.Snapshot(&pb.WatchChallengeResponse{
 		Challenge: race, Standings: tuitest.RaceStandings(), Total: 3, Now: timestamppb.New(now),
 	}))
 	return cmd
@@ -138,9 +138,9 @@ func TestContest_Boards(t *testing.T) {
 	c := d.Page.(*host).contest
 	c.Watch()
 	c.Follow(tuitest.GameID, true)
-	d.Send(contest.Snapshot(c, &pb.WatchChallengeResponse{Challenge: tuitest.WaitingRace(), Now: timestamppb.New(env.Clock())}))
+	d.Send(tuitest.Snapshot(&pb.WatchChallengeResponse{Challenge: tuitest.WaitingRace(), Now: timestamppb.New(env.Clock())}))
 	assert.Empty(t, watched, "requested before the race opened")
-	d.Send(contest.Snapshot(c, &pb.WatchChallengeResponse{Challenge: race, Now: timestamppb.New(env.Clock())}))
+	d.Send(tuitest.Snapshot(&pb.WatchChallengeResponse{Challenge: race, Now: timestamppb.New(env.Clock())}))
 	d.Until("both boards, one of them requested three times", func() bool { return len(watched) == 4 })
 	got := map[string]int{}
 	for range 4 {
@@ -203,7 +203,7 @@ func TestContest_Leaders(t *testing.T) {
 		return strings.Join(regexp.MustCompile(`ada|bob|greedy`).FindAllString(text, -1), " ")
 	}
 	assert.Equal(t, "bob ada greedy", names())
-	c.Update(contest.Snapshot(c, &pb.WatchChallengeResponse{ // bob is not in the standings
+	c.Update(tuitest.Snapshot(&pb.WatchChallengeResponse{ // bob is not in the standings
 		Challenge: race, Standings: tuitest.RaceStandings()[1:], Total: 2, Now: timestamppb.New(tuitest.Noon),
 	}))
 	assert.Equal(t, "ada greedy bob", names())

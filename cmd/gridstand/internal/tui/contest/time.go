@@ -89,5 +89,5 @@ func (c *Contest) tick() tea.Cmd {
 		return nil
 	}
 	c.ticks++
-	return c.tasks.After(wait, tickMsg{c, c.ticks})
+	return c.tasks.After(wait, tickMsg{c.ticks})
 }

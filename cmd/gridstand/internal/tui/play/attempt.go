@@ -100,7 +100,7 @@ func (m *attempt) Solvers() []string { return nil }
 // attempted handles a change to the challenge. For a race, it starts watching the race and
 // all its boards. For any other challenge, it looks up the user's place once the attempt is
 // over.
-func (p *Model) attempted() tea.Cmd {
+func (p *page) attempted() tea.Cmd {
 	p.allowKeys() // some keys depend on the challenge's kind
 	switch c := p.contest; {
 	case p.asked || c.Challenge == nil:
@@ -176,7 +176,7 @@ func (m *attempt) verdict(score int32) string {
 }
 
 // askGiveUp asks for confirmation before the user ends the attempt.
-func (p *Model) askGiveUp() *widget.Question {
+func (p *page) askGiveUp() *widget.Question {
 	title := "Give up this attempt?"
 	if p.contest.Race() {
 		title = "Leave the race?"
@@ -186,7 +186,7 @@ func (p *Model) askGiveUp() *widget.Question {
 }
 
 // attemptKey handles a key after the end of an attempt.
-func (p *Model) attemptKey(msg tea.KeyPressMsg) (cmd tea.Cmd, handled bool) {
+func (p *page) attemptKey(msg tea.KeyPressMsg) (cmd tea.Cmd, handled bool) {
 	k := p.keys
 	switch {
 	case p.contest == nil:
@@ -203,7 +203,7 @@ func (p *Model) attemptKey(msg tea.KeyPressMsg) (cmd tea.Cmd, handled bool) {
 
 // challenge creates a rematch of the finished game so that others can try to beat its
 // score.
-func (p *Model) challenge() tea.Cmd {
+func (p *page) challenge() tea.Cmd {
 	if p.rematch == "" {
 		p.rematch = client.NewSecret()
 	}
@@ -214,13 +214,13 @@ func (p *Model) challenge() tea.Cmd {
 
 // beatable reports whether a rematch of the game can be created. This requires a finished
 // game of 2048 with a public seed.
-func (p *Model) beatable() bool {
+func (p *page) beatable() bool {
 	return p.Over() && p.Twenty48() != nil && !p.shared() && p.env.Guest == "" &&
 		(p.contest == nil || p.contest.Is(pb.ChallengeKind_CHALLENGE_KIND_REMATCH))
 }
 
 // lookUp requests the place of a game that has just ended.
-func (p *Model) lookUp() tea.Cmd {
+func (p *page) lookUp() tea.Cmd {
 	if p.contest != nil {
 		return p.attempted()
 	}
@@ -229,12 +229,12 @@ func (p *Model) lookUp() tea.Cmd {
 
 // expired reports whether err means that a move came after the end of the attempt. The
 // event that ends the attempt may not have arrived yet.
-func (p *Model) expired(err error) bool {
+func (p *page) expired(err error) bool {
 	return p.contest != nil && errors.Is(err, client.ErrGameOver)
 }
 
 // attemptFarewell returns the message to print when the user leaves an attempt.
-func (p *Model) attemptFarewell(m *attempt) string {
+func (p *page) attemptFarewell(m *attempt) string {
 	if p.Over() {
 		if command := p.env.Command("standings", m.ID); command != "" {
 			return p.shareLine() + ". See the standings with " + command

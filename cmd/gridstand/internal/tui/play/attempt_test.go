@@ -12,7 +12,6 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/contest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/frame"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
@@ -20,7 +19,7 @@ import (
 )
 
 // startAttempt opens the page of the user's attempt at a challenge.
-func startAttempt(t *testing.T, server *tuitest.Server, c *pb.Challenge, a *pb.Attempt) (*Model, *tuitest.Driver) {
+func startAttempt(t *testing.T, server *tuitest.Server, c *pb.Challenge, a *pb.Attempt) (*page, *tuitest.Driver) {
 	t.Helper()
 	server.OnChallenge = func(string) (*pb.GetChallengeResponse, error) {
 		return &pb.GetChallengeResponse{Challenge: c, Attempt: a, Now: timestamppb.New(tuitest.Noon)}, nil
@@ -40,7 +39,7 @@ func startAttempt(t *testing.T, server *tuitest.Server, c *pb.Challenge, a *pb.A
 	return p, d
 }
 
-func end(server *tuitest.Server, d *tuitest.Driver, p *Model) {
+func end(server *tuitest.Server, d *tuitest.Driver, p *page) {
 	server.Streams[tuitest.GameID].Push(client.Update{Event: tuitest.Ended(614, pb.Result_REASON_NO_MOVES)})
 	d.Until("the end", p.Over)
 }
@@ -218,7 +217,7 @@ func TestAttempt_Eight(t *testing.T) {
 	}
 	p := someAttempt(t, env, race)
 	show := func() {
-		p.Update(contest.Snapshot(p.contest, &pb.WatchChallengeResponse{
+		p.Update(tuitest.Snapshot(&pb.WatchChallengeResponse{
 			Challenge: race, Standings: lines, Total: 8, Now: timestamppb.New(tuitest.Noon),
 		}))
 	}
@@ -226,7 +225,7 @@ func TestAttempt_Eight(t *testing.T) {
 	for _, e := range race.GetEntrants()[1:] {
 		g := tuitest.Game(tuitest.Board(4, 4))
 		g.Id = e.GetGameId()
-		p.Update(contest.BoardUpdate(p.contest, g.GetId(), client.Update{Game: g}))
+		p.Update(ui.UpdateMsg{GameID: g.GetId(), Update: client.Update{Game: g}})
 	}
 	for _, tt := range []struct{ width, height, boards int }{{80, 24, 0}, {100, 30, 4}, {120, 40, 7}, {40, 20, 0}} {
 		env.Width, env.Height = tt.width, tt.height

@@ -8,7 +8,6 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/contest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
@@ -16,9 +15,9 @@ import (
 )
 
 // somePlay returns the page of a game of 2048 right after a move.
-func somePlay(t *testing.T, env *ui.Env) *Model {
+func somePlay(t *testing.T, env *ui.Env) *page {
 	t.Helper()
-	p := New(t.Context(), env, tuitest.Game(tuitest.Board(4, 4)), client.GameOptions{}).(*Model)
+	p := New(t.Context(), env, tuitest.Game(tuitest.Board(4, 4)), client.GameOptions{}).(*page)
 	p.State.Update(client.Update{Connection: client.Connection{State: client.Live}}, tuitest.Noon)
 	p.Gained, p.Marks = 128, board.Marks{Spawned: 6, Merged: []int{9}}
 	for i, what := range []string{"↓", "←", "↑", "←", "↓", "→"} {
@@ -34,34 +33,34 @@ func somePlay(t *testing.T, env *ui.Env) *Model {
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	for name, open := range map[string]func(t *testing.T, env *ui.Env) *Model{
+	for name, open := range map[string]func(t *testing.T, env *ui.Env) *page{
 		"play": somePlay,
-		"result": func(t *testing.T, env *ui.Env) *Model {
+		"result": func(t *testing.T, env *ui.Env) *page {
 			p := somePlay(t, env)
 			finish(p, pb.Result_REASON_NO_MOVES)
 			p.places.day.GameID = tuitest.GameID
 			p.allowKeys()
 			return p
 		},
-		"race": func(t *testing.T, env *ui.Env) *Model { return someRace(t, env) },
-		"race-result": func(t *testing.T, env *ui.Env) *Model {
+		"race": func(t *testing.T, env *ui.Env) *page { return someRace(t, env) },
+		"race-result": func(t *testing.T, env *ui.Env) *page {
 			p := someRace(t, env)
 			finish(p, pb.Result_REASON_RESIGNED)
 			p.allowKeys()
 			return p
 		},
-		"race-question": func(t *testing.T, env *ui.Env) *Model {
+		"race-question": func(t *testing.T, env *ui.Env) *page {
 			p := someRace(t, env)
 			p.question = p.askGiveUp()
 			return p
 		},
-		"rematch": func(t *testing.T, env *ui.Env) *Model {
+		"rematch": func(t *testing.T, env *ui.Env) *page {
 			c := tuitest.Race()
 			c.Kind, c.Limit = pb.ChallengeKind_CHALLENGE_KIND_REMATCH, nil
 			c.Target = &pb.Target{Player: c.GetCreator(), Score: 12345}
 			return someAttempt(t, env, c)
 		},
-		"daily-result": func(t *testing.T, env *ui.Env) *Model {
+		"daily-result": func(t *testing.T, env *ui.Env) *page {
 			p := someAttempt(t, env, tuitest.DailyGame())
 			p.contest.Attempt = &pb.Attempt{DayStreak: 5}
 			finish(p, pb.Result_REASON_NO_MOVES)
@@ -73,24 +72,24 @@ func TestGolden(t *testing.T) {
 			p.allowKeys()
 			return p
 		},
-		"question": func(t *testing.T, env *ui.Env) *Model {
+		"question": func(t *testing.T, env *ui.Env) *page {
 			p := somePlay(t, env)
 			p.question = p.askNew()
 			return p
 		},
-		"tribolo": func(t *testing.T, env *ui.Env) *Model {
+		"tribolo": func(t *testing.T, env *ui.Env) *page {
 			p := someTribolo(t, env)
 			p.Game.GetPosition().TurnDeadline = timestamppb.New(tuitest.Noon.Add(41 * time.Second))
 			p.jumping().targets, p.jumping().cursor = true, most(p.Tribolo()).GetCell()
 			return p
 		},
-		"tribolo-first": func(t *testing.T, env *ui.Env) *Model {
+		"tribolo-first": func(t *testing.T, env *ui.Env) *page {
 			p := someTribolo(t, env)
 			p.places.all, p.Game.GetPosition().MoveCount = &ui.Place{}, 0
 			p.jumping().cursor = &pb.Cell{X: 3, Y: 5}
 			return p
 		},
-		"tribolo-result": func(t *testing.T, env *ui.Env) *Model {
+		"tribolo-result": func(t *testing.T, env *ui.Env) *page {
 			p := someTribolo(t, env)
 			finish(p, pb.Result_REASON_NO_MOVES)
 			p.places.day = &ui.Place{Rank: 2, Total: 31, Score: 12, GameID: tuitest.GameID}
@@ -106,32 +105,32 @@ func TestGolden(t *testing.T) {
 }
 
 // someAttempt returns the page of an attempt at a challenge.
-func someAttempt(t *testing.T, env *ui.Env, c *pb.Challenge) *Model {
+func someAttempt(t *testing.T, env *ui.Env, c *pb.Challenge) *page {
 	t.Helper()
 	env.Server = &tuitest.Server{}
 	g := tuitest.Game(tuitest.Board(4, 4))
 	g.ChallengeId = c.GetId()
-	p := New(t.Context(), env, g, client.GameOptions{}).(*Model)
+	p := New(t.Context(), env, g, client.GameOptions{}).(*page)
 	p.State.Update(client.Update{Connection: client.Connection{State: client.Live}}, tuitest.Noon)
 	p.contest.Watch()
-	p.Update(contest.Snapshot(p.contest, &pb.WatchChallengeResponse{
+	p.Update(tuitest.Snapshot(&pb.WatchChallengeResponse{
 		Challenge: c, Standings: tuitest.RaceStandings(), Total: 3, Now: timestamppb.New(tuitest.Noon),
 	}))
 	return p
 }
 
 // someRace returns the page of a race against two other entrants.
-func someRace(t *testing.T, env *ui.Env) *Model {
+func someRace(t *testing.T, env *ui.Env) *page {
 	t.Helper()
 	p := someAttempt(t, env, tuitest.Race())
-	p.Update(contest.Snapshot(p.contest, &pb.WatchChallengeResponse{
+	p.Update(tuitest.Snapshot(&pb.WatchChallengeResponse{
 		Challenge: tuitest.Race(), Standings: tuitest.RaceStandings(), Total: 3, Now: timestamppb.New(tuitest.Noon),
 	}))
 	for i, e := range p.contest.GetEntrants()[1:] {
 		g := tuitest.Game(tuitest.Board(4, 4))
 		g.Id, g.GetPosition().Scores = e.GetGameId(), []int32{p.contest.Standing(e.GetGameId()).GetScore()}
 		g.GetPosition().GetTwenty48().Tiles[i] = 2048
-		p.Update(contest.BoardUpdate(p.contest, e.GetGameId(), client.Update{Game: g}))
+		p.Update(ui.UpdateMsg{GameID: e.GetGameId(), Update: client.Update{Game: g}})
 	}
 	return p
 }

@@ -35,7 +35,7 @@ func TestInvitation_Link(t *testing.T) {
 	d := tuitest.New(t, env, func(ctx context.Context, env *ui.Env) ui.Page {
 		return New(ctx, env, tuitest.Game(tuitest.Board(4, 4)), client.GameOptions{})
 	})
-	p := d.Page.(*Model)
+	p := d.Page.(*page)
 	assert.Contains(t, d.Screen(), "In a browser: "+link)
 	d.Env.Width = 60
 	assert.Contains(t, d.Screen(), "\n "+link)

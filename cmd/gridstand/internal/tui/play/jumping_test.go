@@ -57,10 +57,10 @@ func adaAndBots() []replay.Seat {
 }
 
 // someTribolo returns the page of a game on ada's turn.
-func someTribolo(t testing.TB, env *ui.Env) *Model {
+func someTribolo(t testing.TB, env *ui.Env) *page {
 	t.Helper()
 	before, last := triboloEvent(t, 8, adaAndBots()...), triboloEvent(t, 9, adaAndBots()...)
-	p := New(context.Background(), env, translate.Game(before.State, 3), client.GameOptions{}).(*Model)
+	p := New(context.Background(), env, translate.Game(before.State, 3), client.GameOptions{}).(*page)
 	p.State.Update(client.Update{
 		Event: translate.Event(last), Connection: client.Connection{State: client.Live},
 	}, tuitest.Noon)
@@ -69,10 +69,10 @@ func someTribolo(t testing.TB, env *ui.Env) *Model {
 	return p
 }
 
-func (p *Model) jumping() *jumping { return p.mode.(*jumping) }
+func (p *page) jumping() *jumping { return p.mode.(*jumping) }
 
 // newTribolo opens the page that someTribolo returns.
-func newTribolo(t *testing.T, s *tuitest.Server) (*Model, *tuitest.Driver) {
+func newTribolo(t *testing.T, s *tuitest.Server) (*page, *tuitest.Driver) {
 	t.Helper()
 	env := tuitest.Env(s)
 	p := someTribolo(t, env)
@@ -260,7 +260,7 @@ func TestNewGame_Once(t *testing.T) {
 	}
 }
 
-func finish(p *Model, reason pb.Result_Reason) {
+func finish(p *page, reason pb.Result_Reason) {
 	p.Game.Status = pb.GameStatus_GAME_STATUS_FINISHED
 	p.Game.Result = &pb.Result{Reason: reason, Scores: p.Game.GetPosition().GetScores(), Winners: []int32{0}}
 	p.Unmark()
@@ -318,7 +318,7 @@ func TestWrongKind(t *testing.T) {
 				createdMsg{game: whole},
 			} {
 				env := tuitest.Env(&tuitest.Server{})
-				p := New(t.Context(), env, games[name], client.GameOptions{}).(*Model)
+				p := New(t.Context(), env, games[name], client.GameOptions{}).(*page)
 				before := p.Game.GetVersion()
 				p.Update(msg)
 				for _, key := range []tea.KeyPressMsg{{Code: tea.KeyUp}, {Code: tea.KeyLeft}} {

@@ -54,7 +54,7 @@ func (k *keys) setMode(m Mode) {
 
 // allowKeys enables or disables the keys that do not apply to every game: those for undoing
 // moves, rematches, standings and copying.
-func (p *Model) allowKeys() {
+func (p *page) allowKeys() {
 	k := p.keys
 	for _, b := range []*key.Binding{&k.Undo, &k.Restart} {
 		b.SetEnabled(p.alone() && p.contest == nil)
@@ -78,7 +78,7 @@ func (k *keys) solver(msg tea.KeyPressMsg) string {
 }
 
 // copyGame copies the game's link or id.
-func (p *Model) copyGame() (do tea.Cmd) {
+func (p *page) copyGame() (do tea.Cmd) {
 	p.notice, do = p.env.Copy(p.opened.GetId())
 	return do
 }

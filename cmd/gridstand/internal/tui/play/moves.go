@@ -39,7 +39,7 @@ type answerMsg struct {
 }
 
 // push queues a move.
-func (p *Model) push(m *Move) tea.Cmd {
+func (p *page) push(m *Move) tea.Cmd {
 	switch {
 	case p.Over() || p.starting:
 		return nil
@@ -58,14 +58,14 @@ func (p *Model) push(m *Move) tea.Cmd {
 }
 
 // first replaces the queue with a single request.
-func (p *Model) first(r *request) tea.Cmd {
+func (p *page) first(r *request) tea.Cmd {
 	p.queue = []*request{r}
 	return p.send()
 }
 
 // send sends the first request of the queue, unless one is in flight. It skips moves that
 // have become illegal.
-func (p *Model) send() tea.Cmd {
+func (p *page) send() tea.Cmd {
 	if p.inFlight != nil || p.starting {
 		return nil
 	}
@@ -97,7 +97,7 @@ func (p *Model) send() tea.Cmd {
 }
 
 // answered handles the reply to the request in flight.
-func (p *Model) answered(msg answerMsg) tea.Cmd {
+func (p *page) answered(msg answerMsg) tea.Cmd {
 	r := msg.request
 	conflict := errors.Is(msg.err, client.ErrVersionConflict) || errors.Is(msg.err, client.ErrGameOver)
 	refused := errors.Is(msg.err, client.ErrIllegalMove) && p.mode.Ahead() == 0 || errors.Is(msg.err, client.ErrNotYourTurn)
@@ -133,7 +133,7 @@ func (p *Model) answered(msg answerMsg) tea.Cmd {
 
 // fetched handles a fetched game. If a conflict caused the fetch, it retries the move or
 // tells the user that the game has changed.
-func (p *Model) fetched(msg ui.FetchedMsg) tea.Cmd {
+func (p *page) fetched(msg ui.FetchedMsg) tea.Cmd {
 	r := p.inFlight
 	fetching := r != nil && r.fetching
 	if fetching {
@@ -167,7 +167,7 @@ func sameTurn(a, b *pb.Position) bool {
 }
 
 // updated handles an update of the stream or its end.
-func (p *Model) updated(msg ui.UpdateMsg) tea.Cmd {
+func (p *page) updated(msg ui.UpdateMsg) tea.Cmd {
 	if msg.Err != nil {
 		if !errors.Is(msg.Err, io.EOF) {
 			p.Lost = true
@@ -182,7 +182,7 @@ func (p *Model) updated(msg ui.UpdateMsg) tea.Cmd {
 // changed handles a change to the game. It animates or briefly marks the change, rings the
 // bell if it is the user's turn, and looks up the user's place once the game is over. e is
 // nil if the event is unknown.
-func (p *Model) changed(changed bool, e *pb.Event) tea.Cmd {
+func (p *page) changed(changed bool, e *pb.Event) tea.Cmd {
 	p.allowKeys()
 	if !changed {
 		return nil
@@ -207,7 +207,7 @@ func (p *Model) changed(changed bool, e *pb.Event) tea.Cmd {
 }
 
 // frame shows the next frame of an animation.
-func (p *Model) frame(msg ui.FrameMsg) tea.Cmd {
+func (p *page) frame(msg ui.FrameMsg) tea.Cmd {
 	cmd := p.motion.Update(msg, p.env, p.tasks)
 	if p.motion.Progress() >= 1 && p.Before != nil {
 		p.Unmark()
@@ -216,7 +216,7 @@ func (p *Model) frame(msg ui.FrameMsg) tea.Cmd {
 }
 
 // wantUndo undoes the last move. It asks for confirmation if the game is ranked.
-func (p *Model) wantUndo() tea.Cmd {
+func (p *page) wantUndo() tea.Cmd {
 	undo := func() tea.Cmd { return p.first(&request{undo: true}) }
 	switch {
 	case p.Moves() == 0:
@@ -231,7 +231,7 @@ func (p *Model) wantUndo() tea.Cmd {
 }
 
 // wantRestart asks for confirmation, then goes back to the first board.
-func (p *Model) wantRestart() tea.Cmd {
+func (p *page) wantRestart() tea.Cmd {
 	if p.Game.GetVersion() <= 1 {
 		p.say("There is no move to undo.")
 		return nil
@@ -243,7 +243,7 @@ func (p *Model) wantRestart() tea.Cmd {
 }
 
 // takeBack takes the user's seat back from its stand-in.
-func (p *Model) takeBack() tea.Cmd {
+func (p *page) takeBack() tea.Cmd {
 	if p.inFlight != nil {
 		return nil
 	}
@@ -253,7 +253,7 @@ func (p *Model) takeBack() tea.Cmd {
 
 // wantSolver lets a solver play. It asks for confirmation if the game is ranked and has
 // points.
-func (p *Model) wantSolver(name string) tea.Cmd {
+func (p *page) wantSolver(name string) tea.Cmd {
 	solve := func() tea.Cmd {
 		s, err := newSolving(p.opened, name)
 		if err != nil {
@@ -272,7 +272,7 @@ func (p *Model) wantSolver(name string) tea.Cmd {
 
 // solverKey handles a key while a solver is playing. Any key other than the pace keys stops
 // the solver.
-func (p *Model) solverKey(msg tea.KeyPressMsg) {
+func (p *page) solverKey(msg tea.KeyPressMsg) {
 	if !p.solving.setPace(msg, p.keys) {
 		p.say(p.solving.solver.Name() + " has stopped.")
 		p.solving, p.queue = nil, nil
@@ -280,7 +280,7 @@ func (p *Model) solverKey(msg tea.KeyPressMsg) {
 }
 
 // solveOn makes the next move of a solver, unless it was stopped.
-func (p *Model) solveOn(by *solving) tea.Cmd {
+func (p *page) solveOn(by *solving) tea.Cmd {
 	if by != p.solving || p.Over() {
 		return nil
 	}
@@ -289,7 +289,7 @@ func (p *Model) solveOn(by *solving) tea.Cmd {
 }
 
 // after schedules the solver's next move if the solver made the last one.
-func (p *Model) after(r *request) tea.Cmd {
+func (p *page) after(r *request) tea.Cmd {
 	if r.solver == nil || r.solver != p.solving {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 
 // giveUp resigns the game, so that its score counts, and starts a new one. If the game is
 // already over, giveUp only starts a new one.
-func (p *Model) giveUp() tea.Cmd {
+func (p *page) giveUp() tea.Cmd {
 	if p.Over() {
 		return p.create()
 	}
@@ -21,7 +21,7 @@ func (p *Model) giveUp() tea.Cmd {
 }
 
 // resign ends the game. Its points are kept.
-func (p *Model) resign() tea.Cmd {
+func (p *page) resign() tea.Cmd {
 	server, game := p.env.Server, p.opened
 	return p.tasks.Do(func(ctx context.Context) tea.Msg {
 		e, err := server.Resign(ctx, game)
@@ -31,7 +31,7 @@ func (p *Model) resign() tea.Cmd {
 
 // resigned handles the reply to a resignation. Unless the game is an attempt, it then
 // creates a new game, even if the old one turns out to be over or gone.
-func (p *Model) resigned(msg resignedMsg) tea.Cmd {
+func (p *page) resigned(msg resignedMsg) tea.Cmd {
 	switch {
 	case msg.err == nil:
 		p.Apply(msg.event)
@@ -49,7 +49,7 @@ func (p *Model) resigned(msg resignedMsg) tea.Cmd {
 }
 
 // create requests a new game of the same variant.
-func (p *Model) create() tea.Cmd {
+func (p *page) create() tea.Cmd {
 	p.starting = true
 	server, variant, options := p.env.Server, p.opened.GetVariant(), p.nextOptions(p.options)
 	return p.tasks.Do(func(ctx context.Context) tea.Msg {
@@ -59,7 +59,7 @@ func (p *Model) create() tea.Cmd {
 }
 
 // created opens the new game.
-func (p *Model) created(msg createdMsg) tea.Cmd {
+func (p *page) created(msg createdMsg) tea.Cmd {
 	if msg.err == nil && p.WrongKind(msg.game.GetPosition()) {
 		msg.err = client.ErrBadStream
 	}

@@ -1,4 +1,4 @@
-// Package play implements the page of a game that the user plays. Model is the same for
+// Package play implements the page of a game that the user plays. The page is the same for
 // every kind of game; a Mode adds what is specific to one kind.
 package play
 
@@ -24,8 +24,8 @@ const (
 	endTime  = time.Second            // how long w still counts as the up key after the end of the game
 )
 
-// Model is the page. It shows only events that the server acknowledged.
-type Model struct {
+// page shows only events that the server acknowledged.
+type page struct {
 	seated
 	tasks *ui.Tasks
 	keys  *keys
@@ -70,17 +70,17 @@ type Model struct {
 // New returns the page of a game in which the user has a seat. Its commands end when ctx is
 // done.
 func New(ctx context.Context, env *ui.Env, g *pb.Game, options client.GameOptions) ui.Page {
-	p := &Model{seated: seated{env: env}, tasks: ui.NewTasks(ctx), options: options}
+	p := &page{seated: seated{env: env}, tasks: ui.NewTasks(ctx), options: options}
 	p.open(g)
 	return p
 }
 
 // open shows a game in place of the previous one.
-func (p *Model) open(g *pb.Game) {
+func (p *page) open(g *pb.Game) {
 	if p.leaveGame != nil {
 		p.leaveGame()
 	}
-	*p = Model{
+	*p = page{
 		seated: seated{gamestate.New(g), p.env}, tasks: p.tasks, options: p.options,
 		motion: p.motion, slow: p.slow, opened: g, mode: newMode(g), keys: newKeys(p.env),
 		places: places{all: p.places.all},
@@ -96,8 +96,7 @@ func (p *Model) open(g *pb.Game) {
 	p.motion.Reset()
 }
 
-// Init implements ui.Page.
-func (p *Model) Init() tea.Cmd {
+func (p *page) Init() tea.Cmd {
 	ctx, cancel := context.WithCancel(p.tasks.Ctx)
 	p.leaveGame = cancel
 	after := p.opened.GetVersion()
@@ -113,11 +112,9 @@ func (p *Model) Init() tea.Cmd {
 	return tea.Batch(follow, lookUp(p.tasks, p.env.Server, p.opened, tries), p.ring())
 }
 
-// Tasks implements ui.Page.
-func (p *Model) Tasks() *ui.Tasks { return p.tasks }
+func (p *page) Tasks() *ui.Tasks { return p.tasks }
 
-// Update implements ui.Page.
-func (p *Model) Update(msg tea.Msg) tea.Cmd {
+func (p *page) Update(msg tea.Msg) tea.Cmd {
 	if p.contest != nil {
 		if cmd, handled := p.contest.Update(msg); handled {
 			return tea.Batch(cmd, p.attempted())
@@ -163,7 +160,7 @@ func (p *Model) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-func (p *Model) key(msg tea.KeyPressMsg) tea.Cmd {
+func (p *page) key(msg tea.KeyPressMsg) tea.Cmd {
 	k := p.keys
 	p.notice = nil // the notice was about the previous key
 	switch {
@@ -199,7 +196,7 @@ func (p *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 }
 
 // act carries out the effect of a key or click.
-func (p *Model) act(a Act) tea.Cmd {
+func (p *page) act(a Act) tea.Cmd {
 	if a.Say != nil {
 		p.say(a.Say...)
 	}
@@ -210,10 +207,10 @@ func (p *Model) act(a Act) tea.Cmd {
 }
 
 // say sets the notice. It takes alternative wordings, longest first.
-func (p *Model) say(texts ...string) { p.notice = texts }
+func (p *page) say(texts ...string) { p.notice = texts }
 
 // answer handles a key while a question is open.
-func (p *Model) answer(msg tea.KeyPressMsg) tea.Cmd {
+func (p *page) answer(msg tea.KeyPressMsg) tea.Cmd {
 	cmd, answered := p.question.Answer(msg)
 	if answered {
 		p.question = nil
@@ -222,7 +219,7 @@ func (p *Model) answer(msg tea.KeyPressMsg) tea.Cmd {
 }
 
 // leave closes the page. It first asks for confirmation if the game would be lost.
-func (p *Model) leave() tea.Cmd {
+func (p *page) leave() tea.Cmd {
 	switch {
 	case p.Over() || p.lost:
 		return ui.Back
@@ -238,7 +235,7 @@ func (p *Model) leave() tea.Cmd {
 
 // fail shows an error. If the server no longer has the account or the game, the game cannot
 // be resumed.
-func (p *Model) fail(err error) {
+func (p *page) fail(err error) {
 	p.problem = ui.Explain(err, ui.SameKey)
 	p.lost = p.lost || errors.Is(err, client.ErrBadToken) || errors.Is(err, client.ErrGameNotFound)
 }

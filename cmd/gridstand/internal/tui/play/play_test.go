@@ -77,14 +77,14 @@ func take(t *testing.T, calls <-chan call) call {
 }
 
 // start opens the page of a game.
-func start(t *testing.T, env *ui.Env, g *pb.Game) (*Model, *tuitest.Driver) {
+func start(t *testing.T, env *ui.Env, g *pb.Game) (*page, *tuitest.Driver) {
 	t.Helper()
-	p := New(t.Context(), env, g, client.GameOptions{}).(*Model)
+	p := New(t.Context(), env, g, client.GameOptions{}).(*page)
 	return p, tuitest.Drive(t, env, p)
 }
 
 // newPlay opens a game of 2048.
-func newPlay(t *testing.T, s *tuitest.Server) (*Model, *tuitest.Driver) {
+func newPlay(t *testing.T, s *tuitest.Server) (*page, *tuitest.Driver) {
 	t.Helper()
 	return start(t, tuitest.Env(s), tuitest.Game(tuitest.Board(4, 4)))
 }
@@ -464,14 +464,14 @@ func TestSize(t *testing.T) {
 func TestMotion(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		set   func(d *tuitest.Driver, p *Model)
+		set   func(d *tuitest.Driver, p *page)
 		moves bool
 	}{
 		"fast":      {moves: true},
-		"still":     {set: func(d *tuitest.Driver, _ *Model) { d.Env.Theme.Still = true }},
-		"no colors": {set: func(d *tuitest.Driver, _ *Model) { d.Env.Theme.Profile = colorprofile.ASCII }},
-		"slow":      {set: func(_ *tuitest.Driver, p *Model) { p.inFlight.since = tuitest.Noon.Add(-300 * time.Millisecond) }},
-		"queued":    {set: func(d *tuitest.Driver, _ *Model) { d.Press("left") }},
+		"still":     {set: func(d *tuitest.Driver, _ *page) { d.Env.Theme.Still = true }},
+		"no colors": {set: func(d *tuitest.Driver, _ *page) { d.Env.Theme.Profile = colorprofile.ASCII }},
+		"slow":      {set: func(_ *tuitest.Driver, p *page) { p.inFlight.since = tuitest.Noon.Add(-300 * time.Millisecond) }},
+		"queued":    {set: func(d *tuitest.Driver, _ *page) { d.Press("left") }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

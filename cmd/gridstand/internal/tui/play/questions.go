@@ -26,7 +26,7 @@ func askUnranked(title, yes string, then func() tea.Cmd) *widget.Question {
 
 // askNew asks for confirmation before the user gives up the game. Unless it is an attempt,
 // a new game follows.
-func (p *Model) askNew() *widget.Question {
+func (p *page) askNew() *widget.Question {
 	if p.contest != nil {
 		return p.askGiveUp()
 	}

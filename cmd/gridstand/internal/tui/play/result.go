@@ -15,7 +15,7 @@ import (
 )
 
 // resultKey handles a key after the end of the game.
-func (p *Model) resultKey(msg tea.KeyPressMsg) tea.Cmd {
+func (p *page) resultKey(msg tea.KeyPressMsg) tea.Cmd {
 	k := p.keys
 	if cmd, handled := p.attemptKey(msg); handled {
 		return cmd
@@ -37,10 +37,10 @@ func (p *Model) resultKey(msg tea.KeyPressMsg) tea.Cmd {
 }
 
 // resultOpen reports whether the result is visible.
-func (p *Model) resultOpen() bool { return p.Over() && !p.closed && !p.starting }
+func (p *page) resultOpen() bool { return p.Over() && !p.closed && !p.starting }
 
 // result draws the panel of a finished game.
-func (p *Model) result(l look) string {
+func (p *page) result(l look) string {
 	t, score := p.env.Theme, describe.Comma(p.ScoreOf(l.seat))
 	title, facts := p.mode.Result(l)
 	head := t.Accent().Bold(true).Render(ansi.Truncate(title, l.width, "…"))
@@ -72,7 +72,7 @@ func (p *Model) result(l look) string {
 }
 
 // share returns the text that the player copies to share the result.
-func (p *Model) share() string {
+func (p *page) share() string {
 	if m, ok := p.mode.(*attempt); ok && m.Challenge != nil {
 		return describe.Share(m.result(look{State: &p.State, env: p.env}))
 	}
@@ -80,7 +80,7 @@ func (p *Model) share() string {
 }
 
 // shareLine returns the result on one line.
-func (p *Model) shareLine() string {
+func (p *page) shareLine() string {
 	if p.contest != nil && p.contest.Challenge != nil {
 		line, _, _ := strings.Cut(p.share(), "\n")
 		return line
@@ -90,13 +90,13 @@ func (p *Model) shareLine() string {
 
 // shareFits reports whether the result fits in the status line, where it can be copied with
 // the mouse.
-func (p *Model) shareFits() bool {
+func (p *page) shareFits() bool {
 	return p.env.Height >= 16 && ansi.StringWidth(p.shareLine()) <= p.env.Width-2
 }
 
 // Farewell implements ui.Page. It reports the state of the game and how to resume or verify
 // it.
-func (p *Model) Farewell() string {
+func (p *page) Farewell() string {
 	if m, ok := p.mode.(*attempt); ok && m.Challenge != nil {
 		return p.attemptFarewell(m)
 	}

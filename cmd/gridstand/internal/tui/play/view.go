@@ -21,8 +21,7 @@ import (
 // it.
 const shareLines = 2
 
-// View implements ui.Page.
-func (p *Model) View(width, height int) ui.View {
+func (p *page) View(width, height int) ui.View {
 	v := ui.View{Title: p.title(), Status: p.status(width), Right: p.headline()}
 	v.Left = []string{p.env.Theme.Bold().Render(v.Title)}
 	if p.mine() {
@@ -71,7 +70,7 @@ func (p *Model) View(width, height int) ui.View {
 const racePanel = 110
 
 // title returns the name of the game in the header.
-func (p *Model) title() string {
+func (p *page) title() string {
 	if p.contest != nil {
 		return p.contest.Title()
 	}
@@ -79,7 +78,7 @@ func (p *Model) title() string {
 }
 
 // headline returns alternatives for the right side of the header, longest first.
-func (p *Model) headline() []string {
+func (p *page) headline() []string {
 	badge := p.Badge(p.env.Theme, p.env.Now)
 	full, short := badge+"   "+p.env.Theme.Dim().Render(p.Watching()), badge
 	if p.contest != nil {
@@ -95,7 +94,7 @@ func (p *Model) headline() []string {
 }
 
 // panel draws the panel beside or below the board.
-func (p *Model) panel(l look) string {
+func (p *page) panel(l look) string {
 	blocks := p.mode.Panel(l)
 	if p.contest != nil && p.contest.Race() {
 		return widget.Stack(l.height, blocks...)
@@ -122,7 +121,7 @@ func (p *Model) panel(l look) string {
 
 // invitation explains how others can watch or join the game: "Others watch with gridstand
 // watch …".
-func (p *Model) invitation(width int) string {
+func (p *page) invitation(width int) string {
 	what, command := "Others watch with", p.env.Invite("watch", p.CommandID())
 	if p.contest != nil {
 		if p.contest.Challenge == nil || p.contest.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY) {
@@ -138,7 +137,7 @@ func (p *Model) invitation(width int) string {
 
 // playCommand explains how others can play on this program's server: "Others play with
 // gridstand play …". It returns "" if they cannot connect.
-func (p *Model) playCommand(width int) string {
+func (p *page) playCommand(width int) string {
 	if p.env.Local == nil || p.env.Local.Others == nil {
 		return ""
 	}
@@ -146,7 +145,7 @@ func (p *Model) playCommand(width int) string {
 }
 
 // withCommand draws text followed by a command, on two lines if width is too small for one.
-func (p *Model) withCommand(what, command string, width int) string {
+func (p *page) withCommand(what, command string, width int) string {
 	text, command := p.env.Theme.Dim().Render(what), p.env.Theme.Bold().Render(widget.Wrap(command, width))
 	if ansi.StringWidth(what)+1+ansi.StringWidth(command) <= width {
 		return text + " " + command
@@ -155,7 +154,7 @@ func (p *Model) withCommand(what, command string, width int) string {
 }
 
 // status returns the status line, or "".
-func (p *Model) status(width int) string {
+func (p *page) status(width int) string {
 	t := p.env.Theme
 	waited := time.Duration(0)
 	if p.inFlight != nil {
@@ -197,7 +196,7 @@ func (p *Model) status(width int) string {
 
 // linkLine returns the game's web link on one line so that it can be copied with the mouse.
 // It returns "" if there is no link or no room for it.
-func (p *Model) linkLine(width int) string {
+func (p *page) linkLine(width int) string {
 	link := p.env.Link(p.opened.GetId())
 	if line := pickText(width, "In a browser: "+link, link); link != "" && p.env.Height >= 16 && ansi.StringWidth(line) <= width {
 		return p.env.Theme.Dim().Render(line)
@@ -216,8 +215,7 @@ func pickText(width int, texts ...string) string {
 	return texts[len(texts)-1]
 }
 
-// Keys implements ui.Page.
-func (p *Model) Keys() ui.KeyMap {
+func (p *page) Keys() ui.KeyMap {
 	k := p.keys
 	switch {
 	case p.question != nil:
@@ -232,7 +230,7 @@ func (p *Model) Keys() ui.KeyMap {
 }
 
 // ring returns a command that rings the terminal's bell if the user's turn begins.
-func (p *Model) ring() tea.Cmd {
+func (p *page) ring() tea.Cmd {
 	switch {
 	case !p.mine():
 		p.told = 0

@@ -2,7 +2,6 @@ package tuitest
 
 import (
 	"context"
-	"io"
 	"time"
 
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -83,40 +82,23 @@ func (s *OnChallenges) WatchChallenge(ctx context.Context, _ string) ui.Challeng
 	if from == nil {
 		from = NewChallengeStream()
 	}
-	return &challengeReader{ctx: ctx, from: from}
+	return &reader[client.ChallengeUpdate]{ctx: ctx, from: from.pipe}
 }
 
 // ChallengeStream is the stream of a challenge, with updates from the test.
-type ChallengeStream struct{ updates chan client.ChallengeUpdate }
+type ChallengeStream struct{ pipe[client.ChallengeUpdate] }
 
 // NewChallengeStream returns a stream without updates.
 func NewChallengeStream() *ChallengeStream {
-	return &ChallengeStream{updates: make(chan client.ChallengeUpdate, 100)}
+	return &ChallengeStream{make(pipe[client.ChallengeUpdate], 100)}
 }
 
 // Push sends a snapshot of the challenge.
-func (s *ChallengeStream) Push(m *pb.WatchChallengeResponse) {
-	s.updates <- client.ChallengeUpdate{Snapshot: m, Connection: client.Connection{State: client.Live}}
-}
+func (s *ChallengeStream) Push(m *pb.WatchChallengeResponse) { s.pipe <- Snapshot(m).Update }
 
-// End ends the stream, as the server does after the final standings.
-func (s *ChallengeStream) End() { close(s.updates) }
-
-type challengeReader struct {
-	ctx  context.Context
-	from *ChallengeStream
-}
-
-func (r *challengeReader) Next() (client.ChallengeUpdate, error) {
-	select {
-	case u, ok := <-r.from.updates:
-		if !ok {
-			return client.ChallengeUpdate{}, io.EOF
-		}
-		return u, nil
-	case <-r.ctx.Done():
-		return client.ChallengeUpdate{}, r.ctx.Err()
-	}
+// Snapshot returns the message that delivers a snapshot of a challenge.
+func Snapshot(m *pb.WatchChallengeResponse) ui.ChallengeMsg {
+	return ui.ChallengeMsg{Update: client.ChallengeUpdate{Snapshot: m, Connection: client.Connection{State: client.Live}}}
 }
 
 // ChallengeID is the id of the challenge in these tests.

@@ -108,39 +108,43 @@ func (s *Server) Watch(ctx context.Context, id string, o ui.WatchOptions) ui.Str
 	if from == nil {
 		from = NewStream()
 	}
-	return &reader{ctx: ctx, from: from}
+	return &reader[client.Update]{ctx: ctx, from: from.pipe}
 }
 
 // Stream is the stream of a game, with updates from the test.
-type Stream struct{ updates chan client.Update }
+type Stream struct{ pipe[client.Update] }
 
 // NewStream returns a stream without updates.
-func NewStream() *Stream { return &Stream{updates: make(chan client.Update, 10000)} }
+func NewStream() *Stream { return &Stream{make(pipe[client.Update], 10000)} }
 
 // Push sends an update. The connection is live unless the update says otherwise.
 func (s *Stream) Push(u client.Update) {
 	if u.Connection.State == client.Connecting {
 		u.Connection.State = client.Live
 	}
-	s.updates <- u
+	s.pipe <- u
 }
+
+// pipe carries the updates of a stream.
+type pipe[U any] chan U
 
 // End ends the stream, as the server does after the last event.
-func (s *Stream) End() { close(s.updates) }
+func (p pipe[U]) End() { close(p) }
 
-type reader struct {
+// reader implements the streams of package ui.
+type reader[U any] struct {
 	ctx  context.Context
-	from *Stream
+	from pipe[U]
 }
 
-func (r *reader) Next() (client.Update, error) {
+func (r *reader[U]) Next() (update U, err error) {
 	select {
-	case u, ok := <-r.from.updates:
+	case u, ok := <-r.from:
 		if !ok {
-			return client.Update{}, io.EOF
+			return update, io.EOF
 		}
 		return u, nil
 	case <-r.ctx.Done():
-		return client.Update{}, r.ctx.Err()
+		return update, r.ctx.Err()
 	}
 }

@@ -53,7 +53,6 @@ type ChallengeStream interface {
 // ChallengeMsg is sent for each update of a challenge's stream, and for the end of the
 // stream.
 type ChallengeMsg struct {
-	Stream ChallengeStream
 	Update client.ChallengeUpdate
 	Err    error // io.EOF after the last update
 }
@@ -63,7 +62,7 @@ type ChallengeMsg struct {
 func (t *Tasks) NextOfChallenge(s ChallengeStream) tea.Cmd {
 	return t.Do(func(context.Context) tea.Msg {
 		u, err := s.Next()
-		return ChallengeMsg{Stream: s, Update: u, Err: err}
+		return ChallengeMsg{Update: u, Err: err}
 	})
 }
 

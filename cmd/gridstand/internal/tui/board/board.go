@@ -177,56 +177,38 @@ func Needs(b Board, t style.Theme) (width, height int) {
 }
 
 // Join puts a panel of exactly l.PanelWidth columns beside or below a drawn board. It
-// returns the block and the board's first column in it. It measures only one line because
-// it runs for every frame of an animation.
+// returns the block and the board's first column in it. It measures only one line, and
+// copies each only once, because it runs for every frame of an animation.
 func Join(l Layout, board, panel string) (block string, boardX int) {
 	drawn, text := strings.Split(board, "\n"), strings.Split(panel, "\n")
 	width := style.Width(drawn[0])
-	var out strings.Builder
-	space := func(columns int) {
-		for range columns {
-			out.WriteByte(' ')
-		}
-	}
+	parts := make([]string, 0, 4*(len(drawn)+len(text)+1))
 	if l.Wide {
-		rows := max(len(drawn), len(text))
-		out.Grow(len(board) + len(panel) + rows*(PanelGap+1) + max(rows-len(drawn), 0)*width + max(rows-len(text), 0)*max(l.PanelWidth, 0))
-		for i := range rows {
-			if i > 0 {
-				out.WriteByte('\n')
-			}
-			if i < len(drawn) {
-				out.WriteString(drawn[i])
-			} else {
-				space(width)
-			}
-			space(PanelGap)
-			if i < len(text) {
-				out.WriteString(text[i])
-			} else {
-				space(l.PanelWidth)
-			}
+		for len(drawn) < len(text) {
+			drawn = append(drawn, spaces(width))
 		}
-		return out.String(), 0
+		for len(text) < len(drawn) {
+			text = append(text, spaces(l.PanelWidth))
+		}
+		gap := spaces(PanelGap)
+		for i := range drawn {
+			parts = append(parts, drawn[i], gap, text[i], "\n")
+		}
+		return strings.Join(parts[:len(parts)-1], ""), 0
 	}
 	boardX = max(l.PanelWidth-width, 0) / 2
-	out.Grow(len(board) + len(panel) + (len(drawn)+len(text)+1)*(max(width, l.PanelWidth)+1))
-	for i, line := range drawn {
-		if i > 0 {
-			out.WriteByte('\n')
-		}
-		space(boardX)
-		out.WriteString(line)
-		space(l.PanelWidth - width - boardX)
+	before, after, behind := spaces(boardX), spaces(l.PanelWidth-width-boardX), spaces(width-l.PanelWidth)
+	for _, line := range drawn {
+		parts = append(parts, before, line, after, "\n")
 	}
 	if l.Spare >= 3 {
-		out.WriteByte('\n')
-		space(max(width, l.PanelWidth))
+		parts = append(parts, spaces(max(width, l.PanelWidth)), "\n")
 	}
 	for _, line := range text {
-		out.WriteByte('\n')
-		out.WriteString(line)
-		space(width - l.PanelWidth)
+		parts = append(parts, line, behind, "\n")
 	}
-	return out.String(), boardX
+	return strings.Join(parts[:len(parts)-1], ""), boardX
 }
+
+// spaces returns n spaces, or none if n is negative.
+func spaces(n int) string { return strings.Repeat(" ", max(n, 0)) }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"charm.land/lipgloss/v2"
+
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 )
 
 // Gaps between the slots of a grid, in columns and rows.
@@ -21,11 +23,26 @@ type Grid struct {
 	Width, Height int
 }
 
-// FitGrid divides width × height into slots for n boards. It picks the number of columns
-// that gives the largest boards, provided that every board fits. fit returns the area of
-// board i in a slot of the given size, and whether it fits. FitGrid returns false if the
-// boards do not all fit or n is 0.
-func FitGrid(n, width, height int, fit func(i, width, height int) (area int, ok bool)) (g Grid, ok bool) {
+// Slot is what a slot of a grid contains.
+type Slot struct {
+	Board Board // nil while it is unknown
+	Lines int   // lines of text above and below the board
+}
+
+// Fit returns the board to draw in width × height and the size of its cells. ok is false if
+// it does not fit.
+func (s Slot) Fit(t style.Theme, width, height int) (b Board, c Size, ok bool) {
+	if s.Board == nil {
+		return nil, c, true
+	}
+	return Largest(s.Board, t, width, height-s.Lines)
+}
+
+// FitGrid divides width × height into a grid. It picks the number of columns that gives the
+// largest boards, provided that every board fits. FitGrid returns false if the boards do not
+// all fit or there are none.
+func FitGrid(t style.Theme, slots []Slot, width, height int) (g Grid, ok bool) {
+	n := len(slots)
 	choices := []int{2, n, 1}
 	for columns := 3; columns < n; columns++ {
 		choices = append(choices, columns)
@@ -35,9 +52,13 @@ func FitGrid(n, width, height int, fit func(i, width, height int) (area int, ok 
 		rows := (n + columns - 1) / columns
 		x, y := (width-(columns-1)*gridGapX)/columns, (height-(rows-1)*gridGapY)/rows
 		area, all := 0, true
-		for i := range n {
-			more, fits := fit(i, x, y)
-			area, all = area+more, all && fits
+		for _, slot := range slots {
+			b, c, fits := slot.Fit(t, x, y)
+			if fits && b != nil {
+				w, h := b.Measure(c)
+				area += w * h
+			}
+			all = all && fits
 		}
 		if all && (!ok || area > best) {
 			best, g, ok = area, Grid{columns, x, y}, true

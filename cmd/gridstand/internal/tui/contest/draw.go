@@ -182,27 +182,17 @@ func (c *Contest) Leaders(width, height int) (string, bool) {
 
 func (c *Contest) grid(entrants []*pb.Entrant, width, height int) (string, bool) {
 	t := c.env.Theme
-	fit := func(i, width, height int) (board.Board, board.Size, bool) {
-		a := c.boards.of(entrants[i].GetGameId())
-		b := board.Moving(a.state.Board(), a.state.Before, a.motion.Progress())
-		if b == nil {
-			return nil, board.Size{}, true
-		}
-		return board.Largest(b, t, width, height-1)
+	var slots []board.Slot
+	for _, e := range entrants {
+		a := c.boards.of(e.GetGameId())
+		slots = append(slots, board.Slot{Board: board.Moving(a.state.Board(), a.state.Before, a.motion.Progress()), Lines: 1})
 	}
-	grid, ok := board.FitGrid(len(entrants), width, height, func(i, width, height int) (int, bool) {
-		b, size, ok := fit(i, width, height)
-		if b == nil {
-			return 0, ok
-		}
-		x, y := b.Measure(size)
-		return x * y, ok
-	})
-	if !ok || len(entrants) == 0 {
+	grid, ok := board.FitGrid(t, slots, width, height)
+	if !ok {
 		return "", false
 	}
 	return grid.Draw(len(entrants), func(i int) string {
-		b, size, _ := fit(i, grid.Width, grid.Height)
+		b, size, _ := slots[i].Fit(t, grid.Width, grid.Height)
 		if b == nil {
 			return c.boardTitle(entrants[i], min(grid.Width, titleWidth))
 		}

@@ -113,7 +113,15 @@ func (f rows) compose(env *ui.Env, v ui.View, keys ui.KeyMap) tea.View {
 			lines = append(lines, footer)
 		}
 	}
-	content := indent(lines, top, bottom, bodyX)
+	parts, indent := make([]string, 0, 3*len(lines)), strings.Repeat(" ", margin+bodyX)
+	for i, line := range lines {
+		if top <= i && i < bottom {
+			parts = append(parts, indent, line, "\n")
+		} else {
+			parts = append(parts, indent[:margin], line, "\n")
+		}
+	}
+	content := strings.Join(parts[:len(parts)-1], "")
 	if v.Dialog != "" && fits {
 		content = lipgloss.NewCompositor(
 			lipgloss.NewLayer(content),
@@ -137,29 +145,6 @@ func (f rows) compose(env *ui.Env, v ui.View, keys ui.KeyMap) tea.View {
 		}
 	}
 	return view
-}
-
-// indent joins the lines of a window, moves all of them right by the margin, and those of
-// the body, from top to bottom, by x more.
-func indent(lines []string, top, bottom, x int) string {
-	size, spaces := 0, strings.Repeat(" ", margin+x)
-	for _, line := range lines {
-		size += len(line) + len(spaces) + 1
-	}
-	var out strings.Builder
-	out.Grow(size)
-	for i, line := range lines {
-		if i > 0 {
-			out.WriteByte('\n')
-		}
-		if i >= top && i < bottom {
-			out.WriteString(spaces)
-		} else {
-			out.WriteString(spaces[:margin])
-		}
-		out.WriteString(line)
-	}
-	return out.String()
 }
 
 // center centers text in width × height: it returns the lines, not yet moved right, and the

@@ -96,23 +96,14 @@ func (w *wall) key(msg tea.KeyPressMsg) tea.Cmd {
 // titleWidth is the minimum width of a title.
 const titleWidth = 36
 
-// grid divides the body into slots for the games. ok is false if there is room for only
-// one.
-func (w *wall) grid(width, height int) (g board.Grid, ok bool) {
-	return board.FitGrid(len(w.games), width, height, func(i, width, height int) (int, bool) {
-		b, c, ok := w.fit(w.games[i], width, height)
-		if b == nil {
-			return 0, ok
-		}
-		x, y := b.Measure(c)
-		return x * y, ok
-	})
-}
-
 func (w *wall) View(width, height int) ui.View {
 	t := w.env.Theme
 	v := ui.View{Title: "wall", Left: []string{t.Bold().Render("wall"), ""}}
-	grid, ok := w.grid(width, height)
+	var slots []board.Slot
+	for _, g := range w.games {
+		slots = append(slots, g.slot())
+	}
+	grid, ok := board.FitGrid(t, slots, width, height)
 	if !ok {
 		v.Body = w.cell(w.at, width, height)
 		v.Right = []string{t.Dim().Render(fmt.Sprintf("%d of %d", w.at+1, len(w.games)))}
@@ -132,20 +123,16 @@ func seatRows(s *gamestate.State) int {
 	return len(s.Game.GetSeats())
 }
 
-// fit returns the board to draw in width × height and the size of its cells. ok is false if
-// it does not fit. The board is nil until the game is known.
-func (w *wall) fit(g *game, width, height int) (b board.Board, c board.Size, ok bool) {
-	s := &g.state
-	if b = board.Moving(s.Board(), s.Before, g.motion.Progress()); b == nil {
-		return nil, c, true
-	}
-	return board.Largest(b, w.env.Theme, width, height-1-seatRows(s))
+// slot returns the board to draw, with a title above and the seats below.
+func (g *game) slot() board.Slot {
+	b := board.Moving(g.state.Board(), g.state.Before, g.motion.Progress())
+	return board.Slot{Board: b, Lines: 1 + seatRows(&g.state)}
 }
 
 // cell draws a game: the title, the board and all seats.
 func (w *wall) cell(i, width, height int) string {
 	t, g := w.env.Theme, w.games[i]
-	b, c, ok := w.fit(g, width, height)
+	b, c, ok := g.slot().Fit(t, width, height)
 	switch {
 	case b == nil:
 		return w.title(i, min(width, titleWidth)) + "\n" + t.Warn().Render(widget.Wrap(g.problem, width))

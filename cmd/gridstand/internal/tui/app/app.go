@@ -184,8 +184,6 @@ func (m *Model) done(msg tea.Msg) tea.Cmd {
 		return m.tick()
 	case openedMsg:
 		return m.opened(msg)
-	case enteredMsg:
-		return m.entered(msg)
 	default:
 		return nil
 	}

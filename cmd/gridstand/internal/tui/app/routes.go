@@ -15,20 +15,22 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// openedMsg carries the game that a route opens.
+// openedMsg carries the game that a route opens or, if there is no game to show, the id of
+// its challenge.
 type openedMsg struct {
-	route ui.Route
-	game  *pb.Game
-	err   error
+	route     ui.Route
+	game      *pb.Game
+	challenge string
+	err       error
 }
 
 // open opens the page of a route on top of the others.
 func (m *Model) open(r ui.Route) tea.Cmd {
 	switch {
-	case r.Play != "" || r.Join != "" || r.New != nil:
-		return m.openGame(r)
-	case r.Enter != "" || r.Daily != nil || r.NewChallenge != nil:
-		return m.openChallenge(r)
+	case r.Enter != "" && m.env.Guest != "":
+		return m.push(challenge.NewWatch(m.ctx, m.env, r.Enter))
+	case r.Play != "" || r.Join != "" || r.New != nil || r.Enter != "" || r.Daily != nil || r.NewChallenge != nil:
+		return m.request(r)
 	case r.Challenge != "":
 		return m.push(challenge.NewWatch(m.ctx, m.env, r.Challenge))
 	case r.TV:
@@ -70,34 +72,74 @@ func (m *Model) needAccount(r ui.Route) (cmd tea.Cmd, missing bool) {
 	return nil, false
 }
 
-// openGame fetches, creates or joins the game of a route. A user without an account must
-// first choose a name.
-func (m *Model) openGame(r ui.Route) tea.Cmd {
+// request fetches, creates or joins the game or challenge of a route. A user without an
+// account must first choose a name.
+func (m *Model) request(r ui.Route) tea.Cmd {
 	if cmd, missing := m.needAccount(r); missing {
 		return cmd
 	}
-	server := m.env.Server
+	server, me := m.env.Server, m.env.Me
 	return m.tasks.Do(func(ctx context.Context) tea.Msg {
-		var g *pb.Game
-		var err error
+		msg := openedMsg{route: r}
+		var found *pb.GetChallengeResponse
 		switch {
 		case r.New != nil:
-			g, err = server.NewGame(ctx, r.New.Variant, r.New.Options)
+			msg.game, msg.err = server.NewGame(ctx, r.New.Variant, r.New.Options)
 		case r.Join != "":
-			g, err = server.Join(ctx, r.Join, r.Seat)
+			msg.game, msg.err = server.Join(ctx, r.Join, r.Seat)
+		case r.Play != "":
+			msg.game, msg.err = server.Game(ctx, r.Play)
+		case r.NewChallenge != nil:
+			c, err := server.NewChallenge(ctx, *r.NewChallenge)
+			msg.challenge, msg.err = c.GetId(), err
+		case r.Daily != nil:
+			found, msg.err = server.Daily(ctx, r.Daily)
 		default:
-			g, err = server.Game(ctx, r.Play)
+			found, msg.err = server.Challenge(ctx, r.Enter)
 		}
-		return openedMsg{route: r, game: g, err: err}
+		if found != nil && msg.err == nil {
+			msg.challenge = found.GetChallenge().GetId()
+			msg.game, msg.err = enter(ctx, server, found.GetChallenge(), me)
+		}
+		return msg
 	})
 }
 
-// opened opens the game of a route: for play if the user has a seat, otherwise for
-// watching.
+// enter starts or resumes the user's attempt at a challenge and returns its game, or nil if
+// there is no game to show. If the challenge is a race that has not started, enter only
+// joins it.
+func enter(ctx context.Context, s ui.Server, c *pb.Challenge, me string) (*pb.Game, error) {
+	switch {
+	case c.GetKind() != pb.ChallengeKind_CHALLENGE_KIND_RACE:
+		g, err := s.Attempt(ctx, c.GetId())
+		if errors.Is(err, client.ErrChallengeClosed) {
+			return nil, nil
+		}
+		return g, err
+	case c.GetStatus() != pb.ChallengeStatus_CHALLENGE_STATUS_WAITING:
+		return nil, nil // The race's page opens the game.
+	}
+	for _, e := range c.GetEntrants() {
+		if e.GetPlayer().GetId() == me {
+			return nil, nil
+		}
+	}
+	err := s.JoinRace(ctx, &pb.JoinChallengeRequest{ChallengeId: c.GetId()})
+	if errors.Is(err, client.ErrChallengeStarted) {
+		err = nil // The user can still watch.
+	}
+	return nil, err
+}
+
+// opened opens the game of a route, for play if the user has a seat and otherwise for
+// watching, or the page of its challenge.
 func (m *Model) opened(msg openedMsg) tea.Cmd {
 	if msg.err != nil {
 		m.notice = ui.Explain(msg.err, ui.SameKey)
 		return m.quitIfEmpty(msg.err)
+	}
+	if msg.game == nil {
+		return m.push(challenge.New(m.ctx, m.env, msg.challenge, msg.route.NewChallenge != nil))
 	}
 	if !m.env.Seated(msg.game) {
 		return m.push(watch.New(m.ctx, m.env, msg.game.GetId()))

@@ -114,14 +114,14 @@ func (p *page) change(msg tea.KeyPressMsg) tea.Cmd {
 	case ui.Pressed(msg, k.Ready):
 		p.watching = false
 		ready := !p.Entrant().GetReady()
-		return p.call(false, func(ctx context.Context, s ui.Server) (*pb.Challenge, error) {
+		return p.call(false, func(ctx context.Context, s ui.Server) error {
 			return s.JoinRace(ctx, &pb.JoinChallengeRequest{ChallengeId: id, Ready: ready})
 		})
 	case ui.Pressed(msg, k.Start):
-		return p.call(false, func(ctx context.Context, s ui.Server) (*pb.Challenge, error) { return s.StartRace(ctx, id) })
+		return p.call(false, func(ctx context.Context, s ui.Server) error { return s.StartRace(ctx, id) })
 	case ui.Pressed(msg, k.NoBot):
 		game := p.lastBot()
-		return p.call(false, func(ctx context.Context, s ui.Server) (*pb.Challenge, error) {
+		return p.call(false, func(ctx context.Context, s ui.Server) error {
 			return s.LeaveRace(ctx, &pb.LeaveChallengeRequest{ChallengeId: id, GameId: game})
 		})
 	}
@@ -147,7 +147,7 @@ func (p *page) leave() tea.Cmd {
 	p.question = &widget.Question{
 		Title: "Leave the race?", Text: "It has not started yet. It can take place without you.", Yes: "leave", No: "stay",
 		Then: func() tea.Cmd {
-			return p.call(true, func(ctx context.Context, s ui.Server) (*pb.Challenge, error) {
+			return p.call(true, func(ctx context.Context, s ui.Server) error {
 				return s.LeaveRace(ctx, &pb.LeaveChallengeRequest{ChallengeId: p.ID})
 			})
 		},
@@ -195,7 +195,7 @@ func (p *page) chosen(msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	id := p.ID
-	return p.call(false, func(ctx context.Context, s ui.Server) (*pb.Challenge, error) {
+	return p.call(false, func(ctx context.Context, s ui.Server) error {
 		return s.JoinRace(ctx, &pb.JoinChallengeRequest{ChallengeId: id, Bot: bots[i-1]})
 	})
 }

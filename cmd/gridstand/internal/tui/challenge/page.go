@@ -169,14 +169,13 @@ func (p *page) playing(msg gameMsg) tea.Cmd {
 }
 
 // call makes a call that changes the race. left is set if the user leaves the roster.
-func (p *page) call(left bool, do func(ctx context.Context, s ui.Server) (*pb.Challenge, error)) tea.Cmd {
+func (p *page) call(left bool, do func(ctx context.Context, s ui.Server) error) tea.Cmd {
 	if p.busy {
 		return nil
 	}
 	p.busy = true
 	return p.tasks.Do(func(ctx context.Context) tea.Msg {
-		_, err := do(ctx, p.env.Server)
-		return changedMsg{err, left}
+		return changedMsg{do(ctx, p.env.Server), left}
 	})
 }
 

@@ -72,7 +72,7 @@ func (c *Contest) TimeLeft() string {
 // InviteText explains how others can join the challenge: "Others join with gridstand join
 // …". It takes two lines if width is too small for one.
 func (c *Contest) InviteText(what string, width int) string {
-	t, how := c.env.Theme, c.Invite()
+	how := c.Invite()
 	switch {
 	case how == "":
 		return ""
@@ -81,11 +81,7 @@ func (c *Contest) InviteText(what string, width int) string {
 	default:
 		what += " with"
 	}
-	text, command := t.Dim().Render(what), t.Bold().Render(widget.Wrap(how, width))
-	if lipgloss.Width(text)+1+lipgloss.Width(command) <= width {
-		return text + " " + command
-	}
-	return text + "\n" + command
+	return widget.Command(c.env.Theme, what, how, width)
 }
 
 // Invite returns the challenge's link, or the command to join it if there is no link.

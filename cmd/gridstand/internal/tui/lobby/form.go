@@ -1,7 +1,6 @@
 package lobby
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -50,9 +49,9 @@ const (
 // no seats, and the server fills them.
 const maxSeats = 12
 
-// turnLimits are the time limits per move that the form offers. 0 means no limit.
+// turnLimits are the time limits per move that the form offers.
 var turnLimits = []time.Duration{
-	0, 10 * time.Second, 30 * time.Second, time.Minute, 5 * time.Minute, time.Hour, 24 * time.Hour,
+	10 * time.Second, 30 * time.Second, time.Minute, 5 * time.Minute, time.Hour, 24 * time.Hour,
 }
 
 // raceTimes are the race durations that the form offers.
@@ -83,17 +82,17 @@ func (f *form) build() {
 	for _, v := range f.variants {
 		variants = append(variants, huh.NewOption(clean(v.GetId()), v.GetId()))
 	}
-	var limits []huh.Option[time.Duration]
+	limits := []huh.Option[time.Duration]{huh.NewOption("no limit", time.Duration(0))}
 	for _, d := range turnLimits {
-		limits = append(limits, huh.NewOption(limitText(d), d))
+		limits = append(limits, huh.NewOption(describe.Limit(d), d))
 	}
 	limit := selectField(f.env, "time per move", &f.turnLimit, limits)
 	if f.race {
-		var times []huh.Option[time.Duration]
+		limits = nil
 		for _, d := range raceTimes {
-			times = append(times, huh.NewOption(limitText(d), d))
+			limits = append(limits, huh.NewOption(describe.Limit(d), d))
 		}
-		limit = selectField(f.env, "time", &f.raceTime, times)
+		limit = selectField(f.env, "time", &f.raceTime, limits)
 	}
 	fields := []huh.Field{
 		selectField(f.env, "variant", &f.variant, variants), limit,
@@ -153,20 +152,6 @@ func formTheme(env *ui.Env, label string) huh.Theme {
 		s.Blurred.PrevIndicator = lipgloss.NewStyle().SetString("  ")
 		return s
 	})
-}
-
-// limitText formats a time limit.
-func limitText(d time.Duration) string {
-	switch {
-	case d == 0:
-		return "no limit"
-	case d < time.Minute:
-		return fmt.Sprintf("%.0f s", d.Seconds())
-	case d < time.Hour:
-		return fmt.Sprintf("%.0f min", d.Minutes())
-	default:
-		return fmt.Sprintf("%.0f h", d.Hours())
-	}
 }
 
 var formKeys = struct{ Next, Prev, Change key.Binding }{

@@ -11,7 +11,6 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/contest"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	"github.com/gridstand/gridstand/internal/describe"
@@ -88,10 +87,6 @@ func (m *attempt) target(score int32) widget.Fact {
 	}
 	return f
 }
-
-func (m *attempt) PanelLines() int { return 4 }
-
-func (m *attempt) Intro(*gamestate.State) [3][]string { return [3][]string{} }
 
 // Solvers implements Mode. An attempt has no solvers, since a move by a program would
 // disqualify it.

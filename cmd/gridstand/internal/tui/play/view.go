@@ -132,7 +132,7 @@ func (p *page) invitation(width int) string {
 	if p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
 		what, command = "Others join with", p.env.Invite("join", p.CommandID())
 	}
-	return p.withCommand(what, command, width)
+	return widget.Command(p.env.Theme, what, command, width)
 }
 
 // playCommand explains how others can play on this program's server: "Others play with
@@ -141,16 +141,7 @@ func (p *page) playCommand(width int) string {
 	if p.env.Local == nil || p.env.Local.Others == nil {
 		return ""
 	}
-	return p.withCommand("Others play with", p.env.Invite("play"), width)
-}
-
-// withCommand draws text followed by a command, on two lines if width is too small for one.
-func (p *page) withCommand(what, command string, width int) string {
-	text, command := p.env.Theme.Dim().Render(what), p.env.Theme.Bold().Render(widget.Wrap(command, width))
-	if ansi.StringWidth(what)+1+ansi.StringWidth(command) <= width {
-		return text + " " + command
-	}
-	return text + "\n" + command
+	return widget.Command(p.env.Theme, "Others play with", p.env.Invite("play"), width)
 }
 
 // status returns the status line, or "".

@@ -54,18 +54,21 @@ func (s *OnChallenges) Attempt(_ context.Context, id string) (*pb.Game, error) {
 }
 
 // JoinRace implements ui.Server.
-func (s *OnChallenges) JoinRace(_ context.Context, r *pb.JoinChallengeRequest) (*pb.Challenge, error) {
-	return s.OnJoinRace(r)
+func (s *OnChallenges) JoinRace(_ context.Context, r *pb.JoinChallengeRequest) error {
+	_, err := s.OnJoinRace(r)
+	return err
 }
 
 // LeaveRace implements ui.Server.
-func (s *OnChallenges) LeaveRace(_ context.Context, r *pb.LeaveChallengeRequest) (*pb.Challenge, error) {
-	return s.OnLeaveRace(r)
+func (s *OnChallenges) LeaveRace(_ context.Context, r *pb.LeaveChallengeRequest) error {
+	_, err := s.OnLeaveRace(r)
+	return err
 }
 
 // StartRace implements ui.Server.
-func (s *OnChallenges) StartRace(_ context.Context, id string) (*pb.Challenge, error) {
-	return s.OnStartRace(id)
+func (s *OnChallenges) StartRace(_ context.Context, id string) error {
+	_, err := s.OnStartRace(id)
+	return err
 }
 
 // Standings implements ui.Server.

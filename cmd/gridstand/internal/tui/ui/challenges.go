@@ -23,9 +23,9 @@ type Challenges interface {
 	// Attempt starts the user's attempt at a challenge, or returns the existing one.
 	Attempt(ctx context.Context, id string) (*pb.Game, error)
 	// JoinRace, LeaveRace and StartRace modify a race that has not started.
-	JoinRace(ctx context.Context, r *pb.JoinChallengeRequest) (*pb.Challenge, error)
-	LeaveRace(ctx context.Context, r *pb.LeaveChallengeRequest) (*pb.Challenge, error)
-	StartRace(ctx context.Context, id string) (*pb.Challenge, error)
+	JoinRace(ctx context.Context, r *pb.JoinChallengeRequest) error
+	LeaveRace(ctx context.Context, r *pb.LeaveChallengeRequest) error
+	StartRace(ctx context.Context, id string) error
 	// Standings returns the user's line in the standings of a challenge, with up to
 	// neighbors lines above and below it. If the user is not in the standings, only Total
 	// is set.
@@ -102,22 +102,23 @@ func (s *server) Attempt(ctx context.Context, id string) (*pb.Game, error) {
 	return g.Game, err
 }
 
-func (s *server) JoinRace(ctx context.Context, r *pb.JoinChallengeRequest) (*pb.Challenge, error) {
+func (s *server) JoinRace(ctx context.Context, r *pb.JoinChallengeRequest) error {
 	if r.GetBot() != "" {
-		return s.client.AddBot(ctx, r.GetChallengeId(), r.GetBot())
+		_, err := s.client.AddBot(ctx, r.GetChallengeId(), r.GetBot())
+		return err
 	}
-	reply, err := s.client.Challenges.JoinChallenge(ctx, r)
-	return reply.GetChallenge(), err
+	_, err := s.client.Challenges.JoinChallenge(ctx, r)
+	return err
 }
 
-func (s *server) LeaveRace(ctx context.Context, r *pb.LeaveChallengeRequest) (*pb.Challenge, error) {
-	reply, err := s.client.Challenges.LeaveChallenge(ctx, r)
-	return reply.GetChallenge(), err
+func (s *server) LeaveRace(ctx context.Context, r *pb.LeaveChallengeRequest) error {
+	_, err := s.client.Challenges.LeaveChallenge(ctx, r)
+	return err
 }
 
-func (s *server) StartRace(ctx context.Context, id string) (*pb.Challenge, error) {
-	reply, err := s.client.Challenges.StartChallenge(ctx, &pb.StartChallengeRequest{ChallengeId: id})
-	return reply.GetChallenge(), err
+func (s *server) StartRace(ctx context.Context, id string) error {
+	_, err := s.client.Challenges.StartChallenge(ctx, &pb.StartChallengeRequest{ChallengeId: id})
+	return err
 }
 
 func (s *server) Standings(ctx context.Context, id string, neighbors int32) (Standings, error) {

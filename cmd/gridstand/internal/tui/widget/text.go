@@ -100,6 +100,15 @@ func Wrap(text string, width int) string {
 	return strings.ReplaceAll(text, unbreakable, "-")
 }
 
+// Command draws text followed by a command, on two lines if width is too small for one.
+func Command(t style.Theme, text, command string, width int) string {
+	text, command = t.Dim().Render(text), t.Bold().Render(Wrap(command, width))
+	if style.Width(text)+1+style.Width(command) <= width {
+		return text + " " + command
+	}
+	return text + "\n" + command
+}
+
 // Stack arranges blocks vertically with empty lines between them. If the result is taller
 // than height, Stack drops the empty lines, then the last blocks, then the last lines of
 // the first block.

@@ -140,7 +140,7 @@ func MergedBy(before *pb.Twenty48Board, d pb.Direction) []int {
 // tile that just spawned is drawn smaller. A tile that just merged covers the gap around
 // it.
 func (p Twenty48) drawTiles(c Size, t style.Theme) string {
-	colors := t.Palette()
+	colors := t.Colors()
 	width, height := p.Measure(c)
 	pic := style.NewCanvas(width, height)
 	gap, bottom := p.gap(c), height*2-1

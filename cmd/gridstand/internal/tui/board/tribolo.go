@@ -88,16 +88,16 @@ func (p Tribolo) inner(c Size) (width, height int) {
 func (p Tribolo) Draw(c Size, t style.Theme) string {
 	width, height := p.Measure(c)
 	d := triboloDrawing{
-		Tribolo: p, Canvas: style.NewCanvas(width, height), cell: c, colors: t.Palette(), taken: p.prospect(),
+		Tribolo: p, Canvas: style.NewCanvas(width, height), cell: c, colors: t.Colors(), taken: p.prospect(),
 	}
-	d.left, d.top, d.light = triboloLeft, triboloTop, t.Light
+	d.left, d.top, d.colored, d.light = triboloLeft, triboloTop, t.Colored(), t.Light
 	if c.Bare {
 		d.left, d.top = 0, 0
 	} else {
 		p.frame(d.Canvas, c, t)
 	}
 	w, h := p.inner(c)
-	if d.colors != nil && d.colors.Board != nil {
+	if d.colors.Board != nil {
 		d.Fill(image.Rect(d.left, d.top*2, d.left+w, (d.top+h)*2), d.colors.Board)
 	}
 	for i := range p.Board.GetCells() {
@@ -113,11 +113,11 @@ func (p Tribolo) Draw(c Size, t style.Theme) string {
 type triboloDrawing struct {
 	Tribolo
 	*style.Canvas
-	cell      Size
-	colors    *style.Palette // nil without colors
-	light     bool
-	left, top int        // position of the first cell
-	taken     []*pb.Cell // cells that a jump to the cursor would take
+	cell           Size
+	colors         *style.Palette
+	colored, light bool
+	left, top      int        // position of the first cell
+	taken          []*pb.Cell // cells that a jump to the cursor would take
 }
 
 // draw draws cell i, with or without the cursor.
@@ -132,13 +132,13 @@ func (d triboloDrawing) draw(i int, cursor bool) {
 	}
 	face := d.face(i, at)
 	switch {
-	case cursor && d.colors != nil && d.cell.Pitch > 1:
+	case cursor && d.colored && d.cell.Pitch > 1:
 		whole.Max = whole.Max.Add(image.Pt(1, 1))
 		d.Fill(whole, d.colors.Tile(2048).Ground)
 		if face.Ground == nil {
 			face.Ground = d.colors.Board
 		}
-	case cursor && d.colors != nil:
+	case cursor && d.colored:
 		face.Tone, face.before, face.behind = d.colors.Tile(2048), "[", "]"
 		area.Max.X = max(area.Max.X, letter+2)
 		if d.cell.Width == 1 {
@@ -149,14 +149,14 @@ func (d triboloDrawing) draw(i int, cursor bool) {
 	case cursor:
 		face.before, face.behind = "[", "]"
 	}
-	if face.Ground != nil || cursor && d.colors != nil {
+	if face.Ground != nil || cursor && d.colored {
 		d.Fill(area, face.Ground)
 	}
 	if d.cell.Width == 1 {
 		face.before, face.behind = "", ""
 	}
 	row := y + d.cell.Pitch/2
-	if face.before == "" && d.cell.Width == 3 && SeatOf(d.Board.GetCells()[i]) >= 0 && d.colors != nil {
+	if face.before == "" && d.cell.Width == 3 && SeatOf(d.Board.GetCells()[i]) >= 0 && d.colored {
 		d.Write(x, row, "▏", d.gap(), false) // separates adjacent cells of one owner
 	}
 	d.Write(letter-1, row, face.before, face.Ink, true)
@@ -187,9 +187,6 @@ func (d triboloDrawing) face(i int, at *pb.Cell) face {
 	landed := d.Jump != nil && SameCell(d.Jump.To, at)
 	fresh := d.Jump != nil && containsCell(d.Jump.Taken, at)
 	colors := d.colors
-	if colors == nil {
-		colors = &style.Palette{}
-	}
 	switch seat := SeatOf(state); {
 	case seat >= 0 && (fresh || landed):
 		f.Tone, f.text, f.bold = colors.Fresh[seat], OwnerLetters[seat], true
@@ -201,7 +198,7 @@ func (d triboloDrawing) face(i int, at *pb.Cell) face {
 		if d.cell.Pitch == 1 && at.GetY()%2 == 1 {
 			f.Ground = darker(f.Ground)
 		}
-	case state == pb.CellState_CELL_STATE_WALL && d.cell.Pitch > 1 && d.colors != nil:
+	case state == pb.CellState_CELL_STATE_WALL && d.cell.Pitch > 1 && d.colored:
 		f.Ground = colors.Faint
 	case state == pb.CellState_CELL_STATE_WALL:
 		f.text, f.Ink = "▒", colors.Dim
@@ -229,7 +226,7 @@ func (d triboloDrawing) face(i int, at *pb.Cell) face {
 
 // empty returns the color of empty cells, or nil if they have no color of their own.
 func (d triboloDrawing) empty() color.Color {
-	if d.colors == nil || d.cell.Pitch == 1 || d.colors.Empty == d.colors.Faint {
+	if d.cell.Pitch == 1 || d.colors.Empty == d.colors.Faint {
 		return nil
 	}
 	return d.colors.Empty
@@ -247,15 +244,9 @@ func darker(c color.Color) color.Color {
 func (p Tribolo) frame(pic *style.Canvas, c Size, t style.Theme) {
 	width, height := p.inner(c)
 	corners, across, down := []string{"╭", "╮", "╰", "╯"}, "─", "│"
-	var ink, label color.Color
-	if colors := t.Palette(); colors != nil {
-		ink, label = colors.Faint, colors.Dim
-	}
+	ink, label := t.Colors().Faint, t.Colors().Dim
 	if p.Lit {
-		corners, across, down = []string{"┏", "┓", "┗", "┛"}, "━", "┃"
-		if colors := t.Palette(); colors != nil {
-			ink = colors.Accent
-		}
+		corners, across, down, ink = []string{"┏", "┓", "┗", "┛"}, "━", "┃", t.Colors().Accent
 	}
 	right, bottom := triboloLeft+width, triboloTop+height
 	line := strings.Repeat(across, width)

@@ -123,7 +123,7 @@ func seatBadge(t style.Theme, seat int) string {
 // scoreBar draws the score of a seat as a bar of at most width columns.
 func (s *State) scoreBar(t style.Theme, seat, width int) string {
 	n := int(max(s.ScoreOf(seat), 0)) * max(width, 0) / int(max(HighestScore(s.Game.Game), 1))
-	if p := t.Palette(); p != nil && seat < len(p.Owners) {
+	if p := t.Colors(); t.Colored() && seat < len(p.Owners) {
 		return lipgloss.NewStyle().Foreground(p.Owners[seat].Ground).Render(strings.Repeat("━", n))
 	}
 	return strings.Repeat(board.OwnerBars[seat%len(board.OwnerBars)], n)

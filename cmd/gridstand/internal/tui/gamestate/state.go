@@ -21,14 +21,7 @@ import (
 type State struct {
 	// Game is the game at its newest known version.
 	Game client.Game
-	// Before is the 2048 board before the last move, or nil if it is unknown.
-	Before *pb.Twenty48Board
-	// Marks holds the cells that the last event changed, and Gained the points that it
-	// gained. They are used only for 2048.
-	Marks  board.Marks
-	Gained int32
-	// Jump is the last move of Tribolo, or nil if it was undone or is unknown.
-	Jump *board.Jump
+	Change
 	// Log lists the last events, newest first.
 	Log []Entry
 
@@ -40,6 +33,18 @@ type State struct {
 	// skipped is the number of events that the server skipped in an update at skippedTime.
 	skipped     int32
 	skippedTime time.Time
+}
+
+// Change is what a version of a game changed.
+type Change struct {
+	// Before is the 2048 board before the last move, or nil if it is unknown.
+	Before *pb.Twenty48Board
+	// Marks holds the cells that the last event changed, and Gained the points that it
+	// gained. They are used only for 2048.
+	Marks  board.Marks
+	Gained int32
+	// Jump is the last move of Tribolo, or nil if it was undone or is unknown.
+	Jump *board.Jump
 }
 
 // Entry is a line of the log: a description of an event, the number of moves made, and the
@@ -54,7 +59,9 @@ type Entry struct {
 const LogLimit = 40
 
 // New returns the state of a game. g is nil if the game is not known yet.
-func New(g *pb.Game) State { return State{Game: client.Game{Game: g}, Marks: board.NoMarks} }
+func New(g *pb.Game) State {
+	return State{Game: client.Game{Game: g}, Change: Change{Marks: board.NoMarks}}
+}
 
 // Twenty48 returns the 2048 board, or nil if this is another kind of game.
 func (s *State) Twenty48() *pb.Twenty48Board { return s.Game.GetPosition().GetTwenty48() }
@@ -101,7 +108,7 @@ func (s *State) Replace(g *pb.Game) bool {
 	if s.WrongKind(g.GetPosition()) || !s.Game.Replace(g) {
 		return false
 	}
-	s.Before, s.Marks, s.Gained, s.Jump = nil, board.NoMarks, 0, nil
+	s.Change = Change{Marks: board.NoMarks}
 	return true
 }
 
@@ -112,7 +119,7 @@ func (s *State) Apply(e *pb.Event) bool {
 	if s.WrongKind(e.GetPosition()) || !s.Game.Apply(e) {
 		return false
 	}
-	s.Before, s.Marks, s.Gained = nil, board.NoMarks, 0
+	s.Change = Change{Marks: board.NoMarks, Jump: s.Jump}
 	switch action := e.GetAction().(type) {
 	case *pb.Event_Moved:
 		s.Gained = action.Moved.GetGained()

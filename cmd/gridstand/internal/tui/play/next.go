@@ -8,6 +8,21 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/internal/describe"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+type (
+	// resignedMsg is the result of a resignation.
+	resignedMsg struct {
+		aboutGame
+		event *pb.Event
+		err   error
+	}
+	// createdMsg carries the new game.
+	createdMsg struct {
+		game *pb.Game
+		err  error
+	}
 )
 
 // giveUp resigns the game, so that its score counts, and starts a new one. If the game is

@@ -67,6 +67,22 @@ type page struct {
 	lost bool // the server no longer has the game or the account
 }
 
+// aboutGame is the id of the game that a message is about.
+type aboutGame string
+
+// About implements ui.AboutGame.
+func (a aboutGame) About() string { return string(a) }
+
+type (
+	// unmarkMsg is sent when a version's marks should disappear.
+	unmarkMsg struct {
+		aboutGame
+		version int32
+	}
+	// clickMsg is a click on the board.
+	clickMsg struct{ act func() Act }
+)
+
 // New returns the page of a game in which the user has a seat. Its commands end when ctx is
 // done.
 func New(ctx context.Context, env *ui.Env, g *pb.Game, options client.GameOptions) ui.Page {

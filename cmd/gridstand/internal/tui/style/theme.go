@@ -19,8 +19,8 @@ type Theme struct {
 	Still bool
 }
 
-// Palette returns the theme's colors, or nil for a theme without colors.
-func (t Theme) Palette() *Palette {
+// Colors returns the theme's colors. All of them are nil for a theme without colors.
+func (t Theme) Colors() *Palette {
 	pick := func(dark, light *Palette) *Palette {
 		if t.Light {
 			return light
@@ -35,7 +35,7 @@ func (t Theme) Palette() *Palette {
 	case colorprofile.ANSI:
 		return pick(&basicDark, &basicLight)
 	default:
-		return nil
+		return &Palette{}
 	}
 }
 
@@ -44,14 +44,6 @@ func (t Theme) Colored() bool { return t.Profile > colorprofile.ASCII }
 
 // textIn returns the style of text in the color c, or of plain text if c is nil.
 func textIn(c color.Color) Text { return Text{look{ink: c}} }
-
-// Colors returns the theme's colors. All of them are nil for a theme without colors.
-func (t Theme) Colors() Palette {
-	if p := t.Palette(); p != nil {
-		return *p
-	}
-	return Palette{}
-}
 
 // Dim returns the style of labels.
 func (t Theme) Dim() Text { return textIn(t.Colors().Dim) }
@@ -76,22 +68,18 @@ func (t Theme) Bold() Text { return Text{look{bold: true}} }
 
 // Owner returns the style for the letter and name of a seat in a game with several seats.
 func (t Theme) Owner(seat int) Text {
-	if p := t.Palette(); p != nil && seat >= 0 && seat < len(p.Owners) {
-		return Text{look{p.Owners[seat].Ink, p.Owners[seat].Ground, true}}
+	owners := t.Colors().Owners
+	if seat < 0 || seat >= len(owners) {
+		return t.Bold()
 	}
-	return t.Bold()
+	return Text{look{owners[seat].Ink, owners[seat].Ground, true}}
 }
 
 // Bar returns the style of the selected row of a list. It stands out more if the list has
 // the focus.
 func (t Theme) Bar(focused bool) Text {
-	p := t.Palette()
-	switch {
-	case p == nil:
-		return Text{look{bold: focused}}
-	case focused:
-		return Text{look{ground: p.Faint, bold: true}}
-	default:
-		return Text{look{ground: p.Card}}
+	if focused {
+		return Text{look{ground: t.Colors().Faint, bold: true}}
 	}
+	return Text{look{ground: t.Colors().Card}}
 }

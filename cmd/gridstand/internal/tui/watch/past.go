@@ -10,7 +10,6 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -31,19 +30,13 @@ type frame struct {
 	version  int32
 	position *pb.Position
 	time     *timestamppb.Timestamp
-	before   *pb.Twenty48Board
-	marks    board.Marks
-	gained   int32
-	jump     *board.Jump
+	change   gamestate.Change
 	entry    gamestate.Entry // its line in the log; What is empty if it has none
 }
 
 // frameOf returns the frame of the current version.
 func frameOf(s *gamestate.State) frame {
-	f := frame{
-		version: s.Game.GetVersion(), position: s.Game.GetPosition(), time: s.Game.GetUpdateTime(),
-		before: s.Before, marks: s.Marks, gained: s.Gained, jump: s.Jump,
-	}
+	f := frame{version: s.Game.GetVersion(), position: s.Game.GetPosition(), time: s.Game.GetUpdateTime(), change: s.Change}
 	if len(s.Log) > 0 && s.Log[0].Version == f.version {
 		f.entry = s.Log[0]
 	}
@@ -218,6 +211,6 @@ func (g *game) shown() *gamestate.State {
 	for _, seat := range now.GetSeats() { // leave out Resigned: the events do not tell who had resigned by this version
 		s.Game.Seats = append(s.Game.Seats, &pb.Seat{Occupant: seat.GetOccupant()})
 	}
-	s.Before, s.Marks, s.Gained, s.Jump, s.Log = f.before, f.marks, f.gained, f.jump, g.past.log(f.version)
+	s.Change, s.Log = f.change, g.past.log(f.version)
 	return &s
 }

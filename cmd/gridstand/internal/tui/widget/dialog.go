@@ -17,10 +17,7 @@ import (
 // Box draws a frame around a title and the content below it, all centered.
 func Box(t style.Theme, title, content string) string {
 	frame := lipgloss.NewStyle().Border(lipgloss.RoundedBorder()).Padding(0, 1).Align(lipgloss.Center)
-	if p := t.Palette(); p != nil {
-		frame = frame.BorderForeground(p.Accent)
-	}
-	return frame.Render(t.Bold().Render(title) + "\n\n" + content)
+	return frame.BorderForeground(t.Colors().Accent).Render(t.Bold().Render(title) + "\n\n" + content)
 }
 
 // Choice draws a key followed by a description of what it does.

@@ -23,9 +23,9 @@ type Fact struct{ Label, Value, Extra string }
 // Cards draws facts side by side on a background, across the full width. Without colors it
 // draws two lines of text.
 func Cards(t style.Theme, width int, facts ...Fact) string {
-	p := t.Palette()
+	p := t.Colors()
 	each := (width - 2*(len(facts)-1)) / len(facts)
-	if p == nil || p.Card == nil {
+	if p.Card == nil {
 		labels, values := "", ""
 		for _, f := range facts {
 			labels += Pad(t.Dim().Render(f.Label), each+2)

@@ -32,17 +32,16 @@ type Config struct {
 
 // Model is the Bubble Tea model of the program.
 type Model struct {
-	config      Config
-	env         *ui.Env
-	ctx         context.Context
-	tasks       *ui.Tasks
-	common      ui.Common
-	pages       []ui.Page // the stack; the last page is visible
-	help        bool
-	asked       *widget.Question // asks whether to quit while others are connected; nil if not shown
-	notice      string           // why a page could not be opened
-	err         error            // the error that ended the program
-	interrupted bool
+	config Config
+	env    *ui.Env
+	ctx    context.Context
+	tasks  *ui.Tasks
+	common ui.Common
+	pages  []ui.Page // the stack; the last page is visible
+	help   bool
+	asked  *widget.Question // asks whether to quit while others are connected; nil if not shown
+	notice string           // why a page could not be opened
+	err    error            // the error that ended the program
 	// drawn is the last frame. Programs that draw the same frame share its text. This saves
 	// memory: the renderer's cells point into the frames that they were drawn from.
 	drawn unique.Handle[string]
@@ -203,7 +202,7 @@ func (m *Model) deliver(msg ui.TaskMsg) tea.Cmd {
 // key handles the keys that work on every page, and reports whether msg was one of them.
 func (m *Model) key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 	if ui.Pressed(msg, m.common.Interrupt) {
-		m.interrupted = true
+		m.err = ErrInterrupted
 		return tea.Quit, true
 	}
 	if m.top() == nil {

@@ -131,7 +131,7 @@ func TestModel_Help(t *testing.T) {
 	send(t, m, press('?'))
 	assert.Equal(t, []tea.Msg{press('?')}, p.got)
 	assert.Equal(t, tea.QuitMsg{}, send(t, m, tea.KeyPressMsg{Code: 'c', Mod: tea.ModCtrl}))
-	assert.True(t, m.interrupted)
+	assert.ErrorIs(t, m.err, ErrInterrupted)
 }
 
 // Ensure that a game that cannot be opened leaves the current page open and shows the

@@ -78,7 +78,7 @@ func Run(ctx context.Context, m *Model, t Terminal) error {
 		}
 	}
 	switch {
-	case m.interrupted || ctx.Err() != nil:
+	case ctx.Err() != nil:
 		return ErrInterrupted
 	case m.err != nil:
 		return m.err

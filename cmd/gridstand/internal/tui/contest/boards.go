@@ -87,7 +87,7 @@ func (b *boards) of(gameID string) *attempt {
 func (b *boards) update(c *Contest, msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case ui.UpdateMsg:
-		if a := b.of(msg.GameID); a != nil {
+		if a := b.of(string(msg.GameID)); a != nil {
 			return a.update(c, msg), true
 		}
 	case ui.FrameMsg:

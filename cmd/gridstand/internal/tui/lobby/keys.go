@@ -12,31 +12,24 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-type keys struct {
-	Up, Down, PageUp, PageDown, Home, End                  key.Binding
+// keys are the page's key bindings, apart from those that move the cursor.
+var keys = struct {
 	Pane, PaneBack, Window, Variant                        key.Binding
 	Open, New, Join, TV, Follow, Filter, Rules, Copy, Quit key.Binding
 	Clear, Daily, DayBefore, Race                          key.Binding
-}
-
-func newKeys() keys {
-	return keys{
-		Up: ui.Bind("↑", "up", "up"), Down: ui.Bind("↓", "down", "down"),
-		PageUp: ui.Bind("pgup", "page up", "pgup"), PageDown: ui.Bind("pgdn", "page down", "pgdown"),
-		Home: ui.Bind("home", "first", "home"), End: ui.Bind("end", "last", "end"),
-		Pane: ui.Bind("tab", "next list", "tab"), PaneBack: ui.Bind("shift-tab", "previous list", "shift+tab"),
-		Window: ui.Bind("← →", "day, week, all", "left", "right"), Variant: ui.Bind("v", "variant", "v"),
-		Open: ui.Bind("enter", "open", "enter"), New: ui.Bind("n", "new game", "n"),
-		Join: ui.Bind("j", "join", "j"), TV: ui.Bind("t", "TV", "t"), Filter: ui.Bind("/", "filter", "/"),
-		Follow: ui.Bind("f", "follow player", "f"),
-		Rules:  ui.Bind("r", "rules", "r"), Copy: ui.Bind("y", "copy id", "y"),
-		Daily: ui.Bind("d", "daily game", "d"), DayBefore: ui.Bind("D", "yesterday's results", "D"), Race: ui.Bind("R", "new race", "R"),
-		Quit: ui.Bind("q", "quit", "q"), Clear: ui.Bind("esc", "clear filter", "esc"),
-	}
+}{
+	Pane: ui.Bind("tab", "next list", "tab"), PaneBack: ui.Bind("shift-tab", "previous list", "shift+tab"),
+	Window: ui.Bind("← →", "day, week, all", "left", "right"), Variant: ui.Bind("v", "variant", "v"),
+	Open: ui.Bind("enter", "open", "enter"), New: ui.Bind("n", "new game", "n"),
+	Join: ui.Bind("j", "join", "j"), TV: ui.Bind("t", "TV", "t"), Filter: ui.Bind("/", "filter", "/"),
+	Follow: ui.Bind("f", "follow player", "f"),
+	Rules:  ui.Bind("r", "rules", "r"), Copy: ui.Bind("y", "copy id", "y"),
+	Daily: ui.Bind("d", "daily game", "d"), DayBefore: ui.Bind("D", "yesterday's results", "D"), Race: ui.Bind("R", "new race", "R"),
+	Quit: ui.Bind("q", "quit", "q"), Clear: ui.Bind("esc", "clear filter", "esc"),
 }
 
 func (p *page) Keys() ui.KeyMap {
-	k := p.keys
+	k := keys
 	if p.form != nil {
 		return p.form.keys()
 	}
@@ -66,7 +59,7 @@ func (p *page) Keys() ui.KeyMap {
 }
 
 func (p *page) key(msg tea.KeyPressMsg) tea.Cmd {
-	k := p.keys
+	k := keys
 	switch {
 	case p.filter.Focused():
 		return p.typed(msg)
@@ -105,26 +98,26 @@ func (p *page) key(msg tea.KeyPressMsg) tea.Cmd {
 // move moves the focused list's cursor.
 func (p *page) move(msg tea.KeyPressMsg) {
 	const screenful = 10
-	c, k := &p.cursors[p.pane], p.keys
-	switch {
-	case ui.Pressed(msg, k.Up):
+	c := &p.cursors[p.pane]
+	switch msg.String() {
+	case "up":
 		c.move(-1)
-	case ui.Pressed(msg, k.Down):
+	case "down":
 		c.move(1)
-	case ui.Pressed(msg, k.PageUp):
+	case "pgup":
 		c.move(-screenful)
-	case ui.Pressed(msg, k.PageDown):
+	case "pgdown":
 		c.move(screenful)
-	case ui.Pressed(msg, k.Home):
+	case "home":
 		c.move(-len(c.ids))
-	case ui.Pressed(msg, k.End):
+	case "end":
 		c.move(len(c.ids))
 	}
 }
 
 // leave handles the keys that open another page or the form.
 func (p *page) leave(msg tea.KeyPressMsg) tea.Cmd {
-	k := p.keys
+	k := keys
 	switch {
 	case ui.Pressed(msg, k.TV):
 		return p.open(ui.Route{TV: true})
@@ -273,7 +266,7 @@ func (p *page) typed(msg tea.KeyPressMsg) tea.Cmd {
 
 // inForm handles a key while the form is open.
 func (p *page) inForm(msg tea.KeyPressMsg) tea.Cmd {
-	k := p.keys
+	k := keys
 	switch {
 	case ui.Pressed(msg, k.Clear, k.Quit):
 		p.form = nil

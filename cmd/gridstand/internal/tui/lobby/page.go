@@ -46,7 +46,6 @@ var windows = []struct {
 type page struct {
 	env   *ui.Env
 	tasks *ui.Tasks
-	keys  keys
 
 	lists  ui.Lists // as received from the server
 	loaded bool
@@ -80,7 +79,7 @@ func New(ctx context.Context, env *ui.Env) ui.Page {
 	filter := textinput.New()
 	filter.Prompt, filter.CharLimit = "", 26
 	filter.SetWidth(27)
-	return &page{env: env, tasks: ui.NewTasks(ctx), keys: newKeys(), filter: filter, cycle: 1}
+	return &page{env: env, tasks: ui.NewTasks(ctx), filter: filter, cycle: 1}
 }
 
 // Messages that the lobby's tasks send.

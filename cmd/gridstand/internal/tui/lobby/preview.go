@@ -39,11 +39,11 @@ func (v *preview) watch(id string, env *ui.Env, tasks *ui.Tasks) tea.Cmd {
 }
 
 func (v *preview) update(msg ui.UpdateMsg, env *ui.Env, tasks *ui.Tasks) tea.Cmd {
-	if msg.GameID != v.id || msg.Err != nil || v.cancel == nil {
+	if string(msg.GameID) != v.id || msg.Err != nil || v.cancel == nil {
 		return nil
 	}
 	v.state.Update(msg.Update, env.Now)
-	return tasks.Next(msg.GameID, msg.Stream)
+	return tasks.Next(v.id, msg.Stream)
 }
 
 // leave ends the stream.

@@ -225,7 +225,7 @@ func TestAttempt_Eight(t *testing.T) {
 	for _, e := range race.GetEntrants()[1:] {
 		g := tuitest.Game(tuitest.Board(4, 4))
 		g.Id = e.GetGameId()
-		p.Update(ui.UpdateMsg{GameID: g.GetId(), Update: client.Update{Game: g}})
+		p.Update(ui.UpdateMsg{GameID: ui.GameID(g.GetId()), Update: client.Update{Game: g}})
 	}
 	for _, tt := range []struct{ width, height, boards int }{{80, 24, 0}, {100, 30, 4}, {120, 40, 7}, {40, 20, 0}} {
 		env.Width, env.Height = tt.width, tt.height

@@ -130,7 +130,7 @@ func someRace(t *testing.T, env *ui.Env) *page {
 		g := tuitest.Game(tuitest.Board(4, 4))
 		g.Id, g.GetPosition().Scores = e.GetGameId(), []int32{p.contest.Standing(e.GetGameId()).GetScore()}
 		g.GetPosition().GetTwenty48().Tiles[i] = 2048
-		p.Update(ui.UpdateMsg{GameID: e.GetGameId(), Update: client.Update{Game: g}})
+		p.Update(ui.UpdateMsg{GameID: ui.GameID(e.GetGameId()), Update: client.Update{Game: g}})
 	}
 	return p
 }

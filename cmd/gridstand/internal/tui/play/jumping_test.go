@@ -311,10 +311,10 @@ func TestWrongKind(t *testing.T) {
 			for _, msg := range []tea.Msg{
 				ui.UpdateMsg{GameID: tuitest.GameID, Update: client.Update{Event: event}, Stream: quiet{}},
 				ui.UpdateMsg{GameID: tuitest.GameID, Update: client.Update{Game: whole}, Stream: quiet{}},
-				answerMsg{aboutGame: tuitest.GameID, request: &request{}, event: event},
-				answerMsg{aboutGame: tuitest.GameID, request: &request{}, game: whole},
+				answerMsg{GameID: tuitest.GameID, request: &request{}, event: event},
+				answerMsg{GameID: tuitest.GameID, request: &request{}, game: whole},
 				ui.FetchedMsg{GameID: tuitest.GameID, Game: whole},
-				resignedMsg{aboutGame: tuitest.GameID, event: event},
+				resignedMsg{GameID: tuitest.GameID, event: event},
 				createdMsg{game: whole},
 			} {
 				env := tuitest.Env(&tuitest.Server{})

@@ -31,7 +31,7 @@ type request struct {
 
 // answerMsg is the reply to a request: an event or a game.
 type answerMsg struct {
-	aboutGame
+	ui.GameID
 	request *request
 	event   *pb.Event
 	game    *pb.Game
@@ -81,7 +81,7 @@ func (p *page) send() tea.Cmd {
 	r.since, r.before, r.fetching = p.env.Now, p.Game.GetPosition(), false
 	server, game, version := p.env.Server, p.opened, p.Game.GetVersion()
 	return p.tasks.Do(func(ctx context.Context) tea.Msg {
-		a := answerMsg{aboutGame: aboutGame(game.GetId()), request: r}
+		a := answerMsg{GameID: ui.GameID(game.GetId()), request: r}
 		switch {
 		case r.join != nil:
 			a.game, a.err = server.Join(ctx, game.GetId(), r.join)
@@ -105,7 +105,7 @@ func (p *page) answered(msg answerMsg) tea.Cmd {
 		// The game has changed, for example because the user moved in another client. The
 		// request stays in flight until the new board is known.
 		r.fetching, r.again = true, conflict && !p.expired(msg.err)
-		return p.tasks.Fetch(p.env.Server, string(msg.aboutGame))
+		return p.tasks.Fetch(p.env.Server, string(msg.GameID))
 	}
 	p.inFlight = nil
 	p.slow = p.env.Now.Sub(r.since) > slowCall
@@ -176,7 +176,7 @@ func (p *page) updated(msg ui.UpdateMsg) tea.Cmd {
 		return nil
 	}
 	changed := p.State.Update(msg.Update, p.env.Now)
-	return tea.Batch(p.tasks.Next(msg.GameID, msg.Stream), p.changed(changed, msg.Update.Event))
+	return tea.Batch(p.tasks.Next(p.opened.GetId(), msg.Stream), p.changed(changed, msg.Update.Event))
 }
 
 // changed handles a change to the game. It animates or briefly marks the change, rings the
@@ -196,7 +196,7 @@ func (p *page) changed(changed bool, e *pb.Event) tea.Cmd {
 		cmds = append(cmds, p.motion.Start(p.env, p.tasks))
 	}
 	if p.env.Theme.Colored() {
-		cmds = append(cmds, p.tasks.After(markTime, unmarkMsg{aboutGame(p.opened.GetId()), p.Game.GetVersion()}))
+		cmds = append(cmds, p.tasks.After(markTime, unmarkMsg{ui.GameID(p.opened.GetId()), p.Game.GetVersion()}))
 	}
 	if p.Over() {
 		p.ended = p.env.Now

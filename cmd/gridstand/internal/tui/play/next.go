@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -14,7 +15,7 @@ import (
 type (
 	// resignedMsg is the result of a resignation.
 	resignedMsg struct {
-		aboutGame
+		ui.GameID
 		event *pb.Event
 		err   error
 	}
@@ -40,7 +41,7 @@ func (p *page) resign() tea.Cmd {
 	server, game := p.env.Server, p.opened
 	return p.tasks.Do(func(ctx context.Context) tea.Msg {
 		e, err := server.Resign(ctx, game)
-		return resignedMsg{aboutGame: aboutGame(game.GetId()), event: e, err: err}
+		return resignedMsg{GameID: ui.GameID(game.GetId()), event: e, err: err}
 	})
 }
 

@@ -67,16 +67,10 @@ type page struct {
 	lost bool // the server no longer has the game or the account
 }
 
-// aboutGame is the id of the game that a message is about.
-type aboutGame string
-
-// About implements ui.AboutGame.
-func (a aboutGame) About() string { return string(a) }
-
 type (
 	// unmarkMsg is sent when a version's marks should disappear.
 	unmarkMsg struct {
-		aboutGame
+		ui.GameID
 		version int32
 	}
 	// clickMsg is a click on the board.
@@ -245,7 +239,10 @@ func (p *page) leave() tea.Cmd {
 	case p.env.Local == nil || p.env.Local.Resume != "":
 		return ui.Back
 	}
-	p.question = askQuit()
+	p.question = &widget.Question{
+		Title: "Quit this game?", Text: "It ends with this program. You cannot resume it.",
+		Yes: "quit", No: "play on", Then: func() tea.Cmd { return ui.Back },
+	}
 	return nil
 }
 

@@ -286,7 +286,7 @@ func TestEndAndNext(t *testing.T) {
 	d.Until("the new game", func() bool { return p.opened.GetId() != tuitest.GameID })
 	assert.False(t, p.Over())
 	assert.Contains(t, d.Screen(), "ended with 12,340 points")
-	d.Send(answerMsg{aboutGame: tuitest.GameID, err: errors.New("late")}) // a late reply about the old game
+	d.Send(answerMsg{GameID: tuitest.GameID, err: errors.New("late")}) // a late reply about the old game
 	assert.Empty(t, p.problem)
 }
 

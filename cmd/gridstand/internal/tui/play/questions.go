@@ -3,21 +3,12 @@ package play
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 const cancel = "cancel" // label of the key n
-
-// askQuit asks for confirmation before the user leaves a game that cannot be resumed.
-func askQuit() *widget.Question {
-	return &widget.Question{
-		Title: "Quit this game?", Text: "It ends with this program. You cannot resume it.",
-		Yes: "quit", No: "play on", Then: func() tea.Cmd { return ui.Back },
-	}
-}
 
 // askUnranked asks for confirmation before a game becomes unranked.
 func askUnranked(title, yes string, then func() tea.Cmd) *widget.Question {

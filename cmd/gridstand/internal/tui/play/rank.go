@@ -25,28 +25,28 @@ type places struct{ day, all *ui.Place }
 type (
 	// placedMsg carries the player's places.
 	placedMsg struct {
-		aboutGame
+		ui.GameID
 		places places
 		tries  int
 		err    error
 	}
 	// rankMsg is sent when it is time to request the places again.
 	rankMsg struct {
-		aboutGame
+		ui.GameID
 		tries int
 	}
 )
 
 // lookUp requests the player's places.
 func lookUp(t *ui.Tasks, s ui.Server, g *pb.Game, tries int) tea.Cmd {
-	about, variant := aboutGame(g.GetId()), g.GetVariant()
+	about, variant := ui.GameID(g.GetId()), g.GetVariant()
 	return t.Do(func(ctx context.Context) tea.Msg {
 		day, err := s.Place(ctx, variant, pb.Window_WINDOW_DAY)
 		if err != nil {
-			return placedMsg{aboutGame: about, tries: tries, err: err}
+			return placedMsg{GameID: about, tries: tries, err: err}
 		}
 		all, err := s.Place(ctx, variant, pb.Window_WINDOW_ALL_TIME)
-		return placedMsg{aboutGame: about, places: places{&day, &all}, tries: tries, err: err}
+		return placedMsg{GameID: about, places: places{&day, &all}, tries: tries, err: err}
 	})
 }
 
@@ -56,7 +56,7 @@ func (p *places) update(msg placedMsg, s *seated, t *ui.Tasks) tea.Cmd {
 	if s.Over() && msg.tries == 0 {
 		return nil // requested before the game ended
 	}
-	again := rankMsg{aboutGame: msg.aboutGame}
+	again := rankMsg{GameID: msg.GameID}
 	if s.Over() && msg.tries < recordTries && (msg.err != nil || !msg.places.have(&s.State, s.ScoreOf(s.seat()))) {
 		again.tries = msg.tries + 1
 		return t.After(time.Second<<min(msg.tries-1, 3), again)

@@ -13,7 +13,7 @@ import (
 
 // UpdateMsg is sent for each update of a game's stream, and for the end of the stream.
 type UpdateMsg struct {
-	GameID string
+	GameID
 	Stream Stream
 	Update client.Update
 	Err    error // io.EOF after the end of the game
@@ -23,39 +23,35 @@ type UpdateMsg struct {
 func (t *Tasks) Next(gameID string, s Stream) tea.Cmd {
 	return t.Do(func(context.Context) tea.Msg {
 		u, err := s.Next()
-		return UpdateMsg{GameID: gameID, Stream: s, Update: u, Err: err}
+		return UpdateMsg{GameID: GameID(gameID), Stream: s, Update: u, Err: err}
 	})
 }
 
 // FetchedMsg is the result of Fetch.
 type FetchedMsg struct {
-	GameID string
-	Game   *pb.Game
-	Err    error
+	GameID
+	Game *pb.Game
+	Err  error
 }
 
 // Fetch returns the command that requests the current state of a game.
 func (t *Tasks) Fetch(s Server, gameID string) tea.Cmd {
 	return t.Do(func(ctx context.Context) tea.Msg {
 		g, err := s.Game(ctx, gameID)
-		return FetchedMsg{GameID: gameID, Game: g, Err: err}
+		return FetchedMsg{GameID: GameID(gameID), Game: g, Err: err}
 	})
 }
 
-// AboutGame is a message about a game. Pages drop messages about a game that they no longer
-// show.
-type AboutGame interface{ About() (gameID string) }
+// GameID is the id of the game that a message is about. Messages embed it. Pages drop
+// messages about a game that they no longer show.
+type GameID string
 
-// About implements AboutGame.
-func (m UpdateMsg) About() string { return m.GameID }
-
-// About implements AboutGame.
-func (m FetchedMsg) About() string { return m.GameID }
+func (id GameID) about() GameID { return id }
 
 // Late reports whether a message is about a game other than the given one.
 func Late(msg tea.Msg, gameID string) bool {
-	m, ok := msg.(AboutGame)
-	return ok && m.About() != gameID
+	m, ok := msg.(interface{ about() GameID })
+	return ok && string(m.about()) != gameID
 }
 
 // SameKey is the advice to show after a key's action failed.

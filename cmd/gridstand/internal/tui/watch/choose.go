@@ -167,19 +167,17 @@ func (c *chooser) found(msg foundMsg, g *game, now time.Time) (to *pb.Game, prob
 // PickLive returns the game for TV to show after those in seen, and the reason for the
 // choice. It returns nil if no game is live.
 func PickLive(ctx context.Context, s ui.Server, seen []string, now time.Time) (*pb.Game, string, error) {
-	watched, err := s.LiveGames(ctx, pb.OrderBy_ORDER_BY_WATCHERS)
-	if err != nil {
-		return nil, "", err
+	var lists [3][]*pb.Game
+	for i, by := range []pb.OrderBy{
+		pb.OrderBy_ORDER_BY_WATCHERS, pb.OrderBy_ORDER_BY_SCORE, pb.OrderBy_ORDER_BY_RECENT, // the first two may have only idle games
+	} {
+		games, err := s.LiveGames(ctx, by)
+		if err != nil {
+			return nil, "", err
+		}
+		lists[i] = games
 	}
-	best, err := s.LiveGames(ctx, pb.OrderBy_ORDER_BY_SCORE)
-	if err != nil {
-		return nil, "", err
-	}
-	recent, err := s.LiveGames(ctx, pb.OrderBy_ORDER_BY_RECENT) // the two lists above may have only idle games
-	if err != nil {
-		return nil, "", err
-	}
-	g, why := choose(watched, append(best, recent...), seen, now)
+	g, why := choose(lists[0], append(lists[1], lists[2]...), seen, now)
 	return g, why, nil
 }
 

@@ -48,11 +48,9 @@ func (g *game) watch() tea.Cmd {
 
 // unmarkMsg is sent when a version's marks should disappear.
 type unmarkMsg struct {
-	gameID  string
+	ui.GameID
 	version int32
 }
-
-func (m unmarkMsg) About() string { return m.gameID }
 
 // update handles a message about the game and ignores messages about other games.
 func (g *game) update(msg tea.Msg) tea.Cmd {
@@ -100,7 +98,7 @@ func (g *game) onUpdate(msg ui.UpdateMsg) tea.Cmd {
 		cmds = append(cmds, g.move(&g.state))
 	}
 	if g.env.Theme.Colored() {
-		cmds = append(cmds, g.tasks.After(markTime, unmarkMsg{g.id, g.state.Game.GetVersion()}))
+		cmds = append(cmds, g.tasks.After(markTime, unmarkMsg{ui.GameID(g.id), g.state.Game.GetVersion()}))
 	}
 	return tea.Batch(cmds...)
 }

@@ -127,13 +127,11 @@ func (g *game) pause() { g.past.at = g.state.Game.GetVersion() }
 
 // loadedMsg carries the versions of a game from first to last.
 type loadedMsg struct {
-	gameID      string
+	ui.GameID
 	first, last int32
 	frames      []frame
 	err         error
 }
-
-func (m loadedMsg) About() string { return m.gameID }
 
 // load loads a version and the ones around it.
 func (g *game) load(version int32) tea.Cmd {
@@ -147,7 +145,7 @@ func (g *game) load(version int32) tea.Cmd {
 		after := max(first-2, 0) // load one extra version to know what the first one changed
 		s := gamestate.New(&pb.Game{Id: now.GetId(), Variant: now.GetVariant(), Seats: now.GetSeats(), Version: after})
 		stream := server.Watch(ctx, now.GetId(), ui.WatchOptions{After: &after, Preview: true})
-		loaded := loadedMsg{gameID: now.GetId(), first: first, last: last}
+		loaded := loadedMsg{GameID: ui.GameID(now.GetId()), first: first, last: last}
 		for s.Game.GetVersion() < last {
 			u, err := stream.Next()
 			if err == nil && u.Connection.State == client.Reconnecting {

@@ -126,21 +126,6 @@ func (m *Model) answer(msg tea.KeyPressMsg) tea.Cmd {
 	return quit
 }
 
-// asking is a page covered by the quit confirmation.
-type asking struct {
-	ui.Page
-	env      *ui.Env
-	question *widget.Question
-}
-
-func (a asking) View(width, height int) ui.View {
-	v := a.Page.View(width, height)
-	a.question.Ask(a.env, &v)
-	return v
-}
-
-func (a asking) Keys() ui.KeyMap { return a.question.Keys() }
-
 // Update implements tea.Model.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.env.Now = m.env.Clock()
@@ -258,8 +243,5 @@ func (m *Model) draw() tea.View {
 	if p == nil {
 		return frame.Opening(m.env)
 	}
-	if m.asked != nil {
-		p = asking{p, m.env, m.asked}
-	}
-	return frame.Draw(m.env, p, len(m.pages) == 1, m.help, m.notice)
+	return frame.Draw(m.env, p, frame.State{Last: len(m.pages) == 1, Help: m.help, Question: m.asked, Notice: m.notice})
 }

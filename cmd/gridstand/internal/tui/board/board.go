@@ -126,21 +126,24 @@ func Fit(b Board, t style.Theme, width, height, panelLines int) (Layout, bool) {
 	if below > panelMinWidth+6 {
 		below -= 2
 	}
-	for _, c := range sizes {
+	beside := func(c Size) (Layout, bool) {
 		w, h := b.Measure(c)
-		spare := height - h
-		if room := width - w - PanelGap; room >= panelMinWidth && h >= 4 && spare >= 0 {
-			return Layout{Cell: c, Wide: true, PanelWidth: min(room, panelWidth), PanelHeight: h, Spare: spare}, true
+		room := width - w - PanelGap
+		l := Layout{Cell: c, Wide: true, PanelWidth: min(room, panelWidth), PanelHeight: h, Spare: height - h}
+		return l, room >= panelMinWidth && l.Spare >= 0
+	}
+	for _, c := range sizes {
+		if l, ok := beside(c); ok && l.PanelHeight >= 4 {
+			return l, true
 		}
-		if spare -= panelLines; w <= width && spare >= 0 {
+		w, h := b.Measure(c)
+		if spare := height - h - panelLines; w <= width && spare >= 0 {
 			return Layout{Cell: c, PanelWidth: min(below, panelWidth), PanelHeight: panelLines, Spare: spare}, true
 		}
 	}
 	for _, c := range tight {
-		w, h := b.Measure(c)
-		spare := height - h
-		if room := width - w - PanelGap; room >= panelMinWidth && spare >= 0 && h > spare {
-			return Layout{Cell: c, Wide: true, PanelWidth: min(room, panelWidth), PanelHeight: h, Spare: spare}, true
+		if l, ok := beside(c); ok && l.PanelHeight > l.Spare {
+			return l, true
 		}
 	}
 	for _, c := range tight {

@@ -133,7 +133,7 @@ func TestContest_Boards(t *testing.T) {
 	env.Server = &hiding{Server: server, watched: watched, hidden: map[string]int{race.GetEntrants()[1].GetGameId(): 2}}
 	d := tuitest.New(t, env, func(ctx context.Context, env *ui.Env) ui.Page {
 		tasks := ui.NewTasks(ctx)
-		return &host{Page: tuitest.EmptyPage(tasks), contest: contest.New(env, tasks, race.GetId())}
+		return &host{Page: emptyPage{tasks}, contest: contest.New(env, tasks, race.GetId())}
 	})
 	c := d.Page.(*host).contest
 	c.Watch()
@@ -208,3 +208,13 @@ func TestContest_Leaders(t *testing.T) {
 	}))
 	assert.Equal(t, "ada greedy bob", names())
 }
+
+// emptyPage is a page that shows nothing.
+type emptyPage struct{ tasks *ui.Tasks }
+
+func (p emptyPage) Init() tea.Cmd          { return nil }
+func (p emptyPage) Update(tea.Msg) tea.Cmd { return nil }
+func (p emptyPage) View(int, int) ui.View  { return ui.View{} }
+func (p emptyPage) Keys() ui.KeyMap        { return ui.KeyMap{} }
+func (p emptyPage) Farewell() string       { return "" }
+func (p emptyPage) Tasks() *ui.Tasks       { return p.tasks }

@@ -19,23 +19,34 @@ import (
 // margin is the number of empty columns at each edge of the window.
 const margin = 1
 
-// Draw draws a page, with the help on top if it is open. last is set if closing the page
-// ends the program. A notice replaces the page's status.
-func Draw(env *ui.Env, p ui.Page, last, helpOpen bool, notice string) tea.View {
+// State is the state of the program around a page.
+type State struct {
+	Last     bool             // closing the page ends the program
+	Help     bool             // the help is open
+	Question *widget.Question // covers the page, or nil
+	Notice   string           // replaces the page's status
+}
+
+// Draw draws a page and the window around it.
+func Draw(env *ui.Env, p ui.Page, s State) tea.View {
 	f := rowsOf(env.Height)
 	v := p.View(max(env.Width-2*margin, 1), f.body)
 	keys := p.Keys()
-	if last {
+	if s.Last {
 		for _, group := range append(keys.Full, keys.Short) {
 			relabelBack(group)
 		}
 	}
-	if helpOpen {
+	if s.Question != nil {
+		s.Question.Ask(env, &v)
+		keys = s.Question.Keys()
+	}
+	if s.Help {
 		v.Dialog, v.Brief = Help(env, keys), "The window is too small for the help. Press ? to close it."
 		keys = ui.Keys(ui.Bind("any key", "close"))
 	}
-	if notice != "" {
-		v.Status = env.Theme.Warn().Render("! " + notice)
+	if s.Notice != "" {
+		v.Status = env.Theme.Warn().Render("! " + s.Notice)
 	}
 	return f.compose(env, v, keys)
 }

@@ -52,13 +52,9 @@ func OpenSeats(g *pb.Game) int {
 // to call "you". If airy is set, empty lines separate the seats.
 func (s *State) SeatBlocks(t style.Theme, width int, me string, airy bool) string {
 	var blocks []string
-	for i, seat := range s.Game.GetSeats() {
+	for i := range s.Game.GetSeats() {
 		score := describe.Comma(s.ScoreOf(i))
-		label := widget.Cell(seatLabel(seat, me), width-5-len(score))
-		if i == s.Turn() {
-			label = t.Bold().Render(label)
-		}
-		blocks = append(blocks, seatBadge(t, i)+" "+label+" "+t.Bold().Render(score)+
+		blocks = append(blocks, s.seatTitle(t, i, me, width-5-len(score))+" "+t.Bold().Render(score)+
 			"\n    "+s.scoreBar(t, i, width-4))
 	}
 	if airy {
@@ -71,15 +67,21 @@ func (s *State) SeatBlocks(t style.Theme, width int, me string, airy bool) strin
 func (s *State) SeatLines(t style.Theme, width int, me string) string {
 	names := min(14, max(width/3, 4))
 	var lines []string
-	for i, seat := range s.Game.GetSeats() {
-		label := widget.Cell(seatLabel(seat, me), names)
-		if i == s.Turn() {
-			label = t.Bold().Render(label)
-		}
-		lines = append(lines, seatBadge(t, i)+" "+label+fmt.Sprintf(" %4s  ", describe.Comma(s.ScoreOf(i)))+
+	for i := range s.Game.GetSeats() {
+		lines = append(lines, s.seatTitle(t, i, me, names)+fmt.Sprintf(" %4s  ", describe.Comma(s.ScoreOf(i)))+
 			s.scoreBar(t, i, width-names-11))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// seatTitle returns the badge and the name of a seat. The name takes width columns and is
+// bold if it is the seat's turn.
+func (s *State) seatTitle(t style.Theme, seat int, me string, width int) string {
+	label := widget.Cell(seatLabel(s.Game.GetSeats()[seat], me), width)
+	if seat == s.Turn() {
+		label = t.Bold().Render(label)
+	}
+	return seatBadge(t, seat) + " " + label
 }
 
 // Standings lists the seats by score, in lines of at most width columns.

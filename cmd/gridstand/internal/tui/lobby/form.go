@@ -29,21 +29,13 @@ type form struct {
 	fields   *huh.Form
 	last     huh.Field
 
-	// The values of the fields. A seat is seatMe, seatOpen, or seatBots plus the index of
-	// one of the variant's bots.
+	// The values of the fields. Each seat has one that ui.SeatRequest accepts.
 	variant   string
 	turnLimit time.Duration
 	raceTime  time.Duration
 	private   bool
-	seats     []int
+	seats     []string
 }
-
-// Possible values of a seat.
-const (
-	seatMe = iota
-	seatOpen
-	seatBots
-)
 
 // maxSeats is the maximum number of seats in the form. If a variant has more, the form has
 // no seats, and the server fills them.
@@ -103,14 +95,19 @@ func (f *form) build() {
 	v := variantOf(f.variants, f.variant)
 	f.seats = nil
 	if n := v.GetSeats(); n > 1 && n <= maxSeats {
-		f.seats = make([]int, n)
-		occupants := []huh.Option[int]{huh.NewOption("me", seatMe), huh.NewOption("open", seatOpen)}
-		for i, bot := range v.GetBots() {
-			occupants = append(occupants, huh.NewOption("bot "+clean(bot), seatBots+i))
+		f.seats = make([]string, n)
+		occupants := []huh.Option[string]{huh.NewOption("me", ui.SeatMe), huh.NewOption("open", ui.SeatOpen)}
+		for _, bot := range v.GetBots() {
+			occupants = append(occupants, huh.NewOption("bot "+clean(bot), bot))
 		}
 		for i := range f.seats {
-			if i > 0 {
-				f.seats[i] = max(seatBots+slices.Index(v.GetBots(), "greedy"), seatOpen)
+			switch {
+			case i == 0:
+				f.seats[i] = ui.SeatMe
+			case slices.Contains(v.GetBots(), "greedy"):
+				f.seats[i] = "greedy"
+			default:
+				f.seats[i] = ui.SeatOpen
 			}
 			name := describe.Colors[i%len(describe.Colors)]
 			fields = append(fields, selectField(f.env, name, &f.seats[i], occupants))
@@ -197,17 +194,7 @@ func (f *form) route() ui.Route {
 func (f *form) game() ui.NewGame {
 	g := ui.NewGame{Variant: f.variant, Options: client.GameOptions{Private: f.private, TurnLimit: f.turnLimit}}
 	for _, seat := range f.seats {
-		request := &pb.SeatRequest{}
-		switch seat {
-		case seatMe:
-			request.Occupant = &pb.SeatRequest_Caller{Caller: &pb.Caller{}}
-		case seatOpen:
-			request.Occupant = &pb.SeatRequest_Open{Open: &pb.Open{}}
-		default:
-			bot := variantOf(f.variants, f.variant).GetBots()[seat-seatBots]
-			request.Occupant = &pb.SeatRequest_Bot{Bot: bot}
-		}
-		g.Options.Seats = append(g.Options.Seats, request)
+		g.Options.Seats = append(g.Options.Seats, ui.SeatRequest(seat))
 	}
 	return g
 }

@@ -46,7 +46,7 @@ func TestHostile(t *testing.T) {
 			return p
 		})
 		clean := func() {
-			screen := colors.ReplaceAllString(frame.Draw(d.Env, d.Page, false, false, "").Content, "")
+			screen := colors.ReplaceAllString(frame.Draw(d.Env, d.Page, frame.State{}).Content, "")
 			for _, char := range screen {
 				if char != '\n' && !unicode.IsPrint(char) {
 					assert.Fail(t, "control character on the screen", "%q", char)

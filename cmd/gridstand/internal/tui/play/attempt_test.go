@@ -229,7 +229,7 @@ func TestAttempt_Eight(t *testing.T) {
 	}
 	for _, tt := range []struct{ width, height, boards int }{{80, 24, 0}, {100, 30, 4}, {120, 40, 7}, {40, 20, 0}} {
 		env.Width, env.Height = tt.width, tt.height
-		screen := ansi.Strip(frame.Draw(env, p, false, false, "").Content)
+		screen := ansi.Strip(frame.Draw(env, p, frame.State{}).Content)
 		assert.Equal(t, tt.boards+1, strings.Count(screen, " 128 "), "%v\n%s", tt, screen)
 		assert.Equal(t, tt.boards < 7, strings.Contains(screen, "2 ada (you)"), "%v\n%s", tt, screen)
 	}
@@ -239,7 +239,7 @@ func TestAttempt_Eight(t *testing.T) {
 		if want != "" {
 			lines[1].Rank = int32(rank)
 			show()
-			assert.Contains(t, frame.Draw(env, p, false, false, "").Content, want)
+			assert.Contains(t, frame.Draw(env, p, frame.State{}).Content, want)
 		}
 	}
 }

@@ -117,7 +117,7 @@ func TestJump(t *testing.T) {
 	d.Press("?")
 	assert.False(t, p.jumping().targets, "? is for the help")
 
-	v := frame.Draw(d.Env, p, false, false, "")
+	v := frame.Draw(d.Env, p, frame.State{})
 	x, y := int(target.GetX()), int(target.GetY())
 	lines := strings.Split(ansi.Strip(v.Content), "\n")
 	top := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "┏") })
@@ -178,7 +178,7 @@ func TestTurn(t *testing.T) {
 	from := tuitest.NewStream()
 	s := &tuitest.Server{Streams: map[string]*tuitest.Stream{tuitest.GameID: from}}
 	p, d := start(t, tuitest.Env(s), translate.Game(triboloEvent(t, 7, adaAndBots()...).State, 0))
-	title := func() string { return frame.Draw(d.Env, p, false, false, "").WindowTitle }
+	title := func() string { return frame.Draw(d.Env, p, frame.State{}).WindowTitle }
 	require.False(t, p.mine())
 	assert.NotContains(t, title(), "Your turn")
 	for n := 8; n <= 9; n++ {

@@ -1,6 +1,8 @@
 package play
 
 import (
+	"cmp"
+
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
@@ -61,14 +63,11 @@ func (s *seated) nextOptions(options client.GameOptions) client.GameOptions {
 	}
 	options.Private, options.TurnLimit, options.Seats = s.Game.GetPrivate(), s.Game.GetTurnLimit().AsDuration(), nil
 	for _, seat := range s.Game.GetSeats() {
-		request := &pb.SeatRequest{Occupant: &pb.SeatRequest_Open{Open: &pb.Open{}}}
-		switch {
-		case s.env.Owns(seat):
-			request.Occupant = &pb.SeatRequest_Caller{Caller: &pb.Caller{}}
-		case seat.GetBot() != "":
-			request.Occupant = &pb.SeatRequest_Bot{Bot: seat.GetBot()}
+		who := cmp.Or(seat.GetBot(), ui.SeatOpen)
+		if s.env.Owns(seat) {
+			who = ui.SeatMe
 		}
-		options.Seats = append(options.Seats, request)
+		options.Seats = append(options.Seats, ui.SeatRequest(who))
 	}
 	return options
 }

@@ -104,7 +104,7 @@ func (d *Driver) Send(msg tea.Msg) {
 	}
 	d.Env.Now = d.Env.Clock()
 	d.run(d.Page.Update(msg))
-	frame.Draw(d.Env, d.Page, false, false, "") // must never panic
+	frame.Draw(d.Env, d.Page, frame.State{}) // must never panic
 }
 
 // Press presses keys, each given as a character or by name.
@@ -143,16 +143,4 @@ func (d *Driver) Until(what string, holds func() bool) {
 }
 
 // Screen returns the window's contents as text, without colors.
-func (d *Driver) Screen() string { return text(frame.Draw(d.Env, d.Page, false, false, "").Content) }
-
-// EmptyPage returns a page that shows nothing. It is for tests of page components.
-func EmptyPage(tasks *ui.Tasks) ui.Page { return emptyPage{tasks} }
-
-type emptyPage struct{ tasks *ui.Tasks }
-
-func (p emptyPage) Init() tea.Cmd          { return nil }
-func (p emptyPage) Update(tea.Msg) tea.Cmd { return nil }
-func (p emptyPage) View(int, int) ui.View  { return ui.View{} }
-func (p emptyPage) Keys() ui.KeyMap        { return ui.KeyMap{} }
-func (p emptyPage) Farewell() string       { return "" }
-func (p emptyPage) Tasks() *ui.Tasks       { return p.tasks }
+func (d *Driver) Screen() string { return text(frame.Draw(d.Env, d.Page, frame.State{}).Content) }

@@ -47,7 +47,7 @@ func Golden(t *testing.T, name string, open func(env *ui.Env) ui.Page) {
 			env.Theme = theme
 			env.Theme.Still = true
 			p := open(env)
-			v := frame.Draw(env, p, false, false, "")
+			v := frame.Draw(env, p, frame.State{})
 			p.Tasks().Stop()
 			assert.True(t, v.AltScreen)
 			lines := strings.Split(v.Content, "\n")

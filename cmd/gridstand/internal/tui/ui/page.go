@@ -164,6 +164,24 @@ type NewGame struct {
 	Options client.GameOptions
 }
 
+// Occupants that SeatRequest accepts besides the names of bots.
+const (
+	SeatMe   = "me"
+	SeatOpen = "open"
+)
+
+// SeatRequest requests a seat of a new game for the user, for anyone or for a bot.
+func SeatRequest(who string) *pb.SeatRequest {
+	switch who {
+	case SeatMe:
+		return &pb.SeatRequest{Occupant: &pb.SeatRequest_Caller{Caller: &pb.Caller{}}}
+	case SeatOpen:
+		return &pb.SeatRequest{Occupant: &pb.SeatRequest_Open{Open: &pb.Open{}}}
+	default:
+		return &pb.SeatRequest{Occupant: &pb.SeatRequest_Bot{Bot: who}}
+	}
+}
+
 // Open returns the command that opens a page on top of the current one.
 func Open(r Route) tea.Cmd { return func() tea.Msg { return OpenMsg{r} } }
 

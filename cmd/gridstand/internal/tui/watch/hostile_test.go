@@ -158,7 +158,7 @@ func FuzzHostile(f *testing.F) {
 			for _, key := range []rune{tea.KeyEnd, tea.KeyLeft, tea.KeyHome} {
 				for _, size := range [][2]int{{80, 24}, {30, 10}} {
 					env.Width, env.Height = size[0], size[1]
-					harmless(t, screen.Draw(env, p, false, false, "").Content, size[1])
+					harmless(t, screen.Draw(env, p, screen.State{}).Content, size[1])
 				}
 				p.Update(tea.KeyPressMsg{Code: key})
 			}

@@ -1,17 +1,21 @@
 package play
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	"github.com/gridstand/gridstand/internal/describe"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // resultKey handles a key after the end of the game.
@@ -126,5 +130,115 @@ func (p *page) Farewell() string {
 		return text + ". Resume it with " + p.env.Local.Resume + " " + id
 	default:
 		return text + ". Resume it with " + p.env.Command("play", id)
+	}
+}
+
+const (
+	rankTime    = time.Minute // interval between requests for the leaderboard
+	recordTries = 6           // maximum number of requests for a result that is not recorded yet
+)
+
+// places holds the player's places on the variant's daily and all-time leaderboards. Both
+// are nil until known.
+type places struct{ day, all *ui.Place }
+
+type (
+	// placedMsg carries the player's places.
+	placedMsg struct {
+		ui.GameID
+		places places
+		tries  int
+		err    error
+	}
+	// rankMsg is sent when it is time to request the places again.
+	rankMsg struct {
+		ui.GameID
+		tries int
+	}
+)
+
+// lookUp requests the player's places.
+func lookUp(t *ui.Tasks, s ui.Server, g *pb.Game, tries int) tea.Cmd {
+	about, variant := ui.GameID(g.GetId()), g.GetVariant()
+	return t.Do(func(ctx context.Context) tea.Msg {
+		day, err := s.Place(ctx, variant, pb.Window_WINDOW_DAY)
+		if err != nil {
+			return placedMsg{GameID: about, tries: tries, err: err}
+		}
+		all, err := s.Place(ctx, variant, pb.Window_WINDOW_ALL_TIME)
+		return placedMsg{GameID: about, places: places{&day, &all}, tries: tries, err: err}
+	})
+}
+
+// update handles the result of lookUp and schedules the next request, if any: soon if the
+// game's result is not recorded yet, or after rankTime if the game is still in progress.
+func (p *places) update(msg placedMsg, s *seated, t *ui.Tasks) tea.Cmd {
+	if s.Over() && msg.tries == 0 {
+		return nil // requested before the game ended
+	}
+	again := rankMsg{GameID: msg.GameID}
+	if s.Over() && msg.tries < recordTries && (msg.err != nil || !msg.places.have(&s.State, s.ScoreOf(s.seat()))) {
+		again.tries = msg.tries + 1
+		return t.After(time.Second<<min(msg.tries-1, 3), again)
+	}
+	if msg.err == nil {
+		*p = msg.places
+	}
+	if s.Over() {
+		return nil
+	}
+	return t.After(rankTime, again)
+}
+
+// have reports whether the leaderboards already contain the result of a finished game, or
+// will never contain it.
+func (p places) have(g *gamestate.State, score int32) bool {
+	if p.day == nil || p.all == nil {
+		return false
+	}
+	has := func(at *ui.Place) bool { return at.GameID == g.Game.GetId() || at.Score >= score }
+	return !g.Game.GetRanked() || score == 0 || has(p.day) && has(p.all)
+}
+
+// best returns the player's all-time best score, including this game if it is ranked.
+func (p places) best(s *gamestate.State, seat int) string {
+	var best int32
+	if p.all != nil {
+		best = p.all.Score
+	}
+	if s.Game.GetRanked() {
+		best = max(best, s.ScoreOf(seat))
+	}
+	if best == 0 {
+		return "–"
+	}
+	return describe.Comma(best)
+}
+
+// newcomer reports whether the player has no score on the leaderboard yet.
+func (p places) newcomer() bool { return p.all != nil && p.all.Rank == 0 }
+
+// stands describes the player's rank after a game. If another game determines the rank, the
+// description includes that game's score, and a shorter wording is used if width is small.
+func stands(at *ui.Place, window, gameID string, width int) string {
+	text := placeText(at, window)
+	if at != nil && at.Rank > 0 && at.GameID != gameID {
+		best := describe.Comma(at.Score)
+		return pickText(width, "best "+best+": "+text, fmt.Sprintf("best %s: #%d %s", best, at.Rank, window))
+	}
+	return text
+}
+
+// placeText describes the player's rank on the leaderboard of a period.
+func placeText(p *ui.Place, window string) string {
+	switch {
+	case p == nil:
+		return "… " + window
+	case p.Rank == 0 && p.Total == 0:
+		return "no scores " + window
+	case p.Rank == 0:
+		return "– of " + describe.Comma(p.Total) + " " + window
+	default:
+		return fmt.Sprintf("#%s of %s %s", describe.Comma(p.Rank), describe.Comma(p.Total), window)
 	}
 }

@@ -2,10 +2,15 @@ package ui
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/gridstand/gridstand/client"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // Tasks runs the commands of a page. The commands end when Ctx is done, and Stop waits for
@@ -67,4 +72,67 @@ func (t *Tasks) Stop() {
 	t.cancel()
 	t.mu.Unlock()
 	t.running.Wait()
+}
+
+// UpdateMsg is sent for each update of a game's stream, and for the end of the stream.
+type UpdateMsg struct {
+	GameID
+	Stream Stream
+	Update client.Update
+	Err    error // io.EOF after the end of the game
+}
+
+// Next returns the command that waits for the next update of a stream.
+func (t *Tasks) Next(gameID string, s Stream) tea.Cmd {
+	return t.Do(func(context.Context) tea.Msg {
+		u, err := s.Next()
+		return UpdateMsg{GameID: GameID(gameID), Stream: s, Update: u, Err: err}
+	})
+}
+
+// FetchedMsg is the result of Fetch.
+type FetchedMsg struct {
+	GameID
+	Game *pb.Game
+	Err  error
+}
+
+// Fetch returns the command that requests the current state of a game.
+func (t *Tasks) Fetch(s Server, gameID string) tea.Cmd {
+	return t.Do(func(ctx context.Context) tea.Msg {
+		g, err := s.Game(ctx, gameID)
+		return FetchedMsg{GameID: GameID(gameID), Game: g, Err: err}
+	})
+}
+
+// GameID is the id of the game that a message is about. Messages embed it. Pages drop
+// messages about a game that they no longer show.
+type GameID string
+
+func (id GameID) about() GameID { return id }
+
+// Late reports whether a message is about a game other than the given one.
+func Late(msg tea.Msg, gameID string) bool {
+	m, ok := msg.(interface{ about() GameID })
+	return ok && string(m.about()) != gameID
+}
+
+// SameKey is the advice to show after a key's action failed.
+const SameKey = "Press the same key to retry."
+
+// Explain describes an error to the user. If the server is unreachable, it adds todo, which
+// is advice for the user.
+func Explain(err error, todo string) string {
+	switch {
+	case errors.Is(err, client.ErrUnreachable):
+		return fmt.Sprintf("The server %s. %s", client.CauseOf(err), todo)
+	case errors.Is(err, client.ErrBadToken):
+		return "The server no longer has your account and games. Quit and start again."
+	case errors.Is(err, client.ErrGameNotFound):
+		return "The server no longer has this game."
+	case errors.Is(err, client.ErrChallengeNotFound):
+		return "The server does not have this challenge."
+	default:
+		return err.Error()
+	}
 }

@@ -47,20 +47,12 @@ func (o *gameFlags) options(v *pb.Variant) (client.GameOptions, error) {
 		return options, usage.Errorf("--seats must name all %d seats of %s", v.GetSeats(), v.GetId())
 	}
 	for _, who := range o.seats {
-		request := &pb.SeatRequest{}
-		switch who = strings.ToLower(strings.TrimSpace(who)); {
-		case who == "me":
-			request.Occupant = &pb.SeatRequest_Caller{Caller: &pb.Caller{}}
-		case who == "open":
-			request.Occupant = &pb.SeatRequest_Open{Open: &pb.Open{}}
-		default:
-			if !slices.Contains(v.GetBots(), who) {
-				return options, usage.Errorf("--seats must be me, open or a bot of %s (%s), not %q",
-					v.GetId(), strings.Join(bots(v), ", "), clean(who, 24))
-			}
-			request.Occupant = &pb.SeatRequest_Bot{Bot: who}
+		who = strings.ToLower(strings.TrimSpace(who))
+		if who != ui.SeatMe && who != ui.SeatOpen && !slices.Contains(v.GetBots(), who) {
+			return options, usage.Errorf("--seats must be me, open or a bot of %s (%s), not %q",
+				v.GetId(), strings.Join(bots(v), ", "), clean(who, 24))
 		}
-		options.Seats = append(options.Seats, request)
+		options.Seats = append(options.Seats, ui.SeatRequest(who))
 	}
 	return options, nil
 }

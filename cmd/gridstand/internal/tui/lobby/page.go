@@ -11,10 +11,8 @@ import (
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -299,16 +297,3 @@ func (p *page) follow() tea.Cmd {
 	}
 	return p.tasks.After(settleTime, previewMsg{g.GetId()})
 }
-
-// variantOf returns the variant with the given id, or nil.
-func variantOf(variants []*pb.Variant, id string) *pb.Variant {
-	for _, v := range variants {
-		if v.GetId() == id {
-			return v
-		}
-	}
-	return nil
-}
-
-// clean returns a short string from the server, truncated and sanitized for the terminal.
-func clean(text string) string { return client.CleanText(text, widget.NameLimit) }

@@ -247,3 +247,16 @@ func (c *cursor) position() string {
 	}
 	return fmt.Sprintf("%d of %d", c.at+1, len(c.ids))
 }
+
+// variantOf returns the variant with the given id, or nil.
+func variantOf(variants []*pb.Variant, id string) *pb.Variant {
+	for _, v := range variants {
+		if v.GetId() == id {
+			return v
+		}
+	}
+	return nil
+}
+
+// clean returns a short string from the server, truncated and sanitized for the terminal.
+func clean(text string) string { return client.CleanText(text, widget.NameLimit) }

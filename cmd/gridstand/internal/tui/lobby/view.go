@@ -224,16 +224,13 @@ func (p *page) welcome(width int) string {
 func fit(b board.Board, t style.Theme, width, height, lines, least int) (drawn string, n int, ok bool) {
 	sizes, tight := b.Sizes(t)
 	for _, sizes := range [][]board.Size{sizes, tight} {
-		for _, c := range sizes {
-			for _, n := range []int{lines, least} {
-				if w, h := b.Measure(c); w <= width && h+1+n <= height {
-					return b.Draw(c, t), n, true
+		for _, counts := range [][]int{{lines, least}, {-1}} { // -1 leaves out the empty line, too
+			for _, c := range sizes {
+				for _, n := range counts {
+					if w, h := b.Measure(c); w <= width && h+1+n <= height {
+						return b.Draw(c, t), max(n, 0), true
+					}
 				}
-			}
-		}
-		for _, c := range sizes {
-			if w, h := b.Measure(c); w <= width && h <= height {
-				return b.Draw(c, t), 0, true
 			}
 		}
 	}

@@ -4,6 +4,7 @@
 package board
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
@@ -49,7 +50,7 @@ func Of(p *pb.Position, m Marks, j *Jump) Board {
 func Plain(p *pb.Position) string {
 	switch b := p.GetBoard().(type) {
 	case *pb.Position_Twenty48:
-		return plainTwenty48(b.Twenty48)
+		return drawNumbers(b.Twenty48, len(strconv.Itoa(int(max(LargestTile(b.Twenty48), 2)))), NoMarks)
 	case *pb.Position_Tribolo:
 		return plainTribolo(b.Tribolo)
 	default:

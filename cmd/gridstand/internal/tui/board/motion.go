@@ -160,7 +160,7 @@ func (p Twenty48) drawTiles(c Size, t style.Theme) string {
 			cell = image.Rect(cell.Min.X+1, cell.Min.Y+inset, cell.Max.X-1, cell.Max.Y-inset)
 		case tile.merged:
 			cell = image.Rect(cell.Min.X-1, cell.Min.Y-gap, cell.Max.X+1, cell.Max.Y+gap)
-			tone.Ground = brighter(tone.Ground)
+			tone.Ground = shade(tone.Ground, 0.12)
 		}
 		pic.Fill(cell, tone.Ground)
 		if tile.size > 0.5 {

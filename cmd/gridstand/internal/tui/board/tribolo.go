@@ -88,7 +88,10 @@ func (p Tribolo) inner(c Size) (width, height int) {
 func (p Tribolo) Draw(c Size, t style.Theme) string {
 	width, height := p.Measure(c)
 	d := triboloDrawing{
-		Tribolo: p, Canvas: style.NewCanvas(width, height), cell: c, colors: t.Colors(), taken: p.prospect(),
+		Tribolo: p, Canvas: style.NewCanvas(width, height), cell: c, colors: t.Colors(),
+	}
+	if p.Hints {
+		d.taken = MoveTo(p.Board, p.Cursor).GetTaken()
 	}
 	d.left, d.top, d.colored, d.light = triboloLeft, triboloTop, t.Colored(), t.Light
 	if c.Bare {
@@ -196,7 +199,7 @@ func (d triboloDrawing) face(i int, at *pb.Cell) face {
 	case seat >= 0:
 		f.Tone, f.text, f.bold = colors.Owners[seat], OwnerLetters[seat], true
 		if d.cell.Pitch == 1 && at.GetY()%2 == 1 {
-			f.Ground = darker(f.Ground)
+			f.Ground = shade(f.Ground, -0.08)
 		}
 	case state == pb.CellState_CELL_STATE_WALL && d.cell.Pitch > 1 && d.colored:
 		f.Ground = colors.Faint
@@ -230,14 +233,6 @@ func (d triboloDrawing) empty() color.Color {
 		return nil
 	}
 	return d.colors.Empty
-}
-
-// darker darkens a true color and leaves indexed colors unchanged.
-func darker(c color.Color) color.Color {
-	if rgb, ok := c.(color.RGBA); ok {
-		return lipgloss.Darken(rgb, 0.08)
-	}
-	return c
 }
 
 // frame draws the frame and the labels of the columns and rows.
@@ -274,13 +269,4 @@ func (p Tribolo) CellAt(c Size, x, y int) (*pb.Cell, bool) {
 	}
 	at := &pb.Cell{X: int32(x / c.Width), Y: int32(y / c.Pitch)}
 	return at, at.GetX() < p.Board.GetColumns() && at.GetY() < p.Board.GetRows()
-}
-
-// prospect returns the cells that a jump to the cursor would take, or nil if there is no
-// cursor or hints are off.
-func (p Tribolo) prospect() []*pb.Cell {
-	if !p.Hints || p.Cursor == nil {
-		return nil
-	}
-	return MoveTo(p.Board, p.Cursor).GetTaken()
 }

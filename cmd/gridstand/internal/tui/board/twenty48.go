@@ -28,12 +28,6 @@ var twenty48Sizes = []Size{
 	{Width: 5, Pitch: 1},
 }
 
-// bareSize returns the size of cells that are drawn as bare numbers.
-func bareSize(b *pb.Twenty48Board) Size {
-	digits := len(strconv.Itoa(int(max(LargestTile(b), 1000))))
-	return Size{Width: digits, Pitch: 1, Bare: true}
-}
-
 // Measure implements Board.
 func (p Twenty48) Measure(c Size) (width, height int) {
 	rows, columns := int(p.Board.GetRows()), int(p.Board.GetColumns())
@@ -75,7 +69,8 @@ func (p Twenty48) Sizes(t style.Theme) (sizes, tight []Size) {
 			sizes = append(sizes, c)
 		}
 	}
-	return sizes, append(slices.Clone(sizes[len(sizes)-4:]), bareSize(p.Board))
+	digits := len(strconv.Itoa(int(max(LargestTile(p.Board), 1000))))
+	return sizes, append(slices.Clone(sizes[len(sizes)-4:]), Size{Width: digits, Pitch: 1, Bare: true})
 }
 
 // gap returns the vertical gap between two tiles, in pixels.
@@ -117,12 +112,18 @@ func writeFace(pic *style.Canvas, cell image.Rectangle, face int32, tone style.T
 	pic.Write(x, row, text, tone.Ink, face >= 8)
 }
 
-// brighter lightens a true color and leaves indexed colors unchanged.
-func brighter(c color.Color) color.Color {
-	if rgb, ok := c.(color.RGBA); ok {
-		return lipgloss.Lighten(rgb, 0.12)
+// shade lightens a true color, or darkens it if by is negative. It leaves indexed colors
+// unchanged.
+func shade(c color.Color, by float64) color.Color {
+	rgb, ok := c.(color.RGBA)
+	switch {
+	case !ok:
+		return c
+	case by < 0:
+		return lipgloss.Darken(rgb, -by)
+	default:
+		return lipgloss.Lighten(rgb, by)
 	}
-	return c
 }
 
 // drawGrid draws the board with lines between the cells, for terminals without colors.
@@ -189,12 +190,6 @@ func number(b *pb.Twenty48Board, i, width int, m Marks) string {
 	left := (width - len(text)) / 2
 	text = strings.Repeat(" ", left) + text + strings.Repeat(" ", max(width-left-len(text), 0))
 	return lipgloss.NewStyle().Bold(slices.Contains(m.Merged, i)).Render(text)
-}
-
-// plainTwenty48 returns a board as text: numbers in columns, with dots for empty cells.
-func plainTwenty48(b *pb.Twenty48Board) string {
-	width := len(strconv.Itoa(int(max(LargestTile(b), 2))))
-	return drawNumbers(b, width, NoMarks)
 }
 
 // LargestTile returns the highest tile on a board, or 0 if it is empty.

@@ -254,7 +254,7 @@ func (c *Contest) Closed() bool { return c.Stage() == pb.ChallengeStatus_CHALLEN
 func (c *Contest) Left() (time.Duration, bool) {
 	end := c.GetCloseTime()
 	// A race's end can change, which makes the deadline from the last Load stale.
-	if own := c.Attempt.GetDeadline(); own != nil && !c.Race() && !c.finished() {
+	if own := c.Attempt.GetDeadline(); own != nil && !c.Race() && c.Attempt.GetStatus() != pb.GameStatus_GAME_STATUS_FINISHED {
 		end = own
 	}
 	if end == nil {
@@ -262,9 +262,6 @@ func (c *Contest) Left() (time.Duration, bool) {
 	}
 	return max(end.AsTime().Sub(c.Now()), 0), true
 }
-
-// finished reports whether the user's attempt was over at the last Load.
-func (c *Contest) finished() bool { return c.Attempt.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED }
 
 // Expired reports whether the time for the user's attempt has run out.
 func (c *Contest) Expired() bool {

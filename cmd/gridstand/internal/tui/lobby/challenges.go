@@ -252,17 +252,6 @@ func (p *page) opensRace(g *pb.Game) (what string, r ui.Route) {
 	}
 }
 
-// joins returns the command that joins g, a game or race that is waiting for players.
-func (p *page) joins(g *pb.Game) tea.Cmd {
-	if isRace(g) {
-		return p.open(ui.Route{Enter: g.GetId()})
-	}
-	return p.open(ui.Route{Join: g.GetId()})
-}
-
-// raceName returns the name of a race in a list: its time limit and its players.
-func raceName(g *pb.Game) string { return raceTime(g) + " race: " + players(g) }
-
 func raceTime(g *pb.Game) string { return describe.Limit(g.GetTurnLimit().AsDuration()) }
 
 // raceFacts returns the preview's lines about a race, each width columns wide.

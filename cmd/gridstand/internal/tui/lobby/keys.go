@@ -147,7 +147,10 @@ func (p *page) leave(msg tea.KeyPressMsg) tea.Cmd {
 			p.notice = "No game is waiting for players. Press n to start one."
 			return nil
 		}
-		return p.joins(g)
+		if isRace(g) {
+			return p.open(ui.Route{Enter: g.GetId()})
+		}
+		return p.open(ui.Route{Join: g.GetId()})
 	default: // n and R
 		p.begin = func() {
 			p.form = newForm(p.env, p.lists.Variants, p.chosen(), ui.Pressed(msg, k.Race))

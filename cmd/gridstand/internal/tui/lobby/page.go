@@ -5,6 +5,7 @@ package lobby
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -217,7 +218,9 @@ func (p *page) refreshAfter(msg listsMsg) time.Duration {
 func (p *page) arrange() {
 	open := races(p.lists.Races)
 	p.games[paneLive] = order(p.filtered(append(open, withoutAttempts(p.lists.Live, open)...)), p.env.Now)
-	p.games[paneMine] = runningFirst(p.filtered(p.lists.Mine))
+	mine := p.filtered(p.lists.Mine)
+	slices.SortStableFunc(mine, func(a, b *pb.Game) int { return cmp.Compare(finished(a), finished(b)) })
+	p.games[paneMine] = mine
 	for pane, games := range p.games {
 		ids := make([]string, 0, len(games))
 		for _, g := range games {

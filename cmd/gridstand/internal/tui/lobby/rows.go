@@ -58,12 +58,6 @@ func order(games []*pb.Game, now time.Time) []*pb.Game {
 	return games
 }
 
-// runningFirst moves finished games to the end.
-func runningFirst(games []*pb.Game) []*pb.Game {
-	slices.SortStableFunc(games, func(a, b *pb.Game) int { return cmp.Compare(finished(a), finished(b)) })
-	return games
-}
-
 // finished returns a sort key: 1 if the game is over, otherwise 0.
 func finished(g *pb.Game) int {
 	if g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED {
@@ -116,7 +110,11 @@ func gameTable(env *ui.Env, games []*pb.Game, mine bool, width int) widget.Table
 	for _, g := range games {
 		row := gameRow(env, g, mine)
 		if watchers {
-			row = append(row, widget.Value{Text: count(g.GetWatchers()), Style: env.Theme.Dim()})
+			n := ""
+			if g.GetWatchers() > 0 {
+				n = describe.Comma(g.GetWatchers())
+			}
+			row = append(row, widget.Value{Text: n, Style: env.Theme.Dim()})
 		}
 		table.Rows = append(table.Rows, row)
 	}
@@ -135,7 +133,7 @@ func gameRow(env *ui.Env, g *pb.Game, mine bool) []widget.Value {
 	}
 	name := widget.Value{Text: players(g), Style: text}
 	if isRace(g) {
-		name.Text = raceName(g)
+		name.Text = raceTime(g) + " race: " + players(g)
 	}
 	if mine {
 		name = mineState(env, g)
@@ -172,14 +170,6 @@ func mineState(env *ui.Env, g *pb.Game) widget.Value {
 	default:
 		return widget.Value{Text: "running"}
 	}
-}
-
-// count formats a number. It returns "" for 0.
-func count(n int32) string {
-	if n == 0 {
-		return ""
-	}
-	return describe.Comma(n)
 }
 
 // scoreTable returns the table of the leaderboard.

@@ -77,12 +77,6 @@ func (k *keys) solver(msg tea.KeyPressMsg) string {
 	return ""
 }
 
-// copyGame copies the game's link or id.
-func (p *page) copyGame() (do tea.Cmd) {
-	p.notice, do = p.env.Copy(p.opened.GetId())
-	return do
-}
-
 // playing returns the keys of a game in progress. wide is set if the footer has room for
 // the solvers.
 func (k *keys) playing(c *contest.Contest, wide bool) ui.KeyMap {

@@ -43,7 +43,7 @@ type Mode interface {
 func newMode(g *pb.Game) Mode {
 	switch b := g.GetPosition().GetBoard().(type) {
 	case *pb.Position_Twenty48:
-		return newSliding()
+		return &sliding{newArrows()}
 	case *pb.Position_Tribolo:
 		return newJumping(b.Tribolo)
 	default:

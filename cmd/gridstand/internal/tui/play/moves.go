@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/solver"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -255,13 +256,13 @@ func (p *page) takeBack() tea.Cmd {
 // points.
 func (p *page) wantSolver(name string) tea.Cmd {
 	solve := func() tea.Cmd {
-		s, err := newSolving(p.opened, name)
+		s, err := solver.New(p.opened.GetVariant(), p.opened.GetRulesRevision(), name, thinkTime)
 		if err != nil {
 			p.problem = err.Error()
 			return nil
 		}
-		p.solving, p.queue = s, nil
-		return p.solveOn(s)
+		p.solving, p.queue = &solving{solver: s, pace: firstPace}, nil
+		return p.solveOn(p.solving)
 	}
 	if !p.Game.GetRanked() || p.Score() == 0 {
 		return solve()

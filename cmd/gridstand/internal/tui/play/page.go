@@ -184,7 +184,9 @@ func (p *page) key(msg tea.KeyPressMsg) tea.Cmd {
 	case ui.Pressed(msg, k.Rules):
 		return ui.Open(ui.Route{Rules: p.opened.GetVariant()})
 	case ui.Pressed(msg, k.Copy):
-		return p.copyGame()
+		say, copied := p.env.Copy(p.opened.GetId())
+		p.say(say...)
+		return copied
 	case p.starting || p.mode == nil:
 		return nil
 	case p.Over():

@@ -21,8 +21,6 @@ const queueLimit = 64
 // sliding is the mode for 2048.
 type sliding struct{ arrows }
 
-func newSliding() *sliding { return &sliding{newArrows()} }
-
 func (m *sliding) Keys() (short, full []key.Binding) {
 	return []key.Binding{ui.Bind("↑↓←→", "slide")}, m.all()
 }

@@ -30,15 +30,6 @@ type solving struct {
 // solveMsg is sent when a solver should make its next move.
 type solveMsg struct{ by *solving }
 
-// newSolving returns the solver with the given name for a game.
-func newSolving(g *pb.Game, name string) (*solving, error) {
-	s, err := solver.New(g.GetVariant(), g.GetRulesRevision(), name, thinkTime)
-	if err != nil {
-		return nil, err
-	}
-	return &solving{solver: s, pace: firstPace}, nil
-}
-
 // setPace handles the keys that make the solver faster or slower, and reports whether msg
 // was one of them.
 func (s *solving) setPace(msg tea.KeyPressMsg, k *keys) bool {

@@ -22,7 +22,10 @@ import (
 const shareLines = 2
 
 func (p *page) View(width, height int) ui.View {
-	v := ui.View{Title: p.title(), Status: p.status(width), Right: p.headline()}
+	v := ui.View{Title: p.Variant(), Status: p.status(width), Right: p.headline()}
+	if p.contest != nil {
+		v.Title = p.contest.Title()
+	}
 	v.Left = []string{p.env.Theme.Bold().Render(v.Title)}
 	if p.mine() {
 		v.Title = "Your turn · " + v.Title
@@ -69,14 +72,6 @@ func (p *page) View(width, height int) ui.View {
 // racePanel is the maximum width of a race's panel.
 const racePanel = 110
 
-// title returns the name of the game in the header.
-func (p *page) title() string {
-	if p.contest != nil {
-		return p.contest.Title()
-	}
-	return p.Variant()
-}
-
 // headline returns alternatives for the right side of the header, longest first.
 func (p *page) headline() []string {
 	badge := p.Badge(p.env.Theme, p.env.Now)
@@ -110,7 +105,10 @@ func (p *page) panel(l look) string {
 		}
 		blocks = append([]string{blocks[0], intro}, blocks[1:]...)
 	}
-	blocks = append(blocks, p.invitation(l.width), p.playCommand(l.width))
+	blocks = append(blocks, p.invitation(l.width))
+	if p.env.Local != nil && p.env.Local.Others != nil { // others can connect to this program's server
+		blocks = append(blocks, widget.Command(p.env.Theme, "Others play with", p.env.Invite("play"), l.width))
+	}
 	if l.wide { // the last moves fill the remaining rows
 		blocks = slices.DeleteFunc(blocks, func(b string) bool { return b == "" })
 		used := lipgloss.Height(strings.Join(blocks, "\n\n"))
@@ -133,15 +131,6 @@ func (p *page) invitation(width int) string {
 		what, command = "Others join with", p.env.Invite("join", p.CommandID())
 	}
 	return widget.Command(p.env.Theme, what, command, width)
-}
-
-// playCommand explains how others can play on this program's server: "Others play with
-// gridstand play …". It returns "" if they cannot connect.
-func (p *page) playCommand(width int) string {
-	if p.env.Local == nil || p.env.Local.Others == nil {
-		return ""
-	}
-	return widget.Command(p.env.Theme, "Others play with", p.env.Invite("play"), width)
 }
 
 // status returns the status line, or "".

@@ -112,7 +112,7 @@ func (c *Canvas) Render() string {
 				if escape != "" {
 					out.WriteString(ansi.ResetStyle)
 				}
-				escape = c.escape(next)
+				escape = look{c.colors[next.ink], c.colors[next.ground], next.bold}.escape()
 				out.WriteString(escape)
 				style = next
 			}
@@ -129,11 +129,6 @@ func (c *Canvas) Render() string {
 type span struct {
 	ink, ground uint16
 	bold        bool
-}
-
-// escape returns the escape sequence that starts a span, or "" for plain text.
-func (c *Canvas) escape(s span) string {
-	return look{c.colors[s.ink], c.colors[s.ground], s.bold}.escape()
 }
 
 // at returns the character at a column and row, and its style.

@@ -154,7 +154,7 @@ func (p *page) key(msg tea.KeyPressMsg) tea.Cmd {
 	case ui.Pressed(msg, k.Pause):
 		p.stop()
 		if !g.lookingBack() {
-			g.pause()
+			g.past.at = g.state.Game.GetVersion() // keep it on the screen
 		}
 	case ui.Pressed(msg, k.Faster):
 		p.player.speed = min(p.player.speed*2, maxSpeed)

@@ -122,9 +122,6 @@ func (g *game) seek(version int32) tea.Cmd {
 	return g.load(version)
 }
 
-// pause keeps the newest version on the screen.
-func (g *game) pause() { g.past.at = g.state.Game.GetVersion() }
-
 // loadedMsg carries the versions of a game from first to last.
 type loadedMsg struct {
 	ui.GameID

@@ -118,7 +118,8 @@ func (p *page) status(width int) string {
 	case p.game.lookingBack():
 		return p.timeline(width)
 	case p.chooser != nil && p.chooser.player != "" && !p.game.running():
-		return t.Dim().Render(p.absence())
+		return t.Dim().Render(fmt.Sprintf("%s is not playing (last move %s). Waiting for the next game …", p.chooser.name(),
+			describe.Ago(p.env.Now.Sub(p.game.state.Game.GetUpdateTime().AsTime()))))
 	default:
 		return ""
 	}
@@ -147,12 +148,6 @@ func (p *page) timeline(width int) string {
 // resultOpen reports whether the panel shows the result of the game.
 func (p *page) resultOpen() bool {
 	return p.game != nil && p.game.state.Board() != nil && p.game.state.Over() && !p.game.lookingBack() && !p.resultClosed
-}
-
-// absence returns the message to show while the followed player is not playing.
-func (p *page) absence() string {
-	return fmt.Sprintf("%s is not playing (last move %s). Waiting for the next game …", p.chooser.name(),
-		describe.Ago(p.env.Now.Sub(p.game.state.Game.GetUpdateTime().AsTime())))
 }
 
 // waiting draws the page while there is no game to show.
@@ -245,13 +240,9 @@ func (x *panel) play() string {
 func (x *panel) stack(blocks ...string) string {
 	blocks = slices.DeleteFunc(blocks, func(b string) bool { return b == "" })
 	used := lipgloss.Height(strings.Join(blocks, "\n\n"))
-	return widget.Stack(x.height, append(blocks, x.LogLines(x.env.Theme, x.height-used-3), x.since())...)
-}
-
-// since returns the number and age of the last move.
-func (x *panel) since() string {
 	age := x.env.Now.Sub(x.Game.GetUpdateTime().AsTime())
-	return x.env.Theme.Dim().Render(fmt.Sprintf("move %s, %s", describe.Comma(x.Moves()), describe.Ago(age)))
+	last := x.env.Theme.Dim().Render(fmt.Sprintf("move %s, %s", describe.Comma(x.Moves()), describe.Ago(age)))
+	return widget.Stack(x.height, append(blocks, x.LogLines(x.env.Theme, x.height-used-3), last)...)
 }
 
 // result draws the panel of a finished game.

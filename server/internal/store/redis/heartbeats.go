@@ -45,7 +45,6 @@ func claimKey(work string) string { return "claim:" + work + ":{beat}" }
 
 type heartbeats struct{ client goredis.UniversalClient }
 
-// Beat implements store.Heartbeats.
 func (h heartbeats) Beat(ctx context.Context, b store.Beat) (store.BeatResult, error) {
 	args := []any{
 		b.ServerID, milli(b.Acknowledged), milli(b.Since), b.Lost, b.MissingAfter.Milliseconds(), b.OutageAfter.Milliseconds(),
@@ -94,7 +93,6 @@ func parseBeat(reply []string) (b store.BeatResult, err error) {
 	return b, err
 }
 
-// Leave implements store.Heartbeats.
 func (h heartbeats) Leave(ctx context.Context, serverID string, s store.ServerBeat) error {
 	err := h.client.HSet(ctx, serversKey, serverID, serverText(s)+leftMark).Err()
 	if err != nil {
@@ -103,7 +101,6 @@ func (h heartbeats) Leave(ctx context.Context, serverID string, s store.ServerBe
 	return nil
 }
 
-// Servers implements store.Heartbeats.
 func (h heartbeats) Servers(ctx context.Context) (store.ServersNow, error) {
 	var (
 		now              *goredis.TimeCmd
@@ -148,7 +145,6 @@ func parseRollback(fields map[string]string) (r store.Rollback, err error) {
 	return r, err
 }
 
-// Outages implements store.Heartbeats.
 func (h heartbeats) Outages(ctx context.Context, since time.Time) ([]store.Span, error) {
 	stored, err := h.client.ZRangeByScore(ctx, outagesKey, &goredis.ZRangeBy{
 		Min: strconv.FormatInt(milli(since), 10), Max: "+inf",
@@ -169,7 +165,6 @@ func (h heartbeats) Outages(ctx context.Context, since time.Time) ([]store.Span,
 	return recorded, nil
 }
 
-// Resolve implements store.Heartbeats.
 func (h heartbeats) Resolve(ctx context.Context, rollback time.Time) error {
 	if err := h.client.HSet(ctx, rollbackKey, "swept", rollback.UnixMilli()).Err(); err != nil {
 		return fmt.Errorf("resolving a rollback: %w", failed(err))
@@ -177,7 +172,6 @@ func (h heartbeats) Resolve(ctx context.Context, rollback time.Time) error {
 	return nil
 }
 
-// Vouch implements store.Heartbeats.
 func (h heartbeats) Vouch(ctx context.Context, rollback time.Time, gameIDs []string, keep time.Duration) error {
 	if len(gameIDs) == 0 {
 		return nil
@@ -188,7 +182,6 @@ func (h heartbeats) Vouch(ctx context.Context, rollback time.Time, gameIDs []str
 	return nil
 }
 
-// Attest implements store.Heartbeats.
 func (h heartbeats) Attest(ctx context.Context, rollback time.Time, serverID string, keep time.Duration) error {
 	if err := h.remember(ctx, attestedKey(rollback), keep, serverID); err != nil {
 		return fmt.Errorf("attesting: %w", err)
@@ -206,7 +199,6 @@ func (h heartbeats) remember(ctx context.Context, key string, keep time.Duration
 	return failed(err)
 }
 
-// Vouched implements store.Heartbeats.
 func (h heartbeats) Vouched(ctx context.Context, rollback time.Time, gameIDs []string) (map[string]bool, error) {
 	if len(gameIDs) == 0 {
 		return nil, nil
@@ -224,7 +216,6 @@ func (h heartbeats) Vouched(ctx context.Context, rollback time.Time, gameIDs []s
 	return vouched, nil
 }
 
-// Attested implements store.Heartbeats.
 func (h heartbeats) Attested(ctx context.Context, rollback time.Time) (map[string]bool, error) {
 	members, err := h.client.SMembers(ctx, attestedKey(rollback)).Result()
 	if err != nil {
@@ -237,7 +228,6 @@ func (h heartbeats) Attested(ctx context.Context, rollback time.Time) (map[strin
 	return attested, nil
 }
 
-// Claim implements store.Heartbeats.
 func (h heartbeats) Claim(ctx context.Context, work string, d time.Duration) (bool, error) {
 	err := h.client.SetArgs(ctx, claimKey(work), "1", goredis.SetArgs{Mode: "NX", TTL: d}).Err()
 	if errors.Is(err, goredis.Nil) {

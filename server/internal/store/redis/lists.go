@@ -47,7 +47,6 @@ func newLists(client goredis.UniversalClient) lists {
 	return lists{client, lasting}
 }
 
-// Write implements store.Lists.
 func (s lists) Write(ctx context.Context, listings []store.Listing, keep time.Duration) error {
 	for len(listings) > 0 {
 		batch := listings[:min(maxListings, len(listings))]
@@ -154,7 +153,6 @@ func (s lists) queuePlayers(ctx context.Context, pipe goredis.Pipeliner, l store
 	return prolonged
 }
 
-// Remove implements store.Lists.
 func (s lists) Remove(ctx context.Context, l store.Listing) error {
 	pipe := s.client.Pipeline()
 	for _, variant := range []string{"", l.Variant} {
@@ -172,7 +170,6 @@ func (s lists) Remove(ctx context.Context, l store.Listing) error {
 	return failed(err)
 }
 
-// Forget implements store.Lists.
 func (s lists) Forget(ctx context.Context, l store.List, gameIDs ...string) error {
 	if len(gameIDs) == 0 {
 		return nil
@@ -180,7 +177,6 @@ func (s lists) Forget(ctx context.Context, l store.List, gameIDs ...string) erro
 	return failed(s.client.ZRem(ctx, listKey(l), gameIDs).Err())
 }
 
-// Page implements store.Lists.
 func (s lists) Page(ctx context.Context, l store.List, after store.Place, n int) ([]store.Place, error) {
 	return pageOf(ctx, s.client, listKey(l), after, n)
 }
@@ -206,7 +202,6 @@ func pageOf(ctx context.Context, client goredis.UniversalClient, key string, aft
 	return places, nil
 }
 
-// Moving implements store.Lists.
 func (s lists) Moving(ctx context.Context, within time.Duration) (int, error) {
 	now, err := s.client.Time(ctx).Result()
 	if err != nil {

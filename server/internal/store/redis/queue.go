@@ -36,27 +36,22 @@ type queue struct {
 	once goredis.UniversalClient
 }
 
-// EnqueueIn implements store.Queue.
 func (q queue) EnqueueIn(ctx context.Context, gameID string, delay time.Duration) error {
 	return enqueued(enqueueInScript.Run(ctx, q.client, []string{queueKey}, gameID, delay.Milliseconds()).Err())
 }
 
-// EnqueueBy implements store.Queue.
 func (q queue) EnqueueBy(ctx context.Context, gameID string, at time.Time) error {
 	return enqueued(q.client.ZAddLT(ctx, queueKey, jobMember(gameID, at)).Err())
 }
 
-// Set implements store.Queue.
 func (q queue) Set(ctx context.Context, gameID string, at time.Time) error {
 	return enqueued(q.client.ZAdd(ctx, queueKey, jobMember(gameID, at)).Err())
 }
 
-// EnqueueMissing implements store.Queue.
 func (q queue) EnqueueMissing(ctx context.Context, gameIDs ...string) error {
 	return q.enqueueDue(ctx, goredis.ZAddArgs{NX: true}, gameIDs)
 }
 
-// EnqueueNow implements store.Queue.
 func (q queue) EnqueueNow(ctx context.Context, gameIDs ...string) error {
 	return q.enqueueDue(ctx, goredis.ZAddArgs{LT: true}, gameIDs)
 }
@@ -84,7 +79,6 @@ func enqueued(err error) error {
 	return nil
 }
 
-// Remove implements store.Queue.
 func (q queue) Remove(ctx context.Context, gameID string) error {
 	if err := q.client.ZRem(ctx, queueKey, gameID).Err(); err != nil {
 		return fmt.Errorf("removing a job: %w", failed(err))
@@ -92,7 +86,6 @@ func (q queue) Remove(ctx context.Context, gameID string) error {
 	return nil
 }
 
-// Lease implements store.Queue.
 func (q queue) Lease(ctx context.Context, n int, d time.Duration) ([]store.Job, error) {
 	reply, err := leaseScript.Run(ctx, q.once, []string{queueKey}, n, d.Milliseconds()).StringSlice()
 	if err == nil && len(reply) == 0 {
@@ -113,7 +106,6 @@ func (q queue) Lease(ctx context.Context, n int, d time.Duration) ([]store.Job, 
 	return jobs, nil
 }
 
-// Ack implements store.Queue.
 func (q queue) Ack(ctx context.Context, job store.Job, next time.Time) error {
 	at := ""
 	if !next.IsZero() {
@@ -125,7 +117,6 @@ func (q queue) Ack(ctx context.Context, job store.Job, next time.Time) error {
 	return nil
 }
 
-// Due implements store.Queue.
 func (q queue) Due(ctx context.Context, from, to time.Duration, n int) ([]string, error) {
 	now, err := q.client.Time(ctx).Result()
 	var ids []string

@@ -151,7 +151,6 @@ func recordOutage(c *sqlite3.Conn, b store.Beat, outage store.Span) (total time.
 	return total, err
 }
 
-// Leave implements store.Heartbeats.
 func (h heartbeats) Leave(ctx context.Context, serverID string, s store.ServerBeat) error {
 	s.Left = true
 	err := h.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error { return putServer(c, serverID, s) })
@@ -165,7 +164,6 @@ func putServer(c *sqlite3.Conn, serverID string, s store.ServerBeat) error {
 	return exec(c, "INSERT OR REPLACE INTO servers VALUES (?, ?, ?, ?, 0)", serverID, s.At, s.Since, s.Left)
 }
 
-// Servers implements store.Heartbeats.
 func (h heartbeats) Servers(ctx context.Context) (result store.ServersNow, err error) {
 	err = h.db.read(ctx, func(c *sqlite3.Conn) (err error) {
 		result, err = serversAt(c, time.UnixMilli(h.db.now()).UTC())
@@ -202,7 +200,6 @@ func readRollback(c *sqlite3.Conn) (r store.Rollback, err error) {
 	return r, err
 }
 
-// Outages implements store.Heartbeats.
 func (h heartbeats) Outages(ctx context.Context, since time.Time) (outages []store.Span, err error) {
 	err = h.db.read(ctx, func(c *sqlite3.Conn) (err error) {
 		outages, err = readOutages(c, since)
@@ -223,7 +220,6 @@ func readOutages(c *sqlite3.Conn, since time.Time) (outages []store.Span, err er
 	return outages, err
 }
 
-// Resolve implements store.Heartbeats.
 func (h heartbeats) Resolve(ctx context.Context, rollback time.Time) error {
 	err := h.db.write(ctx, func(c *sqlite3.Conn) error {
 		return exec(c, "UPDATE rollback SET resolved = 1 WHERE time = ?", rollback)
@@ -234,7 +230,6 @@ func (h heartbeats) Resolve(ctx context.Context, rollback time.Time) error {
 	return nil
 }
 
-// Vouch implements store.Heartbeats.
 func (h heartbeats) Vouch(ctx context.Context, rollback time.Time, gameIDs []string, keep time.Duration) error {
 	err := h.db.write(ctx, func(c *sqlite3.Conn) error {
 		now := h.db.now()
@@ -254,7 +249,6 @@ func (h heartbeats) Vouch(ctx context.Context, rollback time.Time, gameIDs []str
 	return nil
 }
 
-// Attest implements store.Heartbeats.
 func (h heartbeats) Attest(ctx context.Context, rollback time.Time, serverID string, keep time.Duration) error {
 	err := h.db.write(ctx, func(c *sqlite3.Conn) error {
 		now := h.db.now()
@@ -269,7 +263,6 @@ func (h heartbeats) Attest(ctx context.Context, rollback time.Time, serverID str
 	return nil
 }
 
-// Vouched implements store.Heartbeats.
 func (h heartbeats) Vouched(ctx context.Context, rollback time.Time, gameIDs []string) (map[string]bool, error) {
 	vouched := map[string]bool{}
 	err := h.db.read(ctx, func(c *sqlite3.Conn) error {
@@ -290,7 +283,6 @@ func (h heartbeats) Vouched(ctx context.Context, rollback time.Time, gameIDs []s
 	return vouched, nil
 }
 
-// Attested implements store.Heartbeats.
 func (h heartbeats) Attested(ctx context.Context, rollback time.Time) (map[string]bool, error) {
 	attested := map[string]bool{}
 	err := h.db.read(ctx, func(c *sqlite3.Conn) error {
@@ -305,7 +297,6 @@ func (h heartbeats) Attested(ctx context.Context, rollback time.Time) (map[strin
 	return attested, nil
 }
 
-// Claim implements store.Heartbeats.
 func (h heartbeats) Claim(ctx context.Context, work string, d time.Duration) (claimed bool, err error) {
 	err = h.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
 		now := h.db.now()

@@ -71,7 +71,6 @@ func writeListing(c *sqlite3.Conn, l store.Listing) error {
 	return exec(c, "UPDATE player_listings SET finished = ?2 WHERE id = ?1", l.GameID, l.Updated)
 }
 
-// Remove implements store.Lists.
 func (s lists) Remove(ctx context.Context, l store.Listing) error {
 	return s.Forget(ctx, store.List{}, l.GameID)
 }
@@ -97,7 +96,6 @@ func forget(c *sqlite3.Conn, gameIDs []string) error {
 	return nil
 }
 
-// Page implements store.Lists.
 func (s lists) Page(ctx context.Context, l store.List, after store.Place, n int) ([]store.Place, error) {
 	if after == (store.Place{}) {
 		after.Rank = math.MaxInt64
@@ -171,7 +169,6 @@ func publicPage(l store.List, variants []string) (text string, args []any) {
 const movingGames = `SELECT count(*) FROM listings INDEXED BY listings_recent
 	WHERE private = 0 AND variant = ? AND status = 2 AND updated >= ?`
 
-// Moving implements store.Lists.
 func (s lists) Moving(ctx context.Context, within time.Duration) (games int, err error) {
 	since := time.UnixMilli(s.db.now()).Add(-within)
 	err = s.db.read(ctx, func(c *sqlite3.Conn) error {

@@ -24,7 +24,6 @@ func (q queue) EnqueueIn(ctx context.Context, gameID string, delay time.Duration
 	})
 }
 
-// EnqueueBy implements store.Queue.
 func (q queue) EnqueueBy(ctx context.Context, gameID string, at time.Time) error {
 	return q.enqueue(ctx, func(c *sqlite3.Conn) error {
 		return exec(c, "INSERT INTO jobs VALUES (?, ?) ON CONFLICT DO UPDATE SET due = min(excluded.due, due)",
@@ -32,7 +31,6 @@ func (q queue) EnqueueBy(ctx context.Context, gameID string, at time.Time) error
 	})
 }
 
-// Set implements store.Queue.
 func (q queue) Set(ctx context.Context, gameID string, at time.Time) error {
 	return q.enqueue(ctx, func(c *sqlite3.Conn) error {
 		return exec(c, "INSERT INTO jobs VALUES (?, ?) ON CONFLICT DO UPDATE SET due = excluded.due",
@@ -40,12 +38,10 @@ func (q queue) Set(ctx context.Context, gameID string, at time.Time) error {
 	})
 }
 
-// EnqueueMissing implements store.Queue.
 func (q queue) EnqueueMissing(ctx context.Context, gameIDs ...string) error {
 	return q.each(ctx, "INSERT INTO jobs VALUES (?, 0) ON CONFLICT DO NOTHING", gameIDs)
 }
 
-// EnqueueNow implements store.Queue.
 func (q queue) EnqueueNow(ctx context.Context, gameIDs ...string) error {
 	return q.each(ctx, "INSERT INTO jobs VALUES (?, 0) ON CONFLICT DO UPDATE SET due = min(due, 0)", gameIDs)
 }
@@ -72,7 +68,6 @@ func (q queue) enqueue(ctx context.Context, work func(c *sqlite3.Conn) error) er
 	return nil
 }
 
-// Remove implements store.Queue.
 func (q queue) Remove(ctx context.Context, gameID string) error {
 	err := q.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
 		return exec(c, "DELETE FROM jobs WHERE game = ?", gameID)
@@ -121,7 +116,6 @@ func (q queue) lease(c *sqlite3.Conn, n int, d time.Duration) (jobs []store.Job,
 	return jobs, err
 }
 
-// Ack implements store.Queue.
 func (q queue) Ack(ctx context.Context, job store.Job, next time.Time) error {
 	err := q.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
 		if next.IsZero() {
@@ -135,7 +129,6 @@ func (q queue) Ack(ctx context.Context, job store.Job, next time.Time) error {
 	return nil
 }
 
-// Due implements store.Queue.
 func (q queue) Due(ctx context.Context, from, to time.Duration, n int) (ids []string, err error) {
 	err = q.db.read(ctx, func(c *sqlite3.Conn) error {
 		now := q.db.now()

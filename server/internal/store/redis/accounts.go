@@ -2,7 +2,6 @@ package redis
 
 import (
 	"context"
-	_ "embed" // For the scripts.
 	"errors"
 	"fmt"
 	"strconv"
@@ -15,19 +14,10 @@ import (
 )
 
 var (
-	//go:embed claim_name.lua
-	claimNameSource string
-	//go:embed create_account.lua
-	createAccountSource string
-	//go:embed set_secret.lua
-	setSecretSource string
-	//go:embed reserve_game.lua
-	reserveGameSource string
-
-	claimNameScript     = goredis.NewScript(claimNameSource)
-	createAccountScript = goredis.NewScript(createAccountSource)
-	setSecretScript     = goredis.NewScript(setSecretSource)
-	reserveGameScript   = goredis.NewScript(reserveGameSource)
+	claimNameScript     = newScript("claim_name.lua")
+	createAccountScript = newScript("create_account.lua")
+	setSecretScript     = newScript("set_secret.lua")
+	reserveGameScript   = newScript("reserve_game.lua")
 )
 
 const (

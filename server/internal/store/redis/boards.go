@@ -2,7 +2,6 @@ package redis
 
 import (
 	"context"
-	_ "embed" // For the scripts.
 	"errors"
 	"fmt"
 	"strconv"
@@ -25,17 +24,9 @@ import (
 type boards struct{ client goredis.UniversalClient }
 
 var (
-	//go:embed record_score.lua
-	recordScoreSource string
-	recordScore       = goredis.NewScript(recordScoreSource)
-
-	//go:embed rank_score.lua
-	rankScoreSource string
-	rankScore       = goredis.NewScript(rankScoreSource)
-
-	//go:embed drop_score.lua
-	dropScoreSource string
-	dropScore       = goredis.NewScript(dropScoreSource)
+	recordScore = newScript("record_score.lua")
+	rankScore   = newScript("rank_score.lua")
+	dropScore   = newScript("drop_score.lua")
 )
 
 // hiddenKey is the set of hidden players. Unlike boards, it cannot be rebuilt from the

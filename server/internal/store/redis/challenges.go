@@ -2,7 +2,6 @@ package redis
 
 import (
 	"context"
-	_ "embed" // For the scripts.
 	"errors"
 	"strconv"
 	"time"
@@ -13,16 +12,9 @@ import (
 )
 
 var (
-	//go:embed create_challenge.lua
-	createChallengeSource string
-	//go:embed update_challenge.lua
-	updateChallengeSource string
-	//go:embed forget_places.lua
-	forgetPlacesSource string
-
-	createChallengeScript = goredis.NewScript(createChallengeSource)
-	updateChallengeScript = goredis.NewScript(updateChallengeSource)
-	forgetPlacesScript    = goredis.NewScript(forgetPlacesSource)
+	createChallengeScript = newScript("create_challenge.lua")
+	updateChallengeScript = newScript("update_challenge.lua")
+	forgetPlacesScript    = newScript("forget_places.lua")
 )
 
 // challenges implements store.Challenges with these keys, each in its own cluster slot.

@@ -2,7 +2,6 @@ package redis
 
 import (
 	"context"
-	_ "embed" // For the script.
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -10,11 +9,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-var (
-	//go:embed exhibitions.lua
-	exhibitionsSource string
-	exhibitionsScript = goredis.NewScript(exhibitionsSource)
-)
+var exhibitionsScript = newScript("exhibitions.lua")
 
 // exhibitions implements store.Exhibitions with a sorted set of the running games,
 // ordered by the time at which they will pause.

@@ -2,7 +2,6 @@ package redis
 
 import (
 	"context"
-	_ "embed" // scripts
 	"errors"
 	"fmt"
 	"slices"
@@ -15,31 +14,13 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-//go:embed append.lua
-var appendSource string
-
-//go:embed tail.lua
-var tailSource string
-
-//go:embed mend.lua
-var mendSource string
-
-//go:embed ready.lua
-var readySource string
-
-//go:embed quarantine.lua
-var quarantineSource string
-
-//go:embed audience.lua
-var audienceSource string
-
 var (
-	appendScript     = newPipelinedScript(appendSource)
-	tailScript       = newReadOnlyScript(tailSource)
-	mendScript       = newPipelinedScript(mendSource)
-	readyScript      = newPipelinedScript(readySource)
-	quarantineScript = newPipelinedScript(quarantineSource)
-	audienceScript   = newPipelinedScript(audienceSource)
+	appendScript     = newPipelinedScript("append.lua")
+	tailScript       = newReadOnlyScript("tail.lua")
+	mendScript       = newPipelinedScript("mend.lua")
+	readyScript      = newPipelinedScript("ready.lua")
+	quarantineScript = newPipelinedScript("quarantine.lua")
+	audienceScript   = newPipelinedScript("audience.lua")
 )
 
 // maxQueued limits how many commands can wait for Redis in this process, and thus how
@@ -96,13 +77,13 @@ type pipelinedScript struct {
 	bySource, source any
 }
 
-func newPipelinedScript(source string) pipelinedScript {
-	return pipelinedScript{"evalsha", goredis.NewScript(source).Hash(), "eval", source}
+func newPipelinedScript(file string) pipelinedScript {
+	return pipelinedScript{"evalsha", newScript(file).Hash(), "eval", source(file)}
 }
 
 // newReadOnlyScript returns a script that Redis prevents from writing.
-func newReadOnlyScript(source string) pipelinedScript {
-	s := newPipelinedScript(source)
+func newReadOnlyScript(file string) pipelinedScript {
+	s := newPipelinedScript(file)
 	s.byHash, s.bySource = "evalsha_ro", "eval_ro"
 	return s
 }

@@ -2,7 +2,6 @@ package redis
 
 import (
 	"context"
-	_ "embed" // script
 	"errors"
 	"fmt"
 	"strconv"
@@ -14,11 +13,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-var (
-	//go:embed heartbeat.lua
-	heartbeatSource string
-	heartbeatScript = goredis.NewScript(heartbeatSource)
-)
+var heartbeatScript = newScript("heartbeat.lua")
 
 // The braces put the keys into one cluster slot.
 const (

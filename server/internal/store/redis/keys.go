@@ -3,7 +3,6 @@ package redis
 import (
 	"cmp"
 	"context"
-	_ "embed" // For the scripts.
 	"errors"
 	"slices"
 	"strconv"
@@ -16,16 +15,9 @@ import (
 )
 
 var (
-	//go:embed claim_key.lua
-	claimKeySource string
-	//go:embed link_key.lua
-	linkKeySource string
-	//go:embed release_key.lua
-	releaseKeySource string
-
-	claimKeyScript   = goredis.NewScript(claimKeySource)
-	linkKeyScript    = goredis.NewScript(linkKeySource)
-	releaseKeyScript = goredis.NewScript(releaseKeySource)
+	claimKeyScript   = newScript("claim_key.lua")
+	linkKeyScript    = newScript("link_key.lua")
+	releaseKeyScript = newScript("release_key.lua")
 )
 
 // keys implements store.Keys. A key's owner and an account's keys are in different

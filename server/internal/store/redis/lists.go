@@ -2,7 +2,6 @@ package redis
 
 import (
 	"context"
-	_ "embed" // For the script.
 	"fmt"
 	"strconv"
 	"time"
@@ -13,10 +12,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-//go:embed page.lua
-var pageSource string
-
-var pageScript = goredis.NewScript(pageSource)
+var pageScript = newScript("page.lua")
 
 // lists implements store.Lists with sorted sets, each in its own cluster slot:
 //

@@ -2,7 +2,6 @@ package redis
 
 import (
 	"context"
-	_ "embed" // scripts
 	"errors"
 	"fmt"
 	"strconv"
@@ -14,16 +13,9 @@ import (
 )
 
 var (
-	//go:embed enqueue_in.lua
-	enqueueInSource string
-	//go:embed lease.lua
-	leaseSource string
-	//go:embed ack.lua
-	ackSource string
-
-	enqueueInScript = goredis.NewScript(enqueueInSource)
-	leaseScript     = goredis.NewScript(leaseSource)
-	ackScript       = goredis.NewScript(ackSource)
+	enqueueInScript = newScript("enqueue_in.lua")
+	leaseScript     = newScript("lease.lua")
+	ackScript       = newScript("ack.lua")
 )
 
 // queueKey is the sorted set of jobs: game ID by Unix milliseconds.

@@ -6,6 +6,7 @@ package redis
 import (
 	"cmp"
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -18,6 +19,20 @@ import (
 
 	"github.com/gridstand/gridstand/server/internal/store"
 )
+
+//go:embed *.lua
+var scripts embed.FS
+
+// source returns the source of a script.
+func source(file string) string {
+	text, err := scripts.ReadFile(file)
+	if err != nil {
+		panic(err) // The program was built without the file.
+	}
+	return string(text)
+}
+
+func newScript(file string) *goredis.Script { return goredis.NewScript(source(file)) }
 
 // Clients are the connections to Redis. The store closes them.
 type Clients struct {

@@ -3,7 +3,6 @@ package redis
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -218,7 +217,7 @@ func (a accounts) RenewLasting(ctx context.Context, keep time.Duration) error {
 			ttls[i] = pipe.PTTL(ctx, key)
 		}
 		if _, err := pipe.Exec(ctx); err != nil {
-			return fmt.Errorf("reading the expiry of accounts: %w", failed(err))
+			return wrap("reading the expiry of accounts", err)
 		}
 		var lasting []string
 		for i, key := range keys {

@@ -3,7 +3,6 @@ package redis
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -79,7 +78,7 @@ func (b boards) Record(ctx context.Context, entry store.BoardEntry, boards ...st
 		key := boardKey(board)
 		err := recordScore.Run(ctx, b.client, []string{key, bestKey(key)}, entry.PlayerID, entry.Score, entry.Member, expires).Err()
 		if err != nil {
-			return fmt.Errorf("recording a score: %w", failed(err))
+			return wrap("recording a score", err)
 		}
 	}
 	// A concurrent Hide may have cleared the boards before this entry was added to them.
@@ -100,7 +99,7 @@ func (b boards) Page(ctx context.Context, board store.Board, first int64, n int)
 	members := pipe.ZRevRangeWithScores(ctx, key, first, first+int64(n)-1)
 	total, now := pipe.ZCard(ctx, key), pipe.Time(ctx)
 	if _, err := pipe.Exec(ctx); err != nil {
-		return store.BoardPage{}, fmt.Errorf("reading a board: %w", failed(err))
+		return store.BoardPage{}, wrap("reading a board", err)
 	}
 	return store.BoardPage{Entries: boardEntries(members.Val()), Total: total.Val(), Now: now.Val()}, nil
 }
@@ -110,10 +109,7 @@ var errRankReply = errors.New("unexpected reply from rank_score.lua")
 // Rank reads everything in one round trip.
 func (b boards) Rank(ctx context.Context, board store.Board, playerID string, neighbors int) (store.BoardRank, error) {
 	rank, err := b.rank(ctx, boardKey(board), playerID, neighbors)
-	if err != nil {
-		return store.BoardRank{}, fmt.Errorf("reading a rank: %w", failed(err))
-	}
-	return rank, nil
+	return rank, wrap("reading a rank", err)
 }
 
 func (b boards) rank(ctx context.Context, key, playerID string, neighbors int) (store.BoardRank, error) {
@@ -154,7 +150,7 @@ func (b boards) Hide(ctx context.Context, playerID string) error {
 	// Mark the player as hidden first, so that a concurrent Record notices in its second
 	// check.
 	if err := b.client.SAdd(ctx, hiddenKey, playerID).Err(); err != nil {
-		return fmt.Errorf("hiding a player: %w", failed(err))
+		return wrap("hiding a player", err)
 	}
 	return b.Boards(ctx, func(board store.Board) error {
 		_, err := b.drop(ctx, board, playerID, "", true)
@@ -163,10 +159,7 @@ func (b boards) Hide(ctx context.Context, playerID string) error {
 }
 
 func (b boards) Unhide(ctx context.Context, playerID string) error {
-	if err := b.client.SRem(ctx, hiddenKey, playerID).Err(); err != nil {
-		return fmt.Errorf("unhiding a player: %w", failed(err))
-	}
-	return nil
+	return wrap("unhiding a player", b.client.SRem(ctx, hiddenKey, playerID).Err())
 }
 
 func (b boards) Hidden(ctx context.Context, playerIDs ...string) (map[string]bool, error) {
@@ -175,7 +168,7 @@ func (b boards) Hidden(ctx context.Context, playerIDs ...string) (map[string]boo
 	}
 	are, err := b.client.SMIsMember(ctx, hiddenKey, playerIDs).Result()
 	if err != nil {
-		return nil, fmt.Errorf("reading hidden players: %w", failed(err))
+		return nil, wrap("reading hidden players", err)
 	}
 	hidden := map[string]bool{}
 	for i, is := range are {
@@ -188,10 +181,7 @@ func (b boards) Hidden(ctx context.Context, playerIDs ...string) (map[string]boo
 
 func (b boards) AnyHidden(ctx context.Context) (bool, error) {
 	n, err := b.client.SCard(ctx, hiddenKey).Result()
-	if err != nil {
-		return false, fmt.Errorf("reading hidden players: %w", failed(err))
-	}
-	return n > 0, nil
+	return n > 0, wrap("reading hidden players", err)
 }
 
 func (b boards) Boards(ctx context.Context, visit func(store.Board) error) error {
@@ -207,7 +197,7 @@ func (b boards) Boards(ctx context.Context, visit func(store.Board) error) error
 			return nil
 		})
 		if err != nil {
-			return fmt.Errorf("reading the boards: %w", failed(err))
+			return wrap("reading the boards", err)
 		}
 		for i, board := range list {
 			switch at := times[i].Val(); at {
@@ -240,10 +230,7 @@ func (b boards) Drop(ctx context.Context, board store.Board, playerID, member st
 func (b boards) drop(ctx context.Context, board store.Board, playerID, member string, best bool) (bool, error) {
 	key := boardKey(board)
 	dropped, err := dropScore.Run(ctx, b.client, []string{key, bestKey(key)}, playerID, member, best).Bool()
-	if err != nil {
-		return false, fmt.Errorf("removing an entry from a board: %w", failed(err))
-	}
-	return dropped, nil
+	return dropped, wrap("removing an entry from a board", err)
 }
 
 // Repair removes from each board's sorted set the members that are not in its hash.
@@ -257,7 +244,7 @@ func (b boards) Repair(ctx context.Context) (store.BoardRepair, error) {
 			}
 			best, err := b.client.HMGet(ctx, bestKey(boardKey(board)), playerIDs...).Result()
 			if err != nil {
-				return fmt.Errorf("reading a board: %w", failed(err))
+				return wrap("reading a board", err)
 			}
 			for i, entry := range entries {
 				if best[i] == entry.Member {

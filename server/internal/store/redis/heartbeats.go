@@ -56,10 +56,7 @@ func (h heartbeats) Beat(ctx context.Context, b store.Beat) (store.BeatResult, e
 	if err == nil {
 		result, err = parseBeat(reply)
 	}
-	if err != nil {
-		return store.BeatResult{}, fmt.Errorf("sending a heartbeat: %w", failed(err))
-	}
-	return result, nil
+	return result, wrap("sending a heartbeat", err)
 }
 
 // parseBeat reads the reply of heartbeat.lua.
@@ -89,11 +86,7 @@ func parseBeat(reply []string) (b store.BeatResult, err error) {
 }
 
 func (h heartbeats) Leave(ctx context.Context, serverID string, s store.ServerBeat) error {
-	err := h.client.HSet(ctx, serversKey, serverID, serverText(s)+leftMark).Err()
-	if err != nil {
-		return fmt.Errorf("storing that a server left: %w", failed(err))
-	}
-	return nil
+	return wrap("storing that a server left", h.client.HSet(ctx, serversKey, serverID, serverText(s)+leftMark).Err())
 }
 
 func (h heartbeats) Servers(ctx context.Context) (store.ServersNow, error) {
@@ -122,10 +115,7 @@ func (h heartbeats) Servers(ctx context.Context) (store.ServersNow, error) {
 	if err == nil {
 		result.Rollback, err = parseRollback(rollback.Val())
 	}
-	if err != nil {
-		return store.ServersNow{}, fmt.Errorf("reading heartbeats: %w", failed(err))
-	}
-	return result, nil
+	return result, wrap("reading heartbeats", err)
 }
 
 func parseRollback(fields map[string]string) (r store.Rollback, err error) {
@@ -145,7 +135,7 @@ func (h heartbeats) Outages(ctx context.Context, since time.Time) ([]store.Span,
 		Min: strconv.FormatInt(milli(since), 10), Max: "+inf",
 	}).Result()
 	if err != nil {
-		return nil, fmt.Errorf("reading outages: %w", failed(err))
+		return nil, wrap("reading outages", err)
 	}
 	recorded := make([]store.Span, len(stored))
 	for i, text := range stored {
@@ -161,27 +151,18 @@ func (h heartbeats) Outages(ctx context.Context, since time.Time) ([]store.Span,
 }
 
 func (h heartbeats) Resolve(ctx context.Context, rollback time.Time) error {
-	if err := h.client.HSet(ctx, rollbackKey, "swept", rollback.UnixMilli()).Err(); err != nil {
-		return fmt.Errorf("resolving a rollback: %w", failed(err))
-	}
-	return nil
+	return wrap("resolving a rollback", h.client.HSet(ctx, rollbackKey, "swept", rollback.UnixMilli()).Err())
 }
 
 func (h heartbeats) Vouch(ctx context.Context, rollback time.Time, gameIDs []string, keep time.Duration) error {
 	if len(gameIDs) == 0 {
 		return nil
 	}
-	if err := h.remember(ctx, vouchedKey(rollback), keep, gameIDs...); err != nil {
-		return fmt.Errorf("vouching for games: %w", err)
-	}
-	return nil
+	return wrap("vouching for games", h.remember(ctx, vouchedKey(rollback), keep, gameIDs...))
 }
 
 func (h heartbeats) Attest(ctx context.Context, rollback time.Time, serverID string, keep time.Duration) error {
-	if err := h.remember(ctx, attestedKey(rollback), keep, serverID); err != nil {
-		return fmt.Errorf("attesting: %w", err)
-	}
-	return nil
+	return wrap("attesting", h.remember(ctx, attestedKey(rollback), keep, serverID))
 }
 
 // remember adds members to a set, and sets it to expire after the duration keep.
@@ -200,7 +181,7 @@ func (h heartbeats) Vouched(ctx context.Context, rollback time.Time, gameIDs []s
 	}
 	is, err := h.client.SMIsMember(ctx, vouchedKey(rollback), anys(gameIDs)...).Result()
 	if err != nil {
-		return nil, fmt.Errorf("reading vouched games: %w", failed(err))
+		return nil, wrap("reading vouched games", err)
 	}
 	vouched := map[string]bool{}
 	for i, gameID := range gameIDs {
@@ -214,7 +195,7 @@ func (h heartbeats) Vouched(ctx context.Context, rollback time.Time, gameIDs []s
 func (h heartbeats) Attested(ctx context.Context, rollback time.Time) (map[string]bool, error) {
 	members, err := h.client.SMembers(ctx, attestedKey(rollback)).Result()
 	if err != nil {
-		return nil, fmt.Errorf("reading attesting servers: %w", failed(err))
+		return nil, wrap("reading attesting servers", err)
 	}
 	attested := make(map[string]bool, len(members))
 	for _, id := range members {
@@ -228,10 +209,7 @@ func (h heartbeats) Claim(ctx context.Context, work string, d time.Duration) (bo
 	if errors.Is(err, goredis.Nil) {
 		return false, nil
 	}
-	if err != nil {
-		return false, fmt.Errorf("claiming work: %w", failed(err))
-	}
-	return true, nil
+	return true, wrap("claiming work", err)
 }
 
 // serverText formats a server as heartbeat.lua stores it, without the mark.

@@ -3,7 +3,6 @@ package redis
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -29,15 +28,15 @@ type queue struct {
 }
 
 func (q queue) EnqueueIn(ctx context.Context, gameID string, delay time.Duration) error {
-	return enqueued(enqueueInScript.Run(ctx, q.client, []string{queueKey}, gameID, delay.Milliseconds()).Err())
+	return wrap("enqueueing", enqueueInScript.Run(ctx, q.client, []string{queueKey}, gameID, delay.Milliseconds()).Err())
 }
 
 func (q queue) EnqueueBy(ctx context.Context, gameID string, at time.Time) error {
-	return enqueued(q.client.ZAddLT(ctx, queueKey, jobMember(gameID, at)).Err())
+	return wrap("enqueueing", q.client.ZAddLT(ctx, queueKey, jobMember(gameID, at)).Err())
 }
 
 func (q queue) Set(ctx context.Context, gameID string, at time.Time) error {
-	return enqueued(q.client.ZAdd(ctx, queueKey, jobMember(gameID, at)).Err())
+	return wrap("enqueueing", q.client.ZAdd(ctx, queueKey, jobMember(gameID, at)).Err())
 }
 
 func (q queue) EnqueueMissing(ctx context.Context, gameIDs ...string) error {
@@ -56,26 +55,15 @@ func (q queue) enqueueDue(ctx context.Context, args goredis.ZAddArgs, gameIDs []
 	for _, gameID := range gameIDs {
 		args.Members = append(args.Members, goredis.Z{Member: gameID})
 	}
-	return enqueued(q.client.ZAddArgs(ctx, queueKey, args).Err())
+	return wrap("enqueueing", q.client.ZAddArgs(ctx, queueKey, args).Err())
 }
 
 func jobMember(gameID string, at time.Time) goredis.Z {
 	return goredis.Z{Score: float64(at.UnixMilli()), Member: gameID}
 }
 
-// enqueued wraps an error that occurred while enqueuing.
-func enqueued(err error) error {
-	if err != nil {
-		return fmt.Errorf("enqueueing: %w", failed(err))
-	}
-	return nil
-}
-
 func (q queue) Remove(ctx context.Context, gameID string) error {
-	if err := q.client.ZRem(ctx, queueKey, gameID).Err(); err != nil {
-		return fmt.Errorf("removing a job: %w", failed(err))
-	}
-	return nil
+	return wrap("removing a job", q.client.ZRem(ctx, queueKey, gameID).Err())
 }
 
 func (q queue) Lease(ctx context.Context, n int, d time.Duration) ([]store.Job, error) {
@@ -88,7 +76,7 @@ func (q queue) Lease(ctx context.Context, n int, d time.Duration) ([]store.Job, 
 		expires, err = strconv.ParseInt(reply[0], 10, 64)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("leasing jobs: %w", failed(err))
+		return nil, wrap("leasing jobs", err)
 	}
 	jobs := make([]store.Job, len(reply)-1)
 	for i, gameID := range reply[1:] {
@@ -103,10 +91,7 @@ func (q queue) Ack(ctx context.Context, job store.Job, next time.Time) error {
 	if !next.IsZero() {
 		at = strconv.FormatInt(next.UnixMilli(), 10)
 	}
-	if err := ackScript.Run(ctx, q.client, []string{queueKey}, job.GameID, job.Expires.UnixMilli(), at).Err(); err != nil {
-		return fmt.Errorf("acknowledging a job: %w", failed(err))
-	}
-	return nil
+	return wrap("acknowledging a job", ackScript.Run(ctx, q.client, []string{queueKey}, job.GameID, job.Expires.UnixMilli(), at).Err())
 }
 
 func (q queue) Due(ctx context.Context, from, to time.Duration, n int) ([]string, error) {
@@ -119,8 +104,5 @@ func (q queue) Due(ctx context.Context, from, to time.Duration, n int) ([]string
 			Count: int64(n),
 		}).Result()
 	}
-	if err != nil {
-		return nil, fmt.Errorf("reading due jobs: %w", failed(err))
-	}
-	return ids, nil
+	return ids, wrap("reading due jobs", err)
 }

@@ -40,7 +40,7 @@ func scanBeside(ctx context.Context, client goredis.UniversalClient, key, patter
 	}
 	master, err := cluster.MasterForKey(ctx, key)
 	if err != nil {
-		return fmt.Errorf("finding a master: %w", failed(err))
+		return wrap("finding a master", err)
 	}
 	return scanNode(ctx, master, pattern, visit)
 }
@@ -71,7 +71,7 @@ func scanEach(visit func([]string) error, step func(cursor uint64) *goredis.Scan
 	for cursor := uint64(0); ; {
 		found, next, err := step(cursor).Result()
 		if err != nil {
-			return fmt.Errorf("scanning Redis: %w", failed(err))
+			return wrap("scanning Redis", err)
 		}
 		if len(found) > 0 {
 			if err := visit(found); err != nil {

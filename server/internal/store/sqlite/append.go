@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
@@ -60,7 +59,7 @@ func (g games) appendAt(ctx context.Context, gameID string, e store.Entry, to pl
 	case isRefusal(err):
 		return store.Appended{}, err
 	case err != nil:
-		return store.Appended{}, fmt.Errorf("appending to a game: %w", err)
+		return store.Appended{}, wrap("appending to a game", err)
 	case refused != nil:
 		return store.Appended{}, refused
 	}

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -90,10 +89,7 @@ func (b boards) Record(ctx context.Context, entry store.BoardEntry, boards ...st
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("recording a score: %w", err)
-	}
-	return nil
+	return wrap("recording a score", err)
 }
 
 func (b boards) record(c *sqlite3.Conn, entry store.BoardEntry, on store.Board) error {
@@ -173,10 +169,7 @@ func (b boards) Page(ctx context.Context, on store.Board, first int64, n int) (p
 				return nil
 			}, board, above.score, above.member, n, skip)
 	})
-	if err != nil {
-		return store.BoardPage{}, fmt.Errorf("reading a board: %w", err)
-	}
-	return page, nil
+	return page, wrap("reading a board", err)
 }
 
 func (b boards) Rank(ctx context.Context, on store.Board, playerID string, neighbors int) (rank store.BoardRank, err error) {
@@ -210,10 +203,7 @@ func (b boards) Rank(ctx context.Context, on store.Board, playerID string, neigh
 		return query(c, `SELECT player, score, member FROM scores WHERE board = ? AND (score, member) <= (?, ?)
 			ORDER BY score DESC, member DESC LIMIT ?`, collect, board, own.score, own.member, neighbors+1)
 	})
-	if err != nil {
-		return store.BoardRank{}, fmt.Errorf("reading a rank: %w", err)
-	}
-	return rank, nil
+	return rank, wrap("reading a rank", err)
 }
 
 func (b boards) Hide(ctx context.Context, playerID string) error {
@@ -238,18 +228,12 @@ func (b boards) Hide(ctx context.Context, playerID string) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("hiding a player: %w", err)
-	}
-	return nil
+	return wrap("hiding a player", err)
 }
 
 func (b boards) Unhide(ctx context.Context, playerID string) error {
 	err := b.write(ctx, func(c *sqlite3.Conn) error { return exec(c, "DELETE FROM hidden WHERE player = ?", playerID) })
-	if err != nil {
-		return fmt.Errorf("unhiding a player: %w", err)
-	}
-	return nil
+	return wrap("unhiding a player", err)
 }
 
 func isHidden(c *sqlite3.Conn, playerID string) (hidden bool, err error) {
@@ -277,10 +261,7 @@ func (b boards) Hidden(ctx context.Context, playerIDs ...string) (map[string]boo
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("reading hidden players: %w", err)
-	}
-	return hidden, nil
+	return hidden, wrap("reading hidden players", err)
 }
 
 func (b boards) AnyHidden(ctx context.Context) (found bool, err error) {
@@ -290,10 +271,7 @@ func (b boards) AnyHidden(ctx context.Context) (found bool, err error) {
 			return nil
 		})
 	})
-	if err != nil {
-		return false, fmt.Errorf("reading hidden players: %w", err)
-	}
-	return found, nil
+	return found, wrap("reading hidden players", err)
 }
 
 func (b boards) Boards(ctx context.Context, visit func(store.Board) error) error {
@@ -306,7 +284,7 @@ func (b boards) Boards(ctx context.Context, visit func(store.Board) error) error
 			}, b.now())
 	})
 	if err != nil {
-		return fmt.Errorf("reading the boards: %w", err)
+		return wrap("reading the boards", err)
 	}
 	for _, board := range list {
 		if err := visit(board); err != nil {
@@ -335,7 +313,7 @@ func (b boards) Entries(ctx context.Context, on store.Board, visit func([]store.
 				}, board, last, visitSize)
 		})
 		if err != nil {
-			return fmt.Errorf("reading a board: %w", err)
+			return wrap("reading a board", err)
 		}
 		if len(entries) == 0 {
 			return nil
@@ -361,8 +339,5 @@ func (b boards) Drop(ctx context.Context, on store.Board, playerID, member strin
 		dropped = true
 		return b.remove(c, board, playerID, at)
 	})
-	if err != nil {
-		return false, fmt.Errorf("removing an entry from a board: %w", err)
-	}
-	return dropped, nil
+	return dropped, wrap("removing an entry from a board", err)
 }

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	sqlite3 "zombiezen.com/go/sqlite"
 
@@ -201,10 +200,7 @@ func (b boards) Repair(ctx context.Context) (repair store.BoardRepair, err error
 			repair.Recounted++
 		}
 	}
-	if err != nil {
-		return repair, fmt.Errorf("recounting the entries of boards: %w", err)
-	}
-	return repair, nil
+	return repair, wrap("recounting the entries of boards", err)
 }
 
 // miscounted reports whether any of a board's counts is wrong.

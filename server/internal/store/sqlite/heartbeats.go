@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
@@ -29,7 +28,7 @@ func (h heartbeats) Beat(ctx context.Context, b store.Beat) (result store.BeatRe
 		})
 	}
 	if err != nil {
-		return store.BeatResult{}, fmt.Errorf("storing a heartbeat: %w", err)
+		return store.BeatResult{}, wrap("storing a heartbeat", err)
 	}
 	result.Run = h.db.run
 	return result, nil
@@ -154,10 +153,7 @@ func recordOutage(c *sqlite3.Conn, b store.Beat, outage store.Span) (total time.
 func (h heartbeats) Leave(ctx context.Context, serverID string, s store.ServerBeat) error {
 	s.Left = true
 	err := h.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error { return putServer(c, serverID, s) })
-	if err != nil {
-		return fmt.Errorf("storing that a server left: %w", err)
-	}
-	return nil
+	return wrap("storing that a server left", err)
 }
 
 func putServer(c *sqlite3.Conn, serverID string, s store.ServerBeat) error {
@@ -169,10 +165,7 @@ func (h heartbeats) Servers(ctx context.Context) (result store.ServersNow, err e
 		result, err = serversAt(c, time.UnixMilli(h.db.now()).UTC())
 		return err
 	})
-	if err != nil {
-		return store.ServersNow{}, fmt.Errorf("reading heartbeats: %w", err)
-	}
-	return result, nil
+	return result, wrap("reading heartbeats", err)
 }
 
 func serversAt(c *sqlite3.Conn, now time.Time) (s store.ServersNow, err error) {
@@ -205,10 +198,7 @@ func (h heartbeats) Outages(ctx context.Context, since time.Time) (outages []sto
 		outages, err = readOutages(c, since)
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("reading outages: %w", err)
-	}
-	return outages, nil
+	return outages, wrap("reading outages", err)
 }
 
 // readOutages returns the outages that ended at the given time or later.
@@ -224,10 +214,7 @@ func (h heartbeats) Resolve(ctx context.Context, rollback time.Time) error {
 	err := h.db.write(ctx, func(c *sqlite3.Conn) error {
 		return exec(c, "UPDATE rollback SET resolved = 1 WHERE time = ?", rollback)
 	})
-	if err != nil {
-		return fmt.Errorf("resolving a rollback: %w", err)
-	}
-	return nil
+	return wrap("resolving a rollback", err)
 }
 
 func (h heartbeats) Vouch(ctx context.Context, rollback time.Time, gameIDs []string, keep time.Duration) error {
@@ -243,10 +230,7 @@ func (h heartbeats) Vouch(ctx context.Context, rollback time.Time, gameIDs []str
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("vouching for games: %w", err)
-	}
-	return nil
+	return wrap("vouching for games", err)
 }
 
 func (h heartbeats) Attest(ctx context.Context, rollback time.Time, serverID string, keep time.Duration) error {
@@ -257,10 +241,7 @@ func (h heartbeats) Attest(ctx context.Context, rollback time.Time, serverID str
 		}
 		return exec(c, "INSERT OR REPLACE INTO attested VALUES (?, ?, ?)", rollback, serverID, now+keep.Milliseconds())
 	})
-	if err != nil {
-		return fmt.Errorf("attesting: %w", err)
-	}
-	return nil
+	return wrap("attesting", err)
 }
 
 func (h heartbeats) Vouched(ctx context.Context, rollback time.Time, gameIDs []string) (map[string]bool, error) {
@@ -277,10 +258,7 @@ func (h heartbeats) Vouched(ctx context.Context, rollback time.Time, gameIDs []s
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("reading vouched games: %w", err)
-	}
-	return vouched, nil
+	return vouched, wrap("reading vouched games", err)
 }
 
 func (h heartbeats) Attested(ctx context.Context, rollback time.Time) (map[string]bool, error) {
@@ -291,10 +269,7 @@ func (h heartbeats) Attested(ctx context.Context, rollback time.Time) (map[strin
 			return nil
 		}, rollback, h.db.now())
 	})
-	if err != nil {
-		return nil, fmt.Errorf("reading attesting servers: %w", err)
-	}
-	return attested, nil
+	return attested, wrap("reading attesting servers", err)
 }
 
 func (h heartbeats) Claim(ctx context.Context, work string, d time.Duration) (claimed bool, err error) {
@@ -305,10 +280,7 @@ func (h heartbeats) Claim(ctx context.Context, work string, d time.Duration) (cl
 		claimed = c.Changes() == 1
 		return err
 	})
-	if err != nil {
-		return false, fmt.Errorf("claiming work: %w", err)
-	}
-	return claimed, nil
+	return claimed, wrap("claiming work", err)
 }
 
 func latest(a, b time.Time) time.Time {

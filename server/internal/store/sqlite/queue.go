@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
@@ -62,20 +61,14 @@ func (q queue) each(ctx context.Context, text string, gameIDs []string) error {
 }
 
 func (q queue) enqueue(ctx context.Context, work func(c *sqlite3.Conn) error) error {
-	if err := q.db.writeUnsynced(ctx, work); err != nil {
-		return fmt.Errorf("enqueueing: %w", err)
-	}
-	return nil
+	return wrap("enqueueing", q.db.writeUnsynced(ctx, work))
 }
 
 func (q queue) Remove(ctx context.Context, gameID string) error {
 	err := q.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
 		return exec(c, "DELETE FROM jobs WHERE game = ?", gameID)
 	})
-	if err != nil {
-		return fmt.Errorf("removing a job: %w", err)
-	}
-	return nil
+	return wrap("removing a job", err)
 }
 
 // Lease implements store.Queue. It writes only if a job is due, because an idle server
@@ -95,10 +88,7 @@ func (q queue) Lease(ctx context.Context, n int, d time.Duration) ([]store.Job, 
 			return err
 		})
 	}
-	if err != nil {
-		return nil, fmt.Errorf("leasing jobs: %w", err)
-	}
-	return jobs, nil
+	return jobs, wrap("leasing jobs", err)
 }
 
 func (q queue) lease(c *sqlite3.Conn, n int, d time.Duration) (jobs []store.Job, err error) {
@@ -123,10 +113,7 @@ func (q queue) Ack(ctx context.Context, job store.Job, next time.Time) error {
 		}
 		return exec(c, "UPDATE jobs SET due = ? WHERE game = ? AND due = ?", next, job.GameID, job.Expires)
 	})
-	if err != nil {
-		return fmt.Errorf("acknowledging a job: %w", err)
-	}
-	return nil
+	return wrap("acknowledging a job", err)
 }
 
 func (q queue) Due(ctx context.Context, from, to time.Duration, n int) (ids []string, err error) {
@@ -138,8 +125,5 @@ func (q queue) Due(ctx context.Context, from, to time.Duration, n int) (ids []st
 			return nil
 		}, now+from.Milliseconds(), now+to.Milliseconds(), n)
 	})
-	if err != nil {
-		return nil, fmt.Errorf("reading due jobs: %w", err)
-	}
-	return ids, nil
+	return ids, wrap("reading due jobs", err)
 }

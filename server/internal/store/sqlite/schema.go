@@ -84,7 +84,7 @@ func upgrade(c *sqlite3.Conn, upgrades []string) (err error) {
 	default:
 		for _, step := range upgrades[version-1:] {
 			if err := sqlitex.ExecuteScript(c, step, nil); err != nil {
-				return fmt.Errorf("upgrading the schema: %w", err)
+				return wrap("upgrading the schema", err)
 			}
 		}
 	}

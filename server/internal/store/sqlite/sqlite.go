@@ -49,7 +49,7 @@ func Open(o Options) (_ *store.Store, err error) {
 	}()
 	if o.Memory {
 		if e.temporary, err = os.MkdirTemp("", temporaryPrefix); err != nil {
-			return nil, fmt.Errorf("opening a store in memory: %w", err)
+			return nil, wrap("opening a store in memory", err)
 		}
 		o.Path, o.Beside = filepath.Join(e.temporary, temporaryFile), false
 	}

@@ -43,12 +43,9 @@ func (a *activity) spans() []store.Span {
 	return slices.Clone(a.all)
 }
 
-// forget removes the periods that ended before the given time, which is that of the heartbeat
-// that reported them.
-func (a *activity) forget(before time.Time) {
+// forget removes periods that a heartbeat has reported. A period that has grown since then stays.
+func (a *activity) forget(reported []store.Span) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for len(a.all) > 0 && a.all[0].To.Before(before) {
-		a.all = a.all[1:]
-	}
+	a.all = slices.DeleteFunc(a.all, func(s store.Span) bool { return slices.Contains(reported, s) })
 }

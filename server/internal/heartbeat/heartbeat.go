@@ -118,15 +118,15 @@ type Beat struct {
 // beat sends a heartbeat and returns the store's time. When it returns, any earlier outage
 // and any rollback of the store have been recorded.
 func (m *Monitor) beat(ctx context.Context) (time.Time, error) {
-	last := m.last.Load()
-	b, err := m.send(ctx, last, m.appends.spans(), false)
+	last, appends := m.last.Load(), m.appends.spans()
+	b, err := m.send(ctx, last, appends, false)
 	if err != nil {
 		return time.Time{}, err
 	}
 	// Two concurrent heartbeats may return in either order. Keep only the result of the one
 	// that returns first.
 	if m.last.CompareAndSwap(last, b) {
-		m.appends.forget(b.Now)
+		m.appends.forget(appends)
 		if last != nil && last.Run != "" && b.Run != last.Run {
 			m.suspect.CompareAndSwap(nil, last)
 		}

@@ -240,18 +240,6 @@ func withoutAttempts(games, races []*pb.Game) []*pb.Game {
 	})
 }
 
-// opensRace returns the description of Enter on a race and the route that it opens.
-func (p *page) opensRace(g *pb.Game) (what string, r ui.Route) {
-	switch {
-	case p.env.Guest == "" && p.env.Seated(g):
-		return "open", ui.Route{Enter: g.GetId()}
-	case p.env.Guest == "" && g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING:
-		return "join", ui.Route{Enter: g.GetId()}
-	default:
-		return "watch", ui.Route{Challenge: g.GetId()}
-	}
-}
-
 func raceTime(g *pb.Game) string { return describe.Limit(g.GetTurnLimit().AsDuration()) }
 
 // raceFacts returns the preview's lines about a race, each width columns wide.

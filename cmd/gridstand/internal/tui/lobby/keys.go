@@ -174,18 +174,23 @@ func (p *page) opens() (what string, r ui.Route) {
 		return "", r
 	}
 	g := p.current()
+	waiting := g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING
 	switch {
 	case g == nil:
 		return "", r
+	case isRace(g) && p.env.Guest == "" && p.env.Seated(g):
+		return "open", ui.Route{Enter: g.GetId()}
+	case isRace(g) && p.env.Guest == "" && waiting:
+		return "join", ui.Route{Enter: g.GetId()}
 	case isRace(g):
-		return p.opensRace(g)
+		return "watch", ui.Route{Challenge: g.GetId()}
 	case g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED:
 		return "replay", ui.Route{Replay: g.GetId()}
 	case p.env.Seated(g) && g.GetChallengeId() != "": // the challenge may not have started
 		return "play", ui.Route{Enter: g.GetChallengeId()}
 	case p.env.Seated(g):
 		return "play", ui.Route{Play: g.GetId()}
-	case g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING && p.env.Guest == "":
+	case waiting && p.env.Guest == "":
 		return "join", ui.Route{Join: g.GetId()}
 	default:
 		return "watch", ui.Route{Watch: []string{g.GetId()}}

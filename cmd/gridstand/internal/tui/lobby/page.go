@@ -6,13 +6,11 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -245,18 +243,6 @@ func (p *page) refreshRow() {
 			}
 		}
 	}
-}
-
-// filtered returns the games whose variant, players or id contain the filter.
-func (p *page) filtered(games []*pb.Game) []*pb.Game {
-	want := strings.ToLower(p.filter.Value())
-	var kept []*pb.Game
-	for _, g := range games {
-		if strings.Contains(strings.ToLower(g.GetVariant()+" "+gamestate.PlayerName(g)+" "+g.GetId()), want) {
-			kept = append(kept, g)
-		}
-	}
-	return kept
 }
 
 // current returns the selected game of the focused list, or nil. If the leaderboard has the

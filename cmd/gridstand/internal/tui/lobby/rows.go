@@ -32,6 +32,18 @@ func moving(g *pb.Game, now time.Time) bool {
 	return g.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE && idle(g, now) < gamestate.LiveTime
 }
 
+// filtered returns the games whose variant, players or id contain the filter.
+func (p *page) filtered(games []*pb.Game) []*pb.Game {
+	want := strings.ToLower(p.filter.Value())
+	var kept []*pb.Game
+	for _, g := range games {
+		if strings.Contains(strings.ToLower(g.GetVariant()+" "+gamestate.PlayerName(g)+" "+g.GetId()), want) {
+			kept = append(kept, g)
+		}
+	}
+	return kept
+}
+
 // order sorts games: first those that are waiting for players, then active games, then idle
 // games, with the longest idle last. Waiting and active games are sorted by creation time,
 // newest first, so that they keep their places.

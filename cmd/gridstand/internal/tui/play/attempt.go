@@ -40,11 +40,10 @@ func (m *attempt) Panel(l look) []string {
 	}
 	about := widget.Lines(false, t.Bold().Render(l.Player()), l.unranked())
 	if !l.wide {
-		blocks := []string{widget.Inline(t, l.width, append(facts, moves, tile)...) + "\n" + about}
 		if m.Race() {
-			blocks[0] = widget.Inline(t, l.width, append(facts, moves, tile)...) + "\n" + m.Rows(m.Lines, l.width, l.height-1)
+			about = m.Rows(m.Lines, l.width, l.height-1)
 		}
-		return blocks
+		return []string{widget.Inline(t, l.width, append(facts, moves, tile)...) + "\n" + about}
 	}
 	cards := widget.Cards(t, l.width, facts...)
 	if !m.Race() {

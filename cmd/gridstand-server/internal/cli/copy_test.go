@@ -30,7 +30,7 @@ func TestCopy(t *testing.T) {
 		if i > 0 {
 			code, stdout, stderr := call(t, "copy", "--from", stores[i-1], "--to", store)
 			require.Zero(t, code, stderr)
-			assert.Regexp(t, `^3 games with \d+ entries, 1 accounts and [1-9]\d* scores copied\.\n$`, stdout)
+			assert.Regexp(t, `^3 games with \d+ entries, 1 account and [1-9]\d* scores? copied\.\n$`, stdout)
 			assert.Regexp(t, `^(\d+ games and \d+ scores so far\n)*$`, stderr) // only if copying takes seconds
 		}
 		c := servertest.Config(t)

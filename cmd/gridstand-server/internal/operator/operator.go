@@ -67,6 +67,14 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
+// entries returns n followed by "entries" or, for 1, "entry".
+func entries(n int) string {
+	if n == 1 {
+		return "1 entry"
+	}
+	return fmt.Sprintf("%d entries", n)
+}
+
 func backup() *cobra.Command {
 	config := server.DefaultConfig()
 	cmd := &cobra.Command{
@@ -120,14 +128,15 @@ stay valid.
 			copied, err := server.Copy(cmd.Context(), config, to, func(c server.Copied) {
 				if time.Since(last) > progressEvery {
 					last = time.Now()
-					fmt.Fprintf(cmd.ErrOrStderr(), "%d games and %d scores so far\n", c.Games, c.Scores)
+					fmt.Fprintf(cmd.ErrOrStderr(), "%s and %s so far\n", count(c.Games, "game"), count(c.Scores, "score"))
 				}
 			})
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d games with %d entries, %d accounts and %d scores copied.\n",
-				copied.Games, copied.Entries, copied.Accounts, copied.Scores)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s with %s, %s and %s copied.\n",
+				count(copied.Games, "game"), entries(copied.Entries),
+				count(copied.Accounts, "account"), count(copied.Scores, "score"))
 			return err
 		},
 	}
@@ -157,7 +166,7 @@ count under the current rules are also removed: those of Tribolo games with more
 than one human seat. Hidden players stay hidden.`,
 	}, server.OperateAlone, func(cmd *cobra.Command, operator *server.Operator, _ []string) error {
 		r, err := operator.Rebuild(cmd.Context())
-		fmt.Fprintf(cmd.OutOrStdout(), "%s read, %d of them finished; %d entries removed from the leaderboards.\n", count(r.Games, "game"), r.Finished, r.Pruned)
+		fmt.Fprintf(cmd.OutOrStdout(), "%s read, %d of them finished; %s removed from the leaderboards.\n", count(r.Games, "game"), r.Finished, entries(r.Pruned))
 		if r.Recounted > 0 {
 			fmt.Fprintf(cmd.OutOrStdout(), "%s had a wrong count.\n", count(r.Recounted, "leaderboard"))
 		}

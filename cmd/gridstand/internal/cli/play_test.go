@@ -300,7 +300,7 @@ func TestPlayAgain(t *testing.T) {
 	ada.fails(exitMissing, "you have no 5x5 game to continue. Start one: gridstand play 5x5", "play", "5x5", "--resume")
 	ada.fails(exitFailed, "over", "play", id)
 	ada.fails(exitMissing, `"chess" is neither a variant (gridstand variants lists them) nor a game`, "play", "chess")
-	ada.fails(exitMissing, "give the full id. Did you mean classic?", "play", "clasic")
+	ada.fails(exitMissing, "give the full id. Did you mean tribolo?", "play", "triboloo")
 	ada.fails(exitMissing, `"checkers" is neither a variant`, "play", "checkers")
 	ada.fails(exitUsage, "--resume", "play", "--resume", "--private")
 	ada.fails(exitMissing, "", "play", strings.Repeat("a", 26))

@@ -20,9 +20,10 @@ type client struct {
 	// unused closes the connection once it has had no session for the login timeout.
 	unused *time.Timer
 
-	mu      sync.Mutex
-	open    int // number of open channels
-	running int // number of running sessions
+	mu        sync.Mutex
+	undecided int // number of requested channels that were neither accepted nor refused yet
+	open      int // number of open channels
+	running   int // number of running sessions
 }
 
 func newClient(conn net.Conn, l Limits) *client {
@@ -33,6 +34,27 @@ func newClient(conn net.Conn, l Limits) *client {
 
 // close closes the connection without waiting for pending reads or writes.
 func (c *client) close() { _ = c.conn.Close() }
+
+// maxUndecided is the maximum number of channels of a connection that wait to be accepted
+// or refused. A client waits for a few at most, unless it does not read.
+const maxUndecided = 256
+
+// request counts a requested channel until decided is called. It returns false, and closes
+// the connection, if too many requests wait for the client to read the answers.
+func (c *client) request() (decided func(), ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.undecided >= maxUndecided {
+		c.close()
+		return nil, false
+	}
+	c.undecided++
+	return sync.OnceFunc(func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.undecided--
+	}), true
+}
 
 // openChannel counts a channel and reports whether another one is allowed.
 func (c *client) openChannel() bool {

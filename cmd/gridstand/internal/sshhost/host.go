@@ -168,6 +168,15 @@ func (h *host) connected(ctx ssh.Context, conn net.Conn) net.Conn {
 }
 
 // refuse rejects a channel that is not a session. It implements ssh.ChannelHandler.
-func refuse(_ *ssh.Server, _ *gossh.ServerConn, channel gossh.NewChannel, _ ssh.Context) {
+func refuse(_ *ssh.Server, _ *gossh.ServerConn, channel gossh.NewChannel, ctx ssh.Context) {
+	c, ok := ctx.Value(clientKey{}).(*client)
+	if !ok {
+		return
+	}
+	decided, ok := c.request()
+	if !ok {
+		return
+	}
+	defer decided()
 	_ = channel.Reject(gossh.Prohibited, "only games are served here: no forwarding")
 }

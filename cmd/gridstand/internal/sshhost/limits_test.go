@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gliderlabs/ssh"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	gossh "golang.org/x/crypto/ssh"
@@ -174,6 +175,74 @@ func TestLimits_NotReading(t *testing.T) {
 		waitFor(t, ended, "a client that does not read")
 		return nil
 	})
+}
+
+// unread is a requested channel whose client does not read the answer before released is
+// closed.
+type unread struct {
+	gossh.NewChannel
+	answering chan<- struct{} // receives once for each answer
+	released  <-chan struct{}
+}
+
+// Reject implements gossh.NewChannel.
+func (u unread) Reject(gossh.RejectionReason, string) error {
+	u.answering <- struct{}{}
+	<-u.released
+	return nil
+}
+
+// requestContext is the context of a client's requests for channels.
+type requestContext struct {
+	ssh.Context
+	client *client
+}
+
+// Value implements context.Context.
+func (c requestContext) Value(any) any { return c.client }
+
+// Ensure that a client that requests many channels and does not read the answers loses the
+// connection, because each request takes up memory until it is answered.
+func TestLimits_Undecided(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"default", "session"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			conn, peer := net.Pipe()
+			defer peer.Close()
+			h := &host{stopping: true} // refuses sessions
+			handlers := map[string]ssh.ChannelHandler{"default": refuse, "session": h.session}
+			ctx := requestContext{client: newClient(conn, DefaultLimits())}
+			defer ctx.client.unused.Stop()
+			answering, released := make(chan struct{}), make(chan struct{})
+			request := func() { handlers[kind](nil, nil, unread{nil, answering, released}, ctx) }
+			var waiting sync.WaitGroup
+			for range maxUndecided {
+				waiting.Go(request)
+				<-answering
+			}
+			request() // returns without an answer
+			_, err := peer.Read(make([]byte, 1))
+			require.ErrorIs(t, err, io.EOF)
+			close(released)
+			waiting.Wait()
+			assert.Zero(t, ctx.client.undecided)
+		})
+	}
+}
+
+// Ensure that a client may open and close more channels than may wait for an answer.
+func TestLimits_Decided(t *testing.T) {
+	t.Parallel()
+	h := start(t, until)
+	c := h.dial(guest())
+	for range maxUndecided + 10 {
+		_, _, err := c.OpenChannel("direct-tcpip", nil)
+		require.ErrorContains(t, err, "no forwarding")
+		s, err := c.NewSession()
+		require.NoError(t, err)
+		require.NoError(t, s.Close())
+	}
 }
 
 // frozen is a connection whose reads block once it is frozen.

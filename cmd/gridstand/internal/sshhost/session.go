@@ -52,16 +52,21 @@ const (
 // session handles a channel of type session until it is closed. It implements
 // ssh.ChannelHandler.
 func (h *host) session(server *ssh.Server, conn *gossh.ServerConn, requested gossh.NewChannel, ctx ssh.Context) {
+	c, ok := ctx.Value(clientKey{}).(*client)
+	if !ok {
+		return
+	}
+	decided, ok := c.request()
+	if !ok {
+		return
+	}
+	defer decided()
 	if !h.begin() {
 		_ = requested.Reject(gossh.ConnectionFailed, errStopping.Error())
 		return
 	}
 	defer h.running.Done()
 	defer h.recovered("session", conn.RemoteAddr())
-	c, ok := ctx.Value(clientKey{}).(*client)
-	if !ok {
-		return
-	}
 	if !c.openChannel() {
 		_ = requested.Reject(gossh.ResourceShortage, "too many sessions on this connection")
 		return
@@ -74,6 +79,7 @@ func (h *host) session(server *ssh.Server, conn *gossh.ServerConn, requested gos
 	}
 	defer release()
 	accepted, requests, err := requested.Accept()
+	decided()
 	if err != nil {
 		return
 	}

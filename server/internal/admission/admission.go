@@ -36,6 +36,11 @@ const (
 	refusedPenalty = 5 * time.Millisecond
 	callPenalty    = time.Millisecond
 	maxPenalty     = 250 * time.Millisecond
+	// The connections of an address are read at inputPerSecond bytes per second, with a burst
+	// of inputBurst's worth. A read waits for at most maxInputWait.
+	inputPerSecond = 8 << 20
+	inputBurst     = 2 * time.Second
+	maxInputWait   = time.Second
 	// A connection may hold 1/connectionShare of the bytes that its address may hold.
 	// While the address is over its limit, each of its connections may hold only
 	// littleHeld bytes. A connection that holds more is closed.
@@ -100,6 +105,9 @@ type addressState struct {
 	open, late, held           atomic.Int64
 	healthWatches, reflections atomic.Int64
 	sse                        atomic.Int64 // HTTP requests for Server-Sent Events
+	// paid is the time, as Unix time in nanoseconds, until which the bytes that the address
+	// has sent use up its rate.
+	paid atomic.Int64
 }
 
 // New returns a Control for the listener's connections. The caller must call Run.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"testing"
 	"time"
 
@@ -99,6 +100,34 @@ func requireEmpty(t *testing.T, c *Control) {
 	assert.Zero(t, waiting)
 	assert.Zero(t, c.Connections())
 	assert.Zero(t, c.addresses.Len())
+}
+
+// Ensure that the connections of an address together are read no faster than allowed, and that
+// neither other addresses nor proxies wait because of it.
+func TestConn_Received(t *testing.T) {
+	t.Parallel()
+	c := newControl(t)
+	_, flooders := connections(t, c, "192.0.2.1", 3)
+	_, others := connections(t, c, "192.0.2.2", 1)
+	_, proxies := connections(t, c, proxyAddress, 1)
+	now := time.Unix(1_700_000_000, 0)
+	burst := int(inputBurst.Seconds() * inputPerSecond)
+	assert.Zero(t, flooders[0].received(burst/2, now))
+	assert.Zero(t, flooders[1].received(burst/2, now))
+	assert.Equal(t, time.Second/4, flooders[2].received(inputPerSecond/4, now))
+	assert.Equal(t, time.Second/2, flooders[0].received(inputPerSecond/4, now))
+	assert.Zero(t, others[0].received(burst, now))
+	assert.Zero(t, proxies[0].received(2*burst, now))
+	for range 10 { // Later reads must not wait for these one after the other.
+		assert.LessOrEqual(t, flooders[1].received(burst, now), maxInputWait)
+	}
+	now = now.Add(maxInputWait + inputBurst)
+	assert.Zero(t, flooders[0].received(burst, now))
+	assert.Positive(t, flooders[0].received(1024, now))
+	for _, conn := range slices.Concat(flooders, others, proxies) {
+		require.NoError(t, conn.Close())
+	}
+	requireEmpty(t, c)
 }
 
 // Ensure that an address that is not a proxy can exceed neither its limit on new

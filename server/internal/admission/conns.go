@@ -155,7 +155,30 @@ func (c *conn) Read(b []byte) (int, error) {
 		c.first = c.first[n:]
 		return n, nil
 	}
-	return c.Conn.Read(b)
+	n, err := c.Conn.Read(b)
+	if wait := c.received(n, time.Now()); wait > 0 {
+		<-time.After(wait)
+	}
+	return n, err
+}
+
+// received counts bytes that the client has sent. It returns how long to wait before they
+// are handled, if the client's address sends too much. Otherwise, the readers of connections
+// that always have input, such as floods of small frames, would keep all processors busy,
+// and each move would wait for its turn among them.
+func (c *conn) received(bytes int, at time.Time) (wait time.Duration) {
+	if c.proxy {
+		return 0
+	}
+	now := at.UnixNano()
+	cost := int64(bytes) * int64(time.Second) / inputPerSecond
+	for {
+		paid := c.from.paid.Load()
+		next := min(max(paid, now-int64(inputBurst))+cost, now+int64(maxInputWait))
+		if c.from.paid.CompareAndSwap(paid, next) {
+			return time.Duration(max(0, next-now))
+		}
+	}
 }
 
 // NetConn returns the wrapped connection, like tls.Conn.NetConn.

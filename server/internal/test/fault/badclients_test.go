@@ -32,6 +32,8 @@ const (
 	// Server-Sent Events.
 	idlers, browsers   = 17_000, 1200
 	sleepers, flooders = 200, 4
+	// framers is the number of connections that send small frames.
+	framers = 32
 	// leavers is the number of workers, each with its own connection, that open watches and leave. The
 	// server slows down a connection that cancels calls, to about 1,900 a second.
 	leavers = 4
@@ -64,6 +66,10 @@ var badClients = []badClient{
 	{"slow writers", false, 0, func(ctx context.Context, f *flood) error {
 		preface := []byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
 		return f.connect(ctx, browsers/3, func(n int) []byte { return preface[:n%len(preface)] })
+	}},
+	{"small frames", false, 0, func(ctx context.Context, f *flood) error {
+		frames := bytes.Repeat([]byte("\x00\x00\x00\xff\x00\x00\x00\x00\x00"), 100) // of an unknown type
+		return f.raw(ctx, framers, func(c *rawConn, _ uint32) error { return c.write(frames) })
 	}},
 	{"watchers that never read", false, 0, func(ctx context.Context, f *flood) error {
 		for range sleepers {

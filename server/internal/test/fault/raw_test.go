@@ -101,6 +101,14 @@ func (c *rawConn) reset(stream uint32) error {
 	return c.framer.WriteRSTStream(stream, http2.ErrCodeCancel)
 }
 
+// write sends encoded frames.
+func (c *rawConn) write(frames []byte) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, err := c.conn.Write(frames)
+	return err
+}
+
 // read reads until the connection ends. It calls ended for each stream that ends, with the
 // stream's status, or with "" if the stream was reset.
 func (c *rawConn) read(ended func(stream uint32, status string)) {

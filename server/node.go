@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -236,7 +237,10 @@ func (n *node) serveCalls(games *rpc.Service, transport []grpc.ServerOption) {
 	stream = append(stream, recoverStream, games.Stream)
 	origins, _ := web.ParseOrigins(n.WebOrigins) // validate has already checked the value.
 	n.web = web.NewServer(web.Config{
-		Service: games, Unary: unary, Stream: stream, Limits: &n.Limits, Logger: n.logger, Stall: n.Stall, AdmitEvents: n.admission.EnterSSE, Origins: origins,
+		Service: games, Limits: &n.Limits,
+		Unary:  slices.Concat([]grpc.UnaryServerInterceptor{n.admission.UnaryHTTP}, unary),
+		Stream: slices.Concat([]grpc.StreamServerInterceptor{n.admission.StreamHTTP}, stream),
+		Logger: n.logger, Stall: n.Stall, AdmitEvents: n.admission.EnterSSE, Origins: origins,
 	})
 	n.web.Handler = n.admission.Handler(n.web.Handler)
 	options := append(transport, n.admission.Options()...)

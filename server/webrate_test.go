@@ -1,10 +1,13 @@
 package server_test
 
 import (
+	"bufio"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -103,4 +106,41 @@ func TestStart_WebRateOfHousehold(t *testing.T) {
 	assert.Less(t, requests, rate)
 	assert.Less(t, requests/tabs*200, 10*rate)
 	t.Logf("%d requests for a page", requests/tabs)
+}
+
+// Ensure that a connection on which a request was refused is closed, so that the server need not
+// answer the requests that the client has already sent.
+func TestStart_WebRateCloses(t *testing.T) {
+	t.Parallel()
+	c := servertest.Config(t)
+	c.Limits.ReadsPerAddressPerSecond = 1 // the burst is ten
+	server, _ := servertest.Start(t, c)
+	call := func(method, kind, body string) string {
+		return fmt.Sprintf("POST /gridstand.v1.GameService/%s HTTP/1.1\r\nHost: gridstand\r\nContent-Type: application/%s\r\nContent-Length: %d\r\n\r\n%s",
+			method, kind, len(body), body)
+	}
+	for name, request := range map[string]string{
+		"page":         "GET / HTTP/1.1\r\nHost: gridstand\r\n\r\n",
+		"call":         call("ListVariants", "json", "{}"),
+		"gRPC-Web":     call("ListVariants", "grpc-web+proto", "\x00\x00\x00\x00\x00"),
+		"unknown call": call("Nothing", "grpc-web+proto", "\x00\x00\x00\x00\x00"),
+	} {
+		const sent = 100
+		conn, err := (&net.Dialer{}).DialContext(within(t), "tcp", server.Addr().String())
+		require.NoError(t, err)
+		defer conn.Close()
+		go func() { _, _ = io.WriteString(conn, strings.Repeat(request, sent)) }()
+		answers, closing := bufio.NewReader(conn), false
+		answered := 0
+		for ; answered < sent && !closing; answered++ {
+			response, err := http.ReadResponse(answers, nil)
+			require.NoError(t, err, name)
+			_, err = io.Copy(io.Discard, response.Body)
+			require.NoError(t, err, name)
+			require.NoError(t, response.Body.Close())
+			closing = response.Close
+		}
+		assert.True(t, closing, name)
+		assert.Less(t, answered, sent/2, name)
+	}
 }

@@ -36,6 +36,11 @@ const (
 	refusedPenalty = 5 * time.Millisecond
 	callPenalty    = time.Millisecond
 	maxPenalty     = 250 * time.Millisecond
+	// An address may make failuresPerSecond mistakes a second, such as malformed requests, with
+	// a burst of ten seconds' worth. Otherwise these requests, which fail before another limit
+	// counts them, could keep the server busy. Connections with further mistakes are treated
+	// like those with refused calls.
+	failuresPerSecond = 200
 	// The connections of an address are read at inputPerSecond bytes per second, with a burst
 	// of inputBurst's worth. A read waits for at most maxInputWait.
 	inputPerSecond = 8 << 20
@@ -80,6 +85,7 @@ type Control struct {
 	Config
 	pace        *ratelimit.Pacer // for new connections
 	reflections *ratelimit.Pacer
+	failures    *ratelimit.Pacer // for mistakes
 	http        *httpListener
 
 	// addresses holds the addresses that have open connections, forwarded calls or unread
@@ -116,6 +122,7 @@ func New(l net.Listener, c Config) *Control {
 		Listener: l, Config: c,
 		pace:        ratelimit.PerSecond(c.Limits.NewConnectionsPerAddressPerSecond),
 		reflections: ratelimit.PerSecond(c.Limits.ReflectionsPerAddressPerSecond),
+		failures:    ratelimit.PerSecond(failuresPerSecond),
 		addresses:   ratelimit.NewAddresses(func(key string) *addressState { return &addressState{key: key} }),
 		conns:       map[*conn]struct{}{},
 		http:        newHTTPListener(l),

@@ -22,6 +22,9 @@ type call struct {
 	began atomic.Int64
 	// overdue is set before cancel is called if the request did not arrive in time.
 	overdue atomic.Bool
+	// reached is set once an HTTP request has reached its call's interceptors, failed if the
+	// call was a mistake of the client, and exceeded if a limit refused it.
+	reached, failed, exceeded atomic.Bool
 
 	at      int  // index in conn.waiting
 	state   int8 // guarded by conn.mu

@@ -7,10 +7,14 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"sync/atomic"
 	"time"
 
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
 
 	"github.com/gridstand/gridstand/server/limits"
 )
@@ -41,7 +45,7 @@ func (c *Control) Handler(next http.Handler) http.Handler {
 			headers: sizeOf(metadata.MD(r.Header)), opened: c.sweeps.Load(), multiplexed: r.ProtoMajor > 1,
 		}
 		s.begin()
-		answer := &httpAnswer{ResponseWriter: w, call: s}
+		answer := &httpAnswer{ResponseWriter: w, call: s, isCall: r.Method == http.MethodPost}
 		defer answer.end()
 		if exceeded := c.enterHTTP(s, r); exceeded != nil {
 			s.conn.slow(refusedPenalty)
@@ -136,6 +140,8 @@ type httpAnswer struct {
 	running atomic.Bool
 	// status is the status of the response, or 0 before it is known.
 	status   int
+	isCall   bool // set if the request can only be a call
+	exceeds  bool // set if the response refuses the request because of a limit, or is one error too many
 	refused  bool // set once the client has too many unread bytes; all further Writes fail
 	hijacked bool
 }
@@ -163,7 +169,8 @@ func (a *httpAnswer) end() {
 	if a.hijacked {
 		return
 	}
-	if a.status == http.StatusTooManyRequests || a.call.Context.Err() != nil {
+	a.head(http.StatusOK)
+	if a.exceeds || a.call.Context.Err() != nil {
 		a.call.conn.slow(callPenalty)
 	}
 	// The server has yet to flush its buffers.
@@ -175,15 +182,75 @@ func (a *httpAnswer) end() {
 }
 
 // WriteHeader implements http.ResponseWriter.
-func (a *httpAnswer) WriteHeader(status int) {
-	if a.status == 0 {
-		a.status = status
+func (a *httpAnswer) WriteHeader(code int) {
+	a.head(code)
+	a.ResponseWriter.WriteHeader(code)
+}
+
+// head records the response's status unless it is known already. If the response refuses
+// the request because of a limit, or the client's address causes too many errors, the
+// connection is closed after it, together with the requests that the client has already
+// sent. A client could otherwise open thousands of connections, send many requests on each,
+// and occupy the server with their refusal.
+func (a *httpAnswer) head(code int) {
+	if a.status != 0 {
+		return
 	}
-	a.ResponseWriter.WriteHeader(status)
+	a.status = code
+	s := a.call
+	// In gRPC-Web and streams, errors have the status 200.
+	failed := s.failed.Load()
+	if !s.reached.Load() {
+		failed = code/100 == 4 || code/100 == 2 && a.isCall
+	}
+	a.exceeds = code == http.StatusTooManyRequests || s.exceeded.Load() || a.Header().Get("Grpc-Status") == exhausted ||
+		failed && !s.conn.control.failures.Take(s.from.key)
+	if a.exceeds && !s.multiplexed && !s.conn.proxy {
+		a.Header().Set("Connection", "close")
+	}
+}
+
+// isMistake reports whether err is the answer to a call that no correct client makes often. It
+// does not include the server's own errors, nor moves that are too late.
+func isMistake(err error) bool {
+	switch status.Code(err) {
+	case codes.InvalidArgument, codes.NotFound, codes.Unimplemented, codes.Unauthenticated:
+		return true
+	}
+	return false
+}
+
+// exhausted is the gRPC status of calls that exceed a limit, as a header.
+var exhausted = strconv.Itoa(int(codes.ResourceExhausted))
+
+// UnaryHTTP is an interceptor that notices the errors of calls by HTTP.
+func (c *Control) UnaryHTTP(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	response, err := handler(ctx, request)
+	noticeError(ctx, err)
+	return response, err
+}
+
+// StreamHTTP is like UnaryHTTP, for streams.
+func (c *Control) StreamHTTP(service any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	if s := callOf(stream.Context()); s != nil {
+		s.reached.Store(true) // The response begins before the handler returns.
+	}
+	err := handler(service, stream)
+	noticeError(stream.Context(), err)
+	return err
+}
+
+func noticeError(ctx context.Context, err error) {
+	if s := callOf(ctx); s != nil {
+		s.reached.Store(true)
+		s.failed.Store(isMistake(err))
+		s.exceeded.Store(status.Code(err) == codes.ResourceExhausted)
+	}
 }
 
 // Write implements http.ResponseWriter.
 func (a *httpAnswer) Write(p []byte) (int, error) {
+	a.head(http.StatusOK)
 	if a.refused || !a.hold(int64(len(p))) {
 		a.refused = true
 		return 0, http.ErrAbortHandler
@@ -198,6 +265,7 @@ func (a *httpAnswer) Flush() { _ = a.FlushError() }
 
 // FlushError is the variant of Flush that http.ResponseController uses.
 func (a *httpAnswer) FlushError() error {
+	a.head(http.StatusOK)
 	defer a.waitForClient()()
 	return http.NewResponseController(a.ResponseWriter).Flush()
 }

@@ -11,9 +11,14 @@ import (
 	"testing"
 	"time"
 
+	middleware "github.com/grpc-ecosystem/go-grpc-middleware/v2"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/time/rate"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
 
 	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	"github.com/gridstand/gridstand/server/internal/ratelimit"
@@ -295,7 +300,7 @@ func TestControl_EnterSSE(t *testing.T) {
 	require.NoError(t, one.Close())
 	s.send(t, get())
 	third := <-taken
-	assert.Equal(t, 3, s.Connections(), "including the refused one, which stays open")
+	require.Eventually(t, func() bool { return s.Connections() == 2 }, delaystest.Patience, time.Millisecond, "without the refused one")
 	require.NoError(t, other.Close())
 	require.NoError(t, third.Close())
 }
@@ -330,4 +335,113 @@ func TestCredentials(t *testing.T) {
 	assert.Empty(t, rest)
 	assert.True(t, isRequest([]byte("POST ")))
 	assert.False(t, isRequest([]byte(preface+"\x00")))
+}
+
+// Ensure that a connection is closed after a request on it has been refused because of a
+// limit, without handling the requests that the client has already sent, but that a
+// proxy's connection stays open.
+func TestHandler_Refused(t *testing.T) {
+	t.Parallel()
+	refusal := status.Error(codes.ResourceExhausted, "too many")
+	for name, refuse := range map[string]func(c *Control, w http.ResponseWriter, r *http.Request){
+		"status":      func(_ *Control, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) },
+		"gRPC status": func(_ *Control, w http.ResponseWriter, _ *http.Request) { w.Header().Set("Grpc-Status", "8") },
+		"call": func(c *Control, w http.ResponseWriter, r *http.Request) {
+			_, err := c.UnaryHTTP(r.Context(), nil, nil, func(context.Context, any) (any, error) { return nil, refusal })
+			assert.Equal(t, refusal, err)
+			_, _ = io.WriteString(w, "refused")
+		},
+		"stream": func(c *Control, w http.ResponseWriter, r *http.Request) {
+			stream := &middleware.WrappedServerStream{WrappedContext: r.Context()}
+			err := c.StreamHTTP(nil, stream, nil, func(any, grpc.ServerStream) error { return refusal })
+			assert.Equal(t, refusal, err)
+			assert.NoError(t, http.NewResponseController(w).Flush())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, proxies := range []bool{false, true} {
+				var s *served
+				s = serveHTTP(t, &limits.Limits{}, proxies, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if r.Header.Get("Refuse") != "" {
+						refuse(s.Control, w, r)
+					}
+				}))
+				all := bufio.NewReader(s.send(t, get()+get("Refuse: yes")+get()))
+				next := func() (closing bool, err error) {
+					response, err := http.ReadResponse(all, nil)
+					if err != nil {
+						return false, err
+					}
+					_, err = io.Copy(io.Discard, response.Body)
+					require.NoError(t, err)
+					return response.Close, response.Body.Close()
+				}
+				for _, want := range []bool{false, !proxies} {
+					closing, err := next()
+					require.NoError(t, err)
+					assert.Equal(t, want, closing)
+				}
+				_, err := next()
+				assert.Equal(t, proxies, err == nil, "a request after the refused one")
+			}
+		})
+	}
+}
+
+// Ensure that a connection is closed after a mistake if its address makes too many, that
+// malformed calls count as mistakes whatever the status of their response, and that errors of
+// the server do not count.
+func TestHandler_Failures(t *testing.T) {
+	t.Parallel()
+	broken := status.Error(codes.NotFound, "no such game")
+	for name, tt := range map[string]struct {
+		request string
+		handle  func(c *Control, w http.ResponseWriter, r *http.Request)
+		counted bool
+	}{
+		"success": {get(), func(*Control, http.ResponseWriter, *http.Request) {}, false},
+		"status":  {get(), func(_ *Control, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }, true},
+		"call": {post("0", ""), func(c *Control, _ http.ResponseWriter, r *http.Request) {
+			_, _ = c.UnaryHTTP(r.Context(), nil, nil, func(context.Context, any) (any, error) { return nil, nil })
+		}, false},
+		"failed call": {post("0", ""), func(c *Control, _ http.ResponseWriter, r *http.Request) {
+			_, _ = c.UnaryHTTP(r.Context(), nil, nil, func(context.Context, any) (any, error) { return nil, broken })
+		}, true},
+		"unavailable call": {post("0", ""), func(c *Control, w http.ResponseWriter, r *http.Request) {
+			_, _ = c.UnaryHTTP(r.Context(), nil, nil, func(context.Context, any) (any, error) { return nil, status.Error(codes.Unavailable, "") })
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}, false},
+		"unavailable": {get(), func(_ *Control, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, false},
+		"stream": {post("0", ""), func(c *Control, w http.ResponseWriter, r *http.Request) {
+			_ = c.StreamHTTP(nil, &middleware.WrappedServerStream{WrappedContext: r.Context()}, nil, func(any, grpc.ServerStream) error {
+				return http.NewResponseController(w).Flush()
+			})
+		}, false},
+		"failed stream": {post("0", ""), func(c *Control, _ http.ResponseWriter, r *http.Request) {
+			_ = c.StreamHTTP(nil, &middleware.WrappedServerStream{WrappedContext: r.Context()}, nil, func(any, grpc.ServerStream) error { return broken })
+		}, true},
+		"malformed call": {post("0", ""), func(_ *Control, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var s *served
+			s = serveHTTP(t, &limits.Limits{}, false, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { tt.handle(s.Control, w, r) }))
+			s.failures = ratelimit.NewPacer(rate.Every(time.Hour), 2)
+			all := bufio.NewReader(s.send(t, strings.Repeat(tt.request, 4)))
+			answered, closing := 0, false
+			for ; answered < 4 && !closing; answered++ {
+				response, err := http.ReadResponse(all, nil)
+				require.NoError(t, err)
+				_, err = io.Copy(io.Discard, response.Body)
+				require.NoError(t, err)
+				require.NoError(t, response.Body.Close())
+				closing = response.Close
+			}
+			assert.Equal(t, tt.counted, closing)
+			if tt.counted {
+				assert.Equal(t, 3, answered)
+			}
+		})
+	}
 }

@@ -173,7 +173,7 @@ func (c *Control) unary(handle grpc.MethodHandler) grpc.MethodHandler {
 		if s.running {
 			c.running.Add(-1)
 		}
-		if s.Context.Err() != nil || status.Code(err) == codes.ResourceExhausted {
+		if s.Context.Err() != nil || s.tooOften(err) {
 			s.conn.slow(callPenalty)
 		}
 		if err != nil {
@@ -181,6 +181,12 @@ func (c *Control) unary(handle grpc.MethodHandler) grpc.MethodHandler {
 		}
 		return s.answer(reply)
 	}
+}
+
+// tooOften reports whether err refuses the call because of a limit, or is one mistake too many
+// by the call's address.
+func (s *call) tooOften(err error) bool {
+	return status.Code(err) == codes.ResourceExhausted || isMistake(err) && !s.conn.control.failures.Take(s.from.key)
 }
 
 // stream is an interceptor that counts a stream until its handler returns.
@@ -197,7 +203,7 @@ func (c *Control) stream(service any, stream grpc.ServerStream, info *grpc.Strea
 	case strings.HasPrefix(info.FullMethod, "/gridstand."):
 		// Package match limits the unread bytes of these streams.
 		err := handler(service, &with)
-		if status.Code(err) == codes.ResourceExhausted {
+		if s.tooOften(err) {
 			s.conn.slow(callPenalty)
 		}
 		return err

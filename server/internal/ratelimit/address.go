@@ -27,6 +27,7 @@ func ParseProxies(text string) (Proxies, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%q is neither an address nor a network like 10.0.0.0/8", part)
 			}
+			address = normal(address)
 			prefix = netip.PrefixFrom(address, address.BitLen())
 		}
 		proxies = append(proxies, prefix.Masked())
@@ -59,7 +60,7 @@ func (p Proxies) Of(peer net.Addr, forwarded []string) string {
 		if err != nil {
 			break
 		}
-		address = hop.Unmap()
+		address = normal(hop)
 	}
 	return key(address)
 }
@@ -78,7 +79,6 @@ func Key(address net.Addr) string {
 }
 
 func key(address netip.Addr) string {
-	address = address.WithZone("")
 	if address.Is6() {
 		prefix, err := address.Prefix(64)
 		if err == nil {
@@ -94,5 +94,9 @@ func addressOf(address net.Addr) (netip.Addr, bool) {
 		return netip.Addr{}, false
 	}
 	ip := tcp.AddrPort().Addr()
-	return ip.Unmap(), ip.IsValid()
+	return normal(ip), ip.IsValid()
 }
+
+// normal returns an address without its zone, and an IPv4 address in IPv6 as IPv4. Prefixes
+// contain no other form.
+func normal(ip netip.Addr) netip.Addr { return ip.Unmap().WithZone("") }

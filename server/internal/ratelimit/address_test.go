@@ -52,3 +52,15 @@ func TestParseProxies(t *testing.T) {
 		assert.ErrorContains(t, err, "is neither an address nor a network", wrong)
 	}
 }
+
+// Ensure that a proxy is trusted however its address is written. The address of a
+// connection on a local link includes the name of the interface.
+func TestProxies_Spelling(t *testing.T) {
+	t.Parallel()
+	proxies, err := ratelimit.ParseProxies("fe80::1, ::ffff:10.0.0.1")
+	require.NoError(t, err)
+	local := &net.TCPAddr{IP: net.ParseIP("fe80::1"), Port: 1234, Zone: "eth0"}
+	assert.True(t, proxies.Trusted(local))
+	assert.Equal(t, "198.51.100.1", proxies.Of(local, []string{"198.51.100.1"}))
+	assert.True(t, proxies.Trusted(tcp("10.0.0.1")))
+}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gridstand/gridstand/server/internal/periodic"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/redis"
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
@@ -109,22 +110,14 @@ const (
 // stops answering or starts to answer again, monitor logs a message and passes the new
 // state to up.
 func monitor(ctx context.Context, s store.Engine, logger *slog.Logger, every time.Duration, up func(bool)) {
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
 	var away time.Time // when the store stopped answering, or zero while it answers
 	up(true)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
+	periodic.Run(ctx, every, func() {
 		ping, cancel := context.WithTimeout(ctx, pingTimeout)
 		err := s.Ping(ping)
 		cancel()
 		switch {
 		case ctx.Err() != nil:
-			return
 		case err != nil && away.IsZero():
 			away = time.Now()
 			up(false)
@@ -137,5 +130,5 @@ func monitor(ctx context.Context, s store.Engine, logger *slog.Logger, every tim
 				s.CheckSettings(ctx) // A store that was started again may have other settings.
 			}
 		}
-	}
+	})
 }

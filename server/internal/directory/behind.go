@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gridstand/gridstand/server/internal/periodic"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -48,29 +49,22 @@ func (d *Directory) Mend(listings ...store.Listing) {
 // Run writes the listings that Touch and Mend queue. When ctx is done, it writes the remaining
 // listings and returns. It retries while the store is unavailable. It must be called only once.
 func (d *Directory) Run(ctx context.Context) {
-	ticker := time.NewTicker(writeEvery)
-	defer ticker.Stop()
 	failing := false
-	for {
-		select {
-		case <-ticker.C:
-			err := d.flush(ctx)
-			switch {
-			case err != nil && !failing && ctx.Err() == nil:
-				failing = true
-				d.log.Warn("cannot write lists of games", "id", "lists-not-written", "error", err)
-			case err == nil && failing:
-				failing = false
-				d.log.Info("lists of games can be written again")
-			}
-		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
-			defer cancel()
-			if err := d.flush(last); err != nil {
-				d.log.Warn("cannot write the last changes to lists of games", "id", "lists-behind", "error", err)
-			}
-			return
+	periodic.Run(ctx, writeEvery, func() {
+		err := d.flush(ctx)
+		switch {
+		case err != nil && !failing && ctx.Err() == nil:
+			failing = true
+			d.log.Warn("cannot write lists of games", "id", "lists-not-written", "error", err)
+		case err == nil && failing:
+			failing = false
+			d.log.Info("lists of games can be written again")
 		}
+	})
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	if err := d.flush(last); err != nil {
+		d.log.Warn("cannot write the last changes to lists of games", "id", "lists-behind", "error", err)
 	}
 }
 

@@ -79,10 +79,7 @@ func Of(s *replay.State, watchers int) store.Listing {
 // after an error.
 func (d *Directory) Put(ctx context.Context, listing store.Listing) error {
 	d.drop(listing.GameID)
-	if err := d.writes.Write(ctx, []store.Listing{listing}, d.keep); err != nil {
-		return fmt.Errorf("listing a game: %w", err)
-	}
-	return nil
+	return d.Enter(ctx, []store.Listing{listing})
 }
 
 // Enter immediately writes the given listings, each of a different game. It does not affect

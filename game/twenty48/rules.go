@@ -55,12 +55,7 @@ func (r *Rules) Move(from game.Position, _ int, m game.Move, d *game.Draws) (gam
 		return nil, game.Change{}, err
 	}
 	c := r.config
-	made := &struct { // one allocation for all three makes a move 8% faster
-		next    Position
-		spawned game.Spawn
-		cells   [16]uint8
-	}{}
-	cells := append(made.cells[:0], p.cells...)
+	cells := slices.Clone(p.cells)
 	points := slide(cells, p.columns, m.Direction)
 	if c.HalfScore {
 		points /= 2
@@ -70,11 +65,10 @@ func (r *Rules) Move(from game.Position, _ int, m game.Move, d *game.Draws) (gam
 	// It is enough to check for the goal before the spawn: a spawned tile is always smaller.
 	won := c.EndsAtGoal && faceOf(slices.Max(cells)) >= c.Goal
 	if !won || c.SpawnsAfterGoal {
-		made.spawned = spawn(cells, c.FoursIn, d)
-		change.Spawned = &made.spawned
+		spawned := spawn(cells, c.FoursIn, d)
+		change.Spawned = &spawned
 	}
-	next := &made.next
-	*next = Position{rows: p.rows, columns: p.columns, cells: cells, score: int32(score), moves: p.moves}
+	next := &Position{rows: p.rows, columns: p.columns, cells: cells, score: int32(score), moves: p.moves}
 	if next.moves < math.MaxInt32 {
 		next.moves++
 	}

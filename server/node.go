@@ -133,7 +133,7 @@ func (n *node) listen(webEncryption *tls.Config) (err error) {
 	}
 	n.admission = admission.New(inner, admission.Config{
 		Limits: &n.Limits, Proxies: n.proxies, Refuse: rpc.Refuse, Stopping: rpc.ErrStopping,
-		Answer: web.Refuse, Stall: n.Stall,
+		Answer: web.WriteError, Stall: n.Stall,
 		Closed: n.refusals.closed, Refused: n.refusals.refused,
 	})
 	if n.webListener, err = n.listenWeb(webEncryption); err != nil {

@@ -74,9 +74,9 @@ func tooLarge(limit int) *connect.Error {
 // errorWriter writes errors in the format of the request's protocol.
 var errorWriter = connect.NewErrorWriter()
 
-// writeError writes an error in the format of the call's protocol, or in the format of
+// WriteError writes an error in the format of the call's protocol, or in the format of
 // unary Connect calls if the request is not a call.
-func writeError(w http.ResponseWriter, r *http.Request, err error) {
+func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Header.Get("Origin") != "" && isShared(r.URL.Path) {
 		share(w) // crossOrigin calls share too, but the request may have failed before it got there.
 	}
@@ -87,10 +87,6 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	_ = errorWriter.Write(w, r, toConnect(err, nil))
 }
-
-// Refuse rejects a request before it reaches a handler. It writes err in the format of the
-// request's protocol.
-func Refuse(w http.ResponseWriter, r *http.Request, err error) { writeError(w, r, err) }
 
 // writeStatus responds with an HTTP status to a request that is not a valid call. The body
 // is an error in the format of unary Connect calls.

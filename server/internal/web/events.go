@@ -87,7 +87,7 @@ func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	disconnected := context.AfterFunc(r.Context(), cancel)
 	defer disconnected()
 	if err := e.open(s, r); err != nil {
-		writeError(w, r, err)
+		WriteError(w, r, err)
 		return
 	}
 	header := w.Header()

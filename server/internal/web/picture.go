@@ -79,7 +79,7 @@ func newPictures(game func(ctx context.Context, id string) (*pb.Game, error), ad
 func (p *pictures) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d, err := p.picture(r.Context(), r.PathValue("id"))
 	if err != nil {
-		writeError(w, r, err)
+		WriteError(w, r, err)
 		return
 	}
 	writeImage(w, r, d.png, d.etag, d.age)

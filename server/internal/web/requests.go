@@ -67,7 +67,7 @@ func checkCalls(next http.Handler) http.Handler {
 			writeStatus(w, http.StatusMethodNotAllowed, connect.CodeUnimplemented,
 				"calls must use POST, not "+r.Method)
 			return
-		case !accepts(kind, streams):
+		case !slices.Contains(accepted(streams), kind):
 			w.Header().Set("Accept-Post", strings.Join(accepted(streams), ", "))
 			writeStatus(w, http.StatusUnsupportedMediaType, connect.CodeInvalidArgument, wrongType(kind, streams))
 			return
@@ -102,10 +102,6 @@ func accepted(streams bool) []string {
 		"application/grpc-web", "application/grpc-web+proto", "application/grpc-web+json",
 		"application/grpc", "application/grpc+proto", "application/grpc+json",
 	}
-}
-
-func accepts(kind string, streams bool) bool {
-	return slices.Contains(accepted(streams), kind)
 }
 
 // contentType returns a request's content type without its parameters. If the type is

@@ -127,7 +127,7 @@ func (c Config) withRate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !isCounted(r) {
 			if err := c.Service.CountRead(r.Context(), r.URL.Path); err != nil {
-				writeError(w, r, err)
+				WriteError(w, r, err)
 				return
 			}
 		}

@@ -105,15 +105,23 @@ func (b *Boards) ListChallenge(ctx context.Context, variant, challengeID, token 
 func (b *Boards) RankChallenge(
 	ctx context.Context, variant, challengeID, playerID string, neighbors int32,
 ) (own Entry, around []Entry, total int32, err error) {
-	if neighbors < 0 {
-		return Entry{}, nil, 0, invalid.Field("neighbors", "must not be negative")
-	}
-	rank, err := b.boards.Rank(ctx, challengeBoard(variant, challengeID), playerID, int(min(neighbors, MaxNeighbors)))
+	rank, err := b.rank(ctx, challengeBoard(variant, challengeID), playerID, neighbors)
 	if err != nil {
 		return Entry{}, nil, 0, err
 	}
 	own, around, err = ranked(rank)
 	return own, around, int32(rank.Total), err
+}
+
+// rank reads a player's place on a board, and up to neighbors entries on each side of it.
+func (b *Boards) rank(ctx context.Context, board store.Board, playerID string, neighbors int32) (store.BoardRank, error) {
+	if neighbors < 0 {
+		return store.BoardRank{}, invalid.Field("neighbors", "must not be negative")
+	}
+	if !id.Valid(playerID) {
+		return store.BoardRank{}, ErrNoScore
+	}
+	return b.boards.Rank(ctx, board, playerID, int(min(neighbors, MaxNeighbors)))
 }
 
 // entriesOf converts consecutive stored entries of a board, starting with the one at the given
@@ -136,17 +144,10 @@ func entriesOf(stored []store.BoardEntry, first int64) ([]Entry, error) {
 // returns ErrNoScore if the player is not on the board, and an *invalid.Error if neighbors
 // is negative. It takes one round trip, or two around midnight UTC.
 func (b *Boards) Rank(ctx context.Context, variant string, window Window, playerID string, neighbors int32) (Entry, []Entry, error) {
-	if neighbors < 0 {
-		return Entry{}, nil, invalid.Field("neighbors", "must not be negative")
-	}
-	if !id.Valid(playerID) {
-		return Entry{}, nil, ErrNoScore
-	}
-	size := int(min(neighbors, MaxNeighbors))
 	guess := boardAt(variant, window, b.now())
-	rank, err := b.boards.Rank(ctx, guess.stored(), playerID, size)
+	rank, err := b.rank(ctx, guess.stored(), playerID, neighbors)
 	if current := boardAt(variant, window, rank.Now); err == nil && current != guess {
-		rank, err = b.boards.Rank(ctx, current.stored(), playerID, size)
+		rank, err = b.rank(ctx, current.stored(), playerID, neighbors)
 	}
 	if err != nil {
 		return Entry{}, nil, err

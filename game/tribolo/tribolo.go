@@ -43,20 +43,11 @@ func (o Owner) Seat() int {
 
 // String returns a human-readable name for the owner.
 func (o Owner) String() string {
-	switch o {
-	case Empty:
-		return "empty"
-	case Wall:
-		return "wall"
-	case Blue:
-		return "blue"
-	case Red:
-		return "red"
-	case Green:
-		return "green"
-	default:
+	names := [...]string{"empty", "wall", "blue", "red", "green"}
+	if int(o) >= len(names) {
 		return "no owner"
 	}
+	return names[o]
 }
 
 // SeatSet is a set of seats: seat n is the bit 1<<n. The zero SeatSet is empty.

@@ -68,10 +68,7 @@ func New(accounts store.Accounts, keep time.Duration) *Store {
 }
 
 func newCache[K comparable, V any]() *lru.Cache[K, V] {
-	cache, err := lru.New[K, V](cacheSize)
-	if err != nil {
-		panic(err) // unreachable: lru.New fails only for a size below 1
-	}
+	cache, _ := lru.New[K, V](cacheSize) // fails only for a size below 1
 	return cache
 }
 

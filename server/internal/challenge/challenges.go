@@ -45,10 +45,7 @@ const maxKnown = 1 << 14
 
 // New returns a Challenges with the given configuration.
 func New(c Config) *Challenges {
-	known, err := lru.New[string, *Challenge](maxKnown)
-	if err != nil {
-		panic(err) // unreachable: lru.New fails only for a size below 1
-	}
+	known, _ := lru.New[string, *Challenge](maxKnown) // fails only for a size below 1
 	return &Challenges{Config: c, known: known}
 }
 

@@ -45,7 +45,7 @@ def main(paths):
         try:
             last = verify(read(path))
             print(f"{path}: valid, {last.version} versions, {list(last.result.scores)} points")
-        except (ValueError, ParseError) as error:
+        except (OSError, ValueError, ParseError) as error:
             bad = 1
             print(f"{path}: invalid: {error}")
     return bad

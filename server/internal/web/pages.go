@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"net"
 	"net/http"
+	"net/url"
 	"path"
 	"regexp"
 	"slices"
@@ -88,6 +89,13 @@ func newPages(about about, site string) http.Handler {
 				}
 			}
 			s.write(w, r, tmpl, http.StatusOK)
+		})
+		if pattern == "/{$}" {
+			return
+		}
+		mux.HandleFunc("GET "+pattern+"/{$}", func(w http.ResponseWriter, r *http.Request) {
+			to := url.URL{Path: strings.TrimSuffix(r.URL.Path, "/"), RawQuery: r.URL.RawQuery}
+			http.Redirect(w, r, to.RequestURI(), http.StatusMovedPermanently)
 		})
 	}
 	page("/{$}", "tv", "", Meta{

@@ -136,6 +136,23 @@ func TestPages_UnknownPath(t *testing.T) {
 	}
 }
 
+// Ensure that a slash at the end of a page's link does no harm.
+func TestPages_TrailingSlash(t *testing.T) {
+	t.Parallel()
+	for target, want := range map[string]string{
+		"/g/kx3fq2lhau3j3mvt67orv2pzel/": "/g/kx3fq2lhau3j3mvt67orv2pzel",
+		"/daily/classic/?date=1&x=%2F":   "/daily/classic?date=1&x=%2F",
+		"/race/":                         "/race",
+	} {
+		r := get(t, target)
+		assert.Equal(t, http.StatusMovedPermanently, r.StatusCode, target)
+		assert.Equal(t, want, r.Header.Get("Location"), target)
+	}
+	for _, target := range []string{"/nothing/", "/%2Fexample.com/", `/\example.com/`} {
+		assert.Equal(t, http.StatusNotFound, get(t, target).StatusCode, target)
+	}
+}
+
 func TestPages_Assets(t *testing.T) {
 	t.Parallel()
 	for name, kind := range map[string]string{

@@ -36,14 +36,10 @@ func (a accounts) Get(ctx context.Context, ids []string) (map[string]store.Accou
 
 // account reads an account, unless it has expired.
 func (a accounts) account(c *sqlite3.Conn, id string) (account store.Account, ok bool, err error) {
-	err = query(c, "SELECT name, secret, bot, created FROM accounts WHERE id = ? AND (expires IS NULL OR expires > ?)",
-		func(s *sqlite3.Stmt) error {
-			account, ok = store.Account{
-				ID: id, Name: s.ColumnText(0), Secret: s.ColumnText(1), Bot: s.ColumnBool(2), Created: timeAt(s, 3),
-			}, true
-			return nil
+	return one(c, "SELECT name, secret, bot, created FROM accounts WHERE id = ? AND (expires IS NULL OR expires > ?)",
+		func(s *sqlite3.Stmt) store.Account {
+			return store.Account{ID: id, Name: s.ColumnText(0), Secret: s.ColumnText(1), Bot: s.ColumnBool(2), Created: timeAt(s, 3)}
 		}, id, a.now())
-	return account, ok, err
 }
 
 func (a accounts) Holder(ctx context.Context, name string) (string, error) {
@@ -57,10 +53,7 @@ func (a accounts) Holder(ctx context.Context, name string) (string, error) {
 
 // holderOf returns the ID of the account that holds a name, or "" if the name is free.
 func holderOf(c *sqlite3.Conn, name string) (holder string, err error) {
-	err = query(c, "SELECT account FROM names WHERE name = ?", func(s *sqlite3.Stmt) error {
-		holder = s.ColumnText(0)
-		return nil
-	}, strings.ToLower(name))
+	holder, _, err = one(c, "SELECT account FROM names WHERE name = ?", firstText, strings.ToLower(name))
 	return holder, err
 }
 
@@ -163,21 +156,14 @@ func (a accounts) RenewLasting(ctx context.Context, keep time.Duration) error {
 
 func (a accounts) Reserve(ctx context.Context, playerID, gameID string, limit int, keep time.Duration) (counts bool, err error) {
 	err = a.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
-		now, games := a.now(), 0
-		counts = false
-		err := query(c, "SELECT 1 FROM open_games WHERE player = ? AND game = ? AND (expires IS NULL OR expires > ?)", func(*sqlite3.Stmt) error {
-			counts = true
-			return nil
-		}, playerID, gameID, now)
+		now := a.now()
+		counts, err = has(c, "SELECT 1 FROM open_games WHERE player = ? AND game = ? AND (expires IS NULL OR expires > ?)", playerID, gameID, now)
 		if err != nil || counts {
 			return err
 		}
 		if limit > 0 {
-			err := query(c, "SELECT count(*) FROM open_games WHERE player = ? AND (expires IS NULL OR expires > ?)", func(s *sqlite3.Stmt) error {
-				games = s.ColumnInt(0)
-				return nil
-			}, playerID, now)
-			if err != nil || games >= limit {
+			games, _, err := one(c, "SELECT count(*) FROM open_games WHERE player = ? AND (expires IS NULL OR expires > ?)", firstInt, playerID, now)
+			if err != nil || games >= int64(limit) {
 				return err
 			}
 		}
@@ -203,14 +189,13 @@ func (a accounts) Release(ctx context.Context, playerID string, gameIDs ...strin
 
 func (a accounts) Open(ctx context.Context, playerID string) ([]store.OpenGame, error) {
 	var open []store.OpenGame
-	err := a.read(ctx, func(c *sqlite3.Conn) error {
+	err := a.read(ctx, func(c *sqlite3.Conn) (err error) {
 		now := a.now()
-		open = nil
-		return query(c, `SELECT game, since FROM open_games WHERE player = ? AND (expires IS NULL OR expires > ?)
-			ORDER BY since, game`, func(s *sqlite3.Stmt) error {
-			open = append(open, store.OpenGame{ID: s.ColumnText(0), Age: time.Duration(now-s.ColumnInt64(1)) * time.Millisecond})
-			return nil
-		}, playerID, now)
+		open, err = all(c, "SELECT game, since FROM open_games WHERE player = ? AND (expires IS NULL OR expires > ?) ORDER BY since, game",
+			func(s *sqlite3.Stmt) store.OpenGame {
+				return store.OpenGame{ID: s.ColumnText(0), Age: time.Duration(now-s.ColumnInt64(1)) * time.Millisecond}
+			}, playerID, now)
+		return err
 	})
 	return open, err
 }

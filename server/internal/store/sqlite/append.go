@@ -160,6 +160,12 @@ func (g games) extend(c *sqlite3.Conn, gameID string, e store.Entry, at time.Tim
 	return false, exec(c, "DELETE FROM entries WHERE game = ? AND version = ?", game, e.Next.Version)
 }
 
+// findGame returns a game's key, or 0 if the game does not exist.
+func findGame(c *sqlite3.Conn, gameID string) (game int64, err error) {
+	game, _, err = one(c, "SELECT game FROM games WHERE id = ?", firstInt, gameID)
+	return game, err
+}
+
 // maxKeys is the maximum number of keys that are remembered.
 const maxKeys = 10_000
 
@@ -169,11 +175,7 @@ func (g games) keyOf(c *sqlite3.Conn, gameID string) (game int64, err error) {
 	if game, ok := g.db.keys[gameID]; ok {
 		return game, nil
 	}
-	err = query(c, "SELECT game FROM games WHERE id = ?", func(s *sqlite3.Stmt) error {
-		game = s.ColumnInt64(0)
-		return nil
-	}, gameID)
-	if err != nil || game == 0 {
+	if game, err = findGame(c, gameID); err != nil || game == 0 {
 		return 0, err
 	}
 	if len(g.db.keys) >= maxKeys {
@@ -236,9 +238,8 @@ type end struct {
 // findEnd finds the end of a game's log. If the game has expired, findEnd removes it.
 func findEnd(c *sqlite3.Conn, gameID string, now int64) (e end, err error) {
 	expired := false
-	err = query(c, "SELECT game, version, digest, expires <= ? FROM games WHERE id = ?", func(s *sqlite3.Stmt) error {
+	err = query(c, "SELECT game, version, digest, expires <= ? FROM games WHERE id = ?", func(s *sqlite3.Stmt) {
 		e.exists, e.game, e.head, expired = true, s.ColumnInt64(0), idAt(s, 1), s.ColumnInt64(3) != 0
-		return nil
 	}, now, gameID)
 	switch {
 	case err != nil || !e.exists:
@@ -252,17 +253,13 @@ func findEnd(c *sqlite3.Conn, gameID string, now int64) (e end, err error) {
 // readLog reads the log's actual end and length.
 func (e *end) readLog(c *sqlite3.Conn) error {
 	e.last, e.time, e.length = store.ID{}, 0, 0
-	err := query(c, "SELECT version, digest, time FROM entries WHERE game = ? ORDER BY version DESC LIMIT 1", func(s *sqlite3.Stmt) error {
+	err := query(c, "SELECT version, digest, time FROM entries WHERE game = ? ORDER BY version DESC LIMIT 1", func(s *sqlite3.Stmt) {
 		e.last, e.time = idAt(s, 0), s.ColumnInt64(2)
-		return nil
 	}, e.game)
-	if err != nil {
-		return err
+	if err == nil {
+		e.length, _, err = one(c, "SELECT count(*) FROM entries WHERE game = ?", firstInt, e.game)
 	}
-	return query(c, "SELECT count(*) FROM entries WHERE game = ?", func(s *sqlite3.Stmt) error {
-		e.length = s.ColumnInt64(0)
-		return nil
-	}, e.game)
+	return err
 }
 
 // sound reports whether head and log are consistent. A head that has fallen behind names
@@ -279,16 +276,16 @@ func (e *end) sound(c *sqlite3.Conn) (bool, error) {
 }
 
 // entryAt returns the entry with the given version, or nil if the log has no such entry.
-func entryAt(c *sqlite3.Conn, game int64, version int32) (r *store.Record, err error) {
-	err = query(c, "SELECT version, digest, time, raw, seed FROM entries WHERE game = ? AND version = ?", func(s *sqlite3.Stmt) error {
-		r = recordAt(s)
-		return nil
-	}, game, version)
-	return r, err
+func entryAt(c *sqlite3.Conn, game int64, version int32) (*store.Record, error) {
+	r, found, err := one(c, "SELECT version, digest, time, raw, seed FROM entries WHERE game = ? AND version = ?", recordAt, game, version)
+	if !found {
+		return nil, err
+	}
+	return &r, err
 }
 
-func recordAt(s *sqlite3.Stmt) *store.Record {
-	r := &store.Record{ID: idAt(s, 0), Time: timeAt(s, 2), Raw: blob(s, 3)}
+func recordAt(s *sqlite3.Stmt) store.Record {
+	r := store.Record{ID: idAt(s, 0), Time: timeAt(s, 2), Raw: blob(s, 3)}
 	if !s.ColumnIsNull(4) {
 		r.Seed = blob(s, 4)
 	}

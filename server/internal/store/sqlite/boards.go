@@ -1,10 +1,10 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
@@ -41,14 +41,10 @@ func rankKeyAt(s *sqlite3.Stmt, column int) rankKey {
 	return rankKey{s.ColumnInt64(column), s.ColumnText(column + 1)}
 }
 
+func firstRankKey(s *sqlite3.Stmt) rankKey { return rankKeyAt(s, 0) }
+
 func (k rankKey) compare(other rankKey) int {
-	if k.score != other.score {
-		if k.score < other.score {
-			return -1
-		}
-		return 1
-	}
-	return strings.Compare(k.member, other.member)
+	return cmp.Or(cmp.Compare(k.score, other.score), cmp.Compare(k.member, other.member))
 }
 
 // scoreAt reads the columns player, score, member.
@@ -60,20 +56,15 @@ func scoreAt(s *sqlite3.Stmt) store.BoardEntry {
 // does not exist.
 func findBoard(c *sqlite3.Conn, b store.Board, now int64) (board, total int64, err error) {
 	err = query(c, "SELECT board, total FROM boards WHERE variant = ? AND name = ? AND (expires IS NULL OR expires > ?)",
-		func(s *sqlite3.Stmt) error {
+		func(s *sqlite3.Stmt) {
 			board, total = s.ColumnInt64(0), s.ColumnInt64(1)
-			return nil
 		}, b.Variant, b.Window, now)
 	return board, total, err
 }
 
 // scoreOf returns a player's position on a board.
 func scoreOf(c *sqlite3.Conn, board int64, playerID string) (own rankKey, found bool, err error) {
-	err = query(c, "SELECT score, member FROM scores WHERE board = ? AND player = ?", func(s *sqlite3.Stmt) error {
-		own, found = rankKeyAt(s, 0), true
-		return nil
-	}, board, playerID)
-	return own, found, err
+	return one(c, "SELECT score, member FROM scores WHERE board = ? AND player = ?", firstRankKey, board, playerID)
 }
 
 func (b boards) Record(ctx context.Context, entry store.BoardEntry, boards ...store.Board) error {
@@ -102,14 +93,11 @@ func (b boards) record(c *sqlite3.Conn, entry store.BoardEntry, on store.Board) 
 		return err
 	}
 	if board == 0 {
-		err := query(c, "INSERT INTO boards (variant, name, expires, total) VALUES (?, ?, ?, 0) RETURNING board",
-			func(s *sqlite3.Stmt) error {
-				board = s.ColumnInt64(0)
-				return nil
-			}, on.Variant, on.Window, on.Expires)
+		err := exec(c, "INSERT INTO boards (variant, name, expires, total) VALUES (?, ?, ?, 0)", on.Variant, on.Window, on.Expires)
 		if err != nil {
 			return err
 		}
+		board = c.LastInsertRowID()
 		if err := insertRange(c, board, lowestKey, 0); err != nil {
 			return err
 		}
@@ -162,12 +150,9 @@ func (b boards) Page(ctx context.Context, on store.Board, first int64, n int) (p
 		if err != nil {
 			return err
 		}
-		return query(c, `SELECT player, score, member FROM scores WHERE board = ? AND (score, member) < (?, ?)
-			ORDER BY score DESC, member DESC LIMIT ? OFFSET ?`,
-			func(s *sqlite3.Stmt) error {
-				page.Entries = append(page.Entries, scoreAt(s))
-				return nil
-			}, board, above.score, above.member, n, skip)
+		page.Entries, err = all(c, `SELECT player, score, member FROM scores WHERE board = ? AND (score, member) < (?, ?)
+			ORDER BY score DESC, member DESC LIMIT ? OFFSET ?`, scoreAt, board, above.score, above.member, n, skip)
+		return err
 	})
 	return page, wrap("reading a board", err)
 }
@@ -188,10 +173,7 @@ func (b boards) Rank(ctx context.Context, on store.Board, playerID string, neigh
 		if rank.Place, err = countAbove(c, board, own); err != nil {
 			return err
 		}
-		collect := func(s *sqlite3.Stmt) error {
-			rank.Entries = append(rank.Entries, scoreAt(s))
-			return nil
-		}
+		collect := func(s *sqlite3.Stmt) { rank.Entries = append(rank.Entries, scoreAt(s)) }
 		if neighbors > 0 {
 			if err := query(c, `SELECT player, score, member FROM scores WHERE board = ? AND (score, member) > (?, ?)
 				ORDER BY score, member LIMIT ?`, collect, board, own.score, own.member, neighbors); err != nil {
@@ -214,10 +196,7 @@ func (b boards) Hide(ctx context.Context, playerID string) error {
 		entries := map[int64]rankKey{}
 		err := query(c, `SELECT s.board, s.score, s.member FROM boards b CROSS JOIN scores s ON s.board = b.board
 			WHERE s.player = ? AND (b.expires IS NULL OR b.expires > ?)`,
-			func(s *sqlite3.Stmt) error {
-				entries[s.ColumnInt64(0)] = rankKeyAt(s, 1)
-				return nil
-			}, playerID, b.now())
+			func(s *sqlite3.Stmt) { entries[s.ColumnInt64(0)] = rankKeyAt(s, 1) }, playerID, b.now())
 		if err != nil {
 			return err
 		}
@@ -236,12 +215,8 @@ func (b boards) Unhide(ctx context.Context, playerID string) error {
 	return wrap("unhiding a player", err)
 }
 
-func isHidden(c *sqlite3.Conn, playerID string) (hidden bool, err error) {
-	err = query(c, "SELECT 1 FROM hidden WHERE player = ?", func(*sqlite3.Stmt) error {
-		hidden = true
-		return nil
-	}, playerID)
-	return hidden, err
+func isHidden(c *sqlite3.Conn, playerID string) (bool, error) {
+	return has(c, "SELECT 1 FROM hidden WHERE player = ?", playerID)
 }
 
 func (b boards) Hidden(ctx context.Context, playerIDs ...string) (map[string]bool, error) {
@@ -265,23 +240,21 @@ func (b boards) Hidden(ctx context.Context, playerIDs ...string) (map[string]boo
 }
 
 func (b boards) AnyHidden(ctx context.Context) (found bool, err error) {
-	err = b.read(ctx, func(c *sqlite3.Conn) error {
-		return query(c, "SELECT 1 FROM hidden LIMIT 1", func(*sqlite3.Stmt) error {
-			found = true
-			return nil
-		})
+	err = b.read(ctx, func(c *sqlite3.Conn) (err error) {
+		found, err = has(c, "SELECT 1 FROM hidden LIMIT 1")
+		return err
 	})
 	return found, wrap("reading hidden players", err)
 }
 
 func (b boards) Boards(ctx context.Context, visit func(store.Board) error) error {
 	var list []store.Board
-	err := b.read(ctx, func(c *sqlite3.Conn) error {
-		return query(c, "SELECT variant, name, expires FROM boards WHERE total > 0 AND (expires IS NULL OR expires > ?)",
-			func(s *sqlite3.Stmt) error {
-				list = append(list, store.Board{Variant: s.ColumnText(0), Window: s.ColumnText(1), Expires: timeAt(s, 2)})
-				return nil
+	err := b.read(ctx, func(c *sqlite3.Conn) (err error) {
+		list, err = all(c, "SELECT variant, name, expires FROM boards WHERE total > 0 AND (expires IS NULL OR expires > ?)",
+			func(s *sqlite3.Stmt) store.Board {
+				return store.Board{Variant: s.ColumnText(0), Window: s.ColumnText(1), Expires: timeAt(s, 2)}
 			}, b.now())
+		return err
 	})
 	if err != nil {
 		return wrap("reading the boards", err)
@@ -298,19 +271,16 @@ func (b boards) Boards(ctx context.Context, visit func(store.Board) error) error
 const visitSize = 500
 
 func (b boards) Entries(ctx context.Context, on store.Board, visit func([]store.BoardEntry) error) error {
-	entries, last := make([]store.BoardEntry, 0, visitSize), ""
-	for {
-		entries = entries[:0]
+	for last := ""; ; {
+		var entries []store.BoardEntry
 		err := b.read(ctx, func(c *sqlite3.Conn) error {
 			board, _, err := findBoard(c, on, b.now())
 			if err != nil {
 				return err
 			}
-			return query(c, "SELECT player, score, member FROM scores WHERE board = ? AND player > ? ORDER BY player LIMIT ?",
-				func(s *sqlite3.Stmt) error {
-					entries = append(entries, scoreAt(s))
-					return nil
-				}, board, last, visitSize)
+			entries, err = all(c, "SELECT player, score, member FROM scores WHERE board = ? AND player > ? ORDER BY player LIMIT ?",
+				scoreAt, board, last, visitSize)
+			return err
 		})
 		if err != nil {
 			return wrap("reading a board", err)

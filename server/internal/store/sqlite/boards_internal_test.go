@@ -56,9 +56,8 @@ func fill(t *testing.T, b boards, on store.Board, n int, score func(i int) int32
 func ranges(t *testing.T, b boards) (sizes []int64) {
 	t.Helper()
 	require.NoError(t, b.read(t.Context(), func(c *sqlite3.Conn) error {
-		return query(c, "SELECT entries FROM score_ranges ORDER BY score, member", func(s *sqlite3.Stmt) error {
+		return query(c, "SELECT entries FROM score_ranges ORDER BY score, member", func(s *sqlite3.Stmt) {
 			sizes = append(sizes, s.ColumnInt64(0))
-			return nil
 		})
 	}))
 	return sizes
@@ -169,9 +168,8 @@ func TestBoards_Sweep(t *testing.T) {
 	for table, want := range map[string]int{"boards": 1, "scores": len(entries), "score_ranges": len(ranges(t, b))} {
 		n := 0
 		require.NoError(t, b.read(t.Context(), func(c *sqlite3.Conn) error {
-			return query(c, "SELECT count(*) FROM "+table+" WHERE board = 2", func(s *sqlite3.Stmt) error {
+			return query(c, "SELECT count(*) FROM "+table+" WHERE board = 2", func(s *sqlite3.Stmt) {
 				n = s.ColumnInt(0)
-				return nil
 			})
 		}))
 		assert.Equal(t, want, n, table)

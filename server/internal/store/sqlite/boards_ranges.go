@@ -27,14 +27,10 @@ func insertRange(c *sqlite3.Conn, board int64, from rankKey, entries int64) erro
 // addEntries adds n to the count of the range that contains the given key, and returns that
 // range.
 func addEntries(c *sqlite3.Conn, board int64, at rankKey, n int64) (r scoreRange, err error) {
-	err = query(c, `UPDATE score_ranges SET entries = entries + ?4 WHERE board = ?1 AND (score, member) = (
+	r, _, err = one(c, `UPDATE score_ranges SET entries = entries + ?4 WHERE board = ?1 AND (score, member) = (
 			SELECT score, member FROM score_ranges WHERE board = ?1 AND (score, member) <= (?2, ?3)
 			ORDER BY score DESC, member DESC LIMIT 1)
-		RETURNING score, member, entries`,
-		func(s *sqlite3.Stmt) error {
-			r = rangeAt(s)
-			return nil
-		}, board, at.score, at.member, n)
+		RETURNING score, member, entries`, rangeAt, board, at.score, at.member, n)
 	return r, err
 }
 
@@ -59,13 +55,8 @@ func (b boards) count(c *sqlite3.Conn, board int64, at rankKey) error {
 // keyAfter skips n entries in ascending order, starting with the first one whose key is at
 // least from, and returns the key of the next entry.
 func keyAfter(c *sqlite3.Conn, board int64, from rankKey, n int64) (at rankKey, found bool, err error) {
-	err = query(c, `SELECT score, member FROM scores WHERE board = ? AND (score, member) >= (?, ?)
-		ORDER BY score, member LIMIT 1 OFFSET ?`,
-		func(s *sqlite3.Stmt) error {
-			at, found = rankKeyAt(s, 0), true
-			return nil
-		}, board, from.score, from.member, n)
-	return at, found, err
+	return one(c, `SELECT score, member FROM scores WHERE board = ? AND (score, member) >= (?, ?)
+		ORDER BY score, member LIMIT 1 OFFSET ?`, firstRankKey, board, from.score, from.member, n)
 }
 
 // uncount decrements the count of the range that contains the given key. If the range has
@@ -77,32 +68,20 @@ func (b boards) uncount(c *sqlite3.Conn, board int64, at rankKey) error {
 	if err != nil || r.entries >= b.rangeSize/4 {
 		return err
 	}
-	var next, before *scoreRange
-	if err := query(c, `SELECT score, member, entries FROM score_ranges WHERE board = ? AND (score, member) > (?, ?)
-		ORDER BY score, member LIMIT 1`,
-		func(s *sqlite3.Stmt) error {
-			found := rangeAt(s)
-			next = &found
-			return nil
-		}, board, r.from.score, r.from.member); err != nil {
+	next, found, err := one(c, `SELECT score, member, entries FROM score_ranges WHERE board = ? AND (score, member) > (?, ?)
+		ORDER BY score, member LIMIT 1`, rangeAt, board, r.from.score, r.from.member)
+	if err != nil {
 		return err
 	}
-	if next != nil && r.entries+next.entries <= b.rangeSize/2 {
-		return mergeRanges(c, board, r, *next)
+	if found && r.entries+next.entries <= b.rangeSize/2 {
+		return mergeRanges(c, board, r, next)
 	}
-	if err := query(c, `SELECT score, member, entries FROM score_ranges WHERE board = ? AND (score, member) < (?, ?)
-		ORDER BY score DESC, member DESC LIMIT 1`,
-		func(s *sqlite3.Stmt) error {
-			found := rangeAt(s)
-			before = &found
-			return nil
-		}, board, r.from.score, r.from.member); err != nil {
-		return err
+	before, found, err := one(c, `SELECT score, member, entries FROM score_ranges WHERE board = ? AND (score, member) < (?, ?)
+		ORDER BY score DESC, member DESC LIMIT 1`, rangeAt, board, r.from.score, r.from.member)
+	if err == nil && found && before.entries+r.entries <= b.rangeSize/2 {
+		return mergeRanges(c, board, before, r)
 	}
-	if before != nil && before.entries+r.entries <= b.rangeSize/2 {
-		return mergeRanges(c, board, *before, r)
-	}
-	return nil
+	return err
 }
 
 // mergeRanges merges a range into the one below it.
@@ -121,10 +100,7 @@ func countAbove(c *sqlite3.Conn, board int64, at rankKey) (n int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	add := func(s *sqlite3.Stmt) error {
-		n += s.ColumnInt64(0)
-		return nil
-	}
+	add := func(s *sqlite3.Stmt) { n += s.ColumnInt64(0) }
 	// SQLite compares (score, member) again for each row found by the index, which takes
 	// four times as long as conditions on single columns.
 	if err := query(c, `SELECT sum(entries) FROM score_ranges WHERE board = ?1 AND score = ?2 AND member >= ?3
@@ -144,48 +120,41 @@ func countAbove(c *sqlite3.Conn, board int64, at rankKey) (n int64, err error) {
 
 // rangeAbove returns the start of the range above the one that contains the given key.
 func rangeAbove(c *sqlite3.Conn, board int64, at rankKey) (above rankKey, err error) {
-	above = highestKey
-	err = query(c, `SELECT score, member FROM score_ranges WHERE board = ? AND (score, member) > (?, ?)
-		ORDER BY score, member LIMIT 1`,
-		func(s *sqlite3.Stmt) error {
-			above = rankKeyAt(s, 0)
-			return nil
-		}, board, at.score, at.member)
+	above, found, err := one(c, `SELECT score, member FROM score_ranges WHERE board = ? AND (score, member) > (?, ?)
+		ORDER BY score, member LIMIT 1`, firstRankKey, board, at.score, at.member)
+	if !found {
+		above = highestKey
+	}
 	return above, err
 }
-
-var errFound = errors.New("found")
 
 // seekPlace returns a key above the given place, and the number of entries between the
 // two.
 func seekPlace(c *sqlite3.Conn, board, place int64) (above rankKey, skip int64, err error) {
-	var from rankKey
-	skip = place
-	err = query(c, "SELECT score, member, entries FROM score_ranges WHERE board = ? ORDER BY score DESC, member DESC",
-		func(s *sqlite3.Stmt) error {
-			entries := s.ColumnInt64(2)
-			if entries > skip {
-				from = rankKeyAt(s, 0)
-				return errFound
-			}
-			skip -= entries
-			return nil
-		}, board)
-	if !errors.Is(err, errFound) {
-		return lowestKey, 0, err // the place is below the last entry
+	s, err := c.Prepare("SELECT score, member, entries FROM score_ranges WHERE board = ? ORDER BY score DESC, member DESC")
+	if err != nil {
+		return rankKey{}, 0, err
 	}
-	above, err = rangeAbove(c, board, from)
-	return above, skip, err
+	s.BindInt64(1, board)
+	for skip = place; ; {
+		if more, err := s.Step(); err != nil || !more {
+			return lowestKey, 0, err // the place is below the last entry
+		}
+		r := rangeAt(s)
+		if r.entries > skip {
+			above, err = rangeAbove(c, board, r.from)
+			return above, skip, errors.Join(err, s.Reset())
+		}
+		skip -= r.entries
+	}
 }
 
 // Repair recounts the entries of all boards.
 func (b boards) Repair(ctx context.Context) (repair store.BoardRepair, err error) {
 	var list []int64
-	err = b.read(ctx, func(c *sqlite3.Conn) error {
-		return query(c, "SELECT board FROM boards WHERE expires IS NULL OR expires > ?", func(s *sqlite3.Stmt) error {
-			list = append(list, s.ColumnInt64(0))
-			return nil
-		}, b.now())
+	err = b.read(ctx, func(c *sqlite3.Conn) (err error) {
+		list, err = all(c, "SELECT board FROM boards WHERE expires IS NULL OR expires > ?", firstInt, b.now())
+		return err
 	})
 	for i := 0; i < len(list) && err == nil; i++ {
 		wrong := false
@@ -205,12 +174,8 @@ func (b boards) Repair(ctx context.Context) (repair store.BoardRepair, err error
 
 // miscounted reports whether any of a board's counts is wrong.
 func miscounted(c *sqlite3.Conn, board int64) (bool, error) {
-	var ranges []scoreRange
-	if err := query(c, "SELECT score, member, entries FROM score_ranges WHERE board = ? ORDER BY score DESC, member DESC",
-		func(s *sqlite3.Stmt) error {
-			ranges = append(ranges, rangeAt(s))
-			return nil
-		}, board); err != nil {
+	ranges, err := all(c, "SELECT score, member, entries FROM score_ranges WHERE board = ? ORDER BY score DESC, member DESC", rangeAt, board)
+	if err != nil {
 		return false, err
 	}
 	if len(ranges) == 0 || ranges[len(ranges)-1].from != lowestKey {
@@ -218,15 +183,13 @@ func miscounted(c *sqlite3.Conn, board int64) (bool, error) {
 	}
 	total := int64(0)
 	for i, r := range ranges {
-		end, n := highestKey, int64(0)
+		end := highestKey
 		if i > 0 {
 			end = ranges[i-1].from
 		}
-		if err := query(c, "SELECT count(*) FROM scores WHERE board = ?1 AND (score, member) >= (?2, ?3) AND (score, member) < (?4, ?5)",
-			func(s *sqlite3.Stmt) error {
-				n = s.ColumnInt64(0)
-				return nil
-			}, board, r.from.score, r.from.member, end.score, end.member); err != nil {
+		n, _, err := one(c, "SELECT count(*) FROM scores WHERE board = ?1 AND (score, member) >= (?2, ?3) AND (score, member) < (?4, ?5)",
+			firstInt, board, r.from.score, r.from.member, end.score, end.member)
+		if err != nil {
 			return false, err
 		}
 		if n != r.entries {
@@ -234,12 +197,8 @@ func miscounted(c *sqlite3.Conn, board int64) (bool, error) {
 		}
 		total += n
 	}
-	wrong := true
-	err := query(c, "SELECT 1 FROM boards WHERE board = ? AND total = ?", func(*sqlite3.Stmt) error {
-		wrong = false
-		return nil
-	}, board, total)
-	return wrong, err
+	right, err := has(c, "SELECT 1 FROM boards WHERE board = ? AND total = ?", board, total)
+	return !right, err
 }
 
 // recount replaces a board's ranges and total. The new ranges are three quarters full.
@@ -255,12 +214,10 @@ func (b boards) recount(c *sqlite3.Conn, board int64) error {
 		}
 		n := step
 		if !found {
-			n, more = 0, false
-			if err := query(c, "SELECT count(*) FROM scores WHERE board = ? AND (score, member) >= (?, ?)",
-				func(s *sqlite3.Stmt) error {
-					n = s.ColumnInt64(0)
-					return nil
-				}, board, from.score, from.member); err != nil {
+			more = false
+			n, _, err = one(c, "SELECT count(*) FROM scores WHERE board = ? AND (score, member) >= (?, ?)",
+				firstInt, board, from.score, from.member)
+			if err != nil {
 				return err
 			}
 		}

@@ -26,11 +26,7 @@ func challengeAt(s *sqlite3.Stmt) store.Challenge {
 }
 
 func findChallenge(c *sqlite3.Conn, id string, now int64) (found store.Challenge, ok bool, err error) {
-	err = query(c, challengeByID, func(s *sqlite3.Stmt) error {
-		found, ok = challengeAt(s), true
-		return nil
-	}, id, now)
-	return found, ok, err
+	return one(c, challengeByID, challengeAt, id, now)
 }
 
 // insertChallenge inserts a challenge with a statement that begins with verb, such as
@@ -105,12 +101,9 @@ func (s challenges) List(ctx context.Context, kind uint8, after store.Place, n i
 	if kind != 0 {
 		text, args = challengesOfKindPage, append(args, int(kind))
 	}
-	err = s.read(ctx, func(c *sqlite3.Conn) error {
-		places = nil
-		return query(c, text, func(s *sqlite3.Stmt) error {
-			places = append(places, store.Place{Rank: s.ColumnInt64(0), GameID: s.ColumnText(1)})
-			return nil
-		}, args...)
+	err = s.read(ctx, func(c *sqlite3.Conn) (err error) {
+		places, err = all(c, text, placeAt, args...)
+		return err
 	})
 	return places, err
 }

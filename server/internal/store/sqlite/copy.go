@@ -21,12 +21,7 @@ const (
 
 func (s copier) Empty(ctx context.Context) (empty bool, err error) {
 	err = s.read(ctx, func(c *sqlite3.Conn) error {
-		var tables []string
-		err := query(c, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'clock' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'`,
-			func(s *sqlite3.Stmt) error {
-				tables = append(tables, s.ColumnText(0))
-				return nil
-			})
+		tables, err := all(c, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'clock' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'`, firstText)
 		if err != nil {
 			return err
 		}
@@ -66,10 +61,9 @@ func (s copier) pages(ctx context.Context, text string, args []any, visit func(s
 		rows := 0
 		err := s.read(ctx, func(c *sqlite3.Conn) error {
 			piece, rows = store.Piece{}, 0
-			return query(c, text, func(s *sqlite3.Stmt) error {
+			return query(c, text, func(s *sqlite3.Stmt) {
 				rows++
 				last = row(s, &piece)
-				return nil
 			}, append([]any{last, exportRows}, args...)...)
 		})
 		if err != nil {
@@ -96,11 +90,11 @@ func (s copier) exportSecrets(ctx context.Context, visit func(store.Piece) error
 }
 
 func (s copier) exportCredentials(ctx context.Context, visit func(store.Piece) error) error {
-	all, err := credentials(s).All(ctx)
+	found, err := credentials(s).All(ctx)
 	if err != nil {
 		return err
 	}
-	return visit(store.Piece{Credentials: all})
+	return visit(store.Piece{Credentials: found})
 }
 
 func (s copier) exportHidden(ctx context.Context, visit func(store.Piece) error) error {
@@ -182,13 +176,11 @@ func (s copier) exportGames(ctx context.Context, visit func(store.Piece) error) 
 	entries := 0
 	for last, more := "", true; more; {
 		var rows []row
-		err := s.read(ctx, func(c *sqlite3.Conn) error {
-			rows = nil
+		err := s.read(ctx, func(c *sqlite3.Conn) (err error) {
 			// An index contains both columns, so this query does not read the table.
-			return query(c, "SELECT id, game FROM games WHERE id > ? ORDER BY id LIMIT ?", func(s *sqlite3.Stmt) error {
-				rows = append(rows, row{s.ColumnText(0), s.ColumnInt64(1)})
-				return nil
-			}, last, exportRows)
+			rows, err = all(c, "SELECT id, game FROM games WHERE id > ? ORDER BY id LIMIT ?",
+				func(s *sqlite3.Stmt) row { return row{s.ColumnText(0), s.ColumnInt64(1)} }, last, exportRows)
+			return err
 		})
 		if err != nil {
 			return err
@@ -223,12 +215,11 @@ func (s copier) exportGame(ctx context.Context, gameID string, game int64, from 
 	err = s.read(ctx, func(c *sqlite3.Conn) error {
 		part, next = store.GamePiece{GameID: gameID}, -1
 		head := &store.ExportedHead{}
-		err := query(c, "SELECT version, digest, time, head, expires FROM games WHERE game = ?", func(s *sqlite3.Stmt) error {
+		err := query(c, "SELECT version, digest, time, head, expires FROM games WHERE game = ?", func(s *sqlite3.Stmt) {
 			*head = store.ExportedHead{Last: idAt(s, 0), Encoded: blob(s, 3), Expires: timeAt(s, 4)}
 			if s.ColumnInt64(2) != 0 {
 				head.Time = timeAt(s, 2)
 			}
-			return nil
 		}, game)
 		if isCorrupt(err) {
 			head.Last = store.Quarantined
@@ -239,11 +230,8 @@ func (s copier) exportGame(ctx context.Context, gameID string, game int64, from 
 			part = store.GamePiece{}
 			return nil
 		}
-		err = query(c, "SELECT version, digest, time, raw, seed FROM entries WHERE game = ? AND version >= ? ORDER BY version LIMIT ?",
-			func(s *sqlite3.Stmt) error {
-				part.Entries = append(part.Entries, *recordAt(s))
-				return nil
-			}, game, from, exportEntries)
+		part.Entries, err = all(c, "SELECT version, digest, time, raw, seed FROM entries WHERE game = ? AND version >= ? ORDER BY version LIMIT ?",
+			recordAt, game, from, exportEntries)
 		switch {
 		case isCorrupt(err):
 			head.Last = store.Quarantined
@@ -274,12 +262,11 @@ func (s copier) exportBoards(ctx context.Context, visit func(store.Piece) error)
 		store.Board
 	}
 	var rows []row
-	err := s.read(ctx, func(c *sqlite3.Conn) error {
-		rows = nil
-		return query(c, "SELECT board, variant, name, expires FROM boards WHERE expires IS NULL OR expires > ?", func(s *sqlite3.Stmt) error {
-			rows = append(rows, row{s.ColumnInt64(0), store.Board{Variant: s.ColumnText(1), Window: s.ColumnText(2), Expires: timeAt(s, 3)}})
-			return nil
+	err := s.read(ctx, func(c *sqlite3.Conn) (err error) {
+		rows, err = all(c, "SELECT board, variant, name, expires FROM boards WHERE expires IS NULL OR expires > ?", func(s *sqlite3.Stmt) row {
+			return row{s.ColumnInt64(0), store.Board{Variant: s.ColumnText(1), Window: s.ColumnText(2), Expires: timeAt(s, 3)}}
 		}, s.now())
+		return err
 	})
 	if err != nil {
 		return err
@@ -350,11 +337,7 @@ func importGame(c *sqlite3.Conn, g store.GamePiece) error {
 	if err != nil {
 		return err
 	}
-	var game int64
-	err = query(c, "SELECT game FROM games WHERE id = ?", func(s *sqlite3.Stmt) error {
-		game = s.ColumnInt64(0)
-		return nil
-	}, g.GameID)
+	game, err := findGame(c, g.GameID)
 	if err != nil {
 		return err
 	}

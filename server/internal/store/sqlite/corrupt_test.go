@@ -164,9 +164,8 @@ func continueGame(t *testing.T, s *store.Store, game string, length int32) bool 
 func leafPages(t *testing.T, d *db) (pages []int) {
 	t.Helper()
 	require.NoError(t, d.read(t.Context(), func(c *sqlite3.Conn) error {
-		return query(c, "SELECT pageno, name FROM dbstat WHERE name IN ('games', 'entries') AND pagetype = 'leaf'", func(s *sqlite3.Stmt) error {
+		return query(c, "SELECT pageno, name FROM dbstat WHERE name IN ('games', 'entries') AND pagetype = 'leaf'", func(s *sqlite3.Stmt) {
 			pages = append(pages, s.ColumnInt(0))
-			return nil
 		})
 	}))
 	require.NotEmpty(t, pages)

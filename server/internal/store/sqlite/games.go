@@ -58,24 +58,19 @@ func (g games) Tail(ctx context.Context, gameID string) (t store.Tail, err error
 
 // findHead finds a game's row in the games table.
 func findHead(c *sqlite3.Conn, gameID string, now int64) (e end, err error) {
-	err = query(c, "SELECT game, version, digest FROM games WHERE id = ? AND (expires IS NULL OR expires > ?)", func(s *sqlite3.Stmt) error {
+	err = query(c, "SELECT game, version, digest FROM games WHERE id = ? AND (expires IS NULL OR expires > ?)", func(s *sqlite3.Stmt) {
 		e.exists, e.game, e.head = true, s.ColumnInt64(0), idAt(s, 1)
-		return nil
 	}, gameID, now)
 	return e, err
 }
 
 func (g games) EndsWith(ctx context.Context, gameID string, last store.ID) (ends bool, watchers int, err error) {
 	now := g.db.now()
-	err = g.db.read(ctx, func(c *sqlite3.Conn) error {
-		ends = false
-		return query(c, `SELECT 1 FROM games g JOIN entries e USING (game)
+	err = g.db.read(ctx, func(c *sqlite3.Conn) (err error) {
+		ends, err = has(c, `SELECT 1 FROM games g JOIN entries e USING (game)
 			WHERE g.id = ?1 AND g.version = ?2 AND g.digest = ?3 AND (g.expires IS NULL OR g.expires > ?4) AND e.version = ?2 AND e.digest = ?3
-				AND NOT EXISTS (SELECT 1 FROM entries n WHERE n.game = g.game AND n.version > ?2)`,
-			func(*sqlite3.Stmt) error {
-				ends = true
-				return nil
-			}, gameID, last.Version, last.Digest, now)
+				AND NOT EXISTS (SELECT 1 FROM entries n WHERE n.game = g.game AND n.version > ?2)`, gameID, last.Version, last.Digest, now)
+		return err
 	})
 	if isCorrupt(err) {
 		return false, g.audience.total(gameID, now), nil // Tail then reports the damage
@@ -86,16 +81,14 @@ func (g games) EndsWith(ctx context.Context, gameID string, last store.ID) (ends
 func (g games) Entries(ctx context.Context, gameID string, from int32, n int) (records []store.Record, err error) {
 	last := from - 1
 	err = g.db.read(ctx, func(c *sqlite3.Conn) error {
-		records, last = nil, from-1
 		e, err := findHead(c, gameID, g.db.now())
 		if err != nil || !e.exists {
 			return err
 		}
 		return query(c, "SELECT version, digest, time, raw, seed FROM entries WHERE game = ? AND version >= ? ORDER BY version LIMIT ?",
-			func(s *sqlite3.Stmt) error {
+			func(s *sqlite3.Stmt) {
 				r := recordAt(s)
-				records, last = append(records, *r), r.ID.Version
-				return nil
+				records, last = append(records, r), r.ID.Version
 			}, e.game, from, n)
 	})
 	if isCorrupt(err) {
@@ -110,9 +103,8 @@ func (g games) Heads(ctx context.Context, gameIDs []string) (heads []store.Head,
 		heads = make([]store.Head, len(gameIDs))
 		for i, id := range gameIDs {
 			h := &heads[i]
-			err := query(c, "SELECT version, digest, time, head FROM games WHERE id = ? AND (expires IS NULL OR expires > ?)", func(s *sqlite3.Stmt) error {
+			err := query(c, "SELECT version, digest, time, head FROM games WHERE id = ? AND (expires IS NULL OR expires > ?)", func(s *sqlite3.Stmt) {
 				*h = store.Head{Exists: true, Last: idAt(s, 0), Time: timeAt(s, 2), Encoded: blob(s, 3), Watchers: g.audience.total(id, now)}
-				return nil
 			}, id, now)
 			if isCorrupt(err) {
 				*h = store.Head{Exists: true}
@@ -184,12 +176,9 @@ func (g games) IDs(ctx context.Context, visit func(gameIDs []string) error) erro
 	for last := ""; ; {
 		var ids []string
 		list := func(text string) func(c *sqlite3.Conn) error {
-			return func(c *sqlite3.Conn) error {
-				ids = nil
-				return query(c, text, func(s *sqlite3.Stmt) error {
-					ids = append(ids, s.ColumnText(0))
-					return nil
-				}, last, g.db.now(), store.Quarantined.Version, idsPage)
+			return func(c *sqlite3.Conn) (err error) {
+				ids, err = all(c, text, firstText, last, g.db.now(), store.Quarantined.Version, idsPage)
+				return err
 			}
 		}
 		err := g.db.read(ctx, list(listIDs))

@@ -178,17 +178,14 @@ func serversAt(c *sqlite3.Conn, now time.Time) (s store.ServersNow, err error) {
 
 func readServers(c *sqlite3.Conn) (map[string]store.ServerBeat, error) {
 	servers := map[string]store.ServerBeat{}
-	err := query(c, "SELECT id, time, since, stopped FROM servers", func(s *sqlite3.Stmt) error {
+	return servers, query(c, "SELECT id, time, since, stopped FROM servers", func(s *sqlite3.Stmt) {
 		servers[s.ColumnText(0)] = store.ServerBeat{At: timeAt(s, 1), Since: timeAt(s, 2), Left: s.ColumnBool(3)}
-		return nil
 	})
-	return servers, err
 }
 
 func readRollback(c *sqlite3.Conn) (r store.Rollback, err error) {
-	err = query(c, "SELECT time, copied, before, resolved FROM rollback", func(s *sqlite3.Stmt) error {
+	err = query(c, "SELECT time, copied, before, resolved FROM rollback", func(s *sqlite3.Stmt) {
 		r = store.Rollback{At: timeAt(s, 0), Copied: timeAt(s, 1), Before: timeAt(s, 2), Resolved: s.ColumnBool(3)}
-		return nil
 	})
 	return r, err
 }
@@ -203,11 +200,9 @@ func (h heartbeats) Outages(ctx context.Context, since time.Time) (outages []sto
 
 // readOutages returns the outages that ended at the given time or later.
 func readOutages(c *sqlite3.Conn, since time.Time) (outages []store.Span, err error) {
-	err = query(c, "SELECT since, until FROM outages WHERE until >= ? ORDER BY until", func(s *sqlite3.Stmt) error {
-		outages = append(outages, store.Span{From: timeAt(s, 0), To: timeAt(s, 1)})
-		return nil
+	return all(c, "SELECT since, until FROM outages WHERE until >= ? ORDER BY until", func(s *sqlite3.Stmt) store.Span {
+		return store.Span{From: timeAt(s, 0), To: timeAt(s, 1)}
 	}, since.UnixMilli())
-	return outages, err
 }
 
 func (h heartbeats) Resolve(ctx context.Context, rollback time.Time) error {
@@ -248,12 +243,12 @@ func (h heartbeats) Vouched(ctx context.Context, rollback time.Time, gameIDs []s
 	vouched := map[string]bool{}
 	err := h.db.read(ctx, func(c *sqlite3.Conn) error {
 		for _, gameID := range gameIDs {
-			err := query(c, "SELECT 1 FROM vouched WHERE rollback = ? AND game = ? AND expires > ?", func(*sqlite3.Stmt) error {
-				vouched[gameID] = true
-				return nil
-			}, rollback, gameID, h.db.now())
+			found, err := has(c, "SELECT 1 FROM vouched WHERE rollback = ? AND game = ? AND expires > ?", rollback, gameID, h.db.now())
 			if err != nil {
 				return err
+			}
+			if found {
+				vouched[gameID] = true
 			}
 		}
 		return nil
@@ -264,9 +259,8 @@ func (h heartbeats) Vouched(ctx context.Context, rollback time.Time, gameIDs []s
 func (h heartbeats) Attested(ctx context.Context, rollback time.Time) (map[string]bool, error) {
 	attested := map[string]bool{}
 	err := h.db.read(ctx, func(c *sqlite3.Conn) error {
-		return query(c, "SELECT server FROM attested WHERE rollback = ? AND expires > ?", func(s *sqlite3.Stmt) error {
+		return query(c, "SELECT server FROM attested WHERE rollback = ? AND expires > ?", func(s *sqlite3.Stmt) {
 			attested[s.ColumnText(0)] = true
-			return nil
 		}, rollback, h.db.now())
 	})
 	return attested, wrap("reading attesting servers", err)

@@ -21,12 +21,8 @@ func (k keys) Owner(ctx context.Context, fingerprint string) (owner store.Accoun
 }
 
 func (k keys) owner(c *sqlite3.Conn, fingerprint string) (store.Account, bool, error) {
-	playerID := ""
-	err := query(c, "SELECT player FROM ssh_keys WHERE fingerprint = ?", func(s *sqlite3.Stmt) error {
-		playerID = s.ColumnText(0)
-		return nil
-	}, fingerprint)
-	if err != nil || playerID == "" {
+	playerID, found, err := one(c, "SELECT player FROM ssh_keys WHERE fingerprint = ?", firstText, fingerprint)
+	if err != nil || !found {
 		return store.Account{}, false, err
 	}
 	return k.account(c, playerID)
@@ -92,11 +88,11 @@ func (k keys) Link(ctx context.Context, key store.Key, limit int) (stored store.
 			return nil
 		}
 		if !linked {
-			all, err := keysOf(c, key.PlayerID)
+			others, err := keysOf(c, key.PlayerID)
 			if err != nil {
 				return err
 			}
-			if limit > 0 && len(all) >= limit {
+			if limit > 0 && len(others) >= limit {
 				refused = store.ErrTooManyKeys
 				return nil
 			}
@@ -104,8 +100,8 @@ func (k keys) Link(ctx context.Context, key store.Key, limit int) (stored store.
 				return err
 			}
 		}
-		all, err := keysOf(c, key.PlayerID)
-		for _, k := range all {
+		linkedKeys, err := keysOf(c, key.PlayerID)
+		for _, k := range linkedKeys {
 			if k.Fingerprint == key.Fingerprint {
 				stored = k
 			}
@@ -127,25 +123,23 @@ func (k keys) Unlink(ctx context.Context, playerID, fingerprint string) (found b
 	return found, err
 }
 
-func (k keys) Keys(ctx context.Context, playerID string) (all []store.Key, err error) {
+func (k keys) Keys(ctx context.Context, playerID string) (linked []store.Key, err error) {
 	err = k.read(ctx, func(c *sqlite3.Conn) error {
 		_, exists, err := k.account(c, playerID)
-		if all = nil; err != nil || !exists {
+		if err != nil || !exists {
 			return err
 		}
-		all, err = keysOf(c, playerID)
+		linked, err = keysOf(c, playerID)
 		return err
 	})
-	return all, err
+	return linked, err
 }
 
 // keysOf lists the keys of an existing account.
-func keysOf(c *sqlite3.Conn, playerID string) (all []store.Key, err error) {
-	err = query(c, "SELECT fingerprint, comment, added FROM ssh_keys WHERE player = ? ORDER BY added, fingerprint", func(s *sqlite3.Stmt) error {
-		all = append(all, store.Key{Fingerprint: s.ColumnText(0), PlayerID: playerID, Comment: s.ColumnText(1), Added: timeAt(s, 2)})
-		return nil
+func keysOf(c *sqlite3.Conn, playerID string) ([]store.Key, error) {
+	return all(c, "SELECT fingerprint, comment, added FROM ssh_keys WHERE player = ? ORDER BY added, fingerprint", func(s *sqlite3.Stmt) store.Key {
+		return store.Key{Fingerprint: s.ColumnText(0), PlayerID: playerID, Comment: s.ColumnText(1), Added: timeAt(s, 2)}
 	}, playerID)
-	return all, err
 }
 
 // credentials implements store.Credentials.
@@ -161,15 +155,14 @@ func (s credentials) Add(ctx context.Context, credential store.Credential) (adde
 	return added, err
 }
 
-func (s credentials) All(ctx context.Context) (all []store.Credential, err error) {
-	err = s.read(ctx, func(c *sqlite3.Conn) error {
-		all = nil
-		return query(c, "SELECT name, digest, created FROM ssh_credentials ORDER BY name", func(s *sqlite3.Stmt) error {
-			all = append(all, store.Credential{Name: s.ColumnText(0), Digest: s.ColumnText(1), Created: timeAt(s, 2)})
-			return nil
+func (s credentials) All(ctx context.Context) (found []store.Credential, err error) {
+	err = s.read(ctx, func(c *sqlite3.Conn) (err error) {
+		found, err = all(c, "SELECT name, digest, created FROM ssh_credentials ORDER BY name", func(s *sqlite3.Stmt) store.Credential {
+			return store.Credential{Name: s.ColumnText(0), Digest: s.ColumnText(1), Created: timeAt(s, 2)}
 		})
+		return err
 	})
-	return all, err
+	return found, err
 }
 
 func (s credentials) Remove(ctx context.Context, name string) (found bool, err error) {

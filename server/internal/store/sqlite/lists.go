@@ -102,7 +102,6 @@ func (s lists) Page(ctx context.Context, l store.List, after store.Place, n int)
 	}
 	var places []store.Place
 	err := s.db.read(ctx, func(c *sqlite3.Conn) error {
-		places = nil
 		text, args := playerPage, []any{l.PlayerID}
 		if l.PlayerID == "" {
 			variants := []string{l.Variant}
@@ -114,12 +113,16 @@ func (s lists) Page(ctx context.Context, l store.List, after store.Place, n int)
 			}
 			text, args = publicPage(l, variants)
 		}
-		return query(c, text, func(row *sqlite3.Stmt) error {
-			places = append(places, store.Place{Rank: row.ColumnInt64(0), GameID: row.ColumnText(1)})
-			return nil
-		}, append([]any{after.Rank, after.GameID, n}, args...)...)
+		var err error
+		places, err = all(c, text, placeAt, append([]any{after.Rank, after.GameID, n}, args...)...)
+		return err
 	})
 	return places, err
+}
+
+// placeAt reads the columns rank, id.
+func placeAt(s *sqlite3.Stmt) store.Place {
+	return store.Place{Rank: s.ColumnInt64(0), GameID: s.ColumnText(1)}
 }
 
 // inOrder is the end of the statement for a page. SQLite merges the preceding SELECTs
@@ -172,19 +175,16 @@ const movingGames = `SELECT count(*) FROM listings INDEXED BY listings_recent
 func (s lists) Moving(ctx context.Context, within time.Duration) (games int, err error) {
 	since := time.UnixMilli(s.db.now()).Add(-within)
 	err = s.db.read(ctx, func(c *sqlite3.Conn) error {
-		games = 0
 		variants, err := listedVariants(c, false)
 		if err != nil {
 			return err
 		}
 		for _, variant := range variants {
-			err := query(c, movingGames, func(row *sqlite3.Stmt) error {
-				games += row.ColumnInt(0)
-				return nil
-			}, variant, since)
+			n, _, err := one(c, movingGames, firstInt, variant, since)
 			if err != nil {
 				return err
 			}
+			games += int(n)
 		}
 		return nil
 	})
@@ -193,16 +193,12 @@ func (s lists) Moving(ctx context.Context, within time.Duration) (games int, err
 
 // listedVariants returns the variants of all listings, using one index lookup per
 // variant.
-func listedVariants(c *sqlite3.Conn, private bool) (variants []string, err error) {
-	err = query(c, `WITH RECURSIVE known (variant) AS (
+func listedVariants(c *sqlite3.Conn, private bool) ([]string, error) {
+	return all(c, `WITH RECURSIVE known (variant) AS (
 			SELECT min(variant) FROM listings WHERE private = ?1
 			UNION ALL
 			SELECT (SELECT min(variant) FROM listings WHERE private = ?1 AND variant > known.variant) FROM known WHERE variant IS NOT NULL
-		) SELECT variant FROM known WHERE variant IS NOT NULL`, func(s *sqlite3.Stmt) error {
-		variants = append(variants, s.ColumnText(0))
-		return nil
-	}, private)
-	return variants, err
+		) SELECT variant FROM known WHERE variant IS NOT NULL`, firstText, private)
 }
 
 // Trim implements store.Lists. It removes finished games, including those in players'
@@ -238,15 +234,13 @@ func oldListings(c *sqlite3.Conn, before time.Time) (old []string, err error) {
 			return nil, err
 		}
 		for _, variant := range variants {
-			err := query(c, `SELECT id FROM listings INDEXED BY listings_recent
+			ids, err := all(c, `SELECT id FROM listings INDEXED BY listings_recent
 				WHERE private = ? AND variant = ? AND status = 3 AND updated < ? LIMIT ?`,
-				func(s *sqlite3.Stmt) error {
-					old = append(old, s.ColumnText(0))
-					return nil
-				}, private, variant, before, maxListings-len(old))
+				firstText, private, variant, before, maxListings-len(old))
 			if err != nil {
 				return nil, err
 			}
+			old = append(old, ids...)
 		}
 	}
 	return old, nil

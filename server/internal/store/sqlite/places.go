@@ -22,23 +22,18 @@ var places = []place{
 // move moves a game to a place, or creates it there. The old rows of its log stay where
 // they are and belong to no game: removing them might move rows again.
 func (p place) move(c *sqlite3.Conn, gameID string) error {
-	var key, old int64
-	first := func(n *int64) func(s *sqlite3.Stmt) error {
-		return func(s *sqlite3.Stmt) error {
-			*n = s.ColumnInt64(0)
-			return nil
-		}
-	}
-	if err := query(c, string(p), first(&key)); err != nil {
+	key, _, err := one(c, string(p), firstInt)
+	if err != nil {
 		return err
 	}
-	if err := query(c, "SELECT game FROM games WHERE id = ?", first(&old), gameID); err != nil {
+	old, err := findGame(c, gameID)
+	if err != nil {
 		return err
 	}
 	if old == 0 {
 		return exec(c, "INSERT INTO games (game, id, version, digest, time, head) VALUES (?, ?, 0, 0, 0, x'')", key, gameID)
 	}
-	err := exec(c, `INSERT INTO entries (game, version, digest, time, raw, seed)
+	err = exec(c, `INSERT INTO entries (game, version, digest, time, raw, seed)
 		SELECT ?, version, digest, time, raw, seed FROM entries WHERE game = ?`, key, old)
 	if err != nil {
 		return err

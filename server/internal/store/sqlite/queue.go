@@ -75,11 +75,9 @@ func (q queue) Remove(ctx context.Context, gameID string) error {
 // calls it twice a second.
 func (q queue) Lease(ctx context.Context, n int, d time.Duration) ([]store.Job, error) {
 	due := false
-	err := q.db.read(ctx, func(c *sqlite3.Conn) error {
-		return query(c, "SELECT 1 FROM jobs WHERE due <= ? LIMIT 1", func(*sqlite3.Stmt) error {
-			due = true
-			return nil
-		}, q.db.now())
+	err := q.db.read(ctx, func(c *sqlite3.Conn) (err error) {
+		due, err = has(c, "SELECT 1 FROM jobs WHERE due <= ? LIMIT 1", q.db.now())
+		return err
 	})
 	var jobs []store.Job
 	if err == nil && due {
@@ -94,9 +92,8 @@ func (q queue) Lease(ctx context.Context, n int, d time.Duration) ([]store.Job, 
 func (q queue) lease(c *sqlite3.Conn, n int, d time.Duration) (jobs []store.Job, err error) {
 	now := q.db.now()
 	expires := time.UnixMilli(now + d.Milliseconds())
-	err = query(c, "SELECT game FROM jobs WHERE due <= ? ORDER BY due LIMIT ?", func(s *sqlite3.Stmt) error {
-		jobs = append(jobs, store.Job{GameID: s.ColumnText(0), Leased: time.UnixMilli(now), Expires: expires})
-		return nil
+	jobs, err = all(c, "SELECT game FROM jobs WHERE due <= ? ORDER BY due LIMIT ?", func(s *sqlite3.Stmt) store.Job {
+		return store.Job{GameID: s.ColumnText(0), Leased: time.UnixMilli(now), Expires: expires}
 	}, now, n)
 	for _, job := range jobs {
 		if err == nil {
@@ -117,13 +114,11 @@ func (q queue) Ack(ctx context.Context, job store.Job, next time.Time) error {
 }
 
 func (q queue) Due(ctx context.Context, from, to time.Duration, n int) (ids []string, err error) {
-	err = q.db.read(ctx, func(c *sqlite3.Conn) error {
+	err = q.db.read(ctx, func(c *sqlite3.Conn) (err error) {
 		now := q.db.now()
-		ids = nil
-		return query(c, "SELECT game FROM jobs WHERE due BETWEEN ? AND ? ORDER BY due LIMIT ?", func(s *sqlite3.Stmt) error {
-			ids = append(ids, s.ColumnText(0))
-			return nil
-		}, now+from.Milliseconds(), now+to.Milliseconds(), n)
+		ids, err = all(c, "SELECT game FROM jobs WHERE due BETWEEN ? AND ? ORDER BY due LIMIT ?",
+			firstText, now+from.Milliseconds(), now+to.Milliseconds(), n)
+		return err
 	})
 	return ids, wrap("reading due jobs", err)
 }

@@ -74,9 +74,8 @@ func tablesOf(t *testing.T, d *db) map[string]string {
 	t.Helper()
 	tables := map[string]string{}
 	require.NoError(t, d.read(t.Context(), func(c *sqlite3.Conn) error {
-		return query(c, "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL", func(s *sqlite3.Stmt) error {
+		return query(c, "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL", func(s *sqlite3.Stmt) {
 			tables[s.ColumnText(0)] = strings.Join(strings.Fields(s.ColumnText(1)), " ")
-			return nil
 		})
 	}))
 	return tables
@@ -86,9 +85,8 @@ func counted(t *testing.T, d *db, text string) (numbers []int) {
 	t.Helper()
 	require.NoError(t, d.read(t.Context(), func(c *sqlite3.Conn) error {
 		numbers = nil
-		return query(c, text, func(s *sqlite3.Stmt) error {
+		return query(c, text, func(s *sqlite3.Stmt) {
 			numbers = append(numbers, s.ColumnInt(0))
-			return nil
 		})
 	}))
 	return numbers

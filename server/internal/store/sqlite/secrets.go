@@ -11,11 +11,7 @@ type secrets struct{ *db }
 func (s secrets) Secret(ctx context.Context, name string, proposed []byte) ([]byte, error) {
 	var secret []byte
 	stored := func(c *sqlite3.Conn) error {
-		secret = nil
-		return query(c, "SELECT secret FROM secrets WHERE name = ?", func(s *sqlite3.Stmt) error {
-			secret = blob(s, 0)
-			return nil
-		}, name)
+		return query(c, "SELECT secret FROM secrets WHERE name = ?", func(s *sqlite3.Stmt) { secret = blob(s, 0) }, name)
 	}
 	// Try to read the secret first: after the first call it exists, and reading does not
 	// wait for the writer.

@@ -15,7 +15,7 @@ func exec(c *sqlite3.Conn, text string, args ...any) error {
 
 // query runs a statement and calls row for each row of its result. If row is nil, the
 // rows are skipped.
-func query(c *sqlite3.Conn, text string, row func(s *sqlite3.Stmt) error, args ...any) error {
+func query(c *sqlite3.Conn, text string, row func(s *sqlite3.Stmt), args ...any) error {
 	s, err := c.Prepare(text)
 	if err != nil {
 		return err
@@ -34,15 +34,34 @@ func query(c *sqlite3.Conn, text string, row func(s *sqlite3.Stmt) error, args .
 			// Reading the last row has reset the statement.
 			return nil
 		}
-		if row == nil {
-			continue
-		}
-		if err := row(s); err != nil {
-			_ = s.Reset() // returns the error of the last step, which was nil
-			return err
+		if row != nil {
+			row(s)
 		}
 	}
 }
+
+// all returns what scan reads from each row of a query's result.
+func all[T any](c *sqlite3.Conn, text string, scan func(s *sqlite3.Stmt) T, args ...any) (values []T, err error) {
+	err = query(c, text, func(s *sqlite3.Stmt) { values = append(values, scan(s)) }, args...)
+	return values, err
+}
+
+// one returns what scan reads from the only row of a query's result, or false if there is
+// none.
+func one[T any](c *sqlite3.Conn, text string, scan func(s *sqlite3.Stmt) T, args ...any) (value T, found bool, err error) {
+	err = query(c, text, func(s *sqlite3.Stmt) { value, found = scan(s), true }, args...)
+	return value, found, err
+}
+
+// has reports whether a query's result has any rows.
+func has(c *sqlite3.Conn, text string, args ...any) (found bool, err error) {
+	err = query(c, text, func(*sqlite3.Stmt) { found = true }, args...)
+	return found, err
+}
+
+func firstText(s *sqlite3.Stmt) string { return s.ColumnText(0) }
+
+func firstInt(s *sqlite3.Stmt) int64 { return s.ColumnInt64(0) }
 
 func bind(s *sqlite3.Stmt, i int, arg any) error {
 	switch v := arg.(type) {

@@ -80,12 +80,9 @@ func (d *db) sweep(ctx context.Context) error {
 func (d *db) sweepGames(ctx context.Context) error {
 	const page = 1000
 	var games []int64
-	err := d.read(ctx, func(c *sqlite3.Conn) error {
-		games = nil
-		return query(c, "SELECT game FROM games WHERE expires <= ? LIMIT ?", func(s *sqlite3.Stmt) error {
-			games = append(games, s.ColumnInt64(0))
-			return nil
-		}, d.now(), page+len(d.damaged))
+	err := d.read(ctx, func(c *sqlite3.Conn) (err error) {
+		games, err = all(c, "SELECT game FROM games WHERE expires <= ? LIMIT ?", firstInt, d.now(), page+len(d.damaged))
+		return err
 	})
 	if err != nil {
 		return err

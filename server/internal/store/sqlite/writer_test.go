@@ -39,9 +39,8 @@ func rows(t testing.TB, d *db) (all []int) {
 	t.Helper()
 	require.NoError(t, d.read(t.Context(), func(c *sqlite3.Conn) error {
 		all = nil
-		return query(c, "SELECT n FROM test ORDER BY n", func(s *sqlite3.Stmt) error {
+		return query(c, "SELECT n FROM test ORDER BY n", func(s *sqlite3.Stmt) {
 			all = append(all, s.ColumnInt(0))
-			return nil
 		})
 	}))
 	return all
@@ -175,9 +174,8 @@ func TestRead_Snapshot(t *testing.T) {
 	t.Parallel()
 	d := openDB(t, Options{Memory: true})
 	count := func(c *sqlite3.Conn) (n int64) {
-		require.NoError(t, query(c, "SELECT count(*) FROM test", func(s *sqlite3.Stmt) error {
+		require.NoError(t, query(c, "SELECT count(*) FROM test", func(s *sqlite3.Stmt) {
 			n = s.ColumnInt64(0)
-			return nil
 		}))
 		return n
 	}
@@ -200,11 +198,10 @@ func TestRead_Interrupted(t *testing.T) {
 	for range 2 * cap(d.readers.free) {
 		ctx, cancel := context.WithCancel(t.Context())
 		err := d.read(ctx, func(c *sqlite3.Conn) error {
-			return query(c, "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i+1 FROM n) SELECT i FROM n", func(s *sqlite3.Stmt) error {
+			return query(c, "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i+1 FROM n) SELECT i FROM n", func(s *sqlite3.Stmt) {
 				if s.ColumnInt(0) == 10 {
 					cancel()
 				}
-				return nil
 			})
 		})
 		require.ErrorIs(t, err, context.Canceled)
@@ -243,9 +240,8 @@ func TestThen(t *testing.T) {
 			late = ctx //nolint:fatcontext // to check that it cannot be used later
 			assert.NoError(t, insert(ctx, d, 1))
 			assert.NoError(t, d.read(ctx, func(c *sqlite3.Conn) error {
-				return query(c, "SELECT n FROM test", func(s *sqlite3.Stmt) error {
+				return query(c, "SELECT n FROM test", func(s *sqlite3.Stmt) {
 					assert.Equal(t, 1, s.ColumnInt(0))
-					return nil
 				})
 			}))
 			return errors.New("rolls back")

@@ -392,12 +392,12 @@ func importHeartbeats(c *sqlite3.Conn, p store.Piece) error {
 		}
 	}
 	for _, o := range p.Outages {
-		if err := exec(c, "INSERT INTO outages VALUES (?, ?)", o.To, o.From); err != nil {
+		if err := exec(c, "INSERT OR IGNORE INTO outages VALUES (?, ?)", o.To, o.From); err != nil {
 			return err
 		}
 	}
 	if r := p.Rollback; !r.At.IsZero() {
-		return exec(c, "INSERT INTO rollback VALUES (1, ?, ?, ?, ?)", r.At, r.Copied, r.Before, r.Resolved)
+		return exec(c, "INSERT OR REPLACE INTO rollback VALUES (1, ?, ?, ?, ?)", r.At, r.Copied, r.Before, r.Resolved)
 	}
 	return nil
 }

@@ -21,6 +21,7 @@ func Copier(t *testing.T, open Open) {
 	t.Run("empty", func(t *testing.T) { emptyStore(t, open) })
 	t.Run("imported data can be exported", func(t *testing.T) { roundTrip(t, open) })
 	t.Run("imported data can be read", func(t *testing.T) { readImported(t, open(t)) })
+	t.Run("importing a piece again changes nothing", func(t *testing.T) { importAgain(t, open(t)) })
 	t.Run("pieces are bounded", func(t *testing.T) { boundedPieces(t, open(t)) })
 	t.Run("a store with data is not overwritten", func(t *testing.T) { copyOver(t, open(t)) })
 }
@@ -139,6 +140,15 @@ func exported(at time.Time) store.Piece {
 	p.Games[8].Entries = p.Games[8].Entries[:2]
 	p.Games[9].Entries = slices.Delete(p.Games[9].Entries, 1, 2)
 	return p
+}
+
+func importAgain(t *testing.T, s *store.Store) {
+	p := exported(now())
+	p.Games = nil
+	require.NoError(t, s.Copier.Import(t.Context(), p))
+	want := Kept(t, s)
+	require.NoError(t, s.Copier.Import(t.Context(), p))
+	SameKept(t, want, Kept(t, s))
 }
 
 func roundTrip(t *testing.T, open Open) {

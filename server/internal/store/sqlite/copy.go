@@ -295,9 +295,6 @@ func (s copier) Import(ctx context.Context, p store.Piece) error {
 				return err
 			}
 		}
-		if err := importAccounts(c, p); err != nil {
-			return err
-		}
 		for _, challenge := range p.Challenges {
 			if err := insertChallenge(c, "INSERT OR REPLACE", challenge); err != nil {
 				return err
@@ -311,24 +308,12 @@ func (s copier) Import(ctx context.Context, p store.Piece) error {
 				}
 			}
 		}
-		for _, player := range p.Hidden {
-			if err := exec(c, "INSERT OR IGNORE INTO hidden (player) VALUES (?)", player); err != nil {
+		for id, server := range p.Servers {
+			if err := putServer(c, id, server); err != nil {
 				return err
 			}
 		}
-		for name, secret := range p.Secrets {
-			if err := exec(c, "INSERT OR REPLACE INTO secrets (name, secret) VALUES (?, ?)", name, secret); err != nil {
-				return err
-			}
-		}
-		for _, credential := range p.Credentials {
-			err := exec(c, "INSERT OR REPLACE INTO ssh_credentials (name, digest, created) VALUES (?, ?, ?)",
-				credential.Name, credential.Digest, credential.Created)
-			if err != nil {
-				return err
-			}
-		}
-		return importHeartbeats(c, p)
+		return importRows(c, p)
 	})
 }
 
@@ -346,58 +331,53 @@ func importGame(c *sqlite3.Conn, g store.GamePiece) error {
 			return err
 		}
 	}
-	if h := g.Head; h != nil {
-		at := int64(0)
-		if !h.Time.IsZero() {
-			at = h.Time.UnixMilli()
-		}
-		return exec(c, "UPDATE games SET version = ?, digest = ?, time = ?, head = ?, expires = ? WHERE game = ?",
-			h.Last.Version, h.Last.Digest, at, h.Encoded, h.Expires, game)
+	h := g.Head
+	if h == nil {
+		return nil
 	}
-	return nil
+	at := int64(0)
+	if !h.Time.IsZero() {
+		at = h.Time.UnixMilli()
+	}
+	return exec(c, "UPDATE games SET version = ?, digest = ?, time = ?, head = ?, expires = ? WHERE game = ?",
+		h.Last.Version, h.Last.Digest, at, h.Encoded, h.Expires, game)
 }
 
-func importAccounts(c *sqlite3.Conn, p store.Piece) error {
-	for _, a := range p.Accounts {
-		err := exec(c, "INSERT OR REPLACE INTO accounts (id, name, secret, bot, created, expires) VALUES (?, ?, ?, ?, ?, ?)",
-			a.ID, a.Name, a.Secret, a.Bot, a.Created, a.Expires)
-		if err != nil {
-			return err
+// importRows writes the parts of a piece that take one statement for each row.
+func importRows(c *sqlite3.Conn, p store.Piece) (err error) {
+	put := func(text string, args ...any) {
+		if err == nil {
+			err = exec(c, text, args...)
 		}
+	}
+	for _, a := range p.Accounts {
+		put("INSERT OR REPLACE INTO accounts (id, name, secret, bot, created, expires) VALUES (?, ?, ?, ?, ?, ?)",
+			a.ID, a.Name, a.Secret, a.Bot, a.Created, a.Expires)
 	}
 	for _, n := range p.Names {
-		if err := exec(c, "INSERT OR REPLACE INTO names (name, account) VALUES (?, ?)", n.Name, n.AccountID); err != nil {
-			return err
-		}
+		put("INSERT OR REPLACE INTO names (name, account) VALUES (?, ?)", n.Name, n.AccountID)
 	}
 	for _, k := range p.Keys {
-		err := exec(c, "INSERT OR REPLACE INTO ssh_keys (fingerprint, player, comment, added) VALUES (?, ?, ?, ?)",
+		put("INSERT OR REPLACE INTO ssh_keys (fingerprint, player, comment, added) VALUES (?, ?, ?, ?)",
 			k.Fingerprint, k.PlayerID, k.Comment, k.Added)
-		if err != nil {
-			return err
-		}
 	}
 	for _, g := range p.OpenGames {
-		if err := exec(c, "INSERT OR REPLACE INTO open_games (player, game, since, expires) VALUES (?, ?, ?, ?)", g.PlayerID, g.GameID, g.Since, g.Expires); err != nil {
-			return err
-		}
+		put("INSERT OR REPLACE INTO open_games (player, game, since, expires) VALUES (?, ?, ?, ?)", g.PlayerID, g.GameID, g.Since, g.Expires)
 	}
-	return nil
-}
-
-func importHeartbeats(c *sqlite3.Conn, p store.Piece) error {
-	for id, server := range p.Servers {
-		if err := putServer(c, id, server); err != nil {
-			return err
-		}
+	for _, player := range p.Hidden {
+		put("INSERT OR IGNORE INTO hidden (player) VALUES (?)", player)
+	}
+	for name, secret := range p.Secrets {
+		put("INSERT OR REPLACE INTO secrets (name, secret) VALUES (?, ?)", name, secret)
+	}
+	for _, s := range p.Credentials {
+		put("INSERT OR REPLACE INTO ssh_credentials (name, digest, created) VALUES (?, ?, ?)", s.Name, s.Digest, s.Created)
 	}
 	for _, o := range p.Outages {
-		if err := exec(c, "INSERT OR IGNORE INTO outages VALUES (?, ?)", o.To, o.From); err != nil {
-			return err
-		}
+		put("INSERT OR IGNORE INTO outages VALUES (?, ?)", o.To, o.From)
 	}
 	if r := p.Rollback; !r.At.IsZero() {
-		return exec(c, "INSERT OR REPLACE INTO rollback VALUES (1, ?, ?, ?, ?)", r.At, r.Copied, r.Before, r.Resolved)
+		put("INSERT OR REPLACE INTO rollback VALUES (1, ?, ?, ?, ?)", r.At, r.Copied, r.Before, r.Resolved)
 	}
-	return nil
+	return err
 }

@@ -17,21 +17,19 @@ import (
 type accounts struct{ *db }
 
 func (a accounts) Get(ctx context.Context, ids []string) (map[string]store.Account, error) {
-	var found map[string]store.Account
-	err := a.read(ctx, func(c *sqlite3.Conn) error {
-		found = make(map[string]store.Account, len(ids))
+	return readOne(ctx, a.db, func(c *sqlite3.Conn) (map[string]store.Account, error) {
+		found := make(map[string]store.Account, len(ids))
 		for _, id := range ids {
 			account, ok, err := a.account(c, id)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if ok {
 				found[id] = account
 			}
 		}
-		return nil
+		return found, nil
 	})
-	return found, err
 }
 
 // account reads an account, unless it has expired.
@@ -43,12 +41,7 @@ func (a accounts) account(c *sqlite3.Conn, id string) (account store.Account, ok
 }
 
 func (a accounts) Holder(ctx context.Context, name string) (string, error) {
-	var holder string
-	err := a.read(ctx, func(c *sqlite3.Conn) (err error) {
-		holder, err = holderOf(c, name)
-		return err
-	})
-	return holder, err
+	return readOne(ctx, a.db, func(c *sqlite3.Conn) (string, error) { return holderOf(c, name) })
 }
 
 // holderOf returns the ID of the account that holds a name, or "" if the name is free.
@@ -188,14 +181,11 @@ func (a accounts) Release(ctx context.Context, playerID string, gameIDs ...strin
 }
 
 func (a accounts) Open(ctx context.Context, playerID string) ([]store.OpenGame, error) {
-	var open []store.OpenGame
-	err := a.read(ctx, func(c *sqlite3.Conn) (err error) {
+	return readOne(ctx, a.db, func(c *sqlite3.Conn) ([]store.OpenGame, error) {
 		now := a.now()
-		open, err = all(c, "SELECT game, since FROM open_games WHERE player = ? AND (expires IS NULL OR expires > ?) ORDER BY since, game",
+		return all(c, "SELECT game, since FROM open_games WHERE player = ? AND (expires IS NULL OR expires > ?) ORDER BY since, game",
 			func(s *sqlite3.Stmt) store.OpenGame {
 				return store.OpenGame{ID: s.ColumnText(0), Age: time.Duration(now-s.ColumnInt64(1)) * time.Millisecond}
 			}, playerID, now)
-		return err
 	})
-	return open, err
 }

@@ -239,22 +239,17 @@ func (b boards) Hidden(ctx context.Context, playerIDs ...string) (map[string]boo
 	return hidden, wrap("reading hidden players", err)
 }
 
-func (b boards) AnyHidden(ctx context.Context) (found bool, err error) {
-	err = b.read(ctx, func(c *sqlite3.Conn) (err error) {
-		found, err = has(c, "SELECT 1 FROM hidden LIMIT 1")
-		return err
-	})
+func (b boards) AnyHidden(ctx context.Context) (bool, error) {
+	found, err := readOne(ctx, b.db, func(c *sqlite3.Conn) (bool, error) { return has(c, "SELECT 1 FROM hidden LIMIT 1") })
 	return found, wrap("reading hidden players", err)
 }
 
 func (b boards) Boards(ctx context.Context, visit func(store.Board) error) error {
-	var list []store.Board
-	err := b.read(ctx, func(c *sqlite3.Conn) (err error) {
-		list, err = all(c, "SELECT variant, name, expires FROM boards WHERE total > 0 AND (expires IS NULL OR expires > ?)",
+	list, err := readOne(ctx, b.db, func(c *sqlite3.Conn) ([]store.Board, error) {
+		return all(c, "SELECT variant, name, expires FROM boards WHERE total > 0 AND (expires IS NULL OR expires > ?)",
 			func(s *sqlite3.Stmt) store.Board {
 				return store.Board{Variant: s.ColumnText(0), Window: s.ColumnText(1), Expires: timeAt(s, 2)}
 			}, b.now())
-		return err
 	})
 	if err != nil {
 		return wrap("reading the boards", err)

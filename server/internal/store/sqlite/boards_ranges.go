@@ -151,10 +151,8 @@ func seekPlace(c *sqlite3.Conn, board, place int64) (above rankKey, skip int64, 
 
 // Repair recounts the entries of all boards.
 func (b boards) Repair(ctx context.Context) (repair store.BoardRepair, err error) {
-	var list []int64
-	err = b.read(ctx, func(c *sqlite3.Conn) (err error) {
-		list, err = all(c, "SELECT board FROM boards WHERE expires IS NULL OR expires > ?", firstInt, b.now())
-		return err
+	list, err := readOne(ctx, b.db, func(c *sqlite3.Conn) ([]int64, error) {
+		return all(c, "SELECT board FROM boards WHERE expires IS NULL OR expires > ?", firstInt, b.now())
 	})
 	for i := 0; i < len(list) && err == nil; i++ {
 		wrong := false

@@ -93,7 +93,7 @@ const (
 		WHERE listed = 1 AND kind = ?5 AND (created, id) < (?1, ?2) AND expires > ?3 ORDER BY created DESC, id DESC LIMIT ?4`
 )
 
-func (s challenges) List(ctx context.Context, kind uint8, after store.Place, n int) (places []store.Place, err error) {
+func (s challenges) List(ctx context.Context, kind uint8, after store.Place, n int) ([]store.Place, error) {
 	if after == (store.Place{}) {
 		after.Rank = math.MaxInt64
 	}
@@ -101,9 +101,5 @@ func (s challenges) List(ctx context.Context, kind uint8, after store.Place, n i
 	if kind != 0 {
 		text, args = challengesOfKindPage, append(args, int(kind))
 	}
-	err = s.read(ctx, func(c *sqlite3.Conn) (err error) {
-		places, err = all(c, text, placeAt, args...)
-		return err
-	})
-	return places, err
+	return readOne(ctx, s.db, func(c *sqlite3.Conn) ([]store.Place, error) { return all(c, text, placeAt, args...) })
 }

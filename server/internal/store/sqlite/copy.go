@@ -175,12 +175,10 @@ func (s copier) exportGames(ctx context.Context, visit func(store.Piece) error) 
 	var piece store.Piece
 	entries := 0
 	for last, more := "", true; more; {
-		var rows []row
-		err := s.read(ctx, func(c *sqlite3.Conn) (err error) {
+		rows, err := readOne(ctx, s.db, func(c *sqlite3.Conn) ([]row, error) {
 			// An index contains both columns, so this query does not read the table.
-			rows, err = all(c, "SELECT id, game FROM games WHERE id > ? ORDER BY id LIMIT ?",
+			return all(c, "SELECT id, game FROM games WHERE id > ? ORDER BY id LIMIT ?",
 				func(s *sqlite3.Stmt) row { return row{s.ColumnText(0), s.ColumnInt64(1)} }, last, exportRows)
-			return err
 		})
 		if err != nil {
 			return err
@@ -261,12 +259,10 @@ func (s copier) exportBoards(ctx context.Context, visit func(store.Piece) error)
 		board int64
 		store.Board
 	}
-	var rows []row
-	err := s.read(ctx, func(c *sqlite3.Conn) (err error) {
-		rows, err = all(c, "SELECT board, variant, name, expires FROM boards WHERE expires IS NULL OR expires > ?", func(s *sqlite3.Stmt) row {
+	rows, err := readOne(ctx, s.db, func(c *sqlite3.Conn) ([]row, error) {
+		return all(c, "SELECT board, variant, name, expires FROM boards WHERE expires IS NULL OR expires > ?", func(s *sqlite3.Stmt) row {
 			return row{s.ColumnInt64(0), store.Board{Variant: s.ColumnText(1), Window: s.ColumnText(2), Expires: timeAt(s, 3)}}
 		}, s.now())
-		return err
 	})
 	if err != nil {
 		return err

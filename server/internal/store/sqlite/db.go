@@ -97,6 +97,15 @@ func (d *db) read(ctx context.Context, work func(c *sqlite3.Conn) error) error {
 	return d.failed(d.readers.do(ctx, work))
 }
 
+// readOne is like read, but returns the result of work.
+func readOne[T any](ctx context.Context, d *db, work func(c *sqlite3.Conn) (T, error)) (result T, err error) {
+	err = d.read(ctx, func(c *sqlite3.Conn) (err error) {
+		result, err = work(c)
+		return err
+	})
+	return result, err
+}
+
 // failed does the same as the function of that name, and also logs the first error about
 // a corrupt page.
 func (f *file) failed(err error) error {

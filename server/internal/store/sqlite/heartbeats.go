@@ -160,10 +160,9 @@ func putServer(c *sqlite3.Conn, serverID string, s store.ServerBeat) error {
 	return exec(c, "INSERT OR REPLACE INTO servers VALUES (?, ?, ?, ?, 0)", serverID, s.At, s.Since, s.Left)
 }
 
-func (h heartbeats) Servers(ctx context.Context) (result store.ServersNow, err error) {
-	err = h.db.read(ctx, func(c *sqlite3.Conn) (err error) {
-		result, err = serversAt(c, time.UnixMilli(h.db.now()).UTC())
-		return err
+func (h heartbeats) Servers(ctx context.Context) (store.ServersNow, error) {
+	result, err := readOne(ctx, h.db, func(c *sqlite3.Conn) (store.ServersNow, error) {
+		return serversAt(c, time.UnixMilli(h.db.now()).UTC())
 	})
 	return result, wrap("reading heartbeats", err)
 }
@@ -190,11 +189,8 @@ func readRollback(c *sqlite3.Conn) (r store.Rollback, err error) {
 	return r, err
 }
 
-func (h heartbeats) Outages(ctx context.Context, since time.Time) (outages []store.Span, err error) {
-	err = h.db.read(ctx, func(c *sqlite3.Conn) (err error) {
-		outages, err = readOutages(c, since)
-		return err
-	})
+func (h heartbeats) Outages(ctx context.Context, since time.Time) ([]store.Span, error) {
+	outages, err := readOne(ctx, h.db, func(c *sqlite3.Conn) ([]store.Span, error) { return readOutages(c, since) })
 	return outages, wrap("reading outages", err)
 }
 

@@ -123,16 +123,14 @@ func (k keys) Unlink(ctx context.Context, playerID, fingerprint string) (found b
 	return found, err
 }
 
-func (k keys) Keys(ctx context.Context, playerID string) (linked []store.Key, err error) {
-	err = k.read(ctx, func(c *sqlite3.Conn) error {
+func (k keys) Keys(ctx context.Context, playerID string) ([]store.Key, error) {
+	return readOne(ctx, k.db, func(c *sqlite3.Conn) ([]store.Key, error) {
 		_, exists, err := k.account(c, playerID)
 		if err != nil || !exists {
-			return err
+			return nil, err
 		}
-		linked, err = keysOf(c, playerID)
-		return err
+		return keysOf(c, playerID)
 	})
-	return linked, err
 }
 
 // keysOf lists the keys of an existing account.
@@ -155,14 +153,12 @@ func (s credentials) Add(ctx context.Context, credential store.Credential) (adde
 	return added, err
 }
 
-func (s credentials) All(ctx context.Context) (found []store.Credential, err error) {
-	err = s.read(ctx, func(c *sqlite3.Conn) (err error) {
-		found, err = all(c, "SELECT name, digest, created FROM ssh_credentials ORDER BY name", func(s *sqlite3.Stmt) store.Credential {
+func (s credentials) All(ctx context.Context) ([]store.Credential, error) {
+	return readOne(ctx, s.db, func(c *sqlite3.Conn) ([]store.Credential, error) {
+		return all(c, "SELECT name, digest, created FROM ssh_credentials ORDER BY name", func(s *sqlite3.Stmt) store.Credential {
 			return store.Credential{Name: s.ColumnText(0), Digest: s.ColumnText(1), Created: timeAt(s, 2)}
 		})
-		return err
 	})
-	return found, err
 }
 
 func (s credentials) Remove(ctx context.Context, name string) (found bool, err error) {

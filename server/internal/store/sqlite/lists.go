@@ -100,24 +100,20 @@ func (s lists) Page(ctx context.Context, l store.List, after store.Place, n int)
 	if after == (store.Place{}) {
 		after.Rank = math.MaxInt64
 	}
-	var places []store.Place
-	err := s.db.read(ctx, func(c *sqlite3.Conn) error {
+	return readOne(ctx, s.db, func(c *sqlite3.Conn) ([]store.Place, error) {
 		text, args := playerPage, []any{l.PlayerID}
 		if l.PlayerID == "" {
 			variants := []string{l.Variant}
 			if l.Variant == "" {
 				var err error
 				if variants, err = listedVariants(c, false); err != nil || len(variants) == 0 {
-					return err
+					return nil, err
 				}
 			}
 			text, args = publicPage(l, variants)
 		}
-		var err error
-		places, err = all(c, text, placeAt, append([]any{after.Rank, after.GameID, n}, args...)...)
-		return err
+		return all(c, text, placeAt, append([]any{after.Rank, after.GameID, n}, args...)...)
 	})
-	return places, err
 }
 
 // placeAt reads the columns rank, id.
@@ -172,23 +168,22 @@ func publicPage(l store.List, variants []string) (text string, args []any) {
 const movingGames = `SELECT count(*) FROM listings INDEXED BY listings_recent
 	WHERE private = 0 AND variant = ? AND status = 2 AND updated >= ?`
 
-func (s lists) Moving(ctx context.Context, within time.Duration) (games int, err error) {
+func (s lists) Moving(ctx context.Context, within time.Duration) (int, error) {
 	since := time.UnixMilli(s.db.now()).Add(-within)
-	err = s.db.read(ctx, func(c *sqlite3.Conn) error {
+	return readOne(ctx, s.db, func(c *sqlite3.Conn) (games int, err error) {
 		variants, err := listedVariants(c, false)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		for _, variant := range variants {
 			n, _, err := one(c, movingGames, firstInt, variant, since)
 			if err != nil {
-				return err
+				return 0, err
 			}
 			games += int(n)
 		}
-		return nil
+		return games, nil
 	})
-	return games, err
 }
 
 // listedVariants returns the variants of all listings, using one index lookup per

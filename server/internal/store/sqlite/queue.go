@@ -74,10 +74,8 @@ func (q queue) Remove(ctx context.Context, gameID string) error {
 // Lease implements store.Queue. It writes only if a job is due, because an idle server
 // calls it twice a second.
 func (q queue) Lease(ctx context.Context, n int, d time.Duration) ([]store.Job, error) {
-	due := false
-	err := q.db.read(ctx, func(c *sqlite3.Conn) (err error) {
-		due, err = has(c, "SELECT 1 FROM jobs WHERE due <= ? LIMIT 1", q.db.now())
-		return err
+	due, err := readOne(ctx, q.db, func(c *sqlite3.Conn) (bool, error) {
+		return has(c, "SELECT 1 FROM jobs WHERE due <= ? LIMIT 1", q.db.now())
 	})
 	var jobs []store.Job
 	if err == nil && due {
@@ -113,12 +111,11 @@ func (q queue) Ack(ctx context.Context, job store.Job, next time.Time) error {
 	return wrap("acknowledging a job", err)
 }
 
-func (q queue) Due(ctx context.Context, from, to time.Duration, n int) (ids []string, err error) {
-	err = q.db.read(ctx, func(c *sqlite3.Conn) (err error) {
+func (q queue) Due(ctx context.Context, from, to time.Duration, n int) ([]string, error) {
+	ids, err := readOne(ctx, q.db, func(c *sqlite3.Conn) ([]string, error) {
 		now := q.db.now()
-		ids, err = all(c, "SELECT game FROM jobs WHERE due BETWEEN ? AND ? ORDER BY due LIMIT ?",
+		return all(c, "SELECT game FROM jobs WHERE due BETWEEN ? AND ? ORDER BY due LIMIT ?",
 			firstText, now+from.Milliseconds(), now+to.Milliseconds(), n)
-		return err
 	})
 	return ids, wrap("reading due jobs", err)
 }

@@ -79,10 +79,8 @@ func (d *db) sweep(ctx context.Context) error {
 // but must not prevent others from being removed.
 func (d *db) sweepGames(ctx context.Context) error {
 	const page = 1000
-	var games []int64
-	err := d.read(ctx, func(c *sqlite3.Conn) (err error) {
-		games, err = all(c, "SELECT game FROM games WHERE expires <= ? LIMIT ?", firstInt, d.now(), page+len(d.damaged))
-		return err
+	games, err := readOne(ctx, d, func(c *sqlite3.Conn) ([]int64, error) {
+		return all(c, "SELECT game FROM games WHERE expires <= ? LIMIT ?", firstInt, d.now(), page+len(d.damaged))
 	})
 	if err != nil {
 		return err

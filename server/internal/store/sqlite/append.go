@@ -36,7 +36,7 @@ func (g games) appendAt(ctx context.Context, gameID string, e store.Entry, to pl
 		done    store.Appended
 		refused error
 	)
-	err := g.db.commit(ctx, func(c *sqlite3.Conn) (err error) {
+	err := g.db.commit(ctx, false, func(c *sqlite3.Conn) (err error) {
 		if refused = nil; to != "" {
 			delete(g.db.keys, gameID)
 			if err := to.move(c, gameID); err != nil {

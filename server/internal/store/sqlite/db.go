@@ -61,16 +61,7 @@ type file struct {
 //
 // If ctx is the one passed to store.Entry.Then, work runs in the append's transaction.
 func (d *db) write(ctx context.Context, work func(c *sqlite3.Conn) error) error {
-	return d.commit(ctx, work, nil)
-}
-
-// commit is like write, but also calls after, if it is not nil, once the transaction is
-// committed. Calls to after are made in commit order.
-func (d *db) commit(ctx context.Context, work func(c *sqlite3.Conn) error, after func()) error {
-	if t := transactionOf(ctx); t != nil {
-		return t.run(work)
-	}
-	return d.failed(d.writer.do(ctx, d.priority, work, after))
+	return d.commit(ctx, false, work, nil)
 }
 
 // writeUnsynced is like write, but for data that may be lost if the machine loses power:
@@ -78,10 +69,16 @@ func (d *db) commit(ctx context.Context, work func(c *sqlite3.Conn) error, after
 // also makes everything written before it durable, so this is enough for data that merely
 // supports or repeats a later durable write.
 func (d *db) writeUnsynced(ctx context.Context, work func(c *sqlite3.Conn) error) error {
+	return d.commit(ctx, true, work, nil)
+}
+
+// commit is like write, or like writeUnsynced if unsynced is set, but also calls after, if
+// it is not nil, once the transaction is committed. Calls to after are made in commit order.
+func (d *db) commit(ctx context.Context, unsynced bool, work func(c *sqlite3.Conn) error, after func()) error {
 	if t := transactionOf(ctx); t != nil {
 		return t.run(work)
 	}
-	return d.failed(d.writer.enqueue(ctx, d.priority, true, work, nil))
+	return d.failed(d.writer.do(ctx, d.priority, unsynced, work, after))
 }
 
 // read runs work in a read transaction, so that work sees a consistent snapshot. Before

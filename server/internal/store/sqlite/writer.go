@@ -115,15 +115,10 @@ func (w *writer) nudge() {
 	}
 }
 
-// do runs work in a transaction, and returns once the transaction is durable. If ctx is
-// done before the work has begun, the work is dropped; if ctx expires or is canceled during
-// the commit, the error is store.ErrUnsettled.
-func (w *writer) do(ctx context.Context, priority int, work func(c *sqlite3.Conn) error, after func()) error {
-	return w.enqueue(ctx, priority, false, work, after)
-}
-
-// enqueue is like do, but if unsynced is set, it does not wait for the disk.
-func (w *writer) enqueue(ctx context.Context, priority int, unsynced bool, work func(c *sqlite3.Conn) error, after func()) error {
+// do runs work in a transaction, and returns once the transaction is durable, or committed
+// if unsynced is set. If ctx is done before the work has begun, the work is dropped; if ctx
+// expires or is canceled during the commit, the error is store.ErrUnsettled.
+func (w *writer) do(ctx context.Context, priority int, unsynced bool, work func(c *sqlite3.Conn) error, after func()) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -163,20 +163,8 @@ func (b boards) Unhide(ctx context.Context, playerID string) error {
 }
 
 func (b boards) Hidden(ctx context.Context, playerIDs ...string) (map[string]bool, error) {
-	if len(playerIDs) == 0 {
-		return nil, nil
-	}
-	are, err := b.client.SMIsMember(ctx, hiddenKey, playerIDs).Result()
-	if err != nil {
-		return nil, wrap("reading hidden players", err)
-	}
-	hidden := map[string]bool{}
-	for i, is := range are {
-		if is {
-			hidden[playerIDs[i]] = true
-		}
-	}
-	return hidden, nil
+	hidden, err := among(ctx, b.client, hiddenKey, playerIDs)
+	return hidden, wrap("reading hidden players", err)
 }
 
 func (b boards) AnyHidden(ctx context.Context) (bool, error) {

@@ -2,7 +2,6 @@ package redis
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -79,6 +78,14 @@ func between(key, pattern string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(key, before), after)
 }
 
+func (s copier) exportCredentials(ctx context.Context, visit func(store.Piece) error) error {
+	all, err := credentials{s.client}.All(ctx)
+	if err != nil {
+		return err
+	}
+	return visit(store.Piece{Credentials: all})
+}
+
 func (s copier) exportHidden(ctx context.Context, visit func(store.Piece) error) error {
 	hidden, err := s.client.SMembers(ctx, hiddenKey).Result()
 	if err != nil || len(hidden) == 0 {
@@ -124,14 +131,40 @@ func (s copier) exportAccounts(ctx context.Context, visit func(store.Piece) erro
 }
 
 // expiryOf returns the time at which a key expires, or zero if it never does.
-func expiryOf(reply *goredis.DurationCmd) time.Time { return expiryAt(reply.Val()) }
-
-// expiryAt is like expiryOf, but takes the reply's value.
-func expiryAt(unix time.Duration) time.Time {
-	if unix <= 0 {
+func expiryOf(reply *goredis.DurationCmd) time.Time {
+	if reply.Val() <= 0 {
 		return time.Time{}
 	}
-	return time.UnixMilli(unix.Milliseconds()).UTC()
+	return time.UnixMilli(reply.Val().Milliseconds()).UTC()
+}
+
+// exportKeys exports the SSH keys. It skips keys whose account has expired, and keys that
+// are only partly linked.
+func (s copier) exportKeys(ctx context.Context, visit func(store.Piece) error) error {
+	return scanKeys(ctx, s.client, keysKey("*"), func(names []string) error {
+		var piece store.Piece
+		for _, name := range names {
+			playerID := between(name, keysKey("*"))
+			all, err := keys{accounts{s.client}}.Keys(ctx, playerID)
+			if err != nil {
+				return err
+			}
+			expires := s.client.PExpireTime(ctx, playerKey(playerID))
+			if err := expires.Err(); err != nil {
+				return failed(err)
+			}
+			for _, key := range all {
+				owner, ok, err := keys{accounts{s.client}}.Owner(ctx, key.Fingerprint)
+				if err != nil {
+					return err
+				}
+				if ok && owner.ID == playerID {
+					piece.Keys = append(piece.Keys, store.ExportedKey{Key: key, Expires: expiryOf(expires)})
+				}
+			}
+		}
+		return visit(piece)
+	})
 }
 
 // exportNames exports the held names. It skips names that are only claimed temporarily.
@@ -308,6 +341,24 @@ func (g *exportedGame) head() *store.ExportedHead {
 	return h
 }
 
+func (s copier) exportChallenges(ctx context.Context, visit func(store.Piece) error) error {
+	return scanKeys(ctx, s.client, challengeKey("*"), func(keys []string) error {
+		ids := make([]string, len(keys))
+		for i, key := range keys {
+			ids[i] = between(key, challengeKey("*"))
+		}
+		found, _, err := challenges{client: s.client}.Get(ctx, ids...)
+		if err != nil {
+			return err
+		}
+		var piece store.Piece
+		for _, c := range found {
+			piece.Challenges = append(piece.Challenges, c)
+		}
+		return visit(piece)
+	})
+}
+
 func (s copier) exportBoards(ctx context.Context, visit func(store.Piece) error) error {
 	b := boards{s.client}
 	return b.Boards(ctx, func(board store.Board) error {
@@ -320,108 +371,4 @@ func (s copier) exportBoards(ctx context.Context, visit func(store.Piece) error)
 			return visit(store.Piece{Boards: []store.BoardPiece{{Board: board, Entries: entries}}})
 		})
 	})
-}
-
-// Import writes a piece in one pipeline.
-func (s copier) Import(ctx context.Context, p store.Piece) error {
-	_, err := s.once.Pipelined(ctx, func(pipe goredis.Pipeliner) error {
-		importGames(ctx, pipe, p.Games)
-		importAccounts(ctx, pipe, p)
-		importChallenges(ctx, pipe, p.Challenges)
-		importBoards(ctx, pipe, p)
-		for name, secret := range p.Secrets {
-			pipe.Set(ctx, secretKey(name), secret, 0)
-		}
-		for _, credential := range p.Credentials {
-			pipe.HSet(ctx, credentialsKey, credential.Name, timedText(credential.Created, credential.Digest))
-		}
-		for id, server := range p.Servers {
-			text := serverText(server)
-			if server.Left {
-				text += leftMark
-			}
-			pipe.HSet(ctx, serversKey, id, text)
-		}
-		for _, outage := range p.Outages {
-			from, to := outage.From.UnixMilli(), outage.To.UnixMilli()
-			pipe.ZAdd(ctx, outagesKey, goredis.Z{Score: float64(to), Member: fmt.Sprintf("%d %d", from, to)})
-		}
-		if r := p.Rollback; !r.At.IsZero() {
-			pipe.HSet(ctx, rollbackKey, "at", milli(r.At), "from", milli(r.Copied), "before", milli(r.Before))
-			if r.Resolved {
-				pipe.HSet(ctx, rollbackKey, "swept", milli(r.At))
-			}
-		}
-		return nil
-	})
-	return failed(err)
-}
-
-func importGames(ctx context.Context, pipe goredis.Pipeliner, games []store.GamePiece) {
-	for _, g := range games {
-		for _, r := range g.Entries {
-			values := []any{"t", r.Time.UnixMilli(), "e", r.Raw}
-			if len(r.Seed) > 0 {
-				values = append(values, "s", r.Seed)
-			}
-			pipe.XAdd(ctx, &goredis.XAddArgs{Stream: logKey(g.GameID), ID: r.ID.String(), Values: values})
-		}
-		if g.Head == nil {
-			continue
-		}
-		at := ""
-		if !g.Head.Time.IsZero() {
-			at = strconv.FormatInt(g.Head.Time.UnixMilli(), 10)
-		}
-		pipe.HSet(ctx, metaKey(g.GameID), "last", g.Head.Last.String(), "time", at, "head", g.Head.Encoded)
-		expireAt(ctx, pipe, g.Head.Expires, logKey(g.GameID), metaKey(g.GameID))
-	}
-}
-
-func importAccounts(ctx context.Context, pipe goredis.Pipeliner, p store.Piece) {
-	for _, a := range p.Accounts {
-		pipe.HSet(ctx, playerKey(a.ID), "name", a.Name, "secret", a.Secret, "bot", a.Bot, "created", a.Created.UnixMilli())
-		expireAt(ctx, pipe, a.Expires, playerKey(a.ID))
-	}
-	for _, name := range p.Names {
-		pipe.Set(ctx, nameKey(name.Name), name.AccountID, 0)
-	}
-	for _, k := range p.Keys {
-		pipe.HSet(ctx, keysKey(k.PlayerID), k.Fingerprint, timedText(k.Added, k.Comment))
-		pipe.Set(ctx, keyKey(k.Fingerprint), k.PlayerID, 0)
-		expireAt(ctx, pipe, k.Expires, keysKey(k.PlayerID), keyKey(k.Fingerprint))
-	}
-	for _, open := range p.OpenGames {
-		pipe.ZAdd(ctx, openKey(open.PlayerID), goredis.Z{Score: float64(open.Since.UnixMilli()), Member: open.GameID})
-		expireAt(ctx, pipe, open.Expires, openKey(open.PlayerID))
-	}
-}
-
-func importBoards(ctx context.Context, pipe goredis.Pipeliner, p store.Piece) {
-	for _, b := range p.Boards {
-		key := boardKey(b.Board)
-		members, best := make([]goredis.Z, len(b.Entries)), make([]any, 0, 2*len(b.Entries))
-		for i, e := range b.Entries {
-			members[i] = goredis.Z{Score: float64(e.Score), Member: e.Member}
-			best = append(best, e.PlayerID, e.Member)
-		}
-		if len(members) > 0 {
-			pipe.ZAdd(ctx, key, members...)
-			pipe.HSet(ctx, bestKey(key), best...)
-		}
-		expireAt(ctx, pipe, b.Board.Expires, key, bestKey(key))
-	}
-	if len(p.Hidden) > 0 {
-		pipe.SAdd(ctx, hiddenKey, anys(p.Hidden)...)
-	}
-}
-
-// expireAt sets keys to expire at the given time, unless that is zero.
-func expireAt(ctx context.Context, pipe goredis.Pipeliner, at time.Time, keys ...string) {
-	if at.IsZero() {
-		return
-	}
-	for _, key := range keys {
-		pipe.PExpireAt(ctx, key, at)
-	}
 }

@@ -168,7 +168,7 @@ func (h heartbeats) Attest(ctx context.Context, rollback time.Time, serverID str
 // remember adds members to a set, and sets it to expire after the duration keep.
 func (h heartbeats) remember(ctx context.Context, key string, keep time.Duration, members ...string) error {
 	_, err := h.client.Pipelined(ctx, func(p goredis.Pipeliner) error {
-		p.SAdd(ctx, key, anys(members)...)
+		p.SAdd(ctx, key, members)
 		p.PExpire(ctx, key, keep)
 		return nil
 	})
@@ -176,20 +176,23 @@ func (h heartbeats) remember(ctx context.Context, key string, keep time.Duration
 }
 
 func (h heartbeats) Vouched(ctx context.Context, rollback time.Time, gameIDs []string) (map[string]bool, error) {
-	if len(gameIDs) == 0 {
+	vouched, err := among(ctx, h.client, vouchedKey(rollback), gameIDs)
+	return vouched, wrap("reading vouched games", err)
+}
+
+// among returns those of the given values that are members of a set.
+func among(ctx context.Context, client goredis.UniversalClient, key string, values []string) (map[string]bool, error) {
+	if len(values) == 0 {
 		return nil, nil
 	}
-	is, err := h.client.SMIsMember(ctx, vouchedKey(rollback), anys(gameIDs)...).Result()
-	if err != nil {
-		return nil, wrap("reading vouched games", err)
-	}
-	vouched := map[string]bool{}
-	for i, gameID := range gameIDs {
-		if is[i] {
-			vouched[gameID] = true
+	are, err := client.SMIsMember(ctx, key, values).Result()
+	members := map[string]bool{}
+	for i, is := range are {
+		if is {
+			members[values[i]] = true
 		}
 	}
-	return vouched, nil
+	return members, err
 }
 
 func (h heartbeats) Attested(ctx context.Context, rollback time.Time) (map[string]bool, error) {
@@ -250,12 +253,4 @@ func fromMilli(ms int64) time.Time {
 func parseMilli(text string) (time.Time, error) {
 	ms, err := strconv.ParseInt(text, 10, 64)
 	return fromMilli(ms), err
-}
-
-func anys(texts []string) []any {
-	all := make([]any, len(texts))
-	for i, text := range texts {
-		all[i] = text
-	}
-	return all
 }

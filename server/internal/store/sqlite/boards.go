@@ -69,7 +69,7 @@ func scoreOf(c *sqlite3.Conn, board int64, playerID string) (own rankKey, found 
 
 func (b boards) Record(ctx context.Context, entry store.BoardEntry, boards ...store.Board) error {
 	err := b.write(ctx, func(c *sqlite3.Conn) error {
-		hidden, err := isHidden(c, entry.PlayerID)
+		hidden, err := has(c, selectHidden, entry.PlayerID)
 		if err != nil || hidden {
 			return err
 		}
@@ -215,27 +215,10 @@ func (b boards) Unhide(ctx context.Context, playerID string) error {
 	return wrap("unhiding a player", err)
 }
 
-func isHidden(c *sqlite3.Conn, playerID string) (bool, error) {
-	return has(c, "SELECT 1 FROM hidden WHERE player = ?", playerID)
-}
+const selectHidden = "SELECT 1 FROM hidden WHERE player = ?"
 
 func (b boards) Hidden(ctx context.Context, playerIDs ...string) (map[string]bool, error) {
-	if len(playerIDs) == 0 {
-		return nil, nil
-	}
-	hidden := map[string]bool{}
-	err := b.read(ctx, func(c *sqlite3.Conn) error {
-		for _, playerID := range playerIDs {
-			is, err := isHidden(c, playerID)
-			if err != nil {
-				return err
-			}
-			if is {
-				hidden[playerID] = true
-			}
-		}
-		return nil
-	})
+	hidden, err := b.among(ctx, playerIDs, selectHidden)
 	return hidden, wrap("reading hidden players", err)
 }
 

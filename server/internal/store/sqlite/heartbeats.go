@@ -236,19 +236,7 @@ func (h heartbeats) Attest(ctx context.Context, rollback time.Time, serverID str
 }
 
 func (h heartbeats) Vouched(ctx context.Context, rollback time.Time, gameIDs []string) (map[string]bool, error) {
-	vouched := map[string]bool{}
-	err := h.db.read(ctx, func(c *sqlite3.Conn) error {
-		for _, gameID := range gameIDs {
-			found, err := has(c, "SELECT 1 FROM vouched WHERE rollback = ? AND game = ? AND expires > ?", rollback, gameID, h.db.now())
-			if err != nil {
-				return err
-			}
-			if found {
-				vouched[gameID] = true
-			}
-		}
-		return nil
-	})
+	vouched, err := h.db.among(ctx, gameIDs, "SELECT 1 FROM vouched WHERE game = ? AND rollback = ? AND expires > ?", rollback, h.db.now())
 	return vouched, wrap("reading vouched games", err)
 }
 

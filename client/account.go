@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 
+	"google.golang.org/grpc"
+
 	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -34,10 +36,8 @@ func (c *Client) createPlayer(ctx context.Context, name, secret string, bot bool
 	// Protobuf strings must be valid UTF-8. The server rejects the replacement character,
 	// which names must not contain.
 	name = strings.ToValidUTF8(name, string(unicode.ReplacementChar))
-	response, err := retry(identify(withToken(ctx, "")), c, createTries, nil,
-		func(ctx context.Context) (*pb.CreatePlayerResponse, error) {
-			return c.Players.CreatePlayer(ctx, &pb.CreatePlayerRequest{Name: name, Secret: secret, Bot: bot})
-		})
+	request := &pb.CreatePlayerRequest{Name: name, Secret: secret, Bot: bot}
+	response, err := retry(identify(withToken(ctx, "")), c, createTries, nil, c.Players.CreatePlayer, request)
 	if err != nil {
 		return nil, "", err
 	}
@@ -86,8 +86,7 @@ func (c *Client) Rotate(ctx context.Context, keep func(secret string) error) (st
 	}
 	before := c.token()
 	after := joinToken(idOf(before), secret)
-	rotate := func(ctx context.Context) (*pb.RotateTokenResponse, error) {
-		request := &pb.RotateTokenRequest{Secret: secret}
+	rotate := func(ctx context.Context, request *pb.RotateTokenRequest, _ ...grpc.CallOption) (*pb.RotateTokenResponse, error) {
 		response, err := c.Players.RotateToken(withToken(ctx, before), request)
 		if errors.Is(err, ErrBadToken) {
 			// An earlier attempt may have taken effect, possibly one of gRPC's own
@@ -96,7 +95,7 @@ func (c *Client) Rotate(ctx context.Context, keep func(secret string) error) (st
 		}
 		return response, err
 	}
-	if _, err := retry(ctx, c, 0, nil, rotate); err != nil {
+	if _, err := retry(ctx, c, 0, nil, rotate, &pb.RotateTokenRequest{Secret: secret}); err != nil {
 		return "", err
 	}
 	c.SetToken(after)

@@ -26,11 +26,10 @@ const (
 // CauseOf returns the reason why no server was reached, or CauseUnknown if err does not
 // reveal it.
 func CauseOf(err error) Cause {
-	var e *Error
-	if !errors.As(err, &e) {
-		return CauseUnknown
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Cause
 	}
-	return e.Cause
+	return CauseUnknown
 }
 
 // String describes the cause as a predicate that follows the server's name in a sentence.

@@ -20,9 +20,7 @@ func (c *Client) NewChallenge(ctx context.Context, request *pb.CreateChallengeRe
 		request = proto.CloneOf(request) // The caller may reuse the request.
 		request.RequestId = NewSecret()
 	}
-	response, err := retry(ctx, c, createTries, nil, func(ctx context.Context) (*pb.CreateChallengeResponse, error) {
-		return c.Challenges.CreateChallenge(ctx, request)
-	})
+	response, err := retry(ctx, c, createTries, nil, c.Challenges.CreateChallenge, request)
 	if err != nil {
 		return nil, err
 	}
@@ -36,9 +34,7 @@ func (c *Client) NewChallenge(ctx context.Context, request *pb.CreateChallengeRe
 // ErrNotCreator, ErrInvalid if there is no such bot, and ErrTooManyGames.
 func (c *Client) AddBot(ctx context.Context, challengeID, bot string) (*pb.Challenge, error) {
 	request := &pb.JoinChallengeRequest{ChallengeId: challengeID, Bot: bot, RequestId: NewSecret()}
-	response, err := retry(ctx, c, createTries, nil, func(ctx context.Context) (*pb.JoinChallengeResponse, error) {
-		return c.Challenges.JoinChallenge(ctx, request)
-	})
+	response, err := retry(ctx, c, createTries, nil, c.Challenges.JoinChallenge, request)
 	return response.GetChallenge(), err
 }
 
@@ -48,9 +44,7 @@ func (c *Client) AddBot(ctx context.Context, challengeID, bot string) (*pb.Chall
 // The errors are ErrChallengeNotFound, ErrChallengeNotOpen, ErrChallengeClosed,
 // ErrNotEntered for a race that the account has not joined, and ErrTooManyGames.
 func (c *Client) Attempt(ctx context.Context, challengeID string) (Game, error) {
-	response, err := retry(ctx, c, createTries, nil, func(ctx context.Context) (*pb.CreateGameResponse, error) {
-		return c.Games.CreateGame(ctx, &pb.CreateGameRequest{ChallengeId: challengeID})
-	})
+	response, err := retry(ctx, c, createTries, nil, c.Games.CreateGame, &pb.CreateGameRequest{ChallengeId: challengeID})
 	if err != nil {
 		return Game{}, err
 	}
@@ -61,8 +55,8 @@ func (c *Client) Attempt(ctx context.Context, challengeID string) (Game, error) 
 // ErrChallengeOpen and for ErrSeedHidden of an attempt, or the opening time for
 // ErrChallengeNotOpen and ErrGameNotStarted.
 func ChallengeTime(err error) (time.Time, bool) {
-	var e *Error
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
 		return time.Time{}, false
 	}
 	key := map[string]string{

@@ -279,16 +279,15 @@ func FromError(err error) *Error {
 	if err == nil {
 		return nil
 	}
-	var already *Error
-	if errors.As(err, &already) {
+	if already, ok := errors.AsType[*Error](err); ok {
 		return already
 	}
+	st := status.FromContextError(err)
 	// status.FromError would add the messages of the wrapping errors.
 	var carrier interface{ GRPCStatus() *status.Status }
-	if !errors.As(err, &carrier) {
-		carrier = statusError{status.FromContextError(err)}
+	if errors.As(err, &carrier) {
+		st = carrier.GRPCStatus()
 	}
-	st := carrier.GRPCStatus()
 	e := &Error{Code: st.Code(), Message: CleanText(plainMessage(st.Message()), maxMessage), status: st}
 	for _, detail := range st.Details() {
 		switch detail := detail.(type) {
@@ -310,15 +309,11 @@ func FromError(err error) *Error {
 	return e
 }
 
-type statusError struct{ *status.Status }
-
-func (s statusError) GRPCStatus() *status.Status { return s.Status }
-
 // CurrentVersion returns the version that err contains, if any: the game's current
 // version for ErrVersionConflict, or the last readable version for ErrGameDamaged.
 func CurrentVersion(err error) (int32, bool) {
-	var e *Error
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
 		return 0, false
 	}
 	v, err := strconv.ParseInt(e.Metadata["version"], 10, 32)

@@ -38,9 +38,7 @@ func (c *Client) NewGame(ctx context.Context, variant string, opts GameOptions) 
 	if request.RequestId == "" {
 		request.RequestId = NewSecret()
 	}
-	response, err := retry(ctx, c, createTries, nil, func(ctx context.Context) (*pb.CreateGameResponse, error) {
-		return c.Games.CreateGame(ctx, request)
-	})
+	response, err := retry(ctx, c, createTries, nil, c.Games.CreateGame, request)
 	if err != nil {
 		return Game{}, err
 	}
@@ -91,9 +89,7 @@ func (c *Client) CurrentGame(ctx context.Context, playerID string) (Game, bool, 
 // The errors are ErrSeatTaken, ErrGameOver, ErrGameNotFound and ErrTooManyGames.
 func (c *Client) Join(ctx context.Context, gameID string, seat *int32) (Game, error) {
 	request := &pb.JoinGameRequest{GameId: gameID, Seat: seat}
-	response, err := retry(ctx, c, 0, nil, func(ctx context.Context) (*pb.JoinGameResponse, error) {
-		return c.Games.JoinGame(ctx, request)
-	})
+	response, err := retry(ctx, c, 0, nil, c.Games.JoinGame, request)
 	if err != nil {
 		return Game{}, err
 	}

@@ -48,12 +48,12 @@ func (s errorStream) SendMsg(m any) error { return s.wire.explain(s.ClientStream
 // io.EOF, which ends a stream, unchanged.
 func (w *wire) explain(err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
-		w.noteAnswer()
+		w.answered.Store(true)
 		return err
 	}
 	out := FromError(err)
 	if out.Reason != "" {
-		w.noteAnswer()
+		w.answered.Store(true)
 	}
 	if out.unreachable() {
 		out.Cause = causeIn(out.Message, w.encrypted)
@@ -62,12 +62,4 @@ func (w *wire) explain(err error) error {
 		out.Cause = CauseUnknown // The cause was a guess, and a server has answered since.
 	}
 	return out
-}
-
-// noteAnswer records that a server answered. Most calls only read the flag, which avoids
-// contention.
-func (w *wire) noteAnswer() {
-	if !w.answered.Load() {
-		w.answered.Store(true)
-	}
 }

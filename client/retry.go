@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -76,21 +77,20 @@ func WithOnRetry(ctx context.Context, onRetry func(attempt int, wait time.Durati
 // is done, when the client is closed, or after the given number of tries, unless that is 0.
 // The error then also matches ErrUnsettled. The call must be idempotent. If onRetry is nil,
 // retry uses the function from WithOnRetry, if any.
-func retry[T any](
+func retry[Request, Response any](
 	ctx context.Context, c *Client, tries int,
 	onRetry func(attempt int, wait time.Duration, err error),
-	call func(context.Context) (T, error),
-) (T, error) {
+	call func(context.Context, *Request, ...grpc.CallOption) (*Response, error), request *Request,
+) (*Response, error) {
 	if err := c.closedError(); err != nil {
-		var none T
-		return none, err
+		return nil, err
 	}
 	if onRetry == nil {
 		onRetry, _ = ctx.Value(onRetryKey{}).(func(int, time.Duration, error))
 	}
 	pace := c.newBackOff()
 	for attempt := 1; ; attempt++ {
-		result, err := call(ctx)
+		result, err := call(ctx, request)
 		if err == nil {
 			return result, nil
 		}

@@ -78,9 +78,7 @@ func (s *Seat) Move(ctx context.Context, version int32, m Move, byBot bool) (*pb
 	} else {
 		request.Move = &pb.MoveRequest_Direction{Direction: m.direction}
 	}
-	response, err := retry(ctx, s.client, 0, s.OnRetry, func(ctx context.Context) (*pb.MoveResponse, error) {
-		return s.client.Games.Move(ctx, request)
-	})
+	response, err := retry(ctx, s.client, 0, s.OnRetry, s.client.Games.Move, request)
 	if err != nil {
 		return nil, err
 	}
@@ -93,9 +91,7 @@ func (s *Seat) Move(ctx context.Context, version int32, m Move, byBot bool) (*pb
 // retried like Move. The error is ErrUndoNotAllowed if there is nothing to undo.
 func (s *Seat) Undo(ctx context.Context, version int32, to *int32) (*pb.Event, error) {
 	request := &pb.UndoRequest{GameId: s.gameID, Version: version, ToVersion: to}
-	response, err := retry(ctx, s.client, 0, s.OnRetry, func(ctx context.Context) (*pb.UndoResponse, error) {
-		return s.client.Games.Undo(ctx, request)
-	})
+	response, err := retry(ctx, s.client, 0, s.OnRetry, s.client.Games.Undo, request)
 	if err != nil {
 		return nil, err
 	}
@@ -122,9 +118,7 @@ func (s *Seat) Resign(ctx context.Context) (*pb.Event, error) {
 		// A retry without the seat would give up the account's next seat.
 		request.Seat = &s.index
 	}
-	response, err := retry(ctx, s.client, 0, s.OnRetry, func(ctx context.Context) (*pb.ResignResponse, error) {
-		return s.client.Games.Resign(ctx, request)
-	})
+	response, err := retry(ctx, s.client, 0, s.OnRetry, s.client.Games.Resign, request)
 	if err != nil {
 		return nil, err
 	}

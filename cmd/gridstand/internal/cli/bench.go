@@ -56,7 +56,7 @@ flag that raises the limit. To measure the server's memory too, start it with
 	flags.BoolVar(&c.Events, "sse", false, "watch as browsers do: with Server-Sent Events, and one connection for each watcher")
 	flags.BoolVar(&c.Public, "public", false, "list the games publicly")
 	flags.StringVar(&c.Metrics, "metrics", "", "`URL` of the server's metrics, to report its memory before, during and after the load")
-	_ = cmd.RegisterFlagCompletionFunc("variant", p.completeVariants)
+	completeFlag(cmd, "variant", p.completeVariants)
 	return cmd
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,11 +53,7 @@ Bots of Tribolo: ` + strings.Join(solver.Names("tribolo"), ", ") + `.`,
 			return slices.Compact(names), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			variant := defaultVariant
-			if len(args) > 1 {
-				variant = args[1]
-			}
-			return p.bot(cmd.Context(), args[0], variant, o)
+			return p.bot(cmd.Context(), args[0], cmp.Or(first(args[1:]), defaultVariant), o)
 		},
 	}
 	cmd.Flags().IntVar(&o.games, "games", 1, "number of games")
@@ -256,7 +253,7 @@ func (p *program) botGame(
 	choose := func(ctx context.Context, g client.Game) (client.Move, error) {
 		if now := time.Now(); now.Sub(told) > progressTime {
 			told = now
-			tell(scoreAt(g, seat.Index()))
+			tell(describe.Score(g.Game, int(seat.Index())))
 		}
 		m, err := s.Choose(ctx, g.GetPosition(), g.GetSeats())
 		if err != nil {
@@ -278,15 +275,7 @@ func (p *program) botGame(
 	}
 	result.Seconds = time.Since(start).Seconds()
 	result.MovesPerSecond = float64(result.Moves) / max(result.Seconds, 1e-9)
-	result.Score, result.BestTile = scoreAt(g, seat.Index()), board.LargestTile(g.GetPosition().GetTwenty48())
+	result.Score, result.BestTile = describe.Score(g.Game, int(seat.Index())), board.LargestTile(g.GetPosition().GetTwenty48())
 	result.Won = slices.Contains(g.GetResult().GetWinners(), seat.Index())
 	return result, nil
-}
-
-// scoreAt returns a seat's score.
-func scoreAt(g client.Game, seat int32) int32 {
-	if scores := g.GetPosition().GetScores(); seat >= 0 && int(seat) < len(scores) {
-		return scores[seat]
-	}
-	return 0
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/solver"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/usage"
@@ -41,7 +43,7 @@ and ` + name + ` new --challenge <race> --wait, which prints the game to play.`,
 			if !(minutes >= 10./60 && minutes <= 60) { // also rejects NaN
 				return usage.Errorf("--minutes must be between 10 seconds (0.17) and 60 minutes")
 			}
-			return p.createChallenge(cmd.Context(), newRace(variantOrUsual(args), minutes, private, bots))
+			return p.createChallenge(cmd.Context(), newRace(cmp.Or(first(args), defaultVariant), minutes, private, bots))
 		},
 	}
 	flags := cmd.Flags()
@@ -49,7 +51,7 @@ and ` + name + ` new --challenge <race> --wait, which prints the game to play.`,
 	flags.Float64Var(&minutes, "minutes", usualMinutes, "duration of the race in `minutes`, from 10 seconds to 60 minutes")
 	flags.StringSliceVar(&bots, "bot", nil, "`names` of the server's bots to add")
 	flags.BoolVar(&private, "private", false, "keep it out of lists")
-	_ = cmd.RegisterFlagCompletionFunc("bot", p.completeBots)
+	fixedCompletion(cmd, "bot", solver.Names(defaultVariant)...)
 	return cmd
 }
 
@@ -78,7 +80,7 @@ Without a terminal it prints the id and the link.`,
 		ValidArgsFunction: p.completeVariants,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			request := &pb.CreateChallengeRequest{
-				Kind: pb.ChallengeKind_CHALLENGE_KIND_LINK, Variant: variantOrUsual(args), Private: private,
+				Kind: pb.ChallengeKind_CHALLENGE_KIND_LINK, Variant: cmp.Or(first(args), defaultVariant), Private: private,
 			}
 			if limit != 0 {
 				request.Limit = durationpb.New(limit)
@@ -101,7 +103,7 @@ with the link can play them for 7 days. Since these tiles are known, the
 standings prove nothing.
 
 Without a terminal it prints the id and the link.`,
-		ValidArgsFunction: p.completeFinished,
+		ValidArgsFunction: p.completeGames(pb.GameStatus_GAME_STATUS_FINISHED),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.createChallenge(cmd.Context(), ui.NewChallenge{Request: &pb.CreateChallengeRequest{
 				Kind: pb.ChallengeKind_CHALLENGE_KIND_REMATCH, GameId: args[0], Private: private,
@@ -110,14 +112,6 @@ Without a terminal it prints the id and the link.`,
 	}
 	cmd.Flags().BoolVar(&private, "private", false, "keep it out of lists")
 	return cmd
-}
-
-// variantOrUsual returns the variant in the arguments, or the default variant.
-func variantOrUsual(args []string) string {
-	if what := first(args); what != "" {
-		return what
-	}
-	return defaultVariant
 }
 
 // createChallenge creates a challenge. On a terminal it opens the challenge's page;

@@ -21,79 +21,55 @@ var completeTimeout = time.Second
 
 // completeVariants completes the name of a variant.
 func (p *program) completeVariants(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	var found []string
-	p.complete(cmd, args, func(ctx context.Context, c *client.Client) error {
-		reply, err := c.Games.ListVariants(ctx, &pb.ListVariantsRequest{})
+	return p.complete(cmd, args, func(ctx context.Context, c *client.Client) (found []string) {
+		reply, _ := c.Games.ListVariants(ctx, &pb.ListVariantsRequest{})
 		for _, v := range reply.GetVariants() {
 			found = append(found, cobra.CompletionWithDesc(clean(v.GetId(), 24), clean(v.GetSummary(), 100)))
 		}
-		return err
+		return found
 	})
-	return found, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeGames completes the id of a live game.
-func (p *program) completeGames(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return p.completeGamesAt(cmd, args, pb.GameStatus_GAME_STATUS_ACTIVE)
-}
-
-// completeWaiting completes the id of a game that is waiting for players.
-func (p *program) completeWaiting(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return p.completeGamesAt(cmd, args, pb.GameStatus_GAME_STATUS_WAITING)
-}
-
-// completeFinished completes the id of a finished game.
-func (p *program) completeFinished(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return p.completeGamesAt(cmd, args, pb.GameStatus_GAME_STATUS_FINISHED)
+// completeGames returns a function that completes the id of a game with a status.
+func (p *program) completeGames(status pb.GameStatus) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		return p.complete(cmd, args, func(ctx context.Context, c *client.Client) (found []string) {
+			reply, _ := c.Games.ListGames(ctx, &pb.ListGamesRequest{Status: status})
+			for _, g := range reply.GetGames() {
+				found = append(found, cobra.CompletionWithDesc(clean(g.GetId(), 26),
+					gamestate.PlayerName(g)+", "+variantOf(g)+", "+describe.Comma(gamestate.HighestScore(g))))
+			}
+			return found
+		})
+	}
 }
 
 // completeJoinable completes the id of a challenge or of a game that is waiting for
 // players.
 func (p *program) completeJoinable(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	games, directive := p.completeWaiting(cmd, args, typed)
+	games, directive := p.completeGames(pb.GameStatus_GAME_STATUS_WAITING)(cmd, args, typed)
 	challenges, _ := p.completeChallenges(cmd, args, typed)
 	return append(games, challenges...), directive
 }
 
 // completeChallenges completes the id of a challenge that is not closed, or "daily".
 func (p *program) completeChallenges(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	var found []string
-	p.complete(cmd, args, func(ctx context.Context, c *client.Client) error {
+	return p.complete(cmd, args, func(ctx context.Context, c *client.Client) (found []string) {
 		found = append(found, cobra.CompletionWithDesc(dailyWord, "today's game"))
-		reply, err := c.Challenges.ListChallenges(ctx, &pb.ListChallengesRequest{})
+		reply, _ := c.Challenges.ListChallenges(ctx, &pb.ListChallengesRequest{})
 		for _, one := range reply.GetChallenges() {
 			if one.GetStatus() != pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED {
 				found = append(found, cobra.CompletionWithDesc(clean(one.GetId(), 26), titleOf(one)))
 			}
 		}
-		return err
+		return found
 	})
-	return found, cobra.ShellCompDirectiveNoFileComp
-}
-
-// completeBots completes the name of a bot that plays 2048.
-func (p *program) completeBots(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return solver.Names(defaultVariant), cobra.ShellCompDirectiveNoFileComp
-}
-
-func (p *program) completeGamesAt(cmd *cobra.Command, args []string, at pb.GameStatus) ([]string, cobra.ShellCompDirective) {
-	var found []string
-	p.complete(cmd, args, func(ctx context.Context, c *client.Client) error {
-		reply, err := c.Games.ListGames(ctx, &pb.ListGamesRequest{Status: at})
-		for _, g := range reply.GetGames() {
-			found = append(found, cobra.CompletionWithDesc(clean(g.GetId(), 26),
-				gamestate.PlayerName(g)+", "+variantOf(g)+", "+describe.Comma(gamestate.HighestScore(g))))
-		}
-		return err
-	})
-	return found, cobra.ShellCompDirectiveNoFileComp
 }
 
 // completePlayers completes the name of a player in a live game.
 func (p *program) completePlayers(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	var found []string
-	p.complete(cmd, args, func(ctx context.Context, c *client.Client) error {
-		reply, err := c.Games.ListGames(ctx, &pb.ListGamesRequest{Status: pb.GameStatus_GAME_STATUS_ACTIVE})
+	return p.complete(cmd, args, func(ctx context.Context, c *client.Client) (found []string) {
+		reply, _ := c.Games.ListGames(ctx, &pb.ListGamesRequest{Status: pb.GameStatus_GAME_STATUS_ACTIVE})
 		for _, g := range reply.GetGames() {
 			for _, seat := range g.GetSeats() {
 				if seat.GetPlayer() == nil {
@@ -104,25 +80,33 @@ func (p *program) completePlayers(cmd *cobra.Command, args []string, _ string) (
 				}
 			}
 		}
-		return err
+		return found
 	})
-	return found, cobra.ShellCompDirectiveNoFileComp
 }
 
-// complete connects to the server and calls ask to fetch the completions of an argument or
-// flag. It ignores errors, because the shell would not show them.
-func (p *program) complete(cmd *cobra.Command, args []string, ask func(context.Context, *client.Client) error) {
+// complete connects to the server and calls ask, which returns the completions of an argument
+// or a flag. ask ignores errors, because the shell would not show them.
+func (p *program) complete(
+	cmd *cobra.Command, args []string, ask func(context.Context, *client.Client) []string,
+) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
-		return
+		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	c, hangUp, err := p.dial()
 	if err != nil {
-		return
+		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	defer hangUp()
 	ctx, cancel := context.WithTimeout(cmd.Context(), completeTimeout)
 	defer cancel()
-	_ = ask(ctx, c)
+	return ask(ctx, c), cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeFlag completes a flag as complete completes the first argument.
+func completeFlag(cmd *cobra.Command, flag string, complete cobra.CompletionFunc) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return complete(cmd, nil, typed)
+	})
 }
 
 // fixedCompletion registers a fixed list of values as the completions of a flag.

@@ -67,8 +67,8 @@ func (p *program) gamesCommand() *cobra.Command {
 	flags.IntVar(&o.limit, "limit", defaultLimit, "maximum number of rows, 0 for all")
 	fixedCompletion(cmd, "status", "live", "waiting", "finished", "all")
 	fixedCompletion(cmd, "order", "recent", "score", "watchers")
-	_ = cmd.RegisterFlagCompletionFunc("variant", p.completeVariants)
-	_ = cmd.RegisterFlagCompletionFunc("player", p.completePlayers)
+	completeFlag(cmd, "variant", p.completeVariants)
+	completeFlag(cmd, "player", p.completePlayers)
 	return cmd
 }
 
@@ -218,7 +218,7 @@ func (p *program) printGames(games []*pb.Game) error {
 func (p *program) showCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "show <game>", Short: "Print the current state of a game",
-		ValidArgsFunction: p.completeGames,
+		ValidArgsFunction: p.completeGames(pb.GameStatus_GAME_STATUS_ACTIVE),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			game, c, hangUp, err := p.dialForGame(args[0])
 			if err != nil {

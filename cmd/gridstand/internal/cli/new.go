@@ -67,9 +67,7 @@ set.`,
 // addChallengeFlag adds the flag that names a challenge.
 func (p *program) addChallengeFlag(cmd *cobra.Command, challenge *string) {
 	cmd.Flags().StringVar(challenge, "challenge", "", "play an attempt at a challenge: its `id`, a link, or daily")
-	_ = cmd.RegisterFlagCompletionFunc("challenge", func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		return p.completeChallenges(cmd, nil, typed)
-	})
+	completeFlag(cmd, "challenge", p.completeChallenges)
 }
 
 // newGame creates a game of a variant.

@@ -167,12 +167,12 @@ func (p *program) sshRace(ctx context.Context, args []string) error {
 			return usage.Errorf("%q is not a number of minutes", clean(args[1], 24))
 		}
 	}
-	return p.createChallenge(ctx, newRace(variantOrUsual(args), minutes, false, nil))
+	return p.createChallenge(ctx, newRace(cmp.Or(first(args), defaultVariant), minutes, false, nil))
 }
 
 // sshChallenge creates a link challenge, or a rematch of a game.
 func (p *program) sshChallenge(ctx context.Context, command sshhost.Command) error {
-	request := &pb.CreateChallengeRequest{Kind: pb.ChallengeKind_CHALLENGE_KIND_LINK, Variant: variantOrUsual(command.Args)}
+	request := &pb.CreateChallengeRequest{Kind: pb.ChallengeKind_CHALLENGE_KIND_LINK, Variant: cmp.Or(first(command.Args), defaultVariant)}
 	if command.Name == "beat" {
 		request = &pb.CreateChallengeRequest{Kind: pb.ChallengeKind_CHALLENGE_KIND_REMATCH, GameId: command.Args[0]}
 	}

@@ -52,9 +52,7 @@ tiles.`,
 	flags.BoolVar(&o.me, "me", false, "only your own rank and the ranks around it")
 	flags.BoolVar(&o.share, "share", false, "print your result as text to share")
 	flags.IntVar(&o.limit, "limit", defaultLimit, "maximum number of rows, 0 for all")
-	_ = cmd.RegisterFlagCompletionFunc("variant", func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		return p.completeVariants(cmd, nil, typed)
-	})
+	completeFlag(cmd, "variant", p.completeVariants)
 	return cmd
 }
 
@@ -189,14 +187,6 @@ func progressOf(challenge *pb.Challenge, s *pb.Standing) string {
 		}
 	}
 	return "finished"
-}
-
-// whose returns the name of a standing's player or bot, safe for a terminal.
-func whose(s *pb.Standing) string {
-	if bot := s.GetBot(); bot != "" {
-		return clean(bot, 24) + " (bot)"
-	}
-	return client.CleanName(s.GetPlayer().GetName())
 }
 
 // printStandings writes standings as a table and marks the line of a player.

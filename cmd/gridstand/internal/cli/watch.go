@@ -46,7 +46,7 @@ WatchChallengeResponse per line until the standings are final.`,
 				}
 				return players, directive
 			}
-			found, directive := p.completeGames(cmd, nil, typed)
+			found, directive := p.completeGames(pb.GameStatus_GAME_STATUS_ACTIVE)(cmd, nil, typed)
 			return slices.DeleteFunc(found, func(game string) bool {
 				id, _, _ := strings.Cut(game, "\t")
 				return len(args) >= watch.MaxWall || slices.Contains(args, id)
@@ -209,7 +209,7 @@ func (p *program) watchChallengeLines(ctx context.Context, c *client.Client, cha
 func standingsLine(standings []*pb.Standing) string {
 	var all []string
 	for _, s := range standings {
-		all = append(all, whose(s)+" "+describe.Comma(s.GetScore()))
+		all = append(all, entrantName(s)+" "+describe.Comma(s.GetScore()))
 	}
 	return cmp.Or(strings.Join(all, ", "), "no results yet")
 }

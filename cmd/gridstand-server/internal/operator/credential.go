@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"github.com/gridstand/gridstand/server"
@@ -60,7 +61,7 @@ printed again. Keep it in a file that only the SSH host can read:
 			for _, c := range all {
 				fmt.Fprintf(table, "%s\tcreated %s\n", c.Name, c.Created.Format(time.RFC3339))
 			}
-			note(cmd, operator, "%s", count(len(all), "credential"))
+			note(cmd, operator, "%s", english.Plural(len(all), "credential", ""))
 			return table.Flush()
 		}),
 		command(&cobra.Command{

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"github.com/gridstand/gridstand/cmd/gridstand-server/internal/flags"
@@ -59,22 +60,6 @@ func note(cmd *cobra.Command, operator *server.Operator, format string, args ...
 	fmt.Fprintf(cmd.ErrOrStderr(), format+" in %s\n", append(args, operator.Store())...)
 }
 
-// count returns n followed by noun, in the plural unless n is 1.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// entries returns n followed by "entries" or, for 1, "entry".
-func entries(n int) string {
-	if n == 1 {
-		return "1 entry"
-	}
-	return fmt.Sprintf("%d entries", n)
-}
-
 func backup() *cobra.Command {
 	config := server.DefaultConfig()
 	cmd := &cobra.Command{
@@ -94,7 +79,7 @@ freezes the open games, which may have lost moves. Then start the server.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			b, err := server.Backup(cmd.Context(), config, args[0])
 			if err == nil {
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s copied from %s to %s, %d bytes\n", count(int(b.Games), "game"), b.Store, b.File, b.Bytes)
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s copied from %s to %s, %d bytes\n", english.Plural(int(b.Games), "game", ""), b.Store, b.File, b.Bytes)
 			}
 			return err
 		},
@@ -128,15 +113,15 @@ stay valid.
 			copied, err := server.Copy(cmd.Context(), config, to, func(c server.Copied) {
 				if time.Since(last) > progressEvery {
 					last = time.Now()
-					fmt.Fprintf(cmd.ErrOrStderr(), "%s and %s so far\n", count(c.Games, "game"), count(c.Scores, "score"))
+					fmt.Fprintf(cmd.ErrOrStderr(), "%s and %s so far\n", english.Plural(c.Games, "game", ""), english.Plural(c.Scores, "score", ""))
 				}
 			})
 			if err != nil {
 				return err
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s with %s, %s and %s copied.\n",
-				count(copied.Games, "game"), entries(copied.Entries),
-				count(copied.Accounts, "account"), count(copied.Scores, "score"))
+				english.Plural(copied.Games, "game", ""), english.Plural(copied.Entries, "entry", "entries"),
+				english.Plural(copied.Accounts, "account", ""), english.Plural(copied.Scores, "score", ""))
 			return err
 		},
 	}
@@ -166,12 +151,12 @@ count under the current rules are also removed: those of Tribolo games with more
 than one human seat. Hidden players stay hidden.`,
 	}, server.OperateAlone, func(cmd *cobra.Command, operator *server.Operator, _ []string) error {
 		r, err := operator.Rebuild(cmd.Context())
-		fmt.Fprintf(cmd.OutOrStdout(), "%s read, %d of them finished; %s removed from the leaderboards.\n", count(r.Games, "game"), r.Finished, entries(r.Pruned))
+		fmt.Fprintf(cmd.OutOrStdout(), "%s read, %d of them finished; %s removed from the leaderboards.\n", english.Plural(r.Games, "game", ""), r.Finished, english.Plural(r.Pruned, "entry", "entries"))
 		if r.Recounted > 0 {
-			fmt.Fprintf(cmd.OutOrStdout(), "%s had a wrong count.\n", count(r.Recounted, "leaderboard"))
+			fmt.Fprintf(cmd.OutOrStdout(), "%s had a wrong count.\n", english.Plural(r.Recounted, "leaderboard", ""))
 		}
 		if r.Unknown > 0 {
-			fmt.Fprintf(cmd.OutOrStdout(), "%s can be read only by a newer server.\n", count(r.Unknown, "game"))
+			fmt.Fprintf(cmd.OutOrStdout(), "%s can be read only by a newer server.\n", english.Plural(r.Unknown, "game", ""))
 		}
 		if len(r.Damaged) > 0 {
 			printDamaged(cmd.OutOrStdout(), r)
@@ -185,7 +170,7 @@ than one human seat. Hidden players stay hidden.`,
 
 // printDamaged prints the damaged games, and which of them were quarantined.
 func printDamaged(out io.Writer, r server.Rebuilt) {
-	fmt.Fprintf(out, "%s, damaged or quarantined:\n", count(len(r.Damaged), "game"))
+	fmt.Fprintf(out, "%s, damaged or quarantined:\n", english.Plural(len(r.Damaged), "game", ""))
 	for _, id := range r.Damaged {
 		if slices.Contains(r.Quarantined, id) {
 			id += " (quarantined)"
@@ -248,7 +233,7 @@ Servers may keep running.`,
 			fmt.Fprintln(cmd.OutOrStdout(), strings.Join(games, " "))
 		}
 		if err == nil {
-			note(cmd, operator, "%s of identical attempts", count(len(groups), "group"))
+			note(cmd, operator, "%s of identical attempts", english.Plural(len(groups), "group", ""))
 		}
 		return err
 	})
@@ -311,7 +296,7 @@ func quarantineBefore(cmd *cobra.Command, operator *server.Operator, text string
 	for _, id := range ids {
 		fmt.Fprintln(cmd.OutOrStdout(), id)
 	}
-	note(cmd, operator, "%s quarantined", count(len(ids), "game"))
+	note(cmd, operator, "%s quarantined", english.Plural(len(ids), "game", ""))
 	return err
 }
 
@@ -325,7 +310,7 @@ func quarantineGames(cmd *cobra.Command, operator *server.Operator, gameIDs []st
 		fmt.Fprintln(cmd.OutOrStdout(), id)
 	}
 	if done := len(gameIDs) - len(failed); done > 0 {
-		note(cmd, operator, "%s quarantined", count(done, "game"))
+		note(cmd, operator, "%s quarantined", english.Plural(done, "game", ""))
 	}
 	return errors.Join(failed...)
 }

@@ -4,9 +4,9 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 )
 
-// keyExtension is the entry in Permissions.Extensions that contains the key that
-// authenticated a connection, in SSH's wire format.
-const keyExtension = "gridstand-key"
+// provedKey is the entry in Permissions.ExtraData that contains the key that authenticated a
+// connection.
+type provedKey struct{}
 
 // authentication returns a configuration that accepts every public key if the client proves
 // that it has the private key. Clients may offer other people's keys without proof, so only
@@ -20,19 +20,7 @@ func authentication() *gossh.ServerConfig {
 			if certificate, ok := key.(*gossh.Certificate); ok {
 				key = certificate.Key // renewing a certificate does not change its key
 			}
-			return &gossh.Permissions{Extensions: map[string]string{keyExtension: string(key.Marshal())}}, nil
+			return &gossh.Permissions{ExtraData: map[any]any{provedKey{}: key}}, nil
 		},
 	}
-}
-
-// provedKey returns the key that authenticated a connection; nil for a guest.
-func provedKey(conn *gossh.ServerConn) gossh.PublicKey {
-	if conn.Permissions == nil {
-		return nil
-	}
-	key, err := gossh.ParsePublicKey([]byte(conn.Permissions.Extensions[keyExtension]))
-	if err != nil {
-		return nil
-	}
-	return key
 }

@@ -181,8 +181,8 @@ func (ch *channel) describe(s ssh.Session) *Session {
 		User: printable(s.User(), maxVariable), Address: addressOf(s.RemoteAddr()),
 		In: s, Out: out, Err: out, Env: s.Environ(),
 	}
-	if conn, ok := s.Context().Value(ssh.ContextKeyConn).(*gossh.ServerConn); ok {
-		described.Key = provedKey(conn)
+	if conn, ok := s.Context().Value(ssh.ContextKeyConn).(*gossh.ServerConn); ok && conn.Permissions != nil {
+		described.Key, _ = conn.Permissions.ExtraData[provedKey{}].(gossh.PublicKey) // nil for a guest
 	}
 	terminal, _, ok := s.Pty()
 	if !ok {

@@ -74,8 +74,8 @@ new account.`,
 var errTokenArgument = usage.Errorf("--token takes no argument: other users of this machine could read it, and " +
 	"your shell would keep it in its history. The token is read from a prompt or from standard input")
 
-// rotate replaces the token of the user's account.
-func (p *program) rotate(ctx context.Context) error {
+// withAccount calls do with a client that is logged in to the user's account.
+func (p *program) withAccount(ctx context.Context, do func(*client.Client, *pb.Player) error) error {
 	c, hangUp, err := p.dial()
 	if err != nil {
 		return err
@@ -85,11 +85,18 @@ func (p *program) rotate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = orGiveUp(ctx, p, "replace the token", func(ctx context.Context) (struct{}, error) { return struct{}{}, client.RotateStored(ctx, c, p.store) })
-	if err != nil {
-		return err
-	}
-	return p.printAccount(c, player)
+	return do(c, player)
+}
+
+// rotate replaces the token of the user's account.
+func (p *program) rotate(ctx context.Context) error {
+	return p.withAccount(ctx, func(c *client.Client, player *pb.Player) error {
+		_, err := orGiveUp(ctx, p, "replace the token", func(ctx context.Context) (struct{}, error) { return struct{}{}, client.RotateStored(ctx, c, p.store) })
+		if err != nil {
+			return err
+		}
+		return p.printAccount(c, player)
+	})
 }
 
 // login creates an account, unless the stored account already has that name.
@@ -201,19 +208,10 @@ func (p *program) whoamiCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "whoami", Short: "Show your account on this server, or its token",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, hangUp, err := p.dial()
-			if err != nil {
-				return err
-			}
-			defer hangUp()
-			player, err := p.known(cmd.Context(), c)
-			if err != nil {
-				return err
-			}
 			if show {
-				return p.printToken(c, player)
+				return p.withAccount(cmd.Context(), p.printToken)
 			}
-			return p.printAccount(c, player)
+			return p.withAccount(cmd.Context(), p.printAccount)
 		},
 	}
 	cmd.Flags().BoolVar(&show, "show-token", false, "print only the token, to use the account in a browser or on another machine")

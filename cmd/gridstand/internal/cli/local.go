@@ -136,8 +136,7 @@ func (p *program) startLocal(ctx context.Context, o localFlags) (localServer, er
 	}
 	listener, err := o.listen(address)
 	if err != nil {
-		var wrong *usage.Error
-		if errors.As(err, &wrong) {
+		if _, wrong := errors.AsType[*usage.Error](err); wrong {
 			return localServer{}, err
 		}
 		return localServer{}, fmt.Errorf("cannot start a server at %s (%w). %s", address, err, elsewhere)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strings"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -72,21 +73,21 @@ func harmless(line []byte) []byte {
 
 // printGame writes a line about a game, and its board.
 func (p *program) printGame(g *pb.Game, what string) error {
-	points := describe.Comma(gamestate.HighestScore(g))
-	if scores := g.GetPosition().GetScores(); len(scores) > 1 {
-		points = ""
-		for i, score := range scores {
-			if i > 0 {
-				points += " : "
-			}
-			points += describe.Comma(score)
-		}
-	}
-	line := fmt.Sprintf("%s  %s  %s points  version %s", variantOf(g), gamestate.PlayerName(g), points, describe.Comma(g.GetVersion()))
+	line := fmt.Sprintf("%s  %s  %s points  version %s", variantOf(g), gamestate.PlayerName(g),
+		commas(g.GetPosition().GetScores(), " : "), describe.Comma(g.GetVersion()))
 	if what != "" {
 		line += "  " + what
 	}
 	return p.printf("%s\n%s\n", line, board.Plain(g.GetPosition()))
+}
+
+// commas formats scores with thousands separators, with a separator between them.
+func commas(scores []int32, between string) string {
+	texts := make([]string, len(scores))
+	for i, score := range scores {
+		texts[i] = describe.Comma(score)
+	}
+	return strings.Join(texts, between)
 }
 
 // variantOf returns a game's variant, safe for a terminal.

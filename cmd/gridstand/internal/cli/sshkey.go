@@ -39,18 +39,14 @@ has none.
 
 The private key does not leave this machine: it only signs your player id.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			file := ""
-			if len(args) > 0 {
-				file = args[0]
-			}
-			return p.withAccount(cmd.Context(), func(c *client.Client) error { return p.addKeys(cmd.Context(), c, file) })
+			return p.withAccount(cmd.Context(), func(c *client.Client, _ *pb.Player) error { return p.addKeys(cmd.Context(), c, first(args)) })
 		},
 	}
 	list := &cobra.Command{
 		Use:   "list",
 		Short: "List the SSH keys of your account",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return p.withAccount(cmd.Context(), func(c *client.Client) error { return p.listKeys(cmd.Context(), c) })
+			return p.withAccount(cmd.Context(), func(c *client.Client, _ *pb.Player) error { return p.listKeys(cmd.Context(), c) })
 		},
 	}
 	remove := &cobra.Command{
@@ -60,24 +56,11 @@ The private key does not leave this machine: it only signs your player id.`,
 beginning of the fingerprint, or a file with the public key (.pub). Servers may
 accept the key for another 30 seconds.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.withAccount(cmd.Context(), func(c *client.Client) error { return p.removeKey(cmd.Context(), c, args[0]) })
+			return p.withAccount(cmd.Context(), func(c *client.Client, _ *pb.Player) error { return p.removeKey(cmd.Context(), c, args[0]) })
 		},
 	}
 	cmd.AddCommand(add, list, remove)
 	return cmd
-}
-
-// withAccount calls do with a client that is logged in to the user's account.
-func (p *program) withAccount(ctx context.Context, do func(c *client.Client) error) error {
-	c, hangUp, err := p.dial()
-	if err != nil {
-		return err
-	}
-	defer hangUp()
-	if _, err := p.known(ctx, c); err != nil {
-		return err
-	}
-	return do(c)
 }
 
 // addKeys links the key in a file or, if file is empty, all keys that it finds. If the

@@ -75,10 +75,6 @@ func (p *program) report(r verify.Report, err error) error {
 	case err != nil:
 		return err
 	}
-	scores := make([]string, len(r.Scores))
-	for i, s := range r.Scores {
-		scores[i] = describe.Comma(s)
-	}
 	if p.flags.json {
 		found := map[string]any{
 			"gameId": r.GameID, "variant": r.Variant, "players": r.Players, "versions": r.Versions,
@@ -95,14 +91,14 @@ func (p *program) report(r verify.Report, err error) error {
 		spawned = describe.Comma(int32(r.Spawned)) + " tiles that appeared, "
 	}
 	points := "score of "
-	if len(scores) > 1 {
+	if len(r.Scores) > 1 {
 		points = "scores "
 	}
 	if err := p.printf("Verified: %s, a game of %s by %s, ended: %s.\n"+
 		"The seed matches the commitment made when the game was created. All %s versions follow from it:\n"+
 		"%s, %severy board, and the %s%s.\n",
 		r.GameID, r.Variant, strings.Join(r.Players, ", "), r.Reason,
-		describe.Comma(int32(r.Versions)), describe.Plural(r.Moves, "move"), spawned, points, strings.Join(scores, ", ")); err != nil || r.Challenge == nil {
+		describe.Comma(int32(r.Versions)), describe.Plural(r.Moves, "move"), spawned, points, commas(r.Scores, ", ")); err != nil || r.Challenge == nil {
 		return err
 	}
 	place := "It does not count in the standings."

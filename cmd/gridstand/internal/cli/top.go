@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -111,17 +112,8 @@ func (p *program) topAround(ctx context.Context, c *client.Client, v *pb.Variant
 	if err != nil {
 		return err
 	}
-	var entries []*pb.Entry
-	mine := reply.GetEntry()
-	for _, e := range reply.GetNeighbors() {
-		if mine != nil && e.GetRank() > mine.GetRank() {
-			entries, mine = append(entries, mine), nil
-		}
-		entries = append(entries, e)
-	}
-	if mine != nil {
-		entries = append(entries, mine)
-	}
+	entries := append(reply.GetNeighbors(), reply.GetEntry()) // The neighbors do not include the entry.
+	slices.SortStableFunc(entries, func(a, b *pb.Entry) int { return cmp.Compare(a.GetRank(), b.GetRank()) })
 	if p.flags.json {
 		return printMessages(p, entries)
 	}

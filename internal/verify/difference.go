@@ -101,28 +101,33 @@ func show(field protoreflect.FieldDescriptor, v protoreflect.Value) string {
 	}
 }
 
+// fieldWords maps common fields to readable names. The index of an entry of a list follows the
+// name.
+var fieldWords = map[string]string{
+	"position.twenty48.tiles[]":     "tile",
+	"position.tribolo.cells[]":      "cell",
+	"position.scores[]":             "score of seat",
+	"moved.gained":                  "the gain",
+	"moved.spawned":                 "the new tile",
+	"moved.spawned.index":           "the new tile's cell",
+	"moved.spawned.value":           "the new tile's value",
+	"position.move_count":           "the number of moves",
+	"position.twenty48.legal_moves": "the list of legal moves",
+	"position.tribolo.legal_moves":  "the list of legal moves",
+	"position.turn":                 "the seat to move",
+	"result":                        "the result",
+	"result.reason":                 "the result",
+	"result.winners":                "the list of winners",
+}
+
 // words returns a readable name for a common field, and path for any other.
 func words(path string) string {
 	name, index, listed := strings.Cut(strings.TrimSuffix(path, "]"), "[")
-	if word, ok := map[string]string{
-		"position.twenty48.tiles": "tile", "position.tribolo.cells": "cell", "position.scores": "score of seat",
-	}[name]; ok && listed {
-		return word + " " + index
+	if listed {
+		name += "[]"
 	}
-	if word, ok := map[string]string{
-		"moved.gained":                  "the gain",
-		"moved.spawned":                 "the new tile",
-		"moved.spawned.index":           "the new tile's cell",
-		"moved.spawned.value":           "the new tile's value",
-		"position.move_count":           "the number of moves",
-		"position.twenty48.legal_moves": "the list of legal moves",
-		"position.tribolo.legal_moves":  "the list of legal moves",
-		"position.turn":                 "the seat to move",
-		"result":                        "the result",
-		"result.reason":                 "the result",
-		"result.winners":                "the list of winners",
-	}[name]; ok && !listed {
-		return word
+	if word, ok := fieldWords[name]; ok {
+		return strings.TrimSpace(word + " " + index)
 	}
 	return path
 }

@@ -60,13 +60,8 @@ func Place(rank, total int32) string {
 	if rank < 1 {
 		return ""
 	}
-	return Ordinal(rank) + " of " + Comma(max(total, rank))
-}
-
-// Ordinal formats a rank: "1st", "1,022nd".
-func Ordinal(n int32) string {
-	last := humanize.Ordinal(int(n))
-	return Comma(n) + last[len(last)-2:]
+	ordinal := humanize.Ordinal(int(rank)) // without thousands separators
+	return Comma(rank) + ordinal[len(ordinal)-2:] + " of " + Comma(max(total, rank))
 }
 
 // Percentile formats the share of the other players that rank lower, as a whole percentage:

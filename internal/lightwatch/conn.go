@@ -195,12 +195,9 @@ func (c *Conn) Err() error {
 // receivers.
 func (c *Conn) Close() {
 	c.closed.Store(true)
-	c.Break()
+	cut(c.conn)
 	<-c.done
 }
-
-// Break closes the connection without waiting for anything.
-func (c *Conn) Break() { cut(c.conn) }
 
 // cut closes a connection without waiting. With TLS, Close would wait to send an alert.
 func cut(conn net.Conn) {
@@ -222,7 +219,7 @@ func (c *Conn) write(to func()) {
 func (c *Conn) run() {
 	defer close(c.done)
 	err := c.read()
-	c.Break()
+	cut(c.conn)
 	if errors.Is(err, io.EOF) {
 		err = errors.New("error reading from server: EOF")
 	}
@@ -317,6 +314,6 @@ func (c *Conn) end(id uint32, err error, reset bool) {
 		c.write(func() { _ = c.framer.WriteRSTStream(id, http2.ErrCodeCancel) })
 	}
 	if last {
-		c.Break() // After GOAWAY, the server waits for the client to close.
+		cut(c.conn) // After GOAWAY, the server waits for the client to close.
 	}
 }

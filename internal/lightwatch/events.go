@@ -92,12 +92,9 @@ func eventsRequest(host, userAgent string, request *pb.WatchRequest) string {
 // Close ends the stream and waits until Ended has been called on its receiver.
 func (e *Events) Close() {
 	e.closed.Store(true)
-	e.Break()
+	cut(e.conn)
 	<-e.done
 }
-
-// Break closes the connection without waiting for anything.
-func (e *Events) Break() { cut(e.conn) }
 
 func (e *Events) run() {
 	defer close(e.done)
@@ -106,7 +103,7 @@ func (e *Events) run() {
 		e.receiver.Opened()
 		err = e.read()
 	}
-	e.Break()
+	cut(e.conn)
 	var lost net.Error
 	switch {
 	case e.closed.Load():

@@ -15,6 +15,9 @@ import (
 type channel struct {
 	gossh.Channel
 	client *client
+	// take counts cells until free is called; see counter.
+	take func(cells int) (free func(), err error)
+	free func()
 	// closed is done once the client has closed the channel or the connection has ended.
 	closed context.Context
 	close  context.CancelFunc
@@ -28,9 +31,9 @@ type channel struct {
 	handler sync.WaitGroup
 }
 
-func newChannel(ctx context.Context, accepted gossh.Channel, c *client) *channel {
+func newChannel(ctx context.Context, accepted gossh.Channel, c *client, take func(int) (func(), error)) *channel {
 	ch := &channel{
-		Channel: accepted, client: c,
+		Channel: accepted, client: c, take: take, free: func() {},
 		requests: make(chan *gossh.Request), resized: make(chan Size, 1),
 	}
 	ch.closed, ch.close = context.WithCancel(ctx)
@@ -87,7 +90,7 @@ func (ch *channel) filter(requests <-chan *gossh.Request) {
 		case "window-change":
 			var r resizeRequest
 			if pass = ch.terminal && gossh.Unmarshal(request.Payload, &r) == nil; pass {
-				ch.resize(sizeOf(r.Columns, r.Rows))
+				ch.resize(ch.fit(sizeOf(r.Columns, r.Rows)))
 			}
 			_ = request.Reply(pass, nil)
 		default: // subsystems, agent forwarding, X11, signals, …
@@ -117,8 +120,25 @@ func (ch *channel) allocate(request *gossh.Request) bool {
 	if gossh.Unmarshal(request.Payload, &r) != nil || r.Term != printable(r.Term, maxTerm) {
 		return false
 	}
-	ch.terminal, ch.size = true, sizeOf(r.Columns, r.Rows)
+	ch.terminal, ch.size = true, ch.fit(sizeOf(r.Columns, r.Rows))
 	return true
+}
+
+// fit returns the part of a terminal that the session may use: all of it, or at most 80 × 24 if
+// other large terminals already use too many cells.
+func (ch *channel) fit(size Size) Size {
+	ch.free()
+	ch.free = func() {}
+	small := Size{Width: min(size.Width, 80), Height: min(size.Height, 24)}
+	if size == small {
+		return small
+	}
+	free, err := ch.take(size.Width * size.Height)
+	if err != nil {
+		return small
+	}
+	ch.free = free
+	return size
 }
 
 // resize stores a size until the session takes it, replacing any earlier size.

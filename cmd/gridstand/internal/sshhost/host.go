@@ -33,10 +33,11 @@ type Config struct {
 
 // Reasons why the host ends a session. All except errGone are shown to the user.
 var (
-	errStopping = errors.New("this host is stopping; connect again in a moment")
-	errIdle     = errors.New("the session was ended because no key was pressed for a long time; connect again to continue")
-	errTooLong  = errors.New("the session reached the maximum duration; connect again to continue")
-	errGone     = errors.New("the client closed the session")
+	errStopping  = errors.New("this host is stopping; connect again in a moment")
+	errIdle      = errors.New("the session was ended because no key was pressed for a long time; connect again to continue")
+	errLongInput = errors.New("the session was ended because it received too long a text; connect again to continue")
+	errTooLong   = errors.New("the session reached the maximum duration; connect again to continue")
+	errGone      = errors.New("the client closed the session")
 )
 
 // host holds the state of Serve.
@@ -44,7 +45,7 @@ type host struct {
 	config Config
 	server *ssh.Server
 	// sessionCount and connectionCount enforce the limits.
-	sessionCount, connectionCount *counter
+	sessionCount, connectionCount, cellCount *counter
 	// sessions ends when the host stops, with errStopping as its cause. connections ends
 	// later and closes the remaining connections.
 	sessions, connections context.Context
@@ -75,6 +76,7 @@ func Serve(ctx context.Context, listener net.Listener, c Config) error {
 		config: c, sessions: sessions, connections: connections,
 		sessionCount:    newCounter(c.Limits.Sessions, c.Limits.SessionsPerAddress),
 		connectionCount: newCounter(2*c.Limits.Sessions, 2*c.Limits.SessionsPerAddress),
+		cellCount:       newCounter(maxCells, maxCellsPerAddress),
 	}
 	h.server = &ssh.Server{
 		HostSigners:          []ssh.Signer{c.HostKey},
@@ -131,7 +133,7 @@ func (h *host) accept(ctx context.Context, listener net.Listener, all *sync.Wait
 			}
 			continue
 		}
-		release, err := h.connectionCount.take(conn.RemoteAddr())
+		release, err := h.connectionCount.take(conn.RemoteAddr(), 1)
 		if err != nil {
 			h.config.Logger.Debug("connection refused", "address", conn.RemoteAddr().String(), "reason", err)
 			_ = conn.Close()

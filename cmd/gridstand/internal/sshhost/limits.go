@@ -24,8 +24,8 @@ type Limits struct {
 	Stall time.Duration
 }
 
-// DefaultLimits returns limits for a host on a small machine. A session takes about one
-// megabyte.
+// DefaultLimits returns limits for a host on a small machine. A session of 80 × 24 takes about
+// one megabyte, and a larger one more in proportion to its cells.
 func DefaultLimits() Limits {
 	return Limits{
 		Sessions: 500, SessionsPerAddress: 100, SessionsPerConnection: 10,
@@ -39,7 +39,11 @@ var (
 	errAddressFull = errors.New("too many sessions from your address; end one of them, or try again later")
 )
 
-// counter counts connections or sessions by address.
+// Terminals that are larger than 80 × 24 use at most this many cells, in total and per address. The
+// screens of a session take about 400 bytes a cell.
+const maxCells, maxCellsPerAddress = 1_000_000, 400_000
+
+// counter counts connections, sessions or cells by address.
 type counter struct {
 	limit, perAddress int
 
@@ -52,25 +56,25 @@ func newCounter(limit, perAddress int) *counter {
 	return &counter{limit: limit, perAddress: perAddress, from: map[netip.Prefix]int{}}
 }
 
-// take counts a connection or session until release is called. It returns an error if that
-// would exceed a limit.
-func (c *counter) take(from net.Addr) (release func(), err error) {
+// take counts n connections, sessions or cells until release is called. It returns an error if
+// that would exceed a limit.
+func (c *counter) take(from net.Addr, n int) (release func(), err error) {
 	network := networkOf(from)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case c.all >= c.limit:
+	case c.all+n > c.limit:
 		return nil, errFull
-	case c.from[network] >= c.perAddress:
+	case c.from[network]+n > c.perAddress:
 		return nil, errAddressFull
 	}
-	c.all++
-	c.from[network]++
+	c.all += n
+	c.from[network] += n
 	return func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.all--
-		if c.from[network]--; c.from[network] == 0 {
+		c.all -= n
+		if c.from[network] -= n; c.from[network] == 0 {
 			delete(c.from, network)
 		}
 	}, nil

@@ -1,12 +1,14 @@
 package sshhost
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -146,6 +148,86 @@ func TestLimits_Idle(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// Ensure that a session ends with a message if a paste or a control sequence is too long, and that
+// any amount of other input is accepted.
+func TestLimits_LongInput(t *testing.T) {
+	t.Parallel()
+	h := start(t, func(_ context.Context, s *Session) int {
+		n, _ := io.Copy(io.Discard, s.In)
+		_, _ = fmt.Fprintln(s.Out, n)
+		return exitFailed
+	})
+	c := h.dial(guest())
+	text := strings.Repeat("x", maxPaste)
+	for _, begin := range []string{"\x1b[200~", "\x1b]0;", "\x1bP1$r", "\x1b_G", "\x1b[1;" + strings.Repeat("1;", maxPaste)} {
+		p := open(t, c, "tv")
+		_, err := io.WriteString(p.in, begin)
+		require.NoError(t, err)
+		_, _ = io.WriteString(p.in, text+"x")
+		out, _ := p.rest(t)
+		assert.Contains(t, out, errLongInput.Error()+".\r\n", "%.10q", begin)
+	}
+	p := open(t, c, "tv")
+	all := text + text + "\x1b[200~" + text[20:] + "\x1b[201~" + text + "\x1b]0;x\x07" + text + "\x1b[A"
+	_, err := io.WriteString(p.in, all)
+	require.NoError(t, err)
+	require.NoError(t, p.in.(io.Closer).Close())
+	out, _ := p.rest(t)
+	assert.Equal(t, fmt.Sprintf("%d\r\n", len(all)), out)
+}
+
+// Ensure that terminals that are larger than 80 × 24 share a limited number of cells, and that one
+// that ends or shrinks makes room.
+func TestLimits_Cells(t *testing.T) {
+	t.Parallel()
+	h := start(t, func(ctx context.Context, s *Session) int {
+		_, _ = fmt.Fprintln(s.Out, s.Size)
+		for {
+			select {
+			case size := <-s.Resized:
+				_, _ = fmt.Fprintln(s.Out, size)
+			case <-ctx.Done():
+				return exitFailed
+			}
+		}
+	}, func(c *Config) { c.Limits.SessionsPerConnection = 100 })
+	c := h.dial(guest())
+	sizes := func(columns, rows int) (*pane, *bufio.Scanner) {
+		s, err := c.NewSession()
+		require.NoError(t, err)
+		out, err := s.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, s.RequestPty("xterm", rows, columns, nil))
+		require.NoError(t, s.Start("tv"))
+		return &pane{Session: s}, bufio.NewScanner(out)
+	}
+	next := func(lines *bufio.Scanner) string {
+		require.True(t, lines.Scan(), lines.Err())
+		return lines.Text()
+	}
+	first, firstSizes := sizes(maxColumns, maxRows)
+	require.Equal(t, "{320 100}", next(firstSizes))
+	for range maxCellsPerAddress/(maxColumns*maxRows) - 1 {
+		_, lines := sizes(1000, 1000)
+		require.Equal(t, "{320 100}", next(lines))
+	}
+	second, secondSizes := sizes(maxColumns, maxRows)
+	assert.Equal(t, "{80 24}", next(secondSizes))
+	_, narrow := sizes(60, maxRows)
+	assert.Equal(t, "{60 100}", next(narrow), "there is room for this one")
+	require.NoError(t, first.WindowChange(24, 80))
+	assert.Equal(t, "{80 24}", next(firstSizes))
+	require.NoError(t, second.WindowChange(maxRows, maxColumns))
+	assert.Equal(t, "{320 100}", next(secondSizes))
+	require.NoError(t, first.WindowChange(maxRows, maxColumns))
+	assert.Equal(t, "{80 24}", next(firstSizes))
+	require.NoError(t, second.Close())
+	require.Eventually(t, func() bool {
+		require.NoError(t, first.WindowChange(maxRows, maxColumns))
+		return next(firstSizes) == "{320 100}"
+	}, limit, limit/1000)
 }
 
 // Ensure that a session ends at its maximum duration.

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/ansi/parser"
 	"github.com/gliderlabs/ssh"
 	gossh "golang.org/x/crypto/ssh"
 )
@@ -72,7 +74,7 @@ func (h *host) session(server *ssh.Server, conn *gossh.ServerConn, requested gos
 		return
 	}
 	defer c.closeChannel()
-	release, err := h.sessionCount.take(conn.RemoteAddr())
+	release, err := h.sessionCount.take(conn.RemoteAddr(), 1)
 	if err != nil {
 		_ = requested.Reject(gossh.ResourceShortage, err.Error())
 		return
@@ -83,7 +85,8 @@ func (h *host) session(server *ssh.Server, conn *gossh.ServerConn, requested gos
 	if err != nil {
 		return
 	}
-	ch := newChannel(ctx, accepted, c)
+	ch := newChannel(ctx, accepted, c, func(cells int) (func(), error) { return h.cellCount.take(conn.RemoteAddr(), cells) })
+	defer func() { ch.free() }()
 	var own sync.WaitGroup
 	defer own.Wait()
 	own.Go(func() { ch.filter(requests) })
@@ -119,7 +122,7 @@ func (h *host) handle(s ssh.Session) {
 		defer time.AfterFunc(d, func() { end(errTooLong) }).Stop()
 	}
 	session := ch.describe(s)
-	in := &keys{from: s, pressed: func() {}}
+	in := newKeys(s, func() { end(errLongInput) })
 	if d := h.config.Limits.Idle; d > 0 {
 		idle := time.AfterFunc(d, func() { end(errIdle) })
 		defer idle.Stop()
@@ -182,7 +185,30 @@ func shortFingerprint(key gossh.PublicKey) string {
 type keys struct {
 	from    io.Reader
 	pressed func()
+	tooLong func()
 	mu      sync.Mutex
+	parser  ansi.Parser
+	pasting bool
+	// open is the length of the paste or control sequence that has not ended yet.
+	open int
+}
+
+// maxPaste is the maximum length of a paste or a control sequence, in bytes. The terminal program
+// keeps either in memory until it ends.
+const maxPaste = 64 << 10
+
+// newKeys returns the input of a session. It calls tooLong, and ends, if the client exceeds
+// maxPaste.
+func newKeys(from io.Reader, tooLong func()) *keys {
+	k := &keys{from: from, pressed: func() {}, tooLong: tooLong}
+	k.parser.SetParamsSize(parser.MaxParamsSize)
+	k.parser.SetDataSize(1) // Only the state of the parser is of interest.
+	k.parser.SetHandler(ansi.Handler{HandleCsi: func(cmd ansi.Cmd, params ansi.Params) {
+		if n, _, _ := params.Param(0, 0); cmd == '~' && (n == 200 || n == 201) {
+			k.pasting = n == 200
+		}
+	}})
+	return k
 }
 
 func (k *keys) Read(b []byte) (int, error) {
@@ -191,6 +217,18 @@ func (k *keys) Read(b []byte) (int, error) {
 	n, err := k.from.Read(b)
 	if n > 0 {
 		k.pressed()
+	}
+	for _, c := range b[:n] {
+		k.parser.Advance(c)
+		if k.parser.State() == parser.GroundState && !k.pasting {
+			k.open = 0
+			continue
+		}
+		k.open++
+		if k.open > maxPaste {
+			k.tooLong()
+			return 0, errLongInput
+		}
 	}
 	return n, err
 }

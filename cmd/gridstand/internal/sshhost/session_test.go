@@ -166,7 +166,7 @@ func TestChannel_ClosedBeforeHandler(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	ch := newChannel(ctx, nil, nil)
+	ch := newChannel(ctx, nil, nil, nil)
 	requests := make(chan *gossh.Request, 1)
 	requests <- &gossh.Request{Type: "exec"}
 	close(requests)

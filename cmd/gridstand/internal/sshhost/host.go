@@ -33,11 +33,10 @@ type Config struct {
 
 // Reasons why the host ends a session. All except errGone are shown to the user.
 var (
-	errStopping  = errors.New("this host is stopping; connect again in a moment")
-	errIdle      = errors.New("the session was ended because no key was pressed for a long time; connect again to continue")
-	errLongInput = errors.New("the session was ended because it received too long a text; connect again to continue")
-	errTooLong   = errors.New("the session reached the maximum duration; connect again to continue")
-	errGone      = errors.New("the client closed the session")
+	errStopping = errors.New("this host is stopping; connect again in a moment")
+	errIdle     = errors.New("the session was ended because no key was pressed for a long time; connect again to continue")
+	errTooLong  = errors.New("the session reached the maximum duration; connect again to continue")
+	errGone     = errors.New("the client closed the session")
 )
 
 // host holds the state of Serve.

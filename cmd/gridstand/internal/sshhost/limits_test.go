@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -148,34 +147,6 @@ func TestLimits_Idle(t *testing.T) {
 		}
 		return nil
 	})
-}
-
-// Ensure that a session ends with a message if a paste or a control sequence is too long, and that
-// any amount of other input is accepted.
-func TestLimits_LongInput(t *testing.T) {
-	t.Parallel()
-	h := start(t, func(_ context.Context, s *Session) int {
-		n, _ := io.Copy(io.Discard, s.In)
-		_, _ = fmt.Fprintln(s.Out, n)
-		return exitFailed
-	})
-	c := h.dial(guest())
-	text := strings.Repeat("x", maxPaste)
-	for _, begin := range []string{"\x1b[200~", "\x1b]0;", "\x1bP1$r", "\x1b_G", "\x1b[1;" + strings.Repeat("1;", maxPaste)} {
-		p := open(t, c, "tv")
-		_, err := io.WriteString(p.in, begin)
-		require.NoError(t, err)
-		_, _ = io.WriteString(p.in, text+"x")
-		out, _ := p.rest(t)
-		assert.Contains(t, out, errLongInput.Error()+".\r\n", "%.10q", begin)
-	}
-	p := open(t, c, "tv")
-	all := text + text + "\x1b[200~" + text[20:] + "\x1b[201~" + text + "\x1b]0;x\x07" + text + "\x1b[A"
-	_, err := io.WriteString(p.in, all)
-	require.NoError(t, err)
-	require.NoError(t, p.in.(io.Closer).Close())
-	out, _ := p.rest(t)
-	assert.Equal(t, fmt.Sprintf("%d\r\n", len(all)), out)
 }
 
 // Ensure that terminals that are larger than 80 × 24 share a limited number of cells, and that one

@@ -11,8 +11,6 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
-	"github.com/charmbracelet/x/ansi/parser"
 	"github.com/gliderlabs/ssh"
 	gossh "golang.org/x/crypto/ssh"
 )
@@ -122,7 +120,7 @@ func (h *host) handle(s ssh.Session) {
 		defer time.AfterFunc(d, func() { end(errTooLong) }).Stop()
 	}
 	session := ch.describe(s)
-	in := newKeys(s, func() { end(errLongInput) })
+	in := &keys{from: s, pressed: func() {}}
 	if d := h.config.Limits.Idle; d > 0 {
 		idle := time.AfterFunc(d, func() { end(errIdle) })
 		defer idle.Stop()
@@ -185,30 +183,7 @@ func shortFingerprint(key gossh.PublicKey) string {
 type keys struct {
 	from    io.Reader
 	pressed func()
-	tooLong func()
 	mu      sync.Mutex
-	parser  ansi.Parser
-	pasting bool
-	// open is the length of the paste or control sequence that has not ended yet.
-	open int
-}
-
-// maxPaste is the maximum length of a paste or a control sequence, in bytes. The terminal program
-// keeps either in memory until it ends.
-const maxPaste = 64 << 10
-
-// newKeys returns the input of a session. It calls tooLong, and ends, if the client exceeds
-// maxPaste.
-func newKeys(from io.Reader, tooLong func()) *keys {
-	k := &keys{from: from, pressed: func() {}, tooLong: tooLong}
-	k.parser.SetParamsSize(parser.MaxParamsSize)
-	k.parser.SetDataSize(1) // Only the state of the parser is of interest.
-	k.parser.SetHandler(ansi.Handler{HandleCsi: func(cmd ansi.Cmd, params ansi.Params) {
-		if n, _, _ := params.Param(0, 0); cmd == '~' && (n == 200 || n == 201) {
-			k.pasting = n == 200
-		}
-	}})
-	return k
 }
 
 func (k *keys) Read(b []byte) (int, error) {
@@ -217,18 +192,6 @@ func (k *keys) Read(b []byte) (int, error) {
 	n, err := k.from.Read(b)
 	if n > 0 {
 		k.pressed()
-	}
-	for _, c := range b[:n] {
-		k.parser.Advance(c)
-		if k.parser.State() == parser.GroundState && !k.pasting {
-			k.open = 0
-			continue
-		}
-		k.open++
-		if k.open > maxPaste {
-			k.tooLong()
-			return 0, errLongInput
-		}
 	}
 	return n, err
 }

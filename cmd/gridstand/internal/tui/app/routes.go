@@ -157,6 +157,8 @@ func (m *Model) quitIfEmpty(err error) tea.Cmd {
 	if len(m.pages) > 0 {
 		return m.top().Update(ui.ResumedMsg{})
 	}
-	m.err = err
+	if m.err == nil { // else the user has already pressed ctrl-c
+		m.err = err
+	}
 	return tea.Quit
 }

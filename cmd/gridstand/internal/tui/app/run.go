@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -112,8 +113,14 @@ func withoutSuspend(_ tea.Model, msg tea.Msg) tea.Msg {
 	return msg
 }
 
-// inputPause is the time without input after which readInput drops its parser.
-const inputPause = 10 * time.Second
+// inputPause is the time without input after which readInput drops its parser. A paste or a control
+// sequence of more than maxInput bytes, which the parser would collect until it ends, is ignored
+// together with everything that follows before a pause of ignoredPause.
+const (
+	inputPause   = 10 * time.Second
+	ignoredPause = time.Second
+	maxInput     = 64 << 10
+)
 
 // readInput parses the input of a remote terminal and sends its events until the input ends
 // or ctx is done. Bubble Tea would keep a parser for the whole session, with a table of key
@@ -154,6 +161,8 @@ type burst struct {
 	ctx    context.Context
 	unread []byte
 	more   <-chan []byte
+	// collected counts the bytes that the parser has read since its last event.
+	collected atomic.Int64
 }
 
 // parse sends the events of the burst, and returns at its end.
@@ -162,32 +171,52 @@ func (b *burst) parse(term string, send func(tea.Msg)) {
 	go func() {
 		defer close(sent)
 		for e := range events {
+			b.collected.Store(0)
 			send(e)
 		}
 	}()
-	_ = uv.NewTerminalReader(b, term).StreamEvents(b.ctx, events) // Read fails only with io.EOF.
+	b.decode(term, events)
 	close(events)
 	<-sent
 }
 
+// decode sends the events of the burst to a channel. The decoder panics at control sequences with
+// more than 32 parameters (x/ansi 0.11.8). decode then drops the rest of the burst, because a panic
+// would end the sessions of all users.
+func (b *burst) decode(term string, events chan<- uv.Event) {
+	var end context.CancelFunc
+	b.ctx, end = context.WithCancel(b.ctx)
+	defer end() // after a panic, the decoder still reads
+	defer func() { _ = recover() }()
+	_ = uv.NewTerminalReader(b, term).StreamEvents(b.ctx, events) // Read fails only with io.EOF.
+}
+
 // Read implements io.Reader. It returns io.EOF after a pause.
 func (b *burst) Read(p []byte) (int, error) {
-	if len(b.unread) == 0 {
-		pause := time.NewTimer(inputPause)
-		defer pause.Stop()
-		select {
-		case <-b.ctx.Done():
-			return 0, io.EOF
-		case <-pause.C:
-			return 0, io.EOF
-		case chunk, ok := <-b.more:
-			if !ok {
-				return 0, io.EOF
-			}
-			b.unread = chunk
-		}
+	if len(b.unread) == 0 && !b.next(inputPause) {
+		return 0, io.EOF
 	}
 	n := copy(p, b.unread)
 	b.unread = b.unread[n:]
+	if b.collected.Add(int64(n)) > maxInput {
+		for b.next(ignoredPause) { // ignore it
+		}
+		return 0, io.EOF
+	}
 	return n, nil
+}
+
+// next waits for more input. It returns false after a pause, and at the end of the input.
+func (b *burst) next(pause time.Duration) bool {
+	paused := time.NewTimer(pause)
+	defer paused.Stop()
+	select {
+	case <-b.ctx.Done():
+		return false
+	case <-paused.C:
+		return false
+	case chunk, ok := <-b.more:
+		b.unread = chunk
+		return ok
+	}
 }

@@ -36,13 +36,13 @@ const (
 	refusedPenalty = 5 * time.Millisecond
 	callPenalty    = time.Millisecond
 	maxPenalty     = 250 * time.Millisecond
-	// An address may make failuresPerSecond mistakes a second, such as malformed requests, with
+	// An address may make failuresPerSecond mistakes a second, such as malformed HTTP requests, with
 	// a burst of ten seconds' worth. Otherwise these requests, which fail before another limit
 	// counts them, could keep the server busy. Connections with further mistakes are treated
 	// like those with refused calls.
 	failuresPerSecond = 200
 	// The connections of an address are read at inputPerSecond bytes per second, with a burst
-	// of inputBurst's worth. A read waits for at most maxInputWait.
+	// of inputBurst's worth after the first one opens. A read waits for at most maxInputWait.
 	inputPerSecond = 8 << 20
 	inputBurst     = 2 * time.Second
 	maxInputWait   = time.Second

@@ -156,6 +156,9 @@ func (c *conn) Read(b []byte) (int, error) {
 		return n, nil
 	}
 	n, err := c.Conn.Read(b)
+	if n == 0 { // net/http interrupts reads, and waits for them to return.
+		return n, err
+	}
 	if wait := c.received(n, time.Now()); wait > 0 {
 		<-time.After(wait)
 	}

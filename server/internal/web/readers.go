@@ -53,7 +53,9 @@ func (r *readers) start(s *eventStream) bool {
 func (r *readers) remove(s *eventStream) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.all, s)
+	if delete(r.all, s); len(r.all) == 0 {
+		r.all = map[*eventStream]struct{}{} // A map does not shrink.
+	}
 }
 
 // watch ends the streams of disconnected clients until ctx is done. It then ends all

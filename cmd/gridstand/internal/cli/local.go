@@ -132,7 +132,7 @@ func (p *program) startLocal(ctx context.Context, o localFlags) (localServer, er
 		return localServer{address: address, stop: func() {}}, nil
 	}
 	if !o.fresh && o.data == "" && p.state == "" {
-		return localServer{}, usage.Errorf("--local needs --data, the directory for games, since HOME is not set; or add --fresh to keep nothing")
+		return localServer{}, usage.Errorf("--local needs HOME, or XDG_CONFIG_HOME and --data, to store your account and the games")
 	}
 	listener, err := o.listen(address)
 	if err != nil {

@@ -104,7 +104,7 @@ func TestPlayLocal(t *testing.T) {
 	elsewhere.fails(exitFailed, "a server is already running at "+address, "play", "--local", "--fresh", "--server", address)
 	elsewhere.fails(exitFailed, "To play without the games in it, add --fresh", "play", "--local", "--server", freeAddress(t))
 	elsewhere.state = ""
-	elsewhere.fails(exitUsage, "--local needs --data", "play", "--local", "--server", freeAddress(t))
+	elsewhere.fails(exitUsage, "--local needs HOME", "play", "--local", "--server", freeAddress(t))
 	table.types("q")
 	table.ends(exitOK)
 	assert.Contains(t, table.out.String(), "ada left a classic game")

@@ -35,7 +35,7 @@ func (g *tribolo) shows(pane string, scores []int32) {
 // showsResult waits until a pane shows the winner and these scores, in any order.
 func (g *tribolo) showsResult(pane string, scores []int32) {
 	g.t.Helper()
-	g.sees(pane, "You win!|wins|share the win")
+	g.sees(pane, "You win!|wins| share")
 	for seat, letter := range []string{"B", "R", "G"} {
 		g.sees(pane, fmt.Sprintf(` %s  %s[^\n]* %d\s`, letter, g.names[seat], scores[seat]))
 	}

@@ -119,7 +119,7 @@ func withoutSuspend(_ tea.Model, msg tea.Msg) tea.Msg {
 const (
 	inputPause   = 10 * time.Second
 	ignoredPause = time.Second
-	maxInput     = 64 << 10
+	maxInput     = 68 << 10 // 64 KiB, and what is read while earlier events are delivered
 )
 
 // readInput parses the input of a remote terminal and sends its events until the input ends

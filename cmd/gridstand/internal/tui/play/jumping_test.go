@@ -267,6 +267,15 @@ func finish(p *page, reason pb.Result_Reason) {
 	p.Gained = 0
 }
 
+// Ensure that the names of several winners fit on the screen.
+func TestResult_SharedWin(t *testing.T) {
+	t.Parallel()
+	p, d := newTribolo(t, &tuitest.Server{})
+	finish(p, pb.Result_REASON_NO_MOVES)
+	p.Game.Result.Winners = []int32{0, 1, 2}
+	assert.Regexp(t, `  blue ada and red greedy\n.*  and green minimax share\n.*  the win\n`, d.Screen())
+}
+
 // Ensure that the page shows players as they join, and that the game begins once all seats
 // are taken.
 func TestWaiting(t *testing.T) {

@@ -47,14 +47,17 @@ func (p *page) resultOpen() bool { return p.Over() && !p.closed && !p.starting }
 func (p *page) result(l look) string {
 	t, score := p.env.Theme, describe.Comma(p.ScoreOf(l.seat))
 	title, facts := p.mode.Result(l)
-	head := t.Accent().Bold(true).Render(ansi.Truncate(title, l.width, "…"))
-	if large, ok := style.Large(score, l.width); ok && l.height >= 2+style.LargeHeight {
-		head += "\n\n" + large
-		if l.height < 10 {
-			head = strings.Replace(head, "\n\n", "\n", 1)
+	accent, wrapped := t.Accent().Bold(true), widget.Wrap(title, l.width)
+	height := l.height - strings.Count(wrapped, "\n")
+	var head string
+	if large, ok := style.Large(score, l.width); ok && height >= 2+style.LargeHeight {
+		gap := "\n\n"
+		if height < 10 {
+			gap = "\n"
 		}
+		head = accent.Render(wrapped) + gap + large
 	} else {
-		head = ansi.Truncate(head+"  "+t.Bold().Render(score+" points"), l.width, "…")
+		head = ansi.Truncate(accent.Render(title)+"  "+t.Bold().Render(score+" points"), l.width, "…")
 	}
 	if m, ok := p.mode.(*attempt); ok {
 		return widget.Stack(l.height, append([]string{head}, m.outcome(l, facts)...)...)

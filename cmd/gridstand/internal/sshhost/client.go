@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gliderlabs/ssh"
 	gossh "golang.org/x/crypto/ssh"
 )
 
@@ -54,6 +55,16 @@ func (c *client) request() (decided func(), ok bool) {
 		defer c.mu.Unlock()
 		c.undecided--
 	}), true
+}
+
+// channelRequested returns the client that requested a channel, and counts the channel; see
+// request.
+func channelRequested(ctx ssh.Context) (c *client, decided func(), ok bool) {
+	if c, ok = ctx.Value(clientKey{}).(*client); !ok {
+		return nil, nil, false
+	}
+	decided, ok = c.request()
+	return c, decided, ok
 }
 
 // openChannel counts a channel and reports whether another one is allowed.

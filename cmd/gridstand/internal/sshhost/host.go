@@ -43,7 +43,7 @@ var (
 type host struct {
 	config Config
 	server *ssh.Server
-	// sessionCount and connectionCount enforce the limits.
+	// These counters enforce the limits.
 	sessionCount, connectionCount, cellCount *counter
 	// sessions ends when the host stops, with errStopping as its cause. connections ends
 	// later and closes the remaining connections.
@@ -170,11 +170,7 @@ func (h *host) connected(ctx ssh.Context, conn net.Conn) net.Conn {
 
 // refuse rejects a channel that is not a session. It implements ssh.ChannelHandler.
 func refuse(_ *ssh.Server, _ *gossh.ServerConn, channel gossh.NewChannel, ctx ssh.Context) {
-	c, ok := ctx.Value(clientKey{}).(*client)
-	if !ok {
-		return
-	}
-	decided, ok := c.request()
+	_, decided, ok := channelRequested(ctx)
 	if !ok {
 		return
 	}

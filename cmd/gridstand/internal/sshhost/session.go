@@ -52,11 +52,7 @@ const (
 // session handles a channel of type session until it is closed. It implements
 // ssh.ChannelHandler.
 func (h *host) session(server *ssh.Server, conn *gossh.ServerConn, requested gossh.NewChannel, ctx ssh.Context) {
-	c, ok := ctx.Value(clientKey{}).(*client)
-	if !ok {
-		return
-	}
-	decided, ok := c.request()
+	c, decided, ok := channelRequested(ctx)
 	if !ok {
 		return
 	}

@@ -138,9 +138,9 @@ func Call[P, R any](p *Tab, command cdp.Command[P, R], params P) R {
 // machine appeared or disappeared, as they do when containers start and stop.
 const networkChanged = "net::ERR_NETWORK_CHANGED"
 
-// Visit opens a path of the server and waits until its HTML, scripts and styles have loaded. It
-// starts again if the machine's network changed meanwhile: a page whose script was aborted stays
-// empty until it is reloaded.
+// Visit opens a path of the server and waits until its HTML, scripts and styles have loaded. If
+// Chromium aborted a request because the machine's network changed, Visit opens the path again: a
+// page without its scripts stays empty until it is reloaded.
 func (p *Tab) Visit(path string) {
 	p.t.Helper()
 	for deadline := time.Now().Add(Patience); ; {

@@ -39,8 +39,8 @@ func (s Slot) Fit(t style.Theme, width, height int) (b Board, c Size, ok bool) {
 }
 
 // FitGrid divides width × height into a grid. It picks the number of columns that gives the
-// largest boards, provided that every board fits. FitGrid returns false if the boards do not
-// all fit or there are none.
+// largest boards, provided that every board fits. FitGrid returns false if a board does not
+// fit, or if there are no boards.
 func FitGrid(t style.Theme, slots []Slot, width, height int) (g Grid, ok bool) {
 	n := len(slots)
 	choices := []int{2, n, 1}

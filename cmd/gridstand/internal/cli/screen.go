@@ -66,12 +66,21 @@ func (p *program) restore(ctx context.Context, c *client.Client) error {
 	}
 }
 
-// typed returns a command as the user has to type it, or "" if the user cannot run it.
+// typed returns a command as the user has to type it, or "" if the user cannot run it. It names
+// the server if this command was given one by --server or by a link.
 func (p *program) typed(words ...string) string {
 	if p.over != nil {
 		return p.over.typed(words...)
 	}
-	return commandFor("", words...)
+	target, err := client.NormalTarget(p.flags.server)
+	if p.flags.server == "" || err != nil || target == client.DefaultTarget {
+		return commandFor("", words...)
+	}
+	server := withoutPort(target)
+	if p.flags.tls {
+		server += " --tls"
+	}
+	return commandFor(server, words...)
 }
 
 // commandFor returns a command of this program with --server, unless server is empty.

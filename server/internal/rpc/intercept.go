@@ -18,7 +18,10 @@ const answerMargin = 50 * time.Millisecond
 // Unary is the interceptor for unary calls. It limits the duration of a call,
 // authenticates the caller and translates the error.
 func (s *Service) Unary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-	if !isContractMethod(info.FullMethod) { // Health and reflection calls need no limits because their responses are small.
+	if !isContractMethod(info.FullMethod) { // Health checks are small and do not read the store.
+		if err := s.CountRead(ctx, info.FullMethod); err != nil {
+			return nil, err
+		}
 		return handler(ctx, request)
 	}
 	span := maxCall

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/gridstand/gridstand/server/internal/periodic"
 	"github.com/gridstand/gridstand/server/internal/ratelimit"
 	"github.com/gridstand/gridstand/server/limits"
@@ -41,11 +43,6 @@ const (
 	// counts them, could keep the server busy. Connections with further mistakes are treated
 	// like those with refused calls.
 	failuresPerSecond = 200
-	// The connections of an address are read at inputPerSecond bytes per second, with a burst
-	// of inputBurst's worth after the first one opens. A read waits for at most maxInputWait.
-	inputPerSecond = 8 << 20
-	inputBurst     = 2 * time.Second
-	maxInputWait   = time.Second
 	// A connection may hold 1/connectionShare of the bytes that its address may hold.
 	// While the address is over its limit, each of its connections may hold only
 	// littleHeld bytes. A connection that holds more is closed.
@@ -86,6 +83,7 @@ type Control struct {
 	pace        *ratelimit.Pacer // for new connections
 	reflections *ratelimit.Pacer
 	failures    *ratelimit.Pacer // for mistakes
+	input       *ratelimit.Pacer // for bytes
 	http        *httpListener
 
 	// addresses holds the addresses that have open connections, forwarded calls or unread
@@ -111,9 +109,12 @@ type addressState struct {
 	open, late, held           atomic.Int64
 	healthWatches, reflections atomic.Int64
 	sse                        atomic.Int64 // HTTP requests for Server-Sent Events
-	// paid is the time, as Unix time in nanoseconds, until which the bytes that the address
-	// has sent use up its rate.
-	paid atomic.Int64
+	// busy is the number of gRPC calls that the server works on: those whose handler has not
+	// begun, and unary calls whose request has arrived. parsing is the number of bytes that
+	// the server has read and gRPC may not have parsed yet.
+	busy, parsing atomic.Int64
+	input         *rate.Limiter
+	turn          chan struct{} // has one element while it is a connection's turn
 }
 
 // New returns a Control for the listener's connections. The caller must call Run.
@@ -123,10 +124,13 @@ func New(l net.Listener, c Config) *Control {
 		pace:        ratelimit.PerSecond(c.Limits.NewConnectionsPerAddressPerSecond),
 		reflections: ratelimit.PerSecond(c.Limits.ReflectionsPerAddressPerSecond),
 		failures:    ratelimit.PerSecond(failuresPerSecond),
-		addresses:   ratelimit.NewAddresses(func(key string) *addressState { return &addressState{key: key} }),
+		input:       ratelimit.NewPacer(bytesPerSecond, burstSeconds*bytesPerSecond),
 		conns:       map[*conn]struct{}{},
 		http:        newHTTPListener(l),
 	}
+	control.addresses = ratelimit.NewAddresses(func(key string) *addressState {
+		return &addressState{key: key, input: control.input.Limiter(key), turn: make(chan struct{}, 1)}
+	})
 	control.sweeps.Store(1) // Start at 1, because a call.began of 0 means that no handler is waiting yet.
 	return control
 }

@@ -3,9 +3,11 @@ package admission
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
-	"slices"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -102,32 +104,114 @@ func requireEmpty(t *testing.T, c *Control) {
 	assert.Zero(t, c.addresses.Len())
 }
 
-// Ensure that the connections of an address together are read no faster than allowed, and that
-// neither other addresses nor proxies wait because of it.
-func TestConn_Received(t *testing.T) {
+// Ensure that the connections of an address together are read no faster than allowed, even if
+// they are opened anew, and that this affects neither other addresses nor proxies.
+func TestConn_Rate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newControl(t)
+		var took time.Duration
+		read := func(address string, bytes int) {
+			_, conns := connections(t, c, address, 1)
+			began := time.Now()
+			for ; bytes > 0; bytes -= maxInput {
+				conns[0].awaitTurn(maxInput)
+				conns[0].parsed()
+			}
+			took = time.Since(began)
+			require.NoError(t, conns[0].Close())
+		}
+		read("192.0.2.1", burstSeconds*bytesPerSecond)
+		assert.Zero(t, took)
+		read("192.0.2.1", bytesPerSecond/4)
+		assert.InDelta(t, 0.25, took.Seconds(), 0.01)
+		read("192.0.2.2", bytesPerSecond)
+		assert.Zero(t, took)
+		read(proxyAddress, 4*burstSeconds*bytesPerSecond)
+		assert.Zero(t, took)
+
+		<-time.After(burstSeconds * time.Second) // in synctest's time
+		_, conns := connections(t, c, "192.0.2.1", 1)
+		for range 10 * bytesPerSecond / refusedBytes {
+			conns[0].slow(0)
+		}
+		read("192.0.2.1", maxInput)
+		assert.InDelta(t, 1, took.Seconds(), 0.01, "the debt has a limit")
+		require.NoError(t, conns[0].Close())
+		requireEmpty(t, c)
+	})
+}
+
+// Ensure that the server reads no further calls from an address while it works on many of
+// its calls, unless this takes long, and that calls whose handlers wait for clients do not
+// count.
+func TestConn_Busy(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newControl(t)
+		c.Limits.StreamsPerAddress = 0
+		_, conns := connections(t, c, "192.0.2.1", 5)
+		for range maxBusy {
+			conns[0].mustOpen(t)
+		}
+		conns[0].awaitTurn(maxInput)
+		conns[0].parsed()
+
+		var calls []*call
+		for range maxBusy {
+			s, cancel, _ := conns[0].open()
+			t.Cleanup(cancel)
+			calls = append(calls, s)
+		}
+		var waiting sync.WaitGroup
+		began, waited := time.Now(), make(chan time.Duration, 3)
+		for _, conn := range conns[1:4] {
+			waiting.Go(func() {
+				conn.awaitTurn(maxInput)
+				waited <- time.Since(began)
+				conn.parsed()
+			})
+		}
+		_, others := connections(t, c, "192.0.2.2", 1)
+		others[0].awaitTurn(maxInput)
+		assert.Zero(t, time.Since(began))
+		require.NoError(t, conns[1].Close())
+		assert.Zero(t, <-waited, "closed")
+		<-time.After(time.Second)
+		for _, s := range calls[:maxInput/callBytes] {
+			s.end()
+		}
+		for range 2 {
+			assert.InDelta(t, 1, (<-waited).Seconds(), 0.01)
+		}
+		waiting.Wait()
+		conns[4].awaitTurn(maxInput + callBytes)
+		assert.InDelta(t, (time.Second + maxTurnWait).Seconds(), time.Since(began).Seconds(), 0.01)
+		from := conns[0].from
+		for _, conn := range append(conns, others...) {
+			require.NoError(t, conn.Close())
+		}
+		for _, s := range calls {
+			s.end()
+		}
+		assert.Zero(t, from.busy.Load())
+		assert.Zero(t, from.parsing.Load())
+		requireEmpty(t, c)
+	})
+}
+
+// Ensure that nothing more is read from a client that has gone.
+func TestConn_Gone(t *testing.T) {
 	t.Parallel()
 	c := newControl(t)
-	_, flooders := connections(t, c, "192.0.2.1", 3)
-	_, others := connections(t, c, "192.0.2.2", 1)
-	_, proxies := connections(t, c, proxyAddress, 1)
-	now := time.Unix(1_700_000_000, 0)
-	burst := int(inputBurst.Seconds() * inputPerSecond)
-	assert.Zero(t, flooders[0].received(burst/2, now))
-	assert.Zero(t, flooders[1].received(burst/2, now))
-	assert.Equal(t, time.Second/4, flooders[2].received(inputPerSecond/4, now))
-	assert.Equal(t, time.Second/2, flooders[0].received(inputPerSecond/4, now))
-	assert.Zero(t, others[0].received(burst, now))
-	assert.Zero(t, proxies[0].received(2*burst, now))
-	for range 10 { // Later reads must not wait for these one after the other.
-		assert.LessOrEqual(t, flooders[1].received(burst, now), maxInputWait)
-	}
-	now = now.Add(maxInputWait + inputBurst)
-	assert.Zero(t, flooders[0].received(burst, now))
-	assert.Positive(t, flooders[0].received(1024, now))
-	for _, conn := range slices.Concat(flooders, others, proxies) {
-		require.NoError(t, conn.Close())
-	}
+	client, accepted := net.Pipe()
+	conn, _ := c.enter(&fakeConn{Conn: accepted, peer: &net.TCPAddr{IP: net.ParseIP("192.0.2.1"), Port: 1}})
+	require.NotNil(t, conn)
+	require.NoError(t, client.Close())
+	_, err := conn.Write([]byte("answer"))
+	require.ErrorIs(t, err, io.ErrClosedPipe)
 	requireEmpty(t, c)
+	require.NoError(t, accepted.Close())
 }
 
 // Ensure that an address that is not a proxy can exceed neither its limit on new

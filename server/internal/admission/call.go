@@ -15,8 +15,9 @@ type call struct {
 	cancel          context.CancelFunc // nil for HTTP
 	conn            *conn
 	from            *addressState
-	headers         int64 // size of the headers in bytes
-	opened          int64 // the sweep in which the headers arrived
+	busy            atomic.Bool // set while addressState.busy counts the call
+	headers         int64       // size of the headers in bytes
+	opened          int64       // the sweep in which the headers arrived
 	// began is the sweep in which a handler began to wait for the request, or 0 if no
 	// handler has.
 	began atomic.Int64
@@ -81,7 +82,22 @@ func (s *call) enter(forwarded []string) (open int64) {
 }
 
 // begin records that a handler has begun to wait for the request.
-func (s *call) begin() { s.began.Store(s.conn.control.sweeps.Load()) }
+func (s *call) begin() {
+	s.began.Store(s.conn.control.sweeps.Load())
+	s.keepsBusy(false)
+}
+
+// keepsBusy records whether the call keeps the server busy.
+func (s *call) keepsBusy(busy bool) {
+	if s.busy.Swap(busy) == busy {
+		return
+	}
+	if busy {
+		s.from.busy.Add(1)
+	} else {
+		s.from.busy.Add(-1)
+	}
+}
 
 // await records that a handler is waiting for the rest of the request.
 func (s *call) await() {
@@ -143,6 +159,7 @@ func (s *call) end() {
 
 // release removes the call and its headers from all counts.
 func (s *call) release() {
+	s.keepsBusy(false)
 	s.from.held.Add(-s.headers)
 	s.conn.release(s.from)
 }

@@ -26,8 +26,10 @@ type conn struct {
 	handshaking atomic.Bool
 	// dispatched is set when the connection is handed to the HTTP server.
 	dispatched atomic.Bool
-	first      []byte       // bytes that peek has read and Read has not returned yet; used only by the reader
-	penalty    atomic.Int64 // delay before the next read, in nanoseconds
+	ended      chan struct{} // closed when the connection is
+	first      []byte        // bytes that peek has read and Read has not returned yet; used only by the reader
+	penalty    atomic.Int64  // delay before the next read, in nanoseconds
+	parsing    atomic.Int64  // bytes that count toward addressState.parsing
 	// waits is len(waiting), which can be read without holding mu.
 	waits atomic.Int64
 
@@ -110,7 +112,7 @@ func (c *Control) enter(accepted net.Conn) (_ *conn, exceeded *int) {
 		c.addresses.Leave(key)
 		return nil, &c.Limits.ConnectionsPerAddress
 	}
-	conn := &conn{Conn: accepted, control: c, from: from, proxy: proxy}
+	conn := &conn{Conn: accepted, control: c, from: from, proxy: proxy, ended: make(chan struct{})}
 	conn.leave = sync.OnceFunc(conn.left)
 	conn.handshaking.Store(true)
 	c.mu.Lock()
@@ -121,6 +123,8 @@ func (c *Control) enter(accepted net.Conn) (_ *conn, exceeded *int) {
 
 // left removes the connection from all counts.
 func (c *conn) left() {
+	close(c.ended)
+	c.parsed()
 	c.mu.Lock()
 	c.closed = true
 	for _, a := range c.answers.all {
@@ -147,50 +151,43 @@ func (c *conn) left() {
 // canceled. Otherwise, a client that retries immediately would cost more than a client
 // whose calls succeed.
 func (c *conn) Read(b []byte) (int, error) {
+	c.parsed()
 	if c.penalty.Load() > 0 {
-		<-time.After(min(time.Duration(c.penalty.Swap(0)), maxPenalty))
+		select {
+		case <-time.After(min(time.Duration(c.penalty.Swap(0)), maxPenalty)):
+		case <-c.ended:
+		}
 	}
 	if len(c.first) > 0 {
 		n := copy(b, c.first)
 		c.first = c.first[n:]
 		return n, nil
 	}
-	n, err := c.Conn.Read(b)
-	if n == 0 { // net/http interrupts reads, and waits for them to return.
-		return n, err
-	}
-	if wait := c.received(n, time.Now()); wait > 0 {
-		<-time.After(wait)
+	n, err := c.Conn.Read(b[:min(len(b), maxInput)])
+	if n > 0 { // net/http interrupts reads, and waits for them to return.
+		c.awaitTurn(n)
 	}
 	return n, err
 }
 
-// received counts bytes that the client has sent. It returns how long to wait before they
-// are handled, if the client's address sends too much. Otherwise, the readers of connections
-// that always have input, such as floods of small frames, would keep all processors busy,
-// and each move would wait for its turn among them.
-func (c *conn) received(bytes int, at time.Time) (wait time.Duration) {
-	if c.proxy {
-		return 0
+// Write implements net.Conn. If it fails, it closes the connection: gRPC would first handle
+// everything that the client had sent.
+func (c *conn) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	if err != nil {
+		_ = c.Close()
 	}
-	now := at.UnixNano()
-	cost := int64(bytes) * int64(time.Second) / inputPerSecond
-	for {
-		paid := c.from.paid.Load()
-		next := min(max(paid, now-int64(inputBurst))+cost, now+int64(maxInputWait))
-		if c.from.paid.CompareAndSwap(paid, next) {
-			return time.Duration(max(0, next-now))
-		}
-	}
+	return n, err
 }
 
 // NetConn returns the wrapped connection, like tls.Conn.NetConn.
 func (c *conn) NetConn() net.Conn { return c.Conn }
 
-// slow delays the next read from the connection.
+// slow delays the next read from the connection after a refused or canceled call.
 func (c *conn) slow(by time.Duration) {
 	if !c.proxy {
 		c.penalty.Add(int64(by))
+		c.from.refused()
 	}
 }
 

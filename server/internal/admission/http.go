@@ -36,6 +36,7 @@ func (c *Control) Handler(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
+		conn.parsed() // If the request is hijacked, nothing else is read.
 		if c.stopping.Load() {
 			c.Answer(w, r, c.Stopping)
 			return

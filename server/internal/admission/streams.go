@@ -37,6 +37,7 @@ func (c *Control) admit(ctx context.Context, info *tap.Info) (context.Context, e
 	conn.mu.Lock()
 	exceeded, closed := c.exceeded(s, open), conn.closed
 	if exceeded == nil && !closed {
+		s.keepsBusy(true)
 		s.list()
 		conn.mu.Unlock()
 		return s, nil
@@ -165,6 +166,7 @@ func (c *Control) unary(handle grpc.MethodHandler) grpc.MethodHandler {
 			err := decode(request)
 			if err == nil {
 				s.arrived()
+				s.keepsBusy(true)
 				s.running = true
 				c.running.Add(1)
 			}

@@ -34,7 +34,9 @@ func NewPacer(limit rate.Limit, burst int) *Pacer {
 // seconds' worth. If n is 0, there is no limit.
 func PerSecond(n int) *Pacer { return NewPacer(rate.Limit(n), Burst*n) }
 
-func (p *Pacer) limiter(key string) *rate.Limiter {
+// Limiter returns the limiter of a key. The Pacer may forget it, so callers keep it for a
+// limited time.
+func (p *Pacer) Limiter(key string) *rate.Limiter {
 	if l, ok := p.limiters.Get(key); ok {
 		return l
 	}
@@ -51,11 +53,11 @@ func (p *Pacer) Take(key string) bool { return p.TakeN(key, 1) }
 
 // TakeN is like Take but counts n uses.
 func (p *Pacer) TakeN(key string, n int) bool {
-	return p.limit == 0 || p.limiter(key).AllowN(time.Now(), n)
+	return p.limit == 0 || p.Limiter(key).AllowN(time.Now(), n)
 }
 
 // Spent reports whether Take would return false.
-func (p *Pacer) Spent(key string) bool { return p.limit > 0 && p.limiter(key).Tokens() < 1 }
+func (p *Pacer) Spent(key string) bool { return p.limit > 0 && p.Limiter(key).Tokens() < 1 }
 
 // Wait returns the maximum time until a spent key may be used again. The Pacer must have a
 // limit.

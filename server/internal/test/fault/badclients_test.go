@@ -34,6 +34,9 @@ const (
 	sleepers, flooders = 200, 4
 	// framers is the number of connections that send small frames.
 	framers = 32
+	// tinyBatch is the number of tiny calls in a write. The server has parsed some of them
+	// after tinyReady of a connection's writes.
+	tinyBatch, tinyReady = 500, 20
 	// leavers is the number of workers, each with its own connection, that open watches and leave. The
 	// server slows down a connection that cancels calls, to about 1,900 a second.
 	leavers = 4
@@ -70,6 +73,12 @@ var badClients = []badClient{
 	{"small frames", false, 0, func(ctx context.Context, f *flood) error {
 		frames := bytes.Repeat([]byte("\x00\x00\x00\xff\x00\x00\x00\x00\x00"), 100) // of an unknown type
 		return f.raw(ctx, framers, func(c *rawConn, _ uint32) error { return c.write(frames) })
+	}},
+	{"tiny calls", false, 0, func(ctx context.Context, f *flood) error {
+		return f.tinyCalls(ctx, "/gridstand.v1.GameService/Unknown")
+	}},
+	{"tiny health checks", true, 0, func(ctx context.Context, f *flood) error {
+		return f.tinyCalls(ctx, grpc_health_v1.Health_Check_FullMethodName)
 	}},
 	{"watchers that never read", false, 0, func(ctx context.Context, f *flood) error {
 		for range sleepers {
@@ -345,6 +354,16 @@ func (f *flood) raw(ctx context.Context, connections int, do func(c *rawConn, n 
 		})
 	}
 	return group.Wait()
+}
+
+// tinyCalls sends calls as fast as the connections take them.
+func (f *flood) tinyCalls(ctx context.Context, method string) error {
+	return f.raw(ctx, framers, func(c *rawConn, n uint32) error {
+		if n == tinyReady {
+			f.ready()
+		}
+		return c.calls(method, tinyBatch)
+	})
 }
 
 // always returns a begin function that makes repeat run do in every worker.

@@ -53,6 +53,11 @@ func dialRaw(ctx context.Context, dialer *net.Dialer, addr string, window uint32
 func (c *rawConn) open(method string, fields ...string) (stream uint32, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.writeHeaders(c.framer, method, fields...)
+}
+
+// writeHeaders writes the headers of a call to to. The caller holds mu.
+func (c *rawConn) writeHeaders(to *http2.Framer, method string, fields ...string) (stream uint32, err error) {
 	c.block.Reset()
 	all := append([]string{
 		":method", "POST", ":scheme", "http", ":path", method, ":authority", "gridstand",
@@ -67,7 +72,7 @@ func (c *rawConn) open(method string, fields ...string) (stream uint32, err erro
 	if c.last++; c.last%2 == 0 {
 		c.last++
 	}
-	return c.last, c.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: c.last, BlockFragment: c.block.Bytes(), EndHeaders: true})
+	return c.last, to.WriteHeaders(http2.HeadersFrameParam{StreamID: c.last, BlockFragment: c.block.Bytes(), EndHeaders: true})
 }
 
 // frame returns a message in gRPC's framing.
@@ -92,6 +97,26 @@ func (c *rawConn) call(method string, request proto.Message, fields ...string) (
 		return 0, err
 	}
 	return stream, c.send(stream, true, frame(request))
+}
+
+// calls sends n complete calls with an empty request. After the first one, each has 29 bytes,
+// because the headers are the same.
+func (c *rawConn) calls(method string, n int) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var frames bytes.Buffer
+	to := http2.NewFramer(&frames, nil)
+	for range n {
+		stream, err := c.writeHeaders(to, method)
+		if err != nil {
+			return err
+		}
+		if err := to.WriteData(stream, true, make([]byte, 5)); err != nil {
+			return err
+		}
+	}
+	_, err := c.conn.Write(frames.Bytes())
+	return err
 }
 
 // reset ends a stream.

@@ -123,18 +123,28 @@ func unreachable(ctx context.Context, err error) error {
 	return status.Errorf(codes.Unavailable, `connection error: desc = "%v"`, err)
 }
 
+// encrypt performs a TLS handshake for a protocol. The server's name is that in authority,
+// unless config has one.
+func encrypt(ctx context.Context, conn net.Conn, config *tls.Config, authority, protocol string) (net.Conn, error) {
+	config = config.Clone()
+	config.NextProtos = []string{protocol}
+	if host, _, err := net.SplitHostPort(authority); err == nil && config.ServerName == "" {
+		config.ServerName = host
+	}
+	encrypted := tls.Client(conn, config)
+	if err := encrypted.HandshakeContext(ctx); err != nil {
+		return nil, fmt.Errorf("transport: authentication handshake failed: %w", err)
+	}
+	return encrypted, nil
+}
+
 // begin performs the TLS and HTTP/2 handshakes.
 func begin(ctx context.Context, conn net.Conn, address string, options Options) (*Conn, error) {
 	options.Authority = cmp.Or(options.Authority, address)
 	if options.TLS != nil {
-		config := options.TLS.Clone()
-		config.NextProtos = []string{http2.NextProtoTLS}
-		if host, _, err := net.SplitHostPort(options.Authority); err == nil && config.ServerName == "" {
-			config.ServerName = host
-		}
-		encrypted := tls.Client(conn, config)
-		if err := encrypted.HandshakeContext(ctx); err != nil {
-			return nil, fmt.Errorf("transport: authentication handshake failed: %w", err)
+		encrypted, err := encrypt(ctx, conn, options.TLS, options.Authority, http2.NextProtoTLS)
+		if err != nil {
+			return nil, err
 		}
 		conn = encrypted
 	}

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -41,8 +40,9 @@ const recordBuffer = 4 << 10
 // WatchEvents connects to "host:port" and reads a game's events until the game ends or Close
 // is called. If it fails, it returns a status error and never calls the receiver.
 func WatchEvents(ctx context.Context, address string, options Options, request *pb.WatchRequest, receiver Receiver) (*Events, error) {
-	dialer := net.Dialer{Timeout: handshake}
-	conn, err := dialer.DialContext(ctx, "tcp", address)
+	ctx, cancel := context.WithTimeout(ctx, handshake)
+	defer cancel()
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, unreachable(ctx, err)
 	}
@@ -51,13 +51,8 @@ func WatchEvents(ctx context.Context, address string, options Options, request *
 	}
 	host := cmp.Or(options.Authority, address)
 	if options.TLS != nil {
-		config := options.TLS.Clone()
-		config.NextProtos = []string{"http/1.1"}
-		if name, _, err := net.SplitHostPort(host); err == nil && config.ServerName == "" {
-			config.ServerName = name
-		}
-		encrypted := tls.Client(conn, config)
-		if err := encrypted.HandshakeContext(ctx); err != nil {
+		encrypted, err := encrypt(ctx, conn, options.TLS, host, "http/1.1")
+		if err != nil {
 			_ = conn.Close()
 			return nil, unreachable(ctx, err)
 		}

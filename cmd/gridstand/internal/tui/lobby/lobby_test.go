@@ -13,6 +13,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/frame"
@@ -233,6 +234,13 @@ func TestOrder(t *testing.T) {
 	later.Live = slices.DeleteFunc(slices.Clone(later.Live), func(g *pb.Game) bool { return g.GetId() == tuitest.GameID })
 	d.Send(listsMsg{lists: later})
 	assert.Equal(t, deadID, p.current().GetId(), "the cursor stays on its row if the game is gone")
+	for i, want := range []string{waitingID, triboloID} { // a game that has waited too long is listed with the idle games
+		old := lists(t, tuitest.Me, "classic", pb.Window_WINDOW_DAY)
+		old.Live[4].UpdateTime = timestamppb.New(d.Env.Now.Add(time.Second - waitLimit - time.Duration(i)*time.Second))
+		d.Send(listsMsg{lists: old})
+		assert.Equal(t, want, p.cursors[paneLive].ids[0])
+	}
+	assert.Equal(t, []string{triboloID, tuitest.GameID, idleID, waitingID, deadID}, p.cursors[paneLive].ids)
 }
 
 // Ensure that the lobby counts the games with a move in the last 30 seconds, and shows the

@@ -37,7 +37,7 @@ import (
 func parseURL(value string) (*goredis.UniversalOptions, error) {
 	scheme, rest, ok := strings.Cut(value, "://")
 	if !ok || scheme != "redis" && scheme != "rediss" {
-		return nil, errors.New("must begin with redis:// or rediss://")
+		return nil, errors.New("must be redis://HOST:PORT, such as redis://localhost:6379, or rediss://HOST:PORT for TLS")
 	}
 	options := &goredis.UniversalOptions{}
 	for part := range strings.SplitSeq(rest, ",") {
@@ -72,7 +72,7 @@ func parseURL(value string) (*goredis.UniversalOptions, error) {
 func readURL(u *url.URL, o *goredis.UniversalOptions) error {
 	host, port := u.Hostname(), u.Port()
 	if host == "" {
-		return errors.New("an address has no host")
+		return errors.New("an address has no host: write redis://HOST:PORT, such as redis://localhost:6379")
 	}
 	if port == "" {
 		port = "6379"

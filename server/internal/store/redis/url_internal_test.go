@@ -82,4 +82,8 @@ func TestParseURL_Wrong(t *testing.T) {
 			assert.NotContains(t, err.Error(), "esame", "a password was printed")
 		}
 	}
+	for _, value := range []string{"redis", "redis:", "redis://", "redis://:6379"} {
+		_, err := parseURL(value)
+		assert.ErrorContains(t, err, "such as redis://localhost:6379", value)
+	}
 }

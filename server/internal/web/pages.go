@@ -88,7 +88,11 @@ func newPages(about about, site string) http.Handler {
 					s.Meta = m
 				}
 			}
-			s.write(w, r, tmpl, http.StatusOK)
+			status := http.StatusOK
+			if key == "id" && !id.Valid(s.ID) {
+				status = http.StatusNotFound // the page explains it
+			}
+			s.write(w, r, tmpl, status)
 		})
 		if pattern == "/{$}" {
 			return

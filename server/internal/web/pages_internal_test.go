@@ -53,7 +53,7 @@ func TestPages_Shell(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ target, page, id, module string }{
 		{"/", "tv", "", "tv.js"},
-		{"/g/abc", "game", "abc", "replay.js"},
+		{"/g/kx3fq2lhau3j3mvt67orv2pzel", "game", "kx3fq2lhau3j3mvt67orv2pzel", "replay.js"},
 		{"/play/tribolo", "play", "tribolo", "api.js"},
 		{"/top", "top", "", "top.js"},
 		{"/top/twos", "top", "twos", "top.js"},
@@ -61,7 +61,7 @@ func TestPages_Shell(t *testing.T) {
 		{"/account", "account", "", "account.js"},
 		{"/daily", "daily", "", "challenge.js"},
 		{"/daily/vt100", "daily", "vt100", "challenge.js"},
-		{"/c/abc", "challenge", "abc", "standings.js"},
+		{"/c/kx3fq2lhau3j3mvt67orv2pzel", "challenge", "kx3fq2lhau3j3mvt67orv2pzel", "standings.js"},
 		{"/race", "race", "", "race.js"},
 		{"/p/%22%3E%3Cb%3E", "player", "&#34;&gt;&lt;b&gt;", "api.js"},
 	} {
@@ -81,7 +81,7 @@ func TestPages_Shell(t *testing.T) {
 // Ensure that a browser can load all of a page's modules in parallel.
 func TestPages_Modules(t *testing.T) {
 	t.Parallel()
-	text := body(t, get(t, "/g/abc"))
+	text := body(t, get(t, "/g/kx3fq2lhau3j3mvt67orv2pzel"))
 	for _, module := range []string{"game.js", "replay.js", "board.js", "twenty48.js", "api.js", "dom.js"} {
 		assert.Equal(t, 1, strings.Count(text, `<link rel="modulepreload" href="/assets/`+module+`">`), module)
 	}
@@ -90,13 +90,13 @@ func TestPages_Modules(t *testing.T) {
 
 func TestPages_Previews(t *testing.T) {
 	t.Parallel()
-	text := body(t, get(t, "http://play.example/g/abc"))
+	text := body(t, get(t, "http://play.example/g/kx3fq2lhau3j3mvt67orv2pzel"))
 	assert.Contains(t, text, `<meta property="og:title" content="ada &lt;script&gt;">`)
 	assert.Contains(t, text, `<meta property="og:image" content="http://play.example/g/x/picture.png">`)
-	assert.Contains(t, text, `<meta property="og:url" content="http://play.example/g/abc">`)
-	assert.Contains(t, body(t, get(t, "/g/abc", "X-Forwarded-Proto", "https")), `content="https://`)
+	assert.Contains(t, text, `<meta property="og:url" content="http://play.example/g/kx3fq2lhau3j3mvt67orv2pzel">`)
+	assert.Contains(t, body(t, get(t, "/g/kx3fq2lhau3j3mvt67orv2pzel", "X-Forwarded-Proto", "https")), `content="https://`)
 	assert.Contains(t, text, `<meta name="twitter:card" content="summary_large_image">`)
-	for _, target := range []string{"/", "/daily", "/c/abc", "/p/ada", "/top", "/nothing"} {
+	for _, target := range []string{"/", "/daily", "/c/kx3fq2lhau3j3mvt67orv2pzel", "/p/ada", "/top", "/nothing"} {
 		text := body(t, get(t, "http://play.example"+target))
 		assert.Equal(t, 1, strings.Count(text, `property="og:image`), target)
 		assert.Contains(t, text, `<meta property="og:image" content="http://play.example/apple-touch-icon.png">`, target)
@@ -112,7 +112,7 @@ func TestPages_Site(t *testing.T) {
 		"localhost": true, "localhost:2048": true, "127.0.0.1:2048": true, "[::1]": true, "[::1]:2048": true,
 		"games.example": false, "192.168.7.9:2048": false, "localhost.example": false,
 	} {
-		text := body(t, get(t, "http://"+host+"/g/abc"))
+		text := body(t, get(t, "http://"+host+"/g/kx3fq2lhau3j3mvt67orv2pzel"))
 		assert.Equal(t, want, strings.Contains(text, ` data-site="https://play.example"`), host)
 		assert.Equal(t, want, strings.Contains(text, "data-site"), host)
 	}
@@ -129,6 +129,11 @@ func TestPages_UnknownPath(t *testing.T) {
 		r := get(t, target)
 		assert.Equal(t, http.StatusNotFound, r.StatusCode, target)
 		assert.Contains(t, body(t, r), "A link needs all 26 characters of the id.", target)
+	}
+	for target, page := range map[string]string{"/g/nope": "game", "/c/no-challenge": "challenge", "/g/KX3FQ2LHAU3J3MVT67ORV2PZEL": "game"} {
+		r := get(t, target)
+		assert.Equal(t, http.StatusNotFound, r.StatusCode, target)
+		assert.Contains(t, body(t, r), `data-page="`+page+`"`, target)
 	}
 	assert.Equal(t, http.StatusOK, get(t, "/g/kx3fq2lhau3j3mvt67orv2pzel").StatusCode)
 	for _, target := range []string{"/assets/none.js", "/assets/shell.html"} {

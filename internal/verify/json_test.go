@@ -64,7 +64,7 @@ func TestReadJSON_NamesTheWrongLine(t *testing.T) {
 		"another type": {`{"event": 5}`, "line 1: not a message of a stream"},
 		"a game":       {`{"game": {}}`, "line 1: a whole game instead of its events"},
 		"a long line":  {text + `{"audience": ` + strings.Repeat("1", verify.MaxLine), "token too long"},
-		"nothing":      {"\n\n", "does not start at version 1"},
+		"nothing":      {"\n\n", "the transcript is empty"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -38,6 +38,9 @@ var (
 	// ErrIncomplete means that the first events are missing.
 	ErrIncomplete = errors.New("the transcript does not start at version 1")
 
+	// ErrEmpty means that there are no events.
+	ErrEmpty = errors.New("the transcript is empty")
+
 	// ErrUnknown means that this version of the program does not know the game's rules or one
 	// of its events.
 	ErrUnknown = errors.New("this version of the program cannot recompute the game")
@@ -99,7 +102,7 @@ type Report struct {
 }
 
 // Transcript recomputes a game from all of its events. The error is a *Difference if an event is
-// wrong, ErrLive, ErrIncomplete, ErrUnknown or ErrTooLong, or an error that events yielded.
+// wrong, ErrLive, ErrIncomplete, ErrEmpty, ErrUnknown or ErrTooLong, or an error that events yielded.
 func Transcript(events iter.Seq2[*pb.Event, error]) (Report, error) {
 	encoded, seed, err := collect(events)
 	if err != nil {
@@ -153,7 +156,7 @@ func collect(events iter.Seq2[*pb.Event, error]) (encoded [][]byte, seed []byte,
 	}
 	switch {
 	case len(encoded) == 0:
-		return nil, nil, ErrIncomplete
+		return nil, nil, ErrEmpty
 	case !over:
 		return nil, nil, ErrLive
 	default:

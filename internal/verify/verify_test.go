@@ -255,7 +255,7 @@ func TestTranscript_MissingOrMovedEvents(t *testing.T) {
 		want   error
 		text   string
 	}{
-		"nothing":            {nil, verify.ErrIncomplete, ""},
+		"nothing":            {nil, verify.ErrEmpty, ""},
 		"without the first":  {cut(0, 1), verify.ErrIncomplete, ""},
 		"without the last":   {cut(31, 32), verify.ErrLive, ""},
 		"only the first":     {honest[:1], verify.ErrLive, ""},

@@ -41,6 +41,8 @@ func TestTranscript(t *testing.T) {
 	all[3] = string(altered) + "\n"
 	ada.in = strings.NewReader(strings.Join(all, ""))
 	ada.fails(exitFailed, "version 4", "verify", "-")
+	ada.in = strings.NewReader("")
+	ada.fails(exitFailed, "the transcript is empty. To make one: gridstand watch GAME --from 0 --json > FILE", "verify", "-")
 	ada.in = strings.NewReader("nonsense\n")
 	ada.fails(exitFailed, "line 1", "verify", "-")
 	ada.in = strings.NewReader(strings.Join(strings.SplitAfter(transcript, "\n")[:3], ""))

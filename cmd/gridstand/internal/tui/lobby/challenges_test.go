@@ -190,6 +190,7 @@ func TestRaces_Starts(t *testing.T) {
 	t.Parallel()
 	race := tuitest.WaitingRace()
 	p, d := openWith(t, false, nil, race)
+	assert.Contains(t, d.Screen(), "◌ 2 waiting", "a game and the race")
 	for _, want := range []string{"○ waiting", "● live"} {
 		d.Send(listsMsg{lists: ui.Lists{Races: []*pb.Challenge{race}, Variants: tuitest.Variants(), Variant: "classic"}})
 		require.Equal(t, race.GetId(), p.current().GetId())

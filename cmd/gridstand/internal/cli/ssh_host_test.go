@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/sshhost"
 	"github.com/gridstand/gridstand/internal/testkit/longtest"
 )
 
@@ -179,5 +181,16 @@ func TestRemote_Typed(t *testing.T) {
 		"games --status all": "",
 	} {
 		assert.Equal(t, want, new(remote).typed(strings.Fields(words)...), words)
+	}
+}
+
+// Ensure that a guest is told to create a key only by a host on which keys can play.
+func TestSSHHost_Guest(t *testing.T) {
+	t.Parallel()
+	c, hangUp, err := newUser(t, "127.0.0.1:1", "host").program(io.Discard, io.Discard).dial()
+	require.NoError(t, err)
+	defer hangUp()
+	for credential, want := range map[string]error{"": errOnlyWatching, "gridstand_ssh_a": errGuest} {
+		assert.Equal(t, want, new(program).overSSH(&sshhost.Session{}, c, credential).over.refusal)
 	}
 }

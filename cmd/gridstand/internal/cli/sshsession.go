@@ -42,10 +42,10 @@ func (p *program) overSSH(s *sshhost.Session, c *client.Client, credential strin
 	over := &remote{session: s}
 	as := client.Session{Address: s.Address}
 	switch {
-	case s.Key == nil:
-		over.refusal = errGuest
 	case credential == "":
 		over.refusal = errOnlyWatching
+	case s.Key == nil:
+		over.refusal = errGuest
 	default:
 		as.Credential, as.Key = credential, ssh.FingerprintSHA256(s.Key)
 	}

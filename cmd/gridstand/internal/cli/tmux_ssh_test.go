@@ -114,8 +114,9 @@ func (p *panes) sane(pane string, code int) {
 func TestTerminal_SSHGuest_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
-	p, server := newPanes(t), quickServer(t)
-	h := startSSH(t, server)
+	p := newPanes(t)
+	server, credential, _ := hostedServer(t, func(c *server.Config) { c.BotPace = 0 })
+	h := startSSH(t, server, "--credential-file", credential)
 	ada := newUser(t, server, "ada")
 	id := strings.TrimSpace(ada.ok("new"))
 	start := time.Now()

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+	"golang.org/x/net/http2"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
@@ -198,6 +200,52 @@ func TestConn_Busy(t *testing.T) {
 		assert.Zero(t, from.parsing.Load())
 		requireEmpty(t, c)
 	})
+}
+
+// Ensure that a connection is read more slowly after calls that gRPC refuses itself, and only
+// then, however the client's bytes are split.
+func TestGRPCConn_Read(t *testing.T) {
+	t.Parallel()
+	var sent bytes.Buffer
+	sent.WriteString(http2.ClientPreface)
+	framer := http2.NewFramer(&sent, nil)
+	require.NoError(t, framer.WriteSettings())
+	require.NoError(t, framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: []byte("a"), EndHeaders: true}))
+	require.NoError(t, framer.WriteData(1, true, []byte("bcd")))
+	require.NoError(t, framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 3, BlockFragment: []byte("e")}))
+	require.NoError(t, framer.WriteContinuation(3, false, []byte("f")))
+	require.NoError(t, framer.WriteContinuation(3, true, []byte("gh")))
+	require.NoError(t, framer.WritePing(false, [8]byte{}))
+	require.NoError(t, framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 5, EndHeaders: true, EndStream: true}))
+	for size := 1; size <= sent.Len(); size++ {
+		for _, refused := range []bool{false, true} {
+			c := newControl(t)
+			_, conns := connections(t, c, "192.0.2.1", 1)
+			conn := conns[0]
+			client, server := net.Pipe()
+			reader := conn.speaksGRPC(server)
+			go func() {
+				_, _ = client.Write(sent.Bytes())
+				_ = client.Close()
+			}()
+			calls := 0
+			var err error
+			for buffer := make([]byte, size); err == nil; {
+				_, err = reader.Read(buffer)
+				for calls += conn.calls; !refused && conn.calls > 0; {
+					s, cancel, _ := conn.open()
+					cancel()
+					s.end()
+				}
+			}
+			require.ErrorIs(t, err, io.EOF)
+			assert.Equal(t, 3, calls)
+			assert.Equal(t, refused, conn.penalty.Load() == int64(3*callPenalty), size)
+			assert.Equal(t, !refused, conn.penalty.Load() == 0, size)
+			require.NoError(t, conn.Close())
+			requireEmpty(t, c)
+		}
+	}
 }
 
 // Ensure that nothing more is read from a client that has gone.

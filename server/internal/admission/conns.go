@@ -30,6 +30,7 @@ type conn struct {
 	first      []byte        // bytes that peek has read and Read has not returned yet; used only by the reader
 	penalty    atomic.Int64  // delay before the next read, in nanoseconds
 	parsing    atomic.Int64  // bytes that count toward addressState.parsing
+	calls      int           // calls that gRPC has read and admit has not seen; used only by the reader
 	// waits is len(waiting), which can be read without holding mu.
 	waits atomic.Int64
 

@@ -125,7 +125,7 @@ func (h *handshake) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInf
 	if state.NegotiatedProtocol != "h2" {
 		return nil, nil, h.dispatch(accepted, encrypted)
 	}
-	return encrypted, credentials.TLSInfo{
+	return accepted.speaksGRPC(encrypted), credentials.TLSInfo{
 		State: state, CommonAuthInfo: credentials.CommonAuthInfo{SecurityLevel: credentials.PrivacyAndIntegrity},
 	}, nil
 }
@@ -137,7 +137,7 @@ func (h *handshake) withoutTLS(accepted *conn) (net.Conn, credentials.AuthInfo, 
 	case err != nil:
 		return nil, nil, io.EOF // This is not worth logging: the client may only be checking whether the port is open.
 	case string(accepted.first) == preface:
-		return accepted, nil, nil
+		return accepted.speaksGRPC(accepted), nil, nil
 	case string(accepted.first[:2]) == tlsHandshake:
 		accepted.turnAway("this server does not use TLS: use http:// instead of https://")
 		return nil, nil, io.EOF

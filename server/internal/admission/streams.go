@@ -28,6 +28,7 @@ func (c *Control) admit(ctx context.Context, info *tap.Info) (context.Context, e
 	if conn == nil {
 		return ctx, nil
 	}
+	conn.calls--
 	if c.stopping.Load() {
 		return ctx, c.Stopping
 	}

@@ -77,6 +77,9 @@ var badClients = []badClient{
 	{"tiny calls", false, 0, func(ctx context.Context, f *flood) error {
 		return f.tinyCalls(ctx, "/gridstand.v1.GameService/Unknown")
 	}},
+	{"malformed calls", false, 0, func(ctx context.Context, f *flood) error {
+		return f.tinyCalls(ctx, "/gridstand.v1.GameService/Unknown", "connection", "close") // not allowed with HTTP/2
+	}},
 	{"tiny health checks", true, 0, func(ctx context.Context, f *flood) error {
 		return f.tinyCalls(ctx, grpc_health_v1.Health_Check_FullMethodName)
 	}},
@@ -357,12 +360,12 @@ func (f *flood) raw(ctx context.Context, connections int, do func(c *rawConn, n 
 }
 
 // tinyCalls sends calls as fast as the connections take them.
-func (f *flood) tinyCalls(ctx context.Context, method string) error {
+func (f *flood) tinyCalls(ctx context.Context, method string, fields ...string) error {
 	return f.raw(ctx, framers, func(c *rawConn, n uint32) error {
 		if n == tinyReady {
 			f.ready()
 		}
-		return c.calls(method, tinyBatch)
+		return c.calls(method, tinyBatch, fields...)
 	})
 }
 

@@ -101,13 +101,13 @@ func (c *rawConn) call(method string, request proto.Message, fields ...string) (
 
 // calls sends n complete calls with an empty request. After the first one, each has 29 bytes,
 // because the headers are the same.
-func (c *rawConn) calls(method string, n int) error {
+func (c *rawConn) calls(method string, n int, fields ...string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var frames bytes.Buffer
 	to := http2.NewFramer(&frames, nil)
 	for range n {
-		stream, err := c.writeHeaders(to, method)
+		stream, err := c.writeHeaders(to, method, fields...)
 		if err != nil {
 			return err
 		}

@@ -169,7 +169,7 @@ func TestConn_Busy(t *testing.T) {
 		began, waited := time.Now(), make(chan time.Duration, 3)
 		for _, conn := range conns[1:4] {
 			waiting.Go(func() {
-				conn.awaitTurn(maxInput)
+				assert.Equal(t, conn != conns[1], conn.awaitTurn(maxInput), "false only if closed")
 				waited <- time.Since(began)
 				conn.parsed()
 			})

@@ -165,8 +165,9 @@ func (c *conn) Read(b []byte) (int, error) {
 		return n, nil
 	}
 	n, err := c.Conn.Read(b[:min(len(b), maxInput)])
-	if n > 0 { // net/http interrupts reads, and waits for them to return.
-		c.awaitTurn(n)
+	// net/http interrupts reads, and waits for them to return.
+	if n > 0 && !c.awaitTurn(n) {
+		return 0, net.ErrClosed
 	}
 	return n, err
 }

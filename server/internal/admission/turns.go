@@ -25,10 +25,12 @@ const (
 )
 
 // awaitTurn waits until the server may parse bytes that the client has sent, and counts them
-// until parsed is called.
-func (c *conn) awaitTurn(bytes int) {
+// until parsed is called. It returns false if the connection has been closed: a client could
+// otherwise open connections, send calls and leave, and the server would work on all of them at
+// once.
+func (c *conn) awaitTurn(bytes int) bool {
 	if c.proxy {
-		return
+		return true
 	}
 	if !c.from.take(bytes) && !c.queue(bytes) {
 		c.from.parsing.Add(int64(bytes))
@@ -37,7 +39,9 @@ func (c *conn) awaitTurn(bytes int) {
 	select {
 	case <-c.ended: // The connection may have been closed before it counted the bytes.
 		c.parsed()
+		return false
 	default:
+		return true
 	}
 }
 

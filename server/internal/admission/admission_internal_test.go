@@ -202,6 +202,30 @@ func TestConn_Busy(t *testing.T) {
 	})
 }
 
+// Ensure that calls count as canceled if their connection is closed before their requests have
+// arrived, except those of proxies.
+func TestConn_Left(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newControl(t)
+		for address, counted := range map[string]float64{"192.0.2.1": refusedBytes, proxyAddress: 0} {
+			_, conns := connections(t, c, address, 1)
+			for range 10 {
+				_, cancel, _ := conns[0].open()
+				t.Cleanup(cancel)
+			}
+			arrived := conns[0].mustOpen(t)
+			arrived.arrived()
+			input := conns[0].from.input
+			before := input.Tokens()
+			require.NoError(t, conns[0].Close())
+			assert.InDelta(t, 10*counted, before-input.Tokens(), 1)
+			arrived.end()
+		}
+		requireEmpty(t, c)
+	})
+}
+
 // Ensure that a connection is read more slowly after calls that gRPC refuses itself, and only
 // then, however the client's bytes are split.
 func TestGRPCConn_Read(t *testing.T) {

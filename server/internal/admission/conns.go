@@ -135,6 +135,9 @@ func (c *conn) left() {
 	waiting, hijacker := slices.Clone(c.waiting.all), c.hijacker
 	c.mu.Unlock()
 	for _, s := range waiting { // The requests of these streams can no longer arrive.
+		if !c.proxy {
+			c.from.refused()
+		}
 		s.end()
 	}
 	if hijacker != nil {

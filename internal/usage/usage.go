@@ -159,7 +159,8 @@ func topic(help *cobra.Command, args []string) error {
 }
 
 // unknown returns the *Error for all, the arguments of a command line. The first of rest should have
-// been a subcommand of cmd: unknown suggests the one with the most similar name.
+// been a subcommand of cmd: unknown suggests one whose SuggestFor contains it, or else the one with
+// the most similar name.
 func unknown(cmd *cobra.Command, rest, all []string) error {
 	var names []string
 	for _, below := range cmd.Commands() {
@@ -167,7 +168,13 @@ func unknown(cmd *cobra.Command, rest, all []string) error {
 			names = append(names, below.Name())
 		}
 	}
-	if meant := Similar(names, rest[0]); meant != "" {
+	meant := Similar(names, rest[0])
+	for _, below := range cmd.Commands() {
+		if slices.Contains(below.SuggestFor, rest[0]) {
+			meant = below.Name()
+		}
+	}
+	if meant != "" {
 		return Errorf("unknown command %.40q; did you mean %s?", rest[0], meant)
 	}
 	return Errorf("unknown command %.40q", strings.Join(all, " "))

@@ -66,6 +66,7 @@ func TestStrict(t *testing.T) {
 		"some":             "some needs a game",
 		"some x y z":       "",
 		"nothing":          `unknown command "nothing"`,
+		"like-one":         `unknown command "like-one"; did you mean one?`,
 		"help":             "",
 		"help one":         "",
 		"help one x":       `unknown command "one x"`,
@@ -78,7 +79,7 @@ func TestStrict(t *testing.T) {
 		for _, use := range []string{
 			"none", "one <name>", "two <game> <file>|-", "maybe <name> [game]", "many [game]...", "some <game>...",
 		} {
-			root.AddCommand(&cobra.Command{Use: use, RunE: nothing})
+			root.AddCommand(&cobra.Command{Use: use, RunE: nothing, SuggestFor: []string{"like-" + strings.Fields(use)[0]}})
 		}
 		root.SetArgs(strings.Fields(line))
 		root.SetOut(io.Discard)

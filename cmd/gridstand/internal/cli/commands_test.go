@@ -59,6 +59,7 @@ func TestLeaderboard(t *testing.T) {
 	assert.Equal(t, exitOK, code)
 	assert.Equal(t, "There are no scores on this board yet. Be the first: gridstand play 3x3\n", note)
 	ada.fails(exitMissing, "no variant", "top", "5x6")
+	ada.fails(exitUsage, "did you mean variants?", "rules")
 	ada.fails(exitMissing, "gridstand login", "top", "--me")
 
 	ada.finished(40)

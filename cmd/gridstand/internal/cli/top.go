@@ -145,6 +145,7 @@ func (p *program) printEntries(entries []*pb.Entry, marked string) error {
 func (p *program) variantsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "variants [variant]", Short: "List the variants, or print the rules of one",
+		SuggestFor:        []string{"rules"},
 		ValidArgsFunction: p.completeVariants,
 		RunE:              func(cmd *cobra.Command, args []string) error { return p.variants(cmd.Context(), first(args)) },
 	}

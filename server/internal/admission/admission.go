@@ -30,6 +30,9 @@ const (
 	// is still waiting for the request. Few streams are late, because most requests arrive
 	// together with their headers.
 	lateAfter = int64(2)
+	// maxWaiting is how many streams of an address may wait for their request, including those
+	// that are not late. Otherwise a client could open hundreds of thousands before they are late.
+	maxWaiting = 4096
 	// retryAfter is how long a client over a limit should wait before it retries.
 	retryAfter = 5 * time.Second
 	// The next read from a connection is delayed by refusedPenalty for each stream that
@@ -103,10 +106,10 @@ type Control struct {
 type addressState struct {
 	key         string
 	connections atomic.Int64
-	// open counts all streams and requests. late counts those whose request has not
-	// arrived in time. held is the size of the headers of open streams and of unread
-	// responses.
-	open, late, held           atomic.Int64
+	// open counts all streams and requests, waiting those whose request has not arrived, and
+	// late those whose request has not arrived in time. held is the size of the headers of open
+	// streams and of unread responses.
+	open, waiting, late, held  atomic.Int64
 	healthWatches, reflections atomic.Int64
 	sse                        atomic.Int64 // HTTP requests for Server-Sent Events
 	// busy is the number of gRPC calls that the server works on: those whose handler has not

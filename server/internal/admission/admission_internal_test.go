@@ -272,6 +272,30 @@ func TestGRPCConn_Read(t *testing.T) {
 	}
 }
 
+// Ensure that an address cannot open any number of streams before they are late.
+func TestControl_Waiting(t *testing.T) {
+	t.Parallel()
+	c := newControl(t)
+	c.Limits.StreamsPerAddress = 0
+	_, conns := connections(t, c, "192.0.2.1", 2)
+	for range maxWaiting - 1 {
+		conns[0].mustOpen(t)
+	}
+	last := conns[1].mustOpen(t)
+	_, cancel, refusedBy := conns[1].open()
+	defer cancel()
+	assert.Equal(t, "incomplete_per_address", refusedBy)
+	_, others := connections(t, c, "192.0.2.2", 1)
+	others[0].mustOpen(t)
+	last.arrived()
+	conns[1].mustOpen(t)
+	last.end()
+	for _, conn := range append(conns, others...) {
+		require.NoError(t, conn.Close())
+	}
+	requireEmpty(t, c)
+}
+
 // Ensure that nothing more is read from a client that has gone.
 func TestConn_Gone(t *testing.T) {
 	t.Parallel()

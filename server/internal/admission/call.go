@@ -114,6 +114,7 @@ func (s *call) list() {
 	s.state = waiting
 	s.conn.waiting.add(s)
 	s.conn.waits.Add(1)
+	s.from.waiting.Add(1)
 	s.conn.control.waiting.Add(1)
 }
 
@@ -131,6 +132,7 @@ func (s *call) arrived() {
 func (s *call) unlist() {
 	s.conn.waiting.remove(s)
 	s.conn.waits.Add(-1)
+	s.from.waiting.Add(-1)
 	s.conn.control.waiting.Add(-1)
 	if s.late {
 		s.late = false

@@ -64,7 +64,8 @@ func (c *Control) exceeded(s *call, open int64) *limits.ExceededError {
 	case !s.conn.proxy && exceeds(s.conn.late+1, l.IncompletePerConnection):
 		return l.Exceeded(&l.IncompletePerConnection,
 			"streams on one connection whose request has not arrived", retryAfter)
-	case exceeds(s.from.late.Load()+1, l.IncompletePerAddress):
+	case exceeds(s.from.late.Load()+1, l.IncompletePerAddress),
+		l.IncompletePerAddress > 0 && s.from.waiting.Load() >= maxWaiting:
 		return l.Exceeded(&l.IncompletePerAddress,
 			"streams from one address whose request has not arrived", retryAfter)
 	case exceeds(s.from.held.Load(), l.HeldBytesPerAddress):

@@ -189,6 +189,20 @@ var anyImport = regexp.MustCompile(`(?:from|import) ?\(?['"]\./([a-z0-9-]+\.js)[
 
 // Ensure that minification keeps the pages small, although their sources have comments and
 // long names.
+// Ensure that a file can be read in part, but not in many parts at once.
+func TestPages_Range(t *testing.T) {
+	t.Parallel()
+	for _, target := range []string{"/assets/api.js", "/assets/icon.svg"} {
+		whole := body(t, get(t, target))
+		r := get(t, target, "Range", "bytes=1-3")
+		assert.Equal(t, http.StatusPartialContent, r.StatusCode, target)
+		assert.Equal(t, whole[1:4], body(t, r), target)
+		r = get(t, target, "Range", "bytes=0-0"+strings.Repeat(",0-0", 100))
+		assert.Equal(t, http.StatusOK, r.StatusCode, target)
+		assert.Equal(t, whole, body(t, r), target)
+	}
+}
+
 func TestPages_Size(t *testing.T) {
 	t.Parallel()
 	files := readSite()

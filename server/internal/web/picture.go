@@ -100,7 +100,7 @@ func writeImage(w http.ResponseWriter, r *http.Request, png []byte, etag string,
 	header.Set("Cache-Control", "public, max-age="+strconv.Itoa(int(age.Seconds())))
 	header.Set("ETag", etag)
 	header.Set("X-Content-Type-Options", "nosniff")
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(png))
+	serveContent(w, r, png)
 }
 
 // picture returns the picture of a game. It is at most liveAge old, or finishedAge if the

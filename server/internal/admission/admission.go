@@ -112,9 +112,9 @@ type addressState struct {
 	open, waiting, late, held  atomic.Int64
 	healthWatches, reflections atomic.Int64
 	sse                        atomic.Int64 // HTTP requests for Server-Sent Events
-	// busy is the number of gRPC calls that the server works on: those whose handler has not
-	// begun, and unary calls whose request has arrived. parsing is the number of bytes that
-	// the server has read and gRPC may not have parsed yet.
+	// busy is the number of calls over HTTP/2 that the server works on: those whose handler has
+	// not begun, and those whose request has arrived, except streams. parsing is the number of
+	// bytes that the server has read and may not have parsed yet.
 	busy, parsing atomic.Int64
 	input         *rate.Limiter
 	turn          chan struct{} // has one element while it is a connection's turn

@@ -44,6 +44,7 @@ type fakeConn struct {
 func (c *fakeConn) RemoteAddr() net.Addr               { return c.peer }
 func (c *fakeConn) Close() error                       { c.closed = true; return nil }
 func (c *fakeConn) SetDeadline(time.Time) error        { return nil }
+func (c *fakeConn) SetWriteDeadline(time.Time) error   { return nil }
 func (c *fakeConn) SetReadDeadline(at time.Time) error { c.deadline = at; return nil }
 
 // newControl returns a Control with low limits.
@@ -144,6 +145,37 @@ func TestConn_Rate(t *testing.T) {
 	})
 }
 
+// Ensure that a TLS handshake counts toward the rate of bytes, and that a proxy's does not.
+func TestConn_Handshake(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newControl(t)
+		for _, tt := range []struct {
+			address, sent string
+			cost          float64
+		}{
+			{"192.0.2.1", tlsHandshake, handshakeBytes + float64(len(tlsHandshake))},
+			{"192.0.2.2", preface, float64(len(preface))},
+			{proxyAddress, tlsHandshake, 0},
+		} {
+			_, conns := connections(t, c, tt.address, 1)
+			client, accepted := net.Pipe()
+			conns[0].Conn.(*fakeConn).Conn = accepted
+			go func() { _, _ = client.Write([]byte(tt.sent + "\x16")) }()
+			for range len(tt.sent) + 1 {
+				_, err := conns[0].Read(make([]byte, 1))
+				require.NoError(t, err)
+			}
+			left := conns[0].from.input.Tokens()
+			assert.InDelta(t, burstSeconds*bytesPerSecond-tt.cost, left, 1, tt.address)
+			require.NoError(t, conns[0].Close())
+			require.NoError(t, client.Close())
+			require.NoError(t, accepted.Close())
+		}
+		requireEmpty(t, c)
+	})
+}
+
 // Ensure that the server reads no further calls from an address while it works on many of
 // its calls, unless this takes long, and that calls whose handlers wait for clients do not
 // count.
@@ -187,8 +219,10 @@ func TestConn_Busy(t *testing.T) {
 			assert.InDelta(t, 1, (<-waited).Seconds(), 0.01)
 		}
 		waiting.Wait()
-		conns[4].awaitTurn(maxInput + callBytes)
-		assert.InDelta(t, (time.Second + maxTurnWait).Seconds(), time.Since(began).Seconds(), 0.01)
+		assert.False(t, conns[4].awaitTurn(maxInput+callBytes), "a handshake that has waited for too long")
+		conns[4].handshaking.Store(false)
+		assert.True(t, conns[4].awaitTurn(maxInput+callBytes))
+		assert.InDelta(t, (time.Second + 2*maxTurnWait).Seconds(), time.Since(began).Seconds(), 0.01)
 		from := conns[0].from
 		for _, conn := range append(conns, others...) {
 			require.NoError(t, conn.Close())

@@ -30,6 +30,7 @@ type conn struct {
 	first      []byte        // bytes that peek has read and Read has not returned yet; used only by the reader
 	penalty    atomic.Int64  // delay before the next read, in nanoseconds
 	parsing    atomic.Int64  // bytes that count toward addressState.parsing
+	began      bool          // set when the client has sent something; used only by the reader
 	calls      int           // calls that gRPC has read and admit has not seen; used only by the reader
 	// waits is len(waiting), which can be read without holding mu.
 	waits atomic.Int64
@@ -136,7 +137,7 @@ func (c *conn) left() {
 	c.mu.Unlock()
 	for _, s := range waiting { // The requests of these streams can no longer arrive.
 		if !c.proxy {
-			c.from.refused()
+			c.from.charge(refusedBytes)
 		}
 		s.end()
 	}
@@ -168,8 +169,14 @@ func (c *conn) Read(b []byte) (int, error) {
 		return n, nil
 	}
 	n, err := c.Conn.Read(b[:min(len(b), maxInput)])
-	// net/http interrupts reads, and waits for them to return.
-	if n > 0 && !c.awaitTurn(n) {
+	if n == 0 { // net/http interrupts reads, and waits for them to return.
+		return n, err
+	}
+	if !c.began && !c.proxy && b[0] == tlsHandshake[0] {
+		c.from.charge(handshakeBytes)
+	}
+	c.began = true
+	if !c.awaitTurn(n) {
 		return 0, net.ErrClosed
 	}
 	return n, err
@@ -192,7 +199,7 @@ func (c *conn) NetConn() net.Conn { return c.Conn }
 func (c *conn) slow(by time.Duration) {
 	if !c.proxy {
 		c.penalty.Add(int64(by))
-		c.from.refused()
+		c.from.charge(refusedBytes)
 	}
 }
 

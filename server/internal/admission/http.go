@@ -53,6 +53,7 @@ func (c *Control) Handler(next http.Handler) http.Handler {
 			c.Answer(answer, r, s.refuse(exceeded))
 			return
 		}
+		s.keepsBusy(s.multiplexed)
 		request := r.WithContext(s)
 		request.Body = c.body(w, r, answer)
 		next.ServeHTTP(answer, request)
@@ -97,6 +98,9 @@ func (c *Control) EnterSSE(ctx context.Context) (leave func(), err error) {
 	if conn == nil {
 		return func() {}, nil
 	}
+	if s := callOf(ctx); s != nil {
+		s.keepsBusy(false)
+	}
 	from, _ := c.addresses.Enter(c.Proxies.Of(conn.RemoteAddr(), metadata.ValueFromIncomingContext(ctx, "x-forwarded-for")), 0)
 	leave = func() {
 		from.sse.Add(-1)
@@ -122,8 +126,10 @@ type body struct {
 func (b *body) Read(p []byte) (int, error) {
 	s := b.answer.call
 	s.await()
+	s.keepsBusy(false)
 	n, err := b.ReadCloser.Read(p)
 	s.arrived()
+	s.keepsBusy(s.multiplexed && !s.reached.Load()) // A stream's handler may have begun before its request arrives.
 	switch {
 	case errors.Is(err, io.EOF):
 		b.answer.run()
@@ -235,6 +241,7 @@ func (c *Control) UnaryHTTP(ctx context.Context, request any, _ *grpc.UnaryServe
 func (c *Control) StreamHTTP(service any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	if s := callOf(stream.Context()); s != nil {
 		s.reached.Store(true) // The response begins before the handler returns.
+		s.keepsBusy(false)
 	}
 	err := handler(service, stream)
 	noticeError(stream.Context(), err)

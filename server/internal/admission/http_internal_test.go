@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -442,6 +443,47 @@ func TestHandler_Failures(t *testing.T) {
 			if tt.counted {
 				assert.Equal(t, 3, answered)
 			}
+		})
+	}
+}
+
+// Ensure that requests of HTTP/2 connections keep the server busy, except streams.
+func TestHandler_Busy(t *testing.T) {
+	t.Parallel()
+	read := func(_ *Control, r *http.Request) { _, _ = io.ReadAll(r.Body) }
+	for name, tt := range map[string]struct {
+		major  int
+		handle func(*Control, *http.Request)
+		busy   int64
+	}{
+		"a request": {2, read, 1},
+		"HTTP/1.1":  {1, read, 0},
+		"Server-Sent Events": {2, func(c *Control, r *http.Request) {
+			leave, _ := c.EnterSSE(r.Context())
+			leave()
+		}, 0},
+		"a stream": {2, func(c *Control, r *http.Request) {
+			stream := &middleware.WrappedServerStream{WrappedContext: r.Context()}
+			_ = c.StreamHTTP(nil, stream, nil, func(any, grpc.ServerStream) error {
+				read(c, r)
+				return nil
+			})
+		}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newControl(t)
+			_, conns := connections(t, c, "192.0.2.1", 1)
+			r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader("request"))
+			r.ProtoMajor = tt.major
+			r = r.WithContext(peer.NewContext(r.Context(), &peer.Peer{Addr: conns[0].RemoteAddr()}))
+			c.Handler(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				tt.handle(c, r)
+				assert.Equal(t, tt.busy, conns[0].from.busy.Load())
+			})).ServeHTTP(httptest.NewRecorder(), r)
+			assert.Zero(t, conns[0].from.busy.Load())
+			require.NoError(t, conns[0].Close())
+			requireEmpty(t, c)
 		})
 	}
 }

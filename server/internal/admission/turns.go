@@ -8,11 +8,13 @@ import "time"
 // the server works on at once. While it exceeds either, its connections take turns.
 const (
 	// bytesPerSecond is how much an address may send, with a burst of burstSeconds' worth. A
-	// refused or canceled call counts as refusedBytes more, as long as the address owes less
+	// refused or canceled call counts as refusedBytes more, and a TLS handshake, which takes up
+	// to a millisecond of processor time, as handshakeBytes, as long as the address owes less
 	// than a second's worth.
 	bytesPerSecond = 8 << 20
 	burstSeconds   = 2
-	refusedBytes   = 512
+	refusedBytes   = 2 << 10
+	handshakeBytes = 16 << 10
 	// maxBusy is how many calls of an address the server works on at once. Each callBytes of
 	// input that have not been parsed count as one call.
 	maxBusy   = 512
@@ -25,14 +27,17 @@ const (
 )
 
 // awaitTurn waits until the server may parse bytes that the client has sent, and counts them
-// until parsed is called. It returns false if the connection has been closed: a client could
-// otherwise open connections, send calls and leave, and the server would work on all of them at
-// once.
+// until parsed is called. It returns false if the connection has been closed, because a client
+// could otherwise open connections, send calls and leave, and the server would work on all of
+// them at once. It also returns false if a handshake has waited for too long.
 func (c *conn) awaitTurn(bytes int) bool {
 	if c.proxy {
 		return true
 	}
 	if !c.from.take(bytes) && !c.queue(bytes) {
+		if c.handshaking.Load() {
+			return false
+		}
 		c.from.parsing.Add(int64(bytes))
 	}
 	c.parsing.Store(int64(bytes))
@@ -84,9 +89,9 @@ func (a *addressState) take(bytes int) bool {
 	return false
 }
 
-// refused counts a refused or canceled call.
-func (a *addressState) refused() {
+// charge counts bytes that the address has not sent.
+func (a *addressState) charge(bytes int) {
 	if now := time.Now(); a.input.TokensAt(now) > -bytesPerSecond {
-		a.input.ReserveN(now, refusedBytes)
+		a.input.ReserveN(now, bytes)
 	}
 }

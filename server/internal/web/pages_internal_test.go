@@ -187,8 +187,6 @@ func TestPages_Assets(t *testing.T) {
 // anyImport matches a module's imports, both static and dynamic.
 var anyImport = regexp.MustCompile(`(?:from|import) ?\(?['"]\./([a-z0-9-]+\.js)['"]`)
 
-// Ensure that minification keeps the pages small, although their sources have comments and
-// long names.
 // Ensure that a file can be read in part, but not in many parts at once.
 func TestPages_Range(t *testing.T) {
 	t.Parallel()
@@ -203,6 +201,8 @@ func TestPages_Range(t *testing.T) {
 	}
 }
 
+// Ensure that minification keeps the pages small, although their sources have comments and
+// long names.
 func TestPages_Size(t *testing.T) {
 	t.Parallel()
 	files := readSite()

@@ -293,7 +293,7 @@ func (p *program) dialedLink(c *client.Client, challengeID string) string {
 		return ""
 	}
 	address, _, _ := strings.Cut(strings.TrimPrefix(c.Target(), "dns:///"), ",")
-	if p.flags.tls || p.flags.ca != "" || p.flags.cert != "" {
+	if p.usesTLS() {
 		return "https://" + strings.TrimSuffix(address, ":443") + "/c/" + challengeID
 	}
 	return "http://" + strings.TrimSuffix(address, ":80") + "/c/" + challengeID

@@ -28,6 +28,9 @@ func (p *program) server() string {
 	return cmp.Or(p.flags.server, p.getenv(serverVariable), client.DefaultTarget)
 }
 
+// usesTLS reports whether the flags make connections use TLS.
+func (p *program) usesTLS() bool { return p.flags.tls || p.flags.ca != "" || p.flags.cert != "" }
+
 // clientConfig returns the client's configuration for the server.
 func (p *program) clientConfig() client.Config {
 	return client.Config{

@@ -57,7 +57,7 @@ func (o *localFlags) check(p *program, resume bool) error {
 		return usage.Errorf("--fresh stores nothing: omit --data")
 	case o.fresh && resume:
 		return usage.Errorf("--fresh starts without games: omit --resume")
-	case o.local && (p.flags.tls || p.flags.ca != "" || p.flags.cert != ""):
+	case o.local && p.usesTLS():
 		return usage.Errorf("--local starts its own server: omit --tls, --ca and --cert")
 	}
 	return nil

@@ -90,7 +90,7 @@ func (p *program) play(ctx context.Context, what string, o playOptions) error {
 	if local.ours {
 		local.pages = &ui.Local{}
 		if !o.fresh {
-			local.pages.Resume = o.resumeCommand(named(c))
+			local.pages.Resume = o.resumeCommand(p.named(c.Target()))
 		}
 	}
 	if local.others != "" {
@@ -168,7 +168,7 @@ func (p *program) latest(ctx context.Context, c *client.Client, variant string, 
 	}
 	start := p.typed("play")
 	if o.local {
-		start = o.resumeCommand(named(c))
+		start = o.resumeCommand(p.named(c.Target()))
 	}
 	if variant != "" {
 		return client.Game{}, missingf("you have no %s game to continue. Start one: %s %s", variant, start, variant)

@@ -20,7 +20,7 @@ func (p *program) show(ctx context.Context, c *client.Client, start ui.Route, lo
 	site := p.site(ctx, c)
 	env := ui.Env{
 		Server: ui.NewServer(c), Clock: p.clock, Me: c.PlayerID(), Local: local.pages, Site: site,
-		Command:       func(words ...string) string { return commandFor(cmp.Or(local.others, named(c)), words...) },
+		Command:       func(words ...string) string { return commandFor(cmp.Or(local.others, p.named(c.Target())), words...) },
 		Invite:        func(words ...string) string { return commandFor(cmp.Or(local.others, p.shared(c, site)), words...) },
 		ChallengePage: func(id string) string { return p.dialedLink(c, id) },
 	}
@@ -72,15 +72,11 @@ func (p *program) typed(words ...string) string {
 	if p.over != nil {
 		return p.over.typed(words...)
 	}
-	target, err := client.NormalTarget(p.flags.server)
-	if p.flags.server == "" || err != nil || target == client.DefaultTarget {
+	if p.flags.server == "" {
 		return commandFor("", words...)
 	}
-	server := withoutPort(target)
-	if p.flags.tls {
-		server += " --tls"
-	}
-	return commandFor(server, words...)
+	target, _ := client.NormalTarget(p.flags.server) // "" if it is invalid and the command does not connect
+	return commandFor(p.named(target), words...)
 }
 
 // commandFor returns a command of this program with --server, unless server is empty.
@@ -91,12 +87,17 @@ func commandFor(server string, words ...string) string {
 	return name + " " + strings.Join(words, " ")
 }
 
-// named returns the server as shown in on-screen commands; empty for the default server.
-func named(c *client.Client) string {
-	if c.Target() == client.DefaultTarget {
+// named returns a server that this program uses as shown in commands, with --tls if it uses
+// TLS, and "" for the default server.
+func (p *program) named(target string) string {
+	switch {
+	case target == "", target == client.DefaultTarget:
 		return ""
+	case p.usesTLS():
+		return withoutPort(target) + " --tls"
+	default:
+		return withoutPort(target)
 	}
-	return withoutPort(c.Target())
 }
 
 // withoutPort returns a target without the default port.
@@ -116,11 +117,7 @@ func (p *program) shared(c *client.Client, site string) string {
 	u, err := url.Parse(site)
 	switch {
 	case err != nil || u.Host == "" || !onThisMachine(c.Target()):
-		server := named(c)
-		if server != "" && (p.flags.tls || p.flags.ca != "" || p.flags.cert != "") {
-			server += " --tls"
-		}
-		return server
+		return p.named(c.Target())
 	case u.Scheme == "https":
 		return withoutPort(net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "443"))) + " --tls"
 	default:

@@ -35,3 +35,22 @@ func TestProgram_Shared(t *testing.T) {
 		require.NoError(t, dialed.Close())
 	}
 }
+
+func TestProgram_Typed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		flags globalFlags
+		want  string
+	}{
+		{globalFlags{}, "gridstand top"},
+		{globalFlags{server: "localhost"}, "gridstand top"},
+		{globalFlags{server: "localhost", tls: true}, "gridstand top"},
+		{globalFlags{server: "play.example"}, "gridstand top --server play.example"},
+		{globalFlags{server: "play.example:443", tls: true}, "gridstand top --server play.example:443 --tls"},
+		{globalFlags{server: "play.example:443", ca: "ca.pem"}, "gridstand top --server play.example:443 --tls"},
+		{globalFlags{server: "one two"}, "gridstand top"},
+	} {
+		p := &program{flags: c.flags}
+		assert.Equal(t, c.want, p.typed("top"), "%+v", c.flags)
+	}
+}

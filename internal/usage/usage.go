@@ -163,18 +163,16 @@ func topic(help *cobra.Command, args []string) error {
 // the most similar name.
 func unknown(cmd *cobra.Command, rest, all []string) error {
 	var names []string
+	meant := ""
 	for _, below := range cmd.Commands() {
 		if below.IsAvailableCommand() {
 			names = append(names, below.Name())
 		}
-	}
-	meant := Similar(names, rest[0])
-	for _, below := range cmd.Commands() {
 		if slices.Contains(below.SuggestFor, rest[0]) {
 			meant = below.Name()
 		}
 	}
-	if meant != "" {
+	if meant = cmp.Or(meant, Similar(names, rest[0])); meant != "" {
 		return Errorf("unknown command %.40q; did you mean %s?", rest[0], meant)
 	}
 	return Errorf("unknown command %.40q", strings.Join(all, " "))

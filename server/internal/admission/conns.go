@@ -136,9 +136,7 @@ func (c *conn) left() {
 	waiting, hijacker := slices.Clone(c.waiting.all), c.hijacker
 	c.mu.Unlock()
 	for _, s := range waiting { // The requests of these streams can no longer arrive.
-		if !c.proxy {
-			c.from.charge(refusedBytes)
-		}
+		c.charge(refusedBytes)
 		s.end()
 	}
 	if hijacker != nil {
@@ -172,8 +170,8 @@ func (c *conn) Read(b []byte) (int, error) {
 	if n == 0 { // net/http interrupts reads, and waits for them to return.
 		return n, err
 	}
-	if !c.began && !c.proxy && b[0] == tlsHandshake[0] {
-		c.from.charge(handshakeBytes)
+	if !c.began && b[0] == tlsHandshake[0] {
+		c.charge(handshakeBytes)
 	}
 	c.began = true
 	if !c.awaitTurn(n) {
@@ -199,7 +197,7 @@ func (c *conn) NetConn() net.Conn { return c.Conn }
 func (c *conn) slow(by time.Duration) {
 	if !c.proxy {
 		c.penalty.Add(int64(by))
-		c.from.charge(refusedBytes)
+		c.charge(refusedBytes)
 	}
 }
 

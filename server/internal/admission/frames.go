@@ -6,9 +6,9 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// grpcConn is what gRPC reads a connection from, after TLS. It notices calls that gRPC refuses
-// itself, such as those with another method than POST: gRPC tells nobody about them. Otherwise,
-// a client could send half a million of them a second.
+// grpcConn is the connection that gRPC reads from, after TLS. It counts the calls that gRPC
+// refuses before it calls admit, such as those whose HTTP method is not POST. Without this
+// count, a client could send half a million of them a second.
 type grpcConn struct {
 	net.Conn
 	conn   *conn

@@ -89,9 +89,9 @@ func (a *addressState) take(bytes int) bool {
 	return false
 }
 
-// charge counts bytes that the address has not sent.
-func (a *addressState) charge(bytes int) {
-	if now := time.Now(); a.input.TokensAt(now) > -bytesPerSecond {
-		a.input.ReserveN(now, bytes)
+// charge counts bytes in addition to those that the client has sent.
+func (c *conn) charge(bytes int) {
+	if now := time.Now(); !c.proxy && c.from.input.TokensAt(now) > -bytesPerSecond {
+		c.from.input.ReserveN(now, bytes)
 	}
 }

@@ -34,8 +34,8 @@ func NewPacer(limit rate.Limit, burst int) *Pacer {
 // seconds' worth. If n is 0, there is no limit.
 func PerSecond(n int) *Pacer { return NewPacer(rate.Limit(n), Burst*n) }
 
-// Limiter returns the limiter of a key. The Pacer may forget it, so callers keep it for a
-// limited time.
+// Limiter returns the limiter of a key. If the Pacer evicts the key, later calls return
+// another one.
 func (p *Pacer) Limiter(key string) *rate.Limiter {
 	if l, ok := p.limiters.Get(key); ok {
 		return l

@@ -157,8 +157,9 @@ func (s *Service) checkReadRate(address string, reads int) error {
 	return s.Limits.Exceeded(&s.Limits.ReadsPerAddressPerSecond, "reads from one address a second", readRetry)
 }
 
-// CountRead counts an HTTP request that is not an RPC as a read by its address. If the
-// address exceeds its limit, CountRead returns the status that an RPC would get.
+// CountRead counts a health check, or an HTTP request that is not an RPC, as a read by its
+// address. If the address exceeds its limit, CountRead returns the status that an RPC would
+// get.
 func (s *Service) CountRead(ctx context.Context, path string) error {
 	if err := s.checkReadRate(s.Address(ctx), 1); err != nil {
 		return s.toStatus(ctx, path, err)

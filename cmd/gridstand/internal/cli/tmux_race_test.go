@@ -68,7 +68,11 @@ func TestTerminal_Race_long(t *testing.T) {
 	p.sees("ada", "Get ready")
 	p.sees("ada", `(?s)PLACE.*bob`)
 	p.sees("bob", `(?s)PLACE.*ada`)
-	require.Equal(t, p.board("ada"), p.board("bob"), "the first boards differ")
+	same := func() bool {
+		board := p.board("ada")
+		return board == p.board("bob") && board == p.board("ada")
+	}
+	require.Eventually(t, same, limit, 50*time.Millisecond, "the first boards differ")
 
 	keys := []string{"send-keys", "-t", "ada", "Left", "Down", "Right", "Down", "Left", "Up", "Left", "Down"}
 	p.tmux(keys...)
@@ -76,8 +80,7 @@ func TestTerminal_Race_long(t *testing.T) {
 	keys[2] = "bob"
 	p.tmux(keys...)
 	p.sees("ada", `bob +[1-9]\d*`)
-	require.Eventually(t, func() bool { return p.board("ada") == p.board("bob") }, limit, 50*time.Millisecond,
-		"equal moves gave different boards: %s\n%s", p.board("ada"), p.board("bob"))
+	require.Eventually(t, same, limit, 50*time.Millisecond, "equal moves gave different boards")
 
 	// The race is idle if the last move was more than half a minute ago.
 	p.sees("eve", `(?s)(● live|○ idle).*▸[●○] classic`)
@@ -90,16 +93,17 @@ func TestTerminal_Race_long(t *testing.T) {
 	require.Eventually(t, both, limit, 50*time.Millisecond, "eve sees %s\n%s\ninstead of %s",
 		p.half("eve", "ada"), p.half("eve", "bob"), p.board("ada"))
 	p.tmux("send-keys", "-t", "ada", "Right", "Up", "Down", "Left")
+	var board string
 	require.Eventually(t, func() bool {
-		return p.half("eve", "ada") == p.board("ada") && p.half("eve", "bob") == p.board("bob")
+		board = p.board("bob")
+		return p.half("eve", "ada") == p.board("ada") && p.half("eve", "bob") == board
 	}, limit, 50*time.Millisecond)
 
-	board := p.board("bob")
 	require.NoError(t, syscall.Kill(p.pid("bob"), syscall.SIGKILL))
 	require.NoError(t, os.Rename(filepath.Join(p.dir, "bob"), filepath.Join(p.dir, "again")))
 	p.open("again", "join "+race+" --server "+server)
 	p.sees("again", `(?s)PLACE.*ada`)
-	require.Eventually(t, func() bool { return p.board("again") == board }, limit, 50*time.Millisecond)
+	p.shows("again", board)
 
 	p.tmux("send-keys", "-t", "ada", "q")
 	p.sees("ada", `(?s)Leave the race.*points are kept`)

@@ -133,6 +133,18 @@ func (p *panes) board(name string) string {
 	return fmt.Sprint(score, " points: ", numbers)
 }
 
+// shows waits until a pane shows a board in the form of panes.board. The screen may contain
+// only a part of a new frame at first.
+func (p *panes) shows(name, board string) {
+	p.t.Helper()
+	var last string
+	ok := assert.Eventually(p.t, func() bool {
+		last = p.board(name)
+		return last == board
+	}, limit, 30*time.Millisecond)
+	require.True(p.t, ok, "%s shows %s instead of %s", name, last, board)
+}
+
 // boardOf returns what panes.board returns for a game.
 func boardOf(g *pb.Game) string {
 	var numbers []string
@@ -211,7 +223,7 @@ func TestOnTerminals_KilledAndResumed(t *testing.T) {
 	// Press one key for each move, and see its result before the next, so that no key remains when
 	// the program is killed.
 	id := strings.Fields(p.sees("first", `gridstand watch [a-z2-7]{8} `))[2]
-	made, board := 12, ""
+	made := 12
 	for n := range made {
 		legal := ada.game(id).GetPosition().GetTwenty48().GetLegalMoves()[0]
 		key := map[pb.Direction]string{
@@ -221,11 +233,8 @@ func TestOnTerminals_KilledAndResumed(t *testing.T) {
 		p.tmux("send-keys", "-t", "first", key)
 		p.sees("first", fmt.Sprintf(`MOVES +%d\b`, n+1))
 	}
-	shown := boardOf(ada.game(id))
-	require.Eventually(t, func() bool {
-		board = p.board("first")
-		return board == shown
-	}, limit, 10*time.Millisecond, "%s does not become %s", p.board("first"), shown)
+	board := boardOf(ada.game(id))
+	p.shows("first", board)
 	resume := func(before, after string) {
 		pid := p.pid(before)
 		require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
@@ -235,7 +244,7 @@ func TestOnTerminals_KilledAndResumed(t *testing.T) {
 	}
 	resume("first", "second")
 	p.sees("second", "MOVES +"+strconv.Itoa(made)+`\b`)
-	assert.Equal(t, board, p.board("second"))
+	p.shows("second", board)
 
 	// Kill the program between moves: the last board on the screen must survive.
 	p.tmux("send-keys", "-t", "second", "Left", "Down", "Right", "Down", "Up", "Left", "Down", "Right", "Down", "Up")

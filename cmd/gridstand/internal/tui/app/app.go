@@ -118,9 +118,8 @@ func (m *Model) quit() tea.Cmd {
 
 // answer handles a key while the program asks whether to quit.
 func (m *Model) answer(msg tea.KeyPressMsg) tea.Cmd {
-	quit, answered := m.asked.Answer(msg)
-	if answered && quit == nil {
-		m.asked = nil
+	quit := widget.Answer(&m.asked, msg)
+	if quit == nil && m.asked == nil {
 		return m.top().Update(ui.ResumedMsg{})
 	}
 	return quit

@@ -85,7 +85,7 @@ func (p *page) key(msg tea.KeyPressMsg) tea.Cmd {
 	k := p.enable()
 	switch {
 	case p.question != nil:
-		return p.answer(msg)
+		return widget.Answer(&p.question, msg)
 	case p.bots != nil:
 		return p.chosen(msg)
 	case ui.Pressed(msg, k.Back):
@@ -153,14 +153,6 @@ func (p *page) leave() tea.Cmd {
 		},
 	}
 	return nil
-}
-
-func (p *page) answer(msg tea.KeyPressMsg) tea.Cmd {
-	cmd, answered := p.question.Answer(msg)
-	if answered {
-		p.question = nil
-	}
-	return cmd
 }
 
 // askBots requests the bots that can be added.

@@ -175,7 +175,7 @@ func (p *page) key(msg tea.KeyPressMsg) tea.Cmd {
 	p.notice = nil // the notice was about the previous key
 	switch {
 	case p.question != nil:
-		return p.answer(msg)
+		return widget.Answer(&p.question, msg)
 	case p.solving != nil:
 		p.solverKey(msg)
 		return nil
@@ -220,15 +220,6 @@ func (p *page) act(a Act) tea.Cmd {
 
 // say sets the notice. It takes alternative wordings, longest first.
 func (p *page) say(texts ...string) { p.notice = texts }
-
-// answer handles a key while a question is open.
-func (p *page) answer(msg tea.KeyPressMsg) tea.Cmd {
-	cmd, answered := p.question.Answer(msg)
-	if answered {
-		p.question = nil
-	}
-	return cmd
-}
 
 // leave closes the page. It first asks for confirmation if the game would be lost.
 func (p *page) leave() tea.Cmd {

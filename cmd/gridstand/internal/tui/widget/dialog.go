@@ -34,16 +34,18 @@ type Question struct {
 	Then        func() tea.Cmd
 }
 
-// Answer handles a key while the question is open. It reports whether the key answers the
-// question, and calls Then if the answer is yes.
-func (q *Question) Answer(msg tea.KeyPressMsg) (cmd tea.Cmd, answered bool) {
+// Answer handles a key while a question is open. If the key answers the question, Answer sets
+// *open to nil, and calls Then if the answer is yes.
+func Answer(open **Question, msg tea.KeyPressMsg) tea.Cmd {
+	q := *open
 	switch msg.String() {
 	case "y", "Y":
-		return q.Then(), true
+		*open = nil
+		return q.Then()
 	case "n", "N", "esc", "q":
-		return nil, true
+		*open = nil
 	}
-	return nil, false
+	return nil
 }
 
 // Keys returns the keys that answer the question.

@@ -91,7 +91,7 @@ func (p *page) body(width, height int) string {
 		return p.list(p.pane, true, width, height)
 	case height < stacked:
 		left := width * 58 / 100
-		return widget.Beside(p.list(p.pane, true, left, height), p.previewPane(width-left, height))
+		return lipgloss.JoinHorizontal(lipgloss.Top, p.list(p.pane, true, left, height), p.previewPane(width-left, height))
 	}
 	left := min(width*56/100, width-37) // leave room for a 2048 board in the preview
 	if width >= threeColumns {
@@ -101,11 +101,11 @@ func (p *page) body(width, height int) string {
 	lists := p.list(paneLive, false, left, height-mine) + "\n" + p.list(paneMine, false, left, mine)
 	if width >= threeColumns {
 		middle := width * 30 / 100
-		return widget.Beside(lists, p.previewPane(middle, height),
+		return lipgloss.JoinHorizontal(lipgloss.Top, lists, p.previewPane(middle, height),
 			p.list(paneScores, false, width-left-middle, height))
 	}
 	upper := height - max(height*3/10, 7)
-	return widget.Beside(lists,
+	return lipgloss.JoinHorizontal(lipgloss.Top, lists,
 		p.previewPane(width-left, upper)+"\n"+p.list(paneScores, false, width-left, height-upper))
 }
 

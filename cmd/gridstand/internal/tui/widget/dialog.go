@@ -112,22 +112,14 @@ func Help(t style.Theme, groups [][]key.Binding, width, height int) string {
 
 // flow writes the keys as running text, in lines of at most width columns.
 func flow(t style.Theme, keys []key.Binding, width int) string {
-	var lines []string
-	line := 0 // width of the last line
+	const unbreakable = "\u00a0"
+	var all []string
 	for _, k := range keys {
-		if !k.Enabled() {
-			continue
+		if k.Enabled() {
+			all = append(all, strings.ReplaceAll(Choice(t, k.Help().Key, k.Help().Desc), " ", unbreakable))
 		}
-		text := Choice(t, k.Help().Key, k.Help().Desc)
-		n := style.Width(text)
-		if len(lines) == 0 || line+2+n > width {
-			lines, line = append(lines, text), n
-			continue
-		}
-		lines[len(lines)-1] += "  " + text
-		line += 2 + n
 	}
-	return strings.Join(lines, "\n")
+	return strings.ReplaceAll(Wrap(strings.Join(all, "  "), width), unbreakable, " ")
 }
 
 // Header returns a line with one of lefts on the left and one of rights on the right. Both

@@ -51,18 +51,6 @@ func (p Pane) Draw(t style.Theme, content string, width, height int) string {
 	return strings.Join(append(lines, edgeLine(edge, "╰", "╯", "", p.Foot, width)), "\n")
 }
 
-// Beside joins panes of the same height side by side.
-func Beside(panes ...string) string {
-	lines := strings.Split(panes[0], "\n")
-	for _, pane := range panes[1:] {
-		more := strings.Split(pane, "\n")
-		for i := range min(len(lines), len(more)) {
-			lines[i] += more[i]
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
 // edgeLine returns an edge of a pane with a label on the left and one on the right. The
 // right label is left out if there is no room for it.
 func edgeLine(edge style.Text, from, to, left, right string, width int) string {

@@ -157,6 +157,5 @@ func Block(text string, width, height int) string {
 // TooSmall returns the body to show if the page does not fit in the window.
 func TooSmall(width, height, needsWidth, needsHeight int) string {
 	const margins = 2
-	return ansi.Wrap(fmt.Sprintf("The window is too small: it needs %d×%d and has %d×%d.", needsWidth, needsHeight, width, height),
-		max(width-margins, 1), "")
+	return Wrap(fmt.Sprintf("The window is too small: it needs %d×%d and has %d×%d.", needsWidth, needsHeight, width, height), width-margins)
 }

@@ -29,7 +29,7 @@ type Result struct {
 // Summary describes a result in one line: "12,345 points, 3rd of 87, better than 97%, 5 days
 // in a row".
 func (r Result) Summary() string {
-	return phrases(Plural(r.Score, "point"), Place(r.Rank, r.Total), Percentile(r.Rank, r.Total), Streak(r.DayStreak))
+	return Phrases(Plural(r.Score, "point"), Place(r.Rank, r.Total), Percentile(r.Rank, r.Total), Streak(r.DayStreak))
 }
 
 // Share returns the text for sharing a result: one line, the largest tiles as colored
@@ -37,14 +37,14 @@ func (r Result) Summary() string {
 func Share(r Result) string {
 	lines := []string{
 		"Gridstand " + kindWords(r.Challenge, "", "") + ": " +
-			phrases(Plural(r.Score, "point"), Place(r.Rank, r.Total), Streak(r.DayStreak)),
+			Phrases(Plural(r.Score, "point"), Place(r.Rank, r.Total), Streak(r.DayStreak)),
 		Squares(r.Tiles), r.Link,
 	}
 	return strings.Join(slices.DeleteFunc(lines, func(s string) bool { return s == "" }), "\n")
 }
 
-// phrases joins the phrases that are not empty.
-func phrases(all ...string) string {
+// Phrases joins the phrases that are not empty.
+func Phrases(all ...string) string {
 	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), ", ")
 }
 

@@ -190,8 +190,7 @@ func (p *page) invitation(width, height int) string {
 	}
 	blocks = append(blocks, p.InviteText("Others play it", width), t.Dim().Render(widget.Wrap(about, width)))
 	const rowsMin = 3
-	room := height - lipgloss.Height(strings.Join(blocks, "\n\n")) - 1
-	standings := p.Rows(p.Lines, width, min(max(room, rowsMin), len(p.Lines)))
+	standings := p.Rows(p.Lines, width, min(max(widget.Room(height, blocks...), rowsMin), len(p.Lines)))
 	if len(p.Lines) == 0 {
 		standings = t.Dim().Render("No results yet.")
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -159,8 +158,8 @@ func (p *page) dailyLine(width int) string {
 	case over(a):
 		place := describe.Place(d.place.Mine.GetRank(), d.place.Total)
 		texts = []string{
-			words(describe.Plural(a.GetScore(), "point"), place, describe.Streak(a.GetDayStreak())),
-			words(describe.Plural(a.GetScore(), "point"), place),
+			describe.Phrases(describe.Plural(a.GetScore(), "point"), place, describe.Streak(a.GetDayStreak())),
+			describe.Phrases(describe.Plural(a.GetScore(), "point"), place),
 		}
 	default:
 		texts = []string{"running, " + describe.Plural(a.GetScore(), "point")}
@@ -181,17 +180,6 @@ func (p *page) dailyLine(width int) string {
 		rights = []string{t.Dim().Render("next in " + gamestate.Clock(left)), t.Dim().Render(gamestate.Clock(left)), ""}
 	}
 	return " " + widget.Header(width-2, lefts, rights) + " "
-}
-
-// words joins strings with commas and skips empty ones.
-func words(texts ...string) string {
-	var kept []string
-	for _, text := range texts {
-		if text != "" {
-			kept = append(kept, text)
-		}
-	}
-	return strings.Join(kept, ", ")
 }
 
 // raceGame represents a race as a row in the list of live games: a game that is waiting for

@@ -150,8 +150,7 @@ func (m *attempt) outcome(l look, facts string) []string {
 	}
 	blocks := []string{strings.Join(lines, "\n"), rows}
 	const head = 6 // number of lines for the title and the score
-	room := l.height - head - lipgloss.Height(strings.Join(blocks, "\n\n")) - 1
-	if boards, ok := m.Boards(l.width, room); ok && l.wide {
+	if boards, ok := m.Boards(l.width, widget.Room(l.height-head, blocks...)); ok && l.wide {
 		blocks = append(blocks, boards)
 	}
 	return blocks

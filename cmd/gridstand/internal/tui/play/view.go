@@ -2,7 +2,6 @@ package play
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -110,9 +109,7 @@ func (p *page) panel(l look) string {
 		blocks = append(blocks, widget.Command(p.env.Theme, "Others play with", p.env.Invite("play"), l.width))
 	}
 	if l.wide { // the last moves fill the remaining rows
-		blocks = slices.DeleteFunc(blocks, func(b string) bool { return b == "" })
-		used := lipgloss.Height(strings.Join(blocks, "\n\n"))
-		blocks = append(blocks, p.LogLines(p.env.Theme, l.height-used-1))
+		blocks = append(blocks, p.LogLines(p.env.Theme, widget.Room(l.height, blocks...)))
 	}
 	return widget.Stack(l.height, blocks...)
 }

@@ -3,7 +3,6 @@ package watch
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -238,11 +237,9 @@ func (x *panel) play() string {
 // stack arranges the blocks vertically, followed by as many of the last moves as fit, and
 // by the number and age of the last move.
 func (x *panel) stack(blocks ...string) string {
-	blocks = slices.DeleteFunc(blocks, func(b string) bool { return b == "" })
-	used := lipgloss.Height(strings.Join(blocks, "\n\n"))
 	age := x.env.Now.Sub(x.Game.GetUpdateTime().AsTime())
 	last := x.env.Theme.Dim().Render(fmt.Sprintf("move %s, %s", describe.Comma(x.Moves()), describe.Ago(age)))
-	return widget.Stack(x.height, append(blocks, x.LogLines(x.env.Theme, x.height-used-3), last)...)
+	return widget.Stack(x.height, append(blocks, x.LogLines(x.env.Theme, widget.Room(x.height-2, blocks...)), last)...)
 }
 
 // result draws the panel of a finished game.

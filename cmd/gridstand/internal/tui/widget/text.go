@@ -5,6 +5,7 @@ package widget
 import (
 	"fmt"
 	"image"
+	"slices"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -113,12 +114,7 @@ func Command(t style.Theme, text, command string, width int) string {
 // than height, Stack drops the empty lines, then the last blocks, then the last lines of
 // the first block.
 func Stack(height int, blocks ...string) string {
-	var kept []string
-	for _, block := range blocks {
-		if block != "" {
-			kept = append(kept, block)
-		}
-	}
+	kept := nonEmpty(blocks)
 	text := strings.Join(kept, "\n\n")
 	if lipgloss.Height(text) <= height {
 		return text
@@ -130,15 +126,22 @@ func Stack(height int, blocks ...string) string {
 	return strings.Join(lines[:min(len(lines), max(height, 1))], "\n")
 }
 
+// Room returns the number of rows that Stack leaves below blocks for another block.
+func Room(height int, blocks ...string) int {
+	return height - lipgloss.Height(strings.Join(nonEmpty(blocks), "\n\n")) - 1
+}
+
+// nonEmpty returns the texts that are not empty.
+func nonEmpty(all []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(text string) bool { return text == "" })
+}
+
 // Lines joins lines, and drops empty ones unless airy is set.
 func Lines(airy bool, all ...string) string {
-	var kept []string
-	for _, line := range all {
-		if line != "" || airy {
-			kept = append(kept, line)
-		}
+	if !airy {
+		all = nonEmpty(all)
 	}
-	return strings.Join(kept, "\n")
+	return strings.Join(all, "\n")
 }
 
 // Block truncates or pads text to exactly height lines of width columns.

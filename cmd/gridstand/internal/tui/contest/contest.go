@@ -171,7 +171,7 @@ func (c *Contest) Race() bool { return c.Is(pb.ChallengeKind_CHALLENGE_KIND_RACE
 // Entrant returns the user's entry on the roster of a race, or nil.
 func (c *Contest) Entrant() *pb.Entrant {
 	for _, e := range c.GetEntrants() {
-		if c.env.Me != "" && e.GetPlayer().GetId() == c.env.Me {
+		if c.env.Is(e.GetPlayer()) {
 			return e
 		}
 	}
@@ -179,7 +179,7 @@ func (c *Contest) Entrant() *pb.Entrant {
 }
 
 // Mine reports whether the user created the challenge.
-func (c *Contest) Mine() bool { return c.env.Me != "" && c.GetCreator().GetId() == c.env.Me }
+func (c *Contest) Mine() bool { return c.env.Is(c.GetCreator()) }
 
 // Standing returns the line of a game in the standings, or nil.
 func (c *Contest) Standing(gameID string) *pb.Standing {

@@ -47,7 +47,7 @@ func (c *Contest) Name(who Who) string {
 	switch p := who.GetPlayer(); {
 	case p == nil:
 		return client.CleanName(who.GetBot()) + " (bot)"
-	case p.GetId() == c.env.Me:
+	case c.env.Is(p):
 		return client.CleanName(p.GetName()) + " (you)"
 	default:
 		return client.CleanName(p.GetName())
@@ -113,20 +113,16 @@ func (c *Contest) Command() string {
 // draws those around the user's line.
 func (c *Contest) Rows(lines []*pb.Standing, width, rows int) string {
 	const rankWidth, scoreWidth, tileWidth, tileMin = 3, 9, 6, 38
-	t, mine := c.env.Theme, 0
-	for i, line := range lines {
-		if c.env.Me != "" && line.GetPlayer().GetId() == c.env.Me {
-			mine = i
-		}
-	}
+	t := c.env.Theme
+	mine := max(slices.IndexFunc(lines, func(line *pb.Standing) bool { return c.env.Is(line.GetPlayer()) }), 0)
 	first := max(min(mine-rows/2, len(lines)-rows), 0)
 	var text []string
-	for i, line := range lines[first:min(first+max(rows, 0), len(lines))] {
+	for _, line := range lines[first:min(first+max(rows, 0), len(lines))] {
 		rank, ink := "–", style.Text{}
 		if line.GetRank() > 0 {
 			rank = describe.Comma(line.GetRank())
 		}
-		if first+i == mine && line.GetPlayer().GetId() == c.env.Me {
+		if c.env.Is(line.GetPlayer()) {
 			ink = t.Good().Bold(true)
 		}
 		score := line.GetScore()

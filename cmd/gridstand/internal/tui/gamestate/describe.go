@@ -1,6 +1,7 @@
 package gamestate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -116,19 +117,23 @@ func (s *State) Unranked() string {
 	}
 }
 
+// Progress returns the best tile, if any, and the number of moves.
+func (s *State) Progress() string { return describe.Standing(s.Game.Game) }
+
 // Ending returns a title that says how the game ended.
 func (s *State) Ending() string { return describe.Ending(s.Game.Game) }
 
 // Standing returns a summary of the game in one line.
 func (s *State) Standing() string {
-	if s.Tribolo() == nil {
-		return fmt.Sprintf("%s, tile %s, %s", describe.Plural(s.Score(), "point"), s.BestTile(), describe.Plural(s.Moves(), "move"))
+	scores := describe.Plural(s.Score(), "point")
+	if s.Tribolo() != nil {
+		var parts []string
+		for i := range s.Game.GetSeats() {
+			parts = append(parts, fmt.Sprintf("%s %d", board.OwnerLetters[i%len(board.OwnerLetters)], s.ScoreOf(i)))
+		}
+		scores = strings.Join(parts, "  ")
 	}
-	var parts []string
-	for i := range s.Game.GetSeats() {
-		parts = append(parts, fmt.Sprintf("%s %d", board.OwnerLetters[i%len(board.OwnerLetters)], s.ScoreOf(i)))
-	}
-	return strings.Join(parts, "  ") + ", " + describe.Plural(s.Moves(), "move")
+	return scores + ", " + s.Progress()
 }
 
 // Winners returns a sentence that names the winners. me is the id of the account to call
@@ -145,13 +150,13 @@ func (s *State) Winners(me string) string {
 // terminal.
 func (s *State) Facts() string {
 	if s.Tribolo() == nil {
-		return fmt.Sprintf("%s (best tile %s, %s)", describe.Plural(s.Score(), "point"), s.BestTile(), describe.Plural(s.Moves(), "move"))
+		return fmt.Sprintf("%s (best %s)", describe.Plural(s.Score(), "point"), s.Progress())
 	}
 	var parts []string
 	for i := range s.Game.GetSeats() {
 		parts = append(parts, fmt.Sprintf("%s %d", describe.Actor(s.Game.Game, i, SeatName), s.ScoreOf(i)))
 	}
-	text := strings.Join(parts, ", ") + fmt.Sprintf(" (%s)", describe.Plural(s.Moves(), "move"))
+	text := strings.Join(parts, ", ") + fmt.Sprintf(" (%s)", s.Progress())
 	if s.Over() {
 		text += "; " + s.Winners("")
 	}
@@ -215,23 +220,12 @@ func Happened(g *pb.Game, e *pb.Event) string { return describe.Happened(g, e, S
 // happened is like Happened, but with arrows for directions.
 func happened(g *pb.Game, e *pb.Event) string {
 	if m := e.GetMoved(); m != nil && m.GetCell() == nil {
-		return arrow(m.GetDirection())
+		return cmp.Or(arrows[m.GetDirection()], "·")
 	}
 	return Happened(g, e)
 }
 
-// arrow returns the arrow for a direction.
-func arrow(d pb.Direction) string {
-	switch d {
-	case pb.Direction_DIRECTION_UP:
-		return "↑"
-	case pb.Direction_DIRECTION_DOWN:
-		return "↓"
-	case pb.Direction_DIRECTION_LEFT:
-		return "←"
-	case pb.Direction_DIRECTION_RIGHT:
-		return "→"
-	default:
-		return "·"
-	}
+var arrows = map[pb.Direction]string{
+	pb.Direction_DIRECTION_UP: "↑", pb.Direction_DIRECTION_DOWN: "↓",
+	pb.Direction_DIRECTION_LEFT: "←", pb.Direction_DIRECTION_RIGHT: "→",
 }

@@ -195,7 +195,7 @@ func scoreTable(env *ui.Env, entries []*pb.Entry, width int) widget.Table {
 	table := widget.Table{Columns: columns}
 	for _, e := range entries {
 		text := style.Text{}
-		if env.Me != "" && e.GetPlayer().GetId() == env.Me {
+		if env.Is(e.GetPlayer()) {
 			text = env.Theme.Good().Bold(true)
 		}
 		row := []widget.Value{

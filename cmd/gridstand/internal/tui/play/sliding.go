@@ -68,7 +68,7 @@ func (m *sliding) Panel(l look) []string {
 }
 
 func (m *sliding) Result(l look) (title, facts string) {
-	return l.Ending(), l.env.Theme.Dim().Render("best tile " + l.BestTile() + ", " + describe.Plural(l.Moves(), "move"))
+	return l.Ending(), l.env.Theme.Dim().Render("best " + l.Progress())
 }
 
 // cellsFor2048 is the smallest number of cells on which a 2048 can be made: before the last

@@ -93,7 +93,10 @@ func (e *Env) Seated(g *pb.Game) bool {
 }
 
 // Owns reports whether a seat is the user's.
-func (e *Env) Owns(seat *pb.Seat) bool { return e.Me != "" && seat.GetPlayer().GetId() == e.Me }
+func (e *Env) Owns(seat *pb.Seat) bool { return e.Is(seat.GetPlayer()) }
+
+// Is reports whether a player, who may be nil, is the user.
+func (e *Env) Is(p *pb.Player) bool { return e.Me != "" && p.GetId() == e.Me }
 
 // Local describes the server that runs inside this program and ends with it.
 type Local struct {

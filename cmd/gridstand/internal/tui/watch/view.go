@@ -246,7 +246,7 @@ func (x *panel) stack(blocks ...string) string {
 func (x *panel) result() string {
 	t := x.env.Theme
 	title, score := t.Bold().Render(x.Ending()), describe.Comma(x.Score())
-	facts := fmt.Sprintf("%s  best tile %s, %s", x.Player(), x.BestTile(), describe.Plural(x.Moves(), "move"))
+	facts := x.Player() + "  best " + x.Progress()
 	if x.Tribolo() != nil {
 		score, facts = describe.Comma(gamestate.HighestScore(x.Game.Game)), x.Standings(t, x.width, x.env.Me)
 		title = widget.Header(x.width, []string{t.Bold().Render(x.Winners(""))}, []string{t.Dim().Render(x.Ending()), ""})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -13,14 +14,6 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
-
-// boards holds the boards of a race's attempts that the page follows.
-type boards struct {
-	wanted  bool
-	except  string // the game that the page itself shows, or ""
-	preview bool
-	all     []*attempt // in roster order
-}
 
 // attempt is an attempt at a race whose game is followed.
 type attempt struct {
@@ -45,37 +38,37 @@ type retryMsg struct{ attempt *attempt }
 // whose board is not followed, or "". If preview is set, the server does not count the user
 // as a watcher.
 func (c *Contest) Follow(except string, preview bool) tea.Cmd {
-	c.boards.wanted, c.boards.except, c.boards.preview = true, except, preview
-	return c.boards.follow(c)
+	c.following, c.except, c.preview = true, except, preview
+	return c.follow()
 }
 
 // Followed returns the number of boards that are followed.
-func (c *Contest) Followed() int { return len(c.boards.all) }
+func (c *Contest) Followed() int { return len(c.boards) }
 
 // follow starts following the boards that are not followed yet.
-func (b *boards) follow(c *Contest) tea.Cmd {
-	if !b.wanted || !c.Race() || !c.Open() && !c.Closed() {
+func (c *Contest) follow() tea.Cmd {
+	if !c.following || !c.Race() || !c.Open() && !c.Closed() {
 		return nil
 	}
 	var cmds []tea.Cmd
 	for _, e := range c.GetEntrants()[:min(len(c.GetEntrants()), MaxEntrants)] {
-		if id := e.GetGameId(); id != "" && id != b.except && b.of(id) == nil {
+		if id := e.GetGameId(); id != "" && id != c.except && c.board(id) == nil {
 			a := &attempt{id: id, state: gamestate.New(nil)}
-			b.all = append(b.all, a)
-			cmds = append(cmds, b.watch(c, a))
+			c.boards = append(c.boards, a)
+			cmds = append(cmds, c.watch(a))
 		}
 	}
 	return tea.Batch(cmds...)
 }
 
-func (b *boards) watch(c *Contest, a *attempt) tea.Cmd {
-	a.stream = c.env.Server.Watch(c.tasks.Ctx, a.id, ui.WatchOptions{Preview: b.preview})
+func (c *Contest) watch(a *attempt) tea.Cmd {
+	a.stream = c.env.Server.Watch(c.tasks.Ctx, a.id, ui.WatchOptions{Preview: c.preview})
 	return c.tasks.Next(a.id, a.stream)
 }
 
-// of returns the attempt with the given game, or nil if that game is not followed.
-func (b *boards) of(gameID string) *attempt {
-	for _, a := range b.all {
+// board returns the attempt with the given game, or nil if that game is not followed.
+func (c *Contest) board(gameID string) *attempt {
+	for _, a := range c.boards {
 		if a.id == gameID {
 			return a
 		}
@@ -83,15 +76,15 @@ func (b *boards) of(gameID string) *attempt {
 	return nil
 }
 
-// update handles a message about one of the boards, and reports whether msg was one.
-func (b *boards) update(c *Contest, msg tea.Msg) (tea.Cmd, bool) {
+// updateBoards handles a message about one of the boards, and reports whether msg was one.
+func (c *Contest) updateBoards(msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case ui.UpdateMsg:
-		if a := b.of(string(msg.GameID)); a != nil {
+		if a := c.board(string(msg.GameID)); a != nil {
 			return a.update(c, msg), true
 		}
 	case ui.FrameMsg:
-		for _, a := range b.all {
+		for _, a := range c.boards {
 			if cmd := a.motion.Update(msg, c.env, c.tasks); cmd != nil {
 				return cmd, true
 			}
@@ -100,7 +93,7 @@ func (b *boards) update(c *Contest, msg tea.Msg) (tea.Cmd, bool) {
 			}
 		}
 	case retryMsg:
-		return b.watch(c, msg.attempt), true
+		return c.watch(msg.attempt), true
 	}
 	return nil, false
 }
@@ -131,19 +124,13 @@ func (a *attempt) update(c *Contest, msg ui.UpdateMsg) tea.Cmd {
 // score returns the score to show for an attempt. If its board is followed, the score is
 // that of the board, which is newer than the standings.
 func (c *Contest) score(gameID string) int32 {
-	if a := c.boards.of(gameID); a != nil && a.state.Game.Game != nil {
+	if a := c.board(gameID); a != nil && a.state.Game.Game != nil {
 		return a.state.Score()
 	}
 	return c.Standing(gameID).GetScore()
 }
 
-// entrants returns the entrants whose boards are followed.
-func (b *boards) entrants(c *Contest) []*pb.Entrant {
-	var shown []*pb.Entrant
-	for _, e := range c.GetEntrants() {
-		if b.of(e.GetGameId()) != nil {
-			shown = append(shown, e)
-		}
-	}
-	return shown
+// followed returns the entrants whose boards are followed.
+func (c *Contest) followed() []*pb.Entrant {
+	return slices.DeleteFunc(slices.Clone(c.GetEntrants()), func(e *pb.Entrant) bool { return c.board(e.GetGameId()) == nil })
 }

@@ -15,7 +15,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Contest is a challenge that a page shows. A page has at most one. Its times are by the server's clock, which it
+// Contest is a challenge that a page shows. Its times are by the server's clock, which it
 // estimates from the times in the server's messages.
 type Contest struct {
 	// Challenge is nil until it is known.
@@ -42,7 +42,13 @@ type Contest struct {
 	ahead  time.Duration // server clock minus client clock
 	timed  bool          // whether ahead is known
 	ticks  int           // number of the latest tick timer; earlier ones are ignored
-	boards boards
+
+	// The boards of a race's attempts, in roster order, if the page follows them: all but
+	// the one of the game except, which may be "".
+	boards    []*attempt
+	following bool
+	except    string
+	preview   bool
 }
 
 // New returns a contest that knows only the challenge's id.
@@ -116,9 +122,9 @@ func (c *Contest) Update(msg tea.Msg) (cmd tea.Cmd, handled bool) {
 		if msg.ticks != c.ticks {
 			return nil, true
 		}
-		return tea.Batch(c.tick(), c.boards.follow(c)), true
+		return tea.Batch(c.tick(), c.follow()), true
 	}
-	return c.boards.update(c, msg)
+	return c.updateBoards(msg)
 }
 
 func (c *Contest) loaded(msg loadedMsg) tea.Cmd {
@@ -132,7 +138,7 @@ func (c *Contest) loaded(msg loadedMsg) tea.Cmd {
 			c.setTime(msg.reply.GetNow().AsTime())
 		}
 	}
-	return tea.Batch(c.tick(), c.boards.follow(c))
+	return tea.Batch(c.tick(), c.follow())
 }
 
 func (c *Contest) updated(msg ui.ChallengeMsg) tea.Cmd {
@@ -149,7 +155,7 @@ func (c *Contest) updated(msg ui.ChallengeMsg) tea.Cmd {
 		c.Err, c.Challenge, c.Lines, c.Total = nil, s.GetChallenge(), s.GetStandings(), s.GetTotal()
 		c.setTime(s.GetNow().AsTime())
 	}
-	return tea.Batch(next, c.tick(), c.boards.follow(c))
+	return tea.Batch(next, c.tick(), c.follow())
 }
 
 func (c *Contest) placed(msg placedMsg) tea.Cmd {

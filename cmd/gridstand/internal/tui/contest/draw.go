@@ -154,12 +154,12 @@ func (c *Contest) sign(line *pb.Standing) string {
 // Boards draws the followed boards in width × height, each below its player's rank, name
 // and score. It returns false if no board is followed or not all of them fit.
 func (c *Contest) Boards(width, height int) (string, bool) {
-	return c.grid(c.boards.entrants(c), width, height)
+	return c.grid(c.followed(), width, height)
 }
 
 // Leaders is like Boards, but draws only as many of the leading boards as fit.
 func (c *Contest) Leaders(width, height int) (string, bool) {
-	entrants := c.boards.entrants(c)
+	entrants := c.followed()
 	rank := func(e *pb.Entrant) int32 {
 		return cmp.Or(c.Standing(e.GetGameId()).GetRank(), math.MaxInt32) // entrants without a rank come last
 	}
@@ -176,7 +176,7 @@ func (c *Contest) grid(entrants []*pb.Entrant, width, height int) (string, bool)
 	t := c.env.Theme
 	var slots []board.Slot
 	for _, e := range entrants {
-		a := c.boards.of(e.GetGameId())
+		a := c.board(e.GetGameId())
 		slots = append(slots, board.Slot{Board: board.Moving(a.state.Board(), a.state.Before, a.motion.Progress()), Lines: 1})
 	}
 	grid, ok := board.FitGrid(t, slots, width, height)

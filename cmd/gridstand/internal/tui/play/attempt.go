@@ -1,7 +1,6 @@
 package play
 
 import (
-	"errors"
 	"slices"
 	"strings"
 
@@ -178,22 +177,6 @@ func (p *page) askGiveUp() *widget.Question {
 	return &widget.Question{Title: title, Text: text, Yes: "give up", No: "play on", Then: p.resign}
 }
 
-// attemptKey handles a key after the end of an attempt.
-func (p *page) attemptKey(msg tea.KeyPressMsg) (cmd tea.Cmd, handled bool) {
-	k := p.keys
-	switch {
-	case p.contest == nil:
-		return nil, false
-	case ui.Pressed(msg, k.Standings):
-		return ui.Open(ui.Route{Challenge: p.contest.ID}), true
-	case ui.Pressed(msg, k.New) && p.contest.Race():
-		return ui.Replace(ui.Route{NewChallenge: p.contest.Again()}), true
-	case ui.Pressed(msg, k.New):
-		return nil, true
-	}
-	return nil, false
-}
-
 // challenge creates a rematch of the finished game so that others can try to beat its
 // score.
 func (p *page) challenge() tea.Cmd {
@@ -218,12 +201,6 @@ func (p *page) lookUp() tea.Cmd {
 		return p.attempted()
 	}
 	return lookUp(p.tasks, p.env.Server, p.opened, 1)
-}
-
-// expired reports whether err means that a move came after the end of the attempt. The
-// event that ends the attempt may not have arrived yet.
-func (p *page) expired(err error) bool {
-	return p.contest != nil && errors.Is(err, client.ErrGameOver)
 }
 
 // attemptFarewell returns the message to print when the user leaves an attempt.

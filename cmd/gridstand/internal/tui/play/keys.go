@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"charm.land/bubbles/v2/key"
-	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/contest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
@@ -17,9 +16,9 @@ type keys struct {
 	New, Undo, Restart, Rules, Copy key.Binding
 	// Keys for use after the end of the game.
 	Replay, Share, Close, Beat, Standings key.Binding
-	// Solvers has a key for each solver. Faster and Slower change the solver's pace.
+	// Solvers has a key for each of the mode's solvers. Faster and Slower change the solver's
+	// pace.
 	Solvers        []key.Binding
-	names          []string // names of the solvers
 	Faster, Slower key.Binding
 
 	short, full []key.Binding // keys of the mode
@@ -46,8 +45,7 @@ func newKeys(env *ui.Env) *keys {
 // setMode sets the keys of a mode.
 func (k *keys) setMode(m Mode) {
 	k.short, k.full = m.Keys()
-	k.names = m.Solvers()
-	for i, name := range k.names {
+	for i, name := range m.Solvers() {
 		k.Solvers = append(k.Solvers, ui.Bind("XYZB"[i:i+1], name+" plays", "XYZB"[i:i+1]))
 	}
 }
@@ -67,16 +65,6 @@ func (p *page) allowKeys() {
 	}
 }
 
-// solver returns the name of the solver that a key starts, or "".
-func (k *keys) solver(msg tea.KeyPressMsg) string {
-	for i, b := range k.Solvers {
-		if ui.Pressed(msg, b) {
-			return k.names[i]
-		}
-	}
-	return ""
-}
-
 // playing returns the keys of a game in progress. wide is set if the footer has room for
 // the solvers.
 func (k *keys) playing(c *contest.Contest, wide bool) ui.KeyMap {
@@ -86,7 +74,7 @@ func (k *keys) playing(c *contest.Contest, wide bool) ui.KeyMap {
 		last = again
 	}
 	short := slices.Clone(k.short)
-	if wide && len(k.names) > 0 {
+	if wide && len(k.Solvers) > 0 {
 		short = append(short, ui.Bind("X Y Z B", "solvers"))
 	}
 	groups := [][]key.Binding{k.full, {k.Undo, k.Restart, last, k.Rules, k.Copy, k.Back}}

@@ -104,8 +104,10 @@ func (p *page) answered(msg answerMsg) tea.Cmd {
 	refused := errors.Is(msg.err, client.ErrIllegalMove) && p.mode.Ahead() == 0 || errors.Is(msg.err, client.ErrNotYourTurn)
 	if conflict || refused {
 		// The game has changed, for example because the user moved in another client. The
-		// request stays in flight until the new board is known.
-		r.fetching, r.again = true, conflict && !p.expired(msg.err)
+		// request stays in flight until the new board is known. If the time of an attempt has run
+		// out, the event that ends it may not have arrived yet.
+		expired := p.contest != nil && errors.Is(msg.err, client.ErrGameOver)
+		r.fetching, r.again = true, conflict && !expired
 		return p.tasks.Fetch(p.env.Server, string(msg.GameID))
 	}
 	p.inFlight = nil
@@ -274,8 +276,13 @@ func (p *page) wantSolver(name string) tea.Cmd {
 // solverKey handles a key while a solver is playing. Any key other than the pace keys stops
 // the solver.
 func (p *page) solverKey(msg tea.KeyPressMsg) {
-	if !p.solving.setPace(msg, p.keys) {
-		p.say(p.solving.solver.Name() + " has stopped.")
+	switch s := p.solving; {
+	case ui.Pressed(msg, p.keys.Faster):
+		s.pace = max(s.pace/2, minPace)
+	case ui.Pressed(msg, p.keys.Slower):
+		s.pace = min(s.pace*2, maxPace)
+	default:
+		p.say(s.solver.Name() + " has stopped.")
 		p.solving, p.queue = nil, nil
 	}
 }

@@ -201,8 +201,10 @@ func (p *page) key(msg tea.KeyPressMsg) tea.Cmd {
 	case ui.Pressed(msg, k.Restart):
 		return p.wantRestart()
 	}
-	if name := k.solver(msg); name != "" {
-		return p.wantSolver(name)
+	for i, b := range k.Solvers {
+		if ui.Pressed(msg, b) {
+			return p.wantSolver(p.mode.Solvers()[i])
+		}
 	}
 	return p.act(p.mode.Key(&p.State, msg))
 }

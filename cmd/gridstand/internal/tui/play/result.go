@@ -20,13 +20,13 @@ import (
 
 // resultKey handles a key after the end of the game.
 func (p *page) resultKey(msg tea.KeyPressMsg) tea.Cmd {
-	k := p.keys
-	if cmd, handled := p.attemptKey(msg); handled {
-		return cmd
-	}
-	switch {
-	case ui.Pressed(msg, k.New):
+	switch k := p.keys; {
+	case ui.Pressed(msg, k.New) && p.contest == nil:
 		return p.create()
+	case ui.Pressed(msg, k.New) && p.contest.Race():
+		return ui.Replace(ui.Route{NewChallenge: p.contest.Again()})
+	case ui.Pressed(msg, k.Standings):
+		return ui.Open(ui.Route{Challenge: p.contest.ID})
 	case ui.Pressed(msg, k.Beat):
 		return p.challenge()
 	case ui.Pressed(msg, k.Replay) && p.env.Now.Sub(p.ended) >= endTime:

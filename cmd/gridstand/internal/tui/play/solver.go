@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/solver"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
@@ -29,20 +27,6 @@ type solving struct {
 
 // solveMsg is sent when a solver should make its next move.
 type solveMsg struct{ by *solving }
-
-// setPace handles the keys that make the solver faster or slower, and reports whether msg
-// was one of them.
-func (s *solving) setPace(msg tea.KeyPressMsg, k *keys) bool {
-	switch {
-	case ui.Pressed(msg, k.Faster):
-		s.pace = max(s.pace/2, minPace)
-	case ui.Pressed(msg, k.Slower):
-		s.pace = min(s.pace*2, maxPace)
-	default:
-		return false
-	}
-	return true
-}
 
 // move chooses and makes a move.
 func (s *solving) move(ctx context.Context, server ui.Server, g *pb.Game, version int32, p *pb.Position) (*pb.Event, error) {

@@ -74,20 +74,16 @@ func (f *form) build() {
 	for _, v := range f.variants {
 		variants = append(variants, huh.NewOption(clean(v.GetId()), v.GetId()))
 	}
+	label, value, times := "time per move", &f.turnLimit, turnLimits
 	limits := []huh.Option[time.Duration]{huh.NewOption("no limit", time.Duration(0))}
-	for _, d := range turnLimits {
+	if f.race {
+		label, value, times, limits = "time", &f.raceTime, raceTimes, nil
+	}
+	for _, d := range times {
 		limits = append(limits, huh.NewOption(describe.Limit(d), d))
 	}
-	limit := selectField(f.env, "time per move", &f.turnLimit, limits)
-	if f.race {
-		limits = nil
-		for _, d := range raceTimes {
-			limits = append(limits, huh.NewOption(describe.Limit(d), d))
-		}
-		limit = selectField(f.env, "time", &f.raceTime, limits)
-	}
 	fields := []huh.Field{
-		selectField(f.env, "variant", &f.variant, variants), limit,
+		selectField(f.env, "variant", &f.variant, variants), selectField(f.env, label, value, limits),
 		selectField(f.env, "private", &f.private, []huh.Option[bool]{
 			huh.NewOption("no", false), huh.NewOption("yes, not listed", true),
 		}),
@@ -186,13 +182,12 @@ func (f *form) route() ui.Route {
 			Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Variant: f.variant, Limit: durationpb.New(f.raceTime), Private: f.private,
 		}}}
 	}
-	game := f.game()
-	return ui.Route{New: &game}
+	return ui.Route{New: f.game()}
 }
 
 // game returns the game that the form describes.
-func (f *form) game() ui.NewGame {
-	g := ui.NewGame{Variant: f.variant, Options: client.GameOptions{Private: f.private, TurnLimit: f.turnLimit}}
+func (f *form) game() *ui.NewGame {
+	g := &ui.NewGame{Variant: f.variant, Options: client.GameOptions{Private: f.private, TurnLimit: f.turnLimit}}
 	for _, seat := range f.seats {
 		g.Options.Seats = append(g.Options.Seats, ui.SeatRequest(seat))
 	}

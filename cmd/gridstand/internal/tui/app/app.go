@@ -230,17 +230,13 @@ func (m *Model) farewell() string {
 
 // View implements tea.Model.
 func (m *Model) View() tea.View {
-	v := m.draw()
+	var v tea.View
+	if p := m.top(); p == nil {
+		v = frame.Opening(m.env)
+	} else {
+		v = frame.Draw(m.env, p, frame.State{Last: len(m.pages) == 1, Help: m.help, Question: m.asked, Notice: m.notice})
+	}
 	m.drawn = unique.Make(v.Content)
 	v.Content = m.drawn.Value()
 	return v
-}
-
-// draw draws the visible page.
-func (m *Model) draw() tea.View {
-	p := m.top()
-	if p == nil {
-		return frame.Opening(m.env)
-	}
-	return frame.Draw(m.env, p, frame.State{Last: len(m.pages) == 1, Help: m.help, Question: m.asked, Notice: m.notice})
 }

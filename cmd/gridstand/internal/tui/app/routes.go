@@ -58,25 +58,15 @@ func (m *Model) replace(r ui.Route) tea.Cmd {
 	return m.open(r)
 }
 
-// needAccount handles a route that needs an account. If the user has none, it opens the
-// page that asks for a name, or tells a guest why they cannot play. It returns false if the
-// user has an account.
-func (m *Model) needAccount(r ui.Route) (cmd tea.Cmd, missing bool) {
+// request fetches, creates or joins the game or challenge of a route. A user without an
+// account must first choose a name, and a guest is told why they cannot play.
+func (m *Model) request(r ui.Route) tea.Cmd {
 	switch {
 	case m.env.Guest != "":
 		m.notice = m.env.Guest
-		return m.quitIfEmpty(errors.New(m.env.Guest)), true
+		return m.quitIfEmpty(errors.New(m.env.Guest))
 	case m.env.Me == "":
-		return m.push(newNamePage(m.ctx, m.env, m.config, r)), true
-	}
-	return nil, false
-}
-
-// request fetches, creates or joins the game or challenge of a route. A user without an
-// account must first choose a name.
-func (m *Model) request(r ui.Route) tea.Cmd {
-	if cmd, missing := m.needAccount(r); missing {
-		return cmd
+		return m.push(newNamePage(m.ctx, m.env, m.config, r))
 	}
 	server, me := m.env.Server, m.env.Me
 	return m.tasks.Do(func(ctx context.Context) tea.Msg {

@@ -32,9 +32,13 @@ func Draw(env *ui.Env, p ui.Page, s State) tea.View {
 	f := rowsOf(env.Height)
 	v := p.View(max(env.Width-2*margin, 1), f.body)
 	keys := p.Keys()
-	if s.Last {
+	if s.Last { // closing the page ends the program
 		for _, group := range append(keys.Full, keys.Short) {
-			relabelBack(group)
+			for i, k := range group {
+				if h := k.Help(); h.Desc == ui.BackText {
+					group[i].SetHelp(h.Key, "quit")
+				}
+			}
 		}
 	}
 	if s.Question != nil {
@@ -174,14 +178,4 @@ func center(text string, width, height int) (lines []string, x, y int) {
 	lines, x, y = make([]string, height), (width-widest)/2, (height-len(all))/2
 	copy(lines[y:], all)
 	return lines, x, y
-}
-
-// relabelBack relabels the "back" key as "quit". It is for the last page, since closing that
-// page ends the program.
-func relabelBack(keys []key.Binding) {
-	for i, k := range keys {
-		if h := k.Help(); h.Desc == ui.BackText {
-			keys[i].SetHelp(h.Key, "quit")
-		}
-	}
 }

@@ -74,18 +74,6 @@ func (s *server) Daily(ctx context.Context, day *pb.DailyRequest) (*pb.GetChalle
 	return s.client.Challenges.GetChallenge(ctx, &pb.GetChallengeRequest{Daily: day})
 }
 
-// races lists the latest public races.
-func (s *server) races(ctx context.Context) ([]*pb.Challenge, error) {
-	reply, err := s.client.Challenges.ListChallenges(ctx, &pb.ListChallengesRequest{
-		Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, PageSize: racesLength,
-	})
-	return reply.GetChallenges(), err
-}
-
-// racesLength is the number of latest races to request for the lobby, which shows the open
-// ones.
-const racesLength = 20
-
 func (s *server) NewChallenge(ctx context.Context, n NewChallenge) (*pb.Challenge, error) {
 	c, err := s.client.NewChallenge(ctx, n.Request)
 	for _, bot := range n.Bots {

@@ -157,6 +157,7 @@ func (s *server) Place(ctx context.Context, variant string, window pb.Window) (P
 const (
 	listLength   = 50
 	scoresLength = 30
+	racesLength  = 20 // the lobby shows only the open ones
 )
 
 func (s *server) Lists(ctx context.Context, me, variant string, window pb.Window, known []*pb.Variant) (Lists, error) {
@@ -176,11 +177,13 @@ func (s *server) Lists(ctx context.Context, me, variant string, window pb.Window
 		lists.Live = append(lists.Live, sound(reply.GetGames())...)
 		lists.Moving = reply.GetMovingGames()
 	}
-	races, err := s.races(ctx)
+	races, err := s.client.Challenges.ListChallenges(ctx, &pb.ListChallengesRequest{
+		Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, PageSize: racesLength,
+	})
 	if err != nil && status.Code(err) != codes.Unimplemented {
 		return lists, err
 	}
-	lists.Races = races
+	lists.Races = races.GetChallenges()
 	if me != "" {
 		reply, err := s.client.Games.ListGames(ctx, &pb.ListGamesRequest{PlayerId: me, PageSize: listLength})
 		if err != nil {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"embed"
@@ -45,7 +46,8 @@ type shell struct {
 	Short bool
 	// Modules are the files that the page needs. The browser loads them all in parallel.
 	Modules []string
-	// Origin and Path form the page's URL, for link previews.
+	// Origin and Path form the page's URL, for link previews. Origin is the public URL of the
+	// server's pages if it is known, and otherwise the one that the request names.
 	Origin, Path string
 	// Site is the public URL of the server's pages, for links that players share, if it is
 	// known and other machines cannot reach Origin. Otherwise it is empty.
@@ -72,7 +74,7 @@ func newPages(about about, site string) http.Handler {
 	page := func(pattern, module, key string, meta Meta) {
 		modules := files.imports(module + ".js")
 		mux.HandleFunc("GET "+pattern, func(w http.ResponseWriter, r *http.Request) {
-			s := shell{Meta: meta, Page: module, Modules: modules}
+			s := shell{Meta: meta, Page: module, Modules: modules, Origin: site}
 			if isLoopback(r.Host) {
 				s.Site = site
 			}
@@ -80,7 +82,7 @@ func newPages(about about, site string) http.Handler {
 				s.ID = r.PathValue(key)
 			}
 			if key == "id" && isShortID(s.ID) {
-				shell{Meta: Meta{Title: "Incomplete link – Gridstand"}, Short: true}.write(w, r, tmpl, http.StatusNotFound)
+				shell{Meta: Meta{Title: "Incomplete link – Gridstand"}, Short: true, Origin: site}.write(w, r, tmpl, http.StatusNotFound)
 				return
 			}
 			if about != nil {
@@ -122,7 +124,7 @@ func newPages(about about, site string) http.Handler {
 	page("/account", "account", "", Meta{Title: "Account – Gridstand", Description: "Your name, and the token that signs you in elsewhere."})
 	mux.Handle("GET /assets/{file}", files)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		shell{Meta: Meta{Title: "Page not found – Gridstand"}}.write(w, r, tmpl, http.StatusNotFound)
+		shell{Meta: Meta{Title: "Page not found – Gridstand"}, Origin: site}.write(w, r, tmpl, http.StatusNotFound)
 	})
 	return mux
 }
@@ -148,7 +150,7 @@ func (s shell) write(w http.ResponseWriter, r *http.Request, tmpl *template.Temp
 	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
 		scheme = "https"
 	}
-	s.Origin, s.Path = scheme+"://"+r.Host, r.URL.EscapedPath()
+	s.Origin, s.Path = cmp.Or(s.Origin, scheme+"://"+r.Host), r.URL.EscapedPath()
 	var page bytes.Buffer
 	if err := tmpl.Execute(&page, s); err != nil {
 		http.Error(w, "The page could not be rendered.", http.StatusInternalServerError)

@@ -25,19 +25,28 @@ const (
 )
 
 // adasPages returns the same description for every game's page, and none for other pages.
-var adasPages = pages(func(_ context.Context, page, _ string) (Meta, bool) {
+var adasPages = pages(aboutAda, "")
+
+// aboutAda describes every game's page as Ada's, and no other page.
+func aboutAda(_ context.Context, page, _ string) (Meta, bool) {
 	return Meta{Title: "ada <script>", Description: "Live now", Image: "/g/x/picture.png"}, page == "game"
-}, "https://play.example")
+}
 
 // get requests a path from adasPages. headers contains names and values alternately.
 func get(t *testing.T, target string, headers ...string) *http.Response {
+	t.Helper()
+	return getFrom(t, adasPages, target, headers...)
+}
+
+// getFrom is like get but requests the path from the given pages.
+func getFrom(t *testing.T, pages http.Handler, target string, headers ...string) *http.Response {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodGet, target, nil)
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	w := httptest.NewRecorder()
-	adasPages.ServeHTTP(w, r)
+	pages.ServeHTTP(w, r)
 	return w.Result()
 }
 
@@ -104,15 +113,34 @@ func TestPages_Previews(t *testing.T) {
 	}
 }
 
+// Ensure that link previews name the server's public URL if it is known, whatever address and
+// scheme the request names.
+func TestPages_PublicPreviews(t *testing.T) {
+	t.Parallel()
+	public := pages(aboutAda, "https://play.example")
+	for target, image := range map[string]string{
+		"/g/kx3fq2lhau3j3mvt67orv2pzel": "/g/x/picture.png", "/": "/apple-touch-icon.png",
+		"/g/kx3fq2": "/apple-touch-icon.png", "/nothing": "/apple-touch-icon.png",
+	} {
+		for _, host := range []string{"10.0.0.1:2048", "localhost:2048", "evil.example"} {
+			text := body(t, getFrom(t, public, "http://"+host+target))
+			assert.Contains(t, text, `<meta property="og:url" content="https://play.example`+target+`">`, host)
+			assert.Contains(t, text, `<meta property="og:image" content="https://play.example`+image+`">`, host)
+			assert.NotContains(t, text, host)
+		}
+	}
+}
+
 // Ensure that pages opened at a loopback address, which other machines cannot reach, share the
 // server's public URL.
 func TestPages_Site(t *testing.T) {
 	t.Parallel()
+	public := pages(aboutAda, "https://play.example")
 	for host, want := range map[string]bool{
 		"localhost": true, "localhost:2048": true, "127.0.0.1:2048": true, "[::1]": true, "[::1]:2048": true,
 		"games.example": false, "192.168.7.9:2048": false, "localhost.example": false,
 	} {
-		text := body(t, get(t, "http://"+host+"/g/kx3fq2lhau3j3mvt67orv2pzel"))
+		text := body(t, getFrom(t, public, "http://"+host+"/g/kx3fq2lhau3j3mvt67orv2pzel"))
 		assert.Equal(t, want, strings.Contains(text, ` data-site="https://play.example"`), host)
 		assert.Equal(t, want, strings.Contains(text, "data-site"), host)
 	}

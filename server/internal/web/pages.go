@@ -13,6 +13,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -251,7 +252,7 @@ func (a assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	data, etag := f.plain, f.etag
 	header := w.Header()
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+	if acceptsGzip(r.Header) {
 		data, etag = f.gzip, etag+"-gzip"
 		header.Set("Content-Encoding", "gzip")
 	}
@@ -261,6 +262,41 @@ func (a assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Vary", "Accept-Encoding")
 	header.Set("X-Content-Type-Options", "nosniff")
 	serveContent(w, r, data)
+}
+
+// acceptsGzip reports whether a client accepts gzip and does not prefer an uncompressed response,
+// according to RFC 9110, section 12.5.3.
+func acceptsGzip(header http.Header) bool {
+	weights := map[string]float64{}
+	for coding := range strings.SplitSeq(strings.Join(header.Values("Accept-Encoding"), ","), ",") {
+		coding, weight, weighted := strings.Cut(coding, ";")
+		coding = strings.ToLower(strings.TrimSpace(coding))
+		_, seen := weights[coding]
+		if seen || coding != compression && coding != "identity" && coding != "*" {
+			continue
+		}
+		weights[coding] = 1
+		if weighted {
+			weights[coding] = qvalue(weight)
+		}
+	}
+	weightOf := func(coding string) float64 {
+		if weight, ok := weights[coding]; ok {
+			return weight
+		}
+		return weights["*"]
+	}
+	return weightOf(compression) > 0 && weightOf(compression) >= weightOf("identity")
+}
+
+// qvalue parses a weight such as "q=0.5". It returns 0 if the weight is malformed.
+func qvalue(s string) float64 {
+	name, value, _ := strings.Cut(s, "=")
+	q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+	if err != nil || !strings.EqualFold(strings.TrimSpace(name), "q") || q < 0 || q > 1 {
+		return 0
+	}
+	return q
 }
 
 // serveContent writes a file whose type and ETag are in the header already. It ignores a

@@ -3,8 +3,11 @@ package web
 import (
 	"compress/gzip"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"math"
+	"net"
 	"net/http"
 
 	"connectrpc.com/connect"
@@ -69,7 +72,7 @@ const envelopeBytes = 5
 // it sends an error with a reason.
 func withMaxBody(limit int, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body := &limitedReader{r.Body, limit, int64(limit)}
+		body := &limitedReader{bodyReader{r.Body, r}, limit, int64(limit)}
 		if kind := contentType(r); kind != unaryPrefix+"json" && kind != unaryPrefix+"proto" {
 			body.left += envelopeBytes
 		}
@@ -79,6 +82,25 @@ func withMaxBody(limit int, next http.Handler) http.Handler {
 		}{body, r.Body}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// bodyReader reads the body of a request. If the body is malformed, its error says that this is
+// the client's mistake. Package connect by itself would report an unknown error, status 500.
+type bodyReader struct {
+	io.Reader
+	request *http.Request
+}
+
+// Read implements io.Reader.
+func (b bodyReader) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || b.request.Context().Err() != nil {
+		return n, err // Package connect recognizes clients that have left.
+	}
+	if network := net.Error(nil); errors.As(err, &network) || b.request.ProtoMajor > 1 {
+		return n, err // The client was too slow or has left. HTTP/2 delivers no malformed bodies.
+	}
+	return n, connect.NewError(connect.CodeInvalidArgument, fmt.Errorf("malformed request body: %w", err))
 }
 
 // limitedReader reads a message. It fails as soon as the message exceeds the limit.

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
@@ -132,6 +133,42 @@ func TestNotACall(t *testing.T) {
 	assert.Equal(t, 405, response.StatusCode)
 	assert.Equal(t, "POST", response.Header.Get("Allow"))
 	assert.Empty(t, body)
+}
+
+// Ensure that a body whose encoding is malformed is reported as the client's mistake.
+func TestMalformedBody(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	const chunked, text = "Transfer-Encoding: chunked", "application/grpc-web-text"
+	for name, test := range map[string]struct{ kind, header, body string }{
+		"length of a chunk":           {asJSON, chunked, "zz\r\n{}\r\n0\r\n\r\n"},
+		"end of a chunk":              {asJSON, chunked, "2\r\n{}xx\r\n0\r\n\r\n"},
+		"trailer":                     {asJSON, chunked, "2\r\n{}\r\n0\r\nnothing\r\n\r\n"},
+		"protobuf":                    {"application/proto", chunked, "zz\r\n"},
+		"prefix of a gRPC-Web call":   {"application/grpc-web", chunked, "zz\r\n"},
+		"message of a gRPC-Web call":  {"application/grpc-web", chunked, "5\r\n\x00\x00\x00\x00\x04\r\nzz\r\n"},
+		"base64 of a gRPC-Web call":   {text, "Content-Length: 4", "A*=="},
+		"chunks of base64":            {text, chunked, "zz\r\n"},
+		"message after a good prefix": {text, "Content-Length: 12", "AAAAAAQ=****"},
+	} {
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", s.addr.String())
+		require.NoError(t, err, name)
+		defer conn.Close()
+		_, err = fmt.Fprintf(conn, "POST /gridstand.v1.GameService/ListVariants HTTP/1.1\r\nHost: gridstand\r\nContent-Type: %s\r\n%s\r\n\r\n%s",
+			test.kind, test.header, test.body)
+		require.NoError(t, err, name)
+		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		require.NoError(t, err, name)
+		body, err := io.ReadAll(response.Body)
+		require.NoError(t, err, name)
+		require.NoError(t, response.Body.Close())
+		if strings.HasPrefix(test.kind, "application/grpc-web") {
+			assert.Equal(t, "3", response.Header.Get("Grpc-Status"), name) // INVALID_ARGUMENT
+			continue
+		}
+		assert.Equal(t, http.StatusBadRequest, response.StatusCode, name)
+		assert.Contains(t, string(body), `"code":"invalid_argument","message":"malformed request body: `, name)
+	}
 }
 
 // Ensure that a call accepts JSON no matter how the content type is written, and that

@@ -37,6 +37,12 @@ func (c Config) challenge(ctx context.Context, request *pb.GetChallengeRequest) 
 	return response.GetChallenge(), err
 }
 
+// player reads a player the way a gRPC call without a token would.
+func (c Config) player(ctx context.Context, name string) (*pb.Player, error) {
+	response, err := anonymously(ctx, c, pb.PlayerService_GetPlayer_FullMethodName, c.Service.GetPlayer, &pb.GetPlayerRequest{Name: name})
+	return response.GetPlayer(), err
+}
+
 // anonymously makes a call through the interceptors, without the token of the original
 // request.
 func anonymously[Request, Response any](
@@ -58,9 +64,9 @@ func anonymously[Request, Response any](
 }
 
 // about describes a page for link previews as it appears to a caller without a token. For
-// a hidden attempt, it describes the challenge. about returns false if the page has no
-// specific description, or if the game or challenge cannot be read.
-func (c Config) about(ctx context.Context, page, id string) (Meta, bool) {
+// a hidden attempt, it describes the challenge. If the game, challenge or player cannot be
+// read, it returns the error of the call.
+func (c Config) about(ctx context.Context, page, id string) (Meta, error) {
 	ctx, cancel := context.WithTimeout(ctx, aboutTimeout)
 	defer cancel()
 	request := &pb.GetChallengeRequest{}
@@ -68,23 +74,29 @@ func (c Config) about(ctx context.Context, page, id string) (Meta, bool) {
 	case "game":
 		g, err := c.game(ctx, id)
 		if err == nil {
-			return gameMeta(g), true
+			return gameMeta(g), nil
 		}
 		if request.ChallengeId = challengeOf(err); request.ChallengeId == "" {
-			return Meta{}, false
+			return Meta{}, err
 		}
 	case "challenge":
 		request.ChallengeId = id
 	case "daily":
 		request.Daily = &pb.DailyRequest{Variant: id}
+	case "player":
+		p, err := c.player(ctx, id)
+		if err != nil {
+			return Meta{}, err
+		}
+		return playerMeta(p), nil
 	default:
-		return Meta{}, false
+		return Meta{}, errNotDescribed
 	}
 	got, err := c.challenge(ctx, request)
 	if err != nil {
-		return Meta{}, false
+		return Meta{}, err
 	}
-	return challengeMeta(got), true
+	return challengeMeta(got), nil
 }
 
 // challengeOf returns the ID of the challenge that hides an attempt, given the error from
@@ -121,6 +133,11 @@ func entrants(c *pb.Challenge) string {
 		names = append(names, cmp.Or(e.GetPlayer().GetName(), e.GetBot()))
 	}
 	return strings.Join(names, ", ")
+}
+
+// playerMeta describes a player.
+func playerMeta(p *pb.Player) Meta {
+	return Meta{Title: p.GetName() + " · Gridstand", Description: "The games of " + p.GetName() + ", live and finished."}
 }
 
 // gameMeta describes a game. The picture's URL includes the game's version, so that sites

@@ -82,18 +82,18 @@ func TestChallengeMeta(t *testing.T) {
 // player's name cannot inject HTML.
 func TestPages_GamePreview(t *testing.T) {
 	t.Parallel()
-	handler := pages(func(_ context.Context, _, id string) (Meta, bool) {
-		return Meta{Title: `<b>"ada"</b>`, Description: "Live now", Image: "/g/" + id + "/picture.png?v=3"}, true
+	handler := pages(func(_ context.Context, _, id string) (Meta, error) {
+		return Meta{Title: `<b>"ada"</b>`, Description: "Live now", Image: "/g/" + id + "/picture.png?v=3"}, nil
 	}, "")
 	w := httptest.NewRecorder()
-	r := httptest.NewRequest(http.MethodGet, "/g/abc", nil)
+	r := httptest.NewRequest(http.MethodGet, "/g/kx3fq2lhau3j3mvt67orv2pzel", nil)
 	r.Host = "games.example:2048"
 	handler.ServeHTTP(w, r)
 	page := w.Body.String()
 	assert.Contains(t, page, `<title>&lt;b&gt;&#34;ada&#34;&lt;/b&gt;</title>`)
 	assert.NotContains(t, page, `<b>`)
-	assert.Contains(t, page, `<meta property="og:image" content="http://games.example:2048/g/abc/picture.png?v=3">`)
-	assert.Contains(t, page, `<meta property="og:url" content="http://games.example:2048/g/abc">`)
+	assert.Contains(t, page, `<meta property="og:image" content="http://games.example:2048/g/kx3fq2lhau3j3mvt67orv2pzel/picture.png?v=3">`)
+	assert.Contains(t, page, `<meta property="og:url" content="http://games.example:2048/g/kx3fq2lhau3j3mvt67orv2pzel">`)
 	assert.Contains(t, page, `<meta name="twitter:card" content="summary_large_image">`)
 }
 

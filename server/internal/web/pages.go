@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"context"
 	"embed"
+	"errors"
 	"html/template"
 	"net"
 	"net/http"
@@ -17,6 +18,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/internal/palette"
@@ -56,8 +60,12 @@ type shell struct {
 }
 
 // about returns the description of a page for link previews, given its module and the ID
-// of what it shows. It returns false if there is no specific description.
-type about func(ctx context.Context, page, id string) (Meta, bool)
+// of what it shows. If the page has no specific description, the error is errNotDescribed.
+// If the page shows something that does not exist, the error has the code NotFound.
+type about func(ctx context.Context, page, id string) (Meta, error)
+
+// errNotDescribed is the error for a page without a specific description.
+var errNotDescribed = errors.New("the page has no specific description")
 
 // pages serves an HTML shell for each page, and the files that the pages load. about may
 // be nil. site is the public URL of the pages, or empty.
@@ -86,16 +94,20 @@ func newPages(about about, site string) http.Handler {
 				shell{Meta: Meta{Title: "Incomplete link – Gridstand"}, Short: true, Origin: site}.write(w, r, tmpl, http.StatusNotFound)
 				return
 			}
-			if about != nil {
-				if m, ok := about(r.Context(), module, s.ID); ok {
+			code := http.StatusOK
+			switch {
+			case key == "id" && !id.Valid(s.ID):
+				code = http.StatusNotFound
+			case about != nil:
+				m, err := about(r.Context(), module, s.ID)
+				if err == nil {
 					s.Meta = m
 				}
+				if status.Code(err) == codes.NotFound {
+					code = http.StatusNotFound
+				}
 			}
-			status := http.StatusOK
-			if key == "id" && !id.Valid(s.ID) {
-				status = http.StatusNotFound // the page explains it
-			}
-			s.write(w, r, tmpl, status)
+			s.write(w, r, tmpl, code) // The page explains what does not exist.
 		})
 		if pattern == "/{$}" {
 			return
@@ -146,7 +158,7 @@ func isLoopback(host string) bool {
 }
 
 // write renders the shell as the response.
-func (s shell) write(w http.ResponseWriter, r *http.Request, tmpl *template.Template, status int) {
+func (s shell) write(w http.ResponseWriter, r *http.Request, tmpl *template.Template, code int) {
 	scheme := "http"
 	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
 		scheme = "https"
@@ -166,7 +178,7 @@ func (s shell) write(w http.ResponseWriter, r *http.Request, tmpl *template.Temp
 	header.Set("Referrer-Policy", "same-origin")
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Cache-Control", "no-cache")
-	w.WriteHeader(status)
+	w.WriteHeader(code)
 	_, _ = w.Write(page.Bytes())
 }
 

@@ -14,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 // maxSize is the maximum total size in bytes, before compression, of a page's HTML, CSS
@@ -28,8 +30,11 @@ const (
 var adasPages = pages(aboutAda, "")
 
 // aboutAda describes every game's page as Ada's, and no other page.
-func aboutAda(_ context.Context, page, _ string) (Meta, bool) {
-	return Meta{Title: "ada <script>", Description: "Live now", Image: "/g/x/picture.png"}, page == "game"
+func aboutAda(_ context.Context, page, _ string) (Meta, error) {
+	if page != "game" {
+		return Meta{}, errNotDescribed
+	}
+	return Meta{Title: "ada <script>", Description: "Live now", Image: "/g/x/picture.png"}, nil
 }
 
 // get requests a path from adasPages. headers contains names and values alternately.
@@ -166,6 +171,38 @@ func TestPages_UnknownPath(t *testing.T) {
 	assert.Equal(t, http.StatusOK, get(t, "/g/kx3fq2lhau3j3mvt67orv2pzel").StatusCode)
 	for _, target := range []string{"/assets/none.js", "/assets/shell.html"} {
 		assert.Equal(t, http.StatusNotFound, get(t, target).StatusCode, target)
+	}
+}
+
+// Ensure that the page of something that does not exist has the status 404, that an impossible ID
+// is not looked up, and that a failing store does not make pages look missing.
+func TestPages_Missing(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	answer := error(status.Error(codes.NotFound, "nothing"))
+	handler := pages(func(_ context.Context, page, id string) (Meta, error) {
+		asked = append(asked, page+" "+id)
+		return Meta{Title: "lost"}, answer
+	}, "")
+	const id = "kx3fq2lhau3j3mvt67orv2pzel"
+	look := func(target string) int {
+		r := getFrom(t, handler, target)
+		text := body(t, r)
+		assert.Contains(t, text, "data-page=", target)
+		assert.NotContains(t, text, "lost", target)
+		return r.StatusCode
+	}
+	for _, target := range []string{"/g/" + id, "/c/" + id, "/p/ada", "/daily/nothing"} {
+		assert.Equal(t, http.StatusNotFound, look(target), target)
+	}
+	assert.Equal(t, []string{"game " + id, "challenge " + id, "player ada", "daily nothing"}, asked)
+	for _, target := range []string{"/g/nope", "/c/no-challenge", "/g/" + strings.ToUpper(id)} {
+		assert.Equal(t, http.StatusNotFound, look(target), target)
+	}
+	assert.Len(t, asked, 4, "impossible IDs")
+	answer = status.Error(codes.Unavailable, "no store")
+	for _, target := range []string{"/g/" + id, "/c/" + id, "/p/ada", "/daily/nothing"} {
+		assert.Equal(t, http.StatusOK, look(target), target)
 	}
 }
 

@@ -15,25 +15,25 @@ import (
 type channel struct {
 	gossh.Channel
 	client *client
-	// take counts cells until free is called; see counter.
-	take func(cells int) (free func(), err error)
-	free func()
+	// setCells changes how many cells the session counts as using; see share.
+	setCells func(n int) error
 	// closed is done once the client has closed the channel or the connection has ended.
 	closed context.Context
 	close  context.CancelFunc
 
 	requests chan *gossh.Request // to the library
 	resized  chan Size           // the latest size
-	size     Size
+	size     Size                // at the start
+	fitted   Size                // what fit returned last
 	terminal bool
 	// handler tracks the session's handler, from the request that starts it until it
 	// returns.
 	handler sync.WaitGroup
 }
 
-func newChannel(ctx context.Context, accepted gossh.Channel, c *client, take func(int) (func(), error)) *channel {
+func newChannel(ctx context.Context, accepted gossh.Channel, c *client, setCells func(int) error) *channel {
 	ch := &channel{
-		Channel: accepted, client: c, take: take, free: func() {},
+		Channel: accepted, client: c, setCells: setCells,
 		requests: make(chan *gossh.Request), resized: make(chan Size, 1),
 	}
 	ch.closed, ch.close = context.WithCancel(ctx)
@@ -124,20 +124,23 @@ func (ch *channel) allocate(request *gossh.Request) bool {
 	return true
 }
 
-// fit returns the part of a terminal that the session may use: all of it, or at most 80 × 24 if
-// other large terminals already use too many cells.
+// fit returns the part of a terminal that the session may use: all of it or, if other large
+// terminals already use too many cells, the part that it used before, or at most 80 × 24.
 func (ch *channel) fit(size Size) Size {
-	ch.free()
-	ch.free = func() {}
 	small := Size{Width: min(size.Width, 80), Height: min(size.Height, 24)}
-	if size == small {
-		return small
+	kept := Size{Width: min(size.Width, ch.fitted.Width), Height: min(size.Height, ch.fitted.Height)}
+	switch {
+	case size == small:
+		_ = ch.setCells(0)
+	case ch.setCells(size.Width*size.Height) == nil:
+	case kept.Width >= small.Width && kept.Height >= small.Height && kept != small:
+		size = kept
+		_ = ch.setCells(kept.Width * kept.Height)
+	default:
+		size = small
+		_ = ch.setCells(0)
 	}
-	free, err := ch.take(size.Width * size.Height)
-	if err != nil {
-		return small
-	}
-	ch.free = free
+	ch.fitted = size
 	return size
 }
 

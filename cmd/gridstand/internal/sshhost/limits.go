@@ -59,25 +59,42 @@ func newCounter(limit, perAddress int) *counter {
 // take counts n connections, sessions or cells until release is called. It returns an error if
 // that would exceed a limit.
 func (c *counter) take(from net.Addr, n int) (release func(), err error) {
-	network := networkOf(from)
+	s := c.share(from)
+	if err := s.set(n); err != nil {
+		return nil, err
+	}
+	return func() { _ = s.set(0) }, nil
+}
+
+// share is what an address uses for one purpose, such as the cells of one terminal.
+type share struct {
+	counter *counter
+	network netip.Prefix
+	n       int
+}
+
+// share returns a share of an address that uses nothing yet.
+func (c *counter) share(from net.Addr) *share { return &share{counter: c, network: networkOf(from)} }
+
+// set changes the share to n. If that would exceed a limit, it returns an error, and the share
+// keeps what it has. A smaller share is always possible.
+func (s *share) set(n int) error {
+	c := s.counter
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	more := n - s.n
 	switch {
-	case c.all+n > c.limit:
-		return nil, errFull
-	case c.from[network]+n > c.perAddress:
-		return nil, errAddressFull
+	case more > 0 && c.all+more > c.limit:
+		return errFull
+	case more > 0 && c.from[s.network]+more > c.perAddress:
+		return errAddressFull
 	}
-	c.all += n
-	c.from[network] += n
-	return func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.all -= n
-		if c.from[network] -= n; c.from[network] == 0 {
-			delete(c.from, network)
-		}
-	}, nil
+	s.n = n
+	c.all += more
+	if c.from[s.network] += more; c.from[s.network] == 0 {
+		delete(c.from, s.network)
+	}
+	return nil
 }
 
 // addressOf returns the IP address of a connection; the zero Addr if it has none.

@@ -186,8 +186,16 @@ func TestLimits_Cells(t *testing.T) {
 	}
 	second, secondSizes := sizes(maxColumns, maxRows)
 	assert.Equal(t, "{80 24}", next(secondSizes))
-	_, narrow := sizes(60, maxRows)
-	assert.Equal(t, "{60 100}", next(narrow), "there is room for this one")
+	narrow, narrowSizes := sizes(60, maxRows)
+	assert.Equal(t, "{60 100}", next(narrowSizes), "there is room for this one")
+	third, thirdSizes := sizes(95, maxRows)
+	assert.Equal(t, "{95 100}", next(thirdSizes), "and for this one")
+	require.NoError(t, third.WindowChange(maxRows, maxColumns))
+	assert.Equal(t, "{95 100}", next(thirdSizes), "a window that cannot grow stays as it is")
+	require.NoError(t, third.WindowChange(50, maxColumns))
+	assert.Equal(t, "{95 50}", next(thirdSizes))
+	require.NoError(t, narrow.WindowChange(maxRows, maxColumns))
+	assert.Equal(t, "{80 24}", next(narrowSizes), "a part of 60 columns would be too narrow for this one")
 	require.NoError(t, first.WindowChange(24, 80))
 	assert.Equal(t, "{80 24}", next(firstSizes))
 	require.NoError(t, second.WindowChange(maxRows, maxColumns))
@@ -199,6 +207,30 @@ func TestLimits_Cells(t *testing.T) {
 		require.NoError(t, first.WindowChange(maxRows, maxColumns))
 		return next(firstSizes) == "{320 100}"
 	}, limit, limit/1000)
+}
+
+// Ensure that a share changes in one step: another one cannot take what a share has before and
+// after a change, and a share that cannot grow keeps what it has.
+func TestShare(t *testing.T) {
+	t.Parallel()
+	c := newCounter(12, 10)
+	near, far := &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1)}, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 2)}
+	first, second, third := c.share(near), c.share(near), c.share(far)
+	require.NoError(t, first.set(6))
+	require.ErrorIs(t, second.set(5), errAddressFull)
+	require.NoError(t, first.set(7))
+	require.ErrorIs(t, first.set(11), errAddressFull)
+	require.ErrorIs(t, second.set(4), errAddressFull, "the first share has kept 7")
+	require.NoError(t, second.set(3))
+	require.ErrorIs(t, third.set(3), errFull)
+	require.NoError(t, first.set(5))
+	require.NoError(t, third.set(4))
+	for _, s := range []*share{first, second, third} {
+		require.NoError(t, s.set(0))
+		require.NoError(t, s.set(0))
+	}
+	assert.Zero(t, c.all)
+	assert.Empty(t, c.from)
 }
 
 // Ensure that a session ends at its maximum duration.

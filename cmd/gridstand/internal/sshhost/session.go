@@ -79,8 +79,9 @@ func (h *host) session(server *ssh.Server, conn *gossh.ServerConn, requested gos
 	if err != nil {
 		return
 	}
-	ch := newChannel(ctx, accepted, c, func(cells int) (func(), error) { return h.cellCount.take(conn.RemoteAddr(), cells) })
-	defer func() { ch.free() }()
+	cells := h.cellCount.share(conn.RemoteAddr())
+	defer func() { _ = cells.set(0) }()
+	ch := newChannel(ctx, accepted, c, cells.set)
 	var own sync.WaitGroup
 	defer own.Wait()
 	own.Go(func() { ch.filter(requests) })

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,11 +21,17 @@ type certificates struct {
 	clientCA  string // empty if clients need no certificate
 	logger    *slog.Logger
 
-	mu     sync.Mutex
-	config *tls.Config // never modified once returned
-	pems   [3]string   // contents of the files that config was created from
-	readAt time.Time
+	// reading is true while a connection reads the files. It holds no lock meanwhile, so that
+	// other connections do not wait for the disk.
+	reading atomic.Bool
+	readAt  time.Time // only used by the connection that set reading
+	pems    pems      // the same; the contents of the files that config was created from
+
+	config atomic.Pointer[tls.Config] // never modified once stored
 }
+
+// pems contains the contents of the certificate's, the key's and the authorities' file.
+type pems [3]string
 
 // newCertificates reads the files for the first time. The error is a *ConfigError.
 func newCertificates(c Config, logger *slog.Logger) (*certificates, error) {
@@ -51,26 +57,34 @@ func (s *certificates) configFor(protocols ...string) *tls.Config {
 }
 
 // current returns the current configuration. If the files are invalid, for example while
-// they are being replaced, it returns the previous one.
+// they are being replaced, or if another connection is reading them, it returns the previous
+// one.
 func (s *certificates) current() *tls.Config {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	if s.reading.CompareAndSwap(false, true) {
+		defer s.reading.Store(false)
+		s.renew()
+	}
+	return s.config.Load()
+}
+
+// renew rereads the files if the last read was more than a second ago. Only one call may run
+// at a time.
+func (s *certificates) renew() {
 	if time.Since(s.readAt) < readEvery {
-		return s.config
+		return
 	}
 	s.readAt = time.Now()
-	before := s.config
+	before := s.config.Load()
 	if err := s.read(); err != nil {
 		s.logger.Warn("certificate not renewed; the previous one stays in use", "id", "certificate-not-renewed", "error", err)
-	} else if s.config != before {
-		s.logger.Info("certificate renewed", "until", s.config.Certificates[0].Leaf.NotAfter)
+	} else if now := s.config.Load(); now != before {
+		s.logger.Info("certificate renewed", "until", now.Certificates[0].Leaf.NotAfter)
 	}
-	return s.config
 }
 
 // read creates a new configuration if the files have changed. The error is a *ConfigError.
 func (s *certificates) read() error {
-	var pems [3]string
+	var read pems
 	for i, file := range []string{s.cert, s.key, s.clientCA} {
 		if file == "" {
 			continue
@@ -79,19 +93,19 @@ func (s *certificates) read() error {
 		if err != nil {
 			return &ConfigError{[]string{"tls-cert", "tls-key", "tls-client-ca"}[i], err}
 		}
-		pems[i] = string(pem)
+		read[i] = string(pem)
 	}
-	if pems == s.pems {
+	if read == s.pems {
 		return nil
 	}
-	certificate, err := tls.X509KeyPair([]byte(pems[0]), []byte(pems[1]))
+	certificate, err := tls.X509KeyPair([]byte(read[0]), []byte(read[1]))
 	if err != nil {
 		return &ConfigError{"tls-cert", err}
 	}
 	config := &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
 	if s.clientCA != "" {
 		config.ClientCAs = x509.NewCertPool()
-		if !config.ClientCAs.AppendCertsFromPEM([]byte(pems[2])) {
+		if !config.ClientCAs.AppendCertsFromPEM([]byte(read[2])) {
 			return &ConfigError{"tls-client-ca", fmt.Errorf("no certificate in %s", s.clientCA)}
 		}
 		config.ClientAuth = tls.RequireAndVerifyClientCert
@@ -99,6 +113,7 @@ func (s *certificates) read() error {
 		// signed its certificate was removed.
 		config.SessionTicketsDisabled = true
 	}
-	s.config, s.pems = config, pems
+	s.config.Store(config)
+	s.pems = read
 	return nil
 }

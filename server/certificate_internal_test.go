@@ -1,0 +1,65 @@
+//go:build unix
+
+package server
+
+import (
+	"crypto/tls"
+	"log/slog"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
+	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
+)
+
+// Ensure that connections get the previous certificate while another connection reads the files
+// from a disk that does not answer.
+func TestCertificates_SlowDisk(t *testing.T) {
+	t.Parallel()
+	authority := tlstest.NewAuthority(t)
+	var c Config
+	c.TLSCert, c.TLSKey = tlstest.Files(t)
+	old := authority.Issue(t, "server", c.TLSCert, c.TLSKey)
+	s, err := newCertificates(c, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	s.readAt = time.Time{}
+
+	// A read of a pipe waits for a writer.
+	require.NoError(t, os.Remove(c.TLSCert))
+	require.NoError(t, syscall.Mkfifo(c.TLSCert, 0o600))
+	current := func() <-chan *tls.Config {
+		got := make(chan *tls.Config, 1)
+		go func() { got <- s.current() }()
+		return got
+	}
+	await := func(got <-chan *tls.Config) *tls.Config {
+		select {
+		case config := <-got:
+			return config
+		case <-time.After(delaystest.Patience):
+			require.Fail(t, "a connection waits for the disk")
+			return nil
+		}
+	}
+	reader := current()
+	disk, err := os.OpenFile(c.TLSCert, os.O_WRONLY, 0) // waits for the reader
+	require.NoError(t, err)
+	assert.Equal(t, old.SerialNumber, await(current()).Certificates[0].Leaf.SerialNumber)
+
+	file, key := tlstest.Files(t)
+	renewed := authority.Issue(t, "server", file, key)
+	require.NoError(t, os.Rename(key, c.TLSKey)) // the reader reads the key after the certificate
+	pem, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, os.Rename(file, c.TLSCert)) // for later readers
+	_, err = disk.Write(pem)
+	require.NoError(t, err)
+	require.NoError(t, disk.Close())
+	assert.Equal(t, renewed.SerialNumber, await(reader).Certificates[0].Leaf.SerialNumber)
+	assert.Equal(t, renewed.SerialNumber, await(current()).Certificates[0].Leaf.SerialNumber)
+}

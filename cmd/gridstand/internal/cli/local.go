@@ -64,12 +64,9 @@ func (o *localFlags) check(p *program, resume bool) error {
 }
 
 // resumeCommand returns the command that restarts the server and resumes a game. The caller
-// appends the game's id. server is the server's address, or "" for the default.
-func (o *localFlags) resumeCommand(server string) string {
-	command := name + " play --local"
-	if server != "" {
-		command += " --server " + server
-	}
+// appends the game's id. flags selects the server's address, or is "" for the default.
+func (o *localFlags) resumeCommand(flags string) string {
+	command := commandFor(flags, "play", "--local")
 	if o.data != "" {
 		command += " --data " + o.data
 	}

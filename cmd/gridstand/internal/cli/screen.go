@@ -20,8 +20,12 @@ func (p *program) show(ctx context.Context, c *client.Client, start ui.Route, lo
 	site := p.site(ctx, c)
 	env := ui.Env{
 		Server: ui.NewServer(c), Clock: p.clock, Me: c.PlayerID(), Local: local.pages, Site: site,
-		Command:       func(words ...string) string { return commandFor(cmp.Or(local.others, p.named(c.Target())), words...) },
-		Invite:        func(words ...string) string { return commandFor(cmp.Or(local.others, p.shared(c, site)), words...) },
+		Command: func(words ...string) string {
+			return commandFor(cmp.Or(serverFlags(local.others, false), p.named(c.Target())), words...)
+		},
+		Invite: func(words ...string) string {
+			return commandFor(cmp.Or(serverFlags(local.others, false), p.shared(c, site)), words...)
+		},
 		ChallengePage: func(id string) string { return p.dialedLink(c, id) },
 	}
 	env.Theme.Still = p.flags.noAnimation
@@ -66,38 +70,49 @@ func (p *program) restore(ctx context.Context, c *client.Client) error {
 	}
 }
 
-// typed returns a command as the user has to type it, or "" if the user cannot run it. It names
-// the server if this command was given one by --server or by a link.
+// typed returns a command as the user has to type it, or "" if the user cannot run it. It has
+// the flags --server and --tls that this command was given, also by a link.
 func (p *program) typed(words ...string) string {
 	if p.over != nil {
 		return p.over.typed(words...)
 	}
 	if p.flags.server == "" {
-		return commandFor("", words...)
+		return commandFor(serverFlags("", p.usesTLS()), words...)
 	}
-	target, _ := client.NormalTarget(p.flags.server) // "" if it is invalid and the command does not connect
+	target, err := client.NormalTarget(p.flags.server)
+	if err != nil {
+		return commandFor("", words...) // this command does not connect
+	}
 	return commandFor(p.named(target), words...)
 }
 
-// commandFor returns a command of this program with --server, unless server is empty.
-func commandFor(server string, words ...string) string {
-	if server != "" {
-		words = append(words, "--server", server)
+// commandFor returns a command of this program with flags, unless flags is empty.
+func commandFor(flags string, words ...string) string {
+	if flags != "" {
+		words = append(words, flags)
 	}
 	return name + " " + strings.Join(words, " ")
 }
 
-// named returns a server that this program uses as shown in commands, with --tls if it uses
-// TLS, and "" for the default server.
-func (p *program) named(target string) string {
-	switch {
-	case target == "", target == client.DefaultTarget:
-		return ""
-	case p.usesTLS():
-		return withoutPort(target) + " --tls"
-	default:
-		return withoutPort(target)
+// serverFlags returns the flags that select a server, or the default server if it is empty.
+func serverFlags(server string, encrypted bool) string {
+	var flags []string
+	if server != "" {
+		flags = append(flags, "--server", server)
 	}
+	if encrypted {
+		flags = append(flags, "--tls")
+	}
+	return strings.Join(flags, " ")
+}
+
+// named returns the flags that select a server that this program uses.
+func (p *program) named(target string) string {
+	server := ""
+	if other := p.getenv(serverVariable); target != client.DefaultTarget || p.flags.server != "" && other != "" {
+		server = withoutPort(target)
+	}
+	return serverFlags(server, p.usesTLS())
 }
 
 // withoutPort returns a target without the default port.
@@ -109,8 +124,8 @@ func withoutPort(target string) string {
 	return short
 }
 
-// shared returns the server as shown in commands that are meant for other people to run,
-// with the flags that they need to connect. If the client dials a loopback address, other
+// shared returns the flags that select the server in commands that are meant for other people
+// to run. If the client dials a loopback address, other
 // people have to use site, the public address of the server's web pages, at which the
 // server also accepts this program's calls.
 func (p *program) shared(c *client.Client, site string) string {
@@ -119,16 +134,16 @@ func (p *program) shared(c *client.Client, site string) string {
 	case err != nil || u.Host == "" || !onThisMachine(c.Target()):
 		return p.named(c.Target())
 	case u.Scheme == "https":
-		return withoutPort(net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "443"))) + " --tls"
+		return serverFlags(withoutPort(net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "443"))), true)
 	default:
-		return withoutPort(net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "80")))
+		return serverFlags(withoutPort(net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "80"))), false)
 	}
 }
 
 // noticeShared warns that others can connect, and tells the user how.
 func (p *program) noticeShared(local localServer) {
 	p.notef("Warning: everyone who can reach %s can connect. Connections are not encrypted: others on the network can read tokens.", local.others)
-	p.notef("Others watch with: %s", commandFor(local.others, "watch"))
-	p.notef("Others play with:  %s", commandFor(local.others, "play"))
+	p.notef("Others watch with: %s", commandFor(serverFlags(local.others, false), "watch"))
+	p.notef("Others play with:  %s", commandFor(serverFlags(local.others, false), "play"))
 	p.notef("In a browser:      %s/", local.site())
 }

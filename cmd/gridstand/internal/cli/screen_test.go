@@ -18,15 +18,16 @@ func TestProgram_Shared(t *testing.T) {
 		want         string
 	}{
 		{"", "", false, ""},
-		{"localhost:2048", "http://192.168.7.9:2048", false, "192.168.7.9"},
-		{"127.0.0.1:2048", "http://192.168.7.9:3000", false, "192.168.7.9:3000"},
-		{"[::1]:2048", "http://[2001:db8::1]:2048", false, "[2001:db8::1]"},
-		{"localhost:2048", "https://play.example", false, "play.example:443 --tls"},
-		{"localhost:2048", "https://play.example:2048", false, "play.example --tls"},
-		{"localhost:2048", "http://play.example", false, "play.example:80"},
-		{"localhost:3000", "", false, "localhost:3000"},
-		{"play.example", "https://www.example", false, "play.example"},
-		{"play.example", "https://www.example", true, "play.example --tls"},
+		{"", "", true, "--tls"},
+		{"localhost:2048", "http://192.168.7.9:2048", false, "--server 192.168.7.9"},
+		{"127.0.0.1:2048", "http://192.168.7.9:3000", false, "--server 192.168.7.9:3000"},
+		{"[::1]:2048", "http://[2001:db8::1]:2048", false, "--server [2001:db8::1]"},
+		{"localhost:2048", "https://play.example", false, "--server play.example:443 --tls"},
+		{"localhost:2048", "https://play.example:2048", false, "--server play.example --tls"},
+		{"localhost:2048", "http://play.example", false, "--server play.example:80"},
+		{"localhost:3000", "", false, "--server localhost:3000"},
+		{"play.example", "https://www.example", false, "--server play.example"},
+		{"play.example", "https://www.example", true, "--server play.example --tls"},
 	} {
 		p := &program{flags: globalFlags{tls: c.tls}}
 		dialed, err := client.Dial(client.Config{Target: c.target, TLS: c.tls})
@@ -36,21 +37,29 @@ func TestProgram_Shared(t *testing.T) {
 	}
 }
 
+// Ensure that commands that are shown to the user select the same server as the command that
+// shows them.
 func TestProgram_Typed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		flags globalFlags
-		want  string
+		variable string
+		flags    globalFlags
+		want     string
 	}{
-		{globalFlags{}, "gridstand top"},
-		{globalFlags{server: "localhost"}, "gridstand top"},
-		{globalFlags{server: "localhost", tls: true}, "gridstand top"},
-		{globalFlags{server: "play.example"}, "gridstand top --server play.example"},
-		{globalFlags{server: "play.example:443", tls: true}, "gridstand top --server play.example:443 --tls"},
-		{globalFlags{server: "play.example:443", ca: "ca.pem"}, "gridstand top --server play.example:443 --tls"},
-		{globalFlags{server: "one two"}, "gridstand top"},
+		{"", globalFlags{}, "gridstand top"},
+		{"", globalFlags{tls: true}, "gridstand top --tls"},
+		{"", globalFlags{ca: "ca.pem"}, "gridstand top --tls"},
+		{"", globalFlags{server: "localhost"}, "gridstand top"},
+		{"", globalFlags{server: "localhost", tls: true}, "gridstand top --tls"},
+		{"", globalFlags{server: "play.example"}, "gridstand top --server play.example"},
+		{"", globalFlags{server: "play.example:443", tls: true}, "gridstand top --server play.example:443 --tls"},
+		{"", globalFlags{server: "play.example:443", ca: "ca.pem"}, "gridstand top --server play.example:443 --tls"},
+		{"", globalFlags{server: "one two"}, "gridstand top"},
+		{"play.example", globalFlags{}, "gridstand top"},
+		{"play.example", globalFlags{tls: true}, "gridstand top --tls"},
+		{"play.example", globalFlags{server: "localhost"}, "gridstand top --server localhost"},
 	} {
-		p := &program{flags: c.flags}
-		assert.Equal(t, c.want, p.typed("top"), "%+v", c.flags)
+		p := &program{flags: c.flags, env: []string{serverVariable + "=" + c.variable}}
+		assert.Equal(t, c.want, p.typed("top"), "%+v", c)
 	}
 }

@@ -87,34 +87,23 @@ const (
 // Place is like Fit, but falls back to a small board if the theme has colors. It returns
 // the board to draw.
 func Place(b Board, t style.Theme, width, height, panelLines int) (Board, Layout, bool) {
-	return orSmall(b, t, func(b Board, small bool) (Layout, bool) {
-		if !small {
-			return Fit(b, t, width, height, panelLines)
-		}
-		l, ok := Fit(b, t, width, height, smallPanelLines)
-		if !ok {
-			w, h := Needs(b, t)
-			_, sizes := b.Sizes(t)
-			l = Layout{Cell: sizes[len(sizes)-1], Wide: true, PanelWidth: width - w - PanelGap, PanelHeight: h}
-			ok = h <= height && l.PanelWidth >= smallPanelWidth
-		}
-		if more := min(l.Spare, panelLines-l.PanelHeight); !l.Wide && more > 0 {
-			l.PanelHeight, l.Spare = l.PanelHeight+more, l.Spare-more
-		}
-		l.Small = true
-		return l, ok
-	})
-}
-
-// orSmall calls fit for a board. If the board does not fit and has a small version, it
-// calls fit for that.
-func orSmall[L any](b Board, t style.Theme, fit func(b Board, small bool) (L, bool)) (Board, L, bool) {
-	l, ok := fit(b, false)
-	if small, has := Small(b, t); !ok && has {
-		b = small
-		l, ok = fit(b, true)
+	l, ok := Fit(b, t, width, height, panelLines)
+	small, has := Small(b, t)
+	if ok || !has {
+		return b, l, ok
 	}
-	return b, l, ok
+	l, ok = Fit(small, t, width, height, smallPanelLines)
+	if !ok {
+		w, h := Needs(small, t)
+		_, sizes := small.Sizes(t)
+		l = Layout{Cell: sizes[len(sizes)-1], Wide: true, PanelWidth: width - w - PanelGap, PanelHeight: h}
+		ok = h <= height && l.PanelWidth >= smallPanelWidth
+	}
+	if more := min(l.Spare, panelLines-l.PanelHeight); !l.Wide && more > 0 {
+		l.PanelHeight, l.Spare = l.PanelHeight+more, l.Spare-more
+	}
+	l.Small = true
+	return small, l, ok
 }
 
 // Fit finds the largest cell size at which the board fits in width × height together with a
@@ -166,12 +155,6 @@ func LargestSize(b Board, t style.Theme, width, height int) (Size, bool) {
 		}
 	}
 	return Size{}, false
-}
-
-// Largest is like LargestSize, but falls back to a small board if the theme has colors. It
-// returns the board to draw.
-func Largest(b Board, t style.Theme, width, height int) (Board, Size, bool) {
-	return orSmall(b, t, func(b Board, _ bool) (Size, bool) { return LargestSize(b, t, width, height) })
 }
 
 // Needs returns the minimum width and height that the board needs.

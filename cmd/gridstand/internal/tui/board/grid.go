@@ -29,13 +29,19 @@ type Slot struct {
 	Lines int   // lines of text above and below the board
 }
 
-// Fit returns the board to draw in width × height and the size of its cells. ok is false if
-// it does not fit.
+// Fit returns the board to draw in width × height and the size of its cells. If the board does
+// not fit, and the theme has colors, it is a small board. ok is false if that does not fit, either.
 func (s Slot) Fit(t style.Theme, width, height int) (b Board, c Size, ok bool) {
 	if s.Board == nil {
 		return nil, c, true
 	}
-	return Largest(s.Board, t, width, height-s.Lines)
+	c, ok = LargestSize(s.Board, t, width, height-s.Lines)
+	small, has := Small(s.Board, t)
+	if ok || !has {
+		return s.Board, c, ok
+	}
+	c, ok = LargestSize(small, t, width, height-s.Lines)
+	return small, c, ok
 }
 
 // FitGrid divides width × height into a grid. It picks the number of columns that gives the

@@ -185,11 +185,8 @@ func number(b *pb.Twenty48Board, i, width int, m Marks) string {
 	}
 	if len(text) > width { // Impossible under the rules, but a faulty server may send it.
 		text = text[:width-1] + "…"
-		return lipgloss.NewStyle().Bold(slices.Contains(m.Merged, i)).Render(text)
 	}
-	left := (width - len(text)) / 2
-	text = strings.Repeat(" ", left) + text + strings.Repeat(" ", max(width-left-len(text), 0))
-	return lipgloss.NewStyle().Bold(slices.Contains(m.Merged, i)).Render(text)
+	return lipgloss.NewStyle().Bold(slices.Contains(m.Merged, i)).Render(lipgloss.PlaceHorizontal(width, lipgloss.Center, text))
 }
 
 // LargestTile returns the highest tile on a board, or 0 if it is empty.

@@ -112,7 +112,7 @@ func (c *Canvas) Render() string {
 				if escape != "" {
 					out.WriteString(ansi.ResetStyle)
 				}
-				escape = look{c.colors[next.ink], c.colors[next.ground], next.bold}.escape()
+				escape = Text{c.colors[next.ink], c.colors[next.ground], next.bold}.escape()
 				out.WriteString(escape)
 				style = next
 			}

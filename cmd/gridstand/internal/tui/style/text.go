@@ -10,34 +10,37 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Text is a style of text: colors and boldness. It renders like lipgloss.Style, which also
-// handles borders and margins, and takes longer for that.
-type Text struct{ look look }
+// Text is a style of text: its colors, which are nil for the terminal's own, and boldness. It
+// renders like lipgloss.Style, which also handles borders and margins, and takes longer for that.
+type Text struct {
+	ink, ground color.Color
+	bold        bool
+}
 
 // Bold returns the style with or without bold.
 func (t Text) Bold(bold bool) Text {
-	t.look.bold = bold
+	t.bold = bold
 	return t
 }
 
 // SameColor reports whether two styles have the same text color.
-func (t Text) SameColor(as Text) bool { return t.look.ink == as.look.ink }
+func (t Text) SameColor(as Text) bool { return t.ink == as.ink }
 
 // Inherit fills the unset colors and boldness from another style.
 func (t Text) Inherit(from Text) Text {
-	if t.look.ink == nil {
-		t.look.ink = from.look.ink
+	if t.ink == nil {
+		t.ink = from.ink
 	}
-	if t.look.ground == nil {
-		t.look.ground = from.look.ground
+	if t.ground == nil {
+		t.ground = from.ground
 	}
-	t.look.bold = t.look.bold || from.look.bold
+	t.bold = t.bold || from.bold
 	return t
 }
 
 // Render returns text in the style. Like lipgloss, it pads lines to the same width.
 func (t Text) Render(text string) string {
-	start := t.look.escape()
+	start := t.escape()
 	switch {
 	case strings.ContainsAny(text, "\t\r") || strings.Contains(text, "\n") && !sameWidth(text):
 		return t.Lipgloss().Render(text)
@@ -62,48 +65,42 @@ func sameWidth(text string) bool {
 // Lipgloss returns the style as a lipgloss.Style.
 func (t Text) Lipgloss() lipgloss.Style {
 	s := lipgloss.NewStyle()
-	if t.look.bold {
+	if t.bold {
 		s = s.Bold(true)
 	}
-	if t.look.ink != nil {
-		s = s.Foreground(t.look.ink)
+	if t.ink != nil {
+		s = s.Foreground(t.ink)
 	}
-	if t.look.ground != nil {
-		s = s.Background(t.look.ground)
+	if t.ground != nil {
+		s = s.Background(t.ground)
 	}
 	return s
 }
 
-// look is the colors of characters, nil for the terminal's own, and whether they are bold.
-type look struct {
-	ink, ground color.Color
-	bold        bool
-}
-
-// escapes caches the escape sequence of each look that was used. There are few, since all
+// escapes caches the escape sequence of each style that was used. There are few, since all
 // colors come from the palettes.
 var escapes sync.Map
 
-// escape returns the escape sequence that starts text with this look, or "" for plain text.
-func (l look) escape() string {
-	if known, ok := escapes.Load(l); ok {
+// escape returns the escape sequence that starts text in the style, or "" for plain text.
+func (t Text) escape() string {
+	if known, ok := escapes.Load(t); ok {
 		return known.(string)
 	}
 	var s ansi.Style
-	if l.bold {
+	if t.bold {
 		s = s.Bold()
 	}
-	if l.ink != nil && l.ink != Foreground {
-		s = s.ForegroundColor(l.ink)
+	if t.ink != nil && t.ink != Foreground {
+		s = s.ForegroundColor(t.ink)
 	}
-	if l.ground != nil && l.ground != Foreground {
-		s = s.BackgroundColor(l.ground)
+	if t.ground != nil && t.ground != Foreground {
+		s = s.BackgroundColor(t.ground)
 	}
 	text := ""
 	if len(s) > 0 {
 		text = s.String()
 	}
-	escapes.Store(l, text)
+	escapes.Store(t, text)
 	return text
 }
 

@@ -46,29 +46,26 @@ func (t Theme) Colors() *Palette {
 // Colored reports whether the theme has colors.
 func (t Theme) Colored() bool { return t.Profile > colorprofile.ASCII }
 
-// textIn returns the style of text in the color c, or of plain text if c is nil.
-func textIn(c color.Color) Text { return Text{look{ink: c}} }
-
 // Dim returns the style of labels.
-func (t Theme) Dim() Text { return textIn(t.Colors().Dim) }
+func (t Theme) Dim() Text { return Text{ink: t.Colors().Dim} }
 
 // Faint returns the style of lines.
-func (t Theme) Faint() Text { return textIn(t.Colors().Faint) }
+func (t Theme) Faint() Text { return Text{ink: t.Colors().Faint} }
 
 // Accent returns the style of keys and titles.
-func (t Theme) Accent() Text { return textIn(t.Colors().Accent) }
+func (t Theme) Accent() Text { return Text{ink: t.Colors().Accent} }
 
 // Good returns the style of good news.
-func (t Theme) Good() Text { return textIn(t.Colors().Good) }
+func (t Theme) Good() Text { return Text{ink: t.Colors().Good} }
 
 // Warn returns the style of warnings.
-func (t Theme) Warn() Text { return textIn(t.Colors().Warn) }
+func (t Theme) Warn() Text { return Text{ink: t.Colors().Warn} }
 
 // Bad returns the style of errors.
-func (t Theme) Bad() Text { return textIn(t.Colors().Bad) }
+func (t Theme) Bad() Text { return Text{ink: t.Colors().Bad} }
 
 // Bold returns the style of bold text in the terminal's own color.
-func (t Theme) Bold() Text { return Text{look{bold: true}} }
+func (t Theme) Bold() Text { return Text{bold: true} }
 
 // Owner returns the style for the letter and name of a seat in a game with several seats.
 func (t Theme) Owner(seat int) Text {
@@ -76,16 +73,16 @@ func (t Theme) Owner(seat int) Text {
 	if seat < 0 || seat >= len(owners) {
 		return t.Bold()
 	}
-	return Text{look{owners[seat].Ink, owners[seat].Ground, true}}
+	return Text{owners[seat].Ink, owners[seat].Ground, true}
 }
 
 // Bar returns the style of the selected row of a list. It stands out more if the list has
 // the focus.
 func (t Theme) Bar(focused bool) Text {
 	if focused {
-		return Text{look{ground: t.Colors().Faint, bold: true}}
+		return Text{ground: t.Colors().Faint, bold: true}
 	}
-	return Text{look{ground: t.Colors().Card}}
+	return Text{ground: t.Colors().Card}
 }
 
 // Tone has the colors of a tile's background and its number.

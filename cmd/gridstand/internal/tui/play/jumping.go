@@ -105,12 +105,12 @@ func (m *jumping) Board(s *gamestate.State, mine bool) board.Board {
 func (m *jumping) PanelLines() int { return 7 }
 
 func (m *jumping) Panel(l look) []string {
-	turn := widget.Lines(false, l.TurnText(l.env.Theme, l.mine), m.hint(l))
+	turn := widget.Lines(false, l.TurnText(l.env.Theme, l.mine()), m.hint(l))
 	if l.wide {
 		return []string{l.SeatBlocks(l.env.Theme, l.width, l.env.Me, l.height > 18), turn, l.unranked()}
 	}
 	lines := []string{l.SeatLines(l.env.Theme, l.width, l.env.Me), turn, l.unranked()}
-	if l.height < m.PanelLines() && l.mine {
+	if l.height < m.PanelLines() && l.mine() {
 		lines[0], lines[1] = turn, lines[0]
 	}
 	return []string{widget.Lines(false, lines...)}
@@ -123,7 +123,7 @@ func (m *jumping) hint(l look) string {
 	}
 	jump := board.MoveTo(l.Tribolo(), m.cursor)
 	if jump == nil {
-		return l.env.Theme.Dim().Render(widget.Wrap(pickText(l.width, m.noJump(l.State)...), l.width))
+		return l.env.Theme.Dim().Render(widget.Wrap(pickText(l.width, m.noJump(&l.State)...), l.width))
 	}
 	return l.env.Theme.Accent().Render(describe.Cell(m.cursor)+" takes ") + l.env.Theme.Bold().Render(takes(l.Tribolo(), jump))
 }

@@ -68,10 +68,7 @@ type Move struct {
 
 // look is what a mode needs to draw a panel: the game and the panel's size.
 type look struct {
-	*gamestate.State
-	env    *ui.Env
-	seat   int  // the user's first seat
-	mine   bool // it is the user's turn
+	*seated
 	places places
 	width  int
 	height int

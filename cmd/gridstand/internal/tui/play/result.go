@@ -45,7 +45,7 @@ func (p *page) resultOpen() bool { return p.Over() && !p.closed && !p.starting }
 
 // result draws the panel of a finished game.
 func (p *page) result(l look) string {
-	t, score := p.env.Theme, describe.Comma(p.ScoreOf(l.seat))
+	t, score := p.env.Theme, describe.Comma(p.ScoreOf(l.seat()))
 	title, facts := p.mode.Result(l)
 	accent, wrapped := t.Accent().Bold(true), widget.Wrap(title, l.width)
 	height := l.height - strings.Count(wrapped, "\n")
@@ -81,7 +81,7 @@ func (p *page) result(l look) string {
 // share returns the text that the player copies to share the result.
 func (p *page) share() string {
 	if m, ok := p.mode.(*attempt); ok && m.Challenge != nil {
-		return describe.Share(m.result(look{State: &p.State, env: p.env}))
+		return describe.Share(m.result(look{seated: &p.seated}))
 	}
 	return p.shareLine()
 }

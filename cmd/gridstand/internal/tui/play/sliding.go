@@ -45,7 +45,7 @@ func (m *sliding) Panel(l look) []string {
 	t := l.env.Theme
 	scores := []widget.Fact{
 		{Label: "SCORE", Value: describe.Comma(l.Score()), Extra: l.Gain()},
-		{Label: "BEST", Value: l.places.best(l.State, l.seat)},
+		{Label: "BEST", Value: l.places.best(&l.State, l.seat())},
 	}
 	moves := widget.Fact{Label: "MOVES", Value: describe.Comma(l.Moves())}
 	tile := widget.Fact{Label: "TILE", Value: l.BestTile()}

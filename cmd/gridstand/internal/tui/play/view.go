@@ -45,7 +45,7 @@ func (p *page) View(width, height int) ui.View {
 		l.PanelWidth = max(l.PanelWidth, min(width-across-board.PanelGap, racePanel))
 	}
 	at := look{
-		State: &p.State, env: p.env, seat: p.seat(), mine: p.mine(), places: p.places,
+		seated: &p.seated, places: p.places,
 		width: l.PanelWidth, height: l.PanelHeight, wide: l.Wide,
 	}
 	panel := p.panel(at)

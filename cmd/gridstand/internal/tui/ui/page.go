@@ -121,11 +121,9 @@ type (
 	ResumedMsg struct{}
 )
 
-// Route is a page to open. Exactly one of its fields is set, except that Seat may be set
-// along with Join.
+// Route is a page to open: the lobby if no field is set. Otherwise one field is set, and Seat
+// may be set along with Join.
 type Route struct {
-	// Lobby opens the lobby.
-	Lobby bool
 	// Play plays a game in which the user has a seat. Join takes a seat in a game first.
 	Play, Join string
 	// Seat is the seat to join, or nil for the first open one.

@@ -139,10 +139,14 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.env.Theme.Light = !msg.IsDark()
 		return m, nil
 	case ui.TaskMsg:
-		if msg.Owner != m.tasks {
-			return m, m.deliver(msg)
+		if msg.Owner == m.tasks {
+			return m.Update(msg.Msg)
 		}
-		return m, m.done(msg.Msg)
+		return m, m.deliver(msg)
+	case tickMsg:
+		return m, m.tick()
+	case openedMsg:
+		return m, m.opened(msg)
 	case ui.OpenMsg:
 		return m, m.open(msg.Route)
 	case ui.ReplaceMsg:
@@ -158,18 +162,6 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, nil
 	}
 	return m, m.top().Update(msg)
-}
-
-// done handles a message from one of the program's own tasks.
-func (m *Model) done(msg tea.Msg) tea.Cmd {
-	switch msg := msg.(type) {
-	case tickMsg:
-		return m.tick()
-	case openedMsg:
-		return m.opened(msg)
-	default:
-		return nil
-	}
 }
 
 // deliver passes a message from a task to the page that started it, unless that page has

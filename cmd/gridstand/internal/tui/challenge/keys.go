@@ -19,7 +19,6 @@ import (
 type keys struct {
 	ui.Common
 	Play, Join, Ready, Start, Bot, NoBot, Again, Copy, Rules key.Binding
-	Number                                                   key.Binding
 }
 
 func newKeys() keys {
@@ -34,7 +33,6 @@ func newKeys() keys {
 		Again:  ui.Bind("n", "race again", "n"),
 		Copy:   ui.Bind("y", "copy", "y"),
 		Rules:  ui.Bind("r", "rules", "r"),
-		Number: ui.Bind("1–9", "choose", "1", "2", "3", "4", "5", "6", "7", "8", "9"),
 	}
 }
 
@@ -73,7 +71,7 @@ func (p *page) Keys() ui.KeyMap {
 	case p.question != nil:
 		return p.question.Keys()
 	case p.bots != nil:
-		return ui.Keys(k.Number, ui.Bind("esc", "close"))
+		return ui.Keys(ui.Bind("1–9", "choose"), ui.Bind("esc", "close"))
 	}
 	return ui.KeyMap{
 		Short: []key.Binding{k.Rules, k.Copy, k.NoBot, k.Bot, k.Again, k.Start, k.Join, k.Ready, k.Play, k.Help, k.Back},
@@ -109,20 +107,19 @@ func (p *page) key(msg tea.KeyPressMsg) tea.Cmd {
 
 // change handles the keys that modify a race.
 func (p *page) change(msg tea.KeyPressMsg) tea.Cmd {
-	k, id := &p.keys, p.ID
-	switch {
+	switch k := &p.keys; {
 	case ui.Pressed(msg, k.Ready):
 		p.watching = false
 		ready := !p.Entrant().GetReady()
 		return p.call(false, func(ctx context.Context, s ui.Server) error {
-			return s.JoinRace(ctx, &pb.JoinChallengeRequest{ChallengeId: id, Ready: ready})
+			return s.JoinRace(ctx, &pb.JoinChallengeRequest{ChallengeId: p.ID, Ready: ready})
 		})
 	case ui.Pressed(msg, k.Start):
-		return p.call(false, func(ctx context.Context, s ui.Server) error { return s.StartRace(ctx, id) })
+		return p.call(false, func(ctx context.Context, s ui.Server) error { return s.StartRace(ctx, p.ID) })
 	case ui.Pressed(msg, k.NoBot):
 		game := p.lastBot()
 		return p.call(false, func(ctx context.Context, s ui.Server) error {
-			return s.LeaveRace(ctx, &pb.LeaveChallengeRequest{ChallengeId: id, GameId: game})
+			return s.LeaveRace(ctx, &pb.LeaveChallengeRequest{ChallengeId: p.ID, GameId: game})
 		})
 	}
 	return nil
@@ -186,8 +183,7 @@ func (p *page) chosen(msg tea.KeyPressMsg) tea.Cmd {
 	if err != nil || i < 1 || i > len(bots) {
 		return nil
 	}
-	id := p.ID
 	return p.call(false, func(ctx context.Context, s ui.Server) error {
-		return s.JoinRace(ctx, &pb.JoinChallengeRequest{ChallengeId: id, Bot: bots[i-1]})
+		return s.JoinRace(ctx, &pb.JoinChallengeRequest{ChallengeId: p.ID, Bot: bots[i-1]})
 	})
 }

@@ -42,6 +42,7 @@ type Contest struct {
 	ahead  time.Duration // server clock minus client clock
 	timed  bool          // whether ahead is known
 	ticks  int           // number of the latest tick timer; earlier ones are ignored
+	tries  int           // number of calls of LookUp
 
 	// The boards of a race's attempts, in roster order, if the page follows them: all but
 	// the one of the game except, which may be "".
@@ -67,10 +68,9 @@ type (
 	placedMsg struct {
 		found ui.Standings
 		err   error
-		tries int
 	}
 	// lookMsg is sent when it is time to request the standings again.
-	lookMsg struct{ tries int }
+	lookMsg struct{}
 	// tickMsg is sent when the countdown or the stage of the challenge changes.
 	tickMsg struct{ ticks int }
 )
@@ -97,12 +97,11 @@ const (
 
 // LookUp requests the standings around the user after the attempt has ended. If the attempt
 // is not in the standings yet, the request is retried.
-func (c *Contest) LookUp() tea.Cmd { return c.lookUp(1) }
-
-func (c *Contest) lookUp(tries int) tea.Cmd {
+func (c *Contest) LookUp() tea.Cmd {
+	c.tries++
 	return c.tasks.Do(func(ctx context.Context) tea.Msg {
 		found, err := c.env.Server.Standings(ctx, c.ID, neighbors)
-		return placedMsg{found, err, tries}
+		return placedMsg{found, err}
 	})
 }
 
@@ -117,7 +116,7 @@ func (c *Contest) Update(msg tea.Msg) (cmd tea.Cmd, handled bool) {
 	case placedMsg:
 		return c.placed(msg), true
 	case lookMsg:
-		return c.lookUp(msg.tries), true
+		return c.LookUp(), true
 	case tickMsg:
 		if msg.ticks != c.ticks {
 			return nil, true
@@ -162,10 +161,10 @@ func (c *Contest) placed(msg placedMsg) tea.Cmd {
 	if msg.err == nil {
 		c.Around = msg.found
 	}
-	if c.Around.Mine != nil || msg.tries >= recordTries {
+	if c.Around.Mine != nil || c.tries >= recordTries {
 		return nil
 	}
-	return c.tasks.After(time.Second<<min(msg.tries-1, 3), lookMsg{msg.tries + 1})
+	return c.tasks.After(time.Second<<min(c.tries-1, 3), lookMsg{})
 }
 
 // Is reports whether the challenge is known to be of the given kind.

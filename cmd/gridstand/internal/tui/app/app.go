@@ -116,7 +116,6 @@ func (m *Model) quit() tea.Cmd {
 	return nil
 }
 
-// answer handles a key while the program asks whether to quit.
 func (m *Model) answer(msg tea.KeyPressMsg) tea.Cmd {
 	quit := widget.Answer(&m.asked, msg)
 	if quit == nil && m.asked == nil {

@@ -197,5 +197,4 @@ func Join(l Layout, board, panel string) (block string, boardX int) {
 	return strings.Join(parts[:len(parts)-1], ""), boardX
 }
 
-// spaces returns n spaces, or none if n is negative.
 func spaces(n int) string { return strings.Repeat(" ", max(n, 0)) }

@@ -173,7 +173,6 @@ func drawNumbers(b *pb.Twenty48Board, width int, m Marks) string {
 	return strings.Join(lines, "\n")
 }
 
-// number returns a cell's number, centered in width columns.
 func number(b *pb.Twenty48Board, i, width int, m Marks) string {
 	face := b.GetTiles()[i]
 	if face == 0 {

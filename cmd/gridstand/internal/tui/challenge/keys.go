@@ -105,7 +105,6 @@ func (p *page) key(msg tea.KeyPressMsg) tea.Cmd {
 	return p.change(msg)
 }
 
-// change handles the keys that modify a race.
 func (p *page) change(msg tea.KeyPressMsg) tea.Cmd {
 	switch k := &p.keys; {
 	case ui.Pressed(msg, k.Ready):
@@ -152,7 +151,6 @@ func (p *page) leave() tea.Cmd {
 	return nil
 }
 
-// askBots requests the bots that can be added.
 func (p *page) askBots() tea.Cmd {
 	return p.tasks.Do(func(ctx context.Context) tea.Msg {
 		variants, err := p.env.Server.Variants(ctx)

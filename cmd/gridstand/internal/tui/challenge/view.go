@@ -32,7 +32,6 @@ func (p *page) View(width, height int) ui.View {
 	return v
 }
 
-// status returns the status line.
 func (p *page) status() string {
 	t := p.env.Theme
 	switch {

@@ -76,7 +76,6 @@ type rows struct {
 	body         int // rows
 }
 
-// rowsOf returns the layout of a window of the given height.
 func rowsOf(height int) rows {
 	f := rows{airy: height >= 22, status: height >= 16}
 	f.body = height - 2

@@ -127,7 +127,6 @@ func (p *page) loadDayBefore() tea.Cmd {
 	})
 }
 
-// openDayBefore shows the results of the day before.
 func (p *page) openDayBefore(msg dayBeforeMsg) tea.Cmd {
 	switch {
 	case p.hidden: // Another page is open by now.

@@ -185,7 +185,6 @@ func (f *form) route() ui.Route {
 	return ui.Route{New: f.game()}
 }
 
-// game returns the game that the form describes.
 func (f *form) game() *ui.NewGame {
 	g := &ui.NewGame{Variant: f.variant, Options: client.GameOptions{Private: f.private, TurnLimit: f.turnLimit}}
 	for _, seat := range f.seats {

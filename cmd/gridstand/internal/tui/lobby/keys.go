@@ -222,11 +222,7 @@ func (p *page) player() string {
 // waiting returns the game to join, or nil: the selected game if it is waiting for players,
 // otherwise the first one that is. It skips games in which the user has a seat.
 func (p *page) waiting() *pb.Game {
-	games := p.games[paneLive]
-	if g := p.current(); g != nil {
-		games = append([]*pb.Game{g}, games...)
-	}
-	for _, g := range games {
+	for _, g := range append([]*pb.Game{p.current()}, p.games[paneLive]...) { // the current one may be nil
 		if g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING && !p.env.Seated(g) {
 			return g
 		}
@@ -244,7 +240,6 @@ func (p *page) copy() tea.Cmd {
 	return tea.SetClipboard(id)
 }
 
-// nextVariant shows the leaderboard of the next variant.
 func (p *page) nextVariant() {
 	for i, v := range p.lists.Variants {
 		if v.GetId() == p.board() {
@@ -254,7 +249,6 @@ func (p *page) nextVariant() {
 	}
 }
 
-// typed handles a key while the filter has the focus.
 func (p *page) typed(msg tea.KeyPressMsg) tea.Cmd {
 	var cmd tea.Cmd
 	switch msg.Code {
@@ -272,7 +266,6 @@ func (p *page) typed(msg tea.KeyPressMsg) tea.Cmd {
 	return tea.Batch(cmd, p.selected())
 }
 
-// inForm handles a key while the form is open.
 func (p *page) inForm(msg tea.KeyPressMsg) tea.Cmd {
 	k := keys
 	switch {

@@ -104,7 +104,6 @@ func (p *page) Farewell() string { return "" }
 
 func (p *page) Typing() bool { return p.filter.Focused() }
 
-// load requests the lists.
 func (p *page) load(cycle int) tea.Cmd {
 	me, variant, window := p.env.Me, p.board(), windows[p.window].window
 	known := p.lists.Variants
@@ -179,7 +178,6 @@ func (p *page) resume() tea.Cmd {
 	return tea.Batch(p.load(p.cycle), p.loadDaily(), p.follow())
 }
 
-// listed handles the reply with the lists.
 func (p *page) listed(msg listsMsg) tea.Cmd {
 	var again tea.Cmd
 	if msg.cycle == p.cycle && !p.hidden {

@@ -46,7 +46,6 @@ func (v *preview) update(msg ui.UpdateMsg, env *ui.Env, tasks *ui.Tasks) tea.Cmd
 	return tasks.Next(v.id, msg.Stream)
 }
 
-// leave ends the stream.
 func (v *preview) leave() {
 	if v.cancel != nil {
 		v.cancel()

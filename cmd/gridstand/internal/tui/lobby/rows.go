@@ -21,7 +21,6 @@ import (
 // is listed with the idle games.
 const waitLimit = 10 * time.Minute
 
-// idle returns the time since the last event of a game.
 func idle(g *pb.Game, now time.Time) time.Duration {
 	return max(now.Sub(g.GetUpdateTime().AsTime()), 0)
 }
@@ -78,7 +77,6 @@ func finished(g *pb.Game) int {
 	return 0
 }
 
-// sign returns the symbol for a game's state.
 func sign(t style.Theme, g *pb.Game, now time.Time) widget.Value {
 	switch {
 	case finished(g) == 1:
@@ -184,7 +182,6 @@ func mineState(env *ui.Env, g *pb.Game) widget.Value {
 	}
 }
 
-// scoreTable returns the table of the leaderboard.
 func scoreTable(env *ui.Env, entries []*pb.Entry, width int) widget.Table {
 	const whenWidth, whenMin = 8, 38
 	columns := []widget.Column{{Title: "#", Width: 3, Right: true}, {Title: "PLAYER"}, {Title: "SCORE", Width: 9, Right: true}}

@@ -124,7 +124,6 @@ func (p *rules) View(width, height int) ui.View {
 	return v
 }
 
-// content returns the full text of the page.
 func (p *rules) content(width int) string {
 	t, v := p.env.Theme, p.variant
 	blocks := []string{

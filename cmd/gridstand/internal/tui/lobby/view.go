@@ -64,7 +64,6 @@ func (p *page) summary() []string {
 	return []string{short + "  " + t.Accent().Render("◌") + fmt.Sprintf(" %d waiting", waiting), short}
 }
 
-// status returns the status line.
 func (p *page) status() string {
 	t := p.env.Theme
 	switch {

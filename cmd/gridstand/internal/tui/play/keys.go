@@ -42,7 +42,6 @@ func newKeys(env *ui.Env) *keys {
 	}
 }
 
-// setMode sets the keys of a mode.
 func (k *keys) setMode(m Mode) {
 	k.short, k.full = m.Keys()
 	for i, name := range m.Solvers() {

@@ -39,7 +39,6 @@ type answerMsg struct {
 	err     error
 }
 
-// push queues a move.
 func (p *page) push(m *Move) tea.Cmd {
 	switch {
 	case p.Over() || p.starting:
@@ -169,7 +168,6 @@ func sameTurn(a, b *pb.Position) bool {
 		slices.Equal(a.GetTribolo().GetCells(), b.GetTribolo().GetCells())
 }
 
-// updated handles an update of the stream or its end.
 func (p *page) updated(msg ui.UpdateMsg) tea.Cmd {
 	if msg.Err != nil {
 		if !errors.Is(msg.Err, io.EOF) {
@@ -209,7 +207,6 @@ func (p *page) changed(changed bool, e *pb.Event) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// frame shows the next frame of an animation.
 func (p *page) frame(msg ui.FrameMsg) tea.Cmd {
 	cmd := p.motion.Update(msg, p.env, p.tasks)
 	if p.motion.Progress() >= 1 && p.Before != nil {

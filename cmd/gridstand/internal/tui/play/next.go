@@ -65,7 +65,6 @@ func (p *page) resigned(msg resignedMsg) tea.Cmd {
 	return p.create()
 }
 
-// create requests a new game of the same variant.
 func (p *page) create() tea.Cmd {
 	p.starting = true
 	server, variant, options := p.env.Server, p.opened.GetVariant(), p.nextOptions(p.options)
@@ -75,7 +74,6 @@ func (p *page) create() tea.Cmd {
 	})
 }
 
-// created opens the new game.
 func (p *page) created(msg createdMsg) tea.Cmd {
 	if msg.err == nil && p.WrongKind(msg.game.GetPosition()) {
 		msg.err = client.ErrBadStream

@@ -160,7 +160,6 @@ type (
 	}
 )
 
-// lookUp requests the player's places.
 func lookUp(t *ui.Tasks, s ui.Server, g *pb.Game, tries int) tea.Cmd {
 	about, variant := ui.GameID(g.GetId()), g.GetVariant()
 	return t.Do(func(ctx context.Context) tea.Msg {

@@ -28,7 +28,6 @@ type solving struct {
 // solveMsg is sent when a solver should make its next move.
 type solveMsg struct{ by *solving }
 
-// move chooses and makes a move.
 func (s *solving) move(ctx context.Context, server ui.Server, g *pb.Game, version int32, p *pb.Position) (*pb.Event, error) {
 	m, err := s.solver.Choose(ctx, p, nil)
 	if err != nil {

@@ -130,7 +130,6 @@ func (p *page) invitation(width int) string {
 	return widget.Command(p.env.Theme, what, command, width)
 }
 
-// status returns the status line, or "".
 func (p *page) status(width int) string {
 	t := p.env.Theme
 	waited := time.Duration(0)

@@ -50,7 +50,6 @@ func (t Text) Render(text string) string {
 	return start + strings.ReplaceAll(text, "\n", ansi.ResetStyle+"\n"+start) + ansi.ResetStyle
 }
 
-// sameWidth reports whether all lines of text have the same width.
 func sameWidth(text string) bool {
 	first, rest, _ := strings.Cut(text, "\n")
 	width := Width(first)

@@ -38,7 +38,6 @@ func newGame(env *ui.Env, tasks *ui.Tasks, id string) *game {
 	}
 }
 
-// watch starts following the game.
 func (g *game) watch() tea.Cmd {
 	var ctx context.Context
 	ctx, g.leave = context.WithCancel(g.tasks.Ctx)
@@ -78,7 +77,6 @@ func (g *game) update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// onUpdate handles an update of the stream or its end.
 func (g *game) onUpdate(msg ui.UpdateMsg) tea.Cmd {
 	if msg.Err != nil {
 		if !errors.Is(msg.Err, io.EOF) {

@@ -119,7 +119,6 @@ func (p *page) found(msg foundMsg) tea.Cmd {
 	return nil
 }
 
-// drop removes the game from the page.
 func (p *page) drop() {
 	if p.game != nil {
 		p.game.leave()
@@ -224,7 +223,6 @@ const (
 // playMsg is sent when the next move is due.
 type playMsg struct{ run int }
 
-// play starts the player.
 func (p *page) play() tea.Cmd {
 	p.player.run++
 	p.player.on = true
@@ -237,7 +235,6 @@ func (p *page) playNext() tea.Cmd {
 
 func (p *page) stop() { p.player.on = false }
 
-// onPlay goes to the next move.
 func (p *page) onPlay(msg playMsg) tea.Cmd {
 	g := p.game
 	if g == nil || !p.player.on || msg.run != p.player.run {

@@ -34,7 +34,6 @@ type frame struct {
 	entry    gamestate.Entry // its line in the log; What is empty if it has none
 }
 
-// frameOf returns the frame of the current version.
 func frameOf(s *gamestate.State) frame {
 	f := frame{version: s.Game.GetVersion(), position: s.Game.GetPosition(), time: s.Game.GetUpdateTime(), change: s.Change}
 	if len(s.Log) > 0 && s.Log[0].Version == f.version {

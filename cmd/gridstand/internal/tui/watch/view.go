@@ -95,7 +95,6 @@ func (p *page) right() []string {
 	return []string{badge + "   " + t.Dim().Render(s.Watching()), badge}
 }
 
-// status returns the status line.
 func (p *page) status(width int) string {
 	t := p.env.Theme
 	problem := p.problem

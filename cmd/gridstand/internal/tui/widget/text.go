@@ -131,7 +131,6 @@ func Room(height int, blocks ...string) int {
 	return height - lipgloss.Height(strings.Join(nonEmpty(blocks), "\n\n")) - 1
 }
 
-// nonEmpty returns the texts that are not empty.
 func nonEmpty(all []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(text string) bool { return text == "" })
 }

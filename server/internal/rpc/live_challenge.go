@@ -55,6 +55,9 @@ type liveChallenge struct {
 	latest  atomic.Pointer[challengeSnapshot] // has neither message nor err before the first update
 
 	streams int // guarded by liveChallenges.mu
+	// payer is the address whose share of reads the goroutine uses. Guarded by
+	// liveChallenges.mu.
+	payer   string
 	entered int // number of streams that have ever entered; guarded by liveChallenges.mu
 	// awaited is the next exact update, or nil if no stream waits for one. Guarded by
 	// liveChallenges.mu.
@@ -70,6 +73,8 @@ type liveChallenge struct {
 	now     time.Time     // time of the last successful read, by the store's clock
 	ahead   time.Duration // how far the store's clock is ahead of the local clock
 	changed chan struct{} // receives a value when this server changes the challenge
+
+	pace int // factor for the intervals between reads
 
 	hidden    map[string]bool // race entrants whom an operator has hidden, by player ID; read with c
 	standings []*pb.Standing
@@ -87,13 +92,52 @@ type liveChallenge struct {
 
 // liveChallenges holds a Service's live challenges, by ID.
 type liveChallenges struct {
-	mu  sync.Mutex
-	all map[string]*liveChallenge
+	mu   sync.Mutex
+	all  map[string]*liveChallenge
+	paid map[string]int // number of live challenges, by payer
 }
 
-// enterChallenge adds a stream to a challenge, and returns the stream's wave. The caller
-// must call leaveChallenge when the stream ends.
-func (s *Service) enterChallenge(id string) (_ *liveChallenge, wave int) {
+// liveAtPace is the number of an address's live challenges that the server reads at the usual
+// intervals. If there are more, the intervals are longer in proportion, so that an address does
+// not get more reads by watching more challenges.
+const liveAtPace = 250
+
+// pay makes an address the payer of l. The caller holds mu.
+func (all *liveChallenges) pay(l *liveChallenge, address string) {
+	if all.paid == nil {
+		all.paid = map[string]int{}
+	}
+	l.payer = address
+	all.paid[address]++
+}
+
+// unpay releases the payer of l. The caller holds mu.
+func (all *liveChallenges) unpay(l *liveChallenge) {
+	if all.paid[l.payer]--; all.paid[l.payer] == 0 {
+		delete(all.paid, l.payer)
+	}
+}
+
+// share makes an address the payer of l if it has fewer live challenges than the current
+// payer, so that a client cannot slow a challenge down for others by watching it along with
+// many others. The caller holds mu.
+func (all *liveChallenges) share(l *liveChallenge, address string) {
+	if all.paid[address]+1 >= all.paid[l.payer] {
+		return
+	}
+	all.unpay(l)
+	all.pay(l, address)
+	l.wake() // Its next read may be far in the future.
+}
+
+// pace returns the factor by which the intervals between l's reads are longer than usual.
+func (all *liveChallenges) pace(l *liveChallenge) int {
+	return max(1, (all.paid[l.payer]+liveAtPace-1)/liveAtPace)
+}
+
+// enterChallenge adds a stream from an address to a challenge, and returns the stream's wave.
+// The caller must call leaveChallenge when the stream ends.
+func (s *Service) enterChallenge(id, address string) (_ *liveChallenge, wave int) {
 	s.live.mu.Lock()
 	defer s.live.mu.Unlock()
 	l := s.live.all[id]
@@ -108,8 +152,10 @@ func (s *Service) enterChallenge(id string) (_ *liveChallenge, wave int) {
 		}
 		s.live.all[id] = l
 		l.ctx, l.cancel = context.WithCancel(context.Background())
+		s.live.pay(l, address)
 		go l.run()
 	}
+	s.live.share(l, address)
 	l.streams++
 	l.entered++
 	return l, l.entered % waves
@@ -121,6 +167,9 @@ func (s *Service) leaveChallenge(l *liveChallenge) {
 	s.live.mu.Lock()
 	l.streams--
 	last := l.streams == 0
+	if last {
+		s.live.unpay(l)
+	}
 	if last && s.live.all[l.id] == l {
 		delete(s.live.all, l.id)
 	}
@@ -165,10 +214,7 @@ func (l *liveChallenge) resumed(ctx context.Context, etag string) (*challengeSna
 	}
 	awaited := l.awaited
 	l.service.live.mu.Unlock()
-	select {
-	case l.changed <- struct{}{}:
-	default:
-	}
+	l.wake()
 	select {
 	case <-awaited.done:
 		if awaited.err != nil {
@@ -179,6 +225,19 @@ func (l *liveChallenge) resumed(ctx context.Context, etag string) (*challengeSna
 		return nil, context.Cause(ctx)
 	}
 	return l.first(ctx)
+}
+
+// paced returns an interval between reads, given the usual one.
+func (l *liveChallenge) paced(usual time.Duration) time.Duration {
+	return usual * time.Duration(l.pace)
+}
+
+// wake makes the goroutine read the challenge as soon as a snapshot may be sent.
+func (l *liveChallenge) wake() {
+	select {
+	case l.changed <- struct{}{}:
+	default:
+	}
 }
 
 // publish replaces the latest snapshot and wakes the streams.
@@ -231,15 +290,15 @@ func (l *liveChallenge) run() {
 		}
 		next := l.due()
 		if err != nil { // The store did not answer.
-			next = time.Now().Add(rosterEvery)
+			next = time.Now().Add(l.paced(rosterEvery))
 		}
 		// All changes that happen during this wait go into one snapshot. An exact update is
 		// always followed by it, since any client can request one.
-		paced := l.sentAt
+		from := l.sentAt
 		if l.exact {
-			paced = time.Now()
+			from = time.Now()
 		}
-		if err = l.wait(paced.Add(snapshotEvery), nil, nil); err == nil {
+		if err = l.wait(from.Add(snapshotEvery), nil, nil); err == nil {
 			err = l.wait(next, l.changed, l.moved)
 		}
 		if err != nil {
@@ -252,6 +311,7 @@ func (l *liveChallenge) run() {
 // updateAwaited calls update. If streams wait for an exact update, it makes this one exact.
 func (l *liveChallenge) updateAwaited() error {
 	l.service.live.mu.Lock()
+	l.pace = l.service.live.pace(l)
 	awaited := l.awaited
 	l.awaited = nil
 	l.service.live.mu.Unlock()

@@ -33,7 +33,7 @@ const (
 	recordEvery = 5 * time.Second
 	closedEvery = time.Second
 	// boardEvery is the interval between reads of the standings of a challenge that is not
-	// a race.
+	// a race. All intervals are longer for an address that watches many challenges.
 	boardEvery = 2 * time.Second
 
 	// settledAfter is the time after close_time at which standings are treated as final
@@ -65,7 +65,7 @@ func (l *liveChallenge) readDue() time.Time {
 			every = rosterEvery // A server is about to close the race.
 		}
 	}
-	due := l.readAt.Add(every)
+	due := l.readAt.Add(l.paced(every))
 	for _, change := range []time.Time{l.c.OpenTime, l.c.CloseTime} {
 		if change.After(l.now) {
 			due = earlier(due, change.Add(-l.ahead))
@@ -78,7 +78,7 @@ func (l *liveChallenge) readDue() time.Time {
 func (l *liveChallenge) due() time.Time {
 	due := earlier(l.readDue(), l.sentAt.Add(repeatEvery))
 	if l.c.Kind != replay.Race {
-		due = earlier(due, l.rankedAt.Add(boardEvery))
+		due = earlier(due, l.rankedAt.Add(l.paced(boardEvery)))
 	}
 	return due
 }
@@ -95,7 +95,8 @@ func earlier(a, b time.Time) time.Time {
 func (l *liveChallenge) update() error {
 	ctx, cancel := context.WithTimeout(l.ctx, maxCall)
 	defer cancel()
-	if l.c == nil || !time.Now().Before(l.readDue()) {
+	read := l.c == nil || !time.Now().Before(l.readDue())
+	if read {
 		began := time.Now()
 		c, now, err := l.service.Challenges.Get(ctx, l.id)
 		hidden := l.hidden
@@ -107,8 +108,11 @@ func (l *liveChallenge) update() error {
 		}
 		l.readAt, l.c, l.hidden, l.now, l.ahead = began, c, hidden, now, time.Until(now)
 	}
-	if err := l.rank(ctx); err != nil {
-		return err
+	// Nobody can move before a race starts, so its standings change only with its roster.
+	if read || l.standings == nil || l.stage() != challenge.Waiting {
+		if err := l.rank(ctx); err != nil {
+			return err
+		}
 	}
 	m := &pb.WatchChallengeResponse{Challenge: l.service.challenge(l.c, l.now), Standings: l.standings, Total: l.total}
 	encoded, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
@@ -137,7 +141,7 @@ func (l *liveChallenge) final() bool {
 // rank updates the standings if they are due.
 func (l *liveChallenge) rank(ctx context.Context) error {
 	if l.c.Kind != replay.Race {
-		if time.Since(l.rankedAt) < boardEvery {
+		if time.Since(l.rankedAt) < l.paced(boardEvery) {
 			return nil
 		}
 		began := time.Now()

@@ -38,7 +38,7 @@ func (s *Service) OpenWatchChallenge(request *pb.WatchChallengeRequest, stream g
 	}
 	v := &ChallengeView{service: s, address: address, stream: innermost(stream), etag: request.GetEtag()}
 	v.form = formOf(v.stream)
-	v.live, v.wave = s.enterChallenge(id)
+	v.live, v.wave = s.enterChallenge(id, address)
 	ctx, cancel := context.WithTimeout(stream.Context(), maxCall)
 	defer cancel()
 	if v.etag == "" {

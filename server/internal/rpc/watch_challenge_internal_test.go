@@ -50,15 +50,16 @@ func TestLiveChallenge_Panics(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	s := &Service{Config: Config{Logger: slog.New(slog.NewTextHandler(&log, nil))}} // no Challenges, so creating a snapshot panics
-	l, _ := s.enterChallenge("a")
+	l, _ := s.enterChallenge("a", "192.0.2.1")
 	_, err := l.first(t.Context())
 	require.ErrorIs(t, err, errPanicked)
-	again, _ := s.enterChallenge("a")
+	again, _ := s.enterChallenge("a", "192.0.2.1")
 	assert.NotSame(t, l, again)
 	s.leaveChallenge(l)
 	_, err = again.first(t.Context())
 	require.ErrorIs(t, err, errPanicked)
 	s.leaveChallenge(again)
 	assert.Empty(t, s.live.all)
+	assert.Empty(t, s.live.paid)
 	assert.Contains(t, log.String(), "id=call-panicked")
 }

@@ -22,8 +22,10 @@ import (
 const (
 	// thinkFor is how long a bot may think about a move.
 	thinkFor = time.Second
-	// maxScheduled limits the number of bots that wait to move. Beyond the limit, a bot's
-	// game is due again when its lease expires.
+	// maxScheduled limits the number of bots that wait to move. Beyond the limit, only one
+	// bot can wait in each player's games, up to twice as many bots, so that some players'
+	// games do not keep bots from moving in those of others. The games of other bots are due
+	// again when their lease expires.
 	maxScheduled = 10_000
 )
 
@@ -38,12 +40,13 @@ type bots struct {
 	running func(ctx context.Context, state *replay.State) (bool, error)
 	// thinkers limits the number of bots that think concurrently. If there are several
 	// processors, one is left free, so that players' moves are not delayed.
-	thinkers chan struct{}
+	thinkers *thinkers
 
 	mu        sync.Mutex
 	hub       *match.Hub // nil while not running
 	ctx       context.Context
 	scheduled map[string]int32 // version at which the bot is to move, by game id
+	creators  map[string]int   // number of scheduled games, by the player who created them
 	group     sync.WaitGroup
 	made      map[botKey]bot.Bot
 }
@@ -61,8 +64,8 @@ func newBots(
 	pace time.Duration, logger *slog.Logger, retry func(gameIDs ...string), running func(ctx context.Context, state *replay.State) (bool, error),
 ) *bots {
 	return &bots{
-		pace: pace, logger: logger, retry: retry, running: running, scheduled: map[string]int32{}, made: map[botKey]bot.Bot{},
-		thinkers: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1)),
+		pace: pace, logger: logger, retry: retry, running: running, scheduled: map[string]int32{}, creators: map[string]int{}, made: map[botKey]bot.Bot{},
+		thinkers: newThinkers(max(1, runtime.GOMAXPROCS(0)-1)),
 	}
 }
 
@@ -95,16 +98,22 @@ func (b *bots) schedule(state *replay.State, waited time.Duration) bool {
 		return false
 	}
 	version, ok := b.scheduled[state.ID]
-	if ok && version >= state.Version || !ok && len(b.scheduled) >= maxScheduled {
+	if ok && version >= state.Version || !ok && b.full(state.Creator.ID) {
 		return true
 	}
 	hub, ctx := b.hub, b.ctx
+	if !ok {
+		b.creators[state.Creator.ID]++
+	}
 	b.scheduled[state.ID] = state.Version
 	b.group.Go(func() {
 		err := b.moveAfter(ctx, hub, state, b.pace-waited)
 		b.mu.Lock()
 		if b.scheduled[state.ID] == state.Version && (err == nil || ctx.Err() == nil) {
 			delete(b.scheduled, state.ID)
+			if b.creators[state.Creator.ID]--; b.creators[state.Creator.ID] == 0 {
+				delete(b.creators, state.Creator.ID)
+			}
 		}
 		b.mu.Unlock()
 		var conflict *match.VersionConflictError
@@ -116,6 +125,12 @@ func (b *bots) schedule(state *replay.State, waited time.Duration) bool {
 		}
 	})
 	return true
+}
+
+// full reports whether no more bots in games of a player can wait. The caller holds mu.
+func (b *bots) full(creatorID string) bool {
+	waiting := len(b.scheduled)
+	return waiting >= maxScheduled && b.creators[creatorID] > 0 || waiting >= 2*maxScheduled
 }
 
 // moveAfter waits for the delay, then makes a move for the bot whose turn it is in the
@@ -149,13 +164,13 @@ func (b *bots) move(ctx context.Context, m *match.Match, state *replay.State) er
 	if err != nil {
 		return err
 	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case b.thinkers <- struct{}{}:
+	leave, err := b.thinkers.enter(ctx, state.Creator.ID)
+	if err != nil {
+		return err
 	}
+	began := time.Now()
 	move, err := b.think(ctx, m, state, player)
-	<-b.thinkers
+	leave(time.Since(began))
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,120 @@
+package lifecycle
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// usageHalved is the interval at which the recorded thinking time of all players is halved.
+// Less than usageForgotten is not recorded.
+const (
+	usageHalved    = 10 * time.Second
+	usageForgotten = time.Millisecond
+)
+
+// thinkers limits the number of bots that think concurrently. A race or a game may have
+// several bots, and one player may create hundreds of games, so a bot does not wait in one
+// queue with all others: the next to think is a bot for the player whose bots have recently
+// thought for the shortest time.
+type thinkers struct {
+	mu      sync.Mutex
+	free    int
+	waiting map[string][]*thinker // by player, in order of arrival
+	running map[string]int        // number of thinking bots, by player
+	// used is for how long each player's bots have recently thought; see usageHalved.
+	used   map[string]time.Duration
+	halved time.Time
+}
+
+// thinker is a bot that waits.
+type thinker struct{ admitted chan struct{} }
+
+func newThinkers(n int) *thinkers {
+	return &thinkers{free: n, waiting: map[string][]*thinker{}, running: map[string]int{}, used: map[string]time.Duration{}, halved: time.Now()}
+}
+
+// enter waits until a bot may think for a player. If err is nil, the caller must call leave
+// with the time for which the bot has thought.
+func (t *thinkers) enter(ctx context.Context, playerID string) (leave func(thought time.Duration), err error) {
+	own := &thinker{admitted: make(chan struct{})}
+	t.mu.Lock()
+	t.waiting[playerID] = append(t.waiting[playerID], own)
+	t.admit()
+	t.mu.Unlock()
+	select {
+	case <-own.admitted:
+	case <-ctx.Done():
+		if t.withdraw(playerID, own) {
+			return nil, ctx.Err()
+		}
+		<-own.admitted
+	}
+	return func(thought time.Duration) { t.leave(playerID, thought) }, nil
+}
+
+// withdraw removes a bot that waits. It returns false if the bot has been admitted.
+func (t *thinkers) withdraw(playerID string, own *thinker) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	queue := t.waiting[playerID]
+	for i, other := range queue {
+		if other == own {
+			t.setWaiting(playerID, append(queue[:i:i], queue[i+1:]...))
+			return true
+		}
+	}
+	return false
+}
+
+func (t *thinkers) leave(playerID string, thought time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if now := time.Now(); now.Sub(t.halved) >= usageHalved {
+		t.halved = now
+		for id := range t.used {
+			if t.used[id] /= 2; t.used[id] < usageForgotten {
+				delete(t.used, id)
+			}
+		}
+	}
+	t.used[playerID] += thought
+	if t.running[playerID]--; t.running[playerID] == 0 {
+		delete(t.running, playerID)
+	}
+	t.free++
+	t.admit()
+}
+
+// admit lets bots think while there is room for them. The caller holds mu.
+func (t *thinkers) admit() {
+	for t.free > 0 && len(t.waiting) > 0 {
+		next, found := "", false
+		for id := range t.waiting {
+			if !found || t.before(id, next) {
+				next, found = id, true
+			}
+		}
+		first := t.waiting[next][0]
+		t.setWaiting(next, t.waiting[next][1:])
+		t.free--
+		t.running[next]++
+		close(first.admitted)
+	}
+}
+
+// before reports whether a bot for player a thinks before one for player b.
+func (t *thinkers) before(a, b string) bool {
+	if t.running[a] != t.running[b] {
+		return t.running[a] < t.running[b]
+	}
+	return t.used[a] < t.used[b]
+}
+
+func (t *thinkers) setWaiting(playerID string, queue []*thinker) {
+	if len(queue) == 0 {
+		delete(t.waiting, playerID)
+		return
+	}
+	t.waiting[playerID] = queue
+}

@@ -73,3 +73,15 @@ func TestWatch_RetryAfter_long(t *testing.T) {
 	// Chromium may round a timer down.
 	assert.GreaterOrEqual(t, asked[1].Sub(asked[0]), wait-100*time.Millisecond)
 }
+
+// Ensure that an answer of the server is shown even if the browser reports that it is offline, as it
+// does on a computer without a network that runs the server itself.
+func TestErrors_OfflineBrowser_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	s := start(t)
+	tab := browsertest.Open(t, s.address)
+	before(tab, `Object.defineProperty(navigator, "onLine", { get: () => false });`)
+	tab.Visit("/p/nobody")
+	tab.Wait(says("There is no player with this name"))
+}

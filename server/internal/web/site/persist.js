@@ -33,8 +33,9 @@ const unsettled = (e) =>
 
 /** Describes an error in a sentence. @param {any} e */
 export function explain(e) {
-  if (!navigator.onLine) return 'You are offline.';
-  const text = e instanceof ApiError ? e.message : 'the server does not answer';
+  const refused = e instanceof ApiError;
+  if (!refused && !navigator.onLine) return 'You are offline.';
+  const text = refused ? e.message : 'the server does not answer';
   return text[0].toUpperCase() + text.slice(1).replace(/\.?$/, '.');
 }
 

@@ -151,7 +151,7 @@ func TestRematch_long(t *testing.T) {
 	path := browsertest.Eval[string](tab, `[...document.querySelectorAll("main a")].find((a) => a.innerText === "Play the same tiles").pathname`)
 	tab.Visit(path)
 	tab.Wait(says("Rematch: beat ada's " + describe.Comma(score)))
-	tab.Wait(`document.querySelector(".offer button")`)
+	tab.Wait(`document.querySelector(".offer button") && document.querySelectorAll(".offer .b48 > i").length === 9`)
 	tab.Press(kb.Enter)
 	tab.Wait(says("to beat " + describe.Comma(score)))
 	request := &pb.GetChallengeRequest{ChallengeId: strings.TrimPrefix(path, "/c/")}

@@ -1,5 +1,5 @@
 // The page of a challenge: the daily game, a race, a link, or a rematch.
-import { account, call, watch } from './api.js';
+import { account, call, look, watch } from './api.js';
 import { createBoard } from './board.js';
 import * as words from './challenge-words.js';
 import { announce, copy, h, keys, site } from './dom.js';
@@ -10,7 +10,9 @@ import { draw as drawId, explain, failed, persist, signIn } from './persist.js';
 import { createRoster, nameField } from './roster.js';
 import { createBoards, createLines } from './standings.js';
 
-/** @import { Game, GetChallengeResponse, Standing, WatchChallengeResponse } from '../types' */
+/**
+ * @import { Game, GetChallengeResponse, Standing, Variant, WatchChallengeResponse } from '../types'
+ */
 
 /** The description of each kind of challenge. @type {Record<string, string>} */
 const kinds = {
@@ -34,14 +36,27 @@ export default (root, { id }) => open(root, { challengeId: id });
  */
 export async function open(root, request) {
   try {
-    show(root, await call('GetChallenge', request));
+    const [got, { variants }] = await Promise.all([
+      call('GetChallenge', request),
+      look('ListVariants'),
+    ]);
+    const { variant } = got.challenge;
+    show(
+      root,
+      got,
+      variants.find((/** @type {Variant} */ v) => v.id === variant),
+    );
   } catch (e) {
     failed(root, e);
   }
 }
 
-/** @param {HTMLElement} root @param {GetChallengeResponse} got */
-function show(root, { challenge, next, attempt, now }) {
+/**
+ * @param {HTMLElement} root
+ * @param {GetChallengeResponse} got
+ * @param {Variant} [variant] the challenge's, undefined if the server no longer has it
+ */
+function show(root, { challenge, next, attempt, now }, variant) {
   sync(now);
   let c = challenge;
   const race = words.is(c, 'RACE');
@@ -74,7 +89,7 @@ function show(root, { challenge, next, attempt, now }) {
   const heading = () => [h('h1', words.title(c)), h('p', kinds[c.kind.slice(15)]), facts];
   /** Shows an empty board with an element on top. @param {any} above */
   function offer(above) {
-    board.show({});
+    board.show(variant ? { twenty48: { rows: variant.rows, columns: variant.columns } } : {});
     root.replaceChildren(
       h(
         'div.game',

@@ -70,6 +70,7 @@ func TestDaily_long(t *testing.T) {
 	tab.Wait(`document.querySelector(".offer button")`)
 	tab.Visit("/daily")
 	tab.Wait(board + "?.querySelectorAll('.tile').length === 2")
+	tab.Wait(says("to beat –"))
 	g, c := s.playAttempt(tab, today)
 	points := pointsOf(g)
 	tab.Wait(says(points))

@@ -187,10 +187,11 @@ function show(root, { challenge, next, attempt, now }, variant) {
       }
     }
   }
-  /** Returns the score to beat. */
+  /** Returns the score to beat, or undefined if there is none yet. */
   function best() {
+    if (c.target) return c.target.score || 0;
     const others = (news.standings || []).filter((s) => s.gameId !== own.id);
-    return c.target?.score ?? Math.max(0, ...others.map((s) => s.score || 0));
+    return others.length ? Math.max(...others.map((s) => s.score || 0)) : undefined;
   }
   /**
    * Returns the latest possible end of the player's game, in milliseconds.

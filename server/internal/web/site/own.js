@@ -16,7 +16,7 @@ import { slide } from './twenty48.js';
  * @typedef {{
  *   attempt?: boolean,
  *   aim: string,
- *   best: (g: Game) => number,
+ *   best: (g: Game) => number | undefined,
  *   deadline?: (g: Game) => number,
  *   link?: string,
  *   element?: HTMLElement,

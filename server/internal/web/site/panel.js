@@ -35,7 +35,8 @@ export function createScores(own) {
     fill = (p) => {
       const values = [highest(p), largestTile(p), p.moveCount, own?.best()];
       cells.forEach((cell, i) => {
-        cell.lastChild.textContent = comma(values[i]);
+        const value = values[i];
+        cell.lastChild.textContent = i === 3 && value === undefined ? '–' : comma(value);
       });
       if (own) cells[0].firstChild.dataset.gain = own.gain();
     };

@@ -146,7 +146,8 @@ export function ownSeat(first, seat, kind, next) {
    * @param {string} yes the button that confirms, '' to skip the question
    */
   async function resign(yes) {
-    if (yes && !(await ask('Give up this game?', loss(), yes))) return false;
+    const title = `Give up this ${attempt ? 'attempt' : 'game'}?`;
+    if (yes && !(await ask(title, loss(), yes))) return false;
     try {
       page.update(await persist('Resign', { gameId: id, seat }));
     } catch (/** @type {any} */ e) {
@@ -157,9 +158,11 @@ export function ownSeat(first, seat, kind, next) {
   }
   /** Describes what happens to the game if the player gives up. */
   function loss() {
+    if (attempt) return `Your ${plural(score(), 'point')} are kept. You cannot return.`;
     if (!alone()) return 'The other players continue without you.';
     if (!sliding) return 'The bots stop playing.';
-    return game().ranked ? `Its ${plural(score(), 'point')} count.` : 'It is not ranked.';
+    if (!game().ranked) return 'It is not ranked.';
+    return score() ? `Its ${plural(score(), 'point')} count.` : 'It has no points yet.';
   }
 
   async function begin() {

@@ -18,6 +18,12 @@ export default function show(root) {
       h('h1', me ? me.name : 'Your account'),
       me ? yours(me, done) : naming(done),
       h('h2', me ? 'Another account' : 'Already have an account?'),
+      h(
+        'p.dim',
+        'This page shows its token in the other browser. In a terminal, ',
+        h('code', 'gridstand whoami --show-token'),
+        ' prints it.',
+      ),
       pasting(done),
     ),
   );

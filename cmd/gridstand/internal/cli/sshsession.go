@@ -31,8 +31,8 @@ type remote struct {
 
 // Reasons why a session can only watch.
 var (
-	errGuest = errors.New("you are a guest and can only watch. To play, create an SSH key, which will be your account: " +
-		"ssh-keygen -t ed25519, and connect again")
+	errGuest = errors.New("you are a guest and can only watch. To play, create an SSH key with " +
+		"ssh-keygen -t ed25519 and connect again: the key will be your account")
 	errOnlyWatching = errors.New("you can only watch on this host")
 )
 

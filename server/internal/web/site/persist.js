@@ -106,6 +106,9 @@ export const nameRules = {
   spellcheck: 'false',
 };
 
+/** Makes a link for pages of things that do not exist. */
+export const toLive = () => h('a.button.primary', { href: '/' }, 'Watch live games');
+
 /**
  * Shows the error that prevents a page from being shown, and a button to continue.
  * @param {HTMLElement} root
@@ -117,12 +120,9 @@ export function failed(root, e) {
     if (lost) setAccount(null);
     location.reload();
   };
-  const button = h(
-    'button.primary',
-    { onclick: again },
-    lost ? 'Continue without it' : 'Try again',
-  );
-  root.replaceChildren(h('div.empty', h('p', { role: 'alert' }, explain(e)), button));
+  const retry = h('button.primary', { onclick: again }, lost ? 'Continue without it' : 'Try again');
+  const next = e.code === 'not_found' ? toLive() : retry;
+  root.replaceChildren(h('div.empty', h('p', { role: 'alert' }, explain(e)), next));
 }
 
 /**

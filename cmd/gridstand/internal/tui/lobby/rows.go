@@ -131,13 +131,28 @@ func gameTable(env *ui.Env, games []*pb.Game, mine bool, width int) widget.Table
 	return table
 }
 
+// ownScore returns the best score of the user's seats.
+func ownScore(env *ui.Env, g *pb.Game) int32 {
+	var best int32
+	for i, seat := range g.GetSeats() {
+		if env.Owns(seat) {
+			best = max(best, describe.Score(g, i))
+		}
+	}
+	return best
+}
+
 func gameRow(env *ui.Env, g *pb.Game, mine bool) []widget.Value {
 	t := env.Theme
 	text := style.Text{}
 	if !mine && !moving(g, env.Now) && g.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE || mine && finished(g) == 1 {
 		text = t.Dim()
 	}
-	score := widget.Value{Text: describe.Comma(gamestate.HighestScore(g)), Style: text}
+	points := gamestate.HighestScore(g)
+	if mine {
+		points = ownScore(env, g)
+	}
+	score := widget.Value{Text: describe.Comma(points), Style: text}
 	if n := gamestate.OpenSeats(g); n > 0 && g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
 		score = widget.Value{Text: strconv.Itoa(n) + " open", Style: t.Accent()}
 	}

@@ -179,7 +179,7 @@ func TestPages_UnknownPath(t *testing.T) {
 func TestPages_Missing(t *testing.T) {
 	t.Parallel()
 	var asked []string
-	answer := error(status.Error(codes.NotFound, "nothing"))
+	answer := status.Error(codes.NotFound, "nothing")
 	handler := pages(func(_ context.Context, page, id string) (Meta, error) {
 		asked = append(asked, page+" "+id)
 		return Meta{Title: "lost"}, answer

@@ -10,7 +10,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/solver"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -249,54 +248,4 @@ func (p *page) takeBack() tea.Cmd {
 	}
 	seat := p.held().GetIndex()
 	return p.first(&request{join: &seat})
-}
-
-// wantSolver lets a solver play. It asks for confirmation if the game is ranked and has
-// points.
-func (p *page) wantSolver(name string) tea.Cmd {
-	solve := func() tea.Cmd {
-		s, err := solver.New(p.opened.GetVariant(), p.opened.GetRulesRevision(), name, thinkTime)
-		if err != nil {
-			p.problem = err.Error()
-			return nil
-		}
-		p.solving, p.queue = &solving{solver: s, pace: firstPace}, nil
-		return p.solveOn(p.solving)
-	}
-	if !p.Game.GetRanked() || p.Score() == 0 {
-		return solve()
-	}
-	p.question = askUnranked("Let "+name+" play?", "let it play", solve)
-	return nil
-}
-
-// solverKey handles a key while a solver is playing. Any key other than the pace keys stops
-// the solver.
-func (p *page) solverKey(msg tea.KeyPressMsg) {
-	switch s := p.solving; {
-	case ui.Pressed(msg, p.keys.Faster):
-		s.pace = max(s.pace/2, minPace)
-	case ui.Pressed(msg, p.keys.Slower):
-		s.pace = min(s.pace*2, maxPace)
-	default:
-		p.say(s.solver.Name() + " has stopped.")
-		p.solving, p.queue = nil, nil
-	}
-}
-
-// solveOn makes the next move of a solver, unless it was stopped.
-func (p *page) solveOn(by *solving) tea.Cmd {
-	if by != p.solving || p.Over() {
-		return nil
-	}
-	p.queue = append(p.queue, &request{solver: by})
-	return p.send()
-}
-
-// after schedules the solver's next move if the solver made the last one.
-func (p *page) after(r *request) tea.Cmd {
-	if r.solver == nil || r.solver != p.solving {
-		return nil
-	}
-	return p.tasks.After(r.solver.pace, solveMsg{r.solver})
 }

@@ -2,6 +2,7 @@ package play
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
@@ -16,14 +17,7 @@ type seated struct {
 }
 
 // seat returns the index of the user's first seat.
-func (s *seated) seat() int {
-	for i, seat := range s.Game.GetSeats() {
-		if s.env.Owns(seat) {
-			return i
-		}
-	}
-	return 0
-}
+func (s *seated) seat() int { return max(slices.IndexFunc(s.Game.GetSeats(), s.env.Owns), 0) }
 
 // shared reports whether the game has several seats, which take turns.
 func (s *seated) shared() bool { return len(s.Game.GetSeats()) > 1 }
@@ -47,12 +41,9 @@ func (s *seated) held() *pb.Seat {
 // alone reports whether no other player has a seat or can take one. If so, moves can be
 // undone.
 func (s *seated) alone() bool {
-	for _, seat := range s.Game.GetSeats() {
-		if seat.GetOpen() != nil || seat.GetPlayer() != nil && !s.env.Owns(seat) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.Game.GetSeats(), func(seat *pb.Seat) bool {
+		return seat.GetOpen() != nil || seat.GetPlayer() != nil && !s.env.Owns(seat)
+	})
 }
 
 // nextOptions returns the options for a new game like this one. In a shared game, the user

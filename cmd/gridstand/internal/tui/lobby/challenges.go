@@ -79,22 +79,6 @@ func (p *page) gotDaily(msg dailyMsg) tea.Cmd {
 	return p.tasks.After(dailyTime, dailyTimeMsg{p.cycle})
 }
 
-// dailyText returns the description of the d key, or "" if the server has no daily game.
-func (p *page) dailyText() string {
-	switch d := &p.daily; {
-	case d.game == nil:
-		return ""
-	case p.env.Guest != "":
-		return "standings"
-	case d.attempt == nil:
-		return "play"
-	case over(d.attempt):
-		return "result"
-	default:
-		return "continue"
-	}
-}
-
 // openDaily plays the daily game, or shows its standings to a user who cannot play.
 func (p *page) openDaily() tea.Cmd {
 	switch {
@@ -148,21 +132,24 @@ func (p *page) dailyLine(width int) string {
 		return ""
 	}
 	title := t.Accent().Bold(true).Render(contest.Title(d.game))
-	key := widget.Choice(t, "d", p.dailyText())
+	var what string // what the key d does
 	var texts []string
 	switch a := d.attempt; {
 	case p.env.Guest != "":
+		what = "standings"
 	case a == nil:
-		texts = []string{"the same tiles for everyone"}
+		what, texts = "play", []string{"the same tiles for everyone"}
 	case over(a):
+		what = "result"
 		place := describe.Place(d.place.Mine.GetRank(), d.place.Total)
 		texts = []string{
 			describe.Phrases(describe.Plural(a.GetScore(), "point"), place, describe.Streak(a.GetDayStreak())),
 			describe.Phrases(describe.Plural(a.GetScore(), "point"), place),
 		}
 	default:
-		texts = []string{"running, " + describe.Plural(a.GetScore(), "point")}
+		what, texts = "continue", []string{"running, " + describe.Plural(a.GetScore(), "point")}
 	}
+	key := widget.Choice(t, "d", what)
 	var lefts []string
 	keys := []string{key}
 	if d.hasDayBefore() {

@@ -27,12 +27,8 @@ type (
 	}
 )
 
-// giveUp resigns the game, so that its score counts, and starts a new one. If the game is
-// already over, giveUp only starts a new one.
+// giveUp resigns the game, so that its score counts, and starts a new one.
 func (p *page) giveUp() tea.Cmd {
-	if p.Over() {
-		return p.create()
-	}
 	p.starting = true
 	return p.resign()
 }

@@ -195,9 +195,6 @@ func (p *places) update(msg placedMsg, s *seated, t *ui.Tasks) tea.Cmd {
 // have reports whether the leaderboards already contain the result of a finished game, or
 // will never contain it.
 func (p places) have(g *gamestate.State, score int32) bool {
-	if p.day == nil || p.all == nil {
-		return false
-	}
 	has := func(at *ui.Place) bool { return at.GameID == g.Game.GetId() || at.Score >= score }
 	return !g.Game.GetRanked() || score == 0 || has(p.day) && has(p.all)
 }

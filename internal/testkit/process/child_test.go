@@ -2,8 +2,10 @@ package process
 
 import (
 	"bytes"
+	"net"
 	"os"
 	"os/exec"
+	"strconv"
 	"testing"
 	"time"
 
@@ -53,8 +55,8 @@ func TestProcess(t *testing.T) {
 }
 
 // Ensure that FreePort returns a port only once, even if nothing listens on it for a while,
-// and that neither the port nor its Redis Cluster bus is in the range that the system
-// assigns.
+// that test binaries that run at the same time get different ports, and that neither the port nor
+// its Redis Cluster bus is in the range that the system assigns.
 func TestFreePort(t *testing.T) {
 	t.Parallel()
 	seen := map[int]bool{}
@@ -63,5 +65,7 @@ func TestFreePort(t *testing.T) {
 		assert.False(t, seen[port])
 		assert.Less(t, port+10000, 32768)
 		seen[port] = true
+		_, err := net.ListenPacket("udp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		require.Error(t, err, "the port is not reserved")
 	}
 }

@@ -13,23 +13,35 @@ import (
 // port + 10000.
 const firstPort, lastPort = 15000, 22000
 
-// given contains the ports that FreePort has returned.
-var given sync.Map
+// reserved contains the UDP sockets that reserve the ports that FreePort has returned. They stay
+// open until the test binary ends.
+var reserved struct {
+	sync.Mutex
+	sockets []net.PacketConn
+}
 
-// FreePort returns a port on 127.0.0.1 that nothing listens on. It never returns the same port
-// twice within a test binary.
+// FreePort returns a TCP port on 127.0.0.1 that nothing listens on. No other call returns the same
+// port while this test binary runs, not even in another test binary: FreePort reserves the UDP port
+// of the same number.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	for range 1000 {
 		port := firstPort + rand.IntN(lastPort-firstPort)
-		listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+		socket, err := net.ListenPacket("udp", address)
 		if err != nil {
 			continue
 		}
-		_ = listener.Close()
-		if _, taken := given.LoadOrStore(port, true); !taken {
-			return port
+		listener, err := net.Listen("tcp", address)
+		if err != nil {
+			_ = socket.Close()
+			continue
 		}
+		_ = listener.Close()
+		reserved.Lock()
+		defer reserved.Unlock()
+		reserved.sockets = append(reserved.sockets, socket)
+		return port
 	}
 	t.Fatal("found no free port")
 	return 0

@@ -57,7 +57,9 @@ func pointsOf(g *pb.Game) string { return describe.Plural(g.GetPosition().GetSco
 func TestDaily_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
-	s := start(t, withDaily)
+	now := &clock{}
+	now.noon(t) // so that the day does not end during the test
+	s := start(t, withDaily, func(c *server.Config) { c.StoreNow = now.now })
 	tab := browsertest.Open(t, s.address)
 	tab.Visit("/")
 	tab.Wait(says("Daily game"))
@@ -287,6 +289,13 @@ func (c *clock) forward(t testing.TB, of time.Duration) {
 	c.ahead.Add(int64(jump))
 }
 
+// noon moves the clock forward to noon of the next day.
+func (c *clock) noon(t testing.TB) {
+	t.Helper()
+	c.forward(t, 24*time.Hour) // to midnight first, because noon may have passed today
+	c.forward(t, 12*time.Hour)
+}
+
 // Ensure that pages of the daily game that are open at midnight UTC show the ending day's result,
 // both for an attempt that midnight cuts off and for one that was already over, and then offer the
 // new day's game. The ending day's results stay linked.
@@ -294,8 +303,7 @@ func TestDaily_Midnight_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	now := &clock{}
-	now.forward(t, 24*time.Hour) // to midnight first, because noon may have passed today
-	now.forward(t, 12*time.Hour)
+	now.noon(t)
 	s := start(t, withDaily, func(c *server.Config) { c.StoreNow = now.now })
 	got, err := s.challenges.GetChallenge(t.Context(), today)
 	require.NoError(t, err)

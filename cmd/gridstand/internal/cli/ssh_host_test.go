@@ -15,6 +15,7 @@ import (
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/sshhost"
 	"github.com/gridstand/gridstand/internal/testkit/longtest"
+	"github.com/gridstand/gridstand/server"
 )
 
 // Ensure that a host logs an error if the server refuses its credential, and that clients
@@ -115,7 +116,8 @@ func TestTerminal_SSHChallenges_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	p := newPanes(t)
-	address, credential, _ := hostedServer(t)
+	clock := noon() // so that the day does not end during the test
+	address, credential, _ := hostedServer(t, func(c *server.Config) { c.StoreNow = clock.now })
 	h, key := startSSH(t, address, "--credential-file", credential), newKey(t)
 	assert.Regexp(t, `^Daily [\d-]+: open, closes in .*\nid +[a-z2-7]{26}\nvariant +classic\n`, h.ok(t, nil, "daily"))
 	assert.Regexp(t, `(?s)^Daily .*No attempt has finished yet.\n$`, h.ok(t, nil, "standings daily"))

@@ -14,7 +14,8 @@ import (
 // the terminal at the end, including when the finished game is opened again.
 func TestTerminal_Daily(t *testing.T) {
 	t.Parallel()
-	p, server := newPanes(t), quickServer(t)
+	p := newPanes(t)
+	server, _ := serverAtNoon(t) // so that the day does not end during the test
 	// again opens the daily game in another pane for the same user.
 	again := func(before, pane string) {
 		require.NoError(t, os.Rename(filepath.Join(p.dir, before), filepath.Join(p.dir, pane)))

@@ -249,9 +249,9 @@ func TestOnTerminals_KilledAndResumed(t *testing.T) {
 	// Kill the program between moves: the last board on the screen must survive.
 	p.tmux("send-keys", "-t", "second", "Left", "Down", "Right", "Down", "Up", "Left", "Down", "Right", "Down", "Up")
 	require.Eventually(t, func() bool { return moves("second") > made }, limit, time.Millisecond)
-	made = moves("second")
+	made = min(moves("second"), moves("second")) // one screen may contain only one new digit of two
 	resume("second", "third")
-	assert.GreaterOrEqual(t, moves("third"), made)
+	require.Eventually(t, func() bool { return moves("third") >= made }, limit, 30*time.Millisecond)
 	p.tmux("send-keys", "-t", "third", "q")
 	p.sees("third", "exit=0 icanon echo")
 }

@@ -71,6 +71,14 @@ func TestWatch_Cuts_long(t *testing.T) {
 	proxy.cutAfter(nil)
 	s.move(ada, g)
 	waitForBoard(tab, g.GetPosition())
+	readEvery(t, tab, g)
+}
+
+// readEvery waits until a tab with recordEvents has read the last event of a game, and checks that it
+// has read every event after the first once. It reads them beside the page, which may be faster.
+func readEvery(t *testing.T, tab *browsertest.Tab, g *pb.Game) {
+	t.Helper()
+	tab.Wait("window.versions.at(-1) === " + version(g.GetVersion()))
 	var want []int
 	for v := 2; v <= int(g.GetVersion()); v++ {
 		want = append(want, v)

@@ -1,6 +1,8 @@
 package match
 
 import (
+	"context"
+	"log/slog"
 	"slices"
 	"sync"
 	"testing"
@@ -11,6 +13,8 @@ import (
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
 // Ensure that watchers are counted across all servers, and that those of a crashed server are
@@ -37,21 +41,25 @@ func TestAudience(t *testing.T) {
 		wb := []*Watcher{mb.newWatcher(t.Context(), Spectator, nil), mb.newWatcher(t.Context(), Spectator, nil)}
 		player := mb.newWatcher(t.Context(), Player, nil)
 		round(3)
+		// The feed may deliver the total of one server's report after the reply to the other's. A move
+		// arrives after both totals.
+		w.still(w.addr).match(name("a")).play(t, 1)
+		require.Eventually(t, func() bool { return ma.State().Version == 2 && mb.State().Version == 2 }, patience, time.Millisecond)
 		assert.Equal(t, 1, a.Watchers())
 		assert.Equal(t, 2, b.Watchers())
 		for _, watcher := range []*Watcher{wa, wb[0], player} {
 			a.countAudiences(now)
 			b.countAudiences(now)
-			update, _ := watcher.Next(1)
+			update, _ := watcher.Next(2)
 			require.NotNil(t, update.Audience)
 			assert.Equal(t, 3, update.Audience.Watchers)
-			update, changed := watcher.Next(1)
+			update, changed := watcher.Next(2)
 			require.Equal(t, Update{}, update, "each announcement arrives once")
 			now = now.Add(announceEvery)
 			a.countAudiences(now)
 			b.countAudiences(now)
 			<-changed
-			update, _ = watcher.Next(1)
+			update, _ = watcher.Next(2)
 			require.NotNil(t, update.Audience, "the audience is announced again to keep the stream active")
 		}
 		// A server without watchers also learns the total.
@@ -92,6 +100,38 @@ func TestAudience(t *testing.T) {
 		assert.Zero(t, a.Watchers())
 		assert.Zero(t, b.Watchers())
 	})
+}
+
+// lateReply is a store whose replies to reports of a match's watchers arrive after the feed has
+// delivered a newer total.
+type lateReply struct {
+	store.Games
+	match *Match
+}
+
+func (l *lateReply) Audience(context.Context, string, string, int) (int, error) {
+	l.match.Audience(3)
+	return 1, nil
+}
+
+// Ensure that a late reply to a report of watchers does not replace a newer total.
+func TestAudience_LateReply(t *testing.T) {
+	t.Parallel()
+	on := storetest.New(t)
+	late := &lateReply{Games: on.Games}
+	s := &server{t: t, seen: &observer{}, plans: &agenda{}}
+	s.Hub = NewHub(Config{
+		Log: gamelog.New(late), Feed: on.Feed, Agenda: s.plans, Observer: s.seen, Logger: slog.New(slog.DiscardHandler),
+		ServerID: "server", Idle: time.Hour, Stall: time.Minute,
+	})
+	t.Cleanup(s.Hub.close)
+	s.run(s.Feed.Run)
+	s.create(name("a"), "classic")
+	late.match = s.match(name("a"))
+	defer late.match.newWatcher(t.Context(), Spectator, nil).Close()
+	s.countAudiences(time.Now())
+	require.Eventually(t, func() bool { return !late.match.watching.reporting.Load() }, patience, time.Millisecond)
+	assert.Equal(t, 3, late.match.Watchers())
 }
 
 // Ensure that a server removes its watchers from the count when it stops.

@@ -203,8 +203,10 @@ type watcherSet struct {
 	size      atomic.Int32 // length of all, for reading without mu
 	previews  atomic.Int32 // on this server
 	local     atomic.Int32 // spectators on this server
-	remote    atomic.Int32 // spectators on other servers, as last reported
 	announced atomic.Pointer[Audience]
+	// remote is the number of spectators on other servers, as last reported, or nil before the first
+	// report. Each report stores a new pointer.
+	remote atomic.Pointer[int32]
 
 	reported  atomic.Int32 // local as last reported to other servers
 	reporting atomic.Bool  // set while a report is in flight; only one is sent at a time, so that reports arrive in order
@@ -215,7 +217,13 @@ type watcherSet struct {
 }
 
 // Watchers returns the number of spectators on all servers.
-func (m *Match) Watchers() int { return int(m.watching.local.Load() + m.watching.remote.Load()) }
+func (m *Match) Watchers() int {
+	total := m.watching.local.Load()
+	if remote := m.watching.remote.Load(); remote != nil {
+		total += *remote
+	}
+	return int(total)
+}
 
 // Limited returns the number of watchers that count toward the game's limit: the spectators
 // on all servers and the previews on this one.
@@ -232,7 +240,8 @@ func (m *Match) setRemoteWatchers(total int) {
 // Audience implements store.Listener.
 func (m *Match) Audience(total int) {
 	// The total includes this server's watchers as last reported.
-	m.watching.remote.Store(max(0, int32(total)-m.watching.reported.Load()))
+	remote := max(0, int32(total)-m.watching.reported.Load())
+	m.watching.remote.Store(&remote)
 }
 
 // An unchanged audience is announced every announceEvery, so that no proxy considers a stream
@@ -279,6 +288,7 @@ func (h *Hub) reportWatchers(m *Match, local int32, now time.Time) {
 		// Spread out the next reports of games that were joined at the same time.
 		c.reportedAt = now.Add(-rand.N(refreshEvery))
 	}
+	known := c.remote.Load()
 	if !h.start(m, func(ctx context.Context) {
 		defer c.reporting.Store(false)
 		total, err := h.Log.Audience(ctx, m.id, h.ServerID, int(local))
@@ -288,7 +298,10 @@ func (h *Hub) reportWatchers(m *Match, local int32, now time.Time) {
 			c.reported.Store(max(before, local))
 			return
 		}
-		c.remote.Store(max(0, int32(total)-local))
+		// If the feed has delivered a total in the meantime, that one may be newer than total. The
+		// feed also delivers total.
+		remote := max(0, int32(total)-local)
+		c.remote.CompareAndSwap(known, &remote)
 	}) {
 		c.reported.Store(before)
 		c.reporting.Store(false)

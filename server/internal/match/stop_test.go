@@ -19,7 +19,7 @@ func TestStop_long(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
 		proxy := redistest.StartProxy(t, w.addr)
-		s := w.serve(proxy.Addr())
+		s := w.serveWithin(3*time.Second, proxy.Addr()) // A stopping hub waits for calls that Redis does not answer.
 		s.create(name("a"), "classic")
 		s.create(name("b"), "classic")
 		m := s.match(name("a"))

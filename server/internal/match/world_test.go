@@ -60,16 +60,21 @@ type server struct {
 var servers atomic.Int64
 
 // serve starts a server that uses the Redis server at addr and stops when the test ends.
-func (w *world) serve(addr string) *server {
-	s := w.still(addr)
+func (w *world) serve(addr string) *server { return w.serveWithin(patience, addr) }
+
+// serveWithin is like serve, but if Redis does not answer in time, the server's calls fail.
+func (w *world) serveWithin(timeout time.Duration, addr string) *server {
+	s := w.stillWithin(timeout, addr)
 	s.run(func(ctx context.Context) error { return s.Hub.Run(ctx) })
 	return s
 }
 
 // still is like serve, but the server's hub does not run its periodic checks.
-func (w *world) still(addr string) *server {
+func (w *world) still(addr string) *server { return w.stillWithin(patience, addr) }
+
+func (w *world) stillWithin(timeout time.Duration, addr string) *server {
 	w.t.Helper()
-	on := storetest.OnRedisWithin(w.t, 3*time.Second, addr) // Some tests wait until Redis has not answered in time.
+	on := storetest.OnRedisWithin(w.t, timeout, addr)
 	logger := slog.New(slog.DiscardHandler)
 	s := &server{t: w.t, seen: &observer{}, plans: &agenda{}}
 	s.Hub = NewHub(Config{

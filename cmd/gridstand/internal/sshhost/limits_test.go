@@ -371,7 +371,9 @@ func TestLimits_Hanging(t *testing.T) {
 		own, channels, requests, err := gossh.NewClientConn(conn, h.address, &gossh.ClientConfig{
 			User: "ada", Auth: []gossh.AuthMethod{guest()}, HostKeyCallback: gossh.FixedHostKey(h.key.PublicKey()),
 		})
-		require.NoError(t, err)
+		if err != nil {
+			return err
+		}
 		c := gossh.NewClient(own, channels, requests)
 		defer c.Close()
 		if _, err := tryOpen(c, "tv"); err != nil {

@@ -83,11 +83,10 @@ func TestWatch_PreviewOfBots(t *testing.T) {
 		w := b.watch(t, b.anyone, &pb.WatchRequest{GameId: g.GetId(), Preview: true})
 		w.game(t)
 		// Without a spectator the game would pause in the first third of this time.
-		events, last := 0, time.Time{}
-		for began := time.Now(); last.Sub(began) < 3*pauseAfter; events++ {
+		began, last := time.Now(), time.Time{}
+		for events := 0; events <= 3 || last.Sub(began) < 3*pauseAfter; events++ {
 			last = w.event(t).GetTime().AsTime()
 		}
-		assert.Greater(t, events, 3)
 		assert.Zero(t, b.get(t, g.GetId()).GetWatchers())
 	}, func(c *server.Config) { c.PauseAfter, c.BotPace = pauseAfter, 50*time.Millisecond })
 }

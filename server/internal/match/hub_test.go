@@ -254,7 +254,9 @@ func TestAcquire_CreatedDuringLoad(t *testing.T) {
 		s := w.serve(w.addr)
 		early := newMatch(s.Hub, name("a"))
 		early.refs++
+		s.mu.Lock()
 		s.matches[name("a")] = early
+		s.mu.Unlock()
 		sd := seed(t, 1)
 		_, err := s.Create(t.Context(), name("a"), created(t, "classic", sd), sd)
 		require.NoError(t, err)

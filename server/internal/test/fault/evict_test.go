@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -11,6 +12,7 @@ import (
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server"
 )
 
 // info returns a number from Redis's INFO command.
@@ -37,7 +39,7 @@ func TestRedisEvicts(t *testing.T) {
 	redis := redistest.StartRedis(t)
 	// Evicted games are lost, so the store is not checked.
 	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
-	running := env.player(env.serve())
+	running := env.player(env.serveWith(func(c *server.Config) { c.Idle = time.Hour })) // keeps all games in memory
 	var games []*pb.Event
 	for range 60 {
 		games = append(games, running.playTo(t, seeded(t), running.start(t, "6x6"), 5))

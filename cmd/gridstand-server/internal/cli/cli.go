@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,10 +63,11 @@ func stopSignals() (context.Context, context.CancelFunc) {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	cmd := rootCommand()
 	cmd.SetArgs(args)
-	cmd.SetOut(stdout)
+	out := usage.NewOutput(stdout)
+	cmd.SetOut(out)
 	cmd.SetErr(stderr)
 	usage.Strict(cmd)
-	err := cmd.ExecuteContext(ctx)
+	err := cmp.Or(cmd.ExecuteContext(ctx), out.Err())
 	if err == nil {
 		return exitOK
 	}

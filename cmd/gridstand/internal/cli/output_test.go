@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"unicode"
@@ -25,6 +27,22 @@ func TestHarmless(t *testing.T) {
 	var back map[string]string
 	require.NoError(t, json.Unmarshal(escaped, &back))
 	assert.Equal(t, map[string]string{text: text}, back)
+}
+
+// fullDisk is a writer that always fails.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+// Ensure that a program whose output cannot be written fails, also if it prints help.
+func TestProgram_FullDisk(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"--help"}, {"help"}, {"help", "play"}, {"play", "--help"}, {"--version"}, {"version"}, {"completion", "bash"}} {
+		var stderr bytes.Buffer
+		p := &program{out: fullDisk{}, err: &stderr, terminal: func(any) bool { return false }}
+		assert.Equal(t, exitFailed, p.run(t.Context(), args), "%v", args)
+		assert.Contains(t, stderr.String(), "no space left on device", "%v", args)
+	}
 }
 
 // Ensure that a table shows enough of each id to distinguish it, and no control

@@ -79,10 +79,14 @@ func (p *program) run(ctx context.Context, args []string) int {
 	root := p.command()
 	root.SetArgs(args)
 	root.SetIn(p.in)
-	root.SetOut(p.out)
+	out := usage.NewOutput(p.out)
+	root.SetOut(out)
 	root.SetErr(p.err)
 	usage.Strict(root)
 	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil && out.Err() != nil {
+		err = fmt.Errorf("output: %w", out.Err())
+	}
 	if err == nil {
 		return exitOK
 	}

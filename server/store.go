@@ -68,10 +68,13 @@ func (c *Config) open(ctx context.Context, options sqlite.Options, create bool) 
 	}
 }
 
+// ErrNoStore means that the file with the store does not exist.
+var ErrNoStore = errors.New("there is no store")
+
 // exists returns an error if there is no file at path.
 func exists(path string) error {
 	if _, err := os.Stat(path); err != nil {
-		return fmt.Errorf("there is no store: %w", err)
+		return fmt.Errorf("%w: %w", ErrNoStore, err)
 	}
 	return nil
 }

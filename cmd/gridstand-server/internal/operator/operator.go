@@ -36,7 +36,7 @@ func command(cmd *cobra.Command, open open, do func(*cobra.Command, *server.Oper
 	cmd.RunE = func(cmd *cobra.Command, given []string) error {
 		operator, err := open(cmd.Context(), config)
 		if err != nil {
-			return err
+			return orSelect(err)
 		}
 		defer operator.Close()
 		err = do(cmd, operator, given)
@@ -52,6 +52,14 @@ func command(cmd *cobra.Command, open open, do func(*cobra.Command, *server.Oper
 	flags.Retention(set, &config)
 	flags.NameVariables(set)
 	return cmd
+}
+
+// orSelect returns err and, if the store's file does not exist, adds how to select another.
+func orSelect(err error) error {
+	if errors.Is(err, server.ErrNoStore) {
+		return fmt.Errorf("%w; --data or --store selects another", err)
+	}
+	return err
 }
 
 // note prints a line that names the store. It prints to standard error, because scripts may
@@ -81,7 +89,7 @@ freezes the open games, which may have lost moves. Then start the server.`,
 			if err == nil {
 				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s copied from %s to %s, %d bytes\n", english.Plural(int(b.Games), "game", ""), b.Store, b.File, b.Bytes)
 			}
-			return err
+			return orSelect(err)
 		},
 	}
 	set := cmd.Flags()

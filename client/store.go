@@ -41,7 +41,9 @@ type Credential struct {
 // the entire file, and the last write wins.
 type Store struct {
 	path string
-	mu   sync.Mutex // held while the file is read or replaced
+	// advice is appended to the error if the file cannot be read or written.
+	advice string
+	mu     sync.Mutex // held while the file is read or replaced
 }
 
 // content is the JSON content of the file.
@@ -56,7 +58,9 @@ func DefaultStore() *Store {
 	if _, err := os.UserHomeDir(); err != nil && os.Getenv("XDG_CONFIG_HOME") == "" {
 		return NewStore("")
 	}
-	return NewStore(filepath.Join(xdg.ConfigHome, "gridstand", "credentials.json"))
+	store := NewStore(filepath.Join(xdg.ConfigHome, "gridstand", "credentials.json"))
+	store.advice = "; XDG_CONFIG_HOME selects another directory"
+	return store
 }
 
 // NewStore returns a store that uses the given file, which need not exist.
@@ -97,7 +101,7 @@ func (s *Store) change(edit func(map[string]Credential)) error {
 	}
 	edit(all.Servers)
 	if err := s.write(all); err != nil {
-		return fmt.Errorf("credentials: %w", err)
+		return fmt.Errorf("credentials: %w%s", err, s.advice)
 	}
 	return nil
 }
@@ -111,7 +115,7 @@ func (s *Store) read() (content, error) {
 		return all, nil
 	}
 	if err != nil {
-		return content{}, fmt.Errorf("credentials: %w", err)
+		return content{}, fmt.Errorf("credentials: %w%s", err, s.advice)
 	}
 	if err := json.Unmarshal(data, &all); err != nil {
 		return content{}, fmt.Errorf("credentials: %s is damaged, repair it or move it away: %w", s.path, err)

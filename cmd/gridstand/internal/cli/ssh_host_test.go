@@ -84,7 +84,7 @@ func TestSSHHost_Settings(t *testing.T) {
 	u.env = []string{"GRIDSTAND_SSH_MAX_SESSIONS=many"}
 	u.fails(exitUsage, `GRIDSTAND_SSH_MAX_SESSIONS must be a whole number, not "many"`, "ssh-host")
 	u.env = nil
-	u.fails(exitFailed, "host key: ", "ssh-host", "--host-key", filepath.Join(empty, "key"))
+	u.fails(exitFailed, "; --host-key selects another file", "ssh-host", "--host-key", filepath.Join(empty, "key"))
 	u.fails(exitFailed, "listen", "ssh-host", "--host-key", key, "--listen", "256.0.0.1:1")
 	u.state = "" // as without a home directory
 	u.fails(exitUsage, "--host-key must name a file; there is a default only if HOME is set", "ssh-host")

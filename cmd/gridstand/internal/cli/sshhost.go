@@ -104,7 +104,7 @@ func (p *program) sshHost(ctx context.Context, o sshOptions) error {
 	}
 	key, err := sshhost.HostKey(o.hostKey)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w; --host-key selects another file", err)
 	}
 	c, hangUp, err := p.dial()
 	if err != nil {

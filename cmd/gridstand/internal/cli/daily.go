@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,6 +55,9 @@ func (p *program) daily(ctx context.Context, request *pb.DailyRequest) error {
 	// Log in if the user has an account, so that the response includes their attempt.
 	_, _ = p.known(ctx, c)
 	reply, err := getChallenge(ctx, c, &pb.GetChallengeRequest{Daily: request})
+	if errors.Is(err, client.ErrChallengeNotFound) && request.GetVariant() != "" {
+		return fmt.Errorf("%w. Try: %s", err, p.typed("daily"))
+	}
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -123,7 +124,13 @@ func (p *program) join(ctx context.Context, what string, seat *int32) error {
 	if p.onScreen() {
 		err = p.restore(ctx, c)
 	} else {
-		err = p.logInUnless(ctx, c, admits(challenge))
+		refused := admits(challenge)
+		if challenge == nil {
+			if _, missing := c.Game(ctx, id); errors.Is(missing, client.ErrGameNotFound) {
+				refused = missing
+			}
+		}
+		err = p.logInUnless(ctx, c, refused)
 	}
 	if err != nil {
 		return err

@@ -71,6 +71,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return exitOK
 	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		fmt.Fprintf(stderr, "%s: interrupted\n", name)
+		return exitInterrupted
+	}
 	fmt.Fprintf(stderr, "%s: %v\n", name, err)
 	var wrong *usage.Error
 	var config *server.ConfigError

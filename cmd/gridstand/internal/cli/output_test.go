@@ -2,14 +2,18 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 	"unicode"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/client"
 )
 
 // Ensure that JSON for a terminal keeps its meaning but contains only printable
@@ -42,6 +46,21 @@ func TestProgram_FullDisk(t *testing.T) {
 		p := &program{out: fullDisk{}, err: &stderr, terminal: func(any) bool { return false }}
 		assert.Equal(t, exitFailed, p.run(t.Context(), args), "%v", args)
 		assert.Contains(t, stderr.String(), "no space left on device", "%v", args)
+	}
+}
+
+// Ensure that a program that waits for its input can be interrupted.
+func TestProgram_InterruptedInput(t *testing.T) {
+	t.Parallel()
+	in, silent := io.Pipe()
+	defer silent.Close()
+	for _, args := range [][]string{{"verify", "-"}, {"login", "--token"}} {
+		ctx, interrupt := context.WithCancel(t.Context())
+		interrupt()
+		var stderr bytes.Buffer
+		p := &program{in: in, out: io.Discard, err: &stderr, store: client.NewStore(""), terminal: func(any) bool { return false }}
+		assert.Equal(t, exitInterrupted, p.run(ctx, args), "%v", args)
+		assert.Empty(t, stderr.String(), "%v", args)
 	}
 }
 

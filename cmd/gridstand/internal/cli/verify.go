@@ -35,7 +35,7 @@ its standings.`,
 		ValidArgsFunction: p.completeGames(pb.GameStatus_GAME_STATUS_FINISHED),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[0] == "-" {
-				r, err := verify.Transcript(verify.ReadJSON(p.in))
+				r, err := unlessDone(cmd.Context(), func() (verify.Report, error) { return verify.Transcript(verify.ReadJSON(p.in)) })
 				if errors.Is(err, verify.ErrEmpty) {
 					err = fmt.Errorf("%w. To make one: %s > FILE", err, p.typed("watch", "GAME", "--from", "0", "--json"))
 				}

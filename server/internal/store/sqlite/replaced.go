@@ -38,8 +38,8 @@ func (f *file) identify() (err error) {
 }
 
 // own prepares the file for use by this process, which holds its lock. created is set if this
-// process has created the file.
-func (f *file) own(lock *lockFile, created bool) error {
+// process has created the file, and restored if restoredOver reported so before it was opened.
+func (f *file) own(lock *lockFile, created, restored bool) error {
 	info, err := lock.Stat()
 	if err != nil {
 		return err
@@ -49,11 +49,14 @@ func (f *file) own(lock *lockFile, created bool) error {
 	case created && lock.record != "":
 		f.logger.Warn("the database file was missing and is now new and empty, but the lock file next to it says that there was one: "+
 			"to keep the earlier games, stop the server and put that file or a backup in its place", "id", "file-missing", "file", f.path)
-	case !created && replacedSince(lock.record, f.opened[0].info):
-		f.logger.Warn("the database file was deleted or replaced while the last server was running, and its games were not quarantined since: "+
+	case !created && (restored || replacedSince(lock.record, f.opened[0].info)):
+		f.logger.Warn("the database file was deleted or replaced since the last server started, and its games were not quarantined since: "+
 			"if it is a backup, open games continue without the moves that it lacks", "id", "file-not-quarantined", "file", f.path)
-		if !f.logger.Enabled(context.Background(), slog.LevelWarn) {
-			record = lock.record // A tool has the file open; the next server has to warn.
+		if !f.logger.Enabled(context.Background(), slog.LevelWarn) { // A tool has the file open; the next server has to warn.
+			record = lock.record
+			if restored {
+				record = fmt.Sprintf(replacedRecord, 0)
+			}
 		}
 	}
 	// Without the record, the next start may fail to recognize that the log belongs to
@@ -178,6 +181,26 @@ func replacedSince(record string, database os.FileInfo) bool {
 	var previous uint64
 	_, err := fmt.Sscanf(record, replacedRecord, &previous)
 	return err == nil && inode(database) != previous
+}
+
+// restoredOver reports whether the file at path is a backup that no server or tool has opened,
+// although a record says that a server used a file at this path before. So it recognizes a backup
+// that was put in place after the server was killed or stopped. No process may be using the file.
+func restoredOver(path, record string) bool {
+	if record == "" {
+		return false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil || info.Size() < headerSize {
+		return false
+	}
+	logged, err := usesLog(f)
+	return err == nil && !logged
 }
 
 // Quarantined records that the open games in the file at path were quarantined, so that

@@ -156,6 +156,72 @@ func TestClose_ReplacedWarns(t *testing.T) {
 	}
 }
 
+// Ensure that a start logs a warning, once, if a backup was put in place after the last server was
+// killed or stopped, unless its games were quarantined. A server that starts with a backup at
+// another path logs nothing.
+func TestOpen_RestoredWarns(t *testing.T) {
+	t.Parallel()
+	skipOnWindows(t)
+	for name, test := range map[string]struct {
+		restore func(t *testing.T, path, backup string)
+		want    bool
+	}{
+		"the backup is copied over the file": {copyBackup, true},
+		"the backup is moved":                {func(t *testing.T, path, backup string) { require.NoError(t, os.Rename(backup, path)) }, true},
+		"a tool opens the file first": {func(t *testing.T, path, backup string) {
+			copyBackup(t, path, backup)
+			s, err := Open(Options{Path: path})
+			require.NoError(t, err)
+			require.NoError(t, s.Close())
+		}, true},
+		"the games are quarantined": {func(t *testing.T, path, backup string) {
+			copyBackup(t, path, backup)
+			s, err := Open(Options{Path: path})
+			require.NoError(t, err)
+			require.NoError(t, s.Close())
+			require.NoError(t, Quarantined(path))
+		}, false},
+		"the games are quarantined without the lock": {func(t *testing.T, path, backup string) {
+			copyBackup(t, path, backup)
+			s, err := Open(Options{Path: path, Beside: true})
+			require.NoError(t, err)
+			require.NoError(t, s.Close())
+			require.NoError(t, Quarantined(path))
+		}, false},
+		"the directory is new": {func(t *testing.T, path, backup string) {
+			require.NoError(t, os.Remove(path+lockSuffix))
+			copyBackup(t, path, backup)
+		}, false},
+		"the same file": {func(*testing.T, string, string) {}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path, backup := crashed(t, 3000), filepath.Join(t.TempDir(), "backup.db")
+			require.NoError(t, failure(Backup(t.Context(), path, backup)))
+			if name != "the same file" {
+				require.NoError(t, os.Remove(path+walSuffix)) // as the errors without this step demand
+			}
+			test.restore(t, path, backup)
+			var log bytes.Buffer
+			for start := range 2 {
+				log.Reset()
+				s, err := Open(Options{Path: path, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+				require.NoError(t, err)
+				require.NoError(t, s.Close())
+				if test.want && start == 0 {
+					assert.Equal(t, 1, bytes.Count(log.Bytes(), []byte("level=WARN")), log.String())
+					assert.Contains(t, log.String(), "id=file-not-quarantined file="+path)
+				} else {
+					assert.Empty(t, log.String())
+				}
+			}
+		})
+	}
+}
+
+// copyBackup copies a backup over a file, and keeps the file's inode.
+func copyBackup(t *testing.T, path, backup string) { copyFile(t, backup, path) }
+
 // Ensure that a server that starts without its file logs, once, that the file is new although
 // there was one, and says nothing about a backup. A first start logs nothing.
 func TestOpen_Missing(t *testing.T) {

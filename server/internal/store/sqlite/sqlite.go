@@ -61,7 +61,7 @@ func Open(o Options) (_ *store.Store, err error) {
 	if o.Path, err = realPath(o.Path); err != nil {
 		return nil, err
 	}
-	created := false
+	created, restored := false, false
 	if !o.Beside {
 		if err := os.MkdirAll(filepath.Dir(o.Path), 0o700); err != nil {
 			return nil, err
@@ -72,6 +72,7 @@ func Open(o Options) (_ *store.Store, err error) {
 		if err := checkLog(o.Path, e.lock.record, false); err != nil {
 			return nil, err
 		}
+		restored = restoredOver(o.Path, e.lock.record)
 		if created, err = create(o.Path); err != nil {
 			return nil, err
 		}
@@ -104,7 +105,7 @@ func Open(o Options) (_ *store.Store, err error) {
 		return nil, errors.Join(err, conn.Close())
 	}
 	if e.lock != nil && !o.Memory {
-		if err := f.own(e.lock, created); err != nil {
+		if err := f.own(e.lock, created, restored); err != nil {
 			return nil, errors.Join(err, conn.Close())
 		}
 	}

@@ -45,6 +45,7 @@ type host struct {
 	server *ssh.Server
 	// These counters enforce the limits.
 	sessionCount, connectionCount, cellCount *counter
+	budgets                                  *budgets
 	// sessions ends when the host stops, with errStopping as its cause. connections ends
 	// later and closes the remaining connections.
 	sessions, connections context.Context
@@ -76,6 +77,7 @@ func Serve(ctx context.Context, listener net.Listener, c Config) error {
 		sessionCount:    newCounter(c.Limits.Sessions, c.Limits.SessionsPerAddress),
 		connectionCount: newCounter(2*c.Limits.Sessions, 2*c.Limits.SessionsPerAddress),
 		cellCount:       newCounter(maxCells, maxCellsPerAddress),
+		budgets:         newBudgets(),
 	}
 	h.server = &ssh.Server{
 		HostSigners:          []ssh.Signer{c.HostKey},
@@ -138,6 +140,7 @@ func (h *host) accept(ctx context.Context, listener net.Listener, all *sync.Wait
 			_ = conn.Close()
 			continue
 		}
+		conn = newPacedConn(conn, h.budgets.get(conn.RemoteAddr()).input)
 		all.Go(func() {
 			defer release()
 			defer h.recovered("connection", conn.RemoteAddr())

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/netip"
 	"sync"
 	"time"
@@ -124,15 +125,29 @@ func (h *host) handle(s ssh.Session) {
 		in.pressed = func() { idle.Reset(d) }
 	}
 	session.In = in
-	code = h.serve(ctx, session, s.RawCommand())
+	code = h.serve(ctx, session, s.RawCommand(), h.sessionLogger(s.RemoteAddr()))
 	if why := context.Cause(ctx); why != nil && !errors.Is(why, errGone) {
 		session.say(why.Error() + ".")
 	}
 }
 
+// sessionLogger returns the logger for a session from an address. If the address has opened
+// many sessions, the logger discards everything, and the next session that is logged has the
+// number of those that were not.
+func (h *host) sessionLogger(from net.Addr) *slog.Logger {
+	hidden, ok := h.budgets.get(from).line()
+	switch {
+	case !ok:
+		return slog.New(slog.DiscardHandler)
+	case hidden > 0:
+		return h.config.Logger.With("others_since_last_session", hidden)
+	}
+	return h.config.Logger
+}
+
 // serve runs a session and logs it.
-func (h *host) serve(ctx context.Context, s *Session, line string) int {
-	log := h.config.Logger.With("address", s.Address.String(), "key", shortFingerprint(s.Key))
+func (h *host) serve(ctx context.Context, s *Session, line string, log *slog.Logger) int {
+	log = log.With("address", s.Address.String(), "key", shortFingerprint(s.Key))
 	command, err := Parse(line)
 	if err == nil && command.NeedsTerminal() && !s.Terminal {
 		err = fmt.Errorf("this needs a terminal: ssh -t <host> %s", command)

@@ -1,0 +1,132 @@
+package sshhost
+
+import (
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// Each message of a client takes processor time, and most are short. The host therefore reads
+// the connections of an address at a limited rate, which is enough for the keys, mouse movements
+// and window changes of all its sessions. A new connection counts as connectionBytes, because
+// the key exchange takes up to a few milliseconds of processor time.
+const (
+	bytesPerSecond  = 512 << 10
+	bytesBurst      = 4 << 20
+	connectionBytes = 16 << 10
+	// maxRead is the maximum number of bytes that a connection reads at once.
+	maxRead = 16 << 10
+)
+
+// The host logs the first linesBurst sessions of an address, and then linesPerSecond.
+const (
+	linesPerSecond = 1
+	linesBurst     = 200
+)
+
+// budget is what the clients of an address may use.
+type budget struct {
+	input, lines *rate.Limiter
+
+	mu     sync.Mutex
+	hidden int // number of sessions that were not logged since the last one that was
+}
+
+// idle reports whether nothing was used recently, so that a new budget would be the same.
+func (b *budget) idle() bool {
+	return b.input.Tokens() >= bytesBurst && b.lines.Tokens() >= linesBurst
+}
+
+// line reports whether a session may be logged, and how many sessions were not logged before.
+func (b *budget) line() (hidden int, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.lines.Allow() {
+		b.hidden++
+		return 0, false
+	}
+	hidden, b.hidden = b.hidden, 0
+	return hidden, true
+}
+
+// budgets holds the budgets of addresses, or for IPv6 of /64 networks.
+type budgets struct {
+	mu    sync.Mutex
+	of    map[netip.Prefix]*budget
+	sweep int // number of budgets at which idle ones are removed
+}
+
+// minSweep is the number of budgets below which idle ones are kept.
+const minSweep = 256
+
+func newBudgets() *budgets { return &budgets{of: map[netip.Prefix]*budget{}, sweep: minSweep} }
+
+// get returns the budget of an address.
+func (b *budgets) get(from net.Addr) *budget {
+	network := networkOf(from)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if found := b.of[network]; found != nil {
+		return found
+	}
+	if len(b.of) >= b.sweep {
+		for network, other := range b.of {
+			if other.idle() {
+				delete(b.of, network)
+			}
+		}
+		b.sweep = max(minSweep, 2*len(b.of))
+	}
+	fresh := &budget{
+		input: rate.NewLimiter(bytesPerSecond, bytesBurst), lines: rate.NewLimiter(linesPerSecond, linesBurst),
+	}
+	b.of[network] = fresh
+	return fresh
+}
+
+// pacedConn is a connection that is read at the rate of its address.
+type pacedConn struct {
+	net.Conn
+	input *rate.Limiter
+	// closed is closed when the host closes the connection.
+	closed    chan struct{}
+	closeOnce sync.Once
+}
+
+// newPacedConn counts a new connection. While its address owes more than a second's worth,
+// connections are not counted, so that other clients of the address do not wait long.
+func newPacedConn(conn net.Conn, input *rate.Limiter) *pacedConn {
+	if now := time.Now(); input.TokensAt(now) > -bytesPerSecond {
+		input.ReserveN(now, connectionBytes)
+	}
+	return &pacedConn{Conn: conn, input: input, closed: make(chan struct{})}
+}
+
+// Read implements net.Conn. It returns after the bytes that it has read fit the rate.
+func (c *pacedConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b[:min(len(b), maxRead)])
+	if n == 0 {
+		return n, err
+	}
+	delay := c.input.ReserveN(time.Now(), n).Delay()
+	if delay <= 0 {
+		return n, err
+	}
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return n, err
+	case <-c.closed:
+		return 0, net.ErrClosed
+	}
+}
+
+// Close implements net.Conn. It ends a Read that waits.
+func (c *pacedConn) Close() error {
+	c.closeOnce.Do(func() { close(c.closed) })
+	return c.Conn.Close()
+}

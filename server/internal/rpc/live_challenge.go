@@ -130,6 +130,13 @@ func (all *liveChallenges) share(l *liveChallenge, address string) {
 	l.wake() // Its next read may be far in the future.
 }
 
+// payerOf returns the payer of l.
+func (all *liveChallenges) payerOf(l *liveChallenge) string {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	return l.payer
+}
+
 // pace returns the factor by which the intervals between l's reads are longer than usual.
 func (all *liveChallenges) pace(l *liveChallenge) int {
 	return max(1, (all.paid[l.payer]+liveAtPace-1)/liveAtPace)

@@ -18,6 +18,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/limits"
 )
 
 // countedReads is a store of challenges that counts the reads of each.
@@ -27,6 +28,9 @@ type countedReads struct {
 	mu    sync.Mutex
 	all   map[string]store.Challenge
 	reads map[string]int
+	// delay is how long a read takes. running and most are the number of reads at once.
+	delay         time.Duration
+	running, most int
 }
 
 func (c *countedReads) Create(_ context.Context, created store.Challenge) (store.Challenge, error) {
@@ -41,6 +45,14 @@ func (c *countedReads) Get(_ context.Context, ids ...string) (map[string]store.C
 	for _, id := range ids {
 		c.reads[id]++
 	}
+	c.running++
+	c.most = max(c.most, c.running)
+	if c.delay > 0 {
+		c.mu.Unlock()
+		time.Sleep(c.delay) //nolint:forbidigo // The bubble's clock is fake.
+		c.mu.Lock()
+	}
+	c.running--
 	return c.all, time.Now(), nil
 }
 
@@ -57,19 +69,31 @@ func (noGames) Heads(_ context.Context, ids []string) ([]store.Head, error) {
 	return make([]store.Head, len(ids)), nil
 }
 
+// newLiveService returns a service with n waiting races, whose ids are the numbers below n.
+func newLiveService(t *testing.T, n int, l limits.Limits) (*Service, *countedReads) {
+	t.Helper()
+	kept := &countedReads{all: map[string]store.Challenge{}, reads: map[string]int{}}
+	challenges := challenge.New(challenge.Config{Store: kept, WaitingFor: time.Hour})
+	for id := range n {
+		_, err := challenges.Create(t.Context(), challenge.Challenge{
+			ID: strconv.Itoa(id), Kind: replay.Race, Variant: "classic", Seed: game.NewSeed(), Limit: time.Minute,
+		}, time.Now())
+		require.NoError(t, err)
+	}
+	return &Service{Config: Config{
+		Challenges: challenges, Hub: match.NewHub(match.Config{}), Limits: l,
+		Leaderboard: leaderboard.New(noBoards{}, nil, time.Now), Log: gamelog.New(noGames{}),
+	}, reads: newReadGate(&l)}, kept
+}
+
 // Ensure that an address which watches many races does not make the server read more than
 // liveAtPace of them at the usual intervals, and that a race is read at the usual intervals
 // once a client of another address watches it.
 func TestLiveChallenge_Pace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		kept := &countedReads{all: map[string]store.Challenge{}, reads: map[string]int{}}
-		challenges := challenge.New(challenge.Config{Store: kept, WaitingFor: time.Hour})
-		hub := match.NewHub(match.Config{})
-		s := &Service{Config: Config{
-			Challenges: challenges, Hub: hub, Leaderboard: leaderboard.New(noBoards{}, nil, time.Now), Log: gamelog.New(noGames{}),
-		}}
 		const flood = 4 * liveAtPace
+		s, kept := newLiveService(t, flood, limits.Limits{})
 		var entered []*liveChallenge
 		enter := func(id, address string) {
 			l, _ := s.enterChallenge(id, address)
@@ -87,10 +111,6 @@ func TestLiveChallenge_Pace(t *testing.T) {
 			return all, kept.reads[strconv.Itoa(flood-1)]
 		}
 		for n := range flood {
-			_, err := challenges.Create(t.Context(), challenge.Challenge{
-				ID: strconv.Itoa(n), Kind: replay.Race, Variant: "classic", Seed: game.NewSeed(), Limit: time.Minute,
-			}, time.Now())
-			require.NoError(t, err)
 			enter(strconv.Itoa(n), "192.0.2.1")
 		}
 		const seconds = 30
@@ -106,5 +126,67 @@ func TestLiveChallenge_Pace(t *testing.T) {
 			s.leaveChallenge(l)
 		}
 		assert.Empty(t, s.live.paid)
+	})
+}
+
+// Ensure that streams which make the server read the store count as reads of their address,
+// and that other streams do not.
+func TestLiveChallenge_OpenCounts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const perSecond = 10
+		s, kept := newLiveService(t, perSecond, limits.Limits{ReadsPerAddressPerSecond: perSecond})
+		open := func(id, address, etag string) error {
+			l, _ := s.enterChallenge(id, address)
+			defer s.leaveChallenge(l)
+			var err error
+			if etag == "" {
+				_, err = l.first(t.Context())
+			} else {
+				_, err = l.resumed(t.Context(), etag)
+			}
+			return err
+		}
+		refused := 0
+		for n := range 100 * perSecond {
+			if err := open(strconv.Itoa(n%perSecond), "192.0.2.1", "another"); err != nil {
+				var full *limits.ExceededError
+				require.ErrorAs(t, err, &full)
+				refused++
+			}
+		}
+		all := 0
+		for _, n := range kept.reads {
+			all += n
+		}
+		assert.Positive(t, refused)
+		assert.LessOrEqual(t, all, 20*perSecond)
+		require.NoError(t, open("0", "192.0.2.2", ""))
+		followed, _ := s.enterChallenge("1", "192.0.2.2")
+		defer s.leaveChallenge(followed)
+		_, err := followed.first(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, open("1", "192.0.2.1", ""), "the snapshot is there")
+	})
+}
+
+// Ensure that an address cannot make the server read many challenges at once.
+func TestLiveChallenge_ReadsAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const streams, atOnce = 50, 8
+		s, kept := newLiveService(t, streams, limits.Limits{ReadsAtOnce: atOnce})
+		kept.delay = time.Millisecond
+		var group sync.WaitGroup
+		for n := range streams {
+			group.Go(func() {
+				l, _ := s.enterChallenge(strconv.Itoa(n), "192.0.2.1")
+				defer s.leaveChallenge(l)
+				_, err := l.first(t.Context())
+				assert.NoError(t, err)
+			})
+		}
+		group.Wait()
+		assert.Equal(t, atOnce/readShare, kept.most)
 	})
 }

@@ -46,6 +46,10 @@ const (
 	firstStandings = 10
 
 	etagBytes = 12
+
+	// openCost is the number of reads that the first snapshot of a stream counts as if the
+	// server reads the store for it.
+	openCost = 2
 )
 
 // stage returns the challenge's status as of the last read. The challenge is read again
@@ -95,24 +99,8 @@ func earlier(a, b time.Time) time.Time {
 func (l *liveChallenge) update() error {
 	ctx, cancel := context.WithTimeout(l.ctx, maxCall)
 	defer cancel()
-	read := l.c == nil || !time.Now().Before(l.readDue())
-	if read {
-		began := time.Now()
-		c, now, err := l.service.Challenges.Get(ctx, l.id)
-		hidden := l.hidden
-		if err == nil && c.Kind == replay.Race {
-			hidden, err = l.service.hiddenEntrants(ctx, c)
-		}
-		if err != nil {
-			return err
-		}
-		l.readAt, l.c, l.hidden, l.now, l.ahead = began, c, hidden, now, time.Until(now)
-	}
-	// Nobody can move before a race starts, so its standings change only with its roster.
-	if read || l.standings == nil || l.stage() != challenge.Waiting {
-		if err := l.rank(ctx); err != nil {
-			return err
-		}
+	if err := l.read(ctx); err != nil {
+		return err
 	}
 	m := &pb.WatchChallengeResponse{Challenge: l.service.challenge(l.c, l.now), Standings: l.standings, Total: l.total}
 	encoded, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
@@ -130,6 +118,47 @@ func (l *liveChallenge) update() error {
 	return nil
 }
 
+// read reads the challenge and the standings if they are due. Like other reads, it waits for
+// one of the payer's slots. A read for a client that opens or resumes a stream counts toward
+// the payer's rate, because nothing else limits how often that happens.
+func (l *liveChallenge) read(ctx context.Context) error {
+	due := l.c == nil || !time.Now().Before(l.readDue())
+	if due || l.boardDue() {
+		payer := l.service.live.payerOf(l)
+		if l.c == nil || l.exact {
+			if err := l.service.checkReadRate(payer, openCost); err != nil {
+				return err
+			}
+		}
+		leave, err := l.service.reads.enter(ctx, payer)
+		if err != nil {
+			return l.service.slotError(err)
+		}
+		defer leave()
+	}
+	if due {
+		began := time.Now()
+		c, now, err := l.service.Challenges.Get(ctx, l.id)
+		hidden := l.hidden
+		if err == nil && c.Kind == replay.Race {
+			hidden, err = l.service.hiddenEntrants(ctx, c)
+		}
+		if err != nil {
+			return err
+		}
+		l.readAt, l.c, l.hidden, l.now, l.ahead = began, c, hidden, now, time.Until(now)
+	}
+	if !due && l.standings != nil && l.stage() == challenge.Waiting {
+		return nil // The standings of a race that has not started change only with its roster.
+	}
+	return l.rank(ctx)
+}
+
+// boardDue reports whether the standings of a challenge that is not a race are due.
+func (l *liveChallenge) boardDue() bool {
+	return l.c != nil && l.c.Kind != replay.Race && time.Since(l.rankedAt) >= l.paced(boardEvery)
+}
+
 // final reports whether the snapshot can no longer change.
 func (l *liveChallenge) final() bool {
 	if l.stage() != challenge.Closed || !l.c.Final() {
@@ -141,7 +170,7 @@ func (l *liveChallenge) final() bool {
 // rank updates the standings if they are due.
 func (l *liveChallenge) rank(ctx context.Context) error {
 	if l.c.Kind != replay.Race {
-		if time.Since(l.rankedAt) < l.paced(boardEvery) {
+		if !l.boardDue() {
 			return nil
 		}
 		began := time.Now()

@@ -1,5 +1,5 @@
 // The page of a challenge: the daily game, a race, a link, or a rematch.
-import { account, call, look, watch } from './api.js';
+import { call, watch } from './api.js';
 import { createBoard } from './board.js';
 import * as words from './challenge-words.js';
 import { announce, copy, h, keys, site } from './dom.js';
@@ -7,12 +7,11 @@ import { clock, comma, plural, sync, until } from './game-state.js';
 import showGame from './game-view.js';
 import { ownSeat } from './own.js';
 import { draw as drawId, explain, failed, persist, signIn } from './persist.js';
-import { createRoster, nameField } from './roster.js';
+import { createRoster, entrant, nameField } from './roster.js';
 import { createBoards, createLines } from './standings.js';
+import { variants } from './twenty48.js';
 
-/**
- * @import { Game, GetChallengeResponse, Standing, Variant, WatchChallengeResponse } from '../types'
- */
+/** @import { Game, GetChallengeResponse, Standing, WatchChallengeResponse } from '../types' */
 
 /** The description of each kind of challenge. @type {Record<string, string>} */
 const kinds = {
@@ -24,7 +23,7 @@ const kinds = {
 
 /** Formats bytes in hexadecimal, like the terminal. @param {string} base64 */
 const hex = (base64) =>
-  Array.from(atob(base64), (c) => c.charCodeAt(0).toString(16).padStart(2, '0')).join('');
+  [...atob(base64)].map((c) => c.charCodeAt(0).toString(16).padStart(2, '0')).join('');
 
 /** @param {HTMLElement} root @param {{id?: string}} data */
 export default (root, { id }) => open(root, { challengeId: id });
@@ -36,27 +35,14 @@ export default (root, { id }) => open(root, { challengeId: id });
  */
 export async function open(root, request) {
   try {
-    const [got, { variants }] = await Promise.all([
-      call('GetChallenge', request),
-      look('ListVariants'),
-    ]);
-    const { variant } = got.challenge;
-    show(
-      root,
-      got,
-      variants.find((/** @type {Variant} */ v) => v.id === variant),
-    );
+    show(root, await call('GetChallenge', request));
   } catch (e) {
     failed(root, e);
   }
 }
 
-/**
- * @param {HTMLElement} root
- * @param {GetChallengeResponse} got
- * @param {Variant} [variant] the challenge's, undefined if the server no longer has it
- */
-function show(root, { challenge, next, attempt, now }, variant) {
+/** @param {HTMLElement} root @param {GetChallengeResponse} got */
+function show(root, { challenge, next, attempt, now }) {
   sync(now);
   let c = challenge;
   const race = words.is(c, 'RACE');
@@ -75,9 +61,9 @@ function show(root, { challenge, next, attempt, now }, variant) {
   const place = h('p');
   const foot = h('p.dim');
   const proof = h('details.dim', h('summary', 'Fairness'));
-  const listTitle = h('h2', race ? 'Boards' : 'Standings');
   const day = words.dayBefore(c);
   const before = day && h('a', { href: `/daily/${c.variant}?date=${day}` }, `Results of ${day}`);
+  const listTitle = h('h2', race ? 'Boards' : 'Standings');
   const aside = h('div.stack', result, listTitle, lines.element, foot, before, proof);
   const board = createBoard('twenty48');
   const counter = h('b.counter', { role: 'timer' });
@@ -89,7 +75,8 @@ function show(root, { challenge, next, attempt, now }, variant) {
   const heading = () => [h('h1', words.title(c)), h('p', kinds[c.kind.slice(15)]), facts];
   /** Shows an empty board with an element on top. @param {any} above */
   function offer(above) {
-    board.show(variant ? { twenty48: { rows: variant.rows, columns: variant.columns } } : {});
+    const rows = variants[c.variant]?.side;
+    board.show({ twenty48: { rows, columns: rows } });
     root.replaceChildren(
       h(
         'div.game',
@@ -103,11 +90,9 @@ function show(root, { challenge, next, attempt, now }, variant) {
   /** @param {WatchChallengeResponse} update */
   function take(update) {
     if (update.now) sync(update.now);
-    const me = account()?.id;
     c = update.challenge;
-    if (race) own.id = c.entrants?.find((e) => e.player && e.player.id === me)?.gameId;
-    const mine = update.standings?.find((s) => s.gameId === own.id) || news.mine;
-    news = { ...update, mine };
+    if (race) own.id = entrant(c)?.gameId;
+    news = { ...update, mine: update.standings?.find((s) => s.gameId === own.id) || news.mine };
     enter();
     draw();
   }
@@ -127,7 +112,7 @@ function show(root, { challenge, next, attempt, now }, variant) {
       lines.element.classList.add('all');
       const href = race ? '/race' : '/daily';
       const go = now === 'CLOSED' && h('p', h('a.button.primary', { href }, 'Play'));
-      const page = race ? 'div.stack' : 'div.stack.narrow';
+      const page = `div.stack${race ? '' : '.narrow'}`;
       root.replaceChildren(h(page, heading(), aside, go, share));
     }
   }
@@ -187,11 +172,10 @@ function show(root, { challenge, next, attempt, now }, variant) {
       }
     }
   }
-  /** Returns the score to beat, or undefined if there is none yet. */
+  /** Returns the score to beat, or -Infinity if there is none yet. */
   function best() {
-    if (c.target) return c.target.score || 0;
     const others = (news.standings || []).filter((s) => s.gameId !== own.id);
-    return others.length ? Math.max(...others.map((s) => s.score || 0)) : undefined;
+    return Math.max(...[c.target || others].flat().map((s) => s.score || 0));
   }
   /**
    * Returns the latest possible end of the player's game, in milliseconds.
@@ -206,14 +190,15 @@ function show(root, { challenge, next, attempt, now }, variant) {
   function changed(game) {
     own.game = game;
     if (!game.result || !result.hidden) return;
-    const pass = () => {
-      const tiles = game.position.twenty48?.tiles;
-      const link = site + path;
-      copy(words.share({ ...facing(), challenge: c, score: game.position.scores[0], tiles, link }));
-    };
+    const {
+      scores: [score],
+      twenty48,
+    } = game.position;
+    const shared = { challenge: c, score, tiles: twenty48?.tiles, link: site + path };
+    const pass = () => copy(words.share({ ...facing(), ...shared }));
     result.hidden = false;
     result.replaceChildren(
-      h('h2', plural(game.position.scores[0], 'point')),
+      h('h2', plural(score, 'point')),
       place,
       h(
         'p.row',
@@ -246,8 +231,13 @@ function show(root, { challenge, next, attempt, now }, variant) {
     }
   }
   async function raceAgain() {
-    const { kind, variant, limit } = c;
-    const request = { kind, variant, limit, private: c.private, requestId: drawId() };
+    const request = {
+      kind: c.kind,
+      variant: c.variant,
+      limit: c.limit,
+      private: c.private,
+      requestId: drawId(),
+    };
     try {
       location.assign(`/c/${(await persist('CreateChallenge', request)).challenge.id}`);
     } catch (e) {
@@ -265,10 +255,10 @@ function show(root, { challenge, next, attempt, now }, variant) {
     facts.textContent = texts.join(' · ');
     const text = words.standing(facing());
     place.textContent = text && race && !closed ? `${text} so far` : text;
-    const today = h('a', { href: '/daily' }, "Play today's game");
     if (next && !closed)
       foot.textContent = `The next daily game begins in ${clock(next.openTime || '')}.`;
-    else if (c.date && !foot.firstElementChild) foot.replaceChildren(today);
+    else if (c.date && !foot.firstElementChild)
+      foot.replaceChildren(h('a', { href: '/daily' }, "Play today's game"));
     prove();
     if (stage === 'SCHEDULED') count();
   }

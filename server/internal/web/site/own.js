@@ -16,7 +16,7 @@ import { slide } from './twenty48.js';
  * @typedef {{
  *   attempt?: boolean,
  *   aim: string,
- *   best: (g: Game) => number | undefined,
+ *   best: (g: Game) => number,
  *   deadline?: (g: Game) => number,
  *   link?: string,
  *   element?: HTMLElement,
@@ -146,8 +146,7 @@ export function ownSeat(first, seat, kind, next) {
    * @param {string} yes the button that confirms, '' to skip the question
    */
   async function resign(yes) {
-    const title = `Give up this ${attempt ? 'attempt' : 'game'}?`;
-    if (yes && !(await ask(title, loss(), yes))) return false;
+    if (yes && !(await ask('Give up this game?', loss(), yes))) return false;
     try {
       page.update(await persist('Resign', { gameId: id, seat }));
     } catch (/** @type {any} */ e) {
@@ -158,11 +157,9 @@ export function ownSeat(first, seat, kind, next) {
   }
   /** Describes what happens to the game if the player gives up. */
   function loss() {
-    if (attempt) return `Your ${plural(score(), 'point')} are kept. You cannot return.`;
     if (!alone()) return 'The other players continue without you.';
     if (!sliding) return 'The bots stop playing.';
-    if (!game().ranked) return 'It is not ranked.';
-    return score() ? `Its ${plural(score(), 'point')} count.` : 'It has no points yet.';
+    return game().ranked ? `Its ${plural(score(), 'point')} count.` : 'It is not ranked.';
   }
 
   async function begin() {

@@ -35,8 +35,7 @@ export function createScores(own) {
     fill = (p) => {
       const values = [highest(p), largestTile(p), p.moveCount, own?.best()];
       cells.forEach((cell, i) => {
-        const value = values[i];
-        cell.lastChild.textContent = i === 3 && value === undefined ? '–' : comma(value);
+        cell.lastChild.textContent = values[i] < 0 ? '–' : comma(values[i]);
       });
       if (own) cells[0].firstChild.dataset.gain = own.gain();
     };

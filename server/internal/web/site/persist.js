@@ -33,9 +33,12 @@ const unsettled = (e) =>
 
 /** Describes an error in a sentence. @param {any} e */
 export function explain(e) {
-  const refused = e instanceof ApiError;
-  if (!refused && !navigator.onLine) return 'You are offline.';
-  const text = refused ? e.message : 'the server does not answer';
+  const text =
+    e instanceof ApiError
+      ? e.message
+      : navigator.onLine
+        ? 'the server does not answer'
+        : 'you are offline';
   return text[0].toUpperCase() + text.slice(1).replace(/\.?$/, '.');
 }
 
@@ -106,9 +109,6 @@ export const nameRules = {
   spellcheck: 'false',
 };
 
-/** Makes a link for pages of things that do not exist. */
-export const toLive = () => h('a.button.primary', { href: '/' }, 'Watch live games');
-
 /**
  * Shows the error that prevents a page from being shown, and a button to continue.
  * @param {HTMLElement} root
@@ -120,9 +120,12 @@ export function failed(root, e) {
     if (lost) setAccount(null);
     location.reload();
   };
-  const retry = h('button.primary', { onclick: again }, lost ? 'Continue without it' : 'Try again');
-  const next = e.code === 'not_found' ? toLive() : retry;
-  root.replaceChildren(h('div.empty', h('p', { role: 'alert' }, explain(e)), next));
+  const button = h(
+    'button.primary',
+    { onclick: again },
+    lost ? 'Continue without it' : 'Try again',
+  );
+  root.replaceChildren(h('div.empty', h('p', { role: 'alert' }, explain(e)), button));
 }
 
 /**
@@ -135,6 +138,6 @@ export function failed(root, e) {
 export const ask = (title, text, yes) =>
   new Promise((resolve) => {
     const go = h('button.primary', { autofocus: true, onclick: () => box.close(yes) }, yes);
-    const box = dialog(title, 'Cancel', h('p', text), go);
+    const box = dialog(title, h('p', text), go);
     box.addEventListener('close', () => resolve(box.returnValue === yes));
   });

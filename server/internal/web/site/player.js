@@ -2,7 +2,7 @@
 import { look } from './api.js';
 import { h } from './dom.js';
 import { isOver } from './game-state.js';
-import { explain, toLive } from './persist.js';
+import { explain } from './persist.js';
 import { gameRow } from './tv.js';
 
 /** @import { Game } from '../types' */
@@ -34,8 +34,7 @@ export default async function show(root, { id: name = '' }) {
     );
     list('Played', games.filter(isOver));
     if (!games.length) page.append(h('p', 'No games yet.'));
-  } catch (/** @type {any} */ e) {
+  } catch (e) {
     page.append(h('p.bad', { role: 'alert' }, explain(e)));
-    if (e.code === 'not_found') page.append(h('p', toLive()));
   }
 }

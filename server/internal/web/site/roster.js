@@ -14,6 +14,10 @@ export const nameField = () => {
   return account() ? null : { input, label: h('label', 'Your name (cannot be changed)', input) };
 };
 
+const me = () => account()?.id;
+/** Returns the player's entry in a race, if any. @param {Challenge} race */
+export const entrant = (race) => race.entrants?.find((e) => e.player && e.player.id === me());
+
 /**
  * @param {(challenge: Challenge) => void} changed is called with the race after an action
  */
@@ -36,8 +40,7 @@ export function createRoster(changed) {
       problem.textContent = explain(e);
     }
   }
-  const me = () => account()?.id;
-  const mine = () => race.entrants?.find((e) => e.player && e.player.id === me());
+  const mine = () => entrant(race);
   const count = () => race.entrants?.length || 0;
   const full = () => count() >= most;
 
@@ -66,9 +69,8 @@ export function createRoster(changed) {
     };
     if (role !== 'creator') return [ready, leave];
     look('ListVariants').then(({ variants }) => {
-      const { bots: names = [] } =
-        variants.find((/** @type {Variant} */ v) => v.id === race.variant) || {};
-      bots.append(...names.map((/** @type {string} */ b) => h('option', b)));
+      const variant = variants.find((/** @type {Variant} */ v) => v.id === race.variant);
+      for (const name of variant?.bots || []) bots.append(h('option', name));
     });
     return [ready, start, bots, add, leave];
   }

@@ -47,11 +47,14 @@ type Keys struct {
 	accounts *Store
 	// verified caches the player that each key is linked to, by fingerprint.
 	verified *lru.Cache[string, verification]
+	// verifying is held while a signature is verified. Because that takes milliseconds, the
+	// server verifies one at a time, so that signatures keep only one processor busy.
+	verifying chan struct{}
 }
 
 // NewKeys returns a Keys that manages the keys in a store.
 func NewKeys(keys store.Keys, accounts *Store) *Keys {
-	return &Keys{keys: keys, accounts: accounts, verified: newCache[string, verification]()}
+	return &Keys{keys: keys, accounts: accounts, verified: newCache[string, verification](), verifying: make(chan struct{}, 1)}
 }
 
 // Player returns the player to whom the key is linked, or ErrKeyNotLinked. The call counts
@@ -120,9 +123,9 @@ func (k *Keys) Add(ctx context.Context, playerID, signature, comment string) (st
 	if !validComment(comment) {
 		return store.Key{}, invalid.Field("comment", "must have at most %d characters and no control characters", maxComment)
 	}
-	public, err := sshsig.Verify(signature, signatureNamespace, playerID)
+	public, err := k.verify(ctx, playerID, signature)
 	if err != nil {
-		return store.Key{}, invalid.Field("signature", "%v", err)
+		return store.Key{}, err
 	}
 	key := store.Key{Fingerprint: ssh.FingerprintSHA256(public), PlayerID: playerID, Comment: comment}
 	stored, err := k.keys.Link(ctx, key, MaxKeys)
@@ -137,6 +140,21 @@ func (k *Keys) Add(ctx context.Context, playerID, signature, comment string) (st
 		return store.Key{}, fmt.Errorf("linking a key: %w", err)
 	}
 	return stored, nil
+}
+
+// verify returns the key that signed the player's id.
+func (k *Keys) verify(ctx context.Context, playerID, signature string) (ssh.PublicKey, error) {
+	select {
+	case k.verifying <- struct{}{}:
+		defer func() { <-k.verifying }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	public, err := sshsig.Verify(signature, signatureNamespace, playerID)
+	if err != nil {
+		return nil, invalid.Field("signature", "%v", err)
+	}
+	return public, nil
 }
 
 // List returns a player's keys, oldest first.

@@ -99,8 +99,8 @@ func (g *readGate) wait(ctx context.Context, own *semaphore.Weighted) error {
 }
 
 // signatureCost is the number of reads that a signature verification counts as.
-// Verification takes up to a millisecond for the slowest key types.
-const signatureCost = 10
+// Verification takes up to 3 ms for the slowest type of key, P-521.
+const signatureCost = 50
 
 // readCost returns the number of reads that a request counts as: 0 for a move;
 // signatureCost for a new key; otherwise the number of default-size pages needed to hold

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -28,6 +29,7 @@ import (
 	"github.com/gridstand/gridstand/internal/lightwatch"
 	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	grpctest "github.com/gridstand/gridstand/internal/testkit/grpc"
+	"github.com/gridstand/gridstand/internal/testkit/process"
 	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -372,9 +374,7 @@ func TestDial_Fails(t *testing.T) {
 		_ = hasty.Close()
 		hangingUp.Wait()
 	})
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, closed.Close())
+	unused := net.JoinHostPort("127.0.0.1", strconv.Itoa(process.FreePort(t)))
 	encrypted, _ := serve(t, nil, grpc.Creds(credentials.NewServerTLSFromCert(&pair)))
 	plain, _ := serve(t, nil)
 	gone, cancel := context.WithCancel(t.Context())
@@ -386,7 +386,7 @@ func TestDial_Fails(t *testing.T) {
 		code    codes.Code
 		want    string
 	}{
-		"no server":           {t.Context(), closed.Addr().String(), lightwatch.Options{}, codes.Unavailable, "connect"},
+		"no server":           {t.Context(), unused, lightwatch.Options{}, codes.Unavailable, "connect"},
 		"hangs up":            {t.Context(), hasty.Addr().String(), lightwatch.Options{}, codes.Unavailable, "server preface"},
 		"no TLS":              {t.Context(), plain, lightwatch.Options{TLS: &tls.Config{MinVersion: tls.VersionTLS12}}, codes.Unavailable, "handshake"},
 		"TLS":                 {t.Context(), encrypted, lightwatch.Options{}, codes.Unavailable, "server preface"},

@@ -2,8 +2,10 @@ package challenges_test
 
 import (
 	"fmt"
+	"net"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -18,6 +20,7 @@ import (
 
 	"github.com/gridstand/gridstand/internal/id"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
+	"github.com/gridstand/gridstand/internal/testkit/process"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -125,7 +128,9 @@ func newWorld(t *testing.T, kind pb.ChallengeKind, servers int) *world {
 	}
 	w.servers, w.stop = make([]*server.Server, servers), make([]func(), servers)
 	for i := range servers {
-		w.servers[i], w.stop[i] = servertest.Start(t, w.config)
+		c := w.config
+		c.Listen = net.JoinHostPort("127.0.0.1", strconv.Itoa(process.FreePort(t)))
+		w.servers[i], w.stop[i] = servertest.Start(t, c)
 	}
 	operator, err := server.Operate(t.Context(), w.config)
 	require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +25,7 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/testkit/longtest"
+	"github.com/gridstand/gridstand/internal/testkit/process"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	"github.com/gridstand/gridstand/internal/testkit/transcript"
 	"github.com/gridstand/gridstand/internal/verify"
@@ -238,8 +240,8 @@ func TestPython_ServerRestarts_long(t *testing.T) {
 	p := findPython(t)
 	config := servertest.Config(t)
 	config.Store = "sqlite:" + filepath.Join(t.TempDir(), "store.db")
+	config.Listen = net.JoinHostPort("127.0.0.1", strconv.Itoa(process.FreePort(t)))
 	server, stop := servertest.Start(t, config)
-	config.Listen = server.Addr().String()
 	output := make(chan string)
 	go func() {
 		defer close(output)

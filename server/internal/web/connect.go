@@ -97,7 +97,8 @@ func (b bodyReader) Read(p []byte) (int, error) {
 	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || b.request.Context().Err() != nil {
 		return n, err // Package connect recognizes clients that have left.
 	}
-	if network := net.Error(nil); errors.As(err, &network) || b.request.ProtoMajor > 1 {
+	var network net.Error
+	if errors.As(err, &network) || b.request.ProtoMajor > 1 {
 		return n, err // The client was too slow or has left. HTTP/2 delivers no malformed bodies.
 	}
 	return n, connect.NewError(connect.CodeInvalidArgument, fmt.Errorf("malformed request body: %w", err))

@@ -262,10 +262,10 @@ func TestRun_FailsOver(t *testing.T) {
 // Ensure that an impossible load is refused with a reason, before or during the run.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	s := start(t, func(c *server.Config) {
+	limited := func(c *server.Config) {
 		c.Limits.OpenGamesPerPlayer, c.Limits.WatchersPerGame, c.Limits.StreamsPerConnection, c.Limits.MovesPerSecond = 3, 20, 10, 50
 		c.Limits.WatchesPerAddress, c.Limits.ConnectionsPerAddress = 25, 4
-	})
+	}
 	for name, c := range map[string]struct {
 		change func(*load.Config)
 		want   string
@@ -278,7 +278,7 @@ func TestRefused(t *testing.T) {
 		"no connections":   {func(c *load.Config) { c.Connections = -1 }, "connections"},
 		"variant":          {func(c *load.Config) { c.Variant = "chess" }, "no variant"},
 		"server":           {func(c *load.Config) { c.Server.Target = "a b" }, "host:port"},
-		"metrics":          {func(c *load.Config) { c.Metrics = "http://" + s.Addr().String() + "/metrics" }, "metrics"},
+		"metrics":          {func(c *load.Config) { c.Metrics = "http://" + c.Server.Target + "/metrics" }, "metrics"},
 		"open games":       {func(c *load.Config) { c.Players = 1 }, "--max-open-games 4"},
 		"crowd":            {func(c *load.Config) { c.Crowd = 30 }, "--max-watchers-per-game 32"},
 		"streams":          {func(c *load.Config) { c.Connections = 2 }, "--max-streams-per-connection 11"},
@@ -289,7 +289,8 @@ func TestRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			config := small(s)
+			// Each load has a server of its own, because all loads come from one address.
+			config := small(start(t, limited))
 			config.Connections = 3
 			config.Rate = 10
 			c.change(&config)

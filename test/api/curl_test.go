@@ -25,7 +25,7 @@ type curl struct {
 // run runs curl and returns its output.
 func (c *curl) run(t *testing.T, args ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "curl", append([]string{"--silent", "--show-error", "--max-time", "60"}, args...)...)
+	cmd := exec.CommandContext(t.Context(), "curl", append([]string{"--noproxy", "*", "--silent", "--show-error", "--max-time", "60"}, args...)...)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

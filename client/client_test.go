@@ -2,9 +2,7 @@ package client_test
 
 import (
 	"context"
-	"net"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -17,12 +15,6 @@ import (
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
-
-// unusedAddress returns an address on which nothing listens.
-func unusedAddress(t testing.TB) string {
-	t.Helper()
-	return net.JoinHostPort("127.0.0.1", strconv.Itoa(process.FreePort(t)))
-}
 
 func TestNormalTarget(t *testing.T) {
 	t.Parallel()
@@ -72,7 +64,7 @@ func TestDial_BadCAFile(t *testing.T) {
 
 func TestDial_NoServer(t *testing.T) {
 	t.Parallel()
-	address := unusedAddress(t)
+	address := process.FreeAddress(t)
 	c := dial(t, client.Config{Target: address})
 	begin := time.Now()
 	_, err := c.Games.GetServerInfo(within(t), &pb.GetServerInfoRequest{})
@@ -115,7 +107,7 @@ func TestToken_SentWithEveryCall(t *testing.T) {
 func TestDial_SeveralServers(t *testing.T) {
 	t.Parallel()
 	servers := []*fake{{}, {}}
-	list := unusedAddress(t)
+	list := process.FreeAddress(t)
 	for _, f := range servers {
 		f.getGame = func(int, *pb.GetGameRequest) (*pb.Game, error) { return gameAt(1), nil }
 		list += "," + f.start(t)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	grpctest "github.com/gridstand/gridstand/internal/testkit/grpc"
+	"github.com/gridstand/gridstand/internal/testkit/process"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -153,10 +154,11 @@ func (f *fake) WatchChallenge(r *pb.WatchChallengeRequest, s challengeStream) er
 	return f.watchChallenge(f.count("watchChallenge"), r, s)
 }
 
-// start serves the fake for the duration of the test and returns its address.
+// start serves the fake for the duration of the test and returns its address. The port is a
+// reserved one, which no client of another test still tries to reach.
 func (f *fake) start(t testing.TB, options ...grpc.ServerOption) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", process.FreeAddress(t))
 	require.NoError(t, err)
 	f.listener = &listener{Listener: l}
 	server := grpc.NewServer(options...)

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/internal/testkit/process"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -82,7 +83,7 @@ func TestWatch_HonorsRetryHint(t *testing.T) {
 
 func TestWatch_NoServer(t *testing.T) {
 	t.Parallel()
-	c := dial(t, client.Config{Target: unusedAddress(t)})
+	c := dial(t, client.Config{Target: process.FreeAddress(t)})
 	w := c.Watch(within(t), client.WatchOptions{GameID: gameID})
 	defer w.Close()
 	for attempt := 1; attempt <= 3; attempt++ {

@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -374,7 +373,7 @@ func TestDial_Fails(t *testing.T) {
 		_ = hasty.Close()
 		hangingUp.Wait()
 	})
-	unused := net.JoinHostPort("127.0.0.1", strconv.Itoa(process.FreePort(t)))
+	unused := process.FreeAddress(t)
 	encrypted, _ := serve(t, nil, grpc.Creds(credentials.NewServerTLSFromCert(&pair)))
 	plain, _ := serve(t, nil)
 	gone, cancel := context.WithCancel(t.Context())

@@ -2,10 +2,8 @@ package challenges_test
 
 import (
 	"fmt"
-	"net"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -129,7 +127,7 @@ func newWorld(t *testing.T, kind pb.ChallengeKind, servers int) *world {
 	w.servers, w.stop = make([]*server.Server, servers), make([]func(), servers)
 	for i := range servers {
 		c := w.config
-		c.Listen = net.JoinHostPort("127.0.0.1", strconv.Itoa(process.FreePort(t)))
+		c.Listen = process.FreeAddress(t)
 		w.servers[i], w.stop[i] = servertest.Start(t, c)
 	}
 	operator, err := server.Operate(t.Context(), w.config)

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -240,7 +239,7 @@ func TestPython_ServerRestarts_long(t *testing.T) {
 	p := findPython(t)
 	config := servertest.Config(t)
 	config.Store = "sqlite:" + filepath.Join(t.TempDir(), "store.db")
-	config.Listen = net.JoinHostPort("127.0.0.1", strconv.Itoa(process.FreePort(t)))
+	config.Listen = process.FreeAddress(t)
 	server, stop := servertest.Start(t, config)
 	output := make(chan string)
 	go func() {

@@ -46,3 +46,9 @@ func FreePort(t testing.TB) int {
 	t.Fatal("found no free port")
 	return 0
 }
+
+// FreeAddress returns the address 127.0.0.1 with a port that FreePort returned.
+func FreeAddress(t testing.TB) string {
+	t.Helper()
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(FreePort(t)))
+}

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,12 +20,6 @@ import (
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
-
-// freeAddress returns a loopback address that is not in use.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	return net.JoinHostPort("127.0.0.1", strconv.Itoa(process.FreePort(t)))
-}
 
 // sitting is a command running on a simulated terminal.
 type sitting struct {
@@ -79,7 +72,7 @@ func (s *sitting) ends(code int) {
 // end where its games are stored.
 func TestPlayLocal(t *testing.T) {
 	t.Parallel()
-	address := freeAddress(t)
+	address := process.FreeAddress(t)
 	ada := newUser(t, address, "ada")
 	table := ada.sit("play", "--local", "--server", address, "--name", "ada")
 	table.sees("thers watch with")
@@ -102,9 +95,9 @@ func TestPlayLocal(t *testing.T) {
 	elsewhere := *ada
 	elsewhere.terminal = true
 	elsewhere.fails(exitFailed, "a server is already running at "+address, "play", "--local", "--fresh", "--server", address)
-	elsewhere.fails(exitFailed, "To play without the games in it, add --fresh", "play", "--local", "--server", freeAddress(t))
+	elsewhere.fails(exitFailed, "To play without the games in it, add --fresh", "play", "--local", "--server", process.FreeAddress(t))
 	elsewhere.state = ""
-	elsewhere.fails(exitUsage, "--local needs HOME", "play", "--local", "--server", freeAddress(t))
+	elsewhere.fails(exitUsage, "--local needs HOME", "play", "--local", "--server", process.FreeAddress(t))
 	table.types("q")
 	table.ends(exitOK)
 	assert.Contains(t, table.out.String(), "ada left a classic game")
@@ -120,7 +113,7 @@ func TestPlayLocal(t *testing.T) {
 func TestPlayLocal_Again_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
-	address := freeAddress(t)
+	address := process.FreeAddress(t)
 	ada := newUser(t, address, "ada")
 	play := func(args ...string) (screen, notes string) {
 		t.Helper()
@@ -171,7 +164,7 @@ func TestPlayLocal_Again_long(t *testing.T) {
 func TestPlayLocal_Share(t *testing.T) {
 	t.Parallel()
 	ada := newUser(t, "", "ada")
-	_, port, err := net.SplitHostPort(freeAddress(t))
+	_, port, err := net.SplitHostPort(process.FreeAddress(t))
 	require.NoError(t, err)
 	others := net.JoinHostPort(ownHost(), port)
 	s := ada.sit("play", "--local", "--share", "--server", "localhost:"+port, "--name", "ada", "tribolo", "--seats", "me,open,greedy")
@@ -237,7 +230,7 @@ func TestPlayLocal_OtherServer(t *testing.T) {
 
 func TestPlayLocal_Wrong(t *testing.T) {
 	t.Parallel()
-	u := newUser(t, freeAddress(t), "ada")
+	u := newUser(t, process.FreeAddress(t), "ada")
 	u.terminal = true
 	for _, args := range []string{
 		"--fresh", "--share", "--data x", "--local --fresh --data x", "--local --fresh --resume", "--local --tls",

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/internal/testkit/process"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -160,7 +161,7 @@ func boardOf(g *pb.Game) string {
 // game in two others. It checks that the program restores the terminal however it ends.
 func TestOnTerminals(t *testing.T) {
 	p := newPanes(t)
-	server := " --server " + freeAddress(t)
+	server := " --server " + process.FreeAddress(t)
 	p.open("play", "play --local"+server)
 	p.sees("play", "What should others call you")
 	p.tmux("send-keys", "-t", "play", "ada", "Enter")
@@ -211,7 +212,7 @@ func TestOnTerminals(t *testing.T) {
 // Ensure that a game on the program's own server continues with the same board after
 // SIGKILL.
 func TestOnTerminals_KilledAndResumed(t *testing.T) {
-	p, address := newPanes(t), freeAddress(t)
+	p, address := newPanes(t), process.FreeAddress(t)
 	command, ada := "play --local --server "+address, newUser(t, address, "ada")
 	p.open("first", command+" --name ada")
 	p.sees("first", "MOVES +0")

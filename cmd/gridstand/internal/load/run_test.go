@@ -16,6 +16,7 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/load"
 	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	"github.com/gridstand/gridstand/internal/testkit/longtest"
+	"github.com/gridstand/gridstand/internal/testkit/process"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
@@ -208,7 +209,9 @@ func TestRun_ServerGoesAway(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	s, stop := servertest.Start(t, servertest.Config(t))
+	serverConfig := servertest.Config(t)
+	serverConfig.Listen = process.FreeAddress(t) // The load still calls the server after it has stopped.
+	s, stop := servertest.Start(t, serverConfig)
 	config := small(s)
 	config.Farewell = time.Second
 	ctx, cancel := context.WithCancel(t.Context())
@@ -242,7 +245,9 @@ func TestRun_FailsOver(t *testing.T) {
 			t.Parallel()
 			shared := servertest.Config(t)
 			shared.Store = "redis://" + redistest.StartMiniredis(t).Addr()
+			shared.Listen = process.FreeAddress(t) // Watchers still try the server after it has stopped.
 			a, stopA := servertest.Start(t, shared)
+			shared.Listen = process.FreeAddress(t)
 			b, stopB := servertest.Start(t, shared)
 			config := small(a)
 			config.Events, config.Connections = events, 4

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/gridstand/gridstand/internal/testkit/longtest"
+	"github.com/gridstand/gridstand/internal/testkit/process"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/challenge"
@@ -129,7 +130,7 @@ func (env *env) startCrew(t *testing.T, n int) *crew {
 	env.serversDie = true
 	c := &crew{env: env}
 	for range n {
-		c.servers = append(c.servers, env.serveProcess("--listen", freeAddress(t)))
+		c.servers = append(c.servers, env.serveProcess("--listen", process.FreeAddress(t)))
 	}
 	return c
 }

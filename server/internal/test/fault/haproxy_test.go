@@ -2,7 +2,6 @@ package fault
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -33,7 +32,7 @@ func throughProxy(t *testing.T, backend *testServer, edit ...string) *testServer
 	}
 	shipped, err := os.ReadFile("../../../../deploy/haproxy.cfg")
 	require.NoError(t, err)
-	addr := fmt.Sprintf("127.0.0.1:%d", process.FreePort(t))
+	addr := process.FreeAddress(t)
 	text := regexp.MustCompile(`(?ms)^resolvers docker$.*?^$`).ReplaceAllString(string(shipped), "")
 	text = strings.NewReplacer(append([]string{
 		"bind :2048\n", "bind " + addr + "\n",

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gridstand/gridstand/internal/testkit/longtest"
+	"github.com/gridstand/gridstand/internal/testkit/process"
 )
 
 var stormKills = flag.Int("storm.kills", 0,
@@ -25,7 +26,7 @@ func TestStorm_Kills_long(t *testing.T) {
 	t.Parallel()
 	env := newSQLiteEnv(t)
 	env.serversDie = true
-	address := freeAddress(t)
+	address := process.FreeAddress(t)
 	start := func() *testServer { return env.serveProcess("--listen", address) }
 	server := start()
 	seed := drawSeed(t)

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridstand/gridstand/internal/testkit/longtest"
+	"github.com/gridstand/gridstand/internal/testkit/process"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 )
 
@@ -70,7 +71,7 @@ func newStormServer(t *testing.T, env *env) *stormServer {
 	if env.redis != nil {
 		h.toRedis = newLink(t, env.addr)
 	}
-	h.serve(freeAddress(t))
+	h.serve(process.FreeAddress(t))
 	h.toClients = newLink(t, h.server.addr)
 	h.prober = env.player(h.frontEnd())
 	return h

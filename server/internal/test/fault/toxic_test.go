@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"net"
-	"strconv"
 	"testing"
 
 	"github.com/Shopify/toxiproxy/v2"
@@ -26,16 +24,10 @@ type link struct {
 func newLink(t *testing.T, upstream string) *link {
 	t.Helper()
 	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
-	proxy := toxiproxy.NewProxy(server, upstream, freeAddress(t), upstream)
+	proxy := toxiproxy.NewProxy(server, upstream, process.FreeAddress(t), upstream)
 	require.NoError(t, proxy.Start())
 	t.Cleanup(proxy.Stop)
 	return &link{t, proxy, proxy.Listen}
-}
-
-// freeAddress returns a free address, which stays reserved until something listens on it.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	return net.JoinHostPort("127.0.0.1", strconv.Itoa(process.FreePort(t)))
 }
 
 // The two directions of a link.

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -20,51 +21,46 @@ const (
 type thinkers struct {
 	mu      sync.Mutex
 	free    int
-	waiting map[string][]*thinker // by player, in order of arrival
-	running map[string]int        // number of thinking bots, by player
+	waiting map[string][]chan struct{} // by player, in order of arrival; closed to admit a bot
+	running map[string]int             // number of thinking bots, by player
 	// used is for how long each player's bots have recently thought; see usageHalved.
 	used   map[string]time.Duration
 	halved time.Time
 }
 
-// thinker is a bot that waits.
-type thinker struct{ admitted chan struct{} }
-
 func newThinkers(n int) *thinkers {
-	return &thinkers{free: n, waiting: map[string][]*thinker{}, running: map[string]int{}, used: map[string]time.Duration{}, halved: time.Now()}
+	return &thinkers{free: n, waiting: map[string][]chan struct{}{}, running: map[string]int{}, used: map[string]time.Duration{}, halved: time.Now()}
 }
 
 // enter waits until a bot may think for a player. If err is nil, the caller must call leave
 // with the time for which the bot has thought.
 func (t *thinkers) enter(ctx context.Context, playerID string) (leave func(thought time.Duration), err error) {
-	own := &thinker{admitted: make(chan struct{})}
+	admitted := make(chan struct{})
 	t.mu.Lock()
-	t.waiting[playerID] = append(t.waiting[playerID], own)
+	t.waiting[playerID] = append(t.waiting[playerID], admitted)
 	t.admit()
 	t.mu.Unlock()
 	select {
-	case <-own.admitted:
+	case <-admitted:
 	case <-ctx.Done():
-		if t.withdraw(playerID, own) {
+		if t.withdraw(playerID, admitted) {
 			return nil, ctx.Err()
 		}
-		<-own.admitted
 	}
 	return func(thought time.Duration) { t.leave(playerID, thought) }, nil
 }
 
 // withdraw removes a bot that waits. It returns false if the bot has been admitted.
-func (t *thinkers) withdraw(playerID string, own *thinker) bool {
+func (t *thinkers) withdraw(playerID string, admitted chan struct{}) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	queue := t.waiting[playerID]
-	for i, other := range queue {
-		if other == own {
-			t.setWaiting(playerID, append(queue[:i:i], queue[i+1:]...))
-			return true
-		}
+	i := slices.Index(queue, admitted)
+	if i < 0 {
+		return false
 	}
-	return false
+	t.setWaiting(playerID, slices.Delete(queue, i, i+1))
+	return true
 }
 
 func (t *thinkers) leave(playerID string, thought time.Duration) {
@@ -95,11 +91,10 @@ func (t *thinkers) admit() {
 				next, found = id, true
 			}
 		}
-		first := t.waiting[next][0]
+		close(t.waiting[next][0])
 		t.setWaiting(next, t.waiting[next][1:])
 		t.free--
 		t.running[next]++
-		close(first.admitted)
 	}
 }
 
@@ -111,7 +106,7 @@ func (t *thinkers) before(a, b string) bool {
 	return t.used[a] < t.used[b]
 }
 
-func (t *thinkers) setWaiting(playerID string, queue []*thinker) {
+func (t *thinkers) setWaiting(playerID string, queue []chan struct{}) {
 	if len(queue) == 0 {
 		delete(t.waiting, playerID)
 		return

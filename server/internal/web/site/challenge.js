@@ -174,8 +174,8 @@ function show(root, { challenge, next, attempt, now }) {
   }
   /** Returns the score to beat, or -Infinity if there is none yet. */
   function best() {
-    const others = (news.standings || []).filter((s) => s.gameId !== own.id);
-    return Math.max(...[c.target || others].flat().map((s) => s.score || 0));
+    const rivals = c.target ? [c.target] : news.standings?.filter((s) => s.gameId !== own.id) || [];
+    return Math.max(...rivals.map((s) => s.score || 0));
   }
   /**
    * Returns the latest possible end of the player's game, in milliseconds.

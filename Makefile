@@ -98,6 +98,7 @@ fuzz: ## Fuzz every target for FUZZTIME; inputs that fail are saved in testdata/
 floods: export TEST_LONG := 1
 floods: ## Attack servers, and check their memory and the latency of other players' moves
 	go test -vet=off ./server/internal/test/fault -run 'Flood|UnreadAnswers|ThroughProxy_Unread' -v -parallel=1 -timeout=$(LONG_TIMEOUT)
+	go test -vet=off ./server/internal/rpc -run '^TestLiveChallenge_' -v
 
 # Duration of make storm.
 STORM ?= 10m

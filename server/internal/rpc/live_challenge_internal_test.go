@@ -13,6 +13,7 @@ import (
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/internal/testkit/process"
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
@@ -56,6 +57,15 @@ func (c *countedReads) Get(_ context.Context, ids ...string) (map[string]store.C
 	return c.all, time.Now(), nil
 }
 
+// take returns the number of reads of each challenge since the last call.
+func (c *countedReads) take() map[string]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	reads := c.reads
+	c.reads = map[string]int{}
+	return reads
+}
+
 // noBoards and noGames are empty stores.
 type (
 	noBoards  struct{ anyBoards }
@@ -72,6 +82,9 @@ func (noGames) Heads(_ context.Context, ids []string) ([]store.Head, error) {
 // newLiveService returns a service with n waiting races, whose ids are the numbers below n.
 func newLiveService(t *testing.T, n int, l limits.Limits) (*Service, *countedReads) {
 	t.Helper()
+	if process.Race {
+		t.Skip("ThreadSanitizer of Go 1.26 may crash or hang while a fake clock runs these timers")
+	}
 	kept := &countedReads{all: map[string]store.Challenge{}, reads: map[string]int{}}
 	challenges := challenge.New(challenge.Config{Store: kept, WaitingFor: time.Hour})
 	for id := range n {
@@ -86,14 +99,15 @@ func newLiveService(t *testing.T, n int, l limits.Limits) (*Service, *countedRea
 	}, reads: newReadGate(&l)}, kept
 }
 
-// Ensure that an address which watches many races does not make the server read more than
-// liveAtPace of them at the usual intervals, and that a race is read at the usual intervals
-// once a client of another address watches it.
+// Ensure that the races of an address that watches four times liveAtPace are read a quarter as
+// often as usual, and that a race is read at the usual intervals once a client of another address
+// watches it.
 func TestLiveChallenge_Pace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const flood = 4 * liveAtPace
-		s, kept := newLiveService(t, flood, limits.Limits{})
+		const flooder, others, races = "192.0.2.1", 4*liveAtPace - 10, 10
+		s, kept := newLiveService(t, races, limits.Limits{})
+		s.live.paid = map[string]int{flooder: others} // these are not read in this test
 		var entered []*liveChallenge
 		enter := func(id, address string) {
 			l, _ := s.enterChallenge(id, address)
@@ -102,30 +116,29 @@ func TestLiveChallenge_Pace(t *testing.T) {
 			entered = append(entered, l)
 		}
 		reads := func(d time.Duration) (all int, last int) {
-			clear(kept.reads)
+			kept.take()
 			time.Sleep(d) //nolint:forbidigo // The bubble's clock is fake.
-			synctest.Wait()
-			for _, n := range kept.reads {
+			reads := kept.take()
+			for _, n := range reads {
 				all += n
 			}
-			return all, kept.reads[strconv.Itoa(flood-1)]
+			return all, reads[strconv.Itoa(races-1)]
 		}
-		for n := range flood {
-			enter(strconv.Itoa(n), "192.0.2.1")
+		for n := range races {
+			enter(strconv.Itoa(n), flooder)
 		}
 		const seconds = 30
 		usual := seconds * int(time.Second/rosterEvery)
-		_, _ = reads(seconds * time.Second) // The first intervals are those of fewer challenges.
 		all, last := reads(seconds * time.Second)
-		assert.LessOrEqual(t, all, (liveAtPace+1)*usual)
-		assert.LessOrEqual(t, last, usual/3)
-		enter(strconv.Itoa(flood-1), "192.0.2.2")
+		assert.InDelta(t, races*usual/4, all, races)
+		assert.InDelta(t, usual/4, last, 1)
+		enter(strconv.Itoa(races-1), "192.0.2.2")
 		_, last = reads(seconds * time.Second)
 		assert.InDelta(t, usual, last, 2)
 		for _, l := range entered {
 			s.leaveChallenge(l)
 		}
-		assert.Empty(t, s.live.paid)
+		assert.Equal(t, map[string]int{flooder: others}, s.live.paid)
 	})
 }
 
@@ -156,7 +169,7 @@ func TestLiveChallenge_OpenCounts(t *testing.T) {
 			}
 		}
 		all := 0
-		for _, n := range kept.reads {
+		for _, n := range kept.take() {
 			all += n
 		}
 		assert.Positive(t, refused)

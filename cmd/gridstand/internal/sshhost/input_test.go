@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/netip"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -101,28 +100,10 @@ func TestBudgets_Sweep(t *testing.T) {
 	})
 }
 
-// lockedBuffer is a log. It is safe for concurrent use.
-type lockedBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
-}
-
 // Ensure that a client that runs command after command does not fill the log.
 func TestHost_LogRate(t *testing.T) {
 	t.Parallel()
-	var log lockedBuffer
+	var log bytes.Buffer
 	h := start(t, until, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
 	c := h.dial(guest())
 	run := func() {

@@ -21,8 +21,8 @@ type certificates struct {
 	clientCA  string // empty if clients need no certificate
 	logger    *slog.Logger
 
-	// reading is true while a connection reads the files. It holds no lock meanwhile, so that
-	// other connections do not wait for the disk.
+	// reading is true while a connection reads the files. That connection holds no lock, so
+	// that other connections do not wait for the disk.
 	reading atomic.Bool
 	readAt  time.Time // only used by the connection that set reading
 	pems    pems      // the same; the contents of the files that config was created from

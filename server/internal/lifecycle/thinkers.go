@@ -23,7 +23,7 @@ type thinkers struct {
 	free    int
 	waiting map[string][]chan struct{} // by player, in order of arrival; closed to admit a bot
 	running map[string]int             // number of thinking bots, by player
-	// used is for how long each player's bots have recently thought; see usageHalved.
+	// used contains the recent thinking time of each player's bots; see usageHalved.
 	used   map[string]time.Duration
 	halved time.Time
 }

@@ -149,8 +149,9 @@ func (r *Recovery) allAttested(ctx context.Context, rollback store.Rollback, ser
 }
 
 // quarantineUnattested quarantines the games that may have lost moves and that no server
-// vouches for. It does nothing if all servers that were alive in the copy have attested and
-// the copy is so recent that every game with later moves is still in their memory.
+// vouches for, and ends the recovery. No game needs quarantine if all servers that were alive
+// in the copy have attested and the copy is so recent that every game with later moves is
+// still in their memory. Half of Memory allows for the time until they attested.
 func (r *Recovery) quarantineUnattested(ctx context.Context, rollback store.Rollback, allAttested bool) error {
 	if !allAttested || rollback.At.Sub(rollback.Copied) > r.Memory/2 {
 		quarantined := 0

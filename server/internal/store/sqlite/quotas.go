@@ -14,8 +14,8 @@ import (
 const rememberedQuotas = 1 << 16
 
 // quotas implements store.Quotas in memory, because only one server uses the file. After
-// a restart all quotas are full. For each key it stores only when the quota will be full
-// again, as in the generic cell rate algorithm.
+// a restart every client has its whole quota again. For each key it stores only when the
+// quota will be full again, as in the generic cell rate algorithm.
 type quotas struct {
 	now func() time.Time
 

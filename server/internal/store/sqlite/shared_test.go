@@ -53,7 +53,7 @@ func TestAccounts_Restart(t *testing.T) {
 	assert.Equal(t, secret, stored)
 }
 
-// Ensure that after a restart all quotas are full and all games with only bots are
+// Ensure that after a restart every client has its whole quota and all games with only bots are
 // paused.
 func TestQuotas_Restart(t *testing.T) {
 	t.Parallel()

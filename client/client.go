@@ -265,10 +265,6 @@ func (c *Client) Conn() grpc.ClientConnInterface { return authorized{c.conn, c.b
 // server's credential in a Store.
 func (c *Client) Target() string { return c.target }
 
-// Exposed reports whether calls and their tokens travel to another machine in clear text,
-// where others can read and change them.
-func (c *Client) Exposed() bool { return c.exposed }
-
 // SetToken sets the token ("<player id>.<secret>") of the account that later calls act
 // for. An empty token means no account.
 func (c *Client) SetToken(token string) { c.bearer.token.Store(&token) }

@@ -193,14 +193,6 @@ func RotateStored(ctx context.Context, c *Client, store *Store) error {
 	return store.Save(c.Target(), cred)
 }
 
-// mayUse returns ErrClearText if the client must not send an account's token.
-func (l login) mayUse(cred Credential) error {
-	if cred.TLS && !l.client.encrypted {
-		return fmt.Errorf("%s on %s: %w", CleanName(cred.Name), l.client.Target(), ErrClearText)
-	}
-	return nil
-}
-
 // candidates returns the accounts that cred may represent, in the order in which to try
 // them. A pending secret comes first because a replaced secret remains valid for a while.
 func candidates(cred Credential) []Credential {

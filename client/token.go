@@ -82,7 +82,8 @@ func (b *bearer) GetRequestMetadata(ctx context.Context, _ ...string) (map[strin
 	return metadata, nil
 }
 
-// RequireTransportSecurity implements credentials.PerRPCCredentials.
+// RequireTransportSecurity implements credentials.PerRPCCredentials. It is false because a server
+// of one's own may have no TLS; login.mayUse refuses tokens that were used over TLS.
 func (b *bearer) RequireTransportSecurity() bool { return false }
 
 // authorized is a connection that adds the bearer's metadata to every call.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
@@ -89,64 +88,6 @@ func (m *Manager) advance(ctx context.Context, hub *match.Hub, job store.Job) (t
 		next = job.Expires
 	}
 	return next, m.Directory.Put(ctx, directory.Of(state, served.Watchers()))
-}
-
-// expiry returns the time at which a game that is not over expires, unless it is a bot's
-// turn.
-func (m *Manager) expiry(state *replay.State) time.Time {
-	deadline := state.Deadline()
-	switch {
-	case !deadline.IsZero():
-		return deadline
-	case state.Status == replay.Waiting:
-		return state.UpdateTime.Add(m.WaitingFor)
-	case showcased(state):
-		return state.UpdateTime // A showcase expires only while it is paused, that is, while no client is viewing it or a player's game is live.
-	case state.Exhibition():
-		// A paused exhibition must not end while lists show it, which they do for this long
-		// after its last event.
-		return state.UpdateTime.Add(max(m.KeepFinished, m.AbandonAfter))
-	}
-	return state.UpdateTime.Add(m.AbandonAfter)
-}
-
-// expiryAt returns the expiry as of the time now. If OnlyUptime is set, the expiry of a game
-// without a clock is postponed by the time in which no server was running.
-func (m *Manager) expiryAt(ctx context.Context, state *replay.State, now time.Time) (time.Time, error) {
-	at := m.expiry(state)
-	if !m.OnlyUptime || !state.Deadline().IsZero() || now.Before(at) {
-		return at, nil
-	}
-	down, err := m.Heartbeat.Downtime(ctx, state.UpdateTime)
-	return at.Add(down), err
-}
-
-// expire appends the consequence of a missing move: the clock is credited or runs out, or
-// the game is abandoned. The store's clock decides; if the game has not expired, the error
-// is store.ErrTooEarly. now is a recent reading of that clock.
-func (m *Manager) expire(ctx context.Context, served *match.Match, state *replay.State, now time.Time) error {
-	at, err := m.expiryAt(ctx, state, now)
-	if err != nil {
-		return err
-	}
-	call := match.Call{Version: state.Version, Seat: game.NoSeat, Action: replay.Abandoned{}, NotBefore: at}
-	if !state.Deadline().IsZero() {
-		credit, err := m.Heartbeat.Credit(ctx, state)
-		if err != nil {
-			return err
-		}
-		call.Seat = state.Turn()
-		switch {
-		case credit > 0:
-			call.Action = replay.ClockExtended{By: credit}
-		case state.LastHuman(state.Turn()):
-			call.Action = replay.TimedOut{}
-		default:
-			call.Action = replay.TimedOut{StandIn: standIn}
-		}
-	}
-	_, err = served.Do(ctx, call)
-	return err
 }
 
 // record stores a finished game's result and calls Recorded. It is idempotent.

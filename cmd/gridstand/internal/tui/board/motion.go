@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -134,38 +133,4 @@ func MergedBy(before *pb.Twenty48Board, d pb.Direction) []int {
 		}
 	}
 	return merged
-}
-
-// drawTiles paints the board with gaps of one column and half a row around the tiles. A
-// tile that just spawned is drawn smaller. A tile that just merged covers the gap around
-// it.
-func (p Twenty48) drawTiles(c Size, t style.Theme) string {
-	colors := t.Colors()
-	width, height := p.Measure(c)
-	pic := style.NewCanvas(width, height)
-	gap, bottom := p.gap(c), height*2-1
-	if c.Pitch == 1 {
-		bottom = height * 2
-	}
-	pic.Fill(image.Rect(0, 0, width, bottom), colors.Board)
-	for i := range p.Board.GetTiles() {
-		pic.Fill(p.cell(c, i), colors.Empty)
-	}
-	for _, tile := range p.tiles() {
-		tone, cell := colors.Tile(tile.face), tile.place(p, c)
-		middle := cell
-		switch {
-		case tile.marked && tile.size >= 1:
-			inset := min(c.Pitch/3, 1) // cells of one or two rows have no room for an inset
-			cell = image.Rect(cell.Min.X+1, cell.Min.Y+inset, cell.Max.X-1, cell.Max.Y-inset)
-		case tile.merged:
-			cell = image.Rect(cell.Min.X-1, cell.Min.Y-gap, cell.Max.X+1, cell.Max.Y+gap)
-			tone.Ground = shade(tone.Ground, 0.12)
-		}
-		pic.Fill(cell, tone.Ground)
-		if tile.size > 0.5 {
-			writeFace(pic, middle, tile.face, tone)
-		}
-	}
-	return pic.Render()
 }

@@ -152,14 +152,6 @@ func (c *Challenge) Has(gameID string) bool {
 	return c.Kind != replay.Race || slices.ContainsFunc(c.Entrants, func(e Entrant) bool { return e.GameID == gameID })
 }
 
-// DateFormat is the format of Challenge.Date.
-const DateFormat = time.DateOnly
-
-// DailyID returns the id of the daily game for the given variant and date.
-func DailyID(variant, date string) string {
-	return id.Derive([]byte("daily"), []byte(variant), []byte(date))
-}
-
 // AttemptID returns the id of a player's attempt at a challenge.
 func AttemptID(challengeID, playerID string) string {
 	return id.Derive([]byte("attempt"), []byte(challengeID), []byte(playerID))

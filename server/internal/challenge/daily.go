@@ -8,7 +8,16 @@ import (
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
+	"github.com/gridstand/gridstand/internal/id"
 )
+
+// DateFormat is the format of Challenge.Date.
+const DateFormat = time.DateOnly
+
+// DailyID returns the id of the daily game for the given variant and date.
+func DailyID(variant, date string) string {
+	return id.Derive([]byte("daily"), []byte(variant), []byte(date))
+}
 
 // Daily returns the daily game for the given variant and date, and the next day's if it exists.
 // An empty date means today. If necessary, Daily creates today's and tomorrow's games.

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// CSS returns a style sheet that defines the colors as custom properties of the root element: those
-// of Light, or those of Dark if the user prefers dark pages. Tile 2 has --tile-2 and --ink-2; the
-// cells of seat 0 have --owner-0, --owner-0-ink and --fresh-0; the letters of fresh cells all use
-// --fresh-ink.
+// CSS returns a style sheet that defines the colors as custom properties: those of Light, or those
+// of Dark if the user prefers dark pages. Tile 2 has --tile-2 and --ink-2. Elements of the class
+// owner-0 have the colors of seat 0: --owner, --owner-ink, and --fresh for cells of the last jump.
+// For other elements, --owner-ink and --fresh are the colors of letters on such cells.
 func CSS() string {
-	return ":root{\n" + Light.properties() + "}\n" +
-		"@media (prefers-color-scheme:dark){:root{\n" + Dark.properties() + "}}\n"
+	return Light.rules() + "@media (prefers-color-scheme:dark){\n" + Dark.rules() + "}\n"
 }
 
-// properties returns the palette as custom property declarations.
-func (p *Palette) properties() string {
+// rules returns the palette as rules with custom property declarations.
+func (p *Palette) rules() string {
 	var b strings.Builder
 	set := func(name string, c color.RGBA) { fmt.Fprintf(&b, "--%s:%s;", name, Hex(c)) }
+	b.WriteString(":root{\n")
 	set("ground", p.Ground)
 	set("text", p.Text)
 	set("board", p.Board)
@@ -35,12 +35,15 @@ func (p *Palette) properties() string {
 		set(fmt.Sprintf("tile-%d", 2<<i), t.Ground)
 		set(fmt.Sprintf("ink-%d", 2<<i), t.Ink)
 	}
+	b.WriteByte('\n')
+	set("owner-ink", p.Owners[0].Ink)
+	set("fresh", p.Fresh[0].Ink)
 	for i, t := range p.Owners {
-		b.WriteByte('\n')
-		set(fmt.Sprintf("owner-%d", i), t.Ground)
-		set(fmt.Sprintf("owner-%d-ink", i), t.Ink)
-		set(fmt.Sprintf("fresh-%d", i), p.Fresh[i].Ground)
+		fmt.Fprintf(&b, "}\n.owner-%d{", i)
+		set("owner", t.Ground)
+		set("owner-ink", t.Ink)
+		set("fresh", p.Fresh[i].Ground)
 	}
-	set("fresh-ink", p.Fresh[0].Ink)
+	b.WriteString("}\n")
 	return b.String()
 }

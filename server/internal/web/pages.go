@@ -198,8 +198,9 @@ var contentTypes = map[string]string{
 // assets maps the names of the pages' files to their contents.
 type assets map[string]asset
 
-// readSite returns the embedded files, along with a style sheet that it generates for the
-// colors. It runs once per process and takes about 80 ms of processor time.
+// readSite returns the embedded files. The style sheets are joined into style.css, in the order of
+// their names and after the colors, so that a page waits for one request instead of four. readSite
+// runs once per process and takes about 80 ms of processor time.
 var readSite = sync.OnceValue(func() assets {
 	entries, err := site.ReadDir("site")
 	if err != nil {
@@ -220,14 +221,19 @@ var readSite = sync.OnceValue(func() assets {
 			etag: digest(data),
 		}
 	}
+	style := []byte(palette.CSS())
 	for _, e := range entries {
 		data, err := site.ReadFile("site/" + e.Name())
 		if err != nil {
 			panic(err)
 		}
+		if path.Ext(e.Name()) == ".css" {
+			style = append(style, data...)
+			continue
+		}
 		add(e.Name(), data)
 	}
-	add("palette.css", []byte(palette.CSS()))
+	add("style.css", style)
 	return files
 })
 

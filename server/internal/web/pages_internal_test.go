@@ -227,7 +227,7 @@ func TestPages_Assets(t *testing.T) {
 	t.Parallel()
 	for name, kind := range map[string]string{
 		"main.js": "text/javascript; charset=utf-8", "style.css": "text/css; charset=utf-8",
-		"palette.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml",
+		"failed.js": "text/javascript; charset=utf-8", "icon.svg": "image/svg+xml",
 	} {
 		r := get(t, "/assets/"+name)
 		plain := body(t, r)
@@ -246,6 +246,16 @@ func TestPages_Assets(t *testing.T) {
 		b, err := io.ReadAll(z)
 		require.NoError(t, err, name)
 		assert.Equal(t, plain, string(b), name)
+	}
+}
+
+// Ensure that the style sheet contains the colors and all of the site's style sheets.
+func TestPages_Styles(t *testing.T) {
+	t.Parallel()
+	assert.Contains(t, body(t, get(t, "/")), `<link rel="stylesheet" href="/assets/style.css">`)
+	style := body(t, get(t, "/assets/style.css"))
+	for _, rule := range []string{":root{--ground:", "body{", ".board{", ".own "} {
+		assert.Contains(t, style, rule)
 	}
 }
 

@@ -157,16 +157,16 @@ func TestReplay_long(t *testing.T) {
 	waitForBoard(tab, positions[len(positions)-1])
 }
 
-// Ensure that the page of an unknown game reports that there is no such game.
+// Ensure that the page of an unknown or impossible game reports that there is no such game.
 func TestGame_Unknown_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	s := start(t)
 	tab := browsertest.Open(t, s.address)
-	for _, id := range []string{"aaaaaaaaaaaaaaaaaaaaaaaaaa", "x", "%3Cb%3E"} {
-		tab.Visit("/g/" + id)
-		tab.Wait(says("No such game"))
+	tab.Visit("/g/aaaaaaaaaaaaaaaaaaaaaaaaaa")
+	tab.Wait(says("There is no game with this id"))
+	for _, path := range []string{"/g/x", "/g/%3Cb%3E", "/nothing/here"} {
+		tab.Visit(path)
+		tab.Wait(says("Page not found"))
 	}
-	tab.Visit("/nothing/here")
-	tab.Wait(says("Page not found"))
 }

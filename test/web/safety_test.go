@@ -65,7 +65,7 @@ func TestPage_NoHTML_long(t *testing.T) {
 		tab.Wait(`!document.querySelector(".hacked, main script") && window.hacked === undefined`)
 	}
 	tab.Visit("/g/%22%3E%3Cimg%20class=hacked%20src=x%3E")
-	tab.Wait(says("No such game"))
+	tab.Wait(says("Page not found"))
 	tab.Wait(`!document.querySelector(".hacked")`)
 	assert.False(t, tab.Asked("/x"), "the page loaded an image from injected HTML")
 }

@@ -18,6 +18,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -47,8 +49,8 @@ type shell struct {
 	// Page is the name of the page's module, or empty if the page has none. ID identifies
 	// what the page shows.
 	Page, ID string
-	// Short is set if the path contains a shortened ID, which pages do not accept.
-	Short bool
+	// Heading and Text are shown if the page has no module.
+	Heading, Text string
 	// Modules are the files that the page needs. The browser loads them all in parallel.
 	Modules []string
 	// Origin and Path form the page's URL, for link previews. Origin is the public URL of the
@@ -80,6 +82,11 @@ func newPages(about about, site string) http.Handler {
 	files := readSite()
 	tmpl := template.Must(template.New("").Parse(string(files["shell.html"].plain)))
 	mux := http.NewServeMux()
+	plain := func(heading, text string) shell {
+		return shell{Meta: Meta{Title: heading + " – Gridstand"}, Heading: heading, Text: text, Origin: site}
+	}
+	incomplete := plain("Incomplete link", "A link needs all 26 characters of the id.")
+	missing := plain("Page not found", "There is nothing at this address.")
 	page := func(pattern, module, key string, meta Meta) {
 		modules := files.imports(module + ".js")
 		mux.HandleFunc("GET "+pattern, func(w http.ResponseWriter, r *http.Request) {
@@ -91,14 +98,15 @@ func newPages(about about, site string) http.Handler {
 				s.ID = r.PathValue(key)
 			}
 			if key == "id" && isShortID(s.ID) {
-				shell{Meta: Meta{Title: "Incomplete link – Gridstand"}, Short: true, Origin: site}.write(w, r, tmpl, http.StatusNotFound)
+				incomplete.write(w, r, tmpl, http.StatusNotFound)
+				return
+			}
+			if key == "id" && !id.Valid(s.ID) || strings.ContainsFunc(s.ID, isUnprintable) {
+				missing.write(w, r, tmpl, http.StatusNotFound)
 				return
 			}
 			code := http.StatusOK
-			switch {
-			case key == "id" && !id.Valid(s.ID):
-				code = http.StatusNotFound
-			case about != nil:
+			if about != nil {
 				m, err := about(r.Context(), module, s.ID)
 				if err == nil {
 					s.Meta = m
@@ -137,7 +145,7 @@ func newPages(about about, site string) http.Handler {
 	page("/account", "account", "", Meta{Title: "Account – Gridstand", Description: "Your name, and the token that signs you in elsewhere."})
 	mux.Handle("GET /assets/{file}", files)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		shell{Meta: Meta{Title: "Page not found – Gridstand"}, Origin: site}.write(w, r, tmpl, http.StatusNotFound)
+		missing.write(w, r, tmpl, http.StatusNotFound)
 	})
 	return mux
 }
@@ -147,6 +155,10 @@ const minShortID = 6
 
 // isShortID reports whether s looks like the first characters of an ID.
 func isShortID(s string) bool { return len(s) >= minShortID && len(s) < id.Length && id.IsBase32(s) }
+
+// isUnprintable reports whether no name or ID can contain r: a control character, one that changes
+// the direction of text, or a byte that is not UTF-8.
+func isUnprintable(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
 
 // isLoopback reports whether only programs on this machine can use a host, which may have a
 // port.

@@ -163,10 +163,16 @@ func TestPages_UnknownPath(t *testing.T) {
 		assert.Equal(t, http.StatusNotFound, r.StatusCode, target)
 		assert.Contains(t, body(t, r), "A link needs all 26 characters of the id.", target)
 	}
-	for target, page := range map[string]string{"/g/nope": "game", "/c/no-challenge": "challenge", "/g/KX3FQ2LHAU3J3MVT67ORV2PZEL": "game"} {
+	for _, target := range []string{
+		"/g/nope", "/c/no-challenge", "/g/KX3FQ2LHAU3J3MVT67ORV2PZEL", "/g/%1b%5b2J", "/c/%00",
+		"/p/%1b%5b2J", "/p/a%E2%80%AEb", "/p/%FF", "/daily/%07", "/top/a%0Ab", "/play/%E2%81%A6",
+	} {
 		r := get(t, target)
+		text := body(t, r)
 		assert.Equal(t, http.StatusNotFound, r.StatusCode, target)
-		assert.Contains(t, body(t, r), `data-page="`+page+`"`, target)
+		assert.Contains(t, text, "There is nothing at this address.", target)
+		assert.Contains(t, text, `data-id=""`, target)
+		assert.False(t, strings.ContainsAny(text, "\x00\a\x1b\u202e\u2066\ufffd"), target)
 	}
 	assert.Equal(t, http.StatusOK, get(t, "/g/kx3fq2lhau3j3mvt67orv2pzel").StatusCode)
 	for _, target := range []string{"/assets/none.js", "/assets/shell.html"} {

@@ -85,3 +85,22 @@ func TestErrors_OfflineBrowser_long(t *testing.T) {
 	tab.Visit("/p/nobody")
 	tab.Wait(says("There is no player with this name"))
 }
+
+// Ensure that the page of something that does not exist says so, and leads on to the live games.
+func TestErrors_Missing_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	s := start(t, withDaily)
+	tab := browsertest.Open(t, s.address)
+	none := strings.Repeat("a", 26)
+	for path, text := range map[string]string{
+		"/g/" + none:             "There is no game with this id",
+		"/c/" + none:             "There is no challenge with this id",
+		"/p/nobody":              "There is no player with this name",
+		"/daily?date=2020-01-01": "There is no daily game on this day",
+	} {
+		tab.Visit(path)
+		tab.Wait(says(text))
+		tab.Wait(`document.querySelector("main a.primary")?.pathname === "/"`)
+	}
+}

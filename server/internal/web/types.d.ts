@@ -347,7 +347,7 @@ export type Verdict =
       version: number;
       problem: string;
       /** Whether the page cannot decide, because the game is not over or is newer than the page. */
-      unknown: boolean;
+      unknown?: boolean;
     };
 
 /** Draws a number from 0 to n - 1; see draws.js. */

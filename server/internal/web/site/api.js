@@ -51,6 +51,9 @@ export function setAccount(a) {
 /** Reports whether the browser keeps the account after the page is closed. */
 export const kept = () => attempt(() => localStorage.getItem(key)) != null;
 
+/** Reports whether the account holds a seat, or made an entry. @param {{player?: {id: string}}} of */
+export const isMine = ({ player }) => !!player && player.id === account()?.id;
+
 /** Shows the account's name in the header. */
 export function nameHeader() {
   const link = document.getElementById('me');

@@ -3,10 +3,11 @@ import { call, watch } from './api.js';
 import { createBoard } from './board.js';
 import * as words from './challenge-words.js';
 import { announce, copy, h, keys, site } from './dom.js';
+import { failed } from './failed.js';
 import { clock, comma, plural, sync, until } from './game-state.js';
 import showGame from './game-view.js';
 import { ownSeat } from './own.js';
-import { draw as drawId, explain, failed, persist, signIn } from './persist.js';
+import { draw as drawId, explain, persist } from './persist.js';
 import { createRoster, entrant, nameField } from './roster.js';
 import { createBoards, createLines } from './standings.js';
 import { variants } from './twenty48.js';
@@ -21,9 +22,9 @@ const kinds = {
   REMATCH: 'The tiles of a finished game. Its seed is public, so the standings prove nothing.',
 };
 
-/** Formats bytes in hexadecimal, like the terminal. @param {string} base64 */
+/** Shows bytes in hexadecimal, like the terminal. @param {string} base64 */
 const hex = (base64) =>
-  [...atob(base64)].map((c) => c.charCodeAt(0).toString(16).padStart(2, '0')).join('');
+  h('code', ...[...atob(base64)].map((c) => c.charCodeAt(0).toString(16).padStart(2, '0')));
 
 /** @param {HTMLElement} root @param {{id?: string}} data */
 export default (root, { id }) => open(root, { challengeId: id });
@@ -60,7 +61,14 @@ function show(root, { challenge, next, attempt, now }) {
   const result = h('div.stack.card', { hidden: true });
   const place = h('p');
   const foot = h('p.dim');
-  const proof = h('details.dim', h('summary', 'Fairness'));
+  const seed = h('p');
+  const proof = h(
+    'details.dim',
+    h('summary', 'Fairness'),
+    h('p', 'SHA-256 of the seed', hex(c.seedCommitment)),
+    seed,
+    next && h('p', 'SHA-256 of tomorrow', hex(next.seedCommitment)),
+  );
   const day = words.dayBefore(c);
   const before = day && h('a', { href: `/daily/${c.variant}?date=${day}` }, `Results of ${day}`);
   const listTitle = h('h2', race ? 'Boards' : 'Standings');
@@ -125,11 +133,12 @@ function show(root, { challenge, next, attempt, now }) {
       if (button.disabled) return;
       button.disabled = true;
       release();
-      await signIn(field?.input.value.trim())
+      await field
+        .signIn()
         .then(() => play())
         .catch((problem) => failed(root, problem));
     };
-    const form = h('form.card', { onsubmit }, field?.label, button);
+    const form = h('form.card', { onsubmit }, field.label, button);
     const release = keys([['Enter', 'start', () => form.requestSubmit()]]);
     offer(form);
   }
@@ -259,7 +268,7 @@ function show(root, { challenge, next, attempt, now }) {
       foot.textContent = `The next daily game begins in ${clock(next.openTime || '')}.`;
     else if (c.date && !foot.firstElementChild)
       foot.replaceChildren(h('a', { href: '/daily' }, "Play today's game"));
-    prove();
+    if (c.seed && !seed.firstChild) seed.append('Seed', hex(c.seed));
     if (stage === 'SCHEDULED') count();
   }
   /** Counts down to the opening of a race. */
@@ -273,18 +282,6 @@ function show(root, { challenge, next, attempt, now }) {
     counter.textContent = comma(left);
     announce(counter.textContent, 0);
     setTimeout(draw, (wait % 1e3) + 1);
-  }
-
-  /** Shows the commitment to the seed, and the seed once it is public. */
-  function prove() {
-    const lines = {
-      'SHA-256 of the seed': c.seedCommitment,
-      Seed: c.seed,
-      'SHA-256 of tomorrow': next?.seedCommitment,
-    };
-    for (const [name, value] of Object.entries(lines))
-      if (value && !proof.textContent?.includes(hex(value)))
-        proof.append(h('p', name, h('code', hex(value))));
   }
 
   take(news);

@@ -36,8 +36,9 @@ let ahead;
  * @param {string} time
  */
 export const sync = (time) => {
+  const now = Date.parse(time) - Date.now();
   // The message with the shortest delay is the most accurate.
-  ahead = Math.max(ahead ?? Number.NEGATIVE_INFINITY, Date.parse(time) - Date.now());
+  if (ahead === undefined || now > ahead) ahead = now;
 };
 /** Returns the milliseconds until a time on the server's clock. @param {string | number} time */
 export const until = (time) => +new Date(time) - Date.now() - (ahead ?? 0);
@@ -99,10 +100,6 @@ export function happened(game, e) {
 
 /** @param {any} game */
 export const isOver = (game) => game?.status === 'GAME_STATUS_FINISHED';
-
-/** Returns a player's seat in a game, or -1. @param {any} game @param {string} [id] */
-export const seatOf = (game, id) =>
-  game.seats.findIndex((/** @type {any} */ s) => s.player && s.player.id === id);
 
 /** Returns the title of a game. @param {any} game */
 export const title = (game) => game.variant + (game.exhibition ? ' exhibition' : '');

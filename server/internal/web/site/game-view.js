@@ -1,35 +1,15 @@
 // The page of a game: live, its replay, and its verification after it has ended.
-import { account, look, watch } from './api.js';
+import { isMine, look, watch } from './api.js';
 import { createBoard, kindOf } from './board.js';
 import { announce, copy, h, keys, site, toast } from './dom.js';
+import { failed } from './failed.js';
 import * as words from './game-state.js';
 import { createMoves, createScores } from './panel.js';
-import { explain } from './persist.js';
 import { createReplay } from './replay.js';
 
 const { plural } = words;
 const verifyLimit = 8000; // maximum number of events that are verified automatically
 const hurry = 10e3; // remaining time in milliseconds below which the clock is red
-
-/** Titles shown instead of a game. @type {Record<string, string>} */
-const titles = {
-  not_found: 'No such game',
-  data_loss: 'This game is damaged',
-  CHALLENGE_OPEN: 'Hidden for now',
-  CHALLENGE_NOT_OPEN: 'Not open yet',
-};
-
-/**
- * @param {HTMLElement} root @param {string} title @param {string} text
- * @param {Record<string, string>} [about] the challenge that hides the game
- */
-function problem(root, title, text, about = {}) {
-  const { challenge_id: id, close_time: end } = about;
-  const when = end && h('p', `Hidden for another ${words.wait(words.until(end))}.`);
-  const [href, label] = id ? [`/c/${id}`, 'Play the same tiles'] : ['/', 'Watch live games'];
-  const go = h('a.button.primary', { href }, label);
-  root.replaceChildren(h('div.empty', h('h1', title), h('p', text), when, go));
-}
 
 /**
  * @param {HTMLElement} root
@@ -37,9 +17,6 @@ function problem(root, title, text, about = {}) {
  * @param {import('./own.js').OwnSeat} [own] the seat of a player who plays on this page
  */
 export default function show(root, { id = '' }, own) {
-  if (!/^[a-z2-7]{26}$/.test(id))
-    return problem(root, titles.not_found, 'This is not a valid game id.');
-
   const state = new words.State();
   /** @type {any} */
   let board = null;
@@ -67,11 +44,7 @@ export default function show(root, { id = '' }, own) {
   const head = h('div.row', badge, clock, facts);
   const view = h(own ? 'div.game.own' : 'div.game', h('section.stack', head, scores.element));
   const play = h('section.play.stack', stage, replay.element);
-  // Add these together with the board, so that the layout does not shift.
-  const rest = [
-    play,
-    h('section.stack', outcome, sit, own?.element, verdict, moves.element, links),
-  ];
+  const aside = h('section.stack', outcome, sit, own?.element, verdict, moves.element, links);
   root.append(view);
 
   /** Handles an update of the stream, or the response to a move. @param {any} update */
@@ -102,10 +75,7 @@ export default function show(root, { id = '' }, own) {
       status();
     },
     onEnd: status,
-    onError(err) {
-      const title = titles[err.reason] || titles[err.code] || 'This game cannot be shown';
-      problem(root, title, explain(err), err.metadata);
-    },
+    onError: (e) => failed(root, e),
   });
   const timer = setInterval(status, 1000);
 
@@ -120,7 +90,7 @@ export default function show(root, { id = '' }, own) {
       stage.replaceChildren(board.element);
       document.title = `${words.players(game)} – Gridstand`;
       command();
-      view.append(...rest);
+      view.append(play, aside); // together with the board, so that the layout does not shift
     }
     if (!replay.at) showNow(latest);
     latest = null;
@@ -150,7 +120,7 @@ export default function show(root, { id = '' }, own) {
     else if (position.turn !== undefined && position.tribolo)
       text = own?.mine() && !replay.at ? 'Your turn' : `${words.owners[position.turn]} to move`;
     outcome.textContent = text;
-    const mine = words.seatOf(game, account()?.id) >= 0;
+    const mine = game.seats.some(isMine);
     sit.hidden = own || state.over || !(open || mine);
     sit.textContent = mine ? 'Continue' : 'Take a seat';
     sit.href = game.challengeId ? `/c/${game.challengeId}` : `/play/${game.variant}?game=${id}`;
@@ -236,7 +206,6 @@ export default function show(root, { id = '' }, own) {
         ok: false,
         version: 1,
         problem: 'the commitment is not that of the challenge',
-        unknown: false,
       };
     verdict.classList.add(result.ok ? 'good' : 'bad');
     if (result.ok) {

@@ -16,6 +16,13 @@ export const link = (seat) =>
 export const scoreLink = ({ gameId, score }) => h('a', { href: `/g/${gameId}` }, comma(score));
 
 /**
+ * Functions that fill an element with the scores of several seats, and return a function that shows
+ * a position. Pages that show games of Tribolo add it.
+ * @type {Record<string, (element: any, seats: any[]) => (position: any) => void>}
+ */
+export const panels = {};
+
+/**
  * Makes the scores. Its show takes the seats and the position to show.
  * @param {import('./own.js').OwnSeat} [own] the seat of a player who plays on this page
  */
@@ -26,13 +33,13 @@ export function createScores(own) {
   /** @type {(position: any) => void} */
   let fill;
 
-  /** @param {any[]} seats */
-  function solo([seat]) {
+  /** @param {any} seat */
+  function solo(seat) {
     const names = ['score', 'tile', 'moves'];
     if (own) names.push(own.aim);
     const cells = names.map((name) => h('div.card', h('small', name), h('b')));
     element.replaceChildren(h('h1', link(seat)), h('div.cards', ...cells));
-    fill = (p) => {
+    return (/** @type {any} */ p) => {
       const values = [highest(p), largestTile(p), p.moveCount, own?.best()];
       cells.forEach((cell, i) => {
         cell.lastChild.textContent = values[i] < 0 ? '–' : comma(values[i]);
@@ -40,37 +47,11 @@ export function createScores(own) {
       if (own) cells[0].firstChild.dataset.gain = own.gain();
     };
   }
-  /** @param {any[]} seats */
-  function owners(seats) {
-    const rows = seats.map((seat, i) => {
-      return h(
-        'div.seat',
-        h(`span.badge.owner-${i}`, 'BRG'[i]),
-        h(
-          'span',
-          link(seat),
-          seat.resigned ? ', gave up' : seat.standIn && `, ${seat.standIn} stands in`,
-        ),
-        h('b'),
-        h(`i.owner-${i}`),
-      );
-    });
-    const names = seats.map(seatName).join(', ');
-    element.replaceChildren(h('h1.hidden', names), ...rows);
-    fill = (p) =>
-      rows.forEach((row, i) => {
-        const score = p.scores?.[i] || 0;
-        row.classList.toggle('turn', p.turn === i);
-        row.children[2].textContent = comma(score);
-        row.lastChild.style.width = `${(100 * score) / (highest(p) || 1)}%`;
-      });
-  }
-
   return {
     element,
     /** @param {any[]} seats @param {any} position */
     show(seats, position) {
-      if (seated !== seats) (seats.length > 1 ? owners : solo)(seats);
+      if (seated !== seats) fill = seats[1] ? panels.seats(element, seats) : solo(seats[0]);
       seated = seats;
       fill(position);
     },

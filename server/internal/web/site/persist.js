@@ -110,25 +110,6 @@ export const nameRules = {
 };
 
 /**
- * Shows the error that prevents a page from being shown, and a button to continue.
- * @param {HTMLElement} root
- * @param {any} e
- */
-export function failed(root, e) {
-  const lost = e.reason === 'BAD_TOKEN';
-  const again = () => {
-    if (lost) setAccount(null);
-    location.reload();
-  };
-  const button = h(
-    'button.primary',
-    { onclick: again },
-    lost ? 'Continue without it' : 'Try again',
-  );
-  root.replaceChildren(h('div.empty', h('p', { role: 'alert' }, explain(e)), button));
-}
-
-/**
  * Asks for confirmation before something is lost.
  * @param {string} title
  * @param {string} text

@@ -1,12 +1,13 @@
 // The page for playing: the variants, the start, and the game.
 
-import { account, call, look } from './api.js';
+import { account, call, isMine, look } from './api.js';
 import { createBoard, kindOf } from './board.js';
 import { h, keys } from './dom.js';
-import { plural, seatOf } from './game-state.js';
+import { failed } from './failed.js';
+import { plural } from './game-state.js';
 import showGame from './game-view.js';
 import { ownSeat } from './own.js';
-import { draw, failed, persist, signIn } from './persist.js';
+import { draw, persist, signIn } from './persist.js';
 import { createResult } from './result.js';
 import './tribolo-board.js';
 
@@ -80,7 +81,7 @@ export default async function show(root, { id }) {
 }
 
 /** Returns the player's seat in a game, or -1. @param {Game} g */
-const seatIn = (g) => seatOf(g, account()?.id);
+const seatIn = (g) => g.seats.findIndex(isMine);
 
 /**
  * Returns the player's active games, except attempts at challenges.

@@ -1,8 +1,8 @@
 // The page of a player, with their active and finished games.
 import { look } from './api.js';
 import { h } from './dom.js';
+import { failed } from './failed.js';
 import { isOver } from './game-state.js';
-import { explain } from './persist.js';
 import { gameRow } from './tv.js';
 
 /** @import { Game } from '../types' */
@@ -35,6 +35,6 @@ export default async function show(root, { id: name = '' }) {
     list('Played', games.filter(isOver));
     if (!games.length) page.append(h('p', 'No games yet.'));
   } catch (e) {
-    page.append(h('p.bad', { role: 'alert' }, explain(e)));
+    failed(root, e);
   }
 }

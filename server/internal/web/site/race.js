@@ -1,7 +1,7 @@
 // The page that creates a race, or a challenge to share as a link.
 import { look } from './api.js';
 import { h } from './dom.js';
-import { draw, explain, persist, signIn } from './persist.js';
+import { draw, explain, persist } from './persist.js';
 import { nameField } from './roster.js';
 
 /** @import { Variant } from '../types' */
@@ -18,7 +18,7 @@ export default async function show(root) {
     e.preventDefault();
     const race = e.submitter !== link;
     try {
-      await signIn(field?.input.value.trim());
+      await field.signIn();
       const { challenge } = await persist('CreateChallenge', {
         kind: race ? 'CHALLENGE_KIND_RACE' : 'CHALLENGE_KIND_LINK',
         variant: variant.value,
@@ -39,7 +39,7 @@ export default async function show(root) {
       h(
         'form',
         { onsubmit },
-        field?.label,
+        field.label,
         h('label', 'Variant', variant),
         h('label', 'Minutes', minutes),
         h('label.row', hidden, 'Private: only for players with the link'),

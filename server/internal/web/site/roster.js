@@ -1,5 +1,5 @@
 // The roster of a race: the entrants, and the player's actions before it starts.
-import { account, look } from './api.js';
+import { account, isMine, look } from './api.js';
 import { h } from './dom.js';
 import { link } from './panel.js';
 import { draw, explain, nameRules, persist, signIn } from './persist.js';
@@ -8,15 +8,18 @@ import { draw, explain, nameRules, persist, signIn } from './persist.js';
 
 const most = 8; // maximum number of entrants
 
-/** Makes a field for the name of a player without an account. */
+/** Makes a field for the name of a player, unless there is an account, and its action. */
 export const nameField = () => {
   const input = h('input', { ...nameRules, placeholder: 'guest' });
-  return account() ? null : { input, label: h('label', 'Your name (cannot be changed)', input) };
+  return {
+    label: !account() && h('label', 'Your name (cannot be changed)', input),
+    /** Creates an account with that name, or a guest account, unless there is one. */
+    signIn: () => signIn(input.value.trim()),
+  };
 };
 
-const me = () => account()?.id;
 /** Returns the player's entry in a race, if any. @param {Challenge} race */
-export const entrant = (race) => race.entrants?.find((e) => e.player && e.player.id === me());
+export const entrant = (race) => race.entrants?.find(isMine);
 
 /**
  * @param {(challenge: Challenge) => void} changed is called with the race after an action
@@ -40,42 +43,30 @@ export function createRoster(changed) {
       problem.textContent = explain(e);
     }
   }
-  const mine = () => entrant(race);
-  const count = () => race.entrants?.length || 0;
-  const full = () => count() >= most;
+  const toggle = () => {
+    const mine = entrant(race);
+    if (mine) act('JoinChallenge', { ready: !mine.ready });
+  };
+  const ready = h('button.primary', { onclick: toggle });
+  const start = h('button', { onclick: () => act('StartChallenge') }, 'Start now');
+  const bots = h('select', { 'aria-label': 'Bot' });
+  const addBot = () => act('JoinChallenge', { bot: bots.value, requestId: draw() });
+  const add = h('button', { onclick: addBot }, 'Add bot');
+  const leave = h('button', { onclick: () => act('LeaveChallenge') }, 'Leave');
 
   function join() {
     const field = nameField();
     const onsubmit = (/** @type {Event} */ e) => {
       e.preventDefault();
-      act('JoinChallenge', {}, () => signIn(field?.input.value.trim()));
+      act('JoinChallenge', {}, field.signIn);
     };
-    return [h('form', { onsubmit }, field?.label, h('button.primary.large', 'Join'))];
+    return h('form', { onsubmit }, field.label, h('button.primary.large', 'Join'));
   }
-  function taking() {
-    const ready = h('button.primary', { onclick: toggle });
-    const start = h('button', { onclick: () => act('StartChallenge') }, 'Start now');
-    const bots = h('select', { 'aria-label': 'Bot' });
-    const add = h(
-      'button',
-      { onclick: () => act('JoinChallenge', { bot: bots.value, requestId: draw() }) },
-      'Add bot',
-    );
-    const leave = h('button', { onclick: () => act('LeaveChallenge') }, 'Leave');
-    refresh = () => {
-      ready.textContent = mine()?.ready ? 'Not ready' : 'Ready';
-      start.disabled = count() < 2;
-      add.disabled = full();
-    };
-    if (role !== 'creator') return [ready, leave];
-    look('ListVariants').then(({ variants }) => {
-      const variant = variants.find((/** @type {Variant} */ v) => v.id === race.variant);
-      for (const name of variant?.bots || []) bots.append(h('option', name));
-    });
-    return [ready, start, bots, add, leave];
+  async function listBots() {
+    const { variants } = await look('ListVariants');
+    const variant = variants.find((/** @type {Variant} */ v) => v.id === race.variant);
+    bots.replaceChildren(...(variant?.bots || []).map((/** @type {string} */ b) => h('option', b)));
   }
-  let refresh = () => {};
-  const toggle = () => mine() && act('JoinChallenge', { ready: !mine()?.ready });
 
   return {
     element,
@@ -85,7 +76,7 @@ export function createRoster(changed) {
       const before = JSON.stringify(race?.entrants);
       race = c;
       if (before === JSON.stringify(c.entrants) && role) return; // A new list would lose the focus.
-      const creator = c.creator?.id === me();
+      const creator = isMine({ player: c.creator });
       list.replaceChildren(
         ...(c.entrants || []).map((e) => {
           const out = () => act('LeaveChallenge', { gameId: e.gameId });
@@ -99,13 +90,17 @@ export function createRoster(changed) {
           );
         }),
       );
-      const now = mine() ? (creator ? 'creator' : 'entrant') : full() ? 'full' : 'guest';
-      if (now !== role) {
-        role = now;
-        refresh = () => {};
-        controls.replaceChildren(...(mine() ? taking() : full() ? ['The race is full.'] : join()));
-      }
-      refresh();
+      const mine = entrant(c);
+      const count = c.entrants?.length || 0;
+      ready.textContent = mine?.ready ? 'Not ready' : 'Ready';
+      start.disabled = count < 2;
+      add.disabled = count >= most;
+      const now = mine ? (creator ? 'creator' : 'entrant') : count < most ? 'guest' : 'full';
+      if (now === role) return;
+      role = now;
+      if (mine) controls.replaceChildren(ready, ...(creator ? [start, bots, add] : []), leave);
+      else controls.replaceChildren(count < most ? join() : 'The race is full.');
+      if (mine && creator) listBots();
     },
   };
 }

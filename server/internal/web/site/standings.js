@@ -1,6 +1,6 @@
 // The standings of a challenge: the boards of all entrants of a race, or the first attempts at
 // other challenges.
-import { account, look, watch } from './api.js';
+import { isMine, look, watch } from './api.js';
 import { createBoard } from './board.js';
 import { ordinal } from './challenge-words.js';
 import { h } from './dom.js';
@@ -28,7 +28,6 @@ export function createLines() {
       const now = JSON.stringify([standings, total, mine, readable]);
       if (now === shown) return;
       shown = now;
-      const me = account()?.id;
       const below = mine && !standings.some((s) => s.gameId === mine.gameId);
       const rows = (below ? [...standings, mine] : standings).map((s) => {
         const score = comma(s.score || 0);
@@ -37,11 +36,7 @@ export function createLines() {
           link(s),
           readable ? h('a', { href: `/g/${s.gameId}` }, score) : score,
         ];
-        return h(
-          'tr',
-          { class: s.player && s.player.id === me && 'me' },
-          cells.map((c) => h('td', c)),
-        );
+        return h('tr', { class: isMine(s) && 'me' }, ...cells.map((c) => h('td', c)));
       });
       const heads = ['Rank', 'Player', 'Score'].map((text) => h('th', { scope: 'col' }, text));
       if (!rows.length) return element.replaceChildren(h('p.dim', 'No results yet.'));
@@ -77,7 +72,6 @@ export function createBoards(own) {
     /** @type {Standing | undefined} */
     let standing;
     let streamed = false;
-    const mine = () => own.id === id;
     /** @param {any} update */
     const take = (update) => {
       const changed = state.apply(update);
@@ -103,7 +97,9 @@ export function createBoards(own) {
         facts.textContent = texts.filter(Boolean).join(' · ');
       },
       stale: () =>
-        !streamed && !mine() && (standing?.moveCount || 0) > (state.game?.position.moveCount ?? -1),
+        !streamed &&
+        own.id !== id &&
+        (standing?.moveCount || 0) > (state.game?.position.moveCount ?? -1),
       ask: async () => take(await look('GetGame', { gameId: id })),
     };
   }

@@ -1,11 +1,13 @@
-// The board of Tribolo. Importing this module adds it to the boards.
+// The board of Tribolo, and the scores of its seats. Importing this module adds them to the page.
 import { boards } from './board.js';
-import { announce, svg } from './dom.js';
-import { cellName, owners, plural } from './game-state.js';
+import { announce, h, svg } from './dom.js';
+import { cellName, comma, highest, owners, plural, seatName } from './game-state.js';
+import { link, panels } from './panel.js';
 
 /** @import { Board } from './board.js' */
 
 boards.tribolo = tribolo;
+panels.seats = showSeats;
 
 /**
  * @param {(cell: {x: number, y: number}) => void} [onCell]
@@ -117,4 +119,30 @@ function tribolo(onCell) {
       );
     },
   };
+}
+
+/** @param {any} element @param {any[]} seats */
+function showSeats(element, seats) {
+  const rows = seats.map((seat, i) =>
+    h(
+      'div.seat',
+      h(`span.badge.owner-${i}`, 'BRG'[i]),
+      h(
+        'span',
+        link(seat),
+        seat.resigned ? ', gave up' : seat.standIn && `, ${seat.standIn} stands in`,
+      ),
+      h('b'),
+      h(`i.owner-${i}`),
+    ),
+  );
+  const names = seats.map(seatName).join(', ');
+  element.replaceChildren(h('h1.hidden', names), ...rows);
+  return (/** @type {any} */ p) =>
+    rows.forEach((row, i) => {
+      const score = p.scores?.[i] || 0;
+      row.classList.toggle('turn', p.turn === i);
+      row.children[2].textContent = comma(score);
+      row.lastChild.style.width = `${(100 * score) / (highest(p) || 1)}%`;
+    });
 }

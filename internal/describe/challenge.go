@@ -54,6 +54,18 @@ func Limit(d time.Duration) string {
 	}
 }
 
+// Kept describes what happens to an attempt with the given score if the player gives up.
+func Kept(score int32) string { return fmt.Sprintf(words.Kept, Plural(score, "point")) }
+
+// Margin says whether a score beats the goal of a rematch, which is who's score, and the difference:
+// "beat ada by 120", "8 points behind ada".
+func Margin(score, goal int32, who string) string {
+	if score > goal {
+		return fmt.Sprintf(words.Beat, who, Comma(score-goal))
+	}
+	return fmt.Sprintf(words.Behind, Plural(goal-score, "point"), who)
+}
+
 // Place formats the rank of an attempt among all attempts: "3rd of 87". It returns "" if the
 // attempt has no rank.
 func Place(rank, total int32) string {

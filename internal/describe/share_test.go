@@ -41,6 +41,7 @@ type shareWords struct {
 	Streak     string `json:"streak"`
 	Squares    string `json:"squares"`
 	Challenge  string `json:"challenge"`
+	Margin     string `json:"margin"`
 }
 
 // Ensure that results are described as in the golden file, which the page's tests also use.
@@ -63,6 +64,9 @@ func TestShare(t *testing.T) {
 			Share: describe.Share(r), Summary: r.Summary(), Place: describe.Place(c.Rank, c.Total),
 			Percentile: describe.Percentile(c.Rank, c.Total), Streak: describe.Streak(c.DayStreak),
 			Squares: describe.Squares(c.Tiles), Challenge: describe.Challenge(&challenge),
+		}
+		if target := challenge.GetTarget(); target != nil {
+			said.Margin = describe.Margin(c.Score, target.GetScore(), target.GetPlayer().GetName())
 		}
 		if *update {
 			cases[i].Want = said

@@ -23,6 +23,7 @@ var words = struct {
 	Open, GameOver, NoWinner, Wins, ShareWin, And         string
 	Joins, UndoneTo, Resigns, RanOut, Extended, Abandoned string
 	Watching, NoWatchers, Ago, JustNow                    string
+	Kept, Beat, Behind                                    string
 }{
 	// The occupant of a seat without a player or bot
 	Open: "open",
@@ -45,4 +46,8 @@ var words = struct {
 	NoWatchers: "no watchers",
 	Ago:        "%s ago",
 	JustNow:    "just now",
+	// What giving up an attempt means, and the result of a rematch
+	Kept:   "Your %s are kept. You cannot return.",
+	Beat:   "beat %s by %s",
+	Behind: "%s behind %s",
 }

@@ -162,6 +162,7 @@ func TestRematch_long(t *testing.T) {
 	assert.Equal(t, g.GetSeedCommitment(), mine.GetSeedCommitment())
 	assert.Equal(t, g.GetId(), c.GetTarget().GetGameId())
 	tab.Wait(says("1st of 1"))
+	tab.Wait(says(describe.Margin(mine.GetPosition().GetScores()[0], score, "ada")))
 	tab.Wait(says("Verified in this browser"))
 
 	other := browsertest.Open(t, s.address)

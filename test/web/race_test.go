@@ -50,6 +50,7 @@ func TestRace_Bot_long(t *testing.T) {
 	s.press(tab, g, request)
 	click(tab, "Give up")
 	tab.Wait(`document.querySelector("dialog[open]")`)
+	tab.Wait(says("points are kept. You cannot return."))
 	tab.Press(kb.Enter)
 	tab.Wait(says("so far"))
 }

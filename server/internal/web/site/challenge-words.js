@@ -4,7 +4,7 @@ import words from './words.js';
 
 const { squares: colors } = words;
 
-/** @import { Challenge } from '../types' */
+/** @import { Challenge, Player } from '../types' */
 
 /** @typedef {{challenge: Challenge, score?: number, tiles?: number[], rank?: number,
  *   total?: number, dayStreak?: number, link?: string}} Result */
@@ -22,18 +22,24 @@ export function limit(duration) {
   return s && s % 60 === 0 ? `${s / 60} min` : `${s} s`;
 }
 
-/** @param {string} name @param {Challenge} c */
-const inVariant = (name, { variant }) => (variant === 'classic' ? name : `${name}, ${variant}`);
+/**
+ * Describes a challenge: "daily 2026-11-21", "race of 3 min, vt100". Appends by to a link, and goal
+ * to a rematch.
+ * @param {Challenge} c
+ */
+function kindWords(c, by = '', goal = '') {
+  let kind = `challenge${by}`;
+  if (is(c, 'DAILY')) kind = `daily ${c.date}`;
+  if (is(c, 'RACE')) kind = `race of ${limit(c.limit)}`;
+  if (is(c, 'REMATCH')) kind = `rematch${goal}`;
+  return c.variant === 'classic' ? kind : `${kind}, ${c.variant}`;
+}
 
 /** Returns the title of a challenge. @param {Challenge} c */
 export function title(c) {
-  let name = 'Challenge';
-  if (is(c, 'DAILY')) name = `Daily ${c.date}`;
-  if (is(c, 'RACE')) name = `Race of ${limit(c.limit)}`;
-  if (is(c, 'LINK')) name = `Challenge by ${c.creator?.name || ''}`;
-  if (is(c, 'REMATCH'))
-    name = `Rematch: beat ${c.target?.player?.name || ''}'s ${comma(c.target?.score || 0)}`;
-  return inVariant(name, c);
+  const goal = `: beat ${c.target?.player?.name}'s ${comma(c.target?.score || 0)}`;
+  const text = kindWords(c, ` by ${c.creator?.name}`, goal);
+  return text[0].toUpperCase() + text.slice(1);
 }
 
 /**
@@ -70,6 +76,17 @@ export const streak = (days) => (days < 2 ? '' : `${comma(days)} days in a row`)
 export const standing = ({ rank = 0, total = 0, dayStreak = 0 }) =>
   phrases(place(rank, total), percentile(rank, total), streak(dayStreak));
 
+/**
+ * Says whether a rematch beat its target, and by how much.
+ * @param {number} score @param {{player?: Player, score?: number}} target
+ */
+export function margin(score, { player, score: goal = 0 }) {
+  const who = player?.name || '';
+  return score > goal
+    ? words.beat(who, comma(score - goal))
+    : words.behind(plural(goal - score, 'point'), who);
+}
+
 /** Formats a result in one line. @param {Result} r */
 export const summary = (r) => phrases(plural(r.score || 0, 'point'), standing(r));
 
@@ -91,12 +108,6 @@ export function share({
   dayStreak = 0,
   link,
 }) {
-  let kind = 'challenge';
-  if (is(c, 'DAILY')) kind = `daily ${c.date}`;
-  if (is(c, 'RACE')) kind = `race of ${limit(c.limit)}`;
-  if (is(c, 'REMATCH')) kind = 'rematch';
   const result = phrases(plural(score, 'point'), place(rank, total), streak(dayStreak));
-  return [`Gridstand ${inVariant(kind, c)}: ${result}`, squares(tiles), link]
-    .filter(Boolean)
-    .join('\n');
+  return [`Gridstand ${kindWords(c)}: ${result}`, squares(tiles), link].filter(Boolean).join('\n');
 }

@@ -208,6 +208,7 @@ function show(root, { challenge, next, attempt, now }) {
     result.hidden = false;
     result.replaceChildren(
       h('h2', plural(score, 'point')),
+      ...(c.target ? [h('p', words.margin(score, c.target))] : []),
       place,
       h(
         'p.row',

@@ -73,10 +73,11 @@ export function toast(text) {
 /**
  * Opens a dialog. Escape, a click outside the dialog, and its button close it.
  * @param {string} title
+ * @param {string} close the label of the button
  * @param {...any} content
  * @returns {HTMLDialogElement}
  */
-export function dialog(title, ...content) {
+export function dialog(title, close, ...content) {
   const box = h(
     'dialog',
     {
@@ -84,12 +85,7 @@ export function dialog(title, ...content) {
       onclose: () => box.remove(),
       onclick: (/** @type {Event} */ e) => e.target === box && box.close(),
     },
-    h(
-      'div.stack',
-      h('h2', title),
-      ...content,
-      h('button', { onclick: () => box.close() }, 'Close'),
-    ),
+    h('div.stack', h('h2', title), ...content, h('button', { onclick: () => box.close() }, close)),
   );
   document.body.append(box);
   box.showModal();
@@ -105,7 +101,7 @@ export async function copy(text) {
     await navigator.clipboard.writeText(text);
   } catch {
     const field = h('textarea', { readonly: true, 'aria-label': 'Text' }, text);
-    const box = dialog('Copy this text', field);
+    const box = dialog('Copy this text', 'Close', field);
     field.select();
     if (!document.execCommand?.('copy')) return;
     box.close();
@@ -138,6 +134,7 @@ export function showKeys() {
   const rows = [...actions.values()].filter(([, text]) => text);
   dialog(
     'Keys',
+    'Close',
     h(
       'dl',
       ...rows.map(([key, text]) => [

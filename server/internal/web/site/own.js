@@ -5,6 +5,7 @@ import { comma, plural, until } from './game-state.js';
 import { createMoves, same } from './moves.js';
 import { ask, explain, persist } from './persist.js';
 import { slide } from './twenty48.js';
+import words from './words.js';
 
 /** @import { Direction, Event, Game } from '../types' */
 /** @import { Request } from './moves.js' */
@@ -40,15 +41,14 @@ const keptKeys = 1500; // milliseconds after the end during which keys still cou
 export function ownSeat(first, seat, kind, next) {
   const { id, variant } = first;
   const { attempt } = kind;
-  const sliding = !!first.position.twenty48;
-  /** A 2048 needs ten cells. */
-  const cells = first.position.twenty48?.tiles.length ?? 0;
+  const { twenty48 } = first.position;
+  const sliding = !!twenty48;
   /** The interface of the game page. @type {any} */
   let page = { state: { game: first, over: false } };
   /** A slide that is shown before the response. @type {Direction | undefined} */
   let shown;
   let gain = '';
-  let reached = first.position.twenty48?.goalReached;
+  let reached = twenty48?.goalReached;
   let release = () => {};
 
   /** @returns {Game} */
@@ -146,7 +146,8 @@ export function ownSeat(first, seat, kind, next) {
    * @param {string} yes the button that confirms, '' to skip the question
    */
   async function resign(yes) {
-    if (yes && !(await ask('Give up this game?', loss(), yes))) return false;
+    const title = `Give up this ${attempt ? 'attempt' : 'game'}?`;
+    if (yes && !(await ask(title, loss(), yes))) return false;
     try {
       page.update(await persist('Resign', { gameId: id, seat }));
     } catch (/** @type {any} */ e) {
@@ -157,6 +158,7 @@ export function ownSeat(first, seat, kind, next) {
   }
   /** Describes what happens to the game if the player gives up. */
   function loss() {
+    if (attempt) return words.kept(plural(score(), 'point'));
     if (!alone()) return 'The other players continue without you.';
     if (!sliding) return 'The bots stop playing.';
     return game().ranked ? `Its ${plural(score(), 'point')} count.` : 'It is not ranked.';
@@ -165,9 +167,10 @@ export function ownSeat(first, seat, kind, next) {
   async function begin() {
     const known = await kind.begin?.(() => page.draw());
     if (known || moveCount() > 2) return;
+    const goal = twenty48?.tiles[9] === undefined ? '' : ' Build a 2048.'; // It needs ten cells.
     say(
       sliding
-        ? `Arrow keys or swipes slide all tiles. Equal tiles that meet merge.${cells < 10 ? '' : ' Build a 2048.'}`
+        ? `Arrow keys or swipes slide all tiles. Equal tiles that meet merge.${goal}`
         : 'Go to a marked cell: the cells that you jump over become yours.',
     );
   }
@@ -178,15 +181,14 @@ export function ownSeat(first, seat, kind, next) {
   }
 
   return {
+    ...kind,
     first,
     element,
     refresh,
     move,
     mine,
-    aim: kind.aim,
     best: () => kind.best(game()),
     deadline: () => kind.deadline?.(game()),
-    link: kind.link,
     gain: () => gain,
     /** Starts to play, once the page has its board. @param {any} p */
     open(p) {

@@ -119,6 +119,6 @@ export const nameRules = {
 export const ask = (title, text, yes) =>
   new Promise((resolve) => {
     const go = h('button.primary', { autofocus: true, onclick: () => box.close(yes) }, yes);
-    const box = dialog(title, h('p', text), go);
+    const box = dialog(title, 'Cancel', h('p', text), go);
     box.addEventListener('close', () => resolve(box.returnValue === yes));
   });

@@ -212,8 +212,11 @@ export default function show(root) {
   let listed = '';
   async function lists() {
     let on = await games('RECENT', 'ACTIVE', 8);
-    listTitle.textContent = on.length ? 'Live now' : 'Recent games';
-    if (!on.length) on = await games('RECENT', 'FINISHED', 8);
+    listTitle.textContent = on.some((g) => idle(g) < 30e3) ? 'Live now' : 'Games in progress';
+    if (!on.length) {
+      listTitle.textContent = 'Recent games';
+      on = await games('RECENT', 'FINISHED', 8);
+    }
     listTitle.hidden = !on.length;
     on.sort((a, b) => Date.parse(b.createTime) - Date.parse(a.createTime));
     const ids = on.map((game) => game.id).join();

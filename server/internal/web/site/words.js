@@ -35,4 +35,10 @@ export default {
   /** @param {string} a */
   ago: (a) => `${a} ago`,
   justNow: 'just now',
+  /** @param {string} a */
+  kept: (a) => `Your ${a} are kept. You cannot return.`,
+  /** @param {string} a @param {string} b */
+  beat: (a, b) => `beat ${a} by ${b}`,
+  /** @param {string} a @param {string} b */
+  behind: (a, b) => `${a} behind ${b}`,
 };

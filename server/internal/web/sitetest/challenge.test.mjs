@@ -21,6 +21,7 @@ test('the texts of results match those of the Go programs', () => {
       streak: words.streak(c.dayStreak),
       squares: words.squares(c.tiles),
       challenge: words.title(c.challenge),
+      margin: c.challenge.target ? words.margin(c.score, c.challenge.target) : '',
     };
     assert.deepEqual(said, want);
   }

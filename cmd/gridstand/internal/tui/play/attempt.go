@@ -160,11 +160,7 @@ const rowsWidth = 48
 
 // verdict says whether the target score was beaten, and the difference in points.
 func (m *attempt) verdict(score int32) string {
-	goal, who := m.GetTarget().GetScore(), client.CleanName(m.GetTarget().GetPlayer().GetName())
-	if score > goal {
-		return "beat " + who + " by " + describe.Comma(score-goal)
-	}
-	return describe.Plural(goal-score, "point") + " behind " + who
+	return describe.Margin(score, m.GetTarget().GetScore(), client.CleanName(m.GetTarget().GetPlayer().GetName()))
 }
 
 // askGiveUp asks for confirmation before the user ends the attempt.
@@ -173,8 +169,7 @@ func (p *page) askGiveUp() *widget.Question {
 	if p.contest.Race() {
 		title = "Leave the race?"
 	}
-	text := "Your " + describe.Plural(p.Score(), "point") + " are kept. You cannot return."
-	return &widget.Question{Title: title, Text: text, Yes: "give up", No: "play on", Then: p.resign}
+	return &widget.Question{Title: title, Text: describe.Kept(p.Score()), Yes: "give up", No: "play on", Then: p.resign}
 }
 
 // challenge creates a rematch of the finished game so that others can try to beat its

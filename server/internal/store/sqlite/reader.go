@@ -65,7 +65,15 @@ func (p *readers) do(ctx context.Context, work func(c *sqlite3.Conn) error) erro
 	}
 	interrupt := r.interrupt
 	stop := context.AfterFunc(ctx, func() { close(interrupt) })
+	panicked := true
+	defer func() {
+		if panicked { // The transaction is still open. The next read connects again.
+			_ = r.conn.Close()
+			r.conn = nil
+		}
+	}()
 	err := r.transact(work)
+	panicked = false
 	if !stop() {
 		<-interrupt
 		r.interrupt = make(chan struct{})

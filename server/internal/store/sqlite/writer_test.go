@@ -315,3 +315,24 @@ func TestWrite_Panic(t *testing.T) {
 	require.NoError(t, insert(t.Context(), d, 2))
 	assert.Equal(t, []int{2}, rows(t, d))
 }
+
+// Ensure that a panic fails only the read in which it occurs, and that the end of its context
+// does not interrupt later reads.
+func TestRead_Panic(t *testing.T) {
+	t.Parallel()
+	d := openDB(t, Options{Memory: true})
+	ctx, cancel := context.WithCancel(t.Context())
+	for range cap(d.readers.free) {
+		assert.PanicsWithValue(t, "a bug", func() {
+			_ = d.read(ctx, func(*sqlite3.Conn) error { panic("a bug") })
+		})
+	}
+	require.NoError(t, insert(t.Context(), d, 1))
+	for range cap(d.readers.free) {
+		assert.Equal(t, []int{1}, rows(t, d))
+	}
+	cancel()
+	for range 2 * cap(d.readers.free) {
+		assert.Equal(t, []int{1}, rows(t, d))
+	}
+}

@@ -44,7 +44,7 @@ func Open(o Options) (_ *store.Store, err error) {
 	e := &engine{}
 	defer func() {
 		if err != nil {
-			_ = e.release()
+			_ = e.Close()
 		}
 	}()
 	if o.Memory {
@@ -61,55 +61,25 @@ func Open(o Options) (_ *store.Store, err error) {
 	if o.Path, err = realPath(o.Path); err != nil {
 		return nil, err
 	}
-	created, restored := false, false
-	if !o.Beside {
-		if err := os.MkdirAll(filepath.Dir(o.Path), 0o700); err != nil {
-			return nil, err
-		}
-		if e.lock, err = acquire(o.Path + lockSuffix); err != nil {
-			return nil, err
-		}
-		if err := checkLog(o.Path, e.lock.record, false); err != nil {
-			return nil, err
-		}
-		restored = restoredOver(o.Path, e.lock.record)
-		if created, err = create(o.Path); err != nil {
-			return nil, err
-		}
-	}
-	if o.Beside {
-		if err := checkBeside(o.Path); err != nil {
-			return nil, err
-		}
-	}
-	conn, err := connect(o.Path, sqlite3.OpenReadWrite, o.Memory)
-	if err != nil {
-		return nil, err
-	}
-	if err := upgrade(conn, upgrades); err != nil {
-		return nil, errors.Join(err, conn.Close())
-	}
-	latest, err := number(conn, "SELECT time FROM clock")
-	if err != nil {
-		return nil, errors.Join(err, conn.Close())
-	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	f := &file{path: o.Path, memory: o.Memory, logger: o.Logger, wall: o.Now, run: rand.Text(), damaged: map[int64]bool{}, keys: map[string]int64{}}
-	f.clock.time, f.clock.read = latest, o.Now()
-	if err := f.identify(); err != nil {
-		return nil, errors.Join(err, conn.Close())
+	var created, restored bool
+	if o.Beside {
+		err = checkBeside(o.Path)
+	} else {
+		created, restored, err = e.prepare(o.Path)
 	}
-	if e.lock != nil && !o.Memory {
-		if err := f.own(e.lock, created, restored); err != nil {
-			return nil, errors.Join(err, conn.Close())
-		}
+	if err != nil {
+		return nil, err
 	}
-	f.writer = newWriter(conn, o.Memory, f.verify)
+	f, err := openFile(o, e.lock, created, restored)
+	if err != nil {
+		return nil, err
+	}
 	reader := func() (*sqlite3.Conn, error) {
 		c, err := connect(o.Path, sqlite3.OpenReadOnly, o.Memory)
 		if err == nil {
@@ -135,6 +105,56 @@ func Open(o Options) (_ *store.Store, err error) {
 	s := ports(e, e.db)
 	s.Background = ports(e, e.background)
 	return s, nil
+}
+
+// prepare locks the file at path for a server, and creates it if it is missing. restored is
+// the result of restoredOver.
+func (e *engine) prepare(path string) (created, restored bool, err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return false, false, err
+	}
+	if e.lock, err = acquire(path + lockSuffix); err != nil {
+		return false, false, err
+	}
+	if err := checkLog(path, e.lock.record, false); err != nil {
+		return false, false, err
+	}
+	restored = restoredOver(path, e.lock.record)
+	created, err = create(path)
+	return created, restored, err
+}
+
+// openFile opens an existing file for writing, and upgrades its schema. lock is nil if the
+// file is opened beside a server; created and restored are the results of prepare.
+func openFile(o Options, lock *lockFile, created, restored bool) (_ *file, err error) {
+	conn, err := connect(o.Path, sqlite3.OpenReadWrite, o.Memory)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, conn.Close())
+		}
+	}()
+	if err := upgrade(conn, upgrades); err != nil {
+		return nil, err
+	}
+	latest, err := number(conn, "SELECT time FROM clock")
+	if err != nil {
+		return nil, err
+	}
+	f := &file{path: o.Path, memory: o.Memory, logger: o.Logger, wall: o.Now, run: rand.Text(), damaged: map[int64]bool{}, keys: map[string]int64{}}
+	f.clock.time, f.clock.read = latest, o.Now()
+	if err := f.identify(); err != nil {
+		return nil, err
+	}
+	if lock != nil && !o.Memory {
+		if err := f.own(lock, created, restored); err != nil {
+			return nil, err
+		}
+	}
+	f.writer = newWriter(conn, o.Memory, f.verify)
+	return f, nil
 }
 
 // ports returns the store's interfaces, implemented using d.
@@ -275,11 +295,9 @@ func (e engineOn) Time(context.Context) (time.Time, error) {
 	return time.UnixMilli(e.db.now()).UTC(), nil
 }
 
-func (e engineOn) Close() error { return e.release() }
-
-// release closes everything. The connection that is closed last moves the write-ahead log
-// into the database.
-func (e *engine) release() error {
+// Close implements store.Engine. The connection that is closed last moves the write-ahead
+// log into the database.
+func (e *engine) Close() error {
 	var errs []error
 	if e.db != nil {
 		errs = append(errs, e.background.saveClock(context.Background()), e.db.readers.close(), e.background.readers.close())

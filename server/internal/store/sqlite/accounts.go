@@ -119,13 +119,7 @@ func (a accounts) Renew(ctx context.Context, keep time.Duration, ids ...string) 
 	}
 	return a.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
 		now := a.now()
-		for _, id := range ids {
-			err := exec(c, "UPDATE accounts SET expires = ? WHERE id = ? AND (expires IS NULL OR expires > ?)", expiry(now, keep), id, now)
-			if err != nil {
-				return err
-			}
-		}
-		return nil
+		return execEach(c, "UPDATE accounts SET expires = ?2 WHERE id = ?1 AND (expires IS NULL OR expires > ?3)", ids, expiry(now, keep), now)
 	})
 }
 
@@ -171,12 +165,7 @@ func (a accounts) Release(ctx context.Context, playerID string, gameIDs ...strin
 		return nil
 	}
 	return a.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
-		for _, gameID := range gameIDs {
-			if err := exec(c, "DELETE FROM open_games WHERE player = ? AND game = ?", playerID, gameID); err != nil {
-				return err
-			}
-		}
-		return nil
+		return execEach(c, "DELETE FROM open_games WHERE game = ? AND player = ?", gameIDs, playerID)
 	})
 }
 

@@ -132,13 +132,7 @@ func (g games) Mend(ctx context.Context, gameID string, last store.ID, at time.T
 
 func (g games) Expire(ctx context.Context, at time.Time, gameIDs ...string) error {
 	return wrap("setting the expiry of games", g.db.write(ctx, func(c *sqlite3.Conn) error {
-		now := g.db.now()
-		for _, id := range gameIDs {
-			if err := exec(c, "UPDATE games SET expires = ? WHERE id = ? AND (expires IS NULL OR expires > ?)", at, id, now); err != nil {
-				return err
-			}
-		}
-		return nil
+		return execEach(c, "UPDATE games SET expires = ?2 WHERE id = ?1 AND (expires IS NULL OR expires > ?3)", gameIDs, at, g.db.now())
 	}))
 }
 

@@ -214,12 +214,7 @@ func (h heartbeats) Vouch(ctx context.Context, rollback time.Time, gameIDs []str
 		if err := exec(c, "DELETE FROM vouched WHERE expires <= ?", now); err != nil {
 			return err
 		}
-		for _, gameID := range gameIDs {
-			if err := exec(c, "INSERT OR REPLACE INTO vouched VALUES (?, ?, ?)", rollback, gameID, now+keep.Milliseconds()); err != nil {
-				return err
-			}
-		}
-		return nil
+		return execEach(c, "INSERT OR REPLACE INTO vouched (game, rollback, expires) VALUES (?, ?, ?)", gameIDs, rollback, now+keep.Milliseconds())
 	})
 	return wrap("vouching for games", err)
 }

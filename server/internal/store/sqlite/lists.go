@@ -59,13 +59,9 @@ func writeListing(c *sqlite3.Conn, l store.Listing) error {
 	if err != nil || c.Changes() == 0 {
 		return err
 	}
-	for _, player := range l.Players {
-		if err := exec(c, "INSERT OR IGNORE INTO player_listings (id, player) VALUES (?, ?)", l.GameID, player); err != nil {
-			return err
-		}
-	}
-	if l.Status != store.Finished {
-		return nil
+	err = execEach(c, "INSERT OR IGNORE INTO player_listings (player, id) VALUES (?, ?)", l.Players, l.GameID)
+	if err != nil || l.Status != store.Finished {
+		return err
 	}
 	// This includes the rows of players who have left the game.
 	return exec(c, "UPDATE player_listings SET finished = ?2 WHERE id = ?1", l.GameID, l.Updated)
@@ -85,15 +81,10 @@ func (s lists) Forget(ctx context.Context, _ store.List, gameIDs ...string) erro
 }
 
 func forget(c *sqlite3.Conn, gameIDs []string) error {
-	for _, gameID := range gameIDs {
-		if err := exec(c, "DELETE FROM listings WHERE id = ?", gameID); err != nil {
-			return err
-		}
-		if err := exec(c, "DELETE FROM player_listings WHERE id = ?", gameID); err != nil {
-			return err
-		}
+	if err := execEach(c, "DELETE FROM listings WHERE id = ?", gameIDs); err != nil {
+		return err
 	}
-	return nil
+	return execEach(c, "DELETE FROM player_listings WHERE id = ?", gameIDs)
 }
 
 func (s lists) Page(ctx context.Context, l store.List, after store.Place, n int) ([]store.Place, error) {

@@ -50,14 +50,7 @@ func (q queue) each(ctx context.Context, text string, gameIDs []string) error {
 	if len(gameIDs) == 0 {
 		return nil
 	}
-	return q.enqueue(ctx, func(c *sqlite3.Conn) error {
-		for _, gameID := range gameIDs {
-			if err := exec(c, text, gameID); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return q.enqueue(ctx, func(c *sqlite3.Conn) error { return execEach(c, text, gameIDs) })
 }
 
 func (q queue) enqueue(ctx context.Context, work func(c *sqlite3.Conn) error) error {

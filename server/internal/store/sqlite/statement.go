@@ -13,6 +13,17 @@ func exec(c *sqlite3.Conn, text string, args ...any) error {
 	return query(c, text, nil, args...)
 }
 
+// execEach is like exec, but runs the statement once for each of the given values. The
+// statement's first parameter is the value; args are the others.
+func execEach(c *sqlite3.Conn, text string, values []string, args ...any) error {
+	for _, value := range values {
+		if err := exec(c, text, append([]any{value}, args...)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // query runs a statement and calls row for each row of its result. If row is nil, the
 // rows are skipped.
 func query(c *sqlite3.Conn, text string, row func(s *sqlite3.Stmt), args ...any) error {

@@ -45,16 +45,12 @@ func (a accounts) Get(ctx context.Context, ids []string) (map[string]store.Accou
 	for i, id := range ids {
 		replies[i] = pipe.HMGet(ctx, playerKey(id), accountFields...)
 	}
-	if len(ids) > 0 {
-		_, _ = pipe.Exec(ctx) // The loop below checks each command's error.
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, failed(err)
 	}
 	found := make(map[string]store.Account, len(ids))
 	for i, id := range ids {
-		values, err := replies[i].Result()
-		if err != nil {
-			return nil, failed(err)
-		}
-		account, ok, err := parseAccount(id, values)
+		account, ok, err := parseAccount(id, replies[i].Val())
 		if err != nil {
 			return nil, err
 		}

@@ -16,11 +16,11 @@ const oldestRedis = 7
 
 // check returns an error if any node runs a version of Redis that is too old. It logs a
 // warning for settings that let Redis lose acknowledged writes.
-func (c Clients) check(ctx context.Context, wait time.Duration, logger *slog.Logger) error {
+func (c Clients) check(ctx context.Context, wait time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	node := func(ctx context.Context, client *goredis.Client) error {
-		logger := logger.With("redis", client.Options().Addr)
+		logger := c.Logger.With("redis", client.Options().Addr)
 		text, err := client.Info(ctx).Result()
 		if err != nil {
 			logger.Warn("cannot read the version and settings of redis", "id", "redis-info", "error", err)

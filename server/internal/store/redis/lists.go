@@ -3,6 +3,7 @@ package redis
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -44,12 +45,10 @@ func newLists(client goredis.UniversalClient) lists {
 }
 
 func (s lists) Write(ctx context.Context, listings []store.Listing, keep time.Duration) error {
-	for len(listings) > 0 {
-		batch := listings[:min(maxListings, len(listings))]
+	for batch := range slices.Chunk(listings, maxListings) {
 		if err := s.write(ctx, batch, keep); err != nil {
 			return failed(err)
 		}
-		listings = listings[len(batch):]
 	}
 	return nil
 }

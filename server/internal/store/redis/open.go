@@ -38,7 +38,7 @@ func Open(ctx context.Context, url string, logger *slog.Logger) (*store.Store, e
 	// Leave time for at least one attempt to connect.
 	wait := max(patience, options.DialTimeout+time.Second)
 	if err = c.waitReady(ctx, wait, busyPatience); err == nil {
-		err = c.check(ctx, wait, logger)
+		err = c.check(ctx, wait)
 	}
 	if err != nil {
 		_ = s.Close()

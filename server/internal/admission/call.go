@@ -27,10 +27,9 @@ type call struct {
 	// call was a mistake of the client, and exceeded if a limit refused it.
 	reached, failed, exceeded atomic.Bool
 
-	at      int  // index in conn.waiting
-	state   int8 // guarded by conn.mu
-	late    bool // guarded by conn.mu
-	running bool // used only by the handler
+	at    int  // index in conn.waiting
+	state int8 // guarded by conn.mu
+	late  bool // guarded by conn.mu
 	// multiplexed is set if the connection can carry several HTTP requests concurrently.
 	multiplexed bool
 }

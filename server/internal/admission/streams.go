@@ -164,17 +164,18 @@ func (c *Control) unary(handle grpc.MethodHandler) grpc.MethodHandler {
 		}
 		defer s.end()
 		s.begin()
+		running := false
 		reply, err := handle(service, ctx, func(request any) error {
 			err := decode(request)
 			if err == nil {
 				s.arrived()
 				s.keepsBusy(true)
-				s.running = true
+				running = true
 				c.running.Add(1)
 			}
 			return err
 		}, interceptor)
-		if s.running {
+		if running {
 			c.running.Add(-1)
 		}
 		if s.Context.Err() != nil || s.tooOften(err) {

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/gridstand/gridstand/server/internal/recovery"
@@ -36,14 +34,14 @@ func Copy(ctx context.Context, c Config, to string, progress func(Copied)) (copi
 		return Copied{}, err
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
-	remove := target.newFile()
+	file, isNew := target.newFile()
 	opened, err := target.openStopped(ctx, "to", true)
 	if err != nil {
 		return Copied{}, err
 	}
 	defer func() {
-		if err = errors.Join(err, opened.Close()); err != nil {
-			remove()
+		if err = errors.Join(err, opened.Close()); err != nil && isNew {
+			sqlite.Remove(file)
 		}
 	}()
 	copied, err = store.Copy(ctx, source, opened, progress)
@@ -99,19 +97,4 @@ func stopped(ctx context.Context, s *store.Store) error {
 		}
 	}
 	return nil
-}
-
-// newFile returns a function that removes the file that c selects and its companion files.
-// If the file already exists when newFile is called, the returned function does nothing.
-func (c *Config) newFile() (remove func()) {
-	path, ok := strings.CutPrefix(c.Store, fileScheme)
-	path, err := c.file(path)
-	if !ok || err != nil || exists(path) == nil {
-		return func() {}
-	}
-	return func() {
-		for _, end := range []string{"", "-wal", "-shm", ".lock"} {
-			_ = os.Remove(path + end)
-		}
-	}
 }

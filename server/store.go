@@ -79,11 +79,12 @@ func exists(path string) error {
 	return nil
 }
 
-// createsFile reports whether openStore will create a file.
-func (c *Config) createsFile() bool {
+// newFile returns the path of the file that openStore would create. It returns false if the
+// store is not a file, or the file exists.
+func (c *Config) newFile() (path string, ok bool) {
 	rest, ok := strings.CutPrefix(c.Store, fileScheme)
 	path, err := c.file(rest)
-	return ok && err == nil && exists(path) != nil
+	return path, ok && err == nil && exists(path) != nil
 }
 
 // dataFile is the name of the file in Config.Data.

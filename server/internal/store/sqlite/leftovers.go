@@ -17,6 +17,13 @@ const (
 // store.
 const leftoverAfter = time.Minute
 
+// Remove removes the files of a closed store. It ignores files that it cannot remove.
+func Remove(path string) {
+	for _, suffix := range [...]string{"", walSuffix, shmSuffix, lockSuffix} {
+		_ = os.Remove(path + suffix)
+	}
+}
+
 // RemoveLeftovers removes the temporary directories of in-memory stores whose processes
 // were killed. It ignores directories that it cannot remove.
 func RemoveLeftovers() {

@@ -122,9 +122,7 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 // listen creates the listeners. If a listener is configured, it uses that one. HTTP gets a
 // separate listener if it has a separate address.
 func (n *node) listen(webEncryption *tls.Config) (err error) {
-	if n.proxies, err = ratelimit.ParseProxies(n.Proxies); err != nil {
-		return &ConfigError{"proxies", err}
-	}
+	n.proxies, _ = ratelimit.ParseProxies(n.Proxies) // validate has already checked the value.
 	inner := n.Listener
 	if inner == nil {
 		if inner, err = listen("listen", n.Listen); err != nil {

@@ -1,9 +1,11 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"log/slog"
+	"math"
 	"runtime/debug"
 	"time"
 
@@ -56,14 +58,10 @@ func transportOptions(c Config) []grpc.ServerOption {
 		grpc.StaticConnWindowSize(connectionWindow),
 		// Shutdown must wait until every handler has returned.
 		grpc.WaitForHandlers(true),
+		grpc.MaxRecvMsgSize(cmp.Or(c.Limits.MessageBytes, math.MaxInt32)),
 	}
 	if c.Keepalive > 0 {
 		options = append(options, grpc.KeepaliveParams(keepalive.ServerParameters{Time: c.Keepalive, Timeout: probeTimeout}))
-	}
-	if c.Limits.MessageBytes > 0 {
-		options = append(options, grpc.MaxRecvMsgSize(c.Limits.MessageBytes))
-	} else {
-		options = append(options, grpc.MaxRecvMsgSize(1<<31-1))
 	}
 	if c.Limits.StreamsPerConnection > 0 {
 		options = append(options, grpc.MaxConcurrentStreams(uint32(c.Limits.StreamsPerConnection)))

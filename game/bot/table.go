@@ -5,9 +5,8 @@ package bot
 // the previous entry. A decision ignores entries from earlier decisions, so that decisions are
 // independent.
 type table struct {
-	entries  []entry
-	shift    int
-	decision uint32 // number of the current decision, from 1
+	entries  []entry // 1<<tableBits entries
+	decision uint32  // number of the current decision, from 1
 }
 
 type entry struct {
@@ -22,9 +21,7 @@ type entry struct {
 // MiB.
 const tableBits = 16
 
-func newTable() table {
-	return table{entries: make([]entry, 1<<tableBits), shift: 64 - tableBits}
-}
+func newTable() table { return table{entries: make([]entry, 1<<tableBits)} }
 
 // forget starts a new decision, which ignores all existing entries.
 func (t *table) forget() {
@@ -36,7 +33,7 @@ func (t *table) forget() {
 
 // at returns key's slot. The top bits of the product depend on all bits of key.
 func (t *table) at(key uint64) *entry {
-	return &t.entries[key*0x9e3779b97f4a7c15>>t.shift]
+	return &t.entries[key*0x9e3779b97f4a7c15>>(64-tableBits)]
 }
 
 // get returns the value stored for key at the given depth.

@@ -3,6 +3,8 @@ package client
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"google.golang.org/grpc/codes"
@@ -36,6 +38,25 @@ func (c *Client) Resolve(ctx context.Context, prefix string) (string, error) {
 		return "", badID("%q is too short: give at least %d characters of the id", prefix, minPrefix)
 	}
 
+	fits, err := c.search(ctx, prefix)
+	if err != nil {
+		return "", err
+	}
+	switch len(fits) {
+	case 0:
+		return "", &Error{
+			Code: codes.NotFound, Reason: pb.ReasonGameNotFound,
+			Message: fmt.Sprintf("no game of yours, no recent game and no active game has an id that begins with %q: give the full id", prefix),
+		}
+	case 1:
+		return slices.Collect(maps.Keys(fits))[0], nil
+	default:
+		return "", badID("%d games have an id that begins with %q: give more characters of it", len(fits), prefix)
+	}
+}
+
+// search returns the ids that begin with prefix among the games that Resolve examines.
+func (c *Client) search(ctx context.Context, prefix string) (map[string]bool, error) {
 	fits := map[string]bool{}
 	look := func(request *pb.ListGamesRequest, pages int) error {
 		request.PageSize = recentGames
@@ -57,35 +78,21 @@ func (c *Client) Resolve(ctx context.Context, prefix string) (string, error) {
 	}
 	if c.PlayerID() != "" {
 		if err := look(&pb.ListGamesRequest{PlayerId: "me"}, maxOwnPages); err != nil {
-			return "", err
+			return nil, err
 		}
 	}
 	if err := look(&pb.ListGamesRequest{}, 1); err != nil {
-		return "", err
+		return nil, err
 	}
 	for _, order := range []pb.OrderBy{pb.OrderBy_ORDER_BY_RECENT, pb.OrderBy_ORDER_BY_SCORE, pb.OrderBy_ORDER_BY_WATCHERS} {
 		if len(fits) > 0 {
 			break
 		}
 		if err := look(&pb.ListGamesRequest{Status: pb.GameStatus_GAME_STATUS_ACTIVE, OrderBy: order}, 1); err != nil {
-			return "", err
+			return nil, err
 		}
 	}
-
-	switch len(fits) {
-	case 0:
-		return "", &Error{
-			Code: codes.NotFound, Reason: pb.ReasonGameNotFound,
-			Message: fmt.Sprintf("no game of yours, no recent game and no active game has an id that begins with %q: give the full id", prefix),
-		}
-	case 1:
-		for whole := range fits {
-			prefix = whole
-		}
-		return prefix, nil
-	default:
-		return "", badID("%d games have an id that begins with %q: give more characters of it", len(fits), prefix)
-	}
+	return fits, nil
 }
 
 func badID(format string, args ...any) error {

@@ -137,7 +137,7 @@ func (s copier) exportKeys(ctx context.Context, visit func(store.Piece) error) e
 	return s.pages(ctx, `SELECT k.fingerprint, k.player, k.comment, k.added, a.expires FROM ssh_keys k CROSS JOIN accounts a ON a.id = k.player
 		WHERE k.fingerprint > ? AND (a.expires IS NULL OR a.expires > ?3) ORDER BY k.fingerprint LIMIT ?2`, []any{s.now()}, visit,
 		func(s *sqlite3.Stmt, p *store.Piece) string {
-			key := store.Key{Fingerprint: s.ColumnText(0), PlayerID: s.ColumnText(1), Comment: s.ColumnText(2), Added: timeAt(s, 3)}
+			key := keyAt(s)
 			p.Keys = append(p.Keys, store.ExportedKey{Key: key, Expires: timeAt(s, 4)})
 			return key.Fingerprint
 		})

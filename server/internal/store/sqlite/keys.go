@@ -100,12 +100,7 @@ func (k keys) Link(ctx context.Context, key store.Key, limit int) (stored store.
 				return err
 			}
 		}
-		linkedKeys, err := keysOf(c, key.PlayerID)
-		for _, k := range linkedKeys {
-			if k.Fingerprint == key.Fingerprint {
-				stored = k
-			}
-		}
+		stored, _, err = one(c, "SELECT "+keyColumns+" FROM ssh_keys WHERE fingerprint = ?", keyAt, key.Fingerprint)
 		return err
 	})
 	if err == nil {
@@ -135,9 +130,14 @@ func (k keys) Keys(ctx context.Context, playerID string) ([]store.Key, error) {
 
 // keysOf lists the keys of an existing account.
 func keysOf(c *sqlite3.Conn, playerID string) ([]store.Key, error) {
-	return all(c, "SELECT fingerprint, comment, added FROM ssh_keys WHERE player = ? ORDER BY added, fingerprint", func(s *sqlite3.Stmt) store.Key {
-		return store.Key{Fingerprint: s.ColumnText(0), PlayerID: playerID, Comment: s.ColumnText(1), Added: timeAt(s, 2)}
-	}, playerID)
+	return all(c, "SELECT "+keyColumns+" FROM ssh_keys WHERE player = ? ORDER BY added, fingerprint", keyAt, playerID)
+}
+
+const keyColumns = "fingerprint, player, comment, added"
+
+// keyAt reads keyColumns.
+func keyAt(s *sqlite3.Stmt) store.Key {
+	return store.Key{Fingerprint: s.ColumnText(0), PlayerID: s.ColumnText(1), Comment: s.ColumnText(2), Added: timeAt(s, 3)}
 }
 
 // credentials implements store.Credentials.

@@ -10,14 +10,14 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Integer is the constraint for the numbers that this package formats.
-type Integer interface{ int | int32 | int64 }
+// integer is the constraint for the numbers that this package formats.
+type integer interface{ int | int32 | int64 }
 
 // Comma formats a number with thousands separators.
-func Comma[N Integer](n N) string { return humanize.Comma(int64(n)) }
+func Comma[N integer](n N) string { return humanize.Comma(int64(n)) }
 
 // Plural formats a count and its noun, which is singular only for 1: "1 move", "1,025 moves".
-func Plural[N Integer](n N, thing string) string {
+func Plural[N integer](n N, thing string) string {
 	return Comma(n) + " " + english.PluralWord(int(n), thing, "")
 }
 

@@ -23,11 +23,11 @@ import (
 	"github.com/gridstand/gridstand/proto/translate"
 )
 
-// MaxEvents and MaxSize limit the number of events in a transcript and its size in bytes. The
+// maxEvents and maxSize limit the number of events in a transcript and its size in bytes. The
 // longest games on the largest boards stay well below both.
 const (
-	MaxEvents = 1 << 20
-	MaxSize   = 1 << 28
+	maxEvents = 1 << 20
+	maxSize   = 1 << 28
 )
 
 var (
@@ -45,8 +45,8 @@ var (
 	// of its events.
 	ErrUnknown = errors.New("this version of the program cannot recompute the game")
 
-	// ErrTooLong means that the transcript exceeds MaxEvents or MaxSize.
-	ErrTooLong = fmt.Errorf("the transcript is too long: more than %d events or %d MB", MaxEvents, MaxSize>>20)
+	// ErrTooLong means that the transcript exceeds maxEvents or maxSize.
+	ErrTooLong = fmt.Errorf("the transcript is too long: more than %d events or %d MB", maxEvents, maxSize>>20)
 )
 
 // Difference describes the first wrong event of a transcript, or the first mismatch between
@@ -149,7 +149,7 @@ func collect(events iter.Seq2[*pb.Event, error]) (encoded [][]byte, seed []byte,
 			return nil, nil, fmt.Errorf("transcript: %w", err)
 		}
 		encoded = append(encoded, stored)
-		if size += len(stored); len(encoded) > MaxEvents || size > MaxSize {
+		if size += len(stored); len(encoded) > maxEvents || size > maxSize {
 			return nil, nil, ErrTooLong
 		}
 		over, seed = event.GetResult() != nil, event.GetSeed()

@@ -113,7 +113,7 @@ func (v *storeValue) Set(s string) error {
 		s = server.Memory
 	}
 	if *v.by != "" && *v.by != v.flag && *v.value != s {
-		return fmt.Errorf("names a different store from --%s (%s); set only one of them", *v.by, Variable(*v.by))
+		return fmt.Errorf("names a different store from --%s (%s); set only one of them", *v.by, variableOf(*v.by))
 	}
 	*v.value, *v.by = s, v.flag
 	return nil
@@ -141,8 +141,8 @@ func Metrics(flags *pflag.FlagSet, value *string) {
 			"readiness check (/readyz: whether the store would accept a move, checked without writing); must not be public; disabled if empty")
 }
 
-// Variable returns the name of a flag's environment variable.
-func Variable(flag string) string {
+// variableOf returns the name of a flag's environment variable.
+func variableOf(flag string) string {
 	return usage.Prefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
@@ -159,7 +159,7 @@ func Variables(flags *pflag.FlagSet) (variables []string) {
 // NameVariables marks each flag as settable by its environment variable; see
 // usage.ReadEnvironment.
 func NameVariables(flags *pflag.FlagSet) {
-	flags.VisitAll(func(f *pflag.Flag) { usage.SetVariable(f, Variable(f.Name)) })
+	flags.VisitAll(func(f *pflag.Flag) { usage.SetVariable(f, variableOf(f.Name)) })
 }
 
 // levelValue implements pflag.Value for a log level.

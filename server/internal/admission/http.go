@@ -333,12 +333,17 @@ func (a *httpAnswer) hold(size int64) bool {
 	c.unread += size
 	unread, held := c.unread, s.from.held.Add(size)
 	c.mu.Unlock()
-	if !c.tooMuch(unread, held) {
+	l := c.control.Limits
+	tooMuch := c.tooMuch(unread, held)
+	shared := c.proxy && s.multiplexed // one client's unread bytes must not refuse other clients' responses
+	if shared {
+		tooMuch = exceeds(held, l.HeldBytesPerAddress)
+	}
+	if !tooMuch {
 		return true
 	}
 	a.release(size)
-	l := c.control.Limits
-	if c.proxy && s.multiplexed {
+	if shared {
 		c.control.Refused(l.Name(&l.HeldBytesPerAddress), s.from.key)
 		return false
 	}

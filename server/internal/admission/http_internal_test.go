@@ -233,22 +233,83 @@ func TestHandler_Unread(t *testing.T) {
 		}
 	}))
 	unread := s.send(t, get())
-	require.Eventually(t, func() bool { return s.held() == block && s.Running() == 0 }, delaystest.Patience, time.Millisecond)
+	require.Eventually(t, func() bool { return s.held("127.0.0.1") == block && s.Running() == 0 }, delaystest.Patience, time.Millisecond)
 	_ = unread.Close()
 	require.Error(t, <-wrote)
-	require.Eventually(t, func() bool { return s.held() == 0 }, delaystest.Patience, time.Millisecond)
+	require.Eventually(t, func() bool { return s.held("127.0.0.1") == 0 }, delaystest.Patience, time.Millisecond)
 	s.send(t, get("More: yes"))
 	require.Error(t, <-wrote)
 	assert.Equal(t, "held_bytes_per_address", <-s.closed)
 }
 
-// held returns the number of bytes held for the server's only client address.
-func (c *Control) held() int64 {
-	from, ok := c.addresses.Enter("127.0.0.1", 0)
+// Ensure that an address behind a proxy that uses HTTP/2 does not use up the connection's share
+// for other addresses, and that the address's own limit applies.
+func TestHandler_UnreadBehindProxy(t *testing.T) {
+	t.Parallel()
+	const block, size = 1 << 20, 3 << 18 // a write of one response alone is below the connection's share
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	proxies, err := ratelimit.ParseProxies("127.0.0.1")
+	require.NoError(t, err)
+	refused := make(chan string, 1)
+	c := New(listener, Config{
+		Limits: &limits.Limits{HeldBytesPerAddress: connectionShare * block}, Proxies: proxies, Stall: delaystest.Patience,
+		Refused: func(limit, address string) { refused <- limit + " " + address },
+	})
+	server := &http.Server{
+		Handler: c.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			for err := error(nil); err == nil && r.URL.Path == "/endless"; {
+				_, err = w.Write(make([]byte, size))
+			}
+		})),
+		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
+			return peer.NewContext(ctx, &peer.Peer{Addr: conn.RemoteAddr()})
+		},
+		Protocols: new(http.Protocols),
+	}
+	server.Protocols.SetUnencryptedHTTP2(true)
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(c.Beside(listener)) }()
+	// The window of a stream is smaller than a block, so that the first write of each response waits
+	// until the client reads.
+	transport := &http.Transport{Protocols: new(http.Protocols), HTTP2: &http.HTTP2Config{MaxReceiveBufferPerStream: 64 << 10}}
+	transport.Protocols.SetUnencryptedHTTP2(true)
+	t.Cleanup(func() {
+		c.CloseAll()
+		_ = server.Close()
+		transport.CloseIdleConnections()
+		require.ErrorIs(t, <-done, http.ErrServerClosed)
+		require.Eventually(t, func() bool { return c.Handlers() == 0 }, delaystest.Patience, time.Millisecond)
+	})
+	send := func(path, address string) error {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+listener.Addr().String()+path, http.NoBody)
+		require.NoError(t, err)
+		request.Header.Set("X-Forwarded-For", address)
+		response, err := transport.RoundTrip(request)
+		if err == nil {
+			t.Cleanup(func() { _ = response.Body.Close() })
+		}
+		return err
+	}
+	const greedy = "192.0.2.1"
+	for n := int64(1); n <= connectionShare*block/size; n++ {
+		require.NoError(t, send("/endless", greedy))
+		require.Eventually(t, func() bool { return c.held(greedy) >= n*size }, delaystest.Patience, time.Millisecond)
+	}
+	require.Equal(t, 1, c.Connections())
+	require.NoError(t, send("/", "192.0.2.2"))
+	assert.Empty(t, refused)
+	require.Error(t, send("/endless", greedy))
+	assert.Equal(t, "held_bytes_per_address "+greedy, <-refused)
+}
+
+// held returns the number of bytes held for an address.
+func (c *Control) held(address string) int64 {
+	from, ok := c.addresses.Enter(address, 0)
 	if !ok {
 		return 0
 	}
-	defer c.addresses.Leave("127.0.0.1")
+	defer c.addresses.Leave(address)
 	return from.held.Load()
 }
 

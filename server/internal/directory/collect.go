@@ -2,11 +2,9 @@ package directory
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 
 	"github.com/gridstand/gridstand/internal/id"
-	"github.com/gridstand/gridstand/server/internal/page"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -30,7 +28,7 @@ func Collect[T any](ctx context.Context, d *Directory, l store.List, callerID, t
 	load func(ctx context.Context, candidates []store.Place) (map[string]T, error),
 ) (items []T, next string, err error) {
 	query := fmt.Sprintf("games %d %d %q %q %q", l.Order, l.Status, l.Variant, l.PlayerID, callerID)
-	after, err := d.place(ctx, query, token)
+	after, err := d.tokens.OpenPlace(ctx, query, token)
 	if err != nil {
 		return nil, "", err
 	}
@@ -54,7 +52,7 @@ func Collect[T any](ctx context.Context, d *Directory, l store.List, callerID, t
 				continue
 			}
 			if len(items) == size {
-				next, err := d.token(ctx, query, last)
+				next, err := d.tokens.SealPlace(ctx, query, last)
 				return items, next, err
 			}
 			items, last = append(items, item), after
@@ -64,7 +62,7 @@ func Collect[T any](ctx context.Context, d *Directory, l store.List, callerID, t
 		}
 		scanned += len(candidates)
 	}
-	next, err = d.token(ctx, query, after)
+	next, err = d.tokens.SealPlace(ctx, query, after)
 	return items, next, err
 }
 
@@ -83,33 +81,4 @@ func (d *Directory) page(ctx context.Context, l store.List, after store.Place, n
 		return nil, fmt.Errorf("reading a list of games: %w", err)
 	}
 	return places, nil
-}
-
-// token returns a page token for the candidates that follow the given place. The token is sealed,
-// because the caller may not be allowed to see the game at that place.
-func (d *Directory) token(ctx context.Context, query string, after store.Place) (string, error) {
-	cursor := binary.BigEndian.AppendUint64(nil, uint64(after.Rank))
-	return d.tokens.Seal(ctx, query, append(cursor, after.GameID...))
-}
-
-// place decodes a token that was issued for the same query. An empty token means the top of
-// the list. For any other token, the error is an *invalid.Error.
-func (d *Directory) place(ctx context.Context, query, token string) (store.Place, error) {
-	if token == "" {
-		return store.Place{}, nil
-	}
-	cursor, err := d.tokens.Open(ctx, query, token)
-	if err != nil {
-		return store.Place{}, err
-	}
-	return parsePlace(cursor)
-}
-
-// parsePlace decodes the cursor of a token.
-func parsePlace(cursor []byte) (store.Place, error) {
-	const rankLength = 8
-	if len(cursor) != rankLength+id.Length || !id.Valid(string(cursor[rankLength:])) {
-		return store.Place{}, page.BadToken() // The cursor is from a different version of the server.
-	}
-	return store.Place{Rank: int64(binary.BigEndian.Uint64(cursor)), GameID: string(cursor[rankLength:])}, nil
 }

@@ -2,7 +2,6 @@ package directory
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/server/internal/invalid"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
@@ -76,24 +74,6 @@ func TestCollect_ForeignToken(t *testing.T) {
 		assert.Equal(t, games(1, 0), again)
 		_, _, err = Collect(ctx, d, l, caller, sealed(game(0)), 9, all)
 		require.NoError(t, err, "a sealed token for the right query is valid")
-	})
-}
-
-// FuzzPlace checks that parsePlace either returns an *invalid.Error or a place that encodes
-// to the same cursor.
-func FuzzPlace(f *testing.F) {
-	f.Add([]byte(nil))
-	f.Add(append(make([]byte, 8), game(1)...))
-	f.Add(append(make([]byte, 8), strings.Repeat("*", 26)...))
-	f.Fuzz(func(t *testing.T, cursor []byte) {
-		place, err := parsePlace(cursor)
-		if err != nil {
-			var refused *invalid.Error
-			require.ErrorAs(t, err, &refused)
-			return
-		}
-		assert.True(t, id.Valid(place.GameID))
-		assert.Equal(t, cursor, append(binary.BigEndian.AppendUint64(nil, uint64(place.Rank)), place.GameID...))
 	})
 }
 

@@ -2,19 +2,16 @@ package rpc
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/game/replay"
-	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/invalid"
 	"github.com/gridstand/gridstand/server/internal/page"
-	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // GetChallenge implements pb.ChallengeServiceServer.
@@ -68,7 +65,7 @@ func (s *Service) ListChallenges(ctx context.Context, request *pb.ListChallenges
 		return nil, err
 	}
 	query := fmt.Sprintf("challenges %d", kind)
-	after, err := s.openPlace(ctx, query, request.GetPageToken())
+	after, err := s.Tokens.OpenPlace(ctx, query, request.GetPageToken())
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +76,7 @@ func (s *Service) ListChallenges(ctx context.Context, request *pb.ListChallenges
 	response := &pb.ListChallengesResponse{}
 	if len(places) > size {
 		places = places[:size]
-		if response.NextPageToken, err = s.sealPlace(ctx, query, places[size-1]); err != nil {
+		if response.NextPageToken, err = s.Tokens.SealPlace(ctx, query, places[size-1]); err != nil {
 			return nil, err
 		}
 	}
@@ -107,27 +104,4 @@ func (s *Service) ListChallenges(ctx context.Context, request *pb.ListChallenges
 		response.Challenges = append(response.Challenges, s.challenge(c, now))
 	}
 	return response, nil
-}
-
-// sealPlace returns the page token for the page that starts after the given place.
-func (s *Service) sealPlace(ctx context.Context, query string, after store.Place) (string, error) {
-	cursor := binary.BigEndian.AppendUint64(nil, uint64(after.Rank))
-	return s.Tokens.Seal(ctx, query, append(cursor, after.GameID...))
-}
-
-// openPlace returns the place that sealPlace encoded in a token for the same query. An
-// empty token means the first page.
-func (s *Service) openPlace(ctx context.Context, query, token string) (store.Place, error) {
-	if token == "" {
-		return store.Place{}, nil
-	}
-	cursor, err := s.Tokens.Open(ctx, query, token)
-	if err != nil {
-		return store.Place{}, err
-	}
-	const rankLength = 8
-	if len(cursor) != rankLength+id.Length {
-		return store.Place{}, page.BadToken() // sealed by a different version of the server
-	}
-	return store.Place{Rank: int64(binary.BigEndian.Uint64(cursor)), GameID: string(cursor[rankLength:])}, nil
 }

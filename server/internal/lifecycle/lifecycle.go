@@ -67,13 +67,14 @@ type Manager struct {
 	Config
 	bots        *bots
 	exhibitions *exhibitions
-	showcase    *showcase
+	// showcaseWanted contains an element after a client has listed live games while none was
+	// being played.
+	showcaseWanted chan struct{}
 }
 
 // New returns a Manager, which works while Run is running.
 func New(c Config) *Manager {
-	m := &Manager{Config: c, exhibitions: newExhibitions(c)}
-	m.showcase = newShowcase(m)
+	m := &Manager{Config: c, exhibitions: newExhibitions(c), showcaseWanted: make(chan struct{}, 1)}
 	m.bots = newBots(c.BotPace, c.Logger, c.Scheduler.Retry, m.running)
 	return m
 }
@@ -179,7 +180,7 @@ func (m *Manager) Run(ctx context.Context, hub *match.Hub) {
 	stopBots := m.bots.start(ctx, hub)
 	var group sync.WaitGroup
 	group.Go(func() { periodic.Run(ctx, reportEvery, func() { m.exhibitions.report(ctx) }) })
-	group.Go(func() { m.showcase.run(ctx, hub) })
+	group.Go(func() { m.runShowcases(ctx, hub) })
 	group.Go(func() {
 		failed := map[string]bool{}
 		periodic.Run(ctx, dailiesEvery, func() { m.createDailies(ctx, failed) })

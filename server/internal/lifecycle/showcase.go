@@ -35,21 +35,6 @@ const (
 	latestGames = 100
 )
 
-// showcase begins an exhibition if clients read lists of live games and no game is being
-// played, so that they always find a game to watch. The exhibition ends when no client has
-// viewed it for a while or a player's game is live. At most one showcase runs across all
-// servers, because exhibitions count showcases as games of one player whose limit is one.
-type showcase struct {
-	*Manager
-	// wanted contains an element after a client has listed live games while none was being
-	// played.
-	wanted chan struct{}
-}
-
-func newShowcase(m *Manager) *showcase {
-	return &showcase{Manager: m, wanted: make(chan struct{}, 1)}
-}
-
 // showcased reports whether the game is a showcase.
 func showcased(state *replay.State) bool { return state.Creator.ID == showcaseCreator }
 
@@ -65,26 +50,29 @@ func (m *Manager) Listed(games []*replay.State, moving int) {
 	}
 	if moving == 0 {
 		select {
-		case m.showcase.wanted <- struct{}{}:
+		case m.showcaseWanted <- struct{}{}:
 		default:
 		}
 	}
 }
 
-// run begins showcases until ctx is done. It does nothing while no client reads a list of
-// live games.
-func (s *showcase) run(ctx context.Context, hub *match.Hub) {
+// runShowcases begins an exhibition if clients read lists of live games and no game is being
+// played, so that they always find a game to watch, until ctx is done. The exhibition ends
+// when no client has viewed it for a while or a player's game is live. At most one showcase
+// runs across all servers, because exhibitions count showcases as games of one player whose
+// limit is one.
+func (m *Manager) runShowcases(ctx context.Context, hub *match.Hub) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.wanted:
+		case <-m.showcaseWanted:
 		}
-		if err := s.show(ctx, hub); err != nil {
-			s.Logger.Debug("cannot start an exhibition", "error", err)
+		if err := m.startShowcase(ctx, hub); err != nil {
+			m.Logger.Debug("cannot start an exhibition", "error", err)
 		}
 		select {
-		case <-s.wanted: // Drop a request that arrived while show ran.
+		case <-m.showcaseWanted: // Drop a request that arrived in the meantime.
 		default:
 		}
 		select {
@@ -95,41 +83,41 @@ func (s *showcase) run(ctx context.Context, hub *match.Hub) {
 	}
 }
 
-// show begins a showcase, or resumes a paused one, unless a game is being played.
-func (s *showcase) show(ctx context.Context, hub *match.Hub) error {
+// startShowcase begins a showcase, or resumes a paused one, unless a game is being played.
+func (m *Manager) startShowcase(ctx context.Context, hub *match.Hub) error {
 	ctx, cancel := context.WithTimeout(ctx, showWithin)
 	defer cancel()
-	moved, err := s.Directory.MovedWithin(ctx, quietFor)
+	moved, err := m.Directory.MovedWithin(ctx, quietFor)
 	if err != nil || moved > 0 {
 		return err
 	}
-	paused, err := s.latest(ctx, store.Active, time.Time{}, showcased)
+	paused, err := m.latest(ctx, store.Active, time.Time{}, showcased)
 	if err != nil {
 		return err
 	}
 	if paused != nil {
-		s.exhibitions.reportView(ctx, &view{gameID: paused.ID, playerID: showcaseCreator})
+		m.exhibitions.reportView(ctx, &view{gameID: paused.ID, playerID: showcaseCreator})
 		return nil
 	}
-	last, err := s.latest(ctx, store.Finished, time.Time{}, showcased)
+	last, err := m.latest(ctx, store.Finished, time.Time{}, showcased)
 	if err != nil {
 		return err
 	}
 	gameID := id.New()
-	_, err = s.exhibitions.runShowcase(ctx, gameID, claimFor)
+	_, err = m.exhibitions.runShowcase(ctx, gameID, claimFor)
 	var full *limits.ExceededError
 	if errors.As(err, &full) {
 		return nil // Another server has just begun a showcase.
 	}
 	if err == nil {
-		err = s.begin(ctx, hub, gameID, last)
+		err = m.createShowcase(ctx, hub, gameID, last)
 	}
 	return err
 }
 
-// begin creates a showcase that the store already counts as running.
-func (s *showcase) begin(ctx context.Context, hub *match.Hub, gameID string, last *replay.State) error {
-	if err := s.Begin(ctx, gameID); err != nil {
+// createShowcase creates a showcase that the store already counts as running.
+func (m *Manager) createShowcase(ctx context.Context, hub *match.Hub, gameID string, last *replay.State) error {
+	if err := m.Begin(ctx, gameID); err != nil {
 		return err
 	}
 	seed := game.NewSeed()
@@ -137,10 +125,10 @@ func (s *showcase) begin(ctx context.Context, hub *match.Hub, gameID string, las
 	created.Commitment = seed.Commitment()
 	state, err := hub.Create(ctx, gameID, created, seed)
 	if err == nil {
-		err = s.Plan(ctx, state)
+		err = m.Plan(ctx, state)
 	}
 	if err == nil {
-		_, err = s.exhibitions.run(ctx, gameID, showcaseCreator, "")
+		_, err = m.exhibitions.run(ctx, gameID, showcaseCreator, "")
 	}
 	return err
 }

@@ -74,12 +74,11 @@ func TestExhibitions_LapseShowcase(t *testing.T) {
 func TestManager_Listed(t *testing.T) {
 	t.Parallel()
 	requested := func(showcase bool, moving int, creator string) int {
-		m := &Manager{Config: Config{Showcase: showcase}}
-		m.showcase = newShowcase(m)
+		m := &Manager{Config: Config{Showcase: showcase}, showcaseWanted: make(chan struct{}, 1)}
 		for range 3 {
 			m.Listed([]*replay.State{{Creator: replay.Player{ID: creator}}}, moving)
 		}
-		return len(m.showcase.wanted)
+		return len(m.showcaseWanted)
 	}
 	assert.Equal(t, 1, requested(true, 0, "ann"))
 	assert.Equal(t, 0, requested(true, 1, "ann"))

@@ -104,11 +104,11 @@ func (s *Challenges) Hidden(ctx context.Context, attempt *replay.State, playerID
 	case playerID == "":
 		return &HiddenError{ChallengeID: c.ID, Until: c.CloseTime}
 	}
-	heads, err := s.Log.Heads(ctx, []string{AttemptID(c.ID, playerID)})
+	head, err := s.Log.Head(ctx, AttemptID(c.ID, playerID))
 	if err != nil {
 		return err
 	}
-	if own := heads[0].State; own != nil && own.Status == replay.Finished {
+	if own := head.State; own != nil && own.Status == replay.Finished {
 		return nil
 	}
 	return &HiddenError{ChallengeID: c.ID, Until: c.CloseTime}

@@ -88,9 +88,9 @@ func (s *Challenges) createDaily(ctx context.Context, variant string, day, now t
 // previous day's attempt plus one.
 func (s *Challenges) DayStreak(ctx context.Context, c *Challenge, playerID string) (int32, error) {
 	before := AttemptID(DailyID(c.Variant, c.OpenTime.AddDate(0, 0, -1).Format(DateFormat)), playerID)
-	heads, err := s.Log.Heads(ctx, []string{before})
-	if err != nil || heads[0].State == nil {
+	head, err := s.Log.Head(ctx, before)
+	if err != nil || head.State == nil {
 		return 1, err
 	}
-	return heads[0].State.Attempt.DayStreak + 1, nil
+	return head.State.Attempt.DayStreak + 1, nil
 }

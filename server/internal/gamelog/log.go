@@ -71,6 +71,15 @@ func (l *Log) Heads(ctx context.Context, gameIDs []string) ([]Head, error) {
 	return heads, nil
 }
 
+// Head is like Heads but reads one game.
+func (l *Log) Head(ctx context.Context, gameID string) (Head, error) {
+	heads, err := l.Heads(ctx, []string{gameID})
+	if err != nil {
+		return Head{}, err
+	}
+	return heads[0], nil
+}
+
 // Mend updates the head of a game if it has fallen behind the log.
 func (l *Log) Mend(ctx context.Context, tip Tip) error {
 	s := tip.State

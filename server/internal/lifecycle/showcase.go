@@ -207,8 +207,8 @@ func (e *exhibitions) runShowcase(ctx context.Context, gameID string, d time.Dur
 // report has counted it as running again, so that no other showcase could begin for a
 // while.
 func (e *exhibitions) endIfOver(ctx context.Context, gameID string) error {
-	heads, err := e.log.Heads(ctx, []string{gameID})
-	if err != nil || heads[0].State != nil && heads[0].State.Status != replay.Finished {
+	head, err := e.log.Head(ctx, gameID)
+	if err != nil || head.State != nil && head.State.Status != replay.Finished {
 		return err
 	}
 	return e.end(ctx, gameID)

@@ -43,11 +43,11 @@ func (s *Service) GetChallenge(ctx context.Context, request *pb.GetChallengeRequ
 		response.Next = s.challenge(next, now)
 	}
 	if by := caller(ctx); by.ID != "" {
-		heads, err := s.Log.Heads(ctx, []string{challenge.AttemptID(c.ID, by.ID)})
+		head, err := s.Log.Head(ctx, challenge.AttemptID(c.ID, by.ID))
 		if err != nil {
 			return nil, err
 		}
-		if state := heads[0].State; state != nil && (c.Kind != replay.Race || c.Entrant(by.ID) != nil) {
+		if state := head.State; state != nil && (c.Kind != replay.Race || c.Entrant(by.ID) != nil) {
 			response.Attempt = attempt(c, state)
 		}
 	}

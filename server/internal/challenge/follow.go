@@ -1,6 +1,9 @@
 package challenge
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // followers contains the channels to notify when a challenge changes.
 type followers struct {
@@ -22,13 +25,8 @@ func (s *Challenges) Follow(challengeID string, changed chan<- struct{}) (stop f
 	return func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		var rest []chan<- struct{}
-		for _, other := range f.all[challengeID] {
-			if other != changed {
-				rest = append(rest, other)
-			}
-		}
-		if f.all[challengeID] = rest; rest == nil {
+		rest := slices.DeleteFunc(f.all[challengeID], func(other chan<- struct{}) bool { return other == changed })
+		if f.all[challengeID] = rest; len(rest) == 0 {
 			delete(f.all, challengeID)
 		}
 	}

@@ -27,13 +27,13 @@ var (
 	// ErrKeyTaken is returned for an SSH key that is linked to another account, or that a
 	// concurrent call is using to create an account.
 	ErrKeyTaken = errors.New("the key is linked to another account")
-	// ErrTooManyKeys is returned if an account already has MaxKeys keys.
+	// ErrTooManyKeys is returned if an account already has the maximum number of keys.
 	ErrTooManyKeys = errors.New("too many keys")
 )
 
 const (
-	// MaxKeys is the maximum number of SSH keys per account.
-	MaxKeys = 8
+	// maxKeys is the maximum number of SSH keys per account.
+	maxKeys = 8
 	// maxComment is the maximum length of a key's comment, in characters.
 	maxComment = 64
 	// signatureNamespace is the namespace of signatures that prove possession of a key. The
@@ -128,7 +128,7 @@ func (k *Keys) Add(ctx context.Context, playerID, signature, comment string) (st
 		return store.Key{}, err
 	}
 	key := store.Key{Fingerprint: ssh.FingerprintSHA256(public), PlayerID: playerID, Comment: comment}
-	stored, err := k.keys.Link(ctx, key, MaxKeys)
+	stored, err := k.keys.Link(ctx, key, maxKeys)
 	switch {
 	case errors.Is(err, store.ErrKeyHeld):
 		return store.Key{}, ErrKeyTaken

@@ -70,7 +70,7 @@ func newDraft(t Tip, event *replay.Event, entry store.Entry) (*Draft, error) {
 	if entry.Head, err = fixed.head(event.State, b); err != nil {
 		return nil, err
 	}
-	entry.Next = Next(t.ID, entry.Raw, b)
+	entry.Next = nextID(t.ID, entry.Raw, b)
 	return &Draft{entry: entry, event: event, fixed: fixed}, nil
 }
 

@@ -230,7 +230,7 @@ func FuzzDecodeEntry(f *testing.F) {
 	sd := seed(f, 1)
 	event, err := replay.Start("g", entries(f)[0], sd, time.Time{})
 	require.NoError(f, err)
-	begun := Tip{ID: Next(Genesis("g"), nil, nil), State: event.State}
+	begun := Tip{ID: nextID(Genesis("g"), nil, nil), State: event.State}
 	past := func(int32) (*replay.State, error) { return nil, errors.New("forgotten") }
 	f.Fuzz(func(t *testing.T, b []byte) {
 		// Call Apply as well: it must not panic, no matter what the log contains.

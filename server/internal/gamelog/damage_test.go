@@ -148,7 +148,7 @@ func TestLoad_RolledBack(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		gameID := name("a")
 		tip := r.play(r.create(gameID, "classic"), 3)
-		ahead := Next(tip.ID, []byte("entry"), []byte("board"))
+		ahead := nextID(tip.ID, []byte("entry"), []byte("board"))
 		_, err := r.log.Load(t.Context(), gameID, ahead, 1)
 		var damaged *DamagedError
 		require.ErrorAs(t, err, &damaged)

@@ -14,10 +14,10 @@ func Genesis(gameID string) store.ID {
 	return store.ID{Digest: binary.BigEndian.Uint64(sum[:])}
 }
 
-// Next returns the ID of the entry that follows id. Its digest is the first 8 bytes of
+// nextID returns the ID of the entry that follows id. Its digest is the first 8 bytes of
 // SHA-256(previous digest ‖ entry ‖ board), where board is the position after the entry, as
 // encoded by the rules.
-func Next(id store.ID, entry, board []byte) store.ID {
+func nextID(id store.ID, entry, board []byte) store.ID {
 	var room [256]byte // avoids an allocation for most entries
 	buffer := binary.BigEndian.AppendUint64(room[:0], id.Digest)
 	buffer = append(buffer, entry...)

@@ -30,8 +30,8 @@ type Past func(version int32) (*replay.State, error)
 // Apply returns the event of r and the tip after it. It checks that the record follows t
 // and that its digest matches.
 //
-// The error is replay.ErrUnknown if a newer server wrote the record, a *PastError if
-// past failed, and a *DamagedError if the record does not match.
+// The error is replay.ErrUnknown if a newer server wrote the record, the wrapped error of
+// past if it failed, and a *DamagedError if the record does not match.
 func (t Tip) Apply(gameID string, r store.Record, past Past) (Tip, *replay.Event, error) {
 	damaged := func(detail string) (Tip, *replay.Event, error) {
 		return t, nil, &DamagedError{GameID: gameID, Version: t.ID.Version, Detail: detail}
@@ -40,7 +40,7 @@ func (t Tip) Apply(gameID string, r store.Record, past Past) (Tip, *replay.Event
 		return damaged(fmt.Sprintf("the next version is %d", r.ID.Version))
 	}
 	event, err := t.replay(gameID, r, past)
-	var unreachable *PastError
+	var unreachable *pastError
 	switch {
 	case errors.Is(err, replay.ErrUnknown):
 		return t, nil, fmt.Errorf("version %d: %w", r.ID.Version, err)
@@ -50,7 +50,7 @@ func (t Tip) Apply(gameID string, r store.Record, past Past) (Tip, *replay.Event
 	if err != nil {
 		return damaged(err.Error())
 	}
-	if next := Next(t.ID, r.Raw, board(event.State)); next != r.ID {
+	if next := nextID(t.ID, r.Raw, board(event.State)); next != r.ID {
 		return damaged(fmt.Sprintf("entry %s should be %s", r.ID, next))
 	}
 	return Tip{ID: r.ID, State: event.State}, event, nil
@@ -83,18 +83,17 @@ func (t Tip) apply(entry replay.Entry, at time.Time, past Past) (*replay.Event, 
 	}
 	state, err := past(undone.To)
 	if err != nil {
-		return nil, &PastError{err}
+		return nil, &pastError{err}
 	}
 	return t.State.Undo(entry, state, at)
 }
 
-// PastError means that an earlier state could not be found.
-type PastError struct{ Err error }
+// pastError means that an earlier state could not be found.
+type pastError struct{ Err error }
 
-func (e *PastError) Error() string { return "finding an earlier state: " + e.Err.Error() }
+func (e *pastError) Error() string { return "finding an earlier state: " + e.Err.Error() }
 
-// Unwrap returns the underlying error.
-func (e *PastError) Unwrap() error { return e.Err }
+func (e *pastError) Unwrap() error { return e.Err }
 
 // board returns the position in s, as encoded by the rules.
 func board(s *replay.State) []byte {

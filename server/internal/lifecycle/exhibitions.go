@@ -67,10 +67,7 @@ type view struct {
 }
 
 func newExhibitions(c Config) *exhibitions {
-	known, err := lru.New[string, exhibition](maxKnown)
-	if err != nil {
-		panic(err) // unreachable: lru.New fails only for a size below 1
-	}
+	known, _ := lru.New[string, exhibition](maxKnown) // fails only for a size below 1
 	return &exhibitions{
 		store: c.Exhibitions, log: c.Log, logger: c.Logger, limits: c.Limits,
 		pauseAfter: c.PauseAfter, refresh: c.PauseAfter / 12, resume: c.Scheduler.EnqueueNow,

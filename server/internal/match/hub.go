@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
@@ -79,7 +81,8 @@ type Config struct {
 // Hub holds the matches of one server.
 type Hub struct {
 	Config
-	chunks chunks
+	// chunks caches the most recently read chunks of all matches.
+	chunks *lru.Cache[chunkKey, *chunk]
 
 	mu      sync.Mutex
 	matches map[string]*Match

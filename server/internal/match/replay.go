@@ -40,28 +40,20 @@ type chunkKey struct {
 	n     int32
 }
 
-// chunks caches the most recently read chunks of all matches.
-type chunks struct {
-	recent *lru.Cache[chunkKey, *chunk]
+func newChunks() *lru.Cache[chunkKey, *chunk] {
+	chunks, _ := lru.New[chunkKey, *chunk](maxChunks) // fails only for a size below 1
+	return chunks
 }
 
-func newChunks() chunks {
-	recent, err := lru.New[chunkKey, *chunk](maxChunks)
-	if err != nil {
-		panic(err) // unreachable: lru.New fails only for a size below 1
-	}
-	return chunks{recent}
-}
-
-// of returns chunk n of m from the cache. If it is not cached, of adds an empty chunk and
+// chunk returns chunk n from the cache. If it is not cached, chunk adds an empty chunk and
 // returns it.
-func (c chunks) of(m *Match, n int32) *chunk {
+func (m *Match) chunk(n int32) *chunk {
 	key := chunkKey{m, n}
-	if found, ok := c.recent.Get(key); ok {
+	if found, ok := m.hub.chunks.Get(key); ok {
 		return found
 	}
 	fresh := &chunk{reading: make(chan struct{}, 1)}
-	if found, ok, _ := c.recent.PeekOrAdd(key, fresh); ok {
+	if found, ok, _ := m.hub.chunks.PeekOrAdd(key, fresh); ok {
 		return found
 	}
 	return fresh
@@ -78,7 +70,7 @@ const readWithin = 3 * time.Second
 // readChunk returns chunk n and its events after the given version. prev is the preceding
 // chunk, or nil for the first. There are no events if the log ends at that version.
 func (m *Match) readChunk(ctx context.Context, prev *chunk, n, after int32) ([]*Event, *chunk, error) {
-	c := m.hub.chunks.of(m, n)
+	c := m.chunk(n)
 	if !c.full.Load() {
 		ctx, cancel := context.WithTimeout(ctx, readWithin)
 		defer cancel()
@@ -133,7 +125,7 @@ func (m *Match) extend(ctx context.Context, prev, c *chunk) error {
 // chunk that follows it. If there is no such chunk, it returns nil and 0.
 func (m *Match) nearestChunk(n int32) (*chunk, int32) {
 	for ; n > 0; n-- {
-		if c, ok := m.hub.chunks.recent.Get(chunkKey{m, n - 1}); ok && c.full.Load() {
+		if c, ok := m.hub.chunks.Get(chunkKey{m, n - 1}); ok && c.full.Load() {
 			return c, n
 		}
 	}

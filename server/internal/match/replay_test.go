@@ -128,23 +128,23 @@ func TestReplay_Forgotten(t *testing.T) {
 		require.ErrorIs(t, m.Replay(t.Context(), 3, func(_, _ func() error) error { return enough }, nil), enough)
 		before := m.pastAfter(t, 0)
 		require.Len(t, before, 3*chunkSize+1)
-		s.chunks.recent.Purge()
+		s.chunks.Purge()
 		again := m.pastAfter(t, 2*chunkSize+5)
 		require.Len(t, again, chunkSize-4)
 		assert.Equal(t, before[2*chunkSize+5].State.Position, again[0].State.Position)
 
 		// One chunk is read in each turn, even on the way to a later version.
-		s.chunks.recent.Purge()
+		s.chunks.Purge()
 		reads := 0
 		require.NoError(t, m.Replay(t.Context(), 3*chunkSize, func(read, send func() error) error {
-			held := s.chunks.recent.Len()
+			held := s.chunks.Len()
 			err := read()
-			require.Equal(t, held+1, s.chunks.recent.Len())
+			require.Equal(t, held+1, s.chunks.Len())
 			reads++
 			return errors.Join(err, send())
 		}, func(*Event) error { return nil }))
 		require.Equal(t, 4, reads)
-		s.chunks.recent.Remove(chunkKey{m, 0})
+		s.chunks.Remove(chunkKey{m, 0})
 		require.Len(t, m.pastAfter(t, 0), 3*chunkSize+1)
 	})
 }

@@ -15,7 +15,7 @@ import (
 const timeFormat = "2006-01-02T15:04:05.000Z"
 
 // challengeFailures maps the errors of package challenge to failures.
-var challengeFailures = map[error]*failure{
+var challengeFailures = failureTable{
 	challenge.ErrNotFound:       notFound(pb.ReasonChallengeNotFound, "there is no challenge with this id, or it has expired"),
 	challenge.ErrNoDaily:        notFound(pb.ReasonChallengeNotFound, "this variant has no daily game"),
 	challenge.ErrNoDay:          notFound(pb.ReasonChallengeNotFound, "there is no daily game on this day, or it has expired"),
@@ -58,10 +58,5 @@ func challengeFailure(err error) *failure {
 		field := &invalid.Error{Field: "challenge_id", Description: "must be the id of a race"}
 		return &failure{code: codes.InvalidArgument, message: field.Error(), field: field}
 	}
-	for known, f := range challengeFailures {
-		if errors.Is(err, known) {
-			return f
-		}
-	}
-	return nil
+	return challengeFailures.of(err)
 }

@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -130,12 +131,7 @@ var (
 	}
 	errNotOverSSH   = &failure{code: codes.PermissionDenied, reason: pb.ReasonNotOverSSH, message: "this is not possible over SSH; it needs the account's own token"}
 	errKeyNotLinked = &failure{code: codes.Unauthenticated, reason: pb.ReasonKeyNotLinked, message: "this SSH key is not linked to an account; CreatePlayer creates one"}
-	errKeyTaken     = &failure{code: codes.AlreadyExists, reason: pb.ReasonKeyTaken, message: "this SSH key is linked to another account"}
 	errKeyNotFound  = notFound(pb.ReasonKeyNotFound, "this SSH key is not linked to your account")
-	errTooManyKeys  = &failure{
-		code: codes.ResourceExhausted, reason: pb.ReasonTooManyKeys,
-		message: "your account has the maximum number of SSH keys; remove one first",
-	}
 )
 
 // Reasons for refusing a call other than an exceeded limit.
@@ -149,6 +145,38 @@ const (
 var storageUnavailable = &failure{
 	code: codes.Unavailable, reason: pb.ReasonStorageUnavailable,
 	message: "the store does not answer; retry the call", retry: storageRetry,
+}
+
+// failureTable maps errors of the lower packages to failures that are always the same.
+type failureTable map[error]*failure
+
+var failures = failureTable{
+	match.ErrNotSeated:     {code: codes.PermissionDenied, reason: pb.ReasonNotSeated, message: "you do not have a seat in this game, or not this seat"},
+	match.ErrSeatTaken:     precondition(pb.ReasonSeatTaken, "the seat is taken"),
+	match.ErrUndoAttempt:   precondition(pb.ReasonUndoNotAllowed, "moves of an attempt at a challenge cannot be undone"),
+	match.ErrStopping:      errStopping,
+	replay.ErrGameOver:     precondition(pb.ReasonGameOver, "the game is over"),
+	replay.ErrNotStarted:   precondition(pb.ReasonGameNotStarted, "the game is waiting for players"),
+	replay.ErrNoUndo:       precondition(pb.ReasonUndoNotAllowed, "there is nothing that you can undo in this game"),
+	replay.ErrNotYourTurn:  precondition(pb.ReasonNotYourTurn, "it is another seat's turn"),
+	gamelog.ErrNotFound:    errGameNotFound,
+	leaderboard.ErrNoScore: notFound(pb.ReasonNoScore, "the player is not on this board"),
+	account.ErrNotFound:    errPlayerNotFound,
+	account.ErrKeyTaken:    {code: codes.AlreadyExists, reason: pb.ReasonKeyTaken, message: "this SSH key is linked to another account"},
+	account.ErrTooManyKeys: {
+		code: codes.ResourceExhausted, reason: pb.ReasonTooManyKeys,
+		message: "your account has the maximum number of SSH keys; remove one first",
+	},
+}
+
+// of returns the failure for an error, or nil if it is not in the table.
+func (t failureTable) of(err error) *failure {
+	for known, f := range t {
+		if errors.Is(err, known) {
+			return f
+		}
+	}
+	return nil
 }
 
 // toStatus translates an error from any lower package into an error that the contract
@@ -165,7 +193,7 @@ func (s *Service) toStatus(ctx context.Context, method string, err error) *failu
 	if errors.As(err, &known) {
 		return known
 	}
-	if f := challengeFailure(err); f != nil {
+	if f := cmp.Or(challengeFailure(err), failures.of(err)); f != nil {
 		return f
 	}
 	switch {
@@ -181,28 +209,10 @@ func (s *Service) toStatus(ctx context.Context, method string, err error) *failu
 			message:  "the game is at version " + version,
 			metadata: map[string]string{"version": version},
 		}
-	case errors.Is(err, match.ErrNotSeated):
-		return &failure{code: codes.PermissionDenied, reason: pb.ReasonNotSeated, message: "you do not have a seat in this game, or not this seat"}
-	case errors.Is(err, replay.ErrGameOver):
-		return precondition(pb.ReasonGameOver, "the game is over")
-	case errors.Is(err, replay.ErrNotStarted):
-		return precondition(pb.ReasonGameNotStarted, "the game is waiting for players")
-	case errors.Is(err, match.ErrUndoAttempt):
-		return precondition(pb.ReasonUndoNotAllowed, "moves of an attempt at a challenge cannot be undone")
-	case errors.Is(err, replay.ErrNoUndo):
-		return precondition(pb.ReasonUndoNotAllowed, "there is nothing that you can undo in this game")
-	case errors.Is(err, match.ErrSeatTaken):
-		return precondition(pb.ReasonSeatTaken, "the seat is taken")
-	case errors.Is(err, replay.ErrNotYourTurn):
-		return precondition(pb.ReasonNotYourTurn, "it is another seat's turn")
 	case errors.Is(err, game.ErrIllegalMove):
 		f := precondition(pb.ReasonIllegalMove, err.Error())
 		f.metadata = map[string]string{"detail": err.Error()}
 		return f
-	case errors.Is(err, gamelog.ErrNotFound):
-		return errGameNotFound
-	case errors.Is(err, account.ErrNotFound):
-		return errPlayerNotFound
 	case errors.Is(err, account.ErrBadToken):
 		s.Refused(wrongToken, s.Address(ctx))
 		if errors.Is(err, errNotBearer) {
@@ -212,10 +222,6 @@ func (s *Service) toStatus(ctx context.Context, method string, err error) *failu
 	case errors.Is(err, account.ErrBadCredential):
 		s.Refused(wrongCredential, s.Address(ctx))
 		return errBadCredential
-	case errors.Is(err, account.ErrKeyTaken):
-		return errKeyTaken
-	case errors.Is(err, account.ErrTooManyKeys):
-		return errTooManyKeys
 	case errors.Is(err, account.ErrTooManyGames):
 		exceeded := s.Limits.Exceeded(&s.Limits.OpenGamesPerPlayer, "open games", storageRetry)
 		s.Refused(exceeded.Field, s.Address(ctx))
@@ -224,8 +230,6 @@ func (s *Service) toStatus(ctx context.Context, method string, err error) *failu
 			message:  "you have " + strconv.Itoa(exceeded.Value) + " open games; end one first",
 			metadata: exceeded.Metadata(), retry: exceeded.Retry,
 		}
-	case errors.Is(err, leaderboard.ErrNoScore):
-		return notFound(pb.ReasonNoScore, "the player is not on this board")
 	case errors.As(err, &damaged):
 		s.damaged.Do(func() {
 			s.Logger.Error("game damaged", "id", "game-damaged", "game", damaged.GameID, "call", method, "version", damaged.Version, "detail", damaged.Detail)
@@ -236,8 +240,6 @@ func (s *Service) toStatus(ctx context.Context, method string, err error) *failu
 			message:  "the game was damaged in the store; its last readable version is " + version,
 			metadata: map[string]string{"version": version},
 		}
-	case errors.Is(err, match.ErrStopping):
-		return errStopping
 	case errors.Is(err, replay.ErrUnknown):
 		s.Logger.Warn("game needs a newer server", "id", "game-too-new", "call", method, "error", err)
 		return serverUnavailable("this server is too old for this game")

@@ -118,10 +118,7 @@ func (s *Service) createAttempt(ctx context.Context, request *pb.CreateGameReque
 	if err := s.admitGame(ctx, by.ID, entrant.GameID); err != nil {
 		return nil, err
 	}
-	state, err := s.beginAttempt(ctx, c, entrant)
-	if err == nil {
-		err = s.Planner.Plan(ctx, state)
-	}
+	state, err := s.planAttempt(ctx, c, entrant)
 	return s.createdGame(ctx, state, err)
 }
 
@@ -148,6 +145,16 @@ func (s *Service) beginAttempt(ctx context.Context, c *challenge.Challenge, e ch
 		return nil, err
 	}
 	return s.Hub.Create(ctx, e.GameID, c.Attempt(e, dayStreak), c.Seed)
+}
+
+// planAttempt is like beginAttempt, but also adds the attempt to the lists and plans its next
+// action.
+func (s *Service) planAttempt(ctx context.Context, c *challenge.Challenge, e challenge.Entrant) (*replay.State, error) {
+	state, err := s.beginAttempt(ctx, c, e)
+	if err == nil {
+		err = s.Planner.Plan(ctx, state)
+	}
+	return state, err
 }
 
 // listedAttempts returns the attempts in heads that the list may show to the caller, keyed

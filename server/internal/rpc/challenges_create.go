@@ -57,11 +57,7 @@ func (s *Service) CreateChallenge(ctx context.Context, request *pb.CreateChallen
 		return nil, errOtherChallenge
 	}
 	for _, e := range c.Entrants {
-		state, err := s.beginAttempt(ctx, c, e)
-		if err == nil {
-			err = s.Planner.Plan(ctx, state)
-		}
-		if err != nil {
+		if _, err := s.planAttempt(ctx, c, e); err != nil {
 			return nil, err
 		}
 	}

@@ -90,10 +90,7 @@ func (s *Service) enterRace(ctx context.Context, c *challenge.Challenge, by acco
 		}
 		return nil, err
 	}
-	state, err := s.beginAttempt(ctx, joined, e)
-	if err == nil {
-		err = s.Planner.Plan(ctx, state)
-	}
+	_, err = s.planAttempt(ctx, joined, e)
 	return joined, err
 }
 

@@ -15,26 +15,31 @@ const maxSpans = 100
 // store's clock.
 type activity struct {
 	mu sync.Mutex
-	// all contains the periods in which appends succeeded. Appends that are at most
+	// all contains the periods in which appends succeeded, in order. Appends that are at most
 	// outageAfter apart belong to the same period.
 	all []store.Span
 }
 
-// note records that an append succeeded at the given time.
+// note records that an append succeeded at the given time. Times may come out of order: if the
+// reply to an append is lost, its time is known only after it was repeated.
 func (a *activity) note(at time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if n := len(a.all); n > 0 && at.Sub(a.all[n-1].To) <= outageAfter {
-		last := &a.all[n-1]
-		if at.After(last.To) {
+	next := len(a.all) // index of the first period that begins after at
+	for next > 0 && a.all[next-1].From.After(at) {
+		next--
+	}
+	switch {
+	case next > 0 && at.Sub(a.all[next-1].To) <= outageAfter:
+		if last := &a.all[next-1]; at.After(last.To) {
 			last.To = at
 		}
-		return
+	case next < len(a.all) && a.all[next].From.Sub(at) <= outageAfter:
+		a.all[next].From = at
+	default:
+		a.all = slices.Insert(a.all, next, store.Span{From: at, To: at})
+		a.all = a.all[max(0, len(a.all)-maxSpans):]
 	}
-	if len(a.all) == maxSpans {
-		a.all = a.all[1:]
-	}
-	a.all = append(a.all, store.Span{From: at, To: at})
 }
 
 func (a *activity) spans() []store.Span {

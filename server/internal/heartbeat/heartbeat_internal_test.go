@@ -103,6 +103,27 @@ func TestActivity(t *testing.T) {
 	assert.Len(t, a.spans(), maxSpans)
 }
 
+// Ensure that appends are recorded in order even if a reply was late, for example because it was
+// lost and the append was repeated, and that the oldest period is dropped if there are too many.
+func TestActivity_Late(t *testing.T) {
+	t.Parallel()
+	var a activity
+	for _, ms := range []int{20_000, 19_000, 5000, 12_000, 7000, 30_000} {
+		a.note(at(ms))
+	}
+	assert.Equal(t, []store.Span{
+		{From: at(5000), To: at(7000)},
+		{From: at(12_000), To: at(12_000)},
+		{From: at(19_000), To: at(20_000)},
+		{From: at(30_000), To: at(30_000)},
+	}, a.spans())
+	for n := range maxSpans {
+		a.note(at((maxSpans - n) * 100_000))
+	}
+	require.Len(t, a.spans(), maxSpans)
+	assert.Equal(t, at(100_000), a.spans()[0].From)
+}
+
 // Ensure that AliveInCopy returns the servers that were alive in a copy, including one that
 // started after the copy was made.
 func TestAliveInCopy(t *testing.T) {

@@ -241,7 +241,9 @@ func (s *Service) toStatus(ctx context.Context, method string, err error) *failu
 			metadata: map[string]string{"version": version},
 		}
 	case errors.Is(err, replay.ErrUnknown):
-		s.Logger.Warn("game needs a newer server", "id", "game-too-new", "call", method, "error", err)
+		s.tooNew.Do(func() {
+			s.Logger.Warn("game needs a newer server", "id", "game-too-new", "call", method, "error", err)
+		})
 		return serverUnavailable("this server is too old for this game")
 	case errors.As(err, &stored) && stored.Kind == store.QueueFull:
 		s.Meter.StorageFailed(err)

@@ -7,9 +7,29 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
 )
+
+// Ensure that repeated calls on damaged games, or on games that need a newer server, do not flood
+// the log.
+func TestToStatus_RepeatedCalls(t *testing.T) {
+	t.Parallel()
+	for _, err := range []error{&gamelog.DamagedError{GameID: "a"}, replay.ErrUnknown} {
+		var log bytes.Buffer
+		s := New(Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		for range 1000 {
+			require.Error(t, s.toStatus(t.Context(), "GetGame", err))
+		}
+		lines := bytes.Count(log.Bytes(), []byte("\n"))
+		assert.Positive(t, lines, "%v", err)
+		assert.Less(t, lines, 1000, "%v", err)
+	}
+}
 
 // Ensure that a connection or stream that closes during a write is not reported as a server
 // error. gRPC may return these codes before it cancels the stream's context.

@@ -128,9 +128,9 @@ type Service struct {
 	// replaying holds the slots for streams that are sending a game's history. It is nil
 	// if there is no limit.
 	replaying *semaphore.Weighted
-	// damaged limits log messages about calls on damaged games, so that repeated calls do
-	// not flood the log.
-	damaged rate.Sometimes
+	// damaged and tooNew limit log messages about calls on damaged games and on games that
+	// need a newer server, so that repeated calls do not flood the log.
+	damaged, tooNew rate.Sometimes
 
 	fanouts fanouts
 	live    liveChallenges
@@ -153,6 +153,7 @@ func New(c Config) *Service {
 		reads:     newReadGate(&l),
 		replaying: newSlots(l.ReplaysAtOnce, l.ReplaysAtOnce),
 		damaged:   rate.Sometimes{First: 10, Interval: time.Second},
+		tooNew:    rate.Sometimes{First: 10, Interval: time.Second},
 	}
 	s.addressStreams = ratelimit.NewAddresses(func(string) *semaphore.Weighted {
 		return newSlots(l.WatchesPerAddress, s.replaysPerAddress())

@@ -76,11 +76,11 @@ var errTokenArgument = usage.Errorf("--token takes no argument: other users of t
 
 // withAccount calls do with a client that is logged in to the user's account.
 func (p *program) withAccount(ctx context.Context, do func(*client.Client, *pb.Player) error) error {
-	c, hangUp, err := p.dial()
+	c, disconnect, err := p.dial()
 	if err != nil {
 		return err
 	}
-	defer hangUp()
+	defer disconnect()
 	player, err := p.known(ctx, c)
 	if err != nil {
 		return err
@@ -101,11 +101,11 @@ func (p *program) rotate(ctx context.Context) error {
 
 // login creates an account, unless the stored account already has that name.
 func (p *program) login(ctx context.Context, wanted string, replace bool) error {
-	c, hangUp, err := p.dial()
+	c, disconnect, err := p.dial()
 	if err != nil {
 		return err
 	}
-	defer hangUp()
+	defer disconnect()
 	player, err := p.replaceable(ctx, c, replace)
 	switch {
 	case err != nil:
@@ -151,11 +151,11 @@ func (p *program) replaceable(ctx context.Context, c *client.Client, replace boo
 
 // adopt asks the user for a token and stores the account that it belongs to.
 func (p *program) adopt(ctx context.Context, replace bool) error {
-	c, hangUp, err := p.dial()
+	c, disconnect, err := p.dial()
 	if err != nil {
 		return err
 	}
-	defer hangUp()
+	defer disconnect()
 	stored, err := p.replaceable(ctx, c, replace)
 	if err != nil {
 		return err

@@ -100,11 +100,11 @@ func (p *program) bot(ctx context.Context, name, what string, o botOptions) erro
 	if o.challenge != "" && (o.set() || o.games > 1) {
 		return usage.Errorf("--challenge is for one game: omit --games, --seats, --turn-limit and --private")
 	}
-	r, c, hangUp, err := p.dialFor(o.challenge)
+	r, c, disconnect, err := p.dialFor(o.challenge)
 	if err != nil {
 		return err
 	}
-	defer hangUp()
+	defer disconnect()
 	var challenge *pb.Challenge
 	if o.challenge != "" {
 		found, err := r.find(ctx, c)

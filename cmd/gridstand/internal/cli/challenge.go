@@ -117,11 +117,11 @@ Without a terminal it prints the id and the link.`,
 // createChallenge creates a challenge. On a terminal it opens the challenge's page;
 // otherwise it prints the challenge.
 func (p *program) createChallenge(ctx context.Context, n ui.NewChallenge) error {
-	game, c, hangUp, err := p.dialForGame(n.Request.GetGameId())
+	game, c, disconnect, err := p.dialForGame(n.Request.GetGameId())
 	if err != nil {
 		return err
 	}
-	defer hangUp()
+	defer disconnect()
 	screen := p.onScreen()
 	var refused error // why a new account cannot create the challenge
 	if game != "" {

@@ -89,23 +89,23 @@ func (p *program) refer(text string) (reference, error) {
 }
 
 // dialFor parses an argument as refer does, and dials the server.
-func (p *program) dialFor(text string) (r reference, c *client.Client, hangUp func(), err error) {
+func (p *program) dialFor(text string) (r reference, c *client.Client, disconnect func(), err error) {
 	if r, err = p.refer(text); err != nil {
 		return r, nil, nil, err
 	}
-	c, hangUp, err = p.dial()
-	return r, c, hangUp, err
+	c, disconnect, err = p.dial()
+	return r, c, disconnect, err
 }
 
 // dialForGame parses a game given by the user (an id, a prefix of one, or a link to the game's
 // page) and dials the server, or the link's server as refer does. It returns the argument for
 // game and resolve.
-func (p *program) dialForGame(text string) (game string, c *client.Client, hangUp func(), err error) {
+func (p *program) dialForGame(text string) (game string, c *client.Client, disconnect func(), err error) {
 	if game, err = p.referToGame(text); err != nil {
 		return "", nil, nil, err
 	}
-	c, hangUp, err = p.dial()
-	return game, c, hangUp, err
+	c, disconnect, err = p.dial()
+	return game, c, disconnect, err
 }
 
 // referToGame returns the id in a link to a game's page, and makes the client use the link's

@@ -92,11 +92,11 @@ func (p *program) complete(
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	c, hangUp, err := p.dial()
+	c, disconnect, err := p.dial()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	defer hangUp()
+	defer disconnect()
 	ctx, cancel := context.WithTimeout(cmd.Context(), completeTimeout)
 	defer cancel()
 	return ask(ctx, c), cobra.ShellCompDirectiveNoFileComp

@@ -44,8 +44,8 @@ func (p *program) clientConfig() client.Config {
 var dialOptions []grpc.DialOption
 
 // dial returns a client that connects on its first call. Except over SSH, the client is not
-// logged in, since reading requires no account. The caller must call hangUp.
-func (p *program) dial() (c *client.Client, hangUp func(), err error) {
+// logged in, since reading requires no account. The caller must call disconnect.
+func (p *program) dial() (c *client.Client, disconnect func(), err error) {
 	if p.over != nil {
 		return p.over.client, func() {}, nil // The host closes the client.
 	}

@@ -41,11 +41,11 @@ share. In scripts, ` + name + ` new --challenge daily starts the attempt.`,
 
 // daily opens a daily game on a terminal; otherwise it prints the challenge.
 func (p *program) daily(ctx context.Context, request *pb.DailyRequest) error {
-	c, hangUp, err := p.dial()
+	c, disconnect, err := p.dial()
 	if err != nil {
 		return err
 	}
-	defer hangUp()
+	defer disconnect()
 	if p.onScreen() {
 		if err := p.restore(ctx, c); err != nil {
 			return err

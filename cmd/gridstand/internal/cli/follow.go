@@ -41,11 +41,11 @@ func (p *program) gameToWatch(ctx context.Context, c *client.Client, text string
 // followLines prints the updates of the game that a player is playing, and of the
 // player's next games.
 func (p *program) followLines(ctx context.Context, who string) error {
-	c, hangUp, err := p.dial()
+	c, disconnect, err := p.dial()
 	if err != nil {
 		return err
 	}
-	defer hangUp()
+	defer disconnect()
 	player, err := p.player(ctx, c, who)
 	if err != nil {
 		return err

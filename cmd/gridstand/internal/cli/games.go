@@ -88,11 +88,11 @@ func (p *program) games(ctx context.Context, o gamesOptions) error {
 	if o.limit < 0 {
 		return usage.Errorf("--limit must not be negative")
 	}
-	c, hangUp, err := p.dial()
+	c, disconnect, err := p.dial()
 	if err != nil {
 		return err
 	}
-	defer hangUp()
+	defer disconnect()
 	if o.variant != "" {
 		if _, err := p.variant(ctx, c, o.variant); err != nil {
 			return err
@@ -220,11 +220,11 @@ func (p *program) showCommand() *cobra.Command {
 		Use: "show <game>", Short: "Print the current state of a game",
 		ValidArgsFunction: p.completeGames(pb.GameStatus_GAME_STATUS_ACTIVE),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			game, c, hangUp, err := p.dialForGame(args[0])
+			game, c, disconnect, err := p.dialForGame(args[0])
 			if err != nil {
 				return err
 			}
-			defer hangUp()
+			defer disconnect()
 			g, err := p.game(cmd.Context(), c, game)
 			if err != nil {
 				return err

@@ -109,11 +109,11 @@ func seatIndex(text string) (int32, bool) {
 
 // join takes a seat in a game (the first open one if seat is nil) or joins a challenge.
 func (p *program) join(ctx context.Context, what string, seat *int32) error {
-	r, c, hangUp, err := p.dialFor(what)
+	r, c, disconnect, err := p.dialFor(what)
 	if err != nil {
 		return err
 	}
-	defer hangUp()
+	defer disconnect()
 	challenge, id, err := p.challengeOrGame(ctx, c, r)
 	switch {
 	case err != nil:

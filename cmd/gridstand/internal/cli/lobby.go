@@ -10,11 +10,11 @@ import (
 
 // lobby opens the lobby in the terminal program.
 func (p *program) lobby(ctx context.Context) error {
-	c, hangUp, err := p.dial()
+	c, disconnect, err := p.dial()
 	if err != nil {
 		return err
 	}
-	defer hangUp()
+	defer disconnect()
 	if _, err := c.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{}); err != nil {
 		return err // rather than show an empty lobby
 	}

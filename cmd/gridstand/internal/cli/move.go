@@ -100,11 +100,11 @@ func (p *program) resignCommand() *cobra.Command {
 func (p *program) act(
 	ctx context.Context, game, what string, do func(context.Context, *client.Client, client.Game) (*pb.Event, error),
 ) error {
-	game, c, hangUp, err := p.dialForGame(game)
+	game, c, disconnect, err := p.dialForGame(game)
 	if err != nil {
 		return err
 	}
-	defer hangUp()
+	defer disconnect()
 	if _, err := p.known(ctx, c); err != nil {
 		return err
 	}

@@ -29,11 +29,11 @@ set.`,
 			case challenge == "" && wait:
 				return usage.Errorf("--wait needs --challenge")
 			}
-			r, c, hangUp, err := p.dialFor(challenge)
+			r, c, disconnect, err := p.dialFor(challenge)
 			if err != nil {
 				return err
 			}
-			defer hangUp()
+			defer disconnect()
 			var found *pb.GetChallengeResponse
 			if challenge != "" {
 				if found, err = r.find(cmd.Context(), c); err != nil {

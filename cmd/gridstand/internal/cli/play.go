@@ -75,11 +75,11 @@ func (p *program) play(ctx context.Context, what string, o playOptions) error {
 		defer local.stop()
 		p.flags.server, p.fresh = local.address, o.fresh
 	}
-	what, c, hangUp, err := p.dialForGame(what)
+	what, c, disconnect, err := p.dialForGame(what)
 	if err != nil {
 		return err
 	}
-	defer hangUp()
+	defer disconnect()
 	if err := p.restore(ctx, c); err != nil {
 		return err
 	}

@@ -189,9 +189,9 @@ func TestRemote_Typed(t *testing.T) {
 // Ensure that a guest is told to create a key only by a host on which keys can play.
 func TestSSHHost_Guest(t *testing.T) {
 	t.Parallel()
-	c, hangUp, err := newUser(t, "127.0.0.1:1", "host").program(io.Discard, io.Discard).dial()
+	c, disconnect, err := newUser(t, "127.0.0.1:1", "host").program(io.Discard, io.Discard).dial()
 	require.NoError(t, err)
-	defer hangUp()
+	defer disconnect()
 	for credential, want := range map[string]error{"": errOnlyWatching, "gridstand_ssh_a": errGuest} {
 		assert.Equal(t, want, new(program).overSSH(&sshhost.Session{}, c, credential).over.refusal)
 	}

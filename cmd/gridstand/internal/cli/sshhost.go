@@ -106,11 +106,11 @@ func (p *program) sshHost(ctx context.Context, o sshOptions) error {
 	if err != nil {
 		return fmt.Errorf("%w; --host-key selects another file", err)
 	}
-	c, hangUp, err := p.dial()
+	c, disconnect, err := p.dial()
 	if err != nil {
 		return err
 	}
-	defer hangUp()
+	defer disconnect()
 	// Use TCP keepalive, which detects dead connections even if their clients only watch.
 	listening := net.ListenConfig{KeepAliveConfig: net.KeepAliveConfig{
 		Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3,

@@ -146,11 +146,11 @@ func (p *program) sshStandings(ctx context.Context, what string) error {
 	if !p.over.session.Terminal {
 		return p.standings(ctx, what, standingsOptions{limit: defaultLimit})
 	}
-	r, c, hangUp, err := p.dialFor(what)
+	r, c, disconnect, err := p.dialFor(what)
 	if err != nil {
 		return err
 	}
-	defer hangUp()
+	defer disconnect()
 	found, err := r.find(ctx, c)
 	if err != nil {
 		return err
@@ -181,11 +181,11 @@ func (p *program) sshChallenge(ctx context.Context, command sshhost.Command) err
 
 // rulesScreen shows the rules of a variant on the terminal.
 func (p *program) rulesScreen(ctx context.Context, what string) error {
-	c, hangUp, err := p.dial()
+	c, disconnect, err := p.dial()
 	if err != nil {
 		return err
 	}
-	defer hangUp()
+	defer disconnect()
 	v, err := p.variant(ctx, c, what)
 	if err != nil {
 		return err

@@ -58,11 +58,11 @@ tiles.`,
 
 // standings shows the standings of a challenge.
 func (p *program) standings(ctx context.Context, what string, o standingsOptions) error {
-	r, c, hangUp, err := p.dialFor(what)
+	r, c, disconnect, err := p.dialFor(what)
 	if err != nil {
 		return err
 	}
-	defer hangUp()
+	defer disconnect()
 	if o.variant != "" && !r.daily {
 		return usage.Errorf("--variant is only for %s", dailyWord)
 	}

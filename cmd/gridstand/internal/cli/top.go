@@ -58,11 +58,11 @@ are in UTC.`,
 
 // top shows a leaderboard.
 func (p *program) top(ctx context.Context, what string, window pb.Window, me bool, limit int) error {
-	c, hangUp, err := p.dial()
+	c, disconnect, err := p.dial()
 	if err != nil {
 		return err
 	}
-	defer hangUp()
+	defer disconnect()
 	v, err := p.variant(ctx, c, what)
 	if err != nil {
 		return err
@@ -153,11 +153,11 @@ func (p *program) variantsCommand() *cobra.Command {
 
 // variants lists the variants, or prints the rules of one.
 func (p *program) variants(ctx context.Context, what string) error {
-	c, hangUp, err := p.dial()
+	c, disconnect, err := p.dial()
 	if err != nil {
 		return err
 	}
-	defer hangUp()
+	defer disconnect()
 	if what != "" {
 		v, err := p.variant(ctx, c, what)
 		if err != nil {

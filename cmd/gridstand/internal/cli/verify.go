@@ -48,11 +48,11 @@ its standings.`,
 
 // verifyGame fetches the transcript of a finished game and verifies it.
 func (p *program) verifyGame(ctx context.Context, what string) error {
-	game, c, hangUp, err := p.dialForGame(what)
+	game, c, disconnect, err := p.dialForGame(what)
 	if err != nil {
 		return err
 	}
-	defer hangUp()
+	defer disconnect()
 	id, err := p.resolve(ctx, c, game)
 	if errors.Is(err, client.ErrInvalid) && isFile(what) {
 		return usage.Errorf("%w. To read a file: %s verify - < %s", err, name, clean(what, 500))

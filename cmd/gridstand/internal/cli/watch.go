@@ -98,11 +98,11 @@ func (p *program) watchScreen(ctx context.Context, what []string) error {
 			return err
 		}
 	}
-	c, hangUp, err := p.dial()
+	c, disconnect, err := p.dial()
 	if err != nil {
 		return err
 	}
-	defer hangUp()
+	defer disconnect()
 	// Log in if the user has an account, because a watcher may want to play afterwards.
 	_, _ = p.known(ctx, c)
 	if len(what) == 1 && strings.HasPrefix(what[0], atPlayer) {
@@ -142,11 +142,11 @@ func (p *program) watchScreen(ctx context.Context, what []string) error {
 
 // watchLines prints the updates of a game or a challenge.
 func (p *program) watchLines(ctx context.Context, what string, after *int32) error {
-	r, c, hangUp, err := p.dialFor(what)
+	r, c, disconnect, err := p.dialFor(what)
 	if err != nil {
 		return err
 	}
-	defer hangUp()
+	defer disconnect()
 	var g client.Game
 	if what == "" {
 		g.Game, _, err = watch.PickLive(ctx, ui.NewServer(c), nil, p.clock())

@@ -25,9 +25,9 @@ type page struct {
 
 	// watching is set while the user only watches.
 	watching bool
-	// asked is set once the user's game has been requested, until it is time to retry. told
-	// is set once the user has been alerted that the race is about to open.
-	asked, told bool
+	// requested is set once the user's game has been requested, until it is time to retry.
+	// alerted is set once the bell has rung because the race is about to open.
+	requested, alerted bool
 	// busy is set while a call that changes the race is in flight.
 	busy     bool
 	question *widget.Question // confirmation before the user leaves the roster, or nil
@@ -120,7 +120,7 @@ func (p *page) Update(msg tea.Msg) tea.Cmd {
 	case gameMsg:
 		return p.playing(msg)
 	case askMsg:
-		p.asked = false
+		p.requested = false
 		return p.play()
 	case botsMsg:
 		p.chooseBot(msg)
@@ -133,19 +133,19 @@ func (p *page) Update(msg tea.Msg) tea.Cmd {
 // ring returns a command that rings the terminal's bell if the user's race is about to
 // open.
 func (p *page) ring() tea.Cmd {
-	if p.told || p.Entrant() == nil || p.Stage() != pb.ChallengeStatus_CHALLENGE_STATUS_SCHEDULED {
+	if p.alerted || p.Entrant() == nil || p.Stage() != pb.ChallengeStatus_CHALLENGE_STATUS_SCHEDULED {
 		return nil
 	}
-	p.told = true
+	p.alerted = true
 	return tea.Raw("\a")
 }
 
 // play requests the user's game once the race is open, unless the user only watches.
 func (p *page) play() tea.Cmd {
-	if p.asked || p.watching || !p.playable() {
+	if p.requested || p.watching || !p.playable() {
 		return nil
 	}
-	p.asked = true
+	p.requested = true
 	id := p.Entrant().GetGameId()
 	return p.tasks.Do(func(ctx context.Context) tea.Msg {
 		g, err := p.env.Server.Game(ctx, id)

@@ -119,7 +119,7 @@ func TestDaily_FirstDay(t *testing.T) {
 }
 
 // Ensure that the lobby shows no daily game if the server has none.
-func TestDaily_none(t *testing.T) {
+func TestDaily_None(t *testing.T) {
 	t.Parallel()
 	_, d := open(t, nil)
 	d.Press("d")

@@ -139,7 +139,7 @@ func TestNewGame_BeforeLists(t *testing.T) {
 }
 
 // Ensure that the form has no seats for a variant that claims to have billions of them.
-func TestNewGame_manySeats(t *testing.T) {
+func TestNewGame_ManySeats(t *testing.T) {
 	t.Parallel()
 	f := newForm(tuitest.Env(nil), []*pb.Variant{{Id: "crowd", Seats: math.MaxInt32}}, "crowd", false)
 	assert.Empty(t, f.game().Options.Seats)
@@ -320,7 +320,7 @@ func TestPreview(t *testing.T) {
 }
 
 // Ensure that the row of the selected game is as up to date as the preview.
-func TestPreview_row(t *testing.T) {
+func TestPreview_Row(t *testing.T) {
 	t.Parallel()
 	p, d := open(t, nil)
 	d.Press("down", "down")

@@ -62,9 +62,9 @@ type page struct {
 	ended   time.Time // when the page saw the game end; zero if it was already over
 	problem string    // the last error
 	notice  []string  // other news, in alternative wordings, longest first
-	// told is the version at which the bell rang for the user's current turn, or 0.
-	told int32
-	lost bool // the server no longer has the game or the account
+	// bellVersion is the version at which the bell rang for the user's current turn, or 0.
+	bellVersion int32
+	lost        bool // the server no longer has the game or the account
 }
 
 type (

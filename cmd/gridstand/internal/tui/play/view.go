@@ -209,9 +209,9 @@ func (p *page) Keys() ui.KeyMap {
 func (p *page) ring() tea.Cmd {
 	switch {
 	case !p.mine():
-		p.told = 0
-	case p.told == 0:
-		p.told = p.Game.GetVersion()
+		p.bellVersion = 0
+	case p.bellVersion == 0:
+		p.bellVersion = p.Game.GetVersion()
 		return tea.Raw("\a")
 	}
 	return nil

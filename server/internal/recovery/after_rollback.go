@@ -19,12 +19,12 @@ const (
 	// attestWithin is how long servers have to attest.
 	attestWithin = 10 * time.Second
 	// attestedFor is how long the store keeps attestations. It is longer than it takes to
-	// quarantine the games that no server vouches for.
+	// quarantine the games that no server attests.
 	attestedFor = time.Hour
 	// verifiers is the number of games that are compared with their logs concurrently.
 	verifiers = 64
-	// vouchBatch is the maximum number of games per call to Vouch.
-	vouchBatch = 64
+	// attestBatch is the maximum number of games per call to AttestGames.
+	attestBatch = 64
 )
 
 // afterRollback performs the next step of recovery if there was a rollback.
@@ -69,20 +69,20 @@ func (r *Recovery) afterRollback(ctx context.Context, hub *match.Hub) error {
 	return nil
 }
 
-// attest compares the games in memory with their logs after a rollback, vouches for those
-// that this server has followed since the given time before the rollback, and records that
-// this server has attested.
+// attest compares the games in memory with their logs after a rollback, attests the intact
+// ones that this server has followed since the given time before the rollback, and records
+// that this server is done.
 func (r *Recovery) attest(ctx context.Context, hub *match.Hub, rollback store.Rollback, since time.Time) error {
 	intact, _, err := r.verifyCached(ctx, hub, since)
 	if err != nil {
 		return err
 	}
-	for batch := range slices.Chunk(intact, vouchBatch) {
-		if err := r.Heartbeats.Vouch(ctx, rollback.At, batch, attestedFor); err != nil {
+	for batch := range slices.Chunk(intact, attestBatch) {
+		if err := r.Heartbeats.AttestGames(ctx, rollback.At, batch, attestedFor); err != nil {
 			return err
 		}
 	}
-	return r.Heartbeats.Attest(ctx, rollback.At, r.Heartbeat.ServerID, attestedFor)
+	return r.Heartbeats.AttestServer(ctx, rollback.At, r.Heartbeat.ServerID, attestedFor)
 }
 
 // verifyCached compares the games in this server's memory with their logs, and quarantines
@@ -141,7 +141,7 @@ func (r *Recovery) quarantineLost(ctx context.Context, known *replay.State) (boo
 // allAttested reports whether every server that was alive in the copy has
 // attested.
 func (r *Recovery) allAttested(ctx context.Context, rollback store.Rollback, servers map[string]store.ServerBeat) (bool, error) {
-	attested, err := r.Heartbeats.Attested(ctx, rollback.At)
+	attested, err := r.Heartbeats.AttestedServers(ctx, rollback.At)
 	if err != nil {
 		return false, err
 	}
@@ -149,18 +149,18 @@ func (r *Recovery) allAttested(ctx context.Context, rollback store.Rollback, ser
 }
 
 // quarantineUnattested quarantines the games that may have lost moves and that no server
-// vouches for, and ends the recovery. No game needs quarantine if all servers that were alive
+// attests, and ends the recovery. No game needs quarantine if all servers that were alive
 // in the copy have attested and the copy is so recent that every game with later moves is
 // still in their memory. Half of Memory allows for the time until they attested.
 func (r *Recovery) quarantineUnattested(ctx context.Context, rollback store.Rollback, allAttested bool) error {
 	if !allAttested || rollback.At.Sub(rollback.Copied) > r.Memory/2 {
 		quarantined := 0
 		err := r.Log.IDsAtRisk(ctx, func(gameIDs []string) error {
-			vouched, err := r.Heartbeats.Vouched(ctx, rollback.At, gameIDs)
+			attested, err := r.Heartbeats.AttestedGames(ctx, rollback.At, gameIDs)
 			if err != nil {
 				return err
 			}
-			unattested := slices.DeleteFunc(slices.Clone(gameIDs), func(id string) bool { return vouched[id] })
+			unattested := slices.DeleteFunc(slices.Clone(gameIDs), func(id string) bool { return attested[id] })
 			// The rollback happened at most one heartbeat interval after rollback.Before, the
 			// time of a heartbeat that the copy lacks.
 			ids, err := r.quarantineOpen(ctx, unattested, rollback.Before.Add(heartbeat.Interval))

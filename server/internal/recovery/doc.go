@@ -4,10 +4,10 @@
 // If the store is rolled back, for example because it is restored from a copy or fails over
 // to a lagging replica, it loses moves that servers have acknowledged. Package heartbeat
 // detects that. Each server then compares the games in its memory with their logs,
-// quarantines those whose log lacks an entry, vouches for those that it has followed since
-// before the rollback, and attests that it has done so. This finds every lost move if the
-// copy was recent and every server that was alive in the copy attests. Otherwise all open
-// games from before the rollback are quarantined, except those that a server vouches for.
+// quarantines those whose log lacks an entry, attests the intact ones that it has followed
+// since before the rollback, and then attests that it is done. This finds every lost move if
+// the copy was recent and every server that was alive in the copy attests. Otherwise all open
+// games from before the rollback are quarantined, except those that a server attests.
 //
 //	                            all attest, recent copy
 //	detected ──▶ servers verify ───────────────────────▶ done

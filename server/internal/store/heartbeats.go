@@ -23,15 +23,15 @@ type Heartbeats interface {
 	// Resolve marks a rollback as resolved. A rollback is identified by the time at which
 	// it was detected.
 	Resolve(ctx context.Context, rollback time.Time) error
-	// Vouch records that games are intact after a rollback, and Attest records that a
-	// server has vouched for all games it knows. Both records expire after the duration
-	// keep.
-	Vouch(ctx context.Context, rollback time.Time, gameIDs []string, keep time.Duration) error
-	Attest(ctx context.Context, rollback time.Time, serverID string, keep time.Duration) error
-	// Vouched returns those of the given games that a server has vouched for, and
-	// Attested returns the servers that have attested.
-	Vouched(ctx context.Context, rollback time.Time, gameIDs []string) (map[string]bool, error)
-	Attested(ctx context.Context, rollback time.Time) (map[string]bool, error)
+	// AttestGames records that games are intact after a rollback, and AttestServer records
+	// that a server has attested all intact games it knows. Both records expire after the
+	// duration keep.
+	AttestGames(ctx context.Context, rollback time.Time, gameIDs []string, keep time.Duration) error
+	AttestServer(ctx context.Context, rollback time.Time, serverID string, keep time.Duration) error
+	// AttestedGames returns those of the given games that a server has attested, and
+	// AttestedServers returns the servers that are done.
+	AttestedGames(ctx context.Context, rollback time.Time, gameIDs []string) (map[string]bool, error)
+	AttestedServers(ctx context.Context, rollback time.Time) (map[string]bool, error)
 
 	// Claim assigns the given work to one server for the duration d, and reports whether
 	// this call claimed it.

@@ -22,13 +22,14 @@ const (
 	rollbackKey = "rewound:{beat}"
 )
 
-// vouchedKey is the set of games that servers vouched for after a rollback.
-func vouchedKey(rollback time.Time) string {
+// attestedGamesKey is the set of the games that servers have attested after a rollback.
+func attestedGamesKey(rollback time.Time) string {
 	return "vouched:" + strconv.FormatInt(rollback.UnixMilli(), 10) + ":{beat}"
 }
 
-// attestedKey is the set of the servers that have attested after a rollback.
-func attestedKey(rollback time.Time) string {
+// attestedServersKey is the set of the servers that have attested all their games after a
+// rollback.
+func attestedServersKey(rollback time.Time) string {
 	return "attested:" + strconv.FormatInt(rollback.UnixMilli(), 10) + ":{beat}"
 }
 
@@ -154,15 +155,15 @@ func (h heartbeats) Resolve(ctx context.Context, rollback time.Time) error {
 	return wrap("resolving a rollback", h.client.HSet(ctx, rollbackKey, "swept", rollback.UnixMilli()).Err())
 }
 
-func (h heartbeats) Vouch(ctx context.Context, rollback time.Time, gameIDs []string, keep time.Duration) error {
+func (h heartbeats) AttestGames(ctx context.Context, rollback time.Time, gameIDs []string, keep time.Duration) error {
 	if len(gameIDs) == 0 {
 		return nil
 	}
-	return wrap("vouching for games", h.remember(ctx, vouchedKey(rollback), keep, gameIDs...))
+	return wrap("attesting games", h.remember(ctx, attestedGamesKey(rollback), keep, gameIDs...))
 }
 
-func (h heartbeats) Attest(ctx context.Context, rollback time.Time, serverID string, keep time.Duration) error {
-	return wrap("attesting", h.remember(ctx, attestedKey(rollback), keep, serverID))
+func (h heartbeats) AttestServer(ctx context.Context, rollback time.Time, serverID string, keep time.Duration) error {
+	return wrap("attesting a server", h.remember(ctx, attestedServersKey(rollback), keep, serverID))
 }
 
 // remember adds members to a set, and sets it to expire after the duration keep.
@@ -175,9 +176,9 @@ func (h heartbeats) remember(ctx context.Context, key string, keep time.Duration
 	return failed(err)
 }
 
-func (h heartbeats) Vouched(ctx context.Context, rollback time.Time, gameIDs []string) (map[string]bool, error) {
-	vouched, err := among(ctx, h.client, vouchedKey(rollback), gameIDs)
-	return vouched, wrap("reading vouched games", err)
+func (h heartbeats) AttestedGames(ctx context.Context, rollback time.Time, gameIDs []string) (map[string]bool, error) {
+	attested, err := among(ctx, h.client, attestedGamesKey(rollback), gameIDs)
+	return attested, wrap("reading attested games", err)
 }
 
 // among returns those of the given values that are members of a set.
@@ -195,10 +196,10 @@ func among(ctx context.Context, client goredis.UniversalClient, key string, valu
 	return members, err
 }
 
-func (h heartbeats) Attested(ctx context.Context, rollback time.Time) (map[string]bool, error) {
-	members, err := h.client.SMembers(ctx, attestedKey(rollback)).Result()
+func (h heartbeats) AttestedServers(ctx context.Context, rollback time.Time) (map[string]bool, error) {
+	members, err := h.client.SMembers(ctx, attestedServersKey(rollback)).Result()
 	if err != nil {
-		return nil, wrap("reading attesting servers", err)
+		return nil, wrap("reading attested servers", err)
 	}
 	attested := make(map[string]bool, len(members))
 	for _, id := range members {

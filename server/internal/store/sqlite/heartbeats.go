@@ -208,7 +208,7 @@ func (h heartbeats) Resolve(ctx context.Context, rollback time.Time) error {
 	return wrap("resolving a rollback", err)
 }
 
-func (h heartbeats) Vouch(ctx context.Context, rollback time.Time, gameIDs []string, keep time.Duration) error {
+func (h heartbeats) AttestGames(ctx context.Context, rollback time.Time, gameIDs []string, keep time.Duration) error {
 	err := h.db.write(ctx, func(c *sqlite3.Conn) error {
 		now := h.db.now()
 		if err := exec(c, "DELETE FROM vouched WHERE expires <= ?", now); err != nil {
@@ -216,10 +216,10 @@ func (h heartbeats) Vouch(ctx context.Context, rollback time.Time, gameIDs []str
 		}
 		return execEach(c, "INSERT OR REPLACE INTO vouched (game, rollback, expires) VALUES (?, ?, ?)", gameIDs, rollback, now+keep.Milliseconds())
 	})
-	return wrap("vouching for games", err)
+	return wrap("attesting games", err)
 }
 
-func (h heartbeats) Attest(ctx context.Context, rollback time.Time, serverID string, keep time.Duration) error {
+func (h heartbeats) AttestServer(ctx context.Context, rollback time.Time, serverID string, keep time.Duration) error {
 	err := h.db.write(ctx, func(c *sqlite3.Conn) error {
 		now := h.db.now()
 		if err := exec(c, "DELETE FROM attested WHERE expires <= ?", now); err != nil {
@@ -227,22 +227,22 @@ func (h heartbeats) Attest(ctx context.Context, rollback time.Time, serverID str
 		}
 		return exec(c, "INSERT OR REPLACE INTO attested VALUES (?, ?, ?)", rollback, serverID, now+keep.Milliseconds())
 	})
-	return wrap("attesting", err)
+	return wrap("attesting a server", err)
 }
 
-func (h heartbeats) Vouched(ctx context.Context, rollback time.Time, gameIDs []string) (map[string]bool, error) {
-	vouched, err := h.db.among(ctx, gameIDs, "SELECT 1 FROM vouched WHERE game = ? AND rollback = ? AND expires > ?", rollback, h.db.now())
-	return vouched, wrap("reading vouched games", err)
+func (h heartbeats) AttestedGames(ctx context.Context, rollback time.Time, gameIDs []string) (map[string]bool, error) {
+	attested, err := h.db.among(ctx, gameIDs, "SELECT 1 FROM vouched WHERE game = ? AND rollback = ? AND expires > ?", rollback, h.db.now())
+	return attested, wrap("reading attested games", err)
 }
 
-func (h heartbeats) Attested(ctx context.Context, rollback time.Time) (map[string]bool, error) {
+func (h heartbeats) AttestedServers(ctx context.Context, rollback time.Time) (map[string]bool, error) {
 	attested := map[string]bool{}
 	err := h.db.read(ctx, func(c *sqlite3.Conn) error {
 		return query(c, "SELECT server FROM attested WHERE rollback = ? AND expires > ?", func(s *sqlite3.Stmt) {
 			attested[s.ColumnText(0)] = true
 		}, rollback, h.db.now())
 	})
-	return attested, wrap("reading attesting servers", err)
+	return attested, wrap("reading attested servers", err)
 }
 
 func (h heartbeats) Claim(ctx context.Context, work string, d time.Duration) (claimed bool, err error) {

@@ -52,7 +52,7 @@ CREATE TABLE rollback (
     resolved INTEGER NOT NULL  -- 0 or 1
 ) STRICT;
 
--- The games that servers vouched for after a rollback, and the servers that attested.
+-- The intact games that servers attested after a rollback, and the servers that are done.
 CREATE TABLE vouched (
     rollback INTEGER NOT NULL,
     game     TEXT    NOT NULL,

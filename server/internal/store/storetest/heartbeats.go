@@ -99,28 +99,28 @@ func Heartbeats(t *testing.T, open Open) {
 	beatOutages(t, open)
 	beatRollbacks(t, open)
 
-	t.Run("vouched games and attesting servers belong to one rollback", func(t *testing.T) {
+	t.Run("attested games and servers belong to one rollback", func(t *testing.T) {
 		h, ctx := newHeartbeats(t, open), t.Context()
 		this, other := h.ago(time.Minute), h.ago(time.Hour)
-		require.NoError(t, h.Vouch(ctx, this, nil, time.Hour))
-		require.NoError(t, h.Vouch(ctx, this, []string{"a", "b"}, time.Hour))
-		require.NoError(t, h.Vouch(ctx, this, []string{"b", "c"}, time.Hour))
-		require.NoError(t, h.Attest(ctx, this, "s1", time.Hour))
-		require.NoError(t, h.Attest(ctx, this, "s2", time.Hour))
+		require.NoError(t, h.AttestGames(ctx, this, nil, time.Hour))
+		require.NoError(t, h.AttestGames(ctx, this, []string{"a", "b"}, time.Hour))
+		require.NoError(t, h.AttestGames(ctx, this, []string{"b", "c"}, time.Hour))
+		require.NoError(t, h.AttestServer(ctx, this, "s1", time.Hour))
+		require.NoError(t, h.AttestServer(ctx, this, "s2", time.Hour))
 		for rollback, want := range map[time.Time][2]map[string]bool{
 			this:  {{"b": true, "c": true}, {"s1": true, "s2": true}},
 			other: {{}, {}},
 		} {
-			vouched, err := h.Vouched(ctx, rollback, []string{"b", "c", "d"})
+			games, err := h.AttestedGames(ctx, rollback, []string{"b", "c", "d"})
 			require.NoError(t, err)
-			assert.Equal(t, want[0], vouched)
-			attested, err := h.Attested(ctx, rollback)
+			assert.Equal(t, want[0], games)
+			servers, err := h.AttestedServers(ctx, rollback)
 			require.NoError(t, err)
-			assert.Equal(t, want[1], attested)
+			assert.Equal(t, want[1], servers)
 		}
-		vouched, err := h.Vouched(ctx, this, nil)
+		games, err := h.AttestedGames(ctx, this, nil)
 		require.NoError(t, err)
-		assert.Empty(t, vouched)
+		assert.Empty(t, games)
 	})
 	t.Run("a piece of work goes to one server", func(t *testing.T) {
 		h := newHeartbeats(t, open)
@@ -317,7 +317,7 @@ func beatOutages(t *testing.T, open Open) {
 
 // HeartbeatTimes tests the clock-dependent part of the contract of store.Heartbeats.
 func HeartbeatTimes(t *testing.T, open OpenClock) {
-	t.Run("claims, vouched games and attesting servers expire", func(t *testing.T) {
+	t.Run("claims, attested games and servers expire", func(t *testing.T) {
 		s, forward := open(t)
 		h, ctx, rollback := s.Background.Heartbeats, t.Context(), time.UnixMilli(1_790_000_000_000)
 		claim := func(want bool) {
@@ -327,16 +327,16 @@ func HeartbeatTimes(t *testing.T, open OpenClock) {
 			assert.Equal(t, want, claimed)
 		}
 		claim(true)
-		require.NoError(t, h.Vouch(ctx, rollback, []string{"g"}, time.Hour))
-		require.NoError(t, h.Attest(ctx, rollback, "s", time.Hour))
+		require.NoError(t, h.AttestGames(ctx, rollback, []string{"g"}, time.Hour))
+		require.NoError(t, h.AttestServer(ctx, rollback, "s", time.Hour))
 		for _, there := range []bool{true, false} {
 			forward(59 * time.Minute)
-			vouched, err := h.Vouched(ctx, rollback, []string{"g"})
+			games, err := h.AttestedGames(ctx, rollback, []string{"g"})
 			require.NoError(t, err)
-			assert.Equal(t, there, vouched["g"])
-			attested, err := h.Attested(ctx, rollback)
+			assert.Equal(t, there, games["g"])
+			servers, err := h.AttestedServers(ctx, rollback)
 			require.NoError(t, err)
-			assert.Equal(t, there, attested["s"])
+			assert.Equal(t, there, servers["s"])
 			claim(!there)
 		}
 	})

@@ -193,7 +193,7 @@ func TestRestored(t *testing.T) {
 	r.fresh.requirePlayable(t, r.kept)
 }
 
-// Ensure that after an old copy is restored, games that no running server can vouch for are
+// Ensure that after an old copy is restored, games that no running server can attest are
 // reported as damaged too, even though they lost no events.
 func TestRestored_Old_long(t *testing.T) {
 	longtest.Skip(t)

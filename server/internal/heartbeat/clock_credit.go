@@ -24,7 +24,7 @@ const creditors = 8
 // Errors: store.ErrTooEarly before the deadline and while an outage is not settled, or an
 // error from the store or the context.
 func (m *Monitor) Credit(ctx context.Context, state *replay.State) (time.Duration, error) {
-	now, err := m.beat(ctx)
+	now, err := m.send(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -44,7 +44,7 @@ func (m *Monitor) Credit(ctx context.Context, state *replay.State) (time.Duratio
 // Downtime returns the total duration of outages since the given time. It sends a heartbeat
 // first, so that every outage that has ended is recorded.
 func (m *Monitor) Downtime(ctx context.Context, since time.Time) (time.Duration, error) {
-	if _, err := m.beat(ctx); err != nil {
+	if _, err := m.send(ctx); err != nil {
 		return 0, err
 	}
 	recorded, err := m.outages(ctx, since)
@@ -54,7 +54,7 @@ func (m *Monitor) Downtime(ctx context.Context, since time.Time) (time.Duration,
 // Outages returns the settled outages since the given time, and the time until which all
 // outages are known. It sends a heartbeat first.
 func (m *Monitor) Outages(ctx context.Context, since time.Time) ([]store.Span, time.Time, error) {
-	now, err := m.beat(ctx)
+	now, err := m.send(ctx)
 	if err != nil {
 		return nil, time.Time{}, err
 	}

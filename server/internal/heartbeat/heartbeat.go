@@ -56,12 +56,12 @@ type Config struct {
 type Monitor struct {
 	Config
 	// last is the last heartbeat, or nil before the first.
-	last atomic.Pointer[Beat]
+	last atomic.Pointer[Result]
 	// appends records when this server's appends succeeded since the last heartbeat.
 	appends activity
 	// suspect is the last heartbeat before the store's process was replaced, or nil if that has
 	// not happened since the last call to Verified.
-	suspect atomic.Pointer[Beat]
+	suspect atomic.Pointer[Result]
 }
 
 // New returns a Monitor, which sends heartbeats while Run is running.
@@ -75,7 +75,7 @@ func (m *Monitor) Run(ctx context.Context, hub *match.Hub) {
 	// not look like an outage.
 	group.Go(func() { periodic.Run(ctx, Interval, func() { m.creditClocks(ctx, hub) }) })
 	periodic.Run(ctx, Interval, func() {
-		if _, err := m.beat(ctx); err != nil {
+		if _, err := m.send(ctx); err != nil {
 			m.Logger.Debug("cannot send heartbeat", "error", err)
 		}
 	})
@@ -86,19 +86,19 @@ func (m *Monitor) Run(ctx context.Context, hub *match.Hub) {
 func (m *Monitor) NoteAppend(at time.Time) { m.appends.note(at) }
 
 // Last returns the last heartbeat, or nil before the first.
-func (m *Monitor) Last() *Beat { return m.last.Load() }
+func (m *Monitor) Last() *Result { return m.last.Load() }
 
 // Suspect returns the last heartbeat before the store's process was replaced; writes after
 // that heartbeat may be lost. It returns nil if the process has not been replaced, and after
 // Verified.
-func (m *Monitor) Suspect() *Beat { return m.suspect.Load() }
+func (m *Monitor) Suspect() *Result { return m.suspect.Load() }
 
 // Verified must be called when this server has compared its games with their logs because the
 // store's process was replaced after suspect. If lost is set, entries were lost, and Verified
 // records a rollback.
-func (m *Monitor) Verified(ctx context.Context, suspect *Beat, lost bool) error {
+func (m *Monitor) Verified(ctx context.Context, suspect *Result, lost bool) error {
 	if lost {
-		b, err := m.send(ctx, suspect, nil, true)
+		b, err := m.record(ctx, suspect, nil, true)
 		if err != nil {
 			return err
 		}
@@ -108,18 +108,18 @@ func (m *Monitor) Verified(ctx context.Context, suspect *Beat, lost bool) error 
 	return nil
 }
 
-// Beat is the result of one of this server's heartbeats.
-type Beat struct {
-	store.BeatResult
+// Result is the result of one of this server's heartbeats.
+type Result struct {
+	store.HeartbeatResult
 	// Local is the local time just before the heartbeat was sent.
 	Local time.Time
 }
 
-// beat sends a heartbeat and returns the store's time. When it returns, any earlier outage
+// send sends a heartbeat and returns the store's time. When it returns, any earlier outage
 // and any rollback of the store have been recorded.
-func (m *Monitor) beat(ctx context.Context) (time.Time, error) {
+func (m *Monitor) send(ctx context.Context) (time.Time, error) {
 	last, appends := m.last.Load(), m.appends.spans()
-	b, err := m.send(ctx, last, appends, false)
+	b, err := m.record(ctx, last, appends, false)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -136,7 +136,7 @@ func (m *Monitor) beat(ctx context.Context) (time.Time, error) {
 }
 
 // report logs the findings of a heartbeat and calls OnMissing if servers are missing.
-func (m *Monitor) report(b, last *Beat) {
+func (m *Monitor) report(b, last *Result) {
 	switch {
 	case b.Outage == 0:
 	case m.Alone && last == nil:
@@ -153,26 +153,27 @@ func (m *Monitor) report(b, last *Beat) {
 	}
 }
 
-// send sends a heartbeat. It includes the times at which this server's appends have succeeded since
-// the previous heartbeat, last, which is nil for the first heartbeat. lost reports to the store
-// that it has lost an entry that it acknowledged after the previous heartbeat.
-func (m *Monitor) send(ctx context.Context, last *Beat, appends []store.Span, lost bool) (*Beat, error) {
+// record stores a heartbeat. It includes the times at which this server's appends have
+// succeeded since the previous heartbeat, last, which is nil for the first heartbeat. lost
+// reports to the store that it has lost an entry that it acknowledged after the previous
+// heartbeat.
+func (m *Monitor) record(ctx context.Context, last *Result, appends []store.Span, lost bool) (*Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	b := store.Beat{
+	b := store.Heartbeat{
 		ServerID: m.ServerID, Lost: lost, Appends: appends,
 		MissingAfter: missingAfter, OutageAfter: outageAfter, Keep: max(m.Keep, clockRuns), MaxServers: maxServers,
 	}
 	if last != nil {
 		b.Acknowledged, b.Since, b.Known = last.At, last.Since, maps.Clone(last.Servers)
-		maps.DeleteFunc(b.Known, func(id string, s store.ServerBeat) bool { return s.Left || id == m.ServerID })
+		maps.DeleteFunc(b.Known, func(id string, s store.ServerHeartbeat) bool { return s.Left || id == m.ServerID })
 	}
 	sent := time.Now()
-	result, err := m.Heartbeats.Beat(ctx, b)
+	result, err := m.Heartbeats.Record(ctx, b)
 	if err != nil {
 		return nil, err
 	}
-	return &Beat{result, sent}, nil
+	return &Result{result, sent}, nil
 }
 
 // Leave records that this server has shut down cleanly, so that other servers do not wait

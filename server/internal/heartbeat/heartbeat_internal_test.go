@@ -34,13 +34,13 @@ func TestMonitor_Outage(t *testing.T) {
 		began, err := s.Time(ctx)
 		require.NoError(t, err)
 		old := began.Add(-10 * time.Minute).Truncate(time.Millisecond)
-		require.NoError(t, h.Leave(ctx, "old", store.ServerBeat{At: old, Since: old}))
+		require.NoError(t, h.Leave(ctx, "old", store.ServerHeartbeat{At: old, Since: old}))
 		a, b := monitor(h, "a"), monitor(h, "b")
 		for _, m := range []*Monitor{b, a} {
 			for s := range 60 {
 				a.NoteAppend(old.Add(time.Duration(s) * time.Second))
 			}
-			_, err := m.beat(ctx)
+			_, err := m.send(ctx)
 			require.NoError(t, err)
 		}
 		assert.Equal(t, 10*time.Minute, b.Last().Outage.Round(time.Minute))
@@ -62,14 +62,14 @@ type delayed struct {
 	before func()
 }
 
-func (d delayed) Beat(ctx context.Context, b store.Beat) (store.BeatResult, error) {
+func (d delayed) Record(ctx context.Context, b store.Heartbeat) (store.HeartbeatResult, error) {
 	d.before()
-	return d.Heartbeats.Beat(ctx, b)
+	return d.Heartbeats.Record(ctx, b)
 }
 
 // Ensure that an append that succeeds while a heartbeat is on its way to the store is reported by
 // the next one.
-func TestMonitor_AppendDuringBeat(t *testing.T) {
+func TestMonitor_AppendDuringHeartbeat(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		now, err := s.Time(t.Context())
@@ -77,7 +77,7 @@ func TestMonitor_AppendDuringBeat(t *testing.T) {
 		h := &delayed{Heartbeats: s.Background.Heartbeats}
 		m := monitor(h, "a")
 		h.before = func() { m.NoteAppend(now) }
-		_, err = m.beat(t.Context())
+		_, err = m.send(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, []store.Span{{From: now, To: now}}, m.appends.spans())
 	})
@@ -128,7 +128,7 @@ func TestActivity_Late(t *testing.T) {
 // started after the copy was made.
 func TestAliveInCopy(t *testing.T) {
 	t.Parallel()
-	alive := AliveInCopy(store.Rollback{At: at(20_000), Copied: at(10_000), Before: at(15_000)}, map[string]store.ServerBeat{
+	alive := AliveInCopy(store.Rollback{At: at(20_000), Copied: at(10_000), Before: at(15_000)}, map[string]store.ServerHeartbeat{
 		"alive": {At: at(9_800), Since: at(0)},
 		"slow":  {At: at(7_100), Since: at(0)},
 		"dead":  {At: at(6_900), Since: at(0)},
@@ -143,20 +143,20 @@ func TestAliveInCopy(t *testing.T) {
 // script is a fake store.Heartbeats that returns canned results.
 type script struct {
 	store.Heartbeats
-	sent    []store.Beat
-	result  store.BeatResult
+	sent    []store.Heartbeat
+	result  store.HeartbeatResult
 	servers store.ServersNow
 	left    []string
 }
 
-func (s *script) Beat(_ context.Context, b store.Beat) (store.BeatResult, error) {
+func (s *script) Record(_ context.Context, b store.Heartbeat) (store.HeartbeatResult, error) {
 	s.sent = append(s.sent, b)
 	return s.result, nil
 }
 
 func (s *script) Servers(context.Context) (store.ServersNow, error) { return s.servers, nil }
 
-func (s *script) Leave(_ context.Context, serverID string, _ store.ServerBeat) error {
+func (s *script) Leave(_ context.Context, serverID string, _ store.ServerHeartbeat) error {
 	s.left = append(s.left, serverID)
 	return nil
 }
@@ -165,31 +165,31 @@ func (s *script) Leave(_ context.Context, serverID string, _ store.ServerBeat) e
 // if writes were lost, its report contains the last heartbeat before the replacement.
 func TestMonitor_Suspect(t *testing.T) {
 	t.Parallel()
-	h := &script{result: store.BeatResult{At: at(0), Since: at(0), Run: "one", ServersNow: store.ServersNow{
-		Servers: map[string]store.ServerBeat{"a": {At: at(0)}, "b": {At: at(1)}, "left": {At: at(2), Left: true}},
+	h := &script{result: store.HeartbeatResult{At: at(0), Since: at(0), Run: "one", ServersNow: store.ServersNow{
+		Servers: map[string]store.ServerHeartbeat{"a": {At: at(0)}, "b": {At: at(1)}, "left": {At: at(2), Left: true}},
 	}}}
 	m := monitor(h, "a")
-	beat := func() {
+	send := func() {
 		t.Helper()
-		_, err := m.beat(t.Context())
+		_, err := m.send(t.Context())
 		require.NoError(t, err)
 	}
-	beat()
-	beat()
+	send()
+	send()
 	assert.Nil(t, m.Suspect())
 	h.result.Run, h.result.At = "two", at(500)
-	beat()
+	send()
 	suspect := m.Suspect()
 	require.NotNil(t, suspect)
 	assert.Equal(t, at(0), suspect.At)
-	beat()
+	send()
 	assert.Same(t, suspect, m.Suspect(), "suspect must stay set until Verified is called")
 	require.NoError(t, m.Verified(t.Context(), suspect, true))
 	assert.Nil(t, m.Suspect())
 	lost := h.sent[len(h.sent)-1]
 	assert.True(t, lost.Lost)
 	assert.Equal(t, at(0), lost.Acknowledged)
-	assert.Equal(t, map[string]store.ServerBeat{"b": {At: at(1)}}, lost.Known)
+	assert.Equal(t, map[string]store.ServerHeartbeat{"b": {At: at(1)}}, lost.Known)
 }
 
 // Ensure that a server records its shutdown, except while its data may be needed to recover
@@ -203,7 +203,7 @@ func TestMonitor_Leave(t *testing.T) {
 	for _, resolved := range []bool{false, true} {
 		assert.Empty(t, h.left)
 		h.result.Rollback.Resolved = resolved
-		_, err := m.beat(t.Context())
+		_, err := m.send(t.Context())
 		require.NoError(t, err)
 		m.Leave(t.Context())
 	}
@@ -214,7 +214,7 @@ func TestMonitor_Leave(t *testing.T) {
 func TestJoin(t *testing.T) {
 	t.Parallel()
 	now := at(0)
-	servers := map[string]store.ServerBeat{}
+	servers := map[string]store.ServerHeartbeat{}
 	h := &script{servers: store.ServersNow{Now: now, Servers: servers}}
 	m := monitor(h, "new")
 	waits := func(waited time.Duration) bool {
@@ -224,7 +224,7 @@ func TestJoin(t *testing.T) {
 	}
 	set := func(age time.Duration, left bool, ids ...string) {
 		for _, id := range ids {
-			servers[id] = store.ServerBeat{At: now.Add(-age), Since: now.Add(-age), Left: left}
+			servers[id] = store.ServerHeartbeat{At: now.Add(-age), Since: now.Add(-age), Left: left}
 		}
 	}
 	assert.False(t, waits(0), "there is no other server")

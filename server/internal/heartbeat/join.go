@@ -48,7 +48,7 @@ func (m *Monitor) mustWait(ctx context.Context, waited time.Duration) (bool, err
 	}
 	var newest time.Time
 	alive := false // whether any server is running that can handle a rollback
-	var gone []store.ServerBeat
+	var gone []store.ServerHeartbeat
 	for _, s := range stored.Servers {
 		if missing(s, stored.Now) {
 			gone = append(gone, s)

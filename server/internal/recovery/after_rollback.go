@@ -140,7 +140,7 @@ func (r *Recovery) quarantineLost(ctx context.Context, known *replay.State) (boo
 
 // allAttested reports whether every server that was alive in the copy has
 // attested.
-func (r *Recovery) allAttested(ctx context.Context, rollback store.Rollback, servers map[string]store.ServerBeat) (bool, error) {
+func (r *Recovery) allAttested(ctx context.Context, rollback store.Rollback, servers map[string]store.ServerHeartbeat) (bool, error) {
 	attested, err := r.Heartbeats.AttestedServers(ctx, rollback.At)
 	if err != nil {
 		return false, err

@@ -43,7 +43,7 @@ type Piece struct {
 
 	// Servers and Outages record when servers were running, and Rollback is the last
 	// rollback that a server detected.
-	Servers  map[string]ServerBeat
+	Servers  map[string]ServerHeartbeat
 	Outages  []Span
 	Rollback Rollback
 }

@@ -9,12 +9,12 @@ import (
 // them, and the rollbacks that servers noticed. Times are by the store's clock, to the
 // millisecond.
 type Heartbeats interface {
-	// Beat stores a server's heartbeat, and detects outages, rollbacks and missing
+	// Record stores a server's heartbeat, and detects outages, rollbacks and missing
 	// servers.
-	Beat(ctx context.Context, b Beat) (BeatResult, error)
+	Record(ctx context.Context, b Heartbeat) (HeartbeatResult, error)
 	// Leave records that a server has shut down cleanly, and stores its last heartbeat,
 	// s.
-	Leave(ctx context.Context, serverID string, s ServerBeat) error
+	Leave(ctx context.Context, serverID string, s ServerHeartbeat) error
 	// Servers returns the stored servers, the last rollback, and the store's time.
 	Servers(ctx context.Context) (ServersNow, error)
 	// Outages returns the outages that ended at the given time or later.
@@ -41,8 +41,8 @@ type Heartbeats interface {
 // Span is a period of time.
 type Span struct{ From, To time.Time }
 
-// Beat is a heartbeat to store.
-type Beat struct {
+// Heartbeat is a heartbeat to store.
+type Heartbeat struct {
 	ServerID string
 	// Acknowledged is the time of the server's last acknowledged heartbeat, and Since
 	// that of its first. Both are zero before the first heartbeat.
@@ -65,11 +65,11 @@ type Beat struct {
 	Appends []Span
 	// Known holds the other servers that had not left, as stored at Acknowledged. After a
 	// rollback, the store adds those that it has lost.
-	Known map[string]ServerBeat
+	Known map[string]ServerHeartbeat
 }
 
-// BeatResult is the result of a heartbeat.
-type BeatResult struct {
+// HeartbeatResult is the result of a heartbeat.
+type HeartbeatResult struct {
 	ServersNow
 	// Outage is the length of the outage that ends now, if any: the time during which
 	// nothing could be appended.
@@ -89,12 +89,12 @@ type BeatResult struct {
 // ServersNow holds the stored servers and the last rollback.
 type ServersNow struct {
 	Now      time.Time
-	Servers  map[string]ServerBeat
+	Servers  map[string]ServerHeartbeat
 	Rollback Rollback
 }
 
-// ServerBeat is the stored state of a server.
-type ServerBeat struct {
+// ServerHeartbeat is the stored state of a server.
+type ServerHeartbeat struct {
 	// At is the time of the server's last heartbeat, and Since that of its first.
 	At, Since time.Time
 	// Left reports whether the server shut down cleanly.

@@ -41,7 +41,7 @@ func claimKey(work string) string { return "claim:" + work + ":{beat}" }
 
 type heartbeats struct{ client goredis.UniversalClient }
 
-func (h heartbeats) Beat(ctx context.Context, b store.Beat) (store.BeatResult, error) {
+func (h heartbeats) Record(ctx context.Context, b store.Heartbeat) (store.HeartbeatResult, error) {
 	args := []any{
 		b.ServerID, milli(b.Acknowledged), milli(b.Since), b.Lost, b.MissingAfter.Milliseconds(), b.OutageAfter.Milliseconds(),
 		b.Keep.Milliseconds(), b.MaxServers, len(b.Appends),
@@ -53,15 +53,15 @@ func (h heartbeats) Beat(ctx context.Context, b store.Beat) (store.BeatResult, e
 		args = append(args, id, serverText(s))
 	}
 	reply, err := heartbeatScript.Run(ctx, h.client, []string{serversKey, outagesKey, rollbackKey}, args...).StringSlice()
-	var result store.BeatResult
+	var result store.HeartbeatResult
 	if err == nil {
-		result, err = parseBeat(reply)
+		result, err = parseHeartbeat(reply)
 	}
 	return result, wrap("sending a heartbeat", err)
 }
 
-// parseBeat reads the reply of heartbeat.lua.
-func parseBeat(reply []string) (b store.BeatResult, err error) {
+// parseHeartbeat reads the reply of heartbeat.lua.
+func parseHeartbeat(reply []string) (b store.HeartbeatResult, err error) {
 	const fixed = 11
 	if len(reply) < fixed || len(reply)%2 == 0 {
 		return b, fmt.Errorf("heartbeat.lua returned %d values", len(reply))
@@ -77,7 +77,7 @@ func parseBeat(reply []string) (b store.BeatResult, err error) {
 		At: fromMilli(number(7)), Copied: fromMilli(number(8)), Before: fromMilli(number(9)),
 		Resolved: number(7) != 0 && reply[10] == reply[7],
 	}
-	b.Servers = make(map[string]store.ServerBeat, (len(reply)-fixed)/2)
+	b.Servers = make(map[string]store.ServerHeartbeat, (len(reply)-fixed)/2)
 	for i := fixed; i < len(reply); i += 2 {
 		s, problem := parseServer(reply[i+1])
 		err = errors.Join(err, problem)
@@ -86,7 +86,7 @@ func parseBeat(reply []string) (b store.BeatResult, err error) {
 	return b, err
 }
 
-func (h heartbeats) Leave(ctx context.Context, serverID string, s store.ServerBeat) error {
+func (h heartbeats) Leave(ctx context.Context, serverID string, s store.ServerHeartbeat) error {
 	return wrap("storing that a server left", h.client.HSet(ctx, serversKey, serverID, serverText(s)+leftMark).Err())
 }
 
@@ -106,7 +106,7 @@ func (h heartbeats) Servers(ctx context.Context) (store.ServersNow, error) {
 		})
 	}
 	if err == nil {
-		result.Now, result.Servers = now.Val(), map[string]store.ServerBeat{}
+		result.Now, result.Servers = now.Val(), map[string]store.ServerHeartbeat{}
 		for id, value := range stored.Val() {
 			s, problem := parseServer(value)
 			err = errors.Join(err, problem)
@@ -217,12 +217,12 @@ func (h heartbeats) Claim(ctx context.Context, work string, d time.Duration) (bo
 }
 
 // serverText formats a server as heartbeat.lua stores it, without the mark.
-func serverText(s store.ServerBeat) string {
+func serverText(s store.ServerHeartbeat) string {
 	return fmt.Sprintf("%d %d", s.At.UnixMilli(), s.Since.UnixMilli())
 }
 
 // parseServer parses a server as stored by heartbeat.lua.
-func parseServer(value string) (s store.ServerBeat, err error) {
+func parseServer(value string) (s store.ServerHeartbeat, err error) {
 	words := strings.Fields(value)
 	if len(words) < 2 {
 		return s, fmt.Errorf("not a heartbeat: %q", value)

@@ -17,25 +17,25 @@ import (
 // too little.
 type heartbeats struct{ db *db }
 
-// Beat implements store.Heartbeats. It also checks that the open files have not been
+// Record implements store.Heartbeats. It also checks that the open files have not been
 // deleted or replaced.
-func (h heartbeats) Beat(ctx context.Context, b store.Beat) (result store.BeatResult, err error) {
+func (h heartbeats) Record(ctx context.Context, b store.Heartbeat) (result store.HeartbeatResult, err error) {
 	err = h.db.verify()
 	if err == nil {
 		err = h.db.writeUnsynced(ctx, func(c *sqlite3.Conn) (err error) {
-			result, err = beat(c, b, time.UnixMilli(h.db.now()).UTC())
+			result, err = recordHeartbeat(c, b, time.UnixMilli(h.db.now()).UTC())
 			return err
 		})
 	}
 	if err != nil {
-		return store.BeatResult{}, wrap("storing a heartbeat", err)
+		return store.HeartbeatResult{}, wrap("storing a heartbeat", err)
 	}
 	result.Run = h.db.run
 	return result, nil
 }
 
-// beat stores a heartbeat.
-func beat(c *sqlite3.Conn, b store.Beat, now time.Time) (r store.BeatResult, err error) {
+// recordHeartbeat stores a heartbeat.
+func recordHeartbeat(c *sqlite3.Conn, b store.Heartbeat, now time.Time) (r store.HeartbeatResult, err error) {
 	stored, err := readServers(c)
 	if err != nil {
 		return r, err
@@ -68,7 +68,7 @@ func beat(c *sqlite3.Conn, b store.Beat, now time.Time) (r store.BeatResult, err
 	if r.Since.IsZero() {
 		r.Since = now
 	}
-	if err := putServer(c, b.ServerID, store.ServerBeat{At: r.At, Since: r.Since}); err != nil {
+	if err := putServer(c, b.ServerID, store.ServerHeartbeat{At: r.At, Since: r.Since}); err != nil {
 		return r, err
 	}
 	if r.Outage, err = recordOutages(c, b, newest, now); err != nil {
@@ -79,7 +79,7 @@ func beat(c *sqlite3.Conn, b store.Beat, now time.Time) (r store.BeatResult, err
 }
 
 // rollBack records a rollback, and reports whether this server is the first to record it.
-func rollBack(c *sqlite3.Conn, b store.Beat, mine, now time.Time) (first bool, err error) {
+func rollBack(c *sqlite3.Conn, b store.Heartbeat, mine, now time.Time) (first bool, err error) {
 	copied := mine
 	if b.Lost {
 		copied = b.Acknowledged
@@ -106,7 +106,7 @@ func rollBack(c *sqlite3.Conn, b store.Beat, mine, now time.Time) (first bool, e
 // recordOutages removes the periods in which a server reported appends from the recorded
 // outages, and records the outage that ends now, if any. It returns the length of that
 // outage.
-func recordOutages(c *sqlite3.Conn, b store.Beat, newest, now time.Time) (time.Duration, error) {
+func recordOutages(c *sqlite3.Conn, b store.Heartbeat, newest, now time.Time) (time.Duration, error) {
 	if len(b.Appends) > 0 {
 		covered, err := readOutages(c, b.Appends[0].From)
 		if err != nil {
@@ -133,7 +133,7 @@ func recordOutages(c *sqlite3.Conn, b store.Beat, newest, now time.Time) (time.D
 
 // recordOutage records the parts of an outage during which the server reported no
 // appends, and returns their total length.
-func recordOutage(c *sqlite3.Conn, b store.Beat, outage store.Span) (total time.Duration, err error) {
+func recordOutage(c *sqlite3.Conn, b store.Heartbeat, outage store.Span) (total time.Duration, err error) {
 	piece := func(from, to time.Time) {
 		if err == nil && to.Sub(from) > b.OutageAfter {
 			err = exec(c, "INSERT OR IGNORE INTO outages VALUES (?, ?)", to, from)
@@ -150,13 +150,13 @@ func recordOutage(c *sqlite3.Conn, b store.Beat, outage store.Span) (total time.
 	return total, err
 }
 
-func (h heartbeats) Leave(ctx context.Context, serverID string, s store.ServerBeat) error {
+func (h heartbeats) Leave(ctx context.Context, serverID string, s store.ServerHeartbeat) error {
 	s.Left = true
 	err := h.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error { return putServer(c, serverID, s) })
 	return wrap("storing that a server left", err)
 }
 
-func putServer(c *sqlite3.Conn, serverID string, s store.ServerBeat) error {
+func putServer(c *sqlite3.Conn, serverID string, s store.ServerHeartbeat) error {
 	return exec(c, "INSERT OR REPLACE INTO servers VALUES (?, ?, ?, ?, 0)", serverID, s.At, s.Since, s.Left)
 }
 
@@ -175,10 +175,10 @@ func serversAt(c *sqlite3.Conn, now time.Time) (s store.ServersNow, err error) {
 	return s, err
 }
 
-func readServers(c *sqlite3.Conn) (map[string]store.ServerBeat, error) {
-	servers := map[string]store.ServerBeat{}
+func readServers(c *sqlite3.Conn) (map[string]store.ServerHeartbeat, error) {
+	servers := map[string]store.ServerHeartbeat{}
 	return servers, query(c, "SELECT id, time, since, stopped FROM servers", func(s *sqlite3.Stmt) {
-		servers[s.ColumnText(0)] = store.ServerBeat{At: timeAt(s, 1), Since: timeAt(s, 2), Left: s.ColumnBool(3)}
+		servers[s.ColumnText(0)] = store.ServerHeartbeat{At: timeAt(s, 1), Since: timeAt(s, 2), Left: s.ColumnBool(3)}
 	})
 }
 

@@ -14,9 +14,9 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// newBeat returns a heartbeat to store for the given server.
-func newBeat(serverID string) store.Beat {
-	return store.Beat{ServerID: serverID, MissingAfter: time.Second, OutageAfter: 3 * time.Second, Keep: time.Hour, MaxServers: 10}
+// newHeartbeat returns a heartbeat to store for the given server.
+func newHeartbeat(serverID string) store.Heartbeat {
+	return store.Heartbeat{ServerID: serverID, MissingAfter: time.Second, OutageAfter: 3 * time.Second, Keep: time.Hour, MaxServers: 10}
 }
 
 // Ensure that the time between two servers' runs is an outage whether or not the first
@@ -34,7 +34,7 @@ func TestHeartbeats_Restart(t *testing.T) {
 	}{{"first", true}, {"second", false}, {"third", false}} {
 		s, err := Open(Options{Path: path, Now: clock})
 		require.NoError(t, err)
-		b, err := s.Background.Heartbeats.Beat(t.Context(), newBeat(server.id))
+		b, err := s.Background.Heartbeats.Record(t.Context(), newHeartbeat(server.id))
 		require.NoError(t, err)
 		runs[b.Run] = true
 		if n > 0 {
@@ -59,18 +59,18 @@ func TestHeartbeats_FileGone(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "store.db")
 			s, err := Open(Options{Path: path})
 			require.NoError(t, err)
-			beat := func() error {
-				_, err := s.Background.Heartbeats.Beat(t.Context(), newBeat("a"))
+			send := func() error {
+				_, err := s.Background.Heartbeats.Record(t.Context(), newHeartbeat("a"))
 				return err
 			}
-			require.NoError(t, beat())
+			require.NoError(t, send())
 			require.NoError(t, os.Rename(path+part, path+".away"))
 			want := "deleted while the server was running"
 			if replaced {
 				want = "replaced while the server was running"
 				require.NoError(t, os.WriteFile(path+part, nil, 0o600))
 			}
-			for _, err := range []error{s.Queue.EnqueueNow(t.Context(), "g"), s.Ping(t.Context()), s.Queue.EnqueueNow(t.Context(), "g"), beat()} {
+			for _, err := range []error{s.Queue.EnqueueNow(t.Context(), "g"), s.Ping(t.Context()), s.Queue.EnqueueNow(t.Context(), "g"), send()} {
 				require.NotErrorIs(t, err, store.ErrUnsettled)
 				require.ErrorContains(t, err, path+part+" was "+want)
 				var failure *store.Error
@@ -78,7 +78,7 @@ func TestHeartbeats_FileGone(t *testing.T) {
 				assert.Equal(t, store.Corrupt, failure.Kind)
 			}
 			require.NoError(t, os.Rename(path+".away", path+part))
-			require.NoError(t, beat())
+			require.NoError(t, send())
 			require.NoError(t, s.Ping(t.Context()))
 			require.NoError(t, s.Queue.EnqueueNow(t.Context(), "g"))
 			require.NoError(t, s.Close())

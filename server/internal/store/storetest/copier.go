@@ -126,7 +126,7 @@ func exported(at time.Time) store.Piece {
 		},
 		Hidden:   []string{playerID(4)},
 		Secrets:  map[string][]byte{"page": []byte("\x00s"), "other": []byte("t")},
-		Servers:  map[string]store.ServerBeat{"s": {At: at, Since: at.Add(-time.Hour)}, "r": {At: at.Add(-time.Hour), Since: at.Add(-time.Hour), Left: true}},
+		Servers:  map[string]store.ServerHeartbeat{"s": {At: at, Since: at.Add(-time.Hour)}, "r": {At: at.Add(-time.Hour), Since: at.Add(-time.Hour), Left: true}},
 		Outages:  []store.Span{{From: at.Add(-30 * time.Minute), To: at.Add(-20 * time.Minute)}},
 		Rollback: store.Rollback{At: at.Add(-10 * time.Minute), Before: at.Add(-11 * time.Minute), Resolved: true},
 	}

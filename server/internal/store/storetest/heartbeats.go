@@ -14,10 +14,10 @@ import (
 
 // These are the limits in the tests' heartbeats.
 const (
-	beatMissingAfter = 30 * time.Second
-	beatOutageAfter  = time.Minute
-	beatKeep         = 24 * time.Hour
-	beatServers      = 5
+	missingAfter   = 30 * time.Second
+	outageAfter    = time.Minute
+	keepHeartbeats = 24 * time.Hour
+	maxServers     = 5
 )
 
 // heartbeats is the store.Heartbeats under test, with helpers. Its store was empty at the
@@ -43,41 +43,41 @@ func (h heartbeats) ago(d time.Duration) time.Time { return h.began.Add(-d) }
 func (h heartbeats) left(serverID string, ago time.Duration) {
 	h.t.Helper()
 	at := h.ago(ago)
-	require.NoError(h.t, h.Leave(h.t.Context(), serverID, store.ServerBeat{At: at, Since: at}))
+	require.NoError(h.t, h.Leave(h.t.Context(), serverID, store.ServerHeartbeat{At: at, Since: at}))
 }
 
 // dead stores the last heartbeats of servers that have not shut down cleanly. As a side
 // effect, it records a rollback.
 func (h heartbeats) dead(ago time.Duration, serverIDs ...string) {
 	h.t.Helper()
-	known := map[string]store.ServerBeat{}
+	known := map[string]store.ServerHeartbeat{}
 	for _, id := range serverIDs {
-		known[id] = store.ServerBeat{At: h.ago(ago), Since: h.ago(ago)}
+		known[id] = store.ServerHeartbeat{At: h.ago(ago), Since: h.ago(ago)}
 	}
-	h.beat(store.Beat{ServerID: "witness", Lost: true, Known: known})
+	h.send(store.Heartbeat{ServerID: "witness", Lost: true, Known: known})
 }
 
-// beat stores a heartbeat, which must succeed.
-func (h heartbeats) beat(b store.Beat) store.BeatResult {
+// send stores a heartbeat, which must succeed.
+func (h heartbeats) send(b store.Heartbeat) store.HeartbeatResult {
 	h.t.Helper()
-	result, err := h.Beat(h.t.Context(), limited(b))
+	result, err := h.Record(h.t.Context(), limited(b))
 	require.NoError(h.t, err)
 	return result
 }
 
 // limited sets a heartbeat's limits to the constants above. If Keep is already set, it
 // leaves Keep and MaxServers unchanged.
-func limited(b store.Beat) store.Beat {
-	b.MissingAfter, b.OutageAfter = beatMissingAfter, beatOutageAfter
+func limited(b store.Heartbeat) store.Heartbeat {
+	b.MissingAfter, b.OutageAfter = missingAfter, outageAfter
 	if b.Keep == 0 {
-		b.Keep, b.MaxServers = beatKeep, 1000
+		b.Keep, b.MaxServers = keepHeartbeats, 1000
 	}
 	return b
 }
 
 // again returns the heartbeat that a server sends after an acknowledged one.
-func again(serverID string, last store.BeatResult) store.Beat {
-	return store.Beat{ServerID: serverID, Acknowledged: last.At, Since: last.Since}
+func again(serverID string, last store.HeartbeatResult) store.Heartbeat {
+	return store.Heartbeat{ServerID: serverID, Acknowledged: last.At, Since: last.Since}
 }
 
 // outages returns the total length of the outages that ended at the given time before
@@ -96,8 +96,8 @@ func (h heartbeats) outages(ago time.Duration) time.Duration {
 // Heartbeats tests the contract of store.Heartbeats.
 func Heartbeats(t *testing.T, open Open) {
 	beatsAndServers(t, open)
-	beatOutages(t, open)
-	beatRollbacks(t, open)
+	outages(t, open)
+	rollbacks(t, open)
 
 	t.Run("attested games and servers belong to one rollback", func(t *testing.T) {
 		h, ctx := newHeartbeats(t, open), t.Context()
@@ -153,15 +153,15 @@ func beatsAndServers(t *testing.T, open Open) {
 		assert.Equal(t, store.Rollback{}, empty.Rollback)
 		assert.WithinRange(t, empty.Now, h.began, h.began.Add(time.Minute))
 
-		first := h.beat(store.Beat{ServerID: "a"})
+		first := h.send(store.Heartbeat{ServerID: "a"})
 		assert.WithinRange(t, first.Now, h.began, h.began.Add(time.Minute))
 		assert.True(t, first.At.Equal(first.Now))
 		assert.True(t, first.Since.Equal(first.Now))
 		assert.Equal(t, store.Rollback{}, first.Rollback)
 		assert.Zero(t, first.Outage)
 		assert.Zero(t, first.Missing)
-		h.beat(store.Beat{ServerID: "b"})
-		second := h.beat(again("a", first))
+		h.send(store.Heartbeat{ServerID: "b"})
+		second := h.send(again("a", first))
 		assert.False(t, second.At.Before(first.At))
 		assert.True(t, second.Since.Equal(first.Since))
 		assert.Equal(t, first.Run, second.Run)
@@ -180,52 +180,52 @@ func beatsAndServers(t *testing.T, open Open) {
 	t.Run("a heartbeat does not go back if the clock does", func(t *testing.T) {
 		h := newHeartbeats(t, open)
 		h.left("a", -time.Hour)
-		b := h.beat(store.Beat{ServerID: "a"})
+		b := h.send(store.Heartbeat{ServerID: "a"})
 		assert.Zero(t, b.Outage)
 		assert.True(t, b.At.Equal(h.ago(-time.Hour)))
 	})
 	t.Run("a missing server is reported once, and one that left is not", func(t *testing.T) {
 		h := newHeartbeats(t, open)
-		h.left("left", 2*beatMissingAfter)
-		h.dead(beatMissingAfter/2, "late")
-		h.dead(2*beatMissingAfter, "dead")
-		b := h.beat(store.Beat{ServerID: "a"})
+		h.left("left", 2*missingAfter)
+		h.dead(missingAfter/2, "late")
+		h.dead(2*missingAfter, "dead")
+		b := h.send(store.Heartbeat{ServerID: "a"})
 		assert.Equal(t, 1, b.Missing)
-		b = h.beat(again("a", b))
+		b = h.send(again("a", b))
 		assert.Zero(t, b.Missing)
 		assert.Len(t, b.Servers, 5)
 		assert.True(t, b.Servers["left"].Left)
 		assert.False(t, b.Servers["dead"].Left)
-		h.beat(store.Beat{ServerID: "left"})
-		assert.False(t, h.beat(again("a", b)).Servers["left"].Left, "the server is back")
+		h.send(store.Heartbeat{ServerID: "left"})
+		assert.False(t, h.send(again("a", b)).Servers["left"].Left, "the server is back")
 	})
 	t.Run("old servers are removed", func(t *testing.T) {
 		h := newHeartbeats(t, open)
 		h.dead(time.Hour, "old")
 		h.dead(time.Minute, "b")
-		few := store.Beat{ServerID: "a", Keep: 30 * time.Minute, MaxServers: beatServers}
-		h.beat(few)
-		b := h.beat(few)
+		few := store.Heartbeat{ServerID: "a", Keep: 30 * time.Minute, MaxServers: maxServers}
+		h.send(few)
+		b := h.send(few)
 		assert.NotContains(t, b.Servers, "old")
 		assert.Contains(t, b.Servers, "b")
-		for n := range beatServers {
+		for n := range maxServers {
 			h.dead(time.Second, strconv.Itoa(n))
 		}
-		for range 2 * beatServers {
-			b = h.beat(few)
+		for range 2 * maxServers {
+			b = h.send(few)
 		}
-		assert.Len(t, b.Servers, beatServers)
+		assert.Len(t, b.Servers, maxServers)
 		assert.Contains(t, b.Servers, "a")
 		assert.NotContains(t, b.Servers, "b", "the oldest server was kept")
 	})
 }
 
-func beatOutages(t *testing.T, open Open) {
+func outages(t *testing.T, open Open) {
 	t.Run("a short time without heartbeats is not an outage", func(t *testing.T) {
 		h := newHeartbeats(t, open)
 		h.left("old", time.Hour)
-		h.left("young", beatOutageAfter/10)
-		assert.Zero(t, h.beat(store.Beat{ServerID: "a"}).Outage)
+		h.left("young", outageAfter/10)
+		assert.Zero(t, h.send(store.Heartbeat{ServerID: "a"}).Outage)
 		assert.Zero(t, h.outages(2*time.Hour))
 	})
 	t.Run("an outage is recorded once, by one of the returning servers", func(t *testing.T) {
@@ -237,7 +237,7 @@ func beatOutages(t *testing.T, open Open) {
 		var reported []time.Duration
 		for n := range 8 {
 			group.Go(func() {
-				b, err := h.Beat(t.Context(), limited(store.Beat{ServerID: strconv.Itoa(n)}))
+				b, err := h.Record(t.Context(), limited(store.Heartbeat{ServerID: strconv.Itoa(n)}))
 				if !assert.NoError(t, err) {
 					return
 				}
@@ -265,13 +265,13 @@ func beatOutages(t *testing.T, open Open) {
 	t.Run("outages add up, and expire", func(t *testing.T) {
 		h := newHeartbeats(t, open)
 		h.left("a", 10*time.Minute)
-		h.beat(store.Beat{ServerID: "a", Appends: []store.Span{{From: h.ago(8 * time.Minute), To: h.began}}})
+		h.send(store.Heartbeat{ServerID: "a", Appends: []store.Span{{From: h.ago(8 * time.Minute), To: h.began}}})
 		assert.Equal(t, 2*time.Minute, h.outages(time.Hour))
 		h.left("a", 3*time.Minute)
-		h.beat(store.Beat{ServerID: "a"})
+		h.send(store.Heartbeat{ServerID: "a"})
 		assert.Equal(t, 5*time.Minute, h.outages(time.Hour).Round(time.Minute))
 		h.left("a", 2*time.Minute)
-		h.beat(store.Beat{ServerID: "a", Keep: 6 * time.Minute, MaxServers: beatServers})
+		h.send(store.Heartbeat{ServerID: "a", Keep: 6 * time.Minute, MaxServers: maxServers})
 		assert.Equal(t, 5*time.Minute, h.outages(time.Hour).Round(time.Minute), "the first outage has expired")
 	})
 	for _, c := range []struct {
@@ -297,10 +297,10 @@ func beatOutages(t *testing.T, open Open) {
 					spans = append(spans, store.Span{From: h.ago(time.Hour).Add(from), To: h.ago(time.Hour).Add(to)})
 				}
 				if reported == "later" {
-					h.beat(store.Beat{ServerID: "b"})
+					h.send(store.Heartbeat{ServerID: "b"})
 				}
 				for range 2 {
-					h.beat(store.Beat{ServerID: "a", Appends: spans})
+					h.send(store.Heartbeat{ServerID: "a", Appends: spans})
 				}
 				assert.InDelta(t, c.want, h.outages(2*time.Hour).Minutes(), 0.9)
 				recorded, err := h.Outages(t.Context(), time.Time{})
@@ -343,11 +343,11 @@ func HeartbeatTimes(t *testing.T, open OpenClock) {
 	t.Run("the time without heartbeats is an outage", func(t *testing.T) {
 		s, forward := open(t)
 		h := heartbeats{Heartbeats: s.Background.Heartbeats, t: t}
-		last := h.beat(store.Beat{ServerID: "a"})
-		forward(beatOutageAfter - time.Second)
-		assert.Zero(t, h.beat(again("a", last)).Outage)
+		last := h.send(store.Heartbeat{ServerID: "a"})
+		forward(outageAfter - time.Second)
+		assert.Zero(t, h.send(again("a", last)).Outage)
 		forward(time.Hour)
-		assert.InDelta(t, time.Hour, h.beat(again("a", last)).Outage, float64(10*time.Second))
-		assert.Zero(t, h.beat(again("a", last)).Outage)
+		assert.InDelta(t, time.Hour, h.send(again("a", last)).Outage, float64(10*time.Second))
+		assert.Zero(t, h.send(again("a", last)).Outage)
 	})
 }

@@ -14,34 +14,34 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-func beatRollbacks(t *testing.T, open Open) {
+func rollbacks(t *testing.T, open Open) {
 	t.Run("servers detect that the store lost their heartbeats, and record one rollback", func(t *testing.T) {
 		h := newHeartbeats(t, open)
 		h.left("a", 10*time.Second) // as if the store held a copy that was made at that time
 		h.left("b", 12*time.Second)
-		b := h.beat(store.Beat{ServerID: "fresh"})
+		b := h.send(store.Heartbeat{ServerID: "fresh"})
 		assert.False(t, b.RolledBack, "a server without an acknowledged heartbeat cannot detect a rollback")
 		assert.True(t, b.Rollback.At.IsZero())
 		assert.False(t, b.Rollback.Pending())
 
-		of := func(serverID string, acknowledged time.Duration) store.Beat {
-			return store.Beat{
+		of := func(serverID string, acknowledged time.Duration) store.Heartbeat {
+			return store.Heartbeat{
 				ServerID: serverID, Acknowledged: h.ago(acknowledged), Since: h.ago(time.Hour),
-				Known: map[string]store.ServerBeat{
+				Known: map[string]store.ServerHeartbeat{
 					"fresh": {At: h.ago(time.Hour), Since: h.ago(time.Hour)},
 					"young": {At: h.ago(2 * time.Second), Since: h.ago(3 * time.Second)},
 				},
 			}
 		}
-		first := h.beat(of("b", 3*time.Second))
+		first := h.send(of("b", 3*time.Second))
 		assert.True(t, first.RolledBack)
 		assert.False(t, first.Rollback.At.Before(h.began))
 		assert.True(t, first.Rollback.Copied.Equal(h.ago(12*time.Second)))
 		assert.True(t, first.Rollback.Before.Equal(h.ago(3*time.Second)))
 		assert.True(t, first.Rollback.Pending())
-		second := h.beat(of("a", 2*time.Second))
+		second := h.send(of("a", 2*time.Second))
 		assert.False(t, second.RolledBack, "the rollback is the same")
-		assert.False(t, h.beat(again("b", first)).RolledBack)
+		assert.False(t, h.send(again("b", first)).RolledBack)
 
 		stored, err := h.Servers(t.Context())
 		require.NoError(t, err)
@@ -54,24 +54,24 @@ func beatRollbacks(t *testing.T, open Open) {
 	})
 	t.Run("the time of a copy without a heartbeat of the server is unknown", func(t *testing.T) {
 		h := newHeartbeats(t, open)
-		b := h.beat(store.Beat{ServerID: "a", Acknowledged: h.ago(time.Second), Since: h.ago(time.Minute)})
+		b := h.send(store.Heartbeat{ServerID: "a", Acknowledged: h.ago(time.Second), Since: h.ago(time.Minute)})
 		assert.True(t, b.RolledBack)
 		assert.True(t, b.Rollback.Copied.IsZero())
 		assert.True(t, b.Since.Equal(h.ago(time.Minute)))
 	})
 	t.Run("the loss of an entry is a rollback", func(t *testing.T) {
 		h := newHeartbeats(t, open)
-		last := h.beat(store.Beat{ServerID: "a"})
+		last := h.send(store.Heartbeat{ServerID: "a"})
 		lost := again("a", last)
 		lost.Lost = true
-		b := h.beat(lost)
+		b := h.send(lost)
 		assert.True(t, b.RolledBack)
 		assert.True(t, b.Rollback.Copied.Equal(last.At))
 		assert.True(t, b.Rollback.Before.Equal(last.At))
 	})
 	t.Run("each rollback is pending until it is resolved", func(t *testing.T) {
 		h := newHeartbeats(t, open)
-		b := h.beat(store.Beat{ServerID: "a", Lost: true})
+		b := h.send(store.Heartbeat{ServerID: "a", Lost: true})
 		require.NoError(t, h.Resolve(t.Context(), b.Rollback.At))
 		stored, err := h.Servers(t.Context())
 		require.NoError(t, err)
@@ -81,10 +81,10 @@ func beatRollbacks(t *testing.T, open Open) {
 			now, err := h.Servers(t.Context())
 			return assert.NoError(t, err) && now.Now.Truncate(time.Millisecond).After(b.Rollback.At)
 		}, delaystest.Patience, time.Millisecond)
-		last := h.beat(again("a", b))
+		last := h.send(again("a", b))
 		lost := again("a", last)
 		lost.Lost = true
-		assert.True(t, h.beat(lost).Rollback.Pending())
+		assert.True(t, h.send(lost).Rollback.Pending())
 	})
 	t.Run("servers that detect a rollback concurrently record one", func(t *testing.T) {
 		h := newHeartbeats(t, open)
@@ -94,7 +94,7 @@ func beatRollbacks(t *testing.T, open Open) {
 		for n := range 8 {
 			group.Go(func() {
 				id := strconv.Itoa(n)
-				b, err := h.Beat(t.Context(), limited(store.Beat{ServerID: id, Acknowledged: h.ago(time.Second), Since: h.ago(time.Minute)}))
+				b, err := h.Record(t.Context(), limited(store.Heartbeat{ServerID: id, Acknowledged: h.ago(time.Second), Since: h.ago(time.Minute)}))
 				if !assert.NoError(t, err) {
 					return
 				}

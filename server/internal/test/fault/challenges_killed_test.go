@@ -221,7 +221,7 @@ func raceThroughOutage(t *testing.T, m *mortal, from, to time.Duration) {
 		}()
 	}
 	<-time.After(time.Until(open.Add(from)))
-	beating := m.lastHeartbeat(t)
+	heartbeat := m.lastHeartbeat(t)
 	m.kill(func() {})
 	killed := time.Now()
 	<-time.After(time.Until(open.Add(to)))
@@ -257,9 +257,9 @@ func raceThroughOutage(t *testing.T, m *mortal, from, to time.Duration) {
 	// stalls, they may record further outages.
 	recorded, err := m.ports().Heartbeats.Outages(ctx, open)
 	require.NoError(t, err)
-	most := lost(beating, back)
+	most := lost(heartbeat, back)
 	for _, o := range recorded {
-		if !o.To.After(beating) || !o.From.Before(back) {
+		if !o.To.After(heartbeat) || !o.From.Before(back) {
 			most += lost(o.From, o.To)
 		}
 	}

@@ -61,7 +61,7 @@ type Config struct {
 	Recorded func(final *replay.State)
 }
 
-// Manager performs the tasks of this package on one server. It implements match.Agenda and
+// Manager performs the tasks of this package on one server. It implements match.Lifecycle and
 // rpc.Planner.
 type Manager struct {
 	Config
@@ -88,7 +88,7 @@ const (
 	answerWithin = time.Second
 )
 
-// EnqueueSoon implements match.Agenda.
+// EnqueueSoon implements match.Lifecycle.
 func (m *Manager) EnqueueSoon(ctx context.Context, gameID string) error {
 	return m.Scheduler.EnqueueIn(ctx, gameID, scheduler.LeaseFor)
 }
@@ -130,7 +130,7 @@ func (m *Manager) firstDelay(state *replay.State) time.Duration {
 	return min(scheduler.LeaseFor, m.expiry(state).Sub(state.UpdateTime))
 }
 
-// Within implements match.Agenda.
+// Within implements match.Lifecycle.
 func (m *Manager) Within(ctx context.Context, next *replay.State) error {
 	if next.Status == replay.Finished {
 		return m.storeResult(ctx, next)
@@ -144,7 +144,7 @@ func (m *Manager) Within(ctx context.Context, next *replay.State) error {
 	return nil
 }
 
-// Appended implements match.Agenda. It records a result before the player who ended the
+// Appended implements match.Lifecycle. It records a result before the player who ended the
 // game gets the reply, schedules a deadline, and makes a bot move if it is the bot's turn.
 // If any of this fails or takes too long, the scheduler does it later.
 func (m *Manager) Appended(ctx context.Context, state *replay.State, within bool) {

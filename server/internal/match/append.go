@@ -74,10 +74,10 @@ func (h *Hub) prepare(ctx context.Context, gameID string, draft *gamelog.Draft) 
 	case !draft.NeedsProcessing():
 		return nil
 	case h.Transactional:
-		draft.Then = h.Agenda.Within
+		draft.Then = h.Lifecycle.Within
 		return nil
 	default:
-		return h.Agenda.EnqueueSoon(ctx, gameID)
+		return h.Lifecycle.EnqueueSoon(ctx, gameID)
 	}
 }
 
@@ -138,6 +138,6 @@ func (m *Match) finishAppend(ctx context.Context, prev gamelog.Tip, next gamelog
 	// Notify the observer before unlocking, so that it sees the entries in order.
 	m.hub.Observer.Appended(shown, m.Watchers())
 	<-m.writing
-	m.hub.Agenda.Appended(ctx, state, next.Then)
+	m.hub.Lifecycle.Appended(ctx, state, next.Then)
 	return shown, nil
 }

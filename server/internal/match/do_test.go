@@ -177,25 +177,25 @@ func TestDo_Ends(t *testing.T) {
 		s.create(name("a"), "classic")
 		m := s.match(name("a"))
 		m.play(t, 3)
-		soon, _ := s.plans.told()
+		soon, _ := s.work.counts()
 		require.Zero(t, soon, "no job is needed yet")
 
 		away := errors.New("away")
-		s.plans.err = away
+		s.work.err = away
 		w.unwritten(name("a"), func() {
 			_, err := m.Do(t.Context(), resign(0))
 			require.ErrorIs(t, err, away)
 		})
-		s.plans.err = nil
+		s.work.err = nil
 		m.play(t, 1)
 		final := m.do(t, resign(0)).State
-		assert.Equal(t, []string{name("a"), name("a")}, s.plans.soon)
-		require.Len(t, s.plans.ended, 1)
-		same(t, final, s.plans.ended[0])
+		assert.Equal(t, []string{name("a"), name("a")}, s.work.soon)
+		require.Len(t, s.work.ended, 1)
+		same(t, final, s.work.ended[0])
 		assert.Equal(t, []int32{1, 2, 3, 4, 5, 6}, s.seen.versions())
 
 		m.do(t, resign(0))
-		assert.Len(t, s.plans.ended, 1, "a repeated call does not end the game again")
+		assert.Len(t, s.work.ended, 1, "a repeated call does not end the game again")
 		w.check(name("a"), s)
 
 		// The server itself ends an abandoned game.

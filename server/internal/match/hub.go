@@ -19,8 +19,8 @@ import (
 // ErrStopping means that this server is stopping. Another server may serve the game.
 var ErrStopping = errors.New("the server is stopping")
 
-// Agenda schedules games that have to be processed after an entry.
-type Agenda interface {
+// Lifecycle processes games after an entry, or schedules them to be processed.
+type Lifecycle interface {
 	// EnqueueSoon schedules the game to be processed within seconds by any server that is
 	// running then. It returns once the job is stored.
 	EnqueueSoon(ctx context.Context, gameID string) error
@@ -66,9 +66,9 @@ type Config struct {
 	// Transactional reports whether the Log's store has transactions.
 	Transactional bool
 
-	Agenda   Agenda
-	Observer Observer
-	Logger   *slog.Logger
+	Lifecycle Lifecycle
+	Observer  Observer
+	Logger    *slog.Logger
 	// ServerID is unique to this server.
 	ServerID string
 	// Idle is how long a match without players or watchers stays in memory.
@@ -353,7 +353,7 @@ func (h *Hub) Create(ctx context.Context, gameID string, created replay.Created,
 	switch {
 	case err == nil:
 		h.Observer.Appended(newEvent(appended.Event), 0)
-		h.Agenda.Appended(ctx, appended.Tip.State, false)
+		h.Lifecycle.Appended(ctx, appended.Tip.State, false)
 		return appended.Tip.State, nil
 	case errors.As(err, &conflict), errors.Is(err, store.ErrBroken):
 		return h.Existing(ctx, gameID, created)

@@ -119,9 +119,9 @@ func TestAudience_LateReply(t *testing.T) {
 	t.Parallel()
 	on := storetest.New(t)
 	late := &lateReply{Games: on.Games}
-	s := &server{t: t, seen: &observer{}, plans: &agenda{}}
+	s := &server{t: t, seen: &observer{}, work: &work{}}
 	s.Hub = NewHub(Config{
-		Log: gamelog.New(late), Feed: on.Feed, Agenda: s.plans, Observer: s.seen, Logger: slog.New(slog.DiscardHandler),
+		Log: gamelog.New(late), Feed: on.Feed, Lifecycle: s.work, Observer: s.seen, Logger: slog.New(slog.DiscardHandler),
 		ServerID: "server", Idle: time.Hour, Stall: time.Minute,
 	})
 	t.Cleanup(s.Hub.close)

@@ -62,7 +62,7 @@ func TestDo_LostReply(t *testing.T) {
 		m.do(t, resign(0))
 		<-lost
 		assert.Equal(t, []int32{1, 2, 3, 4, 5, 6, 7}, s.seen.versions())
-		_, ended := s.plans.told()
+		_, ended := s.work.counts()
 		assert.Equal(t, 1, ended)
 		w.check(name("a"), s)
 	})
@@ -114,7 +114,7 @@ func TestDo_Unsettled(t *testing.T) {
 		requireUnsettled(t, m, resign(0))
 		proxy.Accept()
 		require.Eventually(t, func() bool {
-			soon, ended := s.plans.told()
+			soon, ended := s.work.counts()
 			return ended == 1 && soon > 1 // A job is stored before each attempt to append.
 		}, patience, 5*time.Millisecond)
 		last := w.check(name("a"), s, other)

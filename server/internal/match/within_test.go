@@ -39,24 +39,24 @@ func TestDo_Within(t *testing.T) {
 		s.create(gameID, "classic")
 		m := s.match(gameID)
 		state := m.play(t, 3)
-		assert.Empty(t, s.plans.within, "a move has no consequences")
+		assert.Empty(t, s.work.within, "a move has no consequences")
 
-		s.plans.err = store.Failed(store.Full, "the disk is full")
+		s.work.err = store.Failed(store.Full, "the disk is full")
 		w.unwritten(gameID, func() {
 			_, err := m.Do(t.Context(), resign(state.Version))
-			require.ErrorIs(t, err, s.plans.err)
+			require.ErrorIs(t, err, s.work.err)
 		})
-		s.plans.err = nil
+		s.work.err = nil
 		event := m.do(t, resign(state.Version))
-		require.Len(t, s.plans.within, 2)
-		stored := s.plans.within[1]
+		require.Len(t, s.work.within, 2)
+		stored := s.work.within[1]
 		assert.Equal(t, replay.Finished, stored.Status)
 		assert.Equal(t, event.State.Version, stored.Version)
 		assert.WithinDuration(t, time.Now(), stored.UpdateTime, time.Minute)
-		soon, ended := s.plans.told()
+		soon, ended := s.work.counts()
 		assert.Zero(t, soon, "the transaction replaces the job")
 		assert.Equal(t, 1, ended)
-		assert.Equal(t, 1, s.plans.stored)
+		assert.Equal(t, 1, s.work.stored)
 		w.check(gameID, s)
 	})
 }

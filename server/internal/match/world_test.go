@@ -51,10 +51,10 @@ func newWorld(t *testing.T, client redis.UniversalClient) *world {
 // server is a Hub with its dependencies.
 type server struct {
 	*Hub
-	t     *testing.T
-	seen  *observer
-	plans *agenda
-	stop  func()
+	t    *testing.T
+	seen *observer
+	work *work
+	stop func()
 }
 
 var servers atomic.Int64
@@ -76,9 +76,9 @@ func (w *world) stillWithin(timeout time.Duration, addr string) *server {
 	w.t.Helper()
 	on := storetest.OnRedisWithin(w.t, timeout, addr)
 	logger := slog.New(slog.DiscardHandler)
-	s := &server{t: w.t, seen: &observer{}, plans: &agenda{}}
+	s := &server{t: w.t, seen: &observer{}, work: &work{}}
 	s.Hub = NewHub(Config{
-		Log: gamelog.New(on.Games), Feed: on.Feed, Agenda: s.plans, Observer: s.seen,
+		Log: gamelog.New(on.Games), Feed: on.Feed, Lifecycle: s.work, Observer: s.seen,
 		Logger: logger, ServerID: fmt.Sprint("server-", servers.Add(1)), Idle: time.Hour, Stall: time.Minute,
 	})
 	w.t.Cleanup(s.Hub.close) // Wait for the hub's goroutines, unless the test has already done so.
@@ -120,8 +120,8 @@ func (m *Match) newWatcher(ctx context.Context, role Role, giveUp func()) *Watch
 	return w
 }
 
-// agenda is an Agenda that records calls.
-type agenda struct {
+// work is a Lifecycle that records calls.
+type work struct {
 	mu    sync.Mutex
 	soon  []string
 	ended []*replay.State
@@ -132,38 +132,38 @@ type agenda struct {
 	stored int
 }
 
-func (a *agenda) EnqueueSoon(_ context.Context, gameID string) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.soon = append(a.soon, gameID)
-	return a.err
+func (w *work) EnqueueSoon(_ context.Context, gameID string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.soon = append(w.soon, gameID)
+	return w.err
 }
 
-func (a *agenda) Within(_ context.Context, next *replay.State) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.within = append(a.within, next)
-	return a.err
+func (w *work) Within(_ context.Context, next *replay.State) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.within = append(w.within, next)
+	return w.err
 }
 
-func (a *agenda) Appended(_ context.Context, final *replay.State, within bool) {
+func (w *work) Appended(_ context.Context, final *replay.State, within bool) {
 	if final.Status != replay.Finished {
 		return
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.ended = append(a.ended, final)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended = append(w.ended, final)
 	if within {
-		a.stored++
+		w.stored++
 	}
 }
 
-// told returns the number of calls to EnqueueSoon, and the number of finished games passed to
+// counts returns the number of calls to EnqueueSoon, and the number of finished games passed to
 // Appended.
-func (a *agenda) told() (soon, ended int) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return len(a.soon), len(a.ended)
+func (w *work) counts() (soon, ended int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.soon), len(w.ended)
 }
 
 // observer is an Observer that records calls.

@@ -126,82 +126,106 @@ func TestDaily(t *testing.T) {
 	t.Parallel()
 	server, clock := serverAtNoon(t)
 	ada, bob := newUser(t, server, "ada"), newUser(t, server, "bob")
+	// step runs a subtest to which the users report. Each step needs the ones before it.
+	step := func(name string, test func(t *testing.T)) {
+		t.Helper()
+		require.True(t, t.Run(name, func(t *testing.T) {
+			ada.t, bob.t = t, t
+			test(t)
+		}))
+		ada.t, bob.t = t, t
+	}
 
-	out, note, code := ada.run("daily")
-	require.Equal(t, exitOK, code)
-	assert.Regexp(t, `^Daily \d{4}-\d\d-\d\d: open, closes in 12 h\nid +[a-z2-7]{26}\nlink +http://127.*\nvariant +classic\n`+
-		`commitment +[0-9a-f]{64}\ntomorrow +[0-9a-f]{64}\n$`, out)
-	assert.Contains(t, note, "gridstand new --challenge daily")
-	golden(t, "daily.json", ada.ok("daily", "--json"))
-	ada.fails(exitMissing, "this variant has no daily game", "daily", "vt100")
-	ada.fails(exitMissing, "there is no daily game on this day", "daily", "--date", "2020-01-01")
-	ada.fails(exitUsage, "--date must be a day", "daily", "--date", "today")
-	ada.fails(exitMissing, "you have no account", "standings", "daily", "--share")
+	step("a daily game is shown before it is played", func(t *testing.T) {
+		out, note, code := ada.run("daily")
+		require.Equal(t, exitOK, code)
+		assert.Regexp(t, `^Daily \d{4}-\d\d-\d\d: open, closes in 12 h\nid +[a-z2-7]{26}\nlink +http://127.*\nvariant +classic\n`+
+			`commitment +[0-9a-f]{64}\ntomorrow +[0-9a-f]{64}\n$`, out)
+		assert.Contains(t, note, "gridstand new --challenge daily")
+		golden(t, "daily.json", ada.ok("daily", "--json"))
+		ada.fails(exitMissing, "this variant has no daily game", "daily", "vt100")
+		ada.fails(exitMissing, "there is no daily game on this day", "daily", "--date", "2020-01-01")
+		ada.fails(exitUsage, "--date must be a day", "daily", "--date", "today")
+		ada.fails(exitMissing, "you have no account", "standings", "daily", "--share")
+	})
 
-	game := ada.begun("daily")
-	assert.Equal(t, game, ada.begun("daily"), "there is only one attempt")
-	ada.fails(exitMissing, "your attempt is not over yet", "standings", "daily", "--share")
-	ada.slide(game, 12)
-	assert.Regexp(t, `your game +`+game+`, \d+ points?\n$`, ada.ok("daily"))
-	_, note, _ = ada.run("standings", "daily")
-	assert.Equal(t, "No attempt has finished yet.\n", note, "there was no daily game yesterday")
-	ada.fails(exitMissing, "no daily game of classic on "+yesterday(clock), "standings", "yesterday")
-	ada.ok("resign", game)
-	until := clock.now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour).Format("2006-01-02 15:04:05 UTC")
-	ada.fails(exitMissing, until, "verify", game)
-	ada.fails(exitMissing, "this attempt's seed is hidden until its challenge is closed: it closes at "+until, "beat", game)
-	assert.Equal(t, 14, strings.Count(ada.ok("watch", game, "--from", "0", "--json"), "\n"), "players can watch their own attempts")
-	bob.fails(exitMissing, until, "show", game)
-	bob.fails(exitMissing, until, "watch", game)
-	eve := newUser(t, server, "eve")
-	eve.fails(exitMissing, until, "show", game[:6])
-	eve.fails(exitMissing, until, "beat", game)
-	eve.fails(exitMissing, "the tiles of this game are still hidden", "beat", strings.TrimSpace(newUser(t, server, "joe").ok("new")))
-	eve.fails(exitMissing, "you have no account", "whoami") // No account is created to beat a game that cannot be beaten.
-	bob.fails(exitMissing, until, "verify", game)
+	var game string
+	step("a player has one attempt", func(t *testing.T) {
+		game = ada.begun("daily")
+		assert.Equal(t, game, ada.begun("daily"), "there is only one attempt")
+		ada.fails(exitMissing, "your attempt is not over yet", "standings", "daily", "--share")
+		ada.slide(game, 12)
+		assert.Regexp(t, `your game +`+game+`, \d+ points?\n$`, ada.ok("daily"))
+		_, note, _ := ada.run("standings", "daily")
+		assert.Equal(t, "No attempt has finished yet.\n", note, "there was no daily game yesterday")
+		ada.fails(exitMissing, "no daily game of classic on "+yesterday(clock), "standings", "yesterday")
+		ada.ok("resign", game)
+	})
+	step("an attempt is hidden from other players until the daily game closes", func(t *testing.T) {
+		until := clock.now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour).Format("2006-01-02 15:04:05 UTC")
+		ada.fails(exitMissing, until, "verify", game)
+		ada.fails(exitMissing, "this attempt's seed is hidden until its challenge is closed: it closes at "+until, "beat", game)
+		assert.Equal(t, 14, strings.Count(ada.ok("watch", game, "--from", "0", "--json"), "\n"), "players can watch their own attempts")
+		bob.fails(exitMissing, until, "show", game)
+		bob.fails(exitMissing, until, "watch", game)
+		eve := newUser(t, server, "eve")
+		eve.fails(exitMissing, until, "show", game[:6])
+		eve.fails(exitMissing, until, "beat", game)
+		eve.fails(exitMissing, "the tiles of this game are still hidden", "beat", strings.TrimSpace(newUser(t, server, "joe").ok("new")))
+		eve.fails(exitMissing, "you have no account", "whoami") // No account is created to beat a game that cannot be beaten.
+		bob.fails(exitMissing, until, "verify", game)
+	})
+	// The attempt does not count, but once it is over, bob may see the other attempts.
+	step("a bot plays an attempt", func(t *testing.T) {
+		_ = bob.ok("bot", "rote", "--challenge", "daily", "--json")
+		assert.Contains(t, bob.ok("show", game), "ada")
+	})
+	step("the standings list the result", func(t *testing.T) {
+		var standings string
+		require.Eventually(t, func() bool {
+			standings = ada.ok("standings", "daily")
+			return strings.Count(standings, "\n") == 3
+		}, limit, 20*time.Millisecond, "the result was not recorded")
+		assert.Regexp(t, `(?m)^   1  ada ◂ you +\d+  `+game[:6], standings)
+		assert.NotContains(t, standings, "bob")
+		ada.ok("standings", "daily", "--me")
+		bob.fails(exitMissing, "not in these standings", "standings", "daily", "--me")
+		golden(t, "daily-standings.json", score(ada.ok("standings", "daily", "--json")))
+		golden(t, "daily-played.json", score(ada.ok("daily", "--json")))
+	})
+	step("a result can be shared as text", func(t *testing.T) {
+		golden(t, "daily-share.json", score(ada.ok("standings", "daily", "--share", "--json")))
+		shared := ada.ok("standings", "daily", "--share")
+		assert.Regexp(t, `^Gridstand daily \d{4}-\d\d-\d\d: \d+ points?, 1st of 1\n[⬛🟦🟩]+\nhttp://127\.0\.0\.1:\d+/c/[a-z2-7]{26}\n$`, shared)
+		assert.True(t, strings.HasSuffix(ada.ok("daily"), "\n\n"+shared))
+	})
 
-	// Bob lets a bot play his attempt. The attempt does not count, but once it is over, bob
-	// may see the other attempts.
-	_ = bob.ok("bot", "rote", "--challenge", "daily", "--json")
-	assert.Contains(t, bob.ok("show", game), "ada")
-	var standings string
-	require.Eventually(t, func() bool {
-		standings = ada.ok("standings", "daily")
-		return strings.Count(standings, "\n") == 3
-	}, limit, 20*time.Millisecond, "the result was not recorded")
-	assert.Regexp(t, `(?m)^   1  ada ◂ you +\d+  `+game[:6], standings)
-	assert.NotContains(t, standings, "bob")
-	ada.ok("standings", "daily", "--me")
-	bob.fails(exitMissing, "not in these standings", "standings", "daily", "--me")
-	golden(t, "daily-standings.json", score(ada.ok("standings", "daily", "--json")))
-	golden(t, "daily-played.json", score(ada.ok("daily", "--json")))
-	golden(t, "daily-share.json", score(ada.ok("standings", "daily", "--share", "--json")))
-	shared := ada.ok("standings", "daily", "--share")
-	assert.Regexp(t, `^Gridstand daily \d{4}-\d\d-\d\d: \d+ points?, 1st of 1\n[⬛🟦🟩]+\nhttp://127\.0\.0\.1:\d+/c/[a-z2-7]{26}\n$`, shared)
-	assert.True(t, strings.HasSuffix(ada.ok("daily"), "\n\n"+shared))
 	whole := strings.Fields(ada.ok("daily"))[8]
 	require.True(t, id.Valid(whole), whole)
-
 	clock.forward(12 * time.Hour)
-	_, note, _ = ada.run("standings", "daily")
-	assert.Equal(t, "No attempt has finished yet.\nYesterday's results: gridstand standings yesterday\n", note)
-	for _, day := range []string{"yesterday", yesterday(clock)} {
-		assert.Regexp(t, `(?m)^   1  ada ◂ you +\d+  `+game[:6], ada.ok("standings", day))
-	}
-	ada.fails(exitMissing, "no daily game on 2020-01-01", "standings", "2020-01-01")
-	assert.Equal(t, game, lines(t, newUser(t, server, "dan").ok("show", game[:6], "--json"), func() *pb.Game { return new(pb.Game) })[0].GetId(),
-		"the standings of yesterday resolve the short id")
-	newUser(t, server, "eve").fails(exitFailed, "closed", "new", "--challenge", whole)
-	assert.Regexp(t, `(?m)^seed +[0-9a-f]{64}$`, ada.ok("daily", "--date", yesterday(clock)))
-	verified := ada.ok("verify", game)
-	assert.Contains(t, verified, "It is an attempt at the challenge "+whole+
-		", whose seed is the same. The standings list it with this score, at rank 1.\n")
-	golden(t, "verify-attempt.json", score(ada.ok("verify", game, "--json")))
-	bobs := lines(t, bob.ok("games", "--mine", "--json"), func() *pb.Game { return new(pb.Game) })
-	require.Len(t, bobs, 1)
-	assert.Contains(t, ada.ok("verify", bobs[0].GetId()), "It does not count in the standings.")
-	ada.in = strings.NewReader(ada.ok("watch", game, "--from", "0", "--json"))
-	assert.Contains(t, ada.ok("verify", "-"), "Verified: "+game)
+	step("the results of yesterday are listed after the daily game has closed", func(t *testing.T) {
+		_, note, _ := ada.run("standings", "daily")
+		assert.Equal(t, "No attempt has finished yet.\nYesterday's results: gridstand standings yesterday\n", note)
+		for _, day := range []string{"yesterday", yesterday(clock)} {
+			assert.Regexp(t, `(?m)^   1  ada ◂ you +\d+  `+game[:6], ada.ok("standings", day))
+		}
+		ada.fails(exitMissing, "no daily game on 2020-01-01", "standings", "2020-01-01")
+		assert.Equal(t, game, lines(t, newUser(t, server, "dan").ok("show", game[:6], "--json"), func() *pb.Game { return new(pb.Game) })[0].GetId(),
+			"the standings of yesterday resolve the short id")
+		newUser(t, server, "eve").fails(exitFailed, "closed", "new", "--challenge", whole)
+	})
+	step("attempts can be verified after the daily game has closed", func(t *testing.T) {
+		assert.Regexp(t, `(?m)^seed +[0-9a-f]{64}$`, ada.ok("daily", "--date", yesterday(clock)))
+		verified := ada.ok("verify", game)
+		assert.Contains(t, verified, "It is an attempt at the challenge "+whole+
+			", whose seed is the same. The standings list it with this score, at rank 1.\n")
+		golden(t, "verify-attempt.json", score(ada.ok("verify", game, "--json")))
+		bobs := lines(t, bob.ok("games", "--mine", "--json"), func() *pb.Game { return new(pb.Game) })
+		require.Len(t, bobs, 1)
+		assert.Contains(t, ada.ok("verify", bobs[0].GetId()), "It does not count in the standings.")
+		ada.in = strings.NewReader(ada.ok("watch", game, "--from", "0", "--json"))
+		assert.Contains(t, ada.ok("verify", "-"), "Verified: "+game)
+	})
 }
 
 // yesterday returns the day before the clock's current day.

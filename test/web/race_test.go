@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/gridstand/gridstand/internal/describe"
 	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
 	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
@@ -183,6 +184,15 @@ func TestRace_long(t *testing.T) {
 				tab.Wait(fmt.Sprintf(`[...document.querySelectorAll(".b48")].some((b) => b.getAttribute("aria-label") === %q)`, label(g.GetPosition())))
 			}
 		}
+	}
+	for i, tab := range tabs[:2] { // The others' last moves came after the player's own.
+		var best int32
+		for k, g := range games {
+			if k != i {
+				best = max(best, g.GetPosition().GetScores()[0])
+			}
+		}
+		tab.Wait(says("to beat " + describe.Comma(best)))
 	}
 	for i, p := range apart {
 		p.Resign(t, games[2+i])

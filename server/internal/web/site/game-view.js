@@ -134,6 +134,7 @@ export default function show(root, { id = '' }, own) {
     badge.textContent = text;
     badge.className = color;
     if (!game) return;
+    if (own && !replay.at) scores.show(game.seats, game.position); // Rivals change the score to beat.
     const deadline = !state.over && (own?.deadline() || game.position?.turnDeadline);
     clock.textContent = deadline ? `${words.clock(deadline)} left` : '';
     clock.className = deadline && words.until(deadline) < hurry ? 'bad' : '';

@@ -35,10 +35,11 @@ function attempt(action) {
   } catch {}
 }
 
+const stored = () => attempt(() => localStorage.getItem(key));
+
 /** @returns {Account | null} */
 export function account() {
-  const text = attempt(() => localStorage.getItem(key)) ?? memory;
-  const a = attempt(() => JSON.parse(text));
+  const a = attempt(() => JSON.parse(stored() ?? memory));
   return typeof a?.token === 'string' ? a : null;
 }
 
@@ -49,7 +50,7 @@ export function setAccount(a) {
 }
 
 /** Reports whether the browser keeps the account after the page is closed. */
-export const kept = () => attempt(() => localStorage.getItem(key)) != null;
+export const kept = () => stored() != null;
 
 /** Reports whether the account holds a seat, or made an entry. @param {{player?: {id: string}}} of */
 export const isMine = ({ player }) => !!player && player.id === account()?.id;

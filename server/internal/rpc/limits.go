@@ -128,9 +128,9 @@ func (s *Service) limitedCaller(ctx context.Context) (account.Player, error) {
 	return p, err
 }
 
-// enterWatch counts a watch stream toward the limits of the caller's address. If err is
+// countStream counts a watch stream toward the limits of the caller's address. If err is
 // nil, the caller must call s.addressStreams.Leave when the stream ends.
-func (s *Service) enterWatch(ctx context.Context) (address string, replays *semaphore.Weighted, err error) {
+func (s *Service) countStream(ctx context.Context) (address string, replays *semaphore.Weighted, err error) {
 	address = s.Address(ctx)
 	if !s.opens.Take(address) {
 		return "", nil, s.Limits.Exceeded(&s.Limits.WatchesPerAddressPerSecond, "streams opened from one address a second", opensRetry)

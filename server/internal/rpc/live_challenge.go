@@ -142,9 +142,9 @@ func (all *liveChallenges) pace(l *liveChallenge) int {
 	return max(1, (all.paid[l.payer]+liveAtPace-1)/liveAtPace)
 }
 
-// enterChallenge adds a stream from an address to a challenge, and returns the stream's wave.
-// The caller must call leaveChallenge when the stream ends.
-func (s *Service) enterChallenge(id, address string) (_ *liveChallenge, wave int) {
+// addStream adds a stream from an address to a challenge, and returns the stream's wave.
+// The caller must call removeStream when the stream ends.
+func (s *Service) addStream(id, address string) (_ *liveChallenge, wave int) {
 	s.live.mu.Lock()
 	defer s.live.mu.Unlock()
 	l := s.live.all[id]
@@ -168,9 +168,9 @@ func (s *Service) enterChallenge(id, address string) (_ *liveChallenge, wave int
 	return l, l.entered % waves
 }
 
-// leaveChallenge removes a stream. If no stream remains, it stops the goroutine and waits
+// removeStream removes a stream. If no stream remains, it stops the goroutine and waits
 // for it to exit.
-func (s *Service) leaveChallenge(l *liveChallenge) {
+func (s *Service) removeStream(l *liveChallenge) {
 	s.live.mu.Lock()
 	l.streams--
 	last := l.streams == 0

@@ -110,7 +110,7 @@ func TestLiveChallenge_Pace(t *testing.T) {
 		s.live.paid = map[string]int{flooder: others} // these are not read in this test
 		var entered []*liveChallenge
 		enter := func(id, address string) {
-			l, _ := s.enterChallenge(id, address)
+			l, _ := s.addStream(id, address)
 			_, err := l.first(t.Context())
 			require.NoError(t, err)
 			entered = append(entered, l)
@@ -136,7 +136,7 @@ func TestLiveChallenge_Pace(t *testing.T) {
 		_, last = reads(seconds * time.Second)
 		assert.InDelta(t, usual, last, 2)
 		for _, l := range entered {
-			s.leaveChallenge(l)
+			s.removeStream(l)
 		}
 		assert.Equal(t, map[string]int{flooder: others}, s.live.paid)
 	})
@@ -150,8 +150,8 @@ func TestLiveChallenge_OpenCounts(t *testing.T) {
 		const perSecond = 10
 		s, kept := newLiveService(t, perSecond, limits.Limits{ReadsPerAddressPerSecond: perSecond})
 		open := func(id, address, etag string) error {
-			l, _ := s.enterChallenge(id, address)
-			defer s.leaveChallenge(l)
+			l, _ := s.addStream(id, address)
+			defer s.removeStream(l)
 			var err error
 			if etag == "" {
 				_, err = l.first(t.Context())
@@ -175,8 +175,8 @@ func TestLiveChallenge_OpenCounts(t *testing.T) {
 		assert.Positive(t, refused)
 		assert.LessOrEqual(t, all, 20*perSecond)
 		require.NoError(t, open("0", "192.0.2.2", ""))
-		followed, _ := s.enterChallenge("1", "192.0.2.2")
-		defer s.leaveChallenge(followed)
+		followed, _ := s.addStream("1", "192.0.2.2")
+		defer s.removeStream(followed)
 		_, err := followed.first(t.Context())
 		require.NoError(t, err)
 		require.NoError(t, open("1", "192.0.2.1", ""), "the snapshot is there")
@@ -193,8 +193,8 @@ func TestLiveChallenge_ReadsAtOnce(t *testing.T) {
 		var group sync.WaitGroup
 		for n := range streams {
 			group.Go(func() {
-				l, _ := s.enterChallenge(strconv.Itoa(n), "192.0.2.1")
-				defer s.leaveChallenge(l)
+				l, _ := s.addStream(strconv.Itoa(n), "192.0.2.1")
+				defer s.removeStream(l)
 				_, err := l.first(t.Context())
 				assert.NoError(t, err)
 			})

@@ -43,7 +43,7 @@ func (s *Service) JoinChallenge(ctx context.Context, request *pb.JoinChallengeRe
 	if c.Has(entrant.GameID) {
 		c, err = s.Challenges.Join(ctx, c.ID, by.ID, entrant)
 	} else {
-		c, err = s.enterRace(ctx, c, by, entrant)
+		c, err = s.addEntrant(ctx, c, by, entrant)
 	}
 	if err != nil {
 		return nil, err
@@ -68,10 +68,10 @@ func (s *Service) race(ctx context.Context, given string) (by account.Player, c 
 	return by, c, now, err
 }
 
-// enterRace adds a new entrant to the roster and creates the entrant's attempt. Unless c
+// addEntrant adds a new entrant to the roster and creates the entrant's attempt. Unless c
 // already rules the entrant out, it first counts the attempt toward the limits on new
 // games. A bot counts toward the limits of the player who adds it.
-func (s *Service) enterRace(ctx context.Context, c *challenge.Challenge, by account.Player, e challenge.Entrant) (*challenge.Challenge, error) {
+func (s *Service) addEntrant(ctx context.Context, c *challenge.Challenge, by account.Player, e challenge.Entrant) (*challenge.Challenge, error) {
 	switch {
 	case e.Bot != "" && c.Creator.ID != by.ID:
 		return nil, challenge.ErrNotCreator

@@ -43,7 +43,7 @@ func (s *Service) OpenWatch(request *pb.WatchRequest, stream grpc.ServerStream) 
 	if request.GetAfterVersion() < 0 {
 		return nil, invalid.Field("after_version", "must not be negative")
 	}
-	address, replays, err := s.enterWatch(stream.Context())
+	address, replays, err := s.countStream(stream.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (s *Service) OpenWatch(request *pb.WatchRequest, stream grpc.ServerStream) 
 		}
 	}()
 	var state *replay.State
-	if v.match, state, err = s.enter(stream.Context(), id); err != nil {
+	if v.match, state, err = s.openMatch(stream.Context(), id); err != nil {
 		return nil, err
 	}
 	if request.AfterVersion == nil {
@@ -81,10 +81,10 @@ func (s *Service) OpenWatch(request *pb.WatchRequest, stream grpc.ServerStream) 
 	return v, nil
 }
 
-// enter returns a game's match and the state that the caller may see, as confirmed by the
-// log. If err is nil, the caller must release the match. enter is a separate function so
-// that its stack frame is gone while the watcher waits.
-func (s *Service) enter(ctx context.Context, id string) (*match.Match, *replay.State, error) {
+// openMatch returns a game's match and the state that the caller may see, as confirmed by
+// the log. If err is nil, the caller must release the match. openMatch is a separate
+// function so that its stack frame is gone while the watcher waits.
+func (s *Service) openMatch(ctx context.Context, id string) (*match.Match, *replay.State, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxCall)
 	defer cancel()
 	m, err := s.Hub.Acquire(ctx, id)

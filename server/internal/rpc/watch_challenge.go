@@ -32,13 +32,13 @@ func (s *Service) OpenWatchChallenge(request *pb.WatchChallengeRequest, stream g
 	if err != nil {
 		return nil, err
 	}
-	address, _, err := s.enterWatch(stream.Context())
+	address, _, err := s.countStream(stream.Context())
 	if err != nil {
 		return nil, err
 	}
 	v := &ChallengeView{service: s, address: address, stream: innermost(stream), etag: request.GetEtag()}
 	v.form = formOf(v.stream)
-	v.live, v.wave = s.enterChallenge(id, address)
+	v.live, v.wave = s.addStream(id, address)
 	ctx, cancel := context.WithTimeout(stream.Context(), maxCall)
 	defer cancel()
 	if v.etag == "" {
@@ -73,7 +73,7 @@ type ChallengeView struct {
 
 // Close ends the watch and removes the stream from the challenge.
 func (v *ChallengeView) Close() {
-	v.service.leaveChallenge(v.live)
+	v.service.removeStream(v.live)
 	v.service.addressStreams.Leave(v.address)
 }
 

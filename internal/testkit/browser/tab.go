@@ -59,15 +59,15 @@ func Open(t testing.TB, address string) *Tab {
 		tab.check()
 	})
 	require.NoError(t, chromedp.Do(ctx)) // The tab is closed when this call's context is done.
-	require.NoError(t, chromedp.Listen(ctx, tab.heard))
+	require.NoError(t, chromedp.Listen(ctx, tab.onEvent))
 	Call(tab, network.Enable, network.EnableParams{})
 	Call(tab, runtime.Enable, cdp.Empty{})
 	Call(tab, log.Enable, cdp.Empty{})
 	return tab
 }
 
-// heard records an event of the page.
-func (p *Tab) heard(event any) {
+// onEvent records an event of the page.
+func (p *Tab) onEvent(event any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch e := event.(type) {

@@ -187,7 +187,7 @@ func TestRace_GetAll(t *testing.T) {
 	})
 }
 
-// Ensure that a race closes for good as soon as all attempts are over, even if two servers
+// Ensure that a race closes permanently as soon as all attempts are over, even if two servers
 // record the last results at the same time, and that outages no longer postpone the close.
 func TestRace_CloseIfOver(t *testing.T) {
 	t.Parallel()

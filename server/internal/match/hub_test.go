@@ -66,7 +66,7 @@ func TestAudience(t *testing.T) {
 		c := w.still(w.addr)
 		mc := c.match(name("a"))
 		mc.play(t, 1)
-		assert.Equal(t, 3, c.seen.crowd)
+		assert.Equal(t, 3, c.seen.watchers)
 		wb[0].Close()
 		round(2)
 		require.Equal(t, 3, mc.Watchers(), "a match without watchers gets no totals")

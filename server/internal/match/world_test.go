@@ -170,7 +170,7 @@ func (w *work) counts() (soon, ended int) {
 type observer struct {
 	mu        sync.Mutex
 	appended  []int32
-	crowd     int // number of watchers passed to the last call of Appended
+	watchers  int // number of watchers passed to the last call of Appended
 	conflicts int
 	watched   []int
 	delivered int // number of deliveries; an event counts once per watcher
@@ -193,7 +193,7 @@ func (o *observer) Appended(e *Event, watchers int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.appended = append(o.appended, s.Version)
-	o.crowd = watchers
+	o.watchers = watchers
 }
 
 func (o *observer) Conflicted() {

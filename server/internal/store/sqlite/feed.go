@@ -95,7 +95,7 @@ func (f *feed) Run(ctx context.Context) error {
 		// dropped in the log.
 		f.listening()
 		for _, e := range events {
-			f.tell(e)
+			f.notify(e)
 		}
 	}
 }
@@ -114,7 +114,7 @@ func (f *feed) listening() {
 	}
 }
 
-func (f *feed) tell(e event) {
+func (f *feed) notify(e event) {
 	f.mu.Lock()
 	l := f.listeners[e.gameID]
 	if _, behind := f.behind[e.gameID]; behind {

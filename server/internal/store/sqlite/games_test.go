@@ -230,19 +230,19 @@ func TestFeed_Overflow(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var group sync.WaitGroup
 	group.Go(func() { assert.NoError(t, f.Run(ctx)) })
-	heard := func(listening int) {
+	waitListening := func(listening int) {
 		require.Eventually(t, func() bool {
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			return l.listening >= listening
 		}, 5*time.Minute, time.Millisecond)
 	}
-	heard(1)
+	waitListening(1)
 	for n := range int32(3 * maxEvents) {
 		f.published("a", store.Record{ID: store.ID{Version: n}})
 	}
 	close(l.free)
-	heard(2)
+	waitListening(2)
 	cancel()
 	group.Wait()
 	assert.Less(t, l.published, 3*maxEvents)

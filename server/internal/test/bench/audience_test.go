@@ -241,7 +241,7 @@ func (a *audience) least() int64 {
 }
 
 // requireVersion fails the benchmark unless the last event that every stream received has the given
-// version. No event may be under way.
+// version. No event may be in flight.
 func (a *audience) requireVersion(b *testing.B, version int32) {
 	b.Helper()
 	for _, conn := range a.conns {

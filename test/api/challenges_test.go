@@ -233,7 +233,7 @@ func TestDaily_Embargo(t *testing.T) {
 	assert.True(t, proto.Equal(g.GetPosition(), other.GetPosition()), "the same first board")
 	assert.True(t, proto.Equal(g, s.attempt(t, ada, c.GetId())), "one attempt")
 
-	hidden := func(p player) {
+	hidden := func(t *testing.T, p player) {
 		t.Helper()
 		_, err := s.GetGame(p.ctx, &pb.GetGameRequest{GameId: g.GetId()})
 		assert.Equal(t, map[string]string{
@@ -249,83 +249,90 @@ func TestDaily_Embargo(t *testing.T) {
 		_, err = s.JoinGame(p.ctx, &pb.JoinGameRequest{GameId: g.GetId()})
 		wantReason(t, err, pb.ReasonSeatTaken)
 	}
-	listed := func(p player, of player) int {
+	listed := func(t *testing.T, p player, of player) int {
 		t.Helper()
 		answer, err := s.ListGames(p.ctx, &pb.ListGamesRequest{PlayerId: of.GetId()})
 		require.NoError(t, err)
 		return len(answer.GetGames())
 	}
 	anyone := player{ctx: s.anyone}
-	hidden(anyone)
-	hidden(eve)
-	hidden(bob)
-	watching := s.watch(t, ada.ctx, from(g.GetId(), 0))
-	end := s.score(t, ada, g)
-	assert.Empty(t, end.GetSeed(), "a seed before the end of the day")
-	for range end.GetVersion() {
-		assert.Empty(t, watching.event(t).GetSeed())
-	}
-	watching.end(t)
-	hidden(anyone)
-	hidden(bob)
-	s.score(t, bob, other)
-	for _, p := range []player{ada, bob} { // Bob has also finished.
-		got, err := s.GetGame(p.ctx, &pb.GetGameRequest{GameId: g.GetId()})
-		require.NoError(t, err)
-		assert.Empty(t, got.GetGame().GetSeed())
-	}
-	hidden(eve)
-	assert.Equal(t, 1, listed(ada, ada))
-	assert.Zero(t, listed(bob, ada))
-	assert.Zero(t, listed(anyone, ada))
-	all, err := s.ListGames(ada.ctx, &pb.ListGamesRequest{})
-	require.NoError(t, err)
-	assert.Empty(t, all.GetGames())
-	_, err = s.CreateChallenge(bob.ctx, &pb.CreateChallengeRequest{Kind: rematch, GameId: g.GetId()})
-	assert.Equal(t, map[string]string{
-		"challenge_id": c.GetId(), "close_time": c.GetCloseTime().AsTime().Format("2006-01-02T15:04:05.000Z"),
-	}, wantReason(t, err, pb.ReasonSeedHidden))
-
-	lines := s.standings(t, c.GetId())
-	require.Len(t, lines, 2)
-	first, err := s.GetGame(bob.ctx, &pb.GetGameRequest{GameId: lines[0].GetGameId()})
-	require.NoError(t, err)
-	best := first.GetGame().GetPosition()
-	assert.Equal(t, slices.Max(best.GetTwenty48().GetTiles()), lines[0].GetLargestTile())
-	assert.Equal(t, best.GetMoveCount(), lines[0].GetMoveCount())
-	assert.EqualValues(t, 1, lines[0].GetRank())
-	assert.True(t, lines[0].GetFinished())
-	own, err := s.ListStandings(bob.ctx, &pb.ListStandingsRequest{ChallengeId: c.GetId(), PlayerId: "me", Neighbors: 1})
-	require.NoError(t, err)
-	assert.Len(t, own.GetStandings(), 2)
-	assert.EqualValues(t, 2, own.GetTotal())
-	mine := s.readChallenge(t, bob, c.GetId()).GetAttempt()
-	assert.Equal(t, other.GetId(), mine.GetGameId())
-	assert.Equal(t, finished, mine.GetStatus())
-	assert.EqualValues(t, 1, mine.GetDayStreak())
-	assert.Equal(t, c.GetCloseTime().AsTime(), mine.GetDeadline().AsTime())
-	board, err := s.ListScores(s.anyone, &pb.ListScoresRequest{Variant: "classic"})
-	require.NoError(t, err)
-	assert.Empty(t, board.GetEntries())
-
-	clock.pass(12 * time.Hour)
-	for _, p := range []player{anyone, ada, eve} {
-		got, err := s.GetGame(p.ctx, &pb.GetGameRequest{GameId: g.GetId()})
-		require.NoError(t, err)
-		seed := got.GetGame().GetSeed()
-		assert.Len(t, seed, 32)
-		watching := s.watch(t, p.ctx, from(g.GetId(), 0))
-		var last *pb.Event
+	var end *pb.Event
+	t.Run("an attempt is hidden while it is played, and its seed after it", func(t *testing.T) {
+		hidden(t, anyone)
+		hidden(t, eve)
+		hidden(t, bob)
+		watching := s.watch(t, ada.ctx, from(g.GetId(), 0))
+		end = s.score(t, ada, g)
+		assert.Empty(t, end.GetSeed(), "a seed before the end of the day")
 		for range end.GetVersion() {
-			last = watching.event(t)
+			assert.Empty(t, watching.event(t).GetSeed())
 		}
 		watching.end(t)
-		assert.Equal(t, seed, last.GetSeed())
-		assert.Equal(t, 1, listed(p, ada))
-	}
-	assert.Len(t, s.readChallenge(t, ada, c.GetId()).GetChallenge().GetSeed(), 32)
-	_, err = s.CreateChallenge(bob.ctx, &pb.CreateChallengeRequest{Kind: rematch, GameId: g.GetId()})
-	require.NoError(t, err)
+		hidden(t, anyone)
+		hidden(t, bob)
+	})
+	s.score(t, bob, other)
+	t.Run("players who have finished see other attempts, but no seed", func(t *testing.T) {
+		for _, p := range []player{ada, bob} { // Bob has also finished.
+			got, err := s.GetGame(p.ctx, &pb.GetGameRequest{GameId: g.GetId()})
+			require.NoError(t, err)
+			assert.Empty(t, got.GetGame().GetSeed())
+		}
+		hidden(t, eve)
+		assert.Equal(t, 1, listed(t, ada, ada))
+		assert.Zero(t, listed(t, bob, ada))
+		assert.Zero(t, listed(t, anyone, ada))
+		all, err := s.ListGames(ada.ctx, &pb.ListGamesRequest{})
+		require.NoError(t, err)
+		assert.Empty(t, all.GetGames())
+		_, err = s.CreateChallenge(bob.ctx, &pb.CreateChallengeRequest{Kind: rematch, GameId: g.GetId()})
+		assert.Equal(t, map[string]string{
+			"challenge_id": c.GetId(), "close_time": c.GetCloseTime().AsTime().Format("2006-01-02T15:04:05.000Z"),
+		}, wantReason(t, err, pb.ReasonSeedHidden))
+	})
+	t.Run("the standings list both attempts", func(t *testing.T) {
+		lines := s.standings(t, c.GetId())
+		require.Len(t, lines, 2)
+		first, err := s.GetGame(bob.ctx, &pb.GetGameRequest{GameId: lines[0].GetGameId()})
+		require.NoError(t, err)
+		best := first.GetGame().GetPosition()
+		assert.Equal(t, slices.Max(best.GetTwenty48().GetTiles()), lines[0].GetLargestTile())
+		assert.Equal(t, best.GetMoveCount(), lines[0].GetMoveCount())
+		assert.EqualValues(t, 1, lines[0].GetRank())
+		assert.True(t, lines[0].GetFinished())
+		own, err := s.ListStandings(bob.ctx, &pb.ListStandingsRequest{ChallengeId: c.GetId(), PlayerId: "me", Neighbors: 1})
+		require.NoError(t, err)
+		assert.Len(t, own.GetStandings(), 2)
+		assert.EqualValues(t, 2, own.GetTotal())
+		mine := s.readChallenge(t, bob, c.GetId()).GetAttempt()
+		assert.Equal(t, other.GetId(), mine.GetGameId())
+		assert.Equal(t, finished, mine.GetStatus())
+		assert.EqualValues(t, 1, mine.GetDayStreak())
+		assert.Equal(t, c.GetCloseTime().AsTime(), mine.GetDeadline().AsTime())
+		board, err := s.ListScores(s.anyone, &pb.ListScoresRequest{Variant: "classic"})
+		require.NoError(t, err)
+		assert.Empty(t, board.GetEntries())
+	})
+	clock.pass(12 * time.Hour)
+	t.Run("everyone sees attempts and the seed after the game has closed", func(t *testing.T) {
+		for _, p := range []player{anyone, ada, eve} {
+			got, err := s.GetGame(p.ctx, &pb.GetGameRequest{GameId: g.GetId()})
+			require.NoError(t, err)
+			seed := got.GetGame().GetSeed()
+			assert.Len(t, seed, 32)
+			watching := s.watch(t, p.ctx, from(g.GetId(), 0))
+			var last *pb.Event
+			for range end.GetVersion() {
+				last = watching.event(t)
+			}
+			watching.end(t)
+			assert.Equal(t, seed, last.GetSeed())
+			assert.Equal(t, 1, listed(t, p, ada))
+		}
+		assert.Len(t, s.readChallenge(t, ada, c.GetId()).GetChallenge().GetSeed(), 32)
+		_, err := s.CreateChallenge(bob.ctx, &pb.CreateChallengeRequest{Kind: rematch, GameId: g.GetId()})
+		require.NoError(t, err)
+	})
 }
 
 // Ensure that the server counts the consecutive days on which a player plays the daily game.

@@ -245,6 +245,9 @@ func (s *testServer) raceHasEnded(t testing.TB, id string) {
 // Ensure that a race closes and reveals its seed as soon as all its attempts are over.
 func TestRace_AllOver(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	each(t, func(t *testing.T, s *testServer) {
 		ada, bob := s.player(t), s.player(t)
 		c := s.challenge(t, ada, &pb.CreateChallengeRequest{Kind: race, Variant: "classic", Limit: durationpb.New(time.Hour)})

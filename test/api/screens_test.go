@@ -94,6 +94,9 @@ func TestWatch_PreviewOfBots(t *testing.T) {
 // Ensure that every server counts exactly the public games that are being played.
 func TestListGames_MovingGames(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	eachPair(t, func(t *testing.T, a, b *testServer) {
 		p := a.player(t)
 		// moving requires that every server counts exactly the given games. It keeps moving in them,

@@ -65,6 +65,9 @@ func alive(t testing.TB, s *testServer) {
 // contract to bytes that happen to be a valid message, and survives both.
 func TestRawBytes(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	each(t, func(t *testing.T, s *testServer) {

@@ -22,6 +22,9 @@ import (
 // from its store but not write to it.
 func TestGiveUp(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	full, err := grpcstatus.New(codes.Unavailable, "the store is full").WithDetails(
 		&errdetails.ErrorInfo{Reason: pb.ReasonStorageUnavailable, Domain: pb.ErrorDomain},
 		&errdetails.RetryInfo{RetryDelay: durationpb.New(time.Minute)})

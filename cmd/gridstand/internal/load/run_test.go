@@ -88,6 +88,9 @@ func after(do func()) func(load.Progress) bool {
 // Server-Sent Events.
 func TestRun_WatchersSeeEverything(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("runs a complete load")
+	}
 	for name, events := range map[string]bool{"gRPC": false, "events": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -24,6 +24,9 @@ import (
 // about them return a clear error, and that all other games can be read and continued.
 func TestGames_CorruptPage(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	corruptPages(t, 8)
 }
 

@@ -20,6 +20,9 @@ import (
 // protocol and in open streams, but that the player remains an entrant.
 func TestRace_Hidden(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	for name, store := range map[string]func(t *testing.T) string{
 		"redis": func(t *testing.T) string { return "redis://" + redistest.StartMiniredis(t).Addr() },
 		"file":  func(t *testing.T) string { return server.File(filepath.Join(t.TempDir(), "store.db")) },

@@ -35,6 +35,9 @@ func doors(t testing.TB, srv *server.Server, challenge, etag string) map[string]
 // ends in a way that makes the client reconnect.
 func TestRace(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	srv, stop := servertest.Start(t, servertest.Config(t))
 	ada, bob := newRacer(t, srv.Addr(), "Ada"), newRacer(t, srv.Addr(), "Bob")
 	race := ada.create(t, time.Minute)

@@ -53,6 +53,9 @@ func overProxy(t testing.TB) (*server.Server, *redistest.Proxy) {
 // allows 3 s more than the change takes to appear on the server that made it.
 func TestRace_OtherServer(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	one, other := two(t)
 	ada, bob := newRacer(t, one.Addr(), "Ada"), newRacer(t, one.Addr(), "Bob")
 	var slowest time.Duration
@@ -105,6 +108,9 @@ func watchElsewhere(t *testing.T, one, other *server.Server, ada, bob *racer) (s
 // has an older state of the game in memory: the watcher may have seen these moves.
 func TestRace_OtherServerIsBehind(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	one, other := two(t)
 	ada, bob := newRacer(t, one.Addr(), "Ada"), newRacer(t, one.Addr(), "Bob")
 	race := ada.create(t, time.Minute)
@@ -131,6 +137,9 @@ func TestRace_OtherServerIsBehind(t *testing.T) {
 // already has streams, whose snapshot is older.
 func TestRace_ResumedElsewhere(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	one, other := two(t)
 	ada, bob := newRacer(t, one.Addr(), "Ada"), newRacer(t, one.Addr(), "Bob")
 	race := ada.create(t, time.Minute)
@@ -149,6 +158,9 @@ func TestRace_ResumedElsewhere(t *testing.T) {
 // Ensure that streams survive an outage of the store and continue afterward.
 func TestRace_Outage(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	srv, store := overProxy(t)
 	ada, bob := newRacer(t, srv.Addr(), "Ada"), newRacer(t, srv.Addr(), "Bob")
 	race := ada.create(t, time.Minute)

@@ -15,6 +15,9 @@ import (
 // while other readers leave.
 func TestEvents_Crowd(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	srv, _ := servertest.Start(t, config(t))
 	p := newPlayer(t, srv.Addr(), long)
 	const readers, moves = 60, 120

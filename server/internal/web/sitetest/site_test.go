@@ -212,6 +212,9 @@ func TestVerifier_Games_long(t *testing.T) {
 // and the Go verifier agree on every altered transcript.
 func TestVerifier_Altered(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for _, variant := range []string{"classic", "twos", "tribolo"} {
 		t.Run(variant, func(t *testing.T) {
 			t.Parallel()

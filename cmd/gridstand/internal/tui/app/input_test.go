@@ -47,6 +47,9 @@ func TestReadInput(t *testing.T) {
 // precede the text, and that the next key after a pause arrives.
 func TestReadInput_Long(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	text := strings.Repeat("a", 4*maxInput)
 	for _, begin := range []string{"\x1b[200~", "\xe9\x1b[200~", "\x1bP|\x1b[200~\x18", "\x1b]0;", "\x1b_G", "\x1b[1;" + strings.Repeat("1;", 2*maxInput)} {
 		synctest.Test(t, func(t *testing.T) {

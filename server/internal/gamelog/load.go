@@ -48,7 +48,7 @@ func (l *Log) Load(ctx context.Context, gameID string, through store.ID, keep in
 		return History{}, err
 	}
 	if slices.Contains(missing, store.Quarantined) {
-		return History{}, &DamagedError{GameID: gameID, Version: h.Tip.ID.Version, Quarantined: true, Detail: "it was quarantined after a rollback of the store"}
+		return History{}, &DamagedError{GameID: gameID, Version: h.Tip.ID.Version, Quarantined: true, Detail: "it was quarantined because its log may lack entries"}
 	}
 	if len(missing) > 0 {
 		return History{}, &DamagedError{GameID: gameID, Version: h.Tip.ID.Version, Detail: fmt.Sprintf("entry %s is missing", missing[0])}

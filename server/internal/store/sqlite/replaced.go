@@ -37,8 +37,8 @@ func (f *file) identify() (err error) {
 	return nil
 }
 
-// own prepares the file for use by this process, which holds its lock. created is set if this
-// process has created the file, and restored if restoredOver reported so before it was opened.
+// own prepares the file for use by this process, which holds its lock. created is set if the
+// file was missing or empty, and restored if restoredOver reported so before it was opened.
 func (f *file) own(lock *lockFile, created, restored bool) error {
 	info, err := lock.Stat()
 	if err != nil {
@@ -47,7 +47,7 @@ func (f *file) own(lock *lockFile, created, restored bool) error {
 	record := newRecord(f.opened[0].info, info)
 	switch {
 	case created && lock.record != "":
-		f.logger.Warn("the database file was missing and is now new and empty, but the lock file next to it says that there was one: "+
+		f.logger.Warn("the database file was missing or empty and is now new, but the lock file next to it says that there was one: "+
 			"to keep the earlier games, stop the server and put that file or a backup in its place", "id", "file-missing", "file", f.path)
 	case !created && (restored || replacedSince(lock.record, f.opened[0].info)):
 		f.logger.Warn("the database file was deleted or replaced since the last server started, and its games were not quarantined since: "+

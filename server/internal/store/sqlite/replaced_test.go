@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	sqlite3 "zombiezen.com/go/sqlite"
+
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // Ensure that closing a store whose file was deleted or replaced leaves behind no
@@ -222,12 +224,25 @@ func TestOpen_RestoredWarns(t *testing.T) {
 // copyBackup copies a backup over a file, and keeps the file's inode.
 func copyBackup(t *testing.T, path, backup string) { copyFile(t, backup, path) }
 
-// Ensure that a server that starts without its file logs, once, that the file is new although
+// Ensure that a server that finds its file missing or empty logs, once, that the file is new although
 // there was one, and says nothing about a backup. A first start logs nothing.
 func TestOpen_Missing(t *testing.T) {
 	t.Parallel()
 	skipOnWindows(t)
-	for name, running := range map[string]bool{"deleted while no server runs": false, "deleted while a server runs": true} {
+	for name, lose := range map[string]func(t *testing.T, path string, s *store.Store){
+		"deleted while no server runs": func(t *testing.T, path string, s *store.Store) {
+			require.NoError(t, s.Close())
+			require.NoError(t, os.Remove(path))
+		},
+		"emptied while no server runs": func(t *testing.T, path string, s *store.Store) {
+			require.NoError(t, s.Close())
+			require.NoError(t, os.Truncate(path, 0))
+		},
+		"deleted while a server runs": func(t *testing.T, path string, s *store.Store) {
+			require.NoError(t, os.Remove(path))
+			_ = s.Close() // Close fails because it cannot save the store's clock.
+		},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "store.db")
@@ -236,13 +251,7 @@ func TestOpen_Missing(t *testing.T) {
 			s, err := Open(options)
 			require.NoError(t, err)
 			assert.Empty(t, log.String())
-			if running {
-				require.NoError(t, os.Remove(path))
-				_ = s.Close() // Close fails because it cannot save the store's clock.
-			} else {
-				require.NoError(t, s.Close())
-				require.NoError(t, os.Remove(path))
-			}
+			lose(t, path, s)
 			for start := range 2 {
 				log.Reset()
 				s, err := Open(options)

@@ -107,8 +107,8 @@ func Open(o Options) (_ *store.Store, err error) {
 	return s, nil
 }
 
-// prepare locks the file at path for a server, and creates it if it is missing. restored is
-// the result of restoredOver.
+// prepare locks the file at path for a server, and creates it if it is missing. created and
+// restored are the results of create and restoredOver.
 func (e *engine) prepare(path string) (created, restored bool, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return false, false, err
@@ -194,11 +194,12 @@ func realPath(path string) (string, error) {
 
 // create creates an empty file that only its owner can read, because it will contain the
 // seeds of games. SQLite gives the same permissions to the files that it creates next to
-// it. create reports whether the file was missing.
+// it. create reports whether the file was missing or empty.
 func create(path string) (created bool, err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, os.ErrExist) {
-		return false, nil
+		info, err := os.Stat(path)
+		return err == nil && info.Size() == 0, nil // If Stat failed, opening the file reports the error.
 	}
 	if err != nil {
 		return false, err

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/bot"
 	"github.com/gridstand/gridstand/game/replay"
@@ -23,10 +25,12 @@ const (
 	// thinkFor is how long a bot may think about a move.
 	thinkFor = time.Second
 	// maxScheduled limits the number of bots that wait to move. Beyond the limit, only one
-	// bot can wait in each player's games, up to twice as many bots, so that some players'
-	// games do not keep bots from moving in those of others. The games of other bots are due
-	// again when their lease expires.
+	// bot can wait in the games from each address, up to twice as many bots, so that some
+	// players' games do not keep bots from moving in those of others. The games of other bots
+	// are due again when their lease expires.
 	maxScheduled = 10_000
+	// maxAddresses is the number of players whose addresses a server remembers.
+	maxAddresses = 1 << 16
 )
 
 // bots makes bots move on this server. If this server dies, the next server to lease the
@@ -45,10 +49,13 @@ type bots struct {
 	mu        sync.Mutex
 	hub       *match.Hub // nil while not running
 	ctx       context.Context
-	scheduled map[string]int32 // version at which the bot is to move, by game id
-	creators  map[string]int   // number of scheduled games, by the player who created them
+	scheduled map[string]scheduled // by game id
+	sources   map[string]int       // number of scheduled games, by source
 	group     sync.WaitGroup
 	made      map[botKey]bot.Bot
+
+	// addresses contains the address from which each player last created a game, by player id.
+	addresses *lru.Cache[string, string]
 }
 
 // simplerBots are the bots that replace one that has panicked. They are tried in this
@@ -60,13 +67,34 @@ var errPanicked = errors.New("the bot panicked")
 
 type botKey struct{ variant, name string }
 
+// scheduled is the move of a bot that waits: the version at which it is to move, and the source
+// that the game counts toward.
+type scheduled struct {
+	version int32
+	source  string
+}
+
 func newBots(
 	pace time.Duration, logger *slog.Logger, retry func(gameIDs ...string), running func(ctx context.Context, state *replay.State) (bool, error),
 ) *bots {
-	return &bots{
-		pace: pace, logger: logger, retry: retry, running: running, scheduled: map[string]int32{}, creators: map[string]int{}, made: map[botKey]bot.Bot{},
-		thinkers: newThinkers(max(1, runtime.GOMAXPROCS(0)-1)),
+	addresses, err := lru.New[string, string](maxAddresses)
+	if err != nil {
+		panic(err) // unreachable: lru.New fails only for a size below 1
 	}
+	return &bots{
+		pace: pace, logger: logger, retry: retry, running: running, scheduled: map[string]scheduled{}, sources: map[string]int{}, made: map[botKey]bot.Bot{},
+		thinkers: newThinkers(max(1, runtime.GOMAXPROCS(0)-1)), addresses: addresses,
+	}
+}
+
+// source returns where a game with bots comes from: the address from which its creator last
+// created a game through this server, or the creator's id if the server does not know it. Bots
+// take turns by source, so that a client gets no more of them with many accounts.
+func (b *bots) source(state *replay.State) string {
+	if address, ok := b.addresses.Get(state.Creator.ID); ok {
+		return address
+	}
+	return state.Creator.ID
 }
 
 // start lets bots move until stop is called. stop waits for bots that are moving, and makes
@@ -97,22 +125,26 @@ func (b *bots) schedule(state *replay.State, waited time.Duration) bool {
 	if b.hub == nil {
 		return false
 	}
-	version, ok := b.scheduled[state.ID]
-	if ok && version >= state.Version || !ok && b.full(state.Creator.ID) {
+	earlier, ok := b.scheduled[state.ID]
+	if ok && earlier.version >= state.Version {
 		return true
 	}
-	hub, ctx := b.hub, b.ctx
 	if !ok {
-		b.creators[state.Creator.ID]++
+		earlier.source = b.source(state)
+		if b.full(earlier.source) {
+			return true
+		}
+		b.sources[earlier.source]++
 	}
-	b.scheduled[state.ID] = state.Version
+	hub, ctx, next := b.hub, b.ctx, scheduled{state.Version, earlier.source}
+	b.scheduled[state.ID] = next
 	b.group.Go(func() {
 		err := b.moveAfter(ctx, hub, state, b.pace-waited)
 		b.mu.Lock()
-		if b.scheduled[state.ID] == state.Version && (err == nil || ctx.Err() == nil) {
+		if b.scheduled[state.ID] == next && (err == nil || ctx.Err() == nil) {
 			delete(b.scheduled, state.ID)
-			if b.creators[state.Creator.ID]--; b.creators[state.Creator.ID] == 0 {
-				delete(b.creators, state.Creator.ID)
+			if b.sources[next.source]--; b.sources[next.source] == 0 {
+				delete(b.sources, next.source)
 			}
 		}
 		b.mu.Unlock()
@@ -127,10 +159,10 @@ func (b *bots) schedule(state *replay.State, waited time.Duration) bool {
 	return true
 }
 
-// full reports whether no more bots in games of a player can wait. The caller holds mu.
-func (b *bots) full(creatorID string) bool {
+// full reports whether no more bots in the games from a source can wait. The caller holds mu.
+func (b *bots) full(source string) bool {
 	waiting := len(b.scheduled)
-	return waiting >= maxScheduled && b.creators[creatorID] > 0 || waiting >= 2*maxScheduled
+	return waiting >= maxScheduled && b.sources[source] > 0 || waiting >= 2*maxScheduled
 }
 
 // moveAfter waits for the delay, then makes a move for the bot whose turn it is in the
@@ -164,7 +196,7 @@ func (b *bots) move(ctx context.Context, m *match.Match, state *replay.State) er
 	if err != nil {
 		return err
 	}
-	leave, err := b.thinkers.enter(ctx, state.Creator.ID)
+	leave, err := b.thinkers.enter(ctx, b.source(state))
 	if err != nil {
 		return err
 	}

@@ -93,6 +93,10 @@ func (m *Manager) EnqueueSoon(ctx context.Context, gameID string) error {
 	return m.Scheduler.EnqueueIn(ctx, gameID, scheduler.LeaseFor)
 }
 
+// Creates records the address from which a player creates games. Bots in the games from one
+// address share their turns to think.
+func (m *Manager) Creates(playerID, address string) { m.bots.addresses.Add(playerID, address) }
+
 // Begin schedules a game that is about to be created.
 func (m *Manager) Begin(ctx context.Context, gameID string) error {
 	return m.Scheduler.EnqueueIn(ctx, gameID, beginIn)

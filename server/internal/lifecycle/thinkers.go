@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// usageHalved is the interval at which the recorded thinking time of all players is halved.
+// usageHalved is the interval at which the recorded thinking time of all sources is halved.
 // Less than usageForgotten is not recorded.
 const (
 	usageHalved    = 10 * time.Second
@@ -16,14 +16,14 @@ const (
 
 // thinkers limits the number of bots that think concurrently. A race or a game may have
 // several bots, and one player may create hundreds of games, so a bot does not wait in one
-// queue with all others: the next to think is a bot for the player whose bots have recently
-// thought for the shortest time.
+// queue with all others: the next to think is a bot for the source whose bots have recently
+// thought for the shortest time. See bots.source.
 type thinkers struct {
 	mu      sync.Mutex
 	free    int
-	waiting map[string][]chan struct{} // by player, in order of arrival; closed to admit a bot
-	running map[string]int             // number of thinking bots, by player
-	// used contains the recent thinking time of each player's bots; see usageHalved.
+	waiting map[string][]chan struct{} // by source, in order of arrival; closed to admit a bot
+	running map[string]int             // number of thinking bots, by source
+	// used contains the recent thinking time of each source's bots; see usageHalved.
 	used   map[string]time.Duration
 	halved time.Time
 }
@@ -32,38 +32,38 @@ func newThinkers(n int) *thinkers {
 	return &thinkers{free: n, waiting: map[string][]chan struct{}{}, running: map[string]int{}, used: map[string]time.Duration{}, halved: time.Now()}
 }
 
-// enter waits until a bot may think for a player. If err is nil, the caller must call leave
+// enter waits until a bot may think for a source. If err is nil, the caller must call leave
 // with the time for which the bot has thought.
-func (t *thinkers) enter(ctx context.Context, playerID string) (leave func(thought time.Duration), err error) {
+func (t *thinkers) enter(ctx context.Context, source string) (leave func(thought time.Duration), err error) {
 	admitted := make(chan struct{})
 	t.mu.Lock()
-	t.waiting[playerID] = append(t.waiting[playerID], admitted)
+	t.waiting[source] = append(t.waiting[source], admitted)
 	t.admit()
 	t.mu.Unlock()
 	select {
 	case <-admitted:
 	case <-ctx.Done():
-		if t.withdraw(playerID, admitted) {
+		if t.withdraw(source, admitted) {
 			return nil, ctx.Err()
 		}
 	}
-	return func(thought time.Duration) { t.leave(playerID, thought) }, nil
+	return func(thought time.Duration) { t.leave(source, thought) }, nil
 }
 
 // withdraw removes a bot that waits. It returns false if the bot has been admitted.
-func (t *thinkers) withdraw(playerID string, admitted chan struct{}) bool {
+func (t *thinkers) withdraw(source string, admitted chan struct{}) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	queue := t.waiting[playerID]
+	queue := t.waiting[source]
 	i := slices.Index(queue, admitted)
 	if i < 0 {
 		return false
 	}
-	t.setWaiting(playerID, slices.Delete(queue, i, i+1))
+	t.setWaiting(source, slices.Delete(queue, i, i+1))
 	return true
 }
 
-func (t *thinkers) leave(playerID string, thought time.Duration) {
+func (t *thinkers) leave(source string, thought time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if now := time.Now(); now.Sub(t.halved) >= usageHalved {
@@ -74,9 +74,9 @@ func (t *thinkers) leave(playerID string, thought time.Duration) {
 			}
 		}
 	}
-	t.used[playerID] += thought
-	if t.running[playerID]--; t.running[playerID] == 0 {
-		delete(t.running, playerID)
+	t.used[source] += thought
+	if t.running[source]--; t.running[source] == 0 {
+		delete(t.running, source)
 	}
 	t.free++
 	t.admit()
@@ -98,7 +98,7 @@ func (t *thinkers) admit() {
 	}
 }
 
-// before reports whether a bot for player a thinks before one for player b.
+// before reports whether a bot for source a thinks before one for source b.
 func (t *thinkers) before(a, b string) bool {
 	if t.running[a] != t.running[b] {
 		return t.running[a] < t.running[b]
@@ -106,10 +106,10 @@ func (t *thinkers) before(a, b string) bool {
 	return t.used[a] < t.used[b]
 }
 
-func (t *thinkers) setWaiting(playerID string, queue []chan struct{}) {
+func (t *thinkers) setWaiting(source string, queue []chan struct{}) {
 	if len(queue) == 0 {
-		delete(t.waiting, playerID)
+		delete(t.waiting, source)
 		return
 	}
-	t.waiting[playerID] = queue
+	t.waiting[source] = queue
 }

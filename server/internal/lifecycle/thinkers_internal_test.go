@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game/replay"
 )
 
 // Ensure that a bot in a player's game thinks before the bots of another player that wait
@@ -120,19 +122,37 @@ func TestThinkers_Forget(t *testing.T) {
 	})
 }
 
+// Ensure that the bots in games from one address share a turn, whichever accounts created the
+// games.
+func TestBots_Source(t *testing.T) {
+	t.Parallel()
+	m := &Manager{bots: newBots(0, slog.New(slog.DiscardHandler), nil, nil)}
+	of := func(playerID string) string {
+		return m.bots.source(&replay.State{Creator: replay.Player{ID: playerID}})
+	}
+	m.Creates("ada", "192.0.2.1")
+	m.Creates("bob", "192.0.2.1")
+	m.Creates("eve", "192.0.2.2")
+	assert.Equal(t, of("ada"), of("bob"))
+	assert.NotEqual(t, of("ada"), of("eve"))
+	assert.NotEqual(t, of("tom"), of("kim"), "this server does not know their addresses")
+	m.Creates("bob", "192.0.2.2")
+	assert.Equal(t, of("eve"), of("bob"))
+}
+
 // Ensure that one player's waiting bots do not take all places.
 func TestBots_Full(t *testing.T) {
 	t.Parallel()
 	b := newBots(0, slog.New(slog.DiscardHandler), nil, nil)
 	for n := range maxScheduled {
 		assert.False(t, b.full("flooder"))
-		b.scheduled[strconv.Itoa(n)] = 1
-		b.creators["flooder"]++
+		b.scheduled[strconv.Itoa(n)] = scheduled{1, "flooder"}
+		b.sources["flooder"]++
 	}
 	assert.True(t, b.full("flooder"))
 	assert.False(t, b.full("ada"))
 	for n := range maxScheduled {
-		b.scheduled[strconv.Itoa(maxScheduled+n)] = 1
+		b.scheduled[strconv.Itoa(maxScheduled+n)] = scheduled{1, strconv.Itoa(n)}
 	}
 	assert.True(t, b.full("ada"))
 }

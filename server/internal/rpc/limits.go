@@ -106,7 +106,12 @@ func (s *Service) takeGameQuotas(ctx context.Context, playerID string) error {
 	if err := s.takeQuota(ctx, "games", playerID, &s.Limits.NewGamesPerMinute, "new games a minute"); err != nil {
 		return err
 	}
-	return s.takeQuota(ctx, "games-from", s.Address(ctx), &s.Limits.NewGamesPerAddressPerMinute, "new games from one address a minute")
+	address := s.Address(ctx)
+	if err := s.takeQuota(ctx, "games-from", address, &s.Limits.NewGamesPerAddressPerMinute, "new games from one address a minute"); err != nil {
+		return err
+	}
+	s.Planner.Creates(playerID, address)
+	return nil
 }
 
 // checkMoveRate counts a move or another change by a player. It returns an error if the

@@ -32,6 +32,8 @@ import (
 
 // Planner schedules the future actions of games.
 type Planner interface {
+	// Creates records the address from which a player creates a game. It does not block.
+	Creates(playerID, address string)
 	// Begin schedules a game that is about to be created.
 	Begin(ctx context.Context, gameID string) error
 	// Opens schedules an attempt at a race that will open when its countdown ends.

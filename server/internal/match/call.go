@@ -44,11 +44,17 @@ type Call struct {
 	// NotBefore and NotAfter bound the time of the event, by the store's clock. Zero means no
 	// bound.
 	NotBefore, NotAfter time.Time
+	// Admit, if set, is called before the game's log is replayed for the call.
+	Admit Admit
 
 	// inWindow restricts the action to the window of an attempt. fresh makes the hub read
 	// that window from the store again.
 	inWindow, fresh bool
 }
+
+// Admit waits until a log with the given number of events may be replayed. If err is nil, the
+// caller calls done after the replay.
+type Admit func(ctx context.Context, events int32) (done func(), err error)
 
 // Do appends the call's entry and returns the event. If the call is repeated after it took
 // effect, Do returns the same event again.
@@ -129,7 +135,7 @@ func (m *Match) decide(ctx context.Context, tip gamelog.Tip, call Call) (*Event,
 	if resigning && call.callsOff(state) {
 		entry.Action = replay.Abandoned{}
 		if state.Status == replay.Finished {
-			event, err := m.find(ctx, func(_ int32, e replay.Entry) bool { return e.Action == entry.Action })
+			event, err := m.find(ctx, call.Admit, func(_ int32, e replay.Entry) bool { return e.Action == entry.Action })
 			return event, nil, err
 		}
 	} else {
@@ -142,7 +148,7 @@ func (m *Match) decide(ctx context.Context, tip gamelog.Tip, call Call) (*Event,
 		}
 		entry.Seat = call.seat(state, own)
 		if resigning || call.Version < state.Version {
-			if event, err := m.repeated(ctx, state, call.Version, entry, own); event != nil || err != nil {
+			if event, err := m.repeated(ctx, state, call, entry, own); event != nil || err != nil {
 				return event, nil, err
 			}
 		}
@@ -181,7 +187,7 @@ func (m *Match) decide(ctx context.Context, tip gamelog.Tip, call Call) (*Event,
 		}
 		call.NotBefore, call.NotAfter = from, to.Add(-time.Millisecond)
 	}
-	draft, err := tip.Draft(entry, call.NotBefore, m.past(ctx))
+	draft, err := tip.Draft(entry, call.NotBefore, m.past(ctx, call.Admit))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -224,7 +230,7 @@ func (m *Match) Join(ctx context.Context, player replay.Player, seat int, admit 
 				return nil, nil, err
 			}
 		}
-		draft, err := tip.Draft(replay.Entry{Seat: chosen, Action: replay.Joined{Player: player}}, time.Time{}, m.past(ctx))
+		draft, err := tip.Draft(replay.Entry{Seat: chosen, Action: replay.Joined{Player: player}}, time.Time{}, m.past(ctx, nil))
 		return nil, draft, err
 	})
 	return state, err
@@ -268,18 +274,19 @@ func (c Call) seat(state *replay.State, own []int) int {
 }
 
 // repeated returns the event of an earlier, identical call, or nil if there was no such
-// call. The event after the given version qualifies if it has the same action and belongs
+// call. The event after the call's version qualifies if it has the same action and belongs
 // to one of the caller's seats. If the call resigns a seat that has already resigned,
 // repeated returns that resignation, regardless of the version.
-func (m *Match) repeated(ctx context.Context, state *replay.State, version int32, entry replay.Entry, own []int) (*Event, error) {
+func (m *Match) repeated(ctx context.Context, state *replay.State, call Call, entry replay.Entry, own []int) (*Event, error) {
+	version := call.Version
 	if _, resigning := entry.Action.(replay.Resigned); resigning && entry.Seat != game.NoSeat && state.Seats[entry.Seat].Resigned {
-		return m.find(ctx, func(_ int32, e replay.Entry) bool { return e.Same(entry) })
+		return m.find(ctx, call.Admit, func(_ int32, e replay.Entry) bool { return e.Same(entry) })
 	}
 	if version < 1 || version >= state.Version {
 		return nil, nil
 	}
 	if undone, ok := entry.Action.(replay.Undone); ok && undone.To == 0 {
-		then, err := m.past(ctx)(version)
+		then, err := m.past(ctx, call.Admit)(version)
 		if err != nil {
 			return nil, err
 		}
@@ -301,12 +308,12 @@ func (m *Match) repeated(ctx context.Context, state *replay.State, version int32
 	if err != nil || !same(logged) {
 		return nil, err
 	}
-	return m.find(ctx, func(v int32, _ replay.Entry) bool { return v == version+1 })
+	return m.find(ctx, call.Admit, func(v int32, _ replay.Entry) bool { return v == version+1 })
 }
 
 // find returns the last event for which fits returns true, from memory or by replaying the log.
-// It returns nil if there is no such event.
-func (m *Match) find(ctx context.Context, fits func(version int32, e replay.Entry) bool) (*Event, error) {
+// It returns nil if there is no such event. admit may be nil.
+func (m *Match) find(ctx context.Context, admit Admit, fits func(version int32, e replay.Entry) bool) (*Event, error) {
 	for v := m.State().Version; ; v-- {
 		event := m.ring.at(v)
 		if event == nil {
@@ -315,6 +322,13 @@ func (m *Match) find(ctx context.Context, fits func(version int32, e replay.Entr
 		if fits(v, event.Entry) {
 			return event, nil
 		}
+	}
+	if admit != nil {
+		done, err := admit(ctx, m.State().Version)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
 	}
 	event, err := m.hub.Log.Find(ctx, m.id, fits)
 	if event == nil || err != nil {

@@ -310,3 +310,40 @@ func TestDo_ContextEnded(t *testing.T) {
 		w.check(name("a"), s)
 	})
 }
+
+// Ensure that a call is admitted before the log is replayed for it, and that a call that needs
+// only events in memory is not.
+func TestDo_Admit(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		s := w.serve(w.addr)
+		s.create(name("long"), "6x6")
+		m := s.match(name("long"))
+		m.play(t, ringSize+10)
+		version := m.State().Version
+		refused := errors.New("refused")
+		var admitted, done int
+		do := func(version, to int32, err error) error {
+			admitted, done = 0, 0
+			_, got := m.Do(t.Context(), Call{
+				PlayerID: ann.ID, Version: version, Seat: game.NoSeat, Action: replay.Undone{To: to},
+				Admit: func(_ context.Context, events int32) (func(), error) {
+					admitted++
+					assert.Equal(t, m.State().Version, events)
+					return func() { done++ }, err
+				},
+			})
+			return got
+		}
+		require.ErrorIs(t, do(version, 2, refused), refused)
+		assert.Equal(t, 1, admitted)
+		require.ErrorIs(t, do(3, 0, refused), refused, "the server looks what the call would have undone")
+		assert.Equal(t, version, m.State().Version)
+
+		require.NoError(t, do(version, version-1, refused))
+		assert.Zero(t, admitted)
+		require.NoError(t, do(version+1, 2, nil))
+		assert.Equal(t, 1, admitted)
+		assert.Equal(t, 1, done)
+	})
+}

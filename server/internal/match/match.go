@@ -153,7 +153,7 @@ func (m *Match) catchUp(ctx context.Context) error {
 			found = true
 			return nil
 		}
-		next, event, err := tip.Apply(m.id, r, m.past(ctx))
+		next, event, err := tip.Apply(m.id, r, m.past(ctx, nil))
 		if err != nil {
 			return err
 		}
@@ -167,10 +167,10 @@ func (m *Match) catchUp(ctx context.Context) error {
 	return err
 }
 
-// past returns a function that finds earlier states in memory or in the log.
-func (m *Match) past(ctx context.Context) gamelog.Past {
+// past returns a function that finds earlier states in memory or in the log. admit may be nil.
+func (m *Match) past(ctx context.Context, admit Admit) gamelog.Past {
 	return func(version int32) (*replay.State, error) {
-		event, err := m.find(ctx, func(v int32, _ replay.Entry) bool { return v == version })
+		event, err := m.find(ctx, admit, func(v int32, _ replay.Entry) bool { return v == version })
 		if err == nil && event == nil {
 			err = fmt.Errorf("no version %d", version)
 		}

@@ -3,6 +3,7 @@ package match
 import (
 	"context"
 	"errors"
+	"iter"
 	"sync/atomic"
 	"time"
 
@@ -69,7 +70,7 @@ const readWithin = 3 * time.Second
 
 // readChunk returns chunk n and its events after the given version. prev is the preceding
 // chunk, or nil for the first. There are no events if the log ends at that version.
-func (m *Match) readChunk(ctx context.Context, prev *chunk, n, after int32) ([]*Event, *chunk, error) {
+func (m *Match) readChunk(ctx context.Context, prev *chunk, n, after int32, count Count) ([]*Event, *chunk, error) {
 	c := m.chunk(n)
 	if !c.full.Load() {
 		ctx, cancel := context.WithTimeout(ctx, readWithin)
@@ -87,6 +88,10 @@ func (m *Match) readChunk(ctx context.Context, prev *chunk, n, after int32) ([]*
 			}
 		}
 		if !c.full.Load() && c.tip.ID.Version <= after {
+			missing := int(m.State().Version - c.tip.ID.Version)
+			if err := count.call(min(missing, chunkSize-len(c.events))); err != nil {
+				return nil, nil, err
+			}
 			if err := m.extend(ctx, prev, c); err != nil {
 				return nil, nil, err
 			}
@@ -137,14 +142,26 @@ func (m *Match) nearestChunk(n int32) (*chunk, int32) {
 // client.
 type Turn func(read, send func() error) error
 
+// Count counts events that are about to be read from the log. If it returns an error, they are
+// not read. It may be nil.
+type Count func(events int) error
+
+func (c Count) call(events int) error {
+	if c == nil {
+		return nil
+	}
+	return c(events)
+}
+
 // Replay calls do with every event of the game's log after the given version, in order, up to
 // the version that the game has in memory. If do returns an error, Replay stops and returns
 // it. It reads one chunk per turn, including any earlier chunks that it needs to compute the
-// first state. Readers of the same game share chunks, and each event is encoded once.
+// first state. Readers of the same game share chunks, and each event is encoded once. It calls
+// count for the events that it reads from the log instead of memory.
 //
 // If the log is shorter than the game in memory, Replay returns the error from Confirm, so that
 // a watcher that resumes learns why it gets no more events.
-func (m *Match) Replay(ctx context.Context, after int32, turn Turn, do func(*Event) error) error {
+func (m *Match) Replay(ctx context.Context, after int32, turn Turn, count Count, do func(*Event) error) error {
 	version, last := m.State().Version, after
 	prev, n := m.nearestChunk(after / chunkSize)
 	for last < version {
@@ -152,7 +169,7 @@ func (m *Match) Replay(ctx context.Context, after int32, turn Turn, do func(*Eve
 		var events []*Event
 		var c *chunk
 		err := turn(func() (err error) {
-			events, c, err = m.readChunk(ctx, prev, n, last)
+			events, c, err = m.readChunk(ctx, prev, n, last, count)
 			return err
 		}, func() error {
 			for _, e := range events {
@@ -165,10 +182,7 @@ func (m *Match) Replay(ctx context.Context, after int32, turn Turn, do func(*Eve
 		})
 		switch {
 		case errors.Is(err, errFarBack):
-			// Replay the few games with such an entry without sharing chunks.
-			return turn(func() error { return nil }, func() error {
-				return m.hub.Log.Replay(ctx, m.id, last, func(e *replay.Event) error { return do(newEvent(e)) })
-			})
+			return m.replayAlone(ctx, last, turn, count, do)
 		case err != nil:
 			return err
 		case c.full.Load() && last >= (n+1)*chunkSize:
@@ -179,4 +193,46 @@ func (m *Match) Replay(ctx context.Context, after int32, turn Turn, do func(*Eve
 		}
 	}
 	return nil
+}
+
+// replayAlone is Replay for the few games with an entry that reverts the game far back. It
+// replays the log from the start without sharing chunks. The events count twice, because the log
+// is read again when such an entry is found.
+func (m *Match) replayAlone(ctx context.Context, after int32, turn Turn, count Count, do func(*Event) error) error {
+	if err := count.call(2 * int(m.State().Version)); err != nil {
+		return err
+	}
+	var ended error
+	next, stop := iter.Pull(func(yield func(*replay.Event) bool) {
+		ended = m.hub.Log.Replay(ctx, m.id, after, func(e *replay.Event) error {
+			if !yield(e) {
+				return context.Canceled
+			}
+			return nil
+		})
+	})
+	defer stop()
+	for more := true; more; {
+		var events []*Event
+		err := turn(func() error {
+			for len(events) < chunkSize && more {
+				var e *replay.Event
+				if e, more = next(); more {
+					events = append(events, newEvent(e))
+				}
+			}
+			return nil
+		}, func() error {
+			for _, e := range events {
+				if err := do(e); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return ended
 }

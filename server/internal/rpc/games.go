@@ -411,6 +411,7 @@ func (s *Service) do(ctx context.Context, givenID string, call match.Call) (*pb.
 	if err := s.checkOpen(ctx, m.State(), call.PlayerID); err != nil {
 		return nil, err
 	}
+	call.Admit = s.admitReplay
 	event, err := m.Do(ctx, call)
 	if err != nil {
 		return nil, err

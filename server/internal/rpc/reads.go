@@ -157,6 +157,30 @@ func (s *Service) checkReadRate(address string, reads int) error {
 	return s.Limits.Exceeded(&s.Limits.ReadsPerAddressPerSecond, "reads from one address a second", readRetry)
 }
 
+// replayCost returns the number of reads that reading the given number of a game's events counts
+// as: one for each page. A read takes about 5 ms of processor time for each thousand events.
+// Histories of any length can be read.
+func (s *Service) replayCost(events int) int {
+	cost := max(1, events/page.DefaultSize)
+	if most := s.Limits.ReadsPerAddressPerSecond; most > 0 {
+		cost = min(cost, most)
+	}
+	return cost
+}
+
+// admitReplay admits a call, such as an undo, for which the server replays a game's whole log.
+// The server replays one log at a time for such calls. If err is nil, the caller must call done
+// after the replay.
+func (s *Service) admitReplay(ctx context.Context, events int32) (done func(), err error) {
+	if err := s.checkReadRate(s.Address(ctx), s.replayCost(int(events))); err != nil {
+		return nil, err
+	}
+	full := s.Limits.Exceeded(&s.Limits.ReplaysAtOnce, "games replayed for calls at once", readRetry)
+	full.Value = 1
+	done, err = acquireSlot(ctx, s.logReplay, readRetry, full)
+	return done, s.slotError(err)
+}
+
 // CountRead counts a health check, or an HTTP request that is not an RPC, as a read by its
 // address. If the address exceeds its limit, CountRead returns the status that an RPC would
 // get.

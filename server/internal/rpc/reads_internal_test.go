@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/page"
 	"github.com/gridstand/gridstand/server/limits"
 )
 
@@ -137,4 +139,37 @@ func TestReadCost(t *testing.T) {
 		assert.Equal(t, tt.cost, cost, "%T %v", tt.request, tt.request)
 		assert.Equal(t, tt.store, store, "%T", tt.request)
 	}
+}
+
+// Ensure that a replay of a log counts as one read for each page of its events, and that logs
+// are replayed one at a time.
+func TestAdmitReplay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const perSecond, burst = 100, 1000
+		s := New(Config{
+			Limits:       limits.Limits{ReadsPerAddressPerSecond: perSecond, ReplaysAtOnce: 4},
+			StoreAnswers: func() bool { return true },
+		})
+		replay := func(events int32) error {
+			done, err := s.admitReplay(t.Context(), events)
+			if err == nil {
+				done()
+			}
+			return err
+		}
+		for range burst / 50 {
+			require.NoError(t, replay(50*page.DefaultSize))
+		}
+		assert.Equal(t, "reads_per_address_per_second", refusedBy(replay(1)))
+		time.Sleep(time.Second) //nolint:forbidigo // The bubble's clock is fake.
+		require.NoError(t, replay(1_000_000), "a log of any length can be replayed")
+
+		time.Sleep(time.Second) //nolint:forbidigo // The bubble's clock is fake.
+		done, err := s.admitReplay(t.Context(), 1)
+		require.NoError(t, err)
+		assert.Equal(t, "replays_at_once", refusedBy(replay(1)))
+		done()
+		require.NoError(t, replay(1))
+	})
 }

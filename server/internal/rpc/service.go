@@ -130,6 +130,9 @@ type Service struct {
 	// replaying holds the slots for streams that are sending a game's history. It is nil
 	// if there is no limit.
 	replaying *semaphore.Weighted
+	// logReplay holds the slot for a call that makes the server replay a game's log. It is
+	// nil if there is no limit.
+	logReplay *semaphore.Weighted
 	// damaged and tooNew limit log messages about calls on damaged games and on games that
 	// need a newer server, so that repeated calls do not flood the log.
 	damaged, tooNew rate.Sometimes
@@ -154,6 +157,7 @@ func New(c Config) *Service {
 		acting:    ratelimit.NewPacer(rate.Every(actingEvery), 1),
 		reads:     newReadGate(&l),
 		replaying: newSlots(l.ReplaysAtOnce, l.ReplaysAtOnce),
+		logReplay: newSlots(l.ReplaysAtOnce, 1),
 		damaged:   rate.Sometimes{First: 10, Interval: time.Second},
 		tooNew:    rate.Sometimes{First: 10, Interval: time.Second},
 	}

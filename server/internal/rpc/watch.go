@@ -287,7 +287,8 @@ func (v *View) replay() error {
 	}
 	defer release()
 	turn := func(read, send func() error) error { return s.turn(ctx, read, send) }
-	return v.match.Replay(ctx, v.version, turn, v.sendEvent)
+	count := func(events int) error { return s.checkReadRate(v.address, s.replayCost(events)) }
+	return v.match.Replay(ctx, v.version, turn, count, v.sendEvent)
 }
 
 func (v *View) send(m any) error {

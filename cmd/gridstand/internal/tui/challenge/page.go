@@ -21,7 +21,6 @@ type page struct {
 	*contest.Contest
 	env   *ui.Env
 	tasks *ui.Tasks
-	keys  keys
 
 	// watching is set while the user only watches.
 	watching bool
@@ -56,7 +55,7 @@ func NewWatch(ctx context.Context, env *ui.Env, id string) ui.Page {
 
 func newPage(ctx context.Context, env *ui.Env, id string) *page {
 	tasks := ui.NewTasks(ctx)
-	return &page{Contest: contest.New(env, tasks, id), env: env, tasks: tasks, keys: newKeys()}
+	return &page{Contest: contest.New(env, tasks, id), env: env, tasks: tasks}
 }
 
 // Messages that the page's tasks send.

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 	"charm.land/huh/v2"
 	"charm.land/lipgloss/v2"
@@ -147,32 +146,25 @@ func formTheme(env *ui.Env, label string) huh.Theme {
 	})
 }
 
-var formKeys = struct{ Next, Prev, Change key.Binding }{
-	Next:   ui.Bind("↓", "next field", "down", "tab"),
-	Prev:   ui.Bind("↑", "previous field", "up", "shift+tab"),
-	Change: ui.Bind("← →", "change", "left", "right"),
-}
-
 func (f *form) keys() ui.KeyMap {
-	return ui.Keys(ui.Bind("↑ ↓", "field"), formKeys.Change, ui.Bind("r", "rules"), ui.Bind("enter", "start"), ui.Bind("esc", "close"))
+	return ui.Keys(ui.Bind("↑ ↓", "field"), ui.Bind("← →", "change"), ui.Bind("r", "rules"), ui.Bind("enter", "start"), ui.Bind("esc", "close"))
 }
 
-func (f *form) update(msg tea.KeyPressMsg) tea.Cmd {
-	switch {
-	case ui.Pressed(msg, formKeys.Next):
+func (f *form) update(msg tea.KeyPressMsg) {
+	switch msg.String() {
+	case "down", "tab":
 		if f.fields.GetFocusedField() != f.last { // past the last field, huh would submit the form
 			f.fields.NextField()
 		}
-	case ui.Pressed(msg, formKeys.Prev):
+	case "up", "shift+tab":
 		f.fields.PrevField()
-	case ui.Pressed(msg, formKeys.Change):
+	case "left", "right":
 		before := f.variant
 		f.fields.Update(msg)
 		if f.variant != before {
 			f.build()
 		}
 	}
-	return nil
 }
 
 // route returns the route to the game or race that the form describes.

@@ -3,8 +3,8 @@ package lobby
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
-	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
@@ -12,157 +12,126 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// keys are the page's key bindings, apart from those that move the cursor.
-var keys = struct {
-	Pane, PaneBack, Window, Variant                        key.Binding
-	Open, New, Join, TV, Follow, Filter, Rules, Copy, Quit key.Binding
-	Clear, Daily, DayBefore, Race                          key.Binding
-}{
-	Pane: ui.Bind("tab", "next list", "tab"), PaneBack: ui.Bind("shift-tab", "previous list", "shift+tab"),
-	Window: ui.Bind("← →", "day, week, all", "left", "right"), Variant: ui.Bind("v", "variant", "v"),
-	Open: ui.Bind("enter", "open", "enter"), New: ui.Bind("n", "new game", "n"),
-	Join: ui.Bind("j", "join", "j"), TV: ui.Bind("t", "TV", "t"), Filter: ui.Bind("/", "filter", "/"),
-	Follow: ui.Bind("f", "follow player", "f"),
-	Rules:  ui.Bind("r", "rules", "r"), Copy: ui.Bind("y", "copy id", "y"),
-	Daily: ui.Bind("d", "daily game", "d"), DayBefore: ui.Bind("D", "yesterday's results", "D"), Race: ui.Bind("R", "new race", "R"),
-	Quit: ui.Bind("q", "quit", "q"), Clear: ui.Bind("esc", "clear filter", "esc"),
-}
-
 func (p *page) Keys() ui.KeyMap {
-	k := keys
 	if p.form != nil {
 		return p.form.keys()
 	}
 	if p.filter.Focused() {
 		return ui.Keys(ui.Bind("enter", "keep the filter"), ui.Bind("esc", "clear it"))
 	}
-	what, _ := p.opens()
-	enter := ui.Bind("enter", what)
-	enter.SetEnabled(what != "")
-	k.Daily.SetEnabled(p.daily.game != nil)
-	k.DayBefore.SetEnabled(p.daily.hasDayBefore())
-	choose := ui.Bind("↑ ↓", "select")
-	short, own := []key.Binding{ui.Bind("tab", "list"), k.Filter, choose, k.TV, k.Rules}, []key.Binding{k.Daily, k.DayBefore, k.New, k.Race, k.Join}
-	if p.env.Guest != "" {
-		own = []key.Binding{k.Daily, k.DayBefore}
-	} else {
+	footer := []string{"tab=list", "/", "↑ ↓", "t", "r"}
+	if p.env.Guest == "" {
 		if p.waiting() != nil {
-			short = append(short, k.Join)
+			footer = append(footer, "j")
 		}
-		short = append(short, ui.Bind("R", "race"), ui.Bind("n", "new"))
+		footer = append(footer, "R=race", "n=new")
 	}
-	short = append(short, enter, ui.NewCommon().Help, k.Quit)
-	return ui.KeyMap{Short: short, Full: [][]key.Binding{
-		append(own, ui.Bind("enter", "open"), k.TV, k.Follow, k.Rules, k.Copy, k.Filter, k.Clear),
-		{choose, ui.Bind("tab", "next list"), k.Window, k.Variant, k.Quit},
-	}}
+	if what, _ := p.opens(); what != "" {
+		footer = append(footer, "enter="+what)
+	}
+	return p.table().Map(append(footer, "?=help", "q")...)
+}
+
+// table returns the keys of the page while it has neither a form nor a filter to type.
+func (p *page) table() ui.KeyTable {
+	player := p.env.Guest == ""
+	what, route := p.opens()
+	selects := func(do func()) func() tea.Cmd { return func() tea.Cmd { do(); return p.selected() } }
+	opens := func(r ui.Route) func() tea.Cmd { return func() tea.Cmd { return p.open(r) } }
+	begin := func(race bool) func() tea.Cmd { return func() tea.Cmd { return p.beginForm(race) } }
+	enter := ui.On("enter", "enter", "open", true, func() tea.Cmd { return nil })
+	if what != "" {
+		enter.Do = opens(route)
+	}
+	return ui.KeyTable{
+		{
+			ui.On("d", "d", "daily game", p.daily.game != nil, p.openDaily),
+			ui.On("D", "D", "yesterday's results", p.daily.hasDayBefore(), p.loadDayBefore),
+			ui.On("n", "n", "new game", player, begin(false)), ui.On("R", "R", "new race", player, begin(true)),
+			ui.On("j", "j", "join", player, p.join),
+			enter, ui.On("t", "t", "TV", true, opens(ui.Route{TV: true})),
+			ui.On("f", "f", "follow player", true, p.follows), ui.On("r", "r", "rules", true, opens(ui.Route{Rules: p.chosen()})),
+			ui.On("y", "y", "copy id", true, p.copy),
+			ui.On("/", "/", "filter", true, func() tea.Cmd { p.filter.Focus(); return nil }),
+			ui.On("esc", "esc", "clear filter", true, selects(func() { p.filter.Reset(); p.arrange() })),
+		},
+		{
+			ui.Listed("↑ ↓", "select"), ui.On("tab", "tab", "next list", true, selects(func() { p.turn(1, 0) })),
+			ui.On("right", "← →", "day, week, all", true, selects(func() { p.turn(0, 1) })), ui.On("v", "v", "variant", true, selects(p.nextVariant)),
+			ui.On("q", "q", "quit", true, ui.Run(ui.Back)),
+		},
+	}
 }
 
 func (p *page) key(msg tea.KeyPressMsg) tea.Cmd {
-	k := keys
 	switch {
 	case p.filter.Focused():
 		return p.typed(msg)
 	case p.form != nil:
 		return p.inForm(msg)
-	case ui.Pressed(msg, k.Quit):
-		return ui.Back
-	case ui.Pressed(msg, k.Pane):
-		p.pane = (p.pane + 1) % panes
-	case ui.Pressed(msg, k.PaneBack):
-		p.pane = (p.pane + panes - 1) % panes
-	case ui.Pressed(msg, k.Window):
-		n := 1
-		if msg.Code == tea.KeyLeft {
-			n = len(windows) - 1
-		}
-		p.window = (p.window + n) % len(windows)
-	case ui.Pressed(msg, k.Variant):
-		p.nextVariant()
-	case ui.Pressed(msg, k.Filter):
-		p.filter.Focus()
-		return nil
-	case ui.Pressed(msg, k.Clear):
-		p.filter.Reset()
-		p.arrange()
-	case ui.Pressed(msg, k.Copy):
-		return p.copy()
-	case ui.Pressed(msg, k.TV, k.Follow, k.Rules, k.New, k.Race, k.Join, k.Open, k.Daily, k.DayBefore):
-		return p.leave(msg)
-	default:
-		p.move(msg)
-	}
-	return p.selected()
-}
-
-// move moves the focused list's cursor.
-func (p *page) move(msg tea.KeyPressMsg) {
-	const screenful = 10
-	c := &p.cursors[p.pane]
-	switch msg.String() {
-	case "up":
-		c.move(-1)
-	case "down":
-		c.move(1)
-	case "pgup":
-		c.move(-screenful)
-	case "pgdown":
-		c.move(screenful)
-	case "home":
-		c.move(-len(c.ids))
-	case "end":
-		c.move(len(c.ids))
-	}
-}
-
-// leave handles the keys that open another page or the form.
-func (p *page) leave(msg tea.KeyPressMsg) tea.Cmd {
-	k := keys
-	switch {
-	case ui.Pressed(msg, k.TV):
-		return p.open(ui.Route{TV: true})
-	case ui.Pressed(msg, k.Daily):
-		return p.openDaily()
-	case ui.Pressed(msg, k.DayBefore):
-		return p.loadDayBefore()
-	case ui.Pressed(msg, k.Rules):
-		return p.open(ui.Route{Rules: p.chosen()})
-	case ui.Pressed(msg, k.Follow):
-		if name := p.player(); name != "" {
-			return p.open(ui.Route{Follow: name})
-		}
-		p.notice = "No player is selected."
-		return nil
-	case ui.Pressed(msg, k.Open):
-		if what, route := p.opens(); what != "" {
-			return p.open(route)
-		}
-		return nil
-	case p.env.Guest != "": // n, R and j
+	case p.env.Guest != "" && slices.Contains([]string{"n", "R", "j"}, msg.String()):
 		p.notice = p.env.Guest
 		return nil
-	case ui.Pressed(msg, k.Join):
-		g := p.waiting()
-		if g == nil {
-			p.notice = "No game is waiting for players. Press n to start one."
-			return nil
-		}
-		if isRace(g) {
-			return p.open(ui.Route{Enter: g.GetId()})
-		}
-		return p.open(ui.Route{Join: g.GetId()})
-	default: // n and R
-		p.begin = func() {
-			p.form = newForm(p.env, p.lists.Variants, p.chosen(), ui.Pressed(msg, k.Race))
-			p.begin, p.notice = nil, ""
-		}
-		if len(p.lists.Variants) > 0 {
-			p.begin()
-		} else {
-			p.notice = "Loading the variants …"
-		}
-		return nil
 	}
+	cmd, done := p.table().Press(msg)
+	if !done {
+		p.move(msg)
+		cmd = p.selected()
+	}
+	return cmd
+}
+
+// turn changes the focused list and the leaderboard's period.
+func (p *page) turn(pane, window int) {
+	p.pane, p.window = (p.pane+pane)%panes, (p.window+window)%len(windows)
+}
+
+// move handles the keys that move the focused list's cursor, and those that turn back.
+func (p *page) move(msg tea.KeyPressMsg) {
+	const screenful = 10
+	switch c := &p.cursors[p.pane]; msg.String() {
+	case "shift+tab":
+		p.turn(panes-1, 0)
+	case "left":
+		p.turn(0, len(windows)-1)
+	default:
+		c.move(map[string]int{"up": -1, "down": 1, "pgup": -screenful, "pgdown": screenful, "home": -len(c.ids), "end": len(c.ids)}[msg.String()])
+	}
+}
+
+// follows opens the games of the selected player.
+func (p *page) follows() tea.Cmd {
+	if name := p.player(); name != "" {
+		return p.open(ui.Route{Follow: name})
+	}
+	p.notice = "No player is selected."
+	return nil
+}
+
+func (p *page) join() tea.Cmd {
+	switch g := p.waiting(); {
+	case g == nil:
+		p.notice = "No game is waiting for players. Press n to start one."
+		return nil
+	case isRace(g):
+		return p.open(ui.Route{Enter: g.GetId()})
+	default:
+		return p.open(ui.Route{Join: g.GetId()})
+	}
+}
+
+// beginForm opens the form, once the variants are known.
+func (p *page) beginForm(race bool) tea.Cmd {
+	p.begin = func() {
+		p.form = newForm(p.env, p.lists.Variants, p.chosen(), race)
+		p.begin, p.notice = nil, ""
+	}
+	if len(p.lists.Variants) > 0 {
+		p.begin()
+	} else {
+		p.notice = "Loading the variants …"
+	}
+	return nil
 }
 
 // opens returns the label of the Enter key and the route that it opens.
@@ -267,18 +236,17 @@ func (p *page) typed(msg tea.KeyPressMsg) tea.Cmd {
 }
 
 func (p *page) inForm(msg tea.KeyPressMsg) tea.Cmd {
-	k := keys
-	switch {
-	case ui.Pressed(msg, k.Clear, k.Quit):
+	switch msg.String() {
+	case "esc", "q":
 		p.form = nil
-	case ui.Pressed(msg, k.Open):
+	case "enter":
 		route := p.form.route()
 		p.form = nil
 		return p.open(route)
-	case ui.Pressed(msg, k.Rules):
+	case "r":
 		return p.open(ui.Route{Rules: p.form.variant})
 	default:
-		return p.form.update(msg)
+		p.form.update(msg)
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 	"strings"
 
-	"charm.land/bubbles/v2/key"
 	"charm.land/bubbles/v2/viewport"
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
@@ -58,39 +57,26 @@ func (p *rules) Update(msg tea.Msg) tea.Cmd {
 			p.err = client.ErrVariantNotFound
 		}
 	case tea.KeyPressMsg:
-		k := rulesKeys
-		switch {
-		case ui.Pressed(msg, k.Back):
-			return ui.Back
-		case ui.Pressed(msg, k.Retry) && p.err != nil:
-			return p.Init()
-		case ui.Pressed(msg, k.Top):
-			p.text.GotoTop()
-		case ui.Pressed(msg, k.Bottom):
-			p.text.GotoBottom()
-		default:
-			var cmd tea.Cmd
+		cmd, done := p.table().Press(msg)
+		if !done {
 			p.text, cmd = p.text.Update(msg)
-			return cmd
 		}
+		return cmd
 	}
 	return nil
 }
 
-// The page's key bindings. The viewport handles its own keys.
-var rulesKeys = struct{ Back, Retry, Top, Bottom key.Binding }{
-	Back: ui.Bind("q", ui.BackText, "q", "esc"), Retry: ui.Bind("r", "retry", "r"),
-	Top: ui.Bind("home", "top", "home"), Bottom: ui.Bind("end", "bottom", "end"),
-}
+func (p *rules) Keys() ui.KeyMap { return p.table().Map("r", "↑ ↓", "?=help", "q") }
 
-func (p *rules) Keys() ui.KeyMap {
-	k := rulesKeys
-	retry := k.Retry
-	retry.SetEnabled(p.err != nil)
-	return ui.KeyMap{
-		Short: []key.Binding{retry, ui.Bind("↑ ↓", "scroll"), ui.NewCommon().Help, k.Back},
-		Full:  [][]key.Binding{{ui.Bind("↑ ↓", "scroll"), ui.Bind("pgup pgdn", "page"), k.Top, k.Bottom, k.Back}},
-	}
+// table returns the keys. The viewport handles those without an action.
+func (p *rules) table() ui.KeyTable {
+	return ui.KeyTable{{
+		ui.Listed("↑ ↓", "scroll"), ui.Listed("pgup pgdn", "page"),
+		ui.On("home", "home", "top", true, func() tea.Cmd { p.text.GotoTop(); return nil }),
+		ui.On("end", "end", "bottom", true, func() tea.Cmd { p.text.GotoBottom(); return nil }),
+		ui.On("q esc", "q", ui.BackText, true, ui.Run(ui.Back)),
+		ui.On("r", "r", "retry", p.err != nil, p.Init),
+	}}
 }
 
 // rulesWidth is the maximum width of the text, in columns.

@@ -94,7 +94,6 @@ func (m *attempt) Solvers() []string { return nil }
 // all its boards. For any other challenge, it looks up the user's place once the attempt is
 // over.
 func (p *page) attempted() tea.Cmd {
-	p.allowKeys() // some keys depend on the challenge's kind
 	switch c := p.contest; {
 	case p.asked || c.Challenge == nil:
 		return nil

@@ -39,14 +39,12 @@ func TestGolden(t *testing.T) {
 			p := somePlay(t, env)
 			finish(p, pb.Result_REASON_NO_MOVES)
 			p.places.day.GameID = tuitest.GameID
-			p.allowKeys()
 			return p
 		},
 		"race": func(t *testing.T, env *ui.Env) *page { return someRace(t, env) },
 		"race-result": func(t *testing.T, env *ui.Env) *page {
 			p := someRace(t, env)
 			finish(p, pb.Result_REASON_RESIGNED)
-			p.allowKeys()
 			return p
 		},
 		"race-question": func(t *testing.T, env *ui.Env) *page {
@@ -69,7 +67,6 @@ func TestGolden(t *testing.T) {
 				line.Rank, line.LargestTile = int32(i)+17, 0
 			}
 			p.contest.Around = ui.Standings{Lines: lines, Mine: lines[1], Total: 87}
-			p.allowKeys()
 			return p
 		},
 		"question": func(t *testing.T, env *ui.Env) *page {

@@ -2,9 +2,9 @@ package play
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
-	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/client"
@@ -18,30 +18,23 @@ import (
 
 // jumping is the mode for Tribolo. The player moves a cursor and jumps to it.
 type jumping struct {
-	arrows
-	Jump, Targets key.Binding
-	cursor        *pb.Cell
-	targets       bool // whether legal targets are shown
+	cursor  *pb.Cell
+	targets bool // whether legal targets are shown
 }
 
 func newJumping(b *pb.TriboloBoard) *jumping {
-	return &jumping{
-		arrows:  newArrows(),
-		Jump:    ui.Bind("enter", "jump", "enter", "space"),
-		Targets: ui.Bind("t", "targets", "t"),
-		cursor:  &pb.Cell{X: b.GetColumns() / 2, Y: b.GetRows() / 2},
-	}
+	return &jumping{cursor: &pb.Cell{X: b.GetColumns() / 2, Y: b.GetRows() / 2}}
 }
 
-func (m *jumping) Keys() (short, full []key.Binding) {
-	return []key.Binding{ui.Bind("↑↓←→", "cursor"), m.Jump, m.Targets},
-		append(m.all(), ui.Bind("enter space click", "jump"), ui.Bind("t", "show where jumps lead"))
+func (m *jumping) Keys() ([]string, []ui.Key) {
+	return []string{"↑↓←→=cursor", "enter=jump", "t=targets"},
+		append(slices.Clone(arrowKeys), ui.Listed("enter space click", "jump"), ui.Listed("t", "show where jumps lead"))
 }
 
 func (m *jumping) Key(s *gamestate.State, msg tea.KeyPressMsg) Act {
 	columns, rows := s.Tribolo().GetColumns(), s.Tribolo().GetRows()
 	x, y := m.cursor.GetX()+columns, m.cursor.GetY()+rows
-	switch m.direction(msg) {
+	switch arrows[msg.String()] {
 	case pb.Direction_DIRECTION_UP:
 		y--
 	case pb.Direction_DIRECTION_DOWN:
@@ -52,10 +45,10 @@ func (m *jumping) Key(s *gamestate.State, msg tea.KeyPressMsg) Act {
 		x++
 	}
 	m.cursor = &pb.Cell{X: x % columns, Y: y % rows}
-	switch {
-	case ui.Pressed(msg, m.Targets):
+	switch msg.String() {
+	case "t":
 		m.targets = !m.targets
-	case ui.Pressed(msg, m.Jump):
+	case "enter", "space":
 		return m.jump(s)
 	}
 	return Act{}

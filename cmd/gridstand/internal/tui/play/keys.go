@@ -1,105 +1,158 @@
 package play
 
 import (
-	"slices"
+	tea "charm.land/bubbletea/v2"
 
-	"charm.land/bubbles/v2/key"
-
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/contest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 )
 
-// keys holds the page's key bindings: those shared by all kinds of games, and those of the
-// mode.
-type keys struct {
-	ui.Common
-	New, Undo, Restart, Rules, Copy key.Binding
-	// Keys for use after the end of the game.
-	Replay, Share, Close, Beat, Standings key.Binding
-	// Solvers has a key for each of the mode's solvers. Faster and Slower change the solver's
-	// pace.
-	Solvers        []key.Binding
-	Faster, Slower key.Binding
-
-	short, full []key.Binding // keys of the mode
-}
-
-func newKeys(env *ui.Env) *keys {
-	return &keys{
-		Common:    ui.NewCommon(),
-		New:       ui.Bind("n", "new game", "n", "S"),
-		Undo:      ui.Bind("u", "undo", "u"),
-		Restart:   ui.Bind("R", "restart", "R"),
-		Rules:     ui.Bind("r", "rules", "r"),
-		Copy:      env.CopyKey(),
-		Replay:    ui.Bind("w", "watch replay", "w"),
-		Share:     ui.Bind("c", "copy result", "c"),
-		Beat:      ui.Bind("b", "challenge others to beat it", "b"),
-		Standings: ui.Bind("s", "standings", "s"),
-		Close:     ui.Bind("esc", "close result", "esc"),
-		Faster:    ui.Bind("+", "solver faster", "+", "="),
-		Slower:    ui.Bind("-", "solver slower", "-"),
+func (p *page) Keys() ui.KeyMap {
+	switch {
+	case p.question != nil:
+		return p.question.Keys()
+	case p.solving != nil:
+		return p.solverKeys().Map("+", "-", "any other key")
+	case p.Over():
+		footer := []string{"y", "r", "w=replay", "", "s", "c=copy", "n=new", "esc=close", "?=help", "q"}
+		if p.beatable() {
+			footer[3] = "b=beat me"
+		}
+		if p.contest != nil {
+			footer[0], footer[5], footer[6] = "", "y=copy", "n"
+		}
+		if p.closed {
+			footer[7] = "esc=result"
+		}
+		return p.resultKeys().Map(footer...)
 	}
-}
-
-func (k *keys) setMode(m Mode) {
-	k.short, k.full = m.Keys()
-	for i, name := range m.Solvers() {
-		k.Solvers = append(k.Solvers, ui.Bind("XYZB"[i:i+1], name+" plays", "XYZB"[i:i+1]))
+	footer, solvers, again := []string{}, "", "n=new"
+	if p.mode != nil {
+		footer, _ = p.mode.Keys()
 	}
-}
-
-// allowKeys enables or disables the keys that do not apply to every game: those for undoing
-// moves, rematches, standings and copying.
-func (p *page) allowKeys() {
-	k := p.keys
-	for _, b := range []*key.Binding{&k.Undo, &k.Restart} {
-		b.SetEnabled(p.alone() && p.contest == nil)
+	if p.env.Width >= 80 && len(p.solvers()) > 0 {
+		solvers = "X Y Z B=solvers"
 	}
-	k.Beat.SetEnabled(p.beatable())
-	k.Standings.SetEnabled(p.contest != nil)
 	if p.contest != nil {
-		k.Share.SetKeys("y", "c")
-		k.Copy.SetEnabled(false)
+		again = "n"
 	}
+	return p.playKeys().Map(append(footer, solvers, "u", again, "r", "?=help", "q")...)
 }
 
-// playing returns the keys of a game in progress. wide is set if the footer has room for
-// the solvers.
-func (k *keys) playing(c *contest.Contest, wide bool) ui.KeyMap {
-	again, last := ui.Bind("n", "new"), k.New
-	if c != nil {
-		again = ui.Bind("n", "give up")
-		last = again
-	}
-	short := slices.Clone(k.short)
-	if wide && len(k.Solvers) > 0 {
-		short = append(short, ui.Bind("X Y Z B", "solvers"))
-	}
-	groups := [][]key.Binding{k.full, {k.Undo, k.Restart, last, k.Rules, k.Copy, k.Back}}
-	if len(k.Solvers) > 0 {
-		groups = append(groups, append(slices.Clone(k.Solvers), k.Faster, k.Slower))
-	}
-	return ui.KeyMap{Short: append(short, k.Undo, again, k.Rules, k.Help, k.Back), Full: groups}
+func (p *page) rulesKey() ui.Key {
+	return ui.On("r", "r", "rules", true, ui.Run(ui.Open(ui.Route{Rules: p.opened.GetVariant()})))
 }
 
-// result returns the keys after the end of a game. closed is set if the result is not
-// shown.
-func (k *keys) result(c *contest.Contest, closed bool) ui.KeyMap {
-	esc, share, again := "close", ui.Bind("c", "copy"), ui.Bind("n", "new")
-	if closed {
-		esc = "result"
+func (p *page) copyKey() ui.Key {
+	return p.env.CopyKey(p.contest == nil, func() tea.Cmd {
+		say, copied := p.env.Copy(p.opened.GetId())
+		p.say(say...)
+		return copied
+	})
+}
+
+func (p *page) backKey() ui.Key { return ui.On("q", "q", ui.BackText, true, p.leave) }
+
+// solvers returns the bots that can play for the user, in the order of their keys.
+func (p *page) solvers() []string {
+	if p.mode == nil {
+		return nil
 	}
-	beat := ui.Bind("b", "beat me")
-	beat.SetEnabled(k.Beat.Enabled())
-	full := []key.Binding{k.New, k.Replay, k.Share, k.Copy, k.Beat, k.Standings, k.Close, k.Rules, k.Back}
+	return p.mode.Solvers()
+}
+
+// playKeys returns the keys of a game in progress. The mode handles its own.
+func (p *page) playKeys() ui.KeyTable {
+	var table ui.KeyTable
+	if p.mode != nil {
+		_, own := p.mode.Keys()
+		table = ui.KeyTable{own}
+	}
+	undo, again := p.alone() && p.contest == nil, "new game"
+	if p.contest != nil {
+		again = "give up"
+	}
+	table = append(table, []ui.Key{
+		ui.On("u", "u", "undo", undo, p.wantUndo), ui.On("R", "R", "restart", undo, p.wantRestart),
+		ui.On("n S", "n", again, true, func() tea.Cmd { p.question = p.askNew(); return nil }),
+		p.rulesKey(), p.copyKey(), p.backKey(),
+	})
+	var solvers []ui.Key
+	for i, name := range p.solvers() {
+		k := "XYZB"[i : i+1]
+		solvers = append(solvers, ui.On(k, k, name+" plays", true, func() tea.Cmd { return p.wantSolver(name) }))
+	}
+	if solvers != nil {
+		table = append(table, append(solvers, ui.Listed("+", "solver faster"), ui.Listed("-", "solver slower")))
+	}
+	return table
+}
+
+// solverKeys returns the keys while a solver plays. Any other key stops it.
+func (p *page) solverKeys() ui.KeyTable {
+	s := p.solving
+	return ui.KeyTable{{
+		ui.On("+ =", "+", "solver faster", true, func() tea.Cmd { s.pace = max(s.pace/2, minPace); return nil }),
+		ui.On("-", "-", "solver slower", true, func() tea.Cmd { s.pace = min(s.pace*2, maxPace); return nil }),
+		ui.Listed("any other key", "stop the solver"),
+	}}
+}
+
+// resultKeys returns the keys after the end of a game.
+func (p *page) resultKeys() ui.KeyTable {
+	c := p.contest
+	again, share := ui.On("n S", "n", "new game", true, p.create), ui.On("c", "c", "copy result", true, p.copyResult)
 	if c != nil {
-		share, again = ui.Bind("y", "copy"), ui.Bind("n", "race again")
-		again.SetEnabled(c.Race())
-		full[0], full[2] = again, ui.Bind("y", "copy result")
+		again = ui.On("n S", "n", "race again", c.Race(), func() tea.Cmd { return ui.Replace(ui.Route{NewChallenge: c.Again()}) })
+		share = ui.On("y c", "y", "copy result", true, p.copyResult)
 	}
-	return ui.KeyMap{
-		Short: []key.Binding{k.Copy, k.Rules, ui.Bind("w", "replay"), beat, k.Standings, share, again, ui.Bind("esc", esc), k.Help, k.Back},
-		Full:  [][]key.Binding{full},
+	return ui.KeyTable{{
+		again,
+		ui.On("w", "w", "watch replay", true, func() tea.Cmd {
+			if p.env.Now.Sub(p.ended) < endTime { // meant as the up key
+				return nil
+			}
+			return ui.Open(ui.Route{Replay: p.opened.GetId()})
+		}),
+		share, p.copyKey(),
+		ui.On("b", "b", "challenge others to beat it", p.beatable(), p.challenge),
+		ui.On("s", "s", "standings", c != nil, func() tea.Cmd { return ui.Open(ui.Route{Challenge: c.ID}) }),
+		ui.On("esc", "esc", "close result", true, func() tea.Cmd { p.closed = !p.closed; return nil }),
+		p.rulesKey(), p.backKey(),
+	}}
+}
+
+func (p *page) copyResult() tea.Cmd {
+	p.say("Copied the result.")
+	return tea.SetClipboard(p.share())
+}
+
+func (p *page) key(msg tea.KeyPressMsg) tea.Cmd {
+	p.notice = nil // the notice was about the previous key
+	switch {
+	case p.question != nil:
+		return widget.Answer(&p.question, msg)
+	case p.solving != nil:
+		if _, done := p.solverKeys().Press(msg); !done {
+			p.say(p.solving.solver.Name() + " has stopped.")
+			p.solving, p.queue = nil, nil
+		}
+		return nil
 	}
+	if cmd, done := (ui.KeyTable{{p.rulesKey(), p.copyKey(), p.backKey()}}).Press(msg); done {
+		return cmd
+	}
+	switch {
+	case p.starting || p.mode == nil:
+		return nil
+	case p.Over():
+		cmd, _ := p.resultKeys().Press(msg)
+		return cmd
+	case p.held() != nil:
+		return p.takeBack()
+	}
+	if cmd, done := p.playKeys().Press(msg); done {
+		return cmd
+	}
+	return p.act(p.mode.Key(&p.State, msg))
 }

@@ -1,7 +1,6 @@
 package play
 
 import (
-	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/client"
@@ -14,8 +13,8 @@ import (
 // Mode is the part of the page that differs between kinds of games: the keys, the board and
 // the wording.
 type Mode interface {
-	// Keys returns the mode's own keys, for the footer and for the help.
-	Keys() (short, full []key.Binding)
+	// Keys returns the mode's own keys, for the footer (as for KeyTable.Map) and for the help.
+	Keys() (footer []string, listed []ui.Key)
 	// Key handles a key. It ignores keys that are not the mode's own.
 	Key(s *gamestate.State, msg tea.KeyPressMsg) Act
 	// Click handles a click on a column and row of the board. c is the size of its cells.
@@ -43,7 +42,7 @@ type Mode interface {
 func newMode(g *pb.Game) Mode {
 	switch b := g.GetPosition().GetBoard().(type) {
 	case *pb.Position_Twenty48:
-		return &sliding{newArrows()}
+		return &sliding{}
 	case *pb.Position_Tribolo:
 		return newJumping(b.Tribolo)
 	default:
@@ -75,29 +74,13 @@ type look struct {
 	wide   bool // the panel is beside the board
 }
 
-// direction returns the direction that a key stands for, or unspecified.
-func (k arrows) direction(msg tea.KeyPressMsg) pb.Direction {
-	for i, b := range []key.Binding{k.Up, k.Right, k.Down, k.Left} {
-		if ui.Pressed(msg, b) {
-			return []pb.Direction{
-				pb.Direction_DIRECTION_UP, pb.Direction_DIRECTION_RIGHT,
-				pb.Direction_DIRECTION_DOWN, pb.Direction_DIRECTION_LEFT,
-			}[i]
-		}
+// arrows are the directions that keys stand for, by their names. arrowKeys lists them.
+var (
+	arrows = map[string]pb.Direction{
+		"up": pb.Direction_DIRECTION_UP, "w": pb.Direction_DIRECTION_UP, "k": pb.Direction_DIRECTION_UP,
+		"down": pb.Direction_DIRECTION_DOWN, "s": pb.Direction_DIRECTION_DOWN, "j": pb.Direction_DIRECTION_DOWN,
+		"left": pb.Direction_DIRECTION_LEFT, "a": pb.Direction_DIRECTION_LEFT, "h": pb.Direction_DIRECTION_LEFT,
+		"right": pb.Direction_DIRECTION_RIGHT, "d": pb.Direction_DIRECTION_RIGHT, "l": pb.Direction_DIRECTION_RIGHT,
 	}
-	return pb.Direction_DIRECTION_UNSPECIFIED
-}
-
-// arrows are the key bindings for the four directions.
-type arrows struct{ Up, Down, Left, Right key.Binding }
-
-func newArrows() arrows {
-	return arrows{
-		Up:    ui.Bind("↑ w k", "up", "up", "w", "k"),
-		Down:  ui.Bind("↓ s j", "down", "down", "s", "j"),
-		Left:  ui.Bind("← a h", "left", "left", "a", "h"),
-		Right: ui.Bind("→ d l", "right", "right", "d", "l"),
-	}
-}
-
-func (k arrows) all() []key.Binding { return []key.Binding{k.Up, k.Down, k.Left, k.Right} }
+	arrowKeys = []ui.Key{ui.Listed("↑ w k", "up"), ui.Listed("↓ s j", "down"), ui.Listed("← a h", "left"), ui.Listed("→ d l", "right")}
+)

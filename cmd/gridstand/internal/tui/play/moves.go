@@ -183,7 +183,6 @@ func (p *page) updated(msg ui.UpdateMsg) tea.Cmd {
 // bell if it is the user's turn, and looks up the user's place once the game is over. e is
 // nil if the event is unknown.
 func (p *page) changed(changed bool, e *pb.Event) tea.Cmd {
-	p.allowKeys()
 	if !changed {
 		return nil
 	}

@@ -28,7 +28,6 @@ const (
 type page struct {
 	seated
 	tasks *ui.Tasks
-	keys  *keys
 	// options are the options for new games with one seat.
 	options client.GameOptions
 
@@ -92,17 +91,13 @@ func (p *page) open(g *pb.Game) {
 	}
 	*p = page{
 		seated: seated{gamestate.New(g), p.env}, tasks: p.tasks, options: p.options,
-		motion: p.motion, slow: p.slow, opened: g, mode: newMode(g), keys: newKeys(p.env),
+		motion: p.motion, slow: p.slow, opened: g, mode: newMode(g),
 		places: places{all: p.places.all},
 	}
 	if m, ok := p.mode.(*sliding); ok && g.GetChallengeId() != "" {
 		p.contest = contest.New(p.env, p.tasks, g.GetChallengeId())
 		p.mode = &attempt{m, p.contest}
 	}
-	if p.mode != nil {
-		p.keys.setMode(p.mode)
-	}
-	p.allowKeys()
 	p.motion.Reset()
 }
 
@@ -168,45 +163,6 @@ func (p *page) Update(msg tea.Msg) tea.Cmd {
 		return p.created(msg)
 	}
 	return nil
-}
-
-func (p *page) key(msg tea.KeyPressMsg) tea.Cmd {
-	k := p.keys
-	p.notice = nil // the notice was about the previous key
-	switch {
-	case p.question != nil:
-		return widget.Answer(&p.question, msg)
-	case p.solving != nil:
-		p.solverKey(msg)
-		return nil
-	case ui.Pressed(msg, k.Back):
-		return p.leave()
-	case ui.Pressed(msg, k.Rules):
-		return ui.Open(ui.Route{Rules: p.opened.GetVariant()})
-	case ui.Pressed(msg, k.Copy):
-		say, copied := p.env.Copy(p.opened.GetId())
-		p.say(say...)
-		return copied
-	case p.starting || p.mode == nil:
-		return nil
-	case p.Over():
-		return p.resultKey(msg)
-	case p.held() != nil:
-		return p.takeBack()
-	case ui.Pressed(msg, k.New):
-		p.question = p.askNew()
-		return nil
-	case ui.Pressed(msg, k.Undo):
-		return p.wantUndo()
-	case ui.Pressed(msg, k.Restart):
-		return p.wantRestart()
-	}
-	for i, b := range k.Solvers {
-		if ui.Pressed(msg, b) {
-			return p.wantSolver(p.mode.Solvers()[i])
-		}
-	}
-	return p.act(p.mode.Key(&p.State, msg))
 }
 
 // act carries out the effect of a key or click.

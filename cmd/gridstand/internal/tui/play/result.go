@@ -18,28 +18,6 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// resultKey handles a key after the end of the game.
-func (p *page) resultKey(msg tea.KeyPressMsg) tea.Cmd {
-	switch k := p.keys; {
-	case ui.Pressed(msg, k.New) && p.contest == nil:
-		return p.create()
-	case ui.Pressed(msg, k.New) && p.contest.Race():
-		return ui.Replace(ui.Route{NewChallenge: p.contest.Again()})
-	case ui.Pressed(msg, k.Standings):
-		return ui.Open(ui.Route{Challenge: p.contest.ID})
-	case ui.Pressed(msg, k.Beat):
-		return p.challenge()
-	case ui.Pressed(msg, k.Replay) && p.env.Now.Sub(p.ended) >= endTime:
-		return ui.Open(ui.Route{Replay: p.opened.GetId()})
-	case ui.Pressed(msg, k.Share):
-		p.say("Copied the result.")
-		return tea.SetClipboard(p.share())
-	case ui.Pressed(msg, k.Close):
-		p.closed = !p.closed
-	}
-	return nil
-}
-
 // resultOpen reports whether the result is visible.
 func (p *page) resultOpen() bool { return p.Over() && !p.closed && !p.starting }
 

@@ -3,7 +3,6 @@ package play
 import (
 	"slices"
 
-	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/client"
@@ -19,14 +18,12 @@ import (
 const queueLimit = 64
 
 // sliding is the mode for 2048.
-type sliding struct{ arrows }
+type sliding struct{}
 
-func (m *sliding) Keys() (short, full []key.Binding) {
-	return []key.Binding{ui.Bind("↑↓←→", "slide")}, m.all()
-}
+func (m *sliding) Keys() ([]string, []ui.Key) { return []string{"↑↓←→=slide"}, arrowKeys }
 
 func (m *sliding) Key(_ *gamestate.State, msg tea.KeyPressMsg) Act {
-	d := m.direction(msg)
+	d := arrows[msg.String()]
 	if d == pb.Direction_DIRECTION_UNSPECIFIED {
 		return Act{}
 	}

@@ -63,20 +63,6 @@ func (p *page) wantSolver(name string) tea.Cmd {
 	return nil
 }
 
-// solverKey handles a key while a solver is playing. Any key other than the pace keys stops
-// the solver.
-func (p *page) solverKey(msg tea.KeyPressMsg) {
-	switch s := p.solving; {
-	case ui.Pressed(msg, p.keys.Faster):
-		s.pace = max(s.pace/2, minPace)
-	case ui.Pressed(msg, p.keys.Slower):
-		s.pace = min(s.pace*2, maxPace)
-	default:
-		p.say(s.solver.Name() + " has stopped.")
-		p.solving, p.queue = nil, nil
-	}
-}
-
 // solveOn makes the next move of a solver, unless it was stopped.
 func (p *page) solveOn(by *solving) tea.Cmd {
 	if by != p.solving || p.Over() {

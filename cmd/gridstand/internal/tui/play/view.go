@@ -191,20 +191,6 @@ func pickText(width int, texts ...string) string {
 	return texts[len(texts)-1]
 }
 
-func (p *page) Keys() ui.KeyMap {
-	k := p.keys
-	switch {
-	case p.question != nil:
-		return p.question.Keys()
-	case p.solving != nil:
-		return ui.Keys(k.Faster, k.Slower, ui.Bind("any other key", "stop the solver"))
-	case p.Over():
-		return k.result(p.contest, p.closed)
-	default:
-		return k.playing(p.contest, p.env.Width >= 80)
-	}
-}
-
 // ring returns a command that rings the terminal's bell if the user's turn begins.
 func (p *page) ring() tea.Cmd {
 	switch {

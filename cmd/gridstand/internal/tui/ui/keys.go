@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"strings"
+
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 )
@@ -30,6 +32,67 @@ type KeyMap struct {
 
 // Keys returns a KeyMap with the same keys in the footer and in the help.
 func Keys(all ...key.Binding) KeyMap { return KeyMap{all, [][]key.Binding{all}} }
+
+// Key is a key of a page and its action, which is nil if the key is only listed in the help.
+type Key struct {
+	key.Binding
+	Do func() tea.Cmd
+}
+
+// KeyTable has all keys of a page in its current state, in the groups of the help.
+type KeyTable [][]Key
+
+// On returns a key that is enabled if when is true. keys lists alternatives, separated by
+// spaces. In the help, name is the key's label and what is the description.
+func On(keys, name, what string, when bool, do func() tea.Cmd) Key {
+	b := Bind(name, what, strings.Fields(keys)...)
+	b.SetEnabled(when)
+	return Key{b, do}
+}
+
+// Listed returns a key that is only listed in the help.
+func Listed(name, what string) Key { return Key{Bind(name, what), nil} }
+
+// Run returns an action that only runs a command.
+func Run(cmd tea.Cmd) func() tea.Cmd { return func() tea.Cmd { return cmd } }
+
+// Press carries out the action of a key. It returns false if the key has none.
+func (t KeyTable) Press(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
+	for _, group := range t {
+		for _, k := range group {
+			if k.Do != nil && Pressed(msg, k.Binding) {
+				return k.Do(), true
+			}
+		}
+	}
+	return nil, false
+}
+
+// Map returns the table's keys for the help, and the given ones for the footer. Each of
+// these is the label of an enabled key, which "=" and another description may follow.
+func (t KeyTable) Map(footer ...string) KeyMap {
+	var m KeyMap
+	enabled := map[string]key.Binding{}
+	for _, group := range t {
+		var keys []key.Binding
+		for _, k := range group {
+			keys = append(keys, k.Binding)
+			if k.Enabled() {
+				enabled[k.Help().Key] = k.Binding
+			}
+		}
+		m.Full = append(m.Full, keys)
+	}
+	for _, entry := range footer {
+		name, what, other := strings.Cut(entry, "=")
+		if b, ok := enabled[name]; ok && !other {
+			m.Short = append(m.Short, b)
+		} else if other {
+			m.Short = append(m.Short, Bind(name, what))
+		}
+	}
+	return m
+}
 
 // Bind returns a binding for the given keys. In the help, name is the key's label and what
 // is the description.

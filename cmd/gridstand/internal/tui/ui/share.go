@@ -1,9 +1,6 @@
 package ui
 
-import (
-	"charm.land/bubbles/v2/key"
-	tea "charm.land/bubbletea/v2"
-)
+import tea "charm.land/bubbletea/v2"
 
 // Link returns the address of a game's web page, or "" if it is unknown.
 func (e *Env) Link(gameID string) string {
@@ -25,12 +22,12 @@ func (e *Env) ChallengeLink(id string) string {
 	}
 }
 
-// CopyKey returns the key binding for Copy.
-func (e *Env) CopyKey() key.Binding {
+// CopyKey returns the key for Copy.
+func (e *Env) CopyKey(when bool, do func() tea.Cmd) Key {
 	if e.Link("") != "" {
-		return Bind("y", "copy link", "y")
+		return On("y", "y", "copy link", when, do)
 	}
-	return Bind("y", "copy id", "y")
+	return On("y", "y", "copy id", when, do)
 }
 
 // Copy copies a game's link, or its id if there is no link. It returns the command that

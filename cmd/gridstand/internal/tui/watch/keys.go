@@ -1,70 +1,80 @@
 package watch
 
 import (
-	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 )
 
-// keys holds the key bindings of a page with one game.
-type keys struct {
-	Next, NewGame                  key.Binding
-	Back, Forward, Steps           key.Binding
-	Back10, Forward10, Start, End  key.Binding
-	Play, Pause, Faster, Slower    key.Binding
-	Live, Rules, Copy, Close, Help key.Binding
-	Leave                          key.Binding
-}
-
-func newKeys(env *ui.Env) *keys {
-	c := ui.NewCommon()
-	return &keys{
-		Next: ui.Bind("n", "next game", "n"), NewGame: ui.Bind("n", "new game", "n"),
-		Back: ui.Bind("←", "move back", "left", "h"), Forward: ui.Bind("→", "move forward", "right"),
-		Steps:  ui.Bind("← →", "step"),
-		Back10: ui.Bind("PgUp", "10 back", "pgup"), Forward10: ui.Bind("PgDn", "10 forward", "pgdown"),
-		Start: ui.Bind("Home", "first move", "home"), End: ui.Bind("End", "last move", "end"),
-		Play: ui.Bind("space", "play", "space"), Pause: ui.Bind("space", "pause", "space"),
-		Faster: ui.Bind("+", "faster", "+", "="), Slower: ui.Bind("-", "slower", "-"),
-		Live: ui.Bind("l", "live", "l"), Rules: ui.Bind("r", "rules", "r"),
-		Copy: env.CopyKey(), Close: ui.Bind("esc", "close result", "esc"),
-		Help: c.Help, Leave: c.Back,
-	}
-}
-
 func (p *page) Keys() ui.KeyMap {
-	k := p.enable()
-	short := []key.Binding{k.Rules, k.Steps, k.Faster, k.Live, k.Play, k.Pause, k.Next, k.NewGame, k.Close, k.Help, k.Leave}
-	if k.Close.Enabled() {
-		short = append([]key.Binding{k.Copy}, short...)
+	footer := []string{"r", "← →=step", "+", "l", "space", "n", "esc", "?=help", "q"}
+	if p.game == nil || p.game.state.Board() == nil {
+		footer[1] = ""
 	}
-	return ui.KeyMap{Short: short, Full: [][]key.Binding{
-		{k.Back, k.Forward, k.Back10, k.Forward10, k.Start, k.End},
-		{k.Play, k.Pause, k.Faster, k.Slower, k.Live, k.Next, k.NewGame, k.Rules, k.Copy, k.Close, k.Leave},
-	}}
+	if p.resultOpen() {
+		footer = append([]string{"y"}, footer...)
+	}
+	return p.table().Map(footer...)
 }
 
-// enable enables the keys that the page handles in its current state.
-func (p *page) enable() *keys {
-	k, g := p.keys, p.game
+// table returns the keys of the page in its current state.
+func (p *page) table() ui.KeyTable {
+	g, play := p.game, "play"
 	shown := g != nil && g.state.Board() != nil
 	back := shown && g.lookingBack()
 	tv := p.chooser != nil && p.chooser.player == ""
-	k.Next.SetEnabled(tv && g != nil)
-	k.NewGame.SetEnabled(tv && g == nil && p.env.Guest == "")
-	for _, b := range []*key.Binding{&k.Back, &k.Steps, &k.Back10, &k.Start, &k.Copy, &k.Rules} {
-		b.SetEnabled(shown)
-	}
-	for _, b := range []*key.Binding{&k.Forward, &k.Forward10, &k.End, &k.Faster, &k.Slower} {
-		b.SetEnabled(back)
-	}
-	k.Play.SetEnabled(shown && !p.player.on && (back || !g.running()))
-	k.Play.SetHelp("space", "play")
 	if !back {
-		k.Play.SetHelp("space", "replay")
+		play = "replay"
 	}
-	k.Pause.SetEnabled(shown && (p.player.on || !back && g.running()))
-	k.Live.SetEnabled(back && g.running())
-	k.Close.SetEnabled(p.resultOpen())
-	return k
+	at, newest := int32(0), int32(0)
+	if shown {
+		at, newest = g.position(), g.state.Game.GetVersion()
+	}
+	to := func(version int32) func() tea.Cmd { return func() tea.Cmd { p.stop(); return p.seek(version) } }
+	pace := func(speed int) func() tea.Cmd { return func() tea.Cmd { p.player.speed = speed; return nil } }
+	return ui.KeyTable{
+		{
+			ui.On("left h", "←", "move back", shown, to(at-1)),
+			ui.On("right", "→", "move forward", back, to(at+1)),
+			ui.On("pgup", "PgUp", "10 back", shown, to(at-10)),
+			ui.On("pgdown", "PgDn", "10 forward", back, to(at+10)),
+			ui.On("home", "Home", "first move", shown, to(1)),
+			ui.On("end", "End", "last move", back, to(newest)),
+		},
+		{
+			ui.On("space", "space", play, shown && !p.player.on && (back || !g.running()), p.replayOn),
+			ui.On("space", "space", "pause", shown && (p.player.on || !back && g.running()), p.pause),
+			ui.On("+ =", "+", "faster", back, pace(min(p.player.speed*2, maxSpeed))),
+			ui.On("-", "-", "slower", back, pace(max(p.player.speed/2, 1))),
+			ui.On("l", "l", "live", back && g.running(), to(newest)),
+			ui.On("n", "n", "next game", tv && g != nil, func() tea.Cmd { p.chooser.byUser = true; return p.chooser.find(p.env, p.tasks) }),
+			ui.On("n", "n", "new game", tv && g == nil && p.env.Guest == "", ui.Run(ui.Open(ui.Route{New: &ui.NewGame{Variant: defaultVariant}}))),
+			ui.On("r", "r", "rules", shown, func() tea.Cmd { return ui.Open(ui.Route{Rules: g.state.Game.GetVariant()}) }),
+			p.env.CopyKey(shown, p.copy),
+			ui.On("esc", "esc", "close result", p.resultOpen(), func() tea.Cmd { p.resultClosed = true; return nil }),
+			ui.On("q", "q", ui.BackText, true, ui.Run(ui.Back)),
+		},
+	}
+}
+
+// replayOn plays on from the version on the screen, or from the start of a finished game.
+func (p *page) replayOn() tea.Cmd {
+	if p.game.lookingBack() {
+		return p.play()
+	}
+	return tea.Batch(p.game.seek(1), p.play())
+}
+
+func (p *page) pause() tea.Cmd {
+	p.stop()
+	if g := p.game; !g.lookingBack() {
+		g.past.at = g.state.Game.GetVersion() // keep it on the screen
+	}
+	return nil
+}
+
+func (p *page) copy() tea.Cmd {
+	say, copied := p.env.Copy(p.game.id)
+	p.notice = say[len(say)-1]
+	return copied
 }

@@ -14,7 +14,6 @@ import (
 type page struct {
 	env     *ui.Env
 	tasks   *ui.Tasks
-	keys    *keys
 	game    *game    // nil if there is no game to show
 	chooser *chooser // nil if the user chose the game
 	// replay is set only by NewReplay. It is cleared once the game is loaded and the replay
@@ -30,7 +29,7 @@ type page struct {
 const defaultVariant = "classic"
 
 func newPage(ctx context.Context, env *ui.Env) *page {
-	return &page{env: env, tasks: ui.NewTasks(ctx), keys: newKeys(env), player: player{speed: 1}}
+	return &page{env: env, tasks: ui.NewTasks(ctx), player: player{speed: 1}}
 }
 
 // New returns the page that watches the game with the given full id.
@@ -74,7 +73,8 @@ func (p *page) Update(msg tea.Msg) tea.Cmd {
 		if p.game != nil {
 			p.game.problem = ""
 		}
-		return p.key(msg)
+		cmd, _ := p.table().Press(msg)
+		return cmd
 	case checkMsg:
 		again := p.tasks.After(checkTime, checkMsg{})
 		if p.chooser.due(p.game, p.env.Now) {
@@ -125,71 +125,6 @@ func (p *page) drop() {
 	}
 	p.game, p.resultClosed = nil, false
 	p.stop()
-}
-
-func (p *page) key(msg tea.KeyPressMsg) tea.Cmd {
-	k, g := p.enable(), p.game
-	switch {
-	case ui.Pressed(msg, k.Leave):
-		return ui.Back
-	case ui.Pressed(msg, k.Next):
-		p.chooser.byUser = true
-		return p.chooser.find(p.env, p.tasks)
-	case ui.Pressed(msg, k.NewGame):
-		return ui.Open(ui.Route{New: &ui.NewGame{Variant: defaultVariant}})
-	case ui.Pressed(msg, k.Rules):
-		return ui.Open(ui.Route{Rules: g.state.Game.GetVariant()})
-	case ui.Pressed(msg, k.Copy):
-		say, copied := p.env.Copy(g.id)
-		p.notice = say[len(say)-1]
-		return copied
-	case ui.Pressed(msg, k.Close):
-		p.resultClosed = true
-	case ui.Pressed(msg, k.Play):
-		if g.lookingBack() {
-			return p.play()
-		}
-		return tea.Batch(g.seek(1), p.play())
-	case ui.Pressed(msg, k.Pause):
-		p.stop()
-		if !g.lookingBack() {
-			g.past.at = g.state.Game.GetVersion() // keep it on the screen
-		}
-	case ui.Pressed(msg, k.Faster):
-		p.player.speed = min(p.player.speed*2, maxSpeed)
-	case ui.Pressed(msg, k.Slower):
-		p.player.speed = max(p.player.speed/2, 1)
-	default:
-		return p.seekKey(msg)
-	}
-	return nil
-}
-
-// seekKey handles the keys that move to another version.
-func (p *page) seekKey(msg tea.KeyPressMsg) tea.Cmd {
-	k, g := p.keys, p.game
-	if g == nil {
-		return nil
-	}
-	to := g.position()
-	switch {
-	case ui.Pressed(msg, k.Back):
-		to--
-	case ui.Pressed(msg, k.Forward):
-		to++
-	case ui.Pressed(msg, k.Back10):
-		to -= 10
-	case ui.Pressed(msg, k.Forward10):
-		to += 10
-	case ui.Pressed(msg, k.Start):
-		to = 1
-	case ui.Pressed(msg, k.End), ui.Pressed(msg, k.Live):
-		to = g.state.Game.GetVersion()
-	default:
-		return nil
-	}
-	p.stop()
-	return p.seek(to)
 }
 
 // seek goes to a version. If it is the next one, seek animates the move that led to it.

@@ -174,7 +174,7 @@ func (p *page) waiting(width int) string {
 		lines = append(lines, t.Dim().Render("Looking for a live game …"))
 	default:
 		lines = append(lines, t.Bold().Render("No live games."))
-		if p.keys.NewGame.Enabled() {
+		if p.env.Guest == "" {
 			lines = append(lines, widget.Choice(t, "n", "start one"))
 		}
 	}

@@ -3,9 +3,9 @@ package watch
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
-	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 
@@ -24,26 +24,18 @@ const MaxWall = 4
 type wall struct {
 	env   *ui.Env
 	tasks *ui.Tasks
-	keys  wallKeys
 	games []*game
 	// at is the index of the selected game.
 	at int
 }
 
-type wallKeys struct{ Next, Previous, Number, Open, Help, Leave key.Binding }
-
 // NewWall returns the page that watches the games with the given full ids. It shows at most
 // MaxWall.
 func NewWall(ctx context.Context, env *ui.Env, ids []string) ui.Page {
-	c := ui.NewCommon()
-	w := &wall{env: env, tasks: ui.NewTasks(ctx), keys: wallKeys{
-		Next: ui.Bind("tab", "next game", "tab", "right", "down", "n"), Previous: ui.Bind("shift-tab", "previous game", "shift+tab", "left", "up"),
-		Open: ui.Bind("enter", "full screen", "enter"), Help: c.Help, Leave: c.Back,
-	}}
+	w := &wall{env: env, tasks: ui.NewTasks(ctx)}
 	for _, id := range ids[:min(len(ids), MaxWall)] {
 		w.games = append(w.games, newGame(env, w.tasks, id))
 	}
-	w.keys.Number = ui.Bind(fmt.Sprintf("1–%d", len(w.games)), "select", []string{"1", "2", "3", "4"}[:len(w.games)]...)
 	return w
 }
 
@@ -58,39 +50,32 @@ func (w *wall) Init() tea.Cmd {
 func (w *wall) Tasks() *ui.Tasks { return w.tasks }
 
 func (w *wall) Keys() ui.KeyMap {
-	k := w.keys
-	return ui.KeyMap{
-		Short: []key.Binding{k.Number, k.Open, k.Next, k.Help, k.Leave},
-		Full:  [][]key.Binding{{k.Next, k.Previous, k.Number, k.Open, k.Leave}},
-	}
+	return w.table(0).Map("1–"+strconv.Itoa(len(w.games)), "enter", "tab", "?=help", "q")
+}
+
+// table returns the keys. digit is the key that was pressed if it is a digit.
+func (w *wall) table(digit int) ui.KeyTable {
+	n := len(w.games)
+	to := func(i int) func() tea.Cmd { return func() tea.Cmd { w.at = i % n; return nil } }
+	return ui.KeyTable{{
+		ui.On("tab right down n", "tab", "next game", true, to(w.at+1)),
+		ui.On("shift+tab left up", "shift-tab", "previous game", true, to(w.at+n-1)),
+		ui.On("1 2 3 4"[:2*n-1], fmt.Sprintf("1–%d", n), "select", true, to(digit-1)),
+		ui.On("enter", "enter", "full screen", true, ui.Run(ui.Open(ui.Route{Watch: []string{w.games[w.at].id}}))),
+		ui.On("q", "q", ui.BackText, true, ui.Run(ui.Back)),
+	}}
 }
 
 func (w *wall) Update(msg tea.Msg) tea.Cmd {
 	if press, ok := msg.(tea.KeyPressMsg); ok {
-		return w.key(press)
+		cmd, _ := w.table(int(press.Code - '0')).Press(press)
+		return cmd
 	}
 	var cmds []tea.Cmd
 	for _, g := range w.games { // each game ignores messages about other games
 		cmds = append(cmds, g.update(msg))
 	}
 	return tea.Batch(cmds...)
-}
-
-func (w *wall) key(msg tea.KeyPressMsg) tea.Cmd {
-	n := len(w.games)
-	switch {
-	case ui.Pressed(msg, w.keys.Leave):
-		return ui.Back
-	case ui.Pressed(msg, w.keys.Next):
-		w.at = (w.at + 1) % n
-	case ui.Pressed(msg, w.keys.Previous):
-		w.at = (w.at + n - 1) % n
-	case ui.Pressed(msg, w.keys.Number):
-		w.at = int(msg.Code - '1')
-	case ui.Pressed(msg, w.keys.Open):
-		return ui.Open(ui.Route{Watch: []string{w.games[w.at].id}})
-	}
-	return nil
 }
 
 // titleWidth is the minimum width of a title.

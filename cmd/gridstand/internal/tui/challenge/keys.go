@@ -113,26 +113,22 @@ func (p *page) join(r *pb.JoinChallengeRequest) tea.Cmd {
 	return p.call(false, func(ctx context.Context, s ui.Server) error { return s.JoinRace(ctx, r) })
 }
 
+// askBots lets the user choose one of the variant's bots.
 func (p *page) askBots() tea.Cmd {
-	return p.tasks.Do(func(ctx context.Context) tea.Msg {
-		variants, err := p.env.Server.Variants(ctx)
-		return botsMsg{variants, err}
-	})
-}
-
-// chooseBot lets the user choose one of the variant's bots.
-func (p *page) chooseBot(msg botsMsg) {
-	if msg.err != nil {
-		p.problem = ui.Explain(msg.err, ui.SameKey)
-		return
-	}
-	for _, v := range msg.variants {
-		if v.GetId() == p.GetVariant() && len(v.GetBots()) > 0 {
-			p.bots = v.GetBots()
-			return
+	return ui.Call(p.tasks, p.env.Server.Variants, func(variants []*pb.Variant, err error) tea.Cmd {
+		if err != nil {
+			p.problem = ui.Explain(err, ui.SameKey)
+			return nil
 		}
-	}
-	p.problem = "There is no bot for " + client.CleanText(p.GetVariant(), widget.NameLimit) + "."
+		for _, v := range variants {
+			if v.GetId() == p.GetVariant() && len(v.GetBots()) > 0 {
+				p.bots = v.GetBots()
+				return nil
+			}
+		}
+		p.problem = "There is no bot for " + client.CleanText(p.GetVariant(), widget.NameLimit) + "."
+		return nil
+	})
 }
 
 // chosen handles a key while the user is choosing a bot.

@@ -58,27 +58,6 @@ func newPage(ctx context.Context, env *ui.Env, id string) *page {
 	return &page{Contest: contest.New(env, tasks, id), env: env, tasks: tasks}
 }
 
-// Messages that the page's tasks send.
-type (
-	// changedMsg is the result of a call that changes the race.
-	changedMsg struct {
-		err  error
-		left bool // the user left the roster
-	}
-	// gameMsg carries the user's game once it can be played.
-	gameMsg struct {
-		game *pb.Game
-		err  error
-	}
-	// botsMsg carries the variants with their bots.
-	botsMsg struct {
-		variants []*pb.Variant
-		err      error
-	}
-	// askMsg is sent when it is time to request the user's game again.
-	askMsg struct{}
-)
-
 func (p *page) Init() tea.Cmd { return tea.Batch(p.Load(), p.Watch(), p.Follow("", false)) }
 
 func (p *page) Tasks() *ui.Tasks { return p.tasks }
@@ -114,15 +93,6 @@ func (p *page) Update(msg tea.Msg) tea.Cmd {
 	case tea.KeyPressMsg:
 		p.problem, p.done = "", ""
 		return p.key(msg)
-	case changedMsg:
-		return p.changed(msg)
-	case gameMsg:
-		return p.playing(msg)
-	case askMsg:
-		p.requested = false
-		return p.play()
-	case botsMsg:
-		p.chooseBot(msg)
 	case ui.ResumedMsg:
 		return p.Load()
 	}
@@ -146,47 +116,41 @@ func (p *page) play() tea.Cmd {
 	}
 	p.requested = true
 	id := p.Entrant().GetGameId()
-	return p.tasks.Do(func(ctx context.Context) tea.Msg {
-		g, err := p.env.Server.Game(ctx, id)
-		return gameMsg{g, err}
-	})
+	return ui.Call(p.tasks, func(ctx context.Context) (*pb.Game, error) { return p.env.Server.Game(ctx, id) }, p.playing)
 }
 
 // playing opens the user's game. If the client's clock is ahead of the server's, the game
 // is still hidden, and playing retries.
-func (p *page) playing(msg gameMsg) tea.Cmd {
+func (p *page) playing(g *pb.Game, err error) tea.Cmd {
+	again := func() tea.Cmd { p.requested = false; return nil }
 	switch {
-	case errors.Is(msg.err, client.ErrChallengeNotOpen):
-		return p.tasks.After(contest.RetryTime, askMsg{})
-	case msg.err != nil:
-		p.problem = ui.Explain(msg.err, "Retrying …")
-		return p.tasks.After(10*contest.RetryTime, askMsg{})
-	case msg.game.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED:
+	case errors.Is(err, client.ErrChallengeNotOpen):
+		return p.tasks.Later(contest.RetryTime, again)
+	case err != nil:
+		p.problem = ui.Explain(err, "Retrying …")
+		return p.tasks.Later(10*contest.RetryTime, again)
+	case g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED:
 		return nil // stay here to watch the other players
 	}
-	return ui.Replace(ui.Route{Play: msg.game.GetId()})
+	return ui.Replace(ui.Route{Play: g.GetId()})
 }
 
-// call makes a call that changes the race. left is set if the user leaves the roster.
+// call makes a call that changes the race. The modified race itself arrives on the stream. left
+// is set if the user leaves the roster.
 func (p *page) call(left bool, do func(ctx context.Context, s ui.Server) error) tea.Cmd {
 	if p.busy {
 		return nil
 	}
 	p.busy = true
-	return p.tasks.Do(func(ctx context.Context) tea.Msg {
-		return changedMsg{do(ctx, p.env.Server), left}
-	})
-}
-
-// changed handles the result of a call. The modified race itself arrives on the stream.
-func (p *page) changed(msg changedMsg) tea.Cmd {
-	p.busy = false
-	if msg.err != nil {
-		p.problem = ui.Explain(msg.err, ui.SameKey)
+	return ui.Call(p.tasks, func(ctx context.Context) (any, error) { return nil, do(ctx, p.env.Server) }, func(_ any, err error) tea.Cmd {
+		p.busy = false
+		if err != nil {
+			p.problem = ui.Explain(err, ui.SameKey)
+			return nil
+		}
+		if left {
+			return ui.Back
+		}
 		return nil
-	}
-	if msg.left {
-		return ui.Back
-	}
-	return nil
+	})
 }

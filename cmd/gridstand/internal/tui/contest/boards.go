@@ -31,9 +31,6 @@ const MaxEntrants = 8
 // before the race opens.
 const RetryTime = 100 * time.Millisecond
 
-// retryMsg is sent when it is time to retry.
-type retryMsg struct{ attempt *attempt }
-
 // Follow follows the boards of a race once the race is open. except is the id of a game
 // whose board is not followed, or "". If preview is set, the server does not count the user
 // as a watcher.
@@ -92,8 +89,6 @@ func (c *Contest) updateBoards(msg tea.Msg) (tea.Cmd, bool) {
 				a.state.Unmark()
 			}
 		}
-	case retryMsg:
-		return c.watch(msg.attempt), true
 	}
 	return nil, false
 }
@@ -101,7 +96,7 @@ func (c *Contest) updateBoards(msg tea.Msg) (tea.Cmd, bool) {
 func (a *attempt) update(c *Contest, msg ui.UpdateMsg) tea.Cmd {
 	switch {
 	case errors.Is(msg.Err, client.ErrChallengeNotOpen):
-		return c.tasks.After(RetryTime, retryMsg{a})
+		return c.tasks.Later(RetryTime, func() tea.Cmd { return c.watch(a) })
 	case msg.Err != nil:
 		a.state.Lost = !errors.Is(msg.Err, io.EOF) && !errors.Is(msg.Err, context.Canceled)
 		return nil

@@ -57,30 +57,11 @@ func New(env *ui.Env, tasks *ui.Tasks, id string) *Contest {
 	return &Contest{ID: id, env: env, tasks: tasks}
 }
 
-// Messages that a contest sends.
-type (
-	// loadedMsg carries the challenge and the user's attempt.
-	loadedMsg struct {
-		reply *pb.GetChallengeResponse
-		err   error
-	}
-	// placedMsg carries the standings around the user.
-	placedMsg struct {
-		found ui.Standings
-		err   error
-	}
-	// lookMsg is sent when it is time to request the standings again.
-	lookMsg struct{}
-	// tickMsg is sent when the countdown or the stage of the challenge changes.
-	tickMsg struct{ ticks int }
-)
-
 // Load requests the challenge and the user's attempt.
 func (c *Contest) Load() tea.Cmd {
-	return c.tasks.Do(func(ctx context.Context) tea.Msg {
-		reply, err := c.env.Server.Challenge(ctx, c.ID)
-		return loadedMsg{reply, err}
-	})
+	return ui.Call(c.tasks, func(ctx context.Context) (*pb.GetChallengeResponse, error) {
+		return c.env.Server.Challenge(ctx, c.ID)
+	}, c.loaded)
 }
 
 // Watch starts following the challenge.
@@ -99,42 +80,40 @@ const (
 // is not in the standings yet, the request is retried.
 func (c *Contest) LookUp() tea.Cmd {
 	c.tries++
-	return c.tasks.Do(func(ctx context.Context) tea.Msg {
-		found, err := c.env.Server.Standings(ctx, c.ID, neighbors)
-		return placedMsg{found, err}
+	return ui.Call(c.tasks, func(ctx context.Context) (ui.Standings, error) {
+		return c.env.Server.Standings(ctx, c.ID, neighbors)
+	}, func(found ui.Standings, err error) tea.Cmd {
+		if err == nil {
+			c.Around = found
+		}
+		if c.Around.Mine != nil || c.tries >= recordTries {
+			return nil
+		}
+		return c.tasks.Later(time.Second<<min(c.tries-1, 3), c.LookUp)
 	})
 }
 
-// Update handles a message about the challenge or one of its boards, and reports whether
-// msg was one.
+// Update handles a message about the challenge or one of its boards, and the continuation of
+// a task. It reports whether msg was one of these.
 func (c *Contest) Update(msg tea.Msg) (cmd tea.Cmd, handled bool) {
 	switch msg := msg.(type) {
-	case loadedMsg:
-		return c.loaded(msg), true
+	case ui.Then:
+		return msg(), true
 	case ui.ChallengeMsg:
 		return c.updated(msg), true
-	case placedMsg:
-		return c.placed(msg), true
-	case lookMsg:
-		return c.LookUp(), true
-	case tickMsg:
-		if msg.ticks != c.ticks {
-			return nil, true
-		}
-		return tea.Batch(c.tick(), c.follow()), true
 	}
 	return c.updateBoards(msg)
 }
 
-func (c *Contest) loaded(msg loadedMsg) tea.Cmd {
+func (c *Contest) loaded(reply *pb.GetChallengeResponse, err error) tea.Cmd {
 	switch {
-	case msg.err != nil && c.Challenge == nil:
-		c.Err = msg.err
-	case msg.err == nil:
-		c.Attempt = msg.reply.GetAttempt()
+	case err != nil && c.Challenge == nil:
+		c.Err = err
+	case err == nil:
+		c.Attempt = reply.GetAttempt()
 		if !c.timed { // the stream's times are more accurate
-			c.Challenge = msg.reply.GetChallenge()
-			c.setTime(msg.reply.GetNow().AsTime())
+			c.Challenge = reply.GetChallenge()
+			c.setTime(reply.GetNow().AsTime())
 		}
 	}
 	return tea.Batch(c.tick(), c.follow())
@@ -155,16 +134,6 @@ func (c *Contest) updated(msg ui.ChallengeMsg) tea.Cmd {
 		c.setTime(s.GetNow().AsTime())
 	}
 	return tea.Batch(next, c.tick(), c.follow())
-}
-
-func (c *Contest) placed(msg placedMsg) tea.Cmd {
-	if msg.err == nil {
-		c.Around = msg.found
-	}
-	if c.Around.Mine != nil || c.tries >= recordTries {
-		return nil
-	}
-	return c.tasks.After(time.Second<<min(c.tries-1, 3), lookMsg{})
 }
 
 // Is reports whether the challenge is known to be of the given kind.
@@ -283,7 +252,8 @@ func (c *Contest) Countdown() int {
 	return int((c.GetOpenTime().AsTime().Sub(c.Now()) + time.Second - 1) / time.Second)
 }
 
-// tick returns the command that sends a tickMsg when the countdown or the stage changes.
+// tick waits until the countdown or the stage of the challenge changes, and then follows the
+// boards of an open race.
 func (c *Contest) tick() tea.Cmd {
 	var wait time.Duration
 	switch c.Stage() {
@@ -295,5 +265,11 @@ func (c *Contest) tick() tea.Cmd {
 		return nil
 	}
 	c.ticks++
-	return c.tasks.After(wait, tickMsg{c.ticks})
+	timer := c.ticks
+	return c.tasks.Later(wait, func() tea.Cmd {
+		if timer != c.ticks {
+			return nil
+		}
+		return tea.Batch(c.tick(), c.follow())
+	})
 }

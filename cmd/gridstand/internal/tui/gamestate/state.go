@@ -9,9 +9,12 @@ import (
 	"slices"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -214,3 +217,15 @@ func (s *State) Badge(t style.Theme, now time.Time) string {
 
 // Unmark removes the marks of the last event.
 func (s *State) Unmark() { s.Marks = board.NoMarks }
+
+// UnmarkLater returns a continuation that removes the marks of the last event unless another
+// one has followed.
+func (s *State) UnmarkLater() ui.Then {
+	id, version := s.Game.GetId(), s.Game.GetVersion()
+	return func() tea.Cmd {
+		if id == s.Game.GetId() && version == s.Game.GetVersion() {
+			s.Unmark()
+		}
+		return nil
+	}
+}

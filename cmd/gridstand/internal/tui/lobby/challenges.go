@@ -30,22 +30,13 @@ type daily struct {
 	ahead time.Duration // server clock minus client clock
 }
 
-// dailyMsg carries the daily game. dailyTimeMsg is sent when it is time to request it
-// again. cycle is the value of page.cycle at the time of the request.
-type (
-	dailyMsg struct {
-		reply *pb.GetChallengeResponse
-		place ui.Standings
-		err   error
-		cycle int
-	}
-	dailyTimeMsg struct{ cycle int }
-)
-
-// dayBeforeMsg carries the daily game of the day before.
-type dayBeforeMsg struct {
-	game *pb.Challenge
-	err  error
+// dailyMsg carries the daily game. cycle is the value of page.cycle at the time of the
+// request.
+type dailyMsg struct {
+	reply *pb.GetChallengeResponse
+	place ui.Standings
+	err   error
+	cycle int
 }
 
 // over reports whether the user's attempt is over.
@@ -76,7 +67,12 @@ func (p *page) gotDaily(msg dailyMsg) tea.Cmd {
 			ahead: msg.reply.GetNow().AsTime().Sub(p.env.Now),
 		}
 	}
-	return p.tasks.After(dailyTime, dailyTimeMsg{p.cycle})
+	return p.tasks.Later(dailyTime, func() tea.Cmd {
+		if p.hidden || msg.cycle != p.cycle {
+			return nil
+		}
+		return p.loadDaily()
+	})
 }
 
 // openDaily plays the daily game, or shows its standings to a user who cannot play.
@@ -98,31 +94,27 @@ func (d *daily) hasDayBefore() bool {
 	return d.game != nil && d.game.GetCreateTime().AsTime().Before(d.game.GetOpenTime().AsTime())
 }
 
-// loadDayBefore requests the daily game of the day before the current one.
-func (p *page) loadDayBefore() tea.Cmd {
+// openDayBefore shows the results of the day before the current daily game.
+func (p *page) openDayBefore() tea.Cmd {
 	if !p.daily.hasDayBefore() {
 		return nil
 	}
 	server, variant := p.env.Server, p.daily.game.GetVariant()
 	date := p.daily.game.GetOpenTime().AsTime().AddDate(0, 0, -1).Format(time.DateOnly)
-	return p.tasks.Do(func(ctx context.Context) tea.Msg {
-		reply, err := server.Daily(ctx, &pb.DailyRequest{Variant: variant, Date: date})
-		return dayBeforeMsg{reply.GetChallenge(), err}
+	return ui.Call(p.tasks, func(ctx context.Context) (*pb.GetChallengeResponse, error) {
+		return server.Daily(ctx, &pb.DailyRequest{Variant: variant, Date: date})
+	}, func(reply *pb.GetChallengeResponse, err error) tea.Cmd {
+		switch {
+		case p.hidden: // Another page is open by now.
+		case errors.Is(err, client.ErrChallengeNotFound):
+			p.notice = "There was no daily game yesterday."
+		case err != nil:
+			p.notice = ui.Explain(err, ui.SameKey)
+		default:
+			return p.open(ui.Route{Challenge: reply.GetChallenge().GetId()})
+		}
+		return nil
 	})
-}
-
-func (p *page) openDayBefore(msg dayBeforeMsg) tea.Cmd {
-	switch {
-	case p.hidden: // Another page is open by now.
-		return nil
-	case errors.Is(msg.err, client.ErrChallengeNotFound):
-		p.notice = "There was no daily game yesterday."
-		return nil
-	case msg.err != nil:
-		p.notice = ui.Explain(msg.err, ui.SameKey)
-		return nil
-	}
-	return p.open(ui.Route{Challenge: msg.game.GetId()})
 }
 
 // dailyLine returns the line about the daily game, or "" if the server has no daily game.

@@ -46,7 +46,7 @@ func (p *page) table() ui.KeyTable {
 	return ui.KeyTable{
 		{
 			ui.On("d", "d", "daily game", p.daily.game != nil, p.openDaily),
-			ui.On("D", "D", "yesterday's results", p.daily.hasDayBefore(), p.loadDayBefore),
+			ui.On("D", "D", "yesterday's results", p.daily.hasDayBefore(), p.openDayBefore),
 			ui.On("n", "n", "new game", player, begin(false)), ui.On("R", "R", "new race", player, begin(true)),
 			ui.On("j", "j", "join", player, p.join),
 			enter, ui.On("t", "t", "TV", true, opens(ui.Route{TV: true})),

@@ -89,11 +89,6 @@ type (
 		cycle int
 	}
 	refreshMsg struct{ cycle int }
-	// staleMsg is sent when the leaderboard has been stale for settleTime. moves is the
-	// value of page.moves when it became stale.
-	staleMsg struct{ moves int }
-	// previewMsg is sent when a game has been selected for settleTime.
-	previewMsg struct{ id string }
 )
 
 func (p *page) Init() tea.Cmd { return tea.Batch(p.load(p.cycle), p.loadDaily()) }
@@ -130,24 +125,12 @@ func (p *page) Update(msg tea.Msg) tea.Cmd {
 			return nil
 		}
 		return p.load(p.cycle)
-	case staleMsg:
-		if msg.moves != p.moves || !p.stale() || p.hidden {
-			return nil
-		}
-		return p.load(0)
 	case dailyMsg:
 		return p.gotDaily(msg)
-	case dayBeforeMsg:
-		return p.openDayBefore(msg)
-	case dailyTimeMsg:
-		if p.hidden || msg.cycle != p.cycle {
-			return nil
-		}
-		return p.loadDaily()
+	case ui.Then:
+		return msg()
 	case ui.ResumedMsg:
 		return p.resume()
-	case previewMsg:
-		return p.preview.watch(msg.id, p.env, p.tasks)
 	case ui.UpdateMsg:
 		cmd := p.preview.update(msg, p.env, p.tasks)
 		p.refreshRow()
@@ -261,7 +244,13 @@ func (p *page) selected() tea.Cmd {
 	cmd := p.follow()
 	if p.stale() {
 		p.moves++
-		cmd = tea.Batch(cmd, p.tasks.After(settleTime, staleMsg{p.moves}))
+		moves := p.moves
+		cmd = tea.Batch(cmd, p.tasks.Later(settleTime, func() tea.Cmd {
+			if moves != p.moves || !p.stale() || p.hidden {
+				return nil
+			}
+			return p.load(0)
+		}))
 	}
 	return cmd
 }
@@ -282,5 +271,5 @@ func (p *page) follow() tea.Cmd {
 	if g == nil || p.hidden || isRace(g) {
 		return nil
 	}
-	return p.tasks.After(settleTime, previewMsg{g.GetId()})
+	return p.tasks.Later(settleTime, func() tea.Cmd { return p.preview.watch(g.GetId(), p.env, p.tasks) })
 }

@@ -194,7 +194,7 @@ func (p *page) lookUp() tea.Cmd {
 	if p.contest != nil {
 		return p.attempted()
 	}
-	return lookUp(p.tasks, p.env.Server, p.opened, 1)
+	return p.rank(1)
 }
 
 // attemptFarewell returns the message to print when the user leaves an attempt.

@@ -195,7 +195,7 @@ func (p *page) changed(changed bool, e *pb.Event) tea.Cmd {
 		cmds = append(cmds, p.motion.Start(p.env, p.tasks))
 	}
 	if p.env.Theme.Colored() {
-		cmds = append(cmds, p.tasks.After(markTime, unmarkMsg{ui.GameID(p.opened.GetId()), p.Game.GetVersion()}))
+		cmds = append(cmds, p.tasks.Later(markTime, p.UnmarkLater()))
 	}
 	if p.Over() {
 		p.ended = p.env.Now

@@ -66,16 +66,6 @@ type page struct {
 	lost        bool // the server no longer has the game or the account
 }
 
-type (
-	// unmarkMsg is sent when a version's marks should disappear.
-	unmarkMsg struct {
-		ui.GameID
-		version int32
-	}
-	// clickMsg is a click on the board.
-	clickMsg struct{ act func() Act }
-)
-
 // New returns the page of a game in which the user has a seat. Its commands end when ctx is
 // done.
 func New(ctx context.Context, env *ui.Env, g *pb.Game, options client.GameOptions) ui.Page {
@@ -114,7 +104,7 @@ func (p *page) Init() tea.Cmd {
 	if p.Over() {
 		tries = 1
 	}
-	return tea.Batch(follow, lookUp(p.tasks, p.env.Server, p.opened, tries), p.ring())
+	return tea.Batch(follow, p.rank(tries), p.ring())
 }
 
 func (p *page) Tasks() *ui.Tasks { return p.tasks }
@@ -131,14 +121,8 @@ func (p *page) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
 		return p.key(msg)
-	case clickMsg:
-		switch {
-		case p.Over() || p.question != nil:
-			return nil
-		case p.held() != nil:
-			return p.takeBack()
-		}
-		return p.act(msg.act())
+	case ui.Then:
+		return msg()
 	case ui.UpdateMsg:
 		return p.updated(msg)
 	case ui.FetchedMsg:
@@ -147,16 +131,6 @@ func (p *page) Update(msg tea.Msg) tea.Cmd {
 		return p.frame(msg)
 	case answerMsg:
 		return p.answered(msg)
-	case solveMsg:
-		return p.solveOn(msg.by)
-	case placedMsg:
-		return p.places.update(msg, &p.seated, p.tasks)
-	case rankMsg:
-		return lookUp(p.tasks, p.env.Server, p.opened, msg.tries)
-	case unmarkMsg:
-		if msg.version == p.Game.GetVersion() {
-			p.Unmark()
-		}
 	case resignedMsg:
 		return p.resigned(msg)
 	case createdMsg:

@@ -123,51 +123,38 @@ const (
 // are nil until known.
 type places struct{ day, all *ui.Place }
 
-type (
-	// placedMsg carries the player's places.
-	placedMsg struct {
-		ui.GameID
-		places places
-		tries  int
-		err    error
-	}
-	// rankMsg is sent when it is time to request the places again.
-	rankMsg struct {
-		ui.GameID
-		tries int
-	}
-)
-
-func lookUp(t *ui.Tasks, s ui.Server, g *pb.Game, tries int) tea.Cmd {
-	about, variant := ui.GameID(g.GetId()), g.GetVariant()
-	return t.Do(func(ctx context.Context) tea.Msg {
-		day, err := s.Place(ctx, variant, pb.Window_WINDOW_DAY)
+// rank requests the places. It repeats the request soon if the game's result is not recorded
+// yet, and after rankTime if the game is still in progress. tries counts the requests since
+// the game ended.
+func (p *page) rank(tries int) tea.Cmd {
+	server, game := p.env.Server, p.opened
+	return ui.Call(p.tasks, func(ctx context.Context) (places, error) {
+		day, err := server.Place(ctx, game.GetVariant(), pb.Window_WINDOW_DAY)
 		if err != nil {
-			return placedMsg{GameID: about, tries: tries, err: err}
+			return places{}, err
 		}
-		all, err := s.Place(ctx, variant, pb.Window_WINDOW_ALL_TIME)
-		return placedMsg{GameID: about, places: places{&day, &all}, tries: tries, err: err}
+		all, err := server.Place(ctx, game.GetVariant(), pb.Window_WINDOW_ALL_TIME)
+		return places{&day, &all}, err
+	}, func(found places, err error) tea.Cmd {
+		if p.opened != game || p.Over() && tries == 0 {
+			return nil // another game is shown, or this one was not over yet
+		}
+		wait, next := rankTime, 0
+		if p.Over() && tries < recordTries && (err != nil || !found.have(&p.State, p.ScoreOf(p.seat()))) {
+			wait, next = time.Second<<min(tries-1, 3), tries+1
+		} else if err == nil {
+			p.places = found
+		}
+		if p.Over() && next == 0 {
+			return nil
+		}
+		return p.tasks.Later(wait, func() tea.Cmd {
+			if p.opened != game {
+				return nil
+			}
+			return p.rank(next)
+		})
 	})
-}
-
-// update handles the result of lookUp and schedules the next request, if any: soon if the
-// game's result is not recorded yet, or after rankTime if the game is still in progress.
-func (p *places) update(msg placedMsg, s *seated, t *ui.Tasks) tea.Cmd {
-	if s.Over() && msg.tries == 0 {
-		return nil // requested before the game ended
-	}
-	again := rankMsg{GameID: msg.GameID}
-	if s.Over() && msg.tries < recordTries && (msg.err != nil || !msg.places.have(&s.State, s.ScoreOf(s.seat()))) {
-		again.tries = msg.tries + 1
-		return t.After(time.Second<<min(msg.tries-1, 3), again)
-	}
-	if msg.err == nil {
-		*p = msg.places
-	}
-	if s.Over() {
-		return nil
-	}
-	return t.After(rankTime, again)
 }
 
 // have reports whether the leaderboards already contain the result of a finished game, or

@@ -27,9 +27,6 @@ type solving struct {
 	pace   time.Duration // the pause after a move
 }
 
-// solveMsg is sent when a solver should make its next move.
-type solveMsg struct{ by *solving }
-
 func (s *solving) move(ctx context.Context, server ui.Server, g *pb.Game, version int32, p *pb.Position) (*pb.Event, error) {
 	m, err := s.solver.Choose(ctx, p, nil)
 	if err != nil {
@@ -77,5 +74,5 @@ func (p *page) after(r *request) tea.Cmd {
 	if r.solver == nil || r.solver != p.solving {
 		return nil
 	}
-	return p.tasks.After(r.solver.pace, solveMsg{r.solver})
+	return p.tasks.Later(r.solver.pace, func() tea.Cmd { return p.solveOn(r.solver) })
 }

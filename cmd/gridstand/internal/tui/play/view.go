@@ -62,7 +62,15 @@ func (p *page) View(width, height int) ui.View {
 	}
 	v.OnClick = func(column, row int) tea.Cmd {
 		return func() tea.Msg {
-			return clickMsg{func() Act { return p.mode.Click(&p.State, l.Cell, column-x, row) }}
+			return ui.Then(func() tea.Cmd {
+				switch {
+				case p.Over() || p.question != nil:
+					return nil
+				case p.held() != nil:
+					return p.takeBack()
+				}
+				return p.act(p.mode.Click(&p.State, l.Cell, column-x, row))
+			})
 		}
 	}
 	return v

@@ -52,6 +52,21 @@ func (t *Tasks) Do(work func(ctx context.Context) tea.Msg) tea.Cmd {
 	}
 }
 
+// Then is the message of a finished task that knows itself how to continue. The page calls
+// it in its Update.
+type Then func() tea.Cmd
+
+// Call returns a command that runs work, as for Do, and then continues with the result.
+func Call[T any](t *Tasks, work func(ctx context.Context) (T, error), then func(T, error) tea.Cmd) tea.Cmd {
+	return t.Do(func(ctx context.Context) tea.Msg {
+		result, err := work(ctx)
+		return Then(func() tea.Cmd { return then(result, err) })
+	})
+}
+
+// Later returns a command that continues with then after d.
+func (t *Tasks) Later(d time.Duration, then Then) tea.Cmd { return t.After(d, then) }
+
 // After returns a command that sends a message after d.
 func (t *Tasks) After(d time.Duration, msg tea.Msg) tea.Cmd {
 	return t.Do(func(ctx context.Context) tea.Msg {

@@ -45,12 +45,6 @@ func (g *game) watch() tea.Cmd {
 	return g.tasks.Next(g.id, g.stream)
 }
 
-// unmarkMsg is sent when a version's marks should disappear.
-type unmarkMsg struct {
-	ui.GameID
-	version int32
-}
-
 // update handles a message about the game and ignores messages about other games.
 func (g *game) update(msg tea.Msg) tea.Cmd {
 	if ui.Late(msg, g.id) {
@@ -67,12 +61,8 @@ func (g *game) update(msg tea.Msg) tea.Cmd {
 		}
 	case ui.FrameMsg:
 		return g.motion.Update(msg, g.env, g.tasks)
-	case unmarkMsg:
-		if msg.version == g.state.Game.GetVersion() {
-			g.state.Unmark()
-		}
-	case loadedMsg:
-		return g.loaded(msg)
+	case ui.Then:
+		return msg()
 	}
 	return nil
 }
@@ -96,7 +86,7 @@ func (g *game) onUpdate(msg ui.UpdateMsg) tea.Cmd {
 		cmds = append(cmds, g.move(&g.state))
 	}
 	if g.env.Theme.Colored() {
-		cmds = append(cmds, g.tasks.After(markTime, unmarkMsg{ui.GameID(g.id), g.state.Game.GetVersion()}))
+		cmds = append(cmds, g.tasks.Later(markTime, g.state.UnmarkLater()))
 	}
 	return tea.Batch(cmds...)
 }

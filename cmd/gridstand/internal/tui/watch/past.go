@@ -121,27 +121,18 @@ func (g *game) seek(version int32) tea.Cmd {
 	return g.load(version)
 }
 
-// loadedMsg carries the versions of a game from first to last.
-type loadedMsg struct {
-	ui.GameID
-	first, last int32
-	frames      []frame
-	err         error
-}
-
 // load loads a version and the ones around it.
 func (g *game) load(version int32) tea.Cmd {
 	g.past.loading = true
 	first := (version-1)/pastChunk*pastChunk + 1
 	last := first + min(pastChunk-1, g.state.Game.GetVersion()-first)
 	now, server := g.state.Game, g.env.Server
-	return g.tasks.Do(func(ctx context.Context) tea.Msg {
+	return ui.Call(g.tasks, func(ctx context.Context) (frames []frame, _ error) {
 		ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 		defer cancel()
 		after := max(first-2, 0) // load one extra version to know what the first one changed
 		s := gamestate.New(&pb.Game{Id: now.GetId(), Variant: now.GetVariant(), Seats: now.GetSeats(), Version: after})
 		stream := server.Watch(ctx, now.GetId(), ui.WatchOptions{After: &after, Preview: true})
-		loaded := loadedMsg{GameID: ui.GameID(now.GetId()), first: first, last: last}
 		for s.Game.GetVersion() < last {
 			u, err := stream.Next()
 			if err == nil && u.Connection.State == client.Reconnecting {
@@ -151,22 +142,21 @@ func (g *game) load(version int32) tea.Cmd {
 				break
 			}
 			if err != nil {
-				loaded.err = err
-				break
+				return frames, err
 			}
 			if s.Update(u, time.Time{}) && s.Game.GetVersion() >= first {
-				loaded.frames = append(loaded.frames, frameOf(&s))
+				frames = append(frames, frameOf(&s))
 			}
 		}
-		return loaded
-	})
+		return frames, nil
+	}, func(frames []frame, err error) tea.Cmd { return g.loaded(first, last, frames, err) })
 }
 
-// loaded adds the loaded versions and goes to the one that the user is waiting for.
-func (g *game) loaded(msg loadedMsg) tea.Cmd {
+// loaded adds versions loaded from first to last and goes to the one that the user is waiting for.
+func (g *game) loaded(first, last int32, frames []frame, err error) tea.Cmd {
 	g.past.loading = false
 	wanted := g.past.wanted
-	for _, f := range msg.frames {
+	for _, f := range frames {
 		if !g.state.WrongKind(f.position) {
 			g.past.add(f)
 		}
@@ -175,10 +165,10 @@ func (g *game) loaded(msg loadedMsg) tea.Cmd {
 	switch {
 	case wanted == 0:
 		return nil
-	case msg.err != nil:
-		g.past.wanted, g.problem = 0, ui.Explain(msg.err, ui.SameKey)
+	case err != nil:
+		g.past.wanted, g.problem = 0, ui.Explain(err, ui.SameKey)
 		return nil
-	case !found && msg.first <= wanted && wanted <= msg.last: // otherwise it would be loaded forever
+	case !found && first <= wanted && wanted <= last: // otherwise it would be loaded forever
 		g.past.wanted, g.problem = 0, "The server did not send this part of the game."
 		return nil
 	default:

@@ -71,6 +71,9 @@ func (w *wall) Update(msg tea.Msg) tea.Cmd {
 		cmd, _ := w.table(int(press.Code - '0')).Press(press)
 		return cmd
 	}
+	if then, ok := msg.(ui.Then); ok {
+		return then()
+	}
 	var cmds []tea.Cmd
 	for _, g := range w.games { // each game ignores messages about other games
 		cmds = append(cmds, g.update(msg))

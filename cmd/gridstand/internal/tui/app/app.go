@@ -47,9 +47,6 @@ type Model struct {
 	drawn unique.Handle[string]
 }
 
-// tickMsg is sent every second so that pages update the times they show.
-type tickMsg struct{}
-
 // New returns the program. Its commands end when ctx is done or Close is called.
 func New(ctx context.Context, c Config) *Model {
 	env := c.Env
@@ -66,7 +63,8 @@ func (m *Model) Init() tea.Cmd {
 	return tea.Batch(tea.RequestBackgroundColor, m.tick(), m.open(m.config.Start))
 }
 
-func (m *Model) tick() tea.Cmd { return m.tasks.After(time.Second, tickMsg{}) }
+// tick draws the page every second, because it may show times.
+func (m *Model) tick() tea.Cmd { return m.tasks.Later(time.Second, m.tick) }
 
 // top returns the visible page, or nil before the first page.
 func (m *Model) top() ui.Page {
@@ -138,14 +136,10 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.env.Theme.Light = !msg.IsDark()
 		return m, nil
 	case ui.TaskMsg:
-		if msg.Owner == m.tasks {
-			return m.Update(msg.Msg)
+		if then, ok := msg.Msg.(ui.Then); ok && msg.Owner == m.tasks {
+			return m, then()
 		}
 		return m, m.deliver(msg)
-	case tickMsg:
-		return m, m.tick()
-	case openedMsg:
-		return m, m.opened(msg)
 	case ui.OpenMsg:
 		return m, m.open(msg.Route)
 	case ui.ReplaceMsg:

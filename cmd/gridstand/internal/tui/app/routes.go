@@ -15,13 +15,11 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// openedMsg carries the game that a route opens or, if there is no game to show, the id of
-// its challenge.
-type openedMsg struct {
-	route     ui.Route
+// target is the game that a route opens or, if there is no game to show, the id of its
+// challenge.
+type target struct {
 	game      *pb.Game
 	challenge string
-	err       error
 }
 
 // open opens the page of a route on top of the others.
@@ -69,30 +67,30 @@ func (m *Model) request(r ui.Route) tea.Cmd {
 		return m.push(newNamePage(m.ctx, m.env, m.config, r))
 	}
 	server, me := m.env.Server, m.env.Me
-	return m.tasks.Do(func(ctx context.Context) tea.Msg {
-		msg := openedMsg{route: r}
+	return ui.Call(m.tasks, func(ctx context.Context) (to target, err error) {
 		var found *pb.GetChallengeResponse
 		switch {
 		case r.New != nil:
-			msg.game, msg.err = server.NewGame(ctx, r.New.Variant, r.New.Options)
+			to.game, err = server.NewGame(ctx, r.New.Variant, r.New.Options)
 		case r.Join != "":
-			msg.game, msg.err = server.Join(ctx, r.Join, r.Seat)
+			to.game, err = server.Join(ctx, r.Join, r.Seat)
 		case r.Play != "":
-			msg.game, msg.err = server.Game(ctx, r.Play)
+			to.game, err = server.Game(ctx, r.Play)
 		case r.NewChallenge != nil:
-			c, err := server.NewChallenge(ctx, *r.NewChallenge)
-			msg.challenge, msg.err = c.GetId(), err
+			var c *pb.Challenge
+			c, err = server.NewChallenge(ctx, *r.NewChallenge)
+			to.challenge = c.GetId()
 		case r.Daily != nil:
-			found, msg.err = server.Daily(ctx, r.Daily)
+			found, err = server.Daily(ctx, r.Daily)
 		default:
-			found, msg.err = server.Challenge(ctx, r.Enter)
+			found, err = server.Challenge(ctx, r.Enter)
 		}
-		if found != nil && msg.err == nil {
-			msg.challenge = found.GetChallenge().GetId()
-			msg.game, msg.err = enter(ctx, server, found.GetChallenge(), me)
+		if found != nil && err == nil {
+			to.challenge = found.GetChallenge().GetId()
+			to.game, err = enter(ctx, server, found.GetChallenge(), me)
 		}
-		return msg
-	})
+		return to, err
+	}, func(to target, err error) tea.Cmd { return m.opened(r, to, err) })
 }
 
 // enter starts or resumes the user's attempt at a challenge and returns its game, or nil if
@@ -123,22 +121,22 @@ func enter(ctx context.Context, s ui.Server, c *pb.Challenge, me string) (*pb.Ga
 
 // opened opens the game of a route, for play if the user has a seat and otherwise for
 // watching, or the page of its challenge.
-func (m *Model) opened(msg openedMsg) tea.Cmd {
-	if msg.err != nil {
-		m.notice = ui.Explain(msg.err, ui.SameKey)
-		return m.quitIfEmpty(msg.err)
+func (m *Model) opened(r ui.Route, to target, err error) tea.Cmd {
+	if err != nil {
+		m.notice = ui.Explain(err, ui.SameKey)
+		return m.quitIfEmpty(err)
 	}
-	if msg.game == nil {
-		return m.push(challenge.New(m.ctx, m.env, msg.challenge, msg.route.NewChallenge != nil))
+	if to.game == nil {
+		return m.push(challenge.New(m.ctx, m.env, to.challenge, r.NewChallenge != nil))
 	}
-	if !m.env.Seated(msg.game) {
-		return m.push(watch.New(m.ctx, m.env, msg.game.GetId()))
+	if !m.env.Seated(to.game) {
+		return m.push(watch.New(m.ctx, m.env, to.game.GetId()))
 	}
-	options := client.GameOptions{Private: msg.game.GetPrivate()}
-	if msg.route.New != nil {
-		options = msg.route.New.Options
+	options := client.GameOptions{Private: to.game.GetPrivate()}
+	if r.New != nil {
+		options = r.New.Options
 	}
-	return m.push(play.New(m.ctx, m.env, msg.game, options))
+	return m.push(play.New(m.ctx, m.env, to.game, options))
 }
 
 // quitIfEmpty ends the program with an error if it has no page. Otherwise the current page

@@ -73,26 +73,6 @@ func (c *Contest) board(gameID string) *attempt {
 	return nil
 }
 
-// updateBoards handles a message about one of the boards, and reports whether msg was one.
-func (c *Contest) updateBoards(msg tea.Msg) (tea.Cmd, bool) {
-	switch msg := msg.(type) {
-	case ui.UpdateMsg:
-		if a := c.board(string(msg.GameID)); a != nil {
-			return a.update(c, msg), true
-		}
-	case ui.FrameMsg:
-		for _, a := range c.boards {
-			if cmd := a.motion.Update(msg, c.env, c.tasks); cmd != nil {
-				return cmd, true
-			}
-			if a.motion.Progress() >= 1 {
-				a.state.Unmark()
-			}
-		}
-	}
-	return nil, false
-}
-
 func (a *attempt) update(c *Contest, msg ui.UpdateMsg) tea.Cmd {
 	switch {
 	case errors.Is(msg.Err, client.ErrChallengeNotOpen):
@@ -109,7 +89,7 @@ func (a *attempt) update(c *Contest, msg ui.UpdateMsg) tea.Cmd {
 	if a.state.Before == nil {
 		return next
 	}
-	move := a.motion.Start(c.env, c.tasks)
+	move := a.motion.Start(c.env, c.tasks, a.state.Unmark)
 	if move == nil {
 		a.state.Unmark()
 	}

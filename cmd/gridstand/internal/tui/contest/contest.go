@@ -101,8 +101,12 @@ func (c *Contest) Update(msg tea.Msg) (cmd tea.Cmd, handled bool) {
 		return msg(), true
 	case ui.ChallengeMsg:
 		return c.updated(msg), true
+	case ui.UpdateMsg:
+		if a := c.board(string(msg.GameID)); a != nil {
+			return a.update(c, msg), true
+		}
 	}
-	return c.updateBoards(msg)
+	return nil, false
 }
 
 func (c *Contest) loaded(reply *pb.GetChallengeResponse, err error) tea.Cmd {

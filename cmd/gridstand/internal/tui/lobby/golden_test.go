@@ -59,7 +59,7 @@ func withChallenges(t *testing.T, p *page) *page {
 }
 
 func openRules(t *testing.T, env *ui.Env, variant string) ui.Page {
-	p := NewRules(t.Context(), env, variant)
-	p.Update(rulesMsg{variants: tuitest.Variants()})
+	p := NewRules(t.Context(), env, variant).(*rules)
+	p.loaded(tuitest.Variants(), nil)
 	return p
 }

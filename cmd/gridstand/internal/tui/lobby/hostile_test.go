@@ -60,8 +60,8 @@ func TestHostile(t *testing.T) {
 			clean()
 			d.Press(key)
 		}
-		p := NewRules(t.Context(), env, evil)
-		p.Update(rulesMsg{variants: bad.Variants})
+		p := NewRules(t.Context(), env, evil).(*rules)
+		p.loaded(bad.Variants, nil)
 		d.Page = p
 		clean()
 		p.Tasks().Stop()

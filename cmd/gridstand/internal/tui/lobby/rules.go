@@ -30,12 +30,6 @@ type rules struct {
 	text    viewport.Model
 }
 
-// rulesMsg carries the variants that the server offers.
-type rulesMsg struct {
-	variants []*pb.Variant
-	err      error
-}
-
 // NewRules returns the page with the rules of the variant with the given id.
 func NewRules(ctx context.Context, env *ui.Env, variant string) ui.Page {
 	return &rules{env: env, tasks: ui.NewTasks(ctx), id: variant, text: viewport.New()}
@@ -43,19 +37,21 @@ func NewRules(ctx context.Context, env *ui.Env, variant string) ui.Page {
 
 func (p *rules) Init() tea.Cmd {
 	p.err = nil
-	return p.tasks.Do(func(ctx context.Context) tea.Msg {
-		variants, err := p.env.Server.Variants(ctx)
-		return rulesMsg{variants, err}
-	})
+	return ui.Call(p.tasks, p.env.Server.Variants, p.loaded)
+}
+
+func (p *rules) loaded(variants []*pb.Variant, err error) tea.Cmd {
+	p.variant, p.err = variantOf(variants, p.id), err
+	if p.variant == nil && p.err == nil {
+		p.err = client.ErrVariantNotFound
+	}
+	return nil
 }
 
 func (p *rules) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
-	case rulesMsg:
-		p.variant, p.err = variantOf(msg.variants, p.id), msg.err
-		if p.variant == nil && p.err == nil {
-			p.err = client.ErrVariantNotFound
-		}
+	case ui.Then:
+		return msg()
 	case tea.KeyPressMsg:
 		cmd, done := p.table().Press(msg)
 		if !done {

@@ -192,7 +192,7 @@ func (p *page) changed(changed bool, e *pb.Event) tea.Cmd {
 	}
 	p.motion.Stop()
 	if p.Before != nil && len(p.queue) == 0 && !p.slow {
-		cmds = append(cmds, p.motion.Start(p.env, p.tasks))
+		cmds = append(cmds, p.motion.Start(p.env, p.tasks, p.Unmark))
 	}
 	if p.env.Theme.Colored() {
 		cmds = append(cmds, p.tasks.Later(markTime, p.UnmarkLater()))
@@ -203,14 +203,6 @@ func (p *page) changed(changed bool, e *pb.Event) tea.Cmd {
 		cmds = append(cmds, p.lookUp())
 	}
 	return tea.Batch(cmds...)
-}
-
-func (p *page) frame(msg ui.FrameMsg) tea.Cmd {
-	cmd := p.motion.Update(msg, p.env, p.tasks)
-	if p.motion.Progress() >= 1 && p.Before != nil {
-		p.Unmark()
-	}
-	return cmd
 }
 
 // wantUndo undoes the last move. It asks for confirmation if the game is ranked.

@@ -127,8 +127,6 @@ func (p *page) Update(msg tea.Msg) tea.Cmd {
 		return p.updated(msg)
 	case ui.FetchedMsg:
 		return p.fetched(msg)
-	case ui.FrameMsg:
-		return p.frame(msg)
 	case answerMsg:
 		return p.answered(msg)
 	case resignedMsg:

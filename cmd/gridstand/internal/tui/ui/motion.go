@@ -23,15 +23,10 @@ type Motion struct {
 	begun, last time.Time
 }
 
-// FrameMsg is sent when a motion's next frame is due.
-type FrameMsg struct {
-	motion *Motion
-	run    int
-}
-
 // Start starts the animation of a move that has just arrived. Moves that follow each other
-// faster than an animation takes are not animated.
-func (m *Motion) Start(env *Env, t *Tasks) tea.Cmd {
+// faster than an animation takes are not animated. done is called at the end of an animation
+// that is not stopped.
+func (m *Motion) Start(env *Env, t *Tasks, done func()) tea.Cmd {
 	m.step = 0
 	if m.off || env.Theme.Still || !env.Theme.Colored() {
 		return nil
@@ -43,7 +38,7 @@ func (m *Motion) Start(env *Env, t *Tasks) tea.Cmd {
 	}
 	m.run++
 	m.step = 1
-	return t.After(motionStep, FrameMsg{m, m.run})
+	return m.next(env, t, done)
 }
 
 // Reset stops the motion and allows animations again. Pages call it when they switch to
@@ -53,19 +48,23 @@ func (m *Motion) Reset() { m.off, m.step = false, 0 }
 // Stop ends the animation. The page then shows the finished move.
 func (m *Motion) Stop() { m.step = 0 }
 
-// Update advances the animation by one frame and schedules the next one.
-func (m *Motion) Update(msg FrameMsg, env *Env, t *Tasks) tea.Cmd {
-	if msg.motion != m || msg.run != m.run || m.step == 0 {
-		return nil
-	}
-	m.off = env.Now.Sub(m.last) > 2*motionStep
-	m.step++
-	m.last = env.Now
-	if m.off || m.Progress() >= 1 {
-		m.step = 0
-		return nil
-	}
-	return t.After(motionStep, msg)
+// next waits until the next frame is due.
+func (m *Motion) next(env *Env, t *Tasks, done func()) tea.Cmd {
+	run := m.run
+	return t.Later(motionStep, func() tea.Cmd {
+		if run != m.run || m.step == 0 {
+			return nil
+		}
+		m.off = env.Now.Sub(m.last) > 2*motionStep
+		m.step++
+		m.last = env.Now
+		if m.off || m.Progress() >= 1 {
+			m.step = 0
+			done()
+			return nil
+		}
+		return m.next(env, t, done)
+	})
 }
 
 // Progress returns the progress of the animation from 0 to 1. It is 1 while idle.

@@ -18,15 +18,18 @@ func run(t *testing.T, m *ui.Motion, env *ui.Env, each time.Duration) (shown []f
 	t.Helper()
 	tasks := ui.NewTasks(t.Context())
 	defer tasks.Stop()
-	cmd := m.Start(env, tasks)
+	ended := 0
+	cmd := m.Start(env, tasks, func() { ended++ })
+	started := cmd != nil
 	for cmd != nil {
 		shown = append(shown, m.Progress())
-		msg := cmd().(ui.TaskMsg).Msg.(ui.FrameMsg)
+		next := cmd().(ui.TaskMsg).Msg.(ui.Then)
 		env.Now = env.Now.Add(each)
-		cmd = m.Update(msg, env, tasks)
+		cmd = next()
 		require.Less(t, len(shown), 20)
 	}
 	assert.InDelta(t, 1, m.Progress(), 0, "the animation is complete")
+	assert.Equal(t, started, ended == 1, "the end is reported once")
 	return shown
 }
 
@@ -50,8 +53,8 @@ func TestMotion(t *testing.T) {
 	assert.Len(t, run(t, &m, env, frame), 5)
 	tasks := ui.NewTasks(t.Context())
 	defer tasks.Stop()
-	require.NotNil(t, m.Start(env, tasks))
-	assert.Nil(t, m.Start(env, tasks), "the next move came too early")
+	require.NotNil(t, m.Start(env, tasks, func() {}))
+	assert.Nil(t, m.Start(env, tasks, func() {}), "the next move came too early")
 	assert.InDelta(t, 1, m.Progress(), 0)
 
 	for _, theme := range []style.Theme{{Profile: colorprofile.ASCII}, {Profile: colorprofile.TrueColor, Still: true}} {

@@ -59,8 +59,6 @@ func (g *game) update(msg tea.Msg) tea.Cmd {
 		if msg.Err == nil {
 			g.state.Replace(msg.Game)
 		}
-	case ui.FrameMsg:
-		return g.motion.Update(msg, g.env, g.tasks)
 	case ui.Then:
 		return msg()
 	}
@@ -97,7 +95,7 @@ func (g *game) move(s *gamestate.State) tea.Cmd {
 	if s.Before == nil {
 		return nil
 	}
-	return g.motion.Start(g.env, g.tasks)
+	return g.motion.Start(g.env, g.tasks, func() {})
 }
 
 // running reports whether more events may arrive.

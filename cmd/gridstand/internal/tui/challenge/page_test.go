@@ -261,10 +261,14 @@ func TestPage_Link(t *testing.T) {
 	link.Kind, link.Entrants = pb.ChallengeKind_CHALLENGE_KIND_LINK, nil
 	p, d := open(t, &tuitest.Server{}, link, nil)
 	assert.Contains(t, d.Screen(), "Challenge by ada")
+	assert.Contains(t, d.Screen(), "gridstand join "+link.GetId())
 	assert.Contains(t, p.Farewell(), "gridstand join "+link.GetId())
 	d.Press("enter")
 	d.Until("the game", func() bool { return len(d.Left) > 0 })
 	assert.Equal(t, ui.ReplaceMsg{Route: ui.Route{Enter: link.GetId()}}, d.Left[0])
+	p.CloseTime = timestamppb.New(tuitest.Noon)
+	assert.Contains(t, d.Screen(), "closed")
+	assert.NotContains(t, d.Screen(), "gridstand join")
 }
 
 // Ensure that the page explains why a challenge cannot be loaded.

@@ -54,15 +54,15 @@ func (c *Contest) Name(who Who) string {
 	}
 }
 
-// shortTime is the longest time left that TimeLeft shows for a challenge without a time
-// limit.
+// shortTime is the longest time left that TimeLeft shows for a challenge that has no time
+// limit and is not the daily game.
 const shortTime = time.Hour
 
 // TimeLeft returns the time left as styled text. It returns "" if the challenge is not
-// open, has no known end, or has no time limit and more than shortTime left.
+// open, has no known end, or has more than shortTime left without a reason to show it.
 func (c *Contest) TimeLeft() string {
 	left, ok := c.Left()
-	limited := c.GetLimit() != nil
+	limited := c.GetLimit() != nil || c.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY)
 	if !ok || !c.Open() || left == 0 || !limited && left > shortTime {
 		return ""
 	}
@@ -70,11 +70,11 @@ func (c *Contest) TimeLeft() string {
 }
 
 // InviteText explains how others can join the challenge: "Others join with gridstand join
-// …". It takes two lines if width is too small for one.
+// …". It returns "" if the challenge is closed. The text takes two lines if width is too small for one.
 func (c *Contest) InviteText(what string, width int) string {
 	how := c.Invite()
 	switch {
-	case how == "":
+	case how == "" || c.Closed():
 		return ""
 	case how == c.env.ChallengeLink(c.ID):
 		what += " at"
@@ -84,7 +84,7 @@ func (c *Contest) InviteText(what string, width int) string {
 	return widget.Command(c.env.Theme, what, how, width)
 }
 
-// Invite returns the challenge's link, or the command to join it if there is no link.
+// Invite returns the challenge's link, or the result of Command if there is no link.
 func (c *Contest) Invite() string {
 	if link := c.env.ChallengeLink(c.ID); link != "" {
 		return link
@@ -101,8 +101,12 @@ func (c *Contest) ComeBack() string {
 	return ""
 }
 
-// Command returns the command to join the challenge, or to play it if it is a daily game.
+// Command returns the command to join the challenge, to play it if it is a daily game, or to
+// see its standings if it is closed.
 func (c *Contest) Command() string {
+	if c.Closed() {
+		return c.env.Command("standings", c.ID)
+	}
 	if c.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY) {
 		return c.env.Command("daily")
 	}

@@ -77,6 +77,10 @@ func TestAttempt_Race(t *testing.T) {
 	d.Until("a new race", func() bool { return len(d.Left) > 0 })
 	assert.NotNil(t, d.Left[0].(ui.ReplaceMsg).Route.NewChallenge)
 	assert.Contains(t, p.Farewell(), "gridstand standings "+tuitest.ChallengeID)
+	assert.Contains(t, p.share(), "gridstand join "+tuitest.ChallengeID)
+	p.contest.CloseTime = timestamppb.New(tuitest.Noon)
+	assert.NotContains(t, p.share()+d.Screen(), "gridstand join", "players can no longer join")
+	assert.Contains(t, p.share(), "gridstand standings "+tuitest.ChallengeID)
 }
 
 // Ensure that the result of an attempt can be drawn before its challenge is known.
@@ -132,7 +136,7 @@ func TestAttempt_Daily(t *testing.T) {
 	}}
 	p, d := startAttempt(t, server, tuitest.DailyGame(), &pb.Attempt{DayStreak: 5})
 	assert.Contains(t, d.Screen(), "Daily 2026-11-20")
-	assert.NotContains(t, d.Screen(), "left", "twelve hours are not shown")
+	assert.Contains(t, d.Screen(), "12:00:00 left")
 	assert.NotContains(t, d.Screen(), "Others watch")
 	assert.Contains(t, p.Farewell(), "Come back with gridstand daily")
 	end(server, d, p)

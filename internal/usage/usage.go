@@ -130,7 +130,11 @@ func Args(cmd *cobra.Command, args []string) error {
 	wanted := strings.Fields(cmd.Use)[1:]
 	for i, argument := range wanted {
 		if i >= len(args) && strings.HasPrefix(argument, "<") {
-			return Errorf("%s needs a %s", cmd.Name(), plain.Replace(argument))
+			after := ""
+			if i > 0 { // the user may have left out the first argument
+				after = fmt.Sprintf(" after the %s %.40q", plain.Replace(wanted[i-1]), args[i-1])
+			}
+			return Errorf("%s needs a %s%s", cmd.Name(), plain.Replace(argument), after)
 		}
 	}
 	switch {

@@ -55,7 +55,7 @@ func TestStrict(t *testing.T) {
 		"one x":            "",
 		"one x y":          `one: unexpected argument "y"`,
 		"two":              "two needs a game",
-		"two x":            "two needs a file or -",
+		"two x":            `two needs a file or - after the game "x"`,
 		"two x y":          "",
 		"maybe":            "maybe needs a name",
 		"maybe x":          "",

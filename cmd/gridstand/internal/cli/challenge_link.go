@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -43,6 +44,9 @@ const dailyWord = "daily"
 // yesterdayWord is the argument that selects yesterday's daily game.
 const yesterdayWord = "yesterday"
 
+// dateForm matches dates, and days that do not exist.
+var dateForm = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
+
 // parseReference parses "daily", the day of a daily game, an id, or a link to the page of a challenge or a game.
 func parseReference(text string) (reference, error) {
 	text = strings.TrimSpace(text)
@@ -51,6 +55,8 @@ func parseReference(text string) (reference, error) {
 		return reference{daily: true}, nil
 	case text == yesterdayWord || isDate(text):
 		return reference{daily: true, date: text}, nil
+	case dateForm.MatchString(text):
+		return reference{}, usage.Errorf("there is no day %s; give a day in UTC such as 2026-11-21", text)
 	case !strings.Contains(text, "/"):
 		return reference{id: text}, nil
 	case !strings.Contains(text, "://"):

@@ -10,6 +10,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // Ensure that if no server answers, the error suggests starting a server or choosing
@@ -27,6 +28,15 @@ func TestNoServer(t *testing.T) {
 		p := newUser(t, server, "").program(io.Discard, io.Discard)
 		assert.Contains(t, p.explain(&client.Error{Code: codes.Unavailable, Message: "refused"}), todo, server)
 	}
+}
+
+// Ensure that the error about an unknown variant names a command, not the call for programs that
+// the server's message names.
+func TestErrors_Variant(t *testing.T) {
+	t.Parallel()
+	p := newUser(t, "", "").program(io.Discard, io.Discard)
+	err := &client.Error{Code: codes.NotFound, Reason: pb.ReasonVariantNotFound, Message: "ListVariants returns the variants"}
+	assert.Equal(t, "there is no variant with this id; gridstand variants lists them", p.explain(err))
 }
 
 // Ensure that the error describes a server that answers in an unexpected way, and names

@@ -58,5 +58,5 @@ func TestRules_Fails(t *testing.T) {
 	err = nil
 	d.Press("r")
 	d.Until("the next error", func() bool { return p.err != nil })
-	assert.Contains(t, d.Screen(), "! no such variant")
+	assert.Contains(t, d.Screen(), "! The server has no such variant.")
 }

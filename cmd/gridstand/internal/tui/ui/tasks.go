@@ -145,6 +145,8 @@ func Explain(err error, todo string) string {
 		return "The server no longer has your account and games. Quit and start again."
 	case errors.Is(err, client.ErrGameNotFound):
 		return "The server no longer has this game."
+	case errors.Is(err, client.ErrVariantNotFound):
+		return "The server has no such variant."
 	case errors.Is(err, client.ErrChallengeNotFound):
 		return "The server does not have this challenge."
 	default:

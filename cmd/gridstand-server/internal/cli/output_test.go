@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	"github.com/gridstand/gridstand/server"
@@ -33,6 +35,32 @@ func TestRun_Interrupted(t *testing.T) {
 		assert.Equal(t, exitInterrupted, run(ctx, append(args, "--store", store), &stdout, &stderr), "%v", args)
 		assert.Contains(t, stderr.String(), "gridstand-server: interrupted\n", "%v", args)
 	}
+}
+
+// Ensure that an interrupted command does not wait for a Redis that accepts connections but
+// never answers.
+func TestRun_SilentRedis(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ctx, interrupt := context.WithCancel(t.Context())
+	accepted := make(chan struct{})
+	go func() {
+		defer close(accepted)
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			defer func() { _ = conn.Close() }()
+			interrupt()
+		}
+	}()
+	var stdout, stderr bytes.Buffer
+	assert.Equal(t, exitInterrupted, run(ctx, []string{"rebuild", "--store", "redis://" + listener.Addr().String()}, &stdout, &stderr))
+	assert.Equal(t, "gridstand-server: interrupted\n", stderr.String(), "not that Redis did not answer")
+	require.NoError(t, listener.Close())
+	<-accepted
 }
 
 // Ensure that a program whose output cannot be written fails, also if it prints help.

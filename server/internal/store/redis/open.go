@@ -104,6 +104,26 @@ const (
 	busyPatience = time.Minute
 )
 
+// ping pings Redis, or returns an error as soon as ctx is canceled. The library would wait for
+// the answer until its read timeout. Closing the client ends the ping that was left behind.
+func (c Clients) ping(ctx context.Context) error {
+	answered := make(chan error, 1)
+	go func() { answered <- c.Once.Ping(ctx).Err() }() // With retries, the error would only say that ctx is done.
+	select {
+	case err := <-answered:
+		return err
+	case <-ctx.Done():
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err()
+	}
+	return <-answered // more specific than a timeout
+}
+
+func (c Clients) noAnswer(reason error) error {
+	return fmt.Errorf("redis at %s does not answer: %w", c.Name, reason)
+}
+
 // waitReady waits until Redis answers for the first time: for up to wait if it cannot be
 // reached, or for up to busyWait if it can.
 func (c Clients) waitReady(ctx context.Context, wait, busyWait time.Duration) error {
@@ -113,11 +133,14 @@ func (c Clients) waitReady(ctx context.Context, wait, busyWait time.Duration) er
 	warned := false
 	var reason error
 	for {
-		err := c.Once.Ping(ctx).Err() // With retries, the error would only say that ctx is done.
+		err := c.ping(ctx)
 		if err == nil {
 			return nil
 		}
-		if reason == nil || ctx.Err() == nil {
+		switch {
+		case errors.Is(ctx.Err(), context.Canceled):
+			return c.noAnswer(ctx.Err())
+		case reason == nil || ctx.Err() == nil:
 			reason = err // more specific than a timeout
 		}
 		var answer goredis.Error
@@ -126,7 +149,7 @@ func (c Clients) waitReady(ctx context.Context, wait, busyWait time.Duration) er
 		}
 		late := time.Since(started) >= wait
 		if late && !busy(err) {
-			return fmt.Errorf("redis at %s does not answer: %w", c.Name, reason)
+			return c.noAnswer(reason)
 		}
 		if late && !warned {
 			warned = true
@@ -134,7 +157,10 @@ func (c Clients) waitReady(ctx context.Context, wait, busyWait time.Duration) er
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("redis at %s does not answer: %w", c.Name, reason)
+			if errors.Is(ctx.Err(), context.Canceled) {
+				reason = ctx.Err()
+			}
+			return c.noAnswer(reason)
 		case <-time.After(retryEvery):
 		}
 	}

@@ -28,12 +28,6 @@ type namePage struct {
 	taken int
 }
 
-// loggedInMsg is the result of Config.LogIn.
-type loggedInMsg struct {
-	id  string
-	err error
-}
-
 func newNamePage(ctx context.Context, env *ui.Env, c Config, r ui.Route) *namePage {
 	input := textinput.New()
 	input.Prompt = ""
@@ -57,17 +51,8 @@ func (p *namePage) Update(msg tea.Msg) tea.Cmd {
 		case tea.KeyEnter:
 			return p.submit()
 		}
-	case loggedInMsg:
-		p.busy, p.err = false, msg.err
-		if msg.err != nil {
-			if errors.Is(msg.err, client.ErrNameTaken) && p.input.Value() == "" {
-				p.taken++
-				p.input.Placeholder = ui.SuggestName(p.config.SuggestedName, p.taken+1)
-			}
-			return nil
-		}
-		p.env.Me = msg.id
-		return ui.Replace(p.route)
+	case ui.Then:
+		return msg()
 	}
 	if p.busy {
 		return nil
@@ -95,10 +80,21 @@ func (p *namePage) submit() tea.Cmd {
 		return nil
 	}
 	p.busy, p.err = true, nil
-	return p.tasks.Do(func(ctx context.Context) tea.Msg {
-		id, err := p.config.LogIn(ctx, name)
-		return loggedInMsg{id: id, err: err}
-	})
+	return ui.Call(p.tasks, func(ctx context.Context) (string, error) { return p.config.LogIn(ctx, name) }, p.loggedIn)
+}
+
+// loggedIn handles the result of Config.LogIn.
+func (p *namePage) loggedIn(id string, err error) tea.Cmd {
+	p.busy, p.err = false, err
+	if err == nil {
+		p.env.Me = id
+		return ui.Replace(p.route)
+	}
+	if errors.Is(err, client.ErrNameTaken) && p.input.Value() == "" {
+		p.taken++
+		p.input.Placeholder = ui.SuggestName(p.config.SuggestedName, p.taken+1)
+	}
+	return nil
 }
 
 // errName is the error for a name that no server accepts.

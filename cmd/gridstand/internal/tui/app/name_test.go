@@ -63,7 +63,7 @@ func TestName_SuggestionReserved(t *testing.T) {
 		assert.Equal(t, want, p.name())
 	}
 	p := newNamePage(t.Context(), tuitest.Env(nil), Config{SuggestedName: "root"}, ui.Route{})
-	p.Update(loggedInMsg{err: client.ErrNameTaken})
+	p.loggedIn("", client.ErrNameTaken)
 	assert.Equal(t, "root-3", p.name())
 }
 

@@ -27,16 +27,8 @@ type daily struct {
 	attempt *pb.Attempt
 	// place is the user's place in the standings once the attempt is over.
 	place ui.Standings
+	now   time.Time     // when the server sent it, by the server's clock
 	ahead time.Duration // server clock minus client clock
-}
-
-// dailyMsg carries the daily game. cycle is the value of page.cycle at the time of the
-// request.
-type dailyMsg struct {
-	reply *pb.GetChallengeResponse
-	place ui.Standings
-	err   error
-	cycle int
 }
 
 // over reports whether the user's attempt is over.
@@ -45,30 +37,29 @@ func over(a *pb.Attempt) bool { return a.GetStatus() == pb.GameStatus_GAME_STATU
 // loadDaily requests the daily game and, if the user's attempt is over, their place.
 func (p *page) loadDaily() tea.Cmd {
 	cycle, server := p.cycle, p.env.Server
-	return p.tasks.Do(func(ctx context.Context) tea.Msg {
-		msg := dailyMsg{cycle: cycle}
-		msg.reply, msg.err = server.Daily(ctx, &pb.DailyRequest{})
-		if msg.err == nil && over(msg.reply.GetAttempt()) {
-			msg.place, msg.err = server.Standings(ctx, msg.reply.GetChallenge().GetId(), 0)
+	return ui.Call(p.tasks, func(ctx context.Context) (d daily, err error) {
+		reply, err := server.Daily(ctx, &pb.DailyRequest{})
+		d = daily{game: reply.GetChallenge(), attempt: reply.GetAttempt(), now: reply.GetNow().AsTime()}
+		if err == nil && over(d.attempt) {
+			d.place, err = server.Standings(ctx, d.game.GetId(), 0)
 		}
-		return msg
-	})
+		return d, err
+	}, func(d daily, err error) tea.Cmd { return p.gotDaily(cycle, d, err) })
 }
 
-// gotDaily updates the daily game and schedules the next request. It ignores errors, since
-// the list requests already report problems with the server.
-func (p *page) gotDaily(msg dailyMsg) tea.Cmd {
-	if msg.cycle != p.cycle || p.hidden {
+// gotDaily updates the daily game and schedules the next request. cycle is the value of
+// page.cycle at the time of the request. gotDaily ignores errors, since the list requests
+// already report problems with the server.
+func (p *page) gotDaily(cycle int, d daily, err error) tea.Cmd {
+	if cycle != p.cycle || p.hidden {
 		return nil
 	}
-	if msg.err == nil {
-		p.daily = daily{
-			game: msg.reply.GetChallenge(), attempt: msg.reply.GetAttempt(), place: msg.place,
-			ahead: msg.reply.GetNow().AsTime().Sub(p.env.Now),
-		}
+	if err == nil {
+		p.daily = d
+		p.daily.ahead = d.now.Sub(p.env.Now)
 	}
 	return p.tasks.Later(dailyTime, func() tea.Cmd {
-		if p.hidden || msg.cycle != p.cycle {
+		if p.hidden || cycle != p.cycle {
 			return nil
 		}
 		return p.loadDaily()

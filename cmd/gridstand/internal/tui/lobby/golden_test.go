@@ -3,8 +3,6 @@ package lobby
 import (
 	"testing"
 
-	"google.golang.org/protobuf/types/known/timestamppb"
-
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -51,10 +49,11 @@ func withChallenges(t *testing.T, p *page) *page {
 	race.Entrants = race.Entrants[1:]
 	p.lists.Races = []*pb.Challenge{race}
 	p.arrange()
-	p.Update(dailyMsg{cycle: p.cycle, reply: &pb.GetChallengeResponse{
-		Challenge: tuitest.DailyGame(), Now: timestamppb.New(tuitest.Noon),
-		Attempt: &pb.Attempt{Status: pb.GameStatus_GAME_STATUS_FINISHED, Score: 12345, DayStreak: 5},
-	}, place: ui.Standings{Mine: &pb.Standing{Rank: 3}, Total: 87}})
+	p.gotDaily(p.cycle, daily{
+		game: tuitest.DailyGame(), now: tuitest.Noon,
+		attempt: &pb.Attempt{Status: pb.GameStatus_GAME_STATUS_FINISHED, Score: 12345, DayStreak: 5},
+		place:   ui.Standings{Mine: &pb.Standing{Rank: 3}, Total: 87},
+	}, nil)
 	return p
 }
 

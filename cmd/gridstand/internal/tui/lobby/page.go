@@ -125,8 +125,6 @@ func (p *page) Update(msg tea.Msg) tea.Cmd {
 			return nil
 		}
 		return p.load(p.cycle)
-	case dailyMsg:
-		return p.gotDaily(msg)
 	case ui.Then:
 		return msg()
 	case ui.ResumedMsg:

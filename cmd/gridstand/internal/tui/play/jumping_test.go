@@ -317,17 +317,18 @@ func TestWrongKind(t *testing.T) {
 			event := &pb.Event{GameId: tuitest.GameID, Version: version, Position: games[other].GetPosition()}
 			whole := translate.Game(triboloEvent(t, 9, adaAndBots()...).State, 0)
 			whole.Id, whole.Version, whole.Position = tuitest.GameID, version, games[other].GetPosition()
+			var p *page
 			for _, msg := range []tea.Msg{
 				ui.UpdateMsg{GameID: tuitest.GameID, Update: client.Update{Event: event}, Stream: quiet{}},
 				ui.UpdateMsg{GameID: tuitest.GameID, Update: client.Update{Game: whole}, Stream: quiet{}},
 				answerMsg{GameID: tuitest.GameID, request: &request{}, event: event},
 				answerMsg{GameID: tuitest.GameID, request: &request{}, game: whole},
 				ui.FetchedMsg{GameID: tuitest.GameID, Game: whole},
-				resignedMsg{GameID: tuitest.GameID, event: event},
-				createdMsg{game: whole},
+				ui.Then(func() tea.Cmd { return p.resigned(event, nil) }),
+				ui.Then(func() tea.Cmd { return p.created(whole, nil) }),
 			} {
 				env := tuitest.Env(&tuitest.Server{})
-				p := New(t.Context(), env, games[name], client.GameOptions{}).(*page)
+				p = New(t.Context(), env, games[name], client.GameOptions{}).(*page)
 				before := p.Game.GetVersion()
 				p.Update(msg)
 				for _, key := range []tea.KeyPressMsg{{Code: tea.KeyUp}, {Code: tea.KeyLeft}} {

@@ -13,20 +13,6 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-type (
-	// resignedMsg is the result of a resignation.
-	resignedMsg struct {
-		ui.GameID
-		event *pb.Event
-		err   error
-	}
-	// createdMsg carries the new game.
-	createdMsg struct {
-		game *pb.Game
-		err  error
-	}
-)
-
 // giveUp resigns the game, so that its score counts, and starts a new one.
 func (p *page) giveUp() tea.Cmd {
 	p.starting = true
@@ -36,23 +22,26 @@ func (p *page) giveUp() tea.Cmd {
 // resign ends the game. Its points are kept.
 func (p *page) resign() tea.Cmd {
 	server, game := p.env.Server, p.opened
-	return p.tasks.Do(func(ctx context.Context) tea.Msg {
-		e, err := server.Resign(ctx, game)
-		return resignedMsg{GameID: ui.GameID(game.GetId()), event: e, err: err}
-	})
+	return ui.Call(p.tasks, func(ctx context.Context) (*pb.Event, error) { return server.Resign(ctx, game) },
+		func(e *pb.Event, err error) tea.Cmd {
+			if p.opened != game {
+				return nil
+			}
+			return p.resigned(e, err)
+		})
 }
 
 // resigned handles the reply to a resignation. Unless the game is an attempt, it then
 // creates a new game, even if the old one turns out to be over or gone.
-func (p *page) resigned(msg resignedMsg) tea.Cmd {
+func (p *page) resigned(e *pb.Event, err error) tea.Cmd {
 	switch {
-	case msg.err == nil:
-		p.Apply(msg.event)
-	case errors.Is(msg.err, client.ErrGameOver), errors.Is(msg.err, client.ErrNotSeated),
-		errors.Is(msg.err, client.ErrGameNotFound), errors.Is(msg.err, client.ErrGameDamaged):
+	case err == nil:
+		p.Apply(e)
+	case errors.Is(err, client.ErrGameOver), errors.Is(err, client.ErrNotSeated),
+		errors.Is(err, client.ErrGameNotFound), errors.Is(err, client.ErrGameDamaged):
 	default:
 		p.starting = false
-		p.fail(msg.err)
+		p.fail(err)
 		return nil
 	}
 	if p.contest != nil {
@@ -64,26 +53,23 @@ func (p *page) resigned(msg resignedMsg) tea.Cmd {
 func (p *page) create() tea.Cmd {
 	p.starting = true
 	server, variant, options := p.env.Server, p.opened.GetVariant(), p.nextOptions(p.options)
-	return p.tasks.Do(func(ctx context.Context) tea.Msg {
-		g, err := server.NewGame(ctx, variant, options)
-		return createdMsg{game: g, err: err}
-	})
+	return ui.Call(p.tasks, func(ctx context.Context) (*pb.Game, error) { return server.NewGame(ctx, variant, options) }, p.created)
 }
 
-func (p *page) created(msg createdMsg) tea.Cmd {
-	if msg.err == nil && p.WrongKind(msg.game.GetPosition()) {
-		msg.err = client.ErrBadStream
+func (p *page) created(g *pb.Game, err error) tea.Cmd {
+	if err == nil && p.WrongKind(g.GetPosition()) {
+		err = client.ErrBadStream
 	}
-	if msg.err != nil {
+	if err != nil {
 		p.starting = false
-		p.fail(msg.err)
+		p.fail(err)
 		return nil
 	}
 	var notice []string
 	if p.Over() && len(p.Game.GetSeats()) == 1 {
 		notice = []string{"The previous game ended with " + describe.Comma(p.Score()) + " points."}
 	}
-	p.open(msg.game)
+	p.open(g)
 	p.notice = notice
 	return p.Init()
 }

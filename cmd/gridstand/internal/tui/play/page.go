@@ -129,10 +129,6 @@ func (p *page) Update(msg tea.Msg) tea.Cmd {
 		return p.fetched(msg)
 	case answerMsg:
 		return p.answered(msg)
-	case resignedMsg:
-		return p.resigned(msg)
-	case createdMsg:
-		return p.created(msg)
 	}
 	return nil
 }

@@ -31,16 +31,8 @@ func (m *Model) open(r ui.Route) tea.Cmd {
 		return m.request(r)
 	case r.Challenge != "":
 		return m.push(challenge.NewWatch(m.ctx, m.env, r.Challenge))
-	case r.TV:
-		return m.push(watch.NewTV(m.ctx, m.env))
-	case r.Follow != "":
-		return m.push(watch.NewFollow(m.ctx, m.env, r.Follow))
-	case len(r.Watch) > 1:
-		return m.push(watch.NewWall(m.ctx, m.env, r.Watch))
-	case len(r.Watch) == 1:
-		return m.push(watch.New(m.ctx, m.env, r.Watch[0]))
-	case r.Replay != "":
-		return m.push(watch.NewReplay(m.ctx, m.env, r.Replay))
+	case r.TV || r.Follow != "" || len(r.Watch) > 0 || r.Replay != "":
+		return m.push(watch.New(m.ctx, m.env, r))
 	case r.Rules != "":
 		return m.push(lobby.NewRules(m.ctx, m.env, r.Rules))
 	default:
@@ -130,7 +122,7 @@ func (m *Model) opened(r ui.Route, to target, err error) tea.Cmd {
 		return m.push(challenge.New(m.ctx, m.env, to.challenge, r.NewChallenge != nil))
 	}
 	if !m.env.Seated(to.game) {
-		return m.push(watch.New(m.ctx, m.env, to.game.GetId()))
+		return m.push(watch.New(m.ctx, m.env, ui.Route{Watch: []string{to.game.GetId()}}))
 	}
 	options := client.GameOptions{Private: to.game.GetPrivate()}
 	if r.New != nil {

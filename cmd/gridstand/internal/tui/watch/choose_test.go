@@ -47,7 +47,7 @@ func newSet(t *testing.T, s *tuitest.Server, player string, ids ...string) *set 
 	s.Streams = x.streams
 	env := tuitest.Env(s)
 	env.Clock = func() time.Time { return x.now }
-	x.p = NewFollow(t.Context(), env, player).(*page)
+	x.p = New(t.Context(), env, ui.Route{TV: player == "", Follow: player}).(*page)
 	x.Driver = tuitest.Drive(t, env, x.p)
 	return x
 }

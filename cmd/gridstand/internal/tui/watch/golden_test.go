@@ -16,7 +16,7 @@ import (
 // shown returns a game's page after several moves.
 func shown(t *testing.T, env *ui.Env, g *pb.Game) *page {
 	t.Helper()
-	p := New(t.Context(), env, g.GetId()).(*page)
+	p := New(t.Context(), env, ui.Route{Watch: []string{g.GetId()}}).(*page)
 	follow(p.game, g)
 	return p
 }
@@ -116,7 +116,7 @@ func TestGolden(t *testing.T) {
 		return p
 	})
 	tuitest.Golden(t, "empty", func(env *ui.Env) ui.Page {
-		p := NewTV(t.Context(), env).(*page)
+		p := New(t.Context(), env, ui.Route{TV: true}).(*page)
 		p.chooser.wait, p.chooser.next = firstWait, tuitest.Noon.Add(3*time.Second)
 		return p
 	})
@@ -128,7 +128,7 @@ func TestGolden(t *testing.T) {
 // someWall returns a wall with three games of 2048 and one of Tribolo.
 func someWall(t *testing.T, env *ui.Env) *wall {
 	t.Helper()
-	w := NewWall(t.Context(), env, []string{"first", "second", "third", "fourth"}).(*wall)
+	w := newWall(t.Context(), env, []string{"first", "second", "third", "fourth"})
 	for i, name := range []string{"ada", "bob", "Grace Hopper"} {
 		g := tuitest.Game(tuitest.Board(4, 4))
 		if i == 1 {

@@ -137,7 +137,7 @@ func FuzzHostile(f *testing.F) {
 		updates := c.Watch(t.Context(), client.WatchOptions{GameID: tuitest.GameID})
 		defer updates.Close()
 		env := tuitest.Env(&tuitest.Server{})
-		p := New(t.Context(), env, tuitest.GameID)
+		p := New(t.Context(), env, ui.Route{Watch: []string{tuitest.GameID}})
 		defer p.Tasks().Stop()
 		p.Init()
 		for version := int32(0); ; {

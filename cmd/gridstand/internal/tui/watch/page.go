@@ -16,7 +16,7 @@ type page struct {
 	tasks   *ui.Tasks
 	game    *game    // nil if there is no game to show
 	chooser *chooser // nil if the user chose the game
-	// replay is set only by NewReplay. It is cleared once the game is loaded and the replay
+	// replay is set if the route asks for a replay. It is cleared once the game is loaded and the replay
 	// starts.
 	replay bool
 	player player
@@ -28,32 +28,20 @@ type page struct {
 // defaultVariant is the variant of games created from this page.
 const defaultVariant = "classic"
 
-func newPage(ctx context.Context, env *ui.Env) *page {
-	return &page{env: env, tasks: ui.NewTasks(ctx), player: player{speed: 1}}
-}
-
-// New returns the page that watches the game with the given full id.
-func New(ctx context.Context, env *ui.Env, id string) ui.Page {
-	p := newPage(ctx, env)
-	p.game = newGame(env, p.tasks, id)
-	return p
-}
-
-// NewReplay returns the page that shows a game from its start.
-func NewReplay(ctx context.Context, env *ui.Env, id string) ui.Page {
-	p := newPage(ctx, env)
-	p.game, p.replay = newGame(env, p.tasks, id), true
-	return p
-}
-
-// NewTV returns the page that watches one live game after another.
-func NewTV(ctx context.Context, env *ui.Env) ui.Page { return NewFollow(ctx, env, "") }
-
-// NewFollow returns the page that watches the games of the player with the given name. If
-// name is empty, the page shows TV.
-func NewFollow(ctx context.Context, env *ui.Env, name string) ui.Page {
-	p := newPage(ctx, env)
-	p.chooser = &chooser{player: name}
+// New returns the page of a route that has Watch, TV, Follow or Replay.
+func New(ctx context.Context, env *ui.Env, r ui.Route) ui.Page {
+	if len(r.Watch) > 1 {
+		return newWall(ctx, env, r.Watch)
+	}
+	p := &page{env: env, tasks: ui.NewTasks(ctx), player: player{speed: 1}, replay: r.Replay != ""}
+	switch {
+	case r.TV || r.Follow != "":
+		p.chooser = &chooser{player: r.Follow}
+	case p.replay:
+		p.game = newGame(env, p.tasks, r.Replay)
+	default:
+		p.game = newGame(env, p.tasks, r.Watch[0])
+	}
 	return p
 }
 

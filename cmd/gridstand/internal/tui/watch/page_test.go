@@ -29,7 +29,7 @@ func watching(t *testing.T, s *tuitest.Server) (*tuitest.Driver, *page, *tuitest
 	from := tuitest.NewStream()
 	s.Streams = map[string]*tuitest.Stream{tuitest.GameID: from}
 	env := tuitest.Env(s)
-	p := New(t.Context(), env, tuitest.GameID).(*page)
+	p := New(t.Context(), env, ui.Route{Watch: []string{tuitest.GameID}}).(*page)
 	return tuitest.Drive(t, env, p), p, from
 }
 
@@ -281,7 +281,7 @@ func TestReplay(t *testing.T) {
 	from := tuitest.NewStream()
 	s := &tuitest.Server{Past: history(4), Streams: map[string]*tuitest.Stream{tuitest.GameID: from}}
 	env := tuitest.Env(s)
-	p := NewReplay(t.Context(), env, tuitest.GameID).(*page)
+	p := New(t.Context(), env, ui.Route{Replay: tuitest.GameID}).(*page)
 	d := tuitest.Drive(t, env, p)
 	g := tuitest.Game(aBoard())
 	g.Version, g.Position.MoveCount, g.Status = 5, 4, pb.GameStatus_GAME_STATUS_FINISHED

@@ -29,9 +29,9 @@ type wall struct {
 	at int
 }
 
-// NewWall returns the page that watches the games with the given full ids. It shows at most
+// newWall returns the page that watches the games with the given full ids. It shows at most
 // MaxWall.
-func NewWall(ctx context.Context, env *ui.Env, ids []string) ui.Page {
+func newWall(ctx context.Context, env *ui.Env, ids []string) *wall {
 	w := &wall{env: env, tasks: ui.NewTasks(ctx)}
 	for _, id := range ids[:min(len(ids), MaxWall)] {
 		w.games = append(w.games, newGame(env, w.tasks, id))

@@ -19,7 +19,7 @@ func TestWall(t *testing.T) {
 	t.Parallel()
 	first, second := tuitest.NewStream(), tuitest.NewStream()
 	env := tuitest.Env(&tuitest.Server{Streams: map[string]*tuitest.Stream{"first": first, "second": second}})
-	w := NewWall(t.Context(), env, []string{"first", "second"}).(*wall)
+	w := newWall(t.Context(), env, []string{"first", "second"})
 	d := tuitest.Drive(t, env, w)
 	assert.Contains(t, d.Screen(), "connecting")
 	first.Push(client.Update{Game: liveGame("first", 1, 0)})

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
@@ -71,24 +72,23 @@ func (t KeyTable) Press(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 // Map returns the table's keys for the help, and the given ones for the footer. Each of
 // these is the label of an enabled key, which "=" and another description may follow.
 func (t KeyTable) Map(footer ...string) KeyMap {
-	var m KeyMap
-	enabled := map[string]key.Binding{}
-	for _, group := range t {
-		var keys []key.Binding
-		for _, k := range group {
-			keys = append(keys, k.Binding)
-			if k.Enabled() {
-				enabled[k.Help().Key] = k.Binding
-			}
+	m := KeyMap{Short: make([]key.Binding, 0, len(footer)), Full: make([][]key.Binding, len(t))}
+	for i, group := range t {
+		m.Full[i] = make([]key.Binding, len(group))
+		for j, k := range group {
+			m.Full[i][j] = k.Binding
 		}
-		m.Full = append(m.Full, keys)
 	}
 	for _, entry := range footer {
-		name, what, other := strings.Cut(entry, "=")
-		if b, ok := enabled[name]; ok && !other {
-			m.Short = append(m.Short, b)
-		} else if other {
+		if name, what, other := strings.Cut(entry, "="); other {
 			m.Short = append(m.Short, Bind(name, what))
+			continue
+		}
+		for _, group := range m.Full {
+			if i := slices.IndexFunc(group, func(b key.Binding) bool { return b.Enabled() && b.Help().Key == entry }); i >= 0 {
+				m.Short = append(m.Short, group[i])
+				break
+			}
 		}
 	}
 	return m
@@ -100,7 +100,10 @@ func Bind(name, what string, keys ...string) key.Binding {
 	if len(keys) == 0 {
 		keys = []string{} // shown in the help only
 	}
-	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(name, what))
+	var b key.Binding // without the functions that key.NewBinding takes, since each frame has new bindings
+	b.SetKeys(keys...)
+	b.SetHelp(name, what)
+	return b
 }
 
 // Pressed reports whether the pressed key belongs to one of the bindings.

@@ -23,6 +23,7 @@ import (
 	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
+	"github.com/gridstand/gridstand/internal/testkit/process"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
@@ -71,7 +72,9 @@ func move(ctx context.Context, conn *grpc.ClientConn, g *pb.Game) (*pb.MoveRespo
 
 func TestStart_Plays(t *testing.T) {
 	t.Parallel()
-	srv, stop := servertest.Start(t, servertest.Config(t))
+	c := servertest.Config(t)
+	c.Listen = process.FreeAddress(t) // No other test gets this port after the stop.
+	srv, stop := servertest.Start(t, c)
 	conn := servertest.Dial(t, srv.Addr())
 	ctx, g := play(within(t), t, conn)
 
@@ -82,7 +85,6 @@ func TestStart_Plays(t *testing.T) {
 	info, err := pb.NewGameServiceClient(conn).GetServerInfo(ctx, &pb.GetServerInfoRequest{})
 	require.NoError(t, err)
 	assert.Equal(t, pb.Storage_STORAGE_EMBEDDED, info.GetStorage())
-	c := server.DefaultConfig()
 	limits := info.GetLimits()
 	assert.EqualValues(t, c.Limits.MessageBytes, limits.GetMessageBytes())
 	assert.EqualValues(t, c.Limits.StreamsPerConnection, limits.GetStreamsPerConnection())

@@ -168,39 +168,6 @@ func (p *Position) passOn(mover int) *Position {
 	return p
 }
 
-// allows returns the square of a move if it is legal for seat, or else an error that explains
-// why it is not.
-func (p *Position) allows(seat int, m game.Move) (Square, error) {
-	switch {
-	case p.turn == game.NoSeat:
-		return 0, fmt.Errorf("%w: the game has ended, %s", game.ErrIllegalMove, p.Ended())
-	case seat != p.turn && p.resigned.Has(seat):
-		return 0, fmt.Errorf("%w: %s has resigned", game.ErrIllegalMove, OwnerOf(seat))
-	case seat != p.turn:
-		return 0, fmt.Errorf("%w: it is the turn of %s", game.ErrIllegalMove, OwnerOf(p.turn))
-	case m.Direction != 0:
-		return 0, fmt.Errorf("%w: Tribolo is played by naming the empty cell to jump to, not by sliding", game.ErrIllegalMove)
-	}
-	q, ok := SquareOf(m.Cell)
-	if !ok {
-		return 0, fmt.Errorf("%w: %s is outside the board, whose columns are 0 to %d and rows 0 to %d",
-			game.ErrIllegalMove, name(m.Cell), Columns-1, Rows-1)
-	}
-	switch owner := p.board.Owner(q); {
-	case owner == Wall:
-		return 0, fmt.Errorf("%w: %s is a wall", game.ErrIllegalMove, name(m.Cell))
-	case owner != Empty:
-		return 0, fmt.Errorf("%w: %s is not empty, it belongs to %s", game.ErrIllegalMove, name(m.Cell), owner)
-	case !p.legal.Has(q):
-		return 0, fmt.Errorf("%w: %s has no jump to %s: no straight line of one opponent's cells "+
-			"leads from there to a cell of %[2]s", game.ErrIllegalMove, OwnerOf(seat), name(m.Cell))
-	}
-	return q, nil
-}
-
-// name returns a cell as players write it.
-func name(c game.Cell) string { return fmt.Sprintf("%d,%d", c.X, c.Y) }
-
 func cellsOf(s Set) []game.Cell {
 	cells := make([]game.Cell, 0, s.Len())
 	for q := range s.All() {

@@ -1,0 +1,31 @@
+package rpc
+
+import (
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/match"
+)
+
+// resume makes the view start after the last version that the client has.
+func (v *View) resume(after int32, state *replay.State) error {
+	if after > state.Version {
+		return &match.VersionConflictError{Version: state.Version}
+	}
+	v.version, v.owed = after, state.Version
+	v.over = state.Status == replay.Finished && after == state.Version
+	return nil
+}
+
+// replay sends events that are no longer in memory.
+func (v *View) replay() error {
+	ctx, s := v.stream.Context(), v.service
+	full := s.Limits.Exceeded(&s.Limits.WatchesPerAddress, "streams from one address that read a game's history at once", fullRetry)
+	full.Value = s.replaysPerAddress()
+	release, err := acquireSlot(ctx, v.replays, fullRetry, full)
+	if err != nil {
+		return err
+	}
+	defer release()
+	turn := func(read, send func() error) error { return s.turn(ctx, read, send) }
+	count := func(events int) error { return s.checkReadRate(v.address, s.replayCost(events)) }
+	return v.match.Replay(ctx, v.version, turn, count, v.sendEvent)
+}

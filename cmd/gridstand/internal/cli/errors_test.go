@@ -57,4 +57,6 @@ func TestErrors_OtherKindOfServer_long(t *testing.T) {
 	encrypted.fails(exitFailed, "its certificate is not trusted", "games", "--tls")
 	encrypted.fails(exitFailed, "Use --ca", "top", "--tls")
 	encrypted.ok("games", "--ca", c.TLSCert)
+	_, note, _ := encrypted.run("top", "--ca", c.TLSCert)
+	assert.Contains(t, note, "gridstand play classic --ca "+c.TLSCert)
 }

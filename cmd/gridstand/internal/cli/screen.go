@@ -21,10 +21,10 @@ func (p *program) show(ctx context.Context, c *client.Client, start ui.Route, lo
 	env := ui.Env{
 		Server: ui.NewServer(c), Clock: p.clock, Me: c.PlayerID(), Local: local.pages, Site: site,
 		Command: func(words ...string) string {
-			return commandFor(cmp.Or(serverFlags(local.others, false), p.named(c.Target())), words...)
+			return commandFor(cmp.Or(serverFlags(local.others), p.named(c.Target())), words...)
 		},
 		Invite: func(words ...string) string {
-			return commandFor(cmp.Or(serverFlags(local.others, false), p.shared(c, site)), words...)
+			return commandFor(cmp.Or(serverFlags(local.others), p.shared(c, site)), words...)
 		},
 		ChallengePage: func(id string) string { return p.dialedLink(c, id) },
 	}
@@ -71,13 +71,13 @@ func (p *program) restore(ctx context.Context, c *client.Client) error {
 }
 
 // typed returns a command as the user has to type it, or "" if the user cannot run it. It has
-// the flags --server and --tls that this command was given, also by a link.
+// the flags for the server and the connection that this command was given, also by a link.
 func (p *program) typed(words ...string) string {
 	if p.over != nil {
 		return p.over.typed(words...)
 	}
 	if p.flags.server == "" {
-		return commandFor(serverFlags("", p.usesTLS()), words...)
+		return commandFor(serverFlags("", p.connectionFlags()...), words...)
 	}
 	target, err := client.NormalTarget(p.flags.server)
 	if err != nil {
@@ -94,25 +94,51 @@ func commandFor(flags string, words ...string) string {
 	return name + " " + strings.Join(words, " ")
 }
 
-// serverFlags returns the flags that select a server, or the default server if it is empty.
-func serverFlags(server string, encrypted bool) string {
+// serverFlags returns the flags that select a server, or the default server if it is empty,
+// followed by the flags for the connection.
+func serverFlags(server string, connection ...string) string {
 	var flags []string
 	if server != "" {
 		flags = append(flags, "--server", server)
 	}
-	if encrypted {
-		flags = append(flags, "--tls")
-	}
-	return strings.Join(flags, " ")
+	return strings.Join(append(flags, connection...), " ")
 }
 
-// named returns the flags that select a server that this program uses.
-func (p *program) named(target string) string {
-	server := ""
-	if other := p.getenv(serverVariable); target != client.DefaultTarget || p.flags.server != "" && other != "" {
-		server = withoutPort(target)
+// connectionFlags returns the flags that encrypt a connection as this program's connection is
+// encrypted. They name files, which other people do not have.
+func (p *program) connectionFlags() []string {
+	var flags []string
+	for _, file := range []struct{ flag, path string }{{"--ca", p.flags.ca}, {"--cert", p.flags.cert}, {"--key", p.flags.key}} {
+		if file.path != "" {
+			flags = append(flags, file.flag, shellWord(file.path))
+		}
 	}
-	return serverFlags(server, p.usesTLS())
+	if p.flags.tls && p.flags.ca == "" && p.flags.cert == "" { // which imply --tls
+		flags = append(flags, "--tls")
+	}
+	return flags
+}
+
+// shellWord returns text as one word for a shell.
+func shellWord(text string) string {
+	if !strings.ContainsAny(text, " \t\n'\"`$&|;<>()[]{}*?!#") {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// named returns the flags with which the user selects a server that this program uses.
+func (p *program) named(target string) string {
+	return serverFlags(p.serverFlag(target), p.connectionFlags()...)
+}
+
+// serverFlag returns the value of --server that selects a server that this program uses, or
+// "" if no flag is needed.
+func (p *program) serverFlag(target string) string {
+	if other := p.getenv(serverVariable); target != client.DefaultTarget || p.flags.server != "" && other != "" {
+		return withoutPort(target)
+	}
+	return ""
 }
 
 // withoutPort returns a target without the default port.
@@ -130,20 +156,23 @@ func withoutPort(target string) string {
 // server also accepts this program's calls.
 func (p *program) shared(c *client.Client, site string) string {
 	u, err := url.Parse(site)
+	public := err == nil && u.Host != "" && onThisMachine(c.Target())
 	switch {
-	case err != nil || u.Host == "" || !onThisMachine(c.Target()):
-		return p.named(c.Target())
+	case !public && p.usesTLS():
+		return serverFlags(p.serverFlag(c.Target()), "--tls")
+	case !public:
+		return serverFlags(p.serverFlag(c.Target()))
 	case u.Scheme == "https":
-		return serverFlags(withoutPort(net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "443"))), true)
+		return serverFlags(withoutPort(net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "443"))), "--tls")
 	default:
-		return serverFlags(withoutPort(net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "80"))), false)
+		return serverFlags(withoutPort(net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "80"))))
 	}
 }
 
 // noticeShared warns that others can connect, and tells the user how.
 func (p *program) noticeShared(local localServer) {
 	p.notef("Warning: everyone who can reach %s can connect. Connections are not encrypted: others on the network can read tokens.", local.others)
-	p.notef("Others watch with: %s", commandFor(serverFlags(local.others, false), "watch"))
-	p.notef("Others play with:  %s", commandFor(serverFlags(local.others, false), "play"))
+	p.notef("Others watch with: %s", commandFor(serverFlags(local.others), "watch"))
+	p.notef("Others play with:  %s", commandFor(serverFlags(local.others), "play"))
 	p.notef("In a browser:      %s/", local.site())
 }

@@ -9,28 +9,30 @@ import (
 	"github.com/gridstand/gridstand/client"
 )
 
-// Ensure that commands meant for other people to run name a server that those people can reach.
+// Ensure that commands meant for other people to run name a server that those people can reach,
+// and no files of this machine.
 func TestProgram_Shared(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		target, site string
-		tls          bool
+		flags        globalFlags
 		want         string
 	}{
-		{"", "", false, ""},
-		{"", "", true, "--tls"},
-		{"localhost:2048", "http://192.168.7.9:2048", false, "--server 192.168.7.9"},
-		{"127.0.0.1:2048", "http://192.168.7.9:3000", false, "--server 192.168.7.9:3000"},
-		{"[::1]:2048", "http://[2001:db8::1]:2048", false, "--server [2001:db8::1]"},
-		{"localhost:2048", "https://play.example", false, "--server play.example:443 --tls"},
-		{"localhost:2048", "https://play.example:2048", false, "--server play.example --tls"},
-		{"localhost:2048", "http://play.example", false, "--server play.example:80"},
-		{"localhost:3000", "", false, "--server localhost:3000"},
-		{"play.example", "https://www.example", false, "--server play.example"},
-		{"play.example", "https://www.example", true, "--server play.example --tls"},
+		{"", "", globalFlags{}, ""},
+		{"", "", globalFlags{tls: true}, "--tls"},
+		{"localhost:2048", "http://192.168.7.9:2048", globalFlags{}, "--server 192.168.7.9"},
+		{"127.0.0.1:2048", "http://192.168.7.9:3000", globalFlags{}, "--server 192.168.7.9:3000"},
+		{"[::1]:2048", "http://[2001:db8::1]:2048", globalFlags{}, "--server [2001:db8::1]"},
+		{"localhost:2048", "https://play.example", globalFlags{}, "--server play.example:443 --tls"},
+		{"localhost:2048", "https://play.example:2048", globalFlags{}, "--server play.example --tls"},
+		{"localhost:2048", "http://play.example", globalFlags{}, "--server play.example:80"},
+		{"localhost:3000", "", globalFlags{}, "--server localhost:3000"},
+		{"play.example", "https://www.example", globalFlags{}, "--server play.example"},
+		{"play.example", "https://www.example", globalFlags{tls: true}, "--server play.example --tls"},
+		{"play.example", "https://www.example", globalFlags{ca: "ca.pem", cert: "ada.pem", key: "ada.key"}, "--server play.example --tls"},
 	} {
-		p := &program{flags: globalFlags{tls: c.tls}}
-		dialed, err := client.Dial(client.Config{Target: c.target, TLS: c.tls})
+		p := &program{flags: c.flags}
+		dialed, err := client.Dial(client.Config{Target: c.target, TLS: c.flags.tls})
 		require.NoError(t, err)
 		assert.Equal(t, c.want, p.shared(dialed, c.site), "%+v", c)
 		require.NoError(t, dialed.Close())
@@ -48,12 +50,14 @@ func TestProgram_Typed(t *testing.T) {
 	}{
 		{"", globalFlags{}, "gridstand top"},
 		{"", globalFlags{tls: true}, "gridstand top --tls"},
-		{"", globalFlags{ca: "ca.pem"}, "gridstand top --tls"},
+		{"", globalFlags{ca: "ca.pem"}, "gridstand top --ca ca.pem"},
+		{"", globalFlags{tls: true, ca: "ada's ca.pem"}, `gridstand top --ca 'ada'\''s ca.pem'`},
+		{"", globalFlags{cert: "ada.pem", key: "ada.key"}, "gridstand top --cert ada.pem --key ada.key"},
 		{"", globalFlags{server: "localhost"}, "gridstand top"},
 		{"", globalFlags{server: "localhost", tls: true}, "gridstand top --tls"},
 		{"", globalFlags{server: "play.example"}, "gridstand top --server play.example"},
 		{"", globalFlags{server: "play.example:443", tls: true}, "gridstand top --server play.example:443 --tls"},
-		{"", globalFlags{server: "play.example:443", ca: "ca.pem"}, "gridstand top --server play.example:443 --tls"},
+		{"", globalFlags{server: "play.example:443", ca: "ca.pem"}, "gridstand top --server play.example:443 --ca ca.pem"},
 		{"", globalFlags{server: "one two"}, "gridstand top"},
 		{"play.example", globalFlags{}, "gridstand top"},
 		{"play.example", globalFlags{tls: true}, "gridstand top --tls"},

@@ -39,6 +39,13 @@ func TestAccounts(t *testing.T) {
 	assert.Contains(t, note, "[root-2]: ")
 	assert.NotContains(t, note, "reserved")
 
+	// A game that does not exist is not worth an account.
+	early := newUser(t, server, "early")
+	early.terminal, early.in = true, strings.NewReader("\n")
+	for _, missing := range []string{strings.Repeat("a", 26), "http://" + server + "/g/" + strings.Repeat("a", 26)} {
+		early.fails(exitMissing, "there is no game with this id", "join", missing)
+	}
+
 	// Without a terminal, the command chooses the name, and says how to choose another one.
 	script := newUser(t, server, "grace")
 	const hint = "You are grace-2. The name is permanent; to choose your own: gridstand login <name> --replace\n"

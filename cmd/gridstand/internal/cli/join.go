@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -121,16 +122,16 @@ func (p *program) join(ctx context.Context, what string, seat *int32) error {
 	case challenge != nil && seat != nil:
 		return usage.Errorf("--seat is for games; a challenge has no seats")
 	}
-	if p.onScreen() {
+	var missing error // why there is no game to join
+	if challenge == nil {
+		if _, err := c.Game(ctx, id); errors.Is(err, client.ErrGameNotFound) {
+			missing = err
+		}
+	}
+	if p.onScreen() && missing == nil {
 		err = p.restore(ctx, c)
 	} else {
-		refused := admits(challenge)
-		if challenge == nil {
-			if _, missing := c.Game(ctx, id); errors.Is(missing, client.ErrGameNotFound) {
-				refused = missing
-			}
-		}
-		err = p.logInUnless(ctx, c, refused)
+		err = p.logInUnless(ctx, c, cmp.Or(missing, admits(challenge)))
 	}
 	if err != nil {
 		return err

@@ -171,6 +171,9 @@ func TestTerminal_SSHJoin_long(t *testing.T) {
 	shown := p.sees("join", `(?s).*Resume it\s+with\s+ssh.*exit=0`)
 	assert.NotContains(t, shown, "gridstand ")
 	assert.Contains(t, h.ok(t, nil, "variants tribolo"), "Play it: ssh -t <this host> play tribolo\n")
+	p.run("missing", h.command([]string{newKey(t)}, "-t join "+strings.Repeat("a", 26)))
+	p.sees("missing", "there is no game with this id")
+	p.sane("missing", exitMissing)
 }
 
 func TestRemote_Typed(t *testing.T) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,10 +52,14 @@ new account.`,
 				return usage.Errorf("--rotate is for the stored account and takes no name")
 			case rotate:
 				return p.rotate(cmd.Context())
-			case len(args) == 0:
+			case len(args) > 0 && p.flags.name != "" && args[0] != p.flags.name:
+				return usage.Errorf("login takes one name: omit --name")
+			}
+			wanted := cmp.Or(first(args), p.flags.name)
+			if wanted == "" {
 				return usage.Errorf("login needs a name")
 			}
-			return p.login(cmd.Context(), args[0], replace)
+			return p.login(cmd.Context(), wanted, replace)
 		},
 	}
 	cmd.Flags().BoolVar(&token, "token", false, "use an existing account; its token is read from a prompt or from standard input")

@@ -154,10 +154,11 @@ func TestDaily(t *testing.T) {
 		game = ada.begun("daily")
 		assert.Equal(t, game, ada.begun("daily"), "there is only one attempt")
 		ada.fails(exitMissing, "your attempt is not over yet", "standings", "daily", "--share")
+		_ = newUser(t, server, "carl").ok("bot", "rote", "--challenge", "daily", "--json")
 		ada.slide(game, 12)
 		assert.Regexp(t, `your game +`+game+`, \d+ points?\n$`, ada.ok("daily"))
 		_, note, _ := ada.run("standings", "daily")
-		assert.Equal(t, "No attempt has finished yet.\n", note, "there was no daily game yesterday")
+		assert.Equal(t, "No attempt that counts has finished yet.\n", note, "there was no daily game yesterday")
 		ada.fails(exitMissing, "no daily game of classic on "+yesterday(clock), "standings", "yesterday")
 		ada.ok("resign", game)
 	})
@@ -205,7 +206,7 @@ func TestDaily(t *testing.T) {
 	clock.forward(12 * time.Hour)
 	step("the results of yesterday are listed after the daily game has closed", func(t *testing.T) {
 		_, note, _ := ada.run("standings", "daily")
-		assert.Equal(t, "No attempt has finished yet.\nYesterday's results: gridstand standings yesterday\n", note)
+		assert.Equal(t, "No attempt that counts has finished yet.\nYesterday's results: gridstand standings yesterday\n", note)
 		for _, day := range []string{"yesterday", yesterday(clock)} {
 			assert.Regexp(t, `(?m)^   1  ada ◂ you +\d+  `+game[:6], ada.ok("standings", day))
 		}

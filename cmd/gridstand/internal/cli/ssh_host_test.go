@@ -120,7 +120,7 @@ func TestTerminal_SSHChallenges_long(t *testing.T) {
 	address, credential, _ := hostedServer(t, func(c *server.Config) { c.StoreNow = clock.now })
 	h, key := startSSH(t, address, "--credential-file", credential), newKey(t)
 	assert.Regexp(t, `^Daily [\d-]+: open, closes in .*\nid +[a-z2-7]{26}\nvariant +classic\n`, h.ok(t, nil, "daily"))
-	assert.Regexp(t, `(?s)^Daily .*No attempt has finished yet.\n$`, h.ok(t, nil, "standings daily"))
+	assert.Regexp(t, `(?s)^Daily .*No attempt that counts has finished yet.\n$`, h.ok(t, nil, "standings daily"))
 	for command, want := range map[string]string{
 		"race": "ssh -t", "join aaaaaa": "ssh -t", "standings": "usage: standings CHALLENGE|daily|yesterday", "race 3x3 5 6": "usage: race [VARIANT] [MINUTES]",
 	} {

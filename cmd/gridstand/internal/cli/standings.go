@@ -98,7 +98,7 @@ func (p *program) standings(ctx context.Context, what string, o standingsOptions
 		return err
 	}
 	if len(rows) == 0 {
-		p.notef("No attempt has finished yet.")
+		p.notef("No attempt that counts has finished yet.")
 		if command := p.typed("standings", yesterdayWord); r.daily && r.date == "" && command != "" {
 			r.date = dayBefore(reply)
 			if _, err := r.find(ctx, c); err == nil {

@@ -3,11 +3,11 @@ package sshhost
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 
@@ -150,7 +150,7 @@ func (h *host) serve(ctx context.Context, s *Session, line string, log *slog.Log
 	log = log.With("address", s.Address.String(), "key", shortFingerprint(s.Key))
 	command, err := Parse(line)
 	if err == nil && command.NeedsTerminal() && !s.Terminal {
-		err = fmt.Errorf("this needs a terminal: ssh -t <host> %s", command)
+		err = errors.New("this needs a terminal: " + strings.TrimSpace("ssh -t <host> "+command.String()))
 	}
 	if err != nil {
 		log.Info("session refused", "reason", err)

@@ -95,6 +95,9 @@ func (p *program) sshHost(ctx context.Context, o sshOptions) error {
 	if min(o.limits.Idle, o.limits.Duration) < 0 {
 		return usage.Errorf("--idle-timeout and --max-duration must be 0 or more")
 	}
+	if err := checkAddress(o.listen); err != nil {
+		return usage.Errorf("--listen: %w", err)
+	}
 	if o.hostKey == "" {
 		return usage.Errorf("--host-key must name a file; there is a default only if HOME is set")
 	}
@@ -133,6 +136,15 @@ func (p *program) sshHost(ctx context.Context, o sshOptions) error {
 	})
 	if err == nil {
 		logger.Info("stopped")
+	}
+	return err
+}
+
+// checkAddress returns an error if address is not host:port with a valid port.
+func checkAddress(address string) error {
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
 	}
 	return err
 }

@@ -26,8 +26,8 @@ func OneName(name string) NameSource {
 
 // refusal returns the error for a name that the server rejected.
 func refusal(name string, refused error) error {
-	if errors.Is(refused, ErrNameTaken) {
-		return refused // The server's message contains the name.
+	if errors.Is(refused, ErrNameTaken) || checkLength(name) != nil {
+		return refused // The server's message contains the name. A long name is not repeated.
 	}
 	return fmt.Errorf("the name %q: %w", name, refused)
 }
@@ -276,6 +276,9 @@ func (l login) create(ctx context.Context, cred Credential, names NameSource) (C
 // register creates the account that cred describes. It stores the secret before the call:
 // if both the reply and the secret were lost, the name would stay taken.
 func (l login) register(ctx context.Context, cred Credential) (Credential, error) {
+	if err := checkLength(cred.Name); err != nil {
+		return Credential{}, err
+	}
 	if err := l.mayUse(cred); err != nil {
 		return Credential{}, err
 	}

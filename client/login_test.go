@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 
 	"github.com/gridstand/gridstand/client"
@@ -224,6 +225,29 @@ func TestLogIn_NameTaken(t *testing.T) {
 	assert.Equal(t, "ada-2", cred.Name)
 	_, _, err = client.LogIn(within(t), dial(t, config), newStore(t), noName)
 	assert.EqualError(t, err, "there is no user to ask")
+}
+
+// Ensure that a name that is too long is neither sent nor stored, and that one that an
+// older client stored does not prevent another login.
+func TestLogIn_LongName(t *testing.T) {
+	t.Parallel()
+	a := newAccounts(pb.Storage_STORAGE_DURABLE)
+	config := client.Config{Target: a.start(t, grpc.MaxRecvMsgSize(4096))}
+	store := newStore(t)
+	long := strings.Repeat("a", 100_000)
+	c := dial(t, config)
+	_, _, err := client.LogIn(within(t), c, store, client.OneName(long))
+	require.ErrorIs(t, err, client.ErrInvalid)
+	assert.EqualError(t, err, "a name has at most 24 characters, and this one has 100000")
+	_, found, err := store.Load(c.Target())
+	require.NoError(t, err)
+	assert.False(t, found)
+
+	require.NoError(t, store.Save(c.Target(), client.Credential{Name: long, Pending: client.NewSecret()}))
+	cred, _, err := client.LogIn(within(t), c, store, client.OneName("bob"))
+	require.NoError(t, err)
+	assert.Equal(t, "bob", cred.Name)
+	assert.Equal(t, 1, a.made("createPlayer"))
 }
 
 func TestLogIn_AccountForgotten(t *testing.T) {

@@ -1,9 +1,13 @@
 package client
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
+
+	"google.golang.org/grpc/codes"
 )
 
 // maxName is the maximum length of a name.
@@ -15,6 +19,18 @@ const fallbackName = "player"
 func inName(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
 		strings.ContainsRune(" -_.", r)
+}
+
+// checkLength returns an ErrInvalid if the name is too long. A server may refuse a request
+// with such a name because of its size, without reading the name.
+func checkLength(name string) error {
+	if n := utf8.RuneCountInString(name); n > maxName {
+		return &Error{
+			Code:    codes.InvalidArgument,
+			Message: fmt.Sprintf("a name has at most %d characters, and this one has %d", maxName, n),
+		}
+	}
+	return nil
 }
 
 // FitName turns any string, such as the user's name on this machine, into a name that

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Cause is the reason why no connection could be made, if gRPC's message reveals it.
+// Cause is the reason why no server could be reached, if gRPC's message reveals it.
 type Cause int
 
 const (
@@ -21,6 +21,13 @@ const (
 	// CauseCertificateWanted means that the server requires a client certificate, or does
 	// not trust the client's certificate.
 	CauseCertificateWanted
+	// CauseSilent means that the peer accepts connections but sends nothing, as a suspended
+	// server does.
+	CauseSilent
+	// CauseNotGridstand means that the peer is a web server, not a Gridstand server.
+	CauseNotGridstand
+	// CauseNoBackend means that the peer is a proxy that cannot reach a server.
+	CauseNoBackend
 )
 
 // CauseOf returns the reason why no server was reached, or CauseUnknown if err does not
@@ -43,6 +50,12 @@ func (c Cause) String() string {
 		return "answers, but its certificate is not trusted"
 	case CauseCertificateWanted:
 		return "answers, but only to clients whose certificate it trusts"
+	case CauseSilent:
+		return "accepts connections but does not answer"
+	case CauseNotGridstand:
+		return "answers, but is not a Gridstand server"
+	case CauseNoBackend:
+		return "answers, but is a proxy that cannot reach a server"
 	default:
 		return "does not answer"
 	}
@@ -51,9 +64,16 @@ func (c Cause) String() string {
 // causeIn derives the cause from the message of a gRPC status, which may have been
 // through plainMessage. encrypted reports whether the client asked for TLS.
 func causeIn(message string, encrypted bool) Cause {
+	message = plainMessage(message)
 	switch {
-	case strings.Contains(message, "use of closed network connection"), strings.Contains(message, "i/o timeout"):
-		return CauseUnknown // The peer did not answer in time.
+	case message == noAnswer:
+		return CauseSilent
+	case message == httpStatus+"502", message == httpStatus+"503", message == httpStatus+"504":
+		return CauseNoBackend
+	case message == httpStatus+"429":
+		return CauseUnknown // a proxy that limits its clients
+	case strings.HasPrefix(message, httpStatus), message == noHTTP2:
+		return CauseNotGridstand
 	case strings.Contains(message, "does not look like a TLS handshake"):
 		return CauseNoTLS
 	case strings.Contains(message, "remote error: tls: ") && strings.Contains(message, "certificate"):
@@ -67,10 +87,28 @@ func causeIn(message string, encrypted bool) Cause {
 	}
 }
 
+// Messages that plainMessage returns in place of gRPC's.
+const (
+	noAnswer   = "no answer in time"
+	noHTTP2    = "no HTTP/2"
+	httpStatus = "HTTP status " // followed by the status
+)
+
 // plainMessage strips gRPC's wrapping from the message of a failed connection, which
 // leaves something like "dial tcp 127.0.0.1:2048: connect: connection refused". It
-// returns other messages unchanged.
+// replaces the messages of connections that time out and of responses that are not
+// gRPC's, which contain the page, and returns other messages unchanged.
 func plainMessage(message string) string {
+	if page, ok := strings.CutPrefix(message, "unexpected HTTP status code received from server: "); ok {
+		code, _, _ := strings.Cut(page, " ")
+		return httpStatus + code
+	}
+	if strings.Contains(message, "authentication handshake failed: context deadline exceeded") {
+		return noAnswer
+	}
+	if strings.Contains(message, "missing selected ALPN property") || strings.Contains(message, "tls: no application protocol") {
+		return noHTTP2
+	}
 	for _, prefix := range []string{
 		`last connection error: `, `connection error: desc = "`, `transport: `, `Error while dialing: `,
 		`authentication handshake failed: `,
@@ -78,6 +116,11 @@ func plainMessage(message string) string {
 		if _, after, ok := strings.Cut(message, prefix); ok {
 			message = strings.TrimSuffix(after, `"`)
 		}
+	}
+	// gRPC closes a connection that is not ready in time, also during a TLS handshake.
+	opening := strings.HasPrefix(message, "error reading server preface: ") || strings.HasPrefix(message, "read tcp ")
+	if opening && (strings.HasSuffix(message, ": use of closed network connection") || strings.HasSuffix(message, ": i/o timeout")) {
+		return noAnswer
 	}
 	return message
 }

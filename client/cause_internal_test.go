@@ -37,11 +37,36 @@ func TestCauseIn(t *testing.T) {
 		},
 		{
 			`connection error: desc = "error reading server preface: read tcp 127.0.0.1:2->127.0.0.1:1: use of closed network connection"`,
-			false, CauseUnknown, "error reading server preface: read tcp 127.0.0.1:2->127.0.0.1:1: use of closed network connection",
+			false, CauseSilent, "no answer in time",
 		},
 		{
 			`connection error: desc = "error reading server preface: read tcp 127.0.0.1:2->127.0.0.1:1: i/o timeout"`,
-			false, CauseUnknown, "error reading server preface: read tcp 127.0.0.1:2->127.0.0.1:1: i/o timeout",
+			false, CauseSilent, "no answer in time",
+		},
+		{
+			`connection error: desc = "transport: authentication handshake failed: context deadline exceeded"`,
+			true, CauseSilent, "no answer in time",
+		},
+		{
+			`connection error: desc = "transport: authentication handshake failed: read tcp 127.0.0.1:2->127.0.0.1:1: use of closed network connection"`,
+			true, CauseSilent, "no answer in time",
+		},
+		{
+			`connection error: desc = "error reading from server: read tcp 127.0.0.1:2->127.0.0.1:1: use of closed network connection"`,
+			true, CauseUnknown, "error reading from server: read tcp 127.0.0.1:2->127.0.0.1:1: use of closed network connection",
+		},
+		{"context deadline exceeded", true, CauseUnknown, "context deadline exceeded"},
+		{
+			`connection error: desc = "transport: Error while dialing: dial tcp 127.0.0.1:1: i/o timeout"`,
+			false, CauseUnknown, "dial tcp 127.0.0.1:1: i/o timeout",
+		},
+		{
+			`connection error: desc = "transport: authentication handshake failed: credentials: cannot check peer: missing selected ALPN property. See the documentation"`,
+			true, CauseNotGridstand, "no HTTP/2",
+		},
+		{
+			`connection error: desc = "transport: authentication handshake failed: remote error: tls: no application protocol"`,
+			true, CauseNotGridstand, "no HTTP/2",
 		},
 		{"the server stops", false, CauseUnknown, "the server stops"},
 	} {

@@ -214,7 +214,8 @@ type Error struct {
 	Metadata map[string]string
 	// Violations are the refused fields of an ErrInvalid.
 	Violations []Violation
-	// Cause is the cause of an ErrUnreachable, if known.
+	// Cause is the cause of an ErrUnreachable, if known. It is also set if a web server
+	// answers.
 	Cause Cause
 	// RetryAfter is how long the server asks the client to wait, or 0 if it does not.
 	RetryAfter time.Duration

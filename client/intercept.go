@@ -55,11 +55,14 @@ func (w *wire) explain(err error) error {
 	if out.Reason != "" {
 		w.answered.Store(true)
 	}
-	if out.unreachable() {
-		out.Cause = causeIn(out.Message, w.encrypted)
+	if cause := causeIn(out.Message, w.encrypted); out.unreachable() || out.Reason == "" && cause == CauseNotGridstand {
+		out.Cause = cause
 	}
-	if out.Cause == CauseNoPlainText && w.answered.Load() {
-		out.Cause = CauseUnknown // The cause was a guess, and a server has answered since.
+	switch out.Cause {
+	case CauseNoPlainText, CauseSilent, CauseNoBackend:
+		if w.answered.Load() {
+			out.Cause = CauseUnknown // The address is right: the server may be restarting.
+		}
 	}
 	return out
 }

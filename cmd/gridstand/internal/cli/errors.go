@@ -66,14 +66,15 @@ func (p *program) explain(err error) string {
 	if errors.Is(err, client.ErrVariantNotFound) { // the server's message names the call for programs
 		return fmt.Sprintf("there is no variant with this id; %s lists them", p.typed("variants"))
 	}
-	if !errors.Is(err, client.ErrUnreachable) {
+	cause := client.CauseOf(err)
+	if cause == client.CauseUnknown && !errors.Is(err, client.ErrUnreachable) {
 		return err.Error()
 	}
 	if p.over != nil {
 		return "the game server does not answer; try again in a moment"
 	}
 	server, said := p.server(), strings.TrimSuffix(err.Error(), ".")
-	if cause := client.CauseOf(err); cause != client.CauseUnknown {
+	if cause != client.CauseUnknown {
 		return fmt.Sprintf("%s %s (%s). %s", server, cause, said, remedies[cause])
 	}
 	text := fmt.Sprintf("no server answers at %s (%s). ", server, said)
@@ -98,6 +99,9 @@ var remedies = map[client.Cause]string{
 	client.CauseNoPlainText:       "Try --tls, or --ca if it has its own certificate authority, or another port",
 	client.CauseUntrusted:         "Use --ca if it has its own certificate authority, and --server with the name in the certificate",
 	client.CauseCertificateWanted: "Add a client certificate with --cert and --key",
+	client.CauseSilent:            "It may be overloaded or suspended: try again later, or restart it",
+	client.CauseNotGridstand:      "Check the address and the port; --server or $GRIDSTAND_SERVER selects another server",
+	client.CauseNoBackend:         "Check that the server behind it is running, or try again later",
 }
 
 // onThisMachine reports whether an address is a loopback address.

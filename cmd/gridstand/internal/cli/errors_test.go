@@ -39,6 +39,21 @@ func TestErrors_Variant(t *testing.T) {
 	assert.Equal(t, "there is no variant with this id; gridstand variants lists them", p.explain(err))
 }
 
+// Ensure that the error does not suggest starting a server at an address that is in use.
+func TestErrors_AddressInUse(t *testing.T) {
+	t.Parallel()
+	p := newUser(t, "127.0.0.1", "").program(io.Discard, io.Discard)
+	for err, want := range map[*client.Error]string{
+		{Code: codes.Unavailable, Message: "no answer in time", Cause: client.CauseSilent}:       "127.0.0.1 accepts connections but does not answer (no answer in time). It may be",
+		{Code: codes.Unimplemented, Message: "HTTP status 404", Cause: client.CauseNotGridstand}: "127.0.0.1 answers, but is not a Gridstand server (HTTP status 404). Check the address",
+		{Code: codes.Unavailable, Message: "HTTP status 502", Cause: client.CauseNoBackend}:      "127.0.0.1 answers, but is a proxy that cannot reach a server (HTTP status 502). Check that",
+	} {
+		text := p.explain(err)
+		assert.Contains(t, text, want)
+		assert.NotContains(t, text, "play --local")
+	}
+}
+
 // Ensure that the error describes a server that answers in an unexpected way, and names
 // the flag that is wrong or missing.
 func TestErrors_OtherKindOfServer_long(t *testing.T) {

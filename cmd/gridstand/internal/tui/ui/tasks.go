@@ -139,7 +139,7 @@ const SameKey = "Press the same key to retry."
 // is advice for the user.
 func Explain(err error, todo string) string {
 	switch {
-	case errors.Is(err, client.ErrUnreachable):
+	case errors.Is(err, client.ErrUnreachable), client.CauseOf(err) != client.CauseUnknown:
 		return fmt.Sprintf("The server %s. %s", client.CauseOf(err), todo)
 	case errors.Is(err, client.ErrBadToken):
 		return "The server no longer has your account and games. Quit and start again."

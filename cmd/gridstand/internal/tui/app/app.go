@@ -127,7 +127,9 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.env.Now = m.env.Clock()
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		m.env.Width, m.env.Height = msg.Width, msg.Height
+		if msg.Width > 0 && msg.Height > 0 { // A terminal that does not know its size reports 0.
+			m.env.Width, m.env.Height = msg.Width, msg.Height
+		}
 		return m, nil
 	case tea.ColorProfileMsg:
 		m.env.Theme.Profile = msg.Profile

@@ -90,6 +90,16 @@ func TestModel_Messages(t *testing.T) {
 	assert.Equal(t, []tea.Msg{"news"}, below.got)
 }
 
+// Ensure that a terminal that does not know its size gets a window of 80×24.
+func TestModel_NoSize(t *testing.T) {
+	t.Parallel()
+	m := newModel(t)
+	m.Update(tea.WindowSizeMsg{})
+	assert.Equal(t, []int{80, 24}, []int{m.env.Width, m.env.Height})
+	m.Update(tea.WindowSizeMsg{Width: 60, Height: 14})
+	assert.Equal(t, []int{60, 14}, []int{m.env.Width, m.env.Height})
+}
+
 // Ensure that a closed page receives no messages, and that the page below it is told that
 // it is visible again.
 func TestModel_Back(t *testing.T) {

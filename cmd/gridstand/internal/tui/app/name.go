@@ -120,7 +120,7 @@ func (p *namePage) View(width, height int) ui.View {
 	content := widget.Lines(airy,
 		widget.Wrap("What should others call you?", inner), "",
 		t.Accent().Render("▸ ")+p.input.View(),
-		t.Faint().Render("  "+strings.Repeat("─", min(widget.NameLimit, inner-2))), "",
+		t.Faint().Render("  "+strings.Repeat("─", max(min(widget.NameLimit, inner-2), 0))), "",
 		lipgloss.NewStyle().Height(3).Render(state))
 	box := widget.Pane{Titles: []string{"Your name"}, Focused: true}.
 		Draw(t, content, inner+around, lipgloss.Height(content)+2)

@@ -24,6 +24,15 @@ func TestName_Screen(t *testing.T) {
 	tuitest.Golden(t, "name", func(env *ui.Env) ui.Page { return openName(t.Context(), env, nil) })
 }
 
+// Ensure that the page can be drawn in any window, however narrow.
+func TestName_Narrow(t *testing.T) {
+	t.Parallel()
+	p := newNamePage(t.Context(), tuitest.Env(nil), Config{}, ui.Route{})
+	for width := range 12 {
+		assert.NotPanics(t, func() { p.View(width, 4) }, "%d columns", width)
+	}
+}
+
 // Ensure that the page explains what is wrong with a name, sends only valid names to the
 // server, and uses the suggested name if the field is empty.
 func TestName_Errors(t *testing.T) {

@@ -98,6 +98,7 @@ func TestErrors_Missing_long(t *testing.T) {
 		"/c/" + none:             "There is no challenge with this id",
 		"/p/nobody":              "There is no player with this name",
 		"/daily?date=2020-01-01": "There is no daily game on this day",
+		"/daily?date=2020-13-01": "",
 	} {
 		tab.Visit(path)
 		tab.Wait(says(text))

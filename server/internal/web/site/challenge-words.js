@@ -37,8 +37,8 @@ function kindWords(c, by = '', goal = '') {
 
 /** Returns the title of a challenge. @param {Challenge} c */
 export function title(c) {
-  const goal = `: beat ${c.target?.player?.name}'s ${comma(c.target?.score || 0)}`;
-  const text = kindWords(c, ` by ${c.creator?.name}`, goal);
+  const goal = `: beat ${c.target?.player?.name || ''}'s ${comma(c.target?.score || 0)}`;
+  const text = kindWords(c, ` by ${c.creator?.name || ''}`, goal);
   return text[0].toUpperCase() + text.slice(1);
 }
 

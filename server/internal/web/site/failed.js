@@ -7,6 +7,7 @@ import { explain } from './persist.js';
 /** Headings of errors that a retry cannot help, by reason or code. @type {Record<string, string>} */
 const headings = {
   not_found: 'Not found',
+  invalid_argument: 'Not found',
   data_loss: 'This game is damaged',
   CHALLENGE_OPEN: 'Hidden for now',
   CHALLENGE_NOT_OPEN: 'Not open yet',

@@ -75,9 +75,16 @@ export default function show(root, { id = '' }, own) {
       status();
     },
     onEnd: status,
-    onError: (e) => failed(root, e),
+    onError(e) {
+      clearInterval(timer);
+      failed(root, e);
+    },
   });
-  const timer = setInterval(status, 1000);
+  const timer = setInterval(() => {
+    // Rivals change the score to beat.
+    if (own?.attempt && !replay.at) scores.show(state.game.seats, state.game.position);
+    status();
+  }, 1000);
 
   /** Draws the changes since the last frame. */
   function draw() {
@@ -134,7 +141,6 @@ export default function show(root, { id = '' }, own) {
     badge.textContent = text;
     badge.className = color;
     if (!game) return;
-    if (own && !replay.at) scores.show(game.seats, game.position); // Rivals change the score to beat.
     const deadline = !state.over && (own?.deadline() || game.position?.turnDeadline);
     clock.textContent = deadline ? `${words.clock(deadline)} left` : '';
     clock.className = deadline && words.until(deadline) < hurry ? 'bad' : '';

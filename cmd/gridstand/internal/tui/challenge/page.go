@@ -122,7 +122,7 @@ func (p *page) play() tea.Cmd {
 // playing opens the user's game. If the client's clock is ahead of the server's, the game
 // is still hidden, and playing retries.
 func (p *page) playing(g *pb.Game, err error) tea.Cmd {
-	again := func() tea.Cmd { p.requested = false; return nil }
+	again := func() tea.Cmd { p.requested = false; return p.play() }
 	switch {
 	case errors.Is(err, client.ErrChallengeNotOpen):
 		return p.tasks.Later(contest.RetryTime, again)

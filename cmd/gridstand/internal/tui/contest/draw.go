@@ -59,7 +59,8 @@ func (c *Contest) Name(who Who) string {
 const shortTime = time.Hour
 
 // TimeLeft returns the time left as styled text. It returns "" if the challenge is not
-// open, has no known end, or has more than shortTime left without a reason to show it.
+// open or has no known end, or if it has more than shortTime left and neither has a time
+// limit nor is the daily game.
 func (c *Contest) TimeLeft() string {
 	left, ok := c.Left()
 	limited := c.GetLimit() != nil || c.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY)
@@ -70,7 +71,8 @@ func (c *Contest) TimeLeft() string {
 }
 
 // InviteText explains how others can join the challenge: "Others join with gridstand join
-// …". It returns "" if the challenge is closed. The text takes two lines if width is too small for one.
+// …". It returns "" if the challenge is closed. The text takes two lines if width is too
+// small for one.
 func (c *Contest) InviteText(what string, width int) string {
 	how := c.Invite()
 	switch {

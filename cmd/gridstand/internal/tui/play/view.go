@@ -1,6 +1,7 @@
 package play
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -61,7 +62,7 @@ func (p *page) View(width, height int) ui.View {
 		return v
 	}
 	v.OnClick = func(column, row int) tea.Cmd {
-		return func() tea.Msg {
+		return p.tasks.Do(func(context.Context) tea.Msg {
 			return ui.Then(func() tea.Cmd {
 				switch {
 				case p.Over() || p.question != nil:
@@ -71,7 +72,7 @@ func (p *page) View(width, height int) ui.View {
 				}
 				return p.act(p.mode.Click(&p.State, l.Cell, column-x, row))
 			})
-		}
+		})
 	}
 	return v
 }

@@ -70,7 +70,8 @@ func (t KeyTable) Press(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 }
 
 // Map returns the table's keys for the help, and the given ones for the footer. Each of
-// these is the label of an enabled key, which "=" and another description may follow.
+// these is the label of a key, which the footer leaves out while no enabled key has it, or
+// label=description, which it always shows.
 func (t KeyTable) Map(footer ...string) KeyMap {
 	m := KeyMap{Short: make([]key.Binding, 0, len(footer)), Full: make([][]key.Binding, len(t))}
 	for i, group := range t {

@@ -18,7 +18,7 @@ type Page interface {
 	// Init returns the page's first command.
 	Init() tea.Cmd
 	// Update handles a message: a result of the page's tasks or, while the page is shown, a
-	// key, click or paste. The program itself handles window sizes, themes and the time,
+	// key, click or paste. It must call a Then. The program itself handles window sizes, themes and the time,
 	// and keeps Env up to date.
 	Update(msg tea.Msg) tea.Cmd
 	// View draws the page for a body of the given size.

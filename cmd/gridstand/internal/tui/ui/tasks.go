@@ -52,8 +52,8 @@ func (t *Tasks) Do(work func(ctx context.Context) tea.Msg) tea.Cmd {
 	}
 }
 
-// Then is the message of a finished task that knows itself how to continue. The page calls
-// it in its Update.
+// Then is a message with a function that the page's Update must call. Tasks send it when
+// they finish, and clicks on a board do, too.
 type Then func() tea.Cmd
 
 // Call returns a command that runs work, as for Do, and then continues with the result.

@@ -68,7 +68,8 @@ func (w *wall) table(digit int) ui.KeyTable {
 
 func (w *wall) Update(msg tea.Msg) tea.Cmd {
 	if press, ok := msg.(tea.KeyPressMsg); ok {
-		cmd, _ := w.table(int(press.Code - '0')).Press(press)
+		digit, _ := strconv.Atoi(press.String()) // The code differs on a keypad.
+		cmd, _ := w.table(digit).Press(press)
 		return cmd
 	}
 	if then, ok := msg.(ui.Then); ok {

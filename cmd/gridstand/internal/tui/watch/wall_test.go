@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/charmbracelet/colorprofile"
 	"github.com/stretchr/testify/assert"
 
@@ -40,6 +42,12 @@ func TestWall(t *testing.T) {
 	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Watch: []string{"first"}}}, leaves(d, 1)[0])
 	d.Press("2", "3", "enter")
 	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Watch: []string{"second"}}}, leaves(d, 2)[1])
+	for _, code := range []rune{tea.KeyKp1, '&'} { // a keypad, and a terminal that sends the text with another key
+		d.Send(tea.KeyPressMsg{Code: code, Text: "1"})
+		assert.Equal(t, 0, w.at)
+		assert.Contains(t, d.Screen(), "1 ada")
+		d.Press("2")
+	}
 	d.Press("q")
 	assert.Equal(t, ui.BackMsg{}, leaves(d, 3)[2])
 }

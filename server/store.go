@@ -68,19 +68,23 @@ func (c *Config) open(ctx context.Context, options sqlite.Options, create bool) 
 	}
 }
 
-// ErrNoStore means that the file with the store does not exist.
+// ErrNoStore means that the file with the store does not exist or is empty.
 var ErrNoStore = errors.New("there is no store")
 
-// exists returns an error if there is no file at path.
+// exists returns an error if there is no file at path, or an empty one.
 func exists(path string) error {
-	if _, err := os.Stat(path); err != nil {
+	info, err := os.Stat(path)
+	if err == nil && info.Size() == 0 {
+		err = fmt.Errorf("%s is empty", path)
+	}
+	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNoStore, err)
 	}
 	return nil
 }
 
 // newFile returns the path of the file that openStore would create. It returns false if the
-// store is not a file, or the file exists.
+// store is not a file, or the file exists and is not empty.
 func (c *Config) newFile() (path string, ok bool) {
 	rest, ok := strings.CutPrefix(c.Store, fileScheme)
 	path, err := c.file(rest)

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/internal/testkit/process"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -167,7 +168,7 @@ func TestStart_WebOff(t *testing.T) {
 func TestStart_WebAddress(t *testing.T) {
 	t.Parallel()
 	c, authority := encrypted(t)
-	c.Web = "127.0.0.1:0"
+	c.Web = process.FreeAddress(t) // No other test gets this port after the stop.
 	server, stop := servertest.Start(t, c)
 	assert.NotEqual(t, server.Addr(), server.WebAddr())
 	url := "https://" + server.WebAddr().String()
@@ -186,12 +187,13 @@ func TestStart_WebAddress(t *testing.T) {
 	require.Error(t, err, "gRPC's port")
 
 	stop()
-	_, _, err = fetch(t, both(), url) // Another program may use the port by now, but without this certificate.
+	_, _, err = fetch(t, both(), url)
 	require.Error(t, err, "the stopped server")
 	require.NotErrorIs(t, err, context.DeadlineExceeded)
 
 	// The server may count a closed connection for a moment, so this one has no earlier connections.
 	limited := c
+	limited.Web = "127.0.0.1:0"
 	limited.Limits.ConnectionsPerAddress = 2
 	server, _ = servertest.Start(t, limited)
 	for _, address := range []net.Addr{server.Addr(), server.WebAddr()} {

@@ -122,6 +122,7 @@ var Table = []Limit{
 		"max-reads-per-address-per-second", "reads_per_address_per_second", 2_000,
 		"calls other than moves from one address to this server per second, with a burst of ten seconds' worth; " +
 			"a page of a list counts as one for each 50 entries requested, " +
+			"history that is read for a stream or an undo as one for each 50 events, " +
 			"and an HTTP request for a page, file or picture counts as one",
 		func(l *Limits) *int { return &l.ReadsPerAddressPerSecond },
 	},
@@ -133,7 +134,8 @@ var Table = []Limit{
 	},
 	{
 		"max-replays-at-once", "replays_at_once", 4,
-		"watch streams for which this server reads a game's history at the same time; others take turns",
+		"watch streams for which this server reads a game's history at the same time; others take turns; " +
+			"undos and repeated calls that need old events are replayed one at a time",
 		func(l *Limits) *int { return &l.ReplaysAtOnce },
 	},
 	{

@@ -374,14 +374,17 @@ type Limits struct {
 	ReadsPerAddress int32 `protobuf:"varint,22,opt,name=reads_per_address,json=readsPerAddress,proto3" json:"reads_per_address,omitempty"`
 	// Unary calls per second from one address to one server, excluding Move, Undo and
 	// Resign, with a burst of ten seconds' worth. A page counts as one call for each 50
-	// requested entries. HTTP requests for pages, files and pictures count too.
+	// requested entries. HTTP requests for pages, files and pictures count too, and so does
+	// history that the server has to read for a stream or any call: as one call for each 50
+	// events.
 	ReadsPerAddressPerSecond int32 `protobuf:"varint,23,opt,name=reads_per_address_per_second,json=readsPerAddressPerSecond,proto3" json:"reads_per_address_per_second,omitempty"`
 	// Calls counted by reads_per_address that one server processes at the same time; one
 	// address gets at most a quarter of them. Other calls wait up to a second and are then
 	// refused.
 	ReadsAtOnce int32 `protobuf:"varint,24,opt,name=reads_at_once,json=readsAtOnce,proto3" json:"reads_at_once,omitempty"`
 	// Watch streams for which one server reads a game's past events at the same time. Other
-	// streams take turns, reading part of the events at a time.
+	// streams take turns, reading part of the events at a time. An undo or a repeated call
+	// that needs old events has a turn of its own: one game is replayed at a time.
 	ReplaysAtOnce int32 `protobuf:"varint,34,opt,name=replays_at_once,json=replaysAtOnce,proto3" json:"replays_at_once,omitempty"`
 	// Games without human players, created by one account, that may run at the same time on
 	// all servers. A paused game (see SeatRequest) does not count; it continues as soon as

@@ -334,12 +334,12 @@ func (a *httpAnswer) hold(size int64) bool {
 	unread, held := c.unread, s.from.held.Add(size)
 	c.mu.Unlock()
 	l := c.control.Limits
-	tooMuch := c.tooMuch(unread, held)
 	shared := c.proxy && s.multiplexed // one client's unread bytes must not refuse other clients' responses
-	if shared {
-		tooMuch = exceeds(held, l.HeldBytesPerAddress)
+	full := exceeds(held, l.HeldBytesPerAddress)
+	if !shared {
+		full = c.tooMuch(unread, held)
 	}
-	if !tooMuch {
+	if !full {
 		return true
 	}
 	a.release(size)

@@ -95,6 +95,12 @@ func (l *Log) Replay(ctx context.Context, gameID string, after int32, do func(*r
 	})
 }
 
+// ReplayAll is like Replay after version 0, but keeps all states from the start, for a log that is
+// known to have an entry that reverts the game.
+func (l *Log) ReplayAll(ctx context.Context, gameID string, do func(*replay.Event) error) error {
+	return l.pass(ctx, gameID, true, func(_ Tip, event *replay.Event) error { return do(event) })
+}
+
 // errRestart makes fold restart and keep states.
 var errRestart = errors.New("restart")
 
@@ -105,31 +111,34 @@ var errRestart = errors.New("restart")
 // such an entry, so fold does not keep any states until it finds one. It then restarts and
 // keeps them.
 func (l *Log) fold(ctx context.Context, gameID string, begin func(), do func(Tip, *replay.Event) error) error {
-	pass := func(keep bool) error {
-		begin()
-		var states []*replay.State
-		tip := Tip{ID: Genesis(gameID)}
-		past := func(version int32) (*replay.State, error) {
-			if !keep {
-				return nil, errRestart
-			}
-			return states[version-1], nil
-		}
-		return l.Read(ctx, gameID, 1, func(r store.Record) error {
-			next, event, err := tip.Apply(gameID, r, past)
-			if err != nil {
-				return err
-			}
-			tip = next
-			if keep {
-				states = append(states, tip.State)
-			}
-			return do(tip, event)
-		})
-	}
-	err := pass(false)
+	begin()
+	err := l.pass(ctx, gameID, false, do)
 	if errors.Is(err, errRestart) {
-		err = pass(true)
+		begin()
+		err = l.pass(ctx, gameID, true, do)
 	}
 	return err
+}
+
+// pass is one pass of fold.
+func (l *Log) pass(ctx context.Context, gameID string, keep bool, do func(Tip, *replay.Event) error) error {
+	var states []*replay.State
+	tip := Tip{ID: Genesis(gameID)}
+	past := func(version int32) (*replay.State, error) {
+		if !keep {
+			return nil, errRestart
+		}
+		return states[version-1], nil
+	}
+	return l.Read(ctx, gameID, 1, func(r store.Record) error {
+		next, event, err := tip.Apply(gameID, r, past)
+		if err != nil {
+			return err
+		}
+		tip = next
+		if keep {
+			states = append(states, tip.State)
+		}
+		return do(tip, event)
+	})
 }

@@ -77,10 +77,7 @@ type scheduled struct {
 func newBots(
 	pace time.Duration, logger *slog.Logger, retry func(gameIDs ...string), running func(ctx context.Context, state *replay.State) (bool, error),
 ) *bots {
-	addresses, err := lru.New[string, string](maxAddresses)
-	if err != nil {
-		panic(err) // unreachable: lru.New fails only for a size below 1
-	}
+	addresses, _ := lru.New[string, string](maxAddresses) // fails only for a size below 1
 	return &bots{
 		pace: pace, logger: logger, retry: retry, running: running, scheduled: map[string]scheduled{}, sources: map[string]int{}, made: map[botKey]bot.Bot{},
 		thinkers: newThinkers(max(1, runtime.GOMAXPROCS(0)-1)), addresses: addresses,

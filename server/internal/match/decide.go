@@ -44,7 +44,7 @@ type Call struct {
 	// NotBefore and NotAfter bound the time of the event, by the store's clock. Zero means no
 	// bound.
 	NotBefore, NotAfter time.Time
-	// Admit, if set, is called before the game's log is replayed for the call.
+	// Admit, if set, is called each time before the game's log is replayed for the call.
 	Admit Admit
 
 	// inWindow restricts the action to the window of an attempt. fresh makes the hub read
@@ -62,7 +62,7 @@ type Admit func(ctx context.Context, events int32) (done func(), err error)
 // Errors, in the order of the checks: ErrNotSeated, replay.ErrGameOver,
 // *VersionConflictError, replay.ErrNotStarted, replay.ErrNotYourTurn, ErrUndoAttempt or
 // replay.ErrNoUndo, game.ErrIllegalMove; also store.ErrTooEarly, store.ErrTooLate, store.ErrUnsettled,
-// *gamelog.DamagedError, replay.ErrUnknown, ErrStopping, the error from ctx, or an error from the
+// *gamelog.DamagedError, replay.ErrUnknown, ErrStopping, or an error from ctx, call.Admit or the
 // store. The result, even if it is an error, matches the log at some moment during the call.
 //
 // In an attempt at a challenge, moves (by players and bots) and resignations are appended
@@ -285,28 +285,38 @@ func (m *Match) repeated(ctx context.Context, state *replay.State, call Call, en
 	if version < 1 || version >= state.Version {
 		return nil, nil
 	}
+	logged := replay.Entry{Seat: game.NoSeat}
+	event := m.ring.at(version + 1)
+	if event != nil {
+		logged = event.Entry
+	} else {
+		// Check the entry first: reading it is quick, but replaying the log up to it is not.
+		record, found, err := m.hub.Log.At(ctx, m.id, version+1)
+		if err != nil || !found {
+			return nil, err
+		}
+		if logged, err = gamelog.EntryOf(record); err != nil {
+			return nil, err
+		}
+	}
+	if !slices.Contains(own, logged.Seat) {
+		return nil, nil
+	}
 	if undone, ok := entry.Action.(replay.Undone); ok && undone.To == 0 {
+		if _, ok := logged.Action.(replay.Undone); !ok {
+			return nil, nil
+		}
 		then, err := m.past(ctx, call.Admit)(version)
 		if err != nil {
 			return nil, err
 		}
 		entry.Action = replay.Undone{To: then.UndoTo()}
 	}
-	same := func(e replay.Entry) bool { return slices.Contains(own, e.Seat) && e.Action == entry.Action }
-	if event := m.ring.at(version + 1); event != nil {
-		if !same(event.Entry) {
-			return nil, nil
-		}
+	if logged.Action != entry.Action {
+		return nil, nil
+	}
+	if event != nil {
 		return event, nil
-	}
-	// Check the entry first: reading it is quick, but replaying the log up to it is not.
-	record, found, err := m.hub.Log.At(ctx, m.id, version+1)
-	if err != nil || !found {
-		return nil, err
-	}
-	logged, err := gamelog.EntryOf(record)
-	if err != nil || !same(logged) {
-		return nil, err
 	}
 	return m.find(ctx, call.Admit, func(v int32, _ replay.Entry) bool { return v == version+1 })
 }

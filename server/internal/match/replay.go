@@ -196,15 +196,16 @@ func (m *Match) Replay(ctx context.Context, after int32, turn Turn, count Count,
 }
 
 // replayAlone is Replay for the few games with an entry that reverts the game far back. It
-// replays the log from the start without sharing chunks. The events count twice, because the log
-// is read again when such an entry is found.
+// replays the log from the start without sharing chunks.
 func (m *Match) replayAlone(ctx context.Context, after int32, turn Turn, count Count, do func(*Event) error) error {
-	if err := count.call(2 * int(m.State().Version)); err != nil {
+	if err := count.call(int(m.State().Version)); err != nil {
 		return err
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	var ended error
 	next, stop := iter.Pull(func(yield func(*replay.Event) bool) {
-		ended = m.hub.Log.Replay(ctx, m.id, after, func(e *replay.Event) error {
+		ended = m.hub.Log.ReplayAll(ctx, m.id, func(e *replay.Event) error {
 			if !yield(e) {
 				return context.Canceled
 			}
@@ -215,13 +216,18 @@ func (m *Match) replayAlone(ctx context.Context, after int32, turn Turn, count C
 	for more := true; more; {
 		var events []*Event
 		err := turn(func() error {
-			for len(events) < chunkSize && more {
+			late := time.AfterFunc(readWithin, func() { cancel(context.DeadlineExceeded) })
+			defer late.Stop()
+			for range chunkSize {
 				var e *replay.Event
-				if e, more = next(); more {
+				if e, more = next(); !more {
+					break
+				}
+				if e.State.Version > after {
 					events = append(events, newEvent(e))
 				}
 			}
-			return nil
+			return context.Cause(ctx)
 		}, func() error {
 			for _, e := range events {
 				if err := do(e); err != nil {

@@ -18,7 +18,7 @@ import (
 // replayShare sets how many of an address's streams may read a game's history
 // concurrently: one in replayShare of the streams that the address may have open. A read
 // takes milliseconds, and occupies a few hundred kilobytes of memory until the client has
-// received the events.
+// received the events, or 250 kB for each thousand events of a game with an undo far back.
 const replayShare = 512
 
 // replaysPerAddress returns how many of an address's streams may read a game's history

@@ -161,7 +161,7 @@ func (s *Service) checkReadRate(address string, reads int) error {
 // as: one for each page. A read takes about 5 ms of processor time for each thousand events.
 // Histories of any length can be read.
 func (s *Service) replayCost(events int) int {
-	cost := max(1, events/page.DefaultSize)
+	cost := (events + page.DefaultSize - 1) / page.DefaultSize
 	if most := s.Limits.ReadsPerAddressPerSecond; most > 0 {
 		cost = min(cost, most)
 	}
@@ -169,16 +169,30 @@ func (s *Service) replayCost(events int) int {
 }
 
 // admitReplay admits a call, such as an undo, for which the server replays a game's whole log.
-// The server replays one log at a time for such calls. If err is nil, the caller must call done
-// after the replay.
+// The server replays one log at a time for such calls, and the calls of an address wait for one
+// another before they wait for those of others. If err is nil, the caller must call done after
+// the replay.
 func (s *Service) admitReplay(ctx context.Context, events int32) (done func(), err error) {
-	if err := s.checkReadRate(s.Address(ctx), s.replayCost(int(events))); err != nil {
+	address := s.Address(ctx)
+	// A log with an undo far back is read twice.
+	if err := s.checkReadRate(address, s.replayCost(2*int(events))); err != nil {
 		return nil, err
 	}
 	full := s.Limits.Exceeded(&s.Limits.ReplaysAtOnce, "games replayed for calls at once", readRetry)
 	full.Value = 1
-	done, err = acquireSlot(ctx, s.logReplay, readRetry, full)
-	return done, s.slotError(err)
+	own, _ := s.addressReplays.Enter(address, 0)
+	leaveOwn, err := acquireSlot(ctx, own, readRetry, full)
+	if err != nil {
+		s.addressReplays.Leave(address)
+		return nil, s.slotError(err)
+	}
+	leave := func() { leaveOwn(); s.addressReplays.Leave(address) }
+	release, err := acquireSlot(ctx, s.logReplay, readRetry, full)
+	if err != nil {
+		leave()
+		return nil, s.slotError(err)
+	}
+	return func() { release(); leave() }, nil
 }
 
 // CountRead counts a health check, or an HTTP request that is not an RPC, as a read by its

@@ -133,6 +133,8 @@ type Service struct {
 	// logReplay holds the slot for a call that makes the server replay a game's log. It is
 	// nil if there is no limit.
 	logReplay *semaphore.Weighted
+	// addressReplays holds a slot for each address, so that only one of its calls waits for logReplay.
+	addressReplays *ratelimit.Addresses[*semaphore.Weighted]
 	// damaged and tooNew limit log messages about calls on damaged games and on games that
 	// need a newer server, so that repeated calls do not flood the log.
 	damaged, tooNew rate.Sometimes
@@ -161,6 +163,7 @@ func New(c Config) *Service {
 		damaged:   rate.Sometimes{First: 10, Interval: time.Second},
 		tooNew:    rate.Sometimes{First: 10, Interval: time.Second},
 	}
+	s.addressReplays = ratelimit.NewAddresses(func(string) *semaphore.Weighted { return newSlots(l.ReplaysAtOnce, 1) })
 	s.addressStreams = ratelimit.NewAddresses(func(string) *semaphore.Weighted {
 		return newSlots(l.WatchesPerAddress, s.replaysPerAddress())
 	})

@@ -2,12 +2,14 @@ package server_test
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -134,10 +136,17 @@ func TestStart_WebRateCloses(t *testing.T) {
 		answered := 0
 		for ; answered < sent && !closing; answered++ {
 			response, err := http.ReadResponse(answers, nil)
+			if err == nil {
+				_, err = io.Copy(io.Discard, response.Body)
+				require.NoError(t, response.Body.Close())
+			}
+			// A close resets the connection if the server has not read all requests, and may take
+			// the last answer with it.
+			if errors.Is(err, syscall.ECONNRESET) {
+				closing = true
+				break
+			}
 			require.NoError(t, err, name)
-			_, err = io.Copy(io.Discard, response.Body)
-			require.NoError(t, err, name)
-			require.NoError(t, response.Body.Close())
 			closing = response.Close
 		}
 		assert.True(t, closing, name)

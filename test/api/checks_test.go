@@ -102,8 +102,9 @@ func refusalOf(t testing.TB, err error) refusal {
 	return r
 }
 
-// internals matches internal details that could leak from the errors of libraries.
-var internals = regexp.MustCompile(`(?i)redis|dial|tcp|127\.0\.0\.1|EOF|context|\bERR\b|goroutine|\.go\b|\.lua\b|%!|panic`)
+// internals matches internal details that could leak from the errors of libraries. It matches
+// short words only as a whole, because an id may contain them.
+var internals = regexp.MustCompile(`(?i)redis|\bdial\b|\btcp\b|127\.0\.0\.1|\bEOF\b|context|\bERR\b|goroutine|\.go\b|\.lua\b|%!|panic`)
 
 var number = regexp.MustCompile(`\d+`)
 

@@ -188,6 +188,6 @@ func TestEvents_Stop(t *testing.T) {
 	stop()
 	assert.Less(t, time.Since(began), patience)
 	for _, r := range all {
-		assert.NotContains(t, r.rest(t), "end")
+		assert.NotContains(t, r.rest(t), "event: end")
 	}
 }

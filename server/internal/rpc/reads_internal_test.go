@@ -43,31 +43,26 @@ func fill(t *testing.T, g *readGate, address string) []func() {
 // addresses still run, and that a waiting call runs as soon as a slot is free.
 func TestReadGate_Share(t *testing.T) {
 	t.Parallel()
-	g := newReadGate(&limits.Limits{ReadsAtOnce: 8, ReadsPerAddress: 3})
-	bad := fill(t, g, "bad")
-	entered := make(chan error, 1)
-	go func() {
-		for {
+	synctest.Test(t, func(t *testing.T) {
+		g := newReadGate(&limits.Limits{ReadsAtOnce: 8, ReadsPerAddress: 3})
+		bad := fill(t, g, "bad")
+		entered := make(chan error, 1)
+		go func() {
 			leave, err := g.enter(t.Context(), "bad")
-			if refusedBy(err) != "" {
-				continue // It has waited for readWait, or the check below had its place.
-			}
 			if err == nil {
 				leave()
 			}
 			entered <- err
-			return
-		}
-	}()
-	for _, other := range []string{"a", "b", "c"} {
-		fill(t, g, other)
-	}
-	require.Eventually(t, func() bool {
+		}()
+		synctest.Wait()
 		_, err := g.enter(t.Context(), "bad")
-		return refusedBy(err) == "reads_per_address"
-	}, 5*time.Minute, time.Millisecond, "the address has three calls, and one of them waits")
-	bad[0]()
-	require.NoError(t, <-entered)
+		assert.Equal(t, "reads_per_address", refusedBy(err), "the address has three calls, and one of them waits")
+		for _, other := range []string{"a", "b", "c"} {
+			fill(t, g, other)
+		}
+		bad[0]()
+		require.NoError(t, <-entered)
+	})
 }
 
 // Ensure that, while the server is full, a call waits for at most readWait or until its

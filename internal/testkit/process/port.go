@@ -32,12 +32,12 @@ func FreePort(t testing.TB) int {
 		if err != nil {
 			continue
 		}
-		listener, err := net.Listen("tcp", address)
-		if err != nil {
-			_ = socket.Close()
+		// Do not listen on the port to find out: a program that another test starts at this moment
+		// would inherit the listener, and keep the port in use for some milliseconds.
+		if conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address); err == nil {
+			_, _ = conn.Close(), socket.Close()
 			continue
 		}
-		_ = listener.Close()
 		reserved.Lock()
 		defer reserved.Unlock()
 		reserved.sockets = append(reserved.sockets, socket)

@@ -89,7 +89,7 @@ func (m *Match) readChunk(ctx context.Context, prev *chunk, n, after int32, coun
 		}
 		if !c.full.Load() && c.tip.ID.Version <= after {
 			missing := int(m.State().Version - c.tip.ID.Version)
-			if err := count.call(min(missing, chunkSize-len(c.events))); err != nil {
+			if err := count(min(missing, chunkSize-len(c.events))); err != nil {
 				return nil, nil, err
 			}
 			if err := m.extend(ctx, prev, c); err != nil {
@@ -143,15 +143,8 @@ func (m *Match) nearestChunk(n int32) (*chunk, int32) {
 type Turn func(read, send func() error) error
 
 // Count counts events that are about to be read from the log. If it returns an error, they are
-// not read. It may be nil.
+// not read.
 type Count func(events int) error
-
-func (c Count) call(events int) error {
-	if c == nil {
-		return nil
-	}
-	return c(events)
-}
 
 // Replay calls do with every event of the game's log after the given version, in order, up to
 // the version that the game has in memory. If do returns an error, Replay stops and returns
@@ -198,7 +191,7 @@ func (m *Match) Replay(ctx context.Context, after int32, turn Turn, count Count,
 // replayAlone is Replay for the few games with an entry that reverts the game far back. It
 // replays the log from the start without sharing chunks.
 func (m *Match) replayAlone(ctx context.Context, after int32, turn Turn, count Count, do func(*Event) error) error {
-	if err := count.call(int(m.State().Version)); err != nil {
+	if err := count(int(m.State().Version)); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)

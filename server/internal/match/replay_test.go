@@ -17,7 +17,7 @@ import (
 func (m *Match) pastAfter(t *testing.T, after int32) []*Event {
 	t.Helper()
 	var events []*Event
-	assert.NoError(t, m.Replay(t.Context(), after, noTurns, nil, func(e *Event) error {
+	assert.NoError(t, m.Replay(t.Context(), after, noTurns, noCount, func(e *Event) error {
 		events = append(events, e)
 		return nil
 	}))
@@ -124,8 +124,8 @@ func TestReplay_Forgotten(t *testing.T) {
 		m := s.match(name("a"))
 		m.play(t, 3*chunkSize)
 		enough := errors.New("enough")
-		require.ErrorIs(t, m.Replay(t.Context(), 3, noTurns, nil, func(*Event) error { return enough }), enough)
-		require.ErrorIs(t, m.Replay(t.Context(), 3, func(_, _ func() error) error { return enough }, nil, nil), enough)
+		require.ErrorIs(t, m.Replay(t.Context(), 3, noTurns, noCount, func(*Event) error { return enough }), enough)
+		require.ErrorIs(t, m.Replay(t.Context(), 3, func(_, _ func() error) error { return enough }, noCount, nil), enough)
 		before := m.pastAfter(t, 0)
 		require.Len(t, before, 3*chunkSize+1)
 		s.chunks.Purge()
@@ -142,7 +142,7 @@ func TestReplay_Forgotten(t *testing.T) {
 			require.Equal(t, held+1, s.chunks.Len())
 			reads++
 			return errors.Join(err, send())
-		}, nil, func(*Event) error { return nil }))
+		}, noCount, func(*Event) error { return nil }))
 		require.Equal(t, 4, reads)
 		s.chunks.Remove(chunkKey{m, 0})
 		require.Len(t, m.pastAfter(t, 0), 3*chunkSize+1)

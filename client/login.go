@@ -104,8 +104,8 @@ func (l login) logIn(ctx context.Context, names NameSource) (cred Credential, no
 }
 
 // Replace creates an account, makes the client act for it, and stores it in place of the
-// client's stored account. If every name is rejected,
-// or names returns an error, the stored account is kept.
+// client's stored account. If every name is rejected, or names returns an error, the stored
+// account is kept.
 func Replace(ctx context.Context, c *Client, store *Store, names NameSource) (Credential, error) {
 	before, found, err := store.Load(c.Target())
 	if err != nil {

@@ -55,18 +55,26 @@ func TestPage_NoHTML_long(t *testing.T) {
 	race := s.race(ada, "3x3", time.Minute)
 	tab := browsertest.Open(t, s.address)
 	before(tab, hostile)
-	const markup = "<img class=hacked src=x"
+	const (
+		markup   = "<img class=hacked src=x"
+		unharmed = `!document.querySelector(".hacked, main script") && window.hacked === undefined`
+	)
 	for _, path := range []string{
 		"/", "/g/" + live.GetId(), "/g/" + over.GetId(), "/g/" + tribolo.GetId(), "/play", "/play/classic", "/top", "/top/3x3#all", "/p/ada",
-		"/c/" + race, "/race", "/p/%3Cimg%20class=hacked%20src=x%3E", "/top/%3Cimg%20class=hacked%20src=x%3E",
+		"/c/" + race, "/race", "/top/%3Cimg%20class=hacked%20src=x%3E",
 	} {
 		tab.Visit(path)
 		tab.Wait(says(markup))
-		tab.Wait(`!document.querySelector(".hacked, main script") && window.hacked === undefined`)
+		tab.Wait(unharmed)
 	}
-	tab.Visit("/g/%22%3E%3Cimg%20class=hacked%20src=x%3E")
-	tab.Wait(says("Page not found"))
-	tab.Wait(`!document.querySelector(".hacked")`)
+	for path, text := range map[string]string{
+		"/p/%3Cimg%20class=hacked%20src=x%3E":       "There is no player with this name",
+		"/g/%22%3E%3Cimg%20class=hacked%20src=x%3E": "Page not found",
+	} {
+		tab.Visit(path)
+		tab.Wait(says(text))
+		tab.Wait(unharmed)
+	}
 	assert.False(t, tab.Asked("/x"), "the page loaded an image from injected HTML")
 }
 

@@ -19,9 +19,9 @@ func shown(t *testing.T, env *ui.Env, c *pb.Challenge, standings ...*pb.Standing
 	env.Server = &tuitest.Server{}
 	p := New(t.Context(), env, c.GetId(), false).(*page)
 	p.Watch()
-	p.Update(tuitest.Snapshot(&pb.WatchChallengeResponse{
+	p.Update(tuitest.Result(p.Contest.Update, tuitest.Snapshot(&pb.WatchChallengeResponse{
 		Challenge: c, Standings: standings, Total: int32(len(standings)), Now: timestamppb.New(tuitest.Noon),
-	}))
+	}), nil))
 	return p
 }
 
@@ -32,7 +32,7 @@ func boards(p *page) *page {
 		g := tuitest.Game(tuitest.Board(4, 4))
 		g.Id, g.GetPosition().Scores = e.GetGameId(), []int32{p.Standing(e.GetGameId()).GetScore()}
 		g.GetPosition().GetTwenty48().Tiles[i] = 2048
-		p.Update(ui.UpdateMsg{GameID: ui.GameID(e.GetGameId()), Update: client.Update{Game: g}})
+		p.UpdateBoard(e.GetGameId(), client.Update{Game: g}, nil)
 	}
 	return p
 }

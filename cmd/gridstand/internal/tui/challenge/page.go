@@ -86,10 +86,9 @@ func (p *page) playable() bool {
 }
 
 func (p *page) Update(msg tea.Msg) tea.Cmd {
-	if cmd, handled := p.Contest.Update(msg); handled {
-		return tea.Batch(cmd, p.ring(), p.play())
-	}
 	switch msg := msg.(type) {
+	case ui.Then:
+		return tea.Batch(msg(), p.ring(), p.play())
 	case tea.KeyPressMsg:
 		p.problem, p.done = "", ""
 		return p.key(msg)

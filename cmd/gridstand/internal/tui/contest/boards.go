@@ -19,7 +19,6 @@ import (
 type attempt struct {
 	id     string
 	state  gamestate.State
-	stream ui.Stream
 	motion ui.Motion
 }
 
@@ -59,8 +58,8 @@ func (c *Contest) follow() tea.Cmd {
 }
 
 func (c *Contest) watch(a *attempt) tea.Cmd {
-	a.stream = c.env.Server.Watch(c.tasks.Ctx, a.id, ui.WatchOptions{Preview: c.preview})
-	return c.tasks.Next(a.id, a.stream)
+	stream := c.env.Server.Watch(c.tasks.Ctx, a.id, ui.WatchOptions{Preview: c.preview})
+	return ui.Follow(c.tasks, stream, func(u client.Update, err error) tea.Cmd { return c.UpdateBoard(a.id, u, err) })
 }
 
 // board returns the attempt with the given game, or nil if that game is not followed.
@@ -73,27 +72,27 @@ func (c *Contest) board(gameID string) *attempt {
 	return nil
 }
 
-func (a *attempt) update(c *Contest, msg ui.UpdateMsg) tea.Cmd {
+// UpdateBoard handles an update of a followed board, or the end of its stream.
+func (c *Contest) UpdateBoard(gameID string, u client.Update, err error) tea.Cmd {
+	a := c.board(gameID)
 	switch {
-	case errors.Is(msg.Err, client.ErrChallengeNotOpen):
+	case errors.Is(err, client.ErrChallengeNotOpen):
 		return c.tasks.Later(RetryTime, func() tea.Cmd { return c.watch(a) })
-	case msg.Err != nil:
-		a.state.Lost = !errors.Is(msg.Err, io.EOF) && !errors.Is(msg.Err, context.Canceled)
+	case err != nil:
+		a.state.Lost = !errors.Is(err, io.EOF) && !errors.Is(err, context.Canceled)
 		return nil
-	}
-	next := c.tasks.Next(a.id, a.stream)
-	if !a.state.Update(msg.Update, c.env.Now) {
-		return next
+	case !a.state.Update(u, c.env.Now):
+		return nil
 	}
 	a.motion.Stop()
 	if a.state.Before == nil {
-		return next
+		return nil
 	}
 	move := a.motion.Start(c.env, c.tasks, a.state.Unmark)
 	if move == nil {
 		a.state.Unmark()
 	}
-	return tea.Batch(next, move)
+	return move
 }
 
 // score returns the score to show for an attempt. If its board is followed, the score is

@@ -37,7 +37,6 @@ type Contest struct {
 
 	env    *ui.Env
 	tasks  *ui.Tasks
-	stream ui.ChallengeStream
 	online client.Connection
 	ahead  time.Duration // server clock minus client clock
 	timed  bool          // whether ahead is known
@@ -66,8 +65,7 @@ func (c *Contest) Load() tea.Cmd {
 
 // Watch starts following the challenge.
 func (c *Contest) Watch() tea.Cmd {
-	c.stream = c.env.Server.WatchChallenge(c.tasks.Ctx, c.ID)
-	return c.tasks.NextOfChallenge(c.stream)
+	return ui.Follow(c.tasks, c.env.Server.WatchChallenge(c.tasks.Ctx, c.ID), c.Update)
 }
 
 // Limits for requesting the standings around an attempt that has just ended.
@@ -93,22 +91,6 @@ func (c *Contest) LookUp() tea.Cmd {
 	})
 }
 
-// Update handles a message about the challenge or one of its boards, and the continuation of
-// a task. It reports whether msg was one of these.
-func (c *Contest) Update(msg tea.Msg) (cmd tea.Cmd, handled bool) {
-	switch msg := msg.(type) {
-	case ui.Then:
-		return msg(), true
-	case ui.ChallengeMsg:
-		return c.updated(msg), true
-	case ui.UpdateMsg:
-		if a := c.board(string(msg.GameID)); a != nil {
-			return a.update(c, msg), true
-		}
-	}
-	return nil, false
-}
-
 func (c *Contest) loaded(reply *pb.GetChallengeResponse, err error) tea.Cmd {
 	switch {
 	case err != nil && c.Challenge == nil:
@@ -123,21 +105,21 @@ func (c *Contest) loaded(reply *pb.GetChallengeResponse, err error) tea.Cmd {
 	return tea.Batch(c.tick(), c.follow())
 }
 
-func (c *Contest) updated(msg ui.ChallengeMsg) tea.Cmd {
-	if msg.Err != nil {
-		c.Final = errors.Is(msg.Err, io.EOF)
+// Update handles an update of the challenge, or the end of its stream.
+func (c *Contest) Update(u client.ChallengeUpdate, err error) tea.Cmd {
+	if err != nil {
+		c.Final = errors.Is(err, io.EOF)
 		if !c.Final {
-			c.Err = msg.Err
+			c.Err = err
 		}
 		return nil
 	}
-	c.online = msg.Update.Connection
-	next := c.tasks.NextOfChallenge(c.stream)
-	if s := msg.Update.Snapshot; s != nil {
+	c.online = u.Connection
+	if s := u.Snapshot; s != nil {
 		c.Err, c.Challenge, c.Lines, c.Total = nil, s.GetChallenge(), s.GetStandings(), s.GetTotal()
 		c.setTime(s.GetNow().AsTime())
 	}
-	return tea.Batch(next, c.tick(), c.follow())
+	return tea.Batch(c.tick(), c.follow())
 }
 
 // Is reports whether the challenge is known to be of the given kind.

@@ -34,10 +34,9 @@ func follow(t *testing.T, env *ui.Env) *contest.Contest {
 }
 
 func snapshot(c *contest.Contest, race *pb.Challenge, now time.Time) tea.Cmd {
-	cmd, _ := c.Update(tuitest.Snapshot(&pb.WatchChallengeResponse{
+	return c.Update(tuitest.Snapshot(&pb.WatchChallengeResponse{
 		Challenge: race, Standings: tuitest.RaceStandings(), Total: 3, Now: timestamppb.New(now),
-	}))
-	return cmd
+	}), nil)
 }
 
 // Ensure that stages and times follow the server's clock even if the client's clock
@@ -108,17 +107,6 @@ func TestContest_Deadline(t *testing.T) {
 	race.Limit = durationpb.New(time.Minute)
 }
 
-// host is a page that shows a contest and its boards.
-type host struct {
-	ui.Page
-	contest *contest.Contest
-}
-
-func (h *host) Update(msg tea.Msg) tea.Cmd {
-	cmd, _ := h.contest.Update(msg)
-	return cmd
-}
-
 // Ensure that boards are requested when the race opens and again while they are hidden, and
 // that the page's own game is not requested.
 func TestContest_Boards(t *testing.T) {
@@ -131,16 +119,14 @@ func TestContest_Boards(t *testing.T) {
 	env.Clock = func() time.Time { return tuitest.Noon.Add(time.Since(start)) }
 	watched := make(chan string, 100)
 	env.Server = &hiding{Server: server, watched: watched, hidden: map[string]int{race.GetEntrants()[1].GetGameId(): 2}}
-	d := tuitest.New(t, env, func(ctx context.Context, env *ui.Env) ui.Page {
-		tasks := ui.NewTasks(ctx)
-		return &host{Page: emptyPage{tasks}, contest: contest.New(env, tasks, race.GetId())}
-	})
-	c := d.Page.(*host).contest
+	tasks := ui.NewTasks(t.Context())
+	d := tuitest.Drive(t, env, emptyPage{tasks})
+	c := contest.New(env, tasks, race.GetId())
 	c.Watch()
 	c.Follow(tuitest.GameID, true)
-	d.Send(tuitest.Snapshot(&pb.WatchChallengeResponse{Challenge: tuitest.WaitingRace(), Now: timestamppb.New(env.Clock())}))
+	d.Send(tuitest.Result(c.Update, tuitest.Snapshot(&pb.WatchChallengeResponse{Challenge: tuitest.WaitingRace(), Now: timestamppb.New(env.Clock())}), nil))
 	assert.Empty(t, watched, "requested before the race opened")
-	d.Send(tuitest.Snapshot(&pb.WatchChallengeResponse{Challenge: race, Now: timestamppb.New(env.Clock())}))
+	d.Send(tuitest.Result(c.Update, tuitest.Snapshot(&pb.WatchChallengeResponse{Challenge: race, Now: timestamppb.New(env.Clock())}), nil))
 	d.Until("both boards, one of them requested three times", func() bool { return len(watched) == 4 })
 	got := map[string]int{}
 	for range 4 {
@@ -205,16 +191,21 @@ func TestContest_Leaders(t *testing.T) {
 	assert.Equal(t, "bob ada greedy", names())
 	c.Update(tuitest.Snapshot(&pb.WatchChallengeResponse{ // bob is not in the standings
 		Challenge: race, Standings: tuitest.RaceStandings()[1:], Total: 2, Now: timestamppb.New(tuitest.Noon),
-	}))
+	}), nil)
 	assert.Equal(t, "ada greedy bob", names())
 }
 
 // emptyPage is a page that shows nothing.
 type emptyPage struct{ tasks *ui.Tasks }
 
-func (p emptyPage) Init() tea.Cmd          { return nil }
-func (p emptyPage) Update(tea.Msg) tea.Cmd { return nil }
-func (p emptyPage) View(int, int) ui.View  { return ui.View{} }
-func (p emptyPage) Keys() ui.KeyMap        { return ui.KeyMap{} }
-func (p emptyPage) Farewell() string       { return "" }
-func (p emptyPage) Tasks() *ui.Tasks       { return p.tasks }
+func (p emptyPage) Init() tea.Cmd { return nil }
+func (p emptyPage) Update(msg tea.Msg) tea.Cmd {
+	if then, ok := msg.(ui.Then); ok {
+		return then()
+	}
+	return nil
+}
+func (p emptyPage) View(int, int) ui.View { return ui.View{} }
+func (p emptyPage) Keys() ui.KeyMap       { return ui.KeyMap{} }
+func (p emptyPage) Farewell() string      { return "" }
+func (p emptyPage) Tasks() *ui.Tasks      { return p.tasks }

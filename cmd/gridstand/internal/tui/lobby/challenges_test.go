@@ -192,7 +192,7 @@ func TestRaces_Starts(t *testing.T) {
 	p, d := openWith(t, false, nil, race)
 	assert.Contains(t, d.Screen(), "◌ 2 waiting", "a game and the race")
 	for _, want := range []string{"○ waiting", "● live"} {
-		d.Send(listsMsg{lists: ui.Lists{Races: []*pb.Challenge{race}, Variants: tuitest.Variants(), Variant: "classic"}})
+		d.Send(got(p, ui.Lists{Races: []*pb.Challenge{race}, Variants: tuitest.Variants(), Variant: "classic"}, nil))
 		require.Equal(t, race.GetId(), p.current().GetId())
 		assert.Contains(t, d.Screen(), want)
 		race = proto.CloneOf(race)

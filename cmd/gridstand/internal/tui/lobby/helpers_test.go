@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -90,10 +91,15 @@ func lists(t testing.TB, me, variant string, w pb.Window) ui.Lists {
 	return l
 }
 
+// got returns the message that delivers lists to the lobby.
+func got(p *page, lists ui.Lists, err error) ui.Then {
+	return func() tea.Cmd { return p.listed(0, lists, err) }
+}
+
 // loaded returns the lobby with its lists loaded and the given game selected.
 func loaded(t testing.TB, env *ui.Env, game string) *page {
 	p := New(t.Context(), env).(*page)
-	p.Update(listsMsg{lists: lists(t, env.Me, "classic", pb.Window_WINDOW_DAY)})
+	p.Update(got(p, lists(t, env.Me, "classic", pb.Window_WINDOW_DAY), nil))
 	for i, id := range p.cursors[paneLive].ids {
 		if id == game {
 			p.cursors[paneLive].at = i

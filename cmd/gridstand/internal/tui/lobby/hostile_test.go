@@ -42,7 +42,7 @@ func TestHostile(t *testing.T) {
 		env.Width, env.Height = size[0], size[1]
 		d := tuitest.New(t, env, func(ctx context.Context, env *ui.Env) ui.Page {
 			p := New(ctx, env).(*page)
-			p.Update(listsMsg{lists: bad})
+			p.Update(got(p, bad, nil))
 			return p
 		})
 		clean := func() {

@@ -228,16 +228,16 @@ func TestOrder(t *testing.T) {
 			g.CreateTime = g.GetUpdateTime()
 		}
 	}
-	d.Send(listsMsg{lists: later})
+	d.Send(got(p, later, nil))
 	assert.Equal(t, []string{waitingID, idleID, triboloID, tuitest.GameID, deadID}, p.cursors[paneLive].ids)
 	assert.Equal(t, tuitest.GameID, p.current().GetId())
 	later.Live = slices.DeleteFunc(slices.Clone(later.Live), func(g *pb.Game) bool { return g.GetId() == tuitest.GameID })
-	d.Send(listsMsg{lists: later})
+	d.Send(got(p, later, nil))
 	assert.Equal(t, deadID, p.current().GetId(), "the cursor stays on its row if the game is gone")
 	for i, want := range []string{waitingID, triboloID} { // a game that has waited too long is listed with the idle games
 		old := lists(t, tuitest.Me, "classic", pb.Window_WINDOW_DAY)
 		old.Live[4].UpdateTime = timestamppb.New(d.Env.Now.Add(time.Second - waitLimit - time.Duration(i)*time.Second))
-		d.Send(listsMsg{lists: old})
+		d.Send(got(p, old, nil))
 		assert.Equal(t, want, p.cursors[paneLive].ids[0])
 	}
 	assert.Equal(t, []string{triboloID, tuitest.GameID, idleID, waitingID, deadID}, p.cursors[paneLive].ids)
@@ -247,7 +247,7 @@ func TestOrder(t *testing.T) {
 // idle time of each game.
 func TestLive(t *testing.T) {
 	t.Parallel()
-	_, d := open(t, nil)
+	p, d := open(t, nil)
 	screen := d.Screen()
 	assert.Contains(t, screen, "● 2 live  ◌ 1 waiting")
 	assert.Regexp(t, `○ classic +bob +36,228 +13 min`, screen)
@@ -255,7 +255,7 @@ func TestLive(t *testing.T) {
 	assert.Regexp(t, `VARIANT +PLAYER +SCORE +IDLE`, screen)
 	more := lists(t, tuitest.Me, "classic", pb.Window_WINDOW_DAY)
 	more.Moving = 70 // more games than are listed
-	d.Send(listsMsg{lists: more})
+	d.Send(got(p, more, nil))
 	assert.Contains(t, d.Screen(), "● 70 live")
 }
 
@@ -310,11 +310,11 @@ func TestPreview(t *testing.T) {
 	assert.Equal(t, ui.WatchOptions{Preview: true}, <-got)
 	d.Press("t")
 	assert.Nil(t, p.preview.cancel)
-	assert.Nil(t, p.Update(refreshMsg{p.cycle}), "no request while another page is visible")
+	assert.Nil(t, p.refresh(p.cycle), "no request while another page is visible")
 	earlier := p.cycle
 	d.Send(ui.ResumedMsg{})
-	assert.Nil(t, p.Update(refreshMsg{earlier}), "only one timer is active")
-	assert.NotNil(t, p.Update(refreshMsg{p.cycle}))
+	assert.Nil(t, p.refresh(earlier), "only one timer is active")
+	assert.NotNil(t, p.refresh(p.cycle))
 	d.Until("the preview again", func() bool { return p.preview.cancel != nil })
 	assert.Equal(t, ui.WatchOptions{Preview: true}, <-got)
 }
@@ -326,7 +326,7 @@ func TestPreview_Row(t *testing.T) {
 	d.Press("down", "down")
 	d.Until("the preview", func() bool { return p.preview.id == tuitest.GameID && p.preview.cancel != nil })
 	e := tuitest.Moved(614, pb.Direction_DIRECTION_UP, tuitest.Board(4, 4), 12800)
-	d.Send(ui.UpdateMsg{GameID: tuitest.GameID, Stream: d.Env.Server.Watch(t.Context(), tuitest.GameID, ui.WatchOptions{}), Update: client.Update{Event: e}})
+	p.previewed(client.Update{Event: e})
 	assert.Regexp(t, `▸● classic +ada +12,800 +0 s`, d.Screen())
 }
 
@@ -334,7 +334,7 @@ func TestPreview_Row(t *testing.T) {
 func TestWelcome(t *testing.T) {
 	t.Parallel()
 	p, d := open(t, nil)
-	d.Send(listsMsg{lists: ui.Lists{Variants: tuitest.Variants(), Variant: "classic"}})
+	d.Send(got(p, ui.Lists{Variants: tuitest.Variants(), Variant: "classic"}, nil))
 	assert.Nil(t, p.current())
 	for _, text := range []string{"n start a game", "r read the rules", "No live games. Press n to start one.", "No scores yet."} {
 		assert.Contains(t, d.Screen(), text)
@@ -346,21 +346,21 @@ func TestWelcome(t *testing.T) {
 func TestRefreshAfter(t *testing.T) {
 	t.Parallel()
 	p := New(t.Context(), tuitest.Env(&tuitest.Server{})).(*page)
-	empty := listsMsg{}
-	live := listsMsg{lists: ui.Lists{Live: []*pb.Game{tuitest.Game(tuitest.Board(4, 4))}}}
-	assert.Equal(t, refreshTime, p.refreshAfter(live))
-	assert.Equal(t, refreshTime, p.refreshAfter(listsMsg{err: assert.AnError}))
-	assert.Equal(t, soonTime, p.refreshAfter(empty))
+	empty := ui.Lists{}
+	live := ui.Lists{Live: []*pb.Game{tuitest.Game(tuitest.Board(4, 4))}}
+	assert.Equal(t, refreshTime, p.refreshAfter(live, nil))
+	assert.Equal(t, refreshTime, p.refreshAfter(empty, assert.AnError))
+	assert.Equal(t, soonTime, p.refreshAfter(empty, nil))
 	p.loaded = true
-	assert.Equal(t, refreshTime, p.refreshAfter(empty), "no exhibition has started")
+	assert.Equal(t, refreshTime, p.refreshAfter(empty, nil), "no exhibition has started")
 }
 
 // Ensure that the lobby shows an error until the lists load again.
 func TestProblem(t *testing.T) {
 	t.Parallel()
-	_, d := open(t, nil)
-	d.Send(listsMsg{err: errors.New("server is busy")})
+	p, d := open(t, nil)
+	d.Send(got(p, ui.Lists{}, errors.New("server is busy")))
 	assert.Contains(t, d.Screen(), "! server is busy")
-	d.Send(listsMsg{lists: lists(t, tuitest.Me, "classic", pb.Window_WINDOW_DAY)})
+	d.Send(got(p, lists(t, tuitest.Me, "classic", pb.Window_WINDOW_DAY), nil))
 	assert.NotContains(t, d.Screen(), "! server is busy")
 }

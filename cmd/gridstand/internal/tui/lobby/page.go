@@ -79,18 +79,6 @@ func New(ctx context.Context, env *ui.Env) ui.Page {
 	return &page{env: env, tasks: ui.NewTasks(ctx), filter: filter, cycle: 1}
 }
 
-// Messages that the lobby's tasks send.
-type (
-	// listsMsg carries the lists. cycle is 0 if the request was made because the selection
-	// changed.
-	listsMsg struct {
-		lists ui.Lists
-		err   error
-		cycle int
-	}
-	refreshMsg struct{ cycle int }
-)
-
 func (p *page) Init() tea.Cmd { return tea.Batch(p.load(p.cycle), p.loadDaily()) }
 
 func (p *page) Tasks() *ui.Tasks { return p.tasks }
@@ -99,13 +87,22 @@ func (p *page) Farewell() string { return "" }
 
 func (p *page) Typing() bool { return p.filter.Focused() }
 
+// load requests the lists. cycle is 0 if the selection has changed, and otherwise the current
+// cycle, in which the lists are then refreshed.
 func (p *page) load(cycle int) tea.Cmd {
 	me, variant, window := p.env.Me, p.board(), windows[p.window].window
 	known := p.lists.Variants
-	return p.tasks.Do(func(ctx context.Context) tea.Msg {
-		lists, err := p.env.Server.Lists(ctx, me, variant, window, known)
-		return listsMsg{lists: lists, err: err, cycle: cycle}
-	})
+	return ui.Call(p.tasks, func(ctx context.Context) (ui.Lists, error) {
+		return p.env.Server.Lists(ctx, me, variant, window, known)
+	}, func(lists ui.Lists, err error) tea.Cmd { return p.listed(cycle, lists, err) })
+}
+
+// refresh requests the lists, unless another page has been visible since the given cycle.
+func (p *page) refresh(cycle int) tea.Cmd {
+	if p.hidden || cycle != p.cycle {
+		return nil
+	}
+	return p.load(cycle)
 }
 
 // board returns the leaderboard's variant.
@@ -118,21 +115,10 @@ func (p *page) Update(msg tea.Msg) tea.Cmd {
 	case tea.KeyPressMsg:
 		p.notice, p.done, p.begin = "", "", nil
 		return p.key(msg)
-	case listsMsg:
-		return p.listed(msg)
-	case refreshMsg:
-		if p.hidden || msg.cycle != p.cycle {
-			return nil
-		}
-		return p.load(p.cycle)
 	case ui.Then:
 		return msg()
 	case ui.ResumedMsg:
 		return p.resume()
-	case ui.UpdateMsg:
-		cmd := p.preview.update(msg, p.env, p.tasks)
-		p.refreshRow()
-		return cmd
 	}
 	if p.filter.Focused() {
 		var cmd tea.Cmd
@@ -159,20 +145,21 @@ func (p *page) resume() tea.Cmd {
 	return tea.Batch(p.load(p.cycle), p.loadDaily(), p.follow())
 }
 
-func (p *page) listed(msg listsMsg) tea.Cmd {
+// listed shows the lists that load requested.
+func (p *page) listed(cycle int, lists ui.Lists, err error) tea.Cmd {
 	var again tea.Cmd
-	if msg.cycle == p.cycle && !p.hidden {
-		again = p.tasks.After(p.refreshAfter(msg), refreshMsg{p.cycle})
+	if cycle == p.cycle && !p.hidden {
+		again = p.tasks.Later(p.refreshAfter(lists, err), func() tea.Cmd { return p.refresh(cycle) })
 	}
-	if msg.err != nil {
-		p.problem = ui.Explain(msg.err, "Retrying …")
+	if err != nil {
+		p.problem = ui.Explain(err, "Retrying …")
 		if p.begin != nil {
 			p.notice = "" // The problem explains why the form does not open yet.
 		}
 		return again
 	}
 	first := !p.loaded
-	p.problem, p.lists, p.loaded = "", msg.lists, true
+	p.problem, p.lists, p.loaded = "", lists, true
 	p.arrange()
 	if first && len(p.games[paneLive]) == 0 && len(p.games[paneMine]) > 0 {
 		p.pane = paneMine
@@ -184,8 +171,8 @@ func (p *page) listed(msg listsMsg) tea.Cmd {
 }
 
 // refreshAfter returns how long after a reply to request the lists again.
-func (p *page) refreshAfter(msg listsMsg) time.Duration {
-	if !p.loaded && msg.err == nil && len(msg.lists.Live) == 0 {
+func (p *page) refreshAfter(lists ui.Lists, err error) time.Duration {
+	if !p.loaded && err == nil && len(lists.Live) == 0 {
 		return soonTime
 	}
 	return refreshTime
@@ -210,18 +197,6 @@ func (p *page) arrange() {
 		ids = append(ids, e.GetGameId())
 	}
 	p.cursors[paneScores].set(ids)
-}
-
-// refreshRow updates the rows of the previewed game from the preview, which is newer than
-// the lists.
-func (p *page) refreshRow() {
-	for _, games := range p.games {
-		for i, g := range games {
-			if newer := p.preview.state.Game.Game; newer.GetVersion() > g.GetVersion() && newer.GetId() == g.GetId() {
-				games[i] = newer
-			}
-		}
-	}
 }
 
 // current returns the selected game of the focused list, or nil. If the leaderboard has the
@@ -269,5 +244,5 @@ func (p *page) follow() tea.Cmd {
 	if g == nil || p.hidden || isRace(g) {
 		return nil
 	}
-	return p.tasks.Later(settleTime, func() tea.Cmd { return p.preview.watch(g.GetId(), p.env, p.tasks) })
+	return p.tasks.Later(settleTime, func() tea.Cmd { return p.watch(g.GetId()) })
 }

@@ -29,21 +29,34 @@ func (v *preview) show(g *pb.Game, now time.Time) {
 }
 
 // watch starts watching the previewed game, if it is still the one with the given id.
-func (v *preview) watch(id string, env *ui.Env, tasks *ui.Tasks) tea.Cmd {
+func (p *page) watch(id string) tea.Cmd {
+	v := &p.preview
 	if id == "" || id != v.id || v.cancel != nil {
 		return nil
 	}
-	ctx, cancel := context.WithCancel(tasks.Ctx)
+	ctx, cancel := context.WithCancel(p.tasks.Ctx)
 	v.cancel = cancel
-	return tasks.Next(id, env.Server.Watch(ctx, id, ui.WatchOptions{Preview: true}))
+	stream := p.env.Server.Watch(ctx, id, ui.WatchOptions{Preview: true})
+	return ui.Follow(p.tasks, stream, func(u client.Update, err error) tea.Cmd {
+		if ctx.Err() == nil && err == nil {
+			p.previewed(u)
+		}
+		return nil
+	})
 }
 
-func (v *preview) update(msg ui.UpdateMsg, env *ui.Env, tasks *ui.Tasks) tea.Cmd {
-	if string(msg.GameID) != v.id || msg.Err != nil || v.cancel == nil {
-		return nil
+// previewed updates the preview and the rows of its game, since the preview is newer than the
+// lists.
+func (p *page) previewed(u client.Update) {
+	p.preview.state.Update(u, p.env.Now)
+	newer := p.preview.state.Game.Game
+	for _, games := range p.games {
+		for i, g := range games {
+			if newer.GetVersion() > g.GetVersion() && newer.GetId() == g.GetId() {
+				games[i] = newer
+			}
+		}
 	}
-	v.state.Update(msg.Update, env.Now)
-	return tasks.Next(v.id, msg.Stream)
 }
 
 func (v *preview) leave() {

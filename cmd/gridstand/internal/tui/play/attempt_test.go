@@ -221,15 +221,15 @@ func TestAttempt_Eight(t *testing.T) {
 	}
 	p := someAttempt(t, env, race)
 	show := func() {
-		p.Update(tuitest.Snapshot(&pb.WatchChallengeResponse{
+		p.Update(tuitest.Result(p.contest.Update, tuitest.Snapshot(&pb.WatchChallengeResponse{
 			Challenge: race, Standings: lines, Total: 8, Now: timestamppb.New(tuitest.Noon),
-		}))
+		}), nil))
 	}
 	show()
 	for _, e := range race.GetEntrants()[1:] {
 		g := tuitest.Game(tuitest.Board(4, 4))
 		g.Id = e.GetGameId()
-		p.Update(ui.UpdateMsg{GameID: ui.GameID(g.GetId()), Update: client.Update{Game: g}})
+		p.contest.UpdateBoard(g.GetId(), client.Update{Game: g}, nil)
 	}
 	for _, tt := range []struct{ width, height, boards int }{{80, 24, 0}, {100, 30, 4}, {120, 40, 7}, {40, 20, 0}} {
 		env.Width, env.Height = tt.width, tt.height

@@ -110,9 +110,9 @@ func someAttempt(t *testing.T, env *ui.Env, c *pb.Challenge) *page {
 	p := New(t.Context(), env, g, client.GameOptions{}).(*page)
 	p.State.Update(client.Update{Connection: client.Connection{State: client.Live}}, tuitest.Noon)
 	p.contest.Watch()
-	p.Update(tuitest.Snapshot(&pb.WatchChallengeResponse{
+	p.Update(tuitest.Result(p.contest.Update, tuitest.Snapshot(&pb.WatchChallengeResponse{
 		Challenge: c, Standings: tuitest.RaceStandings(), Total: 3, Now: timestamppb.New(tuitest.Noon),
-	}))
+	}), nil))
 	return p
 }
 
@@ -120,14 +120,14 @@ func someAttempt(t *testing.T, env *ui.Env, c *pb.Challenge) *page {
 func someRace(t *testing.T, env *ui.Env) *page {
 	t.Helper()
 	p := someAttempt(t, env, tuitest.Race())
-	p.Update(tuitest.Snapshot(&pb.WatchChallengeResponse{
+	p.Update(tuitest.Result(p.contest.Update, tuitest.Snapshot(&pb.WatchChallengeResponse{
 		Challenge: tuitest.Race(), Standings: tuitest.RaceStandings(), Total: 3, Now: timestamppb.New(tuitest.Noon),
-	}))
+	}), nil))
 	for i, e := range p.contest.GetEntrants()[1:] {
 		g := tuitest.Game(tuitest.Board(4, 4))
 		g.Id, g.GetPosition().Scores = e.GetGameId(), []int32{p.contest.Standing(e.GetGameId()).GetScore()}
 		g.GetPosition().GetTwenty48().Tiles[i] = 2048
-		p.Update(ui.UpdateMsg{GameID: ui.GameID(e.GetGameId()), Update: client.Update{Game: g}})
+		p.contest.UpdateBoard(e.GetGameId(), client.Update{Game: g}, nil)
 	}
 	return p
 }

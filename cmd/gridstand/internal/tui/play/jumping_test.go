@@ -318,31 +318,26 @@ func TestWrongKind(t *testing.T) {
 			whole := translate.Game(triboloEvent(t, 9, adaAndBots()...).State, 0)
 			whole.Id, whole.Version, whole.Position = tuitest.GameID, version, games[other].GetPosition()
 			var p *page
-			for _, msg := range []tea.Msg{
-				ui.UpdateMsg{GameID: tuitest.GameID, Update: client.Update{Event: event}, Stream: quiet{}},
-				ui.UpdateMsg{GameID: tuitest.GameID, Update: client.Update{Game: whole}, Stream: quiet{}},
-				answerMsg{GameID: tuitest.GameID, request: &request{}, event: event},
-				answerMsg{GameID: tuitest.GameID, request: &request{}, game: whole},
-				ui.FetchedMsg{GameID: tuitest.GameID, Game: whole},
-				ui.Then(func() tea.Cmd { return p.resigned(event, nil) }),
-				ui.Then(func() tea.Cmd { return p.created(whole, nil) }),
+			for i, deliver := range []ui.Then{
+				func() tea.Cmd { return p.updated(client.Update{Event: event}, nil) },
+				func() tea.Cmd { return p.updated(client.Update{Game: whole}, nil) },
+				func() tea.Cmd { return p.answered(reply{request: &request{}, event: event}, nil) },
+				func() tea.Cmd { return p.answered(reply{request: &request{}, game: whole}, nil) },
+				func() tea.Cmd { return p.fetched(whole, nil) },
+				func() tea.Cmd { return p.resigned(event, nil) },
+				func() tea.Cmd { return p.created(whole, nil) },
 			} {
 				env := tuitest.Env(&tuitest.Server{})
 				p = New(t.Context(), env, games[name], client.GameOptions{}).(*page)
 				before := p.Game.GetVersion()
-				p.Update(msg)
+				p.Update(deliver)
 				for _, key := range []tea.KeyPressMsg{{Code: tea.KeyUp}, {Code: tea.KeyLeft}} {
 					p.Update(key)
 				}
 				assert.NotEmpty(t, p.View(78, 20).Body)
-				assert.Equal(t, before, p.Game.GetVersion(), "%T", msg)
+				assert.Equal(t, before, p.Game.GetVersion(), "message %d", i)
 				p.Tasks().Stop()
 			}
 		})
 	}
 }
-
-// quiet is a placeholder stream. The test passes updates to the page directly.
-type quiet struct{}
-
-func (quiet) Next() (client.Update, error) { return client.Update{}, context.Canceled }

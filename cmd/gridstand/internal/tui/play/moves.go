@@ -29,13 +29,11 @@ type request struct {
 	again    bool // retry the request after the fetch
 }
 
-// answerMsg is the reply to a request: an event or a game.
-type answerMsg struct {
-	ui.GameID
+// reply is the answer to a request: an event or a game.
+type reply struct {
 	request *request
 	event   *pb.Event
 	game    *pb.Game
-	err     error
 }
 
 func (p *page) push(m *Move) tea.Cmd {
@@ -79,81 +77,87 @@ func (p *page) send() tea.Cmd {
 	p.queue, p.inFlight = p.queue[1:], r
 	r.since, r.before, r.fetching = p.env.Now, p.Game.GetPosition(), false
 	server, game, version := p.env.Server, p.opened, p.Game.GetVersion()
-	return p.tasks.Do(func(ctx context.Context) tea.Msg {
-		a := answerMsg{GameID: ui.GameID(game.GetId()), request: r}
+	return ui.Call(p.tasks, func(ctx context.Context) (_ reply, err error) {
+		a := reply{request: r}
 		switch {
 		case r.join != nil:
-			a.game, a.err = server.Join(ctx, game.GetId(), r.join)
+			a.game, err = server.Join(ctx, game.GetId(), r.join)
 		case r.undo:
-			a.event, a.err = server.Undo(ctx, game, version, r.to)
+			a.event, err = server.Undo(ctx, game, version, r.to)
 		case r.solver != nil:
-			a.event, a.err = r.solver.move(ctx, server, game, version, r.before)
+			a.event, err = r.solver.move(ctx, server, game, version, r.before)
 		default:
-			a.event, a.err = server.Move(ctx, game, version, r.move.Move, false)
+			a.event, err = server.Move(ctx, game, version, r.move.Move, false)
 		}
-		return a
-	})
+		return a, err
+	}, ofGame(p, p.answered))
 }
 
 // answered handles the reply to the request in flight.
-func (p *page) answered(msg answerMsg) tea.Cmd {
-	r := msg.request
-	conflict := errors.Is(msg.err, client.ErrVersionConflict) || errors.Is(msg.err, client.ErrGameOver)
-	refused := errors.Is(msg.err, client.ErrIllegalMove) && p.mode.Ahead() == 0 || errors.Is(msg.err, client.ErrNotYourTurn)
+func (p *page) answered(a reply, err error) tea.Cmd {
+	r := a.request
+	conflict := errors.Is(err, client.ErrVersionConflict) || errors.Is(err, client.ErrGameOver)
+	refused := errors.Is(err, client.ErrIllegalMove) && p.mode.Ahead() == 0 || errors.Is(err, client.ErrNotYourTurn)
 	if conflict || refused {
 		// The game has changed, for example because the user moved in another client. The
 		// request stays in flight until the new board is known. If the time of an attempt has run
 		// out, the event that ends it may not have arrived yet.
-		expired := p.contest != nil && errors.Is(msg.err, client.ErrGameOver)
+		expired := p.contest != nil && errors.Is(err, client.ErrGameOver)
 		r.fetching, r.again = true, conflict && !expired
-		return p.tasks.Fetch(p.env.Server, string(msg.GameID))
+		return p.fetch()
 	}
 	p.inFlight = nil
 	p.slow = p.env.Now.Sub(r.since) > slowCall
 	var changed bool
 	switch {
-	case errors.Is(msg.err, client.ErrIllegalMove):
+	case errors.Is(err, client.ErrIllegalMove):
 		return p.send()
-	case errors.Is(msg.err, client.ErrUndoNotAllowed):
+	case errors.Is(err, client.ErrUndoNotAllowed):
 		p.say("There is no move to undo.")
 		return p.send()
-	case msg.err != nil && r.solver != nil && r.solver != p.solving: // the solver was stopped
+	case err != nil && r.solver != nil && r.solver != p.solving: // the solver was stopped
 		return p.send()
-	case msg.err != nil:
+	case err != nil:
 		p.queue, p.solving = nil, nil
-		p.fail(msg.err)
+		p.fail(err)
 		return nil
-	case msg.game != nil:
-		changed = p.Replace(msg.game)
+	case a.game != nil:
+		changed = p.Replace(a.game)
 	default:
-		changed = p.Apply(msg.event)
+		changed = p.Apply(a.event)
 	}
 	p.problem, p.notice = "", nil
-	return tea.Batch(p.changed(changed, msg.event), p.after(r), p.send())
+	return tea.Batch(p.changed(changed, a.event), p.after(r), p.send())
+}
+
+// fetch requests the current state of the game.
+func (p *page) fetch() tea.Cmd {
+	server, game := p.env.Server, p.opened
+	return ui.Call(p.tasks, func(ctx context.Context) (*pb.Game, error) { return server.Game(ctx, game.GetId()) }, ofGame(p, p.fetched))
 }
 
 // fetched handles a fetched game. If a conflict caused the fetch, it retries the move or
 // tells the user that the game has changed.
-func (p *page) fetched(msg ui.FetchedMsg) tea.Cmd {
+func (p *page) fetched(g *pb.Game, err error) tea.Cmd {
 	r := p.inFlight
 	fetching := r != nil && r.fetching
 	if fetching {
 		p.inFlight = nil
 	}
-	if msg.Err != nil {
+	if err != nil {
 		if fetching {
 			p.queue, p.solving = nil, nil
 		}
-		p.fail(msg.Err)
+		p.fail(err)
 		return nil
 	}
-	changed := p.changed(p.Replace(msg.Game), nil)
+	changed := p.changed(p.Replace(g), nil)
 	if !fetching {
 		return changed
 	}
 	switch {
 	case r.solver != nil:
-	case r.move != nil && r.again && (p.mode.Ahead() > 0 || sameTurn(r.before, msg.Game.GetPosition())):
+	case r.move != nil && r.again && (p.mode.Ahead() > 0 || sameTurn(r.before, g.GetPosition())):
 		p.queue = slices.Insert(p.queue, 0, r)
 	case !p.Over():
 		p.say("The game has changed. Try again.")
@@ -167,16 +171,16 @@ func sameTurn(a, b *pb.Position) bool {
 		slices.Equal(a.GetTribolo().GetCells(), b.GetTribolo().GetCells())
 }
 
-func (p *page) updated(msg ui.UpdateMsg) tea.Cmd {
-	if msg.Err != nil {
-		if !errors.Is(msg.Err, io.EOF) {
+// updated handles an update of the game, or the end of its stream.
+func (p *page) updated(u client.Update, err error) tea.Cmd {
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
 			p.Lost = true
-			p.fail(msg.Err)
+			p.fail(err)
 		}
 		return nil
 	}
-	changed := p.State.Update(msg.Update, p.env.Now)
-	return tea.Batch(p.tasks.Next(p.opened.GetId(), msg.Stream), p.changed(changed, msg.Update.Event))
+	return p.changed(p.State.Update(u, p.env.Now), u.Event)
 }
 
 // changed handles a change to the game. It animates or briefly marks the change, rings the
@@ -188,7 +192,7 @@ func (p *page) changed(changed bool, e *pb.Event) tea.Cmd {
 	}
 	cmds := []tea.Cmd{p.ring()}
 	if e.GetUndone() != nil && p.shared() {
-		cmds = append(cmds, p.tasks.Fetch(p.env.Server, p.opened.GetId())) // an undo can change the seats
+		cmds = append(cmds, p.fetch()) // an undo can change the seats
 	}
 	p.motion.Stop()
 	if p.Before != nil && len(p.queue) == 0 && !p.slow {

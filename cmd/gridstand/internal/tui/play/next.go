@@ -23,12 +23,7 @@ func (p *page) giveUp() tea.Cmd {
 func (p *page) resign() tea.Cmd {
 	server, game := p.env.Server, p.opened
 	return ui.Call(p.tasks, func(ctx context.Context) (*pb.Event, error) { return server.Resign(ctx, game) },
-		func(e *pb.Event, err error) tea.Cmd {
-			if p.opened != game {
-				return nil
-			}
-			return p.resigned(e, err)
-		})
+		ofGame(p, p.resigned))
 }
 
 // resigned handles the reply to a resignation. Unless the game is an attempt, it then

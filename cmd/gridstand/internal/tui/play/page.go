@@ -96,7 +96,7 @@ func (p *page) Init() tea.Cmd {
 	p.leaveGame = cancel
 	after := p.opened.GetVersion()
 	stream := p.env.Server.Watch(ctx, p.opened.GetId(), ui.WatchOptions{After: &after})
-	follow := p.tasks.Next(p.opened.GetId(), stream)
+	follow := ui.Follow(p.tasks, stream, ofGame(p, p.updated))
 	if p.contest != nil {
 		return tea.Batch(follow, p.contest.Load())
 	}
@@ -110,27 +110,28 @@ func (p *page) Init() tea.Cmd {
 func (p *page) Tasks() *ui.Tasks { return p.tasks }
 
 func (p *page) Update(msg tea.Msg) tea.Cmd {
-	if p.contest != nil {
-		if cmd, handled := p.contest.Update(msg); handled {
-			return tea.Batch(cmd, p.attempted())
-		}
-	}
-	if ui.Late(msg, p.opened.GetId()) {
-		return nil
-	}
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
 		return p.key(msg)
 	case ui.Then:
-		return msg()
-	case ui.UpdateMsg:
-		return p.updated(msg)
-	case ui.FetchedMsg:
-		return p.fetched(msg)
-	case answerMsg:
-		return p.answered(msg)
+		cmd := msg()
+		if p.contest != nil {
+			cmd = tea.Batch(cmd, p.attempted())
+		}
+		return cmd
 	}
 	return nil
+}
+
+// ofGame returns a continuation that does nothing if the page shows another game by then.
+func ofGame[T any](p *page, then func(T, error) tea.Cmd) func(T, error) tea.Cmd {
+	game := p.opened
+	return func(result T, err error) tea.Cmd {
+		if p.opened != game {
+			return nil
+		}
+		return then(result, err)
+	}
 }
 
 // act carries out the effect of a key or click.

@@ -163,7 +163,7 @@ func TestServerStopped(t *testing.T) {
 	take(t, calls)
 	p.inFlight.since = tuitest.Noon.Add(-3 * time.Second)
 	lost := func(e *client.Error) {
-		p.Update(ui.UpdateMsg{GameID: tuitest.GameID, Update: client.Update{Connection: client.Connection{State: client.Reconnecting, Err: e}}})
+		p.Update(tuitest.Result(p.updated, client.Update{Connection: client.Connection{State: client.Reconnecting, Err: e}}, nil))
 	}
 	unreachable := &client.Error{Code: codes.Unavailable, Message: "connection refused"}
 	lost(unreachable)
@@ -172,7 +172,7 @@ func TestServerStopped(t *testing.T) {
 	assert.NotContains(t, d.Screen(), "stopped", "another server may answer")
 	lost(unreachable)
 	assert.Contains(t, d.Screen(), "The server has stopped. Retrying …")
-	p.Update(ui.UpdateMsg{GameID: tuitest.GameID, Update: client.Update{Connection: client.Connection{State: client.Live}}})
+	p.Update(tuitest.Result(p.updated, client.Update{Connection: client.Connection{State: client.Live}}, nil))
 	assert.NotContains(t, d.Screen(), "stopped")
 }
 
@@ -281,12 +281,13 @@ func TestEndAndNext(t *testing.T) {
 	d.Press("w")
 	d.Until("the replay", func() bool { return len(d.Left) > 0 })
 	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Replay: tuitest.GameID}}, d.Left[0])
+	late := tuitest.Result(ofGame(p, p.answered), reply{request: &request{}}, errors.New("late")) // about the old game
 	d.Press("n")
 	assert.Nil(t, p.question)
 	d.Until("the new game", func() bool { return p.opened.GetId() != tuitest.GameID })
 	assert.False(t, p.Over())
 	assert.Contains(t, d.Screen(), "ended with 12,340 points")
-	d.Send(answerMsg{GameID: tuitest.GameID, err: errors.New("late")}) // a late reply about the old game
+	d.Send(late)
 	assert.Empty(t, p.problem)
 }
 
@@ -342,7 +343,7 @@ func TestRefusals(t *testing.T) {
 	d.Press("n", "y")
 	d.Until("the second refusal", func() bool { return p.problem == "too many games" })
 	assert.False(t, p.starting)
-	d.Send(ui.UpdateMsg{GameID: tuitest.GameID, Err: &client.Error{Reason: pb.ReasonBadToken}})
+	d.Send(tuitest.Result(p.updated, client.Update{}, &client.Error{Reason: pb.ReasonBadToken}))
 	assert.Contains(t, d.Screen(), "no longer has")
 	assert.NotContains(t, p.Farewell(), "Resume")
 	assert.Contains(t, d.Screen(), "ended")

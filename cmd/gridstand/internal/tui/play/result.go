@@ -135,9 +135,9 @@ func (p *page) rank(tries int) tea.Cmd {
 		}
 		all, err := server.Place(ctx, game.GetVariant(), pb.Window_WINDOW_ALL_TIME)
 		return places{&day, &all}, err
-	}, func(found places, err error) tea.Cmd {
-		if p.opened != game || p.Over() && tries == 0 {
-			return nil // another game is shown, or this one was not over yet
+	}, ofGame(p, func(found places, err error) tea.Cmd {
+		if p.Over() && tries == 0 {
+			return nil // it was not over yet
 		}
 		wait, next := rankTime, 0
 		if p.Over() && tries < recordTries && (err != nil || !found.have(&p.State, p.ScoreOf(p.seat()))) {
@@ -154,7 +154,7 @@ func (p *page) rank(tries int) tea.Cmd {
 			}
 			return p.rank(next)
 		})
-	})
+	}))
 }
 
 // have reports whether the leaderboards already contain the result of a finished game, or

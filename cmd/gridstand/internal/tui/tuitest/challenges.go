@@ -97,11 +97,11 @@ func NewChallengeStream() *ChallengeStream {
 }
 
 // Push sends a snapshot of the challenge.
-func (s *ChallengeStream) Push(m *pb.WatchChallengeResponse) { s.pipe <- Snapshot(m).Update }
+func (s *ChallengeStream) Push(m *pb.WatchChallengeResponse) { s.pipe <- Snapshot(m) }
 
-// Snapshot returns the message that delivers a snapshot of a challenge.
-func Snapshot(m *pb.WatchChallengeResponse) ui.ChallengeMsg {
-	return ui.ChallengeMsg{Update: client.ChallengeUpdate{Snapshot: m, Connection: client.Connection{State: client.Live}}}
+// Snapshot returns the update that delivers a snapshot of a challenge.
+func Snapshot(m *pb.WatchChallengeResponse) client.ChallengeUpdate {
+	return client.ChallengeUpdate{Snapshot: m, Connection: client.Connection{State: client.Live}}
 }
 
 // ChallengeID is the id of the challenge in these tests.

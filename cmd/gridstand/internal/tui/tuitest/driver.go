@@ -107,6 +107,11 @@ func (d *Driver) Send(msg tea.Msg) {
 	frame.Draw(d.Env, d.Page, frame.State{}) // must never panic
 }
 
+// Result returns the message that delivers the result of a task to its continuation.
+func Result[T any](then func(T, error) tea.Cmd, result T, err error) ui.Then {
+	return func() tea.Cmd { return then(result, err) }
+}
+
 // Press presses keys, each given as a character or by name.
 func (d *Driver) Press(keys ...string) {
 	d.t.Helper()

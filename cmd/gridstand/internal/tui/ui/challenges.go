@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 
-	tea "charm.land/bubbletea/v2"
-
 	"github.com/gridstand/gridstand/client"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -48,22 +46,6 @@ type Standings struct {
 type ChallengeStream interface {
 	// Next waits for the next update. After the last one, it returns io.EOF.
 	Next() (client.ChallengeUpdate, error)
-}
-
-// ChallengeMsg is sent for each update of a challenge's stream, and for the end of the
-// stream.
-type ChallengeMsg struct {
-	Update client.ChallengeUpdate
-	Err    error // io.EOF after the last update
-}
-
-// NextOfChallenge returns the command that waits for the next update of a challenge's
-// stream.
-func (t *Tasks) NextOfChallenge(s ChallengeStream) tea.Cmd {
-	return t.Do(func(context.Context) tea.Msg {
-		u, err := s.Next()
-		return ChallengeMsg{Update: u, Err: err}
-	})
 }
 
 func (s *server) Challenge(ctx context.Context, id string) (*pb.GetChallengeResponse, error) {

@@ -10,7 +10,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/client"
-	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // Tasks runs the commands of a page. The commands end when Ctx is done, and Stop waits for
@@ -64,11 +63,19 @@ func Call[T any](t *Tasks, work func(ctx context.Context) (T, error), then func(
 	})
 }
 
-// Later returns a command that continues with then after d.
-func (t *Tasks) Later(d time.Duration, then Then) tea.Cmd { return t.After(d, then) }
+// Follow returns a command that continues with each update of a stream, until the stream ends
+// with an error, which is io.EOF after the last update.
+func Follow[T any](t *Tasks, s interface{ Next() (T, error) }, then func(T, error) tea.Cmd) tea.Cmd {
+	return Call(t, func(context.Context) (T, error) { return s.Next() }, func(update T, err error) tea.Cmd {
+		if err != nil {
+			return then(update, err)
+		}
+		return tea.Batch(Follow(t, s, then), then(update, nil))
+	})
+}
 
-// After returns a command that sends a message after d.
-func (t *Tasks) After(d time.Duration, msg tea.Msg) tea.Cmd {
+// Later returns a command that continues with then after d.
+func (t *Tasks) Later(d time.Duration, then Then) tea.Cmd {
 	return t.Do(func(ctx context.Context) tea.Msg {
 		timer := time.NewTimer(d)
 		defer timer.Stop()
@@ -76,7 +83,7 @@ func (t *Tasks) After(d time.Duration, msg tea.Msg) tea.Cmd {
 		case <-ctx.Done():
 			return nil
 		case <-timer.C:
-			return msg
+			return then
 		}
 	})
 }
@@ -87,49 +94,6 @@ func (t *Tasks) Stop() {
 	t.cancel()
 	t.mu.Unlock()
 	t.running.Wait()
-}
-
-// UpdateMsg is sent for each update of a game's stream, and for the end of the stream.
-type UpdateMsg struct {
-	GameID
-	Stream Stream
-	Update client.Update
-	Err    error // io.EOF after the end of the game
-}
-
-// Next returns the command that waits for the next update of a stream.
-func (t *Tasks) Next(gameID string, s Stream) tea.Cmd {
-	return t.Do(func(context.Context) tea.Msg {
-		u, err := s.Next()
-		return UpdateMsg{GameID: GameID(gameID), Stream: s, Update: u, Err: err}
-	})
-}
-
-// FetchedMsg is the result of Fetch.
-type FetchedMsg struct {
-	GameID
-	Game *pb.Game
-	Err  error
-}
-
-// Fetch returns the command that requests the current state of a game.
-func (t *Tasks) Fetch(s Server, gameID string) tea.Cmd {
-	return t.Do(func(ctx context.Context) tea.Msg {
-		g, err := s.Game(ctx, gameID)
-		return FetchedMsg{GameID: GameID(gameID), Game: g, Err: err}
-	})
-}
-
-// GameID is the id of the game that a message is about. Messages embed it. Pages drop
-// messages about a game that they no longer show.
-type GameID string
-
-func (id GameID) about() GameID { return id }
-
-// Late reports whether a message is about a game other than the given one.
-func Late(msg tea.Msg, gameID string) bool {
-	m, ok := msg.(interface{ about() GameID })
-	return ok && string(m.about()) != gameID
 }
 
 // SameKey is the advice to show after a key's action failed.

@@ -59,18 +59,14 @@ type chooser struct {
 // name returns the name of the player to follow, sanitized for the terminal.
 func (c *chooser) name() string { return client.CleanName(c.player) }
 
-// checkMsg is sent every checkTime.
-type checkMsg struct{}
-
 // ended keeps a game's result on the screen for resultTime.
 func (c *chooser) ended(now time.Time) { c.next = now.Add(resultTime) }
 
-// foundMsg carries the game to show, or nil if there is no such game.
-type foundMsg struct {
+// choice is the game to show, or nil if there is no such game.
+type choice struct {
 	game     *pb.Game
 	why      string
 	playerID string
-	err      error
 }
 
 // due reports whether to request another game in place of g, which may be nil.
@@ -96,40 +92,40 @@ func (c *chooser) due(g *game, now time.Time) bool {
 }
 
 // find requests a game from the server.
-func (c *chooser) find(env *ui.Env, tasks *ui.Tasks) tea.Cmd {
+func (c *chooser) find(env *ui.Env, tasks *ui.Tasks, then func(choice, error) tea.Cmd) tea.Cmd {
 	if c.finding || c.unknown {
 		return nil
 	}
 	c.finding = true
 	server, player, seen, now := env.Server, c.player, slices.Clone(c.seen), env.Now
-	f := foundMsg{playerID: c.playerID}
-	return tasks.Do(func(ctx context.Context) tea.Msg {
+	f := choice{playerID: c.playerID}
+	return ui.Call(tasks, func(ctx context.Context) (_ choice, err error) {
 		if player == "" {
-			f.game, f.why, f.err = PickLive(ctx, server, seen, now)
-			return f
+			f.game, f.why, err = PickLive(ctx, server, seen, now)
+			return f, err
 		}
 		if f.playerID == "" {
-			f.playerID, f.err = server.PlayerID(ctx, player)
+			f.playerID, err = server.PlayerID(ctx, player)
 		}
-		if f.err == nil {
-			f.game, f.err = server.PlayerGame(ctx, f.playerID)
+		if err == nil {
+			f.game, err = server.PlayerGame(ctx, f.playerID)
 		}
-		return f
-	})
+		return f, err
+	}, then)
 }
 
 // found handles the reply to find. It returns the game to switch to, or nil to stay with g,
 // and the problem to show, if any.
-func (c *chooser) found(msg foundMsg, g *game, now time.Time) (to *pb.Game, problem string) {
+func (c *chooser) found(f choice, err error, g *game, now time.Time) (to *pb.Game, problem string) {
 	byUser := c.byUser
-	c.finding, c.byUser, c.playerID = false, false, msg.playerID
-	other := msg.game != nil && (g == nil || msg.game.GetId() != g.id)
+	c.finding, c.byUser, c.playerID = false, false, f.playerID
+	other := f.game != nil && (g == nil || f.game.GetId() != g.id)
 	switch {
 	case !other || !g.running() || byUser:
 	case c.player != "":
-		other = gamestate.LeftFor(g.state.Game.Game, msg.game, gamestate.LeaveTime)
+		other = gamestate.LeftFor(g.state.Game.Game, f.game, gamestate.LeaveTime)
 	default:
-		s := gamestate.New(msg.game)
+		s := gamestate.New(f.game)
 		_, idle := s.Idle(now)
 		other = !idle
 	}
@@ -146,22 +142,22 @@ func (c *chooser) found(msg foundMsg, g *game, now time.Time) (to *pb.Game, prob
 		c.next = now.Add(c.wait)
 	}
 	switch {
-	case errors.Is(msg.err, client.ErrPlayerNotFound):
+	case errors.Is(err, client.ErrPlayerNotFound):
 		c.unknown = true
 		return nil, fmt.Sprintf("There is no player named %q. The lobby and the leaderboards show the names of players.", c.name())
-	case msg.err != nil && g.running():
-		return nil, ui.Explain(msg.err, ui.SameKey)
-	case msg.err != nil:
-		return nil, ui.Explain(msg.err, "Is it the right server?")
+	case err != nil && g.running():
+		return nil, ui.Explain(err, ui.SameKey)
+	case err != nil:
+		return nil, ui.Explain(err, "Is it the right server?")
 	case !other && byUser:
 		return nil, "No other game is live."
 	case !other:
 		return nil, ""
 	}
-	c.why, c.asked, c.wait, c.next = msg.why, byUser, 0, time.Time{}
-	c.seen = append(c.seen, msg.game.GetId())
+	c.why, c.asked, c.wait, c.next = f.why, byUser, 0, time.Time{}
+	c.seen = append(c.seen, f.game.GetId())
 	c.seen = c.seen[max(len(c.seen)-seenLimit, 0):]
-	return msg.game, ""
+	return f.game, ""
 }
 
 // PickLive returns the game for TV to show after those in seen, and the reason for the

@@ -55,7 +55,7 @@ func newSet(t *testing.T, s *tuitest.Server, player string, ids ...string) *set 
 // wait advances the clock and makes the page check whether to request another game.
 func (x *set) wait(d time.Duration) {
 	x.now = x.now.Add(d)
-	x.Send(checkMsg{})
+	x.Send(ui.Then(x.p.check))
 	x.Until("an answer", func() bool { return !x.p.chooser.finding })
 }
 
@@ -189,8 +189,8 @@ func TestTV_StaysInThePast(t *testing.T) {
 	x.ends("first")
 	x.wait(time.Hour)
 	assert.Equal(t, "first", x.p.game.id)
-	x.Send(foundMsg{game: second}) // the reply to an earlier request
-	x.Send(foundMsg{})
+	x.Send(tuitest.Result(x.p.found, choice{game: second}, nil)) // the reply to an earlier request
+	x.Send(tuitest.Result(x.p.found, choice{}, nil))
 	assert.Equal(t, "first", x.p.game.id)
 	x.Press("l", "end")
 	x.wait(time.Second)

@@ -10,8 +10,10 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // markTime is how long the cells that an event changed are marked.
@@ -24,9 +26,8 @@ type game struct {
 	id      string
 	state   gamestate.State
 	past    past
-	since   time.Time // when the page started to show it
-	stream  ui.Stream
-	leave   context.CancelFunc // ends stream
+	since   time.Time          // when the page started to show it
+	leave   context.CancelFunc // ends the stream
 	motion  ui.Motion
 	problem string
 }
@@ -41,44 +42,23 @@ func newGame(env *ui.Env, tasks *ui.Tasks, id string) *game {
 func (g *game) watch() tea.Cmd {
 	var ctx context.Context
 	ctx, g.leave = context.WithCancel(g.tasks.Ctx)
-	g.stream = g.env.Server.Watch(ctx, g.id, ui.WatchOptions{})
-	return g.tasks.Next(g.id, g.stream)
+	return ui.Follow(g.tasks, g.env.Server.Watch(ctx, g.id, ui.WatchOptions{}), g.onUpdate)
 }
 
-// update handles a message about the game and ignores messages about other games.
-func (g *game) update(msg tea.Msg) tea.Cmd {
-	if ui.Late(msg, g.id) {
-		return nil
-	}
-	switch msg := msg.(type) {
-	case ui.UpdateMsg:
-		if msg.Stream == g.stream { // ignore earlier streams of the same game
-			return g.onUpdate(msg)
-		}
-	case ui.FetchedMsg:
-		if msg.Err == nil {
-			g.state.Replace(msg.Game)
-		}
-	case ui.Then:
-		return msg()
-	}
-	return nil
-}
-
-func (g *game) onUpdate(msg ui.UpdateMsg) tea.Cmd {
-	if msg.Err != nil {
-		if !errors.Is(msg.Err, io.EOF) {
-			g.state.Lost, g.problem = true, ui.Explain(msg.Err, "Open the game again to retry.")
+func (g *game) onUpdate(u client.Update, err error) tea.Cmd {
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			g.state.Lost, g.problem = true, ui.Explain(err, "Open the game again to retry.")
 		}
 		return nil
 	}
-	cmds := []tea.Cmd{g.tasks.Next(g.id, g.stream)}
-	if !g.state.Update(msg.Update, g.env.Now) {
-		return cmds[0]
+	if !g.state.Update(u, g.env.Now) {
+		return nil
 	}
+	var cmds []tea.Cmd
 	g.past.add(frameOf(&g.state))
-	if msg.Update.Event.GetUndone() != nil && len(g.state.Game.GetSeats()) > 1 {
-		cmds = append(cmds, g.tasks.Fetch(g.env.Server, g.id)) // an undo can change the seats
+	if u.Event.GetUndone() != nil && len(g.state.Game.GetSeats()) > 1 {
+		cmds = append(cmds, g.fetch()) // an undo can change the seats
 	}
 	if !g.lookingBack() {
 		cmds = append(cmds, g.move(&g.state))
@@ -87,6 +67,17 @@ func (g *game) onUpdate(msg ui.UpdateMsg) tea.Cmd {
 		cmds = append(cmds, g.tasks.Later(markTime, g.state.UnmarkLater()))
 	}
 	return tea.Batch(cmds...)
+}
+
+// fetch requests the current state of the game.
+func (g *game) fetch() tea.Cmd {
+	return ui.Call(g.tasks, func(ctx context.Context) (*pb.Game, error) { return g.env.Server.Game(ctx, g.id) },
+		func(newest *pb.Game, err error) tea.Cmd {
+			if err == nil {
+				g.state.Replace(newest)
+			}
+			return nil
+		})
 }
 
 // move starts the animation of a state's last move.

@@ -154,7 +154,7 @@ func FuzzHostile(f *testing.F) {
 					version = v
 				}
 			}
-			p.Update(ui.UpdateMsg{GameID: tuitest.GameID, Stream: p.(*page).game.stream, Update: update, Err: err})
+			p.Update(tuitest.Result(p.(*page).game.onUpdate, update, err))
 			for _, key := range []rune{tea.KeyEnd, tea.KeyLeft, tea.KeyHome} {
 				for _, size := range [][2]int{{80, 24}, {30, 10}} {
 					env.Width, env.Height = size[0], size[1]

@@ -47,7 +47,7 @@ func (p *page) table() ui.KeyTable {
 			ui.On("+ =", "+", "faster", back, pace(min(p.player.speed*2, maxSpeed))),
 			ui.On("-", "-", "slower", back, pace(max(p.player.speed/2, 1))),
 			ui.On("l", "l", "live", back && g.running(), to(newest)),
-			ui.On("n", "n", "next game", tv && g != nil, func() tea.Cmd { p.chooser.byUser = true; return p.chooser.find(p.env, p.tasks) }),
+			ui.On("n", "n", "next game", tv && g != nil, func() tea.Cmd { p.chooser.byUser = true; return p.find() }),
 			ui.On("n", "n", "new game", tv && g == nil && p.env.Guest == "", ui.Run(ui.Open(ui.Route{New: &ui.NewGame{Variant: defaultVariant}}))),
 			ui.On("r", "r", "rules", shown, func() tea.Cmd { return ui.Open(ui.Route{Rules: g.state.Game.GetVariant()}) }),
 			p.env.CopyKey(shown, p.copy),

@@ -49,7 +49,7 @@ func (p *page) Init() tea.Cmd {
 	if p.chooser == nil {
 		return p.game.watch()
 	}
-	return tea.Batch(p.chooser.find(p.env, p.tasks), p.tasks.After(checkTime, checkMsg{}))
+	return tea.Batch(p.find(), p.tasks.Later(checkTime, p.check))
 }
 
 func (p *page) Tasks() *ui.Tasks { return p.tasks }
@@ -63,22 +63,19 @@ func (p *page) Update(msg tea.Msg) tea.Cmd {
 		}
 		cmd, _ := p.table().Press(msg)
 		return cmd
-	case checkMsg:
-		again := p.tasks.After(checkTime, checkMsg{})
-		if p.chooser.due(p.game, p.env.Now) {
-			return tea.Batch(again, p.chooser.find(p.env, p.tasks))
-		}
-		return again
-	case foundMsg:
-		return p.found(msg)
-	case playMsg:
-		return p.onPlay(msg)
+	case ui.Then:
+		return p.then(msg)
 	}
-	if p.game == nil {
-		return nil
-	}
+	return nil
+}
+
+// then continues a task and handles what has changed in the game.
+func (p *page) then(next ui.Then) tea.Cmd {
 	running := p.game.running()
-	cmd := p.game.update(msg)
+	cmd := next()
+	if p.game == nil {
+		return cmd
+	}
 	if p.chooser != nil && running && !p.game.running() {
 		p.chooser.ended(p.env.Now)
 	}
@@ -92,16 +89,28 @@ func (p *page) Update(msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
+// check requests another game if it is time to, and checks again after checkTime.
+func (p *page) check() tea.Cmd {
+	again := p.tasks.Later(checkTime, p.check)
+	if p.chooser.due(p.game, p.env.Now) {
+		return tea.Batch(again, p.find())
+	}
+	return again
+}
+
+// find requests a game from the server.
+func (p *page) find() tea.Cmd { return p.chooser.find(p.env, p.tasks, p.found) }
+
 // found switches to the game that was found.
-func (p *page) found(msg foundMsg) tea.Cmd {
-	to, problem := p.chooser.found(msg, p.game, p.env.Now)
+func (p *page) found(f choice, err error) tea.Cmd {
+	to, problem := p.chooser.found(f, err, p.game, p.env.Now)
 	p.problem = problem
 	switch {
 	case to != nil:
 		p.drop()
 		p.game = newGame(p.env, p.tasks, to.GetId())
 		return p.game.watch()
-	case msg.game == nil && msg.err == nil && p.chooser.player == "" && p.game != nil && !p.game.running() && !p.game.lookingBack():
+	case f.game == nil && err == nil && p.chooser.player == "" && p.game != nil && !p.game.running() && !p.game.lookingBack():
 		p.drop() // no game is live
 	}
 	return nil
@@ -133,7 +142,7 @@ func (p *page) seek(version int32) tea.Cmd {
 // player replays a game from an older version.
 type player struct {
 	speed int // 1, 2 or 4
-	run   int // number of the last start; ticks of earlier starts are ignored
+	run   int // number of the last start; steps of earlier starts are ignored
 	on    bool
 }
 
@@ -143,9 +152,6 @@ const (
 	stepTime = 500 * time.Millisecond // time between moves at speed 1
 )
 
-// playMsg is sent when the next move is due.
-type playMsg struct{ run int }
-
 func (p *page) play() tea.Cmd {
 	p.player.run++
 	p.player.on = true
@@ -153,14 +159,16 @@ func (p *page) play() tea.Cmd {
 }
 
 func (p *page) playNext() tea.Cmd {
-	return p.tasks.After(stepTime/time.Duration(p.player.speed), playMsg{p.player.run})
+	run := p.player.run
+	return p.tasks.Later(stepTime/time.Duration(p.player.speed), func() tea.Cmd { return p.step(run) })
 }
 
 func (p *page) stop() { p.player.on = false }
 
-func (p *page) onPlay(msg playMsg) tea.Cmd {
+// step shows the next move. run is the number of the start that it belongs to.
+func (p *page) step(run int) tea.Cmd {
 	g := p.game
-	if g == nil || !p.player.on || msg.run != p.player.run {
+	if g == nil || !p.player.on || run != p.player.run {
 		return nil
 	}
 	if g.past.wanted != 0 {

@@ -124,7 +124,7 @@ func TestWatch_ConnectionProblem(t *testing.T) {
 func TestWatch_NotFound(t *testing.T) {
 	t.Parallel()
 	d, p, _ := watching(t, &tuitest.Server{})
-	d.Send(ui.UpdateMsg{GameID: tuitest.GameID, Stream: p.game.stream, Err: client.ErrGameNotFound})
+	d.Send(tuitest.Result(p.game.onUpdate, client.Update{}, client.ErrGameNotFound))
 	assert.Contains(t, d.Screen(), "The server no longer has this game.")
 	d.Press("y", "r", "space", "left", "end", "+") // these keys have no effect without a game
 	assert.Empty(t, d.Left)
@@ -143,9 +143,7 @@ func TestWatch_Motion(t *testing.T) {
 
 	d.Env.Theme.Still, d.Env.Theme.Profile = false, colorprofile.TrueColor
 	move := func(v int32) {
-		p.game.onUpdate(ui.UpdateMsg{GameID: tuitest.GameID, Stream: p.game.stream, Update: client.Update{
-			Event: tuitest.Moved(v, pb.Direction_DIRECTION_LEFT, aBoard(), 12344),
-		}})
+		p.game.onUpdate(client.Update{Event: tuitest.Moved(v, pb.Direction_DIRECTION_LEFT, aBoard(), 12344)}, nil)
 	}
 	d.Env.Now = d.Env.Now.Add(time.Second)
 	move(615)
@@ -294,10 +292,10 @@ func TestReplay(t *testing.T) {
 	assert.Contains(t, d.Screen(), "▶ replay 2×")
 	d.Press("+", "+", "+")
 	assert.Equal(t, 4, p.player.speed)
-	tick := func() { d.Send(playMsg{p.player.run}) }
+	tick := func() { d.Send(ui.Then(func() tea.Cmd { return p.step(p.player.run) })) }
 	tick()
 	assert.EqualValues(t, 2, at(p))
-	d.Send(playMsg{p.player.run - 1}) // a tick of an earlier start
+	d.Send(ui.Then(func() tea.Cmd { return p.step(p.player.run - 1) })) // a tick of an earlier start
 	assert.EqualValues(t, 2, at(p))
 	d.Press("space")
 	assert.Contains(t, d.Screen(), "‖ paused")

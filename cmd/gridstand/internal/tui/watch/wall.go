@@ -75,11 +75,7 @@ func (w *wall) Update(msg tea.Msg) tea.Cmd {
 	if then, ok := msg.(ui.Then); ok {
 		return then()
 	}
-	var cmds []tea.Cmd
-	for _, g := range w.games { // each game ignores messages about other games
-		cmds = append(cmds, g.update(msg))
-	}
-	return tea.Batch(cmds...)
+	return nil
 }
 
 // titleWidth is the minimum width of a title.

@@ -5,7 +5,6 @@ package style
 import (
 	"image/color"
 
-	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 
@@ -25,19 +24,17 @@ type Theme struct {
 
 // Colors returns the theme's colors. All of them are nil for a theme without colors.
 func (t Theme) Colors() *Palette {
-	pick := func(dark, light *Palette) *Palette {
-		if t.Light {
-			return light
-		}
-		return dark
+	light := 0
+	if t.Light {
+		light = 1
 	}
 	switch t.Profile {
 	case colorprofile.TrueColor:
-		return pick(&trueDark, &trueLight)
+		return &trueColors[light]
 	case colorprofile.ANSI256:
-		return pick(&indexedDark, &indexedLight)
+		return &indexed[light]
 	case colorprofile.ANSI:
-		return pick(&basicDark, &basicLight)
+		return &basic[light]
 	default:
 		return &Palette{}
 	}
@@ -115,8 +112,12 @@ func (p *Palette) Tile(face int32) Tone {
 	return p.Tiles[palette.TileIndex(face)]
 }
 
-// trueDark and trueLight are for terminals with true color.
-var trueDark, trueLight = fromShared(&palette.Dark), fromShared(&palette.Light)
+// The palettes for true color, 256 colors and 16 colors, each for dark and for light terminals.
+var (
+	trueColors = [2]Palette{fromShared(&palette.Dark), fromShared(&palette.Light)}
+	indexed    = [2]Palette{fromTables(0), fromTables(1)}
+	basic      = [2]Palette{fromTables(2), fromTables(3)}
+)
 
 // fromShared converts a palette that the terminal program shares with the web page.
 func fromShared(p *palette.Palette) Palette {
@@ -134,122 +135,77 @@ func fromShared(p *palette.Palette) Palette {
 	return shared
 }
 
-// indexed returns a tone from the 256-color palette.
-func indexed(ground, ink ansi.IndexedColor) Tone { return Tone{ground, ink} }
+// The colors of terminals with fewer colors, by their numbers. Each row has those for 256 colors,
+// for dark and for light terminals, then those for 16 colors, for dark and for light terminals.
+// Numbers 0 to 7 are black, red, green, yellow, blue, magenta, cyan and white, and 8 to 15 the same
+// but bright. A tone has the numbers of its background and its text.
+var (
+	tileTones = [17][4][2]int{
+		{{240, 255}, {231, 238}, {7, 0}, {15, 0}},  // 2
+		{{61, 231}, {189, 60}, {15, 0}, {15, 4}},   // 4
+		{{32, 231}, {117, 17}, {6, 0}, {14, 0}},    // 8
+		{{37, 16}, {80, 16}, {4, 15}, {4, 15}},     // 16
+		{{35, 16}, {78, 16}, {2, 0}, {2, 0}},       // 32
+		{{113, 16}, {149, 16}, {10, 0}, {10, 0}},   // 64
+		{{178, 16}, {215, 16}, {3, 0}, {3, 0}},     // 128
+		{{166, 231}, {208, 16}, {1, 15}, {9, 0}},   // 256
+		{{160, 231}, {160, 231}, {9, 0}, {1, 15}},  // 512
+		{{126, 231}, {126, 231}, {5, 15}, {5, 15}}, // 1024
+		{{220, 16}, {220, 16}, {11, 0}, {11, 0}},   // 2048
+		{{183, 54}, {54, 189}, {13, 0}, {13, 0}},   // 4096
+		{{153, 18}, {18, 153}, {14, 0}, {6, 0}},    // 8192
+		{{157, 22}, {22, 157}, {12, 0}, {12, 0}},   // 16384
+		{{223, 94}, {94, 223}, {15, 1}, {0, 9}},    // 32768
+		{{217, 88}, {88, 217}, {15, 4}, {0, 14}},   // 65536
+		{{231, 16}, {16, 231}, {15, 5}, {0, 11}},   // 131072
+	}
+	ownerTones = [3][4][2]int{
+		{{26, 231}, {75, 16}, {4, 15}, {12, 0}},  // blue
+		{{124, 231}, {210, 16}, {1, 15}, {9, 0}}, // red
+		{{28, 231}, {114, 16}, {2, 0}, {10, 0}},  // green
+	}
+	freshTones = [3][4][2]int{
+		{{117, 16}, {25, 231}, {12, 0}, {4, 15}}, // blue
+		{{217, 16}, {88, 231}, {9, 0}, {1, 15}},  // red
+		{{120, 16}, {22, 231}, {10, 0}, {2, 15}}, // green
+	}
+	otherColors = [9][4]int{
+		{235, 248, none, 8},    // board
+		{237, 252, 8, 7},       // empty
+		{235, 254, none, none}, // card
+		{246, 242, 7, 8},       // dim
+		{240, 248, 8, 7},       // faint
+		{220, 94, 11, 4},       // accent
+		{78, 28, 10, 2},        // good
+		{214, 130, 11, 5},      // warn
+		{203, 160, 9, 1},       // bad
+	}
+)
 
-// basic returns a tone from the 16-color palette.
-func basic(ground, ink ansi.BasicColor) Tone { return Tone{ground, ink} }
+// none is the terminal's own color.
+const none = -1
 
-var indexedDark = Palette{
-	Tiles: [17]Tone{
-		indexed(240, 255), // 2
-		indexed(61, 231),  // 4
-		indexed(32, 231),  // 8
-		indexed(37, 16),   // 16
-		indexed(35, 16),   // 32
-		indexed(113, 16),  // 64
-		indexed(178, 16),  // 128
-		indexed(166, 231), // 256
-		indexed(160, 231), // 512
-		indexed(126, 231), // 1024
-		indexed(220, 16),  // 2048
-		indexed(183, 54),  // 4096
-		indexed(153, 18),  // 8192
-		indexed(157, 22),  // 16384
-		indexed(223, 94),  // 32768
-		indexed(217, 88),  // 65536
-		indexed(231, 16),  // 131072
-	},
-	Owners: [3]Tone{indexed(26, 231), indexed(124, 231), indexed(28, 231)},
-	Fresh:  [3]Tone{indexed(117, 16), indexed(217, 16), indexed(120, 16)},
-	Board:  ansi.IndexedColor(235), Empty: ansi.IndexedColor(237),
-	Card: ansi.IndexedColor(235),
-	Dim:  ansi.IndexedColor(246), Faint: ansi.IndexedColor(240),
-	Accent: ansi.IndexedColor(220), Good: ansi.IndexedColor(78),
-	Warn: ansi.IndexedColor(214), Bad: ansi.IndexedColor(203),
-}
-
-var indexedLight = Palette{
-	Tiles: [17]Tone{
-		indexed(231, 238), // 2
-		indexed(189, 60),  // 4
-		indexed(117, 17),  // 8
-		indexed(80, 16),   // 16
-		indexed(78, 16),   // 32
-		indexed(149, 16),  // 64
-		indexed(215, 16),  // 128
-		indexed(208, 16),  // 256
-		indexed(160, 231), // 512
-		indexed(126, 231), // 1024
-		indexed(220, 16),  // 2048
-		indexed(54, 189),  // 4096
-		indexed(18, 153),  // 8192
-		indexed(22, 157),  // 16384
-		indexed(94, 223),  // 32768
-		indexed(88, 217),  // 65536
-		indexed(16, 231),  // 131072
-	},
-	Owners: [3]Tone{indexed(75, 16), indexed(210, 16), indexed(114, 16)},
-	Fresh:  [3]Tone{indexed(25, 231), indexed(88, 231), indexed(22, 231)},
-	Board:  ansi.IndexedColor(248), Empty: ansi.IndexedColor(252),
-	Card: ansi.IndexedColor(254),
-	Dim:  ansi.IndexedColor(242), Faint: ansi.IndexedColor(248),
-	Accent: ansi.IndexedColor(94), Good: ansi.IndexedColor(28),
-	Warn: ansi.IndexedColor(130), Bad: ansi.IndexedColor(160),
-}
-
-var basicDark = Palette{
-	Tiles: [17]Tone{
-		basic(lipgloss.White, lipgloss.Black),         // 2
-		basic(lipgloss.BrightWhite, lipgloss.Black),   // 4
-		basic(lipgloss.Cyan, lipgloss.Black),          // 8
-		basic(lipgloss.Blue, lipgloss.BrightWhite),    // 16
-		basic(lipgloss.Green, lipgloss.Black),         // 32
-		basic(lipgloss.BrightGreen, lipgloss.Black),   // 64
-		basic(lipgloss.Yellow, lipgloss.Black),        // 128
-		basic(lipgloss.Red, lipgloss.BrightWhite),     // 256
-		basic(lipgloss.BrightRed, lipgloss.Black),     // 512
-		basic(lipgloss.Magenta, lipgloss.BrightWhite), // 1024
-		basic(lipgloss.BrightYellow, lipgloss.Black),  // 2048
-		basic(lipgloss.BrightMagenta, lipgloss.Black), // 4096
-		basic(lipgloss.BrightCyan, lipgloss.Black),    // 8192
-		basic(lipgloss.BrightBlue, lipgloss.Black),    // 16384
-		basic(lipgloss.BrightWhite, lipgloss.Red),     // 32768
-		basic(lipgloss.BrightWhite, lipgloss.Blue),    // 65536
-		basic(lipgloss.BrightWhite, lipgloss.Magenta), // 131072
-	},
-	Owners: [3]Tone{basic(lipgloss.Blue, lipgloss.BrightWhite), basic(lipgloss.Red, lipgloss.BrightWhite), basic(lipgloss.Green, lipgloss.Black)},
-	Fresh:  [3]Tone{basic(lipgloss.BrightBlue, lipgloss.Black), basic(lipgloss.BrightRed, lipgloss.Black), basic(lipgloss.BrightGreen, lipgloss.Black)},
-	Empty:  lipgloss.BrightBlack,
-	Dim:    lipgloss.White, Faint: lipgloss.BrightBlack,
-	Accent: lipgloss.BrightYellow, Good: lipgloss.BrightGreen,
-	Warn: lipgloss.BrightYellow, Bad: lipgloss.BrightRed,
-}
-
-var basicLight = Palette{
-	Tiles: [17]Tone{
-		basic(lipgloss.BrightWhite, lipgloss.Black),   // 2
-		basic(lipgloss.BrightWhite, lipgloss.Blue),    // 4
-		basic(lipgloss.BrightCyan, lipgloss.Black),    // 8
-		basic(lipgloss.Blue, lipgloss.BrightWhite),    // 16
-		basic(lipgloss.Green, lipgloss.Black),         // 32
-		basic(lipgloss.BrightGreen, lipgloss.Black),   // 64
-		basic(lipgloss.Yellow, lipgloss.Black),        // 128
-		basic(lipgloss.BrightRed, lipgloss.Black),     // 256
-		basic(lipgloss.Red, lipgloss.BrightWhite),     // 512
-		basic(lipgloss.Magenta, lipgloss.BrightWhite), // 1024
-		basic(lipgloss.BrightYellow, lipgloss.Black),  // 2048
-		basic(lipgloss.BrightMagenta, lipgloss.Black), // 4096
-		basic(lipgloss.Cyan, lipgloss.Black),          // 8192
-		basic(lipgloss.BrightBlue, lipgloss.Black),    // 16384
-		basic(lipgloss.Black, lipgloss.BrightRed),     // 32768
-		basic(lipgloss.Black, lipgloss.BrightCyan),    // 65536
-		basic(lipgloss.Black, lipgloss.BrightYellow),  // 131072
-	},
-	Owners: [3]Tone{basic(lipgloss.BrightBlue, lipgloss.Black), basic(lipgloss.BrightRed, lipgloss.Black), basic(lipgloss.BrightGreen, lipgloss.Black)},
-	Fresh:  [3]Tone{basic(lipgloss.Blue, lipgloss.BrightWhite), basic(lipgloss.Red, lipgloss.BrightWhite), basic(lipgloss.Green, lipgloss.BrightWhite)},
-	Board:  lipgloss.BrightBlack, Empty: lipgloss.White,
-	Dim: lipgloss.BrightBlack, Faint: lipgloss.White,
-	Accent: lipgloss.Blue, Good: lipgloss.Green,
-	Warn: lipgloss.Magenta, Bad: lipgloss.Red,
+// fromTables returns the palette of a column of the tables above.
+func fromTables(column int) (p Palette) {
+	pick := func(number int) color.Color {
+		switch {
+		case number == none:
+			return nil
+		case column < 2:
+			return ansi.IndexedColor(number)
+		default:
+			return ansi.BasicColor(number)
+		}
+	}
+	tone := func(row [4][2]int) Tone { return Tone{pick(row[column][0]), pick(row[column][1])} }
+	for i, row := range tileTones {
+		p.Tiles[i] = tone(row)
+	}
+	for i := range p.Owners {
+		p.Owners[i], p.Fresh[i] = tone(ownerTones[i]), tone(freshTones[i])
+	}
+	for i, c := range []*color.Color{&p.Board, &p.Empty, &p.Card, &p.Dim, &p.Faint, &p.Accent, &p.Good, &p.Warn, &p.Bad} {
+		*c = pick(otherColors[i][column])
+	}
+	return p
 }

@@ -20,7 +20,7 @@ func (p *page) Keys() ui.KeyMap {
 	case p.bots != nil:
 		return ui.Keys(ui.Bind("1–9", "choose"), ui.Bind("esc", "close"))
 	}
-	return p.table().Map("r", "y", "x", "b", "n", "s", "enter", "?=help", "q")
+	return p.table().Map("r", "y", "x", "b", "n", "s", "enter")
 }
 
 // table returns the keys of the page in the challenge's current state.

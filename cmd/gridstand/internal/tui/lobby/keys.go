@@ -29,27 +29,22 @@ func (p *page) Keys() ui.KeyMap {
 	if what, _ := p.opens(); what != "" {
 		footer = append(footer, "enter="+what)
 	}
-	return p.table().Map(append(footer, "?=help", "q")...)
+	return p.table().Map(footer...)
 }
 
 // table returns the keys of the page while it has neither a form nor a filter to type.
 func (p *page) table() ui.KeyTable {
 	player := p.env.Guest == ""
-	what, route := p.opens()
 	selects := func(do func()) func() tea.Cmd { return func() tea.Cmd { do(); return p.selected() } }
 	opens := func(r ui.Route) func() tea.Cmd { return func() tea.Cmd { return p.open(r) } }
 	begin := func(race bool) func() tea.Cmd { return func() tea.Cmd { return p.beginForm(race) } }
-	enter := ui.On("enter", "enter", "open", true, func() tea.Cmd { return nil })
-	if what != "" {
-		enter.Do = opens(route)
-	}
 	return ui.KeyTable{
 		{
 			ui.On("d", "d", "daily game", p.daily.game != nil, p.openDaily),
 			ui.On("D", "D", "yesterday's results", p.daily.hasDayBefore(), p.openDayBefore),
 			ui.On("n", "n", "new game", player, begin(false)), ui.On("R", "R", "new race", player, begin(true)),
 			ui.On("j", "j", "join", player, p.join),
-			enter, ui.On("t", "t", "TV", true, opens(ui.Route{TV: true})),
+			ui.On("enter", "enter", "open", true, p.enter), ui.On("t", "t", "TV", true, opens(ui.Route{TV: true})),
 			ui.On("f", "f", "follow player", true, p.follows), ui.On("r", "r", "rules", true, opens(ui.Route{Rules: p.chosen()})),
 			ui.On("y", "y", "copy id", true, p.copy),
 			ui.On("/", "/", "filter", true, func() tea.Cmd { p.filter.Focus(); return nil }),
@@ -130,6 +125,14 @@ func (p *page) beginForm(race bool) tea.Cmd {
 		p.begin()
 	} else {
 		p.notice = "Loading the variants …"
+	}
+	return nil
+}
+
+// enter opens the selected row.
+func (p *page) enter() tea.Cmd {
+	if what, route := p.opens(); what != "" {
+		return p.open(route)
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func (p *rules) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-func (p *rules) Keys() ui.KeyMap { return p.table().Map("r", "↑ ↓", "?=help", "q") }
+func (p *rules) Keys() ui.KeyMap { return p.table().Map("r", "↑ ↓") }
 
 // table returns the keys. The viewport handles those without an action.
 func (p *rules) table() ui.KeyTable {

@@ -14,7 +14,7 @@ func (p *page) Keys() ui.KeyMap {
 	case p.solving != nil:
 		return p.solverKeys().Map("+", "-", "any other key")
 	case p.Over():
-		footer := []string{"y", "r", "w=replay", "", "s", "c=copy", "n=new", "esc=close", "?=help", "q"}
+		footer := []string{"y", "r", "w=replay", "", "s", "c=copy", "n=new", "esc=close"}
 		if p.beatable() {
 			footer[3] = "b=beat me"
 		}
@@ -36,7 +36,7 @@ func (p *page) Keys() ui.KeyMap {
 	if p.contest != nil {
 		again = "n"
 	}
-	return p.playKeys().Map(append(footer, solvers, "u", again, "r", "?=help", "q")...)
+	return p.playKeys().Map(append(footer, solvers, "u", again, "r")...)
 }
 
 func (p *page) rulesKey() ui.Key {

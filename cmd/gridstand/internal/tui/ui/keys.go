@@ -71,7 +71,8 @@ func (t KeyTable) Press(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 
 // Map returns the table's keys for the help, and the given ones for the footer. Each of
 // these is the label of a key, which the footer leaves out while no enabled key has it, or
-// label=description, which it always shows.
+// label=description, which it always shows. If the table has a key q, the footer ends with the
+// key for the help and q.
 func (t KeyTable) Map(footer ...string) KeyMap {
 	m := KeyMap{Short: make([]key.Binding, 0, len(footer)), Full: make([][]key.Binding, len(t))}
 	for i, group := range t {
@@ -80,17 +81,23 @@ func (t KeyTable) Map(footer ...string) KeyMap {
 			m.Full[i][j] = k.Binding
 		}
 	}
+	labeled := func(label string) []key.Binding {
+		for _, group := range m.Full {
+			if i := slices.IndexFunc(group, func(b key.Binding) bool { return b.Enabled() && b.Help().Key == label }); i >= 0 {
+				return group[i : i+1]
+			}
+		}
+		return nil
+	}
 	for _, entry := range footer {
 		if name, what, other := strings.Cut(entry, "="); other {
 			m.Short = append(m.Short, Bind(name, what))
-			continue
+		} else {
+			m.Short = append(m.Short, labeled(entry)...)
 		}
-		for _, group := range m.Full {
-			if i := slices.IndexFunc(group, func(b key.Binding) bool { return b.Enabled() && b.Help().Key == entry }); i >= 0 {
-				m.Short = append(m.Short, group[i])
-				break
-			}
-		}
+	}
+	if q := labeled("q"); q != nil {
+		m.Short = append(m.Short, NewCommon().Help, q[0])
 	}
 	return m
 }

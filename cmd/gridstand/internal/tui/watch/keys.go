@@ -7,7 +7,7 @@ import (
 )
 
 func (p *page) Keys() ui.KeyMap {
-	footer := []string{"r", "← →=step", "+", "l", "space", "n", "esc", "?=help", "q"}
+	footer := []string{"r", "← →=step", "+", "l", "space", "n", "esc"}
 	if p.game == nil || p.game.state.Board() == nil {
 		footer[1] = ""
 	}

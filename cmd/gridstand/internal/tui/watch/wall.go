@@ -50,7 +50,7 @@ func (w *wall) Init() tea.Cmd {
 func (w *wall) Tasks() *ui.Tasks { return w.tasks }
 
 func (w *wall) Keys() ui.KeyMap {
-	return w.table(0).Map("1–"+strconv.Itoa(len(w.games)), "enter", "tab", "?=help", "q")
+	return w.table(0).Map("1–"+strconv.Itoa(len(w.games)), "enter", "tab")
 }
 
 // table returns the keys. digit is the key that was pressed if it is a digit.

@@ -45,6 +45,9 @@ func TestAccounts(t *testing.T) {
 	for _, missing := range []string{strings.Repeat("a", 26), "http://" + server + "/g/" + strings.Repeat("a", 26)} {
 		early.fails(exitMissing, "there is no game with this id", "join", missing)
 	}
+	early.fails(exitMissing, "there is no variant \"nosuch\"", "new", "nosuch")
+	early.fails(exitUsage, "--seats", "new", "classic", "--seats", "me,me")
+	early.fails(exitMissing, "you have no account", "whoami")
 
 	// Without a terminal, the command chooses the name, and says how to choose another one.
 	script := newUser(t, server, "grace")

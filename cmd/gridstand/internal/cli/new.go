@@ -34,18 +34,9 @@ set.`,
 				return err
 			}
 			defer disconnect()
-			var found *pb.GetChallengeResponse
-			if challenge != "" {
-				if found, err = r.find(cmd.Context(), c); err != nil {
-					return err
-				}
-			}
-			if err := p.logInUnless(cmd.Context(), c, admits(found.GetChallenge())); err != nil {
-				return err
-			}
 			var g client.Game
 			if challenge != "" {
-				g, err = p.attempt(cmd.Context(), c, found.GetChallenge().GetId(), wait)
+				g, err = p.newAttempt(cmd.Context(), r, c, wait)
 			} else {
 				g, err = p.newGame(cmd.Context(), c, cmp.Or(first(args), defaultVariant), o)
 			}
@@ -70,7 +61,19 @@ func (p *program) addChallengeFlag(cmd *cobra.Command, challenge *string) {
 	completeFlag(cmd, "challenge", p.completeChallenges)
 }
 
-// newGame creates a game of a variant.
+// newAttempt starts or finds the user's attempt at a challenge.
+func (p *program) newAttempt(ctx context.Context, r reference, c *client.Client, wait bool) (client.Game, error) {
+	found, err := r.find(ctx, c)
+	if err != nil {
+		return client.Game{}, err
+	}
+	if err := p.logInUnless(ctx, c, admits(found.GetChallenge())); err != nil {
+		return client.Game{}, err
+	}
+	return p.attempt(ctx, c, found.GetChallenge().GetId(), wait)
+}
+
+// newGame creates a game of a variant. It creates an account only if such a game exists.
 func (p *program) newGame(ctx context.Context, c *client.Client, variant string, o gameFlags) (client.Game, error) {
 	v, err := p.variant(ctx, c, variant)
 	if err != nil {
@@ -78,6 +81,9 @@ func (p *program) newGame(ctx context.Context, c *client.Client, variant string,
 	}
 	options, err := o.options(v)
 	if err != nil {
+		return client.Game{}, err
+	}
+	if err := p.logIn(ctx, c); err != nil {
 		return client.Game{}, err
 	}
 	return orGiveUp(ctx, p, "create the game", func(ctx context.Context) (client.Game, error) { return c.NewGame(ctx, v.GetId(), options) })

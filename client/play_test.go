@@ -125,6 +125,9 @@ func TestMove_ContextEndsDuringWait(t *testing.T) {
 
 func TestNewGame_OutcomeUnknown(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	f := &fake{createGame: func(int, *pb.CreateGameRequest) (*pb.Game, error) { return nil, storageAway() }}
 	_, err := f.client(t).NewGame(within(t), "twos", client.GameOptions{})
 	assert.ErrorIs(t, err, client.ErrUnsettled)

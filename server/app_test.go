@@ -319,6 +319,9 @@ func TestRun(t *testing.T) {
 
 func TestStart_Metrics(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	c := servertest.Config(t)
 	c.Metrics = "127.0.0.1:0"
 	c.Pprof = true

@@ -42,6 +42,9 @@ func getter(t *testing.T, server string) func(address, method, path string) (*ht
 // proxy are served.
 func TestStart_WebRate(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	c := servertest.Config(t)
 	c.Proxies = "127.0.0.1"
 	c.Limits.ReadsPerAddressPerSecond = 1 // the burst is ten
@@ -89,6 +92,9 @@ func TestStart_WebRate(t *testing.T) {
 // that 200 browsers of a school stay within its burst.
 func TestStart_WebRateOfHousehold(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	server, _ := servertest.Start(t, servertest.Config(t))
 	get := getter(t, server.Addr().String())
 	files := regexp.MustCompile(`(?:href|src)="(/assets/[^"]+)"`)

@@ -58,6 +58,9 @@ func TestGreedy_MayWait(t *testing.T) {
 // the bots break ties. For a closer look, use go run ./tools/botstrength.
 func TestBots_WeakScoreAsExpected(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	v := variant(t, "classic")
 	for name, want := range map[string]float64{"random": 1095, "rote": 2548, "greedy": 3099} {
 		t.Run(name, func(t *testing.T) {

@@ -34,6 +34,9 @@ func TestCompare(t *testing.T) {
 
 func TestPerSecond(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	var did int64
 	began := time.Now()
 	rate := ratio.PerSecond(func() int64 {

@@ -123,6 +123,9 @@ func TestLimit_NewGamesPerAddress(t *testing.T) {
 // connections, and that a stream that ends makes room for another.
 func TestLimit_WatchesPerAddress(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	each(t, func(t *testing.T, s *testServer) {
 		p := s.player(t)
 		g := s.game(t, p, "classic")
@@ -152,6 +155,9 @@ func TestLimit_WatchesPerAddress(t *testing.T) {
 // later.
 func TestLimit_WatchesPerSecond(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	each(t, func(t *testing.T, s *testServer) {
 		g := s.game(t, s.player(t), "classic")
 		open := func() error {

@@ -356,6 +356,9 @@ func TestDaily_Streak(t *testing.T) {
 // counts.
 func TestLink_Limit(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	s, clock := startAt(t, 12)
 	p := s.player(t)
 	c := s.challenge(t, p, &pb.CreateChallengeRequest{Kind: link, Variant: "vt100", Limit: durationpb.New(time.Minute)})

@@ -70,6 +70,9 @@ func at(t *testing.T, answer any, path ...string) any {
 // numbers and field names are as in the contract's JSON form.
 func TestCurl(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("curl is not installed")
 	}
@@ -151,6 +154,9 @@ func (c *curl) challenges(t *testing.T, over string) {
 // Ensure that curl shows the details of an error and when to retry.
 func TestCurl_Errors(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("curl is not installed")
 	}

@@ -75,6 +75,9 @@ func TestExhibition_Begins(t *testing.T) {
 // take.
 func TestExhibition_BeginsSoon(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	for engine, newStore := range map[string]func(testing.TB) string{
 		"memory": func(testing.TB) string { return server.Memory },
 		"redis":  func(t testing.TB) string { return redistest.StartRedis(t).URL() },

@@ -43,6 +43,9 @@ func fillIn(m protoreflect.Message, texts map[protoreflect.Name][]string) {
 // FuzzCalls makes any call with any decodable message, as any caller. The server must respond
 // according to the contract, log no error and keep serving.
 func FuzzCalls(f *testing.F) {
+	if testing.Short() {
+		f.Skip("too slow for -short")
+	}
 	s := start(f, server.Memory, func(c *server.Config) {
 		*c = c.Unlimited()
 		c.Limits.OpenGamesPerPlayer, c.BotPace, c.MinTurnLimit = 20, 0, 1

@@ -338,6 +338,9 @@ func TestKeys_Create_Race(t *testing.T) {
 // Ensure that a credential permits nothing beyond what an SSH host needs.
 func TestCredential_Refused(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	withHost(t, func(t *testing.T, h host, _ func() host) {
 		ann, key := h.player(t), newKey(t)
 		_, err := h.AddKey(ann.ctx, key.proof(t, ann.GetId()))
@@ -384,6 +387,9 @@ func TestCredential_Refused(t *testing.T) {
 // Ensure that all running servers refuse a revoked credential within seconds.
 func TestCredential_Revoked(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	revoked := func(t *testing.T, store string, servers ...*testServer) {
 		ops := operator(t, store)
 		credential, err := ops.CreateCredential(t.Context(), "one")

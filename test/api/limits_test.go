@@ -24,6 +24,9 @@ import (
 // not affected.
 func TestLimit_Moves(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	each(t, func(t *testing.T, s *testServer) {
 		p, other := s.player(t), s.player(t)
 		g := s.game(t, p, "classic")
@@ -195,6 +198,9 @@ func TestLimit_OpenGamesAtOnce(t *testing.T) {
 // and that a spectator who leaves makes room for another.
 func TestLimit_Watchers(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	each(t, func(t *testing.T, s *testServer) {
 		p := s.player(t)
 		g := s.game(t, p, "classic")
@@ -257,6 +263,9 @@ func TestLimit_WatchersAtOnce(t *testing.T) {
 // Ensure that a connection cannot have more concurrent streams than allowed: further calls
 // wait.
 func TestLimit_Streams(t *testing.T) {
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	grpcOnly(t, "an HTTP/1.1 connection has one call at a time")
 	t.Parallel()
 	s := start(t, server.Memory, func(c *server.Config) { c.Limits.StreamsPerConnection = 2 })

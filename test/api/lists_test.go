@@ -55,6 +55,9 @@ func ids(games []*pb.Game) []string {
 // Ensure that each list contains exactly the games that belong to it, for every caller.
 func TestListGames(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	each(t, func(t *testing.T, s *testServer) {
 		a, b, nobody := s.player(t), s.player(t), player{}
 		var games []*pb.Game // the games in their final state
@@ -299,6 +302,9 @@ func TestListGames_Fields(t *testing.T) {
 // issued is refused.
 func TestPageTokens(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	each(t, func(t *testing.T, s *testServer) {
 		p, q := s.player(t), s.player(t)
 		for _, owner := range []player{p, p, p, q, q} {

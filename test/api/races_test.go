@@ -42,6 +42,9 @@ func entrantOf(c *pb.Challenge, p player) *pb.Entrant {
 // players' games.
 func TestRace(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	each(t, func(t *testing.T, s *testServer) {
 		ada, bob, eve := s.player(t), s.player(t), s.player(t)
 		c := s.challenge(t, ada, &pb.CreateChallengeRequest{Kind: race, Variant: "classic", Limit: durationpb.New(time.Hour)})
@@ -123,6 +126,9 @@ func TestRace(t *testing.T) {
 // opens, and that it reveals its seed when it has closed.
 func TestRace_Times(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	s, clock := startAt(t, 12, func(c *server.Config) { c.BotPace = 0 })
 	clock.stop()
 	ada, bob, eve := s.player(t), s.player(t), s.player(t)

@@ -52,6 +52,9 @@ func (s *testServer) jumps(t testing.TB, players [3]player, id string, n int) *p
 // last remaining seat wins.
 func TestResign_OneOfThree(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	each(t, func(t *testing.T, s *testServer) {
 		for _, ahead := range []int32{0, 1, 2} { // distance from the seat to move
 			g, players := s.three(t)
@@ -245,6 +248,9 @@ func TestScores_Tribolo(t *testing.T) {
 // Ensure that a call checks the version before the turn, and the rules last.
 func TestMove_OrderOfTurns(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	each(t, func(t *testing.T, s *testServer) {
 		g, players := s.three(t)
 		id, version, turn := g.GetId(), g.GetVersion(), g.GetPosition().GetTurn()

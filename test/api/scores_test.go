@@ -38,6 +38,9 @@ func (s *testServer) rank(t testing.TB, p player, variant string, window pb.Wind
 // game ends.
 func TestScores_Best(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	each(t, func(t *testing.T, s *testServer) {
 		began := time.Now()
 		p := s.player(t)

@@ -34,6 +34,9 @@ func eachPair(t *testing.T, test func(t *testing.T, a, b *testServer), changes .
 // a spectator.
 func TestWatch_Preview(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	eachPair(t, func(t *testing.T, a, b *testServer) {
 		p := a.player(t)
 		g := a.game(t, p, "classic")
@@ -141,6 +144,9 @@ func TestListGames_MovingGames(t *testing.T) {
 // the first active game is the one to watch.
 func TestListGames_CurrentGame(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	eachPair(t, func(t *testing.T, a, b *testServer) {
 		p := a.player(t)
 		request := &pb.ListGamesRequest{PlayerName: p.GetName(), Status: active, PageSize: 1}

@@ -16,6 +16,9 @@ import (
 // check.
 func TestToken_Wrong(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	each(t, func(t *testing.T, s *testServer) {
 		p, other := s.player(t), s.player(t)
 		id, secret, _ := strings.Cut(p.token, ".")

@@ -68,6 +68,9 @@ func reason(err error) (string, map[string]string) {
 // finish, including two that make no moves.
 func TestDaily_OneDay(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	ctx, now := t.Context(), &clock{}
 	now.noon()
 	config := servertest.Config(t).Unlimited()

@@ -20,6 +20,9 @@ import (
 // bursts of different lengths, see the same tiles, for each variant and kind of challenge.
 func TestEqualMoves(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	clock := newStillClock()
 	config := servertest.Config(t).Unlimited()
 	config.StoreNow = clock.now

@@ -107,6 +107,9 @@ func TestHidden(t *testing.T) {
 // Ensure that Identical finds all attempts that share their first 100 moves, and no others.
 func TestIdentical(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	each(t, func(t *testing.T, w *world) {
 		ctx := t.Context()
 		boards := leaderboard.New(w.store.Boards, page.NewTokens(w.store.Secrets), w.now)

@@ -126,6 +126,9 @@ func TestCollect(t *testing.T) {
 // continues from there.
 func TestCollect_GivesUp(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		d, ctx := open(t, s.Lists), t.Context()
 		const count = maxScanned + 300
@@ -157,6 +160,9 @@ func TestCollect_GivesUp(t *testing.T) {
 // only two games per lookup, a page of one game could take up to 1,000 round trips.
 func TestCollect_FewRoundTrips(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		d, ctx := open(t, s.Lists), t.Context()
 		const count, oneIn = 5000, 1000

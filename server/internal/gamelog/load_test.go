@@ -19,6 +19,9 @@ import (
 // during the call.
 func TestTail_Growing(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	each(t, func(t *testing.T, r *rig) {
 		ctx, gameID := t.Context(), name("a")
 		tip := r.create(gameID, "classic")

@@ -18,6 +18,9 @@ import (
 // continues once the log is restored.
 func TestDamage(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	const length = 8
 	cut := func(n int) func(*world, string) {
 		return func(w *world, gameID string) {

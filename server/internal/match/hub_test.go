@@ -137,6 +137,9 @@ func TestAudience_LateReply(t *testing.T) {
 // Ensure that a server removes its watchers from the count when it stops.
 func TestAudience_Retracted(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	each(t, func(t *testing.T, w *world) {
 		s, other := w.serve(w.addr), w.serve(w.addr)
 		s.create(name("a"), "classic")

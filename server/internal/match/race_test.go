@@ -17,6 +17,9 @@ import (
 // appended succeed and all others return a version conflict.
 func TestDo_Concurrent(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	each(t, func(t *testing.T, w *world) {
 		a, b := w.serve(w.addr), w.serve(w.addr)
 		state := a.create(name("a"), "6x6")
@@ -58,6 +61,9 @@ func TestDo_Concurrent(t *testing.T) {
 // three servers move as fast as they can.
 func TestDo_FreeForAll(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	each(t, func(t *testing.T, w *world) {
 		servers := []*server{w.serve(w.addr), w.serve(w.addr), w.serve(w.addr)}
 		servers[0].create(name("a"), "6x6")

@@ -91,6 +91,9 @@ func TestReplay_Shared(t *testing.T) {
 // beginning of the game.
 func TestReplay_FarBack(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	each(t, func(t *testing.T, w *world) {
 		s := w.serve(w.addr)
 		s.create(name("a"), "6x6")

@@ -27,6 +27,9 @@ func decodeText(t *testing.T, text []byte) string {
 // base64-encoded too.
 func TestText(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	s := start(t)
 	g, _ := s.game(t)
 	frame := func(message string) string {

@@ -42,6 +42,9 @@ func (s started) watchers(t *testing.T, id string) int32 {
 // Ensure that a stream ends when its client disconnects, and at its deadline.
 func TestWatch_Ends(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	s := start(t)
 	for _, protocol := range connecttest.Protocols() {
 		t.Run(protocol, func(t *testing.T) {

@@ -53,6 +53,9 @@ func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
 
 func TestHealthcheck(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	plain, _ := servertest.Start(t, servertest.Config(t))
 	c := servertest.Config(t)
 	c.TLSCert, c.TLSKey = servertest.Certificate(t)

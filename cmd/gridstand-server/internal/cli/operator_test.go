@@ -40,6 +40,9 @@ func TestOperator(t *testing.T) {
 // an operator may be a player too.
 func TestOperator_Challenge(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	c := servertest.Config(t).Unlimited()
 	c.Store = server.File(filepath.Join(t.TempDir(), "games.db"))
 	s, _ := servertest.Start(t, c)

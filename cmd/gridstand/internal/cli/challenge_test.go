@@ -124,6 +124,9 @@ func golden(t *testing.T, file, got string) {
 // closes, and can then be verified.
 func TestDaily(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	server, clock := serverAtNoon(t)
 	ada, bob := newUser(t, server, "ada"), newUser(t, server, "bob")
 	// step runs a subtest to which the users report. Each step needs the ones before it.
@@ -334,6 +337,9 @@ func TestRace_long(t *testing.T) {
 // Ensure that a link and a rematch can be created and played.
 func TestChallenge_LinkAndRematch(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	server, _ := serverAtNoon(t)
 	ada, bob := newUser(t, server, "ada"), newUser(t, server, "bob")
 	golden(t, "challenge.json", ada.ok("challenge", "3x3", "--limit", "1h", "--private", "--json"))

@@ -53,6 +53,9 @@ func TestTranscript(t *testing.T) {
 // if the leaderboard is empty.
 func TestLeaderboard(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	server := someServer(t)
 	ada, bob := newUser(t, server, "ada"), newUser(t, server, "bob")
 	_, note, code := ada.run("top", "3x3")

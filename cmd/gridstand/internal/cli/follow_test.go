@@ -16,6 +16,9 @@ import (
 // even if the next game was created before the previous one ended.
 func TestWatchPlayer(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	server := someServer(t)
 	ada, bob := newUser(t, server, "ada"), newUser(t, server, "bob")
 	ada.ok("login", "ada")
@@ -64,6 +67,9 @@ func TestWatchPlayer(t *testing.T) {
 // one.
 func TestWatchPlayer_Leaves(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	server := someServer(t)
 	ada, bob := newUser(t, server, "ada"), newUser(t, server, "bob")
 	ada.ok("new", "twos")

@@ -72,6 +72,9 @@ func (s *sitting) ends(code int) {
 // end where its games are stored.
 func TestPlayLocal(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	address := process.FreeAddress(t)
 	ada := newUser(t, address, "ada")
 	table := ada.sit("play", "--local", "--server", address, "--name", "ada")
@@ -163,6 +166,9 @@ func TestPlayLocal_Again_long(t *testing.T) {
 // how.
 func TestPlayLocal_Share(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	ada := newUser(t, "", "ada")
 	_, port, err := net.SplitHostPort(process.FreeAddress(t))
 	require.NoError(t, err)
@@ -245,6 +251,9 @@ func TestPlayLocal_Wrong(t *testing.T) {
 // Ensure that play --local does not mistake another program on the port for a server.
 func TestLocal_PortInUse(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer l.Close()
@@ -266,6 +275,9 @@ func TestLocal_PortInUse(t *testing.T) {
 // Ensure that a player can resume a game.
 func TestPlayAgain(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	server := someServer(t)
 	ada := newUser(t, server, "ada")
 	ada.terminal = true

@@ -10,6 +10,9 @@ import (
 // could be mistaken for the command.
 func TestCommands_Reserved(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	server := someServer(t)
 	commands := (&program{}).command().Commands()
 	assert.NotEmpty(t, commands)

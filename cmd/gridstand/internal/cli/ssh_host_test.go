@@ -39,6 +39,9 @@ func TestSSHHost_CredentialRefused(t *testing.T) {
 // to do if they cannot.
 func TestSSHHost_Start(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	t.Run("with a valid credential people can play", func(t *testing.T) {
 		t.Parallel()
 		address, credential, _ := hostedServer(t)

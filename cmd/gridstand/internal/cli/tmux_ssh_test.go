@@ -152,6 +152,9 @@ func TestTerminal_SSHGuest_long(t *testing.T) {
 // Ensure that without a terminal, lists are printed as text, and that there is no shell.
 func TestSSH_Commands(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	server := someServer(t)
 	h := startSSH(t, server)
 	id := strings.TrimSpace(newUser(t, server, "ada").ok("new"))

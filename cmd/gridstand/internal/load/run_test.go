@@ -270,6 +270,9 @@ func TestRun_FailsOver(t *testing.T) {
 // Ensure that an impossible load is refused with a reason, before or during the run.
 func TestRefused(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	limited := func(c *server.Config) {
 		c.Limits.OpenGamesPerPlayer, c.Limits.WatchersPerGame, c.Limits.StreamsPerConnection, c.Limits.MovesPerSecond = 3, 20, 10, 50
 		c.Limits.WatchesPerAddress, c.Limits.ConnectionsPerAddress = 25, 4

@@ -70,6 +70,9 @@ func TestLimits_Connections(t *testing.T) {
 // Ensure that a connection without a login or a session is closed.
 func TestLimits_Login(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	slower(t, func(login time.Duration) error {
 		h := start(t, until, func(c *Config) { c.Limits.Login = login })
 		silent, err := net.Dial("tcp", h.address)
@@ -128,6 +131,9 @@ func waitFor(t *testing.T, done <-chan struct{}, what string) {
 // extend it.
 func TestLimits_Idle(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	slower(t, func(idle time.Duration) error {
 		h := start(t, func(ctx context.Context, s *Session) int {
 			go func() { _, _ = io.Copy(io.Discard, s.In) }()
@@ -244,6 +250,9 @@ func TestLimits_Duration(t *testing.T) {
 // Ensure that a session ends if its client does not read the output.
 func TestLimits_NotReading(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	slower(t, func(stall time.Duration) error {
 		ended := make(chan struct{})
 		h := start(t, func(ctx context.Context, s *Session) int {
@@ -359,6 +368,9 @@ func (f *frozen) Read(b []byte) (int, error) {
 // Ensure that a session ends if its client hangs, even if nothing is sent to the client.
 func TestLimits_Hanging(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	slower(t, func(stall time.Duration) error {
 		over := make(chan struct{})
 		h := start(t, func(ctx context.Context, s *Session) int {

@@ -67,6 +67,9 @@ func ranges(t *testing.T, b boards) (sizes []int64) {
 // the scores and the order in which entries are added and removed.
 func TestBoards_Ranges(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	const entries = 200
 	for name, score := range map[string]func(i int) int32{
 		"equal": func(int) int32 { return 7 }, "rising": func(i int) int32 { return int32(i) },

@@ -21,6 +21,9 @@ import (
 // moved.
 func TestClose_Replaced(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	skipOnWindows(t)
 	remove := func(t *testing.T, path, _ string) { require.NoError(t, os.Remove(path)) }
 	for name, test := range map[string]struct {
@@ -163,6 +166,9 @@ func TestClose_ReplacedWarns(t *testing.T) {
 // another path logs nothing.
 func TestOpen_RestoredWarns(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	skipOnWindows(t)
 	for name, test := range map[string]struct {
 		restore func(t *testing.T, path, backup string)
@@ -272,6 +278,9 @@ func TestOpen_Missing(t *testing.T) {
 // log of the previous file, and that a log that belongs to the file is still applied.
 func TestOpen_LogOfAnotherFile(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	skipOnWindows(t)
 	backup := filepath.Join(t.TempDir(), "backup.db")
 	require.NoError(t, failure(Backup(t.Context(), crashed(t, 100), backup)))

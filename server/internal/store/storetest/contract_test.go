@@ -53,6 +53,9 @@ var clockSuites = map[string]func(t *testing.T, open storetest.OpenClock){
 
 func TestMiniredis_Clock(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	for name, suite := range clockSuites {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -71,12 +74,15 @@ func TestSQLite_Clock(t *testing.T) {
 	}
 }
 
-// TestSQLite uses a store at a path, whereas TestSQLite_Clock uses an in-memory store.
-// Both use the same engine.
+// TestSQLite uses a store at a path, or, because that is slower, an in-memory store with
+// -short. TestSQLite_Clock always uses an in-memory store. All use the same engine.
 func TestSQLite(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T) storetest.Open {
 		return func(t *testing.T) *store.Store {
+			if testing.Short() {
+				return storetest.New(t)
+			}
 			return storetest.OnSQLite(t, sqlite.Options{Path: filepath.Join(t.TempDir(), "store.db")})
 		}
 	})

@@ -21,6 +21,9 @@ import (
 // Ensure that every protocol reports the same error for a stream that cannot be opened.
 func TestErrors(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	c := servertest.Config(t)
 	c.Limits.WatchesPerAddress = 2
 	srv, _ := servertest.Start(t, c)
@@ -70,6 +73,9 @@ func TestErrors(t *testing.T) {
 // header that a browser sends when it reconnects takes precedence.
 func TestResume_Query(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	srv, _ := servertest.Start(t, servertest.Config(t))
 	ada := newRacer(t, srv.Addr(), "Ada")
 	race := ada.create(t, time.Minute)
@@ -118,6 +124,9 @@ func TestKeepAlive_long(t *testing.T) {
 // Ensure that the standings of a link challenge show an attempt soon after it ends.
 func TestLink(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	srv, _ := servertest.Start(t, servertest.Config(t))
 	ada := newRacer(t, srv.Addr(), "Ada")
 	link := ada.link(t)

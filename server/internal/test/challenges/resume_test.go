@@ -195,6 +195,9 @@ var otherEtag = strings.Repeat("0", 24)
 // does not answer for a while.
 func TestLink_Outage(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	srv, store := overProxy(t)
 	ada, bob := newRacer(t, srv.Addr(), "Ada"), newRacer(t, srv.Addr(), "Bob")
 	link := ada.link(t)

@@ -27,6 +27,9 @@ func dial(t *testing.T, address net.Addr) net.Conn {
 // each event of the game once and in order, from either of two servers.
 func TestEvents_Cuts(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	redis := redistest.StartMiniredis(t)
 	c := config(t)
 	c.Store = "redis://" + redis.Addr()

@@ -20,6 +20,9 @@ import (
 // connections the server cannot hijack, and that a stopping server does not wait for them.
 func TestEvents_TLS(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	c := config(t)
 	c.TLSCert, c.TLSKey = servertest.Certificate(t)
 	c.Web = "127.0.0.1:0"

@@ -24,6 +24,9 @@ var colors = regexp.MustCompile(`\x1b\[[0-9;:]*m`)
 // server's strings, and that pages tolerate absurd numbers and missing messages.
 func TestHostile(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	const evil = "\x1b]0;owned\a\x1b[2J\r\n\u202eevil 漢字"
 	v := &pb.Variant{
 		Id: evil, Title: evil, Summary: evil, Rules: strings.Repeat(evil, 500), Kind: pb.Kind_KIND_TRIBOLO,

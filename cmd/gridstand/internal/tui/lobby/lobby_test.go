@@ -188,6 +188,9 @@ func TestScroll(t *testing.T) {
 // Ensure that the lobby can be drawn in windows of any size.
 func TestSizes(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	p, d := open(t, nil)
 	for width := 0; width < 240; width += 17 {
 		for height := 0; height < 70; height += 7 {

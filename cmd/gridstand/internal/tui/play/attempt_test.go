@@ -124,6 +124,9 @@ func TestAttempt_TimeOver(t *testing.T) {
 // standings, and that s opens the standings.
 func TestAttempt_Daily(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	looks := 0
 	server := &tuitest.Server{OnChallenges: tuitest.OnChallenges{
 		OnStandings: func(string, int32) (ui.Standings, error) {

@@ -33,6 +33,9 @@ func somePlay(t *testing.T, env *ui.Env) *page {
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	for name, open := range map[string]func(t *testing.T, env *ui.Env) *page{
 		"play": somePlay,
 		"result": func(t *testing.T, env *ui.Env) *page {

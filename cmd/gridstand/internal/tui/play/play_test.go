@@ -235,6 +235,9 @@ func TestStreamAndReplies(t *testing.T) {
 // n starts a new game without confirmation.
 func TestEndAndNext(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	s, calls := asked()
 	looks := 0
 	recorded := ui.Place{Rank: 2, Total: 9, Score: 12340, GameID: tuitest.GameID}

@@ -2,23 +2,17 @@ package lobby
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
-	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/contest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
-
-// dailyTime is the interval between requests for the daily game.
-const dailyTime = 15 * time.Second
 
 // daily is the daily game as received from the server, or the zero value if the server has
 // no daily game.
@@ -34,48 +28,25 @@ type daily struct {
 // over reports whether the user's attempt is over.
 func over(a *pb.Attempt) bool { return a.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED }
 
-// loadDaily requests the daily game and, if the user's attempt is over, their place.
-func (p *page) loadDaily() tea.Cmd {
-	cycle, server := p.cycle, p.env.Server
-	return ui.Call(p.tasks, func(ctx context.Context) (d daily, err error) {
-		reply, err := server.Daily(ctx, &pb.DailyRequest{})
-		d = daily{game: reply.GetChallenge(), attempt: reply.GetAttempt(), now: reply.GetNow().AsTime()}
-		if err == nil && over(d.attempt) {
-			d.place, err = server.Standings(ctx, d.game.GetId(), 0)
-		}
-		return d, err
-	}, func(d daily, err error) tea.Cmd { return p.gotDaily(cycle, d, err) })
+// dailyTime is the interval between requests for the daily game.
+const dailyTime = 15 * time.Second
+
+// getDaily requests the daily game and, if the user's attempt is over, their place.
+func getDaily(ctx context.Context, s ui.Server) (d daily, err error) {
+	reply, err := s.Daily(ctx, &pb.DailyRequest{})
+	d = daily{game: reply.GetChallenge(), attempt: reply.GetAttempt(), now: reply.GetNow().AsTime()}
+	if err == nil && over(d.attempt) {
+		d.place, err = s.Standings(ctx, d.game.GetId(), 0)
+	}
+	return d, err
 }
 
-// gotDaily updates the daily game and schedules the next request. cycle is the value of
-// page.cycle at the time of the request. gotDaily ignores errors, since the list requests
-// already report problems with the server.
-func (p *page) gotDaily(cycle int, d daily, err error) tea.Cmd {
-	if cycle != p.cycle || p.hidden {
-		return nil
+// route plays the daily game, or shows its standings to a user who cannot play.
+func (d *daily) route(env *ui.Env) ui.Route {
+	if env.Guest != "" {
+		return ui.Route{Challenge: d.game.GetId()}
 	}
-	if err == nil {
-		p.daily = d
-		p.daily.ahead = d.now.Sub(p.env.Now)
-	}
-	return p.tasks.Later(dailyTime, func() tea.Cmd {
-		if p.hidden || cycle != p.cycle {
-			return nil
-		}
-		return p.loadDaily()
-	})
-}
-
-// openDaily plays the daily game, or shows its standings to a user who cannot play.
-func (p *page) openDaily() tea.Cmd {
-	switch {
-	case p.daily.game == nil:
-		return nil
-	case p.env.Guest != "":
-		return p.open(ui.Route{Challenge: p.daily.game.GetId()})
-	default:
-		return p.open(ui.Route{Daily: &pb.DailyRequest{Variant: p.daily.game.GetVariant()}})
-	}
+	return ui.Route{Daily: &pb.DailyRequest{Variant: d.game.GetVariant()}}
 }
 
 // hasDayBefore reports whether there was a daily game on the day before the current one. The
@@ -85,32 +56,9 @@ func (d *daily) hasDayBefore() bool {
 	return d.game != nil && d.game.GetCreateTime().AsTime().Before(d.game.GetOpenTime().AsTime())
 }
 
-// openDayBefore shows the results of the day before the current daily game.
-func (p *page) openDayBefore() tea.Cmd {
-	if !p.daily.hasDayBefore() {
-		return nil
-	}
-	server, variant := p.env.Server, p.daily.game.GetVariant()
-	date := p.daily.game.GetOpenTime().AsTime().AddDate(0, 0, -1).Format(time.DateOnly)
-	return ui.Call(p.tasks, func(ctx context.Context) (*pb.GetChallengeResponse, error) {
-		return server.Daily(ctx, &pb.DailyRequest{Variant: variant, Date: date})
-	}, func(reply *pb.GetChallengeResponse, err error) tea.Cmd {
-		switch {
-		case p.hidden: // Another page is open by now.
-		case errors.Is(err, client.ErrChallengeNotFound):
-			p.notice = "There was no daily game yesterday."
-		case err != nil:
-			p.notice = ui.Explain(err, ui.SameKey)
-		default:
-			return p.open(ui.Route{Challenge: reply.GetChallenge().GetId()})
-		}
-		return nil
-	})
-}
-
-// dailyLine returns the line about the daily game, or "" if the server has no daily game.
-func (p *page) dailyLine(width int) string {
-	t, d := p.env.Theme, &p.daily
+// line returns the line about the daily game, or "" if the server has no daily game.
+func (d *daily) line(env *ui.Env, width int) string {
+	t := env.Theme
 	if d.game == nil {
 		return ""
 	}
@@ -118,7 +66,7 @@ func (p *page) dailyLine(width int) string {
 	var what string // what the key d does
 	var texts []string
 	switch a := d.attempt; {
-	case p.env.Guest != "":
+	case env.Guest != "":
 		what = "standings"
 	case a == nil:
 		what, texts = "play", []string{"the same tiles for everyone"}
@@ -145,7 +93,7 @@ func (p *page) dailyLine(width int) string {
 	}
 	lefts = append(lefts, title+"   "+key)
 	rights := []string{""}
-	if left := d.game.GetCloseTime().AsTime().Sub(p.env.Now.Add(d.ahead)); left > 0 {
+	if left := d.game.GetCloseTime().AsTime().Sub(env.Now.Add(d.ahead)); left > 0 {
 		rights = []string{t.Dim().Render("next in " + gamestate.Clock(left)), t.Dim().Render(gamestate.Clock(left)), ""}
 	}
 	return " " + widget.Header(width-2, lefts, rights) + " "
@@ -200,8 +148,7 @@ func withoutAttempts(games, races []*pb.Game) []*pb.Game {
 func raceTime(g *pb.Game) string { return describe.Limit(g.GetTurnLimit().AsDuration()) }
 
 // raceFacts returns the preview's lines about a race, each width columns wide.
-func (p *page) raceFacts(g *pb.Game, width int) []string {
-	t := p.env.Theme
+func raceFacts(t style.Theme, g *pb.Game, width int) []string {
 	lines := []string{t.Bold().Render(widget.Cell("Race of "+raceTime(g)+" on the same tiles", width))}
 	for _, seat := range g.GetSeats() {
 		if seat.GetOpen() == nil {

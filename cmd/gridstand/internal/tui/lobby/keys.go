@@ -2,11 +2,15 @@ package lobby
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -40,7 +44,7 @@ func (p *page) table() ui.KeyTable {
 	begin := func(race bool) func() tea.Cmd { return func() tea.Cmd { return p.beginForm(race) } }
 	return ui.KeyTable{
 		{
-			ui.On("d", "d", "daily game", p.daily.game != nil, p.openDaily),
+			ui.On("d", "d", "daily game", p.daily.game != nil, opens(p.daily.route(p.env))),
 			ui.On("D", "D", "yesterday's results", p.daily.hasDayBefore(), p.openDayBefore),
 			ui.On("n", "n", "new game", player, begin(false)), ui.On("R", "R", "new race", player, begin(true)),
 			ui.On("j", "j", "join", player, p.join),
@@ -92,6 +96,26 @@ func (p *page) move(msg tea.KeyPressMsg) {
 	default:
 		c.move(map[string]int{"up": -1, "down": 1, "pgup": -screenful, "pgdown": screenful, "home": -len(c.ids), "end": len(c.ids)}[msg.String()])
 	}
+}
+
+// openDayBefore shows the results of the day before the current daily game.
+func (p *page) openDayBefore() tea.Cmd {
+	server, variant := p.env.Server, p.daily.game.GetVariant()
+	date := p.daily.game.GetOpenTime().AsTime().AddDate(0, 0, -1).Format(time.DateOnly)
+	return ui.Call(p.tasks, func(ctx context.Context) (*pb.GetChallengeResponse, error) {
+		return server.Daily(ctx, &pb.DailyRequest{Variant: variant, Date: date})
+	}, func(reply *pb.GetChallengeResponse, err error) tea.Cmd {
+		switch {
+		case p.hidden: // Another page is open by now.
+		case errors.Is(err, client.ErrChallengeNotFound):
+			p.notice = "There was no daily game yesterday."
+		case err != nil:
+			p.notice = ui.Explain(err, ui.SameKey)
+		default:
+			return p.open(ui.Route{Challenge: reply.GetChallenge().GetId()})
+		}
+		return nil
+	})
 }
 
 // follows opens the games of the selected player.

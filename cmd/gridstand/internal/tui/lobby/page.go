@@ -11,6 +11,7 @@ import (
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -105,6 +106,32 @@ func (p *page) refresh(cycle int) tea.Cmd {
 	return p.load(cycle)
 }
 
+// loadDaily requests the daily game.
+func (p *page) loadDaily() tea.Cmd {
+	cycle, server := p.cycle, p.env.Server
+	return ui.Call(p.tasks, func(ctx context.Context) (daily, error) { return getDaily(ctx, server) },
+		func(d daily, err error) tea.Cmd { return p.gotDaily(cycle, d, err) })
+}
+
+// gotDaily updates the daily game and schedules the next request. cycle is the value of
+// page.cycle at the time of the request. gotDaily ignores errors, since the list requests
+// already report problems with the server.
+func (p *page) gotDaily(cycle int, d daily, err error) tea.Cmd {
+	if cycle != p.cycle || p.hidden {
+		return nil
+	}
+	if err == nil {
+		p.daily = d
+		p.daily.ahead = d.now.Sub(p.env.Now)
+	}
+	return p.tasks.Later(dailyTime, func() tea.Cmd {
+		if p.hidden || cycle != p.cycle {
+			return nil
+		}
+		return p.loadDaily()
+	})
+}
+
 // board returns the leaderboard's variant.
 func (p *page) board() string {
 	return cmp.Or(p.variant, p.current().GetVariant(), "classic")
@@ -181,22 +208,14 @@ func (p *page) refreshAfter(lists ui.Lists, err error) time.Duration {
 // arrange filters and sorts the lists. Each cursor stays on its item.
 func (p *page) arrange() {
 	open := races(p.lists.Races)
-	p.games[paneLive] = order(p.filtered(append(open, withoutAttempts(p.lists.Live, open)...)), p.env.Now)
-	mine := p.filtered(p.lists.Mine)
+	p.games[paneLive] = order(filtered(append(open, withoutAttempts(p.lists.Live, open)...), p.filter.Value()), p.env.Now)
+	mine := filtered(p.lists.Mine, p.filter.Value())
 	slices.SortStableFunc(mine, func(a, b *pb.Game) int { return cmp.Compare(finished(a), finished(b)) })
 	p.games[paneMine] = mine
 	for pane, games := range p.games {
-		ids := make([]string, 0, len(games))
-		for _, g := range games {
-			ids = append(ids, g.GetId())
-		}
-		p.cursors[pane].set(ids)
+		p.cursors[pane].set(idsOf(games, (*pb.Game).GetId))
 	}
-	var ids []string
-	for _, e := range p.lists.Scores {
-		ids = append(ids, e.GetGameId())
-	}
-	p.cursors[paneScores].set(ids)
+	p.cursors[paneScores].set(idsOf(p.lists.Scores, (*pb.Entry).GetGameId))
 }
 
 // current returns the selected game of the focused list, or nil. If the leaderboard has the
@@ -245,4 +264,35 @@ func (p *page) follow() tea.Cmd {
 		return nil
 	}
 	return p.tasks.Later(settleTime, func() tea.Cmd { return p.watch(g.GetId()) })
+}
+
+// watch starts watching the previewed game, if it is still the one with the given id.
+func (p *page) watch(id string) tea.Cmd {
+	v := &p.preview
+	if id == "" || id != v.id || v.cancel != nil {
+		return nil
+	}
+	ctx, cancel := context.WithCancel(p.tasks.Ctx)
+	v.cancel = cancel
+	stream := p.env.Server.Watch(ctx, id, ui.WatchOptions{Preview: true})
+	return ui.Follow(p.tasks, stream, func(u client.Update, err error) tea.Cmd {
+		if ctx.Err() == nil && err == nil {
+			p.previewed(u)
+		}
+		return nil
+	})
+}
+
+// previewed updates the preview and the rows of its game, since the preview is newer than the
+// lists.
+func (p *page) previewed(u client.Update) {
+	p.preview.state.Update(u, p.env.Now)
+	newer := p.preview.state.Game.Game
+	for _, games := range p.games {
+		for i, g := range games {
+			if newer.GetVersion() > g.GetVersion() && newer.GetId() == g.GetId() {
+				games[i] = newer
+			}
+		}
+	}
 }

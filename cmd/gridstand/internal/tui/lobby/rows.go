@@ -32,8 +32,8 @@ func moving(g *pb.Game, now time.Time) bool {
 }
 
 // filtered returns the games whose variant, players or id contain the filter.
-func (p *page) filtered(games []*pb.Game) []*pb.Game {
-	want := strings.ToLower(p.filter.Value())
+func filtered(games []*pb.Game, filter string) []*pb.Game {
+	want := strings.ToLower(filter)
 	var kept []*pb.Game
 	for _, g := range games {
 		if strings.Contains(strings.ToLower(g.GetVariant()+" "+gamestate.PlayerName(g)+" "+g.GetId()), want) {
@@ -232,6 +232,14 @@ func scoreTable(env *ui.Env, entries []*pb.Entry, width int) widget.Table {
 type cursor struct {
 	ids []string
 	at  int
+}
+
+func idsOf[T any](items []T, id func(T) string) []string {
+	ids := make([]string, len(items))
+	for i, item := range items {
+		ids[i] = id(item)
+	}
+	return ids
 }
 
 func (c *cursor) set(ids []string) {

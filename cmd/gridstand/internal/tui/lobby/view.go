@@ -31,7 +31,7 @@ func (p *page) View(width, height int) ui.View {
 		v.Body = widget.TooSmall(width, height, minWidth, minHeight)
 		return v
 	}
-	if line := p.dailyLine(width); line != "" {
+	if line := p.daily.line(p.env, width); line != "" {
 		v.Body = line + "\n" + p.body(width, height-1)
 	} else {
 		v.Body = p.body(width, height)
@@ -241,7 +241,7 @@ func fit(b board.Board, t style.Theme, width, height, lines, least int) (drawn s
 func (p *page) facts(width int) (lines []string, least int) {
 	t, s := p.env.Theme, &p.preview.state
 	if isRace(s.Game.Game) {
-		lines = p.raceFacts(s.Game.Game, width)
+		lines = raceFacts(t, s.Game.Game, width)
 		return lines, len(lines)
 	}
 	if s.Tribolo() != nil {

@@ -34,7 +34,7 @@ type Size struct {
 
 // Of returns the board of a position with the last change highlighted, or nil if this
 // program cannot draw that kind of game.
-func Of(p *pb.Position, m Marks, j *Jump) Board {
+func Of(p *pb.Position, m Marks, j *pb.TriboloMove) Board {
 	switch b := p.GetBoard().(type) {
 	case *pb.Position_Twenty48:
 		return Twenty48{Board: b.Twenty48, Marks: m}

@@ -122,7 +122,7 @@ func (p mini) paint(i, seat int, t style.Theme) color.Color {
 		return colors.Faint
 	case seat < 0:
 		return colors.Empty
-	case p.Jump != nil && (SameCell(p.Jump.To, at) || containsCell(p.Jump.Taken, at)):
+	case SameCell(p.Jump.GetCell(), at) || containsCell(p.Jump.GetTaken(), at):
 		return colors.Fresh[seat].Ground
 	default:
 		return colors.Owners[seat].Ground

@@ -13,12 +13,6 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Jump is a move of Tribolo.
-type Jump struct {
-	To    *pb.Cell
-	Taken []*pb.Cell
-}
-
 // Tribolo's cell sizes, best first. Cells more than one row high have a gap above and to the
 // left; apart from the gap, they are square. Bare sizes have no frame.
 var (
@@ -40,7 +34,7 @@ var (
 type Tribolo struct {
 	Board *pb.TriboloBoard
 	// Jump is the move to highlight, or nil.
-	Jump *Jump
+	Jump *pb.TriboloMove
 	// Cursor is the cell with the player's cursor, or nil.
 	Cursor *pb.Cell
 	// Hints shows the legal moves of the seat to move.
@@ -187,8 +181,8 @@ type face struct {
 func (d triboloDrawing) face(i int, at *pb.Cell) face {
 	var f face
 	state := d.Board.GetCells()[i]
-	landed := d.Jump != nil && SameCell(d.Jump.To, at)
-	fresh := d.Jump != nil && containsCell(d.Jump.Taken, at)
+	landed := SameCell(d.Jump.GetCell(), at)
+	fresh := containsCell(d.Jump.GetTaken(), at)
 	colors := d.colors
 	switch seat := SeatOf(state); {
 	case seat >= 0 && (fresh || landed):

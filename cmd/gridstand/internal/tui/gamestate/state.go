@@ -47,7 +47,7 @@ type Change struct {
 	Marks  board.Marks
 	Gained int32
 	// Jump is the last move of Tribolo, or nil if it was undone or is unknown.
-	Jump *board.Jump
+	Jump *pb.TriboloMove
 }
 
 // Entry is a line of the log: a description of an event, the number of moves made, and the
@@ -133,7 +133,7 @@ func (s *State) Apply(e *pb.Event) bool {
 			s.Before, s.Marks.Merged, s.Marks.Direction = before, board.MergedBy(before, d), d
 		}
 		if c := action.Moved.GetCell(); c != nil {
-			s.Jump = &board.Jump{To: c, Taken: action.Moved.GetTaken()}
+			s.Jump = &pb.TriboloMove{Cell: c, Taken: action.Moved.GetTaken()}
 		}
 	case *pb.Event_Undone:
 		s.Jump = nil

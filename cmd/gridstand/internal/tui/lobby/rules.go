@@ -175,7 +175,7 @@ func jump(t style.Theme, width int) string {
 	return steps(t, width, "Blue jumps to 3,1: a line of red cells leads from there to a blue cell. "+
 		"The red cells become blue, and so does 3,1.",
 		board.Tribolo{Board: before, Cursor: cell(3)},
-		board.Tribolo{Board: after, Jump: &board.Jump{To: cell(3), Taken: []*pb.Cell{cell(1), cell(2)}}})
+		board.Tribolo{Board: after, Jump: &pb.TriboloMove{Cell: cell(3), Taken: []*pb.Cell{cell(1), cell(2)}}})
 }
 
 // steps draws two boards side by side with a caption below. It returns "" if they do not

@@ -5,12 +5,14 @@ package watch
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -102,4 +104,31 @@ func (g *game) connectionProblem() string {
 		return gamestate.StoppedText
 	}
 	return ""
+}
+
+// slot returns the board to draw, with a title above and the seats below.
+func (g *game) slot() board.Slot {
+	b := board.Moving(g.state.Board(), g.state.Before, g.motion.Progress())
+	return board.Slot{Board: b, Lines: 1 + seatRows(&g.state)}
+}
+
+// farewell returns a line with the state of the game and a command to continue watching or
+// to verify it.
+func (g *game) farewell() string {
+	s := &g.state
+	if s.Board() == nil {
+		return ""
+	}
+	follow, command := "Continue", g.env.Command("watch", g.id)
+	if s.Over() {
+		follow, command = "Verify it", g.env.Command("verify", g.id)
+	}
+	text := fmt.Sprintf("%s: a %s game at %s", s.Player(), s.Variant(), s.Facts())
+	if s.Tribolo() != nil {
+		text = s.Variant() + ": " + s.Facts()
+	}
+	if command == "" {
+		return text
+	}
+	return fmt.Sprintf("%s. %s with %s", text, follow, command)
 }

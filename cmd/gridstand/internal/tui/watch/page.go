@@ -2,7 +2,6 @@ package watch
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -192,25 +191,4 @@ func (p *page) Farewell() string {
 		return ""
 	}
 	return p.game.farewell()
-}
-
-// farewell returns a line with the state of the game and a command to continue watching or
-// to verify it.
-func (g *game) farewell() string {
-	s := &g.state
-	if s.Board() == nil {
-		return ""
-	}
-	follow, command := "Continue", g.env.Command("watch", g.id)
-	if s.Over() {
-		follow, command = "Verify it", g.env.Command("verify", g.id)
-	}
-	text := fmt.Sprintf("%s: a %s game at %s", s.Player(), s.Variant(), s.Facts())
-	if s.Tribolo() != nil {
-		text = s.Variant() + ": " + s.Facts()
-	}
-	if command == "" {
-		return text
-	}
-	return fmt.Sprintf("%s. %s with %s", text, follow, command)
 }

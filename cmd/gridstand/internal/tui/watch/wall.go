@@ -108,12 +108,6 @@ func seatRows(s *gamestate.State) int {
 	return len(s.Game.GetSeats())
 }
 
-// slot returns the board to draw, with a title above and the seats below.
-func (g *game) slot() board.Slot {
-	b := board.Moving(g.state.Board(), g.state.Before, g.motion.Progress())
-	return board.Slot{Board: b, Lines: 1 + seatRows(&g.state)}
-}
-
 // cell draws a game: the title, the board and all seats.
 func (w *wall) cell(i, width, height int) string {
 	t, g := w.env.Theme, w.games[i]

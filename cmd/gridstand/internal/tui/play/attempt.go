@@ -4,13 +4,11 @@ import (
 	"slices"
 	"strings"
 
-	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/contest"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -90,23 +88,6 @@ func (m *attempt) target(score int32) widget.Fact {
 // disqualify it.
 func (m *attempt) Solvers() []string { return nil }
 
-// attempted handles a change to the challenge. For a race, it starts watching the race and
-// all its boards. For any other challenge, it looks up the user's place once the attempt is
-// over.
-func (p *page) attempted() tea.Cmd {
-	switch c := p.contest; {
-	case p.asked || c.Challenge == nil:
-		return nil
-	case c.Race():
-		p.asked = true
-		return tea.Batch(c.Watch(), c.Follow(p.opened.GetId(), true))
-	case p.Over():
-		p.asked = true
-		return c.LookUp()
-	}
-	return nil
-}
-
 // result returns the user's result in the challenge.
 func (m *attempt) result(l look) describe.Result {
 	r := describe.Result{
@@ -160,54 +141,4 @@ const rowsWidth = 48
 // verdict says whether the target score was beaten, and the difference in points.
 func (m *attempt) verdict(score int32) string {
 	return describe.Margin(score, m.GetTarget().GetScore(), client.CleanName(m.GetTarget().GetPlayer().GetName()))
-}
-
-// askGiveUp asks for confirmation before the user ends the attempt.
-func (p *page) askGiveUp() *widget.Question {
-	title := "Give up this attempt?"
-	if p.contest.Race() {
-		title = "Leave the race?"
-	}
-	return &widget.Question{Title: title, Text: describe.Kept(p.Score()), Yes: "give up", No: "play on", Then: p.resign}
-}
-
-// challenge creates a rematch of the finished game so that others can try to beat its
-// score.
-func (p *page) challenge() tea.Cmd {
-	if p.rematch == "" {
-		p.rematch = client.NewSecret()
-	}
-	return ui.Open(ui.Route{NewChallenge: &ui.NewChallenge{Request: &pb.CreateChallengeRequest{
-		Kind: pb.ChallengeKind_CHALLENGE_KIND_REMATCH, GameId: p.opened.GetId(), RequestId: p.rematch,
-	}}})
-}
-
-// beatable reports whether a rematch of the game can be created. This requires a finished
-// game of 2048 with a public seed.
-func (p *page) beatable() bool {
-	return p.Over() && p.Twenty48() != nil && !p.shared() && p.env.Guest == "" &&
-		(p.contest == nil || p.contest.Is(pb.ChallengeKind_CHALLENGE_KIND_REMATCH))
-}
-
-// lookUp requests the place of a game that has just ended.
-func (p *page) lookUp() tea.Cmd {
-	if p.contest != nil {
-		return p.attempted()
-	}
-	return p.rank(1)
-}
-
-// attemptFarewell returns the message to print when the user leaves an attempt.
-func (p *page) attemptFarewell(m *attempt) string {
-	if p.Over() {
-		if command := p.env.Command("standings", m.ID); command != "" {
-			return p.shareLine() + ". See the standings with " + command
-		}
-		return p.shareLine()
-	}
-	text := p.Player() + " left " + m.Title() + " at " + p.Facts()
-	if p.lost {
-		return text
-	}
-	return text + m.ComeBack()
 }

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/solver"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -36,7 +37,7 @@ type reply struct {
 	game    *pb.Game
 }
 
-func (p *page) push(m *Move) tea.Cmd {
+func (p *playing) push(m *Move) tea.Cmd {
 	switch {
 	case p.Over() || p.starting:
 		return nil
@@ -55,14 +56,14 @@ func (p *page) push(m *Move) tea.Cmd {
 }
 
 // first replaces the queue with a single request.
-func (p *page) first(r *request) tea.Cmd {
+func (p *playing) first(r *request) tea.Cmd {
 	p.queue = []*request{r}
 	return p.send()
 }
 
 // send sends the first request of the queue, unless one is in flight. It skips moves that
 // have become illegal.
-func (p *page) send() tea.Cmd {
+func (p *playing) send() tea.Cmd {
 	if p.inFlight != nil || p.starting {
 		return nil
 	}
@@ -94,7 +95,7 @@ func (p *page) send() tea.Cmd {
 }
 
 // answered handles the reply to the request in flight.
-func (p *page) answered(a reply, err error) tea.Cmd {
+func (p *playing) answered(a reply, err error) tea.Cmd {
 	r := a.request
 	conflict := errors.Is(err, client.ErrVersionConflict) || errors.Is(err, client.ErrGameOver)
 	refused := errors.Is(err, client.ErrIllegalMove) && p.mode.Ahead() == 0 || errors.Is(err, client.ErrNotYourTurn)
@@ -131,14 +132,14 @@ func (p *page) answered(a reply, err error) tea.Cmd {
 }
 
 // fetch requests the current state of the game.
-func (p *page) fetch() tea.Cmd {
+func (p *playing) fetch() tea.Cmd {
 	server, game := p.env.Server, p.opened
 	return ui.Call(p.tasks, func(ctx context.Context) (*pb.Game, error) { return server.Game(ctx, game.GetId()) }, ofGame(p, p.fetched))
 }
 
 // fetched handles a fetched game. If a conflict caused the fetch, it retries the move or
 // tells the user that the game has changed.
-func (p *page) fetched(g *pb.Game, err error) tea.Cmd {
+func (p *playing) fetched(g *pb.Game, err error) tea.Cmd {
 	r := p.inFlight
 	fetching := r != nil && r.fetching
 	if fetching {
@@ -172,7 +173,7 @@ func sameTurn(a, b *pb.Position) bool {
 }
 
 // updated handles an update of the game, or the end of its stream.
-func (p *page) updated(u client.Update, err error) tea.Cmd {
+func (p *playing) updated(u client.Update, err error) tea.Cmd {
 	if err != nil {
 		if !errors.Is(err, io.EOF) {
 			p.Lost = true
@@ -186,7 +187,7 @@ func (p *page) updated(u client.Update, err error) tea.Cmd {
 // changed handles a change to the game. It animates or briefly marks the change, rings the
 // bell if it is the user's turn, and looks up the user's place once the game is over. e is
 // nil if the event is unknown.
-func (p *page) changed(changed bool, e *pb.Event) tea.Cmd {
+func (p *playing) changed(changed bool, e *pb.Event) tea.Cmd {
 	if !changed {
 		return nil
 	}
@@ -210,7 +211,7 @@ func (p *page) changed(changed bool, e *pb.Event) tea.Cmd {
 }
 
 // wantUndo undoes the last move. It asks for confirmation if the game is ranked.
-func (p *page) wantUndo() tea.Cmd {
+func (p *playing) wantUndo() tea.Cmd {
 	undo := func() tea.Cmd { return p.first(&request{undo: true}) }
 	switch {
 	case p.Moves() == 0:
@@ -225,7 +226,7 @@ func (p *page) wantUndo() tea.Cmd {
 }
 
 // wantRestart asks for confirmation, then goes back to the first board.
-func (p *page) wantRestart() tea.Cmd {
+func (p *playing) wantRestart() tea.Cmd {
 	if p.Game.GetVersion() <= 1 {
 		p.say("There is no move to undo.")
 		return nil
@@ -237,10 +238,46 @@ func (p *page) wantRestart() tea.Cmd {
 }
 
 // takeBack takes the user's seat back from its stand-in.
-func (p *page) takeBack() tea.Cmd {
+func (p *playing) takeBack() tea.Cmd {
 	if p.inFlight != nil {
 		return nil
 	}
 	seat := p.held().GetIndex()
 	return p.first(&request{join: &seat})
+}
+
+// wantSolver lets a solver play. It asks for confirmation if the game is ranked and has
+// points.
+func (p *playing) wantSolver(name string) tea.Cmd {
+	solve := func() tea.Cmd {
+		s, err := solver.New(p.opened.GetVariant(), p.opened.GetRulesRevision(), name, thinkTime)
+		if err != nil {
+			p.problem = err.Error()
+			return nil
+		}
+		p.solving, p.queue = &solving{solver: s, pace: firstPace}, nil
+		return p.solveOn(p.solving)
+	}
+	if !p.Game.GetRanked() || p.Score() == 0 {
+		return solve()
+	}
+	p.question = askUnranked("Let "+name+" play?", "let it play", solve)
+	return nil
+}
+
+// solveOn makes the next move of a solver, unless it was stopped.
+func (p *playing) solveOn(by *solving) tea.Cmd {
+	if by != p.solving || p.Over() {
+		return nil
+	}
+	p.queue = append(p.queue, &request{solver: by})
+	return p.send()
+}
+
+// after schedules the solver's next move if the solver made the last one.
+func (p *playing) after(r *request) tea.Cmd {
+	if r.solver == nil || r.solver != p.solving {
+		return nil
+	}
+	return p.tasks.Later(r.solver.pace, func() tea.Cmd { return p.solveOn(r.solver) })
 }

@@ -14,13 +14,13 @@ import (
 )
 
 // giveUp resigns the game, so that its score counts, and starts a new one.
-func (p *page) giveUp() tea.Cmd {
+func (p *playing) giveUp() tea.Cmd {
 	p.starting = true
 	return p.resign()
 }
 
 // resign ends the game. Its points are kept.
-func (p *page) resign() tea.Cmd {
+func (p *playing) resign() tea.Cmd {
 	server, game := p.env.Server, p.opened
 	return ui.Call(p.tasks, func(ctx context.Context) (*pb.Event, error) { return server.Resign(ctx, game) },
 		ofGame(p, p.resigned))
@@ -28,7 +28,7 @@ func (p *page) resign() tea.Cmd {
 
 // resigned handles the reply to a resignation. Unless the game is an attempt, it then
 // creates a new game, even if the old one turns out to be over or gone.
-func (p *page) resigned(e *pb.Event, err error) tea.Cmd {
+func (p *playing) resigned(e *pb.Event, err error) tea.Cmd {
 	switch {
 	case err == nil:
 		p.Apply(e)
@@ -45,13 +45,13 @@ func (p *page) resigned(e *pb.Event, err error) tea.Cmd {
 	return p.create()
 }
 
-func (p *page) create() tea.Cmd {
+func (p *playing) create() tea.Cmd {
 	p.starting = true
 	server, variant, options := p.env.Server, p.opened.GetVariant(), p.nextOptions(p.options)
 	return ui.Call(p.tasks, func(ctx context.Context) (*pb.Game, error) { return server.NewGame(ctx, variant, options) }, p.created)
 }
 
-func (p *page) created(g *pb.Game, err error) tea.Cmd {
+func (p *playing) created(g *pb.Game, err error) tea.Cmd {
 	if err == nil && p.WrongKind(g.GetPosition()) {
 		err = client.ErrBadStream
 	}
@@ -78,7 +78,7 @@ func askUnranked(title, yes string, then func() tea.Cmd) *widget.Question {
 
 // askNew asks for confirmation before the user gives up the game. Unless it is an attempt,
 // a new game follows.
-func (p *page) askNew() *widget.Question {
+func (p *playing) askNew() *widget.Question {
 	if p.contest != nil {
 		return p.askGiveUp()
 	}
@@ -97,4 +97,49 @@ func (p *page) askNew() *widget.Question {
 		text = "It has no points yet."
 	}
 	return &widget.Question{Title: "Give up this game?", Text: text, Yes: "give up, new game", No: cancel, Then: p.giveUp}
+}
+
+// leave closes the page. It first asks for confirmation if the game would be lost.
+func (p *playing) leave() tea.Cmd {
+	switch {
+	case p.Over() || p.lost:
+		return ui.Back
+	case p.contest != nil && p.contest.Race() && !p.contest.Expired():
+		p.question = p.askGiveUp()
+		return nil
+	case p.env.Local == nil || p.env.Local.Resume != "":
+		return ui.Back
+	}
+	p.question = &widget.Question{
+		Title: "Quit this game?", Text: "It ends with this program. You cannot resume it.",
+		Yes: "quit", No: "play on", Then: func() tea.Cmd { return ui.Back },
+	}
+	return nil
+}
+
+// askGiveUp asks for confirmation before the user ends the attempt.
+func (p *playing) askGiveUp() *widget.Question {
+	title := "Give up this attempt?"
+	if p.contest.Race() {
+		title = "Leave the race?"
+	}
+	return &widget.Question{Title: title, Text: describe.Kept(p.Score()), Yes: "give up", No: "play on", Then: p.resign}
+}
+
+// challenge creates a rematch of the finished game so that others can try to beat its
+// score.
+func (p *playing) challenge() tea.Cmd {
+	if p.rematch == "" {
+		p.rematch = client.NewSecret()
+	}
+	return ui.Open(ui.Route{NewChallenge: &ui.NewChallenge{Request: &pb.CreateChallengeRequest{
+		Kind: pb.ChallengeKind_CHALLENGE_KIND_REMATCH, GameId: p.opened.GetId(), RequestId: p.rematch,
+	}}})
+}
+
+// beatable reports whether a rematch of the game can be created. This requires a finished
+// game of 2048 with a public seed.
+func (p *playing) beatable() bool {
+	return p.Over() && p.Twenty48() != nil && !p.shared() && p.env.Guest == "" &&
+		(p.contest == nil || p.contest.Is(pb.ChallengeKind_CHALLENGE_KIND_REMATCH))
 }

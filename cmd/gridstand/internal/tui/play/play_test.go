@@ -284,7 +284,7 @@ func TestEndAndNext(t *testing.T) {
 	d.Press("w")
 	d.Until("the replay", func() bool { return len(d.Left) > 0 })
 	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Replay: tuitest.GameID}}, d.Left[0])
-	late := tuitest.Result(ofGame(p, p.answered), reply{request: &request{}}, errors.New("late")) // about the old game
+	late := tuitest.Result(ofGame(&p.playing, p.answered), reply{request: &request{}}, errors.New("late")) // about the old game
 	d.Press("n")
 	assert.Nil(t, p.question)
 	d.Until("the new game", func() bool { return p.opened.GetId() != tuitest.GameID })

@@ -12,8 +12,10 @@ import (
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
+	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -200,14 +202,40 @@ func pickText(width int, texts ...string) string {
 	return texts[len(texts)-1]
 }
 
-// ring returns a command that rings the terminal's bell if the user's turn begins.
-func (p *page) ring() tea.Cmd {
-	switch {
-	case !p.mine():
-		p.bellVersion = 0
-	case p.bellVersion == 0:
-		p.bellVersion = p.Game.GetVersion()
-		return tea.Raw("\a")
+// resultOpen reports whether the result is visible.
+func (p *page) resultOpen() bool { return p.Over() && !p.closed && !p.starting }
+
+// result draws the panel of a finished game.
+func (p *page) result(l look) string {
+	t, score := p.env.Theme, describe.Comma(p.ScoreOf(l.seat()))
+	title, facts := p.mode.Result(l)
+	accent, wrapped := t.Accent().Bold(true), widget.Wrap(title, l.width)
+	height := l.height - strings.Count(wrapped, "\n")
+	var head string
+	if large, ok := style.Large(score, l.width); ok && height >= 2+style.LargeHeight {
+		gap := "\n\n"
+		if height < 10 {
+			gap = "\n"
+		}
+		head = accent.Render(wrapped) + gap + large
+	} else {
+		head = ansi.Truncate(accent.Render(title)+"  "+t.Bold().Render(score+" points"), l.width, "…")
 	}
-	return nil
+	if m, ok := p.mode.(*attempt); ok {
+		return widget.Stack(l.height, append([]string{head}, m.outcome(l, facts)...)...)
+	}
+	ranks := []string{l.unranked()}
+	if ranks[0] == "" {
+		ranks = []string{
+			stands(p.places.day, "today", p.opened.GetId(), l.width), stands(p.places.all, "all time", p.opened.GetId(), l.width),
+		}
+	}
+	if l.height > 10 {
+		ranks = []string{strings.Join(ranks, "\n")}
+	}
+	share := ""
+	if !p.shareFits() {
+		share = t.Dim().Render(widget.Wrap(p.shareLine(), l.width))
+	}
+	return widget.Stack(l.height, append(append([]string{head, facts}, ranks...), share)...)
 }

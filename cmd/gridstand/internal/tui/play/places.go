@@ -1,0 +1,69 @@
+package play
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/internal/describe"
+)
+
+const (
+	rankTime    = time.Minute // interval between requests for the leaderboard
+	recordTries = 6           // maximum number of requests for a result that is not recorded yet
+)
+
+// places holds the player's places on the variant's daily and all-time leaderboards. Both
+// are nil until known.
+type places struct{ day, all *ui.Place }
+
+// have reports whether the leaderboards already contain the result of a finished game, or
+// will never contain it.
+func (p places) have(g *gamestate.State, score int32) bool {
+	has := func(at *ui.Place) bool { return at.GameID == g.Game.GetId() || at.Score >= score }
+	return !g.Game.GetRanked() || score == 0 || has(p.day) && has(p.all)
+}
+
+// best returns the player's all-time best score, including this game if it is ranked.
+func (p places) best(s *gamestate.State, seat int) string {
+	var best int32
+	if p.all != nil {
+		best = p.all.Score
+	}
+	if s.Game.GetRanked() {
+		best = max(best, s.ScoreOf(seat))
+	}
+	if best == 0 {
+		return "–"
+	}
+	return describe.Comma(best)
+}
+
+// newcomer reports whether the player has no score on the leaderboard yet.
+func (p places) newcomer() bool { return p.all != nil && p.all.Rank == 0 }
+
+// stands describes the player's rank after a game. If another game determines the rank, the
+// description includes that game's score, and a shorter wording is used if width is small.
+func stands(at *ui.Place, window, gameID string, width int) string {
+	text := placeText(at, window)
+	if at != nil && at.Rank > 0 && at.GameID != gameID {
+		best := describe.Comma(at.Score)
+		return pickText(width, "best "+best+": "+text, fmt.Sprintf("best %s: #%d %s", best, at.Rank, window))
+	}
+	return text
+}
+
+// placeText describes the player's rank on the leaderboard of a period.
+func placeText(p *ui.Place, window string) string {
+	switch {
+	case p == nil:
+		return "… " + window
+	case p.Rank == 0 && p.Total == 0:
+		return "no scores " + window
+	case p.Rank == 0:
+		return "– of " + describe.Comma(p.Total) + " " + window
+	default:
+		return fmt.Sprintf("#%s of %s %s", describe.Comma(p.Rank), describe.Comma(p.Total), window)
+	}
+}

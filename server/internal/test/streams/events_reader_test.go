@@ -1,4 +1,4 @@
-package events
+package streams
 
 import (
 	"bufio"
@@ -15,19 +15,12 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 
-	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	eventstest "github.com/gridstand/gridstand/internal/testkit/events"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
-	"github.com/gridstand/gridstand/internal/testkit/testmain"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
 )
-
-func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
-
-const patience = delaystest.Patience
 
 // config returns the configuration of a server that does not limit the rate of moves. A stop that
 // would have to cut off streams takes longer than tests wait.

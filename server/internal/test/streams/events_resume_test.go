@@ -1,4 +1,4 @@
-package events
+package streams
 
 import (
 	"math/rand/v2"
@@ -15,13 +15,6 @@ import (
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
-
-func dial(t *testing.T, address net.Addr) net.Conn {
-	t.Helper()
-	conn, err := net.Dial("tcp", address.String())
-	require.NoError(t, err)
-	return conn
-}
 
 // Ensure that a reader whose connection is cut 50 times, at arbitrary byte positions, receives
 // each event of the game once and in order, from either of two servers.

@@ -1,4 +1,4 @@
-package challenges
+package streams
 
 import (
 	"context"
@@ -248,7 +248,7 @@ func TestRace_Cuts_long(t *testing.T) {
 	for n := range cuts {
 		ada.Move(t, game)
 		conn := &eventstest.Cut{Conn: dial(t, addresses[n%2]), Left: random.IntN(2500)}
-		r, err := tryRead(t, conn, "GET", race, "Last-Event-ID: "+last.GetEtag())
+		r, err := tryReadChallenge(t, conn, "GET", race, "Last-Event-ID: "+last.GetEtag())
 		for first := true; err == nil; first = false {
 			var m *pb.WatchChallengeResponse
 			if m, err = r.Recv(); err == nil {
@@ -264,7 +264,7 @@ func TestRace_Cuts_long(t *testing.T) {
 	}
 	assert.NotZero(t, resumed)
 	ada.Resign(t, game)
-	final := until(t, read(t, dial(t, other.Addr()), race, "Last-Event-ID: "+last.GetEtag()), func(m *pb.WatchChallengeResponse) bool {
+	final := until(t, readChallenge(t, dial(t, other.Addr()), race, "Last-Event-ID: "+last.GetEtag()), func(m *pb.WatchChallengeResponse) bool {
 		return m.GetStandings()[0].GetFinished() || m.GetStandings()[1].GetFinished()
 	})
 	for _, line := range final.GetStandings() {

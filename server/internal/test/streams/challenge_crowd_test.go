@@ -1,4 +1,4 @@
-package challenges
+package streams
 
 import (
 	"strings"
@@ -26,7 +26,7 @@ func TestRace_Crowd_long(t *testing.T) {
 	ended := make([]string, readers)
 	var group sync.WaitGroup
 	for i := range readers {
-		body := read(t, dial(t, srv.Addr()), race).Body
+		body := readChallenge(t, dial(t, srv.Addr()), race).Body
 		group.Go(func() {
 			for {
 				line, err := body.ReadString('\n')

@@ -1,4 +1,4 @@
-package challenges
+package streams
 
 import (
 	"io"
@@ -23,7 +23,7 @@ const sse = "Server-Sent Events"
 // doors opens a stream of a challenge over each protocol, and returns the streams by protocol.
 func doors(t testing.TB, srv *server.Server, challenge, etag string) map[string]stream {
 	t.Helper()
-	all := map[string]stream{sse: read(t, dial(t, srv.Addr()), challenge, "Last-Event-ID: "+etag)}
+	all := map[string]stream{sse: readChallenge(t, dial(t, srv.Addr()), challenge, "Last-Event-ID: "+etag)}
 	for _, protocol := range connecttest.Protocols() {
 		all[protocol] = watch(t, connecttest.Dial(t, srv.Addr(), protocol), challenge, etag)
 	}

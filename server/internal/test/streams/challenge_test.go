@@ -1,4 +1,4 @@
-package challenges
+package streams
 
 import (
 	"bufio"
@@ -16,18 +16,11 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	eventstest "github.com/gridstand/gridstand/internal/testkit/events"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
-	"github.com/gridstand/gridstand/internal/testkit/testmain"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
-
-func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
-
-const patience = delaystest.Patience
 
 const (
 	waiting   = pb.ChallengeStatus_CHALLENGE_STATUS_WAITING
@@ -142,15 +135,15 @@ func (e *events) Recv() (*pb.WatchChallengeResponse, error) {
 	return record.Snapshot, nil
 }
 
-// read requests a challenge's snapshots as Server-Sent Events on a connection.
-func read(t testing.TB, conn net.Conn, challenge string, headers ...string) *events {
+// readChallenge requests a challenge's snapshots as Server-Sent Events on a connection.
+func readChallenge(t testing.TB, conn net.Conn, challenge string, headers ...string) *events {
 	t.Helper()
-	e, err := tryRead(t, conn, "GET", challenge, headers...)
+	e, err := tryReadChallenge(t, conn, "GET", challenge, headers...)
 	require.NoError(t, err)
 	return e
 }
 
-func tryRead(t testing.TB, conn net.Conn, method, challenge string, headers ...string) (*events, error) {
+func tryReadChallenge(t testing.TB, conn net.Conn, method, challenge string, headers ...string) (*events, error) {
 	t.Helper()
 	return tryReadPath(t, conn, method, "/c/"+challenge+"/events", headers...)
 }
@@ -167,13 +160,6 @@ func tryReadPath(t testing.TB, conn net.Conn, method, path string, headers ...st
 	}
 	t.Cleanup(func() { _ = answer.Body.Close() })
 	return &events{eventstest.NewReader(answer.Body), conn, answer}, nil
-}
-
-func dial(t testing.TB, address net.Addr) net.Conn {
-	t.Helper()
-	conn, err := net.Dial("tcp", address.String())
-	require.NoError(t, err)
-	return conn
 }
 
 // until reads snapshots until it finds one for which is returns true, and returns that snapshot.

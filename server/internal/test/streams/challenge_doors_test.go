@@ -1,4 +1,4 @@
-package challenges
+package streams
 
 import (
 	"io"
@@ -19,7 +19,7 @@ import (
 )
 
 // Ensure that every protocol reports the same error for a stream that cannot be opened.
-func TestErrors(t *testing.T) {
+func TestChallenge_Errors(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("too slow for -short")
@@ -38,7 +38,7 @@ func TestErrors(t *testing.T) {
 		{strings.Repeat("a", 26), "Origin: https://example.com", http.StatusNotFound, `"CHALLENGE_NOT_FOUND"`},
 		{race, "Authorization: Bearer wrong", http.StatusUnauthorized, `"BAD_TOKEN"`},
 	} {
-		r := read(t, dial(t, srv.Addr()), tt.challenge, "Connection: close", tt.header)
+		r := readChallenge(t, dial(t, srv.Addr()), tt.challenge, "Connection: close", tt.header)
 		assert.Equal(t, tt.status, r.answer.StatusCode, tt.challenge)
 		body, err := io.ReadAll(r.Body)
 		require.NoError(t, err)
@@ -52,17 +52,17 @@ func TestErrors(t *testing.T) {
 		assert.Equal(t, codes.InvalidArgument, status.Code(err), protocol)
 	}
 	// Refused streams do not count against the limit.
-	shared := read(t, dial(t, srv.Addr()), race, "Origin: https://example.com")
+	shared := readChallenge(t, dial(t, srv.Addr()), race, "Origin: https://example.com")
 	assert.Equal(t, "*", shared.answer.Header.Get("Access-Control-Allow-Origin"))
 	assert.Equal(t, "text/event-stream", shared.answer.Header.Get("Content-Type"))
 	until(t, shared, entrants(1))
 	until(t, watch(t, servertest.Dial(t, srv.Addr()), race, ""), entrants(1))
-	assert.Equal(t, http.StatusTooManyRequests, read(t, dial(t, srv.Addr()), race).answer.StatusCode)
+	assert.Equal(t, http.StatusTooManyRequests, readChallenge(t, dial(t, srv.Addr()), race).answer.StatusCode)
 	_, err := watch(t, servertest.Dial(t, srv.Addr()), race, "").Recv()
 	assert.Equal(t, codes.ResourceExhausted, status.Code(err))
 	require.NoError(t, shared.conn.Close()) // The server notices within seconds that the stream is closed.
 	for deadline := time.Now().Add(patience); ; <-time.After(50 * time.Millisecond) {
-		if r, err := tryRead(t, dial(t, srv.Addr()), "HEAD", race); err == nil && r.answer.StatusCode == http.StatusOK {
+		if r, err := tryReadChallenge(t, dial(t, srv.Addr()), "HEAD", race); err == nil && r.answer.StatusCode == http.StatusOK {
 			break
 		}
 		require.True(t, time.Now().Before(deadline), "the closed stream still counts against the limit")
@@ -71,7 +71,7 @@ func TestErrors(t *testing.T) {
 
 // Ensure that a page can resume after an etag by sending it as a query parameter, and that the
 // header that a browser sends when it reconnects takes precedence.
-func TestResume_Query(t *testing.T) {
+func TestRace_ResumeQuery(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("too slow for -short")
@@ -79,9 +79,9 @@ func TestResume_Query(t *testing.T) {
 	srv, _ := servertest.Start(t, servertest.Config(t))
 	ada := newRacer(t, srv.Addr(), "Ada")
 	race := ada.create(t, time.Minute)
-	old := until(t, read(t, dial(t, srv.Addr()), race), entrants(1)).GetEtag()
+	old := until(t, readChallenge(t, dial(t, srv.Addr()), race), entrants(1)).GetEtag()
 	ada.addBots(t, race, 1)
-	latest := until(t, read(t, dial(t, srv.Addr()), race), entrants(2)).GetEtag()
+	latest := until(t, readChallenge(t, dial(t, srv.Addr()), race), entrants(2)).GetEtag()
 	require.NotEqual(t, old, latest)
 
 	for _, tt := range []struct{ query, header string }{
@@ -106,7 +106,7 @@ func TestResume_Query(t *testing.T) {
 }
 
 // Ensure that idle streams repeat the last snapshot, so that proxies do not close them.
-func TestKeepAlive_long(t *testing.T) {
+func TestRace_KeepAlive_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	srv, _ := servertest.Start(t, servertest.Config(t))

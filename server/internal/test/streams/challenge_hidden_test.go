@@ -1,4 +1,4 @@
-package challenges
+package streams
 
 import (
 	"path/filepath"

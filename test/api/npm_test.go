@@ -1,4 +1,4 @@
-package clients
+package api
 
 import (
 	"context"
@@ -23,7 +23,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// install installs the packages of package.json into a folder and copies the program there. If that
+// install installs the packages of npm/package.json into a folder and copies the program there. If that
 // is not possible, it skips the test.
 func install(t *testing.T) (program string) {
 	t.Helper()
@@ -37,7 +37,7 @@ func install(t *testing.T) (program string) {
 	}
 	dir := t.TempDir()
 	for _, name := range []string{"package.json", "clients.mjs"} {
-		data, err := os.ReadFile(name)
+		data, err := os.ReadFile(filepath.Join("npm", name))
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))
 	}
@@ -86,7 +86,7 @@ func TestNPM_long(t *testing.T) {
 	t.Parallel()
 	program, contract := install(t), descriptors(t)
 	server, _ := servertest.Start(t, servertest.Config(t).Unlimited())
-	source, err := os.ReadFile("clients.mjs")
+	source, err := os.ReadFile(filepath.Join("npm", "clients.mjs"))
 	require.NoError(t, err)
 	clients := regexp.MustCompile(`(?m)^  '([^'\n]+)': (connect|google)\(`).FindAllStringSubmatch(string(source), -1)
 	require.Greater(t, len(clients), 5)
@@ -105,7 +105,7 @@ func TestNPM_long(t *testing.T) {
 // Ensure that the packages are pinned, so that an install never fetches unreviewed code.
 func TestNPM_Pinned(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile("package.json")
+	data, err := os.ReadFile(filepath.Join("npm", "package.json"))
 	require.NoError(t, err)
 	var told struct{ Dependencies map[string]string }
 	require.NoError(t, json.Unmarshal(data, &told))

@@ -47,30 +47,6 @@ func (s *Service) revealed(ctx context.Context, state *replay.State) (*replay.St
 	return state.Reveal(seed), nil
 }
 
-// revealedEvent is like revealed but takes an event.
-func (s *Service) revealedEvent(ctx context.Context, event *replay.Event) (*replay.Event, error) {
-	state, err := s.revealed(ctx, event.State)
-	if err != nil || state == event.State {
-		return event, err
-	}
-	return &replay.Event{Entry: event.Entry, Change: event.Change, State: state}, nil
-}
-
-// checkOpen returns an error for a player's call on their own attempt at a race that has
-// not opened. Without this check, the response to an early move would reveal information
-// about the first board.
-func (s *Service) checkOpen(ctx context.Context, state *replay.State, playerID string) error {
-	if state.Attempt.Kind != replay.Race || state.Version > 1 || len(state.SeatsOf(playerID)) == 0 {
-		return nil
-	}
-	err := s.Challenges.Hidden(ctx, state, playerID)
-	var notOpen *challenge.NotOpenError
-	if errors.As(err, &notOpen) {
-		return notYet(pb.ReasonGameNotStarted, notOpen)
-	}
-	return err
-}
-
 // challengeID validates a challenge ID.
 func challengeID(given string) (string, error) {
 	switch {

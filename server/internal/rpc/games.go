@@ -14,6 +14,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/proto/translate"
 	"github.com/gridstand/gridstand/server/internal/account"
+	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/invalid"
@@ -408,17 +409,25 @@ func (s *Service) do(ctx context.Context, givenID string, call match.Call) (*pb.
 		return nil, err
 	}
 	defer m.Release()
-	if err := s.checkOpen(ctx, m.State(), call.PlayerID); err != nil {
-		return nil, err
+	if state := m.State(); state.Attempt.Kind == replay.Race && state.Version <= 1 && len(state.SeatsOf(call.PlayerID)) > 0 {
+		// If the race has not opened, the response would reveal information about the first board.
+		err := s.Challenges.Hidden(ctx, state, call.PlayerID)
+		var notOpen *challenge.NotOpenError
+		if errors.As(err, &notOpen) {
+			err = notYet(pb.ReasonGameNotStarted, notOpen)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	call.Admit = s.admitReplay
 	event, err := m.Do(ctx, call)
 	if err != nil {
 		return nil, err
 	}
-	shown, err := s.revealedEvent(ctx, event.Event)
-	if err != nil {
+	shown := *event.Event
+	if shown.State, err = s.revealed(ctx, shown.State); err != nil {
 		return nil, err
 	}
-	return translate.Event(shown), nil
+	return translate.Event(&shown), nil
 }

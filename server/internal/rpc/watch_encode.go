@@ -39,11 +39,13 @@ func (v *View) encodeEvent(e *match.Event) any {
 // sendEndOfAttempt sends the last event of an attempt. Its encoding is not shared between
 // streams, because whether it contains the seed depends on the time.
 func (v *View) sendEndOfAttempt(e *replay.Event) error {
-	e, err := v.service.revealedEvent(v.stream.Context(), e)
+	state, err := v.service.revealed(v.stream.Context(), e.State)
 	if err != nil {
 		return err
 	}
-	return v.send(v.encode(eventResponse(e)))
+	shown := *e
+	shown.State = state
+	return v.send(v.encode(eventResponse(&shown)))
 }
 
 func eventResponse(e *replay.Event) *pb.WatchResponse {

@@ -16,8 +16,8 @@ import (
 type Draft struct {
 	entry store.Entry // without NotAfter and Then
 	event *replay.Event
-	once  sync.Once  // sets the event's time, after which the event does not change
-	fixed *fixedHead // the part of entry.Head that rarely changes, for reuse by the next draft
+	next  Tip       // the tip after the entry
+	timed sync.Once // sets the event's time, after which the event does not change
 
 	// NotAfter is the latest time at which the entry may be appended. Zero means no limit.
 	NotAfter time.Time
@@ -40,6 +40,7 @@ func NewGame(gameID string, created replay.Created, seed game.Seed) (*Draft, err
 
 // Draft returns the draft of an entry to append after t. It returns the errors of
 // replay.State.Apply. Unless notBefore is zero, the entry is not appended before that time.
+// past may be nil unless the entry reverts the game.
 func (t Tip) Draft(entry replay.Entry, notBefore time.Time, past Past) (*Draft, error) {
 	at := t.State.UpdateTime
 	if notBefore.After(at) {
@@ -71,7 +72,7 @@ func newDraft(t Tip, event *replay.Event, entry store.Entry) (*Draft, error) {
 		return nil, err
 	}
 	entry.Next = nextID(t.ID, entry.Raw, b)
-	return &Draft{entry: entry, event: event, fixed: fixed}, nil
+	return &Draft{entry: entry, event: event, next: Tip{ID: entry.Next, State: event.State, fixed: fixed}}, nil
 }
 
 // NeedsProcessing reports whether the game has to be processed soon after the entry, possibly
@@ -108,9 +109,8 @@ func (l *Log) Append(ctx context.Context, d *Draft) (Appended, error) {
 	if err != nil {
 		return Appended{}, err
 	}
-	appended := d.result(done.Time)
-	appended.Watchers, appended.Then = done.Watchers, done.Then
-	return appended, nil
+	d.timed.Do(func() { d.event.SetTime(done.Time) })
+	return Appended{Event: d.event, Tip: d.next, Watchers: done.Watchers, Then: done.Then}, nil
 }
 
 // then calls Then with a copy of the state, because the transaction may fail and the next one
@@ -122,18 +122,13 @@ func (d *Draft) then(ctx context.Context, at time.Time) error {
 	return d.Then(ctx, event.State)
 }
 
-// result returns the result of appending d if its entry is in the log with the given time.
-func (d *Draft) result(at time.Time) Appended {
-	d.once.Do(func() { d.event.SetTime(at) })
-	return Appended{Event: d.event, Tip: Tip{ID: d.entry.Next, State: d.event.State, fixed: d.fixed}, Watchers: -1}
-}
-
-// Landed returns the draft's result if r, a record from the feed, is the draft's entry and follows
+// Landed returns the same as t.Apply if r, a record from the feed, is the draft's entry and follows
 // t. This avoids computing the move again, which would be 4% of the cost of a move in a watched
 // game.
-func (d *Draft) Landed(t Tip, r store.Record) (Appended, bool) {
-	if r.ID != d.entry.Next || t.ID != d.entry.Prev {
-		return Appended{}, false
+func (d *Draft) Landed(t Tip, r store.Record) (next Tip, event *replay.Event, landed bool) {
+	if r.ID != d.next.ID || t.ID != d.entry.Prev {
+		return Tip{}, nil, false
 	}
-	return d.result(r.Time), true
+	d.timed.Do(func() { d.event.SetTime(r.Time) })
+	return d.next, d.event, true
 }

@@ -127,15 +127,16 @@ func TestDraft_Landed(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, found)
 
-		_, landed := other.Landed(begun, record)
+		_, _, landed := other.Landed(begun, record)
 		assert.False(t, landed, "a different move")
-		_, landed = own.Landed(next, record)
+		_, _, landed = own.Landed(next, record)
 		assert.False(t, landed, "a different tip")
-		result, landed := own.Landed(begun, record)
+		tip, event, landed := own.Landed(begun, record)
 		require.True(t, landed)
-		assert.Equal(t, next.ID, result.Tip.ID)
-		equal(t, next.State, result.Tip.State)
-		assert.Same(t, result.Tip.State, r.append(own).State)
+		assert.Equal(t, next.ID, tip.ID)
+		equal(t, next.State, tip.State)
+		assert.Same(t, tip.State, event.State)
+		assert.Same(t, tip.State, r.append(own).State)
 	})
 }
 

@@ -203,8 +203,8 @@ func (m *Match) Published(r store.Record) {
 		return
 	}
 	if d := m.pending.Load(); d != nil {
-		if own, ok := d.Landed(tip, r); ok {
-			m.advance(tip.ID, own.Tip, own.Event)
+		if next, event, landed := d.Landed(tip, r); landed {
+			m.advance(tip.ID, next, event)
 			return
 		}
 	}

@@ -29,9 +29,11 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 		<-m.writing
 		return nil, errOvertaken
 	}
-	if err := m.hub.prepare(ctx, m.id, draft); err != nil {
-		<-m.writing
-		return nil, err
+	if draft.NeedsProcessing() {
+		if err := m.hub.prepare(ctx, m.id, draft); err != nil {
+			<-m.writing
+			return nil, err
+		}
 	}
 	m.pending.Store(draft)
 	now := m.hub.ticks.Load()
@@ -70,15 +72,11 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 // after the append: either in the append's transaction, or by a job that another server can
 // pick up.
 func (h *Hub) prepare(ctx context.Context, gameID string, draft *gamelog.Draft) error {
-	switch {
-	case !draft.NeedsProcessing():
-		return nil
-	case h.Transactional:
+	if h.Transactional {
 		draft.Then = h.Lifecycle.Within
 		return nil
-	default:
-		return h.Lifecycle.EnqueueSoon(ctx, gameID)
 	}
+	return h.Lifecycle.EnqueueSoon(ctx, gameID)
 }
 
 // settle retries an append whose outcome is unknown until the store reports whether the log
@@ -94,7 +92,7 @@ func (h *Hub) settle(ctx context.Context, gameID string, draft *gamelog.Draft) (
 		case <-time.After(wait.NextBackOff()):
 		}
 		// A job that was enqueued earlier may have run already, so enqueue another.
-		if h.prepare(ctx, gameID, draft) != nil {
+		if draft.NeedsProcessing() && h.prepare(ctx, gameID, draft) != nil {
 			continue
 		}
 		next, err := h.Log.Append(ctx, draft)

@@ -76,16 +76,15 @@ func (m *Match) Do(ctx context.Context, call Call) (*Event, error) {
 			call.inWindow = true
 		}
 	}
-	decide := func(tip gamelog.Tip) (*Event, *gamelog.Draft, error) { return m.decide(ctx, tip, call) }
-	event, _, err := m.commit(ctx, decide)
+	event, _, err := m.commit(ctx, call.decide)
 	if !call.inWindow || !errors.Is(err, store.ErrTooEarly) && !errors.Is(err, store.ErrTooLate) {
 		return event, err
 	}
 	call.fresh = true
-	if event, _, err = m.commit(ctx, decide); errors.Is(err, store.ErrTooLate) {
+	if event, _, err = m.commit(ctx, call.decide); errors.Is(err, store.ErrTooLate) {
 		// The challenge closed after its window was read. Reread the window, because an
 		// outage may have postponed the close.
-		event, _, err = m.commit(ctx, decide)
+		event, _, err = m.commit(ctx, call.decide)
 	}
 	switch {
 	case errors.Is(err, store.ErrTooEarly):
@@ -96,14 +95,18 @@ func (m *Match) Do(ctx context.Context, call Call) (*Event, error) {
 	return event, err
 }
 
+// decision returns the outcome of a call if the game's log ends with tip: the event of an
+// earlier, identical call, a draft, or an error.
+type decision func(ctx context.Context, m *Match, tip gamelog.Tip) (*Event, *gamelog.Draft, error)
+
 // commit appends the draft that decide makes from the game's state, and calls decide again if
 // the log has moved on. If there is nothing to append, commit returns the earlier event or
 // the error that decide returned, as soon as the log confirms the state that decide was
 // given.
-func (m *Match) commit(ctx context.Context, decide func(gamelog.Tip) (*Event, *gamelog.Draft, error)) (*Event, *replay.State, error) {
+func (m *Match) commit(ctx context.Context, decide decision) (*Event, *replay.State, error) {
 	tip := m.currentTip()
 	for confirmed := false; ; confirmed = true {
-		repeated, draft, err := decide(tip)
+		repeated, draft, err := decide(ctx, m, tip)
 		if draft != nil {
 			event, err := m.append(ctx, tip, draft)
 			if err == nil {
@@ -126,9 +129,8 @@ func (m *Match) commit(ctx context.Context, decide func(gamelog.Tip) (*Event, *g
 	}
 }
 
-// decide returns the outcome of the call in the state of tip: the event of an earlier,
-// identical call, a draft, or an error.
-func (m *Match) decide(ctx context.Context, tip gamelog.Tip, call Call) (*Event, *gamelog.Draft, error) {
+// decide is the decision about a call to Do.
+func (call Call) decide(ctx context.Context, m *Match, tip gamelog.Tip) (*Event, *gamelog.Draft, error) {
 	state := tip.State
 	entry := replay.Entry{Seat: game.NoSeat, Action: call.Action}
 	_, resigning := call.Action.(replay.Resigned)
@@ -159,6 +161,7 @@ func (m *Match) decide(ctx context.Context, tip gamelog.Tip, call Call) (*Event,
 	case call.Version != 0 && call.Version != state.Version:
 		return nil, nil, &VersionConflictError{Version: state.Version}
 	}
+	var past gamelog.Past
 	switch action := entry.Action.(type) {
 	case replay.Moved:
 		// The stand-in moves until the player takes the seat back.
@@ -178,7 +181,7 @@ func (m *Match) decide(ctx context.Context, tip gamelog.Tip, call Call) (*Event,
 		if action.To == 0 {
 			return nil, nil, replay.ErrNoUndo
 		}
-		entry.Action = action
+		entry.Action, past = action, m.past(ctx, call.Admit)
 	}
 	if call.inWindow {
 		from, to, err := m.hub.Windows.Window(ctx, state, call.fresh)
@@ -187,7 +190,7 @@ func (m *Match) decide(ctx context.Context, tip gamelog.Tip, call Call) (*Event,
 		}
 		call.NotBefore, call.NotAfter = from, to.Add(-time.Millisecond)
 	}
-	draft, err := tip.Draft(entry, call.NotBefore, m.past(ctx, call.Admit))
+	draft, err := tip.Draft(entry, call.NotBefore, past)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -198,9 +201,9 @@ func (m *Match) decide(ctx context.Context, tip gamelog.Tip, call Call) (*Event,
 // callsOff reports whether a call to resign abandons a game that has not started. That is
 // the case if the caller is the creator, who need not have a seat, and seats are still
 // open.
-func (c Call) callsOff(state *replay.State) bool {
-	return c.PlayerID == state.Creator.ID && slices.ContainsFunc(state.Seats, replay.Seat.Open) &&
-		(c.Seat == game.NoSeat || slices.Contains(state.SeatsOf(c.PlayerID), c.Seat))
+func (call Call) callsOff(state *replay.State) bool {
+	return call.PlayerID == state.Creator.ID && slices.ContainsFunc(state.Seats, replay.Seat.Open) &&
+		(call.Seat == game.NoSeat || slices.Contains(state.SeatsOf(call.PlayerID), call.Seat))
 }
 
 // ErrSeatTaken means that no seat is open, or that the seat that the caller names is taken.
@@ -214,7 +217,7 @@ var ErrSeatTaken = errors.New("the seat is taken")
 // Errors: replay.ErrGameOver, ErrSeatTaken, the error from admit, and those errors of Do that
 // do not depend on the action.
 func (m *Match) Join(ctx context.Context, player replay.Player, seat int, admit func() error) (*replay.State, error) {
-	_, state, err := m.commit(ctx, func(tip gamelog.Tip) (*Event, *gamelog.Draft, error) {
+	_, state, err := m.commit(ctx, func(_ context.Context, _ *Match, tip gamelog.Tip) (*Event, *gamelog.Draft, error) {
 		state := tip.State
 		chosen := chooseSeat(state, player.ID, seat)
 		mine := chosen != game.NoSeat && state.Seats[chosen].Player.ID == player.ID
@@ -230,7 +233,7 @@ func (m *Match) Join(ctx context.Context, player replay.Player, seat int, admit 
 				return nil, nil, err
 			}
 		}
-		draft, err := tip.Draft(replay.Entry{Seat: chosen, Action: replay.Joined{Player: player}}, time.Time{}, m.past(ctx, nil))
+		draft, err := tip.Draft(replay.Entry{Seat: chosen, Action: replay.Joined{Player: player}}, time.Time{}, nil)
 		return nil, draft, err
 	})
 	return state, err
@@ -258,9 +261,9 @@ func chooseSeat(state *replay.State, playerID string, named int) int {
 
 // seat returns the seat that the call applies to: the seat it names, or else the caller's
 // seat whose turn it is, or else the caller's first seat that has not resigned.
-func (c Call) seat(state *replay.State, own []int) int {
-	if c.Seat != game.NoSeat || len(own) == 0 {
-		return c.Seat
+func (call Call) seat(state *replay.State, own []int) int {
+	if call.Seat != game.NoSeat || len(own) == 0 {
+		return call.Seat
 	}
 	if slices.Contains(own, state.Turn()) {
 		return state.Turn()

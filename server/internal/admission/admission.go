@@ -88,6 +88,7 @@ type Control struct {
 	failures    *ratelimit.Pacer // for mistakes
 	input       *ratelimit.Pacer // for bytes
 	http        *httpListener
+	refusals    map[*int]string // texts, by the limits that are exceeded
 
 	// addresses holds the addresses that have open connections, forwarded calls or unread
 	// responses to these.
@@ -102,22 +103,23 @@ type Control struct {
 	open, waiting, running atomic.Int64 // counts of streams and HTTP requests; see Streams and Running
 }
 
-// addressState counts the open resources of an address.
+// addressState counts what the clients of an address use now. The table refusals names the limits.
 type addressState struct {
-	key         string
-	connections atomic.Int64
-	// open counts all streams and requests, waiting those whose request has not arrived, and
-	// late those whose request has not arrived in time. held is the size of the headers of open
-	// streams and of unread responses.
-	open, waiting, late, held  atomic.Int64
-	healthWatches, reflections atomic.Int64
-	sse                        atomic.Int64 // HTTP requests for Server-Sent Events
+	key           string
+	connections   atomic.Int64 // open connections
+	open          atomic.Int64 // streams and HTTP requests
+	waiting       atomic.Int64 // of these, those whose request has not arrived
+	late          atomic.Int64 // of these, those whose request has not arrived in time
+	held          atomic.Int64 // size of the headers of open streams and of unread responses, in bytes
+	healthWatches atomic.Int64 // streams that watch the server's health
+	reflections   atomic.Int64 // reflection streams
+	sse           atomic.Int64 // HTTP requests for Server-Sent Events
 	// busy is the number of calls over HTTP/2 that the server works on: those whose handler has
-	// not begun, and those whose request has arrived, except streams. parsing is the number of
-	// bytes that the server has read and may not have parsed yet.
-	busy, parsing atomic.Int64
-	input         *rate.Limiter
-	turn          chan struct{} // has one element while it is a connection's turn
+	// not begun, and those whose request has arrived, except streams.
+	busy    atomic.Int64
+	parsing atomic.Int64  // bytes that the server has read and may not have parsed yet
+	input   *rate.Limiter // for bytes
+	turn    chan struct{} // has one element while it is a connection's turn
 }
 
 // New returns a Control for the listener's connections. The caller must call Run.
@@ -130,6 +132,7 @@ func New(l net.Listener, c Config) *Control {
 		input:       ratelimit.NewPacer(bytesPerSecond, burstSeconds*bytesPerSecond),
 		conns:       map[*conn]struct{}{},
 		http:        newHTTPListener(l),
+		refusals:    refusals(c.Limits),
 	}
 	control.addresses = ratelimit.NewAddresses(func(key string) *addressState {
 		return &addressState{key: key, input: control.input.Limiter(key), turn: make(chan struct{}, 1)}
@@ -215,6 +218,3 @@ func (c *Control) all() []*conn {
 	}
 	return all
 }
-
-// exceeds reports whether n exceeds limit. A limit of 0 means no limit.
-func exceeds(n int64, limit int) bool { return limit > 0 && n > int64(limit) }

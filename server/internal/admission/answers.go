@@ -33,7 +33,7 @@ func (s *call) answer(reply any) (any, error) {
 	c := s.conn.control
 	if limit := int64(c.Limits.HeldBytesPerAddress); s.conn.proxy && limit > 0 && s.from.held.Load() > limit/2 {
 		if size := int64(proto.Size(m)); size > largeAnswer && s.from.held.Load()+size > limit {
-			return nil, s.refuse(c.holdsTooMuch())
+			return nil, s.refuse(&c.Limits.HeldBytesPerAddress)
 		}
 	}
 	return &answer{message: m, conn: s.conn, from: s.from}, nil

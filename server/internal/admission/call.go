@@ -4,8 +4,6 @@ import (
 	"context"
 	"sync/atomic"
 	"time"
-
-	"github.com/gridstand/gridstand/server/limits"
 )
 
 // call is a stream or an HTTP request whose headers have arrived. It is also its handler's
@@ -181,11 +179,4 @@ func (s *call) stopReading() {
 	if !s.conn.proxy || !s.multiplexed {
 		_ = s.conn.SetReadDeadline(time.Unix(1, 0))
 	}
-}
-
-// refuse reports to the Control that the call exceeds a limit, and returns an error with
-// the status to send.
-func (s *call) refuse(e *limits.ExceededError) error {
-	s.conn.control.Refused(e.Field, s.from.key)
-	return s.conn.control.Refuse(e)
 }

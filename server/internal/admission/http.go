@@ -15,8 +15,6 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
-
-	"github.com/gridstand/gridstand/server/limits"
 )
 
 // bodyMargin is the number of bytes by which a request body may exceed the limit on the
@@ -63,9 +61,8 @@ func (c *Control) Handler(next http.Handler) http.Handler {
 // Handlers returns the number of HTTP handlers that have not returned.
 func (c *Control) Handlers() int { return int(c.handlers.Load()) }
 
-// enterHTTP counts a request. If it exceeds a limit, enterHTTP returns the error for that
-// limit, or else nil.
-func (c *Control) enterHTTP(s *call, r *http.Request) *limits.ExceededError {
+// enterHTTP counts a request. It returns the limit that the request exceeds, or nil.
+func (c *Control) enterHTTP(s *call, r *http.Request) (exceeded *int) {
 	open := s.enter(r.Header.Values("X-Forwarded-For"))
 	s.conn.mu.Lock()
 	defer s.conn.mu.Unlock()
@@ -111,9 +108,7 @@ func (c *Control) EnterSSE(ctx context.Context) (leave func(), err error) {
 	}
 	leave()
 	conn.slow(refusedPenalty)
-	exceeded := c.Limits.Exceeded(&c.Limits.SSEPerAddress, "requests for Server-Sent Events from one address at once", retryAfter)
-	c.Refused(exceeded.Field, from.key)
-	return nil, c.Refuse(exceeded)
+	return nil, c.refuse(&c.Limits.SSEPerAddress, from.key, retryAfter)
 }
 
 // body is the body of an HTTP request. Reading it records when the request has arrived.

@@ -10,8 +10,6 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/tap"
-
-	"github.com/gridstand/gridstand/server/limits"
 )
 
 // Options returns the gRPC server options that enforce the limits on streams.
@@ -54,30 +52,22 @@ func (c *Control) admit(ctx context.Context, info *tap.Info) (context.Context, e
 	return ctx, s.refuse(exceeded)
 }
 
-// exceeded returns the error for the limit that the call exceeds, or nil if it exceeds
-// none. The caller holds the connection's mu.
-func (c *Control) exceeded(s *call, open int64) *limits.ExceededError {
+// exceeded returns the limit that the call exceeds, or nil. The caller holds the connection's
+// mu.
+func (c *Control) exceeded(s *call, open int64) *int {
 	l := c.Limits
 	switch {
 	case exceeds(open, l.StreamsPerAddress):
-		return l.Exceeded(&l.StreamsPerAddress, "streams from one address at once", retryAfter)
+		return &l.StreamsPerAddress
 	case !s.conn.proxy && exceeds(s.conn.late+1, l.IncompletePerConnection):
-		return l.Exceeded(&l.IncompletePerConnection,
-			"streams on one connection whose request has not arrived", retryAfter)
+		return &l.IncompletePerConnection
 	case exceeds(s.from.late.Load()+1, l.IncompletePerAddress),
 		l.IncompletePerAddress > 0 && s.from.waiting.Load() >= maxWaiting:
-		return l.Exceeded(&l.IncompletePerAddress,
-			"streams from one address whose request has not arrived", retryAfter)
+		return &l.IncompletePerAddress
 	case exceeds(s.from.held.Load(), l.HeldBytesPerAddress):
-		return c.holdsTooMuch()
+		return &l.HeldBytesPerAddress
 	}
 	return nil
-}
-
-func (c *Control) holdsTooMuch() *limits.ExceededError {
-	l := c.Limits
-	return l.Exceeded(&l.HeldBytesPerAddress,
-		"bytes held for one address: unread responses and headers of streams", retryAfter)
 }
 
 // sizeOf returns the approximate size of headers in bytes.
@@ -203,32 +193,26 @@ func (c *Control) stream(service any, stream grpc.ServerStream, info *grpc.Strea
 	defer s.end()
 	s.begin()
 	with := arriving{stream, s}
-	l := c.Limits
-	switch {
-	case strings.HasPrefix(info.FullMethod, "/gridstand."):
+	if strings.HasPrefix(info.FullMethod, "/gridstand.") {
 		// Package match limits the unread bytes of these streams.
 		err := handler(service, &with)
 		if s.tooOften(err) {
 			s.conn.slow(callPenalty)
 		}
 		return err
-	case info.FullMethod == grpc_health_v1.Health_Watch_FullMethodName:
-		defer s.from.healthWatches.Add(-1)
-		if exceeds(s.from.healthWatches.Add(1), l.HealthWatchesPerAddress) {
-			s.conn.slow(refusedPenalty)
-			return s.refuse(l.Exceeded(&l.HealthWatchesPerAddress,
-				"health watches from one address at once", retryAfter))
-		}
-		return handler(service, &counting{with})
-	default:
-		defer s.from.reflections.Add(-1)
-		if exceeds(s.from.reflections.Add(1), l.ReflectionsPerAddress) {
-			s.conn.slow(refusedPenalty)
-			return s.refuse(l.Exceeded(&l.ReflectionsPerAddress,
-				"reflection streams from one address at once", retryAfter))
-		}
-		return handler(service, &paced{counting{with}})
 	}
+	count, limit := &s.from.reflections, &c.Limits.ReflectionsPerAddress
+	stream = &paced{counting{with}}
+	if info.FullMethod == grpc_health_v1.Health_Watch_FullMethodName {
+		count, limit = &s.from.healthWatches, &c.Limits.HealthWatchesPerAddress
+		stream = &counting{with}
+	}
+	defer count.Add(-1)
+	if exceeds(count.Add(1), *limit) {
+		s.conn.slow(refusedPenalty)
+		return s.refuse(limit)
+	}
+	return handler(service, stream)
 }
 
 // arriving is a stream that records when its request has arrived.
@@ -271,7 +255,5 @@ func (p *paced) RecvMsg(m any) error {
 	if c.reflections.Take(p.call.from.key) {
 		return nil
 	}
-	l := c.Limits
-	return p.call.refuse(l.Exceeded(&l.ReflectionsPerAddressPerSecond,
-		"reflection requests from one address a second", c.reflections.Wait()))
+	return c.refuse(&c.Limits.ReflectionsPerAddressPerSecond, p.call.from.key, c.reflections.Wait())
 }

@@ -30,6 +30,7 @@ type Limits struct {
 	NewPlayersPerMinute               int
 	NewGamesPerMinute                 int
 	NewGamesPerAddressPerMinute       int
+	NewChallengesPerAddressPerMinute  int
 
 	StreamsPerAddress              int
 	IncompletePerConnection        int
@@ -157,6 +158,11 @@ var Table = []Limit{
 		"max-new-games-per-address-per-minute", "new_games_per_address_per_minute", 6_000,
 		"games that one address may create per minute, across all servers",
 		func(l *Limits) *int { return &l.NewGamesPerAddressPerMinute },
+	},
+	{
+		"max-new-challenges-per-address-per-minute", "new_challenges_per_address_per_minute", 120,
+		"public races, links and rematches that one address may create per minute, across all servers",
+		func(l *Limits) *int { return &l.NewChallengesPerAddressPerMinute },
 	},
 	{
 		"max-streams-per-address", "streams_per_address", 65_536,

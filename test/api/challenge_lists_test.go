@@ -250,3 +250,60 @@ func TestListChallenges_Hidden(t *testing.T) {
 	require.Len(t, listed.GetChallenges(), 1)
 	assert.Equal(t, c.GetId(), listed.GetChallenges()[0].GetId())
 }
+
+// Ensure that one address cannot fill the first page of a list, however many accounts it uses,
+// and that the pages together still contain every challenge.
+func TestListChallenges_Flood(t *testing.T) {
+	t.Parallel()
+	eachPair(t, func(t *testing.T, a, b *testServer) {
+		create := func(address string, request *pb.CreateChallengeRequest) string {
+			p := a.player(t)
+			p.ctx = passedOn(p.ctx, address)
+			return a.challenge(t, p, request).GetId()
+		}
+		waiting := create("198.51.100.1", shortRace())
+		want := []string{waiting}
+		for range 45 {
+			want = append(want, create("198.51.100.2", shortRace()))
+		}
+		for _, kind := range []pb.ChallengeKind{race, 0} {
+			request := &pb.ListChallengesRequest{Kind: kind, PageSize: 20}
+			var listed []string
+			for {
+				page, err := b.ListChallenges(b.anyone, request)
+				require.NoError(t, err)
+				require.True(t, slices.IsSortedFunc(page.GetChallenges(), func(a, b *pb.Challenge) int {
+					return b.GetCreateTime().AsTime().Compare(a.GetCreateTime().AsTime())
+				}))
+				for _, c := range page.GetChallenges() {
+					listed = append(listed, c.GetId())
+				}
+				if request.GetPageToken() == "" {
+					assert.Len(t, listed, 20)
+					assert.Contains(t, listed, waiting, "on the first page")
+				}
+				if request.PageToken = page.GetNextPageToken(); request.PageToken == "" {
+					break
+				}
+			}
+			slices.Sort(listed)
+			assert.ElementsMatch(t, want, slices.Compact(listed))
+		}
+	}, func(c *server.Config) { c.Proxies = "127.0.0.1" })
+}
+
+// Ensure that the limit on new challenges per address and minute applies to all accounts together
+// and only to public challenges.
+func TestLimit_NewChallenges(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		create := func(private bool) error {
+			_, err := s.CreateChallenge(s.player(t).ctx, &pb.CreateChallengeRequest{Kind: link, Variant: "classic", Private: private})
+			return err
+		}
+		wantQuota(t, 3, func(int) error { return create(false) })
+		for range 4 {
+			require.NoError(t, create(true))
+		}
+	}, func(c *server.Config) { c.Limits.NewChallengesPerAddressPerMinute = 3 })
+}

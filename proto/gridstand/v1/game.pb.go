@@ -394,8 +394,11 @@ type Limits struct {
 	BotGamesPerAddress int32 `protobuf:"varint,32,opt,name=bot_games_per_address,json=botGamesPerAddress,proto3" json:"bot_games_per_address,omitempty"`
 	// Like bot_games_per_player, but for all games without human players in the store.
 	BotGamesPerStore int32 `protobuf:"varint,33,opt,name=bot_games_per_store,json=botGamesPerStore,proto3" json:"bot_games_per_store,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Races, links and rematches that are not private and that one address may create per
+	// minute, across all servers.
+	NewChallengesPerAddressPerMinute int32 `protobuf:"varint,36,opt,name=new_challenges_per_address_per_minute,json=newChallengesPerAddressPerMinute,proto3" json:"new_challenges_per_address_per_minute,omitempty"`
+	unknownFields                    protoimpl.UnknownFields
+	sizeCache                        protoimpl.SizeCache
 }
 
 func (x *Limits) Reset() {
@@ -627,6 +630,13 @@ func (x *Limits) GetBotGamesPerAddress() int32 {
 func (x *Limits) GetBotGamesPerStore() int32 {
 	if x != nil {
 		return x.BotGamesPerStore
+	}
+	return 0
+}
+
+func (x *Limits) GetNewChallengesPerAddressPerMinute() int32 {
+	if x != nil {
+		return x.NewChallengesPerAddressPerMinute
 	}
 	return 0
 }
@@ -3494,7 +3504,7 @@ var File_gridstand_v1_game_proto protoreflect.FileDescriptor
 
 const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\n" +
-	"\x17gridstand/v1/game.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19gridstand/v1/player.proto\x1a\x1agridstand/v1/tribolo.proto\x1a\x1bgridstand/v1/twenty48.proto\"\x9b\f\n" +
+	"\x17gridstand/v1/game.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19gridstand/v1/player.proto\x1a\x1agridstand/v1/tribolo.proto\x1a\x1bgridstand/v1/twenty48.proto\"\xec\f\n" +
 	"\x06Limits\x12#\n" +
 	"\rmessage_bytes\x18\x01 \x01(\x05R\fmessageBytes\x124\n" +
 	"\x16streams_per_connection\x18\x02 \x01(\x05R\x14streamsPerConnection\x12(\n" +
@@ -3525,7 +3535,8 @@ const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\x0freplays_at_once\x18\" \x01(\x05R\rreplaysAtOnce\x12/\n" +
 	"\x14bot_games_per_player\x18\x1f \x01(\x05R\x11botGamesPerPlayer\x121\n" +
 	"\x15bot_games_per_address\x18  \x01(\x05R\x12botGamesPerAddress\x12-\n" +
-	"\x13bot_games_per_store\x18! \x01(\x05R\x10botGamesPerStore\"\xdf\x01\n" +
+	"\x13bot_games_per_store\x18! \x01(\x05R\x10botGamesPerStore\x12O\n" +
+	"%new_challenges_per_address_per_minute\x18$ \x01(\x05R newChallengesPerAddressPerMinute\"\xdf\x01\n" +
 	"\aVariant\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12\x18\n" +

@@ -51,6 +51,9 @@ type Challenge struct {
 	Revision int32
 	// Creator is empty for a daily game.
 	Creator replay.Player
+	// Source identifies the address from which the challenge was created; see SourceOf. It is 0 if
+	// that is unknown.
+	Source  uint16
 	Seed    game.Seed
 	Private bool
 	// CreateTime, OpenTime and CloseTime have a precision of one millisecond. OpenTime and
@@ -176,7 +179,7 @@ func (c *Challenge) stored() (store.Challenge, error) {
 		Kind: uint32(c.Kind), Variant: c.Variant, RulesRevision: c.Revision, Creator: encodePlayer(c.Creator),
 		Seed: c.Seed.SeedBytes(), Private: c.Private, CreateMs: millis(c.CreateTime), OpenMs: millis(c.OpenTime),
 		CloseMs: millis(c.CloseTime), LimitMs: c.Limit.Milliseconds(), CreditedMs: c.Credited.Milliseconds(), Date: c.Date,
-		StartingUntilMs: millis(c.startingUntil), Ended: c.ended,
+		StartingUntilMs: millis(c.startingUntil), Ended: c.ended, Source: uint32(c.Source),
 	}
 	for _, e := range c.Entrants {
 		m.Entrants = append(m.Entrants, &challengev1.Entrant{Player: encodePlayer(e.Player), Bot: e.Bot, Ready: e.Ready, GameId: e.GameID})
@@ -206,7 +209,7 @@ func decode(s store.Challenge) (*Challenge, error) {
 		Creator: decodePlayer(m.GetCreator()), Seed: seed, Private: m.GetPrivate(), CreateTime: timeAt(m.GetCreateMs()),
 		OpenTime: timeAt(m.GetOpenMs()), CloseTime: timeAt(m.GetCloseMs()), Limit: time.Duration(m.GetLimitMs()) * time.Millisecond,
 		Credited: time.Duration(m.GetCreditedMs()) * time.Millisecond, Date: m.GetDate(),
-		startingUntil: timeAt(m.GetStartingUntilMs()), ended: m.GetEnded(), revision: s.Revision, expires: s.Expires,
+		startingUntil: timeAt(m.GetStartingUntilMs()), ended: m.GetEnded(), Source: uint16(m.GetSource()), revision: s.Revision, expires: s.Expires,
 	}
 	for _, e := range m.GetEntrants() {
 		c.Entrants = append(c.Entrants, Entrant{Player: decodePlayer(e.GetPlayer()), Bot: e.GetBot(), Ready: e.GetReady(), GameID: e.GetGameId()})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
@@ -38,6 +39,7 @@ type Challenges struct {
 	known *lru.Cache[string, *Challenge]
 
 	followers followers
+	recents   recentLists
 }
 
 // maxKnown is the maximum number of cached challenges. A full cache takes about 20 MB.
@@ -46,7 +48,10 @@ const maxKnown = 1 << 14
 // New returns a Challenges with the given configuration.
 func New(c Config) *Challenges {
 	known, _ := lru.New[string, *Challenge](maxKnown) // fails only for a size below 1
-	return &Challenges{Config: c, known: known}
+	return &Challenges{
+		Config: c, known: known,
+		recents: recentLists{reading: semaphore.NewWeighted(1), byKind: map[replay.ChallengeKind]recentList{}},
+	}
 }
 
 // Get returns the challenge with the given id and the store's time. If the challenge is a
@@ -116,16 +121,6 @@ func (s *Challenges) readAll(ctx context.Context, ids ...string) ([]*Challenge, 
 		}
 	}
 	return all, now, nil
-}
-
-// List returns up to n places after the given one in the list of public challenges, latest
-// first. A kind of 0 means all kinds. Daily games are not listed.
-func (s *Challenges) List(ctx context.Context, kind replay.ChallengeKind, after store.Place, n int) ([]store.Place, error) {
-	places, err := s.Store.List(ctx, uint8(kind), after, n)
-	if err != nil {
-		return nil, fmt.Errorf("listing challenges: %w", err)
-	}
-	return places, nil
 }
 
 // Create creates a race, a link or a rematch at the given time, by the store's clock. It

@@ -12,6 +12,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/invalid"
 	"github.com/gridstand/gridstand/server/internal/page"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // GetChallenge implements pb.ChallengeServiceServer.
@@ -69,14 +70,13 @@ func (s *Service) ListChallenges(ctx context.Context, request *pb.ListChallenges
 	if err != nil {
 		return nil, err
 	}
-	places, err := s.Challenges.List(ctx, replay.ChallengeKind(kind), after, size+1) // The extra entry shows whether there is another page.
+	places, next, err := s.Challenges.List(ctx, replay.ChallengeKind(kind), after, size)
 	if err != nil {
 		return nil, err
 	}
 	response := &pb.ListChallengesResponse{}
-	if len(places) > size {
-		places = places[:size]
-		if response.NextPageToken, err = s.Tokens.SealPlace(ctx, query, places[size-1]); err != nil {
+	if next != (store.Place{}) {
+		if response.NextPageToken, err = s.Tokens.SealPlace(ctx, query, next); err != nil {
 			return nil, err
 		}
 	}

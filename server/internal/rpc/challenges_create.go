@@ -41,6 +41,11 @@ func (s *Service) CreateChallenge(ctx context.Context, request *pb.CreateChallen
 	case len(found) > 0:
 		return &pb.CreateChallengeResponse{Challenge: s.challenge(found[0], now)}, nil
 	}
+	if !wanted.Private {
+		if err := s.takeChallengeQuota(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if wanted.Kind != replay.Race {
 		err = s.takeGameQuotas(ctx, by.ID)
 	} else {
@@ -76,7 +81,7 @@ func (s *Service) newChallenge(ctx context.Context, request *pb.CreateChallengeR
 	}
 	c := &challenge.Challenge{
 		ID: id.New(), Kind: replay.ChallengeKind(request.GetKind()), Private: request.GetPrivate(),
-		Creator: seated(by),
+		Creator: seated(by), Source: challenge.SourceOf(s.Address(ctx)),
 	}
 	if r := request.GetRequestId(); r != "" {
 		if !id.Valid(r) {

@@ -114,6 +114,12 @@ func (s *Service) takeGameQuotas(ctx context.Context, playerID string) error {
 	return nil
 }
 
+// takeChallengeQuota counts a new public challenge toward the quota of the caller's address.
+func (s *Service) takeChallengeQuota(ctx context.Context) error {
+	return s.takeQuota(ctx, "challenges-from", s.Address(ctx), &s.Limits.NewChallengesPerAddressPerMinute,
+		"new public challenges from one address a minute")
+}
+
 // checkMoveRate counts a move or another change by a player. It returns an error if the
 // player exceeds the limit.
 func (s *Service) checkMoveRate(playerID string) error {

@@ -68,8 +68,9 @@ type ChallengeServiceClient interface {
 	// NOT_FOUND, reason VARIANT_NOT_FOUND or GAME_NOT_FOUND; for a rematch
 	// FAILED_PRECONDITION, reason SEED_HIDDEN, if the game is not over, or if it is an
 	// attempt at a challenge that is open, with the metadata challenge_id and close_time; and
-	// the errors of GetGame. The call counts toward RATE_LIMITED as a new game does, and a
-	// race also counts toward TOO_MANY_GAMES.
+	// the errors of GetGame. The call counts toward RATE_LIMITED as a new game does, and
+	// unless the challenge is private, toward new_challenges_per_address_per_minute. A race
+	// also counts toward TOO_MANY_GAMES.
 	CreateChallenge(context.Context, *v1.CreateChallengeRequest) (*v1.CreateChallengeResponse, error)
 	// Returns a challenge, by its id or as the daily game of a variant. With a token it
 	// also returns the caller's attempt.
@@ -79,7 +80,9 @@ type ChallengeServiceClient interface {
 	// daily game, and for a day that is no longer stored or is after tomorrow.
 	GetChallenge(context.Context, *v1.GetChallengeRequest) (*v1.GetChallengeResponse, error)
 	// Lists challenges, latest first, without private ones and daily games. A page may be
-	// short or even empty and still have a next page.
+	// short or even empty and still have a next page. If most of the latest challenges come
+	// from one address, the first page also contains older ones from other addresses, which
+	// are listed again on a later page.
 	//
 	// Errors: INVALID_ARGUMENT for an unknown kind, a negative page size, and a page token
 	// that does not come from this list with the same fields.
@@ -285,8 +288,9 @@ type ChallengeServiceHandler interface {
 	// NOT_FOUND, reason VARIANT_NOT_FOUND or GAME_NOT_FOUND; for a rematch
 	// FAILED_PRECONDITION, reason SEED_HIDDEN, if the game is not over, or if it is an
 	// attempt at a challenge that is open, with the metadata challenge_id and close_time; and
-	// the errors of GetGame. The call counts toward RATE_LIMITED as a new game does, and a
-	// race also counts toward TOO_MANY_GAMES.
+	// the errors of GetGame. The call counts toward RATE_LIMITED as a new game does, and
+	// unless the challenge is private, toward new_challenges_per_address_per_minute. A race
+	// also counts toward TOO_MANY_GAMES.
 	CreateChallenge(context.Context, *v1.CreateChallengeRequest) (*v1.CreateChallengeResponse, error)
 	// Returns a challenge, by its id or as the daily game of a variant. With a token it
 	// also returns the caller's attempt.
@@ -296,7 +300,9 @@ type ChallengeServiceHandler interface {
 	// daily game, and for a day that is no longer stored or is after tomorrow.
 	GetChallenge(context.Context, *v1.GetChallengeRequest) (*v1.GetChallengeResponse, error)
 	// Lists challenges, latest first, without private ones and daily games. A page may be
-	// short or even empty and still have a next page.
+	// short or even empty and still have a next page. If most of the latest challenges come
+	// from one address, the first page also contains older ones from other addresses, which
+	// are listed again on a later page.
 	//
 	// Errors: INVALID_ARGUMENT for an unknown kind, a negative page size, and a page token
 	// that does not come from this list with the same fields.

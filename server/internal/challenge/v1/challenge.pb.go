@@ -59,7 +59,9 @@ type Challenge struct {
 	// Time until which the roster of a race is locked because the race is about to start.
 	StartingUntilMs int64 `protobuf:"varint,15,opt,name=starting_until_ms,json=startingUntilMs,proto3" json:"starting_until_ms,omitempty"`
 	// Whether a race closed early because all attempts were over. close_ms is then final.
-	Ended         bool `protobuf:"varint,16,opt,name=ended,proto3" json:"ended,omitempty"`
+	Ended bool `protobuf:"varint,16,opt,name=ended,proto3" json:"ended,omitempty"`
+	// Hash of the address from which it was created, in 16 bits; 0 if unknown.
+	Source        uint32 `protobuf:"varint,17,opt,name=source,proto3" json:"source,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -204,6 +206,13 @@ func (x *Challenge) GetEnded() bool {
 		return x.Ended
 	}
 	return false
+}
+
+func (x *Challenge) GetSource() uint32 {
+	if x != nil {
+		return x.Source
+	}
+	return 0
 }
 
 // Player is an account.
@@ -411,7 +420,7 @@ var File_challenge_v1_challenge_proto protoreflect.FileDescriptor
 
 const file_challenge_v1_challenge_proto_rawDesc = "" +
 	"\n" +
-	"\x1cchallenge/v1/challenge.proto\x12\fchallenge.v1\"\x82\x04\n" +
+	"\x1cchallenge/v1/challenge.proto\x12\fchallenge.v1\"\x9a\x04\n" +
 	"\tChallenge\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\rR\x04kind\x12\x18\n" +
 	"\avariant\x18\x02 \x01(\tR\avariant\x12%\n" +
@@ -430,7 +439,8 @@ const file_challenge_v1_challenge_proto_rawDesc = "" +
 	"\x06target\x18\r \x01(\v2\x14.challenge.v1.TargetR\x06target\x12\x12\n" +
 	"\x04date\x18\x0e \x01(\tR\x04date\x12*\n" +
 	"\x11starting_until_ms\x18\x0f \x01(\x03R\x0fstartingUntilMs\x12\x14\n" +
-	"\x05ended\x18\x10 \x01(\bR\x05ended\">\n" +
+	"\x05ended\x18\x10 \x01(\bR\x05ended\x12\x16\n" +
+	"\x06source\x18\x11 \x01(\rR\x06source\">\n" +
 	"\x06Player\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x10\n" +

@@ -1,0 +1,91 @@
+package challenge_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/server/internal/challenge"
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// list creates n challenges of the given kind, one per millisecond, and returns their ids.
+func (w *world) list(n int, kind replay.ChallengeKind, by replay.Player, from uint16) (ids []string) {
+	w.t.Helper()
+	for range n {
+		w.forward(time.Millisecond)
+		c := challenge.Challenge{
+			ID: id.New(), Kind: kind, Variant: "classic", Revision: 1, Creator: by, Seed: game.NewSeed(),
+			Limit: time.Minute, Source: from,
+		}
+		_, err := w.Create(w.t.Context(), c, w.now())
+		require.NoError(w.t, err)
+		ids = append(ids, c.ID)
+	}
+	return ids
+}
+
+// first returns the ids on the first page of n challenges.
+func (w *world) first(n int) (ids []string) {
+	w.t.Helper()
+	places, _, err := w.server().List(w.t.Context(), 0, store.Place{}, n)
+	require.NoError(w.t, err)
+	for _, place := range places {
+		ids = append(ids, place.GameID)
+	}
+	return ids
+}
+
+// latest returns the last n of ids, latest first.
+func latest(ids []string, n int) (reversed []string) {
+	for i := range n {
+		reversed = append(reversed, ids[len(ids)-1-i])
+	}
+	return reversed
+}
+
+// Ensure that a source has a tenth of the first page of a list if other sources need the rest,
+// and that races that wait for players come before other challenges.
+func TestList_Share(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		old := w.list(30, replay.Link, ann, 1)
+		assert.Equal(t, latest(old, 20), w.first(20), "the only source")
+		waiting := w.list(1, replay.Race, bob, 2)
+		full := w.list(1, replay.Race, bob, 2)
+		for range challenge.MaxEntrants - 1 {
+			_, err := w.Join(t.Context(), full[0], bob.ID, challenge.Entrant{Bot: "greedy", GameID: id.New()})
+			require.NoError(t, err)
+		}
+		links := w.list(3, replay.Link, bob, 2)
+		flood := w.list(40, replay.Race, eve, 3)
+		got := w.first(20)
+		assert.Equal(t, latest(flood, 16), got[:16], "the rest of the page")
+		assert.Equal(t, []string{links[2], waiting[0]}, got[16:18])
+		assert.Equal(t, latest(old, 2), got[18:])
+		assert.Equal(t, []string{flood[39]}, w.first(1))
+	})
+}
+
+// Ensure that challenges whose address is not known count toward their creators.
+func TestList_NoSource(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		bobs := w.list(1, replay.Race, bob, 0)
+		eves := w.list(11, replay.Race, eve, 0)
+		assert.Equal(t, append(latest(eves, 9), bobs[0]), w.first(10))
+	})
+}
+
+// Ensure that a source does not depend on the server, and that it is known for every address.
+func TestSourceOf(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, challenge.SourceOf("192.0.2.1"), challenge.SourceOf("192.0.2.1"))
+	assert.NotEqual(t, challenge.SourceOf("192.0.2.1"), challenge.SourceOf("192.0.2.2"))
+	assert.NotZero(t, challenge.SourceOf(""))
+}

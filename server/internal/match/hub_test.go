@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -32,8 +33,8 @@ func TestAudience(t *testing.T) {
 			t.Helper()
 			require.Eventually(t, func() bool {
 				now = now.Add(time.Second)
-				a.countAudiences(now)
-				b.countAudiences(now)
+				a.countAudiences(a.all(), now)
+				b.countAudiences(b.all(), now)
 				return ma.Watchers() == want && mb.Watchers() == want
 			}, patience, 5*time.Millisecond, "want %d watchers, got %d and %d", want, ma.Watchers(), mb.Watchers())
 		}
@@ -48,16 +49,16 @@ func TestAudience(t *testing.T) {
 		assert.Equal(t, 1, a.Watchers())
 		assert.Equal(t, 2, b.Watchers())
 		for _, watcher := range []*Watcher{wa, wb[0], player} {
-			a.countAudiences(now)
-			b.countAudiences(now)
+			a.countAudiences(a.all(), now)
+			b.countAudiences(b.all(), now)
 			update, _ := watcher.Next(2)
 			require.NotNil(t, update.Audience)
 			assert.Equal(t, 3, update.Audience.Watchers)
 			update, changed := watcher.Next(2)
 			require.Equal(t, Update{}, update, "each announcement arrives once")
 			now = now.Add(announceEvery)
-			a.countAudiences(now)
-			b.countAudiences(now)
+			a.countAudiences(a.all(), now)
+			b.countAudiences(b.all(), now)
 			<-changed
 			update, _ = watcher.Next(2)
 			require.NotNil(t, update.Audience, "the audience is announced again to keep the stream active")
@@ -81,7 +82,7 @@ func TestAudience(t *testing.T) {
 			// overwrite it.
 			assert.NoError(t, w.client.HSet(ctx, key, b.ServerID, "1 1000000000").Err())
 			now = now.Add(refreshEvery)
-			a.countAudiences(now)
+			a.countAudiences(a.all(), now)
 			return ma.Watchers() == 1
 		}, patience, 5*time.Millisecond)
 
@@ -91,8 +92,8 @@ func TestAudience(t *testing.T) {
 		player.Close()
 		require.Eventually(t, func() bool {
 			now = now.Add(time.Second)
-			a.countAudiences(now)
-			b.countAudiences(now)
+			a.countAudiences(a.all(), now)
+			b.countAudiences(b.all(), now)
 			watched := a.seen.audiences()
 			heads, err := a.Log.Heads(ctx, []string{name("a")})
 			return err == nil && heads[0].Watchers == 0 && watched[len(watched)-1] == 0
@@ -129,7 +130,7 @@ func TestAudience_LateReply(t *testing.T) {
 	s.create(name("a"), "classic")
 	late.match = s.match(name("a"))
 	defer late.match.newWatcher(t.Context(), Spectator, nil).Close()
-	s.countAudiences(time.Now())
+	s.countAudiences(s.all(), time.Now())
 	require.Eventually(t, func() bool { return !late.match.watching.reporting.Load() }, patience, time.Millisecond)
 	assert.Equal(t, 3, late.match.Watchers())
 }
@@ -174,7 +175,7 @@ func TestSweep(t *testing.T) {
 		}
 		used, watched, idle := hold("used"), hold("watched"), hold("idle")
 		watcher := watched.newWatcher(t.Context(), Spectator, nil)
-		s.countAudiences(time.Now())
+		s.countAudiences(s.all(), time.Now())
 		state := idle.play(t, 5)
 		idle.Release()
 		require.Eventually(t, func() bool {
@@ -209,7 +210,7 @@ func TestSweep(t *testing.T) {
 			return slices.Equal(games(), []string{name("watched")})
 		}, patience, time.Millisecond)
 		require.Eventually(t, func() bool {
-			s.countAudiences(later)
+			s.countAudiences(s.all(), later)
 			s.sweep(later)
 			return s.Live() == 0
 		}, patience, time.Millisecond)
@@ -312,4 +313,27 @@ func TestStalled(t *testing.T) {
 		assert.True(t, quick.EndSend())
 		assert.True(t, idle.EndSend())
 	})
+}
+
+// Ensure that the periodic checks are spread over a tick: every match is in exactly one group,
+// and no group has many of them.
+func TestHub_Groups(t *testing.T) {
+	t.Parallel()
+	const games = 100 * tickParts
+	h := NewHub(Config{})
+	for i := range games {
+		gameID := name(strconv.Itoa(i))
+		h.matches[gameID] = newMatch(h, gameID)
+	}
+	seen := map[string]bool{}
+	groups := h.groups()
+	assert.Len(t, groups, tickParts)
+	for _, group := range groups {
+		assert.Less(t, len(group), games/4) // 100 on average
+		for _, m := range group {
+			assert.False(t, seen[m.id], "a match is checked twice")
+			seen[m.id] = true
+		}
+	}
+	assert.Len(t, seen, games)
 }

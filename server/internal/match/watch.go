@@ -251,10 +251,10 @@ const (
 	refreshEvery  = store.AudienceTTL / 3
 )
 
-// countAudiences reports this server's counts to the other servers and announces the totals
-// to watchers if they have changed or enough time has passed.
-func (h *Hub) countAudiences(now time.Time) {
-	for _, m := range h.all() {
+// countAudiences reports this server's counts of the given matches to the other servers and
+// announces the totals to watchers if they have changed or enough time has passed.
+func (h *Hub) countAudiences(matches []*Match, now time.Time) {
+	for _, m := range matches {
 		if !m.loaded() {
 			continue
 		}

@@ -80,11 +80,10 @@ func Serve(ctx context.Context, listener net.Listener, c Config) error {
 		budgets:         newBudgets(),
 	}
 	h.server = &ssh.Server{
-		HostSigners:          []ssh.Signer{c.HostKey},
 		Version:              "Gridstand",
 		Handler:              h.handle,
 		ConnCallback:         h.connected,
-		ServerConfigCallback: func(ssh.Context) *gossh.ServerConfig { return authentication() },
+		ServerConfigCallback: h.serverConfig,
 		// A client without a key logs in as a guest, without any prompt. The handler is
 		// necessary: without any handler, the library would accept the method "none",
 		// which clients try first, and every client would be a guest.

@@ -12,7 +12,8 @@ import (
 // Each message of a client takes processor time, and most are short. The host therefore reads
 // the connections of an address at a limited rate, which is enough for the keys, mouse movements
 // and window changes of all its sessions. A new connection counts as connectionBytes, because
-// the key exchange takes up to a few milliseconds of processor time.
+// the key exchange takes up to a few milliseconds of processor time, and so does each further
+// key exchange.
 const (
 	bytesPerSecond  = 512 << 10
 	bytesBurst      = 4 << 20
@@ -104,6 +105,9 @@ func newPacedConn(conn net.Conn, input *rate.Limiter) *pacedConn {
 	}
 	return &pacedConn{Conn: conn, input: input, closed: make(chan struct{})}
 }
+
+// exchanged counts another key exchange.
+func (c *pacedConn) exchanged() { c.input.ReserveN(time.Now(), connectionBytes) }
 
 // Read implements net.Conn. It returns after the bytes that it has read fit the rate.
 func (c *pacedConn) Read(b []byte) (int, error) {

@@ -195,7 +195,7 @@ func (p *program) rulesScreen(ctx context.Context, what string) error {
 
 // show adapts the configuration of the terminal program to the session.
 func (r *remote) show(c *app.Config, t *app.Terminal) {
-	t.Height, t.Resized = r.session.Size.Height, r.session.Resized
+	t.Height, t.Resized, t.Pace = r.session.Size.Height, r.session.Resized, r.session.Pace
 	c.Env.Remote = true
 	c.Env.Theme.Still = true // Animations would use bandwidth and the host's CPU.
 	c.Env.Command, c.Env.Invite = r.typed, r.typed

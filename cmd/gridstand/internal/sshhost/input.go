@@ -22,6 +22,14 @@ const (
 	maxRead = 16 << 10
 )
 
+// A session draws its screen again for every key, mouse movement and window change, which takes about
+// half a millisecond. Its terminal therefore handles them at a limited rate, which the sessions of an
+// address share.
+const (
+	eventsPerSecond = 1000
+	eventsBurst     = 2000
+)
+
 // The host logs the first linesBurst sessions of an address, and then linesPerSecond.
 const (
 	linesPerSecond = 1
@@ -30,7 +38,7 @@ const (
 
 // budget is what the clients of an address may use.
 type budget struct {
-	input, lines *rate.Limiter
+	input, events, lines *rate.Limiter
 
 	mu     sync.Mutex
 	hidden int // number of sessions that were not logged since the last one that was
@@ -38,7 +46,7 @@ type budget struct {
 
 // idle reports whether nothing was used recently, so that a new budget would be the same.
 func (b *budget) idle() bool {
-	return b.input.Tokens() >= bytesBurst && b.lines.Tokens() >= linesBurst
+	return b.input.Tokens() >= bytesBurst && b.events.Tokens() >= eventsBurst && b.lines.Tokens() >= linesBurst
 }
 
 // line reports whether a session may be logged, and how many sessions were not logged before.
@@ -82,7 +90,9 @@ func (b *budgets) get(from net.Addr) *budget {
 		b.sweep = max(minSweep, 2*len(b.of))
 	}
 	fresh := &budget{
-		input: rate.NewLimiter(bytesPerSecond, bytesBurst), lines: rate.NewLimiter(linesPerSecond, linesBurst),
+		input:  rate.NewLimiter(bytesPerSecond, bytesBurst),
+		events: rate.NewLimiter(eventsPerSecond, eventsBurst),
+		lines:  rate.NewLimiter(linesPerSecond, linesBurst),
 	}
 	b.of[network] = fresh
 	return fresh

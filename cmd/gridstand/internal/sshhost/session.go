@@ -36,6 +36,9 @@ type Session struct {
 	// latest size after each change.
 	Size    Size
 	Resized <-chan Size
+	// Pace waits until the session may handle the next key, mouse movement or size of its
+	// terminal. It returns an error if ctx is done first.
+	Pace func(ctx context.Context) error
 	// Env contains the terminal's TERM and the client's variables for language and
 	// colors.
 	Env []string
@@ -124,7 +127,7 @@ func (h *host) handle(s ssh.Session) {
 		defer idle.Stop()
 		in.pressed = func() { idle.Reset(d) }
 	}
-	session.In = in
+	session.In, session.Pace = in, h.budgets.get(s.RemoteAddr()).events.Wait
 	code = h.serve(ctx, session, s.RawCommand(), h.sessionLogger(s.RemoteAddr()))
 	if why := context.Cause(ctx); why != nil && !errors.Is(why, errGone) {
 		session.say(why.Error() + ".")

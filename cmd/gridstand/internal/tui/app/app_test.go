@@ -234,6 +234,55 @@ func TestRun(t *testing.T) {
 	assert.True(t, strings.HasSuffix(out.String(), "farewell\n"), out.String())
 }
 
+// Ensure that a remote terminal waits before each key and each size.
+func TestRun_Pace(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	server := &tuitest.Server{OnGame: func() (*pb.Game, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}}
+	m := New(ctx, Config{Env: *tuitest.Env(server), Start: ui.Route{Play: tuitest.GameID}})
+	in, keys := io.Pipe()
+	defer func() { _ = keys.Close() }()
+	resized := make(chan tea.WindowSizeMsg)
+	waited := make(chan struct{})
+	done := make(chan error, 1)
+	go func() {
+		done <- Run(ctx, m, Terminal{
+			In: in, Out: io.Discard, Width: 40, Height: 12, Resized: resized,
+			Pace: func(ctx context.Context) error {
+				select {
+				case waited <- struct{}{}:
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			},
+		})
+	}()
+	wait := func(what string) {
+		select {
+		case <-waited:
+		case <-time.After(5 * time.Minute):
+			require.Fail(t, "the program did not wait before "+what)
+		}
+	}
+	_, err := io.WriteString(keys, "zz")
+	require.NoError(t, err)
+	wait("the first key")
+	wait("the second key")
+	resized <- tea.WindowSizeMsg{Width: 50, Height: 20}
+	wait("the size")
+	cancel()
+	select {
+	case err := <-done:
+		require.ErrorIs(t, err, ErrInterrupted)
+	case <-time.After(5 * time.Minute):
+		require.Fail(t, "the program is still running after its context was canceled")
+	}
+}
+
 // Ensure that closing the last page asks for confirmation if this would disconnect others.
 func TestModel_QuitOthers(t *testing.T) {
 	t.Parallel()

@@ -32,6 +32,9 @@ type Terminal struct {
 	// frame rate is limited to remoteFPS, and ctrl-z is ignored because it would stop this
 	// process.
 	Resized <-chan tea.WindowSizeMsg
+	// Pace waits until the program may handle the next key, mouse movement or size of a remote
+	// terminal, and returns an error if ctx is done first. If it is nil, there is no limit.
+	Pace func(ctx context.Context) error
 	// Env has the environment variables used to detect the color depth.
 	Env []string
 	// Plain turns colors off.
@@ -65,8 +68,13 @@ func Run(ctx context.Context, m *Model, t Terminal) error {
 	running, end := context.WithCancel(ctx)
 	var remote sync.WaitGroup
 	if t.Resized != nil {
-		remote.Go(func() { readInput(running, t.In, uv.Environ(t.Env).Getenv("TERM"), program.Send) })
-		remote.Go(func() { sendSizes(running, t.Resized, program) })
+		send := func(msg tea.Msg) {
+			if t.Pace == nil || t.Pace(running) == nil {
+				program.Send(msg)
+			}
+		}
+		remote.Go(func() { readInput(running, t.In, uv.Environ(t.Env).Getenv("TERM"), send) })
+		remote.Go(func() { sendSizes(running, t.Resized, send) })
 	}
 	_, err := program.Run()
 	end()
@@ -90,8 +98,8 @@ func Run(ctx context.Context, m *Model, t Terminal) error {
 	}
 }
 
-// sendSizes sends the sizes of a remote terminal to the program until ctx is done.
-func sendSizes(ctx context.Context, sizes <-chan tea.WindowSizeMsg, to *tea.Program) {
+// sendSizes sends the sizes of a remote terminal until ctx is done.
+func sendSizes(ctx context.Context, sizes <-chan tea.WindowSizeMsg, send func(tea.Msg)) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -100,7 +108,7 @@ func sendSizes(ctx context.Context, sizes <-chan tea.WindowSizeMsg, to *tea.Prog
 			if !ok {
 				return
 			}
-			to.Send(size)
+			send(size)
 		}
 	}
 }

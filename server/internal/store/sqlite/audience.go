@@ -58,12 +58,13 @@ func (a *audience) sweep(now int64) {
 func (g games) Audience(_ context.Context, gameID, serverID string, count int) (int, error) {
 	now := g.db.now()
 	g.audience.mu.Lock()
+	defer g.audience.mu.Unlock()
 	if g.audience.games[gameID] == nil {
 		g.audience.games[gameID] = map[string]report{}
 	}
 	g.audience.games[gameID][serverID] = report{count, now}
 	total := g.audience.sum(gameID, now)
-	g.audience.mu.Unlock()
+	// Publish the total before another call can publish a newer one.
 	g.feed.put(event{gameID: gameID, audience: total})
 	return total, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -219,6 +220,36 @@ func (l *listener) Published(r store.Record) {
 }
 
 func (l *listener) Audience(int) {}
+
+// silent is a listener that ignores everything.
+type silent struct{}
+
+func (silent) Listening()             {}
+func (silent) Published(store.Record) {}
+func (silent) Audience(int)           {}
+
+// Ensure that concurrent reports publish their totals in the order in which they were counted,
+// so that the last one is the current total.
+func TestAudience_Order(t *testing.T) {
+	t.Parallel()
+	d := openDB(t, Options{Memory: true})
+	f := newFeed()
+	s := ports(&engine{db: d, audience: newAudience(), feed: f}, d)
+	f.Follow("a", silent{})
+	const servers = 100
+	var group sync.WaitGroup
+	for i := range servers {
+		group.Go(func() {
+			_, err := s.Games.Audience(t.Context(), "a", strconv.Itoa(i), 1)
+			assert.NoError(t, err)
+		})
+	}
+	group.Wait()
+	require.Len(t, f.events, servers)
+	for i, e := range f.events {
+		require.Equal(t, i+1, e.audience)
+	}
+}
 
 // Ensure that a listener that missed entries because the queue was full is later told to
 // read the log.

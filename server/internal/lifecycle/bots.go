@@ -136,7 +136,7 @@ func (b *bots) schedule(state *replay.State, waited time.Duration) bool {
 	hub, ctx, next := b.hub, b.ctx, scheduled{state.Version, earlier.source}
 	b.scheduled[state.ID] = next
 	b.group.Go(func() {
-		err := b.moveAfter(ctx, hub, state, b.pace-waited)
+		err := b.moveAfter(ctx, hub, state, next.source, b.pace-waited)
 		b.mu.Lock()
 		if b.scheduled[state.ID] == next && (err == nil || ctx.Err() == nil) {
 			delete(b.scheduled, state.ID)
@@ -163,8 +163,8 @@ func (b *bots) full(source string) bool {
 }
 
 // moveAfter waits for the delay, then makes a move for the bot whose turn it is in the
-// given state.
-func (b *bots) moveAfter(ctx context.Context, hub *match.Hub, state *replay.State, delay time.Duration) error {
+// given state. The time that the bot thinks counts toward source.
+func (b *bots) moveAfter(ctx context.Context, hub *match.Hub, state *replay.State, source string, delay time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -184,16 +184,16 @@ func (b *bots) moveAfter(ctx context.Context, hub *match.Hub, state *replay.Stat
 		return err
 	}
 	defer m.Release()
-	return b.move(ctx, m, state)
+	return b.move(ctx, m, state, source)
 }
 
 // move makes a move for the bot whose turn it is in the given state of the match.
-func (b *bots) move(ctx context.Context, m *match.Match, state *replay.State) error {
+func (b *bots) move(ctx context.Context, m *match.Match, state *replay.State, source string) error {
 	player, err := b.bot(*state.Variant, state.BotToMove())
 	if err != nil {
 		return err
 	}
-	leave, err := b.thinkers.enter(ctx, b.source(state))
+	leave, err := b.thinkers.enter(ctx, source)
 	if err != nil {
 		return err
 	}

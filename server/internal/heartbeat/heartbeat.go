@@ -149,7 +149,7 @@ func (m *Monitor) report(b, last *Result) {
 	}
 	if b.Missing > 0 {
 		m.OnMissing()
-		m.Logger.Info("taking over the bots and clocks of servers that are no longer running", "servers", b.Missing)
+		m.Logger.Info("taking over the bots and clocks of servers without a recent heartbeat", "servers", b.Missing)
 	}
 }
 

@@ -116,13 +116,14 @@ var remedies = map[client.Cause]string{
 	client.CauseCertificateWanted: "; check --metrics instead, which needs no client certificate",
 }
 
-// healthz checks the server through its metrics address, which does not use TLS.
+// healthz checks the server through its metrics address, which does not use TLS. It ignores
+// HTTP_PROXY: a proxy may not reach this machine.
 func healthz(ctx context.Context, address string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/healthz", http.NoBody)
 	if err != nil {
 		return err
 	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
 	if err != nil {
 		return err
 	}

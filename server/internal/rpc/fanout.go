@@ -138,14 +138,9 @@ func (f *fanout) deliver() (changed <-chan struct{}) {
 		one := f.members[0].view
 		switch e, a := update.Event, update.Audience; {
 		case e != nil && e.State.Status != replay.Finished:
-			if record := one.encodeEvent(e); f.sendable(record) {
-				f.version = e.Version()
-				f.send(record, e)
-			}
+			f.send(one.encodeEvent(e), e)
 		case a != nil:
-			if record := one.encodeAudience(a); f.sendable(record) {
-				f.send(record, nil)
-			}
+			f.send(one.encodeAudience(a), nil)
 		case update == match.Update{}:
 			return changed
 		default: // Each member handles the rest itself.
@@ -175,19 +170,16 @@ func (f *fanout) recover() {
 	f.service.fanouts.forget(f)
 }
 
-// sendable reports whether record is an encoded message. If encoding failed, it is not,
-// and sendable dissolves the fanout.
-func (f *fanout) sendable(record any) bool {
-	_, failed := record.(*pb.WatchResponse)
-	if failed {
-		f.dissolve()
-	}
-	return !failed
-}
-
 // send sends the encoded message record to all members. e is the event that it contains,
-// or nil if it contains none.
+// or nil if it contains none. The caller holds mu.
 func (f *fanout) send(record any, e *match.Event) {
+	if _, failed := record.(*pb.WatchResponse); failed { // It could not be encoded once for all members.
+		f.dissolve()
+		return
+	}
+	if e != nil {
+		f.version = e.Version()
+	}
 	for i := len(f.members) - 1; i >= 0; i-- {
 		to := &f.members[i]
 		if e != nil {

@@ -16,7 +16,7 @@ import (
 // streams.
 type challengeSnapshot struct {
 	message *pb.WatchChallengeResponse
-	err     error // the error that ends all streams
+	err     error
 	// final is set if no newer snapshot will follow.
 	final bool
 	// keepAlive makes streams send the snapshot even if its content is unchanged.
@@ -45,6 +45,7 @@ func newSnapshot() *challengeSnapshot {
 	return s
 }
 
+// etag returns the snapshot's etag, or "" if it has no message.
 func (s *challengeSnapshot) etag() string { return s.message.GetEtag() }
 
 // liveChallenge creates the snapshots of a challenge for all of the challenge's streams on
@@ -54,17 +55,16 @@ type liveChallenge struct {
 	id      string
 	latest  atomic.Pointer[challengeSnapshot] // has neither message nor err before the first update
 
-	streams int // guarded by liveChallenges.mu
-	// payer is the address whose share of reads the goroutine uses. Guarded by
-	// liveChallenges.mu.
-	payer   string
-	entered int // number of streams that have ever entered; guarded by liveChallenges.mu
-	// awaited is the next exact update, or nil if no stream waits for one. Guarded by
-	// liveChallenges.mu.
-	awaited *exactUpdate
-	ctx     context.Context
-	cancel  context.CancelFunc // cancels ctx
-	done    chan struct{}      // closed when the goroutine has ended
+	ctx    context.Context
+	cancel context.CancelFunc // cancels ctx
+	done   chan struct{}      // closed when the goroutine has ended
+
+	// liveChallenges.mu guards the fields from here to awaited.
+
+	streams int          // number of open streams
+	entered int          // number of streams ever opened, which spreads them over the waves
+	payer   string       // address whose share of reads the goroutine uses
+	awaited *exactUpdate // the next exact update, or nil if no stream waits for one
 
 	// The fields below belong to the goroutine, which accesses them without a lock.
 

@@ -95,7 +95,7 @@ func (l *Log) Replay(ctx context.Context, gameID string, after int32, do func(*r
 	})
 }
 
-// ReplayAll is like Replay after version 0, but keeps all states from the start, for a log that is
+// ReplayAll is like Replay of the whole log, but keeps all states from the start, for a log that is
 // known to have an entry that reverts the game.
 func (l *Log) ReplayAll(ctx context.Context, gameID string, do func(*replay.Event) error) error {
 	return l.pass(ctx, gameID, true, func(_ Tip, event *replay.Event) error { return do(event) })

@@ -138,8 +138,7 @@ func (r *Recovery) quarantineLost(ctx context.Context, known *replay.State) (boo
 	return err == nil, err
 }
 
-// allAttested reports whether every server that was alive in the copy has
-// attested.
+// allAttested reports whether every server that was alive in the copy has attested.
 func (r *Recovery) allAttested(ctx context.Context, rollback store.Rollback, servers map[string]store.ServerHeartbeat) (bool, error) {
 	attested, err := r.Heartbeats.AttestedServers(ctx, rollback.At)
 	if err != nil {

@@ -312,26 +312,26 @@ func (w *writer) transact() {
 // roll back the transaction.
 func (w *writer) finish(batch []*request) {
 	for {
-		failing := w.runUntilError(batch)
-		if failing < 0 {
+		bad := w.runUntilError(batch)
+		if bad < 0 {
 			w.commit(batch)
 			return
 		}
-		gone := w.conn.AutocommitEnabled() // SQLite ended the transaction, because the disk is full or failed
+		ended := w.conn.AutocommitEnabled() // SQLite ended the transaction, because the disk is full or failed
 		w.rollback()
-		if gone {
-			w.settle(batch, failed(batch[failing].err))
+		if ended {
+			w.settle(batch, failed(batch[bad].err))
 			return
 		}
-		if failing > 0 {
+		if bad > 0 {
 			if err := exec(w.conn, "BEGIN IMMEDIATE"); err != nil {
 				w.settle(batch, failed(err))
 				return
 			}
-			w.finish(batch[:failing])
+			w.finish(batch[:bad])
 		}
-		w.settle(batch[failing:failing+1], nil)
-		if batch = batch[failing+1:]; len(batch) == 0 {
+		w.settle(batch[bad:bad+1], nil)
+		if batch = batch[bad+1:]; len(batch) == 0 {
 			return
 		}
 		if err := exec(w.conn, "BEGIN IMMEDIATE"); err != nil {
@@ -381,8 +381,8 @@ func (w *writer) commit(batch []*request) {
 	err := exec(w.conn, "COMMIT")
 	switch {
 	case err == nil:
-		if gone := w.verify(); gone != nil {
-			err = unsettled(gone) // the commit will take effect if the files are restored
+		if replaced := w.verify(); replaced != nil {
+			err = unsettled(replaced) // the commit will take effect if the files are restored
 			break
 		}
 		w.failing.Store(nil)

@@ -111,7 +111,7 @@ func TestWatch_Restart_long(t *testing.T) {
 	s = reach(t, second.Addr().String())
 	s.move(ada, g)
 	waitForBoard(tab, g.GetPosition())
-	tab.Wait(says("live"))
+	tab.Wait(connected)
 }
 
 // alterEvent is a script that changes the new tile of version 3 in the events that the page reads.

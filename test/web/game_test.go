@@ -106,6 +106,10 @@ var (
 	says  = browsertest.Says
 )
 
+// connected reports whether the page of a running game is connected to the server. The game is idle if its last
+// move is more than half a minute old.
+var connected = says("● live") + " || " + says("○ idle")
+
 // Ensure that the page shows every move by another player until the game ends, and then verifies
 // it.
 func TestWatch(t *testing.T) {

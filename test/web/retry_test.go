@@ -66,7 +66,7 @@ func TestWatch_RetryAfter_long(t *testing.T) {
 	waitForBoard(tab, g.GetPosition())
 	s.move(ada, g)
 	waitForBoard(tab, g.GetPosition())
-	tab.Wait(says("live"))
+	tab.Wait(connected)
 	mu.Lock()
 	defer mu.Unlock()
 	require.GreaterOrEqual(t, len(asked), 2)

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/internal/testkit/longtest"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 )
 
 // half finds the half of a pane that shows a player's name, and returns the score and the
@@ -53,7 +54,10 @@ func (p *panes) half(pane, player string) string {
 func TestTerminal_Race_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
-	p, server := newPanes(t), quickServer(t)
+	p, clock, config := newPanes(t), &storeClock{}, servertest.Config(t)
+	config.StoreNow = clock.now
+	running, _ := servertest.Start(t, config)
+	server := running.Addr().String()
 	p.open("ada", "race --minutes 10 --server "+server+" --name ada")
 	race := p.sees("ada", `(?s)Roster.*ada \(you\), creator.*/c/[a-z2-7]{26}`)
 	race = regexp.MustCompile(`/c/([a-z2-7]{26})`).FindStringSubmatch(race)[1]
@@ -64,8 +68,18 @@ func TestTerminal_Race_long(t *testing.T) {
 	p.sees("bob", `✓ ada`)
 	p.open("eve", "--server "+server)
 	p.sees("eve", `Race of 10 min on`)
+	// The clock stands still until the players have been alerted to the countdown, which takes only 3 s.
+	clock.stop()
+	for _, pane := range []string{"ada", "bob"} {
+		require.Equal(t, "0\n", p.tmux("display-message", "-p", "-t", pane, "#{window_bell_flag}"))
+	}
 	p.tmux("send-keys", "-t", "bob", "Enter")
-	p.sees("ada", "Get ready")
+	for _, pane := range []string{"ada", "bob"} {
+		require.Eventually(t, func() bool {
+			return p.tmux("display-message", "-p", "-t", pane, "#{window_bell_flag}") == "1\n"
+		}, limit, 30*time.Millisecond, "%s did not hear the bell", pane)
+	}
+	clock.resume()
 	p.sees("ada", `(?s)PLACE.*bob`)
 	p.sees("bob", `(?s)PLACE.*ada`)
 	same := func() bool {

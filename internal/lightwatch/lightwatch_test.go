@@ -82,7 +82,8 @@ func certificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
 	return pair, authorities
 }
 
-// told is a receiver that records each call as a string.
+// told is a receiver that records its first 1000 calls as strings. It must not block, because the connection
+// waits for its receivers.
 type told struct {
 	refuse error // returned by Update
 	said   chan string
@@ -91,16 +92,23 @@ type told struct {
 
 func newTold() *told { return &told{said: make(chan string, 1000), ended: make(chan error, 1)} }
 
-func (r *told) Opened() { r.said <- "opened" }
+func (r *told) record(call string) {
+	select {
+	case r.said <- call:
+	default:
+	}
+}
+
+func (r *told) Opened() { r.record("opened") }
 
 func (r *told) Update(u *lightwatch.Update) error {
 	switch u.Kind {
 	case lightwatch.Game:
-		r.said <- fmt.Sprintf("game %s at %d, over %v", u.GameID, u.Version, u.Over)
+		r.record(fmt.Sprintf("game %s at %d, over %v", u.GameID, u.Version, u.Over))
 	case lightwatch.Event:
-		r.said <- fmt.Sprintf("event %d of %s at %d, over %v", u.Version, u.GameID, u.Time().UnixMilli(), u.Over)
+		r.record(fmt.Sprintf("event %d of %s at %d, over %v", u.Version, u.GameID, u.Time().UnixMilli(), u.Over))
 	default:
-		r.said <- "other"
+		r.record("other")
 	}
 	return r.refuse
 }

@@ -240,7 +240,9 @@ func TestPython_ServerRestarts_long(t *testing.T) {
 	config := servertest.Config(t)
 	config.Store = "sqlite:" + filepath.Join(t.TempDir(), "store.db")
 	config.Listen = process.FreeAddress(t)
-	server, stop := servertest.Start(t, config)
+	slow := config
+	slow.Limits.MovesPerSecond = 1 // so that the game does not end before the server stops
+	server, stop := servertest.Start(t, slow)
 	output := make(chan string)
 	go func() {
 		defer close(output)

@@ -97,8 +97,8 @@ func TestTerminal_Race_long(t *testing.T) {
 	p.sees("ada", `bob +[1-9]\d*`)
 	require.Eventually(t, same, limit, 50*time.Millisecond, "equal moves gave different boards")
 
-	// The race is idle if the last move was more than half a minute ago.
-	p.sees("eve", `(?s)(● live|○ idle).*▸[●○] classic`)
+	// If the last move was more than half a minute ago, the race is idle, and the lobby shows no badge for it.
+	p.sees("eve", `(?s)(● live|○ 0 live).*▸[●○] classic`)
 	p.tmux("send-keys", "-t", "eve", "Enter")
 	p.sees("eve", `(?s)(● live|○ idle).*ada.*bob`)
 	both := func() bool {

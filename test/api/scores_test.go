@@ -247,6 +247,10 @@ func TestPages(t *testing.T) {
 	group.Wait()
 	me := s.player(t)
 	s.finish(t, me, "restless")
+	eventually(t, "the leaderboard has all players", func() bool { // A slow store may record a result after the reply.
+		listed, err := s.ListScores(s.anyone, &pb.ListScoresRequest{Variant: "restless"})
+		return err == nil && listed.GetTotal() == players
+	})
 
 	scores := func(window pb.Window, size int32, token string) *pb.ListScoresResponse {
 		listed, err := s.ListScores(s.anyone, &pb.ListScoresRequest{Variant: "restless", Window: window, PageSize: size, PageToken: token})

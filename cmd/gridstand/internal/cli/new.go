@@ -75,6 +75,7 @@ func (p *program) newAttempt(ctx context.Context, r reference, c *client.Client,
 
 // newGame creates a game of a variant. It creates an account only if such a game exists.
 func (p *program) newGame(ctx context.Context, c *client.Client, variant string, o gameFlags) (client.Game, error) {
+	p.warnExposed(c) // even if the check of the variant fails, perhaps for lack of TLS
 	v, err := p.variant(ctx, c, variant)
 	if err != nil {
 		return client.Game{}, err

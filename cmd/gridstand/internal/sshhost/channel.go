@@ -13,7 +13,7 @@ import (
 // has already been accepted, and passes on only requests that are allowed and well
 // formed.
 type channel struct {
-	gossh.Channel
+	*input
 	client *client
 	// setCells changes how many cells the session counts as using; see share.
 	setCells func(n int) error
@@ -33,7 +33,7 @@ type channel struct {
 
 func newChannel(ctx context.Context, accepted gossh.Channel, c *client, setCells func(int) error) *channel {
 	ch := &channel{
-		Channel: accepted, client: c, setCells: setCells,
+		input: newInput(accepted), client: c, setCells: setCells,
 		requests: make(chan *gossh.Request), resized: make(chan Size, 1),
 	}
 	ch.closed, ch.close = context.WithCancel(ctx)
@@ -42,7 +42,7 @@ func newChannel(ctx context.Context, accepted gossh.Channel, c *client, setCells
 
 // Accept, ChannelType, ExtraData and Reject implement gossh.NewChannel.
 func (ch *channel) Accept() (gossh.Channel, <-chan *gossh.Request, error) {
-	return ch.Channel, ch.requests, nil
+	return ch.input, ch.requests, nil
 }
 
 func (ch *channel) ChannelType() string                        { return "session" }

@@ -1,11 +1,13 @@
 package sshhost
 
 import (
+	"io"
 	"net"
 	"net/netip"
 	"sync"
 	"time"
 
+	gossh "golang.org/x/crypto/ssh"
 	"golang.org/x/time/rate"
 )
 
@@ -24,7 +26,7 @@ const (
 
 // A session draws its screen again for every key, mouse movement and window change, which takes about
 // half a millisecond. Its terminal therefore handles them at a limited rate, which the sessions of an
-// address share.
+// address share. Meanwhile, further keys wait in the session's input.
 const (
 	eventsPerSecond = 1000
 	eventsBurst     = 2000
@@ -143,4 +145,79 @@ func (c *pacedConn) Read(b []byte) (int, error) {
 func (c *pacedConn) Close() error {
 	c.closeOnce.Do(func() { close(c.closed) })
 	return c.Conn.Close()
+}
+
+// maxUnread is the number of bytes that may wait in a session's input, which is more than the longest
+// paste that a terminal takes.
+const maxUnread = 128 << 10
+
+// input is a channel whose data is read as soon as it arrives, and waits until the session reads it.
+// If more than maxUnread bytes wait, the rest is dropped. The SSH library would hold up to 2 MB for
+// each channel and take 50 bytes for each of them if the client sends them one by one.
+type input struct {
+	gossh.Channel
+
+	mu     sync.Mutex
+	more   sync.Cond // signals a change to unread or err; uses mu
+	unread []byte
+	err    error // why there is no more input, or nil
+}
+
+func newInput(from gossh.Channel) *input {
+	in := &input{Channel: from}
+	in.more.L = &in.mu
+	return in
+}
+
+// Read implements io.Reader.
+func (in *input) Read(b []byte) (int, error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for len(in.unread) == 0 && in.err == nil {
+		in.more.Wait()
+	}
+	if len(in.unread) == 0 {
+		return 0, in.err
+	}
+	n := copy(b, in.unread)
+	if in.unread = in.unread[n:]; len(in.unread) == 0 {
+		in.unread = nil // release the memory
+	}
+	return n, nil
+}
+
+// collect reads the channel's data until the channel is closed.
+func (in *input) collect(closed <-chan struct{}) {
+	readAll(in.Channel, closed, func(b []byte, err error) {
+		in.mu.Lock()
+		defer in.mu.Unlock()
+		if in.err == nil {
+			in.unread, in.err = append(in.unread, b[:min(len(b), maxUnread-len(in.unread))]...), err
+		}
+		in.more.Broadcast()
+	})
+}
+
+// discard reads and drops the data that the client sends on the channel's stream for errors, until
+// the channel is closed. No session uses that data.
+func (in *input) discard(closed <-chan struct{}) {
+	readAll(in.Channel.Stderr(), closed, func([]byte, error) {})
+}
+
+// readAll calls do with what it reads, and with io.EOF at the end of the data, until the channel is
+// closed. A hostile client may send more after the end.
+func readAll(from io.Reader, closed <-chan struct{}, do func(b []byte, err error)) {
+	buffer := make([]byte, 1024)
+	for {
+		n, err := from.Read(buffer)
+		do(buffer[:n], err)
+		if err == nil {
+			continue
+		}
+		select {
+		case <-closed:
+			return
+		case <-time.After(time.Second):
+		}
+	}
 }

@@ -224,6 +224,60 @@ func TestSession_Pace(t *testing.T) {
 	assert.GreaterOrEqual(t, time.Since(began).Seconds(), over/eventsPerSecond*0.9)
 }
 
+// Ensure that a client can send more than the SSH library holds for a channel, although the session
+// does not read it, and that the session can then read the beginning.
+func TestSession_Unread(t *testing.T) {
+	t.Parallel()
+	read := make(chan struct{})
+	got := make(chan []byte, 1)
+	h := start(t, func(_ context.Context, s *Session) int {
+		<-read
+		all, _ := io.ReadAll(s.In)
+		got <- all
+		return 0
+	})
+	session, requests, err := h.dial(guest()).OpenChannel("session", nil)
+	require.NoError(t, err)
+	go gossh.DiscardRequests(requests)
+	const window = 2 << 20 // of the library
+	sent := bytes.Repeat([]byte("keys"), window/4+100)
+	_, err = session.Stderr().Write(sent)
+	require.NoError(t, err)
+	ok, err := session.SendRequest("exec", true, gossh.Marshal(struct{ Command string }{"games"}))
+	require.NoError(t, err)
+	require.True(t, ok)
+	_, err = session.Write(sent)
+	require.NoError(t, err)
+	require.NoError(t, session.CloseWrite())
+	close(read)
+	all := <-got
+	assert.GreaterOrEqual(t, len(all), maxUnread)
+	assert.Equal(t, sent[:maxUnread], all[:maxUnread])
+}
+
+// endless is a reader with an end of file after each byte.
+type endless struct{ ended bool }
+
+func (e *endless) Read(b []byte) (int, error) {
+	e.ended = !e.ended
+	if !e.ended {
+		return 0, io.EOF
+	}
+	return copy(b, "k"), nil
+}
+
+// Ensure that what a client sends after the end of its input is still read, until the channel closes.
+func TestReadAll_AfterEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		closed := make(chan struct{})
+		time.AfterFunc(5500*time.Millisecond, func() { close(closed) })
+		read := 0
+		readAll(&endless{}, closed, func(b []byte, _ error) { read += len(b) })
+		assert.Equal(t, 6, read)
+	})
+}
+
 // Ensure that budgets of addresses that use nothing are removed, and others are kept.
 func TestBudgets_Sweep(t *testing.T) {
 	t.Parallel()

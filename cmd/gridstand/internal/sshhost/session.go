@@ -89,6 +89,8 @@ func (h *host) session(server *ssh.Server, conn *gossh.ServerConn, requested gos
 	var own sync.WaitGroup
 	defer own.Wait()
 	own.Go(func() { ch.filter(requests) })
+	own.Go(func() { ch.collect(ch.closed.Done()) })
+	own.Go(func() { ch.discard(ch.closed.Done()) })
 	own.Go(func() { c.keepAlive(ch.closed, conn) })
 	ssh.DefaultSessionHandler(server, conn, ch, &channelContext{Context: ctx, channel: ch})
 	ch.handler.Wait()
@@ -192,18 +194,13 @@ func shortFingerprint(key gossh.PublicKey) string {
 	return gossh.FingerprintSHA256(key)[:len("SHA256:")+12]
 }
 
-// keys is the input of a session. It calls pressed after each read that returns data. Only
-// one read at a time reaches the channel, because only one reader is woken when the channel
-// closes.
+// keys is the input of a session. It calls pressed after each read that returns data.
 type keys struct {
 	from    io.Reader
 	pressed func()
-	mu      sync.Mutex
 }
 
 func (k *keys) Read(b []byte) (int, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	n, err := k.from.Read(b)
 	if n > 0 {
 		k.pressed()

@@ -68,9 +68,9 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 	}
 }
 
-// prepare makes sure that the follow-up work of a draft gets done even if this server dies
-// after the append: either in the append's transaction, or by a job that another server can
-// pick up.
+// prepare makes sure that the follow-up work of a draft that needs processing gets done even
+// if this server dies after the append: either in the append's transaction, or by a job that
+// another server can pick up.
 func (h *Hub) prepare(ctx context.Context, gameID string, draft *gamelog.Draft) error {
 	if h.Transactional {
 		draft.Then = h.Lifecycle.Within

@@ -129,7 +129,7 @@ func (m *Match) commit(ctx context.Context, decide decision) (*Event, *replay.St
 	}
 }
 
-// decide is the decision about a call to Do.
+// decide is the decision of a call to Do.
 func (call Call) decide(ctx context.Context, m *Match, tip gamelog.Tip) (*Event, *gamelog.Draft, error) {
 	state := tip.State
 	entry := replay.Entry{Seat: game.NoSeat, Action: call.Action}

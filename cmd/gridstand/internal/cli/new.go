@@ -73,7 +73,8 @@ func (p *program) newAttempt(ctx context.Context, r reference, c *client.Client,
 	return p.attempt(ctx, c, found.GetChallenge().GetId(), wait)
 }
 
-// newGame creates a game of a variant. It creates an account only if such a game exists.
+// newGame creates a game of a variant. It creates an account only if the variant and the options are
+// valid.
 func (p *program) newGame(ctx context.Context, c *client.Client, variant string, o gameFlags) (client.Game, error) {
 	p.warnExposed(c) // even if the check of the variant fails, perhaps for lack of TLS
 	v, err := p.variant(ctx, c, variant)

@@ -234,14 +234,6 @@ type cursor struct {
 	at  int
 }
 
-func idsOf[T any](items []T, id func(T) string) []string {
-	ids := make([]string, len(items))
-	for i, item := range items {
-		ids[i] = id(item)
-	}
-	return ids
-}
-
 func (c *cursor) set(ids []string) {
 	if i := slices.Index(ids, c.id()); i >= 0 && c.at < len(c.ids) {
 		c.at = i
@@ -268,6 +260,15 @@ func (c *cursor) position() string {
 		return ""
 	}
 	return fmt.Sprintf("%d of %d", c.at+1, len(c.ids))
+}
+
+// idsOf returns the ids of a list's items, for its cursor.
+func idsOf[T any](items []T, id func(T) string) []string {
+	ids := make([]string, len(items))
+	for i, item := range items {
+		ids[i] = id(item)
+	}
+	return ids
 }
 
 // variantOf returns the variant with the given id, or nil.

@@ -273,6 +273,17 @@ func (c *caller) playTo(t *testing.T, rng *rand.Rand, game *pb.Game, version int
 	return event
 }
 
+// playToChoice is like playTo, but plays on until there are two legal moves. Rarely there is
+// only one, if all tiles are in rows that are full.
+func (c *caller) playToChoice(t *testing.T, rng *rand.Rand, game *pb.Game, version int32) *pb.Event {
+	t.Helper()
+	event := c.playTo(t, rng, game, version)
+	for len(event.GetPosition().GetTwenty48().GetLegalMoves()) < 2 {
+		event = c.playTo(t, rng, after(event), event.GetVersion()+1)
+	}
+	return event
+}
+
 // tryTo is like playTo, but it stops early if the game ends.
 func (c *caller) tryTo(t *testing.T, rng *rand.Rand, game *pb.Game, version int32) *pb.Event {
 	t.Helper()

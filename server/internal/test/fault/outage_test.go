@@ -170,7 +170,7 @@ func TestRedisPaused_ChangedMind(t *testing.T) {
 	games := make([]*pb.Game, 8)
 	for i := range games {
 		games[i] = here.start(t, "5x5")
-		last := there.playTo(t, rng, games[i], 6)
+		last := there.playToChoice(t, rng, games[i], 6)
 		games[i].Version, games[i].Position = last.GetVersion(), last.GetPosition()
 	}
 	redis.Pause()

@@ -24,11 +24,12 @@ func TestServer_Paused_long(t *testing.T) {
 	here := env.player(paused)
 	there := here.on(other)
 	game := here.start(t, "6x6")
-	const before, meanwhile = 10, 90 // there are more events in between than a server keeps in memory
+	const meanwhile = 90 // there are more events in between than a server keeps in memory
 	guest := env.anonymous(paused)
 	watchers := guest.watchEachWay(t, game.GetId())
 	rng := seeded(t)
-	last := here.playTo(t, rng, game, before)
+	last := here.playToChoice(t, rng, game, 10)
+	before := last.GetVersion()
 	for _, each := range watchers {
 		each.awaitVersion(t, before)
 	}
@@ -36,7 +37,6 @@ func TestServer_Paused_long(t *testing.T) {
 	require.NoError(t, paused.process.Pause())
 	t.Cleanup(func() { _ = paused.process.Resume() })
 	legal := last.GetPosition().GetTwenty48().GetLegalMoves()
-	require.Greater(t, len(legal), 1)
 	moved, got := make(chan error, 1), make(chan *pb.Game, 1)
 	once, cancel := context.WithTimeout(t.Context(), patience) // so that clients do not repeat the pending calls
 	defer cancel()

@@ -60,6 +60,12 @@ func LogIn(ctx context.Context, c *Client, store *Store, names NameSource) (cred
 	return login{client: c, store: store}.logIn(ctx, names)
 }
 
+// LogInAs is LogIn for a user who has just chosen a name: an account that it creates gets this name,
+// also if the server no longer knows the stored account.
+func LogInAs(ctx context.Context, c *Client, store *Store, name string) (cred Credential, notice string, err error) {
+	return login{client: c, store: store, name: name}.logIn(ctx, OneName(name))
+}
+
 // LogInBot is LogIn for a program that chooses its own moves: an account that it creates
 // is a bot's. The error is ErrNotBot if the account in the store is a person's. A program
 // whose user also plays therefore needs a Store of its own.
@@ -67,7 +73,7 @@ func LogInBot(ctx context.Context, c *Client, store *Store, names NameSource) (c
 	return login{client: c, store: store, bot: true}.logIn(ctx, names)
 }
 
-// logIn implements LogIn and LogInBot.
+// logIn implements LogIn, LogInAs and LogInBot.
 func (l login) logIn(ctx context.Context, names NameSource) (cred Credential, notice string, err error) {
 	target := l.client.Target()
 	cred, found, err := l.store.Load(target)
@@ -95,7 +101,10 @@ func (l login) logIn(ctx context.Context, names NameSource) (cred Credential, no
 		return known, "", err
 	}
 
-	next, err := l.create(ctx, Credential{Bot: cred.Bot, Previous: durable(cred, "")}, NumberedName(cred.Name))
+	if l.name == "" {
+		names = NumberedName(cred.Name)
+	}
+	next, err := l.create(ctx, Credential{Bot: cred.Bot, Previous: durable(cred, "")}, names)
 	if err != nil {
 		return Credential{}, "", err
 	}
@@ -244,7 +253,8 @@ func nameRefused(err error) bool {
 type login struct {
 	client *Client
 	store  *Store
-	bot    bool // whether to use only bot accounts
+	bot    bool   // whether to use only bot accounts
+	name   string // the name that the user has just chosen, if any
 }
 
 // maxNames is the maximum number of calls to a NameSource.

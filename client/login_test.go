@@ -275,6 +275,31 @@ func TestLogIn_AccountForgotten(t *testing.T) {
 	assert.Contains(t, notice, "ada-2")
 }
 
+func TestLogInAs(t *testing.T) {
+	t.Parallel()
+	a := newAccounts(pb.Storage_STORAGE_EMBEDDED)
+	config := client.Config{Target: a.start(t)}
+	store := newStore(t)
+	first, _, err := client.LogInAs(within(t), dial(t, config), store, "ada")
+	require.NoError(t, err)
+	assert.Equal(t, "ada", first.Name)
+	again, _, err := client.LogInAs(within(t), dial(t, config), store, "eve")
+	require.NoError(t, err)
+	assert.Equal(t, first, again, "the server still knows the stored account")
+
+	a.forget()
+	_, _, err = dial(t, config).CreatePlayer(within(t), "Eve", false)
+	require.NoError(t, err)
+	_, _, err = client.LogInAs(within(t), dial(t, config), store, "eve")
+	require.ErrorIs(t, err, client.ErrNameTaken)
+	second, _, err := client.LogInAs(within(t), dial(t, config), store, "grace")
+	require.NoError(t, err)
+	assert.Equal(t, "grace", second.Name)
+	kept, _, err := store.Load(config.Target)
+	require.NoError(t, err)
+	assert.Equal(t, second, kept)
+}
+
 func TestLogIn_ForgottenByOneServer(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(pb.Storage_STORAGE_DURABLE)

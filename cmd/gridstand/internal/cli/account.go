@@ -128,7 +128,7 @@ func (p *program) login(ctx context.Context, wanted string, replace bool) error 
 		}
 		return p.printAccount(c, account(cred))
 	}
-	cred, notice, err := client.LogIn(ctx, c, p.store, client.OneName(wanted))
+	cred, notice, err := client.LogInAs(ctx, c, p.store, wanted)
 	if err != nil {
 		return err
 	}

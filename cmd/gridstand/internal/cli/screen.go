@@ -32,7 +32,7 @@ func (p *program) show(ctx context.Context, c *client.Client, start ui.Route, lo
 	config := app.Config{
 		Env: env, Start: start, SuggestedName: cmp.Or(p.flags.name, loginName(p)),
 		LogIn: func(ctx context.Context, name string) (string, error) {
-			cred, _, err := client.LogIn(ctx, c, p.store, client.OneName(name))
+			cred, _, err := client.LogInAs(ctx, c, p.store, name)
 			return cred.PlayerID, err
 		},
 	}

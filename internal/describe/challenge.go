@@ -58,12 +58,16 @@ func Limit(d time.Duration) string {
 func Kept(score int32) string { return fmt.Sprintf(words.Kept, Plural(score, "point")) }
 
 // Margin says whether a score beats the goal of a rematch, which is who's score, and the difference:
-// "beat ada by 120", "8 points behind ada".
+// "beat ada by 120", "level with ada", "8 points behind ada".
 func Margin(score, goal int32, who string) string {
-	if score > goal {
+	switch {
+	case score > goal:
 		return fmt.Sprintf(words.Beat, who, Comma(score-goal))
+	case score == goal:
+		return fmt.Sprintf(words.Level, who)
+	default:
+		return fmt.Sprintf(words.Behind, Plural(goal-score, "point"), who)
 	}
-	return fmt.Sprintf(words.Behind, Plural(goal-score, "point"), who)
 }
 
 // Place formats the rank of an attempt among all attempts: "3rd of 87". It returns "" if the

@@ -23,7 +23,7 @@ var words = struct {
 	Open, GameOver, NoWinner, Wins, ShareWin, And         string
 	Joins, UndoneTo, Resigns, RanOut, Extended, Abandoned string
 	Watching, NoWatchers, Ago, JustNow                    string
-	Kept, Beat, Behind                                    string
+	Kept, Beat, Level, Behind                             string
 }{
 	// The occupant of a seat without a player or bot
 	Open: "open",
@@ -49,5 +49,6 @@ var words = struct {
 	// What giving up an attempt means, and the result of a rematch
 	Kept:   "Your %s are kept. You cannot return.",
 	Beat:   "beat %s by %s",
+	Level:  "level with %s",
 	Behind: "%s behind %s",
 }

@@ -82,6 +82,7 @@ export const standing = ({ rank = 0, total = 0, dayStreak = 0 }) =>
  */
 export function margin(score, { player, score: goal = 0 }) {
   const who = player?.name || '';
+  if (score === goal) return words.level(who);
   return score > goal
     ? words.beat(who, comma(score - goal))
     : words.behind(plural(goal - score, 'point'), who);

@@ -39,6 +39,8 @@ export default {
   kept: (a) => `Your ${a} are kept. You cannot return.`,
   /** @param {string} a @param {string} b */
   beat: (a, b) => `beat ${a} by ${b}`,
+  /** @param {string} a */
+  level: (a) => `level with ${a}`,
   /** @param {string} a @param {string} b */
   behind: (a, b) => `${a} behind ${b}`,
 };

@@ -1096,7 +1096,8 @@ type Game struct {
 	// program moved in a human's seat, the account of a program has a seat, a second human
 	// seat is taken, a "random" bot has a seat, or only bots play. Tribolo's leaderboard is
 	// therefore for games of one player against two of the server's other bots, in which a
-	// player's extra accounts cannot help. No leaderboard lists a score of 0.
+	// player's extra accounts cannot help. It lists only games that were played to the end:
+	// the result's reason is REASON_NO_MOVES. No leaderboard lists a score of 0.
 	Ranked bool `protobuf:"varint,8,opt,name=ranked,proto3" json:"ranked,omitempty"`
 	// Whether it is kept out of lists. Every client that knows its id may watch it.
 	Private bool `protobuf:"varint,9,opt,name=private,proto3" json:"private,omitempty"`

@@ -140,7 +140,11 @@ func takes(b *pb.TriboloBoard, m *pb.TriboloMove) string {
 }
 
 func (m *jumping) Result(l look) (title, facts string) {
-	return l.Winners(l.env.Me), l.Standings(l.env.Theme, l.width, l.env.Me)
+	title = l.Winners(l.env.Me)
+	if l.Game.GetResult().GetReason() != pb.Result_REASON_NO_MOVES {
+		title = l.Ending() + ": " + title
+	}
+	return title, l.Standings(l.env.Theme, l.width, l.env.Me)
 }
 
 func (m *jumping) Intro(*gamestate.State) [3][]string {

@@ -267,6 +267,14 @@ func finish(p *page, reason pb.Result_Reason) {
 	p.Gained = 0
 }
 
+// Ensure that the result of a game that was cut short says why.
+func TestResult_Reason(t *testing.T) {
+	t.Parallel()
+	p, d := newTribolo(t, &tuitest.Server{})
+	finish(p, pb.Result_REASON_TIMED_OUT)
+	assert.Contains(t, ansi.Strip(d.Screen()), "Out of time: ")
+}
+
 // Ensure that the names of several winners fit on the screen.
 func TestResult_SharedWin(t *testing.T) {
 	t.Parallel()

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
@@ -495,5 +496,35 @@ func TestMotion(t *testing.T) {
 			d.Until("the end of the motion", func() bool { return p.motion.Progress() >= 1 })
 			assert.Equal(t, -1, p.Marks.Spawned, "no cell is marked after the animation")
 		})
+	}
+}
+
+// Ensure that a result is awaited only as long as a leaderboard may still list it.
+func TestPlaces_Have(t *testing.T) {
+	t.Parallel()
+	here, before := &ui.Place{Rank: 1, Total: 3, Score: 12, GameID: "this"}, &ui.Place{}
+	for name, tt := range map[string]struct {
+		places   places
+		unranked bool
+		score    int32
+		reason   pb.Result_Reason
+		tribolo  bool
+		want     bool
+	}{
+		"listed":                      {places: places{here, here}, score: 12, want: true},
+		"not listed yet":              {places: places{here, before}, score: 12},
+		"a better score is listed":    {places: places{here, here}, score: 11, want: true},
+		"unranked":                    {places: places{before, before}, unranked: true, score: 12, want: true},
+		"no points":                   {places: places{before, before}, want: true},
+		"resigned":                    {places: places{before, before}, score: 12, reason: pb.Result_REASON_RESIGNED},
+		"Tribolo, played to the end":  {places: places{before, before}, score: 12, tribolo: true, reason: pb.Result_REASON_NO_MOVES},
+		"Tribolo, a player timed out": {places: places{before, before}, score: 12, tribolo: true, reason: pb.Result_REASON_TIMED_OUT, want: true},
+	} {
+		g := &pb.Game{Id: "this", Ranked: !tt.unranked, Result: &pb.Result{Reason: tt.reason}, Position: &pb.Position{}}
+		if tt.tribolo {
+			g.Position.Board = &pb.Position_Tribolo{Tribolo: &pb.TriboloBoard{}}
+		}
+		s := &gamestate.State{Game: client.Game{Game: g}}
+		assert.Equal(t, tt.want, tt.places.have(s, tt.score), name)
 	}
 }

@@ -190,7 +190,7 @@ func TestTerminal_Rematch_long(t *testing.T) {
 	p.open("bob", "join "+rematch+" --server "+server+" --name bob")
 	p.sees("bob", `(?s)Rematch: beat ada's.*TO BEAT`)
 	p.playOut("bob")
-	p.sees("bob", `(?s)1st of 1.*(beat ada by|points? behind ada)`)
+	p.sees("bob", `(?s)1st of 1.*(beat ada by|level with ada|points? behind ada)`)
 	p.sees("first", `1 bob`)
 	p.tmux("send-keys", "-t", "bob", "s")
 	p.sees("bob", `(?s)Standings.*1 bob \(you\).*prove nothing`)

@@ -63,7 +63,7 @@ func LogIn(ctx context.Context, c *Client, store *Store, names NameSource) (cred
 // LogInAs is LogIn for a user who has just chosen a name: an account that it creates gets this name,
 // also if the server no longer knows the stored account.
 func LogInAs(ctx context.Context, c *Client, store *Store, name string) (cred Credential, notice string, err error) {
-	return login{client: c, store: store, name: name}.logIn(ctx, OneName(name))
+	return login{client: c, store: store, chosen: true}.logIn(ctx, OneName(name))
 }
 
 // LogInBot is LogIn for a program that chooses its own moves: an account that it creates
@@ -101,7 +101,7 @@ func (l login) logIn(ctx context.Context, names NameSource) (cred Credential, no
 		return known, "", err
 	}
 
-	if l.name == "" {
+	if !l.chosen {
 		names = NumberedName(cred.Name)
 	}
 	next, err := l.create(ctx, Credential{Bot: cred.Bot, Previous: durable(cred, "")}, names)
@@ -253,8 +253,8 @@ func nameRefused(err error) bool {
 type login struct {
 	client *Client
 	store  *Store
-	bot    bool   // whether to use only bot accounts
-	name   string // the name that the user has just chosen, if any
+	bot    bool // whether to use only bot accounts
+	chosen bool // whether the user has just chosen the name of an account to create
 }
 
 // maxNames is the maximum number of calls to a NameSource.

@@ -49,6 +49,14 @@ func TestAccounts(t *testing.T) {
 	early.fails(exitUsage, "--seats", "new", "classic", "--seats", "me,me")
 	early.fails(exitMissing, "you have no account", "whoami")
 
+	// If the server no longer knows the account, a name that the user has just chosen is used.
+	for i, args := range [][]string{{"new", "--name", "petra"}, {"login", "pavel"}} {
+		stale := newUser(t, server, "eve")
+		require.NoError(t, stale.store.Save(server, client.Credential{PlayerID: evilOne, Name: "olga", Token: evilToken}))
+		stale.ok(args...)
+		assert.Contains(t, stale.ok("whoami"), []string{"petra on ", "pavel on "}[i])
+	}
+
 	// Without a terminal, the command chooses the name, and says how to choose another one.
 	script := newUser(t, server, "grace")
 	const hint = "You are grace-2. The name is permanent; to choose your own: gridstand login <name> --replace\n"

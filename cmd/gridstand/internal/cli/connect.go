@@ -77,16 +77,20 @@ func (p *program) warnClearText(c *client.Client) {
 // logIn logs the client in to the user's account, which it creates if necessary.
 func (p *program) logIn(ctx context.Context, c *client.Client) error {
 	p.warnExposed(c)
-	names := client.NumberedName(loginName(p))
 	_, found, _ := p.store.Load(c.Target())
-	unasked := !found
+	unasked := false
+	var cred client.Credential
+	var notice string
+	var err error
 	switch {
 	case p.flags.name != "":
-		names, unasked = client.OneName(p.flags.name), false
+		cred, notice, err = client.LogInAs(ctx, c, p.store, p.flags.name)
 	case p.terminal(p.in) && !p.flags.json:
-		names, unasked = p.askName, false
+		cred, notice, err = client.LogIn(ctx, c, p.store, p.askName)
+	default:
+		unasked = !found
+		cred, notice, err = client.LogIn(ctx, c, p.store, client.NumberedName(loginName(p)))
 	}
-	cred, notice, err := client.LogIn(ctx, c, p.store, names)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ const (
 
 // A session draws its screen again for every key, mouse movement and window change, which takes about
 // half a millisecond. Its terminal therefore handles them at a limited rate, which the sessions of an
-// address share. Meanwhile, further keys wait in the session's input.
+// address share. Keys that arrive faster wait in the session's input.
 const (
 	eventsPerSecond = 1000
 	eventsBurst     = 2000

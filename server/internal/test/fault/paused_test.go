@@ -24,7 +24,7 @@ func TestServer_Paused_long(t *testing.T) {
 	here := env.player(paused)
 	there := here.on(other)
 	game := here.start(t, "6x6")
-	const meanwhile = 90 // there are more events in between than a server keeps in memory
+	const played = 90 // more events follow the pause than a server keeps in memory
 	guest := env.anonymous(paused)
 	watchers := guest.watchEachWay(t, game.GetId())
 	rng := seeded(t)
@@ -46,22 +46,22 @@ func TestServer_Paused_long(t *testing.T) {
 	}()
 	last, err := there.move(t.Context(), game.GetId(), before, legal[1])
 	require.NoError(t, err)
-	last = there.playTo(t, rng, after(last), meanwhile)
+	last = there.playTo(t, rng, after(last), played)
 	go func() {
 		g, err := here.get(once, game.GetId())
 		assert.NoError(t, err)
 		got <- g
 	}()
 	for name, from := range map[string]*int32{
-		"from the game on": nil, "from the start": fromStart(), "from before": proto.Int32(before), "from the last on": proto.Int32(meanwhile),
+		"from the game on": nil, "from the start": fromStart(), "from before": proto.Int32(before), "from the last on": proto.Int32(played),
 	} {
 		watchers[name] = guest.watch(t, game.GetId(), watching{after: from})
 	}
 	require.NoError(t, paused.process.Resume())
 
 	assert.Equal(t, pb.ReasonVersionConflict, refusalOf(<-moved).reason)
-	assert.EqualValues(t, meanwhile, (<-got).GetVersion())
-	last = here.playTo(t, rng, after(last), meanwhile+5)
+	assert.EqualValues(t, played, (<-got).GetVersion())
+	last = here.playTo(t, rng, after(last), played+5)
 	resigned, err := there.resign(t.Context(), game.GetId())
 	require.NoError(t, err)
 	assert.Equal(t, last.GetVersion()+1, resigned.GetVersion())

@@ -27,6 +27,7 @@ func TestProxies_Of(t *testing.T) {
 		"through two":                    {"10.1.2.3", []string{"198.51.100.1, 192.168.1.1"}, "198.51.100.1"},
 		"in two headers":                 {"10.1.2.3", []string{"198.51.100.1", "192.168.1.1"}, "198.51.100.1"},
 		"a forged address":               {"10.1.2.3", []string{"1.1.1.1, 198.51.100.1"}, "198.51.100.1"},
+		"a forged header":                {"10.1.2.3", []string{"1.1.1.1", "198.51.100.1"}, "198.51.100.1"},
 		"a proxy without a header":       {"10.1.2.3", nil, "10.1.2.3"},
 		"a proxy with an invalid header": {"10.1.2.3", []string{"unknown"}, "10.1.2.3"},
 		"an IPv6 network":                {"2001:db8:1:2:3:4:5:6", nil, "2001:db8:1:2::/64"},

@@ -57,7 +57,7 @@ func Limit(d time.Duration) string {
 // Kept describes what happens to an attempt with the given score if the player gives up.
 func Kept(score int32) string { return fmt.Sprintf(words.Kept, Plural(score, "point")) }
 
-// Margin says whether a score beats the goal of a rematch, which is who's score, and the difference:
+// Margin compares a score with the goal of a rematch, which is the score of the player named who:
 // "beat ada by 120", "level with ada", "8 points behind ada".
 func Margin(score, goal int32, who string) string {
 	switch {

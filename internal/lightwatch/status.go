@@ -15,8 +15,8 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 )
 
-// errNoTrailers has the message that gRPC's client uses, by which callers recognize a truncated
-// stream.
+// errNoTrailers means that a stream was truncated. Callers recognize it by its message, which is
+// the one that gRPC's client uses.
 var errNoTrailers = status.Error(codes.Internal, "server closed the stream without sending trailers")
 
 // headersStatus returns the error in a stream's trailers, or nil if the stream is complete.

@@ -30,8 +30,10 @@ func Wrap(err error) error {
 	return &Error{err}
 }
 
-// Flag returns the *Error for an invalid flag. For an unknown flag it suggests the one with
-// the most similar name, or it reports an unknown command before the flag, whose flag it may be. Pass it to cobra.Command.SetFlagErrorFunc.
+// Flag returns the *Error for an invalid flag. For an unknown flag it suggests the one with the
+// most similar name. If an argument before the flag is not a command, Flag reports that instead,
+// because the flag may belong to the command that the user meant. Pass Flag to
+// cobra.Command.SetFlagErrorFunc.
 func Flag(cmd *cobra.Command, err error) error {
 	var missing *pflag.NotExistError
 	if errors.As(err, &missing) {

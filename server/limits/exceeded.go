@@ -11,7 +11,7 @@ type ExceededError struct {
 	Field string
 	// Value is the limit, or the part of it that calls of this kind may use.
 	Value int
-	// What is the end of the message, which begins with "at most <Value>".
+	// What is the part of the message after "at most <Value>", such as "moves a second".
 	What string
 	// Retry is the time that the caller should wait before a retry.
 	Retry time.Duration

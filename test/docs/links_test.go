@@ -1,3 +1,5 @@
+// Package docs_test checks the documentation and the units in deploy: links and names of files must
+// exist, and the units must be valid.
 package docs_test
 
 import (

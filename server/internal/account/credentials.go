@@ -28,7 +28,7 @@ const (
 	credentialPrefix = "gridstand_ssh_"
 	// credentialsFor is how long a server accepts credentials without rereading them.
 	credentialsFor = 2 * time.Second
-	// maxCredentials limits the number of credentials, and thus the cost of looking one up.
+	// maxCredentials is the maximum number of credentials. A lookup compares with all of them.
 	maxCredentials = 16
 )
 

@@ -19,8 +19,8 @@ type conn struct {
 	net.Conn
 	control *Control
 	from    *addressState
-	// proxy is set if the connection belongs to a proxy and thus carries the calls of many
-	// clients. Such a connection is not closed because of a single client.
+	// proxy is set if the connection belongs to a proxy. It carries the calls of many clients,
+	// so it is not closed because of one of them.
 	proxy       bool
 	leave       func()
 	handshaking atomic.Bool

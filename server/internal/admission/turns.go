@@ -20,16 +20,16 @@ const (
 	maxBusy   = 512
 	callBytes = 64
 	// maxInput is the number of bytes that a connection may send in one turn. It waits for
-	// at most maxTurnWait, and looks every turnInterval whether the address may send more.
+	// at most maxTurnWait, and checks every turnInterval whether the address may send more.
 	maxInput     = 4 << 10
 	maxTurnWait  = 5 * time.Second
 	turnInterval = time.Millisecond
 )
 
 // awaitTurn waits until the server may parse bytes that the client has sent, and counts them
-// until parsed is called. It returns false if the connection has been closed, because a client
-// could otherwise open connections, send calls and leave, and the server would work on all of
-// them at once. It also returns false if a handshake has waited for too long.
+// until parsed is called. It returns false if the connection has been closed. Otherwise the
+// server would work at once on the calls of all connections that a client opened and closed. It
+// also returns false if a handshake has waited for too long.
 func (c *conn) awaitTurn(bytes int) bool {
 	if c.proxy {
 		return true

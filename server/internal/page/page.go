@@ -145,7 +145,7 @@ func (t *Tokens) current(ctx context.Context) (*sealer, error) {
 	case known != nil: // If the store is unavailable, reading the list reports it.
 		read = &sealer{AEAD: known.AEAD, secret: known.secret, rereadAt: time.Now().Add(retryAfter)}
 	default:
-		err = fmt.Errorf("read the secret of page tokens: %w", err)
+		err = fmt.Errorf("reading the secret of page tokens: %w", err)
 		if ctx.Err() == nil {
 			t.failure, t.failedAt = err, time.Now()
 		}

@@ -18,8 +18,8 @@ type Job struct {
 // store's clock, to the millisecond.
 //
 // A leased job is stored like a scheduled one: its time is the end of the lease.
-// Enqueuing the leased game changes that time by at least a millisecond, and thereby ends
-// the lease.
+// Enqueuing the leased game changes that time by at least a millisecond, which ends the
+// lease.
 type Queue interface {
 	// EnqueueIn schedules the game's job after the given delay, unless it is already due
 	// earlier.

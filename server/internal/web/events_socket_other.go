@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// hasInput always returns false, because there is no way to check on this platform. The
-// next write to a closed connection fails and thus detects it.
+// hasInput always returns false, because there is no way to check on this platform. A closed
+// connection is detected by the next write, which fails.
 func hasInput(net.Conn) bool { return false }
 
 // rawConn returns nil, because this platform has no way to write without blocking.

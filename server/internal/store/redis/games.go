@@ -23,8 +23,8 @@ var (
 	audienceScript   = newPipelinedScript("audience.lua")
 )
 
-// maxQueued limits how many commands can wait for Redis in this process, and thus how
-// much memory they take if Redis stops responding.
+// maxQueued is the maximum number of commands that wait for Redis in this process. It limits
+// the memory that they take if Redis stops responding.
 const maxQueued = 16384
 
 // games implements store.Games. An entry's ID in the stream contains its version and a

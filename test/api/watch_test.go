@@ -9,7 +9,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
-	"github.com/gridstand/gridstand/server"
 )
 
 // unwatched returns a copy of a game without the number of spectators.
@@ -187,32 +186,6 @@ func TestWatch_Audience(t *testing.T) {
 		own.leave()
 		again.leave()
 	})
-}
-
-// Ensure that a new spectator is not told about earlier spectators if the game has had none for a
-// while.
-func TestWatch_AudienceAfterOthers(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	s := start(t, server.Memory)
-	p := s.player(t)
-	g := s.game(t, p, "classic")
-	request := &pb.WatchRequest{GameId: g.GetId()}
-	one, two := s.watch(t, s.anyone, request), s.watch(t, s.anyone, request)
-	one.game(t)
-	two.audience(t, 2)
-	one.leave()
-	two.leave()
-	eventually(t, "there are no spectators", func() bool { return s.get(t, g.GetId()).GetWatchers() == 0 })
-
-	late := s.watch(t, s.anyone, request)
-	late.audience(t, 1)
-	assert.NotContains(t, late.audiences, int32(2))
-	s.resign(t, p, g.GetId())
-	assert.NotNil(t, late.event(t).GetResigned())
-	late.end(t)
 }
 
 // Ensure that spectators are told to reconnect elsewhere when their server stops.

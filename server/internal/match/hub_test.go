@@ -103,6 +103,26 @@ func TestAudience(t *testing.T) {
 	})
 }
 
+// Ensure that a new watcher is not told about the spectators who left before it came.
+func TestAudience_NewWatcher(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		s := w.still(w.addr)
+		s.create(name("a"), "classic")
+		m := s.match(name("a"))
+		early := m.newWatcher(t.Context(), Spectator, nil)
+		s.countAudiences(s.all(), time.Now())
+		update, _ := early.Next(1)
+		require.NotNil(t, update.Audience)
+		early.Close()
+
+		late := m.newWatcher(t.Context(), Spectator, nil)
+		defer late.Close()
+		update, _ = late.Next(1)
+		assert.Equal(t, Update{}, update)
+	})
+}
+
 // lateReply is a store whose replies to reports of a match's watchers arrive after the feed has
 // delivered a newer total.
 type lateReply struct {

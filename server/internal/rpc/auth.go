@@ -66,19 +66,19 @@ func (s *Service) verify(ctx context.Context, token string) (account.Player, err
 	return player, err
 }
 
-// mustCaller returns the calling player, or an error if the call has no token.
-func mustCaller(ctx context.Context) (account.Player, error) {
-	by, _ := ctx.Value(identityKey{}).(identity)
-	if by.player.ID == "" {
-		return account.Player{}, errNoToken
-	}
-	return by.player, nil
-}
-
 // caller returns the calling player, with an empty ID if the call has no token.
 func caller(ctx context.Context) account.Player {
-	p, _ := mustCaller(ctx)
-	return p
+	by, _ := ctx.Value(identityKey{}).(identity)
+	return by.player
+}
+
+// mustCaller returns the calling player, or an error if the call has no token.
+func mustCaller(ctx context.Context) (account.Player, error) {
+	p := caller(ctx)
+	if p.ID == "" {
+		return p, errNoToken
+	}
+	return p, nil
 }
 
 // me is the player ID that requests use to refer to the caller.

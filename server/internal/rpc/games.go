@@ -323,7 +323,7 @@ func (s *Service) acquire(ctx context.Context, givenID string, seat int) (*match
 
 // Undo implements pb.GameServiceServer.
 func (s *Service) Undo(ctx context.Context, request *pb.UndoRequest) (*pb.UndoResponse, error) {
-	player, err := mustCaller(ctx)
+	player, err := s.limitedCaller(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -345,7 +345,7 @@ func (s *Service) Undo(ctx context.Context, request *pb.UndoRequest) (*pb.UndoRe
 
 // Move implements pb.GameServiceServer.
 func (s *Service) Move(ctx context.Context, request *pb.MoveRequest) (*pb.MoveResponse, error) {
-	player, err := mustCaller(ctx)
+	player, err := s.limitedCaller(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -379,7 +379,7 @@ func (s *Service) Move(ctx context.Context, request *pb.MoveRequest) (*pb.MoveRe
 
 // Resign implements pb.GameServiceServer.
 func (s *Service) Resign(ctx context.Context, request *pb.ResignRequest) (*pb.ResignResponse, error) {
-	player, err := mustCaller(ctx)
+	player, err := s.limitedCaller(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -399,11 +399,8 @@ func (s *Service) Resign(ctx context.Context, request *pb.ResignRequest) (*pb.Re
 	return &pb.ResignResponse{Event: event}, nil
 }
 
-// do performs a call on a game unless the player exceeds the move rate limit.
+// do performs a call on a game.
 func (s *Service) do(ctx context.Context, givenID string, call match.Call) (*pb.Event, error) {
-	if err := s.checkMoveRate(call.PlayerID); err != nil {
-		return nil, err
-	}
 	m, err := s.acquire(ctx, givenID, call.Seat)
 	if err != nil {
 		return nil, err

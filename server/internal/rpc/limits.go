@@ -120,23 +120,17 @@ func (s *Service) takeChallengeQuota(ctx context.Context) error {
 		"new public challenges from one address a minute")
 }
 
-// checkMoveRate counts a move or another change by a player. It returns an error if the
-// player exceeds the limit.
-func (s *Service) checkMoveRate(playerID string) error {
-	if s.moves.Take(playerID) {
-		return nil
-	}
-	return s.Limits.Exceeded(&s.Limits.MovesPerSecond, "moves a second", s.moves.Wait())
-}
-
 // limitedCaller returns the calling player and counts the call toward the move rate limit.
 // It returns an error if the call has no token or the player exceeds the limit.
 func (s *Service) limitedCaller(ctx context.Context) (account.Player, error) {
-	p, err := mustCaller(ctx)
-	if err == nil {
-		err = s.checkMoveRate(p.ID)
+	p := caller(ctx)
+	switch {
+	case p.ID == "":
+		return p, errNoToken
+	case !s.moves.Take(p.ID):
+		return p, s.Limits.Exceeded(&s.Limits.MovesPerSecond, "moves a second", s.moves.Wait())
 	}
-	return p, err
+	return p, nil
 }
 
 // countStream counts a watch stream toward the limits of the caller's address. If err is

@@ -75,15 +75,8 @@ func newDraft(t Tip, event *replay.Event, entry store.Entry) (*Draft, error) {
 	return &Draft{entry: entry, event: event, next: Tip{ID: entry.Next, State: event.State, fixed: fixed}}, nil
 }
 
-// NeedsProcessing reports whether the game has to be processed soon after the entry, possibly
-// sooner than scheduled. This is the case if the entry ends the game, makes it a bot's turn, or
-// is not a move and therefore may have started a clock. After any other move, the next deadline
-// is later than the scheduled one.
-func (d *Draft) NeedsProcessing() bool {
-	s := d.event.State
-	_, move := d.event.Entry.Action.(replay.Moved)
-	return !move || s.Status == replay.Finished || s.BotToMove() != ""
-}
+// Event returns the event of the entry. Until the entry is appended, its time is not final.
+func (d *Draft) Event() *replay.Event { return d.event }
 
 // Appended describes a draft that has been appended.
 type Appended struct {

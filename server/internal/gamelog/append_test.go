@@ -40,9 +40,7 @@ func TestAppend(t *testing.T) {
 			assert.Equal(t, tip.ID, again.ID)
 			equal(t, tip.State, again.State)
 		}
-		d := r.draft(tip, replay.Entry{Seat: 0, Action: replay.Resigned{}})
-		assert.True(t, d.NeedsProcessing())
-		r.sound(r.append(d))
+		r.sound(r.append(r.draft(tip, replay.Entry{Seat: 0, Action: replay.Resigned{}})))
 	})
 }
 

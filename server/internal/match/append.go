@@ -8,6 +8,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -29,11 +30,9 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 		<-m.writing
 		return nil, errOvertaken
 	}
-	if draft.NeedsProcessing() {
-		if err := m.hub.prepare(ctx, m.id, draft); err != nil {
-			<-m.writing
-			return nil, err
-		}
+	if err := m.hub.prepare(ctx, m.id, draft); err != nil {
+		<-m.writing
+		return nil, err
 	}
 	m.pending.Store(draft)
 	now := m.hub.ticks.Load()
@@ -68,10 +67,16 @@ func (m *Match) append(ctx context.Context, tip gamelog.Tip, draft *gamelog.Draf
 	}
 }
 
-// prepare makes sure that the follow-up work of a draft that needs processing gets done even
-// if this server dies after the append: either in the append's transaction, or by a job that
-// another server can pick up.
+// prepare makes sure that the follow-up work of a draft gets done even if this server dies
+// after the append: either in the append's transaction, or by a job that another server can
+// pick up. There is such work if the entry ends the game, makes it a bot's turn, or is not a
+// move and therefore may have started a clock. After any other move, the next deadline is
+// later than the scheduled one.
 func (h *Hub) prepare(ctx context.Context, gameID string, draft *gamelog.Draft) error {
+	next := draft.Event().State
+	if _, move := draft.Event().Entry.Action.(replay.Moved); move && next.Status != replay.Finished && next.BotToMove() == "" {
+		return nil
+	}
 	if h.Transactional {
 		draft.Then = h.Lifecycle.Within
 		return nil
@@ -92,7 +97,7 @@ func (h *Hub) settle(ctx context.Context, gameID string, draft *gamelog.Draft) (
 		case <-time.After(wait.NextBackOff()):
 		}
 		// A job that was enqueued earlier may have run already, so enqueue another.
-		if draft.NeedsProcessing() && h.prepare(ctx, gameID, draft) != nil {
+		if h.prepare(ctx, gameID, draft) != nil {
 			continue
 		}
 		next, err := h.Log.Append(ctx, draft)
@@ -129,7 +134,7 @@ func (m *Match) finishAppend(ctx context.Context, prev gamelog.Tip, next gamelog
 	if shown == nil {
 		// The event was evicted: the feed delivered more events than the ring holds before
 		// the reply arrived.
-		shown = newEvent(next.Event)
+		shown = &Event{Event: next.Event}
 	}
 	state := next.Tip.State
 	m.setRemoteWatchers(next.Watchers)

@@ -347,5 +347,5 @@ func (m *Match) find(ctx context.Context, admit Admit, fits func(version int32, 
 	if event == nil || err != nil {
 		return nil, err
 	}
-	return newEvent(event), nil
+	return &Event{Event: event}, nil
 }

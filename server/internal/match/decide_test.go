@@ -26,7 +26,7 @@ func TestDecide_Seats(t *testing.T) {
 	resigned, err := state.Apply(replay.Entry{Seat: 0, Action: replay.Resigned{}}, time.Time{})
 	require.NoError(t, err)
 	require.Equal(t, replay.Active, resigned.State.Status)
-	m.ring.put(newEvent(resigned))
+	m.ring.put(resigned)
 	m.tip.Store(&gamelog.Tip{ID: store.ID{Version: 2}, State: resigned.State})
 
 	at := func(player replay.Player, version int32, seat int) Call {

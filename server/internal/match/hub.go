@@ -381,7 +381,7 @@ func (h *Hub) Create(ctx context.Context, gameID string, created replay.Created,
 	var conflict *store.ConflictError
 	switch {
 	case err == nil:
-		h.Observer.Appended(newEvent(appended.Event), 0)
+		h.Observer.Appended(&Event{Event: appended.Event}, 0)
 		h.Lifecycle.Appended(ctx, appended.Tip.State, false)
 		return appended.Tip.State, nil
 	case errors.As(err, &conflict), errors.Is(err, store.ErrBroken):

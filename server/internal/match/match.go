@@ -89,7 +89,7 @@ func (m *Match) load(ctx context.Context) {
 		return
 	}
 	for _, e := range history.Events {
-		m.ring.put(newEvent(e))
+		m.ring.put(e)
 	}
 	m.tip.Store(&history.Tip)
 	m.confirmedAt.Store(now)
@@ -104,8 +104,7 @@ func (m *Match) advance(prev store.ID, tip gamelog.Tip, event *replay.Event) *Ev
 	if m.currentTip().ID != prev {
 		return m.ring.at(tip.ID.Version)
 	}
-	shown := newEvent(event)
-	m.ring.put(shown)
+	shown := m.ring.put(event)
 	m.tip.Store(&tip)
 	m.wake()
 	if n := m.watching.size.Load(); n > 0 {

@@ -118,7 +118,7 @@ func (m *Match) extend(ctx context.Context, prev, c *chunk) error {
 		// Reuse events that are in memory, so that they are encoded once for all readers.
 		shared := m.ring.at(e.State.Version)
 		if shared == nil {
-			shared = newEvent(e)
+			shared = &Event{Event: e}
 		}
 		c.events, c.tip = append(c.events, shared), tip
 	})
@@ -217,7 +217,7 @@ func (m *Match) replayAlone(ctx context.Context, after int32, turn Turn, count C
 					break
 				}
 				if e.State.Version > after {
-					events = append(events, newEvent(e))
+					events = append(events, &Event{Event: e})
 				}
 			}
 			return context.Cause(ctx)

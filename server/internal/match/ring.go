@@ -15,13 +15,12 @@ const ringSize = 64
 // Event is an event of a match, shared by all its watchers.
 type Event struct {
 	*replay.Event
-	// Seen is when this server received the event.
+	// Seen is when this server received the event. It is zero if the event was read from the
+	// log and is not in the ring.
 	Seen time.Time
 
 	EncodedOnce
 }
-
-func newEvent(e *replay.Event) *Event { return &Event{Event: e, Seen: time.Now()} }
 
 // Version returns the version of the game after the event.
 func (e *Event) Version() int32 { return e.State.Version }
@@ -31,7 +30,12 @@ func (e *Event) Version() int32 { return e.State.Version }
 // for it.
 type ring [ringSize]atomic.Pointer[Event]
 
-func (r *ring) put(e *Event) { r[e.Version()%ringSize].Store(e) }
+// put adds the latest event and returns it in the form that all watchers share.
+func (r *ring) put(e *replay.Event) *Event {
+	shared := &Event{Event: e, Seen: time.Now()}
+	r[e.State.Version%ringSize].Store(shared)
+	return shared
+}
 
 // at returns the event that led to the given version, or nil if it was evicted or has not
 // happened yet.

@@ -123,31 +123,47 @@ const (
 	flushTicks = 50
 )
 
-// drain waits up to StopTimeout for calls and requests in progress. It does not wait for
-// anything that depends on clients alone: requests that have not arrived, unread
-// responses, and idle streams and connections.
+// drain waits up to StopTimeout for calls and requests in progress, and closes all connections.
+// It does not wait for anything that depends on clients alone: requests that have not arrived,
+// unread responses, and idle streams and connections.
 func (n *node) drain() {
 	n.admission.Stop()
 	linger := time.AfterFunc(lingerFor, n.endLinger)
 	defer linger.Stop()
-	drained := make(chan struct{})
+	stopped := make(chan struct{})
 	go func() {
-		defer close(drained)
-		var stopped sync.WaitGroup
-		stopped.Go(n.grpc.GracefulStop)
-		stopped.Go(func() { _ = n.web.Shutdown(context.Background()) }) // returns on Close at the latest
-		stopped.Wait()
+		defer close(stopped)
+		var servers sync.WaitGroup
+		servers.Go(n.grpc.GracefulStop)
+		servers.Go(func() { _ = n.web.Shutdown(context.Background()) }) // returns on Close at the latest
+		servers.Wait()
 	}()
+	if n.awaitCalls(stopped) {
+		return
+	}
+	n.admission.CloseAll()
+	n.grpc.Stop()
+	_ = n.web.Close()
+	<-stopped
+	for n.admission.Handlers() > 0 { // Close does not wait for the handlers to return.
+		<-time.After(drainTick)
+	}
+}
+
+// awaitCalls waits until all calls have finished and clients have had time to receive the
+// responses, for up to StopTimeout. It reports whether all connections are closed. stopped is
+// closed once both servers have stopped.
+func (n *node) awaitCalls(stopped <-chan struct{}) bool {
 	began := time.Now()
-	idle := 0 // ticks since the last call finished
 	ticker := time.NewTicker(drainTick)
 	defer ticker.Stop()
-	for {
+	idle := 0 // ticks since the last call finished
+	for idle < flushTicks {
 		select {
-		case <-drained:
+		case <-stopped:
 			// The HTTP server does not keep track of hijacked connections.
 			if n.admission.Connections() == 0 && n.admission.Handlers() == 0 {
-				return
+				return true
 			}
 			<-ticker.C
 		case <-ticker.C:
@@ -157,18 +173,10 @@ func (n *node) drain() {
 		}
 		if time.Since(began) >= n.StopTimeout {
 			n.logger.Warn("calls were cut off", "id", "calls-cut-off", "after", n.StopTimeout)
-		} else if idle < flushTicks {
-			continue
+			break
 		}
-		n.admission.CloseAll()
-		n.grpc.Stop()
-		_ = n.web.Close()
-		<-drained
-		for n.admission.Handlers() > 0 { // Close does not wait for the handlers to return.
-			<-ticker.C
-		}
-		return
 	}
+	return false
 }
 
 // announce logs the server's addresses and its store.

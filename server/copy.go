@@ -49,7 +49,7 @@ func Copy(ctx context.Context, c Config, to string, progress func(Copied)) (copi
 		return copied, err
 	}
 	if err := recovery.New(target.recovery(opened, c.NewLogger())).ReindexAll(ctx); err != nil {
-		return copied, fmt.Errorf("index games: %w", err)
+		return copied, fmt.Errorf("indexing games: %w", err)
 	}
 	return copied, nil
 }

@@ -140,7 +140,7 @@ func (o *Operator) Identical(ctx context.Context, challengeID string) ([][]strin
 func (o *Operator) IdenticalDaily(ctx context.Context, variant string) ([][]string, error) {
 	now, err := o.store.Time(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read the store's time: %w", err)
+		return nil, fmt.Errorf("reading the store's time: %w", err)
 	}
 	return o.Identical(ctx, challenge.DailyID(variant, now.UTC().Format(challenge.DateFormat)))
 }
@@ -196,7 +196,7 @@ func (o *Operator) QuarantineBefore(ctx context.Context, before time.Time) ([]st
 	if before.IsZero() {
 		now, err := o.store.Time(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("read the store's time: %w", err)
+			return nil, fmt.Errorf("reading the store's time: %w", err)
 		}
 		before = now
 	}

@@ -117,7 +117,10 @@ export function badge({ game, over }, connection) {
   if (over) return ['■ finished', 'dim'];
   if (connection !== 'live') return [`◌ ${connection}`, 'warn'];
   if (game?.status === 'GAME_STATUS_WAITING') return ['○ waiting', 'dim'];
-  return game && idle(game) > 30e3 ? [`○ idle ${span(idle(game))}`, 'dim'] : ['● live', 'good'];
+  if (!game || idle(game) <= 30e3) return ['● live', 'good'];
+  // In a race, the age of a game without moves includes the wait for the start.
+  const started = game.position?.moveCount || !game.challengeId;
+  return [started ? `○ idle ${span(idle(game))}` : '○ no moves yet', 'dim'];
 }
 /** @param {{audience: number}} state */
 export const watching = ({ audience }) =>

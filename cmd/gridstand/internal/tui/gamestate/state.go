@@ -209,7 +209,10 @@ func (s *State) Badge(t style.Theme, now time.Time) string {
 	case s.Game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING:
 		return t.Dim().Render("○ waiting")
 	}
-	if age, idle := s.Idle(now); idle {
+	switch age, idle := s.Idle(now); {
+	case idle && s.Moves() == 0 && s.Game.GetChallengeId() != "": // in a race, its age includes the wait for the start
+		return t.Dim().Render("○ no moves yet")
+	case idle:
 		return t.Dim().Render("○ idle " + describe.Span(age))
 	}
 	return t.Good().Render("● live")

@@ -100,9 +100,9 @@ func (d *daily) line(env *ui.Env, width int) string {
 }
 
 // raceGame represents a race as a row in the list of live games: a game that is waiting for
-// players or in progress. Its id is the id of the race, and its turn limit is the race's
-// time limit.
-func raceGame(c *pb.Challenge) *pb.Game {
+// players or in progress. Its id is the id of the race, its turn limit is the race's time
+// limit, and its score and last event are those of the best and latest attempts in live.
+func raceGame(c *pb.Challenge, live []*pb.Game) *pb.Game {
 	g := &pb.Game{
 		Id: c.GetId(), ChallengeId: c.GetId(), Variant: c.GetVariant(), Status: pb.GameStatus_GAME_STATUS_WAITING,
 		TurnLimit: c.GetLimit(), CreateTime: c.GetCreateTime(), UpdateTime: c.GetCreateTime(),
@@ -116,6 +116,15 @@ func raceGame(c *pb.Challenge) *pb.Game {
 	}
 	if c.GetStatus() != pb.ChallengeStatus_CHALLENGE_STATUS_WAITING {
 		g.Status, g.UpdateTime = pb.GameStatus_GAME_STATUS_ACTIVE, c.GetOpenTime()
+		for _, a := range live {
+			if a.GetChallengeId() != c.GetId() {
+				continue
+			}
+			if a.GetUpdateTime().AsTime().After(g.GetUpdateTime().AsTime()) {
+				g.UpdateTime = a.GetUpdateTime()
+			}
+			g.Position = &pb.Position{Scores: []int32{max(gamestate.HighestScore(g), gamestate.HighestScore(a))}}
+		}
 		return g
 	}
 	for len(g.Seats) < contest.MaxEntrants {
@@ -124,12 +133,12 @@ func raceGame(c *pb.Challenge) *pb.Game {
 	return g
 }
 
-// races returns rows for the races that are not over.
-func races(all []*pb.Challenge) []*pb.Game {
+// races returns rows for the races that are not over. live contains their attempts.
+func races(all []*pb.Challenge, live []*pb.Game) []*pb.Game {
 	var rows []*pb.Game
 	for _, c := range all {
 		if c.GetStatus() != pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED {
-			rows = append(rows, raceGame(c))
+			rows = append(rows, raceGame(c, live))
 		}
 	}
 	return rows

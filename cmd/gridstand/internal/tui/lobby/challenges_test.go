@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -160,12 +161,15 @@ func TestRaces(t *testing.T) {
 
 	attempt := tuitest.Game(tuitest.Board(4, 4))
 	attempt.ChallengeId = tuitest.ChallengeID
-	rows := races([]*pb.Challenge{joinable, closed})
+	rows := races([]*pb.Challenge{joinable, closed}, nil)
 	require.Len(t, rows, 1)
 	assert.Empty(t, withoutAttempts([]*pb.Game{attempt}, rows))
-	running := raceGame(tuitest.Race())
+	running := raceGame(tuitest.Race(), []*pb.Game{attempt, tuitest.Game(tuitest.Board(4, 4))})
 	assert.Equal(t, pb.GameStatus_GAME_STATUS_ACTIVE, running.GetStatus())
 	assert.Len(t, running.GetSeats(), 3)
+	assert.True(t, moving(running, tuitest.Noon), "its players move, though it opened 40 s ago")
+	assert.Equal(t, attempt.GetPosition().GetScores()[0], gamestate.HighestScore(running))
+	assert.False(t, moving(raceGame(tuitest.Race(), nil), tuitest.Noon))
 }
 
 // Ensure that the form for a race offers the variants of 2048 and creates the race as

@@ -207,7 +207,7 @@ func (p *page) refreshAfter(lists ui.Lists, err error) time.Duration {
 
 // arrange filters and sorts the lists. Each cursor stays on its item.
 func (p *page) arrange() {
-	open := races(p.lists.Races)
+	open := races(p.lists.Races, p.lists.Live)
 	p.games[paneLive] = order(filtered(append(open, withoutAttempts(p.lists.Live, open)...), p.filter.Value()), p.env.Now)
 	mine := filtered(p.lists.Mine, p.filter.Value())
 	slices.SortStableFunc(mine, func(a, b *pb.Game) int { return cmp.Compare(finished(a), finished(b)) })

@@ -49,7 +49,7 @@ func (p *page) summary() []string {
 		return []string{t.Dim().Render("◌ connecting")}
 	}
 	live, waiting := p.lists.Moving, 0
-	for _, g := range append(races(p.lists.Races), p.lists.Live...) {
+	for _, g := range append(races(p.lists.Races, p.lists.Live), p.lists.Live...) {
 		if g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
 			waiting++
 		}

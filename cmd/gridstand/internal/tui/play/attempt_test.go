@@ -83,6 +83,21 @@ func TestAttempt_Race(t *testing.T) {
 	assert.Contains(t, p.share(), "gridstand standings "+tuitest.ChallengeID)
 }
 
+// Ensure that a race in which the user has not moved yet is not called idle: its game is as old
+// as its player's entry on the roster.
+func TestAttempt_NoMoves(t *testing.T) {
+	t.Parallel()
+	server := &tuitest.Server{}
+	_, d := startAttempt(t, server, tuitest.Race(), nil)
+	for moves, want := range []string{"○ no moves yet   2:20 left", "○ idle 1 min   2:20 left"} {
+		g := tuitest.Game(tuitest.Board(4, 4))
+		g.ChallengeId, g.Version, g.GetPosition().MoveCount = tuitest.ChallengeID, g.GetVersion()+int32(moves), int32(moves)
+		g.UpdateTime = timestamppb.New(tuitest.Noon.Add(-time.Minute))
+		server.Streams[tuitest.GameID].Push(client.Update{Game: g, Connection: client.Connection{State: client.Live}})
+		d.Until(want, func() bool { return strings.Contains(d.Screen(), want) })
+	}
+}
+
 // Ensure that the result of an attempt can be drawn before its challenge is known.
 func TestAttempt_Unknown(t *testing.T) {
 	t.Parallel()

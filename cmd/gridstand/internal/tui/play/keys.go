@@ -101,6 +101,10 @@ func (p *page) solverKeys() ui.KeyTable {
 // resultKeys returns the keys after the end of a game.
 func (p *page) resultKeys() ui.KeyTable {
 	c := p.contest
+	result := "close result"
+	if p.closed {
+		result = "show result"
+	}
 	again, share := ui.On("n S", "n", "new game", true, p.create), ui.On("c", "c", "copy result", true, p.copyResult)
 	if c != nil {
 		again = ui.On("n S", "n", "race again", c.Race(), func() tea.Cmd { return ui.Replace(ui.Route{NewChallenge: c.Again()}) })
@@ -117,7 +121,7 @@ func (p *page) resultKeys() ui.KeyTable {
 		share, p.copyKey(),
 		ui.On("b", "b", "challenge others to beat it", p.beatable(), p.challenge),
 		ui.On("s", "s", "standings", c != nil, func() tea.Cmd { return ui.Open(ui.Route{Challenge: c.ID}) }),
-		ui.On("esc", "esc", "close result", true, func() tea.Cmd { p.closed = !p.closed; return nil }),
+		ui.On("esc", "esc", result, true, func() tea.Cmd { p.closed = !p.closed; return nil }),
 		p.rulesKey(), p.backKey(),
 	}}
 }

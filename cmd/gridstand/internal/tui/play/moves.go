@@ -234,6 +234,9 @@ func (p *playing) wantRestart() tea.Cmd {
 	begin := int32(1)
 	p.question = askUnranked("Go back to the first board?", "restart",
 		func() tea.Cmd { return p.first(&request{undo: true, to: &begin}) })
+	if !p.Game.GetRanked() {
+		p.question.Text = "You cannot return to this board."
+	}
 	return nil
 }
 

@@ -85,7 +85,9 @@ func TestUndo(t *testing.T) {
 	d.Press("u") // without confirmation
 	d.Until("another undo", func() bool { return p.Game.GetVersion() == 616 })
 	assert.Nil(t, <-asked)
-	d.Press("R", "y")
+	d.Press("R")
+	assert.Contains(t, d.Screen(), "You cannot return to this board.", "it is already unranked")
+	d.Press("y")
 	d.Until("the restart", func() bool { return p.Game.GetVersion() == 617 })
 	assert.EqualValues(t, 1, *<-asked)
 	s.OnUndo = func(int32, *int32) (*pb.Event, error) {

@@ -2,6 +2,7 @@ package challenge
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -18,7 +19,7 @@ func (p *page) Keys() ui.KeyMap {
 	case p.question != nil:
 		return p.question.Keys()
 	case p.bots != nil:
-		return ui.Keys(ui.Bind("1–9", "choose"), ui.Bind("esc", "close"))
+		return ui.Keys(ui.Bind(fmt.Sprintf("1–%d", len(p.bots)), "choose"), ui.Bind("esc", "close"))
 	}
 	return p.table().Map("r", "y", "x", "b", "n", "s", "enter")
 }

@@ -92,6 +92,7 @@ func TestPage_Roster(t *testing.T) {
 	d.Press("b")
 	d.Until("the bots", func() bool { return p.bots != nil })
 	assert.Contains(t, d.Screen(), "1 greedy")
+	assert.Contains(t, d.Screen(), "1–2 choose")
 	does("2")
 	does("x")
 	does("s")

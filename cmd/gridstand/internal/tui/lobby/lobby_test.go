@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -68,6 +69,18 @@ func TestKeys(t *testing.T) {
 			d.Until("another page", func() bool { return len(d.Left) > 0 })
 			assert.Equal(t, ui.OpenMsg{Route: c.want}, d.Left[0])
 		})
+	}
+}
+
+// Ensure that the preview leaves out the game's id rather than its state, if both do not fit.
+func TestPreview_State(t *testing.T) {
+	t.Parallel()
+	for game, want := range map[string]string{
+		tuitest.GameID: "╭─ classic  kx3fq2ab ────── ● live ─╮",
+		deadID:         "╭─ classic ───────── ○ idle 13 min ─╮",
+	} {
+		p := loaded(t, tuitest.Env(&tuitest.Server{}), game)
+		assert.Contains(t, ansi.Strip(p.View(78, 20).Body), want)
 	}
 }
 

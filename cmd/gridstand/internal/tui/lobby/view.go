@@ -187,10 +187,11 @@ func (p *page) previewPane(width, height int) string {
 		welcome := lipgloss.Place(inner, rows, lipgloss.Center, lipgloss.Center, p.welcome(inner))
 		return widget.Pane{Titles: []string{"Welcome"}}.Draw(t, welcome, width, height)
 	}
-	frame := widget.Pane{
-		Titles: []string{clean(s.Game.GetVariant()) + "  " + gamestate.ShortID(p.preview.id)},
-		Corner: s.Badge(t, p.env.Now), Foot: s.Watching(),
+	title, badge := clean(s.Game.GetVariant()), s.Badge(t, p.env.Now)
+	if full := title + "  " + gamestate.ShortID(p.preview.id); style.Width(full+badge)+widget.EdgeWidth <= width {
+		title = full
 	}
+	frame := widget.Pane{Titles: []string{title}, Corner: badge, Foot: s.Watching()}
 	facts, least := p.facts(inner)
 	content := strings.Join(facts, "\n")
 	if b := s.Board(); b != nil {

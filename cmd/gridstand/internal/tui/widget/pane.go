@@ -51,6 +51,9 @@ func (p Pane) Draw(t style.Theme, content string, width, height int) string {
 	return strings.Join(append(lines, edgeLine(edge, "╰", "╯", "", p.Foot, width)), "\n")
 }
 
+// EdgeWidth is the width of an edge of a pane without its two labels.
+const EdgeWidth = 9
+
 // edgeLine returns an edge of a pane with a label on the left and one on the right. The
 // right label is left out if there is no room for it.
 func edgeLine(edge style.Text, from, to, left, right string, width int) string {

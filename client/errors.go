@@ -37,7 +37,7 @@ var (
 	// ErrSeatTaken is returned to a player who tries to take a seat that is taken, or to
 	// join a game without an open seat.
 	ErrSeatTaken = errors.New("the seat is taken")
-	// ErrNameTaken is returned if the name belongs to another account.
+	// ErrNameTaken is returned if the name belongs to another account or is reserved.
 	ErrNameTaken = errors.New("the name is taken")
 	// ErrGameNotFound is returned if there is no game with the id.
 	ErrGameNotFound = errors.New("no such game")

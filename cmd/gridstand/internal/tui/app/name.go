@@ -13,6 +13,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
+	"github.com/gridstand/gridstand/internal/reserved"
 )
 
 // namePage asks for the name of a new account and then opens a route.
@@ -112,7 +113,11 @@ func (p *namePage) View(width, height int) ui.View {
 	case errors.Is(p.err, client.ErrNameTaken) && p.input.Value() == "":
 		state = t.Bad().Render(widget.Wrap("! That name is taken. Press enter to try this one.", inner))
 	case errors.Is(p.err, client.ErrNameTaken):
-		state = t.Bad().Render(widget.Wrap("! This name is taken. "+client.WithNumber(p.name(), 2)+" may be free.", inner))
+		problem := "taken"
+		if reserved.Name(p.name()) {
+			problem = "reserved"
+		}
+		state = t.Bad().Render(widget.Wrap("! This name is "+problem+". "+client.WithNumber(p.name(), 2)+" may be free.", inner))
 	case p.err != nil:
 		state = t.Bad().Render(widget.Wrap("! "+ui.Explain(p.err, "Press enter to retry."), inner))
 	}

@@ -63,6 +63,15 @@ func TestName_Errors(t *testing.T) {
 	assert.Equal(t, tuitest.Me, env.Me)
 }
 
+// Ensure that the page calls a reserved name reserved, since no other player has it.
+func TestName_Reserved(t *testing.T) {
+	t.Parallel()
+	p := newNamePage(t.Context(), tuitest.Env(nil), Config{SuggestedName: "ada"}, ui.Route{})
+	p.input.SetValue("root")
+	p.loggedIn("", client.ErrNameTaken)
+	assert.Contains(t, p.View(78, 20).Body, "! This name is reserved. root-2 may be free.")
+}
+
 // Ensure that the page does not suggest a name that servers refuse to every account, so that
 // pressing Enter once is enough to create an account.
 func TestName_SuggestionReserved(t *testing.T) {

@@ -158,6 +158,10 @@ func (p *program) referToGames(texts []string) ([]string, error) {
 
 // find returns the challenge and, if the client is logged in, the user's attempt.
 func (r reference) find(ctx context.Context, c *client.Client) (*pb.GetChallengeResponse, error) {
+	of := "" // an empty variant means the server's first
+	if r.variant != "" {
+		of = " of " + clean(r.variant, 24)
+	}
 	if r.date == yesterdayWord {
 		today, err := getChallenge(ctx, c, &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Variant: r.variant}})
 		if err != nil {
@@ -178,10 +182,6 @@ func (r reference) find(ctx context.Context, c *client.Client) (*pb.GetChallenge
 	}
 	found, err := getChallenge(ctx, c, request)
 	if errors.Is(err, client.ErrChallengeNotFound) && r.date != "" {
-		of := "" // an empty variant means the server's first
-		if r.variant != "" {
-			of = " of " + clean(r.variant, 24)
-		}
 		return nil, missingf("there is no daily game%s on %s, or its results are no longer stored", of, r.date)
 	}
 	return found, err

@@ -147,7 +147,7 @@ func TestDaily(t *testing.T) {
 		assert.Contains(t, note, "gridstand new --challenge daily")
 		golden(t, "daily.json", ada.ok("daily", "--json"))
 		ada.fails(exitMissing, "this variant has no daily game", "daily", "vt100")
-		ada.fails(exitMissing, "there is no daily game on this day", "daily", "--date", "2020-01-01")
+		ada.fails(exitMissing, "there is no daily game on 2020-01-01, or its", "daily", "--date", "2020-01-01")
 		ada.fails(exitUsage, "--date must be a day", "daily", "--date", "today")
 		ada.fails(exitMissing, "you have no account", "standings", "daily", "--share")
 	})
@@ -162,7 +162,10 @@ func TestDaily(t *testing.T) {
 		assert.Regexp(t, `your game +`+game+`, \d+ points?\n$`, ada.ok("daily"))
 		_, note, _ := ada.run("standings", "daily")
 		assert.Equal(t, "No attempt that counts has finished yet.\n", note, "there was no daily game yesterday")
-		ada.fails(exitMissing, "no daily game of classic on "+yesterday(clock), "standings", "yesterday")
+		for _, day := range []string{"yesterday", yesterday(clock)} {
+			ada.fails(exitMissing, "no daily game on "+yesterday(clock)+", or its", "standings", day)
+			ada.fails(exitMissing, "no daily game of classic on "+yesterday(clock)+", or its", "standings", day, "--variant", "classic")
+		}
 		ada.ok("resign", game)
 	})
 	step("an attempt is hidden from other players until the daily game closes", func(t *testing.T) {

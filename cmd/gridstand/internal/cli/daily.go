@@ -54,7 +54,7 @@ func (p *program) daily(ctx context.Context, request *pb.DailyRequest) error {
 	}
 	// Log in if the user has an account, so that the response includes their attempt.
 	_, _ = p.known(ctx, c)
-	reply, err := getChallenge(ctx, c, &pb.GetChallengeRequest{Daily: request})
+	reply, err := reference{daily: true, variant: request.GetVariant(), date: request.GetDate()}.find(ctx, c)
 	if errors.Is(err, client.ErrChallengeNotFound) && request.GetVariant() != "" {
 		return fmt.Errorf("%w. Try: %s", err, p.typed("daily"))
 	}

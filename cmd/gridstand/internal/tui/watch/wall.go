@@ -8,9 +8,11 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	"github.com/gridstand/gridstand/internal/describe"
@@ -128,6 +130,10 @@ func (w *wall) cell(i, width, height int) string {
 	return lipgloss.JoinVertical(lipgloss.Left, parts...)
 }
 
+// nameMin is the length to which a title shortens a player's name before it leaves out other
+// facts.
+const nameMin = 8
+
 // title returns the line above a game: its number, player, variant, score and badge.
 func (w *wall) title(i, width int) string {
 	t, s := w.env.Theme, &w.games[i].state
@@ -136,14 +142,18 @@ func (w *wall) title(i, width int) string {
 		number, name = t.Accent().Bold(true), t.Accent().Bold(true)
 	}
 	left := []string{number.Render(fmt.Sprint(i + 1)), ""}
-	score := "  " + t.Bold().Render(describe.Comma(s.Score()))
-	switch who := left[0] + " " + name.Render(s.Player()); {
+	badge, score := s.Badge(t, w.env.Now), "  "+t.Bold().Render(describe.Comma(s.Score()))
+	who := func(facts string) string {
+		room := width - style.Width(left[0]+" "+facts+"  "+badge)
+		return left[0] + " " + name.Render(ansi.Truncate(s.Player(), max(room, nameMin), "…")) + facts
+	}
+	switch {
 	case s.Tribolo() != nil:
 		left = []string{left[0] + " " + name.Render(s.Variant()), ""}
 	case s.Board() != nil:
-		left = []string{who + "  " + t.Dim().Render(s.Variant()) + score, who + score, who, ""}
+		left = []string{who("  " + t.Dim().Render(s.Variant()) + score), who(score), who(""), ""}
 	}
-	return widget.Header(width, left, []string{s.Badge(t, w.env.Now), ""})
+	return widget.Header(width, left, []string{badge, ""})
 }
 
 // Farewell implements ui.Page. It reports the state of each game on its own line.

@@ -62,7 +62,7 @@ func TestWall_AllSeats(t *testing.T) {
 		screen := tuitest.Drive(t, env, w).Screen()
 		assert.Equal(t, 1, strings.Count(screen, "GRIDSTAND"))
 		for _, text := range []string{
-			"1 ada", "2 bob", "3 Grace Hopper", "4 tribolo", "○ idle 13 min",
+			"1 ada  classic", "2 bob  5x5", "3 Grace Ho…  classic", "4 tribolo", "○ idle 13 min",
 			"B  ada (you)", "R  greedy", "G  minimax", " 47 ", " 36 ", " 71 ",
 		} {
 			assert.Contains(t, screen, text, profile)

@@ -26,8 +26,8 @@ export default async function show(root, { id: name = '' }) {
       look('ListGames', { playerName: name, pageSize: 30 }),
     ]);
     page.firstChild.textContent = player.name;
-    const who = player.bot ? 'A program, playing ' : 'Playing ';
-    page.append(h('p.dim', `${who}since ${player.createTime.slice(0, 10)}`));
+    const who = player.bot ? "A program's account" : 'Account';
+    page.append(h('p.dim', `${who} created on ${player.createTime.slice(0, 10)}`));
     list(
       'Playing',
       games.filter((g) => !isOver(g)),

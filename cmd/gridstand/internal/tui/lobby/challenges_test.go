@@ -1,6 +1,7 @@
 package lobby
 
 import (
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -201,5 +202,24 @@ func TestRaces_Starts(t *testing.T) {
 		assert.Contains(t, d.Screen(), want)
 		race = proto.CloneOf(race)
 		race.Status, race.OpenTime = pb.ChallengeStatus_CHALLENGE_STATUS_OPEN, timestamppb.New(tuitest.Noon)
+	}
+}
+
+// Ensure that a race that all players have left is listed last, is not counted as waiting, and that
+// its preview says why.
+func TestRaces_Deserted(t *testing.T) {
+	t.Parallel()
+	for name, entrants := range map[string][]*pb.Entrant{"empty": nil, "a bot": tuitest.WaitingRace().GetEntrants()[2:]} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			race := tuitest.WaitingRace()
+			race.Entrants = entrants
+			p, d := openWith(t, false, nil, race)
+			last := len(p.games[paneLive]) - 1
+			require.Equal(t, race.GetId(), p.games[paneLive][last].GetId())
+			assert.Contains(t, d.Screen(), "◌ 1 waiting", "only the game")
+			d.Press(slices.Repeat([]string{"down"}, last)...)
+			assert.Contains(t, d.Screen(), "No player is waiting.")
+		})
 	}
 }

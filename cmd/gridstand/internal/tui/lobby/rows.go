@@ -44,11 +44,13 @@ func filtered(games []*pb.Game, filter string) []*pb.Game {
 }
 
 // order sorts games: first those that are waiting for players, then active games, then idle
-// games, with the longest idle last. Waiting and active games are sorted by creation time,
+// games, and then races without players, with the longest idle last. Waiting and active games are sorted by creation time,
 // newest first, so that they keep their places.
 func order(games []*pb.Game, now time.Time) []*pb.Game {
 	class := func(g *pb.Game) int {
 		switch {
+		case deserted(g):
+			return 3
 		case g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING && idle(g, now) < waitLimit:
 			return 0
 		case moving(g, now):
@@ -61,7 +63,7 @@ func order(games []*pb.Game, now time.Time) []*pb.Game {
 		if c := cmp.Compare(class(a), class(b)); c != 0 {
 			return c
 		}
-		if class(a) == 2 {
+		if class(a) >= 2 {
 			return b.GetUpdateTime().AsTime().Compare(a.GetUpdateTime().AsTime())
 		}
 		return b.GetCreateTime().AsTime().Compare(a.GetCreateTime().AsTime())
@@ -81,6 +83,8 @@ func sign(t style.Theme, g *pb.Game, now time.Time) widget.Value {
 	switch {
 	case finished(g) == 1:
 		return widget.Value{Text: "■", Style: t.Dim()}
+	case deserted(g):
+		return widget.Value{Text: "◌", Style: t.Dim()}
 	case g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING:
 		return widget.Value{Text: "◌", Style: t.Accent()}
 	case moving(g, now):
@@ -144,9 +148,12 @@ func ownScore(env *ui.Env, g *pb.Game) int32 {
 
 func gameRow(env *ui.Env, g *pb.Game, mine bool) []widget.Value {
 	t := env.Theme
-	text := style.Text{}
+	text, open := style.Text{}, t.Accent()
 	if !mine && !moving(g, env.Now) && g.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE || mine && finished(g) == 1 {
 		text = t.Dim()
+	}
+	if deserted(g) {
+		text, open = t.Dim(), t.Dim()
 	}
 	points := gamestate.HighestScore(g)
 	if mine {
@@ -154,11 +161,14 @@ func gameRow(env *ui.Env, g *pb.Game, mine bool) []widget.Value {
 	}
 	score := widget.Value{Text: describe.Comma(points), Style: text}
 	if n := gamestate.OpenSeats(g); n > 0 && g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
-		score = widget.Value{Text: strconv.Itoa(n) + " open", Style: t.Accent()}
+		score = widget.Value{Text: strconv.Itoa(n) + " open", Style: open}
 	}
 	name := widget.Value{Text: players(g), Style: text}
 	if isRace(g) {
 		name.Text = raceTime(g) + " race: " + players(g)
+	}
+	if deserted(g) {
+		name.Text = raceTime(g) + " race: no player"
 	}
 	if mine {
 		name = mineState(env, g)

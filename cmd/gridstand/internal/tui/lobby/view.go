@@ -50,7 +50,7 @@ func (p *page) summary() []string {
 	}
 	live, waiting := p.lists.Moving, 0
 	for _, g := range append(races(p.lists.Races, p.lists.Live), p.lists.Live...) {
-		if g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
+		if g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING && !deserted(g) {
 			waiting++
 		}
 	}

@@ -170,6 +170,7 @@ func TestFloodsSilent_long(t *testing.T) {
 	most := g.read(t, "gridstand_connections") - open
 	memory := peak()
 	busy := b.measureMoves(t)
+	b.assertQuick(t, "silent connections", busy)
 	require.Eventually(t, func() bool { return g.read(t, "gridstand_connections") <= open }, patience, 100*time.Millisecond)
 	cancel()
 	require.NoError(t, group.Wait())
@@ -177,6 +178,5 @@ func TestFloodsSilent_long(t *testing.T) {
 		at(calm, 50), at(busy, 50), at(calm, 99), at(busy, 99))
 	if !process.Race {
 		assert.Less(t, memory, before+silent*silentRoom)
-		assert.Less(t, at(busy, 99), longestMove/2+50*at(calm, 99))
 	}
 }

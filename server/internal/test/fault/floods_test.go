@@ -23,8 +23,11 @@ import (
 const (
 	// calmMoves is the number of moves per measurement.
 	calmMoves = 100
-	// longestMove limits the latency of moves during a flood, on any machine.
-	longestMove = 10 * time.Second
+	// quickMove limits the p99 of moves during a flood. It does not depend on the machine's own
+	// delays, because a flood that gets through causes such delays, too.
+	quickMove = 500 * time.Millisecond
+	// quickTries limits how often a measurement that exceeds it is repeated.
+	quickTries = 10
 	// roomFor is the maximum amount of memory, in bytes, that bad clients may make a server use.
 	roomFor = 256 << 20
 )
@@ -76,6 +79,20 @@ func (b *baseline) measureMoves(t *testing.T) []time.Duration {
 
 // at returns a percentile of latencies, which must be sorted.
 func at(took []time.Duration, percent int) time.Duration { return took[percent*(len(took)-1)/100] }
+
+// assertQuick asserts, while a flood is running, that it delays other players' moves only a
+// little. took contains the latencies of such moves, sorted. Other processes may slow moves down,
+// too: try again.
+func (b *baseline) assertQuick(t *testing.T, flood string, took []time.Duration) {
+	t.Helper()
+	for try := 1; !process.Race && at(took, 99) >= quickMove; try++ {
+		t.Logf("%s: the p99 of moves is %v", flood, at(took, 99))
+		if !assert.Less(t, try, quickTries, "%s: the p99 of moves is never below %v", flood, quickMove) {
+			return
+		}
+		took = b.measureMoves(t)
+	}
+}
 
 // Ensure that with the default limits moves succeed while bad clients flood the server, that bad
 // clients cost a server no more than a fixed amount of memory, and that clients that exceed a limit
@@ -131,6 +148,7 @@ func TestFloods_long(t *testing.T) {
 			return !bad.limited || f.refused.Load() > 0 || closes() > 0 || f.unread.Load() && readsRefused() || f.slow.Load() || f.within(bad.perSecond, began)
 		}, 5*patience, 20*time.Millisecond, "%s: no call was refused", bad.name)
 		later := b.measureMoves(t)
+		b.assertQuick(t, bad.name, later)
 		memory := peak()
 		cores := (g.exactly(t, "process_cpu_seconds_total") - worked) / time.Since(began).Seconds()
 		cancel()
@@ -142,8 +160,6 @@ func TestFloods_long(t *testing.T) {
 			f.granted.Load(), f.refused.Load(), closes(), since(refused, g.refusals(t)), cores, memory>>20, before>>20)
 		if !process.Race {
 			assert.Less(t, memory, before+roomFor, bad.name)
-			// The bad clients use as much processor time as they can get.
-			assert.Less(t, at(busy, 99), longestMove/2+50*at(calm, 99), bad.name)
 		}
 		g.collect(t)
 	}

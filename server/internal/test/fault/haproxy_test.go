@@ -106,6 +106,7 @@ func TestThroughProxy_Unread_long(t *testing.T) {
 		})
 	}
 	busy := b.measureMoves(t)
+	b.assertQuick(t, "unread lists through a proxy", busy)
 	for asked.Load() < 3*2000 && t.Context().Err() == nil {
 		measure()
 	}
@@ -118,7 +119,6 @@ func TestThroughProxy_Unread_long(t *testing.T) {
 		asked.Load(), since(refused, g.refusals(t)), before>>20, memory>>20, at(calm, 50), at(busy, 50), at(calm, 99), at(busy, 99))
 	if !process.Race {
 		assert.Less(t, memory, before+2*roomFor)
-		assert.Less(t, at(busy, 99), longestMove/2+50*at(calm, 99))
 	}
 	cancel()
 	clients.Wait()

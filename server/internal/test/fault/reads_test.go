@@ -147,16 +147,16 @@ func TestReads_Flood_long(t *testing.T) {
 		busy = append(busy, b.measureMoves(t)...)
 		peak = max(peak, g.read(t, "process_resident_memory_bytes"))
 	}
+	slices.Sort(busy)
+	b.assertQuick(t, "lists", busy)
 	cancel()
 	require.NoError(t, <-done)
-	slices.Sort(busy)
 	t.Logf("%d lists in flight: p50 %.2f ms (%.2f before), p99 %.1f ms (%.1f before), %d answered, %d refused; %d MB (%d before)",
 		readers, at(busy, 50).Seconds()*1000, at(calm, 50).Seconds()*1000, at(busy, 99).Seconds()*1000, at(calm, 99).Seconds()*1000,
 		f.granted.Load(), f.refused.Load(), peak>>20, before>>20)
 	assert.Positive(t, f.refused.Load())
 	if !process.Race {
 		assert.Less(t, peak, before+readRoom)
-		assert.Less(t, at(busy, 99), longestMove/2+50*at(calm, 99))
 	}
 	for _, e := range table.seenEvents() {
 		// A server also credits a stall of the whole machine, with up to a second each before and after it.

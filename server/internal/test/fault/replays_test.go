@@ -105,15 +105,15 @@ func TestReplays_Flood_long(t *testing.T) {
 	}
 	peak := g.read(t, "process_resident_memory_bytes")
 	perSecond := float64(whole.Load()-read) / time.Since(began).Seconds()
+	slices.Sort(busy)
+	b.assertQuick(t, "readers of a long game", busy)
 	cancel()
 	require.NoError(t, group.Wait())
-	slices.Sort(busy)
 	t.Logf("%d readers of %d events: p50 %.2f ms (%.2f before), p99 %.1f ms (%.1f before); %.0f games read per second; %d MB (%d before)",
 		pastReaders, pastLength, at(busy, 50).Seconds()*1000, at(calm, 50).Seconds()*1000,
 		at(busy, 99).Seconds()*1000, at(calm, 99).Seconds()*1000, perSecond, peak>>20, before>>20)
 	if !process.Race {
 		assert.Less(t, peak, before+roomFor)
-		assert.Less(t, at(busy, 99), longestMove/2+50*at(calm, 99))
 	}
 }
 

@@ -88,26 +88,6 @@ func (m *Monitor) NoteAppend(at time.Time) { m.appends.note(at) }
 // Last returns the last heartbeat, or nil before the first.
 func (m *Monitor) Last() *Result { return m.last.Load() }
 
-// Suspect returns the last heartbeat before the store's process was replaced; writes after
-// that heartbeat may be lost. It returns nil if the process has not been replaced, and after
-// Verified.
-func (m *Monitor) Suspect() *Result { return m.suspect.Load() }
-
-// Verified must be called when this server has compared its games with their logs because the
-// store's process was replaced after suspect. If lost is set, entries were lost, and Verified
-// records a rollback.
-func (m *Monitor) Verified(ctx context.Context, suspect *Result, lost bool) error {
-	if lost {
-		b, err := m.record(ctx, suspect, nil, true)
-		if err != nil {
-			return err
-		}
-		m.report(b, suspect)
-	}
-	m.suspect.CompareAndSwap(suspect, nil)
-	return nil
-}
-
 // Result is the result of one of this server's heartbeats.
 type Result struct {
 	store.HeartbeatResult
@@ -127,9 +107,7 @@ func (m *Monitor) send(ctx context.Context) (time.Time, error) {
 	// that returns first.
 	if m.last.CompareAndSwap(last, b) {
 		m.appends.forget(appends)
-		if last != nil && last.Run != "" && b.Run != last.Run {
-			m.suspect.CompareAndSwap(nil, last)
-		}
+		m.compareRun(last, b)
 	}
 	m.report(b, last)
 	return b.Now, nil

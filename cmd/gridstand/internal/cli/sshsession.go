@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/crypto/ssh"
 
@@ -73,32 +72,6 @@ func (p *program) session(ctx context.Context, command sshhost.Command, log *slo
 		return exitOK
 	}
 	return exitCode(ctx, err)
-}
-
-// identifyTimeout is the timeout of the call that looks up the account of a key. Tests change it.
-var identifyTimeout = 10 * time.Second
-
-// identify looks up the account of the session's key, which may not have one yet.
-func (r *remote) identify(ctx context.Context, log *slog.Logger) error {
-	if r.refusal != nil {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, identifyTimeout)
-	defer cancel()
-	_, err := r.client.Me(ctx)
-	switch {
-	case err == nil, errors.Is(err, client.ErrKeyNotLinked):
-		return nil
-	case errors.Is(err, client.ErrBadCredential):
-		logHostError(log, err)
-		r.client, r.refusal = r.client.ForSession(client.Session{Address: r.session.Address}), errOnlyWatching
-		return nil
-	case errors.Is(err, client.ErrUnreachable):
-		logHostError(log, err)
-		return err
-	default:
-		return err
-	}
 }
 
 // sshCommand runs the client's command. On a terminal, commands that list something open
@@ -217,12 +190,4 @@ func (r *remote) typed(words ...string) string {
 		return ""
 	}
 	return "ssh -t <this host> " + line
-}
-
-// known returns the account of the session's key, or an error if the key has no account.
-func (r *remote) known(ctx context.Context) (*pb.Player, error) {
-	if r.client.PlayerID() == "" {
-		return nil, missingf("you have no account yet")
-	}
-	return r.client.Me(ctx)
 }

@@ -23,7 +23,7 @@ func (v *View) onStall() { v.service.endStalled(v.stream) }
 //
 // gRPC keeps the messages that it has accepted and the status, about 100 kB, until the
 // client reads them or the connection closes. So the server also closes the connection if
-// the client still reads nothing. match/watch_stalled.go finds such streams.
+// the client still reads nothing. match/find_stalled.go finds such streams.
 func (s *Service) endStalled(of grpc.ServerStream) {
 	if aborter, ok := of.(Aborter); ok {
 		aborter.Abort(errStalled)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -168,6 +169,10 @@ func operate(t *testing.T, store string, alone bool) {
 	assert.Contains(t, stderr, "a credential with this name already exists; revoke it first")
 	assert.NoFileExists(t, other)
 	does("host-2: revoked\n", "ssh-credential", "revoke", "host-2")
+	var errs bytes.Buffer
+	code = run(ctx, []string{"ssh-credential", "create", "host-3", "--store", c.Store}, fullDisk{}, &errs)
+	assert.Equal(t, exitFailed, code)
+	assert.Contains(t, errs.String(), "host-3: not created, because the credential could not be written: no space left on device\n")
 	does("", "ssh-credential", "list")
 
 	if alone {

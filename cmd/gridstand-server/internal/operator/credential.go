@@ -39,12 +39,10 @@ printed again. Keep it in a file that only the SSH host can read:
 		if file != "" {
 			return createInto(cmd, operator, args[0], file)
 		}
-		credential, err := operator.CreateCredential(cmd.Context(), args[0])
-		if err == nil {
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), credential)
-			note(cmd, operator, "%s: created", args[0])
-		}
-		return err
+		return createCredential(cmd, operator, args[0], func(credential string) error {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), credential)
+			return err
+		})
 	})
 	create.Flags().StringVar(&file, "file", "", "write the credential to this `file`, which only its owner can read; do nothing if the file exists")
 	cmd.AddCommand(
@@ -94,14 +92,30 @@ func createInto(cmd *cobra.Command, operator *server.Operator, name, file string
 	if err != nil {
 		return err
 	}
-	credential, err := operator.CreateCredential(cmd.Context(), name)
-	if err == nil {
-		_, err = fmt.Fprintln(out, credential)
-	}
-	if err = errors.Join(err, out.Close()); err != nil {
+	err = createCredential(cmd, operator, name, func(credential string) error {
+		_, err := fmt.Fprintln(out, credential)
+		return errors.Join(err, out.Close())
+	})
+	if err != nil {
+		_ = out.Close()
 		_ = os.Remove(file)
-	} else {
-		note(cmd, operator, "%s: created", name)
 	}
 	return err
+}
+
+// createCredential creates a credential and passes it to write. If write fails, the credential could
+// never be used, so createCredential revokes it.
+func createCredential(cmd *cobra.Command, operator *server.Operator, name string, write func(credential string) error) error {
+	credential, err := operator.CreateCredential(cmd.Context(), name)
+	if err != nil {
+		return err
+	}
+	if err := write(credential); err != nil {
+		if left := operator.RevokeCredential(cmd.Context(), name); left != nil {
+			return fmt.Errorf("%s: created but not written: %w; revoke it, because that failed, too: %w", name, err, left)
+		}
+		return fmt.Errorf("%s: not created, because the credential could not be written: %w", name, err)
+	}
+	note(cmd, operator, "%s: created", name)
+	return nil
 }

@@ -3,6 +3,7 @@
 package gamestate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -115,11 +116,19 @@ func (s *State) Replace(g *pb.Game) bool {
 	return true
 }
 
-// Apply applies an event if it is newer, and reports whether it was.
+// Apply applies an event if it is newer, and reports whether it was. An older event is only added to
+// the log.
 func (s *State) Apply(e *pb.Event) bool {
+	if s.WrongKind(e.GetPosition()) {
+		return false
+	}
+	if e.GetGameId() == s.Game.GetId() && e.GetVersion() <= s.Game.GetVersion() {
+		s.record(e)
+		return false
+	}
 	before := s.Twenty48()
 	next := e.GetVersion() == s.Game.GetVersion()+1
-	if s.WrongKind(e.GetPosition()) || !s.Game.Apply(e) {
+	if !s.Game.Apply(e) {
 		return false
 	}
 	s.Change = Change{Marks: board.NoMarks, Jump: s.Jump}
@@ -138,14 +147,22 @@ func (s *State) Apply(e *pb.Event) bool {
 	case *pb.Event_Undone:
 		s.Jump = nil
 	}
-	if what := happened(s.Game.Game, e); what != "" {
-		s.Log = slices.Insert(s.Log, 0, Entry{
-			Version: e.GetVersion(), Move: s.Game.GetPosition().GetMoveCount(), What: what,
-			Gained: max(s.Gained, int32(len(e.GetMoved().GetTaken()))),
-		})
-		s.Log = s.Log[:min(len(s.Log), LogLimit)]
-	}
+	s.record(e)
 	return true
+}
+
+// record adds an event to the log, unless the log has it.
+func (s *State) record(e *pb.Event) {
+	what := happened(s.Game.Game, e)
+	i, found := slices.BinarySearchFunc(s.Log, e.GetVersion(), func(l Entry, version int32) int { return cmp.Compare(version, l.Version) })
+	if what == "" || found {
+		return
+	}
+	s.Log = slices.Insert(s.Log, i, Entry{
+		Version: e.GetVersion(), Move: e.GetPosition().GetMoveCount(), What: what,
+		Gained: max(e.GetMoved().GetGained(), int32(len(e.GetMoved().GetTaken()))),
+	})
+	s.Log = s.Log[:min(len(s.Log), LogLimit)]
 }
 
 // ConnectionProblem returns the error of a server that answers but refuses the stream, or

@@ -531,3 +531,21 @@ func TestPlaces_Have(t *testing.T) {
 		assert.Equal(t, tt.want, tt.places.have(s, tt.score), name)
 	}
 }
+
+// Ensure that the page of a game that is resumed lists its last moves, each one once.
+func TestResume_Log(t *testing.T) {
+	t.Parallel()
+	g := tuitest.Game(tuitest.Board(4, 4))
+	s := &tuitest.Server{}
+	for version := g.GetVersion() - 2*gamestate.LogLimit; version <= g.GetVersion(); version++ {
+		e := tuitest.Moved(version, left, tuitest.Board(4, 4), 12340)
+		s.Past = append(s.Past, e, e)
+	}
+	p, d := start(t, tuitest.Env(s), g)
+	d.Until("the moves", func() bool { return len(p.Log) == gamestate.LogLimit })
+	for i, entry := range p.Log {
+		assert.Equal(t, gamestate.Entry{Version: g.GetVersion() - int32(i), Move: g.GetVersion() - int32(i) - 1, What: "←", Gained: 4}, entry)
+	}
+	assert.Contains(t, d.Screen(), "612  ←      +4")
+	assert.Contains(t, d.Screen(), "12,340", "the position is still the newest")
+}

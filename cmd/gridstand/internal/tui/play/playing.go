@@ -85,7 +85,7 @@ func (p *playing) open(g *pb.Game) {
 func (p *playing) Init() tea.Cmd {
 	ctx, cancel := context.WithCancel(p.tasks.Ctx)
 	p.leaveGame = cancel
-	after := p.opened.GetVersion()
+	after := max(p.opened.GetVersion()-gamestate.LogLimit, 1) // the log shows what happened before
 	stream := p.env.Server.Watch(ctx, p.opened.GetId(), ui.WatchOptions{After: &after})
 	follow := ui.Follow(p.tasks, stream, ofGame(p, p.updated))
 	if p.contest != nil {

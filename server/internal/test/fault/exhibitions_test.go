@@ -42,8 +42,8 @@ func endless() *pb.CreateGameRequest {
 	return &pb.CreateGameRequest{Variant: "6x6", Seats: []*pb.SeatRequest{greedyBot}}
 }
 
-// Ensure that a game between bots runs while it is watched on any server, is paused without
-// watchers, resumes when a client opens it on any server, and is not abandoned.
+// Ensure that a game between bots runs while it is watched or previewed on any server, is paused
+// without watchers, resumes when a client opens it on any server, and is not abandoned.
 func TestExhibition_Pauses_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
@@ -58,11 +58,11 @@ func TestExhibition_Pauses_long(t *testing.T) {
 
 		// No matter which server the watcher uses, the game must keep running for much longer
 		// than it takes for an unwatched game to be paused.
-		for _, s := range servers {
+		for n, s := range servers {
 			ctx, cancel := context.WithCancel(t.Context())
 			at := env.length(t, id)
 			looked := time.Now()
-			watch, err := env.anonymous(s).games.Watch(ctx, &pb.WatchRequest{GameId: id, EveryEvent: true})
+			watch, err := env.anonymous(s).games.Watch(ctx, &pb.WatchRequest{GameId: id, EveryEvent: true, Preview: n == 0})
 			require.NoError(t, err)
 			seen := 0
 			for events := 0; time.Since(looked) < 3*time.Second || events < 3; {

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -72,6 +73,39 @@ func TestWatch_RetryAfter_long(t *testing.T) {
 	require.GreaterOrEqual(t, len(asked), 2)
 	// Chromium may round a timer down.
 	assert.GreaterOrEqual(t, asked[1].Sub(asked[0]), wait-100*time.Millisecond)
+}
+
+// Ensure that a page that has shown more of a game than the server has, as after the restore of an
+// older copy, says so instead of reconnecting forever.
+func TestWatch_OlderCopy_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	s := start(t)
+	ada := s.account("ada")
+	g := s.create(ada, "classic")
+	var asked atomic.Int32
+	forward := &httputil.ReverseProxy{
+		Transport: &http.Transport{},
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(&url.URL{Scheme: "http", Host: s.address})
+			r.Out.Host = r.In.Host
+			if strings.HasSuffix(r.In.URL.Path, "/events") && asked.Add(1) > 1 {
+				r.Out.Header.Set("Last-Event-ID", "1000")
+			}
+		},
+	}
+	proxy := httptest.NewServer(forward)
+	t.Cleanup(func() {
+		proxy.CloseClientConnections()
+		proxy.Close()
+		forward.Transport.(*http.Transport).CloseIdleConnections()
+	})
+	tab := browsertest.Open(t, proxy.Listener.Addr().String())
+	tab.Visit("/g/" + g.GetId())
+	waitForBoard(tab, g.GetPosition())
+	proxy.CloseClientConnections()
+	tab.Wait(says("The server has lost events of this game"))
+	assert.EqualValues(t, 2, asked.Load())
 }
 
 // Ensure that an answer of the server is shown even if the browser reports that it is offline, as it

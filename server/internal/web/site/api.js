@@ -159,9 +159,10 @@ export function watch(of, { after, everyEvent, preview, onUpdate, onEnd, onState
         anonymous = true;
         return now();
       }
-      if (err.code === 'aborted' && last !== after) last = after;
-      else if (!/^(unavail|resource|deadline|aborted|unknown)/.test(err.code)) {
+      if (!/^(unavail|resource|deadline|unknown)/.test(err.code)) {
         close();
+        if (err.reason === 'VERSION_CONFLICT')
+          err.message = `The server has lost events of this game: it has ${err.metadata.version}, and this page has ${last}.`;
         return onError?.(err);
       }
     }

@@ -185,6 +185,8 @@ func TestRace_long(t *testing.T) {
 			}
 		}
 	}
+	require.Eventually(t, func() bool { return s.game(games[0].GetId()).GetWatchers() == 1 }, browsertest.Patience, pollEvery,
+		"only the third tab counts as a watcher")
 	for i, tab := range tabs[:2] { // The others' last moves came after the player's own.
 		var best int32
 		for k, g := range games {

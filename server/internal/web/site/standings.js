@@ -84,7 +84,7 @@ export function createBoards(own) {
       /** Starts to show the board. The first boards are followed as streams. @param {number} i */
       begin(i) {
         streamed = i >= 0 && i < streams;
-        if (streamed) watch(`g/${id}`, { preview: true, onUpdate: take });
+        if (streamed) watch(`g/${id}`, { preview: !!own.id, onUpdate: take });
       },
       /** Shows the player's own board. */
       reflect: () => board.show(own.game.position),

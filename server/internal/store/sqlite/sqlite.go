@@ -230,17 +230,6 @@ func connect(path string, flags sqlite3.OpenFlags, memory bool) (_ *sqlite3.Conn
 		if memory {
 			synchronous = "PRAGMA synchronous = OFF"
 		}
-		mode := ""
-		err := sqlitex.ExecuteTransient(c, "PRAGMA journal_mode = WAL", &sqlitex.ExecOptions{ResultFunc: func(s *sqlite3.Stmt) error {
-			mode = s.ColumnText(0)
-			return nil
-		}})
-		if err != nil {
-			return nil, err
-		}
-		if mode != "wal" {
-			return nil, fmt.Errorf("the file system does not support a write-ahead log (journal mode %s)", mode)
-		}
 		pragmas = append(pragmas, synchronous,
 			"PRAGMA fullfsync = ON", "PRAGMA checkpoint_fullfsync = ON", // for macOS, where fsync does not reach the disk
 			"PRAGMA cache_size = -65536",
@@ -255,6 +244,21 @@ func connect(path string, flags sqlite3.OpenFlags, memory bool) (_ *sqlite3.Conn
 		if _, err := number(c, pragma); err != nil {
 			return nil, fmt.Errorf("%s: %w", pragma, err)
 		}
+	}
+	if flags&sqlite3.OpenReadWrite == 0 {
+		return c, nil
+	}
+	// This comes last, because creating the write-ahead log syncs the file, too.
+	mode := ""
+	err = sqlitex.ExecuteTransient(c, "PRAGMA journal_mode = WAL", &sqlitex.ExecOptions{ResultFunc: func(s *sqlite3.Stmt) error {
+		mode = s.ColumnText(0)
+		return nil
+	}})
+	if err != nil {
+		return nil, err
+	}
+	if mode != "wal" {
+		return nil, fmt.Errorf("the file system does not support a write-ahead log (journal mode %s)", mode)
 	}
 	return c, nil
 }

@@ -164,6 +164,9 @@ func (l *pipeListener) Close() error {
 // host exchange keys at any rate.
 func TestServe_KeyExchanges(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	own, err := HostKey(filepath.Join(t.TempDir(), "key"))
 	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) {

@@ -130,6 +130,9 @@ func run(t *testing.T, start func(t *testing.T) storetest.Open) {
 	for name, suite := range suites {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if testing.Short() && name != "games" {
+				t.Skip("too slow for -short")
+			}
 			suite(t, start(t))
 		})
 	}

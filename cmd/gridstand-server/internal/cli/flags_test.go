@@ -1,4 +1,4 @@
-package flags
+package cli
 
 import (
 	"log/slog"
@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/cmd/gridstand-server/internal/flags"
 	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/server"
 	"github.com/gridstand/gridstand/server/limits"
@@ -40,20 +41,20 @@ func init() {
 }
 
 func flagSet(c *server.Config) *pflag.FlagSet {
-	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
-	Add(flags, c)
-	return flags
+	set := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	flags.Add(set, c)
+	return set
 }
 
 func TestFlags_Defaults(t *testing.T) {
 	t.Parallel()
 	defaults := server.DefaultConfig()
-	flags := flagSet(&defaults)
+	set := flagSet(&defaults)
 
 	// Apply the default of each flag, as shown in the help, to a zero Config.
 	var fresh server.Config
 	again := flagSet(&fresh)
-	flags.VisitAll(func(f *pflag.Flag) { require.NoError(t, again.Set(f.Name, f.DefValue), f.Name) })
+	set.VisitAll(func(f *pflag.Flag) { require.NoError(t, again.Set(f.Name, f.DefValue), f.Name) })
 	assert.Equal(t, server.DefaultConfig(), fresh)
 }
 
@@ -62,7 +63,7 @@ func TestFlags_Defaults(t *testing.T) {
 func TestFlags_ProtectiveDefaults(t *testing.T) {
 	t.Parallel()
 	config := server.DefaultConfig()
-	flags := flagSet(&config)
+	set := flagSet(&config)
 	for name, want := range map[string]string{
 		"max-message-bytes":              "4096",
 		"max-streams-per-connection":     "2048",
@@ -78,7 +79,7 @@ func TestFlags_ProtectiveDefaults(t *testing.T) {
 		"pause-after":                    "1m0s",
 		"keep-accounts":                  "2160h0m0s",
 	} {
-		flag := flags.Lookup(name)
+		flag := set.Lookup(name)
 		require.NotNil(t, flag, name)
 		assert.Equal(t, want, flag.DefValue, name)
 	}
@@ -87,10 +88,10 @@ func TestFlags_ProtectiveDefaults(t *testing.T) {
 func TestFlags_EverySetting(t *testing.T) {
 	t.Parallel()
 	config := server.DefaultConfig()
-	flags := flagSet(&config)
-	flags.VisitAll(func(f *pflag.Flag) { assert.Contains(t, other, f.Name) })
+	set := flagSet(&config)
+	set.VisitAll(func(f *pflag.Flag) { assert.Contains(t, other, f.Name) })
 	for name, value := range other {
-		require.NoError(t, flags.Set(name, value), name)
+		require.NoError(t, set.Set(name, value), name)
 	}
 	assert.Equal(t, otherConfig, config)
 
@@ -105,10 +106,10 @@ func TestFlags_EverySetting(t *testing.T) {
 }
 
 // Ensure that every flag has a variable, and that the names of --store count as one flag.
-func TestAdd_Variables(t *testing.T) {
+func TestFlags_Variables(t *testing.T) {
 	t.Parallel()
-	read := func(flags *pflag.FlagSet, variables map[string]string) error {
-		return usage.ReadEnvironment(flags, func(name string) string { return variables[name] })
+	read := func(set *pflag.FlagSet, variables map[string]string) error {
+		return usage.ReadEnvironment(set, func(name string) string { return variables[name] })
 	}
 
 	t.Run("every flag", func(t *testing.T) {
@@ -125,9 +126,9 @@ func TestAdd_Variables(t *testing.T) {
 	t.Run("--store wins over the variable of --redis", func(t *testing.T) {
 		t.Parallel()
 		config := server.DefaultConfig()
-		flags := flagSet(&config)
-		require.NoError(t, flags.Parse([]string{"--store", "memory"}))
-		require.NoError(t, read(flags, map[string]string{"GRIDSTAND_REDIS": "redis://r"}))
+		set := flagSet(&config)
+		require.NoError(t, set.Parse([]string{"--store", "memory"}))
+		require.NoError(t, read(set, map[string]string{"GRIDSTAND_REDIS": "redis://r"}))
 		assert.Equal(t, "memory", config.Store)
 	})
 
@@ -143,7 +144,7 @@ func TestAdd_Variables(t *testing.T) {
 	})
 }
 
-func TestStore(t *testing.T) {
+func TestFlags_Store(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		"--store redis://a":                   "redis://a",

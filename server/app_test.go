@@ -136,6 +136,9 @@ func TestStart_Cluster_long(t *testing.T) {
 
 func TestStart_StopNotifiesClients(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	c := servertest.Config(t)
 	c.StopTimeout = patience
 	server, stop := servertest.Start(t, c)

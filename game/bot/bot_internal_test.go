@@ -134,6 +134,9 @@ func TestBots_DeadlineGivesBestSoFar(t *testing.T) {
 
 func TestBots_Cancel(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	for _, v := range variants.All() {
 		for _, name := range searching(v.Kind) {
 			ctx, cancel := context.WithCancel(t.Context())

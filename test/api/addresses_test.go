@@ -78,6 +78,7 @@ func TestLimit_NewPlayers(t *testing.T) {
 // Ensure that callers cannot claim another address if no proxy is trusted.
 func TestLimit_NoProxy(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	s := start(t, server.Memory, func(c *server.Config) { c.Limits.NewPlayersPerMinute = 1 })
 	s.player(t)
 	_, err := s.CreatePlayer(passedOn(s.anyone, "198.51.100.1"), &pb.CreatePlayerRequest{Name: "another"})
@@ -88,6 +89,7 @@ func TestLimit_NoProxy(t *testing.T) {
 // creates nothing, and that a repeated call does not count.
 func TestLimit_NewGames(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		p := s.player(t)
 		first := &pb.CreateGameRequest{Variant: "classic", RequestId: newID()}
@@ -110,6 +112,7 @@ func TestLimit_NewGames(t *testing.T) {
 // Ensure that the limit on new games per address and minute applies to all accounts together.
 func TestLimit_NewGamesPerAddress(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		players := []player{s.player(t), s.player(t)}
 		wantQuota(t, 3, func(n int) error {
@@ -211,6 +214,7 @@ func TestLimit_WrongTokens(t *testing.T) {
 // are closed immediately, and that closing one makes room for another.
 func TestLimit_Connections(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	s := start(t, server.Memory, func(c *server.Config) { c.Limits.ConnectionsPerAddress = 3 })
 	s.player(t) // uses one connection
 	dial := func() net.Conn {

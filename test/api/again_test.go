@@ -51,6 +51,7 @@ func TestMove_Again(t *testing.T) {
 // different concurrent moves counts.
 func TestMove_AtOnce(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		p := s.player(t)
 		g := s.game(t, p, "classic")
@@ -92,6 +93,7 @@ func TestMove_AtOnce(t *testing.T) {
 // Ensure that a repeated Resign returns the same event, whatever version the request names.
 func TestResign_Again(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		p := s.player(t)
 		g := s.game(t, p, "classic")

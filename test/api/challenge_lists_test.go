@@ -22,6 +22,7 @@ import (
 // Ensure that the error for an invalid field of a new challenge names the field.
 func TestCreateChallenge_Fields(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		p := s.player(t)
 		over := s.finish(t, p, "classic").GetGameId()
@@ -82,6 +83,7 @@ func TestCreateChallenge_Fields(t *testing.T) {
 // limits on new games apply to challenges.
 func TestCreateChallenge_Again(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		p, other := s.player(t), s.player(t)
 		request := shortRace()
@@ -104,6 +106,7 @@ func TestCreateChallenge_Again(t *testing.T) {
 // caller did not ask for.
 func TestCreateChallenge_Concurrently(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		ada, requestID := s.player(t), newID()
 		var group sync.WaitGroup
@@ -255,6 +258,7 @@ func TestListChallenges_Hidden(t *testing.T) {
 // and that the pages together still contain every challenge.
 func TestListChallenges_Flood(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	eachPair(t, func(t *testing.T, a, b *testServer) {
 		create := func(address string, request *pb.CreateChallengeRequest) string {
 			p := a.player(t)
@@ -296,6 +300,7 @@ func TestListChallenges_Flood(t *testing.T) {
 // and only to public challenges.
 func TestLimit_NewChallenges(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		create := func(private bool) error {
 			_, err := s.CreateChallenge(s.player(t).ctx, &pb.CreateChallengeRequest{Kind: link, Variant: "classic", Private: private})

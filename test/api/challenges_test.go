@@ -185,6 +185,7 @@ func TestGetChallenge_Daily(t *testing.T) {
 // commitments of their next ones are published in advance.
 func TestGetChallenge_DailyVariants(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	s, clock := startAt(t, 12, func(c *server.Config) { c.Daily = "classic,vt100" })
 	p := s.player(t)
 	of := func(variant string) *pb.GetChallengeResponse {
@@ -338,6 +339,7 @@ func TestDaily_Embargo(t *testing.T) {
 // Ensure that the server counts the consecutive days on which a player plays the daily game.
 func TestDaily_Streak(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	s, clock := startAt(t, 12)
 	p := s.player(t)
 	for _, want := range []int32{1, 2, 3} {

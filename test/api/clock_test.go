@@ -249,6 +249,7 @@ func TestClock_OneAfterTheOther_long(t *testing.T) {
 // minimum.
 func TestClock_Floor(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	s := start(t, server.Memory, func(c *server.Config) { c.MinTurnLimit = time.Second })
 	p := s.player(t)
 	s.clocked(t, p, "classic", time.Second)

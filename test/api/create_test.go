@@ -147,6 +147,7 @@ func TestCreateGame_Fields(t *testing.T) {
 // current state, and never another player's game.
 func TestCreateGame_Again(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		p, other := s.player(t), s.player(t)
 		request := &pb.CreateGameRequest{Variant: "classic", RequestId: newID()}
@@ -186,6 +187,7 @@ func TestCreateGame_Again(t *testing.T) {
 // only one of several different requests with the same id succeeds.
 func TestCreateGame_AtOnce(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		p := s.player(t)
 		same, mixed := newID(), newID()

@@ -163,6 +163,7 @@ func TestExhibition_Follows_long(t *testing.T) {
 // exhibition begins during that game.
 func TestExhibition_EndsForPlayers(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	eachPair(t, func(t *testing.T, a, b *testServer) {
 		w := a.watch(t, a.anyone, &pb.WatchRequest{GameId: a.exhibition(t).GetId()})
 		w.game(t)
@@ -189,6 +190,7 @@ func TestExhibition_EndsForPlayers(t *testing.T) {
 // Ensure that a player-created game between bots is marked as an exhibition.
 func TestExhibition_OfPlayers(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		p := s.player(t)
 		g := s.create(t, p, &pb.CreateGameRequest{Variant: "tribolo", Seats: []*pb.SeatRequest{

@@ -131,6 +131,7 @@ func TestJoinGame_Ranked(t *testing.T) {
 // Ensure that only one of several players who join at the same time gets the last seat.
 func TestJoinGame_AtOnce(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		host := s.player(t)
 		var players []player
@@ -177,6 +178,7 @@ func TestJoinGame_AtOnce(t *testing.T) {
 // refused a seat keep their quota, and that the limit applies to joining.
 func TestLimit_OpenGamesJoined(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		host, other, p := s.player(t), s.player(t), s.player(t)
 		a, b := s.table(t, host, openSeat, callerSeat, openSeat), s.table(t, host, openSeat, callerSeat, openSeat)
@@ -209,6 +211,7 @@ func TestLimit_OpenGamesJoined(t *testing.T) {
 // not affected.
 func TestLimit_Joins(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		host, p, other := s.player(t), s.player(t), s.player(t)
 		g := s.table(t, host, openSeat, openSeat, openSeat)

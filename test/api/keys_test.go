@@ -193,6 +193,7 @@ func TestRemoveKey(t *testing.T) {
 // this purpose.
 func TestAddKey_Refused(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		ann, bob := s.player(t), s.player(t)
 		key := newKey(t)
@@ -290,6 +291,7 @@ func TestKeys_Create(t *testing.T) {
 // one account.
 func TestKeys_Create_Race(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	race := func(t *testing.T, hosts ...host) {
 		for round := range 10 {
 			var (
@@ -441,6 +443,7 @@ func TestCredential_Revoked(t *testing.T) {
 // credentials are limited in the same way as wrong tokens.
 func TestKeys_Limits(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	withHost(t, func(t *testing.T, h host, _ func() host) {
 		create := func(address string) error {
 			_, err := h.CreatePlayer(passedOn(h.call(newKey(t)), address), &pb.CreatePlayerRequest{Name: "p" + newID()[:20]})
@@ -471,6 +474,7 @@ func TestKeys_Limits(t *testing.T) {
 // credential.
 func TestKeys_Logged(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	log := &servertest.Log{}
 	withHost(t, func(t *testing.T, h host, _ func() host) {
 		key := newKey(t)

@@ -63,6 +63,7 @@ func TestLimit_Moves(t *testing.T) {
 // request returns its game, and that a finished game makes room for another.
 func TestLimit_BotGames(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		p, other := s.player(t), s.player(t)
 		bots := func(variant string, seats ...*pb.SeatRequest) *pb.CreateGameRequest {
@@ -167,6 +168,7 @@ func TestLimit_OpenGames(t *testing.T) {
 // or not.
 func TestLimit_OpenGamesAtOnce(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		p := s.player(t)
 		again := newID()
@@ -237,6 +239,7 @@ func TestLimit_Watchers(t *testing.T) {
 // Ensure that the limit on spectators applies to concurrent calls.
 func TestLimit_WatchersAtOnce(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		for range 5 {
 			g := s.game(t, s.player(t), "classic")
@@ -322,6 +325,7 @@ func TestGetServerInfo(t *testing.T) {
 // Ensure that a limit of 0 means no limit.
 func TestLimit_None(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		p := s.player(t)
 		for range 5 {

@@ -424,6 +424,7 @@ func TestPageTokens(t *testing.T) {
 // unchanged games.
 func TestListGames_PagesStay(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		p := s.player(t)
 		var made []string

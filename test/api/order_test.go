@@ -140,6 +140,7 @@ func TestMove_Illegal(t *testing.T) {
 // Ensure that Resign makes its checks in the contract's order.
 func TestResign_Order(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		p, other := s.player(t), s.player(t)
 		resign := func(ctx context.Context, id string, version, seat *int32) error {

@@ -52,6 +52,7 @@ func TestCreatePlayer_Names(t *testing.T) {
 // the same player.
 func TestCreatePlayer_Again(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		request := &pb.CreatePlayerRequest{Name: "Anna B.", Secret: newID()}
 		anna := s.account(t, request)
@@ -110,6 +111,7 @@ func TestCreatePlayer_Again(t *testing.T) {
 // return the same account.
 func TestCreatePlayer_AtOnce(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		var group sync.WaitGroup
 		var mu sync.Mutex

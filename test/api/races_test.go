@@ -448,6 +448,7 @@ func TestRace_Roster(t *testing.T) {
 // count.
 func TestRace_Limits(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		ada, bob := s.player(t), s.player(t)
 		c := s.challenge(t, ada, shortRace())
@@ -477,6 +478,7 @@ func TestRace_Limits(t *testing.T) {
 // and after the start.
 func TestJoinChallenge_BotAgain(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		ada := s.player(t)
 		id := s.challenge(t, ada, shortRace()).GetId()

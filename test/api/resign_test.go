@@ -142,6 +142,7 @@ func TestResign_NoHumanLeft(t *testing.T) {
 // otherwise the seat to move, otherwise the lowest seat.
 func TestResign_HotSeat(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		p := s.player(t)
 		g := s.table(t, p, callerSeat, callerSeat, callerSeat)

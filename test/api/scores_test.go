@@ -153,6 +153,7 @@ func TestScores_Unranked(t *testing.T) {
 // reaches the score again.
 func TestScores_Equal(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		// In the variant twos, the first merge always merges two 2s, for two points.
 		two := func(p player) *pb.Event {
@@ -197,6 +198,7 @@ func TestScores_Equal(t *testing.T) {
 // Ensure that GetRank and ListScores refuse invalid requests as the contract specifies.
 func TestScores_Refusals(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		p := s.player(t)
 		s.finish(t, p, "classic")

@@ -139,6 +139,7 @@ func TestCreateGame_TurnLimit(t *testing.T) {
 // Ensure that a player with several seats can move for each of them in turn.
 func TestHotSeat(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		p := s.player(t)
 		g := s.table(t, p, callerSeat, callerSeat, callerSeat)

@@ -57,6 +57,15 @@ type testServer struct {
 // change modifies a server's configuration before the server starts.
 type change func(*server.Config)
 
+// skipShort skips a test in -short. Each test of the API starts a server, so -short runs only one or
+// a few for each call.
+func skipShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a variation or a limit")
+	}
+}
+
 // start starts a server that uses the given store. The server is stopped when the test ends. The
 // test fails if the server logs an error, such as a panic in a handler.
 func start(t testing.TB, store string, changes ...change) *testServer {

@@ -62,6 +62,7 @@ func wantSameStandings(t *testing.T, want, got []*pb.Standing) {
 // memory.
 func TestListStandings_Expired(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	s, clock := startAt(t, 12, func(c *server.Config) { c.KeepFinished = time.Hour })
 	ann := s.player(t)
 	id := s.challenge(t, ann, &pb.CreateChallengeRequest{Kind: link, Variant: "classic"}).GetId()
@@ -78,6 +79,7 @@ func TestListStandings_Expired(t *testing.T) {
 // could make a second attempt and would already know the tiles.
 func TestAttempt_KeptWhileOpen(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	s, clock := startAt(t, 12, func(c *server.Config) { c.KeepFinished = time.Hour })
 	ann := s.player(t)
 	id := s.challenge(t, ann, &pb.CreateChallengeRequest{Kind: link, Variant: "classic"}).GetId()

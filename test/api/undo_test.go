@@ -115,6 +115,7 @@ func TestUndo_Chain(t *testing.T) {
 // Ensure that only an exact repeat of an undo returns its event.
 func TestUndo_Again(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		p := s.player(t)
 		g := s.game(t, p, "6x6")
@@ -153,6 +154,7 @@ func TestUndo_Again(t *testing.T) {
 // Ensure that undo performs its checks in the order that the contract specifies.
 func TestUndo_Order(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		p, other := s.player(t), s.player(t)
 		solo := s.game(t, p, "classic")
@@ -207,6 +209,7 @@ func TestUndo_Order(t *testing.T) {
 // and that the bots then reply again.
 func TestUndo_Bots(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		p := s.player(t)
 		g := s.table(t, p, botSeat("greedy"), callerSeat, botSeat("random"))
@@ -258,6 +261,7 @@ func TestUndo_Bots(t *testing.T) {
 // Ensure that an undo restores seats that have resigned and restarts the clock.
 func TestUndo_Seats(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		p := s.player(t)
 		g := s.create(t, p, &pb.CreateGameRequest{
@@ -287,6 +291,7 @@ func TestUndo_Seats(t *testing.T) {
 // Ensure that moves of an attempt at a challenge cannot be undone.
 func TestUndo_Attempt(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		p := s.player(t)
 		g := s.attempt(t, p, s.challenge(t, p, &pb.CreateChallengeRequest{Kind: link, Variant: "classic"}).GetId())

@@ -17,6 +17,7 @@ import (
 // player who has a seat.
 func TestWaiting_Listed(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		host, guest := s.player(t), s.player(t)
 		lists := func(id string, request *pb.ListGamesRequest) bool {

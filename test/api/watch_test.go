@@ -61,6 +61,7 @@ func TestWatch_Live(t *testing.T) {
 // the result of GetGame.
 func TestWatch_Transcript(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		p := s.player(t)
 		for _, request := range []*pb.CreateGameRequest{
@@ -142,6 +143,7 @@ func TestWatch_Finished(t *testing.T) {
 // Ensure that a spectator is refused if they have seen more events than the log contains.
 func TestWatch_TooHigh(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	each(t, func(t *testing.T, s *testServer) {
 		p := s.player(t)
 		g := s.game(t, p, "classic")

@@ -156,6 +156,7 @@ func TestUnknownFields(t *testing.T) {
 // Ensure that calls that are refused before a handler runs fail with gRPC's own codes.
 func TestRefusedEarly(t *testing.T) {
 	t.Parallel()
+	skipShort(t)
 	s := start(t, server.Memory)
 	conn := dial(t, s.addr)
 	p := s.player(t)
@@ -204,6 +205,7 @@ func TestRefusedEarly(t *testing.T) {
 
 // Ensure that a server refuses compressed gRPC messages.
 func TestCompressed(t *testing.T) {
+	skipShort(t)
 	grpcOnly(t, "servers support compression with Connect")
 	t.Parallel()
 	s := start(t, server.Memory)

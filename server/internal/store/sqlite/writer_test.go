@@ -194,6 +194,9 @@ func TestRead_Snapshot(t *testing.T) {
 // again.
 func TestRead_Interrupted(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	d := openDB(t, Options{Memory: true})
 	for range 2 * cap(d.readers.free) {
 		ctx, cancel := context.WithCancel(t.Context())

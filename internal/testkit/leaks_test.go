@@ -1,4 +1,4 @@
-package testmain_test
+package testkit_test
 
 import (
 	"io/fs"
@@ -15,14 +15,14 @@ import (
 var looksForLeaks = regexp.MustCompile(`[\t ](goleak\.VerifyTestMain|(testmain|browsertest)\.Run)\(m\b`)
 
 // Ensure that every package with tests checks for leaked goroutines.
-func TestRun_InEveryPackage(t *testing.T) {
+func TestTestmain_InEveryPackage(t *testing.T) {
 	t.Parallel()
 	looks := map[string]bool{} // keyed by folder that contains tests
-	err := filepath.WalkDir("../../..", func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir("../..", func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && path != "../../.." && strings.HasPrefix(entry.Name(), "."):
+		case entry.IsDir() && path != "../.." && strings.HasPrefix(entry.Name(), "."):
 			return filepath.SkipDir
 		case entry.IsDir() || !strings.HasSuffix(path, "_test.go"):
 			return nil

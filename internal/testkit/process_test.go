@@ -1,9 +1,8 @@
-package process
+package testkit_test
 
 import (
 	"bytes"
 	"net"
-	"os"
 	"os/exec"
 	"strconv"
 	"testing"
@@ -11,22 +10,16 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
-)
 
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		RemoveBuilt()
-		os.Exit(code)
-	}))
-}
+	"github.com/gridstand/gridstand/internal/testkit/process"
+)
 
 // Ensure that a program is built only once, and can be paused, resumed and killed.
 func TestProcess(t *testing.T) {
 	t.Parallel()
 	const program = "internal/ratio/table" // small, and exits at the end of its input
-	path := Build(t, program)
-	assert.Equal(t, path, Build(t, program))
+	path := process.Build(t, program)
+	assert.Equal(t, path, process.Build(t, program))
 
 	var out bytes.Buffer
 	cmd := exec.Command(path)
@@ -34,7 +27,7 @@ func TestProcess(t *testing.T) {
 	input, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	defer func() { _ = input.Close() }()
-	p, err := Start(cmd)
+	p, err := process.Start(cmd)
 	require.NoError(t, err)
 	t.Cleanup(p.Kill)
 	assert.Positive(t, p.Pid())
@@ -50,18 +43,18 @@ func TestProcess(t *testing.T) {
 	<-p.Exited()
 	require.Error(t, p.Pause())
 
-	_, err = Start(exec.Command(path + "-missing"))
+	_, err = process.Start(exec.Command(path + "-missing"))
 	require.Error(t, err)
 }
 
 // Ensure that FreePort returns a port only once, even if nothing listens on it for a while,
 // that test binaries that run at the same time get different ports, and that neither the port nor
 // its Redis Cluster bus is in the range that the system assigns.
-func TestFreePort(t *testing.T) {
+func TestProcess_FreePort(t *testing.T) {
 	t.Parallel()
 	seen := map[int]bool{}
 	for range 200 {
-		port := FreePort(t)
+		port := process.FreePort(t)
 		assert.False(t, seen[port])
 		assert.Less(t, port+10000, 32768)
 		seen[port] = true

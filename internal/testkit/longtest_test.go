@@ -1,13 +1,12 @@
-package longtest
+package testkit_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"go.uber.org/goleak"
-)
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
+)
 
 // recorder records what Skip does to a test.
 type recorder struct {
@@ -22,7 +21,7 @@ func (r *recorder) Helper()               {}
 func (r *recorder) Skip(...any)           { r.skipped = true }
 func (r *recorder) Fatalf(string, ...any) { r.failed = true }
 
-func TestSkip(t *testing.T) {
+func TestLongtest_Skip(t *testing.T) {
 	for _, tt := range []struct {
 		name, value     string
 		skipped, failed bool
@@ -31,9 +30,9 @@ func TestSkip(t *testing.T) {
 		{"TestStorm_long", "1", false, false},
 		{"TestStorm", "1", false, true},
 	} {
-		t.Setenv(variable, tt.value)
+		t.Setenv("TEST_LONG", tt.value)
 		r := &recorder{TB: t, name: tt.name}
-		Skip(r)
+		longtest.Skip(r)
 		assert.Equal(t, tt.skipped, r.skipped, tt)
 		assert.Equal(t, tt.failed, r.failed, tt)
 	}

@@ -43,9 +43,9 @@ func filtered(games []*pb.Game, filter string) []*pb.Game {
 	return kept
 }
 
-// order sorts games: first those that are waiting for players, then active games, then idle
-// games, and then races without players, with the longest idle last. Waiting and active games are sorted by creation time,
-// newest first, so that they keep their places.
+// order sorts games: first those that are waiting for players, then active games, then idle games
+// and at the end races without players, with the longest idle last. Waiting and active games are
+// sorted by creation time, newest first, so that they keep their places.
 func order(games []*pb.Game, now time.Time) []*pb.Game {
 	class := func(g *pb.Game) int {
 		switch {

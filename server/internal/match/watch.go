@@ -2,13 +2,11 @@ package match
 
 import (
 	"context"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/gridstand/gridstand/game/replay"
-	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // Watcher receives the events of a match at its own pace; the match never waits for it. It is
@@ -24,28 +22,6 @@ type Watcher struct {
 	ctx     context.Context
 	index   int // index in watcherSet.all; guarded by watcherSet.mu
 	onStall func()
-}
-
-// Role determines how a watcher is counted.
-type Role int32
-
-// The roles of watchers.
-const (
-	// Player is the role of the game's players, who are not counted.
-	Player Role = iota
-	// Spectator is the role of watchers who are counted in the audience on all servers.
-	Spectator
-	// Preview is the role of watchers that are counted only on their own server, and only
-	// toward the game's limit.
-	Preview
-)
-
-// Audience announces the number of spectators of a game on all servers. Every announcement is
-// a new value, even if the number is unchanged.
-type Audience struct {
-	Watchers int
-
-	EncodedOnce
 }
 
 // Watch registers w, which must be a zero Watcher, as a watcher. The caller must close it.
@@ -71,25 +47,6 @@ func (m *Match) Watch(ctx context.Context, w *Watcher, role Role, onStall func()
 	m.watching.all = append(m.watching.all, w)
 	m.watching.size.Store(int32(len(m.watching.all)))
 }
-
-// Discount stops counting the watcher, for example because it became a player.
-func (w *Watcher) Discount() { w.m.count(Role(w.role.Swap(int32(Player))), -1) }
-
-// count adds n to the number of watchers with the given role.
-func (m *Match) count(role Role, n int32) {
-	switch role {
-	case Spectator:
-		m.watching.local.Add(n)
-		m.hub.watchers.Add(int64(n))
-	case Preview:
-		m.watching.previews.Add(n)
-	case Player:
-	}
-}
-
-// SkipAudience makes w skip the audience announcements that another watcher of the match has
-// already received.
-func (w *Watcher) SkipAudience(of *Watcher) { w.audience = of.audience }
 
 // Close unregisters the watcher. It must be called exactly once.
 func (w *Watcher) Close() {
@@ -214,96 +171,4 @@ type watcherSet struct {
 	// Used by countAudiences only.
 	reportedAt  time.Time
 	announcedAt time.Time
-}
-
-// Watchers returns the number of spectators on all servers.
-func (m *Match) Watchers() int {
-	total := m.watching.local.Load()
-	if remote := m.watching.remote.Load(); remote != nil {
-		total += *remote
-	}
-	return int(total)
-}
-
-// Limited returns the number of watchers that count toward the game's limit: the spectators
-// on all servers and the previews on this one.
-func (m *Match) Limited() int { return m.Watchers() + int(m.watching.previews.Load()) }
-
-// setRemoteWatchers updates the audience to the total that the store returned, unless total
-// is −1. A followed match ignores total, because it gets newer totals from the feed.
-func (m *Match) setRemoteWatchers(total int) {
-	if total >= 0 && !m.followed() {
-		m.Audience(total)
-	}
-}
-
-// Audience implements store.Listener.
-func (m *Match) Audience(total int) {
-	// The total includes this server's watchers as last reported.
-	remote := max(0, int32(total)-m.watching.reported.Load())
-	m.watching.remote.Store(&remote)
-}
-
-// An unchanged audience is announced every announceEvery, so that no proxy considers a stream
-// idle. An unchanged count is reported every refreshEvery, so that it does not expire.
-const (
-	announceEvery = 15 * time.Second
-	refreshEvery  = store.AudienceTTL / 3
-)
-
-// countAudiences reports this server's counts of the given matches to the other servers and
-// announces the totals to watchers if they have changed or enough time has passed.
-func (h *Hub) countAudiences(matches []*Match, now time.Time) {
-	for _, m := range matches {
-		if !m.loaded() {
-			continue
-		}
-		c := &m.watching
-		if local := c.local.Load(); local != c.reported.Load() || local > 0 && now.Sub(c.reportedAt) >= refreshEvery {
-			h.reportWatchers(m, local, now)
-		}
-		total, before := m.Watchers(), c.announced.Load()
-		changed := before == nil && total > 0 || before != nil && before.Watchers != total
-		// Announce a change even after the last watcher has left, because lists show the
-		// total.
-		if changed || m.followed() && (before == nil || now.Sub(c.announcedAt) >= announceEvery) {
-			c.announcedAt = now
-			c.announced.Store(&Audience{Watchers: total})
-			m.wake()
-			h.Observer.Watched(m.State(), total)
-		}
-	}
-}
-
-// reportWatchers reports the number of a match's spectators on this server to the other
-// servers, without waiting for the outcome. If the report fails, countAudiences retries it.
-func (h *Hub) reportWatchers(m *Match, local int32, now time.Time) {
-	c := &m.watching
-	if !c.reporting.CompareAndSwap(false, true) {
-		return
-	}
-	before := c.reported.Swap(local)
-	c.reportedAt = now
-	if local != before {
-		// Spread out the next reports of games that were joined at the same time.
-		c.reportedAt = now.Add(-rand.N(refreshEvery))
-	}
-	known := c.remote.Load()
-	if !h.start(m, func(ctx context.Context) {
-		defer c.reporting.Store(false)
-		total, err := h.Log.Audience(ctx, m.id, h.ServerID, int(local))
-		if err != nil {
-			// The store may have saved the count. Assume the larger one, so that a later count
-			// of zero is also reported.
-			c.reported.Store(max(before, local))
-			return
-		}
-		// If the feed has delivered a total in the meantime, that one may be newer than total. The
-		// feed also delivers total.
-		remote := max(0, int32(total)-local)
-		c.remote.CompareAndSwap(known, &remote)
-	}) {
-		c.reported.Store(before)
-		c.reporting.Store(false)
-	}
 }

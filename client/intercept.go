@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 // wire records what a client has learned about its connections, to explain why a
@@ -21,7 +23,17 @@ func (w *wire) unary(
 	ctx context.Context, method string, request, reply any,
 	conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
 ) error {
-	return w.explain(invoke(ctx, method, request, reply, conn, opts...))
+	err := invoke(ctx, method, request, reply, conn, opts...)
+	// If the server answers the last attempt before the request is sent, grpc-go 1.85 returns
+	// io.EOF in place of the status. The status is UNAVAILABLE, because nothing else is retried.
+	// Call once more to get it with its details.
+	if errors.Is(err, io.EOF) {
+		err = invoke(ctx, method, request, reply, conn, opts...)
+	}
+	if errors.Is(err, io.EOF) {
+		err = status.Error(codes.Unavailable, "the server is unavailable")
+	}
+	return w.explain(err)
 }
 
 // stream converts the errors of all streams to *Error.

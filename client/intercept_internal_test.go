@@ -1,0 +1,47 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// Ensure that a call whose status gRPC has lost is made once more, and reported as UNAVAILABLE if
+// its status is lost again.
+func TestWire_StatusLost(t *testing.T) {
+	t.Parallel()
+	lost := fmt.Errorf("max retries exhausted: failed after 4 attempts: %w", io.EOF)
+	proxy := status.Error(codes.Unavailable, "unexpected HTTP status code received from server: 502 (Bad Gateway)")
+	for name, tt := range map[string]struct {
+		results []error // of the calls
+		want    *Error
+	}{
+		"then answered":   {results: []error{lost, nil}},
+		"then refused":    {results: []error{lost, proxy}, want: &Error{Code: codes.Unavailable, Message: "HTTP status 502", Cause: CauseNoBackend}},
+		"then lost again": {results: []error{lost, lost}, want: &Error{Code: codes.Unavailable, Message: "the server is unavailable"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			calls := 0
+			invoke := func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error {
+				calls++
+				return tt.results[calls-1]
+			}
+			err := new(wire).unary(t.Context(), "", nil, nil, nil, invoke)
+			assert.Len(t, tt.results, calls)
+			if tt.want == nil {
+				assert.NoError(t, err)
+				return
+			}
+			assert.EqualError(t, err, tt.want.Message)
+			assert.Equal(t, tt.want.Code, status.Code(err))
+			assert.Equal(t, tt.want.Cause, CauseOf(err))
+		})
+	}
+}

@@ -170,7 +170,7 @@ func TestFloodsSilent_long(t *testing.T) {
 	most := g.read(t, "gridstand_connections") - open
 	memory := peak()
 	busy := b.measureMoves(t)
-	b.assertQuick(t, "silent connections", busy)
+	b.assertQuick(t, "silent connections", calm, busy)
 	require.Eventually(t, func() bool { return g.read(t, "gridstand_connections") <= open }, patience, 100*time.Millisecond)
 	cancel()
 	require.NoError(t, group.Wait())

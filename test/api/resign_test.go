@@ -57,10 +57,17 @@ func TestResign_OneOfThree(t *testing.T) {
 	}
 	each(t, func(t *testing.T, s *testServer) {
 		for _, ahead := range []int32{0, 1, 2} { // distance from the seat to move
-			g, players := s.three(t)
-			g = s.jumps(t, players, g.GetId(), 7)
+			var g *pb.Game
+			var players [3]player
+			var quitter int32
+			for others := 0; others == 0; { // If nobody else can move, the resignation ends the game.
+				g, players = s.three(t)
+				g = s.jumps(t, players, g.GetId(), 7)
+				quitter = (g.GetPosition().GetTurn() + ahead) % 3
+				board := g.GetPosition().GetTribolo()
+				others = len(destinations(board, (quitter+1)%3)) + len(destinations(board, (quitter+2)%3))
+			}
 			id := g.GetId()
-			quitter := (g.GetPosition().GetTurn() + ahead) % 3
 			resigned, err := s.Resign(players[quitter].ctx, &pb.ResignRequest{GameId: id, Version: proto.Int32(g.GetVersion())})
 			require.NoError(t, err)
 			e := resigned.GetEvent()

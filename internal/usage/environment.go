@@ -54,34 +54,38 @@ func ReadEnvironment(flags *pflag.FlagSet, getenv func(string) string) (err erro
 	return err
 }
 
-// projectVariables lists variables that may be set although the program does not read them: those
-// of the client and of the compose files.
-var projectVariables = []string{Prefix + "SERVER", Prefix + "PORT"}
+// projectVariables lists the variables of the client, its SSH host and the compose files. They may
+// be set for a program that does not read them.
+var projectVariables = []string{
+	Prefix + "PORT", Prefix + "SERVER",
+	Prefix + "SSH_CREDENTIAL_FILE", Prefix + "SSH_HOST_KEY", Prefix + "SSH_IDLE_TIMEOUT", Prefix + "SSH_LISTEN",
+	Prefix + "SSH_MAX_DURATION", Prefix + "SSH_MAX_SESSIONS", Prefix + "SSH_MAX_SESSIONS_PER_ADDRESS",
+	Prefix + "SSH_MAX_SESSIONS_PER_CONNECTION", Prefix + "SSH_PORT", Prefix + "SSH_SUBNET",
+}
 
 // maxTypos is the maximum edit distance for a name to count as misspelled.
 const maxTypos = 2
 
 // CheckEnvironment checks environ, in the form of os.Environ, for variables with the
-// project's prefix that are not in known, the list of the program's variables. If one differs
-// from a known variable by at most maxTypos letters, it is probably misspelled, and
-// CheckEnvironment returns an *Error. Otherwise it returns the names of the unknown
-// variables. An empty variable counts as unset. Variables that orchestrators set for services
-// and ports, such as GRIDSTAND_SERVICE_HOST, are ignored.
-func CheckEnvironment(program string, environ, known []string) (unknown []string, err error) {
+// project's prefix that are neither in known, the list of the program's variables, nor in
+// projectVariables. If one differs from a variable of these by at most maxTypos letters, it is
+// probably misspelled, and CheckEnvironment returns an *Error. Otherwise it returns the names of
+// the unknown variables. An empty variable counts as unset. Variables that orchestrators set for
+// services and ports, such as GRIDSTAND_SERVICE_HOST, are ignored.
+func CheckEnvironment(environ, known []string) (unknown []string, err error) {
+	known = slices.Concat(known, projectVariables)
 	for _, entry := range environ {
 		variable, value, _ := strings.Cut(entry, "=")
 		if value == "" || !strings.HasPrefix(variable, Prefix) || slices.Contains(known, variable) ||
-			slices.Contains(projectVariables, variable) {
+			strings.Contains(variable, "_SERVICE_") || strings.Contains(variable, "_PORT") {
 			continue
 		}
 		for _, meant := range known {
 			if distance(variable, meant) <= maxTypos {
-				return nil, Errorf("%s is not a variable of %s; did you mean %s?", variable, program, meant)
+				return nil, Errorf("the environment variable %s is unknown; did you mean %s?", variable, meant)
 			}
 		}
-		if !strings.Contains(variable, "_SERVICE_") && !strings.Contains(variable, "_PORT") {
-			unknown = append(unknown, variable)
-		}
+		unknown = append(unknown, variable)
 	}
 	slices.Sort(unknown)
 	return unknown, nil

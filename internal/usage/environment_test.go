@@ -21,8 +21,9 @@ func TestCheckEnvironment(t *testing.T) {
 		"nothing of ours":   {environ: []string{"HOME=/", "GRIDSTAND_LISTENN=", "GRIDSTANDS_X=1", "MY_GRIDSTAND_REDIS=1"}},
 		"a flag's":          {environ: []string{"GRIDSTAND_REDIS=redis://r", "GRIDSTAND_MAX_OPEN_GAMES="}},
 		"the client's":      {environ: []string{"GRIDSTAND_SERVER=a,b"}},
-		"compose's":         {environ: []string{"GRIDSTAND_PORT=2048"}},
-		"an orchestrator's": {environ: []string{"GRIDSTAND_SERVICE_HOST=10.0.0.1", "GRIDSTAND_PORT_2048_TCP_ADDR=10.0.0.1", "GRIDSTAND_REDIS_SERVICE_PORT=6379"}},
+		"the SSH host's":    {environ: []string{"GRIDSTAND_SSH_HOST_KEY=key", "GRIDSTAND_SSH_IDLE_TIMEOUT=1m"}},
+		"compose's":         {environ: []string{"GRIDSTAND_PORT=2048", "GRIDSTAND_SSH_SUBNET=10.0.0.0/24"}},
+		"an orchestrator's": {environ: []string{"GRIDSTAND_SERVICE_HOST=10.0.0.1", "GRIDSTAND_PORT_2048_TCP_ADDR=10.0.0.1", "GRIDSTAND_REDIS_SERVICE_PORT=6379", "GRIDSTAND_SSE_PORT=2048"}},
 		"unknown": {
 			environ: []string{"GRIDSTAND_THEME=dark", "GRIDSTAND_REDIS=embedded", "GRIDSTAND_COLOUR=no"},
 			unknown: []string{"GRIDSTAND_COLOUR", "GRIDSTAND_THEME"},
@@ -30,9 +31,11 @@ func TestCheckEnvironment(t *testing.T) {
 		"a letter too many":   {environ: []string{"GRIDSTAND_REDISS=redis://r"}, meant: "GRIDSTAND_REDIS"},
 		"a letter missing":    {environ: []string{"GRIDSTAND_LISTN=:1"}, meant: "GRIDSTAND_LISTEN"},
 		"two letters swapped": {environ: []string{"GRIDSTAND_METRCIS=:1"}, meant: "GRIDSTAND_METRICS"},
-		"like compose's":      {environ: []string{"GRIDSTAND_HOST=a"}, unknown: []string{"GRIDSTAND_HOST"}},
+		"like the client's":   {environ: []string{"GRIDSTAND_SERVR=a"}, meant: "GRIDSTAND_SERVER"},
+		"like compose's":      {environ: []string{"GRIDSTAND_POTR=1"}, meant: "GRIDSTAND_PORT"},
+		"like the SSH host's": {environ: []string{"GRIDSTAND_SSH_HOSTKEY=a"}, meant: "GRIDSTAND_SSH_HOST_KEY"},
 	} {
-		unknown, err := usage.CheckEnvironment("gridstand-server", tt.environ, known)
+		unknown, err := usage.CheckEnvironment(tt.environ, known)
 		if tt.meant != "" {
 			var wrong *usage.Error
 			require.ErrorAs(t, err, &wrong, name)

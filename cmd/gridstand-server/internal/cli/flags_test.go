@@ -123,6 +123,15 @@ func TestFlags_Variables(t *testing.T) {
 		assert.Equal(t, otherConfig, config)
 	})
 
+	t.Run("a client does not take them for its own", func(t *testing.T) {
+		t.Parallel()
+		config := server.DefaultConfig()
+		for _, variable := range flags.Variables(flagSet(&config)) {
+			_, err := usage.CheckEnvironment([]string{variable + "=1"}, nil)
+			assert.NoError(t, err)
+		}
+	})
+
 	t.Run("--store wins over the variable of --redis", func(t *testing.T) {
 		t.Parallel()
 		config := server.DefaultConfig()

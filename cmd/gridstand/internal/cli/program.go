@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -128,12 +126,8 @@ yet available, 130 interrupted.`,
 			return cmd.Help()
 		},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			variables := []string{serverVariable}
-			if cmd.Name() == sshHostName {
-				variables = slices.AppendSeq(variables, maps.Values(sshVariables))
-			}
 			// Ignore unknown variables: they may be meant for a server.
-			_, err := usage.CheckEnvironment(name, p.env, variables)
+			_, err := usage.CheckEnvironment(p.env, nil)
 			return err
 		},
 		SilenceErrors: true,

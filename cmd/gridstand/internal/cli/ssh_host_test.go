@@ -4,9 +4,11 @@ package cli
 
 import (
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +17,7 @@ import (
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/sshhost"
 	"github.com/gridstand/gridstand/internal/testkit/longtest"
+	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/server"
 )
 
@@ -91,6 +94,16 @@ func TestSSHHost_Settings(t *testing.T) {
 	u.fails(exitFailed, "listen", "ssh-host", "--host-key", key, "--listen", "256.0.0.1:1")
 	u.state = "" // as without a home directory
 	u.fails(exitUsage, "--host-key must name a file; there is a default only if HOME is set", "ssh-host")
+}
+
+// Ensure that other programs know the variables of this one.
+func TestSSHHost_Variables(t *testing.T) {
+	t.Parallel()
+	for _, variable := range slices.AppendSeq([]string{serverVariable}, maps.Values(sshVariables)) {
+		unknown, err := usage.CheckEnvironment([]string{variable + "=1"}, nil)
+		require.NoError(t, err)
+		assert.Empty(t, unknown)
+	}
 }
 
 // Ensure that on a terminal, commands that list something open a page instead.

@@ -24,6 +24,7 @@ type Limits struct {
 	SSEPerAddress                     int
 	ReadsPerAddress                   int
 	ReadsPerAddressPerSecond          int
+	ReadsPerSecond                    int
 	ReadsAtOnce                       int
 	ReplaysAtOnce                     int
 	WrongTokensPerMinute              int
@@ -126,6 +127,12 @@ var Table = []Limit{
 			"history that is read for a stream or an undo as one for each 50 events, " +
 			"and an HTTP request for a page, file or picture counts as one",
 		func(l *Limits) *int { return &l.ReadsPerAddressPerSecond },
+	},
+	{
+		"max-reads-per-second", "reads_per_second", 20_000,
+		"calls from all addresses to this server per second, other than moves, that read the store, " +
+			"with a burst of ten seconds' worth",
+		func(l *Limits) *int { return &l.ReadsPerSecond },
 	},
 	{
 		"max-reads-at-once", "reads_at_once", 32,

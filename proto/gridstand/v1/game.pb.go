@@ -378,6 +378,9 @@ type Limits struct {
 	// history that the server has to read for a stream or any call: as one call for each 50
 	// events.
 	ReadsPerAddressPerSecond int32 `protobuf:"varint,23,opt,name=reads_per_address_per_second,json=readsPerAddressPerSecond,proto3" json:"reads_per_address_per_second,omitempty"`
+	// Like reads_per_address_per_second, but for the calls counted by reads_per_address, of
+	// all addresses together.
+	ReadsPerSecond int32 `protobuf:"varint,37,opt,name=reads_per_second,json=readsPerSecond,proto3" json:"reads_per_second,omitempty"`
 	// Calls counted by reads_per_address that one server processes at the same time; one
 	// address gets at most a quarter of them. Other calls wait up to a second and are then
 	// refused.
@@ -595,6 +598,13 @@ func (x *Limits) GetReadsPerAddress() int32 {
 func (x *Limits) GetReadsPerAddressPerSecond() int32 {
 	if x != nil {
 		return x.ReadsPerAddressPerSecond
+	}
+	return 0
+}
+
+func (x *Limits) GetReadsPerSecond() int32 {
+	if x != nil {
+		return x.ReadsPerSecond
 	}
 	return 0
 }
@@ -3505,7 +3515,7 @@ var File_gridstand_v1_game_proto protoreflect.FileDescriptor
 
 const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\n" +
-	"\x17gridstand/v1/game.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19gridstand/v1/player.proto\x1a\x1agridstand/v1/tribolo.proto\x1a\x1bgridstand/v1/twenty48.proto\"\xec\f\n" +
+	"\x17gridstand/v1/game.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19gridstand/v1/player.proto\x1a\x1agridstand/v1/tribolo.proto\x1a\x1bgridstand/v1/twenty48.proto\"\x96\r\n" +
 	"\x06Limits\x12#\n" +
 	"\rmessage_bytes\x18\x01 \x01(\x05R\fmessageBytes\x124\n" +
 	"\x16streams_per_connection\x18\x02 \x01(\x05R\x14streamsPerConnection\x12(\n" +
@@ -3531,7 +3541,8 @@ const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\x17reflections_per_address\x18\x14 \x01(\x05R\x15reflectionsPerAddress\x12J\n" +
 	"\"reflections_per_address_per_second\x18\x15 \x01(\x05R\x1ereflectionsPerAddressPerSecond\x12*\n" +
 	"\x11reads_per_address\x18\x16 \x01(\x05R\x0freadsPerAddress\x12>\n" +
-	"\x1creads_per_address_per_second\x18\x17 \x01(\x05R\x18readsPerAddressPerSecond\x12\"\n" +
+	"\x1creads_per_address_per_second\x18\x17 \x01(\x05R\x18readsPerAddressPerSecond\x12(\n" +
+	"\x10reads_per_second\x18% \x01(\x05R\x0ereadsPerSecond\x12\"\n" +
 	"\rreads_at_once\x18\x18 \x01(\x05R\vreadsAtOnce\x12&\n" +
 	"\x0freplays_at_once\x18\" \x01(\x05R\rreplaysAtOnce\x12/\n" +
 	"\x14bot_games_per_player\x18\x1f \x01(\x05R\x11botGamesPerPlayer\x121\n" +

@@ -32,6 +32,7 @@ const (
 type readGate struct {
 	limits  *limits.Limits
 	rate    *ratelimit.Pacer    // limits each address's rate of reads
+	all     *ratelimit.Pacer    // limits the rate of calls that read the store; it has one key, ""
 	running *semaphore.Weighted // for calls that run; nil for no limit
 	waiting *semaphore.Weighted // for calls that wait
 	// addresses counts each address's calls, both running and waiting. Each address's
@@ -41,7 +42,7 @@ type readGate struct {
 
 func newReadGate(l *limits.Limits) *readGate {
 	g := &readGate{
-		limits: l, rate: ratelimit.PerSecond(l.ReadsPerAddressPerSecond),
+		limits: l, rate: ratelimit.PerSecond(l.ReadsPerAddressPerSecond), all: ratelimit.PerSecond(l.ReadsPerSecond),
 		running: newSlots(l.ReadsAtOnce, l.ReadsAtOnce),
 		waiting: newSlots(l.ReadsAtOnce, l.ReadsAtOnce*readQueue),
 	}
@@ -143,6 +144,9 @@ func (s *Service) read(ctx context.Context, request any) (leave func(), err erro
 	}
 	if !needsStore {
 		return func() {}, nil
+	}
+	if !s.reads.all.TakeN("", cost) {
+		return nil, s.Limits.Exceeded(&s.Limits.ReadsPerSecond, "reads a second", readRetry)
 	}
 	leave, err = s.reads.enter(ctx, address)
 	return leave, s.slotError(err)

@@ -15,6 +15,7 @@ import (
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/page"
+	"github.com/gridstand/gridstand/server/internal/ratelimit"
 	"github.com/gridstand/gridstand/server/limits"
 )
 
@@ -139,6 +140,34 @@ func TestReadCost(t *testing.T) {
 		assert.Equal(t, tt.cost, cost, "%T %v", tt.request, tt.request)
 		assert.Equal(t, tt.store, store, "%T", tt.request)
 	}
+}
+
+// Ensure that calls that read the store have a limit for all addresses together, which refuses
+// neither moves nor calls that do not read it.
+func TestRead_AllAddresses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const perSecond = 2
+		s := New(Config{Limits: limits.Limits{ReadsPerSecond: perSecond}, StoreAnswers: func() bool { return true }})
+		addresses := 0
+		read := func(request any) error {
+			addresses++
+			at := &net.TCPAddr{IP: net.IPv4(192, 0, 2, byte(addresses)), Port: 1}
+			leave, err := s.read(peer.NewContext(t.Context(), &peer.Peer{Addr: at}), request)
+			if err == nil {
+				leave()
+			}
+			return err
+		}
+		for range perSecond * ratelimit.Burst / 2 {
+			require.NoError(t, read(&pb.ListGamesRequest{PageSize: 100})) // two reads
+		}
+		assert.Equal(t, "reads_per_second", refusedBy(read(&pb.GetGameRequest{})))
+		require.NoError(t, read(&pb.MoveRequest{}))
+		require.NoError(t, read(&pb.GetServerInfoRequest{}))
+		time.Sleep(time.Second) //nolint:forbidigo // The bubble's clock is fake.
+		require.NoError(t, read(&pb.GetGameRequest{}))
+	})
 }
 
 // Ensure that a replay of a log counts as two reads for each page of its events, and that logs

@@ -26,6 +26,9 @@ import (
 // does not contain the page.
 func TestCause_Website(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	for status, want := range map[int]client.Cause{
 		http.StatusOK: client.CauseNotGridstand, http.StatusNotFound: client.CauseNotGridstand,
 		http.StatusForbidden: client.CauseNotGridstand, http.StatusTooManyRequests: client.CauseUnknown,
@@ -56,6 +59,9 @@ func TestCause_Website(t *testing.T) {
 // protocols or ignores them.
 func TestCause_WebsiteWithoutHTTP2(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	for name, protocols := range map[string][]string{"refused": {"http/1.1"}, "ignored": nil} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

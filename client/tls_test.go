@@ -17,6 +17,9 @@ import (
 
 func TestTLS(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	authority := tlstest.NewAuthority(t)
 	file := authority.File
 	certFile, keyFile := tlstest.Files(t)

@@ -102,6 +102,9 @@ func TestStart_Plays(t *testing.T) {
 
 func TestStart_TwoServers(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	c := servertest.Config(t)
 	c.Store = "redis://" + redistest.StartMiniredis(t).Addr()
 	one, _ := servertest.Start(t, c)
@@ -263,6 +266,9 @@ func TestStart_Listener(t *testing.T) {
 
 func TestStart_AddressTaken(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	srv, _ := servertest.Start(t, servertest.Config(t))
 	for _, change := range []func(*server.Config){
 		func(c *server.Config) { c.Listen = srv.Addr().String() },

@@ -105,6 +105,9 @@ func TestStart_WebTLS(t *testing.T) {
 // or the other way around.
 func TestStart_WebWrongScheme(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	c, authority := encrypted(t)
 	secret, _ := servertest.Start(t, c)
 	open, _ := servertest.Start(t, servertest.Config(t))

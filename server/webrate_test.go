@@ -120,6 +120,9 @@ func TestStart_WebRateOfHousehold(t *testing.T) {
 // answer the requests that the client has already sent.
 func TestStart_WebRateCloses(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	c := servertest.Config(t)
 	c.Limits.ReadsPerAddressPerSecond = 1 // the burst is ten
 	server, _ := servertest.Start(t, c)

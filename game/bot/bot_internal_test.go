@@ -108,6 +108,9 @@ func TestBots_WorkBounded(t *testing.T) {
 
 func TestBots_DeadlineGivesBestSoFar(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	for _, v := range variants.All() {
 		for _, name := range searching(v.Kind) {
 			p := v.Rules.Start(seed(t, 1).Draws(1))

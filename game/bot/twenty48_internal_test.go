@@ -91,6 +91,9 @@ func TestBots_WeakScoreAsExpected(t *testing.T) {
 // engine. Both must give the same average score and length.
 func TestRolloutsAgree(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	for _, v := range variants.All() {
 		if v.Kind != game.Twenty48 || v.Rows != 4 {
 			continue

@@ -44,6 +44,9 @@ func requireUnsettled(t *testing.T, m *Match, call Call) {
 // appended.
 func TestDo_LostReply(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	each(t, func(t *testing.T, w *world) {
 		proxy := redistest.StartProxy(t, w.addr)
 		s := w.serve(proxy.Addr())
@@ -72,6 +75,9 @@ func TestDo_LostReply(t *testing.T) {
 // takes effect once, and blocks further calls until then.
 func TestDo_Unsettled(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	each(t, func(t *testing.T, w *world) {
 		proxy := redistest.StartProxy(t, w.addr)
 		s, other := w.serve(proxy.Addr()), w.serve(w.addr)

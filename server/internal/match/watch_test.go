@@ -270,6 +270,9 @@ func TestConfirm_Watched(t *testing.T) {
 // already running may have read the log before an append that has since been acknowledged.
 func TestConfirm_BeginsAfterCall(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	each(t, func(t *testing.T, w *world) {
 		proxy := redistest.StartProxy(t, w.addr)
 		here, there := w.still(w.addr), w.still(proxy.Addr())
@@ -313,6 +316,9 @@ func TestConfirm_BeginsAfterCall(t *testing.T) {
 // by an append or a full check, if its log could not be read, or if it missed entries.
 func TestMatch_Stale(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	each(t, func(t *testing.T, w *world) {
 		proxy := redistest.StartProxy(t, w.addr)
 		s := w.still(proxy.Addr())

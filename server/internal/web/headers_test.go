@@ -17,6 +17,9 @@ import (
 // refuses a request without reading more of it.
 func TestHeaders_Size(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	const most = 16 << 10
 	const begin, end = "GET /apple-touch-icon.png HTTP/1.1\r\nHost: a\r\nA: ", "\r\n\r\n"
 	s := start(t)

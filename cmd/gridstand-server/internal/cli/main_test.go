@@ -217,6 +217,9 @@ func TestProcess_SecondSignal(t *testing.T) {
 // Ensure that a signal after the server has stopped does not end it with an error.
 func TestProcess_SignalAfterStop(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	p := startProcess(t, "--store", "sqlite:"+filepath.Join(t.TempDir(), "store.db"))
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	p.waitFor(t, regexp.MustCompile("msg=stopped"))

@@ -27,6 +27,9 @@ import (
 // did.
 func TestOperator(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	t.Run("file", func(t *testing.T) {
 		t.Parallel()
 		operate(t, server.File(filepath.Join(t.TempDir(), "games.db")), true)

@@ -73,6 +73,9 @@ func TestAccounts(t *testing.T) {
 // command that would do so suggests --tls, and that --replace creates a new account.
 func TestAccounts_TLSForgotten(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	ada := newUser(t, someServer(t), "ada")
 	ada.ok("login", "ada")
 	cred, _, err := ada.store.Load(ada.server)

@@ -18,6 +18,9 @@ import (
 // Ensure that bots play complete games, and that the summary combines their results.
 func TestBot(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	ada := newUser(t, quickServer(t), "ada")
 	out := ada.ok("bot", "rote", "3x3", "--games", "2")
 	assert.Regexp(t, `(?s)GAME +SCORE +TILE +MOVES +MOVES/S\n.*rote, 3x3: mean [\d,]+, spread [\d,]+, from`, out)

@@ -20,6 +20,9 @@ import (
 // Ensure that verify accepts the output of watch, and detects an altered tile in it.
 func TestTranscript(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	ada := newUser(t, someServer(t), "ada")
 	id := ada.finished(6)
 	transcript := ada.ok("watch", id, "--from", "0", "--json")
@@ -92,6 +95,9 @@ func TestLeaderboard(t *testing.T) {
 // Ensure that an interrupted program exits with 130 and prints nothing.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	ada := newUser(t, someServer(t), "ada")
 	id := strings.TrimSpace(ada.ok("new"))
 	ctx, cancel := context.WithCancel(t.Context())

@@ -236,6 +236,9 @@ func TestPlayLocal_OtherServer(t *testing.T) {
 
 func TestPlayLocal_Wrong(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	u := newUser(t, process.FreeAddress(t), "ada")
 	u.terminal = true
 	for _, args := range []string{
@@ -314,6 +317,9 @@ func TestPlayAgain(t *testing.T) {
 // TestWatchScreen watches one game to its end on a simulated terminal without colors.
 func TestWatchScreen(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	ada := newUser(t, someServer(t), "ada")
 	id := strings.TrimSpace(ada.ok("new"))
 	s := ada.sit("watch", id, "--plain")

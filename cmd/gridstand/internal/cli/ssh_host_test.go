@@ -25,6 +25,9 @@ import (
 // can still watch.
 func TestSSHHost_CredentialRefused(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	file := filepath.Join(t.TempDir(), "credential")
 	require.NoError(t, os.WriteFile(file, []byte("gridstand_ssh_aaaaaaaaaaaaaaaaaaaaaaaaaa\n"), 0o600))
 	h := startSSH(t, someServer(t), "--credential-file", file)

@@ -117,6 +117,9 @@ func TestSSHKey_File(t *testing.T) {
 // the agent can use.
 func TestSSHKey_Agent(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	server, home := someServer(t), t.TempDir()
 	one, two := filepath.Join(home, "one"), filepath.Join(home, "two")
 	first, second := newKeyFile(t, one, "comment of one", ""), newKeyFile(t, two, "", "")

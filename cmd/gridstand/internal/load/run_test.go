@@ -187,6 +187,9 @@ func TestRun_GamesFollowEachOther(t *testing.T) {
 // Ensure that an interrupted run reports its results so far and leaves no open game.
 func TestReadJSON_StopsEarly(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	config := small(start(t, nil))
 	ctx, cancel := context.WithCancel(t.Context())
 	config.Progress = func(p load.Progress) {

@@ -37,6 +37,9 @@ func TestName_Narrow(t *testing.T) {
 // server, and uses the suggested name if the field is empty.
 func TestName_Errors(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	var asked []string
 	logIn := func(_ context.Context, name string) (string, error) {
 		asked = append(asked, name)

@@ -111,6 +111,9 @@ func TestContest_Deadline(t *testing.T) {
 // that the page's own game is not requested.
 func TestContest_Boards(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	race := tuitest.Race()
 	race.OpenTime = timestamppb.New(tuitest.Noon.Add(20 * time.Millisecond))
 	server := &tuitest.Server{}

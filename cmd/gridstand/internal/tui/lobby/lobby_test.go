@@ -161,6 +161,9 @@ func TestNewGame_ManySeats(t *testing.T) {
 // Ensure that keys change the variant and the period of the leaderboard.
 func TestScores(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	p, d := open(t, nil)
 	d.Until("the selected game's leaderboard", func() bool { return p.lists.Variant == "tribolo" })
 	d.Press("v")
@@ -175,6 +178,9 @@ func TestScores(t *testing.T) {
 // Ensure that scrolling past a game makes no requests for it.
 func TestScroll(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	asked := make(chan string, 1000)
 	watched := make(chan ui.WatchOptions, 1000)
 	p, d := open(t, func(env *ui.Env) {
@@ -320,6 +326,9 @@ func (s previews) Watch(ctx context.Context, id string, o ui.WatchOptions) ui.St
 // the lobby is visible.
 func TestPreview(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	got := make(chan ui.WatchOptions, 2)
 	p, d := open(t, func(env *ui.Env) { env.Server = previews{env.Server, got} })
 	d.Until("the preview", func() bool { return p.preview.cancel != nil })

@@ -37,6 +37,9 @@ func run(t *testing.T, m *ui.Motion, env *ui.Env, each time.Duration) (shown []f
 // more than twice the planned time.
 func TestMotion(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("too slow for -short")
+	}
 	const frame = 24 * time.Millisecond
 	env := &ui.Env{Theme: style.Theme{Profile: colorprofile.TrueColor}, Now: time.Unix(0, 0)}
 	var m ui.Motion

@@ -63,27 +63,26 @@ var projectVariables = []string{
 	Prefix + "SSH_MAX_SESSIONS_PER_CONNECTION", Prefix + "SSH_PORT", Prefix + "SSH_SUBNET",
 }
 
-// maxTypos is the maximum edit distance for a name to count as misspelled.
-const maxTypos = 2
-
 // CheckEnvironment checks environ, in the form of os.Environ, for variables with the
 // project's prefix that are neither in known, the list of the program's variables, nor in
-// projectVariables. If one differs from a variable of these by at most maxTypos letters, it is
-// probably misspelled, and CheckEnvironment returns an *Error. Otherwise it returns the names of
-// the unknown variables. An empty variable counts as unset. Variables that orchestrators set for
+// projectVariables. If one is Similar to a variable of these, without the prefix, it is probably
+// misspelled, and CheckEnvironment returns an *Error. Otherwise it returns the names of the
+// unknown variables. An empty variable counts as unset. Variables that orchestrators set for
 // services and ports, such as GRIDSTAND_SERVICE_HOST, are ignored.
 func CheckEnvironment(environ, known []string) (unknown []string, err error) {
 	known = slices.Concat(known, projectVariables)
+	names := make([]string, len(known))
+	for i, variable := range known {
+		names[i] = strings.TrimPrefix(variable, Prefix)
+	}
 	for _, entry := range environ {
 		variable, value, _ := strings.Cut(entry, "=")
 		if value == "" || !strings.HasPrefix(variable, Prefix) || slices.Contains(known, variable) ||
 			strings.Contains(variable, "_SERVICE_") || strings.Contains(variable, "_PORT") {
 			continue
 		}
-		for _, meant := range known {
-			if distance(variable, meant) <= maxTypos {
-				return nil, Errorf("the environment variable %s is unknown; did you mean %s?", variable, meant)
-			}
+		if meant := Similar(names, strings.TrimPrefix(variable, Prefix)); meant != "" {
+			return nil, Errorf("the environment variable %s is unknown; did you mean %s%s?", variable, Prefix, meant)
 		}
 		unknown = append(unknown, variable)
 	}

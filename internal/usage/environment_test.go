@@ -13,7 +13,7 @@ import (
 
 func TestCheckEnvironment(t *testing.T) {
 	t.Parallel()
-	known := []string{"GRIDSTAND_LISTEN", "GRIDSTAND_MAX_OPEN_GAMES", "GRIDSTAND_METRICS", "GRIDSTAND_REDIS"}
+	known := []string{"GRIDSTAND_LISTEN", "GRIDSTAND_MAX_OPEN_GAMES", "GRIDSTAND_METRICS", "GRIDSTAND_REDIS", "GRIDSTAND_WEB"}
 	for name, tt := range map[string]struct {
 		environ, unknown []string
 		meant            string // the variable that the error suggests
@@ -28,9 +28,14 @@ func TestCheckEnvironment(t *testing.T) {
 			environ: []string{"GRIDSTAND_THEME=dark", "GRIDSTAND_REDIS=embedded", "GRIDSTAND_COLOUR=no"},
 			unknown: []string{"GRIDSTAND_COLOUR", "GRIDSTAND_THEME"},
 		},
+		"a short name of its own": {
+			environ: []string{"GRIDSTAND_HOST=play.example", "GRIDSTAND_ROOT=/srv", "GRIDSTAND_DB=a"},
+			unknown: []string{"GRIDSTAND_DB", "GRIDSTAND_HOST", "GRIDSTAND_ROOT"},
+		},
 		"a letter too many":   {environ: []string{"GRIDSTAND_REDISS=redis://r"}, meant: "GRIDSTAND_REDIS"},
 		"a letter missing":    {environ: []string{"GRIDSTAND_LISTN=:1"}, meant: "GRIDSTAND_LISTEN"},
 		"two letters swapped": {environ: []string{"GRIDSTAND_METRCIS=:1"}, meant: "GRIDSTAND_METRICS"},
+		"a short name":        {environ: []string{"GRIDSTAND_WBE=:1"}, meant: "GRIDSTAND_WEB"},
 		"like the client's":   {environ: []string{"GRIDSTAND_SERVR=a"}, meant: "GRIDSTAND_SERVER"},
 		"like compose's":      {environ: []string{"GRIDSTAND_POTR=1"}, meant: "GRIDSTAND_PORT"},
 		"like the SSH host's": {environ: []string{"GRIDSTAND_SSH_HOSTKEY=a"}, meant: "GRIDSTAND_SSH_HOST_KEY"},

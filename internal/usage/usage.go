@@ -67,6 +67,9 @@ func similarFlag(flags *pflag.FlagSet, name string) string {
 	return Similar(names, name)
 }
 
+// maxTypos is the maximum edit distance for a name to count as misspelled.
+const maxTypos = 2
+
 // Similar returns the first of the names that are most similar to name, or "" if none is similar
 // enough. The two may differ by at most maxTypos letters, and by fewer than half of the letters in
 // name.

@@ -507,3 +507,31 @@ func TestJoinChallenge_BotAgain(t *testing.T) {
 		wantField(t, err, "request_id")
 	})
 }
+
+// Ensure that a client that reuses the request_id of a bot for another bot gets that bot, even
+// after it has removed the first one, and that the race can start. A server that derived the id of
+// the bot's game from the request_id alone found the game of the first bot under it, and answered
+// with INTERNAL, also when the race was to start.
+func TestJoinChallenge_OtherBotSameRequestID(t *testing.T) {
+	t.Parallel()
+	skipShort(t)
+	each(t, func(t *testing.T, s *testServer) {
+		ada := s.player(t)
+		id, requestID := s.challenge(t, ada, shortRace()).GetId(), newID()
+		add := func(bot string) *pb.Entrant {
+			joined, err := s.JoinChallenge(ada.ctx, &pb.JoinChallengeRequest{ChallengeId: id, Bot: bot, RequestId: requestID})
+			require.NoError(t, err)
+			entrants := joined.GetChallenge().GetEntrants()
+			added := entrants[len(entrants)-1]
+			assert.Equal(t, bot, added.GetBot())
+			return added
+		}
+		add("rote")
+		_, err := s.LeaveChallenge(ada.ctx, &pb.LeaveChallengeRequest{ChallengeId: id, GameId: add("greedy").GetGameId()})
+		require.NoError(t, err)
+		add("random")
+		started, err := s.StartChallenge(ada.ctx, &pb.StartChallengeRequest{ChallengeId: id})
+		require.NoError(t, err)
+		assert.Len(t, started.GetChallenge().GetEntrants(), 3)
+	})
+}

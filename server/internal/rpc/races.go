@@ -37,7 +37,7 @@ func (s *Service) JoinChallenge(ctx context.Context, request *pb.JoinChallengeRe
 			if !id.Valid(r) {
 				return nil, errRequestID
 			}
-			entrant.GameID = id.Derive([]byte("entrant"), []byte(c.ID), []byte(by.ID), []byte(r))
+			entrant.GameID = id.Derive([]byte("entrant"), []byte(c.ID), []byte(by.ID), []byte(r), []byte(entrant.Bot))
 		}
 	}
 	if c.Has(entrant.GameID) {

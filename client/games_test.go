@@ -85,6 +85,13 @@ func TestCurrentGame(t *testing.T) {
 	_, found, err := f.client(t).CurrentGame(within(t), playerID)
 	assert.ErrorIs(t, err, client.ErrBadToken)
 	assert.False(t, found)
+
+	f = &fake{listGames: func(int, context.Context, *pb.ListGamesRequest) (*pb.ListGamesResponse, error) {
+		return &pb.ListGamesResponse{Games: []*pb.Game{created}}, nil
+	}}
+	_, found, err = f.client(t).CurrentGame(within(t), "")
+	assert.ErrorIs(t, err, client.ErrInvalid, "not the game of a bot, whose seat has no player's id")
+	assert.False(t, found)
 }
 
 // Ensure that every request of a preview Watch is marked as a preview, including the

@@ -20,7 +20,7 @@ const (
 func ParseToken(token string) (playerID string, err error) {
 	playerID, secret, _ := strings.Cut(token, ".")
 	if !id.Valid(playerID) || len(secret) < minSecret || len(secret) > maxSecret || !id.IsBase32(secret) {
-		return "", badID("that is not a token: a token has %d characters from a–z and 2–7, a dot, and at least %d more",
+		return "", invalid("that is not a token: a token has %d characters from a–z and 2–7, a dot, and at least %d more",
 			id.Length, minSecret)
 	}
 	return playerID, nil

@@ -33,9 +33,15 @@ func (c *Client) NewChallenge(ctx context.Context, request *pb.CreateChallengeRe
 // The errors are ErrChallengeNotFound, ErrChallengeStarted, ErrChallengeFull,
 // ErrNotCreator, ErrInvalid if there is no such bot, and ErrTooManyGames.
 func (c *Client) AddBot(ctx context.Context, challengeID, bot string) (*pb.Challenge, error) {
+	if bot == "" { // A server would add the account itself.
+		return nil, invalid("the name of the bot must not be empty")
+	}
 	request := &pb.JoinChallengeRequest{ChallengeId: challengeID, Bot: bot, RequestId: NewSecret()}
 	response, err := retry(ctx, c, createTries, nil, c.Challenges.JoinChallenge, request)
-	return response.GetChallenge(), err
+	if err != nil {
+		return nil, err
+	}
+	return response.GetChallenge(), checkChallenge(response.GetChallenge(), challengeID)
 }
 
 // Attempt returns the account's attempt at a challenge, creating it if necessary. An

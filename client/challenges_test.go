@@ -177,13 +177,21 @@ func TestAddBot(t *testing.T) {
 		}
 		return &pb.Challenge{Id: challengeID}, nil
 	}}
-	c, err := f.client(t).AddBot(within(t), challengeID, "greedy")
+	adder := f.client(t)
+	c, err := adder.AddBot(within(t), challengeID, "greedy")
 	require.NoError(t, err)
 	assert.Equal(t, challengeID, c.GetId())
 	require.Len(t, requests, 2)
 	assert.Len(t, requests[0].GetRequestId(), 26)
 	assert.Equal(t, requests[0].GetRequestId(), requests[1].GetRequestId())
 	assert.Equal(t, challengeID+"greedy", requests[0].GetChallengeId()+requests[0].GetBot())
+
+	_, err = adder.AddBot(within(t), otherID, "greedy")
+	require.ErrorIs(t, err, client.ErrBadStream, "an answer with another challenge")
+	require.Len(t, requests, 3)
+	_, err = adder.AddBot(within(t), challengeID, "")
+	require.ErrorIs(t, err, client.ErrInvalid)
+	require.Len(t, requests, 3, "a call without a bot would add the account itself")
 }
 
 func TestChallengeTime(t *testing.T) {

@@ -64,7 +64,7 @@ const latestGames = 20
 // long time: see its update_time. The error is ErrInvalid if playerID is empty.
 func (c *Client) CurrentGame(ctx context.Context, playerID string) (Game, bool, error) {
 	if playerID == "" { // A server would list the games of all players.
-		return Game{}, false, badID("the id of the player must not be empty")
+		return Game{}, false, invalid("the id of the player must not be empty")
 	}
 	response, err := c.Games.ListGames(ctx, &pb.ListGamesRequest{PlayerId: playerID, PageSize: latestGames})
 	if err != nil {

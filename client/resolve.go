@@ -33,9 +33,9 @@ func (c *Client) Resolve(ctx context.Context, prefix string) (string, error) {
 	case id.Valid(prefix):
 		return prefix, nil
 	case len(prefix) >= id.Length || !id.IsBase32(prefix):
-		return "", badID("%q is not a game: an id has %d characters from a–z and 2–7", CleanText(prefix, id.Length), id.Length)
+		return "", invalid("%q is not a game: an id has %d characters from a–z and 2–7", CleanText(prefix, id.Length), id.Length)
 	case len(prefix) < minPrefix:
-		return "", badID("%q is too short: give at least %d characters of the id", prefix, minPrefix)
+		return "", invalid("%q is too short: give at least %d characters of the id", prefix, minPrefix)
 	}
 
 	fits, err := c.search(ctx, prefix)
@@ -51,7 +51,7 @@ func (c *Client) Resolve(ctx context.Context, prefix string) (string, error) {
 	case 1:
 		return slices.Collect(maps.Keys(fits))[0], nil
 	default:
-		return "", badID("%d games have an id that begins with %q: give more characters of it", len(fits), prefix)
+		return "", invalid("%d games have an id that begins with %q: give more characters of it", len(fits), prefix)
 	}
 }
 
@@ -95,6 +95,6 @@ func (c *Client) search(ctx context.Context, prefix string) (map[string]bool, er
 	return fits, nil
 }
 
-func badID(format string, args ...any) error {
+func invalid(format string, args ...any) error {
 	return &Error{Code: codes.InvalidArgument, Message: fmt.Sprintf(format, args...)}
 }

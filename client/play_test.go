@@ -284,9 +284,11 @@ func TestResolve(t *testing.T) {
 		assert.ErrorIs(t, err, want, prefix)
 		assert.NotContains(t, err.Error(), "\x1b")
 	}
+	_, err := c.Resolve(within(t), gameID+"a")
+	assert.ErrorContains(t, err, gameID+"a", "not cut off to something that looks like an id")
 
 	c.SetToken("")
-	_, err := c.Resolve(within(t), "second")
+	_, err = c.Resolve(within(t), "second")
 	assert.ErrorIs(t, err, client.ErrGameNotFound)
 }
 

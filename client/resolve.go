@@ -33,7 +33,7 @@ func (c *Client) Resolve(ctx context.Context, prefix string) (string, error) {
 	case id.Valid(prefix):
 		return prefix, nil
 	case len(prefix) >= id.Length || !id.IsBase32(prefix):
-		return "", invalid("%q is not a game: an id has %d characters from a–z and 2–7", CleanText(prefix, id.Length), id.Length)
+		return "", invalid("%q is not a game: an id has %d characters from a–z and 2–7", CleanText(prefix, 2*id.Length), id.Length)
 	case len(prefix) < minPrefix:
 		return "", invalid("%q is too short: give at least %d characters of the id", prefix, minPrefix)
 	}

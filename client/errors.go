@@ -109,7 +109,7 @@ var (
 	ErrNotEntered = errors.New("the account has not joined the race")
 	// ErrTooFewEntrants is returned when starting a race that has only one entrant, or
 	// only bots.
-	ErrTooFewEntrants = errors.New("a race needs two entrants")
+	ErrTooFewEntrants = errors.New("a race needs two entrants, at least one of them a player")
 	// ErrSeedHidden is returned for a rematch of a game whose seed is still hidden.
 	ErrSeedHidden = errors.New("the tiles of this game are still hidden")
 

@@ -429,6 +429,7 @@ func TestRace_Roster(t *testing.T) {
 		require.NoError(t, err)
 		_, err = s.StartChallenge(ada.ctx, &pb.StartChallengeRequest{ChallengeId: bots})
 		wantReason(t, err, pb.ReasonTooFewEntrants)
+		assert.ErrorContains(t, err, "a player", "there are two entrants already")
 
 		tiles := s.challenge(t, ada, &pb.CreateChallengeRequest{Kind: link, Variant: "classic"})
 		_, err = s.JoinChallenge(bob.ctx, &pb.JoinChallengeRequest{ChallengeId: tiles.GetId()})

@@ -24,7 +24,7 @@ var challengeFailures = failureTable{
 	challenge.ErrFull:           precondition(pb.ReasonChallengeFull, "the race is full"),
 	challenge.ErrNotCreator:     {code: codes.PermissionDenied, reason: pb.ReasonNotCreator, message: "only the creator of the race can do this"},
 	challenge.ErrNotEntered:     precondition(pb.ReasonNotEntered, "you are not on the roster of this race"),
-	challenge.ErrTooFewEntrants: precondition(pb.ReasonTooFewEntrants, "a race needs two entrants"),
+	challenge.ErrTooFewEntrants: precondition(pb.ReasonTooFewEntrants, "a race needs two entrants, at least one of them a player"),
 }
 
 // errSeedHidden is the failure for a rematch of a game that is not over.

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/status"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -235,9 +236,13 @@ func (c Config) tls() (*tls.Config, error) {
 
 // Close closes the connection and ends every call and Watch that uses it. The error of a
 // Watch, or of a call that is retried until ctx is done, then matches context.Canceled.
+// It is safe to call Close more than once; later calls return nil.
 func (c *Client) Close() error {
 	c.end()
-	return c.conn.Close()
+	if err := c.conn.Close(); status.Code(err) != codes.Canceled { // Canceled: it was closed before.
+		return err
+	}
+	return nil
 }
 
 // ended returns ctx.Err() if ctx is done, an *Error if the client is closed, and nil

@@ -251,15 +251,10 @@ func (c *Client) ended(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return c.closedError()
-}
-
-// closedError returns an error if the client is closed, and nil otherwise.
-func (c *Client) closedError() error {
-	if c.closed.Err() == nil {
-		return nil
+	if c.closed.Err() != nil {
+		return &Error{Code: codes.Canceled, Message: "the client is closed"}
 	}
-	return &Error{Code: codes.Canceled, Message: "the client is closed"}
+	return nil
 }
 
 // Conn returns the connection, for services outside the contract such as health checks.

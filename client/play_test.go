@@ -123,6 +123,18 @@ func TestMove_OutcomeUnknown(t *testing.T) {
 	assert.ErrorIs(t, err, client.ErrUnsettled)
 }
 
+// Ensure that a call that was not made is not reported as one that may have taken effect.
+func TestMove_ContextAlreadyDone(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(within(t))
+	cancel()
+	f := &fake{}
+	_, err := f.client(t).Seat(knownAt(3)).Move(ctx, 3, client.Slide(pb.Direction_DIRECTION_UP), false)
+	require.ErrorIs(t, err, context.Canceled)
+	require.NotErrorIs(t, err, client.ErrUnsettled)
+	assert.Zero(t, f.made("move"))
+}
+
 func TestMove_ContextEndsDuringWait(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

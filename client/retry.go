@@ -82,7 +82,7 @@ func retry[Request, Response any](
 	onRetry func(attempt int, wait time.Duration, err error),
 	call func(context.Context, *Request, ...grpc.CallOption) (*Response, error), request *Request,
 ) (*Response, error) {
-	if err := c.closedError(); err != nil {
+	if err := c.ended(ctx); err != nil {
 		return nil, err
 	}
 	if onRetry == nil {

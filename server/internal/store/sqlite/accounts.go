@@ -104,13 +104,8 @@ func expiry(now int64, keep time.Duration) any {
 	return now + keep.Milliseconds()
 }
 
-func (a accounts) SetSecret(ctx context.Context, id, secret string) (found bool, err error) {
-	err = a.write(ctx, func(c *sqlite3.Conn) error {
-		err := exec(c, "UPDATE accounts SET secret = ? WHERE id = ? AND (expires IS NULL OR expires > ?)", secret, id, a.now())
-		found = c.Changes() > 0
-		return err
-	})
-	return found, err
+func (a accounts) SetSecret(ctx context.Context, id, secret string) (bool, error) {
+	return a.change(ctx, "UPDATE accounts SET secret = ? WHERE id = ? AND (expires IS NULL OR expires > ?)", secret, id, a.now())
 }
 
 func (a accounts) Renew(ctx context.Context, keep time.Duration, ids ...string) error {
@@ -127,18 +122,11 @@ func (a accounts) RenewLasting(ctx context.Context, keep time.Duration) error {
 	if keep <= 0 {
 		return nil
 	}
-	for renewed := sweepRows; renewed == sweepRows; {
-		err := a.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
-			err := exec(c, "UPDATE accounts SET expires = ? WHERE id IN (SELECT id FROM accounts WHERE expires IS NULL LIMIT ?)",
-				expiry(a.now(), keep), sweepRows)
-			renewed = c.Changes()
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return a.repeatUnsynced(ctx, sweepRows, func(c *sqlite3.Conn) (int, error) {
+		err := exec(c, "UPDATE accounts SET expires = ? WHERE id IN (SELECT id FROM accounts WHERE expires IS NULL LIMIT ?)",
+			expiry(a.now(), keep), sweepRows)
+		return c.Changes(), err
+	})
 }
 
 func (a accounts) Reserve(ctx context.Context, playerID, gameID string, limit int, keep time.Duration) (counts bool, err error) {

@@ -72,6 +72,31 @@ func (d *db) writeUnsynced(ctx context.Context, work func(c *sqlite3.Conn) error
 	return d.commit(ctx, true, work, nil)
 }
 
+// repeatUnsynced runs work in one unsynced transaction after another, until it changes fewer
+// than limit rows.
+func (d *db) repeatUnsynced(ctx context.Context, limit int, work func(c *sqlite3.Conn) (changed int, err error)) error {
+	for changed := limit; changed == limit; {
+		err := d.writeUnsynced(ctx, func(c *sqlite3.Conn) (err error) {
+			changed, err = work(c)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// change runs a statement, and reports whether it changed any row.
+func (d *db) change(ctx context.Context, text string, args ...any) (changed bool, err error) {
+	err = d.write(ctx, func(c *sqlite3.Conn) error {
+		err := exec(c, text, args...)
+		changed = c.Changes() > 0
+		return err
+	})
+	return changed, err
+}
+
 // commit is like write, or like writeUnsynced if unsynced is set, but also calls after, if
 // it is not nil, once the transaction is committed. Calls to after are made in commit order.
 func (d *db) commit(ctx context.Context, unsynced bool, work func(c *sqlite3.Conn) error, after func()) error {
@@ -130,8 +155,7 @@ func (f *file) failed(err error) error {
 	if err = failed(err); err == nil {
 		return nil
 	}
-	code := sqlite3.ErrCode(err).ToPrimary()
-	if (code == sqlite3.ResultCorrupt || code == sqlite3.ResultNotADB) && f.reported.CompareAndSwap(false, true) {
+	if isCorrupt(err) && f.reported.CompareAndSwap(false, true) {
 		f.logger.Error("the database file is damaged", "id", "file-damaged", "file", f.path, "error", err)
 	}
 	return err

@@ -198,12 +198,8 @@ func (g games) IDsAtRisk(ctx context.Context, visit func(gameIDs []string) error
 }
 
 func isCorrupt(err error) bool {
-	switch sqlite3.ErrCode(err).ToPrimary() {
-	case sqlite3.ResultCorrupt, sqlite3.ResultNotADB:
-		return true
-	default:
-		return false
-	}
+	code := sqlite3.ErrCode(err).ToPrimary()
+	return code == sqlite3.ResultCorrupt || code == sqlite3.ResultNotADB
 }
 
 // wrap adds a description of the failed operation to an error.

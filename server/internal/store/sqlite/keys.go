@@ -109,13 +109,8 @@ func (k keys) Link(ctx context.Context, key store.Key, limit int) (stored store.
 	return stored, err
 }
 
-func (k keys) Unlink(ctx context.Context, playerID, fingerprint string) (found bool, err error) {
-	err = k.write(ctx, func(c *sqlite3.Conn) error {
-		err := exec(c, "DELETE FROM ssh_keys WHERE fingerprint = ? AND player = ?", fingerprint, playerID)
-		found = c.Changes() > 0
-		return err
-	})
-	return found, err
+func (k keys) Unlink(ctx context.Context, playerID, fingerprint string) (bool, error) {
+	return k.change(ctx, "DELETE FROM ssh_keys WHERE fingerprint = ? AND player = ?", fingerprint, playerID)
 }
 
 func (k keys) Keys(ctx context.Context, playerID string) ([]store.Key, error) {
@@ -143,14 +138,9 @@ func keyAt(s *sqlite3.Stmt) store.Key {
 // credentials implements store.Credentials.
 type credentials struct{ *db }
 
-func (s credentials) Add(ctx context.Context, credential store.Credential) (added bool, err error) {
-	err = s.write(ctx, func(c *sqlite3.Conn) error {
-		err := exec(c, "INSERT INTO ssh_credentials (name, digest, created) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-			credential.Name, credential.Digest, s.now())
-		added = c.Changes() > 0
-		return err
-	})
-	return added, err
+func (s credentials) Add(ctx context.Context, credential store.Credential) (bool, error) {
+	return s.change(ctx, "INSERT INTO ssh_credentials (name, digest, created) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+		credential.Name, credential.Digest, s.now())
 }
 
 func (s credentials) All(ctx context.Context) ([]store.Credential, error) {
@@ -161,11 +151,6 @@ func (s credentials) All(ctx context.Context) ([]store.Credential, error) {
 	})
 }
 
-func (s credentials) Remove(ctx context.Context, name string) (found bool, err error) {
-	err = s.write(ctx, func(c *sqlite3.Conn) error {
-		err := exec(c, "DELETE FROM ssh_credentials WHERE name = ?", name)
-		found = c.Changes() > 0
-		return err
-	})
-	return found, err
+func (s credentials) Remove(ctx context.Context, name string) (bool, error) {
+	return s.change(ctx, "DELETE FROM ssh_credentials WHERE name = ?", name)
 }

@@ -194,20 +194,13 @@ func (s lists) Trim(ctx context.Context, _ []string, keep time.Duration) error {
 		return nil
 	}
 	before := time.UnixMilli(s.db.now()).Add(-keep)
-	for removed := maxListings; removed == maxListings; {
-		err := s.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
-			old, err := oldListings(c, before)
-			if err != nil {
-				return err
-			}
-			removed = len(old)
-			return forget(c, old)
-		})
+	return s.db.repeatUnsynced(ctx, maxListings, func(c *sqlite3.Conn) (int, error) {
+		old, err := oldListings(c, before)
 		if err != nil {
-			return err
+			return 0, err
 		}
-	}
-	return nil
+		return len(old), forget(c, old)
+	})
 }
 
 // oldListings returns up to maxListings games that ended before the given time.

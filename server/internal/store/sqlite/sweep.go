@@ -61,15 +61,12 @@ func (d *db) sweep(ctx context.Context) error {
 		return err
 	}
 	for _, text := range sweeps {
-		for removed := sweepRows; removed == sweepRows; {
-			err := d.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
-				err := exec(c, text, d.now(), sweepRows)
-				removed = c.Changes()
-				return err
-			})
-			if err != nil {
-				return err
-			}
+		err := d.repeatUnsynced(ctx, sweepRows, func(c *sqlite3.Conn) (int, error) {
+			err := exec(c, text, d.now(), sweepRows)
+			return c.Changes(), err
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -101,19 +98,14 @@ func (d *db) sweepGames(ctx context.Context) error {
 }
 
 func (d *db) sweepGame(ctx context.Context, game int64) error {
-	for removed := sweepRows; removed == sweepRows; {
-		err := d.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
-			err := exec(c, "DELETE FROM entries WHERE game = ?1 AND version IN (SELECT version FROM entries WHERE game = ?1 LIMIT ?2)", game, sweepRows)
-			if removed = c.Changes(); err != nil || removed == sweepRows {
-				return err
-			}
-			return exec(c, "DELETE FROM games WHERE game = ?", game)
-		})
-		if err != nil {
-			return err
+	return d.repeatUnsynced(ctx, sweepRows, func(c *sqlite3.Conn) (int, error) {
+		err := exec(c, "DELETE FROM entries WHERE game = ?1 AND version IN (SELECT version FROM entries WHERE game = ?1 LIMIT ?2)", game, sweepRows)
+		removed := c.Changes()
+		if err != nil || removed == sweepRows {
+			return removed, err
 		}
-	}
-	return nil
+		return removed, exec(c, "DELETE FROM games WHERE game = ?", game)
+	})
 }
 
 // saveClock stores the time at which the clock resumes after a restart. The stored time

@@ -73,14 +73,9 @@ func (e thenError) Unwrap() error { return e.error }
 
 // isRefusal reports whether an append was refused before it wrote anything.
 func isRefusal(err error) bool {
-	if err == nil {
-		return false
-	}
-	var (
-		conflict *store.ConflictError
-		wrote    thenError
-	)
-	return !errors.As(err, &wrote) && (errors.As(err, &conflict) ||
+	_, conflict := errors.AsType[*store.ConflictError](err)
+	_, wrote := errors.AsType[thenError](err)
+	return !wrote && (conflict ||
 		errors.Is(err, store.ErrTooEarly) || errors.Is(err, store.ErrTooLate) || errors.Is(err, store.ErrBroken))
 }
 

@@ -18,8 +18,7 @@ func failed(err error) error {
 	if err == nil || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return err
 	}
-	var already *store.Error
-	if errors.As(err, &already) {
+	if _, already := errors.AsType[*store.Error](err); already {
 		return err
 	}
 	var kind store.Kind

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -176,8 +177,7 @@ func (r *request) leave(ctx context.Context) error {
 // unsettled wraps an error as a *store.Error that is also store.ErrUnsettled.
 func unsettled(err error) error {
 	kind := store.Timeout
-	var failure *store.Error
-	if errors.As(err, &failure) {
+	if failure, ok := errors.AsType[*store.Error](err); ok {
 		kind = failure.Kind
 	}
 	return &store.Error{Kind: kind, Err: fmt.Errorf("%w: %w", store.ErrUnsettled, err)}
@@ -312,7 +312,10 @@ func (w *writer) transact() {
 // roll back the transaction.
 func (w *writer) finish(batch []*request) {
 	for {
-		bad := w.runUntilError(batch)
+		bad := slices.IndexFunc(batch, func(r *request) bool {
+			r.err = r.run(w.conn)
+			return r.err != nil
+		})
 		if bad < 0 {
 			w.commit(batch)
 			return
@@ -339,17 +342,6 @@ func (w *writer) finish(batch []*request) {
 			return
 		}
 	}
-}
-
-// runUntilError runs the work of a batch, and returns the index of the work that failed,
-// or −1 if none did.
-func (w *writer) runUntilError(batch []*request) int {
-	for i, r := range batch {
-		if r.err = r.run(w.conn); r.err != nil {
-			return i
-		}
-	}
-	return -1
 }
 
 // run runs the work. It turns a panic into an error, so that a panic fails one call, as
@@ -407,8 +399,7 @@ func (w *writer) commit(batch []*request) {
 // settle reports the outcome to the callers: err, or the error from their own work if err
 // is nil.
 func (w *writer) settle(batch []*request, err error) {
-	var failure *store.Error
-	if errors.As(err, &failure) {
+	if failure, ok := errors.AsType[*store.Error](err); ok {
 		w.failing.Store(failure)
 	}
 	for _, r := range batch {

@@ -214,10 +214,7 @@ func (s *Service) reserve(ctx context.Context, playerID, gameID string) error {
 // GetGame implements pb.GameServiceServer.
 func (s *Service) GetGame(ctx context.Context, request *pb.GetGameRequest) (*pb.GetGameResponse, error) {
 	g, err := s.game(ctx, request.GetGameId())
-	if err != nil {
-		return nil, err
-	}
-	return &pb.GetGameResponse{Game: g}, nil
+	return &pb.GetGameResponse{Game: g}, err
 }
 
 // game returns the message for the current state of a game.
@@ -337,10 +334,7 @@ func (s *Service) Undo(ctx context.Context, request *pb.UndoRequest) (*pb.UndoRe
 		PlayerID: player.ID, Version: request.GetVersion(), Seat: game.NoSeat,
 		Action: replay.Undone{To: request.GetToVersion()},
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &pb.UndoResponse{Event: event}, nil
+	return &pb.UndoResponse{Event: event}, err
 }
 
 // Move implements pb.GameServiceServer.
@@ -371,10 +365,7 @@ func (s *Service) Move(ctx context.Context, request *pb.MoveRequest) (*pb.MoveRe
 	event, err := s.do(ctx, request.GetGameId(), match.Call{
 		PlayerID: player.ID, Version: request.GetVersion(), Seat: game.NoSeat, Action: moved,
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &pb.MoveResponse{Event: event}, nil
+	return &pb.MoveResponse{Event: event}, err
 }
 
 // Resign implements pb.GameServiceServer.
@@ -393,10 +384,7 @@ func (s *Service) Resign(ctx context.Context, request *pb.ResignRequest) (*pb.Re
 	event, err := s.do(ctx, request.GetGameId(), match.Call{
 		PlayerID: player.ID, Version: request.GetVersion(), Seat: seat, Action: replay.Resigned{},
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &pb.ResignResponse{Event: event}, nil
+	return &pb.ResignResponse{Event: event}, err
 }
 
 // do performs a call on a game.
@@ -409,8 +397,7 @@ func (s *Service) do(ctx context.Context, givenID string, call match.Call) (*pb.
 	if state := m.State(); state.Attempt.Kind == replay.Race && state.Version <= 1 && len(state.SeatsOf(call.PlayerID)) > 0 {
 		// If the race has not opened, the response would reveal information about the first board.
 		err := s.Challenges.Hidden(ctx, state, call.PlayerID)
-		var notOpen *challenge.NotOpenError
-		if errors.As(err, &notOpen) {
+		if notOpen, ok := errors.AsType[*challenge.NotOpenError](err); ok {
 			err = notYet(pb.ReasonGameNotStarted, notOpen)
 		}
 		if err != nil {

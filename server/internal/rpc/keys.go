@@ -18,10 +18,7 @@ func (s *Service) AddKey(ctx context.Context, request *pb.AddKeyRequest) (*pb.Ad
 		return nil, err
 	}
 	added, err := s.Keys.Add(ctx, p.ID, request.GetSignature(), request.GetComment())
-	if err != nil {
-		return nil, err
-	}
-	return &pb.AddKeyResponse{Key: key(added)}, nil
+	return &pb.AddKeyResponse{Key: key(added)}, err
 }
 
 // ListKeys implements pb.PlayerServiceServer.
@@ -51,10 +48,7 @@ func (s *Service) RemoveKey(ctx context.Context, request *pb.RemoveKeyRequest) (
 	if errors.Is(err, account.ErrKeyNotLinked) {
 		err = errKeyNotFound
 	}
-	if err != nil {
-		return nil, err
-	}
-	return &pb.RemoveKeyResponse{}, nil
+	return &pb.RemoveKeyResponse{}, err
 }
 
 func key(k store.Key) *pb.Key {

@@ -93,10 +93,7 @@ func (s *Service) RotateToken(ctx context.Context, request *pb.RotateTokenReques
 		return nil, err
 	}
 	token, err := s.Accounts.Rotate(ctx, p.ID, request.GetSecret())
-	if err != nil {
-		return nil, err
-	}
-	return &pb.RotateTokenResponse{Token: token}, nil
+	return &pb.RotateTokenResponse{Token: token}, err
 }
 
 // fullPlayer returns the message for a player, including the fields that only

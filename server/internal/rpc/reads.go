@@ -213,8 +213,7 @@ func (s *Service) CountRead(ctx context.Context, path string) error {
 // answering, it returns storageUnavailable, because the slots are held by calls that wait
 // for the store.
 func (s *Service) slotError(err error) error {
-	var full *limits.ExceededError
-	if errors.As(err, &full) && !s.StoreAnswers() {
+	if _, full := errors.AsType[*limits.ExceededError](err); full && !s.StoreAnswers() {
 		return storageUnavailable
 	}
 	return err

@@ -84,8 +84,7 @@ func (f *fanout) start(first *View) {
 	f.match.Retain()
 	f.match.Watch(context.Background(), &f.watcher, match.Player, nil)
 	f.watcher.SkipAudience(&first.watcher)
-	f.service.fanouts.group.Add(1)
-	go f.run()
+	f.service.fanouts.group.Go(f.run)
 }
 
 // remove detaches the member at index i, which then runs on its own. The caller holds mu.
@@ -112,7 +111,6 @@ func (f *fanout) dissolve() {
 
 // run sends updates until no member remains.
 func (f *fanout) run() {
-	defer f.service.fanouts.group.Done()
 	defer f.match.Release()
 	defer f.watcher.Close()
 	for {

@@ -120,19 +120,17 @@ func (s *Service) addStream(id, address string) (_ *liveChallenge, wave int) {
 // for it to exit.
 func (s *Service) removeStream(l *liveChallenge) {
 	s.live.mu.Lock()
-	l.streams--
-	last := l.streams == 0
-	if last {
-		s.live.unpay(l)
+	if l.streams--; l.streams > 0 {
+		s.live.mu.Unlock()
+		return
 	}
-	if last && s.live.all[l.id] == l {
+	s.live.unpay(l)
+	if s.live.all[l.id] == l {
 		delete(s.live.all, l.id)
 	}
 	s.live.mu.Unlock()
-	if last {
-		l.cancel()
-		<-l.done
-	}
+	l.cancel()
+	<-l.done
 }
 
 // first waits for the first snapshot and returns it.

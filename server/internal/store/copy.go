@@ -115,8 +115,12 @@ func (c *Copied) add(p Piece) {
 	}
 }
 
-// ErrNotEmpty is returned by Copy if the target store holds data.
-var ErrNotEmpty = errors.New("the store to copy to is not empty")
+// Copy returns ErrEmpty if the source store holds no data, and ErrNotEmpty if the target holds
+// any.
+var (
+	ErrEmpty    = errors.New("the store to copy from is empty")
+	ErrNotEmpty = errors.New("the store to copy to is not empty")
+)
 
 // Copy copies all data of a store to an empty one. It leaves the lists and the queue
 // empty: recovery.ReindexAll fills them. It calls progress with the counts so far after
@@ -124,14 +128,19 @@ var ErrNotEmpty = errors.New("the store to copy to is not empty")
 // used.
 func Copy(ctx context.Context, from, to *Store, progress func(Copied)) (Copied, error) {
 	var copied Copied
-	empty, err := to.Copier.Empty(ctx)
-	if err != nil {
-		return copied, fmt.Errorf("checking whether the store is empty: %w", err)
+	switch empty, err := from.Copier.Empty(ctx); {
+	case err != nil:
+		return copied, fmt.Errorf("checking whether there is something to copy: %w", err)
+	case empty:
+		return copied, ErrEmpty
 	}
-	if !empty {
+	switch empty, err := to.Copier.Empty(ctx); {
+	case err != nil:
+		return copied, fmt.Errorf("checking whether the store is empty: %w", err)
+	case !empty:
 		return copied, ErrNotEmpty
 	}
-	err = from.Copier.Export(ctx, func(p Piece) error {
+	err := from.Copier.Export(ctx, func(p Piece) error {
 		if err := to.Copier.Import(ctx, p); err != nil {
 			return fmt.Errorf("writing the copy: %w", err)
 		}

@@ -73,6 +73,12 @@ func TestCopy(t *testing.T) {
 	assert.Equal(t, exitFailed, code)
 	assert.Equal(t, "gridstand-server: the store to copy to is not empty\n", stderr)
 	assert.FileExists(t, filepath.Join(dir, "one.db"))
+
+	other := filepath.Join(dir, "other.db")
+	code, _, stderr = call(t, "copy", "--from", redis+"/7", "--to", server.File(other))
+	assert.Equal(t, exitFailed, code)
+	assert.Equal(t, "gridstand-server: the store to copy from is empty\n", stderr, "another database")
+	assert.NoFileExists(t, other)
 }
 
 // playSome plays three games and finishes one of them.

@@ -71,6 +71,10 @@ func TestRace(t *testing.T) {
 		_, err = s.CreateGame(eve.ctx, &pb.CreateGameRequest{ChallengeId: id})
 		wantReason(t, err, pb.ReasonNotEntered)
 
+		gone := entrantOf(s.enterRace(t, eve, id, false), eve).GetGameId()
+		_, err = s.LeaveChallenge(eve.ctx, &pb.LeaveChallengeRequest{ChallengeId: id})
+		require.NoError(t, err)
+
 		c = s.enterRace(t, ada, id, true)
 		opens, closes := c.GetOpenTime().AsTime(), c.GetCloseTime().AsTime()
 		assert.Equal(t, time.Hour, closes.Sub(opens))
@@ -103,7 +107,12 @@ func TestRace(t *testing.T) {
 		eventually(t, "the bot has moved", func() bool { return s.get(t, bot.GetGameId()).GetVersion() > 3 })
 		listed, err := s.ListGames(s.anyone, &pb.ListGamesRequest{})
 		require.NoError(t, err)
-		assert.NotEmpty(t, listed.GetGames(), "races are public")
+		var ids []string
+		for _, g := range listed.GetGames() {
+			ids = append(ids, g.GetId())
+		}
+		assert.NotEmpty(t, ids, "races are public")
+		assert.NotContains(t, ids, gone, "nobody can play the game of a player who left before the start")
 
 		assert.Empty(t, s.resign(t, ada, mine).GetSeed())
 		over := s.get(t, mine)

@@ -182,5 +182,7 @@ func listsAttempt(l store.List, attempt *replay.State, c *challenge.Challenge, n
 	case challenge.Embargoed(kind):
 		return own || l.PlayerID != "" && c.Status(now) == challenge.Closed && !c.Private
 	}
-	return c.Status(now) >= challenge.Open && (own || !c.Private)
+	// A race does not have the games of players who left, and of bots that were removed, before
+	// its start. These games cannot be played, and are abandoned within a minute.
+	return c.Status(now) >= challenge.Open && (own || !c.Private) && c.Has(attempt.ID)
 }

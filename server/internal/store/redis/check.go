@@ -33,13 +33,7 @@ func (c Clients) check(ctx context.Context, wait time.Duration) error {
 		checkSettings(ctx, client, info, logger)
 		return nil
 	}
-	switch client := c.Calls.(type) {
-	case *goredis.ClusterClient:
-		return client.ForEachMaster(ctx, node)
-	case *goredis.Client:
-		return node(ctx, client)
-	}
-	return nil
+	return eachMaster(ctx, c.Calls, node)
 }
 
 // parseInfo parses the reply to INFO.

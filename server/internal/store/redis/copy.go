@@ -30,18 +30,11 @@ const (
 
 func (s copier) Empty(ctx context.Context) (bool, error) {
 	var keys atomic.Int64
-	count := func(ctx context.Context, node *goredis.Client) error {
+	err := eachMaster(ctx, s.client, func(ctx context.Context, node *goredis.Client) error {
 		n, err := node.DBSize(ctx).Result()
 		keys.Add(n)
 		return err
-	}
-	var err error
-	switch client := s.client.(type) {
-	case *goredis.ClusterClient:
-		err = client.ForEachMaster(ctx, count)
-	case *goredis.Client:
-		err = count(ctx, client)
-	}
+	})
 	return keys.Load() == 0, failed(err)
 }
 

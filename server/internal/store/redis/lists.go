@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -243,10 +244,7 @@ func member(list store.List, l store.Listing) goredis.Z {
 // listKey returns the key of a list.
 func listKey(l store.List) string {
 	const anything = "*"
-	variant := l.Variant
-	if variant == "" {
-		variant = anything
-	}
+	variant := cmp.Or(l.Variant, anything)
 	switch {
 	case l.PlayerID != "":
 		return "player:{" + l.PlayerID + "}:games"

@@ -17,18 +17,26 @@ const scanCount = 500
 // a cluster. Calls to visit do not overlap. A key that exists throughout the scan is
 // visited at least once. scanKeys stops at the first error, including one from visit.
 func scanKeys(ctx context.Context, client goredis.UniversalClient, pattern string, visit func(keys []string) error) error {
-	cluster, ok := client.(*goredis.ClusterClient)
-	if !ok {
-		return scanNode(ctx, client, pattern, visit)
-	}
 	var mu sync.Mutex
-	return cluster.ForEachMaster(ctx, func(ctx context.Context, master *goredis.Client) error {
+	return eachMaster(ctx, client, func(ctx context.Context, master *goredis.Client) error {
 		return scanNode(ctx, master, pattern, func(keys []string) error {
 			mu.Lock()
 			defer mu.Unlock()
 			return visit(keys)
 		})
 	})
+}
+
+// eachMaster calls visit with all masters of a cluster concurrently, or with the only node.
+func eachMaster(ctx context.Context, client goredis.UniversalClient, visit func(context.Context, *goredis.Client) error) error {
+	switch client := client.(type) {
+	case *goredis.ClusterClient:
+		return client.ForEachMaster(ctx, visit)
+	case *goredis.Client:
+		return visit(ctx, client)
+	default:
+		return fmt.Errorf("unsupported type of a Redis client: %T", client)
+	}
 }
 
 // scanBeside is like scanKeys, but visits only keys on the same master as the given key,

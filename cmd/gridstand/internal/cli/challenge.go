@@ -122,7 +122,6 @@ func (p *program) createChallenge(ctx context.Context, n ui.NewChallenge) error 
 		return err
 	}
 	defer disconnect()
-	screen := p.onScreen()
 	var refused error // why a new account cannot create the challenge
 	if game != "" {
 		var g client.Game
@@ -143,16 +142,14 @@ func (p *program) createChallenge(ctx context.Context, n ui.NewChallenge) error 
 	if err != nil {
 		return err
 	}
-	if screen {
-		err = p.restore(ctx, c)
-	} else {
-		err = p.logInUnless(ctx, c, refused)
-	}
-	if err != nil {
-		return err
-	}
-	if screen {
+	if p.onScreen() {
+		if err := p.restore(ctx, c); err != nil {
+			return err
+		}
 		return p.show(ctx, c, ui.Route{NewChallenge: &n}, localServer{})
+	}
+	if err := p.logInUnless(ctx, c, refused); err != nil {
+		return err
 	}
 	challenge, err := orGiveUp(ctx, p, "create the challenge", func(ctx context.Context) (*pb.Challenge, error) { return c.NewChallenge(ctx, n.Request) })
 	if err != nil {

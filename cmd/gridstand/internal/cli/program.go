@@ -120,7 +120,7 @@ A link to the game's page is accepted, too.
 Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 3 not found or not
 yet available, 130 interrupted.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if p.terminal(p.in) && p.terminal(p.out) && !p.flags.json {
+			if p.onScreen() {
 				return p.lobby(cmd.Context())
 			}
 			return cmd.Help()

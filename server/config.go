@@ -312,8 +312,7 @@ func (c *Config) webAddress() string {
 func checkAddress(address string) error {
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
-		var reason *net.AddrError
-		if errors.As(err, &reason) {
+		if reason, ok := errors.AsType[*net.AddrError](err); ok {
 			return fmt.Errorf("%q is not an address: %s", address, reason.Err)
 		}
 		return err

@@ -182,8 +182,7 @@ func (o *Operator) Quarantine(ctx context.Context, gameID string) error {
 		return fmt.Errorf("%w: the whole id is needed, all %d characters", gamelog.ErrNotFound, id.Length)
 	}
 	err := o.recovery.Quarantine(ctx, gameID)
-	var damaged *gamelog.DamagedError
-	if errors.As(err, &damaged) {
+	if _, damaged := errors.AsType[*gamelog.DamagedError](err); damaged {
 		return nil
 	}
 	return err

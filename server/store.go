@@ -58,8 +58,7 @@ func (c *Config) open(ctx context.Context, options sqlite.Options, create bool) 
 		}
 	case "redis", "rediss":
 		s, err = redis.Open(ctx, c.Store, options.Logger)
-		var name *store.NameError
-		if errors.As(err, &name) {
+		if name, ok := errors.AsType[*store.NameError](err); ok {
 			return nil, &ConfigError{"store", name.Err}
 		}
 		return s, err

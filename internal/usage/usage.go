@@ -35,8 +35,7 @@ func Wrap(err error) error {
 // because the flag may belong to the command that the user meant. Pass Flag to
 // cobra.Command.SetFlagErrorFunc.
 func Flag(cmd *cobra.Command, err error) error {
-	var missing *pflag.NotExistError
-	if errors.As(err, &missing) {
+	if missing, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		if before := cmd.Flags().Args(); cmd.HasSubCommands() && len(before) > 0 {
 			if wrong := Args(cmd, before); wrong != nil {
 				return wrong

@@ -145,8 +145,7 @@ func (b *bots) schedule(state *replay.State, waited time.Duration) bool {
 			}
 		}
 		b.mu.Unlock()
-		var conflict *match.VersionConflictError
-		if err != nil && ctx.Err() == nil && !errors.As(err, &conflict) && !errors.Is(err, replay.ErrGameOver) {
+		if _, conflict := errors.AsType[*match.VersionConflictError](err); err != nil && ctx.Err() == nil && !conflict && !errors.Is(err, replay.ErrGameOver) {
 			b.logger.Warn("bot did not move; its game will be retried", "id", "bot-not-moved", "game", state.ID, "error", err)
 			if store.IsError(err) {
 				b.retry(state.ID)

@@ -105,8 +105,7 @@ func (m *Manager) startShowcase(ctx context.Context, hub *match.Hub) error {
 	}
 	gameID := id.New()
 	_, err = m.exhibitions.runShowcase(ctx, gameID, claimFor)
-	var full *limits.ExceededError
-	if errors.As(err, &full) {
+	if _, full := errors.AsType[*limits.ExceededError](err); full {
 		return nil // Another server has just begun a showcase.
 	}
 	if err == nil {

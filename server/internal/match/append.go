@@ -101,8 +101,7 @@ func (h *Hub) settle(ctx context.Context, gameID string, draft *gamelog.Draft) (
 			continue
 		}
 		next, err := h.Log.Append(ctx, draft)
-		var conflict *store.ConflictError
-		if err == nil || errors.As(err, &conflict) || errors.Is(err, store.ErrBroken) {
+		if _, conflict := errors.AsType[*store.ConflictError](err); err == nil || conflict || errors.Is(err, store.ErrBroken) {
 			return next, err
 		}
 		if errors.Is(err, store.ErrTooEarly) || errors.Is(err, store.ErrTooLate) {
@@ -122,8 +121,7 @@ func (m *Match) finishAppend(ctx context.Context, prev gamelog.Tip, next gamelog
 	m.pending.Store(nil)
 	if err != nil {
 		<-m.writing
-		var conflict *store.ConflictError
-		if errors.As(err, &conflict) || errors.Is(err, store.ErrBroken) {
+		if _, conflict := errors.AsType[*store.ConflictError](err); conflict || errors.Is(err, store.ErrBroken) {
 			m.hub.Observer.Conflicted()
 			m.markStale() // Request a full check, because the log's length and last ID may still match the tip.
 			return nil, errOvertaken

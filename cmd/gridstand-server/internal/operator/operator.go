@@ -40,8 +40,7 @@ func command(cmd *cobra.Command, open open, do func(*cobra.Command, *server.Oper
 		}
 		defer operator.Close()
 		err = do(cmd, operator, given)
-		var wrong *usage.Error
-		if err != nil && !errors.As(err, &wrong) {
+		if _, wrong := errors.AsType[*usage.Error](err); err != nil && !wrong {
 			err = fmt.Errorf("%s: %w", operator.Store(), err)
 		}
 		return err

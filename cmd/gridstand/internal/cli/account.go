@@ -66,8 +66,7 @@ new account.`,
 	cmd.Flags().BoolVar(&rotate, "rotate", false, "replace the token of the stored account")
 	cmd.Flags().BoolVar(&replace, "replace", false, "give up the stored account for another one; this cannot be undone")
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		var wrong *pflag.InvalidValueError
-		if errors.As(err, &wrong) && wrong.GetFlag().Name == "token" {
+		if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok && wrong.GetFlag().Name == "token" {
 			return errTokenArgument // the default error would echo the token
 		}
 		return usage.Flag(cmd, err)
@@ -147,8 +146,7 @@ func (p *program) replaceable(ctx context.Context, c *client.Client, replace boo
 	}
 	p.warnExposed(c)
 	player, err := p.known(ctx, c)
-	var missing *missingError
-	if errors.As(err, &missing) || errors.Is(err, client.ErrClearText) && replace {
+	if _, missing := errors.AsType[*missingError](err); missing || errors.Is(err, client.ErrClearText) && replace {
 		return nil, nil
 	}
 	return player, err

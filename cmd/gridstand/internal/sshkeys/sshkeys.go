@@ -158,8 +158,7 @@ func readPrivate(file string, passphrase func(file string) ([]byte, error)) (ssh
 		return nil, err
 	}
 	signer, err := ssh.ParsePrivateKey(text)
-	var encrypted *ssh.PassphraseMissingError
-	if !errors.As(err, &encrypted) {
+	if _, encrypted := errors.AsType[*ssh.PassphraseMissingError](err); !encrypted {
 		return signer, unreadable(file, err)
 	}
 	secret, err := passphrase(file)

@@ -210,8 +210,7 @@ func recordOfReply(reply any) (store.Record, error) {
 // appendError adds store.ErrUnsettled to an append's error, unless the error proves that
 // nothing was written: an error reply from Redis, or a full queue.
 func appendError(err error) error {
-	var answer goredis.Error
-	if errors.As(err, &answer) || errors.Is(err, goredis.ErrAutoPipelineQueueFull) {
+	if _, answered := errors.AsType[goredis.Error](err); answered || errors.Is(err, goredis.ErrAutoPipelineQueueFull) {
 		return failed(err)
 	}
 	return fmt.Errorf("%w: %w", store.ErrUnsettled, failed(err))

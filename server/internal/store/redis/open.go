@@ -143,8 +143,7 @@ func (c Clients) waitReady(ctx context.Context, wait, busyWait time.Duration) er
 		case reason == nil || ctx.Err() == nil:
 			reason = err // more specific than a timeout
 		}
-		var answer goredis.Error
-		if errors.As(err, &answer) && !transient(answer) {
+		if answer, ok := errors.AsType[goredis.Error](err); ok && !transient(answer) {
 			return fmt.Errorf("redis at %s refuses commands: %w", c.Name, err)
 		}
 		late := time.Since(started) >= wait

@@ -26,10 +26,10 @@ func Backup(ctx context.Context, path, file string) (games, size int64, err erro
 		}
 		return 0, 0, fmt.Errorf("writing %s: %w", file, err)
 	}
-	if path, err = realPath(path); err != nil {
-		return 0, 0, err
+	if path, err = realPath(path); err == nil {
+		err = checkBeside(path)
 	}
-	if err := checkBeside(path); err != nil {
+	if err != nil {
 		return 0, 0, fmt.Errorf("opening %s: %w", path, err)
 	}
 	partial := file + ".partial"

@@ -128,6 +128,15 @@ func TestOpen_Refused(t *testing.T) {
 	assert.Equal(t, store.Corrupt, failure.Kind)
 	_, err = Open(Options{Path: filepath.Join(t.TempDir(), "missing.db"), Beside: true})
 	assert.Error(t, err)
+
+	directory := t.TempDir()
+	_, err = Open(Options{Path: directory})
+	assert.ErrorContains(t, err, "opening "+directory+": it is a directory; add a file name")
+	assert.NoFileExists(t, directory+lockSuffix)
+	_, err = Open(Options{Path: os.DevNull})
+	assert.ErrorContains(t, err, "not a regular file")
+	_, _, err = Backup(t.Context(), directory, filepath.Join(directory, "copy"))
+	assert.ErrorContains(t, err, "opening "+directory+": it is a directory")
 }
 
 // Ensure that the clock does not go back, even if the system's clock is set back while

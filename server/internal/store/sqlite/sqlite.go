@@ -180,16 +180,25 @@ func ports(e *engine, d *db) *store.Store {
 
 // realPath returns the absolute path of a file with all symbolic links resolved, because
 // the lock file and the write-ahead log are named after the path. The file need not
-// exist.
+// exist. If it is not a regular file, realPath returns its path and an error: SQLite would
+// wait for the other end of a named pipe forever.
 func realPath(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return "", err
 	}
 	if resolved, err := filepath.EvalSymlinks(path); err == nil {
-		return resolved, nil
+		path = resolved
 	}
-	return path, nil // The file does not exist yet, or opening it reports the error.
+	switch info, err := os.Stat(path); {
+	case err != nil:
+		return path, nil // The file does not exist yet, or opening it reports the error.
+	case info.IsDir():
+		return path, errors.New("it is a directory; add a file name")
+	case !info.Mode().IsRegular():
+		return path, errors.New("it is not a regular file")
+	}
+	return path, nil
 }
 
 // create creates an empty file that only its owner can read, because it will contain the

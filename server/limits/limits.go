@@ -216,12 +216,12 @@ var Table = []Limit{
 	},
 	{
 		"max-bot-games-per-address", "bot_games_per_address", 16,
-		"running games with only bots for clients from one address, across all servers",
+		"running games with only bots for clients from one address, and bots in races that they started, across all servers",
 		func(l *Limits) *int { return &l.BotGamesPerAddress },
 	},
 	{
 		"max-bot-games-per-store", "bot_games_per_store", 64,
-		"running games with only bots, across all servers",
+		"running games with only bots, and bots in races, across all servers",
 		func(l *Limits) *int { return &l.BotGamesPerStore },
 	},
 }

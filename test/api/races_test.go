@@ -484,6 +484,65 @@ func TestRace_Limits(t *testing.T) {
 	}, func(c *server.Config) { c.Limits.OpenGamesPerPlayer = 1 })
 }
 
+// raceWithBots creates a race with the given number of bots, and returns the ids of their games.
+func (s *testServer) raceWithBots(t *testing.T, p player, bots int) (id string, gameIDs []string) {
+	t.Helper()
+	request := shortRace()
+	request.Limit = durationpb.New(time.Hour)
+	id = s.challenge(t, p, request).GetId()
+	for range bots {
+		joined, err := s.JoinChallenge(p.ctx, &pb.JoinChallengeRequest{ChallengeId: id, Bot: "random"})
+		require.NoError(t, err)
+		entrants := joined.GetChallenge().GetEntrants()
+		gameIDs = append(gameIDs, entrants[len(entrants)-1].GetGameId())
+	}
+	return id, gameIDs
+}
+
+func (s *testServer) startRace(p player, id string) error {
+	_, err := s.StartChallenge(p.ctx, &pb.StartChallengeRequest{ChallengeId: id})
+	return err
+}
+
+// Ensure that bots in running races count toward the limits on games with only bots, and that a
+// race with too many of them does not start until some are removed.
+func TestRace_TooManyBots(t *testing.T) {
+	t.Parallel()
+	skipShort(t)
+	each(t, func(t *testing.T, s *testServer) {
+		ada, bob := s.player(t), s.player(t)
+		first, _ := s.raceWithBots(t, ada, 2)
+		require.NoError(t, s.startRace(ada, first))
+		require.NoError(t, s.startRace(ada, first), "a repeated start")
+
+		second, bots := s.raceWithBots(t, bob, 2)
+		limit := wantReason(t, s.startRace(bob, second), pb.ReasonRateLimited)
+		assert.Equal(t, "bot_games_per_address", limit["limit_name"])
+		assert.Nil(t, s.enterRace(t, bob, second, true).GetOpenTime(), "all are ready")
+		left, err := s.LeaveChallenge(bob.ctx, &pb.LeaveChallengeRequest{ChallengeId: second, GameId: bots[0]})
+		require.NoError(t, err)
+		assert.NotNil(t, left.GetChallenge().GetOpenTime(), "the refused bots do not count")
+
+		_, err = s.CreateGame(ada.ctx, &pb.CreateGameRequest{Variant: "classic", Seats: []*pb.SeatRequest{
+			{Occupant: &pb.SeatRequest_Bot{Bot: "random"}},
+		}})
+		wantReason(t, err, pb.ReasonRateLimited)
+	}, func(c *server.Config) { c.Limits.BotGamesPerAddress = 3 })
+}
+
+// Ensure that a bot whose attempt is over no longer counts, even if the race is still open.
+func TestRace_BotsDone(t *testing.T) {
+	t.Parallel()
+	skipShort(t)
+	each(t, func(t *testing.T, s *testServer) {
+		ada := s.player(t)
+		first, _ := s.raceWithBots(t, ada, 2)
+		require.NoError(t, s.startRace(ada, first))
+		second, _ := s.raceWithBots(t, ada, 2)
+		require.Eventually(t, func() bool { return s.startRace(ada, second) == nil }, time.Minute, 100*time.Millisecond)
+	}, func(c *server.Config) { c.Limits.BotGamesPerStore, c.BotPace = 2, 0 })
+}
+
 // Ensure that repeating a call that adds a bot returns the same bot, even on a full roster
 // and after the start.
 func TestJoinChallenge_BotAgain(t *testing.T) {
@@ -513,8 +572,10 @@ func TestJoinChallenge_BotAgain(t *testing.T) {
 		assert.Len(t, join(), 8, "the race has started")
 		_, err = s.JoinChallenge(ada.ctx, &pb.JoinChallengeRequest{ChallengeId: id, Bot: "greedy", RequestId: newID()})
 		wantReason(t, err, pb.ReasonChallengeStarted)
-		_, err = s.JoinChallenge(ada.ctx, &pb.JoinChallengeRequest{ChallengeId: id, Bot: "greedy", RequestId: "short"})
-		wantField(t, err, "request_id")
+		for _, bot := range []string{"greedy", ""} {
+			_, err = s.JoinChallenge(ada.ctx, &pb.JoinChallengeRequest{ChallengeId: id, Bot: bot, RequestId: "short"})
+			wantField(t, err, "request_id")
+		}
 	})
 }
 

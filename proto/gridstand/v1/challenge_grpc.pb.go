@@ -99,8 +99,8 @@ type ChallengeServiceClient interface {
 	ListChallenges(ctx context.Context, in *ListChallengesRequest, opts ...grpc.CallOption) (*ListChallengesResponse, error)
 	// Adds the caller to the roster of a race that has not started, sets whether the caller
 	// is ready, or adds a bot. Needs a token. The race starts when all players are ready
-	// and there are at least two entrants. Once the race has started, the call changes
-	// nothing for a player on its roster.
+	// and there are at least two entrants, unless StartChallenge would be refused. Once the
+	// race has started, the call changes nothing for a player on its roster.
 	//
 	// Errors: NOT_FOUND, reason CHALLENGE_NOT_FOUND; INVALID_ARGUMENT for a challenge that
 	// is not a race, an unknown bot, and an invalid request_id; FAILED_PRECONDITION, reason
@@ -122,7 +122,9 @@ type ChallengeServiceClient interface {
 	//
 	// Errors: NOT_FOUND, reason CHALLENGE_NOT_FOUND; INVALID_ARGUMENT for a challenge that
 	// is not a race; PERMISSION_DENIED, reason NOT_CREATOR; FAILED_PRECONDITION, reason
-	// TOO_FEW_ENTRANTS, for a race with one entrant or with only bots.
+	// TOO_FEW_ENTRANTS, for a race with one entrant or with only bots; RATE_LIMITED, with the
+	// limit bot_games_per_address or bot_games_per_store, if too many bots are playing:
+	// remove some from the roster, or retry later.
 	StartChallenge(ctx context.Context, in *StartChallengeRequest, opts ...grpc.CallOption) (*StartChallengeResponse, error)
 	// Lists the standings of a challenge: for a race, all entrants with their current
 	// scores; for other challenges, the finished attempts that count, including those
@@ -314,8 +316,8 @@ type ChallengeServiceServer interface {
 	ListChallenges(context.Context, *ListChallengesRequest) (*ListChallengesResponse, error)
 	// Adds the caller to the roster of a race that has not started, sets whether the caller
 	// is ready, or adds a bot. Needs a token. The race starts when all players are ready
-	// and there are at least two entrants. Once the race has started, the call changes
-	// nothing for a player on its roster.
+	// and there are at least two entrants, unless StartChallenge would be refused. Once the
+	// race has started, the call changes nothing for a player on its roster.
 	//
 	// Errors: NOT_FOUND, reason CHALLENGE_NOT_FOUND; INVALID_ARGUMENT for a challenge that
 	// is not a race, an unknown bot, and an invalid request_id; FAILED_PRECONDITION, reason
@@ -337,7 +339,9 @@ type ChallengeServiceServer interface {
 	//
 	// Errors: NOT_FOUND, reason CHALLENGE_NOT_FOUND; INVALID_ARGUMENT for a challenge that
 	// is not a race; PERMISSION_DENIED, reason NOT_CREATOR; FAILED_PRECONDITION, reason
-	// TOO_FEW_ENTRANTS, for a race with one entrant or with only bots.
+	// TOO_FEW_ENTRANTS, for a race with one entrant or with only bots; RATE_LIMITED, with the
+	// limit bot_games_per_address or bot_games_per_store, if too many bots are playing:
+	// remove some from the roster, or retry later.
 	StartChallenge(context.Context, *StartChallengeRequest) (*StartChallengeResponse, error)
 	// Lists the standings of a challenge: for a race, all entrants with their current
 	// scores; for other challenges, the finished attempts that count, including those

@@ -393,9 +393,10 @@ type Limits struct {
 	// all servers. A paused game (see SeatRequest) does not count; it continues as soon as
 	// there is capacity.
 	BotGamesPerPlayer int32 `protobuf:"varint,31,opt,name=bot_games_per_player,json=botGamesPerPlayer,proto3" json:"bot_games_per_player,omitempty"`
-	// Like bot_games_per_player, but for the games that calls from one address started or resumed.
+	// Like bot_games_per_player, but for the games that calls from one address started or
+	// resumed. Bots in races that the address started count, too, until the race closes.
 	BotGamesPerAddress int32 `protobuf:"varint,32,opt,name=bot_games_per_address,json=botGamesPerAddress,proto3" json:"bot_games_per_address,omitempty"`
-	// Like bot_games_per_player, but for all games without human players in the store.
+	// Like bot_games_per_address, but for all games without human players in the store.
 	BotGamesPerStore int32 `protobuf:"varint,33,opt,name=bot_games_per_store,json=botGamesPerStore,proto3" json:"bot_games_per_store,omitempty"`
 	// Races, links and rematches that are not private and that one address may create per
 	// minute, across all servers.

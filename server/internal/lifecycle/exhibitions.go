@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/limits"
@@ -81,6 +83,31 @@ func newExhibitions(c Config) *exhibitions {
 func (m *Manager) Admit(ctx context.Context, gameID, playerID, address string) error {
 	_, err := m.exhibitions.run(ctx, gameID, playerID, address)
 	return err
+}
+
+// AdmitRace counts the bots of a race, which is about to start, as running until the race
+// closes: nobody has to watch them, so they are not paused. They do not count toward the limit
+// of the player, because a race may have more bots. address is that of the caller who starts the
+// race.
+//
+// Errors: *limits.ExceededError, or an error from the store or the context.
+func (m *Manager) AdmitRace(ctx context.Context, c *challenge.Challenge, address string) error {
+	e, admitted := m.exhibitions, []string(nil)
+	for _, entrant := range c.Entrants {
+		if entrant.Bot == "" {
+			continue
+		}
+		_, err := e.runFor(ctx, challenge.Countdown+c.Limit,
+			store.Exhibition{GameID: entrant.GameID, PlayerID: c.ID, Address: address}, e.most(0))
+		if err != nil {
+			for _, gameID := range admitted {
+				err = errors.Join(err, e.end(ctx, gameID))
+			}
+			return err
+		}
+		admitted = append(admitted, entrant.GameID)
+	}
+	return nil
 }
 
 // Looked records that a client has viewed a game. It never blocks.
@@ -193,9 +220,15 @@ func (e *exhibitions) run(ctx context.Context, gameID, playerID, address string)
 		// view was reported and the next bot's turn.
 		return e.runShowcase(ctx, gameID, e.pauseAfter-e.refresh)
 	}
-	return e.runFor(ctx, e.pauseAfter+e.refresh, store.Exhibition{GameID: gameID, PlayerID: playerID, Address: address}, store.ExhibitionLimits{
-		PerPlayer: e.limits.BotGamesPerPlayer, PerAddress: e.limits.BotGamesPerAddress, PerStore: e.limits.BotGamesPerStore,
-	})
+	return e.runFor(ctx, e.pauseAfter+e.refresh,
+		store.Exhibition{GameID: gameID, PlayerID: playerID, Address: address}, e.most(e.limits.BotGamesPerPlayer))
+}
+
+// most returns the limits for games that count toward the given limit of their player.
+func (e *exhibitions) most(perPlayer int) store.ExhibitionLimits {
+	return store.ExhibitionLimits{
+		PerPlayer: perPlayer, PerAddress: e.limits.BotGamesPerAddress, PerStore: e.limits.BotGamesPerStore,
+	}
 }
 
 // runFor keeps a game running for the duration d if the limits allow it, and reports whether
@@ -216,7 +249,7 @@ func (e *exhibitions) runFor(ctx context.Context, d time.Duration, of store.Exhi
 			field, whose = &e.limits.BotGamesPerAddress, "one address"
 		}
 		return false, e.limits.Exceeded(field,
-			"running games of "+whose+" with only bots; a game without watchers is paused soon", r.Retry)
+			"running games of "+whose+" with only bots, counting each bot in a race; a game without watchers is paused soon", r.Retry)
 	}
 	e.known.Add(gameID, exhibition{runsUntil: now.Add(d), reportedUntil: now.Add(e.refresh)})
 	return r.Resumed, nil

@@ -130,7 +130,7 @@ func (m *Manager) storeResult(ctx context.Context, final *replay.State) error {
 	if err := m.Log.Expire(ctx, until, final.ID); err != nil {
 		return err
 	}
-	if final.Exhibition() {
+	if final.BotsOnly() {
 		if err := m.exhibitions.end(ctx, final.ID); err != nil {
 			return err
 		}

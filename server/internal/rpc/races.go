@@ -16,6 +16,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/invalid"
+	"github.com/gridstand/gridstand/server/limits"
 )
 
 // JoinChallenge implements pb.ChallengeServiceServer.
@@ -23,6 +24,10 @@ func (s *Service) JoinChallenge(ctx context.Context, request *pb.JoinChallengeRe
 	by, c, now, err := s.race(ctx, request.GetChallengeId())
 	if err != nil {
 		return nil, err
+	}
+	requestID := request.GetRequestId()
+	if requestID != "" && !id.Valid(requestID) {
+		return nil, errRequestID
 	}
 	entrant := challenge.Entrant{
 		Player: seated(by), Ready: request.GetReady(), GameID: challenge.AttemptID(c.ID, by.ID),
@@ -33,11 +38,8 @@ func (s *Service) JoinChallenge(ctx context.Context, request *pb.JoinChallengeRe
 			return nil, invalid.Field("bot", "must be one of the bots that ListVariants returns for %s", c.Variant)
 		}
 		entrant = challenge.Entrant{Bot: request.GetBot(), GameID: id.New()}
-		if r := request.GetRequestId(); r != "" {
-			if !id.Valid(r) {
-				return nil, errRequestID
-			}
-			entrant.GameID = id.Derive([]byte("entrant"), []byte(c.ID), []byte(by.ID), []byte(r), []byte(entrant.Bot))
+		if requestID != "" {
+			entrant.GameID = id.Derive([]byte("entrant"), []byte(c.ID), []byte(by.ID), []byte(requestID), []byte(entrant.Bot))
 		}
 	}
 	if c.Has(entrant.GameID) {
@@ -153,15 +155,17 @@ func checkPlayers(c *challenge.Challenge) error {
 	return challenge.ErrTooFewEntrants
 }
 
-// raceChanged handles a roster change: it starts the race if all entrants are ready. It
-// returns the message that describes the race at the time now, by the store's clock.
+// raceChanged handles a roster change: it starts the race if all entrants are ready and it
+// does not have too many bots. It returns the message that describes the race at the time now,
+// by the store's clock.
 func (s *Service) raceChanged(ctx context.Context, c *challenge.Challenge, now time.Time) (*pb.Challenge, error) {
 	if c.OpenTime.IsZero() && checkReady(c) == nil {
 		started, err := s.startRace(ctx, c.ID, checkReady)
+		_, refused := errors.AsType[*limits.ExceededError](err)
 		switch {
 		case err == nil:
 			c = started
-		case !errors.Is(err, errNotReady) && !errors.Is(err, challenge.ErrTooFewEntrants):
+		case !refused && !errors.Is(err, errNotReady) && !errors.Is(err, challenge.ErrTooFewEntrants):
 			return nil, err
 		}
 	}
@@ -170,12 +174,18 @@ func (s *Service) raceChanged(ctx context.Context, c *challenge.Challenge, now t
 
 // startRace starts a race unless it has already started. The race opens only after all
 // entrants' attempts exist and are scheduled. startRace calls may first, which can veto
-// the start by returning an error.
+// the start by returning an error. The start also fails if too many bots are running.
 func (s *Service) startRace(
 	ctx context.Context, challengeID string, may func(*challenge.Challenge) error,
 ) (*challenge.Challenge, error) {
 	var states []*replay.State
-	started, err := s.Challenges.Start(ctx, challengeID, may, func(c *challenge.Challenge) error {
+	admit := func(c *challenge.Challenge) error {
+		if err := may(c); err != nil {
+			return err
+		}
+		return s.Planner.AdmitRace(ctx, c, s.Address(ctx))
+	}
+	started, err := s.Challenges.Start(ctx, challengeID, admit, func(c *challenge.Challenge) error {
 		states = make([]*replay.State, len(c.Entrants))
 		var group errgroup.Group
 		for i, e := range c.Entrants {

@@ -7,7 +7,8 @@ import (
 
 // Exhibitions tracks the running games with only bots, across all servers. A game pauses
 // at the end of its run unless the run is extended, so a dead server's games soon stop
-// counting toward the limits.
+// counting toward the limits. A bot's attempt at a race counts until the end of its run, but
+// does not pause.
 type Exhibitions interface {
 	// Left returns the time that a game has left to run, or 0 if it is paused.
 	Left(ctx context.Context, gameID string) (time.Duration, error)
@@ -20,8 +21,8 @@ type Exhibitions interface {
 
 // Exhibition describes a game in which bots hold all seats.
 type Exhibition struct {
-	// PlayerID identifies the player who created the game. Address is the address of the
-	// caller that first ran it.
+	// PlayerID identifies the player who created the game, or the race that it is part of.
+	// Address is the address of the caller that first ran it.
 	GameID, PlayerID, Address string
 }
 

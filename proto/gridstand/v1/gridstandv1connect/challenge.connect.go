@@ -89,8 +89,8 @@ type ChallengeServiceClient interface {
 	ListChallenges(context.Context, *v1.ListChallengesRequest) (*v1.ListChallengesResponse, error)
 	// Adds the caller to the roster of a race that has not started, sets whether the caller
 	// is ready, or adds a bot. Needs a token. The race starts when all players are ready
-	// and there are at least two entrants. Once the race has started, the call changes
-	// nothing for a player on its roster.
+	// and there are at least two entrants, unless StartChallenge would be refused. Once the
+	// race has started, the call changes nothing for a player on its roster.
 	//
 	// Errors: NOT_FOUND, reason CHALLENGE_NOT_FOUND; INVALID_ARGUMENT for a challenge that
 	// is not a race, an unknown bot, and an invalid request_id; FAILED_PRECONDITION, reason
@@ -112,7 +112,9 @@ type ChallengeServiceClient interface {
 	//
 	// Errors: NOT_FOUND, reason CHALLENGE_NOT_FOUND; INVALID_ARGUMENT for a challenge that
 	// is not a race; PERMISSION_DENIED, reason NOT_CREATOR; FAILED_PRECONDITION, reason
-	// TOO_FEW_ENTRANTS, for a race with one entrant or with only bots.
+	// TOO_FEW_ENTRANTS, for a race with one entrant or with only bots; RATE_LIMITED, with the
+	// limit bot_games_per_address or bot_games_per_store, if too many bots are playing:
+	// remove some from the roster, or retry later.
 	StartChallenge(context.Context, *v1.StartChallengeRequest) (*v1.StartChallengeResponse, error)
 	// Lists the standings of a challenge: for a race, all entrants with their current
 	// scores; for other challenges, the finished attempts that count, including those
@@ -309,8 +311,8 @@ type ChallengeServiceHandler interface {
 	ListChallenges(context.Context, *v1.ListChallengesRequest) (*v1.ListChallengesResponse, error)
 	// Adds the caller to the roster of a race that has not started, sets whether the caller
 	// is ready, or adds a bot. Needs a token. The race starts when all players are ready
-	// and there are at least two entrants. Once the race has started, the call changes
-	// nothing for a player on its roster.
+	// and there are at least two entrants, unless StartChallenge would be refused. Once the
+	// race has started, the call changes nothing for a player on its roster.
 	//
 	// Errors: NOT_FOUND, reason CHALLENGE_NOT_FOUND; INVALID_ARGUMENT for a challenge that
 	// is not a race, an unknown bot, and an invalid request_id; FAILED_PRECONDITION, reason
@@ -332,7 +334,9 @@ type ChallengeServiceHandler interface {
 	//
 	// Errors: NOT_FOUND, reason CHALLENGE_NOT_FOUND; INVALID_ARGUMENT for a challenge that
 	// is not a race; PERMISSION_DENIED, reason NOT_CREATOR; FAILED_PRECONDITION, reason
-	// TOO_FEW_ENTRANTS, for a race with one entrant or with only bots.
+	// TOO_FEW_ENTRANTS, for a race with one entrant or with only bots; RATE_LIMITED, with the
+	// limit bot_games_per_address or bot_games_per_store, if too many bots are playing:
+	// remove some from the roster, or retry later.
 	StartChallenge(context.Context, *v1.StartChallengeRequest) (*v1.StartChallengeResponse, error)
 	// Lists the standings of a challenge: for a race, all entrants with their current
 	// scores; for other challenges, the finished attempts that count, including those

@@ -2,11 +2,11 @@
 -- its run ('run'), or removes it ('end').
 --
 -- KEYS[1]  exhibitions, a sorted set: '<game> <player> <address>' by the Unix
---          milliseconds at which the game is paused. The player created it; the
---          address is that of the caller that first ran it
+--          milliseconds at which the game is paused. The player created it, or
+--          is a race's id; the address is that of the caller that first ran it
 -- ARGV[1]  'ask', 'run' or 'end'
 -- ARGV[2]  the game
--- ARGV[3]  the player who created it
+-- ARGV[3]  the player who created it, or the race
 -- ARGV[4]  the address of the caller
 -- ARGV[5]  how many milliseconds the game may run from now
 -- ARGV[6]  the maximum number of running games of one player, ARGV[7] of one

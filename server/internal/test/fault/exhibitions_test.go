@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/internal/testkit/longtest"
@@ -20,6 +21,7 @@ import (
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
+	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/limits"
 )
 
@@ -207,7 +209,7 @@ func (env *env) running(t *testing.T) int64 {
 	return n
 }
 
-// hosts is the number of throwaway accounts that create games between bots.
+// hosts is the number of throwaway accounts in a flood of bots.
 const hosts = 25
 
 // Ensure that accounts that do nothing but create games between bots have little effect on other
@@ -216,13 +218,63 @@ const hosts = 25
 func TestExhibition_Flood_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
+	requests := []*pb.CreateGameRequest{
+		endless(),
+		{Variant: "6x6", Seats: []*pb.SeatRequest{{Occupant: &pb.SeatRequest_Bot{Bot: "expectimax"}}}},
+		{Variant: "tribolo", Seats: []*pb.SeatRequest{minimaxBot, minimaxBot, minimaxBot}},
+	}
+	env, measure, _ := floodWithBots(t, func(ctx context.Context, n int, host *caller) (bots int, err error) {
+		_, err = host.create(ctx, requests[n%len(requests)])
+		return 1, err
+	})
+	measure("after that")
+	require.Eventually(t, func() bool { return env.running(t) == 0 }, 2*patience, time.Second)
+	measure("a minute later")
+}
+
+// Ensure that accounts that start hour-long races with as many bots as possible have little effect
+// on other players. Before the bots of races were limited, 25 accounts could make 10,900 bots move
+// for an hour.
+func TestRace_BotFlood_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	_, measure, bots := floodWithBots(t, func(ctx context.Context, _ int, host *caller) (bots int, err error) {
+		const most = challenge.MaxEntrants - 1
+		authorized := host.authorized(ctx)
+		created, err := host.challenges.CreateChallenge(authorized, &pb.CreateChallengeRequest{
+			Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Variant: "6x6", Limit: durationpb.New(time.Hour), Private: true,
+		})
+		if err != nil {
+			return 0, err
+		}
+		race := created.GetChallenge().GetId()
+		for range most {
+			if _, err := host.challenges.JoinChallenge(authorized, &pb.JoinChallengeRequest{ChallengeId: race, Bot: "expectimax"}); err != nil {
+				return 0, err
+			}
+		}
+		_, err = host.challenges.StartChallenge(authorized, &pb.StartChallengeRequest{ChallengeId: race})
+		return most, err
+	})
+	assert.Positive(t, bots)
+	assert.LessOrEqual(t, bots, int64(limits.Default().BotGamesPerAddress))
+	measure("after that")
+}
+
+// floodWithBots starts a server and lets throwaway accounts call add until players' moves have been
+// measured. add returns the number of bots that it made run. floodWithBots returns a function that
+// measures players' moves again, and the total number of bots.
+func floodWithBots(t *testing.T, add func(ctx context.Context, n int, host *caller) (bots int, err error)) (
+	env *env, measure func(what string), bots int64,
+) {
+	t.Helper()
 	redis := redistest.StartRedis(t)
-	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
+	env = newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
 	server, g := env.serveMeasured("--max-moves-per-second=0", "--bot-pace=700ms")
 	b := newBaseline(t, env.player(server))
 	b.measureMoves(t) // warm up
 	before := g.read(t, "process_resident_memory_bytes")
-	measure := func(what string) {
+	measure = func(what string) {
 		began, worked := time.Now(), g.exactly(t, "process_cpu_seconds_total")
 		took := b.measureMoves(t)
 		for time.Since(began) < 10*time.Second {
@@ -251,19 +303,14 @@ func TestExhibition_Flood_long(t *testing.T) {
 		accounts = append(accounts, env.player(server, from))
 	}
 	for n, host := range accounts {
-		bots := []*pb.CreateGameRequest{
-			endless(),
-			{Variant: "6x6", Seats: []*pb.SeatRequest{{Occupant: &pb.SeatRequest_Bot{Bot: "expectimax"}}}},
-			{Variant: "tribolo", Seats: []*pb.SeatRequest{minimaxBot, minimaxBot, minimaxBot}},
-		}
 		group.Go(func() error {
 			for ctx.Err() == nil {
-				_, err := host.create(ctx, bots[n%len(bots)])
+				bots, err := add(ctx, n, host)
 				r := refusalOf(err)
 				switch {
 				case ctx.Err() != nil:
 				case err == nil:
-					made.Add(1)
+					made.Add(int64(bots))
 				case unavailable(err): // for example, because the machine stalled
 				case r.code != codes.ResourceExhausted || r.retry <= 0:
 					return err
@@ -274,14 +321,12 @@ func TestExhibition_Flood_long(t *testing.T) {
 			return nil
 		})
 	}
-	measure("while accounts create games")
+	measure("while accounts add bots")
 	assert.LessOrEqual(t, env.running(t), int64(limits.Default().BotGamesPerAddress))
 	cancel()
 	if err := group.Wait(); !errors.Is(err, context.Canceled) {
 		require.NoError(t, err)
 	}
-	measure("after that")
-	t.Logf("%d games created, %d refused", made.Load(), refused.Load())
-	require.Eventually(t, func() bool { return env.running(t) == 0 }, 2*patience, time.Second)
-	measure("a minute later")
+	t.Logf("%d bots moved, %d calls refused", made.Load(), refused.Load())
+	return env, measure, made.Load()
 }

@@ -124,13 +124,13 @@ var Table = []Limit{
 		"max-reads-per-address-per-second", "reads_per_address_per_second", 2_000,
 		"calls other than moves from one address to this server per second, with a burst of ten seconds' worth; " +
 			"a page of a list counts as one for each 50 entries requested, " +
-			"history that is read for a stream or an undo as one for each 50 events, " +
+			"each 50 events of history count as one if they are read for a stream, and as two for an undo or a repeated call, " +
 			"and an HTTP request for a page, file or picture counts as one",
 		func(l *Limits) *int { return &l.ReadsPerAddressPerSecond },
 	},
 	{
 		"max-reads-per-second", "reads_per_second", 20_000,
-		"calls from all addresses to this server per second, other than moves, that read the store, " +
+		"calls from all addresses to this server per second, other than moves and streams, that read the store, " +
 			"with a burst of ten seconds' worth",
 		func(l *Limits) *int { return &l.ReadsPerSecond },
 	},

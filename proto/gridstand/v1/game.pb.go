@@ -328,15 +328,16 @@ type Limits struct {
 	// Connections that one address may have to one server. Further connections are closed
 	// immediately, without an answer.
 	ConnectionsPerAddress int32 `protobuf:"varint,7,opt,name=connections_per_address,json=connectionsPerAddress,proto3" json:"connections_per_address,omitempty"`
-	// Watch streams that one address may have open on one server. Of these, one in 512 (but
-	// at least one) may concurrently receive past events that the server has to read from
-	// the log; others wait for a while and are then refused.
+	// Watch and WatchChallenge streams that one address may have open on one server. Of
+	// these, one in 512 (but at least one) may concurrently receive past events that the
+	// server has to read from the log; others wait for a while and are then refused.
 	WatchesPerAddress int32 `protobuf:"varint,8,opt,name=watches_per_address,json=watchesPerAddress,proto3" json:"watches_per_address,omitempty"`
-	// Watch streams that one address may open on one server per second, with a burst of ten
-	// seconds' worth.
+	// Watch and WatchChallenge streams that one address may open on one server per second,
+	// with a burst of ten seconds' worth.
 	WatchesPerAddressPerSecond int32 `protobuf:"varint,9,opt,name=watches_per_address_per_second,json=watchesPerAddressPerSecond,proto3" json:"watches_per_address_per_second,omitempty"`
-	// Requests for Server-Sent Events (GET /g/<id>/events) that one address may have open
-	// on one server. Each also counts as a watch stream.
+	// Requests for Server-Sent Events (GET /g/<id>/events and /c/<id>/events) that one
+	// address may have open on one server. Each also counts as a Watch or WatchChallenge
+	// stream.
 	SsePerAddress int32 `protobuf:"varint,35,opt,name=sse_per_address,json=ssePerAddress,proto3" json:"sse_per_address,omitempty"`
 	// Wrong tokens that one address may send to one server per minute.
 	WrongTokensPerMinute int32 `protobuf:"varint,10,opt,name=wrong_tokens_per_minute,json=wrongTokensPerMinute,proto3" json:"wrong_tokens_per_minute,omitempty"`
@@ -375,8 +376,8 @@ type Limits struct {
 	// Unary calls per second from one address to one server, excluding Move, Undo and
 	// Resign, with a burst of ten seconds' worth. A page counts as one call for each 50
 	// requested entries. HTTP requests for pages, files and pictures count too, and so does
-	// history that the server has to read for a stream or any call: as one call for each 50
-	// events.
+	// history that the server has to read: each 50 events count as one call for a stream,
+	// and as two for a call, such as an undo.
 	ReadsPerAddressPerSecond int32 `protobuf:"varint,23,opt,name=reads_per_address_per_second,json=readsPerAddressPerSecond,proto3" json:"reads_per_address_per_second,omitempty"`
 	// Like reads_per_address_per_second, but for the calls counted by reads_per_address, of
 	// all addresses together.

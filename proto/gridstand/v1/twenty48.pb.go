@@ -95,7 +95,7 @@ type Twenty48Board struct {
 	// Directions that the rules currently allow, in any order. Empty while the game is
 	// waiting for players and when it is over.
 	LegalMoves []Direction `protobuf:"varint,4,rep,packed,name=legal_moves,json=legalMoves,proto3,enum=gridstand.v1.Direction" json:"legal_moves,omitempty"`
-	// Whether a 2048 tile was ever made in this game; it stays true after that tile merges.
+	// Whether a tile of 2048 or more is on the board.
 	GoalReached   bool `protobuf:"varint,5,opt,name=goal_reached,json=goalReached,proto3" json:"goal_reached,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

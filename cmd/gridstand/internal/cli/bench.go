@@ -35,7 +35,7 @@ flag that raises the limit. To measure the server's memory too, start it with
   ` + name + ` bench --games 500 --metrics http://localhost:9090/metrics
   ` + name + ` bench --games 1 --watchers 0 --crowd 20000 --rate 5
   ` + name + ` bench --games 1 --watchers 0 --crowd 999 --connections 1000 --rate 5
-  ` + name + ` bench --games 1 --watchers 0 --crowd 10000 --sse --rate 5
+  ` + name + ` bench --games 1 --watchers 0 --crowd 1000 --sse --rate 5
   ` + name + ` bench --games 1000 --players 200 --rate 2000 --json`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -11,10 +11,11 @@
 //     servers with Redis, but only one with SQLite.
 //   - caller is an account with a connection to one server. watcher follows a game in one of
 //     several ways; participant follows it and moves on its turn; mover plays game after game on
-//     the server that failover considers current. baseline is a player whose move latency is
-//     measured.
-//   - badClient floods a server over raw connections; throughProxy puts the shipped HAProxy
-//     configuration in front of a server.
+//     the server that failover considers current. follower reads a challenge's snapshots from
+//     whichever server is running. baseline is a player whose move latency is measured.
+//   - badClient floods a server over raw connections; flood holds the target and the counters of
+//     one of these clients. throughProxy puts the shipped HAProxy configuration in front of a server; crowd
+//     is a set of idle connections from one address to it.
 //   - redistest.Proxy cuts, delays and drops traffic between a server and Redis; link is a
 //     connection with toxiproxy's faults, for the storm.
 //   - racer is an entrant who sends moves from before a race opens until after it has closed;
@@ -23,17 +24,20 @@
 //   - observations holds all events and games that clients received; history lists many
 //     clients' operations on one game, with their results; workload generates such operations;
 //     scenario is the game that a workload plays.
-//   - storm injects random faults, drawn from a seed, while players and watchers use two servers
-//     backed by Redis, or one backed by a file. TestStorm_Kills_long does the same with a file and
+//   - traffic consists of players, who play one game after another, and watchers, until the test
+//     ends it.
+//   - storm injects random faults, drawn from a seed, while traffic uses two servers backed
+//     by Redis, or one backed by a file. TestStorm_Kills_long does the same with a file and
 //     a single kind of fault: the only server is killed repeatedly.
 //   - image is the content of a file and its write-ahead log; played is a set of games in a file
-//     whose entries were written in a known order.
+//     whose entries were written in a known order. disk is a small file system that fills up.
 //
 // # Invariants
 //
 // All clients must receive the same event for a version of a game, or observations fails the
 // test. Package watchtest checks each stream: it must not skip, repeat or go back to a version.
-// After each test, check reads the store, directly and through a fresh server, and requires:
+// After each test, check (with challengeCheck for challenges) reads the store, directly and
+// through a fresh server, and requires:
 //
 //   - logs without gaps, with every event that a client received;
 //   - boards that follow from the games' seeds;
@@ -51,10 +55,11 @@
 // # Replay a seed
 //
 // Most tests derive their moves from their own name (seeded), so every run makes the same
-// moves. The storm and TestLinearizable draw a new seed and log it. To repeat a storm's
-// schedule:
+// moves. The storm, TestStorm_Kills_long and TestLinearizable draw a new seed and log it. To repeat
+// a storm's schedule, or the choices of TestLinearizable:
 //
 //	TEST_LONG=1 go test ./server/internal/test/fault -run '^TestStorm_long$' -v -timeout 0 -args -storm=10m -storm.seed=42
+//	go test ./server/internal/test/fault -run '^TestLinearizable$' -v -args -storm.seed=42
 //
 // The seed determines the faults, their order and duration, and what players choose. It does not
 // determine how goroutines and processes are scheduled, so it may take several runs to

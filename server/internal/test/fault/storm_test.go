@@ -22,7 +22,8 @@ import (
 var (
 	stormFor = flag.Duration("storm", 0,
 		"minimum duration of TestStorm_long, which in any case injects every fault once")
-	stormSeed = flag.Uint64("storm.seed", 0, "seed of TestStorm_long and TestLinearizable, as logged by an earlier run; 0 draws a new one")
+	stormSeed = flag.Uint64("storm.seed", 0,
+		"seed of TestStorm_long, TestStorm_Kills_long and TestLinearizable, as logged by an earlier run; 0 draws a new one")
 )
 
 // drawSeed returns the seed given by -storm.seed, or else a new one, and logs it.

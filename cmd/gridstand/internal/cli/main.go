@@ -1,5 +1,6 @@
 // Package cli implements the command line of gridstand. Each command is a thin layer on
-// top of package client, which calls the server, and a screen of package tui or a table.
+// top of package client, which calls the server, and a screen of a package in tui, or a
+// table.
 package cli
 
 import (

@@ -205,7 +205,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 		Log: n.log, Feed: n.store.Feed, Windows: n.challenges, Transactional: n.store.Transactional(), Lifecycle: n.lifecycle, Observer: observer{n.metrics, n.directory},
 		Logger: n.logger, ServerID: serverID, Idle: n.Idle, Stall: n.Stall,
 	})
-	n.metrics.Live(n.hub.Live, n.hub.Watchers)
+	n.metrics.Live(n.hub.Live, n.hub.Spectators)
 
 	accounts := account.New(n.store.Accounts, n.KeepAccounts)
 	tokens := page.NewTokens(n.store.Secrets)

@@ -87,7 +87,7 @@ func (m *Manager) advance(ctx context.Context, hub *match.Hub, job store.Job) (t
 		m.bots.schedule(state, job.Leased.Sub(state.UpdateTime))
 		next = job.Expires
 	}
-	return next, m.Directory.Put(ctx, directory.Of(state, served.Watchers()))
+	return next, m.Directory.Put(ctx, directory.Of(state, served.Spectators()))
 }
 
 // record stores a finished game's result and calls Recorded. It is idempotent.

@@ -137,7 +137,7 @@ func (m *Match) finishAppend(ctx context.Context, prev gamelog.Tip, next gamelog
 	state := next.Tip.State
 	m.setRemoteWatchers(next.Watchers)
 	// Notify the observer before unlocking, so that it sees the entries in order.
-	m.hub.Observer.Appended(shown, m.Watchers())
+	m.hub.Observer.Appended(shown, m.Spectators())
 	<-m.writing
 	m.hub.Lifecycle.Appended(ctx, state, next.Then)
 	return shown, nil

@@ -13,8 +13,9 @@ type Role int32
 
 // The roles of watchers.
 const (
-	// Player is the role of the game's players, who are not counted.
-	Player Role = iota
+	// Uncounted is the role of watchers that are not counted, such as the game's players and
+	// the server's own watchers.
+	Uncounted Role = iota
 	// Spectator is the role of watchers who are counted in the audience on all servers.
 	Spectator
 	// Preview is the role of watchers that are counted only on their own server, and only
@@ -25,23 +26,23 @@ const (
 // Audience announces the number of spectators of a game on all servers. Every announcement is
 // a new value, even if the number is unchanged.
 type Audience struct {
-	Watchers int
+	Spectators int
 
 	EncodedOnce
 }
 
 // Discount stops counting the watcher, for example because it became a player.
-func (w *Watcher) Discount() { w.m.count(Role(w.role.Swap(int32(Player))), -1) }
+func (w *Watcher) Discount() { w.m.count(Role(w.role.Swap(int32(Uncounted))), -1) }
 
 // count adds n to the number of watchers with the given role.
 func (m *Match) count(role Role, n int32) {
 	switch role {
 	case Spectator:
 		m.watching.local.Add(n)
-		m.hub.watchers.Add(int64(n))
+		m.hub.spectators.Add(int64(n))
 	case Preview:
 		m.watching.previews.Add(n)
-	case Player:
+	case Uncounted:
 	}
 }
 
@@ -49,8 +50,8 @@ func (m *Match) count(role Role, n int32) {
 // already received.
 func (w *Watcher) SkipAudience(of *Watcher) { w.audience = of.audience }
 
-// Watchers returns the number of spectators on all servers.
-func (m *Match) Watchers() int {
+// Spectators returns the number of the game's spectators on all servers.
+func (m *Match) Spectators() int {
 	total := m.watching.local.Load()
 	if remote := m.watching.remote.Load(); remote != nil {
 		total += *remote
@@ -60,19 +61,19 @@ func (m *Match) Watchers() int {
 
 // Limited returns the number of watchers that count toward the game's limit: the spectators
 // on all servers and the previews on this one.
-func (m *Match) Limited() int { return m.Watchers() + int(m.watching.previews.Load()) }
+func (m *Match) Limited() int { return m.Spectators() + int(m.watching.previews.Load()) }
 
 // setRemoteWatchers updates the audience to the total that the store returned, unless total
 // is −1. A followed match ignores total, because it gets newer totals from the feed.
 func (m *Match) setRemoteWatchers(total int) {
 	if total >= 0 && !m.followed() {
-		m.Audience(total)
+		m.AudienceCounted(total)
 	}
 }
 
-// Audience implements store.Listener.
-func (m *Match) Audience(total int) {
-	// The total includes this server's watchers as last reported.
+// AudienceCounted implements store.Listener.
+func (m *Match) AudienceCounted(total int) {
+	// The total includes this server's spectators as last reported.
 	remote := max(0, int32(total)-m.watching.reported.Load())
 	m.watching.remote.Store(&remote)
 }
@@ -95,13 +96,13 @@ func (h *Hub) countAudiences(matches []*Match, now time.Time) {
 		if local := c.local.Load(); local != c.reported.Load() || local > 0 && now.Sub(c.reportedAt) >= refreshEvery {
 			h.reportWatchers(m, local, now)
 		}
-		total, before := m.Watchers(), c.announced.Load()
-		changed := before == nil && total > 0 || before != nil && before.Watchers != total
+		total, before := m.Spectators(), c.announced.Load()
+		changed := before == nil && total > 0 || before != nil && before.Spectators != total
 		// Announce a change even after the last watcher has left, because lists show the
 		// total.
 		if changed || m.followed() && (before == nil || now.Sub(c.announcedAt) >= announceEvery) {
 			c.announcedAt = now
-			c.announced.Store(&Audience{Watchers: total})
+			c.announced.Store(&Audience{Spectators: total})
 			m.wake()
 			h.Observer.Watched(m.State(), total)
 		}

@@ -38,16 +38,17 @@ type Lifecycle interface {
 // Observer receives the events of this server's matches, for lists and metrics. Its methods
 // must not block.
 type Observer interface {
-	// Appended is called with each entry that this server appended.
-	Appended(event *Event, watchers int)
+	// Appended is called with each entry that this server appended, and with the number of
+	// the game's spectators on all servers.
+	Appended(event *Event, spectators int)
 	// Delivered is called for each new event with the number of this server's watchers that
 	// receive it, including players of the game.
 	Delivered(watchers int)
 	// Conflicted is called when an append fails because another server appended first.
 	Conflicted()
-	// Watched is called when a game's number of watchers has changed, and periodically
-	// while the game is watched.
-	Watched(state *replay.State, watchers int)
+	// Watched is called when a game's number of spectators on all servers has changed, and
+	// periodically while the game is watched.
+	Watched(state *replay.State, spectators int)
 }
 
 // Windows looks up when attempts at challenges may be played.
@@ -88,11 +89,11 @@ type Hub struct {
 	matches map[string]*Match
 	closed  bool
 
-	group    sync.WaitGroup // tracks the hub's goroutines
-	stopping context.Context
-	stop     context.CancelFunc
-	watchers atomic.Int64
-	ticks    atomic.Int64 // number of ticks, starting at 1; faster to read than the clock
+	group      sync.WaitGroup // tracks the hub's goroutines
+	stopping   context.Context
+	stop       context.CancelFunc
+	spectators atomic.Int64
+	ticks      atomic.Int64 // number of ticks, starting at 1; faster to read than the clock
 }
 
 // NewHub returns a Hub, which serves games while Run is running.
@@ -342,8 +343,8 @@ func (h *Hub) Live() int {
 	return len(h.matches)
 }
 
-// Watchers returns the number of watchers on this server.
-func (h *Hub) Watchers() int { return int(h.watchers.Load()) }
+// Spectators returns the number of spectators of all games on this server.
+func (h *Hub) Spectators() int { return int(h.spectators.Load()) }
 
 // softLimit is the number of matches in memory above which unused ones are dropped
 // immediately instead of after Config.Idle. A match of 2048 takes about 30 kB.

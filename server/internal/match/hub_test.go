@@ -35,25 +35,25 @@ func TestAudience(t *testing.T) {
 				now = now.Add(time.Second)
 				a.countAudiences(a.all(), now)
 				b.countAudiences(b.all(), now)
-				return ma.Watchers() == want && mb.Watchers() == want
-			}, patience, 5*time.Millisecond, "want %d watchers, got %d and %d", want, ma.Watchers(), mb.Watchers())
+				return ma.Spectators() == want && mb.Spectators() == want
+			}, patience, 5*time.Millisecond, "want %d watchers, got %d and %d", want, ma.Spectators(), mb.Spectators())
 		}
 		wa := ma.newWatcher(t.Context(), Spectator, nil)
 		wb := []*Watcher{mb.newWatcher(t.Context(), Spectator, nil), mb.newWatcher(t.Context(), Spectator, nil)}
-		player := mb.newWatcher(t.Context(), Player, nil)
+		player := mb.newWatcher(t.Context(), Uncounted, nil)
 		round(3)
 		// The feed may deliver the total of one server's report after the reply to the other's. A move
 		// arrives after both totals.
 		w.still(w.addr).match(name("a")).play(t, 1)
 		require.Eventually(t, func() bool { return ma.State().Version == 2 && mb.State().Version == 2 }, patience, time.Millisecond)
-		assert.Equal(t, 1, a.Watchers())
-		assert.Equal(t, 2, b.Watchers())
+		assert.Equal(t, 1, a.Spectators())
+		assert.Equal(t, 2, b.Spectators())
 		for _, watcher := range []*Watcher{wa, wb[0], player} {
 			a.countAudiences(a.all(), now)
 			b.countAudiences(b.all(), now)
 			update, _ := watcher.Next(2)
 			require.NotNil(t, update.Audience)
-			assert.Equal(t, 3, update.Audience.Watchers)
+			assert.Equal(t, 3, update.Audience.Spectators)
 			update, changed := watcher.Next(2)
 			require.Equal(t, Update{}, update, "each announcement arrives once")
 			now = now.Add(announceEvery)
@@ -67,13 +67,13 @@ func TestAudience(t *testing.T) {
 		c := w.still(w.addr)
 		mc := c.match(name("a"))
 		mc.play(t, 1)
-		assert.Equal(t, 3, c.seen.watchers)
+		assert.Equal(t, 3, c.seen.spectators)
 		wb[0].Close()
 		round(2)
-		require.Equal(t, 3, mc.Watchers(), "a match without watchers gets no totals")
+		require.Equal(t, 3, mc.Spectators(), "a match without watchers gets no totals")
 		_, err := mc.Confirm(ctx)
 		require.NoError(t, err)
-		require.Equal(t, 2, mc.Watchers())
+		require.Equal(t, 2, mc.Spectators())
 
 		// The other server crashes. The test simulates that by making its report old.
 		key := "game:{" + name("a") + "}:audience"
@@ -83,7 +83,7 @@ func TestAudience(t *testing.T) {
 			assert.NoError(t, w.client.HSet(ctx, key, b.ServerID, "1 1000000000").Err())
 			now = now.Add(refreshEvery)
 			a.countAudiences(a.all(), now)
-			return ma.Watchers() == 1
+			return ma.Spectators() == 1
 		}, patience, 5*time.Millisecond)
 
 		// Lists are notified when the last watcher has left.
@@ -98,8 +98,8 @@ func TestAudience(t *testing.T) {
 			heads, err := a.Log.Heads(ctx, []string{name("a")})
 			return err == nil && heads[0].Watchers == 0 && watched[len(watched)-1] == 0
 		}, patience, 5*time.Millisecond)
-		assert.Zero(t, a.Watchers())
-		assert.Zero(t, b.Watchers())
+		assert.Zero(t, a.Spectators())
+		assert.Zero(t, b.Spectators())
 	})
 }
 
@@ -131,7 +131,7 @@ type lateReply struct {
 }
 
 func (l *lateReply) Audience(context.Context, string, string, int) (int, error) {
-	l.match.Audience(3)
+	l.match.AudienceCounted(3)
 	return 1, nil
 }
 
@@ -152,7 +152,7 @@ func TestAudience_LateReply(t *testing.T) {
 	defer late.match.newWatcher(t.Context(), Spectator, nil).Close()
 	s.countAudiences(s.all(), time.Now())
 	require.Eventually(t, func() bool { return !late.match.watching.reporting.Load() }, patience, time.Millisecond)
-	assert.Equal(t, 3, late.match.Watchers())
+	assert.Equal(t, 3, late.match.Spectators())
 }
 
 // Ensure that a server removes its watchers from the count when it stops.
@@ -170,7 +170,7 @@ func TestAudience_Retracted(t *testing.T) {
 		watchers := func() int {
 			_, err := m.Confirm(t.Context())
 			require.NoError(t, err)
-			return m.Watchers()
+			return m.Spectators()
 		}
 		require.Eventually(t, func() bool { return watchers() == 1 }, patience, 10*time.Millisecond)
 		s.stop()

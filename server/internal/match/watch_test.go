@@ -41,7 +41,7 @@ func watch(ctx context.Context, m *Match, version int32, pause func(seen int32))
 			version, s.last = update.Missed.Version, update.Missed
 			s.versions = append(s.versions, -version)
 		case update.Audience != nil:
-			s.audiences = append(s.audiences, update.Audience.Watchers)
+			s.audiences = append(s.audiences, update.Audience.Spectators)
 		case update.Err != nil:
 			s.err = update.Err
 			return s
@@ -168,7 +168,7 @@ func TestWatch_Encoded(t *testing.T) {
 		s := w.serve(w.addr)
 		s.create(name("a"), "classic")
 		m := s.match(name("a"))
-		watcher := m.newWatcher(t.Context(), Player, nil)
+		watcher := m.newWatcher(t.Context(), Uncounted, nil)
 		defer watcher.Close()
 		_, changed := watcher.Next(1)
 		m.play(t, 1)
@@ -194,7 +194,7 @@ func TestWatch_Delivered(t *testing.T) {
 		near, far := w.serve(w.addr), w.serve(w.addr)
 		near.create(name("a"), "classic")
 		mover, m := near.match(name("a")), far.match(name("a"))
-		first, second := m.newWatcher(t.Context(), Spectator, nil), m.newWatcher(t.Context(), Player, nil)
+		first, second := m.newWatcher(t.Context(), Spectator, nil), m.newWatcher(t.Context(), Uncounted, nil)
 		defer second.Close()
 		counts := func(deliveries int) {
 			t.Helper()

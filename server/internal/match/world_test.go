@@ -168,12 +168,12 @@ func (w *work) counts() (soon, ended int) {
 
 // observer is an Observer that records calls.
 type observer struct {
-	mu        sync.Mutex
-	appended  []int32
-	watchers  int // number of watchers passed to the last call of Appended
-	conflicts int
-	watched   []int
-	delivered int // number of deliveries; an event counts once per watcher
+	mu         sync.Mutex
+	appended   []int32
+	spectators int // number of spectators passed to the last call of Appended
+	conflicts  int
+	watched    []int
+	delivered  int // number of deliveries; an event counts once per watcher
 }
 
 func (o *observer) Delivered(watchers int) {
@@ -188,12 +188,12 @@ func (o *observer) deliveries() int {
 	return o.delivered
 }
 
-func (o *observer) Appended(e *Event, watchers int) {
+func (o *observer) Appended(e *Event, spectators int) {
 	s := e.State
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.appended = append(o.appended, s.Version)
-	o.watchers = watchers
+	o.spectators = spectators
 }
 
 func (o *observer) Conflicted() {

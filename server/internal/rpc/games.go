@@ -232,7 +232,7 @@ func (s *Service) game(ctx context.Context, givenID string) (*pb.Game, error) {
 		return nil, err
 	}
 	s.Planner.Looked(state, s.Address(ctx))
-	return translate.Game(state, m.Watchers()), nil
+	return translate.Game(state, m.Spectators()), nil
 }
 
 // JoinGame implements pb.GameServiceServer.
@@ -271,13 +271,13 @@ func (s *Service) JoinGame(ctx context.Context, request *pb.JoinGameRequest) (*p
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Directory.Put(ctx, directory.Of(state, m.Watchers())); err != nil {
+	if err := s.Directory.Put(ctx, directory.Of(state, m.Spectators())); err != nil {
 		return nil, err
 	}
 	if state, err = s.show(ctx, state); err != nil {
 		return nil, err
 	}
-	return &pb.JoinGameResponse{Game: translate.Game(state, m.Watchers())}, nil
+	return &pb.JoinGameResponse{Game: translate.Game(state, m.Spectators())}, nil
 }
 
 // leave releases the reservation of a game that the player could not join.

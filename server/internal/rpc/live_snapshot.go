@@ -241,7 +241,7 @@ func (l *liveChallenge) follow(game *entrantGame) {
 	defer game.Release()
 	defer game.ended.Store(true)
 	var w match.Watcher
-	game.Watch(l.ctx, &w, match.Player, nil)
+	game.Watch(l.ctx, &w, match.Uncounted, nil)
 	defer w.Close()
 	_, _ = game.Confirm(l.ctx) // The game may have changed before Watch was called.
 	for version := int32(0); ; {

@@ -70,7 +70,7 @@ func (s *Service) OpenWatch(request *pb.WatchRequest, stream grpc.ServerStream) 
 	role := match.Spectator
 	switch {
 	case len(state.SeatsOf(player.ID)) > 0:
-		role = match.Player
+		role = match.Uncounted
 	case request.GetPreview():
 		role = match.Preview
 	}
@@ -107,7 +107,7 @@ func (s *Service) openMatch(ctx context.Context, id string) (*match.Match, *repl
 func (s *Service) admit(v *View, role match.Role) error {
 	s.admitting.Lock()
 	defer s.admitting.Unlock()
-	if limit := s.Limits.WatchersPerGame; limit > 0 && role != match.Player && v.match.Limited() >= limit {
+	if limit := s.Limits.WatchersPerGame; limit > 0 && role != match.Uncounted && v.match.Limited() >= limit {
 		return s.Limits.Exceeded(&s.Limits.WatchersPerGame, "watchers of one game", fullRetry)
 	}
 	v.match.Watch(v.stream.Context(), &v.watcher, role, v.onStall)
@@ -245,7 +245,7 @@ func (v *View) sendGame(state *replay.State) error {
 		return err
 	}
 	return v.send(&pb.WatchResponse{Update: &pb.WatchResponse_Game{
-		Game: translate.Game(state, v.match.Watchers()),
+		Game: translate.Game(state, v.match.Spectators()),
 	}})
 }
 

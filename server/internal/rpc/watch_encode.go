@@ -54,7 +54,7 @@ func eventResponse(e *replay.Event) *pb.WatchResponse {
 
 func (v *View) encodeAudience(a *match.Audience) any {
 	return a.Encoded(v.form, func() any {
-		return v.encode(&pb.WatchResponse{Update: &pb.WatchResponse_Audience{Audience: int32(a.Watchers)}})
+		return v.encode(&pb.WatchResponse{Update: &pb.WatchResponse_Audience{Audience: int32(a.Spectators)}})
 	})
 }
 

@@ -116,7 +116,7 @@ func TestView_ReplayFarBackCounts(t *testing.T) {
 		resume := func(address string) error {
 			stream := &sentStream{ctx: t.Context()}
 			v := &View{service: s, stream: stream, match: m, address: address, version: version - 2}
-			m.Watch(t.Context(), &v.watcher, match.Player, nil)
+			m.Watch(t.Context(), &v.watcher, match.Uncounted, nil)
 			defer v.watcher.Close()
 			err := v.replay()
 			if err == nil {

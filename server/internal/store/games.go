@@ -237,6 +237,6 @@ type Listener interface {
 	// repeated after interruptions, and the first ones may predate Listening. The record
 	// has no seed.
 	Published(Record)
-	// Audience is called with the number of spectators on all servers.
-	Audience(total int)
+	// AudienceCounted is called with the number of spectators on all servers.
+	AudienceCounted(total int)
 }

@@ -192,7 +192,7 @@ func (f *feed) dispatch(m any) {
 		}
 	case strings.HasPrefix(payload, "a "):
 		if n, err := strconv.Atoi(payload[2:]); err == nil {
-			l.Audience(n)
+			l.AudienceCounted(n)
 		}
 	}
 }

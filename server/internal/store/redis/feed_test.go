@@ -37,7 +37,7 @@ func (rec *recorder) Published(r store.Record) {
 	rec.records <- r
 }
 
-func (rec *recorder) Audience(n int) { rec.words <- fmt.Sprintf("audience %d", n) }
+func (rec *recorder) AudienceCounted(n int) { rec.words <- fmt.Sprintf("audience %d", n) }
 
 const testPatience = delaystest.Patience
 

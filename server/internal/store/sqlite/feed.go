@@ -126,6 +126,6 @@ func (f *feed) notify(e event) {
 	case e.audience < 0:
 		l.Published(e.record)
 	default:
-		l.Audience(e.audience)
+		l.AudienceCounted(e.audience)
 	}
 }

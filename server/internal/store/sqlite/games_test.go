@@ -219,14 +219,14 @@ func (l *listener) Published(r store.Record) {
 	l.last = r.ID.Version
 }
 
-func (l *listener) Audience(int) {}
+func (l *listener) AudienceCounted(int) {}
 
 // silent is a listener that ignores everything.
 type silent struct{}
 
 func (silent) Listening()             {}
 func (silent) Published(store.Record) {}
-func (silent) Audience(int)           {}
+func (silent) AudienceCounted(int)    {}
 
 // Ensure that concurrent reports publish their totals in the order in which they were counted,
 // so that the last one is the current total.

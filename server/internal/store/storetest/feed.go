@@ -30,7 +30,7 @@ func (f *follower) Published(r store.Record) {
 	f.records <- r
 }
 
-func (f *follower) Audience(n int) { f.calls <- fmt.Sprintf("audience %d", n) }
+func (f *follower) AudienceCounted(n int) { f.calls <- fmt.Sprintf("audience %d", n) }
 
 // expect waits for exactly these calls, in order.
 func (f *follower) expect(t *testing.T, calls ...string) {

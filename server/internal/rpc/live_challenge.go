@@ -61,10 +61,10 @@ type liveChallenge struct {
 
 	// liveChallenges.mu guards the fields from here to awaited.
 
-	streams int          // number of open streams
-	entered int          // number of streams ever opened, which spreads them over the waves
-	payer   string       // address whose share of reads the goroutine uses
-	awaited *exactUpdate // the next exact update, or nil if no stream waits for one
+	streams   int          // number of open streams
+	entered   int          // number of streams ever opened, which spreads them over the waves
+	chargedTo string       // address that the reads are charged to
+	awaited   *exactUpdate // the next exact update, or nil if no stream waits for one
 
 	// The fields below belong to the goroutine, which accesses them without a lock.
 
@@ -74,7 +74,7 @@ type liveChallenge struct {
 	ahead   time.Duration // how far the store's clock is ahead of the local clock
 	changed chan struct{} // receives a value when this server changes the challenge
 
-	pace int // factor for the intervals between reads
+	intervalFactor int // factor for the intervals between reads
 
 	hidden    map[string]bool // race entrants whom an operator has hidden, by player ID; read with c
 	standings []*pb.Standing
@@ -107,10 +107,10 @@ func (s *Service) addStream(id, address string) (_ *liveChallenge, wave int) {
 		}
 		s.live.all[id] = l
 		l.ctx, l.cancel = context.WithCancel(context.Background())
-		s.live.pay(l, address)
+		s.live.charge(l, address)
 		go l.run()
 	}
-	s.live.share(l, address)
+	s.live.chargeIfFewer(l, address)
 	l.streams++
 	l.entered++
 	return l, l.entered % waves
@@ -124,7 +124,7 @@ func (s *Service) removeStream(l *liveChallenge) {
 		s.live.mu.Unlock()
 		return
 	}
-	s.live.unpay(l)
+	s.live.uncharge(l)
 	if s.live.all[l.id] == l {
 		delete(s.live.all, l.id)
 	}
@@ -180,9 +180,9 @@ func (l *liveChallenge) resumed(ctx context.Context, etag string) (*challengeSna
 	return l.first(ctx)
 }
 
-// paced returns an interval between reads, given the usual one.
-func (l *liveChallenge) paced(usual time.Duration) time.Duration {
-	return usual * time.Duration(l.pace)
+// interval returns an interval between reads, given the usual one.
+func (l *liveChallenge) interval(usual time.Duration) time.Duration {
+	return usual * time.Duration(l.intervalFactor)
 }
 
 // wake makes the goroutine read the challenge as soon as a snapshot may be sent.
@@ -243,7 +243,7 @@ func (l *liveChallenge) run() {
 		}
 		next := l.due()
 		if err != nil { // The store did not answer.
-			next = time.Now().Add(l.paced(rosterEvery))
+			next = time.Now().Add(l.interval(rosterEvery))
 		}
 		// All changes that happen during this wait go into one snapshot. An exact update is
 		// always followed by it, since any client can request one.
@@ -264,7 +264,7 @@ func (l *liveChallenge) run() {
 // updateAwaited calls update. If streams wait for an exact update, it makes this one exact.
 func (l *liveChallenge) updateAwaited() error {
 	l.service.live.mu.Lock()
-	l.pace = l.service.live.pace(l)
+	l.intervalFactor = l.service.live.intervalFactor(l)
 	awaited := l.awaited
 	l.awaited = nil
 	l.service.live.mu.Unlock()

@@ -99,15 +99,15 @@ func newLiveService(t *testing.T, n int, l limits.Limits) (*Service, *countedRea
 	}, reads: newReadGate(&l)}, kept
 }
 
-// Ensure that the races of an address that watches four times liveAtPace are read a quarter as
-// often as usual, and that a race is read at the usual intervals once a client of another address
-// watches it.
-func TestLiveChallenge_Pace(t *testing.T) {
+// Ensure that the races of an address that watches four times liveAtUsualIntervals are read a
+// quarter as often as usual, and that a race is read at the usual intervals once a client of another
+// address watches it.
+func TestLiveChallenge_Intervals(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const flooder, others, races = "192.0.2.1", 4*liveAtPace - 10, 10
+		const flooder, others, races = "192.0.2.1", 4*liveAtUsualIntervals - 10, 10
 		s, kept := newLiveService(t, races, limits.Limits{})
-		s.live.paid = map[string]int{flooder: others} // these are not read in this test
+		s.live.charged = map[string]int{flooder: others} // these are not read in this test
 		var entered []*liveChallenge
 		enter := func(id, address string) {
 			l, _ := s.addStream(id, address)
@@ -138,7 +138,7 @@ func TestLiveChallenge_Pace(t *testing.T) {
 		for _, l := range entered {
 			s.removeStream(l)
 		}
-		assert.Equal(t, map[string]int{flooder: others}, s.live.paid)
+		assert.Equal(t, map[string]int{flooder: others}, s.live.charged)
 	})
 }
 

@@ -69,7 +69,7 @@ func (l *liveChallenge) readDue() time.Time {
 			every = rosterEvery // A server is about to close the race.
 		}
 	}
-	due := l.readAt.Add(l.paced(every))
+	due := l.readAt.Add(l.interval(every))
 	for _, change := range []time.Time{l.c.OpenTime, l.c.CloseTime} {
 		if change.After(l.now) {
 			due = earlier(due, change.Add(-l.ahead))
@@ -82,7 +82,7 @@ func (l *liveChallenge) readDue() time.Time {
 func (l *liveChallenge) due() time.Time {
 	due := earlier(l.readDue(), l.sentAt.Add(repeatEvery))
 	if l.c.Kind != replay.Race {
-		due = earlier(due, l.rankedAt.Add(l.paced(boardEvery)))
+		due = earlier(due, l.rankedAt.Add(l.interval(boardEvery)))
 	}
 	return due
 }
@@ -119,18 +119,19 @@ func (l *liveChallenge) update() error {
 }
 
 // read reads the challenge and the standings if they are due. Like other reads, it waits for
-// one of the payer's slots. A read for a client that opens or resumes a stream counts toward
-// the payer's rate, because nothing else limits how often that happens.
+// one of the slots of the address that l is charged to. A read for a client that opens or
+// resumes a stream counts toward that address's rate, because nothing else limits how often
+// that happens.
 func (l *liveChallenge) read(ctx context.Context) error {
 	due := l.c == nil || !time.Now().Before(l.readDue())
 	if due || l.boardDue() {
-		payer := l.service.live.payerOf(l)
+		address := l.service.live.chargedAddress(l)
 		if l.c == nil || l.exact {
-			if err := l.service.checkReadRate(payer, openCost); err != nil {
+			if err := l.service.checkReadRate(address, openCost); err != nil {
 				return err
 			}
 		}
-		leave, err := l.service.reads.enter(ctx, payer)
+		leave, err := l.service.reads.enter(ctx, address)
 		if err != nil {
 			return l.service.slotError(err)
 		}
@@ -156,7 +157,7 @@ func (l *liveChallenge) read(ctx context.Context) error {
 
 // boardDue reports whether the standings of a challenge that is not a race are due.
 func (l *liveChallenge) boardDue() bool {
-	return l.c != nil && l.c.Kind != replay.Race && time.Since(l.rankedAt) >= l.paced(boardEvery)
+	return l.c != nil && l.c.Kind != replay.Race && time.Since(l.rankedAt) >= l.interval(boardEvery)
 }
 
 // final reports whether the snapshot can no longer change.

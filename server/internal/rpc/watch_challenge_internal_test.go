@@ -60,6 +60,6 @@ func TestLiveChallenge_Panics(t *testing.T) {
 	require.ErrorIs(t, err, errPanicked)
 	s.removeStream(again)
 	assert.Empty(t, s.live.all)
-	assert.Empty(t, s.live.paid)
+	assert.Empty(t, s.live.charged)
 	assert.Contains(t, log.String(), "id=call-panicked")
 }

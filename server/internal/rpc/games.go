@@ -264,7 +264,7 @@ func (s *Service) JoinGame(ctx context.Context, request *pb.JoinGameRequest) (*p
 		return err
 	})
 	if counted && (errors.Is(err, match.ErrSeatTaken) || errors.Is(err, replay.ErrGameOver)) {
-		if err := s.leave(ctx, m.State(), player.ID); err != nil {
+		if err := s.releaseReservation(ctx, m.State(), player.ID); err != nil {
 			return nil, err
 		}
 	}
@@ -280,8 +280,8 @@ func (s *Service) JoinGame(ctx context.Context, request *pb.JoinGameRequest) (*p
 	return &pb.JoinGameResponse{Game: translate.Game(state, m.Spectators())}, nil
 }
 
-// leave releases the reservation of a game that the player could not join.
-func (s *Service) leave(ctx context.Context, state *replay.State, playerID string) error {
+// releaseReservation releases the reservation of a game that the player could not join.
+func (s *Service) releaseReservation(ctx context.Context, state *replay.State, playerID string) error {
 	if playerID == state.Creator.ID || len(state.SeatsOf(playerID)) > 0 {
 		return nil
 	}

@@ -138,7 +138,7 @@ type View struct {
 	// The fields needed for each event come first, so that they share one cache line; see
 	// TestView_CacheLine.
 	version    int32 // last version sent
-	owed       int32 // send every event up to this version
+	everyUntil int32 // send every event up to this version
 	over       bool  // set once the client has been sent the end of the game
 	everyEvent bool
 	form       match.Form
@@ -212,7 +212,7 @@ func (v *View) follow() error {
 			if rand.Uint32()%latencySampleRate == 0 {
 				v.service.Meter.FanOut(time.Since(update.Event.Seen))
 			}
-		case update.Missed != nil && (v.everyEvent || v.version < v.owed):
+		case update.Missed != nil && (v.everyEvent || v.version < v.everyUntil):
 			err = v.replay()
 		case update.Missed != nil:
 			v.service.Meter.Conflated()

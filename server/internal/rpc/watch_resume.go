@@ -10,7 +10,7 @@ func (v *View) resume(after int32, state *replay.State) error {
 	if after > state.Version {
 		return &match.VersionConflictError{Version: state.Version}
 	}
-	v.version, v.owed = after, state.Version
+	v.version, v.everyUntil = after, state.Version
 	v.over = state.Status == replay.Finished && after == state.Version
 	return nil
 }

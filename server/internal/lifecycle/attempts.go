@@ -70,7 +70,7 @@ func (m *Manager) advanceAttempt(ctx context.Context, served *match.Match, state
 		}
 		return c.Deadline(state.CreateTime), nil
 	case !c.Final():
-		return job.Leased.Add(expireAgainIn), nil
+		return job.Leased.Add(retryOverdueIn), nil
 	default:
 		call.Seat, call.Action, call.NotBefore = state.Turn(), replay.TimedOut{}, c.Deadline(state.CreateTime)
 	}
@@ -80,7 +80,7 @@ func (m *Manager) advanceAttempt(ctx context.Context, served *match.Match, state
 	case errors.Is(err, replay.ErrGameOver):
 		return time.Time{}, m.record(ctx, served.State())
 	case errors.As(err, &conflict), errors.Is(err, store.ErrTooEarly):
-		return job.Leased.Add(expireAgainIn), nil // A move arrived in time, or the deadline has not passed. Process the attempt again.
+		return job.Leased.Add(retryOverdueIn), nil // A move arrived in time, or the deadline has not passed. Process the attempt again.
 	case err != nil:
 		return time.Time{}, err
 	}

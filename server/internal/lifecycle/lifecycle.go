@@ -122,16 +122,16 @@ func (m *Manager) Plan(ctx context.Context, state *replay.State) error {
 		// the game is already listed.
 		return m.Scheduler.EnqueueIn(ctx, state.ID, m.firstDelay(state))
 	}
-	return m.Scheduler.Set(ctx, state.ID, m.expiry(state))
+	return m.Scheduler.Set(ctx, state.ID, m.overdueAt(state))
 }
 
 // firstDelay returns how long to wait before a new game is processed for the first time. It is
-// the duration of a lease, or less if the game expires earlier.
+// the duration of a lease, or less if the game is overdue earlier.
 func (m *Manager) firstDelay(state *replay.State) time.Duration {
 	if state.BotToMove() != "" {
 		return scheduler.LeaseFor
 	}
-	return min(scheduler.LeaseFor, m.expiry(state).Sub(state.UpdateTime))
+	return min(scheduler.LeaseFor, m.overdueAt(state).Sub(state.UpdateTime))
 }
 
 // Within implements match.Lifecycle.

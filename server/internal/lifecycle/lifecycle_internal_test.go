@@ -17,7 +17,7 @@ import (
 )
 
 // Ensure that a game that waits for players is first processed after the duration of a
-// lease, or earlier if the game expires earlier.
+// lease, or earlier if the game is overdue earlier.
 func TestManager_FirstDelay(t *testing.T) {
 	t.Parallel()
 	waiting := &replay.State{Status: replay.Waiting, UpdateTime: time.UnixMilli(1_790_000_000_000)}
@@ -54,25 +54,25 @@ func TestManager_OnlyUptime(t *testing.T) {
 				forward(time.Second)
 			}
 		}
-		expiry := func(m *Manager) time.Duration {
-			at, err := m.expiryAt(t.Context(), state, now())
+		overdueAfter := func(m *Manager) time.Duration {
+			at, err := m.overdueAsOf(t.Context(), state, now())
 			require.NoError(t, err)
 			return at.Sub(began).Round(5 * time.Second)
 		}
 		first := serve("first")
 		run(first, 4)
-		assert.Equal(t, abandonAfter, expiry(first))
+		assert.Equal(t, abandonAfter, overdueAfter(first))
 		for n := 1; n <= 2; n++ {
 			forward(off)
 			m := serve("another " + strconv.Itoa(n))
-			assert.Equal(t, abandonAfter+time.Duration(n)*off, expiry(m))
-			assert.True(t, now().Before(began.Add(expiry(m))), "the game has not expired")
+			assert.Equal(t, abandonAfter+time.Duration(n)*off, overdueAfter(m))
+			assert.True(t, now().Before(began.Add(overdueAfter(m))), "the game is not overdue")
 			run(m, 2)
 		}
 		last := serve("last")
 		run(last, 5)
-		assert.False(t, now().Before(began.Add(expiry(last))), "the game has expired after the combined uptime of all servers")
+		assert.False(t, now().Before(began.Add(overdueAfter(last))), "the game is overdue after the combined uptime of all servers")
 		last.OnlyUptime = false
-		assert.Equal(t, abandonAfter, expiry(last))
+		assert.Equal(t, abandonAfter, overdueAfter(last))
 	})
 }

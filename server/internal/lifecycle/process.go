@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// expireAgainIn is the delay after which an expired clock is processed again while an
-	// outage remains to be credited.
-	expireAgainIn = 500 * time.Millisecond
+	// retryOverdueIn is the delay after which an overdue game is processed again, for example
+	// while an outage remains to be credited.
+	retryOverdueIn = 500 * time.Millisecond
 	// damagedFor is the delay after which a damaged game is processed again, in case its log
 	// has been restored.
 	damagedFor = time.Hour
@@ -64,7 +64,7 @@ func (m *Manager) advance(ctx context.Context, hub *match.Hub, job store.Job) (t
 		paused = !running
 	}
 	if state.Status != replay.Finished && (state.BotToMove() == "" || paused) {
-		err = m.expire(ctx, served, state, job.Leased)
+		err = m.handleOverdue(ctx, served, state, job.Leased)
 	}
 	// After a conflict, the server that appended the other entry does the follow-up work.
 	var conflict *match.VersionConflictError
@@ -74,12 +74,12 @@ func (m *Manager) advance(ctx context.Context, hub *match.Hub, job store.Job) (t
 	if state = served.State(); state.Status == replay.Finished {
 		return time.Time{}, m.record(ctx, state)
 	}
-	next, err := m.expiryAt(ctx, state, job.Leased)
+	next, err := m.overdueAsOf(ctx, state, job.Leased)
 	if err != nil {
 		return time.Time{}, err
 	}
 	if next.Before(job.Leased) {
-		next = job.Leased.Add(expireAgainIn)
+		next = job.Leased.Add(retryOverdueIn)
 	}
 	if state.BotToMove() != "" && !paused {
 		// Do not block this worker, because other games wait for it. If the bot fails to

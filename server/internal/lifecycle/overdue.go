@@ -9,9 +9,9 @@ import (
 	"github.com/gridstand/gridstand/server/internal/match"
 )
 
-// expiry returns the time at which a game that is not over expires, unless it is a bot's
-// turn.
-func (m *Manager) expiry(state *replay.State) time.Time {
+// overdueAt returns the time at which a game that is not over becomes overdue: unless it is a
+// bot's turn, its clock runs out or it is abandoned.
+func (m *Manager) overdueAt(state *replay.State) time.Time {
 	deadline := state.Deadline()
 	switch {
 	case !deadline.IsZero():
@@ -19,8 +19,8 @@ func (m *Manager) expiry(state *replay.State) time.Time {
 	case state.Status == replay.Waiting:
 		return state.UpdateTime.Add(m.WaitingFor)
 	case showcased(state):
-		// A showcase expires only while it is paused, that is, while no client views it or a
-		// player's game is live.
+		// A showcase becomes overdue only while it is paused, that is, while no client views it
+		// or a player's game is live.
 		return state.UpdateTime
 	case state.Exhibition():
 		// A paused exhibition must not end while lists show it, which they do for this long
@@ -30,10 +30,10 @@ func (m *Manager) expiry(state *replay.State) time.Time {
 	return state.UpdateTime.Add(m.AbandonAfter)
 }
 
-// expiryAt returns the expiry as of the time now. If OnlyUptime is set, the expiry of a game
-// without a clock is postponed by the time in which no server was running.
-func (m *Manager) expiryAt(ctx context.Context, state *replay.State, now time.Time) (time.Time, error) {
-	at := m.expiry(state)
+// overdueAsOf is like overdueAt, as of the time now. If OnlyUptime is set, the time at which a
+// game without a clock becomes overdue is postponed by the time in which no server was running.
+func (m *Manager) overdueAsOf(ctx context.Context, state *replay.State, now time.Time) (time.Time, error) {
+	at := m.overdueAt(state)
 	if !m.OnlyUptime || !state.Deadline().IsZero() || now.Before(at) {
 		return at, nil
 	}
@@ -41,11 +41,11 @@ func (m *Manager) expiryAt(ctx context.Context, state *replay.State, now time.Ti
 	return at.Add(down), err
 }
 
-// expire appends the consequence of a missing move: the clock is credited or runs out, or
-// the game is abandoned. The store's clock decides; if the game has not expired, the error
+// handleOverdue appends the consequence of a missing move: the clock is credited or runs out,
+// or the game is abandoned. The store's clock decides; if the game is not overdue, the error
 // is store.ErrTooEarly. now is a recent reading of that clock.
-func (m *Manager) expire(ctx context.Context, served *match.Match, state *replay.State, now time.Time) error {
-	at, err := m.expiryAt(ctx, state, now)
+func (m *Manager) handleOverdue(ctx context.Context, served *match.Match, state *replay.State, now time.Time) error {
+	at, err := m.overdueAsOf(ctx, state, now)
 	if err != nil {
 		return err
 	}

@@ -15,14 +15,18 @@ import (
 
 var heartbeatScript = newScript("heartbeat.lua")
 
-// The braces put the keys into one cluster slot.
+// The braces put the keys into one cluster slot. Stored keys and fields keep their names, even if
+// these are older than the code's.
 const (
-	serversKey  = "heartbeats:{beat}"
-	outagesKey  = "outages:{beat}"
+	serversKey = "heartbeats:{beat}"
+	outagesKey = "outages:{beat}"
+	// rollbackKey is a hash about the last rollback. heartbeat.lua describes its fields; "swept"
+	// is the time of the last rollback that was resolved.
 	rollbackKey = "rewound:{beat}"
 )
 
-// attestedGamesKey is the set of the games that servers have attested after a rollback.
+// attestedGamesKey is the set of the games that servers have attested after a rollback. Its
+// stored name is "vouched".
 func attestedGamesKey(rollback time.Time) string {
 	return "vouched:" + strconv.FormatInt(rollback.UnixMilli(), 10) + ":{beat}"
 }

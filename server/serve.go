@@ -88,7 +88,7 @@ func (n *node) serve(ctx context.Context) error {
 		failure = nil
 		n.logger.Info("stopping")
 	} else {
-		n.logger.Error("stopping", "id", "server-failed", "error", failure)
+		n.logger.Error("a part failed; stopping", "id", "server-failed", "error", failure)
 	}
 	n.health.Shutdown()
 	background.stop()

@@ -112,7 +112,7 @@ func createCredential(cmd *cobra.Command, operator *server.Operator, name string
 	}
 	if err := write(credential); err != nil {
 		if left := operator.RevokeCredential(cmd.Context(), name); left != nil {
-			return fmt.Errorf("%s: created but not written: %w; revoke it, because that failed, too: %w", name, err, left)
+			return fmt.Errorf("%s: created, but neither written (%w) nor revoked (%w); revoke it", name, err, left)
 		}
 		return fmt.Errorf("%s: not created, because the credential could not be written: %w", name, err)
 	}

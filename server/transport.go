@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"log/slog"
 	"math"
-	"runtime/debug"
 	"time"
 
 	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/recovery"
@@ -14,6 +13,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/status"
+
+	"github.com/gridstand/gridstand/server/internal/rpc"
 )
 
 const (
@@ -92,7 +93,7 @@ func tlsConfigs(c Config, logger *slog.Logger) (grpc, web *tls.Config, err error
 func recoverers(logger *slog.Logger) (grpc.UnaryServerInterceptor, grpc.StreamServerInterceptor) {
 	handler := recovery.WithRecoveryHandlerContext(func(ctx context.Context, p any) error {
 		method, _ := grpc.Method(ctx)
-		logger.ErrorContext(ctx, "panic in a call", "id", "call-panicked", "call", method, "panic", p, "stack", string(debug.Stack()))
+		rpc.LogPanic(logger, method, p)
 		return status.Error(codes.Internal, "internal error")
 	})
 	return recovery.UnaryServerInterceptor(handler), recovery.StreamServerInterceptor(handler)

@@ -157,7 +157,7 @@ func (f *fanout) recover() {
 	if p == nil {
 		return
 	}
-	f.service.logPanic(pb.GameService_Watch_FullMethodName, p)
+	LogPanic(f.service.Logger, pb.GameService_Watch_FullMethodName, p)
 	for _, m := range f.members {
 		if s, ok := m.stream.(Aborter); ok {
 			s.Abort(errPanicked)

@@ -226,7 +226,7 @@ func (l *liveChallenge) run() {
 	defer l.cancel()
 	defer func() {
 		if p := recover(); p != nil {
-			l.service.logPanic(pb.ChallengeService_WatchChallenge_FullMethodName, p)
+			LogPanic(l.service.Logger, pb.ChallengeService_WatchChallenge_FullMethodName, p)
 			l.end(errPanicked)
 		}
 	}()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"sync/atomic"
 
@@ -78,7 +79,7 @@ func (v *View) rest() error {
 func (s *Service) recovered(method string, work func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.logPanic(method, p)
+			LogPanic(s.Logger, method, p)
 			err = errPanicked
 		}
 	}()
@@ -105,7 +106,7 @@ func (v *View) join() error {
 	}
 }
 
-func (s *Service) logPanic(method string, p any) {
-	s.Logger.Error("panic in a call", "id", "call-panicked",
-		"call", method, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+// LogPanic logs a panic in a call, with the recovered value p and the goroutine's stack.
+func LogPanic(logger *slog.Logger, call string, p any) {
+	logger.Error("panic in a call", "id", "call-panicked", "call", call, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 }

@@ -6,11 +6,9 @@ package web
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
-	"runtime/debug"
 	"time"
 
 	"google.golang.org/grpc"
@@ -111,8 +109,7 @@ func (c Config) withPanics(next http.Handler) http.Handler {
 				return
 			}
 			if err, _ := p.(error); !errors.Is(err, http.ErrAbortHandler) {
-				c.Logger.Error("panic in a call", "id", "call-panicked",
-					"call", r.URL.Path, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+				rpc.LogPanic(c.Logger, r.URL.Path, p)
 			}
 			panic(http.ErrAbortHandler)
 		}()

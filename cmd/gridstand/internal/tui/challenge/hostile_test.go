@@ -1,6 +1,7 @@
 package challenge
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/frame"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -35,6 +37,17 @@ func hostile() map[string]*pb.Challenge {
 	return map[string]*pb.Challenge{"crowd": crowd, "never": never, "empty": empty, "unnamed": unnamed, "rematch": rematch}
 }
 
+// watchedServer is a server that records the games that are watched.
+type watchedServer struct {
+	*tuitest.Server
+	watched chan<- string
+}
+
+func (s *watchedServer) Watch(ctx context.Context, id string, o ui.WatchOptions) ui.Stream {
+	s.watched <- id
+	return s.Server.Watch(ctx, id, o)
+}
+
 // Ensure that the page can draw any challenge and removes control characters from its
 // strings, and that it follows no more boards than a race can have.
 func TestPage_Hostile(t *testing.T) {
@@ -43,7 +56,8 @@ func TestPage_Hostile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := &tuitest.Server{OnGame: func() (*pb.Game, error) { return nil, client.ErrBadStream }}
-			p, d := open(t, server, c, nil)
+			watched := make(chan string, 10_000)
+			p, d := open(t, server, c, func(env *ui.Env) { env.Server = &watchedServer{server, watched} })
 			for _, size := range tuitest.Sizes {
 				d.Env.Width, d.Env.Height = size[0], size[1]
 				d.Press("z")
@@ -52,7 +66,7 @@ func TestPage_Hostile(t *testing.T) {
 					assert.NotContains(t, screen, code)
 				}
 			}
-			assert.LessOrEqual(t, p.Followed(), 8)
+			assert.LessOrEqual(t, len(watched), 8)
 		})
 	}
 }

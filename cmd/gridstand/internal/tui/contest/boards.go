@@ -38,9 +38,6 @@ func (c *Contest) Follow(except string, preview bool) tea.Cmd {
 	return c.follow()
 }
 
-// Followed returns the number of boards that are followed.
-func (c *Contest) Followed() int { return len(c.boards) }
-
 // follow starts following the boards that are not followed yet.
 func (c *Contest) follow() tea.Cmd {
 	if !c.following || !c.Race() || !c.Open() && !c.Closed() {

@@ -143,9 +143,9 @@ func TestPlayLocal_Again_long(t *testing.T) {
 	assert.NotContains(t, notes, "no longer knows")
 	later, _ := play()
 	assert.NotEqual(t, id, command.FindStringSubmatch(later)[1])
-	farewell := regexp.MustCompile(`Resume it with gridstand play --local --server \S+ ([a-z2-7]{26})`)
-	again, _ = play(farewell.FindStringSubmatch(first)[1])
-	assert.Equal(t, id, command.FindStringSubmatch(again)[1], "the command of the first farewell resumes that game")
+	closingMessage := regexp.MustCompile(`Resume it with gridstand play --local --server \S+ ([a-z2-7]{26})`)
+	again, _ = play(closingMessage.FindStringSubmatch(first)[1])
+	assert.Equal(t, id, command.FindStringSubmatch(again)[1], "the command of the first closing message resumes that game")
 	latest := command.FindStringSubmatch(later)[1]
 
 	fresh, notes := play("--fresh")

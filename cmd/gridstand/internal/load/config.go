@@ -44,9 +44,9 @@ type Config struct {
 	Public bool
 	// Metrics is the URL of the server's metrics, or "" to skip them.
 	Metrics string
-	// Farewell is the time limit for ending the games, and also for watchers to see them
+	// EndTimeout is the time limit for ending the games, and also for watchers to see them
 	// end. 0 means 30 seconds.
-	Farewell time.Duration
+	EndTimeout time.Duration
 	// Progress, if not nil, is called several times per second by one goroutine at a
 	// time.
 	Progress func(Progress)
@@ -75,15 +75,15 @@ func wrong(format string, args ...any) error { return &ConfigError{fmt.Sprintf(f
 // perConnection is the default number of players or watchers that share a connection.
 const perConnection = 250
 
-const farewell = 30 * time.Second
+const defaultEndTimeout = 30 * time.Second
 
 // complete validates c and fills in its defaults.
 func (c *Config) complete() error {
 	if c.Players == 0 {
 		c.Players = c.Games
 	}
-	if c.Farewell <= 0 {
-		c.Farewell = farewell
+	if c.EndTimeout <= 0 {
+		c.EndTimeout = defaultEndTimeout
 	}
 	switch {
 	case c.Games < 1:

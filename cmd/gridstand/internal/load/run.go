@@ -250,14 +250,14 @@ func (r *run) load(ctx context.Context, report *Report) {
 	report.Seconds = since().Seconds()
 	report.MovesPerSecond = float64(r.moves.Load()) / report.Seconds
 	report.EventsPerSecond = float64(r.events.Load()) / report.Seconds
-	late := time.AfterFunc(r.Farewell, cancel)
+	late := time.AfterFunc(r.EndTimeout, cancel)
 	defer late.Stop()
 	players.Wait()
 }
 
 // takeDown ends the games and waits until the watchers have seen them end.
 func (r *run) takeDown(ctx context.Context, stop func()) {
-	ending, cancel := context.WithTimeout(ctx, r.Farewell)
+	ending, cancel := context.WithTimeout(ctx, r.EndTimeout)
 	defer cancel()
 	var group errgroup.Group
 	group.SetLimit(atOnce)
@@ -273,7 +273,7 @@ func (r *run) takeDown(ctx context.Context, stop func()) {
 		}
 	}
 	_ = group.Wait()
-	late := time.AfterFunc(r.Farewell, stop)
+	late := time.AfterFunc(r.EndTimeout, stop)
 	defer late.Stop()
 	r.watching.Wait()
 }

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) { testmain.Run(m) }
 func small(s *server.Server) load.Config {
 	return load.Config{
 		Server: client.Config{Target: s.Addr().String()}, Variant: "6x6",
-		Games: 4, Players: 2, Watchers: 2, Crowd: 3, Rate: 200, Duration: time.Hour, Farewell: delaystest.Patience,
+		Games: 4, Players: 2, Watchers: 2, Crowd: 3, Rate: 200, Duration: time.Hour, EndTimeout: delaystest.Patience,
 	}
 }
 
@@ -219,7 +219,7 @@ func TestRun_ServerGoesAway(t *testing.T) {
 	serverConfig.Listen = process.FreeAddress(t) // The load still calls the server after it has stopped.
 	s, stop := servertest.Start(t, serverConfig)
 	config := small(s)
-	config.Farewell = time.Second
+	config.EndTimeout = time.Second
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	gone := sync.OnceFunc(func() {

@@ -207,10 +207,10 @@ func (m *Model) Close() {
 	m.tasks.Stop()
 }
 
-// farewell returns the line to leave in the terminal, or "".
-func (m *Model) farewell() string {
+// closingMessage returns the line to leave in the terminal, or "".
+func (m *Model) closingMessage() string {
 	if p := m.top(); p != nil {
-		return p.Farewell()
+		return p.ClosingMessage()
 	}
 	return ""
 }

@@ -41,9 +41,9 @@ func (p *fakePage) View(int, int) ui.View { return ui.View{Body: "fake"} }
 func (p *fakePage) Keys() ui.KeyMap {
 	return ui.Keys(ui.Bind("x", "do it", "x"), ui.NewCommon().Back)
 }
-func (p *fakePage) Farewell() string { return "farewell" }
-func (p *fakePage) Tasks() *ui.Tasks { return p.tasks }
-func (p *fakePage) Typing() bool     { return p.typing }
+func (p *fakePage) ClosingMessage() string { return "goodbye" }
+func (p *fakePage) Tasks() *ui.Tasks       { return p.tasks }
+func (p *fakePage) Typing() bool           { return p.typing }
 
 // newModel returns the program with pages on its stack.
 func newModel(t *testing.T, pages ...ui.Page) *Model {
@@ -119,7 +119,7 @@ func TestModel_Back(t *testing.T) {
 	assert.Equal(t, []tea.Msg{ui.ResumedMsg{}}, below.got)
 	require.Error(t, above.tasks.Ctx.Err())
 	assert.Equal(t, tea.QuitMsg{}, send(t, m, ui.BackMsg{}), "the program ends with its last page")
-	assert.Equal(t, "farewell", m.farewell())
+	assert.Equal(t, "goodbye", m.closingMessage())
 }
 
 // Ensure that ? opens the help and any key closes it, except while a page accepts text
@@ -206,7 +206,7 @@ func TestModel_Name(t *testing.T) {
 	assert.Len(t, m.pages, 2, "the game replaces the form")
 }
 
-// Ensure that the program ends when its context is canceled, and leaves the page's farewell
+// Ensure that the program ends when its context is canceled, and leaves the page's closing message
 // in the terminal.
 func TestRun(t *testing.T) {
 	t.Parallel()
@@ -231,7 +231,7 @@ func TestRun(t *testing.T) {
 		require.Fail(t, "the program is still running after its context was canceled")
 	}
 	_ = keys.Close()
-	assert.True(t, strings.HasSuffix(out.String(), "farewell\n"), out.String())
+	assert.True(t, strings.HasSuffix(out.String(), "goodbye\n"), out.String())
 }
 
 // Ensure that a remote terminal waits before each key and each size.

@@ -136,6 +136,6 @@ func (p *namePage) Keys() ui.KeyMap {
 	return ui.Keys(ui.Bind("enter", "use this name"), ui.Bind("esc", ui.BackText))
 }
 
-func (p *namePage) Farewell() string { return "" }
+func (p *namePage) ClosingMessage() string { return "" }
 
 func (p *namePage) Tasks() *ui.Tasks { return p.tasks }

@@ -45,7 +45,7 @@ type Terminal struct {
 const remoteFPS = 20
 
 // Run runs the program until the user quits, ctx is done or the program fails. It then
-// restores the terminal and prints the last page's farewell. It returns ErrInterrupted if
+// restores the terminal and prints the last page's closing message. It returns ErrInterrupted if
 // ctx is done or the user pressed ctrl-c.
 func Run(ctx context.Context, m *Model, t Terminal) error {
 	options := []tea.ProgramOption{
@@ -83,7 +83,7 @@ func Run(ctx context.Context, m *Model, t Terminal) error {
 	if errors.Is(err, tea.ErrProgramPanic) {
 		return err
 	}
-	if text := m.farewell(); text != "" {
+	if text := m.closingMessage(); text != "" {
 		if _, err := fmt.Fprintln(t.Out, text); err != nil {
 			return fmt.Errorf("terminal: %w", err)
 		}

@@ -61,7 +61,7 @@ func TestPage_Hostile(t *testing.T) {
 			for _, size := range tuitest.Sizes {
 				d.Env.Width, d.Env.Height = size[0], size[1]
 				d.Press("z")
-				screen := frame.Draw(d.Env, p, frame.State{}).Content + p.Farewell()
+				screen := frame.Draw(d.Env, p, frame.State{}).Content + p.ClosingMessage()
 				for _, code := range []string{"\x1b]", "\x1b[2J", "\a", "\u202e"} {
 					assert.NotContains(t, screen, code)
 				}

@@ -62,7 +62,7 @@ func (p *page) Init() tea.Cmd { return tea.Batch(p.Load(), p.Watch(), p.Follow("
 
 func (p *page) Tasks() *ui.Tasks { return p.tasks }
 
-func (p *page) Farewell() string {
+func (p *page) ClosingMessage() string {
 	if p.Challenge == nil || p.Closed() {
 		return ""
 	}

@@ -185,14 +185,14 @@ func TestPage_Watch(t *testing.T) {
 	assert.Empty(t, d.Left)
 	assert.Contains(t, d.Screen(), "ada (you)")
 	assert.Contains(t, d.Screen(), "enter your board")
-	assert.Contains(t, p.Farewell(), "Return to your own board with gridstand join "+race.GetId())
+	assert.Contains(t, p.ClosingMessage(), "Return to your own board with gridstand join "+race.GetId())
 	d.Press("enter")
 	d.Until("the user's board", func() bool { return len(d.Left) > 0 })
 	assert.Equal(t, ui.ReplaceMsg{Route: ui.Route{Enter: race.GetId()}}, d.Left[0])
 
 	other := &tuitest.Server{}
 	p, d = openWatch(t, other, race, func(env *ui.Env) { env.Me = "carol" })
-	assert.Contains(t, p.Farewell(), "Watch it again with gridstand watch "+race.GetId())
+	assert.Contains(t, p.ClosingMessage(), "Watch it again with gridstand watch "+race.GetId())
 	d.Press("n")
 	assert.Empty(t, d.Left, "others race again once the race is over")
 	assert.NotContains(t, d.Screen(), "race again")
@@ -251,7 +251,7 @@ func TestPage_Finished(t *testing.T) {
 	server.Contest.End()
 	d.Until("the results", func() bool { return p.Final })
 	assert.Contains(t, d.Screen(), "Results")
-	assert.Empty(t, p.Farewell())
+	assert.Empty(t, p.ClosingMessage())
 }
 
 // Ensure that the page of a link challenge shows the invitation, and that Enter plays the
@@ -263,7 +263,7 @@ func TestPage_Link(t *testing.T) {
 	p, d := open(t, &tuitest.Server{}, link, nil)
 	assert.Contains(t, d.Screen(), "Challenge by ada")
 	assert.Contains(t, d.Screen(), "gridstand join "+link.GetId())
-	assert.Contains(t, p.Farewell(), "gridstand join "+link.GetId())
+	assert.Contains(t, p.ClosingMessage(), "gridstand join "+link.GetId())
 	d.Press("enter")
 	d.Until("the game", func() bool { return len(d.Left) > 0 })
 	assert.Equal(t, ui.ReplaceMsg{Route: ui.Route{Enter: link.GetId()}}, d.Left[0])

@@ -208,7 +208,7 @@ func (p emptyPage) Update(msg tea.Msg) tea.Cmd {
 	}
 	return nil
 }
-func (p emptyPage) View(int, int) ui.View { return ui.View{} }
-func (p emptyPage) Keys() ui.KeyMap       { return ui.KeyMap{} }
-func (p emptyPage) Farewell() string      { return "" }
-func (p emptyPage) Tasks() *ui.Tasks      { return p.tasks }
+func (p emptyPage) View(int, int) ui.View  { return ui.View{} }
+func (p emptyPage) Keys() ui.KeyMap        { return ui.KeyMap{} }
+func (p emptyPage) ClosingMessage() string { return "" }
+func (p emptyPage) Tasks() *ui.Tasks       { return p.tasks }

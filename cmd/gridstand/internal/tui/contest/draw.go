@@ -94,7 +94,7 @@ func (c *Contest) Invite() string {
 	return c.Command()
 }
 
-// ComeBack returns a sentence to append to a farewell (". Come back with gridstand join
+// ComeBack returns a sentence to append to a closing message (". Come back with gridstand join
 // …"), or "" if there is no command.
 func (c *Contest) ComeBack() string {
 	if command := c.Command(); command != "" {

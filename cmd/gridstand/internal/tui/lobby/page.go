@@ -84,7 +84,7 @@ func (p *page) Init() tea.Cmd { return tea.Batch(p.load(p.cycle), p.loadDaily())
 
 func (p *page) Tasks() *ui.Tasks { return p.tasks }
 
-func (p *page) Farewell() string { return "" }
+func (p *page) ClosingMessage() string { return "" }
 
 func (p *page) Typing() bool { return p.filter.Focused() }
 

@@ -125,7 +125,7 @@ func (p *rules) content(width int) string {
 	return widget.Stack(math.MaxInt, blocks...)
 }
 
-func (p *rules) Farewell() string { return "" }
+func (p *rules) ClosingMessage() string { return "" }
 
 func (p *rules) Tasks() *ui.Tasks { return p.tasks }
 

@@ -76,7 +76,7 @@ func TestAttempt_Race(t *testing.T) {
 	d.Press("n")
 	d.Until("a new race", func() bool { return len(d.Left) > 0 })
 	assert.NotNil(t, d.Left[0].(ui.ReplaceMsg).Route.NewChallenge)
-	assert.Contains(t, p.Farewell(), "gridstand standings "+tuitest.ChallengeID)
+	assert.Contains(t, p.ClosingMessage(), "gridstand standings "+tuitest.ChallengeID)
 	assert.Contains(t, p.share(), "gridstand join "+tuitest.ChallengeID)
 	p.contest.CloseTime = timestamppb.New(tuitest.Noon)
 	assert.NotContains(t, p.share()+d.Screen(), "gridstand join", "players can no longer join")
@@ -107,7 +107,7 @@ func TestAttempt_Unknown(t *testing.T) {
 	p, d := start(t, tuitest.Env(&tuitest.Server{}), g)
 	assert.Contains(t, d.Screen(), "Out of time")
 	d.Press("y", "n", "b", "esc")
-	assert.NotEmpty(t, p.Farewell())
+	assert.NotEmpty(t, p.ClosingMessage())
 	d.Until("the error", func() bool { return p.contest.Err != nil })
 	assert.Contains(t, d.Screen(), "does not have this challenge")
 }
@@ -156,7 +156,7 @@ func TestAttempt_Daily(t *testing.T) {
 	assert.Contains(t, d.Screen(), "Daily 2026-11-20")
 	assert.Contains(t, d.Screen(), "12:00:00 left")
 	assert.NotContains(t, d.Screen(), "Others watch")
-	assert.Contains(t, p.Farewell(), "Come back with gridstand daily")
+	assert.Contains(t, p.ClosingMessage(), "Come back with gridstand daily")
 	end(server, d, p)
 	d.Until("the place", func() bool { return p.contest.Around.Mine != nil })
 	for _, text := range []string{"2nd of 41", "better than 97%", "5 days in a row", "ada (you)"} {

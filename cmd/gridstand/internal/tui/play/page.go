@@ -66,11 +66,11 @@ func (p *page) shareFits() bool {
 	return p.env.Height >= 16 && ansi.StringWidth(p.shareLine()) <= p.env.Width-2
 }
 
-// Farewell implements ui.Page. It reports the state of the game and how to resume or verify
+// ClosingMessage implements ui.Page. It reports the state of the game and how to resume or verify
 // it.
-func (p *page) Farewell() string {
+func (p *page) ClosingMessage() string {
 	if m, ok := p.mode.(*attempt); ok && m.Challenge != nil {
-		return p.attemptFarewell(m)
+		return p.attemptClosingMessage(m)
 	}
 	keeps := p.env.Local != nil && p.env.Local.Resume != ""
 	gone := p.lost || p.env.Local != nil && !keeps
@@ -101,8 +101,8 @@ func (p *page) Farewell() string {
 	}
 }
 
-// attemptFarewell returns the message to print when the user leaves an attempt.
-func (p *page) attemptFarewell(m *attempt) string {
+// attemptClosingMessage returns the message to print when the user leaves an attempt.
+func (p *page) attemptClosingMessage(m *attempt) string {
 	if p.Over() {
 		if command := p.env.Command("standings", m.ID); command != "" {
 			return p.shareLine() + ". See the standings with " + command

@@ -272,7 +272,7 @@ func TestEndAndNext(t *testing.T) {
 	}
 	assert.NotContains(t, screen, tuitest.GameID, "full ids are not shown")
 	assert.Equal(t, "ada ended a classic game with 12,340 points (best tile 1024, 613 moves), #2 of 9 today, "+
-		"#2 of 9 all time. Verify it with gridstand verify "+tuitest.GameID, p.Farewell())
+		"#2 of 9 all time. Verify it with gridstand verify "+tuitest.GameID, p.ClosingMessage())
 
 	d.Press("up") // the arrow keys no longer make moves
 	assert.Nil(t, p.inFlight)
@@ -352,7 +352,7 @@ func TestRefusals(t *testing.T) {
 	assert.False(t, p.starting)
 	d.Send(tuitest.Result(p.updated, client.Update{}, &client.Error{Reason: pb.ReasonBadToken}))
 	assert.Contains(t, d.Screen(), "no longer has")
-	assert.NotContains(t, p.Farewell(), "Resume")
+	assert.NotContains(t, p.ClosingMessage(), "Resume")
 	assert.Contains(t, d.Screen(), "ended")
 }
 
@@ -390,11 +390,11 @@ func TestLeave(t *testing.T) {
 			switch {
 			case c.local == nil:
 				assert.Equal(t, "ada left a classic game at 12,340 points (best tile 1024, 612 moves). "+
-					"Resume it with gridstand play "+tuitest.GameID, p.Farewell())
+					"Resume it with gridstand play "+tuitest.GameID, p.ClosingMessage())
 			case c.local.Resume != "":
-				assert.Contains(t, p.Farewell(), "Resume it with gridstand play --local "+tuitest.GameID)
+				assert.Contains(t, p.ClosingMessage(), "Resume it with gridstand play --local "+tuitest.GameID)
 			default:
-				assert.NotContains(t, p.Farewell(), "Resume")
+				assert.NotContains(t, p.ClosingMessage(), "Resume")
 			}
 		})
 	}

@@ -25,8 +25,8 @@ type Page interface {
 	View(width, height int) View
 	// Keys returns the keys that the page handles now, for its footer and its help.
 	Keys() KeyMap
-	// Farewell returns a line to leave in the terminal when the program ends, or "".
-	Farewell() string
+	// ClosingMessage returns a line to leave in the terminal when the program ends, or "".
+	ClosingMessage() string
 	// Tasks returns the page's tasks. The program stops them when the page closes, and
 	// delivers their messages to this page only.
 	Tasks() *Tasks

@@ -112,9 +112,9 @@ func (g *game) slot() board.Slot {
 	return board.Slot{Board: b, Lines: 1 + seatRows(&g.state)}
 }
 
-// farewell returns a line with the state of the game and a command to continue watching or
+// closingMessage returns a line with the state of the game and a command to continue watching or
 // to verify it.
-func (g *game) farewell() string {
+func (g *game) closingMessage() string {
 	s := &g.state
 	if s.Board() == nil {
 		return ""

@@ -185,10 +185,10 @@ func (p *page) step(run int) tea.Cmd {
 	return tea.Batch(cmd, p.playNext())
 }
 
-// Farewell implements ui.Page. It reports the state of the game.
-func (p *page) Farewell() string {
+// ClosingMessage implements ui.Page. It reports the state of the game.
+func (p *page) ClosingMessage() string {
 	if p.game == nil {
 		return ""
 	}
-	return p.game.farewell()
+	return p.game.closingMessage()
 }

@@ -156,11 +156,11 @@ func (w *wall) title(i, width int) string {
 	return widget.Header(width, left, []string{badge, ""})
 }
 
-// Farewell implements ui.Page. It reports the state of each game on its own line.
-func (w *wall) Farewell() string {
+// ClosingMessage implements ui.Page. It reports the state of each game on its own line.
+func (w *wall) ClosingMessage() string {
 	var lines []string
 	for _, g := range w.games {
-		if text := g.farewell(); text != "" {
+		if text := g.closingMessage(); text != "" {
 			lines = append(lines, text)
 		}
 	}

@@ -37,7 +37,7 @@ func TestWall(t *testing.T) {
 	assert.NotContains(t, d.Screen(), "bob")
 	d.Press("tab")
 	assert.Contains(t, d.Screen(), "2 bob")
-	assert.Contains(t, w.Farewell(), "bob")
+	assert.Contains(t, w.ClosingMessage(), "bob")
 	d.Press("1", "enter")
 	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Watch: []string{"first"}}}, leaves(d, 1)[0])
 	d.Press("2", "3", "enter")

@@ -21,33 +21,33 @@ type attempt struct {
 	*contest.Contest
 }
 
-func (m *attempt) Panel(l look) []string {
-	t := l.env.Theme
-	facts := []widget.Fact{{Label: "SCORE", Value: describe.Comma(l.Score()), Extra: l.Gain()}}
-	moves := widget.Fact{Label: "MOVES", Value: describe.Comma(l.Moves())}
-	tile := widget.Fact{Label: "TILE", Value: l.BestTile()}
+func (m *attempt) Panel(in panelInput) []string {
+	t := in.env.Theme
+	facts := []widget.Fact{{Label: "SCORE", Value: describe.Comma(in.Score()), Extra: in.Gain()}}
+	moves := widget.Fact{Label: "MOVES", Value: describe.Comma(in.Moves())}
+	tile := widget.Fact{Label: "TILE", Value: in.BestTile()}
 	switch {
 	case m.Race():
-		facts = append(facts, widget.Fact{Label: "PLACE", Value: describe.Place(m.Standing(l.Game.GetId()).GetRank(), m.Total)})
+		facts = append(facts, widget.Fact{Label: "PLACE", Value: describe.Place(m.Standing(in.Game.GetId()).GetRank(), m.Total)})
 	case m.Is(pb.ChallengeKind_CHALLENGE_KIND_REMATCH):
-		facts = append(facts, m.target(l.Score()))
+		facts = append(facts, m.target(in.Score()))
 	default:
 		facts = append(facts, tile)
 		tile = widget.Fact{}
 	}
-	about := widget.Lines(false, t.Bold().Render(l.Player()), l.unranked())
-	if !l.wide {
+	about := widget.Lines(false, t.Bold().Render(in.Player()), in.unranked())
+	if !in.wide {
 		if m.Race() {
-			about = m.Rows(m.Lines, l.width, l.height-1)
+			about = m.Rows(m.Lines, in.width, in.height-1)
 		}
-		return []string{widget.Inline(t, l.width, append(facts, moves, tile)...) + "\n" + about}
+		return []string{widget.Inline(t, in.width, append(facts, moves, tile)...) + "\n" + about}
 	}
-	cards := widget.Cards(t, l.width, facts...)
+	cards := widget.Cards(t, in.width, facts...)
 	if !m.Race() {
-		return []string{cards, widget.Columns(t, l.width, moves, tile), about}
+		return []string{cards, widget.Columns(t, in.width, moves, tile), about}
 	}
 	const gap = 1
-	return []string{cards, m.others(l.width, l.height-lipgloss.Height(cards)-gap)}
+	return []string{cards, m.others(in.width, in.height-lipgloss.Height(cards)-gap)}
 }
 
 // others draws the other players' boards in a race. If not all of them fit, it draws the
@@ -64,11 +64,11 @@ func (m *attempt) others(width, height int) string {
 }
 
 // Result implements Mode. Once a race is closed, the title reports whether the user won.
-func (m *attempt) Result(l look) (title, facts string) {
-	title, facts = m.sliding.Result(l)
+func (m *attempt) Result(in panelInput) (title, facts string) {
+	title, facts = m.sliding.Result(in)
 	if m.Race() && m.Closed() {
 		title = "The race is over"
-		if m.Standing(l.Game.GetId()).GetRank() == 1 {
+		if m.Standing(in.Game.GetId()).GetRank() == 1 {
 			title = "You win!"
 		}
 	}
@@ -89,27 +89,27 @@ func (m *attempt) target(score int32) widget.Fact {
 func (m *attempt) Solvers() []string { return nil }
 
 // result returns the user's result in the challenge.
-func (m *attempt) result(l look) describe.Result {
+func (m *attempt) result(in panelInput) describe.Result {
 	r := describe.Result{
-		Challenge: m.Challenge, Score: l.Score(), Tiles: l.Twenty48().GetTiles(),
+		Challenge: m.Challenge, Score: in.Score(), Tiles: in.Twenty48().GetTiles(),
 		Rank: m.Around.Mine.GetRank(), Total: m.Around.Total, DayStreak: m.Attempt.GetDayStreak(), Link: m.Invite(),
 	}
 	if m.Race() {
-		r.Rank, r.Total = m.Standing(l.Game.GetId()).GetRank(), m.Total
+		r.Rank, r.Total = m.Standing(in.Game.GetId()).GetRank(), m.Total
 	}
 	return r
 }
 
 // outcome returns the blocks of the result: the user's place and the facts of the game, the
 // standings around the user and, for a race, the other boards if they fit.
-func (m *attempt) outcome(l look, facts string) []string {
-	t, r := l.env.Theme, m.result(l)
+func (m *attempt) outcome(in panelInput, facts string) []string {
+	t, r := in.env.Theme, m.result(in)
 	place := describe.Place(r.Rank, r.Total)
 	if place != "" && m.Race() && !m.Closed() {
 		place += " so far"
 	}
 	lines := []string{t.Good().Bold(true).Render(place)}
-	if why := l.unranked(); why != "" {
+	if why := in.unranked(); why != "" {
 		lines[0] = why
 	}
 	if m.Is(pb.ChallengeKind_CHALLENGE_KIND_REMATCH) {
@@ -123,13 +123,13 @@ func (m *attempt) outcome(l look, facts string) []string {
 	}
 	lines = append(lines, t.Dim().Render(describe.Streak(r.DayStreak)), facts)
 	lines = slices.DeleteFunc(lines, func(line string) bool { return ansi.Strip(line) == "" })
-	rows := m.Rows(standings, min(l.width, rowsWidth), len(standings))
-	if l.height <= 10 { // in a short panel, lines can be dropped one at a time
+	rows := m.Rows(standings, min(in.width, rowsWidth), len(standings))
+	if in.height <= 10 { // in a short panel, lines can be dropped one at a time
 		return append(lines, rows)
 	}
 	blocks := []string{strings.Join(lines, "\n"), rows}
 	const head = 6 // number of lines for the title and the score
-	if boards, ok := m.Boards(l.width, widget.Room(l.height-head, blocks...)); ok && l.wide {
+	if boards, ok := m.Boards(in.width, widget.Room(in.height-head, blocks...)); ok && in.wide {
 		blocks = append(blocks, boards)
 	}
 	return blocks

@@ -97,28 +97,28 @@ func (m *jumping) Board(s *gamestate.State, mine bool) board.Board {
 
 func (m *jumping) PanelLines() int { return 7 }
 
-func (m *jumping) Panel(l look) []string {
-	turn := widget.Lines(false, l.TurnText(l.env.Theme, l.mine()), m.hint(l))
-	if l.wide {
-		return []string{l.SeatBlocks(l.env.Theme, l.width, l.env.Me, l.height > 18), turn, l.unranked()}
+func (m *jumping) Panel(in panelInput) []string {
+	turn := widget.Lines(false, in.TurnText(in.env.Theme, in.mine()), m.hint(in))
+	if in.wide {
+		return []string{in.SeatBlocks(in.env.Theme, in.width, in.env.Me, in.height > 18), turn, in.unranked()}
 	}
-	lines := []string{l.SeatLines(l.env.Theme, l.width, l.env.Me), turn, l.unranked()}
-	if l.height < m.PanelLines() && l.mine() {
+	lines := []string{in.SeatLines(in.env.Theme, in.width, in.env.Me), turn, in.unranked()}
+	if in.height < m.PanelLines() && in.mine() {
 		lines[0], lines[1] = turn, lines[0]
 	}
 	return []string{widget.Lines(false, lines...)}
 }
 
 // hint describes the effect of a jump to the cursor, if targets are shown.
-func (m *jumping) hint(l look) string {
-	if !m.targets || l.Over() || l.Turn() < 0 {
+func (m *jumping) hint(in panelInput) string {
+	if !m.targets || in.Over() || in.Turn() < 0 {
 		return ""
 	}
-	jump := board.MoveTo(l.Tribolo(), m.cursor)
+	jump := board.MoveTo(in.Tribolo(), m.cursor)
 	if jump == nil {
-		return l.env.Theme.Dim().Render(widget.Wrap(pickText(l.width, m.noJump(&l.State)...), l.width))
+		return in.env.Theme.Dim().Render(widget.Wrap(pickText(in.width, m.noJump(&in.State)...), in.width))
 	}
-	return l.env.Theme.Accent().Render(describe.Cell(m.cursor)+" takes ") + l.env.Theme.Bold().Render(takes(l.Tribolo(), jump))
+	return in.env.Theme.Accent().Render(describe.Cell(m.cursor)+" takes ") + in.env.Theme.Bold().Render(takes(in.Tribolo(), jump))
 }
 
 // takes returns the number of cells that a move takes, in total and by owner, such as
@@ -139,12 +139,12 @@ func takes(b *pb.TriboloBoard, m *pb.TriboloMove) string {
 	return fmt.Sprintf("%d: %s", len(m.GetTaken()), strings.Join(parts, ", "))
 }
 
-func (m *jumping) Result(l look) (title, facts string) {
-	title = l.Winners(l.env.Me)
-	if l.Game.GetResult().GetReason() != pb.Result_REASON_NO_MOVES {
-		title = l.Ending() + ": " + title
+func (m *jumping) Result(in panelInput) (title, facts string) {
+	title = in.Winners(in.env.Me)
+	if in.Game.GetResult().GetReason() != pb.Result_REASON_NO_MOVES {
+		title = in.Ending() + ": " + title
 	}
-	return title, l.Standings(l.env.Theme, l.width, l.env.Me)
+	return title, in.Standings(in.env.Theme, in.width, in.env.Me)
 }
 
 func (m *jumping) Intro(*gamestate.State) [3][]string {

@@ -22,11 +22,11 @@ type Mode interface {
 	// Board returns the board to draw. mine is set if it is the user's turn.
 	Board(s *gamestate.State, mine bool) board.Board
 	// Panel returns the blocks of the panel, most important first.
-	Panel(l look) []string
+	Panel(in panelInput) []string
 	// PanelLines returns the number of lines in the panel if it is below the board.
 	PanelLines() int
 	// Result returns a title and the facts of a finished game.
-	Result(l look) (title, facts string)
+	Result(in panelInput) (title, facts string)
 	// Intro explains the game to a new player in three lines. Each line has alternative
 	// wordings, longest first.
 	Intro(s *gamestate.State) [3][]string
@@ -65,8 +65,8 @@ type Move struct {
 	Legal func(s *gamestate.State) bool
 }
 
-// look is what a mode needs to draw a panel: the game and the panel's size.
-type look struct {
+// panelInput is what a mode needs to draw a panel: the game and the panel's size.
+type panelInput struct {
 	*seated
 	places places
 	width  int

@@ -46,7 +46,7 @@ func (p *page) Update(msg tea.Msg) tea.Cmd {
 // share returns the text that the player copies to share the result.
 func (p *page) share() string {
 	if m, ok := p.mode.(*attempt); ok && m.Challenge != nil {
-		return describe.Share(m.result(look{seated: &p.seated}))
+		return describe.Share(m.result(panelInput{seated: &p.seated}))
 	}
 	return p.shareLine()
 }

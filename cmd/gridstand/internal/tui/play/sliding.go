@@ -38,34 +38,34 @@ func (m *sliding) Board(s *gamestate.State, _ bool) board.Board { return s.Board
 
 func (m *sliding) PanelLines() int { return 4 }
 
-func (m *sliding) Panel(l look) []string {
-	t := l.env.Theme
+func (m *sliding) Panel(in panelInput) []string {
+	t := in.env.Theme
 	scores := []widget.Fact{
-		{Label: "SCORE", Value: describe.Comma(l.Score()), Extra: l.Gain()},
-		{Label: "BEST", Value: l.places.best(&l.State, l.seat())},
+		{Label: "SCORE", Value: describe.Comma(in.Score()), Extra: in.Gain()},
+		{Label: "BEST", Value: in.places.best(&in.State, in.seat())},
 	}
-	moves := widget.Fact{Label: "MOVES", Value: describe.Comma(l.Moves())}
-	tile := widget.Fact{Label: "TILE", Value: l.BestTile()}
-	rank := widget.Fact{Label: "RANK", Value: placeText(l.places.day, "today")}
-	if l.wide {
+	moves := widget.Fact{Label: "MOVES", Value: describe.Comma(in.Moves())}
+	tile := widget.Fact{Label: "TILE", Value: in.BestTile()}
+	rank := widget.Fact{Label: "RANK", Value: placeText(in.places.day, "today")}
+	if in.wide {
 		return []string{
-			widget.Cards(t, l.width, scores...),
-			widget.Columns(t, l.width, moves, tile) + "\n" + widget.Columns(t, l.width*2, rank),
-			widget.Lines(false, t.Bold().Render(l.Player()), l.unranked()),
+			widget.Cards(t, in.width, scores...),
+			widget.Columns(t, in.width, moves, tile) + "\n" + widget.Columns(t, in.width*2, rank),
+			widget.Lines(false, t.Bold().Render(in.Player()), in.unranked()),
 		}
 	}
-	who := t.Bold().Render(l.Player())
-	if why := l.unranked(); why != "" {
+	who := t.Bold().Render(in.Player())
+	if why := in.unranked(); why != "" {
 		who += "  " + why
 	}
 	return []string{
-		widget.Inline(t, l.width, scores...) + "\n" + widget.Inline(t, l.width, moves, tile) +
-			"\n" + widget.Inline(t, l.width, rank) + "\n" + who,
+		widget.Inline(t, in.width, scores...) + "\n" + widget.Inline(t, in.width, moves, tile) +
+			"\n" + widget.Inline(t, in.width, rank) + "\n" + who,
 	}
 }
 
-func (m *sliding) Result(l look) (title, facts string) {
-	return l.Ending(), l.env.Theme.Dim().Render("best " + l.Progress())
+func (m *sliding) Result(in panelInput) (title, facts string) {
+	return in.Ending(), in.env.Theme.Dim().Render("best " + in.Progress())
 }
 
 // cellsFor2048 is the smallest number of cells on which a 2048 can be made: before the last
@@ -89,9 +89,9 @@ func (m *sliding) Ahead() int { return queueLimit }
 func (m *sliding) Solvers() []string { return []string{"greedy", "rote", "montecarlo", "expectimax"} }
 
 // unranked returns a note that says why the game is not ranked, or "" if it is ranked.
-func (l look) unranked() string {
-	if why := l.Unranked(); why != "" {
-		return l.env.Theme.Warn().Render(widget.Wrap("unranked: "+why, l.width))
+func (in panelInput) unranked() string {
+	if why := in.Unranked(); why != "" {
+		return in.env.Theme.Warn().Render(widget.Wrap("unranked: "+why, in.width))
 	}
 	return ""
 }

@@ -47,7 +47,7 @@ func (p *page) View(width, height int) ui.View {
 		across, _ := b.Measure(l.Cell)
 		l.PanelWidth = max(l.PanelWidth, min(width-across-board.PanelGap, racePanel))
 	}
-	at := look{
+	at := panelInput{
 		seated: &p.seated, places: p.places,
 		width: l.PanelWidth, height: l.PanelHeight, wide: l.Wide,
 	}
@@ -99,30 +99,30 @@ func (p *page) headline() []string {
 }
 
 // panel draws the panel beside or below the board.
-func (p *page) panel(l look) string {
-	blocks := p.mode.Panel(l)
+func (p *page) panel(in panelInput) string {
+	blocks := p.mode.Panel(in)
 	if p.contest != nil && p.contest.Race() {
-		return widget.Stack(l.height, blocks...)
+		return widget.Stack(in.height, blocks...)
 	}
 	if p.places.newcomer() && p.Moves() < 2*int32(len(p.Game.GetSeats())) && p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE {
 		var lines []string
 		for _, line := range p.mode.Intro(&p.State) {
-			lines = append(lines, pickText(l.width, line...))
+			lines = append(lines, pickText(in.width, line...))
 		}
 		intro := p.env.Theme.Accent().Render(strings.Join(lines, "\n"))
-		if !l.wide {
-			return widget.Stack(l.height, intro+"\n"+blocks[0])
+		if !in.wide {
+			return widget.Stack(in.height, intro+"\n"+blocks[0])
 		}
 		blocks = append([]string{blocks[0], intro}, blocks[1:]...)
 	}
-	blocks = append(blocks, p.invitation(l.width))
+	blocks = append(blocks, p.invitation(in.width))
 	if p.env.Local != nil && p.env.Local.Others != nil { // others can connect to this program's server
-		blocks = append(blocks, widget.Command(p.env.Theme, "Others play with", p.env.Invite("play"), l.width))
+		blocks = append(blocks, widget.Command(p.env.Theme, "Others play with", p.env.Invite("play"), in.width))
 	}
-	if l.wide { // the last moves fill the remaining rows
-		blocks = append(blocks, p.LogLines(p.env.Theme, widget.Room(l.height, blocks...)))
+	if in.wide { // the last moves fill the remaining rows
+		blocks = append(blocks, p.LogLines(p.env.Theme, widget.Room(in.height, blocks...)))
 	}
-	return widget.Stack(l.height, blocks...)
+	return widget.Stack(in.height, blocks...)
 }
 
 // invitation explains how others can watch or join the game: "Others watch with gridstand
@@ -206,36 +206,36 @@ func pickText(width int, texts ...string) string {
 func (p *page) resultOpen() bool { return p.Over() && !p.closed && !p.starting }
 
 // result draws the panel of a finished game.
-func (p *page) result(l look) string {
-	t, score := p.env.Theme, describe.Comma(p.ScoreOf(l.seat()))
-	title, facts := p.mode.Result(l)
-	accent, wrapped := t.Accent().Bold(true), widget.Wrap(title, l.width)
-	height := l.height - strings.Count(wrapped, "\n")
+func (p *page) result(in panelInput) string {
+	t, score := p.env.Theme, describe.Comma(p.ScoreOf(in.seat()))
+	title, facts := p.mode.Result(in)
+	accent, wrapped := t.Accent().Bold(true), widget.Wrap(title, in.width)
+	height := in.height - strings.Count(wrapped, "\n")
 	var head string
-	if large, ok := style.Large(score, l.width); ok && height >= 2+style.LargeHeight {
+	if large, ok := style.Large(score, in.width); ok && height >= 2+style.LargeHeight {
 		gap := "\n\n"
 		if height < 10 {
 			gap = "\n"
 		}
 		head = accent.Render(wrapped) + gap + large
 	} else {
-		head = ansi.Truncate(accent.Render(title)+"  "+t.Bold().Render(score+" points"), l.width, "…")
+		head = ansi.Truncate(accent.Render(title)+"  "+t.Bold().Render(score+" points"), in.width, "…")
 	}
 	if m, ok := p.mode.(*attempt); ok {
-		return widget.Stack(l.height, append([]string{head}, m.outcome(l, facts)...)...)
+		return widget.Stack(in.height, append([]string{head}, m.outcome(in, facts)...)...)
 	}
-	ranks := []string{l.unranked()}
+	ranks := []string{in.unranked()}
 	if ranks[0] == "" {
 		ranks = []string{
-			stands(p.places.day, "today", p.opened.GetId(), l.width), stands(p.places.all, "all time", p.opened.GetId(), l.width),
+			stands(p.places.day, "today", p.opened.GetId(), in.width), stands(p.places.all, "all time", p.opened.GetId(), in.width),
 		}
 	}
-	if l.height > 10 {
+	if in.height > 10 {
 		ranks = []string{strings.Join(ranks, "\n")}
 	}
 	share := ""
 	if !p.shareFits() {
-		share = t.Dim().Render(widget.Wrap(p.shareLine(), l.width))
+		share = t.Dim().Render(widget.Wrap(p.shareLine(), in.width))
 	}
-	return widget.Stack(l.height, append(append([]string{head, facts}, ranks...), share)...)
+	return widget.Stack(in.height, append(append([]string{head, facts}, ranks...), share)...)
 }

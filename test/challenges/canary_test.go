@@ -187,38 +187,38 @@ func encode(m proto.Message) []byte {
 
 // checkTapes searches everything that the readers received and the server logged. The seed and the
 // boards must not be in it before the stage that reveals them.
-func (w *world) checkTapes() {
-	t := w.t
-	seed, foreign, first := ofSeed(w.seed), ofBoards(w.foreign...), ofBoards(w.first)
-	for s := w.begins(); s < stages; s++ {
-		secret := !w.public(s)
+func (env *env) checkTapes() {
+	t := env.t
+	seed, foreign, first := ofSeed(env.seed), ofBoards(env.foreign...), ofBoards(env.first)
+	for s := env.begins(); s < stages; s++ {
+		secret := !env.public(s)
 		if secret && s < expired {
-			assert.Empty(t, find([]byte(w.logged[s]), seed), "the log, %v", s)
-			assert.Empty(t, find([]byte(w.logged[s]), foreign), "the log, %v", s)
+			assert.Empty(t, find([]byte(env.logged[s]), seed), "the log, %v", s)
+			assert.Empty(t, find([]byte(env.logged[s]), foreign), "the log, %v", s)
 		}
 		if s < running {
-			assert.Empty(t, find([]byte(w.logged[s]), first), "the log, %v", s)
+			assert.Empty(t, find([]byte(env.logged[s]), first), "the log, %v", s)
 		}
 		if s < expired {
-			assert.Empty(t, find([]byte(w.logged[s]), w.tomorrowSeed), "tomorrow's seed in the log, %v", s)
+			assert.Empty(t, find([]byte(env.logged[s]), env.tomorrowSeed), "tomorrow's seed in the log, %v", s)
 		}
-		for _, r := range w.readers {
+		for _, r := range env.readers {
 			got := append(r.grpc.part(s), r.http.part(s)...)
-			assert.Empty(t, find(got, w.tomorrowSeed), "tomorrow's seed in everything that %s received, %v", r.role, s)
+			assert.Empty(t, find(got, env.tomorrowSeed), "tomorrow's seed in everything that %s received, %v", r.role, s)
 			if secret {
 				assert.Empty(t, find(got, seed), "everything that %s received, %v", r.role, s)
 			}
-			if w.attempt(s, r).reason != "" {
+			if env.attempt(s, r).reason != "" {
 				assert.Empty(t, find(got, foreign), "everything that %s received, %v", r.role, s)
 			}
-			if s < running || w.unseen(s, r) {
+			if s < running || env.unseen(s, r) {
 				assert.Empty(t, find(got, first), "everything that %s received, %v", r.role, s)
 			}
 		}
 	}
 	// Make sure that the search works: it must find the seed and the boards after they have been
 	// shown.
-	for _, r := range w.readers {
+	for _, r := range env.readers {
 		for door, tape := range map[string]*tape{"gRPC": &r.grpc, "HTTP": &r.http} {
 			if door == "HTTP" && r.overSSH() {
 				continue

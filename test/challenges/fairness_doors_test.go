@@ -23,19 +23,19 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-func (w *world) byGRPC(r *reader, m method, request proto.Message) ([]byte, error) {
-	return w.through(r, r.conn, m, request)
+func (env *env) byGRPC(r *reader, m method, request proto.Message) ([]byte, error) {
+	return env.through(r, r.conn, m, request)
 }
 
 // through makes a call. For a stream, it returns the messages up to the one that completes the
 // owner's attempt.
-func (w *world) through(r *reader, conn grpc.ClientConnInterface, m method, request proto.Message) ([]byte, error) {
-	ctx, cancel := context.WithCancel(r.ctx(w.t))
+func (env *env) through(r *reader, conn grpc.ClientConnInterface, m method, request proto.Message) ([]byte, error) {
+	ctx, cancel := context.WithCancel(r.ctx(env.t))
 	defer cancel()
 	answer := m.answer.New().Interface()
 	if !m.streams {
 		err := conn.Invoke(ctx, m.name, request, answer)
-		w.checkStandings(answer)
+		env.checkStandings(answer)
 		return encode(answer), err
 	}
 	stream, err := conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, m.name)
@@ -57,9 +57,9 @@ func (w *world) through(r *reader, conn grpc.ClientConnInterface, m method, requ
 		if err != nil {
 			return all, err
 		}
-		w.checkStandings(answer)
+		env.checkStandings(answer)
 		all = append(all, encode(answer)...)
-		if w.complete(answer) {
+		if env.complete(answer) {
 			return all, nil
 		}
 	}
@@ -68,47 +68,47 @@ func (w *world) through(r *reader, conn grpc.ClientConnInterface, m method, requ
 // checkStandings checks that the standings of a race reveal nothing about the first board
 // before it opens, and that a hidden player appears only in the standings of a race that they
 // entered.
-func (w *world) checkStandings(m proto.Message) {
+func (env *env) checkStandings(m proto.Message) {
 	listed, ok := m.(interface{ GetStandings() []*pb.Standing })
 	if !ok {
 		return
 	}
 	for _, line := range listed.GetStandings() {
-		if w.at() < running {
-			assert.Zero(w.t, line.GetLargestTile()+line.GetScore()+line.GetMoveCount(), "standings before the race opens")
+		if env.at() < running {
+			assert.Zero(env.t, line.GetLargestTile()+line.GetScore()+line.GetMoveCount(), "standings before the race opens")
 		}
-		if w.kind != race {
-			assert.NotEqual(w.t, "Ms-hidden", line.GetPlayer().GetName(), "standings")
+		if env.kind != race {
+			assert.NotEqual(env.t, "Ms-hidden", line.GetPlayer().GetName(), "standings")
 		}
 	}
 }
 
 // complete reports whether a message is the last one that the test waits for on a stream. The
 // stream of a challenge may begin with its state before the close.
-func (w *world) complete(m proto.Message) bool {
+func (env *env) complete(m proto.Message) bool {
 	switch m := m.(type) {
 	case *pb.WatchResponse:
-		return max(m.GetGame().GetVersion(), m.GetEvent().GetVersion()) >= w.owner.game.GetVersion()
+		return max(m.GetGame().GetVersion(), m.GetEvent().GetVersion()) >= env.owner.game.GetVersion()
 	case *pb.WatchChallengeResponse:
-		return !w.public(w.at()) || len(m.GetChallenge().GetSeed()) > 0
+		return !env.public(env.at()) || len(m.GetChallenge().GetSeed()) > 0
 	}
 	return true
 }
 
 // byJSON makes a call over Connect with JSON.
-func (w *world) byJSON(r *reader, m method, request proto.Message) ([]byte, error) {
+func (env *env) byJSON(r *reader, m method, request proto.Message) ([]byte, error) {
 	body, err := protojson.Marshal(request)
 	if err != nil {
 		return nil, err
 	}
-	code, answer := w.ask(r, http.MethodPost, m.name, body, nil)
+	code, answer := env.ask(r, http.MethodPost, m.name, body, nil)
 	return answer, toStatus(code, answer)
 }
 
 // ask makes an HTTP request and returns the status and the body. If enough is not nil, it reads the
 // body line by line until enough returns true.
-func (w *world) ask(r *reader, verb, address string, body []byte, enough func(line string) bool) (int, []byte) {
-	t := w.t
+func (env *env) ask(r *reader, verb, address string, body []byte, enough func(line string) bool) (int, []byte) {
+	t := env.t
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, verb, "http://"+r.server.String()+address, bytes.NewReader(body))

@@ -14,11 +14,11 @@ func listPaths() []path {
 	add := func(list *pb.ListGamesRequest, of string, account bool) {
 		all = append(all, path{
 			name: fmt.Sprintf("ListGames %s of %s by %s", list.GetStatus(), of, list.GetOrderBy()), account: account,
-			request: func(w *world, _ stage, r *reader) proto.Message {
+			request: func(env *env, _ stage, r *reader) proto.Message {
 				request := proto.CloneOf(list)
 				switch of {
 				case "the owner":
-					request.PlayerId = w.owner.player.ID
+					request.PlayerId = env.owner.player.ID
 				case "the owner's name":
 					request.PlayerName = "Ms-owner"
 				case "the reader":
@@ -26,18 +26,18 @@ func listPaths() []path {
 				}
 				return request
 			},
-			want: func(w *world, s stage, r *reader) want {
+			want: func(env *env, s stage, r *reader) want {
 				request := proto.CloneOf(list)
 				switch of {
 				case "the owner", "the owner's name":
-					request.PlayerId = w.owner.player.ID
+					request.PlayerId = env.owner.player.ID
 				case "the reader":
-					if !w.ownsIt(r) {
-						return want{seed: w.either(s)}
+					if !env.ownsIt(r) {
+						return want{seed: env.either(s)}
 					}
 					request.PlayerId = "me"
 				}
-				return w.listed(s, r, request)
+				return env.listed(s, r, request)
 			},
 		})
 	}
@@ -58,56 +58,56 @@ func listPaths() []path {
 // rosterPaths returns the calls that concern the roster of a race. The tests skip them
 // in stages in which they would change it.
 func rosterPaths() []path {
-	rule := func(entrant, other string) func(*world, stage, *reader) want {
-		return func(w *world, s stage, r *reader) want {
+	rule := func(entrant, other string) func(*env, stage, *reader) want {
+		return func(env *env, s stage, r *reader) want {
 			reason := entrant
 			if r.game == nil {
 				reason = other
 			}
 			switch {
-			case w.kind != race:
+			case env.kind != race:
 				return refused(invalidArgument)
 			case reason != "":
 				return refused(reason)
 			}
-			return want{seed: w.either(s)}
+			return want{seed: env.either(s)}
 		}
 	}
 	return []path{
 		{
 			name: "JoinChallenge", account: true, want: rule("", pb.ReasonChallengeStarted),
-			request: func(w *world, s stage, r *reader) proto.Message {
+			request: func(env *env, s stage, r *reader) proto.Message {
 				if s == waiting && r.game == nil && r.player != nil {
 					return nil
 				}
-				return &pb.JoinChallengeRequest{ChallengeId: w.challenge.GetId()}
+				return &pb.JoinChallengeRequest{ChallengeId: env.challenge.GetId()}
 			},
 		},
 		{
 			name: "LeaveChallenge", account: true, want: rule(pb.ReasonChallengeStarted, ""),
-			request: func(w *world, s stage, r *reader) proto.Message {
+			request: func(env *env, s stage, r *reader) proto.Message {
 				if s == waiting && r.game != nil {
 					return nil
 				}
-				return &pb.LeaveChallengeRequest{ChallengeId: w.challenge.GetId()}
+				return &pb.LeaveChallengeRequest{ChallengeId: env.challenge.GetId()}
 			},
 		},
 		{
 			name: "StartChallenge", account: true,
-			request: func(w *world, s stage, r *reader) proto.Message {
-				if s == waiting && w.ownsIt(r) {
+			request: func(env *env, s stage, r *reader) proto.Message {
+				if s == waiting && env.ownsIt(r) {
 					return nil
 				}
-				return &pb.StartChallengeRequest{ChallengeId: w.challenge.GetId()}
+				return &pb.StartChallengeRequest{ChallengeId: env.challenge.GetId()}
 			},
-			want: func(w *world, s stage, r *reader) want {
+			want: func(env *env, s stage, r *reader) want {
 				switch {
-				case w.kind != race:
+				case env.kind != race:
 					return refused(invalidArgument)
-				case !w.ownsIt(r):
+				case !env.ownsIt(r):
 					return refused(pb.ReasonNotCreator)
 				}
-				return want{seed: w.either(s)}
+				return want{seed: env.either(s)}
 			},
 		},
 	}

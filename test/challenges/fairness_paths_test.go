@@ -14,8 +14,8 @@ type path struct {
 	name string
 	// request returns the request, or nil if the reader must not make it at this stage, because it
 	// would change what the other readers should see.
-	request func(w *world, s stage, r *reader) proto.Message
-	want    func(w *world, s stage, r *reader) want
+	request func(env *env, s stage, r *reader) proto.Message
+	want    func(env *env, s stage, r *reader) want
 	// account reports whether the call needs an account.
 	account bool
 }
@@ -26,81 +26,81 @@ var unrelated = map[string]string{
 }
 
 // always returns a function that returns the same request for every stage and reader.
-func always(request func(w *world) proto.Message) func(*world, stage, *reader) proto.Message {
-	return func(w *world, _ stage, _ *reader) proto.Message { return request(w) }
+func always(request func(env *env) proto.Message) func(*env, stage, *reader) proto.Message {
+	return func(env *env, _ stage, _ *reader) proto.Message { return request(env) }
 }
 
 // nothing is the rule for calls that show neither boards nor the seed.
-func nothing(*world, stage, *reader) want { return want{} }
+func nothing(*env, stage, *reader) want { return want{} }
 
 // theSeed is the rule for calls that show the challenge.
-func theSeed(w *world, s stage, _ *reader) want {
-	if w.public(s) {
+func theSeed(env *env, s stage, _ *reader) want {
+	if env.public(s) {
 		return want{seed: yes}
 	}
 	return want{}
 }
 
 // perhapsSeed is like theSeed but for calls that may show the seed late.
-func perhapsSeed(w *world, s stage, _ *reader) want { return want{seed: w.either(s)} }
+func perhapsSeed(env *env, s stage, _ *reader) want { return want{seed: env.either(s)} }
 
 // paths returns all calls that might reveal something.
 func paths() []path {
 	all := []path{
 		{
 			name:    "GetGame",
-			request: always(func(w *world) proto.Message { return &pb.GetGameRequest{GameId: w.owner.game.GetId()} }),
-			want:    (*world).attempt,
+			request: always(func(env *env) proto.Message { return &pb.GetGameRequest{GameId: env.owner.game.GetId()} }),
+			want:    (*env).attempt,
 		},
 		{
 			name: "GetGame of the reader's own attempt",
-			request: func(_ *world, _ stage, r *reader) proto.Message {
+			request: func(_ *env, _ stage, r *reader) proto.Message {
 				if r.game == nil {
 					return nil
 				}
 				return &pb.GetGameRequest{GameId: r.game.GetId()}
 			},
-			want: (*world).own,
+			want: (*env).own,
 		},
 		{
 			name: "CreateGame again",
-			request: func(w *world, s stage, r *reader) proto.Message {
-				if r.player != nil && r.game == nil && s < closed && w.kind != race {
+			request: func(env *env, s stage, r *reader) proto.Message {
+				if r.player != nil && r.game == nil && s < closed && env.kind != race {
 					return nil
 				}
-				return &pb.CreateGameRequest{ChallengeId: w.challenge.GetId()}
+				return &pb.CreateGameRequest{ChallengeId: env.challenge.GetId()}
 			},
-			want: func(w *world, s stage, r *reader) want {
+			want: func(env *env, s stage, r *reader) want {
 				switch {
-				case r.game == nil && w.kind == race:
+				case r.game == nil && env.kind == race:
 					return refused(pb.ReasonNotEntered)
 				case r.game == nil:
 					return refused(pb.ReasonChallengeClosed)
 				}
-				return w.own(s, r)
+				return env.own(s, r)
 			},
 			account: true,
 		},
 		{
 			name:    "JoinGame",
-			request: always(func(w *world) proto.Message { return &pb.JoinGameRequest{GameId: w.owner.game.GetId()} }),
-			want: func(w *world, s stage, r *reader) want {
-				if !w.ownsIt(r) {
+			request: always(func(env *env) proto.Message { return &pb.JoinGameRequest{GameId: env.owner.game.GetId()} }),
+			want: func(env *env, s stage, r *reader) want {
+				if !env.ownsIt(r) {
 					return refused(pb.ReasonSeatTaken)
 				}
-				return w.attempt(s, r)
+				return env.attempt(s, r)
 			},
 			account: true,
 		},
 		{
 			name: "CreateChallenge, a rematch of the attempt",
-			request: func(w *world, _ stage, r *reader) proto.Message {
+			request: func(env *env, _ stage, r *reader) proto.Message {
 				return &pb.CreateChallengeRequest{
-					Kind: rematch, GameId: w.owner.game.GetId(), Private: true, RequestId: id.Derive([]byte(r.role)),
+					Kind: rematch, GameId: env.owner.game.GetId(), Private: true, RequestId: id.Derive([]byte(r.role)),
 				}
 			},
-			want: func(w *world, s stage, r *reader) want {
-				read := w.attempt(s, r)
+			want: func(env *env, s stage, r *reader) want {
+				read := env.attempt(s, r)
 				switch {
 				case read.reason != "":
 					return read
@@ -113,45 +113,45 @@ func paths() []path {
 		},
 		{
 			name: "CreateChallenge, a link",
-			request: func(_ *world, _ stage, r *reader) proto.Message {
+			request: func(_ *env, _ stage, r *reader) proto.Message {
 				return &pb.CreateChallengeRequest{Kind: link, Variant: "classic", Private: true, RequestId: id.Derive([]byte("link"), []byte(r.role))}
 			},
 			want: nothing, account: true,
 		},
 		{
 			name:    "GetChallenge",
-			request: always(func(w *world) proto.Message { return &pb.GetChallengeRequest{ChallengeId: w.challenge.GetId()} }),
+			request: always(func(env *env) proto.Message { return &pb.GetChallengeRequest{ChallengeId: env.challenge.GetId()} }),
 			want:    theSeed,
 		},
 		{
 			name: "GetChallenge, the daily game",
-			request: always(func(w *world) proto.Message {
-				return &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Variant: "classic", Date: w.challenge.GetDate()}}
+			request: always(func(env *env) proto.Message {
+				return &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Variant: "classic", Date: env.challenge.GetDate()}}
 			}),
-			want: func(w *world, s stage, r *reader) want {
-				if w.kind == daily {
-					return theSeed(w, s, r)
+			want: func(env *env, s stage, r *reader) want {
+				if env.kind == daily {
+					return theSeed(env, s, r)
 				}
 				return want{}
 			},
 		},
 		{
 			name:    "WatchChallenge",
-			request: always(func(w *world) proto.Message { return &pb.WatchChallengeRequest{ChallengeId: w.challenge.GetId()} }),
+			request: always(func(env *env) proto.Message { return &pb.WatchChallengeRequest{ChallengeId: env.challenge.GetId()} }),
 			want:    theSeed,
 		},
 		{
 			name:    "ListStandings",
-			request: always(func(w *world) proto.Message { return &pb.ListStandingsRequest{ChallengeId: w.challenge.GetId()} }),
+			request: always(func(env *env) proto.Message { return &pb.ListStandingsRequest{ChallengeId: env.challenge.GetId()} }),
 			want:    nothing,
 		},
 		{
 			name: "ListStandings around the owner",
-			request: always(func(w *world) proto.Message {
-				return &pb.ListStandingsRequest{ChallengeId: w.challenge.GetId(), PlayerId: w.owner.player.ID, Neighbors: 5}
+			request: always(func(env *env) proto.Message {
+				return &pb.ListStandingsRequest{ChallengeId: env.challenge.GetId(), PlayerId: env.owner.player.ID, Neighbors: 5}
 			}),
-			want: func(w *world, s stage, _ *reader) want {
-				if w.kind != race && s < over {
+			want: func(env *env, s stage, _ *reader) want {
+				if env.kind != race && s < over {
 					return refused(pb.ReasonNoScore)
 				}
 				return want{}
@@ -159,31 +159,31 @@ func paths() []path {
 		},
 		{
 			name: "GetRank",
-			request: always(func(w *world) proto.Message {
-				return &pb.GetRankRequest{Variant: "classic", PlayerId: w.owner.player.ID, Neighbors: 5}
+			request: always(func(env *env) proto.Message {
+				return &pb.GetRankRequest{Variant: "classic", PlayerId: env.owner.player.ID, Neighbors: 5}
 			}),
-			want: func(*world, stage, *reader) want { return refused(pb.ReasonNoScore) },
+			want: func(*env, stage, *reader) want { return refused(pb.ReasonNoScore) },
 		},
 		{
 			name:    "GetPlayer",
-			request: always(func(w *world) proto.Message { return &pb.GetPlayerRequest{PlayerId: w.owner.player.ID} }),
+			request: always(func(env *env) proto.Message { return &pb.GetPlayerRequest{PlayerId: env.owner.player.ID} }),
 			want:    nothing,
 		},
-		{name: "ListKeys", request: always(func(*world) proto.Message { return &pb.ListKeysRequest{} }), want: nothing, account: true},
-		{name: "GetServerInfo", request: always(func(*world) proto.Message { return &pb.GetServerInfoRequest{} }), want: nothing},
-		{name: "ListVariants", request: always(func(*world) proto.Message { return &pb.ListVariantsRequest{} }), want: nothing},
+		{name: "ListKeys", request: always(func(*env) proto.Message { return &pb.ListKeysRequest{} }), want: nothing, account: true},
+		{name: "GetServerInfo", request: always(func(*env) proto.Message { return &pb.GetServerInfoRequest{} }), want: nothing},
+		{name: "ListVariants", request: always(func(*env) proto.Message { return &pb.ListVariantsRequest{} }), want: nothing},
 	}
 	for _, kind := range []pb.ChallengeKind{0, daily, race, link, rematch} {
 		all = append(all, path{
 			name:    fmt.Sprintf("ListChallenges of %v", kind),
-			request: always(func(*world) proto.Message { return &pb.ListChallengesRequest{Kind: kind} }),
+			request: always(func(*env) proto.Message { return &pb.ListChallengesRequest{Kind: kind} }),
 			want:    perhapsSeed,
 		})
 	}
 	for window := range pb.Window_name {
 		all = append(all, path{
 			name: fmt.Sprintf("ListScores of window %d", window),
-			request: always(func(*world) proto.Message {
+			request: always(func(*env) proto.Message {
 				return &pb.ListScoresRequest{Variant: "classic", Window: pb.Window(window)}
 			}),
 			want: nothing,
@@ -199,12 +199,12 @@ func paths() []path {
 // tomorrowPaths returns the calls that name tomorrow's daily game.
 func tomorrowPaths() []path {
 	// before returns a function that returns a request until tomorrow's game opens.
-	before := func(request func(tomorrow *pb.Challenge) proto.Message) func(*world, stage, *reader) proto.Message {
-		return func(w *world, s stage, _ *reader) proto.Message {
-			if w.tomorrow == nil || s >= closed {
+	before := func(request func(tomorrow *pb.Challenge) proto.Message) func(*env, stage, *reader) proto.Message {
+		return func(env *env, s stage, _ *reader) proto.Message {
+			if env.tomorrow == nil || s >= closed {
 				return nil
 			}
-			return request(w.tomorrow)
+			return request(env.tomorrow)
 		}
 	}
 	return []path{
@@ -229,9 +229,9 @@ func tomorrowPaths() []path {
 		{
 			name: "CreateGame in tomorrow's game", account: true,
 			request: before(func(c *pb.Challenge) proto.Message { return &pb.CreateGameRequest{ChallengeId: c.GetId()} }),
-			want: func(w *world, _ stage, _ *reader) want {
+			want: func(env *env, _ stage, _ *reader) want {
 				return want{reason: pb.ReasonChallengeNotOpen, metadata: map[string]string{
-					"challenge_id": w.tomorrow.GetId(), "open_time": w.tomorrow.GetOpenTime().AsTime().Format(timeFormat),
+					"challenge_id": env.tomorrow.GetId(), "open_time": env.tomorrow.GetOpenTime().AsTime().Format(timeFormat),
 				}}
 			},
 		},
@@ -246,14 +246,14 @@ func watchPaths() []path {
 			for _, preview := range []bool{false, true}[:2-n%2] {
 				all = append(all, path{
 					name: fmt.Sprintf("Watch %d, every event %t, preview %t", n, every, preview),
-					request: always(func(w *world) proto.Message {
-						request := &pb.WatchRequest{GameId: w.owner.game.GetId(), EveryEvent: every, Preview: preview}
+					request: always(func(env *env) proto.Message {
+						request := &pb.WatchRequest{GameId: env.owner.game.GetId(), EveryEvent: every, Preview: preview}
 						if after >= 0 {
 							request.AfterVersion = &after
 						}
 						return request
 					}),
-					want: (*world).attempt,
+					want: (*env).attempt,
 				})
 			}
 		}
@@ -266,41 +266,41 @@ func watchPaths() []path {
 func movePaths() []path {
 	const wrong = 999
 	// changes returns the rule for calls that change a game.
-	changes := func(ended func(*world, stage, *reader) want) func(*world, stage, *reader) want {
-		return func(w *world, s stage, r *reader) want {
+	changes := func(ended func(*env, stage, *reader) want) func(*env, stage, *reader) want {
+		return func(env *env, s stage, r *reader) want {
 			switch {
-			case !w.ownsIt(r):
+			case !env.ownsIt(r):
 				return refused(pb.ReasonNotSeated)
 			case s < running:
 				return refused(pb.ReasonGameNotStarted)
 			case s >= over:
-				return ended(w, s, r)
+				return ended(env, s, r)
 			}
 			return refused(pb.ReasonVersionConflict)
 		}
 	}
-	isOver := func(*world, stage, *reader) want { return refused(pb.ReasonGameOver) }
+	isOver := func(*env, stage, *reader) want { return refused(pb.ReasonGameOver) }
 	all := []path{
 		{
 			name: "Undo", want: changes(isOver), account: true,
-			request: always(func(w *world) proto.Message { return &pb.UndoRequest{GameId: w.owner.game.GetId(), Version: wrong} }),
+			request: always(func(env *env) proto.Message { return &pb.UndoRequest{GameId: env.owner.game.GetId(), Version: wrong} }),
 		},
 		{
-			name: "Resign", want: changes((*world).attempt), account: true,
-			request: always(func(w *world) proto.Message {
-				return &pb.ResignRequest{GameId: w.owner.game.GetId(), Version: proto.Int32(wrong)}
+			name: "Resign", want: changes((*env).attempt), account: true,
+			request: always(func(env *env) proto.Message {
+				return &pb.ResignRequest{GameId: env.owner.game.GetId(), Version: proto.Int32(wrong)}
 			}),
 		},
 		{
 			name: "Move again", account: true,
-			request: func(w *world, s stage, _ *reader) proto.Message {
+			request: func(env *env, s stage, _ *reader) proto.Message {
 				if s < running {
 					return nil
 				}
-				return w.moved
+				return env.moved
 			},
-			want: func(w *world, s stage, r *reader) want {
-				if !w.ownsIt(r) {
+			want: func(env *env, s stage, r *reader) want {
+				if !env.ownsIt(r) {
 					return refused(pb.ReasonNotSeated)
 				}
 				return want{board: either} // another attempt may have the same board after the first move
@@ -313,18 +313,18 @@ func movePaths() []path {
 		}
 		all = append(all, path{
 			name: fmt.Sprintf("Move to %v", direction), want: changes(isOver), account: true,
-			request: always(func(w *world) proto.Message { return move(w.owner.game, wrong) }),
+			request: always(func(env *env) proto.Message { return move(env.owner.game, wrong) }),
 		}, path{
 			// The server must not say whether a move is legal: that would reveal something about
 			// the first board.
 			name: fmt.Sprintf("Move to %v before the race", direction), account: true,
-			request: func(_ *world, s stage, r *reader) proto.Message {
+			request: func(_ *env, s stage, r *reader) proto.Message {
 				if s >= running || r.game == nil {
 					return nil
 				}
 				return move(r.game, 1)
 			},
-			want: func(*world, stage, *reader) want { return refused(pb.ReasonGameNotStarted) },
+			want: func(*env, stage, *reader) want { return refused(pb.ReasonGameNotStarted) },
 		})
 	}
 	return all

@@ -45,40 +45,40 @@ func (r *reader) ctx(t *testing.T) context.Context {
 func (r *reader) overSSH() bool { return len(r.headers) > 2 }
 
 // reader returns a new reader that sends the given headers with its calls.
-func (w *world) reader(role string, p *playertest.Player, headers ...string) *reader {
-	w.made++
-	r := &reader{role: role, player: p, headers: headers, server: w.servers[w.made%len(w.servers)].Addr()}
-	r.grpc.at, r.http.at = &w.stage, &w.stage
-	r.conn = servertest.Dial(w.t, r.server, grpc.WithContextDialer(r.grpc.dial), grpc.WithStatsHandler(&r.grpc),
+func (env *env) reader(role string, p *playertest.Player, headers ...string) *reader {
+	env.made++
+	r := &reader{role: role, player: p, headers: headers, server: env.servers[env.made%len(env.servers)].Addr()}
+	r.grpc.at, r.http.at = &env.stage, &env.stage
+	r.conn = servertest.Dial(env.t, r.server, grpc.WithContextDialer(r.grpc.dial), grpc.WithStatsHandler(&r.grpc),
 		grpc.WithDefaultCallOptions(grpc.WaitForReady(true))) // wait while servers restart
 	transport := &http.Transport{
 		DialContext:        func(ctx context.Context, _, address string) (net.Conn, error) { return r.http.dial(ctx, address) },
 		DisableCompression: true,
 	}
-	w.t.Cleanup(transport.CloseIdleConnections)
+	env.t.Cleanup(transport.CloseIdleConnections)
 	r.web = &http.Client{Transport: transport}
 	if !r.overSSH() {
 		r.browsers = map[string]grpc.ClientConnInterface{}
 		for _, protocol := range connecttest.Protocols() {
-			r.browsers[protocol] = tapedConn{connecttest.DialOver(w.t, r.server, protocol, transport), &r.http}
+			r.browsers[protocol] = tapedConn{connecttest.DialOver(env.t, r.server, protocol, transport), &r.http}
 		}
 	}
 	return r
 }
 
 // account returns a reader with a new account.
-func (w *world) account(role string, finishes bool) *reader {
-	r := w.reader(role, nil)
-	r.player = playertest.New(w.t.Context(), w.t, r.conn, "Ms-"+role)
+func (env *env) account(role string, finishes bool) *reader {
+	r := env.reader(role, nil)
+	r.player = playertest.New(env.t.Context(), env.t, r.conn, "Ms-"+role)
 	r.headers = []string{"authorization", "Bearer " + r.player.Token}
 	r.finishes = finishes
 	return r
 }
 
 // bySSH returns a reader with another reader's account, whose calls are made by an SSH host.
-func (w *world) bySSH(r *reader, credential string) *reader {
-	key := linkKey(w.t, r)
-	s := w.reader(r.role+" by SSH", r.player, "authorization", "Bearer "+credential, "gridstand-ssh-key", key)
+func (env *env) bySSH(r *reader, credential string) *reader {
+	key := linkKey(env.t, r)
+	s := env.reader(r.role+" by SSH", r.player, "authorization", "Bearer "+credential, "gridstand-ssh-key", key)
 	s.game, s.finishes = r.game, r.finishes
 	return s
 }
@@ -95,13 +95,13 @@ func linkKey(t *testing.T, r *reader) string {
 
 // keepStreams makes each reader open, over each protocol, streams of everything that the reader may
 // see, and read them until they end.
-func (w *world) keepStreams() {
-	for _, r := range w.readers {
+func (env *env) keepStreams() {
+	for _, r := range env.readers {
 		conns := append(slices.Collect(maps.Values(r.browsers)), r.conn)
-		sees := w.attempt(running, r).reason == ""
+		sees := env.attempt(running, r).reason == ""
 		for _, conn := range conns {
-			w.kept.Go(func() {
-				updates, err := pb.NewChallengeServiceClient(conn).WatchChallenge(r.ctx(w.t), &pb.WatchChallengeRequest{ChallengeId: w.challenge.GetId()})
+			env.kept.Go(func() {
+				updates, err := pb.NewChallengeServiceClient(conn).WatchChallenge(r.ctx(env.t), &pb.WatchChallengeRequest{ChallengeId: env.challenge.GetId()})
 				for err == nil {
 					_, err = updates.Recv()
 				}
@@ -109,17 +109,17 @@ func (w *world) keepStreams() {
 			if !sees {
 				continue
 			}
-			updates, err := r.watch(w.t, conn, w.owner.game.GetId())
-			require.NoError(w.t, err, r.role)
-			w.kept.Go(func() {
+			updates, err := r.watch(env.t, conn, env.owner.game.GetId())
+			require.NoError(env.t, err, r.role)
+			env.kept.Go(func() {
 				for err == nil {
 					_, err = updates.Recv()
 				}
 			})
 		}
 		if sees && !r.overSSH() {
-			w.kept.Go(func() {
-				w.ask(r, http.MethodGet, "/g/"+w.owner.game.GetId()+"/events", nil, func(string) bool { return false })
+			env.kept.Go(func() {
+				env.ask(r, http.MethodGet, "/g/"+env.owner.game.GetId()+"/events", nil, func(string) bool { return false })
 			})
 		}
 	}

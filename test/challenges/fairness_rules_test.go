@@ -32,11 +32,11 @@ func refused(reason string) want { return want{reason: reason} }
 const invalidArgument = "INVALID_ARGUMENT"
 
 // public reports whether the server shows the seed to everyone.
-func (w *world) public(s stage) bool { return s < expired && (w.kind == rematch || s == closed) }
+func (env *env) public(s stage) bool { return s < expired && (env.kind == rematch || s == closed) }
 
 // gone returns the reason for refusing a request if the challenge or attempt that it names has been
 // removed. The reason is empty if the request names neither.
-func (w *world) gone(request proto.Message) string {
+func (env *env) gone(request proto.Message) string {
 	if m, ok := request.(interface{ GetChallengeId() string }); ok && m.GetChallengeId() != "" {
 		return pb.ReasonChallengeNotFound
 	}
@@ -50,87 +50,87 @@ func (w *world) gone(request proto.Message) string {
 }
 
 // namesTomorrow reports whether a request names tomorrow's daily game.
-func (w *world) namesTomorrow(request proto.Message) bool {
-	if w.tomorrow == nil {
+func (env *env) namesTomorrow(request proto.Message) bool {
+	if env.tomorrow == nil {
 		return false
 	}
 	named, ok := request.(interface{ GetChallengeId() string })
 	m, _ := request.(*pb.GetChallengeRequest)
-	return ok && named.GetChallengeId() == w.tomorrow.GetId() || m.GetDaily().GetDate() == w.tomorrow.GetDate()
+	return ok && named.GetChallengeId() == env.tomorrow.GetId() || m.GetDaily().GetDate() == env.tomorrow.GetDate()
 }
 
 // unseen reports whether the challenge is open and its first board is hidden from the reader,
 // because the reader has no attempt. The reader with the role other has an account and never begins
 // an attempt, and so makes every call that a player could make before their attempt.
-func (w *world) unseen(s stage, r *reader) bool {
-	return (w.kind == daily || w.kind == link) && s < closed && r.game == nil
+func (env *env) unseen(s stage, r *reader) bool {
+	return (env.kind == daily || env.kind == link) && s < closed && r.game == nil
 }
 
 // begins returns the first stage of this kind of challenge.
-func (w *world) begins() stage {
-	if w.kind == race {
+func (env *env) begins() stage {
+	if env.kind == race {
 		return waiting
 	}
 	return running
 }
 
 // ownsIt reports whether the reader is the owner.
-func (w *world) ownsIt(r *reader) bool { return r.player != nil && r.player.ID == w.owner.player.ID }
+func (env *env) ownsIt(r *reader) bool { return r.player != nil && r.player.ID == env.owner.player.ID }
 
 const timeFormat = "2006-01-02T15:04:05.000Z"
 
 // attempt is the rule for reading the owner's attempt.
-func (w *world) attempt(s stage, r *reader) want {
-	if hidden := w.hides(s, w.ownsIt(r) || r.finishes); hidden.reason != "" {
+func (env *env) attempt(s stage, r *reader) want {
+	if hidden := env.hides(s, env.ownsIt(r) || r.finishes); hidden.reason != "" {
 		return hidden
 	}
-	return w.shown(s, s >= over)
+	return env.shown(s, s >= over)
 }
 
 // hides returns the expected error if an attempt is hidden from a reader, and the zero want
 // if it is not. knows reports whether the reader may already know its tiles.
-func (w *world) hides(s stage, knows bool) want {
-	metadata := map[string]string{"challenge_id": w.challenge.GetId()}
+func (env *env) hides(s stage, knows bool) want {
+	metadata := map[string]string{"challenge_id": env.challenge.GetId()}
 	switch {
 	case s == expired:
 		return refused(pb.ReasonGameNotFound)
-	case w.kind == race && s < running:
+	case env.kind == race && s < running:
 		if s == countdown {
-			metadata["open_time"] = w.challenge.GetOpenTime().AsTime().Format(timeFormat)
+			metadata["open_time"] = env.challenge.GetOpenTime().AsTime().Format(timeFormat)
 		}
 		return want{reason: pb.ReasonChallengeNotOpen, metadata: metadata}
-	case w.kind != race && w.kind != rematch && s < closed && !knows:
-		metadata["close_time"] = w.challenge.GetCloseTime().AsTime().Format(timeFormat)
+	case env.kind != race && env.kind != rematch && s < closed && !knows:
+		metadata["close_time"] = env.challenge.GetCloseTime().AsTime().Format(timeFormat)
 		return want{reason: pb.ReasonChallengeOpen, metadata: metadata}
 	}
 	return want{}
 }
 
 // shown is the rule for a response that contains the owner's attempt.
-func (w *world) shown(s stage, finished bool) want {
-	if finished && w.public(s) {
+func (env *env) shown(s stage, finished bool) want {
+	if finished && env.public(s) {
 		return want{board: yes, seed: yes}
 	}
 	return want{board: yes}
 }
 
 // own is the rule for reading the reader's own attempt.
-func (w *world) own(s stage, r *reader) want {
-	if w.ownsIt(r) {
-		return w.attempt(s, r)
+func (env *env) own(s stage, r *reader) want {
+	if env.ownsIt(r) {
+		return env.attempt(s, r)
 	}
-	if hidden := w.hides(s, true); hidden.reason != "" {
+	if hidden := env.hides(s, true); hidden.reason != "" {
 		return hidden
 	}
-	finished := r.finishes || s == closed || s == over && w.kind == race
-	if finished && w.public(s) {
+	finished := r.finishes || s == closed || s == over && env.kind == race
+	if finished && env.public(s) {
 		return want{seed: yes}
 	}
 	return want{}
 }
 
 // status returns the status of the owner's attempt.
-func (w *world) status(s stage) pb.GameStatus {
+func (env *env) status(s stage) pb.GameStatus {
 	if s >= over {
 		return pb.GameStatus_GAME_STATUS_FINISHED
 	}
@@ -138,34 +138,34 @@ func (w *world) status(s stage) pb.GameStatus {
 }
 
 // listed is the rule for lists of games that may contain the owner's attempt.
-func (w *world) listed(s stage, r *reader, list *pb.ListGamesRequest) want {
+func (env *env) listed(s stage, r *reader, list *pb.ListGamesRequest) want {
 	if s == expired {
 		return want{}
 	}
-	if list.GetStatus() != pb.GameStatus_GAME_STATUS_UNSPECIFIED && list.GetStatus() != w.status(s) {
+	if list.GetStatus() != pb.GameStatus_GAME_STATUS_UNSPECIFIED && list.GetStatus() != env.status(s) {
 		return want{seed: either}
 	}
 	of := list.GetPlayerId() != "" || list.GetPlayerName() != ""
 	shows := false
-	switch w.kind {
+	switch env.kind {
 	case race:
 		shows = s >= running
 	case rematch:
 		shows = true
 	default:
-		shows = of && (w.ownsIt(r) || s == closed)
+		shows = of && (env.ownsIt(r) || s == closed)
 	}
 	if !shows {
-		return want{seed: w.either(s)}
+		return want{seed: env.either(s)}
 	}
-	listed := w.shown(s, s >= over)
-	listed.seed = max(listed.seed, w.either(s)) // other attempts in the list may show the seed
+	listed := env.shown(s, s >= over)
+	listed.seed = max(listed.seed, env.either(s)) // other attempts in the list may show the seed
 	return listed
 }
 
 // either is the rule for a seed that a response may contain once it is public.
-func (w *world) either(s stage) presence {
-	if w.public(s) {
+func (env *env) either(s stage) presence {
+	if env.public(s) {
 		return either
 	}
 	return no

@@ -63,7 +63,7 @@ type cell struct {
 func TestFairness_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
-	eachKind(t, func(t *testing.T, kind pb.ChallengeKind) { newWorld(t, kind, 1).checkAll(func() {}) })
+	eachKind(t, func(t *testing.T, kind pb.ChallengeKind) { newEnv(t, kind, 1).checkAll(func() {}) })
 }
 
 // TestFairness_Restarts_long is like TestFairness_long but uses two servers in turn, which restart after
@@ -72,8 +72,8 @@ func TestFairness_Restarts_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	eachKind(t, func(t *testing.T, kind pb.ChallengeKind) {
-		w := newWorld(t, kind, 2)
-		w.checkAll(w.restart)
+		env := newEnv(t, kind, 2)
+		env.checkAll(env.restart)
 	})
 }
 
@@ -88,100 +88,100 @@ func eachKind(t *testing.T, test func(t *testing.T, kind pb.ChallengeKind)) {
 }
 
 // checkAll makes every request at each stage, and calls the function then after each stage.
-func (w *world) checkAll(then func()) {
+func (env *env) checkAll(then func()) {
 	all := paths()
-	for s := w.begins(); s < stages; s++ {
-		w.enter(s)
-		for _, r := range w.readers {
+	for s := env.begins(); s < stages; s++ {
+		env.enter(s)
+		for _, r := range env.readers {
 			for _, p := range all {
-				w.call(p, s, r)
+				env.call(p, s, r)
 			}
 			if !r.overSSH() {
-				w.get(s, r)
+				env.get(s, r)
 			}
 		}
-		w.verify(s)
-		w.admin(s)
-		w.operate(s)
-		w.logged[s] = w.log.String()
+		env.verify(s)
+		env.admin(s)
+		env.operate(s)
+		env.logged[s] = env.log.String()
 		then()
 	}
-	w.checkCells()
-	w.checkTapes()
-	w.t.Logf("%d cells", len(w.cells))
+	env.checkCells()
+	env.checkTapes()
+	env.t.Logf("%d cells", len(env.cells))
 }
 
 // checkHidden checks that the games of a hidden player appear only in that player's own list.
-func (w *world) checkHidden() {
-	_, _, err := w.operator.Hide(w.t.Context(), w.owner.player.ID)
-	require.NoError(w.t, err)
-	for _, r := range w.readers[:6] {
-		public, err := w.byGRPC(r, w.methods["gridstand.v1.ListGamesRequest"], &pb.ListGamesRequest{})
-		require.NoError(w.t, err)
-		assert.Empty(w.t, find(public, ofBoards(w.foreign...)), r.role)
-		own, err := w.byGRPC(r, w.methods["gridstand.v1.ListGamesRequest"], &pb.ListGamesRequest{PlayerId: w.owner.player.ID})
-		require.NoError(w.t, err)
-		assert.NotEmpty(w.t, find(own, ofBoards(w.foreign...)), r.role)
+func (env *env) checkHidden() {
+	_, _, err := env.operator.Hide(env.t.Context(), env.owner.player.ID)
+	require.NoError(env.t, err)
+	for _, r := range env.readers[:6] {
+		public, err := env.byGRPC(r, env.methods["gridstand.v1.ListGamesRequest"], &pb.ListGamesRequest{})
+		require.NoError(env.t, err)
+		assert.Empty(env.t, find(public, ofBoards(env.foreign...)), r.role)
+		own, err := env.byGRPC(r, env.methods["gridstand.v1.ListGamesRequest"], &pb.ListGamesRequest{PlayerId: env.owner.player.ID})
+		require.NoError(env.t, err)
+		assert.NotEmpty(env.t, find(own, ofBoards(env.foreign...)), r.role)
 	}
-	_, _, err = w.operator.Unhide(w.t.Context(), w.owner.player.ID)
-	require.NoError(w.t, err)
+	_, _, err = env.operator.Unhide(env.t.Context(), env.owner.player.ID)
+	require.NoError(env.t, err)
 }
 
 // verify verifies the owner's attempt once it is over, as a reader without an account would.
-func (w *world) verify(s stage) {
-	if s < over || s == over && w.attempt(s, w.anyone).reason != "" {
+func (env *env) verify(s stage) {
+	if s < over || s == over && env.attempt(s, env.anyone).reason != "" {
 		return
 	}
-	reader, err := client.Dial(client.Config{Target: w.servers[0].Addr().String()})
-	require.NoError(w.t, err)
-	defer func() { assert.NoError(w.t, reader.Close()) }()
-	report, err := verify.Game(w.t.Context(), reader, w.owner.game.GetId())
+	reader, err := client.Dial(client.Config{Target: env.servers[0].Addr().String()})
+	require.NoError(env.t, err)
+	defer func() { assert.NoError(env.t, reader.Close()) }()
+	report, err := verify.Game(env.t.Context(), reader, env.owner.game.GetId())
 	if s == expired {
 		got, _ := reason(err)
-		assert.Equal(w.t, pb.ReasonGameNotFound, got)
+		assert.Equal(env.t, pb.ReasonGameNotFound, got)
 		return
 	}
-	if !w.public(s) {
+	if !env.public(s) {
 		var open *verify.OpenError
-		require.ErrorAs(w.t, err, &open)
-		assert.Equal(w.t, w.challenge.GetCloseTime().AsTime(), open.Until)
+		require.ErrorAs(env.t, err, &open)
+		assert.Equal(env.t, env.challenge.GetCloseTime().AsTime(), open.Until)
 		return
 	}
-	require.NoError(w.t, err)
-	require.NotNil(w.t, report.Challenge)
-	assert.Equal(w.t, w.kind == rematch, report.Challenge.Unproved)
-	assert.Positive(w.t, report.Challenge.Rank)
-	assert.Equal(w.t, w.owner.game.GetPosition().GetScores(), report.Scores)
+	require.NoError(env.t, err)
+	require.NotNil(env.t, report.Challenge)
+	assert.Equal(env.t, env.kind == rematch, report.Challenge.Unproved)
+	assert.Positive(env.t, report.Challenge.Rank)
+	assert.Equal(env.t, env.owner.game.GetPosition().GetScores(), report.Scores)
 }
 
 // call makes a call over gRPC. Unless an SSH host makes the reader's calls, it also opens a stream
 // over each browser protocol, and makes any other call over Connect with JSON.
-func (w *world) call(p path, s stage, r *reader) {
-	request := p.request(w, s, r)
+func (env *env) call(p path, s stage, r *reader) {
+	request := p.request(env, s, r)
 	if request == nil {
 		return
 	}
-	m := w.methods[request.ProtoReflect().Descriptor().FullName()]
-	w.asked[m.name] = true
-	rule := p.want(w, s, r)
-	if gone := w.gone(request); s == expired && gone != "" {
+	m := env.methods[request.ProtoReflect().Descriptor().FullName()]
+	env.asked[m.name] = true
+	rule := p.want(env, s, r)
+	if gone := env.gone(request); s == expired && gone != "" {
 		rule = refused(gone)
 	}
 	if p.account && r.player == nil {
 		rule = refused(pb.ReasonBadToken)
 	}
-	doors := map[string]func() ([]byte, error){"gRPC": func() ([]byte, error) { return w.byGRPC(r, m, request) }}
+	doors := map[string]func() ([]byte, error){"gRPC": func() ([]byte, error) { return env.byGRPC(r, m, request) }}
 	if !m.streams && !r.overSSH() {
-		doors["JSON"] = func() ([]byte, error) { return w.byJSON(r, m, request) }
+		doors["JSON"] = func() ([]byte, error) { return env.byJSON(r, m, request) }
 	}
 	if m.streams {
 		for protocol, conn := range r.browsers {
-			doors[protocol] = func() ([]byte, error) { return w.through(r, conn, m, request) }
+			doors[protocol] = func() ([]byte, error) { return env.through(r, conn, m, request) }
 		}
 	}
 	for door, ask := range doors {
-		w.check(fmt.Sprintf("%s by %s for %s, %v", p.name, door, r.role, s), s, rule, ask)
-		w.cells[len(w.cells)-1].tomorrow = s < closed && w.namesTomorrow(request)
+		env.check(fmt.Sprintf("%s by %s for %s, %v", p.name, door, r.role, s), s, rule, ask)
+		env.cells[len(env.cells)-1].tomorrow = s < closed && env.namesTomorrow(request)
 	}
 }
 
@@ -190,18 +190,18 @@ const lateness = 5 * time.Minute
 
 // check makes a request and checks the response. If the required data may appear late, or the store
 // is slow to answer, it repeats the request.
-func (w *world) check(name string, s stage, rule want, ask func() ([]byte, error)) {
-	w.t.Helper()
+func (env *env) check(name string, s stage, rule want, ask func() ([]byte, error)) {
+	env.t.Helper()
 	var answer []byte
 	var err error
 	for began := time.Now(); ; {
 		answer, err = ask()
-		late := status.Code(err) == codes.Unavailable || rule.reason == "" && (err != nil || rule.board == yes && find(answer, ofBoards(w.foreign...)) == "")
-		if !late || w.late > lateness {
+		late := status.Code(err) == codes.Unavailable || rule.reason == "" && (err != nil || rule.board == yes && find(answer, ofBoards(env.foreign...)) == "")
+		if !late || env.late > lateness {
 			break
 		}
 		<-time.After(5 * time.Millisecond)
-		w.late += time.Since(began)
+		env.late += time.Since(began)
 		began = time.Now()
 	}
 	got, metadata := "", map[string]string(nil)
@@ -212,18 +212,18 @@ func (w *world) check(name string, s stage, rule want, ask func() ([]byte, error
 		}
 		answer = append(answer, encode(status.Convert(err).Proto())...)
 	}
-	assert.Equal(w.t, rule.reason, got, "%s: %v", name, err)
+	assert.Equal(env.t, rule.reason, got, "%s: %v", name, err)
 	if rule.metadata != nil {
-		assert.Equal(w.t, rule.metadata, metadata, name)
+		assert.Equal(env.t, rule.metadata, metadata, name)
 	}
-	w.cells = append(w.cells, cell{name: name, answer: answer, want: rule, before: s < running})
+	env.cells = append(env.cells, cell{name: name, answer: answer, want: rule, before: s < running})
 }
 
 // checkCells searches all recorded responses for the seed and the boards.
-func (w *world) checkCells() {
-	seed, foreign := ofSeed(w.seed), ofBoards(w.foreign...)
-	first := append(ofBoards(w.first), foreign...)
-	for _, c := range w.cells {
+func (env *env) checkCells() {
+	seed, foreign := ofSeed(env.seed), ofBoards(env.foreign...)
+	first := append(ofBoards(env.first), foreign...)
+	for _, c := range env.cells {
 		boards := foreign
 		if c.before {
 			boards = first
@@ -231,21 +231,21 @@ func (w *world) checkCells() {
 		check := func(what string, rule presence, canaries []canary) {
 			switch form := find(c.answer, canaries); rule {
 			case no:
-				assert.Empty(w.t, form, "%s shows the %s", c.name, what)
+				assert.Empty(env.t, form, "%s shows the %s", c.name, what)
 			case yes:
-				assert.NotEmpty(w.t, form, "%s does not show the %s", c.name, what)
+				assert.NotEmpty(env.t, form, "%s does not show the %s", c.name, what)
 			case either:
 			}
 		}
 		check("board", c.want.board, boards)
 		check("seed", c.want.seed, seed)
-		check("seed of tomorrow's game", no, w.tomorrowSeed)
+		check("seed of tomorrow's game", no, env.tomorrowSeed)
 		if c.tomorrow {
-			check("first board of tomorrow's game", no, w.tomorrowFirst)
+			check("first board of tomorrow's game", no, env.tomorrowFirst)
 		}
 	}
-	for name, m := range w.methods {
+	for name, m := range env.methods {
 		_, skipped := unrelated[strings.TrimSuffix(string(name.Name()), "Request")]
-		assert.NotEqual(w.t, skipped, w.asked[m.name], "%s needs a row or a reason for its omission", m.name)
+		assert.NotEqual(env.t, skipped, env.asked[m.name], "%s needs a row or a reason for its omission", m.name)
 	}
 }

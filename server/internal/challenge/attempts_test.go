@@ -21,21 +21,21 @@ import (
 // send a heartbeat within the transaction of the attempt's last entry.
 func TestKeptUntil(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		race := w.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
-		_, err := w.Join(t.Context(), race.ID, bob.ID, challenge.Entrant{Player: bob})
+	each(t, func(t *testing.T, env *env) {
+		race := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
+		_, err := env.Join(t.Context(), race.ID, bob.ID, challenge.Entrant{Player: bob})
 		require.NoError(t, err)
-		race, err = w.Start(t.Context(), race.ID, nothing, nothing)
+		race, err = env.Start(t.Context(), race.ID, nothing, nothing)
 		require.NoError(t, err)
-		final := w.resign(w.attempt(race, bob)).State
-		w.forward(challenge.Countdown + time.Minute + time.Second)
-		other := w.server()
+		final := env.resign(env.attempt(race, bob)).State
+		env.forward(challenge.Countdown + time.Minute + time.Second)
+		other := env.server()
 		other.Outages = nil
 		until, err := other.KeptUntil(t.Context(), final)
 		require.NoError(t, err)
 		assert.Equal(t, race.CloseTime.Add(other.Keep), until)
 		require.NoError(t, other.Record(t.Context(), nil, final))
-		w.forward(other.Keep)
+		env.forward(other.Keep)
 		until, err = other.KeptUntil(t.Context(), final)
 		require.NoError(t, err)
 		assert.Zero(t, until, "the challenge has expired")
@@ -47,22 +47,22 @@ func TestKeptUntil(t *testing.T) {
 func TestHidden(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []replay.ChallengeKind{replay.Daily, replay.Race, replay.Link, replay.Rematch} {
-		each(t, func(t *testing.T, w *world) {
+		each(t, func(t *testing.T, env *env) {
 			ctx := t.Context()
 			var c *challenge.Challenge
 			if kind == replay.Daily {
 				var err error
-				c, _, _, err = w.Daily(ctx, "classic", "")
+				c, _, _, err = env.Daily(ctx, "classic", "")
 				require.NoError(t, err)
 			} else {
-				c = w.create(challenge.Challenge{Kind: kind, Limit: time.Minute})
+				c = env.create(challenge.Challenge{Kind: kind, Limit: time.Minute})
 			}
 			var notOpen *challenge.NotOpenError
 			var hidden *challenge.HiddenError
-			anns := w.attempt(c, ann)
+			anns := env.attempt(c, ann)
 			check := func(when string, own, others, finished, anonymous any) {
 				for who, want := range map[string]any{ann.ID: own, eve.ID: others, bob.ID: finished, "": anonymous} {
-					for _, s := range []*challenge.Challenges{w.Challenges, w.server()} {
+					for _, s := range []*challenge.Challenges{env.Challenges, env.server()} {
 						err := s.Hidden(ctx, anns.State, who)
 						if want == nil {
 							assert.NoError(t, err, "%d %s: %q", kind, when, who)
@@ -74,30 +74,30 @@ func TestHidden(t *testing.T) {
 			}
 			if kind == replay.Race {
 				check("waiting", &notOpen, &notOpen, &notOpen, &notOpen)
-				_, err := w.Join(ctx, c.ID, bob.ID, challenge.Entrant{Player: bob})
+				_, err := env.Join(ctx, c.ID, bob.ID, challenge.Entrant{Player: bob})
 				require.NoError(t, err)
-				c, err = w.Start(ctx, c.ID, nothing, nothing)
+				c, err = env.Start(ctx, c.ID, nothing, nothing)
 				require.NoError(t, err)
 				check("counting down", &notOpen, &notOpen, &notOpen, &notOpen)
-				w.forward(challenge.Countdown)
+				env.forward(challenge.Countdown)
 			}
-			bobs := w.attempt(c, bob)
+			bobs := env.attempt(c, bob)
 			switch kind {
 			case replay.Race, replay.Rematch:
 				check("open", nil, nil, nil, nil)
 			default:
 				check("open", nil, &hidden, &hidden, &hidden)
-				w.resign(bobs)
+				env.resign(bobs)
 				check("bob finished", nil, &hidden, nil, &hidden)
-				anns = w.resign(anns)
+				anns = env.resign(anns)
 				check("ann finished", nil, &hidden, nil, &hidden)
 				assert.WithinDuration(t, c.CloseTime, hidden.Until, 0)
 			}
-			now := w.now()
+			now := env.now()
 			assert.Equal(t, kind != replay.Rematch, c.Revealed(now).IsZero())
-			w.forward(c.CloseTime.Sub(now) + time.Millisecond)
+			env.forward(c.CloseTime.Sub(now) + time.Millisecond)
 			check("closed", nil, nil, nil, nil)
-			seed, err := w.Seed(ctx, anns.State)
+			seed, err := env.Seed(ctx, anns.State)
 			require.NoError(t, err)
 			assert.Equal(t, c.Seed.Commitment(), seed.Commitment())
 		})
@@ -110,16 +110,16 @@ func TestIdentical(t *testing.T) {
 	if testing.Short() {
 		t.Skip("too slow for -short")
 	}
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, env *env) {
 		ctx := t.Context()
-		boards := leaderboard.New(w.store.Boards, page.NewTokens(w.store.Secrets), w.now)
+		boards := leaderboard.New(env.store.Boards, page.NewTokens(env.store.Secrets), env.now)
 		seed, err := game.SeedFromBytes(bytes.Repeat([]byte{1}, game.SeedSize))
 		require.NoError(t, err)
-		c := w.create(challenge.Challenge{Kind: replay.Link, Seed: seed})
+		c := env.create(challenge.Challenge{Kind: replay.Link, Seed: seed})
 		// play makes n moves, each the first legal one, except that the move with the index
 		// differs is the second legal one.
 		play := func(name string, n, differs int) string {
-			tip := w.attempt(c, player(name))
+			tip := env.attempt(c, player(name))
 			for i := range n {
 				legal := tip.State.LegalMoves()
 				m := legal[0]
@@ -128,20 +128,20 @@ func TestIdentical(t *testing.T) {
 				}
 				draft, err := tip.Draft(replay.Entry{Seat: 0, Action: replay.Moved{Move: m}}, time.Time{}, nil)
 				require.NoError(t, err)
-				tip = w.append(draft)
+				tip = env.append(draft)
 			}
-			final := w.resign(tip).State
-			require.NoError(t, w.Record(ctx, boards, final))
+			final := env.resign(tip).State
+			require.NoError(t, env.Record(ctx, boards, final))
 			return final.ID
 		}
 		same := []string{play("one", 101, -1), play("two", 100, -1)}
 		slices.Sort(same)
 		play("three", 110, 60)
 		play("four", 99, -1)
-		found, err := w.Identical(ctx, boards, c.ID)
+		found, err := env.Identical(ctx, boards, c.ID)
 		require.NoError(t, err)
 		assert.Equal(t, [][]string{same}, found)
-		_, err = w.Identical(ctx, boards, id.New())
+		_, err = env.Identical(ctx, boards, id.New())
 		assert.ErrorIs(t, err, challenge.ErrNotFound)
 	})
 }

@@ -15,26 +15,26 @@ import (
 )
 
 // list creates n challenges of the given kind, one per millisecond, and returns their ids.
-func (w *world) list(n int, kind replay.ChallengeKind, by replay.Player, from uint16) (ids []string) {
-	w.t.Helper()
+func (env *env) list(n int, kind replay.ChallengeKind, by replay.Player, from uint16) (ids []string) {
+	env.t.Helper()
 	for range n {
-		w.forward(time.Millisecond)
+		env.forward(time.Millisecond)
 		c := challenge.Challenge{
 			ID: id.New(), Kind: kind, Variant: "classic", Revision: 1, Creator: by, Seed: game.NewSeed(),
 			Limit: time.Minute, Source: from,
 		}
-		_, err := w.Create(w.t.Context(), c, w.now())
-		require.NoError(w.t, err)
+		_, err := env.Create(env.t.Context(), c, env.now())
+		require.NoError(env.t, err)
 		ids = append(ids, c.ID)
 	}
 	return ids
 }
 
 // first returns the ids on the first page of n challenges.
-func (w *world) first(n int) (ids []string) {
-	w.t.Helper()
-	places, _, err := w.server().List(w.t.Context(), 0, store.Place{}, n)
-	require.NoError(w.t, err)
+func (env *env) first(n int) (ids []string) {
+	env.t.Helper()
+	places, _, err := env.server().List(env.t.Context(), 0, store.Place{}, n)
+	require.NoError(env.t, err)
 	for _, place := range places {
 		ids = append(ids, place.GameID)
 	}
@@ -53,32 +53,32 @@ func latest(ids []string, n int) (reversed []string) {
 // and that races that wait for players come before other challenges.
 func TestList_Share(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		old := w.list(30, replay.Link, ann, 1)
-		assert.Equal(t, latest(old, 20), w.first(20), "the only source")
-		waiting := w.list(1, replay.Race, bob, 2)
-		full := w.list(1, replay.Race, bob, 2)
+	each(t, func(t *testing.T, env *env) {
+		old := env.list(30, replay.Link, ann, 1)
+		assert.Equal(t, latest(old, 20), env.first(20), "the only source")
+		waiting := env.list(1, replay.Race, bob, 2)
+		full := env.list(1, replay.Race, bob, 2)
 		for range challenge.MaxEntrants - 1 {
-			_, err := w.Join(t.Context(), full[0], bob.ID, challenge.Entrant{Bot: "greedy", GameID: id.New()})
+			_, err := env.Join(t.Context(), full[0], bob.ID, challenge.Entrant{Bot: "greedy", GameID: id.New()})
 			require.NoError(t, err)
 		}
-		links := w.list(3, replay.Link, bob, 2)
-		flood := w.list(40, replay.Race, eve, 3)
-		got := w.first(20)
+		links := env.list(3, replay.Link, bob, 2)
+		flood := env.list(40, replay.Race, eve, 3)
+		got := env.first(20)
 		assert.Equal(t, latest(flood, 16), got[:16], "the rest of the page")
 		assert.Equal(t, []string{links[2], waiting[0]}, got[16:18])
 		assert.Equal(t, latest(old, 2), got[18:])
-		assert.Equal(t, []string{flood[39]}, w.first(1))
+		assert.Equal(t, []string{flood[39]}, env.first(1))
 	})
 }
 
 // Ensure that challenges whose address is not known count toward their creators.
 func TestList_NoSource(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		bobs := w.list(1, replay.Race, bob, 0)
-		eves := w.list(11, replay.Race, eve, 0)
-		assert.Equal(t, append(latest(eves, 9), bobs[0]), w.first(10))
+	each(t, func(t *testing.T, env *env) {
+		bobs := env.list(1, replay.Race, bob, 0)
+		eves := env.list(11, replay.Race, eve, 0)
+		assert.Equal(t, append(latest(eves, 9), bobs[0]), env.first(10))
 	})
 }
 

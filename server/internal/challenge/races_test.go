@@ -19,13 +19,13 @@ import (
 // the start, and that it starts only once.
 func TestRace_Roster(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, env *env) {
 		ctx := t.Context()
-		race := w.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
-		_, status := w.get(race.ID)
+		race := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
+		_, status := env.get(race.ID)
 		assert.Equal(t, challenge.Waiting, status)
 		start := func() (*challenge.Challenge, error) {
-			return w.Start(ctx, race.ID, nothing, nothing)
+			return env.Start(ctx, race.ID, nothing, nothing)
 		}
 		_, err := start()
 		require.ErrorIs(t, err, challenge.ErrTooFewEntrants)
@@ -33,37 +33,37 @@ func TestRace_Roster(t *testing.T) {
 		var group sync.WaitGroup
 		for range 10 {
 			group.Go(func() {
-				_, err := w.server().Join(ctx, race.ID, bob.ID, challenge.Entrant{Player: bob})
+				_, err := env.server().Join(ctx, race.ID, bob.ID, challenge.Entrant{Player: bob})
 				assert.NoError(t, err)
 			})
 		}
 		group.Wait()
-		_, err = w.Join(ctx, race.ID, bob.ID, challenge.Entrant{Bot: "greedy", GameID: id.New()})
+		_, err = env.Join(ctx, race.ID, bob.ID, challenge.Entrant{Bot: "greedy", GameID: id.New()})
 		require.ErrorIs(t, err, challenge.ErrNotCreator)
 		for range challenge.MaxEntrants - 2 {
-			_, err = w.Join(ctx, race.ID, ann.ID, challenge.Entrant{Bot: "greedy", GameID: id.New()})
+			_, err = env.Join(ctx, race.ID, ann.ID, challenge.Entrant{Bot: "greedy", GameID: id.New()})
 			require.NoError(t, err)
 		}
-		_, err = w.Join(ctx, race.ID, eve.ID, challenge.Entrant{Player: eve})
+		_, err = env.Join(ctx, race.ID, eve.ID, challenge.Entrant{Player: eve})
 		require.ErrorIs(t, err, challenge.ErrFull)
-		full, err := w.Join(ctx, race.ID, bob.ID, challenge.Entrant{Player: bob, Ready: true})
+		full, err := env.Join(ctx, race.ID, bob.ID, challenge.Entrant{Player: bob, Ready: true})
 		require.NoError(t, err)
 		assert.True(t, full.Entrant(bob.ID).Ready)
-		left, err := w.Leave(ctx, race.ID, ann.ID, full.Entrants[2].GameID)
+		left, err := env.Leave(ctx, race.ID, ann.ID, full.Entrants[2].GameID)
 		require.NoError(t, err)
 		assert.Len(t, left.Entrants, challenge.MaxEntrants-1)
 
-		before := w.now()
+		before := env.now()
 		started, err := start()
 		require.NoError(t, err)
-		assert.WithinRange(t, started.OpenTime, before.Add(challenge.Countdown-time.Millisecond), w.now().Add(challenge.Countdown))
+		assert.WithinRange(t, started.OpenTime, before.Add(challenge.Countdown-time.Millisecond), env.now().Add(challenge.Countdown))
 		assert.Equal(t, time.Minute, started.CloseTime.Sub(started.OpenTime))
 		again, err := start()
 		require.NoError(t, err)
 		assert.Equal(t, started.OpenTime, again.OpenTime)
-		_, err = w.Join(ctx, race.ID, eve.ID, challenge.Entrant{Player: eve})
+		_, err = env.Join(ctx, race.ID, eve.ID, challenge.Entrant{Player: eve})
 		require.ErrorIs(t, err, challenge.ErrStarted)
-		_, err = w.Leave(ctx, race.ID, bob.ID, "")
+		_, err = env.Leave(ctx, race.ID, bob.ID, "")
 		require.ErrorIs(t, err, challenge.ErrStarted)
 	})
 }
@@ -72,14 +72,14 @@ func TestRace_Roster(t *testing.T) {
 // takes.
 func TestRace_SlowStart(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		race := w.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
-		_, err := w.Join(t.Context(), race.ID, bob.ID, challenge.Entrant{Player: bob})
+	each(t, func(t *testing.T, env *env) {
+		race := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
+		_, err := env.Join(t.Context(), race.ID, bob.ID, challenge.Entrant{Player: bob})
 		require.NoError(t, err)
 		prepared := time.Time{}
-		race, err = w.Start(t.Context(), race.ID, nothing, func(*challenge.Challenge) error {
-			w.forward(time.Minute)
-			prepared = w.now()
+		race, err = env.Start(t.Context(), race.ID, nothing, func(*challenge.Challenge) error {
+			env.forward(time.Minute)
+			prepared = env.now()
 			return nil
 		})
 		require.NoError(t, err)
@@ -92,31 +92,31 @@ func TestRace_SlowStart(t *testing.T) {
 // that the seed stays hidden until the close is final.
 func TestRace_Outage(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		race := w.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
-		_, err := w.Join(t.Context(), race.ID, bob.ID, challenge.Entrant{Player: bob})
+	each(t, func(t *testing.T, env *env) {
+		race := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
+		_, err := env.Join(t.Context(), race.ID, bob.ID, challenge.Entrant{Player: bob})
 		require.NoError(t, err)
-		race, err = w.Start(t.Context(), race.ID, nothing, nothing)
+		race, err = env.Start(t.Context(), race.ID, nothing, nothing)
 		require.NoError(t, err)
 		at := func(s int) time.Time { return race.OpenTime.Add(time.Duration(s) * time.Second) }
-		w.forward(challenge.Countdown + time.Minute + time.Second)
+		env.forward(challenge.Countdown + time.Minute + time.Second)
 
-		w.known = at(50)
-		c, _ := w.get(race.ID)
-		assert.True(t, c.Revealed(w.now()).IsZero(), "an outage may still postpone the close")
+		env.known = at(50)
+		c, _ := env.get(race.ID)
+		assert.True(t, c.Revealed(env.now()).IsZero(), "an outage may still postpone the close")
 
-		w.known = time.Time{}
+		env.known = time.Time{}
 		// The first outage ended before the race opened. The third began in the time credited
 		// for the second, and the fourth after the close.
-		w.outages = []store.Span{{From: at(-10), To: at(-5)}, {From: at(30), To: at(50)}, {From: at(70), To: at(100)}, {From: at(130), To: at(140)}}
+		env.outages = []store.Span{{From: at(-10), To: at(-5)}, {From: at(30), To: at(50)}, {From: at(70), To: at(100)}, {From: at(130), To: at(140)}}
 		for range 3 {
-			c, status := w.get(race.ID)
+			c, status := env.get(race.ID)
 			assert.Equal(t, 50*time.Second, c.Credited)
 			assert.Equal(t, at(110), c.CloseTime)
 			assert.Equal(t, challenge.Open, status)
 		}
-		w.forward(time.Minute)
-		for _, s := range []*challenge.Challenges{w.Challenges, w.server()} {
+		env.forward(time.Minute)
+		for _, s := range []*challenge.Challenges{env.Challenges, env.server()} {
 			c, now, err := s.Get(t.Context(), race.ID)
 			require.NoError(t, err)
 			assert.Equal(t, at(110), c.CloseTime)
@@ -141,19 +141,19 @@ func (c *counting) Get(ctx context.Context, ids ...string) (map[string]store.Cha
 // postpone their close, and that it reads a record again only to postpone a close.
 func TestRace_GetAll(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, env *env) {
 		race := func() *challenge.Challenge {
-			c := w.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
-			_, err := w.Join(t.Context(), c.ID, bob.ID, challenge.Entrant{Player: bob})
+			c := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
+			_, err := env.Join(t.Context(), c.ID, bob.ID, challenge.Entrant{Player: bob})
 			require.NoError(t, err)
-			c, err = w.Start(t.Context(), c.ID, nothing, nothing)
+			c, err = env.Start(t.Context(), c.ID, nothing, nothing)
 			require.NoError(t, err)
 			return c
 		}
 		over := race()
-		w.forward(2 * time.Minute)
-		postponed, waiting := race(), w.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
-		w.forward(challenge.Countdown + time.Minute)
+		env.forward(2 * time.Minute)
+		postponed, waiting := race(), env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
+		env.forward(challenge.Countdown + time.Minute)
 		opened := postponed.OpenTime
 		for _, tt := range []struct {
 			name    string
@@ -167,8 +167,8 @@ func TestRace_GetAll(t *testing.T) {
 			{"an outage was found", []store.Span{{From: opened.Add(time.Second), To: opened.Add(31 * time.Second)}}, time.Time{}, challenge.Open, false, 2},
 			{"it has been credited", []store.Span{{From: opened.Add(time.Second), To: opened.Add(31 * time.Second)}}, time.Time{}, challenge.Open, false, 1},
 		} {
-			w.outages, w.known = tt.outages, tt.known
-			reader := w.server()
+			env.outages, env.known = tt.outages, tt.known
+			reader := env.server()
 			counted := &counting{Challenges: reader.Store}
 			reader.Store = counted
 			all, now, err := reader.GetAll(t.Context(), over.ID, id.New(), postponed.ID, waiting.ID)
@@ -176,7 +176,7 @@ func TestRace_GetAll(t *testing.T) {
 			require.Len(t, all, 3, tt.name)
 			assert.Equal(t, tt.reads, counted.reads, tt.name)
 			for i, want := range []challenge.Status{challenge.Closed, tt.want, challenge.Waiting} {
-				one, status := w.get(all[i].ID)
+				one, status := env.get(all[i].ID)
 				assert.Equal(t, want, status, tt.name)
 				assert.Equal(t, want, all[i].Status(now), tt.name)
 				assert.Equal(t, one.CloseTime, all[i].CloseTime, tt.name)
@@ -191,37 +191,37 @@ func TestRace_GetAll(t *testing.T) {
 // record the last results at the same time, and that outages no longer postpone the close.
 func TestRace_CloseIfOver(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, env *env) {
 		ctx := t.Context()
-		race := w.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
-		_, err := w.Join(ctx, race.ID, bob.ID, challenge.Entrant{Player: bob})
+		race := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
+		_, err := env.Join(ctx, race.ID, bob.ID, challenge.Entrant{Player: bob})
 		require.NoError(t, err)
-		left := w.attempt(race, eve) // eve left the roster before the start
-		anns := w.attempt(race, ann)
-		race, err = w.Start(ctx, race.ID, nothing, nothing)
+		left := env.attempt(race, eve) // eve left the roster before the start
+		anns := env.attempt(race, ann)
+		race, err = env.Start(ctx, race.ID, nothing, nothing)
 		require.NoError(t, err)
-		w.forward(challenge.Countdown + time.Second)
+		env.forward(challenge.Countdown + time.Second)
 		stays := func(why string, over *replay.State) {
 			t.Helper()
-			require.NoError(t, w.CloseIfOver(ctx, over))
-			c, status := w.get(race.ID)
+			require.NoError(t, env.CloseIfOver(ctx, over))
+			c, status := env.get(race.ID)
 			assert.Equal(t, challenge.Open, status, why)
 			assert.Equal(t, race.CloseTime, c.CloseTime, why)
 		}
-		stays("an entrant has no game", w.resign(anns).State)
-		bobs := w.attempt(race, bob)
-		stays("an entrant is playing", w.resign(left).State)
-		last := w.resign(bobs).State
+		stays("an entrant has no game", env.resign(anns).State)
+		bobs := env.attempt(race, bob)
+		stays("an entrant is playing", env.resign(left).State)
+		last := env.resign(bobs).State
 
 		// The server that appended the last event dies here, and others record the result.
-		before := w.now()
+		before := env.now()
 		var group sync.WaitGroup
 		for range 4 {
-			group.Go(func() { assert.NoError(t, w.server().CloseIfOver(ctx, last)) })
+			group.Go(func() { assert.NoError(t, env.server().CloseIfOver(ctx, last)) })
 		}
 		group.Wait()
-		w.forward(time.Millisecond)
-		for _, s := range []*challenge.Challenges{w.Challenges, w.server()} {
+		env.forward(time.Millisecond)
+		for _, s := range []*challenge.Challenges{env.Challenges, env.server()} {
 			c, now, err := s.Get(ctx, race.ID)
 			require.NoError(t, err)
 			assert.Equal(t, challenge.Closed, c.Status(now))
@@ -230,15 +230,15 @@ func TestRace_CloseIfOver(t *testing.T) {
 			assert.Equal(t, race.Seed.Commitment(), c.Revealed(now).Commitment())
 			race = c
 		}
-		w.outages = []store.Span{{From: race.OpenTime, To: race.OpenTime.Add(time.Hour)}}
-		w.forward(time.Second)
-		require.NoError(t, w.server().CloseIfOver(ctx, last))
-		c, now, err := w.server().Get(ctx, race.ID)
+		env.outages = []store.Span{{From: race.OpenTime, To: race.OpenTime.Add(time.Hour)}}
+		env.forward(time.Second)
+		require.NoError(t, env.server().CloseIfOver(ctx, last))
+		c, now, err := env.server().Get(ctx, race.ID)
 		require.NoError(t, err)
 		assert.Equal(t, race.CloseTime, c.CloseTime)
 		assert.Equal(t, challenge.Closed, c.Status(now))
 		assert.Zero(t, c.Credited)
-		w.forward(31 * 24 * time.Hour)
-		require.NoError(t, w.server().CloseIfOver(ctx, last), "the race has expired")
+		env.forward(31 * 24 * time.Hour)
+		require.NoError(t, env.server().CloseIfOver(ctx, last), "the race has expired")
 	})
 }

@@ -38,8 +38,8 @@ func (w *window) set(from, to time.Time) {
 // even if this server's times are out of date, and cannot undo moves.
 func TestDo_Attempt(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		s, open := w.serve(w.addr), &window{}
+	each(t, func(t *testing.T, env *env) {
+		s, open := env.serve(env.addr), &window{}
 		s.Windows = open
 		gameID, sd := name("a"), seed(t, 'a')
 		attempt := created(t, "classic", sd)
@@ -48,7 +48,7 @@ func TestDo_Attempt(t *testing.T) {
 		require.NoError(t, err)
 		m, at := s.match(gameID), state.UpdateTime
 		refused := func(call Call, want error) {
-			w.unwritten(gameID, func() {
+			env.unwritten(gameID, func() {
 				_, err := m.Do(t.Context(), call)
 				require.ErrorIs(t, err, want)
 			})
@@ -73,6 +73,6 @@ func TestDo_Attempt(t *testing.T) {
 		assert.True(t, end.State.Ranked)
 		assert.True(t, end.State.RevealedSeed().IsZero())
 		assert.Equal(t, sd.SeedBytes(), end.State.Reveal(sd).RevealedSeed().SeedBytes())
-		w.check(gameID, s)
+		env.check(gameID, s)
 	})
 }

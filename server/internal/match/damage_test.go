@@ -22,24 +22,24 @@ func TestDamage(t *testing.T) {
 		t.Skip("too slow for -short")
 	}
 	const length = 8
-	cut := func(n int) func(*world, string) {
-		return func(w *world, gameID string) {
-			log := w.content(gameID).log
-			require.NoError(w.t, w.client.Del(w.t.Context(), logKey(gameID)).Err())
-			w.put(gameID, log[:n])
+	cut := func(n int) func(*env, string) {
+		return func(env *env, gameID string) {
+			log := env.content(gameID).log
+			require.NoError(env.t, env.client.Del(env.t.Context(), logKey(gameID)).Err())
+			env.put(gameID, log[:n])
 		}
 	}
-	swapped := func(n int) func(*world, string) {
-		return func(w *world, gameID string) {
-			s := w.serve(w.addr)
+	swapped := func(n int) func(*env, string) {
+		return func(env *env, gameID string) {
+			s := env.serve(env.addr)
 			s.create(name("other"+gameID), "classic")
-			s.match(name("other"+gameID)).play(w.t, n-1)
-			require.NoError(w.t, w.client.Rename(w.t.Context(), logKey(name("other"+gameID)), logKey(gameID)).Err())
+			s.match(name("other"+gameID)).play(env.t, n-1)
+			require.NoError(env.t, env.client.Rename(env.t.Context(), logKey(name("other"+gameID)), logKey(gameID)).Err())
 		}
 	}
 	damages := []struct {
 		name   string
-		damage func(*world, string)
+		damage func(*env, string)
 		last   int32
 	}{
 		{"swapped", swapped(length + 3), 0},
@@ -47,22 +47,22 @@ func TestDamage(t *testing.T) {
 		{"cut", cut(length - 3), length - 3},
 		{"cut to the first entry", cut(1), 1},
 		{"emptied", cut(0), 0},
-		{"entry missing", func(w *world, gameID string) {
-			id := w.content(gameID).log[3].ID
-			require.NoError(w.t, w.client.XDel(w.t.Context(), logKey(gameID), id).Err())
+		{"entry missing", func(env *env, gameID string) {
+			id := env.content(gameID).log[3].ID
+			require.NoError(env.t, env.client.XDel(env.t.Context(), logKey(gameID), id).Err())
 		}, 3},
-		{"extra entry", func(w *world, gameID string) {
-			log := w.content(gameID).log
-			require.NoError(w.t, w.client.Del(w.t.Context(), logKey(gameID)).Err())
-			w.put(gameID, append([]redis.XMessage{{ID: "0-1", Values: log[1].Values}}, log...))
+		{"extra entry", func(env *env, gameID string) {
+			log := env.content(gameID).log
+			require.NoError(env.t, env.client.Del(env.t.Context(), logKey(gameID)).Err())
+			env.put(gameID, append([]redis.XMessage{{ID: "0-1", Values: log[1].Values}}, log...))
 		}, length},
 	}
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, env *env) {
 		for _, tt := range damages {
 			t.Run(tt.name, func(t *testing.T) {
-				w := newWorld(t, w.client)
+				env := newEnv(t, env.client)
 				ctx, gameID := t.Context(), name(tt.name)
-				a, b := w.serve(w.addr), w.serve(w.addr)
+				a, b := env.serve(env.addr), env.serve(env.addr)
 				a.create(gameID, "classic")
 				m, behind := a.match(gameID), b.match(gameID)
 				m.play(t, length-1)
@@ -71,11 +71,11 @@ func TestDamage(t *testing.T) {
 				_, err := m.Confirm(ctx)
 				require.NoError(t, err)
 
-				good := w.content(gameID).log
-				tt.damage(w, gameID)
+				good := env.content(gameID).log
+				tt.damage(env, gameID)
 				last := tt.last
-				w.unwritten(gameID, func() {
-					fresh := w.serve(w.addr)
+				env.unwritten(gameID, func() {
+					fresh := env.serve(env.addr)
 					_, err := fresh.Acquire(ctx, gameID)
 					require.Equal(t, last, damagedAt(t, err))
 					for range 2 {
@@ -104,13 +104,13 @@ func TestDamage(t *testing.T) {
 					}
 				})
 
-				require.NoError(t, w.client.Del(ctx, logKey(gameID)).Err())
-				w.put(gameID, good)
-				w.check(gameID, a, b)
+				require.NoError(t, env.client.Del(ctx, logKey(gameID)).Err())
+				env.put(gameID, good)
+				env.check(gameID, a, b)
 				update, _ := watcher.Next(length)
 				require.NoError(t, update.Err)
 				m.play(t, 2)
-				w.check(gameID, a, b)
+				env.check(gameID, a, b)
 			})
 		}
 	})
@@ -120,15 +120,15 @@ func TestDamage(t *testing.T) {
 // that had it in memory, and as not found by any other.
 func TestDamage_Vanished(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		s := w.serve(w.addr)
+	each(t, func(t *testing.T, env *env) {
+		s := env.serve(env.addr)
 		s.create(name("a"), "classic")
 		m := s.match(name("a"))
 		m.play(t, 3)
-		require.NoError(t, w.client.FlushAll(t.Context()).Err())
+		require.NoError(t, env.client.FlushAll(t.Context()).Err())
 		_, err := m.Do(t.Context(), move(m.State(), 0))
 		assert.Zero(t, damagedAt(t, err))
-		_, err = w.serve(w.addr).Acquire(t.Context(), name("a"))
+		_, err = env.serve(env.addr).Acquire(t.Context(), name("a"))
 		assert.ErrorIs(t, err, gamelog.ErrNotFound)
 	})
 }
@@ -137,13 +137,13 @@ func TestDamage_Vanished(t *testing.T) {
 // and not as damaged.
 func TestDamage_Expired(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		s := w.serve(w.addr)
+	each(t, func(t *testing.T, env *env) {
+		s := env.serve(env.addr)
 		s.create(name("a"), "classic")
 		m := s.match(name("a"))
 		m.play(t, 3)
 		m.do(t, resign(0))
-		require.NoError(t, w.client.Del(t.Context(), logKey(name("a")), metaKey(name("a"))).Err())
+		require.NoError(t, env.client.Del(t.Context(), logKey(name("a")), metaKey(name("a"))).Err())
 		_, err := m.Confirm(t.Context())
 		assert.ErrorIs(t, err, gamelog.ErrNotFound)
 	})
@@ -153,17 +153,17 @@ func TestDamage_Expired(t *testing.T) {
 // than the server has seen, even though the log itself is consistent.
 func TestDamage_RolledBack(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, env *env) {
 		ctx := t.Context()
-		a, b := w.serve(w.addr), w.serve(w.addr)
+		a, b := env.serve(env.addr), env.serve(env.addr)
 		a.create(name("a"), "6x6")
 		m := a.match(name("a"))
 		m.play(t, 4)
-		old := w.content(name("a"))
+		old := env.content(name("a"))
 		m.play(t, 4)
-		require.NoError(t, w.client.Del(ctx, logKey(name("a"))).Err())
-		w.put(name("a"), old.log)
-		require.NoError(t, w.client.HSet(ctx, metaKey(name("a")), old.meta).Err())
+		require.NoError(t, env.client.Del(ctx, logKey(name("a"))).Err())
+		env.put(name("a"), old.log)
+		require.NoError(t, env.client.HSet(ctx, metaKey(name("a")), old.meta).Err())
 
 		_, err := m.Confirm(ctx)
 		require.EqualValues(t, 5, damagedAt(t, err))
@@ -178,25 +178,25 @@ func TestDamage_RolledBack(t *testing.T) {
 			damagedAt(t, err)
 		}
 		require.EqualValues(t, 9, m.State().Version)
-		w.check(name("a"), b)
+		env.check(name("a"), b)
 	})
 }
 
 // Ensure that a published event is ignored unless the log contains it.
 func TestPublished_Forged(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, env *env) {
 		ctx := t.Context()
-		s := w.serve(w.addr)
+		s := env.serve(env.addr)
 		s.create(name("a"), "classic")
 		m := s.match(name("a"))
 		watcher := m.newWatcher(t.Context(), Spectator, nil)
 		defer watcher.Close()
 		state := m.play(t, 3)
 		// Publish a move from another history, a version far ahead, and garbage.
-		entry := w.content(name("a")).log[2].Values["e"].(string)
+		entry := env.content(name("a")).log[2].Values["e"].(string)
 		for _, payload := range []string{"e 5-77 9999999999999 " + entry, "e 99-77 1 x", "e 5-77 1 ", "a -5", "e 4-1 1 x"} {
-			require.NoError(t, w.client.Publish(ctx, "game:{"+name("a")+"}:feed", payload).Err())
+			require.NoError(t, env.client.Publish(ctx, "game:{"+name("a")+"}:feed", payload).Err())
 		}
 		_, err := m.Confirm(ctx)
 		require.NoError(t, err)
@@ -204,7 +204,7 @@ func TestPublished_Forged(t *testing.T) {
 		update, _ := watcher.Next(state.Version)
 		require.NoError(t, update.Err)
 		m.play(t, 1)
-		w.check(name("a"), s)
+		env.check(name("a"), s)
 	})
 }
 
@@ -212,9 +212,9 @@ func TestPublished_Forged(t *testing.T) {
 // with an unknown entry, and that no server loads or changes such a game.
 func TestUnknown(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, env *env) {
 		ctx := context.Background()
-		s := w.serve(w.addr)
+		s := env.serve(env.addr)
 		s.create(name("a"), "classic")
 		m := s.match(name("a"))
 		state := m.play(t, 3)
@@ -223,14 +223,14 @@ func TestUnknown(t *testing.T) {
 		_, err := m.Confirm(ctx)
 		require.NoError(t, err)
 		// Append an entry with the unknown field 31.
-		w.put(name("a"), []redis.XMessage{{ID: "5-77", Values: map[string]any{"t": "9999999999999", "e": "\xfa\x01\x00"}}})
-		require.NoError(t, w.client.HSet(ctx, metaKey(name("a")), "last", "5-77").Err())
-		w.unwritten(name("a"), func() {
+		env.put(name("a"), []redis.XMessage{{ID: "5-77", Values: map[string]any{"t": "9999999999999", "e": "\xfa\x01\x00"}}})
+		require.NoError(t, env.client.HSet(ctx, metaKey(name("a")), "last", "5-77").Err())
+		env.unwritten(name("a"), func() {
 			_, err := m.Do(ctx, move(state, 0))
 			require.ErrorIs(t, err, replay.ErrUnknown)
 			_, err = m.Confirm(ctx)
 			require.ErrorIs(t, err, replay.ErrUnknown)
-			_, err = w.serve(w.addr).Acquire(ctx, name("a"))
+			_, err = env.serve(env.addr).Acquire(ctx, name("a"))
 			require.ErrorIs(t, err, replay.ErrUnknown)
 			update, _ := watcher.Next(state.Version)
 			require.ErrorIs(t, update.Err, replay.ErrUnknown)

@@ -34,8 +34,8 @@ func idle(t *testing.T, s *replay.State) replay.Moved {
 // leaves the log unchanged.
 func TestDo_Order(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		s := w.serve(w.addr)
+	each(t, func(t *testing.T, env *env) {
+		s := env.serve(env.addr)
 		s.create(name("active"), "classic")
 		active := s.match(name("active"))
 		active.play(t, 4)
@@ -84,7 +84,7 @@ func TestDo_Order(t *testing.T) {
 			{"too early", active, early(move(active.State(), 0)), store.ErrTooEarly},
 		} {
 			t.Run(tt.name, func(t *testing.T) {
-				w.unwritten(tt.m.id, func() {
+				env.unwritten(tt.m.id, func() {
 					event, err := tt.m.Do(t.Context(), tt.call)
 					if want := (*VersionConflictError)(nil); errors.As(tt.want, &want) {
 						assert.Equal(t, tt.want, err)
@@ -95,8 +95,8 @@ func TestDo_Order(t *testing.T) {
 				})
 			})
 		}
-		w.check(name("active"), s)
-		w.check(name("over"), s)
+		env.check(name("active"), s)
+		env.check(name("over"), s)
 	})
 }
 
@@ -104,8 +104,8 @@ func TestDo_Order(t *testing.T) {
 // matter how old the event is, and does not take effect twice.
 func TestDo_Repeated(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		s := w.serve(w.addr)
+	each(t, func(t *testing.T, env *env) {
+		s := env.serve(env.addr)
 		s.create(name("a"), "6x6")
 		m := s.match(name("a"))
 		var calls []Call
@@ -119,7 +119,7 @@ func TestDo_Repeated(t *testing.T) {
 		}
 		ask := func(m *Match) {
 			t.Helper()
-			w.unwritten(name("a"), func() {
+			env.unwritten(name("a"), func() {
 				for _, i := range []int{0, 1, 10, len(calls) - ringSize - 1, len(calls) - ringSize, len(calls) - 2, len(calls) - 1} {
 					again := m.do(t, calls[i])
 					require.Equal(t, events[i].Entry, again.Entry)
@@ -142,14 +142,14 @@ func TestDo_Repeated(t *testing.T) {
 			})
 		}
 		ask(m)
-		fresh := w.serve(w.addr).match(name("a"))
+		fresh := env.serve(env.addr).match(name("a"))
 		ask(fresh)
 
 		// Resigning again is a repeated call, regardless of the version.
 		end := m.do(t, resign(0))
 		require.Equal(t, replay.Finished, end.State.Status)
-		for _, m := range []*Match{m, fresh, w.serve(w.addr).match(name("a"))} {
-			w.unwritten(name("a"), func() {
+		for _, m := range []*Match{m, fresh, env.serve(env.addr).match(name("a"))} {
+			env.unwritten(name("a"), func() {
 				for _, version := range []int32{0, 1, end.State.Version - 1, end.State.Version, 999} {
 					again := m.do(t, resign(version))
 					same(t, end.State, again.State)
@@ -164,7 +164,7 @@ func TestDo_Repeated(t *testing.T) {
 				require.ErrorIs(t, err, replay.ErrGameOver)
 			})
 		}
-		w.check(name("a"), s)
+		env.check(name("a"), s)
 	})
 }
 
@@ -172,8 +172,8 @@ func TestDo_Repeated(t *testing.T) {
 // result is recorded after it, and that the game does not end if the job cannot be stored.
 func TestDo_Ends(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		s := w.serve(w.addr)
+	each(t, func(t *testing.T, env *env) {
+		s := env.serve(env.addr)
 		s.create(name("a"), "classic")
 		m := s.match(name("a"))
 		m.play(t, 3)
@@ -182,7 +182,7 @@ func TestDo_Ends(t *testing.T) {
 
 		away := errors.New("away")
 		s.work.err = away
-		w.unwritten(name("a"), func() {
+		env.unwritten(name("a"), func() {
 			_, err := m.Do(t.Context(), resign(0))
 			require.ErrorIs(t, err, away)
 		})
@@ -196,14 +196,14 @@ func TestDo_Ends(t *testing.T) {
 
 		m.do(t, resign(0))
 		assert.Len(t, s.work.ended, 1, "a repeated call does not end the game again")
-		w.check(name("a"), s)
+		env.check(name("a"), s)
 
 		// The server itself ends an abandoned game.
 		s.create(name("b"), "classic")
 		left := s.match(name("b"))
 		state := left.do(t, Call{Seat: game.NoSeat, Version: 1, Action: replay.Abandoned{}}).State
 		assert.Equal(t, game.Abandoned, state.Result.Reason)
-		w.check(name("b"), s)
+		env.check(name("b"), s)
 	})
 }
 
@@ -211,8 +211,8 @@ func TestDo_Ends(t *testing.T) {
 // or different content.
 func TestCreate(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		a, b := w.serve(w.addr), w.serve(w.addr)
+	each(t, func(t *testing.T, env *env) {
+		a, b := env.serve(env.addr), env.serve(env.addr)
 		ctx, sd := t.Context(), seed(t, 1)
 		c := created(t, "classic", sd)
 		first, err := a.Create(ctx, name("a"), c, sd)
@@ -245,8 +245,8 @@ func TestCreate(t *testing.T) {
 		require.ErrorIs(t, err, gamelog.ErrNotFound)
 		assert.Equal(t, 1, b.Live(), "a game that does not exist does not stay in memory")
 
-		require.NoError(t, w.client.Del(ctx, logKey(name("a"))).Err())
-		_, err = w.serve(w.addr).Create(ctx, name("a"), c, sd)
+		require.NoError(t, env.client.Del(ctx, logKey(name("a"))).Err())
+		_, err = env.serve(env.addr).Create(ctx, name("a"), c, sd)
 		damagedAt(t, err)
 	})
 }
@@ -255,8 +255,8 @@ func TestCreate(t *testing.T) {
 // is out of date.
 func TestDo_Stale(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		a, b := w.serve(w.addr), w.serve(w.addr)
+	each(t, func(t *testing.T, env *env) {
+		a, b := env.serve(env.addr), env.serve(env.addr)
 		a.create(name("a"), "6x6")
 		ahead, stale := a.match(name("a")), b.match(name("a"))
 		first := move(ahead.State(), 0)
@@ -286,15 +286,15 @@ func TestDo_Stale(t *testing.T) {
 		ahead.do(t, resign(0))
 		_, err = stale.Do(t.Context(), move(next.State, 0))
 		require.ErrorIs(t, err, replay.ErrGameOver)
-		w.check(name("a"), a, b)
+		env.check(name("a"), a, b)
 	})
 }
 
 // Ensure that a call whose context is done returns the context's error.
 func TestDo_ContextEnded(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		s := w.serve(w.addr)
+	each(t, func(t *testing.T, env *env) {
+		s := env.serve(env.addr)
 		s.create(name("a"), "classic")
 		m := s.match(name("a"))
 		ctx, cancel := context.WithCancel(t.Context())
@@ -307,7 +307,7 @@ func TestDo_ContextEnded(t *testing.T) {
 		}
 		// Whether or not the move was appended, repeating the call returns its event.
 		require.EqualValues(t, 2, m.do(t, call).State.Version)
-		w.check(name("a"), s)
+		env.check(name("a"), s)
 	})
 }
 
@@ -315,8 +315,8 @@ func TestDo_ContextEnded(t *testing.T) {
 // only events in memory is not.
 func TestDo_Admit(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		s := w.serve(w.addr)
+	each(t, func(t *testing.T, env *env) {
+		s := env.serve(env.addr)
 		s.create(name("long"), "6x6")
 		m := s.match(name("long"))
 		m.play(t, ringSize+10)

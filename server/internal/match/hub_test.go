@@ -22,9 +22,9 @@ import (
 // no longer counted after a while.
 func TestAudience(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, env *env) {
 		ctx := t.Context()
-		a, b := w.still(w.addr), w.still(w.addr)
+		a, b := env.still(env.addr), env.still(env.addr)
 		a.create(name("a"), "classic")
 		ma, mb := a.match(name("a")), b.match(name("a"))
 		now := time.Now()
@@ -44,7 +44,7 @@ func TestAudience(t *testing.T) {
 		round(3)
 		// The feed may deliver the total of one server's report after the reply to the other's. A move
 		// arrives after both totals.
-		w.still(w.addr).match(name("a")).play(t, 1)
+		env.still(env.addr).match(name("a")).play(t, 1)
 		require.Eventually(t, func() bool { return ma.State().Version == 2 && mb.State().Version == 2 }, patience, time.Millisecond)
 		assert.Equal(t, 1, a.Spectators())
 		assert.Equal(t, 2, b.Spectators())
@@ -64,7 +64,7 @@ func TestAudience(t *testing.T) {
 			require.NotNil(t, update.Audience, "the audience is announced again to keep the stream active")
 		}
 		// A server without watchers also learns the total.
-		c := w.still(w.addr)
+		c := env.still(env.addr)
 		mc := c.match(name("a"))
 		mc.play(t, 1)
 		assert.Equal(t, 3, c.seen.spectators)
@@ -80,7 +80,7 @@ func TestAudience(t *testing.T) {
 		require.Eventually(t, func() bool {
 			// Repeat this, because a report from that server may still be in flight and
 			// overwrite it.
-			assert.NoError(t, w.client.HSet(ctx, key, b.ServerID, "1 1000000000").Err())
+			assert.NoError(t, env.client.HSet(ctx, key, b.ServerID, "1 1000000000").Err())
 			now = now.Add(refreshEvery)
 			a.countAudiences(a.all(), now)
 			return ma.Spectators() == 1
@@ -106,8 +106,8 @@ func TestAudience(t *testing.T) {
 // Ensure that a new watcher is not told about the spectators who left before it came.
 func TestAudience_NewWatcher(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		s := w.still(w.addr)
+	each(t, func(t *testing.T, env *env) {
+		s := env.still(env.addr)
 		s.create(name("a"), "classic")
 		m := s.match(name("a"))
 		early := m.newWatcher(t.Context(), Spectator, nil)
@@ -161,8 +161,8 @@ func TestAudience_Retracted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("too slow for -short")
 	}
-	each(t, func(t *testing.T, w *world) {
-		s, other := w.serve(w.addr), w.serve(w.addr)
+	each(t, func(t *testing.T, env *env) {
+		s, other := env.serve(env.addr), env.serve(env.addr)
 		s.create(name("a"), "classic")
 		watcher := s.match(name("a")).newWatcher(t.Context(), Spectator, nil)
 		defer watcher.Close()
@@ -182,9 +182,9 @@ func TestAudience_Retracted(t *testing.T) {
 // when it is loaded again.
 func TestSweep(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, env *env) {
 		ctx := t.Context()
-		s := w.still(w.addr)
+		s := env.still(env.addr)
 		for _, game := range []string{"used", "watched", "idle"} {
 			s.create(name(game), "classic")
 		}
@@ -243,9 +243,9 @@ func TestSweep(t *testing.T) {
 // Ensure that callers that acquire a game at the same time share one load.
 func TestAcquire_Shared(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		proxy := redistest.StartProxy(t, w.addr)
-		s := w.serve(proxy.Addr())
+	each(t, func(t *testing.T, env *env) {
+		proxy := redistest.StartProxy(t, env.addr)
+		s := env.serve(proxy.Addr())
 		s.create(name("a"), "classic")
 		release := proxy.Hold()
 		const callers = 50
@@ -274,8 +274,8 @@ func TestAcquire_Shared(t *testing.T) {
 // though that load did not find it.
 func TestAcquire_CreatedDuringLoad(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		s := w.serve(w.addr)
+	each(t, func(t *testing.T, env *env) {
+		s := env.serve(env.addr)
 		early := newMatch(s.Hub, name("a"))
 		early.refs++
 		s.mu.Lock()
@@ -308,8 +308,8 @@ func TestAcquire_CreatedDuringLoad(t *testing.T) {
 // not for any other watcher.
 func TestStalled(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		s := w.still(w.addr)
+	each(t, func(t *testing.T, env *env) {
+		s := env.still(env.addr)
 		s.create(name("a"), "classic")
 		m := s.match(name("a"))
 		dropped := make(chan string, 10)

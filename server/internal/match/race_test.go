@@ -20,8 +20,8 @@ func TestDo_Concurrent(t *testing.T) {
 	if testing.Short() {
 		t.Skip("too slow for -short")
 	}
-	each(t, func(t *testing.T, w *world) {
-		a, b := w.serve(w.addr), w.serve(w.addr)
+	each(t, func(t *testing.T, env *env) {
+		a, b := env.serve(env.addr), env.serve(env.addr)
 		state := a.create(name("a"), "6x6")
 		matches := []*Match{a.match(name("a")), b.match(name("a"))}
 		const callers = 8
@@ -36,7 +36,7 @@ func TestDo_Concurrent(t *testing.T) {
 				group.Go(func() { events[i], errs[i] = matches[i%2].Do(t.Context(), calls[i]) })
 			}
 			group.Wait()
-			next := w.check(name("a"), a, b)
+			next := env.check(name("a"), a, b)
 			require.Equal(t, state.Version+1, next.Version)
 			first, found, err := a.Log.At(t.Context(), name("a"), next.Version)
 			require.NoError(t, err)
@@ -64,8 +64,8 @@ func TestDo_FreeForAll(t *testing.T) {
 	if testing.Short() {
 		t.Skip("too slow for -short")
 	}
-	each(t, func(t *testing.T, w *world) {
-		servers := []*server{w.serve(w.addr), w.serve(w.addr), w.serve(w.addr)}
+	each(t, func(t *testing.T, env *env) {
+		servers := []*server{env.serve(env.addr), env.serve(env.addr), env.serve(env.addr)}
 		servers[0].create(name("a"), "6x6")
 		const callers, length = 6, 150
 		acknowledged := make([]map[int32]replay.Action, callers)
@@ -101,7 +101,7 @@ func TestDo_FreeForAll(t *testing.T) {
 			})
 		}
 		group.Wait()
-		last := w.check(name("a"), servers...)
+		last := env.check(name("a"), servers...)
 		claimed := make([]int, last.Version+1)
 		require.NoError(t, servers[0].Log.Replay(t.Context(), name("a"), 1, func(e *replay.Event) error {
 			for i := range callers {

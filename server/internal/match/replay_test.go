@@ -49,8 +49,8 @@ func TestReplay_Shared(t *testing.T) {
 		t.Skip("plays long games")
 	}
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		s := w.serve(w.addr)
+	each(t, func(t *testing.T, env *env) {
+		s := env.serve(env.addr)
 		s.create(name("a"), "6x6")
 		m := s.match(name("a"))
 		m.play(t, chunkSize/2)
@@ -94,8 +94,8 @@ func TestReplay_FarBack(t *testing.T) {
 	if testing.Short() {
 		t.Skip("too slow for -short")
 	}
-	each(t, func(t *testing.T, w *world) {
-		s := w.serve(w.addr)
+	each(t, func(t *testing.T, env *env) {
+		s := env.serve(env.addr)
 		s.create(name("a"), "6x6")
 		m := s.match(name("a"))
 		for range 3 {
@@ -121,8 +121,8 @@ func TestReplay_Forgotten(t *testing.T) {
 		t.Skip("plays long games")
 	}
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		s := w.serve(w.addr)
+	each(t, func(t *testing.T, env *env) {
+		s := env.serve(env.addr)
 		s.create(name("a"), "6x6")
 		m := s.match(name("a"))
 		m.play(t, 3*chunkSize)

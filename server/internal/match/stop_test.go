@@ -17,9 +17,9 @@ import (
 func TestStop_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		proxy := redistest.StartProxy(t, w.addr)
-		s := w.serveWithin(3*time.Second, proxy.Addr()) // A stopping hub waits for calls that Redis does not answer.
+	each(t, func(t *testing.T, env *env) {
+		proxy := redistest.StartProxy(t, env.addr)
+		s := env.serveWithin(3*time.Second, proxy.Addr()) // A stopping hub waits for calls that Redis does not answer.
 		s.create(name("a"), "classic")
 		s.create(name("b"), "classic")
 		m := s.match(name("a"))

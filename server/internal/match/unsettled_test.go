@@ -47,9 +47,9 @@ func TestDo_LostReply(t *testing.T) {
 	if testing.Short() {
 		t.Skip("too slow for -short")
 	}
-	each(t, func(t *testing.T, w *world) {
-		proxy := redistest.StartProxy(t, w.addr)
-		s := w.serve(proxy.Addr())
+	each(t, func(t *testing.T, env *env) {
+		proxy := redistest.StartProxy(t, env.addr)
+		s := env.serve(proxy.Addr())
 		lost := proxy.Lose(1, "evalsha")
 		s.create(name("a"), "classic")
 		<-lost
@@ -67,7 +67,7 @@ func TestDo_LostReply(t *testing.T) {
 		assert.Equal(t, []int32{1, 2, 3, 4, 5, 6, 7}, s.seen.versions())
 		_, ended := s.work.counts()
 		assert.Equal(t, 1, ended)
-		w.check(name("a"), s)
+		env.check(name("a"), s)
 	})
 }
 
@@ -78,9 +78,9 @@ func TestDo_Unsettled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("too slow for -short")
 	}
-	each(t, func(t *testing.T, w *world) {
-		proxy := redistest.StartProxy(t, w.addr)
-		s, other := w.serve(proxy.Addr()), w.serve(w.addr)
+	each(t, func(t *testing.T, env *env) {
+		proxy := redistest.StartProxy(t, env.addr)
+		s, other := env.serve(proxy.Addr()), env.serve(env.addr)
 		s.create(name("a"), "classic")
 		m, elsewhere := s.match(name("a")), other.match(name("a"))
 
@@ -102,7 +102,7 @@ func TestDo_Unsettled(t *testing.T) {
 			require.Equal(t, state.Version+1, again.State.Version)
 			_, err := m.Do(t.Context(), different)
 			require.Equal(t, &VersionConflictError{Version: state.Version + 1}, err)
-			w.check(name("a"), s, other)
+			env.check(name("a"), s, other)
 		}
 
 		// Let another caller append first while the outcome is unknown.
@@ -113,7 +113,7 @@ func TestDo_Unsettled(t *testing.T) {
 		proxy.Accept()
 		_, err := m.Do(t.Context(), move(state, 0))
 		require.Equal(t, &VersionConflictError{Version: state.Version + 1}, err)
-		w.check(name("a"), s, other)
+		env.check(name("a"), s, other)
 
 		// Ensure that the end of a game is processed even though its caller has given up.
 		proxy.Refuse()
@@ -123,7 +123,7 @@ func TestDo_Unsettled(t *testing.T) {
 			soon, ended := s.work.counts()
 			return ended == 1 && soon > 1 // A job is stored before each attempt to append.
 		}, patience, 5*time.Millisecond)
-		last := w.check(name("a"), s, other)
+		last := env.check(name("a"), s, other)
 		assert.Equal(t, replay.Finished, last.Status)
 		assert.EqualValues(t, 5, last.Version)
 	})
@@ -134,9 +134,9 @@ func TestDo_Unsettled(t *testing.T) {
 // expires.
 func TestDo_UnsettledTooEarly(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		proxy := redistest.StartProxy(t, w.addr)
-		s := w.serve(proxy.Addr())
+	each(t, func(t *testing.T, env *env) {
+		proxy := redistest.StartProxy(t, env.addr)
+		s := env.serve(proxy.Addr())
 		s.create(name("a"), "classic")
 		m := s.match(name("a"))
 		m.play(t, 2)
@@ -149,7 +149,7 @@ func TestDo_UnsettledTooEarly(t *testing.T) {
 		require.ErrorIs(t, err, store.ErrTooEarly)
 		<-lost
 		m.play(t, 2)
-		w.check(name("a"), s)
+		env.check(name("a"), s)
 	})
 }
 
@@ -158,8 +158,8 @@ func TestDo_UnsettledTooEarly(t *testing.T) {
 func TestDo_RedisStops(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartRedis(t)
-	w := newWorld(t, redistest.NewClient(t, server.Addr()))
-	s := w.serve(w.addr)
+	env := newEnv(t, redistest.NewClient(t, server.Addr()))
+	s := env.serve(env.addr)
 	s.create(name("a"), "classic")
 	m := s.match(name("a"))
 	m.play(t, 2)
@@ -172,25 +172,25 @@ func TestDo_RedisStops(t *testing.T) {
 	server.Resume()
 	require.EqualValues(t, 4, m.do(t, call).State.Version)
 	m.play(t, 2)
-	w.check(name("a"), s)
+	env.check(name("a"), s)
 }
 
 // Ensure that the caller gets the error from a Redis server that cannot write, and that the
 // match does not stay locked for appends.
 func TestDo_RedisRefuses(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, redistest.NewClient(t, redistest.StartRedis(t).Addr()))
-	s := w.serve(w.addr)
+	env := newEnv(t, redistest.NewClient(t, redistest.StartRedis(t).Addr()))
+	s := env.serve(env.addr)
 	s.create(name("a"), "classic")
 	m := s.match(name("a"))
 	call := move(m.State(), 0)
-	require.NoError(t, w.client.ConfigSet(t.Context(), "maxmemory", "1").Err())
-	w.unwritten(name("a"), func() {
+	require.NoError(t, env.client.ConfigSet(t.Context(), "maxmemory", "1").Err())
+	env.unwritten(name("a"), func() {
 		_, err := m.Do(t.Context(), call)
 		require.True(t, redis.HasErrorPrefix(err, "OOM"), "%v", err)
 		require.NotErrorIs(t, err, store.ErrUnsettled)
 	})
-	require.NoError(t, w.client.ConfigSet(t.Context(), "maxmemory", "0").Err())
+	require.NoError(t, env.client.ConfigSet(t.Context(), "maxmemory", "0").Err())
 	m.do(t, call)
-	w.check(name("a"), s)
+	env.check(name("a"), s)
 }

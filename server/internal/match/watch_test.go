@@ -65,8 +65,8 @@ func atOnce(int32) {}
 // any version, no matter which server appended it.
 func TestWatch(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		a, b := w.serve(w.addr), w.serve(w.addr)
+	each(t, func(t *testing.T, env *env) {
+		a, b := env.serve(env.addr), env.serve(env.addr)
 		a.create(name("a"), "6x6")
 		matches := []*Match{a.match(name("a")), b.match(name("a"))}
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -105,7 +105,7 @@ func TestWatch(t *testing.T) {
 		}
 		matches[1].do(t, resign(0))
 		group.Wait()
-		last := w.check(name("a"), a, b)
+		last := env.check(name("a"), a, b)
 		require.Len(t, views, 6+2*length/25)
 		for _, v := range views {
 			require.NoError(t, v.err)
@@ -130,8 +130,8 @@ func TestWatch(t *testing.T) {
 // instead of the missed events, and can read the missed events from the log.
 func TestWatch_Slow(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		s := w.serve(w.addr)
+	each(t, func(t *testing.T, env *env) {
+		s := env.serve(env.addr)
 		s.create(name("a"), "6x6")
 		m := s.match(name("a"))
 		watcher := m.newWatcher(t.Context(), Spectator, nil)
@@ -164,8 +164,8 @@ func TestWatch_Slow(t *testing.T) {
 // Ensure that an event is encoded once for all watchers, and that it wakes a waiting watcher.
 func TestWatch_Encoded(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		s := w.serve(w.addr)
+	each(t, func(t *testing.T, env *env) {
+		s := env.serve(env.addr)
 		s.create(name("a"), "classic")
 		m := s.match(name("a"))
 		watcher := m.newWatcher(t.Context(), Uncounted, nil)
@@ -190,8 +190,8 @@ func TestWatch_Encoded(t *testing.T) {
 // the game, whether this server or another one appended it.
 func TestWatch_Delivered(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		near, far := w.serve(w.addr), w.serve(w.addr)
+	each(t, func(t *testing.T, env *env) {
+		near, far := env.serve(env.addr), env.serve(env.addr)
 		near.create(name("a"), "classic")
 		mover, m := near.match(name("a")), far.match(name("a"))
 		first, second := m.newWatcher(t.Context(), Spectator, nil), m.newWatcher(t.Context(), Uncounted, nil)
@@ -214,9 +214,9 @@ func TestWatch_Delivered(t *testing.T) {
 func TestWatch_Reconnect_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		proxy := redistest.StartProxy(t, w.addr)
-		far, near := w.serve(proxy.Addr()), w.serve(w.addr)
+	each(t, func(t *testing.T, env *env) {
+		proxy := redistest.StartProxy(t, env.addr)
+		far, near := env.serve(proxy.Addr()), env.serve(env.addr)
 		near.create(name("a"), "6x6")
 		m, mover := far.match(name("a")), near.match(name("a"))
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -249,8 +249,8 @@ func TestWatch_Reconnect_long(t *testing.T) {
 // confirmed a moment ago, even if the feed has not delivered the other server's move yet.
 func TestConfirm_Watched(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		here, there := w.still(w.addr), w.still(w.addr)
+	each(t, func(t *testing.T, env *env) {
+		here, there := env.still(env.addr), env.still(env.addr)
 		here.create(name("a"), "classic")
 		m, elsewhere := here.match(name("a")), there.match(name("a"))
 		watcher := elsewhere.newWatcher(t.Context(), Spectator, nil)
@@ -273,9 +273,9 @@ func TestConfirm_BeginsAfterCall(t *testing.T) {
 	if testing.Short() {
 		t.Skip("too slow for -short")
 	}
-	each(t, func(t *testing.T, w *world) {
-		proxy := redistest.StartProxy(t, w.addr)
-		here, there := w.still(w.addr), w.still(proxy.Addr())
+	each(t, func(t *testing.T, env *env) {
+		proxy := redistest.StartProxy(t, env.addr)
+		here, there := env.still(env.addr), env.still(proxy.Addr())
 		here.create(name("a"), "6x6")
 		m, elsewhere := here.match(name("a")), there.match(name("a"))
 		waits := func(condition func() bool) {
@@ -319,9 +319,9 @@ func TestMatch_Stale(t *testing.T) {
 	if testing.Short() {
 		t.Skip("too slow for -short")
 	}
-	each(t, func(t *testing.T, w *world) {
-		proxy := redistest.StartProxy(t, w.addr)
-		s := w.still(proxy.Addr())
+	each(t, func(t *testing.T, env *env) {
+		proxy := redistest.StartProxy(t, env.addr)
+		s := env.still(proxy.Addr())
 		s.create(name("a"), "classic")
 		m := s.match(name("a"))
 		later := func() int64 { return s.ticks.Add(followTicks) }

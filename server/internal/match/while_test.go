@@ -13,8 +13,8 @@ import (
 // stops it.
 func TestWhile(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		s := w.serve(w.addr)
+	each(t, func(t *testing.T, env *env) {
+		s := env.serve(env.addr)
 		s.create(name("a"), "classic")
 		m := s.match(name("a"))
 

@@ -32,8 +32,8 @@ func (g transactional) Append(ctx context.Context, gameID string, e store.Entry)
 // stores neither if storing the consequences fails.
 func TestDo_Within(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		s := w.still(w.addr)
+	each(t, func(t *testing.T, env *env) {
+		s := env.still(env.addr)
 		s.Log, s.Transactional = gamelog.New(transactional{s.Log.Games}), true
 		gameID := name("a")
 		s.create(gameID, "classic")
@@ -42,7 +42,7 @@ func TestDo_Within(t *testing.T) {
 		assert.Empty(t, s.work.within, "a move has no consequences")
 
 		s.work.err = store.Failed(store.Full, "the disk is full")
-		w.unwritten(gameID, func() {
+		env.unwritten(gameID, func() {
 			_, err := m.Do(t.Context(), resign(state.Version))
 			require.ErrorIs(t, err, s.work.err)
 		})
@@ -57,21 +57,21 @@ func TestDo_Within(t *testing.T) {
 		assert.Zero(t, soon, "the transaction replaces the job")
 		assert.Equal(t, 1, ended)
 		assert.Equal(t, 1, s.work.stored)
-		w.check(gameID, s)
+		env.check(gameID, s)
 	})
 }
 
 // Ensure that no entry is appended after the latest time that a call allows.
 func TestDo_TooLate(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
-		s := w.serve(w.addr)
+	each(t, func(t *testing.T, env *env) {
+		s := env.serve(env.addr)
 		gameID := name("a")
 		state := s.create(gameID, "classic")
 		m := s.match(gameID)
 		late := move(state, 0)
 		late.NotAfter = state.UpdateTime.Add(-time.Minute)
-		w.unwritten(gameID, func() {
+		env.unwritten(gameID, func() {
 			_, err := m.Do(t.Context(), late)
 			require.ErrorIs(t, err, store.ErrTooLate)
 		})

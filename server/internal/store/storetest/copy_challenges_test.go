@@ -26,7 +26,7 @@ func challengesOn(s *store.Store) *challenge.Challenges {
 }
 
 // createChallenges creates challenges of all kinds, with attempts and results.
-func (w *world) createChallenges(t *testing.T, s *store.Store, log *gamelog.Log, boards *leaderboard.Boards) {
+func (data *copyData) createChallenges(t *testing.T, s *store.Store, log *gamelog.Log, boards *leaderboard.Boards) {
 	t.Helper()
 	ctx, challenges := t.Context(), challengesOn(s)
 	classic, ok := variants.Current("classic")
@@ -37,38 +37,38 @@ func (w *world) createChallenges(t *testing.T, s *store.Store, log *gamelog.Log,
 	for n, kind := range []replay.ChallengeKind{replay.Race, replay.Link, replay.Rematch, replay.Race, replay.Link} {
 		c, err := challenges.Create(ctx, challenge.Challenge{
 			ID: id.Derive(fmt.Append(nil, "challenge ", n)), Kind: kind, Variant: classic.ID, Revision: classic.Revision,
-			Creator: w.players[n+5], Seed: game.NewSeed(), Private: n == 4, Limit: time.Minute,
+			Creator: data.players[n+5], Seed: game.NewSeed(), Private: n == 4, Limit: time.Minute,
 		}, now)
 		require.NoError(t, err)
 		all = append(all, c)
 	}
 	for n, c := range all {
-		w.challenges = append(w.challenges, c.ID)
+		data.challenges = append(data.challenges, c.ID)
 		if c.Kind == replay.Race {
-			c, err = challenges.Join(ctx, c.ID, "", challenge.Entrant{Player: w.players[n+10], Ready: true})
+			c, err = challenges.Join(ctx, c.ID, "", challenge.Entrant{Player: data.players[n+10], Ready: true})
 			require.NoError(t, err)
 		}
-		for _, player := range w.players[10:20] {
+		for _, player := range data.players[10:20] {
 			attempt := challenge.AttemptID(c.ID, player.ID)
 			draft, err := gamelog.NewGame(attempt, c.Attempt(challenge.Entrant{Player: player}, int32(n)), c.Seed)
 			require.NoError(t, err)
 			_, err = log.Append(ctx, draft)
 			require.NoError(t, err)
-			w.attempts, w.games = append(w.attempts, attempt), append(w.games, attempt)
+			data.attempts, data.games = append(data.attempts, attempt), append(data.games, attempt)
 			require.NoError(t, boards.RecordChallenge(ctx, leaderboard.Result{
-				Variant: c.Variant, PlayerID: player.ID, GameID: attempt, Score: w.random.Int32N(9), Time: now, ChallengeID: c.ID,
+				Variant: c.Variant, PlayerID: player.ID, GameID: attempt, Score: data.random.Int32N(9), Time: now, ChallengeID: c.ID,
 			}, now.Add(24*time.Hour)))
 		}
 	}
 }
 
 // readChallenges adds the challenges, as clients see them, to read.
-func (w *world) readChallenges(t *testing.T, s *store.Store, boards *leaderboard.Boards, read map[string]any) {
+func (data *copyData) readChallenges(t *testing.T, s *store.Store, boards *leaderboard.Boards, read map[string]any) {
 	t.Helper()
 	ctx := t.Context()
-	found, _, err := challengesOn(s).GetAll(ctx, w.challenges...)
+	found, _, err := challengesOn(s).GetAll(ctx, data.challenges...)
 	require.NoError(t, err)
-	require.Len(t, found, len(w.challenges))
+	require.Len(t, found, len(data.challenges))
 	for _, c := range found {
 		read["challenge "+c.ID] = []any{c.Kind, c.Variant, c.Creator, c.Seed.SeedBytes(), c.Private, c.CreateTime, c.OpenTime, c.CloseTime, c.Entrants}
 		standings, err := boards.ListChallenge(ctx, c.Variant, c.ID, "", 100)
@@ -85,7 +85,7 @@ func (w *world) readChallenges(t *testing.T, s *store.Store, boards *leaderboard
 		assert.Equal(t, kind != uint8(replay.Daily), len(places) > 0, "kind %d", kind)
 		read[fmt.Sprint("challenges of kind ", kind)] = places
 	}
-	for _, attempt := range w.attempts {
+	for _, attempt := range data.attempts {
 		require.Contains(t, read, "tip "+attempt)
 	}
 }

@@ -28,8 +28,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
-// world is the test data of TestCopy_long.
-type world struct {
+// copyData is the test data of TestCopy_long.
+type copyData struct {
 	random  *rand.Rand
 	players []replay.Player
 	tokens  []string
@@ -40,79 +40,79 @@ type world struct {
 }
 
 // create creates players, games of all variants with random moves, and results.
-func (w *world) create(t *testing.T, s *store.Store) {
+func (data *copyData) create(t *testing.T, s *store.Store) {
 	t.Helper()
 	ctx := t.Context()
 	accounts := account.New(s.Accounts, 30*24*time.Hour)
 	for n := range 30 {
 		p, token, err := accounts.Create(ctx, fmt.Sprint("Player ", n), "", n%7 == 0)
 		require.NoError(t, err)
-		w.players, w.tokens = append(w.players, replay.Player{ID: p.ID, Name: p.Name}), append(w.tokens, token)
+		data.players, data.tokens = append(data.players, replay.Player{ID: p.ID, Name: p.Name}), append(data.tokens, token)
 	}
 	boards := leaderboard.New(s.Boards, page.NewTokens(s.Secrets), time.Now)
 	log := gamelog.New(s.Games)
 	now, err := s.Time(ctx)
 	require.NoError(t, err)
 	for range 150 {
-		final := w.play(t, log)
+		final := data.play(t, log)
 		creator := final.Creator.ID
 		require.NoError(t, accounts.Reserve(ctx, creator, final.ID, 0))
-		if w.random.IntN(4) == 0 {
+		if data.random.IntN(4) == 0 {
 			require.NoError(t, s.Games.Expire(ctx, now.Add(time.Hour), final.ID))
 		}
 		require.NoError(t, boards.Record(ctx, leaderboard.Result{
-			Variant: final.Variant.ID, PlayerID: creator, GameID: final.ID, Score: w.random.Int32N(100),
-			Time: now.Add(-time.Duration(w.random.IntN(200)) * time.Hour),
+			Variant: final.Variant.ID, PlayerID: creator, GameID: final.ID, Score: data.random.Int32N(100),
+			Time: now.Add(-time.Duration(data.random.IntN(200)) * time.Hour),
 		}))
 	}
-	w.createChallenges(t, s, log, boards)
-	require.NoError(t, boards.Hide(ctx, w.players[3].ID))
+	data.createChallenges(t, s, log, boards)
+	require.NoError(t, boards.Hide(ctx, data.players[3].ID))
 }
 
 // play creates a game and plays some random moves.
-func (w *world) play(t *testing.T, log *gamelog.Log) *replay.State {
+func (data *copyData) play(t *testing.T, log *gamelog.Log) *replay.State {
 	t.Helper()
 	var secret [game.SeedSize]byte
 	for i := range secret {
-		secret[i] = byte(w.random.Uint32())
+		secret[i] = byte(data.random.Uint32())
 	}
 	seed, err := game.SeedFromBytes(secret[:])
 	require.NoError(t, err)
 	all := variants.All()
-	v := all[w.random.IntN(len(all))]
-	creator := w.players[w.random.IntN(len(w.players))]
+	v := all[data.random.IntN(len(all))]
+	creator := data.players[data.random.IntN(len(data.players))]
 	seats := slices.Repeat([]replay.Seat{{Player: creator}}, v.Seats)
 	draft, err := gamelog.NewGame(id.Derive([]byte("game"), secret[:]), replay.Created{
 		Variant: v.ID, Revision: v.Revision, Creator: creator, Seats: seats, Commitment: seed.Commitment(),
-		Private: w.random.IntN(5) == 0,
+		Private: data.random.IntN(5) == 0,
 	}, seed)
 	require.NoError(t, err)
 	appended, err := log.Append(t.Context(), draft)
 	require.NoError(t, err)
-	for range w.random.IntN(60) {
+	for range data.random.IntN(60) {
 		state := appended.Tip.State
 		legal := state.LegalMoves()
 		if len(legal) == 0 {
 			break
 		}
-		entry := replay.Entry{Seat: state.Turn(), Action: replay.Moved{Move: legal[w.random.IntN(len(legal))]}}
+		entry := replay.Entry{Seat: state.Turn(), Action: replay.Moved{Move: legal[data.random.IntN(len(legal))]}}
 		draft, err := appended.Tip.Draft(entry, time.Time{}, nil)
 		require.NoError(t, err)
 		appended, err = log.Append(t.Context(), draft)
 		require.NoError(t, err)
 	}
-	w.games = append(w.games, appended.Tip.State.ID)
+	data.games = append(data.games, appended.Tip.State.ID)
 	return appended.Tip.State
 }
 
 // damage damages some games in different ways, and expires an account.
-func (w *world) damage(t *testing.T, s *store.Store, client goredis.UniversalClient) {
+func (data *copyData) damage(t *testing.T, s *store.Store, client goredis.UniversalClient) {
 	t.Helper()
 	ctx := t.Context()
-	require.NoError(t, client.Del(ctx, "player:{"+w.players[0].ID+"}").Err())
-	tail, err := s.Games.Tail(ctx, w.games[0])
+	require.NoError(t, client.Del(ctx, "player:{"+data.players[0].ID+"}").Err())
+	tail, err := s.Games.Tail(ctx, data.games[0])
 	require.NoError(t, err)
-	require.NoError(t, s.Games.Quarantine(ctx, w.games[0], tail.Last, time.Hour))
+	require.NoError(t, s.Games.Quarantine(ctx, data.games[0], tail.Last, time.Hour))
 	require.NoError(t, s.Games.Quarantine(ctx, id.Derive([]byte("lost")), store.ID{}, time.Hour))
 
 	first := func(gameID string) string {
@@ -120,21 +120,21 @@ func (w *world) damage(t *testing.T, s *store.Store, client goredis.UniversalCli
 		require.NoError(t, err)
 		return records[0].ID.String()
 	}
-	key := func(n int, kind string) string { return "game:{" + w.games[n] + "}:" + kind }
+	key := func(n int, kind string) string { return "game:{" + data.games[n] + "}:" + kind }
 	require.NoError(t, client.Del(ctx, key(1, "log")).Err())
 	require.NoError(t, client.Del(ctx, key(2, "meta")).Err())
 	require.NoError(t, client.HSet(ctx, key(3, "meta"), "last", "what?").Err())
-	require.NoError(t, client.XDel(ctx, key(4, "log"), first(w.games[4])).Err())
+	require.NoError(t, client.XDel(ctx, key(4, "log"), first(data.games[4])).Err())
 	require.NoError(t, client.XAdd(ctx, &goredis.XAddArgs{Stream: key(5, "log"), ID: "1000000-1", Values: []any{"e", "no time"}}).Err())
 	require.NoError(t, client.XAdd(ctx, &goredis.XAddArgs{Stream: key(6, "log"), ID: "1000000-1", Values: []any{"t", "1", "e", "no entry"}}).Err())
 }
 
-// reads returns everything that clients can see of a world, by name.
-func (w *world) reads(t *testing.T, s *store.Store) map[string]any {
+// reads returns everything that clients can see of the data, by name.
+func (data *copyData) reads(t *testing.T, s *store.Store) map[string]any {
 	t.Helper()
 	ctx, read := t.Context(), map[string]any{}
 	log := gamelog.New(s.Games)
-	for _, gameID := range w.games {
+	for _, gameID := range data.games {
 		history, err := log.Load(ctx, gameID, store.ID{}, 1)
 		var damaged *gamelog.DamagedError
 		switch {
@@ -153,9 +153,9 @@ func (w *world) reads(t *testing.T, s *store.Store) map[string]any {
 			require.NoError(t, err)
 		}
 	}
-	heads, err := log.Heads(ctx, w.games) // after Load, which mends a missing head
+	heads, err := log.Heads(ctx, data.games) // after Load, which mends a missing head
 	require.NoError(t, err)
-	for i, gameID := range w.games {
+	for i, gameID := range data.games {
 		if state := heads[i].State; state != nil && read["tip "+gameID] != nil {
 			read["head "+gameID] = []any{state.Version, state.Position.Scores(), state.UpdateTime.UTC()}
 		}
@@ -168,14 +168,14 @@ func (w *world) reads(t *testing.T, s *store.Store) map[string]any {
 			read[fmt.Sprint("board ", v.ID, window)] = list
 		}
 	}
-	w.readChallenges(t, s, boards, read)
+	data.readChallenges(t, s, boards, read)
 	accounts := account.New(s.Accounts, 0)
-	for i, token := range w.tokens {
+	for i, token := range data.tokens {
 		p, err := accounts.Verify(ctx, token)
 		read[fmt.Sprint("token ", i)] = []any{p, err == nil}
-		_, _, err = accounts.Create(ctx, w.players[i].Name, "", false)
+		_, _, err = accounts.Create(ctx, data.players[i].Name, "", false)
 		read[fmt.Sprint("name ", i)] = err != nil
-		open, err := accounts.OpenGames(ctx, w.players[i].ID)
+		open, err := accounts.OpenGames(ctx, data.players[i].ID)
 		require.NoError(t, err)
 		ids := []string{}
 		for _, o := range open {
@@ -195,10 +195,10 @@ func TestCopy_long(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartRedis(t)
 	client := redistest.NewClient(t, server.Addr())
-	w := &world{random: rand.New(rand.NewPCG(1, 2))}
+	data := &copyData{random: rand.New(rand.NewPCG(1, 2))}
 	redis := storetest.OnRedis(t, server.Addr())
-	w.create(t, redis)
-	w.damage(t, redis, client)
+	data.create(t, redis)
+	data.damage(t, redis, client)
 	file := storetest.OnSQLite(t, sqlite.Options{Path: filepath.Join(t.TempDir(), "store.db")})
 	other := storetest.OnRedis(t, redistest.StartRedis(t).Addr())
 
@@ -208,7 +208,7 @@ func TestCopy_long(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, copied, last)
 	assert.Greater(t, calls, 5)
-	assert.Equal(t, 151+len(w.attempts), copied.Games)
+	assert.Equal(t, 151+len(data.attempts), copied.Games)
 	assert.Equal(t, 29, copied.Accounts)
 	again, err := store.Copy(t.Context(), file, other, progress)
 	require.NoError(t, err)
@@ -217,11 +217,11 @@ func TestCopy_long(t *testing.T) {
 	kept := storetest.Kept(t, redis)
 	assert.Equal(t, kept, storetest.Kept(t, file))
 	assert.Equal(t, kept, storetest.Kept(t, other))
-	read := w.reads(t, redis)
-	assert.Equal(t, read, w.reads(t, file))
-	assert.Equal(t, read, w.reads(t, other))
-	for n := range w.games {
-		_, damaged := read["damaged "+w.games[n]]
+	read := data.reads(t, redis)
+	assert.Equal(t, read, data.reads(t, file))
+	assert.Equal(t, read, data.reads(t, other))
+	for n := range data.games {
+		_, damaged := read["damaged "+data.games[n]]
 		assert.Equal(t, slices.Contains([]int{0, 1, 3, 4, 5, 6}, n), damaged, "game %d", n)
 	}
 }

@@ -30,22 +30,22 @@ func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 
 const patience = delaystest.Patience
 
-// world is a Redis server with any number of game servers that use it.
-type world struct {
+// env is a Redis server with any number of game servers that use it.
+type env struct {
 	t      *testing.T
 	client redis.UniversalClient
 	addr   string
 }
 
 // each runs a test on every available kind of Redis server.
-func each(t *testing.T, test func(t *testing.T, w *world)) {
+func each(t *testing.T, test func(t *testing.T, env *env)) {
 	t.Helper()
-	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) { test(t, newWorld(t, client)) })
+	redistest.Each(t, func(t *testing.T, client redis.UniversalClient) { test(t, newEnv(t, client)) })
 }
 
-func newWorld(t *testing.T, client redis.UniversalClient) *world {
+func newEnv(t *testing.T, client redis.UniversalClient) *env {
 	t.Helper()
-	return &world{t: t, client: client, addr: client.(*redis.Client).Options().Addr}
+	return &env{t: t, client: client, addr: client.(*redis.Client).Options().Addr}
 }
 
 // server is a Hub with its dependencies.
@@ -60,28 +60,28 @@ type server struct {
 var servers atomic.Int64
 
 // serve starts a server that uses the Redis server at addr and stops when the test ends.
-func (w *world) serve(addr string) *server { return w.serveWithin(patience, addr) }
+func (env *env) serve(addr string) *server { return env.serveWithin(patience, addr) }
 
 // serveWithin is like serve, but if Redis does not answer in time, the server's calls fail.
-func (w *world) serveWithin(timeout time.Duration, addr string) *server {
-	s := w.stillWithin(timeout, addr)
+func (env *env) serveWithin(timeout time.Duration, addr string) *server {
+	s := env.stillWithin(timeout, addr)
 	s.run(func(ctx context.Context) error { return s.Hub.Run(ctx) })
 	return s
 }
 
 // still is like serve, but the server's hub does not run its periodic checks.
-func (w *world) still(addr string) *server { return w.stillWithin(patience, addr) }
+func (env *env) still(addr string) *server { return env.stillWithin(patience, addr) }
 
-func (w *world) stillWithin(timeout time.Duration, addr string) *server {
-	w.t.Helper()
-	on := storetest.OnRedisWithin(w.t, timeout, addr)
+func (env *env) stillWithin(timeout time.Duration, addr string) *server {
+	env.t.Helper()
+	on := storetest.OnRedisWithin(env.t, timeout, addr)
 	logger := slog.New(slog.DiscardHandler)
-	s := &server{t: w.t, seen: &observer{}, work: &work{}}
+	s := &server{t: env.t, seen: &observer{}, work: &work{}}
 	s.Hub = NewHub(Config{
 		Log: gamelog.New(on.Games), Feed: on.Feed, Lifecycle: s.work, Observer: s.seen,
 		Logger: logger, ServerID: fmt.Sprint("server-", servers.Add(1)), Idle: time.Hour, Stall: time.Minute,
 	})
-	w.t.Cleanup(s.Hub.close) // Wait for the hub's goroutines, unless the test has already done so.
+	env.t.Cleanup(s.Hub.close) // Wait for the hub's goroutines, unless the test has already done so.
 	s.run(s.Feed.Run)
 	return s
 }
@@ -306,65 +306,65 @@ type content struct {
 	meta map[string]string
 }
 
-func (w *world) content(gameID string) content {
-	w.t.Helper()
-	log, err := w.client.XRange(w.t.Context(), logKey(gameID), "-", "+").Result()
-	require.NoError(w.t, err)
-	meta, err := w.client.HGetAll(w.t.Context(), metaKey(gameID)).Result()
-	require.NoError(w.t, err)
+func (env *env) content(gameID string) content {
+	env.t.Helper()
+	log, err := env.client.XRange(env.t.Context(), logKey(gameID), "-", "+").Result()
+	require.NoError(env.t, err)
+	meta, err := env.client.HGetAll(env.t.Context(), metaKey(gameID)).Result()
+	require.NoError(env.t, err)
 	delete(meta, "watchers")
 	return content{log, meta}
 }
 
 // unwritten calls do and checks that it does not change the stored game.
-func (w *world) unwritten(gameID string, do func()) {
-	w.t.Helper()
-	before := w.content(gameID)
+func (env *env) unwritten(gameID string, do func()) {
+	env.t.Helper()
+	before := env.content(gameID)
 	do()
-	require.Equal(w.t, before, w.content(gameID), "the stored game has changed")
+	require.Equal(env.t, before, env.content(gameID), "the stored game has changed")
 }
 
 // put writes entries to a game's log.
-func (w *world) put(gameID string, log []redis.XMessage) {
-	w.t.Helper()
+func (env *env) put(gameID string, log []redis.XMessage) {
+	env.t.Helper()
 	for _, m := range log {
 		values := make([]any, 0, 6)
 		for _, field := range slices.Sorted(maps.Keys(m.Values)) {
 			values = append(values, field, m.Values[field])
 		}
-		require.NoError(w.t, w.client.XAdd(w.t.Context(), &redis.XAddArgs{Stream: logKey(gameID), ID: m.ID, Values: values}).Err())
+		require.NoError(env.t, env.client.XAdd(env.t.Context(), &redis.XAddArgs{Stream: logKey(gameID), ID: m.ID, Values: values}).Err())
 	}
 }
 
 // check checks the invariants of an undamaged game: its versions are contiguous, its log
 // replays to the state that every server returns, and its metadata names the end of the log.
-func (w *world) check(gameID string, on ...*server) *replay.State {
-	w.t.Helper()
-	ctx := w.t.Context()
+func (env *env) check(gameID string, on ...*server) *replay.State {
+	env.t.Helper()
+	ctx := env.t.Context()
 	log := on[0].Log
 	tail, err := log.Tail(ctx, gameID)
-	require.NoError(w.t, err)
-	require.True(w.t, tail.Sound(), "%+v", tail)
+	require.NoError(env.t, err)
+	require.True(env.t, tail.Sound(), "%+v", tail)
 	var last *replay.State
-	require.NoError(w.t, log.Replay(ctx, gameID, 0, func(e *replay.Event) error {
+	require.NoError(env.t, log.Replay(ctx, gameID, 0, func(e *replay.Event) error {
 		if last != nil {
-			require.Equal(w.t, last.Version+1, e.State.Version)
+			require.Equal(env.t, last.Version+1, e.State.Version)
 		}
 		last = e.State
 		return nil
 	}))
-	require.Equal(w.t, tail.Last.Version, last.Version)
+	require.Equal(env.t, tail.Last.Version, last.Version)
 	heads, err := log.Heads(ctx, []string{gameID})
-	require.NoError(w.t, err)
-	same(w.t, last, heads[0].State)
+	require.NoError(env.t, err)
+	same(env.t, last, heads[0].State)
 	for _, s := range on {
 		m, err := s.Acquire(ctx, gameID)
-		require.NoError(w.t, err)
+		require.NoError(env.t, err)
 		state, err := m.Confirm(ctx)
-		require.NoError(w.t, err)
-		same(w.t, last, state)
-		same(w.t, last, m.State())
-		assert.Empty(w.t, m.writing, "the match is still locked for appends")
+		require.NoError(env.t, err)
+		same(env.t, last, state)
+		same(env.t, last, m.State())
+		assert.Empty(env.t, m.writing, "the match is still locked for appends")
 		m.Release()
 	}
 	return last

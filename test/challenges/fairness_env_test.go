@@ -71,9 +71,9 @@ func (c *stillClock) forward(d time.Duration) {
 	}
 }
 
-// world is a server with a challenge, an attempt by its owner, and readers who try to see the
+// env is a server with a challenge, an attempt by its owner, and readers who try to see the
 // attempt.
-type world struct {
+type env struct {
 	t        *testing.T
 	kind     pb.ChallengeKind
 	stage    atomic.Int32
@@ -108,149 +108,149 @@ type world struct {
 	asked                       map[string]bool // keyed by method name
 }
 
-func (w *world) at() stage { return stage(w.stage.Load()) }
+func (env *env) at() stage { return stage(env.stage.Load()) }
 
-// newWorld starts one server, or several that share a miniredis, and creates a challenge and
+// newEnv starts one server, or several that share a miniredis, and creates a challenge and
 // its readers.
-func newWorld(t *testing.T, kind pb.ChallengeKind, servers int) *world {
+func newEnv(t *testing.T, kind pb.ChallengeKind, servers int) *env {
 	t.Helper()
-	w := &world{t: t, kind: kind, clock: newStillClock(), log: &servertest.Log{}, methods: methods(), asked: map[string]bool{}}
-	w.config = servertest.Config(t).Unlimited()
-	w.config.StoreNow, w.config.Logger = w.clock.now, w.log.Logger()
-	w.config.Metrics, w.config.Pprof = "127.0.0.1:0", true
-	w.config.Store = server.File(filepath.Join(t.TempDir(), "games.db"))
+	env := &env{t: t, kind: kind, clock: newStillClock(), log: &servertest.Log{}, methods: methods(), asked: map[string]bool{}}
+	env.config = servertest.Config(t).Unlimited()
+	env.config.StoreNow, env.config.Logger = env.clock.now, env.log.Logger()
+	env.config.Metrics, env.config.Pprof = "127.0.0.1:0", true
+	env.config.Store = server.File(filepath.Join(t.TempDir(), "games.db"))
 	if servers > 1 {
-		w.clock.redis = redistest.StartMiniredis(t)
-		w.clock.redis.SetTime(w.clock.now())
-		w.config.Store = "redis://" + w.clock.redis.Addr()
+		env.clock.redis = redistest.StartMiniredis(t)
+		env.clock.redis.SetTime(env.clock.now())
+		env.config.Store = "redis://" + env.clock.redis.Addr()
 	}
-	w.servers, w.stop = make([]*server.Server, servers), make([]func(), servers)
+	env.servers, env.stop = make([]*server.Server, servers), make([]func(), servers)
 	for i := range servers {
-		c := w.config
+		c := env.config
 		c.Listen = process.FreeAddress(t)
-		w.servers[i], w.stop[i] = servertest.Start(t, c)
+		env.servers[i], env.stop[i] = servertest.Start(t, c)
 	}
-	operator, err := server.Operate(t.Context(), w.config)
+	operator, err := server.Operate(t.Context(), env.config)
 	require.NoError(t, err)
 	t.Cleanup(operator.Close)
-	w.operator = operator
+	env.operator = operator
 	credential, err := operator.CreateCredential(t.Context(), "host")
 	require.NoError(t, err)
 
-	w.anyone = w.reader("anonymous", nil)
-	w.owner = w.account("owner", false)
-	other, playing, finished, hidden := w.account("other", false), w.account("playing", false), w.account("finished", true), w.account("hidden", true)
+	env.anyone = env.reader("anonymous", nil)
+	env.owner = env.account("owner", false)
+	other, playing, finished, hidden := env.account("other", false), env.account("playing", false), env.account("finished", true), env.account("hidden", true)
 	_, _, err = operator.Hide(t.Context(), hidden.player.ID)
 	require.NoError(t, err)
-	w.readers = []*reader{w.owner, other, playing, finished, hidden, w.anyone}
-	w.create()
+	env.readers = []*reader{env.owner, other, playing, finished, hidden, env.anyone}
+	env.create()
 	if kind != race {
-		w.stage.Store(int32(running))
+		env.stage.Store(int32(running))
 	}
-	for _, r := range []*reader{w.owner, playing, finished, hidden} {
-		w.join(r)
+	for _, r := range []*reader{env.owner, playing, finished, hidden} {
+		env.join(r)
 	}
 	if kind == race {
-		w.join(w.account("idle", false)) // whose attempt keeps the race open
+		env.join(env.account("idle", false)) // whose attempt keeps the race open
 	}
-	for _, r := range []*reader{w.owner, other, finished} {
-		w.readers = append(w.readers, w.bySSH(r, credential))
+	for _, r := range []*reader{env.owner, other, finished} {
+		env.readers = append(env.readers, env.bySSH(r, credential))
 	}
-	return w
+	return env
 }
 
 // create creates the challenge.
-func (w *world) create() {
-	challenges := pb.NewChallengeServiceClient(w.owner.conn)
-	if w.kind == daily {
-		found, err := challenges.GetChallenge(w.t.Context(), &pb.GetChallengeRequest{Daily: &pb.DailyRequest{}})
-		require.NoError(w.t, err)
-		w.challenge, w.tomorrow = found.GetChallenge(), found.GetNext()
-		require.NotNil(w.t, w.tomorrow)
+func (env *env) create() {
+	challenges := pb.NewChallengeServiceClient(env.owner.conn)
+	if env.kind == daily {
+		found, err := challenges.GetChallenge(env.t.Context(), &pb.GetChallengeRequest{Daily: &pb.DailyRequest{}})
+		require.NoError(env.t, err)
+		env.challenge, env.tomorrow = found.GetChallenge(), found.GetNext()
+		require.NotNil(env.t, env.tomorrow)
 		return
 	}
-	request := &pb.CreateChallengeRequest{Kind: w.kind, Variant: "classic"}
-	switch w.kind {
+	request := &pb.CreateChallengeRequest{Kind: env.kind, Variant: "classic"}
+	switch env.kind {
 	case race:
 		request.Limit = durationpb.New(10 * time.Second)
 	case rematch:
-		g := w.owner.player.Create(w.t, &pb.CreateGameRequest{Variant: "classic"})
-		w.owner.player.Resign(w.t, g)
+		g := env.owner.player.Create(env.t, &pb.CreateGameRequest{Variant: "classic"})
+		env.owner.player.Resign(env.t, g)
 		request.Variant, request.GameId = "", g.GetId()
 	}
-	created, err := challenges.CreateChallenge(w.owner.player.Ctx, request)
-	require.NoError(w.t, err)
-	w.challenge = created.GetChallenge()
+	created, err := challenges.CreateChallenge(env.owner.player.Ctx, request)
+	require.NoError(env.t, err)
+	env.challenge = created.GetChallenge()
 }
 
 // join starts a reader's attempt.
-func (w *world) join(r *reader) {
-	if w.kind != race {
-		r.game = r.player.Create(w.t, &pb.CreateGameRequest{ChallengeId: w.challenge.GetId()})
+func (env *env) join(r *reader) {
+	if env.kind != race {
+		r.game = r.player.Create(env.t, &pb.CreateGameRequest{ChallengeId: env.challenge.GetId()})
 		return
 	}
-	_, err := pb.NewChallengeServiceClient(r.conn).JoinChallenge(r.player.Ctx, &pb.JoinChallengeRequest{ChallengeId: w.challenge.GetId()})
-	require.NoError(w.t, err)
+	_, err := pb.NewChallengeServiceClient(r.conn).JoinChallenge(r.player.Ctx, &pb.JoinChallengeRequest{ChallengeId: env.challenge.GetId()})
+	require.NoError(env.t, err)
 	// Ids of attempts are not secret.
-	r.game = &pb.Game{Id: id.Derive([]byte("attempt"), []byte(w.challenge.GetId()), []byte(r.player.ID))}
+	r.game = &pb.Game{Id: id.Derive([]byte("attempt"), []byte(env.challenge.GetId()), []byte(r.player.ID))}
 }
 
 // restart replaces all servers with new ones at the same addresses. Everything that was only in
 // memory is lost.
-func (w *world) restart() {
-	for i, s := range w.servers {
-		c := w.config
+func (env *env) restart() {
+	for i, s := range env.servers {
+		c := env.config
 		c.Listen = s.Addr().String()
-		w.stop[i]()
-		w.servers[i], w.stop[i] = servertest.Start(w.t, c)
+		env.stop[i]()
+		env.servers[i], env.stop[i] = servertest.Start(env.t, c)
 	}
-	for _, r := range w.readers {
+	for _, r := range env.readers {
 		r.web.CloseIdleConnections()
 	}
 }
 
 // enter moves the challenge to the next stage.
-func (w *world) enter(s stage) {
+func (env *env) enter(s stage) {
 	if s == expired {
-		w.expire()
+		env.expire()
 	}
-	w.stage.Store(int32(s))
+	env.stage.Store(int32(s))
 	switch s {
 	case countdown:
-		started, err := pb.NewChallengeServiceClient(w.owner.conn).StartChallenge(w.owner.player.Ctx, &pb.StartChallengeRequest{ChallengeId: w.challenge.GetId()})
-		require.NoError(w.t, err)
-		w.challenge = started.GetChallenge()
+		started, err := pb.NewChallengeServiceClient(env.owner.conn).StartChallenge(env.owner.player.Ctx, &pb.StartChallengeRequest{ChallengeId: env.challenge.GetId()})
+		require.NoError(env.t, err)
+		env.challenge = started.GetChallenge()
 	case running:
-		w.run()
+		env.run()
 	case over:
-		w.keepStreams()
-		w.play(3)
-		w.resign(w.owner)
-		if w.kind == race {
-			w.resign(w.readers[2]) // a reader who is still playing
+		env.keepStreams()
+		env.play(3)
+		env.resign(env.owner)
+		if env.kind == race {
+			env.resign(env.readers[2]) // a reader who is still playing
 		}
 	case closed:
-		w.close()
+		env.close()
 	}
 }
 
 // run opens the challenge and makes the moves of all attempts.
-func (w *world) run() {
-	if w.kind == race {
-		w.clock.forward(w.challenge.GetOpenTime().AsTime().Sub(w.clock.now()))
+func (env *env) run() {
+	if env.kind == race {
+		env.clock.forward(env.challenge.GetOpenTime().AsTime().Sub(env.clock.now()))
 	}
 	seen := map[string]bool{} // boards of other attempts
-	for i, r := range w.readers {
+	for i, r := range env.readers {
 		if r.game == nil || r.overSSH() {
 			continue
 		}
 		got, err := r.player.Games.GetGame(r.player.Ctx, &pb.GetGameRequest{GameId: r.game.GetId()})
-		require.NoError(w.t, err)
+		require.NoError(env.t, err)
 		r.game = got.GetGame()
-		w.first = slices.Clone(tiles(r.game))
+		env.first = slices.Clone(tiles(r.game))
 		if i == 0 {
-			w.moved = playertest.Slide(r.game)
-			w.play(12)
+			env.moved = playertest.Slide(r.game)
+			env.play(12)
 		}
 		for range 12 {
 			if i == 0 {
@@ -259,19 +259,19 @@ func (w *world) run() {
 			move := playertest.Slide(r.game) // different from the owner's move
 			move.Move = &pb.MoveRequest_Direction{Direction: slices.Max(r.game.GetPosition().GetTwenty48().GetLegalMoves())}
 			moved, err := r.player.Games.Move(r.player.Ctx, move)
-			require.NoError(w.t, err)
+			require.NoError(env.t, err)
 			playertest.Apply(r.game, moved.GetEvent())
 			seen[fmt.Sprint(tiles(r.game))] = true
 		}
 		if r.finishes {
-			w.resign(r)
+			env.resign(r)
 		}
 	}
-	w.foreign = slices.DeleteFunc(w.foreign, func(b []int32) bool { return seen[fmt.Sprint(b)] })
-	last := w.foreign[len(w.foreign)-1]
-	require.Equal(w.t, tiles(w.owner.game), last, "another attempt has the owner's board")
-	for _, r := range w.readers { // a reader over SSH shares the game of the reader with the same account
-		for _, own := range w.readers[:5] {
+	env.foreign = slices.DeleteFunc(env.foreign, func(b []int32) bool { return seen[fmt.Sprint(b)] })
+	last := env.foreign[len(env.foreign)-1]
+	require.Equal(env.t, tiles(env.owner.game), last, "another attempt has the owner's board")
+	for _, r := range env.readers { // a reader over SSH shares the game of the reader with the same account
+		for _, own := range env.readers[:5] {
 			if r.player != nil && own.player.ID == r.player.ID {
 				r.game = own.game
 			}
@@ -280,65 +280,65 @@ func (w *world) run() {
 }
 
 // play makes moves for the owner and records the last two boards, to search for them later.
-func (w *world) play(moves int) {
+func (env *env) play(moves int) {
 	for left := moves; left > 0; left-- {
-		w.owner.player.Move(w.t, w.owner.game)
+		env.owner.player.Move(env.t, env.owner.game)
 		if left <= 2 {
-			w.foreign = append(w.foreign, slices.Clone(tiles(w.owner.game)))
+			env.foreign = append(env.foreign, slices.Clone(tiles(env.owner.game)))
 		}
 	}
 }
 
 func tiles(g *pb.Game) []int32 { return g.GetPosition().GetTwenty48().GetTiles() }
 
-func (w *world) resign(r *reader) { r.player.Resign(w.t, r.game) }
+func (env *env) resign(r *reader) { r.player.Resign(env.t, r.game) }
 
 // expire waits for all streams to end and moves the clock until the challenge, its attempts and the
 // challenges that readers created have been removed.
-func (w *world) expire() {
-	w.clock.forward(2 * time.Minute) // The standings become final a minute after the close.
-	w.kept.Wait()
-	w.checkHidden()
-	if w.tomorrow != nil {
-		w.playTomorrow()
+func (env *env) expire() {
+	env.clock.forward(2 * time.Minute) // The standings become final a minute after the close.
+	env.kept.Wait()
+	env.checkHidden()
+	if env.tomorrow != nil {
+		env.playTomorrow()
 	}
-	w.clock.forward(w.config.KeepFinished + 10*24*time.Hour) // Challenges by link are open for seven days.
+	env.clock.forward(env.config.KeepFinished + 10*24*time.Hour) // Challenges by link are open for seven days.
 }
 
 // playTomorrow begins an attempt at tomorrow's daily game and moves the clock to its close, to learn
 // its first board and its seed. No reader receives them.
-func (w *world) playTomorrow() {
-	conn := servertest.Dial(w.t, w.servers[0].Addr())
-	player := playertest.New(w.t.Context(), w.t, conn, "Ms-tomorrow")
-	w.tomorrowFirst = ofBoards(tiles(player.Create(w.t, &pb.CreateGameRequest{ChallengeId: w.tomorrow.GetId()})))
-	w.clock.forward(w.tomorrow.GetCloseTime().AsTime().Sub(w.clock.now()))
-	got, err := pb.NewChallengeServiceClient(conn).GetChallenge(w.t.Context(), &pb.GetChallengeRequest{
-		Daily: &pb.DailyRequest{Variant: w.tomorrow.GetVariant(), Date: w.tomorrow.GetDate()},
+func (env *env) playTomorrow() {
+	conn := servertest.Dial(env.t, env.servers[0].Addr())
+	player := playertest.New(env.t.Context(), env.t, conn, "Ms-tomorrow")
+	env.tomorrowFirst = ofBoards(tiles(player.Create(env.t, &pb.CreateGameRequest{ChallengeId: env.tomorrow.GetId()})))
+	env.clock.forward(env.tomorrow.GetCloseTime().AsTime().Sub(env.clock.now()))
+	got, err := pb.NewChallengeServiceClient(conn).GetChallenge(env.t.Context(), &pb.GetChallengeRequest{
+		Daily: &pb.DailyRequest{Variant: env.tomorrow.GetVariant(), Date: env.tomorrow.GetDate()},
 	})
-	require.NoError(w.t, err)
-	require.Equal(w.t, w.tomorrow.GetId(), got.GetChallenge().GetId())
-	require.NotEmpty(w.t, got.GetChallenge().GetSeed())
-	w.tomorrowSeed = ofSeed(got.GetChallenge().GetSeed())
+	require.NoError(env.t, err)
+	require.Equal(env.t, env.tomorrow.GetId(), got.GetChallenge().GetId())
+	require.NotEmpty(env.t, got.GetChallenge().GetSeed())
+	env.tomorrowSeed = ofSeed(got.GetChallenge().GetSeed())
 }
 
 // close moves the clock to the close and waits for all attempts to end. In a race, it moves the
 // clock in steps that are too short to count as an outage, and makes a move after each.
-func (w *world) close() {
-	if w.kind == race {
-		pulse := w.owner.player.Create(w.t, &pb.CreateGameRequest{Variant: "6x6"})
+func (env *env) close() {
+	if env.kind == race {
+		pulse := env.owner.player.Create(env.t, &pb.CreateGameRequest{Variant: "6x6"})
 		for range 5 {
-			w.clock.forward(2500 * time.Millisecond)
-			w.owner.player.Move(w.t, pulse)
+			env.clock.forward(2500 * time.Millisecond)
+			env.owner.player.Move(env.t, pulse)
 		}
 	} else {
-		w.clock.forward(w.challenge.GetCloseTime().AsTime().Sub(w.clock.now()))
+		env.clock.forward(env.challenge.GetCloseTime().AsTime().Sub(env.clock.now()))
 	}
-	for _, r := range w.readers {
+	for _, r := range env.readers {
 		if r.game == nil || r.game.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED {
 			continue
 		}
 		updates, err := r.player.Games.Watch(r.player.Ctx, &pb.WatchRequest{GameId: r.game.GetId()})
-		require.NoError(w.t, err)
+		require.NoError(env.t, err)
 		for err == nil {
 			var update *pb.WatchResponse
 			if update, err = updates.Recv(); update.GetEvent() != nil {
@@ -346,14 +346,14 @@ func (w *world) close() {
 			}
 		}
 	}
-	challenges := pb.NewChallengeServiceClient(w.anyone.conn)
-	require.Eventually(w.t, func() bool { // a race's seed stays hidden while an outage might still postpone the close
-		got, err := challenges.GetChallenge(w.t.Context(), &pb.GetChallengeRequest{ChallengeId: w.challenge.GetId()})
+	challenges := pb.NewChallengeServiceClient(env.anyone.conn)
+	require.Eventually(env.t, func() bool { // a race's seed stays hidden while an outage might still postpone the close
+		got, err := challenges.GetChallenge(env.t.Context(), &pb.GetChallengeRequest{ChallengeId: env.challenge.GetId()})
 		if status.Code(err) == codes.Unavailable { // The disk is slow.
 			return false
 		}
-		require.NoError(w.t, err)
-		w.challenge, w.seed = got.GetChallenge(), got.GetChallenge().GetSeed()
-		return len(w.seed) > 0
+		require.NoError(env.t, err)
+		env.challenge, env.seed = got.GetChallenge(), got.GetChallenge().GetSeed()
+		return len(env.seed) > 0
 	}, 5*time.Minute, 10*time.Millisecond)
 }

@@ -217,7 +217,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 		Version:      version.String(), WebURL: n.PublicURL, Durable: n.store.Durable(), MinTurnLimit: n.MinTurnLimit,
 		Limits: n.Limits,
 		Quotas: n.store.Quotas, Proxies: n.proxies,
-		HangUp: n.admission.HangUp,
+		CloseAfter: n.admission.CloseAfter,
 	})
 	n.serveCalls(games, transport)
 }

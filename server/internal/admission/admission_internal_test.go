@@ -396,17 +396,17 @@ func TestControl_Clients(t *testing.T) {
 	assert.Equal(t, 0, c.Clients())
 }
 
-// Ensure that HangUp closes a connection after the delay of the first call, even if HangUp
+// Ensure that CloseAfter closes a connection after the delay of the first call, even if CloseAfter
 // is called again with a longer delay, and that it does not close a proxy's connection.
-func TestControl_HangUp(t *testing.T) {
+func TestControl_CloseAfter(t *testing.T) {
 	t.Parallel()
 	c := newControl(t)
 	fakes, conns := connections(t, c, "192.0.2.1", 2)
 	proxies, proxied := connections(t, c, proxyAddress, 1)
-	c.HangUp(conns[0].RemoteAddr(), time.Minute)
-	c.HangUp(proxied[0].RemoteAddr(), time.Minute)
-	c.HangUp(&net.UnixAddr{}, time.Minute)
-	c.HangUp(conns[0].RemoteAddr(), time.Hour)
+	c.CloseAfter(conns[0].RemoteAddr(), time.Minute)
+	c.CloseAfter(proxied[0].RemoteAddr(), time.Minute)
+	c.CloseAfter(&net.UnixAddr{}, time.Minute)
+	c.CloseAfter(conns[0].RemoteAddr(), time.Hour)
 	assert.WithinDuration(t, time.Now().Add(time.Minute), fakes[0].deadline, 30*time.Second)
 	assert.Zero(t, fakes[1].deadline)
 	assert.Zero(t, proxies[0].deadline)

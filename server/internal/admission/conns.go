@@ -222,9 +222,9 @@ func (c *conn) Close() error {
 	return err
 }
 
-// HangUp closes a peer's connection after the given delay, unless the connection belongs
+// CloseAfter closes a peer's connection after the given delay, unless the connection belongs
 // to a proxy. Further calls have no effect.
-func (c *Control) HangUp(peer net.Addr, after time.Duration) {
+func (c *Control) CloseAfter(peer net.Addr, after time.Duration) {
 	p, ok := peer.(*peerAddr)
 	if !ok || p.conn.proxy {
 		return

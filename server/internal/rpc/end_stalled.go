@@ -39,6 +39,6 @@ func (s *Service) endStalled(of grpc.ServerStream) {
 		_ = stream.WriteStatus(errStalled.GRPCStatus())
 	}
 	if p, ok := peer.FromContext(ctx); ok {
-		s.HangUp(p.Addr, s.Hub.Stall)
+		s.CloseAfter(p.Addr, s.Hub.Stall)
 	}
 }

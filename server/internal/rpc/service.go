@@ -103,8 +103,8 @@ type Config struct {
 	Quotas  store.Quotas
 	// Proxies are the proxies that are trusted to report their clients' addresses.
 	Proxies ratelimit.Proxies
-	// HangUp closes the connection of peer after the given time, unless peer is a proxy.
-	HangUp func(peer net.Addr, after time.Duration)
+	// CloseAfter closes the connection of peer after the given time, unless peer is a proxy.
+	CloseAfter func(peer net.Addr, after time.Duration)
 	// MinTurnLimit is the shortest turn limit that games may have. It is at most five
 	// seconds, because the contract guarantees that every server allows that turn limit.
 	MinTurnLimit time.Duration

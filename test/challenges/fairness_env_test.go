@@ -354,6 +354,9 @@ func (env *env) close() {
 		}
 		require.NoError(env.t, err)
 		env.challenge, env.seed = got.GetChallenge(), got.GetChallenge().GetSeed()
+		if len(env.seed) == 0 { // If the machine stalled, an outage was recorded and postpones the close.
+			env.clock.forward(100 * time.Millisecond)
+		}
 		return len(env.seed) > 0
 	}, 5*time.Minute, 10*time.Millisecond)
 }

@@ -182,7 +182,7 @@ func (s *Service) admitReplay(ctx context.Context, events int32) (done func(), e
 	if err := s.checkReadRate(address, s.replayCost(2*int(events))); err != nil {
 		return nil, err
 	}
-	full := s.Limits.Exceeded(&s.Limits.ReplaysAtOnce, "call at once that replays a whole game", readRetry)
+	full := s.Limits.Exceeded(&s.Limits.ReplaysAtOnce, "at once of the calls that replay a whole game", readRetry)
 	full.Value = 1
 	own, _ := s.addressReplays.Enter(address, 0)
 	leaveOwn, err := acquireSlot(ctx, own, readRetry, full)

@@ -9,10 +9,12 @@ import (
 	"testing"
 	"time"
 
+	goredis "github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // open opens the store at a Redis URL until the test ends, and returns the log output.
@@ -168,4 +170,28 @@ func TestConnect_URL(t *testing.T) {
 		assert.Equal(t, want, c.URL)
 		require.NoError(t, c.close())
 	}
+}
+
+// Ensure that appends and the commands of the heartbeat, the scheduler and health checks do not
+// wait for a connection while client calls use all of theirs.
+func TestConnect_SeparateConnections(t *testing.T) {
+	t.Parallel()
+	options, err := parseURL(redistest.StartRedis(t).URL() + "?pool_size=1")
+	require.NoError(t, err)
+	c := connect(options)
+	s, err := New(c)
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, s.Close()) })
+	only := c.Calls.(*goredis.Client).Conn()
+	defer func() { assert.NoError(t, only.Close()) }()
+	require.NoError(t, only.Ping(t.Context()).Err())
+
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	require.Error(t, s.Ping(ctx), "the connection for calls is in use")
+	require.NoError(t, s.Background.Ping(t.Context()))
+	_, err = s.Background.Heartbeats.Outages(t.Context(), time.Now())
+	require.NoError(t, err)
+	_, err = s.Games.Append(t.Context(), name("game"), entry(store.ID{}))
+	require.NoError(t, err)
 }

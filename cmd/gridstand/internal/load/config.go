@@ -149,6 +149,9 @@ func (c *Config) fits(limits *pb.Limits) error {
 	case exceeds(c.watchers(), limits.GetWatchesPerAddress()):
 		return fmt.Errorf("the server allows %d watchers per address: start it with --max-watches-per-address 0",
 			limits.GetWatchesPerAddress())
+	case c.Events && exceeds(c.watchers(), limits.GetSsePerAddress()):
+		return fmt.Errorf("the server allows %d streams of Server-Sent Events per address: start it with --max-sse-per-address 0",
+			limits.GetSsePerAddress())
 	case exceeds(c.watchers()+c.Players, limits.GetStreamsPerAddress()):
 		return fmt.Errorf("the server allows %d streams per address: start it with --max-streams-per-address 0",
 			limits.GetStreamsPerAddress())

@@ -278,7 +278,7 @@ func TestRefused(t *testing.T) {
 	}
 	limited := func(c *server.Config) {
 		c.Limits.OpenGamesPerPlayer, c.Limits.WatchersPerGame, c.Limits.StreamsPerConnection, c.Limits.MovesPerSecond = 3, 20, 10, 50
-		c.Limits.WatchesPerAddress, c.Limits.ConnectionsPerAddress = 25, 4
+		c.Limits.WatchesPerAddress, c.Limits.SSEPerAddress, c.Limits.ConnectionsPerAddress = 25, 1, 4
 	}
 	for name, c := range map[string]struct {
 		change func(*load.Config)
@@ -298,6 +298,7 @@ func TestRefused(t *testing.T) {
 		"streams":          {func(c *load.Config) { c.Connections = 2 }, "--max-streams-per-connection 11"},
 		"one connection":   {func(c *load.Config) { c.Connections = 1 }, "use 2 or more"},
 		"watchers in all":  {func(c *load.Config) { c.Crowd, c.Watchers = 10, 4 }, "--max-watches-per-address"},
+		"events":           {func(c *load.Config) { c.Events = true }, "--max-sse-per-address"},
 		"connections":      {func(c *load.Config) { c.Connections = 5 }, "--max-connections-per-address"},
 		"moves":            {func(c *load.Config) { c.Rate = 101 }, "--max-moves-per-second"},
 	} {

@@ -216,7 +216,7 @@ var Table = []Limit{
 	},
 	{
 		"max-bot-games-per-address", "bot_games_per_address", 16,
-		"running games with only bots for clients from one address, and bots in races that they started, across all servers",
+		"running games with only bots for clients from one address, and bots in races that they created, across all servers",
 		func(l *Limits) *int { return &l.BotGamesPerAddress },
 	},
 	{

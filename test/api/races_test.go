@@ -527,7 +527,7 @@ func TestRace_TooManyBots(t *testing.T) {
 			{Occupant: &pb.SeatRequest_Bot{Bot: "random"}},
 		}})
 		wantReason(t, err, pb.ReasonRateLimited)
-	}, func(c *server.Config) { c.Limits.BotGamesPerAddress = 3 })
+	}, patientBots, func(c *server.Config) { c.Limits.BotGamesPerAddress = 3 })
 }
 
 // Ensure that a bot whose attempt is over no longer counts, even if the race is still open.

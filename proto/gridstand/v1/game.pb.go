@@ -395,7 +395,8 @@ type Limits struct {
 	// there is capacity.
 	BotGamesPerPlayer int32 `protobuf:"varint,31,opt,name=bot_games_per_player,json=botGamesPerPlayer,proto3" json:"bot_games_per_player,omitempty"`
 	// Like bot_games_per_player, but for the games that calls from one address started or
-	// resumed. Bots in races that the address started count, too, until the race closes.
+	// resumed. Bots in running races that the address created count, too, until their
+	// attempts are over.
 	BotGamesPerAddress int32 `protobuf:"varint,32,opt,name=bot_games_per_address,json=botGamesPerAddress,proto3" json:"bot_games_per_address,omitempty"`
 	// Like bot_games_per_address, but for all games without human players in the store.
 	BotGamesPerStore int32 `protobuf:"varint,33,opt,name=bot_games_per_store,json=botGamesPerStore,proto3" json:"bot_games_per_store,omitempty"`

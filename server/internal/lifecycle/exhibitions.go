@@ -2,9 +2,9 @@ package lifecycle
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"sync"
 	"time"
 
@@ -85,29 +85,26 @@ func (m *Manager) Admit(ctx context.Context, gameID, playerID, address string) e
 	return err
 }
 
-// AdmitRace counts the bots of a race, which is about to start, as running until the race
-// closes: nobody has to watch them, so they are not paused. They do not count toward the limit
-// of the player, because a race may have more bots. address is that of the caller who starts the
-// race.
+// AdmitRace counts the bots of a race as running for the duration d from now, or until their
+// attempts are over. They are never paused, so that watchers do not affect the result. They count
+// toward the address from which the race was created, but not toward the limit of a player,
+// because a race may have more bots than that.
 //
 // Errors: *limits.ExceededError, or an error from the store or the context.
-func (m *Manager) AdmitRace(ctx context.Context, c *challenge.Challenge, address string) error {
-	e, admitted := m.exhibitions, []string(nil)
+func (m *Manager) AdmitRace(ctx context.Context, c *challenge.Challenge, d time.Duration) error {
+	var bots []string
 	for _, entrant := range c.Entrants {
-		if entrant.Bot == "" {
-			continue
+		if entrant.Bot != "" {
+			bots = append(bots, entrant.GameID)
 		}
-		_, err := e.runFor(ctx, challenge.Countdown+c.Limit,
-			store.Exhibition{GameID: entrant.GameID, PlayerID: c.ID, Address: address}, e.most(0))
-		if err != nil {
-			for _, gameID := range admitted {
-				err = errors.Join(err, e.end(ctx, gameID))
-			}
-			return err
-		}
-		admitted = append(admitted, entrant.GameID)
 	}
-	return nil
+	if len(bots) == 0 {
+		return nil
+	}
+	_, err := m.exhibitions.runFor(ctx, d, store.Exhibition{
+		GameIDs: bots, PlayerID: c.ID, Address: strconv.Itoa(int(c.Source)),
+	}, m.exhibitions.most(0))
+	return err
 }
 
 // Looked records that a client has viewed a game. It never blocks.
@@ -221,7 +218,8 @@ func (e *exhibitions) run(ctx context.Context, gameID, playerID, address string)
 		return e.runShowcase(ctx, gameID, e.pauseAfter-e.refresh)
 	}
 	return e.runFor(ctx, e.pauseAfter+e.refresh,
-		store.Exhibition{GameID: gameID, PlayerID: playerID, Address: address}, e.most(e.limits.BotGamesPerPlayer))
+		store.Exhibition{GameIDs: []string{gameID}, PlayerID: playerID, Address: strconv.Itoa(int(challenge.SourceOf(address)))},
+		e.most(e.limits.BotGamesPerPlayer))
 }
 
 // most returns the limits for games that count toward the given limit of their player.
@@ -231,16 +229,21 @@ func (e *exhibitions) most(perPlayer int) store.ExhibitionLimits {
 	}
 }
 
-// runFor keeps a game running for the duration d if the limits allow it, and reports whether
-// the game is new or was paused.
+// runFor keeps games running for the duration d if the limits allow it, and reports whether any
+// of them is new or was paused.
 func (e *exhibitions) runFor(ctx context.Context, d time.Duration, of store.Exhibition, most store.ExhibitionLimits) (resumed bool, err error) {
-	now, gameID := time.Now(), of.GameID
+	now := time.Now()
+	know := func(state exhibition) {
+		for _, gameID := range of.GameIDs {
+			e.known.Add(gameID, state)
+		}
+	}
 	r, err := e.store.Run(ctx, of, d, most)
 	if err != nil {
 		return false, counting(err)
 	}
 	if r.Full != store.NoLimit {
-		e.known.Add(gameID, exhibition{reportedUntil: now.Add(reportEvery)})
+		know(exhibition{reportedUntil: now.Add(reportEvery)})
 		field, whose := &e.limits.BotGamesPerStore, "all players"
 		switch r.Full {
 		case store.PlayerLimit:
@@ -249,9 +252,9 @@ func (e *exhibitions) runFor(ctx context.Context, d time.Duration, of store.Exhi
 			field, whose = &e.limits.BotGamesPerAddress, "one address"
 		}
 		return false, e.limits.Exceeded(field,
-			"running games of "+whose+" with only bots, counting each bot in a race; a game without watchers is paused soon", r.Retry)
+			"running games of "+whose+" with only bots, counting each bot in a race", r.Retry)
 	}
-	e.known.Add(gameID, exhibition{runsUntil: now.Add(d), reportedUntil: now.Add(e.refresh)})
+	know(exhibition{runsUntil: now.Add(d), reportedUntil: now.Add(e.refresh)})
 	return r.Resumed, nil
 }
 

@@ -198,7 +198,7 @@ func (m *Manager) keepFinished(final *replay.State) time.Duration {
 // runShowcase keeps a showcase running for the duration d, unless another one is running, and
 // reports whether it is new or was paused. The limits for players do not apply to it.
 func (e *exhibitions) runShowcase(ctx context.Context, gameID string, d time.Duration) (resumed bool, err error) {
-	of := store.Exhibition{GameID: gameID, PlayerID: showcaseCreator, Address: showcaseCreator}
+	of := store.Exhibition{GameIDs: []string{gameID}, PlayerID: showcaseCreator, Address: showcaseCreator}
 	return e.runFor(ctx, d, of, store.ExhibitionLimits{PerPlayer: 1})
 }
 

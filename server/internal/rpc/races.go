@@ -172,6 +172,9 @@ func (s *Service) raceChanged(ctx context.Context, c *challenge.Challenge, now t
 	return s.challenge(c, now), nil
 }
 
+// startsWithin is how long the bots of a race count as running if its start fails.
+const startsWithin = 10 * time.Second
+
 // startRace starts a race unless it has already started. The race opens only after all
 // entrants' attempts exist and are scheduled. startRace calls may first, which can veto
 // the start by returning an error. The start also fails if too many bots are running.
@@ -183,7 +186,7 @@ func (s *Service) startRace(
 		if err := may(c); err != nil {
 			return err
 		}
-		return s.Planner.AdmitRace(ctx, c, s.Address(ctx))
+		return s.Planner.AdmitRace(ctx, c, startsWithin)
 	}
 	started, err := s.Challenges.Start(ctx, challengeID, admit, func(c *challenge.Challenge) error {
 		states = make([]*replay.State, len(c.Entrants))
@@ -196,7 +199,10 @@ func (s *Service) startRace(
 				return err
 			})
 		}
-		return group.Wait()
+		if err := group.Wait(); err != nil {
+			return err
+		}
+		return s.Planner.AdmitRace(ctx, c, challenge.Countdown+c.Limit)
 	})
 	if err != nil {
 		return nil, err

@@ -43,9 +43,9 @@ type Planner interface {
 	// Admit counts a bot-only game, which is about to be created, as running. The error is
 	// a *limits.ExceededError if too many bot-only games are running.
 	Admit(ctx context.Context, gameID, playerID, address string) error
-	// AdmitRace counts the bots of a race, which is about to start, as running. The error
-	// is like that of Admit.
-	AdmitRace(ctx context.Context, c *challenge.Challenge, address string) error
+	// AdmitRace counts the bots of a race as running for the duration d. The error is like
+	// that of Admit.
+	AdmitRace(ctx context.Context, c *challenge.Challenge, d time.Duration) error
 	// Looked records that a client at the given address read a game. Watched records that
 	// the client started to watch a game, and left that it stopped. Looked and Watched do
 	// not block.

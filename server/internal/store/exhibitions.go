@@ -8,22 +8,24 @@ import (
 // Exhibitions tracks the running games with only bots, across all servers. A game pauses
 // at the end of its run unless the run is extended, so a dead server's games soon stop
 // counting toward the limits. A bot's attempt at a race counts until the end of its run, but
-// does not pause.
+// never pauses.
 type Exhibitions interface {
 	// Left returns the time that a game has left to run, or 0 if it is paused.
 	Left(ctx context.Context, gameID string) (time.Duration, error)
-	// Run lets the game run for the duration d from now, unless it is paused and one of
-	// the limits has been reached.
+	// Run lets the games run for the duration d from now, unless some of them are paused
+	// and would exceed one of the limits: then it changes nothing.
 	Run(ctx context.Context, e Exhibition, d time.Duration, limits ExhibitionLimits) (ExhibitionRun, error)
 	// End removes the game from the running games.
 	End(ctx context.Context, gameID string) error
 }
 
-// Exhibition describes a game in which bots hold all seats.
+// Exhibition describes a game in which bots hold all seats, or several that begin together.
 type Exhibition struct {
-	// PlayerID identifies the player who created the game, or the race that it is part of.
-	// Address is the address of the caller that first ran it.
-	GameID, PlayerID, Address string
+	GameIDs []string
+	// PlayerID identifies the player who created the game, or the race that the games are
+	// part of. Address identifies the address that the games count toward; see
+	// challenge.SourceOf.
+	PlayerID, Address string
 }
 
 // ExhibitionLimits limits how many games with only bots may run; 0 means no limit.
@@ -31,9 +33,9 @@ type ExhibitionLimits struct{ PerPlayer, PerAddress, PerStore int }
 
 // ExhibitionRun is the result of Exhibitions.Run.
 type ExhibitionRun struct {
-	// Resumed reports whether this call started a new game or resumed a paused one.
+	// Resumed reports whether this call started new games or resumed paused ones.
 	Resumed bool
-	// Full is the limit that keeps the game paused, or NoLimit if the game is running.
+	// Full is the limit that the games would exceed, or NoLimit if they are running.
 	Full ExhibitionLimit
 	// Retry is how long to wait before trying again, if Full is set.
 	Retry time.Duration

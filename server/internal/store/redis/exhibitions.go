@@ -2,6 +2,7 @@ package redis
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -18,17 +19,17 @@ type exhibitions struct{ client goredis.UniversalClient }
 const exhibitionsKey = "exhibitions"
 
 func (e exhibitions) Left(ctx context.Context, gameID string) (time.Duration, error) {
-	r, err := e.send(ctx, "ask", store.Exhibition{GameID: gameID}, 0, store.ExhibitionLimits{})
+	r, err := e.send(ctx, "ask", store.Exhibition{GameIDs: []string{gameID}}, 0, store.ExhibitionLimits{})
 	return r.left, err
 }
 
-func (e exhibitions) Run(ctx context.Context, game store.Exhibition, d time.Duration, limits store.ExhibitionLimits) (store.ExhibitionRun, error) {
-	r, err := e.send(ctx, "run", game, d, limits)
+func (e exhibitions) Run(ctx context.Context, of store.Exhibition, d time.Duration, limits store.ExhibitionLimits) (store.ExhibitionRun, error) {
+	r, err := e.send(ctx, "run", of, d, limits)
 	return r.ExhibitionRun, err
 }
 
 func (e exhibitions) End(ctx context.Context, gameID string) error {
-	_, err := e.send(ctx, "end", store.Exhibition{GameID: gameID}, 0, store.ExhibitionLimits{})
+	_, err := e.send(ctx, "end", store.Exhibition{GameIDs: []string{gameID}}, 0, store.ExhibitionLimits{})
 	return err
 }
 
@@ -38,8 +39,8 @@ type exhibitionsReply struct {
 	store.ExhibitionRun
 }
 
-func (e exhibitions) send(ctx context.Context, order string, game store.Exhibition, d time.Duration, limits store.ExhibitionLimits) (exhibitionsReply, error) {
-	r, err := exhibitionsScript.Run(ctx, e.client, []string{exhibitionsKey}, order, game.GameID, game.PlayerID, game.Address,
+func (e exhibitions) send(ctx context.Context, order string, of store.Exhibition, d time.Duration, limits store.ExhibitionLimits) (exhibitionsReply, error) {
+	r, err := exhibitionsScript.Run(ctx, e.client, []string{exhibitionsKey}, order, strings.Join(of.GameIDs, " "), of.PlayerID, of.Address,
 		d.Milliseconds(), limits.PerPlayer, limits.PerAddress, limits.PerStore).Int64Slice()
 	if err != nil {
 		return exhibitionsReply{}, failed(err)

@@ -45,7 +45,7 @@ func TestExhibitions_Set(t *testing.T) {
 	server.SetTime(now)
 	count := func() int64 { return client.ZCard(ctx, "exhibitions").Val() }
 	run := func(gameID string) {
-		_, err := exhibitions.Run(ctx, store.Exhibition{GameID: gameID, PlayerID: "ann"}, time.Minute, store.ExhibitionLimits{})
+		_, err := exhibitions.Run(ctx, store.Exhibition{GameIDs: []string{gameID}, PlayerID: "ann"}, time.Minute, store.ExhibitionLimits{})
 		require.NoError(t, err)
 	}
 	run("a")

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -13,7 +14,7 @@ import (
 const maxExhibitions = 1 << 14
 
 // exhibitions implements store.Exhibitions in memory, because only one server uses the
-// file. After a restart all games are paused.
+// file. After a restart all games are paused, and bots in races no longer count.
 type exhibitions struct {
 	now func() time.Time
 
@@ -23,8 +24,8 @@ type exhibitions struct {
 
 // exhibition is a game that is running, or that has paused since the last call to Run.
 type exhibition struct {
-	store.Exhibition
-	until time.Time
+	playerID, address string
+	until             time.Time
 }
 
 func newExhibitions(now func() time.Time) *exhibitions {
@@ -44,28 +45,38 @@ func (e *exhibitions) Left(ctx context.Context, gameID string) (time.Duration, e
 	return max(0, game.until.Sub(e.now())), nil
 }
 
-func (e *exhibitions) Run(ctx context.Context, game store.Exhibition, d time.Duration, limits store.ExhibitionLimits) (store.ExhibitionRun, error) {
+func (e *exhibitions) Run(ctx context.Context, of store.Exhibition, d time.Duration, limits store.ExhibitionLimits) (store.ExhibitionRun, error) {
 	if err := ctx.Err(); err != nil {
 		return store.ExhibitionRun{}, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	now := e.now()
-	if known, ok := e.games[game.GameID]; ok && known.until.After(now) {
-		known.until = now.Add(d)
-		e.games[game.GameID] = known
-		return store.ExhibitionRun{}, nil
+	paused := 0
+	for _, id := range of.GameIDs {
+		if !e.games[id].until.After(now) {
+			paused++
+		}
 	}
-	if full, retry := e.full(game, now, limits); full != store.NoLimit {
-		return store.ExhibitionRun{Full: full, Retry: retry}, nil
+	if paused > 0 {
+		if full, retry := e.full(of, paused, now, limits); full != store.NoLimit {
+			return store.ExhibitionRun{Full: full, Retry: cmp.Or(retry, d)}, nil
+		}
 	}
-	e.games[game.GameID] = exhibition{game, now.Add(d)}
-	return store.ExhibitionRun{Resumed: true}, nil
+	for _, id := range of.GameIDs {
+		game := e.games[id]
+		if !game.until.After(now) {
+			game = exhibition{playerID: of.PlayerID, address: of.Address}
+		}
+		game.until = now.Add(d)
+		e.games[id] = game
+	}
+	return store.ExhibitionRun{Resumed: paused > 0}, nil
 }
 
-// full returns the limit that keeps a game paused, and the time until the first game that
-// counts toward the limit pauses. It removes paused games.
-func (e *exhibitions) full(game store.Exhibition, now time.Time, limits store.ExhibitionLimits) (store.ExhibitionLimit, time.Duration) {
+// full returns the limit that n more games would exceed, and the time until the first game
+// that counts toward the limit pauses, or 0 if there is none. It removes paused games.
+func (e *exhibitions) full(of store.Exhibition, n int, now time.Time, limits store.ExhibitionLimits) (store.ExhibitionLimit, time.Duration) {
 	perStore := maxExhibitions
 	if limits.PerStore > 0 {
 		perStore = min(perStore, limits.PerStore)
@@ -85,8 +96,8 @@ func (e *exhibitions) full(game store.Exhibition, now time.Time, limits store.Ex
 			continue
 		}
 		for limit, counted := range [...]bool{
-			store.PlayerLimit:  other.PlayerID == game.PlayerID,
-			store.AddressLimit: other.Address == game.Address,
+			store.PlayerLimit:  other.playerID == of.PlayerID,
+			store.AddressLimit: other.address == of.Address,
 			store.StoreLimit:   true,
 		} {
 			if c := &counts[limit]; counted {
@@ -98,7 +109,7 @@ func (e *exhibitions) full(game store.Exhibition, now time.Time, limits store.Ex
 		}
 	}
 	for limit, c := range counts {
-		if c.limit > 0 && c.running >= c.limit {
+		if c.limit > 0 && c.running+n > c.limit {
 			return store.ExhibitionLimit(limit), c.retry
 		}
 	}

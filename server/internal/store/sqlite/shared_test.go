@@ -57,7 +57,7 @@ func TestAccounts_Restart(t *testing.T) {
 // paused.
 func TestQuotas_Restart(t *testing.T) {
 	t.Parallel()
-	ctx, game := t.Context(), store.Exhibition{GameID: "a"}
+	ctx, game := t.Context(), store.Exhibition{GameIDs: []string{"a"}}
 	s := reopen(t, func(s *store.Store) {
 		for _, s := range []*store.Store{s, s.Background} { // both stores share the quotas
 			_, err := s.Quotas.Take(ctx, "games", "ann", 2)
@@ -68,14 +68,14 @@ func TestQuotas_Restart(t *testing.T) {
 		assert.Positive(t, wait)
 		_, err = s.Exhibitions.Run(ctx, game, time.Hour, store.ExhibitionLimits{})
 		require.NoError(t, err)
-		left, err := s.Background.Exhibitions.Left(ctx, game.GameID)
+		left, err := s.Background.Exhibitions.Left(ctx, game.GameIDs[0])
 		require.NoError(t, err)
 		assert.Positive(t, left)
 	})
 	wait, err := s.Quotas.Take(ctx, "games", "ann", 2)
 	require.NoError(t, err)
 	assert.Zero(t, wait)
-	left, err := s.Exhibitions.Left(ctx, game.GameID)
+	left, err := s.Exhibitions.Left(ctx, game.GameIDs[0])
 	require.NoError(t, err)
 	assert.Zero(t, left)
 }
@@ -156,11 +156,11 @@ func TestQuotas_Bounded(t *testing.T) {
 	for i := range maxExhibitions {
 		e.games[fmt.Sprint(i)] = exhibition{until: now.Add(time.Minute)}
 	}
-	r, err := e.Run(ctx, store.Exhibition{GameID: "another"}, time.Minute, store.ExhibitionLimits{})
+	r, err := e.Run(ctx, store.Exhibition{GameIDs: []string{"another"}}, time.Minute, store.ExhibitionLimits{})
 	require.NoError(t, err)
 	assert.Equal(t, store.StoreLimit, r.Full)
 	now = now.Add(time.Minute)
-	r, err = e.Run(ctx, store.Exhibition{GameID: "another"}, time.Minute, store.ExhibitionLimits{})
+	r, err = e.Run(ctx, store.Exhibition{GameIDs: []string{"another"}}, time.Minute, store.ExhibitionLimits{})
 	require.NoError(t, err)
 	assert.True(t, r.Resumed)
 	assert.Len(t, e.games, 1, "paused games were kept")

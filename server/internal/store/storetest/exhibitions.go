@@ -18,7 +18,7 @@ import (
 func exhibitionRun(t *testing.T, s *store.Store, limits store.ExhibitionLimits) func(game, player, address string) store.ExhibitionRun {
 	return func(game, player, address string) store.ExhibitionRun {
 		t.Helper()
-		r, err := s.Exhibitions.Run(t.Context(), store.Exhibition{GameID: game, PlayerID: player, Address: address}, time.Hour, limits)
+		r, err := s.Exhibitions.Run(t.Context(), store.Exhibition{GameIDs: []string{game}, PlayerID: player, Address: address}, time.Hour, limits)
 		require.NoError(t, err)
 		if r.Full == store.NoLimit {
 			require.Zero(t, r.Retry)
@@ -75,6 +75,30 @@ func Exhibitions(t *testing.T, open Open) {
 			assert.Equal(t, resumed, unlimited(fmt.Sprint(n), "ann", "::1"))
 		}
 	})
+	t.Run("several games run together or not at all", func(t *testing.T) {
+		s := open(t)
+		limits := store.ExhibitionLimits{PerAddress: 4}
+		run := func(games ...string) store.ExhibitionRun {
+			t.Helper()
+			r, err := s.Exhibitions.Run(t.Context(), store.Exhibition{GameIDs: games, PlayerID: "race", Address: "1"}, time.Hour, limits)
+			require.NoError(t, err)
+			return r
+		}
+		assert.Equal(t, resumed, run("a", "b", "c"))
+		r := run("d", "e")
+		assert.Equal(t, store.AddressLimit, r.Full)
+		assert.InDelta(t, time.Hour, r.Retry, float64(time.Minute))
+		assert.Equal(t, store.AddressLimit, run("a", "d", "e").Full)
+		assert.False(t, exhibitionRuns(t, s, "d"))
+		assert.True(t, exhibitionRuns(t, s, "a"))
+		assert.Equal(t, resumed, run("c", "d"))
+		assert.Equal(t, running, run("a", "b", "c", "d"))
+		for _, game := range []string{"a", "b", "c", "d"} {
+			require.NoError(t, s.Exhibitions.End(t.Context(), game))
+		}
+		r = run("a", "b", "c", "d", "e")
+		assert.Equal(t, store.ExhibitionRun{Full: store.AddressLimit, Retry: time.Hour}, r, "more than the limit allows at any time")
+	})
 	t.Run("concurrent calls keep to the limits", func(t *testing.T) {
 		s := open(t)
 		var group sync.WaitGroup
@@ -82,7 +106,7 @@ func Exhibitions(t *testing.T, open Open) {
 		for n := range 120 {
 			group.Go(func() {
 				r, err := s.Exhibitions.Run(t.Context(), store.Exhibition{
-					GameID: fmt.Sprint(n), PlayerID: fmt.Sprint("player", n%10), Address: fmt.Sprint("address", n%2),
+					GameIDs: []string{fmt.Sprint(n)}, PlayerID: fmt.Sprint("player", n%10), Address: fmt.Sprint("address", n%2),
 				}, time.Hour, store.ExhibitionLimits{PerPlayer: 4, PerAddress: 16, PerStore: 20})
 				if assert.NoError(t, err) && r.Full == store.NoLimit {
 					assert.True(t, r.Resumed)
@@ -99,7 +123,7 @@ func Exhibitions(t *testing.T, open Open) {
 		cancel()
 		_, err := s.Exhibitions.Left(ctx, "a")
 		require.ErrorIs(t, err, context.Canceled)
-		_, err = s.Exhibitions.Run(ctx, store.Exhibition{GameID: "a"}, time.Hour, store.ExhibitionLimits{})
+		_, err = s.Exhibitions.Run(ctx, store.Exhibition{GameIDs: []string{"a"}}, time.Hour, store.ExhibitionLimits{})
 		require.ErrorIs(t, err, context.Canceled)
 		require.ErrorIs(t, s.Exhibitions.End(ctx, "a"), context.Canceled)
 	})

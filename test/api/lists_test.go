@@ -15,6 +15,7 @@ import (
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server"
 )
 
 const (
@@ -223,6 +224,36 @@ func TestListGames_Orders(t *testing.T) {
 		for _, by := range []pb.OrderBy{pb.OrderBy_ORDER_BY_RECENT, pb.OrderBy_ORDER_BY_SCORE, pb.OrderBy_ORDER_BY_WATCHERS} {
 			assert.Empty(t, order(by))
 		}
+	})
+}
+
+// Ensure that a list counts as more reads if the server has to skip hundreds of games to fill a
+// page, so that such lists cannot occupy the server.
+func TestListGames_Skips(t *testing.T) {
+	t.Parallel()
+	skipShort(t)
+	each(t, func(t *testing.T, s *testServer) {
+		p := s.player(t)
+		for range 220 {
+			_, err := s.CreateGame(p.ctx, &pb.CreateGameRequest{Variant: "classic"})
+			require.NoError(t, err)
+		}
+		list := func(status pb.GameStatus) error {
+			_, err := s.ListGames(t.Context(), &pb.ListGamesRequest{PlayerId: p.GetId(), Status: status})
+			return err
+		}
+		for range 20 {
+			require.NoError(t, list(active))
+		}
+		for accepted := 0; ; accepted++ {
+			require.Less(t, accepted, 20)
+			if err := list(waiting); err != nil {
+				assert.Equal(t, "reads_per_address_per_second", wantReason(t, err, pb.ReasonRateLimited)["limit_name"])
+				return
+			}
+		}
+	}, func(c *server.Config) {
+		c.Limits.ReadsPerAddressPerSecond, c.Limits.NewGamesPerMinute, c.Limits.OpenGamesPerPlayer = 30, 0, 0
 	})
 }
 

@@ -478,10 +478,31 @@ func TestRace_Limits(t *testing.T) {
 		wantReason(t, err, pb.ReasonTooManyGames)
 		_, err = s.LeaveChallenge(ada.ctx, &pb.LeaveChallengeRequest{ChallengeId: c.GetId()})
 		require.NoError(t, err)
-		s.game(t, ada, "classic") // ada's only game
+		_, err = s.CreateGame(ada.ctx, &pb.CreateGameRequest{Variant: "classic"})
+		wantReason(t, err, pb.ReasonTooManyGames) // Until the race starts, ada can return to her game.
 		_, err = s.JoinChallenge(ada.ctx, &pb.JoinChallengeRequest{ChallengeId: c.GetId(), Bot: "greedy"})
 		wantReason(t, err, pb.ReasonTooManyGames)
+		assert.Len(t, s.enterRace(t, ada, c.GetId(), true).GetEntrants(), 1)
 	}, func(c *server.Config) { c.Limits.OpenGamesPerPlayer = 1 })
+}
+
+// Ensure that a client cannot create more games than it may have open by adding and removing bots.
+func TestRace_BotsComeAndGo(t *testing.T) {
+	t.Parallel()
+	skipShort(t)
+	each(t, func(t *testing.T, s *testServer) {
+		ada := s.player(t)
+		id := s.challenge(t, ada, shortRace()).GetId()
+		for range 2 {
+			joined, err := s.JoinChallenge(ada.ctx, &pb.JoinChallengeRequest{ChallengeId: id, Bot: "greedy"})
+			require.NoError(t, err)
+			added := joined.GetChallenge().GetEntrants()[1]
+			_, err = s.LeaveChallenge(ada.ctx, &pb.LeaveChallengeRequest{ChallengeId: id, GameId: added.GetGameId()})
+			require.NoError(t, err)
+		}
+		_, err := s.JoinChallenge(ada.ctx, &pb.JoinChallengeRequest{ChallengeId: id, Bot: "greedy"})
+		wantReason(t, err, pb.ReasonTooManyGames)
+	}, func(c *server.Config) { c.Limits.OpenGamesPerPlayer = 3 })
 }
 
 // raceWithBots creates a race with the given number of bots, and returns the ids of their games.

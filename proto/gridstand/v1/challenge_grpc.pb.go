@@ -111,7 +111,8 @@ type ChallengeServiceClient interface {
 	JoinChallenge(ctx context.Context, in *JoinChallengeRequest, opts ...grpc.CallOption) (*JoinChallengeResponse, error)
 	// Removes the caller, or a bot that the caller added, from the roster of a race that has
 	// not started. In a race that has started, a player gives up with Resign and keeps the
-	// points. Needs a token. If there is no such entrant, the call changes nothing.
+	// points. Needs a token. If there is no such entrant, the call changes nothing. The
+	// entrant's game stays one of the player's open games until the race starts or closes.
 	//
 	// Errors: NOT_FOUND, reason CHALLENGE_NOT_FOUND; INVALID_ARGUMENT for a challenge that
 	// is not a race; FAILED_PRECONDITION, reason CHALLENGE_STARTED; PERMISSION_DENIED,
@@ -328,7 +329,8 @@ type ChallengeServiceServer interface {
 	JoinChallenge(context.Context, *JoinChallengeRequest) (*JoinChallengeResponse, error)
 	// Removes the caller, or a bot that the caller added, from the roster of a race that has
 	// not started. In a race that has started, a player gives up with Resign and keeps the
-	// points. Needs a token. If there is no such entrant, the call changes nothing.
+	// points. Needs a token. If there is no such entrant, the call changes nothing. The
+	// entrant's game stays one of the player's open games until the race starts or closes.
 	//
 	// Errors: NOT_FOUND, reason CHALLENGE_NOT_FOUND; INVALID_ARGUMENT for a challenge that
 	// is not a race; FAILED_PRECONDITION, reason CHALLENGE_STARTED; PERMISSION_DENIED,

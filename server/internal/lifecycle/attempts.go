@@ -15,8 +15,8 @@ import (
 
 const (
 	// waitingAttemptEvery is how often an attempt at a race that has not started is
-	// processed, to end the attempt if the race no longer exists.
-	waitingAttemptEvery = time.Minute
+	// processed, to end the attempt if the race no longer exists, or started without it.
+	waitingAttemptEvery = 10 * time.Minute
 	// dailiesEvery is how often today's and tomorrow's daily games are created if they do
 	// not exist. Requests for daily games also create them.
 	dailiesEvery = 10 * time.Minute

@@ -1,7 +1,6 @@
 package rpc
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -102,20 +101,11 @@ func (s *Service) LeaveChallenge(ctx context.Context, request *pb.LeaveChallenge
 	if err != nil {
 		return nil, err
 	}
-	bot := request.GetGameId()
-	left := cmp.Or(bot, challenge.AttemptID(c.ID, by.ID))
-	// Release the player's game even if the player is no longer on the roster, because an
-	// earlier call may have failed to release it. The server cannot do this for a bot: if
-	// the bot is not on the roster, its game may belong to another race.
-	owned := bot == "" || c.Has(left)
-	if c, err = s.Challenges.Leave(ctx, c.ID, by.ID, bot); err != nil {
+	// The game stays one of the player's open games: it ends when the race starts or closes,
+	// unless the entrant returns. Otherwise a client could create any number of them by adding
+	// and removing bots.
+	if c, err = s.Challenges.Leave(ctx, c.ID, by.ID, request.GetGameId()); err != nil {
 		return nil, err
-	}
-	// The game ends when the race starts, unless the player rejoins before that.
-	if owned && !c.Has(left) {
-		if err := s.Accounts.Release(ctx, by.ID, left); err != nil {
-			return nil, err
-		}
 	}
 	answered, err := s.raceChanged(ctx, c, now)
 	return &pb.LeaveChallengeResponse{Challenge: answered}, err

@@ -101,7 +101,8 @@ type ChallengeServiceClient interface {
 	JoinChallenge(context.Context, *v1.JoinChallengeRequest) (*v1.JoinChallengeResponse, error)
 	// Removes the caller, or a bot that the caller added, from the roster of a race that has
 	// not started. In a race that has started, a player gives up with Resign and keeps the
-	// points. Needs a token. If there is no such entrant, the call changes nothing.
+	// points. Needs a token. If there is no such entrant, the call changes nothing. The
+	// entrant's game stays one of the player's open games until the race starts or closes.
 	//
 	// Errors: NOT_FOUND, reason CHALLENGE_NOT_FOUND; INVALID_ARGUMENT for a challenge that
 	// is not a race; FAILED_PRECONDITION, reason CHALLENGE_STARTED; PERMISSION_DENIED,
@@ -323,7 +324,8 @@ type ChallengeServiceHandler interface {
 	JoinChallenge(context.Context, *v1.JoinChallengeRequest) (*v1.JoinChallengeResponse, error)
 	// Removes the caller, or a bot that the caller added, from the roster of a race that has
 	// not started. In a race that has started, a player gives up with Resign and keeps the
-	// points. Needs a token. If there is no such entrant, the call changes nothing.
+	// points. Needs a token. If there is no such entrant, the call changes nothing. The
+	// entrant's game stays one of the player's open games until the race starts or closes.
 	//
 	// Errors: NOT_FOUND, reason CHALLENGE_NOT_FOUND; INVALID_ARGUMENT for a challenge that
 	// is not a race; FAILED_PRECONDITION, reason CHALLENGE_STARTED; PERMISSION_DENIED,

@@ -116,6 +116,17 @@ func TestPage_Roster(t *testing.T) {
 	assert.NotContains(t, d.Screen(), "start ")
 }
 
+// Ensure that the roster says what to do if everyone is ready but the race does not start.
+func TestPage_TooManyBots(t *testing.T) {
+	t.Parallel()
+	_, d := open(t, &tuitest.Server{}, tuitest.WaitingRace(), nil)
+	assert.NotContains(t, d.Screen(), "too many bots")
+	race := tuitest.WaitingRace()
+	race.GetEntrants()[1].Ready = true
+	_, d = open(t, &tuitest.Server{}, race, nil)
+	assert.Contains(t, d.Screen(), "too many bots")
+}
+
 // Ensure that other users can join, that guests can only watch, and that guests leave
 // without confirmation.
 func TestPage_Others(t *testing.T) {

@@ -2,6 +2,7 @@ package challenge
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -126,6 +127,9 @@ func (p *page) roster(width, height int) string {
 	}
 	about := describe.Limit(p.GetLimit().AsDuration()) + " on the same tiles, " + client.CleanText(p.GetVariant(), widget.NameLimit) + "."
 	rules := "It starts when everyone is ready or the creator starts it."
+	if len(p.GetEntrants()) > 1 && !slices.ContainsFunc(p.GetEntrants(), func(e *pb.Entrant) bool { return !e.GetReady() }) {
+		rules = "Everyone is ready. If the race does not start, too many bots are playing: the creator can remove some."
+	}
 	if p.GetPrivate() {
 		about += " Private."
 	}

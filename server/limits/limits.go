@@ -123,7 +123,7 @@ var Table = []Limit{
 	{
 		"max-reads-per-address-per-second", "reads_per_address_per_second", 2_000,
 		"calls other than moves from one address to this server per second, with a burst of ten seconds' worth; " +
-			"a page of a list counts as one for each 50 entries requested, " +
+			"a page of a list counts as one for each 50 entries requested, and one for each ten games skipped, " +
 			"each 50 events of history count as one if they are read for a stream, and as two for an undo or a repeated call, " +
 			"and an HTTP request for a page, file or picture counts as one",
 		func(l *Limits) *int { return &l.ReadsPerAddressPerSecond },

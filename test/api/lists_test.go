@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	goredis "github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
@@ -245,15 +247,24 @@ func TestListGames_Skips(t *testing.T) {
 		for range 20 {
 			require.NoError(t, list(active))
 		}
-		for accepted := 0; ; accepted++ {
-			require.Less(t, accepted, 20)
-			if err := list(waiting); err != nil {
-				assert.Equal(t, "reads_per_address_per_second", wantReason(t, err, pb.ReasonRateLimited)["limit_name"])
-				return
-			}
+		// Several at once, so that the limit is also reached on a slow machine.
+		var accepted atomic.Int32
+		var group errgroup.Group
+		for range 8 {
+			group.Go(func() error {
+				for accepted.Load() < 600 {
+					if err := list(waiting); err != nil {
+						return err
+					}
+					accepted.Add(1)
+				}
+				return nil
+			})
 		}
+		refused := wantReason(t, group.Wait(), pb.ReasonRateLimited)
+		assert.Equal(t, "reads_per_address_per_second", refused["limit_name"])
 	}, func(c *server.Config) {
-		c.Limits.ReadsPerAddressPerSecond, c.Limits.NewGamesPerMinute, c.Limits.OpenGamesPerPlayer = 30, 0, 0
+		c.Limits.ReadsPerAddressPerSecond, c.Limits.NewGamesPerMinute, c.Limits.OpenGamesPerPlayer = 100, 0, 0
 	})
 }
 

@@ -377,8 +377,8 @@ type Limits struct {
 	// Resign, with a burst of ten seconds' worth. A page counts as one call for each 50
 	// requested entries. HTTP requests for pages, files and pictures count too, and so does
 	// history that the server has to read: each 50 events count as one call for a stream,
-	// and as two for a call, such as an undo. A call to ListGames that has to skip many games
-	// to fill its page counts as one more call for each ten games after the first look-up.
+	// and as two for a call, such as an undo. A call to ListGames counts as one more call
+	// for each ten games that it has to skip to fill its page.
 	ReadsPerAddressPerSecond int32 `protobuf:"varint,23,opt,name=reads_per_address_per_second,json=readsPerAddressPerSecond,proto3" json:"reads_per_address_per_second,omitempty"`
 	// Like reads_per_address_per_second, but for the calls counted by reads_per_address, of
 	// all addresses together.

@@ -32,12 +32,13 @@ func (m *Manager) Opens(ctx context.Context, gameID string) error {
 	return m.Scheduler.EnqueueIn(ctx, gameID, challenge.Countdown)
 }
 
-// attemptDue returns when an attempt that has just been created must be processed.
+// attemptDue returns when an attempt that has just been created must be processed, or the zero
+// time to leave that to the job that Begin has scheduled.
 func (m *Manager) attemptDue(ctx context.Context, state *replay.State) (time.Time, error) {
 	from, to, err := m.Challenges.Window(ctx, state, false)
 	switch {
 	case errors.Is(err, replay.ErrNotStarted):
-		return state.UpdateTime.Add(waitingAttemptEvery), nil
+		return time.Time{}, nil // Do not postpone the job of a race that another call is starting.
 	case errors.Is(err, replay.ErrGameOver):
 		return state.UpdateTime, nil // The attempt does not count. It is due now, and will be abandoned.
 	case err != nil:

@@ -101,9 +101,11 @@ func (m *Manager) AdmitRace(ctx context.Context, c *challenge.Challenge, d time.
 	if len(bots) == 0 {
 		return nil
 	}
-	_, err := m.exhibitions.runFor(ctx, d, store.Exhibition{
-		GameIDs: bots, PlayerID: c.ID, Address: strconv.Itoa(int(c.Source)),
-	}, m.exhibitions.most(0))
+	address := c.Creator.ID // for a race from an older server
+	if c.Source != 0 {
+		address = strconv.Itoa(int(c.Source))
+	}
+	_, err := m.exhibitions.runFor(ctx, d, store.Exhibition{GameIDs: bots, PlayerID: c.ID, Address: address}, m.exhibitions.most(0))
 	return err
 }
 

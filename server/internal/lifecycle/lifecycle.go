@@ -112,7 +112,7 @@ func (m *Manager) Plan(ctx context.Context, state *replay.State) error {
 	}
 	if state.IsAttempt() {
 		due, err := m.attemptDue(ctx, state)
-		if err != nil {
+		if err != nil || due.IsZero() {
 			return err
 		}
 		return m.Scheduler.Set(ctx, state.ID, due)

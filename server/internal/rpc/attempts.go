@@ -183,6 +183,6 @@ func listsAttempt(l store.List, attempt *replay.State, c *challenge.Challenge, n
 		return own || l.PlayerID != "" && c.Status(now) == challenge.Closed && !c.Private
 	}
 	// A race does not have the games of players who left, and of bots that were removed, before
-	// its start. These games cannot be played, and are abandoned within a minute.
+	// its start. These games cannot be played, and are abandoned within ten minutes.
 	return c.Status(now) >= challenge.Open && (own || !c.Private) && c.Has(attempt.ID)
 }

@@ -38,18 +38,13 @@ func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (
 			return s.listed(ctx, list, nil, "")
 		}
 	}
-	first := true
+	skipped := 0 // candidates of the last look-up that do not belong to the list
 	// The lists may be stale; a game's head has its current state.
 	games, next, err := directory.Collect(ctx, s.Directory, list, caller(ctx).ID, request.GetPageToken(), size,
 		func(ctx context.Context, candidates []store.Place) (map[string]ranked, error) {
-			// The call has counted as one read, which is right unless many games that do not
-			// belong to the list have to be skipped.
-			if !first {
-				if err := s.checkReadRate(s.Address(ctx), s.skipCost(len(candidates))); err != nil {
-					return nil, err
-				}
+			if err := s.checkReadRate(s.Address(ctx), s.skipCost(skipped)); err != nil {
+				return nil, err
 			}
-			first = false
 			// Run both reads concurrently. Usually no player is hidden, so no further
 			// round trip is necessary.
 			var anyHidden bool
@@ -66,7 +61,9 @@ func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (
 			if err := cmp.Or(err, group.Wait()); err != nil {
 				return nil, err
 			}
-			return s.filter(ctx, list, candidates, heads, anyHidden)
+			games, err := s.filter(ctx, list, candidates, heads, anyHidden)
+			skipped = len(candidates) - len(games)
+			return games, err
 		})
 	if err != nil {
 		return nil, err

@@ -86,10 +86,7 @@ func (s *Service) addEntrant(ctx context.Context, c *challenge.Challenge, by acc
 	}
 	joined, err := s.Challenges.Join(ctx, c.ID, by.ID, e)
 	if err != nil {
-		if challengeFailure(err) != nil {
-			err = errors.Join(err, s.Accounts.Release(ctx, by.ID, e.GameID))
-		}
-		return nil, err
+		return nil, err // The game may exist, if the entrant left before. If not, reserve will release it.
 	}
 	_, err = s.planAttempt(ctx, joined, e)
 	return joined, err
@@ -101,9 +98,9 @@ func (s *Service) LeaveChallenge(ctx context.Context, request *pb.LeaveChallenge
 	if err != nil {
 		return nil, err
 	}
-	// The game stays one of the player's open games: it ends when the race starts or closes,
-	// unless the entrant returns. Otherwise a client could create any number of them by adding
-	// and removing bots.
+	// The game stays one of the player's open games: it ends after the race has started or
+	// expired, unless the entrant returns. Otherwise a client could create any number of them by
+	// adding and removing bots.
 	if c, err = s.Challenges.Leave(ctx, c.ID, by.ID, request.GetGameId()); err != nil {
 		return nil, err
 	}

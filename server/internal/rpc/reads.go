@@ -168,9 +168,10 @@ func (s *Service) replayCost(events int) int {
 	return s.affordable((events + page.DefaultSize - 1) / page.DefaultSize)
 }
 
-// skipCost returns the number of reads that looking up the given number of a list's candidates
-// counts as. It takes 10 to 15 µs of processor time for each.
-func (s *Service) skipCost(candidates int) int { return s.affordable((candidates + 9) / 10) }
+// skipCost returns the number of reads that another look-up for a list counts as, after one in
+// which the given number of games did not belong to the list. Looking up a game takes 10 to 15 µs
+// of processor time.
+func (s *Service) skipCost(games int) int { return s.affordable((games + 9) / 10) }
 
 // affordable returns the number of reads, or the number that an address has in a second if that
 // is less.

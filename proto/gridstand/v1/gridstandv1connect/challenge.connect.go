@@ -102,7 +102,8 @@ type ChallengeServiceClient interface {
 	// Removes the caller, or a bot that the caller added, from the roster of a race that has
 	// not started. In a race that has started, a player gives up with Resign and keeps the
 	// points. Needs a token. If there is no such entrant, the call changes nothing. The
-	// entrant's game stays one of the player's open games until the race starts or closes.
+	// entrant's game stays one of the player's open games until ten minutes after the race
+	// has started or expired.
 	//
 	// Errors: NOT_FOUND, reason CHALLENGE_NOT_FOUND; INVALID_ARGUMENT for a challenge that
 	// is not a race; FAILED_PRECONDITION, reason CHALLENGE_STARTED; PERMISSION_DENIED,
@@ -325,7 +326,8 @@ type ChallengeServiceHandler interface {
 	// Removes the caller, or a bot that the caller added, from the roster of a race that has
 	// not started. In a race that has started, a player gives up with Resign and keeps the
 	// points. Needs a token. If there is no such entrant, the call changes nothing. The
-	// entrant's game stays one of the player's open games until the race starts or closes.
+	// entrant's game stays one of the player's open games until ten minutes after the race
+	// has started or expired.
 	//
 	// Errors: NOT_FOUND, reason CHALLENGE_NOT_FOUND; INVALID_ARGUMENT for a challenge that
 	// is not a race; FAILED_PRECONDITION, reason CHALLENGE_STARTED; PERMISSION_DENIED,

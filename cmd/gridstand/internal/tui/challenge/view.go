@@ -127,8 +127,10 @@ func (p *page) roster(width, height int) string {
 	}
 	about := describe.Limit(p.GetLimit().AsDuration()) + " on the same tiles, " + client.CleanText(p.GetVariant(), widget.NameLimit) + "."
 	rules := "It starts when everyone is ready or the creator starts it."
-	if len(p.GetEntrants()) > 1 && !slices.ContainsFunc(p.GetEntrants(), func(e *pb.Entrant) bool { return !e.GetReady() }) {
-		rules = "Everyone is ready. If the race does not start, too many bots are playing: the creator can remove some."
+	unready := func(e *pb.Entrant) bool { return !e.GetReady() }
+	bot := func(e *pb.Entrant) bool { return e.GetBot() != "" }
+	if slices.ContainsFunc(p.GetEntrants(), bot) && !slices.ContainsFunc(p.GetEntrants(), unready) {
+		rules = "Everyone is ready. If the race does not start, too many bots are playing: the creator can remove some, or start it later."
 	}
 	if p.GetPrivate() {
 		about += " Private."

@@ -80,11 +80,11 @@ func (c *Challenge) locked(now time.Time) bool {
 	return !c.OpenTime.IsZero() || now.Before(c.startingUntil)
 }
 
-// Start starts the countdown of a race. It first calls may, more than once if the roster changes
-// concurrently. If may returns nil, Start locks
-// the roster, so that players who join and leave do not delay the start. It then calls
-// prepare to create everything that must exist when the race opens. Start returns the
-// errors of both functions. If the race has already started, Start returns it unchanged.
+// Start starts the countdown of a race. It first calls may, more than once if the roster
+// changes concurrently. If may returns nil, Start locks the roster, so that players who join and
+// leave do not delay the start. It then calls prepare to create everything that must exist when
+// the race opens. Start returns the errors of both functions. If the race has already started,
+// Start returns it unchanged.
 func (s *Challenges) Start(ctx context.Context, challengeID string, may, prepare func(*Challenge) error) (*Challenge, error) {
 	locked, err := s.change(ctx, challengeID, func(c *Challenge, now time.Time) error {
 		switch {

@@ -74,8 +74,9 @@ func (e *exhibitions) Run(ctx context.Context, of store.Exhibition, d time.Durat
 	return store.ExhibitionRun{Resumed: paused > 0}, nil
 }
 
-// full returns the limit that n more games would exceed, and the time until the first game
-// that counts toward the limit pauses, or 0 if there is none. It removes paused games.
+// full returns the limit that n more games would exceed, and the time until the next running
+// game that counts toward the limit pauses (0 if no running game counts). It deletes the entries
+// of paused games.
 func (e *exhibitions) full(of store.Exhibition, n int, now time.Time, limits store.ExhibitionLimits) (store.ExhibitionLimit, time.Duration) {
 	perStore := maxExhibitions
 	if limits.PerStore > 0 {

@@ -2,7 +2,6 @@ package challenge
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -111,7 +110,9 @@ func (p *page) foot() string {
 func (p *page) roster(width, height int) string {
 	t := p.env.Theme
 	var lines []string
+	ready, bots := true, false
 	for _, e := range p.GetEntrants() {
+		ready, bots = ready && e.GetReady(), bots || e.GetBot() != ""
 		mark, state, ink := t.Dim().Render("·"), t.Dim().Render("not ready"), style.Text{}
 		if e.GetReady() {
 			mark, state = t.Good().Render("✓"), t.Good().Render("ready")
@@ -127,9 +128,7 @@ func (p *page) roster(width, height int) string {
 	}
 	about := describe.Limit(p.GetLimit().AsDuration()) + " on the same tiles, " + client.CleanText(p.GetVariant(), widget.NameLimit) + "."
 	rules := "It starts when everyone is ready or the creator starts it."
-	unready := func(e *pb.Entrant) bool { return !e.GetReady() }
-	bot := func(e *pb.Entrant) bool { return e.GetBot() != "" }
-	if slices.ContainsFunc(p.GetEntrants(), bot) && !slices.ContainsFunc(p.GetEntrants(), unready) {
+	if ready && bots {
 		rules = "Everyone is ready. If the race does not start, too many bots are playing: the creator can remove some, or start it later."
 	}
 	if p.GetPrivate() {

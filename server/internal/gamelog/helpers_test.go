@@ -9,9 +9,9 @@ import (
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
-	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/id"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	replaytest "github.com/gridstand/gridstand/internal/testkit/replay"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
@@ -34,29 +34,15 @@ func each(t *testing.T, test func(t *testing.T, r *rig)) {
 
 var ann = replay.Player{ID: id.Derive([]byte("ann")), Name: "Ann"}
 
-// seed returns the seed that consists of the given first byte followed by zeros.
-func seed(t testing.TB, first byte) game.Seed {
-	t.Helper()
-	b := make([]byte, game.SeedSize)
-	b[0] = first
-	s, err := game.SeedFromBytes(b)
-	require.NoError(t, err)
-	return s
-}
-
 func name(s string) string { return id.Derive([]byte("game"), []byte(s)) }
+
+var seed = replaytest.Seed
 
 // created is the first entry of a game of the given variant that Ann creates for herself,
 // with bots in all other seats.
 func created(t testing.TB, variant string, s game.Seed) replay.Created {
 	t.Helper()
-	v, ok := variants.Current(variant)
-	require.True(t, ok)
-	seats := slices.Repeat([]replay.Seat{{Bot: "greedy"}}, v.Seats)
-	seats[0] = replay.Seat{Player: ann}
-	return replay.Created{
-		Variant: v.ID, Revision: v.Revision, Creator: ann, Seats: seats, Commitment: s.Commitment(),
-	}
+	return replaytest.Created(t, variant, ann, s)
 }
 
 func (r *rig) create(gameID, variant string) Tip {

@@ -53,7 +53,16 @@ type errorStream struct {
 	wire *wire
 }
 
-func (s errorStream) RecvMsg(m any) error { return s.wire.explain(s.ClientStream.RecvMsg(m)) }
+func (s errorStream) RecvMsg(m any) error {
+	err := s.ClientStream.RecvMsg(m)
+	// As in unary, io.EOF may stand for the status of a stream whose connection broke before the
+	// request was sent. The status follows. After the end of a stream, io.EOF follows.
+	if errors.Is(err, io.EOF) {
+		err = s.ClientStream.RecvMsg(m)
+	}
+	return s.wire.explain(err)
+}
+
 func (s errorStream) SendMsg(m any) error { return s.wire.explain(s.ClientStream.SendMsg(m)) }
 
 // explain is like FromError but adds the cause of a failed connection. It returns nil and

@@ -45,3 +45,40 @@ func TestWire_StatusLost(t *testing.T) {
 		})
 	}
 }
+
+// lossyStream is a stream on which the results of RecvMsg are given.
+type lossyStream struct {
+	grpc.ClientStream
+	results []error
+}
+
+func (s *lossyStream) RecvMsg(any) error {
+	err := s.results[0]
+	if len(s.results) > 1 {
+		s.results = s.results[1:]
+	}
+	return err
+}
+
+// Ensure that a stream whose status gRPC has lost at first is not reported as ended.
+func TestWire_StreamStatusLost(t *testing.T) {
+	t.Parallel()
+	broken := status.Error(codes.Unavailable, "error reading from server: EOF")
+	for name, tt := range map[string]struct {
+		results []error
+		want    codes.Code
+	}{
+		"broken off": {[]error{io.EOF, broken}, codes.Unavailable},
+		"ended":      {[]error{io.EOF}, codes.OK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := errorStream{&lossyStream{results: tt.results}, new(wire)}.RecvMsg(nil)
+			if tt.want == codes.OK {
+				assert.Equal(t, io.EOF, err)
+			} else {
+				assert.Equal(t, tt.want, status.Code(err))
+			}
+		})
+	}
+}

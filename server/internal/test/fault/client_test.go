@@ -84,6 +84,40 @@ var comesBack = grpc.WithConnectParams(grpc.ConnectParams{
 	MinConnectTimeout: 5 * time.Second,
 })
 
+// keepStatus makes gRPC return the status of each call whose connection broke before the request was
+// sent. Without it, gRPC sometimes returns io.EOF; see client/intercept.go.
+var keepStatus = []grpc.DialOption{
+	grpc.WithUnaryInterceptor(func(
+		ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
+	) error {
+		err := invoke(ctx, method, request, reply, conn, opts...)
+		if errors.Is(err, io.EOF) {
+			err = status.Error(codes.Unavailable, "gRPC has lost the status")
+		}
+		return err
+	}),
+	grpc.WithStreamInterceptor(func(
+		ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, open grpc.Streamer, opts ...grpc.CallOption,
+	) (grpc.ClientStream, error) {
+		stream, err := open(ctx, desc, conn, method, opts...)
+		if err != nil {
+			return nil, err
+		}
+		return statusStream{stream}, nil
+	}),
+}
+
+// statusStream is a stream that receives again after io.EOF, to get a status that gRPC has lost.
+type statusStream struct{ grpc.ClientStream }
+
+func (s statusStream) RecvMsg(m any) error {
+	err := s.ClientStream.RecvMsg(m)
+	if errors.Is(err, io.EOF) {
+		err = s.ClientStream.RecvMsg(m)
+	}
+	return err
+}
+
 // anonymous connects to a server without an account.
 func (env *env) anonymous(s *testServer, options ...grpc.DialOption) *caller {
 	env.t.Helper()
@@ -95,7 +129,7 @@ func (env *env) anonymous(s *testServer, options ...grpc.DialOption) *caller {
 			env: env, server: s, games: named.Games, leaderboard: named.Leaderboard, players: named.Players, challenges: named.Challenges,
 		}
 	}
-	options = append(options, grpc.WithTransportCredentials(insecure.NewCredentials()), comesBack)
+	options = slices.Concat(options, keepStatus, []grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials()), comesBack})
 	conn, err := grpc.NewClient(s.addr, options...)
 	require.NoError(env.t, err)
 	env.t.Cleanup(func() { _ = conn.Close() })

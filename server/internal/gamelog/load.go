@@ -1,6 +1,7 @@
 package gamelog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,11 @@ func (l *Log) Load(ctx context.Context, gameID string, through store.ID, keep in
 	if err != nil {
 		return History{}, err
 	}
+	return l.LoadTo(ctx, gameID, tail, through, keep)
+}
+
+// LoadTo is like Load, but takes the game's Tail, which the caller has read.
+func (l *Log) LoadTo(ctx context.Context, gameID string, tail store.Tail, through store.ID, keep int) (History, error) {
 	if tail.Length == 0 && tail.Head == (store.ID{}) {
 		return History{}, ErrNotFound
 	}
@@ -36,7 +42,7 @@ func (l *Log) Load(ctx context.Context, gameID string, through store.ID, keep in
 		h = History{Tip: Tip{ID: Genesis(gameID)}}
 		missing = without(store.ID{}, []store.ID{tail.Last, tail.Head, through})
 	}
-	err = l.fold(ctx, gameID, begin, func(tip Tip, event *replay.Event) error {
+	err := l.fold(ctx, gameID, begin, func(tip Tip, event *replay.Event) error {
 		h.Tip = tip
 		if h.Events = append(h.Events, event); len(h.Events) > keep {
 			h.Events = slices.Delete(h.Events, 0, 1)
@@ -95,50 +101,76 @@ func (l *Log) Replay(ctx context.Context, gameID string, after int32, do func(*r
 	})
 }
 
-// ReplayAll is like Replay of the whole log, but keeps all states from the start, for a log that is
-// known to have an entry that reverts the game.
-func (l *Log) ReplayAll(ctx context.Context, gameID string, do func(*replay.Event) error) error {
-	return l.pass(ctx, gameID, true, func(_ Tip, event *replay.Event) error { return do(event) })
+// ReplayReverted is like Replay of the whole log, for a log that is known to have an entry that
+// reverts the game.
+func (l *Log) ReplayReverted(ctx context.Context, gameID string, do func(*replay.Event) error) error {
+	return l.passReverted(ctx, gameID, func(_ Tip, event *replay.Event) error { return do(event) })
 }
 
-// errRestart makes fold restart and keep states.
-var errRestart = errors.New("restart")
+// errReverted means that an entry reverts the game to an earlier version.
+var errReverted = errors.New("the game was reverted")
 
 // fold applies a whole log, entry by entry, and calls do with every event and the tip after
 // it. It calls begin before the first event.
 //
 // An entry that reverts to an earlier version needs the state at that version. Few games have
-// such an entry, so fold does not keep any states until it finds one. It then restarts and
-// keeps them.
+// such an entry, so fold does not keep any states until it finds one. It then restarts.
 func (l *Log) fold(ctx context.Context, gameID string, begin func(), do func(Tip, *replay.Event) error) error {
 	begin()
-	err := l.pass(ctx, gameID, false, do)
-	if errors.Is(err, errRestart) {
+	err := l.pass(ctx, gameID, do, func(int32) (*replay.State, error) { return nil, errReverted })
+	if errors.Is(err, errReverted) {
 		begin()
-		err = l.pass(ctx, gameID, true, do)
+		err = l.passReverted(ctx, gameID, do)
 	}
 	return err
 }
 
-// pass is one pass of fold.
-func (l *Log) pass(ctx context.Context, gameID string, keep bool, do func(Tip, *replay.Event) error) error {
-	var states []*replay.State
-	tip := Tip{ID: Genesis(gameID)}
-	past := func(version int32) (*replay.State, error) {
-		if !keep {
-			return nil, errRestart
+// passReverted is pass for a log with entries that revert the game. It first reads the log to find
+// the versions to which they revert, so that it keeps only those states, each until its last use.
+func (l *Log) passReverted(ctx context.Context, gameID string, do func(Tip, *replay.Event) error) error {
+	lastUse := map[int32]int32{} // by version: the last version that reverts to it
+	end := int32(0)
+	unread := l.Read(ctx, gameID, 1, func(r store.Record) error {
+		end = r.ID.Version
+		entry, err := EntryOf(r)
+		if undone, ok := entry.Action.(replay.Undone); ok && err == nil {
+			lastUse[undone.To] = end
 		}
-		return states[version-1], nil
+		return nil // pass reports an entry that cannot be decoded.
+	})
+	kept := map[int32]*replay.State{}
+	past := func(version int32) (*replay.State, error) { return kept[version], nil }
+	err := l.pass(ctx, gameID, func(tip Tip, event *replay.Event) error {
+		version := tip.ID.Version
+		if undone, ok := event.Entry.Action.(replay.Undone); ok && lastUse[undone.To] == version {
+			delete(kept, undone.To)
+		}
+		if lastUse[version] > version {
+			kept[version] = tip.State
+		}
+		if err := do(tip, event); err != nil || version < end {
+			return err
+		}
+		return errEnd // Later entries may revert to a state that was not kept.
+	}, past)
+	if errors.Is(err, errEnd) {
+		return unread
 	}
+	return cmp.Or(err, unread)
+}
+
+// errEnd makes pass end.
+var errEnd = errors.New("end")
+
+// pass applies a whole log. It calls past for the state to which an entry reverts the game.
+func (l *Log) pass(ctx context.Context, gameID string, do func(Tip, *replay.Event) error, past Past) error {
+	tip := Tip{ID: Genesis(gameID)}
 	return l.Read(ctx, gameID, 1, func(r store.Record) error {
 		next, event, err := tip.Apply(gameID, r, past)
 		if err != nil {
 			return err
 		}
 		tip = next
-		if keep {
-			states = append(states, tip.State)
-		}
 		return do(tip, event)
 	})
 }

@@ -3,6 +3,7 @@ package gamelog
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -176,6 +177,55 @@ func TestLoad_Long(t *testing.T) {
 		_, found, err = r.log.At(ctx, gameID, length+1)
 		require.NoError(t, err)
 		assert.False(t, found)
+	})
+}
+
+// Ensure that a log with undos to any versions is replayed as it was written, and that the events
+// before damage are still replayed.
+func TestLoad_Undos(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays long games")
+	}
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		gameID := name("a")
+		tip := r.create(gameID, "6x6")
+		states := []*replay.State{tip.State}
+		rng := rand.New(rand.NewPCG(1, 2))
+		past := func(version int32) (*replay.State, error) { return states[version-1], nil }
+		for len(states) < pageSize+100 {
+			entry := moved(tip.State, rng.IntN(4))
+			if to := rng.Int32N(tip.State.Version) + 1; rng.IntN(3) == 0 && to < tip.State.Version {
+				entry.Action = replay.Undone{To: to}
+			}
+			d, err := tip.Draft(entry, time.Time{}, past)
+			require.NoError(t, err)
+			tip = r.append(d)
+			states = append(states, tip.State)
+		}
+		r.sound(tip)
+		check := func(log *Log, length int) error {
+			replayed := 0
+			err := log.Replay(t.Context(), gameID, 0, func(e *replay.Event) error {
+				equal(t, states[replayed], e.State)
+				replayed++
+				return nil
+			})
+			assert.Equal(t, length, replayed)
+			return err
+		}
+		require.NoError(t, check(r.log, len(states)))
+		const readable = pageSize - 10
+		for _, damage := range []func(g *damagedGame){
+			func(g *damagedGame) { g.records[readable].Raw = []byte("garbage") },
+			func(g *damagedGame) { g.unreadable = readable },
+		} {
+			damaged := r.damage(gameID)
+			damage(damaged)
+			var err *DamagedError
+			require.ErrorAs(t, check(New(damaged), readable), &err)
+			assert.EqualValues(t, readable, err.Version)
+		}
 	})
 }
 

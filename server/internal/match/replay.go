@@ -198,7 +198,7 @@ func (m *Match) replayAlone(ctx context.Context, after int32, turn Turn, count C
 	defer cancel(nil)
 	var ended error
 	next, stop := iter.Pull(func(yield func(*replay.Event) bool) {
-		ended = m.hub.Log.ReplayAll(ctx, m.id, func(e *replay.Event) error {
+		ended = m.hub.Log.ReplayReverted(ctx, m.id, func(e *replay.Event) error {
 			if !yield(e) {
 				return context.Canceled
 			}

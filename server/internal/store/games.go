@@ -182,7 +182,8 @@ type Record struct {
 
 // Tail is the end of a game's log. An ID that cannot be read has version −1.
 type Tail struct {
-	// Length is the number of entries.
+	// Length is the number of entries. An engine that would have to read them all to count them
+	// counts the versions from the first entry to the last instead.
 	Length int64
 	// Last is the ID of the last entry, zero for an empty log.
 	Last ID

@@ -245,16 +245,14 @@ func findEnd(c *sqlite3.Conn, gameID string, now int64) (e end, err error) {
 	return e, e.readLog(c)
 }
 
-// readLog reads the log's actual end and length.
+// readLog reads the log's actual end, and its length from the first entry to the last. It does not
+// count the entries, which would take 30 ms for 200,000 of them.
 func (e *end) readLog(c *sqlite3.Conn) error {
 	e.last, e.time, e.length = store.ID{}, 0, 0
-	err := query(c, "SELECT version, digest, time FROM entries WHERE game = ? ORDER BY version DESC LIMIT 1", func(s *sqlite3.Stmt) {
-		e.last, e.time = idAt(s, 0), s.ColumnInt64(2)
+	return query(c, `SELECT version, digest, time, version + 1 - (SELECT min(version) FROM entries WHERE game = ?1)
+		FROM entries WHERE game = ?1 ORDER BY version DESC LIMIT 1`, func(s *sqlite3.Stmt) {
+		e.last, e.time, e.length = idAt(s, 0), s.ColumnInt64(2), s.ColumnInt64(3)
 	}, e.game)
-	if err == nil {
-		e.length, _, err = one(c, "SELECT count(*) FROM entries WHERE game = ?", firstInt, e.game)
-	}
-	return err
 }
 
 // sound reports whether head and log are consistent. A head that has fallen behind names

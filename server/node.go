@@ -203,7 +203,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 	n.challenges = challenge.New(challenges)
 	n.hub = match.NewHub(match.Config{
 		Log: n.log, Feed: n.store.Feed, Windows: n.challenges, Transactional: n.store.Transactional(), Lifecycle: n.lifecycle, Observer: observer{n.metrics, n.directory},
-		Logger: n.logger, ServerID: serverID, Idle: n.Idle, Stall: n.Stall,
+		Logger: n.logger, ServerID: serverID, Idle: n.Idle, Stall: n.Stall, MaxEvents: n.Limits.EventsPerGame,
 	})
 	n.metrics.Live(n.hub.Live, n.hub.Spectators)
 

@@ -15,6 +15,7 @@ type Limits struct {
 	StreamsPerConnection int
 	MovesPerSecond       int
 	OpenGamesPerPlayer   int
+	EventsPerGame        int
 	WatchersPerGame      int
 
 	ConnectionsPerAddress             int
@@ -84,6 +85,11 @@ var Table = []Limit{
 		func(l *Limits) *int { return &l.OpenGamesPerPlayer },
 	},
 	{
+		"max-events-per-game", "events_per_game", 200_000,
+		"events in a game; then it accepts no moves and undos, only resignations",
+		func(l *Limits) *int { return &l.EventsPerGame },
+	},
+	{
 		"max-watchers-per-game", "watchers_per_game", 100_000,
 		"watchers of one game",
 		func(l *Limits) *int { return &l.WatchersPerGame },
@@ -124,7 +130,8 @@ var Table = []Limit{
 		"max-reads-per-address-per-second", "reads_per_address_per_second", 2_000,
 		"calls other than moves from one address to this server per second, with a burst of ten seconds' worth; " +
 			"a page of a list counts as one for each 50 entries requested, and one for each ten games skipped, " +
-			"each 50 events of history count as one if they are read for a stream, and as two for an undo or a repeated call, " +
+			"each 50 events of history count as one if they are read for a stream or for a game that is not in memory, " +
+			"and as two for an undo or a repeated call, " +
 			"and an HTTP request for a page, file or picture counts as one",
 		func(l *Limits) *int { return &l.ReadsPerAddressPerSecond },
 	},
@@ -143,7 +150,7 @@ var Table = []Limit{
 	{
 		"max-replays-at-once", "replays_at_once", 4,
 		"watch streams for which this server reads a game's history at the same time; others take turns; " +
-			"undos and repeated calls that need old events are replayed one at a time",
+			"also replays of whole games of 200,000 events, of which one address gets one",
 		func(l *Limits) *int { return &l.ReplaysAtOnce },
 	},
 	{

@@ -34,6 +34,7 @@ var reasons = map[string]struct {
 	pb.ReasonNotYourTurn:        {code: codes.FailedPrecondition},
 	pb.ReasonGameOver:           {code: codes.FailedPrecondition},
 	pb.ReasonGameNotStarted:     {code: codes.FailedPrecondition, optional: []string{"challenge_id", "open_time"}},
+	pb.ReasonGameTooLong:        {code: codes.FailedPrecondition, metadata: []string{"limit", "limit_name"}},
 	pb.ReasonUndoNotAllowed:     {code: codes.FailedPrecondition},
 	pb.ReasonSeatTaken:          {code: codes.FailedPrecondition},
 	pb.ReasonNameTaken:          {code: codes.AlreadyExists, metadata: []string{"name"}},

@@ -59,6 +59,41 @@ func TestLimit_Moves(t *testing.T) {
 	}, func(c *server.Config) { c.Limits.MovesPerSecond = 2 })
 }
 
+// Ensure that a game with the maximum number of events accepts no moves and undos but a resignation,
+// and that a game that only bots play then ends.
+func TestLimit_Events(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		p := s.player(t)
+		g := s.game(t, p, "classic")
+		made := s.moves(t, p, g, 3)
+		tooLong := func(err error) {
+			t.Helper()
+			assert.Equal(t, map[string]string{"limit": "4", "limit_name": "events_per_game"}, wantReason(t, err, pb.ReasonGameTooLong))
+			wantMessage(t, err, "the game has 4 events, the most on this server; resign to end it")
+		}
+		_, err := s.Move(p.ctx, cell(g.GetId(), 4, 0, 0)) // not legal either
+		tooLong(err)
+		_, err = s.Undo(p.ctx, &pb.UndoRequest{GameId: g.GetId(), Version: 4})
+		tooLong(err)
+		_, err = s.Move(p.ctx, cell(g.GetId(), 3, 0, 0))
+		wantConflict(t, err, 4)
+		again, err := s.Move(p.ctx, slide(g.GetId(), 3, made[2].GetMoved().GetDirection()))
+		require.NoError(t, err)
+		assert.True(t, proto.Equal(made[2], again.GetEvent()))
+		s.resign(t, p, g.GetId())
+
+		created, err := s.CreateGame(p.ctx, &pb.CreateGameRequest{
+			Variant: "classic", Seats: []*pb.SeatRequest{botSeat("greedy")}, RequestId: newID(),
+		})
+		require.NoError(t, err)
+		eventually(t, "the game between bots ends", func() bool {
+			g := s.get(t, created.GetGame().GetId())
+			return g.GetVersion() == 5 && g.GetResult().GetReason() == pb.Result_REASON_ABANDONED
+		})
+	}, func(c *server.Config) { c.Limits.EventsPerGame, c.BotPace = 4, time.Millisecond })
+}
+
 // Ensure that an account cannot have more running games between bots than allowed, that a repeated
 // request returns its game, and that a finished game makes room for another.
 func TestLimit_BotGames(t *testing.T) {

@@ -376,9 +376,10 @@ type Limits struct {
 	// Unary calls per second from one address to one server, excluding Move, Undo and
 	// Resign, with a burst of ten seconds' worth. A page counts as one call for each 50
 	// requested entries. HTTP requests for pages, files and pictures count too, and so does
-	// history that the server has to read: each 50 events count as one call for a stream,
-	// and as two for a call, such as an undo. A call to ListGames counts as one more call
-	// for each ten games that it has to skip to fill its page.
+	// history that the server has to read: each 50 events count as one call for a stream or
+	// if a game that is not in the server's memory is moved in, watched or returned, and as
+	// two for a call that needs old events, such as an undo. A call to ListGames counts as
+	// one more call for each ten games that it has to skip to fill its page.
 	ReadsPerAddressPerSecond int32 `protobuf:"varint,23,opt,name=reads_per_address_per_second,json=readsPerAddressPerSecond,proto3" json:"reads_per_address_per_second,omitempty"`
 	// Like reads_per_address_per_second, but for the calls counted by reads_per_address, of
 	// all addresses together.
@@ -388,9 +389,16 @@ type Limits struct {
 	// refused.
 	ReadsAtOnce int32 `protobuf:"varint,24,opt,name=reads_at_once,json=readsAtOnce,proto3" json:"reads_at_once,omitempty"`
 	// Watch streams for which one server reads a game's past events at the same time. Other
-	// streams take turns, reading part of the events at a time. An undo or a repeated call
-	// that needs old events has a turn of its own: one game is replayed at a time.
+	// streams take turns, reading part of the events at a time. If the server has to replay a
+	// whole game, because it is not in memory, because a call needs old events, or because a
+	// stream reads the history of a game with an undo far back, it replays at most 200,000
+	// events at the same time for one address, and this many times 200,000 for all. Others
+	// wait for up to a second (streams: five seconds) and are then refused.
 	ReplaysAtOnce int32 `protobuf:"varint,34,opt,name=replays_at_once,json=replaysAtOnce,proto3" json:"replays_at_once,omitempty"`
+	// Events of one game. If a game has this many, the server refuses moves and undos with
+	// GAME_TOO_LONG, and this limit as metadata as with RATE_LIMITED. Players can still
+	// resign, and clocks run out. If it is a bot's turn, the game ends as abandoned.
+	EventsPerGame int32 `protobuf:"varint,38,opt,name=events_per_game,json=eventsPerGame,proto3" json:"events_per_game,omitempty"`
 	// Games without human players, created by one account, that may run at the same time on
 	// all servers. A paused game (see SeatRequest) does not count; it continues as soon as
 	// there is capacity.
@@ -623,6 +631,13 @@ func (x *Limits) GetReadsAtOnce() int32 {
 func (x *Limits) GetReplaysAtOnce() int32 {
 	if x != nil {
 		return x.ReplaysAtOnce
+	}
+	return 0
+}
+
+func (x *Limits) GetEventsPerGame() int32 {
+	if x != nil {
+		return x.EventsPerGame
 	}
 	return 0
 }
@@ -3519,7 +3534,7 @@ var File_gridstand_v1_game_proto protoreflect.FileDescriptor
 
 const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\n" +
-	"\x17gridstand/v1/game.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19gridstand/v1/player.proto\x1a\x1agridstand/v1/tribolo.proto\x1a\x1bgridstand/v1/twenty48.proto\"\x96\r\n" +
+	"\x17gridstand/v1/game.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19gridstand/v1/player.proto\x1a\x1agridstand/v1/tribolo.proto\x1a\x1bgridstand/v1/twenty48.proto\"\xbe\r\n" +
 	"\x06Limits\x12#\n" +
 	"\rmessage_bytes\x18\x01 \x01(\x05R\fmessageBytes\x124\n" +
 	"\x16streams_per_connection\x18\x02 \x01(\x05R\x14streamsPerConnection\x12(\n" +
@@ -3548,7 +3563,8 @@ const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\x1creads_per_address_per_second\x18\x17 \x01(\x05R\x18readsPerAddressPerSecond\x12(\n" +
 	"\x10reads_per_second\x18% \x01(\x05R\x0ereadsPerSecond\x12\"\n" +
 	"\rreads_at_once\x18\x18 \x01(\x05R\vreadsAtOnce\x12&\n" +
-	"\x0freplays_at_once\x18\" \x01(\x05R\rreplaysAtOnce\x12/\n" +
+	"\x0freplays_at_once\x18\" \x01(\x05R\rreplaysAtOnce\x12&\n" +
+	"\x0fevents_per_game\x18& \x01(\x05R\reventsPerGame\x12/\n" +
 	"\x14bot_games_per_player\x18\x1f \x01(\x05R\x11botGamesPerPlayer\x121\n" +
 	"\x15bot_games_per_address\x18  \x01(\x05R\x12botGamesPerAddress\x12-\n" +
 	"\x13bot_games_per_store\x18! \x01(\x05R\x10botGamesPerStore\x12O\n" +

@@ -136,8 +136,9 @@ type GameServiceClient interface {
 	// or a missing move; NOT_FOUND, reason GAME_NOT_FOUND; PERMISSION_DENIED, reason
 	// NOT_SEATED; FAILED_PRECONDITION, reason GAME_OVER; ABORTED, reason VERSION_CONFLICT,
 	// with the current version as metadata "version"; FAILED_PRECONDITION, reason
-	// GAME_NOT_STARTED, NOT_YOUR_TURN or ILLEGAL_MOVE. In a race that is not open,
-	// GAME_NOT_STARTED comes right after NOT_SEATED and has metadata (see ChallengeService).
+	// GAME_TOO_LONG (see Limits.events_per_game), GAME_NOT_STARTED, NOT_YOUR_TURN or
+	// ILLEGAL_MOVE. In a race that is not open, GAME_NOT_STARTED comes right after NOT_SEATED
+	// and has metadata (see ChallengeService).
 	Move(ctx context.Context, in *MoveRequest, opts ...grpc.CallOption) (*MoveResponse, error)
 	// Takes back moves. Needs a token. The call works only if all human seats belong to the
 	// caller, and the game is then no longer ranked. A finished game cannot be undone.
@@ -146,9 +147,9 @@ type GameServiceClient interface {
 	// or a to_version that is below 1 or not below version; NOT_FOUND, reason
 	// GAME_NOT_FOUND; PERMISSION_DENIED, reason NOT_SEATED; FAILED_PRECONDITION, reason
 	// GAME_OVER; ABORTED, reason VERSION_CONFLICT; FAILED_PRECONDITION, reason
-	// GAME_NOT_STARTED, or UNDO_NOT_ALLOWED if more than one human plays, if there is
-	// nothing to undo, if seats were still open at to_version, or in an attempt at a
-	// challenge.
+	// GAME_TOO_LONG (see Limits.events_per_game), GAME_NOT_STARTED, or UNDO_NOT_ALLOWED if
+	// more than one human plays, if there is nothing to undo, if seats were still open at
+	// to_version, or in an attempt at a challenge.
 	Undo(ctx context.Context, in *UndoRequest, opts ...grpc.CallOption) (*UndoResponse, error)
 	// Gives up a seat. Needs a token. A seat may resign out of turn. Resigning ends a solo
 	// game, and its score counts.
@@ -414,8 +415,9 @@ type GameServiceServer interface {
 	// or a missing move; NOT_FOUND, reason GAME_NOT_FOUND; PERMISSION_DENIED, reason
 	// NOT_SEATED; FAILED_PRECONDITION, reason GAME_OVER; ABORTED, reason VERSION_CONFLICT,
 	// with the current version as metadata "version"; FAILED_PRECONDITION, reason
-	// GAME_NOT_STARTED, NOT_YOUR_TURN or ILLEGAL_MOVE. In a race that is not open,
-	// GAME_NOT_STARTED comes right after NOT_SEATED and has metadata (see ChallengeService).
+	// GAME_TOO_LONG (see Limits.events_per_game), GAME_NOT_STARTED, NOT_YOUR_TURN or
+	// ILLEGAL_MOVE. In a race that is not open, GAME_NOT_STARTED comes right after NOT_SEATED
+	// and has metadata (see ChallengeService).
 	Move(context.Context, *MoveRequest) (*MoveResponse, error)
 	// Takes back moves. Needs a token. The call works only if all human seats belong to the
 	// caller, and the game is then no longer ranked. A finished game cannot be undone.
@@ -424,9 +426,9 @@ type GameServiceServer interface {
 	// or a to_version that is below 1 or not below version; NOT_FOUND, reason
 	// GAME_NOT_FOUND; PERMISSION_DENIED, reason NOT_SEATED; FAILED_PRECONDITION, reason
 	// GAME_OVER; ABORTED, reason VERSION_CONFLICT; FAILED_PRECONDITION, reason
-	// GAME_NOT_STARTED, or UNDO_NOT_ALLOWED if more than one human plays, if there is
-	// nothing to undo, if seats were still open at to_version, or in an attempt at a
-	// challenge.
+	// GAME_TOO_LONG (see Limits.events_per_game), GAME_NOT_STARTED, or UNDO_NOT_ALLOWED if
+	// more than one human plays, if there is nothing to undo, if seats were still open at
+	// to_version, or in an attempt at a challenge.
 	Undo(context.Context, *UndoRequest) (*UndoResponse, error)
 	// Gives up a seat. Needs a token. A seat may resign out of turn. Resigning ends a solo
 	// game, and its score counts.

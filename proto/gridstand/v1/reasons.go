@@ -13,6 +13,7 @@ const (
 	ReasonNotYourTurn        = "NOT_YOUR_TURN"
 	ReasonGameOver           = "GAME_OVER"
 	ReasonGameNotStarted     = "GAME_NOT_STARTED"
+	ReasonGameTooLong        = "GAME_TOO_LONG"
 	ReasonUndoNotAllowed     = "UNDO_NOT_ALLOWED"
 	ReasonSeatTaken          = "SEAT_TAKEN"
 	ReasonNameTaken          = "NAME_TAKEN"

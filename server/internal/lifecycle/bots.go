@@ -205,6 +205,9 @@ func (b *bots) move(ctx context.Context, m *match.Match, state *replay.State, so
 	_, err = m.Do(ctx, match.Call{
 		Version: state.Version, Seat: state.Turn(), Action: replay.Moved{Move: move, ByBot: true},
 	})
+	if errors.Is(err, match.ErrTooLong) {
+		_, err = m.Do(ctx, match.Call{Version: state.Version, Seat: game.NoSeat, Action: replay.Abandoned{}})
+	}
 	return err
 }
 

@@ -20,6 +20,9 @@ var ErrNotSeated = errors.New("the caller does not have that seat")
 // ErrUndoAttempt means that the game is an attempt at a challenge.
 var ErrUndoAttempt = errors.New("moves of an attempt cannot be undone")
 
+// ErrTooLong means that the game has as many events as a game may have.
+var ErrTooLong = errors.New("the game has too many events")
+
 // VersionConflictError means that the game is not at Call.Version.
 type VersionConflictError struct {
 	// Version is the current version of the game.
@@ -60,7 +63,7 @@ type Admit func(ctx context.Context, events int32) (done func(), err error)
 // effect, Do returns the same event again.
 //
 // Errors, in the order of the checks: ErrNotSeated, replay.ErrGameOver,
-// *VersionConflictError, replay.ErrNotStarted, replay.ErrNotYourTurn, ErrUndoAttempt or
+// *VersionConflictError, ErrTooLong, replay.ErrNotStarted, replay.ErrNotYourTurn, ErrUndoAttempt or
 // replay.ErrNoUndo, game.ErrIllegalMove; also store.ErrTooEarly, store.ErrTooLate, store.ErrUnsettled,
 // *gamelog.DamagedError, replay.ErrUnknown, ErrStopping, or an error from ctx, call.Admit or the
 // store. The result, even if it is an error, matches the log at some moment during the call.
@@ -160,6 +163,8 @@ func (call Call) decide(ctx context.Context, m *Match, tip gamelog.Tip) (*Event,
 		return nil, nil, replay.ErrGameOver
 	case call.Version != 0 && call.Version != state.Version:
 		return nil, nil, &VersionConflictError{Version: state.Version}
+	case m.hub.tooLong(state, call.Action):
+		return nil, nil, ErrTooLong
 	}
 	var past gamelog.Past
 	switch action := entry.Action.(type) {
@@ -196,6 +201,16 @@ func (call Call) decide(ctx context.Context, m *Match, tip gamelog.Tip) (*Event,
 	}
 	draft.NotAfter = call.NotAfter
 	return nil, draft, nil
+}
+
+// tooLong reports whether the game has too many events for another move or undo.
+func (h *Hub) tooLong(state *replay.State, next replay.Action) bool {
+	switch next.(type) {
+	case replay.Moved, replay.Undone:
+		return h.MaxEvents > 0 && int(state.Version) >= h.MaxEvents
+	default:
+		return false
+	}
 }
 
 // callsOff reports whether a call to resign abandons a game that has not started. That is

@@ -236,10 +236,10 @@ func TestCreate(t *testing.T) {
 			again.Private = true
 			_, err = s.Create(ctx, name("a"), again, other)
 			require.ErrorIs(t, err, ErrExists)
-			_, err = s.Existing(ctx, name("a"), again)
+			_, err = s.Existing(ctx, name("a"), again, nil)
 			require.ErrorIs(t, err, ErrExists)
 		}
-		_, err = b.Existing(ctx, name("b"), c)
+		_, err = b.Existing(ctx, name("b"), c, nil)
 		require.ErrorIs(t, err, gamelog.ErrNotFound)
 		_, err = b.Acquire(ctx, name("b"))
 		require.ErrorIs(t, err, gamelog.ErrNotFound)

@@ -74,6 +74,9 @@ type Config struct {
 	ServerID string
 	// Idle is how long a match without players or watchers stays in memory.
 	Idle time.Duration
+	// MaxEvents is the number of events from which a game accepts no moves and undos, or 0 for no
+	// limit.
+	MaxEvents int
 	// Stall is the longest time a watcher may take to read one message, rounded down to whole
 	// seconds.
 	Stall time.Duration
@@ -225,7 +228,13 @@ func (h *Hub) start(m *Match, f func(context.Context)) bool {
 // Errors: gamelog.ErrNotFound, *gamelog.DamagedError, replay.ErrUnknown, ErrStopping, the
 // error from ctx, or an error from the store.
 func (h *Hub) Acquire(ctx context.Context, gameID string) (*Match, error) {
-	for retried := false; ; retried = true {
+	return h.AcquireFor(ctx, gameID, nil)
+}
+
+// AcquireFor is like Acquire, but calls admit, unless it is nil, before it reads the game's log, and
+// returns its error. If several callers wait for a game, only the admit of one of them is called.
+func (h *Hub) AcquireFor(ctx context.Context, gameID string, admit Admit) (*Match, error) {
+	for retried := false; ; {
 		h.mu.Lock()
 		if h.closed {
 			h.mu.Unlock()
@@ -240,7 +249,7 @@ func (h *Hub) Acquire(ctx context.Context, gameID string) (*Match, error) {
 			// if this one gives up.
 			h.group.Go(func() {
 				defer m.Release()
-				m.load(h.stopping)
+				m.load(h.stopping, ctx, admit)
 			})
 		}
 		m.refs++
@@ -252,11 +261,12 @@ func (h *Hub) Acquire(ctx context.Context, gameID string) (*Match, error) {
 				return m, nil
 			}
 			m.Release()
-			if !joined || retried {
+			if !joined || retried && !m.refused {
 				return nil, m.loadErr
 			}
 			// Retry, because the load may have begun before this call and the game may have
-			// been created since.
+			// been created since, or because another caller was refused.
+			retried = retried || !m.refused
 		case <-ctx.Done():
 			m.Release()
 			return nil, ctx.Err()
@@ -386,7 +396,7 @@ func (h *Hub) Create(ctx context.Context, gameID string, created replay.Created,
 		h.Lifecycle.Appended(ctx, appended.Tip.State, false)
 		return appended.Tip.State, nil
 	case errors.As(err, &conflict), errors.Is(err, store.ErrBroken):
-		return h.Existing(ctx, gameID, created)
+		return h.Existing(ctx, gameID, created, nil)
 	default:
 		return nil, err
 	}
@@ -396,11 +406,11 @@ func (h *Hub) Create(ctx context.Context, gameID string, created replay.Created,
 var ErrExists = errors.New("the game was created with different content")
 
 // Existing returns the current state of an existing game if the game was created with the
-// given content.
+// given content. It calls admit as AcquireFor does.
 //
-// Errors: ErrExists if the content differs, and the errors that Acquire returns.
-func (h *Hub) Existing(ctx context.Context, gameID string, created replay.Created) (*replay.State, error) {
-	m, err := h.Acquire(ctx, gameID)
+// Errors: ErrExists if the content differs, and the errors that AcquireFor returns.
+func (h *Hub) Existing(ctx context.Context, gameID string, created replay.Created, admit Admit) (*replay.State, error) {
+	m, err := h.AcquireFor(ctx, gameID, admit)
 	if err != nil {
 		return nil, err
 	}

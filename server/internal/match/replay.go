@@ -146,23 +146,32 @@ type Turn func(read, send func() error) error
 // not read.
 type Count func(events int) error
 
+// Bounds bounds what a replay costs the server.
+type Bounds struct {
+	Turn  Turn
+	Count Count
+	// Admit is called before a replay that keeps all states of the game in memory. Its events are
+	// not counted.
+	Admit Admit
+}
+
 // Replay calls do with every event of the game's log after the given version, in order, up to
 // the version that the game has in memory. If do returns an error, Replay stops and returns
 // it. It reads one chunk per turn, including any earlier chunks that it needs to compute the
-// first state. Readers of the same game share chunks, and each event is encoded once. It calls
-// count for the events that it reads from the log instead of memory.
+// first state. Readers of the same game share chunks, and each event is encoded once. It counts
+// the events that it reads from the log instead of memory.
 //
 // If the log is shorter than the game in memory, Replay returns the error from Confirm, so that
 // a watcher that resumes learns why it gets no more events.
-func (m *Match) Replay(ctx context.Context, after int32, turn Turn, count Count, do func(*Event) error) error {
+func (m *Match) Replay(ctx context.Context, after int32, bounds Bounds, do func(*Event) error) error {
 	version, last := m.State().Version, after
 	prev, n := m.nearestChunk(after / chunkSize)
 	for last < version {
 		before := last
 		var events []*Event
 		var c *chunk
-		err := turn(func() (err error) {
-			events, c, err = m.readChunk(ctx, prev, n, last, count)
+		err := bounds.Turn(func() (err error) {
+			events, c, err = m.readChunk(ctx, prev, n, last, bounds.Count)
 			return err
 		}, func() error {
 			for _, e := range events {
@@ -175,7 +184,7 @@ func (m *Match) Replay(ctx context.Context, after int32, turn Turn, count Count,
 		})
 		switch {
 		case errors.Is(err, errFarBack):
-			return m.replayAlone(ctx, last, turn, count, do)
+			return m.replayAlone(ctx, last, bounds, do)
 		case err != nil:
 			return err
 		case c.full.Load() && last >= (n+1)*chunkSize:
@@ -190,10 +199,12 @@ func (m *Match) Replay(ctx context.Context, after int32, turn Turn, count Count,
 
 // replayAlone is Replay for the few games with an entry that reverts the game far back. It
 // replays the log from the start without sharing chunks.
-func (m *Match) replayAlone(ctx context.Context, after int32, turn Turn, count Count, do func(*Event) error) error {
-	if err := count(int(m.State().Version)); err != nil {
+func (m *Match) replayAlone(ctx context.Context, after int32, bounds Bounds, do func(*Event) error) error {
+	done, err := bounds.Admit(ctx, m.State().Version)
+	if err != nil {
 		return err
 	}
+	defer done()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var ended error
@@ -208,7 +219,7 @@ func (m *Match) replayAlone(ctx context.Context, after int32, turn Turn, count C
 	defer stop()
 	for more := true; more; {
 		var events []*Event
-		err := turn(func() error {
+		err := bounds.Turn(func() error {
 			late := time.AfterFunc(readWithin, func() { cancel(context.DeadlineExceeded) })
 			defer late.Stop()
 			for range chunkSize {

@@ -17,7 +17,7 @@ import (
 func (m *Match) pastAfter(t *testing.T, after int32) []*Event {
 	t.Helper()
 	var events []*Event
-	assert.NoError(t, m.Replay(t.Context(), after, noTurns, noCount, func(e *Event) error {
+	assert.NoError(t, m.Replay(t.Context(), after, free, func(e *Event) error {
 		events = append(events, e)
 		return nil
 	}))
@@ -127,8 +127,10 @@ func TestReplay_Forgotten(t *testing.T) {
 		m := s.match(name("a"))
 		m.play(t, 3*chunkSize)
 		enough := errors.New("enough")
-		require.ErrorIs(t, m.Replay(t.Context(), 3, noTurns, noCount, func(*Event) error { return enough }), enough)
-		require.ErrorIs(t, m.Replay(t.Context(), 3, func(_, _ func() error) error { return enough }, noCount, nil), enough)
+		require.ErrorIs(t, m.Replay(t.Context(), 3, free, func(*Event) error { return enough }), enough)
+		refusing := free
+		refusing.Turn = func(_, _ func() error) error { return enough }
+		require.ErrorIs(t, m.Replay(t.Context(), 3, refusing, nil), enough)
 		before := m.pastAfter(t, 0)
 		require.Len(t, before, 3*chunkSize+1)
 		s.chunks.Purge()
@@ -139,13 +141,15 @@ func TestReplay_Forgotten(t *testing.T) {
 		// One chunk is read in each turn, even on the way to a later version.
 		s.chunks.Purge()
 		reads := 0
-		require.NoError(t, m.Replay(t.Context(), 3*chunkSize, func(read, send func() error) error {
+		counting := free
+		counting.Turn = func(read, send func() error) error {
 			held := s.chunks.Len()
 			err := read()
 			require.Equal(t, held+1, s.chunks.Len())
 			reads++
 			return errors.Join(err, send())
-		}, noCount, func(*Event) error { return nil }))
+		}
+		require.NoError(t, m.Replay(t.Context(), 3*chunkSize, counting, func(*Event) error { return nil }))
 		require.Equal(t, 4, reads)
 		s.chunks.Remove(chunkKey{m, 0})
 		require.Len(t, m.pastAfter(t, 0), 3*chunkSize+1)

@@ -148,7 +148,7 @@ func TestWatch_Slow(t *testing.T) {
 
 		for _, after := range []int32{0, 1, 7, state.Version - 1, state.Version} {
 			next := after
-			require.NoError(t, m.Replay(t.Context(), after, noTurns, noCount, func(e *Event) error {
+			require.NoError(t, m.Replay(t.Context(), after, free, func(e *Event) error {
 				next++
 				require.Equal(t, next, e.Version())
 				if in := m.ring.at(e.Version()); in != nil {

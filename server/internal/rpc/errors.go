@@ -230,6 +230,13 @@ func (s *Service) toStatus(ctx context.Context, method string, err error) *failu
 			message:  "you have " + strconv.Itoa(exceeded.Value) + " open games; end one first",
 			metadata: exceeded.Metadata(), retry: exceeded.Retry,
 		}
+	case errors.Is(err, match.ErrTooLong):
+		exceeded := s.Limits.Exceeded(&s.Limits.EventsPerGame, "events in a game", 0)
+		return &failure{
+			code: codes.FailedPrecondition, reason: pb.ReasonGameTooLong,
+			message:  "the game has " + strconv.Itoa(exceeded.Value) + " events, the most on this server; resign to end it",
+			metadata: exceeded.Metadata(),
+		}
 	case errors.As(err, &damaged):
 		s.damaged.Do(func() {
 			s.Logger.Error("game damaged", "id", "game-damaged", "game", damaged.GameID, "call", method, "version", damaged.Version, "detail", damaged.Detail)

@@ -52,7 +52,7 @@ func (s *Service) CreateGame(ctx context.Context, request *pb.CreateGameRequest)
 		newID = id.Derive([]byte("game"), []byte(player.ID), []byte(r))
 		// The game may already exist. A retry must find it even if the limits allow no
 		// more games.
-		_, err := s.Hub.Existing(ctx, newID, created)
+		_, err := s.Hub.Existing(ctx, newID, created, s.admitLoad)
 		if err == nil {
 			g, err := s.game(ctx, newID)
 			return &pb.CreateGameResponse{Game: g}, err
@@ -307,7 +307,7 @@ func (s *Service) acquire(ctx context.Context, givenID string, seat int) (*match
 	if err != nil {
 		return nil, err
 	}
-	m, err := s.Hub.Acquire(ctx, id)
+	m, err := s.Hub.AcquireFor(ctx, id, s.admitLoad)
 	if err != nil {
 		return nil, err
 	}
@@ -404,7 +404,7 @@ func (s *Service) do(ctx context.Context, givenID string, call match.Call) (*pb.
 			return nil, err
 		}
 	}
-	call.Admit = s.admitReplay
+	call.Admit = s.admitSearch
 	event, err := m.Do(ctx, call)
 	if err != nil {
 		return nil, err

@@ -173,40 +173,13 @@ func (s *Service) replayCost(events int) int {
 // of processor time.
 func (s *Service) skipCost(games int) int { return s.affordable((games + 9) / 10) }
 
-// affordable returns the number of reads, or the number that an address has in a second if that
-// is less.
+// affordable returns the number of reads, or the number that an address has at once if that is
+// less.
 func (s *Service) affordable(reads int) int {
-	if most := s.Limits.ReadsPerAddressPerSecond; most > 0 {
+	if most := s.Limits.ReadsPerAddressPerSecond * ratelimit.Burst; most > 0 {
 		return min(reads, most)
 	}
 	return reads
-}
-
-// admitReplay admits a call, such as an undo, for which the server replays a game's whole log.
-// The server replays one log at a time for such calls, and the calls of an address wait for one
-// another before they wait for those of others. If err is nil, the caller must call done after
-// the replay.
-func (s *Service) admitReplay(ctx context.Context, events int32) (done func(), err error) {
-	address := s.Address(ctx)
-	// A log with an undo far back is read twice.
-	if err := s.checkReadRate(address, s.replayCost(2*int(events))); err != nil {
-		return nil, err
-	}
-	full := s.Limits.Exceeded(&s.Limits.ReplaysAtOnce, "at once of the calls that replay a whole game", readRetry)
-	full.Value = 1
-	own, _ := s.addressReplays.Enter(address, 0)
-	leaveOwn, err := acquireSlot(ctx, own, readRetry, full)
-	if err != nil {
-		s.addressReplays.Leave(address)
-		return nil, s.slotError(err)
-	}
-	leave := func() { leaveOwn(); s.addressReplays.Leave(address) }
-	release, err := acquireSlot(ctx, s.logReplay, readRetry, full)
-	if err != nil {
-		leave()
-		return nil, s.slotError(err)
-	}
-	return func() { release(); leave() }, nil
 }
 
 // CountRead counts a health check, or an HTTP request that is not an RPC, as a read by its

@@ -14,7 +14,6 @@ import (
 	"google.golang.org/grpc/peer"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
-	"github.com/gridstand/gridstand/server/internal/page"
 	"github.com/gridstand/gridstand/server/internal/ratelimit"
 	"github.com/gridstand/gridstand/server/limits"
 )
@@ -167,69 +166,5 @@ func TestRead_AllAddresses(t *testing.T) {
 		require.NoError(t, read(&pb.GetServerInfoRequest{}))
 		time.Sleep(time.Second) //nolint:forbidigo // The bubble's clock is fake.
 		require.NoError(t, read(&pb.GetGameRequest{}))
-	})
-}
-
-// Ensure that a replay of a log counts as two reads for each page of its events, and that logs
-// are replayed one at a time.
-func TestAdmitReplay(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const perSecond, burst = 100, 1000
-		s := New(Config{
-			Limits:       limits.Limits{ReadsPerAddressPerSecond: perSecond, ReplaysAtOnce: 4},
-			StoreAnswers: func() bool { return true },
-		})
-		replay := func(events int32) error {
-			done, err := s.admitReplay(t.Context(), events)
-			if err == nil {
-				done()
-			}
-			return err
-		}
-		for range burst / 50 {
-			require.NoError(t, replay(25*page.DefaultSize))
-		}
-		assert.Equal(t, "reads_per_address_per_second", refusedBy(replay(1)))
-		time.Sleep(time.Second) //nolint:forbidigo // The bubble's clock is fake.
-		require.NoError(t, replay(1_000_000), "a log of any length can be replayed")
-
-		time.Sleep(time.Second) //nolint:forbidigo // The bubble's clock is fake.
-		done, err := s.admitReplay(t.Context(), 1)
-		require.NoError(t, err)
-		assert.Equal(t, "replays_at_once", refusedBy(replay(1)))
-		done()
-		require.NoError(t, replay(1))
-	})
-}
-
-// Ensure that an address whose calls wait for a replay delays those of others by one replay only.
-func TestAdmitReplay_Addresses(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := New(Config{Limits: limits.Limits{ReplaysAtOnce: 4}, StoreAnswers: func() bool { return true }})
-		from := func(last byte) context.Context {
-			return peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{IP: net.IPv4(192, 0, 2, last), Port: 1}})
-		}
-		done, err := s.admitReplay(from(1), 1)
-		require.NoError(t, err)
-		var order []byte
-		replay := func(address byte) {
-			done, err := s.admitReplay(from(address), 1)
-			if assert.NoError(t, err) {
-				order = append(order, address)
-				done()
-			}
-		}
-		for range 20 {
-			go replay(1)
-		}
-		synctest.Wait()
-		go replay(2)
-		synctest.Wait()
-		done()
-		synctest.Wait()
-		require.Len(t, order, 21)
-		assert.EqualValues(t, 2, order[0])
 	})
 }

@@ -133,11 +133,9 @@ type Service struct {
 	// replaying holds the slots for streams that are sending a game's history. It is nil
 	// if there is no limit.
 	replaying *semaphore.Weighted
-	// logReplay holds the slot for a call that makes the server replay a game's log. It is
-	// nil if there is no limit.
-	logReplay *semaphore.Weighted
-	// addressReplays holds a slot for each address, so that only one of its calls waits for logReplay.
-	addressReplays *ratelimit.Addresses[*semaphore.Weighted]
+	// loads is for replays of whole logs for calls, and transcripts for those for streams, which
+	// take as long as the client takes to read the events.
+	loads, transcripts *replayGate
 	// damaged and tooNew limit log messages about calls on damaged games and on games that
 	// need a newer server, so that repeated calls do not flood the log.
 	damaged, tooNew rate.Sometimes
@@ -162,11 +160,10 @@ func New(c Config) *Service {
 		acting:    ratelimit.NewPacer(rate.Every(actingEvery), 1),
 		reads:     newReadGate(&l),
 		replaying: newSlots(l.ReplaysAtOnce, l.ReplaysAtOnce),
-		logReplay: newSlots(l.ReplaysAtOnce, 1),
-		damaged:   rate.Sometimes{First: 10, Interval: time.Second},
-		tooNew:    rate.Sometimes{First: 10, Interval: time.Second},
+		loads:     newReplayGate(l.ReplaysAtOnce, readWait), transcripts: newReplayGate(l.ReplaysAtOnce, fullRetry),
+		damaged: rate.Sometimes{First: 10, Interval: time.Second},
+		tooNew:  rate.Sometimes{First: 10, Interval: time.Second},
 	}
-	s.addressReplays = ratelimit.NewAddresses(func(string) *semaphore.Weighted { return newSlots(l.ReplaysAtOnce, 1) })
 	s.addressStreams = ratelimit.NewAddresses(func(string) *semaphore.Weighted {
 		return newSlots(l.WatchesPerAddress, s.replaysPerAddress())
 	})

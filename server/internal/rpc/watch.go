@@ -87,7 +87,7 @@ func (s *Service) OpenWatch(request *pb.WatchRequest, stream grpc.ServerStream) 
 func (s *Service) openMatch(ctx context.Context, id string) (*match.Match, *replay.State, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxCall)
 	defer cancel()
-	m, err := s.Hub.Acquire(ctx, id)
+	m, err := s.Hub.AcquireFor(ctx, id, s.admitLoad)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -26,7 +26,7 @@ func (s *Service) countStream(ctx context.Context) (address string, replays *sem
 // replayShare sets how many of an address's streams may read a game's history
 // concurrently: one in replayShare of the streams that the address may have open. A read
 // takes milliseconds, and occupies a few hundred kilobytes of memory until the client has
-// received the events, or 250 kB for each thousand events of a game with an undo far back.
+// received the events.
 const replayShare = 512
 
 // replaysPerAddress returns how many of an address's streams may read a game's history
@@ -45,15 +45,20 @@ func newSlots(limit, n int) *semaphore.Weighted {
 // acquireSlot acquires a slot. If none becomes free in time, it returns the error full.
 // The caller frees the slot with release.
 func acquireSlot(ctx context.Context, slots *semaphore.Weighted, within time.Duration, full error) (release func(), err error) {
+	return acquireSlots(ctx, slots, 1, within, full)
+}
+
+// acquireSlots is like acquireSlot, but acquires n slots.
+func acquireSlots(ctx context.Context, slots *semaphore.Weighted, n int64, within time.Duration, full error) (release func(), err error) {
 	if slots == nil {
 		return func() {}, nil
 	}
 	waiting, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	if slots.Acquire(waiting, 1) != nil {
+	if slots.Acquire(waiting, n) != nil {
 		return nil, cmp.Or(ctx.Err(), full)
 	}
-	return sync.OnceFunc(func() { slots.Release(1) }), nil
+	return sync.OnceFunc(func() { slots.Release(n) }), nil
 }
 
 // turnTime is how long a stream may keep its slot while it sends a game's history. If

@@ -1,6 +1,8 @@
 package rpc
 
 import (
+	"context"
+
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/match"
 )
@@ -25,7 +27,11 @@ func (v *View) replay() error {
 		return err
 	}
 	defer release()
-	turn := func(read, send func() error) error { return s.turn(ctx, read, send) }
-	count := func(events int) error { return s.checkReadRate(v.address, s.replayCost(events)) }
-	return v.match.Replay(ctx, v.version, turn, count, v.sendEvent)
+	return v.match.Replay(ctx, v.version, match.Bounds{
+		Turn:  func(read, send func() error) error { return s.turn(ctx, read, send) },
+		Count: func(events int) error { return s.checkReadRate(v.address, s.replayCost(events)) },
+		Admit: func(ctx context.Context, events int32) (func(), error) {
+			return s.admitReplay(ctx, s.transcripts, v.address, events, 1)
+		},
+	}, v.sendEvent)
 }

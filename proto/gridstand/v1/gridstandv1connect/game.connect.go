@@ -107,8 +107,9 @@ type GameServiceClient interface {
 	// or a missing move; NOT_FOUND, reason GAME_NOT_FOUND; PERMISSION_DENIED, reason
 	// NOT_SEATED; FAILED_PRECONDITION, reason GAME_OVER; ABORTED, reason VERSION_CONFLICT,
 	// with the current version as metadata "version"; FAILED_PRECONDITION, reason
-	// GAME_NOT_STARTED, NOT_YOUR_TURN or ILLEGAL_MOVE. In a race that is not open,
-	// GAME_NOT_STARTED comes right after NOT_SEATED and has metadata (see ChallengeService).
+	// GAME_TOO_LONG (see Limits.events_per_game), GAME_NOT_STARTED, NOT_YOUR_TURN or
+	// ILLEGAL_MOVE. In a race that is not open, GAME_NOT_STARTED comes right after NOT_SEATED
+	// and has metadata (see ChallengeService).
 	Move(context.Context, *v1.MoveRequest) (*v1.MoveResponse, error)
 	// Takes back moves. Needs a token. The call works only if all human seats belong to the
 	// caller, and the game is then no longer ranked. A finished game cannot be undone.
@@ -117,9 +118,9 @@ type GameServiceClient interface {
 	// or a to_version that is below 1 or not below version; NOT_FOUND, reason
 	// GAME_NOT_FOUND; PERMISSION_DENIED, reason NOT_SEATED; FAILED_PRECONDITION, reason
 	// GAME_OVER; ABORTED, reason VERSION_CONFLICT; FAILED_PRECONDITION, reason
-	// GAME_NOT_STARTED, or UNDO_NOT_ALLOWED if more than one human plays, if there is
-	// nothing to undo, if seats were still open at to_version, or in an attempt at a
-	// challenge.
+	// GAME_TOO_LONG (see Limits.events_per_game), GAME_NOT_STARTED, or UNDO_NOT_ALLOWED if
+	// more than one human plays, if there is nothing to undo, if seats were still open at
+	// to_version, or in an attempt at a challenge.
 	Undo(context.Context, *v1.UndoRequest) (*v1.UndoResponse, error)
 	// Gives up a seat. Needs a token. A seat may resign out of turn. Resigning ends a solo
 	// game, and its score counts.
@@ -387,8 +388,9 @@ type GameServiceHandler interface {
 	// or a missing move; NOT_FOUND, reason GAME_NOT_FOUND; PERMISSION_DENIED, reason
 	// NOT_SEATED; FAILED_PRECONDITION, reason GAME_OVER; ABORTED, reason VERSION_CONFLICT,
 	// with the current version as metadata "version"; FAILED_PRECONDITION, reason
-	// GAME_NOT_STARTED, NOT_YOUR_TURN or ILLEGAL_MOVE. In a race that is not open,
-	// GAME_NOT_STARTED comes right after NOT_SEATED and has metadata (see ChallengeService).
+	// GAME_TOO_LONG (see Limits.events_per_game), GAME_NOT_STARTED, NOT_YOUR_TURN or
+	// ILLEGAL_MOVE. In a race that is not open, GAME_NOT_STARTED comes right after NOT_SEATED
+	// and has metadata (see ChallengeService).
 	Move(context.Context, *v1.MoveRequest) (*v1.MoveResponse, error)
 	// Takes back moves. Needs a token. The call works only if all human seats belong to the
 	// caller, and the game is then no longer ranked. A finished game cannot be undone.
@@ -397,9 +399,9 @@ type GameServiceHandler interface {
 	// or a to_version that is below 1 or not below version; NOT_FOUND, reason
 	// GAME_NOT_FOUND; PERMISSION_DENIED, reason NOT_SEATED; FAILED_PRECONDITION, reason
 	// GAME_OVER; ABORTED, reason VERSION_CONFLICT; FAILED_PRECONDITION, reason
-	// GAME_NOT_STARTED, or UNDO_NOT_ALLOWED if more than one human plays, if there is
-	// nothing to undo, if seats were still open at to_version, or in an attempt at a
-	// challenge.
+	// GAME_TOO_LONG (see Limits.events_per_game), GAME_NOT_STARTED, or UNDO_NOT_ALLOWED if
+	// more than one human plays, if there is nothing to undo, if seats were still open at
+	// to_version, or in an attempt at a challenge.
 	Undo(context.Context, *v1.UndoRequest) (*v1.UndoResponse, error)
 	// Gives up a seat. Needs a token. A seat may resign out of turn. Resigning ends a solo
 	// game, and its score counts.

@@ -101,10 +101,9 @@ func (l *Log) Replay(ctx context.Context, gameID string, after int32, do func(*r
 	})
 }
 
-// ReplayReverted is like Replay of the whole log, for a log that is known to have an entry that
-// reverts the game.
-func (l *Log) ReplayReverted(ctx context.Context, gameID string, do func(*replay.Event) error) error {
-	return l.passReverted(ctx, gameID, func(_ Tip, event *replay.Event) error { return do(event) })
+// ReplayReverted is like Replay of the whole log as FindReverts has read it.
+func (l *Log) ReplayReverted(ctx context.Context, gameID string, reverts Reverts, do func(*replay.Event) error) error {
+	return l.passReverted(ctx, gameID, reverts, func(_ Tip, event *replay.Event) error { return do(event) })
 }
 
 // errReverted means that an entry reverts the game to an earlier version.
@@ -120,43 +119,54 @@ func (l *Log) fold(ctx context.Context, gameID string, begin func(), do func(Tip
 	err := l.pass(ctx, gameID, do, func(int32) (*replay.State, error) { return nil, errReverted })
 	if errors.Is(err, errReverted) {
 		begin()
-		err = l.passReverted(ctx, gameID, do)
+		err = l.passReverted(ctx, gameID, l.FindReverts(ctx, gameID), do)
 	}
 	return err
 }
 
-// passReverted is pass for a log with entries that revert the game. It first reads the log to find
-// the versions to which they revert, so that it keeps only those states, each until its last use.
-func (l *Log) passReverted(ctx context.Context, gameID string, do func(Tip, *replay.Event) error) error {
-	lastUse := map[int32]int32{} // by version: the last version that reverts to it
-	end := int32(0)
-	unread := l.Read(ctx, gameID, 1, func(r store.Record) error {
-		end = r.ID.Version
-		entry, err := EntryOf(r)
+// Reverts are the entries that revert a game.
+type Reverts struct {
+	last map[int32]int32 // by version: the last version that reverts to it
+	end  int32           // the log was read up to this version
+	err  error           // why it was not read further; nil at its end
+}
+
+// FindReverts reads a game's log to find the entries that revert the game.
+func (l *Log) FindReverts(ctx context.Context, gameID string) Reverts {
+	r := Reverts{last: map[int32]int32{}}
+	r.err = l.Read(ctx, gameID, 1, func(record store.Record) error {
+		r.end = record.ID.Version
+		entry, err := EntryOf(record)
 		if undone, ok := entry.Action.(replay.Undone); ok && err == nil {
-			lastUse[undone.To] = end
+			r.last[undone.To] = r.end
 		}
 		return nil // pass reports an entry that cannot be decoded.
 	})
+	return r
+}
+
+// passReverted is pass for a log with entries that revert the game. It keeps only the states to
+// which they revert, each until its last use.
+func (l *Log) passReverted(ctx context.Context, gameID string, reverts Reverts, do func(Tip, *replay.Event) error) error {
 	kept := map[int32]*replay.State{}
 	past := func(version int32) (*replay.State, error) { return kept[version], nil }
 	err := l.pass(ctx, gameID, func(tip Tip, event *replay.Event) error {
 		version := tip.ID.Version
-		if undone, ok := event.Entry.Action.(replay.Undone); ok && lastUse[undone.To] == version {
+		if undone, ok := event.Entry.Action.(replay.Undone); ok && reverts.last[undone.To] == version {
 			delete(kept, undone.To)
 		}
-		if lastUse[version] > version {
+		if reverts.last[version] > version {
 			kept[version] = tip.State
 		}
-		if err := do(tip, event); err != nil || version < end {
+		if err := do(tip, event); err != nil || version < reverts.end {
 			return err
 		}
 		return errEnd // Later entries may revert to a state that was not kept.
 	}, past)
 	if errors.Is(err, errEnd) {
-		return unread
+		return reverts.err
 	}
-	return cmp.Or(err, unread)
+	return cmp.Or(err, reverts.err)
 }
 
 // errEnd makes pass end.

@@ -47,7 +47,7 @@ type Call struct {
 	// NotBefore and NotAfter bound the time of the event, by the store's clock. Zero means no
 	// bound.
 	NotBefore, NotAfter time.Time
-	// Admit, if set, is called each time before the game's log is replayed for the call.
+	// Admit, if set, is called each time before the game's log is searched for the call.
 	Admit Admit
 
 	// inWindow restricts the action to the window of an attempt. fresh makes the hub read
@@ -55,8 +55,8 @@ type Call struct {
 	inWindow, fresh bool
 }
 
-// Admit waits until a log with the given number of events may be replayed. If err is nil, the
-// caller calls done after the replay.
+// Admit admits the replay of a log with the given number of events, perhaps after a wait. If err is
+// nil, the caller calls done after the replay.
 type Admit func(ctx context.Context, events int32) (done func(), err error)
 
 // Do appends the call's entry and returns the event. If the call is repeated after it took

@@ -9,6 +9,7 @@ package match
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -105,8 +106,8 @@ func (m *Match) read(stopping, caller context.Context, admit Admit) (gamelog.His
 	if err != nil {
 		return gamelog.History{}, err
 	}
-	if admit != nil {
-		done, err := admit(caller, int32(tail.Length))
+	if admit != nil && tail.Length > 0 {
+		done, err := admit(caller, int32(min(tail.Length, math.MaxInt32)))
 		if err != nil {
 			m.refused = true
 			return gamelog.History{}, err

@@ -150,8 +150,8 @@ type Count func(events int) error
 type Bounds struct {
 	Turn  Turn
 	Count Count
-	// Admit is called before a replay that keeps all states of the game in memory. Its events are
-	// not counted.
+	// Admit is called before a replay of the whole log, for a game with an undo far back. Its events
+	// are not counted.
 	Admit Admit
 }
 
@@ -205,11 +205,12 @@ func (m *Match) replayAlone(ctx context.Context, after int32, bounds Bounds, do 
 		return err
 	}
 	defer done()
+	reverts := m.hub.Log.FindReverts(ctx, m.id)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var ended error
 	next, stop := iter.Pull(func(yield func(*replay.Event) bool) {
-		ended = m.hub.Log.ReplayReverted(ctx, m.id, func(e *replay.Event) error {
+		ended = m.hub.Log.ReplayReverted(ctx, m.id, reverts, func(e *replay.Event) error {
 			if !yield(e) {
 				return context.Canceled
 			}

@@ -255,7 +255,7 @@ func (e *end) readLog(c *sqlite3.Conn) error {
 	}, e.game)
 }
 
-// sound reports whether head and log are consistent. A head that has fallen behind names
+// sound reports whether head and log are consistent, except for gaps in the log. A head that has fallen behind names
 // an earlier entry of the log.
 func (e *end) sound(c *sqlite3.Conn) (bool, error) {
 	if e.length != int64(e.last.Version) {

@@ -44,12 +44,15 @@ func (p place) move(c *sqlite3.Conn, gameID string) error {
 // damage is called after an append to a game has encountered a corrupt page. It returns
 // an error if the page holds rows of that game.
 func (g games) damage(ctx context.Context, gameID string, corrupt error) error {
-	tail, err := g.Tail(ctx, gameID)
-	if err != nil {
+	err := g.db.read(ctx, func(c *sqlite3.Conn) error {
+		e, err := findHead(c, gameID, g.db.now())
+		if err == nil && e.exists {
+			_, _, err = one(c, "SELECT count(*) FROM entries WHERE game = ?", firstInt, e.game) // reads all its pages
+		}
 		return err
-	}
-	if tail.Head == unreadable || tail.Last == unreadable {
+	})
+	if isCorrupt(err) {
 		return errors.Join(store.ErrBroken, corrupt)
 	}
-	return nil
+	return err
 }

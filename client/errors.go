@@ -30,6 +30,9 @@ var (
 	// ErrGameNotStarted is returned for a move while seats are still open, or while the
 	// race has not opened; ChallengeTime then returns the opening time, if it is known.
 	ErrGameNotStarted = errors.New("the game has not started")
+	// ErrGameTooLong is returned for a move or an undo if the game has as many events as the
+	// server allows. The player can only resign.
+	ErrGameTooLong = errors.New("the game has too many events")
 	// ErrUndoNotAllowed is returned if there is nothing to undo, if more than one human
 	// plays, if seats were still open at the version to return to, or in an attempt at a
 	// challenge.
@@ -159,6 +162,7 @@ var byReason = map[string]error{
 	pb.ReasonNotYourTurn:        ErrNotYourTurn,
 	pb.ReasonGameOver:           ErrGameOver,
 	pb.ReasonGameNotStarted:     ErrGameNotStarted,
+	pb.ReasonGameTooLong:        ErrGameTooLong,
 	pb.ReasonUndoNotAllowed:     ErrUndoNotAllowed,
 	pb.ReasonSeatTaken:          ErrSeatTaken,
 	pb.ReasonNameTaken:          ErrNameTaken,

@@ -70,7 +70,7 @@ func (s *Seat) GameID() string { return s.gameID }
 // delays until ctx is done or the client is closed. The error then also matches
 // ErrUnsettled and ctx.Err(). Any other error except ErrBadStream means that the move did
 // not take effect: ErrVersionConflict if the game has moved on, ErrIllegalMove,
-// ErrNotYourTurn, ErrGameOver, ErrGameNotStarted or ErrNotSeated.
+// ErrNotYourTurn, ErrGameOver, ErrGameNotStarted, ErrGameTooLong or ErrNotSeated.
 func (s *Seat) Move(ctx context.Context, version int32, m Move, byBot bool) (*pb.Event, error) {
 	request := &pb.MoveRequest{GameId: s.gameID, Version: version, ByBot: byBot}
 	if m.cell != nil {

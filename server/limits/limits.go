@@ -86,7 +86,7 @@ var Table = []Limit{
 	},
 	{
 		"max-events-per-game", "events_per_game", 200_000,
-		"events in a game; then it accepts no moves and undos, only resignations",
+		"events in a game, which then accepts no moves and undos",
 		func(l *Limits) *int { return &l.EventsPerGame },
 	},
 	{
@@ -150,7 +150,7 @@ var Table = []Limit{
 	{
 		"max-replays-at-once", "replays_at_once", 4,
 		"watch streams for which this server reads a game's history at the same time; others take turns; " +
-			"also replays of whole games of 200,000 events, of which one address gets one",
+			"also whole games of 200,000 events that it replays for calls, of which one address gets one",
 		func(l *Limits) *int { return &l.ReplaysAtOnce },
 	},
 	{

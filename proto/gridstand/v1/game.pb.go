@@ -376,10 +376,10 @@ type Limits struct {
 	// Unary calls per second from one address to one server, excluding Move, Undo and
 	// Resign, with a burst of ten seconds' worth. A page counts as one call for each 50
 	// requested entries. HTTP requests for pages, files and pictures count too, and so does
-	// history that the server has to read: each 50 events count as one call for a stream or
-	// if a game that is not in the server's memory is moved in, watched or returned, and as
-	// two for a call that needs old events, such as an undo. A call to ListGames counts as
-	// one more call for each ten games that it has to skip to fill its page.
+	// history that the server has to read: each 50 events count as one call for a stream, or
+	// if any call needs a game that is not in the server's memory, and as two for a call that
+	// needs old events, such as an undo. A call to ListGames counts as one more call for each
+	// ten games that it has to skip to fill its page.
 	ReadsPerAddressPerSecond int32 `protobuf:"varint,23,opt,name=reads_per_address_per_second,json=readsPerAddressPerSecond,proto3" json:"reads_per_address_per_second,omitempty"`
 	// Like reads_per_address_per_second, but for the calls counted by reads_per_address, of
 	// all addresses together.
@@ -389,11 +389,12 @@ type Limits struct {
 	// refused.
 	ReadsAtOnce int32 `protobuf:"varint,24,opt,name=reads_at_once,json=readsAtOnce,proto3" json:"reads_at_once,omitempty"`
 	// Watch streams for which one server reads a game's past events at the same time. Other
-	// streams take turns, reading part of the events at a time. If the server has to replay a
-	// whole game, because it is not in memory, because a call needs old events, or because a
-	// stream reads the history of a game with an undo far back, it replays at most 200,000
-	// events at the same time for one address, and this many times 200,000 for all. Others
-	// wait for up to a second (streams: five seconds) and are then refused.
+	// streams take turns, reading part of the events at a time. If a call needs a game that is
+	// not in memory, or old events, the server replays the whole game: at most 200,000 events
+	// at the same time for one address, and this many times 200,000 for all, not counting
+	// games with up to 5,000 events. Other such calls are refused, after a second if they
+	// need old events. As many events again are replayed for streams that read the history
+	// of a game with an undo far back; such a stream may end after 30 seconds.
 	ReplaysAtOnce int32 `protobuf:"varint,34,opt,name=replays_at_once,json=replaysAtOnce,proto3" json:"replays_at_once,omitempty"`
 	// Events of one game. If a game has this many, the server refuses moves and undos with
 	// GAME_TOO_LONG, and this limit as metadata as with RATE_LIMITED. Players can still

@@ -173,10 +173,10 @@ func (s *Service) replayCost(events int) int {
 // of processor time.
 func (s *Service) skipCost(games int) int { return s.affordable((games + 9) / 10) }
 
-// affordable returns the number of reads, or the number that an address has at once if that is
-// less.
+// affordable returns the number of reads, or a quarter of an address's burst if that is less, so that
+// a call that is charged several times can succeed.
 func (s *Service) affordable(reads int) int {
-	if most := s.Limits.ReadsPerAddressPerSecond * ratelimit.Burst; most > 0 {
+	if most := s.Limits.ReadsPerAddressPerSecond * ratelimit.Burst / 4; most > 0 {
 		return min(reads, most)
 	}
 	return reads

@@ -133,8 +133,8 @@ type Service struct {
 	// replaying holds the slots for streams that are sending a game's history. It is nil
 	// if there is no limit.
 	replaying *semaphore.Weighted
-	// loads is for replays of whole logs for calls, and transcripts for those for streams, which
-	// take as long as the client takes to read the events.
+	// loads is for replays of whole logs for calls and for games that are not in memory, and
+	// transcripts for those for streams, which take as long as the client takes to read the events.
 	loads, transcripts *replayGate
 	// damaged and tooNew limit log messages about calls on damaged games and on games that
 	// need a newer server, so that repeated calls do not flood the log.
@@ -160,7 +160,7 @@ func New(c Config) *Service {
 		acting:    ratelimit.NewPacer(rate.Every(actingEvery), 1),
 		reads:     newReadGate(&l),
 		replaying: newSlots(l.ReplaysAtOnce, l.ReplaysAtOnce),
-		loads:     newReplayGate(l.ReplaysAtOnce, readWait), transcripts: newReplayGate(l.ReplaysAtOnce, fullRetry),
+		loads:     newReplayGate(l.ReplaysAtOnce), transcripts: newReplayGate(l.ReplaysAtOnce),
 		damaged: rate.Sometimes{First: 10, Interval: time.Second},
 		tooNew:  rate.Sometimes{First: 10, Interval: time.Second},
 	}

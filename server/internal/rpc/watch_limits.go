@@ -45,20 +45,15 @@ func newSlots(limit, n int) *semaphore.Weighted {
 // acquireSlot acquires a slot. If none becomes free in time, it returns the error full.
 // The caller frees the slot with release.
 func acquireSlot(ctx context.Context, slots *semaphore.Weighted, within time.Duration, full error) (release func(), err error) {
-	return acquireSlots(ctx, slots, 1, within, full)
-}
-
-// acquireSlots is like acquireSlot, but acquires n slots.
-func acquireSlots(ctx context.Context, slots *semaphore.Weighted, n int64, within time.Duration, full error) (release func(), err error) {
 	if slots == nil {
 		return func() {}, nil
 	}
 	waiting, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	if slots.Acquire(waiting, n) != nil {
+	if slots.Acquire(waiting, 1) != nil {
 		return nil, cmp.Or(ctx.Err(), full)
 	}
-	return sync.OnceFunc(func() { slots.Release(n) }), nil
+	return sync.OnceFunc(func() { slots.Release(1) }), nil
 }
 
 // turnTime is how long a stream may keep its slot while it sends a game's history. If

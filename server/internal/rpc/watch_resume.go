@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"time"
 
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/match"
@@ -27,11 +28,18 @@ func (v *View) replay() error {
 		return err
 	}
 	defer release()
+	var end time.Time // of an admitted replay of the whole log
 	return v.match.Replay(ctx, v.version, match.Bounds{
-		Turn:  func(read, send func() error) error { return s.turn(ctx, read, send) },
+		Turn: func(read, send func() error) error {
+			if !end.IsZero() && time.Now().After(end) {
+				return s.tooManyReplays()
+			}
+			return s.turn(ctx, read, send)
+		},
 		Count: func(events int) error { return s.checkReadRate(v.address, s.replayCost(events)) },
 		Admit: func(ctx context.Context, events int32) (func(), error) {
-			return s.admitReplay(ctx, s.transcripts, v.address, events, 1)
+			end = time.Now().Add(maxTranscript)
+			return s.admitReplay(ctx, s.transcripts, v.address, events, 1, fullRetry)
 		},
 	}, v.sendEvent)
 }

@@ -35,7 +35,7 @@ const (
 )
 
 // playHeavy creates a game with the given number of events: moves that are undone, one of them far
-// back, which make a server keep all the game's states to read it. Most events are written straight
+// back. Most events are written straight
 // to the store, because players would need an hour for them.
 func (c *caller) playHeavy(ctx context.Context, length int32) (gameID string, err error) {
 	game, err := c.create(ctx, ofVariant("6x6"))
@@ -99,7 +99,7 @@ func (h *heavyReader) calls() []func(ctx context.Context, gameID string) error {
 			for n := 0; err == nil && n < heavyLength-100; n++ {
 				_, err = stream.Recv()
 			}
-			if err == nil { // Read no further, so that the server has to keep the game's states.
+			if err == nil { // Read no further, so that the server keeps what it has replayed.
 				<-ctx.Done()
 			}
 			return err

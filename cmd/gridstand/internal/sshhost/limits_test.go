@@ -328,9 +328,12 @@ func TestLimits_Undecided(t *testing.T) {
 // Ensure that a client may open and close more channels than may wait for an answer.
 func TestLimits_Decided(t *testing.T) {
 	t.Parallel()
-	h := start(t, until)
+	const sessions = maxUndecided + 10
+	h := start(t, until, func(c *Config) { // A busy host notices late that a session has ended.
+		c.Limits.SessionsPerConnection, c.Limits.SessionsPerAddress = sessions, sessions
+	})
 	c := h.dial(guest())
-	for range maxUndecided + 10 {
+	for range sessions {
 		_, _, err := c.OpenChannel("direct-tcpip", nil)
 		require.ErrorContains(t, err, "no forwarding")
 		s, err := c.NewSession()

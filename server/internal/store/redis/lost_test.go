@@ -88,19 +88,22 @@ func TestAppend_RedisStops(t *testing.T) {
 	server := redistest.StartRedis(t)
 	r, gameID := newRig(t, redistest.NewClient(t, server.Addr())), name("a")
 	last := r.create(gameID, 4)
-	const readTimeout = 300 * time.Millisecond
-	r.store = openAt(t, server.Addr(), readTimeout)
+	const timeout = 200 * time.Millisecond
+	patient := openAt(t, server.Addr(), testPatience).Games
+	r.store = openAt(t, server.Addr(), timeout)
 	games := r.store.Games
-	require.Eventually(t, func() bool {
-		_, err := games.Tail(t.Context(), gameID)
-		return err == nil
-	}, testPatience, time.Millisecond, "no connection")
+	for _, games := range []store.Games{patient, games} {
+		require.Eventually(t, func() bool {
+			_, err := games.Tail(t.Context(), gameID)
+			return err == nil
+		}, testPatience, time.Millisecond, "no connection")
+	}
 	e := entry(last)
 
 	server.Pause()
-	ctx, cancel := context.WithTimeout(t.Context(), readTimeout/3)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
-	_, err := games.Append(ctx, gameID, e)
+	_, err := patient.Append(ctx, gameID, e)
 	require.ErrorIs(t, err, store.ErrUnsettled)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	// The client has its own timeout.

@@ -78,7 +78,7 @@ func without(id store.ID, ids []store.ID) []store.ID {
 // no event fits.
 func (l *Log) Find(ctx context.Context, gameID string, fits func(version int32, e replay.Entry) bool) (*replay.Event, error) {
 	var found *replay.Event
-	err := l.Replay(ctx, gameID, 0, func(e *replay.Event) error {
+	err := l.Replay(ctx, gameID, 0, func(_ Tip, e *replay.Event) error {
 		if fits(e.State.Version, e.Entry) {
 			found = e
 		}
@@ -88,16 +88,16 @@ func (l *Log) Find(ctx context.Context, gameID string, fits func(version int32, 
 }
 
 // Replay calls do with every event of a game's log that comes after the given version, in
-// order. If do returns an error, Replay stops and returns it.
+// order, and the tip after it. If do returns an error, Replay stops and returns it.
 //
 // Errors: *DamagedError, replay.ErrUnknown, or an error from the store.
-func (l *Log) Replay(ctx context.Context, gameID string, after int32, do func(*replay.Event) error) error {
+func (l *Log) Replay(ctx context.Context, gameID string, after int32, do func(Tip, *replay.Event) error) error {
 	return l.fold(ctx, gameID, func() {}, func(tip Tip, event *replay.Event) error {
 		if tip.ID.Version <= after {
 			return nil
 		}
 		after = tip.ID.Version // to skip these events if fold restarts
-		return do(event)
+		return do(tip, event)
 	})
 }
 

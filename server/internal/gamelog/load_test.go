@@ -134,7 +134,7 @@ func TestLoad_Long(t *testing.T) {
 
 		for _, after := range []int32{0, 5, pageSize, length - 1, length, length + 1} {
 			want := after
-			require.NoError(t, r.log.Replay(ctx, gameID, after, func(e *replay.Event) error {
+			require.NoError(t, r.log.Replay(ctx, gameID, after, func(_ Tip, e *replay.Event) error {
 				want++
 				require.Equal(t, want, e.State.Version)
 				return nil
@@ -155,7 +155,7 @@ func TestLoad_Long(t *testing.T) {
 		assert.Equal(t, pageSize, read)
 
 		enough := errors.New("enough")
-		require.ErrorIs(t, r.log.Replay(ctx, gameID, 3, func(*replay.Event) error { return enough }), enough)
+		require.ErrorIs(t, r.log.Replay(ctx, gameID, 3, func(_ Tip, _ *replay.Event) error { return enough }), enough)
 
 		last, err := r.log.Find(ctx, gameID, func(_ int32, e replay.Entry) bool { return e.Seat == 0 })
 		require.NoError(t, err)
@@ -206,7 +206,7 @@ func TestLoad_Undos(t *testing.T) {
 		r.sound(tip)
 		check := func(log *Log, length int) error {
 			replayed := 0
-			err := log.Replay(t.Context(), gameID, 0, func(e *replay.Event) error {
+			err := log.Replay(t.Context(), gameID, 0, func(_ Tip, e *replay.Event) error {
 				equal(t, states[replayed], e.State)
 				replayed++
 				return nil

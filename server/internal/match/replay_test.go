@@ -1,9 +1,11 @@
 package match
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -11,6 +13,8 @@ import (
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // pastAfter returns the events that Replay reads after the given version.
@@ -28,7 +32,7 @@ func (m *Match) pastAfter(t *testing.T, after int32) []*Event {
 func (s *server) logged(t *testing.T, gameID string) []*replay.Event {
 	t.Helper()
 	var events []*replay.Event
-	require.NoError(t, s.Log.Replay(t.Context(), gameID, 0, func(e *replay.Event) error {
+	require.NoError(t, s.Log.Replay(t.Context(), gameID, 0, func(_ gamelog.Tip, e *replay.Event) error {
 		events = append(events, e)
 		return nil
 	}))
@@ -153,5 +157,48 @@ func TestReplay_Forgotten(t *testing.T) {
 		require.Equal(t, 4, reads)
 		s.chunks.Remove(chunkKey{m, 0})
 		require.Len(t, m.pastAfter(t, 0), 3*chunkSize+1)
+	})
+}
+
+// countingGames counts the reads of entries.
+type countingGames struct {
+	store.Games
+	reads atomic.Int32
+}
+
+func (g *countingGames) Entries(ctx context.Context, gameID string, from int32, n int) ([]store.Record, error) {
+	g.reads.Add(1)
+	return g.Games.Entries(ctx, gameID, from, n)
+}
+
+// Ensure that a server that learns of many undos far back, which were made on another one, replays
+// the log once for all of them.
+func TestConfirm_UndosFarBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays long games")
+	}
+	t.Parallel()
+	each(t, func(t *testing.T, env *env) {
+		a, b := env.serve(env.addr), env.still(env.addr)
+		a.create(name("a"), "6x6")
+		played, behind := a.match(name("a")), b.match(name("a"))
+		played.play(t, 2*ringSize)
+		_, err := behind.Confirm(t.Context())
+		require.NoError(t, err)
+		const undos = 20
+		for range undos {
+			played.undo(t, 2)
+			played.play(t, 1)
+		}
+		counted := &countingGames{Games: b.Log.Games}
+		b.Log.Games = counted
+		state, err := behind.Confirm(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, played.State().Version, state.Version)
+		assert.Equal(t, played.State().Position, state.Position)
+		assert.Less(t, counted.reads.Load(), int32(undos/2))
+		for v := state.Version - 2*undos + 1; v <= state.Version; v++ {
+			assert.Equal(t, played.ring.at(v).State.Position, behind.ring.at(v).State.Position)
+		}
 	})
 }

@@ -142,7 +142,7 @@ func (data *copyData) reads(t *testing.T, s *store.Store) map[string]any {
 			read["tip "+gameID] = history.Tip.ID
 			read["seed "+gameID] = history.Tip.State.RevealedSeed().SeedBytes()
 			times := []time.Time{}
-			require.NoError(t, log.Replay(ctx, gameID, 0, func(e *replay.Event) error {
+			require.NoError(t, log.Replay(ctx, gameID, 0, func(_ gamelog.Tip, e *replay.Event) error {
 				times = append(times, e.State.UpdateTime.UTC())
 				return nil
 			}))

@@ -163,17 +163,22 @@ func (call Call) decide(ctx context.Context, m *Match, tip gamelog.Tip) (*Event,
 		return nil, nil, replay.ErrGameOver
 	case call.Version != 0 && call.Version != state.Version:
 		return nil, nil, &VersionConflictError{Version: state.Version}
-	case m.hub.tooLong(state, call.Action):
-		return nil, nil, ErrTooLong
 	}
 	var past gamelog.Past
+	full := m.hub.MaxEvents > 0 && int(state.Version) >= m.hub.MaxEvents
 	switch action := entry.Action.(type) {
 	case replay.Moved:
+		if full {
+			return nil, nil, ErrTooLong
+		}
 		// The stand-in moves until the player takes the seat back.
 		if call.PlayerID != "" && state.Status == replay.Active && !state.Seats[entry.Seat].Held() {
 			return nil, nil, replay.ErrNotYourTurn
 		}
 	case replay.Undone:
+		if full {
+			return nil, nil, ErrTooLong
+		}
 		if state.Status == replay.Waiting {
 			return nil, nil, replay.ErrNotStarted
 		}
@@ -203,13 +208,17 @@ func (call Call) decide(ctx context.Context, m *Match, tip gamelog.Tip) (*Event,
 	return nil, draft, nil
 }
 
-// tooLong reports whether the game has too many events for another move or undo.
-func (h *Hub) tooLong(state *replay.State, next replay.Action) bool {
-	switch next.(type) {
-	case replay.Moved, replay.Undone:
-		return h.MaxEvents > 0 && int(state.Version) >= h.MaxEvents
-	default:
-		return false
+// past returns a function that finds earlier states in memory or in the log.
+func (m *Match) past(ctx context.Context, admit Admit) gamelog.Past {
+	return func(version int32) (*replay.State, error) {
+		event, err := m.find(ctx, admit, func(v int32, _ replay.Entry) bool { return v == version })
+		if err == nil && event == nil {
+			err = fmt.Errorf("no version %d", version)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return event.State, nil
 	}
 }
 
@@ -227,11 +236,11 @@ var ErrSeatTaken = errors.New("the seat is taken")
 // Join gives the player the given seat. If seat is game.NoSeat, it chooses the player's own
 // seat or, failing that, the first open one. A player whose stand-in holds the seat takes
 // it back; a player who already holds the seat keeps it. A player without a seat gets one
-// only if admit returns nil. Join may call admit more than once.
+// only if allow returns nil. Join may call allow more than once.
 //
-// Errors: replay.ErrGameOver, ErrSeatTaken, the error from admit, and those errors of Do that
+// Errors: replay.ErrGameOver, ErrSeatTaken, the error from allow, and those errors of Do that
 // do not depend on the action.
-func (m *Match) Join(ctx context.Context, player replay.Player, seat int, admit func() error) (*replay.State, error) {
+func (m *Match) Join(ctx context.Context, player replay.Player, seat int, allow func() error) (*replay.State, error) {
 	_, state, err := m.commit(ctx, func(_ context.Context, _ *Match, tip gamelog.Tip) (*Event, *gamelog.Draft, error) {
 		state := tip.State
 		chosen := chooseSeat(state, player.ID, seat)
@@ -244,7 +253,7 @@ func (m *Match) Join(ctx context.Context, player replay.Player, seat int, admit 
 		case chosen == game.NoSeat:
 			return nil, nil, ErrSeatTaken
 		case len(state.SeatsOf(player.ID)) == 0:
-			if err := admit(); err != nil {
+			if err := allow(); err != nil {
 				return nil, nil, err
 			}
 		}

@@ -22,7 +22,7 @@ func TestDecide_Seats(t *testing.T) {
 	state := *begun.State
 	state.Seats = []replay.Seat{{Player: ann}, {Player: ann}, {Player: bob}}
 
-	m := newMatch(nil, "g")
+	m := newMatch(&Hub{}, "g")
 	resigned, err := state.Apply(replay.Entry{Seat: 0, Action: replay.Resigned{}}, time.Time{})
 	require.NoError(t, err)
 	require.Equal(t, replay.Active, resigned.State.Status)

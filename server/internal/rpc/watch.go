@@ -135,8 +135,6 @@ func innermost(stream grpc.ServerStream) grpc.ServerStream {
 
 // View is a watcher's stream and the watcher's progress. It must not be used concurrently.
 type View struct {
-	// The fields needed for each event come first, so that they share one cache line; see
-	// TestView_CacheLine.
 	version    int32 // last version sent
 	everyUntil int32 // send every event up to this version
 	over       bool  // set once the client has been sent the end of the game
@@ -153,7 +151,6 @@ type View struct {
 	address  string              // address that the stream counts toward
 	replays  *semaphore.Weighted // the address's slots for reading a game's history
 	playerID string              // the watcher's player ID; empty without a token
-	_        [16]byte            // aligns views, whose memory is allocated by size
 }
 
 // Close ends the watch and releases the game.
@@ -221,7 +218,7 @@ func (v *View) follow() error {
 			err = v.send(v.encodeAudience(update.Audience))
 		case update.Err != nil:
 			err = update.Err
-		case v.form == match.Record && v.sharing != nil: // form saves gRPC loading sharing
+		case v.form == match.Record && v.sharing != nil:
 			err = v.join()
 		default:
 			// match.Watcher also signals when the stream ends, because waiting on two

@@ -5,7 +5,6 @@ import (
 	"context"
 	"log/slog"
 	"testing"
-	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"google.golang.org/grpc"
@@ -15,19 +14,6 @@ import (
 type bareStream struct{ grpc.ServerStream }
 
 func (bareStream) Context() context.Context { return context.Background() }
-
-// Ensure that the fields of a View that each event needs are in one cache line of 64 bytes: those
-// before the watcher, and the first 32 bytes of the watcher. Go aligns an object of 192 bytes to
-// cache lines, but not one of 176.
-func TestView_CacheLine(t *testing.T) {
-	t.Parallel()
-	var v View
-	if unsafe.Sizeof(uintptr(0)) != 8 {
-		t.Skip("pointers have another size")
-	}
-	assert.EqualValues(t, 32, unsafe.Offsetof(v.watcher))
-	assert.EqualValues(t, 192, unsafe.Sizeof(v))
-}
 
 // Ensure that a panic ends only the affected stream. The goroutines that follow event
 // streams run outside the interceptor that recovers from panics, so an unrecovered panic

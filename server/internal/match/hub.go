@@ -176,8 +176,8 @@ func (h *Hub) check(matches []*Match, now time.Time) {
 	h.countAudiences(matches, now)
 }
 
-// Stopping returns a channel that is closed when the hub stops.
-func (h *Hub) Stopping() <-chan struct{} { return h.stopping.Done() }
+// Stopping returns a context that is canceled when the hub stops.
+func (h *Hub) Stopping() context.Context { return h.stopping }
 
 func (h *Hub) close() {
 	h.mu.Lock()

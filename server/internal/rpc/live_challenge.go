@@ -290,7 +290,7 @@ func (l *liveChallenge) wait(until time.Time, changed, moved <-chan struct{}) er
 		l.readAt = time.Time{}
 	case <-l.ctx.Done():
 		return context.Cause(l.ctx)
-	case <-l.service.Hub.Stopping():
+	case <-l.service.Hub.Stopping().Done():
 		return match.ErrStopping
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/page"
 	"github.com/gridstand/gridstand/server/internal/ratelimit"
 	"github.com/gridstand/gridstand/server/limits"
@@ -38,11 +39,13 @@ type readGate struct {
 	// addresses counts each address's calls, both running and waiting. Each address's
 	// slots are for its running calls.
 	addresses *ratelimit.Addresses[*semaphore.Weighted]
+	// stopping is canceled when the server stops, so that waiting calls do not delay that.
+	stopping context.Context
 }
 
 func newReadGate(l *limits.Limits) *readGate {
 	g := &readGate{
-		limits: l, rate: ratelimit.PerSecond(l.ReadsPerAddressPerSecond), all: ratelimit.PerSecond(l.ReadsPerSecond),
+		limits: l, stopping: context.Background(), rate: ratelimit.PerSecond(l.ReadsPerAddressPerSecond), all: ratelimit.PerSecond(l.ReadsPerSecond),
 		running: newSlots(l.ReadsAtOnce, l.ReadsAtOnce),
 		waiting: newSlots(l.ReadsAtOnce, l.ReadsAtOnce*readQueue),
 	}
@@ -89,12 +92,16 @@ func (g *readGate) wait(ctx context.Context, own *semaphore.Weighted) error {
 	defer g.waiting.Release(1)
 	waiting, cancel := context.WithTimeout(ctx, readWait)
 	defer cancel()
+	defer context.AfterFunc(g.stopping, cancel)()
 	err := own.Acquire(waiting, 1)
 	if err == nil {
 		if err = g.running.Acquire(waiting, 1); err == nil {
 			return nil
 		}
 		own.Release(1)
+	}
+	if g.stopping.Err() != nil {
+		return match.ErrStopping
 	}
 	return cmp.Or[error](ctx.Err(), full)
 }

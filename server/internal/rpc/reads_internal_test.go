@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/peer"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/ratelimit"
 	"github.com/gridstand/gridstand/server/limits"
 )
@@ -94,6 +95,28 @@ func TestReadGate_Full(t *testing.T) {
 	}
 	assert.Zero(t, g.addresses.Len())
 	assert.True(t, g.running.TryAcquire(4))
+}
+
+// Ensure that calls that wait while the server is full do not delay its stop.
+func TestReadGate_Stop(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newReadGate(&limits.Limits{ReadsAtOnce: 4})
+		stopping, stop := context.WithCancel(t.Context())
+		g.stopping = stopping
+		for n := range 4 {
+			fill(t, g, fmt.Sprint(n))
+		}
+		began, waiting := time.Now(), make(chan error)
+		go func() {
+			_, err := g.enter(t.Context(), "late")
+			waiting <- err
+		}()
+		synctest.Wait()
+		stop()
+		require.ErrorIs(t, <-waiting, match.ErrStopping)
+		assert.Zero(t, time.Since(began))
+	})
 }
 
 // Ensure that calls never wait if there are no limits.

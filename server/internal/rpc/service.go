@@ -134,8 +134,8 @@ type Service struct {
 	// if there is no limit.
 	replaying *semaphore.Weighted
 	// loads is for replays of whole logs for calls and for games that are not in memory, and
-	// transcripts for those for streams, which take as long as the client takes to read the events.
-	loads, transcripts *replayGate
+	// streamReplays for those for streams, which take as long as the client takes to read the events.
+	loads, streamReplays *replayGate
 	// damaged and tooNew limit log messages about calls on damaged games and on games that
 	// need a newer server, so that repeated calls do not flood the log.
 	damaged, tooNew rate.Sometimes
@@ -160,9 +160,12 @@ func New(c Config) *Service {
 		acting:    ratelimit.NewPacer(rate.Every(actingEvery), 1),
 		reads:     newReadGate(&l),
 		replaying: newSlots(l.ReplaysAtOnce, l.ReplaysAtOnce),
-		loads:     newReplayGate(l.ReplaysAtOnce), transcripts: newReplayGate(l.ReplaysAtOnce),
+		loads:     newReplayGate(l.ReplaysAtOnce), streamReplays: newReplayGate(l.ReplaysAtOnce),
 		damaged: rate.Sometimes{First: 10, Interval: time.Second},
 		tooNew:  rate.Sometimes{First: 10, Interval: time.Second},
+	}
+	if c.Hub != nil {
+		s.reads.stopping = c.Hub.Stopping()
 	}
 	s.addressStreams = ratelimit.NewAddresses(func(string) *semaphore.Weighted {
 		return newSlots(l.WatchesPerAddress, s.replaysPerAddress())

@@ -17,15 +17,13 @@ type games struct {
 	feed     *feed
 }
 
-// Ready waits for the writer like a write. It writes to the file only if the last commit
-// failed, to find out whether commits succeed again.
+// Ready waits for the writer like a write. If the last write failed, it returns that error until
+// another one succeeds, such as the next heartbeat.
 func (g games) Ready(ctx context.Context) error {
-	return g.db.write(ctx, func(c *sqlite3.Conn) error {
-		if g.db.writer.failing.Load() == nil {
-			return nil
-		}
-		return exec(c, "UPDATE clock SET time = max(time, ?)", g.db.now())
-	})
+	if failing := g.db.writer.failing.Load(); failing != nil {
+		return failing
+	}
+	return g.db.write(ctx, func(*sqlite3.Conn) error { return nil })
 }
 
 // unreadable stands for an ID that cannot be read.

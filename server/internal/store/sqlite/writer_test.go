@@ -339,3 +339,19 @@ func TestRead_Panic(t *testing.T) {
 		assert.Equal(t, []int{1}, rows(t, d))
 	}
 }
+
+// Ensure that after a failed write the store is not ready until a write succeeds, and that asking
+// writes nothing.
+func TestGames_Ready(t *testing.T) {
+	t.Parallel()
+	d := openDB(t, Options{Memory: true})
+	g := games{db: d}
+	require.NoError(t, g.Ready(t.Context()))
+	full := &store.Error{Kind: store.Full, Err: errors.New("the disk is full")}
+	d.writer.failing.Store(full)
+	for range 2 {
+		require.ErrorIs(t, g.Ready(t.Context()), full)
+	}
+	require.NoError(t, insert(t.Context(), d, 1))
+	require.NoError(t, g.Ready(t.Context()))
+}

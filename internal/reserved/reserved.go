@@ -21,6 +21,8 @@ var words = []string{
 	// Commands of the client.
 	"beat", "bench", "bot", "challenge", "completion", "daily", "games", "help", "join", "login", "man", "move", "new", "play", "race",
 	"resign", "show", "ssh-host", "ssh-key", "standings", "top", "tv", "variants", "verify", "version", "watch", "whoami",
+	// Commands of the server, for operators.
+	"backup", "copy", "healthcheck", "hide", "identical", "quarantine", "rebuild", "ssh-credential", "unhide",
 }
 
 // skeletons contains the skeletons of all reserved names: the words and the names of variants

@@ -16,6 +16,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/gridstand/gridstand/cmd/gridstand-server/internal/operator"
+	"github.com/gridstand/gridstand/internal/reserved"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
@@ -195,4 +197,14 @@ func operate(t *testing.T, store string, alone bool) {
 	require.Zero(t, code, stderr)
 	assert.Contains(t, stdout, "3 games read, 0 of them finished; 0 entries removed from the leaderboards.\n3 games, damaged or quarantined:\n")
 	assert.Contains(t, stdout, ids[0]+" (quarantined)\n")
+}
+
+// Ensure that no new account can have the name of an operator's command.
+func TestCommands_Reserved(t *testing.T) {
+	t.Parallel()
+	for _, command := range operator.Commands() {
+		if !command.Hidden {
+			assert.True(t, reserved.Name(command.Name()), command.Name())
+		}
+	}
 }

@@ -55,6 +55,21 @@ func TestSSHHost_Start(t *testing.T) {
 		assert.Contains(t, log, "can_play=true")
 		assert.NotRegexp(t, "level=(WARN|ERROR)", log)
 	})
+	t.Run("a credential that is sent in clear text", func(t *testing.T) {
+		t.Parallel()
+		_, credential, _ := hostedServer(t)
+		for _, c := range []struct {
+			args   []string
+			warned bool
+		}{
+			{[]string{"--credential-file", credential}, true},
+			{[]string{"--credential-file", credential, "--tls"}, false},
+			{nil, false},
+		} {
+			log := startSSH(t, "gridstand.invalid", c.args...).log.String()
+			assert.Equal(t, c.warned, strings.Contains(log, "id=ssh-clear-text"), log)
+		}
+	})
 	t.Run("without a credential people can only watch", func(t *testing.T) {
 		t.Parallel()
 		log := startSSH(t, someServer(t)).log.String()

@@ -61,6 +61,10 @@ func checkHost(ctx context.Context, c *client.Client, credential string, host ss
 		}
 		return false
 	}
+	if c.Exposed() {
+		log.Warn("the connection to the server is not encrypted, so others on the network between can read the service credential", "id", "ssh-clear-text",
+			"remedy", "if that network is not yours alone, use a server with TLS and add --tls, or --ca for its own certificate authority")
+	}
 	// A host's key is linked to no account, so ErrKeyNotLinked means that the server
 	// accepted the credential.
 	session := c.ForSession(client.Session{Credential: credential, Key: ssh.FingerprintSHA256(host)})

@@ -21,7 +21,7 @@ func (p *program) sshKeyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ssh-key",
 		Short: "Link SSH keys to your account, to play over SSH",
-		Long: `Links SSH keys to your account on this server, so that you play with this
+		Long: `Link SSH keys to your account on this server, so that you play with this
 account if you connect to one of its SSH hosts with such a key. An account can
 have 8 keys; a key belongs to one account.
 
@@ -32,10 +32,10 @@ here and over SSH, link the key before you use it over SSH for the first time.`,
 	add := &cobra.Command{
 		Use:   "add [file]",
 		Short: "Link an SSH key to your account",
-		Long: `Links an SSH key to your account. The file contains a private key, or the public
-key (.pub) of a private key in the SSH agent. Without a file it links all keys
-of the agent, since ssh may offer any of them, or the key in ~/.ssh if the agent
-has none.
+		Long: `Link an SSH key to your account. The file contains a private key, or the public
+key (.pub) of a private key in the SSH agent. Without a file, link all keys of
+the agent, since ssh may offer any of them, or the key in ~/.ssh if the agent has
+none.
 
 The private key does not leave this machine: it only signs your player id.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -52,7 +52,7 @@ The private key does not leave this machine: it only signs your player id.`,
 	remove := &cobra.Command{
 		Use:   "remove <fingerprint|file>",
 		Short: "Remove an SSH key from your account",
-		Long: `Removes an SSH key from your account. Give its fingerprint, an unambiguous
+		Long: `Remove an SSH key from your account. Give its fingerprint, an unambiguous
 beginning of the fingerprint, or a file with the public key (.pub). Servers may
 accept the key for another 30 seconds.`,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -196,7 +196,7 @@ func TestTerminal_StandIn_long(t *testing.T) {
 	bob := newUser(t, server, "bob")
 	id := bob.game(strings.Fields(panes.sees("ada", `gridstand join [a-z2-7]{8}`))[2]).GetId()
 	bob.ok("join", id)
-	// until makes bob's moves so that he does not time out, and returns once the condition
+	// until makes bob's moves so that bob does not time out, and returns once the condition
 	// is true.
 	until := func(holds func(g *pb.Game) bool) {
 		t.Helper()

@@ -150,7 +150,7 @@ var Table = []Limit{
 	{
 		"max-replays-at-once", "replays_at_once", 4,
 		"watch streams for which this server reads a game's history at the same time; others take turns; " +
-			"also whole games of 200,000 events that it replays for calls, of which one address gets one",
+			"also games of 200,000 events that it replays at the same time for calls, and for such streams; one address gets one of each",
 		func(l *Limits) *int { return &l.ReplaysAtOnce },
 	},
 	{

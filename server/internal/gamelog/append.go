@@ -84,7 +84,7 @@ type Appended struct {
 	Event *replay.Event
 	// Tip is the end of the log after the event.
 	Tip Tip
-	// Watchers is the number of watchers on all servers, or −1 if it is unknown.
+	// Watchers is the number of spectators on all servers, or −1 if it is unknown.
 	Watchers int
 	// Then reports whether Draft.Then was called, by this append or an earlier one.
 	Then bool

@@ -47,7 +47,7 @@ type Head struct {
 	// State is nil if this server cannot read the game. No entry can be applied to it,
 	// because it has no seed before the game is over.
 	State *replay.State
-	// Watchers is the number of watchers on all servers.
+	// Watchers is the number of spectators on all servers.
 	Watchers int
 }
 

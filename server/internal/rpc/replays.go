@@ -18,10 +18,10 @@ const (
 	// shortReplay is the number of events up to which a log does not count, because its replay takes
 	// only about 15 ms.
 	shortReplay = 5_000
-	// maxTranscript is the time after which a stream no longer gets more of the history of a game
+	// maxStreamReplay is the time after which a stream no longer gets more of the history of a game
 	// with an undo far back. The client then has to resume, so that a slow one does not keep others
 	// from reading such histories.
-	maxTranscript = 30 * time.Second
+	maxStreamReplay = 30 * time.Second
 )
 
 // replayGate limits the number of events in all logs that are replayed at once: addressReplay for

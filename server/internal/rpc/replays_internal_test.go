@@ -108,7 +108,7 @@ func TestAdmitReplay_AtOnce(t *testing.T) {
 		_, err := s.admitSearch(from(3), shortReplay+1)
 		assert.Equal(t, "replays_at_once", refusedBy(err))
 		assert.Equal(t, readWait, time.Since(began))
-		done, err := s.admitReplay(t.Context(), s.transcripts, "192.0.2.1", addressReplay, 1, 0)
+		done, err := s.admitReplay(t.Context(), s.streamReplays, "192.0.2.1", addressReplay, 1, 0)
 		require.NoError(t, err, "streams have a limit of their own")
 		done()
 	})

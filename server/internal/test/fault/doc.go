@@ -11,11 +11,13 @@
 //     servers with Redis, but only one with SQLite.
 //   - caller is an account with a connection to one server. watcher follows a game in one of
 //     several ways; participant follows it and moves on its turn; mover plays game after game on
-//     the server that failover considers current. follower reads a challenge's snapshots from
+//     the server that failover considers current: failover moves clients to another server when
+//     theirs fails. follower reads a challenge's snapshots from
 //     whichever server is running. baseline is a player whose move latency is measured.
 //   - badClient floods a server over raw connections; flood holds the target and the counters of
 //     one of these clients. throughProxy puts the shipped HAProxy configuration in front of a server; crowd
-//     is a set of idle connections from one address to it.
+//     is a set of idle connections from one address to it. slowStream and heavyReader read less
+//     than a server sends them, and readFlood repeats the most expensive reads.
 //   - redistest.Proxy cuts, delays and drops traffic between a server and Redis; link is a
 //     connection with toxiproxy's faults, for the storm.
 //   - racer is an entrant who sends moves from before a race opens until after it has closed;

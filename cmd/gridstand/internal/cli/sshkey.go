@@ -34,8 +34,8 @@ here and over SSH, link the key before you use it over SSH for the first time.`,
 		Short: "Link an SSH key to your account",
 		Long: `Link an SSH key to your account. The file contains a private key, or the public
 key (.pub) of a private key in the SSH agent. Without a file, link all keys of
-the agent, since ssh may offer any of them, or the key in ~/.ssh if the agent has
-none.
+the agent, since ssh may offer any of them, or the key in ~/.ssh if the agent
+has none.
 
 The private key does not leave this machine: it only signs your player id.`,
 		RunE: func(cmd *cobra.Command, args []string) error {

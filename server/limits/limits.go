@@ -107,7 +107,7 @@ var Table = []Limit{
 		func(l *Limits) *int { return &l.NewConnectionsPerAddressPerSecond },
 	},
 	{
-		"max-watches-per-address", "watches_per_address", 65_536,
+		"max-watches-per-address", "watches_per_address", 20_480,
 		"watch streams from one address on this server",
 		func(l *Limits) *int { return &l.WatchesPerAddress },
 	},

@@ -110,6 +110,7 @@ func (s *Service) admit(v *View, role match.Role) error {
 	if limit := s.Limits.WatchersPerGame; limit > 0 && role != match.Uncounted && v.match.Limited() >= limit {
 		return s.Limits.Exceeded(&s.Limits.WatchersPerGame, "watchers of one game", fullRetry)
 	}
+	v.watcher.Hold = v.hold
 	v.match.Watch(v.stream.Context(), &v.watcher, role, v.onStall)
 	return nil
 }

@@ -70,7 +70,7 @@ func TestFlags_ProtectiveDefaults(t *testing.T) {
 		"max-incomplete-per-connection":  "64",
 		"max-incomplete-per-address":     "256",
 		"max-connections-per-address":    "16384",
-		"max-watches-per-address":        "65536",
+		"max-watches-per-address":        "20480",
 		"max-held-bytes-per-address":     "67108864",
 		"max-health-watches-per-address": "64",
 		"max-bot-games-per-player":       "4",

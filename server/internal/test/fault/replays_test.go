@@ -29,14 +29,22 @@ const (
 	pastReaders = 128
 )
 
-// playLongPast plays a new game until it has pastLength events, with undos so that it does not
-// end.
+// playLongPast plays a new game until it has pastLength events.
 func (c *caller) playLongPast(t *testing.T) *pb.Game {
 	t.Helper()
+	game := c.start(t, "6x6")
+	c.playOn(t, game, pastLength)
+	return game
+}
+
+// playOn plays a new game until it has the given number of events, with undos so that it does not
+// end.
+func (c *caller) playOn(t *testing.T, game *pb.Game, length int32) {
+	t.Helper()
 	const stretch = 50
-	rng, game := seeded(t), c.start(t, "6x6")
+	rng := seeded(t)
 	at := after(&pb.Event{GameId: game.GetId(), Version: game.GetVersion(), Position: game.GetPosition()})
-	for at.GetVersion() < pastLength {
+	for at.GetVersion() < length {
 		if at.GetVersion()%stretch == 0 {
 			response, err := c.games.Undo(c.authorized(t.Context()), &pb.UndoRequest{
 				GameId: game.GetId(), Version: at.GetVersion(), ToVersion: proto.Int32(at.GetVersion() - stretch + 2),
@@ -47,7 +55,6 @@ func (c *caller) playLongPast(t *testing.T) *pb.Game {
 		}
 		at = after(c.playTo(t, rng, at, at.GetVersion()+1))
 	}
-	return game
 }
 
 // Ensure that clients that repeatedly read a long game from its first event always receive all

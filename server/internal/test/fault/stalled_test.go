@@ -245,3 +245,51 @@ func TestUnreadPast_long(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, now.awaitEnd(t))
 }
+
+// unreadRoom is the maximum amount of memory, in bytes, that a watcher that reads nothing costs the server.
+const unreadRoom = 90_000
+
+// Ensure that the server soon closes the connections of an address with thousands of watchers that read
+// nothing while fast moves fill gRPC's buffer for each of them, that this frees the memory, and that
+// players can continue to play.
+func TestStalledReaders_Memory_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	conns, streams := 4, 2000
+	if process.Race {
+		streams = 400
+	}
+	redis := redistest.StartRedis(t)
+	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
+	env.wrapper = []string{"env", "GOMEMLIMIT=" + strconv.Itoa(memoryLimit)}
+	server, g := env.serveMeasured("--max-moves-per-second=0")
+	b := newBaseline(t, env.player(server))
+	calm := b.measureMoves(t)
+	game := b.player.start(t, "6x6")
+	before, open := g.read(t, residentMemory), g.read(t, "gridstand_connections")
+	for range conns {
+		c, err := dialRaw(t.Context(), dialFrom(t, 1), server.addr, slowWindow)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = c.conn.Close() })
+		for range streams {
+			_, err := c.call(pb.GameService_Watch_FullMethodName, &pb.WatchRequest{GameId: game.GetId()})
+			require.NoError(t, err)
+		}
+	}
+	require.Eventually(t, func() bool { return g.read(t, "gridstand_watchers") == conns*streams }, patience, 20*time.Millisecond)
+	peak := g.peakMemory(t)
+	b.player.playOn(t, game, longer)
+	began := time.Now()
+	require.Eventually(t, func() bool { return g.read(t, "gridstand_connections") <= open+1 }, patience, 20*time.Millisecond)
+	assert.Less(t, time.Since(began), 30*time.Second+env.delays.Allowance(), "the connections stayed open")
+	busy := b.measureMoves(t)
+	memory := peak()
+	t.Logf("%d watchers that read nothing: %d MB (%d before); p50 %v (%v before), p99 %v (%v before)", conns*streams,
+		memory>>20, before>>20, at(busy, 50), at(calm, 50), at(busy, 99), at(calm, 99))
+	b.assertQuick(t, "watchers that read nothing", calm, busy)
+	g.collect(t)
+	if !process.Race {
+		assert.Less(t, memory, before+conns*streams*unreadRoom)
+		assert.Less(t, g.read(t, residentMemory), before+roomFor)
+	}
+}

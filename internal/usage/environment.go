@@ -65,24 +65,20 @@ var projectVariables = []string{
 
 // CheckEnvironment checks environ, in the form of os.Environ, for variables with the
 // project's prefix that are neither in known, the list of the program's variables, nor in
-// projectVariables. If one is Similar to a variable of these, without the prefix, it is probably
-// misspelled, and CheckEnvironment returns an *Error. Otherwise it returns the names of the
-// unknown variables. An empty variable counts as unset. Variables that orchestrators set for
-// services and ports, such as GRIDSTAND_SERVICE_HOST, are ignored.
+// projectVariables. If one is Similar to a variable of these, it is probably misspelled, and
+// CheckEnvironment returns an *Error. Otherwise it returns the names of the unknown
+// variables. An empty variable counts as unset. Variables that orchestrators set for services
+// and ports, such as GRIDSTAND_SERVICE_HOST, are ignored.
 func CheckEnvironment(environ, known []string) (unknown []string, err error) {
 	known = slices.Concat(known, projectVariables)
-	names := make([]string, len(known))
-	for i, variable := range known {
-		names[i] = strings.TrimPrefix(variable, Prefix)
-	}
 	for _, entry := range environ {
 		variable, value, _ := strings.Cut(entry, "=")
 		if value == "" || !strings.HasPrefix(variable, Prefix) || slices.Contains(known, variable) ||
 			strings.Contains(variable, "_SERVICE_") || strings.Contains(variable, "_PORT") {
 			continue
 		}
-		if meant := Similar(names, strings.TrimPrefix(variable, Prefix)); meant != "" {
-			return nil, Errorf("the environment variable %s is unknown; did you mean %s%s?", variable, Prefix, meant)
+		if meant := Similar(known, variable); meant != "" {
+			return nil, Errorf("the environment variable %s is unknown; did you mean %s?", variable, meant)
 		}
 		unknown = append(unknown, variable)
 	}

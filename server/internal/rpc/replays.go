@@ -18,9 +18,9 @@ const (
 	// shortReplay is the number of events up to which a log does not count, because its replay takes
 	// only about 15 ms.
 	shortReplay = 5_000
-	// maxStreamReplay is the time after which a stream no longer gets more of the history of a game
-	// with an undo far back. The client then has to resume, so that a slow one does not keep others
-	// from reading such histories.
+	// maxStreamReplay is the time after which a stream no longer gets more of the history of a long
+	// game with an undo far back. The client then has to resume, so that a slow one does not keep
+	// others from reading such histories.
 	maxStreamReplay = 30 * time.Second
 )
 
@@ -40,11 +40,14 @@ func newReplayGate(limit int) *replayGate {
 	}
 }
 
+// limits reports whether a log with the given number of events counts toward the limit.
+func (g *replayGate) limits(events int32) bool { return g.all != nil && events > shortReplay }
+
 // enter waits until a log with the given number of events may be replayed for an address, or not at
 // all if wait is 0. If err is nil, the caller must call leave after the replay. The error is full if
 // the log cannot be replayed in time.
 func (g *replayGate) enter(ctx context.Context, address string, events int32, wait time.Duration, full error) (leave func(), err error) {
-	if events <= shortReplay || g.all == nil {
+	if !g.limits(events) {
 		return func() {}, nil
 	}
 	weight := min(int64(events), addressReplay)

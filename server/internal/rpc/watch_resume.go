@@ -38,7 +38,9 @@ func (v *View) replay() error {
 		},
 		Count: func(events int) error { return s.checkReadRate(v.address, s.replayCost(events)) },
 		Admit: func(ctx context.Context, events int32) (func(), error) {
-			end = time.Now().Add(maxStreamReplay)
+			if s.streamReplays.limits(events) {
+				end = time.Now().Add(maxStreamReplay)
+			}
 			return s.admitReplay(ctx, s.streamReplays, v.address, events, 1, fullRetry)
 		},
 	}, v.sendEvent)

@@ -39,8 +39,13 @@ func (s *call) answer(reply any) (any, error) {
 	return &answer{message: m, conn: s.conn, from: s.from}, nil
 }
 
-// countingCodec counts responses when it encodes them. It passes all other messages to
-// gRPC's codec.
+// Encoded is a message that is already encoded.
+type Encoded interface {
+	Encoded() mem.BufferSlice
+}
+
+// countingCodec counts responses when it encodes them. It passes all other messages, except those
+// that are Encoded, to gRPC's codec.
 type countingCodec struct{ encoding.CodecV2 }
 
 func newCodec() encoding.CodecV2 { return countingCodec{encoding.GetCodecV2(codec.Name)} }
@@ -61,8 +66,13 @@ const smallAnswer = 4 << 10
 
 // Marshal implements encoding.CodecV2.
 func (c countingCodec) Marshal(v any) (mem.BufferSlice, error) {
-	a, ok := v.(*answer)
-	if !ok {
+	var a *answer
+	switch v := v.(type) {
+	case Encoded:
+		return v.Encoded(), nil
+	case *answer:
+		a = v
+	default:
 		return c.CodecV2.Marshal(v)
 	}
 	size := proto.Size(a.message)

@@ -6,10 +6,6 @@ package match
 // marks once per tick and calls onStall for a send that takes too long. onStall must make
 // the send return. EndSend then reports that the send was late.
 
-// blockedTicks is the number of ticks after which a send counts as blocked. gRPC then keeps about 75
-// kB for the stream, so Hold limits the number of such streams.
-const blockedTicks = 2
-
 // stalled replaces the tick once the send has taken too long, so that onStall is called at most
 // once per send.
 const stalled = -1
@@ -21,16 +17,8 @@ func (w *Watcher) BeginSend() { w.sending.Store(w.m.hub.ticks.Load()) }
 // onStall is called, unless it is nil.
 func (w *Watcher) EndSend() bool { return w.sending.Swap(0) != stalled }
 
-// unhold calls the function that Hold returned, if any. The caller holds watcherSet.mu.
-func (w *Watcher) unhold() {
-	if w.release != nil {
-		w.release()
-		w.release = nil
-	}
-}
-
-// reap calls Hold for blocked watchers and onStall for stalled ones, and wakes all watchers if the
-// context of any of them has ended. One pass over all watchers per tick is cheaper than a timer and a second channel
+// reap calls onStall for stalled watchers, and wakes all watchers if the context of any of them
+// has ended. One pass over all watchers per tick is cheaper than a timer and a second channel
 // for every watcher and event.
 func (m *Match) reap() {
 	now, ended := m.hub.ticks.Load(), false
@@ -42,15 +30,7 @@ func (m *Match) reap() {
 			ended = true
 		}
 		since := w.sending.Load()
-		if since != w.heldFrom {
-			w.unhold()
-		}
-		refused := false
-		if w.Hold != nil && w.release == nil && since > 0 && now-since > blockedTicks {
-			w.release, w.heldFrom = w.Hold(), since
-			refused = w.release == nil
-		}
-		if (refused || since > 0 && now-since > longest) && w.sending.CompareAndSwap(since, stalled) && w.onStall != nil {
+		if since > 0 && now-since > longest && w.sending.CompareAndSwap(since, stalled) && w.onStall != nil {
 			w.onStall()
 		}
 	}

@@ -383,62 +383,6 @@ func TestStalled(t *testing.T) {
 	})
 }
 
-// Ensure that a watcher is held while a send of it is blocked, and only then, and that it counts as
-// stalled if it cannot be held.
-func TestStalled_Hold(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
-		s := env.still(env.addr)
-		s.create(name("a"), "classic")
-		m := s.match(name("a"))
-		held, full := 0, false
-		join := func(onStall func()) *Watcher {
-			w := &Watcher{Hold: func() func() {
-				if full {
-					return nil
-				}
-				held++
-				return func() { held-- }
-			}}
-			m.Watch(t.Context(), w, Spectator, onStall)
-			return w
-		}
-		unexpected := func() { assert.Fail(t, "the watcher did not stall") }
-		pass := func(ticks int64, want int) {
-			t.Helper()
-			s.ticks.Add(ticks)
-			m.reap()
-			m.reap()
-			assert.Equal(t, want, held)
-		}
-		one, other := join(unexpected), join(unexpected)
-		one.BeginSend()
-		pass(blockedTicks, 0)
-		pass(1, 1)
-		other.BeginSend()
-		assert.True(t, one.EndSend())
-		one.BeginSend()
-		pass(0, 0)
-		pass(blockedTicks+1, 2)
-		one.Close()
-		assert.Equal(t, 1, held)
-		assert.True(t, other.EndSend())
-		pass(0, 0)
-		other.Close()
-
-		full = true
-		stalls := 0
-		refused := join(func() { stalls++ })
-		refused.BeginSend()
-		pass(blockedTicks, 0)
-		assert.Zero(t, stalls)
-		pass(1, 0)
-		assert.Equal(t, 1, stalls)
-		assert.False(t, refused.EndSend())
-		refused.Close()
-	})
-}
-
 // Ensure that the periodic checks are spread over a tick: every match is in exactly one group,
 // and no group has many of them.
 func TestHub_Groups(t *testing.T) {

@@ -19,21 +19,12 @@ type Watcher struct {
 	left     atomic.Bool  // set once ctx is done
 	role     atomic.Int32 // a Role
 
-	// Hold, if not nil, is called from another goroutine once a send has taken more than
-	// blockedTicks. It returns a function to call after the send has ended, or nil if the watcher
-	// may not wait any longer: the watcher then counts as stalled.
-	Hold func() (release func())
-
 	ctx     context.Context
 	index   int // index in watcherSet.all; guarded by watcherSet.mu
 	onStall func()
-	// release is what Hold returned for the send that began at the tick heldFrom, or nil. Both are
-	// guarded by watcherSet.mu.
-	release  func()
-	heldFrom int64
 }
 
-// Watch registers w, of which only Hold may be set, as a watcher. The caller must close it.
+// Watch registers w, which must be a zero Watcher, as a watcher. The caller must close it.
 // The caller allocates w, so that w can be next to the caller's own data about the watcher.
 // If the two are apart, a delivery takes 5% longer.
 //
@@ -63,7 +54,6 @@ func (w *Watcher) Close() {
 	m := w.m
 	m.watching.mu.Lock()
 	defer m.watching.mu.Unlock()
-	w.unhold()
 	last := len(m.watching.all) - 1
 	moved := m.watching.all[last]
 	m.watching.all[w.index], moved.index = moved, w.index

@@ -15,33 +15,15 @@ type Aborter interface {
 
 var errStalled = serverUnavailable("the client has read nothing from this stream for too long")
 
-// maxBlocked is the number of streams from one address that may be blocked, because their clients do
-// not read, until they stall. gRPC keeps about 75 kB for each. If there is no limit on streams, there
-// is none on these.
-const maxBlocked = 1024
-
-// hold is the view's match.Watcher.Hold. If too many streams of the address are blocked, it closes
-// the connection, which frees what gRPC keeps for them.
-func (v *View) hold() (release func()) {
-	s := v.service
-	if _, ok := s.blocked.Enter(v.address, min(maxBlocked, s.Limits.WatchesPerAddress)); ok {
-		return func() { s.blocked.Leave(v.address) }
-	}
-	if p, ok := peer.FromContext(v.stream.Context()); ok {
-		s.CloseAfter(p.Addr, 0)
-	}
-	return nil
-}
-
 func (v *View) onStall() { v.service.endStalled(v.stream) }
 
-// endStalled ends a stream from another goroutine while its handler is blocked in SendMsg.
+// endStalled ends a stream from another goroutine while its handler waits for the client.
 // Canceling the stream's context would also end it, but with the status Canceled, after
 // which clients must not retry.
 //
-// gRPC keeps the messages that it has accepted and the status, about 75 kB, until the
-// client reads them or the connection closes. So the server also closes the connection if
-// the client still reads nothing. match/find_stalled.go finds such streams.
+// gRPC keeps the messages that it has accepted and the status until the client reads them
+// or the connection closes. So the server also closes the connection if the client still
+// reads nothing. match/find_stalled.go finds such streams.
 func (s *Service) endStalled(of grpc.ServerStream) {
 	if aborter, ok := of.(Aborter); ok {
 		aborter.Abort(errStalled)

@@ -129,9 +129,7 @@ type Service struct {
 	// addressStreams counts the watch streams of each address. Its slots are for streams
 	// that read a game's history.
 	addressStreams *ratelimit.Addresses[*semaphore.Weighted]
-	// blocked counts the watch streams of each address whose clients do not read.
-	blocked *ratelimit.Addresses[struct{}]
-	reads   *readGate
+	reads          *readGate
 	// replaying holds the slots for streams that are sending a game's history. It is nil
 	// if there is no limit.
 	replaying *semaphore.Weighted
@@ -160,7 +158,6 @@ func New(c Config) *Service {
 		wrong:     ratelimit.NewPacer(rate.Limit(float64(l.WrongTokensPerMinute)/time.Minute.Seconds()), l.WrongTokensPerMinute),
 		recounts:  ratelimit.NewPacer(rate.Every(recountEvery), 1),
 		acting:    ratelimit.NewPacer(rate.Every(actingEvery), 1),
-		blocked:   ratelimit.NewAddresses(func(string) struct{} { return struct{}{} }),
 		reads:     newReadGate(&l),
 		replaying: newSlots(l.ReplaysAtOnce, l.ReplaysAtOnce),
 		loads:     newReplayGate(l.ReplaysAtOnce), streamReplays: newReplayGate(l.ReplaysAtOnce),

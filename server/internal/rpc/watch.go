@@ -50,7 +50,7 @@ func (s *Service) OpenWatch(request *pb.WatchRequest, stream grpc.ServerStream) 
 	player := caller(stream.Context())
 	v := &View{
 		service: s, address: address, replays: replays, stream: innermost(stream),
-		everyEvent: request.GetEveryEvent(), playerID: player.ID,
+		everyEvent: request.GetEveryEvent(), playerID: player.ID, queue: newSendQueue(),
 	}
 	v.form = formOf(v.stream)
 	defer func() {
@@ -110,7 +110,6 @@ func (s *Service) admit(v *View, role match.Role) error {
 	if limit := s.Limits.WatchersPerGame; limit > 0 && role != match.Uncounted && v.match.Limited() >= limit {
 		return s.Limits.Exceeded(&s.Limits.WatchersPerGame, "watchers of one game", fullRetry)
 	}
-	v.watcher.Hold = v.hold
 	v.match.Watch(v.stream.Context(), &v.watcher, role, v.onStall)
 	return nil
 }
@@ -143,6 +142,7 @@ type View struct {
 	form       match.Form
 	stream     grpc.ServerStream // innermost stream
 	watcher    match.Watcher
+	queue      sendQueue
 
 	service  *Service
 	sharing  *sharing            // nil unless the view may join a fanout
@@ -266,7 +266,7 @@ func (v *View) discountIfJoined(e *match.Event) {
 
 func (v *View) send(m any) error {
 	v.watcher.BeginSend()
-	err := v.stream.SendMsg(m)
+	err := v.queue.send(v.stream, v.form, m)
 	if !v.watcher.EndSend() {
 		return errStalled
 	}

@@ -36,7 +36,7 @@ func (s *Service) OpenWatchChallenge(request *pb.WatchChallengeRequest, stream g
 	if err != nil {
 		return nil, err
 	}
-	v := &ChallengeView{service: s, address: address, stream: innermost(stream), etag: request.GetEtag()}
+	v := &ChallengeView{service: s, address: address, stream: innermost(stream), etag: request.GetEtag(), queue: newSendQueue()}
 	v.form = formOf(v.stream)
 	v.live, v.wave = s.addStream(id, address)
 	ctx, cancel := context.WithTimeout(stream.Context(), maxCall)
@@ -61,6 +61,7 @@ type ChallengeView struct {
 	wave    int               // wave that wakes the stream
 	stream  grpc.ServerStream // innermost stream
 	form    match.Form
+	queue   sendQueue
 	address string // address that the stream counts toward
 
 	etag string             // etag of the last snapshot sent
@@ -135,7 +136,7 @@ func (v *ChallengeView) send(snapshot *challengeSnapshot) error {
 	} else {
 		v.stall.Reset(v.service.Hub.Stall)
 	}
-	err := v.stream.SendMsg(encoded)
+	err := v.queue.send(v.stream, v.form, encoded)
 	if !v.stall.Stop() {
 		return errStalled
 	}

@@ -69,9 +69,8 @@ func encodeFor(stream grpc.ServerStream, form match.Form, m proto.Message) any {
 	case match.Record:
 		return stream.(Encoder).Encode(m)
 	case match.Prepared:
-		prepared := &grpc.PreparedMsg{}
-		if err := prepared.Encode(stream, m); err == nil {
-			return prepared
+		if e, err := prepare(stream, m); err == nil {
+			return e
 		}
 	}
 	return m

@@ -20,17 +20,20 @@ import (
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// sentStream is a stream that counts the messages that are sent on it.
+// sentStream is a stream that counts the messages that are sent on it. Each takes a while.
 type sentStream struct {
 	bareStream
 
-	ctx  context.Context
-	sent int
+	ctx   context.Context
+	delay time.Duration
+	sent  int
 }
 
 func (s *sentStream) Context() context.Context { return s.ctx }
 
-func (s *sentStream) SendMsg(any) error {
+func (s *sentStream) SendMsg(m any) error {
+	m.(*encoded).data.Free()
+	time.Sleep(s.delay) //nolint:forbidigo // The bubble's clock is fake.
 	s.sent++
 	return nil
 }
@@ -66,8 +69,9 @@ func (noFeed) Follow(string, store.Listener) {}
 func (noFeed) Leave(string) {}
 
 // undoneFarBack creates a game in which an undo goes back to the first move after the given number
-// of moves. It returns the game's id and last version.
-func undoneFarBack(t *testing.T, log *gamelog.Log, moves int) (gameID string, version int32) {
+// of moves. More moves follow; every second one is an undo of the one before, so that the game does not
+// end. undoneFarBack returns the game's id and last version.
+func undoneFarBack(t *testing.T, log *gamelog.Log, moves, more int) (gameID string, version int32) {
 	t.Helper()
 	gameID = id.New()
 	variant, ok := variants.Current("6x6")
@@ -82,7 +86,7 @@ func undoneFarBack(t *testing.T, log *gamelog.Log, moves int) (gameID string, ve
 	require.NoError(t, err)
 	var states []*replay.State
 	past := func(version int32) (*replay.State, error) { return states[version-1], nil }
-	for n := range moves + 2 {
+	for n := range moves + 2 + more {
 		appended, err := log.Append(t.Context(), draft)
 		require.NoError(t, err)
 		state := appended.Event.State
@@ -90,6 +94,8 @@ func undoneFarBack(t *testing.T, log *gamelog.Log, moves int) (gameID string, ve
 		entry := replay.Entry{Action: replay.Moved{Move: state.LegalMoves()[0]}}
 		if n == moves {
 			entry.Action = replay.Undone{To: 2}
+		} else if n > moves && (n-moves)%2 == 0 {
+			entry.Action = replay.Undone{To: state.Version - 1}
 		}
 		draft, err = appended.Tip.Draft(entry, time.Time{}, past)
 		require.NoError(t, err)
@@ -104,7 +110,7 @@ func TestView_ReplayFarBackCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const perSecond, burst = 10, 100
 		log := gamelog.New(&oneGame{})
-		gameID, version := undoneFarBack(t, log, 300)
+		gameID, version := undoneFarBack(t, log, 300, 0)
 		s := New(Config{
 			Hub:          match.NewHub(match.Config{Log: log, Feed: noFeed{}, Stall: time.Minute}),
 			Limits:       limits.Limits{ReadsPerAddressPerSecond: perSecond},
@@ -115,7 +121,7 @@ func TestView_ReplayFarBackCounts(t *testing.T) {
 		defer m.Release()
 		resume := func(address string) error {
 			stream := &sentStream{ctx: t.Context()}
-			v := &View{service: s, stream: stream, match: m, address: address, version: version - 2}
+			v := &View{service: s, stream: stream, match: m, address: address, version: version - 2, queue: newSendQueue()}
 			m.Watch(t.Context(), &v.watcher, match.Uncounted, nil)
 			defer v.watcher.Close()
 			err := v.replay()
@@ -135,4 +141,46 @@ func TestView_ReplayFarBackCounts(t *testing.T) {
 		time.Sleep(time.Second) //nolint:forbidigo // The bubble's clock is fake.
 		require.NoError(t, resume("192.0.2.1"))
 	})
+}
+
+// Ensure that a slow stream of a game with an undo far back ends only if it keeps others from reading
+// such games.
+func TestView_SlowReplayFarBack(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		more, limit int
+		ends        bool
+	}{
+		"long":      {more: shortReplay, limit: 4, ends: true},
+		"short":     {more: 300, limit: 4},
+		"unlimited": {more: shortReplay},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				log := gamelog.New(&oneGame{})
+				gameID, version := undoneFarBack(t, log, 300, tt.more)
+				s := New(Config{
+					Hub:          match.NewHub(match.Config{Log: log, Feed: noFeed{}, Stall: time.Minute}),
+					Limits:       limits.Limits{ReplaysAtOnce: tt.limit},
+					StoreAnswers: func() bool { return true },
+				})
+				m, err := s.Hub.Acquire(t.Context(), gameID)
+				require.NoError(t, err)
+				defer m.Release()
+				stream := &sentStream{ctx: t.Context(), delay: time.Second}
+				v := &View{service: s, stream: stream, match: m, address: "192.0.2.1", queue: newSendQueue()}
+				m.Watch(t.Context(), &v.watcher, match.Uncounted, nil)
+				defer v.watcher.Close()
+				err = v.replay()
+				if tt.ends {
+					assert.Equal(t, "replays_at_once", refusedBy(err))
+					assert.Less(t, stream.sent, int(version))
+				} else {
+					require.NoError(t, err)
+					assert.EqualValues(t, version, stream.sent)
+				}
+			})
+		})
+	}
 }

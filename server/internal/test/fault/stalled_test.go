@@ -247,11 +247,11 @@ func TestUnreadPast_long(t *testing.T) {
 }
 
 // unreadRoom is the maximum amount of memory, in bytes, that a watcher that reads nothing costs the server.
-const unreadRoom = 90_000
+const unreadRoom = 25_000
 
-// Ensure that the server soon closes the connections of an address with thousands of watchers that read
-// nothing while fast moves fill gRPC's buffer for each of them, that this frees the memory, and that
-// players can continue to play.
+// Ensure that thousands of watchers that read nothing while a game has hundreds of fast moves cost the
+// server little memory, that it is freed when their connections close, and that players can continue to
+// play.
 func TestStalledReaders_Memory_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
@@ -267,10 +267,12 @@ func TestStalledReaders_Memory_long(t *testing.T) {
 	calm := b.measureMoves(t)
 	game := b.player.start(t, "6x6")
 	before, open := g.read(t, residentMemory), g.read(t, "gridstand_connections")
+	var raw []*rawConn
 	for range conns {
 		c, err := dialRaw(t.Context(), dialFrom(t, 1), server.addr, slowWindow)
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = c.conn.Close() })
+		raw = append(raw, c)
 		for range streams {
 			_, err := c.call(pb.GameService_Watch_FullMethodName, &pb.WatchRequest{GameId: game.GetId()})
 			require.NoError(t, err)
@@ -279,10 +281,11 @@ func TestStalledReaders_Memory_long(t *testing.T) {
 	require.Eventually(t, func() bool { return g.read(t, "gridstand_watchers") == conns*streams }, patience, 20*time.Millisecond)
 	peak := g.peakMemory(t)
 	b.player.playOn(t, game, longer)
-	began := time.Now()
-	require.Eventually(t, func() bool { return g.read(t, "gridstand_connections") <= open+1 }, patience, 20*time.Millisecond)
-	assert.Less(t, time.Since(began), 30*time.Second+env.delays.Allowance(), "the connections stayed open")
 	busy := b.measureMoves(t)
+	for _, c := range raw {
+		_ = c.conn.Close()
+	}
+	require.Eventually(t, func() bool { return g.read(t, "gridstand_connections") <= open+1 }, patience, 20*time.Millisecond)
 	memory := peak()
 	t.Logf("%d watchers that read nothing: %d MB (%d before); p50 %v (%v before), p99 %v (%v before)", conns*streams,
 		memory>>20, before>>20, at(busy, 50), at(calm, 50), at(busy, 99), at(calm, 99))

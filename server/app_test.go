@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
@@ -198,6 +199,55 @@ func TestStart_StopCutsOff(t *testing.T) {
 	stop()
 	_, err = stream.Recv()
 	assert.Error(t, err)
+}
+
+// Ensure that one address may have only as many streams of the health service and of reflection as
+// allowed, and one more as soon as one of them ends.
+func TestStart_UncountedServices(t *testing.T) {
+	t.Parallel()
+	c := servertest.Config(t)
+	c.Limits.HealthWatchesPerAddress, c.Limits.ReflectionsPerAddress = 2, 2
+	server, _ := servertest.Start(t, c)
+	conn := servertest.Dial(t, server.Addr())
+	for limit, watch := range map[string]func(ctx context.Context) error{
+		"health_watches_per_address": func(ctx context.Context) error {
+			stream, err := grpc_health_v1.NewHealthClient(conn).Watch(ctx, &grpc_health_v1.HealthCheckRequest{})
+			if err == nil {
+				_, err = stream.Recv()
+			}
+			return err
+		},
+		"reflections_per_address": func(ctx context.Context) error {
+			stream, err := grpc_reflection_v1.NewServerReflectionClient(conn).ServerReflectionInfo(ctx)
+			if err == nil {
+				err = stream.Send(&grpc_reflection_v1.ServerReflectionRequest{
+					MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_ListServices{},
+				})
+			}
+			if err == nil {
+				_, err = stream.Recv()
+			}
+			return err
+		},
+	} {
+		t.Run(limit, func(t *testing.T) {
+			t.Parallel()
+			first, end := context.WithCancel(within(t))
+			require.NoError(t, watch(first))
+			require.NoError(t, watch(within(t)))
+			err := watch(within(t))
+			assert.Equal(t, codes.ResourceExhausted, status.Code(err))
+			var metadata map[string]string
+			for _, detail := range status.Convert(err).Details() {
+				if info, ok := detail.(*errdetails.ErrorInfo); ok {
+					metadata = info.GetMetadata()
+				}
+			}
+			assert.Equal(t, map[string]string{"limit": "2", "limit_name": limit}, metadata)
+			end()
+			require.Eventually(t, func() bool { return watch(within(t)) == nil }, patience, 10*time.Millisecond)
+		})
+	}
 }
 
 func TestStart_NoReflection(t *testing.T) {

@@ -194,7 +194,7 @@ func (c *Control) stream(service any, stream grpc.ServerStream, info *grpc.Strea
 	s.begin()
 	with := arriving{stream, s}
 	if strings.HasPrefix(info.FullMethod, "/gridstand.") {
-		// Package match limits the unread bytes of these streams.
+		// rpc limits the unread bytes of these streams.
 		err := handler(service, &with)
 		if s.tooOften(err) {
 			s.conn.slow(callPenalty)

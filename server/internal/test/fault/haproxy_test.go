@@ -15,10 +15,16 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/health"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
 
 	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -173,6 +179,42 @@ func TestThroughProxy_StorageUnavailable_long(t *testing.T) {
 	resend(t, player, game.GetId(), last.GetVersion(), last.GetPosition().GetTwenty48().GetLegalMoves()[0])
 	_, err := player.resign(t.Context(), game.GetId())
 	require.NoError(t, err)
+}
+
+// Ensure that the proxy sends no calls to a server that says that it is stopping, although it accepts
+// connections, and sends calls to it again once it serves.
+func TestThroughProxy_NotServing_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	reports, backend := health.NewServer(), grpc.NewServer()
+	grpc_health_v1.RegisterHealthServer(backend, reports)
+	served := make(chan error, 1)
+	go func() { served <- backend.Serve(listener) }()
+	t.Cleanup(func() {
+		backend.Stop()
+		assert.NoError(t, <-served)
+	})
+	front := throughProxy(t, &testServer{addr: listener.Addr().String()})
+	addr, err := net.ResolveTCPAddr("tcp", front.addr)
+	require.NoError(t, err)
+	conn := servertest.Dial(t, addr)
+	awaitCall := func(want codes.Code) {
+		t.Helper()
+		require.Eventually(t, func() bool {
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			// The service is unknown to the backend, so an answer is from the backend only if it is NotFound.
+			_, err := grpc_health_v1.NewHealthClient(conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{Service: "none"})
+			return status.Code(err) == want
+		}, patience, 50*time.Millisecond, "%v", want)
+	}
+	awaitCall(codes.NotFound)
+	reports.SetServingStatus("", grpc_health_v1.HealthCheckResponse_NOT_SERVING)
+	awaitCall(codes.Unavailable)
+	reports.SetServingStatus("", grpc_health_v1.HealthCheckResponse_SERVING)
+	awaitCall(codes.NotFound)
 }
 
 // Ensure that the proxy ends streams that their clients do not read, so that the server can

@@ -98,8 +98,13 @@ type Result struct {
 // send sends a heartbeat and returns the store's time. When it returns, any earlier outage
 // and any rollback of the store have been recorded.
 func (m *Monitor) send(ctx context.Context) (time.Time, error) {
+	return m.sendWith(ctx, missingAfter)
+}
+
+// sendWith is send with another time after which servers count as missing.
+func (m *Monitor) sendWith(ctx context.Context, missingAfter time.Duration) (time.Time, error) {
 	last, appends := m.last.Load(), m.appends.spans()
-	b, err := m.record(ctx, last, appends, false)
+	b, err := m.record(ctx, last, store.Heartbeat{Appends: appends, MissingAfter: missingAfter})
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -131,17 +136,12 @@ func (m *Monitor) report(b, last *Result) {
 	}
 }
 
-// record stores a heartbeat. It includes the times at which this server's appends have
-// succeeded since the previous heartbeat, last, which is nil for the first heartbeat. lost
-// reports to the store that it has lost an entry that it acknowledged after the previous
-// heartbeat.
-func (m *Monitor) record(ctx context.Context, last *Result, appends []store.Span, lost bool) (*Result, error) {
+// record stores a heartbeat with the given Appends, Lost and MissingAfter. last is the previous one,
+// or nil for the first.
+func (m *Monitor) record(ctx context.Context, last *Result, b store.Heartbeat) (*Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	b := store.Heartbeat{
-		ServerID: m.ServerID, Lost: lost, Appends: appends,
-		MissingAfter: missingAfter, OutageAfter: outageAfter, Keep: max(m.Keep, clockRuns), MaxServers: maxServers,
-	}
+	b.ServerID, b.OutageAfter, b.Keep, b.MaxServers = m.ServerID, outageAfter, max(m.Keep, clockRuns), maxServers
 	if last != nil {
 		b.Acknowledged, b.Since, b.Known = last.At, last.Since, maps.Clone(last.Servers)
 		maps.DeleteFunc(b.Known, func(id string, s store.ServerHeartbeat) bool { return s.Left || id == m.ServerID })
@@ -155,17 +155,23 @@ func (m *Monitor) record(ctx context.Context, last *Result, appends []store.Span
 }
 
 // Leave records that this server has shut down cleanly, so that other servers do not wait
-// for its heartbeats. It does nothing during recovery from a rollback, because the data in
-// this server's memory may then be lost. It must be called after Run has returned and after
-// the last append.
+// for its heartbeats. It does nothing if the store may have lost writes since the last heartbeat
+// or is recovering from a rollback, because the data in this server's memory may then be lost.
+// It must be called after Run has returned and after the last append.
 func (m *Monitor) Leave(ctx context.Context) {
-	last := m.last.Load()
-	if last == nil || last.Rollback.Pending() {
+	if m.last.Load() == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
-	err := m.Heartbeats.Leave(ctx, m.ServerID, last.Servers[m.ServerID])
+	_, err := m.sendWith(ctx, clockRuns) // Leave missing servers to others, which can take over their leases.
+	if err == nil {
+		last := m.last.Load()
+		if last.Rollback.Pending() || m.Suspect() != nil {
+			return
+		}
+		err = m.Heartbeats.Leave(ctx, m.ServerID, last.Servers[m.ServerID])
+	}
 	if err != nil {
 		m.Logger.Debug("cannot record that this server has shut down", "error", err)
 	}

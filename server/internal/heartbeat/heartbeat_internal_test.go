@@ -192,22 +192,35 @@ func TestMonitor_Suspect(t *testing.T) {
 	assert.Equal(t, map[string]store.ServerHeartbeat{"b": {At: at(1)}}, lost.Known)
 }
 
-// Ensure that a server records its shutdown, except while its data may be needed to recover
-// from a rollback.
+// Ensure that a server records its shutdown, except while its data may be needed to recover from a
+// rollback, also if that happened after its last heartbeat.
 func TestMonitor_Leave(t *testing.T) {
 	t.Parallel()
-	h := &script{}
-	m := monitor(h, "a")
-	m.Leave(t.Context())
-	h.result.Rollback.At = at(0)
-	for _, resolved := range []bool{false, true} {
-		assert.Empty(t, h.left)
-		h.result.Rollback.Resolved = resolved
+	const run = "one"
+	for name, tt := range map[string]struct {
+		after  store.HeartbeatResult // of a heartbeat after the last regular one
+		leaves bool
+	}{
+		"no rollback":       {after: store.HeartbeatResult{Run: run}, leaves: true},
+		"resolved":          {after: store.HeartbeatResult{Run: run, ServersNow: store.ServersNow{Rollback: store.Rollback{At: at(0), Resolved: true}}}, leaves: true},
+		"a rollback":        {after: store.HeartbeatResult{Run: run, ServersNow: store.ServersNow{Rollback: store.Rollback{At: at(0)}}}},
+		"another process":   {after: store.HeartbeatResult{Run: "two"}},
+		"unknown processes": {leaves: true},
+	} {
+		h := &script{}
+		m := monitor(h, "a")
+		m.Leave(t.Context())
+		assert.Empty(t, h.sent, "the server has not joined")
+		if tt.after.Run != "" {
+			h.result.Run = run
+		}
 		_, err := m.send(t.Context())
 		require.NoError(t, err)
+		h.result = tt.after
 		m.Leave(t.Context())
+		assert.Equal(t, tt.leaves, len(h.left) > 0, name)
+		assert.Greater(t, h.sent[len(h.sent)-1].MissingAfter, missingAfter, name)
 	}
-	assert.Equal(t, []string{"a"}, h.left)
 }
 
 // Ensure that a new server waits only if others may detect a rollback.

@@ -1,6 +1,10 @@
 package heartbeat
 
-import "context"
+import (
+	"context"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
 
 // A store that went back in time is found in two ways. If its last heartbeat is older than this
 // server's, the engine reports it (heartbeat.lua, sqlite/heartbeats.go). If the store's process
@@ -25,7 +29,7 @@ func (m *Monitor) Suspect() *Result { return m.suspect.Load() }
 // records a rollback.
 func (m *Monitor) Verified(ctx context.Context, suspect *Result, lost bool) error {
 	if lost {
-		b, err := m.record(ctx, suspect, nil, true)
+		b, err := m.record(ctx, suspect, store.Heartbeat{Lost: true, MissingAfter: missingAfter})
 		if err != nil {
 			return err
 		}

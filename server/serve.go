@@ -92,6 +92,8 @@ func (n *node) serve(ctx context.Context) error {
 	}
 	n.health.Shutdown()
 	background.stop()
+	leaving := newStage(ctx, fail)
+	leaving.run("last heartbeats", noError(n.heartbeat.RunStopping))
 	// Cancel the matches first, so that they end their watch streams. Wait for them later,
 	// because the calls in progress need them.
 	matches.cancel()
@@ -99,6 +101,7 @@ func (n *node) serve(ctx context.Context) error {
 	calls.stop()
 	matches.stop()
 	readers.stop()
+	leaving.stop()
 	n.heartbeat.Leave(ctx)
 	base.stop()
 	n.close()

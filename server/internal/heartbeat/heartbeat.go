@@ -74,8 +74,16 @@ func (m *Monitor) Run(ctx context.Context, hub *match.Hub) {
 	// Send heartbeats and credit clocks independently, because a delay in crediting clocks must
 	// not look like an outage.
 	group.Go(func() { periodic.Run(ctx, Interval, func() { m.creditClocks(ctx, hub) }) })
+	m.sendEvery(ctx, missingAfter)
+}
+
+// RunStopping only sends heartbeats until ctx is done, for a server that is stopping. It leaves
+// missing servers to others, which can take over their leases.
+func (m *Monitor) RunStopping(ctx context.Context) { m.sendEvery(ctx, clockRuns) }
+
+func (m *Monitor) sendEvery(ctx context.Context, missingAfter time.Duration) {
 	periodic.Run(ctx, Interval, func() {
-		if _, err := m.send(ctx); err != nil {
+		if _, err := m.sendWith(ctx, missingAfter); err != nil {
 			m.Logger.Debug("cannot send heartbeat", "error", err)
 		}
 	})
@@ -157,14 +165,14 @@ func (m *Monitor) record(ctx context.Context, last *Result, b store.Heartbeat) (
 // Leave records that this server has shut down cleanly, so that other servers do not wait
 // for its heartbeats. It does nothing if the store may have lost writes since the last heartbeat
 // or is recovering from a rollback, because the data in this server's memory may then be lost.
-// It must be called after Run has returned and after the last append.
+// It must be called after Run and RunStopping have returned and after the last append.
 func (m *Monitor) Leave(ctx context.Context) {
 	if m.last.Load() == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
-	_, err := m.sendWith(ctx, clockRuns) // Leave missing servers to others, which can take over their leases.
+	_, err := m.sendWith(ctx, clockRuns)
 	if err == nil {
 		last := m.last.Load()
 		if last.Rollback.Pending() || m.Suspect() != nil {

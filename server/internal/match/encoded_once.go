@@ -8,7 +8,7 @@ type Form uint8
 
 // The possible encodings.
 const (
-	// Prepared is a gRPC message that is ready to be sent.
+	// Prepared is a message that is ready to be sent by gRPC.
 	Prepared Form = iota
 	// Message is the protobuf message itself, for protocols that encode it for each client.
 	Message

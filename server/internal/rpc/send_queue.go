@@ -23,46 +23,36 @@ const (
 )
 
 // encoded is a message for gRPC that is encoded once for all streams.
-type encoded struct {
-	data mem.BufferSlice
-	// prepared is what to send if the message has no receipt. It is nil if few streams share the message.
-	prepared *grpc.PreparedMsg
-}
+type encoded struct{ data mem.BufferSlice }
 
 // Encoded returns the encoding, for the server's codec.
 func (e *encoded) Encoded() mem.BufferSlice { return e.data }
 
 func encode(m proto.Message) (*encoded, error) {
 	data, err := proto.Marshal(m)
-	return &encoded{data: mem.BufferSlice{mem.SliceBuffer(data)}}, err
-}
-
-// prepare encodes a message once for all streams like the given one.
-func prepare(stream grpc.ServerStream, m proto.Message) (*encoded, error) {
-	e, err := encode(m)
-	if err != nil {
-		return nil, err
-	}
-	prepared := &grpc.PreparedMsg{}
-	if err := prepared.Encode(stream, e); err != nil {
-		return nil, err
-	}
-	e.prepared = prepared
-	return e, nil
+	return &encoded{mem.BufferSlice{mem.SliceBuffer(data)}}, err
 }
 
 // sendQueue limits what gRPC keeps for a stream. gRPC has no hook for the moment at which it has written a
 // message. Some messages therefore end with an empty buffer, the receipt, which gRPC releases when it has
 // written the message, and thus all earlier messages of the stream, or when it drops the stream. A sendQueue
-// is the mem.BufferPool of its receipts, so gRPC releases one by calling its Put.
+// is the mem.BufferPool of its receipts, so gRPC releases one by calling its Put. It is not part of a larger
+// struct, because gRPC retains it.
 type sendQueue struct {
 	sent     int64         // size of all messages
-	written  atomic.Int64  // size of the messages that gRPC is known to have written
-	awaited  atomic.Int64  // value of sent at the receipt that gRPC has not released, or 0
-	released chan struct{} // receives a value after a receipt has been released
+	receipts int64         // number of receipts
+	ends     [8]int64      // values of sent at the latest receipts; at most six have not been released
+	released atomic.Int64  // number of receipts that gRPC has released
+	progress chan struct{} // receives a value after a receipt has been released
 }
 
-func newSendQueue() sendQueue { return sendQueue{released: make(chan struct{}, 1)} }
+// newSendQueue returns the queue of a stream, or nil if the stream does not use gRPC.
+func newSendQueue(form match.Form) *sendQueue {
+	if form != match.Prepared {
+		return nil
+	}
+	return &sendQueue{progress: make(chan struct{}, 1)}
+}
 
 // receipt is the buffer of all receipts. It has the smallest capacity, a power of two, that gRPC releases.
 var receipt = func() []byte {
@@ -74,9 +64,9 @@ var receipt = func() []byte {
 }()
 
 // send sends a message on a stream. If gRPC already keeps maxQueued bytes, send first waits until gRPC
-// has written some of them or the stream has ended. Streams that do not use gRPC have no queue.
-func (q *sendQueue) send(stream grpc.ServerStream, form match.Form, m any) error {
-	if form != match.Prepared {
+// has written some of them or the stream has ended. last is set if no message follows. q may be nil.
+func (q *sendQueue) send(stream grpc.ServerStream, m any, last bool) error {
+	if q == nil {
 		return stream.SendMsg(m)
 	}
 	e, ok := m.(*encoded)
@@ -86,33 +76,53 @@ func (q *sendQueue) send(stream grpc.ServerStream, form match.Form, m any) error
 			return err
 		}
 	}
-	for q.awaited.Load() > 0 && q.sent-q.written.Load() >= maxQueued {
-		select {
-		case <-q.released:
-		case <-stream.Context().Done():
-			return context.Cause(stream.Context())
-		}
+	if err := q.wait(stream.Context(), maxQueued); err != nil {
+		return err
 	}
 	q.sent += int64(e.data.Len() + messageOverhead)
-	if q.awaited.Load() == 0 && q.sent-q.written.Load() >= receiptEvery {
-		q.awaited.Store(q.sent)
-		return stream.SendMsg(&encoded{data: mem.BufferSlice{e.data[0], mem.NewBuffer(&receipt, q)}})
-	}
-	if e.prepared != nil {
-		return stream.SendMsg(e.prepared)
+	if last || q.sent-q.endOf(q.receipts) >= receiptEvery {
+		q.receipts++
+		q.ends[q.receipts%int64(len(q.ends))] = q.sent
+		e = &encoded{mem.BufferSlice{e.data[0], mem.NewBuffer(&receipt, q)}}
 	}
 	return stream.SendMsg(e)
 }
+
+// finish waits until gRPC has written all messages up to the last receipt or the stream has ended. A
+// handler calls it before it returns, because its stream then no longer counts toward limits. q may be nil.
+func (q *sendQueue) finish(ctx context.Context) error {
+	if q == nil {
+		return nil
+	}
+	return q.wait(ctx, 1)
+}
+
+// wait waits until gRPC keeps less than the given size, in bytes, of the messages up to the last receipt.
+func (q *sendQueue) wait(ctx context.Context, size int64) error {
+	for {
+		released := q.released.Load()
+		if released == q.receipts || q.sent-q.endOf(released) < size {
+			return nil
+		}
+		select {
+		case <-q.progress:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// endOf returns the size of all messages up to the nth receipt.
+func (q *sendQueue) endOf(n int64) int64 { return q.ends[n%int64(len(q.ends))] }
 
 // Get implements mem.BufferPool. gRPC never calls it on a sendQueue.
 func (q *sendQueue) Get(length int) *[]byte { return mem.DefaultBufferPool().Get(length) }
 
 // Put implements mem.BufferPool. gRPC calls it to release a receipt.
 func (q *sendQueue) Put(*[]byte) {
-	q.written.Store(q.awaited.Load())
-	q.awaited.Store(0)
+	q.released.Add(1)
 	select {
-	case q.released <- struct{}{}:
+	case q.progress <- struct{}{}:
 	default:
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -57,14 +58,16 @@ func (k *keeping) write(n int) {
 }
 
 // Ensure that a stream keeps no more than maxQueued and the last message, that all messages are sent in
-// order, and that no message waits if the stream keeps none.
+// order, that a message waits for no more to be written than two receipts are apart, and that the stream
+// is finished once all messages have been written, and not before.
 func TestSendQueue(t *testing.T) {
 	t.Parallel()
+	const messages = 1000
 	for name, tt := range map[string]struct {
 		size  int // size of a message, in bytes
 		reads int // number of messages that are written after each wait
 	}{
-		"small":            {size: 3, reads: 1000},
+		"small":            {size: 3, reads: messages},
 		"events":           {size: 90, reads: 20},
 		"one at a time":    {size: 90, reads: 1},
 		"a receipt each":   {size: receiptEvery, reads: 1},
@@ -74,26 +77,37 @@ func TestSendQueue(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				stream := &keeping{ctx: t.Context()}
-				q := newSendQueue()
+				q := newSendQueue(match.Prepared)
 				var want []byte
+				var sent atomic.Int64
 				done := make(chan error, 1)
 				go func() {
 					var err error
-					for i := 0; err == nil && i < 1000; i++ {
+					for i := 0; err == nil && i < messages; i++ {
 						data := make([]byte, tt.size)
 						data[0] = byte(i)
 						want = append(want, data...)
-						err = q.send(stream, match.Prepared, &encoded{data: mem.BufferSlice{mem.SliceBuffer(data)}})
+						err = q.send(stream, &encoded{data: mem.BufferSlice{mem.SliceBuffer(data)}}, i == messages-1)
+						sent.Add(1)
 					}
-					done <- err
+					done <- errors.Join(err, q.finish(stream.ctx))
 				}()
+				waits := 0 // how often messages have been written since one was sent
 				for synctest.Wait(); len(done) == 0; synctest.Wait() {
 					assert.LessOrEqual(t, stream.size(), maxQueued+tt.size+messageOverhead)
 					require.Positive(t, stream.size(), "a message waits")
+					before := sent.Load()
 					stream.write(tt.reads)
+					synctest.Wait()
+					if waits++; sent.Load() > before {
+						waits = 0
+					}
+					if before < messages {
+						assert.LessOrEqual(t, waits*(tt.size+messageOverhead), receiptEvery+tt.size+messageOverhead)
+					}
 				}
 				require.NoError(t, <-done)
-				stream.write(1000)
+				assert.Zero(t, stream.size())
 				assert.Equal(t, want, stream.written)
 			})
 		})
@@ -106,13 +120,13 @@ func TestSendQueue_StreamEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cause := errors.New("the stream has ended")
 		ctx, cancel := context.WithCancelCause(t.Context())
-		q := newSendQueue()
+		q := newSendQueue(match.Prepared)
 		done := make(chan error)
 		go func() {
 			stream := &keeping{ctx: ctx}
 			var err error
 			for err == nil {
-				err = q.send(stream, match.Prepared, &pb.WatchResponse{Update: &pb.WatchResponse_Audience{Audience: 1}})
+				err = q.send(stream, &pb.WatchResponse{Update: &pb.WatchResponse_Audience{Audience: 1}}, false)
 			}
 			done <- err
 		}()

@@ -27,7 +27,11 @@ func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingSer
 	if err := v.begin(); err != nil {
 		return err
 	}
-	return v.follow()
+	err = v.follow()
+	if unread := v.finish(); err == nil {
+		err = unread
+	}
+	return err
 }
 
 // OpenWatch performs all of Watch's checks and adds a watcher to the game. Begin and
@@ -50,9 +54,10 @@ func (s *Service) OpenWatch(request *pb.WatchRequest, stream grpc.ServerStream) 
 	player := caller(stream.Context())
 	v := &View{
 		service: s, address: address, replays: replays, stream: innermost(stream),
-		everyEvent: request.GetEveryEvent(), playerID: player.ID, queue: newSendQueue(),
+		everyEvent: request.GetEveryEvent(), playerID: player.ID,
 	}
 	v.form = formOf(v.stream)
+	v.queue = newSendQueue(v.form)
 	defer func() {
 		if err != nil {
 			v.Close()
@@ -142,7 +147,7 @@ type View struct {
 	form       match.Form
 	stream     grpc.ServerStream // innermost stream
 	watcher    match.Watcher
-	queue      sendQueue
+	queue      *sendQueue
 
 	service  *Service
 	sharing  *sharing            // nil unless the view may join a fanout
@@ -266,7 +271,17 @@ func (v *View) discountIfJoined(e *match.Event) {
 
 func (v *View) send(m any) error {
 	v.watcher.BeginSend()
-	err := v.queue.send(v.stream, v.form, m)
+	return v.sent(v.queue.send(v.stream, m, v.over))
+}
+
+// finish waits for the client before the stream ends.
+func (v *View) finish() error {
+	v.watcher.BeginSend()
+	return v.sent(v.queue.finish(v.stream.Context()))
+}
+
+// sent marks the end of a send, which returned err.
+func (v *View) sent(err error) error {
 	if !v.watcher.EndSend() {
 		return errStalled
 	}

@@ -21,7 +21,11 @@ func (s *Service) WatchChallenge(request *pb.WatchChallengeRequest, stream grpc.
 	if err := v.begin(); err != nil {
 		return err
 	}
-	return v.follow()
+	err = v.follow()
+	if unread := v.finish(); err == nil {
+		err = unread
+	}
+	return err
 }
 
 // OpenWatchChallenge performs all of WatchChallenge's checks and waits for the first
@@ -36,8 +40,9 @@ func (s *Service) OpenWatchChallenge(request *pb.WatchChallengeRequest, stream g
 	if err != nil {
 		return nil, err
 	}
-	v := &ChallengeView{service: s, address: address, stream: innermost(stream), etag: request.GetEtag(), queue: newSendQueue()}
+	v := &ChallengeView{service: s, address: address, stream: innermost(stream), etag: request.GetEtag()}
 	v.form = formOf(v.stream)
+	v.queue = newSendQueue(v.form)
 	v.live, v.wave = s.addStream(id, address)
 	ctx, cancel := context.WithTimeout(stream.Context(), maxCall)
 	defer cancel()
@@ -61,7 +66,7 @@ type ChallengeView struct {
 	wave    int               // wave that wakes the stream
 	stream  grpc.ServerStream // innermost stream
 	form    match.Form
-	queue   sendQueue
+	queue   *sendQueue
 	address string // address that the stream counts toward
 
 	etag string             // etag of the last snapshot sent
@@ -131,12 +136,26 @@ func (v *ChallengeView) follow() error {
 
 func (v *ChallengeView) send(snapshot *challengeSnapshot) error {
 	encoded := snapshot.Encoded(v.form, func() any { return encodeFor(v.stream, v.form, snapshot.message) })
+	err := v.withinStall(func() error { return v.queue.send(v.stream, encoded, snapshot.final) })
+	if err == nil {
+		v.etag = snapshot.etag()
+	}
+	return err
+}
+
+// finish waits for the client before the stream ends.
+func (v *ChallengeView) finish() error {
+	return v.withinStall(func() error { return v.queue.finish(v.stream.Context()) })
+}
+
+// withinStall calls send, which may wait for the client, and ends the stream if that takes too long.
+func (v *ChallengeView) withinStall(send func() error) error {
 	if v.stall == nil {
 		v.stall = time.AfterFunc(v.service.Hub.Stall, func() { v.service.endStalled(v.stream) })
 	} else {
 		v.stall.Reset(v.service.Hub.Stall)
 	}
-	err := v.queue.send(v.stream, v.form, encoded)
+	err := send()
 	if !v.stall.Stop() {
 		return errStalled
 	}
@@ -144,6 +163,5 @@ func (v *ChallengeView) send(snapshot *challengeSnapshot) error {
 		// The connection or the stream has ended, so the client gets no response.
 		return errors.Join(context.Canceled, err)
 	}
-	v.etag = snapshot.etag()
 	return nil
 }

@@ -69,7 +69,7 @@ func encodeFor(stream grpc.ServerStream, form match.Form, m proto.Message) any {
 	case match.Record:
 		return stream.(Encoder).Encode(m)
 	case match.Prepared:
-		if e, err := prepare(stream, m); err == nil {
+		if e, err := encode(m); err == nil {
 			return e
 		}
 	}

@@ -121,7 +121,7 @@ func TestView_ReplayFarBackCounts(t *testing.T) {
 		defer m.Release()
 		resume := func(address string) error {
 			stream := &sentStream{ctx: t.Context()}
-			v := &View{service: s, stream: stream, match: m, address: address, version: version - 2, queue: newSendQueue()}
+			v := &View{service: s, stream: stream, match: m, address: address, version: version - 2, queue: newSendQueue(match.Prepared)}
 			m.Watch(t.Context(), &v.watcher, match.Uncounted, nil)
 			defer v.watcher.Close()
 			err := v.replay()
@@ -169,7 +169,7 @@ func TestView_SlowReplayFarBack(t *testing.T) {
 				require.NoError(t, err)
 				defer m.Release()
 				stream := &sentStream{ctx: t.Context(), delay: time.Second}
-				v := &View{service: s, stream: stream, match: m, address: "192.0.2.1", queue: newSendQueue()}
+				v := &View{service: s, stream: stream, match: m, address: "192.0.2.1", queue: newSendQueue(match.Prepared)}
 				m.Watch(t.Context(), &v.watcher, match.Uncounted, nil)
 				defer v.watcher.Close()
 				err = v.replay()

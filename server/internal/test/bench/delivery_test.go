@@ -61,10 +61,9 @@ func BenchmarkStalled(b *testing.B) {
 	const (
 		readers = 1000
 		moves   = 100
-		// After this many events of about 127 bytes, the 64 kB that a server buffers for a
-		// stream are full, and further events wait. The number cannot be much higher, because a
-		// game played this way may end after 850 moves.
-		full = 560
+		// After this many events of about 127 bytes, the 8 kB that a server keeps for a stream
+		// are full, and further events wait.
+		full = 60
 	)
 	server := startOurs(b)
 	games := 0

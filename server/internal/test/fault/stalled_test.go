@@ -2,7 +2,9 @@ package fault
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -295,4 +297,39 @@ func TestStalledReaders_Memory_long(t *testing.T) {
 		assert.Less(t, memory, before+conns*streams*unreadRoom)
 		assert.Less(t, g.read(t, residentMemory), before+roomFor)
 	}
+}
+
+// Ensure that a stream counts toward the limit of its address until the client has read its last
+// message, although the game is over.
+func TestFinished_Unread_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	env := newSQLiteEnv(t)
+	server := env.serveProgram("--max-watches-per-address=2")
+	player := env.player(server)
+	game := player.start(t, "6x6")
+	_, err := player.resign(t.Context(), game.GetId())
+	require.NoError(t, err)
+	deaf, err := dialRaw(t.Context(), &net.Dialer{}, server.addr, 0)
+	require.NoError(t, err)
+	defer deaf.conn.Close()
+	watch := func() error {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		stream, err := player.games.Watch(ctx, &pb.WatchRequest{GameId: game.GetId()})
+		for err == nil {
+			_, err = stream.Recv()
+		}
+		return err
+	}
+	var refused refusal
+	require.Eventually(t, func() bool {
+		_, err := deaf.call(pb.GameService_Watch_FullMethodName, &pb.WatchRequest{GameId: game.GetId()})
+		require.NoError(t, err)
+		refused = refusalOf(watch())
+		return refused.code == codes.ResourceExhausted
+	}, patience, 10*time.Millisecond)
+	assert.Equal(t, map[string]string{"limit": "2", "limit_name": "watches_per_address"}, refused.metadata)
+	require.NoError(t, deaf.conn.Close())
+	require.Eventually(t, func() bool { return errors.Is(watch(), io.EOF) }, patience, time.Millisecond)
 }

@@ -98,6 +98,7 @@ func (n *node) serve(ctx context.Context) error {
 	// because the calls in progress need them.
 	matches.cancel()
 	n.drain()
+	leaving.cancel() // Its last heartbeat may take a second if the store does not answer.
 	calls.stop()
 	matches.stop()
 	readers.stop()

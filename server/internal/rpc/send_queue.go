@@ -41,7 +41,7 @@ func encode(m proto.Message) (*encoded, error) {
 type sendQueue struct {
 	sent     int64         // size of all messages
 	receipts int64         // number of receipts
-	ends     [8]int64      // values of sent at the latest receipts; at most six have not been released
+	ends     [8]int64      // values of sent at the latest receipts; at most four have not been released
 	released atomic.Int64  // number of receipts that gRPC has released
 	progress chan struct{} // receives a value after a receipt has been released
 }
@@ -88,13 +88,18 @@ func (q *sendQueue) send(stream grpc.ServerStream, m any, last bool) error {
 	return stream.SendMsg(e)
 }
 
-// finish waits until gRPC has written all messages up to the last receipt or the stream has ended. A
-// handler calls it before it returns, because its stream then no longer counts toward limits. q may be nil.
-func (q *sendQueue) finish(ctx context.Context) error {
+// finish waits until gRPC has released one more receipt or the stream has ended, and reports whether it
+// has released all. A handler calls it until then before it returns, because its stream no longer counts
+// toward limits after that. q may be nil.
+func (q *sendQueue) finish(ctx context.Context) (done bool, err error) {
 	if q == nil {
-		return nil
+		return true, nil
 	}
-	return q.wait(ctx, 1)
+	released := q.released.Load()
+	if released == q.receipts {
+		return true, nil
+	}
+	return false, q.wait(ctx, q.sent-q.endOf(released+1)+1)
 }
 
 // wait waits until gRPC keeps less than the given size, in bytes, of the messages up to the last receipt.

@@ -276,8 +276,13 @@ func (v *View) send(m any) error {
 
 // finish waits for the client before the stream ends.
 func (v *View) finish() error {
-	v.watcher.BeginSend()
-	return v.sent(v.queue.finish(v.stream.Context()))
+	for {
+		v.watcher.BeginSend()
+		done, err := v.queue.finish(v.stream.Context())
+		if err = v.sent(err); done || err != nil {
+			return err
+		}
+	}
 }
 
 // sent marks the end of a send, which returned err.

@@ -144,8 +144,14 @@ func (v *ChallengeView) send(snapshot *challengeSnapshot) error {
 }
 
 // finish waits for the client before the stream ends.
-func (v *ChallengeView) finish() error {
-	return v.withinStall(func() error { return v.queue.finish(v.stream.Context()) })
+func (v *ChallengeView) finish() (err error) {
+	for done := false; !done && err == nil; {
+		err = v.withinStall(func() (err error) {
+			done, err = v.queue.finish(v.stream.Context())
+			return err
+		})
+	}
+	return err
 }
 
 // withinStall calls send, which may wait for the client, and ends the stream if that takes too long.

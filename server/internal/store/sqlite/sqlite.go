@@ -39,7 +39,7 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Open opens a store, which the caller must close.
+// Open opens a store, which the caller must close. It may raise GOMAXPROCS, see spareProcessor.
 func Open(o Options) (_ *store.Store, err error) {
 	e := &engine{}
 	defer func() {
@@ -153,8 +153,21 @@ func openFile(o Options, lock *lockFile, created, restored bool) (_ *file, err e
 			return nil, err
 		}
 	}
+	if !o.Memory {
+		spareProcessor()
+	}
 	f.writer = newWriter(conn, o.Memory, f.verify)
 	return f, nil
+}
+
+// spareProcessor raises GOMAXPROCS to 2 on a machine with one processor, unless the operator has
+// set it. The writer spends most of its time in system calls that wait for the disk. Go's scheduler
+// may take milliseconds to notice such a call, and with GOMAXPROCS=1 no other goroutine runs until
+// then: 500 players made 2,300 moves a second instead of 5,100.
+func spareProcessor() {
+	if runtime.GOMAXPROCS(0) == 1 && os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(2)
+	}
 }
 
 // ports returns the store's interfaces, implemented using d.

@@ -18,7 +18,7 @@ import (
 // target is the game that a route opens or, if there is no game to show, the id of its
 // challenge.
 type target struct {
-	game      *pb.Game
+	game      client.Game
 	challenge string
 }
 
@@ -72,10 +72,8 @@ func (m *Model) request(r ui.Route) tea.Cmd {
 			var c *pb.Challenge
 			c, err = server.NewChallenge(ctx, *r.NewChallenge)
 			to.challenge = c.GetId()
-		case r.Daily != nil:
-			found, err = server.Daily(ctx, r.Daily)
-		default:
-			found, err = server.Challenge(ctx, r.Enter)
+		default: // Daily or Enter
+			found, err = server.Challenge(ctx, &pb.GetChallengeRequest{ChallengeId: r.Enter, Daily: r.Daily})
 		}
 		if found != nil && err == nil {
 			to.challenge = found.GetChallenge().GetId()
@@ -88,27 +86,27 @@ func (m *Model) request(r ui.Route) tea.Cmd {
 // enter starts or resumes the user's attempt at a challenge and returns its game, or nil if
 // there is no game to show. If the challenge is a race that has not started, enter only
 // joins it.
-func enter(ctx context.Context, s ui.Server, c *pb.Challenge, me string) (*pb.Game, error) {
+func enter(ctx context.Context, s ui.Server, c *pb.Challenge, me string) (client.Game, error) {
 	switch {
 	case c.GetKind() != pb.ChallengeKind_CHALLENGE_KIND_RACE:
 		g, err := s.Attempt(ctx, c.GetId())
 		if errors.Is(err, client.ErrChallengeClosed) {
-			return nil, nil
+			return client.Game{}, nil
 		}
 		return g, err
 	case c.GetStatus() != pb.ChallengeStatus_CHALLENGE_STATUS_WAITING:
-		return nil, nil // The race's page opens the game.
+		return client.Game{}, nil // The race's page opens the game.
 	}
 	for _, e := range c.GetEntrants() {
 		if e.GetPlayer().GetId() == me {
-			return nil, nil
+			return client.Game{}, nil
 		}
 	}
 	err := s.JoinRace(ctx, &pb.JoinChallengeRequest{ChallengeId: c.GetId()})
 	if errors.Is(err, client.ErrChallengeStarted) {
 		err = nil // The user can still watch.
 	}
-	return nil, err
+	return client.Game{}, err
 }
 
 // opened opens the game of a route, for play if the user has a seat and otherwise for
@@ -118,17 +116,17 @@ func (m *Model) opened(r ui.Route, to target, err error) tea.Cmd {
 		m.notice = ui.Explain(err, ui.SameKey)
 		return m.quitIfEmpty(err)
 	}
-	if to.game == nil {
+	if to.game.Game == nil {
 		return m.push(challenge.New(m.ctx, m.env, to.challenge, r.NewChallenge != nil))
 	}
-	if !m.env.Seated(to.game) {
+	if !m.env.Seated(to.game.Game) {
 		return m.push(watch.New(m.ctx, m.env, ui.Route{Watch: []string{to.game.GetId()}}))
 	}
 	options := client.GameOptions{Private: to.game.GetPrivate()}
 	if r.New != nil {
 		options = r.New.Options
 	}
-	return m.push(play.New(m.ctx, m.env, to.game, options))
+	return m.push(play.New(m.ctx, m.env, to.game.Game, options))
 }
 
 // quitIfEmpty ends the program with an error if it has no page. Otherwise the current page

@@ -43,9 +43,9 @@ type watchedServer struct {
 	watched chan<- string
 }
 
-func (s *watchedServer) Watch(ctx context.Context, id string, o ui.WatchOptions) ui.Stream {
-	s.watched <- id
-	return s.Server.Watch(ctx, id, o)
+func (s *watchedServer) Watch(ctx context.Context, o client.WatchOptions) ui.Stream {
+	s.watched <- o.GameID
+	return s.Server.Watch(ctx, o)
 }
 
 // Ensure that the page can draw any challenge and removes control characters from its

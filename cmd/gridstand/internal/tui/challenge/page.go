@@ -115,12 +115,12 @@ func (p *page) play() tea.Cmd {
 	}
 	p.requested = true
 	id := p.Entrant().GetGameId()
-	return ui.Call(p.tasks, func(ctx context.Context) (*pb.Game, error) { return p.env.Server.Game(ctx, id) }, p.playing)
+	return ui.Call(p.tasks, func(ctx context.Context) (client.Game, error) { return p.env.Server.Game(ctx, id) }, p.playing)
 }
 
 // playing opens the user's game. If the client's clock is ahead of the server's, the game
 // is still hidden, and playing retries.
-func (p *page) playing(g *pb.Game, err error) tea.Cmd {
+func (p *page) playing(g client.Game, err error) tea.Cmd {
 	again := func() tea.Cmd { p.requested = false; return p.play() }
 	switch {
 	case errors.Is(err, client.ErrChallengeNotOpen):

@@ -55,7 +55,7 @@ func (c *Contest) follow() tea.Cmd {
 }
 
 func (c *Contest) watch(a *attempt) tea.Cmd {
-	stream := c.env.Server.Watch(c.tasks.Ctx, a.id, ui.WatchOptions{Preview: c.preview})
+	stream := c.env.Server.Watch(c.tasks.Ctx, client.WatchOptions{GameID: a.id, Preview: c.preview})
 	return ui.Follow(c.tasks, stream, func(u client.Update, err error) tea.Cmd { return c.UpdateBoard(a.id, u, err) })
 }
 

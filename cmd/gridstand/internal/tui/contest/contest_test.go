@@ -145,13 +145,13 @@ type hiding struct {
 	hidden  map[string]int
 }
 
-func (s *hiding) Watch(ctx context.Context, id string, o ui.WatchOptions) ui.Stream {
-	s.watched <- id
-	if s.hidden[id] > 0 {
-		s.hidden[id]--
+func (s *hiding) Watch(ctx context.Context, o client.WatchOptions) ui.Stream {
+	s.watched <- o.GameID
+	if s.hidden[o.GameID] > 0 {
+		s.hidden[o.GameID]--
 		return refused{}
 	}
-	return s.Server.Watch(ctx, id, o)
+	return s.Server.Watch(ctx, o)
 }
 
 type refused struct{}

@@ -100,10 +100,10 @@ func (p *page) move(msg tea.KeyPressMsg) {
 
 // openDayBefore shows the results of the day before the current daily game.
 func (p *page) openDayBefore() tea.Cmd {
-	server, variant := p.env.Server, p.daily.game.GetVariant()
-	date := p.daily.game.GetOpenTime().AsTime().AddDate(0, 0, -1).Format(time.DateOnly)
+	server, date := p.env.Server, p.daily.game.GetOpenTime().AsTime().AddDate(0, 0, -1).Format(time.DateOnly)
+	r := &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Variant: p.daily.game.GetVariant(), Date: date}}
 	return ui.Call(p.tasks, func(ctx context.Context) (*pb.GetChallengeResponse, error) {
-		return server.Daily(ctx, &pb.DailyRequest{Variant: variant, Date: date})
+		return server.Challenge(ctx, r)
 	}, func(reply *pb.GetChallengeResponse, err error) tea.Cmd {
 		switch {
 		case p.hidden: // Another page is open by now.

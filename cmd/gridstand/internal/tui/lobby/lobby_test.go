@@ -182,7 +182,7 @@ func TestScroll(t *testing.T) {
 		t.Skip("too slow for -short")
 	}
 	asked := make(chan string, 1000)
-	watched := make(chan ui.WatchOptions, 1000)
+	watched := make(chan client.WatchOptions, 1000)
 	p, d := open(t, func(env *ui.Env) {
 		env.Server = previews{&tuitest.Server{OnLists: func(me, variant string, w pb.Window) (ui.Lists, error) {
 			asked <- variant
@@ -314,12 +314,12 @@ func TestCopy(t *testing.T) {
 // previews is a server that records the options passed to Watch.
 type previews struct {
 	ui.Server
-	got chan ui.WatchOptions
+	got chan client.WatchOptions
 }
 
-func (s previews) Watch(ctx context.Context, id string, o ui.WatchOptions) ui.Stream {
+func (s previews) Watch(ctx context.Context, o client.WatchOptions) ui.Stream {
 	s.got <- o
-	return s.Server.Watch(ctx, id, o)
+	return s.Server.Watch(ctx, o)
 }
 
 // Ensure that the preview watches the selected game without being counted, and only while
@@ -329,10 +329,10 @@ func TestPreview(t *testing.T) {
 	if testing.Short() {
 		t.Skip("too slow for -short")
 	}
-	got := make(chan ui.WatchOptions, 2)
+	got := make(chan client.WatchOptions, 2)
 	p, d := open(t, func(env *ui.Env) { env.Server = previews{env.Server, got} })
 	d.Until("the preview", func() bool { return p.preview.cancel != nil })
-	assert.Equal(t, ui.WatchOptions{Preview: true}, <-got)
+	assert.Equal(t, client.WatchOptions{GameID: p.preview.id, Preview: true}, <-got)
 	d.Press("t")
 	assert.Nil(t, p.preview.cancel)
 	assert.Nil(t, p.refresh(p.cycle), "no request while another page is visible")
@@ -341,7 +341,7 @@ func TestPreview(t *testing.T) {
 	assert.Nil(t, p.refresh(earlier), "only one timer is active")
 	assert.NotNil(t, p.refresh(p.cycle))
 	d.Until("the preview again", func() bool { return p.preview.cancel != nil })
-	assert.Equal(t, ui.WatchOptions{Preview: true}, <-got)
+	assert.Equal(t, client.WatchOptions{GameID: p.preview.id, Preview: true}, <-got)
 }
 
 // Ensure that the row of the selected game is as up to date as the preview.

@@ -274,7 +274,7 @@ func (p *page) watch(id string) tea.Cmd {
 	}
 	ctx, cancel := context.WithCancel(p.tasks.Ctx)
 	v.cancel = cancel
-	stream := p.env.Server.Watch(ctx, id, ui.WatchOptions{Preview: true})
+	stream := p.env.Server.Watch(ctx, client.WatchOptions{GameID: id, Preview: true})
 	return ui.Follow(p.tasks, stream, func(u client.Update, err error) tea.Cmd {
 		if ctx.Err() == nil && err == nil {
 			p.previewed(u)

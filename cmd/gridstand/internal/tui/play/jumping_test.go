@@ -330,10 +330,10 @@ func TestWrongKind(t *testing.T) {
 				func() tea.Cmd { return p.updated(client.Update{Event: event}, nil) },
 				func() tea.Cmd { return p.updated(client.Update{Game: whole}, nil) },
 				func() tea.Cmd { return p.answered(reply{request: &request{}, event: event}, nil) },
-				func() tea.Cmd { return p.answered(reply{request: &request{}, game: whole}, nil) },
-				func() tea.Cmd { return p.fetched(whole, nil) },
+				func() tea.Cmd { return p.answered(reply{request: &request{}, game: client.Game{Game: whole}}, nil) },
+				func() tea.Cmd { return p.fetched(client.Game{Game: whole}, nil) },
 				func() tea.Cmd { return p.resigned(event, nil) },
-				func() tea.Cmd { return p.created(whole, nil) },
+				func() tea.Cmd { return p.created(client.Game{Game: whole}, nil) },
 			} {
 				env := tuitest.Env(&tuitest.Server{})
 				p = New(t.Context(), env, games[name], client.GameOptions{}).(*page)

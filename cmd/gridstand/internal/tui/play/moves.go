@@ -34,7 +34,7 @@ type request struct {
 type reply struct {
 	request *request
 	event   *pb.Event
-	game    *pb.Game
+	game    client.Game
 }
 
 func (p *playing) push(m *Move) tea.Cmd {
@@ -122,8 +122,8 @@ func (p *playing) answered(a reply, err error) tea.Cmd {
 		p.queue, p.solving = nil, nil
 		p.fail(err)
 		return nil
-	case a.game != nil:
-		changed = p.Replace(a.game)
+	case a.game.Game != nil:
+		changed = p.Replace(a.game.Game)
 	default:
 		changed = p.Apply(a.event)
 	}
@@ -134,12 +134,12 @@ func (p *playing) answered(a reply, err error) tea.Cmd {
 // fetch requests the current state of the game.
 func (p *playing) fetch() tea.Cmd {
 	server, game := p.env.Server, p.opened
-	return ui.Call(p.tasks, func(ctx context.Context) (*pb.Game, error) { return server.Game(ctx, game.GetId()) }, ofGame(p, p.fetched))
+	return ui.Call(p.tasks, func(ctx context.Context) (client.Game, error) { return server.Game(ctx, game.GetId()) }, ofGame(p, p.fetched))
 }
 
 // fetched handles a fetched game. If a conflict caused the fetch, it retries the move or
 // tells the user that the game has changed.
-func (p *playing) fetched(g *pb.Game, err error) tea.Cmd {
+func (p *playing) fetched(g client.Game, err error) tea.Cmd {
 	r := p.inFlight
 	fetching := r != nil && r.fetching
 	if fetching {
@@ -152,7 +152,7 @@ func (p *playing) fetched(g *pb.Game, err error) tea.Cmd {
 		p.fail(err)
 		return nil
 	}
-	changed := p.changed(p.Replace(g), nil)
+	changed := p.changed(p.Replace(g.Game), nil)
 	if !fetching {
 		return changed
 	}

@@ -48,10 +48,10 @@ func (p *playing) resigned(e *pb.Event, err error) tea.Cmd {
 func (p *playing) create() tea.Cmd {
 	p.starting = true
 	server, variant, options := p.env.Server, p.opened.GetVariant(), p.nextOptions(p.options)
-	return ui.Call(p.tasks, func(ctx context.Context) (*pb.Game, error) { return server.NewGame(ctx, variant, options) }, p.created)
+	return ui.Call(p.tasks, func(ctx context.Context) (client.Game, error) { return server.NewGame(ctx, variant, options) }, p.created)
 }
 
-func (p *playing) created(g *pb.Game, err error) tea.Cmd {
+func (p *playing) created(g client.Game, err error) tea.Cmd {
 	if err == nil && p.WrongKind(g.GetPosition()) {
 		err = client.ErrBadStream
 	}

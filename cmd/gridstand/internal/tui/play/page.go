@@ -25,7 +25,7 @@ type page struct{ playing }
 // done.
 func New(ctx context.Context, env *ui.Env, g *pb.Game, options client.GameOptions) ui.Page {
 	p := &page{playing{seated: seated{env: env}, tasks: ui.NewTasks(ctx), options: options}}
-	p.open(g)
+	p.open(client.Game{Game: g})
 	return p
 }
 

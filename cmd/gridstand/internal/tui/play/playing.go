@@ -38,7 +38,7 @@ type playing struct {
 	// rematch is the id of the request that creates a rematch.
 	rematch string
 	// opened is the game as it was opened. It never changes, so commands can read it.
-	opened    *pb.Game
+	opened    client.Game
 	leaveGame context.CancelFunc // ends the stream of the game
 
 	// inFlight is the request that is waiting for a reply, or nil. queue has the requests
@@ -66,13 +66,13 @@ type playing struct {
 }
 
 // open shows a game in place of the previous one.
-func (p *playing) open(g *pb.Game) {
+func (p *playing) open(g client.Game) {
 	if p.leaveGame != nil {
 		p.leaveGame()
 	}
 	*p = playing{
-		seated: seated{gamestate.New(g), p.env}, tasks: p.tasks, options: p.options,
-		motion: p.motion, slow: p.slow, opened: g, mode: newMode(g),
+		seated: seated{gamestate.New(g.Game), p.env}, tasks: p.tasks, options: p.options,
+		motion: p.motion, slow: p.slow, opened: g, mode: newMode(g.Game),
 		places: places{all: p.places.all},
 	}
 	if m, ok := p.mode.(*sliding); ok && g.GetChallengeId() != "" {
@@ -86,7 +86,7 @@ func (p *playing) Init() tea.Cmd {
 	ctx, cancel := context.WithCancel(p.tasks.Ctx)
 	p.leaveGame = cancel
 	after := max(p.opened.GetVersion()-gamestate.LogLimit, 1) // the log shows what happened before
-	stream := p.env.Server.Watch(ctx, p.opened.GetId(), ui.WatchOptions{After: &after})
+	stream := p.env.Server.Watch(ctx, client.WatchOptions{GameID: p.opened.GetId(), AfterVersion: &after, EveryEvent: true})
 	follow := ui.Follow(p.tasks, stream, ofGame(p, p.updated))
 	if p.contest != nil {
 		return tea.Batch(follow, p.contest.Load())

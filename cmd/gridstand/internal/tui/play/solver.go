@@ -25,7 +25,7 @@ type solving struct {
 	pace   time.Duration // the pause after a move
 }
 
-func (s *solving) move(ctx context.Context, server ui.Server, g *pb.Game, version int32, p *pb.Position) (*pb.Event, error) {
+func (s *solving) move(ctx context.Context, server ui.Server, g client.Game, version int32, p *pb.Position) (*pb.Event, error) {
 	m, err := s.solver.Choose(ctx, p, nil)
 	if err != nil {
 		return nil, err

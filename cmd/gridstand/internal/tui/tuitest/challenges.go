@@ -28,19 +28,15 @@ type OnChallenges struct {
 }
 
 // Challenge implements ui.Server.
-func (s *OnChallenges) Challenge(_ context.Context, id string) (*pb.GetChallengeResponse, error) {
-	if s.OnChallenge == nil {
+func (s *OnChallenges) Challenge(_ context.Context, r *pb.GetChallengeRequest) (*pb.GetChallengeResponse, error) {
+	switch {
+	case r.GetDaily() != nil && s.OnDaily != nil:
+		return s.OnDaily(r.GetDaily())
+	case r.GetDaily() == nil && s.OnChallenge != nil:
+		return s.OnChallenge(r.GetChallengeId())
+	default:
 		return nil, client.ErrChallengeNotFound
 	}
-	return s.OnChallenge(id)
-}
-
-// Daily implements ui.Server.
-func (s *OnChallenges) Daily(_ context.Context, day *pb.DailyRequest) (*pb.GetChallengeResponse, error) {
-	if s.OnDaily == nil {
-		return nil, client.ErrChallengeNotFound
-	}
-	return s.OnDaily(day)
 }
 
 // NewChallenge implements ui.Server.
@@ -49,8 +45,8 @@ func (s *OnChallenges) NewChallenge(_ context.Context, n ui.NewChallenge) (*pb.C
 }
 
 // Attempt implements ui.Server.
-func (s *OnChallenges) Attempt(_ context.Context, id string) (*pb.Game, error) {
-	return s.OnAttempt(id)
+func (s *OnChallenges) Attempt(_ context.Context, id string) (client.Game, error) {
+	return game(s.OnAttempt(id))
 }
 
 // JoinRace implements ui.Server.

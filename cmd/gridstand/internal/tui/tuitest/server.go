@@ -34,12 +34,14 @@ type Server struct {
 }
 
 // NewGame implements ui.Server.
-func (s *Server) NewGame(_ context.Context, variant string, o client.GameOptions) (*pb.Game, error) {
-	return s.OnNewGame(variant, o)
+func (s *Server) NewGame(_ context.Context, variant string, o client.GameOptions) (client.Game, error) {
+	return game(s.OnNewGame(variant, o))
 }
 
 // Game implements ui.Server.
-func (s *Server) Game(context.Context, string) (*pb.Game, error) { return s.OnGame() }
+func (s *Server) Game(context.Context, string) (client.Game, error) { return game(s.OnGame()) }
+
+func game(g *pb.Game, err error) (client.Game, error) { return client.Game{Game: g}, err }
 
 // LiveGames implements ui.Server.
 func (s *Server) LiveGames(_ context.Context, by pb.OrderBy) ([]*pb.Game, error) {
@@ -47,22 +49,22 @@ func (s *Server) LiveGames(_ context.Context, by pb.OrderBy) ([]*pb.Game, error)
 }
 
 // Move implements ui.Server.
-func (s *Server) Move(ctx context.Context, _ *pb.Game, version int32, m client.Move, byBot bool) (*pb.Event, error) {
+func (s *Server) Move(ctx context.Context, _ client.Game, version int32, m client.Move, byBot bool) (*pb.Event, error) {
 	return s.OnMove(ctx, version, m, byBot)
 }
 
 // Undo implements ui.Server.
-func (s *Server) Undo(_ context.Context, _ *pb.Game, version int32, to *int32) (*pb.Event, error) {
+func (s *Server) Undo(_ context.Context, _ client.Game, version int32, to *int32) (*pb.Event, error) {
 	return s.OnUndo(version, to)
 }
 
 // Join implements ui.Server.
-func (s *Server) Join(_ context.Context, _ string, seat *int32) (*pb.Game, error) {
-	return s.OnJoin(seat)
+func (s *Server) Join(_ context.Context, _ string, seat *int32) (client.Game, error) {
+	return game(s.OnJoin(seat))
 }
 
 // Resign implements ui.Server.
-func (s *Server) Resign(context.Context, *pb.Game) (*pb.Event, error) { return s.OnResign() }
+func (s *Server) Resign(context.Context, client.Game) (*pb.Event, error) { return s.OnResign() }
 
 // Place implements ui.Server.
 func (s *Server) Place(_ context.Context, _ string, w pb.Window) (ui.Place, error) {
@@ -85,21 +87,25 @@ func (s *Server) Variants(context.Context) ([]*pb.Variant, error) {
 	return s.OnVariants()
 }
 
-// PlayerID implements ui.Server.
-func (s *Server) PlayerID(_ context.Context, name string) (string, error) { return s.OnPlayerID(name) }
+// PlayerByName implements ui.Server.
+func (s *Server) PlayerByName(_ context.Context, name string) (*pb.Player, error) {
+	id, err := s.OnPlayerID(name)
+	return &pb.Player{Id: id, Name: name}, err
+}
 
-// PlayerGame implements ui.Server.
-func (s *Server) PlayerGame(_ context.Context, playerID string) (*pb.Game, error) {
-	return s.OnPlayerGame(playerID)
+// CurrentGame implements ui.Server.
+func (s *Server) CurrentGame(_ context.Context, playerID string) (client.Game, bool, error) {
+	g, err := s.OnPlayerGame(playerID)
+	return client.Game{Game: g}, g != nil, err
 }
 
 // Watch implements ui.Server.
-func (s *Server) Watch(ctx context.Context, id string, o ui.WatchOptions) ui.Stream {
-	from := s.Streams[id]
-	if o.After != nil && s.Past != nil {
+func (s *Server) Watch(ctx context.Context, o client.WatchOptions) ui.Stream {
+	from := s.Streams[o.GameID]
+	if o.AfterVersion != nil && s.Past != nil {
 		from = NewStream()
 		for _, e := range s.Past {
-			if e.GetVersion() > *o.After {
+			if e.GetVersion() > *o.AfterVersion {
 				from.Push(client.Update{Event: e})
 			}
 		}

@@ -10,16 +10,14 @@ import (
 
 // Challenges contains the methods of Server for challenges.
 type Challenges interface {
-	// Challenge returns the current state of a challenge, with the user's attempt. Daily
-	// does the same for the daily game of a variant on a given day. It returns
-	// client.ErrChallengeNotFound if the server has no daily game.
-	Challenge(ctx context.Context, id string) (*pb.GetChallengeResponse, error)
-	Daily(ctx context.Context, day *pb.DailyRequest) (*pb.GetChallengeResponse, error)
+	// Challenge returns the current state of a challenge, with the user's attempt. It
+	// returns client.ErrChallengeNotFound if the server has no daily game.
+	Challenge(ctx context.Context, r *pb.GetChallengeRequest) (*pb.GetChallengeResponse, error)
 	// NewChallenge creates a challenge. If it is a race, NewChallenge also puts the bots on
 	// the roster.
 	NewChallenge(ctx context.Context, n NewChallenge) (*pb.Challenge, error)
 	// Attempt starts the user's attempt at a challenge, or returns the existing one.
-	Attempt(ctx context.Context, id string) (*pb.Game, error)
+	Attempt(ctx context.Context, id string) (client.Game, error)
 	// JoinRace, LeaveRace and StartRace modify a race that has not started.
 	JoinRace(ctx context.Context, r *pb.JoinChallengeRequest) error
 	LeaveRace(ctx context.Context, r *pb.LeaveChallengeRequest) error
@@ -48,59 +46,50 @@ type ChallengeStream interface {
 	Next() (client.ChallengeUpdate, error)
 }
 
-func (s *server) Challenge(ctx context.Context, id string) (*pb.GetChallengeResponse, error) {
-	return s.client.Challenges.GetChallenge(ctx, &pb.GetChallengeRequest{ChallengeId: id})
-}
-
-func (s *server) Daily(ctx context.Context, day *pb.DailyRequest) (*pb.GetChallengeResponse, error) {
-	return s.client.Challenges.GetChallenge(ctx, &pb.GetChallengeRequest{Daily: day})
+func (s *server) Challenge(ctx context.Context, r *pb.GetChallengeRequest) (*pb.GetChallengeResponse, error) {
+	return s.Challenges.GetChallenge(ctx, r)
 }
 
 func (s *server) NewChallenge(ctx context.Context, n NewChallenge) (*pb.Challenge, error) {
-	c, err := s.client.NewChallenge(ctx, n.Request)
+	c, err := s.Client.NewChallenge(ctx, n.Request)
 	for _, bot := range n.Bots {
 		if err != nil {
 			break
 		}
-		c, err = s.client.AddBot(ctx, c.GetId(), bot)
+		c, err = s.AddBot(ctx, c.GetId(), bot)
 	}
 	return c, err
 }
 
-func (s *server) Attempt(ctx context.Context, id string) (*pb.Game, error) {
-	g, err := s.client.Attempt(ctx, id)
-	return g.Game, err
-}
-
 func (s *server) JoinRace(ctx context.Context, r *pb.JoinChallengeRequest) error {
 	if r.GetBot() != "" {
-		_, err := s.client.AddBot(ctx, r.GetChallengeId(), r.GetBot())
+		_, err := s.AddBot(ctx, r.GetChallengeId(), r.GetBot())
 		return err
 	}
-	_, err := s.client.Challenges.JoinChallenge(ctx, r)
+	_, err := s.Challenges.JoinChallenge(ctx, r)
 	return err
 }
 
 func (s *server) LeaveRace(ctx context.Context, r *pb.LeaveChallengeRequest) error {
-	_, err := s.client.Challenges.LeaveChallenge(ctx, r)
+	_, err := s.Challenges.LeaveChallenge(ctx, r)
 	return err
 }
 
 func (s *server) StartRace(ctx context.Context, id string) error {
-	_, err := s.client.Challenges.StartChallenge(ctx, &pb.StartChallengeRequest{ChallengeId: id})
+	_, err := s.Challenges.StartChallenge(ctx, &pb.StartChallengeRequest{ChallengeId: id})
 	return err
 }
 
 func (s *server) Standings(ctx context.Context, id string, neighbors int32) (Standings, error) {
-	reply, err := s.client.Challenges.ListStandings(ctx, &pb.ListStandingsRequest{
+	reply, err := s.Challenges.ListStandings(ctx, &pb.ListStandingsRequest{
 		ChallengeId: id, PlayerId: "me", Neighbors: neighbors,
 	})
 	if errors.Is(err, client.ErrNoScore) {
-		reply, err = s.client.Challenges.ListStandings(ctx, &pb.ListStandingsRequest{ChallengeId: id, PageSize: 1})
+		reply, err = s.Challenges.ListStandings(ctx, &pb.ListStandingsRequest{ChallengeId: id, PageSize: 1})
 		return Standings{Total: reply.GetTotal()}, err
 	}
 	found := Standings{Lines: reply.GetStandings(), Total: reply.GetTotal()}
-	me := s.client.PlayerID()
+	me := s.PlayerID()
 	for _, line := range found.Lines {
 		if me != "" && line.GetPlayer().GetId() == me {
 			found.Mine = line
@@ -110,5 +99,5 @@ func (s *server) Standings(ctx context.Context, id string, neighbors int32) (Sta
 }
 
 func (s *server) WatchChallenge(ctx context.Context, id string) ChallengeStream {
-	return s.client.WatchChallenge(ctx, client.ChallengeWatchOptions{ChallengeID: id})
+	return s.Client.WatchChallenge(ctx, client.ChallengeWatchOptions{ChallengeID: id})
 }

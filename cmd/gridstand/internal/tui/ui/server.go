@@ -15,22 +15,21 @@ import (
 // Server is the interface that pages use to call the server. Its methods may block until
 // ctx is done and are safe for concurrent use. Errors are those of package client.
 type Server interface {
-	// NewGame creates a game of a variant for the player.
-	NewGame(ctx context.Context, variant string, o client.GameOptions) (*pb.Game, error)
-	// Game returns the current state of a game.
-	Game(ctx context.Context, id string) (*pb.Game, error)
+	// These are methods of client.Client.
+	NewGame(ctx context.Context, variant string, o client.GameOptions) (client.Game, error)
+	Game(ctx context.Context, id string) (client.Game, error)
+	Join(ctx context.Context, id string, seat *int32) (client.Game, error)
+	Resign(ctx context.Context, game client.Game) (*pb.Event, error)
+	PlayerByName(ctx context.Context, name string) (*pb.Player, error)
+	CurrentGame(ctx context.Context, playerID string) (client.Game, bool, error)
+
 	// LiveGames returns the first page of games in progress, in the given order.
 	LiveGames(ctx context.Context, by pb.OrderBy) ([]*pb.Game, error)
 	// Move makes a move in the player's game; byBot marks the move as chosen by a program.
-	// Move, Undo, Join and Resign retry until the outcome is known, and take effect at most
-	// once.
-	Move(ctx context.Context, game *pb.Game, version int32, move client.Move, byBot bool) (*pb.Event, error)
+	// Move and Undo retry until the outcome is known, and take effect at most once.
+	Move(ctx context.Context, game client.Game, version int32, move client.Move, byBot bool) (*pb.Event, error)
 	// Undo returns the game to version *to. If to is nil, it undoes the player's last move.
-	Undo(ctx context.Context, game *pb.Game, version int32, to *int32) (*pb.Event, error)
-	// Join takes a seat in a game; see client.Client.Join.
-	Join(ctx context.Context, id string, seat *int32) (*pb.Game, error)
-	// Resign gives up all of the player's seats in a game, which may end the game.
-	Resign(ctx context.Context, game *pb.Game) (*pb.Event, error)
+	Undo(ctx context.Context, game client.Game, version int32, to *int32) (*pb.Event, error)
 	// Place returns the player's place on a leaderboard.
 	Place(ctx context.Context, variant string, window pb.Window) (Place, error)
 	// Lists returns the lists that the lobby shows. me is the id of the user's account, or
@@ -38,23 +37,9 @@ type Server interface {
 	Lists(ctx context.Context, me, variant string, window pb.Window, known []*pb.Variant) (Lists, error)
 	// Variants lists the variants that the server offers.
 	Variants(ctx context.Context) ([]*pb.Variant, error)
-	// PlayerID returns the id of the player with the given name, or
-	// client.ErrPlayerNotFound.
-	PlayerID(ctx context.Context, name string) (string, error)
-	// PlayerGame returns the game that the player with the given id is playing, or nil.
-	PlayerGame(ctx context.Context, playerID string) (*pb.Game, error)
 	// Watch follows a game until ctx is done.
-	Watch(ctx context.Context, id string, o WatchOptions) Stream
+	Watch(ctx context.Context, o client.WatchOptions) Stream
 	Challenges
-}
-
-// WatchOptions are the options of Server.Watch.
-type WatchOptions struct {
-	// If After is set, the stream delivers every event after that version. If it is nil,
-	// the stream begins with a snapshot.
-	After *int32
-	// Preview watches without being counted as a watcher.
-	Preview bool
 }
 
 // Lists has the lists that the lobby shows.
@@ -92,52 +77,33 @@ type Place struct {
 }
 
 // NewServer returns a Server that makes its calls with c.
-func NewServer(c *client.Client) Server { return &server{client: c} }
+func NewServer(c *client.Client) Server { return &server{c} }
 
-type server struct{ client *client.Client }
-
-func (s *server) NewGame(ctx context.Context, variant string, o client.GameOptions) (*pb.Game, error) {
-	g, err := s.client.NewGame(ctx, variant, o)
-	return g.Game, err
-}
-
-func (s *server) Game(ctx context.Context, id string) (*pb.Game, error) {
-	g, err := s.client.Game(ctx, id)
-	return g.Game, err
-}
+type server struct{ *client.Client }
 
 func (s *server) LiveGames(ctx context.Context, by pb.OrderBy) ([]*pb.Game, error) {
-	reply, err := s.client.Games.ListGames(ctx, &pb.ListGamesRequest{
+	reply, err := s.Games.ListGames(ctx, &pb.ListGamesRequest{
 		Status: pb.GameStatus_GAME_STATUS_ACTIVE, OrderBy: by,
 	})
 	return reply.GetGames(), err
 }
 
-func (s *server) Move(ctx context.Context, game *pb.Game, version int32, move client.Move, byBot bool) (*pb.Event, error) {
-	return s.client.Seat(client.Game{Game: game}).Move(ctx, version, move, byBot)
+func (s *server) Move(ctx context.Context, game client.Game, version int32, move client.Move, byBot bool) (*pb.Event, error) {
+	return s.Seat(game).Move(ctx, version, move, byBot)
 }
 
-func (s *server) Undo(ctx context.Context, game *pb.Game, version int32, to *int32) (*pb.Event, error) {
-	return s.client.Seat(client.Game{Game: game}).Undo(ctx, version, to)
-}
-
-func (s *server) Join(ctx context.Context, id string, seat *int32) (*pb.Game, error) {
-	g, err := s.client.Join(ctx, id, seat)
-	return g.Game, err
-}
-
-func (s *server) Resign(ctx context.Context, game *pb.Game) (*pb.Event, error) {
-	return s.client.Resign(ctx, client.Game{Game: game})
+func (s *server) Undo(ctx context.Context, game client.Game, version int32, to *int32) (*pb.Event, error) {
+	return s.Seat(game).Undo(ctx, version, to)
 }
 
 func (s *server) Place(ctx context.Context, variant string, window pb.Window) (Place, error) {
-	board, err := s.client.Leaderboard.ListScores(ctx, &pb.ListScoresRequest{
+	board, err := s.Leaderboard.ListScores(ctx, &pb.ListScoresRequest{
 		Variant: variant, Window: window, PageSize: 1,
 	})
 	if err != nil {
 		return Place{}, err
 	}
-	mine, err := s.client.Leaderboard.GetRank(ctx, &pb.GetRankRequest{
+	mine, err := s.Leaderboard.GetRank(ctx, &pb.GetRankRequest{
 		Variant: variant, Window: window, PlayerId: "me",
 	})
 	if errors.Is(err, client.ErrNoScore) {
@@ -170,14 +136,14 @@ func (s *server) Lists(ctx context.Context, me, variant string, window pb.Window
 		lists.Variants = variants
 	}
 	for _, stage := range []pb.GameStatus{pb.GameStatus_GAME_STATUS_WAITING, pb.GameStatus_GAME_STATUS_ACTIVE} {
-		reply, err := s.client.Games.ListGames(ctx, &pb.ListGamesRequest{Status: stage, PageSize: listLength})
+		reply, err := s.Games.ListGames(ctx, &pb.ListGamesRequest{Status: stage, PageSize: listLength})
 		if err != nil {
 			return lists, err
 		}
 		lists.Live = append(lists.Live, sound(reply.GetGames())...)
 		lists.Moving = reply.GetMovingGames()
 	}
-	races, err := s.client.Challenges.ListChallenges(ctx, &pb.ListChallengesRequest{
+	races, err := s.Challenges.ListChallenges(ctx, &pb.ListChallengesRequest{
 		Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, PageSize: racesLength,
 	})
 	if err != nil && status.Code(err) != codes.Unimplemented {
@@ -185,13 +151,13 @@ func (s *server) Lists(ctx context.Context, me, variant string, window pb.Window
 	}
 	lists.Races = races.GetChallenges()
 	if me != "" {
-		reply, err := s.client.Games.ListGames(ctx, &pb.ListGamesRequest{PlayerId: me, PageSize: listLength})
+		reply, err := s.Games.ListGames(ctx, &pb.ListGamesRequest{PlayerId: me, PageSize: listLength})
 		if err != nil {
 			return lists, err
 		}
 		lists.Mine = sound(reply.GetGames())
 	}
-	reply, err := s.client.Leaderboard.ListScores(ctx, &pb.ListScoresRequest{
+	reply, err := s.Leaderboard.ListScores(ctx, &pb.ListScoresRequest{
 		Variant: variant, Window: window, PageSize: scoresLength,
 	})
 	lists.Scores = reply.GetEntries()
@@ -204,22 +170,10 @@ func sound(games []*pb.Game) []*pb.Game {
 }
 
 func (s *server) Variants(ctx context.Context) ([]*pb.Variant, error) {
-	reply, err := s.client.Games.ListVariants(ctx, &pb.ListVariantsRequest{})
+	reply, err := s.Games.ListVariants(ctx, &pb.ListVariantsRequest{})
 	return reply.GetVariants(), err
 }
 
-func (s *server) Watch(ctx context.Context, id string, o WatchOptions) Stream {
-	return s.client.Watch(ctx, client.WatchOptions{
-		GameID: id, AfterVersion: o.After, EveryEvent: o.After != nil, Preview: o.Preview,
-	})
-}
-
-func (s *server) PlayerID(ctx context.Context, name string) (string, error) {
-	player, err := s.client.PlayerByName(ctx, name)
-	return player.GetId(), err
-}
-
-func (s *server) PlayerGame(ctx context.Context, playerID string) (*pb.Game, error) {
-	g, _, err := s.client.CurrentGame(ctx, playerID)
-	return g.Game, err
+func (s *server) Watch(ctx context.Context, o client.WatchOptions) Stream {
+	return s.Client.Watch(ctx, o)
 }

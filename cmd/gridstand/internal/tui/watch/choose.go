@@ -105,10 +105,14 @@ func (c *chooser) find(env *ui.Env, tasks *ui.Tasks, then func(choice, error) te
 			return f, err
 		}
 		if f.playerID == "" {
-			f.playerID, err = server.PlayerID(ctx, player)
+			var p *pb.Player
+			p, err = server.PlayerByName(ctx, player)
+			f.playerID = p.GetId()
 		}
 		if err == nil {
-			f.game, err = server.PlayerGame(ctx, f.playerID)
+			var g client.Game
+			g, _, err = server.CurrentGame(ctx, f.playerID)
+			f.game = g.Game
 		}
 		return f, err
 	}, then)

@@ -15,7 +15,6 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // markTime is how long the cells that an event changed are marked.
@@ -44,7 +43,7 @@ func newGame(env *ui.Env, tasks *ui.Tasks, id string) *game {
 func (g *game) watch() tea.Cmd {
 	var ctx context.Context
 	ctx, g.leave = context.WithCancel(g.tasks.Ctx)
-	return ui.Follow(g.tasks, g.env.Server.Watch(ctx, g.id, ui.WatchOptions{}), g.onUpdate)
+	return ui.Follow(g.tasks, g.env.Server.Watch(ctx, client.WatchOptions{GameID: g.id}), g.onUpdate)
 }
 
 func (g *game) onUpdate(u client.Update, err error) tea.Cmd {
@@ -73,10 +72,10 @@ func (g *game) onUpdate(u client.Update, err error) tea.Cmd {
 
 // fetch requests the current state of the game.
 func (g *game) fetch() tea.Cmd {
-	return ui.Call(g.tasks, func(ctx context.Context) (*pb.Game, error) { return g.env.Server.Game(ctx, g.id) },
-		func(newest *pb.Game, err error) tea.Cmd {
+	return ui.Call(g.tasks, func(ctx context.Context) (client.Game, error) { return g.env.Server.Game(ctx, g.id) },
+		func(newest client.Game, err error) tea.Cmd {
 			if err == nil {
-				g.state.Replace(newest)
+				g.state.Replace(newest.Game)
 			}
 			return nil
 		})

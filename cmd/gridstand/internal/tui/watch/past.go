@@ -132,7 +132,7 @@ func (g *game) load(version int32) tea.Cmd {
 		defer cancel()
 		after := max(first-2, 0) // load one extra version to know what the first one changed
 		s := gamestate.New(&pb.Game{Id: now.GetId(), Variant: now.GetVariant(), Seats: now.GetSeats(), Version: after})
-		stream := server.Watch(ctx, now.GetId(), ui.WatchOptions{After: &after, Preview: true})
+		stream := server.Watch(ctx, client.WatchOptions{GameID: now.GetId(), AfterVersion: &after, EveryEvent: true, Preview: true})
 		for s.Game.GetVersion() < last {
 			u, err := stream.Next()
 			if err == nil && u.Connection.State == client.Reconnecting {

@@ -121,13 +121,10 @@ func (p *page) askBots() tea.Cmd {
 			p.problem = ui.Explain(err, ui.SameKey)
 			return nil
 		}
-		for _, v := range variants {
-			if v.GetId() == p.GetVariant() && len(v.GetBots()) > 0 {
-				p.bots = v.GetBots()
-				return nil
-			}
+		p.bots = ui.Find(variants, func(v *pb.Variant) bool { return v.GetId() == p.GetVariant() }).GetBots()
+		if len(p.bots) == 0 {
+			p.problem = "There is no bot for " + client.CleanText(p.GetVariant(), widget.NameLimit) + "."
 		}
-		p.problem = "There is no bot for " + client.CleanText(p.GetVariant(), widget.NameLimit) + "."
 		return nil
 	})
 }

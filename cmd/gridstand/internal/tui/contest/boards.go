@@ -61,12 +61,7 @@ func (c *Contest) watch(a *attempt) tea.Cmd {
 
 // board returns the attempt with the given game, or nil if that game is not followed.
 func (c *Contest) board(gameID string) *attempt {
-	for _, a := range c.boards {
-		if a.id == gameID {
-			return a
-		}
-	}
-	return nil
+	return ui.Find(c.boards, func(a *attempt) bool { return a.id == gameID })
 }
 
 // UpdateBoard handles an update of a followed board, or the end of its stream.

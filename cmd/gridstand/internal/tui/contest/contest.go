@@ -130,12 +130,7 @@ func (c *Contest) Race() bool { return c.Is(pb.ChallengeKind_CHALLENGE_KIND_RACE
 
 // Entrant returns the user's entry on the roster of a race, or nil.
 func (c *Contest) Entrant() *pb.Entrant {
-	for _, e := range c.GetEntrants() {
-		if c.env.Is(e.GetPlayer()) {
-			return e
-		}
-	}
-	return nil
+	return ui.Find(c.GetEntrants(), func(e *pb.Entrant) bool { return c.env.Is(e.GetPlayer()) })
 }
 
 // Mine reports whether the user created the challenge.
@@ -143,12 +138,7 @@ func (c *Contest) Mine() bool { return c.env.Is(c.GetCreator()) }
 
 // Standing returns the line of a game in the standings, or nil.
 func (c *Contest) Standing(gameID string) *pb.Standing {
-	for _, line := range c.Lines {
-		if line.GetGameId() == gameID {
-			return line
-		}
-	}
-	return nil
+	return ui.Find(c.Lines, func(line *pb.Standing) bool { return line.GetGameId() == gameID })
 }
 
 // Again returns a new race with the same settings and bots.

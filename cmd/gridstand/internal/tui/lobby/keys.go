@@ -207,23 +207,17 @@ func (p *page) player() string {
 	if at := p.cursors[paneScores].at; p.pane == paneScores && at < len(p.lists.Scores) {
 		return p.lists.Scores[at].GetPlayer().GetName()
 	}
-	for _, seat := range p.current().GetSeats() {
-		if name := seat.GetPlayer().GetName(); name != "" {
-			return name
-		}
-	}
-	return ""
+	named := func(seat *pb.Seat) bool { return seat.GetPlayer().GetName() != "" }
+	return ui.Find(p.current().GetSeats(), named).GetPlayer().GetName()
 }
 
 // waiting returns the game to join, or nil: the selected game if it is waiting for players,
 // otherwise the first one that is. It skips games in which the user has a seat.
 func (p *page) waiting() *pb.Game {
-	for _, g := range append([]*pb.Game{p.current()}, p.games[paneLive]...) { // the current one may be nil
-		if g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING && !p.env.Seated(g) {
-			return g
-		}
-	}
-	return nil
+	all := append([]*pb.Game{p.current()}, p.games[paneLive]...) // the current one may be nil
+	return ui.Find(all, func(g *pb.Game) bool {
+		return g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING && !p.env.Seated(g)
+	})
 }
 
 // copy copies the selected game's id to the terminal's clipboard.

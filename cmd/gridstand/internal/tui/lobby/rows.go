@@ -283,12 +283,7 @@ func idsOf[T any](items []T, id func(T) string) []string {
 
 // variantOf returns the variant with the given id, or nil.
 func variantOf(variants []*pb.Variant, id string) *pb.Variant {
-	for _, v := range variants {
-		if v.GetId() == id {
-			return v
-		}
-	}
-	return nil
+	return ui.Find(variants, func(v *pb.Variant) bool { return v.GetId() == id })
 }
 
 // clean returns a short string from the server, truncated and sanitized for the terminal.

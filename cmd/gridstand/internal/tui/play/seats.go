@@ -30,12 +30,9 @@ func (s *seated) mine() bool {
 
 // held returns the first of the user's seats that has a stand-in, or nil.
 func (s *seated) held() *pb.Seat {
-	for _, seat := range s.Game.GetSeats() {
-		if s.env.Owns(seat) && seat.GetStandIn() != "" && !seat.GetResigned() && !s.Over() {
-			return seat
-		}
-	}
-	return nil
+	return ui.Find(s.Game.GetSeats(), func(seat *pb.Seat) bool {
+		return s.env.Owns(seat) && seat.GetStandIn() != "" && !seat.GetResigned() && !s.Over()
+	})
 }
 
 // alone reports whether no other player has a seat or can take one. If so, moves can be

@@ -88,14 +88,9 @@ func (s *server) Standings(ctx context.Context, id string, neighbors int32) (Sta
 		reply, err = s.Challenges.ListStandings(ctx, &pb.ListStandingsRequest{ChallengeId: id, PageSize: 1})
 		return Standings{Total: reply.GetTotal()}, err
 	}
-	found := Standings{Lines: reply.GetStandings(), Total: reply.GetTotal()}
 	me := s.PlayerID()
-	for _, line := range found.Lines {
-		if me != "" && line.GetPlayer().GetId() == me {
-			found.Mine = line
-		}
-	}
-	return found, err
+	mine := Find(reply.GetStandings(), func(l *pb.Standing) bool { return me != "" && l.GetPlayer().GetId() == me })
+	return Standings{Lines: reply.GetStandings(), Mine: mine, Total: reply.GetTotal()}, err
 }
 
 func (s *server) WatchChallenge(ctx context.Context, id string) ChallengeStream {

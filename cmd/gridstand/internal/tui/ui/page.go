@@ -183,6 +183,14 @@ func SeatRequest(who string) *pb.SeatRequest {
 	}
 }
 
+// Find returns the first element for which matches returns true, or nil.
+func Find[T any](all []*T, matches func(*T) bool) *T {
+	if i := slices.IndexFunc(all, matches); i >= 0 {
+		return all[i]
+	}
+	return nil
+}
+
 // Open returns the command that opens a page on top of the current one.
 func Open(r Route) tea.Cmd { return func() tea.Msg { return OpenMsg{r} } }
 

@@ -194,12 +194,12 @@ func choose(watched, best []*pb.Game, seen []string, now time.Time) (*pb.Game, s
 			return board.Of(g.GetPosition(), board.NoMarks, nil) != nil && !slices.Contains(but.seen, g.GetId()) &&
 				(but.idle || now.Sub(g.GetUpdateTime().AsTime()) < idleTime)
 		}
-		if i := slices.IndexFunc(watched, fits); i >= 0 && watched[i].GetWatchers() > 0 {
-			return watched[i], exhibitionOr(watched[i], "the most watched live game")
+		if g := ui.Find(watched, fits); g.GetWatchers() > 0 {
+			return g, exhibitionOr(g, "the most watched live game")
 		}
-		if i := slices.IndexFunc(best, fits); i >= 0 {
-			s := gamestate.New(best[i])
-			return best[i], exhibitionOr(best[i], "the best live "+s.Variant()+" game")
+		if g := ui.Find(best, fits); g != nil {
+			s := gamestate.New(g)
+			return g, exhibitionOr(g, "the best live "+s.Variant()+" game")
 		}
 	}
 	return nil, ""

@@ -4,6 +4,7 @@
 package board
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,8 +15,9 @@ import (
 // Board is a game board that can be drawn at several sizes.
 type Board interface {
 	// Sizes returns the cell sizes at which the board can be drawn, best first. The tight
-	// sizes are for windows without room for a full panel.
-	Sizes(t style.Theme) (sizes, tight []Size)
+	// sizes are for windows without room for a full panel, and the mini sizes, if any, for
+	// windows in which no other size fits.
+	Sizes(t style.Theme) (sizes, tight, mini []Size)
 	// Measure returns the size of the drawn board in columns and rows.
 	Measure(c Size) (width, height int)
 	// Draw draws the board.
@@ -30,6 +32,9 @@ type Size struct {
 	Pitch int
 	// Bare draws only the contents of the cells.
 	Bare bool
+	// Mini draws cells as blocks of color, two of them in a row of the terminal. Pitch is
+	// then in half-rows.
+	Mini bool
 }
 
 // Of returns the board of a position with the last change highlighted, or nil if this
@@ -74,44 +79,38 @@ type Layout struct {
 	PanelWidth, PanelHeight int
 	// Spare is the number of rows left over.
 	Spare int
-	// Small is set if the board was replaced by its Small version.
-	Small bool
 }
 
-// Size of the panel for a small board.
+// Size of the panel for a mini board.
 const (
-	smallPanelLines = 4
-	smallPanelWidth = 12 // minimum beside the board, if there is no room below it
+	miniPanelLines = 4
+	miniPanelWidth = 12 // minimum beside the board, if there is no room below it
 )
 
-// Place is like Fit, but falls back to a small board if the theme has colors. It returns
-// the board to draw.
-func Place(b Board, t style.Theme, width, height, panelLines int) (Board, Layout, bool) {
-	l, ok := Fit(b, t, width, height, panelLines)
-	small, has := Small(b, t)
-	if ok || !has {
-		return b, l, ok
+// Place finds the largest cell size at which the board fits in width × height together with
+// a panel: beside the board, or below it with panelLines lines. If no size fits, Place
+// shortens the panel and places it where more of its lines fit. It returns false if the
+// board does not even fit at its mini sizes.
+func Place(b Board, t style.Theme, width, height, panelLines int) (Layout, bool) {
+	sizes, tight, mini := b.Sizes(t)
+	l, ok := place(b, sizes, tight, width, height, panelLines)
+	if ok || len(mini) == 0 {
+		return l, ok
 	}
-	l, ok = Fit(small, t, width, height, smallPanelLines)
+	l, ok = place(b, mini, mini, width, height, miniPanelLines)
 	if !ok {
-		w, h := Needs(small, t)
-		_, sizes := small.Sizes(t)
-		l = Layout{Cell: sizes[len(sizes)-1], Wide: true, PanelWidth: width - w - PanelGap, PanelHeight: h}
-		ok = h <= height && l.PanelWidth >= smallPanelWidth
+		w, h := Needs(b, t)
+		l = Layout{Cell: mini[len(mini)-1], Wide: true, PanelWidth: width - w - PanelGap, PanelHeight: h}
+		ok = h <= height && l.PanelWidth >= miniPanelWidth
 	}
 	if more := min(l.Spare, panelLines-l.PanelHeight); !l.Wide && more > 0 {
 		l.PanelHeight, l.Spare = l.PanelHeight+more, l.Spare-more
 	}
-	l.Small = true
-	return small, l, ok
+	return l, ok
 }
 
-// Fit finds the largest cell size at which the board fits in width × height together with a
-// panel: beside the board, or below it with panelLines lines. If no size fits, Fit shortens
-// the panel and places it where more of its lines fit. It returns false if not even bare
-// cells fit.
-func Fit(b Board, t style.Theme, width, height, panelLines int) (Layout, bool) {
-	sizes, tight := b.Sizes(t)
+// place is Place with some of the sizes.
+func place(b Board, sizes, tight []Size, width, height, panelLines int) (Layout, bool) {
 	below := width // columns of a panel below the board
 	if below > panelMinWidth+6 {
 		below -= 2
@@ -148,8 +147,8 @@ func Fit(b Board, t style.Theme, width, height, panelLines int) (Layout, bool) {
 // LargestSize returns the largest cell size at which the board fits in width × height. It
 // returns false if no size fits.
 func LargestSize(b Board, t style.Theme, width, height int) (Size, bool) {
-	sizes, tight := b.Sizes(t)
-	for _, c := range append(sizes, tight...) {
+	sizes, tight, mini := b.Sizes(t)
+	for _, c := range slices.Concat(sizes, tight, mini) {
 		if w, h := b.Measure(c); w <= width && h <= height {
 			return c, true
 		}
@@ -159,8 +158,9 @@ func LargestSize(b Board, t style.Theme, width, height int) (Size, bool) {
 
 // Needs returns the minimum width and height that the board needs.
 func Needs(b Board, t style.Theme) (width, height int) {
-	_, tight := b.Sizes(t)
-	return b.Measure(tight[len(tight)-1])
+	_, tight, mini := b.Sizes(t)
+	all := slices.Concat(tight, mini)
+	return b.Measure(all[len(all)-1])
 }
 
 // Join puts a panel of exactly l.PanelWidth columns beside or below a drawn board. It

@@ -1,6 +1,7 @@
 package board_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -142,7 +143,7 @@ func TestTribolo_Sizes(t *testing.T) {
 		{198, 56, colorprofile.ASCII, board.Size{Width: 4, Pitch: 2}},
 	} {
 		theme := style.Theme{Profile: c.profile}
-		l, ok := board.Fit(b, theme, c.width, c.height, 9)
+		l, ok := board.Place(b, theme, c.width, c.height, 9)
 		assert.True(t, ok)
 		assert.True(t, l.Wide)
 		assert.Equal(t, c.want, l.Cell, "%d×%d", c.width, c.height)
@@ -167,19 +168,19 @@ func TestPlace(t *testing.T) {
 		ok            bool
 	}{
 		{78, 20, colorprofile.TrueColor, board.Layout{Cell: board.Size{Width: 3, Pitch: 1}, Wide: true, PanelWidth: 24, PanelHeight: 13, Spare: 7}, true},
-		{38, 11, colorprofile.TrueColor, board.Layout{Cell: board.Size{Width: 2, Pitch: 1}, PanelWidth: 36, PanelHeight: 5, Small: true}, true},
-		{38, 10, colorprofile.TrueColor, board.Layout{Cell: board.Size{Width: 2, Pitch: 1}, PanelWidth: 36, PanelHeight: 4, Small: true}, true},
-		{30, 6, colorprofile.TrueColor, board.Layout{Cell: board.Size{Width: 1, Pitch: 1}, Wide: true, PanelWidth: 12, PanelHeight: 6, Small: true}, true},
+		{38, 11, colorprofile.TrueColor, board.Layout{Cell: board.Size{Width: 2, Pitch: 1, Mini: true}, PanelWidth: 36, PanelHeight: 5}, true},
+		{38, 10, colorprofile.TrueColor, board.Layout{Cell: board.Size{Width: 2, Pitch: 1, Mini: true}, PanelWidth: 36, PanelHeight: 4}, true},
+		{30, 6, colorprofile.TrueColor, board.Layout{Cell: board.Size{Width: 1, Pitch: 1, Mini: true}, Wide: true, PanelWidth: 12, PanelHeight: 6}, true},
 		{29, 6, colorprofile.TrueColor, board.Layout{}, false},
 		{38, 10, colorprofile.ASCII, board.Layout{}, false},
 	} {
 		theme := style.Theme{Profile: c.profile}
-		drawn, l, ok := board.Place(b, theme, c.width, c.height, 6)
+		l, ok := board.Place(b, theme, c.width, c.height, 6)
 		if assert.Equal(t, c.ok, ok, "%d×%d", c.width, c.height); !ok {
 			continue
 		}
 		assert.Equal(t, c.want, l, "%d×%d", c.width, c.height)
-		width, height := lipgloss.Size(drawn.Draw(l.Cell, theme))
+		width, height := lipgloss.Size(b.Draw(l.Cell, theme))
 		assert.LessOrEqual(t, width, c.width)
 		assert.LessOrEqual(t, height, c.height)
 	}
@@ -196,8 +197,8 @@ func TestTribolo_Cursor(t *testing.T) {
 	} {
 		for _, light := range []bool{false, true} {
 			theme := style.Theme{Profile: profile, Light: light}
-			sizes, tight := b.Sizes(theme)
-			for _, size := range append(sizes, tight...) {
+			sizes, tight, mini := b.Sizes(theme)
+			for _, size := range slices.Concat(sizes, tight, mini) {
 				seen := map[string]bool{}
 				for i := range int32(5) {
 					at := b
@@ -218,7 +219,7 @@ func TestCentered(t *testing.T) {
 	b := board.Twenty48{Board: &pb.Twenty48Board{Rows: 1, Columns: 1, Tiles: []int32{8}}, Marks: board.NoMarks}
 	for _, profile := range []colorprofile.Profile{colorprofile.ASCII, colorprofile.TrueColor} {
 		theme := style.Theme{Profile: profile}
-		sizes, _ := b.Sizes(theme)
+		sizes, _, _ := b.Sizes(theme)
 		for _, size := range sizes {
 			if size.Width > 17 || profile == colorprofile.ASCII && size.Pitch == 1 {
 				continue // the digit is drawn in pixels, or the board as bare numbers

@@ -29,19 +29,13 @@ type Slot struct {
 	Lines int   // lines of text above and below the board
 }
 
-// Fit returns the board to draw in width × height and the size of its cells. If the board does
-// not fit, and the theme has colors, it is a small board. ok is false if that does not fit, either.
-func (s Slot) Fit(t style.Theme, width, height int) (b Board, c Size, ok bool) {
+// Fit returns the size of the board's cells in a slot of width × height. It returns false if
+// no size fits.
+func (s Slot) Fit(t style.Theme, width, height int) (c Size, ok bool) {
 	if s.Board == nil {
-		return nil, c, true
+		return c, true
 	}
-	c, ok = LargestSize(s.Board, t, width, height-s.Lines)
-	small, has := Small(s.Board, t)
-	if ok || !has {
-		return s.Board, c, ok
-	}
-	c, ok = LargestSize(small, t, width, height-s.Lines)
-	return small, c, ok
+	return LargestSize(s.Board, t, width, height-s.Lines)
 }
 
 // FitGrid divides width × height into a grid. It picks the number of columns that gives the
@@ -59,9 +53,9 @@ func FitGrid(t style.Theme, slots []Slot, width, height int) (g Grid, ok bool) {
 		x, y := (width-(columns-1)*gridGapX)/columns, (height-(rows-1)*gridGapY)/rows
 		area, all := 0, true
 		for _, slot := range slots {
-			b, c, fits := slot.Fit(t, x, y)
-			if fits && b != nil {
-				w, h := b.Measure(c)
+			c, fits := slot.Fit(t, x, y)
+			if fits && slot.Board != nil {
+				w, h := slot.Board.Measure(c)
 				area += w * h
 			}
 			all = all && fits

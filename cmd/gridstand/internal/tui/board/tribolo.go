@@ -14,20 +14,11 @@ import (
 )
 
 // Tribolo's cell sizes, best first. Cells more than one row high have a gap above and to the
-// left; apart from the gap, they are square. Bare sizes have no frame.
+// left; apart from the gap, they are square. Bare and mini sizes have no frame.
 var (
-	triboloSizes = []Size{
-		{Width: 8, Pitch: 4},
-		{Width: 6, Pitch: 3},
-		{Width: 4, Pitch: 2},
-		{Width: 3, Pitch: 1},
-		{Width: 2, Pitch: 1},
-	}
-	triboloTight = []Size{
-		{Width: 2, Pitch: 1},
-		{Width: 3, Pitch: 1, Bare: true},
-		{Width: 1, Pitch: 1, Bare: true},
-	}
+	triboloSizes = []Size{{Width: 8, Pitch: 4}, {Width: 6, Pitch: 3}, {Width: 4, Pitch: 2}, {Width: 3, Pitch: 1}, {Width: 2, Pitch: 1}}
+	triboloTight = []Size{{Width: 2, Pitch: 1}, {Width: 3, Pitch: 1, Bare: true}, {Width: 1, Pitch: 1, Bare: true}}
+	triboloMini  = []Size{{Width: 2, Pitch: 1, Mini: true}, {Width: 1, Pitch: 1, Mini: true}}
 )
 
 // Tribolo is a Tribolo board with its highlights.
@@ -44,12 +35,11 @@ type Tribolo struct {
 }
 
 // Sizes implements Board.
-func (p Tribolo) Sizes(t style.Theme) (sizes, tight []Size) {
-	sizes = triboloSizes
+func (p Tribolo) Sizes(t style.Theme) (sizes, tight, mini []Size) {
 	if !t.Colored() {
-		sizes = sizes[2:] // without colors, even a large cell shows only a letter
+		return triboloSizes[2:], triboloTight, nil // even a large cell shows only a letter
 	}
-	return sizes, triboloTight
+	return triboloSizes, triboloTight, triboloMini
 }
 
 // Size of the frame to the left of the cells and above them.
@@ -61,7 +51,10 @@ const (
 // Measure implements Board.
 func (p Tribolo) Measure(c Size) (width, height int) {
 	width, height = p.inner(c)
-	if c.Bare {
+	switch {
+	case c.Mini:
+		return int(p.Board.GetColumns()) * c.Width, (int(p.Board.GetRows())*c.Pitch + 1) / 2
+	case c.Bare:
 		return width, height
 	}
 	return width + triboloLeft + 1, height + triboloTop + 1
@@ -80,6 +73,9 @@ func (p Tribolo) inner(c Size) (width, height int) {
 // taken have a lowercase letter. The target of the last jump is in parentheses. The cursor
 // is in brackets or framed.
 func (p Tribolo) Draw(c Size, t style.Theme) string {
+	if c.Mini {
+		return p.drawMini(c, t)
+	}
 	width, height := p.Measure(c)
 	d := triboloDrawing{
 		Tribolo: p, Canvas: style.NewCanvas(width, height), cell: c, colors: t.Colors(),

@@ -63,14 +63,14 @@ type Twenty48 struct {
 }
 
 // Sizes implements Board.
-func (p Twenty48) Sizes(t style.Theme) (sizes, tight []Size) {
+func (p Twenty48) Sizes(t style.Theme) (sizes, tight, mini []Size) {
 	for _, c := range twenty48Sizes {
 		if t.Colored() || c.Pitch != 3 { // without colors, numbers need a middle row
 			sizes = append(sizes, c)
 		}
 	}
 	digits := len(strconv.Itoa(int(max(LargestTile(p.Board), 1000))))
-	return sizes, append(slices.Clone(sizes[len(sizes)-4:]), Size{Width: digits, Pitch: 1, Bare: true})
+	return sizes, append(slices.Clone(sizes[len(sizes)-4:]), Size{Width: digits, Pitch: 1, Bare: true}), nil
 }
 
 // gap returns the vertical gap between two tiles, in pixels.

@@ -190,7 +190,8 @@ func (c *Contest) grid(entrants []*pb.Entrant, width, height int) (string, bool)
 		return "", false
 	}
 	return grid.Draw(len(entrants), func(i int) string {
-		b, size, _ := slots[i].Fit(t, grid.Width, grid.Height)
+		b := slots[i].Board
+		size, _ := slots[i].Fit(t, grid.Width, grid.Height)
 		if b == nil {
 			return c.boardTitle(entrants[i], min(grid.Width, titleWidth))
 		}

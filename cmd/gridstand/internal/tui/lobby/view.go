@@ -222,7 +222,7 @@ func (p *page) welcome(width int) string {
 // fit draws a board as large as possible in width × height, with room for n lines of text
 // below it: n is lines if that many fit, otherwise least or 0.
 func fit(b board.Board, t style.Theme, width, height, lines, least int) (drawn string, n int, ok bool) {
-	sizes, tight := b.Sizes(t)
+	sizes, tight, _ := b.Sizes(t)
 	for _, sizes := range [][]board.Size{sizes, tight} {
 		for _, counts := range [][]int{{lines, least}, {-1}} { // -1 leaves out the empty line, too
 			for _, c := range sizes {

@@ -37,7 +37,7 @@ func (p *page) View(width, height int) ui.View {
 		return v
 	}
 	b := board.Moving(p.mode.Board(&p.State, p.mine()), p.Before, p.motion.Progress())
-	b, l, ok := board.Place(b, p.env.Theme, width, height, p.mode.PanelLines()+shareLines)
+	l, ok := board.Place(b, p.env.Theme, width, height, p.mode.PanelLines()+shareLines)
 	if !ok {
 		needsWidth, needsHeight := board.Needs(b, p.env.Theme)
 		v.Body = widget.TooSmall(p.env.Width, p.env.Height, needsWidth+2, needsHeight+3)
@@ -60,7 +60,7 @@ func (p *page) View(width, height int) ui.View {
 	if p.question != nil {
 		p.question.Ask(p.env, &v)
 	}
-	if l.Small {
+	if l.Cell.Mini {
 		return v
 	}
 	v.OnClick = func(column, row int) tea.Cmd {

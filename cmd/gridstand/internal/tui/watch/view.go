@@ -28,7 +28,7 @@ func (p *page) View(width, height int) ui.View {
 		Title: s.Variant(), Left: p.left(t.Bold().Render(s.Variant())), Right: p.right(), Status: p.status(width),
 	}
 	b := board.Moving(s.Board(), s.Before, p.game.motion.Progress())
-	b, l, ok := board.Place(b, t, width, height, panelLines)
+	l, ok := board.Place(b, t, width, height, panelLines)
 	if !ok {
 		needsWidth, needsHeight := board.Needs(b, t)
 		v.Body = widget.TooSmall(p.env.Width, p.env.Height, needsWidth+p.env.Width-width, needsHeight+1+p.env.Height-height)

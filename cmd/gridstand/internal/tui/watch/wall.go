@@ -113,7 +113,9 @@ func seatRows(s *gamestate.State) int {
 // cell draws a game: the title, the board and all seats.
 func (w *wall) cell(i, width, height int) string {
 	t, g := w.env.Theme, w.games[i]
-	b, c, ok := g.slot().Fit(t, width, height)
+	slot := g.slot()
+	b := slot.Board
+	c, ok := slot.Fit(t, width, height)
 	switch {
 	case b == nil:
 		return w.title(i, min(width, titleWidth)) + "\n" + t.Warn().Render(widget.Wrap(g.problem, width))

@@ -4,6 +4,7 @@ package app
 
 import (
 	"context"
+	"slices"
 	"time"
 	"unique"
 
@@ -88,9 +89,17 @@ func (m *Model) pop() tea.Cmd {
 	if len(m.pages) == 1 {
 		return m.quit()
 	}
-	m.top().Tasks().Stop()
+	m.top().Own().Stop()
 	m.pages = m.pages[:len(m.pages)-1]
-	return m.top().Update(ui.ResumedMsg{})
+	return m.resumed()
+}
+
+// resumed tells the top page that it is visible again.
+func (m *Model) resumed() tea.Cmd {
+	if p, ok := m.top().(ui.Resuming); ok {
+		return p.Resumed()
+	}
+	return nil
 }
 
 // quit ends the program. It asks for confirmation if this also ends the server while others
@@ -117,7 +126,7 @@ func (m *Model) quit() tea.Cmd {
 func (m *Model) answer(msg tea.KeyPressMsg) tea.Cmd {
 	quit := widget.Answer(&m.asked, msg)
 	if quit == nil && m.asked == nil {
-		return m.top().Update(ui.ResumedMsg{})
+		return m.resumed()
 	}
 	return quit
 }
@@ -138,10 +147,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.env.Theme.Light = !msg.IsDark()
 		return m, nil
 	case ui.TaskMsg:
-		if then, ok := msg.Msg.(ui.Then); ok && msg.Owner == m.tasks {
-			return m, then()
-		}
-		return m, m.deliver(msg)
+		return m, m.carryOn(msg)
 	case ui.OpenMsg:
 		return m, m.open(msg.Route)
 	case ui.ReplaceMsg:
@@ -152,20 +158,23 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if cmd, done := m.key(msg); done {
 			return m, cmd
 		}
+		return m, m.top().Key(msg)
 	}
-	if m.top() == nil {
-		return m, nil
+	if t, ok := m.top().(ui.Typing); ok && t.Typing() {
+		return m, t.Input(msg)
 	}
-	return m, m.top().Update(msg)
+	return m, nil
 }
 
-// deliver passes a message from a task to the page that started it, unless that page has
-// been closed.
-func (m *Model) deliver(msg ui.TaskMsg) tea.Cmd {
-	for _, p := range m.pages {
-		if p.Tasks() == msg.Owner && msg.Msg != nil {
-			return p.Update(msg.Msg)
-		}
+// carryOn continues a task of the program or of a page that is still open.
+func (m *Model) carryOn(msg ui.TaskMsg) tea.Cmd {
+	switch i := slices.IndexFunc(m.pages, func(p ui.Page) bool { return p.Own() == msg.Owner }); {
+	case msg.Then == nil:
+		return nil
+	case msg.Owner == m.tasks:
+		return msg.Then()
+	case i >= 0:
+		return m.pages[i].Continue(msg.Then)
 	}
 	return nil
 }
@@ -202,14 +211,14 @@ func (m *Model) key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 // Close cancels all commands and waits for them to end.
 func (m *Model) Close() {
 	for _, p := range m.pages {
-		p.Tasks().Stop()
+		p.Own().Stop()
 	}
 	m.tasks.Stop()
 }
 
 // closingMessage returns the line to leave in the terminal, or "".
 func (m *Model) closingMessage() string {
-	if p := m.top(); p != nil {
+	if p, ok := m.top().(ui.Closing); ok {
 		return p.ClosingMessage()
 	}
 	return ""

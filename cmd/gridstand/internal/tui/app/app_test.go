@@ -25,15 +25,22 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // fakePage records the messages that it receives.
 type fakePage struct {
-	tasks  *ui.Tasks
+	*ui.Tasks
 	typing bool
 	got    []tea.Msg
 }
 
-func newFakePage(ctx context.Context) *fakePage { return &fakePage{tasks: ui.NewTasks(ctx)} }
+func newFakePage(ctx context.Context) *fakePage { return &fakePage{Tasks: ui.NewTasks(ctx)} }
 
-func (p *fakePage) Init() tea.Cmd { return nil }
-func (p *fakePage) Update(msg tea.Msg) tea.Cmd {
+// task returns the end of a task of the page, which records a message.
+func (p *fakePage) task(msg tea.Msg) tea.Msg {
+	return p.Do(func(context.Context) ui.Then { return func() tea.Cmd { return p.Input(msg) } })()
+}
+
+func (p *fakePage) Init() tea.Cmd                   { return nil }
+func (p *fakePage) Key(msg tea.KeyPressMsg) tea.Cmd { return p.Input(msg) }
+func (p *fakePage) Resumed() tea.Cmd                { return p.Input("resumed") }
+func (p *fakePage) Input(msg tea.Msg) tea.Cmd {
 	p.got = append(p.got, msg)
 	return nil
 }
@@ -42,7 +49,6 @@ func (p *fakePage) Keys() ui.KeyMap {
 	return ui.Keys(ui.Bind("x", "do it", "x"), ui.NewCommon().Back)
 }
 func (p *fakePage) ClosingMessage() string { return "goodbye" }
-func (p *fakePage) Tasks() *ui.Tasks       { return p.tasks }
 func (p *fakePage) Typing() bool           { return p.typing }
 
 // newModel returns the program with pages on its stack.
@@ -85,7 +91,7 @@ func TestModel_Messages(t *testing.T) {
 	below, above := newFakePage(t.Context()), newFakePage(t.Context())
 	m := newModel(t, below, above)
 	send(t, m, press('x'))
-	send(t, m, below.tasks.Do(func(context.Context) tea.Msg { return "news" })())
+	send(t, m, below.task("news"))
 	assert.Equal(t, []tea.Msg{press('x')}, above.got)
 	assert.Equal(t, []tea.Msg{"news"}, below.got)
 }
@@ -106,7 +112,7 @@ func TestModel_Back(t *testing.T) {
 	t.Parallel()
 	below, above := newFakePage(t.Context()), newFakePage(t.Context())
 	m := newModel(t, below, above)
-	late := above.tasks.Do(func(context.Context) tea.Msg { return "late" })()
+	late := above.task("late")
 	assert.Contains(t, m.View().Content, "back")
 	send(t, m, ui.BackMsg{})
 	assert.Contains(t, m.View().Content, "quit", "the last page")
@@ -116,8 +122,8 @@ func TestModel_Back(t *testing.T) {
 	send(t, m, press('x'))
 	send(t, m, late)
 	assert.Empty(t, above.got)
-	assert.Equal(t, []tea.Msg{ui.ResumedMsg{}}, below.got)
-	require.Error(t, above.tasks.Ctx.Err())
+	assert.Equal(t, []tea.Msg{"resumed"}, below.got)
+	require.Error(t, above.Ctx.Err())
 	assert.Equal(t, tea.QuitMsg{}, send(t, m, ui.BackMsg{}), "the program ends with its last page")
 	assert.Equal(t, "goodbye", m.closingMessage())
 }

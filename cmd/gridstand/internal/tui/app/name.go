@@ -18,8 +18,8 @@ import (
 
 // namePage asks for the name of a new account and then opens a route.
 type namePage struct {
+	*ui.Tasks
 	env    *ui.Env
-	tasks  *ui.Tasks
 	config Config
 	route  ui.Route // the route to open once the account exists
 	input  textinput.Model
@@ -36,30 +36,29 @@ func newNamePage(ctx context.Context, env *ui.Env, c Config, r ui.Route) *namePa
 	input.SetWidth(widget.NameLimit + 1)
 	input.Placeholder = ui.SuggestName(c.SuggestedName, 1)
 	input.Focus() // drop the command: it blinks the cursor, and each blink draws a frame
-	return &namePage{env: env, tasks: ui.NewTasks(ctx), config: c, route: r, input: input}
+	return &namePage{env: env, Tasks: ui.NewTasks(ctx), config: c, route: r, input: input}
 }
 
 func (p *namePage) Init() tea.Cmd { return nil }
 
 func (p *namePage) Typing() bool { return true }
 
-func (p *namePage) Update(msg tea.Msg) tea.Cmd {
-	switch msg := msg.(type) {
-	case tea.KeyPressMsg:
-		switch msg.Code {
-		case tea.KeyEscape:
-			return ui.Back
-		case tea.KeyEnter:
-			return p.submit()
-		}
-	case ui.Then:
-		return msg()
+func (p *namePage) Key(msg tea.KeyPressMsg) tea.Cmd {
+	switch {
+	case msg.Code == tea.KeyEscape:
+		return ui.Back
+	case msg.Code == tea.KeyEnter:
+		return p.submit()
+	case !p.busy:
+		p.err = nil
 	}
+	return p.Input(msg)
+}
+
+// Input implements ui.Typing.
+func (p *namePage) Input(msg tea.Msg) tea.Cmd {
 	if p.busy {
 		return nil
-	}
-	if _, typed := msg.(tea.KeyPressMsg); typed {
-		p.err = nil
 	}
 	var cmd tea.Cmd
 	p.input, cmd = p.input.Update(msg)
@@ -81,7 +80,7 @@ func (p *namePage) submit() tea.Cmd {
 		return nil
 	}
 	p.busy, p.err = true, nil
-	return ui.Call(p.tasks, func(ctx context.Context) (string, error) { return p.config.LogIn(ctx, name) }, p.loggedIn)
+	return ui.Call(p.Tasks, func(ctx context.Context) (string, error) { return p.config.LogIn(ctx, name) }, p.loggedIn)
 }
 
 // loggedIn handles the result of Config.LogIn.
@@ -135,7 +134,3 @@ func (p *namePage) View(width, height int) ui.View {
 func (p *namePage) Keys() ui.KeyMap {
 	return ui.Keys(ui.Bind("enter", "use this name"), ui.Bind("esc", ui.BackText))
 }
-
-func (p *namePage) ClosingMessage() string { return "" }
-
-func (p *namePage) Tasks() *ui.Tasks { return p.tasks }

@@ -44,7 +44,7 @@ func (m *Model) open(r ui.Route) tea.Cmd {
 func (m *Model) replace(r ui.Route) tea.Cmd {
 	old := m.top()
 	m.pages = m.pages[:len(m.pages)-1]
-	old.Tasks().Stop()
+	old.Own().Stop()
 	return m.open(r)
 }
 
@@ -133,7 +133,7 @@ func (m *Model) opened(r ui.Route, to target, err error) tea.Cmd {
 // stays open.
 func (m *Model) quitIfEmpty(err error) tea.Cmd {
 	if len(m.pages) > 0 {
-		return m.top().Update(ui.ResumedMsg{})
+		return m.resumed()
 	}
 	if m.err == nil { // else the user has already pressed ctrl-c
 		m.err = err

@@ -67,7 +67,8 @@ func (p *page) table() ui.KeyTable {
 	}}
 }
 
-func (p *page) key(msg tea.KeyPressMsg) tea.Cmd {
+func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
+	p.problem, p.done = "", ""
 	switch {
 	case p.question != nil:
 		return widget.Answer(&p.question, msg)
@@ -116,7 +117,7 @@ func (p *page) join(r *pb.JoinChallengeRequest) tea.Cmd {
 
 // askBots lets the user choose one of the variant's bots.
 func (p *page) askBots() tea.Cmd {
-	return ui.Call(p.tasks, p.env.Server.Variants, func(variants []*pb.Variant, err error) tea.Cmd {
+	return ui.Call(p.Tasks, p.env.Server.Variants, func(variants []*pb.Variant, err error) tea.Cmd {
 		if err != nil {
 			p.problem = ui.Explain(err, ui.SameKey)
 			return nil

@@ -19,8 +19,8 @@ import (
 // game replaces this page, unless the user only watches.
 type page struct {
 	*contest.Contest
-	env   *ui.Env
-	tasks *ui.Tasks
+	*ui.Tasks
+	env *ui.Env
 
 	// watching is set while the user only watches.
 	watching bool
@@ -55,12 +55,10 @@ func NewWatch(ctx context.Context, env *ui.Env, id string) ui.Page {
 
 func newPage(ctx context.Context, env *ui.Env, id string) *page {
 	tasks := ui.NewTasks(ctx)
-	return &page{Contest: contest.New(env, tasks, id), env: env, tasks: tasks}
+	return &page{Contest: contest.New(env, tasks, id), env: env, Tasks: tasks}
 }
 
 func (p *page) Init() tea.Cmd { return tea.Batch(p.Load(), p.Watch(), p.Follow("", false)) }
-
-func (p *page) Tasks() *ui.Tasks { return p.tasks }
 
 func (p *page) ClosingMessage() string {
 	if p.Challenge == nil || p.Closed() {
@@ -85,18 +83,11 @@ func (p *page) playable() bool {
 	return e != nil && p.Open() && !p.Standing(e.GetGameId()).GetFinished()
 }
 
-func (p *page) Update(msg tea.Msg) tea.Cmd {
-	switch msg := msg.(type) {
-	case ui.Then:
-		return tea.Batch(msg(), p.ring(), p.play())
-	case tea.KeyPressMsg:
-		p.problem, p.done = "", ""
-		return p.key(msg)
-	case ui.ResumedMsg:
-		return p.Load()
-	}
-	return nil
-}
+// Continue implements ui.Page. Any change may open the race.
+func (p *page) Continue(then ui.Then) tea.Cmd { return tea.Batch(then(), p.ring(), p.play()) }
+
+// Resumed implements ui.Resuming.
+func (p *page) Resumed() tea.Cmd { return p.Load() }
 
 // ring returns a command that rings the terminal's bell if the user's race is about to
 // open.
@@ -115,7 +106,7 @@ func (p *page) play() tea.Cmd {
 	}
 	p.requested = true
 	id := p.Entrant().GetGameId()
-	return ui.Call(p.tasks, func(ctx context.Context) (client.Game, error) { return p.env.Server.Game(ctx, id) }, p.playing)
+	return ui.Call(p.Tasks, func(ctx context.Context) (client.Game, error) { return p.env.Server.Game(ctx, id) }, p.playing)
 }
 
 // playing opens the user's game. If the client's clock is ahead of the server's, the game
@@ -124,10 +115,10 @@ func (p *page) playing(g client.Game, err error) tea.Cmd {
 	again := func() tea.Cmd { p.requested = false; return p.play() }
 	switch {
 	case errors.Is(err, client.ErrChallengeNotOpen):
-		return p.tasks.Later(contest.RetryTime, again)
+		return p.Later(contest.RetryTime, again)
 	case err != nil:
 		p.problem = ui.Explain(err, "Retrying …")
-		return p.tasks.Later(10*contest.RetryTime, again)
+		return p.Later(10*contest.RetryTime, again)
 	case g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED:
 		return nil // stay here to watch the other players
 	}
@@ -141,7 +132,7 @@ func (p *page) call(left bool, do func(ctx context.Context, s ui.Server) error) 
 		return nil
 	}
 	p.busy = true
-	return ui.Call(p.tasks, func(ctx context.Context) (any, error) { return nil, do(ctx, p.env.Server) }, func(_ any, err error) tea.Cmd {
+	return ui.Call(p.Tasks, func(ctx context.Context) (any, error) { return nil, do(ctx, p.env.Server) }, func(_ any, err error) tea.Cmd {
 		p.busy = false
 		if err != nil {
 			p.problem = ui.Explain(err, ui.SameKey)

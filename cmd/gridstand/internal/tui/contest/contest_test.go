@@ -199,16 +199,9 @@ func TestContest_Leaders(t *testing.T) {
 }
 
 // emptyPage is a page that shows nothing.
-type emptyPage struct{ tasks *ui.Tasks }
+type emptyPage struct{ *ui.Tasks }
 
-func (p emptyPage) Init() tea.Cmd { return nil }
-func (p emptyPage) Update(msg tea.Msg) tea.Cmd {
-	if then, ok := msg.(ui.Then); ok {
-		return then()
-	}
-	return nil
-}
-func (p emptyPage) View(int, int) ui.View  { return ui.View{} }
-func (p emptyPage) Keys() ui.KeyMap        { return ui.KeyMap{} }
-func (p emptyPage) ClosingMessage() string { return "" }
-func (p emptyPage) Tasks() *ui.Tasks       { return p.tasks }
+func (p emptyPage) Init() tea.Cmd               { return nil }
+func (p emptyPage) Key(tea.KeyPressMsg) tea.Cmd { return nil }
+func (p emptyPage) View(int, int) ui.View       { return ui.View{} }
+func (p emptyPage) Keys() ui.KeyMap             { return ui.KeyMap{} }

@@ -99,7 +99,7 @@ func got(p *page, lists ui.Lists, err error) ui.Then {
 // loaded returns the lobby with its lists loaded and the given game selected.
 func loaded(t testing.TB, env *ui.Env, game string) *page {
 	p := New(t.Context(), env).(*page)
-	p.Update(got(p, lists(t, env.Me, "classic", pb.Window_WINDOW_DAY), nil))
+	p.Continue(got(p, lists(t, env.Me, "classic", pb.Window_WINDOW_DAY), nil))
 	for i, id := range p.cursors[paneLive].ids {
 		if id == game {
 			p.cursors[paneLive].at = i

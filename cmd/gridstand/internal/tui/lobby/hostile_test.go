@@ -45,7 +45,7 @@ func TestHostile(t *testing.T) {
 		env.Width, env.Height = size[0], size[1]
 		d := tuitest.New(t, env, func(ctx context.Context, env *ui.Env) ui.Page {
 			p := New(ctx, env).(*page)
-			p.Update(got(p, bad, nil))
+			p.Continue(got(p, bad, nil))
 			return p
 		})
 		clean := func() {
@@ -67,6 +67,6 @@ func TestHostile(t *testing.T) {
 		p.loaded(bad.Variants, nil)
 		d.Page = p
 		clean()
-		p.Tasks().Stop()
+		p.Own().Stop()
 	}
 }

@@ -62,7 +62,8 @@ func (p *page) table() ui.KeyTable {
 	}
 }
 
-func (p *page) key(msg tea.KeyPressMsg) tea.Cmd {
+func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
+	p.notice, p.done, p.begin = "", "", nil
 	switch {
 	case p.filter.Focused():
 		return p.typed(msg)
@@ -102,7 +103,7 @@ func (p *page) move(msg tea.KeyPressMsg) {
 func (p *page) openDayBefore() tea.Cmd {
 	server, date := p.env.Server, p.daily.game.GetOpenTime().AsTime().AddDate(0, 0, -1).Format(time.DateOnly)
 	r := &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Variant: p.daily.game.GetVariant(), Date: date}}
-	return ui.Call(p.tasks, func(ctx context.Context) (*pb.GetChallengeResponse, error) {
+	return ui.Call(p.Tasks, func(ctx context.Context) (*pb.GetChallengeResponse, error) {
 		return server.Challenge(ctx, r)
 	}, func(reply *pb.GetChallengeResponse, err error) tea.Cmd {
 		switch {
@@ -250,7 +251,7 @@ func (p *page) typed(msg tea.KeyPressMsg) tea.Cmd {
 	case tea.KeyUp, tea.KeyDown:
 		p.move(msg)
 	default:
-		p.filter, cmd = p.filter.Update(msg)
+		cmd = p.Input(msg)
 	}
 	p.arrange()
 	return tea.Batch(cmd, p.selected())

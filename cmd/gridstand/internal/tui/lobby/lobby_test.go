@@ -337,7 +337,7 @@ func TestPreview(t *testing.T) {
 	assert.Nil(t, p.preview.cancel)
 	assert.Nil(t, p.refresh(p.cycle), "no request while another page is visible")
 	earlier := p.cycle
-	d.Send(ui.ResumedMsg{})
+	d.Resume()
 	assert.Nil(t, p.refresh(earlier), "only one timer is active")
 	assert.NotNil(t, p.refresh(p.cycle))
 	d.Until("the preview again", func() bool { return p.preview.cancel != nil })

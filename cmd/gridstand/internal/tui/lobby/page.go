@@ -42,8 +42,8 @@ var windows = []struct {
 // page is the lobby. It shows live games, the user's own games and the leaderboard, and
 // refreshes them while it is visible.
 type page struct {
-	env   *ui.Env
-	tasks *ui.Tasks
+	*ui.Tasks
+	env *ui.Env
 
 	lists  ui.Lists // as received from the server
 	loaded bool
@@ -77,23 +77,25 @@ func New(ctx context.Context, env *ui.Env) ui.Page {
 	filter := textinput.New()
 	filter.Prompt, filter.CharLimit = "", 26
 	filter.SetWidth(27)
-	return &page{env: env, tasks: ui.NewTasks(ctx), filter: filter, cycle: 1}
+	return &page{env: env, Tasks: ui.NewTasks(ctx), filter: filter, cycle: 1}
 }
 
 func (p *page) Init() tea.Cmd { return tea.Batch(p.load(p.cycle), p.loadDaily()) }
 
-func (p *page) Tasks() *ui.Tasks { return p.tasks }
-
-func (p *page) ClosingMessage() string { return "" }
-
 func (p *page) Typing() bool { return p.filter.Focused() }
+
+// Input implements ui.Typing.
+func (p *page) Input(msg tea.Msg) (cmd tea.Cmd) {
+	p.filter, cmd = p.filter.Update(msg)
+	return cmd
+}
 
 // load requests the lists. cycle is 0 if the selection has changed, and otherwise the current
 // cycle, in which the lists are then refreshed.
 func (p *page) load(cycle int) tea.Cmd {
 	me, variant, window := p.env.Me, p.board(), windows[p.window].window
 	known := p.lists.Variants
-	return ui.Call(p.tasks, func(ctx context.Context) (ui.Lists, error) {
+	return ui.Call(p.Tasks, func(ctx context.Context) (ui.Lists, error) {
 		return p.env.Server.Lists(ctx, me, variant, window, known)
 	}, func(lists ui.Lists, err error) tea.Cmd { return p.listed(cycle, lists, err) })
 }
@@ -109,7 +111,7 @@ func (p *page) refresh(cycle int) tea.Cmd {
 // loadDaily requests the daily game.
 func (p *page) loadDaily() tea.Cmd {
 	cycle, server := p.cycle, p.env.Server
-	return ui.Call(p.tasks, func(ctx context.Context) (daily, error) { return getDaily(ctx, server) },
+	return ui.Call(p.Tasks, func(ctx context.Context) (daily, error) { return getDaily(ctx, server) },
 		func(d daily, err error) tea.Cmd { return p.gotDaily(cycle, d, err) })
 }
 
@@ -124,7 +126,7 @@ func (p *page) gotDaily(cycle int, d daily, err error) tea.Cmd {
 		p.daily = d
 		p.daily.ahead = d.now.Sub(p.env.Now)
 	}
-	return p.tasks.Later(dailyTime, func() tea.Cmd {
+	return p.Later(dailyTime, func() tea.Cmd {
 		if p.hidden || cycle != p.cycle {
 			return nil
 		}
@@ -137,24 +139,6 @@ func (p *page) board() string {
 	return cmp.Or(p.variant, p.current().GetVariant(), "classic")
 }
 
-func (p *page) Update(msg tea.Msg) tea.Cmd {
-	switch msg := msg.(type) {
-	case tea.KeyPressMsg:
-		p.notice, p.done, p.begin = "", "", nil
-		return p.key(msg)
-	case ui.Then:
-		return msg()
-	case ui.ResumedMsg:
-		return p.resume()
-	}
-	if p.filter.Focused() {
-		var cmd tea.Cmd
-		p.filter, cmd = p.filter.Update(msg)
-		return cmd
-	}
-	return nil
-}
-
 // open opens another page. While that page is visible, the lobby makes no requests.
 func (p *page) open(r ui.Route) tea.Cmd {
 	p.hidden = true
@@ -162,8 +146,8 @@ func (p *page) open(r ui.Route) tea.Cmd {
 	return ui.Open(r)
 }
 
-// resume restarts the requests that open stopped.
-func (p *page) resume() tea.Cmd {
+// Resumed implements ui.Resuming. It restarts the requests that open stopped.
+func (p *page) Resumed() tea.Cmd {
 	if !p.hidden {
 		return nil
 	}
@@ -176,7 +160,7 @@ func (p *page) resume() tea.Cmd {
 func (p *page) listed(cycle int, lists ui.Lists, err error) tea.Cmd {
 	var again tea.Cmd
 	if cycle == p.cycle && !p.hidden {
-		again = p.tasks.Later(p.refreshAfter(lists, err), func() tea.Cmd { return p.refresh(cycle) })
+		again = p.Later(p.refreshAfter(lists, err), func() tea.Cmd { return p.refresh(cycle) })
 	}
 	if err != nil {
 		p.problem = ui.Explain(err, "Retrying …")
@@ -237,7 +221,7 @@ func (p *page) selected() tea.Cmd {
 	if p.stale() {
 		p.moves++
 		moves := p.moves
-		cmd = tea.Batch(cmd, p.tasks.Later(settleTime, func() tea.Cmd {
+		cmd = tea.Batch(cmd, p.Later(settleTime, func() tea.Cmd {
 			if moves != p.moves || !p.stale() || p.hidden {
 				return nil
 			}
@@ -263,7 +247,7 @@ func (p *page) follow() tea.Cmd {
 	if g == nil || p.hidden || isRace(g) {
 		return nil
 	}
-	return p.tasks.Later(settleTime, func() tea.Cmd { return p.watch(g.GetId()) })
+	return p.Later(settleTime, func() tea.Cmd { return p.watch(g.GetId()) })
 }
 
 // watch starts watching the previewed game, if it is still the one with the given id.
@@ -272,10 +256,10 @@ func (p *page) watch(id string) tea.Cmd {
 	if id == "" || id != v.id || v.cancel != nil {
 		return nil
 	}
-	ctx, cancel := context.WithCancel(p.tasks.Ctx)
+	ctx, cancel := context.WithCancel(p.Ctx)
 	v.cancel = cancel
 	stream := p.env.Server.Watch(ctx, client.WatchOptions{GameID: id, Preview: true})
-	return ui.Follow(p.tasks, stream, func(u client.Update, err error) tea.Cmd {
+	return ui.Follow(p.Tasks, stream, func(u client.Update, err error) tea.Cmd {
 		if ctx.Err() == nil && err == nil {
 			p.previewed(u)
 		}

@@ -21,9 +21,9 @@ import (
 
 // rules is the page with the rules of a variant.
 type rules struct {
-	env   *ui.Env
-	tasks *ui.Tasks
-	id    string
+	*ui.Tasks
+	env *ui.Env
+	id  string
 	// variant is nil until it is loaded.
 	variant *pb.Variant
 	err     error
@@ -32,12 +32,12 @@ type rules struct {
 
 // NewRules returns the page with the rules of the variant with the given id.
 func NewRules(ctx context.Context, env *ui.Env, variant string) ui.Page {
-	return &rules{env: env, tasks: ui.NewTasks(ctx), id: variant, text: viewport.New()}
+	return &rules{env: env, Tasks: ui.NewTasks(ctx), id: variant, text: viewport.New()}
 }
 
 func (p *rules) Init() tea.Cmd {
 	p.err = nil
-	return ui.Call(p.tasks, p.env.Server.Variants, p.loaded)
+	return ui.Call(p.Tasks, p.env.Server.Variants, p.loaded)
 }
 
 func (p *rules) loaded(variants []*pb.Variant, err error) tea.Cmd {
@@ -48,18 +48,12 @@ func (p *rules) loaded(variants []*pb.Variant, err error) tea.Cmd {
 	return nil
 }
 
-func (p *rules) Update(msg tea.Msg) tea.Cmd {
-	switch msg := msg.(type) {
-	case ui.Then:
-		return msg()
-	case tea.KeyPressMsg:
-		cmd, done := p.table().Press(msg)
-		if !done {
-			p.text, cmd = p.text.Update(msg)
-		}
-		return cmd
+func (p *rules) Key(msg tea.KeyPressMsg) tea.Cmd {
+	cmd, done := p.table().Press(msg)
+	if !done {
+		p.text, cmd = p.text.Update(msg)
 	}
-	return nil
+	return cmd
 }
 
 func (p *rules) Keys() ui.KeyMap { return p.table().Map("r", "↑ ↓") }
@@ -124,10 +118,6 @@ func (p *rules) content(width int) string {
 	blocks = append(blocks, t.Dim().Render(widget.Wrap(facts, width)))
 	return widget.Stack(math.MaxInt, blocks...)
 }
-
-func (p *rules) ClosingMessage() string { return "" }
-
-func (p *rules) Tasks() *ui.Tasks { return p.tasks }
 
 // example draws the board before and after an example move of a variant. It returns "" if
 // this program cannot draw that kind of board or width is too small.

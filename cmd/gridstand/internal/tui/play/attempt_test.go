@@ -239,7 +239,7 @@ func TestAttempt_Eight(t *testing.T) {
 	}
 	p := someAttempt(t, env, race)
 	show := func() {
-		p.Update(tuitest.Result(p.contest.Update, tuitest.Snapshot(&pb.WatchChallengeResponse{
+		p.Continue(tuitest.Result(p.contest.Update, tuitest.Snapshot(&pb.WatchChallengeResponse{
 			Challenge: race, Standings: lines, Total: 8, Now: timestamppb.New(tuitest.Noon),
 		}), nil))
 	}

@@ -113,7 +113,7 @@ func someAttempt(t *testing.T, env *ui.Env, c *pb.Challenge) *page {
 	p := New(t.Context(), env, g, client.GameOptions{}).(*page)
 	p.State.Update(client.Update{Connection: client.Connection{State: client.Live}}, tuitest.Noon)
 	p.contest.Watch()
-	p.Update(tuitest.Result(p.contest.Update, tuitest.Snapshot(&pb.WatchChallengeResponse{
+	p.Continue(tuitest.Result(p.contest.Update, tuitest.Snapshot(&pb.WatchChallengeResponse{
 		Challenge: c, Standings: tuitest.RaceStandings(), Total: 3, Now: timestamppb.New(tuitest.Noon),
 	}), nil))
 	return p
@@ -123,7 +123,7 @@ func someAttempt(t *testing.T, env *ui.Env, c *pb.Challenge) *page {
 func someRace(t *testing.T, env *ui.Env) *page {
 	t.Helper()
 	p := someAttempt(t, env, tuitest.Race())
-	p.Update(tuitest.Result(p.contest.Update, tuitest.Snapshot(&pb.WatchChallengeResponse{
+	p.Continue(tuitest.Result(p.contest.Update, tuitest.Snapshot(&pb.WatchChallengeResponse{
 		Challenge: tuitest.Race(), Standings: tuitest.RaceStandings(), Total: 3, Now: timestamppb.New(tuitest.Noon),
 	}), nil))
 	for i, e := range p.contest.GetEntrants()[1:] {

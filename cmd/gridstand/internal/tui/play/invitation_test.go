@@ -44,7 +44,7 @@ func TestInvitation_Link(t *testing.T) {
 	d.Env.Width, d.Env.Height = 80, 14
 	assert.NotContains(t, d.Screen(), "http", "the keys are more important")
 	d.Env.Height = 24
-	assert.Equal(t, tea.SetClipboard(link)(), p.Update(tea.KeyPressMsg{Code: 'y', Text: "y"})())
+	assert.Equal(t, tea.SetClipboard(link)(), p.Key(tea.KeyPressMsg{Code: 'y', Text: "y"})())
 	assert.Contains(t, d.Screen(), "Copied "+link+".")
 	d.Env.Width = 50
 	assert.Contains(t, d.Screen(), "Copied the link of the game.")

@@ -249,7 +249,7 @@ func TestNewGame_Once(t *testing.T) {
 				d.Press("y")
 			}
 			for _, key := range "nuRn" {
-				assert.Nil(t, p.Update(tea.KeyPressMsg{Code: key, Text: string(key)}), string(key))
+				assert.Nil(t, p.Key(tea.KeyPressMsg{Code: key, Text: string(key)}), string(key))
 				assert.Nil(t, p.question)
 			}
 			assert.Contains(t, d.Screen(), "new game")
@@ -338,13 +338,13 @@ func TestWrongKind(t *testing.T) {
 				env := tuitest.Env(&tuitest.Server{})
 				p = New(t.Context(), env, games[name], client.GameOptions{}).(*page)
 				before := p.Game.GetVersion()
-				p.Update(deliver)
+				p.Continue(deliver)
 				for _, key := range []tea.KeyPressMsg{{Code: tea.KeyUp}, {Code: tea.KeyLeft}} {
-					p.Update(key)
+					p.Key(key)
 				}
 				assert.NotEmpty(t, p.View(78, 20).Body)
 				assert.Equal(t, before, p.Game.GetVersion(), "message %d", i)
-				p.Tasks().Stop()
+				p.Own().Stop()
 			}
 		})
 	}

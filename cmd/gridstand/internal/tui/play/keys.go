@@ -131,7 +131,7 @@ func (p *page) copyResult() tea.Cmd {
 	return tea.SetClipboard(p.share())
 }
 
-func (p *page) key(msg tea.KeyPressMsg) tea.Cmd {
+func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
 	p.notice = nil // the notice was about the previous key
 	switch {
 	case p.question != nil:

@@ -78,7 +78,7 @@ func (p *playing) send() tea.Cmd {
 	p.queue, p.inFlight = p.queue[1:], r
 	r.since, r.before, r.fetching = p.env.Now, p.Game.GetPosition(), false
 	server, game, version := p.env.Server, p.opened, p.Game.GetVersion()
-	return ui.Call(p.tasks, func(ctx context.Context) (_ reply, err error) {
+	return ui.Call(p.Tasks, func(ctx context.Context) (_ reply, err error) {
 		a := reply{request: r}
 		switch {
 		case r.join != nil:
@@ -134,7 +134,7 @@ func (p *playing) answered(a reply, err error) tea.Cmd {
 // fetch requests the current state of the game.
 func (p *playing) fetch() tea.Cmd {
 	server, game := p.env.Server, p.opened
-	return ui.Call(p.tasks, func(ctx context.Context) (client.Game, error) { return server.Game(ctx, game.GetId()) }, ofGame(p, p.fetched))
+	return ui.Call(p.Tasks, func(ctx context.Context) (client.Game, error) { return server.Game(ctx, game.GetId()) }, ofGame(p, p.fetched))
 }
 
 // fetched handles a fetched game. If a conflict caused the fetch, it retries the move or
@@ -197,10 +197,10 @@ func (p *playing) changed(changed bool, e *pb.Event) tea.Cmd {
 	}
 	p.motion.Stop()
 	if p.Before != nil && len(p.queue) == 0 && !p.slow {
-		cmds = append(cmds, p.motion.Start(p.env, p.tasks, p.Unmark))
+		cmds = append(cmds, p.motion.Start(p.env, p.Tasks, p.Unmark))
 	}
 	if p.env.Theme.Colored() {
-		cmds = append(cmds, p.tasks.Later(markTime, p.UnmarkLater()))
+		cmds = append(cmds, p.Later(markTime, p.UnmarkLater()))
 	}
 	if p.Over() {
 		p.ended = p.env.Now
@@ -282,5 +282,5 @@ func (p *playing) after(r *request) tea.Cmd {
 	if r.solver == nil || r.solver != p.solving {
 		return nil
 	}
-	return p.tasks.Later(r.solver.pace, func() tea.Cmd { return p.solveOn(r.solver) })
+	return p.Later(r.solver.pace, func() tea.Cmd { return p.solveOn(r.solver) })
 }

@@ -22,7 +22,7 @@ func (p *playing) giveUp() tea.Cmd {
 // resign ends the game. Its points are kept.
 func (p *playing) resign() tea.Cmd {
 	server, game := p.env.Server, p.opened
-	return ui.Call(p.tasks, func(ctx context.Context) (*pb.Event, error) { return server.Resign(ctx, game) },
+	return ui.Call(p.Tasks, func(ctx context.Context) (*pb.Event, error) { return server.Resign(ctx, game) },
 		ofGame(p, p.resigned))
 }
 
@@ -48,7 +48,7 @@ func (p *playing) resigned(e *pb.Event, err error) tea.Cmd {
 func (p *playing) create() tea.Cmd {
 	p.starting = true
 	server, variant, options := p.env.Server, p.opened.GetVariant(), p.nextOptions(p.options)
-	return ui.Call(p.tasks, func(ctx context.Context) (client.Game, error) { return server.NewGame(ctx, variant, options) }, p.created)
+	return ui.Call(p.Tasks, func(ctx context.Context) (client.Game, error) { return server.NewGame(ctx, variant, options) }, p.created)
 }
 
 func (p *playing) created(g client.Game, err error) tea.Cmd {

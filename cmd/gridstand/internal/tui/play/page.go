@@ -24,23 +24,18 @@ type page struct{ playing }
 // New returns the page of a game in which the user has a seat. Its commands end when ctx is
 // done.
 func New(ctx context.Context, env *ui.Env, g *pb.Game, options client.GameOptions) ui.Page {
-	p := &page{playing{seated: seated{env: env}, tasks: ui.NewTasks(ctx), options: options}}
+	p := &page{playing{seated: seated{env: env}, Tasks: ui.NewTasks(ctx), options: options}}
 	p.open(client.Game{Game: g})
 	return p
 }
 
-func (p *page) Update(msg tea.Msg) tea.Cmd {
-	switch msg := msg.(type) {
-	case tea.KeyPressMsg:
-		return p.key(msg)
-	case ui.Then:
-		cmd := msg()
-		if p.contest != nil {
-			cmd = tea.Batch(cmd, p.attempted())
-		}
-		return cmd
+// Continue implements ui.Page. Any change may be to the challenge.
+func (p *page) Continue(then ui.Then) tea.Cmd {
+	cmd := then()
+	if p.contest != nil {
+		cmd = tea.Batch(cmd, p.attempted())
 	}
-	return nil
+	return cmd
 }
 
 // share returns the text that the player copies to share the result.

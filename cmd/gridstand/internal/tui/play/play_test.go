@@ -165,7 +165,7 @@ func TestServerStopped(t *testing.T) {
 	take(t, calls)
 	p.inFlight.since = tuitest.Noon.Add(-3 * time.Second)
 	lost := func(e *client.Error) {
-		p.Update(tuitest.Result(p.updated, client.Update{Connection: client.Connection{State: client.Reconnecting, Err: e}}, nil))
+		p.Continue(tuitest.Result(p.updated, client.Update{Connection: client.Connection{State: client.Reconnecting, Err: e}}, nil))
 	}
 	unreachable := &client.Error{Code: codes.Unavailable, Message: "connection refused"}
 	lost(unreachable)
@@ -174,7 +174,7 @@ func TestServerStopped(t *testing.T) {
 	assert.NotContains(t, d.Screen(), "stopped", "another server may answer")
 	lost(unreachable)
 	assert.Contains(t, d.Screen(), "The server has stopped. Retrying …")
-	p.Update(tuitest.Result(p.updated, client.Update{Connection: client.Connection{State: client.Live}}, nil))
+	p.Continue(tuitest.Result(p.updated, client.Update{Connection: client.Connection{State: client.Live}}, nil))
 	assert.NotContains(t, d.Screen(), "stopped")
 }
 

@@ -26,7 +26,7 @@ const (
 // sends the user's moves and creates the next game.
 type playing struct {
 	seated
-	tasks *ui.Tasks
+	*ui.Tasks
 	// options are the options for new games with one seat.
 	options client.GameOptions
 
@@ -71,23 +71,23 @@ func (p *playing) open(g client.Game) {
 		p.leaveGame()
 	}
 	*p = playing{
-		seated: seated{gamestate.New(g.Game), p.env}, tasks: p.tasks, options: p.options,
+		seated: seated{gamestate.New(g.Game), p.env}, Tasks: p.Tasks, options: p.options,
 		motion: p.motion, slow: p.slow, opened: g, mode: newMode(g.Game),
 		places: places{all: p.places.all},
 	}
 	if m, ok := p.mode.(*sliding); ok && g.GetChallengeId() != "" {
-		p.contest = contest.New(p.env, p.tasks, g.GetChallengeId())
+		p.contest = contest.New(p.env, p.Tasks, g.GetChallengeId())
 		p.mode = &attempt{m, p.contest}
 	}
 	p.motion.Reset()
 }
 
 func (p *playing) Init() tea.Cmd {
-	ctx, cancel := context.WithCancel(p.tasks.Ctx)
+	ctx, cancel := context.WithCancel(p.Ctx)
 	p.leaveGame = cancel
 	after := max(p.opened.GetVersion()-gamestate.LogLimit, 1) // the log shows what happened before
 	stream := p.env.Server.Watch(ctx, client.WatchOptions{GameID: p.opened.GetId(), AfterVersion: &after, EveryEvent: true})
-	follow := ui.Follow(p.tasks, stream, ofGame(p, p.updated))
+	follow := ui.Follow(p.Tasks, stream, ofGame(p, p.updated))
 	if p.contest != nil {
 		return tea.Batch(follow, p.contest.Load())
 	}
@@ -97,8 +97,6 @@ func (p *playing) Init() tea.Cmd {
 	}
 	return tea.Batch(follow, p.rank(tries), p.ring())
 }
-
-func (p *playing) Tasks() *ui.Tasks { return p.tasks }
 
 // ofGame returns a continuation that does nothing if the page shows another game by then.
 func ofGame[T any](p *playing, then func(T, error) tea.Cmd) func(T, error) tea.Cmd {
@@ -174,7 +172,7 @@ func (p *playing) attempted() tea.Cmd {
 // the game ended.
 func (p *playing) rank(tries int) tea.Cmd {
 	server, game := p.env.Server, p.opened
-	return ui.Call(p.tasks, func(ctx context.Context) (places, error) {
+	return ui.Call(p.Tasks, func(ctx context.Context) (places, error) {
 		day, err := server.Place(ctx, game.GetVariant(), pb.Window_WINDOW_DAY)
 		if err != nil {
 			return places{}, err
@@ -194,7 +192,7 @@ func (p *playing) rank(tries int) tea.Cmd {
 		if p.Over() && next == 0 {
 			return nil
 		}
-		return p.tasks.Later(wait, func() tea.Cmd {
+		return p.Later(wait, func() tea.Cmd {
 			if p.opened != game {
 				return nil
 			}

@@ -64,8 +64,8 @@ func (p *page) View(width, height int) ui.View {
 		return v
 	}
 	v.OnClick = func(column, row int) tea.Cmd {
-		return p.tasks.Do(func(context.Context) tea.Msg {
-			return ui.Then(func() tea.Cmd {
+		return p.Do(func(context.Context) ui.Then {
+			return func() tea.Cmd {
 				switch {
 				case p.Over() || p.question != nil:
 					return nil
@@ -73,7 +73,7 @@ func (p *page) View(width, height int) ui.View {
 					return p.takeBack()
 				}
 				return p.act(p.mode.Click(&p.State, l.Cell, column-x, row))
-			})
+			}
 		})
 	}
 	return v

@@ -56,7 +56,7 @@ func Drive(t *testing.T, env *ui.Env, p ui.Page) *Driver {
 	t.Helper()
 	d := &Driver{t: t, Env: env, Page: p, msgs: make(chan tea.Msg, 1000)}
 	t.Cleanup(func() {
-		p.Tasks().Stop()
+		p.Own().Stop()
 		d.running.Wait()
 	})
 	d.run(p.Init())
@@ -89,23 +89,33 @@ func (d *Driver) run(cmd tea.Cmd) {
 // Send passes a message to the page.
 func (d *Driver) Send(msg tea.Msg) {
 	d.t.Helper()
-	if task, ok := msg.(ui.TaskMsg); ok {
-		if msg = task.Msg; msg == nil {
-			return
+	d.Env.Now = d.Env.Clock()
+	switch msg := msg.(type) {
+	case ui.TaskMsg:
+		if msg.Then != nil {
+			d.Send(msg.Then)
 		}
-	}
-	switch msg.(type) {
+		return
+	case ui.Then:
+		d.run(d.Page.Continue(msg))
 	case ui.OpenMsg, ui.ReplaceMsg, ui.BackMsg, tea.QuitMsg:
 		d.Left = append(d.Left, msg)
 		return
 	case tea.RawMsg:
 		d.Heard = append(d.Heard, msg)
 		return
+	case tea.KeyPressMsg:
+		d.run(d.Page.Key(msg))
+	default:
+		if t, ok := d.Page.(ui.Typing); ok && t.Typing() {
+			d.run(t.Input(msg))
+		}
 	}
-	d.Env.Now = d.Env.Clock()
-	d.run(d.Page.Update(msg))
 	frame.Draw(d.Env, d.Page, frame.State{}) // must never panic
 }
+
+// Resume tells the page that it is visible again.
+func (d *Driver) Resume() { d.Send(ui.Then(d.Page.(ui.Resuming).Resumed)) }
 
 // Result returns the message that delivers the result of a task to its continuation.
 func Result[T any](then func(T, error) tea.Cmd, result T, err error) ui.Then {

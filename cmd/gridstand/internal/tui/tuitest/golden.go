@@ -48,7 +48,7 @@ func Golden(t *testing.T, name string, open func(env *ui.Env) ui.Page) {
 			env.Theme.Still = true
 			p := open(env)
 			v := frame.Draw(env, p, frame.State{})
-			p.Tasks().Stop()
+			p.Own().Stop()
 			assert.True(t, v.AltScreen)
 			lines := strings.Split(v.Content, "\n")
 			assert.LessOrEqual(t, len(lines), env.Height, "%s at %v", name, size)

@@ -23,7 +23,7 @@ func run(t *testing.T, m *ui.Motion, env *ui.Env, each time.Duration) (shown []f
 	started := cmd != nil
 	for cmd != nil {
 		shown = append(shown, m.Progress())
-		next := cmd().(ui.TaskMsg).Msg.(ui.Then)
+		next := cmd().(ui.TaskMsg).Then
 		env.Now = env.Now.Add(each)
 		cmd = next()
 		require.Less(t, len(shown), 20)

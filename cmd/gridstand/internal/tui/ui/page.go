@@ -13,23 +13,23 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Page is one page of the program. The program calls its methods from one goroutine.
+// Page is one page of the program. It embeds its Tasks. The program calls its methods from
+// one goroutine.
 type Page interface {
 	// Init returns the page's first command.
 	Init() tea.Cmd
-	// Update handles a message: a result of the page's tasks or, while the page is shown, a
-	// key, click or paste. It must call a Then. The program itself handles window sizes, themes and the time,
-	// and keeps Env up to date.
-	Update(msg tea.Msg) tea.Cmd
+	// Key handles a key while the page is shown. The program itself handles window sizes,
+	// themes and the time, and keeps Env up to date.
+	Key(msg tea.KeyPressMsg) tea.Cmd
 	// View draws the page for a body of the given size.
 	View(width, height int) View
 	// Keys returns the keys that the page handles now, for its footer and its help.
 	Keys() KeyMap
-	// ClosingMessage returns a line to leave in the terminal when the program ends, or "".
-	ClosingMessage() string
-	// Tasks returns the page's tasks. The program stops them when the page closes, and
-	// delivers their messages to this page only.
-	Tasks() *Tasks
+	// Continue calls a continuation of the page's tasks. Pages that have to handle what it
+	// changed override it.
+	Continue(then Then) tea.Cmd
+	// Own returns the page's tasks. The program stops them when the page closes.
+	Own() *Tasks
 }
 
 // View is a drawn page.
@@ -52,8 +52,19 @@ type View struct {
 }
 
 // Typing is implemented by pages with text fields. While Typing returns true, the page gets
-// all keys except ctrl-c.
-type Typing interface{ Typing() bool }
+// all keys except ctrl-c, and Input gets other messages, such as pasted text.
+type Typing interface {
+	Typing() bool
+	Input(msg tea.Msg) tea.Cmd
+}
+
+// Resuming is implemented by pages that need to know that they are visible again: the page
+// on top has closed, or the page that they tried to open could not be opened.
+type Resuming interface{ Resumed() tea.Cmd }
+
+// Closing is implemented by pages that leave a line in the terminal when the program ends.
+// The line may be empty.
+type Closing interface{ ClosingMessage() string }
 
 // Env is the environment of a page. The program updates it before it calls a page. Pages
 // only read it.
@@ -116,9 +127,6 @@ type (
 	ReplaceMsg struct{ Route Route }
 	// BackMsg closes the current page. Closing the last page ends the program.
 	BackMsg struct{}
-	// ResumedMsg tells a page that it is visible again: the page on top of it has closed,
-	// or the page that it tried to open could not be opened.
-	ResumedMsg struct{}
 )
 
 // Route is a page to open: the lobby if no field is set. Otherwise one field is set, and Seat

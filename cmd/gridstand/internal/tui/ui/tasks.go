@@ -29,15 +29,25 @@ func NewTasks(ctx context.Context) *Tasks {
 	return &Tasks{Ctx: ctx, cancel: cancel}
 }
 
-// TaskMsg is a message from a page's task. Only that page receives it.
+// Then continues a task in the program's goroutine.
+type Then func() tea.Cmd
+
+// TaskMsg is the end of a page's task. The program continues with Then unless the page has
+// been closed.
 type TaskMsg struct {
 	Owner *Tasks
-	Msg   tea.Msg
+	Then  Then
 }
 
+// Own implements Page.
+func (t *Tasks) Own() *Tasks { return t }
+
+// Continue implements Page.
+func (t *Tasks) Continue(then Then) tea.Cmd { return then() }
+
 // Do returns a command that runs work. work may block, but must return promptly after its
-// context is done.
-func (t *Tasks) Do(work func(ctx context.Context) tea.Msg) tea.Cmd {
+// context is done. It may then return nil.
+func (t *Tasks) Do(work func(ctx context.Context) Then) tea.Cmd {
 	return func() tea.Msg {
 		t.mu.Lock()
 		if t.Ctx.Err() != nil {
@@ -47,19 +57,15 @@ func (t *Tasks) Do(work func(ctx context.Context) tea.Msg) tea.Cmd {
 		t.running.Add(1)
 		t.mu.Unlock()
 		defer t.running.Done()
-		return TaskMsg{Owner: t, Msg: work(t.Ctx)}
+		return TaskMsg{Owner: t, Then: work(t.Ctx)}
 	}
 }
 
-// Then is a message with a function that the page's Update must call. Tasks send it when
-// they finish, and clicks on a board do, too.
-type Then func() tea.Cmd
-
 // Call returns a command that runs work, as for Do, and then continues with the result.
 func Call[T any](t *Tasks, work func(ctx context.Context) (T, error), then func(T, error) tea.Cmd) tea.Cmd {
-	return t.Do(func(ctx context.Context) tea.Msg {
+	return t.Do(func(ctx context.Context) Then {
 		result, err := work(ctx)
-		return Then(func() tea.Cmd { return then(result, err) })
+		return func() tea.Cmd { return then(result, err) }
 	})
 }
 
@@ -76,7 +82,7 @@ func Follow[T any](t *Tasks, s interface{ Next() (T, error) }, then func(T, erro
 
 // Later returns a command that continues with then after d.
 func (t *Tasks) Later(d time.Duration, then Then) tea.Cmd {
-	return t.Do(func(ctx context.Context) tea.Msg {
+	return t.Do(func(ctx context.Context) Then {
 		timer := time.NewTimer(d)
 		defer timer.Stop()
 		select {

@@ -138,7 +138,7 @@ func FuzzHostile(f *testing.F) {
 		defer updates.Close()
 		env := tuitest.Env(&tuitest.Server{})
 		p := New(t.Context(), env, ui.Route{Watch: []string{tuitest.GameID}})
-		defer p.Tasks().Stop()
+		defer p.Own().Stop()
 		p.Init()
 		for version := int32(0); ; {
 			update, err := updates.Next()
@@ -154,15 +154,15 @@ func FuzzHostile(f *testing.F) {
 					version = v
 				}
 			}
-			p.Update(tuitest.Result(p.(*page).game.onUpdate, update, err))
+			p.Continue(tuitest.Result(p.(*page).game.onUpdate, update, err))
 			for _, key := range []rune{tea.KeyEnd, tea.KeyLeft, tea.KeyHome} {
 				for _, size := range [][2]int{{80, 24}, {30, 10}} {
 					env.Width, env.Height = size[0], size[1]
 					harmless(t, screen.Draw(env, p, screen.State{}).Content, size[1])
 				}
-				p.Update(tea.KeyPressMsg{Code: key})
+				p.Key(tea.KeyPressMsg{Code: key})
 			}
-			p.Update(tea.KeyPressMsg{Code: tea.KeyEnd})
+			p.Key(tea.KeyPressMsg{Code: tea.KeyEnd})
 			if err != nil {
 				return
 			}

@@ -11,8 +11,8 @@ import (
 
 // page shows one game at a time.
 type page struct {
+	*ui.Tasks
 	env     *ui.Env
-	tasks   *ui.Tasks
 	game    *game    // nil if there is no game to show
 	chooser *chooser // nil if the user chose the game
 	// replay is set if the route asks for a replay. It is cleared once the game is loaded and the replay
@@ -32,14 +32,14 @@ func New(ctx context.Context, env *ui.Env, r ui.Route) ui.Page {
 	if len(r.Watch) > 1 {
 		return newWall(ctx, env, r.Watch)
 	}
-	p := &page{env: env, tasks: ui.NewTasks(ctx), player: player{speed: 1}, replay: r.Replay != ""}
+	p := &page{env: env, Tasks: ui.NewTasks(ctx), player: player{speed: 1}, replay: r.Replay != ""}
 	switch {
 	case r.TV || r.Follow != "":
 		p.chooser = &chooser{player: r.Follow}
 	case p.replay:
-		p.game = newGame(env, p.tasks, r.Replay)
+		p.game = newGame(env, p.Tasks, r.Replay)
 	default:
-		p.game = newGame(env, p.tasks, r.Watch[0])
+		p.game = newGame(env, p.Tasks, r.Watch[0])
 	}
 	return p
 }
@@ -48,30 +48,22 @@ func (p *page) Init() tea.Cmd {
 	if p.chooser == nil {
 		return p.game.watch()
 	}
-	return tea.Batch(p.find(), p.tasks.Later(checkTime, p.check))
+	return tea.Batch(p.find(), p.Later(checkTime, p.check))
 }
 
-func (p *page) Tasks() *ui.Tasks { return p.tasks }
-
-func (p *page) Update(msg tea.Msg) tea.Cmd {
-	switch msg := msg.(type) {
-	case tea.KeyPressMsg:
-		p.notice, p.problem = "", ""
-		if p.game != nil {
-			p.game.problem = ""
-		}
-		cmd, _ := p.table().Press(msg)
-		return cmd
-	case ui.Then:
-		return p.then(msg)
+func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
+	p.notice, p.problem = "", ""
+	if p.game != nil {
+		p.game.problem = ""
 	}
-	return nil
+	cmd, _ := p.table().Press(msg)
+	return cmd
 }
 
-// then continues a task and handles what has changed in the game.
-func (p *page) then(next ui.Then) tea.Cmd {
+// Continue implements ui.Page. It handles what has changed in the game.
+func (p *page) Continue(then ui.Then) tea.Cmd {
 	running := p.game.running()
-	cmd := next()
+	cmd := then()
 	if p.game == nil {
 		return cmd
 	}
@@ -90,7 +82,7 @@ func (p *page) then(next ui.Then) tea.Cmd {
 
 // check requests another game if it is time to, and checks again after checkTime.
 func (p *page) check() tea.Cmd {
-	again := p.tasks.Later(checkTime, p.check)
+	again := p.Later(checkTime, p.check)
 	if p.chooser.due(p.game, p.env.Now) {
 		return tea.Batch(again, p.find())
 	}
@@ -98,7 +90,7 @@ func (p *page) check() tea.Cmd {
 }
 
 // find requests a game from the server.
-func (p *page) find() tea.Cmd { return p.chooser.find(p.env, p.tasks, p.found) }
+func (p *page) find() tea.Cmd { return p.chooser.find(p.env, p.Tasks, p.found) }
 
 // found switches to the game that was found.
 func (p *page) found(f choice, err error) tea.Cmd {
@@ -107,7 +99,7 @@ func (p *page) found(f choice, err error) tea.Cmd {
 	switch {
 	case to != nil:
 		p.drop()
-		p.game = newGame(p.env, p.tasks, to.GetId())
+		p.game = newGame(p.env, p.Tasks, to.GetId())
 		return p.game.watch()
 	case f.game == nil && err == nil && p.chooser.player == "" && p.game != nil && !p.game.running() && !p.game.lookingBack():
 		p.drop() // no game is live
@@ -159,7 +151,7 @@ func (p *page) play() tea.Cmd {
 
 func (p *page) playNext() tea.Cmd {
 	run := p.player.run
-	return p.tasks.Later(stepTime/time.Duration(p.player.speed), func() tea.Cmd { return p.step(run) })
+	return p.Later(stepTime/time.Duration(p.player.speed), func() tea.Cmd { return p.step(run) })
 }
 
 func (p *page) stop() { p.player.on = false }

@@ -67,7 +67,7 @@ func TestWatch(t *testing.T) {
 	assert.Contains(t, result, "gridstand verify kx3fq2ab\n", "a short id")
 	assert.NotContains(t, result, tuitest.GameID)
 	assert.Contains(t, p.ClosingMessage(), "Verify it with gridstand verify kx3fq2ab")
-	assert.Equal(t, tea.SetClipboard(tuitest.GameID)(), p.Update(tea.KeyPressMsg{Code: 'y', Text: "y"})())
+	assert.Equal(t, tea.SetClipboard(tuitest.GameID)(), p.Key(tea.KeyPressMsg{Code: 'y', Text: "y"})())
 	assert.Contains(t, d.Screen(), "Copied the id of the game")
 	d.Press("esc")
 	assert.NotContains(t, d.Screen(), "verify with")
@@ -225,7 +225,7 @@ func TestReplay_Home(t *testing.T) {
 	d.Press("pgdown", "right", "left")
 	assert.EqualValues(t, 11, at(p))
 
-	p.Update(tea.KeyPressMsg{Code: tea.KeyEnd})
+	p.Key(tea.KeyPressMsg{Code: tea.KeyEnd})
 	d.Press("pgup")
 	d.Until("an answer", func() bool { return !p.game.past.loading })
 	assert.EqualValues(t, 900, at(p), "the version stays the same")
@@ -254,7 +254,7 @@ func TestReplay_Undo(t *testing.T) {
 func TestReplay_Forgets(t *testing.T) {
 	t.Parallel()
 	p := shown(t, tuitest.Env(nil), tuitest.Game(aBoard()))
-	defer p.Tasks().Stop()
+	defer p.Own().Stop()
 	first := p.game.state.Game.GetVersion()
 	on := func(n int32) {
 		for range n {

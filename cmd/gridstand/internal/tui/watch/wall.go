@@ -24,8 +24,8 @@ const MaxWall = 4
 // wall shows several games, side by side if the window is large enough and otherwise one at
 // a time.
 type wall struct {
+	*ui.Tasks
 	env   *ui.Env
-	tasks *ui.Tasks
 	games []*game
 	// at is the index of the selected game.
 	at int
@@ -34,9 +34,9 @@ type wall struct {
 // newWall returns the page that watches the games with the given full ids. It shows at most
 // MaxWall.
 func newWall(ctx context.Context, env *ui.Env, ids []string) *wall {
-	w := &wall{env: env, tasks: ui.NewTasks(ctx)}
+	w := &wall{env: env, Tasks: ui.NewTasks(ctx)}
 	for _, id := range ids[:min(len(ids), MaxWall)] {
-		w.games = append(w.games, newGame(env, w.tasks, id))
+		w.games = append(w.games, newGame(env, w.Tasks, id))
 	}
 	return w
 }
@@ -48,8 +48,6 @@ func (w *wall) Init() tea.Cmd {
 	}
 	return tea.Batch(cmds...)
 }
-
-func (w *wall) Tasks() *ui.Tasks { return w.tasks }
 
 func (w *wall) Keys() ui.KeyMap {
 	return w.table(0).Map("1–"+strconv.Itoa(len(w.games)), "enter", "tab")
@@ -68,16 +66,10 @@ func (w *wall) table(digit int) ui.KeyTable {
 	}}
 }
 
-func (w *wall) Update(msg tea.Msg) tea.Cmd {
-	if press, ok := msg.(tea.KeyPressMsg); ok {
-		digit, _ := strconv.Atoi(press.String()) // The code differs on a keypad.
-		cmd, _ := w.table(digit).Press(press)
-		return cmd
-	}
-	if then, ok := msg.(ui.Then); ok {
-		return then()
-	}
-	return nil
+func (w *wall) Key(msg tea.KeyPressMsg) tea.Cmd {
+	digit, _ := strconv.Atoi(msg.String()) // The code differs on a keypad.
+	cmd, _ := w.table(digit).Press(msg)
+	return cmd
 }
 
 // titleWidth is the minimum width of a title.

@@ -7,9 +7,10 @@ ARG GO_IMAGE=golang:1.26
 ARG BINARIES=build
 
 FROM $GO_IMAGE AS go
-# Empty directories for games, and for the volume of docker-compose.ssh.yml.
+# Empty directories for games, for the volume of docker-compose.ssh.yml, and for --store memory.
 WORKDIR /volumes/data
 WORKDIR /volumes/ssh
+WORKDIR /volumes/tmp
 
 FROM go AS build
 WORKDIR /src

@@ -108,6 +108,10 @@ func (l localServer) site() string {
 	return "http://" + l.others
 }
 
+// keepLocal is how long --local keeps finished games and accounts. It is longer than on other
+// servers, because the file belongs to the player, who may come back after a year for the record.
+const keepLocal = 100 * 365 * 24 * time.Hour
+
 // startLocal starts a server in this program, at --server or the default address, where
 // other programs on this machine find it. If a server is already running there, it uses
 // that server. The caller must call stop after the game.
@@ -142,6 +146,7 @@ func (p *program) startLocal(ctx context.Context, o localFlags) (localServer, er
 	config.Listener = listener
 	config.StopTimeout = stopTimeout
 	config.OnlyUptime = true                      // games do not expire while no server is running
+	config.KeepFinished, config.KeepAccounts = keepLocal, keepLocal
 	config.Exhibition = o.share                   // useless unless others can connect
 	config.Logger = slog.New(slog.DiscardHandler) // the log must not disturb the screen
 	l := localServer{address: address, ours: true}

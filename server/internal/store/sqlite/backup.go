@@ -49,7 +49,7 @@ func Backup(ctx context.Context, path, file string) (games, size int64, err erro
 	}()
 	c, err := connect(path, sqlite3.OpenReadOnly, false)
 	if err != nil {
-		return 0, 0, failed(fmt.Errorf("opening %s: %w", path, explainDenied(path, err)))
+		return 0, 0, failed(fmt.Errorf("opening %s: %w", path, explain(path, err)))
 	}
 	c.SetInterrupt(ctx.Done())
 	err = errors.Join(exec(c, "VACUUM INTO ?", partial), c.Close())

@@ -66,6 +66,25 @@ func TestOpen_SymbolicLink(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
+// Ensure that an error about a file that holds something else, or only a part of a store, says what
+// to do.
+func TestOpen_NotAStore(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	s, err := Open(Options{Path: filepath.Join(directory, "cut.db")})
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	require.NoError(t, os.Truncate(filepath.Join(directory, "cut.db"), 8192))
+	require.NoError(t, os.WriteFile(filepath.Join(directory, "text.db"), []byte("echo a script is no store\n"), 0o600))
+	for _, name := range []string{"cut.db", "text.db"} {
+		_, err := Open(Options{Path: filepath.Join(directory, name)})
+		require.ErrorContains(t, err, name+": it is damaged, or is not a file of Gridstand; restore a backup", name)
+		var failure *store.Error
+		require.ErrorAs(t, err, &failure)
+		assert.Equal(t, store.Corrupt, failure.Kind)
+	}
+}
+
 // Ensure that an in-memory store leaves nothing behind.
 func TestOpen_Memory(t *testing.T) {
 	t.Parallel()

@@ -8,11 +8,16 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
+
+	sqlite3 "zombiezen.com/go/sqlite"
 )
 
-// explainDenied adds the reason to an error from opening the database at path if this
-// process has no permission to use one of its files. SQLite does not report that reason.
-func explainDenied(path string, err error) error {
+// explain adds to an error from opening the database at path what SQLite does not report: why this
+// process may not use one of the files, or what to do about a damaged one.
+func explain(path string, err error) error {
+	if isCorrupt(err) {
+		return fmt.Errorf("it is damaged, or is not a file of Gridstand; restore a backup, or name another file (%w)", err)
+	}
 	for _, name := range []string{path + lockSuffix, path, path + walSuffix, path + shmSuffix} {
 		f, denied := os.OpenFile(name, os.O_RDWR, 0)
 		if denied == nil {
@@ -40,6 +45,10 @@ func explainDenied(path string, err error) error {
 		}
 		reason := fmt.Sprintf("it belongs to %s, and this process runs as %s; %s", userName(of), userName(os.Geteuid()), advice)
 		return denial(denied, err, reason)
+	}
+	code := sqlite3.ErrCode(err).ToPrimary()
+	if errors.Is(err, fs.ErrPermission) || code == sqlite3.ResultReadOnly || code == sqlite3.ResultCantOpen {
+		return fmt.Errorf("%w; this process must be able to write to %s", err, filepath.Dir(path))
 	}
 	return err
 }

@@ -38,6 +38,13 @@ func TestOpen_Denied(t *testing.T) {
 			func(t *testing.T, path string) { require.NoError(t, os.Chmod(path, 0o444)) },
 			": permission denied: its mode is 0444; let its owner read and write it: chmod u+rw ",
 		},
+		"a directory that its owner cannot write": {
+			func(t *testing.T, path string) {
+				require.NoError(t, os.Remove(path+lockSuffix))
+				require.NoError(t, os.Chmod(filepath.Dir(path), 0o500))
+			},
+			": permission denied; this process must be able to write to ",
+		},
 		"a lock that its owner cannot write": {
 			func(t *testing.T, path string) { require.NoError(t, os.Chmod(path+lockSuffix, 0o400)) },
 			": permission denied: its mode is 0400; let its owner read and write it: chmod u+rw ",

@@ -55,7 +55,7 @@ func Open(o Options) (_ *store.Store, err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = failed(fmt.Errorf("opening %s: %w", o.Path, explainDenied(o.Path, err)))
+			err = failed(fmt.Errorf("opening %s: %w", o.Path, explain(o.Path, err)))
 		}
 	}()
 	if o.Path, err = realPath(o.Path); err != nil {

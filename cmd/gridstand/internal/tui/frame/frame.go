@@ -119,7 +119,7 @@ func (f rows) compose(env *ui.Env, v ui.View, keys ui.KeyMap) tea.View {
 		lines = append(lines, footer)
 	default:
 		// A long status wraps and covers the last rows of the body.
-		wrapped := strings.Split(lipgloss.Wrap(status, inner, ""), "\n")
+		wrapped := strings.Split(widget.Wrap(status, inner), "\n")
 		wrapped = wrapped[:min(len(wrapped), f.body)]
 		bottom -= len(wrapped) - 1
 		lines = append(lines[:bottom], wrapped...)

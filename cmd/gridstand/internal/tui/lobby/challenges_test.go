@@ -143,11 +143,11 @@ func TestRaces(t *testing.T) {
 		want  ui.Route
 	}{
 		"join":          {keys: []string{"down", "enter"}, want: ui.Route{Enter: tuitest.ChallengeID}},
-		"join by j":     {keys: []string{"down", "j"}, want: ui.Route{Enter: tuitest.ChallengeID}},
+		"join by J":     {keys: []string{"down", "J"}, want: ui.Route{Enter: tuitest.ChallengeID}},
 		"reopen":        {keys: []string{"enter"}, want: ui.Route{Enter: "mine"}},
 		"watch":         {guest: true, keys: []string{"down", "enter"}, want: ui.Route{Challenge: tuitest.ChallengeID}},
 		"take a seat":   {keys: []string{"down", "down", "enter"}, want: ui.Route{Join: waitingID}},
-		"play with a j": {keys: []string{"down", "down", "j"}, want: ui.Route{Join: waitingID}},
+		"play with a J": {keys: []string{"down", "down", "J"}, want: ui.Route{Join: waitingID}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -26,7 +26,7 @@ func (p *page) Keys() ui.KeyMap {
 	footer := []string{"tab=list", "/", "↑ ↓", "t", "r"}
 	if p.env.Guest == "" {
 		if p.waiting() != nil {
-			footer = append(footer, "j")
+			footer = append(footer, "J")
 		}
 		footer = append(footer, "R=race", "n=new")
 	}
@@ -47,7 +47,7 @@ func (p *page) table() ui.KeyTable {
 			ui.On("d", "d", "daily game", p.daily.game != nil, opens(p.daily.route(p.env))),
 			ui.On("D", "D", "yesterday's results", p.daily.hasDayBefore(), p.openDayBefore),
 			ui.On("n", "n", "new game", player, begin(false)), ui.On("R", "R", "new race", player, begin(true)),
-			ui.On("j", "j", "join", player, p.join),
+			ui.On("J", "J", "join", player, p.join),
 			ui.On("enter", "enter", "open", true, p.enter), ui.On("t", "t", "TV", true, opens(ui.Route{TV: true})),
 			ui.On("f", "f", "follow player", true, p.follows), ui.On("r", "r", "rules", true, opens(ui.Route{Rules: p.chosen()})),
 			ui.On("y", "y", "copy id", true, p.copy),
@@ -69,7 +69,7 @@ func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
 		return p.typed(msg)
 	case p.form != nil:
 		return p.inForm(msg)
-	case p.env.Guest != "" && slices.Contains([]string{"n", "R", "j"}, msg.String()):
+	case p.env.Guest != "" && slices.Contains([]string{"n", "R", "J"}, msg.String()):
 		p.notice = p.env.Guest
 		return nil
 	}
@@ -95,7 +95,7 @@ func (p *page) move(msg tea.KeyPressMsg) {
 	case "left":
 		p.turn(0, len(windows)-1)
 	default:
-		c.move(map[string]int{"up": -1, "down": 1, "pgup": -screenful, "pgdown": screenful, "home": -len(c.ids), "end": len(c.ids)}[msg.String()])
+		c.move(map[string]int{"up": -1, "k": -1, "down": 1, "j": 1, "pgup": -screenful, "pgdown": screenful, "home": -len(c.ids), "end": len(c.ids)}[msg.String()])
 	}
 }
 

@@ -48,8 +48,9 @@ func TestKeys(t *testing.T) {
 	}{
 		"play on":                     {[]string{"down", "down", "enter"}, ui.Route{Play: tuitest.GameID}},
 		"take a seat":                 {[]string{"enter"}, ui.Route{Join: waitingID}},
-		"take a seat in another game": {[]string{"down", "down", "j"}, ui.Route{Join: waitingID}},
+		"take a seat in another game": {[]string{"down", "down", "J"}, ui.Route{Join: waitingID}},
 		"play on after moving about":  {[]string{"end", "home", "down", "down", "up", "enter"}, ui.Route{Play: triboloID}},
+		"play on, with j and k":       {[]string{"j", "j", "j", "k", "enter"}, ui.Route{Play: tuitest.GameID}},
 		"watch":                       {[]string{"end", "enter"}, ui.Route{Watch: []string{deadID}}},
 		"replay an own game":          {[]string{"tab", "end", "enter"}, ui.Route{Replay: doneID}},
 		"replay a record":             {[]string{"tab", "tab", "down", "enter"}, ui.Route{Replay: recordID[:25] + "1"}},
@@ -285,7 +286,7 @@ func TestLive(t *testing.T) {
 func TestGuest(t *testing.T) {
 	t.Parallel()
 	p, d := open(t, func(env *ui.Env) { env.Me, env.Guest = "", "Playing needs an SSH key." })
-	for _, key := range []string{"n", "j"} {
+	for _, key := range []string{"n", "J"} {
 		d.Press(key)
 		assert.Nil(t, p.form)
 		assert.Contains(t, d.Screen(), "! Playing needs an SSH key.")

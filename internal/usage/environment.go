@@ -58,7 +58,7 @@ func ReadEnvironment(flags *pflag.FlagSet, getenv func(string) string) (err erro
 // be set for a program that does not read them.
 var projectVariables = []string{
 	Prefix + "PORT", Prefix + "SERVER",
-	Prefix + "SSH_CREDENTIAL_FILE", Prefix + "SSH_HOST_KEY", Prefix + "SSH_IDLE_TIMEOUT", Prefix + "SSH_LISTEN",
+	Prefix + "SSH_ADDRESS", Prefix + "SSH_CREDENTIAL_FILE", Prefix + "SSH_HOST_KEY", Prefix + "SSH_IDLE_TIMEOUT", Prefix + "SSH_LISTEN",
 	Prefix + "SSH_MAX_DURATION", Prefix + "SSH_MAX_SESSIONS", Prefix + "SSH_MAX_SESSIONS_PER_ADDRESS",
 	Prefix + "SSH_MAX_SESSIONS_PER_CONNECTION", Prefix + "SSH_PORT", Prefix + "SSH_SUBNET",
 }

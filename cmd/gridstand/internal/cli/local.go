@@ -145,7 +145,7 @@ func (p *program) startLocal(ctx context.Context, o localFlags) (localServer, er
 	config := server.DefaultConfig()
 	config.Listener = listener
 	config.StopTimeout = stopTimeout
-	config.OnlyUptime = true                      // games do not expire while no server is running
+	config.OnlyUptime = true // games do not expire while no server is running
 	config.KeepFinished, config.KeepAccounts = keepLocal, keepLocal
 	config.Exhibition = o.share                   // useless unless others can connect
 	config.Logger = slog.New(slog.DiscardHandler) // the log must not disturb the screen

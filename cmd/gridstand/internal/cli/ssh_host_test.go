@@ -219,7 +219,28 @@ func TestRemote_Typed(t *testing.T) {
 		"verify kx3fq2ab":    "",
 		"games --status all": "",
 	} {
-		assert.Equal(t, want, new(remote).typed(strings.Fields(words)...), words)
+		r := &remote{command: "ssh -t <this host>"}
+		assert.Equal(t, want, r.typed(strings.Fields(words)...), words)
+	}
+}
+
+// Ensure that a host shows commands that people can paste if it knows its address.
+func TestSSHCommand(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"":                  "ssh -t <this host>",
+		"play.example":      "ssh -t play.example",
+		"play.example:22":   "ssh -t play.example",
+		"play.example:2222": "ssh -p 2222 -t play.example",
+		"[2001:db8::1]:222": "ssh -p 222 -t 2001:db8::1",
+	} {
+		got, err := sshCommand(address)
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+	}
+	for _, address := range []string{"-oProxyCommand=x", "play.example; x", "play.example:99999", ":2222", "a b"} {
+		_, err := sshCommand(address)
+		require.ErrorContains(t, err, "--address", address)
 	}
 }
 
@@ -230,6 +251,6 @@ func TestSSHHost_Guest(t *testing.T) {
 	require.NoError(t, err)
 	defer disconnect()
 	for credential, want := range map[string]error{"": errOnlyWatching, "gridstand_ssh_a": errGuest} {
-		assert.Equal(t, want, new(program).overSSH(&sshhost.Session{}, c, credential).over.refusal)
+		assert.Equal(t, want, new(program).overSSH(&sshhost.Session{}, c, credential, "").over.refusal)
 	}
 }

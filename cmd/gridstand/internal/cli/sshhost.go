@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"time"
 
@@ -21,13 +22,14 @@ const sshHostName = "ssh-host"
 
 // sshOptions are the flags of the ssh-host command.
 type sshOptions struct {
-	listen, hostKey, credential string
-	limits                      sshhost.Limits
+	listen, address, hostKey, credential string
+	limits                               sshhost.Limits
 }
 
 // sshVariables maps the flags of ssh-host to their environment variables.
 var sshVariables = map[string]string{
 	"listen":                      usage.Prefix + "SSH_LISTEN",
+	"address":                     usage.Prefix + "SSH_ADDRESS",
 	"host-key":                    usage.Prefix + "SSH_HOST_KEY",
 	"credential-file":             usage.Prefix + "SSH_CREDENTIAL_FILE",
 	"idle-timeout":                usage.Prefix + "SSH_IDLE_TIMEOUT",
@@ -64,6 +66,7 @@ Each flag below can also be set by the environment variable next to it.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&o.listen, "listen", o.listen, "`address` to serve on")
+	flags.StringVar(&o.address, "address", "", "`host` or host:port of this host, for the ssh commands that it shows, such as play.example:2222")
 	flags.StringVar(&o.hostKey, "host-key", o.hostKey, "`file` with the private key of this host; it is created if it does not exist")
 	flags.StringVar(&o.credential, "credential-file", "", "`file` with the service credential that lets players use their SSH keys as accounts; without it people can only watch")
 	flags.DurationVar(&o.limits.Idle, "idle-timeout", o.limits.Idle, "time without a key press after which a session ends; 0 for never")
@@ -98,6 +101,10 @@ func (p *program) sshHost(ctx context.Context, o sshOptions) error {
 	if err := checkAddress(o.listen); err != nil {
 		return usage.Errorf("--listen: %w", err)
 	}
+	command, err := sshCommand(o.address)
+	if err != nil {
+		return err
+	}
 	if o.hostKey == "" {
 		return usage.Errorf("--host-key must name a file; there is a default only if HOME is set")
 	}
@@ -131,13 +138,38 @@ func (p *program) sshHost(ctx context.Context, o sshOptions) error {
 	err = sshhost.Serve(ctx, listener, sshhost.Config{
 		HostKey: key, Logger: logger, Limits: o.limits, StopTimeout: sshStopTimeout,
 		Serve: func(ctx context.Context, s *sshhost.Session) int {
-			return p.overSSH(s, c, credential).session(ctx, s.Command, logger)
+			return p.overSSH(s, c, credential, command).session(ctx, s.Command, logger)
 		},
 	})
 	if err == nil {
 		logger.Info("stopped")
 	}
 	return err
+}
+
+// hostName matches names and addresses that need no quotes in a shell.
+var hostName = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z.:-]*$`)
+
+// sshCommand returns the start of the commands that people type to reach this host at the given
+// address, which may be empty.
+func sshCommand(address string) (string, error) {
+	host, port, err := net.SplitHostPort(address)
+	switch {
+	case address == "":
+		return "ssh -t <this host>", nil
+	case err != nil:
+		host, port = address, "22"
+	}
+	if !hostName.MatchString(host) {
+		return "", usage.Errorf("--address must be a host or host:port, such as play.example:2222, not %.60q", address)
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil {
+		return "", usage.Errorf("--address: %w", err)
+	}
+	if port == "22" {
+		return "ssh -t " + host, nil
+	}
+	return "ssh -p " + port + " -t " + host, nil
 }
 
 // checkAddress returns an error if address is not host:port with a valid port.

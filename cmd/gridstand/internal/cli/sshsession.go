@@ -26,6 +26,8 @@ type remote struct {
 	client *client.Client
 	// refusal is the reason why the session cannot play, or nil if it can.
 	refusal error
+	// command is the start of the commands that reach the host, such as "ssh -t play.example".
+	command string
 }
 
 // Reasons why a session can only watch.
@@ -36,9 +38,10 @@ var (
 )
 
 // overSSH returns a program that runs in a session: it writes its output to the SSH
-// client, and makes its calls over the host's connection to the server.
-func (p *program) overSSH(s *sshhost.Session, c *client.Client, credential string) *program {
-	over := &remote{session: s}
+// client, and makes its calls over the host's connection to the server. command is the start
+// of the commands that it shows.
+func (p *program) overSSH(s *sshhost.Session, c *client.Client, credential, command string) *program {
+	over := &remote{session: s, command: command}
 	as := client.Session{Address: s.Address}
 	switch {
 	case credential == "":
@@ -189,5 +192,5 @@ func (r *remote) typed(words ...string) string {
 	if _, err := sshhost.Parse(line); err != nil {
 		return ""
 	}
-	return "ssh -t <this host> " + line
+	return r.command + " " + line
 }

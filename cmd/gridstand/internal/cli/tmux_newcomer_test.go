@@ -31,7 +31,7 @@ func TestTerminal_SSHNewcomer_long(t *testing.T) {
 	longtest.Skip(t)
 	p := newPanes(t)
 	address, credential, _ := hostedServer(t)
-	h := startSSH(t, address, "--credential-file", credential)
+	h := startSSH(t, address, "--credential-file", credential, "--address", "play.example")
 	w := &walk{panes: p, server: newUser(t, address, "observer")}
 	for _, name := range []string{"ada", "grace"} {
 		w.shell(h, name, newKey(t))

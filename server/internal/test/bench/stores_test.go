@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -17,23 +20,35 @@ import (
 
 // BenchmarkStores compares a server backed by a SQLite file with one backed by Redis. Both sync
 // every move to disk before they acknowledge it. The players use callers, because grpc-go's client
-// would take nearly as much of the processors as the server and the store.
+// would take nearly as much processor time as the server and the store, and processors of their own
+// unless the name says otherwise.
 func BenchmarkStores(b *testing.B) {
-	b.Run("moves of 500 players", func(b *testing.B) {
+	b.Run("moves of 500 players on the same processors", func(b *testing.B) {
 		file, redis := movesOf(callers(b, startOnFile(b))), movesOf(callers(b, startOurs(b)))
 		ratio.Compare(b, "moves/s", ratio.AtLeast(1.2),
 			func() float64 { return perSecond(b, file, nil) },
 			func() float64 { return perSecond(b, redis, nil) })
 	})
+	b.Run("moves of 500 players", func(b *testing.B) {
+		var onFile, onRedis *process
+		apart(b, func() { onFile, onRedis = startOnFile(b), startOurs(b) })
+		file, redis := movesOf(callers(b, onFile)), movesOf(callers(b, onRedis))
+		ratio.Compare(b, "moves/s", ratio.AtLeast(1.2),
+			func() float64 { return perSecond(b, file, nil) },
+			func() float64 { return perSecond(b, redis, nil) })
+	})
 	b.Run("moves beside the imitation of Redis", func(b *testing.B) {
-		file := movesOf(callers(b, startOnFile(b)))
-		imitation := movesOf(callers(b, startProcess(b, ours, storeVariable+"="+imitation)))
+		var onFile, onImitation *process
+		apart(b, func() { onFile, onImitation = startOnFile(b), startProcess(b, ours, storeVariable+"="+imitation) })
+		file, imitation := movesOf(callers(b, onFile)), movesOf(callers(b, onImitation))
 		ratio.Compare(b, "moves/s", ratio.AtLeast(4),
 			func() float64 { return perSecond(b, file, nil) },
 			func() float64 { return perSecond(b, imitation, nil) })
 	})
 	b.Run("p50 at half of the load of Redis", func(b *testing.B) {
-		file, redis := movesOf(callers(b, startOnFile(b))), movesOf(callers(b, startOurs(b)))
+		var onFile, onRedis *process
+		apart(b, func() { onFile, onRedis = startOnFile(b), startOurs(b) })
+		file, redis := movesOf(callers(b, onFile)), movesOf(callers(b, onRedis))
 		var rate float64
 		ratio.Compare(b, "ms", ratio.AtMost(1.2),
 			func() float64 {
@@ -62,6 +77,27 @@ func BenchmarkStores(b *testing.B) {
 			func() float64 { return cost(file, func() float64 { return onFile.ask(b, "work") }) },
 			func() float64 { return cost(redis, func() float64 { return onRedis.ask(b, "work") + work() }) })
 	})
+}
+
+// apart lets the processes that start starts use the first half of the processors, and this process
+// the second half, so that the players do not slow down the servers and the stores.
+func apart(b *testing.B, start func()) {
+	b.Helper()
+	if _, err := exec.LookPath("taskset"); err != nil {
+		b.Skip("needs taskset")
+	}
+	all := runtime.NumCPU()
+	if all < 2 {
+		b.Skip("needs two processors")
+	}
+	use := func(first, last int) {
+		out, err := exec.Command("taskset", "-acp", fmt.Sprintf("%d-%d", first, last), strconv.Itoa(os.Getpid())).CombinedOutput()
+		require.NoError(b, err, string(out))
+	}
+	b.Cleanup(func() { use(0, all-1) })
+	use(0, all/2-1)
+	start()
+	use(all/2, all-1)
 }
 
 // callers creates players that use callers, and makes a first move for each.

@@ -62,8 +62,15 @@ bin/gridstand-server bin/gridstand:
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '$(STAMP)' -o $@ $(PROGRAM)
 
 .PHONY: test
-test: ## Run all but the long tests; they use redis-server and tmux if installed
+test: list-missing ## Run all but the long tests, and print what is missing for some of them
 	go test ./...
+
+# go test prints the reasons of skipped tests only with -v.
+.PHONY: list-missing
+list-missing:
+	@for program in redis-server tmux ssh haproxy chromium node; do \
+	  command -v $$program >/dev/null || echo "$$program is not installed: the tests that need it are skipped"; \
+	done
 
 .PHONY: test-short
 test-short: ## Run the quickest tests

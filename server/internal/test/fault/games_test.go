@@ -43,13 +43,15 @@ func TestWholeGames_long(t *testing.T) {
 		for _, v := range solo() {
 			t.Run(v.ID, func(t *testing.T) {
 				t.Parallel()
-				watchWholeGame(t, env, v.ID, first, second)
+				watchWholeGame(t, env, v.ID, first, second, func(int32) {})
 			})
 		}
 	})
 }
 
-func watchWholeGame(t *testing.T, env *env, variant string, first, second *testServer) {
+// watchWholeGame plays a game on two servers while watchers of all kinds follow it, and calls played
+// with the version of each event.
+func watchWholeGame(t *testing.T, env *env, variant string, first, second *testServer, played func(version int32)) {
 	here := env.player(first)
 	there := here.on(second)
 	game := here.start(t, variant)
@@ -76,6 +78,7 @@ func watchWholeGame(t *testing.T, env *env, variant string, first, second *testS
 			watchers["late"] = guest.watch(t, game.GetId(), watching{})
 			watchers["late, from the first event"] = guestThere.watch(t, game.GetId(), watching{after: fromStart()})
 		}
+		played(version)
 	}, here, there)
 	require.NoError(t, err)
 	close(gate)

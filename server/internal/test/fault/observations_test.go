@@ -3,7 +3,10 @@ package fault
 import (
 	"fmt"
 	"sync"
+	"testing"
+	"time"
 
+	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -116,4 +119,14 @@ func note[M proto.Message](in map[string]map[int32]M, gameID string, version int
 		return fmt.Errorf("version %d of %s was\n%v\nand is now\n%v", version, gameID, before, m)
 	}
 	return nil
+}
+
+// awaitProgress waits until clients have observed the given number of additional versions. On a slow
+// machine, each version may take long.
+func (env *env) awaitProgress(t *testing.T, more int) {
+	t.Helper()
+	target := env.observed.totalVersions() + more
+	for seen := target - more; seen < target; seen = env.observed.totalVersions() {
+		require.Eventually(t, func() bool { return env.observed.totalVersions() > seen }, patience, 10*time.Millisecond, "no progress")
+	}
 }

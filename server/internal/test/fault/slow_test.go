@@ -114,9 +114,13 @@ func (s *slowStream) ended(err error) error {
 		return io.EOF
 	}
 	details := &spb.Status{Code: int32(code), Message: s.response.Trailer.Get("Grpc-Message")}
-	if encoded, err := base64.RawStdEncoding.DecodeString(s.response.Trailer.Get("Grpc-Status-Details-Bin")); err == nil {
-		err := proto.Unmarshal(encoded, details)
+	// Without this header, Unmarshal would make the status OK.
+	if encoded := s.response.Trailer.Get("Grpc-Status-Details-Bin"); encoded != "" {
+		decoded, err := base64.RawStdEncoding.DecodeString(encoded)
 		if err != nil {
+			return err
+		}
+		if err := proto.Unmarshal(decoded, details); err != nil {
 			return err
 		}
 	}

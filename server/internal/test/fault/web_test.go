@@ -119,6 +119,8 @@ func TestThroughProxy_Web_long(t *testing.T) {
 func TestWeb_SSEPerAddress_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
+	manyFiles.Lock()
+	defer manyFiles.Unlock()
 	const most = 1000
 	env := newSQLiteEnv(t)
 	config := testConfig(env.url)

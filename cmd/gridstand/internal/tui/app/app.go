@@ -38,8 +38,8 @@ type Model struct {
 	ctx    context.Context
 	tasks  *ui.Tasks
 	common ui.Common
-	pages  []ui.Page // the stack; the last page is visible
-	help   bool
+	pages  []ui.Page        // the stack; the last page is visible
+	help   *widget.Scroll   // position in the help; nil if it is closed
 	asked  *widget.Question // asks whether to quit while others are connected; nil if not shown
 	notice string           // why a page could not be opened
 	err    error            // the error that ended the program
@@ -77,7 +77,7 @@ func (m *Model) top() ui.Page {
 
 // push adds a page on top of the others.
 func (m *Model) push(p ui.Page) tea.Cmd {
-	m.help, m.notice = false, ""
+	m.help, m.notice = nil, ""
 	m.pages = append(m.pages, p)
 	return p.Init()
 }
@@ -85,7 +85,7 @@ func (m *Model) push(p ui.Page) tea.Cmd {
 // pop closes the visible page. If it is the only page, pop quits the program instead, and
 // the page stays visible until then.
 func (m *Model) pop() tea.Cmd {
-	m.help = false
+	m.help = nil
 	if len(m.pages) == 1 {
 		return m.quit()
 	}
@@ -198,11 +198,13 @@ func (m *Model) key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 	switch {
 	case ui.Pressed(msg, m.common.Suspend):
 		return tea.Suspend, true
-	case m.help:
-		m.help = false
+	case m.help != nil:
+		if !m.help.Key(msg) {
+			m.help = nil
+		}
 		return nil, true
 	case ui.Pressed(msg, m.common.Help):
-		m.help = true
+		m.help = widget.NewScroll()
 		return nil, true
 	}
 	return nil, false

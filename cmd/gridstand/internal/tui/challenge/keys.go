@@ -21,7 +21,7 @@ func (p *page) Keys() ui.KeyMap {
 	case p.bots != nil:
 		return ui.Keys(ui.Bind(fmt.Sprintf("1–%d", len(p.bots)), "choose"), ui.Bind("esc", "close"))
 	}
-	return p.table().Map("r", "y", "x", "b", "n", "s", "enter")
+	return p.table().Map("enter", "s", "n", "b", "x", "y", "r")
 }
 
 // table returns the keys of the page in the challenge's current state.

@@ -22,7 +22,7 @@ const margin = 1
 // State is the state of the program around a page.
 type State struct {
 	Last     bool             // closing the page ends the program
-	Help     bool             // the help is open
+	Help     *widget.Scroll   // position in the open help, or nil
 	Question *widget.Question // covers the page, or nil
 	Notice   string           // replaces the page's status
 }
@@ -45,9 +45,9 @@ func Draw(env *ui.Env, p ui.Page, s State) tea.View {
 		s.Question.Ask(env, &v)
 		keys = s.Question.Keys()
 	}
-	if s.Help {
-		v.Dialog, v.Brief = Help(env, keys), "The window is too small for the help. Press ? to close it."
-		keys = ui.Keys(ui.Bind("any key", "close"))
+	if s.Help != nil {
+		v.Dialog, v.Brief = Help(env, keys, s.Help), "The window is too small for the help. Press ? to close it."
+		keys = s.Help.Keys()
 	}
 	if s.Notice != "" {
 		v.Status = env.Theme.Warn().Render("! " + s.Notice)
@@ -56,11 +56,11 @@ func Draw(env *ui.Env, p ui.Page, s State) tea.View {
 }
 
 // Help returns the box that lists a page's own keys and the keys that work on every page.
-func Help(env *ui.Env, keys ui.KeyMap) string {
+func Help(env *ui.Env, keys ui.KeyMap, at *widget.Scroll) string {
 	c := ui.NewCommon()
 	c.Suspend.SetEnabled(!env.Remote)
 	groups := append(keys.Full, []key.Binding{c.Help, c.Suspend, c.Interrupt})
-	return widget.Help(env.Theme, groups, env.Width, env.Height)
+	return widget.Help(env.Theme, groups, env.Width, env.Height, at)
 }
 
 // Opening draws the window before the first page is open.

@@ -23,17 +23,25 @@ func (p *page) Keys() ui.KeyMap {
 	if p.filter.Focused() {
 		return ui.Keys(ui.Bind("enter", "keep the filter"), ui.Bind("esc", "clear it"))
 	}
-	footer := []string{"tab=list", "/", "↑ ↓", "t", "r"}
+	var footer []string
+	if what, _ := p.opens(); what != "" {
+		footer = append(footer, "enter="+what)
+	}
+	footer = append(footer, "↑ ↓")
+	if p.env.Guest == "" {
+		footer = append(footer, "n=new")
+	}
+	footer = append(footer, "tab=list")
+	if p.pane == paneScores {
+		footer = append(footer, "← →=period", "v")
+	}
 	if p.env.Guest == "" {
 		if p.waiting() != nil {
 			footer = append(footer, "J")
 		}
-		footer = append(footer, "R=race", "n=new")
+		footer = append(footer, "R=race")
 	}
-	if what, _ := p.opens(); what != "" {
-		footer = append(footer, "enter="+what)
-	}
-	return p.table().Map(footer...)
+	return p.table().Map(append(footer, "t", "r", "/")...)
 }
 
 // table returns the keys of the page while it has neither a form nor a filter to type.

@@ -20,6 +20,7 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/frame"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -230,7 +231,7 @@ func TestHelp(t *testing.T) {
 	p, d := open(t, nil)
 	d.Env.Width, d.Env.Height = 40, 12
 	for _, key := range []string{"tab", "n"} {
-		width, height := lipgloss.Size(frame.Help(d.Env, p.Keys()))
+		width, height := lipgloss.Size(frame.Help(d.Env, p.Keys(), widget.NewScroll()))
 		assert.LessOrEqual(t, width, 40)
 		assert.LessOrEqual(t, height, 12)
 		d.Press(key)

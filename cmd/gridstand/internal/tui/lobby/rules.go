@@ -56,7 +56,7 @@ func (p *rules) Key(msg tea.KeyPressMsg) tea.Cmd {
 	return cmd
 }
 
-func (p *rules) Keys() ui.KeyMap { return p.table().Map("r", "↑ ↓") }
+func (p *rules) Keys() ui.KeyMap { return p.table().Map("↑ ↓", "r") }
 
 // table returns the keys. The viewport handles those without an action.
 func (p *rules) table() ui.KeyTable {

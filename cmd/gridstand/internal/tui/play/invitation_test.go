@@ -11,6 +11,7 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/frame"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 )
 
 // Ensure that the page shows the command for watchers, with the short id of a public game
@@ -48,5 +49,5 @@ func TestInvitation_Link(t *testing.T) {
 	assert.Contains(t, d.Screen(), "Copied "+link+".")
 	d.Env.Width = 50
 	assert.Contains(t, d.Screen(), "Copied the link of the game.")
-	assert.Contains(t, frame.Help(d.Env, p.Keys()), "copy link")
+	assert.Contains(t, frame.Help(d.Env, p.Keys(), widget.NewScroll()), "copy link")
 }

@@ -12,19 +12,19 @@ func (p *page) Keys() ui.KeyMap {
 	case p.question != nil:
 		return p.question.Keys()
 	case p.solving != nil:
-		return p.solverKeys().Map("+", "-", "any other key")
+		return p.solverKeys().Map("any other key", "+", "-")
 	case p.Over():
-		footer := []string{"y", "r", "w=replay", "", "s", "c=copy", "n=new", "esc=close"}
+		again, closes, beat, share, id := "n=new", "esc=close", "", "c=copy", "y"
 		if p.beatable() {
-			footer[3] = "b=beat me"
+			beat = "b=beat me"
 		}
 		if p.contest != nil {
-			footer[0], footer[5], footer[6] = "", "y=copy", "n"
+			again, share, id = "n", "y=copy", ""
 		}
 		if p.closed {
-			footer[7] = "esc=result"
+			closes = "esc=result"
 		}
-		return p.resultKeys().Map(footer...)
+		return p.resultKeys().Map(again, closes, share, "s", beat, "w=replay", "r", id)
 	}
 	footer, solvers, again := []string{}, "", "n=new"
 	if p.mode != nil {
@@ -36,7 +36,7 @@ func (p *page) Keys() ui.KeyMap {
 	if p.contest != nil {
 		again = "n"
 	}
-	return p.playKeys().Map(append(footer, solvers, "u", again, "r")...)
+	return p.playKeys().Map(append(footer, again, "u", "r", solvers)...)
 }
 
 func (p *page) rulesKey() ui.Key {

@@ -19,6 +19,7 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -277,12 +278,12 @@ func TestEndAndNext(t *testing.T) {
 	d.Press("up") // the arrow keys no longer make moves
 	assert.Nil(t, p.inFlight)
 	assert.Contains(t, d.Screen(), "esc close")
-	assert.Contains(t, frame.Help(d.Env, p.Keys()), "close result")
+	assert.Contains(t, frame.Help(d.Env, p.Keys(), widget.NewScroll()), "close result")
 	d.Press("esc", "w") // w does not open the replay yet: it may still be meant as a move
 	assert.Empty(t, d.Left)
 	assert.NotContains(t, d.Screen(), "No moves left")
 	assert.Contains(t, d.Screen(), "esc result")
-	assert.Contains(t, frame.Help(d.Env, p.Keys()), "show result")
+	assert.Contains(t, frame.Help(d.Env, p.Keys(), widget.NewScroll()), "show result")
 	assert.Contains(t, d.Screen(), "12,340")
 	d.Env.Clock = func() time.Time { return tuitest.Noon.Add(endTime) }
 	d.Press("w")

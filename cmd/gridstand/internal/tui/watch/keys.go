@@ -7,12 +7,12 @@ import (
 )
 
 func (p *page) Keys() ui.KeyMap {
-	footer := []string{"r", "← →=step", "+", "l", "space", "n", "esc"}
+	footer := []string{"space", "← →=step", "n", "l", "esc", "+", "r"}
 	if p.game == nil || p.game.state.Board() == nil {
 		footer[1] = ""
 	}
 	if p.resultOpen() {
-		footer = append([]string{"y"}, footer...)
+		footer = append(footer, "y")
 	}
 	return p.table().Map(footer...)
 }

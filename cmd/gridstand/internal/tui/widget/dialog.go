@@ -1,11 +1,13 @@
 package widget
 
 import (
+	"slices"
 	"strings"
 
 	"charm.land/bubbles/v2/help"
 	"charm.land/bubbles/v2/key"
 	"charm.land/bubbles/v2/textinput"
+	"charm.land/bubbles/v2/viewport"
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -66,8 +68,9 @@ func InputStyles(t style.Theme) textinput.Styles {
 	return textinput.Styles{Focused: s, Blurred: s, Cursor: textinput.CursorStyle{Color: t.Colors().Accent}}
 }
 
-// KeyLine returns the footer's line of keys. If the line is too long, keys are dropped from
-// the left, since the keys that leave the page come last. A single key is truncated.
+// KeyLine returns the footer's line of keys, most important first. If the line is too long, keys
+// are dropped from the right, but the last two, which open the help and leave the page, are dropped
+// last. A single key is truncated.
 func KeyLine(t style.Theme, keys []key.Binding, width int) string {
 	const gap = "   "
 	var all []string
@@ -80,8 +83,9 @@ func KeyLine(t style.Theme, keys []key.Binding, width int) string {
 		}
 	}
 	for len(all) > 1 && line > width {
-		line -= len(gap) + style.Width(all[0])
-		all = all[1:]
+		i := max(len(all)-3, 0)
+		line -= len(gap) + style.Width(all[i])
+		all = slices.Delete(all, i, i+1)
 	}
 	text := strings.Join(all, t.Faint().Render(gap))
 	if line > width {
@@ -90,9 +94,37 @@ func KeyLine(t style.Theme, keys []key.Binding, width int) string {
 	return text
 }
 
+// Scroll is the position in a text that may be taller than the window.
+type Scroll struct {
+	view viewport.Model
+	tall bool // whether the text was taller than the window when it was last drawn
+}
+
+// NewScroll returns the position at the top.
+func NewScroll() *Scroll { return &Scroll{view: viewport.New()} }
+
+// Key scrolls. It returns false if the key does not scroll, or if the whole text is visible.
+func (s *Scroll) Key(msg tea.KeyPressMsg) bool {
+	k := s.view.KeyMap
+	if !s.tall || !ui.Pressed(msg, k.Up, k.Down, k.PageUp, k.PageDown) {
+		return false
+	}
+	s.view, _ = s.view.Update(msg)
+	return true
+}
+
+// Keys returns the keys that scroll and close the text.
+func (s *Scroll) Keys() ui.KeyMap {
+	if s.tall {
+		return ui.Keys(ui.Bind("↑ ↓", "scroll"), ui.Bind("other keys", "close"))
+	}
+	return ui.Keys(ui.Bind("any key", "close"))
+}
+
 // Help returns the box that lists all keys, for a window of width × height. It uses the
-// first layout that fits: several columns, one column or running text.
-func Help(t style.Theme, groups [][]key.Binding, width, height int) string {
+// first layout that fits: several columns, one column or running text. If none does, it shows the
+// part of the running text at the given position.
+func Help(t style.Theme, groups [][]key.Binding, width, height int, at *Scroll) string {
 	const frameWidth, frameHeight = 6, 4
 	h := help.New()
 	h.Styles = help.Styles{FullKey: t.Accent().Lipgloss(), FullDesc: t.Dim().Lipgloss(), FullSeparator: t.Faint().Lipgloss()}
@@ -107,7 +139,18 @@ func Help(t style.Theme, groups [][]key.Binding, width, height int) string {
 			table = flow(t, all, width-frameWidth)
 		}
 	}
-	return Box(t, "Keys", lipgloss.PlaceHorizontal(lipgloss.Width(table), lipgloss.Left, table))
+	title, room := "Keys", max(height-frameHeight, 1)
+	if at.tall = lipgloss.Height(table) > room; at.tall {
+		at.view.SetWidth(lipgloss.Width(table))
+		at.view.SetHeight(room)
+		at.view.SetContent(table)
+		table = at.view.View()
+		title = "Keys ↓"
+		if at.view.AtBottom() {
+			title = "Keys ↑"
+		}
+	}
+	return Box(t, title, lipgloss.PlaceHorizontal(lipgloss.Width(table), lipgloss.Left, table))
 }
 
 // flow writes the keys as running text, in lines of at most width columns.

@@ -4,7 +4,6 @@ import (
 	"io"
 	"net/http"
 	"os/exec"
-	"regexp"
 	"strconv"
 	"testing"
 
@@ -33,9 +32,8 @@ func TestProcess_OneProcessor(t *testing.T) {
 			t.Setenv("GOMAXPROCS", tt.setting)
 			p := startWith(t, []string{"taskset", "-c", oneProcessor(t)},
 				"--store", tt.store, "--data", t.TempDir(), "--metrics", "127.0.0.1:0")
-			address := regexp.MustCompile(`msg="serving metrics" address=(\S+)`).FindStringSubmatch(p.output())
-			require.NotNil(t, address, p.output())
-			response, err := http.Get("http://" + address[1] + "/metrics")
+			p.waitFor(t, servingMetrics)
+			response, err := http.Get("http://" + servingMetrics.FindStringSubmatch(p.output())[1] + "/metrics")
 			require.NoError(t, err)
 			defer response.Body.Close()
 			metrics, err := io.ReadAll(response.Body)

@@ -2,6 +2,7 @@ package describe_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"go.uber.org/goleak"
@@ -60,6 +61,17 @@ func TestTribolo(t *testing.T) {
 }
 
 // Ensure that every stage of a game has a description.
+func TestUntil(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		0: "0 s", 100 * time.Millisecond: "1 s", time.Minute: "1 min", 61 * time.Second: "2 min",
+		59*time.Minute + 30*time.Second: "1 h", time.Hour: "1 h", 2*time.Hour + 22*time.Minute + time.Second: "2 h 23 min",
+		12 * time.Hour: "12 h", 48*time.Hour - time.Second: "2 days", 6*24*time.Hour + time.Second: "7 days",
+	} {
+		assert.Equal(t, want, describe.Until(d), d)
+	}
+}
+
 func TestStage(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, "Waiting for players", describe.Stage(&pb.Game{Status: pb.GameStatus_GAME_STATUS_WAITING}))

@@ -43,19 +43,23 @@ func Span(d time.Duration) string {
 	}
 }
 
-// Until formats roughly how long something will take, rounded up: "7 days" until the first of
-// seven days has passed.
+// Until formats how long something will take, rounded up: "2 h 23 min", or "7 days" until the first
+// of seven days has passed.
 func Until(d time.Duration) string {
-	unit := time.Second
-	switch {
+	up := func(unit time.Duration) time.Duration { return (d + unit - 1).Truncate(unit) }
+	switch hours := up(time.Minute); {
 	case d >= 48*time.Hour:
-		unit = 24 * time.Hour
-	case d >= time.Hour:
-		unit = time.Hour
-	case d >= time.Minute:
-		unit = time.Minute
+		return Span(up(24 * time.Hour))
+	case hours < time.Hour:
+		if d >= time.Minute {
+			return Span(hours)
+		}
+		return Span(up(time.Second))
+	case hours%time.Hour == 0:
+		return Span(hours)
+	default:
+		return Span(hours) + fmt.Sprintf(" %d min", int(hours.Minutes())%60)
 	}
-	return Span((d + unit - 1).Truncate(unit))
 }
 
 // Ago formats roughly how long ago something happened.

@@ -70,7 +70,7 @@ func (p *program) warnClearText(c *client.Client) {
 		return
 	}
 	p.warned = true
-	p.notef("Warning: the connection to %s is not encrypted; others on the network can read your token. "+
+	p.warnf("Warning: the connection to %s is not encrypted; others on the network can read your token. "+
 		"If the server uses TLS, add --tls, or --ca if it has its own certificate authority.", c.Target())
 }
 

@@ -193,11 +193,11 @@ func (p *program) printGames(games []*pb.Game) error {
 		{title: "VARIANT", drop: 1},
 		{title: "PLAYER", flexible: true},
 		{title: "SCORE", right: true},
-		{title: "TILE", right: true, drop: 3},
-		{title: "MOVES", right: true, drop: 4},
-		{title: "WATCHING", right: true, drop: 2},
-		{title: "STATUS", drop: 5},
-		{title: "LAST MOVE", drop: 6},
+		{title: "TILE", right: true, drop: 6},
+		{title: "MOVES", right: true, drop: 5},
+		{title: "WATCHING", right: true, drop: 4},
+		{title: "STATUS", drop: 2},
+		{title: "LAST MOVE", drop: 3},
 	}
 	rows := make([][]string, len(games))
 	for i, g := range games {
@@ -209,7 +209,7 @@ func (p *program) printGames(games []*pb.Game) error {
 			g.GetId(), variantOf(g), gamestate.PlayerName(g),
 			describe.Comma(gamestate.HighestScore(g)),
 			tile, describe.Comma(g.GetPosition().GetMoveCount()), describe.Comma(g.GetWatchers()),
-			stage(g), p.ago(g.GetUpdateTime()),
+			p.stage(g), p.ago(g.GetUpdateTime()),
 		}
 	}
 	return p.printTable(columns, rows)

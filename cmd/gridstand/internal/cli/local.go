@@ -68,7 +68,7 @@ func (o *localFlags) check(p *program, resume bool) error {
 func (o *localFlags) resumeCommand(flags string) string {
 	command := commandFor(flags, "play", "--local")
 	if o.data != "" {
-		command += " --data " + o.data
+		command += " --data " + shellWord(o.data)
 	}
 	return command
 }
@@ -129,7 +129,7 @@ func (p *program) startLocal(ctx context.Context, o localFlags) (localServer, er
 		if o.fresh || o.share || o.data != "" {
 			return localServer{}, fmt.Errorf("a server is already running at %s, with its own settings. %s", address, elsewhere)
 		}
-		p.notef("A server is already running at %s; you are playing on that server.", address)
+		p.warnf("A server is already running at %s; you are playing on that server.", address)
 		return localServer{address: address, stop: func() {}}, nil
 	}
 	if !o.fresh && o.data == "" && p.state == "" {
@@ -197,7 +197,7 @@ func (p *program) noteOtherServer(address string) {
 		return
 	}
 	if normal, err := client.NormalTarget(variable); err != nil || normal != address {
-		p.notef("--local uses its own server at %s instead of $%s, which is %s. To use that server, omit --local.",
+		p.warnf("--local uses its own server at %s instead of $%s, which is %s. To use that server, omit --local.",
 			address, serverVariable, clean(variable, 80))
 	}
 }

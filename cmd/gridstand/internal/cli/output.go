@@ -104,13 +104,19 @@ func (p *program) ago(t *timestamppb.Timestamp) string {
 	return describe.Ago(p.clock().Sub(t.AsTime()))
 }
 
-// stage returns a word for the stage of a game: "exhibition" for a live exhibition, and
-// otherwise the status.
-func stage(g *pb.Game) string {
-	if g.GetExhibition() && g.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE {
+// stage returns a word for the stage of a game: "idle" for a game in progress without a recent event,
+// "exhibition" for a live exhibition, and otherwise the status.
+func (p *program) stage(g *pb.Game) string {
+	s := gamestate.New(g)
+	_, idle := s.Idle(p.clock())
+	switch active := g.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE; {
+	case active && idle:
+		return "idle"
+	case active && g.GetExhibition():
 		return "exhibition"
+	default:
+		return status(g.GetStatus())
 	}
-	return status(g.GetStatus())
 }
 
 // status returns a word for a game's status.

@@ -8,12 +8,15 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // Ensure that JSON for a terminal keeps its meaning but contains only printable
@@ -31,6 +34,22 @@ func TestHarmless(t *testing.T) {
 	var back map[string]string
 	require.NoError(t, json.Unmarshal(escaped, &back))
 	assert.Equal(t, map[string]string{text: text}, back)
+}
+
+// Ensure that a game in progress without a recent event is called idle.
+func TestStage(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	p := &program{clock: func() time.Time { return now }}
+	for want, g := range map[string]*pb.Game{
+		"live":       {Status: pb.GameStatus_GAME_STATUS_ACTIVE, UpdateTime: timestamppb.New(now.Add(-29 * time.Second))},
+		"exhibition": {Status: pb.GameStatus_GAME_STATUS_ACTIVE, UpdateTime: timestamppb.New(now), Exhibition: true},
+		"idle":       {Status: pb.GameStatus_GAME_STATUS_ACTIVE, UpdateTime: timestamppb.New(now.Add(-31 * time.Second))},
+		"waiting":    {Status: pb.GameStatus_GAME_STATUS_WAITING, UpdateTime: timestamppb.New(now.Add(-time.Hour))},
+		"finished":   {Status: pb.GameStatus_GAME_STATUS_FINISHED, UpdateTime: timestamppb.New(now.Add(-time.Hour))},
+	} {
+		assert.Equal(t, want, p.stage(g))
+	}
 }
 
 // fullDisk is a writer that always fails.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/internal/usage"
@@ -123,6 +124,9 @@ func (p *program) whatToPlay(ctx context.Context, c *client.Client, what string,
 		g, err = p.latest(ctx, c, what, o)
 	default:
 		options, err := o.options(v)
+		if err == nil && p.over == nil {
+			err = p.mentionUnfinished(ctx, c, v.GetId(), o)
+		}
 		return ui.Route{New: &ui.NewGame{Variant: v.GetId(), Options: options}}, err
 	}
 	return ui.Route{Play: g.GetId()}, err
@@ -153,25 +157,55 @@ func (p *program) gameToPlay(ctx context.Context, c *client.Client, what string)
 // latest returns the user's latest unfinished game. If variant is set, only games of that
 // variant count.
 func (p *program) latest(ctx context.Context, c *client.Client, variant string, o playOptions) (client.Game, error) {
-	if c.PlayerID() != "" { // A user without an account has no games.
-		reply, err := c.Games.ListGames(ctx, &pb.ListGamesRequest{
-			Status: pb.GameStatus_GAME_STATUS_ACTIVE, Variant: variant, PlayerId: "me",
-		})
-		if err != nil {
-			return client.Game{}, err
-		}
-		for _, g := range reply.GetGames() {
-			if c.Seat(client.Game{Game: g}).Index() >= 0 {
-				return c.Game(ctx, g.GetId())
-			}
-		}
+	id, err := unfinished(ctx, c, variant)
+	if err != nil {
+		return client.Game{}, err
 	}
-	start := p.typed("play")
-	if o.local {
-		start = o.resumeCommand(p.named(c.Target()))
+	if id != "" {
+		return c.Game(ctx, id)
 	}
+	start := p.startCommand(c, o)
 	if variant != "" {
 		return client.Game{}, missingf("you have no %s game to continue. Start one: %s %s", variant, start, variant)
 	}
 	return client.Game{}, missingf("you have no game to continue. Start one: %s", start)
+}
+
+// unfinished returns the id of the user's latest game in progress, or "". If variant is set, only
+// games of that variant count.
+func unfinished(ctx context.Context, c *client.Client, variant string) (string, error) {
+	if c.PlayerID() == "" { // A user without an account has no games.
+		return "", nil
+	}
+	reply, err := c.Games.ListGames(ctx, &pb.ListGamesRequest{
+		Status: pb.GameStatus_GAME_STATUS_ACTIVE, Variant: variant, PlayerId: "me",
+	})
+	if err != nil {
+		return "", err
+	}
+	for _, g := range reply.GetGames() {
+		if c.Seat(client.Game{Game: g}).Index() >= 0 {
+			return g.GetId(), nil
+		}
+	}
+	return "", nil
+}
+
+// mentionUnfinished tells the user how to continue an unfinished game of the variant instead of
+// starting a new one, if there is one.
+func (p *program) mentionUnfinished(ctx context.Context, c *client.Client, variant string, o playOptions) error {
+	id, err := unfinished(ctx, c, variant)
+	if id != "" {
+		p.warnf("You have an unfinished %s game. To continue it: %s %s", clean(variant, 24), p.startCommand(c, o), gamestate.ShortID(id))
+	}
+	return err
+}
+
+// startCommand returns the command that starts a game. With the id of a game at its end, it continues
+// that game.
+func (p *program) startCommand(c *client.Client, o playOptions) string {
+	if o.local {
+		return o.resumeCommand(p.named(c.Target()))
+	}
+	return p.typed("play")
 }

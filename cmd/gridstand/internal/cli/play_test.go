@@ -88,7 +88,7 @@ func TestPlayLocal(t *testing.T) {
 	second.types("q")
 	second.ends(exitOK)
 	assert.Contains(t, second.err.String(), "already")
-	assert.Regexp(t, `Resume it with gridstand play [a-z2-7]{26} --server `+address, second.out.String())
+	assert.Regexp(t, `Resume it with gridstand play [a-z2-7]{8} --server `+address, second.out.String())
 
 	table.types("wasdwasd")
 	require.Eventually(t, func() bool {
@@ -104,7 +104,7 @@ func TestPlayLocal(t *testing.T) {
 	table.types("q")
 	table.ends(exitOK)
 	assert.Contains(t, table.out.String(), "ada left a classic game")
-	assert.Regexp(t, `Resume it with gridstand play --local --server `+address+` [a-z2-7]{26}`, table.out.String())
+	assert.Regexp(t, `Resume it with gridstand play --local --server `+address+` [a-z2-7]{8}`, table.out.String())
 	assert.Contains(t, table.err.String(), "Its games are stored in "+ada.state)
 	tv.sees("◌")
 	tv.types("\x03")
@@ -143,7 +143,7 @@ func TestPlayLocal_Again_long(t *testing.T) {
 	assert.NotContains(t, notes, "no longer knows")
 	later, _ := play()
 	assert.NotEqual(t, id, command.FindStringSubmatch(later)[1])
-	closingMessage := regexp.MustCompile(`Resume it with gridstand play --local --server \S+ ([a-z2-7]{26})`)
+	closingMessage := regexp.MustCompile(`Resume it with gridstand play --local --server \S+ ([a-z2-7]{8})`)
 	again, _ = play(closingMessage.FindStringSubmatch(first)[1])
 	assert.Equal(t, id, command.FindStringSubmatch(again)[1], "the command of the first closing message resumes that game")
 	latest := command.FindStringSubmatch(later)[1]
@@ -176,6 +176,8 @@ func TestPlayLocal_Share(t *testing.T) {
 	s := ada.sit("play", "--local", "--share", "--server", "localhost:"+port, "--name", "ada", "tribolo", "--seats", "me,open,greedy")
 	s.sees("gridstand join")
 	assert.Contains(t, s.err.String(), "Connections are not encrypted")
+	s.sees("! Warning: everyone who can reach")
+	s.types("x") // Any key removes the warning from the screen.
 	assert.Contains(t, s.err.String(), "Others watch with: gridstand watch --server "+others+"\n")
 	assert.Contains(t, s.err.String(), "In a browser:      http://"+others+"/\n")
 	s.sees("--server " + others)
@@ -206,6 +208,7 @@ func TestPlayLocal_Share(t *testing.T) {
 	assert.NotContains(t, screen, "localhost", "which others cannot reach")
 	friend := guest.sit("play", "--name", "bob")
 	friend.sees("Others watch with")
+	friend.types("x") // Any key removes the warning about the connection.
 	s.types("q")
 	s.sees("1 other is connected.")
 	s.types("y")
@@ -297,8 +300,14 @@ func TestPlayAgain(t *testing.T) {
 		s.sees("MOVES")
 		s.types("q")
 		s.ends(exitOK)
-		assert.Contains(t, s.out.String(), "gridstand play "+id)
+		assert.Contains(t, s.out.String(), "gridstand play "+id[:8])
 	}
+	again := ada.sit("play", "5x5")
+	again.sees("You have an unfinished 5x5 game.")
+	again.types("q")
+	again.ends(exitOK)
+	assert.Contains(t, again.err.String(), "To continue it: gridstand play "+id[:8])
+	ada.ok("resign", regexp.MustCompile(`Resume it with gridstand play ([a-z2-7]{8})`).FindStringSubmatch(again.out.String())[1])
 	s := newUser(t, server, "bob").sit("play", id, "--name", "bob")
 	s.ends(exitFailed)
 	assert.Contains(t, s.err.String(), "gridstand watch "+id)

@@ -43,6 +43,8 @@ type program struct {
 	fresh bool
 	// warned is set once the user has been warned about a clear-text connection.
 	warned bool
+	// warnings are the lines to show on the first page of the terminal program.
+	warnings []string
 }
 
 // globalFlags are the flags that all commands share.
@@ -211,3 +213,10 @@ func (p *program) printf(format string, args ...any) error {
 
 // notef writes a line to standard error.
 func (p *program) notef(format string, args ...any) { fmt.Fprintf(p.err, format+"\n", args...) }
+
+// warnf is like notef. If the terminal program opens, it shows the line again, because its screen
+// hides what was written before.
+func (p *program) warnf(format string, args ...any) {
+	p.notef(format, args...)
+	p.warnings = append(p.warnings, fmt.Sprintf(format, args...))
+}

@@ -30,7 +30,7 @@ func (p *program) show(ctx context.Context, c *client.Client, start ui.Route, lo
 	}
 	env.Theme.Still = p.flags.noAnimation
 	config := app.Config{
-		Env: env, Start: start, SuggestedName: cmp.Or(p.flags.name, loginName(p)),
+		Env: env, Start: start, Notice: strings.Join(p.warnings, "\n"), SuggestedName: cmp.Or(p.flags.name, loginName(p)),
 		LogIn: func(ctx context.Context, name string) (string, error) {
 			cred, _, err := client.LogInAs(ctx, c, p.store, name)
 			return cred.PlayerID, err
@@ -171,7 +171,7 @@ func (p *program) shared(c *client.Client, site string) string {
 
 // noticeShared warns that others can connect, and tells the user how.
 func (p *program) noticeShared(local localServer) {
-	p.notef("Warning: everyone who can reach %s can connect. Connections are not encrypted: others on the network can read tokens.", local.others)
+	p.warnf("Warning: everyone who can reach %s can connect. Connections are not encrypted: others on the network can read tokens.", local.others)
 	p.notef("Others watch with: %s", commandFor(serverFlags(local.others), "watch"))
 	p.notef("Others play with:  %s", commandFor(serverFlags(local.others), "play"))
 	p.notef("In a browser:      %s/", local.site())

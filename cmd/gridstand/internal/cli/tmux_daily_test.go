@@ -28,7 +28,7 @@ func TestTerminal_Daily(t *testing.T) {
 	}
 	p.sees("first", `MOVES +[1-9]\d`)
 	p.tmux("send-keys", "-t", "first", "q")
-	p.sees("first", `(?s)\d moves?\)\. Come back with.*exit=0`)
+	p.sees("first", `(?s)\d moves?\)\.\s+Come back with.*exit=0`)
 
 	again("first", "second")
 	p.sees("second", `(?s)Daily.*MOVES +[1-9]\d`)

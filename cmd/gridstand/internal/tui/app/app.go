@@ -22,8 +22,9 @@ type Config struct {
 	// Env is the environment of the pages. Its Server is required. If its Clock is nil, the
 	// system clock is used.
 	Env ui.Env
-	// Start is the first page.
-	Start ui.Route
+	// Start is the first page. Notice is shown on it for noticeTime or until a key is pressed.
+	Start  ui.Route
+	Notice string
 	// LogIn creates an account with the given name, makes Env.Server act for it, and
 	// returns its id. It is called when the user wants to play while Env.Me is empty.
 	LogIn func(ctx context.Context, name string) (id string, err error)
@@ -75,11 +76,23 @@ func (m *Model) top() ui.Page {
 	return m.pages[len(m.pages)-1]
 }
 
+// noticeTime is how long Config.Notice is shown.
+const noticeTime = 15 * time.Second
+
 // push adds a page on top of the others.
 func (m *Model) push(p ui.Page) tea.Cmd {
-	m.help, m.notice = nil, ""
+	notice := m.config.Notice
+	m.help, m.notice, m.config.Notice = nil, notice, ""
 	m.pages = append(m.pages, p)
-	return p.Init()
+	if notice == "" {
+		return p.Init()
+	}
+	return tea.Batch(p.Init(), m.tasks.Later(noticeTime, func() tea.Cmd {
+		if m.notice == notice {
+			m.notice = ""
+		}
+		return nil
+	}))
 }
 
 // pop closes the visible page. If it is the only page, pop quits the program instead, and

@@ -63,7 +63,7 @@ func (p *page) table() ui.KeyTable {
 			return tea.SetClipboard(p.Invite())
 		}),
 		ui.On("r", "r", "rules", true, func() tea.Cmd { return ui.Open(ui.Route{Rules: p.GetVariant()}) }),
-		ui.On("q", "q", ui.BackText, true, p.leave),
+		ui.On("q esc", "q", ui.BackText, true, p.leave),
 	}}
 }
 
@@ -74,7 +74,7 @@ func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
 		return widget.Answer(&p.question, msg)
 	case p.bots != nil:
 		return p.chosen(msg)
-	case p.Challenge == nil && msg.String() != "q":
+	case p.Challenge == nil && msg.String() != "q" && msg.String() != "esc":
 		return nil
 	}
 	cmd, _ := p.table().Press(msg)

@@ -151,7 +151,7 @@ func (p *page) countdown(width, height int) string {
 // is room. If the boards do not fit, it draws only the standings.
 func (p *page) wall(width, height int) string {
 	const listWidth, boardsMin = 36, 40
-	rows := len(p.Lines)
+	rows := len(p.Lines) + contest.HeadRows
 	list := func(width, rows int) string { return p.Rows(p.Lines, width, rows) }
 	if width >= listWidth+boardsMin && p.Closed() {
 		if boards, ok := p.Boards(width-listWidth-2, height); ok {
@@ -194,7 +194,7 @@ func (p *page) invitation(width, height int) string {
 	}
 	blocks = append(blocks, p.InviteText("Others play it", width), t.Dim().Render(widget.Wrap(about, width)))
 	const rowsMin = 3
-	standings := p.Rows(p.Lines, width, min(max(widget.Room(height, blocks...), rowsMin), len(p.Lines)))
+	standings := p.Rows(p.Lines, width, min(max(widget.Room(height, blocks...), rowsMin), len(p.Lines)+contest.HeadRows))
 	if len(p.Lines) == 0 {
 		standings = t.Dim().Render("No results yet.")
 	}

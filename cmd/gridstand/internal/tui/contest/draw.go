@@ -94,11 +94,11 @@ func (c *Contest) Invite() string {
 	return c.Command()
 }
 
-// ComeBack returns a sentence to append to a closing message (". Come back with gridstand join
-// …"), or "" if there is no command.
+// ComeBack returns a second line for a closing message ("Come back with gridstand join …"), after a
+// full stop, or "" if there is no command.
 func (c *Contest) ComeBack() string {
 	if command := c.Command(); command != "" {
-		return ". Come back with " + command
+		return ".\nCome back with " + command
 	}
 	return ""
 }
@@ -115,14 +115,29 @@ func (c *Contest) Command() string {
 	return c.env.Command("join", c.ID)
 }
 
-// Rows draws lines of the standings in at most width × rows. If there are too many, it
-// draws those around the user's line.
+// HeadRows is the number of rows that Rows takes for the headings.
+const HeadRows = 1
+
+// Rows draws lines of the standings in at most width × rows, with headings if there is room. If there
+// are too many lines, it draws those around the user's.
 func (c *Contest) Rows(lines []*pb.Standing, width, rows int) string {
-	const rankWidth, scoreWidth, tileWidth, tileMin = 3, 9, 6, 38
+	const rankWidth, scoreWidth, tileWidth, tileMin, manyRows = 3, 9, 6, 38, 10
 	t := c.env.Theme
+	var text []string
+	if len(lines) > 0 && (rows >= len(lines)+HeadRows || rows >= manyRows) {
+		rows -= HeadRows
+		head := fmt.Sprintf("%*s %s", rankWidth, "#", "PLAYER")
+		end := fmt.Sprintf("%*s", scoreWidth, "SCORE")
+		if width >= tileMin && slices.ContainsFunc(lines, func(line *pb.Standing) bool { return line.GetLargestTile() > 0 }) {
+			end += fmt.Sprintf("%*s", tileWidth, "TILE")
+		}
+		if c.Race() && c.Open() {
+			end += "  "
+		}
+		text = append(text, t.Dim().Render(widget.Cell(head, width-len(end))+end))
+	}
 	mine := max(slices.IndexFunc(lines, func(line *pb.Standing) bool { return c.env.Is(line.GetPlayer()) }), 0)
 	first := max(min(mine-rows/2, len(lines)-rows), 0)
-	var text []string
 	for _, line := range lines[first:min(first+max(rows, 0), len(lines))] {
 		rank, ink := "–", style.Text{}
 		if line.GetRank() > 0 {

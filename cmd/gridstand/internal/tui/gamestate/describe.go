@@ -97,6 +97,9 @@ func (s *State) Unranked() string {
 		}
 	}
 	switch {
+	// Tribolo's leaderboards contain only games that were played to the end.
+	case s.Over() && s.Tribolo() != nil && s.Game.GetResult().GetReason() != pb.Result_REASON_NO_MOVES:
+		return "not played to the end"
 	case s.Game.GetRanked():
 		return ""
 	case s.Game.GetPrivate():

@@ -99,10 +99,16 @@ func (s *State) Standings(t style.Theme, width int, me string) string {
 	return strings.Join(rows, "\n")
 }
 
-// LogLines lists the last events in at most the given number of rows, newest first.
-func (s *State) LogLines(t style.Theme, rows int) string {
+// LogLines lists the last events in at most width × rows, newest first.
+func (s *State) LogLines(t style.Theme, width, rows int) string {
+	const around = 6 + 2 + 2 + 6 // the columns of a line around the description
+	shown, widest := s.Log[:min(len(s.Log), max(rows, 0))], 0
+	for _, entry := range shown {
+		widest = max(widest, style.Width(entry.What))
+	}
+	widest = min(widest, width-around)
 	var lines []string
-	for i, entry := range s.Log[:min(len(s.Log), max(rows, 0))] {
+	for i, entry := range shown {
 		gained := ""
 		if entry.Gained > 0 {
 			gained = "+" + describe.Comma(entry.Gained)
@@ -111,7 +117,7 @@ func (s *State) LogLines(t style.Theme, rows int) string {
 		if i == 0 {
 			ink = t.Bold()
 		}
-		text := fmt.Sprintf("%6s  %s  %6s", describe.Comma(entry.Move), entry.What, gained)
+		text := fmt.Sprintf("%6s  %s  %6s", describe.Comma(entry.Move), widget.Cell(entry.What, widest), gained)
 		lines = append(lines, ink.Render(strings.TrimRight(text, " ")))
 	}
 	return strings.Join(lines, "\n")

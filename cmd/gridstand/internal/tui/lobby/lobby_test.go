@@ -78,8 +78,8 @@ func TestKeys(t *testing.T) {
 func TestPreview_State(t *testing.T) {
 	t.Parallel()
 	for game, want := range map[string]string{
-		tuitest.GameID: "╭─ classic  kx3fq2ab ────── ● live ─╮",
-		deadID:         "╭─ classic ───────── ○ idle 13 min ─╮",
+		tuitest.GameID: "╭─ classic  kx3fq2ab ── ● live ─╮",
+		deadID:         "╭─ classic ───── ○ idle 13 min ─╮",
 	} {
 		p := loaded(t, tuitest.Env(&tuitest.Server{}), game)
 		assert.Contains(t, ansi.Strip(p.View(78, 20).Body), want)

@@ -92,7 +92,7 @@ func (p *page) body(width, height int) string {
 		left := width * 58 / 100
 		return lipgloss.JoinHorizontal(lipgloss.Top, p.list(p.pane, true, left, height), p.previewPane(width-left, height))
 	}
-	left := min(width*56/100, width-37) // leave room for a 2048 board in the preview
+	left := min(width*58/100, width-33) // leave room for a 2048 board in the preview
 	if width >= threeColumns {
 		left = width * 46 / 100
 	}

@@ -56,7 +56,7 @@ func (m *attempt) others(width, height int) string {
 	if boards, ok := m.Boards(width, height); ok {
 		return boards
 	}
-	rows := m.Rows(m.Lines, width, height)
+	rows := m.Rows(m.Lines, width, min(height, len(m.Lines)))
 	if boards, ok := m.Leaders(width, height-lipgloss.Height(rows)-1); ok {
 		return rows + "\n\n" + boards
 	}
@@ -123,11 +123,11 @@ func (m *attempt) outcome(in panelInput, facts string) []string {
 	}
 	lines = append(lines, t.Dim().Render(describe.Streak(r.DayStreak)), facts)
 	lines = slices.DeleteFunc(lines, func(line string) bool { return ansi.Strip(line) == "" })
-	rows := m.Rows(standings, min(in.width, rowsWidth), len(standings))
+	rows := func(n int) string { return m.Rows(standings, min(in.width, rowsWidth), n) }
 	if in.height <= 10 { // in a short panel, lines can be dropped one at a time
-		return append(lines, rows)
+		return append(lines, rows(len(standings)))
 	}
-	blocks := []string{strings.Join(lines, "\n"), rows}
+	blocks := []string{strings.Join(lines, "\n"), rows(len(standings) + contest.HeadRows)}
 	const head = 6 // number of lines for the title and the score
 	if boards, ok := m.Boards(in.width, widget.Room(in.height-head, blocks...)); ok && in.wide {
 		blocks = append(blocks, boards)

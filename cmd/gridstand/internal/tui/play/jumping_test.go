@@ -267,12 +267,46 @@ func finish(p *page, reason pb.Result_Reason) {
 	p.Gained = 0
 }
 
-// Ensure that the result of a game that was cut short says why.
+// Ensure that the result of a game that was cut short says why, and that the game is not ranked.
 func TestResult_Reason(t *testing.T) {
 	t.Parallel()
 	p, d := newTribolo(t, &tuitest.Server{})
 	finish(p, pb.Result_REASON_TIMED_OUT)
 	assert.Contains(t, ansi.Strip(d.Screen()), "Out of time: ")
+	assert.Regexp(t, `unranked: not played to *\n.*the end`, ansi.Strip(d.Screen()))
+}
+
+// Ensure that undo does not ask for a confirmation before the user has moved, although bots have.
+func TestUndo_BeforeOwnMove(t *testing.T) {
+	t.Parallel()
+	seats := []replay.Seat{{Bot: "greedy"}, {Player: replay.Player{ID: tuitest.Me, Name: "ada"}}, {Bot: "minimax"}}
+	for moves, asks := range []bool{1: false, 4: true} {
+		if moves != 1 && moves != 4 {
+			continue
+		}
+		p, d := start(t, tuitest.Env(&tuitest.Server{}), translate.Game(triboloEvent(t, moves, seats...).State, 0))
+		d.Press("u")
+		assert.Equal(t, asks, p.question != nil, moves)
+		assert.Equal(t, !asks, strings.Contains(d.Screen(), "There is no move to undo."), moves)
+	}
+}
+
+// Ensure that the hints for a user's first game do not hide whose turn it is in a low window.
+func TestIntro_LowWindow(t *testing.T) {
+	t.Parallel()
+	p, d := newTribolo(t, &tuitest.Server{})
+	p.places.all = &ui.Place{}
+	p.Game.GetPosition().MoveCount = 0
+	for _, at := range []panelInput{{width: 30, height: 5}, {width: 30, height: 8, wide: true}, {width: 30, height: 20, wide: true}} {
+		at.seated, at.places = &p.seated, p.places
+		text := ansi.Strip(p.panel(at))
+		assert.Contains(t, text, "Your turn", "%d rows", at.height)
+		assert.LessOrEqual(t, strings.Count(text, "\n"), at.height-1)
+		if at.height != 8 {
+			assert.Contains(t, text, "Enter jumps", "%d rows", at.height)
+		}
+	}
+	assert.NotEmpty(t, d.Screen())
 }
 
 // Ensure that the names of several winners fit on the screen.

@@ -214,7 +214,7 @@ func (p *playing) changed(changed bool, e *pb.Event) tea.Cmd {
 func (p *playing) wantUndo() tea.Cmd {
 	undo := func() tea.Cmd { return p.first(&request{undo: true}) }
 	switch {
-	case p.Moves() == 0:
+	case p.Moves() <= int32(p.seat()): // the player's first move is still to come
 		p.say("There is no move to undo.")
 		return nil
 	case p.Game.GetRanked():

@@ -61,8 +61,8 @@ func (p *page) shareFits() bool {
 	return p.env.Height >= 16 && ansi.StringWidth(p.shareLine()) <= p.env.Width-2
 }
 
-// ClosingMessage implements ui.Page. It reports the state of the game and how to resume or verify
-// it.
+// ClosingMessage implements ui.Page. It reports the state of the game and, on a second line, how to
+// resume or verify it.
 func (p *page) ClosingMessage() string {
 	if m, ok := p.mode.(*attempt); ok && m.Challenge != nil {
 		return p.attemptClosingMessage(m)
@@ -88,11 +88,11 @@ func (p *page) ClosingMessage() string {
 	case gone, p.Over() && (keeps || p.env.Command("verify", id) == ""):
 		return text
 	case p.Over():
-		return text + ". Verify it with " + p.env.Command("verify", id)
+		return text + ".\nVerify it with " + p.env.Command("verify", p.CommandID())
 	case keeps:
-		return text + ". Resume it with " + p.env.Local.Resume + " " + id
+		return text + ".\nResume it with " + p.env.Local.Resume + " " + p.CommandID()
 	default:
-		return text + ". Resume it with " + p.env.Command("play", id)
+		return text + ".\nResume it with " + p.env.Command("play", p.CommandID())
 	}
 }
 
@@ -100,7 +100,7 @@ func (p *page) ClosingMessage() string {
 func (p *page) attemptClosingMessage(m *attempt) string {
 	if p.Over() {
 		if command := p.env.Command("standings", m.ID); command != "" {
-			return p.shareLine() + ". See the standings with " + command
+			return p.shareLine() + ".\nSee the standings with " + command
 		}
 		return p.shareLine()
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
-	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 const (
@@ -23,9 +22,7 @@ type places struct{ day, all *ui.Place }
 // will never contain it.
 func (p places) have(g *gamestate.State, score int32) bool {
 	has := func(at *ui.Place) bool { return at.GameID == g.Game.GetId() || at.Score >= score }
-	// Tribolo's leaderboards contain only games that were played to the end.
-	cut := g.Game.GetPosition().GetTribolo() != nil && g.Game.GetResult().GetReason() != pb.Result_REASON_NO_MOVES
-	return cut || !g.Game.GetRanked() || score == 0 || has(p.day) && has(p.all)
+	return g.Unranked() != "" || score == 0 || has(p.day) && has(p.all)
 }
 
 // best returns the player's all-time best score, including this game if it is ranked.

@@ -273,7 +273,7 @@ func TestEndAndNext(t *testing.T) {
 	}
 	assert.NotContains(t, screen, tuitest.GameID, "full ids are not shown")
 	assert.Equal(t, "ada ended a classic game with 12,340 points (best tile 1024, 613 moves), #2 of 9 today, "+
-		"#2 of 9 all time. Verify it with gridstand verify "+tuitest.GameID, p.ClosingMessage())
+		"#2 of 9 all time.\nVerify it with gridstand verify kx3fq2ab", p.ClosingMessage())
 
 	d.Press("up") // the arrow keys no longer make moves
 	assert.Nil(t, p.inFlight)
@@ -390,10 +390,10 @@ func TestLeave(t *testing.T) {
 			assert.Equal(t, []tea.Msg{ui.BackMsg{}}, d.Left)
 			switch {
 			case c.local == nil:
-				assert.Equal(t, "ada left a classic game at 12,340 points (best tile 1024, 612 moves). "+
-					"Resume it with gridstand play "+tuitest.GameID, p.ClosingMessage())
+				assert.Equal(t, "ada left a classic game at 12,340 points (best tile 1024, 612 moves).\n"+
+					"Resume it with gridstand play kx3fq2ab", p.ClosingMessage())
 			case c.local.Resume != "":
-				assert.Contains(t, p.ClosingMessage(), "Resume it with gridstand play --local "+tuitest.GameID)
+				assert.Contains(t, p.ClosingMessage(), "Resume it with gridstand play --local kx3fq2ab")
 			default:
 				assert.NotContains(t, p.ClosingMessage(), "Resume")
 			}
@@ -524,7 +524,7 @@ func TestPlaces_Have(t *testing.T) {
 		"Tribolo, played to the end":  {places: places{before, before}, score: 12, tribolo: true, reason: pb.Result_REASON_NO_MOVES},
 		"Tribolo, a player timed out": {places: places{before, before}, score: 12, tribolo: true, reason: pb.Result_REASON_TIMED_OUT, want: true},
 	} {
-		g := &pb.Game{Id: "this", Ranked: !tt.unranked, Result: &pb.Result{Reason: tt.reason}, Position: &pb.Position{}}
+		g := &pb.Game{Id: "this", Status: pb.GameStatus_GAME_STATUS_FINISHED, Ranked: !tt.unranked, Result: &pb.Result{Reason: tt.reason}, Position: &pb.Position{}}
 		if tt.tribolo {
 			g.Position.Board = &pb.Position_Tribolo{Tribolo: &pb.TriboloBoard{}}
 		}

@@ -3,6 +3,7 @@ package play
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -110,17 +111,23 @@ func (p *page) panel(in panelInput) string {
 			lines = append(lines, pickText(in.width, line...))
 		}
 		intro := p.env.Theme.Accent().Render(strings.Join(lines, "\n"))
-		if !in.wide {
+		fits := lipgloss.Height(intro+"\n"+strings.Join(blocks[:min(len(blocks), 2)], "\n")) <= in.height
+		switch {
+		case !in.wide && fits:
 			return widget.Stack(in.height, intro+"\n"+blocks[0])
+		case !in.wide: // whose turn it is, or the score, comes first
+			first, rest, _ := strings.Cut(blocks[0], "\n")
+			return widget.Stack(in.height, widget.Lines(false, first, intro, rest))
+		case fits:
+			blocks = slices.Insert(blocks, 1, intro)
 		}
-		blocks = append([]string{blocks[0], intro}, blocks[1:]...)
 	}
 	blocks = append(blocks, p.invitation(in.width))
 	if p.env.Local != nil && p.env.Local.Others != nil { // others can connect to this program's server
 		blocks = append(blocks, widget.Command(p.env.Theme, "Others play with", p.env.Invite("play"), in.width))
 	}
 	if in.wide { // the last moves fill the remaining rows
-		blocks = append(blocks, p.LogLines(p.env.Theme, widget.Room(in.height, blocks...)))
+		blocks = append(blocks, p.LogLines(p.env.Theme, in.width, widget.Room(in.height, blocks...)))
 	}
 	return widget.Stack(in.height, blocks...)
 }
@@ -133,7 +140,11 @@ func (p *page) invitation(width int) string {
 		if p.contest.Challenge == nil || p.contest.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY) {
 			return ""
 		}
-		return p.contest.InviteText("Others play it", width)
+		text := p.contest.InviteText("Others play it", width)
+		if p.linkLine(p.env.Width-2) != "" && lipgloss.Height(text) > 2 { // The status line has the link in one piece.
+			return ""
+		}
+		return text
 	}
 	if p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
 		what, command = "Others join with", p.env.Invite("join", p.CommandID())
@@ -181,11 +192,15 @@ func (p *page) status(width int) string {
 	}
 }
 
-// linkLine returns the game's web link on one line so that it can be copied with the mouse.
+// linkLine returns the web link of the game, or of an open challenge that others can join, on one
+// line so that it can be copied with the mouse.
 // It returns "" if there is no link or no room for it.
 func (p *page) linkLine(width int) string {
-	link := p.env.Link(p.opened.GetId())
-	if line := pickText(width, "In a browser: "+link, link); link != "" && p.env.Height >= 16 && ansi.StringWidth(line) <= width {
+	link, what := p.env.Link(p.opened.GetId()), "In a browser: "
+	if c := p.contest; c != nil && c.Challenge != nil && !c.Closed() && !c.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY) {
+		link, what = p.env.ChallengeLink(c.ID), "Others play it at "
+	}
+	if line := pickText(width, what+link, link); link != "" && p.env.Height >= 16 && ansi.StringWidth(line) <= width {
 		return p.env.Theme.Dim().Render(line)
 	}
 	return ""

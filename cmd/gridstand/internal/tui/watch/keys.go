@@ -52,7 +52,7 @@ func (p *page) table() ui.KeyTable {
 			ui.On("r", "r", "rules", shown, func() tea.Cmd { return ui.Open(ui.Route{Rules: g.state.Game.GetVariant()}) }),
 			p.env.CopyKey(shown, p.copy),
 			ui.On("esc", "esc", "close result", p.resultOpen(), func() tea.Cmd { p.resultClosed = true; return nil }),
-			ui.On("q", "q", ui.BackText, true, ui.Run(ui.Back)),
+			ui.On("q esc", "q", ui.BackText, true, ui.Run(ui.Back)),
 		},
 	}
 }

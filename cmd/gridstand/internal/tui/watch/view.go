@@ -113,7 +113,7 @@ func (p *page) status(width int) string {
 		return t.Good().Render(p.notice)
 	case p.game == nil:
 		return ""
-	case p.game.lookingBack():
+	case p.game.lookingBack(), p.chooser == nil && p.game.state.Over() && p.game.state.Board() != nil && p.env.Height >= timelineRows:
 		return p.timeline(width)
 	case p.chooser != nil && p.chooser.player != "" && !p.game.running():
 		return t.Dim().Render(fmt.Sprintf("%s is not playing (last move %s). Waiting for the next game …", p.chooser.name(),
@@ -122,6 +122,10 @@ func (p *page) status(width int) string {
 		return ""
 	}
 }
+
+// timelineRows is the minimum height of the window for the timeline of a finished game at its last
+// move. In a lower one, it would replace the footer.
+const timelineRows = 16
 
 // timeline draws the number of the current move and its position in the game.
 func (p *page) timeline(width int) string {
@@ -238,7 +242,7 @@ func (x *panel) play() string {
 func (x *panel) stack(blocks ...string) string {
 	age := x.env.Now.Sub(x.Game.GetUpdateTime().AsTime())
 	last := x.env.Theme.Dim().Render(fmt.Sprintf("move %s, %s", describe.Comma(x.Moves()), describe.Ago(age)))
-	return widget.Stack(x.height, append(blocks, x.LogLines(x.env.Theme, widget.Room(x.height-2, blocks...)), last)...)
+	return widget.Stack(x.height, append(blocks, x.LogLines(x.env.Theme, x.width, widget.Room(x.height-2, blocks...)), last)...)
 }
 
 // result draws the panel of a finished game.

@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -62,7 +63,7 @@ func (w *wall) table(digit int) ui.KeyTable {
 		ui.On("shift+tab left up", "shift-tab", "previous game", true, to(w.at+n-1)),
 		ui.On("1 2 3 4"[:2*n-1], fmt.Sprintf("1–%d", n), "select", true, to(digit-1)),
 		ui.On("enter", "enter", "full screen", true, ui.Run(ui.Open(ui.Route{Watch: []string{w.games[w.at].id}}))),
-		ui.On("q", "q", ui.BackText, true, ui.Run(ui.Back)),
+		ui.On("q esc", "q", ui.BackText, true, ui.Run(ui.Back)),
 	}}
 }
 
@@ -116,7 +117,8 @@ func (w *wall) cell(i, width, height int) string {
 		return w.title(i, width) + "\n" + widget.TooSmall(width, height, needsWidth, needsHeight+1+seatRows(&g.state))
 	}
 	boardWidth, _ := b.Measure(c)
-	width = min(width, max(boardWidth, titleWidth))
+	left, badge := w.titleParts(i, math.MaxInt16)
+	width = min(width, max(boardWidth, titleWidth, style.Width(left[0])+2+style.Width(badge)))
 	parts := []string{w.title(i, width), lipgloss.PlaceHorizontal(width, lipgloss.Center, b.Draw(c, t))}
 	if seatRows(&g.state) > 0 {
 		parts = append(parts, g.state.SeatLines(t, width, w.env.Me))
@@ -130,13 +132,20 @@ const nameMin = 8
 
 // title returns the line above a game: its number, player, variant, score and badge.
 func (w *wall) title(i, width int) string {
+	left, badge := w.titleParts(i, width)
+	return widget.Header(width, left, []string{badge, ""})
+}
+
+// titleParts returns alternatives for the left part of a title, longest first, and the badge.
+func (w *wall) titleParts(i, width int) (left []string, badge string) {
 	t, s := w.env.Theme, &w.games[i].state
 	number, name := t.Dim(), t.Bold()
 	if i == w.at {
 		number, name = t.Accent().Bold(true), t.Accent().Bold(true)
 	}
-	left := []string{number.Render(fmt.Sprint(i + 1)), ""}
-	badge, score := s.Badge(t, w.env.Now), "  "+t.Bold().Render(describe.Comma(s.Score()))
+	left = []string{number.Render(fmt.Sprint(i + 1)), ""}
+	badge = s.Badge(t, w.env.Now)
+	score := "  " + t.Bold().Render(describe.Comma(s.Score()))
 	who := func(facts string) string {
 		room := width - style.Width(left[0]+" "+facts+"  "+badge)
 		return left[0] + " " + name.Render(ansi.Truncate(s.Player(), max(room, nameMin), "…")) + facts
@@ -147,7 +156,7 @@ func (w *wall) title(i, width int) string {
 	case s.Board() != nil:
 		left = []string{who("  " + t.Dim().Render(s.Variant()) + score), who(score), who(""), ""}
 	}
-	return widget.Header(width, left, []string{badge, ""})
+	return left, badge
 }
 
 // ClosingMessage implements ui.Page. It reports the state of each game on its own line.

@@ -48,8 +48,8 @@ func TestWall(t *testing.T) {
 		assert.Contains(t, d.Screen(), "1 ada")
 		d.Press("2")
 	}
-	d.Press("q")
-	assert.Equal(t, ui.BackMsg{}, leaves(d, 3)[2])
+	d.Press("q", "esc")
+	assert.Equal(t, []tea.Msg{ui.BackMsg{}, ui.BackMsg{}}, leaves(d, 4)[2:])
 }
 
 // Ensure that a window of 120×36 has room for four games with all their seats.
@@ -62,7 +62,7 @@ func TestWall_AllSeats(t *testing.T) {
 		screen := tuitest.Drive(t, env, w).Screen()
 		assert.Equal(t, 1, strings.Count(screen, "GRIDSTAND"))
 		for _, text := range []string{
-			"1 ada  classic", "2 bob  5x5", "3 Grace Ho…  classic", "4 tribolo", "○ idle 13 min",
+			"1 ada  classic", "2 bob  5x5", "3 Grace Hopper  classic", "4 tribolo", "○ idle 13 min",
 			"B  ada (you)", "R  greedy", "G  minimax", " 47 ", " 36 ", " 71 ",
 		} {
 			assert.Contains(t, screen, text, profile)

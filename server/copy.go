@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/gridstand/gridstand/server/internal/recovery"
@@ -26,7 +29,7 @@ func Copy(ctx context.Context, c Config, to string, progress func(Copied)) (copi
 	}
 	target := c
 	target.Store = to
-	if target.Store == c.Store {
+	if c.sameStore(&target) {
 		return Copied{}, wrong("to", "must not be the same store as --from")
 	}
 	source, err := c.openStopped(ctx, "from", false)
@@ -52,6 +55,20 @@ func Copy(ctx context.Context, c Config, to string, progress func(Copied)) (copi
 		return copied, fmt.Errorf("indexing games: %w", err)
 	}
 	return copied, nil
+}
+
+// sameStore reports whether both select the same store, or the same file by different paths.
+func (c *Config) sameStore(other *Config) bool {
+	file := func(c *Config) fs.FileInfo {
+		rest, ok := strings.CutPrefix(c.Store, fileScheme)
+		path, err := c.file(rest)
+		if !ok || err != nil {
+			return nil
+		}
+		info, _ := os.Stat(path)
+		return info
+	}
+	return c.Store == other.Store || os.SameFile(file(c), file(other))
 }
 
 // openStopped opens the store that c selects, unless a server is running on it. Errors about

@@ -119,7 +119,7 @@ func (c *Copied) add(p Piece) {
 // any.
 var (
 	ErrEmpty    = errors.New("the store to copy from is empty")
-	ErrNotEmpty = errors.New("the store to copy to is not empty")
+	ErrNotEmpty = errors.New("the store to copy to is not empty; copy to a new file or to an empty Redis database")
 )
 
 // Copy copies all data of a store to an empty one. It leaves the lists and the queue

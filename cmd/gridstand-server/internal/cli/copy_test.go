@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -71,7 +72,7 @@ func TestCopy(t *testing.T) {
 	}
 	code, _, stderr := call(t, "copy", "--from", redis, "--to", file)
 	assert.Equal(t, exitFailed, code)
-	assert.Equal(t, "gridstand-server: the store to copy to is not empty\n", stderr)
+	assert.Equal(t, "gridstand-server: the store to copy to is not empty; copy to a new file or to an empty Redis database\n", stderr)
 	assert.FileExists(t, filepath.Join(dir, "one.db"))
 
 	other := filepath.Join(dir, "other.db")
@@ -79,6 +80,25 @@ func TestCopy(t *testing.T) {
 	assert.Equal(t, exitFailed, code)
 	assert.Equal(t, "gridstand-server: the store to copy from is empty\n", stderr, "another database")
 	assert.NoFileExists(t, other)
+}
+
+// Ensure that a file cannot be copied to itself, and that a path that the shell does not expand is
+// refused.
+func TestCopy_WrongTarget(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "one.db"), []byte("x"), 0o600))
+	from := server.File(filepath.Join(dir, "one.db"))
+	for to, want := range map[string]string{
+		from: "must not be the same store as --from",
+		server.File(filepath.Join(dir, ".") + "/./one.db"): "must not be the same store as --from",
+		"sqlite:~/two.db": "write sqlite:$HOME/two.db",
+	} {
+		code, _, stderr := call(t, "copy", "--from", from, "--to", to)
+		assert.NotZero(t, code)
+		assert.Contains(t, stderr, want)
+	}
+	assert.NoDirExists(t, "~")
 }
 
 // playSome plays three games and finishes one of them.

@@ -156,7 +156,7 @@ func openFile(o Options, lock *lockFile, created, restored bool) (_ *file, err e
 	if !o.Memory {
 		spareProcessor()
 	}
-	f.writer = newWriter(conn, o.Memory, f.verify)
+	f.writer = newWriter(conn, o.Memory, f.verify, o.Logger)
 	return f, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -37,6 +38,7 @@ type writer struct {
 
 	// verify returns an error if the open files have been deleted or replaced.
 	verify func() error
+	logger *slog.Logger
 
 	// refused is the error that reads and writes currently return, or nil if they are
 	// accepted.
@@ -93,8 +95,11 @@ var errClosed = &store.Error{Kind: store.Connection, Err: errors.New("the store 
 
 // newWriter starts a writer that uses c. Its commits are durable unless volatile is set.
 // The writer calls verify before and after each commit.
-func newWriter(c *sqlite3.Conn, volatile bool, verify func() error) *writer {
-	w := &writer{conn: c, syncs: !volatile, never: volatile, verify: verify, wake: make(chan struct{}, 1), stopped: make(chan struct{})}
+func newWriter(c *sqlite3.Conn, volatile bool, verify func() error, logger *slog.Logger) *writer {
+	w := &writer{
+		conn: c, syncs: !volatile, never: volatile, verify: verify, logger: logger,
+		wake: make(chan struct{}, 1), stopped: make(chan struct{}),
+	}
 	go w.run()
 	return w
 }
@@ -377,7 +382,7 @@ func (w *writer) commit(batch []*request) {
 			err = unsettled(replaced) // the commit will take effect if the files are restored
 			break
 		}
-		w.failing.Store(nil)
+		w.setFailing(nil)
 		for _, after := range w.after {
 			if after != nil {
 				after()
@@ -400,7 +405,7 @@ func (w *writer) commit(batch []*request) {
 // is nil.
 func (w *writer) settle(batch []*request, err error) {
 	if failure, ok := errors.AsType[*store.Error](err); ok {
-		w.failing.Store(failure)
+		w.setFailing(failure)
 	}
 	for _, r := range batch {
 		if r.notified {
@@ -410,6 +415,20 @@ func (w *writer) settle(batch []*request, err error) {
 			r.err = err
 		}
 		r.done <- struct{}{}
+	}
+}
+
+// setFailing stores the outcome of a commit: its error, or nil. It logs when the disk begins to refuse
+// writes, and when it accepts them again.
+func (w *writer) setFailing(failure *store.Error) {
+	refuses := func(e *store.Error) bool {
+		return e != nil && (e.Kind == store.Full || e.Kind == store.ReadOnly || e.Kind == diskError)
+	}
+	switch before, now := refuses(w.failing.Swap(failure)), refuses(failure); {
+	case now && !before:
+		w.logger.Warn("cannot write the file; moves are refused until it can be written", "id", "file-not-written", "error", failure)
+	case before && !now:
+		w.logger.Info("the file can be written again")
 	}
 }
 

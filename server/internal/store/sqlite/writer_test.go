@@ -3,8 +3,10 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -354,4 +356,48 @@ func TestGames_Ready(t *testing.T) {
 	}
 	require.NoError(t, insert(t.Context(), d, 1))
 	require.NoError(t, g.Ready(t.Context()))
+}
+
+// lines is a log that collects its lines.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(line)
+}
+
+// count returns the number of lines that contain text.
+func (l *lines) count(text string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.text.String(), text)
+}
+
+// Ensure that a disk that refuses writes is logged once until a write succeeds.
+func TestWriter_LogsFullDisk(t *testing.T) {
+	t.Parallel()
+	log := new(lines)
+	d := openDB(t, Options{Memory: true, Logger: slog.New(slog.NewTextHandler(log, nil))})
+	limit := func(pages string) {
+		require.NoError(t, d.write(t.Context(), func(c *sqlite3.Conn) error {
+			return exec(c, "PRAGMA max_page_count = "+pages)
+		}))
+	}
+	for n := range 2 {
+		limit("1") // SQLite raises this to the current number of pages.
+		for range 2 {
+			var full *store.Error
+			require.ErrorAs(t, d.write(t.Context(), func(c *sqlite3.Conn) error {
+				return exec(c, "INSERT INTO secrets VALUES ('large', zeroblob(1000000))")
+			}), &full)
+			assert.Equal(t, store.Full, full.Kind)
+		}
+		assert.Equal(t, n+1, log.count("id=file-not-written"))
+		limit("1000000000")
+		assert.Equal(t, n+1, log.count("the file can be written again"))
+	}
 }

@@ -165,11 +165,16 @@ func tryReadPath(t testing.TB, conn net.Conn, method, path string, headers ...st
 // until reads snapshots until it finds one for which is returns true, and returns that snapshot.
 func until(t testing.TB, s stream, is func(m *pb.WatchChallengeResponse) bool) *pb.WatchChallengeResponse {
 	t.Helper()
+	m, err := tryUntil(s, is)
+	require.NoError(t, err)
+	return m
+}
+
+// tryUntil is like until, but returns the error of the stream.
+func tryUntil(s stream, is func(m *pb.WatchChallengeResponse) bool) (*pb.WatchChallengeResponse, error) {
 	for {
-		m, err := s.Recv()
-		require.NoError(t, err)
-		if is(m) {
-			return m
+		if m, err := s.Recv(); err != nil || is(m) {
+			return m, err
 		}
 	}
 }

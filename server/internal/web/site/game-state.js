@@ -15,10 +15,12 @@ export function span(ms) {
   if (s < 3600) return `${(s / 60) | 0} min`;
   return s < 172800 ? `${(s / 3600) | 0} h` : `${(s / 86400) | 0} days`;
 }
-/** Like span, but rounds up. @param {number} ms */
+/** Like span, but rounds up, and gives hours with minutes: "2 h 23 min". @param {number} ms */
 export function wait(ms) {
-  const unit = ms < 6e4 ? 1e3 : ms < 36e5 ? 6e4 : ms < 1728e5 ? 36e5 : 864e5;
-  return span(Math.ceil(ms / unit) * unit);
+  const unit = ms < 6e4 ? 1e3 : ms < 1728e5 ? 6e4 : 864e5;
+  const up = Math.ceil(ms / unit) * unit;
+  const minutes = (up / 6e4) % 60;
+  return span(up) + (up > 36e5 && unit === 6e4 && minutes ? ` ${minutes} min` : '');
 }
 /** @param {string | undefined} time RFC 3339 */
 export const ago = (time) => {

@@ -67,7 +67,9 @@ func Of(s *replay.State, watchers int) store.Listing {
 			l.Players = append(l.Players, playerID)
 		}
 	}
-	add(s.Creator.ID)
+	if s.Attempt.ChallengeID == "" { // The attempts of a race's bots do not belong to the race's creator.
+		add(s.Creator.ID)
+	}
 	for _, seat := range s.Seats {
 		add(seat.Player.ID)
 	}

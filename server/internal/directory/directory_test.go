@@ -9,7 +9,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	rules "github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/id"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
@@ -85,6 +87,34 @@ func TestOf_Status(t *testing.T) {
 	assert.Equal(t, store.Waiting, store.Status(replay.Waiting))
 	assert.Equal(t, store.Active, store.Status(replay.Active))
 	assert.Equal(t, store.Finished, store.Status(replay.Finished))
+}
+
+// Ensure that a game is listed for its players and for its creator, but that the attempt of a bot in a
+// race is not listed for the race's creator.
+func TestOf_Players(t *testing.T) {
+	t.Parallel()
+	ada, bob := replay.Player{ID: player(1), Name: "ada"}, replay.Player{ID: player(2), Name: "bob"}
+	for _, tt := range []struct {
+		challenge string
+		seat      replay.Seat
+		want      []string
+	}{
+		{"", replay.Seat{Player: bob}, []string{ada.ID, bob.ID}},
+		{"", replay.Seat{Bot: "greedy"}, []string{ada.ID}},
+		{game(9), replay.Seat{Player: bob}, []string{bob.ID}},
+		{game(9), replay.Seat{Bot: "greedy"}, nil},
+	} {
+		v, ok := variants.Current("classic")
+		require.True(t, ok)
+		seed, err := rules.SeedFromBytes(make([]byte, rules.SeedSize))
+		require.NoError(t, err)
+		created, err := replay.Start(game(1), replay.Entry{Seat: rules.NoSeat, Action: replay.Created{
+			Variant: v.ID, Revision: v.Revision, Creator: ada, Seats: []replay.Seat{tt.seat}, Commitment: seed.Commitment(),
+			Attempt: replay.Attempt{ChallengeID: tt.challenge, Kind: replay.Race},
+		}}, seed, start)
+		require.NoError(t, err)
+		assert.Equal(t, tt.want, Of(created.State, 0).Players)
+	}
 }
 
 // Ensure that the list of a malformed player id is empty.

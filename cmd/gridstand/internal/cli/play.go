@@ -75,6 +75,7 @@ func (p *program) play(ctx context.Context, what string, o playOptions) error {
 		}
 		defer local.stop()
 		p.flags.server, p.fresh = local.address, o.fresh
+		p.warned = local.ours // The connection does not leave this program.
 	}
 	what, c, disconnect, err := p.dialForGame(what)
 	if err != nil {

@@ -338,7 +338,7 @@ func TestWatchScreen(t *testing.T) {
 	s.sees("Resigned")
 	s.types("q")
 	s.ends(exitOK)
-	assert.Contains(t, s.out.String(), "gridstand verify "+id)
+	assert.Contains(t, s.out.String(), "gridstand verify "+id[:8])
 	ada.terminal = true
 	ada.fails(exitMissing, "", "watch", strings.Repeat("a", 26))
 }

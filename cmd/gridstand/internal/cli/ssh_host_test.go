@@ -124,14 +124,16 @@ func TestSSHHost_Variables(t *testing.T) {
 	}
 }
 
-// Ensure that on a terminal, commands that list something open a page instead.
+// Ensure that on a terminal, commands that list games or scores open a page instead, and that a guest
+// can see the standings of the daily game.
 func TestTerminal_SSHPages_long(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
 	p := newPanes(t)
 	h := startSSH(t, someServer(t))
 	for command, want := range map[string]string{
-		"top": "Top classic", "games": "Live games", "variants": "r rules", "variants tribolo": "red and green begin",
+		"top": "Top classic", "top 5x5": "Top 5x5", "games": "Live games", "variants tribolo": "red and green begin",
+		"daily": "Standings",
 	} {
 		pane := "page-" + strings.ReplaceAll(command, " ", "-") // tmux itself uses the target "top"
 		p.run(pane, h.command(nil, "-t "+command))
@@ -139,8 +141,8 @@ func TestTerminal_SSHPages_long(t *testing.T) {
 		p.tmux("send-keys", "-t", pane, "C-c")
 		p.sane(pane, exitInterrupted)
 	}
-	p.run("table", h.command(nil, "-t top 5x5"))
-	p.sees("table", "There are no scores on this board yet")
+	p.run("table", h.command(nil, "-t variants"))
+	p.sees("table", "restless")
 	p.sane("table", exitOK)
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -77,15 +76,19 @@ func (p *program) session(ctx context.Context, command sshhost.Command, log *slo
 	return exitCode(ctx, err)
 }
 
-// sshCommand runs the client's command. On a terminal, commands that list something open
-// the lobby.
+// sshCommand runs the client's command. On a terminal, commands that list games or scores open the
+// lobby.
 func (p *program) sshCommand(ctx context.Context, command sshhost.Command) error {
 	if p.over.session.Terminal {
 		switch what := first(command.Args); {
 		case command.Name == "variants" && what != "":
-			return p.rulesScreen(ctx, what)
-		case what == "" && slices.Contains([]string{"games", "top", "variants"}, command.Name):
+			return p.variantScreen(ctx, what, func(id string) ui.Route { return ui.Route{Rules: id} })
+		case command.Name == "top":
+			return p.variantScreen(ctx, cmp.Or(what, defaultVariant), func(id string) ui.Route { return ui.Route{Top: id} })
+		case command.Name == "games":
 			return p.lobby(ctx)
+		case command.Name == "daily" && p.over.refusal != nil: // A guest can only see the standings.
+			return p.sshStandings(ctx, dailyWord)
 		}
 	}
 	switch command.Name {
@@ -155,8 +158,9 @@ func (p *program) sshChallenge(ctx context.Context, command sshhost.Command) err
 	return p.createChallenge(ctx, ui.NewChallenge{Request: request})
 }
 
-// rulesScreen shows the rules of a variant on the terminal.
-func (p *program) rulesScreen(ctx context.Context, what string) error {
+// variantScreen shows a page about a variant on the terminal. open returns the page's route for the
+// variant's id.
+func (p *program) variantScreen(ctx context.Context, what string, open func(id string) ui.Route) error {
 	c, disconnect, err := p.dial()
 	if err != nil {
 		return err
@@ -166,7 +170,7 @@ func (p *program) rulesScreen(ctx context.Context, what string) error {
 	if err != nil {
 		return err
 	}
-	return p.show(ctx, c, ui.Route{Rules: v.GetId()}, localServer{})
+	return p.show(ctx, c, open(v.GetId()), localServer{})
 }
 
 // show adapts the configuration of the terminal program to the session.

@@ -35,6 +35,8 @@ func (m *Model) open(r ui.Route) tea.Cmd {
 		return m.push(watch.New(m.ctx, m.env, r))
 	case r.Rules != "":
 		return m.push(lobby.NewRules(m.ctx, m.env, r.Rules))
+	case r.Top != "":
+		return m.push(lobby.NewTop(m.ctx, m.env, r.Top))
 	default:
 		return m.push(lobby.New(m.ctx, m.env))
 	}

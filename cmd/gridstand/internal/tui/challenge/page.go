@@ -83,8 +83,16 @@ func (p *page) playable() bool {
 	return e != nil && p.Open() && !p.Standing(e.GetGameId()).GetFinished()
 }
 
-// Continue implements ui.Page. Any change may open the race.
-func (p *page) Continue(then ui.Then) tea.Cmd { return tea.Batch(then(), p.ring(), p.play()) }
+// Continue implements ui.Page. Any change may open the race. Once the connection is back, an earlier
+// problem no longer applies.
+func (p *page) Continue(then ui.Then) tea.Cmd {
+	lost := p.Reconnecting() != ""
+	cmd := then()
+	if lost && p.Reconnecting() == "" {
+		p.problem = ""
+	}
+	return tea.Batch(cmd, p.ring(), p.play())
+}
 
 // Resumed implements ui.Resuming.
 func (p *page) Resumed() tea.Cmd { return p.Load() }

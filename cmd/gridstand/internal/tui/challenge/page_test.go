@@ -297,3 +297,15 @@ func TestPage_Missing(t *testing.T) {
 	d.Until("leaving", func() bool { return len(d.Left) > 0 })
 	assert.Equal(t, ui.BackMsg{}, d.Left[0])
 }
+
+// Ensure that a problem with the server is no longer shown once the connection is back.
+func TestPage_Reconnected(t *testing.T) {
+	t.Parallel()
+	p, d := open(t, &tuitest.Server{}, tuitest.WaitingRace(), nil)
+	p.problem = "The server does not answer."
+	for _, state := range []client.ConnectionState{client.Reconnecting, client.Live} {
+		assert.Contains(t, d.Screen(), "does not answer")
+		p.Continue(tuitest.Result(p.Update, client.ChallengeUpdate{Connection: client.Connection{State: state}}, nil))
+	}
+	assert.NotContains(t, d.Screen(), "does not answer")
+}

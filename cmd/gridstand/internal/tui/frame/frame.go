@@ -70,14 +70,14 @@ func Opening(env *ui.Env) tea.View {
 }
 
 // rows is the layout of a window: header, body, status and footer. In a low window there
-// are no empty rows, and the status replaces the footer.
+// are no empty rows, and the status covers the end of the body.
 type rows struct {
 	airy, status bool
 	body         int // rows
 }
 
 func rowsOf(height int) rows {
-	f := rows{airy: height >= 22, status: height >= 16}
+	f := rows{airy: height >= 22, status: height >= ui.StatusHeight}
 	f.body = height - 2
 	if f.status {
 		f.body--
@@ -93,9 +93,13 @@ func rowsOf(height int) rows {
 func (f rows) compose(env *ui.Env, v ui.View, keys ui.KeyMap) tea.View {
 	inner := max(env.Width-2*margin, 1)
 	brand := env.Theme.Accent().Bold(true).Render("GRIDSTAND")
-	lefts := append(slices.Clone(v.Left), brand, "")
-	if len(v.Left) > 0 {
-		lefts = slices.Insert(lefts, 0, brand+"  "+v.Left[0])
+	lefts := []string{brand, ""}
+	if n := len(v.Left); n > 0 {
+		room := inner - 2
+		if len(v.Right) > 0 {
+			room -= style.Width(v.Right[len(v.Right)-1])
+		}
+		lefts = slices.Concat([]string{brand + "  " + v.Left[0]}, v.Left, []string{ansi.Truncate(v.Left[n-1], max(room, 0), "…")})
 	}
 	lines := []string{widget.Header(inner, lefts, v.Right)}
 	if f.airy {
@@ -121,11 +125,11 @@ func (f rows) compose(env *ui.Env, v ui.View, keys ui.KeyMap) tea.View {
 		// A long status wraps and covers the last rows of the body.
 		wrapped := strings.Split(widget.Wrap(status, inner), "\n")
 		wrapped = wrapped[:min(len(wrapped), f.body)]
-		bottom -= len(wrapped) - 1
-		lines = append(lines[:bottom], wrapped...)
+		bottom -= len(wrapped)
 		if f.status {
-			lines = append(lines, footer)
+			bottom++
 		}
+		lines = append(append(lines[:bottom], wrapped...), footer)
 	}
 	parts, indent := make([]string, 0, 3*len(lines)), strings.Repeat(" ", margin+bodyX)
 	for i, line := range lines {

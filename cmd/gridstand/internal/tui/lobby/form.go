@@ -26,6 +26,7 @@ type form struct {
 	race     bool
 	variants []*pb.Variant // the variants to choose from
 	fields   *huh.Form
+	first    huh.Field
 	last     huh.Field
 
 	// The values of the fields. Each seat has one that ui.SeatRequest accepts.
@@ -108,7 +109,7 @@ func (f *form) build() {
 			fields = append(fields, selectField(f.env, name, &f.seats[i], occupants))
 		}
 	}
-	f.last = fields[len(fields)-1]
+	f.first, f.last = fields[0], fields[len(fields)-1]
 	f.fields = huh.NewForm(huh.NewGroup(fields...)).WithShowHelp(false).WithTheme(formTheme(f.env, ""))
 	f.fields.WithWidth(formWidth).WithHeight(len(fields))
 	f.fields.Init() // focuses the first field; only a standalone form needs the returned command
@@ -157,7 +158,9 @@ func (f *form) update(msg tea.KeyPressMsg) {
 			f.fields.NextField()
 		}
 	case "up", "shift+tab":
-		f.fields.PrevField()
+		if f.fields.GetFocusedField() != f.first { // huh would leave the form without a focused field
+			f.fields.PrevField()
+		}
 	case "left", "right":
 		before := f.variant
 		f.fields.Update(msg)

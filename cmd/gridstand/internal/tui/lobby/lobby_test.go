@@ -90,8 +90,9 @@ func TestPreview_State(t *testing.T) {
 func TestQuit(t *testing.T) {
 	t.Parallel()
 	p, d := open(t, nil)
-	d.Press("n")
+	d.Press("n", "up")
 	require.NotNil(t, p.form)
+	assert.Contains(t, d.Screen(), "▸ variant", "up on the first field keeps the focus there")
 	d.Press("esc")
 	require.Nil(t, p.form)
 	d.Press("q")

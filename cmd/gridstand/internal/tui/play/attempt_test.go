@@ -265,3 +265,15 @@ func TestAttempt_Eight(t *testing.T) {
 		}
 	}
 }
+
+// Ensure that the daily game, which the lobby offers first, shows a new user how to play.
+func TestAttempt_Hints(t *testing.T) {
+	t.Parallel()
+	for rank, hints := range map[int32]bool{0: true, 3: false} {
+		s := &tuitest.Server{OnPlace: func(pb.Window) (ui.Place, error) { return ui.Place{Rank: rank, Total: 9}, nil }}
+		p, d := startAttempt(t, s, tuitest.DailyGame(), &pb.Attempt{})
+		p.Game.GetPosition().MoveCount = 0
+		d.Until("the places", func() bool { return p.places.all != nil })
+		assert.Equal(t, hints, strings.Contains(d.Screen(), "Two equal tiles"), rank)
+	}
+}

@@ -12,7 +12,7 @@ func (p *page) Keys() ui.KeyMap {
 	case p.question != nil:
 		return p.question.Keys()
 	case p.solving != nil:
-		return p.solverKeys().Map("any other key", "+", "-")
+		return p.solverKeys().Map("+", "-", "other keys")
 	case p.Over():
 		again, closes, beat, share, id := "n=new", "esc=close", "", "c=copy", "y"
 		if p.beatable() {
@@ -94,7 +94,7 @@ func (p *page) solverKeys() ui.KeyTable {
 	return ui.KeyTable{{
 		ui.On("+ =", "+", "solver faster", true, func() tea.Cmd { s.pace = max(s.pace/2, minPace); return nil }),
 		ui.On("-", "-", "solver slower", true, func() tea.Cmd { s.pace = min(s.pace*2, maxPace); return nil }),
-		ui.Listed("any other key", "stop the solver"),
+		ui.Listed("other keys", "stop the solver"),
 	}}
 }
 

@@ -58,7 +58,7 @@ func (p *page) shareLine() string {
 // shareFits reports whether the result fits in the status line, where it can be copied with
 // the mouse.
 func (p *page) shareFits() bool {
-	return p.env.Height >= 16 && ansi.StringWidth(p.shareLine()) <= p.env.Width-2
+	return p.env.Height >= ui.StatusHeight && ansi.StringWidth(p.shareLine()) <= p.env.Width-2
 }
 
 // ClosingMessage implements ui.Page. It reports the state of the game and, on a second line, how to
@@ -86,7 +86,7 @@ func (p *page) ClosingMessage() string {
 	}
 	switch {
 	case gone, p.Over() && (keeps || p.env.Command("verify", id) == ""):
-		return text
+		return text + "."
 	case p.Over():
 		return text + ".\nVerify it with " + p.env.Command("verify", p.CommandID())
 	case keeps:

@@ -88,14 +88,18 @@ func (p *playing) Init() tea.Cmd {
 	after := max(p.opened.GetVersion()-gamestate.LogLimit, 1) // the log shows what happened before
 	stream := p.env.Server.Watch(ctx, client.WatchOptions{GameID: p.opened.GetId(), AfterVersion: &after, EveryEvent: true})
 	follow := ui.Follow(p.Tasks, stream, ofGame(p, p.updated))
-	if p.contest != nil {
-		return tea.Batch(follow, p.contest.Load())
-	}
 	tries := 0
 	if p.Over() {
 		tries = 1
 	}
-	return tea.Batch(follow, p.rank(tries), p.ring())
+	switch {
+	case p.contest == nil:
+		return tea.Batch(follow, p.rank(tries), p.ring())
+	case p.Over():
+		return tea.Batch(follow, p.contest.Load())
+	default: // The places show whether the user is new and needs hints.
+		return tea.Batch(follow, p.contest.Load(), p.rank(tries))
+	}
 }
 
 // ofGame returns a continuation that does nothing if the page shows another game by then.

@@ -199,8 +199,11 @@ func (p *page) linkLine(width int) string {
 	link, what := p.env.Link(p.opened.GetId()), "In a browser: "
 	if c := p.contest; c != nil && c.Challenge != nil && !c.Closed() && !c.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY) {
 		link, what = p.env.ChallengeLink(c.ID), "Others play it at "
+		if c.Race() { // Nobody can join a race that has begun.
+			what = "Others watch at "
+		}
 	}
-	if line := pickText(width, what+link, link); link != "" && p.env.Height >= 16 && ansi.StringWidth(line) <= width {
+	if line := pickText(width, what+link, link); link != "" && p.env.Height >= ui.StatusHeight && ansi.StringWidth(line) <= width {
 		return p.env.Theme.Dim().Render(line)
 	}
 	return ""

@@ -109,6 +109,10 @@ func (e *Env) Owns(seat *pb.Seat) bool { return e.Is(seat.GetPlayer()) }
 // Is reports whether a player, who may be nil, is the user.
 func (e *Env) Is(p *pb.Player) bool { return e.Me != "" && p.GetId() == e.Me }
 
+// StatusHeight is the minimum height of a window with a row for the status. In a lower window, the
+// status covers the last row of the page.
+const StatusHeight = 14
+
 // Local describes the server that runs inside this program and ends with it.
 type Local struct {
 	// Resume is the command that resumes a game, without the game's id at its end, or "" if
@@ -146,6 +150,8 @@ type Route struct {
 	Follow string
 	// Replay shows a game from its start.
 	Replay string
+	// Top shows the lobby with the focus on the leaderboard of a variant, by id.
+	Top string
 	// Rules shows the rules of a variant, by id.
 	Rules string
 	// Challenge shows the roster, boards and standings of a challenge, by its full id. The

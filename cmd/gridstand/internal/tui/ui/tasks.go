@@ -113,6 +113,8 @@ func Explain(err error, todo string) string {
 		return fmt.Sprintf("The server %s. %s", client.CauseOf(err), todo)
 	case errors.Is(err, client.ErrBadToken):
 		return "The server no longer has your account and games. Quit and start again."
+	case errors.Is(err, client.ErrBadCredential): // The user cannot renew it.
+		return "This host can no longer act for players until its operator gives it a new credential. Your games are kept."
 	case errors.Is(err, client.ErrGameNotFound):
 		return "The server no longer has this game."
 	case errors.Is(err, client.ErrVariantNotFound):

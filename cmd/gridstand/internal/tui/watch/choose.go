@@ -183,7 +183,7 @@ func PickLive(ctx context.Context, s ui.Server, seen []string, now time.Time) (*
 
 // choose picks the most watched game or, if no game has watchers, the first game in best.
 // It prefers games that are not in seen, then any game except the last one in seen. Games
-// that have been idle for idleTime come last. It returns nil if no game is live.
+// that have been idle for gamestate.LiveTime come last. It returns nil if no game is live.
 func choose(watched, best []*pb.Game, seen []string, now time.Time) (*pb.Game, string) {
 	last := seen[max(len(seen)-1, 0):]
 	for _, but := range []struct {
@@ -192,7 +192,7 @@ func choose(watched, best []*pb.Game, seen []string, now time.Time) (*pb.Game, s
 	}{{seen, false}, {last, false}, {seen, true}, {last, true}, {nil, true}} {
 		fits := func(g *pb.Game) bool {
 			return board.Of(g.GetPosition(), board.NoMarks, nil) != nil && !slices.Contains(but.seen, g.GetId()) &&
-				(but.idle || now.Sub(g.GetUpdateTime().AsTime()) < idleTime)
+				(but.idle || now.Sub(g.GetUpdateTime().AsTime()) < gamestate.LiveTime)
 		}
 		if g := ui.Find(watched, fits); g.GetWatchers() > 0 {
 			return g, exhibitionOr(g, "the most watched live game")

@@ -202,7 +202,7 @@ func TestTV_StaysInThePast(t *testing.T) {
 // Ensure that TV chooses the right game.
 func TestChoose(t *testing.T) {
 	t.Parallel()
-	a, b, idle := liveGame("a", 5, 0), liveGame("b", 0, 0), liveGame("idle", 9, time.Minute)
+	a, b, idle := liveGame("a", 5, 0), liveGame("b", 0, 0), liveGame("idle", 9, gamestate.LiveTime)
 	for name, c := range map[string]struct {
 		watched, best []*pb.Game
 		seen          []string

@@ -111,23 +111,23 @@ func (g *game) slot() board.Slot {
 	return board.Slot{Board: b, Lines: 1 + seatRows(&g.state)}
 }
 
-// closingMessage returns a line with the state of the game and a command to continue watching or
-// to verify it.
+// closingMessage returns the state of the game and, on a second line, a command to continue watching
+// or to verify it.
 func (g *game) closingMessage() string {
 	s := &g.state
 	if s.Board() == nil {
 		return ""
 	}
-	follow, command := "Continue", g.env.Command("watch", g.id)
+	follow, command := "Continue", g.env.Command("watch", s.CommandID())
 	if s.Over() {
-		follow, command = "Verify it", g.env.Command("verify", g.id)
+		follow, command = "Verify it", g.env.Command("verify", s.CommandID())
 	}
 	text := fmt.Sprintf("%s: a %s game at %s", s.Player(), s.Variant(), s.Facts())
 	if s.Tribolo() != nil {
 		text = s.Variant() + ": " + s.Facts()
 	}
 	if command == "" {
-		return text
+		return text + "."
 	}
-	return fmt.Sprintf("%s. %s with %s", text, follow, command)
+	return fmt.Sprintf("%s.\n%s with %s", text, follow, command)
 }

@@ -113,7 +113,7 @@ func (p *page) status(width int) string {
 		return t.Good().Render(p.notice)
 	case p.game == nil:
 		return ""
-	case p.game.lookingBack(), p.chooser == nil && p.game.state.Over() && p.game.state.Board() != nil && p.env.Height >= timelineRows:
+	case p.game.lookingBack(), p.chooser == nil && p.game.state.Over() && p.game.state.Board() != nil && p.env.Height >= ui.StatusHeight:
 		return p.timeline(width)
 	case p.chooser != nil && p.chooser.player != "" && !p.game.running():
 		return t.Dim().Render(fmt.Sprintf("%s is not playing (last move %s). Waiting for the next game …", p.chooser.name(),
@@ -122,10 +122,6 @@ func (p *page) status(width int) string {
 		return ""
 	}
 }
-
-// timelineRows is the minimum height of the window for the timeline of a finished game at its last
-// move. In a lower one, it would replace the footer.
-const timelineRows = 16
 
 // timeline draws the number of the current move and its position in the game.
 func (p *page) timeline(width int) string {

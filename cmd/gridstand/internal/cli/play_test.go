@@ -180,6 +180,8 @@ func TestPlayLocal_Share(t *testing.T) {
 	s.types("x") // Any key removes the warning from the screen.
 	assert.Contains(t, s.err.String(), "Others watch with: gridstand watch --server "+others+"\n")
 	assert.Contains(t, s.err.String(), "In a browser:      http://"+others+"/\n")
+	assert.Contains(t, s.err.String(), "Over SSH:          start gridstand ssh-host --address "+net.JoinHostPort(ownHost(), "2222")+
+		" --server localhost:"+port+"; others then watch with ssh -p 2222 "+ownHost()+"\n")
 	s.sees("--server " + others)
 	s.sees("In a browser: http://" + others + "/g/")
 	s.sees("Others play with")

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/url"
@@ -172,7 +173,12 @@ func (p *program) shared(c *client.Client, site string) string {
 // noticeShared warns that others can connect, and tells the user how.
 func (p *program) noticeShared(local localServer) {
 	p.warnf("Warning: everyone who can reach %s can connect. Connections are not encrypted: others on the network can read tokens.", local.others)
-	p.notef("Others watch with: %s", commandFor(serverFlags(local.others), "watch"))
+	watch := commandFor(serverFlags(local.others), "watch")
+	p.notef("Others watch with: %s", watch)
 	p.notef("Others play with:  %s", commandFor(serverFlags(local.others), "play"))
 	p.notef("In a browser:      %s/", local.site())
+	host, port, _ := net.SplitHostPort(local.others)
+	p.notef("Over SSH:          start %s; others then watch with ssh -p 2222 %s",
+		commandFor(serverFlags("localhost:"+port), sshHostName, "--address", net.JoinHostPort(host, "2222")), host)
+	p.warnings = append(p.warnings, fmt.Sprintf("Others watch at %s/ or with %s", local.site(), watch))
 }

@@ -165,7 +165,11 @@ func raceTime(g *pb.Game) string { return describe.Limit(g.GetTurnLimit().AsDura
 
 // raceFacts returns the preview's lines about a race, each width columns wide.
 func raceFacts(t style.Theme, g *pb.Game, width int) []string {
-	lines := []string{t.Bold().Render(widget.Cell("Race of "+raceTime(g)+" on the same tiles", width))}
+	title := "Race of " + raceTime(g)
+	if full := title + " on the same tiles"; style.Width(full) <= width {
+		title = full
+	}
+	lines := []string{t.Bold().Render(widget.Cell(title, width))}
 	for _, seat := range g.GetSeats() {
 		if seat.GetOpen() == nil {
 			lines = append(lines, widget.Cell("  "+gamestate.SeatName(seat), width))

@@ -106,6 +106,7 @@ const (
 
 // gameTable returns the table of live games or, if mine is set, of the user's own games.
 func gameTable(env *ui.Env, games []*pb.Game, mine bool, width int) widget.Table {
+	const narrow = 44 // below this width, the columns are closer together
 	names, last, lastWidth := "PLAYER", "IDLE", idleWidth
 	if mine {
 		names, last, lastWidth = "STATE", "LAST", agoWidth
@@ -113,8 +114,8 @@ func gameTable(env *ui.Env, games []*pb.Game, mine bool, width int) widget.Table
 	table := widget.Table{Columns: []widget.Column{
 		{Width: 1, Tight: true},
 		{Title: "VARIANT", Width: variantWidth, Tight: true},
-		{Title: names},
-		{Title: "SCORE", Width: scoreWidth, Right: true, Tight: mine},
+		{Title: names, Tight: width < narrow},
+		{Title: "SCORE", Width: scoreWidth, Right: true, Tight: mine || width < narrow},
 		{Title: last, Width: lastWidth, Right: true},
 	}}
 	watchers := !mine && table.Left(width)-watchWidth-2 >= nameMin
@@ -165,10 +166,10 @@ func gameRow(env *ui.Env, g *pb.Game, mine bool) []widget.Value {
 	}
 	name := widget.Value{Text: players(g), Style: text}
 	if isRace(g) {
-		name.Text = raceTime(g) + " race: " + players(g)
+		name.Text = "race: " + players(g)
 	}
 	if deserted(g) {
-		name.Text = raceTime(g) + " race: no player"
+		name.Text = "race: no player"
 	}
 	if mine {
 		name = mineState(env, g)

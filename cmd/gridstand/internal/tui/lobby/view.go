@@ -257,6 +257,9 @@ func (p *page) facts(width int) (lines []string, least int) {
 	if s.Over() {
 		about = s.Ending() + ", " + about
 	}
+	if style.Width(about) > width {
+		about, _, _ = strings.Cut(about, ", started")
+	}
 	lines = append(lines, t.Dim().Render(widget.Cell(about, width)))
 	if s.Game.GetExhibition() {
 		lines = append(lines, t.Dim().Render(widget.Cell("exhibition: only bots play", width)))

@@ -93,7 +93,7 @@ func (p *program) sshCommand(ctx context.Context, command sshhost.Command) error
 	}
 	switch command.Name {
 	case "help":
-		return p.printf("%s", sshhost.Help())
+		return p.printf("%s", sshhost.Help(p.over.command))
 	case "games":
 		return p.games(ctx, gamesOptions{status: "live", order: "recent", limit: defaultLimit})
 	case "top":

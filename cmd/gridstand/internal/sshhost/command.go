@@ -84,12 +84,16 @@ func (c Command) String() string {
 	return strings.Join(append([]string{c.Name}, c.Args...), " ")
 }
 
-// Help returns the list of commands.
-func Help() string {
+// Help returns the list of commands. command is the start of the commands that reach the host.
+func Help(command string) string {
 	var text strings.Builder
 	text.WriteString("Without a command: the lobby.\n\n")
+	width := 0
 	for _, w := range words {
-		fmt.Fprintf(&text, "  %-26s %s\n", w.name+" "+w.args, w.help)
+		width = max(width, len(w.name+" "+w.args))
+	}
+	for _, w := range words {
+		fmt.Fprintf(&text, "  %-*s  %s\n", width, w.name+" "+w.args, w.help)
 	}
 	var screens []string
 	for _, w := range words {
@@ -98,6 +102,6 @@ func Help() string {
 		}
 	}
 	last := len(screens) - 1
-	fmt.Fprintf(&text, "\n%s and %s need a terminal: ssh -t <host> watch @NAME\n", strings.Join(screens[:last], ", "), screens[last])
+	fmt.Fprintf(&text, "\n%s and %s need a terminal: %s watch @NAME\n", strings.Join(screens[:last], ", "), screens[last], command)
 	return text.String()
 }

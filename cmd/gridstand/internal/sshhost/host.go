@@ -24,6 +24,8 @@ type Config struct {
 	// Serve runs a session until the user leaves it or ctx is done, and returns its exit
 	// code. It may be called concurrently. If it panics, only its session ends.
 	Serve func(ctx context.Context, s *Session) int
+	// Command is the start of the commands that reach the host, such as "ssh -t play.example".
+	Command string
 	// Logger logs the start and the end of each session.
 	Logger *slog.Logger
 	Limits Limits

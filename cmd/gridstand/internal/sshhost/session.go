@@ -155,7 +155,7 @@ func (h *host) serve(ctx context.Context, s *Session, line string, log *slog.Log
 	log = log.With("address", s.Address.String(), "key", shortFingerprint(s.Key))
 	command, err := Parse(line)
 	if err == nil && command.NeedsTerminal() && !s.Terminal {
-		err = errors.New("this needs a terminal: " + strings.TrimSpace("ssh -t <host> "+command.String()))
+		err = errors.New("this needs a terminal: " + strings.TrimSpace(h.config.Command+" "+command.String()))
 	}
 	if err != nil {
 		log.Info("session refused", "reason", err)

@@ -83,9 +83,9 @@ func TestSession_NoTerminal(t *testing.T) {
 		assert.Equal(t, command+" false\n", output(t, c, command))
 	}
 	for line, want := range map[string]string{
-		"":                                 "this needs a terminal: ssh -t <host>",
-		"play vt100":                       "this needs a terminal: ssh -t <host> play vt100",
-		"watch @ada":                       "this needs a terminal: ssh -t <host> watch @ada",
+		"":                                 "this needs a terminal: ssh -t play.example",
+		"play vt100":                       "this needs a terminal: ssh -t play.example play vt100",
+		"watch @ada":                       "this needs a terminal: ssh -t play.example watch @ada",
 		"/bin/sh":                          `there is no command "/bin/sh". Try: help`,
 		"help; sh":                         `there is no command "help;". Try: help`,
 		"top a b":                          "usage: top [VARIANT]",

@@ -65,7 +65,7 @@ func (s *State) SeatBlocks(t style.Theme, width int, me string, airy bool) strin
 
 // SeatLines draws every seat on its own line.
 func (s *State) SeatLines(t style.Theme, width int, me string) string {
-	names := min(14, max(width/3, 4))
+	names := min(widget.NameLimit, max(width/3, 4))
 	var lines []string
 	for i := range s.Game.GetSeats() {
 		lines = append(lines, s.seatTitle(t, i, me, names)+fmt.Sprintf(" %4s  ", describe.Comma(s.ScoreOf(i)))+

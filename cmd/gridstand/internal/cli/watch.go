@@ -24,7 +24,7 @@ import (
 func (p *program) watchCommand() *cobra.Command {
 	var from int32
 	cmd := &cobra.Command{
-		Use:   "watch [game|@player|challenge]...",
+		Use: "watch [game|@player|challenge]...", Aliases: []string{"tv"}, // the name that SSH clients use
 		Short: "Watch a game or a race live, or several games side by side",
 		Long: `Watch a game live. Without a game it shows TV: the most watched live game, or
 the one with the highest score if none is watched, and another game when it

@@ -250,7 +250,7 @@ func (p *playing) takeBack() tea.Cmd {
 }
 
 // wantSolver lets a solver play. It asks for confirmation if the game is ranked and has
-// points.
+// moves.
 func (p *playing) wantSolver(name string) tea.Cmd {
 	solve := func() tea.Cmd {
 		s, err := solver.New(p.opened.GetVariant(), p.opened.GetRulesRevision(), name, thinkTime)
@@ -261,7 +261,7 @@ func (p *playing) wantSolver(name string) tea.Cmd {
 		p.solving, p.queue = &solving{solver: s, pace: firstPace}, nil
 		return p.solveOn(p.solving)
 	}
-	if !p.Game.GetRanked() || p.Score() == 0 {
+	if !p.Game.GetRanked() || p.Moves() == 0 {
 		return solve()
 	}
 	p.question = askUnranked("Let "+name+" play?", "let it play", solve)

@@ -55,7 +55,8 @@ func Draw(env *ui.Env, p ui.Page, s State) tea.View {
 	return f.compose(env, v, keys)
 }
 
-// Help returns the box that lists a page's own keys and the keys that work on every page.
+// Help returns the box that lists a page's own keys and the keys that work on every page. If they do not
+// fit, it shows those at the given position.
 func Help(env *ui.Env, keys ui.KeyMap, at *widget.Scroll) string {
 	c := ui.NewCommon()
 	c.Suspend.SetEnabled(!env.Remote)

@@ -192,8 +192,8 @@ func (p *page) status(width int) string {
 	}
 }
 
-// linkLine returns the web link of the game, or of an open challenge that others can join, on one
-// line so that it can be copied with the mouse.
+// linkLine returns the web link of the game, or of its challenge while that is open, on one line so that
+// it can be copied with the mouse.
 // It returns "" if there is no link or no room for it.
 func (p *page) linkLine(width int) string {
 	link, what := p.env.Link(p.opened.GetId()), "In a browser: "

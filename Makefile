@@ -46,7 +46,7 @@ RACE_TIMEOUT ?= 40m
 RACE = $$(go env GOFLAGS) -race -gcflags=modernc.org/...=-race=false -timeout=$(RACE_TIMEOUT) -ldflags=-w -vet=off
 
 # Timeout of the long tests of one package.
-LONG_TIMEOUT ?= 40m
+LONG_TIMEOUT ?= 60m
 
 .PHONY: help
 help: ## List the targets

@@ -67,7 +67,7 @@ func TestTerminal_Race_long(t *testing.T) {
 	p.tmux("send-keys", "-t", "ada", "Enter")
 	p.sees("bob", `✓ ada`)
 	p.open("eve", "--server "+server)
-	p.sees("eve", `Race of 10 min on`)
+	p.sees("eve", `Race of 10 min`)
 	// The clock stands still until the players have been alerted to the countdown, which takes only 3 s.
 	clock.stop()
 	for _, pane := range []string{"ada", "bob"} {

@@ -192,16 +192,15 @@ func (p *page) status(width int) string {
 	}
 }
 
-// linkLine returns the web link of the game, or of its challenge while that is open, on one line so that
+// linkLine returns the web link of the game, or of a challenge that others can play, on one line so that
 // it can be copied with the mouse.
 // It returns "" if there is no link or no room for it.
 func (p *page) linkLine(width int) string {
 	link, what := p.env.Link(p.opened.GetId()), "In a browser: "
-	if c := p.contest; c != nil && c.Challenge != nil && !c.Closed() && !c.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY) {
+	// Nobody can join a race that has begun, and nobody needs a link to the daily game.
+	if c := p.contest; c != nil && !c.Closed() &&
+		(c.Is(pb.ChallengeKind_CHALLENGE_KIND_LINK) || c.Is(pb.ChallengeKind_CHALLENGE_KIND_REMATCH)) {
 		link, what = p.env.ChallengeLink(c.ID), "Others play it at "
-		if c.Race() { // Nobody can join a race that has begun.
-			what = "Others watch at "
-		}
 	}
 	if line := pickText(width, what+link, link); link != "" && p.env.Height >= ui.StatusHeight && ansi.StringWidth(line) <= width {
 		return p.env.Theme.Dim().Render(line)

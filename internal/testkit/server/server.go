@@ -3,11 +3,9 @@
 package servertest
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"net"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,6 +14,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
+	outputtest "github.com/gridstand/gridstand/internal/testkit/output"
 	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
 	"github.com/gridstand/gridstand/server"
 )
@@ -35,28 +34,11 @@ func Config(t testing.TB) server.Config {
 }
 
 // Log is an in-memory log. It is safe for concurrent use.
-type Log struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-// Write implements io.Writer.
-func (l *Log) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
+type Log struct{ outputtest.Buffer }
 
 // Logger returns a logger that writes all levels to the log.
 func (l *Log) Logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
-}
-
-// String returns everything that was logged.
-func (l *Log) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
 
 // Start starts a server that is stopped when the test ends. The returned function stops it earlier

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -12,7 +11,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -21,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/reflection/grpc_reflection_v1"
 
+	outputtest "github.com/gridstand/gridstand/internal/testkit/output"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
@@ -110,9 +109,7 @@ func TestLocal(t *testing.T) {
 type process struct {
 	cmd  *exec.Cmd
 	addr *net.TCPAddr
-
-	mu  sync.Mutex
-	log bytes.Buffer
+	log  outputtest.Buffer
 }
 
 var serving = regexp.MustCompile(`msg=serving address=(\S+)`)
@@ -134,7 +131,7 @@ func startWith(t *testing.T, command []string, args ...string) *process {
 	words := slices.Concat(command, []string{self, "--listen", "127.0.0.1:0"}, args)
 	p := &process{cmd: exec.Command(words[0], words[1:]...)}
 	p.cmd.Env = append(os.Environ(), asServer+"=1")
-	p.cmd.Stderr = p
+	p.cmd.Stderr = &p.log
 	require.NoError(t, p.cmd.Start())
 	t.Cleanup(func() {
 		_ = p.cmd.Process.Kill()
@@ -146,19 +143,7 @@ func startWith(t *testing.T, command []string, args ...string) *process {
 	return p
 }
 
-var _ io.Writer = (*process)(nil)
-
-func (p *process) Write(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.log.Write(b)
-}
-
-func (p *process) output() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.log.String()
-}
+func (p *process) output() string { return p.log.String() }
 
 func (p *process) waitFor(t *testing.T, line *regexp.Regexp) {
 	t.Helper()

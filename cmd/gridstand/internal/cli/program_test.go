@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -23,6 +22,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
+	outputtest "github.com/gridstand/gridstand/internal/testkit/output"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
 )
@@ -161,20 +161,5 @@ func lines[M proto.Message](t *testing.T, text string, empty func() M) []M {
 	return all
 }
 
-// output is a buffer that a test can read while a command is still writing to it.
-type output struct {
-	mu  sync.Mutex
-	all bytes.Buffer
-}
-
-func (o *output) Write(b []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.all.Write(b)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.all.String()
-}
+// output is what a command writes.
+type output = outputtest.Buffer

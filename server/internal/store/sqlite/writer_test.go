@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	sqlite3 "zombiezen.com/go/sqlite"
 
+	outputtest "github.com/gridstand/gridstand/internal/testkit/output"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -358,30 +359,11 @@ func TestGames_Ready(t *testing.T) {
 	require.NoError(t, g.Ready(t.Context()))
 }
 
-// lines is a log that collects its lines.
-type lines struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *lines) Write(line []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(line)
-}
-
-// count returns the number of lines that contain text.
-func (l *lines) count(text string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Count(l.text.String(), text)
-}
-
 // Ensure that a disk that refuses writes is logged once until a write succeeds.
 func TestWriter_LogsFullDisk(t *testing.T) {
 	t.Parallel()
-	log := new(lines)
-	d := openDB(t, Options{Memory: true, Logger: slog.New(slog.NewTextHandler(log, nil))})
+	var log outputtest.Buffer
+	d := openDB(t, Options{Memory: true, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	limit := func(pages string) {
 		require.NoError(t, d.write(t.Context(), func(c *sqlite3.Conn) error {
 			return exec(c, "PRAGMA max_page_count = "+pages)
@@ -396,8 +378,8 @@ func TestWriter_LogsFullDisk(t *testing.T) {
 			}), &full)
 			assert.Equal(t, store.Full, full.Kind)
 		}
-		assert.Equal(t, n+1, log.count("id=file-not-written"))
+		assert.Equal(t, n+1, strings.Count(log.String(), "id=file-not-written"))
 		limit("1000000000")
-		assert.Equal(t, n+1, log.count("the file can be written again"))
+		assert.Equal(t, n+1, strings.Count(log.String(), "the file can be written again"))
 	}
 }

@@ -46,20 +46,18 @@ func Span(d time.Duration) string {
 // Until formats how long something will take, rounded up: "2 h 23 min", or "7 days" until the first
 // of seven days has passed.
 func Until(d time.Duration) string {
-	up := func(unit time.Duration) time.Duration { return (d + unit - 1).Truncate(unit) }
-	switch hours := up(time.Minute); {
+	unit := time.Second
+	switch {
 	case d >= 48*time.Hour:
-		return Span(up(24 * time.Hour))
-	case hours < time.Hour:
-		if d >= time.Minute {
-			return Span(hours)
-		}
-		return Span(up(time.Second))
-	case hours%time.Hour == 0:
-		return Span(hours)
-	default:
-		return Span(hours) + fmt.Sprintf(" %d min", int(hours.Minutes())%60)
+		unit = 24 * time.Hour
+	case d >= time.Minute:
+		unit = time.Minute
 	}
+	up := (d + unit - 1).Truncate(unit)
+	if minutes := up % time.Hour / time.Minute; up > time.Hour && minutes > 0 {
+		return fmt.Sprintf("%s %d min", Span(up), minutes)
+	}
+	return Span(up)
 }
 
 // Ago formats roughly how long ago something happened.

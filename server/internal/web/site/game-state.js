@@ -20,7 +20,7 @@ export function wait(ms) {
   const unit = ms < 6e4 ? 1e3 : ms < 1728e5 ? 6e4 : 864e5;
   const up = Math.ceil(ms / unit) * unit;
   const minutes = (up / 6e4) % 60;
-  return span(up) + (up > 36e5 && unit === 6e4 && minutes ? ` ${minutes} min` : '');
+  return span(up) + (up > 36e5 && minutes ? ` ${minutes} min` : '');
 }
 /** @param {string | undefined} time RFC 3339 */
 export const ago = (time) => {

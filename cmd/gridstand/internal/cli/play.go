@@ -126,7 +126,7 @@ func (p *program) whatToPlay(ctx context.Context, c *client.Client, what string,
 	default:
 		options, err := o.options(v)
 		if err == nil && p.over == nil {
-			err = p.mentionUnfinished(ctx, c, v.GetId(), o)
+			p.mentionUnfinished(ctx, c, v.GetId(), o)
 		}
 		return ui.Route{New: &ui.NewGame{Variant: v.GetId(), Options: options}}, err
 	}
@@ -193,13 +193,11 @@ func unfinished(ctx context.Context, c *client.Client, variant string) (string, 
 }
 
 // mentionUnfinished tells the user how to continue an unfinished game of the variant instead of
-// starting a new one, if there is one.
-func (p *program) mentionUnfinished(ctx context.Context, c *client.Client, variant string, o playOptions) error {
-	id, err := unfinished(ctx, c, variant)
-	if id != "" {
+// starting a new one, if the server says that there is one.
+func (p *program) mentionUnfinished(ctx context.Context, c *client.Client, variant string, o playOptions) {
+	if id, err := unfinished(ctx, c, variant); err == nil && id != "" {
 		p.warnf("You have an unfinished %s game. To continue it: %s %s", clean(variant, 24), p.startCommand(c, o), gamestate.ShortID(id))
 	}
-	return err
 }
 
 // startCommand returns the command that starts a game. With the id of a game at its end, it continues

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/gridstand/gridstand/server/internal/recovery"
@@ -59,16 +57,17 @@ func Copy(ctx context.Context, c Config, to string, progress func(Copied)) (copi
 
 // sameStore reports whether both select the same store, or the same file by different paths.
 func (c *Config) sameStore(other *Config) bool {
-	file := func(c *Config) fs.FileInfo {
-		rest, ok := strings.CutPrefix(c.Store, fileScheme)
-		path, err := c.file(rest)
-		if !ok || err != nil {
-			return nil
-		}
-		info, _ := os.Stat(path)
-		return info
+	if c.Store == other.Store {
+		return true
 	}
-	return c.Store == other.Store || os.SameFile(file(c), file(other))
+	one, isFile := c.storeFile()
+	two, isToo := other.storeFile()
+	if !isFile || !isToo {
+		return false
+	}
+	a, _ := os.Stat(one) // nil if there is no such file
+	b, _ := os.Stat(two)
+	return os.SameFile(a, b)
 }
 
 // openStopped opens the store that c selects, unless a server is running on it. Errors about

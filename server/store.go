@@ -85,9 +85,15 @@ func exists(path string) error {
 // newFile returns the path of the file that openStore would create. It returns false if the
 // store is not a file, or the file exists and is not empty.
 func (c *Config) newFile() (path string, ok bool) {
+	path, ok = c.storeFile()
+	return path, ok && exists(path) != nil
+}
+
+// storeFile returns the path of the store's file. It returns false if the store is not a file.
+func (c *Config) storeFile() (path string, ok bool) {
 	rest, ok := strings.CutPrefix(c.Store, fileScheme)
 	path, err := c.file(rest)
-	return path, ok && err == nil && exists(path) != nil
+	return path, ok && err == nil
 }
 
 // dataFile is the name of the file in Config.Data.

@@ -90,9 +90,9 @@ func TestCopy_WrongTarget(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "one.db"), []byte("x"), 0o600))
 	from := server.File(filepath.Join(dir, "one.db"))
 	for to, want := range map[string]string{
-		from: "must not be the same store as --from",
-		server.File(filepath.Join(dir, ".") + "/./one.db"): "must not be the same store as --from",
-		"sqlite:~/two.db": "write sqlite:$HOME/two.db",
+		from:                           "must not be the same store as --from",
+		server.File(dir + "/./one.db"): "must not be the same store as --from",
+		"sqlite:~/two.db":              "write sqlite:$HOME/two.db",
 	} {
 		code, _, stderr := call(t, "copy", "--from", from, "--to", to)
 		assert.NotZero(t, code)

@@ -29,7 +29,7 @@ var unlimited = func() (flags []string) {
 // that they override those settings.
 func (env *env) serveProcess(flags ...string) *testServer {
 	env.t.Helper()
-	return env.serveProgram(append(append(slices.Clone(unlimited), "--stall", "1h"), flags...)...)
+	return env.serveProgram(slices.Concat(unlimited, []string{"--stall", "1h"}, flags)...)
 }
 
 // via returns the flag that makes a server reach Redis through a proxy.

@@ -67,9 +67,9 @@ func (p *page) ClosingMessage() string {
 	command, hint := p.Command(), ""
 	switch {
 	case p.watching && p.playable():
-		hint = ". Return to your own board with "
+		hint = ".\nReturn to your own board with "
 	case p.watching && p.Race() && p.Entrant() == nil:
-		command, hint = p.env.Command("watch", p.ID), ". Watch it again with "
+		command, hint = p.env.Command("watch", p.ID), ".\nWatch it again with "
 	}
 	if hint == "" || command == "" {
 		return p.Title() + p.ComeBack()

@@ -280,10 +280,7 @@ func TestResult_Reason(t *testing.T) {
 func TestUndo_BeforeOwnMove(t *testing.T) {
 	t.Parallel()
 	seats := []replay.Seat{{Bot: "greedy"}, {Player: replay.Player{ID: tuitest.Me, Name: "ada"}}, {Bot: "minimax"}}
-	for moves, asks := range []bool{1: false, 4: true} {
-		if moves != 1 && moves != 4 {
-			continue
-		}
+	for moves, asks := range map[int]bool{1: false, 4: true} {
 		p, d := start(t, tuitest.Env(&tuitest.Server{}), translate.Game(triboloEvent(t, moves, seats...).State, 0))
 		d.Press("u")
 		assert.Equal(t, asks, p.question != nil, moves)

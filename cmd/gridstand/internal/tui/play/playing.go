@@ -172,8 +172,8 @@ func (p *playing) attempted() tea.Cmd {
 }
 
 // rank requests the places. It repeats the request soon if the game's result is not recorded
-// yet, and after rankTime if the game is still in progress. tries counts the requests since
-// the game ended.
+// yet, and after rankTime if the game is still in progress, unless it is an attempt at a challenge.
+// tries counts the requests since the game ended.
 func (p *playing) rank(tries int) tea.Cmd {
 	server, game := p.env.Server, p.opened
 	return ui.Call(p.Tasks, func(ctx context.Context) (places, error) {
@@ -193,7 +193,7 @@ func (p *playing) rank(tries int) tea.Cmd {
 		} else if err == nil {
 			p.places = found
 		}
-		if p.Over() && next == 0 {
+		if p.Over() && next == 0 || p.contest != nil {
 			return nil
 		}
 		return p.Later(wait, func() tea.Cmd {

@@ -197,7 +197,7 @@ func (p *page) status(width int) string {
 // It returns "" if there is no link or no room for it.
 func (p *page) linkLine(width int) string {
 	link, what := p.env.Link(p.opened.GetId()), "In a browser: "
-	// Nobody can join a race that has begun, and nobody needs a link to the daily game.
+	// Players can no longer join a race that has begun, and find the daily game without a link.
 	if c := p.contest; c != nil && !c.Closed() &&
 		(c.Is(pb.ChallengeKind_CHALLENGE_KIND_LINK) || c.Is(pb.ChallengeKind_CHALLENGE_KIND_REMATCH)) {
 		link, what = p.env.ChallengeLink(c.ID), "Others play it at "

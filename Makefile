@@ -46,7 +46,11 @@ RACE_TIMEOUT ?= 40m
 RACE = $$(go env GOFLAGS) -race -gcflags=modernc.org/...=-race=false -timeout=$(RACE_TIMEOUT) -ldflags=-w -vet=off
 
 # Timeout of the long tests of one package.
-LONG_TIMEOUT ?= 60m
+LONG_TIMEOUT ?= 30m
+
+# Long tests that attack servers, and check their memory and the latency of other players' moves.
+# They run alone.
+FLOODS := Flood|UnreadAnswers|ThroughProxy_Unread
 
 .PHONY: help
 help: ## List the targets
@@ -77,20 +81,20 @@ test-short: ## Run the quickest tests
 	go test -short ./...
 
 # The names of long tests end in _long; see internal/testkit/longtest. vet is off, because
-# make vet runs it. Only two packages run at a time, because the floods of one use most of a
-# machine.
+# make vet runs it. Two packages with two tests each run at a time, because many of these tests
+# start several programs.
 .PHONY: test-long
 test-long: export TEST_LONG := 1
-test-long: ## Run only the long tests, which make test skips
-	go test -vet=off -run '_long$$' -p=2 -parallel=2 -timeout=$(LONG_TIMEOUT) $$(grep -rl --include='*_test.go' 'longtest\.Skip(' . | xargs -n 1 dirname | sort -u)
+test-long: ## Run the long tests, which make test skips, except make floods
+	go test -vet=off -run '_long$$' -skip '$(FLOODS)' -p=2 -parallel=2 -timeout=$(LONG_TIMEOUT) $$(grep -rl --include='*_test.go' 'longtest\.Skip(' . | xargs -n 1 dirname | sort -u)
 
 .PHONY: race
 race: ## Run make test under the race detector (needs a C compiler), without vet
 	GOFLAGS="$(RACE)" $(MAKE) test
 
-.PHONY: race-long
-race-long: ## Run make test-long under the race detector
-	GOFLAGS="$(RACE)" $(MAKE) test-long
+.PHONY: race-storm
+race-storm: ## Run make storm under the race detector
+	GOFLAGS="$(RACE)" $(MAKE) storm
 
 # Duration of each fuzz target in make fuzz.
 FUZZTIME ?= 2s
@@ -100,11 +104,10 @@ fuzz: export FUZZTIME := $(FUZZTIME)
 fuzz: ## Fuzz every target for FUZZTIME; inputs that fail are saved in testdata/fuzz
 	scripts/fuzz.sh
 
-# The race detector multiplies memory and time, so the tests check these limits without it.
 .PHONY: floods
 floods: export TEST_LONG := 1
 floods: ## Attack servers, and check their memory and the latency of other players' moves
-	go test -vet=off ./server/internal/test/fault -run 'Flood|UnreadAnswers|ThroughProxy_Unread' -v -parallel=1 -timeout=$(LONG_TIMEOUT)
+	go test -vet=off ./server/internal/test/fault -run '$(FLOODS)' -v -parallel=1 -timeout=$(LONG_TIMEOUT)
 	go test -vet=off ./server/internal/rpc -run '^TestLiveChallenge_' -v
 
 # Duration of make storm.

@@ -7,10 +7,11 @@ ARG GO_IMAGE=golang:1.26
 ARG BINARIES=build
 
 FROM $GO_IMAGE AS go
-# Empty directories for games, for the volume of docker-compose.ssh.yml, and for --store memory.
+# Empty directories for games, and for the volume of docker-compose.ssh.yml.
 WORKDIR /volumes/data
 WORKDIR /volumes/ssh
-WORKDIR /volumes/tmp
+# An empty directory for --store memory.
+WORKDIR /temporary/tmp
 
 FROM go AS build
 WORKDIR /src
@@ -54,6 +55,8 @@ FROM scratch
 COPY --from=go /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
 COPY --from=binaries /gridstand-server /gridstand-server
 COPY --from=go --chown=65532:65532 --chmod=700 /volumes/ /
+# A tmpfs mounted at /tmp belongs to root, but has the mode of the image's /tmp.
+COPY --from=go --chmod=1777 /temporary/ /
 USER 65532:65532
 # The directory of the games, unless a setting selects another store.
 ENV GRIDSTAND_DATA=/data

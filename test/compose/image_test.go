@@ -25,20 +25,13 @@ func TestImage(t *testing.T) {
 	s.compose("build", "server")
 	name := s.project + "-alone" // name of the container and its volume
 	t.Cleanup(func() {
-		if t.Failed() {
-			out, _ := tryDocker("logs", "--tail", "40", name)
-			t.Log(out)
-		}
-		_, _ = tryDocker("rm", "-f", name)
+		removed(t, name)
 		_, _ = tryDocker("volume", "rm", name)
 	})
 	run := func() {
 		docker(t, "run", "-d", "--name", name, "--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges:true",
 			"--volume", name+":/data", "--publish", s.address()+":2048", "--env", "GRIDSTAND_BOT_PACE=100ms", "gridstand-server")
-		require.Eventually(t, func() bool {
-			state, err := tryDocker("inspect", "-f", "{{.State.Health.Status}}", name)
-			return err == nil && state == "healthy"
-		}, patience, 300*time.Millisecond)
+		becomesHealthy(t, name)
 	}
 	run()
 	harmless(t, "server", docker(t, "inspect", "-f", "{{.Id}}", name), []int{2048}, "/data")
@@ -53,6 +46,47 @@ func TestImage(t *testing.T) {
 	p.goesOn("another container with the volume")
 	p.end()
 	p.check(s.address())
+}
+
+// becomesHealthy waits until a container that runs the server is healthy.
+func becomesHealthy(t *testing.T, container string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		state, err := tryDocker("inspect", "-f", "{{.State.Health.Status}}", container)
+		return err == nil && state == "healthy"
+	}, patience, 300*time.Millisecond)
+}
+
+// removed removes a container with its anonymous volumes, and logs its last lines if the test failed.
+func removed(t *testing.T, container string) {
+	t.Helper()
+	if t.Failed() {
+		out, _ := tryDocker("logs", "--tail", "40", container)
+		t.Log(out)
+	}
+	_, _ = tryDocker("rm", "-f", "--volumes", container)
+}
+
+// Ensure that the image can run with a store in memory, also if all of its files are read-only.
+func TestImage_Memory(t *testing.T) {
+	wantsDocker(t)
+	t.Parallel()
+	s := newStack(t)
+	require.NoError(t, os.WriteFile(s.added, []byte("services:\n  server: {}\n"), 0o600))
+	s.compose("build", "server")
+	for name, options := range map[string][]string{
+		"writable":  nil,
+		"read-only": {"--read-only", "--tmpfs", "/tmp"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			container := s.project + "-" + name
+			t.Cleanup(func() { removed(t, container) })
+			docker(t, append(append([]string{"run", "-d", "--name", container}, options...),
+				"gridstand-server", "--store", "memory")...)
+			becomesHealthy(t, container)
+		})
+	}
 }
 
 // Ensure that a release's image runs the same binary as in the release's archive.

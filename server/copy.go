@@ -19,8 +19,8 @@ type Copied = store.Copied
 // Copy copies everything from the store that c selects to an empty store. to selects the target
 // store, in the same format as Config.Store. No server may be running on the source or the
 // target. Copy calls progress with the current counts from time to time. If it fails, it
-// removes the target file if it created it. The error is a *ConfigError with the flag "from" or
-// "to", or a one-line explanation.
+// removes the target file if it created it; any other target can no longer be opened. The error
+// is a *ConfigError with the flag "from" or "to", or a one-line explanation.
 func Copy(ctx context.Context, c Config, to string, progress func(Copied)) (copied Copied, err error) {
 	if err := c.validate(); err != nil {
 		return Copied{}, err
@@ -52,7 +52,7 @@ func Copy(ctx context.Context, c Config, to string, progress func(Copied)) (copi
 	if err := recovery.New(target.recovery(opened, c.NewLogger())).ReindexAll(ctx); err != nil {
 		return copied, fmt.Errorf("indexing games: %w", err)
 	}
-	return copied, nil
+	return copied, opened.Copier.Finish(ctx)
 }
 
 // sameStore reports whether both select the same store, or the same file by different paths.

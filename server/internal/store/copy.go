@@ -12,6 +12,11 @@ import (
 type Copier interface {
 	// Empty reports whether the store holds no data.
 	Empty(ctx context.Context) (bool, error)
+	// Begin marks the store as an incomplete copy. Until Finish removes the mark, nothing
+	// can open the store, so that no server uses what an interrupted copy has left.
+	Begin(ctx context.Context) error
+	// Finish removes the mark that Begin has made.
+	Finish(ctx context.Context) error
 	// Export calls visit with all data to copy, in bounded pieces. It skips expired data,
 	// data that servers derive from the logs (lists and queue), and data that is needed
 	// only while servers are running (quotas, claims, running exhibitions). It stops at the
@@ -123,9 +128,9 @@ var (
 )
 
 // Copy copies all data of a store to an empty one. It leaves the lists and the queue
-// empty: recovery.ReindexAll fills them. It calls progress with the counts so far after
-// each piece. After an error, the target holds an incomplete copy, which must not be
-// used.
+// empty, and the target marked as incomplete: the caller fills the lists with
+// recovery.ReindexAll and then calls Finish. Copy calls progress with the counts so far
+// after each piece.
 func Copy(ctx context.Context, from, to *Store, progress func(Copied)) (Copied, error) {
 	var copied Copied
 	switch empty, err := from.Copier.Empty(ctx); {
@@ -139,6 +144,9 @@ func Copy(ctx context.Context, from, to *Store, progress func(Copied)) (Copied, 
 		return copied, fmt.Errorf("checking whether the store is empty: %w", err)
 	case !empty:
 		return copied, ErrNotEmpty
+	}
+	if err := to.Copier.Begin(ctx); err != nil {
+		return copied, fmt.Errorf("writing the copy: %w", err)
 	}
 	err := from.Copier.Export(ctx, func(p Piece) error {
 		if err := to.Copier.Import(ctx, p); err != nil {

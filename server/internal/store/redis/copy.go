@@ -38,6 +38,17 @@ func (s copier) Empty(ctx context.Context) (bool, error) {
 	return keys.Load() == 0, failed(err)
 }
 
+// incompleteKey exists while the store is an incomplete copy.
+const incompleteKey = "games:incomplete-copy"
+
+func (s copier) Begin(ctx context.Context) error {
+	return failed(s.client.Set(ctx, incompleteKey, 1, 0).Err())
+}
+
+func (s copier) Finish(ctx context.Context) error {
+	return failed(s.client.Del(ctx, incompleteKey).Err())
+}
+
 func (s copier) Export(ctx context.Context, visit func(store.Piece) error) error {
 	for _, export := range []func(context.Context, func(store.Piece) error) error{
 		s.exportSecrets, s.exportCredentials, s.exportHidden, s.exportHeartbeats,

@@ -40,6 +40,9 @@ func Open(ctx context.Context, url string, logger *slog.Logger) (*store.Store, e
 	if err = c.waitReady(ctx, wait, busyPatience); err == nil {
 		err = c.check(ctx, wait)
 	}
+	if err == nil {
+		err = c.checkComplete(ctx, s.Name())
+	}
 	if err != nil {
 		_ = s.Close()
 		return nil, err

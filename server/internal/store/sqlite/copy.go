@@ -38,6 +38,14 @@ func (s copier) Empty(ctx context.Context) (empty bool, err error) {
 	return empty, err
 }
 
+func (s copier) Begin(ctx context.Context) error { return s.identify(ctx, incompleteID) }
+
+func (s copier) Finish(ctx context.Context) error { return s.identify(ctx, applicationID) }
+
+func (s copier) identify(ctx context.Context, id int64) error {
+	return s.write(ctx, func(c *sqlite3.Conn) error { return setPragma(c, "application_id", id) })
+}
+
 func (s copier) Export(ctx context.Context, visit func(store.Piece) error) error {
 	for _, export := range []func(context.Context, func(store.Piece) error) error{
 		s.exportSecrets, s.exportCredentials, s.exportHidden, s.exportHeartbeats,

@@ -45,6 +45,9 @@ var upgrades = []string{
 // other databases from being opened by mistake.
 const applicationID = 0x47726473 // "Grds"
 
+// incompleteID is the application ID of a store to which a copy has not been finished.
+const incompleteID = 0x47726463 // "Grdc"
+
 // upgrade creates the tables of a new file, or applies to an older file either all
 // missing upgrades or none. It returns an error if the file was written by a newer
 // version of the program, or is not a store.
@@ -72,9 +75,11 @@ func upgrade(c *sqlite3.Conn, upgrades []string) (err error) {
 		if err := sqlitex.ExecuteScript(c, schema, nil); err != nil {
 			return err
 		}
-		if err := sqlitex.ExecuteTransient(c, fmt.Sprintf("PRAGMA application_id = %d", applicationID), nil); err != nil {
+		if err := setPragma(c, "application_id", applicationID); err != nil {
 			return err
 		}
+	case application == incompleteID:
+		return errors.New("it is an incomplete copy; delete it and copy again")
 	case application != applicationID:
 		return errors.New("it is the database of another program")
 	case version > latest:
@@ -88,7 +93,12 @@ func upgrade(c *sqlite3.Conn, upgrades []string) (err error) {
 			}
 		}
 	}
-	return sqlitex.ExecuteTransient(c, fmt.Sprintf("PRAGMA user_version = %d", latest), nil)
+	return setPragma(c, "user_version", latest)
+}
+
+// setPragma sets a number in the header of the file.
+func setPragma(c *sqlite3.Conn, name string, value int64) error {
+	return sqlitex.ExecuteTransient(c, fmt.Sprintf("PRAGMA %s = %d", name, value), nil)
 }
 
 // number runs a query that returns one number.

@@ -14,7 +14,8 @@ import (
 // chooses one, so that a lost reply does not create a second challenge.
 //
 // The errors are ErrVariantNotFound, ErrInvalid, ErrTooManyGames and ErrBadToken; for a
-// rematch also ErrGameNotFound and ErrSeedHidden.
+// rematch also ErrGameNotFound and ErrSeedHidden; for a race that follows another one also
+// ErrChallengeNotFound, ErrChallengeNotOpen and ErrNotEntered.
 func (c *Client) NewChallenge(ctx context.Context, request *pb.CreateChallengeRequest) (*pb.Challenge, error) {
 	if request.GetRequestId() == "" {
 		request = proto.CloneOf(request) // The caller may reuse the request.

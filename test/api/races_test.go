@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
@@ -306,6 +307,84 @@ func TestRace_AllOver(t *testing.T) {
 		}
 		assert.Equal(t, challengeOver, last.GetChallenge().GetStatus())
 		assert.Equal(t, c.GetSeed(), last.GetChallenge().GetSeed())
+	})
+}
+
+// Ensure that all entrants of a race who ask for another one get the same, until it is closed, and
+// that nobody else can create it.
+func TestRace_Again(t *testing.T) {
+	t.Parallel()
+	skipShort(t)
+	each(t, func(t *testing.T, s *testServer) {
+		ada, bob, eve := s.player(t), s.player(t), s.player(t)
+		request := shortRace()
+		request.Limit, request.Private = durationpb.New(time.Hour), true
+		first := s.challenge(t, ada, request).GetId()
+		after := func(id string) *pb.CreateChallengeRequest {
+			return &pb.CreateChallengeRequest{Kind: race, PreviousChallengeId: id, RequestId: newID()}
+		}
+		play := func(id string) {
+			s.enterRace(t, bob, id, true)
+			s.enterRace(t, ada, id, true)
+			eventually(t, "the race is open", func() bool {
+				return s.readChallenge(t, ada, id).GetChallenge().GetStatus() == challengeOpen
+			})
+			for _, p := range []player{ada, bob} {
+				s.resign(t, p, s.attempt(t, p, id).GetId())
+			}
+			eventually(t, "the race is closed", func() bool {
+				return s.readChallenge(t, ada, id).GetChallenge().GetStatus() == challengeOver
+			})
+		}
+		_, err := s.CreateChallenge(ada.ctx, after(first))
+		wantReason(t, err, pb.ReasonChallengeNotOpen)
+		play(first)
+
+		_, err = s.CreateChallenge(eve.ctx, after(first))
+		wantReason(t, err, pb.ReasonNotEntered)
+		next := make([]*pb.Challenge, 2)
+		var group errgroup.Group
+		for i, p := range []player{ada, bob} {
+			group.Go(func() error {
+				created, err := s.CreateChallenge(p.ctx, after(first))
+				next[i] = created.GetChallenge()
+				return err
+			})
+		}
+		require.NoError(t, group.Wait())
+		second := next[0].GetId()
+		assert.Equal(t, second, next[1].GetId())
+		assert.NotEqual(t, first, second)
+		c := s.readChallenge(t, ada, second).GetChallenge()
+		assert.Len(t, c.GetEntrants(), 1)
+		assert.Equal(t, "classic", c.GetVariant())
+		assert.Equal(t, time.Hour, c.GetLimit().AsDuration())
+		assert.True(t, c.GetPrivate())
+		assert.Equal(t, raceWaiting, c.GetStatus())
+		s.enterRace(t, ada, second, false)
+
+		play(second)
+		third := s.challenge(t, bob, after(first))
+		assert.Equal(t, raceWaiting, third.GetStatus(), "the second race is closed")
+		assert.Equal(t, third.GetId(), s.challenge(t, ada, after(second)).GetId())
+
+		tiles := s.challenge(t, ada, &pb.CreateChallengeRequest{Kind: link, Variant: "classic"})
+		_, err = s.CreateChallenge(ada.ctx, after(tiles.GetId()))
+		wantField(t, err, "challenge_id")
+		_, err = s.CreateChallenge(ada.ctx, after(newID()))
+		wantReason(t, err, pb.ReasonChallengeNotFound)
+		for _, change := range []func(*pb.CreateChallengeRequest){
+			func(r *pb.CreateChallengeRequest) { r.Kind = link },
+			func(r *pb.CreateChallengeRequest) { r.Variant = "classic" },
+			func(r *pb.CreateChallengeRequest) { r.Limit = durationpb.New(time.Minute) },
+			func(r *pb.CreateChallengeRequest) { r.Private = true },
+			func(r *pb.CreateChallengeRequest) { r.GameId = newID() },
+		} {
+			request := after(first)
+			change(request)
+			_, err = s.CreateChallenge(ada.ctx, request)
+			wantField(t, err, "previous_challenge_id")
+		}
 	})
 }
 

@@ -214,4 +214,6 @@ func TestRace_long(t *testing.T) {
 	ada.Wait(says("Verified in this browser"))
 	click(ada, "Race again")
 	ada.Wait(fmt.Sprintf(`location.pathname !== %q && %s`, "/c/"+id, says("ada not ready")))
+	click(bob, "Race again")
+	bob.Wait(says("ada not ready") + " && " + says("bob not ready"))
 }

@@ -751,9 +751,14 @@ type CreateChallengeRequest struct {
 	Private bool `protobuf:"varint,5,opt,name=private,proto3" json:"private,omitempty"`
 	// Optional, as in CreateGameRequest: a repeated request finds the challenge that it
 	// created.
-	RequestId     string `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	RequestId string `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// For a race, the race that it follows. All calls that name the same race get the same
+	// next race until that one is closed: the first call creates it, and later calls return
+	// it, without joining it. Its variant, limit and private are those of the previous race,
+	// so they must be unset. request_id is ignored.
+	PreviousChallengeId string `protobuf:"bytes,7,opt,name=previous_challenge_id,json=previousChallengeId,proto3" json:"previous_challenge_id,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
 }
 
 func (x *CreateChallengeRequest) Reset() {
@@ -824,6 +829,13 @@ func (x *CreateChallengeRequest) GetPrivate() bool {
 func (x *CreateChallengeRequest) GetRequestId() string {
 	if x != nil {
 		return x.RequestId
+	}
+	return ""
+}
+
+func (x *CreateChallengeRequest) GetPreviousChallengeId() string {
+	if x != nil {
+		return x.PreviousChallengeId
 	}
 	return ""
 }
@@ -1828,7 +1840,7 @@ const file_gridstand_v1_challenge_proto_rawDesc = "" +
 	"\flargest_tile\x18\b \x01(\x05R\vlargestTile\x12\x1d\n" +
 	"\n" +
 	"move_count\x18\t \x01(\x05R\tmoveCountB\x05\n" +
-	"\x03who\"\xe6\x01\n" +
+	"\x03who\"\x9a\x02\n" +
 	"\x16CreateChallengeRequest\x12/\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1b.gridstand.v1.ChallengeKindR\x04kind\x12\x18\n" +
 	"\avariant\x18\x02 \x01(\tR\avariant\x12/\n" +
@@ -1836,7 +1848,8 @@ const file_gridstand_v1_challenge_proto_rawDesc = "" +
 	"\agame_id\x18\x04 \x01(\tR\x06gameId\x12\x18\n" +
 	"\aprivate\x18\x05 \x01(\bR\aprivate\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\x06 \x01(\tR\trequestId\"P\n" +
+	"request_id\x18\x06 \x01(\tR\trequestId\x122\n" +
+	"\x15previous_challenge_id\x18\a \x01(\tR\x13previousChallengeId\"P\n" +
 	"\x17CreateChallengeResponse\x125\n" +
 	"\tchallenge\x18\x01 \x01(\v2\x17.gridstand.v1.ChallengeR\tchallenge\"<\n" +
 	"\fDailyRequest\x12\x18\n" +

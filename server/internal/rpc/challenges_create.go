@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -89,6 +90,9 @@ func (s *Service) newChallenge(ctx context.Context, request *pb.CreateChallengeR
 		}
 		c.ID = id.Derive([]byte("challenge"), []byte(by.ID), []byte(r))
 	}
+	if request.GetPreviousChallengeId() != "" {
+		return c, s.nextRace(ctx, c, request)
+	}
 	var err error
 	if c.Limit, err = attemptLimit(c.Kind, request.GetLimit()); err != nil {
 		return nil, err
@@ -114,6 +118,54 @@ func (s *Service) newChallenge(ctx context.Context, request *pb.CreateChallengeR
 	}
 	c.Variant, c.Revision, c.Seed = variant.ID, variant.Revision, game.NewSeed()
 	return c, nil
+}
+
+// maxNextRaces is the maximum number of races that were created one after the other and to which
+// a caller who names the first of them can be led.
+const maxNextRaces = 100
+
+// nextRace makes c the race that follows another one. Its id is derived from that race, so all
+// entrants of that race get the same.
+func (s *Service) nextRace(ctx context.Context, c *challenge.Challenge, request *pb.CreateChallengeRequest) error {
+	if c.Kind != replay.Race {
+		return invalid.Field("previous_challenge_id", "must be empty unless kind is race")
+	}
+	if request.GetVariant() != "" || request.GetLimit() != nil || request.GetPrivate() || request.GetGameId() != "" {
+		return invalid.Field("previous_challenge_id", "must be the only field set beside kind and request_id")
+	}
+	given, err := challengeID(request.GetPreviousChallengeId())
+	if err != nil {
+		return err
+	}
+	previous, now, err := s.Challenges.Get(ctx, given)
+	switch {
+	case err != nil:
+		return err
+	case previous.Kind != replay.Race:
+		return challenge.ErrNotRace
+	case previous.Entrant(c.Creator.ID) == nil:
+		return challenge.ErrNotEntered
+	case previous.Status(now) < challenge.Open:
+		return &challenge.NotOpenError{ChallengeID: previous.ID, At: previous.OpenTime}
+	}
+	variant, ok := variants.Current(previous.Variant)
+	if !ok {
+		return errVariantNotFound
+	}
+	c.ID = previous.ID
+	for range maxNextRaces {
+		c.ID = id.Derive([]byte("next race"), []byte(c.ID))
+		next, now, err := s.Challenges.Get(ctx, c.ID)
+		if err != nil && !errors.Is(err, challenge.ErrNotFound) {
+			return err
+		}
+		if err != nil || next.Status(now) != challenge.Closed {
+			break
+		}
+	}
+	c.Limit, c.Private = previous.Limit, previous.Private
+	c.Variant, c.Revision, c.Seed = variant.ID, variant.Revision, game.NewSeed()
+	return nil
 }
 
 // challengeable reports whether a variant supports challenges.

@@ -277,6 +277,7 @@ export interface Calls {
       gameId?: string;
       private?: boolean;
       requestId?: string;
+      previousChallengeId?: string;
     },
     { challenge: Challenge },
   ];

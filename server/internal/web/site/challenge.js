@@ -240,16 +240,17 @@ function show(root, { challenge, next, attempt, now }) {
       if (tries < 7) setTimeout(rank, 500 * 2 ** tries, tries + 1);
     }
   }
+  /** Goes to the next race, which all entrants of this one share. */
   async function raceAgain() {
-    const request = {
-      kind: c.kind,
-      variant: c.variant,
-      limit: c.limit,
-      private: c.private,
-      requestId: drawId(),
-    };
+    const { kind, variant, limit, private: hidden } = c;
+    const request = entrant(c)
+      ? { kind, previousChallengeId: c.id }
+      : { kind, variant, limit, private: hidden, requestId: drawId() };
     try {
-      location.assign(`/c/${(await persist('CreateChallenge', request)).challenge.id}`);
+      const { challenge } = await persist('CreateChallenge', request);
+      if (challenge.status.endsWith('WAITING') && !entrant(challenge))
+        await persist('JoinChallenge', { challengeId: challenge.id });
+      location.assign(`/c/${challenge.id}`);
     } catch (e) {
       place.textContent = explain(e);
     }

@@ -35,6 +35,7 @@ func TestModel_Challenges(t *testing.T) {
 		"race of the user":  {route: ui.Route{Enter: race.GetId()}, found: waiting, calls: []string{"challenge"}, page: "*challenge.page"},
 		"race to join":      {route: ui.Route{Enter: "other"}, found: unknown, calls: []string{"challenge", "join"}, page: "*challenge.page"},
 		"new":               {route: ui.Route{NewChallenge: &ui.NewChallenge{}}, found: race, calls: []string{"new"}, page: "*challenge.page"},
+		"new, by another":   {route: ui.Route{NewChallenge: &ui.NewChallenge{}}, found: unknown, calls: []string{"new", "join"}, page: "*challenge.page"},
 		"view only":         {route: ui.Route{Challenge: race.GetId()}, page: "*challenge.page"},
 		"missing challenge": {route: ui.Route{Enter: "none"}, calls: []string{"challenge"}},
 	} {

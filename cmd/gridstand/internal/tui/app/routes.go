@@ -74,6 +74,9 @@ func (m *Model) request(r ui.Route) tea.Cmd {
 			var c *pb.Challenge
 			c, err = server.NewChallenge(ctx, *r.NewChallenge)
 			to.challenge = c.GetId()
+			if err == nil && c.GetKind() == pb.ChallengeKind_CHALLENGE_KIND_RACE { // Another player may have created it.
+				to.game, err = enter(ctx, server, c, me)
+			}
 		default: // Daily or Enter
 			found, err = server.Challenge(ctx, &pb.GetChallengeRequest{ChallengeId: r.Enter, Daily: r.Daily})
 		}

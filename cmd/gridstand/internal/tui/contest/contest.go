@@ -141,11 +141,15 @@ func (c *Contest) Standing(gameID string) *pb.Standing {
 	return ui.Find(c.Lines, func(line *pb.Standing) bool { return line.GetGameId() == gameID })
 }
 
-// Again returns a new race with the same settings and bots.
+// Again returns the next race, with the same settings and bots. All who were in this race get the
+// same one.
 func (c *Contest) Again() *ui.NewChallenge {
-	n := &ui.NewChallenge{Request: &pb.CreateChallengeRequest{
-		Kind: c.GetKind(), Variant: c.GetVariant(), Limit: c.GetLimit(), Private: c.GetPrivate(),
-	}}
+	n := &ui.NewChallenge{Request: &pb.CreateChallengeRequest{Kind: c.GetKind()}}
+	if c.Entrant() != nil {
+		n.Request.PreviousChallengeId = c.GetId()
+	} else {
+		n.Request.Variant, n.Request.Limit, n.Request.Private = c.GetVariant(), c.GetLimit(), c.GetPrivate()
+	}
 	for _, e := range c.GetEntrants() {
 		if bot := e.GetBot(); bot != "" {
 			n.Bots = append(n.Bots, bot)

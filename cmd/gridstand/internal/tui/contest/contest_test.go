@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -173,9 +174,25 @@ func TestContest_Rows(t *testing.T) {
 	assert.Empty(t, c.Rows(nil, 40, 5))
 	_, ok := c.Boards(80, 24)
 	require.False(t, ok, "no board is followed")
-	again := c.Again()
-	assert.Equal(t, []string{"greedy"}, again.Bots)
-	assert.Equal(t, 3*time.Minute, again.Request.GetLimit().AsDuration())
+}
+
+// Ensure that an entrant who races again gets the next race of all entrants, and another player a
+// race of their own with the same settings.
+func TestContest_Again(t *testing.T) {
+	t.Parallel()
+	for me, want := range map[string]*pb.CreateChallengeRequest{
+		tuitest.Env(&tuitest.Server{}).Me: {PreviousChallengeId: tuitest.Race().GetId()},
+		"someone":                         {Variant: tuitest.Race().GetVariant(), Limit: durationpb.New(3 * time.Minute)},
+	} {
+		env := tuitest.Env(&tuitest.Server{})
+		env.Me = me
+		c := follow(t, env)
+		snapshot(c, tuitest.Race(), tuitest.Noon)
+		want.Kind = pb.ChallengeKind_CHALLENGE_KIND_RACE
+		again := c.Again()
+		assert.Equal(t, []string{"greedy"}, again.Bots)
+		assert.True(t, proto.Equal(want, again.Request), "%v", again.Request)
+	}
 }
 
 // Ensure that the leading boards are in standings order, and that entrants who are not in

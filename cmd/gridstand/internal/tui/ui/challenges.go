@@ -14,7 +14,7 @@ type Challenges interface {
 	// returns client.ErrChallengeNotFound if the server has no daily game.
 	Challenge(ctx context.Context, r *pb.GetChallengeRequest) (*pb.GetChallengeResponse, error)
 	// NewChallenge creates a challenge. If it is a race, NewChallenge also puts the bots on
-	// the roster.
+	// the roster, unless another player has created it.
 	NewChallenge(ctx context.Context, n NewChallenge) (*pb.Challenge, error)
 	// Attempt starts the user's attempt at a challenge, or returns the existing one.
 	Attempt(ctx context.Context, id string) (client.Game, error)
@@ -52,6 +52,9 @@ func (s *server) Challenge(ctx context.Context, r *pb.GetChallengeRequest) (*pb.
 
 func (s *server) NewChallenge(ctx context.Context, n NewChallenge) (*pb.Challenge, error) {
 	c, err := s.Client.NewChallenge(ctx, n.Request)
+	if err == nil && (c.GetCreator().GetId() != s.PlayerID() || len(c.GetEntrants()) > 1) {
+		return c, nil // another player's race, or one that this player has already filled
+	}
 	for _, bot := range n.Bots {
 		if err != nil {
 			break

@@ -39,7 +39,13 @@ func TestOpen_Again(t *testing.T) {
 	}
 	require.NoError(t, s.Close())
 	assert.NoFileExists(t, path+"-wal")
+	require.NoError(t, os.Chmod(path, 0o644)) // as cp does when it restores a backup
 	assert.Equal(t, []int{1}, rows(t, openDB(t, Options{Path: path})))
+	if runtime.GOOS != "windows" {
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		assert.Equal(t, os.FileMode(0o640), info.Mode().Perm(), "the group may have been given access")
+	}
 }
 
 // Ensure that a file can be opened through a symbolic link, and that the same lock

@@ -35,8 +35,8 @@ func TestOpen_Denied(t *testing.T) {
 		}, ofRoot},
 		"another user's lock": {func(t *testing.T, path string) { require.NoError(t, os.Chown(path+lockSuffix, 0, 0)) }, ofRoot},
 		"a file that its owner cannot write": {
-			func(t *testing.T, path string) { require.NoError(t, os.Chmod(path, 0o444)) },
-			": permission denied: its mode is 0444; let its owner read and write it: chmod u+rw ",
+			func(t *testing.T, path string) { require.NoError(t, os.Chmod(path, 0o440)) },
+			": permission denied: its mode is 0440; let its owner read and write it: chmod u+rw ",
 		},
 		"a directory that its owner cannot write": {
 			func(t *testing.T, path string) {

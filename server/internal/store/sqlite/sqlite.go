@@ -214,14 +214,24 @@ func realPath(path string) (string, error) {
 	return path, nil
 }
 
+// othersMask holds the permissions of users who are neither the file's owner nor in its group.
+const othersMask = 0o007
+
 // create creates an empty file that only its owner can read, because it will contain the
-// seeds of games. SQLite gives the same permissions to the files that it creates next to
-// it. create reports whether the file was missing or empty.
+// seeds of games. If the file exists, for example because cp has restored it, create takes
+// away the permissions of others. SQLite gives the same permissions to the files that it
+// creates next to it. create reports whether the file was missing or empty.
 func create(path string) (created bool, err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, os.ErrExist) {
 		info, err := os.Stat(path)
-		return err == nil && info.Size() == 0, nil // If Stat failed, opening the file reports the error.
+		if err != nil {
+			return false, nil // Opening the file reports the error.
+		}
+		if mode := info.Mode().Perm(); mode&othersMask != 0 {
+			_ = os.Chmod(path, mode&^othersMask) // Only the owner can do this.
+		}
+		return info.Size() == 0, nil
 	}
 	if err != nil {
 		return false, err

@@ -370,7 +370,7 @@ func TestRace_Again(t *testing.T) {
 
 		tiles := s.challenge(t, ada, &pb.CreateChallengeRequest{Kind: link, Variant: "classic"})
 		_, err = s.CreateChallenge(ada.ctx, after(tiles.GetId()))
-		wantField(t, err, "challenge_id")
+		wantField(t, err, "previous_challenge_id")
 		_, err = s.CreateChallenge(ada.ctx, after(newID()))
 		wantReason(t, err, pb.ReasonChallengeNotFound)
 		for _, change := range []func(*pb.CreateChallengeRequest){

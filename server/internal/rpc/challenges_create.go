@@ -120,9 +120,9 @@ func (s *Service) newChallenge(ctx context.Context, request *pb.CreateChallengeR
 	return c, nil
 }
 
-// maxNextRaces is the maximum number of races that were created one after the other and to which
-// a caller who names the first of them can be led.
-const maxNextRaces = 100
+// maxNextRaces is the maximum number of races, each created after the one before, through which a
+// call can be led to one that is not closed. If all are closed, the call returns the last.
+const maxNextRaces = 20
 
 // nextRace makes c the race that follows another one. Its id is derived from that race, so all
 // entrants of that race get the same.
@@ -142,7 +142,7 @@ func (s *Service) nextRace(ctx context.Context, c *challenge.Challenge, request 
 	case err != nil:
 		return err
 	case previous.Kind != replay.Race:
-		return challenge.ErrNotRace
+		return invalid.Field("previous_challenge_id", "must be the id of a race")
 	case previous.Entrant(c.Creator.ID) == nil:
 		return challenge.ErrNotEntered
 	case previous.Status(now) < challenge.Open:

@@ -7,7 +7,7 @@ import { failed } from './failed.js';
 import { clock, comma, plural, sync, until } from './game-state.js';
 import showGame from './game-view.js';
 import { ownSeat } from './own.js';
-import { draw as drawId, explain, persist } from './persist.js';
+import { explain, persist } from './persist.js';
 import { createRoster, entrant, nameField } from './roster.js';
 import { createBoards, createLines } from './standings.js';
 import { variants } from './twenty48.js';
@@ -242,10 +242,7 @@ function show(root, { challenge, next, attempt, now }) {
   }
   /** Goes to the next race, which all entrants of this one share. */
   async function raceAgain() {
-    const { kind, variant, limit, private: hidden } = c;
-    const request = entrant(c)
-      ? { kind, previousChallengeId: c.id }
-      : { kind, variant, limit, private: hidden, requestId: drawId() };
+    const request = { kind: c.kind, previousChallengeId: c.id };
     try {
       const { challenge } = await persist('CreateChallenge', request);
       if (challenge.status.endsWith('WAITING') && !entrant(challenge))

@@ -88,9 +88,7 @@ func TestRace(t *testing.T) {
 		wantReason(t, err, pb.ReasonChallengeStarted)
 
 		mine := entrantOf(c, ada).GetGameId()
-		eventually(t, "the race is open", func() bool {
-			return s.readChallenge(t, ada, id).GetChallenge().GetStatus() == challengeOpen
-		})
+		s.raceOpens(t, id)
 		g := s.attempt(t, ada, id)
 		assert.Equal(t, mine, g.GetId())
 		foreign := s.get(t, game)
@@ -243,6 +241,16 @@ func TestRace_StoreClock_long(t *testing.T) {
 	})
 }
 
+// raceOpens waits until a race is open.
+func (s *testServer) raceOpens(t testing.TB, id string) {
+	t.Helper()
+	eventually(t, "the race is open", func() bool {
+		got, err := s.GetChallenge(s.anyone, &pb.GetChallengeRequest{ChallengeId: id})
+		require.NoError(t, err)
+		return got.GetChallenge().GetStatus() == challengeOpen
+	})
+}
+
 // raceHasEnded waits until a race has revealed its seed and all attempts at it have ended.
 func (s *testServer) raceHasEnded(t testing.TB, id string) {
 	t.Helper()
@@ -272,9 +280,7 @@ func TestRace_AllOver(t *testing.T) {
 		closes := s.enterRace(t, ada, id, true).GetCloseTime().AsTime()
 		watching, err := s.WatchChallenge(s.anyone, &pb.WatchChallengeRequest{ChallengeId: id})
 		require.NoError(t, err)
-		eventually(t, "the race is open", func() bool {
-			return s.readChallenge(t, ada, id).GetChallenge().GetStatus() == challengeOpen
-		})
+		s.raceOpens(t, id)
 		resign := func(p player) {
 			_, err := s.Resign(p.ctx, &pb.ResignRequest{GameId: s.attempt(t, p, id).GetId()})
 			require.NoError(t, err)
@@ -311,7 +317,7 @@ func TestRace_AllOver(t *testing.T) {
 }
 
 // Ensure that all entrants of a race who ask for another one get the same, until it is closed, and
-// that nobody else can create it.
+// that no other player can create it.
 func TestRace_Again(t *testing.T) {
 	t.Parallel()
 	skipShort(t)
@@ -326,9 +332,7 @@ func TestRace_Again(t *testing.T) {
 		play := func(id string) {
 			s.enterRace(t, bob, id, true)
 			s.enterRace(t, ada, id, true)
-			eventually(t, "the race is open", func() bool {
-				return s.readChallenge(t, ada, id).GetChallenge().GetStatus() == challengeOpen
-			})
+			s.raceOpens(t, id)
 			for _, p := range []player{ada, bob} {
 				s.resign(t, p, s.attempt(t, p, id).GetId())
 			}

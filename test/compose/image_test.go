@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -20,9 +19,7 @@ import (
 func TestImage(t *testing.T) {
 	wantsDocker(t)
 	t.Parallel()
-	s := newStack(t)
-	require.NoError(t, os.WriteFile(s.added, []byte("services:\n  server: {}\n"), 0o600))
-	s.compose("build", "server")
+	s := buildsServer(t)
 	name := s.project + "-alone" // name of the container and its volume
 	t.Cleanup(func() {
 		removed(t, name)
@@ -48,13 +45,13 @@ func TestImage(t *testing.T) {
 	p.check(s.address())
 }
 
-// becomesHealthy waits until a container that runs the server is healthy.
-func becomesHealthy(t *testing.T, container string) {
+// buildsServer builds the server's image, and returns a stack that has not been started.
+func buildsServer(t *testing.T) *stack {
 	t.Helper()
-	require.Eventually(t, func() bool {
-		state, err := tryDocker("inspect", "-f", "{{.State.Health.Status}}", container)
-		return err == nil && state == "healthy"
-	}, patience, 300*time.Millisecond)
+	s := newStack(t)
+	require.NoError(t, os.WriteFile(s.added, []byte("services:\n  server: {}\n"), 0o600))
+	s.compose("build", "server")
+	return s
 }
 
 // removed removes a container with its anonymous volumes, and logs its last lines if the test failed.
@@ -71,9 +68,7 @@ func removed(t *testing.T, container string) {
 func TestImage_Memory(t *testing.T) {
 	wantsDocker(t)
 	t.Parallel()
-	s := newStack(t)
-	require.NoError(t, os.WriteFile(s.added, []byte("services:\n  server: {}\n"), 0o600))
-	s.compose("build", "server")
+	s := buildsServer(t)
 	for name, options := range map[string][]string{
 		"writable":  nil,
 		"read-only": {"--read-only", "--tmpfs", "/tmp"},

@@ -144,11 +144,17 @@ func (s *stack) containers(service string) []string {
 func (s *stack) healthy(service string) {
 	s.t.Helper()
 	for _, id := range s.containers(service) {
-		require.Eventually(s.t, func() bool {
-			state, err := tryDocker("inspect", "-f", "{{.State.Health.Status}}", id)
-			return err == nil && state == "healthy"
-		}, patience, 300*time.Millisecond, "%s did not become healthy", service)
+		becomesHealthy(s.t, id)
 	}
+}
+
+// becomesHealthy waits until a container is healthy.
+func becomesHealthy(t *testing.T, container string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		state, err := tryDocker("inspect", "-f", "{{.State.Health.Status}}", container)
+		return err == nil && state == "healthy"
+	}, patience, 300*time.Millisecond, "container %s did not become healthy", container)
 }
 
 // reach returns the address of a container on the default network, for ports that are not

@@ -67,8 +67,7 @@ type ChallengeServiceClient interface {
 	// Errors: INVALID_ARGUMENT for an invalid kind, variant, limit, game_id, request_id or
 	// previous_challenge_id; for a race that follows another one FAILED_PRECONDITION, reason
 	// CHALLENGE_NOT_OPEN if that one is not open yet, or NOT_ENTERED if the caller was not on
-	// its roster;
-	// NOT_FOUND, reason VARIANT_NOT_FOUND or GAME_NOT_FOUND; for a rematch
+	// its roster; NOT_FOUND, reason VARIANT_NOT_FOUND or GAME_NOT_FOUND; for a rematch
 	// FAILED_PRECONDITION, reason SEED_HIDDEN, if the game is not over, or if it is an
 	// attempt at a challenge that is open, with the metadata challenge_id and close_time; and
 	// the errors of GetGame. The call counts toward RATE_LIMITED as a new game does, and
@@ -294,8 +293,7 @@ type ChallengeServiceHandler interface {
 	// Errors: INVALID_ARGUMENT for an invalid kind, variant, limit, game_id, request_id or
 	// previous_challenge_id; for a race that follows another one FAILED_PRECONDITION, reason
 	// CHALLENGE_NOT_OPEN if that one is not open yet, or NOT_ENTERED if the caller was not on
-	// its roster;
-	// NOT_FOUND, reason VARIANT_NOT_FOUND or GAME_NOT_FOUND; for a rematch
+	// its roster; NOT_FOUND, reason VARIANT_NOT_FOUND or GAME_NOT_FOUND; for a rematch
 	// FAILED_PRECONDITION, reason SEED_HIDDEN, if the game is not over, or if it is an
 	// attempt at a challenge that is open, with the metadata challenge_id and close_time; and
 	// the errors of GetGame. The call counts toward RATE_LIMITED as a new game does, and

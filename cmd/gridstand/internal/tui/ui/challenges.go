@@ -52,14 +52,13 @@ func (s *server) Challenge(ctx context.Context, r *pb.GetChallengeRequest) (*pb.
 
 func (s *server) NewChallenge(ctx context.Context, n NewChallenge) (*pb.Challenge, error) {
 	c, err := s.Client.NewChallenge(ctx, n.Request)
-	if err == nil && (c.GetCreator().GetId() != s.PlayerID() || len(c.GetEntrants()) > 1) {
-		return c, nil // another player's race, or one that this player has already filled
+	if err != nil || c.GetCreator().GetId() != s.PlayerID() || len(c.GetEntrants()) > 1 {
+		return c, err // an existing race is another player's, or has its bots
 	}
 	for _, bot := range n.Bots {
-		if err != nil {
+		if c, err = s.AddBot(ctx, c.GetId(), bot); err != nil {
 			break
 		}
-		c, err = s.AddBot(ctx, c.GetId(), bot)
 	}
 	return c, err
 }

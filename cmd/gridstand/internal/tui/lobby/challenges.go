@@ -156,7 +156,7 @@ func deserted(g *pb.Game) bool {
 
 // withoutAttempts returns games without the attempts at the given races.
 func withoutAttempts(games, races []*pb.Game) []*pb.Game {
-	return slices.DeleteFunc(games, func(g *pb.Game) bool {
+	return slices.DeleteFunc(slices.Clone(games), func(g *pb.Game) bool {
 		return g.GetChallengeId() != "" && slices.ContainsFunc(races, func(r *pb.Game) bool { return r.GetId() == g.GetChallengeId() })
 	})
 }

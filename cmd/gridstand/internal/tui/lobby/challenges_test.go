@@ -164,7 +164,9 @@ func TestRaces(t *testing.T) {
 	attempt.ChallengeId = tuitest.ChallengeID
 	rows := races([]*pb.Challenge{joinable, closed}, nil)
 	require.Len(t, rows, 1)
-	assert.Empty(t, withoutAttempts([]*pb.Game{attempt}, rows))
+	live := []*pb.Game{attempt}
+	assert.Empty(t, withoutAttempts(live, rows))
+	assert.Equal(t, []*pb.Game{attempt}, live, "the lists still have the attempt")
 	running := raceGame(tuitest.Race(), []*pb.Game{attempt, tuitest.Game(tuitest.Board(4, 4))})
 	assert.Equal(t, pb.GameStatus_GAME_STATUS_ACTIVE, running.GetStatus())
 	assert.Len(t, running.GetSeats(), 3)

@@ -91,7 +91,7 @@ func TestDaily_OneDay(t *testing.T) {
 		board := games[i].GetPosition().GetTwenty48()
 		first = cmp.Or(first, board)
 		assert.Equal(t, first.GetTiles(), board.GetTiles(), "the same first tiles")
-		for range 15 * (i / 2) {
+		for range 5 * (i / 2) {
 			players[i].Move(t, games[i])
 		}
 		if i%2 == 0 {

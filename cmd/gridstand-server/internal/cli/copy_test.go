@@ -106,7 +106,7 @@ func playSome(t *testing.T, p *playertest.Player) {
 	t.Helper()
 	for n := range 3 {
 		g := p.Create(t, &pb.CreateGameRequest{Variant: "classic"})
-		for range 30 {
+		for range 20 {
 			p.Move(t, g)
 		}
 		if n == 0 {

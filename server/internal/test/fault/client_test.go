@@ -253,14 +253,18 @@ func random(rng *rand.Rand, p *pb.Position) pb.Direction {
 	return legal[rng.IntN(len(legal))]
 }
 
-// play makes random moves until the game ends. It repeats calls that a server could not answer, and
-// makes each try through a randomly chosen client of the same player: a server must answer a call that
-// another one may have carried out. It resigns at version giveUp unless giveUp is 0, and calls seen
-// with the version of each event.
+// play makes random moves until the game ends, or moves that make it last if giveUp is longGame,
+// which about one random game in a thousand does not reach. It repeats calls that a server could
+// not answer, and makes each try through a randomly chosen client of the same player: a server must
+// answer a call that another one may have carried out. It resigns at version giveUp unless giveUp
+// is 0, and calls seen with the version of each event.
 func play(ctx context.Context, rng *rand.Rand, game *pb.Game, giveUp int32, seen func(version int32), clients ...*caller) error {
 	version, position := game.GetVersion(), game.GetPosition()
 	for over := false; !over; {
 		direction := random(rng, position)
+		if giveUp == longGame {
+			direction = playertest.Lasting(version, position)
+		}
 		var event *pb.Event
 		try, cancel := context.WithTimeout(ctx, patience) // The clients do not repeat calls with a deadline.
 		err := playertest.Retry(try, func(ctx context.Context) (err error) {

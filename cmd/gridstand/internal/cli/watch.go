@@ -4,16 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/watch"
 	"github.com/gridstand/gridstand/internal/describe"
@@ -212,93 +209,4 @@ func standingsLine(standings []*pb.Standing) string {
 		all = append(all, entrantName(s)+" "+describe.Comma(s.GetScore()))
 	}
 	return cmp.Or(strings.Join(all, ", "), "no results yet")
-}
-
-// printUpdates writes the updates of g until the game ends, and applies them to g.
-func (p *program) printUpdates(g *client.Game, w *client.Watch) error {
-	for {
-		u, err := w.Next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		}
-		if u.Connection.State == client.Reconnecting {
-			p.noteRetry(u.Connection.Delay, u.Connection.Err)
-		}
-		if err := p.printUpdate(g, u); err != nil {
-			return err
-		}
-	}
-}
-
-// noteRetry reports that a call is being retried.
-func (p *program) noteRetry(wait time.Duration, err error) {
-	what := err.Error()
-	if errors.Is(err, client.ErrUnreachable) {
-		what = fmt.Sprintf("the server %s (%s)", client.CauseOf(err), what)
-	}
-	p.notef("%s; retrying in %.0f s", what, max(wait.Seconds(), 1))
-}
-
-// printUpdate writes an update of g and applies it to g.
-func (p *program) printUpdate(g *client.Game, u client.Update) error {
-	var message pb.WatchResponse
-	switch {
-	case u.Game != nil:
-		message.Update = &pb.WatchResponse_Game{Game: u.Game}
-	case u.Event != nil:
-		message.Update = &pb.WatchResponse_Event{Event: u.Event}
-	case u.Audience != nil:
-		message.Update = &pb.WatchResponse_Audience{Audience: *u.Audience}
-	default:
-		return nil
-	}
-	if p.flags.json {
-		return p.printMessage(&message)
-	}
-	g.Update(u)
-	what := ""
-	switch {
-	case u.Audience != nil:
-		return nil
-	case u.Event != nil:
-		what = action(g.Game, u.Event)
-	}
-	if reason := g.GetResult().GetReason(); reason != pb.Result_REASON_UNSPECIFIED {
-		if why := word(reason.String(), "REASON_"); why != what { // an abandoned event already gives the reason
-			what = strings.TrimSpace(what + "  " + why)
-		}
-	}
-	if err := p.printGame(g.Game, what); err != nil {
-		return err
-	}
-	return p.printf("\n")
-}
-
-// asOf returns g as of the given version, so that later events can be applied. It contains
-// the variant and the players, but no position.
-func asOf(g client.Game, version int32) client.Game {
-	return client.Game{Game: &pb.Game{Id: g.GetId(), Variant: g.GetVariant(), Seats: g.GetSeats(), Version: version}}
-}
-
-// action describes an event in a few words.
-func action(g *pb.Game, e *pb.Event) string {
-	if e.GetCreated() != nil {
-		return "created"
-	}
-	text := gamestate.Happened(g, e)
-	if n := e.GetMoved().GetGained(); n > 0 {
-		text += "  +" + describe.Comma(n)
-	}
-	if n := len(e.GetMoved().GetTaken()); n > 0 {
-		text += "  takes " + describe.Comma(int32(n))
-	}
-	return text
-}
-
-// word converts the name of an enum value to words.
-func word(value, prefix string) string {
-	return strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(value, prefix), "_", " "))
 }

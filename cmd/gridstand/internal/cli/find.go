@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/internal/usage"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// resolve returns the full id for a game id, or for a prefix of one, that the user entered.
+// It also searches the user's own games.
+func (p *program) resolve(ctx context.Context, c *client.Client, text string) (string, error) {
+	if whole := strings.ToLower(strings.TrimSpace(text)); id.Valid(whole) {
+		return whole, nil
+	}
+	if c.PlayerID() == "" {
+		var missing *missingError
+		if _, err := p.known(ctx, c); err == nil {
+			defer c.SetToken("")
+		} else if !errors.As(err, &missing) {
+			return "", err
+		}
+	}
+	whole, err := c.Resolve(ctx, text)
+	if errors.Is(err, client.ErrGameNotFound) {
+		if found := dailyAttempt(ctx, c, strings.ToLower(strings.TrimSpace(text))); found != "" {
+			return found, nil
+		}
+	}
+	return whole, err
+}
+
+// dailyAttempt returns the id of the only attempt at today's or yesterday's daily game
+// whose id begins with prefix, or "". It searches the first page of each game's standings,
+// because the games that Resolve searches do not always include finished attempts.
+func dailyAttempt(ctx context.Context, c *client.Client, prefix string) string {
+	found := ""
+	date := ""
+	for range 2 {
+		reply, err := getChallenge(ctx, c, &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Date: date}})
+		if err != nil {
+			break // There may have been no daily game yesterday.
+		}
+		date = dayBefore(reply)
+		page, err := c.Challenges.ListStandings(ctx, &pb.ListStandingsRequest{
+			ChallengeId: reply.GetChallenge().GetId(), PageSize: maxPage,
+		})
+		if err != nil {
+			break
+		}
+		for _, s := range page.GetStandings() {
+			switch one := s.GetGameId(); {
+			case !id.Valid(one) || !strings.HasPrefix(one, prefix) || one == found:
+			case found != "":
+				return ""
+			default:
+				found = one
+			}
+		}
+	}
+	return found
+}
+
+// game returns the current state of the game given by the user.
+func (p *program) game(ctx context.Context, c *client.Client, text string) (client.Game, error) {
+	whole, err := p.resolve(ctx, c, text)
+	if err != nil {
+		return client.Game{}, err
+	}
+	return asPlayer(ctx, p, c, func() (client.Game, error) { return c.Game(ctx, whole) })
+}
+
+// asPlayer calls read. If that fails because the game is a hidden attempt, it logs in to
+// the user's account and calls read again.
+func asPlayer[T any](ctx context.Context, p *program, c *client.Client, read func() (T, error)) (T, error) {
+	found, err := read()
+	if errors.Is(err, client.ErrChallengeOpen) && c.PlayerID() == "" {
+		if _, missing := p.known(ctx, c); missing == nil {
+			return read()
+		}
+	}
+	return found, err
+}
+
+// player returns the player with the given name, which may be prefixed with @.
+func (p *program) player(ctx context.Context, c *client.Client, text string) (*pb.Player, error) {
+	called := strings.TrimSpace(strings.TrimPrefix(text, atPlayer))
+	if called == "" {
+		return nil, usage.Errorf("give the name of a player, such as %sada", atPlayer)
+	}
+	player, err := c.PlayerByName(ctx, called)
+	switch {
+	case errors.Is(err, client.ErrPlayerNotFound):
+		return nil, missingf("there is no player %q. To see names, run %s or %s", clean(called, maxNameShown),
+			cmp.Or(p.typed("games", "--status", "all"), p.typed("games")), p.typed("top"))
+	case errors.Is(err, client.ErrInvalid):
+		return nil, fmt.Errorf("the server at %s is too old to find players by name", c.Target())
+	}
+	return player, err
+}
+
+// atPlayer is the prefix of an argument that names a player instead of a game.
+const atPlayer = "@"
+
+// maxNameShown is the maximum length of an unknown name in messages.
+const maxNameShown = 40
+
+// variant returns the variant with the given id.
+func (p *program) variant(ctx context.Context, c *client.Client, text string) (*pb.Variant, error) {
+	reply, err := c.Games.ListVariants(ctx, &pb.ListVariantsRequest{})
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range reply.GetVariants() {
+		if v.GetId() == text {
+			return v, nil
+		}
+	}
+	return nil, &missingError{&variantError{
+		id: clean(text, 26), list: p.typed("variants"), meant: didYouMean(reply.GetVariants(), text),
+	}}
+}
+
+// variantError is the error for a variant that does not exist.
+type variantError struct {
+	// id is the variant, safe for a terminal. list is the command that lists all variants.
+	id, list string
+	// meant suggests a variant that id resembles, as the end of a message; it may be empty.
+	meant string
+}
+
+func (e *variantError) Error() string {
+	return fmt.Sprintf("there is no variant %q; %s lists them%s", e.id, e.list, e.meant)
+}
+
+// didYouMean returns the sentence that suggests the variant that id resembles, or "".
+func didYouMean(variants []*pb.Variant, id string) string {
+	var names []string
+	for _, v := range variants {
+		names = append(names, v.GetId())
+	}
+	if meant := usage.Similar(names, id); meant != "" {
+		return ". Did you mean " + clean(meant, 26) + "?"
+	}
+	return ""
+}

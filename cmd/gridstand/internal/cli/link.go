@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/gridstand/gridstand/client"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// link returns the URL of a challenge's page.
+func (p *program) link(ctx context.Context, c *client.Client, challengeID string) string {
+	if site := p.site(ctx, c); site != "" {
+		return site + "/c/" + challengeID
+	}
+	return p.dialedLink(c, challengeID)
+}
+
+// siteTimeout is the timeout for asking the server for its public address. Tests change it.
+var siteTimeout = 3 * time.Second
+
+// site returns the public address of the server's web pages, such as https://play.example,
+// or "" if the server does not report a valid one.
+func (p *program) site(ctx context.Context, c *client.Client) string {
+	ctx, cancel := context.WithTimeout(ctx, siteTimeout)
+	defer cancel()
+	info, err := c.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{})
+	if err != nil || !validSite(info.GetWebUrl()) {
+		return ""
+	}
+	return info.GetWebUrl()
+}
+
+// maxSite is the maximum length of a server's public address.
+const maxSite = 200
+
+// validSite reports whether an address reported by a server is an http or https URL with
+// only a host, and is safe for a terminal.
+func validSite(site string) bool {
+	u, err := url.Parse(site)
+	return err == nil && len(site) <= maxSite && clean(site, maxSite) == site && !strings.Contains(site, " ") &&
+		(u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.Scheme+"://"+u.Host == site
+}
+
+// dialedLink returns the URL of a challenge's page at the address that the client dials, or
+// "" over SSH, because the user cannot use that address.
+func (p *program) dialedLink(c *client.Client, challengeID string) string {
+	if p.over != nil {
+		return ""
+	}
+	address, _, _ := strings.Cut(strings.TrimPrefix(c.Target(), "dns:///"), ",")
+	if p.usesTLS() {
+		return "https://" + strings.TrimSuffix(address, ":443") + "/c/" + challengeID
+	}
+	return "http://" + strings.TrimSuffix(address, ":80") + "/c/" + challengeID
+}

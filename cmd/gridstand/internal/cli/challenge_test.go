@@ -142,7 +142,7 @@ func TestDaily(t *testing.T) {
 	step("a daily game is shown before it is played", func(t *testing.T) {
 		out, note, code := ada.run("daily")
 		require.Equal(t, exitOK, code)
-		assert.Regexp(t, `^Daily \d{4}-\d\d-\d\d: open, closes in 12 h\nid +[a-z2-7]{26}\nlink +http://127.*\nvariant +classic\n`+
+		assert.Regexp(t, `^Daily \d{4}-\d\d-\d\d: open, closes in 1(2 h|1 h 5\d min)\nid +[a-z2-7]{26}\nlink +http://127.*\nvariant +classic\n`+
 			`commitment +[0-9a-f]{64}\ntomorrow +[0-9a-f]{64}\n$`, out)
 		assert.Contains(t, note, "gridstand new --challenge daily")
 		golden(t, "daily.json", ada.ok("daily", "--json"))
@@ -207,7 +207,7 @@ func TestDaily(t *testing.T) {
 		assert.True(t, strings.HasSuffix(ada.ok("daily"), "\n\n"+shared))
 	})
 
-	whole := strings.Fields(ada.ok("daily"))[8]
+	whole := regexp.MustCompile(`(?m)^id +(\S+)$`).FindStringSubmatch(ada.ok("daily"))[1]
 	require.True(t, id.Valid(whole), whole)
 	clock.forward(12 * time.Hour)
 	step("the results of yesterday are listed after the daily game has closed", func(t *testing.T) {

@@ -17,9 +17,8 @@ import (
 
 // attempt is an attempt at a race whose game is followed.
 type attempt struct {
-	id     string
-	state  gamestate.State
-	motion ui.Motion
+	id    string
+	state gamestate.State
 }
 
 // MaxEntrants is the maximum number of players in a race.
@@ -76,11 +75,11 @@ func (c *Contest) UpdateBoard(gameID string, u client.Update, err error) tea.Cmd
 	case !a.state.Update(u, c.env.Now):
 		return nil
 	}
-	a.motion.Stop()
+	a.state.Motion.Stop()
 	if a.state.Before == nil {
 		return nil
 	}
-	move := a.motion.Start(c.env, c.tasks, a.state.Unmark)
+	move := a.state.Motion.Start(c.env, c.tasks, a.state.Unmark)
 	if move == nil {
 		a.state.Unmark()
 	}

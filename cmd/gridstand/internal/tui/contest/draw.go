@@ -198,7 +198,7 @@ func (c *Contest) grid(entrants []*pb.Entrant, width, height int) (string, bool)
 	var slots []board.Slot
 	for _, e := range entrants {
 		a := c.board(e.GetGameId())
-		slots = append(slots, board.Slot{Board: board.Moving(a.state.Board(), a.state.Before, a.motion.Progress()), Lines: 1})
+		slots = append(slots, board.Slot{Board: a.state.Board(), Lines: 1})
 	}
 	grid, ok := board.FitGrid(t, slots, width, height)
 	if !ok {

@@ -26,6 +26,8 @@ type State struct {
 	// Game is the game at its newest known version.
 	Game client.Game
 	Change
+	// Motion is the animation of the last move.
+	Motion ui.Motion
 	// Log lists the last events, newest first.
 	Log []Entry
 
@@ -74,7 +76,9 @@ func (s *State) Twenty48() *pb.Twenty48Board { return s.Game.GetPosition().GetTw
 func (s *State) Tribolo() *pb.TriboloBoard { return s.Game.GetPosition().GetTribolo() }
 
 // Board returns the board to draw, or nil while it is unknown.
-func (s *State) Board() board.Board { return board.Of(s.Game.GetPosition(), s.Marks, s.Jump) }
+func (s *State) Board() board.Board {
+	return board.Moving(board.Of(s.Game.GetPosition(), s.Marks, s.Jump), s.Before, s.Motion.Progress())
+}
 
 // Over reports whether the game is finished.
 func (s *State) Over() bool { return s.Game.Over() }

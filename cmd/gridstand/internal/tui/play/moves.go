@@ -195,9 +195,9 @@ func (p *playing) changed(changed bool, e *pb.Event) tea.Cmd {
 	if e.GetUndone() != nil && p.shared() {
 		cmds = append(cmds, p.fetch()) // an undo can change the seats
 	}
-	p.motion.Stop()
+	p.Motion.Stop()
 	if p.Before != nil && len(p.queue) == 0 && !p.slow {
-		cmds = append(cmds, p.motion.Start(p.env, p.Tasks, p.Unmark))
+		cmds = append(cmds, p.Motion.Start(p.env, p.Tasks, p.Unmark))
 	}
 	if p.env.Theme.Colored() {
 		cmds = append(cmds, p.Later(markTime, p.UnmarkLater()))

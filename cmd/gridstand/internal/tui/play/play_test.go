@@ -493,11 +493,11 @@ func TestMotion(t *testing.T) {
 			}
 			take(t, calls).answer <- answer{event: tuitest.Moved(614, up, tuitest.Board(4, 4), 12344)}
 			d.Until("the move", func() bool { return p.Game.GetVersion() == 614 })
-			assert.Equal(t, c.moves, p.motion.Progress() < 1)
+			assert.Equal(t, c.moves, p.Motion.Progress() < 1)
 			if !c.moves {
 				return
 			}
-			d.Until("the end of the motion", func() bool { return p.motion.Progress() >= 1 })
+			d.Until("the end of the motion", func() bool { return p.Motion.Progress() >= 1 })
 			assert.Equal(t, -1, p.Marks.Spawned, "no cell is marked after the animation")
 		})
 	}

@@ -47,8 +47,7 @@ type playing struct {
 	queue    []*request
 	dropped  bool
 	solving  *solving // the solver that is playing, or nil
-	motion   ui.Motion
-	slow     bool // the last call took longer than slowCall
+	slow     bool     // the last call took longer than slowCall
 	places   places
 
 	// question is the open question, or nil.
@@ -72,14 +71,12 @@ func (p *playing) open(g client.Game) {
 	}
 	*p = playing{
 		seated: seated{gamestate.New(g.Game), p.env}, Tasks: p.Tasks, options: p.options,
-		motion: p.motion, slow: p.slow, opened: g, mode: newMode(g.Game),
-		places: places{all: p.places.all},
+		slow: p.slow, opened: g, mode: newMode(g.Game), places: places{all: p.places.all},
 	}
 	if m, ok := p.mode.(*sliding); ok && g.GetChallengeId() != "" {
 		p.contest = contest.New(p.env, p.Tasks, g.GetChallengeId())
 		p.mode = &attempt{m, p.contest}
 	}
-	p.motion.Reset()
 }
 
 func (p *playing) Init() tea.Cmd {

@@ -37,7 +37,7 @@ func (p *page) View(width, height int) ui.View {
 		v.Body = widget.Wrap("This program cannot show this kind of game. Use a newer version.", width)
 		return v
 	}
-	b := board.Moving(p.mode.Board(&p.State, p.mine()), p.Before, p.motion.Progress())
+	b := p.mode.Board(&p.State, p.mine())
 	l, ok := board.Place(b, p.env.Theme, width, height, p.mode.PanelLines()+shareLines)
 	if !ok {
 		needsWidth, needsHeight := board.Needs(b, p.env.Theme)

@@ -41,10 +41,6 @@ func (m *Motion) Start(env *Env, t *Tasks, done func()) tea.Cmd {
 	return m.next(env, t, done)
 }
 
-// Reset stops the motion and allows animations again. Pages call it when they switch to
-// another game.
-func (m *Motion) Reset() { m.off, m.step = false, 0 }
-
 // Stop ends the animation. The page then shows the finished move.
 func (m *Motion) Stop() { m.step = 0 }
 

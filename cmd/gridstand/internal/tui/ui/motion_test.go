@@ -52,7 +52,7 @@ func TestMotion(t *testing.T) {
 	env.Now = env.Now.Add(time.Hour)
 	assert.Empty(t, run(t, &m, env, frame), "a slow terminal gets no more frames")
 
-	m.Reset()
+	m = ui.Motion{}
 	assert.Len(t, run(t, &m, env, frame), 5)
 	tasks := ui.NewTasks(t.Context())
 	defer tasks.Stop()

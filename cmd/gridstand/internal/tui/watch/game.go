@@ -29,7 +29,6 @@ type game struct {
 	past    past
 	since   time.Time          // when the page started to show it
 	leave   context.CancelFunc // ends the stream
-	motion  ui.Motion
 	problem string
 }
 
@@ -83,11 +82,11 @@ func (g *game) fetch() tea.Cmd {
 
 // move starts the animation of a state's last move.
 func (g *game) move(s *gamestate.State) tea.Cmd {
-	g.motion.Stop()
+	g.state.Motion.Stop()
 	if s.Before == nil {
 		return nil
 	}
-	return g.motion.Start(g.env, g.tasks, func() {})
+	return g.state.Motion.Start(g.env, g.tasks, func() {})
 }
 
 // running reports whether more events may arrive.
@@ -107,8 +106,7 @@ func (g *game) connectionProblem() string {
 
 // slot returns the board to draw, with a title above and the seats below.
 func (g *game) slot() board.Slot {
-	b := board.Moving(g.state.Board(), g.state.Before, g.motion.Progress())
-	return board.Slot{Board: b, Lines: 1 + seatRows(&g.state)}
+	return board.Slot{Board: g.state.Board(), Lines: 1 + seatRows(&g.state)}
 }
 
 // closingMessage returns the state of the game and, on a second line, a command to continue watching

@@ -139,7 +139,7 @@ func TestWatch_Motion(t *testing.T) {
 	until(d, p, 613)
 	from.Push(client.Update{Event: tuitest.Moved(614, pb.Direction_DIRECTION_LEFT, aBoard(), 12344)})
 	until(d, p, 614)
-	assert.EqualValues(t, 1, p.game.motion.Progress(), "animations are off")
+	assert.EqualValues(t, 1, p.game.state.Motion.Progress(), "animations are off")
 
 	d.Env.Theme.Still, d.Env.Theme.Profile = false, colorprofile.TrueColor
 	move := func(v int32) {
@@ -147,9 +147,9 @@ func TestWatch_Motion(t *testing.T) {
 	}
 	d.Env.Now = d.Env.Now.Add(time.Second)
 	move(615)
-	assert.Less(t, p.game.motion.Progress(), 1.0)
+	assert.Less(t, p.game.state.Motion.Progress(), 1.0)
 	move(616)
-	assert.EqualValues(t, 1, p.game.motion.Progress(), "too soon after the previous move")
+	assert.EqualValues(t, 1, p.game.state.Motion.Progress(), "too soon after the previous move")
 }
 
 // history returns the events of the game up to a version.

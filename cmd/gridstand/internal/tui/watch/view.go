@@ -27,7 +27,7 @@ func (p *page) View(width, height int) ui.View {
 	v := ui.View{
 		Title: s.Variant(), Left: p.left(t.Bold().Render(s.Variant())), Right: p.right(), Status: p.status(width),
 	}
-	b := board.Moving(s.Board(), s.Before, p.game.motion.Progress())
+	b := s.Board()
 	l, ok := board.Place(b, t, width, height, panelLines)
 	if !ok {
 		needsWidth, needsHeight := board.Needs(b, t)

@@ -1,7 +1,6 @@
 package board
 
 import (
-	"slices"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -15,15 +14,7 @@ const (
 	gridGapY = 1
 )
 
-// Grid arranges several boards in rows and columns.
-type Grid struct {
-	// Columns is the number of slots in a row.
-	Columns int
-	// Width and Height are the size of a slot.
-	Width, Height int
-}
-
-// Slot is what a slot of a grid contains.
+// Slot is a place for a board in a grid.
 type Slot struct {
 	Board Board // nil while it is unknown
 	Lines int   // lines of text above and below the board
@@ -38,45 +29,46 @@ func (s Slot) Fit(t style.Theme, width, height int) (c Size, ok bool) {
 	return LargestSize(s.Board, t, width, height-s.Lines)
 }
 
-// FitGrid divides width × height into a grid. It picks the number of columns that gives the
-// largest boards, provided that every board fits. FitGrid returns false if a board does not
-// fit, or if there are no boards.
-func FitGrid(t style.Theme, slots []Slot, width, height int) (g Grid, ok bool) {
-	n := len(slots)
-	choices := []int{2, n, 1}
-	for columns := 3; columns < n; columns++ {
-		choices = append(choices, columns)
-	}
-	best := 0
-	for _, columns := range slices.DeleteFunc(choices, func(c int) bool { return c < 1 || c > n }) {
-		rows := (n + columns - 1) / columns
-		x, y := (width-(columns-1)*gridGapX)/columns, (height-(rows-1)*gridGapY)/rows
-		area, all := 0, true
-		for _, slot := range slots {
-			c, fits := slot.Fit(t, x, y)
-			if fits && slot.Board != nil {
-				w, h := slot.Board.Measure(c)
-				area += w * h
-			}
-			all = all && fits
-		}
-		if all && (!ok || area > best) {
-			best, g, ok = area, Grid{columns, x, y}, true
-		}
-	}
-	return g, ok
-}
-
-// Draw arranges n drawn boards in the grid. cell returns board i.
-func (g Grid) Draw(n int, cell func(i int) string) string {
-	var rows, row []string
+// DrawGrid arranges slots of equal size in rows and columns within width × height. It picks the
+// number of columns that gives the largest boards, provided that every board fits. cell draws
+// slot i. DrawGrid returns false if a board does not fit, or if there are no boards.
+func DrawGrid(t style.Theme, slots []Slot, width, height int, cell func(i, width, height int) string) (string, bool) {
+	n, most, columns, slotWidth, slotHeight := len(slots), -1, 0, 0, 0
 	for i := range n {
-		row = append(row, lipgloss.PlaceHorizontal(g.Width, lipgloss.Center, cell(i)))
-		if len(row) < 2*g.Columns-1 && i < n-1 {
+		c := (i+1)%n + 1 // first 2, then more, last 1
+		rows := (n + c - 1) / c
+		x, y := (width-(c-1)*gridGapX)/c, (height-(rows-1)*gridGapY)/rows
+		if area, ok := boardArea(t, slots, x, y); ok && area > most {
+			most, columns, slotWidth, slotHeight = area, c, x, y
+		}
+	}
+	if most < 0 {
+		return "", false
+	}
+	var rows, row []string
+	for i := range slots {
+		row = append(row, lipgloss.PlaceHorizontal(slotWidth, lipgloss.Center, cell(i, slotWidth, slotHeight)))
+		if len(row) < 2*columns-1 && i < n-1 {
 			row = append(row, strings.Repeat(" ", gridGapX))
 			continue
 		}
 		rows, row = append(rows, lipgloss.JoinHorizontal(lipgloss.Top, row...)), nil
 	}
-	return strings.Join(rows, strings.Repeat("\n", 1+gridGapY))
+	return strings.Join(rows, strings.Repeat("\n", 1+gridGapY)), true
+}
+
+// boardArea returns the area of all boards in slots of width × height. It returns false if a
+// board does not fit.
+func boardArea(t style.Theme, slots []Slot, width, height int) (area int, ok bool) {
+	for _, slot := range slots {
+		c, fits := slot.Fit(t, width, height)
+		if !fits {
+			return 0, false
+		}
+		if slot.Board != nil {
+			w, h := slot.Board.Measure(c)
+			area += w * h
+		}
+	}
+	return area, true
 }

@@ -200,19 +200,15 @@ func (c *Contest) grid(entrants []*pb.Entrant, width, height int) (string, bool)
 		a := c.board(e.GetGameId())
 		slots = append(slots, board.Slot{Board: a.state.Board(), Lines: 1})
 	}
-	grid, ok := board.FitGrid(t, slots, width, height)
-	if !ok {
-		return "", false
-	}
-	return grid.Draw(len(entrants), func(i int) string {
+	return board.DrawGrid(t, slots, width, height, func(i, width, height int) string {
 		b := slots[i].Board
-		size, _ := slots[i].Fit(t, grid.Width, grid.Height)
 		if b == nil {
-			return c.boardTitle(entrants[i], min(grid.Width, titleWidth))
+			return c.boardTitle(entrants[i], min(width, titleWidth))
 		}
+		size, _ := slots[i].Fit(t, width, height)
 		across, _ := b.Measure(size)
 		return c.boardTitle(entrants[i], across) + "\n" + b.Draw(size, t)
-	}), true
+	})
 }
 
 // titleWidth is the width of the title while the board is unknown.

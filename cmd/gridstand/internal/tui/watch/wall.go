@@ -78,19 +78,19 @@ const titleWidth = 36
 
 func (w *wall) View(width, height int) ui.View {
 	t := w.env.Theme
-	v := ui.View{Title: "wall", Left: []string{t.Bold().Render("wall"), ""}}
+	v := ui.View{
+		Title: "wall", Left: []string{t.Bold().Render("wall"), ""},
+		Right: []string{t.Dim().Render(describe.Plural(len(w.games), "game"))},
+	}
 	var slots []board.Slot
 	for _, g := range w.games {
 		slots = append(slots, g.slot())
 	}
-	grid, ok := board.FitGrid(t, slots, width, height)
-	if !ok {
+	var ok bool
+	if v.Body, ok = board.DrawGrid(t, slots, width, height, w.cell); !ok {
 		v.Body = w.cell(w.at, width, height)
 		v.Right = []string{t.Dim().Render(fmt.Sprintf("%d of %d", w.at+1, len(w.games)))}
-		return v
 	}
-	v.Right = []string{t.Dim().Render(describe.Plural(len(w.games), "game"))}
-	v.Body = grid.Draw(len(w.games), func(i int) string { return w.cell(i, grid.Width, grid.Height) })
 	return v
 }
 

@@ -84,10 +84,6 @@ func (m *attempt) target(score int32) widget.Fact {
 	return f
 }
 
-// Solvers implements Mode. An attempt has no solvers, since a move by a program would
-// disqualify it.
-func (m *attempt) Solvers() []string { return nil }
-
 // result returns the user's result in the challenge.
 func (m *attempt) result(in panelInput) describe.Result {
 	r := describe.Result{

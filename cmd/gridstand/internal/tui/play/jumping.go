@@ -154,7 +154,3 @@ func (m *jumping) Intro(*gamestate.State) [3][]string {
 		{"t shows where jumps lead, r the rules.", "t targets, r the rules."},
 	}
 }
-
-func (m *jumping) Ahead() int { return 0 }
-
-func (m *jumping) Solvers() []string { return nil }

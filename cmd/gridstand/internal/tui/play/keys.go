@@ -53,12 +53,13 @@ func (p *page) copyKey() ui.Key {
 
 func (p *page) backKey() ui.Key { return ui.On("q", "q", ui.BackText, true, p.leave) }
 
-// solvers returns the bots that can play for the user, in the order of their keys.
+// solvers returns the bots that can play 2048 for the user, in the order of their keys. An
+// attempt has none, since a move by a program would disqualify it.
 func (p *page) solvers() []string {
-	if p.mode == nil {
+	if p.Twenty48() == nil || p.contest != nil {
 		return nil
 	}
-	return p.mode.Solvers()
+	return []string{"greedy", "rote", "montecarlo", "expectimax"}
 }
 
 // playKeys returns the keys of a game in progress. The mode handles its own.

@@ -30,11 +30,6 @@ type Mode interface {
 	// Intro explains the game to a new player in three lines. Each line has alternative
 	// wordings, longest first.
 	Intro(s *gamestate.State) [3][]string
-	// Ahead returns the number of moves that may be queued behind the one in flight. If it
-	// is not 0, a move is made even if the board has changed since the player chose it.
-	Ahead() int
-	// Solvers returns the bots that can play for the user, in the order of their keys.
-	Solvers() []string
 }
 
 // newMode returns the mode for a game, or nil if this program cannot play it. New kinds of

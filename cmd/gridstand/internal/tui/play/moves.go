@@ -30,6 +30,10 @@ type request struct {
 	again    bool // retry the request after the fetch
 }
 
+// queueLimit is the maximum number of moves queued behind the one in flight. In a shared game, no
+// moves are queued, and a move is made only on the board for which the player chose it.
+const queueLimit = 64
+
 // reply is the answer to a request: an event or a game.
 type reply struct {
 	request *request
@@ -47,8 +51,8 @@ func (p *playing) push(m *Move) tea.Cmd {
 	case p.shared() && !p.mine():
 		p.say("It is not your turn.")
 		return nil
-	case p.inFlight != nil && len(p.queue) >= p.mode.Ahead():
-		p.dropped = p.mode.Ahead() > 0
+	case p.inFlight != nil && (p.shared() || len(p.queue) >= queueLimit):
+		p.dropped = !p.shared()
 		return nil
 	}
 	p.queue = append(p.queue, &request{move: m})
@@ -98,7 +102,7 @@ func (p *playing) send() tea.Cmd {
 func (p *playing) answered(a reply, err error) tea.Cmd {
 	r := a.request
 	conflict := errors.Is(err, client.ErrVersionConflict) || errors.Is(err, client.ErrGameOver)
-	refused := errors.Is(err, client.ErrIllegalMove) && p.mode.Ahead() == 0 || errors.Is(err, client.ErrNotYourTurn)
+	refused := errors.Is(err, client.ErrIllegalMove) && p.shared() || errors.Is(err, client.ErrNotYourTurn)
 	if conflict || refused {
 		// The game has changed, for example because the user moved in another client. The
 		// request stays in flight until the new board is known. If the time of an attempt has run
@@ -158,7 +162,7 @@ func (p *playing) fetched(g client.Game, err error) tea.Cmd {
 	}
 	switch {
 	case r.solver != nil:
-	case r.move != nil && r.again && (p.mode.Ahead() > 0 || sameTurn(r.before, g.GetPosition())):
+	case r.move != nil && r.again && (!p.shared() || sameTurn(r.before, g.GetPosition())):
 		p.queue = slices.Insert(p.queue, 0, r)
 	case !p.Over():
 		p.say("The game has changed. Try again.")

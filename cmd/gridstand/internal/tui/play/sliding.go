@@ -14,9 +14,6 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// queueLimit is the maximum number of 2048 moves queued behind the one in flight.
-const queueLimit = 64
-
 // sliding is the mode for 2048.
 type sliding struct{}
 
@@ -83,10 +80,6 @@ func (m *sliding) Intro(s *gamestate.State) [3][]string {
 		aim,
 	}
 }
-
-func (m *sliding) Ahead() int { return queueLimit }
-
-func (m *sliding) Solvers() []string { return []string{"greedy", "rote", "montecarlo", "expectimax"} }
 
 // unranked returns a note that says why the game is not ranked, or "" if it is ranked.
 func (in panelInput) unranked() string {

@@ -87,7 +87,7 @@ func action(g *pb.Game, e *pb.Event) string {
 	if e.GetCreated() != nil {
 		return "created"
 	}
-	text := gamestate.Happened(g, e)
+	text := describe.Happened(g, e, gamestate.SeatName)
 	if n := e.GetMoved().GetGained(); n > 0 {
 		text += "  +" + describe.Comma(n)
 	}

@@ -78,9 +78,6 @@ func (s *State) Gain() string {
 	return "+" + describe.Comma(s.Gained)
 }
 
-// Watching returns a label with the number of watchers.
-func (s *State) Watching() string { return describe.Watching(s.Game.GetWatchers()) }
-
 // Unranked returns the reason why the game is not ranked, or "" if it is ranked.
 func (s *State) Unranked() string {
 	people, open := 0, 0
@@ -120,12 +117,6 @@ func (s *State) Unranked() string {
 	}
 }
 
-// Progress returns the best tile, if any, and the number of moves.
-func (s *State) Progress() string { return describe.Standing(s.Game.Game) }
-
-// Ending returns a title that says how the game ended.
-func (s *State) Ending() string { return describe.Ending(s.Game.Game) }
-
 // Standing returns a summary of the game in one line.
 func (s *State) Standing() string {
 	scores := describe.Plural(s.Score(), "point")
@@ -136,7 +127,7 @@ func (s *State) Standing() string {
 		}
 		scores = strings.Join(parts, "  ")
 	}
-	return scores + ", " + s.Progress()
+	return scores + ", " + describe.Standing(s.Game.Game)
 }
 
 // Winners returns a sentence that names the winners. me is the id of the account to call
@@ -153,13 +144,13 @@ func (s *State) Winners(me string) string {
 // terminal.
 func (s *State) Facts() string {
 	if s.Tribolo() == nil {
-		return fmt.Sprintf("%s (best %s)", describe.Plural(s.Score(), "point"), s.Progress())
+		return fmt.Sprintf("%s (best %s)", describe.Plural(s.Score(), "point"), describe.Standing(s.Game.Game))
 	}
 	var parts []string
 	for i := range s.Game.GetSeats() {
 		parts = append(parts, fmt.Sprintf("%s %d", describe.Actor(s.Game.Game, i, SeatName), s.ScoreOf(i)))
 	}
-	text := strings.Join(parts, ", ") + fmt.Sprintf(" (%s)", s.Progress())
+	text := strings.Join(parts, ", ") + fmt.Sprintf(" (%s)", describe.Standing(s.Game.Game))
 	if s.Over() {
 		text += "; " + s.Winners("")
 	}
@@ -216,16 +207,13 @@ func (s *State) CommandID() string {
 // accept them in place of the full id.
 func ShortID(id string) string { return client.CleanText(id[:min(len(id), 8)], 8) }
 
-// Happened describes an event of a game in a few words, sanitized for the terminal. It
-// returns "" for the creation of the game.
-func Happened(g *pb.Game, e *pb.Event) string { return describe.Happened(g, e, SeatName) }
-
-// happened is like Happened, but with arrows for directions.
+// happened describes an event of a game in a few words, or by an arrow, sanitized for the terminal.
+// It returns "" for the creation of the game.
 func happened(g *pb.Game, e *pb.Event) string {
 	if m := e.GetMoved(); m != nil && m.GetCell() == nil {
 		return cmp.Or(arrows[m.GetDirection()], "·")
 	}
-	return Happened(g, e)
+	return describe.Happened(g, e, SeatName)
 }
 
 var arrows = map[pb.Direction]string{

@@ -21,7 +21,7 @@ func (s *State) TurnText(t style.Theme, mine bool) string {
 	turn := s.Turn()
 	switch {
 	case s.Over():
-		return t.Bold().Render(s.Ending())
+		return t.Bold().Render(describe.Ending(s.Game.Game))
 	case turn < 0:
 		return t.Bold().Render("Waiting for " + describe.Plural(OpenSeats(s.Game.Game), "player"))
 	}

@@ -198,7 +198,7 @@ func mineState(env *ui.Env, g *pb.Game) widget.Value {
 	s := gamestate.New(g)
 	switch {
 	case finished(g) == 1:
-		return widget.Value{Text: s.Ending(), Style: env.Theme.Dim()}
+		return widget.Value{Text: describe.Ending(g), Style: env.Theme.Dim()}
 	case g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING:
 		return widget.Value{Text: "waiting"}
 	case len(g.GetSeats()) > 1 && env.Owns(s.Seat(s.Turn())):

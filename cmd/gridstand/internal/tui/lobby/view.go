@@ -191,7 +191,7 @@ func (p *page) previewPane(width, height int) string {
 	if full := title + "  " + gamestate.ShortID(p.preview.id); style.Width(full+badge)+widget.EdgeWidth <= width {
 		title = full
 	}
-	frame := widget.Pane{Titles: []string{title}, Corner: badge, Foot: s.Watching()}
+	frame := widget.Pane{Titles: []string{title}, Corner: badge, Foot: describe.Watching(s.Game.GetWatchers())}
 	facts, least := p.facts(inner)
 	content := strings.Join(facts, "\n")
 	if b := s.Board(); b != nil {
@@ -255,7 +255,7 @@ func (p *page) facts(width int) (lines []string, least int) {
 	about := describe.Plural(s.Moves(), "move") + ", started " +
 		describe.Ago(p.env.Now.Sub(s.Game.GetCreateTime().AsTime()))
 	if s.Over() {
-		about = s.Ending() + ", " + about
+		about = describe.Ending(s.Game.Game) + ", " + about
 	}
 	if style.Width(about) > width {
 		about, _, _ = strings.Cut(about, ", started")

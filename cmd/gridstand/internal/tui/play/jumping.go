@@ -142,7 +142,7 @@ func takes(b *pb.TriboloBoard, m *pb.TriboloMove) string {
 func (m *jumping) Result(in panelInput) (title, facts string) {
 	title = in.Winners(in.env.Me)
 	if in.Game.GetResult().GetReason() != pb.Result_REASON_NO_MOVES {
-		title = in.Ending() + ": " + title
+		title = describe.Ending(in.Game.Game) + ": " + title
 	}
 	return title, in.Standings(in.env.Theme, in.width, in.env.Me)
 }

@@ -62,7 +62,7 @@ func (m *sliding) Panel(in panelInput) []string {
 }
 
 func (m *sliding) Result(in panelInput) (title, facts string) {
-	return in.Ending(), in.env.Theme.Dim().Render("best " + in.Progress())
+	return describe.Ending(in.Game.Game), in.env.Theme.Dim().Render("best " + describe.Standing(in.Game.Game))
 }
 
 // cellsFor2048 is the smallest number of cells on which a 2048 can be made: before the last

@@ -86,7 +86,7 @@ const racePanel = 110
 // headline returns alternatives for the right side of the header, longest first.
 func (p *page) headline() []string {
 	badge := p.Badge(p.env.Theme, p.env.Now)
-	full, short := badge+"   "+p.env.Theme.Dim().Render(p.Watching()), badge
+	full, short := badge+"   "+p.env.Theme.Dim().Render(describe.Watching(p.Game.GetWatchers())), badge
 	if p.contest != nil {
 		if left := p.contest.TimeLeft(); left != "" && (p.contest.Race() || !p.Over()) {
 			return []string{badge + "   " + left, left}

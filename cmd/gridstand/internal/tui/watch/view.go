@@ -92,7 +92,7 @@ func (p *page) right() []string {
 	if clock != "" {
 		badge += "   " + clock
 	}
-	return []string{badge + "   " + t.Dim().Render(s.Watching()), badge}
+	return []string{badge + "   " + t.Dim().Render(describe.Watching(s.Game.GetWatchers())), badge}
 }
 
 func (p *page) status(width int) string {
@@ -244,11 +244,12 @@ func (x *panel) stack(blocks ...string) string {
 // result draws the panel of a finished game.
 func (x *panel) result() string {
 	t := x.env.Theme
-	title, score := t.Bold().Render(x.Ending()), describe.Comma(x.Score())
-	facts := x.Player() + "  best " + x.Progress()
+	ending := describe.Ending(x.Game.Game)
+	title, score := t.Bold().Render(ending), describe.Comma(x.Score())
+	facts := x.Player() + "  best " + describe.Standing(x.Game.Game)
 	if x.Tribolo() != nil {
 		score, facts = describe.Comma(gamestate.HighestScore(x.Game.Game)), x.Standings(t, x.width, x.env.Me)
-		title = widget.Header(x.width, []string{t.Bold().Render(x.Winners(""))}, []string{t.Dim().Render(x.Ending()), ""})
+		title = widget.Header(x.width, []string{t.Bold().Render(x.Winners(""))}, []string{t.Dim().Render(ending), ""})
 	}
 	verify := ""
 	if command := x.env.Command("verify", gamestate.ShortID(x.Game.GetId())); command != "" {

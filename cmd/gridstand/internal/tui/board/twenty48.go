@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"charm.land/lipgloss/v2"
+	"charm.land/lipgloss/v2/table"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -162,30 +163,17 @@ func shade(c color.Color, by float64) color.Color {
 
 // drawGrid draws the board with lines between the cells, for terminals without colors.
 func drawGrid(b *pb.Twenty48Board, m Marks, c Size) string {
-	rule := func(left, cross, right string) string {
-		cell := strings.Repeat("─", c.Width)
-		return left + strings.Repeat(cell+cross, int(b.GetColumns())-1) + cell + right
-	}
-	blank := "│" + strings.Repeat(strings.Repeat(" ", c.Width)+"│", int(b.GetColumns()))
-	lines := []string{rule("╭", "┬", "╮")}
+	above := (c.Pitch - 1) / 2
+	cell := lipgloss.NewStyle().Padding(above, 0, c.Pitch-2-above)
+	grid := table.New().Border(lipgloss.RoundedBorder()).BorderRow(true).StyleFunc(func(int, int) lipgloss.Style { return cell })
 	for row := range int(b.GetRows()) {
-		if row > 0 {
-			lines = append(lines, rule("├", "┼", "┤"))
+		cells := make([]string, b.GetColumns())
+		for column := range cells {
+			cells[column] = number(b, row*len(cells)+column, c.Width, m)
 		}
-		for line := range c.Pitch - 1 {
-			if line != (c.Pitch-1)/2 {
-				lines = append(lines, blank)
-				continue
-			}
-			var out strings.Builder
-			out.WriteString("│")
-			for column := range int(b.GetColumns()) {
-				out.WriteString(number(b, row*int(b.GetColumns())+column, c.Width, m) + "│")
-			}
-			lines = append(lines, out.String())
-		}
+		grid.Row(cells...)
 	}
-	return strings.Join(append(lines, rule("╰", "┴", "╯")), "\n")
+	return grid.Render()
 }
 
 // drawNumbers draws only the numbers, aligned in columns.

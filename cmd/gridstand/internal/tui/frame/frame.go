@@ -29,8 +29,8 @@ type State struct {
 
 // Draw draws a page and the window around it.
 func Draw(env *ui.Env, p ui.Page, s State) tea.View {
-	f := rowsOf(env.Height)
-	v := p.View(max(env.Width-2*margin, 1), f.body)
+	_, body, _ := rowsOf(env.Height)
+	v := p.View(max(env.Width-2*margin, 1), body)
 	keys := p.Keys()
 	if s.Last { // closing the page ends the program
 		for _, group := range append(keys.Full, keys.Short) {
@@ -52,7 +52,7 @@ func Draw(env *ui.Env, p ui.Page, s State) tea.View {
 	if s.Notice != "" {
 		v.Status = env.Theme.Warn().Render("! " + s.Notice)
 	}
-	return f.compose(env, v, keys)
+	return compose(env, v, keys)
 }
 
 // Help returns the box that lists a page's own keys and the keys that work on every page. If they do not
@@ -66,32 +66,25 @@ func Help(env *ui.Env, keys ui.KeyMap, at *widget.Scroll) string {
 
 // Opening draws the window before the first page is open.
 func Opening(env *ui.Env) tea.View {
-	f := rowsOf(env.Height)
-	return f.compose(env, ui.View{Body: env.Theme.Dim().Render("Opening …")}, ui.Keys(ui.NewCommon().Interrupt))
+	return compose(env, ui.View{Body: env.Theme.Dim().Render("Opening …")}, ui.Keys(ui.NewCommon().Interrupt))
 }
 
-// rows is the layout of a window: header, body, status and footer. In a low window there
-// are no empty rows, and the status covers the end of the body.
-type rows struct {
-	airy, status bool
-	body         int // rows
-}
-
-func rowsOf(height int) rows {
-	f := rows{airy: height >= 22, status: height >= ui.StatusHeight}
-	f.body = height - 2
-	if f.status {
-		f.body--
+// rowsOf divides the rows of a window: those of the header, of the body, and of the status and the
+// footer. In a low window there are no empty rows, and the status covers the end of the body.
+func rowsOf(height int) (above, body, below int) {
+	above, below = 1, 1
+	if height >= 22 {
+		above = 2
 	}
-	if f.airy {
-		f.body--
+	if height >= ui.StatusHeight {
+		below = 2
 	}
-	f.body = max(f.body, 1)
-	return f
+	return above, max(height-above-below, 1), below
 }
 
 // compose draws the window around a page.
-func (f rows) compose(env *ui.Env, v ui.View, keys ui.KeyMap) tea.View {
+func compose(env *ui.Env, v ui.View, keys ui.KeyMap) tea.View {
+	above, height, below := rowsOf(env.Height)
 	inner := max(env.Width-2*margin, 1)
 	brand := env.Theme.Accent().Bold(true).Render("GRIDSTAND")
 	lefts := []string{brand, ""}
@@ -102,39 +95,26 @@ func (f rows) compose(env *ui.Env, v ui.View, keys ui.KeyMap) tea.View {
 		}
 		lefts = slices.Concat([]string{brand + "  " + v.Left[0]}, v.Left, []string{ansi.Truncate(v.Left[n-1], max(room, 0), "…")})
 	}
-	lines := []string{widget.Header(inner, lefts, v.Right)}
-	if f.airy {
-		lines = append(lines, "")
-	}
-	body, bodyX, bodyY := center(v.Body, inner, f.body)
-	top := len(lines)
-	bodyY += top
-	lines = append(lines, body...)
-	bottom := len(lines)
-	status, footer := v.Status, widget.KeyLine(env.Theme, keys.Short, inner)
+	body, bodyX, bodyY := center(v.Body, inner, height)
+	lines := make([]string, above+height+below)
+	copy(lines[above:], body)
+	footer, bottom := len(lines)-1, above+height // bottom is the first row below the body
+	lines[0], lines[footer] = widget.Header(inner, lefts, v.Right), widget.KeyLine(env.Theme, keys.Short, inner)
+	status := v.Status
 	dialogWidth, dialogHeight := lipgloss.Size(v.Dialog)
 	fits := dialogWidth <= env.Width && dialogHeight <= env.Height
 	if v.Dialog != "" && !fits && v.Brief != "" {
 		status = env.Theme.Bold().Render(v.Brief)
 	}
-	switch {
-	case status == "" && f.status:
-		lines = append(lines, "", footer)
-	case status == "":
-		lines = append(lines, footer)
-	default:
-		// A long status wraps and covers the last rows of the body.
+	if status != "" { // A long status wraps and covers the last rows of the body.
 		wrapped := strings.Split(widget.Wrap(status, inner), "\n")
-		wrapped = wrapped[:min(len(wrapped), f.body)]
-		bottom -= len(wrapped)
-		if f.status {
-			bottom++
-		}
-		lines = append(append(lines[:bottom], wrapped...), footer)
+		wrapped = wrapped[:min(len(wrapped), height)]
+		copy(lines[footer-len(wrapped):], wrapped)
+		bottom = min(bottom, footer-len(wrapped))
 	}
 	parts, indent := make([]string, 0, 3*len(lines)), strings.Repeat(" ", margin+bodyX)
 	for i, line := range lines {
-		if top <= i && i < bottom {
+		if above <= i && i < bottom {
 			parts = append(parts, indent, line, "\n")
 		} else {
 			parts = append(parts, indent[:margin], line, "\n")
@@ -160,7 +140,7 @@ func (f rows) compose(env *ui.Env, v ui.View, keys ui.KeyMap) tea.View {
 			if !ok || click.Button != tea.MouseLeft {
 				return nil
 			}
-			return v.OnClick(click.X-margin-bodyX, click.Y-bodyY)
+			return v.OnClick(click.X-margin-bodyX, click.Y-above-bodyY)
 		}
 	}
 	return view

@@ -84,19 +84,17 @@ func (p *playing) Init() tea.Cmd {
 	p.leaveGame = cancel
 	after := max(p.opened.GetVersion()-gamestate.LogLimit, 1) // the log shows what happened before
 	stream := p.env.Server.Watch(ctx, client.WatchOptions{GameID: p.opened.GetId(), AfterVersion: &after, EveryEvent: true})
-	follow := ui.Follow(p.Tasks, stream, ofGame(p, p.updated))
-	tries := 0
-	if p.Over() {
-		tries = 1
+	cmds := []tea.Cmd{ui.Follow(p.Tasks, stream, ofGame(p, p.updated)), p.ring()}
+	if p.contest != nil {
+		cmds = append(cmds, p.contest.Load())
 	}
 	switch {
+	case !p.Over(): // For an attempt, too: the places show whether the user is new and needs hints.
+		cmds = append(cmds, p.rank(0))
 	case p.contest == nil:
-		return tea.Batch(follow, p.rank(tries), p.ring())
-	case p.Over():
-		return tea.Batch(follow, p.contest.Load())
-	default: // The places show whether the user is new and needs hints.
-		return tea.Batch(follow, p.contest.Load(), p.rank(tries))
+		cmds = append(cmds, p.rank(1))
 	}
+	return tea.Batch(cmds...)
 }
 
 // ofGame returns a continuation that does nothing if the page shows another game by then.

@@ -1,7 +1,6 @@
 package play
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -65,16 +64,14 @@ func (p *page) View(width, height int) ui.View {
 		return v
 	}
 	v.OnClick = func(column, row int) tea.Cmd {
-		return p.Do(func(context.Context) ui.Then {
-			return func() tea.Cmd {
-				switch {
-				case p.Over() || p.question != nil:
-					return nil
-				case p.held() != nil:
-					return p.takeBack()
-				}
-				return p.act(p.mode.Click(&p.State, l.Cell, column-x, row))
+		return p.Later(0, func() tea.Cmd {
+			switch {
+			case p.Over() || p.question != nil:
+				return nil
+			case p.held() != nil:
+				return p.takeBack()
 			}
+			return p.act(p.mode.Click(&p.State, l.Cell, column-x, row))
 		})
 	}
 	return v

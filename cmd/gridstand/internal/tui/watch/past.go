@@ -189,8 +189,7 @@ func (g *game) shown() *gamestate.State {
 	now := g.state.Game
 	s.Game.Game = &pb.Game{
 		Id: now.GetId(), Variant: now.GetVariant(), Status: pb.GameStatus_GAME_STATUS_ACTIVE,
-		Version: f.version, Position: f.position, UpdateTime: f.time, Ranked: now.GetRanked(),
-		Private: now.GetPrivate(), Watchers: now.GetWatchers(), CreateTime: now.GetCreateTime(),
+		Version: f.version, Position: f.position, UpdateTime: f.time,
 	}
 	for _, seat := range now.GetSeats() { // leave out Resigned: the events do not tell who had resigned by this version
 		s.Game.Seats = append(s.Game.Seats, &pb.Seat{Occupant: seat.GetOccupant()})

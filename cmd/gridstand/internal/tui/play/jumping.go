@@ -31,8 +31,8 @@ func (m *jumping) Keys() ([]string, []ui.Key) {
 		append(slices.Clone(arrowKeys), ui.Listed("enter space click", "jump"), ui.Listed("t", "show where jumps lead"))
 }
 
-func (m *jumping) Key(s *gamestate.State, msg tea.KeyPressMsg) Act {
-	columns, rows := s.Tribolo().GetColumns(), s.Tribolo().GetRows()
+func (m *jumping) Key(p *playing, msg tea.KeyPressMsg) tea.Cmd {
+	columns, rows := p.Tribolo().GetColumns(), p.Tribolo().GetRows()
 	x, y := m.cursor.GetX()+columns, m.cursor.GetY()+rows
 	switch arrows[msg.String()] {
 	case pb.Direction_DIRECTION_UP:
@@ -49,28 +49,29 @@ func (m *jumping) Key(s *gamestate.State, msg tea.KeyPressMsg) Act {
 	case "t":
 		m.targets = !m.targets
 	case "enter", "space":
-		return m.jump(s)
+		return m.jump(p)
 	}
-	return Act{}
+	return nil
 }
 
-func (m *jumping) Click(s *gamestate.State, c board.Size, x, y int) Act {
-	at, ok := board.Tribolo{Board: s.Tribolo()}.CellAt(c, x, y)
+func (m *jumping) Click(p *playing, c board.Size, x, y int) tea.Cmd {
+	at, ok := board.Tribolo{Board: p.Tribolo()}.CellAt(c, x, y)
 	if !ok {
-		return Act{}
+		return nil
 	}
 	m.cursor = at
-	return m.jump(s)
+	return m.jump(p)
 }
 
-// jump returns the jump to the cursor, or an explanation if it is illegal.
-func (m *jumping) jump(s *gamestate.State) Act {
+// jump jumps to the cursor, or explains why that is illegal.
+func (m *jumping) jump(p *playing) tea.Cmd {
 	to := m.cursor
 	legal := func(s *gamestate.State) bool { return board.MoveTo(s.Tribolo(), to) != nil }
-	if !legal(s) {
-		return Act{Say: m.noJump(s)}
+	if !legal(&p.State) {
+		p.say(m.noJump(&p.State)...)
+		return nil
 	}
-	return Act{Move: &Move{Move: client.Jump(to), Legal: legal}}
+	return p.push(&Move{Move: client.Jump(to), Legal: legal})
 }
 
 // noJump explains why no jump leads to the cursor. It returns alternative wordings, longest

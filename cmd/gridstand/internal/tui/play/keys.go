@@ -159,5 +159,5 @@ func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
 	if cmd, done := p.playKeys().Press(msg); done {
 		return cmd
 	}
-	return p.act(p.mode.Key(&p.State, msg))
+	return p.mode.Key(&p.playing, msg)
 }

@@ -16,9 +16,9 @@ type Mode interface {
 	// Keys returns the mode's own keys, for the footer (as for KeyTable.Map) and for the help.
 	Keys() (footer []string, listed []ui.Key)
 	// Key handles a key. It ignores keys that are not the mode's own.
-	Key(s *gamestate.State, msg tea.KeyPressMsg) Act
+	Key(p *playing, msg tea.KeyPressMsg) tea.Cmd
 	// Click handles a click on a column and row of the board. c is the size of its cells.
-	Click(s *gamestate.State, c board.Size, x, y int) Act
+	Click(p *playing, c board.Size, x, y int) tea.Cmd
 	// Board returns the board to draw. mine is set if it is the user's turn.
 	Board(s *gamestate.State, mine bool) board.Board
 	// Panel returns the blocks of the panel, most important first.
@@ -43,14 +43,6 @@ func newMode(g *pb.Game) Mode {
 	default:
 		return nil
 	}
-}
-
-// Act is the effect of a key or click: a move, or a message for the user. The zero Act is a
-// no-op.
-type Act struct {
-	Move *Move
-	// Say is a message for the status line, in alternative wordings, longest first.
-	Say []string
 }
 
 // Move is a move that the player wants to make.

@@ -41,6 +41,7 @@ type reply struct {
 	game    client.Game
 }
 
+// push makes a move, or queues it behind the requests that come before it.
 func (p *playing) push(m *Move) tea.Cmd {
 	switch {
 	case p.Over() || p.starting:

@@ -108,17 +108,6 @@ func ofGame[T any](p *playing, then func(T, error) tea.Cmd) func(T, error) tea.C
 	}
 }
 
-// act carries out the effect of a key or click.
-func (p *playing) act(a Act) tea.Cmd {
-	if a.Say != nil {
-		p.say(a.Say...)
-	}
-	if a.Move == nil {
-		return nil
-	}
-	return p.push(a.Move)
-}
-
 // say sets the notice. It takes alternative wordings, longest first.
 func (p *playing) say(texts ...string) { p.notice = texts }
 

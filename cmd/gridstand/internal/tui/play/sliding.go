@@ -19,17 +19,17 @@ type sliding struct{}
 
 func (m *sliding) Keys() ([]string, []ui.Key) { return []string{"↑↓←→=slide"}, arrowKeys }
 
-func (m *sliding) Key(_ *gamestate.State, msg tea.KeyPressMsg) Act {
+func (m *sliding) Key(p *playing, msg tea.KeyPressMsg) tea.Cmd {
 	d := arrows[msg.String()]
 	if d == pb.Direction_DIRECTION_UNSPECIFIED {
-		return Act{}
+		return nil
 	}
-	return Act{Move: &Move{Move: client.Slide(d), Legal: func(s *gamestate.State) bool {
+	return p.push(&Move{Move: client.Slide(d), Legal: func(s *gamestate.State) bool {
 		return slices.Contains(s.Twenty48().GetLegalMoves(), d)
-	}}}
+	}})
 }
 
-func (m *sliding) Click(*gamestate.State, board.Size, int, int) Act { return Act{} }
+func (m *sliding) Click(*playing, board.Size, int, int) tea.Cmd { return nil }
 
 func (m *sliding) Board(s *gamestate.State, _ bool) board.Board { return s.Board() }
 

@@ -71,7 +71,7 @@ func (p *page) View(width, height int) ui.View {
 			case p.held() != nil:
 				return p.takeBack()
 			}
-			return p.act(p.mode.Click(&p.State, l.Cell, column-x, row))
+			return p.mode.Click(&p.playing, l.Cell, column-x, row)
 		})
 	}
 	return v

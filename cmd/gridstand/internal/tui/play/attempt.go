@@ -17,7 +17,7 @@ import (
 // attempt is the mode for an attempt at a challenge. It is like the mode for 2048 but shows
 // the challenge's standings instead of the leaderboards.
 type attempt struct {
-	*sliding
+	sliding
 	*contest.Contest
 }
 

@@ -22,6 +22,12 @@ type jumping struct {
 	targets bool // whether legal targets are shown
 }
 
+// steps are the cursor's steps in each direction.
+var steps = map[pb.Direction]struct{ x, y int32 }{
+	pb.Direction_DIRECTION_UP: {y: -1}, pb.Direction_DIRECTION_DOWN: {y: 1},
+	pb.Direction_DIRECTION_LEFT: {x: -1}, pb.Direction_DIRECTION_RIGHT: {x: 1},
+}
+
 func newJumping(b *pb.TriboloBoard) *jumping {
 	return &jumping{cursor: &pb.Cell{X: b.GetColumns() / 2, Y: b.GetRows() / 2}}
 }
@@ -33,18 +39,8 @@ func (m *jumping) Keys() ([]string, []ui.Key) {
 
 func (m *jumping) Key(p *playing, msg tea.KeyPressMsg) tea.Cmd {
 	columns, rows := p.Tribolo().GetColumns(), p.Tribolo().GetRows()
-	x, y := m.cursor.GetX()+columns, m.cursor.GetY()+rows
-	switch arrows[msg.String()] {
-	case pb.Direction_DIRECTION_UP:
-		y--
-	case pb.Direction_DIRECTION_DOWN:
-		y++
-	case pb.Direction_DIRECTION_LEFT:
-		x--
-	case pb.Direction_DIRECTION_RIGHT:
-		x++
-	}
-	m.cursor = &pb.Cell{X: x % columns, Y: y % rows}
+	step := steps[arrows[msg.String()]]
+	m.cursor = &pb.Cell{X: (m.cursor.GetX() + step.x + columns) % columns, Y: (m.cursor.GetY() + step.y + rows) % rows}
 	switch msg.String() {
 	case "t":
 		m.targets = !m.targets

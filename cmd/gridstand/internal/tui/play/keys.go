@@ -26,17 +26,15 @@ func (p *page) Keys() ui.KeyMap {
 		}
 		return p.resultKeys().Map(again, closes, share, "s", beat, "w=replay", "r", id)
 	}
-	footer, solvers, again := []string{}, "", "n=new"
-	if p.mode != nil {
-		footer, _ = p.mode.Keys()
-	}
+	footer, own := p.mode.Keys()
+	solvers, again := "", "n=new"
 	if p.env.Width >= 80 && len(p.solvers()) > 0 {
 		solvers = "X Y Z B=solvers"
 	}
 	if p.contest != nil {
 		again = "n"
 	}
-	return p.playKeys().Map(append(footer, again, "u", "r", solvers)...)
+	return append(ui.KeyTable{own}, p.playKeys()...).Map(append(footer, again, "u", "r", solvers)...)
 }
 
 func (p *page) rulesKey() ui.Key {
@@ -62,22 +60,17 @@ func (p *page) solvers() []string {
 	return []string{"greedy", "rote", "montecarlo", "expectimax"}
 }
 
-// playKeys returns the keys of a game in progress. The mode handles its own.
+// playKeys returns the keys of a game in progress, without the mode's own.
 func (p *page) playKeys() ui.KeyTable {
-	var table ui.KeyTable
-	if p.mode != nil {
-		_, own := p.mode.Keys()
-		table = ui.KeyTable{own}
-	}
 	undo, again := p.alone() && p.contest == nil, "new game"
 	if p.contest != nil {
 		again = "give up"
 	}
-	table = append(table, []ui.Key{
+	table := ui.KeyTable{{
 		ui.On("u", "u", "undo", undo, p.wantUndo), ui.On("R", "R", "restart", undo, p.wantRestart),
 		ui.On("n S", "n", again, true, func() tea.Cmd { p.question = p.askNew(); return nil }),
 		p.rulesKey(), p.copyKey(), p.backKey(),
-	})
+	}}
 	var solvers []ui.Key
 	for i, name := range p.solvers() {
 		k := "XYZB"[i : i+1]
@@ -148,7 +141,7 @@ func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
 		return cmd
 	}
 	switch {
-	case p.starting || p.mode == nil:
+	case p.starting:
 		return nil
 	case p.Over():
 		cmd, _ := p.resultKeys().Press(msg)

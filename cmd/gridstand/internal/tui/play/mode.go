@@ -32,17 +32,13 @@ type Mode interface {
 	Intro(s *gamestate.State) [3][]string
 }
 
-// newMode returns the mode for a game, or nil if this program cannot play it. New kinds of
-// games are added here.
+// newMode returns the mode for a game. New kinds of games are added here. Games of a kind that this
+// program does not know are refused by package client.
 func newMode(g *pb.Game) Mode {
-	switch b := g.GetPosition().GetBoard().(type) {
-	case *pb.Position_Twenty48:
-		return &sliding{}
-	case *pb.Position_Tribolo:
-		return newJumping(b.Tribolo)
-	default:
-		return nil
+	if b := g.GetPosition().GetTribolo(); b != nil {
+		return newJumping(b)
 	}
+	return sliding{}
 }
 
 // Move is a move that the player wants to make.

@@ -30,7 +30,7 @@ type playing struct {
 	// options are the options for new games with one seat.
 	options client.GameOptions
 
-	mode Mode // nil if this program cannot play the game
+	mode Mode
 	// contest is the challenge if the game is an attempt, or nil. asked is set once its
 	// boards or standings have been requested.
 	contest *contest.Contest
@@ -73,9 +73,9 @@ func (p *playing) open(g client.Game) {
 		seated: seated{gamestate.New(g.Game), p.env}, Tasks: p.Tasks, options: p.options,
 		slow: p.slow, opened: g, mode: newMode(g.Game), places: places{all: p.places.all},
 	}
-	if m, ok := p.mode.(*sliding); ok && g.GetChallengeId() != "" {
+	if g.GetChallengeId() != "" && p.Twenty48() != nil {
 		p.contest = contest.New(p.env, p.Tasks, g.GetChallengeId())
-		p.mode = &attempt{m, p.contest}
+		p.mode = &attempt{sliding{}, p.contest}
 	}
 }
 

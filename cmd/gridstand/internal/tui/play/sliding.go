@@ -17,9 +17,9 @@ import (
 // sliding is the mode for 2048.
 type sliding struct{}
 
-func (m *sliding) Keys() ([]string, []ui.Key) { return []string{"↑↓←→=slide"}, arrowKeys }
+func (sliding) Keys() ([]string, []ui.Key) { return []string{"↑↓←→=slide"}, arrowKeys }
 
-func (m *sliding) Key(p *playing, msg tea.KeyPressMsg) tea.Cmd {
+func (sliding) Key(p *playing, msg tea.KeyPressMsg) tea.Cmd {
 	d := arrows[msg.String()]
 	if d == pb.Direction_DIRECTION_UNSPECIFIED {
 		return nil
@@ -29,13 +29,13 @@ func (m *sliding) Key(p *playing, msg tea.KeyPressMsg) tea.Cmd {
 	}})
 }
 
-func (m *sliding) Click(*playing, board.Size, int, int) tea.Cmd { return nil }
+func (sliding) Click(*playing, board.Size, int, int) tea.Cmd { return nil }
 
-func (m *sliding) Board(s *gamestate.State, _ bool) board.Board { return s.Board() }
+func (sliding) Board(s *gamestate.State, _ bool) board.Board { return s.Board() }
 
-func (m *sliding) PanelLines() int { return 4 }
+func (sliding) PanelLines() int { return 4 }
 
-func (m *sliding) Panel(in panelInput) []string {
+func (sliding) Panel(in panelInput) []string {
 	t := in.env.Theme
 	scores := []widget.Fact{
 		{Label: "SCORE", Value: describe.Comma(in.Score()), Extra: in.Gain()},
@@ -61,7 +61,7 @@ func (m *sliding) Panel(in panelInput) []string {
 	}
 }
 
-func (m *sliding) Result(in panelInput) (title, facts string) {
+func (sliding) Result(in panelInput) (title, facts string) {
 	return describe.Ending(in.Game.Game), in.env.Theme.Dim().Render("best " + describe.Standing(in.Game.Game))
 }
 
@@ -69,7 +69,7 @@ func (m *sliding) Result(in panelInput) (title, facts string) {
 // merges, ten cells hold a 1024, a 512, and so on down to an 8, and two 4s.
 const cellsFor2048 = 10
 
-func (m *sliding) Intro(s *gamestate.State) [3][]string {
+func (sliding) Intro(s *gamestate.State) [3][]string {
 	aim := []string{"Build a 2048; r shows the rules.", "r shows the rules."}
 	if len(s.Twenty48().GetTiles()) < cellsFor2048 {
 		aim[0] = "Score points; r shows the rules."

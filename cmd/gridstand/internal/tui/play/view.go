@@ -32,10 +32,6 @@ func (p *page) View(width, height int) ui.View {
 	if p.mine() {
 		v.Title = "Your turn · " + v.Title
 	}
-	if p.mode == nil {
-		v.Body = widget.Wrap("This program cannot show this kind of game. Use a newer version.", width)
-		return v
-	}
 	b := p.mode.Board(&p.State, p.mine())
 	l, ok := board.Place(b, p.env.Theme, width, height, p.mode.PanelLines()+shareLines)
 	if !ok {

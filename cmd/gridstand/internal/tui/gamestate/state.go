@@ -169,23 +169,21 @@ func (s *State) record(e *pb.Event) {
 	s.Log = s.Log[:min(len(s.Log), LogLimit)]
 }
 
-// ConnectionProblem returns the error of a server that answers but refuses the stream, or
-// nil if there is no such problem.
-func (s *State) ConnectionProblem() error {
-	if s.connection.State != client.Reconnecting || s.Lost || client.CauseOf(s.connection.Err) == client.CauseUnknown {
-		return nil
+// ConnectionProblem explains why a server that answers refuses the stream, or says that a server
+// ended the stream because it was stopping and that no server has been reached since. It returns
+// "" if there is no such problem.
+func (s *State) ConnectionProblem() string {
+	switch err := s.connection.Err; {
+	case s.Lost:
+		return ""
+	case s.connection.State == client.Reconnecting && client.CauseOf(err) != client.CauseUnknown:
+		return ui.Explain(err, "Retrying …")
+	case s.stopping && errors.Is(err, client.ErrUnreachable):
+		return "The server has stopped. Retrying …"
+	default:
+		return ""
 	}
-	return s.connection.Err
 }
-
-// Stopped reports whether a server ended the stream because it was stopping, and no server
-// has been reached since.
-func (s *State) Stopped() bool {
-	return s.stopping && !s.Lost && errors.Is(s.connection.Err, client.ErrUnreachable)
-}
-
-// StoppedText is the message to show while Stopped returns true.
-const StoppedText = "The server has stopped. Retrying …"
 
 // Times that determine the badge.
 const (

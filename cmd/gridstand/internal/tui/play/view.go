@@ -11,7 +11,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
@@ -156,10 +155,8 @@ func (p *page) status(width int) string {
 		return t.Dim().Render("Starting a new game …")
 	case p.problem != "":
 		return t.Bad().Render("! " + p.problem)
-	case p.ConnectionProblem() != nil:
-		return t.Bad().Render("! " + ui.Explain(p.ConnectionProblem(), "Retrying …"))
-	case p.Stopped():
-		return t.Warn().Render(gamestate.StoppedText)
+	case p.ConnectionProblem() != "":
+		return t.Bad().Render("! " + p.ConnectionProblem())
 	case p.contest != nil && p.contest.Err != nil:
 		return t.Warn().Render("! " + ui.Explain(p.contest.Err, "The standings are unavailable."))
 	case waited > slowTime:

@@ -92,18 +92,6 @@ func (g *game) move(s *gamestate.State) tea.Cmd {
 // running reports whether more events may arrive.
 func (g *game) running() bool { return g != nil && !g.state.Over() && !g.state.Lost }
 
-// connectionProblem explains why a server that answers does not send the game, or says that
-// the server has stopped. It returns "" if there is no such problem.
-func (g *game) connectionProblem() string {
-	if err := g.state.ConnectionProblem(); err != nil {
-		return ui.Explain(err, "Retrying …")
-	}
-	if g.state.Stopped() {
-		return gamestate.StoppedText
-	}
-	return ""
-}
-
 // slot returns the board to draw, with a title above and the seats below.
 func (g *game) slot() board.Slot {
 	return board.Slot{Board: g.state.Board(), Lines: 1 + seatRows(&g.state)}

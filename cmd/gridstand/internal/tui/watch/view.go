@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -97,17 +98,12 @@ func (p *page) right() []string {
 
 func (p *page) status(width int) string {
 	t := p.env.Theme
-	problem := p.problem
-	if p.game != nil {
-		switch {
-		case p.game.problem != "":
-			problem = p.game.problem
-		case problem == "":
-			problem = p.game.connectionProblem()
-		}
+	problem := ""
+	if p.game != nil && p.game.state.Board() != nil {
+		problem = cmp.Or(p.game.problem, p.problem, p.game.state.ConnectionProblem())
 	}
 	switch {
-	case problem != "" && p.game != nil && p.game.state.Board() != nil:
+	case problem != "":
 		return t.Warn().Render("! " + problem)
 	case p.notice != "":
 		return t.Good().Render(p.notice)
@@ -163,7 +159,7 @@ func (p *page) waiting(width int) string {
 		lines = append(lines, t.Warn().Render(widget.Wrap(p.game.problem, width)))
 	case p.game != nil:
 		lines = append(lines, p.game.state.Badge(t, p.env.Now))
-		if problem := p.game.connectionProblem(); problem != "" {
+		if problem := p.game.state.ConnectionProblem(); problem != "" {
 			lines = append(lines, t.Warn().Render(widget.Wrap(problem, width)))
 		}
 	case c.player != "" && c.next.IsZero():

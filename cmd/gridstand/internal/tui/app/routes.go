@@ -25,6 +25,8 @@ type target struct {
 // open opens the page of a route on top of the others.
 func (m *Model) open(r ui.Route) tea.Cmd {
 	switch {
+	case r.Page != nil:
+		return m.push(r.Page(m.ctx))
 	case r.Enter != "" && m.env.Guest != "":
 		return m.push(challenge.NewWatch(m.ctx, m.env, r.Enter))
 	case r.Play != "" || r.Join != "" || r.New != nil || r.Enter != "" || r.Daily != nil || r.NewChallenge != nil:

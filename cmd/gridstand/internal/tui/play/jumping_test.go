@@ -253,8 +253,7 @@ func TestNewGame_Once(t *testing.T) {
 				assert.Nil(t, p.question)
 			}
 			assert.Contains(t, d.Screen(), "new game")
-			d.Until("the new game", func() bool { return p.opened.GetId() != tuitest.GameID })
-			assert.False(t, p.starting)
+			assert.False(t, next(t, d).starting)
 			assert.Equal(t, !over, resigned)
 		})
 	}

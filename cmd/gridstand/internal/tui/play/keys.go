@@ -38,12 +38,12 @@ func (p *page) Keys() ui.KeyMap {
 }
 
 func (p *page) rulesKey() ui.Key {
-	return ui.On("r", "r", "rules", true, ui.Run(ui.Open(ui.Route{Rules: p.opened.GetVariant()})))
+	return ui.On("r", "r", "rules", !p.starting, ui.Run(ui.Open(ui.Route{Rules: p.Game.GetVariant()})))
 }
 
 func (p *page) copyKey() ui.Key {
 	return p.env.CopyKey(p.contest == nil, func() tea.Cmd {
-		say, copied := p.env.Copy(p.opened.GetId())
+		say, copied := p.env.Copy(p.Game.GetId())
 		p.say(say...)
 		return copied
 	})
@@ -110,7 +110,7 @@ func (p *page) resultKeys() ui.KeyTable {
 			if p.env.Now.Sub(p.ended) < endTime { // meant as the up key
 				return nil
 			}
-			return ui.Open(ui.Route{Replay: p.opened.GetId()})
+			return ui.Open(ui.Route{Replay: p.Game.GetId()})
 		}),
 		share, p.copyKey(),
 		ui.On("b", "b", "challenge others to beat it", p.beatable(), p.challenge),

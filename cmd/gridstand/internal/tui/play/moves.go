@@ -82,7 +82,7 @@ func (p *playing) send() tea.Cmd {
 	r := p.queue[0]
 	p.queue, p.inFlight = p.queue[1:], r
 	r.since, r.before, r.fetching = p.env.Now, p.Game.GetPosition(), false
-	server, game, version := p.env.Server, p.opened, p.Game.GetVersion()
+	server, game, version := p.env.Server, p.Game, p.Game.GetVersion()
 	return ui.Call(p.Tasks, func(ctx context.Context) (_ reply, err error) {
 		a := reply{request: r}
 		switch {
@@ -96,7 +96,7 @@ func (p *playing) send() tea.Cmd {
 			a.event, err = server.Move(ctx, game, version, r.move.Move, false)
 		}
 		return a, err
-	}, ofGame(p, p.answered))
+	}, p.answered)
 }
 
 // answered handles the reply to the request in flight.
@@ -138,8 +138,8 @@ func (p *playing) answered(a reply, err error) tea.Cmd {
 
 // fetch requests the current state of the game.
 func (p *playing) fetch() tea.Cmd {
-	server, game := p.env.Server, p.opened
-	return ui.Call(p.Tasks, func(ctx context.Context) (client.Game, error) { return server.Game(ctx, game.GetId()) }, ofGame(p, p.fetched))
+	server, id := p.env.Server, p.Game.GetId()
+	return ui.Call(p.Tasks, func(ctx context.Context) (client.Game, error) { return server.Game(ctx, id) }, p.fetched)
 }
 
 // fetched handles a fetched game. If a conflict caused the fetch, it retries the move or
@@ -210,7 +210,9 @@ func (p *playing) changed(changed bool, e *pb.Event) tea.Cmd {
 	if p.Over() {
 		p.ended = p.env.Now
 		p.queue, p.question, p.solving, p.places = nil, nil, nil, places{}
-		cmds = append(cmds, p.lookUp())
+		if p.contest == nil { // Continue looks up the place of an attempt.
+			cmds = append(cmds, p.rank(1))
+		}
 	}
 	return tea.Batch(cmds...)
 }
@@ -258,7 +260,7 @@ func (p *playing) takeBack() tea.Cmd {
 // moves.
 func (p *playing) wantSolver(name string) tea.Cmd {
 	solve := func() tea.Cmd {
-		s, err := solver.New(p.opened.GetVariant(), p.opened.GetRulesRevision(), name, thinkTime)
+		s, err := solver.New(p.Game.GetVariant(), p.Game.GetRulesRevision(), name, thinkTime)
 		if err != nil {
 			p.problem = err.Error()
 			return nil

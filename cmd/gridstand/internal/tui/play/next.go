@@ -21,9 +21,9 @@ func (p *playing) giveUp() tea.Cmd {
 
 // resign ends the game. Its points are kept.
 func (p *playing) resign() tea.Cmd {
-	server, game := p.env.Server, p.opened
+	server, game := p.env.Server, p.Game
 	return ui.Call(p.Tasks, func(ctx context.Context) (*pb.Event, error) { return server.Resign(ctx, game) },
-		ofGame(p, p.resigned))
+		p.resigned)
 }
 
 // resigned handles the reply to a resignation. Unless the game is an attempt, it then
@@ -47,26 +47,25 @@ func (p *playing) resigned(e *pb.Event, err error) tea.Cmd {
 
 func (p *playing) create() tea.Cmd {
 	p.starting = true
-	server, variant, options := p.env.Server, p.opened.GetVariant(), p.nextOptions(p.options)
+	server, variant, options := p.env.Server, p.Game.GetVariant(), p.nextOptions(p.options)
 	return ui.Call(p.Tasks, func(ctx context.Context) (client.Game, error) { return server.NewGame(ctx, variant, options) }, p.created)
 }
 
+// created replaces the page by that of the new game, which already knows the user's best score.
 func (p *playing) created(g client.Game, err error) tea.Cmd {
-	if err == nil && p.WrongKind(g.GetPosition()) {
-		err = client.ErrBadStream
-	}
 	if err != nil {
 		p.starting = false
 		p.fail(err)
 		return nil
 	}
-	var notice []string
-	if p.Over() && len(p.Game.GetSeats()) == 1 {
-		notice = []string{"The previous game ended with " + describe.Comma(p.Score()) + " points."}
-	}
-	p.open(g)
-	p.notice = notice
-	return p.Init()
+	return ui.Replace(ui.Route{Page: func(ctx context.Context) ui.Page {
+		next := newPage(ctx, p.env, g.Game, p.options)
+		next.places.all, next.slow = p.places.all, p.slow
+		if p.Over() && !p.shared() {
+			next.say("The previous game ended with " + describe.Comma(p.Score()) + " points.")
+		}
+		return next
+	}})
 }
 
 const cancel = "cancel" // label of the key n
@@ -133,7 +132,7 @@ func (p *playing) challenge() tea.Cmd {
 		p.rematch = client.NewSecret()
 	}
 	return ui.Open(ui.Route{NewChallenge: &ui.NewChallenge{Request: &pb.CreateChallengeRequest{
-		Kind: pb.ChallengeKind_CHALLENGE_KIND_REMATCH, GameId: p.opened.GetId(), RequestId: p.rematch,
+		Kind: pb.ChallengeKind_CHALLENGE_KIND_REMATCH, GameId: p.Game.GetId(), RequestId: p.rematch,
 	}}})
 }
 

@@ -13,6 +13,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/contest"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -24,8 +26,15 @@ type page struct{ playing }
 // New returns the page of a game in which the user has a seat. Its commands end when ctx is
 // done.
 func New(ctx context.Context, env *ui.Env, g *pb.Game, options client.GameOptions) ui.Page {
-	p := &page{playing{seated: seated{env: env}, Tasks: ui.NewTasks(ctx), options: options}}
-	p.open(client.Game{Game: g})
+	return newPage(ctx, env, g, options)
+}
+
+func newPage(ctx context.Context, env *ui.Env, g *pb.Game, options client.GameOptions) *page {
+	p := &page{playing{seated: seated{gamestate.New(g), env}, Tasks: ui.NewTasks(ctx), options: options, mode: newMode(g)}}
+	if g.GetChallengeId() != "" && p.Twenty48() != nil {
+		p.contest = contest.New(env, p.Tasks, g.GetChallengeId())
+		p.mode = &attempt{sliding{}, p.contest}
+	}
 	return p
 }
 
@@ -75,7 +84,7 @@ func (p *page) ClosingMessage() string {
 	} else if p.Over() {
 		text = p.Player() + " ended a " + p.Variant() + " game with " + p.Facts()
 	}
-	id := p.opened.GetId()
+	id := p.Game.GetId()
 	if p.Over() && p.Game.GetRanked() {
 		if at := p.places.day; at != nil && at.Rank > 0 {
 			text += ", " + stands(at, "today", id, math.MaxInt)

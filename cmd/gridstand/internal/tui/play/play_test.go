@@ -2,7 +2,6 @@ package play
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -289,14 +288,27 @@ func TestEndAndNext(t *testing.T) {
 	d.Press("w")
 	d.Until("the replay", func() bool { return len(d.Left) > 0 })
 	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Replay: tuitest.GameID}}, d.Left[0])
-	late := tuitest.Result(ofGame(&p.playing, p.answered), reply{request: &request{}}, errors.New("late")) // about the old game
 	d.Press("n")
 	assert.Nil(t, p.question)
-	d.Until("the new game", func() bool { return p.opened.GetId() != tuitest.GameID })
+	p = next(t, d)
 	assert.False(t, p.Over())
-	assert.Contains(t, d.Screen(), "ended with 12,340 points")
-	d.Send(late)
-	assert.Empty(t, p.problem)
+	assert.Equal(t, &recorded, p.places.all)
+	assert.Contains(t, tuitest.Drive(t, d.Env, p).Screen(), "ended with 12,340 points")
+}
+
+// next waits until the page is replaced by that of another game, which it returns.
+func next(t *testing.T, d *tuitest.Driver) *page {
+	t.Helper()
+	var to ui.ReplaceMsg
+	d.Until("the new game", func() bool {
+		for _, msg := range d.Left {
+			to, _ = msg.(ui.ReplaceMsg)
+		}
+		return to.Route.Page != nil
+	})
+	p := to.Route.Page(t.Context()).(*page)
+	assert.NotEqual(t, tuitest.GameID, p.Game.GetId())
+	return p
 }
 
 // newGame creates a game of 2048 on the test server.
@@ -328,9 +340,8 @@ func TestNewGame_Asks(t *testing.T) {
 	d.Press("n")
 	require.Nil(t, p.question)
 	d.Press("n", "esc", "n", "y")
-	d.Until("the new game", func() bool { return p.opened.GetId() != tuitest.GameID })
+	assert.False(t, next(t, d).starting)
 	assert.True(t, resigned)
-	assert.False(t, p.starting)
 }
 
 // Ensure that the page shows errors and stays usable after them.

@@ -37,9 +37,6 @@ type playing struct {
 	asked   bool
 	// rematch is the id of the request that creates a rematch.
 	rematch string
-	// opened is the game as it was opened. It never changes, so commands can read it.
-	opened    client.Game
-	leaveGame context.CancelFunc // ends the stream of the game
 
 	// inFlight is the request that is waiting for a reply, or nil. queue has the requests
 	// to send after it. dropped is set if a move was dropped because the queue was full.
@@ -59,32 +56,14 @@ type playing struct {
 	ended   time.Time // when the page saw the game end; zero if it was already over
 	problem string    // the last error
 	notice  []string  // other news, in alternative wordings, longest first
-	// bellVersion is the version at which the bell rang for the user's current turn, or 0.
-	bellVersion int32
-	lost        bool // the server no longer has the game or the account
-}
-
-// open shows a game in place of the previous one.
-func (p *playing) open(g client.Game) {
-	if p.leaveGame != nil {
-		p.leaveGame()
-	}
-	*p = playing{
-		seated: seated{gamestate.New(g.Game), p.env}, Tasks: p.Tasks, options: p.options,
-		slow: p.slow, opened: g, mode: newMode(g.Game), places: places{all: p.places.all},
-	}
-	if g.GetChallengeId() != "" && p.Twenty48() != nil {
-		p.contest = contest.New(p.env, p.Tasks, g.GetChallengeId())
-		p.mode = &attempt{sliding{}, p.contest}
-	}
+	rung    bool      // whether the bell rang for the user's current turn
+	lost    bool      // the server no longer has the game or the account
 }
 
 func (p *playing) Init() tea.Cmd {
-	ctx, cancel := context.WithCancel(p.Ctx)
-	p.leaveGame = cancel
-	after := max(p.opened.GetVersion()-gamestate.LogLimit, 1) // the log shows what happened before
-	stream := p.env.Server.Watch(ctx, client.WatchOptions{GameID: p.opened.GetId(), AfterVersion: &after, EveryEvent: true})
-	cmds := []tea.Cmd{ui.Follow(p.Tasks, stream, ofGame(p, p.updated)), p.ring()}
+	after := max(p.Game.GetVersion()-gamestate.LogLimit, 1) // the log shows what happened before
+	stream := p.env.Server.Watch(p.Ctx, client.WatchOptions{GameID: p.Game.GetId(), AfterVersion: &after, EveryEvent: true})
+	cmds := []tea.Cmd{ui.Follow(p.Tasks, stream, p.updated), p.ring()}
 	if p.contest != nil {
 		cmds = append(cmds, p.contest.Load())
 	}
@@ -95,17 +74,6 @@ func (p *playing) Init() tea.Cmd {
 		cmds = append(cmds, p.rank(1))
 	}
 	return tea.Batch(cmds...)
-}
-
-// ofGame returns a continuation that does nothing if the page shows another game by then.
-func ofGame[T any](p *playing, then func(T, error) tea.Cmd) func(T, error) tea.Cmd {
-	game := p.opened
-	return func(result T, err error) tea.Cmd {
-		if p.opened != game {
-			return nil
-		}
-		return then(result, err)
-	}
 }
 
 // say sets the notice. It takes alternative wordings, longest first.
@@ -120,22 +88,12 @@ func (p *playing) fail(err error) {
 
 // ring returns a command that rings the terminal's bell if the user's turn begins.
 func (p *playing) ring() tea.Cmd {
-	switch {
-	case !p.mine():
-		p.bellVersion = 0
-	case p.bellVersion == 0:
-		p.bellVersion = p.Game.GetVersion()
+	before := p.rung
+	p.rung = p.mine()
+	if p.rung && !before {
 		return tea.Raw("\a")
 	}
 	return nil
-}
-
-// lookUp requests the place of a game that has just ended.
-func (p *playing) lookUp() tea.Cmd {
-	if p.contest != nil {
-		return p.attempted()
-	}
-	return p.rank(1)
 }
 
 // attempted handles a change to the challenge. For a race, it starts watching the race and
@@ -147,7 +105,7 @@ func (p *playing) attempted() tea.Cmd {
 		return nil
 	case c.Race():
 		p.asked = true
-		return tea.Batch(c.Watch(), c.Follow(p.opened.GetId(), true))
+		return tea.Batch(c.Watch(), c.Follow(p.Game.GetId(), true))
 	case p.Over():
 		p.asked = true
 		return c.LookUp()
@@ -159,7 +117,7 @@ func (p *playing) attempted() tea.Cmd {
 // yet, and after rankTime if the game is still in progress, unless it is an attempt at a challenge.
 // tries counts the requests since the game ended.
 func (p *playing) rank(tries int) tea.Cmd {
-	server, game := p.env.Server, p.opened
+	server, game := p.env.Server, p.Game
 	return ui.Call(p.Tasks, func(ctx context.Context) (places, error) {
 		day, err := server.Place(ctx, game.GetVariant(), pb.Window_WINDOW_DAY)
 		if err != nil {
@@ -167,7 +125,7 @@ func (p *playing) rank(tries int) tea.Cmd {
 		}
 		all, err := server.Place(ctx, game.GetVariant(), pb.Window_WINDOW_ALL_TIME)
 		return places{&day, &all}, err
-	}, ofGame(p, func(found places, err error) tea.Cmd {
+	}, func(found places, err error) tea.Cmd {
 		if p.Over() && tries == 0 {
 			return nil // it was not over yet
 		}
@@ -180,11 +138,6 @@ func (p *playing) rank(tries int) tea.Cmd {
 		if p.Over() && next == 0 || p.contest != nil {
 			return nil
 		}
-		return p.Later(wait, func() tea.Cmd {
-			if p.opened != game {
-				return nil
-			}
-			return p.rank(next)
-		})
-	}))
+		return p.Later(wait, func() tea.Cmd { return p.rank(next) })
+	})
 }

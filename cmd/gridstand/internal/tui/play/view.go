@@ -186,7 +186,7 @@ func (p *page) status(width int) string {
 // it can be copied with the mouse.
 // It returns "" if there is no link or no room for it.
 func (p *page) linkLine(width int) string {
-	link, what := p.env.Link(p.opened.GetId()), "In a browser: "
+	link, what := p.env.Link(p.Game.GetId()), "In a browser: "
 	// Players can no longer join a race that has begun, and find the daily game without a link.
 	if c := p.contest; c != nil && !c.Closed() &&
 		(c.Is(pb.ChallengeKind_CHALLENGE_KIND_LINK) || c.Is(pb.ChallengeKind_CHALLENGE_KIND_REMATCH)) {
@@ -234,7 +234,7 @@ func (p *page) result(in panelInput) string {
 	ranks := []string{in.unranked()}
 	if ranks[0] == "" {
 		ranks = []string{
-			stands(p.places.day, "today", p.opened.GetId(), in.width), stands(p.places.all, "all time", p.opened.GetId(), in.width),
+			stands(p.places.day, "today", p.Game.GetId(), in.width), stands(p.places.all, "all time", p.Game.GetId(), in.width),
 		}
 	}
 	if in.height > 10 {

@@ -3,6 +3,7 @@
 package ui
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -164,6 +165,8 @@ type Route struct {
 	Daily *pb.DailyRequest
 	// NewChallenge creates a challenge and shows it.
 	NewChallenge *NewChallenge
+	// Page shows the page that it returns, whose commands end when ctx is done.
+	Page func(ctx context.Context) Page
 }
 
 // NewChallenge is a challenge to create.

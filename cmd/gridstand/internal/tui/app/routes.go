@@ -129,11 +129,7 @@ func (m *Model) opened(r ui.Route, to target, err error) tea.Cmd {
 	if !m.env.Seated(to.game.Game) {
 		return m.push(watch.New(m.ctx, m.env, ui.Route{Watch: []string{to.game.GetId()}}))
 	}
-	options := client.GameOptions{Private: to.game.GetPrivate()}
-	if r.New != nil {
-		options = r.New.Options
-	}
-	return m.push(play.New(m.ctx, m.env, to.game.Game, options))
+	return m.push(play.New(m.ctx, m.env, to.game.Game))
 }
 
 // quitIfEmpty ends the program with an error if it has no page. Otherwise the current page

@@ -17,7 +17,7 @@ import (
 // somePlay returns the page of a game of 2048 right after a move.
 func somePlay(t *testing.T, env *ui.Env) *page {
 	t.Helper()
-	p := New(t.Context(), env, tuitest.Game(tuitest.Board(4, 4)), client.GameOptions{}).(*page)
+	p := New(t.Context(), env, tuitest.Game(tuitest.Board(4, 4))).(*page)
 	p.State.Update(client.Update{Connection: client.Connection{State: client.Live}}, tuitest.Noon)
 	p.Gained, p.Marks = 128, board.Marks{Spawned: 6, Merged: []int{9}}
 	for i, what := range []string{"↓", "←", "↑", "←", "↓", "→"} {
@@ -110,7 +110,7 @@ func someAttempt(t *testing.T, env *ui.Env, c *pb.Challenge) *page {
 	env.Server = &tuitest.Server{}
 	g := tuitest.Game(tuitest.Board(4, 4))
 	g.ChallengeId = c.GetId()
-	p := New(t.Context(), env, g, client.GameOptions{}).(*page)
+	p := New(t.Context(), env, g).(*page)
 	p.State.Update(client.Update{Connection: client.Connection{State: client.Live}}, tuitest.Noon)
 	p.contest.Watch()
 	p.Continue(tuitest.Result(p.contest.Update, tuitest.Snapshot(&pb.WatchChallengeResponse{

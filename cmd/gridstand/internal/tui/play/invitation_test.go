@@ -7,7 +7,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/stretchr/testify/assert"
 
-	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/frame"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
@@ -34,7 +33,7 @@ func TestInvitation_Link(t *testing.T) {
 	env.Site = "http://192.168.100.200:2048"
 	const link = "http://192.168.100.200:2048/g/" + tuitest.GameID
 	d := tuitest.New(t, env, func(ctx context.Context, env *ui.Env) ui.Page {
-		return New(ctx, env, tuitest.Game(tuitest.Board(4, 4)), client.GameOptions{})
+		return New(ctx, env, tuitest.Game(tuitest.Board(4, 4)))
 	})
 	p := d.Page.(*page)
 	assert.Contains(t, d.Screen(), "In a browser: "+link)

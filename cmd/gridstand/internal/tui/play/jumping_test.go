@@ -60,7 +60,7 @@ func adaAndBots() []replay.Seat {
 func someTribolo(t testing.TB, env *ui.Env) *page {
 	t.Helper()
 	before, last := triboloEvent(t, 8, adaAndBots()...), triboloEvent(t, 9, adaAndBots()...)
-	p := New(context.Background(), env, translate.Game(before.State, 3), client.GameOptions{}).(*page)
+	p := New(context.Background(), env, translate.Game(before.State, 3)).(*page)
 	p.State.Update(client.Update{
 		Event: translate.Event(last), Connection: client.Connection{State: client.Live},
 	}, tuitest.Noon)
@@ -366,7 +366,7 @@ func TestWrongKind(t *testing.T) {
 				func() tea.Cmd { return p.created(client.Game{Game: whole}, nil) },
 			} {
 				env := tuitest.Env(&tuitest.Server{})
-				p = New(t.Context(), env, games[name], client.GameOptions{}).(*page)
+				p = New(t.Context(), env, games[name]).(*page)
 				before := p.Game.GetVersion()
 				p.Continue(deliver)
 				for _, key := range []tea.KeyPressMsg{{Code: tea.KeyUp}, {Code: tea.KeyLeft}} {

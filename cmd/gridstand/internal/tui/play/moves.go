@@ -12,6 +12,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/solver"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -219,17 +220,11 @@ func (p *playing) changed(changed bool, e *pb.Event) tea.Cmd {
 
 // wantUndo undoes the last move. It asks for confirmation if the game is ranked.
 func (p *playing) wantUndo() tea.Cmd {
-	undo := func() tea.Cmd { return p.first(&request{undo: true}) }
-	switch {
-	case p.Moves() <= int32(p.seat()): // the player's first move is still to come
+	if p.Moves() <= int32(p.seat()) { // the player's first move is still to come
 		p.say("There is no move to undo.")
 		return nil
-	case p.Game.GetRanked():
-		p.question = askUnranked("Undo the last move?", "undo it", undo)
-		return nil
-	default:
-		return undo()
 	}
+	return p.unrank("Undo the last move?", "undo it", func() tea.Cmd { return p.first(&request{undo: true}) })
 }
 
 // wantRestart asks for confirmation, then goes back to the first board.
@@ -238,11 +233,13 @@ func (p *playing) wantRestart() tea.Cmd {
 		p.say("There is no move to undo.")
 		return nil
 	}
-	begin := int32(1)
-	p.question = askUnranked("Go back to the first board?", "restart",
-		func() tea.Cmd { return p.first(&request{undo: true, to: &begin}) })
+	text, begin := "This makes the game unranked.", int32(1)
 	if !p.Game.GetRanked() {
-		p.question.Text = "You cannot return to this board."
+		text = "You cannot return to this board."
+	}
+	p.question = &widget.Question{
+		Title: "Go back to the first board?", Text: text, Yes: "restart", No: cancel,
+		Then: func() tea.Cmd { return p.first(&request{undo: true, to: &begin}) },
 	}
 	return nil
 }
@@ -268,11 +265,10 @@ func (p *playing) wantSolver(name string) tea.Cmd {
 		p.solving, p.queue = &solving{solver: s, pace: firstPace}, nil
 		return p.solveOn(p.solving)
 	}
-	if !p.Game.GetRanked() || p.Moves() == 0 {
+	if p.Moves() == 0 {
 		return solve()
 	}
-	p.question = askUnranked("Let "+name+" play?", "let it play", solve)
-	return nil
+	return p.unrank("Let "+name+" play?", "let it play", solve)
 }
 
 // solveOn makes the next move of a solver, unless it was stopped.

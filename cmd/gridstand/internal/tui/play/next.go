@@ -13,12 +13,6 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// giveUp resigns the game, so that its score counts, and starts a new one.
-func (p *playing) giveUp() tea.Cmd {
-	p.starting = true
-	return p.resign()
-}
-
 // resign ends the game. Its points are kept.
 func (p *playing) resign() tea.Cmd {
 	server, game := p.env.Server, p.Game
@@ -47,7 +41,7 @@ func (p *playing) resigned(e *pb.Event, err error) tea.Cmd {
 
 func (p *playing) create() tea.Cmd {
 	p.starting = true
-	server, variant, options := p.env.Server, p.Game.GetVariant(), p.nextOptions(p.options)
+	server, variant, options := p.env.Server, p.Game.GetVariant(), p.nextOptions()
 	return ui.Call(p.Tasks, func(ctx context.Context) (client.Game, error) { return server.NewGame(ctx, variant, options) }, p.created)
 }
 
@@ -59,7 +53,7 @@ func (p *playing) created(g client.Game, err error) tea.Cmd {
 		return nil
 	}
 	return ui.Replace(ui.Route{Page: func(ctx context.Context) ui.Page {
-		next := newPage(ctx, p.env, g.Game, p.options)
+		next := newPage(ctx, p.env, g.Game)
 		next.places.all, next.slow = p.places.all, p.slow
 		if p.Over() && !p.shared() {
 			next.say("The previous game ended with " + describe.Comma(p.Score()) + " points.")
@@ -70,9 +64,13 @@ func (p *playing) created(g client.Game, err error) tea.Cmd {
 
 const cancel = "cancel" // label of the key n
 
-// askUnranked asks for confirmation before a game becomes unranked.
-func askUnranked(title, yes string, then func() tea.Cmd) *widget.Question {
-	return &widget.Question{Title: title, Text: "This makes the game unranked.", Yes: yes, No: cancel, Then: then}
+// unrank asks for confirmation before then makes a ranked game unranked.
+func (p *playing) unrank(title, yes string, then func() tea.Cmd) tea.Cmd {
+	if !p.Game.GetRanked() {
+		return then()
+	}
+	p.question = &widget.Question{Title: title, Text: "This makes the game unranked.", Yes: yes, No: cancel, Then: then}
+	return nil
 }
 
 // askNew asks for confirmation before the user gives up the game. Unless it is an attempt,
@@ -95,7 +93,8 @@ func (p *playing) askNew() *widget.Question {
 	case s.Score() == 0:
 		text = "It has no points yet."
 	}
-	return &widget.Question{Title: "Give up this game?", Text: text, Yes: "give up, new game", No: cancel, Then: p.giveUp}
+	giveUp := func() tea.Cmd { p.starting = true; return p.resign() } // resign first, so that the score counts
+	return &widget.Question{Title: "Give up this game?", Text: text, Yes: "give up, new game", No: cancel, Then: giveUp}
 }
 
 // leave closes the page. It first asks for confirmation if the game would be lost.

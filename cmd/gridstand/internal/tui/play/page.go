@@ -12,7 +12,6 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/contest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
@@ -25,12 +24,12 @@ type page struct{ playing }
 
 // New returns the page of a game in which the user has a seat. Its commands end when ctx is
 // done.
-func New(ctx context.Context, env *ui.Env, g *pb.Game, options client.GameOptions) ui.Page {
-	return newPage(ctx, env, g, options)
+func New(ctx context.Context, env *ui.Env, g *pb.Game) ui.Page {
+	return newPage(ctx, env, g)
 }
 
-func newPage(ctx context.Context, env *ui.Env, g *pb.Game, options client.GameOptions) *page {
-	p := &page{playing{seated: seated{gamestate.New(g), env}, Tasks: ui.NewTasks(ctx), options: options, mode: newMode(g)}}
+func newPage(ctx context.Context, env *ui.Env, g *pb.Game) *page {
+	p := &page{playing{seated: seated{gamestate.New(g), env}, Tasks: ui.NewTasks(ctx), mode: newMode(g)}}
 	if g.GetChallengeId() != "" && p.Twenty48() != nil {
 		p.contest = contest.New(env, p.Tasks, g.GetChallengeId())
 		p.mode = &attempt{sliding{}, p.contest}

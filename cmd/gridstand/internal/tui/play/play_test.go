@@ -81,7 +81,7 @@ func take(t *testing.T, calls <-chan call) call {
 // start opens the page of a game.
 func start(t *testing.T, env *ui.Env, g *pb.Game) (*page, *tuitest.Driver) {
 	t.Helper()
-	p := New(t.Context(), env, g, client.GameOptions{}).(*page)
+	p := New(t.Context(), env, g).(*page)
 	return p, tuitest.Drive(t, env, p)
 }
 

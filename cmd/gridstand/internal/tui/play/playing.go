@@ -27,9 +27,6 @@ const (
 type playing struct {
 	seated
 	*ui.Tasks
-	// options are the options for new games with one seat.
-	options client.GameOptions
-
 	mode Mode
 	// contest is the challenge if the game is an attempt, or nil. asked is set once its
 	// boards or standings have been requested.

@@ -45,11 +45,11 @@ func (s *seated) alone() bool {
 
 // nextOptions returns the options for a new game like this one. In a shared game, the user
 // and the bots keep their seats, and the other seats are open.
-func (s *seated) nextOptions(options client.GameOptions) client.GameOptions {
+func (s *seated) nextOptions() client.GameOptions {
+	options := client.GameOptions{Private: s.Game.GetPrivate(), TurnLimit: s.Game.GetTurnLimit().AsDuration()}
 	if !s.shared() {
 		return options
 	}
-	options.Private, options.TurnLimit, options.Seats = s.Game.GetPrivate(), s.Game.GetTurnLimit().AsDuration(), nil
 	for _, seat := range s.Game.GetSeats() {
 		who := cmp.Or(seat.GetBot(), ui.SeatOpen)
 		if s.env.Owns(seat) {

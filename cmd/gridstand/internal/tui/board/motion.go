@@ -66,13 +66,9 @@ type tile struct {
 func (t tile) place(p Twenty48, c Size) image.Rectangle {
 	a, b := p.cell(c, t.from), p.cell(c, t.to)
 	between := func(a, b int) int { return a + int(math.Round(float64(b-a)*t.way)) }
-	r := a.Add(image.Pt(between(a.Min.X, b.Min.X)-a.Min.X, between(a.Min.Y, b.Min.Y)-a.Min.Y))
-	if t.size < 1 {
-		return image.Rect(
-			r.Min.X+int(float64(r.Dx())*(1-t.size)/2), r.Min.Y+int(float64(r.Dy())*(1-t.size)/2),
-			r.Max.X-int(float64(r.Dx())*(1-t.size)/2), r.Max.Y-int(float64(r.Dy())*(1-t.size)/2))
-	}
-	return r
+	inset := func(length int) int { return int(float64(length) * (1 - t.size) / 2) }
+	x, y, dx, dy := between(a.Min.X, b.Min.X), between(a.Min.Y, b.Min.Y), inset(a.Dx()), inset(a.Dy())
+	return image.Rect(x+dx, y+dy, x+a.Dx()-dx, y+a.Dy()-dy)
 }
 
 // slide is the path of a tile in a move.

@@ -1,6 +1,7 @@
 package board
 
 import (
+	"cmp"
 	"fmt"
 	"image"
 	"image/color"
@@ -77,16 +78,12 @@ func (p Tribolo) Draw(c Size, t style.Theme) string {
 		return p.drawMini(c, t)
 	}
 	width, height := p.Measure(c)
-	d := triboloDrawing{
-		Tribolo: p, Canvas: style.NewCanvas(width, height), cell: c, colors: t.Colors(),
-	}
+	d := triboloDrawing{Tribolo: p, Canvas: style.NewCanvas(width, height), theme: t, cell: c, colors: t.Colors()}
 	if p.Hints {
 		d.taken = MoveTo(p.Board, p.Cursor).GetTaken()
 	}
-	d.left, d.top, d.colored, d.light = triboloLeft, triboloTop, t.Colored(), t.Light
-	if c.Bare {
-		d.left, d.top = 0, 0
-	} else {
+	if !c.Bare {
+		d.left, d.top = triboloLeft, triboloTop
 		p.frame(d.Canvas, c, t)
 	}
 	w, h := p.inner(c)
@@ -106,11 +103,11 @@ func (p Tribolo) Draw(c Size, t style.Theme) string {
 type triboloDrawing struct {
 	Tribolo
 	*style.Canvas
-	cell           Size
-	colors         *style.Palette
-	colored, light bool
-	left, top      int        // position of the first cell
-	taken          []*pb.Cell // cells that a jump to the cursor would take
+	theme     style.Theme
+	cell      Size
+	colors    *style.Palette
+	left, top int        // position of the first cell
+	taken     []*pb.Cell // cells that a jump to the cursor would take
 }
 
 // draw draws cell i, with or without the cursor.
@@ -125,13 +122,13 @@ func (d triboloDrawing) draw(i int, cursor bool) {
 	}
 	face := d.face(i, at)
 	switch {
-	case cursor && d.colored && d.cell.Pitch > 1:
+	case cursor && d.theme.Colored() && d.cell.Pitch > 1:
 		whole.Max = whole.Max.Add(image.Pt(1, 1))
 		d.Fill(whole, d.colors.Tile(2048).Ground)
 		if face.Ground == nil {
 			face.Ground = d.colors.Board
 		}
-	case cursor && d.colored:
+	case cursor && d.theme.Colored():
 		face.Tone, face.before, face.behind = d.colors.Tile(2048), "[", "]"
 		area.Max.X = max(area.Max.X, letter+2)
 		if d.cell.Width == 1 {
@@ -142,27 +139,19 @@ func (d triboloDrawing) draw(i int, cursor bool) {
 	case cursor:
 		face.before, face.behind = "[", "]"
 	}
-	if face.Ground != nil || cursor && d.colored {
+	if face.Ground != nil || cursor && d.theme.Colored() {
 		d.Fill(area, face.Ground)
 	}
 	if d.cell.Width == 1 {
 		face.before, face.behind = "", ""
 	}
 	row := y + d.cell.Pitch/2
-	if face.before == "" && d.cell.Width == 3 && SeatOf(d.Board.GetCells()[i]) >= 0 && d.colored {
-		d.Write(x, row, "▏", d.gap(), false) // separates adjacent cells of one owner
+	if face.before == "" && d.cell.Width == 3 && SeatOf(d.Board.GetCells()[i]) >= 0 && d.theme.Colored() {
+		d.Write(x, row, "▏", cmp.Or[color.Color](d.colors.Board, lipgloss.Black), false) // separates adjacent cells of one owner
 	}
 	d.Write(letter-1, row, face.before, face.Ink, true)
 	d.Write(letter, row, face.text, face.Ink, face.bold)
 	d.Write(letter+1, row, face.behind, face.Ink, true)
-}
-
-// gap returns the color between cells.
-func (d triboloDrawing) gap() color.Color {
-	if d.colors.Board == nil {
-		return lipgloss.Black
-	}
-	return d.colors.Board
 }
 
 // face is a cell's contents: its colors, its letter, and the marks around the letter.
@@ -191,7 +180,7 @@ func (d triboloDrawing) face(i int, at *pb.Cell) face {
 		if d.cell.Pitch == 1 && at.GetY()%2 == 1 {
 			f.Ground = shade(f.Ground, -0.08)
 		}
-	case state == pb.CellState_CELL_STATE_WALL && d.cell.Pitch > 1 && d.colored:
+	case state == pb.CellState_CELL_STATE_WALL && d.cell.Pitch > 1 && d.theme.Colored():
 		f.Ground = colors.Faint
 	case state == pb.CellState_CELL_STATE_WALL:
 		f.text, f.Ink = "▒", colors.Dim
@@ -204,7 +193,7 @@ func (d triboloDrawing) face(i int, at *pb.Cell) face {
 		f.Ground = d.empty()
 	default:
 		f.text, f.Ink = "·", colors.Faint
-		if d.light {
+		if d.theme.Light {
 			f.Ink = colors.Dim
 		}
 	}

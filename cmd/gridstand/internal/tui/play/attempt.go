@@ -109,7 +109,7 @@ func (m *attempt) outcome(in panelInput, facts string) []string {
 		lines[0] = why
 	}
 	if m.Is(pb.ChallengeKind_CHALLENGE_KIND_REMATCH) {
-		lines = append(lines, m.verdict(r.Score))
+		lines = append(lines, describe.Margin(r.Score, m.GetTarget().GetScore(), client.CleanName(m.GetTarget().GetPlayer().GetName())))
 	}
 	standings := m.Around.Lines
 	if m.Race() {
@@ -133,8 +133,3 @@ func (m *attempt) outcome(in panelInput, facts string) []string {
 
 // rowsWidth is the maximum width of the standings.
 const rowsWidth = 48
-
-// verdict says whether the target score was beaten, and the difference in points.
-func (m *attempt) verdict(score int32) string {
-	return describe.Margin(score, m.GetTarget().GetScore(), client.CleanName(m.GetTarget().GetPlayer().GetName()))
-}

@@ -26,9 +26,6 @@ type request struct {
 
 	since  time.Time    // when the request was sent
 	before *pb.Position // position at that time
-
-	fetching bool // the request was rejected, and the game is being fetched
-	again    bool // retry the request after the fetch
 }
 
 // queueLimit is the maximum number of moves queued behind the one in flight. In a shared game, no
@@ -82,7 +79,7 @@ func (p *playing) send() tea.Cmd {
 	}
 	r := p.queue[0]
 	p.queue, p.inFlight = p.queue[1:], r
-	r.since, r.before, r.fetching = p.env.Now, p.Game.GetPosition(), false
+	r.since, r.before = p.env.Now, p.Game.GetPosition()
 	server, game, version := p.env.Server, p.Game, p.Game.GetVersion()
 	return ui.Call(p.Tasks, func(ctx context.Context) (_ reply, err error) {
 		a := reply{request: r}
@@ -110,8 +107,7 @@ func (p *playing) answered(a reply, err error) tea.Cmd {
 		// request stays in flight until the new board is known. If the time of an attempt has run
 		// out, the event that ends it may not have arrived yet.
 		expired := p.contest != nil && errors.Is(err, client.ErrGameOver)
-		r.fetching, r.again = true, conflict && !expired
-		return p.fetch()
+		return p.fetch(func(g client.Game, err error) tea.Cmd { return p.refetched(r, conflict && !expired, g, err) })
 	}
 	p.inFlight = nil
 	p.slow = p.env.Now.Sub(r.since) > slowCall
@@ -138,33 +134,30 @@ func (p *playing) answered(a reply, err error) tea.Cmd {
 }
 
 // fetch requests the current state of the game.
-func (p *playing) fetch() tea.Cmd {
+func (p *playing) fetch(then func(client.Game, error) tea.Cmd) tea.Cmd {
 	server, id := p.env.Server, p.Game.GetId()
-	return ui.Call(p.Tasks, func(ctx context.Context) (client.Game, error) { return server.Game(ctx, id) }, p.fetched)
+	return ui.Call(p.Tasks, func(ctx context.Context) (client.Game, error) { return server.Game(ctx, id) }, then)
 }
 
-// fetched handles a fetched game. If a conflict caused the fetch, it retries the move or
-// tells the user that the game has changed.
+// fetched handles a fetched game.
 func (p *playing) fetched(g client.Game, err error) tea.Cmd {
-	r := p.inFlight
-	fetching := r != nil && r.fetching
-	if fetching {
-		p.inFlight = nil
-	}
 	if err != nil {
-		if fetching {
-			p.queue, p.solving = nil, nil
-		}
 		p.fail(err)
 		return nil
 	}
-	changed := p.changed(p.Replace(g.Game), nil)
-	if !fetching {
-		return changed
-	}
+	return p.changed(p.Replace(g.Game), nil)
+}
+
+// refetched handles the game that was fetched because a request was refused. It retries a move if
+// again is set, or tells the user that the game has changed.
+func (p *playing) refetched(r *request, again bool, g client.Game, err error) tea.Cmd {
+	p.inFlight = nil
+	changed := p.fetched(g, err)
 	switch {
+	case err != nil:
+		p.queue, p.solving = nil, nil
 	case r.solver != nil:
-	case r.move != nil && r.again && (!p.shared() || sameTurn(r.before, g.GetPosition())):
+	case r.move != nil && again && (!p.shared() || sameTurn(r.before, g.GetPosition())):
 		p.queue = slices.Insert(p.queue, 0, r)
 	case !p.Over():
 		p.say("The game has changed. Try again.")
@@ -199,7 +192,7 @@ func (p *playing) changed(changed bool, e *pb.Event) tea.Cmd {
 	}
 	cmds := []tea.Cmd{p.ring()}
 	if e.GetUndone() != nil && p.shared() {
-		cmds = append(cmds, p.fetch()) // an undo can change the seats
+		cmds = append(cmds, p.fetch(p.fetched)) // an undo can change the seats
 	}
 	p.Motion.Stop()
 	if p.Before != nil && len(p.queue) == 0 && !p.slow {

@@ -8,18 +8,19 @@ import (
 )
 
 func (p *page) Keys() ui.KeyMap {
+	again, share, id := "n=new", "c=copy", "y"
+	if p.contest != nil {
+		again, share, id = "n", "y=copy", ""
+	}
 	switch {
 	case p.question != nil:
 		return p.question.Keys()
 	case p.solving != nil:
 		return p.solverKeys().Map("+", "-", "other keys")
 	case p.Over():
-		again, closes, beat, share, id := "n=new", "esc=close", "", "c=copy", "y"
+		closes, beat := "esc=close", ""
 		if p.beatable() {
 			beat = "b=beat me"
-		}
-		if p.contest != nil {
-			again, share, id = "n", "y=copy", ""
 		}
 		if p.closed {
 			closes = "esc=result"
@@ -27,12 +28,9 @@ func (p *page) Keys() ui.KeyMap {
 		return p.resultKeys().Map(again, closes, share, "s", beat, "w=replay", "r", id)
 	}
 	footer, own := p.mode.Keys()
-	solvers, again := "", "n=new"
+	solvers := ""
 	if p.env.Width >= 80 && len(p.solvers()) > 0 {
 		solvers = "X Y Z B=solvers"
-	}
-	if p.contest != nil {
-		again = "n"
 	}
 	return append(ui.KeyTable{own}, p.playKeys()...).Map(append(footer, again, "u", "r", solvers)...)
 }

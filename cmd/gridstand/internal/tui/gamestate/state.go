@@ -148,7 +148,7 @@ func (s *State) Apply(e *pb.Event) bool {
 		if c := action.Moved.GetCell(); c != nil {
 			s.Jump = &pb.TriboloMove{Cell: c, Taken: action.Moved.GetTaken()}
 		}
-	case *pb.Event_Undone:
+	case *pb.Event_Undone, nil: // nil: unknown
 		s.Jump = nil
 	}
 	s.record(e)

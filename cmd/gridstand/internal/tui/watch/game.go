@@ -15,6 +15,7 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // markTime is how long the cells that an event changed are marked.
@@ -35,7 +36,7 @@ type game struct {
 func newGame(env *ui.Env, tasks *ui.Tasks, id string) *game {
 	return &game{
 		env: env, tasks: tasks, id: id, state: gamestate.New(nil), since: env.Now,
-		past: past{frames: map[int32]frame{}}, leave: func() {},
+		past: past{events: map[int32]*pb.Event{}}, leave: func() {},
 	}
 }
 
@@ -56,7 +57,7 @@ func (g *game) onUpdate(u client.Update, err error) tea.Cmd {
 		return nil
 	}
 	var cmds []tea.Cmd
-	g.past.add(frameOf(&g.state))
+	g.past.add(eventOf(u))
 	if u.Event.GetUndone() != nil && len(g.state.Game.GetSeats()) > 1 {
 		cmds = append(cmds, g.fetch()) // an undo can change the seats
 	}
@@ -80,13 +81,13 @@ func (g *game) fetch() tea.Cmd {
 		})
 }
 
-// move starts the animation of a state's last move.
+// move starts the animation of the last move of a state, which is the one that the page shows.
 func (g *game) move(s *gamestate.State) tea.Cmd {
-	g.state.Motion.Stop()
+	s.Motion.Stop()
 	if s.Before == nil {
 		return nil
 	}
-	return g.state.Motion.Start(g.env, g.tasks, func() {})
+	return s.Motion.Start(g.env, g.tasks, func() {})
 }
 
 // running reports whether more events may arrive.

@@ -35,7 +35,7 @@ func follow(g *game, to *pb.Game) {
 	start.Position, start.Watchers = to.GetPosition(), to.GetWatchers()
 	live.Game = start
 	g.state.Update(live, tuitest.Noon)
-	g.past.add(frameOf(&g.state))
+	g.past.add(eventOf(live))
 	live.Game = nil
 	for v := last - 11; v <= last && to.GetPosition().GetTwenty48() != nil; v++ {
 		e := tuitest.Moved(v, directions[v%4], to.GetPosition().GetTwenty48(), 12340-(last-v)*8)
@@ -45,7 +45,7 @@ func follow(g *game, to *pb.Game) {
 		e.GetPosition().MoveCount = v - 1
 		live.Event = e
 		g.state.Update(live, tuitest.Noon)
-		g.past.add(frameOf(&g.state))
+		g.past.add(eventOf(live))
 	}
 	live.Event = nil
 	if to.GetPosition().GetTribolo() != nil {
@@ -57,7 +57,7 @@ func follow(g *game, to *pb.Game) {
 			}},
 		}
 		g.state.Update(live, tuitest.Noon)
-		g.past.add(frameOf(&g.state))
+		g.past.add(eventOf(live))
 		live.Event = nil
 	}
 	if to.GetResult() != nil {
@@ -108,11 +108,10 @@ func TestGolden(t *testing.T) {
 	})
 	tuitest.Golden(t, "replay", func(env *ui.Env) ui.Page {
 		p := shown(t, env, tuitest.Game(tuitest.Board(4, 4)))
-		f := p.game.past.frames[609]
-		f.version, p.game.past.at = 307, 307
-		f.position = proto.CloneOf(f.position)
-		f.position.MoveCount = 306
-		p.game.past.add(f)
+		e := proto.CloneOf(p.game.past.events[609])
+		e.Version, e.GetPosition().MoveCount = 307, 306
+		p.game.past.add(e)
+		p.game.show(307)
 		return p
 	})
 	tuitest.Golden(t, "empty", func(env *ui.Env) ui.Page {

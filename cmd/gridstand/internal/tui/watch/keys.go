@@ -68,7 +68,7 @@ func (p *page) replayOn() tea.Cmd {
 func (p *page) pause() tea.Cmd {
 	p.stop()
 	if g := p.game; !g.lookingBack() {
-		g.past.at = g.state.Game.GetVersion() // keep it on the screen
+		g.show(g.state.Game.GetVersion()) // keep it on the screen
 	}
 	return nil
 }

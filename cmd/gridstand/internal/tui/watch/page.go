@@ -119,7 +119,7 @@ func (p *page) drop() {
 func (p *page) seek(version int32) tea.Cmd {
 	g := p.game
 	next := version == g.position()+1
-	g.state.Motion.Stop()
+	g.shown().Motion.Stop()
 	cmd := g.seek(version)
 	if !g.lookingBack() && !g.running() && p.chooser != nil {
 		p.chooser.ended(p.env.Now)

@@ -217,7 +217,7 @@ func TestReplay_Home(t *testing.T) {
 	d.Press("home")
 	assert.Contains(t, d.Screen(), "loading …")
 	d.Until("the start", func() bool { return at(p) == 1 })
-	assert.Len(t, p.game.past.frames, pastChunk+1)
+	assert.Len(t, p.game.past.events, pastChunk+1)
 	s.Past = []*pb.Event{} // from here on, nothing can be loaded
 	d.Press("end", "home")
 	assert.EqualValues(t, 1, at(p))
@@ -259,18 +259,18 @@ func TestReplay_Forgets(t *testing.T) {
 	on := func(n int32) {
 		for range n {
 			p.game.state.Game.Version++
-			p.game.past.add(frameOf(&p.game.state))
+			p.game.past.add(tuitest.Moved(p.game.state.Game.GetVersion(), pb.Direction_DIRECTION_UP, aBoard(), 4))
 		}
 	}
 	on(pastLimit - 20)
-	p.game.past.at = first + 1
+	p.game.show(first + 1)
 	on(pastLimit)
 	assert.Equal(t, first+1, at(p))
-	assert.Len(t, p.game.past.frames, pastLimit)
+	assert.Len(t, p.game.past.events, pastLimit)
 	p.game.past.at = 0
 	on(pastLimit)
-	assert.Len(t, p.game.past.frames, pastLimit)
-	assert.Contains(t, p.game.past.frames, p.game.state.Game.GetVersion()-pastLimit+1)
+	assert.Len(t, p.game.past.events, pastLimit)
+	assert.Contains(t, p.game.past.events, p.game.state.Game.GetVersion()-pastLimit+1)
 }
 
 // Ensure that a finished game is replayed from its start to its end.

@@ -1,13 +1,13 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
@@ -25,81 +25,47 @@ const (
 	loadTimeout = 15 * time.Second
 )
 
-// frame is the state of a game at one version.
-type frame struct {
-	version  int32
-	position *pb.Position
-	time     *timestamppb.Timestamp
-	change   gamestate.Change
-	entry    gamestate.Entry // its line in the log; What is empty if it has none
-}
-
-func frameOf(s *gamestate.State) frame {
-	f := frame{version: s.Game.GetVersion(), position: s.Game.GetPosition(), time: s.Game.GetUpdateTime(), change: s.Change}
-	if len(s.Log) > 0 && s.Log[0].Version == f.version {
-		f.entry = s.Log[0]
+// eventOf returns the event of an update. For a snapshot, it is an event of an unknown kind.
+func eventOf(u client.Update) *pb.Event {
+	if g := u.Game; g != nil {
+		return &pb.Event{GameId: g.GetId(), Version: g.GetVersion(), Position: g.GetPosition(), Time: g.GetUpdateTime()}
 	}
-	return f
+	return u.Event
 }
 
-// past keeps versions of a game, and tracks which one the user is looking at.
+// past keeps events of a game, and tracks which version the user is looking at.
 type past struct {
-	frames map[int32]frame // by version; at most pastLimit
-	// at is the version on the screen, or 0 for the live version.
-	at int32
+	events map[int32]*pb.Event // by version; at most pastLimit
+	// at is the version on the screen, and state the state of the game then. at is 0 for the
+	// live version.
+	at    int32
+	state gamestate.State
 	// wanted is the version to go to once it is loaded, or 0.
 	wanted  int32
 	loading bool
 }
 
-// add adds a version. If there are too many, it drops the one furthest from the version
+// add adds an event. If there are too many, it drops the one furthest from the version
 // that the user is looking at or waiting for.
-func (p *past) add(f frame) {
-	p.frames[f.version] = f
-	center := f.version
-	if p.wanted != 0 {
-		center = p.wanted
-	} else if p.at != 0 {
-		center = p.at
-	}
-	for len(p.frames) > pastLimit {
+func (p *past) add(e *pb.Event) {
+	p.events[e.GetVersion()] = e
+	center := cmp.Or(p.wanted, p.at, e.GetVersion())
+	for len(p.events) > pastLimit {
 		furthest := center
-		for v := range p.frames {
+		for v := range p.events {
 			if abs(v-center) > abs(furthest-center) {
 				furthest = v
 			}
 		}
-		delete(p.frames, furthest)
+		delete(p.events, furthest)
 	}
 }
 
 func abs(n int32) int32 { return max(n, -n) }
 
-// log lists the last events up to a version, newest first.
-func (p *past) log(version int32) []gamestate.Entry {
-	var entries []gamestate.Entry
-	for v := version; len(entries) < gamestate.LogLimit; v-- {
-		f, ok := p.frames[v]
-		if !ok {
-			break
-		}
-		if f.entry.What != "" {
-			entries = append(entries, f.entry)
-		}
-	}
-	return entries
-}
-
 // position returns the version that the user is looking at or waiting for.
 func (g *game) position() int32 {
-	switch {
-	case g.past.wanted != 0:
-		return g.past.wanted
-	case g.past.at != 0:
-		return g.past.at
-	default:
-		return g.state.Game.GetVersion()
-	}
+	return cmp.Or(g.past.wanted, g.past.at, g.state.Game.GetVersion())
 }
 
 // seek goes to a version, which may have to be loaded first. Seeking to the newest version
@@ -110,8 +76,8 @@ func (g *game) seek(version int32) tea.Cmd {
 		g.past.at, g.past.wanted = 0, 0
 		return nil
 	}
-	if _, ok := g.past.frames[version]; ok {
-		g.past.at, g.past.wanted = version, 0
+	if g.past.events[version] != nil {
+		g.show(version)
 		return nil
 	}
 	g.past.wanted = version
@@ -127,7 +93,7 @@ func (g *game) load(version int32) tea.Cmd {
 	first := (version-1)/pastChunk*pastChunk + 1
 	last := first + min(pastChunk-1, g.state.Game.GetVersion()-first)
 	now, server := g.state.Game, g.env.Server
-	return ui.Call(g.tasks, func(ctx context.Context) (frames []frame, _ error) {
+	return ui.Call(g.tasks, func(ctx context.Context) (events []*pb.Event, _ error) {
 		ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 		defer cancel()
 		after := max(first-2, 0) // load one extra version to know what the first one changed
@@ -142,26 +108,26 @@ func (g *game) load(version int32) tea.Cmd {
 				break
 			}
 			if err != nil {
-				return frames, err
+				return events, err
 			}
-			if s.Update(u, time.Time{}) && s.Game.GetVersion() >= first {
-				frames = append(frames, frameOf(&s))
+			if s.Update(u, time.Time{}) {
+				events = append(events, eventOf(u))
 			}
 		}
-		return frames, nil
-	}, func(frames []frame, err error) tea.Cmd { return g.loaded(first, last, frames, err) })
+		return events, nil
+	}, func(events []*pb.Event, err error) tea.Cmd { return g.loaded(first, last, events, err) })
 }
 
-// loaded adds versions loaded from first to last and goes to the one that the user is waiting for.
-func (g *game) loaded(first, last int32, frames []frame, err error) tea.Cmd {
+// loaded adds the events loaded from first to last and goes to the one that the user is waiting for.
+func (g *game) loaded(first, last int32, events []*pb.Event, err error) tea.Cmd {
 	g.past.loading = false
 	wanted := g.past.wanted
-	for _, f := range frames {
-		if !g.state.WrongKind(f.position) {
-			g.past.add(f)
+	for _, e := range events {
+		if !g.state.WrongKind(e.GetPosition()) {
+			g.past.add(e)
 		}
 	}
-	_, found := g.past.frames[wanted]
+	_, found := g.past.events[wanted]
 	switch {
 	case wanted == 0:
 		return nil
@@ -179,21 +145,33 @@ func (g *game) loaded(first, last int32, frames []frame, err error) tea.Cmd {
 // lookingBack reports whether the user is looking at a version other than the live one.
 func (g *game) lookingBack() bool { return g.past.at != 0 || g.past.wanted != 0 }
 
+// show makes version, whose event is known, the one that the user is looking at. It repeats the
+// events up to it that the log shows.
+func (g *game) show(version int32) {
+	now, motion := g.state.Game, g.shown().Motion
+	var seats []*pb.Seat
+	for _, seat := range now.GetSeats() { // leave out Resigned: the events do not tell who had resigned by this version
+		seats = append(seats, &pb.Seat{Occupant: seat.GetOccupant()})
+	}
+	first := version
+	for first > version-gamestate.LogLimit && g.past.events[first-1] != nil {
+		first--
+	}
+	s := gamestate.New(&pb.Game{Id: now.GetId(), Variant: now.GetVariant(), Seats: seats, Version: first - 1})
+	for v := first; v <= version; v++ {
+		s.Apply(g.past.events[v])
+	}
+	g.past.at, g.past.wanted = 0, 0
+	if s.Board() != nil { // else a faulty server sent an event that does not fit the game
+		s.Game.Seats, s.Game.Status, s.Motion = seats, pb.GameStatus_GAME_STATUS_ACTIVE, motion
+		g.past.at, g.past.state = version, s
+	}
+}
+
 // shown returns the state of the game at the version that the user is looking at.
 func (g *game) shown() *gamestate.State {
-	s := g.state
-	f, ok := g.past.frames[g.past.at]
-	if g.past.at == 0 || !ok {
-		return &s
+	if g.past.at != 0 {
+		return &g.past.state
 	}
-	now := g.state.Game
-	s.Game.Game = &pb.Game{
-		Id: now.GetId(), Variant: now.GetVariant(), Status: pb.GameStatus_GAME_STATUS_ACTIVE,
-		Version: f.version, Position: f.position, UpdateTime: f.time,
-	}
-	for _, seat := range now.GetSeats() { // leave out Resigned: the events do not tell who had resigned by this version
-		s.Game.Seats = append(s.Game.Seats, &pb.Seat{Occupant: seat.GetOccupant()})
-	}
-	s.Change, s.Log = f.change, g.past.log(f.version)
-	return &s
+	return &g.state
 }

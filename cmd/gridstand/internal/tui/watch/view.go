@@ -126,7 +126,7 @@ func (p *page) timeline(width int) string {
 	text := fmt.Sprintf("move %s of %s", describe.Comma(s.Moves()), describe.Comma(g.state.Moves()))
 	if g.past.wanted != 0 {
 		text = "loading …"
-	} else if before := g.past.frames[g.past.at-1]; before.position.GetMoveCount() > s.Moves() {
+	} else if before := g.past.events[g.past.at-1]; before.GetPosition().GetMoveCount() > s.Moves() {
 		text += " (undone)"
 	}
 	text += fmt.Sprintf("  %d×", p.player.speed)

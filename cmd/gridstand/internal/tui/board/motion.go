@@ -28,15 +28,16 @@ func Moving(b Board, before *pb.Twenty48Board, progress float64) Board {
 // tiles returns the tiles to draw: the board's tiles or, in the first part of an animation,
 // the sliding tiles.
 func (p Twenty48) tiles() []tile {
-	var tiles []tile
 	if p.before != nil && p.progress < slidePart {
 		way := p.progress / slidePart
 		way = 1 - (1-way)*(1-way) // ease out: fast at first
-		for _, s := range slides(p.before, p.Marks.Direction) {
-			tiles = append(tiles, tile{face: p.before.GetTiles()[s.from], from: s.from, to: s.to, way: way, size: 1})
+		tiles := slides(p.before, p.Marks.Direction)
+		for i := range tiles {
+			tiles[i].way, tiles[i].merged = way, false
 		}
 		return tiles
 	}
+	var tiles []tile
 	for i, face := range p.Board.GetTiles() {
 		if face == 0 {
 			continue
@@ -71,15 +72,9 @@ func (t tile) place(p Twenty48, c Size) image.Rectangle {
 	return image.Rect(x+dx, y+dy, x+a.Dx()-dx, y+a.Dy()-dy)
 }
 
-// slide is the path of a tile in a move.
-type slide struct {
-	from, to int  // cells
-	merged   bool // merges with the tile that arrived at the same cell before it
-}
-
-// slides returns the path of every tile in a move. Tiles slide and merge in the same way in
-// all variants of 2048.
-func slides(before *pb.Twenty48Board, d pb.Direction) []slide {
+// slides returns every tile of a board with the cell to which a move takes it, and whether it
+// merges with the tile that arrived there before it. This is the same in all variants of 2048.
+func slides(before *pb.Twenty48Board, d pb.Direction) []tile {
 	rows, columns := int(before.GetRows()), int(before.GetColumns())
 	// In each line, cells are numbered from the edge that the tiles move toward.
 	lines, length := rows, columns
@@ -98,7 +93,7 @@ func slides(before *pb.Twenty48Board, d pb.Direction) []slide {
 			return line*columns + i
 		}
 	}
-	var all []slide
+	var all []tile
 	for line := range lines {
 		// filled is the number of cells filled so far. waiting is the last tile if it can
 		// still merge, otherwise 0.
@@ -108,10 +103,10 @@ func slides(before *pb.Twenty48Board, d pb.Direction) []slide {
 			switch {
 			case face == 0:
 			case face == waiting:
-				all = append(all, slide{cell(line, i), cell(line, filled-1), true})
+				all = append(all, tile{face: face, from: cell(line, i), to: cell(line, filled-1), size: 1, merged: true})
 				waiting = 0
 			default:
-				all = append(all, slide{cell(line, i), cell(line, filled), false})
+				all = append(all, tile{face: face, from: cell(line, i), to: cell(line, filled), size: 1})
 				filled++
 				waiting = face
 			}

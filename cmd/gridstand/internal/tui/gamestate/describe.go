@@ -37,9 +37,6 @@ func PlayerName(g *pb.Game) string {
 // SeatName returns the name of a seat's occupant, sanitized for the terminal.
 func SeatName(seat *pb.Seat) string { return client.CleanName(describe.Seat(seat)) }
 
-// Seat returns a seat by its index, or nil.
-func (s *State) Seat(i int) *pb.Seat { return s.Game.SeatAt(int32(i)) }
-
 // Turn returns the seat whose turn it is, or -1.
 func (s *State) Turn() int {
 	if p := s.Game.GetPosition(); p != nil && p.Turn != nil {
@@ -134,7 +131,7 @@ func (s *State) Standing() string {
 // "you".
 func (s *State) Winners(me string) string {
 	winners := s.Game.GetResult().GetWinners()
-	if len(winners) == 1 && me != "" && s.Seat(int(winners[0])).GetPlayer().GetId() == me {
+	if len(winners) == 1 && me != "" && s.Game.SeatAt(winners[0]).GetPlayer().GetId() == me {
 		return "You win!"
 	}
 	return describe.Winners(s.Game.Game, SeatName)

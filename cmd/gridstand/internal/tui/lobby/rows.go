@@ -195,13 +195,12 @@ func players(g *pb.Game) string {
 
 // mineState returns the table cell for the state of one of the user's games.
 func mineState(env *ui.Env, g *pb.Game) widget.Value {
-	s := gamestate.New(g)
 	switch {
 	case finished(g) == 1:
 		return widget.Value{Text: describe.Ending(g), Style: env.Theme.Dim()}
 	case g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING:
 		return widget.Value{Text: "waiting"}
-	case len(g.GetSeats()) > 1 && env.Owns(s.Seat(s.Turn())):
+	case len(g.GetSeats()) > 1 && env.Owns(client.Game{Game: g}.Turn()):
 		return widget.Value{Text: "your turn", Style: env.Theme.Good()}
 	default:
 		return widget.Value{Text: "running"}

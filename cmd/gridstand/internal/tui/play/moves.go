@@ -89,7 +89,7 @@ func (p *playing) send() tea.Cmd {
 		case r.undo:
 			a.event, err = server.Undo(ctx, game, version, r.to)
 		case r.solver != nil:
-			a.event, err = r.solver.move(ctx, server, game, version, r.before)
+			a.event, err = r.solver.move(ctx, server, game)
 		default:
 			a.event, err = server.Move(ctx, game, version, r.move.Move, false)
 		}

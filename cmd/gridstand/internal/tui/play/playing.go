@@ -155,7 +155,7 @@ func (s *seated) shared() bool { return len(s.Game.GetSeats()) > 1 }
 
 // mine reports whether it is the user's turn in a shared game.
 func (s *seated) mine() bool {
-	seat := s.Seat(s.Turn())
+	seat := s.Game.Turn()
 	return s.shared() && !s.Over() && s.env.Owns(seat) && seat.GetStandIn() == ""
 }
 

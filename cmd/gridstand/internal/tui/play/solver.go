@@ -25,12 +25,12 @@ type solving struct {
 	pace   time.Duration // the pause after a move
 }
 
-func (s *solving) move(ctx context.Context, server ui.Server, g client.Game, version int32, p *pb.Position) (*pb.Event, error) {
-	m, err := s.solver.Choose(ctx, p, nil)
+func (s *solving) move(ctx context.Context, server ui.Server, g client.Game) (*pb.Event, error) {
+	m, err := s.solver.Choose(ctx, g.GetPosition(), nil)
 	if err != nil {
 		return nil, err
 	}
-	return server.Move(ctx, g, version, client.Slide(pb.Direction(m.Direction)), true)
+	return server.Move(ctx, g, g.GetVersion(), client.Slide(pb.Direction(m.Direction)), true)
 }
 
 // String describes the solver and its pace for the status line.

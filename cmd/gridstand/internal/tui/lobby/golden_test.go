@@ -49,7 +49,7 @@ func withChallenges(t *testing.T, p *page) *page {
 	race.Entrants = race.Entrants[1:]
 	p.lists.Races = []*pb.Challenge{race}
 	p.arrange()
-	p.gotDaily(p.cycle, daily{
+	p.gotDaily(daily{
 		game: tuitest.DailyGame(), now: tuitest.Noon,
 		attempt: &pb.Attempt{Status: pb.GameStatus_GAME_STATUS_FINISHED, Score: 12345, DayStreak: 5},
 		place:   ui.Standings{Mine: &pb.Standing{Rank: 3}, Total: 87},

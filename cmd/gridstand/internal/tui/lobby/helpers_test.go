@@ -93,7 +93,7 @@ func lists(t testing.TB, me, variant string, w pb.Window) ui.Lists {
 
 // got returns the message that delivers lists to the lobby.
 func got(p *page, lists ui.Lists, err error) ui.Then {
-	return func() tea.Cmd { return p.listed(0, lists, err) }
+	return func() tea.Cmd { return p.listed(lists, err) }
 }
 
 // loaded returns the lobby with its lists loaded and the given game selected.

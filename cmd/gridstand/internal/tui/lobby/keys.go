@@ -115,7 +115,6 @@ func (p *page) openDayBefore() tea.Cmd {
 		return server.Challenge(ctx, r)
 	}, func(reply *pb.GetChallengeResponse, err error) tea.Cmd {
 		switch {
-		case p.hidden: // Another page is open by now.
 		case errors.Is(err, client.ErrChallengeNotFound):
 			p.notice = "There was no daily game yesterday."
 		case err != nil:

@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -42,8 +43,9 @@ var windows = []struct {
 // page is the lobby. It shows live games, the user's own games and the leaderboard, and
 // refreshes them while it is visible.
 type page struct {
-	*ui.Tasks
-	env *ui.Env
+	*ui.Tasks // stopped while another page is visible
+	ctx       context.Context
+	env       *ui.Env
 
 	lists  ui.Lists // as received from the server
 	loaded bool
@@ -63,10 +65,6 @@ type page struct {
 	form    *form // nil while closed
 	// begin opens the form once the variants arrive. It is nil if no key has requested the form.
 	begin func()
-	// hidden is set while another page is visible. cycle is incremented each time the page
-	// becomes visible again. Refresh timers of earlier cycles are ignored.
-	hidden bool
-	cycle  int
 	// problem is the reason why the lists are out of date. notice reports that a key's
 	// action failed, done that it succeeded.
 	problem, notice, done string
@@ -86,10 +84,10 @@ func newPage(ctx context.Context, env *ui.Env) *page {
 	filter := textinput.New()
 	filter.Prompt, filter.CharLimit = "", 26
 	filter.SetWidth(27)
-	return &page{env: env, Tasks: ui.NewTasks(ctx), filter: filter, cycle: 1}
+	return &page{ctx: ctx, env: env, Tasks: ui.NewTasks(ctx), filter: filter}
 }
 
-func (p *page) Init() tea.Cmd { return tea.Batch(p.load(p.cycle), p.loadDaily()) }
+func (p *page) Init() tea.Cmd { return tea.Batch(p.refresh(), p.loadDaily()) }
 
 func (p *page) Typing() bool { return p.filter.Focused() }
 
@@ -99,48 +97,34 @@ func (p *page) Input(msg tea.Msg) (cmd tea.Cmd) {
 	return cmd
 }
 
-// load requests the lists. cycle is 0 if the selection has changed, and otherwise the current
-// cycle, in which the lists are then refreshed.
-func (p *page) load(cycle int) tea.Cmd {
+// refresh requests the lists, now and then every refreshTime.
+func (p *page) refresh() tea.Cmd {
+	return p.load(func(lists ui.Lists, err error) tea.Cmd {
+		again := p.Later(p.refreshAfter(lists, err), p.refresh)
+		return tea.Batch(again, p.listed(lists, err))
+	})
+}
+
+func (p *page) load(then func(ui.Lists, error) tea.Cmd) tea.Cmd {
 	me, variant, window := p.env.Me, p.board(), windows[p.window].window
 	known := p.lists.Variants
 	return ui.Call(p.Tasks, func(ctx context.Context) (ui.Lists, error) {
 		return p.env.Server.Lists(ctx, me, variant, window, known)
-	}, func(lists ui.Lists, err error) tea.Cmd { return p.listed(cycle, lists, err) })
+	}, then)
 }
 
-// refresh requests the lists, unless another page has been visible since the given cycle.
-func (p *page) refresh(cycle int) tea.Cmd {
-	if p.hidden || cycle != p.cycle {
-		return nil
-	}
-	return p.load(cycle)
-}
-
-// loadDaily requests the daily game.
+// loadDaily requests the daily game, now and then every dailyTime.
 func (p *page) loadDaily() tea.Cmd {
-	cycle, server := p.cycle, p.env.Server
-	return ui.Call(p.Tasks, func(ctx context.Context) (daily, error) { return getDaily(ctx, server) },
-		func(d daily, err error) tea.Cmd { return p.gotDaily(cycle, d, err) })
+	return ui.Call(p.Tasks, func(ctx context.Context) (daily, error) { return getDaily(ctx, p.env.Server) }, p.gotDaily)
 }
 
-// gotDaily updates the daily game and schedules the next request. cycle is the value of
-// page.cycle at the time of the request. gotDaily ignores errors, since the list requests
-// already report problems with the server.
-func (p *page) gotDaily(cycle int, d daily, err error) tea.Cmd {
-	if cycle != p.cycle || p.hidden {
-		return nil
-	}
+// gotDaily ignores errors, since the list requests already report problems with the server.
+func (p *page) gotDaily(d daily, err error) tea.Cmd {
 	if err == nil {
 		p.daily = d
 		p.daily.ahead = d.now.Sub(p.env.Now)
 	}
-	return p.Later(dailyTime, func() tea.Cmd {
-		if p.hidden || cycle != p.cycle {
-			return nil
-		}
-		return p.loadDaily()
-	})
+	return p.Later(dailyTime, p.loadDaily)
 }
 
 // board returns the leaderboard's variant.
@@ -150,33 +134,27 @@ func (p *page) board() string {
 
 // open opens another page. While that page is visible, the lobby makes no requests.
 func (p *page) open(r ui.Route) tea.Cmd {
-	p.hidden = true
-	p.preview.leave()
+	p.Stop()
 	return ui.Open(r)
 }
 
 // Resumed implements ui.Resuming. It restarts the requests that open stopped.
 func (p *page) Resumed() tea.Cmd {
-	if !p.hidden {
+	if p.Ctx.Err() == nil {
 		return nil
 	}
-	p.hidden, p.preview = false, preview{}
-	p.cycle++
-	return tea.Batch(p.load(p.cycle), p.loadDaily(), p.follow())
+	p.Tasks, p.preview = ui.NewTasks(p.ctx), preview{}
+	return tea.Batch(p.Init(), p.selected())
 }
 
 // listed shows the lists that load requested.
-func (p *page) listed(cycle int, lists ui.Lists, err error) tea.Cmd {
-	var again tea.Cmd
-	if cycle == p.cycle && !p.hidden {
-		again = p.Later(p.refreshAfter(lists, err), func() tea.Cmd { return p.refresh(cycle) })
-	}
+func (p *page) listed(lists ui.Lists, err error) tea.Cmd {
 	if err != nil {
 		p.problem = ui.Explain(err, "Retrying …")
 		if p.begin != nil {
 			p.notice = "" // The problem explains why the form does not open yet.
 		}
-		return again
+		return nil
 	}
 	first := !p.loaded
 	p.problem, p.lists, p.loaded = "", lists, true
@@ -187,7 +165,7 @@ func (p *page) listed(cycle int, lists ui.Lists, err error) tea.Cmd {
 	if p.begin != nil && len(p.lists.Variants) > 0 {
 		p.begin()
 	}
-	return tea.Batch(again, p.selected())
+	return p.selected()
 }
 
 // refreshAfter returns how long after a reply to request the lists again.
@@ -224,56 +202,51 @@ func (p *page) current() *pb.Game {
 	return nil
 }
 
-// selected handles the selection of another game or leaderboard.
+// selected shows the selected game in the preview. It calls settled once the selection has not
+// changed for settleTime.
 func (p *page) selected() tea.Cmd {
-	cmd := p.follow()
-	if p.stale() {
-		p.moves++
-		moves := p.moves
-		cmd = tea.Batch(cmd, p.Later(settleTime, func() tea.Cmd {
-			if moves != p.moves || !p.stale() || p.hidden {
-				return nil
-			}
-			return p.load(0)
-		}))
+	g := p.current()
+	other := g.GetId() != p.preview.id || isRace(g) // the lists have the state of a race
+	if other {
+		p.preview.show(g, p.env.Now)
 	}
-	return cmd
+	if !other && !p.stale() {
+		return nil
+	}
+	p.moves++
+	moves := p.moves
+	return p.Later(settleTime, func() tea.Cmd {
+		if moves != p.moves {
+			return nil
+		}
+		return p.settled()
+	})
+}
+
+// settled starts watching the previewed game, unless it is a race, which has no stream, and
+// requests its leaderboard.
+func (p *page) settled() tea.Cmd {
+	var watch, load tea.Cmd
+	if v := &p.preview; v.id != "" && v.cancel == nil && !isRace(v.state.Game.Game) {
+		ctx, cancel := context.WithCancel(p.Ctx)
+		v.cancel = cancel
+		stream := p.env.Server.Watch(ctx, client.WatchOptions{GameID: v.id, Preview: true})
+		watch = ui.Follow(p.Tasks, stream, func(u client.Update, err error) tea.Cmd {
+			if ctx.Err() == nil && err == nil {
+				p.previewed(u)
+			}
+			return nil
+		})
+	}
+	if p.stale() {
+		load = p.load(p.listed)
+	}
+	return tea.Batch(watch, load)
 }
 
 // stale reports whether the leaderboard to show differs from the loaded one.
 func (p *page) stale() bool {
 	return p.loaded && (p.board() != p.lists.Variant || windows[p.window].window != p.lists.Window)
-}
-
-// follow shows the selected game in the preview, and starts watching it after settleTime. The
-// preview of a race, which has no stream, shows what the lists say.
-func (p *page) follow() tea.Cmd {
-	g := p.current()
-	if g.GetId() == p.preview.id && !isRace(g) {
-		return nil
-	}
-	p.preview.show(g, p.env.Now)
-	if g == nil || p.hidden || isRace(g) {
-		return nil
-	}
-	return p.Later(settleTime, func() tea.Cmd { return p.watch(g.GetId()) })
-}
-
-// watch starts watching the previewed game, if it is still the one with the given id.
-func (p *page) watch(id string) tea.Cmd {
-	v := &p.preview
-	if id == "" || id != v.id || v.cancel != nil {
-		return nil
-	}
-	ctx, cancel := context.WithCancel(p.Ctx)
-	v.cancel = cancel
-	stream := p.env.Server.Watch(ctx, client.WatchOptions{GameID: id, Preview: true})
-	return ui.Follow(p.Tasks, stream, func(u client.Update, err error) tea.Cmd {
-		if ctx.Err() == nil && err == nil {
-			p.previewed(u)
-		}
-		return nil
-	})
 }
 
 // previewed updates the preview and the rows of its game, since the preview is newer than the
@@ -288,4 +261,22 @@ func (p *page) previewed(u client.Update) {
 			}
 		}
 	}
+}
+
+// preview is the live preview of the selected game.
+type preview struct {
+	id     string
+	state  gamestate.State
+	cancel context.CancelFunc // ends the stream; nil if there is no stream
+}
+
+// show makes g the previewed game. g may be nil.
+func (v *preview) show(g *pb.Game, now time.Time) {
+	if v.cancel != nil {
+		v.cancel()
+	}
+	*v = preview{id: g.GetId(), state: gamestate.New(g)}
+	// The lists have just been loaded, so assume that the connection is good until the
+	// stream reports otherwise.
+	v.state.Update(client.Update{Connection: client.Connection{State: client.Live}}, now)
 }

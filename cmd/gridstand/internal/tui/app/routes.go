@@ -80,7 +80,7 @@ func (m *Model) request(r ui.Route) tea.Cmd {
 				to.game, err = enter(ctx, server, c, me)
 			}
 		default: // Daily or Enter
-			found, err = server.Challenge(ctx, &pb.GetChallengeRequest{ChallengeId: r.Enter, Daily: r.Daily})
+			found, err = server.GetChallenge(ctx, &pb.GetChallengeRequest{ChallengeId: r.Enter, Daily: r.Daily})
 		}
 		if found != nil && err == nil {
 			to.challenge = found.GetChallenge().GetId()
@@ -109,7 +109,7 @@ func enter(ctx context.Context, s ui.Server, c *pb.Challenge, me string) (client
 			return client.Game{}, nil
 		}
 	}
-	err := s.JoinRace(ctx, &pb.JoinChallengeRequest{ChallengeId: c.GetId()})
+	_, err := s.JoinChallenge(ctx, &pb.JoinChallengeRequest{ChallengeId: c.GetId()})
 	if errors.Is(err, client.ErrChallengeStarted) {
 		err = nil // The user can still watch.
 	}

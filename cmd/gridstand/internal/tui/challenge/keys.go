@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	tea "charm.land/bubbletea/v2"
+	"google.golang.org/grpc"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
@@ -26,7 +27,7 @@ func (p *page) Keys() ui.KeyMap {
 
 // table returns the keys of the page in the challenge's current state.
 func (p *page) table() ui.KeyTable {
-	waiting := p.Stage() == pb.ChallengeStatus_CHALLENGE_STATUS_WAITING
+	server, waiting := p.env.Server, p.Stage() == pb.ChallengeStatus_CHALLENGE_STATUS_WAITING
 	may, entrant := p.env.Guest == "", p.Entrant()
 	creator := waiting && p.Mine()
 	play, ready := "play", "ready"
@@ -47,13 +48,15 @@ func (p *page) table() ui.KeyTable {
 		ui.On("enter j", "enter", "join", may && waiting && entrant == nil, enter),
 		ui.On("enter space", "enter", ready, waiting && entrant != nil, func() tea.Cmd {
 			p.watching = false
-			return p.join(&pb.JoinChallengeRequest{ChallengeId: p.ID, Ready: !entrant.GetReady()})
+			return call(p, server.JoinChallenge, &pb.JoinChallengeRequest{ChallengeId: p.ID, Ready: !entrant.GetReady()}, nil)
 		}),
 		ui.On("s", "s", "start", creator && len(p.GetEntrants()) > 1, func() tea.Cmd {
-			return p.call(false, func(ctx context.Context, s ui.Server) error { return s.StartRace(ctx, p.ID) })
+			return call(p, server.StartChallenge, &pb.StartChallengeRequest{ChallengeId: p.ID}, nil)
 		}),
 		ui.On("b", "b", "add a bot", creator, p.askBots),
-		ui.On("x", "x", "remove a bot", creator && p.lastBot() != "", func() tea.Cmd { return p.leaveRace(p.lastBot()) }),
+		ui.On("x", "x", "remove a bot", creator && p.lastBot() != "", func() tea.Cmd {
+			return call(p, server.LeaveChallenge, &pb.LeaveChallengeRequest{ChallengeId: p.ID, GameId: p.lastBot()}, nil)
+		}),
 		// A player whose board is full need not wait for the others.
 		ui.On("n", "n", "race again", may && p.Race() && (p.Closed() || p.Open() && entrant != nil), func() tea.Cmd {
 			return ui.Replace(ui.Route{NewChallenge: p.Contest.Again()})
@@ -99,20 +102,11 @@ func (p *page) leave() tea.Cmd {
 	}
 	p.question = &widget.Question{
 		Title: "Leave the race?", Text: "It has not started yet. It can take place without you.", Yes: "leave", No: "stay",
-		Then: func() tea.Cmd { return p.leaveRace("") },
+		Then: func() tea.Cmd {
+			return call(p, p.env.Server.LeaveChallenge, &pb.LeaveChallengeRequest{ChallengeId: p.ID}, ui.Back)
+		},
 	}
 	return nil
-}
-
-// leaveRace removes a bot from the roster, given by its game, or the user if gameID is "".
-func (p *page) leaveRace(gameID string) tea.Cmd {
-	return p.call(gameID == "", func(ctx context.Context, s ui.Server) error {
-		return s.LeaveRace(ctx, &pb.LeaveChallengeRequest{ChallengeId: p.ID, GameId: gameID})
-	})
-}
-
-func (p *page) join(r *pb.JoinChallengeRequest) tea.Cmd {
-	return p.call(false, func(ctx context.Context, s ui.Server) error { return s.JoinRace(ctx, r) })
 }
 
 // askBots lets the user choose one of the variant's bots.
@@ -138,5 +132,7 @@ func (p *page) chosen(msg tea.KeyPressMsg) tea.Cmd {
 	if err != nil || i < 1 || i > len(bots) {
 		return nil
 	}
-	return p.join(&pb.JoinChallengeRequest{ChallengeId: p.ID, Bot: bots[i-1]})
+	return call(p, func(ctx context.Context, bot string, _ ...grpc.CallOption) (*pb.Challenge, error) {
+		return p.env.Server.AddBot(ctx, p.ID, bot)
+	}, bots[i-1], nil)
 }

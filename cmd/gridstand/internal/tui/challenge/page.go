@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	tea "charm.land/bubbletea/v2"
+	"google.golang.org/grpc"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/contest"
@@ -133,22 +134,19 @@ func (p *page) playing(g client.Game, err error) tea.Cmd {
 	return ui.Replace(ui.Route{Play: g.GetId()})
 }
 
-// call makes a call that changes the race. The modified race itself arrives on the stream. left
-// is set if the user leaves the roster.
-func (p *page) call(left bool, do func(ctx context.Context, s ui.Server) error) tea.Cmd {
+// call makes a call that changes the race, and then runs a command if it succeeds. The modified
+// race itself arrives on the stream.
+func call[R, T any](p *page, do func(context.Context, R, ...grpc.CallOption) (T, error), r R, then tea.Cmd) tea.Cmd {
 	if p.busy {
 		return nil
 	}
 	p.busy = true
-	return ui.Call(p.Tasks, func(ctx context.Context) (any, error) { return nil, do(ctx, p.env.Server) }, func(_ any, err error) tea.Cmd {
+	return ui.Call(p.Tasks, func(ctx context.Context) (T, error) { return do(ctx, r) }, func(_ T, err error) tea.Cmd {
 		p.busy = false
 		if err != nil {
 			p.problem = ui.Explain(err, ui.SameKey)
 			return nil
 		}
-		if left {
-			return ui.Back
-		}
-		return nil
+		return then
 	})
 }

@@ -59,7 +59,7 @@ func New(env *ui.Env, tasks *ui.Tasks, id string) *Contest {
 // Load requests the challenge and the user's attempt.
 func (c *Contest) Load() tea.Cmd {
 	return ui.Call(c.tasks, func(ctx context.Context) (*pb.GetChallengeResponse, error) {
-		return c.env.Server.Challenge(ctx, &pb.GetChallengeRequest{ChallengeId: c.ID})
+		return c.env.Server.GetChallenge(ctx, &pb.GetChallengeRequest{ChallengeId: c.ID})
 	}, c.loaded)
 }
 

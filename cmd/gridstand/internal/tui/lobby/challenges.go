@@ -33,7 +33,7 @@ const dailyTime = 15 * time.Second
 
 // getDaily requests the daily game and, if the user's attempt is over, their place.
 func getDaily(ctx context.Context, s ui.Server) (d daily, err error) {
-	reply, err := s.Challenge(ctx, &pb.GetChallengeRequest{Daily: &pb.DailyRequest{}})
+	reply, err := s.GetChallenge(ctx, &pb.GetChallengeRequest{Daily: &pb.DailyRequest{}})
 	d = daily{game: reply.GetChallenge(), attempt: reply.GetAttempt(), now: reply.GetNow().AsTime()}
 	if err == nil && over(d.attempt) {
 		d.place, err = s.Standings(ctx, d.game.GetId(), 0)

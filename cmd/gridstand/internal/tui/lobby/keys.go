@@ -109,10 +109,10 @@ func (p *page) move(msg tea.KeyPressMsg) {
 
 // openDayBefore shows the results of the day before the current daily game.
 func (p *page) openDayBefore() tea.Cmd {
-	server, date := p.env.Server, p.daily.game.GetOpenTime().AsTime().AddDate(0, 0, -1).Format(time.DateOnly)
+	date := p.daily.game.GetOpenTime().AsTime().AddDate(0, 0, -1).Format(time.DateOnly)
 	r := &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Variant: p.daily.game.GetVariant(), Date: date}}
 	return ui.Call(p.Tasks, func(ctx context.Context) (*pb.GetChallengeResponse, error) {
-		return server.Challenge(ctx, r)
+		return p.env.Server.GetChallenge(ctx, r)
 	}, func(reply *pb.GetChallengeResponse, err error) tea.Cmd {
 		switch {
 		case errors.Is(err, client.ErrChallengeNotFound):

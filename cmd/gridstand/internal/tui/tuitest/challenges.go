@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -12,7 +13,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// OnChallenges implements ui.Challenges by calling functions that the test sets. By
+// OnChallenges implements the methods of ui.Server for challenges by calling functions that the test sets. By
 // default, there are no challenges.
 type OnChallenges struct {
 	OnChallenge    func(id string) (*pb.GetChallengeResponse, error)
@@ -27,8 +28,8 @@ type OnChallenges struct {
 	Contest *ChallengeStream
 }
 
-// Challenge implements ui.Server.
-func (s *OnChallenges) Challenge(_ context.Context, r *pb.GetChallengeRequest) (*pb.GetChallengeResponse, error) {
+// GetChallenge implements ui.Server.
+func (s *OnChallenges) GetChallenge(_ context.Context, r *pb.GetChallengeRequest, _ ...grpc.CallOption) (*pb.GetChallengeResponse, error) {
 	switch {
 	case r.GetDaily() != nil && s.OnDaily != nil:
 		return s.OnDaily(r.GetDaily())
@@ -49,22 +50,27 @@ func (s *OnChallenges) Attempt(_ context.Context, id string) (client.Game, error
 	return game(s.OnAttempt(id))
 }
 
-// JoinRace implements ui.Server.
-func (s *OnChallenges) JoinRace(_ context.Context, r *pb.JoinChallengeRequest) error {
-	_, err := s.OnJoinRace(r)
-	return err
+// JoinChallenge implements ui.Server.
+func (s *OnChallenges) JoinChallenge(_ context.Context, r *pb.JoinChallengeRequest, _ ...grpc.CallOption) (*pb.JoinChallengeResponse, error) {
+	c, err := s.OnJoinRace(r)
+	return &pb.JoinChallengeResponse{Challenge: c}, err
 }
 
-// LeaveRace implements ui.Server.
-func (s *OnChallenges) LeaveRace(_ context.Context, r *pb.LeaveChallengeRequest) error {
-	_, err := s.OnLeaveRace(r)
-	return err
+// AddBot implements ui.Server.
+func (s *OnChallenges) AddBot(_ context.Context, id, bot string) (*pb.Challenge, error) {
+	return s.OnJoinRace(&pb.JoinChallengeRequest{ChallengeId: id, Bot: bot})
 }
 
-// StartRace implements ui.Server.
-func (s *OnChallenges) StartRace(_ context.Context, id string) error {
-	_, err := s.OnStartRace(id)
-	return err
+// LeaveChallenge implements ui.Server.
+func (s *OnChallenges) LeaveChallenge(_ context.Context, r *pb.LeaveChallengeRequest, _ ...grpc.CallOption) (*pb.LeaveChallengeResponse, error) {
+	c, err := s.OnLeaveRace(r)
+	return &pb.LeaveChallengeResponse{Challenge: c}, err
+}
+
+// StartChallenge implements ui.Server.
+func (s *OnChallenges) StartChallenge(_ context.Context, r *pb.StartChallengeRequest, _ ...grpc.CallOption) (*pb.StartChallengeResponse, error) {
+	c, err := s.OnStartRace(r.GetChallengeId())
+	return &pb.StartChallengeResponse{Challenge: c}, err
 }
 
 // Standings implements ui.Server.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -22,6 +23,14 @@ type Server interface {
 	Resign(ctx context.Context, game client.Game) (*pb.Event, error)
 	PlayerByName(ctx context.Context, name string) (*pb.Player, error)
 	CurrentGame(ctx context.Context, playerID string) (client.Game, bool, error)
+	Attempt(ctx context.Context, challengeID string) (client.Game, error)
+	AddBot(ctx context.Context, challengeID, bot string) (*pb.Challenge, error)
+
+	// These are methods of pb.ChallengeServiceClient.
+	GetChallenge(ctx context.Context, r *pb.GetChallengeRequest, o ...grpc.CallOption) (*pb.GetChallengeResponse, error)
+	JoinChallenge(ctx context.Context, r *pb.JoinChallengeRequest, o ...grpc.CallOption) (*pb.JoinChallengeResponse, error)
+	LeaveChallenge(ctx context.Context, r *pb.LeaveChallengeRequest, o ...grpc.CallOption) (*pb.LeaveChallengeResponse, error)
+	StartChallenge(ctx context.Context, r *pb.StartChallengeRequest, o ...grpc.CallOption) (*pb.StartChallengeResponse, error)
 
 	// LiveGames returns the first page of games in progress, in the given order.
 	LiveGames(ctx context.Context, by pb.OrderBy) ([]*pb.Game, error)
@@ -39,7 +48,15 @@ type Server interface {
 	Variants(ctx context.Context) ([]*pb.Variant, error)
 	// Watch follows a game until ctx is done.
 	Watch(ctx context.Context, o client.WatchOptions) Stream
-	Challenges
+	// NewChallenge creates a challenge. If it is a race, NewChallenge also puts the bots on
+	// the roster, unless another player has created it.
+	NewChallenge(ctx context.Context, n NewChallenge) (*pb.Challenge, error)
+	// Standings returns the user's line in the standings of a challenge, with up to
+	// neighbors lines above and below it. If the user is not in the standings, only Total
+	// is set.
+	Standings(ctx context.Context, id string, neighbors int32) (Standings, error)
+	// WatchChallenge follows a challenge until ctx is done.
+	WatchChallenge(ctx context.Context, id string) ChallengeStream
 }
 
 // Lists has the lists that the lobby shows.
@@ -65,6 +82,22 @@ type Stream interface {
 	Next() (client.Update, error)
 }
 
+// Standings is an excerpt of a challenge's standings.
+type Standings struct {
+	Lines []*pb.Standing
+	// Mine is the user's line, or nil if the user is not in the standings.
+	Mine *pb.Standing
+	// Total is the number of attempts in the full standings.
+	Total int32
+}
+
+// ChallengeStream is a stream of a challenge's updates. client.ChallengeWatch implements
+// it.
+type ChallengeStream interface {
+	// Next waits for the next update. After the last one, it returns io.EOF.
+	Next() (client.ChallengeUpdate, error)
+}
+
 // Place is a player's place on a leaderboard.
 type Place struct {
 	// Rank starts at 1. It is 0 while the player is not on the leaderboard.
@@ -77,9 +110,12 @@ type Place struct {
 }
 
 // NewServer returns a Server that makes its calls with c.
-func NewServer(c *client.Client) Server { return &server{c} }
+func NewServer(c *client.Client) Server { return &server{c, c.Challenges} }
 
-type server struct{ *client.Client }
+type server struct {
+	*client.Client
+	pb.ChallengeServiceClient
+}
 
 func (s *server) LiveGames(ctx context.Context, by pb.OrderBy) ([]*pb.Game, error) {
 	reply, err := s.Games.ListGames(ctx, &pb.ListGamesRequest{
@@ -143,7 +179,7 @@ func (s *server) Lists(ctx context.Context, me, variant string, window pb.Window
 		lists.Live = append(lists.Live, sound(reply.GetGames())...)
 		lists.Moving = reply.GetMovingGames()
 	}
-	races, err := s.Challenges.ListChallenges(ctx, &pb.ListChallengesRequest{
+	races, err := s.ListChallenges(ctx, &pb.ListChallengesRequest{
 		Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, PageSize: racesLength,
 	})
 	if err != nil && status.Code(err) != codes.Unimplemented {
@@ -176,4 +212,34 @@ func (s *server) Variants(ctx context.Context) ([]*pb.Variant, error) {
 
 func (s *server) Watch(ctx context.Context, o client.WatchOptions) Stream {
 	return s.Client.Watch(ctx, o)
+}
+
+func (s *server) NewChallenge(ctx context.Context, n NewChallenge) (*pb.Challenge, error) {
+	c, err := s.Client.NewChallenge(ctx, n.Request)
+	if err != nil || c.GetCreator().GetId() != s.PlayerID() || len(c.GetEntrants()) > 1 {
+		return c, err // an existing race is another player's, or has its bots
+	}
+	for _, bot := range n.Bots {
+		if c, err = s.AddBot(ctx, c.GetId(), bot); err != nil {
+			break
+		}
+	}
+	return c, err
+}
+
+func (s *server) Standings(ctx context.Context, id string, neighbors int32) (Standings, error) {
+	reply, err := s.ListStandings(ctx, &pb.ListStandingsRequest{
+		ChallengeId: id, PlayerId: "me", Neighbors: neighbors,
+	})
+	if errors.Is(err, client.ErrNoScore) {
+		reply, err = s.ListStandings(ctx, &pb.ListStandingsRequest{ChallengeId: id, PageSize: 1})
+		return Standings{Total: reply.GetTotal()}, err
+	}
+	me := s.PlayerID()
+	mine := Find(reply.GetStandings(), func(l *pb.Standing) bool { return me != "" && l.GetPlayer().GetId() == me })
+	return Standings{Lines: reply.GetStandings(), Mine: mine, Total: reply.GetTotal()}, err
+}
+
+func (s *server) WatchChallenge(ctx context.Context, id string) ChallengeStream {
+	return s.Client.WatchChallenge(ctx, client.ChallengeWatchOptions{ChallengeID: id})
 }

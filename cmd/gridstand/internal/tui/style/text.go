@@ -40,25 +40,13 @@ func (t Text) Inherit(from Text) Text {
 
 // Render returns text in the style. Like lipgloss, it pads lines to the same width.
 func (t Text) Render(text string) string {
-	start := t.escape()
-	switch {
-	case strings.ContainsAny(text, "\t\r") || strings.Contains(text, "\n") && !sameWidth(text):
+	if strings.ContainsAny(text, "\n\r\t") {
 		return t.Lipgloss().Render(text)
-	case start == "":
-		return text
 	}
-	return start + strings.ReplaceAll(text, "\n", ansi.ResetStyle+"\n"+start) + ansi.ResetStyle
-}
-
-func sameWidth(text string) bool {
-	first, rest, _ := strings.Cut(text, "\n")
-	width := Width(first)
-	for line := range strings.SplitSeq(rest, "\n") {
-		if Width(line) != width {
-			return false
-		}
+	if start := t.escape(); start != "" {
+		return start + text + ansi.ResetStyle
 	}
-	return true
+	return text
 }
 
 // Lipgloss returns the style as a lipgloss.Style.

@@ -74,7 +74,7 @@ func Run(ctx context.Context, m *Model, t Terminal) error {
 			}
 		}
 		remote.Go(func() { readInput(running, t.In, uv.Environ(t.Env).Getenv("TERM"), send) })
-		remote.Go(func() { sendSizes(running, t.Resized, send) })
+		remote.Go(func() { each(running, t.Resized, func(size tea.WindowSizeMsg) { send(size) }) })
 	}
 	_, err := program.Run()
 	end()
@@ -98,17 +98,17 @@ func Run(ctx context.Context, m *Model, t Terminal) error {
 	}
 }
 
-// sendSizes sends the sizes of a remote terminal until ctx is done.
-func sendSizes(ctx context.Context, sizes <-chan tea.WindowSizeMsg, send func(tea.Msg)) {
+// each calls do with the values from a channel until it is closed or ctx is done.
+func each[T any](ctx context.Context, values <-chan T, do func(T)) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case size, ok := <-sizes:
+		case value, ok := <-values:
 			if !ok {
 				return
 			}
-			send(size)
+			do(value)
 		}
 	}
 }
@@ -151,17 +151,9 @@ func readInput(ctx context.Context, in io.Reader, term string, send func(tea.Msg
 			}
 		}
 	}()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case chunk, ok := <-chunks:
-			if !ok {
-				return
-			}
-			(&burst{ctx: ctx, unread: chunk, more: chunks}).parse(term, send)
-		}
-	}
+	each(ctx, chunks, func(chunk []byte) {
+		(&burst{ctx: ctx, unread: chunk, more: chunks}).parse(term, send)
+	})
 }
 
 // burst is the input from a key press until the next pause.
@@ -175,23 +167,19 @@ type burst struct {
 
 // parse sends the events of the burst, and returns at its end.
 func (b *burst) parse(term string, send func(tea.Msg)) {
-	events, sent := make(chan uv.Event), make(chan struct{})
-	go func() {
-		defer close(sent)
-		for e := range events {
-			b.collected.Store(0)
-			send(e)
-		}
-	}()
-	b.decode(term, events)
-	close(events)
-	<-sent
+	events := make(chan uv.Event)
+	go b.decode(term, events)
+	for e := range events {
+		b.collected.Store(0)
+		send(e)
+	}
 }
 
-// decode sends the events of the burst to a channel. The decoder panics at control sequences with
+// decode sends the events of the burst to a channel and closes it. The decoder panics at control sequences with
 // more than 32 parameters (x/ansi 0.11.8). decode then drops the rest of the burst, because a panic
 // would end the sessions of all users.
 func (b *burst) decode(term string, events chan<- uv.Event) {
+	defer close(events)
 	var end context.CancelFunc
 	b.ctx, end = context.WithCancel(b.ctx)
 	defer end() // after a panic, the decoder still reads

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -64,7 +65,7 @@ func (m *Model) request(r ui.Route) tea.Cmd {
 	}
 	server, me := m.env.Server, m.env.Me
 	return ui.Call(m.tasks, func(ctx context.Context) (to target, err error) {
-		var found *pb.GetChallengeResponse
+		var c *pb.Challenge
 		switch {
 		case r.New != nil:
 			to.game, err = server.NewGame(ctx, r.New.Variant, r.New.Options)
@@ -73,18 +74,16 @@ func (m *Model) request(r ui.Route) tea.Cmd {
 		case r.Play != "":
 			to.game, err = server.Game(ctx, r.Play)
 		case r.NewChallenge != nil:
-			var c *pb.Challenge
 			c, err = server.NewChallenge(ctx, *r.NewChallenge)
-			to.challenge = c.GetId()
-			if err == nil && c.GetKind() == pb.ChallengeKind_CHALLENGE_KIND_RACE { // Another player may have created it.
-				to.game, err = enter(ctx, server, c, me)
-			}
 		default: // Daily or Enter
+			var found *pb.GetChallengeResponse
 			found, err = server.GetChallenge(ctx, &pb.GetChallengeRequest{ChallengeId: r.Enter, Daily: r.Daily})
+			c = found.GetChallenge()
 		}
-		if found != nil && err == nil {
-			to.challenge = found.GetChallenge().GetId()
-			to.game, err = enter(ctx, server, found.GetChallenge(), me)
+		to.challenge = c.GetId()
+		// A new race may be another player's, who has created it first.
+		if c != nil && err == nil && (r.NewChallenge == nil || c.GetKind() == pb.ChallengeKind_CHALLENGE_KIND_RACE) {
+			to.game, err = enter(ctx, server, c, me)
 		}
 		return to, err
 	}, func(to target, err error) tea.Cmd { return m.opened(r, to, err) })
@@ -101,13 +100,9 @@ func enter(ctx context.Context, s ui.Server, c *pb.Challenge, me string) (client
 			return client.Game{}, nil
 		}
 		return g, err
-	case c.GetStatus() != pb.ChallengeStatus_CHALLENGE_STATUS_WAITING:
+	case c.GetStatus() != pb.ChallengeStatus_CHALLENGE_STATUS_WAITING,
+		slices.ContainsFunc(c.GetEntrants(), func(e *pb.Entrant) bool { return e.GetPlayer().GetId() == me }):
 		return client.Game{}, nil // The race's page opens the game.
-	}
-	for _, e := range c.GetEntrants() {
-		if e.GetPlayer().GetId() == me {
-			return client.Game{}, nil
-		}
 	}
 	_, err := s.JoinChallenge(ctx, &pb.JoinChallengeRequest{ChallengeId: c.GetId()})
 	if errors.Is(err, client.ErrChallengeStarted) {

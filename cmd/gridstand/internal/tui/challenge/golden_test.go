@@ -53,9 +53,7 @@ func TestGolden(t *testing.T) {
 		"results": func(env *ui.Env) *page {
 			c := tuitest.Race()
 			c.CloseTime = timestamppb.New(tuitest.Noon.Add(-time.Second))
-			p := boards(shown(t, env, c, tuitest.RaceStandings()...))
-			p.Final = true
-			return p
+			return boards(shown(t, env, c, tuitest.RaceStandings()...))
 		},
 		"link": func(env *ui.Env) *page {
 			c := tuitest.Race()

@@ -28,8 +28,6 @@ type Contest struct {
 	// Total is the number of attempts.
 	Lines []*pb.Standing
 	Total int32
-	// Final is set once the challenge and its standings no longer change.
-	Final bool
 	// Around has the standings around the user, as requested by LookUp.
 	Around ui.Standings
 	// Err is the reason why the challenge is unknown or no longer followed, or nil.
@@ -108,8 +106,7 @@ func (c *Contest) loaded(reply *pb.GetChallengeResponse, err error) tea.Cmd {
 // Update handles an update of the challenge, or the end of its stream.
 func (c *Contest) Update(u client.ChallengeUpdate, err error) tea.Cmd {
 	if err != nil {
-		c.Final = errors.Is(err, io.EOF)
-		if !c.Final {
+		if !errors.Is(err, io.EOF) {
 			c.Err = err
 		}
 		return nil

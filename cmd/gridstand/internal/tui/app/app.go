@@ -39,11 +39,10 @@ type Model struct {
 	ctx    context.Context
 	tasks  *ui.Tasks
 	common ui.Common
-	pages  []ui.Page        // the stack; the last page is visible
-	help   *widget.Scroll   // position in the help; nil if it is closed
-	asked  *widget.Question // asks whether to quit while others are connected; nil if not shown
-	notice string           // why a page could not be opened
-	err    error            // the error that ended the program
+	pages  []ui.Page      // the stack; the last page is visible
+	help   *widget.Scroll // position in the help; nil if it is closed
+	notice string         // why a page could not be opened
+	err    error          // the error that ended the program
 	// drawn is the last frame. Programs that draw the same frame share its text. This saves
 	// memory: the renderer's cells point into the frames that they were drawn from.
 	drawn unique.Handle[string]
@@ -129,19 +128,10 @@ func (m *Model) quit() tea.Cmd {
 	if n == 1 {
 		text = "1 other is connected."
 	}
-	m.asked = &widget.Question{
+	return m.top().Own().Ask(&ui.Question{
 		Title: "Quit anyway?", Text: text + " The server ends with this program.", Yes: "quit", No: "stay",
 		Then: func() tea.Cmd { return tea.Quit },
-	}
-	return nil
-}
-
-func (m *Model) answer(msg tea.KeyPressMsg) tea.Cmd {
-	quit := widget.Answer(&m.asked, msg)
-	if quit == nil && m.asked == nil {
-		return m.resumed()
-	}
-	return quit
+	})
 }
 
 // Update implements tea.Model.
@@ -202,10 +192,8 @@ func (m *Model) key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 		return nil, true
 	}
 	m.notice = ""
-	if m.asked != nil && !ui.Pressed(msg, m.common.Suspend) {
-		return m.answer(msg), true
-	}
-	if t, ok := m.top().(ui.Typing); ok && t.Typing() {
+	asks := m.top().Own().Question != nil
+	if t, ok := m.top().(ui.Typing); ok && t.Typing() && !asks {
 		return nil, false
 	}
 	switch {
@@ -219,6 +207,8 @@ func (m *Model) key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 	case ui.Pressed(msg, m.common.Help):
 		m.help = widget.NewScroll()
 		return nil, true
+	case asks:
+		return m.top().Own().Answer(msg), true
 	}
 	return nil, false
 }
@@ -245,7 +235,7 @@ func (m *Model) View() tea.View {
 	if p := m.top(); p == nil {
 		v = frame.Opening(m.env)
 	} else {
-		v = frame.Draw(m.env, p, frame.State{Last: len(m.pages) == 1, Help: m.help, Question: m.asked, Notice: m.notice})
+		v = frame.Draw(m.env, p, frame.State{Last: len(m.pages) == 1, Help: m.help, Notice: m.notice})
 	}
 	m.drawn = unique.Make(v.Content)
 	v.Content = m.drawn.Value()

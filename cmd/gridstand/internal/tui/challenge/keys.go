@@ -16,10 +16,7 @@ import (
 )
 
 func (p *page) Keys() ui.KeyMap {
-	switch {
-	case p.question != nil:
-		return p.question.Keys()
-	case p.bots != nil:
+	if p.bots != nil {
 		return ui.Keys(ui.Bind(fmt.Sprintf("1–%d", len(p.bots)), "choose"), ui.Bind("esc", "close"))
 	}
 	return p.table().Map("enter", "s", "n", "b", "x", "y", "r")
@@ -73,8 +70,6 @@ func (p *page) table() ui.KeyTable {
 func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
 	p.problem, p.done = "", ""
 	switch {
-	case p.question != nil:
-		return widget.Answer(&p.question, msg)
 	case p.bots != nil:
 		return p.chosen(msg)
 	case p.Challenge == nil && msg.String() != "q" && msg.String() != "esc":
@@ -100,13 +95,12 @@ func (p *page) leave() tea.Cmd {
 	if p.Entrant() == nil || p.Stage() != pb.ChallengeStatus_CHALLENGE_STATUS_WAITING {
 		return ui.Back
 	}
-	p.question = &widget.Question{
+	return p.Ask(&ui.Question{
 		Title: "Leave the race?", Text: "It has not started yet. It can take place without you.", Yes: "leave", No: "stay",
 		Then: func() tea.Cmd {
 			return call(p, p.env.Server.LeaveChallenge, &pb.LeaveChallengeRequest{ChallengeId: p.ID}, ui.Back)
 		},
-	}
-	return nil
+	})
 }
 
 // askBots lets the user choose one of the variant's bots.

@@ -12,7 +12,6 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/contest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -29,9 +28,8 @@ type page struct {
 	// alerted is set once the bell has rung because the race is about to open.
 	requested, alerted bool
 	// busy is set while a call that changes the race is in flight.
-	busy     bool
-	question *widget.Question // confirmation before the user leaves the roster, or nil
-	bots     []string         // bots to choose from, or nil
+	busy bool
+	bots []string // bots to choose from, or nil
 	// problem is the reason why a key's action failed. done reports its success.
 	problem, done string
 }

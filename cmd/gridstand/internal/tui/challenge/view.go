@@ -23,10 +23,7 @@ func (p *page) View(width, height int) ui.View {
 		v.Right = []string{p.badge() + "   " + left, left}
 	}
 	v.Body = p.body(width, height)
-	switch {
-	case p.question != nil:
-		p.question.Ask(p.env, &v)
-	case p.bots != nil:
+	if p.bots != nil {
 		v.Dialog, v.Brief = p.botBox(), "The window is too small for the list of bots."
 	}
 	return v

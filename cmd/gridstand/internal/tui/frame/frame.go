@@ -21,10 +21,9 @@ const margin = 1
 
 // State is the state of the program around a page.
 type State struct {
-	Last     bool             // closing the page ends the program
-	Help     *widget.Scroll   // position in the open help, or nil
-	Question *widget.Question // covers the page, or nil
-	Notice   string           // replaces the page's status
+	Last   bool           // closing the page ends the program
+	Help   *widget.Scroll // position in the open help, or nil
+	Notice string         // replaces the page's status
 }
 
 // Draw draws a page and the window around it.
@@ -41,9 +40,12 @@ func Draw(env *ui.Env, p ui.Page, s State) tea.View {
 			}
 		}
 	}
-	if s.Question != nil {
-		s.Question.Ask(env, &v)
-		keys = s.Question.Keys()
+	if q := p.Own().Question; q != nil {
+		t := env.Theme
+		text := lipgloss.NewStyle().Align(lipgloss.Center).Render(widget.Wrap(q.Text, min(env.Width-6, 48)))
+		choices := widget.Choice(t, "y", q.Yes) + "     " + widget.Choice(t, "n", q.No)
+		v.Dialog, v.Brief = widget.Box(t, q.Title, text+"\n\n"+choices), q.Title+" y n"
+		keys = ui.Keys(ui.Bind("y", q.Yes), ui.Bind("n esc", q.No))
 	}
 	if s.Help != nil {
 		v.Dialog, v.Brief = Help(env, keys, s.Help), "The window is too small for the help. Press ? to close it."

@@ -52,7 +52,7 @@ func TestGolden(t *testing.T) {
 		},
 		"race-question": func(t *testing.T, env *ui.Env) *page {
 			p := someRace(t, env)
-			p.question = p.askGiveUp()
+			p.Question = p.askGiveUp()
 			return p
 		},
 		"rematch": func(t *testing.T, env *ui.Env) *page {
@@ -74,7 +74,7 @@ func TestGolden(t *testing.T) {
 		},
 		"question": func(t *testing.T, env *ui.Env) *page {
 			p := somePlay(t, env)
-			p.question = p.askNew()
+			p.Question = p.askNew()
 			return p
 		},
 		"tribolo": func(t *testing.T, env *ui.Env) *page {

@@ -245,12 +245,12 @@ func TestNewGame_Once(t *testing.T) {
 				d.Press("n")
 			} else {
 				d.Press("n")
-				require.NotNil(t, p.question)
+				require.NotNil(t, p.Question)
 				d.Press("y")
 			}
 			for _, key := range "nuRn" {
 				assert.Nil(t, p.Key(tea.KeyPressMsg{Code: key, Text: string(key)}), string(key))
-				assert.Nil(t, p.question)
+				assert.Nil(t, p.Question)
 			}
 			assert.Contains(t, d.Screen(), "new game")
 			assert.False(t, next(t, d).starting)
@@ -282,7 +282,7 @@ func TestUndo_BeforeOwnMove(t *testing.T) {
 	for moves, asks := range map[int]bool{1: false, 4: true} {
 		p, d := start(t, tuitest.Env(&tuitest.Server{}), translate.Game(triboloEvent(t, moves, seats...).State, 0))
 		d.Press("u")
-		assert.Equal(t, asks, p.question != nil, moves)
+		assert.Equal(t, asks, p.Question != nil, moves)
 		assert.Equal(t, !asks, strings.Contains(d.Screen(), "There is no move to undo."), moves)
 	}
 }

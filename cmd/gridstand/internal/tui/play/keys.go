@@ -4,7 +4,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 )
 
 func (p *page) Keys() ui.KeyMap {
@@ -13,8 +12,6 @@ func (p *page) Keys() ui.KeyMap {
 		again, share, id = "n", "y=copy", ""
 	}
 	switch {
-	case p.question != nil:
-		return p.question.Keys()
 	case p.solving != nil:
 		return p.solverKeys().Map("+", "-", "other keys")
 	case p.Over():
@@ -66,7 +63,7 @@ func (p *page) playKeys() ui.KeyTable {
 	}
 	table := ui.KeyTable{{
 		ui.On("u", "u", "undo", undo, p.wantUndo), ui.On("R", "R", "restart", undo, p.wantRestart),
-		ui.On("n S", "n", again, true, func() tea.Cmd { p.question = p.askNew(); return nil }),
+		ui.On("n S", "n", again, true, func() tea.Cmd { return p.Ask(p.askNew()) }),
 		p.rulesKey(), p.copyKey(), p.backKey(),
 	}}
 	var solvers []ui.Key
@@ -125,10 +122,7 @@ func (p *page) copyResult() tea.Cmd {
 
 func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
 	p.notice = nil // the notice was about the previous key
-	switch {
-	case p.question != nil:
-		return widget.Answer(&p.question, msg)
-	case p.solving != nil:
+	if p.solving != nil {
 		if _, done := p.solverKeys().Press(msg); !done {
 			p.say(p.solving.solver.Name() + " has stopped.")
 			p.solving, p.queue = nil, nil

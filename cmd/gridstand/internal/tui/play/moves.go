@@ -12,7 +12,6 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/solver"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -203,7 +202,7 @@ func (p *playing) changed(changed bool, e *pb.Event) tea.Cmd {
 	}
 	if p.Over() {
 		p.ended = p.env.Now
-		p.queue, p.question, p.solving, p.places = nil, nil, nil, places{}
+		p.queue, p.Question, p.solving, p.places = nil, nil, nil, places{}
 		if p.contest == nil { // Continue looks up the place of an attempt.
 			cmds = append(cmds, p.rank(1))
 		}
@@ -230,11 +229,10 @@ func (p *playing) wantRestart() tea.Cmd {
 	if !p.Game.GetRanked() {
 		text = "You cannot return to this board."
 	}
-	p.question = &widget.Question{
+	return p.Ask(&ui.Question{
 		Title: "Go back to the first board?", Text: text, Yes: "restart", No: cancel,
 		Then: func() tea.Cmd { return p.first(&request{undo: true, to: &begin}) },
-	}
-	return nil
+	})
 }
 
 // takeBack takes the user's seat back from its stand-in.

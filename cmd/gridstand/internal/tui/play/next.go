@@ -8,7 +8,6 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -69,13 +68,12 @@ func (p *playing) unrank(title, yes string, then func() tea.Cmd) tea.Cmd {
 	if !p.Game.GetRanked() {
 		return then()
 	}
-	p.question = &widget.Question{Title: title, Text: "This makes the game unranked.", Yes: yes, No: cancel, Then: then}
-	return nil
+	return p.Ask(&ui.Question{Title: title, Text: "This makes the game unranked.", Yes: yes, No: cancel, Then: then})
 }
 
 // askNew asks for confirmation before the user gives up the game. Unless it is an attempt,
 // a new game follows.
-func (p *playing) askNew() *widget.Question {
+func (p *playing) askNew() *ui.Question {
 	if p.contest != nil {
 		return p.askGiveUp()
 	}
@@ -94,7 +92,7 @@ func (p *playing) askNew() *widget.Question {
 		text = "It has no points yet."
 	}
 	giveUp := func() tea.Cmd { p.starting = true; return p.resign() } // resign first, so that the score counts
-	return &widget.Question{Title: "Give up this game?", Text: text, Yes: "give up, new game", No: cancel, Then: giveUp}
+	return &ui.Question{Title: "Give up this game?", Text: text, Yes: "give up, new game", No: cancel, Then: giveUp}
 }
 
 // leave closes the page. It first asks for confirmation if the game would be lost.
@@ -103,25 +101,23 @@ func (p *playing) leave() tea.Cmd {
 	case p.Over() || p.lost:
 		return ui.Back
 	case p.contest != nil && p.contest.Race() && !p.contest.Expired():
-		p.question = p.askGiveUp()
-		return nil
+		return p.Ask(p.askGiveUp())
 	case p.env.Local == nil || p.env.Local.Resume != "":
 		return ui.Back
 	}
-	p.question = &widget.Question{
+	return p.Ask(&ui.Question{
 		Title: "Quit this game?", Text: "It ends with this program. You cannot resume it.",
 		Yes: "quit", No: "play on", Then: func() tea.Cmd { return ui.Back },
-	}
-	return nil
+	})
 }
 
 // askGiveUp asks for confirmation before the user ends the attempt.
-func (p *playing) askGiveUp() *widget.Question {
+func (p *playing) askGiveUp() *ui.Question {
 	title := "Give up this attempt?"
 	if p.contest.Race() {
 		title = "Leave the race?"
 	}
-	return &widget.Question{Title: title, Text: describe.Kept(p.Score()), Yes: "give up", No: "play on", Then: p.resign}
+	return &ui.Question{Title: title, Text: describe.Kept(p.Score()), Yes: "give up", No: "play on", Then: p.resign}
 }
 
 // challenge creates a rematch of the finished game so that others can try to beat its

@@ -289,7 +289,7 @@ func TestEndAndNext(t *testing.T) {
 	d.Until("the replay", func() bool { return len(d.Left) > 0 })
 	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Replay: tuitest.GameID}}, d.Left[0])
 	d.Press("n")
-	assert.Nil(t, p.question)
+	assert.Nil(t, p.Question)
 	p = next(t, d)
 	assert.False(t, p.Over())
 	assert.Equal(t, &recorded, p.places.all)
@@ -331,14 +331,14 @@ func TestNewGame_Asks(t *testing.T) {
 	s.OnNewGame = newGame
 	p, d := newPlay(t, s)
 	d.Press("S")
-	require.NotNil(t, p.question)
+	require.NotNil(t, p.Question)
 	assert.Contains(t, d.Screen(), "y give up, new game")
 	assert.Contains(t, d.Screen(), "Its 12,340 points count.")
 	d.Press("up", "x", "enter", "space") // neither yes nor no
-	require.NotNil(t, p.question)
+	require.NotNil(t, p.Question)
 	assert.Nil(t, p.inFlight)
 	d.Press("n")
-	require.Nil(t, p.question)
+	require.Nil(t, p.Question)
 	d.Press("n", "esc", "n", "y")
 	assert.False(t, next(t, d).starting)
 	assert.True(t, resigned)
@@ -391,10 +391,10 @@ func TestLeave(t *testing.T) {
 			}
 			d.Press("q")
 			if c.asks {
-				require.NotNil(t, p.question)
+				require.NotNil(t, p.Question)
 				assert.Contains(t, d.Screen(), "You cannot resume it")
 				d.Press("enter", "n")
-				assert.Nil(t, p.question)
+				assert.Nil(t, p.Question)
 				d.Press("q", "y")
 			}
 			d.Until("the end", func() bool { return len(d.Left) > 0 })

@@ -13,7 +13,6 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/contest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -46,8 +45,6 @@ type playing struct {
 	slow     bool     // the last call took longer than slowCall
 	places   places
 
-	// question is the open question, or nil.
-	question *widget.Question
 	// starting is set while the next game is being created.
 	starting bool
 	// closed is set while the result is hidden because the user closed it.

@@ -52,16 +52,13 @@ func (p *page) View(width, height int) ui.View {
 	}
 	block, x := board.Join(l, b.Draw(l.Cell, p.env.Theme), widget.Block(panel, l.PanelWidth, min(l.PanelHeight, lipgloss.Height(panel))))
 	v.Body = block
-	if p.question != nil {
-		p.question.Ask(p.env, &v)
-	}
 	if l.Cell.Mini {
 		return v
 	}
 	v.OnClick = func(column, row int) tea.Cmd {
 		return p.Later(0, func() tea.Cmd {
 			switch {
-			case p.Over() || p.question != nil:
+			case p.Over() || p.Question != nil:
 				return nil
 			case p.held() != nil:
 				return p.takeBack()

@@ -105,7 +105,11 @@ func (d *Driver) Send(msg tea.Msg) {
 		d.Heard = append(d.Heard, msg)
 		return
 	case tea.KeyPressMsg:
-		d.run(d.Page.Key(msg))
+		if d.Page.Own().Question != nil {
+			d.run(d.Page.Own().Answer(msg))
+		} else {
+			d.run(d.Page.Key(msg))
+		}
 	default:
 		if t, ok := d.Page.(ui.Typing); ok && t.Typing() {
 			d.run(t.Input(msg))

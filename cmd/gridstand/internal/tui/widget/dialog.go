@@ -27,40 +27,6 @@ func Choice(t style.Theme, key, what string) string {
 	return t.Accent().Render(key) + " " + t.Dim().Render(what)
 }
 
-// Question asks the user to confirm something that cannot be undone. Only y confirms; Enter
-// does not.
-type Question struct {
-	Title, Text string
-	Yes         string // what y does: "give up"
-	No          string // what n and esc do: "play on"
-	Then        func() tea.Cmd
-}
-
-// Answer handles a key while a question is open. If the key answers the question, Answer sets
-// *open to nil, and calls Then if the answer is yes.
-func Answer(open **Question, msg tea.KeyPressMsg) tea.Cmd {
-	q := *open
-	switch msg.String() {
-	case "y", "Y":
-		*open = nil
-		return q.Then()
-	case "n", "N", "esc", "q":
-		*open = nil
-	}
-	return nil
-}
-
-// Keys returns the keys that answer the question.
-func (q *Question) Keys() ui.KeyMap { return ui.Keys(ui.Bind("y", q.Yes), ui.Bind("n esc", q.No)) }
-
-// Ask adds the question to the view of a page.
-func (q *Question) Ask(env *ui.Env, v *ui.View) {
-	t := env.Theme
-	text := lipgloss.NewStyle().Align(lipgloss.Center).Render(Wrap(q.Text, min(env.Width-6, 48)))
-	v.Dialog = Box(t, q.Title, Lines(true, text, "", Choice(t, "y", q.Yes)+"     "+Choice(t, "n", q.No)))
-	v.Brief = q.Title + " y n"
-}
-
 // InputStyles returns the styles of a text field. Its cursor does not blink, because each
 // blink would draw a frame.
 func InputStyles(t style.Theme) textinput.Styles {

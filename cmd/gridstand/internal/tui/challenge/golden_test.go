@@ -27,7 +27,6 @@ func shown(t *testing.T, env *ui.Env, c *pb.Challenge, standings ...*pb.Standing
 
 // boards adds a board for every entrant.
 func boards(p *page) *page {
-	p.Follow("", false)
 	for i, e := range p.GetEntrants() {
 		g := tuitest.Game(tuitest.Board(4, 4))
 		g.Id, g.GetPosition().Scores = e.GetGameId(), []int32{p.Standing(e.GetGameId()).GetScore()}

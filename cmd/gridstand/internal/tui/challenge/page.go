@@ -54,10 +54,10 @@ func NewWatch(ctx context.Context, env *ui.Env, id string) ui.Page {
 
 func newPage(ctx context.Context, env *ui.Env, id string) *page {
 	tasks := ui.NewTasks(ctx)
-	return &page{Contest: contest.New(env, tasks, id), env: env, Tasks: tasks}
+	return &page{Contest: contest.New(env, tasks, id, ""), env: env, Tasks: tasks}
 }
 
-func (p *page) Init() tea.Cmd { return tea.Batch(p.Load(), p.Watch(), p.Follow("", false)) }
+func (p *page) Init() tea.Cmd { return tea.Batch(p.Load(), p.Watch()) }
 
 func (p *page) ClosingMessage() string {
 	if p.Challenge == nil || p.Closed() {

@@ -29,22 +29,14 @@ const MaxEntrants = 8
 // before the race opens.
 const RetryTime = 100 * time.Millisecond
 
-// Follow follows the boards of a race once the race is open. except is the id of a game
-// whose board is not followed, or "". If preview is set, the server does not count the user
-// as a watcher.
-func (c *Contest) Follow(except string, preview bool) tea.Cmd {
-	c.following, c.except, c.preview = true, except, preview
-	return c.follow()
-}
-
-// follow starts following the boards that are not followed yet.
+// follow starts following the boards of an open race that are not followed yet.
 func (c *Contest) follow() tea.Cmd {
-	if !c.following || !c.Race() || !c.Open() && !c.Closed() {
+	if !c.Race() || !c.Open() && !c.Closed() {
 		return nil
 	}
 	var cmds []tea.Cmd
 	for _, e := range c.GetEntrants()[:min(len(c.GetEntrants()), MaxEntrants)] {
-		if id := e.GetGameId(); id != "" && id != c.except && c.board(id) == nil {
+		if id := e.GetGameId(); id != "" && id != c.own && c.board(id) == nil {
 			a := &attempt{id: id, state: gamestate.New(nil)}
 			c.boards = append(c.boards, a)
 			cmds = append(cmds, c.watch(a))
@@ -54,7 +46,7 @@ func (c *Contest) follow() tea.Cmd {
 }
 
 func (c *Contest) watch(a *attempt) tea.Cmd {
-	stream := c.env.Server.Watch(c.tasks.Ctx, client.WatchOptions{GameID: a.id, Preview: c.preview})
+	stream := c.env.Server.Watch(c.tasks.Ctx, client.WatchOptions{GameID: a.id, Preview: c.own != ""})
 	return ui.Follow(c.tasks, stream, func(u client.Update, err error) tea.Cmd { return c.UpdateBoard(a.id, u, err) })
 }
 

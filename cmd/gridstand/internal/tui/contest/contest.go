@@ -41,17 +41,16 @@ type Contest struct {
 	ticks  int           // number of the latest tick timer; earlier ones are ignored
 	tries  int           // number of calls of LookUp
 
-	// The boards of a race's attempts, in roster order, if the page follows them: all but
-	// the one of the game except, which may be "".
-	boards    []*attempt
-	following bool
-	except    string
-	preview   bool
+	// boards has the boards of a race's attempts, in roster order: all but that of own.
+	boards []*attempt
+	own    string
 }
 
-// New returns a contest that knows only the challenge's id.
-func New(env *ui.Env, tasks *ui.Tasks, id string) *Contest {
-	return &Contest{ID: id, env: env, tasks: tasks}
+// New returns a contest that knows only the challenge's id. It follows the boards of a race once the
+// race is open. If the page plays the game own, it does not follow that game's board, and the server
+// does not count the user as a watcher of the others. Otherwise, own is "".
+func New(env *ui.Env, tasks *ui.Tasks, id, own string) *Contest {
+	return &Contest{ID: id, env: env, tasks: tasks, own: own}
 }
 
 // Load requests the challenge and the user's attempt.

@@ -29,7 +29,7 @@ func follow(t *testing.T, env *ui.Env) *contest.Contest {
 	t.Helper()
 	tasks := ui.NewTasks(t.Context())
 	t.Cleanup(tasks.Stop)
-	c := contest.New(env, tasks, tuitest.ChallengeID)
+	c := contest.New(env, tasks, tuitest.ChallengeID, "")
 	c.Watch()
 	return c
 }
@@ -125,9 +125,8 @@ func TestContest_Boards(t *testing.T) {
 	env.Server = &hiding{Server: server, watched: watched, hidden: map[string]int{race.GetEntrants()[1].GetGameId(): 2}}
 	tasks := ui.NewTasks(t.Context())
 	d := tuitest.Drive(t, env, emptyPage{tasks})
-	c := contest.New(env, tasks, race.GetId())
+	c := contest.New(env, tasks, race.GetId(), tuitest.GameID)
 	c.Watch()
-	c.Follow(tuitest.GameID, true)
 	d.Send(tuitest.Result(c.Update, tuitest.Snapshot(&pb.WatchChallengeResponse{Challenge: tuitest.WaitingRace(), Now: timestamppb.New(env.Clock())}), nil))
 	assert.Empty(t, watched, "requested before the race opened")
 	d.Send(tuitest.Result(c.Update, tuitest.Snapshot(&pb.WatchChallengeResponse{Challenge: race, Now: timestamppb.New(env.Clock())}), nil))
@@ -164,6 +163,8 @@ func (refused) Next() (client.Update, error) { return client.Update{}, client.Er
 func TestContest_Rows(t *testing.T) {
 	t.Parallel()
 	c := follow(t, tuitest.Env(&tuitest.Server{}))
+	_, ok := c.Boards(80, 24)
+	require.False(t, ok, "no board is followed")
 	snapshot(c, tuitest.Race(), tuitest.Noon)
 	lines := tuitest.RaceStandings()
 	lines[0].GetPlayer().Name = "\x1b[2Jbob"
@@ -172,8 +173,6 @@ func TestContest_Rows(t *testing.T) {
 	assert.NotContains(t, text, "\x1b[2J")
 	assert.Contains(t, c.Rows(lines, 40, 1), "(you)")
 	assert.Empty(t, c.Rows(nil, 40, 5))
-	_, ok := c.Boards(80, 24)
-	require.False(t, ok, "no board is followed")
 }
 
 // Ensure that an entrant who races again gets the next race of all entrants, and another player a
@@ -200,7 +199,6 @@ func TestContest_Again(t *testing.T) {
 func TestContest_Leaders(t *testing.T) {
 	t.Parallel()
 	c := follow(t, tuitest.Env(&tuitest.Server{}))
-	c.Follow("", true)
 	race := tuitest.Race()
 	snapshot(c, race, tuitest.Noon)
 	names := func() string {

@@ -31,7 +31,7 @@ func New(ctx context.Context, env *ui.Env, g *pb.Game) ui.Page {
 func newPage(ctx context.Context, env *ui.Env, g *pb.Game) *page {
 	p := &page{playing{seated: seated{gamestate.New(g), env}, Tasks: ui.NewTasks(ctx), mode: newMode(g)}}
 	if g.GetChallengeId() != "" && p.Twenty48() != nil {
-		p.contest = contest.New(env, p.Tasks, g.GetChallengeId())
+		p.contest = contest.New(env, p.Tasks, g.GetChallengeId(), g.GetId())
 		p.mode = &attempt{sliding{}, p.contest}
 	}
 	return p

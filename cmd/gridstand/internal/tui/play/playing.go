@@ -101,7 +101,7 @@ func (p *playing) attempted() tea.Cmd {
 		return nil
 	case c.Race():
 		p.asked = true
-		return tea.Batch(c.Watch(), c.Follow(p.Game.GetId(), true))
+		return c.Watch()
 	case p.Over():
 		p.asked = true
 		return c.LookUp()

@@ -38,7 +38,6 @@ type Model struct {
 	env    *ui.Env
 	ctx    context.Context
 	tasks  *ui.Tasks
-	common ui.Common
 	pages  []ui.Page      // the stack; the last page is visible
 	help   *widget.Scroll // position in the help; nil if it is closed
 	notice string         // why a page could not be opened
@@ -56,7 +55,7 @@ func New(ctx context.Context, c Config) *Model {
 	}
 	env.Now, env.Width, env.Height = env.Clock(), 80, 24
 	env.Theme.Profile = colorprofile.ASCII
-	return &Model{config: c, env: &env, ctx: ctx, tasks: ui.NewTasks(ctx), common: ui.NewCommon()}
+	return &Model{config: c, env: &env, ctx: ctx, tasks: ui.NewTasks(ctx)}
 }
 
 // Init implements tea.Model.
@@ -184,7 +183,7 @@ func (m *Model) carryOn(msg ui.TaskMsg) tea.Cmd {
 
 // key handles the keys that work on every page, and reports whether msg was one of them.
 func (m *Model) key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
-	if ui.Pressed(msg, m.common.Interrupt) {
+	if ui.Pressed(msg, ui.InterruptKey) {
 		m.err = ErrInterrupted
 		return tea.Quit, true
 	}
@@ -197,14 +196,14 @@ func (m *Model) key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 		return nil, false
 	}
 	switch {
-	case ui.Pressed(msg, m.common.Suspend):
+	case ui.Pressed(msg, ui.SuspendKey):
 		return tea.Suspend, true
 	case m.help != nil:
 		if !m.help.Key(msg) {
 			m.help = nil
 		}
 		return nil, true
-	case ui.Pressed(msg, m.common.Help):
+	case ui.Pressed(msg, ui.HelpKey):
 		m.help = widget.NewScroll()
 		return nil, true
 	case asks:

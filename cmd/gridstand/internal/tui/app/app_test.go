@@ -46,7 +46,7 @@ func (p *fakePage) Input(msg tea.Msg) tea.Cmd {
 }
 func (p *fakePage) View(int, int) ui.View { return ui.View{Body: "fake"} }
 func (p *fakePage) Keys() ui.KeyMap {
-	return ui.Keys(ui.Bind("x", "do it", "x"), ui.NewCommon().Back)
+	return ui.Keys(ui.Bind("x", "do it", "x"), ui.Bind("q", ui.BackText, "q"))
 }
 func (p *fakePage) ClosingMessage() string { return "goodbye" }
 func (p *fakePage) Typing() bool           { return p.typing }

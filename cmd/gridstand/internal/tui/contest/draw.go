@@ -23,17 +23,16 @@ import (
 // titleLimit is the maximum length of a challenge's name, in characters.
 const titleLimit = 60
 
-// Title returns the name of the challenge, sanitized for the terminal, or "challenge" while
-// it is unknown.
-func (c *Contest) Title() string {
-	if c.Challenge == nil {
+// Title returns the name of the challenge, sanitized for the terminal.
+func (c *Contest) Title() string { return Title(c.Challenge) }
+
+// Title returns the name of a challenge, sanitized for the terminal, or "challenge" if c is nil.
+func Title(c *pb.Challenge) string {
+	if c == nil {
 		return "challenge"
 	}
-	return Title(c.Challenge)
+	return client.CleanText(describe.Challenge(c), titleLimit)
 }
-
-// Title returns the name of a challenge, sanitized for the terminal.
-func Title(c *pb.Challenge) string { return client.CleanText(describe.Challenge(c), titleLimit) }
 
 // Who is an entrant or a line of the standings: a player or a bot.
 type Who interface {

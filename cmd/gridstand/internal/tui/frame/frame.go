@@ -60,15 +60,15 @@ func Draw(env *ui.Env, p ui.Page, s State) tea.View {
 // Help returns the box that lists a page's own keys and the keys that work on every page. If they do not
 // fit, it shows those at the given position.
 func Help(env *ui.Env, keys ui.KeyMap, at *widget.Scroll) string {
-	c := ui.NewCommon()
-	c.Suspend.SetEnabled(!env.Remote)
-	groups := append(keys.Full, []key.Binding{c.Help, c.Suspend, c.Interrupt})
+	suspend := ui.SuspendKey
+	suspend.SetEnabled(!env.Remote)
+	groups := append(keys.Full, []key.Binding{ui.HelpKey, suspend, ui.InterruptKey})
 	return widget.Help(env.Theme, groups, env.Width, env.Height, at)
 }
 
 // Opening draws the window before the first page is open.
 func Opening(env *ui.Env) tea.View {
-	return compose(env, ui.View{Body: env.Theme.Dim().Render("Opening …")}, ui.Keys(ui.NewCommon().Interrupt))
+	return compose(env, ui.View{Body: env.Theme.Dim().Render("Opening …")}, ui.Keys(ui.InterruptKey))
 }
 
 // rowsOf divides the rows of a window: those of the header, of the body, and of the status and the

@@ -8,22 +8,16 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Common has the keys that the program handles on every page.
-type Common struct{ Help, Back, Interrupt, Suspend key.Binding }
+// Keys that the program handles on every page.
+var (
+	HelpKey      = Bind("?", "help", "?", "f1")
+	InterruptKey = Bind("ctrl-c", "quit the program", "ctrl+c")
+	SuspendKey   = Bind("ctrl-z", "suspend", "ctrl+z")
+)
 
 // BackText describes a key that closes the page. On the last page, the frame shows "quit"
 // instead.
 const BackText = "back"
-
-// NewCommon returns the keys that work on every page.
-func NewCommon() Common {
-	return Common{
-		Help:      Bind("?", "help", "?", "f1"),
-		Back:      Bind("q", BackText, "q"),
-		Interrupt: Bind("ctrl-c", "quit the program", "ctrl+c"),
-		Suspend:   Bind("ctrl-z", "suspend", "ctrl+z"),
-	}
-}
 
 // KeyMap has the footer's keys, and the help's keys in groups.
 type KeyMap struct {
@@ -97,7 +91,7 @@ func (t KeyTable) Map(footer ...string) KeyMap {
 		}
 	}
 	if q := labeled("q"); q != nil {
-		m.Short = append(m.Short, NewCommon().Help, q[0])
+		m.Short = append(m.Short, HelpKey, q[0])
 	}
 	return m
 }

@@ -78,7 +78,7 @@ func TestClock_Solo(t *testing.T) {
 
 		// A game continues as long as each move is within the turn limit.
 		g = s.clocked(t, p, "classic", time.Hour)
-		s.moves(t, p, g, 20)
+		s.moves(t, p, g, 13)
 		s.resign(t, p, g.GetId())
 	}, quickClocks)
 }

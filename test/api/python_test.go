@@ -183,8 +183,8 @@ func TestPython_PlayAndVerify(t *testing.T) {
 		flags        []string
 		undone, over bool
 	}{
-		"classic":  {flags: []string{"classic", "--moves=30", "--undo-after=7"}, undone: true},
-		"restless": {flags: []string{"restless", "--moves=20"}},
+		"classic":  {flags: []string{"classic", "--moves=13", "--undo-after=7"}, undone: true},
+		"restless": {flags: []string{"restless", "--moves=13"}},
 		"3x3":      {flags: []string{"3x3", "--undo-after=3"}, undone: true, over: true},
 		"5x5":      {flags: []string{"5x5", "--moves=10", "--undo-after=3"}, undone: true},
 		"6x6":      {flags: []string{"6x6", "--moves=10", "--undo-after=3"}, undone: true},

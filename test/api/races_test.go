@@ -643,7 +643,7 @@ func TestRace_BotsDone(t *testing.T) {
 		first, _ := s.raceWithBots(t, ada, 2)
 		require.NoError(t, s.startRace(ada, first))
 		second, _ := s.raceWithBots(t, ada, 2)
-		require.Eventually(t, func() bool { return s.startRace(ada, second) == nil }, time.Minute, 100*time.Millisecond)
+		eventually(t, "the bots of the first race make room", func() bool { return s.startRace(ada, second) == nil })
 	}, func(c *server.Config) { c.Limits.BotGamesPerStore, c.BotPace = 2, 0 })
 }
 

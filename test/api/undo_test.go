@@ -104,7 +104,7 @@ func TestUndo_Chain(t *testing.T) {
 		t.Run("the score no longer counts", func(t *testing.T) {
 			now := s.get(t, id)
 			assert.False(t, now.GetRanked())
-			s.moves(t, p, now, 30)
+			s.moves(t, p, now, 13)
 			require.Positive(t, s.resign(t, p, id).GetResult().GetScores()[0])
 			_, err := s.rank(t, p, "classic", 0)
 			wantReason(t, err, pb.ReasonNoScore)

@@ -59,7 +59,7 @@ func TestLeaderboard(t *testing.T) {
 	if testing.Short() {
 		t.Skip("too slow for -short")
 	}
-	server := someServer(t)
+	server, _ := serverAtNoon(t) // no day ends during the test
 	ada, bob := newUser(t, server, "ada"), newUser(t, server, "bob")
 	_, note, code := ada.run("top", "3x3")
 	assert.Equal(t, exitOK, code)
@@ -68,10 +68,10 @@ func TestLeaderboard(t *testing.T) {
 	ada.fails(exitUsage, "did you mean variants?", "rules")
 	ada.fails(exitMissing, "gridstand login", "top", "--me")
 
-	ada.finished(40)
+	ada.finished(13)
 	bob.ok("new")
 	bob.fails(exitMissing, "not on this board", "top", "--me")
-	bob.finished(40)
+	bob.finished(13)
 	for _, window := range []string{"day", "week", "all"} {
 		require.Eventually(t, func() bool {
 			return strings.Count(ada.ok("top", "--window", window), "\n") == 3

@@ -51,7 +51,7 @@ func TestTV_long(t *testing.T) {
 	ada, bob, carol := s.account("ada"), s.account("bob"), s.account("carol")
 	poor, best, watched := s.create(ada, "classic"), s.create(bob, "classic"), s.create(carol, "5x5")
 	s.move(ada, poor)
-	for range 30 {
+	for range 20 {
 		s.move(bob, best)
 	}
 	_, err := s.games.Watch(t.Context(), &pb.WatchRequest{GameId: watched.GetId()})

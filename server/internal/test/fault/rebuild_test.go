@@ -141,7 +141,7 @@ func readLists(ctx context.Context, t *testing.T, c *caller) {
 func (c *caller) playScored(t *testing.T) (gameID string, score int32) {
 	t.Helper()
 	game := c.start(t, "classic")
-	last := c.playTo(t, seeded(t), game, 30)
+	last := c.playTo(t, seeded(t), game, 20)
 	_, err := c.resign(t.Context(), game.GetId())
 	require.NoError(t, err)
 	score = last.GetPosition().GetScores()[0]

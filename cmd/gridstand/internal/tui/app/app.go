@@ -74,6 +74,11 @@ func (m *Model) top() ui.Page {
 	return m.pages[len(m.pages)-1]
 }
 
+// find returns the index of the page that has the given tasks, or -1 if it has been closed.
+func (m *Model) find(tasks *ui.Tasks) int {
+	return slices.IndexFunc(m.pages, func(p ui.Page) bool { return p.Own() == tasks })
+}
+
 // noticeTime is how long Config.Notice is shown.
 const noticeTime = 15 * time.Second
 
@@ -153,7 +158,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case ui.OpenMsg:
 		return m, m.open(msg.Route)
 	case ui.ReplaceMsg:
-		return m, m.replace(msg.Route)
+		return m, m.replace(msg)
 	case ui.BackMsg:
 		return m, m.pop()
 	case tea.KeyPressMsg:
@@ -170,7 +175,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 // carryOn continues a task of the program or of a page that is still open.
 func (m *Model) carryOn(msg ui.TaskMsg) tea.Cmd {
-	switch i := slices.IndexFunc(m.pages, func(p ui.Page) bool { return p.Own() == msg.Owner }); {
+	switch i := m.find(msg.Owner); {
 	case msg.Then == nil:
 		return nil
 	case msg.Owner == m.tasks:

@@ -96,6 +96,24 @@ func TestModel_Messages(t *testing.T) {
 	assert.Equal(t, []tea.Msg{"news"}, below.got)
 }
 
+// Ensure that a page replaces only itself and the pages above it, and nothing once it is closed.
+func TestModel_Replace(t *testing.T) {
+	t.Parallel()
+	below, closed, next := newFakePage(t.Context()), newFakePage(t.Context()), newFakePage(t.Context())
+	route := ui.Route{Page: func(context.Context) ui.Page { return next }}
+	m := newModel(t, below, closed)
+	late := ui.Replace(closed.Tasks, route)()
+	send(t, m, ui.BackMsg{})
+	send(t, m, late)
+	assert.Equal(t, []ui.Page{below}, m.pages)
+
+	above := newFakePage(t.Context())
+	m.pages = append(m.pages, newFakePage(t.Context()), above)
+	send(t, m, ui.Replace(m.pages[1].Own(), route)())
+	assert.Equal(t, []ui.Page{below, next}, m.pages)
+	assert.Error(t, above.Ctx.Err(), "its tasks have stopped")
+}
+
 // Ensure that a terminal that does not know its size gets a window of 80×24.
 func TestModel_NoSize(t *testing.T) {
 	t.Parallel()

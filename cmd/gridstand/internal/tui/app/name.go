@@ -88,7 +88,7 @@ func (p *namePage) loggedIn(id string, err error) tea.Cmd {
 	p.busy, p.err = false, err
 	if err == nil {
 		p.env.Me = id
-		return ui.Replace(p.route)
+		return ui.Replace(p.Tasks, p.route)
 	}
 	if errors.Is(err, client.ErrNameTaken) && p.input.Value() == "" {
 		p.taken++

@@ -62,7 +62,7 @@ func TestName_Errors(t *testing.T) {
 	d.Press("backspace", "backspace", "backspace", "enter")
 	d.Until("the next page", func() bool { return len(d.Left) > 0 })
 	assert.Equal(t, []string{"bob", "Ada"}, asked)
-	assert.Equal(t, ui.ReplaceMsg{Route: ui.Route{TV: true}}, d.Left[0])
+	assert.Equal(t, ui.Route{TV: true}, d.Left[0].(ui.ReplaceMsg).Route)
 	assert.Equal(t, tuitest.Me, env.Me)
 }
 

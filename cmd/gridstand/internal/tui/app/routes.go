@@ -45,12 +45,17 @@ func (m *Model) open(r ui.Route) tea.Cmd {
 	}
 }
 
-// replace opens the page of a route in place of the visible page.
-func (m *Model) replace(r ui.Route) tea.Cmd {
-	old := m.top()
-	m.pages = m.pages[:len(m.pages)-1]
-	old.Own().Stop()
-	return m.open(r)
+// replace opens the page of a route in place of the page that asked for it and the pages above.
+func (m *Model) replace(msg ui.ReplaceMsg) tea.Cmd {
+	i := m.find(msg.Owner)
+	if i < 0 {
+		return nil
+	}
+	for _, old := range m.pages[i:] {
+		old.Own().Stop()
+	}
+	m.pages = m.pages[:i]
+	return m.open(msg.Route)
 }
 
 // request fetches, creates or joins the game or challenge of a route. A user without an

@@ -133,7 +133,7 @@ func (p *page) playing(g client.Game, err error) tea.Cmd {
 	case g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED:
 		return nil // stay here to watch the other players
 	}
-	return ui.Replace(ui.Route{Play: g.GetId()})
+	return ui.Replace(p.Tasks, ui.Route{Play: g.GetId()})
 }
 
 // call makes a call that changes the race, and then runs a command if it succeeds. The modified
@@ -177,7 +177,7 @@ func (p *page) table() ui.KeyTable {
 	if entrant.GetReady() {
 		ready = "not ready"
 	}
-	enter := ui.Run(ui.Replace(ui.Route{Enter: p.ID}))
+	enter := ui.Run(ui.Replace(p.Tasks, ui.Route{Enter: p.ID}))
 	return ui.KeyTable{{
 		ui.On("enter", "enter", play, may && p.Open() && (!p.Race() || p.watching && p.playable()), enter),
 		ui.On("enter j", "enter", "join", may && waiting && entrant == nil, enter),
@@ -194,7 +194,7 @@ func (p *page) table() ui.KeyTable {
 		}),
 		// A player whose board is full need not wait for the others.
 		ui.On("n", "n", "race again", may && p.Race() && (p.Closed() || p.Open() && entrant != nil), func() tea.Cmd {
-			return ui.Replace(ui.Route{NewChallenge: p.Contest.Again()})
+			return ui.Replace(p.Tasks, ui.Route{NewChallenge: p.Contest.Again()})
 		}),
 		ui.On("y", "y", "copy", true, func() tea.Cmd {
 			p.done = "Copied " + p.Invite() + "."

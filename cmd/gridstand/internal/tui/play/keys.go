@@ -96,7 +96,7 @@ func (p *page) resultKeys() ui.KeyTable {
 	}
 	again, share := ui.On("n S", "n", "new game", true, p.create), ui.On("c", "c", "copy result", true, p.copyResult)
 	if c != nil {
-		again = ui.On("n S", "n", "race again", c.Race(), func() tea.Cmd { return ui.Replace(ui.Route{NewChallenge: c.Again()}) })
+		again = ui.On("n S", "n", "race again", c.Race(), func() tea.Cmd { return ui.Replace(p.Tasks, ui.Route{NewChallenge: c.Again()}) })
 		share = ui.On("y c", "y", "copy result", true, p.copyResult)
 	}
 	return ui.KeyTable{{

@@ -51,7 +51,7 @@ func (p *playing) created(g client.Game, err error) tea.Cmd {
 		p.fail(err)
 		return nil
 	}
-	return ui.Replace(ui.Route{Page: func(ctx context.Context) ui.Page {
+	return ui.Replace(p.Tasks, ui.Route{Page: func(ctx context.Context) ui.Page {
 		next := newPage(ctx, p.env, g.Game)
 		next.places.all, next.slow = p.places.all, p.slow
 		if p.Over() && !p.shared() {

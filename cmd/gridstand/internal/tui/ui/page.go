@@ -128,8 +128,12 @@ type Local struct {
 type (
 	// OpenMsg opens a page on top of the current one.
 	OpenMsg struct{ Route Route }
-	// ReplaceMsg opens a page in place of the current one.
-	ReplaceMsg struct{ Route Route }
+	// ReplaceMsg opens a page in place of the one that has the given tasks, unless the user
+	// has closed that page.
+	ReplaceMsg struct {
+		Owner *Tasks
+		Route Route
+	}
 	// BackMsg closes the current page. Closing the last page ends the program.
 	BackMsg struct{}
 )
@@ -211,8 +215,8 @@ func Find[T any](all []*T, matches func(*T) bool) *T {
 // Open returns the command that opens a page on top of the current one.
 func Open(r Route) tea.Cmd { return func() tea.Msg { return OpenMsg{r} } }
 
-// Replace returns the command that opens a page in place of the current one.
-func Replace(r Route) tea.Cmd { return func() tea.Msg { return ReplaceMsg{r} } }
+// Replace returns the command that opens a page in place of the one that has the given tasks.
+func Replace(t *Tasks, r Route) tea.Cmd { return func() tea.Msg { return ReplaceMsg{t, r} } }
 
 // Back is the command that closes the current page.
 func Back() tea.Msg { return BackMsg{} }

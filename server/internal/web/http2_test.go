@@ -56,7 +56,8 @@ func TestHTTP2(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
 	}
-	s := startEncrypted(t, time.Second)
+	const stall = 3 * time.Second
+	s := startEncrypted(t, stall)
 	ctx := s.player
 	for _, protocol := range connecttest.Protocols() {
 		t.Run(protocol, func(t *testing.T) {
@@ -72,7 +73,7 @@ func TestHTTP2(t *testing.T) {
 				streams = append(streams, stream)
 			}
 			// Make calls that fail while the streams are idle.
-			for began := time.Now(); time.Since(began) < 2500*time.Millisecond; <-time.After(100 * time.Millisecond) {
+			for began := time.Now(); time.Since(began) < stall*5/2; <-time.After(100 * time.Millisecond) {
 				_, err = games.GetGame(ctx, &pb.GetGameRequest{GameId: "x"})
 				require.Equal(t, codes.NotFound, status.Code(err), "%v", err)
 				require.Len(t, status.Convert(err).Details(), 1)

@@ -146,7 +146,7 @@ func TestWatch_Stalled_long(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(c *server.Config) {
 		*c = c.Unlimited()
-		c.Stall = time.Second
+		c.Stall = 3 * time.Second
 		inner, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", c.Listen)
 		require.NoError(t, err)
 		c.Listener = smallBuffers{inner}

@@ -372,6 +372,6 @@ func TestChallenge_LinkAndRematch(t *testing.T) {
 	bob.ok("resign", again)
 	assert.Equal(t, board(ada, game), board(bob, again), "equal moves give equal boards")
 	require.Eventually(t, func() bool { return strings.Contains(bob.ok("standings", rematch), "bob ◂ you") }, limit, 20*time.Millisecond)
-	assert.Regexp(t, `^Rematch: beat ada's \d+: open, closes in 7 days\n`, bob.ok("standings", rematch))
+	assert.Regexp(t, `^Rematch: beat ada's [\d,]+: open, closes in 7 days\n`, bob.ok("standings", rematch))
 	assert.Contains(t, bob.ok("verify", again), "Its tiles were known before, so its standings prove nothing.")
 }

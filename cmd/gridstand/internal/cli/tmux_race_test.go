@@ -186,7 +186,7 @@ func TestTerminal_Rematch_long(t *testing.T) {
 	p.playOut("first")
 	p.tmux("send-keys", "-t", "first", "b")
 	rematch := regexp.MustCompile(`/c/([a-z2-7]{26})`).FindStringSubmatch(
-		p.sees("first", `(?s)Rematch: beat ada's \d+, 3x3.*/c/[a-z2-7]{26}`))[1]
+		p.sees("first", `(?s)Rematch: beat ada's [\d,]+, 3x3.*/c/[a-z2-7]{26}`))[1]
 	p.open("bob", "join "+rematch+" --server "+server+" --name bob")
 	p.sees("bob", `(?s)Rematch: beat ada's.*TO BEAT`)
 	p.playOut("bob")

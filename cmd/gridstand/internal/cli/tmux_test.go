@@ -177,7 +177,7 @@ func TestOnTerminals(t *testing.T) {
 	p.open("dumb play", "play"+server, "TERM=dumb")
 	p.sees("dumb play", "(?s)play needs a terminal.*exit=1 icanon echo")
 
-	for range 5 {
+	for range 3 {
 		p.tmux("send-keys", "-t", "play", "Left", "Down", "Right", "Down", "h", "s", "d", "k")
 	}
 	p.sees("play", `MOVES  [1-9]\d`)

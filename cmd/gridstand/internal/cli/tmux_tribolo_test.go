@@ -192,7 +192,7 @@ func TestTerminal_StandIn_long(t *testing.T) {
 	config.BotPace = 500 * time.Millisecond // keeps bots from ending the game before a busy machine shows it
 	s, _ := servertest.Start(t, config)
 	server := s.Addr().String()
-	panes.open("ada", "--server "+server+" play tribolo --seats me,open,greedy --turn-limit 5s --name ada")
+	panes.open("ada", "--server "+server+" play tribolo --seats me,open,greedy --turn-limit 20s --name ada")
 	bob := newUser(t, server, "bob")
 	id := bob.game(strings.Fields(panes.sees("ada", `gridstand join [a-z2-7]{8}`))[2]).GetId()
 	bob.ok("join", id)

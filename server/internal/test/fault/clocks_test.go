@@ -411,7 +411,7 @@ func TestClocks_TakenBack(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		first, second := env.servePair()
-		limit := (2*time.Second + env.delays.Allowance()).Round(time.Millisecond)
+		limit := (5*time.Second + env.delays.Allowance()).Round(time.Millisecond)
 		game, players := waitingTable(t, env, first, limit)
 		late := int(game.GetPosition().GetTurn())
 		prompt := participate(t, &participant{gameID: game.GetId(), clients: []*caller{players[1-late].on(second)}})

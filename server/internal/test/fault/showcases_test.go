@@ -2,6 +2,8 @@ package fault
 
 import (
 	"context"
+	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -266,16 +268,27 @@ func TestShowcase_Idle_long(t *testing.T) {
 			before := off.work(t)[measure]
 			require.Eventually(t, func() bool { return off.work(t)[measure] >= before+part*amount }, patience, 100*time.Millisecond)
 		}
-		compare := func(when string) {
-			t.Helper()
+		differences := func() map[string]string {
 			awaitWork(0.1) // until the work of earlier calls is done
 			offBefore, onBefore := off.work(t), on.work(t)
 			awaitWork(1)
 			offNow, onNow := off.work(t), on.work(t)
+			differ := map[string]string{}
 			for name, n := range onNow {
-				want := offNow[name] - offBefore[name]
-				assert.InDelta(t, want, n-onBefore[name], want/5+1, "%s: %s", when, name)
+				want, got := offNow[name]-offBefore[name], n-onBefore[name]
+				if math.Abs(got-want) > want/5+1 {
+					differ[name] = fmt.Sprintf("%v, not %v", got, want)
+				}
 			}
+			return differ
+		}
+		compare := func(when string) {
+			t.Helper()
+			differ := differences()
+			for try := 1; len(differ) > 0 && try < 5; try++ { // One of the two stores may have stalled.
+				differ = differences()
+			}
+			assert.Empty(t, differ, when)
 		}
 		compare("before any client requested live games")
 		viewer := on.anonymous(s)

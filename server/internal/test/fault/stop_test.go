@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"net"
 	"strings"
 	"sync"
@@ -23,6 +22,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	connecttest "github.com/gridstand/gridstand/internal/testkit/connect"
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -67,7 +67,7 @@ func TestServerStopped_HTTP(t *testing.T) {
 	var begun sync.WaitGroup
 	begun.Add(players)
 	for i := range all {
-		player, rng := env.player(server), rand.New(rand.NewPCG(uint64(i), 15))
+		player := env.player(server)
 		game := player.start(t, "6x6")
 		games := pb.NewGameServiceClient(connecttest.Dial(t, running.Addr(), connecttest.JSON))
 		ready := sync.OnceFunc(begun.Done)
@@ -80,7 +80,7 @@ func TestServerStopped_HTTP(t *testing.T) {
 					ready()
 				}
 				event, err := games.Move(player.authorized(t.Context()), &pb.MoveRequest{
-					GameId: game.GetId(), Version: version, Move: &pb.MoveRequest_Direction{Direction: random(rng, position)},
+					GameId: game.GetId(), Version: version, Move: &pb.MoveRequest_Direction{Direction: playertest.Lasting(version, position)},
 				})
 				if err != nil {
 					// Canceled means that the connection was idle and was therefore closed.

@@ -1,0 +1,247 @@
+package contract
+
+import (
+	"context"
+	"errors"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// reasons is the contract's error table.
+var reasons = map[string]struct {
+	code     codes.Code
+	metadata []string // keys that must be present
+	optional []string // keys that may be present
+	retry    bool
+}{
+	pb.ReasonVersionConflict:    {code: codes.Aborted, metadata: []string{"version"}},
+	pb.ReasonIllegalMove:        {code: codes.FailedPrecondition, metadata: []string{"detail"}},
+	pb.ReasonNotYourTurn:        {code: codes.FailedPrecondition},
+	pb.ReasonGameOver:           {code: codes.FailedPrecondition},
+	pb.ReasonGameNotStarted:     {code: codes.FailedPrecondition, optional: []string{"challenge_id", "open_time"}},
+	pb.ReasonGameTooLong:        {code: codes.FailedPrecondition, metadata: []string{"limit", "limit_name"}},
+	pb.ReasonUndoNotAllowed:     {code: codes.FailedPrecondition},
+	pb.ReasonSeatTaken:          {code: codes.FailedPrecondition},
+	pb.ReasonNameTaken:          {code: codes.AlreadyExists, metadata: []string{"name"}},
+	pb.ReasonGameNotFound:       {code: codes.NotFound},
+	pb.ReasonPlayerNotFound:     {code: codes.NotFound},
+	pb.ReasonVariantNotFound:    {code: codes.NotFound},
+	pb.ReasonNoScore:            {code: codes.NotFound},
+	pb.ReasonNotSeated:          {code: codes.PermissionDenied},
+	pb.ReasonBadToken:           {code: codes.Unauthenticated},
+	pb.ReasonBadCredential:      {code: codes.Unauthenticated},
+	pb.ReasonNotOverSSH:         {code: codes.PermissionDenied},
+	pb.ReasonKeyNotLinked:       {code: codes.Unauthenticated},
+	pb.ReasonKeyTaken:           {code: codes.AlreadyExists},
+	pb.ReasonKeyNotFound:        {code: codes.NotFound},
+	pb.ReasonTooManyKeys:        {code: codes.ResourceExhausted},
+	pb.ReasonRateLimited:        {code: codes.ResourceExhausted, metadata: []string{"limit", "limit_name"}, retry: true},
+	pb.ReasonTooManyGames:       {code: codes.ResourceExhausted, metadata: []string{"limit", "limit_name"}, retry: true},
+	pb.ReasonMessageTooLarge:    {code: codes.InvalidArgument, metadata: []string{"limit", "limit_name"}},
+	pb.ReasonOriginNotAllowed:   {code: codes.PermissionDenied, metadata: []string{"origin"}},
+	pb.ReasonGameDamaged:        {code: codes.DataLoss, metadata: []string{"version"}},
+	pb.ReasonServerUnavailable:  {code: codes.Unavailable, retry: true},
+	pb.ReasonStorageUnavailable: {code: codes.Unavailable, retry: true},
+	pb.ReasonChallengeNotFound:  {code: codes.NotFound},
+	pb.ReasonChallengeOpen:      {code: codes.FailedPrecondition, metadata: []string{"challenge_id", "close_time"}},
+	pb.ReasonChallengeNotOpen:   {code: codes.FailedPrecondition, metadata: []string{"challenge_id"}, optional: []string{"open_time"}},
+	pb.ReasonChallengeClosed:    {code: codes.FailedPrecondition},
+	pb.ReasonChallengeStarted:   {code: codes.FailedPrecondition},
+	pb.ReasonChallengeFull:      {code: codes.FailedPrecondition},
+	pb.ReasonNotCreator:         {code: codes.PermissionDenied},
+	pb.ReasonNotEntered:         {code: codes.FailedPrecondition},
+	pb.ReasonTooFewEntrants:     {code: codes.FailedPrecondition},
+	pb.ReasonSeedHidden:         {code: codes.FailedPrecondition, optional: []string{"challenge_id", "close_time"}},
+}
+
+// pushback is the trailer that gRPC's built-in retry policy understands.
+const pushback = "grpc-retry-pushback-ms"
+
+// refusal holds the details of an error.
+type refusal struct {
+	code   codes.Code
+	fields []string // fields of a BadRequest
+	info   *errdetails.ErrorInfo
+	retry  *errdetails.RetryInfo
+}
+
+func refusalOf(t testing.TB, err error) refusal {
+	s, ok := status.FromError(err)
+	assert.True(t, ok, "%v is not a status", err)
+	r := refusal{code: s.Code()}
+	for _, detail := range s.Details() {
+		switch d := detail.(type) {
+		case *errdetails.BadRequest:
+			for _, v := range d.GetFieldViolations() {
+				assert.NotEmpty(t, v.GetDescription())
+				r.fields = append(r.fields, v.GetField())
+			}
+		case *errdetails.ErrorInfo:
+			assert.Nil(t, r.info, "more than one ErrorInfo")
+			r.info = d
+		case *errdetails.RetryInfo:
+			r.retry = d
+		default:
+			assert.Fail(t, "unknown detail", "%v", detail)
+		}
+	}
+	return r
+}
+
+// internals matches internal details that could leak from the errors of libraries. It matches
+// short words only as a whole, because an id may contain them.
+var internals = regexp.MustCompile(`(?i)redis|\bdial\b|\btcp\b|127\.0\.0\.1|\bEOF\b|context|\bERR\b|goroutine|\.go\b|\.lua\b|%!|panic`)
+
+var number = regexp.MustCompile(`\d+`)
+
+// checkRefusal checks an error against the contract's error table. An error from a handler must
+// never be INTERNAL or UNKNOWN, and never lack its details.
+func checkRefusal(t testing.TB, method string, err error, trailer metadata.MD) {
+	r := refusalOf(t, err)
+	message := status.Convert(err).Message()
+	assert.NotEmpty(t, message, "%s: no message", method)
+	switch r.code {
+	case codes.Canceled, codes.DeadlineExceeded:
+		return // caused by the test itself
+	}
+	assert.NotRegexp(t, internals, message, "%s: internal text in the message", method)
+	switch r.code {
+	case codes.InvalidArgument:
+		assert.Len(t, r.fields, 1, "%s: %v", method, err)
+		assert.Nil(t, r.info, "%s: %v", method, err)
+	default:
+		if !assert.NotNil(t, r.info, "%s: %v has no details", method, err) {
+			return
+		}
+		row, known := reasons[r.info.GetReason()]
+		assert.True(t, known, "%s: reason %q", method, r.info.GetReason())
+		assert.Equal(t, row.code, r.code, "%s: %v", method, err)
+		assert.Equal(t, "gridstand", r.info.GetDomain())
+		assert.Empty(t, r.fields, "%s: %v", method, err)
+		assert.Equal(t, row.retry, r.retry != nil, "%s: RetryInfo with %v", method, err)
+		var keys []string
+		for key, value := range r.info.GetMetadata() {
+			if !slices.Contains(row.optional, key) {
+				keys = append(keys, key)
+			}
+			assert.NotEmpty(t, value, "%s: metadata %s", method, key)
+		}
+		assert.ElementsMatch(t, row.metadata, keys, "%s: metadata of %v", method, err)
+		fixed := strings.Replace(message, "a complete id has 26 characters", "", 1) // the 26 is not in the metadata
+		if name := r.info.GetMetadata()["name"]; name != "" {
+			fixed = strings.ReplaceAll(message, name, "")
+		}
+		for _, n := range number.FindAllString(fixed, -1) {
+			if r.code != codes.FailedPrecondition { // The description of a variant's rules may contain "2048".
+				assert.Contains(t, r.info.GetMetadata(), keyOf(r.info.GetMetadata(), n), "%s: a number in %q is not in the metadata", method, message)
+			}
+		}
+	}
+	want := []string(nil)
+	if r.retry != nil {
+		delay := r.retry.GetRetryDelay().AsDuration()
+		assert.Positive(t, delay)
+		want = []string{strconv.FormatInt(delay.Milliseconds(), 10)}
+	}
+	assert.Equal(t, want, trailer.Get(pushback), "%s: %v", method, err)
+}
+
+func keyOf(m map[string]string, value string) string {
+	for k, v := range m {
+		if v == value {
+			return k
+		}
+	}
+	return "a key for " + value
+}
+
+// wantReason requires an error from the table and returns its metadata.
+func wantReason(t testing.TB, err error, reason string) map[string]string {
+	t.Helper()
+	require.Error(t, err, "not refused with %s", reason)
+	r := refusalOf(t, err)
+	require.Equal(t, reason, r.info.GetReason(), "%v", err)
+	require.Equal(t, reasons[reason].code, r.code)
+	if name, ok := r.info.GetMetadata()["limit_name"]; ok {
+		fields := (&pb.Limits{}).ProtoReflect().Descriptor().Fields()
+		require.NotNil(t, fields.ByName(protoreflect.Name(name)), "%q is not a field of Limits", name)
+	}
+	return r.info.GetMetadata()
+}
+
+// wantField requires an error about a field.
+func wantField(t testing.TB, err error, field string) {
+	t.Helper()
+	require.Error(t, err, "not refused for %s", field)
+	require.Equal(t, codes.InvalidArgument, status.Code(err), "%v", err)
+	require.Equal(t, []string{field}, refusalOf(t, err).fields)
+}
+
+// wantMessage requires an error with the given message.
+func wantMessage(t testing.TB, err error, message string) {
+	t.Helper()
+	require.Equal(t, message, status.Convert(err).Message())
+}
+
+// wantConflict requires a VERSION_CONFLICT with the given version.
+func wantConflict(t testing.TB, err error, version int32) {
+	t.Helper()
+	require.Equal(t, map[string]string{"version": strconv.Itoa(int(version))}, wantReason(t, err, pb.ReasonVersionConflict))
+}
+
+// checkUnary checks each response against the rules for all responses.
+func checkUnary(t testing.TB) grpc.UnaryClientInterceptor {
+	return func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption) error {
+		var trailer metadata.MD
+		err := invoke(ctx, method, request, reply, conn, append(options, grpc.Trailer(&trailer))...)
+		if err != nil {
+			checkRefusal(t, method, err, trailer)
+		} else {
+			checkMessage(t, reply)
+		}
+		return err
+	}
+}
+
+// checkStream is like checkUnary but for streams.
+func checkStream(t testing.TB) grpc.StreamClientInterceptor {
+	return func(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, streamer grpc.Streamer, options ...grpc.CallOption) (grpc.ClientStream, error) {
+		stream, err := streamer(ctx, desc, conn, method, options...)
+		if err != nil {
+			return nil, err
+		}
+		return &checkedStream{stream, t, method}, nil
+	}
+}
+
+type checkedStream struct {
+	grpc.ClientStream
+	t      testing.TB
+	method string
+}
+
+func (s *checkedStream) RecvMsg(m any) error {
+	err := s.ClientStream.RecvMsg(m)
+	switch {
+	case err == nil:
+		checkMessage(s.t, m)
+	case !errors.Is(err, io.EOF):
+		checkRefusal(s.t, s.method, err, s.Trailer())
+	}
+	return err
+}

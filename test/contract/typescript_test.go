@@ -1,0 +1,78 @@
+package contract
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/internal/testkit/longtest"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// typescriptFolder contains the bot in TypeScript.
+var typescriptFolder = filepath.Join("..", "..", "examples", "typescript")
+
+// runner is the npm package that runs TypeScript, with its pinned version.
+const runner = "tsx@4.23.15"
+
+// runTypeScript runs the bot and returns its output. If the runner cannot be installed, the test is
+// skipped.
+func runTypeScript(t *testing.T, args ...string) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	if _, err := exec.LookPath("npx"); err != nil {
+		t.Skip("npx is not installed; it comes with Node.js")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	tsx := []string{"--yes", "--prefer-offline", runner}
+	if out, err := exec.CommandContext(ctx, "npx", append(tsx, "--version")...).CombinedOutput(); err != nil {
+		t.Skipf("npx cannot install %s: %v\n%s", runner, err, out)
+	}
+	cmd := exec.CommandContext(ctx, "npx", append(append(tsx, "bot.ts"), args...)...)
+	cmd.Dir = typescriptFolder
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	require.NoError(t, err, "%s", stderr.String())
+	return string(out)
+}
+
+// Ensure that the bot plays a game to its end even if the server sometimes refuses a call,
+// and that it prints the address of the game's page.
+func TestTypeScript_long(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	c := servertest.Config(t)
+	c.Limits.MovesPerSecond = 30
+	server, _ := servertest.Start(t, c)
+	out := runTypeScript(t, "http://"+server.Addr().String(), "3x3")
+	said := regexp.MustCompile(`^watch it: http://[^/]+/g/([a-z2-7]{26})\n(\d+) points after (\d+) moves\n$`).FindStringSubmatch(out)
+	require.NotNil(t, said, "%s", out)
+	conn := servertest.Dial(t, server.Addr())
+	got, err := pb.NewGameServiceClient(conn).GetGame(t.Context(), &pb.GetGameRequest{GameId: said[1]})
+	require.NoError(t, err)
+	assert.Equal(t, pb.Result_REASON_NO_MOVES, got.GetGame().GetResult().GetReason())
+	assert.True(t, got.GetGame().GetSeats()[0].GetPlayer().GetBot())
+}
+
+// Ensure that the examples stay short enough to read in full.
+func TestTypeScript_Short(t *testing.T) {
+	t.Parallel()
+	for name, most := range map[string]int{"bot.ts": 60, filepath.Join("..", "web", "watcher.html"): 20} {
+		text, err := os.ReadFile(filepath.Join(typescriptFolder, name))
+		require.NoError(t, err)
+		assert.LessOrEqual(t, strings.Count(string(text), "\n"), most, name)
+	}
+}

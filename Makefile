@@ -144,7 +144,7 @@ check-subjects: ## Check the subjects of commits: "area: verb what", at most 72 
 
 .PHONY: vet
 vet: ## Run go vet
-	go vet ./...
+	go vet -tags slow ./...
 
 .PHONY: lint
 lint: ## Run golangci-lint, which also checks the import direction

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
 // Ensure that connections get the previous certificate while another connection reads the files
@@ -41,7 +41,7 @@ func TestCertificates_SlowDisk(t *testing.T) {
 		select {
 		case config := <-got:
 			return config
-		case <-time.After(delaystest.Patience):
+		case <-time.After(waittest.Patience):
 			require.Fail(t, "a connection waits for the disk")
 			return nil
 		}

@@ -26,10 +26,10 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/internal/lightwatch"
-	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	grpctest "github.com/gridstand/gridstand/internal/testkit/grpc"
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -122,7 +122,7 @@ func (r *told) hears(t *testing.T, want ...string) {
 		select {
 		case got := <-r.said:
 			require.Equal(t, want, got)
-		case <-time.After(delaystest.Patience):
+		case <-time.After(waittest.Patience):
 			require.Fail(t, "the receiver was not called", want)
 		}
 	}
@@ -134,7 +134,7 @@ func (r *told) ends(t *testing.T) error {
 	select {
 	case err := <-r.ended:
 		return err
-	case <-time.After(delaystest.Patience):
+	case <-time.After(waittest.Patience):
 		require.Fail(t, "the stream did not end")
 		return nil
 	}
@@ -282,7 +282,7 @@ func TestEnds(t *testing.T) {
 		t.Helper()
 		select {
 		case <-left:
-		case <-time.After(delaystest.Patience):
+		case <-time.After(waittest.Patience):
 			require.Fail(t, "the server did not notice")
 		}
 	}
@@ -332,7 +332,7 @@ func TestServerEnds(t *testing.T) {
 		defer close(stopped)
 		server.GracefulStop()
 	}()
-	require.Eventually(t, func() bool { return c.Err() != nil }, delaystest.Patience, time.Millisecond)
+	require.Eventually(t, func() bool { return c.Err() != nil }, waittest.Patience, time.Millisecond)
 	_, err = c.Watch(&pb.WatchRequest{GameId: "game"}, newTold())
 	require.Equal(t, codes.Unavailable, status.Code(err))
 	first.hears(t, "event 1 of game at 1, over false", "event 2 of game at 1, over false")

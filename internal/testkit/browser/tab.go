@@ -22,11 +22,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
 // Patience is the maximum duration of any wait. It is generous, since only failing tests reach it.
-const Patience = delaystest.Patience
+const Patience = waittest.Patience
 
 // Tab is a tab of the browser with its own storage and cache.
 type Tab struct {

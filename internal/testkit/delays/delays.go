@@ -1,5 +1,5 @@
 // Package delaystest measures how long a machine delays programs, so that tests can limit how long
-// an operation takes on any machine, and says how long tests wait. Only tests import it.
+// an operation takes on any machine. Only tests import it.
 package delaystest
 
 import (
@@ -10,10 +10,6 @@ import (
 	"testing"
 	"time"
 )
-
-// Patience is the maximum time that a test waits for an event that should happen soon. It is long enough for a
-// busy machine with a slow disk: only failing tests reach it.
-const Patience = 5 * time.Minute
 
 const (
 	// every is the time between two measurements.

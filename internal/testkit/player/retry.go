@@ -7,14 +7,14 @@ import (
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/status"
 
-	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // Retry makes a call, and repeats it while again returns true for its error, until ctx is done or
-// delaystest.Patience has passed. It returns the last error.
+// waittest.Patience has passed. It returns the last error.
 func Retry(ctx context.Context, call func(context.Context) error, again func(error) bool) error {
-	ctx, cancel := context.WithTimeout(ctx, delaystest.Patience)
+	ctx, cancel := context.WithTimeout(ctx, waittest.Patience)
 	defer cancel()
 	for {
 		err := call(ctx)

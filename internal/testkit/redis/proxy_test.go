@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
 // Ensure that each of the proxy's faults happens as documented and then ends.
@@ -16,7 +16,7 @@ func TestProxy(t *testing.T) {
 	t.Parallel()
 	direct := StartMiniredis(t)
 	proxy := StartProxy(t, direct.Addr())
-	client := redis.NewClient(&redis.Options{Addr: proxy.Addr(), MaxRetries: -1, ReadTimeout: delaystest.Patience})
+	client := redis.NewClient(&redis.Options{Addr: proxy.Addr(), MaxRetries: -1, ReadTimeout: waittest.Patience})
 	t.Cleanup(func() { assert.NoError(t, client.Close()) })
 	ctx := t.Context()
 	require.NoError(t, client.Set(ctx, "a", 1, 0).Err())
@@ -35,7 +35,7 @@ func TestProxy(t *testing.T) {
 	require.Eventually(t, func() bool {
 		got, err := direct.Get("a")
 		return err == nil && got == "4"
-	}, delaystest.Patience, time.Millisecond)
+	}, waittest.Patience, time.Millisecond)
 	select {
 	case err := <-held:
 		require.Fail(t, "the response was not held", "%v", err)

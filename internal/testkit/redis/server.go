@@ -15,13 +15,13 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	"github.com/gridstand/gridstand/internal/testkit/process"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
 const (
 	startAttempts = 20
-	startTimeout  = delaystest.Patience
+	startTimeout  = waittest.Patience
 )
 
 // KeepsWrites are the arguments for a server that loses no write if it is killed: it writes them to

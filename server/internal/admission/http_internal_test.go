@@ -21,7 +21,7 @@ import (
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 
-	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	"github.com/gridstand/gridstand/server/internal/ratelimit"
 	"github.com/gridstand/gridstand/server/limits"
 )
@@ -41,7 +41,7 @@ func serveHTTP(t *testing.T, l *limits.Limits, proxies bool, handler http.Handle
 	require.NoError(t, err)
 	s := &served{addr: listener.Addr().String(), closed: make(chan string, 100)}
 	c := Config{
-		Limits: l, Stopping: errors.New("stopping"), Stall: delaystest.Patience,
+		Limits: l, Stopping: errors.New("stopping"), Stall: waittest.Patience,
 		Refuse: func(e *limits.ExceededError) error { return e },
 		Answer: func(w http.ResponseWriter, _ *http.Request, err error) {
 			status := http.StatusServiceUnavailable
@@ -87,7 +87,7 @@ func serveHTTP(t *testing.T, l *limits.Limits, proxies bool, handler http.Handle
 		<-done
 		<-done
 		_ = server.Shutdown(context.Background())
-		require.Eventually(t, func() bool { return s.Connections() == 0 && s.Handlers() == 0 }, delaystest.Patience, time.Millisecond)
+		require.Eventually(t, func() bool { return s.Connections() == 0 && s.Handlers() == 0 }, waittest.Patience, time.Millisecond)
 		assert.Zero(t, s.Running())
 		open, waiting := s.Streams()
 		assert.Zero(t, open)
@@ -103,7 +103,7 @@ func (s *served) send(t *testing.T, request string) net.Conn {
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", s.addr)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	require.NoError(t, conn.SetDeadline(time.Now().Add(delaystest.Patience)))
+	require.NoError(t, conn.SetDeadline(time.Now().Add(waittest.Patience)))
 	_, err = io.WriteString(conn, request)
 	require.NoError(t, err)
 	return conn
@@ -185,13 +185,13 @@ func TestHandler_Incomplete(t *testing.T) {
 	for range 3 {
 		conns = append(conns, s.send(t, post("9", "a part")))
 	}
-	require.Eventually(t, func() bool { _, waiting := s.Streams(); return waiting == 3 }, delaystest.Patience, time.Millisecond)
+	require.Eventually(t, func() bool { _, waiting := s.Streams(); return waiting == 3 }, waittest.Patience, time.Millisecond)
 	assert.Zero(t, s.Running())
 	for range lateAfter {
 		s.sweep()
 	}
 	require.ErrorIs(t, <-read, context.DeadlineExceeded, "over the limit")
-	require.Eventually(t, func() bool { _, waiting := s.Streams(); return waiting == 2 }, delaystest.Patience, time.Millisecond)
+	require.Eventually(t, func() bool { _, waiting := s.Streams(); return waiting == 2 }, waittest.Patience, time.Millisecond)
 	response, _ := answerOf(t, s.send(t, get()))
 	assert.Equal(t, "incomplete_per_address", response.Header.Get("Limit"))
 	for range requestTimeout {
@@ -236,10 +236,10 @@ func TestHandler_Unread(t *testing.T) {
 		}
 	}))
 	unread := s.send(t, get())
-	require.Eventually(t, func() bool { return s.held("127.0.0.1") == block && s.Running() == 0 }, delaystest.Patience, time.Millisecond)
+	require.Eventually(t, func() bool { return s.held("127.0.0.1") == block && s.Running() == 0 }, waittest.Patience, time.Millisecond)
 	_ = unread.Close()
 	require.Error(t, <-wrote)
-	require.Eventually(t, func() bool { return s.held("127.0.0.1") == 0 }, delaystest.Patience, time.Millisecond)
+	require.Eventually(t, func() bool { return s.held("127.0.0.1") == 0 }, waittest.Patience, time.Millisecond)
 	s.send(t, get("More: yes"))
 	require.Error(t, <-wrote)
 	assert.Equal(t, "held_bytes_per_address", <-s.closed)
@@ -256,7 +256,7 @@ func TestHandler_UnreadBehindProxy(t *testing.T) {
 	require.NoError(t, err)
 	refused := make(chan string, 1)
 	c := New(listener, Config{
-		Limits: &limits.Limits{HeldBytesPerAddress: connectionShare * block}, Proxies: proxies, Stall: delaystest.Patience,
+		Limits: &limits.Limits{HeldBytesPerAddress: connectionShare * block}, Proxies: proxies, Stall: waittest.Patience,
 		Refused: func(limit, address string) { refused <- limit + " " + address },
 	})
 	server := &http.Server{
@@ -282,7 +282,7 @@ func TestHandler_UnreadBehindProxy(t *testing.T) {
 		_ = server.Close()
 		transport.CloseIdleConnections()
 		require.ErrorIs(t, <-done, http.ErrServerClosed)
-		require.Eventually(t, func() bool { return c.Handlers() == 0 }, delaystest.Patience, time.Millisecond)
+		require.Eventually(t, func() bool { return c.Handlers() == 0 }, waittest.Patience, time.Millisecond)
 	})
 	send := func(path, address string) error {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+listener.Addr().String()+path, http.NoBody)
@@ -297,7 +297,7 @@ func TestHandler_UnreadBehindProxy(t *testing.T) {
 	const greedy = "192.0.2.1"
 	for n := int64(1); n <= connectionShare*block/size; n++ {
 		require.NoError(t, send("/endless", greedy))
-		require.Eventually(t, func() bool { return c.held(greedy) >= n*size }, delaystest.Patience, time.Millisecond)
+		require.Eventually(t, func() bool { return c.held(greedy) >= n*size }, waittest.Patience, time.Millisecond)
 	}
 	require.Equal(t, 1, c.Connections())
 	require.NoError(t, send("/", "192.0.2.2"))
@@ -357,7 +357,7 @@ func TestControl_EnterSSE(t *testing.T) {
 		s.send(t, get())
 	}
 	one, other := <-taken, <-taken
-	require.Eventually(t, func() bool { return s.Running() == 0 }, delaystest.Patience, time.Millisecond)
+	require.Eventually(t, func() bool { return s.Running() == 0 }, waittest.Patience, time.Millisecond)
 	open, _ := s.Streams()
 	assert.Equal(t, 2, open)
 	response, _ := answerOf(t, s.send(t, get()))
@@ -365,7 +365,7 @@ func TestControl_EnterSSE(t *testing.T) {
 	require.NoError(t, one.Close())
 	s.send(t, get())
 	third := <-taken
-	require.Eventually(t, func() bool { return s.Connections() == 2 }, delaystest.Patience, time.Millisecond, "without the refused one")
+	require.Eventually(t, func() bool { return s.Connections() == 2 }, waittest.Patience, time.Millisecond, "without the refused one")
 	require.NoError(t, other.Close())
 	require.NoError(t, third.Close())
 }

@@ -18,17 +18,17 @@ import (
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/internal/id"
-	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	replaytest "github.com/gridstand/gridstand/internal/testkit/replay"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
 func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 
-const patience = delaystest.Patience
+const patience = waittest.Patience
 
 // env is a Redis server with any number of game servers that use it.
 type env struct {

@@ -24,14 +24,14 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	connecttest "github.com/gridstand/gridstand/internal/testkit/connect"
-	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
 )
 
-const patience = delaystest.Patience
+const patience = waittest.Patience
 
 // started is a running server with its addresses and log.
 type started struct {

@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
-	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
 )
@@ -65,7 +65,7 @@ func TestCopy(t *testing.T) {
 				other = filepath.Join(t.TempDir(), "other.db")
 				code, _, stderr := call(t, "copy", "--from", store, "--to", server.File(other))
 				return code == exitFailed && strings.HasSuffix(stderr, "first\n")
-			}, delaystest.Patience, time.Millisecond, "its server is still running")
+			}, waittest.Patience, time.Millisecond, "its server is still running")
 			assert.NoFileExists(t, other)
 		}
 		stop()

@@ -21,10 +21,10 @@ import (
 	"google.golang.org/grpc/backoff"
 
 	"github.com/gridstand/gridstand/client"
-	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	outputtest "github.com/gridstand/gridstand/internal/testkit/output"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
 // actAsClient is an environment variable that makes the test binary run the client, for
@@ -49,7 +49,7 @@ func TestMain(m *testing.M) {
 	testmain.Run(m)
 }
 
-const limit = delaystest.Patience
+const limit = waittest.Patience
 
 // person is a user who runs commands with their own config directory.
 type person struct {

@@ -14,12 +14,12 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/load"
-	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
 )
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) { testmain.Run(m) }
 func small(s *server.Server) load.Config {
 	return load.Config{
 		Server: client.Config{Target: s.Addr().String()}, Variant: "6x6",
-		Games: 4, Players: 2, Watchers: 2, Crowd: 3, Rate: 200, Duration: time.Hour, EndTimeout: delaystest.Patience,
+		Games: 4, Players: 2, Watchers: 2, Crowd: 3, Rate: 200, Duration: time.Hour, EndTimeout: waittest.Patience,
 	}
 }
 
@@ -48,7 +48,7 @@ func start(t *testing.T, change func(*server.Config)) *server.Server {
 // run runs a load until done returns true for its progress. The load must not fail.
 func run(t *testing.T, config load.Config, done func(load.Progress) bool) *load.Report {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), delaystest.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Patience)
 	defer cancel()
 	reached := false
 	config.Progress = func(p load.Progress) {
@@ -164,7 +164,7 @@ func TestRun_GamesFollowEachOther(t *testing.T) {
 				assert.NoError(t, err)
 				return answer.GetGames()
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), delaystest.Patience)
+			ctx, cancel := context.WithTimeout(t.Context(), waittest.Patience)
 			defer cancel()
 			config.Progress = func(load.Progress) {
 				if len(finished()) > 0 { // finished can list the games, because config.Public is set
@@ -176,7 +176,7 @@ func TestRun_GamesFollowEachOther(t *testing.T) {
 			require.NoError(t, r.Err())
 			assert.Zero(t, r.Skipped)
 			assert.LessOrEqual(t, r.Resigned, int64(r.Games))
-			assert.Eventually(t, func() bool { return len(finished()) == int(r.Played) }, delaystest.Patience, 20*time.Millisecond)
+			assert.Eventually(t, func() bool { return len(finished()) == int(r.Played) }, waittest.Patience, 20*time.Millisecond)
 			for _, g := range finished() {
 				assert.False(t, g.GetRanked())
 			}

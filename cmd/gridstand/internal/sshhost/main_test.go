@@ -14,13 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 	gossh "golang.org/x/crypto/ssh"
 
-	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
 func TestMain(m *testing.M) { testmain.Run(m) }
 
-const limit = delaystest.Patience
+const limit = waittest.Patience
 
 // testHost is a host with a test's own Serve function.
 type testHost struct {

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -39,7 +39,7 @@ func (rec *recorder) Published(r store.Record) {
 
 func (rec *recorder) AudienceCounted(n int) { rec.words <- fmt.Sprintf("audience %d", n) }
 
-const testPatience = delaystest.Patience
+const testPatience = waittest.Patience
 
 // expect waits for exactly these calls, in order.
 func (rec *recorder) expect(t *testing.T, words ...string) {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -39,7 +39,7 @@ func (f *follower) expect(t *testing.T, calls ...string) {
 		select {
 		case got := <-f.calls:
 			require.Equal(t, want, got)
-		case <-time.After(delaystest.Patience):
+		case <-time.After(waittest.Patience):
 			require.Fail(t, "no call", want)
 		}
 	}
@@ -48,7 +48,7 @@ func (f *follower) expect(t *testing.T, calls ...string) {
 // await waits for a call and ignores all others before it.
 func (f *follower) await(t *testing.T, want string) {
 	t.Helper()
-	for late := time.After(delaystest.Patience); ; {
+	for late := time.After(waittest.Patience); ; {
 		select {
 		case got := <-f.calls:
 			if got == want {
@@ -71,7 +71,7 @@ func runFeed(t *testing.T, feed store.Feed) {
 		select {
 		case err := <-done:
 			assert.NoError(t, err)
-		case <-time.After(delaystest.Patience):
+		case <-time.After(waittest.Patience):
 			assert.Fail(t, "the feed did not stop")
 		}
 	})

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -80,7 +80,7 @@ func rollbacks(t *testing.T, open Open) {
 		require.Eventually(t, func() bool {
 			now, err := h.Servers(t.Context())
 			return assert.NoError(t, err) && now.Now.Truncate(time.Millisecond).After(b.Rollback.At)
-		}, delaystest.Patience, time.Millisecond)
+		}, waittest.Patience, time.Millisecond)
 		last := h.send(again("a", b))
 		lost := again("a", last)
 		lost.Lost = true

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/redis"
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
@@ -52,7 +52,7 @@ type Open func(t *testing.T) *store.Store
 // if there are several addresses. The store is closed after the test.
 func OnRedis(t testing.TB, addrs ...string) *store.Store {
 	t.Helper()
-	return OnRedisWithin(t, delaystest.Patience, addrs...)
+	return OnRedisWithin(t, waittest.Patience, addrs...)
 }
 
 // OnRedisWithin is like OnRedis, but a command fails if Redis takes longer than timeout to

@@ -14,12 +14,13 @@ import (
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	"github.com/gridstand/gridstand/server"
 	"github.com/gridstand/gridstand/server/internal/store"
 	redisstore "github.com/gridstand/gridstand/server/internal/store/redis"
 )
 
-const patience = delaystest.Patience
+const patience = waittest.Patience
 
 // env is one store, the servers on it, and what their clients observed.
 type env struct {
@@ -63,7 +64,7 @@ func newEnvOn(t *testing.T, addr string, client redis.UniversalClient) *env {
 }
 
 // newUncheckedEnv is like newEnvOn, but does not check the store after the test. With -short it
-// skips the test, because test/api already runs whole servers, although without faults.
+// skips the test, because test/contract already runs whole servers, although without faults.
 func newUncheckedEnv(t *testing.T, addr string, client redis.UniversalClient) *env {
 	t.Helper()
 	if testing.Short() {

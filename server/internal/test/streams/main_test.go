@@ -6,14 +6,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
 func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 
-const patience = delaystest.Patience
+const patience = waittest.Patience
 
 func dial(t testing.TB, address net.Addr) net.Conn {
 	t.Helper()

@@ -19,7 +19,7 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
-	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -32,7 +32,7 @@ const (
 	right = pb.Direction_DIRECTION_RIGHT
 )
 
-const limit = delaystest.Patience
+const limit = waittest.Patience
 
 // call is a move that reached the server. The test sends the reply on answer.
 type call struct {

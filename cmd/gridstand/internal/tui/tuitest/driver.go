@@ -16,7 +16,7 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/frame"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
 // Noon is the current time in these tests.
@@ -150,7 +150,7 @@ func (d *Driver) Press(keys ...string) {
 // failure message.
 func (d *Driver) Until(what string, holds func() bool) {
 	d.t.Helper()
-	timeout := time.After(delaystest.Patience)
+	timeout := time.After(waittest.Patience)
 	for !holds() {
 		select {
 		case msg := <-d.msgs:

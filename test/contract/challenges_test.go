@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -11,10 +12,9 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
-	"github.com/gridstand/gridstand/server/limits"
 )
 
 const (
@@ -98,17 +98,6 @@ func (s *testServer) attempt(t testing.TB, p player, challengeID string) *pb.Gam
 	return s.create(t, p, &pb.CreateGameRequest{ChallengeId: challengeID})
 }
 
-// score plays an attempt until it has points, and resigns.
-func (s *testServer) score(t testing.TB, p player, g *pb.Game) *pb.Event {
-	t.Helper()
-	version, position := g.GetVersion(), g.GetPosition()
-	for position.GetScores()[0] == 0 {
-		event := s.move(t, p, g.GetId(), version, position)
-		version, position = event.GetVersion(), event.GetPosition()
-	}
-	return s.resign(t, p, g.GetId())
-}
-
 // standings returns the first page of a challenge's standings.
 func (s *testServer) standings(t testing.TB, id string) []*pb.Standing {
 	t.Helper()
@@ -118,277 +107,98 @@ func (s *testServer) standings(t testing.TB, id string) []*pb.Standing {
 	return listed.GetStandings()
 }
 
-// Ensure that there is one daily game per day, and that the commitment of the next one is
-// published in advance.
-func TestGetChallenge_Daily(t *testing.T) {
+// Ensure that each configured variant has one daily game per day with its own tiles, that the
+// commitment of the next one is published in advance, that a player has one attempt at it, and that
+// the server counts the consecutive days.
+func TestDaily(t *testing.T) {
 	t.Parallel()
-	s, clock := startAt(t, 12)
-	p := s.player(t)
-	first := s.today(t, p)
-	c := first.GetChallenge()
-	assert.Equal(t, daily, c.GetKind())
-	assert.Equal(t, "classic", c.GetVariant())
-	assert.Equal(t, challengeOpen, c.GetStatus())
-	assert.Equal(t, clock.now().UTC().Format(time.DateOnly), c.GetDate())
-	assert.Equal(t, 24*time.Hour, c.GetCloseTime().AsTime().Sub(c.GetOpenTime().AsTime()))
-	assert.WithinDuration(t, clock.now(), first.GetNow().AsTime(), time.Minute)
-	assert.Nil(t, first.GetAttempt())
-	next := first.GetNext()
-	assert.Equal(t, raceScheduled, next.GetStatus())
-	assert.NotEqual(t, c.GetSeedCommitment(), next.GetSeedCommitment())
-	for _, request := range []*pb.GetChallengeRequest{
-		{ChallengeId: c.GetId()},
-		{Daily: &pb.DailyRequest{Variant: "classic"}},
-		{Daily: &pb.DailyRequest{Date: c.GetDate()}},
-	} {
-		got, err := s.GetChallenge(s.anyone, request)
-		require.NoError(t, err)
-		assert.True(t, proto.Equal(c, got.GetChallenge()), "%v", request)
-	}
-	_, err := s.CreateGame(p.ctx, &pb.CreateGameRequest{ChallengeId: next.GetId()})
-	assert.Equal(t, map[string]string{
-		"challenge_id": next.GetId(), "open_time": next.GetOpenTime().AsTime().Format("2006-01-02T15:04:05.000Z"),
-	}, wantReason(t, err, pb.ReasonChallengeNotOpen))
-
-	clock.pass(12 * time.Hour)
-	second := s.today(t, p)
-	assert.Equal(t, next.GetId(), second.GetChallenge().GetId())
-	assert.Equal(t, next.GetSeedCommitment(), second.GetChallenge().GetSeedCommitment())
-	closed := s.readChallenge(t, p, c.GetId()).GetChallenge()
-	assert.Equal(t, challengeOver, closed.GetStatus())
-	_, err = s.CreateGame(p.ctx, &pb.CreateGameRequest{ChallengeId: c.GetId()})
-	wantReason(t, err, pb.ReasonChallengeClosed)
-
-	for _, days := range []int{-9, 3} {
-		date := c.GetOpenTime().AsTime().AddDate(0, 0, days).Format(time.DateOnly)
-		_, err := s.GetChallenge(p.ctx, &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Date: date}})
-		wantReason(t, err, pb.ReasonChallengeNotFound)
-		wantMessage(t, err, "there is no daily game on this day, or it has expired")
-	}
-	_, err = s.GetChallenge(p.ctx, &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Variant: "vt100"}})
-	wantReason(t, err, pb.ReasonChallengeNotFound)
-	wantMessage(t, err, "this variant has no daily game")
-	_, err = s.GetChallenge(p.ctx, &pb.GetChallengeRequest{ChallengeId: newID()})
-	wantReason(t, err, pb.ReasonChallengeNotFound)
-	for field, request := range map[string]*pb.GetChallengeRequest{
-		"challenge_id": {},
-		"daily.date":   {Daily: &pb.DailyRequest{Date: "today"}},
-	} {
-		_, err := s.GetChallenge(p.ctx, request)
-		wantField(t, err, field)
-	}
-	_, err = s.GetChallenge(p.ctx, &pb.GetChallengeRequest{ChallengeId: c.GetId(), Daily: &pb.DailyRequest{}})
-	wantField(t, err, "challenge_id")
-}
-
-// Ensure that each of several variants has its own daily game, with its own tiles, and that the
-// commitments of their next ones are published in advance.
-func TestGetChallenge_DailyVariants(t *testing.T) {
-	t.Parallel()
-	skipShort(t)
 	s, clock := startAt(t, 12, func(c *server.Config) { c.Daily = "classic,vt100" })
 	p := s.player(t)
-	of := func(variant string) *pb.GetChallengeResponse {
-		t.Helper()
-		got, err := s.GetChallenge(s.anyone, &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Variant: variant}})
-		require.NoError(t, err)
-		assert.Equal(t, variant, got.GetChallenge().GetVariant())
-		assert.Equal(t, variant, got.GetNext().GetVariant())
-		assert.Equal(t, challengeOpen, got.GetChallenge().GetStatus())
-		assert.Equal(t, raceScheduled, got.GetNext().GetStatus())
-		return got
-	}
-	classic, vt100 := of("classic"), of("vt100")
 	commitments := map[string]bool{}
-	for _, c := range []*pb.Challenge{classic.GetChallenge(), classic.GetNext(), vt100.GetChallenge(), vt100.GetNext()} {
-		assert.Len(t, c.GetSeedCommitment(), 32)
-		commitments[string(c.GetSeedCommitment())] = true
-	}
-	assert.Len(t, commitments, 4, "every daily game has its own seed")
-	assert.Equal(t, classic.GetChallenge().GetId(), s.today(t, p).GetChallenge().GetId(), "the first variant is the default")
-	for _, c := range []*pb.Challenge{classic.GetChallenge(), vt100.GetChallenge()} {
-		g := s.attempt(t, p, c.GetId())
-		assert.Equal(t, c.GetVariant(), g.GetVariant())
-		assert.Equal(t, c.GetSeedCommitment(), g.GetSeedCommitment())
-	}
-
-	clock.pass(12 * time.Hour)
-	for _, before := range []*pb.GetChallengeResponse{classic, vt100} {
-		now := of(before.GetNext().GetVariant()).GetChallenge()
-		assert.Equal(t, before.GetNext().GetId(), now.GetId())
-		assert.Equal(t, before.GetNext().GetSeedCommitment(), now.GetSeedCommitment())
-	}
-}
-
-// Ensure that attempts at a daily game are hidden as the contract specifies, and that reads and
-// streams include the seed once the game has closed.
-func TestDaily_Embargo(t *testing.T) {
-	t.Parallel()
-	s, clock := startAt(t, 12)
-	ada, bob, eve := s.player(t), s.player(t), s.player(t)
-	c := s.today(t, ada).GetChallenge()
-	g, other := s.attempt(t, ada, c.GetId()), s.attempt(t, bob, c.GetId())
-	assert.Equal(t, c.GetId(), g.GetChallengeId())
-	assert.Equal(t, c.GetSeedCommitment(), g.GetSeedCommitment())
-	assert.True(t, g.GetRanked())
-	assert.True(t, proto.Equal(g.GetPosition(), other.GetPosition()), "the same first board")
-	assert.True(t, proto.Equal(g, s.attempt(t, ada, c.GetId())), "one attempt")
-
-	hidden := func(t *testing.T, p player) {
-		t.Helper()
-		_, err := s.GetGame(p.ctx, &pb.GetGameRequest{GameId: g.GetId()})
-		assert.Equal(t, map[string]string{
-			"challenge_id": c.GetId(), "close_time": c.GetCloseTime().AsTime().Format("2006-01-02T15:04:05.000Z"),
-		}, wantReason(t, err, pb.ReasonChallengeOpen))
-		wantReason(t, s.watch(t, p.ctx, from(g.GetId(), 0)).refused(t), pb.ReasonChallengeOpen)
-		_, err = s.Move(p.ctx, slide(g.GetId(), 1, pb.Direction_DIRECTION_UP))
-		if p.Player == nil {
-			wantReason(t, err, pb.ReasonBadToken)
-			return
-		}
-		wantReason(t, err, pb.ReasonNotSeated)
-		_, err = s.JoinGame(p.ctx, &pb.JoinGameRequest{GameId: g.GetId()})
-		wantReason(t, err, pb.ReasonSeatTaken)
-	}
-	listed := func(t *testing.T, p player, of player) int {
-		t.Helper()
-		answer, err := s.ListGames(p.ctx, &pb.ListGamesRequest{PlayerId: of.GetId()})
-		require.NoError(t, err)
-		return len(answer.GetGames())
-	}
-	anyone := player{ctx: s.anyone}
-	var end *pb.Event
-	t.Run("an attempt is hidden while it is played, and its seed after it", func(t *testing.T) {
-		hidden(t, anyone)
-		hidden(t, eve)
-		hidden(t, bob)
-		watching := s.watch(t, ada.ctx, from(g.GetId(), 0))
-		end = s.score(t, ada, g)
-		assert.Empty(t, end.GetSeed(), "a seed before the end of the day")
-		for range end.GetVersion() {
-			assert.Empty(t, watching.event(t).GetSeed())
-		}
-		watching.end(t)
-		hidden(t, anyone)
-		hidden(t, bob)
-	})
-	s.score(t, bob, other)
-	t.Run("players who have finished see other attempts, but no seed", func(t *testing.T) {
-		for _, p := range []player{ada, bob} { // Bob has also finished.
-			got, err := s.GetGame(p.ctx, &pb.GetGameRequest{GameId: g.GetId()})
-			require.NoError(t, err)
-			assert.Empty(t, got.GetGame().GetSeed())
-		}
-		hidden(t, eve)
-		assert.Equal(t, 1, listed(t, ada, ada))
-		assert.Zero(t, listed(t, bob, ada))
-		assert.Zero(t, listed(t, anyone, ada))
-		all, err := s.ListGames(ada.ctx, &pb.ListGamesRequest{})
-		require.NoError(t, err)
-		assert.Empty(t, all.GetGames())
-		_, err = s.CreateChallenge(bob.ctx, &pb.CreateChallengeRequest{Kind: rematch, GameId: g.GetId()})
-		assert.Equal(t, map[string]string{
-			"challenge_id": c.GetId(), "close_time": c.GetCloseTime().AsTime().Format("2006-01-02T15:04:05.000Z"),
-		}, wantReason(t, err, pb.ReasonSeedHidden))
-	})
-	t.Run("the standings list both attempts", func(t *testing.T) {
-		lines := s.standings(t, c.GetId())
-		require.Len(t, lines, 2)
-		first, err := s.GetGame(bob.ctx, &pb.GetGameRequest{GameId: lines[0].GetGameId()})
-		require.NoError(t, err)
-		best := first.GetGame().GetPosition()
-		assert.Equal(t, slices.Max(best.GetTwenty48().GetTiles()), lines[0].GetLargestTile())
-		assert.Equal(t, best.GetMoveCount(), lines[0].GetMoveCount())
-		assert.EqualValues(t, 1, lines[0].GetRank())
-		assert.True(t, lines[0].GetFinished())
-		own, err := s.ListStandings(bob.ctx, &pb.ListStandingsRequest{ChallengeId: c.GetId(), PlayerId: "me", Neighbors: 1})
-		require.NoError(t, err)
-		assert.Len(t, own.GetStandings(), 2)
-		assert.EqualValues(t, 2, own.GetTotal())
-		mine := s.readChallenge(t, bob, c.GetId()).GetAttempt()
-		assert.Equal(t, other.GetId(), mine.GetGameId())
-		assert.Equal(t, finished, mine.GetStatus())
-		assert.EqualValues(t, 1, mine.GetDayStreak())
-		assert.Equal(t, c.GetCloseTime().AsTime(), mine.GetDeadline().AsTime())
-		board, err := s.ListScores(s.anyone, &pb.ListScoresRequest{Variant: "classic"})
-		require.NoError(t, err)
-		assert.Empty(t, board.GetEntries())
-	})
-	clock.pass(12 * time.Hour)
-	t.Run("everyone sees attempts and the seed after the game has closed", func(t *testing.T) {
-		for _, p := range []player{anyone, ada, eve} {
-			got, err := s.GetGame(p.ctx, &pb.GetGameRequest{GameId: g.GetId()})
-			require.NoError(t, err)
-			seed := got.GetGame().GetSeed()
-			assert.Len(t, seed, 32)
-			watching := s.watch(t, p.ctx, from(g.GetId(), 0))
-			var last *pb.Event
-			for range end.GetVersion() {
-				last = watching.event(t)
-			}
-			watching.end(t)
-			assert.Equal(t, seed, last.GetSeed())
-			assert.Equal(t, 1, listed(t, p, ada))
-		}
-		assert.Len(t, s.readChallenge(t, ada, c.GetId()).GetChallenge().GetSeed(), 32)
-		_, err := s.CreateChallenge(bob.ctx, &pb.CreateChallengeRequest{Kind: rematch, GameId: g.GetId()})
-		require.NoError(t, err)
-	})
-}
-
-// Ensure that the server counts the consecutive days on which a player plays the daily game.
-func TestDaily_Streak(t *testing.T) {
-	t.Parallel()
-	skipShort(t)
-	s, clock := startAt(t, 12)
-	p := s.player(t)
 	for _, want := range []int32{1, 2, 3} {
-		c := s.today(t, p).GetChallenge()
-		s.attempt(t, p, c.GetId())
-		assert.Equal(t, want, s.readChallenge(t, p, c.GetId()).GetAttempt().GetDayStreak())
+		for _, variant := range []string{"classic", "vt100"} {
+			got, err := s.GetChallenge(p.ctx, &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Variant: variant}})
+			require.NoError(t, err)
+			c, next := got.GetChallenge(), got.GetNext()
+			assert.Equal(t, daily, c.GetKind())
+			assert.Equal(t, variant, c.GetVariant())
+			assert.Equal(t, challengeOpen, c.GetStatus())
+			assert.Equal(t, raceScheduled, next.GetStatus())
+			assert.Equal(t, clock.now().UTC().Format(time.DateOnly), c.GetDate())
+			assert.Equal(t, 24*time.Hour, c.GetCloseTime().AsTime().Sub(c.GetOpenTime().AsTime()))
+			commitments[string(c.GetSeedCommitment())], commitments[string(next.GetSeedCommitment())] = true, true
+			for _, request := range []*pb.GetChallengeRequest{
+				{ChallengeId: c.GetId()}, {Daily: &pb.DailyRequest{Variant: variant, Date: c.GetDate()}},
+			} {
+				again, err := s.GetChallenge(s.anyone, request)
+				require.NoError(t, err)
+				same(t, c, again.GetChallenge())
+			}
+			_, err = s.CreateGame(p.ctx, &pb.CreateGameRequest{ChallengeId: next.GetId()})
+			assert.Equal(t, map[string]string{
+				"challenge_id": next.GetId(), "open_time": next.GetOpenTime().AsTime().Format("2006-01-02T15:04:05.000Z"),
+			}, wantReason(t, err, pb.ReasonChallengeNotOpen))
+			g := s.attempt(t, p, c.GetId())
+			assert.Equal(t, c.GetSeedCommitment(), g.GetSeedCommitment())
+			same(t, g, s.attempt(t, p, c.GetId()))
+			assert.Empty(t, s.score(t, p, g).GetSeed(), "a seed before the end of the day")
+		}
+		today := s.today(t, p)
+		assert.Equal(t, "classic", today.GetChallenge().GetVariant(), "the first variant is the default")
+		assert.Equal(t, want, today.GetAttempt().GetDayStreak())
+		assert.Equal(t, finished, today.GetAttempt().GetStatus())
+		assert.Equal(t, today.GetChallenge().GetCloseTime().AsTime(), today.GetAttempt().GetDeadline().AsTime())
+		lines := s.standings(t, today.GetChallenge().GetId())
+		require.Len(t, lines, 1)
+		assert.Equal(t, today.GetAttempt().GetScore(), lines[0].GetScore())
+		entry := &pb.CreateChallengeRequest{Kind: rematch, GameId: today.GetAttempt().GetGameId()}
+		_, err := s.CreateChallenge(p.ctx, entry)
+		wantReason(t, err, pb.ReasonSeedHidden)
 		clock.pass(24 * time.Hour)
+		closed := s.readChallenge(t, p, today.GetChallenge().GetId()).GetChallenge()
+		assert.Equal(t, challengeOver, closed.GetStatus())
+		assert.Len(t, closed.GetSeed(), 32)
+		assert.Equal(t, closed.GetSeed(), s.get(t, today.GetAttempt().GetGameId()).GetSeed())
+		s.challenge(t, p, entry)
+		_, err = s.CreateGame(s.player(t).ctx, &pb.CreateGameRequest{ChallengeId: closed.GetId()})
+		wantReason(t, err, pb.ReasonChallengeClosed)
 	}
-	clock.pass(24 * time.Hour)
-	c := s.today(t, p).GetChallenge()
-	s.attempt(t, p, c.GetId())
-	assert.EqualValues(t, 1, s.today(t, p).GetAttempt().GetDayStreak())
+	assert.Len(t, commitments, 8, "every daily game has its own seed, and the next one's is known")
+	_, err := s.rank(p, "classic", 0)
+	wantReason(t, err, pb.ReasonNoScore)
 }
 
-// Ensure that a player's attempt at a challenge by link ends when its time runs out, and still
-// counts.
-func TestLink_Limit(t *testing.T) {
+// Ensure that a player's attempt at a challenge by link ends when its time runs out, still counts,
+// and is kept while the challenge is open, so that the player cannot make a second one, and that an
+// expired challenge has no standings.
+func TestLink(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
-	s, clock := startAt(t, 12)
+	s, clock := startAt(t, 12, func(c *server.Config) { c.KeepFinished = time.Hour })
 	p := s.player(t)
 	c := s.challenge(t, p, &pb.CreateChallengeRequest{Kind: link, Variant: "vt100", Limit: durationpb.New(time.Minute)})
 	assert.Equal(t, 7*24*time.Hour, c.GetCloseTime().AsTime().Sub(c.GetOpenTime().AsTime()))
 	g := s.attempt(t, p, c.GetId())
-	version, position := g.GetVersion(), g.GetPosition()
-	for position.GetScores()[0] == 0 {
-		event := s.move(t, p, g.GetId(), version, position)
-		version, position = event.GetVersion(), event.GetPosition()
-	}
+	last := s.moves(t, p, g, 8)[7]
 	deadline := s.readChallenge(t, p, c.GetId()).GetAttempt().GetDeadline().AsTime()
 	assert.Equal(t, g.GetCreateTime().AsTime().Add(time.Minute), deadline)
 	clock.pass(time.Minute)
-	_, err := s.Move(p.ctx, slide(g.GetId(), version, position.GetTwenty48().GetLegalMoves()[0]))
+	_, err := s.Move(p.ctx, slide(g.GetId(), last.GetVersion(), last.GetPosition().GetTwenty48().GetLegalMoves()[0]))
 	wantReason(t, err, pb.ReasonGameOver)
-	eventually(t, "the attempt has ended", func() bool {
-		return s.readChallenge(t, p, c.GetId()).GetAttempt().GetStatus() == finished
-	})
-	got, err := s.GetGame(p.ctx, &pb.GetGameRequest{GameId: g.GetId()})
-	require.NoError(t, err)
-	assert.Equal(t, pb.Result_REASON_TIMED_OUT, got.GetGame().GetResult().GetReason())
 	var lines []*pb.Standing
-	eventually(t, "the attempt counts", func() bool {
+	waittest.Until(t, "the attempt counts", func() bool {
 		lines = s.standings(t, c.GetId())
 		return len(lines) > 0
 	})
-	assert.Equal(t, position.GetScores()[0], lines[0].GetScore())
+	assert.Equal(t, last.GetPosition().GetScores()[0], lines[0].GetScore())
 	assert.Equal(t, p.GetId(), lines[0].GetPlayer().GetId())
+	clock.pass(6 * 24 * time.Hour)
+	again := s.attempt(t, p, c.GetId())
+	assert.Equal(t, g.GetId(), again.GetId())
+	assert.Equal(t, pb.Result_REASON_TIMED_OUT, again.GetResult().GetReason())
+	assert.Len(t, s.standings(t, c.GetId()), 1)
+	clock.pass(24*time.Hour + 2*time.Hour)
+	_, err = s.ListStandings(p.ctx, &pb.ListStandingsRequest{ChallengeId: c.GetId(), PlayerId: "me"})
+	wantReason(t, err, pb.ReasonChallengeNotFound)
 }
 
 // Ensure that attempts do not count if a program made a move in them, or if the
@@ -410,7 +220,7 @@ func TestStandings_Programs(t *testing.T) {
 			s.score(t, p, g)
 		}
 		s.score(t, person, s.attempt(t, person, c.GetId()))
-		eventually(t, "the person's attempt counts", func() bool { return len(s.standings(t, c.GetId())) > 0 })
+		waittest.Until(t, "the person's attempt counts", func() bool { return len(s.standings(t, c.GetId())) > 0 })
 		lines := s.standings(t, c.GetId())
 		require.Len(t, lines, 1)
 		assert.Equal(t, person.GetId(), lines[0].GetPlayer().GetId())
@@ -421,35 +231,149 @@ func TestStandings_Programs(t *testing.T) {
 	})
 }
 
-// Ensure that a player has only one attempt at a challenge, no matter how often and on which
-// server they request it.
-func TestAttempt_One(t *testing.T) {
+// Ensure that a rematch has the same tiles as its game and hides nothing.
+func TestRematch(t *testing.T) {
 	t.Parallel()
-	redis := redistest.StartRedis(t)
-	free := func(c *server.Config) { c.Limits = limits.Limits{} }
-	servers := []*testServer{start(t, redis.URL(), free), start(t, redis.URL(), free), start(t, redis.URL(), free)}
-	s := servers[0]
-	p := s.player(t)
-	c := s.challenge(t, p, &pb.CreateChallengeRequest{Kind: link, Variant: "classic"})
-	const calls = 1000
-	ids := make(chan string, calls)
-	for i := range calls {
-		go func() {
-			created, err := servers[i%len(servers)].CreateGame(p.ctx, &pb.CreateGameRequest{ChallengeId: c.GetId()})
-			if !assert.NoError(t, err) {
-				ids <- ""
-				return
+	each(t, func(t *testing.T, s *testServer) {
+		ada, bob := s.player(t), s.player(t)
+		g := s.game(t, ada, "5x5")
+		end := s.score(t, ada, g)
+		c := s.challenge(t, bob, &pb.CreateChallengeRequest{Kind: rematch, GameId: g.GetId()})
+		assert.Equal(t, "5x5", c.GetVariant())
+		assert.Equal(t, challengeOpen, c.GetStatus())
+		assert.Equal(t, end.GetSeed(), c.GetSeed())
+		assert.Equal(t, g.GetId(), c.GetTarget().GetGameId())
+		assert.Equal(t, ada.GetId(), c.GetTarget().GetPlayer().GetId())
+		assert.Equal(t, end.GetPosition().GetScores()[0], c.GetTarget().GetScore())
+		attempt := s.attempt(t, bob, c.GetId())
+		assert.True(t, proto.Equal(g.GetPosition(), attempt.GetPosition()), "the same first board")
+		assert.Equal(t, attempt.GetId(), s.get(t, attempt.GetId()).GetId(), "anyone may read it")
+		assert.Equal(t, end.GetSeed(), s.score(t, bob, attempt).GetSeed())
+		waittest.Until(t, "the attempt is listed", func() bool {
+			listed, err := s.ListGames(s.anyone, &pb.ListGamesRequest{Status: finished, PlayerId: bob.GetId()})
+			require.NoError(t, err)
+			return len(listed.GetGames()) == 1 && len(listed.GetGames()[0].GetSeed()) == 32
+		})
+		waittest.Until(t, "the attempt counts", func() bool { return len(s.standings(t, c.GetId())) == 1 })
+
+		c = s.challenge(t, bob, &pb.CreateChallengeRequest{Kind: rematch, GameId: g.GetId(), Private: true})
+		unlisted := s.attempt(t, ada, c.GetId()).GetId()
+		listed, err := s.ListGames(bob.ctx, &pb.ListGamesRequest{PlayerId: ada.GetId()})
+		require.NoError(t, err)
+		for _, g := range listed.GetGames() {
+			assert.NotEqual(t, unlisted, g.GetId(), "an attempt at a private challenge")
+		}
+		waittest.Until(t, "the player's own list has it", func() bool {
+			listed, err := s.ListGames(ada.ctx, &pb.ListGamesRequest{PlayerId: "me"})
+			require.NoError(t, err)
+			return slices.ContainsFunc(listed.GetGames(), func(g *pb.Game) bool { return g.GetId() == unlisted })
+		})
+	})
+}
+
+// Ensure that challenges are listed in pages, newest first, without private ones and daily
+// games.
+func TestListChallenges(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		p := s.player(t)
+		s.today(t, p)
+		var made []*pb.Challenge
+		for i := range 5 {
+			request := &pb.CreateChallengeRequest{Kind: link, Variant: "classic", Private: i == 2}
+			if i == 3 {
+				request = shortRace()
 			}
-			ids <- created.GetGame().GetId()
-		}()
-	}
-	found := map[string]int{}
-	for range calls {
-		found[<-ids]++
-	}
-	assert.Len(t, found, 1)
-	listed, err := s.ListGames(p.ctx, &pb.ListGamesRequest{PlayerId: "me"})
+			if c := s.challenge(t, p, request); !request.GetPrivate() {
+				made = append(made, c)
+			}
+		}
+		slices.SortFunc(made, func(a, b *pb.Challenge) int {
+			return cmp.Or(b.GetCreateTime().AsTime().Compare(a.GetCreateTime().AsTime()), cmp.Compare(b.GetId(), a.GetId()))
+		})
+		var links, all []string
+		for _, c := range made {
+			all = append(all, c.GetId())
+			if c.GetKind() == link {
+				links = append(links, c.GetId())
+			}
+		}
+		list := func(kind pb.ChallengeKind, size int32) (ids []string) {
+			request := &pb.ListChallengesRequest{Kind: kind, PageSize: size}
+			for {
+				page, err := s.ListChallenges(s.anyone, request)
+				require.NoError(t, err)
+				for _, c := range page.GetChallenges() {
+					ids = append(ids, c.GetId())
+				}
+				if request.PageToken = page.GetNextPageToken(); request.PageToken == "" {
+					return ids
+				}
+				assert.Len(t, page.GetChallenges(), int(size))
+			}
+		}
+		for _, size := range []int32{0, 1, 2} {
+			assert.Equal(t, all, list(0, size))
+			assert.Equal(t, links, list(link, size))
+			assert.Len(t, list(race, size), 1)
+			assert.Empty(t, list(daily, size))
+		}
+	})
+}
+
+// Ensure that the challenges of a hidden player are not listed.
+func TestListChallenges_Hidden(t *testing.T) {
+	t.Parallel()
+	url := newStore(t, true)
+	s := start(t, url)
+	p, hidden := s.player(t), s.player(t)
+	c := s.challenge(t, p, &pb.CreateChallengeRequest{Kind: link, Variant: "classic"})
+	s.challenge(t, hidden, shortRace())
+	_, _, err := operator(t, url).Hide(t.Context(), hidden.GetName())
 	require.NoError(t, err)
-	require.Len(t, listed.GetGames(), 1)
-	assert.Contains(t, found, listed.GetGames()[0].GetId())
+	listed, err := s.ListChallenges(s.anyone, &pb.ListChallengesRequest{})
+	require.NoError(t, err)
+	require.Len(t, listed.GetChallenges(), 1)
+	assert.Equal(t, c.GetId(), listed.GetChallenges()[0].GetId())
+}
+
+// Ensure that one address cannot fill the first page of a list, however many accounts it uses,
+// and that the pages together still contain every challenge.
+func TestListChallenges_Flood(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		create := func(address string, request *pb.CreateChallengeRequest) string {
+			p := s.player(t)
+			p.ctx = passedOn(p.ctx, address)
+			return s.challenge(t, p, request).GetId()
+		}
+		waiting := create("198.51.100.1", shortRace())
+		want := []string{waiting}
+		for range 25 {
+			want = append(want, create("198.51.100.2", shortRace()))
+		}
+		for _, kind := range []pb.ChallengeKind{race, 0} {
+			request := &pb.ListChallengesRequest{Kind: kind, PageSize: 10}
+			var listed []string
+			for {
+				page, err := s.ListChallenges(s.anyone, request)
+				require.NoError(t, err)
+				require.True(t, slices.IsSortedFunc(page.GetChallenges(), func(a, b *pb.Challenge) int {
+					return b.GetCreateTime().AsTime().Compare(a.GetCreateTime().AsTime())
+				}))
+				for _, c := range page.GetChallenges() {
+					listed = append(listed, c.GetId())
+				}
+				if request.GetPageToken() == "" {
+					assert.Len(t, listed, 10)
+					assert.Contains(t, listed, waiting, "on the first page")
+				}
+				if request.PageToken = page.GetNextPageToken(); request.PageToken == "" {
+					break
+				}
+			}
+			slices.Sort(listed)
+			assert.ElementsMatch(t, want, slices.Compact(listed))
+		}
+	}, func(c *server.Config) { c.Proxies = "127.0.0.1" })
 }

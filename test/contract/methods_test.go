@@ -77,3 +77,13 @@ func (m method) call(ctx context.Context, conn grpc.ClientConnInterface, request
 	}
 	return response, nil
 }
+
+// send makes the call that has requests of this type.
+func (s *testServer) send(ctx context.Context, request proto.Message) (proto.Message, error) {
+	for _, m := range methods() {
+		if m.request.Descriptor() == request.ProtoReflect().Descriptor() {
+			return m.call(ctx, s.conn, request)
+		}
+	}
+	panic("not a request: " + request.ProtoReflect().Descriptor().FullName())
+}

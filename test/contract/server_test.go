@@ -2,10 +2,12 @@ package contract
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"net"
+	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,25 +16,41 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/proto"
 
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
+	"github.com/gridstand/gridstand/internal/verify"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
 )
 
-func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // Collecting the garbage of dozens of small servers would take a sixth of the time.
+	testmain.Run(m, redistest.StillDialing)
+}
 
-// patience is the timeout for each test's calls and waits. It is generous, since only failing tests
-// reach it.
-const patience = 10 * time.Minute
+// patience is the timeout for each test's calls and waits. Only failing tests reach it.
+const patience = waittest.Patience
 
-// eventually waits until the given condition is true.
-func eventually(t testing.TB, what string, is func() bool) {
+var store = flag.String("store", "memory", "store of the servers: memory, redis (a process for each test) or cluster (one node for each test)")
+
+// newStore returns the address of a new store of the kind that the flag -store selects. If servers
+// are to share it and it would be in memory, it is an imitation of Redis.
+func newStore(t testing.TB, shared bool) string {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !is(); <-time.After(10 * time.Millisecond) {
-		require.True(t, time.Now().Before(deadline), "timed out waiting until: %s", what)
+	switch {
+	case *store == "redis":
+		return redistest.StartRedis(t).URL()
+	case *store == "cluster":
+		return "redis://" + redistest.StartCluster(t, 1).Nodes[0].Addr() + "?cluster=true"
+	case shared:
+		return "redis://" + redistest.StartMiniredis(t).Addr()
+	default:
+		return server.Memory
 	}
 }
 
@@ -45,26 +63,19 @@ type testServer struct {
 
 	conn     grpc.ClientConnInterface
 	addr     net.Addr
+	protocol string
+	store    string // address of the store
 	volatile bool
 	stop     func()
 	// anyone is the context of a caller without a token.
 	anyone context.Context
-	named  atomic.Int32
+	named  *atomic.Int32
 	// storeStopped is set by a test that stops the store; see checkedConn.
 	storeStopped *atomic.Bool
 }
 
 // change modifies a server's configuration before the server starts.
 type change func(*server.Config)
-
-// skipShort skips a test in -short. Each test of the API starts a server, so -short runs only one or
-// a few for each call.
-func skipShort(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("a variation or a limit")
-	}
-}
 
 // start starts a server that uses the given store. The server is stopped when the test ends. The
 // test fails if the server logs an error, such as a panic in a handler.
@@ -80,30 +91,41 @@ func start(t testing.TB, store string, changes ...change) *testServer {
 	}
 	running, stop := servertest.Start(t, c)
 	storeStopped := &atomic.Bool{}
-	conn := checkedConn{dial(t, running.Addr()), withClock(t, c.StoreNow), storeStopped}
-	anyone, cancel := context.WithTimeout(t.Context(), patience)
-	t.Cleanup(cancel)
-	return &testServer{
-		pb.NewGameServiceClient(conn), pb.NewLeaderboardServiceClient(conn), pb.NewPlayerServiceClient(conn),
-		pb.NewChallengeServiceClient(conn),
-		conn, running.Addr(), store == server.Memory, stop, anyone,
-		atomic.Int32{},
-		storeStopped,
+	s := &testServer{
+		addr: running.Addr(), store: store, volatile: store == server.Memory, stop: stop, anyone: waittest.Context(t), named: &atomic.Int32{},
+		storeStopped: storeStopped,
 	}
+	return s.over(t, overGRPC)
 }
 
-// each runs test once against a server with an in-memory store and once against a server with a
-// real Redis. The latter is skipped if redis-server is not installed.
+// over returns the same server with a connection that uses the given protocol.
+func (s *testServer) over(t testing.TB, protocol string) *testServer {
+	t.Helper()
+	o := s.on(checkedConn{dial(t, s.addr, protocol), t, s.storeStopped})
+	o.protocol = protocol
+	return o
+}
+
+// on returns the same server with the given connection.
+func (s *testServer) on(conn grpc.ClientConnInterface) *testServer {
+	o := *s
+	o.GameServiceClient, o.LeaderboardServiceClient = pb.NewGameServiceClient(conn), pb.NewLeaderboardServiceClient(conn)
+	o.PlayerServiceClient, o.ChallengeServiceClient = pb.NewPlayerServiceClient(conn), pb.NewChallengeServiceClient(conn)
+	o.conn = conn
+	return &o
+}
+
+// each runs test against a server with a new store of the kind that the flag -store selects.
 func each(t *testing.T, test func(t *testing.T, s *testServer), changes ...change) {
 	t.Helper()
-	t.Run("memory", func(t *testing.T) {
-		t.Parallel()
-		test(t, start(t, server.Memory, changes...))
-	})
-	t.Run("redis", func(t *testing.T) {
-		t.Parallel()
-		test(t, start(t, redistest.StartRedis(t).URL(), changes...))
-	})
+	test(t, start(t, newStore(t, false), changes...))
+}
+
+// pair runs test with two servers that share a store.
+func pair(t *testing.T, test func(t *testing.T, a, b *testServer), changes ...change) {
+	t.Helper()
+	url := newStore(t, true)
+	test(t, start(t, url, changes...), start(t, url, changes...))
 }
 
 // noErrors is a log handler that fails the test when the server logs an error.
@@ -176,12 +198,12 @@ func (s *testServer) get(t testing.TB, id string) *pb.Game {
 	return got.GetGame()
 }
 
-// move makes a random legal move in a game at the given position.
+// move makes a legal move in a game at the given position, such that the game lasts long.
 func (s *testServer) move(t testing.TB, p player, id string, version int32, at *pb.Position) *pb.Event {
 	t.Helper()
-	legal := at.GetTwenty48().GetLegalMoves()
-	require.NotEmpty(t, legal)
-	moved, err := s.Move(p.ctx, slide(id, version, legal[rand.IntN(len(legal))]))
+	direction := playertest.Lasting(version, at)
+	require.NotZero(t, direction, "no legal move")
+	moved, err := s.Move(p.ctx, slide(id, version, direction))
 	require.NoError(t, err)
 	return moved.GetEvent()
 }
@@ -210,7 +232,12 @@ func (s *testServer) resign(t testing.TB, p player, id string) *pb.Event {
 // finish plays a game of the variant until it has points, and resigns.
 func (s *testServer) finish(t testing.TB, p player, variant string) *pb.Event {
 	t.Helper()
-	g := s.game(t, p, variant)
+	return s.score(t, p, s.game(t, p, variant))
+}
+
+// score plays a game until it has points, and resigns.
+func (s *testServer) score(t testing.TB, p player, g *pb.Game) *pb.Event {
+	t.Helper()
 	version, position := g.GetVersion(), g.GetPosition()
 	for position.GetScores()[0] == 0 {
 		event := s.move(t, p, g.GetId(), version, position)
@@ -219,23 +246,128 @@ func (s *testServer) finish(t testing.TB, p player, variant string) *pb.Event {
 	return s.resign(t, p, g.GetId())
 }
 
+// table creates a game of Tribolo.
+func (s *testServer) table(t testing.TB, p player, seats ...*pb.SeatRequest) *pb.Game {
+	t.Helper()
+	return s.create(t, p, &pb.CreateGameRequest{Variant: "tribolo", Seats: seats})
+}
+
+// three creates a game for three players.
+func (s *testServer) three(t testing.TB) (*pb.Game, [3]player) {
+	t.Helper()
+	players := [3]player{s.player(t), s.player(t), s.player(t)}
+	g := s.table(t, players[0], callerSeat, openSeat, openSeat)
+	s.join(t, players[1], g.GetId())
+	return s.join(t, players[2], g.GetId()), players
+}
+
+// jump makes the first legal move for p, whose turn it is.
+func (s *testServer) jump(t testing.TB, p player, id string, version int32, at *pb.Position) *pb.Event {
+	t.Helper()
+	to := at.GetTribolo().GetLegalMoves()[0].GetCell()
+	moved, err := s.Move(p.ctx, cell(id, version, to.GetX(), to.GetY()))
+	require.NoError(t, err)
+	return moved.GetEvent()
+}
+
+// jumps makes n moves for the players of the game.
+func (s *testServer) jumps(t testing.TB, players [3]player, id string, n int) *pb.Game {
+	t.Helper()
+	g := s.get(t, id)
+	version, at := g.GetVersion(), g.GetPosition()
+	for range n {
+		event := s.jump(t, players[at.GetTurn()], id, version, at)
+		version, at = event.GetVersion(), event.GetPosition()
+	}
+	return s.get(t, id)
+}
+
+// join takes the given seat, or any open seat if no seat is given.
+func (s *testServer) join(t testing.TB, p player, id string, seat ...int32) *pb.Game {
+	t.Helper()
+	request := &pb.JoinGameRequest{GameId: id}
+	if len(seat) > 0 {
+		request.Seat = &seat[0]
+	}
+	joined, err := s.JoinGame(p.ctx, request)
+	require.NoError(t, err)
+	return joined.GetGame()
+}
+
+// undo undoes moves back to the given version, or only the player's last move if no version is
+// given.
+func (s *testServer) undo(t testing.TB, p player, id string, version int32, to ...int32) *pb.Event {
+	t.Helper()
+	request := &pb.UndoRequest{GameId: id, Version: version}
+	if len(to) > 0 {
+		request.ToVersion = &to[0]
+	}
+	undone, err := s.Undo(p.ctx, request)
+	require.NoError(t, err)
+	return undone.GetEvent()
+}
+
+// transcript returns the events of a game up to its current version.
+func (s *testServer) transcript(t testing.TB, id string) []*pb.Event {
+	t.Helper()
+	last := s.get(t, id).GetVersion()
+	w := s.watch(t, s.anyone, from(id, 0))
+	defer w.leave()
+	var events []*pb.Event
+	for w.history.Version() < last {
+		events = append(events, w.event(t))
+	}
+	return events
+}
+
+// verified requires that the transcript of a finished game can be verified.
+func (s *testServer) verified(t testing.TB, id string) []*pb.Event {
+	t.Helper()
+	events := s.transcript(t, id)
+	_, err := verify.Transcript(func(yield func(*pb.Event, error) bool) {
+		for _, e := range events {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	})
+	require.NoError(t, err)
+	return events
+}
+
+// sits returns the occupants of a game's seats: player ids, bot names, and "" for open seats.
+func sits(g *pb.Game) []string {
+	var who []string
+	for _, seat := range g.GetSeats() {
+		who = append(who, seat.GetPlayer().GetId()+seat.GetBot())
+	}
+	return who
+}
+
+// patientBots makes bots wait so that the test can move first.
+func patientBots(c *server.Config) { c.BotPace = time.Hour }
+
+var (
+	callerSeat = &pb.SeatRequest{Occupant: &pb.SeatRequest_Caller{Caller: &pb.Caller{}}}
+	openSeat   = &pb.SeatRequest{Occupant: &pb.SeatRequest_Open{Open: &pb.Open{}}}
+)
+
+func botSeat(name string) *pb.SeatRequest {
+	return &pb.SeatRequest{Occupant: &pb.SeatRequest_Bot{Bot: name}}
+}
+
 func slide(id string, version int32, d pb.Direction) *pb.MoveRequest {
 	return &pb.MoveRequest{GameId: id, Version: version, Move: &pb.MoveRequest_Direction{Direction: d}}
 }
 
-// illegal returns a direction that the rules forbid at a position. It returns false if all
-// directions are legal.
-func illegal(at *pb.Position) (pb.Direction, bool) {
-	legal := map[pb.Direction]bool{}
-	for _, d := range at.GetTwenty48().GetLegalMoves() {
-		legal[d] = true
-	}
-	for d := pb.Direction_DIRECTION_UP; d <= pb.Direction_DIRECTION_RIGHT; d++ {
-		if !legal[d] {
-			return d, true
-		}
-	}
-	return 0, false
+func cell(id string, version, x, y int32) *pb.MoveRequest {
+	return &pb.MoveRequest{GameId: id, Version: version, Move: &pb.MoveRequest_Cell{Cell: &pb.Cell{X: x, Y: y}}}
+}
+
+// same requires that two messages are equal.
+func same(t testing.TB, want, got proto.Message) {
+	t.Helper()
+	require.True(t, proto.Equal(want, got), "want %v\ngot %v", want, got)
 }
 
 const base32Alphabet = "abcdefghijklmnopqrstuvwxyz234567"

@@ -1,207 +1,398 @@
 package contract
 
 import (
-	"math"
+	"crypto/tls"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/protobuf/proto"
 
+	eventstest "github.com/gridstand/gridstand/internal/testkit/events"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server"
 )
 
 // unwatched returns a copy of a game without the number of spectators.
 func unwatched(g *pb.Game) *pb.Game {
-	g = proto.Clone(g).(*pb.Game)
+	g = proto.CloneOf(g)
 	g.Watchers = 0
 	return g
 }
 
-// Ensure that a spectator receives the game and then each event exactly as the player did,
-// live and to the end, alongside other spectators.
-func TestWatch_Live(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, s *testServer) {
-		p := s.player(t)
-		g := s.game(t, p, "classic")
-		before := s.moves(t, p, g, 3)
-		now := s.get(t, g.GetId())
-
-		first := s.watch(t, s.anyone, &pb.WatchRequest{GameId: g.GetId()})
-		second := s.watch(t, s.player(t).ctx, &pb.WatchRequest{GameId: g.GetId(), EveryEvent: true})
-		own := s.watch(t, p.ctx, &pb.WatchRequest{GameId: g.GetId()})
-		resumed := s.watch(t, s.anyone, from(g.GetId(), 2))
-		caughtUp := s.watch(t, s.anyone, from(g.GetId(), 4))
-		all := s.watch(t, s.anyone, from(g.GetId(), 0))
-		for _, w := range []*watcher{first, second, own} {
-			assert.True(t, proto.Equal(unwatched(now), unwatched(w.game(t))))
-		}
-		for _, event := range before[1:] {
-			assert.True(t, proto.Equal(event, resumed.event(t)))
-		}
-		assert.NotNil(t, all.event(t).GetCreated())
-		for _, event := range before {
-			assert.True(t, proto.Equal(event, all.event(t)))
-		}
-
-		watchers := []*watcher{first, second, own, resumed, caughtUp, all}
-		live := s.moves(t, p, now, 5)
-		live = append(live, s.resign(t, p, g.GetId()))
-		for _, w := range watchers {
-			for _, event := range live {
-				require.True(t, proto.Equal(event, w.event(t)))
-			}
-			w.end(t)
-		}
-	})
+// mutation is a change of a game and the event that tells it.
+type mutation struct {
+	kind string // name of the event's action
+	do   func()
 }
 
-// Ensure that the transcript of a game contains every event that its players received and matches
-// the result of GetGame.
-func TestWatch_Transcript(t *testing.T) {
-	t.Parallel()
-	skipShort(t)
-	each(t, func(t *testing.T, s *testServer) {
-		p := s.player(t)
-		for _, request := range []*pb.CreateGameRequest{
-			{Variant: "6x6"}, {Variant: "twos", Private: true}, {Variant: "restless"},
-		} {
-			g := s.create(t, p, request)
-			n := 13 // no game of 4x4 can end sooner
-			if g.GetVariant() == "6x6" {
-				n = 80 // more than servers keep in memory
-			}
-			made := s.moves(t, p, g, n)
-			transcript := s.watch(t, s.anyone, from(g.GetId(), 0))
-
-			created := transcript.event(t)
-			want := &pb.Event{
-				GameId: g.GetId(), Version: 1, Time: g.GetCreateTime(), Position: g.GetPosition(), Ranked: g.GetRanked(),
-				Action: &pb.Event_Created{Created: &pb.Created{
-					Variant: g.GetVariant(), Seats: g.GetSeats(), Private: g.GetPrivate(),
-					SeedCommitment: g.GetSeedCommitment(), RulesRevision: g.GetRulesRevision(),
-				}},
-			}
-			assert.True(t, proto.Equal(want, created), "%v", created)
-			last := created
-			for _, event := range made {
-				got := transcript.event(t)
-				require.True(t, proto.Equal(event, got))
-				assert.False(t, got.GetTime().AsTime().Before(last.GetTime().AsTime()), "times never run backward")
-				last = got
-			}
-			resigned := s.resign(t, p, g.GetId())
-			assert.True(t, proto.Equal(resigned, transcript.event(t)))
-			transcript.end(t)
-
-			final := s.get(t, g.GetId())
-			assert.Equal(t, resigned.GetSeed(), final.GetSeed(), "the last event reveals the seed")
-			assert.True(t, proto.Equal(resigned.GetResult(), final.GetResult()))
-			assert.True(t, proto.Equal(resigned.GetPosition(), final.GetPosition()))
-			assert.True(t, proto.Equal(resigned.GetTime(), final.GetUpdateTime()))
-			assert.Equal(t, last.GetPosition().GetScores(), final.GetPosition().GetScores(), "resigning does not change the score")
-			assert.Equal(t, last.GetPosition().GetTwenty48().GetTiles(), final.GetPosition().GetTwenty48().GetTiles())
-			assert.Equal(t, g.GetSeedCommitment(), final.GetSeedCommitment())
-			assert.True(t, proto.Equal(g.GetCreateTime(), final.GetCreateTime()))
-			assert.Equal(t, pb.GameStatus_GAME_STATUS_FINISHED, final.GetStatus())
-		}
-	})
-}
-
-// Ensure that the stream of a finished game returns the game or the missing events and ends
-// with OK.
-func TestWatch_Finished(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, s *testServer) {
-		p := s.player(t)
-		g := s.game(t, p, "3x3")
-		made := s.moves(t, p, g, math.MaxInt32)
-		last := made[len(made)-1]
-		n := last.GetVersion()
-		for _, every := range []bool{false, true} {
-			w := s.watch(t, s.anyone, &pb.WatchRequest{GameId: g.GetId(), EveryEvent: every})
-			assert.True(t, proto.Equal(unwatched(s.get(t, g.GetId())), unwatched(w.game(t))))
-			w.end(t)
-			for _, after := range []int32{0, 1, n / 2, n - 1, n} {
-				request := from(g.GetId(), after)
-				request.EveryEvent = every
-				w := s.watch(t, s.anyone, request)
-				for v := after + 1; v <= n; v++ {
-					event := w.event(t)
-					assert.Equal(t, v == n, event.GetResult() != nil, "only the last event has a result")
-				}
-				w.end(t)
-			}
-		}
-		for _, after := range []int32{n + 1, n + 1000, math.MaxInt32} {
-			wantConflict(t, s.watch(t, s.anyone, from(g.GetId(), after)).refused(t), n)
-		}
-	})
-}
-
-// Ensure that a spectator is refused if they have seen more events than the log contains.
-func TestWatch_TooHigh(t *testing.T) {
-	t.Parallel()
-	skipShort(t)
-	each(t, func(t *testing.T, s *testServer) {
-		p := s.player(t)
-		g := s.game(t, p, "classic")
-		s.moves(t, p, g, 2)
-		for _, after := range []int32{4, 5, 67, math.MaxInt32} {
-			wantConflict(t, s.watch(t, p.ctx, from(g.GetId(), after)).refused(t), 3)
-		}
-		for _, after := range []int32{-1, math.MinInt32} {
-			wantField(t, s.watch(t, s.anyone, from(g.GetId(), after)).refused(t), "after_version")
-			wantField(t, s.watch(t, s.anyone, from(newID(), after)).refused(t), "after_version")
-		}
-	})
-}
-
-// Ensure that the number of spectators excludes the game's own players, and that all streams
-// report when it changes.
-func TestWatch_Audience(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes seconds")
+// lives returns two games and the mutations that they go through until they end: a game for three
+// players, and one of a single player.
+func lives(t *testing.T, s *testServer) map[*pb.Game][]mutation {
+	t.Helper()
+	players := [3]player{s.player(t), s.player(t), s.player(t)}
+	table := s.table(t, players[0], callerSeat, openSeat, openSeat)
+	id := table.GetId()
+	jump := func() { s.jumps(t, players, id, 1) }
+	solo := s.game(t, players[0], "classic")
+	slide := func() { s.moves(t, players[0], s.get(t, solo.GetId()), 1) }
+	undo := func() { s.undo(t, players[0], solo.GetId(), s.get(t, solo.GetId()).GetVersion()) }
+	return map[*pb.Game][]mutation{
+		table: {
+			{"joined", func() { s.join(t, players[1], id) }},
+			{"joined", func() { s.join(t, players[2], id) }},
+			{"moved", jump},
+			{"moved", jump},
+			{"resigned", func() { s.resign(t, players[0], id) }},
+			{"resigned", func() { s.resign(t, players[1], id) }},
+		},
+		solo: {
+			{"moved", slide},
+			{"moved", slide},
+			{"undone", undo},
+			{"moved", slide},
+			{"moved", slide},
+			{"resigned", func() { s.resign(t, players[0], solo.GetId()) }},
+		},
 	}
-	each(t, func(t *testing.T, s *testServer) {
-		p := s.player(t)
-		g := s.create(t, p, &pb.CreateGameRequest{Variant: "classic", Private: true})
-		request := &pb.WatchRequest{GameId: g.GetId()}
-		own := s.watch(t, p.ctx, request)
-		assert.Zero(t, own.game(t).GetWatchers())
-		own.audience(t, 0)
-		stranger := s.watch(t, s.player(t).ctx, request)
-		assert.EqualValues(t, 1, stranger.game(t).GetWatchers(), "the count includes the spectator")
-		nobody := s.watch(t, s.anyone, from(g.GetId(), 0))
-		again := s.watch(t, p.ctx, from(g.GetId(), 1)) // the player's second stream
-		for _, w := range []*watcher{own, stranger, nobody, again} {
-			w.audience(t, 2)
-		}
-		assert.EqualValues(t, 2, s.get(t, g.GetId()).GetWatchers())
+}
 
-		nobody.leave()
-		stranger.leave()
-		own.audience(t, 0)
-		assert.Zero(t, s.get(t, g.GetId()).GetWatchers())
-		own.leave()
-		again.leave()
+var action = (&pb.Event{}).ProtoReflect().Descriptor().Oneofs().ByName("action")
+
+func kind(e *pb.Event) string { return string(e.ProtoReflect().WhichOneof(action).Name()) }
+
+// Ensure that over every protocol a watcher receives the game or the missing events and then each
+// mutation's event, equal to the one in the game's transcript, and that the stream of a finished game
+// ends: once, in order, and whichever version the watcher has seen before.
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		for g, mutations := range lives(t, s) {
+			id := g.GetId()
+			all := map[string][]*watcher{}
+			open := func(version int32) {
+				for _, door := range doors {
+					o := s.over(t, door)
+					live := o.watch(t, s.anyone, &pb.WatchRequest{GameId: id})
+					same(t, unwatched(s.get(t, id)), unwatched(live.game(t)))
+					every := o.watch(t, s.player(t).ctx, &pb.WatchRequest{GameId: id, EveryEvent: true, Preview: true})
+					require.Equal(t, version, every.game(t).GetVersion())
+					resumed := o.watch(t, s.anyone, from(id, version-1))
+					require.Equal(t, version, resumed.event(t).GetVersion())
+					all[door] = append(all[door], live, every, resumed, o.watch(t, s.anyone, from(id, version)))
+				}
+			}
+			for n, m := range mutations {
+				if n%3 == 0 {
+					open(int32(n + 1))
+				}
+				m.do()
+				for door, watchers := range all {
+					for _, w := range watchers {
+						e := w.event(t)
+						require.EqualValues(t, n+2, e.GetVersion(), door)
+						require.Equal(t, m.kind, kind(e), door)
+					}
+				}
+			}
+			log := s.verified(t, id)
+			last := int32(len(log))
+			require.EqualValues(t, len(mutations)+1, last)
+			same(t, &pb.Created{
+				Variant: g.GetVariant(), Seats: g.GetSeats(), SeedCommitment: g.GetSeedCommitment(), RulesRevision: g.GetRulesRevision(),
+			}, log[0].GetCreated())
+			final := s.get(t, id)
+			assert.Equal(t, log[last-1].GetSeed(), final.GetSeed(), "the last event reveals the seed")
+			same(t, log[last-1].GetResult(), final.GetResult())
+			same(t, log[last-1].GetPosition(), final.GetPosition())
+			for door, watchers := range all {
+				for _, w := range watchers {
+					w.end(t)
+					require.NoError(t, w.history.Within(log), door)
+				}
+				o := s.over(t, door)
+				over := o.watch(t, s.anyone, &pb.WatchRequest{GameId: id})
+				same(t, unwatched(final), unwatched(over.game(t)))
+				over.end(t)
+				for version := range last + 1 {
+					w := o.watch(t, s.anyone, from(id, version))
+					for _, e := range log[version:] {
+						same(t, e, w.event(t))
+					}
+					w.end(t)
+				}
+				wantConflict(t, o.watch(t, s.anyone, from(id, last+1)).refused(t), last)
+				wantReason(t, o.watch(t, s.anyone, &pb.WatchRequest{GameId: newID()}).refused(t), pb.ReasonGameNotFound)
+				wantReason(t, o.watch(t, s.with("wrong"), from(id, 0)).refused(t), pb.ReasonBadToken)
+			}
+		}
 	})
 }
 
-// Ensure that spectators are told to reconnect elsewhere when their server stops.
+// Ensure that over every protocol watchers are told to reconnect when their server stops.
 func TestWatch_Stop(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
-		p := s.player(t)
-		g := s.game(t, p, "classic")
-		watching := s.watch(t, s.anyone, &pb.WatchRequest{GameId: g.GetId()})
-		resumed := s.watch(t, p.ctx, from(g.GetId(), 0))
-		watching.game(t)
-		resumed.event(t)
+		g := s.game(t, s.player(t), "classic")
+		watching := map[string]*watcher{}
+		for _, door := range doors {
+			watching[door] = s.over(t, door).watch(t, s.anyone, &pb.WatchRequest{GameId: g.GetId()})
+			watching[door].game(t)
+		}
 		go s.stop()
-		wantReason(t, watching.refused(t), pb.ReasonServerUnavailable)
-		wantReason(t, resumed.refused(t), pb.ReasonServerUnavailable)
+		for door, w := range watching {
+			if door != sse {
+				wantReason(t, w.refused(t), pb.ReasonServerUnavailable)
+				continue
+			}
+			require.ErrorIs(t, w.refused(t), io.ErrUnexpectedEOF, "the server announced the end of the game")
+		}
 	})
+}
+
+// Ensure that the number of spectators excludes the game's own players and previews, and that all
+// streams report when it changes, also that of a waiting game whose spectator takes a seat.
+func TestWatch_Audience(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		host, guest := s.player(t), s.player(t)
+		g := s.table(t, host, callerSeat, openSeat, openSeat)
+		request := &pb.WatchRequest{GameId: g.GetId()}
+		own, connect := s.watch(t, host.ctx, request), s.over(t, protocols[1])
+		own.audience(t, 0)
+		preview := s.over(t, sse).watch(t, s.anyone, &pb.WatchRequest{GameId: g.GetId(), Preview: true})
+		stranger := connect.watch(t, s.anyone, from(g.GetId(), 0))
+		stranger.event(t)
+		s.watch(t, guest.ctx, request).game(t)
+		for _, w := range []*watcher{own, preview, stranger} {
+			w.audience(t, 2)
+		}
+		s.join(t, guest, g.GetId())
+		preview.audience(t, 1)
+		stranger.leave()
+		own.audience(t, 0)
+		assert.Zero(t, s.get(t, g.GetId()).GetWatchers())
+	})
+}
+
+// Ensure that two servers with one store show the same games, that a call's effect is visible on the
+// other one immediately, and that it accepts tokens and repeats that it has never seen.
+func TestWatch_OtherServer(t *testing.T) {
+	t.Parallel()
+	pair(t, func(t *testing.T, a, b *testServer) {
+		p := a.player(t)
+		elsewhere := player{p.Player, p.token, b.with(p.token)}
+		g := a.game(t, p, "classic")
+		id := g.GetId()
+		watching := map[string]*watcher{}
+		for _, door := range doors {
+			watching[door] = b.over(t, door).watch(t, b.anyone, from(id, 0))
+			watching[door].event(t)
+		}
+		for i := range 6 {
+			s, other, who := a, b, p
+			if i%2 == 1 {
+				s, other, who = b, a, elsewhere
+			}
+			e := s.moves(t, who, s.get(t, id), 1)[0]
+			assert.Equal(t, e.GetVersion(), other.get(t, id).GetVersion())
+			assert.Equal(t, e.GetVersion(), other.watch(t, other.anyone, &pb.WatchRequest{GameId: id}).game(t).GetVersion())
+			again, err := b.Move(elsewhere.ctx, slide(id, e.GetVersion()-1, e.GetMoved().GetDirection()))
+			require.NoError(t, err)
+			same(t, e, again.GetEvent())
+			for _, w := range watching {
+				same(t, e, w.event(t))
+			}
+		}
+		same(t, a.undo(t, p, id, 7, 2), b.undo(t, elsewhere, id, 7, 2))
+		resigned := a.resign(t, p, id)
+		same(t, resigned, b.resign(t, elsewhere, id))
+		for _, w := range watching {
+			assert.NotNil(t, w.event(t).GetUndone())
+			same(t, resigned, w.event(t))
+			w.end(t)
+		}
+		name := &pb.CreatePlayerRequest{Name: "The same", Secret: newID()}
+		same(t, a.account(t, name).Player, b.account(t, name).Player)
+	})
+}
+
+// Ensure that a reader whose connection is cut 20 times, at arbitrary byte positions, receives each
+// event of the game once and in order, from either of two servers.
+func TestEvents_Cuts(t *testing.T) {
+	t.Parallel()
+	pair(t, func(t *testing.T, a, b *testServer) {
+		p := a.player(t)
+		id := a.game(t, p, "6x6").GetId()
+		const cuts = 20
+		random := rand.New(rand.NewPCG(1, 2))
+		got, ended := []*pb.Event(nil), false
+		for n := 0; !ended; n++ {
+			conn := []*testServer{a, b}[n%2].tcp(t)
+			if n < cuts {
+				conn = &eventstest.Cut{Conn: conn, Left: random.IntN(4000)}
+			}
+			r, err := read(t, conn, "GET /g/"+id+"/events?after_version=0&every_event=1 HTTP/1.1", "Last-Event-ID: "+strconv.Itoa(len(got)))
+			for err == nil {
+				switch g := a.get(t, id); { // If the reader has caught up, generate a live record.
+				case len(got) < int(g.GetVersion()):
+				case n < cuts:
+					a.moves(t, p, g, 1+random.IntN(3))
+				case g.GetResult() == nil:
+					a.resign(t, p, id)
+				}
+				var update *pb.WatchResponse
+				if update, err = r.Recv(); update.GetEvent() != nil {
+					require.EqualValues(t, len(got)+1, update.GetEvent().GetVersion())
+					got = append(got, update.GetEvent())
+				}
+				ended = err == io.EOF
+			}
+			require.NoError(t, conn.Close())
+		}
+		for i, want := range a.verified(t, id) {
+			same(t, want, got[i])
+		}
+	})
+}
+
+// Ensure that a stream of Server-Sent Events has the headers and records that browsers and proxies
+// need, and that a browser that reconnects resumes after its last event.
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Memory)
+	p := s.account(t, &pb.CreatePlayerRequest{Name: "Ann"})
+	g := s.game(t, p, "classic")
+	path := "/g/" + g.GetId() + "/events"
+	s.moves(t, p, g, 3)
+	r := s.events(t, s.anyone, path)
+	for name, want := range map[string]string{
+		"Content-Type": "text/event-stream", "Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no", "X-Content-Type-Options": "nosniff",
+	} {
+		assert.Equal(t, want, r.answer.Header.Get(name), name)
+	}
+	first := r.Must(t)
+	assert.Equal(t, "4", first.ID)
+	assert.NotContains(t, first.Data, " ", "the JSON is not compact")
+	assert.True(t, r.Retry >= 2000 && r.Retry <= 4000, "retry after %d", r.Retry)
+	old, err := read(t, s.tcp(t), "GET "+path+" HTTP/1.0")
+	require.NoError(t, err)
+	assert.Equal(t, "HTTP/1.0", old.answer.Proto)
+	assert.Equal(t, "4", old.Must(t).ID)
+	s.resign(t, p, g.GetId())
+	for _, r := range []*events{r, old} {
+		assert.Equal(t, "5", r.Must(t).ID)
+		assert.Equal(t, eventstest.Record{Name: "end", Data: "{}"}, r.Must(t))
+		rest, err := io.ReadAll(r.Body)
+		require.NoError(t, err)
+		assert.Empty(t, rest)
+	}
+	for _, request := range []struct {
+		query, header string
+		after         int
+	}{
+		{"?after_version=0&every_event=1", "Accept: text/event-stream", 0},
+		{"?after_version=0", "Last-Event-ID:", 0},
+		{"", "Last-Event-ID: 0", 0},
+		{"?after_version=2", "Last-Event-ID: 4", 4},
+	} {
+		resumed := s.events(t, s.anyone, path+request.query, request.header)
+		assert.Equal(t, strconv.Itoa(request.after+1), resumed.Must(t).ID, request)
+	}
+	again := s.events(t, s.anyone, path+"?after_version=0", "Last-Event-ID: 5")
+	assert.Equal(t, http.StatusNoContent, again.answer.StatusCode)
+	head, err := read(t, s.tcp(t), "HEAD "+path+" HTTP/1.1", "Connection: close")
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusOK, head.answer.StatusCode)
+}
+
+// Ensure that a request for events that cannot be served gets an error in Connect's format.
+func TestEvents_Errors(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Memory)
+	p := s.player(t)
+	id := s.game(t, p, "classic").GetId()
+	path := "/g/" + id + "/events"
+	for _, tt := range []struct {
+		path, header string
+		status       int
+		body         string
+	}{
+		{"/g/" + id[:6] + "/events", "", http.StatusNotFound, `a complete id has 26 characters`},
+		{path + "?after_version=2", "", http.StatusConflict, `"VERSION_CONFLICT"`},
+		{path + "?after_version=-1", "", http.StatusBadRequest, `"after_version must be a version`},
+		{path + "?after_version=99999999999", "", http.StatusBadRequest, `"after_version must be a version`},
+		{path + "?after_version=", "", http.StatusBadRequest, `"after_version must be a version`},
+		{path + "?after_version=0&after_version=1", "", http.StatusBadRequest, `"after_version must not be set twice"`},
+		{path + "?after_version=1", "Last-Event-ID: x", http.StatusBadRequest, `"Last-Event-ID must be a version`},
+		{path, "Last-Event-ID: 2", http.StatusConflict, `"VERSION_CONFLICT"`},
+		{path + "?every_event=x", "", http.StatusBadRequest, `"every_event"`},
+		{path + "?after=1", "", http.StatusBadRequest, `"after is not a parameter of this stream, which has after_version, every_event, preview"`},
+		{path + "?preview=%x", "", http.StatusBadRequest, `must consist of parameters`},
+		{"/c/nothing/events", "", http.StatusNotFound, `"CHALLENGE_NOT_FOUND"`},
+		{"/c/nothing/events?etag=", "", http.StatusBadRequest, `"etag must be the ID of an event"`},
+		{"/c/nothing/events?after_version=1", "", http.StatusBadRequest, `which has etag`},
+		{path, "Origin: https://other.example\r\nAuthorization: Bearer x", http.StatusForbidden, `"ORIGIN_NOT_ALLOWED"`},
+		{path, "Authorization: " + p.token, http.StatusUnauthorized, `must be \"Bearer\"`},
+	} {
+		headers := []string{"Connection: close"}
+		if tt.header != "" {
+			headers = append(headers, tt.header)
+		}
+		r := s.events(t, s.anyone, tt.path, headers...)
+		assert.Equal(t, tt.status, r.answer.StatusCode, tt.path)
+		assert.Equal(t, "application/json", r.answer.Header.Get("Content-Type"), tt.path)
+		body, err := io.ReadAll(r.Body)
+		require.NoError(t, err)
+		assert.Contains(t, string(body), tt.body, tt.path)
+	}
+}
+
+// Ensure that readers with TLS receive the same records over HTTP/1.1 as over HTTP/2, whose
+// connections the server cannot hijack, and that a stopping server does not wait for them.
+func TestEvents_TLS(t *testing.T) {
+	t.Parallel()
+	c := servertest.Config(t)
+	c.Web, c.StopTimeout = "127.0.0.1:0", 2*patience
+	anyCertificate := &tls.Config{InsecureSkipVerify: true}
+	c.TLSCert, c.TLSKey = servertest.Certificate(t)
+	srv, stop := servertest.Start(t, c)
+	conn := servertest.Dial(t, srv.Addr(), grpc.WithTransportCredentials(credentials.NewTLS(anyCertificate)))
+	s := (&testServer{anyone: waittest.Context(t), named: &atomic.Int32{}}).on(conn)
+	p := s.player(t)
+	g := s.game(t, p, "classic")
+	readers := map[int]*eventstest.Reader{}
+	for major, force := range map[int]bool{1: false, 2: true} {
+		transport := &http.Transport{TLSClientConfig: anyCertificate.Clone(), ForceAttemptHTTP2: force}
+		t.Cleanup(transport.CloseIdleConnections)
+		request, err := http.NewRequestWithContext(s.anyone, http.MethodGet, "https://"+srv.WebAddr().String()+"/g/"+g.GetId()+"/events", nil)
+		require.NoError(t, err)
+		answer, err := (&http.Client{Transport: transport}).Do(request)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = answer.Body.Close() })
+		require.Equal(t, major, answer.ProtoMajor)
+		assert.Equal(t, "text/event-stream", answer.Header.Get("Content-Type"))
+		readers[major] = eventstest.NewReader(answer.Body)
+		readers[major].Must(t)
+	}
+	for _, e := range s.moves(t, p, g, 3) {
+		same(t, e, readers[1].Must(t).Update.GetEvent())
+		same(t, e, readers[2].Must(t).Update.GetEvent())
+	}
+	stop()
+	for _, r := range readers {
+		var err error
+		for err == nil {
+			_, err = r.Next()
+		}
+	}
 }

@@ -3,7 +3,8 @@ package contract
 import (
 	"bytes"
 	"fmt"
-	"math/rand/v2"
+	"io"
+	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,7 +16,6 @@ import (
 	"google.golang.org/grpc/health/grpc_health_v1"
 	reflectionpb "google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
@@ -47,253 +47,186 @@ func plain(t testing.TB, err error, code codes.Code) {
 	require.Empty(t, status.Convert(err).Details())
 }
 
-// alive requires that the server still works.
-func alive(t testing.TB, s *testServer) {
-	t.Helper()
-	p := s.player(t)
-	g := s.game(t, p, "classic")
-	w := s.watch(t, s.anyone, from(g.GetId(), 0))
-	s.moves(t, p, g, 2)
-	s.resign(t, p, g.GetId())
-	for range 4 {
-		w.event(t)
-	}
-	w.end(t)
+// behavior is what every protocol does with its messages.
+type behavior struct {
+	over  []string
+	check func(t *testing.T, s *testServer)
 }
 
-// Ensure that a server refuses bytes that cannot be decoded, responds according to the
-// contract to bytes that happen to be a valid message, and survives both.
-func TestRawBytes(t *testing.T) {
+var behaviors = map[string]behavior{
+	"bytes that are no message are refused":      {[]string{overGRPC, connecttest.JSON, connecttest.GRPCWeb}, malformed},
+	"messages beyond the limit are refused":      {protocols, tooLarge},
+	"methods that do not exist are refused":      {protocols, unimplemented},
+	"fields of newer clients are ignored":        {[]string{overGRPC, connecttest.Binary, connecttest.GRPCWeb}, newerFields},
+	"compressed messages are refused":            {[]string{overGRPC}, compressed},
+	"health is reported, until the server stops": {[]string{overGRPC}, health},
+}
+
+// Ensure that each protocol behaves as the contract specifies, and that the server survives it.
+func TestBehaviors(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes seconds")
+	for name, b := range behaviors {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			each(t, func(t *testing.T, s *testServer) {
+				for _, protocol := range b.over {
+					t.Log(protocol)
+					b.check(t, s.over(t, protocol))
+				}
+			})
+		})
 	}
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	each(t, func(t *testing.T, s *testServer) {
-		random := rand.New(rand.NewPCG(seed, 0))
-		conn := dial(t, s.addr)
-		inputs := [][]byte{
-			{0x80},
-			{0x00},
-			{0x07},
-			{0x0a},
-			{0x0a, 0xff},
-			{0x0b},
-			{0x0c},
-			bytes.Repeat([]byte{0xff}, 100),
-			bytes.Repeat([]byte{0x0b}, 4_000), // nested groups
-			append(protowire.AppendTag(nil, 1, protowire.BytesType), 0xff, 0xff, 0xff, 0xff, 0x0f), // announces 4 GB
-		}
-		for field := protowire.Number(1); field < 8; field++ {
-			bad := protowire.AppendTag(nil, field, protowire.BytesType)
-			inputs = append(inputs, protowire.AppendBytes(bad, []byte{0xff, 0xfe, 'a'})) // invalid UTF-8
-		}
-		for range 25 {
-			b := make([]byte, random.IntN(60))
-			for i := range b {
-				b[i] = byte(random.Uint32())
-			}
-			if len(b) > 2 && random.IntN(2) == 0 { // make it look more like a message
-				b[0], b[1] = byte(1+random.IntN(7))<<3|byte(random.IntN(3)), byte(len(b)-2)
-			}
-			inputs = append(inputs, b)
-		}
-		refused := 0
+}
+
+// bare returns a connection whose responses are not checked.
+func (s *testServer) bare(t *testing.T) grpc.ClientConnInterface { return dial(t, s.addr, s.protocol) }
+
+func malformed(t *testing.T, s *testServer) {
+	conn, want := s.bare(t), codes.InvalidArgument
+	if s.protocol == overGRPC {
+		want = codes.Internal
+	}
+	for _, input := range [][]byte{
+		{0x80}, {0x0a}, {0x0a, 0xff}, {0x0b}, {0x0c}, {0xff, 0xff, 0xff}, bytes.Repeat([]byte{0x0b}, 4_000), // nested groups
+		append(protowire.AppendTag(nil, 1, protowire.BytesType), 0xff, 0xff, 0xff, 0xff, 0x0f), // announces 4 GB
+	} {
 		for _, m := range methods() {
-			p := s.player(t) // a new player, because an input may replace the token
-			for i, input := range inputs {
-				ctx := s.anyone
-				if i%2 == 0 {
-					ctx = p.ctx
-				}
-				_, err := m.call(ctx, conn, input, grpc.ForceCodec(raw{}))
-				if !decodes(input, m.request.New().Interface()) {
-					refused++
-					plain(t, err, undecodable())
-					assert.Contains(t, err.Error(), "unmarshal")
-				} else if err != nil {
-					assert.NotContains(t, []codes.Code{codes.Internal, codes.Unknown}, status.Code(err), "%x into %s: %v", input, m.name, err)
-				}
-			}
-		}
-		assert.Greater(t, refused, 100)
-		alive(t, s)
-	})
-}
-
-// decodes decodes a request as a server does when it uses the current protocol.
-func decodes(data []byte, m proto.Message) bool {
-	if *protocol == connecttest.JSON {
-		streams := false
-		switch m.(type) {
-		case *pb.WatchRequest, *pb.WatchChallengeRequest:
-			streams = true
-		}
-		if len(data) == 0 {
-			return streams // Connect decodes a stream's empty frame as an empty message
-		}
-		return protojson.Unmarshal(data, m) == nil
-	}
-	return proto.Unmarshal(data, m) == nil
-}
-
-// Ensure that unknown fields, such as a newer client might send, are ignored.
-func TestUnknownFields(t *testing.T) {
-	t.Parallel()
-	s := start(t, server.Memory)
-	newer := protowire.AppendString(protowire.AppendTag(nil, 1000, protowire.BytesType), "from the future")
-	request := &pb.ListVariantsRequest{}
-	request.ProtoReflect().SetUnknown(newer)
-	_, err := s.ListVariants(s.anyone, request)
-	require.NoError(t, err)
-	p := s.player(t)
-	create := &pb.CreateGameRequest{Variant: "classic"}
-	create.ProtoReflect().SetUnknown(newer)
-	s.create(t, p, create)
-}
-
-// Ensure that calls that are refused before a handler runs fail with gRPC's own codes.
-func TestRefusedEarly(t *testing.T) {
-	t.Parallel()
-	skipShort(t)
-	s := start(t, server.Memory)
-	conn := dial(t, s.addr)
-	p := s.player(t)
-	for _, ctx := range []player{{ctx: s.anyone}, p, {ctx: s.with("wrong")}} {
-		for _, name := range []string{
-			"/gridstand.v1.GameService/Cheat", "/gridstand.v1.Nothing/Move", "/gridstand.v1.GameService/", "/x", "/gridstand.v2.GameService/Move",
-			"/gridstand.v1.GameService/move",
-		} {
-			plain(t, conn.Invoke(ctx.ctx, name, &pb.MoveRequest{}, &pb.MoveResponse{}), codes.Unimplemented)
+			_, err := m.call(s.anyone, conn, input, grpc.ForceCodec(raw{}))
+			plain(t, err, want)
 		}
 	}
+	s.game(t, s.player(t), "classic")
+}
 
-	// Send requests that exceed the size limit reported by GetServerInfo.
+func tooLarge(t *testing.T, s *testServer) {
 	info, err := s.GetServerInfo(s.anyone, &pb.GetServerInfoRequest{})
 	require.NoError(t, err)
 	limit := int(info.GetLimits().GetMessageBytes())
-	require.Positive(t, limit)
 	large := bytes.Repeat([]byte{0x0a, 0x01, 'a'}, limit/3+1)
 	largest := &pb.GetGameRequest{GameId: strings.Repeat("a", limit-3)}
 	require.Equal(t, limit, proto.Size(largest))
-	if *protocol == connecttest.JSON {
+	if s.protocol == connecttest.JSON {
 		large = fmt.Appendf(nil, `{"unknown": "%s"}`, large)
 		largest.GameId = strings.Repeat("a", limit-len(`{"gameId":""}`)-1) // protojson may insert a space
 	}
-	refused := func(err error) {
-		if *protocol == overGRPC {
+	conn := s.bare(t)
+	for _, m := range methods() {
+		_, err := m.call(s.anyone, conn, large, grpc.ForceCodec(raw{}))
+		if s.protocol == overGRPC {
 			plain(t, err, codes.ResourceExhausted)
-			return
+			continue
 		}
-		assert.Equal(t, codes.InvalidArgument, status.Code(err))
 		assert.Equal(t, map[string]string{"limit_name": "message_bytes", "limit": strconv.Itoa(limit)}, wantReason(t, err, pb.ReasonMessageTooLarge))
 	}
-	for _, m := range methods() {
-		_, err := m.call(p.ctx, conn, large, grpc.ForceCodec(raw{}))
-		refused(err)
-		_, err = m.call(p.ctx, conn, bytes.Repeat(large, 30), grpc.ForceCodec(raw{}))
-		refused(err)
-	}
-	_, err = pb.NewGameServiceClient(conn).GetGame(p.ctx, &pb.GetGameRequest{GameId: strings.Repeat("a", limit-2)})
-	refused(err)
-	_, err = s.GetGame(p.ctx, largest)
+	_, err = s.GetGame(s.anyone, largest)
 	wantReason(t, err, pb.ReasonGameNotFound)
-
-	alive(t, s)
 }
 
-// Ensure that a server refuses compressed gRPC messages.
-func TestCompressed(t *testing.T) {
-	skipShort(t)
-	grpcOnly(t, "servers support compression with Connect")
-	t.Parallel()
-	s := start(t, server.Memory)
-	p := s.player(t)
+func unimplemented(t *testing.T, s *testServer) {
+	conn := s.bare(t)
+	for _, name := range []string{
+		"/gridstand.v1.GameService/Cheat", "/gridstand.v1.Nothing/Move", "/gridstand.v1.GameService/", "/x", "/gridstand.v2.GameService/Move",
+		"/gridstand.v1.GameService/move",
+	} {
+		plain(t, conn.Invoke(s.with("wrong"), name, &pb.MoveRequest{}, &pb.MoveResponse{}), codes.Unimplemented)
+	}
+}
 
+func newerFields(t *testing.T, s *testServer) {
+	create := &pb.CreateGameRequest{Variant: "classic"}
+	create.ProtoReflect().SetUnknown(protowire.AppendString(protowire.AppendTag(nil, 1000, protowire.BytesType), "from the future"))
+	s.create(t, s.player(t), create)
+}
+
+func compressed(t *testing.T, s *testServer) {
 	// The server has no compressor. The client's compressor is not registered, because that would
 	// also make it available to the server, which runs in this process.
 	//nolint:staticcheck // Every other option requires registering the compressor.
 	packing := servertest.Dial(t, s.addr, grpc.WithCompressor(grpc.NewGZIPCompressor()))
 	for _, m := range methods() {
-		_, err := m.call(p.ctx, packing, m.request.New().Interface())
+		_, err := m.call(s.anyone, packing, m.request.New().Interface())
 		plain(t, err, codes.Unimplemented)
 	}
-	alive(t, s)
 }
 
-// Ensure that the server reports its health, as a whole and for each service.
-func TestHealth(t *testing.T) {
-	grpcOnly(t, "over HTTP, health is reported at /healthz next to the metrics")
-	t.Parallel()
-	each(t, func(t *testing.T, s *testServer) {
-		health := grpc_health_v1.NewHealthClient(servertest.Dial(t, s.addr))
-		for _, service := range []string{
-			"", "gridstand.v1.GameService", "gridstand.v1.LeaderboardService", "gridstand.v1.PlayerService",
-			"gridstand.v1.ChallengeService",
-		} {
-			answer, err := health.Check(s.anyone, &grpc_health_v1.HealthCheckRequest{Service: service})
-			require.NoError(t, err, service)
-			assert.Equal(t, grpc_health_v1.HealthCheckResponse_SERVING, answer.GetStatus(), service)
-		}
-		_, err := health.Check(s.anyone, &grpc_health_v1.HealthCheckRequest{Service: "gridstand.v1.Nothing"})
-		plain(t, err, codes.NotFound)
-
-		watching, err := health.Watch(s.anyone, &grpc_health_v1.HealthCheckRequest{})
-		require.NoError(t, err)
+func health(t *testing.T, s *testServer) {
+	client := grpc_health_v1.NewHealthClient(s.bare(t))
+	for _, service := range []string{"", "gridstand.v1.GameService", "gridstand.v1.ChallengeService"} {
+		answer, err := client.Check(s.anyone, &grpc_health_v1.HealthCheckRequest{Service: service})
+		require.NoError(t, err, service)
+		assert.Equal(t, grpc_health_v1.HealthCheckResponse_SERVING, answer.GetStatus(), service)
+	}
+	_, err := client.Check(s.anyone, &grpc_health_v1.HealthCheckRequest{Service: "gridstand.v1.Nothing"})
+	plain(t, err, codes.NotFound)
+	watching, err := client.Watch(s.anyone, &grpc_health_v1.HealthCheckRequest{})
+	require.NoError(t, err)
+	for _, want := range []grpc_health_v1.HealthCheckResponse_ServingStatus{
+		grpc_health_v1.HealthCheckResponse_SERVING, grpc_health_v1.HealthCheckResponse_NOT_SERVING,
+	} {
 		answer, err := watching.Recv()
 		require.NoError(t, err)
-		assert.Equal(t, grpc_health_v1.HealthCheckResponse_SERVING, answer.GetStatus())
+		assert.Equal(t, want, answer.GetStatus())
 		go s.stop()
-		answer, err = watching.Recv()
-		require.NoError(t, err)
-		assert.Equal(t, grpc_health_v1.HealthCheckResponse_NOT_SERVING, answer.GetStatus())
-	})
+	}
 }
 
 // Ensure that tools can query the contract by reflection unless it is turned off.
 func TestReflection(t *testing.T) {
-	grpcOnly(t, "reflection is a service of gRPC")
 	t.Parallel()
-	ask := func(t *testing.T, s *testServer, request *reflectionpb.ServerReflectionRequest) (*reflectionpb.ServerReflectionResponse, error) {
-		stream, err := reflectionpb.NewServerReflectionClient(servertest.Dial(t, s.addr)).ServerReflectionInfo(s.anyone)
+	for _, on := range []bool{true, false} {
+		s := start(t, server.Memory, func(c *server.Config) { c.Reflection = on })
+		stream, err := reflectionpb.NewServerReflectionClient(s.bare(t)).ServerReflectionInfo(s.anyone)
 		require.NoError(t, err)
-		if err := stream.Send(request); err != nil {
-			t.Log(err) // Recv returns the actual error.
-		}
-		answer, err := stream.Recv()
-		_ = stream.CloseSend()
-		return answer, err
-	}
-	list := &reflectionpb.ServerReflectionRequest{
-		MessageRequest: &reflectionpb.ServerReflectionRequest_ListServices{ListServices: "*"},
-	}
-	t.Run("on", func(t *testing.T) {
-		t.Parallel()
-		s := start(t, server.Memory)
-		answer, err := ask(t, s, list)
-		require.NoError(t, err)
-		var names []string
-		for _, service := range answer.GetListServicesResponse().GetService() {
-			names = append(names, service.GetName())
-		}
-		assert.Subset(t, names, []string{
-			"gridstand.v1.GameService", "gridstand.v1.LeaderboardService", "gridstand.v1.PlayerService", "gridstand.v1.ChallengeService",
-			"grpc.health.v1.Health",
-		})
 		for _, m := range methods() {
-			symbol := strings.ReplaceAll(strings.TrimPrefix(m.name, "/"), "/", ".")
-			answer, err := ask(t, s, &reflectionpb.ServerReflectionRequest{
-				MessageRequest: &reflectionpb.ServerReflectionRequest_FileContainingSymbol{FileContainingSymbol: symbol},
-			})
+			err := stream.Send(&reflectionpb.ServerReflectionRequest{MessageRequest: &reflectionpb.ServerReflectionRequest_FileContainingSymbol{
+				FileContainingSymbol: strings.ReplaceAll(strings.TrimPrefix(m.name, "/"), "/", "."),
+			}})
+			answer, received := stream.Recv()
+			if !on {
+				plain(t, received, codes.Unimplemented)
+				break
+			}
 			require.NoError(t, err)
-			assert.NotEmpty(t, answer.GetFileDescriptorResponse().GetFileDescriptorProto(), symbol)
+			require.NoError(t, received)
+			assert.NotEmpty(t, answer.GetFileDescriptorResponse().GetFileDescriptorProto(), m.name)
 		}
-	})
-	t.Run("off", func(t *testing.T) {
-		t.Parallel()
-		s := start(t, server.Memory, func(c *server.Config) { c.Reflection = false })
-		_, err := ask(t, s, list)
-		plain(t, err, codes.Unimplemented)
-	})
+		require.NoError(t, stream.CloseSend())
+	}
+}
+
+// Ensure that a user without a client can make calls with one line of JSON, and sees the details of
+// an error and when to retry.
+func TestHTTP(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Memory, func(c *server.Config) { c.Limits.NewPlayersPerMinute = 1 })
+	for _, tt := range []struct{ call, kind, wants string }{
+		{`PlayerService/CreatePlayer {"name": "Ada"}`, "application/json", `200 "token":" "name":"Ada"`},
+		{
+			`PlayerService/CreatePlayer {"name": "Bob"}`, "application/json",
+			`429 Retry-After: "code":"resource_exhausted" "type":"google.rpc.ErrorInfo" "limit_name":"new_players_per_minute" "retryDelay"`,
+		},
+		{`GameService/ListGames {"pageSize": -1}`, "application/json", `400 "code":"invalid_argument" "type":"google.rpc.BadRequest" "field":"page_size"`},
+		{`GameService/GetGame {"gameId": "x"}`, "application/json", `404 "code":"not_found" "reason":"GAME_NOT_FOUND"`},
+		{`GameService/CreateGame {"variant": "twos"}`, "application/json", `401 "code":"unauthenticated" "reason":"BAD_TOKEN"`},
+		{`GameService/GetGame {"gameId": 1}`, "application/json", `400 "field":"game_id"`},
+		{`GameService/GetGame gameId=x`, "application/json", `400 "code":"invalid_argument"`},
+		{`GameService/ListGames {}`, "application/x-www-form-urlencoded", `415 application/json`},
+	} {
+		name, body, _ := strings.Cut(tt.call, " ")
+		request, err := http.NewRequestWithContext(s.anyone, http.MethodPost, "http://"+s.addr.String()+"/gridstand.v1."+name, strings.NewReader(body))
+		require.NoError(t, err)
+		request.Header.Set("Content-Type", tt.kind)
+		request.Close = true
+		response, err := http.DefaultClient.Do(request)
+		require.NoError(t, err)
+		said := &bytes.Buffer{}
+		fmt.Fprintln(said, response.Status)
+		require.NoError(t, response.Header.Write(said))
+		_, err = io.Copy(said, response.Body)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		for _, want := range strings.Fields(tt.wants) {
+			assert.Contains(t, strings.ReplaceAll(said.String(), `": "`, `":"`), want, tt.call)
+		}
+	}
 }

@@ -1,19 +1,18 @@
+//go:build slow
+
 package contract
 
 import (
 	"bytes"
 	"context"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -28,9 +27,6 @@ const runner = "tsx@4.23.15"
 // skipped.
 func runTypeScript(t *testing.T, args ...string) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
 	if _, err := exec.LookPath("npx"); err != nil {
 		t.Skip("npx is not installed; it comes with Node.js")
 	}
@@ -51,8 +47,7 @@ func runTypeScript(t *testing.T, args ...string) string {
 
 // Ensure that the bot plays a game to its end even if the server sometimes refuses a call,
 // and that it prints the address of the game's page.
-func TestTypeScript_long(t *testing.T) {
-	longtest.Skip(t)
+func TestTypeScript(t *testing.T) {
 	t.Parallel()
 	c := servertest.Config(t)
 	c.Limits.MovesPerSecond = 30
@@ -65,14 +60,4 @@ func TestTypeScript_long(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, pb.Result_REASON_NO_MOVES, got.GetGame().GetResult().GetReason())
 	assert.True(t, got.GetGame().GetSeats()[0].GetPlayer().GetBot())
-}
-
-// Ensure that the examples stay short enough to read in full.
-func TestTypeScript_Short(t *testing.T) {
-	t.Parallel()
-	for name, most := range map[string]int{"bot.ts": 60, filepath.Join("..", "web", "watcher.html"): 20} {
-		text, err := os.ReadFile(filepath.Join(typescriptFolder, name))
-		require.NoError(t, err)
-		assert.LessOrEqual(t, strings.Count(string(text), "\n"), most, name)
-	}
 }

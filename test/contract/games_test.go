@@ -1,0 +1,404 @@
+package contract
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	connecttest "github.com/gridstand/gridstand/internal/testkit/connect"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server"
+)
+
+// Ensure that a game can be played to its end over every protocol, that its transcript can be
+// verified, and that its score counts immediately.
+func TestGame(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		for _, protocol := range append(protocols[:len(protocols):len(protocols)], connecttest.GRPC) {
+			o := s.over(t, protocol)
+			p := o.player(t)
+			g := o.game(t, p, "3x3")
+			same(t, g, o.get(t, g.GetId()))
+			var last *pb.Event
+			for version, at := g.GetVersion(), g.GetPosition(); last.GetResult() == nil; version, at = last.GetVersion(), last.GetPosition() {
+				last = o.move(t, p, g.GetId(), version, at)
+			}
+			assert.Equal(t, pb.Result_REASON_NO_MOVES, last.GetResult().GetReason())
+			events := o.verified(t, g.GetId())
+			same(t, last, events[len(events)-1])
+			entry, err := o.rank(p, "3x3", pb.Window_WINDOW_ALL_TIME)
+			require.NoError(t, err)
+			assert.Equal(t, last.GetResult().GetScores()[0], entry.GetScore())
+			assert.Equal(t, g.GetId(), entry.GetGameId())
+		}
+	})
+}
+
+// Ensure that every variant is listed, and that a player and each of its bots can play it.
+func TestListVariants(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		p := s.player(t)
+		listed, err := s.ListVariants(s.anyone, &pb.ListVariantsRequest{})
+		require.NoError(t, err)
+		sizes := map[string][3]int32{}
+		for _, v := range listed.GetVariants() {
+			sizes[v.GetId()] = [3]int32{v.GetRows(), v.GetColumns(), v.GetSeats()}
+			assert.NotEmpty(t, v.GetTitle())
+			assert.NotEmpty(t, v.GetSummary())
+			assert.NotEmpty(t, v.GetRules())
+			g := s.game(t, p, v.GetId())
+			assert.Len(t, g.GetSeats(), int(v.GetSeats()))
+			for _, bot := range v.GetBots() {
+				var seats []*pb.SeatRequest
+				for range v.GetSeats() {
+					seats = append(seats, botSeat(bot))
+				}
+				s.create(t, p, &pb.CreateGameRequest{Variant: v.GetId(), Seats: seats})
+			}
+			if v.GetKind() == pb.Kind_KIND_TWENTY48 {
+				s.moves(t, p, g, 5)
+			}
+			s.resign(t, p, g.GetId())
+			s.verified(t, g.GetId())
+		}
+		assert.Equal(t, map[string][3]int32{
+			"classic": {4, 4, 1}, "twos": {4, 4, 1}, "restless": {4, 4, 1}, "vt100": {4, 4, 1},
+			"3x3": {3, 3, 1}, "5x5": {5, 5, 1}, "6x6": {6, 6, 1}, "tribolo": {11, 16, 3},
+		}, sizes)
+	}, patientBots, func(c *server.Config) { c.Limits.BotGamesPerPlayer, c.Limits.BotGamesPerAddress = 0, 0 })
+}
+
+// Ensure that a new game has the requested occupants, clock and privacy, that it is ranked only if
+// exactly one human plays it, and that a player who joins can change that only in one direction.
+func TestCreateGame(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		p, guest, robot := s.player(t), s.player(t), s.account(t, &pb.CreatePlayerRequest{Name: "A program", Bot: true})
+		for _, tt := range []struct {
+			who     player
+			request *pb.CreateGameRequest
+			sit     []string
+			ranked  bool
+			then    bool // whether the game is still ranked once the guest has a seat
+		}{
+			{p, &pb.CreateGameRequest{Variant: "classic"}, []string{p.GetId()}, true, true},
+			{p, &pb.CreateGameRequest{Variant: "5x5", Private: true}, []string{p.GetId()}, false, false},
+			{p, &pb.CreateGameRequest{Variant: "classic", Seats: []*pb.SeatRequest{openSeat}}, []string{""}, true, true},
+			{p, &pb.CreateGameRequest{Variant: "classic", Seats: []*pb.SeatRequest{botSeat("random")}}, []string{"random"}, false, false},
+			{robot, &pb.CreateGameRequest{Variant: "classic"}, []string{robot.GetId()}, false, false},
+			{p, &pb.CreateGameRequest{Variant: "tribolo"}, []string{p.GetId(), "greedy", "greedy"}, true, true},
+			{
+				p, &pb.CreateGameRequest{Variant: "tribolo", Seats: []*pb.SeatRequest{botSeat("minimax"), callerSeat, botSeat("original")}},
+				[]string{"minimax", p.GetId(), "original"},
+				true, true,
+			},
+			{
+				p, &pb.CreateGameRequest{Variant: "tribolo", Seats: []*pb.SeatRequest{callerSeat, openSeat, openSeat}},
+				[]string{p.GetId(), "", ""},
+				true, false,
+			},
+			{
+				p, &pb.CreateGameRequest{Variant: "tribolo", Seats: []*pb.SeatRequest{openSeat, openSeat, botSeat("greedy")}},
+				[]string{"", "", "greedy"},
+				true, true,
+			},
+			{
+				p, &pb.CreateGameRequest{Variant: "tribolo", Seats: []*pb.SeatRequest{callerSeat, botSeat("random"), openSeat}},
+				[]string{p.GetId(), "random", ""},
+				false, false,
+			},
+			{
+				robot, &pb.CreateGameRequest{Variant: "tribolo", Seats: []*pb.SeatRequest{openSeat, callerSeat, openSeat}},
+				[]string{"", robot.GetId(), ""},
+				false, false,
+			},
+		} {
+			tt.request.TurnLimit = durationpb.New(time.Hour)
+			g := s.create(t, tt.who, tt.request)
+			assert.Equal(t, tt.request.GetVariant(), g.GetVariant())
+			assert.Equal(t, tt.request.GetPrivate(), g.GetPrivate())
+			assert.Equal(t, time.Hour, g.GetTurnLimit().AsDuration())
+			assert.Equal(t, tt.sit, sits(g))
+			assert.Equal(t, tt.ranked, g.GetRanked(), "%v", tt.request)
+			same(t, g, s.get(t, g.GetId()))
+			if g.GetStatus() == waiting {
+				g = s.join(t, guest, g.GetId())
+			}
+			assert.Equal(t, tt.then, g.GetRanked(), "%v", tt.request)
+			if turn := g.GetPosition().Turn; turn != nil && g.GetSeats()[*turn].GetPlayer() != nil {
+				assert.Equal(t, g.GetUpdateTime().AsTime().Add(time.Hour), g.GetPosition().GetTurnDeadline().AsTime())
+			} else {
+				assert.Nil(t, g.GetPosition().GetTurnDeadline(), "neither an open seat nor a bot has a clock")
+			}
+		}
+	}, patientBots)
+}
+
+// Ensure that the seats of a game for three players are taken one after the other, that a player who
+// resigns is skipped, and that the last remaining one wins.
+func TestThreePlayers(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		host, a, b := s.player(t), s.player(t), s.player(t)
+		id := s.table(t, host, openSeat, callerSeat, openSeat).GetId()
+		for _, again := range []*pb.Game{s.join(t, host, id), s.join(t, host, id, 1)} {
+			assert.EqualValues(t, 1, again.GetVersion(), "joining one's own seat changes nothing")
+		}
+		got := s.join(t, a, id, 2)
+		assert.Equal(t, []string{"", host.GetId(), a.GetId()}, sits(got))
+		assert.Equal(t, waiting, got.GetStatus())
+		got = s.join(t, b, id)
+		assert.Equal(t, []string{b.GetId(), host.GetId(), a.GetId()}, sits(got))
+		assert.Equal(t, active, got.GetStatus())
+
+		players := [3]player{b, host, a}
+		g := s.jumps(t, players, id, 4)
+		turn := g.GetPosition().GetTurn()
+		quitter := (turn + 1) % 3
+		e := s.resign(t, players[quitter], id)
+		assert.Equal(t, quitter, e.GetSeat())
+		assert.Equal(t, turn, e.GetPosition().GetTurn(), "the turn stays with the other seat")
+		g = s.jumps(t, players, id, 3)
+		assert.True(t, g.GetSeats()[quitter].GetResigned())
+		for _, event := range s.transcript(t, id)[e.GetVersion():] {
+			assert.NotEqual(t, quitter, event.GetSeat(), "a resigned seat moved")
+		}
+		_, err := s.Move(players[quitter].ctx, cell(id, g.GetVersion(), 0, 0))
+		wantReason(t, err, pb.ReasonNotYourTurn)
+		end := s.resign(t, players[turn], id)
+		assert.Equal(t, pb.Result_REASON_RESIGNED, end.GetResult().GetReason())
+		assert.Equal(t, []int32{3 - turn - quitter}, end.GetResult().GetWinners(), "the last remaining seat wins regardless of its cells")
+		same(t, e, s.resign(t, players[quitter], id))
+		for _, p := range players {
+			_, err := s.rank(p, "tribolo", 0)
+			wantReason(t, err, pb.ReasonNoScore)
+		}
+		s.verified(t, id)
+	})
+}
+
+// Ensure that a player with several seats resigns the right one (the seat in the request, otherwise
+// the seat to move), that a repeat does not resign a second seat, and that a game ends when all
+// humans have left it.
+func TestResign_Seats(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		p := s.player(t)
+		g := s.table(t, p, callerSeat, callerSeat, callerSeat)
+		turn := g.GetPosition().GetTurn()
+		resign := func(version, seat *int32) (*pb.Event, error) {
+			resigned, err := s.Resign(p.ctx, &pb.ResignRequest{GameId: g.GetId(), Version: version, Seat: seat})
+			return resigned.GetEvent(), err
+		}
+		first, err := resign(proto.Int32(1), nil)
+		require.NoError(t, err)
+		assert.Equal(t, turn, first.GetSeat())
+		for _, seat := range []*int32{nil, &turn} {
+			again, err := resign(proto.Int32(1), seat)
+			require.NoError(t, err)
+			same(t, first, again)
+		}
+		_, err = resign(proto.Int32(1), proto.Int32((turn+1)%3))
+		wantConflict(t, err, 2)
+		end, err := resign(nil, proto.Int32((turn+2)%3))
+		require.NoError(t, err)
+		assert.Equal(t, []int32{(turn + 1) % 3}, end.GetResult().GetWinners())
+
+		alone := s.resign(t, p, s.table(t, p).GetId())
+		assert.Equal(t, []int32{1, 2}, alone.GetResult().GetWinners(), "the bots have 12 cells each")
+	}, patientBots)
+}
+
+// Ensure that the creator of a waiting game can cancel it, with or without a seat, and that a repeat
+// returns the same event.
+func TestResign_CallsOff(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		host := s.player(t)
+		for _, seat := range []*pb.SeatRequest{callerSeat, openSeat} {
+			id := s.table(t, host, seat, openSeat, openSeat).GetId()
+			s.join(t, s.player(t), id, 1)
+			off := s.resign(t, host, id)
+			require.NotNil(t, off.GetAbandoned())
+			assert.Equal(t, pb.Result_REASON_ABANDONED, off.GetResult().GetReason())
+			assert.Empty(t, off.GetResult().GetWinners())
+			same(t, off, s.resign(t, host, id))
+			_, err := s.JoinGame(s.player(t).ctx, &pb.JoinGameRequest{GameId: id})
+			wantReason(t, err, pb.ReasonGameOver)
+		}
+	}, func(c *server.Config) { c.Limits.OpenGamesPerPlayer = 1 })
+}
+
+// sameBoard requires two positions to be equal except for the clock.
+func sameBoard(t testing.TB, want, got *pb.Position) {
+	t.Helper()
+	want, got = proto.CloneOf(want), proto.CloneOf(got)
+	want.TurnDeadline, got.TurnDeadline = nil, nil
+	same(t, want, got)
+}
+
+// Ensure that each undo goes back one more move, never to an undone version unless it is named, and
+// that the score then no longer counts.
+func TestUndo(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		p := s.player(t)
+		g := s.game(t, p, "classic")
+		id := g.GetId()
+		boards := []*pb.Position{nil, g.GetPosition()} // by version
+		for _, e := range s.moves(t, p, g, 4) {
+			boards = append(boards, e.GetPosition())
+		}
+		version := int32(5)
+		for _, tt := range []struct {
+			to    []int32
+			leads int32
+		}{{nil, 4}, {nil, 3}, {nil, 2}, {nil, 1}, {[]int32{5}, 5}, {nil, 4}, {[]int32{1}, 1}, {[]int32{3}, 3}} {
+			e := s.undo(t, p, id, version, tt.to...)
+			version++
+			assert.Equal(t, version, e.GetVersion())
+			assert.Equal(t, tt.leads, e.GetUndone().GetToVersion())
+			sameBoard(t, boards[tt.leads], e.GetPosition())
+			assert.False(t, e.GetRanked())
+			if tt.leads == 1 {
+				_, err := s.Undo(p.ctx, &pb.UndoRequest{GameId: id, Version: version})
+				wantReason(t, err, pb.ReasonUndoNotAllowed)
+			}
+		}
+		assert.False(t, s.move(t, p, id, version, boards[3]).GetRanked(), "a game never becomes ranked again")
+		back := s.undo(t, p, id, version+1)
+		assert.Equal(t, version, back.GetUndone().GetToVersion(), "the version before the move")
+		s.score(t, p, s.get(t, id))
+		_, err := s.rank(p, "classic", 0)
+		wantReason(t, err, pb.ReasonNoScore)
+		s.verified(t, id)
+	})
+}
+
+// Ensure that an undo reverts the bots' replies, restores a seat that has resigned, and restarts the
+// clock.
+func TestUndo_Table(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		p := s.player(t)
+		id := s.table(t, p, botSeat("greedy"), callerSeat, botSeat("random")).GetId()
+		watching := s.watch(t, s.anyone, from(id, 0))
+		// own reads events until it is the player's turn.
+		own := func() *pb.Event {
+			for {
+				if e := watching.event(t); e.GetPosition().Turn != nil && e.GetPosition().GetTurn() == 1 {
+					return e
+				}
+			}
+		}
+		before := own()
+		s.jump(t, p, id, before.GetVersion(), before.GetPosition())
+		answered := own()
+		back := s.undo(t, p, id, answered.GetVersion())
+		assert.Equal(t, before.GetVersion(), back.GetUndone().GetToVersion())
+		sameBoard(t, before.GetPosition(), back.GetPosition())
+		s.resign(t, p, id)
+
+		g := s.create(t, p, &pb.CreateGameRequest{
+			Variant: "tribolo", TurnLimit: durationpb.New(time.Minute), Seats: []*pb.SeatRequest{callerSeat, callerSeat, callerSeat},
+		})
+		turn := g.GetPosition().GetTurn()
+		s.jump(t, p, g.GetId(), 1, g.GetPosition())
+		_, err := s.Resign(p.ctx, &pb.ResignRequest{GameId: g.GetId(), Seat: &turn})
+		require.NoError(t, err)
+		require.True(t, s.get(t, g.GetId()).GetSeats()[turn].GetResigned())
+		e := s.undo(t, p, g.GetId(), 3)
+		now := s.get(t, g.GetId())
+		assert.False(t, now.GetSeats()[turn].GetResigned())
+		sameBoard(t, g.GetPosition(), now.GetPosition())
+		assert.Equal(t, e.GetTime().AsTime().Add(time.Minute), now.GetPosition().GetTurnDeadline().AsTime())
+	}, func(c *server.Config) { c.BotPace = 0 })
+}
+
+// Ensure that a stand-in plays for a player whose clock ran out until the player takes the seat back
+// and gets a full turn, and that the game ends when the clock of the last human runs out. A game of
+// one player then counts.
+func TestClock(t *testing.T) {
+	t.Parallel()
+	const limit = time.Second // shorter than an outage, for which the server would extend the clock
+	s, clock := startAt(t, 12, func(c *server.Config) { c.MinTurnLimit, c.BotPace = limit, time.Hour })
+	clock.stop()
+	p := s.player(t)
+	_, err := s.CreateGame(p.ctx, &pb.CreateGameRequest{Variant: "classic", TurnLimit: durationpb.New(limit - 1)})
+	wantField(t, err, "turn_limit")
+	solo := s.create(t, p, &pb.CreateGameRequest{Variant: "classic", TurnLimit: durationpb.New(limit)})
+	clock.pass(limit - time.Millisecond)
+	last := s.moves(t, p, solo, 8)[7]
+	assert.Equal(t, last.GetTime().AsTime().Add(limit), last.GetPosition().GetTurnDeadline().AsTime())
+	players := [3]player{p, s.player(t), s.player(t)}
+	id := s.create(t, p, &pb.CreateGameRequest{
+		Variant: "tribolo", TurnLimit: durationpb.New(limit), Seats: []*pb.SeatRequest{callerSeat, openSeat, openSeat},
+	}).GetId()
+	s.join(t, players[1], id)
+	turn := s.join(t, players[2], id).GetPosition().GetTurn()
+	watching := s.watch(t, s.anyone, from(id, 3))
+	clock.pass(limit)
+	out := watching.event(t)
+	require.NotNil(t, out.GetTimedOut())
+	assert.Equal(t, turn, out.GetSeat())
+	assert.Equal(t, "greedy", s.get(t, id).GetSeats()[turn].GetStandIn())
+	_, err = s.Move(players[turn].ctx, cell(id, out.GetVersion(), 0, 0))
+	wantReason(t, err, pb.ReasonNotYourTurn)
+	_, err = s.JoinGame(players[(turn+1)%3].ctx, &pb.JoinGameRequest{GameId: id, Seat: &turn})
+	wantReason(t, err, pb.ReasonSeatTaken)
+	back := s.join(t, players[turn], id)
+	assert.Empty(t, back.GetSeats()[turn].GetStandIn())
+	assert.Equal(t, back.GetUpdateTime().AsTime().Add(limit), back.GetPosition().GetTurnDeadline().AsTime())
+	moved := s.jump(t, players[turn], id, back.GetVersion(), back.GetPosition())
+	assert.Equal(t, moved.GetTime().AsTime().Add(limit), moved.GetPosition().GetTurnDeadline().AsTime())
+
+	waittest.Until(t, "the game of one player is over", func() bool { return s.get(t, solo.GetId()).GetStatus() == finished })
+	over := s.get(t, solo.GetId())
+	assert.Equal(t, pb.Result_REASON_TIMED_OUT, over.GetResult().GetReason())
+	assert.Equal(t, last.GetPosition().GetScores(), over.GetResult().GetScores())
+	waittest.Until(t, "its score counts", func() bool {
+		entry, err := s.rank(p, "classic", 0)
+		return err == nil && entry.GetGameId() == solo.GetId()
+	})
+}
+
+// Ensure that the server ends a game whose player stops moving, and one that no player joins, that
+// the score of the first counts, and that neither counts as open.
+func TestAbandoned(t *testing.T) {
+	t.Parallel()
+	s, clock := startAt(t, 12, func(c *server.Config) {
+		c.AbandonAfter, c.WaitingFor, c.Limits.OpenGamesPerPlayer = time.Hour, time.Hour, 1
+	})
+	p, host := s.player(t), s.player(t)
+	g := s.game(t, p, "twos")
+	last := s.moves(t, p, g, 8)[7]
+	hall := s.table(t, host, openSeat, callerSeat, openSeat)
+	watching := s.watch(t, host.ctx, from(hall.GetId(), 1))
+	clock.pass(2 * time.Hour)
+	end := watching.event(t)
+	watching.end(t)
+	assert.Equal(t, pb.Result_REASON_ABANDONED, end.GetResult().GetReason())
+	assert.Empty(t, end.GetResult().GetWinners())
+	waittest.Until(t, "the score counts", func() bool {
+		entry, err := s.rank(p, "twos", 0)
+		return err == nil && entry.GetScore() == last.GetPosition().GetScores()[0]
+	})
+	over := s.get(t, g.GetId())
+	assert.Equal(t, pb.Result_REASON_ABANDONED, over.GetResult().GetReason())
+	assert.False(t, over.GetSeats()[0].GetResigned())
+	_, err := s.Move(p.ctx, slide(g.GetId(), over.GetVersion(), pb.Direction_DIRECTION_UP))
+	wantReason(t, err, pb.ReasonGameOver)
+	for _, p := range []player{p, host} {
+		waittest.Until(t, "the place is free", func() bool {
+			_, err := s.CreateGame(p.ctx, &pb.CreateGameRequest{Variant: "twos"})
+			return err == nil
+		})
+	}
+}

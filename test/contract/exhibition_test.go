@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
@@ -47,38 +46,22 @@ func requireExhibition(t testing.TB, g *pb.Game) {
 	}
 }
 
-// Ensure that the first client that lists live games on an empty store finds one that is being
-// played.
-func TestExhibition_Begins(t *testing.T) {
+// Ensure that the first client that lists live games on an empty store finds one that is being played,
+// that it continues while it is watched until a player's game is live, and that none begins during
+// that game.
+func TestExhibition(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
-		for _, status := range []pb.GameStatus{0, waiting, finished} {
+		for _, status := range []pb.GameStatus{anyStage, waiting, finished} {
 			require.Empty(t, s.listed(t, status))
 		}
-		require.Empty(t, s.listed(t, active))
-		g := s.exhibition(t)
-		waittest.Until(t, "the exhibition moves", func() bool {
-			now := s.exhibition(t)
-			assert.Equal(t, g.GetId(), now.GetId())
-			return now.GetVersion() > g.GetVersion()
-		})
-		requireExhibition(t, s.get(t, g.GetId()))
-		s.watch(t, s.anyone, &pb.WatchRequest{GameId: g.GetId()}).game(t)
-	}, showing)
-}
-
-// Ensure that a watched exhibition continues until a player's game is live, and that no
-// exhibition begins during that game.
-func TestExhibition_EndsForPlayers(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, s *testServer) {
 		w := s.watch(t, s.anyone, &pb.WatchRequest{GameId: s.exhibition(t).GetId()})
 		w.game(t)
+		require.NotNil(t, w.event(t).GetMoved())
 		p := s.player(t)
 		g := s.game(t, p, "classic")
-		for over := false; !over; {
-			event := w.event(t)
-			over = event.GetAbandoned() != nil
+		for w.event(t).GetAbandoned() == nil {
+			continue
 		}
 		w.end(t)
 		for range 3 {

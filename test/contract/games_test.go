@@ -82,56 +82,37 @@ func TestCreateGame(t *testing.T) {
 	each(t, func(t *testing.T, s *testServer) {
 		p, guest, robot := s.player(t), s.player(t), s.account(t, &pb.CreatePlayerRequest{Name: "A program", Bot: true})
 		for _, tt := range []struct {
-			who     player
-			request *pb.CreateGameRequest
-			sit     []string
-			ranked  bool
-			then    bool // whether the game is still ranked once the guest has a seat
+			who          player
+			variant      string
+			seats        []*pb.SeatRequest
+			sit          []string
+			ranked, then bool // when it is created, and once the guest has the open seat
 		}{
-			{p, &pb.CreateGameRequest{Variant: "classic"}, []string{p.GetId()}, true, true},
-			{p, &pb.CreateGameRequest{Variant: "5x5", Private: true}, []string{p.GetId()}, false, false},
-			{p, &pb.CreateGameRequest{Variant: "classic", Seats: []*pb.SeatRequest{openSeat}}, []string{""}, true, true},
-			{p, &pb.CreateGameRequest{Variant: "classic", Seats: []*pb.SeatRequest{botSeat("random")}}, []string{"random"}, false, false},
-			{robot, &pb.CreateGameRequest{Variant: "classic"}, []string{robot.GetId()}, false, false},
-			{p, &pb.CreateGameRequest{Variant: "tribolo"}, []string{p.GetId(), "greedy", "greedy"}, true, true},
-			{
-				p, &pb.CreateGameRequest{Variant: "tribolo", Seats: []*pb.SeatRequest{botSeat("minimax"), callerSeat, botSeat("original")}},
-				[]string{"minimax", p.GetId(), "original"},
-				true, true,
-			},
-			{
-				p, &pb.CreateGameRequest{Variant: "tribolo", Seats: []*pb.SeatRequest{callerSeat, openSeat, openSeat}},
-				[]string{p.GetId(), "", ""},
-				true, false,
-			},
-			{
-				p, &pb.CreateGameRequest{Variant: "tribolo", Seats: []*pb.SeatRequest{openSeat, openSeat, botSeat("greedy")}},
-				[]string{"", "", "greedy"},
-				true, true,
-			},
-			{
-				p, &pb.CreateGameRequest{Variant: "tribolo", Seats: []*pb.SeatRequest{callerSeat, botSeat("random"), openSeat}},
-				[]string{p.GetId(), "random", ""},
-				false, false,
-			},
-			{
-				robot, &pb.CreateGameRequest{Variant: "tribolo", Seats: []*pb.SeatRequest{openSeat, callerSeat, openSeat}},
-				[]string{"", robot.GetId(), ""},
-				false, false,
-			},
+			{p, "classic", nil, []string{p.GetId()}, true, true},
+			{p, "classic", seats("open"), []string{""}, true, true},
+			{p, "classic", seats("random"), []string{"random"}, false, false},
+			{robot, "classic", nil, []string{robot.GetId()}, false, false},
+			{p, "tribolo", nil, []string{p.GetId(), "greedy", "greedy"}, true, true},
+			{p, "tribolo", seats("minimax", "caller", "original"), []string{"minimax", p.GetId(), "original"}, true, true},
+			{p, "tribolo", seats("caller", "open", "open"), []string{p.GetId(), "", ""}, true, false},
+			{p, "tribolo", seats("open", "open", "greedy"), []string{"", "", "greedy"}, true, true},
+			{p, "tribolo", seats("caller", "caller", "open"), []string{p.GetId(), p.GetId(), ""}, false, false},
+			{p, "tribolo", seats("caller", "random", "open"), []string{p.GetId(), "random", ""}, false, false},
+			{robot, "tribolo", seats("open", "caller", "open"), []string{"", robot.GetId(), ""}, false, false},
 		} {
-			tt.request.TurnLimit = durationpb.New(time.Hour)
-			g := s.create(t, tt.who, tt.request)
-			assert.Equal(t, tt.request.GetVariant(), g.GetVariant())
-			assert.Equal(t, tt.request.GetPrivate(), g.GetPrivate())
+			request := &pb.CreateGameRequest{Variant: tt.variant, Seats: tt.seats, TurnLimit: durationpb.New(time.Hour)}
+			g := s.create(t, tt.who, request)
+			assert.Equal(t, tt.variant, g.GetVariant())
 			assert.Equal(t, time.Hour, g.GetTurnLimit().AsDuration())
 			assert.Equal(t, tt.sit, sits(g))
-			assert.Equal(t, tt.ranked, g.GetRanked(), "%v", tt.request)
+			assert.Equal(t, tt.ranked, g.GetRanked(), "%v", request)
 			same(t, g, s.get(t, g.GetId()))
+			request.Private = true
+			assert.False(t, s.create(t, tt.who, request).GetRanked(), "a private game")
 			if g.GetStatus() == waiting {
 				g = s.join(t, guest, g.GetId())
 			}
-			assert.Equal(t, tt.then, g.GetRanked(), "%v", tt.request)
+			assert.Equal(t, tt.then, g.GetRanked(), "%v", request)
 			if turn := g.GetPosition().Turn; turn != nil && g.GetSeats()[*turn].GetPlayer() != nil {
 				assert.Equal(t, g.GetUpdateTime().AsTime().Add(time.Hour), g.GetPosition().GetTurnDeadline().AsTime())
 			} else {
@@ -222,7 +203,7 @@ func TestResign_CallsOff(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
 		host := s.player(t)
-		for _, seat := range []*pb.SeatRequest{callerSeat, openSeat} {
+		for _, seat := range seats("caller", "open") {
 			id := s.table(t, host, seat, openSeat, openSeat).GetId()
 			s.join(t, s.player(t), id, 1)
 			off := s.resign(t, host, id)
@@ -307,7 +288,7 @@ func TestUndo_Table(t *testing.T) {
 		s.resign(t, p, id)
 
 		g := s.create(t, p, &pb.CreateGameRequest{
-			Variant: "tribolo", TurnLimit: durationpb.New(time.Minute), Seats: []*pb.SeatRequest{callerSeat, callerSeat, callerSeat},
+			Variant: "tribolo", TurnLimit: durationpb.New(time.Minute), Seats: seats("caller", "caller", "caller"),
 		})
 		turn := g.GetPosition().GetTurn()
 		s.jump(t, p, g.GetId(), 1, g.GetPosition())
@@ -339,7 +320,7 @@ func TestClock(t *testing.T) {
 	assert.Equal(t, last.GetTime().AsTime().Add(limit), last.GetPosition().GetTurnDeadline().AsTime())
 	players := [3]player{p, s.player(t), s.player(t)}
 	id := s.create(t, p, &pb.CreateGameRequest{
-		Variant: "tribolo", TurnLimit: durationpb.New(limit), Seats: []*pb.SeatRequest{callerSeat, openSeat, openSeat},
+		Variant: "tribolo", TurnLimit: durationpb.New(limit), Seats: seats("caller", "open", "open"),
 	}).GetId()
 	s.join(t, players[1], id)
 	turn := s.join(t, players[2], id).GetPosition().GetTurn()

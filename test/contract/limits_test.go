@@ -49,7 +49,7 @@ func (s *testServer) opens(t testing.TB, ctx context.Context, id string) error {
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	bots := func(variant string) *pb.CreateGameRequest {
-		return &pb.CreateGameRequest{Variant: variant, Seats: []*pb.SeatRequest{botSeat("greedy")}, RequestId: newID()}
+		return &pb.CreateGameRequest{Variant: variant, Seats: seats("greedy"), RequestId: newID()}
 	}
 	for name, tt := range map[string]struct {
 		limit  int

@@ -327,9 +327,9 @@ func TestScores(t *testing.T) {
 		seats  []*pb.SeatRequest
 		counts bool
 	}{
-		{[]*pb.SeatRequest{callerSeat, botSeat("greedy"), callerSeat}, false},
-		{[]*pb.SeatRequest{callerSeat, botSeat("random"), botSeat("greedy")}, false},
-		{[]*pb.SeatRequest{callerSeat, botSeat("greedy"), botSeat("original")}, true},
+		{seats("caller", "greedy", "caller"), false},
+		{seats("caller", "random", "greedy"), false},
+		{seats("caller", "greedy", "original"), true},
 	} {
 		g := s.table(t, p, tt.seats...)
 		assert.Equal(t, tt.counts, g.GetRanked())

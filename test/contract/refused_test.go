@@ -193,17 +193,17 @@ func createRows(p player) []refused {
 	var rows []refused
 	for field, requests := range map[string][]*pb.CreateGameRequest{
 		"seats[0].bot": {
-			{Seats: []*pb.SeatRequest{botSeat("minimax")}},
-			{Seats: []*pb.SeatRequest{botSeat("nobody")}},
-			{Seats: []*pb.SeatRequest{botSeat("")}},
-			{Variant: "tribolo", Seats: []*pb.SeatRequest{botSeat("rote"), callerSeat, openSeat}},
+			{Seats: seats("minimax")},
+			{Seats: seats("nobody")},
+			{Seats: seats("")},
+			{Variant: "tribolo", Seats: seats("rote", "caller", "open")},
 		},
 		"seats[0]": {{Seats: []*pb.SeatRequest{{}}}},
 		"seats[1]": {{Seats: []*pb.SeatRequest{callerSeat, {}}}},
 		"seats": {
-			{Seats: []*pb.SeatRequest{callerSeat, callerSeat}},
-			{Variant: "tribolo", Seats: []*pb.SeatRequest{callerSeat, openSeat}},
-			{Variant: "tribolo", Seats: []*pb.SeatRequest{callerSeat, openSeat, openSeat, openSeat}},
+			{Seats: seats("caller", "caller")},
+			{Variant: "tribolo", Seats: seats("caller", "open")},
+			{Variant: "tribolo", Seats: seats("caller", "open", "open", "open")},
 		},
 		"turn_limit": {
 			{TurnLimit: durationpb.New(5*time.Second - 1)},
@@ -320,7 +320,7 @@ func challengeRows(t *testing.T, s *testServer, p player, over string) []refused
 		{p.ctx, &pb.CreateGameRequest{ChallengeId: tiles, Private: true}, "private"},
 		{p.ctx, &pb.CreateGameRequest{ChallengeId: tiles, TurnLimit: limit}, "turn_limit"},
 		{p.ctx, &pb.CreateGameRequest{ChallengeId: tiles, RequestId: newID()}, "request_id"},
-		{p.ctx, &pb.CreateGameRequest{ChallengeId: tiles, Seats: []*pb.SeatRequest{callerSeat}}, "seats"},
+		{p.ctx, &pb.CreateGameRequest{ChallengeId: tiles, Seats: seats("caller")}, "seats"},
 		{p.ctx, &pb.UndoRequest{GameId: attempt, Version: 1}, pb.ReasonUndoNotAllowed},
 		{p.ctx, &pb.JoinChallengeRequest{ChallengeId: tiles}, "challenge_id"},
 		{p.ctx, &pb.LeaveChallengeRequest{ChallengeId: tiles}, "challenge_id"},

@@ -21,7 +21,7 @@ func TestRepeated(t *testing.T) {
 	each(t, func(t *testing.T, s *testServer) {
 		p, other := s.player(t), s.player(t)
 		id := newID()
-		spelled := &pb.CreateGameRequest{Variant: "classic", RequestId: id, Seats: []*pb.SeatRequest{callerSeat}}
+		spelled := &pb.CreateGameRequest{Variant: "classic", RequestId: id, Seats: seats("caller")}
 		run := shortRace()
 		run.RequestId = newID()
 		for _, row := range []struct {
@@ -32,7 +32,7 @@ func TestRepeated(t *testing.T) {
 			{p, &pb.CreateGameRequest{Variant: "classic", RequestId: id}, spelled, []proto.Message{
 				&pb.CreateGameRequest{Variant: "twos", RequestId: id}, &pb.CreateGameRequest{Variant: "classic", RequestId: id, Private: true},
 				&pb.CreateGameRequest{Variant: "classic", RequestId: id, TurnLimit: durationpb.New(time.Minute)},
-				&pb.CreateGameRequest{Variant: "classic", RequestId: id, Seats: []*pb.SeatRequest{openSeat}},
+				&pb.CreateGameRequest{Variant: "classic", RequestId: id, Seats: seats("open")},
 			}},
 			{p, run, run, []proto.Message{&pb.CreateChallengeRequest{Kind: race, Variant: "twos", Limit: run.GetLimit(), RequestId: run.GetRequestId()}}},
 		} {

@@ -356,6 +356,22 @@ func botSeat(name string) *pb.SeatRequest {
 	return &pb.SeatRequest{Occupant: &pb.SeatRequest_Bot{Bot: name}}
 }
 
+// seats returns seats for the caller ("caller"), for any player ("open") and for bots.
+func seats(names ...string) []*pb.SeatRequest {
+	var all []*pb.SeatRequest
+	for _, name := range names {
+		switch name {
+		case "caller":
+			all = append(all, callerSeat)
+		case "open":
+			all = append(all, openSeat)
+		default:
+			all = append(all, botSeat(name))
+		}
+	}
+	return all
+}
+
 func slide(id string, version int32, d pb.Direction) *pb.MoveRequest {
 	return &pb.MoveRequest{GameId: id, Version: version, Move: &pb.MoveRequest_Direction{Direction: d}}
 }

@@ -57,7 +57,6 @@ var behaviors = map[string]behavior{
 	"bytes that are no message are refused":      {[]string{overGRPC, connecttest.JSON, connecttest.GRPCWeb}, malformed},
 	"messages beyond the limit are refused":      {protocols, tooLarge},
 	"methods that do not exist are refused":      {protocols, unimplemented},
-	"fields of newer clients are ignored":        {[]string{overGRPC, connecttest.Binary, connecttest.GRPCWeb}, newerFields},
 	"compressed messages are refused":            {[]string{overGRPC}, compressed},
 	"health is reported, until the server stops": {[]string{overGRPC}, health},
 }
@@ -132,12 +131,6 @@ func unimplemented(t *testing.T, s *testServer) {
 	}
 }
 
-func newerFields(t *testing.T, s *testServer) {
-	create := &pb.CreateGameRequest{Variant: "classic"}
-	create.ProtoReflect().SetUnknown(protowire.AppendString(protowire.AppendTag(nil, 1000, protowire.BytesType), "from the future"))
-	s.create(t, s.player(t), create)
-}
-
 func compressed(t *testing.T, s *testServer) {
 	// The server has no compressor. The client's compressor is not registered, because that would
 	// also make it available to the server, which runs in this process.
@@ -170,28 +163,23 @@ func health(t *testing.T, s *testServer) {
 	}
 }
 
-// Ensure that tools can query the contract by reflection unless it is turned off.
+// Ensure that tools can query the contract by reflection.
 func TestReflection(t *testing.T) {
 	t.Parallel()
-	for _, on := range []bool{true, false} {
-		s := start(t, server.Memory, func(c *server.Config) { c.Reflection = on })
-		stream, err := reflectionpb.NewServerReflectionClient(s.bare(t)).ServerReflectionInfo(s.anyone)
-		require.NoError(t, err)
-		for _, m := range methods() {
-			err := stream.Send(&reflectionpb.ServerReflectionRequest{MessageRequest: &reflectionpb.ServerReflectionRequest_FileContainingSymbol{
+	s := start(t, server.Memory)
+	stream, err := reflectionpb.NewServerReflectionClient(s.bare(t)).ServerReflectionInfo(s.anyone)
+	require.NoError(t, err)
+	for _, m := range methods() {
+		require.NoError(t, stream.Send(&reflectionpb.ServerReflectionRequest{
+			MessageRequest: &reflectionpb.ServerReflectionRequest_FileContainingSymbol{
 				FileContainingSymbol: strings.ReplaceAll(strings.TrimPrefix(m.name, "/"), "/", "."),
-			}})
-			answer, received := stream.Recv()
-			if !on {
-				plain(t, received, codes.Unimplemented)
-				break
-			}
-			require.NoError(t, err)
-			require.NoError(t, received)
-			assert.NotEmpty(t, answer.GetFileDescriptorResponse().GetFileDescriptorProto(), m.name)
-		}
-		require.NoError(t, stream.CloseSend())
+			},
+		}))
+		answer, err := stream.Recv()
+		require.NoError(t, err)
+		assert.NotEmpty(t, answer.GetFileDescriptorResponse().GetFileDescriptorProto(), m.name)
 	}
+	require.NoError(t, stream.CloseSend())
 }
 
 // Ensure that a user without a client can make calls with one line of JSON, and sees the details of
@@ -205,11 +193,7 @@ func TestHTTP(t *testing.T) {
 			`PlayerService/CreatePlayer {"name": "Bob"}`, "application/json",
 			`429 Retry-After: "code":"resource_exhausted" "type":"google.rpc.ErrorInfo" "limit_name":"new_players_per_minute" "retryDelay"`,
 		},
-		{`GameService/ListGames {"pageSize": -1}`, "application/json", `400 "code":"invalid_argument" "type":"google.rpc.BadRequest" "field":"page_size"`},
 		{`GameService/GetGame {"gameId": "x"}`, "application/json", `404 "code":"not_found" "reason":"GAME_NOT_FOUND"`},
-		{`GameService/CreateGame {"variant": "twos"}`, "application/json", `401 "code":"unauthenticated" "reason":"BAD_TOKEN"`},
-		{`GameService/GetGame {"gameId": 1}`, "application/json", `400 "field":"game_id"`},
-		{`GameService/GetGame gameId=x`, "application/json", `400 "code":"invalid_argument"`},
 		{`GameService/ListGames {}`, "application/x-www-form-urlencoded", `415 application/json`},
 	} {
 		name, body, _ := strings.Cut(tt.call, " ")

@@ -1,4 +1,4 @@
-package redis_test
+package redis
 
 import (
 	"testing"
@@ -8,9 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	"github.com/gridstand/gridstand/server/internal/store"
-	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
 var board = store.Board{Variant: "classic", Window: "all"}
@@ -18,29 +16,27 @@ var board = store.Board{Variant: "classic", Window: "all"}
 // Ensure that keys, members and expiry times remain compatible with other releases.
 func TestBoards_Keys(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, client goredis.UniversalClient) {
-		single, ok := client.(*goredis.Client)
-		require.True(t, ok)
-		ctx, boards := t.Context(), storetest.OnRedis(t, single.Options().Addr).Boards
+	each(t, func(t *testing.T, r *rig) {
+		ctx, boards := t.Context(), r.store.Boards
 		day := store.Board{Variant: "classic", Window: "day-2999-01-01", Expires: time.Now().Add(time.Hour).Truncate(time.Second)}
 		past := store.Board{Variant: "classic", Window: "day-2001-01-01", Expires: time.Date(2001, 1, 8, 0, 0, 0, 0, time.UTC)}
 		require.NoError(t, boards.Record(ctx, store.BoardEntry{PlayerID: "p", Score: 1234, Member: "1:p:g"}, board, day, past))
 
 		keys := []string{"scores:{classic:all}", "scores:{classic:day-2999-01-01}"}
 		for _, key := range keys {
-			assert.Equal(t, []goredis.Z{{Score: 1234, Member: "1:p:g"}}, client.ZRangeWithScores(ctx, key, 0, -1).Val(), key)
-			assert.Equal(t, map[string]string{"p": "1:p:g"}, client.HGetAll(ctx, key+":best").Val(), key)
+			assert.Equal(t, []goredis.Z{{Score: 1234, Member: "1:p:g"}}, r.client.ZRangeWithScores(ctx, key, 0, -1).Val(), key)
+			assert.Equal(t, map[string]string{"p": "1:p:g"}, r.client.HGetAll(ctx, key+":best").Val(), key)
 		}
-		assert.ElementsMatch(t, []string{keys[0], keys[0] + ":best", keys[1], keys[1] + ":best"}, client.Keys(ctx, "*").Val())
-		assert.EqualValues(t, -1, client.TTL(ctx, keys[0]).Val())
-		assert.EqualValues(t, -1, client.TTL(ctx, keys[0]+":best").Val())
+		assert.ElementsMatch(t, []string{keys[0], keys[0] + ":best", keys[1], keys[1] + ":best"}, r.client.Keys(ctx, "*").Val())
+		assert.EqualValues(t, -1, r.client.TTL(ctx, keys[0]).Val())
+		assert.EqualValues(t, -1, r.client.TTL(ctx, keys[0]+":best").Val())
 		for _, key := range []string{keys[1], keys[1] + ":best"} {
-			assert.WithinDuration(t, day.Expires, time.Now().Add(client.TTL(ctx, key).Val()), 10*time.Second, key)
+			assert.WithinDuration(t, day.Expires, time.Now().Add(r.client.TTL(ctx, key).Val()), 10*time.Second, key)
 		}
 
 		require.NoError(t, boards.Hide(ctx, "p"))
-		assert.Equal(t, []string{"hidden"}, client.Keys(ctx, "*").Val())
-		assert.Equal(t, []string{"p"}, client.SMembers(ctx, "hidden").Val())
+		assert.Equal(t, []string{"hidden"}, r.client.Keys(ctx, "*").Val())
+		assert.Equal(t, []string{"p"}, r.client.SMembers(ctx, "hidden").Val())
 	})
 }
 
@@ -48,13 +44,11 @@ func TestBoards_Keys(t *testing.T) {
 // hash.
 func TestBoards_Repair(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, client goredis.UniversalClient) {
-		single, ok := client.(*goredis.Client)
-		require.True(t, ok)
-		ctx, boards := t.Context(), storetest.OnRedis(t, single.Options().Addr).Boards
+	each(t, func(t *testing.T, r *rig) {
+		ctx, boards := t.Context(), r.store.Boards
 		best := store.BoardEntry{PlayerID: "p", Score: 10, Member: "1:p:g"}
 		require.NoError(t, boards.Record(ctx, best, board))
-		require.NoError(t, client.ZAdd(ctx, "scores:{classic:all}",
+		require.NoError(t, r.client.ZAdd(ctx, "scores:{classic:all}",
 			goredis.Z{Score: 10, Member: "2:p:g"}, goredis.Z{Score: 3, Member: "1:q:g"}).Err())
 		for _, removed := range []int{2, 0} {
 			repair, err := boards.Repair(ctx)
@@ -65,30 +59,4 @@ func TestBoards_Repair(t *testing.T) {
 			assert.Equal(t, []store.BoardEntry{best}, page.Entries)
 		}
 	})
-}
-
-// Ensure that an error from Redis is not mistaken for an empty board.
-func TestBoards_RedisAway(t *testing.T) {
-	t.Parallel()
-	server := redistest.StartMiniredis(t)
-	ctx, boards := t.Context(), storetest.OnRedis(t, server.Addr()).Boards
-	server.SetError("LOADING")
-	_, pageErr := boards.Page(ctx, board, 0, 1)
-	_, rankErr := boards.Rank(ctx, board, "p", 1)
-	_, dropErr := boards.Drop(ctx, board, "p", "1:p:g")
-	_, repairErr := boards.Repair(ctx)
-	_, hiddenErr := boards.Hidden(ctx, "p")
-	_, anyErr := boards.AnyHidden(ctx)
-	for what, err := range map[string]error{
-		"page": pageErr, "rank": rankErr, "drop": dropErr, "repair": repairErr, "hidden": hiddenErr, "any": anyErr,
-		"record":  boards.Record(ctx, store.BoardEntry{PlayerID: "p", Score: 1, Member: "1:p:g"}, board),
-		"hide":    boards.Hide(ctx, "p"),
-		"unhide":  boards.Unhide(ctx, "p"),
-		"entries": boards.Entries(ctx, board, nil),
-		"boards":  boards.Boards(ctx, nil),
-	} {
-		var failed *store.Error
-		require.ErrorAs(t, err, &failed, what)
-		assert.Equal(t, store.Kind("loading"), failed.Kind, what)
-	}
 }

@@ -1,36 +1,35 @@
-package redis_test
+package redis
 
 import (
 	"testing"
 	"time"
 
-	goredis "github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/internal/id"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	"github.com/gridstand/gridstand/server/internal/store"
-	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
 // Ensure that a challenge is stored in a single key that expires to the millisecond, and
 // that an unlisted challenge is not in any list.
 func TestChallenges_Keys(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, client goredis.UniversalClient) {
-		ctx, challenges := t.Context(), on(t, client).Challenges
+	each(t, func(t *testing.T, r *rig) {
+		ctx, challenges := t.Context(), r.store.Challenges
 		expires := time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond)
 		kept := func(want ...string) {
 			t.Helper()
-			assert.ElementsMatch(t, want, client.Keys(ctx, "*").Val())
+			assert.ElementsMatch(t, want, r.client.Keys(ctx, "*").Val())
 		}
 		c, err := challenges.Create(ctx, store.Challenge{ID: "a", Kind: 2, Created: time.Now(), Expires: expires})
 		require.NoError(t, err)
 		kept("challenge:{a}")
-		assert.InDelta(t, time.Hour, client.PTTL(ctx, "challenge:{a}").Val(), float64(time.Minute))
+		assert.InDelta(t, time.Hour, r.client.PTTL(ctx, "challenge:{a}").Val(), float64(time.Minute))
 		c.Expires = expires.Add(time.Hour + time.Millisecond)
 		require.NoError(t, challenges.Update(ctx, c))
-		assert.InDelta(t, 2*time.Hour, client.PTTL(ctx, "challenge:{a}").Val(), float64(time.Minute))
+		assert.InDelta(t, 2*time.Hour, r.client.PTTL(ctx, "challenge:{a}").Val(), float64(time.Minute))
 		_, err = challenges.Create(ctx, store.Challenge{ID: "b", Kind: 2, Listed: true, Created: time.Now(), Expires: expires})
 		require.NoError(t, err)
 		kept("challenge:{a}", "challenge:{b}", "challenges:*", "challenges:2")
@@ -40,8 +39,8 @@ func TestChallenges_Keys(t *testing.T) {
 // Ensure that repeating Create adds a challenge to the lists if it is missing there.
 func TestChallenges_Relisted(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, client goredis.UniversalClient) {
-		ctx, challenges := t.Context(), on(t, client).Challenges
+	each(t, func(t *testing.T, r *rig) {
+		ctx, challenges := t.Context(), r.store.Challenges
 		c := store.Challenge{ID: "a", Kind: 2, Listed: true, Created: time.Now(), Expires: time.Now().Add(time.Hour)}
 		for range 2 {
 			_, err := challenges.Create(ctx, c)
@@ -51,7 +50,7 @@ func TestChallenges_Relisted(t *testing.T) {
 				require.NoError(t, err)
 				assert.Equal(t, kind != 1, len(places) == 1, "kind %d", kind)
 			}
-			require.NoError(t, client.Del(ctx, "challenges:*", "challenges:2").Err())
+			require.NoError(t, r.client.Del(ctx, "challenges:*", "challenges:2").Err())
 		}
 	})
 }
@@ -61,7 +60,7 @@ func TestChallenges_Relisted(t *testing.T) {
 func TestChallenges_ListsShrink(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartMiniredis(t)
-	client, challenges := redistest.NewClient(t, server.Addr()), storetest.OnRedis(t, server.Addr()).Challenges
+	client, challenges := redistest.NewClient(t, server.Addr()), openAt(t, server.Addr()).Challenges
 	now, ctx := time.Now(), t.Context()
 	server.SetTime(now)
 	create := func(id string, kind uint8) {
@@ -90,50 +89,20 @@ func TestChallenges_ListsShrink(t *testing.T) {
 	}
 }
 
-// Ensure that reading a list does not remove a challenge that is recreated in the
-// meantime.
-func TestChallenges_ListedAgain(t *testing.T) {
+// Ensure that an unreadable challenge or account is not mistaken for a missing one.
+func TestCorrupt(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, client goredis.UniversalClient) {
-		ctx, challenges := t.Context(), on(t, client).Challenges
-		stale := time.Now().Add(-time.Hour)
-		require.NoError(t, client.ZAdd(ctx, "challenges:*", goredis.Z{Score: float64(stale.UnixMilli()), Member: "a"}).Err())
-		created := time.Now().UTC().Truncate(time.Millisecond)
-		require.NoError(t, client.HSet(ctx, "challenge:{a}", "revision", 1, "kind", 2, "listed", 1,
-			"created", created.UnixMilli(), "expires", created.Add(time.Hour).UnixMilli(), "encoded", "").Err())
-		places, err := challenges.List(ctx, 0, store.Place{}, 10)
-		require.NoError(t, err)
-		assert.Empty(t, places, "the challenge has another place")
-		_, err = challenges.Create(ctx, store.Challenge{ID: "a"})
-		require.NoError(t, err)
-		places, err = challenges.List(ctx, 0, store.Place{}, 10)
-		require.NoError(t, err)
-		assert.Equal(t, []store.Place{{Rank: created.UnixMilli(), GameID: "a"}}, places)
+	each(t, func(t *testing.T, r *rig) {
+		ctx, player := t.Context(), id.New()
+		require.NoError(t, r.client.HSet(ctx, "challenge:{a}", "revision", "what?").Err())
+		require.NoError(t, r.client.HSet(ctx, "player:{"+player+"}", "name", "Ann", "secret", "digest", "bot", "0", "created", "today").Err())
+		_, _, getErr := r.store.Challenges.Get(ctx, "a")
+		_, createErr := r.store.Challenges.Create(ctx, store.Challenge{ID: "a"})
+		_, accountErr := r.store.Accounts.Get(ctx, []string{player})
+		for _, err := range []error{getErr, createErr, accountErr} {
+			var failed *store.Error
+			require.ErrorAs(t, err, &failed)
+			assert.Equal(t, store.Corrupt, failed.Kind)
+		}
 	})
-}
-
-// Ensure that every error from Redis, and every error about invalid data, is returned as
-// a *store.Error.
-func TestChallenges_Failed(t *testing.T) {
-	t.Parallel()
-	server := redistest.StartMiniredis(t)
-	client, challenges := redistest.NewClient(t, server.Addr()), storetest.OnRedis(t, server.Addr()).Challenges
-	ctx := t.Context()
-	var failed *store.Error
-	require.NoError(t, client.HSet(ctx, "challenge:{a}", "revision", "what?").Err())
-	_, _, err := challenges.Get(ctx, "a")
-	require.ErrorAs(t, err, &failed)
-	assert.Equal(t, store.Corrupt, failed.Kind)
-	_, err = challenges.Create(ctx, store.Challenge{ID: "a"})
-	require.ErrorAs(t, err, &failed)
-	assert.Equal(t, store.Corrupt, failed.Kind)
-
-	server.SetError("LOADING")
-	_, err = challenges.Create(ctx, store.Challenge{ID: "b"})
-	require.ErrorAs(t, err, &failed)
-	_, _, err = challenges.Get(ctx, "b")
-	require.ErrorAs(t, err, &failed)
-	require.ErrorAs(t, challenges.Update(ctx, store.Challenge{ID: "b"}), &failed)
-	_, err = challenges.List(ctx, 0, store.Place{}, 10)
-	require.ErrorAs(t, err, &failed)
 }

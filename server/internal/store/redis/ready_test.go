@@ -3,25 +3,13 @@ package redis
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
-
-// Ensure that a Redis server that accepts appends is ready, and that the check changes
-// nothing.
-func TestReady(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, r *rig) {
-		for range 2 { // the script is already loaded the second time
-			require.NoError(t, r.store.Games.Ready(t.Context()))
-		}
-		assert.Zero(t, r.client.DBSize(t.Context()).Val())
-	})
-}
 
 // Ensure that a Redis server that answers but rejects appends is not ready until it
 // accepts them again, and that the check writes nothing.
@@ -29,7 +17,7 @@ func TestReady_Refused(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartRedis(t)
 	client := redistest.NewClient(t, server.Addr())
-	games := openAt(t, server.Addr(), 10*time.Second).Games
+	games := openAt(t, server.Addr()).Games
 	ctx := t.Context()
 	config := func(setting string) func(value string) error {
 		return func(value string) error { return client.ConfigSet(ctx, setting, value).Err() }
@@ -53,12 +41,23 @@ func TestReady_Refused(t *testing.T) {
 	assert.Zero(t, client.DBSize(ctx).Val())
 }
 
-// Ensure that Ready returns an error if Redis is unavailable.
-func TestReady_Away(t *testing.T) {
+// Ensure that Redis treats the read-only scripts as read-only: they run even while writes
+// are paused, for example before a failover.
+func TestReadOnlyScripts(t *testing.T) {
 	t.Parallel()
-	server := redistest.StartRedis(t)
-	games := openAt(t, server.Addr(), 10*time.Second).Games
-	require.NoError(t, games.Ready(t.Context()))
-	server.Kill()
-	assert.Error(t, games.Ready(t.Context()))
+	r := newRig(t, redistest.NewClient(t, redistest.StartRedis(t).Addr()))
+	last := r.create(name("a"), 1)
+	ctx := t.Context()
+	require.NoError(t, r.client.ScriptFlush(ctx).Err())
+	require.NoError(t, r.client.Do(ctx, "client", "pause", 60_000, "write").Err())
+	for range 2 { // by source, then by hash
+		tail, err := r.store.Games.Tail(ctx, name("a"))
+		require.NoError(t, err)
+		require.Equal(t, last, tail.Last)
+		_, err = r.store.Boards.Rank(ctx, store.Board{Variant: "classic"}, "ann", 1)
+		require.NoError(t, err)
+		_, err = r.store.Lists.Page(ctx, store.List{PlayerID: "ann"}, store.Place{}, 1)
+		require.NoError(t, err)
+	}
+	require.NoError(t, r.client.Do(ctx, "client", "unpause").Err())
 }

@@ -1,6 +1,10 @@
-package redis_test
+package redis
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -10,29 +14,21 @@ import (
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	"github.com/gridstand/gridstand/server/internal/store"
-	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
-// Ensure that a quota's key is gone once the quota is full again.
-func TestQuotas_Expire(t *testing.T) {
+// Ensure that a quota's key is gone once the quota is full again, and that the key of a secret remains
+// compatible with other releases.
+func TestShared_Keys(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, client goredis.UniversalClient) {
-		_, err := on(t, client).Quotas.Take(t.Context(), "games", "ann", 3)
+	each(t, func(t *testing.T, r *rig) {
+		_, err := r.store.Quotas.Take(t.Context(), "games", "ann", 3)
 		require.NoError(t, err)
-		ttl := client.TTL(t.Context(), "rate:games:ann").Val()
-		assert.Positive(t, ttl)
-		assert.LessOrEqual(t, ttl, 61*time.Second)
-	})
-}
-
-// Ensure that the key of a secret remains compatible with other releases.
-func TestSecrets_Key(t *testing.T) {
-	t.Parallel()
-	redistest.Each(t, func(t *testing.T, client goredis.UniversalClient) {
-		_, err := on(t, client).Secrets.Secret(t.Context(), "page", []byte("secret"))
+		ttl := r.client.TTL(t.Context(), "rate:games:ann").Val()
+		assert.True(t, ttl > 0 && ttl <= 61*time.Second, "%v", ttl)
+		_, err = r.store.Secrets.Secret(t.Context(), "page", []byte("secret"))
 		require.NoError(t, err)
-		assert.Equal(t, "secret", client.Get(t.Context(), "games:page-secret").Val())
-		assert.EqualValues(t, -1, client.TTL(t.Context(), "games:page-secret").Val())
+		assert.Equal(t, "secret", r.client.Get(t.Context(), "games:page-secret").Val())
+		assert.EqualValues(t, -1, r.client.TTL(t.Context(), "games:page-secret").Val())
 	})
 }
 
@@ -40,7 +36,7 @@ func TestSecrets_Key(t *testing.T) {
 func TestExhibitions_Set(t *testing.T) {
 	t.Parallel()
 	server := redistest.StartMiniredis(t)
-	client, exhibitions := redistest.NewClient(t, server.Addr()), storetest.OnRedis(t, server.Addr()).Exhibitions
+	client, exhibitions := redistest.NewClient(t, server.Addr()), openAt(t, server.Addr()).Exhibitions
 	now, ctx := time.Now(), t.Context()
 	server.SetTime(now)
 	count := func() int64 { return client.ZCard(ctx, "exhibitions").Val() }
@@ -59,20 +55,42 @@ func TestExhibitions_Set(t *testing.T) {
 	assert.EqualValues(t, 1, count())
 }
 
-// Ensure that every error from Redis is returned as a *store.Error.
-func TestShared_Failed(t *testing.T) {
+// Ensure that the scan finds exactly the keys that match the pattern.
+func TestScanKeys(t *testing.T) {
 	t.Parallel()
-	server := redistest.StartMiniredis(t)
-	s, ctx := storetest.OnRedis(t, server.Addr()), t.Context()
-	server.SetError("LOADING")
-	var failed *store.Error
-	_, err := s.Quotas.Take(ctx, "games", "ann", 1)
-	require.ErrorAs(t, err, &failed)
-	_, err = s.Secrets.Secret(ctx, "page", nil)
-	require.ErrorAs(t, err, &failed)
-	_, err = s.Exhibitions.Left(ctx, "a")
-	require.ErrorAs(t, err, &failed)
-	_, err = s.Exhibitions.Run(ctx, store.Exhibition{}, time.Hour, store.ExhibitionLimits{})
-	require.ErrorAs(t, err, &failed)
-	require.ErrorAs(t, s.Exhibitions.End(ctx, "a"), &failed)
+	each(t, func(t *testing.T, r *rig) {
+		ctx, client := t.Context(), r.client
+		var want []string
+		_, err := client.Pipelined(ctx, func(p goredis.Pipeliner) error {
+			for i := range 1200 {
+				key := fmt.Sprintf("a:{%d}", i)
+				want = append(want, key)
+				p.Set(ctx, key, "", 0)
+				p.Set(ctx, fmt.Sprintf("b:{%d}", i), "", 0)
+			}
+			return nil
+		})
+		require.NoError(t, err)
+		slices.Sort(want)
+
+		for name, walk := range map[string]func(context.Context, func([]string) error) error{
+			"everywhere": func(ctx context.Context, visit func([]string) error) error {
+				return scanKeys(ctx, client, "a:{*}", visit)
+			},
+			"beside a key": func(ctx context.Context, visit func([]string) error) error {
+				return scanBeside(ctx, client, "b:{7}", "a:{*}", visit)
+			},
+		} {
+			var found []string
+			require.NoError(t, walk(ctx, func(keys []string) error {
+				found = append(found, keys...)
+				return nil
+			}), name)
+			slices.Sort(found)
+			assert.Equal(t, want, slices.Compact(found), name)
+
+			enough := errors.New("enough")
+			assert.ErrorIs(t, walk(ctx, func([]string) error { return enough }), enough, name)
+		}
+	})
 }

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"context"
 	"errors"
 	"sync"
 	"testing"
@@ -209,30 +208,6 @@ func Accounts(t *testing.T, open Open) {
 		require.NoError(t, err)
 		assert.Len(t, opened, 5)
 	})
-	t.Run("calls end when their context does", func(t *testing.T) {
-		s := open(t)
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		for name, err := range CallAccounts(ctx, s.Accounts) {
-			assert.ErrorIs(t, err, context.Canceled, name)
-		}
-	})
-}
-
-// CallAccounts calls all methods of store.Accounts, and returns their errors by method
-// name.
-func CallAccounts(ctx context.Context, accounts store.Accounts) map[string]error {
-	a, errs := newAccount("Ann"), map[string]error{}
-	_, errs["Get"] = accounts.Get(ctx, []string{a.ID})
-	_, errs["Holder"] = accounts.Holder(ctx, a.Name)
-	_, errs["Create"] = accounts.Create(ctx, a, keepAccounts)
-	_, errs["SetSecret"] = accounts.SetSecret(ctx, a.ID, a.Secret)
-	errs["Renew"] = accounts.Renew(ctx, keepAccounts, a.ID)
-	errs["RenewLasting"] = accounts.RenewLasting(ctx, keepAccounts)
-	_, errs["Reserve"] = accounts.Reserve(ctx, a.ID, id.New(), 1, keepAccounts)
-	errs["Release"] = accounts.Release(ctx, a.ID, id.New())
-	_, errs["Open"] = accounts.Open(ctx, a.ID)
-	return errs
 }
 
 // AccountsExpire tests the clock-dependent part of the contract of store.Accounts.
@@ -285,13 +260,6 @@ func AccountsExpire(t *testing.T, open OpenClock) {
 		requireAccounts(t, s, all, lasting)
 		forward(time.Hour)
 		requireAccounts(t, s, all)
-	})
-	t.Run("Renew and Create without an expiry", func(t *testing.T) {
-		s, forward := open(t)
-		lasting := mustCreate(t, s, newAccount("Ann"), 0)
-		require.NoError(t, s.Accounts.Renew(t.Context(), 0, lasting.ID))
-		forward(100 * keepAccounts)
-		requireAccounts(t, s, []string{lasting.ID}, lasting)
 	})
 	t.Run("open games expire", func(t *testing.T) {
 		s, forward := open(t)

@@ -3,101 +3,117 @@ package storetest
 import (
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// BoardsLikeModel makes random calls, and compares the boards with a model that uses
-// maps.
-func BoardsLikeModel(t *testing.T, boards store.Boards) {
-	ctx := t.Context()
-	players := make([]string, 12)
-	for i := range players {
-		players[i] = fmt.Sprintf("player-%02d", i)
+// boardsModel makes random calls, and compares the boards with maps.
+type boardsModel struct {
+	*testing.T
+	boards  store.Boards
+	random  *rand.Rand
+	entries map[store.Board]map[string]store.BoardEntry // none for a board that has expired
+	hidden  map[string]bool
+}
+
+// boardsLikeModel makes 300 random calls on an empty store.
+func boardsLikeModel(t *testing.T, boards store.Boards, seed uint64) {
+	m := boardsModel{t, boards, rand.New(rand.NewPCG(seed, 0)), map[store.Board]map[string]store.BoardEntry{allTime: {}, today: {}}, map[string]bool{}}
+	m.read()
+	for range 300 {
+		switch n := m.random.IntN(20); {
+		case n < 9:
+			m.record()
+		case n < 11:
+			m.drop()
+		case n < 12:
+			m.hide()
+		case n < 14:
+			player := m.player()
+			require.NoError(t, boards.Unhide(t.Context(), player))
+			delete(m.hidden, player)
+		default:
+			m.read()
+		}
 	}
-	player := rapid.SampledFrom(players)
-	names := []store.Board{allTime, today, past}
-	rapid.Check(t, func(t *rapid.T) {
-		for _, player := range players { // remove the entries of the previous run
-			require.NoError(t, boards.Hide(ctx, player))
-			require.NoError(t, boards.Unhide(ctx, player))
-		}
-		board := rapid.SampledFrom(names)
-		model := map[store.Board]map[string]store.BoardEntry{names[0]: {}, names[1]: {}}
-		hidden := map[string]bool{}
+	for b, entries := range m.entries {
+		requireEntries(t.Context(), t, boards, b, slices.SortedFunc(maps.Values(entries), descending)...)
+	}
+	repair, err := boards.Repair(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, repair)
+}
 
-		t.Repeat(map[string]func(*rapid.T){
-			"record": func(t *rapid.T) {
-				e := scored(player.Draw(t, "player"), rapid.SampledFrom([]int32{0, 1, 2, 9, 10, 1 << 30, 1<<31 - 1}).Draw(t, "score"),
-					rapid.IntRange(0, 3).Draw(t, "member"))
-				on := rapid.SliceOfNDistinct(board, 1, 3, rapid.ID).Draw(t, "boards")
-				for range rapid.IntRange(1, 2).Draw(t, "times") {
-					require.NoError(t, boards.Record(ctx, e, on...))
-				}
-				if hidden[e.PlayerID] {
-					return
-				}
-				for _, b := range on {
-					if best, ok := model[b][e.PlayerID]; model[b] != nil && (!ok || descending(e, best) < 0) {
-						model[b][e.PlayerID] = e
-					}
-				}
-			},
-			"drop": func(t *rapid.T) {
-				b, player := board.Draw(t, "board"), player.Draw(t, "player")
-				member := scored(player, 0, rapid.IntRange(0, 3).Draw(t, "member")).Member
-				dropped, err := boards.Drop(ctx, b, player, member)
-				require.NoError(t, err)
-				require.Equal(t, model[b][player].Member == member, dropped)
-				if dropped {
-					delete(model[b], player)
-				}
-			},
-			"hide": func(t *rapid.T) {
-				player := player.Draw(t, "player")
-				require.NoError(t, boards.Hide(ctx, player))
-				hidden[player] = true
-				for _, entries := range model {
-					delete(entries, player)
-				}
-			},
-			"unhide": func(t *rapid.T) {
-				player := player.Draw(t, "player")
-				require.NoError(t, boards.Unhide(ctx, player))
-				delete(hidden, player)
-			},
-			"read": func(t *rapid.T) {
-				b := board.Draw(t, "board")
-				want := slices.SortedFunc(maps.Values(model[b]), descending)
-				first, n := rapid.IntRange(0, 12).Draw(t, "first"), rapid.IntRange(1, 13).Draw(t, "n")
-				page, err := boards.Page(ctx, b, int64(first), n)
-				require.NoError(t, err)
-				require.Equal(t, slices.Concat(want[min(first, len(want)):min(first+n, len(want))]), slices.Concat(page.Entries))
-				require.EqualValues(t, len(want), page.Total)
+func (m boardsModel) player() string { return fmt.Sprintf("player-%02d", m.random.IntN(12)) }
 
-				player, neighbors := player.Draw(t, "player"), rapid.IntRange(0, 12).Draw(t, "neighbors")
-				rank, err := boards.Rank(ctx, b, player, neighbors)
-				require.NoError(t, err)
-				place := slices.IndexFunc(want, func(e store.BoardEntry) bool { return e.PlayerID == player })
-				require.Equal(t, place >= 0, rank.Found)
-				if place >= 0 {
-					from := max(0, place-neighbors)
-					require.EqualValues(t, place, rank.Place)
-					require.EqualValues(t, from, rank.First)
-					require.Equal(t, want[from:min(len(want), place+neighbors+1)], rank.Entries)
-				}
-			},
-		})
-		for b, entries := range model {
-			requireEntries(ctx, t, boards, b, slices.SortedFunc(maps.Values(entries), descending)...)
+func (m boardsModel) board() store.Board {
+	return []store.Board{allTime, today, past}[m.random.IntN(3)]
+}
+
+// record records a result on some boards, once or twice.
+func (m boardsModel) record() {
+	scores := []int32{0, 1, 2, 9, 10, 1 << 30, 1<<31 - 1}
+	e := scored(m.player(), scores[m.random.IntN(len(scores))], m.random.IntN(4))
+	on := []store.Board{allTime, today, past}
+	m.random.Shuffle(len(on), func(i, j int) { on[i], on[j] = on[j], on[i] })
+	on = on[m.random.IntN(len(on)):]
+	for range 1 + m.random.IntN(2) {
+		require.NoError(m, m.boards.Record(m.Context(), e, on...))
+	}
+	for _, b := range on {
+		best, ok := m.entries[b][e.PlayerID]
+		if m.entries[b] != nil && !m.hidden[e.PlayerID] && (!ok || descending(e, best) < 0) {
+			m.entries[b][e.PlayerID] = e
 		}
-		repair, err := boards.Repair(ctx)
-		require.NoError(t, err)
-		require.Zero(t, repair)
-	})
+	}
+}
+
+// drop drops a player's entry from a board, often with the member of another entry.
+func (m boardsModel) drop() {
+	b, player := m.board(), m.player()
+	member := scored(player, 0, m.random.IntN(4)).Member
+	dropped, err := m.boards.Drop(m.Context(), b, player, member)
+	require.NoError(m, err)
+	require.Equal(m, m.entries[b][player].Member == member, dropped)
+	if dropped {
+		delete(m.entries[b], player)
+	}
+}
+
+func (m boardsModel) hide() {
+	player := m.player()
+	require.NoError(m, m.boards.Hide(m.Context(), player))
+	m.hidden[player] = true
+	for _, entries := range m.entries {
+		delete(entries, player)
+	}
+}
+
+// read compares a page of a board, and a player's rank and neighbors.
+func (m boardsModel) read() {
+	b := m.board()
+	want := slices.SortedFunc(maps.Values(m.entries[b]), descending)
+	first, n := m.random.IntN(13), 1+m.random.IntN(13)
+	page, err := m.boards.Page(m.Context(), b, int64(first), n)
+	require.NoError(m, err)
+	require.Equal(m, slices.Concat(want[min(first, len(want)):min(first+n, len(want))]), slices.Concat(page.Entries))
+	require.EqualValues(m, len(want), page.Total)
+
+	player, neighbors := m.player(), m.random.IntN(13)
+	rank, err := m.boards.Rank(m.Context(), b, player, neighbors)
+	require.NoError(m, err)
+	place := slices.IndexFunc(want, func(e store.BoardEntry) bool { return e.PlayerID == player })
+	require.Equal(m, place >= 0, rank.Found)
+	if place >= 0 {
+		from := max(0, place-neighbors)
+		require.EqualValues(m, place, rank.Place)
+		require.EqualValues(m, from, rank.First)
+		require.EqualValues(m, len(want), rank.Total)
+		require.Equal(m, want[from:min(len(want), place+neighbors+1)], rank.Entries)
+	}
 }

@@ -1,16 +1,13 @@
 package storetest_test
 
 import (
-	"path/filepath"
 	"testing"
 
-	"github.com/stretchr/testify/require"
+	"github.com/stretchr/testify/assert"
 
-	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
 	"github.com/gridstand/gridstand/server/internal/store"
-	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
@@ -32,7 +29,6 @@ var suites = map[string]func(t *testing.T, open storetest.Open){
 	"boards":      storetest.Boards,
 	"exhibitions": storetest.Exhibitions,
 	"challenges":  storetest.Challenges,
-	"quotas":      storetest.Quotas,
 	"secrets":     storetest.Secrets,
 }
 
@@ -45,7 +41,7 @@ var clockSuites = map[string]func(t *testing.T, open storetest.OpenClock){
 	"boards":      storetest.BoardsExpire,
 	"exhibitions": storetest.ExhibitionsPause,
 	"challenges":  storetest.ChallengesExpire,
-	"quotas":      storetest.QuotasRefill,
+	"quotas":      storetest.Quotas,
 	"secrets":     storetest.SecretsLast,
 	"queue":       storetest.QueueTimes,
 	"heartbeats":  storetest.HeartbeatTimes,
@@ -53,9 +49,6 @@ var clockSuites = map[string]func(t *testing.T, open storetest.OpenClock){
 
 func TestMiniredis_Clock(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	for name, suite := range clockSuites {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -74,54 +67,35 @@ func TestSQLite_Clock(t *testing.T) {
 	}
 }
 
-// TestSQLite uses a store at a path, or, because that is slower, an in-memory store with
-// -short. TestSQLite_Clock always uses an in-memory store. All use the same engine.
+// TestSQLite uses in-memory stores, as TestSQLite_Clock does: the same engine without
+// syncs.
 func TestSQLite(t *testing.T) {
 	t.Parallel()
-	run(t, func(t *testing.T) storetest.Open {
-		return func(t *testing.T) *store.Store {
-			if testing.Short() {
-				return storetest.New(t)
-			}
-			return storetest.OnSQLite(t, sqlite.Options{Path: filepath.Join(t.TempDir(), "store.db")})
-		}
+	run(t, func(*testing.T) storetest.Open {
+		return func(t *testing.T) *store.Store { return storetest.New(t) }
 	})
 }
 
 func TestMiniredis(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	run(t, func(t *testing.T) storetest.Open {
+	run(t, func(*testing.T) storetest.Open {
 		return func(t *testing.T) *store.Store { return storetest.OnRedis(t, redistest.StartMiniredis(t).Addr()) }
 	})
 }
 
-func TestRedis(t *testing.T) {
+// Ensure that an error from Redis is returned as a *store.Error, and is not mistaken for
+// an empty answer.
+func TestMiniredis_Failed(t *testing.T) {
 	t.Parallel()
-	run(t, func(t *testing.T) storetest.Open {
-		server := redistest.StartRedis(t)
-		return func(t *testing.T) *store.Store {
-			client := redistest.NewClient(t, server.Addr())
-			require.NoError(t, client.FlushAll(t.Context()).Err())
-			return storetest.OnRedis(t, server.Addr())
+	server := redistest.StartMiniredis(t)
+	s := storetest.OnRedis(t, server.Addr())
+	server.SetError("LOADING")
+	for name, err := range storetest.Calls(t.Context(), s) {
+		var failed *store.Error
+		if assert.ErrorAs(t, err, &failed, name) {
+			assert.Equal(t, store.Kind("loading"), failed.Kind, name)
 		}
-	})
-}
-
-func TestCluster_long(t *testing.T) {
-	longtest.Skip(t)
-	t.Parallel()
-	run(t, func(t *testing.T) storetest.Open {
-		cluster := redistest.StartCluster(t, 3)
-		return func(t *testing.T) *store.Store {
-			for _, node := range cluster.Nodes {
-				require.NoError(t, redistest.NewClient(t, node.Addr()).FlushAll(t.Context()).Err())
-			}
-			return storetest.OnRedis(t, cluster.Addrs()...)
-		}
-	})
+	}
 }
 
 // run runs all suites in parallel, each on its own engine.
@@ -130,9 +104,6 @@ func run(t *testing.T, start func(t *testing.T) storetest.Open) {
 	for name, suite := range suites {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if testing.Short() && name != "games" {
-				t.Skip("too slow for -short")
-			}
 			suite(t, start(t))
 		})
 	}

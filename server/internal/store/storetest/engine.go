@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -24,5 +25,12 @@ func Engine(t *testing.T, open Open) {
 		require.NoError(t, err)
 		assert.False(t, second.Before(first))
 		assert.WithinDuration(t, time.Now(), second, time.Minute)
+	})
+	t.Run("calls end when their context does", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for name, err := range Calls(ctx, open(t)) {
+			assert.ErrorIs(t, err, context.Canceled, name)
+		}
 	})
 }

@@ -36,27 +36,14 @@ func (f *follower) AudienceCounted(n int) { f.calls <- fmt.Sprintf("audience %d"
 func (f *follower) expect(t *testing.T, calls ...string) {
 	t.Helper()
 	for _, want := range calls {
-		select {
-		case got := <-f.calls:
-			require.Equal(t, want, got)
-		case <-time.After(waittest.Patience):
-			require.Fail(t, "no call", want)
-		}
+		require.Equal(t, want, waittest.Receive(t, want, f.calls))
 	}
 }
 
 // await waits for a call and ignores all others before it.
 func (f *follower) await(t *testing.T, want string) {
 	t.Helper()
-	for late := time.After(waittest.Patience); ; {
-		select {
-		case got := <-f.calls:
-			if got == want {
-				return
-			}
-		case <-late:
-			require.Fail(t, "no call", want)
-		}
+	for waittest.Receive(t, want, f.calls) != want {
 	}
 }
 
@@ -68,12 +55,7 @@ func runFeed(t *testing.T, feed store.Feed) {
 	go func() { done <- feed.Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
-		select {
-		case err := <-done:
-			assert.NoError(t, err)
-		case <-time.After(waittest.Patience):
-			assert.Fail(t, "the feed did not stop")
-		}
+		assert.NoError(t, waittest.Receive(t, "the end of the feed", done))
 	})
 }
 

@@ -141,7 +141,7 @@ func gamesRead(t *testing.T, open Open) {
 	t.Run("reads a consistent snapshot of a growing log", func(t *testing.T) {
 		g := newGames(t, open)
 		first := g.create("a", 1)
-		const entries = 100
+		const entries = 40
 		stop, done := make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(done)

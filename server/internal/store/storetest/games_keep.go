@@ -154,23 +154,6 @@ func GamesExpire(t *testing.T, open OpenClock) {
 		g.holds("b", kept, 0)
 		assert.Equal(t, []string{"b"}, g.visited(g.IDs))
 	})
-	t.Run("an entry is too early at first and too late in the end", func(t *testing.T) {
-		g, forward := start(t)
-		last := g.create("a", 1)[0]
-		e := entryAfter(last.ID, 0)
-		e.NotBefore, e.NotAfter = last.Time.Add(time.Hour), last.Time.Add(2*time.Hour)
-		_, err := g.Append(t.Context(), "a", e)
-		require.ErrorIs(t, err, store.ErrTooEarly)
-		forward(90 * time.Minute)
-		appended := g.add("a", e)
-		assert.WithinRange(t, appended.Time, e.NotBefore, e.NotAfter)
-		forward(time.Hour)
-		assert.Equal(t, appended.Time, g.add("a", e).Time)
-		next := entryAfter(e.Next, 0)
-		next.NotAfter = e.NotAfter
-		_, err = g.Append(t.Context(), "a", next)
-		require.ErrorIs(t, err, store.ErrTooLate)
-	})
 	t.Run("counts of spectators expire", func(t *testing.T) {
 		g, forward := start(t)
 		ctx := t.Context()

@@ -2,12 +2,13 @@ package storetest
 
 import (
 	"cmp"
+	"maps"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -15,25 +16,24 @@ import (
 // pagesWhileGamesMove checks that while a list is read in pages, each game that keeps its
 // place is listed exactly once, no matter which other games move between pages. There are
 // only a few different scores, so that many games have the same score.
-func pagesWhileGamesMove(t *testing.T, lists store.Lists) {
+func pagesWhileGamesMove(t *testing.T, lists store.Lists, seed uint64) {
 	start, l := now(), store.List{Order: store.ByScore, Status: store.Active}
-	rapid.Check(t, func(t *rapid.T) {
-		ctx := t.Context()
-		require.NoError(t, lists.Forget(ctx, l, gameIDs(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)...))
-		score := rapid.Int32Range(0, 2)
-		put := func(n int) {
-			game := listing(start, n)
-			game.Score = score.Draw(t, "score")
-			write(t, lists, game)
-		}
-		count := rapid.IntRange(0, 12).Draw(t, "games")
-		for n := range count {
+	random := rand.New(rand.NewPCG(seed, 1))
+	put := func(n int) {
+		game := listing(start, n)
+		game.Score = random.Int32N(3)
+		write(t, lists, game)
+	}
+	const games = 12
+	for range 6 {
+		for n := range games {
 			put(n)
 		}
+		require.NoError(t, lists.Forget(t.Context(), l, gameIDs(12, 13, 14, 15)...))
 		moved, seen := map[string]bool{}, map[string]int{}
 		for after := (store.Place{}); ; {
-			n := rapid.IntRange(1, 4).Draw(t, "size")
-			page, err := lists.Page(ctx, l, after, n)
+			n := 1 + random.IntN(4)
+			page, err := lists.Page(t.Context(), l, after, n)
 			require.NoError(t, err)
 			for _, place := range page {
 				seen[place.GameID]++
@@ -42,101 +42,98 @@ func pagesWhileGamesMove(t *testing.T, lists store.Lists) {
 				break
 			}
 			after = page[n-1]
-			for range rapid.IntRange(0, 3).Draw(t, "moves") {
-				n := rapid.IntRange(0, 15).Draw(t, "game") // The game may be new.
+			for range random.IntN(3) {
+				n := random.IntN(games + 4) // The game may be new.
 				moved[gameID(n)] = true
-				if rapid.Bool().Draw(t, "gone") {
-					require.NoError(t, lists.Forget(ctx, l, gameID(n)))
+				if random.IntN(2) == 0 {
+					require.NoError(t, lists.Forget(t.Context(), l, gameID(n)))
 				} else {
 					put(n)
 				}
 			}
 		}
-		for n := range count {
-			if !moved[gameID(n)] {
-				require.Equal(t, 1, seen[gameID(n)])
-			}
+		for n := range games {
+			require.True(t, moved[gameID(n)] || seen[gameID(n)] == 1)
 		}
-	})
+	}
 }
+
+var testVariants = []string{"classic", "twos", "tribolo"}
 
 // randomListings compares the lists with a model that sorts all games, while games
 // continue, gain spectators, and are removed.
-func randomListings(t *testing.T, open Open) {
-	variants := []string{"classic", "twos", "tribolo"}
-	lists, start := open(t).Lists, now()
-	offset := 0
-	rapid.Check(t, func(t *rapid.T) {
-		ctx := t.Context()
-		model := map[string]store.Listing{}
-		offset += 100 // use new games in each run
-		defer func() {
-			for _, l := range model {
-				require.NoError(t, lists.Remove(ctx, l))
-			}
-		}()
-		for range rapid.IntRange(1, 15).Draw(t, "steps") {
+func randomListings(t *testing.T, lists store.Lists, seed uint64) {
+	start, model, random := now(), map[string]store.Listing{}, rand.New(rand.NewPCG(seed, 2))
+	for range 5 {
+		for range 12 {
 			batch := map[string]store.Listing{}
-			for range rapid.IntRange(1, 4).Draw(t, "games") {
-				n := rapid.IntRange(0, 7).Draw(t, "game")
-				l, ok := model[gameID(offset+n)]
-				if ok && rapid.IntRange(0, 9).Draw(t, "remove") == 0 {
-					require.NoError(t, lists.Remove(ctx, l))
-					delete(model, l.GameID)
-					delete(batch, l.GameID)
+			for range 1 + random.IntN(4) {
+				id := gameID(random.IntN(16))
+				if l, ok := model[id]; ok && random.IntN(8) == 0 {
+					require.NoError(t, lists.Remove(t.Context(), l))
+					delete(model, id)
+					delete(batch, id)
 					continue
 				}
-				if !ok {
-					l = store.Listing{
-						GameID: gameID(offset + n), Variant: rapid.SampledFrom(variants).Draw(t, "variant"),
-						Private: rapid.IntRange(0, 3).Draw(t, "private") == 0, Status: store.Waiting, Updated: start,
-						Players: []string{playerID(n % 3)},
-					}
-				}
-				l.Status = min(store.Finished, l.Status+store.Status(rapid.IntRange(0, 3).Draw(t, "status")/2))
-				l.Updated = l.Updated.Add(time.Duration(rapid.IntRange(0, 2).Draw(t, "ms")) * time.Millisecond)
-				l.Score += rapid.Int32Range(0, 2).Draw(t, "score")
-				l.Watchers = rapid.IntRange(0, 2).Draw(t, "watchers")
-				if other := playerID(3); !slices.Contains(l.Players, other) && rapid.Bool().Draw(t, "joins") {
-					l.Players = append(slices.Clone(l.Players), other)
-				}
-				model[l.GameID], batch[l.GameID] = l, l
+				model[id] = nextListing(model[id], id, start, random)
+				batch[id] = model[id]
 			}
-			var listings []store.Listing
-			for _, l := range batch {
-				listings = append(listings, l)
+			write(t, lists, slices.Collect(maps.Values(batch))...)
+		}
+		for _, variant := range append(testVariants, "", "unknown") {
+			for _, status := range []store.Status{store.AnyStatus, store.Waiting, store.Active, store.Finished} {
+				requireList(t, lists, model, store.List{Variant: variant, Status: status})
 			}
-			write(t, lists, listings...)
+			for _, order := range []store.Order{store.ByScore, store.ByWatchers} {
+				requireList(t, lists, model, store.List{Variant: variant, Status: store.Active, Order: order})
+			}
 		}
-		l := store.List{Variant: rapid.SampledFrom(append(variants, "")).Draw(t, "variant of the list")}
-		for _, l.Status = range []store.Status{store.AnyStatus, store.Waiting, store.Active, store.Finished} {
-			require.Equal(t, modelPlaces(model, l), places(t, lists, l), "%+v", l)
+		for n := range 5 {
+			requireList(t, lists, model, store.List{PlayerID: playerID(n)})
 		}
-		l.Status = store.Active
-		for _, l.Order = range []store.Order{store.ByScore, store.ByWatchers} {
-			require.Equal(t, modelPlaces(model, l), places(t, lists, l), "%+v", l)
-		}
-		for n := range 4 {
-			l := store.List{PlayerID: playerID(n)}
-			require.Equal(t, modelPlaces(model, l), places(t, lists, l), "%+v", l)
-		}
-	})
+	}
+	game := listing(start, 99)
+	game.Score, game.Watchers = 1<<31-1, 1<<30
+	write(t, lists, game)
+	first, err := lists.Page(t.Context(), store.List{Order: store.ByWatchers, Status: store.Active}, store.Place{}, 1)
+	require.NoError(t, err)
+	require.Equal(t, []store.Place{{Rank: 1<<53 - 1, GameID: game.GameID}}, first, "the greatest rank is not exact")
 }
 
-// modelPlaces returns a list's expected content.
-func modelPlaces(games map[string]store.Listing, l store.List) []store.Place {
-	var places []store.Place
+// nextListing returns the listing of a game after another event. A zero listing becomes a
+// new game.
+func nextListing(l store.Listing, id string, start time.Time, random *rand.Rand) store.Listing {
+	if l.GameID == "" {
+		l = store.Listing{
+			GameID: id, Variant: testVariants[random.IntN(len(testVariants))], Private: random.IntN(4) == 0,
+			Status: store.Waiting, Updated: start, Players: []string{playerID(random.IntN(3))},
+		}
+	}
+	l.Status = min(store.Finished, l.Status+store.Status(random.IntN(5)/4))
+	l.Updated = l.Updated.Add(time.Duration(random.IntN(3)) * time.Millisecond)
+	l.Score += random.Int32N(3)
+	l.Watchers = random.IntN(3)
+	if other := playerID(3); !slices.Contains(l.Players, other) && random.IntN(4) == 0 {
+		l.Players = append(slices.Clone(l.Players), other)
+	}
+	return l
+}
+
+// requireList checks that a list has its games in its order.
+func requireList(t *testing.T, lists store.Lists, games map[string]store.Listing, l store.List) {
+	t.Helper()
+	var want []store.Place
 	for _, g := range games {
 		listed := !g.Private && (l.Status == store.AnyStatus || g.Status == l.Status) && (l.Variant == "" || g.Variant == l.Variant)
 		if l.PlayerID != "" {
 			listed = slices.Contains(g.Players, l.PlayerID)
 		}
 		if listed {
-			places = append(places, store.Place{Rank: l.Rank(g), GameID: g.GameID})
+			want = append(want, store.Place{Rank: l.Rank(g), GameID: g.GameID})
 		}
 	}
-	slices.SortFunc(places, func(a, b store.Place) int {
+	slices.SortFunc(want, func(a, b store.Place) int {
 		return cmp.Or(cmp.Compare(b.Rank, a.Rank), cmp.Compare(b.GameID, a.GameID))
 	})
-	return places
+	require.Equal(t, want, places(t, lists, l), "%+v", l)
 }

@@ -103,14 +103,6 @@ func queueSchedules(t *testing.T, open Open) {
 		_, ids = q.lease(10, time.Hour)
 		assert.ElementsMatch(t, []string{"leased", "later", "new"}, ids)
 	})
-	t.Run("EnqueueMissing adds due jobs for games that have none", func(t *testing.T) {
-		q := newQueue(t, open, map[string]time.Duration{"later": time.Hour})
-		require.NoError(t, q.EnqueueMissing(t.Context()))
-		require.NoError(t, q.EnqueueMissing(t.Context(), "later", "new"))
-		q.at(time.Hour, "later")
-		_, ids := q.lease(10, 2*time.Hour)
-		assert.Equal(t, []string{"new"}, ids)
-	})
 	t.Run("Remove removes a job in any state", func(t *testing.T) {
 		q := newQueue(t, open, map[string]time.Duration{"leased": -2 * time.Hour, "due": -time.Hour, "later": time.Hour})
 		q.lease(1, time.Hour)

@@ -1,3 +1,5 @@
+//go:build slow
+
 package redis
 
 import (
@@ -7,13 +9,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	goredis "github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -76,54 +76,9 @@ func (r *clusterRig) move() {
 	}
 }
 
-// sent returns how many messages of the given type the nodes have sent to each other.
-func (r *clusterRig) sent(kind string) int {
-	r.t.Helper()
-	total := 0
-	for _, node := range r.nodes {
-		info, err := node.ClusterInfo(r.t.Context()).Result()
-		require.NoError(r.t, err)
-		_, after, found := strings.Cut(info, "cluster_stats_messages_"+kind+"_sent:")
-		if found {
-			n, err := strconv.Atoi(strings.TrimSpace(strings.SplitN(after, "\n", 2)[0]))
-			require.NoError(r.t, err)
-			total += n
-		}
-	}
-	return total
-}
-
-// Ensure that followers on a cluster receive everything, and that the nodes exchange no
-// messages for this.
-func TestClusterFeed_long(t *testing.T) {
-	longtest.Skip(t)
-	t.Parallel()
-	r, _ := newClusterRig(t, 3)
-	for range 10 {
-		r.move()
-	}
-	_, err := r.store.Games.Audience(t.Context(), r.games[0], "server", 3)
-	require.NoError(t, err)
-	r.recorders[0].expect(t, "audience 3")
-	assert.Zero(t, r.sent("publish"))
-	assert.Zero(t, r.sent("publishshard"))
-
-	r.store.Feed.Leave(r.games[0])
-	require.Eventually(t, func() bool {
-		subscribed := 0
-		for _, node := range r.nodes {
-			channels, err := node.PubSubShardChannels(t.Context(), "*").Result()
-			require.NoError(t, err)
-			subscribed += len(channels)
-		}
-		return subscribed == len(r.games)-1
-	}, testPatience, 10*time.Millisecond)
-}
-
 // Ensure that games are followed again after a connection to a node is lost, and after a
 // node is killed.
-func TestClusterFeed_Lost_long(t *testing.T) {
-	longtest.Skip(t)
+func TestClusterFeed_Lost(t *testing.T) {
 	t.Parallel()
 	r, cluster := newClusterRig(t, 3)
 	here := map[string]bool{}
@@ -159,8 +114,7 @@ func TestClusterFeed_Lost_long(t *testing.T) {
 
 // Ensure that a game is still followed after its slot moves to another node, and that
 // followers of other games on the same node are not interrupted.
-func TestClusterFeed_SlotMoves_long(t *testing.T) {
-	longtest.Skip(t)
+func TestClusterFeed_SlotMoves(t *testing.T) {
 	t.Parallel()
 	r, _ := newClusterRig(t, 2)
 	r.move()

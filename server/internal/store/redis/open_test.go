@@ -39,101 +39,67 @@ func (w *waiting) Write(b []byte) (int, error) {
 	return w.Buffer.Write(b)
 }
 
+// Ensure that the start waits while Redis is loading its data, or is silent, but not if it is
+// unreachable or refuses commands, and that the error does not contain the password.
 func TestOpen_Waits(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-
-	t.Run("no server", func(t *testing.T) {
-		t.Parallel()
-		_, err := open(t.Context(), t, "redis://:sesame@127.0.0.1:1")
-		assert.EqualError(t, err, "redis at 127.0.0.1:1 does not answer: dial tcp 127.0.0.1:1: connect: connection refused")
-	})
-
-	t.Run("a silent server", func(t *testing.T) {
-		t.Parallel()
-		silent, err := net.Listen("tcp", "127.0.0.1:0")
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = silent.Close() }()
+	secured, loading := redistest.StartMiniredis(t), redistest.StartMiniredis(t)
+	secured.RequireAuth("open sesame")
+	loading.SetError("LOADING Redis is loading the dataset in memory")
+	for _, c := range []struct {
+		url, want string // the URL without its scheme, and the error
+		busy      bool
+	}{
+		{":sesame@127.0.0.1:1", "redis at 127.0.0.1:1 does not answer: dial tcp 127.0.0.1:1: connect: connection refused", false},
+		{":sesame@" + secured.Addr(), "refuses commands: WRONGPASS", false},
+		{":sesame@" + silent.Addr().String() + "?read_timeout=50ms", "does not answer: context canceled", true},
+		{loading.Addr(), "", true},
+	} {
+		options, err := parseURL("redis://" + c.url)
 		require.NoError(t, err)
-		defer func() { _ = silent.Close() }()
-		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-		defer cancel()
-		_, err = open(ctx, t, "redis://"+silent.Addr().String())
-		assert.ErrorContains(t, err, "does not answer")
-	})
-
-	t.Run("wrong password", func(t *testing.T) {
-		t.Parallel()
-		server := redistest.StartMiniredis(t)
-		server.RequireAuth("open sesame")
-		_, err := open(t.Context(), t, "redis://:sesame@"+server.Addr())
-		assert.ErrorContains(t, err, "refuses commands: WRONGPASS")
-		assert.NotContains(t, err.Error(), "sesame")
-	})
-
-	t.Run("still loading", func(t *testing.T) {
-		t.Parallel()
-		server := redistest.StartMiniredis(t)
-		server.SetError("LOADING Redis is loading the dataset in memory")
-		time.AfterFunc(300*time.Millisecond, func() { server.SetError("") })
-		_, err := open(t.Context(), t, "redis://"+server.Addr())
-		assert.NoError(t, err)
-	})
-
-	t.Run("longer if it is busy than if it is unreachable", func(t *testing.T) {
-		t.Parallel()
-		paused, stopped := redistest.StartRedis(t), "127.0.0.1:1"
-		paused.Pause()
-		for addr, busy := range map[string]bool{paused.Addr(): true, stopped: false} {
-			options, err := parseURL("redis://" + addr + "?read_timeout=50ms")
-			require.NoError(t, err)
-			c := connect(options)
-			ctx, cancel := context.WithCancel(t.Context())
-			log := &waiting{stop: cancel}
-			c.Logger = slog.New(slog.NewTextHandler(log, nil))
-			assert.ErrorContains(t, c.waitReady(ctx, 0, testPatience), "does not answer")
-			cancel()
-			assert.Equal(t, busy, strings.Contains(log.String(), "redis is busy"), log.String())
-			require.NoError(t, c.close())
+		clients := connect(options)
+		ctx, cancel := context.WithCancel(t.Context())
+		log := &waiting{stop: cancel}
+		if c.want == "" {
+			log.stop = func() { loading.SetError("") }
 		}
-	})
+		clients.Logger = slog.New(slog.NewTextHandler(log, nil))
+		err = clients.waitReady(ctx, 0, testPatience)
+		cancel()
+		assert.Equal(t, c.busy, strings.Contains(log.String(), "redis is busy"), log.String())
+		if c.want == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, c.want)
+			require.NotContains(t, err.Error(), "sesame")
+		}
+		require.NoError(t, clients.close())
+	}
 }
 
+// Ensure that a warning names each setting with which Redis may lose acknowledged moves or keys.
 func TestOpen_Checks(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
-		name string
-		args []string
-		want []string
-	}{
-		{"durable", []string{"--appendonly", "yes", "--appendfsync", "always"}, nil},
-		{"no append-only file", nil, []string{"setting=appendonly"}},
+	for _, tt := range []struct{ args, want []string }{
+		{[]string{"--appendonly", "yes", "--appendfsync", "always"}, nil},
 		{
-			"fsync and eviction",
 			[]string{"--appendonly", "yes", "--maxmemory-policy", "allkeys-lru"},
 			[]string{"setting=appendfsync", "setting=maxmemory-policy"},
 		},
 		{
-			"CONFIG not allowed",
-			[]string{"--appendonly", "yes", "--rename-command", "CONFIG", ""},
-			[]string{`level=INFO msg="cannot read appendfsync from redis`},
-		},
-		{
-			"CONFIG not allowed, no append-only file",
 			[]string{"--rename-command", "CONFIG", "", "--maxmemory-policy", "allkeys-lru"},
 			[]string{"setting=appendonly", "setting=maxmemory-policy"},
 		},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			server := redistest.StartRedis(t, tt.args...)
-			log, err := open(t.Context(), t, server.URL())
-			require.NoError(t, err)
-			assert.Equal(t, len(tt.want), strings.Count(log, "\n"), log)
-			for _, want := range tt.want {
-				assert.Contains(t, log, want)
-			}
-		})
+		log, err := open(t.Context(), t, redistest.StartRedis(t, tt.args...).URL())
+		require.NoError(t, err)
+		assert.Equal(t, len(tt.want), strings.Count(log, "\n"), log)
+		for _, want := range tt.want {
+			assert.Contains(t, log, want)
+		}
 	}
 }
 
@@ -194,4 +160,20 @@ func TestConnect_SeparateConnections(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.Games.Append(t.Context(), name("game"), entry(store.ID{}))
 	require.NoError(t, err)
+}
+
+// Ensure that a database to which a copy was interrupted is refused until the copy is finished.
+func TestOpen_IncompleteCopy(t *testing.T) {
+	t.Parallel()
+	url := "redis://" + redistest.StartMiniredis(t).Addr() + "/3"
+	s, err := Open(t.Context(), url, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, s.Close()) }()
+	require.NoError(t, s.Copier.Begin(t.Context()))
+	_, err = Open(t.Context(), url, slog.New(slog.DiscardHandler))
+	require.EqualError(t, err, url+" holds an incomplete copy; empty that database and copy again")
+	require.NoError(t, s.Copier.Finish(t.Context()))
+	again, err := Open(t.Context(), url, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	require.NoError(t, again.Close())
 }

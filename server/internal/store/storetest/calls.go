@@ -1,0 +1,54 @@
+package storetest
+
+import (
+	"context"
+	"time"
+
+	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// Calls calls the methods that clients' calls lead to, apart from those of games and
+// lists, and returns their errors by name.
+func Calls(ctx context.Context, s *store.Store) map[string]error {
+	a, c := newAccount("Ann"), store.Challenge{ID: "a", Expires: time.Now().Add(time.Hour)}
+	errs := map[string]error{}
+	_, errs["Accounts.Get"] = s.Accounts.Get(ctx, []string{a.ID})
+	_, errs["Accounts.Holder"] = s.Accounts.Holder(ctx, a.Name)
+	_, errs["Accounts.Create"] = s.Accounts.Create(ctx, a, keepAccounts)
+	_, errs["Accounts.SetSecret"] = s.Accounts.SetSecret(ctx, a.ID, a.Secret)
+	errs["Accounts.Renew"] = s.Accounts.Renew(ctx, keepAccounts, a.ID)
+	errs["Accounts.RenewLasting"] = s.Accounts.RenewLasting(ctx, keepAccounts)
+	_, errs["Accounts.Reserve"] = s.Accounts.Reserve(ctx, a.ID, id.New(), 1, keepAccounts)
+	errs["Accounts.Release"] = s.Accounts.Release(ctx, a.ID, id.New())
+	_, errs["Accounts.Open"] = s.Accounts.Open(ctx, a.ID)
+	_, _, errs["Keys.Owner"] = s.Keys.Owner(ctx, keyOne)
+	_, errs["Keys.Create"] = s.Keys.Create(ctx, a, keepAccounts, keyOne)
+	_, errs["Keys.Link"] = s.Keys.Link(ctx, store.Key{Fingerprint: keyOne, PlayerID: a.ID}, 8)
+	_, errs["Keys.Unlink"] = s.Keys.Unlink(ctx, a.ID, keyOne)
+	_, errs["Keys.Keys"] = s.Keys.Keys(ctx, a.ID)
+	_, errs["Credentials.Add"] = s.Credentials.Add(ctx, store.Credential{Name: "host", Digest: "digest"})
+	_, errs["Credentials.All"] = s.Credentials.All(ctx)
+	_, errs["Credentials.Remove"] = s.Credentials.Remove(ctx, "host")
+	_, errs["Boards.Page"] = s.Boards.Page(ctx, allTime, 0, 1)
+	_, errs["Boards.Rank"] = s.Boards.Rank(ctx, allTime, "a", 0)
+	_, errs["Boards.Drop"] = s.Boards.Drop(ctx, allTime, "a", scored("a", 1, 1).Member)
+	errs["Boards.Record"] = s.Boards.Record(ctx, scored("a", 1, 1), allTime)
+	errs["Boards.Hide"] = s.Boards.Hide(ctx, "a")
+	errs["Boards.Unhide"] = s.Boards.Unhide(ctx, "a")
+	_, errs["Boards.Hidden"] = s.Boards.Hidden(ctx, "a")
+	_, errs["Boards.AnyHidden"] = s.Boards.AnyHidden(ctx)
+	errs["Boards.Entries"] = s.Boards.Entries(ctx, allTime, nil)
+	errs["Boards.Boards"] = s.Boards.Boards(ctx, nil)
+	_, errs["Boards.Repair"] = s.Boards.Repair(ctx)
+	_, errs["Challenges.Create"] = s.Challenges.Create(ctx, c)
+	_, _, errs["Challenges.Get"] = s.Challenges.Get(ctx, c.ID)
+	errs["Challenges.Update"] = s.Challenges.Update(ctx, c)
+	_, errs["Challenges.List"] = s.Challenges.List(ctx, 0, store.Place{}, 10)
+	_, errs["Exhibitions.Left"] = s.Exhibitions.Left(ctx, "a")
+	_, errs["Exhibitions.Run"] = s.Exhibitions.Run(ctx, store.Exhibition{GameIDs: []string{"a"}}, time.Hour, store.ExhibitionLimits{})
+	errs["Exhibitions.End"] = s.Exhibitions.End(ctx, "a")
+	_, errs["Quotas.Take"] = s.Quotas.Take(ctx, "games", "ann", 1)
+	_, errs["Secrets.Secret"] = s.Secrets.Secret(ctx, "page", []byte("secret"))
+	return errs
+}

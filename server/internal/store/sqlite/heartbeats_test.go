@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	sqlite3 "zombiezen.com/go/sqlite"
 
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -54,7 +54,7 @@ func TestHeartbeats_Restart(t *testing.T) {
 // fail until the file is restored.
 func TestHeartbeats_FileGone(t *testing.T) {
 	t.Parallel()
-	for _, part := range []string{"", "-wal", "-shm"} {
+	for _, part := range []string{"", "-wal"} {
 		for _, replaced := range []bool{false, true} {
 			path := filepath.Join(t.TempDir(), "store.db")
 			s, err := Open(Options{Path: path})
@@ -112,9 +112,7 @@ func TestQueue_LeaseNothing(t *testing.T) {
 	require.NoError(t, queue{d}.EnqueueIn(t.Context(), "later", time.Hour))
 	release := block(t, d)
 	defer release()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
-	jobs, err := queue{d}.Lease(ctx, 10, time.Hour)
+	jobs, err := queue{d}.Lease(waittest.Context(t), 10, time.Hour)
 	require.NoError(t, err)
 	assert.Empty(t, jobs)
 }

@@ -72,25 +72,6 @@ func TestOpen_SymbolicLink(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-// Ensure that an error about a file that holds something else, or only a part of a store, says what
-// to do.
-func TestOpen_NotAStore(t *testing.T) {
-	t.Parallel()
-	directory := t.TempDir()
-	s, err := Open(Options{Path: filepath.Join(directory, "cut.db")})
-	require.NoError(t, err)
-	require.NoError(t, s.Close())
-	require.NoError(t, os.Truncate(filepath.Join(directory, "cut.db"), 8192))
-	require.NoError(t, os.WriteFile(filepath.Join(directory, "text.db"), []byte("echo a script is no store\n"), 0o600))
-	for _, name := range []string{"cut.db", "text.db"} {
-		_, err := Open(Options{Path: filepath.Join(directory, name)})
-		require.ErrorContains(t, err, name+": it is damaged, or is not a file of Gridstand; restore a backup", name)
-		var failure *store.Error
-		require.ErrorAs(t, err, &failure)
-		assert.Equal(t, store.Corrupt, failure.Kind)
-	}
-}
-
 // Ensure that an in-memory store leaves nothing behind.
 func TestOpen_Memory(t *testing.T) {
 	t.Parallel()
@@ -151,8 +132,8 @@ func TestOpen_IncompleteCopy(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-// Ensure that files that are not stores, or that a newer version of the program wrote,
-// are rejected.
+// Ensure that files that are not stores, that hold only a part of one, or that a newer version of the
+// program wrote, are rejected with errors that say what to do.
 func TestOpen_Refused(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ script, want string }{
@@ -167,13 +148,23 @@ func TestOpen_Refused(t *testing.T) {
 		_, err = Open(Options{Path: path})
 		assert.ErrorContains(t, err, test.want, name)
 	}
-	path := filepath.Join(t.TempDir(), "store.db")
-	require.NoError(t, os.WriteFile(path, []byte("This is a text that is long enough to be a database:  "+schema), 0o600))
-	_, err := Open(Options{Path: path})
-	var failure *store.Error
-	require.ErrorAs(t, err, &failure)
-	assert.Equal(t, store.Corrupt, failure.Kind)
-	_, err = Open(Options{Path: filepath.Join(t.TempDir(), "missing.db"), Beside: true})
+	for name, content := range map[string]string{"text.db": "echo a script is no store\n", "long.db": schema, "cut.db": ""} {
+		path := filepath.Join(t.TempDir(), name)
+		if content == "" {
+			s, err := Open(Options{Path: path})
+			require.NoError(t, err)
+			require.NoError(t, s.Close())
+			require.NoError(t, os.Truncate(path, 8192))
+		} else {
+			require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+		}
+		_, err := Open(Options{Path: path})
+		require.ErrorContains(t, err, name+": it is damaged, or is not a file of Gridstand; restore a backup", name)
+		var failure *store.Error
+		require.ErrorAs(t, err, &failure)
+		assert.Equal(t, store.Corrupt, failure.Kind)
+	}
+	_, err := Open(Options{Path: filepath.Join(t.TempDir(), "missing.db"), Beside: true})
 	assert.Error(t, err)
 
 	directory := t.TempDir()
@@ -201,6 +192,8 @@ func TestNow_DoesNotGoBack(t *testing.T) {
 	again, err := s.Time(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, first, again)
+	ahead := clock{time: first.UnixMilli(), read: wall}
+	assert.Equal(t, first.UnixMilli()+2500, ahead.at(wall.Add(5*time.Second)), "it advances at half the speed until the system's clock has caught up")
 	require.NoError(t, s.Close())
 	s, err = Open(Options{Path: path})
 	require.NoError(t, err)
@@ -209,16 +202,4 @@ func TestNow_DoesNotGoBack(t *testing.T) {
 	require.NoError(t, err)
 	assert.False(t, reopened.Before(first))
 	assert.WithinDuration(t, first, reopened, time.Minute)
-}
-
-// Ensure that the clock keeps advancing after the system's clock is set back.
-func TestClock_Continues(t *testing.T) {
-	t.Parallel()
-	now := time.Now()
-	ahead := now.Add(time.Hour).UnixMilli()
-	c := clock{time: ahead, read: now}
-	assert.Equal(t, ahead, c.at(now))
-	assert.Equal(t, ahead+2500, c.at(now.Add(5*time.Second)))
-	assert.Equal(t, ahead+2500, c.at(now.Add(3*time.Second)), "an earlier reading")
-	assert.Equal(t, now.Add(3*time.Hour).UnixMilli(), c.at(now.Add(3*time.Hour)))
 }

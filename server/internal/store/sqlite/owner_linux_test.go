@@ -29,10 +29,6 @@ func TestOpen_Denied(t *testing.T) {
 		want   string
 	}{
 		"another user's file": {func(t *testing.T, path string) { require.NoError(t, os.Chown(path, 0, 0)) }, ofRoot},
-		"another user's file, which others can read": {func(t *testing.T, path string) {
-			require.NoError(t, os.Chown(path, 0, 0))
-			require.NoError(t, os.Chmod(path, 0o644))
-		}, ofRoot},
 		"another user's lock": {func(t *testing.T, path string) { require.NoError(t, os.Chown(path+lockSuffix, 0, 0)) }, ofRoot},
 		"a file that its owner cannot write": {
 			func(t *testing.T, path string) { require.NoError(t, os.Chmod(path, 0o440)) },
@@ -44,10 +40,6 @@ func TestOpen_Denied(t *testing.T) {
 				require.NoError(t, os.Chmod(filepath.Dir(path), 0o500))
 			},
 			": permission denied; this process must be able to write to ",
-		},
-		"a lock that its owner cannot write": {
-			func(t *testing.T, path string) { require.NoError(t, os.Chmod(path+lockSuffix, 0o400)) },
-			": permission denied: its mode is 0400; let its owner read and write it: chmod u+rw ",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

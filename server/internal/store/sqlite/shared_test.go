@@ -8,40 +8,40 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	sqlite3 "zombiezen.com/go/sqlite"
 
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 const keepAccounts = 90 * 24 * time.Hour
 
-// reopen opens a store, passes it to use, closes it, and opens its file again.
-func reopen(t *testing.T, use func(s *store.Store)) *store.Store {
-	t.Helper()
-	o := Options{Path: filepath.Join(t.TempDir(), "store.db")}
+// Ensure that accounts, open games, secrets, and challenges with their changes survive a restart,
+// and that after it every client has its whole quota and all games with only bots are paused.
+func TestRestart(t *testing.T) {
+	t.Parallel()
+	ctx, o, at := t.Context(), Options{Path: filepath.Join(t.TempDir(), "store.db")}, time.Now().UTC().Truncate(time.Millisecond)
 	s, err := Open(o)
 	require.NoError(t, err)
-	use(s)
-	require.NoError(t, s.Close())
-	s, err = Open(o)
+	ann, err := s.Accounts.Create(ctx, store.Account{ID: "a", Name: "Ann", Secret: "digest", Bot: true}, keepAccounts)
 	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, s.Close()) })
-	return s
-}
+	_, err = s.Accounts.Reserve(ctx, ann.ID, "game", 1, keepAccounts)
+	require.NoError(t, err)
+	secret, err := s.Secrets.Secret(ctx, "page", []byte{0, 1, 2})
+	require.NoError(t, err)
+	c, err := s.Challenges.Create(ctx, store.Challenge{ID: "c", Encoded: []byte("first"), Kind: 2, Listed: true, Created: at, Expires: at.Add(time.Hour)})
+	require.NoError(t, err)
+	c.Encoded = []byte("second")
+	require.NoError(t, s.Challenges.Update(ctx, c))
+	c.Revision = 2
+	_, err = s.Quotas.Take(ctx, "games", "ann", 1)
+	require.NoError(t, err)
+	wait, err := s.Background.Quotas.Take(ctx, "games", "ann", 1)
+	require.NoError(t, err)
+	assert.Positive(t, wait)
+	_, err = s.Exhibitions.Run(ctx, store.Exhibition{GameIDs: []string{"e"}}, time.Hour, store.ExhibitionLimits{})
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
 
-// Ensure that accounts, open games and secrets survive a restart.
-func TestAccounts_Restart(t *testing.T) {
-	t.Parallel()
-	ctx, secret := t.Context(), []byte{0, 1, 2}
-	ann, err := store.Account{ID: "a", Name: "Ann", Secret: "digest", Bot: true}, error(nil)
-	s := reopen(t, func(s *store.Store) {
-		ann, err = s.Accounts.Create(ctx, ann, keepAccounts)
-		require.NoError(t, err)
-		_, err = s.Accounts.Reserve(ctx, ann.ID, "game", 1, keepAccounts)
-		require.NoError(t, err)
-		_, err = s.Secrets.Secret(ctx, "page", secret)
-		require.NoError(t, err)
-	})
+	s = openStore(t, o)
 	found, err := s.Accounts.Get(ctx, []string{ann.ID})
 	require.NoError(t, err)
 	assert.Equal(t, ann, found[ann.ID])
@@ -51,117 +51,89 @@ func TestAccounts_Restart(t *testing.T) {
 	stored, err := s.Secrets.Secret(ctx, "page", []byte("other"))
 	require.NoError(t, err)
 	assert.Equal(t, secret, stored)
-}
-
-// Ensure that after a restart every client has its whole quota and all games with only bots are
-// paused.
-func TestQuotas_Restart(t *testing.T) {
-	t.Parallel()
-	ctx, game := t.Context(), store.Exhibition{GameIDs: []string{"a"}}
-	s := reopen(t, func(s *store.Store) {
-		for _, s := range []*store.Store{s, s.Background} { // both stores share the quotas
-			_, err := s.Quotas.Take(ctx, "games", "ann", 2)
-			require.NoError(t, err)
-		}
-		wait, err := s.Quotas.Take(ctx, "games", "ann", 2)
-		require.NoError(t, err)
-		assert.Positive(t, wait)
-		_, err = s.Exhibitions.Run(ctx, game, time.Hour, store.ExhibitionLimits{})
-		require.NoError(t, err)
-		left, err := s.Background.Exhibitions.Left(ctx, game.GameIDs[0])
-		require.NoError(t, err)
-		assert.Positive(t, left)
-	})
-	wait, err := s.Quotas.Take(ctx, "games", "ann", 2)
+	challenges, _, err := s.Challenges.Get(ctx, "c")
+	require.NoError(t, err)
+	assert.Equal(t, map[string]store.Challenge{"c": c}, challenges)
+	places, err := s.Challenges.List(ctx, 2, store.Place{}, 10)
+	require.NoError(t, err)
+	assert.Equal(t, []store.Place{{Rank: at.UnixMilli(), GameID: "c"}}, places)
+	wait, err = s.Quotas.Take(ctx, "games", "ann", 1)
 	require.NoError(t, err)
 	assert.Zero(t, wait)
-	left, err := s.Exhibitions.Left(ctx, game.GameIDs[0])
+	left, err := s.Exhibitions.Left(ctx, "e")
 	require.NoError(t, err)
 	assert.Zero(t, left)
 }
 
-// Ensure that expired data is removed from the file, except names.
-func TestAccounts_Sweep(t *testing.T) {
+// Ensure that the sweep removes all expired data from the file, except names, and no other data. There is
+// more of each kind than one transaction removes.
+func TestSweep(t *testing.T) {
 	t.Parallel()
 	now, ctx := time.Now(), t.Context()
-	s, err := Open(Options{Memory: true, Now: func() time.Time { return now }})
-	require.NoError(t, err)
-	defer s.Close()
-	const players = 2*sweepRows + 1
-	for i := range players {
-		id := fmt.Sprint(i)
-		_, err := s.Accounts.Create(ctx, store.Account{ID: id, Name: id}, keepAccounts)
-		require.NoError(t, err)
-		_, err = s.Accounts.Reserve(ctx, id, "game", 0, keepAccounts)
-		require.NoError(t, err)
-	}
-	_, err = s.Accounts.Create(ctx, store.Account{ID: "lasting", Name: "lasting"}, 0)
-	require.NoError(t, err)
-	_, err = s.Accounts.Reserve(ctx, "lasting", "game", 0, 0)
-	require.NoError(t, err)
+	s := openStore(t, Options{Memory: true, Now: func() time.Time { return now }})
 	d := s.Engine.(engineOn).background
-	count := func(table string) (n int64) {
-		require.NoError(t, d.read(ctx, func(c *sqlite3.Conn) (err error) {
-			n, err = number(c, "SELECT count(*) FROM "+table)
-			return err
-		}))
-		return n
+	lasting := store.Board{Variant: "classic", Window: "all"}
+	expiring := store.Board{Variant: "classic", Window: "day", Expires: now.Add(time.Hour)}
+	const many = sweepRows + 1
+	for n := range many + 1 {
+		id, keep, on := fmt.Sprint(n), time.Hour, expiring
+		c := store.Challenge{ID: id, Kind: 2, Listed: n%2 == 0, Created: now, Expires: now.Add(time.Hour)}
+		if n == many {
+			keep, on, c.Expires = 0, lasting, now.Add(2*time.Hour)
+		}
+		_, err := s.Accounts.Create(ctx, store.Account{ID: id, Name: id}, keep)
+		require.NoError(t, err)
+		_, err = s.Accounts.Reserve(ctx, id, "game", 0, keep)
+		require.NoError(t, err)
+		_, err = s.Challenges.Create(ctx, c)
+		require.NoError(t, err)
+		require.NoError(t, s.Boards.Record(ctx, store.BoardEntry{PlayerID: id, Score: int32(n), Member: id}, on))
 	}
-	require.NoError(t, d.sweep(ctx))
-	assert.EqualValues(t, players+1, count("accounts"))
-	assert.EqualValues(t, players+1, count("open_games"))
-	now = now.Add(keepAccounts)
-	require.NoError(t, d.sweep(ctx))
-	assert.EqualValues(t, 1, count("accounts"))
-	assert.EqualValues(t, 1, count("open_games"))
-	assert.EqualValues(t, players+1, count("names"))
+	play(t, s, "a", 1, many)
+	play(t, s, "b", 1, 2)
+	require.NoError(t, s.Games.Expire(ctx, now.Add(time.Hour), "a"))
+	requireRows := func(want map[string]int) {
+		t.Helper()
+		require.NoError(t, d.sweep(ctx))
+		for table, n := range want {
+			assert.Equal(t, []int{n}, counted(t, d, "SELECT count(*) FROM "+table), table)
+		}
+	}
+	requireRows(map[string]int{
+		"accounts": many + 1, "open_games": many + 1, "challenges": many + 1, "boards": 2, "scores": many + 1, "games": 2, "entries": many + 2,
+	})
+	now = now.Add(time.Hour)
+	requireRows(map[string]int{
+		"accounts": 1, "open_games": 1, "challenges": 1, "boards": 1, "scores": 1, "score_ranges": 1, "games": 1, "entries": 2, "names": many + 1,
+	})
+	assert.Equal(t, []int{many}, counted(t, d, "SELECT id FROM challenges"))
 }
 
 // Ensure that RenewLasting handles more accounts than fit in one transaction.
 func TestAccounts_RenewLasting_Many(t *testing.T) {
 	t.Parallel()
-	now, ctx := time.Now(), t.Context()
-	s, err := Open(Options{Memory: true, Now: func() time.Time { return now }})
-	require.NoError(t, err)
-	defer s.Close()
-	var ids []string
-	for i := range 2 * sweepRows {
-		ids = append(ids, fmt.Sprint(i))
-		_, err := s.Accounts.Create(ctx, store.Account{ID: ids[i], Name: ids[i]}, 0)
+	d := openDB(t, Options{Memory: true})
+	for i := range sweepRows + 1 {
+		_, err := accounts{d}.Create(t.Context(), store.Account{ID: fmt.Sprint(i), Name: fmt.Sprint(i)}, 0)
 		require.NoError(t, err)
 	}
-	require.NoError(t, s.Accounts.RenewLasting(ctx, keepAccounts))
-	now = now.Add(keepAccounts)
-	found, err := s.Accounts.Get(ctx, ids)
-	require.NoError(t, err)
-	assert.Empty(t, found)
+	require.NoError(t, accounts{d}.RenewLasting(t.Context(), keepAccounts))
+	assert.Equal(t, []int{0}, counted(t, d, "SELECT count(*) FROM accounts WHERE expires IS NULL"))
 }
 
-// Ensure that quotas and games with only bots use bounded memory.
-func TestQuotas_Bounded(t *testing.T) {
+// Ensure that games with only bots use bounded memory.
+func TestExhibitions_Bounded(t *testing.T) {
 	t.Parallel()
-	ctx := t.Context()
-	q := newQuotas(time.Now)
-	for i := range rememberedQuotas + 10 {
-		_, err := q.Take(ctx, "games", fmt.Sprint(i), 1)
-		require.NoError(t, err)
-	}
-	assert.Equal(t, rememberedQuotas, q.full.Len())
-	wait, err := q.Take(ctx, "games", fmt.Sprint(rememberedQuotas), 1)
-	require.NoError(t, err)
-	assert.Positive(t, wait, "a recent quota was forgotten")
-
-	now := time.Now()
+	now, ctx := time.Now(), t.Context()
 	e := newExhibitions(func() time.Time { return now })
 	for i := range maxExhibitions {
 		e.games[fmt.Sprint(i)] = exhibition{until: now.Add(time.Minute)}
 	}
-	r, err := e.Run(ctx, store.Exhibition{GameIDs: []string{"another"}}, time.Minute, store.ExhibitionLimits{})
-	require.NoError(t, err)
-	assert.Equal(t, store.StoreLimit, r.Full)
-	now = now.Add(time.Minute)
-	r, err = e.Run(ctx, store.Exhibition{GameIDs: []string{"another"}}, time.Minute, store.ExhibitionLimits{})
-	require.NoError(t, err)
-	assert.True(t, r.Resumed)
+	for _, want := range []store.ExhibitionRun{{Full: store.StoreLimit, Retry: time.Minute}, {Resumed: true}} {
+		r, err := e.Run(ctx, store.Exhibition{GameIDs: []string{"another"}}, time.Minute, store.ExhibitionLimits{})
+		require.NoError(t, err)
+		assert.Equal(t, want, r)
+		now = now.Add(time.Minute)
+	}
 	assert.Len(t, e.games, 1, "paused games were kept")
 }

@@ -1,3 +1,5 @@
+//go:build slow
+
 package sqlite
 
 import (
@@ -21,26 +23,16 @@ import (
 // moved.
 func TestClose_Replaced(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	skipOnWindows(t)
 	remove := func(t *testing.T, path, _ string) { require.NoError(t, os.Remove(path)) }
 	for name, test := range map[string]struct {
 		replace func(t *testing.T, path, backup string)
 		want    string // "backup", "moved" or "nothing"
 	}{
-		"the file is deleted and the backup copied": {func(t *testing.T, path, backup string) {
-			remove(t, path, backup)
-			copyFile(t, backup, path)
-		}, "backup"},
 		"the file is moved and the backup copied": {func(t *testing.T, path, backup string) {
 			require.NoError(t, os.Rename(path, path+".moved"))
 			copyFile(t, backup, path)
 		}, "moved"},
-		"the backup is moved": {func(t *testing.T, path, backup string) {
-			require.NoError(t, os.Rename(backup, path))
-		}, "backup"},
 		"the backup is copied over the file": {func(t *testing.T, path, backup string) {
 			copyFile(t, backup, path)
 		}, "backup"},
@@ -102,24 +94,6 @@ func TestClose_ReplacedWarns(t *testing.T) {
 			replace: func(t *testing.T, path, backup string) { require.NoError(t, os.Rename(backup, path)) },
 			want:    true,
 		},
-		"the backup is copied over the file": {
-			replace: func(t *testing.T, path, backup string) { copyFile(t, backup, path) },
-			want:    true,
-		},
-		"the backup is copied after the stop": {
-			replace: func(t *testing.T, path, _ string) { require.NoError(t, os.Rename(path, path+".moved")) },
-			then:    func(t *testing.T, path, backup string) { copyFile(t, backup, path) },
-			want:    true,
-		},
-		"a tool opens the file first": {
-			replace: func(t *testing.T, path, backup string) { require.NoError(t, os.Rename(backup, path)) },
-			then: func(t *testing.T, path, _ string) {
-				s, err := Open(Options{Path: path})
-				require.NoError(t, err)
-				require.NoError(t, s.Close())
-			},
-			want: true,
-		},
 		"the games are quarantined": {
 			replace: func(t *testing.T, path, backup string) { require.NoError(t, os.Rename(backup, path)) },
 			then:    func(t *testing.T, path, _ string) { require.NoError(t, Quarantined(path)) },
@@ -166,39 +140,18 @@ func TestClose_ReplacedWarns(t *testing.T) {
 // another path logs nothing.
 func TestOpen_RestoredWarns(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	skipOnWindows(t)
 	for name, test := range map[string]struct {
 		restore func(t *testing.T, path, backup string)
 		want    bool
 	}{
 		"the backup is copied over the file": {copyBackup, true},
-		"the backup is moved":                {func(t *testing.T, path, backup string) { require.NoError(t, os.Rename(backup, path)) }, true},
-		"a tool opens the file first": {func(t *testing.T, path, backup string) {
-			copyBackup(t, path, backup)
-			s, err := Open(Options{Path: path})
-			require.NoError(t, err)
-			require.NoError(t, s.Close())
-		}, true},
 		"the games are quarantined": {func(t *testing.T, path, backup string) {
 			copyBackup(t, path, backup)
 			s, err := Open(Options{Path: path})
 			require.NoError(t, err)
 			require.NoError(t, s.Close())
 			require.NoError(t, Quarantined(path))
-		}, false},
-		"the games are quarantined without the lock": {func(t *testing.T, path, backup string) {
-			copyBackup(t, path, backup)
-			s, err := Open(Options{Path: path, Beside: true})
-			require.NoError(t, err)
-			require.NoError(t, s.Close())
-			require.NoError(t, Quarantined(path))
-		}, false},
-		"the directory is new": {func(t *testing.T, path, backup string) {
-			require.NoError(t, os.Remove(path+lockSuffix))
-			copyBackup(t, path, backup)
 		}, false},
 		"the same file": {func(*testing.T, string, string) {}, false},
 	} {
@@ -240,10 +193,6 @@ func TestOpen_Missing(t *testing.T) {
 			require.NoError(t, s.Close())
 			require.NoError(t, os.Remove(path))
 		},
-		"emptied while no server runs": func(t *testing.T, path string, s *store.Store) {
-			require.NoError(t, s.Close())
-			require.NoError(t, os.Truncate(path, 0))
-		},
 		"deleted while a server runs": func(t *testing.T, path string, s *store.Store) {
 			require.NoError(t, os.Remove(path))
 			_ = s.Close() // Close fails because it cannot save the store's clock.
@@ -278,25 +227,15 @@ func TestOpen_Missing(t *testing.T) {
 // log of the previous file, and that a log that belongs to the file is still applied.
 func TestOpen_LogOfAnotherFile(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	skipOnWindows(t)
 	backup := filepath.Join(t.TempDir(), "backup.db")
 	require.NoError(t, failure(Backup(t.Context(), crashed(t, 100), backup)))
-	used := filepath.Join(t.TempDir(), "used.db") // a backup that was opened, for example by quarantine
-	copyFile(t, backup, used)
-	assertRows(t, used, 100)
 
 	for name, replace := range map[string]func(t *testing.T, path string){
 		"a backup is copied over the file": func(t *testing.T, path string) { copyFile(t, backup, path) },
 		"a backup replaces the file": func(t *testing.T, path string) {
 			require.NoError(t, os.Rename(path, path+".moved"))
 			copyFile(t, backup, path)
-		},
-		"a backup that was used replaces the file": func(t *testing.T, path string) {
-			require.NoError(t, os.Rename(path, path+".moved"))
-			copyFile(t, used, path)
 		},
 		"the file is empty":   func(t *testing.T, path string) { require.NoError(t, os.Truncate(path, 0)) },
 		"the file is missing": func(t *testing.T, path string) { require.NoError(t, os.Rename(path, path+".moved")) },
@@ -325,14 +264,6 @@ func TestOpen_LogOfAnotherFile(t *testing.T) {
 	t.Run("the log belongs to the file", func(t *testing.T) {
 		t.Parallel()
 		assertRows(t, crashed(t, 3000), 3000)
-	})
-	t.Run("all files are copied", func(t *testing.T) {
-		t.Parallel()
-		path, other := crashed(t, 3000), filepath.Join(t.TempDir(), "other.db")
-		for _, part := range []string{"", walSuffix, lockSuffix} {
-			copyFile(t, path+part, other+part)
-		}
-		assertRows(t, other, 3000)
 	})
 }
 

@@ -17,28 +17,22 @@ import (
 func TestLists_OldListing(t *testing.T) {
 	t.Parallel()
 	s, ctx := lists{openDB(t, Options{Memory: true})}, t.Context()
-	old := store.Listing{
-		GameID: "g", Variant: "v", Status: store.Active, Score: 1, Updated: time.UnixMilli(1000), Players: []string{"p"},
-	}
-	latest := old
-	latest.Score, latest.Updated = 2, time.UnixMilli(2000)
-	finished := latest
-	finished.Status = store.Finished
-	listed := func(l store.List) []store.Place {
-		page, err := s.Page(ctx, l, store.Place{}, 9)
-		require.NoError(t, err)
-		return page
-	}
+	at := time.UnixMilli(2000)
+	old := store.Listing{GameID: "g", Variant: "v", Status: store.Active, Score: 1, Updated: at.Add(-time.Second), Players: []string{"p"}}
+	latest, finished := old, old
+	latest.Updated, latest.Score, finished.Updated, finished.Status = at, 2, at, store.Finished
 	require.NoError(t, s.Write(ctx, []store.Listing{latest}, 0))
 	require.NoError(t, s.Write(ctx, []store.Listing{old}, 0))
-	assert.Equal(t, []store.Place{{Rank: 2, GameID: "g"}}, listed(store.List{Order: store.ByScore}))
-
+	page, err := s.Page(ctx, store.List{Order: store.ByScore}, store.Place{}, 9)
+	require.NoError(t, err)
+	assert.Equal(t, []store.Place{{Rank: 2, GameID: "g"}}, page)
 	require.NoError(t, s.Write(ctx, []store.Listing{finished}, 0))
 	require.NoError(t, s.Write(ctx, []store.Listing{latest}, 0))
-	assert.Empty(t, listed(store.List{Order: store.ByScore}))
-	assert.Empty(t, listed(store.List{Status: store.Active}))
-	assert.Equal(t, []store.Place{{Rank: 2000, GameID: "g"}}, listed(store.List{Status: store.Finished}))
-	assert.Equal(t, []store.Place{{Rank: 2000, GameID: "g"}}, listed(store.List{PlayerID: "p"}))
+	for l, want := range map[store.List]int{{Order: store.ByScore}: 0, {Status: store.Active}: 0, {Status: store.Finished}: 1, {PlayerID: "p"}: 1} {
+		page, err := s.Page(ctx, l, store.Place{}, 9)
+		require.NoError(t, err)
+		assert.Len(t, page, want, "%+v", l)
+	}
 }
 
 // Ensure that Trim removes all old games, including private ones, from all lists,
@@ -64,14 +58,8 @@ func TestLists_Trim(t *testing.T) {
 	assert.Equal(t, []store.Place{
 		{Rank: listings[0].Updated.UnixMilli(), GameID: "game 0"}, {Rank: listings[1].Updated.UnixMilli(), GameID: "game 1"},
 	}, page)
-	require.NoError(t, d.read(ctx, func(c *sqlite3.Conn) error {
-		for _, table := range []string{"listings", "player_listings"} {
-			n, err := number(c, "SELECT count(*) FROM "+table)
-			require.NoError(t, err)
-			assert.EqualValues(t, 2, n, table)
-		}
-		return nil
-	}))
+	assert.Equal(t, []int{2}, counted(t, d, "SELECT count(*) FROM listings"))
+	assert.Equal(t, []int{2}, counted(t, d, "SELECT count(*) FROM player_listings"))
 }
 
 // planOf returns the steps of SQLite's query plan for a statement.
@@ -110,6 +98,9 @@ func TestLists_PlansOfPages(t *testing.T) {
 		}
 	}
 	assert.Equal(t, "SEARCH listings USING COVERING INDEX listings_recent (private=? AND variant=? AND status=? AND updated>?)", planOf(t, d, movingGames))
+	assert.Equal(t, "SEARCH challenges USING PRIMARY KEY (id=?)", planOf(t, d, challengeByID))
+	assert.Equal(t, "SEARCH challenges USING INDEX challenges_recent ((created,id)<(?,?))", planOf(t, d, challengesPage))
+	assert.Equal(t, "SEARCH challenges USING INDEX challenges_kind (kind=? AND (created,id)<(?,?))", planOf(t, d, challengesOfKindPage))
 	assert.Equal(t, strings.TrimSpace(`
 MERGE (UNION ALL)
 LEFT

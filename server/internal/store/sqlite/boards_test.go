@@ -1,0 +1,185 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+var (
+	forever = store.Board{Variant: "classic", Window: "all"}
+	errTest = errors.New("test error")
+)
+
+// openBoards opens a store whose boards are divided into small ranges.
+func openBoards(t *testing.T) boards {
+	t.Helper()
+	b := newBoards(openDB(t, Options{Memory: true}))
+	b.rangeSize = 8
+	return b
+}
+
+// fill records entries for players 0 to n−1, in order, with the given scores.
+func fill(t *testing.T, b boards, on store.Board, n int, score func(i int) int32) (entries []store.BoardEntry) {
+	t.Helper()
+	for i := range n {
+		entries = append(entries, store.BoardEntry{
+			PlayerID: fmt.Sprint("p", i), Score: score(i), Member: fmt.Sprintf("%06d:p%d:g", n-i, i),
+		})
+	}
+	require.NoError(t, b.write(t.Context(), func(c *sqlite3.Conn) error {
+		for _, e := range entries {
+			if err := b.record(c, e, on); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	return entries
+}
+
+// ranges returns the counts of the first board's ranges.
+func ranges(t *testing.T, b boards) (sizes []int64) {
+	t.Helper()
+	require.NoError(t, b.read(t.Context(), func(c *sqlite3.Conn) error {
+		return query(c, "SELECT entries FROM score_ranges WHERE board = 1 ORDER BY score, member", func(s *sqlite3.Stmt) {
+			sizes = append(sizes, s.ColumnInt64(0))
+		})
+	}))
+	return sizes
+}
+
+// requireBoard checks that a board has exactly the given entries, which it sorts, that each is found at
+// its place, and that neither the size nor the number of ranges exceeds its bound.
+func requireBoard(t *testing.T, b boards, want []store.BoardEntry) {
+	t.Helper()
+	slices.SortFunc(want, func(a, b store.BoardEntry) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Member, a.Member))
+	})
+	for place, e := range want {
+		rank, err := b.Rank(t.Context(), forever, e.PlayerID, 0)
+		require.NoError(t, err)
+		require.EqualValues(t, place, rank.Place)
+		if place%20 == 0 {
+			page, err := b.Page(t.Context(), forever, int64(place), 20)
+			require.NoError(t, err)
+			require.Equal(t, want[place:min(place+20, len(want))], page.Entries)
+			require.EqualValues(t, len(want), page.Total)
+		}
+	}
+	sizes := ranges(t, b)
+	assert.LessOrEqual(t, slices.Max(sizes), b.rangeSize)
+	assert.LessOrEqual(t, len(sizes), 2*len(want)/int(b.rangeSize/4)+1, "ranges of %d entries", len(want))
+	repair, err := b.Repair(t.Context())
+	require.NoError(t, err)
+	assert.Zero(t, repair)
+}
+
+// Ensure that every entry is found at its place, regardless of the scores and the order in which entries
+// are added and removed, although the board is divided into ranges.
+func TestBoards_Ranges(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	for name, score := range map[string]func(i int) int32{
+		"equal": func(int) int32 { return 7 }, "rising": func(i int) int32 { return int32(i) },
+		"falling": func(i int) int32 { return int32(-i) }, "random": func(int) int32 { return random.Int32N(50) },
+	} {
+		for order, sort := range map[string]func([]store.BoardEntry){
+			"as recorded": func([]store.BoardEntry) {}, "reversed": slices.Reverse[[]store.BoardEntry],
+			"shuffled": func(list []store.BoardEntry) {
+				random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+			},
+		} {
+			t.Run(name+" "+order, func(t *testing.T) {
+				b := openBoards(t)
+				list := fill(t, b, forever, 120, score)
+				requireBoard(t, b, slices.Clone(list))
+				sort(list)
+				for ; len(list) > 0; list = list[40:] {
+					for _, e := range list[:40] {
+						dropped, err := b.Drop(t.Context(), forever, e.PlayerID, e.Member)
+						require.NoError(t, err)
+						require.True(t, dropped)
+					}
+					requireBoard(t, b, slices.Clone(list[40:]))
+				}
+			})
+		}
+	}
+}
+
+// Ensure that Repair finds and corrects all kinds of wrong counts.
+func TestBoards_Repair(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]string{
+		"total":         "UPDATE boards SET total = total + 1 WHERE board = 1",
+		"a range":       "UPDATE score_ranges SET entries = entries + 1 WHERE board = 1 AND member = ''",
+		"two ranges":    "UPDATE score_ranges SET entries = entries + CASE WHEN score > 50 THEN 1 ELSE -1 END WHERE board = 1",
+		"lost ranges":   "DELETE FROM score_ranges WHERE board = 1 AND score > 50",
+		"the lowest":    "DELETE FROM score_ranges WHERE board = 1 AND member = ''",
+		"all":           "DELETE FROM score_ranges WHERE board = 1",
+		"lost entries":  "DELETE FROM scores WHERE board = 1 AND score < 60",
+		"wrong borders": "UPDATE score_ranges SET score = score + 1 WHERE board = 1 AND score > 50",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := openBoards(t)
+			fill(t, b, forever, 100, func(i int) int32 { return int32(i) })
+			fill(t, b, store.Board{Variant: "tribolo", Window: "all"}, 1, func(int) int32 { return 1 })
+			require.NoError(t, b.write(t.Context(), func(c *sqlite3.Conn) error { return exec(c, damage) }))
+			repair, err := b.Repair(t.Context())
+			require.NoError(t, err)
+			assert.Equal(t, store.BoardRepair{Recounted: 1}, repair)
+			page, err := b.Page(t.Context(), forever, 0, 200)
+			require.NoError(t, err)
+			assert.GreaterOrEqual(t, len(page.Entries), 40)
+			requireBoard(t, b, page.Entries)
+		})
+	}
+}
+
+// Ensure that a result is recorded on all boards or on none, and that the counts agree.
+func TestBoards_Record_OneTransaction(t *testing.T) {
+	t.Parallel()
+	b := openBoards(t)
+	other := store.Board{Variant: "classic", Window: "week"}
+	fill(t, b, forever, 40, func(i int) int32 { return int32(i) })
+	entry := store.BoardEntry{PlayerID: "p3", Score: 99, Member: "1:p3:g"}
+	record := func(outcome error) error {
+		return b.write(t.Context(), func(c *sqlite3.Conn) error {
+			return then(t.Context(), c, func(ctx context.Context) error {
+				if err := b.Record(ctx, entry, forever, other); err != nil {
+					return err
+				}
+				rank, err := b.Rank(ctx, other, "p3", 0)
+				assert.True(t, rank.Found, "not found within the transaction")
+				return errors.Join(err, outcome)
+			})
+		})
+	}
+	for _, outcome := range []error{errTest, nil} {
+		require.ErrorIs(t, record(outcome), outcome)
+		for board, place := range map[store.Board]int64{forever: 36, other: 0} {
+			rank, err := b.Rank(t.Context(), board, "p3", 0)
+			require.NoError(t, err)
+			assert.Equal(t, outcome == nil || board == forever, rank.Found)
+			if outcome == nil {
+				place = 0
+			}
+			assert.Equal(t, place, rank.Place)
+		}
+		repair, err := b.Repair(t.Context())
+		require.NoError(t, err)
+		assert.Zero(t, repair)
+	}
+}

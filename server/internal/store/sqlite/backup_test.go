@@ -47,15 +47,6 @@ func TestBackup(t *testing.T) {
 	assert.GreaterOrEqual(t, len(numbers), 2)
 	assert.Zero(t, len(numbers)%2, "half a transaction")
 
-	t.Run("through a symbolic link", func(t *testing.T) {
-		dir := t.TempDir()
-		link, other := filepath.Join(dir, "link.db"), filepath.Join(dir, "copy.db")
-		if err := os.Symlink(path, link); err != nil {
-			t.Skip("no symbolic links:", err)
-		}
-		require.NoError(t, failure(Backup(t.Context(), link, other)))
-		assert.Equal(t, rows(t, d), rows(t, openDB(t, Options{Path: other})))
-	})
 	t.Run("nothing is overwritten", func(t *testing.T) {
 		require.ErrorIs(t, failure(Backup(t.Context(), path, path)), os.ErrExist)
 	})

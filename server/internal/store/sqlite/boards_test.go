@@ -2,8 +2,6 @@ package sqlite
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -16,10 +14,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-var (
-	forever = store.Board{Variant: "classic", Window: "all"}
-	errTest = errors.New("test error")
-)
+// forever is a board that never expires.
+var forever = store.Board{Variant: "classic", Window: "all"}
 
 // openBoards opens a store whose boards are divided into small ranges.
 func openBoards(t *testing.T) boards {
@@ -145,41 +141,5 @@ func TestBoards_Repair(t *testing.T) {
 			assert.GreaterOrEqual(t, len(page.Entries), 40)
 			requireBoard(t, b, page.Entries)
 		})
-	}
-}
-
-// Ensure that a result is recorded on all boards or on none, and that the counts agree.
-func TestBoards_Record_OneTransaction(t *testing.T) {
-	t.Parallel()
-	b := openBoards(t)
-	other := store.Board{Variant: "classic", Window: "week"}
-	fill(t, b, forever, 40, func(i int) int32 { return int32(i) })
-	entry := store.BoardEntry{PlayerID: "p3", Score: 99, Member: "1:p3:g"}
-	record := func(outcome error) error {
-		return b.write(t.Context(), func(c *sqlite3.Conn) error {
-			return then(t.Context(), c, func(ctx context.Context) error {
-				if err := b.Record(ctx, entry, forever, other); err != nil {
-					return err
-				}
-				rank, err := b.Rank(ctx, other, "p3", 0)
-				assert.True(t, rank.Found, "not found within the transaction")
-				return errors.Join(err, outcome)
-			})
-		})
-	}
-	for _, outcome := range []error{errTest, nil} {
-		require.ErrorIs(t, record(outcome), outcome)
-		for board, place := range map[store.Board]int64{forever: 36, other: 0} {
-			rank, err := b.Rank(t.Context(), board, "p3", 0)
-			require.NoError(t, err)
-			assert.Equal(t, outcome == nil || board == forever, rank.Found)
-			if outcome == nil {
-				place = 0
-			}
-			assert.Equal(t, place, rank.Place)
-		}
-		repair, err := b.Repair(t.Context())
-		require.NoError(t, err)
-		assert.Zero(t, repair)
 	}
 }

@@ -19,37 +19,6 @@ func newHeartbeat(serverID string) store.Heartbeat {
 	return store.Heartbeat{ServerID: serverID, MissingAfter: time.Second, OutageAfter: 3 * time.Second, Keep: time.Hour, MaxServers: 10}
 }
 
-// Ensure that the time between two servers' runs is an outage whether or not the first
-// one shut down cleanly, and that the first server is reported as missing only if it did
-// not.
-func TestHeartbeats_Restart(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "store.db")
-	now := time.Now()
-	clock := func() time.Time { return now }
-	runs := map[string]bool{}
-	for n, server := range []struct {
-		id     string
-		leaves bool
-	}{{"first", true}, {"second", false}, {"third", false}} {
-		s, err := Open(Options{Path: path, Now: clock})
-		require.NoError(t, err)
-		b, err := s.Background.Heartbeats.Record(t.Context(), newHeartbeat(server.id))
-		require.NoError(t, err)
-		runs[b.Run] = true
-		if n > 0 {
-			assert.Equal(t, 10*time.Minute, b.Outage)
-		}
-		assert.Equal(t, map[string]int{"third": 1}[server.id], b.Missing)
-		if server.leaves {
-			require.NoError(t, s.Background.Heartbeats.Leave(t.Context(), server.id, b.Servers[server.id]))
-		}
-		require.NoError(t, s.Close())
-		now = now.Add(10 * time.Minute)
-	}
-	assert.Len(t, runs, 3)
-}
-
 // Ensure that no write to a deleted or replaced file is acknowledged, and that all calls
 // fail until the file is restored.
 func TestHeartbeats_FileGone(t *testing.T) {

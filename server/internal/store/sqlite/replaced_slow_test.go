@@ -63,22 +63,24 @@ func TestClose_Replaced(t *testing.T) {
 			}
 		})
 	}
-	t.Run("another file and its log are moved", func(t *testing.T) {
-		t.Parallel()
-		path := filepath.Join(t.TempDir(), "store.db")
-		s, err := Open(Options{Path: path})
+}
+
+// requireWarning starts a server twice, and checks that only the first start logs a warning, with the given
+// id, or none if that is empty.
+func requireWarning(t *testing.T, path, id string) {
+	t.Helper()
+	for _, id := range []string{id, ""} {
+		var log bytes.Buffer
+		s, err := Open(Options{Path: path, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		require.NoError(t, err)
-		newTable(t, s.Engine.(engineOn).db)
-		insertRows(t, s.Engine.(engineOn).db, 1, 100)
-		other := crashed(t, 200)
-		for _, part := range parts[:2] {
-			require.NoError(t, os.Rename(other+part, path+part))
+		require.NoError(t, s.Close())
+		if id == "" {
+			assert.Empty(t, log.String())
+			continue
 		}
-		_ = s.Close()
-		require.FileExists(t, path+"-wal", "the log of the file in place was deleted")
-		require.NoError(t, os.Remove(path+lockSuffix)) // as if the lock file had also been moved
-		assertRows(t, path, 200)
-	})
+		assert.Equal(t, 1, bytes.Count(log.Bytes(), []byte("level=WARN")), log.String())
+		assert.Contains(t, log.String(), "id="+id+" file="+path)
+	}
 }
 
 // Ensure that the stop of a server whose file was replaced logs a warning, and that the next
@@ -88,11 +90,11 @@ func TestClose_ReplacedWarns(t *testing.T) {
 	skipOnWindows(t)
 	for name, test := range map[string]struct {
 		replace, then func(t *testing.T, path, backup string)
-		want          bool // whether the next start warns
+		want          string // the id of the next start's warning
 	}{
 		"the backup is moved": {
 			replace: func(t *testing.T, path, backup string) { require.NoError(t, os.Rename(backup, path)) },
-			want:    true,
+			want:    "file-not-quarantined",
 		},
 		"the games are quarantined": {
 			replace: func(t *testing.T, path, backup string) { require.NoError(t, os.Rename(backup, path)) },
@@ -119,18 +121,7 @@ func TestClose_ReplacedWarns(t *testing.T) {
 			if test.then != nil {
 				test.then(t, path, backup)
 			}
-			for start := range 2 {
-				log.Reset()
-				s, err = Open(Options{Path: path, Logger: logger})
-				require.NoError(t, err)
-				require.NoError(t, s.Close())
-				if test.want && start == 0 {
-					assert.Contains(t, log.String(), "level=WARN")
-					assert.Contains(t, log.String(), "id=file-not-quarantined file="+path)
-				} else {
-					assert.Empty(t, log.String())
-				}
-			}
+			requireWarning(t, path, test.want)
 		})
 	}
 }
@@ -143,17 +134,17 @@ func TestOpen_RestoredWarns(t *testing.T) {
 	skipOnWindows(t)
 	for name, test := range map[string]struct {
 		restore func(t *testing.T, path, backup string)
-		want    bool
+		want    string
 	}{
-		"the backup is copied over the file": {copyBackup, true},
+		"the backup is copied over the file": {copyBackup, "file-not-quarantined"},
 		"the games are quarantined": {func(t *testing.T, path, backup string) {
 			copyBackup(t, path, backup)
 			s, err := Open(Options{Path: path})
 			require.NoError(t, err)
 			require.NoError(t, s.Close())
 			require.NoError(t, Quarantined(path))
-		}, false},
-		"the same file": {func(*testing.T, string, string) {}, false},
+		}, ""},
+		"the same file": {func(*testing.T, string, string) {}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -163,19 +154,7 @@ func TestOpen_RestoredWarns(t *testing.T) {
 				require.NoError(t, os.Remove(path+walSuffix)) // as the errors without this step demand
 			}
 			test.restore(t, path, backup)
-			var log bytes.Buffer
-			for start := range 2 {
-				log.Reset()
-				s, err := Open(Options{Path: path, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-				require.NoError(t, err)
-				require.NoError(t, s.Close())
-				if test.want && start == 0 {
-					assert.Equal(t, 1, bytes.Count(log.Bytes(), []byte("level=WARN")), log.String())
-					assert.Contains(t, log.String(), "id=file-not-quarantined file="+path)
-				} else {
-					assert.Empty(t, log.String())
-				}
-			}
+			requireWarning(t, path, test.want)
 		})
 	}
 }
@@ -201,24 +180,10 @@ func TestOpen_Missing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "store.db")
-			var log bytes.Buffer
-			options := Options{Path: path, Logger: slog.New(slog.NewTextHandler(&log, nil))}
-			s, err := Open(options)
+			s, err := Open(Options{Path: path})
 			require.NoError(t, err)
-			assert.Empty(t, log.String())
 			lose(t, path, s)
-			for start := range 2 {
-				log.Reset()
-				s, err := Open(options)
-				require.NoError(t, err)
-				require.NoError(t, s.Close())
-				if start == 0 {
-					assert.Equal(t, 1, bytes.Count(log.Bytes(), []byte("level=WARN")), log.String())
-					assert.Contains(t, log.String(), "id=file-missing file="+path)
-				} else {
-					assert.Empty(t, log.String())
-				}
-			}
+			requireWarning(t, path, "file-missing")
 		})
 	}
 }
@@ -265,36 +230,6 @@ func TestOpen_LogOfAnotherFile(t *testing.T) {
 		t.Parallel()
 		assertRows(t, crashed(t, 3000), 3000)
 	})
-}
-
-// Ensure that an error about a corrupt page is logged at level error, but only the first
-// time.
-func TestDamaged_Logged(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "store.db")
-	s, err := Open(Options{Path: path})
-	require.NoError(t, err)
-	newTable(t, s.Engine.(engineOn).db)
-	insertRows(t, s.Engine.(engineOn).db, 1, 3000)
-	require.NoError(t, s.Close())
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	require.NoError(t, err)
-	info, err := f.Stat()
-	require.NoError(t, err)
-	half := info.Size() / 2
-	_, err = f.WriteAt(bytes.Repeat([]byte{0xa5}, int(half)), half)
-	require.NoError(t, err)
-	require.NoError(t, f.Close())
-
-	var log bytes.Buffer
-	s, err = Open(Options{Path: path, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	require.NoError(t, err)
-	for range 3 {
-		require.Error(t, s.Engine.(engineOn).db.read(t.Context(), func(c *sqlite3.Conn) error { return exec(c, "SELECT sum(n) FROM test") }))
-	}
-	_ = s.Close()
-	assert.Equal(t, 1, bytes.Count(log.Bytes(), []byte("level=ERROR")), log.String())
-	assert.Contains(t, log.String(), "id=file-damaged")
 }
 
 // crashed returns the path of a store with the rows 1 to n as a killed server leaves it:

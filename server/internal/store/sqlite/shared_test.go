@@ -14,8 +14,8 @@ import (
 
 const keepAccounts = 90 * 24 * time.Hour
 
-// Ensure that accounts, open games, secrets, and challenges with their changes survive a restart,
-// and that after it every client has its whole quota and all games with only bots are paused.
+// Ensure that accounts, open games, secrets, heartbeats, and challenges with their changes survive a
+// restart, and that after it every client has its whole quota and all games with only bots are paused.
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	ctx, o, at := t.Context(), Options{Path: filepath.Join(t.TempDir(), "store.db")}, time.Now().UTC().Truncate(time.Millisecond)
@@ -38,6 +38,8 @@ func TestRestart(t *testing.T) {
 	require.NoError(t, err)
 	assert.Positive(t, wait)
 	_, err = s.Exhibitions.Run(ctx, store.Exhibition{GameIDs: []string{"e"}}, time.Hour, store.ExhibitionLimits{})
+	require.NoError(t, err)
+	beat, err := s.Background.Heartbeats.Record(ctx, newHeartbeat("s"))
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
 
@@ -63,6 +65,10 @@ func TestRestart(t *testing.T) {
 	left, err := s.Exhibitions.Left(ctx, "e")
 	require.NoError(t, err)
 	assert.Zero(t, left)
+	again, err := s.Background.Heartbeats.Record(ctx, newHeartbeat("another"))
+	require.NoError(t, err)
+	assert.Equal(t, beat.At, again.Servers["s"].At)
+	assert.NotEqual(t, beat.Run, again.Run)
 }
 
 // Ensure that the sweep removes all expired data from the file, except names, and no other data. There is

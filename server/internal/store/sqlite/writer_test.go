@@ -134,24 +134,6 @@ func TestWrite_DropsAbandonedWork(t *testing.T) {
 	assert.Equal(t, []int{2}, rows(t, d))
 }
 
-// Ensure that a caller whose context is canceled while the work is running is told that the
-// outcome is unknown, and that the work continues.
-func TestWrite_LeavesDuringWork(t *testing.T) {
-	t.Parallel()
-	d := openDB(t, Options{Memory: true})
-	ctx, cancel := context.WithCancel(t.Context())
-	err := d.write(ctx, func(c *sqlite3.Conn) error {
-		cancel()
-		return exec(c, "INSERT INTO test VALUES (1)")
-	})
-	if err != nil { // The commit may finish first.
-		require.ErrorIs(t, err, store.ErrUnsettled)
-		require.ErrorIs(t, err, context.Canceled)
-	}
-	require.NoError(t, insert(t.Context(), d, 2))
-	assert.Equal(t, []int{1, 2}, rows(t, d))
-}
-
 // Ensure that the queue is bounded, and that client calls cannot crowd out background
 // requests.
 func TestWrite_QueueFull(t *testing.T) {

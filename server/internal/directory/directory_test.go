@@ -1,8 +1,11 @@
 package directory
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,30 +16,66 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/id"
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
 	"github.com/gridstand/gridstand/server/internal/page"
 	"github.com/gridstand/gridstand/server/internal/store"
-	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
-func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
+func TestMain(m *testing.M) { testmain.Run(m) }
 
-const month = 30 * 24 * time.Hour
-
-// open returns a Directory that uses the given lists and page tokens of its own.
-func open(t *testing.T, lists store.Lists) *Directory {
-	t.Helper()
-	return openWith(lists, newTokens(t))
+// fake implements the part of store.Lists that a Directory needs, with public lists of all variants.
+// Its calls fail while err is set.
+type fake struct {
+	store.Lists
+	games  map[string]store.Listing
+	moving int
+	asked  int // number of calls of Moving
+	err    error
 }
 
-func openWith(lists store.Lists, tokens *page.Tokens) *Directory {
-	return New(lists, lists, tokens, month, slog.New(slog.DiscardHandler))
+func (f *fake) Write(_ context.Context, listings []store.Listing, _ time.Duration) error {
+	for _, l := range listings {
+		if f.err == nil {
+			f.games[l.GameID] = l
+		}
+	}
+	return f.err
 }
 
-func newTokens(t *testing.T) *page.Tokens {
-	t.Helper()
-	return page.NewTokens(storetest.New(t).Secrets)
+func (f *fake) Page(_ context.Context, l store.List, after store.Place, n int) ([]store.Place, error) {
+	order := func(a, b store.Place) int {
+		return cmp.Or(cmp.Compare(b.Rank, a.Rank), cmp.Compare(b.GameID, a.GameID))
+	}
+	var places []store.Place
+	for _, g := range f.games {
+		p := store.Place{Rank: l.Rank(g), GameID: g.GameID}
+		if (l.Status == store.AnyStatus || l.Status == g.Status) && (after == store.Place{} || order(after, p) < 0) {
+			places = append(places, p)
+		}
+	}
+	slices.SortFunc(places, order)
+	return places[:min(n, len(places))], f.err
+}
+
+func (f *fake) Moving(context.Context, time.Duration) (int, error) {
+	f.asked++
+	return f.moving, f.err
+}
+
+// secret is the secret of the page tokens.
+type secret struct{}
+
+func (secret) Secret(context.Context, string, []byte) ([]byte, error) { return make([]byte, 32), nil }
+
+var tokens = page.NewTokens(secret{})
+
+// open returns a Directory, and the lists that it uses, which hold n games.
+func open(n int) (*Directory, *fake) {
+	lists := &fake{games: map[string]store.Listing{}}
+	for n := range n {
+		lists.games[game(n)] = listing(n)
+	}
+	return New(lists, lists, tokens, time.Hour, slog.New(slog.DiscardHandler)), lists
 }
 
 // game returns the id of test game n, counted from 0.
@@ -54,30 +93,6 @@ func listing(n int) store.Listing {
 		GameID: game(n), Variant: "classic", Status: store.Active, Players: []string{player(n)},
 		Updated: start.Add(time.Duration(n) * time.Millisecond),
 	}
-}
-
-// list returns the ids of all candidates of a list, read a few at a time.
-func list(t *testing.T, d *Directory, l store.List) []string {
-	t.Helper()
-	var ids []string
-	for after := (store.Place{}); ; {
-		places, err := d.page(t.Context(), l, after, 2)
-		require.NoError(t, err)
-		for _, after = range places {
-			ids = append(ids, after.GameID)
-		}
-		if len(places) < 2 {
-			return ids
-		}
-	}
-}
-
-func games(numbers ...int) []string {
-	var ids []string
-	for _, n := range numbers {
-		ids = append(ids, game(n))
-	}
-	return ids
 }
 
 // Ensure that the statuses of games and of lists have the same numeric values, because Of
@@ -117,9 +132,34 @@ func TestOf_Players(t *testing.T) {
 	}
 }
 
-// Ensure that the list of a malformed player id is empty.
-func TestDirectory_NoPlayer(t *testing.T) {
+// Ensure that games with a recent event are counted at most once per second, and that a failed count is
+// retried.
+func TestDirectory_Moving(t *testing.T) {
 	t.Parallel()
-	d := open(t, nil)
-	assert.Empty(t, list(t, d, store.List{PlayerID: "unknown"}))
+	d, lists := open(0)
+	count := func(want, asked int) {
+		t.Helper()
+		n, err := d.Moving(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, want, n)
+		assert.Equal(t, asked, lists.asked)
+	}
+	lists.moving = 1
+	count(1, 1)
+	d.moving.Store(&movingGames{games: 7, at: time.Now().Add(time.Hour)})
+	count(7, 1)
+	d.moving.Store(&movingGames{games: 7, at: time.Now().Add(-recountAfter)})
+	count(1, 2)
+
+	// While one call counts, the others return the last count.
+	d.moving.Store(&movingGames{games: 7})
+	require.True(t, d.counting.TryAcquire(1))
+	count(7, 2)
+	d.counting.Release(1)
+
+	lists.err = store.Failed(store.Connection, "no connection")
+	_, err := d.Moving(t.Context())
+	require.ErrorIs(t, err, lists.err)
+	lists.err = nil
+	count(1, 4)
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
 const (
@@ -65,7 +67,7 @@ func StartCluster(t testing.TB, nodes int, args ...string) *Cluster {
 func (c *Cluster) meet(ctx context.Context) error {
 	host, port, _ := net.SplitHostPort(c.Nodes[0].Addr())
 	for _, n := range c.Nodes[1:] {
-		client := redis.NewClient(&redis.Options{Addr: n.Addr(), ReadTimeout: startTimeout})
+		client := redis.NewClient(&redis.Options{Addr: n.Addr(), ReadTimeout: waittest.Patience})
 		err := client.ClusterMeet(ctx, host, port).Err()
 		_ = client.Close()
 		if err != nil {
@@ -80,28 +82,17 @@ func (c *Cluster) meet(ctx context.Context) error {
 // stalls.
 func (c *Cluster) Await() {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.t.Context(), startTimeout)
-	defer cancel()
-	poll := time.NewTicker(20 * time.Millisecond)
-	defer poll.Stop()
-	again := time.NewTicker(meetEvery)
-	defer again.Stop()
+	met := time.Now()
 	for _, n := range c.Nodes {
 		client := redis.NewClient(&redis.Options{Addr: n.Addr()})
-		for {
-			info, err := client.ClusterInfo(ctx).Result()
-			if err == nil && whole(info, len(c.Nodes)) {
-				break
+		waittest.Until(c.t, "the cluster is complete", func() bool {
+			if time.Since(met) > meetEvery {
+				_ = c.meet(c.t.Context())
+				met = time.Now()
 			}
-			select {
-			case <-ctx.Done():
-				_ = client.Close()
-				c.t.Fatalf("the cluster is not complete after %v: %v %s", startTimeout, err, info)
-			case <-again.C:
-				_ = c.meet(ctx)
-			case <-poll.C:
-			}
-		}
+			info, err := client.ClusterInfo(c.t.Context()).Result()
+			return err == nil && whole(info, len(c.Nodes))
+		})
 		_ = client.Close()
 	}
 }

@@ -2,7 +2,6 @@ package redistest
 
 import (
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
@@ -19,32 +18,26 @@ func TestProxy(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: proxy.Addr(), MaxRetries: -1, ReadTimeout: waittest.Patience})
 	t.Cleanup(func() { assert.NoError(t, client.Close()) })
 	ctx := t.Context()
+	holds := func(want string) bool {
+		got, err := direct.Get("a")
+		return err == nil && got == want
+	}
 	require.NoError(t, client.Set(ctx, "a", 1, 0).Err())
 
 	lost := proxy.Lose(1, "incr")
 	require.Error(t, client.Incr(ctx, "a").Err())
 	<-lost
-	got, err := direct.Get("a")
-	require.NoError(t, err)
-	assert.Equal(t, "2", got, "Redis executed the command")
+	assert.True(t, holds("2"), "Redis executed the command")
 	require.NoError(t, client.Incr(ctx, "a").Err())
 
 	release := proxy.Hold()
 	held := make(chan error, 1)
 	go func() { held <- client.Incr(ctx, "a").Err() }()
-	require.Eventually(t, func() bool {
-		got, err := direct.Get("a")
-		return err == nil && got == "4"
-	}, waittest.Patience, time.Millisecond)
-	select {
-	case err := <-held:
-		require.Fail(t, "the response was not held", "%v", err)
-	case <-time.After(50 * time.Millisecond):
-	}
+	waittest.Until(t, "Redis has executed the command", func() bool { return holds("4") })
+	assert.Empty(t, held)
 	release()
 	release()
-	require.NoError(t, <-held)
-	assert.Equal(t, "4", client.Get(ctx, "a").Val())
+	require.NoError(t, waittest.Receive(t, "the reply", held))
 
 	proxy.Cut()
 	_ = client.Ping(ctx).Err() // may fail: the client only now notices the closed connection
@@ -54,15 +47,7 @@ func TestProxy(t *testing.T) {
 	require.Error(t, client.Incr(ctx, "a").Err())
 	<-lost
 	require.Error(t, client.Ping(ctx).Err())
-	got, err = direct.Get("a")
-	require.NoError(t, err)
-	assert.Equal(t, "5", got)
-	proxy.Accept()
-	require.NoError(t, client.Ping(ctx).Err())
-
-	proxy.Refuse()
-	require.Error(t, client.Ping(ctx).Err())
-	require.Error(t, client.Ping(ctx).Err())
+	assert.True(t, holds("5"))
 	proxy.Accept()
 	assert.NoError(t, client.Ping(ctx).Err())
 }

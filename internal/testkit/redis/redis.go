@@ -13,10 +13,9 @@ import (
 )
 
 // Each runs test once on miniredis and once on a real Redis, as the parallel subtests "miniredis"
-// and "redis". The second is skipped if redis-server is not on the PATH, and with -short. Each
-// store starts empty and belongs to its subtest alone, so keys need no prefix. Like all parallel
-// subtests, these two continue after Each has returned; use t.Cleanup for anything that must follow
-// them.
+// and "redis". The second is skipped if redis-server is not on the PATH. Each store starts empty and
+// belongs to its subtest alone, so keys need no prefix. Like all parallel subtests, these two continue
+// after Each has returned; use t.Cleanup for anything that must follow them.
 func Each(t *testing.T, test func(t *testing.T, client redis.UniversalClient)) {
 	t.Helper()
 	t.Run("miniredis", func(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -19,10 +18,7 @@ import (
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
-const (
-	startAttempts = 20
-	startTimeout  = waittest.Patience
-)
+const startAttempts = 20
 
 // KeepsWrites are the arguments for a server that loses no write if it is killed: it writes them to
 // its append-only file before it answers. It does not sync the file, so that tests do not depend on
@@ -44,13 +40,9 @@ type Server struct {
 // StartRedis starts a redis-server on a free local port with an empty data directory and
 // without persistence, and waits until it answers. Additional arguments (for instance
 // "--appendonly", "yes") are appended to its command line and override the defaults. It skips
-// the test if redis-server is not on the PATH, and with -short. The process is killed when
-// the test ends.
+// the test if redis-server is not on the PATH. The process is killed when the test ends.
 func StartRedis(t testing.TB, args ...string) *Server {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs a redis-server process")
-	}
 	path, err := exec.LookPath("redis-server")
 	if err != nil {
 		t.Skip("redis-server is not installed")
@@ -159,24 +151,18 @@ func (s *Server) start() error {
 
 	client := redis.NewClient(&redis.Options{Addr: s.Addr(), MaxRetries: -1})
 	defer func() { _ = client.Close() }()
-	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
-	defer cancel()
-	poll := time.NewTicker(10 * time.Millisecond)
-	defer poll.Stop()
 	pid := fmt.Sprintf("process_id:%d\r\n", run.Pid())
-	for {
-		info, err := client.Info(ctx, "server").Result()
-		if err == nil && strings.Contains(info, pid) && client.Ping(ctx).Err() == nil {
-			return nil
-		}
+	err = nil
+	waittest.Until(s.t, "redis-server answers", func() bool {
 		select {
 		case <-run.Exited(): // Most likely another process took the port.
 			s.run = nil
-			return fmt.Errorf("the process exited immediately: %s", s.out)
-		case <-ctx.Done():
-			s.Kill()
-			return fmt.Errorf("no answer within %v: %s", startTimeout, s.out)
-		case <-poll.C:
+			err = fmt.Errorf("the process exited immediately: %s", s.out)
+			return true
+		default:
 		}
-	}
+		info, failed := client.Info(context.Background(), "server").Result()
+		return failed == nil && strings.Contains(info, pid) && client.Ping(context.Background()).Err() == nil
+	})
+	return err
 }

@@ -20,9 +20,9 @@ import (
 )
 
 // Each runs test once on an empty store of each engine, as parallel subtests. Subtests
-// that need redis-server are skipped if it is not installed, and with -short. The
-// subtests are parallel, so they continue after Each has returned. Anything that must
-// happen after them belongs in t.Cleanup.
+// that need redis-server are skipped if it is not installed. The subtests are parallel, so
+// they continue after Each has returned. Anything that must happen after them belongs in
+// t.Cleanup.
 func Each(t *testing.T, test func(t *testing.T, s *store.Store)) {
 	t.Helper()
 	redistest.Each(t, func(t *testing.T, client goredis.UniversalClient) {

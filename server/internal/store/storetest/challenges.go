@@ -1,10 +1,9 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -95,18 +94,11 @@ func Challenges(t *testing.T, open Open) {
 	})
 	t.Run("concurrent calls create one challenge", func(t *testing.T) {
 		s := open(t)
-		var group sync.WaitGroup
-		stored := make([]store.Challenge, 16)
-		for n := range stored {
+		stored := allSucceed(t, 16, func(n int) (store.Challenge, error) {
 			c := testChallenge(t, s, "a", 1+uint8(n%4), int64(n))
 			c.Encoded = fmt.Append(nil, n)
-			group.Go(func() {
-				var err error
-				stored[n], err = s.Challenges.Create(t.Context(), c)
-				assert.NoError(t, err)
-			})
-		}
-		group.Wait()
+			return s.Challenges.Create(t.Context(), c)
+		})
 		one := getChallenge(t, s, "a")
 		assert.EqualValues(t, 1, one.Revision)
 		assert.Equal(t, fmt.Sprint(one.Created.UnixMilli()), string(one.Encoded))
@@ -157,36 +149,23 @@ func updateConcurrently(t *testing.T, s *store.Store) {
 	c := testChallenge(t, s, "a", 2, 1000)
 	c.Encoded = []byte{}
 	createChallenge(t, s, c)
-	var (
-		group sync.WaitGroup
-		won   [callers + 1]atomic.Int32 // number of successful updates, by the revision that they replaced
-	)
-	for n := range callers {
-		group.Go(func() {
-			for {
-				found, _, err := s.Challenges.Get(t.Context(), "a")
-				if !assert.NoError(t, err) {
-					return
-				}
-				c := found["a"]
-				c.Encoded = append(slices.Clone(c.Encoded), byte(n))
-				err = s.Challenges.Update(t.Context(), c)
-				if err == nil {
-					won[c.Revision].Add(1)
-					return
-				}
-				if !assert.ErrorIs(t, err, store.ErrMoved) {
-					return
-				}
+	replaced := allSucceed(t, callers, func(n int) (int64, error) {
+		for {
+			found, _, err := s.Challenges.Get(t.Context(), "a")
+			if err != nil {
+				return 0, err
 			}
-		})
-	}
-	group.Wait()
+			c := found["a"]
+			c.Encoded = append(slices.Clone(c.Encoded), byte(n))
+			if err = s.Challenges.Update(t.Context(), c); !errors.Is(err, store.ErrMoved) {
+				return c.Revision, err
+			}
+		}
+	})
 	end := getChallenge(t, s, "a")
 	assert.EqualValues(t, callers+1, end.Revision)
-	for revision := 1; revision <= callers; revision++ {
-		assert.EqualValues(t, 1, won[revision].Load(), "revision %d", revision)
-	}
+	slices.Sort(replaced)
+	assert.Len(t, slices.Compact(replaced), callers, "each revision was replaced once")
 	slices.Sort(end.Encoded)
 	assert.Len(t, slices.Compact(end.Encoded), callers, "each name once")
 }

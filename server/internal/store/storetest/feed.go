@@ -160,17 +160,4 @@ func Feed(t *testing.T, open Open) {
 		move("kept", &other)
 		b.await(t, "version 3")
 	})
-	t.Run("follows many games", func(t *testing.T) {
-		g := start(t)
-		f := newFollower()
-		const many = 300
-		for i := range many {
-			g.s.Feed.Follow(fmt.Sprint("game", i), f)
-		}
-		for range many {
-			f.expect(t, "listening")
-		}
-		g.create("game17", 1)
-		f.expect(t, "version 1")
-	})
 }

@@ -219,19 +219,18 @@ func gamesAppend(t *testing.T, open Open) {
 		g := newGames(t, open)
 		records := g.create("a", 1)
 		on := []store.Games{g.s.Games, g.s.Background.Games}
-		for round := range 20 {
+		for round := range 10 {
 			last, same := records[len(records)-1].ID, round%2 == 0
 			const callers = 8
-			var group sync.WaitGroup
-			results, errs := make([]store.Appended, callers), make([]error, callers)
 			entries := make([]store.Entry, callers)
 			for i := range callers {
 				if entries[i] = entryAfter(last, uint64(i)); same {
 					entries[i] = entryAfter(last, 0)
 				}
-				group.Go(func() { results[i], errs[i] = on[i%2].Append(t.Context(), "a", entries[i]) })
 			}
-			group.Wait()
+			results, errs := concurrently(callers, func(i int) (store.Appended, error) {
+				return on[i%2].Append(t.Context(), "a", entries[i])
+			})
 			tail, err := g.Tail(t.Context(), "a")
 			require.NoError(t, err)
 			require.Equal(t, last.Version+1, tail.Last.Version)

@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"strconv"
-	"sync"
 	"testing"
 	"time"
 
@@ -123,24 +122,15 @@ func Heartbeats(t *testing.T, open Open) {
 		assert.Empty(t, games)
 	})
 	t.Run("a piece of work goes to one server", func(t *testing.T) {
-		h := newHeartbeats(t, open)
-		var group sync.WaitGroup
-		var mu sync.Mutex
-		claims := map[string]int{}
-		for n := range 8 {
-			group.Go(func() {
-				work := "work " + strconv.Itoa(n%2)
-				claimed, err := h.Claim(t.Context(), work, time.Hour)
-				assert.NoError(t, err)
-				mu.Lock()
-				defer mu.Unlock()
-				if claimed {
-					claims[work]++
-				}
-			})
+		h, claims := newHeartbeats(t, open), [2]int{}
+		for n, claimed := range allSucceed(t, 8, func(n int) (bool, error) {
+			return h.Claim(t.Context(), "work "+strconv.Itoa(n%2), time.Hour)
+		}) {
+			if claimed {
+				claims[n%2]++
+			}
 		}
-		group.Wait()
-		assert.Equal(t, map[string]int{"work 0": 1, "work 1": 1}, claims)
+		assert.Equal(t, [2]int{1, 1}, claims)
 	})
 }
 
@@ -232,23 +222,14 @@ func outages(t *testing.T, open Open) {
 		h := newHeartbeats(t, open)
 		h.left("old", 10*time.Minute)
 		h.left("older", time.Hour)
-		var group sync.WaitGroup
-		var mu sync.Mutex
 		var reported []time.Duration
-		for n := range 8 {
-			group.Go(func() {
-				b, err := h.Record(t.Context(), limited(store.Heartbeat{ServerID: strconv.Itoa(n)}))
-				if !assert.NoError(t, err) {
-					return
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				if b.Outage > 0 {
-					reported = append(reported, b.Outage.Round(time.Minute))
-				}
-			})
+		for _, b := range allSucceed(t, 8, func(n int) (store.HeartbeatResult, error) {
+			return h.Record(t.Context(), limited(store.Heartbeat{ServerID: strconv.Itoa(n)}))
+		}) {
+			if b.Outage > 0 {
+				reported = append(reported, b.Outage.Round(time.Minute))
+			}
 		}
-		group.Wait()
 		assert.Equal(t, []time.Duration{10 * time.Minute}, reported)
 		recorded, err := h.Outages(t.Context(), h.began)
 		require.NoError(t, err)

@@ -3,7 +3,6 @@ package storetest
 import (
 	"fmt"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -102,29 +101,21 @@ func Keys(t *testing.T, open Open) {
 	t.Run("concurrent calls of Link keep to the limit", func(t *testing.T) {
 		s := open(t)
 		ann := mustCreate(t, s, newAccount("Ann"), 0)
-		var group sync.WaitGroup
-		for n := range 12 {
-			group.Go(func() {
-				_, err := s.Keys.Link(t.Context(), store.Key{Fingerprint: fmt.Sprint("SHA256:", n), PlayerID: ann.ID}, 5)
-				if err != nil {
-					assert.ErrorIs(t, err, store.ErrTooManyKeys)
-				}
-			})
-		}
-		group.Wait()
-		all, err := s.Keys.Keys(t.Context(), ann.ID)
-		require.NoError(t, err)
-		require.Len(t, all, 5)
-		again, err := s.Keys.Link(t.Context(), store.Key{Fingerprint: all[0].Fingerprint, PlayerID: ann.ID}, 5)
-		require.NoError(t, err)
-		assert.Equal(t, all[0], again, "the key is already linked")
+		keys, errs := concurrently(12, func(n int) (store.Key, error) {
+			return s.Keys.Link(t.Context(), store.Key{Fingerprint: fmt.Sprint("SHA256:", n), PlayerID: ann.ID}, 5)
+		})
 		linked := 0
-		for n := range 12 {
-			_, found, err := s.Keys.Owner(t.Context(), fmt.Sprint("SHA256:", n))
-			require.NoError(t, err)
-			if found {
-				linked++
+		for n, err := range errs {
+			if err != nil {
+				require.ErrorIs(t, err, store.ErrTooManyKeys)
+				requireOwner(t, s, fmt.Sprint("SHA256:", n), store.Account{})
+				continue
 			}
+			requireOwner(t, s, fmt.Sprint("SHA256:", n), ann)
+			again, err := s.Keys.Link(t.Context(), store.Key{Fingerprint: keys[n].Fingerprint, PlayerID: ann.ID}, 5)
+			require.NoError(t, err)
+			assert.Equal(t, keys[n], again, "the key is already linked")
+			linked++
 		}
 		assert.Equal(t, 5, linked)
 	})
@@ -186,13 +177,12 @@ func Keys(t *testing.T, open Open) {
 		ann := mustCreate(t, s, newAccount("Ann"), keepAccounts)
 		for n := range 10 {
 			key, players := fmt.Sprint("SHA256:", n), []store.Account{ann, newKeyAccount(fmt.Sprint("Bob ", n)), newKeyAccount(fmt.Sprint("Eve ", n))}
-			var group sync.WaitGroup
-			errs := make([]error, len(players))
-			group.Go(func() { _, errs[0] = s.Keys.Link(t.Context(), store.Key{Fingerprint: key, PlayerID: ann.ID}, 0) })
-			for i, player := range players[1:] {
-				group.Go(func() { _, errs[i+1] = s.Keys.Create(t.Context(), player, keepAccounts, key) })
-			}
-			group.Wait()
+			_, errs := concurrently(len(players), func(i int) (any, error) {
+				if i == 0 {
+					return s.Keys.Link(t.Context(), store.Key{Fingerprint: key, PlayerID: ann.ID}, 0)
+				}
+				return s.Keys.Create(t.Context(), players[i], keepAccounts, key)
+			})
 			owner, found, err := s.Keys.Owner(t.Context(), key)
 			require.NoError(t, err)
 			require.Equal(t, slices.Contains(errs, nil), found)

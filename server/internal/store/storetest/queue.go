@@ -3,7 +3,6 @@ package storetest
 import (
 	"slices"
 	"strconv"
-	"sync"
 	"testing"
 	"time"
 
@@ -147,25 +146,20 @@ func queueLeases(t *testing.T, open Open) {
 			due[id], want = -time.Minute, append(want, id)
 		}
 		q := newQueue(t, open, due)
-		var group sync.WaitGroup
-		var mu sync.Mutex
 		var leased []string
-		for range 8 {
-			group.Go(func() {
-				for {
-					jobs, err := q.Lease(t.Context(), 7, time.Hour)
-					if !assert.NoError(t, err) || len(jobs) == 0 {
-						return
-					}
-					mu.Lock()
-					for _, job := range jobs {
-						leased = append(leased, job.GameID)
-					}
-					mu.Unlock()
+		for _, ids := range allSucceed(t, 8, func(int) (ids []string, err error) {
+			for {
+				jobs, err := q.Lease(t.Context(), 7, time.Hour)
+				if err != nil || len(jobs) == 0 {
+					return ids, err
 				}
-			})
+				for _, job := range jobs {
+					ids = append(ids, job.GameID)
+				}
+			}
+		}) {
+			leased = append(leased, ids...)
 		}
-		group.Wait()
 		slices.Sort(want)
 		slices.Sort(leased)
 		assert.Equal(t, want, leased)

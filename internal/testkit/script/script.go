@@ -4,6 +4,7 @@ package script
 
 import (
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,18 +16,26 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// Run runs every script. In scripts, program is the test binary itself, with the variable asProgram
-// in its environment; if it is set, the package's TestMain runs the program. setup prepares the
-// environment of each script, for example with a server that stops when tb ends.
+// Call runs a program inside the test's process, which takes far less processor time than another
+// process. It returns the exit code. The program reads the variables that it needs with getenv,
+// reads nothing from standard input, and finds no files of the script.
+type Call func(getenv func(name string) string, stdout, stderr io.Writer, args []string) int
+
+// Run runs every script. In scripts, exec <program> runs the test binary itself, with the variable
+// asProgram in its environment; if it is set, the package's TestMain runs the program. setup prepares
+// the environment of each script, for example with a server that stops when tb ends.
 //
 // In addition to testscript's commands, scripts have:
 //
-//	fails <code> <argument>...   run the program, which must exit with that code, print no
-//	                             data and report the reason in a line that begins with its name
-//	set <variable> [<length>]    set a variable to the previous standard output, or to its
-//	                             first <length> characters
-//	as <user>                    switch to another user with their own credentials
-func Run(t *testing.T, program, asProgram string, setup func(tb testing.TB, env *testscript.Env)) {
+//	fails <code> <argument>...       run the program, which must exit with that code, print no
+//	                                 data and report the reason in a line that begins with its
+//	                                 name
+//	call <argument>...               run the program inside the test's process; it must succeed
+//	callfails <code> <argument>...   like fails, but inside the test's process
+//	set <variable> [<length>]        set a variable to the previous standard output, or to its
+//	                                 first <length> characters
+//	as <user>                        switch to another user with their own credentials
+func Run(t *testing.T, program, asProgram string, call Call, setup func(tb testing.TB, env *testscript.Env)) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("the program is a symbolic link")
@@ -53,7 +62,29 @@ func Run(t *testing.T, program, asProgram string, setup func(tb testing.TB, env 
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"fails": func(ts *testscript.TestScript, _ bool, args []string) { fails(ts, program, args) },
+			"call": func(ts *testscript.TestScript, _ bool, args []string) {
+				if code := call(ts.Getenv, ts.Stdout(), ts.Stderr(), args); code != 0 {
+					ts.Fatalf("the program exited with %d", code)
+				}
+			},
+			"fails": func(ts *testscript.TestScript, _ bool, args []string) {
+				run := func(args []string) (code int, stdout, stderr string) {
+					err := ts.Exec(program, args...)
+					if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+						code = exit.ExitCode()
+					}
+					return code, ts.ReadFile("stdout"), ts.ReadFile("stderr")
+				}
+				fails(ts, program, run, args)
+			},
+			"callfails": func(ts *testscript.TestScript, _ bool, args []string) {
+				run := func(args []string) (code int, stdout, stderr string) {
+					var out, errs strings.Builder
+					code = call(ts.Getenv, io.MultiWriter(&out, ts.Stdout()), io.MultiWriter(&errs, ts.Stderr()), args)
+					return code, out.String(), errs.String()
+				}
+				fails(ts, program, run, args)
+			},
 			"set": func(ts *testscript.TestScript, _ bool, args []string) {
 				value := strings.TrimSpace(ts.ReadFile("stdout"))
 				if len(args) > 1 {
@@ -71,19 +102,18 @@ func Run(t *testing.T, program, asProgram string, setup func(tb testing.TB, env 
 	})
 }
 
-func fails(ts *testscript.TestScript, program string, args []string) {
+func fails(ts *testscript.TestScript, program string, run func(args []string) (code int, stdout, stderr string), args []string) {
 	if len(args) == 0 {
 		ts.Fatalf("usage: fails <code> <argument>...")
 	}
-	err := ts.Exec(program, args[1:]...)
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.String() != "exit status "+args[0] {
-		ts.Fatalf("the program exited with %v, not with exit status %s", err, args[0])
+	code, stdout, stderr := run(args[1:])
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("the program exited with %d, not with %s", code, args[0])
 	}
-	if out := ts.ReadFile("stdout"); out != "" {
-		ts.Fatalf("it printed data: %q", out)
+	if stdout != "" {
+		ts.Fatalf("it printed data: %q", stdout)
 	}
-	reason, hint, _ := strings.Cut(ts.ReadFile("stderr"), "\n")
+	reason, hint, _ := strings.Cut(stderr, "\n")
 	if !strings.HasPrefix(reason, program+": ") || hint != "" && !strings.HasPrefix(hint, "Try: "+program) {
 		ts.Fatalf("it did not report the reason in one line")
 	}

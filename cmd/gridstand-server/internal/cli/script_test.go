@@ -19,7 +19,7 @@ import (
 // where something other than a server is listening.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	script.Run(t, name, asServer, func(tb testing.TB, env *testscript.Env) {
+	script.Run(t, name, asServer, nil, func(tb testing.TB, env *testscript.Env) {
 		taken, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(tb, err)
 		tb.Cleanup(func() { _ = taken.Close() })

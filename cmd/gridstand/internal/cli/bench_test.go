@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -9,53 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/load"
-	"github.com/gridstand/gridstand/internal/testkit/longtest"
-	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 )
-
-// TestBench_long runs bench with a small load.
-func TestBench_long(t *testing.T) {
-	longtest.Skip(t)
-	t.Parallel()
-	config := servertest.Config(t)
-	config.Metrics = "127.0.0.1:0"
-	server, _ := servertest.Start(t, config)
-	ada := newUser(t, server.Addr().String(), "ada")
-	short := []string{"bench", "--games", "2", "--watchers", "3", "--rate", "100", "--duration", "1s"}
-
-	out := ada.ok(append(short, "--metrics", "http://"+server.MetricsAddr().String()+"/metrics")...)
-	for _, want := range []string{
-		`, version .*, storage memory\n6x6: 2 games, 2 players, 6 watchers, 2 connections, \d+\.\d s after \d+\.\d s of preparation\n`,
-		`COUNT +PER SECOND +P50 MS +P90 MS +P99 MS +MAX MS\n`,
-		`moves +\d+ +\d+ +\d+\.\d\d +\d+\.\d\d`,
-		`deliveries +\d+ +\d+ +\d+\.\d\d`,
-		`SERVER +BEFORE +READY +AFTER\n`,
-		`watchers +0 +6 +6\n`,
-		`No gaps, repeats or losses: 6 watchers\.\n`,
-		`2 games played; resigned at the end: 2\.\n`,
-		`2 accounts named bench-[a-z2-7]{8}-… remain on the server\.\n`,
-	} {
-		assert.Regexp(t, want, out)
-	}
-	assert.Contains(t, ada.ok(short...), "SERVER  n/a")
-
-	var r load.Report
-	require.NoError(t, json.Unmarshal([]byte(ada.ok(append(short, "--json")...)), &r))
-	assert.Positive(t, r.Moves)
-	assert.Positive(t, r.Delivery.P99)
-	assert.Nil(t, r.Metrics)
-	ada.fails(exitMissing, "no account", "whoami")
-
-	ada.terminal, ada.width = true, 100
-	_, progress, code := ada.run("bench", "--games", "2", "--rate", "100", "--duration", "3s")
-	assert.Equal(t, exitOK, code)
-	assert.Regexp(t, `[█░] [0-3]/3  seconds, \d+ moves/s, \d+ events/s`, progress)
-
-	ada.terminal = false
-	ada.fails(exitUsage, "number of games", "bench", "--games", "0")
-	ada.fails(exitUsage, "no variant", "bench", "--variant", "chess")
-	ada.fails(exitFailed, "--max-open-games 600", "bench", "--games", "600", "--players", "1")
-}
 
 // Ensure that the report describes the faults of a misbehaving server.
 func TestBenchReport(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// followEvery is how often a follower checks which game a player is playing.
-const followEvery = time.Second
+// followEvery is how often a follower checks which game a player is playing. Tests change it.
+var followEvery = time.Second
 
 // gameToWatch returns the game with the given id, or the game that the given player is
 // playing now.

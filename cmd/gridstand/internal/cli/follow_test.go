@@ -4,21 +4,17 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // Ensure that watch follows a player from one game to the next until it is interrupted,
-// even if the next game was created before the previous one ended.
+// even if the player has not ended the previous one.
 func TestWatchPlayer(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	server := someServer(t)
 	ada, bob := newUser(t, server, "ada"), newUser(t, server, "bob")
 	ada.ok("login", "ada")
@@ -31,7 +27,7 @@ func TestWatchPlayer(t *testing.T) {
 	shown := func(what string, all ...*output) {
 		t.Helper()
 		for _, out := range all {
-			require.Eventually(t, func() bool { return strings.Contains(out.String(), what) }, limit, 5*time.Millisecond, "%s", what)
+			waittest.Until(t, "it shows "+what, func() bool { return strings.Contains(out.String(), what) })
 		}
 	}
 	const waiting = "ada is not playing a public game now; waiting for the next one.\n"
@@ -49,6 +45,9 @@ func TestWatchPlayer(t *testing.T) {
 	second := strings.TrimSpace(ada.ok("new", "3x3"))
 	shown("3x3  ada", &text)
 	shown(second, &texts)
+	third := strings.TrimSpace(ada.ok("new", "5x5"))
+	shown("5x5  ada", &text)
+	shown(third, &texts)
 	cancel()
 	assert.Equal(t, exitInterrupted, <-done)
 	assert.Equal(t, exitInterrupted, <-done)
@@ -60,28 +59,5 @@ func TestWatchPlayer(t *testing.T) {
 			seen[g.GetId()] = true
 		}
 	}
-	assert.Equal(t, map[string]bool{first: true, second: true}, seen, "only the public games are shown")
-}
-
-// Ensure that a follower leaves an unfinished game once the player has played another
-// one.
-func TestWatchPlayer_Leaves(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
-	server := someServer(t)
-	ada, bob := newUser(t, server, "ada"), newUser(t, server, "bob")
-	ada.ok("new", "twos")
-	ctx, cancel := context.WithTimeout(t.Context(), 2*limit)
-	defer cancel()
-	var out, note output
-	done := make(chan int, 1)
-	go func() { done <- bob.program(&out, &note).run(ctx, []string{"watch", "@ada"}) }()
-	require.Eventually(t, func() bool { return strings.Contains(out.String(), "twos  ada") }, limit, 5*time.Millisecond)
-	ada.ok("new", "3x3")
-	require.Eventually(t, func() bool { return strings.Contains(out.String(), "3x3  ada") }, limit, 5*time.Millisecond)
-	cancel()
-	assert.Equal(t, exitInterrupted, <-done)
-	assert.Empty(t, note.String())
+	assert.Equal(t, map[string]bool{first: true, second: true, third: true}, seen, "only the public games are shown")
 }

@@ -22,9 +22,6 @@ import (
 // from its store but not write to it.
 func TestGiveUp(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("waits for seconds")
-	}
 	full, err := grpcstatus.New(codes.Unavailable, "the store is full").WithDetails(
 		&errdetails.ErrorInfo{Reason: pb.ReasonStorageUnavailable, Domain: pb.ErrorDomain},
 		&errdetails.RetryInfo{RetryDelay: durationpb.New(time.Minute)})
@@ -56,7 +53,7 @@ func TestGiveUp(t *testing.T) {
 			t.Parallel()
 			u := newUser(t, server, "ada")
 			require.NoError(t, u.store.Save(u.server, client.Credential{PlayerID: evilOne, Name: "ada", Token: evilToken}))
-			for allowed := 3 * time.Second; ; allowed *= 2 {
+			for allowed := 100 * time.Millisecond; ; allowed *= 2 {
 				var stdout, stderr bytes.Buffer
 				p := u.program(&stdout, &stderr)
 				p.giveUpAfter = allowed

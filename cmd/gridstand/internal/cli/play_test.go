@@ -10,14 +10,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	"github.com/gridstand/gridstand/internal/testkit/process"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -48,8 +47,7 @@ func (u *person) sit(args ...string) *sitting {
 // sees waits until the text is on the screen.
 func (s *sitting) sees(text string) {
 	s.t.Helper()
-	require.Eventually(s.t, func() bool { return strings.Contains(ansi.Strip(s.out.String()), text) },
-		limit, 5*time.Millisecond, "%s", text)
+	waittest.Until(s.t, "it shows "+text, func() bool { return strings.Contains(ansi.Strip(s.out.String()), text) })
 }
 
 func (s *sitting) types(keys string) {
@@ -60,21 +58,13 @@ func (s *sitting) types(keys string) {
 
 func (s *sitting) ends(code int) {
 	s.t.Helper()
-	select {
-	case got := <-s.code:
-		require.Equal(s.t, code, got, s.err.String())
-	case <-time.After(limit):
-		require.Fail(s.t, "the command did not end")
-	}
+	require.Equal(s.t, code, waittest.Receive(s.t, "the command to end", s.code), s.err.String())
 }
 
 // Ensure that play --local starts a server that other programs can use, and reports at the
 // end where its games are stored.
 func TestPlayLocal(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	address := process.FreeAddress(t)
 	ada := newUser(t, address, "ada")
 	table := ada.sit("play", "--local", "--server", address, "--name", "ada")
@@ -91,10 +81,10 @@ func TestPlayLocal(t *testing.T) {
 	assert.Regexp(t, `Resume it with gridstand play [a-z2-7]{8} --server `+address, second.out.String())
 
 	table.types("wasdwasd")
-	require.Eventually(t, func() bool {
+	waittest.Until(t, "ada has moved", func() bool {
 		g := lines(t, stands.ok("games", "--json", "--order", "score"), func() *pb.Game { return new(pb.Game) })
 		return g[0].GetPosition().GetMoveCount() > 3
-	}, limit, 10*time.Millisecond)
+	})
 	elsewhere := *ada
 	elsewhere.terminal = true
 	elsewhere.fails(exitFailed, "a server is already running at "+address, "play", "--local", "--fresh", "--server", address)
@@ -113,8 +103,7 @@ func TestPlayLocal(t *testing.T) {
 
 // Ensure that the next play --local has the account, the open game and the scores of the
 // previous one, and that --fresh has none of them and does not change them.
-func TestPlayLocal_Again_long(t *testing.T) {
-	longtest.Skip(t)
+func TestPlayLocal_Again(t *testing.T) {
 	t.Parallel()
 	address := process.FreeAddress(t)
 	ada := newUser(t, address, "ada")
@@ -122,7 +111,6 @@ func TestPlayLocal_Again_long(t *testing.T) {
 		t.Helper()
 		s := ada.sit(append([]string{"play", "--local", "--server", address}, args...)...)
 		s.sees("thers watch with")
-		ada.ok("whoami")
 		s.types("q")
 		if slices.Contains(args, "--fresh") {
 			s.sees("y quit") // asks because the game would be lost
@@ -134,41 +122,28 @@ func TestPlayLocal_Again_long(t *testing.T) {
 	s := ada.sit("play", "--local", "--server", address, "--resume", "5x5")
 	s.ends(exitMissing)
 	assert.Contains(t, s.err.String(), "Start one: gridstand play --local --server "+address+" 5x5\n")
-	command := regexp.MustCompile(`gridstand watch\s+([a-z2-7]{8})\s`)
 	first, _ := play("--name", "ada")
-	id := command.FindStringSubmatch(first)[1]
-
-	again, notes := play("--resume")
-	assert.Equal(t, id, command.FindStringSubmatch(again)[1])
-	assert.NotContains(t, notes, "no longer knows")
-	later, _ := play()
-	assert.NotEqual(t, id, command.FindStringSubmatch(later)[1])
-	closingMessage := regexp.MustCompile(`Resume it with gridstand play --local --server \S+ ([a-z2-7]{8})`)
-	again, _ = play(closingMessage.FindStringSubmatch(first)[1])
-	assert.Equal(t, id, command.FindStringSubmatch(again)[1], "the command of the first closing message resumes that game")
-	latest := command.FindStringSubmatch(later)[1]
+	id := regexp.MustCompile(`Resume it with gridstand play --local --server \S+ ([a-z2-7]{8})`).FindStringSubmatch(first)[1]
 
 	fresh, notes := play("--fresh")
 	assert.NotContains(t, fresh, id)
 	assert.NotContains(t, fresh, "Resume it with")
 	assert.Contains(t, notes, "its games were not stored")
 	assert.NotContains(t, notes, "no longer knows", "the account was lost")
+	again, notes := play("--resume")
+	assert.Contains(t, again, "gridstand watch "+id)
+	assert.NotContains(t, notes, "no longer knows")
+	again, _ = play(id)
+	assert.Contains(t, again, "gridstand watch "+id, "the command of the first closing message resumes that game")
 	moved, _ := play("--data", t.TempDir(), "--name", "ada")
 	assert.NotContains(t, moved, id)
 	assert.Contains(t, moved, "--data ")
-
-	again, notes = play("--resume")
-	assert.Equal(t, latest, command.FindStringSubmatch(again)[1])
-	assert.NotContains(t, notes, "no longer knows")
 }
 
 // Ensure that other machines can connect if the user allows it, and that the user is told
 // how.
 func TestPlayLocal_Share(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	ada := newUser(t, "", "ada")
 	_, port, err := net.SplitHostPort(process.FreeAddress(t))
 	require.NoError(t, err)
@@ -196,10 +171,6 @@ func TestPlayLocal_Share(t *testing.T) {
 	ada.server = "localhost:" + port
 	link := "http://" + others + "/c/"
 	assert.Contains(t, ada.ok("challenge"), link, "links of other commands on this machine work elsewhere")
-	other := ada.sit("challenge")
-	other.sees(link)
-	other.types("q")
-	other.ends(exitOK)
 	second := ada.sit("play")
 	second.sees("Others watch with")
 	second.sees("--server")
@@ -239,53 +210,30 @@ func TestPlayLocal_OtherServer(t *testing.T) {
 	}
 }
 
+// Ensure that play --local refuses options that contradict each other, and does not mistake another
+// program on the port for a server.
 func TestPlayLocal_Wrong(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
-	u := newUser(t, process.FreeAddress(t), "ada")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	server := &http.Server{ReadHeaderTimeout: limit}
+	go func() { _ = server.Serve(l) }()
+	defer server.Close()
+	u := newUser(t, l.Addr().String(), "ada")
 	u.terminal = true
 	for _, args := range []string{
 		"--fresh", "--share", "--data x", "--local --fresh --data x", "--local --fresh --resume", "--local --tls",
 	} {
 		u.fails(exitUsage, "--", append([]string{"play"}, strings.Fields(args)...)...)
 	}
-	_, port, err := net.SplitHostPort(u.server)
-	require.NoError(t, err)
-	u.fails(exitUsage, "add --share to let others connect", "play", "--local", "--server", "0.0.0.0:"+port)
-}
-
-// Ensure that play --local does not mistake another program on the port for a server.
-func TestLocal_PortInUse(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			conn.Close()
-		}
-	}()
-	u := newUser(t, l.Addr().String(), "ada")
-	u.terminal = true
 	u.fails(exitFailed, "play --local --server localhost:2049", "play", "--local", "--server", u.server)
 	u.fails(exitUsage, "--local starts one server", "play", "--local", "--server", "one,two")
+	u.fails(exitUsage, "add --share to let others connect", "play", "--local", "--server", strings.Replace(process.FreeAddress(t), "127.0.0.1", "0.0.0.0", 1))
 }
 
 // Ensure that a player can resume a game.
 func TestPlayAgain(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	server := someServer(t)
 	ada := newUser(t, server, "ada")
 	ada.terminal = true
@@ -328,9 +276,6 @@ func TestPlayAgain(t *testing.T) {
 // TestWatchScreen watches one game to its end on a simulated terminal without colors.
 func TestWatchScreen(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	ada := newUser(t, someServer(t), "ada")
 	id := strings.TrimSpace(ada.ok("new"))
 	s := ada.sit("watch", id, "--plain")

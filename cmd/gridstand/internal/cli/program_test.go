@@ -14,17 +14,19 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/backoff"
-
 	"github.com/gridstand/gridstand/client"
 	outputtest "github.com/gridstand/gridstand/internal/testkit/output"
+	"github.com/gridstand/gridstand/internal/testkit/process"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // actAsClient is an environment variable that makes the test binary run the client, for
@@ -39,6 +41,7 @@ func TestMain(m *testing.M) {
 	} {
 		*timeout = limit
 	}
+	followEvery = 10 * time.Millisecond
 	// All servers are on this machine. A proxy cannot reach them.
 	if err := os.Setenv("NO_PROXY", "*"); err != nil {
 		panic(err)
@@ -46,7 +49,10 @@ func TestMain(m *testing.M) {
 	if os.Getenv(actAsClient) != "" {
 		os.Exit(Main())
 	}
-	testmain.Run(m)
+	testmain.Run(m, goleak.Cleanup(func(code int) {
+		process.RemoveBuilt()
+		os.Exit(code)
+	}))
 }
 
 const limit = waittest.Patience
@@ -69,6 +75,15 @@ type person struct {
 func someServer(t *testing.T) string {
 	t.Helper()
 	s, _ := servertest.Start(t, servertest.Config(t))
+	return s.Addr().String()
+}
+
+// quickServer starts a server whose bots move immediately and returns its address.
+func quickServer(t *testing.T) string {
+	t.Helper()
+	config := servertest.Config(t)
+	config.BotPace = 0
+	s, _ := servertest.Start(t, config)
 	return s.Addr().String()
 }
 
@@ -132,18 +147,17 @@ func (u *person) fails(code int, why string, args ...string) {
 	assert.Equal(u.t, wantLines, strings.Count(err, "\n"), "%q", err)
 }
 
+// game returns a game as printed by show.
+func (u *person) game(id string) *pb.Game {
+	u.t.Helper()
+	return lines(u.t, u.ok("show", id, "--json"), func() *pb.Game { return new(pb.Game) })[0]
+}
+
 // finished creates a game, makes some moves, resigns, and returns the game's id.
 func (u *person) finished(moves int) string {
 	u.t.Helper()
 	id := strings.TrimSpace(u.ok("new"))
-	for n := range moves {
-		for _, d := range []string{"up", "left", "down", "right"} {
-			if _, _, code := u.run("move", id, d); code == exitOK {
-				break
-			}
-			require.NotEqual(u.t, "right", d, "no legal move for move %d", n)
-		}
-	}
+	u.slide(id, moves)
 	u.ok("resign", id)
 	return id
 }

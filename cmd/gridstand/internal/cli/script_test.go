@@ -1,19 +1,31 @@
 package cli
 
 import (
+	"io"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/internal/testkit/script"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 )
 
-// TestScripts runs testdata/script with the program in a separate process, and a server
+// TestScripts runs testdata/script with the program in this process or a separate one, and a server
 // in this process whose bots move immediately.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	script.Run(t, name, actAsClient, func(tb testing.TB, env *testscript.Env) {
+	call := func(getenv func(string) string, stdout, stderr io.Writer, args []string) int {
+		u := person{
+			server: getenv(serverVariable), name: getenv("USER"), state: filepath.Join(getenv("XDG_STATE_HOME"), "gridstand", "local"),
+			store: client.NewStore(filepath.Join(getenv("XDG_CONFIG_HOME"), "gridstand", "credentials.json")),
+			in:    strings.NewReader(""),
+		}
+		return u.program(stdout, stderr).run(t.Context(), args)
+	}
+	script.Run(t, name, actAsClient, call, func(tb testing.TB, env *testscript.Env) {
 		config := servertest.Config(tb)
 		config.BotPace = 0
 		server, _ := servertest.Start(tb, config)

@@ -70,9 +70,6 @@ func serveAgent(t *testing.T, files ...string) string {
 // Ensure that ssh-key links, lists and removes the keys in files.
 func TestSSHKey_File(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	server, home := someServer(t), t.TempDir()
 	ada, bob := newUser(t, server, "ada"), newUser(t, server, "bob")
 	ada.env, bob.env = []string{"HOME=" + home}, []string{"HOME=" + home}
@@ -117,9 +114,6 @@ func TestSSHKey_File(t *testing.T) {
 // the agent can use.
 func TestSSHKey_Agent(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	server, home := someServer(t), t.TempDir()
 	one, two := filepath.Join(home, "one"), filepath.Join(home, "two")
 	first, second := newKeyFile(t, one, "comment of one", ""), newKeyFile(t, two, "", "")

@@ -1,4 +1,4 @@
-//go:build unix
+//go:build slow && unix
 
 package cli
 
@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,7 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridstand/gridstand/internal/testkit/longtest"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -26,17 +27,23 @@ var recording = flag.String("recording", "", "record the terminals of the newcom
 
 // Ensure that two people who have only an SSH client and a new key can play, watch each
 // other's game, find the rules and leave, although they press only keys that their screen
-// shows. make recording runs this test to draw docs/newcomer.svg.
-func TestTerminal_SSHNewcomer_long(t *testing.T) {
-	longtest.Skip(t)
+// shows; make recording draws docs/newcomer.svg from this part. Then one of them plays Tribolo
+// against bots and creates a challenge, and a guest without a key watches.
+func TestTerminal_SSH(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("ssh"); err != nil {
+		t.Skip("ssh is not installed")
+	}
 	p := newPanes(t)
-	address, credential, _ := hostedServer(t)
+	address, credential := hostedServer(t)
 	h := startSSH(t, address, "--credential-file", credential, "--address", "play.example")
 	w := &walk{panes: p, server: newUser(t, address, "observer")}
 	for _, name := range []string{"ada", "grace"} {
-		w.shell(h, name, newKey(t))
+		key := filepath.Join(p.dir, name+".key")
+		newKeyFile(t, key, "", "")
+		w.shell(h, name, "IdentityFile "+key)
 	}
-	defer w.record()()
+	ended := w.record()
 
 	w.says("Two people who have never been here, and have only ssh.")
 	w.types("grace", "ssh play.example")
@@ -86,6 +93,55 @@ func TestTerminal_SSHNewcomer_long(t *testing.T) {
 	w.leaves("ada")
 	w.press("grace", "q", `q back`)
 	w.leaves("grace")
+	ended()
+
+	w.types("ada", "ssh -t play.example play tribolo")
+	w.sees("ada", "Your turn")
+	id := strings.Fields(w.sees("ada", `watch [a-z2-7]{8}`))[1]
+	before := w.server.game(id)
+	assert.Equal(t, "ada", before.GetSeats()[0].GetPlayer().GetName(), "the key's account")
+	w.tmux(append([]string{"send-keys", "-t", "ada"}, jump(before)...)...)
+	waittest.Until(t, "the bots have moved", func() bool {
+		now := w.server.game(id)
+		return now.GetVersion() > before.GetVersion()+1 && now.GetPosition().GetTurn() == 0
+	})
+	w.sees("ada", "Your turn")
+	w.tmux("send-keys", "-t", "ada", "C-c")
+	w.sees("ada", closed)
+
+	w.types("ada", "ssh -t play.example challenge 3x3")
+	challenge := w.sees("ada", `(?s)Challenge by ada, 3x3.*Others play it with.*ssh -t play.example join [a-z2-7]{26}`)
+	w.press("ada", "Enter", "enter")
+	w.sees("ada", `MOVES +0`)
+	w.shell(h, "guest", "PubkeyAuthentication no")
+	w.types("guest", "ssh -t play.example standings "+challenge[len(challenge)-26:])
+	w.sees("guest", `(?s)Challenge by ada, 3x3.*ada`)
+	w.tmux("send-keys", "-t", "guest", "C-c")
+	w.sees("guest", closed)
+	w.types("guest", "ssh play.example")
+	w.sees("guest", `GRIDSTAND +lobby`)
+	w.tmux("send-keys", "-t", "guest", "C-z") // must not suspend the host
+	w.tmux("send-keys", "-t", "guest", "n")
+	w.sees("guest", "! You are a guest")
+	h.stop()
+	w.sees("guest", "this host is stopping; connect again in a moment")
+	w.sees("guest", closed)
+}
+
+// closed matches what the SSH client prints at the end of a connection.
+const closed = `Connection to 127\.0\.0\.1 closed\.`
+
+// jump returns tmux's names of the keys that make a legal move in a game of Tribolo, if the cursor
+// is where it is at first.
+func jump(g *pb.Game) []string {
+	to := g.GetPosition().GetTribolo().GetLegalMoves()[0].GetCell()
+	key := func(less, more string, from, to int32) []string {
+		if to < from {
+			return slices.Repeat([]string{less}, int(from-to))
+		}
+		return slices.Repeat([]string{more}, int(to-from))
+	}
+	return append(slices.Concat(key("Left", "Right", 8, to.GetX()), key("Up", "Down", 5, to.GetY())), "Enter")
 }
 
 // walk is the way of newcomers through the program. It presses only keys that are shown, and
@@ -99,14 +155,14 @@ type walk struct {
 }
 
 // shell opens a pane with a shell in which the host's name is play.example. ssh has no other
-// settings than a user could have: the address, the key and the name. The screen is drawn without
+// settings than a user could have: the address, the name and the key, if any. The screen is drawn without
 // erase commands for this type of terminal, because captures lose the background of erased cells.
-func (w *walk) shell(h *sshHost, name, key string) {
+func (w *walk) shell(h *sshHost, name, identity string) {
 	w.t.Helper()
 	config := filepath.Join(w.dir, name+".config")
 	require.NoError(w.t, os.WriteFile(config, fmt.Appendf(nil, "Host play.example\nHostName 127.0.0.1\nPort %s\nUser %s\n"+
-		"IdentityFile %s\nIdentitiesOnly yes\nIdentityAgent none\nStrictHostKeyChecking accept-new\nUserKnownHostsFile %s\n",
-		h.port, name, key, h.known), 0o600))
+		"%s\nIdentitiesOnly yes\nIdentityAgent none\nStrictHostKeyChecking accept-new\nUserKnownHostsFile %s\n",
+		h.port(), name, identity, filepath.Join(w.dir, "known_hosts")), 0o600))
 	profile := filepath.Join(w.dir, name+".profile")
 	require.NoError(w.t, os.WriteFile(profile, fmt.Appendf(nil, "PS1='$ '\nssh() { command ssh -F %s \"$@\"; }\n", config), 0o600))
 	w.run(name, "sh -i", "ENV="+profile, "TERM=rxvt-unicode-256color")
@@ -227,11 +283,7 @@ func (w *walk) slides(pane string) {
 	moves, err := strconv.Atoi(strings.Fields(w.sees(pane, `MOVES +\d+`))[1])
 	require.NoError(w.t, err)
 	legal := w.server.game(id).GetPosition().GetTwenty48().GetLegalMoves()
-	keys := map[pb.Direction]string{
-		pb.Direction_DIRECTION_UP: "Up", pb.Direction_DIRECTION_DOWN: "Down",
-		pb.Direction_DIRECTION_LEFT: "Left", pb.Direction_DIRECTION_RIGHT: "Right",
-	}
-	key := keys[legal[len(legal)-1-moves%min(len(legal), 2)]]
+	key := arrows[legal[len(legal)-1-moves%min(len(legal), 2)]]
 	w.pause(900 * time.Millisecond)
 	w.send(pane, key)
 	w.sees(pane, fmt.Sprintf(`MOVES +%d\b`, moves+1))
@@ -252,7 +304,7 @@ func (w *walk) leaves(pane string) {
 	w.t.Helper()
 	w.sees(pane, `GRIDSTAND +lobby`)
 	w.press(pane, "q", `q quit`)
-	w.sees(pane, `Connection to 127\.0\.0\.1 closed\.\s+\$`)
+	w.sees(pane, closed+`\s+\$`)
 	for _, mode := range []string{"alternate_on", "mouse_any_flag", "keypad_flag"} {
 		assert.Equal(w.t, "0\n", w.tmux("display-message", "-p", "-t", pane, "#{"+mode+"}"), mode)
 	}

@@ -1,4 +1,4 @@
-//go:build linux
+//go:build slow && linux
 
 package cli
 
@@ -23,14 +23,13 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	"github.com/gridstand/gridstand/internal/testkit/process"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
-// TestSSHHost_Load_long measures the resources that an SSH host needs for 200 clients (50
+// TestSSHHost_Load measures the resources that an SSH host needs for 200 clients (50
 // with the race detector) that watch a game with two moves per second.
-func TestSSHHost_Load_long(t *testing.T) {
-	longtest.Skip(t)
+func TestSSHHost_Load(t *testing.T) {
 	const atOnce, measured = 20, 20 * time.Second
 	sessions := 200
 	if process.Race {
@@ -50,7 +49,7 @@ func TestSSHHost_Load_long(t *testing.T) {
 		assert.NoError(t, host.Wait(), log)
 	})
 	serving := regexp.MustCompile(`msg=serving address=(\S+)`)
-	require.Eventually(t, func() bool { return serving.MatchString(log.String()) }, limit, 10*time.Millisecond)
+	waittest.Until(t, "the host serves", func() bool { return serving.MatchString(log.String()) })
 	address := serving.FindStringSubmatch(log.String())[1]
 
 	play(t, server, 2)
@@ -65,11 +64,7 @@ func TestSSHHost_Load_long(t *testing.T) {
 		if n < atOnce {
 			continue
 		}
-		select {
-		case <-begun:
-		case <-time.After(limit):
-			require.Failf(t, "some sessions show nothing", "%d of %d do: %s", n-atOnce, sessions, log)
-		}
+		waittest.Receive(t, "a session that shows the game", begun)
 	}
 	before, bytesBefore, start := processorTime(t, host.Process.Pid), received.Load(), time.Now()
 	<-time.After(measured)

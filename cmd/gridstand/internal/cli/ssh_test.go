@@ -1,0 +1,280 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/crypto/ssh"
+
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/sshhost"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	sshtest "github.com/gridstand/gridstand/internal/testkit/ssh"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
+	"github.com/gridstand/gridstand/internal/usage"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server"
+)
+
+// sshHost is an SSH host that runs in the test process.
+type sshHost struct {
+	t       *testing.T
+	address string
+	log     *output
+	stop    func() // waits until the host has stopped
+}
+
+// port returns the number of the host's port.
+func (h *sshHost) port() string { return h.address[strings.LastIndexByte(h.address, ':')+1:] }
+
+// startSSH starts an SSH host for a server.
+func startSSH(t *testing.T, server string, args ...string) *sshHost {
+	t.Helper()
+	h := &sshHost{t: t, log: &output{}}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan int, 1)
+	args = append([]string{"ssh-host", "--listen", "127.0.0.1:0", "--host-key", filepath.Join(t.TempDir(), "key")}, args...)
+	program := newUser(t, server, "host").program(h.log, h.log)
+	go func() {
+		ended <- program.run(ctx, args)
+		close(ended)
+	}()
+	h.stop = func() {
+		cancel()
+		// A second call receives zero, which is the same as exitOK.
+		assert.Equal(t, exitOK, waittest.Receive(t, "the host to stop", ended), h.log)
+	}
+	t.Cleanup(h.stop)
+	serving := regexp.MustCompile(`msg=serving address=(\S+)`)
+	waittest.Until(t, "the host serves", func() bool { return serving.MatchString(h.log.String()) })
+	h.address = serving.FindStringSubmatch(h.log.String())[1]
+	return h
+}
+
+// session returns a new session of a client with the given key, or of a guest if it is nil.
+func (h *sshHost) session(key ssh.Signer) *ssh.Session {
+	h.t.Helper()
+	method := ssh.KeyboardInteractive(func(string, string, []string, []bool) ([]string, error) { return nil, nil })
+	if key != nil {
+		method = ssh.PublicKeys(key)
+	}
+	c, err := ssh.Dial("tcp", h.address, &ssh.ClientConfig{
+		User: "ada", Auth: []ssh.AuthMethod{method}, HostKeyCallback: ssh.InsecureIgnoreHostKey(),
+	})
+	require.NoError(h.t, err)
+	h.t.Cleanup(func() { _ = c.Close() })
+	s, err := c.NewSession()
+	require.NoError(h.t, err)
+	return s
+}
+
+// run runs a command without a terminal.
+func (h *sshHost) run(key ssh.Signer, command string) (out string, code int) {
+	h.t.Helper()
+	text, err := h.session(key).CombinedOutput(command)
+	return string(text), h.exit(err)
+}
+
+// exit returns the exit code of a session that ended with the given error.
+func (h *sshHost) exit(err error) int {
+	h.t.Helper()
+	if exit, ok := errors.AsType[*ssh.ExitError](err); ok {
+		return exit.ExitStatus()
+	}
+	require.NoError(h.t, err)
+	return exitOK
+}
+
+// terminal runs a command on a terminal and waits until it shows each of the given texts. Between
+// them, it presses Enter, and at the end Ctrl+C. It returns the exit code.
+func (h *sshHost) terminal(key ssh.Signer, command string, texts ...string) int {
+	h.t.Helper()
+	s := h.session(key)
+	in, err := s.StdinPipe()
+	require.NoError(h.t, err)
+	var shown output
+	s.Stdout, s.Stderr = &shown, &shown
+	require.NoError(h.t, s.RequestPty("xterm-256color", 24, 80, nil))
+	require.NoError(h.t, s.Start(command))
+	for i, text := range texts {
+		waittest.Until(h.t, command+" shows "+text, func() bool { return strings.Contains(ansi.Strip(shown.String()), text) })
+		press := "\r"
+		if i == len(texts)-1 {
+			press = "\x03"
+		}
+		_, _ = io.WriteString(in, press) // the session may have ended
+	}
+	return h.exit(s.Wait())
+}
+
+// hostedServer starts a server that trusts an SSH host on this machine. It returns the server's
+// address and the file with the host's credential.
+func hostedServer(t *testing.T) (address, credential string) {
+	t.Helper()
+	config := servertest.Config(t)
+	config.Store = server.File(filepath.Join(t.TempDir(), "games.db"))
+	config.Proxies, config.BotPace = "127.0.0.1", 0
+	s, _ := servertest.Start(t, config)
+	operator, err := server.Operate(t.Context(), config)
+	require.NoError(t, err)
+	defer operator.Close()
+	made, err := operator.CreateCredential(t.Context(), "host")
+	require.NoError(t, err)
+	credential = filepath.Join(t.TempDir(), "credential")
+	require.NoError(t, os.WriteFile(credential, []byte(made+"\n"), 0o600))
+	return s.Addr().String(), credential
+}
+
+// Ensure that an SSH client can run the commands of the help: without a terminal they print text, and
+// on a terminal those that list something open its page.
+func TestSSHHost_Commands(t *testing.T) {
+	t.Parallel()
+	server, _ := serverAtNoon(t)
+	h := startSSH(t, server)
+	id := strings.TrimSpace(newUser(t, server, "ada").ok("new"))
+	for command, want := range map[string]string{
+		"games": id[:6] + "  classic  ada ", "top": "no scores on this board yet", "variants": "tribolo   11×16 ",
+		"variants tribolo": "Play it: ssh -t <this host> play tribolo\n", "help": "  tv  ", "daily": "variant     classic\n",
+	} {
+		out, code := h.run(nil, command)
+		assert.Contains(t, out, want, command)
+		assert.Zero(t, code, command)
+	}
+	out, code := h.run(nil, "top nonsense")
+	assert.Contains(t, out, "there is no variant \"nonsense\"")
+	assert.Equal(t, exitMissing, code)
+
+	for command, want := range map[string]string{
+		"": "Live games", "games": "Live games", "top 5x5": "Top 5x5", "variants tribolo": "red and green begin",
+		"daily": "Standings", "tv": "move 0,", "watch " + id: "move 0,",
+	} {
+		assert.Equal(t, exitInterrupted, h.terminal(nil, command, want), command)
+	}
+}
+
+// Ensure that an SSH key is an account, on every host of the server.
+func TestSSHHost_Key(t *testing.T) {
+	t.Parallel()
+	address, credential := hostedServer(t)
+	h, key, other := startSSH(t, address, "--credential-file", credential), sshtest.Key(t), sshtest.Key(t)
+	assert.Contains(t, h.log.String(), "can_play=true")
+	assert.NotRegexp(t, "level=(WARN|ERROR)", h.log.String())
+	h.terminal(key, "play", "What should others call you", "MOVES")
+	g := lines(t, newUser(t, address, "bob").ok("games", "--json"), func() *pb.Game { return new(pb.Game) })[0]
+	assert.Equal(t, "ada", g.GetSeats()[0].GetPlayer().GetName())
+	again := startSSH(t, address, "--credential-file", credential)
+	again.terminal(key, "play "+g.GetId(), "MOVES")
+	again.terminal(other, "play "+g.GetId(), "that is not your game")
+}
+
+// Ensure that a host tells its operator on startup whether people can play, and what to do if they
+// cannot, without showing the credential.
+func TestSSHHost_Start(t *testing.T) {
+	t.Parallel()
+	address, credential := hostedServer(t)
+	wrong := filepath.Join(t.TempDir(), "credential")
+	require.NoError(t, os.WriteFile(wrong, []byte("gridstand_ssh_aaaaaaaaaaaaaaaaaaaaaaaaaa\n"), 0o600))
+	const refused = `level=ERROR msg="the server refuses the service credential; players can only watch" id=ssh-credential-refused .*` +
+		`remedy="[^"]*gridstand-server ssh-credential create`
+	const missing = `level=WARN .* id=ssh-credential-missing remedy=".*gridstand-server ssh-credential create.*--credential-file`
+	const away = `level=WARN .* id=ssh-server-away error=.*refused.* remedy="check that the server is running`
+	const exposed = "level=WARN .* id=ssh-clear-text"
+	for name, c := range map[string]struct {
+		server, want string
+		args         []string
+	}{
+		"a refused credential":               {address, refused, []string{"--credential-file", wrong}},
+		"no credential":                      {address, missing, nil},
+		"no server":                          {"127.0.0.1:1", away, nil},
+		"a credential and no server":         {"127.0.0.1:1", away, []string{"--credential-file", credential}},
+		"TLS to a server without it":         {address, `id=ssh-server-away .* remedy="Omit --tls`, []string{"--tls"}},
+		"a credential that is sent in clear": {"gridstand.invalid", exposed, []string{"--credential-file", credential}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := startSSH(t, c.server, c.args...)
+			assert.Regexp(t, c.want, h.log.String())
+			assert.Contains(t, h.log.String(), "can_play=false")
+			assert.Equal(t, c.want == exposed, strings.Contains(h.log.String(), "ssh-clear-text"))
+			if c.want == refused {
+				out, _ := h.run(sshtest.Key(t), "variants")
+				assert.Contains(t, out, "tribolo", "people can still watch")
+				assert.Len(t, regexp.MustCompile(refused).FindAllString(h.log.String(), -1), 2, "with the first session")
+			}
+			assert.NotContains(t, h.log.String(), "aaaaaaaa", "the credential is secret")
+		})
+	}
+}
+
+// Ensure that a host does not start with invalid settings, and that other programs know its variables.
+func TestSSHHost_Settings(t *testing.T) {
+	t.Parallel()
+	u := newUser(t, "127.0.0.1:1", "host")
+	file, key := filepath.Join(t.TempDir(), "file"), filepath.Join(t.TempDir(), "key")
+	for _, text := range []string{"", "garbage", "gridstand_ssh_a b", "gridstand_ssh_\xff", "gridstand_ada_aaaa"} {
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		u.fails(exitUsage, "contains no service credential; create one with gridstand-server ssh-credential create", "ssh-host", "--credential-file", file)
+	}
+	u.fails(exitFailed, "no such file or directory; create a credential with gridstand-server ssh-credential create", "ssh-host", "--credential-file", key)
+	u.fails(exitUsage, "must be 1 or more", "ssh-host", "--max-sessions", "0")
+	u.fails(exitUsage, "must be 0 or more", "ssh-host", "--idle-timeout", "-1s")
+	u.fails(exitFailed, "; --host-key selects another file", "ssh-host", "--host-key", filepath.Join(file, "key"))
+	u.fails(exitFailed, "listen", "ssh-host", "--host-key", key, "--listen", "256.0.0.1:1")
+	u.env = []string{"GRIDSTAND_SSH_MAX_SESSIONS=many"}
+	u.fails(exitUsage, `GRIDSTAND_SSH_MAX_SESSIONS must be a whole number, not "many"`, "ssh-host")
+	u.env, u.state = nil, "" // as without a home directory
+	u.fails(exitUsage, "--host-key must name a file; there is a default only if HOME is set", "ssh-host")
+	for _, variable := range slices.AppendSeq([]string{serverVariable}, maps.Values(sshVariables)) {
+		unknown, err := usage.CheckEnvironment([]string{variable + "=1"}, nil)
+		require.NoError(t, err)
+		assert.Empty(t, unknown)
+	}
+}
+
+// Ensure that people are shown only commands that they can use over SSH, and that they can paste
+// them if the host knows its address.
+func TestSSHCommand(t *testing.T) {
+	t.Parallel()
+	for words, want := range map[string]string{
+		"watch kx3fq2ab": "ssh -t <this host> watch kx3fq2ab", "verify kx3fq2ab": "", "games --status all": "",
+	} {
+		r := &remote{command: "ssh -t <this host>"}
+		assert.Equal(t, want, r.typed(strings.Fields(words)...), words)
+	}
+	for address, want := range map[string]string{
+		"":                  "ssh -t <this host>",
+		"play.example":      "ssh -t play.example",
+		"play.example:22":   "ssh -t play.example",
+		"play.example:2222": "ssh -p 2222 -t play.example",
+		"[2001:db8::1]:222": "ssh -p 222 -t 2001:db8::1",
+	} {
+		got, err := sshCommand(address)
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+	}
+	for _, address := range []string{"-oProxyCommand=x", "play.example; x", "play.example:99999", ":2222", "a b"} {
+		_, err := sshCommand(address)
+		require.ErrorContains(t, err, "--address", address)
+	}
+}
+
+// Ensure that a guest is told to create a key only by a host on which keys can play.
+func TestSSHHost_Guest(t *testing.T) {
+	t.Parallel()
+	c, disconnect, err := newUser(t, "127.0.0.1:1", "host").program(io.Discard, io.Discard).dial()
+	require.NoError(t, err)
+	defer disconnect()
+	for credential, want := range map[string]error{"": errOnlyWatching, "gridstand_ssh_a": errGuest} {
+		assert.Equal(t, want, new(program).overSSH(&sshhost.Session{}, c, credential, "").over.refusal)
+	}
+}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"math"
-	"math/rand/v2"
 	"net"
 	"strings"
 	"sync"
@@ -14,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client"
@@ -31,8 +29,8 @@ const (
 )
 
 // evilAnswer returns a hostile server's response to a call: a valid response that contains
-// malicious strings, with random changes.
-func evilAnswer(rng *rand.Rand, method string) proto.Message {
+// malicious strings and numbers. The kind and the status of challenges have the given number.
+func evilAnswer(method string, kind int32) proto.Message {
 	game := &pb.Game{
 		Id: evilID, Variant: evil, Status: pb.GameStatus_GAME_STATUS_ACTIVE, Version: 3,
 		Seats:    []*pb.Seat{{Occupant: &pb.Seat_Player{Player: &pb.Player{Id: evilOne, Name: evil}}, StandIn: evil}},
@@ -41,62 +39,37 @@ func evilAnswer(rng *rand.Rand, method string) proto.Message {
 	event := &pb.Event{GameId: evilID, Version: 4, Position: evilPosition(), Action: &pb.Event_TimedOut{TimedOut: &pb.TimedOut{StandIn: evil}}}
 	entry := &pb.Entry{Rank: 1, Player: game.GetSeats()[0].GetPlayer(), Score: 4, GameId: evilID}
 	challenge := &pb.Challenge{
-		Id: evilID, Kind: pb.ChallengeKind(1 + rng.IntN(4)), Variant: evil, Creator: entry.GetPlayer(), Date: evil, Seed: []byte(evil),
-		Status: pb.ChallengeStatus(1 + rng.IntN(4)), Target: &pb.Target{Player: entry.GetPlayer(), Score: -1},
+		Id: evilID, Kind: pb.ChallengeKind(kind), Variant: evil, Creator: entry.GetPlayer(), Date: evil, Seed: []byte(evil),
+		Status: pb.ChallengeStatus(kind), Target: &pb.Target{Player: entry.GetPlayer(), Score: -1},
 		Entrants: []*pb.Entrant{{Who: &pb.Entrant_Bot{Bot: evil}}, {Who: &pb.Entrant_Player{Player: entry.GetPlayer()}}},
 	}
 	standing := &pb.Standing{Rank: 2, Who: &pb.Standing_Bot{Bot: evil}, Score: 4, GameId: evilID}
-	var answer proto.Message
-	switch method[strings.LastIndex(method, "/")+1:] {
-	case "GetServerInfo":
-		answer = &pb.GetServerInfoResponse{Name: evil, Version: evil, WebUrl: "http://" + evil}
-	case "ListVariants":
-		classic := &pb.Variant{
-			Id: "classic", Title: evil, Summary: evil, Rules: evil, Kind: pb.Kind_KIND_TWENTY48, Rows: 2, Columns: 2, Seats: 1, Bots: []string{evil},
-		}
-		other := proto.CloneOf(classic)
-		other.Id = evil
-		answer = &pb.ListVariantsResponse{Variants: []*pb.Variant{classic, other}}
-	case "ListGames":
-		answer = &pb.ListGamesResponse{Games: []*pb.Game{game, game}}
-	case "ListScores":
-		answer = &pb.ListScoresResponse{Entries: []*pb.Entry{entry, entry}, Total: math.MinInt32}
-	case "GetRank":
-		answer = &pb.GetRankResponse{Entry: entry, Neighbors: []*pb.Entry{entry}}
-	case "GetPlayer":
-		answer = &pb.GetPlayerResponse{Player: entry.GetPlayer()}
-	case "CreatePlayer":
-		answer = &pb.CreatePlayerResponse{Player: entry.GetPlayer(), Token: evilToken}
-	case "GetGame":
-		answer = &pb.GetGameResponse{Game: game}
-	case "CreateGame":
-		answer = &pb.CreateGameResponse{Game: game}
-	case "JoinGame":
-		answer = &pb.JoinGameResponse{Game: game}
-	case "GetChallenge":
-		attempt := &pb.Attempt{GameId: evilID, Status: pb.GameStatus_GAME_STATUS_FINISHED, DayStreak: 7}
-		answer = &pb.GetChallengeResponse{Challenge: challenge, Next: challenge, Attempt: attempt}
-	case "CreateChallenge":
-		answer = &pb.CreateChallengeResponse{Challenge: challenge}
-	case "JoinChallenge":
-		answer = &pb.JoinChallengeResponse{Challenge: challenge}
-	case "ListChallenges":
-		answer = &pb.ListChallengesResponse{Challenges: []*pb.Challenge{challenge, challenge}}
-	case "ListStandings":
-		answer = &pb.ListStandingsResponse{Standings: []*pb.Standing{standing}, Total: math.MaxInt32}
-	case "Move":
-		answer = &pb.MoveResponse{Event: event}
-	case "Resign":
-		answer = &pb.ResignResponse{Event: event}
-	case "Watch":
-		answer = &pb.WatchResponse{Update: &pb.WatchResponse_Game{Game: game}}
-	default:
-		return nil
+	classic := &pb.Variant{
+		Id: "classic", Title: evil, Summary: evil, Rules: evil, Kind: pb.Kind_KIND_TWENTY48, Rows: 2, Columns: 2, Seats: 1, Bots: []string{evil},
 	}
-	for range rng.IntN(3) {
-		alter(rng, answer.ProtoReflect())
-	}
-	return answer
+	other := proto.CloneOf(classic)
+	other.Id = evil
+	attempt := &pb.Attempt{GameId: evilID, Status: pb.GameStatus_GAME_STATUS_FINISHED, DayStreak: 7}
+	return map[string]proto.Message{
+		"GetServerInfo":   &pb.GetServerInfoResponse{Name: evil, Version: evil, WebUrl: "http://" + evil},
+		"ListVariants":    &pb.ListVariantsResponse{Variants: []*pb.Variant{classic, other}},
+		"ListGames":       &pb.ListGamesResponse{Games: []*pb.Game{game, game}},
+		"ListScores":      &pb.ListScoresResponse{Entries: []*pb.Entry{entry, entry}, Total: math.MinInt32},
+		"GetRank":         &pb.GetRankResponse{Entry: entry, Neighbors: []*pb.Entry{entry}},
+		"GetPlayer":       &pb.GetPlayerResponse{Player: entry.GetPlayer()},
+		"CreatePlayer":    &pb.CreatePlayerResponse{Player: entry.GetPlayer(), Token: evilToken},
+		"GetGame":         &pb.GetGameResponse{Game: game},
+		"CreateGame":      &pb.CreateGameResponse{Game: game},
+		"JoinGame":        &pb.JoinGameResponse{Game: game},
+		"GetChallenge":    &pb.GetChallengeResponse{Challenge: challenge, Next: challenge, Attempt: attempt},
+		"CreateChallenge": &pb.CreateChallengeResponse{Challenge: challenge},
+		"JoinChallenge":   &pb.JoinChallengeResponse{Challenge: challenge},
+		"ListChallenges":  &pb.ListChallengesResponse{Challenges: []*pb.Challenge{challenge, challenge}},
+		"ListStandings":   &pb.ListStandingsResponse{Standings: []*pb.Standing{standing}, Total: math.MaxInt32},
+		"Move":            &pb.MoveResponse{Event: event},
+		"Resign":          &pb.ResignResponse{Event: event},
+		"Watch":           &pb.WatchResponse{Update: &pb.WatchResponse_Game{Game: game}},
+	}[method[strings.LastIndex(method, "/")+1:]]
 }
 
 func evilPosition() *pb.Position {
@@ -105,35 +78,6 @@ func evilPosition() *pb.Position {
 		Board: &pb.Position_Twenty48{Twenty48: &pb.Twenty48Board{
 			Rows: 2, Columns: 2, Tiles: []int32{2, 0, 4, 0}, LegalMoves: []pb.Direction{pb.Direction_DIRECTION_UP},
 		}},
-	}
-}
-
-// alter changes one random field of m or of a message nested in it.
-func alter(rng *rand.Rand, m protoreflect.Message) {
-	fields := m.Descriptor().Fields()
-	if fields.Len() == 0 {
-		return
-	}
-	field := fields.Get(rng.IntN(fields.Len()))
-	switch {
-	case rng.IntN(8) == 0:
-		m.Clear(field)
-	case field.IsList() && field.Message() != nil:
-		list := m.Mutable(field).List()
-		if list.Len() == 0 {
-			list.AppendMutable()
-		}
-		alter(rng, list.Get(rng.IntN(list.Len())).Message())
-	case field.IsList() || field.IsMap():
-		m.Clear(field)
-	case field.Message() != nil:
-		alter(rng, m.Mutable(field).Message())
-	case field.Kind() == protoreflect.StringKind:
-		m.Set(field, protoreflect.ValueOfString([]string{evil, evilID, "", strings.Repeat("w", 10_000)}[rng.IntN(4)]))
-	case field.Kind() == protoreflect.Int32Kind:
-		m.Set(field, protoreflect.ValueOfInt32([]int32{0, 1, -1, math.MaxInt32, math.MinInt32}[rng.IntN(5)]))
-	case field.Kind() == protoreflect.EnumKind:
-		m.Set(field, protoreflect.ValueOfEnum(protoreflect.EnumNumber(rng.IntN(99))))
 	}
 }
 
@@ -164,9 +108,14 @@ func hostileServer(t *testing.T, answer func(method string) (proto.Message, erro
 // server sends arbitrary answers.
 func TestHostileServer(t *testing.T) {
 	t.Parallel()
-	for n := range uint64(2) {
-		rng := rand.New(rand.NewPCG(36, n))
-		u := newUser(t, hostileServer(t, func(method string) (proto.Message, error) { return evilAnswer(rng, method), nil }), "ada")
+	for kind := range int32(5) {
+		u := newUser(t, hostileServer(t, func(method string) (proto.Message, error) {
+			answer := evilAnswer(method, kind)
+			if kind == 0 && answer != nil {
+				proto.Reset(answer) // without anything
+			}
+			return answer, nil
+		}), "ada")
 		require.NoError(t, u.store.Save(u.server, client.Credential{PlayerID: evilOne, Name: "ada", Token: evilToken}))
 		for _, args := range [][]string{
 			{"variants"},
@@ -195,19 +144,9 @@ func TestHostileServer(t *testing.T) {
 			{"beat", evilID},
 			{"join", evilID},
 			{"new", "--challenge", evilID},
-			{"daily", "--json"},
-			{"standings", "daily", "--json"},
 			{"standings", evilID, "--share", "--json"},
-			{"race", "--json"},
-			{"join", evilID, "--json"},
-			{"variants", "--json"},
 			{"games", "--json"},
-			{"top", "--json"},
-			{"show", evilID, "--json"},
 			{"watch", evilID, "--from", "3", "--json"},
-			{"whoami", "--json"},
-			{"new", "--json"},
-			{"move", evilID, "up", "--json"},
 			{"verify", evilID, "--json"},
 		} {
 			out, note, _ := u.run(args...)

@@ -17,7 +17,6 @@ import (
 
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
-	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // sitting is a command running on a simulated terminal.
@@ -66,25 +65,18 @@ func (s *sitting) ends(code int) {
 func TestPlayLocal(t *testing.T) {
 	t.Parallel()
 	address := process.FreeAddress(t)
-	ada := newUser(t, address, "ada")
+	ada, bob := newUser(t, address, "ada"), newUser(t, address, "bob")
 	table := ada.sit("play", "--local", "--server", address, "--name", "ada")
 	table.sees("thers watch with")
-
-	stands := newUser(t, address, "bob")
-	tv := stands.sit("watch")
+	tv := bob.sit("watch")
 	tv.sees("the best live classic game")
-	second := stands.sit("play", "--local", "--server", address, "--name", "bob", "3x3")
+	second := bob.sit("play", "--local", "--server", address, "--name", "bob", "3x3")
 	second.sees("thers watch with")
 	second.types("q")
 	second.ends(exitOK)
 	assert.Contains(t, second.err.String(), "already")
 	assert.Regexp(t, `Resume it with gridstand play [a-z2-7]{8} --server `+address, second.out.String())
 
-	table.types("wasdwasd")
-	waittest.Until(t, "ada has moved", func() bool {
-		g := lines(t, stands.ok("games", "--json", "--order", "score"), func() *pb.Game { return new(pb.Game) })
-		return g[0].GetPosition().GetMoveCount() > 3
-	})
 	elsewhere := *ada
 	elsewhere.terminal = true
 	elsewhere.fails(exitFailed, "a server is already running at "+address, "play", "--local", "--fresh", "--server", address)
@@ -93,8 +85,7 @@ func TestPlayLocal(t *testing.T) {
 	elsewhere.fails(exitUsage, "--local needs HOME", "play", "--local", "--server", process.FreeAddress(t))
 	table.types("q")
 	table.ends(exitOK)
-	assert.Contains(t, table.out.String(), "ada left a classic game")
-	assert.Regexp(t, `Resume it with gridstand play --local --server `+address+` [a-z2-7]{8}`, table.out.String())
+	assert.Regexp(t, `(?s)ada left a classic game.*Resume it with gridstand play --local --server `+address+` [a-z2-7]{8}`, table.out.String())
 	assert.Contains(t, table.err.String(), "Its games are stored in "+ada.state)
 	tv.sees("◌")
 	tv.types("\x03")
@@ -160,25 +151,15 @@ func TestPlayLocal_Share(t *testing.T) {
 	s.sees("--server " + others)
 	s.sees("In a browser: http://" + others + "/g/")
 	s.sees("Others play with")
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+others+"/", nil)
+	page, err := http.Get("http://" + others + "/")
 	require.NoError(t, err)
-	page, err := new(http.Transport).RoundTrip(request)
-	require.NoError(t, err)
-	assert.Equal(t, http.StatusOK, page.StatusCode)
 	require.NoError(t, page.Body.Close())
+	http.DefaultClient.CloseIdleConnections()
+	assert.Equal(t, http.StatusOK, page.StatusCode)
 	guest := newUser(t, others, "bob")
 	assert.Contains(t, guest.ok("games", "--status", "waiting"), "tribolo")
 	ada.server = "localhost:" + port
-	link := "http://" + others + "/c/"
-	assert.Contains(t, ada.ok("challenge"), link, "links of other commands on this machine work elsewhere")
-	second := ada.sit("play")
-	second.sees("Others watch with")
-	second.sees("--server")
-	second.types("q")
-	second.ends(exitOK)
-	screen, _, _ := strings.Cut(ansi.Strip(second.out.String()), "left a")
-	assert.Contains(t, screen, others)
-	assert.NotContains(t, screen, "localhost", "which others cannot reach")
+	assert.Contains(t, ada.ok("challenge"), "http://"+others+"/c/", "links of other commands on this machine work elsewhere")
 	friend := guest.sit("play", "--name", "bob")
 	friend.sees("Others watch with")
 	friend.types("x") // Any key removes the warning about the connection.
@@ -256,7 +237,6 @@ func TestPlayAgain(t *testing.T) {
 	again.sees("You have an unfinished 5x5 game.")
 	again.types("q")
 	again.ends(exitOK)
-	assert.Contains(t, again.err.String(), "To continue it: gridstand play "+id[:8])
 	ada.ok("resign", regexp.MustCompile(`Resume it with gridstand play ([a-z2-7]{8})`).FindStringSubmatch(again.out.String())[1])
 	s := newUser(t, server, "bob").sit("play", id, "--name", "bob")
 	s.ends(exitFailed)
@@ -268,26 +248,8 @@ func TestPlayAgain(t *testing.T) {
 	ada.fails(exitFailed, "over", "play", id)
 	ada.fails(exitMissing, `"chess" is neither a variant (gridstand variants lists them) nor a game`, "play", "chess")
 	ada.fails(exitMissing, "give the full id. Did you mean tribolo?", "play", "triboloo")
-	ada.fails(exitMissing, `"checkers" is neither a variant`, "play", "checkers")
 	ada.fails(exitUsage, "--resume", "play", "--resume", "--private")
 	ada.fails(exitMissing, "", "play", strings.Repeat("a", 26))
-}
-
-// TestWatchScreen watches one game to its end on a simulated terminal without colors.
-func TestWatchScreen(t *testing.T) {
-	t.Parallel()
-	ada := newUser(t, someServer(t), "ada")
-	id := strings.TrimSpace(ada.ok("new"))
-	s := ada.sit("watch", id, "--plain")
-	s.sees("move 0,")
-	assert.NotContains(t, s.out.String(), "\x1b[38;", "a color")
-	ada.ok("resign", id)
-	s.sees("Resigned")
-	s.types("q")
-	s.ends(exitOK)
-	assert.Contains(t, s.out.String(), "gridstand verify "+id[:8])
-	ada.terminal = true
-	ada.fails(exitMissing, "", "watch", strings.Repeat("a", 26))
 }
 
 // Ensure that a table fits the terminal.

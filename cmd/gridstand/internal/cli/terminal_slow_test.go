@@ -175,7 +175,7 @@ func TestTerminal_Newcomer(t *testing.T) {
 	t.Parallel()
 	p, address, data := newPanes(t), process.FreeAddress(t), t.TempDir()
 	start := func() *process.Process {
-		running, err := process.Start(exec.Command(process.Build(t, "cmd/gridstand-server"), "--listen", address, "--data", data))
+		running, err := process.Start(exec.Command(process.Build(t, "cmd/gridstand-server"), "--listen", address, "--data", data, "--exhibition", "off"))
 		require.NoError(t, err)
 		t.Cleanup(running.Kill)
 		return running

@@ -75,7 +75,6 @@ func TestAccounts_TLSForgotten(t *testing.T) {
 		{"whoami"},
 		{"new"},
 		{"games", "--mine"},
-		{"top", "--me"},
 		{"bot", "greedy", "classic"},
 		{"move", strings.Repeat("a", 26), "up"},
 		{"join", strings.Repeat("a", 26)},

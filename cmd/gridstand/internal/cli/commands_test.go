@@ -1,10 +1,7 @@
 package cli
 
 import (
-	"context"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -28,10 +25,6 @@ func TestTranscript(t *testing.T) {
 
 	ada.in = strings.NewReader(transcript)
 	assert.Contains(t, ada.ok("verify", "-"), "Verified: "+id)
-
-	file := filepath.Join(t.TempDir(), "tr.json")
-	require.NoError(t, os.WriteFile(file, []byte(transcript), 0o600))
-	ada.fails(exitUsage, "gridstand verify - < "+file, "verify", file)
 
 	tiles := updates[3].GetEvent().GetPosition().GetTwenty48().GetTiles()
 	tiles[0] += 1024
@@ -83,21 +76,6 @@ func TestLeaderboard(t *testing.T) {
 	for _, u := range []*person{ada, bob} { // one of them has rank 1, the other rank 2
 		assert.Regexp(t, `(?s) 1  .* 2  `, u.ok("top", "--me"), "rows are in rank order")
 	}
-}
-
-// Ensure that an interrupted program exits with 130 and prints nothing.
-func TestInterrupted(t *testing.T) {
-	t.Parallel()
-	ada := newUser(t, someServer(t), "ada")
-	id := strings.TrimSpace(ada.ok("new"))
-	ctx, cancel := context.WithCancel(t.Context())
-	var out, err output
-	done := make(chan int, 1)
-	go func() { done <- ada.program(&out, &err).run(ctx, []string{"watch", id, "--json"}) }()
-	waittest.Until(t, "watch shows the game", func() bool { return strings.Contains(out.String(), `"game":`) })
-	cancel()
-	assert.Equal(t, exitInterrupted, <-done)
-	assert.Empty(t, err.String())
 }
 
 // Ensure that links to several games are understood, but only if one server has all of them.

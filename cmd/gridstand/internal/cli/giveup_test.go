@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,20 +27,11 @@ func TestGiveUp(t *testing.T) {
 		&errdetails.ErrorInfo{Reason: pb.ReasonStorageUnavailable, Domain: pb.ErrorDomain},
 		&errdetails.RetryInfo{RetryDelay: durationpb.New(time.Minute)})
 	require.NoError(t, err)
-	player := &pb.Player{Id: evilOne, Name: "ada"}
-	game := &pb.Game{
-		Id: evilID, Variant: "classic", Status: pb.GameStatus_GAME_STATUS_ACTIVE, Version: 3, Position: evilPosition(),
-		Seats: []*pb.Seat{{Occupant: &pb.Seat_Player{Player: player}}},
-	}
 	server := hostileServer(t, func(method string) (proto.Message, error) {
-		switch method[strings.LastIndex(method, "/")+1:] {
-		case "GetPlayer":
-			return &pb.GetPlayerResponse{Player: player}, nil
-		case "GetGame":
-			return &pb.GetGameResponse{Game: game}, nil
-		case "ListVariants":
-			return &pb.ListVariantsResponse{Variants: []*pb.Variant{{Id: "classic", Seats: 1}}}, nil
-		case "GetChallenge":
+		switch called := method[strings.LastIndex(method, "/")+1:]; {
+		case slices.Contains([]string{"GetPlayer", "GetGame", "ListVariants"}, called):
+			return evilAnswer(method, 1), nil
+		case called == "GetChallenge":
 			return nil, grpcstatus.Error(codes.Unimplemented, "")
 		default:
 			return nil, full.Err()

@@ -183,11 +183,6 @@ func TestPlayLocal_OtherServer(t *testing.T) {
 		p := newUser(t, variable, "ada").program(&out, &err)
 		p.noteOtherServer("localhost:2048")
 		assert.Equal(t, noted, strings.Contains(err.String(), "$GRIDSTAND_SERVER, which is "+variable+". To use that server, omit --local.\n"), "%q: %s", variable, err.String())
-		p = newUser(t, variable, "ada").program(&out, &err)
-		p.flags.server = "localhost:2048"
-		before := err.String()
-		p.noteOtherServer("localhost:2048")
-		assert.Equal(t, before, err.String(), "no note if --server names the server")
 	}
 }
 

@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/ssh"
 
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/sshhost"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	sshtest "github.com/gridstand/gridstand/internal/testkit/ssh"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
@@ -55,10 +54,16 @@ func startSSH(t *testing.T, server string, args ...string) *sshHost {
 		assert.Equal(t, exitOK, waittest.Receive(t, "the host to stop", ended), h.log)
 	}
 	t.Cleanup(h.stop)
-	serving := regexp.MustCompile(`msg=serving address=(\S+)`)
-	waittest.Until(t, "the host serves", func() bool { return serving.MatchString(h.log.String()) })
-	h.address = serving.FindStringSubmatch(h.log.String())[1]
+	h.serves()
 	return h
+}
+
+// serves waits until the host serves, and notes its address.
+func (h *sshHost) serves() {
+	h.t.Helper()
+	serving := regexp.MustCompile(`msg=serving address=(\S+)`)
+	waittest.Until(h.t, "the host serves", func() bool { return serving.MatchString(h.log.String()) })
+	h.address = serving.FindStringSubmatch(h.log.String())[1]
 }
 
 // session returns a new session of a client with the given key, or of a guest if it is nil.
@@ -265,16 +270,5 @@ func TestSSHCommand(t *testing.T) {
 	for _, address := range []string{"-oProxyCommand=x", "play.example; x", "play.example:99999", ":2222", "a b"} {
 		_, err := sshCommand(address)
 		require.ErrorContains(t, err, "--address", address)
-	}
-}
-
-// Ensure that a guest is told to create a key only by a host on which keys can play.
-func TestSSHHost_Guest(t *testing.T) {
-	t.Parallel()
-	c, disconnect, err := newUser(t, "127.0.0.1:1", "host").program(io.Discard, io.Discard).dial()
-	require.NoError(t, err)
-	defer disconnect()
-	for credential, want := range map[string]error{"": errOnlyWatching, "gridstand_ssh_a": errGuest} {
-		assert.Equal(t, want, new(program).overSSH(&sshhost.Session{}, c, credential, "").over.refusal)
 	}
 }

@@ -6,16 +6,28 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
+func (c *storeClock) stop() {
+	at := c.now()
+	c.stopped.Store(&at)
+}
+
+func (c *storeClock) resume() {
+	c.ahead.Store(int64(time.Until(*c.stopped.Load())))
+	c.stopped.Store(nil)
+}
+
 // Ensure that two players in two terminals can race on the same tiles: they meet in the waiting
 // room, hear the countdown, see each other's score and place, keep their points when they leave,
-// and can play a rematch.
+// and can play a rematch. A program waits for the start, races with them, and verifies its game.
 func TestTerminal_Race(t *testing.T) {
 	t.Parallel()
 	p, clock, config := newPanes(t), &storeClock{}, servertest.Config(t)
@@ -28,6 +40,14 @@ func TestTerminal_Race(t *testing.T) {
 	p.open("bob", "join "+race+" --server "+server+" --name bob")
 	p.sees("bob", `(?s)ada, creator.*bob \(you\)`)
 	p.sees("ada", `2 of 8`)
+	bot := newUser(t, server, "bot")
+	bot.ok("join", race)
+	var begun, note output
+	code := make(chan int, 1)
+	go func() {
+		code <- bot.program(&begun, &note).run(t.Context(), []string{"new", "--challenge", race, "--wait"})
+	}()
+	waittest.Until(t, "the program waits", func() bool { return note.String() == "Waiting for the challenge to open.\n" })
 	p.tmux("send-keys", "-t", "ada", "Enter")
 	p.sees("bob", `✓ ada`)
 	// The clock stands still until the players have been alerted to the countdown, which takes only 3 s.
@@ -59,10 +79,17 @@ func TestTerminal_Race(t *testing.T) {
 		return board == p.board("bob") && board == p.board("ada")
 	})
 
+	require.Equal(t, exitOK, waittest.Receive(t, "the program's game", code))
+	game := strings.TrimSpace(begun.String())
+	bot.slide(game, 3)
+	assert.Regexp(t, `(?m)^ +\d  bot ◂ you +\d+ +\d+ +3  playing`, bot.ok("standings", race))
+	bot.fails(exitMissing, "hidden", "verify", game)
+	bot.ok("resign", game)
+
 	p.tmux("send-keys", "-t", "ada", "q")
 	p.sees("ada", `(?s)Leave the race.*points are kept`)
 	p.tmux("send-keys", "-t", "ada", "y")
-	p.sees("ada", `(?s)Resigned.*of 2 so far.*ada \(you\)`)
+	p.sees("ada", `(?s)Resigned.*of 3 so far.*ada \(you\)`)
 	p.sees("bob", `ada +\d+ ■`)
 	p.tmux("send-keys", "-t", "ada", "q", "q")
 	p.sees("ada", `(?s)Gridstand race.*points`)
@@ -74,9 +101,11 @@ func TestTerminal_Race(t *testing.T) {
 	p.tmux("send-keys", "-t", "bob", "q", "q")
 	p.sane("bob", exitOK)
 
-	eve := newUser(t, server, "eve")
-	waittest.Until(t, "the race is closed", func() bool { return strings.Contains(eve.ok("standings", race), "closed") })
-	hers := regexp.MustCompile(`(?m)^ +\d  ada .*  ([a-z2-7]{6,}) `).FindStringSubmatch(eve.ok("standings", race))[1]
+	waittest.Until(t, "the race is closed", func() bool {
+		out, _, code := bot.run("verify", game)
+		return code == exitOK && strings.Contains(out, "an attempt at the challenge "+race)
+	})
+	hers := regexp.MustCompile(`(?m)^ +\d  ada .*  ([a-z2-7]{6,}) `).FindStringSubmatch(bot.ok("standings", race))[1]
 	p.open("eve", "beat "+hers+" --server "+server+" --name eve")
 	p.sees("eve", `(?s)Rematch: beat ada's [\d,]+.*/c/[a-z2-7]{26}`)
 	p.tmux("send-keys", "-t", "eve", "Enter")

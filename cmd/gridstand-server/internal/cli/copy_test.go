@@ -24,9 +24,6 @@ import (
 // from a file to Redis, and from there to another file.
 func TestCopy(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	dir := t.TempDir()
 	file, redis := server.File(filepath.Join(dir, "one.db")), "redis://"+redistest.StartMiniredis(t).Addr()
 	stores := []string{file, redis, server.File(filepath.Join(dir, "two.db"))}

@@ -18,8 +18,10 @@ import (
 func TestProcess_Killed(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	t.Setenv("GRIDSTAND_DATA", data)
+	t.Setenv("GRIDSTAND_THEME", "dark")
 	p := startProcess(t)
 	assert.Contains(t, p.output(), "store=sqlite:"+filepath.Join(data, "gridstand.db"))
+	assert.Regexp(t, "level=WARN .* id=variable-unknown variable=GRIDSTAND_THEME\n", p.output())
 	code, _, stderr := call(t, "--listen", "127.0.0.1:0", "--log-level", "error")
 	assert.Equal(t, exitFailed, code)
 	assert.Regexp(t, `^gridstand-server: opening .*gridstand\.db: another server is using it: process \d+\n$`, stderr)

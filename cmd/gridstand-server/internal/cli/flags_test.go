@@ -58,33 +58,6 @@ func TestFlags_Defaults(t *testing.T) {
 	assert.Equal(t, server.DefaultConfig(), fresh)
 }
 
-// Ensure that the defaults with which a server withstands floods change only on purpose:
-// SECURITY.md, docs/operate.md and deploy/haproxy.cfg contain some of them.
-func TestFlags_ProtectiveDefaults(t *testing.T) {
-	t.Parallel()
-	config := server.DefaultConfig()
-	set := flagSet(&config)
-	for name, want := range map[string]string{
-		"max-message-bytes":              "4096",
-		"max-streams-per-connection":     "2048",
-		"max-incomplete-per-connection":  "64",
-		"max-incomplete-per-address":     "256",
-		"max-connections-per-address":    "16384",
-		"max-watches-per-address":        "20480",
-		"max-held-bytes-per-address":     "67108864",
-		"max-health-watches-per-address": "64",
-		"max-bot-games-per-player":       "4",
-		"max-bot-games-per-address":      "16",
-		"max-bot-games-per-store":        "64",
-		"pause-after":                    "1m0s",
-		"keep-accounts":                  "2160h0m0s",
-	} {
-		flag := set.Lookup(name)
-		require.NotNil(t, flag, name)
-		assert.Equal(t, want, flag.DefValue, name)
-	}
-}
-
 func TestFlags_EverySetting(t *testing.T) {
 	t.Parallel()
 	config := server.DefaultConfig()
@@ -156,13 +129,10 @@ func TestFlags_Variables(t *testing.T) {
 func TestFlags_Store(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"--store redis://a":                   "redis://a",
 		"--redis redis://a":                   "redis://a",
-		"--redis embedded":                    "memory",
 		"--store memory --redis embedded":     "memory",
 		"--store redis://a --redis redis://a": "redis://a",
 		"--store redis://b --store redis://a": "redis://a",
-		"--redis redis://b --redis redis://a": "redis://a",
 	} {
 		config := server.DefaultConfig()
 		require.NoError(t, flagSet(&config).Parse(strings.Fields(line)), line)

@@ -2,27 +2,24 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc/reflection/grpc_reflection_v1"
 
 	outputtest "github.com/gridstand/gridstand/internal/testkit/output"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
 // asServer is an environment variable that makes the test binary run the program.
@@ -44,18 +41,13 @@ func TestMain(m *testing.M) {
 
 // call runs the program and returns its exit code and output.
 func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
 	var out, errs bytes.Buffer
-	code = run(ctx, args, &out, &errs)
+	code = run(waittest.Context(t), args, &out, &errs)
 	return code, out.String(), errs.String()
 }
 
 func TestHealthcheck(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	plain, _ := servertest.Start(t, servertest.Config(t))
 	c := servertest.Config(t)
 	c.TLSCert, c.TLSKey = servertest.Certificate(t)
@@ -90,18 +82,6 @@ func TestHealthcheck(t *testing.T) {
 			assert.Contains(t, stderr, tt.want)
 			assert.NotContains(t, stderr, "desc =")
 		})
-	}
-}
-
-func TestLocal(t *testing.T) {
-	t.Parallel()
-	for listen, want := range map[string]string{
-		":2048": "localhost:2048", "0.0.0.0:1": "localhost:1", "[::]:1": "localhost:1",
-		"127.0.0.1:1": "127.0.0.1:1", "game.example:1": "game.example:1",
-	} {
-		got, err := local("listen", listen)
-		require.NoError(t, err)
-		assert.Equal(t, want, got)
 	}
 }
 
@@ -147,22 +127,15 @@ func (p *process) output() string { return p.log.String() }
 
 func (p *process) waitFor(t *testing.T, line *regexp.Regexp) {
 	t.Helper()
-	require.Eventually(t, func() bool { return line.MatchString(p.output()) }, 5*time.Minute, 5*time.Millisecond, "%s in:\n%s", line, p.output())
+	waittest.Until(t, "the log has "+line.String(), func() bool { return line.MatchString(p.output()) })
 }
 
 // end waits for the process to exit and returns its exit code.
 func (p *process) end(t *testing.T) int {
 	t.Helper()
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = p.cmd.Wait()
-	}()
-	select {
-	case <-ended:
-	case <-time.After(5 * time.Minute):
-		require.Fail(t, "the process did not end", p.output())
-	}
+	ended := make(chan error, 1)
+	go func() { ended <- p.cmd.Wait() }()
+	_ = waittest.Receive(t, "the end of the process", ended)
 	return p.cmd.ProcessState.ExitCode()
 }
 
@@ -178,67 +151,4 @@ func TestProcess_Signal(t *testing.T) {
 			assert.Contains(t, p.output(), "msg=stopped")
 		})
 	}
-}
-
-// Ensure that a second signal ends a server that is still stopping. An idle stream makes a stop take
-// half a second. On a busy machine, that may be over before the second signal.
-func TestProcess_SecondSignal(t *testing.T) {
-	t.Parallel()
-	const tries = 20
-	for range tries {
-		p := startProcess(t, "--store", "memory", "--stop-timeout", "1h")
-		stream, err := grpc_reflection_v1.NewServerReflectionClient(servertest.Dial(t, p.addr)).ServerReflectionInfo(t.Context())
-		require.NoError(t, err)
-		require.NoError(t, stream.Send(&grpc_reflection_v1.ServerReflectionRequest{
-			MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_ListServices{},
-		}))
-		_, err = stream.Recv()
-		require.NoError(t, err)
-
-		require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
-		p.waitFor(t, regexp.MustCompile("msg=stopping"))
-		_ = p.cmd.Process.Signal(syscall.SIGTERM) // fails if the process has ended
-		if p.end(t) == exitInterrupted {
-			assert.NotContains(t, p.output(), "msg=stopped")
-			return
-		}
-		require.Contains(t, p.output(), "msg=stopped")
-	}
-	require.Fail(t, "no stop was interrupted")
-}
-
-// Ensure that a signal after the server has stopped does not end it with an error.
-func TestProcess_SignalAfterStop(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
-	p := startProcess(t, "--store", "sqlite:"+filepath.Join(t.TempDir(), "store.db"))
-	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
-	p.waitFor(t, regexp.MustCompile("msg=stopped"))
-	_ = p.cmd.Process.Signal(syscall.SIGTERM) // The process may have ended.
-	assert.Equal(t, 0, p.end(t))
-	assert.NotContains(t, p.output(), "stopped immediately")
-}
-
-func TestRun_RedisAway(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	for _, args := range []string{"--store redis://:sesame@127.0.0.1:1/0", "unhide Ann --redis redis://127.0.0.1:1"} {
-		t.Run(args, func(t *testing.T) {
-			t.Parallel()
-			code, _, stderr := call(t, strings.Fields(args)...)
-			assert.Equal(t, exitFailed, code)
-			assert.Equal(t, "gridstand-server: redis at 127.0.0.1:1 does not answer: dial tcp 127.0.0.1:1: connect: connection refused\n", stderr)
-		})
-	}
-}
-
-// Ensure that the server logs a warning about an environment variable that matches no
-// flag.
-func TestRun_Environment(t *testing.T) {
-	t.Setenv("GRIDSTAND_THEME", "dark")
-	assert.Regexp(t, "level=WARN .* id=variable-unknown variable=GRIDSTAND_THEME\n", startProcess(t, "--store", "memory").output())
 }

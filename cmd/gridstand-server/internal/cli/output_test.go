@@ -23,9 +23,6 @@ func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left
 // Ensure that an interrupted command says so.
 func TestRun_Interrupted(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	store := server.File(filepath.Join(t.TempDir(), "games.db"))
 	c := servertest.Config(t)
 	c.Store = store

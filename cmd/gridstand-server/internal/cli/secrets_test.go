@@ -85,15 +85,14 @@ func TestNoSecrets(t *testing.T) {
 	require.NoError(t, err)
 	version, position := solo.GetVersion(), solo.GetPosition()
 	for range 40 { // enough moves to exceed the rate limit
-		for _, direction := range position.GetTwenty48().GetLegalMoves()[:1] {
-			moved, err := games.Move(ctx, &pb.MoveRequest{
-				GameId: solo.GetId(), Version: version, Move: &pb.MoveRequest_Direction{Direction: direction},
-			})
-			note(moved, err)
-			if err == nil {
-				version, position = moved.GetEvent().GetVersion(), moved.GetEvent().GetPosition()
-				note(watch.Recv())
-			}
+		direction := position.GetTwenty48().GetLegalMoves()[0]
+		moved, err := games.Move(ctx, &pb.MoveRequest{
+			GameId: solo.GetId(), Version: version, Move: &pb.MoveRequest_Direction{Direction: direction},
+		})
+		note(moved, err)
+		if err == nil {
+			version, position = moved.GetEvent().GetVersion(), moved.GetEvent().GetPosition()
+			note(watch.Recv())
 		}
 	}
 	note(games.Undo(ctx, &pb.UndoRequest{GameId: solo.GetId(), Version: version}))
@@ -161,12 +160,11 @@ func TestNoSecrets(t *testing.T) {
 
 // forms returns a secret in every encoding that the output might contain.
 func forms(secret []byte) []string {
-	list := []string{
+	return []string{
 		string(secret), hex.EncodeToString(secret), strings.ToUpper(hex.EncodeToString(secret)),
 		base64.RawStdEncoding.EncodeToString(secret), base64.RawURLEncoding.EncodeToString(secret),
 		strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(secret)),
 		strings.Trim(fmt.Sprint(secret), "[]"), strings.Trim(fmt.Sprintf("%q", secret), `"`),
-		strings.Trim(fmt.Sprintf("%x", secret), "[]"), strings.Trim(fmt.Sprintf("%#v", secret), "[]byte{}"),
+		strings.Trim(fmt.Sprintf("%#v", secret), "[]byte{}"),
 	}
-	return list
 }

@@ -1,3 +1,5 @@
+//go:build slow && linux
+
 package cli
 
 import (
@@ -15,9 +17,6 @@ import (
 // Ensure that a server on a machine with one processor can serve calls while its file is synced,
 // and that the operator can choose otherwise.
 func TestProcess_OneProcessor(t *testing.T) {
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	if _, err := exec.LookPath("taskset"); err != nil {
 		t.Skip("needs taskset")
 	}

@@ -3,12 +3,9 @@ package app
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"strings"
 	"testing"
-	"time"
-	"unsafe"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/stretchr/testify/assert"
@@ -18,6 +15,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -73,27 +71,26 @@ func send(t *testing.T, m *Model, msg tea.Msg) tea.Msg {
 
 func press(char rune) tea.KeyPressMsg { return tea.KeyPressMsg{Code: char, Text: string(char)} }
 
-// Ensure that programs that draw the same frame share its text.
-func TestModel_SharedFrame(t *testing.T) {
-	t.Parallel()
-	m, other := newModel(t, newFakePage(t.Context())), newModel(t, newFakePage(t.Context()))
-	frame, same := m.View().Content, other.View().Content
-	assert.Contains(t, frame, "fake")
-	assert.Same(t, unsafe.StringData(frame), unsafe.StringData(same))
-	other.env.Width--
-	assert.NotEqual(t, frame, other.View().Content)
-}
-
-// Ensure that keys go to the visible page, and that a task's message goes to the page that
-// started the task.
-func TestModel_Messages(t *testing.T) {
+// Ensure that keys go to the visible page and a task's message to the page that started the task,
+// that a closed page receives no messages, and that the page below it is told that it is visible
+// again.
+func TestModel_Pages(t *testing.T) {
 	t.Parallel()
 	below, above := newFakePage(t.Context()), newFakePage(t.Context())
 	m := newModel(t, below, above)
 	send(t, m, press('x'))
 	send(t, m, below.task("news"))
+	late := above.task("late")
+	assert.Contains(t, m.View().Content, "back")
+	send(t, m, ui.BackMsg{})
+	assert.Contains(t, m.View().Content, "quit", "the last page")
+	assert.NotContains(t, m.View().Content, "back")
+	send(t, m, press('y'))
+	send(t, m, late)
 	assert.Equal(t, []tea.Msg{press('x')}, above.got)
-	assert.Equal(t, []tea.Msg{"news"}, below.got)
+	assert.Equal(t, []tea.Msg{"news", "resumed", press('y')}, below.got)
+	require.Error(t, above.Ctx.Err())
+	assert.Equal(t, tea.QuitMsg{}, send(t, m, ui.BackMsg{}), "the program ends with its last page")
 }
 
 // Ensure that a page replaces only itself and the pages above it, and nothing once it is closed.
@@ -124,28 +121,6 @@ func TestModel_NoSize(t *testing.T) {
 	assert.Equal(t, []int{60, 14}, []int{m.env.Width, m.env.Height})
 }
 
-// Ensure that a closed page receives no messages, and that the page below it is told that
-// it is visible again.
-func TestModel_Back(t *testing.T) {
-	t.Parallel()
-	below, above := newFakePage(t.Context()), newFakePage(t.Context())
-	m := newModel(t, below, above)
-	late := above.task("late")
-	assert.Contains(t, m.View().Content, "back")
-	send(t, m, ui.BackMsg{})
-	assert.Contains(t, m.View().Content, "quit", "the last page")
-	assert.NotContains(t, m.View().Content, "back")
-	send(t, m, press('?'))
-	assert.NotContains(t, m.View().Content, "back")
-	send(t, m, press('x'))
-	send(t, m, late)
-	assert.Empty(t, above.got)
-	assert.Equal(t, []tea.Msg{"resumed"}, below.got)
-	require.Error(t, above.Ctx.Err())
-	assert.Equal(t, tea.QuitMsg{}, send(t, m, ui.BackMsg{}), "the program ends with its last page")
-	assert.Equal(t, "goodbye", m.closingMessage())
-}
-
 // Ensure that ? opens the help and any key closes it, except while a page accepts text
 // input.
 func TestModel_Help(t *testing.T) {
@@ -153,9 +128,9 @@ func TestModel_Help(t *testing.T) {
 	p := newFakePage(t.Context())
 	m := newModel(t, p)
 	send(t, m, press('?'))
-	assert.Contains(t, m.View().Content, "quit the program")
-	assert.Contains(t, m.View().Content, "any key close")
-	assert.Contains(t, m.View().Content, "suspend")
+	for _, text := range []string{"do it", "quit the program", "any key close", "suspend"} {
+		assert.Contains(t, m.View().Content, text)
+	}
 	m.env.Remote = true
 	assert.NotContains(t, m.View().Content, "suspend", "a remote terminal ignores ctrl-z")
 	send(t, m, press('x'))
@@ -168,70 +143,28 @@ func TestModel_Help(t *testing.T) {
 	assert.ErrorIs(t, m.err, ErrInterrupted)
 }
 
-// Ensure that a game that cannot be opened leaves the current page open and shows the
-// reason, and that the program ends if it has no page.
-func TestModel_OpenFails(t *testing.T) {
-	t.Parallel()
-	server := &tuitest.Server{OnGame: func() (*pb.Game, error) { return nil, client.ErrGameNotFound }}
-	m := New(t.Context(), Config{Env: *tuitest.Env(server)})
-	t.Cleanup(m.Close)
-	p := newFakePage(t.Context())
-	m.pages = []ui.Page{p}
-	assert.Nil(t, send(t, m, send(t, m, ui.OpenMsg{Route: ui.Route{Play: tuitest.GameID}})))
-	assert.Contains(t, m.View().Content, "no longer has this game")
-
-	m = New(t.Context(), Config{Env: *tuitest.Env(server), Start: ui.Route{Play: tuitest.GameID}})
-	t.Cleanup(m.Close)
-	_, cmd := m.Update(m.open(m.config.Start)())
-	assert.Equal(t, tea.QuitMsg{}, cmd())
-	require.ErrorIs(t, m.err, client.ErrGameNotFound)
-}
-
-// Ensure that a guest is told why they cannot play.
-func TestModel_Guest(t *testing.T) {
-	t.Parallel()
-	m := newModel(t, newFakePage(t.Context()))
-	m.env.Guest = "Add a key to play."
-	assert.Nil(t, send(t, m, ui.OpenMsg{Route: ui.Route{Join: tuitest.GameID}}))
-	assert.Contains(t, m.View().Content, "Add a key to play.")
-}
-
-// Ensure that the program asks for a name before the first game, shows why a name was
-// rejected without leaving the page, and opens the game once a name is accepted.
+// Ensure that the program asks for a name before the first game, and that the game replaces the form.
 func TestModel_Name(t *testing.T) {
 	t.Parallel()
-	var names []string
 	m := newModel(t, newFakePage(t.Context()))
 	m.env.Me = ""
-	m.config.LogIn = func(_ context.Context, name string) (string, error) {
-		names = append(names, name)
-		if len(names) == 1 {
-			return "", errors.New("the name is already taken")
-		}
-		return tuitest.Me, nil
-	}
+	m.config.LogIn = func(context.Context, string) (string, error) { return tuitest.Me, nil }
 	opened := ""
 	m.env.Server = &tuitest.Server{OnNewGame: func(variant string, _ client.GameOptions) (*pb.Game, error) {
 		opened = variant
 		return tuitest.Game(tuitest.Board(4, 4)), nil
 	}}
 	send(t, m, ui.OpenMsg{Route: ui.Route{New: &ui.NewGame{Variant: "classic"}}})
-	for _, char := range "ada" {
-		send(t, m, press(char))
-	}
-	send(t, m, send(t, m, tea.KeyPressMsg{Code: tea.KeyEnter}))
-	assert.Contains(t, m.View().Content, "already taken")
-	send(t, m, press('2'))
+	send(t, m, press('a'))
 	replace := send(t, m, send(t, m, tea.KeyPressMsg{Code: tea.KeyEnter}))
 	send(t, m, send(t, m, replace))
-	assert.Equal(t, []string{"ada", "ada2"}, names)
 	assert.Equal(t, "classic", opened)
 	assert.Equal(t, tuitest.Me, m.env.Me)
-	assert.Len(t, m.pages, 2, "the game replaces the form")
+	assert.Len(t, m.pages, 2)
 }
 
-// Ensure that the program ends when its context is canceled, and leaves the page's closing message
-// in the terminal.
+// Ensure that the program waits before each key and each size of a remote terminal, ends when its
+// context is canceled, and leaves the page's closing message in the terminal.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -245,36 +178,10 @@ func TestRun(t *testing.T) {
 	in, keys := io.Pipe()
 	defer func() { _ = keys.Close() }()
 	var out bytes.Buffer
-	done := make(chan error, 1)
-	go func() { done <- Run(ctx, m, Terminal{In: in, Out: &out, Width: 40, Height: 12}) }()
-	cancel()
-	select {
-	case err := <-done:
-		require.ErrorIs(t, err, ErrInterrupted)
-	case <-time.After(5 * time.Minute):
-		require.Fail(t, "the program is still running after its context was canceled")
-	}
-	_ = keys.Close()
-	assert.True(t, strings.HasSuffix(out.String(), "goodbye\n"), out.String())
-}
-
-// Ensure that a remote terminal waits before each key and each size.
-func TestRun_Pace(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	server := &tuitest.Server{OnGame: func() (*pb.Game, error) {
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}}
-	m := New(ctx, Config{Env: *tuitest.Env(server), Start: ui.Route{Play: tuitest.GameID}})
-	in, keys := io.Pipe()
-	defer func() { _ = keys.Close() }()
-	resized := make(chan tea.WindowSizeMsg)
-	waited := make(chan struct{})
-	done := make(chan error, 1)
+	resized, waited, done := make(chan tea.WindowSizeMsg), make(chan struct{}), make(chan error, 1)
 	go func() {
 		done <- Run(ctx, m, Terminal{
-			In: in, Out: io.Discard, Width: 40, Height: 12, Resized: resized,
+			In: in, Out: &out, Width: 40, Height: 12, Resized: resized,
 			Pace: func(ctx context.Context) error {
 				select {
 				case waited <- struct{}{}:
@@ -285,26 +192,15 @@ func TestRun_Pace(t *testing.T) {
 			},
 		})
 	}()
-	wait := func(what string) {
-		select {
-		case <-waited:
-		case <-time.After(5 * time.Minute):
-			require.Fail(t, "the program did not wait before "+what)
-		}
-	}
 	_, err := io.WriteString(keys, "zz")
 	require.NoError(t, err)
-	wait("the first key")
-	wait("the second key")
+	waittest.Receive(t, "the wait before the first key", waited)
+	waittest.Receive(t, "the wait before the second key", waited)
 	resized <- tea.WindowSizeMsg{Width: 50, Height: 20}
-	wait("the size")
+	waittest.Receive(t, "the wait before the size", waited)
 	cancel()
-	select {
-	case err := <-done:
-		require.ErrorIs(t, err, ErrInterrupted)
-	case <-time.After(5 * time.Minute):
-		require.Fail(t, "the program is still running after its context was canceled")
-	}
+	require.ErrorIs(t, waittest.Receive(t, "the end of the program", done), ErrInterrupted)
+	assert.True(t, strings.HasSuffix(out.String(), "goodbye\n"), out.String())
 }
 
 // Ensure that closing the last page asks for confirmation if this would disconnect others.
@@ -313,19 +209,27 @@ func TestModel_QuitOthers(t *testing.T) {
 	others := 2
 	m := newModel(t, newFakePage(t.Context()))
 	m.env.Local = &ui.Local{Others: func() int { return others }}
-	assert.Nil(t, send(t, m, ui.BackMsg{}))
-	assert.Contains(t, m.View().Content, "2 others are connected.")
-	assert.Nil(t, send(t, m, press('x')))
-	assert.Contains(t, m.View().Content, "2 others are connected.")
-	assert.Nil(t, send(t, m, press('q')), "q does not confirm")
-	assert.NotContains(t, m.View().Content, "connected")
-	assert.Nil(t, send(t, m, ui.BackMsg{}))
-	assert.Nil(t, send(t, m, press('n')))
-	assert.NotContains(t, m.View().Content, "connected")
-	others = 1
-	assert.Nil(t, send(t, m, ui.BackMsg{}))
-	assert.Contains(t, m.View().Content, "1 other is connected.")
-	assert.Equal(t, tea.QuitMsg{}, send(t, m, press('y')))
-	others = 0
-	assert.Equal(t, tea.QuitMsg{}, send(t, m, ui.BackMsg{}))
+	for _, step := range []struct {
+		others int
+		msg    tea.Msg
+		asks   string // the question after msg, if any
+		quits  bool
+	}{
+		{others: 2, msg: ui.BackMsg{}, asks: "2 others are connected."},
+		{others: 2, msg: press('x'), asks: "2 others are connected."},
+		{others: 2, msg: press('q')}, // closes the question, and does not confirm it
+		{others: 2, msg: ui.BackMsg{}, asks: "2 others are connected."},
+		{others: 2, msg: press('n')},
+		{others: 1, msg: ui.BackMsg{}, asks: "1 other is connected."},
+		{others: 1, msg: press('y'), quits: true},
+		{others: 0, msg: ui.BackMsg{}, quits: true},
+	} {
+		others = step.others
+		assert.Equal(t, step.quits, send(t, m, step.msg) == tea.QuitMsg{}, "%v", step)
+		if step.asks != "" {
+			assert.Contains(t, m.View().Content, step.asks)
+		} else {
+			assert.NotContains(t, m.View().Content, "connected", "%v", step)
+		}
+	}
 }

@@ -240,6 +240,9 @@ func (c *Contest) tick() tea.Cmd {
 	default:
 		return nil
 	}
+	if wait <= 0 { // A hostile server's time can be too far away for a Duration.
+		return nil
+	}
 	c.ticks++
 	timer := c.ticks
 	return c.tasks.Later(wait, func() tea.Cmd {

@@ -7,10 +7,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/frame"
@@ -161,5 +163,22 @@ func (d *Driver) Until(what string, holds func() bool) {
 	}
 }
 
+// Settle handles all messages, until only time would bring another. It needs a synctest bubble.
+func (d *Driver) Settle() {
+	d.t.Helper()
+	for synctest.Wait(); len(d.msgs) > 0; synctest.Wait() {
+		d.Send(<-d.msgs)
+	}
+}
+
 // Screen returns the window's contents as text, without colors.
-func (d *Driver) Screen() string { return text(frame.Draw(d.Env, d.Page, frame.State{}).Content) }
+func (d *Driver) Screen() string { return plain(frame.Draw(d.Env, d.Page, frame.State{}).Content) }
+
+// plain returns a screen without colors or trailing spaces.
+func plain(screen string) string {
+	lines := strings.Split(ansi.Strip(screen), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " ")
+	}
+	return strings.Join(lines, "\n")
+}

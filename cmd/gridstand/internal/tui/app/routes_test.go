@@ -1,0 +1,121 @@
+package app
+
+import (
+	"fmt"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Ensure that each route makes the right calls, and opens the right page or says why it does not. A
+// guest can watch, but not play.
+func TestModel_Open(t *testing.T) {
+	t.Parallel()
+	const play, contest, watching = "*play.page", "*challenge.page", "*watch.page"
+	race, waiting, daily := tuitest.Race(), tuitest.WaitingRace(), tuitest.DailyGame()
+	unknown := &pb.Challenge{Id: "other", Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Status: pb.ChallengeStatus_CHALLENGE_STATUS_WAITING}
+	for name, tt := range map[string]struct {
+		route ui.Route
+		guest bool
+		found *pb.Challenge
+		fails error // the error of Attempt and Game
+		calls []string
+		page  string // the type of the page that opens, or "" for a notice
+	}{
+		"daily":             {route: ui.Route{Daily: &pb.DailyRequest{}}, found: daily, calls: []string{"daily", "attempt"}, page: play},
+		"daily of a guest":  {route: ui.Route{Daily: &pb.DailyRequest{}}, guest: true},
+		"no daily":          {route: ui.Route{Daily: &pb.DailyRequest{}}, calls: []string{"daily"}},
+		"link":              {route: ui.Route{Enter: daily.GetId()}, found: daily, calls: []string{"challenge", "attempt"}, page: play},
+		"closed":            {route: ui.Route{Enter: daily.GetId()}, found: daily, fails: client.ErrChallengeClosed, calls: []string{"challenge", "attempt"}, page: contest},
+		"refused":           {route: ui.Route{Enter: daily.GetId()}, found: daily, fails: client.ErrTooManyGames, calls: []string{"challenge", "attempt"}},
+		"race":              {route: ui.Route{Enter: race.GetId()}, found: race, calls: []string{"challenge"}, page: contest},
+		"race of a guest":   {route: ui.Route{Enter: race.GetId()}, guest: true, page: contest},
+		"race of the user":  {route: ui.Route{Enter: race.GetId()}, found: waiting, calls: []string{"challenge"}, page: contest},
+		"race to join":      {route: ui.Route{Enter: "other"}, found: unknown, calls: []string{"challenge", "join"}, page: contest},
+		"new":               {route: ui.Route{NewChallenge: &ui.NewChallenge{}}, found: race, calls: []string{"new"}, page: contest},
+		"new, by another":   {route: ui.Route{NewChallenge: &ui.NewChallenge{}}, found: unknown, calls: []string{"new", "join"}, page: contest},
+		"view only":         {route: ui.Route{Challenge: race.GetId()}, page: contest},
+		"missing challenge": {route: ui.Route{Enter: "none"}, calls: []string{"challenge"}},
+		"game":              {route: ui.Route{Play: tuitest.GameID}, calls: []string{"game"}, page: play},
+		"missing game":      {route: ui.Route{Play: tuitest.GameID}, fails: client.ErrGameNotFound, calls: []string{"game"}},
+		"game of another":   {route: ui.Route{Join: tuitest.GameID}, calls: []string{"join game"}, page: watching},
+		"seat of a guest":   {route: ui.Route{Join: tuitest.GameID}, guest: true},
+		"TV":                {route: ui.Route{TV: true}, page: watching},
+		"rules":             {route: ui.Route{Rules: "classic"}, page: "*lobby.rules"},
+		"lobby":             {page: "*lobby.page"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var calls []string
+			find := func(call string) (*pb.GetChallengeResponse, error) {
+				calls = append(calls, call)
+				if tt.found == nil {
+					return nil, client.ErrChallengeNotFound
+				}
+				return &pb.GetChallengeResponse{Challenge: tt.found}, nil
+			}
+			attempt := func(call, id string) (*pb.Game, error) {
+				calls = append(calls, call)
+				g := tuitest.Game(tuitest.Board(4, 4))
+				g.ChallengeId = id
+				return g, tt.fails
+			}
+			m := newModel(t, newFakePage(t.Context()))
+			m.env.Server = &tuitest.Server{
+				OnGame: func() (*pb.Game, error) { return attempt("game", "") },
+				OnJoin: func(*int32) (*pb.Game, error) {
+					g, err := attempt("join game", "")
+					g.Seats[0].GetPlayer().Id = "bob"
+					return g, err
+				},
+				OnChallenges: tuitest.OnChallenges{
+					OnChallenge: func(string) (*pb.GetChallengeResponse, error) { return find("challenge") },
+					OnDaily:     func(*pb.DailyRequest) (*pb.GetChallengeResponse, error) { return find("daily") },
+					OnAttempt:   func(id string) (*pb.Game, error) { return attempt("attempt", id) },
+					OnJoinRace: func(*pb.JoinChallengeRequest) (*pb.Challenge, error) {
+						calls = append(calls, "join")
+						return nil, client.ErrChallengeStarted
+					},
+					OnNewChallenge: func(ui.NewChallenge) (*pb.Challenge, error) {
+						calls = append(calls, "new")
+						return tt.found, nil
+					},
+				},
+			}
+			if tt.guest {
+				m.env.Me, m.env.Guest = "", "Add a key to play."
+			}
+			_, cmd := m.Update(ui.OpenMsg{Route: tt.route})
+			if tt.calls != nil {
+				require.NotNil(t, cmd)
+				m.Update(cmd())
+			}
+			assert.Equal(t, tt.calls, calls)
+			if tt.page == "" {
+				assert.Len(t, m.pages, 1)
+				assert.NotEmpty(t, m.notice)
+				assert.Contains(t, m.View().Content, m.notice)
+				return
+			}
+			require.Len(t, m.pages, 2)
+			assert.Equal(t, tt.page, fmt.Sprintf("%T", m.top()))
+		})
+	}
+}
+
+// Ensure that the program ends with the error if its first game cannot be opened.
+func TestModel_OpenFails(t *testing.T) {
+	t.Parallel()
+	m := newModel(t)
+	m.env.Server = &tuitest.Server{OnGame: func() (*pb.Game, error) { return nil, client.ErrGameNotFound }}
+	_, cmd := m.Update(m.open(ui.Route{Play: tuitest.GameID})())
+	assert.Equal(t, tea.QuitMsg{}, cmd())
+	require.ErrorIs(t, m.err, client.ErrGameNotFound)
+}

@@ -263,7 +263,10 @@ func TestBoard_Cursor(t *testing.T) {
 		pb.CellState_CELL_STATE_BLUE, pb.CellState_CELL_STATE_BLUE, pb.CellState_CELL_STATE_EMPTY, pb.CellState_CELL_STATE_WALL,
 	}}}
 	for _, theme := range []style.Theme{
-		{Profile: colorprofile.ASCII}, {Profile: colorprofile.ANSI}, {Profile: colorprofile.ANSI256}, trueColor,
+		{Profile: colorprofile.ASCII},
+		{Profile: colorprofile.ANSI},
+		{Profile: colorprofile.ANSI256},
+		trueColor,
 		{Profile: colorprofile.TrueColor, Light: true},
 	} {
 		sizes, tight, mini := b.Sizes(theme)

@@ -82,7 +82,9 @@ func newEvilServer(c *pb.Challenge) *evilServer {
 	s.OnGame = func() (*pb.Game, error) { return nil, client.ErrBadStream }
 	s.OnChallenge = func(string) (*pb.GetChallengeResponse, error) { return &pb.GetChallengeResponse{Challenge: c}, nil }
 	s.OnDaily = func(*pb.DailyRequest) (*pb.GetChallengeResponse, error) { return s.OnChallenge("") }
-	s.OnStandings = func(string, int32) (ui.Standings, error) { return ui.Standings{Lines: lines, Mine: lines[1], Total: -1}, nil }
+	s.OnStandings = func(string, int32) (ui.Standings, error) {
+		return ui.Standings{Lines: lines, Mine: lines[1], Total: -1}, nil
+	}
 	s.Contest = tuitest.NewChallengeStream()
 	s.Contest.Push(&pb.WatchChallengeResponse{Challenge: c, Standings: lines, Total: -1})
 	return s
@@ -98,7 +100,7 @@ func (s *evilServer) Watch(ctx context.Context, o client.WatchOptions) ui.Stream
 }
 
 // Ensure that no page shows escape sequences or other control characters from a hostile server's
-// strings, or text outside the window, whatever key is pressed, that pages tolerate absurd numbers and
+// strings, or text outside the window, whatever key is pressed, that pages can be drawn at any size and tolerate absurd numbers and
 // missing messages, and that a challenge's page follows no more boards than a race can have.
 func TestHostile(t *testing.T) {
 	t.Parallel()
@@ -144,6 +146,10 @@ func TestHostile(t *testing.T) {
 					env.Width, env.Height, env.Theme.Profile = size[0], size[1], []colorprofile.Profile{colorprofile.ASCII, colorprofile.TrueColor}[i/2%2]
 					tuitest.Harmless(t, env, d.Page)
 					d.Press(key)
+				}
+				for _, size := range [][2]int{{0, 0}, {1, 200}, {3, 3}, {24, 5}, {30, 10}, {57, 21}, {130, 40}, {240, 70}} {
+					env.Width, env.Height = size[0], size[1]
+					d.Screen() // must not panic
 				}
 				if c, ok := d.Page.(ui.Closing); ok {
 					assert.NotRegexp(t, "[\x1b\a\u202e]", c.ClosingMessage())

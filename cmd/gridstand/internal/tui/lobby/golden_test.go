@@ -8,22 +8,14 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Ensure that the lobby and the rules match their golden files in every theme and at every
-// size.
 func TestScreens(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
 	for name, open := range map[string]func(env *ui.Env) ui.Page{
 		"lobby": func(env *ui.Env) ui.Page { return withChallenges(t, loaded(t, env, tuitest.GameID)) },
 		"race": func(env *ui.Env) ui.Page {
 			p := withChallenges(t, loaded(t, env, tuitest.GameID))
 			p.cursors[paneLive].at = 0
 			p.selected()
-			if env.Width != 120 { // at width 120, show the preview instead
-				p.form = newForm(env, tuitest.Variants(), "tribolo", true)
-			}
 			return p
 		},
 		"new": func(env *ui.Env) ui.Page {
@@ -31,8 +23,16 @@ func TestScreens(t *testing.T) {
 			p.form = newForm(env, tuitest.Variants(), "tribolo", false)
 			return p
 		},
-		"rules-tribolo": func(env *ui.Env) ui.Page { return openRules(t, env, "tribolo") },
-		"rules-classic": func(env *ui.Env) ui.Page { return openRules(t, env, "classic") },
+		"rules": func(env *ui.Env) ui.Page {
+			p := NewRules(t.Context(), env, "tribolo").(*rules)
+			p.loaded(tuitest.Variants(), nil)
+			return p
+		},
+		"new-race": func(env *ui.Env) ui.Page {
+			p := loaded(t, env, triboloID)
+			p.form = newForm(env, tuitest.Variants(), "tribolo", true)
+			return p
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -54,11 +54,5 @@ func withChallenges(t *testing.T, p *page) *page {
 		attempt: &pb.Attempt{Status: pb.GameStatus_GAME_STATUS_FINISHED, Score: 12345, DayStreak: 5},
 		place:   ui.Standings{Mine: &pb.Standing{Rank: 3}, Total: 87},
 	}, nil)
-	return p
-}
-
-func openRules(t *testing.T, env *ui.Env, variant string) ui.Page {
-	p := NewRules(t.Context(), env, variant).(*rules)
-	p.loaded(tuitest.Variants(), nil)
 	return p
 }

@@ -4,25 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/frame"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // open opens the lobby and waits for its lists. The user is ada, unless change modifies the
 // environment.
@@ -40,7 +39,7 @@ func open(t *testing.T, change func(env *ui.Env)) (*page, *tuitest.Driver) {
 	return p, d
 }
 
-// Ensure that the keys open the right pages.
+// Ensure that the keys open the right pages. The lists are those of lists.
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -67,6 +66,7 @@ func TestKeys(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, d := open(t, nil)
+			d.Press("d") // has no effect without a daily game
 			d.Press(c.keys...)
 			d.Until("another page", func() bool { return len(d.Left) > 0 })
 			assert.Equal(t, ui.OpenMsg{Route: c.want}, d.Left[0])
@@ -86,28 +86,19 @@ func TestPreview_State(t *testing.T) {
 	}
 }
 
-// Ensure that esc closes the form and that q closes the lobby.
-func TestQuit(t *testing.T) {
+// Ensure that the form creates the game or the race as entered, that esc closes it, and that q closes
+// the lobby.
+func TestForm(t *testing.T) {
 	t.Parallel()
 	p, d := open(t, nil)
 	d.Press("n", "up")
-	require.NotNil(t, p.form)
 	assert.Contains(t, d.Screen(), "▸ variant", "up on the first field keeps the focus there")
 	d.Press("esc")
 	require.Nil(t, p.form)
-	d.Press("q")
-	d.Until("leaving", func() bool { return len(d.Left) > 0 })
-	assert.Equal(t, ui.BackMsg{}, d.Left[0])
-}
-
-// Ensure that the form creates the game as entered.
-func TestNewGame(t *testing.T) {
-	t.Parallel()
-	p, d := open(t, nil)
 	d.Press("n") // opens with the selected game's variant
 	require.Equal(t, "tribolo", p.form.variant)
 	d.Press("left", "right", "down", "right", "right", "down", "right", "down", "down", "left", "down", "right", "enter")
-	d.Until("another page", func() bool { return len(d.Left) > 0 })
+	d.Until("the game", func() bool { return len(d.Left) > 0 })
 	g := d.Left[0].(ui.OpenMsg).Route.New
 	require.NotNil(t, g)
 	assert.Equal(t, "tribolo", g.Variant)
@@ -117,18 +108,31 @@ func TestNewGame(t *testing.T) {
 	assert.NotNil(t, g.Options.Seats[0].GetCaller())
 	assert.Equal(t, "random", g.Options.Seats[1].GetBot())
 	assert.Equal(t, "minimax", g.Options.Seats[2].GetBot())
+
+	p, d = open(t, nil)
+	d.Press("R")
+	require.NotNil(t, p.form)
+	d.Press("right", "down", "right", "down", "right", "enter")
+	d.Until("the race", func() bool { return len(d.Left) > 0 })
+	r := d.Left[0].(ui.OpenMsg).Route.NewChallenge.Request
+	assert.Equal(t, pb.ChallengeKind_CHALLENGE_KIND_RACE, r.GetKind())
+	assert.Equal(t, "6x6", r.GetVariant(), "only variants of 2048")
+	assert.Equal(t, 5*time.Minute, r.GetLimit().AsDuration())
+	assert.True(t, r.GetPrivate())
+	d.Press("q")
+	d.Until("leaving", func() bool { return len(d.Left) > 1 })
+	assert.Equal(t, ui.BackMsg{}, d.Left[1])
 }
 
 // Ensure that a key for the form that is pressed before the lists arrive opens the form when they
 // do, unless another key follows.
-func TestNewGame_BeforeLists(t *testing.T) {
+func TestForm_BeforeLists(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		keys       []string
 		form, race bool
 	}{
 		"new":          {[]string{"n"}, true, false},
-		"race":         {[]string{"R"}, true, true},
 		"the last key": {[]string{"n", "R"}, true, true},
 		"canceled":     {[]string{"n", "esc"}, false, false},
 	} {
@@ -146,97 +150,83 @@ func TestNewGame_BeforeLists(t *testing.T) {
 			close(arrive)
 			d.Until("the lists", func() bool { return p.loaded })
 			require.Equal(t, c.form, p.form != nil)
-			if c.form {
-				assert.Equal(t, c.race, p.form.race)
-			}
+			assert.Equal(t, c.race, c.form && p.form.race)
 			assert.NotContains(t, d.Screen(), "Loading the variants")
 		})
 	}
 }
 
-// Ensure that the form has no seats for a variant that claims to have billions of them.
-func TestNewGame_ManySeats(t *testing.T) {
-	t.Parallel()
-	f := newForm(tuitest.Env(nil), []*pb.Variant{{Id: "crowd", Seats: math.MaxInt32}}, "crowd", false)
-	assert.Empty(t, f.game().Options.Seats)
+// previews is a server that records the requests for lists and previews.
+type previews struct {
+	*tuitest.Server
+	asked   chan string
+	watched chan client.WatchOptions
 }
 
-// Ensure that keys change the variant and the period of the leaderboard.
-func TestScores(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
-	p, d := open(t, nil)
-	d.Until("the selected game's leaderboard", func() bool { return p.lists.Variant == "tribolo" })
-	d.Press("v")
-	d.Until("the next leaderboard", func() bool { return p.lists.Variant == "classic" })
-	d.Press("left")
-	d.Until("all time", func() bool { return p.lists.Window == pb.Window_WINDOW_ALL_TIME })
-	d.Env.Width, d.Env.Height = 120, 36
-	assert.Contains(t, d.Screen(), "─ Top classic ─")
-	assert.Contains(t, d.Screen(), "day week ‹all time›")
+func (s previews) Watch(ctx context.Context, o client.WatchOptions) ui.Stream {
+	s.watched <- o
+	return s.Server.Watch(ctx, o)
 }
 
-// Ensure that scrolling past a game makes no requests for it.
-func TestScroll(t *testing.T) {
+// Ensure that the preview watches the selected game without being counted, and only while the lobby is
+// visible, that scrolling past a game makes no requests for it, and that v and ← change the variant
+// and the period of the leaderboard.
+func TestPreview(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
-	asked := make(chan string, 1000)
-	watched := make(chan client.WatchOptions, 1000)
+	s := previews{asked: make(chan string, 1000), watched: make(chan client.WatchOptions, 1000)}
 	p, d := open(t, func(env *ui.Env) {
-		env.Server = previews{&tuitest.Server{OnLists: func(me, variant string, w pb.Window) (ui.Lists, error) {
-			asked <- variant
-			return lists(t, me, variant, w), nil
-		}}, watched}
+		s.Server = env.Server.(*tuitest.Server)
+		inner := s.OnLists
+		s.OnLists = func(me, variant string, w pb.Window) (ui.Lists, error) {
+			s.asked <- variant
+			return inner(me, variant, w)
+		}
+		env.Server = s
 	})
 	d.Until("the selected game's leaderboard", func() bool { return p.lists.Variant == "tribolo" })
 	d.Until("the preview", func() bool { return p.preview.cancel != nil })
-	before := len(asked)
+	before := len(s.asked)
+	assert.Equal(t, client.WatchOptions{GameID: waitingID, Preview: true}, <-s.watched)
 	d.Press("down", "down", "down", "up", "up", "up", "v", "v")
 	d.Until("the leaderboard", func() bool { return p.lists.Variant == "6x6" })
 	d.Until("the preview again", func() bool { return p.preview.cancel != nil })
 	for range before {
-		<-asked
+		<-s.asked
 	}
-	for len(asked) > 0 {
-		assert.NotEqual(t, "classic", <-asked)
+	for len(s.asked) > 0 {
+		assert.NotEqual(t, "classic", <-s.asked)
 	}
-	assert.Len(t, watched, 2)
+	assert.Len(t, s.watched, 1)
+	d.Press("left")
+	d.Until("all time", func() bool { return p.lists.Window == pb.Window_WINDOW_ALL_TIME })
+	d.Env.Width, d.Env.Height = 120, 36
+	assert.Contains(t, d.Screen(), "─ Top 6x6 ─")
+	assert.Contains(t, d.Screen(), "day week ‹all time›")
+
+	<-s.watched
+	d.Press("t")
+	require.Error(t, p.Ctx.Err(), "no request while another page is visible")
+	d.Resume()
+	require.NoError(t, p.Ctx.Err())
+	d.Until("the preview after the other page", func() bool { return p.preview.cancel != nil })
+	assert.Equal(t, client.WatchOptions{GameID: waitingID, Preview: true}, <-s.watched)
 }
 
-// Ensure that the lobby can be drawn in windows of any size.
-func TestSizes(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
-	p, d := open(t, nil)
-	for width := 0; width < 240; width += 17 {
-		for height := 0; height < 70; height += 7 {
-			d.Env.Width, d.Env.Height = width, height
-			d.Screen()
-		}
-	}
-	d.Press("n")
-	require.NotNil(t, p.form)
-	d.Env.Width, d.Env.Height = 3, 3
-	d.Screen()
-}
-
-// Ensure that the help fits in a window of 40×12 in every state of the lobby.
-func TestHelp(t *testing.T) {
+// Ensure that the row of the selected game is as up to date as the preview, and that y copies the
+// full id, which no list shows.
+func TestPreview_Row(t *testing.T) {
 	t.Parallel()
 	p, d := open(t, nil)
-	d.Env.Width, d.Env.Height = 40, 12
-	for _, key := range []string{"tab", "n"} {
-		width, height := lipgloss.Size(frame.Help(d.Env, p.Keys(), widget.NewScroll()))
-		assert.LessOrEqual(t, width, 40)
-		assert.LessOrEqual(t, height, 12)
-		d.Press(key)
-	}
+	d.Press("down", "down")
+	d.Until("the preview", func() bool { return p.preview.id == tuitest.GameID && p.preview.cancel != nil })
+	p.previewed(client.Update{Event: tuitest.Moved(614, pb.Direction_DIRECTION_UP, tuitest.Board(4, 4), 12800)})
+	assert.Regexp(t, `▸● classic +ada +12,800 +0 s`, d.Screen())
+	d.Press("end")
+	assert.NotContains(t, d.Screen(), deadID)
+	cmd := p.copy()
+	require.NotNil(t, cmd)
+	assert.Contains(t, d.Screen(), "\n Copied the id of game deaddead.")
+	assert.Equal(t, deadID, fmt.Sprint(cmd()))
 }
 
 // Ensure that the games that have been idle the longest are listed last, and that the
@@ -253,9 +243,11 @@ func TestOrder(t *testing.T) {
 			g.CreateTime = g.GetUpdateTime()
 		}
 	}
+	later.Moving = 70 // more games than are listed
 	d.Send(got(p, later, nil))
 	assert.Equal(t, []string{waitingID, idleID, triboloID, tuitest.GameID, deadID}, p.cursors[paneLive].ids)
 	assert.Equal(t, tuitest.GameID, p.current().GetId())
+	assert.Contains(t, d.Screen(), "● 70 live")
 	later.Live = slices.DeleteFunc(slices.Clone(later.Live), func(g *pb.Game) bool { return g.GetId() == tuitest.GameID })
 	d.Send(got(p, later, nil))
 	assert.Equal(t, deadID, p.current().GetId(), "the cursor stays on its row if the game is gone")
@@ -268,98 +260,30 @@ func TestOrder(t *testing.T) {
 	assert.Equal(t, []string{triboloID, tuitest.GameID, idleID, waitingID, deadID}, p.cursors[paneLive].ids)
 }
 
-// Ensure that the lobby counts the games with a move in the last 30 seconds, and shows the
-// idle time of each game.
-func TestLive(t *testing.T) {
-	t.Parallel()
-	p, d := open(t, nil)
-	screen := d.Screen()
-	assert.Contains(t, screen, "● 2 live  ◌ 1 waiting")
-	assert.Regexp(t, `○ classic +bob +36,228 +13 min`, screen)
-	assert.Regexp(t, `● classic +ada +12,340 +4 s`, screen)
-	assert.Regexp(t, `VARIANT +PLAYER +SCORE +IDLE`, screen)
-	more := lists(t, tuitest.Me, "classic", pb.Window_WINDOW_DAY)
-	more.Moving = 70 // more games than are listed
-	d.Send(got(p, more, nil))
-	assert.Contains(t, d.Screen(), "● 70 live")
-}
-
-// Ensure that a guest is told why they can only watch.
+// Ensure that a guest is told why they can only watch, in lines that wrap at words.
 func TestGuest(t *testing.T) {
 	t.Parallel()
-	p, d := open(t, func(env *ui.Env) { env.Me, env.Guest = "", "Playing needs an SSH key." })
+	p, d := open(t, func(env *ui.Env) { env.Me, env.Guest = "", "You came without an SSH key, so you can watch but not play." })
+	d.Env.Width, d.Env.Height = 40, 12
 	for _, key := range []string{"n", "J"} {
 		d.Press(key)
 		assert.Nil(t, p.form)
-		assert.Contains(t, d.Screen(), "! Playing needs an SSH key.")
+		assert.Contains(t, d.Screen(), "! You came without an SSH key, so you\n can watch but not play.")
 	}
-	d.Env.Guest = "You came without an SSH key, so you can watch but not play."
-	d.Env.Width, d.Env.Height = 40, 12
-	d.Press("n")
-	assert.Contains(t, d.Screen(), "! You came without an SSH key, so you\n can watch but not play.", "wraps at words")
 	d.Press("enter")
 	d.Until("another page", func() bool { return len(d.Left) > 0 })
 	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Watch: []string{waitingID}}}, d.Left[0])
 }
 
-// Ensure that y copies the full id, which no list shows.
-func TestCopy(t *testing.T) {
-	t.Parallel()
-	p, d := open(t, nil)
-	d.Press("end")
-	assert.NotContains(t, d.Screen(), deadID)
-	cmd := p.copy()
-	require.NotNil(t, cmd)
-	assert.Contains(t, d.Screen(), "\n Copied the id of game deaddead.")
-	assert.Equal(t, deadID, fmt.Sprint(cmd()))
-}
-
-// previews is a server that records the options passed to Watch.
-type previews struct {
-	ui.Server
-	got chan client.WatchOptions
-}
-
-func (s previews) Watch(ctx context.Context, o client.WatchOptions) ui.Stream {
-	s.got <- o
-	return s.Server.Watch(ctx, o)
-}
-
-// Ensure that the preview watches the selected game without being counted, and only while
-// the lobby is visible.
-func TestPreview(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
-	got := make(chan client.WatchOptions, 2)
-	p, d := open(t, func(env *ui.Env) { env.Server = previews{env.Server, got} })
-	d.Until("the preview", func() bool { return p.preview.cancel != nil })
-	assert.Equal(t, client.WatchOptions{GameID: p.preview.id, Preview: true}, <-got)
-	d.Press("t")
-	require.Error(t, p.Ctx.Err(), "no request while another page is visible")
-	d.Resume()
-	require.NoError(t, p.Ctx.Err())
-	d.Until("the preview again", func() bool { return p.preview.cancel != nil })
-	assert.Equal(t, client.WatchOptions{GameID: p.preview.id, Preview: true}, <-got)
-}
-
-// Ensure that the row of the selected game is as up to date as the preview.
-func TestPreview_Row(t *testing.T) {
-	t.Parallel()
-	p, d := open(t, nil)
-	d.Press("down", "down")
-	d.Until("the preview", func() bool { return p.preview.id == tuitest.GameID && p.preview.cancel != nil })
-	e := tuitest.Moved(614, pb.Direction_DIRECTION_UP, tuitest.Board(4, 4), 12800)
-	p.previewed(client.Update{Event: e})
-	assert.Regexp(t, `▸● classic +ada +12,800 +0 s`, d.Screen())
-}
-
-// Ensure that the lobby explains what to do if there is no game to show.
+// Ensure that the lobby explains what to do if there is no game to show, and shows an error until the
+// lists load again.
 func TestWelcome(t *testing.T) {
 	t.Parallel()
 	p, d := open(t, nil)
+	d.Send(got(p, ui.Lists{}, errors.New("server is busy")))
+	assert.Contains(t, d.Screen(), "! server is busy")
 	d.Send(got(p, ui.Lists{Variants: tuitest.Variants(), Variant: "classic"}, nil))
+	assert.NotContains(t, d.Screen(), "! server is busy")
 	assert.Nil(t, p.current())
 	for _, text := range []string{"n start a game", "r read the rules", "No live games. Press n to start one.", "No scores yet."} {
 		assert.Contains(t, d.Screen(), text)
@@ -371,21 +295,10 @@ func TestWelcome(t *testing.T) {
 func TestRefreshAfter(t *testing.T) {
 	t.Parallel()
 	p := New(t.Context(), tuitest.Env(&tuitest.Server{})).(*page)
-	empty := ui.Lists{}
-	live := ui.Lists{Live: []*pb.Game{tuitest.Game(tuitest.Board(4, 4))}}
+	empty, live := ui.Lists{}, ui.Lists{Live: []*pb.Game{tuitest.Game(tuitest.Board(4, 4))}}
 	assert.Equal(t, refreshTime, p.refreshAfter(live, nil))
 	assert.Equal(t, refreshTime, p.refreshAfter(empty, assert.AnError))
 	assert.Equal(t, soonTime, p.refreshAfter(empty, nil))
 	p.loaded = true
 	assert.Equal(t, refreshTime, p.refreshAfter(empty, nil), "no exhibition has started")
-}
-
-// Ensure that the lobby shows an error until the lists load again.
-func TestProblem(t *testing.T) {
-	t.Parallel()
-	p, d := open(t, nil)
-	d.Send(got(p, ui.Lists{}, errors.New("server is busy")))
-	assert.Contains(t, d.Screen(), "! server is busy")
-	d.Send(got(p, lists(t, tuitest.Me, "classic", pb.Window_WINDOW_DAY), nil))
-	assert.NotContains(t, d.Screen(), "! server is busy")
 }

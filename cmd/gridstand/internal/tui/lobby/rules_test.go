@@ -16,36 +16,31 @@ import (
 	"github.com/gridstand/gridstand/proto/translate"
 )
 
-// Ensure that the page shows the full rules of every variant in lines of at most 72
-// columns.
+// Ensure that the page shows the full rules of every variant in lines of at most 72 columns, which
+// can be scrolled.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	for _, v := range variants.All() {
-		t.Run(v.ID, func(t *testing.T) {
-			t.Parallel()
-			d := tuitest.New(t, tuitest.Env(&tuitest.Server{
-				OnVariants: func() ([]*pb.Variant, error) { return []*pb.Variant{translate.Variant(v)}, nil },
-			}), func(ctx context.Context, env *ui.Env) ui.Page { return NewRules(ctx, env, v.ID) })
-			p := d.Page.(*rules)
-			d.Until("the rules", func() bool { return p.variant != nil })
-			content := ansi.Strip(p.content(rulesWidth))
-			for _, text := range []string{v.Summary, v.Manual} {
-				assert.Contains(t, strings.Join(strings.Fields(content), " "), text)
-			}
-			for line := range strings.Lines(content) {
-				assert.LessOrEqual(t, ansi.StringWidth(strings.TrimRight(line, "\n")), 72)
-			}
-			d.Env.Width, d.Env.Height = 40, 12
-			assert.Contains(t, d.Screen(), "↓ more")
-			d.Press("end")
-			assert.Contains(t, d.Screen(), "↑ more")
-			d.Press("esc")
-			d.Until("leaving", func() bool { return len(d.Left) > 0 })
-		})
+		env := tuitest.Env(&tuitest.Server{})
+		p := NewRules(t.Context(), env, v.ID).(*rules)
+		p.loaded([]*pb.Variant{translate.Variant(v)}, nil)
+		content := ansi.Strip(p.content(rulesWidth))
+		for _, text := range []string{v.Summary, v.Manual} {
+			assert.Contains(t, strings.Join(strings.Fields(content), " "), text)
+		}
+		for line := range strings.Lines(content) {
+			assert.LessOrEqual(t, ansi.StringWidth(strings.TrimRight(line, "\n")), 72, v.ID)
+		}
+		d := &tuitest.Driver{Env: env, Page: p}
+		env.Width, env.Height = 40, 12
+		assert.Contains(t, d.Screen(), "↓ more", v.ID)
+		p.Key(tuitest.Key("end"))
+		assert.Contains(t, d.Screen(), "↑ more", v.ID)
+		p.Own().Stop()
 	}
 }
 
-// Ensure that the page shows why the rules cannot be loaded, and that r retries.
+// Ensure that the page shows why the rules cannot be loaded, that r retries, and that esc closes it.
 func TestRules_Fails(t *testing.T) {
 	t.Parallel()
 	err := errors.New("no such luck")
@@ -59,4 +54,6 @@ func TestRules_Fails(t *testing.T) {
 	d.Press("r")
 	d.Until("the next error", func() bool { return p.err != nil })
 	assert.Contains(t, d.Screen(), "! The server has no such variant.")
+	d.Press("esc")
+	d.Until("leaving", func() bool { return len(d.Left) > 0 })
 }

@@ -128,24 +128,32 @@ func Result[T any](then func(T, error) tea.Cmd, result T, err error) ui.Then {
 	return func() tea.Cmd { return then(result, err) }
 }
 
-// Press presses keys, each given as a character or by name.
+// Press presses keys.
 func (d *Driver) Press(keys ...string) {
 	d.t.Helper()
-	codes := map[string]rune{
-		"up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight, "esc": tea.KeyEsc,
-		"enter": tea.KeyEnter, "tab": tea.KeyTab, "home": tea.KeyHome, "end": tea.KeyEnd,
-		"pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "backspace": tea.KeyBackspace,
-	}
 	for _, key := range keys {
-		switch {
-		case codes[key] != 0:
-			d.Send(tea.KeyPressMsg{Code: codes[key]})
-		case key == "space":
-			d.Send(tea.KeyPressMsg{Code: tea.KeySpace, Text: " "})
-		default:
-			d.Send(tea.KeyPressMsg{Code: []rune(key)[0], Text: key})
-		}
+		d.Send(Key(key))
 	}
+}
+
+// Key returns a key, which is given as a character or by name.
+func Key(key string) tea.KeyPressMsg {
+	code, text := codes[key], key
+	switch {
+	case key == "space":
+		code, text = tea.KeySpace, " "
+	case code == 0:
+		code = []rune(key)[0]
+	default:
+		text = ""
+	}
+	return tea.KeyPressMsg{Code: code, Text: text}
+}
+
+var codes = map[string]rune{
+	"up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight, "esc": tea.KeyEsc,
+	"enter": tea.KeyEnter, "tab": tea.KeyTab, "home": tea.KeyHome, "end": tea.KeyEnd,
+	"pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "backspace": tea.KeyBackspace,
 }
 
 // Until handles messages until holds returns true. what describes the condition in the

@@ -3,13 +3,14 @@ package challenge
 import (
 	"context"
 	"strings"
-	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -19,29 +20,31 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// open opens the page of c. The challenge's stream starts with a snapshot of c.
-func open(t *testing.T, server *tuitest.Server, c *pb.Challenge, change func(env *ui.Env)) (*page, *tuitest.Driver) {
-	t.Helper()
-	return openBy(t, server, c, change, func(ctx context.Context, env *ui.Env) ui.Page { return New(ctx, env, c.GetId(), false) })
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// openWatch opens the page of c for a user who only watches.
-func openWatch(t *testing.T, server *tuitest.Server, c *pb.Challenge, change func(env *ui.Env)) (*page, *tuitest.Driver) {
-	t.Helper()
-	return openBy(t, server, c, change, func(ctx context.Context, env *ui.Env) ui.Page { return NewWatch(ctx, env, c.GetId()) })
-}
-
-func openBy(
-	t *testing.T, server *tuitest.Server, c *pb.Challenge, change func(env *ui.Env), create func(context.Context, *ui.Env) ui.Page,
-) (*page, *tuitest.Driver) {
+// open opens the page of c for the account me, or for a guest if me is empty. The challenge's stream
+// starts with a snapshot of c. The server has a board for every entrant.
+func open(t *testing.T, server *tuitest.Server, c *pb.Challenge, me string, watching bool) (*page, *tuitest.Driver) {
 	t.Helper()
 	server.Contest = tuitest.NewChallengeStream()
 	push(server, c)
-	env := tuitest.Env(server)
-	if change != nil {
-		change(env)
+	server.Streams = map[string]*tuitest.Stream{}
+	for _, e := range c.GetEntrants() {
+		g := tuitest.Game(tuitest.Board(4, 4))
+		g.Id = e.GetGameId()
+		server.Streams[g.GetId()] = tuitest.NewStream()
+		server.Streams[g.GetId()].Push(client.Update{Game: g})
 	}
-	d := tuitest.New(t, env, create)
+	env := tuitest.Env(server)
+	if env.Me = me; me == "" {
+		env.Guest = "You are a guest."
+	}
+	d := tuitest.New(t, env, func(ctx context.Context, env *ui.Env) ui.Page {
+		if watching {
+			return NewWatch(ctx, env, c.GetId())
+		}
+		return New(ctx, env, c.GetId(), false)
+	})
 	p := d.Page.(*page)
 	d.Until("the challenge", func() bool { return p.Challenge != nil })
 	return p, d
@@ -53,12 +56,20 @@ func push(server *tuitest.Server, c *pb.Challenge) {
 	})
 }
 
+// left waits until the page has opened or closed a page, and returns the route, or nil if it closed itself.
+func left(d *tuitest.Driver) *ui.Route {
+	d.Until("another page", func() bool { return len(d.Left) > 0 })
+	if replace, ok := d.Left[0].(ui.ReplaceMsg); ok {
+		return &replace.Route
+	}
+	return nil
+}
+
 // Ensure that the keys of the roster make the right calls, and that only the creator can
 // start the race and add bots.
 func TestPage_Roster(t *testing.T) {
 	t.Parallel()
 	race := tuitest.WaitingRace()
-	var calls []string
 	made := make(chan string, 10)
 	server := &tuitest.Server{OnChallenges: tuitest.OnChallenges{
 		OnJoinRace: func(r *pb.JoinChallengeRequest) (*pb.Challenge, error) {
@@ -81,213 +92,157 @@ func TestPage_Roster(t *testing.T) {
 			return nil, client.ErrTooFewEntrants
 		},
 	}}
-	p, d := open(t, server, race, nil)
-	does := func(keys ...string) {
+	p, d := open(t, server, race, tuitest.Me, false)
+	does := func(call string, keys ...string) {
 		t.Helper()
 		d.Press(keys...)
 		d.Until("a call", func() bool { return len(made) > 0 && !p.busy })
-		calls = append(calls, <-made)
+		assert.Equal(t, call, <-made)
 	}
-	does("enter")
+	does("not ready", "enter")
 	d.Press("b")
 	d.Until("the bots", func() bool { return p.bots != nil })
 	assert.Contains(t, d.Screen(), "1 greedy")
 	assert.Contains(t, d.Screen(), "1–2 choose")
-	does("2")
-	does("x")
-	does("s")
+	does("add expectimax", "2")
+	does("leave "+race.GetEntrants()[2].GetGameId(), "x")
+	does("start", "s")
 	assert.Contains(t, d.Screen(), client.ErrTooFewEntrants.Error())
-	assert.Equal(t, []string{"not ready", "add expectimax", "leave " + race.GetEntrants()[2].GetGameId(), "start"}, calls)
+	assert.Contains(t, d.Screen(), "s start")
 
 	d.Press("y")
 	assert.Contains(t, d.Screen(), "Copied gridstand join "+race.GetId())
+	assert.NotContains(t, d.Screen(), "too many bots")
 	d.Press("q")
 	assert.Contains(t, d.Screen(), "Leave the race?")
 	d.Press("n")
 	assert.Empty(t, d.Left)
-	d.Press("q", "y")
-	d.Until("leaving", func() bool { return len(d.Left) > 0 })
-	assert.Equal(t, "leave ", <-made)
-	assert.Equal(t, ui.BackMsg{}, d.Left[0])
+	does("leave ", "q", "y")
+	assert.Nil(t, left(d))
 
-	_, d = open(t, server, race, func(env *ui.Env) { env.Me = "bob" })
+	other := proto.CloneOf(race)
+	other.GetEntrants()[1].Ready = true
+	_, d = open(t, server, other, "bob", false)
+	assert.Contains(t, d.Screen(), "too many bots", "everyone is ready, but the race does not start")
 	d.Press("s", "b", "x")
 	assert.Empty(t, made)
-	assert.NotContains(t, d.Screen(), "start ")
+	assert.NotContains(t, d.Screen(), "s start")
 }
 
-// Ensure that the roster says what to do if everyone is ready but the race does not start.
-func TestPage_TooManyBots(t *testing.T) {
+// Ensure that the keys of a challenge's page lead where its state allows, and that a user who leaves is
+// told how to come back.
+func TestPage_Leads(t *testing.T) {
 	t.Parallel()
-	_, d := open(t, &tuitest.Server{}, tuitest.WaitingRace(), nil)
-	assert.NotContains(t, d.Screen(), "too many bots")
-	race := tuitest.WaitingRace()
-	race.GetEntrants()[1].Ready = true
-	_, d = open(t, &tuitest.Server{}, race, nil)
-	assert.Contains(t, d.Screen(), "too many bots")
-}
-
-// Ensure that other users can join, that guests can only watch, and that guests leave
-// without confirmation.
-func TestPage_Others(t *testing.T) {
-	t.Parallel()
-	for me, want := range map[string]any{
-		"carol": ui.Route{Enter: tuitest.ChallengeID},
-		"guest": ui.BackMsg{},
+	waiting, race, over, link := tuitest.WaitingRace(), tuitest.Race(), tuitest.Race(), tuitest.Race()
+	over.CloseTime = timestamppb.New(tuitest.Noon)
+	link.Kind, link.Entrants = pb.ChallengeKind_CHALLENGE_KIND_LINK, nil
+	closed := proto.CloneOf(link)
+	closed.CloseTime = timestamppb.New(tuitest.Noon)
+	enter := &ui.Route{Enter: tuitest.ChallengeID}
+	for name, tt := range map[string]struct {
+		c        *pb.Challenge
+		me       string
+		watching bool
+		keys     []string
+		want     *ui.Route // nil if the page closes itself
+		back     string    // what the closing message says
+	}{
+		"join a race":                 {c: waiting, me: "carol", keys: []string{"n", "enter"}, want: enter, back: "gridstand join"},
+		"a guest cannot join":         {c: waiting, keys: []string{"enter", "n", "q"}, back: "gridstand join"},
+		"back to the user's board":    {c: race, me: tuitest.Me, watching: true, keys: []string{"enter"}, want: enter, back: "Return to your own board with gridstand join"},
+		"others wait to race again":   {c: race, me: "carol", watching: true, keys: []string{"n", "enter", "q"}, back: "Watch it again with gridstand watch"},
+		"play a link":                 {c: link, me: "carol", keys: []string{"enter"}, want: enter, back: "gridstand join"},
+		"a closed link cannot be won": {c: closed, me: "carol", keys: []string{"enter", "esc"}},
 	} {
-		_, d := open(t, &tuitest.Server{}, tuitest.WaitingRace(), func(env *ui.Env) {
-			if env.Me = me; me == "guest" {
-				env.Me, env.Guest = "", "You are a guest."
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, d := open(t, &tuitest.Server{}, tt.c, tt.me, tt.watching)
+			assert.Contains(t, p.ClosingMessage(), tt.back)
+			assert.Equal(t, tt.back == "", p.ClosingMessage() == "")
+			if tt.c == closed {
+				assert.NotContains(t, d.Screen(), "gridstand join")
 			}
+			d.Press(tt.keys...)
+			assert.Equal(t, tt.want, left(d))
 		})
-		d.Press("enter")
-		if me == "guest" { // enter has no effect
-			d.Press("q")
-		}
-		d.Until("another page", func() bool { return len(d.Left) > 0 })
-		got := any(d.Left[0])
-		if replace, ok := got.(ui.ReplaceMsg); ok {
-			got = replace.Route
-		}
-		assert.Equal(t, want, got, me)
 	}
+	_, d := open(t, &tuitest.Server{}, over, "carol", false)
+	d.Press("n")
+	assert.Equal(t, []string{"greedy"}, left(d).NewChallenge.Bots)
 }
 
-// Ensure that the user's game replaces the page as soon as the server reveals it.
+// Ensure that the bell rings before a race opens, and that the user's game replaces the page as soon
+// as the server reveals it.
 func TestPage_Opens(t *testing.T) {
 	t.Parallel()
-	var asked atomic.Int32
-	server := &tuitest.Server{OnGame: func() (*pb.Game, error) {
-		if asked.Add(1) < 3 {
-			return nil, client.ErrChallengeNotOpen
-		}
-		return tuitest.Game(tuitest.Board(4, 4)), nil
-	}}
-	begun := time.Now()
-	race := tuitest.Race()
-	race.OpenTime = timestamppb.New(tuitest.Noon.Add(50 * time.Millisecond))
-	_, d := open(t, server, race, func(env *ui.Env) {
-		env.Clock = func() time.Time { return tuitest.Noon.Add(time.Since(begun)) }
+	synctest.Test(t, func(t *testing.T) {
+		begun, asked := time.Now(), 0
+		server := &tuitest.Server{OnGame: func() (*pb.Game, error) {
+			assert.GreaterOrEqual(t, time.Since(begun), 50*time.Millisecond, "the race has opened")
+			if asked++; asked < 3 {
+				return nil, client.ErrChallengeNotOpen
+			}
+			return tuitest.Game(tuitest.Board(4, 4)), nil
+		}}
+		race := tuitest.Race()
+		race.OpenTime = timestamppb.New(tuitest.Noon.Add(50 * time.Millisecond))
+		_, d := open(t, server, race, tuitest.Me, false)
+		d.Env.Clock = func() time.Time { return tuitest.Noon.Add(time.Since(begun)) }
+		assert.Equal(t, &ui.Route{Play: tuitest.GameID}, left(d))
+		assert.Equal(t, 3, asked)
+		assert.Equal(t, []tea.Msg{tea.RawMsg{Msg: "\a"}}, d.Heard)
 	})
-	d.Until("the game", func() bool { return len(d.Left) > 0 })
-	assert.Equal(t, ui.Route{Play: tuitest.GameID}, d.Left[0].(ui.ReplaceMsg).Route)
-	assert.Equal(t, int32(3), asked.Load())
-	d.Until("the bell", func() bool { return len(d.Heard) > 0 })
-	assert.Equal(t, []tea.Msg{tea.RawMsg{Msg: "\a"}}, d.Heard)
 }
 
-// Ensure that a player who watches their own race sees all boards and can return to their own
-// board, and that a player who gets ready while watching is taken to their game when the race
-// opens.
-func TestPage_Watch(t *testing.T) {
+// Ensure that a player who gets ready while watching is taken to their game when the race opens.
+func TestPage_ReadyWhileWatching(t *testing.T) {
 	t.Parallel()
-	race, server := tuitest.Race(), &tuitest.Server{
-		OnGame:  func() (*pb.Game, error) { return tuitest.Game(tuitest.Board(4, 4)), nil },
-		Streams: map[string]*tuitest.Stream{},
-	}
-	for _, e := range race.GetEntrants() {
-		g := tuitest.Game(tuitest.Board(4, 4))
-		g.Id = e.GetGameId()
-		server.Streams[g.GetId()] = tuitest.NewStream()
-		server.Streams[g.GetId()].Push(client.Update{Game: g})
-	}
-	p, d := openWatch(t, server, race, nil)
-	d.Env.Width, d.Env.Height = 120, 40
-	d.Until("all boards", func() bool {
-		boards, ok := p.Boards(110, 30)
-		return ok && len(boards) > 1000
-	})
-	assert.Empty(t, d.Left)
-	assert.Contains(t, d.Screen(), "ada (you)")
-	assert.Contains(t, d.Screen(), "enter your board")
-	assert.Contains(t, p.ClosingMessage(), "Return to your own board with gridstand join "+race.GetId())
-	d.Press("enter")
-	d.Until("the user's board", func() bool { return len(d.Left) > 0 })
-	assert.Equal(t, ui.Route{Enter: race.GetId()}, d.Left[0].(ui.ReplaceMsg).Route)
-
-	other := &tuitest.Server{}
-	p, d = openWatch(t, other, race, func(env *ui.Env) { env.Me = "carol" })
-	assert.Contains(t, p.ClosingMessage(), "Watch it again with gridstand watch "+race.GetId())
-	d.Press("n")
-	assert.Empty(t, d.Left, "others race again once the race is over")
-	assert.NotContains(t, d.Screen(), "race again")
-	over := proto.CloneOf(race)
-	over.CloseTime = timestamppb.New(tuitest.Noon)
-	push(other, over)
-	d.Until("the end", func() bool { return strings.Contains(d.Screen(), "race again") })
-
 	waiting := tuitest.WaitingRace()
-	server.OnChallenges = tuitest.OnChallenges{
-		OnJoinRace: func(*pb.JoinChallengeRequest) (*pb.Challenge, error) { return waiting, nil },
-	}
-	_, d = openWatch(t, server, waiting, nil)
-	d.Press("enter")
-	push(server, race)
-	d.Until("the game", func() bool { return len(d.Left) > 0 })
-	assert.Equal(t, ui.Route{Play: tuitest.GameID}, d.Left[0].(ui.ReplaceMsg).Route)
-}
-
-// Ensure that a user whose attempt is over sees the other players' boards.
-func TestPage_Finished(t *testing.T) {
-	t.Parallel()
 	server := &tuitest.Server{
-		OnGame: func() (*pb.Game, error) {
-			g := tuitest.Game(tuitest.Board(4, 4))
-			g.Status = pb.GameStatus_GAME_STATUS_FINISHED
-			return g, nil
+		OnGame: func() (*pb.Game, error) { return tuitest.Game(tuitest.Board(4, 4)), nil },
+		OnChallenges: tuitest.OnChallenges{
+			OnJoinRace: func(*pb.JoinChallengeRequest) (*pb.Challenge, error) { return waiting, nil },
 		},
-		Streams: map[string]*tuitest.Stream{},
 	}
-	race := tuitest.Race()
-	for _, e := range race.GetEntrants() {
-		g := tuitest.Game(tuitest.Board(4, 4))
-		g.Id = e.GetGameId()
-		server.Streams[g.GetId()] = tuitest.NewStream()
-		server.Streams[g.GetId()].Push(client.Update{Game: g})
-	}
-	p, d := open(t, server, race, nil)
-	d.Env.Width, d.Env.Height = 120, 40
-	d.Until("the boards", func() bool {
-		boards, ok := p.Boards(110, 30)
-		return ok && len(boards) > 1000
-	})
-	assert.Empty(t, d.Left)
-	for _, name := range []string{"ada (you)", "bob", "greedy (bot)"} {
-		assert.Contains(t, d.Screen(), name)
-	}
-	d.Press("n")
-	d.Until("a new race", func() bool { return len(d.Left) > 0 })
-	again := d.Left[0].(ui.ReplaceMsg).Route.NewChallenge
-	require.NotNil(t, again)
-	assert.Equal(t, []string{"greedy"}, again.Bots)
-
-	race.CloseTime = timestamppb.New(tuitest.Noon)
-	push(server, race)
-	server.Contest.End()
-	d.Until("the results", func() bool { return strings.Contains(d.Screen(), "Results") })
-	assert.Empty(t, p.ClosingMessage())
-}
-
-// Ensure that the page of a link challenge shows the invitation, and that Enter plays the
-// challenge.
-func TestPage_Link(t *testing.T) {
-	t.Parallel()
-	link := tuitest.Race()
-	link.Kind, link.Entrants = pb.ChallengeKind_CHALLENGE_KIND_LINK, nil
-	p, d := open(t, &tuitest.Server{}, link, nil)
-	assert.Contains(t, d.Screen(), "Challenge by ada")
-	assert.Contains(t, d.Screen(), "gridstand join "+link.GetId())
-	assert.Contains(t, p.ClosingMessage(), "gridstand join "+link.GetId())
+	_, d := open(t, server, waiting, tuitest.Me, true)
 	d.Press("enter")
-	d.Until("the game", func() bool { return len(d.Left) > 0 })
-	assert.Equal(t, ui.Route{Enter: link.GetId()}, d.Left[0].(ui.ReplaceMsg).Route)
-	p.CloseTime = timestamppb.New(tuitest.Noon)
-	assert.Contains(t, d.Screen(), "closed")
-	assert.NotContains(t, d.Screen(), "gridstand join")
+	push(server, tuitest.Race())
+	assert.Equal(t, &ui.Route{Play: tuitest.GameID}, left(d))
 }
 
-// Ensure that the page explains why a challenge cannot be loaded.
-func TestPage_Missing(t *testing.T) {
+// Ensure that a user whose attempt is over, or who only watches, sees all boards, and the results once
+// the race is over.
+func TestPage_Boards(t *testing.T) {
+	t.Parallel()
+	for name, watching := range map[string]bool{"attempt over": false, "watching": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := &tuitest.Server{OnGame: func() (*pb.Game, error) {
+				g := tuitest.Game(tuitest.Board(4, 4))
+				g.Status = pb.GameStatus_GAME_STATUS_FINISHED
+				return g, nil
+			}}
+			race := tuitest.Race()
+			p, d := open(t, server, race, tuitest.Me, watching)
+			d.Env.Width, d.Env.Height = 120, 40
+			d.Until("all boards", func() bool { return strings.Count(d.Screen(), "1024") == 3 })
+			for _, name := range []string{"ada (you)", "bob", "greedy (bot)"} {
+				assert.Contains(t, d.Screen(), name)
+			}
+			assert.Empty(t, d.Left)
+			race.CloseTime = timestamppb.New(tuitest.Noon)
+			push(server, race)
+			server.Contest.End()
+			d.Until("the results", func() bool { return strings.Contains(d.Screen(), "Results") })
+			assert.Empty(t, p.ClosingMessage())
+			assert.Contains(t, d.Screen(), "race again")
+		})
+	}
+}
+
+// Ensure that the page explains why a challenge cannot be loaded, and that a problem with the server is
+// no longer shown once the connection is back.
+func TestPage_Problems(t *testing.T) {
 	t.Parallel()
 	d := tuitest.New(t, tuitest.Env(&tuitest.Server{}), func(ctx context.Context, env *ui.Env) ui.Page {
 		return New(ctx, env, tuitest.ChallengeID, true)
@@ -297,14 +252,9 @@ func TestPage_Missing(t *testing.T) {
 	p.done = ""
 	assert.Contains(t, d.Screen(), "does not have this challenge")
 	d.Press("enter", "s", "y", "n", "q")
-	d.Until("leaving", func() bool { return len(d.Left) > 0 })
-	assert.Equal(t, ui.BackMsg{}, d.Left[0])
-}
+	require.Nil(t, left(d))
 
-// Ensure that a problem with the server is no longer shown once the connection is back.
-func TestPage_Reconnected(t *testing.T) {
-	t.Parallel()
-	p, d := open(t, &tuitest.Server{}, tuitest.WaitingRace(), nil)
+	p, d = open(t, &tuitest.Server{}, tuitest.WaitingRace(), tuitest.Me, false)
 	p.problem = "The server does not answer."
 	for _, state := range []client.ConnectionState{client.Reconnecting, client.Live} {
 		assert.Contains(t, d.Screen(), "does not answer")

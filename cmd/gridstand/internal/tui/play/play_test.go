@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -14,11 +15,9 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/frame"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -31,8 +30,6 @@ const (
 	left  = pb.Direction_DIRECTION_LEFT
 	right = pb.Direction_DIRECTION_RIGHT
 )
-
-const limit = waittest.Patience
 
 // call is a move that reached the server. The test sends the reply on answer.
 type call struct {
@@ -69,13 +66,7 @@ func asked() (*tuitest.Server, <-chan call) {
 // take waits for the next move.
 func take(t *testing.T, calls <-chan call) call {
 	t.Helper()
-	select {
-	case c := <-calls:
-		return c
-	case <-time.After(limit):
-		require.Fail(t, "no move reached the server")
-		return call{}
-	}
+	return waittest.Receive(t, "the move", calls)
 }
 
 // start opens the page of a game.
@@ -126,25 +117,9 @@ func TestKeysQueue(t *testing.T) {
 	assert.Empty(t, p.problem)
 }
 
-// Ensure that the page reports dropped keys once the queue is full.
+// Ensure that the page shows how long a reply has been missing and the number of queued keys, and
+// reports dropped keys once the queue is full.
 func TestQueue_Bounded(t *testing.T) {
-	t.Parallel()
-	s, calls := asked()
-	p, d := newPlay(t, s)
-	for range queueLimit + 1 {
-		d.Press("up")
-	}
-	assert.Len(t, p.queue, queueLimit)
-	assert.False(t, p.dropped)
-	d.Press("up")
-	assert.Len(t, p.queue, queueLimit)
-	assert.Contains(t, d.Screen(), "dropped")
-	take(t, calls)
-}
-
-// Ensure that the page shows how long a reply has been missing, and the number of queued
-// keys.
-func TestNoAnswer(t *testing.T) {
 	t.Parallel()
 	s, calls := asked()
 	p, d := newPlay(t, s)
@@ -154,28 +129,34 @@ func TestNoAnswer(t *testing.T) {
 	assert.Contains(t, d.Screen(), "No answer for 3 s.")
 	d.Press("up")
 	assert.Contains(t, d.Screen(), "No answer for 3 s; queued keys: 1.")
+	p.inFlight.since = tuitest.Noon
+	for range queueLimit - 1 {
+		d.Press("up")
+	}
+	assert.False(t, p.dropped)
+	d.Press("up")
+	assert.Len(t, p.queue, queueLimit)
+	assert.Contains(t, d.Screen(), "dropped")
 }
 
 // Ensure that the page reports a server that stopped, until a server is reached.
 func TestServerStopped(t *testing.T) {
 	t.Parallel()
-	s, calls := asked()
-	p, d := newPlay(t, s)
-	d.Press("up")
-	take(t, calls)
-	p.inFlight.since = tuitest.Noon.Add(-3 * time.Second)
-	lost := func(e *client.Error) {
-		p.Continue(tuitest.Result(p.updated, client.Update{Connection: client.Connection{State: client.Reconnecting, Err: e}}, nil))
-	}
+	p, d := newPlay(t, &tuitest.Server{})
 	unreachable := &client.Error{Code: codes.Unavailable, Message: "connection refused"}
-	lost(unreachable)
-	assert.Contains(t, d.Screen(), "No answer for 3 s.")
-	lost(&client.Error{Code: codes.Unavailable, Reason: pb.ReasonServerUnavailable, Message: "this server is stopping"})
-	assert.NotContains(t, d.Screen(), "stopped", "another server may answer")
-	lost(unreachable)
-	assert.Contains(t, d.Screen(), "The server has stopped. Retrying …")
-	p.Continue(tuitest.Result(p.updated, client.Update{Connection: client.Connection{State: client.Live}}, nil))
-	assert.NotContains(t, d.Screen(), "stopped")
+	for _, step := range []struct {
+		state   client.ConnectionState
+		err     *client.Error
+		stopped bool
+	}{
+		{client.Reconnecting, unreachable, false},
+		{client.Reconnecting, &client.Error{Code: codes.Unavailable, Reason: pb.ReasonServerUnavailable, Message: "this server is stopping"}, false},
+		{client.Reconnecting, unreachable, true}, // no other server has answered
+		{client.Live, nil, false},
+	} {
+		p.Continue(tuitest.Result(p.updated, client.Update{Connection: client.Connection{State: step.state, Err: step.err}}, nil))
+		assert.Equal(t, step.stopped, strings.Contains(d.Screen(), "The server has stopped. Retrying …"), "%v", step)
+	}
 }
 
 // Ensure that after a version conflict with another client of the same player, the page
@@ -233,67 +214,58 @@ func TestStreamAndReplies(t *testing.T) {
 	assert.Contains(t, d.Screen(), "reconnecting (2 s)")
 }
 
-// Ensure that after the end of a game the page waits until the result is recorded, and that
-// n starts a new game without confirmation.
+// Ensure that after the end of a game the page waits until the result is recorded, that its keys open
+// the replay, the rules and a new game without confirmation, and that no key makes a move.
 func TestEndAndNext(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
-	s, calls := asked()
-	looks := 0
-	recorded := ui.Place{Rank: 2, Total: 9, Score: 12340, GameID: tuitest.GameID}
-	s.OnPlace = func(w pb.Window) (ui.Place, error) {
-		if w == pb.Window_WINDOW_DAY {
-			looks++ // count each request once, not once per leaderboard
+	synctest.Test(t, func(t *testing.T) {
+		s, calls := asked()
+		looks := 0
+		recorded := ui.Place{Rank: 2, Total: 9, Score: 12340, GameID: tuitest.GameID}
+		s.OnPlace = func(w pb.Window) (ui.Place, error) {
+			if w == pb.Window_WINDOW_DAY {
+				looks++ // count each request once, not once per leaderboard
+			}
+			if looks < 3 { // the first request is from Init
+				return ui.Place{Total: 8}, nil
+			}
+			return recorded, nil
 		}
-		if looks < 3 { // the first request is from Init
-			return ui.Place{Total: 8}, nil
+		s.OnNewGame = newGame
+		p, d := newPlay(t, s)
+		d.Until("the places", func() bool { return p.places.day != nil })
+		d.Press("up", "left", "left")
+		take(t, calls).answer <- answer{event: tuitest.Ended(614, pb.Result_REASON_NO_MOVES)}
+		d.Until("the end", p.Over)
+		assert.Empty(t, p.queue, "no moves are queued after the end")
+		assert.Nil(t, p.places.day)
+		d.Until("the rank", func() bool { return p.places.day != nil })
+		assert.Equal(t, &recorded, p.places.day)
+		for _, text := range []string{"No moves left", "#2 of 9 today", "#2 of 9 all time"} {
+			assert.Contains(t, d.Screen(), text)
 		}
-		return recorded, nil
-	}
-	s.OnNewGame = newGame
-	watch := tuitest.NewStream()
-	s.Streams = map[string]*tuitest.Stream{tuitest.GameID: watch}
-	p, d := newPlay(t, s)
-	d.Until("the places", func() bool { return p.places.day != nil })
-	d.Press("up", "left", "left")
-	take(t, calls).answer <- answer{event: tuitest.Ended(614, pb.Result_REASON_NO_MOVES)}
-	d.Until("the end", p.Over)
-	assert.Empty(t, p.queue, "no moves are queued after the end")
-	assert.Nil(t, p.places.day)
-	watch.Push(client.Update{Event: tuitest.Ended(614, pb.Result_REASON_NO_MOVES)})
-	watch.End()
-	d.Until("the rank", func() bool { return p.places.day != nil })
-	assert.Equal(t, &recorded, p.places.day)
-	screen := d.Screen()
-	for _, text := range []string{"No moves left", "█", "#2 of 9 today", "#2 of 9 all time", "gridstand watch kx3fq2ab", "1024"} {
-		assert.Contains(t, screen, text)
-	}
-	assert.NotContains(t, screen, tuitest.GameID, "full ids are not shown")
-	assert.Equal(t, "ada ended a classic game with 12,340 points (best tile 1024, 613 moves), #2 of 9 today, "+
-		"#2 of 9 all time.\nVerify it with gridstand verify kx3fq2ab", p.ClosingMessage())
+		assert.Equal(t, "ada ended a classic game with 12,340 points (best tile 1024, 613 moves), #2 of 9 today, "+
+			"#2 of 9 all time.\nVerify it with gridstand verify kx3fq2ab", p.ClosingMessage())
 
-	d.Press("up") // the arrow keys no longer make moves
-	assert.Nil(t, p.inFlight)
-	assert.Contains(t, d.Screen(), "esc close")
-	assert.Contains(t, frame.Help(d.Env, p.Keys(), widget.NewScroll()), "close result")
-	d.Press("esc", "w") // w does not open the replay yet: it may still be meant as a move
-	assert.Empty(t, d.Left)
-	assert.NotContains(t, d.Screen(), "No moves left")
-	assert.Contains(t, d.Screen(), "esc result")
-	assert.Contains(t, frame.Help(d.Env, p.Keys(), widget.NewScroll()), "show result")
-	assert.Contains(t, d.Screen(), "12,340")
-	d.Env.Clock = func() time.Time { return tuitest.Noon.Add(endTime) }
-	d.Press("w")
-	d.Until("the replay", func() bool { return len(d.Left) > 0 })
-	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Replay: tuitest.GameID}}, d.Left[0])
-	d.Press("n")
-	assert.Nil(t, p.Question)
-	p = next(t, d)
-	assert.False(t, p.Over())
-	assert.Equal(t, &recorded, p.places.all)
-	assert.Contains(t, tuitest.Drive(t, d.Env, p).Screen(), "ended with 12,340 points")
+		d.Press("up") // the arrow keys no longer make moves
+		assert.Nil(t, p.inFlight)
+		assert.Contains(t, d.Screen(), "esc close")
+		d.Press("esc", "w") // w does not open the replay yet: it may still be meant as a move
+		assert.NotContains(t, d.Screen(), "No moves left")
+		assert.Contains(t, d.Screen(), "esc result")
+		d.Env.Clock = func() time.Time { return tuitest.Noon.Add(endTime) }
+		d.Press("w", "r")
+		d.Until("the replay and the rules", func() bool { return len(d.Left) > 1 })
+		assert.ElementsMatch(t, []tea.Msg{
+			ui.OpenMsg{Route: ui.Route{Replay: tuitest.GameID}}, ui.OpenMsg{Route: ui.Route{Rules: "classic"}},
+		}, d.Left)
+		d.Press("n")
+		assert.Nil(t, p.Question)
+		p = next(t, d)
+		assert.False(t, p.Over())
+		assert.Equal(t, &recorded, p.places.all)
+		assert.Contains(t, tuitest.Drive(t, d.Env, p).Screen(), "ended with 12,340 points")
+	})
 }
 
 // next waits until the page is replaced by that of another game, which it returns.
@@ -412,71 +384,68 @@ func TestLeave(t *testing.T) {
 	}
 }
 
-// Ensure that r opens the rules of the variant, and that y copies the full id.
-func TestRules(t *testing.T) {
+// Ensure that the page shows the command for watchers, with the full id of a private game, that a game
+// on a server with a public address has a web link, which is shown only if it fits on one line, and
+// that y copies it.
+func TestInvitation(t *testing.T) {
 	t.Parallel()
-	s, _ := asked()
-	_, d := newPlay(t, s)
-	d.Press("r")
-	d.Until("the rules", func() bool { return len(d.Left) > 0 })
-	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Rules: "classic"}}, d.Left[0])
+	p, d := newPlay(t, &tuitest.Server{})
 	d.Press("y")
 	assert.Contains(t, d.Screen(), tuitest.GameID)
+	d.Press("x")
+	p.Game.Private = true
+	assert.Contains(t, d.Screen(), tuitest.GameID)
+	d.Env.Site = "http://192.168.100.200:2048"
+	link := d.Env.Site + "/g/" + tuitest.GameID
+	for _, c := range []struct {
+		width, height int
+		line          string // the line of the link, or "" if the board is more important
+	}{{80, 24, "\n In a browser: " + link}, {60, 24, "\n " + link}, {50, 24, ""}, {80, ui.StatusHeight - 1, ""}} {
+		d.Env.Width, d.Env.Height = c.width, c.height
+		if c.line == "" {
+			assert.NotContains(t, d.Screen(), "http", "%v", c)
+		}
+		assert.Contains(t, d.Screen(), c.line)
+	}
+	d.Env.Height = 24
+	assert.Equal(t, tea.SetClipboard(link)(), p.Key(tuitest.Key("y"))())
+	assert.Contains(t, d.Screen(), "Copied "+link+".")
+	d.Env.Width = 50
+	assert.Contains(t, d.Screen(), "Copied the link of the game.")
 }
 
-// Ensure that a player without a score sees how to play until they have moved.
+// Ensure that a player without a score sees how to play until they have moved, also in the daily game,
+// which the lobby offers first.
 func TestIntro(t *testing.T) {
 	t.Parallel()
-	s, calls := asked()
-	places := ui.Place{Total: 8}
-	s.OnPlace = func(pb.Window) (ui.Place, error) { return places, nil }
-	begun := func(side int) *pb.Game {
-		g := tuitest.Game(tuitest.Board(side, side))
-		g.Version, g.Position.MoveCount, g.Position.Scores = 1, 0, []int32{0}
-		return g
+	for name, tt := range map[string]struct {
+		side  int
+		rank  int32
+		moves int32
+		daily bool
+		hint  string
+	}{
+		"first game": {side: 4, hint: "Build a 2048"}, "small board": {side: 3, hint: "Score points; r shows the rules."},
+		"after two moves": {side: 4, moves: 2}, "not the first game": {side: 4, rank: 3},
+		"daily": {side: 4, daily: true, hint: "Two equal tiles"}, "another daily": {side: 4, daily: true, rank: 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &tuitest.Server{OnPlace: func(pb.Window) (ui.Place, error) { return ui.Place{Rank: tt.rank, Total: 9}, nil }}
+			g := tuitest.Game(tuitest.Board(tt.side, tt.side))
+			g.Position.MoveCount = tt.moves
+			p, d := start(t, tuitest.Env(s), g)
+			if tt.daily {
+				p, d = startAttempt(t, s, tuitest.DailyGame(), &pb.Attempt{})
+				p.Game.Position.MoveCount = tt.moves
+			} else {
+				assert.NotContains(t, d.Screen(), "Two equal tiles", "the place is unknown")
+			}
+			d.Until("the places", func() bool { return p.places.all != nil })
+			assert.Contains(t, d.Screen(), tt.hint)
+			assert.Equal(t, tt.hint != "", strings.Contains(d.Screen(), "Two equal tiles"))
+		})
 	}
-	begin := func() *pb.Game { return begun(4) }
-	small, d := start(t, tuitest.Env(s), begun(3))
-	d.Until("the places", func() bool { return small.places.all != nil })
-	assert.Contains(t, d.Screen(), "Score points; r shows the rules.", "no 2048 fits on a board of 3×3")
-	assert.NotContains(t, d.Screen(), "Build a 2048")
-	p, d := start(t, tuitest.Env(s), begin())
-	assert.NotContains(t, d.Screen(), "Arrow keys slide", "shown before the place is known")
-	d.Until("the places", func() bool { return p.places.all != nil })
-	for _, line := range p.mode.Intro(&p.State) {
-		assert.Contains(t, d.Screen(), line[0])
-	}
-	for version := int32(2); version <= 3; version++ {
-		d.Press("up")
-		take(t, calls).answer <- answer{event: tuitest.Moved(version, up, tuitest.Board(4, 4), 4)}
-		d.Until("the move", func() bool { return p.Game.GetVersion() == version })
-	}
-	assert.NotContains(t, d.Screen(), "Arrow keys slide")
-
-	places.Rank, places.Score = 3, 100
-	p, d = start(t, tuitest.Env(s), begin())
-	d.Until("the places", func() bool { return p.places.all != nil })
-	assert.NotContains(t, d.Screen(), "Arrow keys slide")
-}
-
-// Ensure that the page can be drawn in windows of any size, including sizes that are too
-// small.
-func TestSize(t *testing.T) {
-	t.Parallel()
-	s, _ := asked()
-	_, d := newPlay(t, s)
-	for width := 0; width < 130; width += 7 {
-		for height := 0; height < 45; height += 4 {
-			d.Env.Width, d.Env.Height = width, height
-			d.Press("?") // the driver draws the page after each key
-		}
-	}
-	d.Env.Width, d.Env.Height = 10, 3
-	assert.NotContains(t, d.Screen(), "1024")
-	d.Env.Width, d.Env.Height = 24, 5
-	assert.Contains(t, strings.Join(strings.Fields(d.Screen()), " "), "needs 21×7 and has 24×5.")
-	d.Env.Width, d.Env.Height = 100, 30
-	assert.Contains(t, d.Screen(), "1024")
 }
 
 // Ensure that moves are animated, except on a slow connection, without colors, with queued
@@ -505,11 +474,7 @@ func TestMotion(t *testing.T) {
 			take(t, calls).answer <- answer{event: tuitest.Moved(614, up, tuitest.Board(4, 4), 12344)}
 			d.Until("the move", func() bool { return p.Game.GetVersion() == 614 })
 			assert.Equal(t, c.moves, p.Motion.Progress() < 1)
-			if !c.moves {
-				return
-			}
 			d.Until("the end of the motion", func() bool { return p.Motion.Progress() >= 1 })
-			assert.Equal(t, -1, p.Marks.Spawned, "no cell is marked after the animation")
 		})
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
@@ -77,31 +76,6 @@ func (x *set) ends(id string) {
 	x.Until("the end", func() bool { return !x.p.game.running() })
 }
 
-// Ensure that TV leaves an idle game soon if TV chose it, for instance for an exhibition
-// that the server has just started, and later if the user chose it.
-func TestTV_Exhibition(t *testing.T) {
-	t.Parallel()
-	still, show := liveGame("still", 0, time.Hour), liveGame("show", 0, 0)
-	show.Exhibition = true
-	live := []*pb.Game{still}
-	s := &tuitest.Server{OnLiveGames: func(pb.OrderBy) ([]*pb.Game, error) { return live, nil }}
-	x := newSet(t, s, "", "still", "show")
-	x.shows(still)
-	assert.Contains(t, x.Screen(), "the best live classic game")
-	live = []*pb.Game{still, show}
-	x.wait(firstWait)
-	x.shows(show)
-	assert.Contains(t, x.Screen(), "an exhibition: only bots play")
-
-	x.Press("n")
-	x.shows(still)
-	show.UpdateTime = timestamppb.New(tuitest.Noon.Add(idleTime))
-	x.wait(firstWait)
-	assert.Equal(t, "still", x.p.game.id)
-	x.wait(idleTime)
-	x.shows(show)
-}
-
 // Ensure that TV waits while no game is live, and that it switches games when the user
 // presses n and when a game ends.
 func TestTV(t *testing.T) {
@@ -147,56 +121,55 @@ func TestTV(t *testing.T) {
 	assert.Equal(t, "third", x.p.game.id, "the current game stays")
 }
 
-// Ensure that TV leaves a game that has been idle for 60 s if another one is active, and
-// can return to it later.
-func TestTV_LeavesIdleGame(t *testing.T) {
+// Ensure that the page asks for another game when the current one has ended or been idle for long
+// enough, that it leaves a running game only for an active one, and never while the user is looking at
+// an earlier version.
+func TestLeaves(t *testing.T) {
 	t.Parallel()
-	first, second := liveGame("first", 9, 0), liveGame("second", 0, 10*time.Minute)
-	live := []*pb.Game{first, second}
-	var asked atomic.Int32
-	x := newSet(t, &tuitest.Server{OnLiveGames: func(pb.OrderBy) ([]*pb.Game, error) {
-		asked.Add(1)
-		return live, nil
-	}}, "", "first", "second")
-	x.shows(first)
-	x.wait(59 * time.Second)
-	assert.EqualValues(t, 3, asked.Load(), "a minute has not passed")
-	x.wait(time.Second)
-	assert.Equal(t, "first", x.p.game.id, "no other game is active")
-
-	second.UpdateTime = timestamppb.New(x.now)
-	x.wait(time.Second)
-	assert.Equal(t, "first", x.p.game.id, "requests at most every 10 s")
-	x.wait(otherTime)
-	x.shows(second)
-	x.streams["first"] = tuitest.NewStream()
-	x.now = x.now.Add(time.Minute)
-	first.UpdateTime = timestamppb.New(x.now)
-	x.wait(0)
-	x.shows(first)
-}
-
-// Ensure that TV does not leave a game while the user is looking at an earlier version of
-// it.
-func TestTV_StaysInThePast(t *testing.T) {
-	t.Parallel()
-	first, second := liveGame("first", 9, 0), liveGame("second", 0, 0)
-	x := newSet(t, &tuitest.Server{OnLiveGames: func(pb.OrderBy) ([]*pb.Game, error) {
-		return []*pb.Game{first, second}, nil
-	}}, "", "first", "second")
-	x.shows(first)
-	x.Press("space")
-	x.ends("first")
-	x.wait(time.Hour)
-	assert.Equal(t, "first", x.p.game.id)
-	x.Send(tuitest.Result(x.p.found, choice{game: second}, nil)) // the reply to an earlier request
-	x.Send(tuitest.Result(x.p.found, choice{}, nil))
-	assert.Equal(t, "first", x.p.game.id)
-	x.Press("l", "end")
-	x.wait(time.Second)
-	assert.Equal(t, "first", x.p.game.id, "time to read the result")
-	x.wait(resultTime)
-	x.shows(second)
+	over := func(g *pb.Game) { g.Status, g.Result = pb.GameStatus_GAME_STATUS_FINISHED, &pb.Result{} }
+	for name, c := range map[string]struct {
+		chooser     chooser
+		idle, shown time.Duration // how long the game has been idle and on the screen
+		over, back  bool
+		other       time.Duration // how long another game has been idle
+		due, leaves bool
+	}{
+		"active":                   {idle: idleTime - 1, shown: time.Hour},
+		"idle":                     {idle: idleTime, shown: time.Hour, due: true, leaves: true},
+		"idle, as is the other":    {idle: idleTime, shown: time.Hour, other: time.Hour, due: true},
+		"idle, chosen by TV":       {idle: idleTime, shown: firstWait, due: true, leaves: true},
+		"idle, just chosen":        {idle: idleTime, shown: firstWait - 1},
+		"idle, chosen by the user": {chooser: chooser{asked: true}, idle: time.Hour, shown: idleTime - 1},
+		"idle, chosen long ago":    {chooser: chooser{asked: true}, idle: time.Hour, shown: idleTime, due: true, leaves: true},
+		"idle, in the past":        {idle: time.Hour, shown: time.Hour, back: true},
+		"over":                     {over: true, other: time.Hour, due: true, leaves: true},
+		"over, in the past":        {over: true, back: true},
+		"over, result on screen":   {chooser: chooser{next: tuitest.Noon.Add(1)}, over: true},
+		"asked already":            {chooser: chooser{finding: true}, idle: time.Hour, shown: time.Hour},
+		"player active":            {chooser: chooser{player: "ada"}, idle: gamestate.LeaveTime - 1, shown: time.Hour},
+		"player has left":          {chooser: chooser{player: "ada"}, idle: gamestate.LeaveTime, shown: time.Hour, due: true, leaves: true},
+		"player plays both":        {chooser: chooser{player: "ada"}, idle: gamestate.LeaveTime, shown: time.Hour, other: 1, due: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			first := liveGame("first", 0, c.idle)
+			if c.over {
+				over(first)
+			}
+			p := shown(t, tuitest.Env(&tuitest.Server{}), first)
+			defer p.Own().Stop()
+			p.game.state.Replace(first)
+			p.game.since = tuitest.Noon.Add(-c.shown)
+			if c.back {
+				p.game.show(first.GetVersion() - 1)
+			}
+			assert.Equal(t, c.due, c.chooser.due(p.game, tuitest.Noon))
+			to, _ := c.chooser.found(choice{game: liveGame("other", 0, c.other)}, nil, p.game, tuitest.Noon)
+			if c.due || c.back {
+				assert.Equal(t, c.leaves, to != nil)
+			}
+		})
+	}
 }
 
 // Ensure that TV chooses the right game.
@@ -276,22 +249,6 @@ func TestFollow(t *testing.T) {
 	x.shows(playing)
 	assert.Contains(t, x.Screen(), "● live")
 
-	x.streams["third"] = tuitest.NewStream()
-	third := liveGame("third", 0, 0)
-	x.now = x.now.Add(2 * time.Minute)
-	third.UpdateTime, playing = timestamppb.New(x.now), third
-	x.wait(0)
-	x.shows(third) // the player left the second game for the third
-
-	x.streams["second"] = tuitest.NewStream()
-	second := liveGame("second", 0, 0)
-	playing, second.UpdateTime = second, timestamppb.New(x.now.Add(gamestate.LeaveTime-1))
-	x.wait(gamestate.LeaveTime)
-	assert.Equal(t, "third", x.p.game.id, "the player may be playing both")
-	second = liveGame("second", 0, 0)
-	playing, second.UpdateTime = second, timestamppb.New(x.now)
-	x.wait(otherTime)
-	x.shows(second)
 	assert.EqualValues(t, 1, named.Load(), "the id is requested once")
 }
 
@@ -308,16 +265,4 @@ func TestFollow_Unknown(t *testing.T) {
 	assert.Contains(t, text, `There is no player named "2Jnobody". The lobby and the leaderboards show the names of players.`)
 	x.wait(time.Hour)
 	assert.EqualValues(t, 1, asked.Load())
-}
-
-// Ensure that a narrow panel shows in full why a game was chosen.
-func TestTV_Why(t *testing.T) {
-	t.Parallel()
-	env := tuitest.Env(&tuitest.Server{})
-	state := gamestate.New(tuitest.Game(aBoard()))
-	x := panel{State: &state, env: env, width: 24, height: 16, tall: true, why: "the most watched live game"}
-	assert.Contains(t, strings.Join(strings.Fields(ansi.Strip(x.play())), " "), "the most watched live game")
-	for _, line := range strings.Split(x.play(), "\n") {
-		assert.LessOrEqual(t, ansi.StringWidth(line), x.width)
-	}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
@@ -58,14 +57,7 @@ func TestWatch(t *testing.T) {
 	from.End()
 	d.Until("the end", func() bool { return !p.game.running() })
 
-	result := d.Screen()
-	assert.Contains(t, result, "■ finished")
-	assert.NotContains(t, result, "live")
-	assert.Contains(t, result, "No moves left")
-	assert.Contains(t, result, "▄█  ▀▀▄", "the score in large letters")
-	assert.Contains(t, result, "1024", "the final board")
-	assert.Contains(t, result, "gridstand verify kx3fq2ab\n", "a short id")
-	assert.NotContains(t, result, tuitest.GameID)
+	assert.Contains(t, d.Screen(), "No moves left")
 	assert.Contains(t, p.ClosingMessage(), "Verify it with gridstand verify kx3fq2ab")
 	assert.Equal(t, tea.SetClipboard(tuitest.GameID)(), p.Key(tea.KeyPressMsg{Code: 'y', Text: "y"})())
 	assert.Contains(t, d.Screen(), "Copied the id of the game")
@@ -82,18 +74,6 @@ func TestWatch(t *testing.T) {
 func leaves(d *tuitest.Driver, n int) []tea.Msg {
 	d.Until("another page", func() bool { return len(d.Left) >= n })
 	return d.Left
-}
-
-// Ensure that a game without moves is shown as idle, not as live.
-func TestWatch_Idle(t *testing.T) {
-	t.Parallel()
-	d, p, from := watching(t, &tuitest.Server{})
-	g := tuitest.Game(aBoard())
-	g.UpdateTime = timestamppb.New(tuitest.Noon.Add(-13 * time.Minute))
-	from.Push(client.Update{Game: g})
-	until(d, p, 613)
-	assert.Contains(t, d.Screen(), "○ idle 13 min")
-	assert.NotContains(t, d.Screen(), "live")
 }
 
 // Ensure that the page explains the problem if a server answers but refuses the

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
@@ -141,26 +140,6 @@ func TestModel_Help(t *testing.T) {
 	assert.Equal(t, []tea.Msg{press('?')}, p.got)
 	assert.Equal(t, tea.QuitMsg{}, send(t, m, tea.KeyPressMsg{Code: 'c', Mod: tea.ModCtrl}))
 	assert.ErrorIs(t, m.err, ErrInterrupted)
-}
-
-// Ensure that the program asks for a name before the first game, and that the game replaces the form.
-func TestModel_Name(t *testing.T) {
-	t.Parallel()
-	m := newModel(t, newFakePage(t.Context()))
-	m.env.Me = ""
-	m.config.LogIn = func(context.Context, string) (string, error) { return tuitest.Me, nil }
-	opened := ""
-	m.env.Server = &tuitest.Server{OnNewGame: func(variant string, _ client.GameOptions) (*pb.Game, error) {
-		opened = variant
-		return tuitest.Game(tuitest.Board(4, 4)), nil
-	}}
-	send(t, m, ui.OpenMsg{Route: ui.Route{New: &ui.NewGame{Variant: "classic"}}})
-	send(t, m, press('a'))
-	replace := send(t, m, send(t, m, tea.KeyPressMsg{Code: tea.KeyEnter}))
-	send(t, m, send(t, m, replace))
-	assert.Equal(t, "classic", opened)
-	assert.Equal(t, tuitest.Me, m.env.Me)
-	assert.Len(t, m.pages, 2)
 }
 
 // Ensure that the program waits before each key and each size of a remote terminal, ends when its

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
@@ -17,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
@@ -103,59 +100,6 @@ func TestWidget_KeyLine(t *testing.T) {
 	}
 }
 
-// Ensure that the points of all lines of the log end in the same column, and that a line that is too
-// long is cut before its points.
-func TestGamestate_LogLines(t *testing.T) {
-	t.Parallel()
-	s := gamestate.State{Log: []gamestate.Entry{
-		{Move: 12, What: "red greedy jumped to 3,1", Gained: 4}, {Move: 11, What: "undone"}, {Move: 10, What: "not shown"},
-	}}
-	for width, want := range map[int]string{
-		60: "    12  red greedy jumped to 3,1      +4\n    11  undone",
-		30: "    12  red greedy ju…      +4\n    11  undone",
-	} {
-		assert.Equal(t, want, ansi.Strip(s.LogLines(style.Theme{}, width, 2)))
-	}
-}
-
-// Ensure that a move is animated in frames of 24 ms, that late frames are skipped, and that animations
-// stop once a frame takes more than twice the planned time, or if the next move comes too early.
-func TestUI_Motion(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const frame = 24 * time.Millisecond
-		env := &ui.Env{Theme: trueColor, Now: time.Unix(0, 0)}
-		tasks := ui.NewTasks(t.Context())
-		defer tasks.Stop()
-		// run plays an animation and returns the progress at every frame.
-		run := func(m *ui.Motion, each time.Duration) (shown []float64) {
-			ended := 0
-			for cmd := m.Start(env, tasks, func() { ended++ }); cmd != nil; {
-				shown = append(shown, m.Progress())
-				next := cmd().(ui.TaskMsg).Then
-				env.Now = env.Now.Add(each)
-				cmd = next()
-			}
-			assert.InDelta(t, 1, m.Progress(), 0, "the animation is complete")
-			assert.Equal(t, len(shown) > 0, ended == 1, "the end is reported once")
-			return shown
-		}
-		var m ui.Motion
-		shown := run(&m, frame)
-		assert.Len(t, shown, 5)
-		assert.IsIncreasing(t, shown)
-		assert.Len(t, run(&m, 2*frame), 3, "late frames are skipped")
-		assert.Len(t, run(&m, 2*frame+1), 1)
-		env.Now = env.Now.Add(time.Hour)
-		assert.Empty(t, run(&m, frame), "a slow terminal gets no more frames")
-
-		m = ui.Motion{}
-		require.NotNil(t, m.Start(env, tasks, func() {}))
-		assert.Nil(t, m.Start(env, tasks, func() {}), "the next move came too early")
-		assert.InDelta(t, 1, m.Progress(), 0)
-	})
-}
-
 // Ensure that, throughout a game, the tiles marked by MergedBy add up to the points gained
 // by the move, and that the marked tiles are those nearest to the edge that tiles move to.
 func TestBoard_Merges(t *testing.T) {
@@ -183,33 +127,6 @@ func TestBoard_Merges(t *testing.T) {
 	assert.Equal(t, []int{0, 1}, board.MergedBy(row(2, 2, 2, 2), pb.Direction_DIRECTION_LEFT))
 	assert.Equal(t, []int{3}, board.MergedBy(row(0, 2, 2, 2), pb.Direction_DIRECTION_RIGHT))
 	assert.Empty(t, board.MergedBy(row(2, 4, 2, 4), pb.Direction_DIRECTION_RIGHT))
-}
-
-// Ensure that an animated move shows tiles between their cells, then the new board without
-// its new tile, then the new board itself.
-func TestBoard_Motion(t *testing.T) {
-	t.Parallel()
-	before := &pb.Twenty48Board{Rows: 2, Columns: 2, Tiles: []int32{0, 8, 0, 0}}
-	after := board.Twenty48{
-		Board: &pb.Twenty48Board{Rows: 2, Columns: 2, Tiles: []int32{8, 0, 0, 2}},
-		Marks: board.Marks{Spawned: 3, Direction: pb.Direction_DIRECTION_LEFT},
-	}
-	frame := func(progress float64) string {
-		return ansi.Strip(board.Moving(after, before, progress).Draw(board.Size{Width: 7, Pitch: 2}, trueColor))
-	}
-	column := func(text string) int { // each line has 17 columns and a newline
-		return slices.Index([]rune(text), '8') % 18
-	}
-	assert.Equal(t, 12, column(frame(0)))
-	assert.Greater(t, column(frame(0.2)), 4)
-	assert.Less(t, column(frame(0.2)), 12)
-	assert.Equal(t, 4, column(frame(0.6)))
-	assert.NotContains(t, frame(0.61), "2")
-	assert.Contains(t, frame(0.95), "2")
-	assert.Equal(t, after, board.Moving(after, before, 1))
-	assert.Equal(t, after, board.Moving(after, nil, 0.5))
-	jumps := board.Tribolo{}
-	assert.Equal(t, jumps, board.Moving(jumps, before, 0.5), "only tiles slide")
 }
 
 // Ensure that a board grows with the window, that adjacent cells of one owner remain distinct, and
@@ -252,34 +169,6 @@ func TestBoard_Place(t *testing.T) {
 			row := strings.Split(drawn, "\n")[1+c.want.Pitch/2]
 			assert.NotContains(t, row, "BB")
 			assert.Equal(t, 16, strings.Count(row, "B"))
-		}
-	}
-}
-
-// Ensure that the cursor is visible at every color depth and size.
-func TestBoard_Cursor(t *testing.T) {
-	t.Parallel()
-	b := board.Tribolo{Board: &pb.TriboloBoard{Rows: 2, Columns: 2, Cells: []pb.CellState{
-		pb.CellState_CELL_STATE_BLUE, pb.CellState_CELL_STATE_BLUE, pb.CellState_CELL_STATE_EMPTY, pb.CellState_CELL_STATE_WALL,
-	}}}
-	for _, theme := range []style.Theme{
-		{Profile: colorprofile.ASCII},
-		{Profile: colorprofile.ANSI},
-		{Profile: colorprofile.ANSI256},
-		trueColor,
-		{Profile: colorprofile.TrueColor, Light: true},
-	} {
-		sizes, tight, mini := b.Sizes(theme)
-		for _, size := range slices.Concat(sizes, tight, mini) {
-			seen := map[string]bool{}
-			for i := range int32(5) {
-				at := b
-				if i < 4 {
-					at.Cursor = &pb.Cell{X: i % 2, Y: i / 2}
-				}
-				seen[at.Draw(size, theme)] = true
-			}
-			assert.Len(t, seen, 5, "%v %v", theme, size)
 		}
 	}
 }

@@ -24,6 +24,7 @@ func TestModel_Open(t *testing.T) {
 	for name, tt := range map[string]struct {
 		route ui.Route
 		guest bool
+		first bool // whether the user has no account yet
 		found *pb.Challenge
 		fails error // the error of Attempt and Game
 		calls []string
@@ -47,6 +48,7 @@ func TestModel_Open(t *testing.T) {
 		"missing game":      {route: ui.Route{Play: tuitest.GameID}, fails: client.ErrGameNotFound, calls: []string{"game"}},
 		"game of another":   {route: ui.Route{Join: tuitest.GameID}, calls: []string{"join game"}, page: watching},
 		"seat of a guest":   {route: ui.Route{Join: tuitest.GameID}, guest: true},
+		"the first game":    {route: ui.Route{New: &ui.NewGame{}}, first: true, page: "*app.namePage"},
 		"TV":                {route: ui.Route{TV: true}, page: watching},
 		"rules":             {route: ui.Route{Rules: "classic"}, page: "*lobby.rules"},
 		"lobby":             {page: "*lobby.page"},
@@ -91,6 +93,9 @@ func TestModel_Open(t *testing.T) {
 			}
 			if tt.guest {
 				m.env.Me, m.env.Guest = "", "Add a key to play."
+			}
+			if tt.first {
+				m.env.Me = ""
 			}
 			_, cmd := m.Update(ui.OpenMsg{Route: tt.route})
 			if tt.calls != nil {

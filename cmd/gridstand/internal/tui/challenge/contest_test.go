@@ -2,15 +2,12 @@ package challenge
 
 import (
 	"context"
-	"regexp"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -181,25 +178,6 @@ func TestContest_Again(t *testing.T) {
 		assert.Equal(t, []string{"greedy"}, again.Bots)
 		assert.True(t, proto.Equal(want, again.Request), "%v", again.Request)
 	}
-}
-
-// Ensure that the leading boards are in standings order, and that entrants who are not in
-// the standings come last.
-func TestContest_Leaders(t *testing.T) {
-	t.Parallel()
-	c := follow(t, tuitest.Env(&tuitest.Server{}))
-	race := tuitest.Race()
-	snapshot(c, race, tuitest.Noon)
-	names := func() string {
-		text, ok := c.Leaders(80, 24)
-		require.True(t, ok)
-		return strings.Join(regexp.MustCompile(`ada|bob|greedy`).FindAllString(text, -1), " ")
-	}
-	assert.Equal(t, "bob ada greedy", names())
-	c.Update(tuitest.Snapshot(&pb.WatchChallengeResponse{ // bob is not in the standings
-		Challenge: race, Standings: tuitest.RaceStandings()[1:], Total: 2, Now: timestamppb.New(tuitest.Noon),
-	}), nil)
-	assert.Equal(t, "ada greedy bob", names())
 }
 
 // emptyPage is a page that shows nothing.

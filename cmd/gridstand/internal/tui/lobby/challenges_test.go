@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client"
@@ -76,39 +75,28 @@ func TestDaily(t *testing.T) {
 // has no effect on the first day of the daily game.
 func TestDaily_DayBefore(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct {
-		first    bool // whether this is the first day
-		err      error
-		offered  bool
-		notice   string
-		standing bool
-	}{
-		"results":   {offered: true, standing: true},
-		"none":      {err: client.ErrChallengeNotFound, offered: true, notice: "There was no daily game yesterday."},
-		"first day": {first: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p, d := openWith(t, false, nil)
-			d.Env.Width = 120
-			if tt.first {
-				p.daily.game.CreateTime = timestamppb.New(p.daily.game.GetOpenTime().AsTime().Add(time.Hour))
-			}
-			assert.Equal(t, tt.offered, strings.Contains(d.Screen(), "d play   D yesterday"))
-			p.env.Server.(*tuitest.Server).OnDaily = func(day *pb.DailyRequest) (*pb.GetChallengeResponse, error) {
-				assert.Equal(t, "2026-11-19", day.GetDate())
-				assert.Equal(t, "classic", day.GetVariant())
-				return &pb.GetChallengeResponse{Challenge: &pb.Challenge{Id: "yesterday"}}, tt.err
-			}
-			d.Press("D")
-			if tt.standing {
-				d.Until("the results", func() bool { return len(d.Left) > 0 })
-				assert.Equal(t, ui.OpenMsg{Route: ui.Route{Challenge: "yesterday"}}, d.Left[0])
-				return
-			}
-			d.Until("the notice", func() bool { return strings.Contains(d.Screen(), tt.notice) })
-			assert.Empty(t, d.Left)
+	for _, tt := range []struct {
+		first bool // whether this is the first day
+		err   error
+		want  string // a notice, or "" for the results
+	}{{}, {err: client.ErrChallengeNotFound, want: "There was no daily game yesterday."}, {first: true, want: "d play"}} {
+		p, d := openWith(t, false, nil)
+		d.Env.Width = 120
+		if tt.first {
+			p.daily.game.CreateTime = timestamppb.New(p.daily.game.GetOpenTime().AsTime().Add(time.Hour))
+		}
+		assert.Equal(t, !tt.first, strings.Contains(d.Screen(), "d play   D yesterday"))
+		p.env.Server.(*tuitest.Server).OnDaily = func(day *pb.DailyRequest) (*pb.GetChallengeResponse, error) {
+			assert.Equal(t, "2026-11-19 classic", day.GetDate()+" "+day.GetVariant())
+			return &pb.GetChallengeResponse{Challenge: &pb.Challenge{Id: "yesterday"}}, tt.err
+		}
+		d.Press("D")
+		d.Until("the results or the notice", func() bool {
+			return len(d.Left) > 0 || tt.want != "" && strings.Contains(d.Screen(), tt.want)
 		})
+		if tt.want == "" {
+			assert.Equal(t, ui.OpenMsg{Route: ui.Route{Challenge: "yesterday"}}, d.Left[0])
+		}
 	}
 }
 
@@ -156,36 +144,18 @@ func TestRaces(t *testing.T) {
 	assert.False(t, moving(raceGame(tuitest.Race(), nil), tuitest.Noon))
 }
 
-// Ensure that the preview of a selected race shows when the race has started.
-func TestRaces_Starts(t *testing.T) {
-	t.Parallel()
-	race := tuitest.WaitingRace()
-	p, d := openWith(t, false, nil, race)
-	assert.Contains(t, d.Screen(), "◌ 2 waiting", "a game and the race")
-	for _, want := range []string{"○ waiting", "● live"} {
-		d.Send(got(p, ui.Lists{Races: []*pb.Challenge{race}, Variants: tuitest.Variants(), Variant: "classic"}, nil))
-		require.Equal(t, race.GetId(), p.current().GetId())
-		assert.Contains(t, d.Screen(), want)
-		race = proto.CloneOf(race)
-		race.Status, race.OpenTime = pb.ChallengeStatus_CHALLENGE_STATUS_OPEN, timestamppb.New(tuitest.Noon)
-	}
-}
-
 // Ensure that a race that all players have left is listed last, is not counted as waiting, and that
 // its preview says why.
 func TestRaces_Deserted(t *testing.T) {
 	t.Parallel()
-	for name, entrants := range map[string][]*pb.Entrant{"empty": nil, "a bot": tuitest.WaitingRace().GetEntrants()[2:]} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			race := tuitest.WaitingRace()
-			race.Entrants = entrants
-			p, d := openWith(t, false, nil, race)
-			last := len(p.games[paneLive]) - 1
-			require.Equal(t, race.GetId(), p.games[paneLive][last].GetId())
-			assert.Contains(t, d.Screen(), "◌ 1 waiting", "only the game")
-			d.Press(slices.Repeat([]string{"down"}, last)...)
-			assert.Contains(t, d.Screen(), "No player is waiting.")
-		})
+	for _, entrants := range [][]*pb.Entrant{nil, tuitest.WaitingRace().GetEntrants()[2:]} { // the second has a bot
+		race := tuitest.WaitingRace()
+		race.Entrants = entrants
+		p, d := openWith(t, false, nil, race)
+		last := len(p.games[paneLive]) - 1
+		require.Equal(t, race.GetId(), p.games[paneLive][last].GetId())
+		assert.Contains(t, d.Screen(), "◌ 1 waiting", "only the game")
+		d.Press(slices.Repeat([]string{"down"}, last)...)
+		assert.Contains(t, d.Screen(), "No player is waiting.")
 	}
 }

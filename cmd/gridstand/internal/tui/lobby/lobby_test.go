@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -74,18 +73,6 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// Ensure that the preview leaves out the game's id rather than its state, if both do not fit.
-func TestPreview_State(t *testing.T) {
-	t.Parallel()
-	for game, want := range map[string]string{
-		tuitest.GameID: "╭─ classic  kx3fq2ab ── ● live ─╮",
-		deadID:         "╭─ classic ───── ○ idle 13 min ─╮",
-	} {
-		p := loaded(t, tuitest.Env(&tuitest.Server{}), game)
-		assert.Contains(t, ansi.Strip(p.View(78, 20).Body), want)
-	}
-}
-
 // Ensure that the form creates the game or the race as entered, that esc closes it, and that q closes
 // the lobby.
 func TestForm(t *testing.T) {
@@ -128,31 +115,19 @@ func TestForm(t *testing.T) {
 // do, unless another key follows.
 func TestForm_BeforeLists(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		keys       []string
-		form, race bool
-	}{
-		"new":          {[]string{"n"}, true, false},
-		"the last key": {[]string{"n", "R"}, true, true},
-		"canceled":     {[]string{"n", "esc"}, false, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			arrive := make(chan struct{})
-			d := tuitest.New(t, tuitest.Env(&tuitest.Server{OnLists: func(me, variant string, w pb.Window) (ui.Lists, error) {
-				<-arrive
-				return lists(t, me, variant, w), nil
-			}}), New)
-			p := d.Page.(*page)
-			d.Press(c.keys...)
-			require.Nil(t, p.form)
-			assert.Equal(t, c.form, strings.Contains(d.Screen(), "Loading the variants"))
-			close(arrive)
-			d.Until("the lists", func() bool { return p.loaded })
-			require.Equal(t, c.form, p.form != nil)
-			assert.Equal(t, c.race, c.form && p.form.race)
-			assert.NotContains(t, d.Screen(), "Loading the variants")
-		})
+	for _, key := range []string{"R", "esc"} {
+		arrive := make(chan struct{})
+		d := tuitest.New(t, tuitest.Env(&tuitest.Server{OnLists: func(me, variant string, w pb.Window) (ui.Lists, error) {
+			<-arrive
+			return lists(t, me, variant, w), nil
+		}}), New)
+		p := d.Page.(*page)
+		d.Press("n", key)
+		assert.Equal(t, key == "R", strings.Contains(d.Screen(), "Loading the variants"))
+		close(arrive)
+		d.Until("the lists", func() bool { return p.loaded })
+		require.Equal(t, key == "R", p.form != nil && p.form.race)
+		assert.NotContains(t, d.Screen(), "Loading the variants")
 	}
 }
 

@@ -49,9 +49,10 @@ func TestSolver(t *testing.T) {
 	assert.Nil(t, p.solving, "any other key stops the solver and has no other effect")
 	assert.Empty(t, p.queue)
 	assert.Contains(t, d.Screen(), "stopped")
-	for _, key := range []string{"Y", "Z", "B"} {
+	for key, name := range map[string]string{"X": "greedy", "Y": "rote", "Z": "montecarlo", "B": "expectimax"} {
 		d.Press(key)
 		require.NotNil(t, p.solving, key)
+		assert.Equal(t, name, p.solving.solver.Name())
 		d.Press("x")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -62,15 +63,11 @@ var styling = regexp.MustCompile("\x1b\\[[0-9;:]*m")
 func Harmless(t *testing.T, env *ui.Env, p ui.Page) string {
 	t.Helper()
 	content := frame.Draw(env, p, frame.State{}).Content
-	lines := strings.Split(content, "\n")
-	require.LessOrEqual(t, len(lines), env.Height)
-	for _, line := range lines {
-		plain := styling.ReplaceAllString(line, "")
-		require.LessOrEqual(t, style.Width(plain), env.Width, "%q", plain)
-		for _, char := range plain {
-			require.True(t, unicode.IsPrint(char), "%q in %q", char, plain)
-		}
-	}
+	plain := styling.ReplaceAllString(content, "")
+	lines := strings.Split(plain, "\n")
+	bad := strings.IndexFunc(plain, func(char rune) bool { return char != '\n' && !unicode.IsPrint(char) })
+	wide := slices.IndexFunc(lines, func(line string) bool { return style.Width(line) > env.Width })
+	require.Truef(t, bad < 0 && wide < 0 && len(lines) <= env.Height, "byte %d, line %d of %d: %q", bad, wide, len(lines), plain)
 	return content
 }
 

@@ -45,9 +45,6 @@ func FuzzHostile(f *testing.F) {
 		{game(func(g *pb.Game) {
 			g.Seats[0].Occupant = &pb.Seat_Player{Player: &pb.Player{Id: g.GetId(), Name: "\x1b]0;owned\a\x1b[2J\u202e\u0085\u009b31m"}}
 		})},
-		{game(func(g *pb.Game) { g.GetPosition().GetTwenty48().Tiles[0] = 1 << 30 })},
-		{game(func(g *pb.Game) { g.GetPosition().GetTwenty48().Rows = 1 << 30 })},
-		{game(func(g *pb.Game) { g.Result = &pb.Result{Winners: []int32{99}, Reason: 99} })},
 		{event(as + 1), first, event(as + 2), game(func(g *pb.Game) { g.Version = 1 })},
 	} {
 		var data bytes.Buffer

@@ -86,18 +86,12 @@ func TestWatch_ConnectionProblem(t *testing.T) {
 			Err: &client.Error{Code: codes.Unavailable, Message: "no", Cause: cause},
 		}}
 	}
-	for _, loaded := range []bool{false, true} {
-		d, p, from := watching(t, &tuitest.Server{})
-		if loaded {
-			from.Push(client.Update{Game: tuitest.Game(aBoard())})
-			until(d, p, 613)
-		}
-		p.game.state.Update(lost(client.CauseNoTLS), tuitest.Noon)
-		assert.Contains(t, d.Screen(), "The server answers, but without TLS. Retrying …")
-		assert.Contains(t, d.Screen(), "reconnecting (2 s)")
-		p.game.state.Update(lost(client.CauseUnknown), tuitest.Noon)
-		assert.NotContains(t, d.Screen(), "Retrying")
-	}
+	d, p, _ := watching(t, &tuitest.Server{})
+	p.game.state.Update(lost(client.CauseNoTLS), tuitest.Noon)
+	assert.Contains(t, d.Screen(), "The server answers, but without TLS. Retrying …")
+	assert.Contains(t, d.Screen(), "reconnecting (2 s)")
+	p.game.state.Update(lost(client.CauseUnknown), tuitest.Noon)
+	assert.NotContains(t, d.Screen(), "Retrying")
 }
 
 // Ensure that the page reports a game that the server does not have.

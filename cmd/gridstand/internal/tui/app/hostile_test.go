@@ -80,8 +80,10 @@ func newEvilServer(c *pb.Challenge) *evilServer {
 	s.OnPlayerID = func(string) (string, error) { return "", client.ErrPlayerNotFound }
 	s.OnPlace = func(pb.Window) (ui.Place, error) { return ui.Place{Rank: -1, Score: math.MinInt32, GameID: evil}, nil }
 	s.OnGame = func() (*pb.Game, error) { return nil, client.ErrBadStream }
-	s.OnChallenge = func(string) (*pb.GetChallengeResponse, error) { return &pb.GetChallengeResponse{Challenge: c}, nil }
-	s.OnDaily = func(*pb.DailyRequest) (*pb.GetChallengeResponse, error) { return s.OnChallenge("") }
+	s.OnChallenge = func(*pb.GetChallengeRequest) (*pb.GetChallengeResponse, error) {
+		return &pb.GetChallengeResponse{Challenge: c}, nil
+	}
+	s.OnRace = func(string) error { return client.ErrChallengeStarted }
 	s.OnStandings = func(string, int32) (ui.Standings, error) {
 		return ui.Standings{Lines: lines, Mine: lines[1], Total: -1}, nil
 	}

@@ -39,9 +39,9 @@ func TestModel_Open(t *testing.T) {
 		"race":              {route: ui.Route{Enter: race.GetId()}, found: race, calls: []string{"challenge"}, page: contest},
 		"race of a guest":   {route: ui.Route{Enter: race.GetId()}, guest: true, page: contest},
 		"race of the user":  {route: ui.Route{Enter: race.GetId()}, found: waiting, calls: []string{"challenge"}, page: contest},
-		"race to join":      {route: ui.Route{Enter: "other"}, found: unknown, calls: []string{"challenge", "join"}, page: contest},
+		"race to join":      {route: ui.Route{Enter: "other"}, found: unknown, calls: []string{"challenge", "join ready=false"}, page: contest},
 		"new":               {route: ui.Route{NewChallenge: &ui.NewChallenge{}}, found: race, calls: []string{"new"}, page: contest},
-		"new, by another":   {route: ui.Route{NewChallenge: &ui.NewChallenge{}}, found: unknown, calls: []string{"new", "join"}, page: contest},
+		"new, by another":   {route: ui.Route{NewChallenge: &ui.NewChallenge{}}, found: unknown, calls: []string{"new", "join ready=false"}, page: contest},
 		"view only":         {route: ui.Route{Challenge: race.GetId()}, page: contest},
 		"missing challenge": {route: ui.Route{Enter: "none"}, calls: []string{"challenge"}},
 		"game":              {route: ui.Route{Play: tuitest.GameID}, calls: []string{"game"}, page: play},
@@ -56,13 +56,6 @@ func TestModel_Open(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var calls []string
-			find := func(call string) (*pb.GetChallengeResponse, error) {
-				calls = append(calls, call)
-				if tt.found == nil {
-					return nil, client.ErrChallengeNotFound
-				}
-				return &pb.GetChallengeResponse{Challenge: tt.found}, nil
-			}
 			attempt := func(call, id string) (*pb.Game, error) {
 				calls = append(calls, call)
 				g := tuitest.Game(tuitest.Board(4, 4))
@@ -78,14 +71,21 @@ func TestModel_Open(t *testing.T) {
 					return g, err
 				},
 				OnChallenges: tuitest.OnChallenges{
-					OnChallenge: func(string) (*pb.GetChallengeResponse, error) { return find("challenge") },
-					OnDaily:     func(*pb.DailyRequest) (*pb.GetChallengeResponse, error) { return find("daily") },
-					OnAttempt:   func(id string) (*pb.Game, error) { return attempt("attempt", id) },
-					OnJoinRace: func(*pb.JoinChallengeRequest) (*pb.Challenge, error) {
-						calls = append(calls, "join")
-						return nil, client.ErrChallengeStarted
+					OnChallenge: func(r *pb.GetChallengeRequest) (*pb.GetChallengeResponse, error) {
+						if calls = append(calls, "challenge"); r.GetDaily() != nil {
+							calls[0] = "daily"
+						}
+						if tt.found == nil {
+							return nil, client.ErrChallengeNotFound
+						}
+						return &pb.GetChallengeResponse{Challenge: tt.found}, nil
 					},
-					OnNewChallenge: func(ui.NewChallenge) (*pb.Challenge, error) {
+					OnAttempt: func(id string) (*pb.Game, error) { return attempt("attempt", id) },
+					OnRace: func(call string) error {
+						calls = append(calls, call)
+						return client.ErrChallengeStarted
+					},
+					OnNewChallenge: func() (*pb.Challenge, error) {
 						calls = append(calls, "new")
 						return tt.found, nil
 					},

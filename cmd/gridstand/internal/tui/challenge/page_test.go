@@ -71,27 +71,13 @@ func TestPage_Roster(t *testing.T) {
 	t.Parallel()
 	race := tuitest.WaitingRace()
 	made := make(chan string, 10)
-	server := &tuitest.Server{OnChallenges: tuitest.OnChallenges{
-		OnJoinRace: func(r *pb.JoinChallengeRequest) (*pb.Challenge, error) {
-			switch {
-			case r.GetBot() != "":
-				made <- "add " + r.GetBot()
-			case r.GetReady():
-				made <- "ready"
-			default:
-				made <- "not ready"
-			}
-			return race, nil
-		},
-		OnLeaveRace: func(r *pb.LeaveChallengeRequest) (*pb.Challenge, error) {
-			made <- "leave " + r.GetGameId()
-			return race, nil
-		},
-		OnStartRace: func(string) (*pb.Challenge, error) {
-			made <- "start"
-			return nil, client.ErrTooFewEntrants
-		},
-	}}
+	server := &tuitest.Server{OnChallenges: tuitest.OnChallenges{OnRace: func(call string) error {
+		made <- call
+		if call == "start" {
+			return client.ErrTooFewEntrants
+		}
+		return nil
+	}}}
 	p, d := open(t, server, race, tuitest.Me, false)
 	does := func(call string, keys ...string) {
 		t.Helper()
@@ -99,7 +85,7 @@ func TestPage_Roster(t *testing.T) {
 		d.Until("a call", func() bool { return len(made) > 0 && !p.busy })
 		assert.Equal(t, call, <-made)
 	}
-	does("not ready", "enter")
+	does("join ready=false", "enter")
 	d.Press("b")
 	d.Until("the bots", func() bool { return p.bots != nil })
 	assert.Contains(t, d.Screen(), "1 greedy")
@@ -199,10 +185,8 @@ func TestPage_ReadyWhileWatching(t *testing.T) {
 	t.Parallel()
 	waiting := tuitest.WaitingRace()
 	server := &tuitest.Server{
-		OnGame: func() (*pb.Game, error) { return tuitest.Game(tuitest.Board(4, 4)), nil },
-		OnChallenges: tuitest.OnChallenges{
-			OnJoinRace: func(*pb.JoinChallengeRequest) (*pb.Challenge, error) { return waiting, nil },
-		},
+		OnGame:       func() (*pb.Game, error) { return tuitest.Game(tuitest.Board(4, 4)), nil },
+		OnChallenges: tuitest.OnChallenges{OnRace: func(string) error { return nil }},
 	}
 	_, d := open(t, server, waiting, tuitest.Me, true)
 	d.Press("enter")

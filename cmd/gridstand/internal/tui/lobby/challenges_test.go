@@ -32,7 +32,7 @@ func openWith(t *testing.T, guest bool, a *pb.Attempt, races ...*pb.Challenge) (
 			l.Races = races
 			return l, err
 		}
-		server.OnDaily = func(*pb.DailyRequest) (*pb.GetChallengeResponse, error) {
+		server.OnChallenge = func(*pb.GetChallengeRequest) (*pb.GetChallengeResponse, error) {
 			return &pb.GetChallengeResponse{Challenge: tuitest.DailyGame(), Attempt: a, Now: timestamppb.New(tuitest.Noon.Add(time.Hour))}, nil
 		}
 		server.OnStandings = func(string, int32) (ui.Standings, error) {
@@ -86,8 +86,8 @@ func TestDaily_DayBefore(t *testing.T) {
 			p.daily.game.CreateTime = timestamppb.New(p.daily.game.GetOpenTime().AsTime().Add(time.Hour))
 		}
 		assert.Equal(t, !tt.first, strings.Contains(d.Screen(), "d play   D yesterday"))
-		p.env.Server.(*tuitest.Server).OnDaily = func(day *pb.DailyRequest) (*pb.GetChallengeResponse, error) {
-			assert.Equal(t, "2026-11-19 classic", day.GetDate()+" "+day.GetVariant())
+		p.env.Server.(*tuitest.Server).OnChallenge = func(r *pb.GetChallengeRequest) (*pb.GetChallengeResponse, error) {
+			assert.Equal(t, "2026-11-19 classic", r.GetDaily().GetDate()+" "+r.GetDaily().GetVariant())
 			return &pb.GetChallengeResponse{Challenge: &pb.Challenge{Id: "yesterday"}}, tt.err
 		}
 		d.Press("D")

@@ -22,7 +22,7 @@ import (
 // startAttempt opens the page of the user's attempt at a challenge.
 func startAttempt(t *testing.T, server *tuitest.Server, c *pb.Challenge, a *pb.Attempt) (*page, *tuitest.Driver) {
 	t.Helper()
-	server.OnChallenge = func(string) (*pb.GetChallengeResponse, error) {
+	server.OnChallenge = func(*pb.GetChallengeRequest) (*pb.GetChallengeResponse, error) {
 		return &pb.GetChallengeResponse{Challenge: c, Attempt: a, Now: timestamppb.New(tuitest.Noon)}, nil
 	}
 	if server.Streams == nil {

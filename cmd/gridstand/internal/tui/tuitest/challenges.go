@@ -2,6 +2,7 @@ package tuitest
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"google.golang.org/grpc"
@@ -13,36 +14,30 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// OnChallenges implements the methods of ui.Server for challenges by calling functions that the test sets. By
-// default, there are no challenges.
+// OnChallenges implements the methods of ui.Server for challenges by calling functions that the test
+// sets. By default, there are no challenges.
 type OnChallenges struct {
-	OnChallenge    func(id string) (*pb.GetChallengeResponse, error)
-	OnDaily        func(day *pb.DailyRequest) (*pb.GetChallengeResponse, error)
-	OnNewChallenge func(n ui.NewChallenge) (*pb.Challenge, error)
+	OnChallenge    func(r *pb.GetChallengeRequest) (*pb.GetChallengeResponse, error)
+	OnNewChallenge func() (*pb.Challenge, error)
 	OnAttempt      func(id string) (*pb.Game, error)
-	OnJoinRace     func(r *pb.JoinChallengeRequest) (*pb.Challenge, error)
-	OnLeaveRace    func(r *pb.LeaveChallengeRequest) (*pb.Challenge, error)
-	OnStartRace    func(id string) (*pb.Challenge, error)
-	OnStandings    func(id string, neighbors int32) (ui.Standings, error)
+	// OnRace is called with what the user does to a race: "join ready=true", "add greedy", "leave …", "start".
+	OnRace      func(call string) error
+	OnStandings func(id string, neighbors int32) (ui.Standings, error)
 	// Contest is the stream of every challenge. If it is nil, the streams have no updates.
 	Contest *ChallengeStream
 }
 
 // GetChallenge implements ui.Server.
 func (s *OnChallenges) GetChallenge(_ context.Context, r *pb.GetChallengeRequest, _ ...grpc.CallOption) (*pb.GetChallengeResponse, error) {
-	switch {
-	case r.GetDaily() != nil && s.OnDaily != nil:
-		return s.OnDaily(r.GetDaily())
-	case r.GetDaily() == nil && s.OnChallenge != nil:
-		return s.OnChallenge(r.GetChallengeId())
-	default:
+	if s.OnChallenge == nil {
 		return nil, client.ErrChallengeNotFound
 	}
+	return s.OnChallenge(r)
 }
 
 // NewChallenge implements ui.Server.
-func (s *OnChallenges) NewChallenge(_ context.Context, n ui.NewChallenge) (*pb.Challenge, error) {
-	return s.OnNewChallenge(n)
+func (s *OnChallenges) NewChallenge(context.Context, ui.NewChallenge) (*pb.Challenge, error) {
+	return s.OnNewChallenge()
 }
 
 // Attempt implements ui.Server.
@@ -52,25 +47,22 @@ func (s *OnChallenges) Attempt(_ context.Context, id string) (client.Game, error
 
 // JoinChallenge implements ui.Server.
 func (s *OnChallenges) JoinChallenge(_ context.Context, r *pb.JoinChallengeRequest, _ ...grpc.CallOption) (*pb.JoinChallengeResponse, error) {
-	c, err := s.OnJoinRace(r)
-	return &pb.JoinChallengeResponse{Challenge: c}, err
+	return nil, s.OnRace(fmt.Sprintf("join ready=%t", r.GetReady()))
 }
 
 // AddBot implements ui.Server.
-func (s *OnChallenges) AddBot(_ context.Context, id, bot string) (*pb.Challenge, error) {
-	return s.OnJoinRace(&pb.JoinChallengeRequest{ChallengeId: id, Bot: bot})
+func (s *OnChallenges) AddBot(_ context.Context, _, bot string) (*pb.Challenge, error) {
+	return nil, s.OnRace("add " + bot)
 }
 
 // LeaveChallenge implements ui.Server.
 func (s *OnChallenges) LeaveChallenge(_ context.Context, r *pb.LeaveChallengeRequest, _ ...grpc.CallOption) (*pb.LeaveChallengeResponse, error) {
-	c, err := s.OnLeaveRace(r)
-	return &pb.LeaveChallengeResponse{Challenge: c}, err
+	return nil, s.OnRace("leave " + r.GetGameId())
 }
 
 // StartChallenge implements ui.Server.
-func (s *OnChallenges) StartChallenge(_ context.Context, r *pb.StartChallengeRequest, _ ...grpc.CallOption) (*pb.StartChallengeResponse, error) {
-	c, err := s.OnStartRace(r.GetChallengeId())
-	return &pb.StartChallengeResponse{Challenge: c}, err
+func (s *OnChallenges) StartChallenge(context.Context, *pb.StartChallengeRequest, ...grpc.CallOption) (*pb.StartChallengeResponse, error) {
+	return nil, s.OnRace("start")
 }
 
 // Standings implements ui.Server.

@@ -1,4 +1,6 @@
-package watchtest
+//go:build slow
+
+package main
 
 import (
 	"testing"

@@ -140,23 +140,25 @@ func TestQueue_Bounded(t *testing.T) {
 	assert.Contains(t, d.Screen(), "dropped")
 }
 
-// Ensure that the page reports a server that stopped, until a server is reached.
+// Ensure that the page explains why it cannot reach a server, until it does.
 func TestServerStopped(t *testing.T) {
 	t.Parallel()
 	p, d := newPlay(t, &tuitest.Server{})
 	unreachable := &client.Error{Code: codes.Unavailable, Message: "connection refused"}
 	for _, step := range []struct {
-		state   client.ConnectionState
-		err     *client.Error
-		stopped bool
+		state client.ConnectionState
+		err   *client.Error
+		says  string
 	}{
-		{client.Reconnecting, unreachable, false},
-		{client.Reconnecting, &client.Error{Code: codes.Unavailable, Reason: pb.ReasonServerUnavailable, Message: "this server is stopping"}, false},
-		{client.Reconnecting, unreachable, true}, // no other server has answered
-		{client.Live, nil, false},
+		{client.Reconnecting, unreachable, ""},
+		{client.Reconnecting, &client.Error{Code: codes.Unavailable, Cause: client.CauseNoTLS}, "The server answers, but without TLS. Retrying …"},
+		{client.Reconnecting, &client.Error{Code: codes.Unavailable, Reason: pb.ReasonServerUnavailable, Message: "this server is stopping"}, ""},
+		{client.Reconnecting, unreachable, "The server has stopped. Retrying …"}, // no other server has answered
+		{client.Live, nil, ""},
 	} {
 		p.Continue(tuitest.Result(p.updated, client.Update{Connection: client.Connection{State: step.state, Err: step.err}}, nil))
-		assert.Equal(t, step.stopped, strings.Contains(d.Screen(), "The server has stopped. Retrying …"), "%v", step)
+		assert.Contains(t, d.Screen(), step.says)
+		assert.Equal(t, step.says != "", strings.Contains(d.Screen(), "Retrying"), "%v", step)
 	}
 }
 

@@ -2,14 +2,11 @@ package watch
 
 import (
 	"testing"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/colorprofile"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
-	"google.golang.org/grpc/codes"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
@@ -76,24 +73,6 @@ func leaves(d *tuitest.Driver, n int) []tea.Msg {
 	return d.Left
 }
 
-// Ensure that the page explains the problem if a server answers but refuses the
-// connection, and that it keeps retrying.
-func TestWatch_ConnectionProblem(t *testing.T) {
-	t.Parallel()
-	lost := func(cause client.Cause) client.Update {
-		return client.Update{Connection: client.Connection{
-			State: client.Reconnecting, Delay: 2 * time.Second,
-			Err: &client.Error{Code: codes.Unavailable, Message: "no", Cause: cause},
-		}}
-	}
-	d, p, _ := watching(t, &tuitest.Server{})
-	p.game.state.Update(lost(client.CauseNoTLS), tuitest.Noon)
-	assert.Contains(t, d.Screen(), "The server answers, but without TLS. Retrying …")
-	assert.Contains(t, d.Screen(), "reconnecting (2 s)")
-	p.game.state.Update(lost(client.CauseUnknown), tuitest.Noon)
-	assert.NotContains(t, d.Screen(), "Retrying")
-}
-
 // Ensure that the page reports a game that the server does not have.
 func TestWatch_NotFound(t *testing.T) {
 	t.Parallel()
@@ -102,28 +81,6 @@ func TestWatch_NotFound(t *testing.T) {
 	assert.Contains(t, d.Screen(), "The server no longer has this game.")
 	d.Press("y", "r", "space", "left", "end", "+") // these keys have no effect without a game
 	assert.Empty(t, d.Left)
-}
-
-// Ensure that moves in a live game are animated, unless they follow each other too fast or
-// animations are off.
-func TestWatch_Motion(t *testing.T) {
-	t.Parallel()
-	d, p, from := watching(t, &tuitest.Server{})
-	from.Push(client.Update{Game: tuitest.Game(aBoard())})
-	until(d, p, 613)
-	from.Push(client.Update{Event: tuitest.Moved(614, pb.Direction_DIRECTION_LEFT, aBoard(), 12344)})
-	until(d, p, 614)
-	assert.EqualValues(t, 1, p.game.state.Motion.Progress(), "animations are off")
-
-	d.Env.Theme.Still, d.Env.Theme.Profile = false, colorprofile.TrueColor
-	move := func(v int32) {
-		p.game.onUpdate(client.Update{Event: tuitest.Moved(v, pb.Direction_DIRECTION_LEFT, aBoard(), 12344)}, nil)
-	}
-	d.Env.Now = d.Env.Now.Add(time.Second)
-	move(615)
-	assert.Less(t, p.game.state.Motion.Progress(), 1.0)
-	move(616)
-	assert.EqualValues(t, 1, p.game.state.Motion.Progress(), "too soon after the previous move")
 }
 
 // history returns the events of the game up to a version.

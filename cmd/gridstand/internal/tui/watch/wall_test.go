@@ -49,17 +49,3 @@ func TestWall(t *testing.T) {
 	d.Press("q", "esc")
 	assert.Equal(t, []tea.Msg{ui.BackMsg{}, ui.BackMsg{}}, leaves(d, 4)[2:])
 }
-
-// Ensure that a window of 120×36 has room for four games with all their seats.
-func TestWall_AllSeats(t *testing.T) {
-	t.Parallel()
-	env := tuitest.Env(&tuitest.Server{})
-	env.Width, env.Height = 120, 36
-	screen := tuitest.Drive(t, env, someWall(t, env)).Screen()
-	for _, text := range []string{
-		"1 ada  classic", "2 bob  5x5", "3 Grace Hopper  classic", "4 tribolo", "○ idle 13 min",
-		"B  ada (you)", "R  greedy", "G  minimax", " 47 ", " 36 ", " 71 ",
-	} {
-		assert.Contains(t, screen, text)
-	}
-}

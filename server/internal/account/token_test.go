@@ -1,8 +1,13 @@
 package account_test
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -102,6 +107,41 @@ func TestStore_Rotate(t *testing.T) {
 		require.ErrorIs(t, err, account.ErrNotFound)
 		_, err = accounts.Rotate(ctx, "me", "")
 		require.ErrorIs(t, err, account.ErrNotFound)
+	})
+}
+
+// secrets is a store of accounts that only returns accounts.
+type secrets struct {
+	store.Accounts
+	accounts map[string]store.Account
+}
+
+func (s secrets) Get(context.Context, []string) (map[string]store.Account, error) {
+	return s.accounts, nil
+}
+
+// Ensure that a server that has verified a token stops accepting it half a minute after it was
+// rotated on another server.
+func TestStore_Verify_RotatedElsewhere(t *testing.T) {
+	t.Parallel()
+	digest := func(secret string) string {
+		sum := sha256.Sum256([]byte(secret))
+		return hex.EncodeToString(sum[:])
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ann := store.Account{ID: id.New(), Name: "Ann", Secret: digest(secretA)}
+		held := secrets{accounts: map[string]store.Account{ann.ID: ann}}
+		accounts := account.New(held, 0)
+		_, err := accounts.Verify(t.Context(), ann.ID+"."+secretA)
+		require.NoError(t, err)
+
+		ann.Secret = digest(secretB)
+		held.accounts[ann.ID] = ann
+		time.Sleep(30 * time.Second) //nolint:forbidigo // The bubble's clock is fake.
+		_, err = accounts.Verify(t.Context(), ann.ID+"."+secretA)
+		require.ErrorIs(t, err, account.ErrBadToken)
+		_, err = accounts.Verify(t.Context(), ann.ID+"."+secretB)
+		require.NoError(t, err)
 	})
 }
 

@@ -275,6 +275,22 @@ func TestPages(t *testing.T) {
 	})
 }
 
+// Ensure that a page has 50 games unless the caller asks for another number, and at most 200.
+func TestPages_Size(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *testServer) {
+		p := s.player(t)
+		for range 201 {
+			s.game(t, p, "classic")
+		}
+		for size, want := range map[int32]int{0: 50, 1: 1, 200: 200, 201: 200, 1 << 30: 200} {
+			listed, err := s.ListGames(s.anyone, &pb.ListGamesRequest{PageSize: size})
+			require.NoError(t, err)
+			assert.Len(t, listed.GetGames(), want, "page size %d", size)
+		}
+	}, func(c *server.Config) { c.Limits.NewGamesPerMinute = 0 })
+}
+
 // Ensure that a player is on a leaderboard once, with the best score, immediately after the game
 // ends, and that no leaderboard contains private games, games in which a program moved or has a
 // seat, games of several humans, or scores of 0.

@@ -25,26 +25,25 @@ func TestRepeated(t *testing.T) {
 		run := shortRace()
 		run.RequestId = newID()
 		for _, row := range []struct {
-			who            player
 			request, equal proto.Message
 			others         []proto.Message
 		}{
-			{p, &pb.CreateGameRequest{Variant: "classic", RequestId: id}, spelled, []proto.Message{
+			{&pb.CreateGameRequest{Variant: "classic", RequestId: id}, spelled, []proto.Message{
 				&pb.CreateGameRequest{Variant: "twos", RequestId: id}, &pb.CreateGameRequest{Variant: "classic", RequestId: id, Private: true},
 				&pb.CreateGameRequest{Variant: "classic", RequestId: id, TurnLimit: durationpb.New(time.Minute)},
 				&pb.CreateGameRequest{Variant: "classic", RequestId: id, Seats: seats("open")},
 			}},
-			{p, run, run, []proto.Message{&pb.CreateChallengeRequest{Kind: race, Variant: "twos", Limit: run.GetLimit(), RequestId: run.GetRequestId()}}},
+			{run, run, []proto.Message{&pb.CreateChallengeRequest{Kind: race, Variant: "twos", Limit: run.GetLimit(), RequestId: run.GetRequestId()}}},
 		} {
-			first, err := s.send(row.who.ctx, row.request)
+			first, err := s.send(p.ctx, row.request)
 			require.NoError(t, err)
 			for i, protocol := range protocols {
-				again, err := s.over(t, protocol).send(row.who.ctx, []proto.Message{row.request, row.equal}[i%2])
+				again, err := s.over(t, protocol).send(p.ctx, []proto.Message{row.request, row.equal}[i%2])
 				require.NoError(t, err)
 				same(t, first, again)
 			}
 			for _, changed := range row.others {
-				_, err := s.send(row.who.ctx, changed)
+				_, err := s.send(p.ctx, changed)
 				wantField(t, err, "request_id")
 			}
 			theirs, err := s.send(other.ctx, row.request)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -138,9 +139,7 @@ func TestWrite_DropsAbandonedWork(t *testing.T) {
 // requests.
 func TestWrite_QueueFull(t *testing.T) {
 	t.Parallel()
-	s, err := Open(Options{Memory: true})
-	require.NoError(t, err)
-	defer s.Close()
+	s := openStore(t, Options{Memory: true})
 	d, background := s.Engine.(engineOn).db, s.Background.Engine.(engineOn).db
 	release := block(t, d)
 	var group sync.WaitGroup
@@ -201,13 +200,21 @@ func TestRead_Interrupted(t *testing.T) {
 }
 
 // Ensure that a second server is rejected with an error that contains the process ID of the
-// first, and that a tool can open the store while that server is running.
+// first, also if it uses a symbolic link, and that a tool can open the store while that server is running.
 func TestOpen_Lock(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "new", "store.db")
+	directory, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	path, link := filepath.Join(directory, "store.db"), filepath.Join(directory, "link.db")
+	_ = os.Symlink(path, link) // not possible everywhere
 	d := openDB(t, Options{Path: path})
-	_, err := Open(Options{Path: path})
-	require.ErrorContains(t, err, "another server is using it: process "+strconv.Itoa(pid))
+	for _, path := range []string{path, link} {
+		if _, err := os.Stat(path); err == nil {
+			_, err = Open(Options{Path: path})
+			require.ErrorIs(t, err, ErrInUse)
+			require.ErrorContains(t, err, "another server is using it: process "+strconv.Itoa(os.Getpid()))
+		}
+	}
 
 	tool := openDB(t, Options{Path: path, Beside: true})
 	var group sync.WaitGroup

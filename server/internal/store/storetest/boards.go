@@ -47,13 +47,6 @@ func BoardsExpire(t *testing.T, open OpenClock) {
 		b := scored("b", 2, 2)
 		require.NoError(t, boards.Record(ctx, b, all...))
 		requireEntries(ctx, t, boards, soon)
-		rank, err := boards.Rank(ctx, soon, "a", 1)
-		require.NoError(t, err)
-		assert.False(t, rank.Found)
-		dropped, err := boards.Drop(ctx, soon, "a", a.Member)
-		require.NoError(t, err)
-		assert.False(t, dropped)
-		require.NoError(t, boards.Entries(ctx, soon, func([]store.BoardEntry) error { return errors.New("visited") }))
 		left := map[string]bool{}
 		require.NoError(t, boards.Boards(ctx, func(b store.Board) error {
 			left[b.Window] = true

@@ -67,12 +67,6 @@ func Challenges(t *testing.T, open Open) {
 		require.NoError(t, err)
 		assert.False(t, now.Before(before.Truncate(time.Millisecond)), "%v %v", before, now)
 		assert.False(t, now.After(after), "%v %v", now, after)
-
-		found, now, err = s.Background.Challenges.Get(t.Context())
-		require.NoError(t, err)
-		assert.Empty(t, found)
-		assert.False(t, now.Before(after.Truncate(time.Millisecond)))
-		assert.Equal(t, time.UTC, now.Location())
 	})
 	t.Run("an existing challenge is not replaced", func(t *testing.T) {
 		s := open(t)
@@ -105,13 +99,8 @@ func Challenges(t *testing.T, open Open) {
 		for _, c := range stored {
 			assert.Equal(t, one, c)
 		}
-		for kind := range uint8(5) {
-			if kind == 0 || kind == one.Kind {
-				assert.Equal(t, []string{"a"}, listChallenges(t, s, kind, 10))
-			} else {
-				assert.Empty(t, listChallenges(t, s, kind, 10))
-			}
-		}
+		assert.Equal(t, []string{"a"}, listChallenges(t, s, one.Kind, 10))
+		assert.Equal(t, []string{"a"}, listChallenges(t, s, 0, 10))
 	})
 	t.Run("an update replaces one revision", func(t *testing.T) {
 		s := open(t)

@@ -47,28 +47,19 @@ var clockSuites = map[string]func(t *testing.T, open storetest.OpenClock){
 	"heartbeats":  storetest.HeartbeatTimes,
 }
 
-func TestMiniredis_Clock(t *testing.T) {
+func TestClock(t *testing.T) {
 	t.Parallel()
-	for name, suite := range clockSuites {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			suite(t, storetest.OnMiniredis)
-		})
+	for engine, open := range map[string]storetest.OpenClock{"miniredis": storetest.OnMiniredis, "sqlite": storetest.OnSQLiteClock} {
+		for name, suite := range clockSuites {
+			t.Run(name+" on "+engine, func(t *testing.T) {
+				t.Parallel()
+				suite(t, open)
+			})
+		}
 	}
 }
 
-func TestSQLite_Clock(t *testing.T) {
-	t.Parallel()
-	for name, suite := range clockSuites {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			suite(t, storetest.OnSQLiteClock)
-		})
-	}
-}
-
-// TestSQLite uses in-memory stores, as TestSQLite_Clock does: the same engine without
-// syncs.
+// TestSQLite uses in-memory stores, as TestClock does: the same engine without syncs.
 func TestSQLite(t *testing.T) {
 	t.Parallel()
 	run(t, func(*testing.T) storetest.Open {

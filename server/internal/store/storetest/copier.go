@@ -33,12 +33,12 @@ func emptyStore(t *testing.T, open Open) {
 			_, err := s.Credentials.Add(t.Context(), store.Credential{Name: "n", Digest: "d"})
 			return err
 		},
-		func(s *store.Store) error { return s.Boards.Hide(t.Context(), playerID(1)) },
-		func(s *store.Store) error { return s.Queue.EnqueueNow(t.Context(), gameID(1)) },
 		func(s *store.Store) error {
 			_, err := s.Accounts.Create(t.Context(), store.Account{ID: playerID(1), Name: "Ann", Secret: "x"}, 0)
 			return err
 		},
+		func(s *store.Store) error { return s.Boards.Hide(t.Context(), playerID(1)) },
+		func(s *store.Store) error { return s.Queue.EnqueueNow(t.Context(), gameID(1)) },
 		func(s *store.Store) error {
 			_, err := s.Challenges.Create(t.Context(), testChallenge(t, s, "a", 1, 1))
 			return err

@@ -157,28 +157,12 @@ func (data *copyData) reads(t *testing.T, s *store.Store) map[string]any {
 			read["head "+gameID] = []any{state.Version, state.Position.Scores(), state.UpdateTime.UTC()}
 		}
 	}
-	boards := leaderboard.New(s.Boards, page.NewTokens(s.Secrets), time.Now)
-	for _, v := range variants.All() {
-		for _, window := range []leaderboard.Window{leaderboard.All, leaderboard.Week, leaderboard.Day} {
-			list, err := boards.List(ctx, v.ID, window, "", 100)
-			require.NoError(t, err)
-			read[fmt.Sprint("board ", v.ID, window)] = list
-		}
-	}
 	accounts := account.New(s.Accounts, 0)
 	for i, token := range data.tokens {
 		p, err := accounts.Verify(ctx, token)
 		read[fmt.Sprint("token ", i)] = []any{p, err == nil}
 		_, _, err = accounts.Create(ctx, data.players[i].Name, "", false)
 		read[fmt.Sprint("name ", i)] = err != nil
-		open, err := accounts.OpenGames(ctx, data.players[i].ID)
-		require.NoError(t, err)
-		ids := []string{}
-		for _, o := range open {
-			ids = append(ids, o.ID)
-		}
-		slices.Sort(ids)
-		read[fmt.Sprint("open ", i)] = ids
 	}
 	return read
 }

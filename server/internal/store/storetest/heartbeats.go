@@ -211,13 +211,6 @@ func beatsAndServers(t *testing.T, open Open) {
 }
 
 func outages(t *testing.T, open Open) {
-	t.Run("a short time without heartbeats is not an outage", func(t *testing.T) {
-		h := newHeartbeats(t, open)
-		h.left("old", time.Hour)
-		h.left("young", outageAfter/10)
-		assert.Zero(t, h.send(store.Heartbeat{ServerID: "a"}).Outage)
-		assert.Zero(t, h.outages(2*time.Hour))
-	})
 	t.Run("an outage is recorded once, by one of the returning servers", func(t *testing.T) {
 		h := newHeartbeats(t, open)
 		h.left("old", 10*time.Minute)

@@ -228,18 +228,6 @@ func KeysExpire(t *testing.T, open OpenClock) {
 		_, err = s.Keys.Create(t.Context(), eve, keepAccounts, keyTwo)
 		require.ErrorIs(t, err, store.ErrNameHeld, "an expired account is not recreated")
 	})
-	t.Run("RenewLasting also renews keys", func(t *testing.T) {
-		s, forward := open(t)
-		ann := mustCreate(t, s, newAccount("Ann"), 0)
-		mustLink(t, s, ann.ID, keyOne, "")
-		forward(100 * keepAccounts)
-		requireOwner(t, s, keyOne, ann)
-		require.NoError(t, s.Accounts.RenewLasting(t.Context(), keepAccounts))
-		forward(keepAccounts - time.Hour)
-		requireOwner(t, s, keyOne, ann)
-		forward(time.Hour)
-		requireOwner(t, s, keyOne, store.Account{})
-	})
 }
 
 // Credentials tests the contract of store.Credentials.

@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 	sqlite3 "zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
+
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // Ensure that upgrading a file of an earlier version yields the same tables as in a new
@@ -28,6 +30,10 @@ func upgradeFrom(t *testing.T, script string) {
 	s, err := Open(Options{Path: old})
 	require.NoError(t, err)
 	require.NoError(t, s.Boards.Hide(t.Context(), "player"))
+	_, err = s.Accounts.Create(t.Context(), store.Account{ID: "a", Name: "Ann"}, 0)
+	require.NoError(t, err)
+	require.NoError(t, s.Boards.Record(t.Context(), store.BoardEntry{PlayerID: "a", Member: "a"}, forever))
+	play(t, s, "a", 1, 1)
 	require.NoError(t, s.Close())
 
 	c, err := sqlite3.OpenConn(old)
@@ -37,7 +43,9 @@ func upgradeFrom(t *testing.T, script string) {
 
 	upgraded := openDB(t, Options{Path: old})
 	assert.Equal(t, tablesOf(t, fresh), tablesOf(t, upgraded))
-	assert.Equal(t, []int{1}, counted(t, upgraded, "SELECT count(*) FROM hidden"))
+	for _, table := range []string{"hidden", "accounts", "names", "scores", "games", "entries"} {
+		assert.Equal(t, []int{1}, counted(t, upgraded, "SELECT count(*) FROM "+table), table)
+	}
 	assert.Equal(t, []int{1 + len(upgrades)}, counted(t, upgraded, "PRAGMA user_version"))
 }
 

@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -18,7 +17,7 @@ func TestFlagHelp(t *testing.T) {
 	set.String("cert", "", "`file` with the certificate")
 	set.Bool("verbose", false, "print more")
 	set.BoolP("quiet", "q", false, "print less")
-	set.Duration("after", 168*time.Hour, "time without a move after which a game ends; one that only bots play is paused")
+	set.Duration("after", 90*time.Minute, "time without a move after which a game ends; one that only bots play is paused")
 	set.StringSlice("bot", nil, "`names` of bots")
 	set.Int("idle", 0, "for tests")
 	require.NoError(t, set.MarkHidden("idle"))
@@ -33,32 +32,10 @@ func TestFlagHelp(t *testing.T) {
         print more
   -q, --quiet
         print less
-  --after duration  (default 168h)
+  --after duration  (default 1h30m)
         time without a move after which a game ends; one that only bots play is
         paused
   --bot names
         names of bots
 `, flagHelp(set))
-}
-
-// Ensure that the layout applies to a command's own flags and to those it inherits.
-func TestLayout(t *testing.T) {
-	t.Parallel()
-	root, below := &cobra.Command{Use: "program"}, &cobra.Command{Use: "below", Run: func(*cobra.Command, []string) {}}
-	root.AddCommand(below)
-	root.PersistentFlags().String("server", "", "the `address`")
-	below.Flags().Int("games", 100, "concurrent games")
-	Layout(root)
-	help := below.UsageString()
-	assert.Contains(t, help, "\nFlags:\n  --games int  (default 100)\n        concurrent games\n")
-	assert.Contains(t, help, "\nGlobal Flags:\n  --server address\n        the address\n")
-}
-
-func TestShorten(t *testing.T) {
-	t.Parallel()
-	for long, short := range map[string]string{
-		"168h0m0s": "168h", "1h30m0s": "1h30m", "10m0s": "10m", "30s": "30s", "1h0m5s": "1h0m5s", "": "", "info": "info",
-	} {
-		assert.Equal(t, short, shorten(long))
-	}
 }

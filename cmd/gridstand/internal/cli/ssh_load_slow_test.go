@@ -41,7 +41,7 @@ func TestSSHHost_Load(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	played := make(chan int)
 	go func() {
-		played <- newUser(t, server, "ada").program(io.Discard, io.Discard).run(ctx, []string{"bot", "rote", "6x6"})
+		played <- newUser(t, server, "ada").program(io.Discard, io.Discard).run(ctx, []string{"bot", "rote", "6x6", "--games", "100"})
 	}()
 	defer func() { stop(); <-played }()
 

@@ -9,7 +9,6 @@ import (
 	"net/netip"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -164,9 +163,6 @@ func (l *pipeListener) Close() error {
 // host exchange keys at any rate.
 func TestServe_KeyExchanges(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	own, err := HostKey(filepath.Join(t.TempDir(), "key"))
 	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) {
@@ -198,33 +194,6 @@ func TestServe_KeyExchanges(t *testing.T) {
 		cancel()
 		require.NoError(t, <-done)
 	})
-}
-
-// Ensure that the sessions of an address share the rate of their terminals' keys and sizes.
-func TestSession_Pace(t *testing.T) {
-	t.Parallel()
-	const events, sessions = eventsBurst/2 + 100, 2
-	done := make(chan error, sessions)
-	h := start(t, func(ctx context.Context, s *Session) int {
-		for range events {
-			if err := s.Pace(ctx); err != nil {
-				done <- err
-				return exitFailed
-			}
-		}
-		done <- nil
-		<-ctx.Done()
-		return exitFailed
-	})
-	began := time.Now()
-	for range sessions {
-		open(t, h.dial(guest()), "tv")
-	}
-	for range sessions {
-		require.NoError(t, <-done)
-	}
-	over := float64(sessions*events - eventsBurst)
-	assert.GreaterOrEqual(t, time.Since(began).Seconds(), over/eventsPerSecond*0.9)
 }
 
 // Ensure that a client can send more than the SSH library holds for a channel, although the session
@@ -294,32 +263,6 @@ func TestBudgets_Sweep(t *testing.T) {
 		assert.LessOrEqual(t, len(budgets.of), minSweep)
 		assert.Same(t, busy, budgets.get(remoteAddr("192.0.2.1")))
 	})
-}
-
-// Ensure that a client that runs command after command does not fill the log.
-func TestHost_LogRate(t *testing.T) {
-	t.Parallel()
-	var log bytes.Buffer
-	h := start(t, until, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
-	c := h.dial(guest())
-	run := func() {
-		// A session counts until shortly after its client has the exit status, so there may be too many.
-		var s *gossh.Session
-		require.Eventually(t, func() bool {
-			var err error
-			s, err = c.NewSession()
-			return err == nil
-		}, limit, time.Millisecond)
-		require.Error(t, s.Run("nonsense"))
-	}
-	began := time.Now()
-	for range 2 * linesBurst {
-		run()
-	}
-	h.stop()
-	logged := strings.Count(log.String(), "session refused")
-	assert.GreaterOrEqual(t, logged, linesBurst)
-	assert.LessOrEqual(t, logged, linesBurst+linesPerSecond*(int(time.Since(began).Seconds())+1))
 }
 
 // Ensure that a session that is logged has the number of those that were not.

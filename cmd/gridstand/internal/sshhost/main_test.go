@@ -132,20 +132,6 @@ func tryOpen(c *gossh.Client, command string) (*pane, error) {
 	return p, errors.Join(errIn, errOut, err, s.Start(command))
 }
 
-// slower calls the function try with increasing limits until try returns nil. On a busy
-// machine, a short limit can also end sessions that should stay within it.
-func slower(t *testing.T, try func(limit time.Duration) error) {
-	t.Helper()
-	var err error
-	for _, limit := range []time.Duration{500 * time.Millisecond, 2 * time.Second, 8 * time.Second} {
-		if err = try(limit); err == nil {
-			return
-		}
-		t.Logf("with a limit of %v: %v", limit, err)
-	}
-	require.NoError(t, err)
-}
-
 // rest reads until the session ends, and returns the output and the exit code.
 func (p *pane) rest(t *testing.T) (string, int) {
 	t.Helper()

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"regexp"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -36,6 +37,7 @@ func TestMain(m *testing.M) {
 			}
 		}
 	}
+	debug.SetGCPercent(400) // The servers of so many tests would else spend a third of their time on it.
 	testmain.Run(m, redistest.StillDialing)
 }
 

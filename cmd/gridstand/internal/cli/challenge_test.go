@@ -154,7 +154,6 @@ func TestDaily(t *testing.T) {
 		return strings.Count(standings, "\n") == 3
 	})
 	assert.Regexp(t, `(?m)^   1  ada ◂ you +\d+  `+game[:6], standings)
-	ada.ok("standings", "daily", "--me")
 	bob.fails(exitMissing, "not in these standings", "standings", "daily", "--me")
 	golden(t, "standings.json", ada.ok("standings", "daily", "--json"))
 	golden(t, "daily.json", ada.ok("daily", "--json"))
@@ -200,10 +199,6 @@ func TestChallenges(t *testing.T) {
 	t.Parallel()
 	server, _ := serverAtNoon(t)
 	ada, bob := newUser(t, server, "ada"), newUser(t, server, "bob")
-	for _, minutes := range []string{"0.1", "90", "NaN"} {
-		ada.fails(exitUsage, "--minutes must be between", "race", "--minutes", minutes)
-	}
-	ada.fails(exitMissing, "no variant", "race", "5x9")
 	golden(t, "race.json", ada.ok("race", "3x3", "--minutes", "1", "--bot", "greedy", "--json"))
 	created := strings.Fields(ada.ok("race", "--minutes", "0.2", "--bot", "greedy"))
 	require.Len(t, created, 2)
@@ -228,10 +223,7 @@ func TestChallenges(t *testing.T) {
 	bob.fails(exitMissing, "hidden", "show", hers)
 	ada.fails(exitUsage, "--seat is for games", "join", link, "--seat", "0")
 	ada.fails(exitUsage, "is neither an id nor a link", "join", "ftp://example.com/c/x")
-	ada.fails(exitUsage, "is not a link to a challenge", "standings", "http://"+server+"/x/y")
 	ada.fails(exitUsage, "give \"daily\", a link, or at least 6 characters", "standings", "abc")
-	ada.fails(exitMissing, "give the full id", "standings", "aaaaaaa")
-	ada.fails(exitMissing, "no challenge with this id", "standings", strings.Repeat("a", 26))
 	ada.fails(exitUsage, "--challenge determines", "new", "classic", "--challenge", link)
 	ada.fails(exitUsage, "--challenge is for one game", "bot", "greedy", "--challenge", link, "--games", "2")
 

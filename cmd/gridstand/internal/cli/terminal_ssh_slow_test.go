@@ -184,6 +184,7 @@ func (w *walk) record() (stop func()) {
 		w.pause(2 * time.Second)
 		close(ended)
 		recorder.Wait()
+		w.start = time.Time{}
 	}
 }
 

@@ -203,7 +203,9 @@ func TestPage_Boards(t *testing.T) {
 			t.Parallel()
 			server := &tuitest.Server{OnGame: func() (*pb.Game, error) {
 				g := tuitest.Game(tuitest.Board(4, 4))
-				g.Status = pb.GameStatus_GAME_STATUS_FINISHED
+				if !watching { // otherwise the game is still running, but does not replace the page
+					g.Status = pb.GameStatus_GAME_STATUS_FINISHED
+				}
 				return g, nil
 			}}
 			race := tuitest.Race()

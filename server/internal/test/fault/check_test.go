@@ -37,7 +37,6 @@ func check(t *testing.T, env *env) {
 	fresh := env.serve()
 	defer fresh.stop()
 	reader := env.anonymous(fresh)
-	challenges := newChallengeCheck(ctx, t, reader, logs)
 
 	bests := map[string]map[string]score{} // by variant and player
 	for _, v := range variants.All() {
@@ -45,8 +44,7 @@ func check(t *testing.T, env *env) {
 	}
 	var open, over []string
 	for gameID, entries := range logs {
-		final, events := env.checkGame(ctx, t, reader, gameID, entries)
-		challenges.add(t, final, events)
+		final := env.checkGame(ctx, t, reader, gameID, entries)
 		if final.Status != replay.Finished {
 			open = append(open, gameID)
 			continue
@@ -73,7 +71,6 @@ func check(t *testing.T, env *env) {
 	for variant, best := range bests {
 		checkBoard(ctx, t, reader, variant, best)
 	}
-	challenges.check(ctx, t, reader)
 	assert.Subset(t, env.scheduled(ctx, t, century), open, "an open game is not scheduled")
 	readLists(ctx, t, reader)
 	// A server queues corrections of lists. When it stops, it writes them only if the store is fast.
@@ -99,8 +96,8 @@ func (env *env) logs(ctx context.Context, t *testing.T) map[string][]store.Recor
 }
 
 // checkGame replays a game from its seed and compares the result with the responses of a fresh
-// server and with what the clients observed. It returns the game's final state and its events.
-func (env *env) checkGame(ctx context.Context, t *testing.T, c *caller, gameID string, entries []store.Record) (*replay.State, []*pb.Event) {
+// server and with what the clients observed. It returns the game's final state.
+func (env *env) checkGame(ctx context.Context, t *testing.T, c *caller, gameID string, entries []store.Record) *replay.State {
 	t.Helper()
 	for i, entry := range entries {
 		require.EqualValues(t, i+1, entry.ID.Version, "the log has a gap")
@@ -154,7 +151,7 @@ func (env *env) checkGame(ctx context.Context, t *testing.T, c *caller, gameID s
 		_, err := verify.Transcript(all(events))
 		require.NoError(t, err)
 	}
-	return state, events
+	return state
 }
 
 func requireSame(t *testing.T, want, got proto.Message) {

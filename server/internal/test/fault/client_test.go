@@ -198,6 +198,19 @@ func (c *caller) start(t *testing.T, variant string) *pb.Game {
 	return game
 }
 
+// join takes a seat, which the server chooses.
+func (c *caller) join(ctx context.Context, gameID string) (*pb.Game, error) {
+	var response *pb.JoinGameResponse
+	err := c.untilAnswered(ctx, func(ctx context.Context) (err error) {
+		response, err = c.games.JoinGame(c.authorized(ctx), &pb.JoinGameRequest{GameId: gameID})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return response.GetGame(), c.env.observed.game(response.GetGame())
+}
+
 // move makes a move and checks that the returned event is the response to this request.
 func (c *caller) move(ctx context.Context, gameID string, version int32, d pb.Direction) (*pb.Event, error) {
 	var response *pb.MoveResponse
@@ -253,23 +266,18 @@ func random(rng *rand.Rand, p *pb.Position) pb.Direction {
 	return legal[rng.IntN(len(legal))]
 }
 
-// play makes random moves until the game ends, or moves that make it last if giveUp is longGame,
-// which about one random game in a thousand does not reach. It repeats calls that a server could
-// not answer, and makes each try through a randomly chosen client of the same player: a server must
-// answer a call that another one may have carried out. It resigns at version giveUp unless giveUp
-// is 0, and calls seen with the version of each event.
+// play makes random moves and resigns at version giveUp. It repeats calls that a server could not
+// answer, and makes each try through a randomly chosen client of the same player: a server must
+// answer a call that another one may have carried out. It calls seen with the version of each event.
 func play(ctx context.Context, rng *rand.Rand, game *pb.Game, giveUp int32, seen func(version int32), clients ...*caller) error {
 	version, position := game.GetVersion(), game.GetPosition()
 	for over := false; !over; {
 		direction := random(rng, position)
-		if giveUp == longGame {
-			direction = playertest.Lasting(version, position)
-		}
 		var event *pb.Event
 		try, cancel := context.WithTimeout(ctx, patience) // The clients do not repeat calls with a deadline.
 		err := playertest.Retry(try, func(ctx context.Context) (err error) {
 			c := clients[rng.IntN(len(clients))]
-			if giveUp > 0 && version >= giveUp {
+			if version >= giveUp {
 				event, err = c.resign(ctx, game.GetId())
 			} else {
 				event, err = c.move(ctx, game.GetId(), version, direction)
@@ -286,66 +294,18 @@ func play(ctx context.Context, rng *rand.Rand, game *pb.Game, giveUp int32, seen
 	return nil
 }
 
-// lasting returns left or down, at random, while one of them is legal, to make the game last.
-// With purely random moves, a game of 6x6 sometimes ends before version 800.
-func lasting(rng *rand.Rand, p *pb.Position) pb.Direction {
-	legal := p.GetTwenty48().GetLegalMoves()
-	order := []pb.Direction{pb.Direction_DIRECTION_LEFT, pb.Direction_DIRECTION_DOWN, pb.Direction_DIRECTION_RIGHT, pb.Direction_DIRECTION_UP}
-	if rng.IntN(2) == 0 {
-		order[0], order[1] = order[1], order[0]
-	}
-	for _, direction := range order {
-		if slices.Contains(legal, direction) {
-			return direction
-		}
-	}
-	return pb.Direction_DIRECTION_UNSPECIFIED
-}
-
-// playTo plays up to the given version and returns the last event. It fails the test if the game
-// ends earlier.
-func (c *caller) playTo(t *testing.T, rng *rand.Rand, game *pb.Game, version int32) *pb.Event {
-	t.Helper()
-	event := c.tryTo(t, rng, game, version)
-	require.Nil(t, event.GetResult(), "the game is too short")
-	return event
-}
-
-// playToChoice is like playTo, but plays on until there are two legal moves. Rarely there is
-// only one, if all tiles are in rows that are full.
-func (c *caller) playToChoice(t *testing.T, rng *rand.Rand, game *pb.Game, version int32) *pb.Event {
-	t.Helper()
-	event := c.playTo(t, rng, game, version)
-	for len(event.GetPosition().GetTwenty48().GetLegalMoves()) < 2 {
-		event = c.playTo(t, rng, after(event), event.GetVersion()+1)
-	}
-	return event
-}
-
-// tryTo is like playTo, but it stops early if the game ends.
-func (c *caller) tryTo(t *testing.T, rng *rand.Rand, game *pb.Game, version int32) *pb.Event {
+// playTo plays up to the given version, with moves that make the game last, and returns the last
+// event. It fails the test if the game ends earlier.
+func (c *caller) playTo(t *testing.T, game *pb.Game, version int32) *pb.Event {
 	t.Helper()
 	at, position := game.GetVersion(), game.GetPosition()
 	var event *pb.Event
-	for at < version && event.GetResult() == nil {
-		event = resend(t, c, game.GetId(), at, lasting(rng, position))
+	for at < version {
+		event = resend(t, c, game.GetId(), at, playertest.Lasting(at, position))
 		at, position = event.GetVersion(), event.GetPosition()
+		require.Nil(t, event.GetResult(), "the game is too short")
 	}
 	return event
-}
-
-// playLonger starts games of 6x6 until one of them reaches version longer. It returns that game
-// as it was created, and its last event. About one game in a hundred ends too early.
-func (c *caller) playLonger(t *testing.T, rng *rand.Rand) (*pb.Game, *pb.Event) {
-	t.Helper()
-	for range 5 {
-		game := c.start(t, "6x6")
-		if event := c.tryTo(t, rng, game, longer); event.GetResult() == nil {
-			return game, event
-		}
-	}
-	require.Fail(t, "all games are too short")
-	return nil, nil
 }
 
 // after returns the parts of a game that a client needs in order to continue it after its last

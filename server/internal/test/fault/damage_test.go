@@ -1,22 +1,14 @@
 package fault
 
 import (
-	"context"
-	"fmt"
-	"log/slog"
 	"slices"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/gridstand/gridstand/internal/testkit/longtest"
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
-	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -60,97 +52,41 @@ func (env *env) write(t *testing.T, gameID string, s stored) {
 	require.NoError(t, err)
 }
 
-// damages lists ways to damage a log, each with the last version that remains readable.
-var damages = []struct {
-	name     string
-	readable string
-	// do damages gameID's log. other is the ID of another game of the same length.
-	do func(t *testing.T, env *env, gameID, other string)
-	// inside is set if the damage cannot be detected at the end of the log. A server that has
-	// the game in memory reads only the end of the log.
-	inside bool
-}{
-	{name: "emptied", readable: "0", do: func(t *testing.T, env *env, gameID, _ string) {
-		require.NoError(t, env.redis.XTrimMaxLen(t.Context(), logKey(gameID), 0).Err())
-	}},
-	{name: "deleted", readable: "0", do: func(t *testing.T, env *env, gameID, _ string) {
-		require.NoError(t, env.redis.Del(t.Context(), logKey(gameID)).Err())
-	}},
-	{name: "swapped", readable: "0", do: func(t *testing.T, env *env, gameID, other string) {
-		env.write(t, gameID, stored{env.read(t, other).entries, env.read(t, gameID).meta})
-	}},
-	{name: "swapped with its meta", readable: "0", do: func(t *testing.T, env *env, gameID, other string) {
-		env.write(t, gameID, env.read(t, other))
-	}},
-	{name: "without its first entry", readable: "0", do: without(1)},
-	{name: "without one of its entries", readable: "3", do: without(4)},
-	{name: "without its last entry", readable: "8", do: without(whole)},
-	{name: "without its last entries", readable: "5", do: without(6, 7, 8, 9)},
-	{name: "with a changed entry", readable: "4", do: func(t *testing.T, env *env, gameID, _ string) {
-		s := env.read(t, gameID)
-		said, ok := s.entries[4].Values["e"].(string)
-		require.True(t, ok)
-		for _, e := range s.entries[1:] {
-			// Replace the entry with a move in another direction.
-			if other, ok := e.Values["e"].(string); ok && other != said {
-				s.entries[4].Values["e"] = other
-			}
-		}
-		require.NotEqual(t, said, s.entries[4].Values["e"])
-		env.write(t, gameID, s)
-	}, inside: true},
-	{name: "with an extra entry", readable: "9", do: func(t *testing.T, env *env, gameID, _ string) {
-		s := env.read(t, gameID)
-		s.entries = append(s.entries, redis.XMessage{ID: "10-1", Values: s.entries[whole-1].Values})
-		env.write(t, gameID, s)
-	}},
-	{name: "shorter than its meta says", readable: "9", do: func(t *testing.T, env *env, gameID, _ string) {
-		require.NoError(t, env.redis.HSet(t.Context(), metaKey(gameID), "last", "10-1").Err())
-	}},
-}
-
-// without returns a function that removes versions from a log.
-func without(versions ...int) func(*testing.T, *env, string, string) {
-	return func(t *testing.T, env *env, gameID, _ string) {
-		entries := env.read(t, gameID).entries
-		for _, v := range versions {
-			require.NoError(t, env.redis.XDel(t.Context(), logKey(gameID), entries[v-1].ID).Err())
-		}
-	}
-}
-
 // Ensure that a game with a damaged log is reported as damaged both by a server that has it in
 // memory and by one that does not, that no server writes to it, and that it can continue once
-// its log is restored.
+// its log is restored. Package gamelog tests other kinds of damage.
 func TestDamagedLog(t *testing.T) {
 	t.Parallel()
 	onRedis(t, func(t *testing.T, env *env) {
 		running := env.player(env.serve())
 		fresh := running.on(env.serve())
 		guest := env.anonymous(running.server)
-		for _, damage := range damages {
-			t.Run(damage.name, func(t *testing.T) {
-				t.Parallel()
-				game, other := running.start(t, "6x6"), running.start(t, "6x6")
+		for name, damage := range map[string]struct {
+			readable string // the last version that remains readable
+			without  []int  // the versions to remove
+		}{
+			"deleted":                    {"0", []int{1, 2, 3, 4, 5, 6, 7, 8, 9}},
+			"without one of its entries": {"3", []int{4}},
+			"without its last entries":   {"5", []int{6, 7, 8, 9}},
+		} {
+			t.Run(name, func(t *testing.T) {
+				game := running.start(t, "6x6")
 				watchers := []*watcher{
 					guest.watch(t, game.GetId(), watching{}),
 					guest.watch(t, game.GetId(), watching{after: fromStart(), every: true}),
 				}
-				last := running.playTo(t, seeded(t), game, whole)
-				running.playTo(t, seeded(t), other, whole)
+				last := running.playTo(t, game, whole)
 				for _, each := range watchers {
 					each.awaitVersion(t, whole)
 				}
 
 				before := env.read(t, game.GetId())
 				env.markDamaged(game.GetId())
-				damage.do(t, env, game.GetId(), other.GetId())
-				damaged := env.read(t, game.GetId())
-				seenBy := []*caller{running, fresh}
-				if damage.inside {
-					seenBy, watchers = []*caller{fresh}, nil
+				for _, v := range damage.without {
+					require.NoError(t, env.redis.XDel(t.Context(), logKey(game.GetId()), before.entries[v-1].ID).Err())
 				}
-				for _, c := range seenBy {
+				damaged := env.read(t, game.GetId())
+				for _, c := range []*caller{running, fresh} {
 					wantRefused(t, c, last, func(t *testing.T, err error) { wantDamaged(t, err, damage.readable) })
 				}
 				for _, each := range watchers {
@@ -196,12 +132,11 @@ func TestDamagedLog_RolledBack(t *testing.T) {
 	onRedis(t, func(t *testing.T, env *env) {
 		running := env.player(env.serve())
 		game, lost := running.start(t, "6x6"), running.start(t, "6x6")
-		rng := seeded(t)
-		early := running.playTo(t, rng, game, 5)
+		early := running.playTo(t, game, 5)
 		past := env.read(t, game.GetId())
 		game.Version, game.Position = early.GetVersion(), early.GetPosition()
-		last := running.playTo(t, rng, game, whole)
-		lastOfLost := running.playTo(t, rng, lost, whole)
+		last := running.playTo(t, game, whole)
+		lastOfLost := running.playTo(t, lost, whole)
 		env.markDamaged(game.GetId())
 		env.markDamaged(lost.GetId())
 
@@ -244,56 +179,4 @@ func (c *caller) withOwnObservations(t *testing.T) *caller {
 	other := *c
 	other.env = &env{t: c.env.t, observed: newObservations()}
 	return &other
-}
-
-// warnings is a log handler that counts the warnings and errors that a server logs about one
-// game.
-type warnings struct {
-	slog.Handler
-	gameID string
-	count  *atomic.Int32
-}
-
-func (w warnings) Handle(ctx context.Context, r slog.Record) error {
-	r.Attrs(func(a slog.Attr) bool {
-		if r.Level >= slog.LevelWarn && a.Value.String() == w.gameID {
-			w.count.Add(1)
-		}
-		return true
-	})
-	return w.Handler.Handle(ctx, r)
-}
-
-// Ensure that a server logs only one warning about a damaged game whose clock needs to be
-// credited, and does not keep the game in memory.
-func TestDamagedLog_Clock_long(t *testing.T) {
-	longtest.Skip(t)
-	t.Parallel()
-	env := newEnv(t, redistest.StartRedis(t).Addr())
-	game, _ := waitingTable(t, env, env.serve(), time.Hour)
-	var count atomic.Int32
-	config := testConfig(env.url)
-	config.Metrics, config.Idle = "127.0.0.1:0", 4*time.Second
-	config.Logger = slog.New(warnings{slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}), game.GetId(), &count})
-	running, _ := servertest.Start(t, config)
-	metrics := gauges{"http://" + running.MetricsAddr().String()}
-	other := env.anonymous(&testServer{addr: running.Addr().String()})
-	env.awaitAckedHeartbeats(t, 2) // so that the outage does not overlap a period with appends
-	_, err := other.get(t.Context(), game.GetId())
-	require.NoError(t, err)
-
-	env.markDamaged(game.GetId())
-	before := env.read(t, game.GetId())
-	damages[0].do(t, env, game.GetId(), "")
-	began := game.GetPosition().GetTurnDeadline().AsTime().Add(-time.Hour).UnixMilli()
-	require.NoError(t, env.redis.ZAdd(t.Context(), "outages:{beat}", redis.Z{
-		Score: float64(began + 1), Member: fmt.Sprintf("%d %d", began-10_000, began+1),
-	}).Err())
-	require.Eventually(t, func() bool { return metrics.read(t, "gridstand_games_live") == 0 }, patience, 100*time.Millisecond)
-	require.LessOrEqual(t, count.Load(), int32(1))
-
-	env.write(t, game.GetId(), before)
-	env.unmarkDamaged(game.GetId())
-	_, err = other.get(t.Context(), game.GetId())
-	require.NoError(t, err)
 }

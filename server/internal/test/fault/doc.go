@@ -29,7 +29,7 @@
 //   - traffic consists of players, who play one game after another, and watchers, until the test
 //     ends it.
 //   - storm injects random faults, drawn from a seed, while traffic uses two servers backed
-//     by Redis, or one backed by a file. TestStorm_Kills_long does the same with a file and
+//     by Redis, or one backed by a file. TestStorm_Kills does the same with a file and
 //     a single kind of fault: the only server is killed repeatedly.
 //   - image is the content of a file and its write-ahead log; played is a set of games in a file
 //     whose entries were written in a known order. disk is a small file system that fills up.
@@ -57,10 +57,10 @@
 // # Replay a seed
 //
 // Most tests derive their moves from their own name (seeded), so every run makes the same
-// moves. The storm, TestStorm_Kills_long and TestLinearizable draw a new seed and log it. To repeat
+// moves. The storm, TestStorm_Kills and TestLinearizable draw a new seed and log it. To repeat
 // a storm's schedule, or the choices of TestLinearizable:
 //
-//	TEST_LONG=1 go test ./server/internal/test/fault -run '^TestStorm_long$' -v -timeout 0 -args -storm=10m -storm.seed=42
+//	TEST_LONG=1 go test ./server/internal/test/fault -run '^TestStorm$' -v -timeout 0 -args -storm=10m -storm.seed=42
 //	go test ./server/internal/test/fault -run '^TestLinearizable$' -v -args -storm.seed=42
 //
 // The seed determines the faults, their order and duration, and what players choose. It does not

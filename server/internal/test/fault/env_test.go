@@ -10,7 +10,6 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
-	delaystest "github.com/gridstand/gridstand/internal/testkit/delays"
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
@@ -36,8 +35,6 @@ type env struct {
 	redis redis.UniversalClient
 	// wrapper is a command prefix for running the server's program, or nil.
 	wrapper []string
-	// delays measures the machine's delays during the test.
-	delays *delaystest.Delays
 	// serversDie is set if the test kills servers at any time. Clients then also repeat calls that
 	// broke off and calls that have a deadline.
 	serversDie bool
@@ -63,38 +60,21 @@ func newEnvOn(t *testing.T, addr string, client redis.UniversalClient) *env {
 	return env
 }
 
-// newUncheckedEnv is like newEnvOn, but does not check the store after the test. With -short it
-// skips the test, because test/contract already runs whole servers, although without faults.
+// newUncheckedEnv is like newEnvOn, but does not check the store after the test.
 func newUncheckedEnv(t *testing.T, addr string, client redis.UniversalClient) *env {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("injects faults into whole servers")
-	}
 	// All ports use a client that retries, because the test reads immediately after faults.
 	ports, err := redisstore.New(redisstore.Clients{Appends: client, Calls: client, Background: client, Once: client, Name: addr})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = ports.Close() })
 	return &env{
 		t: t, url: "redis://" + addr, addr: addr, redis: client, ports: func() *store.Store { return ports },
-		observed: newObservations(), delays: delaystest.Measure(t), damaged: map[string]bool{},
+		observed: newObservations(), damaged: map[string]bool{},
 	}
 }
 
-// each runs test on every engine, as parallel subtests.
-func each(t *testing.T, test func(t *testing.T, env *env)) {
-	t.Helper()
-	t.Run("sqlite", func(t *testing.T) {
-		t.Parallel()
-		test(t, newSQLiteEnv(t))
-	})
-	t.Run("redis", func(t *testing.T) {
-		t.Parallel()
-		test(t, newEnv(t, redistest.StartRedis(t).Addr()))
-	})
-}
-
-// onRedis is like each, but runs the test only with Redis. It is for tests that need several
-// servers, or a proxy between a server and its store.
+// onRedis runs test with an env on Redis. It is for tests that need several servers, or a proxy
+// between a server and its store.
 func onRedis(t *testing.T, test func(t *testing.T, env *env)) {
 	t.Helper()
 	test(t, newEnv(t, redistest.StartRedis(t).Addr()))
@@ -143,17 +123,6 @@ func (env *env) serve() *testServer {
 func (env *env) serveVia(proxy string) *testServer {
 	env.t.Helper()
 	return env.serveWith(func(c *server.Config) { c.Store = "redis://" + proxy })
-}
-
-// servePair starts two servers in this process. If the store allows only one, both results are
-// the same server.
-func (env *env) servePair() (first, second *testServer) {
-	env.t.Helper()
-	first = env.serve()
-	if env.redis == nil {
-		return first, first
-	}
-	return first, env.serve()
 }
 
 // serveWith starts a server in this process with a modified configuration.

@@ -6,12 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 
-	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -24,13 +22,22 @@ func appending(gameID, last string) string {
 }
 
 // Ensure that an append whose reply is lost takes effect once, and that the caller still gets
-// the event.
+// the game or the event.
 func TestLostReply(t *testing.T) {
 	t.Parallel()
 	onRedis(t, func(t *testing.T, env *env) {
 		proxy := redistest.StartProxy(t, env.addr)
 		c := env.player(env.serveVia(proxy.Addr()))
-		game := c.start(t, "classic")
+		created := proxy.Lose(1, ":meta\r\n$0\r\n\r\n")
+		request := ofVariant("classic")
+		game, err := c.create(t.Context(), request)
+		require.NoError(t, err)
+		<-created
+		again, err := c.create(t.Context(), request)
+		require.NoError(t, err)
+		requireSame(t, game, again)
+		assert.Len(t, env.gameIDs(t.Context(), t), 1)
+
 		guest := env.anonymous(c.server).watch(t, game.GetId(), watching{})
 		guest.awaitVersion(t, 1)
 		rng := seeded(t)
@@ -51,24 +58,6 @@ func TestLostReply(t *testing.T) {
 		assert.Equal(t, version+1, event.GetVersion())
 		require.NoError(t, guest.awaitEnd(t))
 		assert.Zero(t, guest.covered())
-	})
-}
-
-// Ensure that a game is created only once if the reply to its creation is lost.
-func TestLostReply_Create(t *testing.T) {
-	t.Parallel()
-	onRedis(t, func(t *testing.T, env *env) {
-		proxy := redistest.StartProxy(t, env.addr)
-		c := env.player(env.serveVia(proxy.Addr()))
-		lost := proxy.Lose(1, ":meta\r\n$0\r\n\r\n")
-		request := ofVariant("classic")
-		game, err := c.create(t.Context(), request)
-		require.NoError(t, err)
-		<-lost
-		again, err := c.create(t.Context(), request)
-		require.NoError(t, err)
-		requireSame(t, game, again)
-		assert.Len(t, env.gameIDs(t.Context(), t), 1)
 	})
 }
 
@@ -109,36 +98,6 @@ func TestLostReply_Unsettled(t *testing.T) {
 	})
 }
 
-// Ensure that a reply that arrives long after the caller was told to retry is not mistaken for
-// the reply to a different request.
-func TestLateReply(t *testing.T) {
-	t.Parallel()
-	onRedis(t, func(t *testing.T, env *env) {
-		proxy := redistest.StartProxy(t, env.addr)
-		c := env.player(env.serveVia(proxy.Addr()))
-		game := c.start(t, "6x6")
-		watcher := env.anonymous(c.server).watch(t, game.GetId(), watching{})
-		watcher.awaitVersion(t, 1)
-		rng := seeded(t)
-		version, position := game.GetVersion(), game.GetPosition()
-		for range 3 {
-			direction := random(rng, position)
-			release := proxy.Hold()
-			wantUnavailable(t, func(ctx context.Context) error {
-				_, err := c.move(ctx, game.GetId(), version, direction)
-				return err
-			})
-			release()
-			event := resend(t, c, game.GetId(), version, direction)
-			version, position = event.GetVersion(), event.GetPosition()
-			require.EqualValues(t, version, env.length(t, game.GetId()))
-		}
-		_, err := c.resign(t.Context(), game.GetId())
-		require.NoError(t, err)
-		require.NoError(t, watcher.awaitEnd(t))
-	})
-}
-
 // resend repeats a move until a server answers it.
 func resend(t *testing.T, c *caller, gameID string, version int32, d pb.Direction) *pb.Event {
 	t.Helper()
@@ -166,42 +125,4 @@ func wantUnavailable(t *testing.T, call func(context.Context) error) {
 		return
 	}
 	require.Fail(t, "no answer within any deadline")
-}
-
-// Ensure that players can continue if Redis forgets all scripts, as after a restart.
-func TestRedis_ForgetsScripts_long(t *testing.T) {
-	longtest.Skip(t)
-	t.Parallel()
-	onRedis(t, func(t *testing.T, env *env) {
-		moveThrough(t, env, env.addr, 15, func(ctx context.Context) error { return env.redis.ScriptFlush(ctx).Err() })
-	})
-}
-
-// Ensure that players can continue if connections to Redis are cut.
-func TestConnectionsCut(t *testing.T) {
-	t.Parallel()
-	onRedis(t, func(t *testing.T, env *env) {
-		proxy := redistest.StartProxy(t, env.addr)
-		moveThrough(t, env, proxy.Addr(), 15, func(context.Context) error {
-			proxy.Cut()
-			return nil
-		})
-	})
-}
-
-// Ensure that players can continue if Redis closes connections, including those with
-// subscriptions.
-func TestConnectionsKilled_long(t *testing.T) {
-	longtest.Skip(t)
-	t.Parallel()
-	env := newEnv(t, redistest.StartRedis(t).Addr())
-	moveThrough(t, env, env.addr, 15, func(ctx context.Context) error {
-		_, err := env.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-			for _, kind := range []string{"normal", "pubsub"} {
-				p.ClientKillByFilter(ctx, "TYPE", kind, "SKIPME", "yes")
-			}
-			return nil
-		})
-		return err
-	})
 }

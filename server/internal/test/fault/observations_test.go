@@ -3,10 +3,7 @@ package fault
 import (
 	"fmt"
 	"sync"
-	"testing"
-	"time"
 
-	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -55,14 +52,6 @@ func (o *observations) game(g *pb.Game) error {
 	return note(o.games, g.GetId(), g.GetVersion(), g)
 }
 
-// attempt marks a game as an attempt at a challenge. This is needed only if the first thing that
-// a client may observe of the game is its last event.
-func (o *observations) attempt(gameID string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.attempts[gameID] = true
-}
-
 // observe records m, which must be an event or a game.
 func (o *observations) observe(m proto.Message) error {
 	switch m := m.(type) {
@@ -95,17 +84,6 @@ func (o *observations) latestVersion(gameID string) int32 {
 	return o.latest[gameID]
 }
 
-// totalVersions returns the sum of the latest versions of all games.
-func (o *observations) totalVersions() int {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	total := 0
-	for _, v := range o.latest {
-		total += int(v)
-	}
-	return total
-}
-
 func note[M proto.Message](in map[string]map[int32]M, gameID string, version int32, m M) error {
 	if in[gameID] == nil {
 		in[gameID] = map[int32]M{}
@@ -119,14 +97,4 @@ func note[M proto.Message](in map[string]map[int32]M, gameID string, version int
 		return fmt.Errorf("version %d of %s was\n%v\nand is now\n%v", version, gameID, before, m)
 	}
 	return nil
-}
-
-// awaitProgress waits until clients have observed the given number of additional versions. On a slow
-// machine, each version may take long.
-func (env *env) awaitProgress(t *testing.T, more int) {
-	t.Helper()
-	target := env.observed.totalVersions() + more
-	for seen := target - more; seen < target; seen = env.observed.totalVersions() {
-		require.Eventually(t, func() bool { return env.observed.totalVersions() > seen }, patience, 10*time.Millisecond, "no progress")
-	}
 }

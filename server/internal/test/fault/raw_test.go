@@ -99,41 +99,6 @@ func (c *rawConn) call(method string, request proto.Message, fields ...string) (
 	return stream, c.send(stream, true, frame(request))
 }
 
-// calls sends n complete calls with an empty request. After the first one, each has 29 bytes,
-// because the headers are the same.
-func (c *rawConn) calls(method string, n int, fields ...string) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var frames bytes.Buffer
-	to := http2.NewFramer(&frames, nil)
-	for range n {
-		stream, err := c.writeHeaders(to, method, fields...)
-		if err != nil {
-			return err
-		}
-		if err := to.WriteData(stream, true, make([]byte, 5)); err != nil {
-			return err
-		}
-	}
-	_, err := c.conn.Write(frames.Bytes())
-	return err
-}
-
-// reset ends a stream.
-func (c *rawConn) reset(stream uint32) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.framer.WriteRSTStream(stream, http2.ErrCodeCancel)
-}
-
-// write sends encoded frames.
-func (c *rawConn) write(frames []byte) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	_, err := c.conn.Write(frames)
-	return err
-}
-
 // read reads until the connection ends. It calls ended for each stream that ends, with the
 // stream's status, or with "" if the stream was reset.
 func (c *rawConn) read(ended func(stream uint32, status string)) {

@@ -65,17 +65,6 @@ func (c *caller) watch(t *testing.T, gameID string, how watching) *watcher {
 	return w
 }
 
-// watchEachWay starts three watchers of a game: one that follows it live, one that also requests
-// every event, and one that keeps resuming.
-func (c *caller) watchEachWay(t *testing.T, gameID string) map[string]*watcher {
-	t.Helper()
-	return map[string]*watcher{
-		"live":        c.watch(t, gameID, watching{}),
-		"every event": c.watch(t, gameID, watching{every: true}),
-		"resuming":    c.watch(t, gameID, watching{cut: 3}),
-	}
-}
-
 // updateStream is a stream of updates.
 type updateStream interface {
 	Recv() (*pb.WatchResponse, error)
@@ -218,16 +207,6 @@ func (w *watcher) awaitEnd(t *testing.T) error {
 		case <-time.After(patience):
 			require.Fail(t, "a watcher's stream did not end")
 		}
-	}
-}
-
-// requireAttached requires that the stream is still open.
-func (w *watcher) requireAttached(t *testing.T) {
-	t.Helper()
-	select {
-	case <-w.done:
-		require.Failf(t, "a watcher's stream has ended", "of %s: %v", w.gameID, w.err)
-	default:
 	}
 }
 

@@ -33,6 +33,12 @@ const (
 	searchTimeout = patience
 )
 
+// Seat requests that tests use to create games.
+var (
+	callerSeat = &pb.SeatRequest{Occupant: &pb.SeatRequest_Caller{Caller: &pb.Caller{}}}
+	openSeat   = &pb.SeatRequest{Occupant: &pb.SeatRequest_Open{Open: &pb.Open{}}}
+)
+
 // scenario specifies a workload's game and the number of accounts that play it.
 type scenario struct {
 	request *pb.CreateGameRequest
@@ -60,11 +66,12 @@ type workload struct {
 	observed *observations
 	// pause is the delay before each call.
 	pause   time.Duration
+	calls   int          // per client
 	cancels atomic.Int32 // number of calls that may still be canceled
 }
 
 func newWorkload(env *env, g *pb.Game, clients []*caller) *workload {
-	w := &workload{env: env, game: g, clients: clients, observed: env.observed, history: history{began: time.Now()}}
+	w := &workload{env: env, game: g, clients: clients, calls: callsPerClient, observed: env.observed, history: history{began: time.Now()}}
 	w.cancels.Store(canceledCalls)
 	return w
 }
@@ -110,7 +117,7 @@ func (w *workload) run(ctx context.Context, seed uint64) error {
 		rng := rand.New(rand.NewPCG(seed, uint64(who)))
 		group.Go(func() error {
 			var known *pb.Game
-			for range callsPerClient {
+			for range w.calls {
 				message, err := w.call(inGroup, rng, who, w.chooseCall(rng, c, known))
 				if err != nil {
 					return err
@@ -190,7 +197,7 @@ func (w *workload) chooseCall(rng *rand.Rand, c *caller, known *pb.Game) operati
 		if op.version > 1 && rng.IntN(2) == 0 {
 			op.to = 1 + rng.Int32N(op.version-1)
 		}
-	case n < 35 && op.version > callsPerClient:
+	case n < 35 && int(op.version) > w.calls:
 		op.kind, op.seat = opResign, rng.IntN(len(known.GetSeats()))
 		if rng.IntN(2) == 0 {
 			op.version = 0

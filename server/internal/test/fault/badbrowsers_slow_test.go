@@ -1,0 +1,116 @@
+//go:build slow
+
+package fault
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// badBrowsers lists the bad clients that abuse plain HTTP rather than gRPC.
+var badBrowsers = []badClient{
+	{"HTTP bodies sent very slowly", true, 0, func(ctx context.Context, f *flood) error {
+		return f.request(ctx, browsers/3, httpCall("ListGames", 1000, "{"), func(ctx context.Context, conn net.Conn) {
+			drip := time.NewTicker(100 * time.Millisecond)
+			defer drip.Stop()
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case <-drip.C:
+				}
+				if _, err := io.WriteString(conn, " "); err != nil {
+					return
+				}
+			}
+		})
+	}},
+	{"HTTP responses that are not read", true, 0, func(ctx context.Context, f *flood) error {
+		f.unread.Store(true)
+		return f.request(ctx, browsers, strings.Repeat(httpCall("ListGames", 16, `{"pageSize":200}`), 20), nil)
+	}},
+	{"Server-Sent Events that are not read", true, 0, func(ctx context.Context, f *flood) error {
+		return f.request(ctx, browsers, "GET /g/"+f.gameID+"/events?after_version=0 HTTP/1.1\r\nHost: gridstand\r\n\r\n", nil)
+	}},
+}
+
+// request keeps a number of connections open, sends a request on each, and reads only the status
+// of the response. If next is not nil, it then runs next on the connection. It reopens
+// connections that the server closes and, after a second, those that the server refuses.
+func (f *flood) request(ctx context.Context, connections int, request string, next func(context.Context, net.Conn)) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var group errgroup.Group
+	slots := make(chan struct{}, dialers)
+	var begun sync.WaitGroup
+	begun.Add(connections)
+	go func() {
+		begun.Wait()
+		f.ready()
+	}()
+	for range connections {
+		begin := sync.OnceFunc(begun.Done)
+		group.Go(func() error {
+			defer begin()
+			for ctx.Err() == nil {
+				select {
+				case slots <- struct{}{}:
+				case <-ctx.Done():
+					return nil
+				}
+				conn, err := f.dialer.DialContext(ctx, "tcp", f.server.addr)
+				<-slots
+				if err != nil {
+					if ctx.Err() == nil {
+						return err
+					}
+					return nil
+				}
+				f.requestOn(ctx, conn, request, next, begin)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// requestOn sends the request on one connection and reads the status of the response. It calls
+// begin when the response has arrived or the connection has been closed.
+func (f *flood) requestOn(ctx context.Context, conn net.Conn, request string, next func(context.Context, net.Conn), begin func()) {
+	defer func() { _ = conn.Close() }()
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	_ = conn.(*net.TCPConn).SetReadBuffer(slowWindow)
+	if _, err := io.WriteString(conn, request); err != nil {
+		begin()
+		return
+	}
+	if next != nil {
+		begin()
+		go next(ctx, conn)
+	}
+	response, err := http.ReadResponse(bufio.NewReaderSize(conn, 16), nil)
+	begin()
+	if err != nil {
+		return
+	}
+	_ = response.Body // The body is not read.
+	switch {
+	case response.StatusCode == http.StatusTooManyRequests && response.Header.Get("Retry-After") != "":
+		f.refused.Add(1)
+		select { // Immediate retries would only waste processor time.
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+	case response.StatusCode == http.StatusOK:
+		f.granted.Add(1)
+		<-ctx.Done()
+	}
+}

@@ -1,0 +1,424 @@
+//go:build slow
+
+package fault
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gridstand/gridstand/internal/id"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/challenge"
+	"github.com/gridstand/gridstand/server/internal/ratelimit"
+)
+
+const (
+	// idlers exceeds the default limit on the connections of one address, and browsers the one on its
+	// Server-Sent Events.
+	idlers, browsers   = 17_000, 1200
+	sleepers, flooders = 200, 4
+	// framers is the number of connections that send small frames.
+	framers = 32
+	// tinyBatch is the number of tiny calls in a write. The server has parsed some of them
+	// after tinyReady of a connection's writes.
+	tinyBatch, tinyReady = 500, 20
+	// leavers is the number of workers, each with its own connection, that open watches and leave. The
+	// server slows down a connection that cancels calls, to about 1,900 a second.
+	leavers = 4
+	// handshakeTimeout is the server's timeout for handshakes.
+	handshakeTimeout = 10 * time.Second
+	// dialers is the number of connections that are opened concurrently.
+	dialers = 100
+	// connects and watches are the default limits on new connections and new watches per second from
+	// one address.
+	connects, watches = 2000, 2000
+)
+
+// badClient is a client that abuses a server instead of playing.
+type badClient struct {
+	name string
+	// limited is set if the server must eventually refuse the client, by failing its calls with
+	// a retry hint or by closing its connections.
+	limited bool
+	// perSecond is 0 if the client exceeds a limit on any machine. Otherwise it exceeds one only if
+	// the machine can serve more than this number of its connections or streams per second.
+	perSecond int
+	// work runs until ctx is done.
+	work func(ctx context.Context, f *flood) error
+}
+
+var badClients = []badClient{
+	{"idle connections", true, 0, func(ctx context.Context, f *flood) error {
+		return f.connect(ctx, idlers, func(int) []byte { return nil })
+	}},
+	{"small frames", false, 0, func(ctx context.Context, f *flood) error {
+		frames := bytes.Repeat([]byte("\x00\x00\x00\xff\x00\x00\x00\x00\x00"), 100) // of an unknown type
+		return f.raw(ctx, framers, func(c *rawConn, _ uint32) error { return c.write(frames) })
+	}},
+	{"tiny calls", false, 0, func(ctx context.Context, f *flood) error {
+		return f.tinyCalls(ctx, "/gridstand.v1.GameService/Unknown")
+	}},
+	{"watchers that never read", false, 0, func(ctx context.Context, f *flood) error {
+		for range sleepers {
+			request := &pb.WatchRequest{GameId: f.gameID, AfterVersion: fromStart()}
+			if _, err := watchWith(ctx, slowClient(f.dialer), f.server.addr, request); err != nil {
+				return err
+			}
+		}
+		f.ready()
+		<-ctx.Done()
+		return nil
+	}},
+	{"lists that are not read", true, 0, func(ctx context.Context, f *flood) error {
+		return f.repeat(ctx, func() func(*rand.Rand) error {
+			client := slowClient(f.dialer)
+			return func(*rand.Rand) error {
+				// The server will soon close the connection. The next request uses a new one.
+				response, err := slowCall(ctx, client, f.server.addr, pb.GameService_ListGames_FullMethodName, &pb.ListGamesRequest{PageSize: 200})
+				if err == nil {
+					context.AfterFunc(ctx, func() { _ = response.Body.Close() })
+				}
+				return nil
+			}
+		})
+	}},
+	{"malformed and huge frames", true, connects, func(ctx context.Context, f *flood) error {
+		garbage := make([]byte, 64<<10)
+		random := rand.NewChaCha8([32]byte{31})
+		_, _ = random.Read(garbage)
+		return f.repeat(ctx, always(func(rng *rand.Rand) error {
+			conn, err := f.dialer.DialContext(ctx, "tcp", f.server.addr)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = conn.Close() }()
+			head := []byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00")
+			if rng.IntN(2) == 0 { // a frame of 16 MB
+				head = append(head, 0xff, 0xff, 0xff, byte(rng.IntN(10)), 0, 0, 0, 0, 1)
+			}
+			// The server may have closed the connection.
+			_, _ = conn.Write(append(head, garbage[rng.IntN(len(garbage)/2):]...))
+			return nil
+		}))
+	}},
+	{"floods of games", true, 0, func(ctx context.Context, f *flood) error {
+		c := f.w.player(f.server, f.dialOption())
+		return f.repeat(ctx, always(func(*rand.Rand) error {
+			_, err := c.create(ctx, ofVariant("classic"))
+			return err
+		}))
+	}},
+	{"watchers that leave immediately", true, watches, func(ctx context.Context, f *flood) error {
+		return f.repeatWith(ctx, leavers, func() func(*rand.Rand) error {
+			c := f.w.anonymous(f.server, f.dialOption())
+			return func(*rand.Rand) error {
+				ctx, cancel := context.WithCancel(ctx)
+				defer cancel()
+				stream, err := c.games.Watch(ctx, &pb.WatchRequest{GameId: f.gameID})
+				if err == nil {
+					_, err = stream.Recv()
+				}
+				return err
+			}
+		})
+	}},
+	{"lists", true, 0, func(ctx context.Context, f *flood) error {
+		c := f.w.anonymous(f.server, f.dialOption())
+		return f.repeatWith(ctx, sleepers, always(func(*rand.Rand) error {
+			_, err := c.games.ListGames(ctx, &pb.ListGamesRequest{PageSize: 200})
+			return err
+		}))
+	}},
+	{"a long game read from its start", false, 0, func(ctx context.Context, f *flood) error {
+		return f.repeatWith(ctx, sleepers, func() func(*rand.Rand) error {
+			c := f.w.anonymous(f.server, f.dialOption())
+			return func(*rand.Rand) error {
+				_, err := c.readTranscript(ctx, f.gameID, longer)
+				return err
+			}
+		})
+	}},
+	{"games between bots", true, 0, func(ctx context.Context, f *flood) error {
+		c := f.w.player(f.server, f.dialOption())
+		return f.repeat(ctx, always(func(*rand.Rand) error {
+			_, err := c.create(ctx, &pb.CreateGameRequest{
+				Variant: "6x6", Seats: []*pb.SeatRequest{{Occupant: &pb.SeatRequest_Bot{Bot: "expectimax"}}},
+			})
+			return err
+		}))
+	}},
+	{"races of bots", true, 0, func(ctx context.Context, f *flood) error {
+		c := f.w.player(f.server, f.dialOption())
+		return f.repeat(ctx, always(func(*rand.Rand) error {
+			race, err := c.challenges.CreateChallenge(c.authorized(ctx), &pb.CreateChallengeRequest{
+				Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Variant: "6x6", Limit: durationpb.New(time.Hour), Private: true,
+			})
+			for range challenge.MaxEntrants - 1 {
+				if err == nil {
+					_, err = c.challenges.JoinChallenge(c.authorized(ctx), &pb.JoinChallengeRequest{
+						ChallengeId: race.GetChallenge().GetId(), Bot: "expectimax",
+					})
+				}
+			}
+			if err == nil {
+				_, err = c.challenges.StartChallenge(c.authorized(ctx), &pb.StartChallengeRequest{ChallengeId: race.GetChallenge().GetId()})
+			}
+			return err
+		}))
+	}},
+	{"wrong tokens", true, 0, func(ctx context.Context, f *flood) error {
+		c := f.w.anonymous(f.server, f.dialOption())
+		return f.repeat(ctx, always(func(*rand.Rand) error {
+			c := *c
+			c.token = id.New() + "." + id.New()
+			_, err := c.players.GetPlayer(c.authorized(ctx), &pb.GetPlayerRequest{PlayerId: "me"})
+			if refusalOf(err).code == codes.Unauthenticated {
+				return nil
+			}
+			return err
+		}))
+	}},
+	{"requests sent very slowly", true, 0, func(ctx context.Context, f *flood) error {
+		return f.raw(ctx, 3, func(c *rawConn, _ uint32) error {
+			stream, err := c.open(pb.GameService_ListGames_FullMethodName)
+			if err == nil {
+				err = c.send(stream, false, []byte{0, 0, 0, 15})
+			}
+			for range 64 {
+				if err == nil {
+					err = c.send(stream, false, []byte{0})
+				}
+			}
+			return err
+		})
+	}},
+	{"streams that are reset immediately", false, 0, func(ctx context.Context, f *flood) error {
+		return f.raw(ctx, 3, func(c *rawConn, _ uint32) error {
+			stream, err := c.call(pb.GameService_GetGame_FullMethodName, &pb.GetGameRequest{GameId: f.gameID})
+			if err == nil {
+				err = c.reset(stream)
+			}
+			return err
+		})
+	}},
+}
+
+// flood holds the target and the counters of one bad client.
+type flood struct {
+	w      *env
+	server *testServer
+	gameID string
+	// dialer connects from the bad client's own address, if the system has more than one
+	// loopback address.
+	dialer *net.Dialer
+	ready  func() // called once the client is active
+	// granted and refused count the calls by repeat that were answered and that were refused.
+	granted, refused atomic.Int64
+	// slow is set if connect opened its connections so slowly that the server closed the first ones,
+	// because their handshakes timed out, before it could reach its limit.
+	slow atomic.Bool
+	// unread is set if the client does not read most of the responses to its reads. On a fast machine,
+	// only the server then knows that it refused some.
+	unread atomic.Bool
+	// If over is set, repeat returns as soon as its in-flight calls are answered.
+	over atomic.Bool
+}
+
+// within reports whether the calls have stayed below a limit for longer than a minute. On a slow
+// machine, there may be nothing to refuse.
+func (f *flood) within(perSecond int, since time.Time) bool {
+	took := time.Since(since)
+	return perSecond > 0 && took > time.Minute && f.granted.Load() <= int64(float64(perSecond)*(ratelimit.Burst+took.Seconds()))
+}
+
+// dialFrom returns a dialer from this machine's nth loopback address, so that bad clients have
+// different addresses. It uses the default address if the system has only one.
+func dialFrom(t *testing.T, n int) *net.Dialer {
+	t.Helper()
+	local := &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(n))}
+	probe, err := net.ListenTCP("tcp", local)
+	if err != nil {
+		return &net.Dialer{}
+	}
+	_ = probe.Close()
+	return &net.Dialer{LocalAddr: local}
+}
+
+// dialOption makes gRPC dial from the bad client's address.
+func (f *flood) dialOption() grpc.DialOption {
+	return grpc.WithContextDialer(func(ctx context.Context, target string) (net.Conn, error) {
+		return f.dialer.DialContext(ctx, "tcp", target)
+	})
+}
+
+// connect opens connections, writes a greeting to each, and leaves them open. It opens many of
+// them concurrently. Otherwise, on a busy machine, the server would time out the first ones
+// before the limit is reached.
+func (f *flood) connect(ctx context.Context, n int, greeting func(int) []byte) error {
+	conns := make([]net.Conn, n)
+	defer func() {
+		for _, conn := range conns {
+			if conn != nil {
+				_ = conn.Close()
+			}
+		}
+	}()
+	began := time.Now()
+	var group errgroup.Group
+	group.SetLimit(dialers)
+	for i := range conns {
+		group.Go(func() (err error) {
+			conns[i], err = f.dialer.DialContext(ctx, "tcp", f.server.addr)
+			if err == nil {
+				// The server may have closed the connection.
+				_, _ = bytes.NewReader(greeting(i)).WriteTo(conns[i])
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	f.slow.Store(time.Since(began) > handshakeTimeout)
+	f.ready()
+	<-ctx.Done()
+	return nil
+}
+
+// raw opens raw connections and calls do on each of them as fast as possible, with n increasing
+// from call to call. It counts refused calls, and reopens connections that are closed.
+func (f *flood) raw(ctx context.Context, connections int, do func(c *rawConn, n uint32) error) error {
+	var group errgroup.Group
+	for range connections {
+		group.Go(func() error {
+			for n := uint32(0); ctx.Err() == nil; {
+				c, err := dialRaw(ctx, f.dialer, f.server.addr, slowWindow)
+				if err != nil {
+					if ctx.Err() == nil {
+						return err
+					}
+					return nil
+				}
+				stop := context.AfterFunc(ctx, func() { _ = c.conn.Close() })
+				var reading sync.WaitGroup
+				reading.Go(func() {
+					c.read(func(_ uint32, status string) {
+						if status == strconv.Itoa(int(codes.ResourceExhausted)) {
+							f.refused.Add(1)
+						}
+					})
+				})
+				for ; do(c, n) == nil; n++ {
+					f.granted.Add(1)
+					if n == 2000 {
+						f.ready()
+					}
+				}
+				stop()
+				_ = c.conn.Close()
+				reading.Wait()
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// tinyCalls sends calls as fast as the connections take them.
+func (f *flood) tinyCalls(ctx context.Context, method string, fields ...string) error {
+	return f.raw(ctx, framers, func(c *rawConn, n uint32) error {
+		if n == tinyReady {
+			f.ready()
+		}
+		return c.calls(method, tinyBatch, fields...)
+	})
+}
+
+// always returns a begin function that makes repeat run do in every worker.
+func always(do func(*rand.Rand) error) func() func(*rand.Rand) error {
+	return func() func(*rand.Rand) error { return do }
+}
+
+// repeat runs several workers. Each calls a function, which begin creates for it, as fast as
+// possible.
+func (f *flood) repeat(ctx context.Context, begin func() func(*rand.Rand) error) error {
+	return f.repeatWith(ctx, flooders, begin)
+}
+
+// repeatWith is like repeat, but with the given number of workers.
+func (f *flood) repeatWith(ctx context.Context, workers int, begin func() func(*rand.Rand) error) error {
+	group, failed := errgroup.WithContext(ctx)
+	for n := range workers {
+		rng, do := rand.New(rand.NewPCG(uint64(n), 31)), begin()
+		group.Go(func() error {
+			for failed.Err() == nil && !f.over.Load() {
+				err := do(rng)
+				r := refusalOf(err)
+				switch {
+				case ctx.Err() != nil: // do may return slightly before ctx is done
+					return nil
+				case r.code == codes.ResourceExhausted && r.retry > 0:
+					f.refused.Add(1)
+				case r.code == codes.ResourceExhausted:
+					return fmt.Errorf("no retry hint: %w", err)
+				case err == nil:
+					f.granted.Add(1)
+				case !unavailable(err):
+					return err
+				}
+				f.ready()
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// reset ends a stream.
+func (c *rawConn) reset(stream uint32) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.framer.WriteRSTStream(stream, http2.ErrCodeCancel)
+}
+
+// write sends encoded frames.
+func (c *rawConn) write(frames []byte) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, err := c.conn.Write(frames)
+	return err
+}
+
+// calls sends n complete calls with an empty request. After the first one, each has 29 bytes,
+// because the headers are the same.
+func (c *rawConn) calls(method string, n int, fields ...string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var frames bytes.Buffer
+	to := http2.NewFramer(&frames, nil)
+	for range n {
+		stream, err := c.writeHeaders(to, method, fields...)
+		if err != nil {
+			return err
+		}
+		if err := to.WriteData(stream, true, make([]byte, 5)); err != nil {
+			return err
+		}
+	}
+	_, err := c.conn.Write(frames.Bytes())
+	return err
+}

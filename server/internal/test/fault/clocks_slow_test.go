@@ -1,0 +1,187 @@
+//go:build slow
+
+package fault
+
+import (
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
+
+	"context"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Ensure that another server takes over the bots of a killed server.
+func TestBots_ServerKilled(t *testing.T) {
+	t.Parallel()
+	redis := redistest.StartRedis(t)
+	// The servers are killed in the middle of games, so the store is not checked.
+	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
+	const pace = 250 * time.Millisecond // slow enough that every game outlives the server
+	doomed := env.serveProcess("--bot-pace", pace.String())
+	other := env.serveProcess("--bot-pace", pace.String())
+	env.awaitAckedHeartbeats(t, 2)
+	host := env.player(doomed)
+	var all []*participant
+	for range 8 {
+		game := host.table(t, &pb.CreateGameRequest{Seats: []*pb.SeatRequest{greedyBot, randomBot, greedyBot}})
+		all = append(all, participate(t, &participant{gameID: game.GetId(), clients: []*caller{env.anonymous(doomed), env.anonymous(other)}}))
+	}
+	for _, each := range all {
+		each.awaitEvent(t, "a move", func(e *pb.Event) bool { return e.GetMoved() != nil })
+	}
+	doomed.stop()
+	killed, err := env.ports().Time(t.Context())
+	require.NoError(t, err)
+
+	for _, each := range all {
+		each.awaitEvent(t, "a move of another server", func(e *pb.Event) bool { return e.GetTime().AsTime().After(killed) })
+	}
+}
+
+// waitingTable creates a game with a clock between two human players and a bot in the third
+// seat. It is a human's turn, and nothing makes moves for the human players.
+func waitingTable(t *testing.T, env *env, s *testServer, limit time.Duration) (*pb.Game, []*caller) {
+	t.Helper()
+	players := []*caller{env.player(s), env.player(s)}
+	for {
+		game := players[0].table(t, &pb.CreateGameRequest{
+			Seats: []*pb.SeatRequest{callerSeat, openSeat, greedyBot}, TurnLimit: durationpb.New(limit),
+		})
+		game, err := players[1].join(t.Context(), game.GetId())
+		require.NoError(t, err)
+		if game.GetPosition().GetTurn() < 2 {
+			return game, players
+		}
+		for _, each := range players { // The bot moves first: try another game.
+			err := each.untilAnswered(t.Context(), func(ctx context.Context) error {
+				_, err := each.games.Resign(each.authorized(ctx), &pb.ResignRequest{GameId: game.GetId()})
+				return err
+			})
+			if refusalOf(err).reason != pb.ReasonGameOver { // On a busy machine, the clocks may run out first.
+				require.NoError(t, err)
+			}
+		}
+	}
+}
+
+// requireTimeOut requires that the clocks of a waitingTable run out as the rules require, and not
+// early: after the first timeout, a stand-in takes over the seat; the second ends the game.
+func requireTimeOut(t *testing.T, limit time.Duration, events []*pb.Event) {
+	t.Helper()
+	var out []*pb.Event
+	for i, e := range events {
+		if e.GetTimedOut() == nil {
+			continue
+		}
+		out = append(out, e)
+		before := events[i-1].GetPosition()
+		assert.Equal(t, before.GetTurn(), e.GetSeat())
+		late := e.GetTime().AsTime().Sub(before.GetTurnDeadline().AsTime())
+		assert.GreaterOrEqual(t, late, time.Duration(0), "too early: %s", brief(e))
+	}
+	require.Len(t, out, 2)
+	assert.Equal(t, "greedy", out[0].GetTimedOut().GetStandIn())
+	assert.Nil(t, out[0].GetResult())
+	assert.Empty(t, out[1].GetTimedOut().GetStandIn())
+	assert.Equal(t, pb.Result_REASON_TIMED_OUT, out[1].GetResult().GetReason())
+	assert.NotEqual(t, out[0].GetSeat(), out[1].GetSeat())
+	for i, e := range events[1:] {
+		deadline := e.GetPosition().GetTurnDeadline()
+		if e.GetMoved() != nil && deadline != nil {
+			assert.Equal(t, e.GetTime().AsTime().Add(limit), deadline.AsTime(), "a full turn in version %d", i+2)
+		}
+	}
+}
+
+// Ensure that clocks are credited as soon as an outage is over, rather than only when they would
+// run out, so that players and watchers see the correct clocks.
+func TestClocks_CreditedAfterOutage(t *testing.T) {
+	t.Parallel()
+	redis := redistest.StartRedis(t)
+	env := newEnv(t, redis.Addr())
+	s := env.serve()
+	other := env.serve()
+	env.awaitAckedHeartbeats(t, 2)
+	game, players := waitingTable(t, env, s, time.Hour)
+	watcher := participate(t, &participant{gameID: game.GetId(), clients: []*caller{env.anonymous(other)}})
+	const outage = 5 * time.Second
+	redis.Pause()
+	t.Cleanup(redis.Resume)
+	<-time.After(outage)
+	redis.Resume()
+	e := watcher.awaitEvent(t, "the credit", func(e *pb.Event) bool { return e.GetClockExtended() != nil })
+	by := e.GetClockExtended().GetBy().AsDuration()
+	assert.GreaterOrEqual(t, by, outage-2*time.Second)
+	began := game.GetPosition().GetTurnDeadline().AsTime()
+	assert.Equal(t, began.Add(by), e.GetPosition().GetTurnDeadline().AsTime())
+	assert.True(t, e.GetTime().AsTime().Before(began))
+	for _, each := range players {
+		require.NoError(t, each.untilAnswered(t.Context(), func(ctx context.Context) error {
+			_, err := each.games.Resign(each.authorized(ctx), &pb.ResignRequest{GameId: game.GetId()})
+			return err
+		}))
+	}
+	events := watcher.awaitEnd(t)
+	extensions := 0
+	for _, e := range events {
+		if e.GetClockExtended() != nil {
+			extensions++
+		}
+	}
+	assert.Equal(t, 1, extensions, "number of credits")
+}
+
+// Ensure that a clock runs out even if the server that has leased the game does not know that,
+// because the reply was lost, or is killed, so that another server must take over.
+func TestClocks_LeaseLost(t *testing.T) {
+	t.Parallel()
+	for name, next := range map[string]func(env *env, proxy *redistest.Proxy, leased *testServer) *testServer{
+		"the reply is lost": func(_ *env, proxy *redistest.Proxy, leased *testServer) *testServer {
+			proxy.Accept()
+			return leased
+		},
+		"the server is killed": func(env *env, _ *redistest.Proxy, leased *testServer) *testServer {
+			leased.stop()
+			return env.serve()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const limit = 3 * time.Second
+			env := newEnv(t, redistest.StartRedis(t).Addr())
+			proxy := redistest.StartProxy(t, env.addr)
+			leased := env.serveProcess(via(proxy.Addr()))
+			game := loseLeaseReply(t, env, proxy, leased, limit)
+			s := next(env, proxy, leased)
+			requireTimeOut(t, limit, participate(t, &participant{gameID: game.GetId(), clients: []*caller{env.anonymous(s)}}).awaitEnd(t))
+		})
+	}
+}
+
+// loseLeaseReply returns a waitingTable that its only server has just leased without receiving
+// the reply. The server is now cut off from Redis.
+func loseLeaseReply(t *testing.T, env *env, proxy *redistest.Proxy, s *testServer, limit time.Duration) *pb.Game {
+	t.Helper()
+	for range 20 {
+		game, _ := waitingTable(t, env, s, limit)
+		lost := proxy.Sever("\r\ndue\r\n")
+		require.NoError(t, env.redis.ZAdd(t.Context(), "due", redis.Z{Member: game.GetId()}).Err())
+		waittest.Receive(t, "the request for due games", lost)
+		if env.redis.ZScore(t.Context(), "due", game.GetId()).Val() > 0 {
+			return game
+		}
+		// The game was not leased: either the proxy cut off a different request for due games,
+		// or the game is over.
+		proxy.Accept()
+	}
+	require.Fail(t, "no reply to a lease was lost")
+	return nil
+}

@@ -1,0 +1,225 @@
+//go:build slow
+
+package fault
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/gridstand/gridstand/internal/testkit/process"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// disk is an in-memory file system that can be resized. It is mounted in a separate mount
+// namespace.
+type disk struct {
+	t      *testing.T
+	holder *process.Process // runs in the namespace
+	dir    string           // path in the namespace
+}
+
+// newDisk mounts a disk of size bytes until the test ends. It skips the test if the system does
+// not allow that.
+func newDisk(t *testing.T, size int64) *disk {
+	t.Helper()
+	// cat exits when this process ends for any reason, because its input is then closed.
+	holder := exec.Command("unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
+		`mount -t tmpfs -o "size=$1" tmpfs "$0" && touch "$0/mounted" && exec cat`, t.TempDir(), strconv.FormatInt(size, 10))
+	stdin, err := holder.StdinPipe()
+	require.NoError(t, err)
+	process, err := process.Start(holder)
+	if err != nil {
+		t.Skip("cannot mount a filesystem: ", err)
+	}
+	t.Cleanup(process.Kill)
+	t.Cleanup(func() { _ = stdin.Close() })
+	d := &disk{t, process, holder.Args[len(holder.Args)-2]}
+	poll := time.NewTicker(5 * time.Millisecond)
+	defer poll.Stop()
+	for late := time.After(patience); ; {
+		if _, err := os.Stat(filepath.Join(d.path(), "mounted")); err == nil {
+			return d
+		}
+		select {
+		case <-poll.C:
+		case <-process.Exited():
+			t.Skip("cannot mount a filesystem")
+		case <-late:
+			require.Fail(t, "the filesystem is not mounted")
+		}
+	}
+}
+
+// path returns the disk's path outside the namespace.
+func (d *disk) path() string { return fmt.Sprintf("/proc/%d/root%s", d.holder.Pid(), d.dir) }
+
+// resize changes the disk's size.
+func (d *disk) resize(size int64) {
+	d.t.Helper()
+	require.NoError(d.t, d.mount(fmt.Sprintf("remount,size=%d", size)))
+}
+
+// fill leaves no free space on the disk. A disk cannot be made smaller than its content, so fill
+// retries if something was written after it measured the used space.
+func (d *disk) fill() {
+	d.t.Helper()
+	var err error
+	for range 1000 {
+		if err = d.mount(fmt.Sprintf("remount,size=%d", d.used())); err == nil {
+			return
+		}
+	}
+	require.NoError(d.t, err)
+}
+
+// enter returns a command prefix that runs a command in the disk's namespace.
+func (d *disk) enter() []string {
+	return []string{"nsenter", "--user", "--preserve-credentials", "--mount", "--target", strconv.Itoa(d.holder.Pid())}
+}
+
+func (d *disk) mount(options string) error {
+	words := append(d.enter(), "mount", "-o", options, d.dir)
+	if out, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return nil
+}
+
+// protect makes the disk read-only. No file on it may be open.
+func (d *disk) protect() {
+	d.t.Helper()
+	require.NoError(d.t, d.mount("remount,ro"))
+}
+
+// protectFile makes a file read-only. The file must not be open.
+func (d *disk) protectFile(path string) {
+	d.t.Helper()
+	words := append(d.enter(), "sh", "-c", `mount --bind "$0" "$0" && mount -o remount,bind,ro "$0"`, path)
+	out, err := exec.Command(words[0], words[1:]...).CombinedOutput()
+	require.NoError(d.t, err, "%s", out)
+}
+
+// used returns the number of bytes in use.
+func (d *disk) used() int64 {
+	d.t.Helper()
+	var s syscall.Statfs_t
+	require.NoError(d.t, syscall.Statfs(d.path(), &s))
+	return int64((s.Blocks - s.Bfree) * uint64(s.Bsize))
+}
+
+// moveUntilRefused makes moves until the store is full, and returns the refused move. It checks
+// that both servers refuse that move.
+func (o *outage) moveUntilRefused(t *testing.T) pb.Direction {
+	t.Helper()
+	direction := o.position.GetTwenty48().GetLegalMoves()[0]
+	for n := 0; ; n++ {
+		require.Less(t, n, 1000, "the store can still write to a full disk")
+		// If the disk is slow, a server may refuse a move that has a deadline although the disk
+		// has space.
+		ctx, cancel := context.WithTimeout(t.Context(), max(time.Second, o.calm))
+		event, err := o.here.move(ctx, o.game.GetId(), o.version, direction)
+		cancel()
+		if status.Code(err) == codes.DeadlineExceeded {
+			continue // the machine is busy
+		}
+		if unavailable(err) {
+			break
+		}
+		require.NoError(t, err)
+		o.version, o.position = event.GetVersion(), event.GetPosition()
+		direction = o.position.GetTwenty48().GetLegalMoves()[0]
+	}
+	for _, c := range []*caller{o.here, o.there} {
+		wantUnavailable(t, func(ctx context.Context) error {
+			_, err := c.move(ctx, o.game.GetId(), o.version, direction)
+			return err
+		})
+	}
+	return direction
+}
+
+// Ensure that moves are refused with a hint if the file's disk is full, and that no
+// acknowledged move is lost, even if the disk repeatedly fills up. Reads and watchers are not
+// affected, and neither are clients that connect once there is space again.
+func TestSQLite_DiskFull(t *testing.T) {
+	t.Parallel()
+	const roomy = 64 << 20
+	d := newDisk(t, roomy)
+	env := newSQLiteEnv(t)
+	copied := env.path()
+	// The test sees the disk at a different path. SQLite cannot open the file at that path, so
+	// the test opens a copy.
+	env.url, env.wrapper = "sqlite:"+filepath.Join(d.dir, "store.db"), d.enter()
+	env.ports = func() *store.Store {
+		env.closeFile(t)
+		copyStore(t, filepath.Join(d.path(), "store.db"), copied)
+		return env.openFileAt(copied)
+	}
+	server := env.serveProcess()
+	o := startOutageOn(t, env, server, server)
+	for range 3 {
+		d.fill()
+		direction := o.moveUntilRefused(t)
+		o.requireReadable(t)
+		d.resize(roomy)
+		o.requireRecovered(t, direction)
+	}
+	o.finish(t)
+	server.stop()
+	env.closeFile(t)
+	removeStore(t, copied)
+	copyStore(t, filepath.Join(d.path(), "store.db"), copied)
+	env.url, env.ports = "sqlite:"+copied, env.openFile
+}
+
+// requireReadable requires that games and lists can be read and that watchers stay connected.
+func (o *outage) requireReadable(t *testing.T) {
+	t.Helper()
+	game, err := o.here.get(t.Context(), o.game.GetId())
+	require.NoError(t, err)
+	assert.Equal(t, o.version, game.GetVersion())
+	_, err = o.here.games.ListGames(o.here.authorized(t.Context()), &pb.ListGamesRequest{PlayerId: "me"})
+	require.NoError(t, err)
+	for _, each := range o.watchers {
+		each.requireAttached(t)
+	}
+}
+
+// Ensure that a server refuses to start with a file that it cannot write to, and reports why.
+func TestSQLite_ReadOnly(t *testing.T) {
+	t.Parallel()
+	for name, protect := range map[string]func(d *disk, path string){
+		"the disk": func(d *disk, _ string) { d.protect() },
+		"the file": func(d *disk, path string) { d.protectFile(path) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDisk(t, 64<<20)
+			env := newUncheckedFileEnv(t, filepath.Join(d.dir, "store.db"))
+			env.wrapper = d.enter()
+			running := env.serveProcess()
+			env.player(running).playScored(t)
+			running.stop()
+			protect(d, env.path())
+			words := append(d.enter(), process.Build(t, "cmd/gridstand-server"), "--listen", "127.0.0.1:0", "--store", env.url)
+			out, err := exec.CommandContext(t.Context(), words[0], words[1:]...).CombinedOutput()
+			require.Error(t, err)
+			assert.Contains(t, string(out), env.path())
+			assert.Regexp(t, "(?i)read-?only", string(out))
+			t.Logf("%s", out)
+		})
+	}
+}

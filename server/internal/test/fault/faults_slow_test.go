@@ -1,0 +1,162 @@
+//go:build slow
+
+package fault
+
+import (
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// faultLocation is where a fault occurs. Two faults at the same location are not injected
+// together.
+type faultLocation int
+
+const (
+	inStore  faultLocation = iota
+	toRedis                // between a server and Redis
+	inServer               // in a server's process
+	toServer               // between a server and its clients
+)
+
+type fault struct {
+	name     string
+	location faultLocation
+	// inject starts the fault. If the fault affects a server, it affects the given one. inject
+	// draws all its random numbers before it returns. The returned function ends the fault.
+	inject func(s *storm, h *stormServer, rng *rand.Rand) (heal func())
+}
+
+// redisFaults lists the faults that affect Redis or its connection to a server.
+var redisFaults = []fault{
+	{"redis is killed", inStore, func(s *storm, _ *stormServer, _ *rand.Rand) func() {
+		s.redis.Kill()
+		return s.redis.Restart
+	}},
+	{"redis is paused (SIGSTOP)", inStore, func(s *storm, _ *stormServer, _ *rand.Rand) func() {
+		s.redis.Pause()
+		return s.redis.Resume
+	}},
+	{"redis is out of memory", inStore, setting("maxmemory", "1", "0")},
+	{"redis refuses writes (min-replicas)", inStore, setting("min-replicas-to-write", "1", "0")},
+	{"redis is a replica, read-only", inStore, func(s *storm, _ *stormServer, _ *rand.Rand) func() {
+		require.NoError(s.t, s.env.redis.Do(s.t.Context(), "REPLICAOF", "127.0.0.1", "1").Err())
+		return func() { require.NoError(s.t, s.env.redis.Do(s.t.Context(), "REPLICAOF", "NO", "ONE").Err()) }
+	}},
+	{"the disk under redis is full", inStore, func(s *storm, _ *stormServer, rng *rand.Rand) func() {
+		room := rng.Int64N(20_000)
+		// Otherwise, Redis would not exit when it cannot write. Restart resets the setting.
+		require.NoError(s.t, s.env.redis.ConfigSet(s.t.Context(), "appendfsync", "always").Err())
+		if !s.redis.FillDisk(room) {
+			s.t.Log("prlimit is not available")
+			return func() {}
+		}
+		return func() {
+			select {
+			case <-s.redis.Exited():
+			case <-time.After(patience):
+				assert.Fail(s.t, "Redis could still write to a full disk")
+			}
+			s.redis.Restart()
+		}
+	}},
+	{"redis forgets its scripts", inStore, func(s *storm, _ *stormServer, _ *rand.Rand) func() {
+		require.NoError(s.t, s.env.redis.ScriptFlush(s.t.Context()).Err())
+		return func() {}
+	}},
+	{"redis is slow (latency and jitter)", toRedis, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
+		slow := map[string]int{"latency": rng.IntN(200), "jitter": rng.IntN(100)}
+		return both(h.toRedis.addToxic(there, "latency", slow), h.toRedis.addToxic(back, "latency", slow))
+	}},
+	{"redis replies arrive in tiny pieces", toRedis, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
+		return h.toRedis.addToxic(back, "slicer", map[string]int{"average_size": 1 + rng.IntN(10), "delay": 100})
+	}},
+	{"half of a reply from redis arrives", toRedis, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
+		return h.toRedis.addToxic(back, "limit_data", map[string]int{"bytes": 1 + rng.IntN(300)})
+	}},
+	{"half of a command reaches redis", toRedis, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
+		return h.toRedis.addToxic(there, "limit_data", map[string]int{"bytes": 1 + rng.IntN(300)})
+	}},
+	{"the connection to redis is cut", toRedis, func(_ *storm, h *stormServer, _ *rand.Rand) func() { return h.toRedis.cut() }},
+	{"the connection to redis is reset", toRedis, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
+		return h.toRedis.addToxic(back, "reset_peer", nil)
+	}},
+	{"commands to redis vanish (half open)", toRedis, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
+		return h.toRedis.addToxic(there, "timeout", nil)
+	}},
+	{"replies from redis vanish (half open)", toRedis, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
+		return h.toRedis.addToxic(back, "timeout", nil)
+	}},
+}
+
+// fileFaults lists the faults of a file, which only one server has open.
+var fileFaults = []fault{
+	{"nothing more can be written to the file", inServer, func(s *storm, h *stormServer, rng *rand.Rand) func() {
+		info, err := os.Stat(s.env.path() + "-wal")
+		require.NoError(s.t, err)
+		limit := func(size string) error {
+			return exec.Command("prlimit", "--pid", strconv.Itoa(h.server.process.Pid()), "--fsize="+size+":").Run()
+		}
+		if limit(strconv.FormatInt(info.Size()+rng.Int64N(20_000), 10)) != nil {
+			s.t.Log("prlimit is not available")
+			return func() {}
+		}
+		return func() { require.NoError(s.t, limit("unlimited")) }
+	}},
+}
+
+// serverFaults lists the faults of servers and of their connections to clients.
+var serverFaults = []fault{
+	{"a server is killed", inServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
+		h.server.stop()
+		return h.restart
+	}},
+	{"a server is stopped (SIGTERM)", inServer, func(s *storm, h *stormServer, _ *rand.Rand) func() {
+		process, err := os.FindProcess(h.server.process.Pid())
+		require.NoError(s.t, err)
+		require.NoError(s.t, process.Signal(syscall.SIGTERM))
+		return h.restart
+	}},
+	{"a server is paused (SIGSTOP)", inServer, func(s *storm, h *stormServer, _ *rand.Rand) func() {
+		require.NoError(s.t, h.server.process.Pause())
+		return func() { require.NoError(s.t, h.server.process.Resume()) }
+	}},
+	{"a server is slow to reach (latency and jitter)", toServer, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
+		slow := map[string]int{"latency": rng.IntN(300), "jitter": rng.IntN(100)}
+		return both(h.toClients.addToxic(there, "latency", slow), h.toClients.addToxic(back, "latency", slow))
+	}},
+	{"the connection to a server is cut", toServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() { return h.toClients.cut() }},
+	{"the connection to a server is reset", toServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
+		return h.toClients.addToxic(back, "reset_peer", nil)
+	}},
+	{"half of a message reaches a client", toServer, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
+		return h.toClients.addToxic(back, "limit_data", map[string]int{"bytes": 1 + rng.IntN(2000)})
+	}},
+	{"calls to a server vanish (half open)", toServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
+		return h.toClients.addToxic(there, "timeout", nil)
+	}},
+	{"responses from a server vanish (half open)", toServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
+		return h.toClients.addToxic(back, "timeout", nil)
+	}},
+}
+
+// setting returns a fault that changes one of Redis's settings.
+func setting(name, to, from string) func(*storm, *stormServer, *rand.Rand) func() {
+	return func(s *storm, _ *stormServer, _ *rand.Rand) func() {
+		require.NoError(s.t, s.env.redis.ConfigSet(s.t.Context(), name, to).Err())
+		return func() { require.NoError(s.t, s.env.redis.ConfigSet(s.t.Context(), name, from).Err()) }
+	}
+}
+
+func both(one, other func()) func() {
+	return func() {
+		one()
+		other()
+	}
+}

@@ -1,0 +1,180 @@
+//go:build slow
+
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/net/http2"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// The limits in deploy/haproxy.cfg on the connections of one address at once, and on those that it
+// opens within ten seconds.
+const proxyPerAddress, proxyPerTenSeconds = 4096, 8192
+
+// lastingIdle edits the shipped timeouts, so that HAProxy does not close idle connections during a test.
+var lastingIdle = []string{"timeout http-request 6s", "timeout http-request 1h", "timeout client 65s", "timeout client 1h"}
+
+// crowd is a set of idle HTTP/2 connections from one address to a proxy.
+type crowd struct {
+	proxy  *testServer
+	dialer *net.Dialer
+	conns  []*rawConn
+}
+
+// newCrowd returns an empty crowd at this machine's nth loopback address. It skips the test if the
+// system has only one loopback address.
+func newCrowd(t *testing.T, proxy *testServer, n int) *crowd {
+	t.Helper()
+	dialer := dialFrom(t, n)
+	if dialer.LocalAddr == nil {
+		t.Skip("the system has only one loopback address")
+	}
+	return &crowd{proxy: proxy, dialer: dialer}
+}
+
+// join opens a connection and reports whether the proxy accepts it.
+func (c *crowd) join(t *testing.T) bool {
+	t.Helper()
+	conn, err := dialRaw(t.Context(), c.dialer, c.proxy.addr, 0)
+	if err == nil {
+		if _, err = conn.settings(); err == nil {
+			c.conns = append(c.conns, conn)
+			return true
+		}
+		_ = conn.conn.Close()
+	}
+	refused := errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+	require.True(t, refused, "%v", err)
+	return false
+}
+
+// grow opens n connections. The proxy must accept all of them.
+func (c *crowd) grow(t *testing.T, n int) {
+	t.Helper()
+	for range n {
+		require.True(t, c.join(t), "the proxy refused a connection, with %d open", len(c.conns))
+	}
+}
+
+// leave closes the oldest connection.
+func (c *crowd) leave() {
+	_ = c.conns[0].conn.Close()
+	c.conns = c.conns[1:]
+}
+
+func (c *crowd) close() {
+	for len(c.conns) > 0 {
+		c.leave()
+	}
+}
+
+// plays requires that a new player at the crowd's address can play through the proxy.
+func (c *crowd) plays(t *testing.T, env *env) {
+	t.Helper()
+	player := env.player(c.proxy, (&flood{dialer: c.dialer}).dialOption())
+	player.playTo(t, player.start(t, "6x6"), 10)
+}
+
+// settings reads the settings with which a server greets a connection that it accepts.
+func (c *rawConn) settings() (*http2.SettingsFrame, error) {
+	if err := c.conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		return nil, err
+	}
+	frame, err := c.reads.ReadFrame()
+	if err != nil {
+		return nil, err
+	}
+	settings, ok := frame.(*http2.SettingsFrame)
+	if !ok {
+		return nil, fmt.Errorf("want settings, got %v", frame)
+	}
+	return settings, c.conn.SetReadDeadline(time.Time{})
+}
+
+// Ensure that the shipped proxy limits the connections of one address, that a player at another
+// address can still play, and that the first address can connect again once it has closed one of
+// its connections.
+func TestThroughProxy_ConnectionsPerAddress(t *testing.T) {
+	t.Parallel()
+	manyFiles.Lock()
+	defer manyFiles.Unlock()
+	env := newSQLiteEnv(t)
+	front := throughProxy(t, env.serve(), lastingIdle...)
+	flooder, other := newCrowd(t, front, 1), newCrowd(t, front, 2)
+	defer flooder.close()
+	flooder.grow(t, proxyPerAddress)
+	require.False(t, flooder.join(t), "the proxy accepted more than %d connections", proxyPerAddress)
+	other.plays(t, env)
+	flooder.leave()
+	require.Eventually(t, func() bool { return flooder.join(t) }, patience, 20*time.Millisecond)
+	require.False(t, flooder.join(t), "the proxy accepted more than %d connections", proxyPerAddress)
+}
+
+// Ensure that the shipped proxy limits how fast one address opens connections, even if the address
+// closes each at once, and that a player at another address can still play.
+func TestThroughProxy_NewConnectionsPerAddress(t *testing.T) {
+	t.Parallel()
+	env := newSQLiteEnv(t)
+	// On a busy machine, opening this many connections may take longer than ten seconds.
+	front := throughProxy(t, env.serve(), append(slices.Clone(lastingIdle), "conn_rate(10s)", "conn_rate(1h)")...)
+	flooder, other := newCrowd(t, front, 1), newCrowd(t, front, 2)
+	for range proxyPerTenSeconds {
+		flooder.grow(t, 1)
+		flooder.leave()
+	}
+	require.False(t, flooder.join(t), "the proxy accepted more than %d connections", proxyPerTenSeconds)
+	other.plays(t, env)
+}
+
+// Ensure that the shipped proxy ends HTTP requests whose headers do not arrive and gRPC calls whose
+// message does not arrive, and forwards neither to a server.
+func TestThroughProxy_Incomplete(t *testing.T) {
+	t.Parallel()
+	env := newSQLiteEnv(t)
+	front := throughProxy(t, env.serve(), "timeout client 65s", "timeout client 1h")
+	const requests = 20
+	closed := make(chan error, requests)
+	for n := range requests {
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", front.addr)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = conn.Close() })
+		_, err = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: gridstand\r\n"[:n])
+		require.NoError(t, err)
+		require.NoError(t, conn.SetReadDeadline(time.Now().Add(patience)))
+		go func() {
+			_, err := io.Copy(io.Discard, conn)
+			closed <- err
+		}()
+	}
+	conn, err := dialRaw(t.Context(), &net.Dialer{}, front.addr, 1<<16)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.conn.Close() })
+	ended := make(chan string, requests)
+	go conn.read(func(_ uint32, status string) { ended <- status })
+	for range requests {
+		stream, err := conn.open(pb.GameService_ListGames_FullMethodName)
+		require.NoError(t, err)
+		require.NoError(t, conn.send(stream, false, []byte{0, 0, 0, 0}))
+	}
+	for range requests {
+		require.NoError(t, <-closed)
+		select {
+		case status := <-ended:
+			require.Empty(t, status, "the server answered a call")
+		case <-time.After(patience):
+			require.Fail(t, "a call was not ended")
+		}
+	}
+	env.player(front)
+}

@@ -1,0 +1,171 @@
+//go:build slow
+
+package fault
+
+import (
+	"context"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/health"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
+
+	"github.com/gridstand/gridstand/internal/testkit/process"
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// throughProxy starts HAProxy in front of a server, if it is installed. It uses the shipped
+// configuration except for addresses and the replacements in edit.
+func throughProxy(t *testing.T, backend *testServer, edit ...string) *testServer {
+	t.Helper()
+	program, err := exec.LookPath("haproxy")
+	if err != nil {
+		t.Skip("haproxy is not installed")
+	}
+	shipped, err := os.ReadFile("../../../../deploy/haproxy.cfg")
+	require.NoError(t, err)
+	addr := process.FreeAddress(t)
+	text := regexp.MustCompile(`(?ms)^resolvers docker$.*?^$`).ReplaceAllString(string(shipped), "")
+	text = strings.NewReplacer(append([]string{
+		"bind :2048\n", "bind " + addr + "\n",
+		"server-template server 16 server:2048 ", "server one " + backend.addr + " ",
+		"resolvers docker init-addr none", "",
+	}, edit...)...).Replace(text)
+	path := filepath.Join(t.TempDir(), "haproxy.cfg")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	cmd := exec.Command(program, "-db", "-f", path)
+	cmd.Stdout, cmd.Stderr = t.Output(), t.Output()
+	process, err := process.Start(cmd)
+	require.NoError(t, err)
+	t.Cleanup(process.Kill)
+	require.Eventually(t, func() bool {
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", addr)
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err == nil
+	}, patience, 10*time.Millisecond, "HAProxy does not listen")
+	return &testServer{addr: addr, stop: process.Kill, process: process}
+}
+
+// Ensure that the proxy's health checks do not depend on the store: as long as Redis does not answer,
+// the server's own error reaches clients, which says so and when to retry, and not the proxy's error
+// for a backend without servers.
+func TestThroughProxy_StorageUnavailable(t *testing.T) {
+	t.Parallel()
+	redis := redistest.StartRedis(t)
+	env := newEnv(t, redis.Addr())
+	backend, g := env.serveMeasured("--proxies", "127.0.0.1", "--max-moves-per-second=0")
+	// A check fails only by what the server answers, even on a busy machine.
+	front := throughProxy(t, backend, "timeout connect 500ms\n", "timeout connect 5m\n    timeout check 5m\n")
+	player := env.player(front)
+	game := player.start(t, "6x6")
+	last := player.playTo(t, game, 5)
+	checks := func() int {
+		const handled = `grpc_server_handled_total{grpc_code="OK",grpc_method="Check",grpc_service="grpc.health.v1.Health",grpc_type="unary"}`
+		if !strings.Contains(g.fetch(t, "/metrics"), handled) {
+			return 0
+		}
+		return g.read(t, handled)
+	}
+	require.Eventually(t, func() bool { return checks() > 0 }, patience, 20*time.Millisecond, "HAProxy does not check the server")
+
+	redis.Pause()
+	t.Cleanup(redis.Resume)
+	// Each of the proxy's two backends would give up the server after two failed checks.
+	enough, refused := checks()+6, 0
+	for deadline := time.Now().Add(patience); checks() < enough; refused++ {
+		require.True(t, time.Now().Before(deadline), "HAProxy does not check the server")
+		wantUnavailable(t, func(ctx context.Context) error {
+			_, err := player.get(ctx, game.GetId())
+			return err
+		})
+	}
+	wantUnavailable(t, func(ctx context.Context) error {
+		_, err := player.move(ctx, game.GetId(), last.GetVersion(), last.GetPosition().GetTwenty48().GetLegalMoves()[0])
+		return err
+	})
+	t.Logf("%d calls were refused with STORAGE_UNAVAILABLE during 6 checks", refused+1)
+
+	redis.Resume()
+	resend(t, player, game.GetId(), last.GetVersion(), last.GetPosition().GetTwenty48().GetLegalMoves()[0])
+	_, err := player.resign(t.Context(), game.GetId())
+	require.NoError(t, err)
+}
+
+// Ensure that the proxy sends no calls to a server that says that it is stopping, although it accepts
+// connections, and sends calls to it again once it serves.
+func TestThroughProxy_NotServing(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	reports, backend := health.NewServer(), grpc.NewServer()
+	grpc_health_v1.RegisterHealthServer(backend, reports)
+	served := make(chan error, 1)
+	go func() { served <- backend.Serve(listener) }()
+	t.Cleanup(func() {
+		backend.Stop()
+		assert.NoError(t, <-served)
+	})
+	front := throughProxy(t, &testServer{addr: listener.Addr().String()})
+	addr, err := net.ResolveTCPAddr("tcp", front.addr)
+	require.NoError(t, err)
+	conn := servertest.Dial(t, addr)
+	awaitCall := func(want codes.Code) {
+		t.Helper()
+		require.Eventually(t, func() bool {
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			// The service is unknown to the backend, so an answer is from the backend only if it is NotFound.
+			_, err := grpc_health_v1.NewHealthClient(conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{Service: "none"})
+			return status.Code(err) == want
+		}, patience, 50*time.Millisecond, "%v", want)
+	}
+	awaitCall(codes.NotFound)
+	reports.SetServingStatus("", grpc_health_v1.HealthCheckResponse_NOT_SERVING)
+	awaitCall(codes.Unavailable)
+	reports.SetServingStatus("", grpc_health_v1.HealthCheckResponse_SERVING)
+	awaitCall(codes.NotFound)
+}
+
+// Ensure that the proxy ends streams that their clients do not read, so that the server can
+// free them, but does not end a Watch of a game without events.
+func TestThroughProxy_Quiet(t *testing.T) {
+	t.Parallel()
+	redis := redistest.StartRedis(t)
+	env := newEnv(t, redis.Addr())
+	backend, g := env.serveMeasured("--proxies", "127.0.0.1", "--max-moves-per-second=0", "--stall=1h")
+	// The server sends something at least every 20 seconds, and later if the machine stalls.
+	front := throughProxy(t, backend, "timeout client 65s", "timeout client 35s")
+	player := env.player(front)
+	game := player.start(t, "6x6")
+	last := player.playTo(t, game, longer)
+	quiet := player.watch(t, game.GetId(), watching{})
+	began := time.Now()
+	for range 5 {
+		_, err := slowWatch(t.Context(), front.addr, &pb.WatchRequest{GameId: game.GetId(), AfterVersion: fromStart()})
+		require.NoError(t, err)
+	}
+	require.Eventually(t, func() bool { return g.read(t, "gridstand_streams") == 6 }, patience, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return g.read(t, "gridstand_streams") == 1 }, 2*patience, 100*time.Millisecond)
+	t.Logf("streams that are not read ended after %v", time.Since(began))
+	require.Eventually(t, func() bool { return time.Since(began) > 75*time.Second }, patience, time.Second)
+	require.Equal(t, 1, g.read(t, "gridstand_streams"), "the quiet stream was ended")
+	player.requirePlayable(t, last)
+	_, err := player.resign(t.Context(), game.GetId())
+	require.NoError(t, err)
+	require.NoError(t, quiet.awaitEnd(t))
+}

@@ -1,0 +1,257 @@
+//go:build slow
+
+package fault
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/gridstand/gridstand/internal/id"
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
+	watchtest "github.com/gridstand/gridstand/internal/testkit/watch"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Seat requests for bots.
+var (
+	greedyBot  = &pb.SeatRequest{Occupant: &pb.SeatRequest_Bot{Bot: "greedy"}}
+	randomBot  = &pb.SeatRequest{Occupant: &pb.SeatRequest_Bot{Bot: "random"}}
+)
+
+// table creates a game of Tribolo with the requested seats. It fails the test if the game cannot
+// be created.
+func (c *caller) table(t *testing.T, request *pb.CreateGameRequest) *pb.Game {
+	t.Helper()
+	request.Variant, request.RequestId = "tribolo", id.New()
+	game, err := c.create(t.Context(), request)
+	require.NoError(t, err)
+	return game
+}
+
+// jump makes a move in Tribolo.
+func (c *caller) jump(ctx context.Context, gameID string, version int32, to *pb.Cell) (*pb.Event, error) {
+	response, err := c.games.Move(c.authorized(ctx), &pb.MoveRequest{
+		GameId: gameID, Version: version, Move: &pb.MoveRequest_Cell{Cell: to},
+	})
+	if err != nil {
+		return nil, checkError(err)
+	}
+	e := response.GetEvent()
+	if e.GetGameId() != gameID || e.GetVersion() != version+1 || !proto.Equal(e.GetMoved().GetCell(), to) {
+		return nil, fmt.Errorf("the answer to jumping to %v at version %d was %v", to, version, e)
+	}
+	return e, c.env.observed.event(e)
+}
+
+// participant reads every event of a game, from any running server, and makes a random move
+// whenever it is its turn. A participant without a seat only reads.
+type participant struct {
+	gameID  string
+	clients []*caller // the same account on several servers
+	rng     *rand.Rand
+	// idle keeps the participant from moving.
+	idle bool
+	// returns makes the participant take its seat back from a stand-in.
+	returns bool
+	// pace is the delay before a move.
+	pace time.Duration
+
+	seats   []*pb.Seat
+	history *watchtest.History
+
+	mu      sync.Mutex
+	events  []*pb.Event
+	changed chan struct{} // closed and replaced at each event
+	done    chan struct{}
+	err     error
+}
+
+// participate starts a participant, which runs until the game ends.
+func participate(t *testing.T, p *participant) *participant {
+	t.Helper()
+	p.changed, p.done = make(chan struct{}), make(chan struct{})
+	p.history = watchtest.Begin(&pb.WatchRequest{GameId: p.gameID, AfterVersion: fromStart(), EveryEvent: true})
+	if p.rng == nil {
+		p.rng = seeded(t)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(func() { cancel(); <-p.done })
+	go func() {
+		defer close(p.done)
+		if p.err = p.run(ctx); p.err != nil && ctx.Err() == nil {
+			t.Errorf("participant failed after version %d: %v", p.last().GetVersion(), p.err)
+		}
+	}()
+	return p
+}
+
+func (p *participant) run(ctx context.Context) error {
+	for n := 0; ; n++ {
+		again, err := p.follow(ctx, p.clients[n%len(p.clients)])
+		if !again {
+			return err
+		}
+		if err := playertest.Pause(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// seenEvents returns the events seen so far.
+func (p *participant) seenEvents() []*pb.Event {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.events
+}
+
+// last returns the last event seen, or nil.
+func (p *participant) last() *pb.Event {
+	events := p.seenEvents()
+	if len(events) == 0 {
+		return nil
+	}
+	return events[len(events)-1]
+}
+
+// follow reads one stream, and plays until the stream ends. It reports whether the participant
+// must open another one.
+func (p *participant) follow(ctx context.Context, c *caller) (again bool, _ error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := c.games.Watch(c.authorized(ctx), p.history.Open(c.env.observed.latestVersion(p.gameID)))
+	if err != nil {
+		return unavailable(err), err
+	}
+	if p.last() != nil {
+		if err := p.play(ctx, c, p.last()); err != nil {
+			return unavailable(err), err
+		}
+	}
+	for {
+		message, err := stream.Recv()
+		if err != nil {
+			return p.history.End(checkError(c.retryable(ctx, err)))
+		}
+		if err := p.history.Take(message); err != nil {
+			return false, err
+		}
+		if message.GetEvent() == nil {
+			continue
+		}
+		if err := p.take(c, message.GetEvent()); err != nil {
+			return false, err
+		}
+		if err := p.play(ctx, c, message.GetEvent()); err != nil {
+			return unavailable(err), err
+		}
+	}
+}
+
+// take records an event.
+func (p *participant) take(c *caller, e *pb.Event) error {
+	switch action := e.GetAction().(type) {
+	case *pb.Event_Created:
+		p.seats = slices.Clone(action.Created.GetSeats())
+	case *pb.Event_Joined:
+		p.seats[e.GetSeat()] = action.Joined.GetSeat()
+	case *pb.Event_TimedOut:
+		p.seats[e.GetSeat()] = proto.CloneOf(p.seats[e.GetSeat()])
+		p.seats[e.GetSeat()].StandIn = action.TimedOut.GetStandIn()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.events = append(p.events, e)
+	close(p.changed)
+	p.changed = make(chan struct{})
+	return c.env.observed.event(e)
+}
+
+// play makes a move if it is the participant's turn. If the game has already advanced, the
+// participant learns that from the next event.
+func (p *participant) play(ctx context.Context, c *caller, e *pb.Event) error {
+	position := e.GetPosition()
+	if p.idle || position.Turn == nil {
+		return nil
+	}
+	seat := p.seats[position.GetTurn()]
+	if seat.GetPlayer().GetId() != c.id || c.id == "" {
+		return nil
+	}
+	if p.pace > 0 {
+		<-time.After(p.pace)
+	}
+	var err error
+	if seat.GetStandIn() == "" {
+		legal := position.GetTribolo().GetLegalMoves()
+		_, err = c.jump(ctx, p.gameID, e.GetVersion(), legal[p.rng.IntN(len(legal))].GetCell())
+	} else if p.returns {
+		_, err = c.join(ctx, p.gameID)
+	}
+	err = c.retryable(ctx, err)
+	if r := refusalOf(err); r.reason == pb.ReasonVersionConflict || r.reason == pb.ReasonGameOver {
+		return nil
+	}
+	return err
+}
+
+// awaitEvent returns the first event for which is returns true, waiting for it if necessary. It
+// fails if no event arrives for longer than patience.
+func (p *participant) awaitEvent(t *testing.T, what string, is func(*pb.Event) bool) *pb.Event {
+	t.Helper()
+	for n := 0; ; {
+		p.mu.Lock()
+		events, changed := p.events, p.changed
+		p.mu.Unlock()
+		for ; n < len(events); n++ {
+			if is(events[n]) {
+				return events[n]
+			}
+		}
+		select {
+		case <-changed:
+		case <-p.done:
+			require.NoError(t, p.err)
+			if len(p.events) == n {
+				require.Fail(t, "the game ended without "+what, brief(p.last()))
+			}
+		case <-time.After(patience):
+			require.Fail(t, "not seen: "+what, brief(p.last()))
+		}
+	}
+}
+
+// awaitEnd waits for the end of the game and returns all events. It fails if no event arrives for
+// longer than patience.
+func (p *participant) awaitEnd(t *testing.T) []*pb.Event {
+	t.Helper()
+	for {
+		p.mu.Lock()
+		changed := p.changed
+		p.mu.Unlock()
+		select {
+		case <-p.done:
+			require.NoError(t, p.err)
+			return p.events
+		case <-changed: // A game with many moves may take longer than patience.
+		case <-time.After(patience):
+			require.Fail(t, "the game did not end", brief(p.last()))
+		}
+	}
+}
+
+// brief formats an event without its board.
+func brief(e *pb.Event) string {
+	e = proto.CloneOf(e)
+	if p := e.GetPosition(); p != nil {
+		p.Board = nil
+	}
+	return fmt.Sprint(e)
+}

@@ -18,12 +18,16 @@ import (
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/challenge"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/ratelimit"
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 const (
@@ -31,6 +35,9 @@ const (
 	// Server-Sent Events.
 	idlers, browsers   = 17_000, 1200
 	sleepers, flooders = 200, 4
+	// heavyLength is the number of events in a very long game. It leaves room for undos below the
+	// limit. farUndo is the version after which the game is taken back to its first one.
+	heavyLength, farUndo = 100_000, 400
 	// framers is the number of connections that send small frames.
 	framers = 32
 	// tinyBatch is the number of tiny calls in a write. The server has parsed some of them
@@ -75,7 +82,7 @@ var badClients = []badClient{
 	{"watchers that never read", false, 0, func(ctx context.Context, f *flood) error {
 		for range sleepers {
 			request := &pb.WatchRequest{GameId: f.gameID, AfterVersion: fromStart()}
-			if _, err := watchWith(ctx, slowClient(f.dialer), f.server.addr, request); err != nil {
+			if _, err := slowCall(ctx, slowClient(f.dialer), f.server.addr, pb.GameService_Watch_FullMethodName, request); err != nil {
 				return err
 			}
 		}
@@ -152,6 +159,27 @@ var badClients = []badClient{
 			}
 		})
 	}},
+	{"reads of a very long game", true, 0, func(ctx context.Context, f *flood) error {
+		player := f.w.player(f.server, f.dialOption())
+		gameID, err := player.playHeavy(ctx, heavyLength)
+		if err != nil {
+			return err
+		}
+		return f.repeatWith(ctx, sleepers, func() func(*rand.Rand) error {
+			c := player.on(f.server, f.dialOption())
+			return func(rng *rand.Rand) error {
+				if rng.IntN(2) == 0 {
+					_, err := c.readTranscript(ctx, gameID, heavyLength)
+					return err
+				}
+				err := c.undoFarBack(ctx, gameID)
+				if refusalOf(err).reason == pb.ReasonVersionConflict { // by another worker
+					return nil
+				}
+				return err
+			}
+		})
+	}},
 	{"games between bots", true, 0, func(ctx context.Context, f *flood) error {
 		c := f.w.player(f.server, f.dialOption())
 		return f.repeat(ctx, always(func(*rand.Rand) error {
@@ -215,6 +243,55 @@ var badClients = []badClient{
 			return err
 		})
 	}},
+}
+
+// playHeavy creates a game with the given number of events: moves that are undone, one of them far
+// back. Most events are written straight
+// to the store, because players would need an hour for them.
+func (c *caller) playHeavy(ctx context.Context, length int32) (gameID string, err error) {
+	game, err := c.create(ctx, ofVariant("6x6"))
+	if err != nil {
+		return "", err
+	}
+	log := gamelog.New(c.env.ports().Games)
+	history, err := log.Load(ctx, game.GetId(), store.ID{}, 1)
+	if err != nil {
+		return "", err
+	}
+	tip := history.Tip
+	first, before := tip.State, tip.State
+	for tip.State.Version < length {
+		entry := replay.Entry{Action: replay.Moved{Move: tip.State.LegalMoves()[0]}}
+		if tip.State.Version == farUndo {
+			before = first
+		}
+		if tip.State.Version%2 == 0 {
+			entry.Action = replay.Undone{To: before.Version}
+		} else {
+			before = tip.State
+		}
+		draft, err := tip.Draft(entry, time.Time{}, func(int32) (*replay.State, error) { return before, nil })
+		if err != nil {
+			return "", err
+		}
+		appended, err := log.Append(ctx, draft)
+		if err != nil {
+			return "", err
+		}
+		tip = appended.Tip
+	}
+	return game.GetId(), nil
+}
+
+// undoFarBack takes a game of the caller's back to its second version.
+func (c *caller) undoFarBack(ctx context.Context, gameID string) error {
+	now, err := c.games.GetGame(ctx, &pb.GetGameRequest{GameId: gameID})
+	if err == nil {
+		_, err = c.games.Undo(c.authorized(ctx), &pb.UndoRequest{
+			GameId: gameID, Version: now.GetGame().GetVersion(), ToVersion: proto.Int32(2),
+		})
+	}
+	return err
 }
 
 // flood holds the target and the counters of one bad client.

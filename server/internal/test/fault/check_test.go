@@ -1,6 +1,8 @@
 package fault
 
 import (
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
+
 	"cmp"
 	"context"
 	"slices"
@@ -64,17 +66,17 @@ func check(t *testing.T, env *env) {
 		}
 	}
 	// If a server failed to record a result, another one records it about ten seconds later.
-	require.Eventually(t, func() bool {
+	waittest.Until(t, "all results are recorded", func() bool {
 		scheduled := env.scheduled(ctx, t, century)
 		return !slices.ContainsFunc(over, func(gameID string) bool { return slices.Contains(scheduled, gameID) })
-	}, patience, 20*time.Millisecond, "a result is not recorded")
+	})
 	for variant, best := range bests {
 		checkBoard(ctx, t, reader, variant, best)
 	}
 	assert.Subset(t, env.scheduled(ctx, t, century), open, "an open game is not scheduled")
 	readLists(ctx, t, reader)
 	// A server queues corrections of lists. When it stops, it writes them only if the store is fast.
-	require.Eventually(t, func() bool { return env.listsCurrent(ctx, t, logs) }, patience, 20*time.Millisecond, "a list is not corrected")
+	waittest.Until(t, "the lists are corrected", func() bool { return env.listsCurrent(ctx, t, logs) })
 	fresh.stop()
 	checkRebuilt(ctx, t, env)
 }

@@ -3,26 +3,26 @@
 // damaged, replaced or runs out of disk space; connections break; logs are damaged; clocks are
 // wrong; clients misbehave; and players race each other.
 //
+// The tests without the build tag slow are cheap, and make the same moves and inject the same faults
+// in every run. The others kill processes, take minutes, or measure: CI runs TestStorm for a minute,
+// and the nightly run runs all of them.
+//
 // # Helpers
 //
 //   - env is one store, the servers that use it, and what their clients observed. A testServer runs
 //     in the test's process, as package server starts it, or as a process of the server's program
-//     if the test kills it. each runs a test with SQLite and with Redis; servePair starts two
-//     servers with Redis, but only one with SQLite.
+//     if the test kills it.
 //   - caller is an account with a connection to one server. watcher follows a game in one of
-//     several ways; participant follows it and moves on its turn; mover plays game after game on
-//     the server that failover considers current: failover moves clients to another server when
-//     theirs fails. follower reads a challenge's snapshots from
-//     whichever server is running. baseline is a player whose move latency is measured.
+//     several ways; participant follows it and moves on its turn. follower reads a race's
+//     snapshots from whichever server is running. baseline is a player whose move latency is
+//     measured.
 //   - badClient floods a server over raw connections; flood holds the target and the counters of
-//     one of these clients. throughProxy puts the shipped HAProxy configuration in front of a server; crowd
-//     is a set of idle connections from one address to it. slowStream and heavyReader read less
-//     than a server sends them, and readFlood repeats the most expensive reads.
+//     one of these clients. throughProxy puts the shipped HAProxy configuration in front of a
+//     server; crowd is a set of idle connections from one address to it.
 //   - redistest.Proxy cuts, delays and drops traffic between a server and Redis; link is a
 //     connection with toxiproxy's faults, for the storm.
 //   - racer is an entrant who sends moves from before a race opens until after it has closed;
-//     crew is a group of servers that a test kills one after another; mortal is an env whose
-//     servers and store are killed at the same time.
+//     crew is a group of servers that a test kills one after another.
 //   - observations holds all events and games that clients received; history lists many
 //     clients' operations on one game, with their results; workload generates such operations;
 //     scenario is the game that a workload plays.
@@ -31,24 +31,24 @@
 //   - storm injects random faults, drawn from a seed, while traffic uses two servers backed
 //     by Redis, or one backed by a file. TestStorm_Kills does the same with a file and
 //     a single kind of fault: the only server is killed repeatedly.
-//   - image is the content of a file and its write-ahead log; played is a set of games in a file
-//     whose entries were written in a known order. disk is a small file system that fills up.
+//   - outage is a game that continues through an outage of its store. image is the content of a
+//     file and its write-ahead log; played is a set of games in a file whose entries were written
+//     in a known order. disk is a small file system that fills up.
 //
 // # Invariants
 //
 // All clients must receive the same event for a version of a game, or observations fails the
 // test. Package watchtest checks each stream: it must not skip, repeat or go back to a version.
-// After each test, check (with challengeCheck for challenges) reads the store, directly and
-// through a fresh server, and requires:
+// After each test, check reads the store, directly and through a fresh server, and requires:
 //
 //   - logs without gaps, with every event that a client received;
 //   - boards that follow from the games' seeds;
 //   - leaderboards with each player's best score and nothing else;
-//   - no move in an attempt before its challenge opened or after it closed, equal boards after
-//     equal moves, a game for each entrant of a race, no moves by other players, and standings
-//     that match the games;
 //   - every open game scheduled and every result recorded;
 //   - the same leaderboards and lists after a rebuild from the logs.
+//
+// checkRace requires a game for each entrant of a race, and no move before it opened or after it
+// closed.
 //
 // TestLinearizable and the storm also require each history to be linearizable: porcupine
 // searches for an order of the operations in which the rules and the contract (see model)
@@ -56,12 +56,11 @@
 //
 // # Replay a seed
 //
-// Most tests derive their moves from their own name (seeded), so every run makes the same
-// moves. The storm, TestStorm_Kills and TestLinearizable draw a new seed and log it. To repeat
-// a storm's schedule, or the choices of TestLinearizable:
+// Most tests derive their moves from their own name (seeded) or play moves that make games last, and
+// TestLinearizable has a fixed seed, so every run makes the same moves. TestStorm, TestStorm_Kills and
+// TestCluster draw a new seed and log it. To repeat a storm's schedule:
 //
-//	TEST_LONG=1 go test ./server/internal/test/fault -run '^TestStorm$' -v -timeout 0 -args -storm=10m -storm.seed=42
-//	go test ./server/internal/test/fault -run '^TestLinearizable$' -v -args -storm.seed=42
+//	go test -tags slow ./server/internal/test/fault -run '^TestStorm$' -v -timeout 0 -args -storm=10m -storm.seed=42
 //
 // The seed determines the faults, their order and duration, and what players choose. It does not
 // determine how goroutines and processes are scheduled, so it may take several runs to

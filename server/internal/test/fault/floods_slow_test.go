@@ -3,6 +3,8 @@
 package fault
 
 import (
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
+
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -152,9 +154,9 @@ func TestFloods(t *testing.T) {
 			reads := since(refused, g.refusals(t))
 			return reads["reads_at_once"]+reads["reads_per_address_per_second"] > 0
 		}
-		assert.Eventually(t, func() bool {
+		waittest.Until(t, "a call is refused: "+bad.name, func() bool {
 			return !bad.limited || f.refused.Load() > 0 || closes() > 0 || f.unread.Load() && readsRefused() || f.slow.Load() || f.within(bad.perSecond, began)
-		}, 5*patience, 20*time.Millisecond, "%s: no call was refused", bad.name)
+		})
 		later := b.measureMoves(t)
 		b.assertQuick(t, bad.name, calm, later)
 		memory := peak()

@@ -3,6 +3,8 @@
 package fault
 
 import (
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
+
 	"errors"
 	"fmt"
 	"io"
@@ -117,7 +119,7 @@ func TestThroughProxy_ConnectionsPerAddress(t *testing.T) {
 	require.False(t, flooder.join(t), "the proxy accepted more than %d connections", proxyPerAddress)
 	other.plays(t, env)
 	flooder.leave()
-	require.Eventually(t, func() bool { return flooder.join(t) }, patience, 20*time.Millisecond)
+	waittest.Until(t, "the address can connect again", func() bool { return flooder.join(t) })
 	require.False(t, flooder.join(t), "the proxy accepted more than %d connections", proxyPerAddress)
 }
 

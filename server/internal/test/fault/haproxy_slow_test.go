@@ -3,6 +3,8 @@
 package fault
 
 import (
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
+
 	"context"
 	"net"
 	"os"
@@ -51,13 +53,13 @@ func throughProxy(t *testing.T, backend *testServer, edit ...string) *testServer
 	process, err := process.Start(cmd)
 	require.NoError(t, err)
 	t.Cleanup(process.Kill)
-	require.Eventually(t, func() bool {
+	waittest.Until(t, "HAProxy listens", func() bool {
 		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", addr)
 		if err == nil {
 			_ = conn.Close()
 		}
 		return err == nil
-	}, patience, 10*time.Millisecond, "HAProxy does not listen")
+	})
 	return &testServer{addr: addr, stop: process.Kill, process: process}
 }
 
@@ -81,7 +83,7 @@ func TestThroughProxy_StorageUnavailable(t *testing.T) {
 		}
 		return g.read(t, handled)
 	}
-	require.Eventually(t, func() bool { return checks() > 0 }, patience, 20*time.Millisecond, "HAProxy does not check the server")
+	waittest.Until(t, "HAProxy checks the server", func() bool { return checks() > 0 })
 
 	redis.Pause()
 	t.Cleanup(redis.Resume)
@@ -126,13 +128,13 @@ func TestThroughProxy_NotServing(t *testing.T) {
 	conn := servertest.Dial(t, addr)
 	awaitCall := func(want codes.Code) {
 		t.Helper()
-		require.Eventually(t, func() bool {
+		waittest.Until(t, "the proxy has noticed the status", func() bool {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			// The service is unknown to the backend, so an answer is from the backend only if it is NotFound.
 			_, err := grpc_health_v1.NewHealthClient(conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{Service: "none"})
 			return status.Code(err) == want
-		}, patience, 50*time.Millisecond, "%v", want)
+		})
 	}
 	awaitCall(codes.NotFound)
 	reports.SetServingStatus("", grpc_health_v1.HealthCheckResponse_NOT_SERVING)
@@ -156,13 +158,14 @@ func TestThroughProxy_Quiet(t *testing.T) {
 	quiet := player.watch(t, game.GetId(), watching{})
 	began := time.Now()
 	for range 5 {
-		_, err := slowWatch(t.Context(), front.addr, &pb.WatchRequest{GameId: game.GetId(), AfterVersion: fromStart()})
+		request := &pb.WatchRequest{GameId: game.GetId(), AfterVersion: fromStart()}
+		_, err := slowCall(t.Context(), slowClient(&net.Dialer{}), front.addr, pb.GameService_Watch_FullMethodName, request)
 		require.NoError(t, err)
 	}
-	require.Eventually(t, func() bool { return g.read(t, "gridstand_streams") == 6 }, patience, 20*time.Millisecond)
-	require.Eventually(t, func() bool { return g.read(t, "gridstand_streams") == 1 }, 2*patience, 100*time.Millisecond)
+	waittest.Until(t, "all streams are open", func() bool { return g.read(t, "gridstand_streams") == 6 })
+	waittest.Until(t, "unread streams have ended", func() bool { return g.read(t, "gridstand_streams") == 1 })
 	t.Logf("streams that are not read ended after %v", time.Since(began))
-	require.Eventually(t, func() bool { return time.Since(began) > 75*time.Second }, patience, time.Second)
+	waittest.Until(t, "the quiet stream would have ended", func() bool { return time.Since(began) > 75*time.Second })
 	require.Equal(t, 1, g.read(t, "gridstand_streams"), "the quiet stream was ended")
 	player.requirePlayable(t, last)
 	_, err := player.resign(t.Context(), game.GetId())

@@ -5,7 +5,6 @@ package fault
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -23,8 +22,6 @@ type outage struct {
 	watchers []*watcher
 	version  int32
 	position *pb.Position
-	// calm is how long the first ten moves took together.
-	calm time.Duration
 }
 
 func startOutage(t *testing.T, env *env) *outage {
@@ -42,9 +39,7 @@ func startOutageOn(t *testing.T, env *env, first, second *testServer) *outage {
 	for _, c := range []*caller{here, there} {
 		o.watchers = append(o.watchers, env.anonymous(c.server).watch(t, game.GetId(), watching{}))
 	}
-	began := time.Now()
 	event := here.playTo(t, game, 10)
-	o.calm = time.Since(began)
 	o.version, o.position = event.GetVersion(), event.GetPosition()
 	o.awaitSeen(t)
 	return o

@@ -22,8 +22,8 @@ import (
 
 // Seat requests for bots.
 var (
-	greedyBot  = &pb.SeatRequest{Occupant: &pb.SeatRequest_Bot{Bot: "greedy"}}
-	randomBot  = &pb.SeatRequest{Occupant: &pb.SeatRequest_Bot{Bot: "random"}}
+	greedyBot = &pb.SeatRequest{Occupant: &pb.SeatRequest_Bot{Bot: "greedy"}}
+	randomBot = &pb.SeatRequest{Occupant: &pb.SeatRequest_Bot{Bot: "random"}}
 )
 
 // table creates a game of Tribolo with the requested seats. It fails the test if the game cannot
@@ -57,8 +57,6 @@ type participant struct {
 	gameID  string
 	clients []*caller // the same account on several servers
 	rng     *rand.Rand
-	// idle keeps the participant from moving.
-	idle bool
 	// returns makes the participant take its seat back from a stand-in.
 	returns bool
 	// pace is the delay before a move.
@@ -105,20 +103,14 @@ func (p *participant) run(ctx context.Context) error {
 	}
 }
 
-// seenEvents returns the events seen so far.
-func (p *participant) seenEvents() []*pb.Event {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.events
-}
-
 // last returns the last event seen, or nil.
 func (p *participant) last() *pb.Event {
-	events := p.seenEvents()
-	if len(events) == 0 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.events) == 0 {
 		return nil
 	}
-	return events[len(events)-1]
+	return p.events[len(p.events)-1]
 }
 
 // follow reads one stream, and plays until the stream ends. It reports whether the participant
@@ -178,7 +170,7 @@ func (p *participant) take(c *caller, e *pb.Event) error {
 // participant learns that from the next event.
 func (p *participant) play(ctx context.Context, c *caller, e *pb.Event) error {
 	position := e.GetPosition()
-	if p.idle || position.Turn == nil {
+	if position.Turn == nil {
 		return nil
 	}
 	seat := p.seats[position.GetTurn()]

@@ -13,6 +13,10 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
+// slowWindow is the number of bytes that a server may send before a slow client reads them.
+// gRPC's own client uses at least 64 kB, enough for most of a game.
+const slowWindow = 1024
+
 // rawConn is an HTTP/2 connection to a server. Tests use it frame by frame, to do what client
 // libraries do not allow.
 type rawConn struct {

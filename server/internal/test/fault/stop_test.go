@@ -34,7 +34,9 @@ import (
 func TestServerStopped(t *testing.T) {
 	t.Parallel()
 	env := newSQLiteEnv(t)
-	running, stop := servertest.Start(t, testConfig(env.url))
+	config := testConfig(env.url)
+	config.Logger = slog.New(failOnError{slog.NewTextHandler(t.Output(), nil), t})
+	running, stop := servertest.Start(t, config)
 	server := &testServer{addr: running.Addr().String()}
 	const players, moves = 6, 20
 	type playing struct {

@@ -48,8 +48,6 @@ const (
 	// callPause is the delay before each call of a workload. It is long enough for a fault or
 	// two to occur during each history, and keeps the number of calls low.
 	callPause = 50 * time.Millisecond
-	// botSeat is the seat of the bot at each table.
-	botSeat = 2
 )
 
 // traffic consists of players, who play one game after another, and watchers, which use the
@@ -332,25 +330,18 @@ func (tr *traffic) finish(t *testing.T) {
 
 // summary describes the traffic in one line.
 func (tr *traffic) summary() string {
-	timedOut, extended, seen, still := 0, 0, 0, time.Duration(0)
+	seen, timedOut := 0, 0
 	for _, p := range tr.participants {
-		for i, e := range p.events {
-			seen++
-			if i > 0 && p.events[i-1].GetPosition().GetTurn() == botSeat {
-				still = max(still, e.GetTime().AsTime().Sub(p.events[i-1].GetTime().AsTime()))
-			}
+		seen += len(p.events)
+		for _, e := range p.events {
 			if e.GetTimedOut() != nil {
 				timedOut++
-			}
-			if e.GetClockExtended() != nil {
-				extended++
 			}
 		}
 	}
 	return fmt.Sprintf("%d games, %d moves of solo players acknowledged (%d of them undone), %d watchers, %d games sent instead of events; "+
-		"at tables %d events seen, %d timeouts, %d clocks extended, bots paused for at most %v; "+
-		"%d linearizable histories with %d calls, %d of unknown outcome; no event lost",
-		tr.games.Load(), tr.moves.Load(), tr.undone.Load(), tr.watches.Load(), tr.conflated.Load(), seen, timedOut, extended, still,
+		"at tables %d events seen, %d timeouts; %d linearizable histories with %d calls, %d of unknown outcome; no event lost",
+		tr.games.Load(), tr.moves.Load(), tr.undone.Load(), tr.watches.Load(), tr.conflated.Load(), seen, timedOut,
 		len(tr.workloads), tr.calls, tr.unknownOutcomes)
 }
 

@@ -2,7 +2,6 @@ package fault
 
 import (
 	"context"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -24,9 +23,6 @@ type watching struct {
 	every bool
 	// If cut is not 0, the watcher ends its stream after each cut versions and then resumes.
 	cut int
-	// If gate is not nil, the watcher uses a connection with small buffers and reads nothing
-	// until gate is closed.
-	gate <-chan struct{}
 }
 
 // fromStart returns the version after which to start in order to receive the complete
@@ -65,11 +61,6 @@ func (c *caller) watch(t *testing.T, gameID string, how watching) *watcher {
 	return w
 }
 
-// updateStream is a stream of updates.
-type updateStream interface {
-	Recv() (*pb.WatchResponse, error)
-}
-
 func (w *watcher) run(ctx context.Context) error {
 	for {
 		again, err := w.follow(ctx)
@@ -90,7 +81,7 @@ func (w *watcher) follow(ctx context.Context) (bool, error) {
 	w.mu.Lock()
 	request := w.history.Open(reached)
 	w.mu.Unlock()
-	stream, err := w.open(ctx, request)
+	stream, err := w.c.games.Watch(w.c.authorized(ctx), request)
 	for n, begun := 0, false; ; begun = true {
 		var message *pb.WatchResponse
 		if err == nil { // otherwise, the stream could not be opened
@@ -124,23 +115,6 @@ func (w *watcher) end(err error) (again bool, _ error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.history.End(err)
-}
-
-func (w *watcher) open(ctx context.Context, request *pb.WatchRequest) (updateStream, error) {
-	if w.gate == nil {
-		return w.c.games.Watch(w.c.authorized(ctx), request)
-	}
-	addr, _, _ := strings.Cut(w.c.server.addr, ",")
-	stream, err := slowWatch(ctx, addr, request)
-	if err != nil {
-		return nil, err
-	}
-	select {
-	case <-w.gate:
-		return stream, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 }
 
 // take checks and records a message. It reports whether the game is over.

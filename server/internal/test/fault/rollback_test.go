@@ -1,0 +1,110 @@
+package fault
+
+import (
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
+
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// heartbeats returns the time of each server's last heartbeat.
+func (env *env) heartbeats(t *testing.T) map[string]time.Time {
+	t.Helper()
+	now, err := env.ports().Heartbeats.Servers(t.Context())
+	require.NoError(t, err)
+	last := map[string]time.Time{}
+	for id, s := range now.Servers {
+		last[id] = s.At
+	}
+	return last
+}
+
+// awaitAckedHeartbeats waits until every running server has had a heartbeat acknowledged that
+// it sent after this call began.
+func (env *env) awaitAckedHeartbeats(t *testing.T, servers int) {
+	t.Helper()
+	began := env.heartbeats(t)
+	for range 2 { // Once it sends a second heartbeat, the server knows that the first one was stored.
+		waittest.Until(t, "every server has sent a heartbeat", func() bool {
+			newer := 0
+			for id, at := range env.heartbeats(t) {
+				if at.After(began[id]) {
+					newer++
+				}
+			}
+			return newer == servers
+		})
+		began = env.heartbeats(t)
+	}
+}
+
+// awaitRecovery waits until the servers have recovered from a rollback.
+func (env *env) awaitRecovery(t *testing.T) {
+	t.Helper()
+	waittest.Until(t, "the servers have recovered", func() bool {
+		now, err := env.ports().Heartbeats.Servers(t.Context())
+		require.NoError(t, err)
+		return !now.Rollback.At.IsZero() && now.Rollback.Resolved
+	})
+}
+
+// awaitDamaged waits until a server reports a game as damaged, and requires that Watch reports
+// the same.
+func (c *caller) awaitDamaged(t *testing.T, gameID, version string) {
+	t.Helper()
+	var err error
+	waittest.Until(t, "the game is damaged", func() bool {
+		_, err = c.get(t.Context(), gameID)
+		return refusalOf(err).code == codes.DataLoss
+	})
+	wantDamaged(t, err, version)
+	wantDamaged(t, c.watch(t, gameID, watching{after: fromStart()}).awaitEnd(t), version)
+}
+
+// requirePlayable requires that a game can be continued from the given event.
+func (c *caller) requirePlayable(t *testing.T, last *pb.Event) {
+	t.Helper()
+	direction := last.GetPosition().GetTwenty48().GetLegalMoves()[0]
+	assert.Equal(t, last.GetVersion()+1, resend(t, c, last.GetGameId(), last.GetVersion(), direction).GetVersion())
+}
+
+// Ensure that a running server notices that Redis was restored from a copy. Games that lost
+// events are reported as damaged to all clients, also by a server that starts later; others continue.
+func TestRestored(t *testing.T) {
+	t.Parallel()
+	redis := redistest.StartRedis(t)
+	env := newEnv(t, redis.Addr())
+	proxy := redistest.StartProxy(t, redis.Addr())
+	running := env.player(env.serveVia(proxy.Addr()))
+	start := func() *pb.Event { return running.playTo(t, running.start(t, "6x6"), 5) }
+	lost, kept := start(), start()
+	env.anonymous(running.server).watch(t, kept.GetGameId(), watching{}).awaitVersion(t, 5) // keeps it in memory
+	env.awaitAckedHeartbeats(t, 1)
+
+	require.NoError(t, env.redis.Save(t.Context()).Err())
+	lost = running.playTo(t, after(lost), whole)
+	later := start()
+	env.markDamaged(lost.GetGameId())
+	env.markDamaged(later.GetGameId())
+	env.awaitAckedHeartbeats(t, 1)
+
+	proxy.Refuse()
+	redis.Restart()
+	proxy.Accept()
+	fresh := running.on(env.serve())
+	env.awaitRecovery(t)
+	for _, c := range []*caller{running, fresh} {
+		c.awaitDamaged(t, lost.GetGameId(), "5")
+		c.awaitDamaged(t, later.GetGameId(), "0")
+		c.playTo(t, c.start(t, "6x6"), whole)
+	}
+	wantRefused(t, fresh, lost, func(t *testing.T, err error) { wantDamaged(t, err, "5") })
+	fresh.requirePlayable(t, kept)
+}

@@ -1,13 +1,13 @@
 package fault
 
 import (
-	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
-
 	"cmp"
 	"context"
 	"slices"
 	"testing"
 	"time"
+
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"

@@ -3,11 +3,11 @@
 package fault
 
 import (
-	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
-
 	"context"
 	"testing"
 	"time"
+
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"

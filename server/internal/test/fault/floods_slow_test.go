@@ -3,8 +3,6 @@
 package fault
 
 import (
-	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
-
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -13,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"

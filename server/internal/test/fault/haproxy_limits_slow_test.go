@@ -3,8 +3,6 @@
 package fault
 
 import (
-	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
-
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/http2"

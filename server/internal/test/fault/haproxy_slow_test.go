@@ -3,8 +3,6 @@
 package fault
 
 import (
-	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
-
 	"context"
 	"net"
 	"os"
@@ -14,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"

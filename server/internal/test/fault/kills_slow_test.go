@@ -12,8 +12,7 @@ import (
 	"github.com/gridstand/gridstand/internal/testkit/process"
 )
 
-var stormKills = flag.Int("storm.kills", 1000,
-	"number of times that TestStorm_Kills kills the server")
+var stormKills = flag.Int("storm.kills", 20, "number of times that TestStorm_Kills kills the server")
 
 // killLoad is the traffic of TestStorm_Kills: 40 players and 60 watchers.
 var killLoad = load{solo: 23, tables: 4, workloads: 3, watchers: 2, pause: 50 * time.Millisecond}

@@ -3,10 +3,10 @@
 package fault
 
 import (
-	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
-
 	"net"
 	"testing"
+
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 
 	"github.com/stretchr/testify/require"
 

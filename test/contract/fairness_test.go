@@ -1,0 +1,543 @@
+package contract
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gridstand/gridstand/client"
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
+	"github.com/gridstand/gridstand/internal/verify"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server"
+)
+
+// fairMoment is a moment in the life of a challenge.
+type fairMoment int
+
+const (
+	fairWaiting   fairMoment = iota // a race before its start
+	fairCountdown                   // a race that has been started
+	fairOpen                        // the challenge is open and the owner of the attempt plays
+	fairOver                        // the challenge is open and the owner's attempt is over
+	fairClosed
+	fairExpired // the challenge and its attempts have been removed
+	fairMoments
+)
+
+func (m fairMoment) String() string {
+	return []string{"waiting", "countdown", "open", "over", "closed", "expired"}[m]
+}
+
+// fairRole is the role of a caller who tries to see the owner's attempt.
+type fairRole string
+
+const (
+	fairNobody   fairRole = "nobody"   // a caller without a token
+	fairStranger fairRole = "stranger" // a player without an attempt, who may still begin one
+	fairCreator  fairRole = "creator"  // of a link or rematch, without an attempt; of a race, with an attempt that stays open
+	fairPlaying  fairRole = "playing"  // an entrant whose attempt stays open until the challenge closes
+	fairFinished fairRole = "finished" // an entrant whose attempt is over soon after it begins
+	fairOwner    fairRole = "owner"
+)
+
+// fairCase is a kind of challenge, a moment and a caller.
+type fairCase struct {
+	kind    pb.ChallengeKind
+	private bool
+	when    fairMoment
+	who     fairRole
+}
+
+// attempt is the contract's rule for reading the owner's attempt. It returns the reason of the
+// error, or "" if the caller may see the attempt.
+func (c fairCase) attempt() string {
+	knows := c.who == fairOwner || c.who == fairFinished
+	switch {
+	case c.when == fairExpired:
+		return pb.ReasonGameNotFound
+	case c.kind == race && c.when < fairOpen:
+		return pb.ReasonChallengeNotOpen
+	case (c.kind == daily || c.kind == link) && c.when < fairClosed && !knows:
+		return pb.ReasonChallengeOpen
+	}
+	return ""
+}
+
+// listed is the rule for lists of games, either of the owner's games or of all: it reports whether
+// the list shows the owner's attempt.
+func (c fairCase) listed(ofOwner bool) bool {
+	own := ofOwner && c.who == fairOwner
+	switch {
+	case c.attempt() != "":
+		return false
+	case c.kind == race, c.kind == rematch:
+		return own || !c.private
+	}
+	return own || ofOwner && c.when == fairClosed && !c.private
+}
+
+// first reports whether the caller may know the first board, which all attempts have.
+func (c fairCase) first() bool {
+	switch c.kind {
+	case race:
+		return c.when >= fairOpen
+	case rematch:
+		return true
+	}
+	return c.begins() || c.when >= fairClosed
+}
+
+// seed reports whether the seed is public.
+func (c fairCase) seed() bool {
+	return c.when < fairExpired && (c.kind == rematch || c.when == fairClosed)
+}
+
+// begins reports whether the caller has an attempt while the challenge is open.
+func (c fairCase) begins() bool {
+	return c.who == fairOwner || c.who == fairPlaying || c.who == fairFinished || c.who == fairCreator && c.kind == race
+}
+
+// fairCaller makes calls in a role.
+type fairCaller struct {
+	player
+	role fairRole
+	game *pb.Game // the caller's attempt, if any
+}
+
+// fairDoor is a connection to a server over one protocol.
+type fairDoor struct {
+	name string
+	conn grpc.ClientConnInterface
+	// http is the address of a server whose pages are to be tested too, or "".
+	http string
+}
+
+// fairSeen is a response. It is searched when the secrets are known.
+type fairSeen struct {
+	what string
+	fairCase
+	// board reports whether the response may show the boards of the owner's attempt.
+	board bool
+	data  []byte
+}
+
+// fairness is a challenge with an attempt of its owner, and callers who try to see the attempt.
+type fairness struct {
+	t       *testing.T
+	kind    pb.ChallengeKind
+	private bool
+	when    fairMoment
+	s       *testServer
+	doors   []fairDoor
+	clock   *fairClock
+	log     servertest.Log
+	callers []*fairCaller
+	owner   *fairCaller
+	// challenge is the challenge. tomorrow is the next daily game, or nil if the kind is not daily.
+	challenge, tomorrow *pb.Challenge
+	// moves are the first moves of the owner.
+	moves []pb.Direction
+	// first is the first board of all attempts. boards lists later boards of the owner's attempt,
+	// which other attempts do not have before the challenge closes.
+	first              []int32
+	boards             [][]int32
+	seed, tomorrowSeed []byte
+	seen               []fairSeen
+	asked              map[string]bool // by name of the method
+}
+
+// fairClock is a store's clock. It stands still unless a test moves it forward.
+type fairClock struct {
+	at atomic.Int64
+	// moved is called after the clock has moved, unless it is nil.
+	moved func(time.Duration)
+}
+
+// newFairClock returns a clock that stands at noon, so that the day does not end too early.
+func newFairClock() *fairClock {
+	c := &fairClock{}
+	c.at.Store(time.Now().UTC().Truncate(24 * time.Hour).Add(36 * time.Hour).UnixNano())
+	return c
+}
+
+func (c *fairClock) now() time.Time { return time.Unix(0, c.at.Load()) }
+
+func (c *fairClock) forward(d time.Duration) {
+	c.at.Add(int64(d))
+	if c.moved != nil {
+		c.moved(d)
+	}
+}
+
+func (c *fairClock) forwardTo(at time.Time) { c.forward(at.Sub(c.now())) }
+
+// newFairness returns the state of a test before the challenge is created.
+func newFairness(t *testing.T, kind pb.ChallengeKind, private bool) *fairness {
+	return &fairness{t: t, kind: kind, private: private, clock: newFairClock(), asked: map[string]bool{}}
+}
+
+// configure makes a server use the clock and the log, and refuse nothing because of limits.
+func (f *fairness) configure(c *server.Config) {
+	*c = c.Unlimited()
+	c.StoreNow, c.Logger = f.clock.now, f.log.Logger()
+}
+
+// Ensure that each call, each stream and each page shows a player's attempt and the seed only to
+// callers who may see them, and only when they may, and that the log never shows them.
+func TestFairness(t *testing.T) {
+	t.Parallel()
+	for kind, private := range map[pb.ChallengeKind]bool{daily: false, race: false, link: true, rematch: false} {
+		t.Run(kind.String(), func(t *testing.T) {
+			t.Parallel()
+			f := newFairness(t, kind, private)
+			f.s = start(t, server.Memory, f.configure)
+			f.doors = []fairDoor{{"gRPC", f.s.conn, "http://" + f.s.addr.String()}}
+			f.run(func() {})
+		})
+	}
+}
+
+// run makes every call and reads every page at each moment, and calls the function after at the end
+// of each moment.
+func (f *fairness) run(after func()) {
+	f.create()
+	for f.when = f.begin(); f.when < fairMoments; f.when++ {
+		f.enter()
+		for _, by := range f.callers {
+			for _, door := range f.doors {
+				for _, way := range fairWays() {
+					f.call(way, door, by)
+				}
+				f.read(door, by)
+			}
+		}
+		after()
+	}
+	f.search()
+}
+
+// begin returns the first moment of this kind of challenge.
+func (f *fairness) begin() fairMoment {
+	if f.kind == race {
+		return fairWaiting
+	}
+	return fairOpen
+}
+
+// create creates the challenge and its callers. The entrants of a race join it.
+func (f *fairness) create() {
+	f.callers = []*fairCaller{{player: player{ctx: f.s.anyone}, role: fairNobody}}
+	for _, role := range []fairRole{fairStranger, fairPlaying, fairFinished, fairOwner} {
+		f.callers = append(f.callers, &fairCaller{player: f.s.player(f.t), role: role})
+	}
+	f.owner = f.callers[4]
+	if f.kind == daily {
+		found, err := f.s.GetChallenge(f.s.anyone, &pb.GetChallengeRequest{Daily: &pb.DailyRequest{}})
+		require.NoError(f.t, err)
+		f.challenge, f.tomorrow = found.GetChallenge(), found.GetNext()
+		return
+	}
+	creator := &fairCaller{player: f.s.player(f.t), role: fairCreator}
+	f.callers = append(f.callers, creator)
+	request := &pb.CreateChallengeRequest{Kind: f.kind, Variant: "classic", Private: f.private}
+	switch f.kind {
+	case race:
+		request.Limit = durationpb.New(time.Hour)
+	case rematch:
+		g := f.s.game(f.t, creator.player, "classic")
+		f.s.resign(f.t, creator.player, g.GetId())
+		request.Variant, request.GameId = "", g.GetId()
+	}
+	created, err := f.s.CreateChallenge(creator.ctx, request)
+	require.NoError(f.t, err)
+	f.challenge, f.seed = created.GetChallenge(), created.GetChallenge().GetSeed()
+	for _, by := range f.entrants() {
+		if f.kind != race {
+			break
+		}
+		joined, err := f.s.JoinChallenge(by.ctx, &pb.JoinChallengeRequest{ChallengeId: f.challenge.GetId()})
+		require.NoError(f.t, err)
+		for _, e := range joined.GetChallenge().GetEntrants() {
+			if e.GetPlayer().GetId() == by.GetId() {
+				by.game = &pb.Game{Id: e.GetGameId()}
+			}
+		}
+	}
+}
+
+// entrants returns the callers who have an attempt while the challenge is open.
+func (f *fairness) entrants() []*fairCaller {
+	return slices.DeleteFunc(slices.Clone(f.callers), func(by *fairCaller) bool { return !f.of(by).begins() })
+}
+
+func (f *fairness) by(role fairRole) *fairCaller {
+	return f.callers[slices.IndexFunc(f.callers, func(by *fairCaller) bool { return by.role == role })]
+}
+
+// of returns the case of a caller at this moment.
+func (f *fairness) of(by *fairCaller) fairCase { return fairCase{f.kind, f.private, f.when, by.role} }
+
+// enter moves the challenge to the current moment.
+func (f *fairness) enter() {
+	f.clock.forward(time.Millisecond) // so that no attempts end at the same time with equal points
+	switch f.when {
+	case fairCountdown:
+		started, err := f.s.StartChallenge(f.by(fairCreator).ctx, &pb.StartChallengeRequest{ChallengeId: f.challenge.GetId()})
+		require.NoError(f.t, err)
+		f.challenge = started.GetChallenge()
+	case fairOpen:
+		f.open()
+	case fairOver:
+		f.finish()
+	case fairClosed:
+		f.seen = append(f.seen, fairSeen{"the log", fairCase{f.kind, f.private, fairOver, fairStranger}, false, []byte(f.log.String())})
+		f.close()
+		f.checkStandings()
+		f.verify()
+	case fairExpired:
+		f.expire()
+	}
+}
+
+// open opens the challenge and begins the attempts. The owner makes the first moves.
+func (f *fairness) open() {
+	if f.kind == race {
+		f.clock.forwardTo(f.challenge.GetOpenTime().AsTime())
+	}
+	for _, by := range f.entrants() {
+		by.game = f.s.create(f.t, by.player, &pb.CreateGameRequest{ChallengeId: f.challenge.GetId()})
+	}
+	f.first = fairTiles(f.owner.game)
+	f.play(12)
+	f.s.resign(f.t, f.by(fairFinished).player, f.by(fairFinished).game.GetId())
+}
+
+// play makes moves for the owner.
+func (f *fairness) play(moves int) {
+	for range moves {
+		move := playertest.Slide(f.owner.game)
+		f.move(f.owner, move.GetDirection())
+		f.moves = append(f.moves, move.GetDirection())
+		f.boards = append(f.boards, fairTiles(f.owner.game))
+	}
+}
+
+// move makes a caller's move.
+func (f *fairness) move(by *fairCaller, d pb.Direction) {
+	moved, err := f.s.Move(by.ctx, slide(by.game.GetId(), by.game.GetVersion(), d))
+	require.NoError(f.t, err)
+	playertest.Apply(by.game, moved.GetEvent())
+}
+
+func fairTiles(g *pb.Game) []int32 {
+	return slices.Clone(g.GetPosition().GetTwenty48().GetTiles())
+}
+
+// finish ends the owner's attempt, while all callers who may see it watch it.
+func (f *fairness) finish() {
+	streams := map[*fairCaller]grpc.ServerStreamingClient[pb.WatchResponse]{}
+	for _, by := range f.callers {
+		c := f.of(by)
+		if c.when = fairOpen; c.attempt() != "" {
+			continue
+		}
+		updates, err := f.s.Watch(by.ctx, &pb.WatchRequest{GameId: f.owner.game.GetId(), EveryEvent: true})
+		require.NoError(f.t, err)
+		_, err = updates.Recv()
+		require.NoError(f.t, err)
+		streams[by] = updates
+	}
+	f.play(3)
+	playertest.Apply(f.owner.game, f.s.resign(f.t, f.owner.player, f.owner.game.GetId()))
+	for by, updates := range streams {
+		var data []byte
+		update, err := updates.Recv()
+		for ; err == nil; update, err = updates.Recv() {
+			data = append(data, fairEncode(update)...)
+		}
+		require.ErrorIs(f.t, err, io.EOF)
+		f.saw("an open stream", by, true, data)
+	}
+}
+
+// close closes the challenge. Until then, another player makes the owner's moves, and gets the
+// owner's boards. In a race, all players resign. Any other challenge closes at its time, not earlier,
+// and ends the attempt.
+func (f *fairness) close() {
+	playing := f.by(fairPlaying)
+	if f.kind != race {
+		f.clock.forwardTo(f.challenge.GetCloseTime().AsTime().Add(-time.Millisecond))
+	}
+	for i, d := range f.moves {
+		f.move(playing, d)
+		require.Equal(f.t, f.boards[i], fairTiles(playing.game), "equal moves give equal boards")
+	}
+	got := f.get(f.challenge)
+	assert.Equal(f.t, f.kind == rematch, len(got.GetSeed()) > 0, "a seed before the close")
+	if f.kind == race {
+		for _, role := range []fairRole{fairPlaying, fairCreator} {
+			f.s.resign(f.t, f.by(role).player, f.by(role).game.GetId())
+		}
+	} else {
+		f.clock.forward(time.Millisecond)
+		_, err := f.s.Move(playing.ctx, playertest.Slide(playing.game))
+		assert.Equal(f.t, pb.ReasonGameOver, fairReason(err), "a move after the close")
+	}
+	waittest.Until(f.t, "the seed is public", func() bool {
+		if f.seed = f.get(f.challenge).GetSeed(); len(f.seed) == 0 {
+			f.clock.forward(100 * time.Millisecond) // The server checks from time to time whether a race is over.
+		}
+		return len(f.seed) > 0
+	})
+	updates, err := f.s.Watch(f.s.anyone, &pb.WatchRequest{GameId: playing.game.GetId()})
+	require.NoError(f.t, err)
+	for err == nil { // The stream ends when the attempt has ended.
+		_, err = updates.Recv()
+	}
+	require.ErrorIs(f.t, err, io.EOF)
+	end := f.s.get(f.t, playing.game.GetId())
+	assert.Equal(f.t, f.kind != race, end.GetResult().GetReason() == pb.Result_REASON_TIMED_OUT)
+	assert.Equal(f.t, playing.game.GetPosition().GetScores(), end.GetResult().GetScores(), "the player keeps the points")
+}
+
+// get returns the current state of a challenge.
+func (f *fairness) get(c *pb.Challenge) *pb.Challenge {
+	got, err := f.s.GetChallenge(f.s.anyone, &pb.GetChallengeRequest{ChallengeId: c.GetId()})
+	require.NoError(f.t, err)
+	return got.GetChallenge()
+}
+
+// checkStandings checks that the standings list all attempts, best first. Of two attempts with equal
+// points, the one that ended earlier comes first.
+func (f *fairness) checkStandings() {
+	var games []*pb.Game
+	for _, by := range f.entrants() {
+		games = append(games, f.s.get(f.t, by.game.GetId()))
+	}
+	slices.SortFunc(games, func(a, b *pb.Game) int {
+		return cmp.Or(cmp.Compare(b.GetResult().GetScores()[0], a.GetResult().GetScores()[0]),
+			a.GetUpdateTime().AsTime().Compare(b.GetUpdateTime().AsTime()))
+	})
+	var lines []*pb.Standing
+	waittest.Until(f.t, "the standings are complete", func() bool {
+		listed, err := f.s.ListStandings(f.s.anyone, &pb.ListStandingsRequest{ChallengeId: f.challenge.GetId()})
+		require.NoError(f.t, err)
+		lines = listed.GetStandings()
+		return len(lines) == len(games)
+	})
+	for i, line := range lines {
+		assert.EqualValues(f.t, i+1, line.GetRank())
+		assert.True(f.t, line.GetFinished())
+		assert.Equal(f.t, games[i].GetResult().GetScores()[0], line.GetScore())
+		assert.Equal(f.t, games[i].GetId(), line.GetGameId())
+	}
+	board, err := f.s.ListScores(f.s.anyone, &pb.ListScoresRequest{Variant: "classic"})
+	require.NoError(f.t, err)
+	assert.Empty(f.t, board.GetEntries(), "attempts do not count for the leaderboard")
+}
+
+// verify verifies the owner's attempt, as a program without an account would.
+func (f *fairness) verify() {
+	reader, err := client.Dial(client.Config{Target: f.s.addr.String()})
+	require.NoError(f.t, err)
+	defer func() { assert.NoError(f.t, reader.Close()) }()
+	report, err := verify.Game(f.s.anyone, reader, f.owner.game.GetId())
+	require.NoError(f.t, err)
+	assert.Equal(f.t, f.kind == rematch, report.Challenge.Unproved)
+	assert.Positive(f.t, report.Challenge.Rank)
+	assert.Equal(f.t, f.owner.game.GetPosition().GetScores(), report.Scores)
+}
+
+// expire moves the clock until the challenge and its attempts have been removed. It reads the seed of
+// tomorrow's game first, when that game closes. No caller receives it.
+func (f *fairness) expire() {
+	f.clock.forward(2 * time.Minute) // The standings become final a minute after the close.
+	if f.tomorrow != nil {
+		f.clock.forwardTo(f.tomorrow.GetCloseTime().AsTime())
+		f.tomorrowSeed = f.get(f.tomorrow).GetSeed()
+		require.NotEmpty(f.t, f.tomorrowSeed)
+	}
+	f.clock.forward(server.DefaultConfig().KeepFinished + 10*24*time.Hour) // Challenges by link are open for seven days.
+}
+
+// saw records a response for search. board reports whether it may show the boards of the owner's
+// attempt.
+func (f *fairness) saw(what string, by *fairCaller, board bool, data []byte) {
+	f.seen = append(f.seen, fairSeen{what, f.of(by), board, data})
+}
+
+// search searches all responses for secrets.
+func (f *fairness) search() {
+	boards, first := fairBoards(f.boards[10:]...), fairBoards(f.first)
+	seed, tomorrow := fairSeed(f.seed), fairSeed(f.tomorrowSeed)
+	for _, s := range f.seen {
+		at := fmt.Sprintf("%s for %s, %v", s.what, s.who, s.when)
+		if !s.board {
+			assert.False(f.t, fairShows(s.data, boards), "a hidden board in %s", at)
+		}
+		if !s.first() {
+			assert.False(f.t, fairShows(s.data, first), "the first board in %s", at)
+		}
+		if !s.seed() {
+			assert.False(f.t, fairShows(s.data, seed), "the seed in %s", at)
+		}
+		assert.False(f.t, fairShows(s.data, tomorrow), "the seed of tomorrow's game in %s", at)
+	}
+	assert.NotContains(f.t, f.log.String(), "level=ERROR")
+	f.t.Logf("%d responses", len(f.seen))
+	for _, method := range fairMethods() {
+		assert.NotEqual(f.t, fairUnrelated[method.name], f.asked[method.name], "%s needs a row, or else a reason why it has none", method.name)
+	}
+}
+
+// fairSeed returns the forms in which a response can contain a seed.
+func fairSeed(seed []byte) [][]byte {
+	if len(seed) == 0 {
+		return nil
+	}
+	return [][]byte{
+		seed, []byte(hex.EncodeToString(seed)), []byte(base64.RawStdEncoding.EncodeToString(seed)),
+		[]byte(base64.RawURLEncoding.EncodeToString(seed)),
+	}
+}
+
+// fairBoards returns the forms in which a response can contain boards.
+func fairBoards(boards ...[]int32) (forms [][]byte) {
+	for _, tiles := range boards {
+		numbers := strings.Trim(fmt.Sprint(tiles), "[]")
+		forms = append(forms, fairEncode(&pb.Twenty48Board{Tiles: tiles}), []byte(numbers), []byte(strings.ReplaceAll(numbers, " ", ",")))
+	}
+	return forms
+}
+
+// fairShows reports whether data contains one of the forms. In JSON, there may be spaces between
+// numbers.
+func fairShows(data []byte, forms [][]byte) bool {
+	dense := bytes.ReplaceAll(data, []byte(", "), []byte(","))
+	return slices.ContainsFunc(forms, func(form []byte) bool { return bytes.Contains(data, form) || bytes.Contains(dense, form) })
+}
+
+func fairEncode(m proto.Message) []byte {
+	encoded, err := proto.Marshal(m)
+	if err != nil {
+		panic(err) // impossible: the message is valid
+	}
+	return encoded
+}

@@ -9,24 +9,13 @@ import (
 
 	connecttest "github.com/gridstand/gridstand/internal/testkit/connect"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
-	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// TestFairness_Servers is like TestFairness but uses two servers, which are restarted after each
-// moment, and every protocol, and includes public and private challenges of each kind.
+// TestFairness_Servers is like TestFairness but uses every protocol and two servers, which are
+// restarted after each moment.
 func TestFairness_Servers(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []pb.ChallengeKind{daily, race, link, rematch} {
-		for _, private := range []bool{false, true} {
-			if private && kind != race && kind != link {
-				continue
-			}
-			t.Run(fmt.Sprintf("%v private %t", kind, private), func(t *testing.T) {
-				t.Parallel()
-				newFairness(t, kind, private).runOnServers()
-			})
-		}
-	}
+	eachFairKind(t, (*fairness).runOnServers)
 }
 
 // runOnServers runs the test on two servers that use the same miniredis.

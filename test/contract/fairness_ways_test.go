@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/stretchr/testify/assert"
@@ -33,7 +32,7 @@ type fairWay struct {
 	name string
 	// request returns the request, or nil if the caller must not make it at this moment, because it
 	// would change what other callers should see.
-	request func(f *fairness, by *fairCaller) proto.Message
+	request fairRequest
 	// refused returns the expected reason of an error; nil if the call always succeeds.
 	refused func(c fairCase) string
 	// token reports whether the call needs a token.
@@ -50,48 +49,48 @@ var fairUnrelated = map[string]bool{
 	"/gridstand.v1.PlayerService/CreatePlayer": true, "/gridstand.v1.PlayerService/RotateToken": true,
 	"/gridstand.v1.PlayerService/AddKey": true, "/gridstand.v1.PlayerService/RemoveKey": true,
 	"/gridstand.v1.PlayerService/ListKeys": true, "/gridstand.v1.GameService/GetServerInfo": true,
-	"/gridstand.v1.GameService/ListVariants": true,
+	"/gridstand.v1.GameService/ListVariants": true, "/gridstand.v1.LeaderboardService/GetRank": true,
 }
 
-const fairInvalid = "INVALID_ARGUMENT"
+// fairRequest returns the request of a way.
+type fairRequest = func(f *fairness, by *fairCaller) proto.Message
 
-// fairAlways returns a function that returns the same request for every caller.
-func fairAlways(request func(f *fairness) proto.Message) func(*fairness, *fairCaller) proto.Message {
-	return func(f *fairness, _ *fairCaller) proto.Message { return request(f) }
+// fairOfGame returns a request about the owner's attempt.
+func fairOfGame(request func(gameID string) proto.Message) fairRequest {
+	return func(f *fairness, _ *fairCaller) proto.Message { return request(f.owner.game.GetId()) }
+}
+
+// fairOfChallenge returns a request about the challenge.
+func fairOfChallenge(request func(c *pb.Challenge) proto.Message) fairRequest {
+	return func(f *fairness, _ *fairCaller) proto.Message { return request(f.challenge) }
+}
+
+// fairGetChallenges are the calls that show a challenge.
+var fairGetChallenges = map[string]func(c *pb.Challenge) proto.Message{
+	"GetChallenge":   func(c *pb.Challenge) proto.Message { return &pb.GetChallengeRequest{ChallengeId: c.GetId()} },
+	"WatchChallenge": func(c *pb.Challenge) proto.Message { return &pb.WatchChallengeRequest{ChallengeId: c.GetId()} },
+	"GetChallenge of the day": func(c *pb.Challenge) proto.Message {
+		if c.GetKind() != daily {
+			return nil
+		}
+		return &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Date: c.GetDate()}}
+	},
 }
 
 // fairWays returns all calls that might reveal something.
 func fairWays() []fairWay {
-	refusal := func(reason string) func(fairCase) string { return func(fairCase) string { return reason } }
 	ways := []fairWay{
-		{
-			name: "GetGame", attempt: true, refused: fairCase.attempt,
-			request: fairAlways(func(f *fairness) proto.Message { return &pb.GetGameRequest{GameId: f.owner.game.GetId()} }),
-		},
-		{
-			name: "GetGame of the caller's own attempt",
-			refused: func(c fairCase) string {
-				c.who = fairOwner
-				return c.attempt()
-			},
-			request: func(_ *fairness, by *fairCaller) proto.Message {
-				if by.game == nil {
-					return nil
-				}
-				return &pb.GetGameRequest{GameId: by.game.GetId()}
-			},
-		},
 		{
 			name: "CreateGame again", token: true,
 			refused: func(c fairCase) string {
 				switch {
-				case !c.begins() && c.kind == race:
+				case c.begins():
+					c.who = fairOwner // of the attempt that the call returns
+					return c.attempt()
+				case c.kind == race:
 					return pb.ReasonNotEntered
-				case !c.begins():
-					return pb.ReasonChallengeClosed
 				}
-				c.who = fairOwner
-				return c.attempt()
+				return pb.ReasonChallengeClosed
 			},
 			request: func(f *fairness, by *fairCaller) proto.Message {
 				if by.game == nil && by.Player != nil && f.when < fairClosed && f.kind != race {
@@ -108,43 +107,19 @@ func fairWays() []fairWay {
 				}
 				return c.attempt()
 			},
-			request: fairAlways(func(f *fairness) proto.Message { return &pb.JoinGameRequest{GameId: f.owner.game.GetId()} }),
+			request: fairOfGame(func(id string) proto.Message { return &pb.JoinGameRequest{GameId: id} }),
 		},
 		{
 			name: "CreateChallenge, a rematch of the attempt", token: true, seed: true,
 			refused: func(c fairCase) string {
-				if reason := c.attempt(); reason != "" {
+				if reason := c.attempt(); reason != "" || c.when >= fairOver && c.seed() {
 					return reason
 				}
-				if c.when < fairOver || !c.seed() {
-					return pb.ReasonSeedHidden
-				}
-				return ""
+				return pb.ReasonSeedHidden
 			},
-			request: func(f *fairness, by *fairCaller) proto.Message {
-				return &pb.CreateChallengeRequest{Kind: rematch, GameId: f.owner.game.GetId(), RequestId: newID()}
-			},
-		},
-		{
-			name: "GetChallenge", seed: true,
-			request: fairAlways(func(f *fairness) proto.Message { return &pb.GetChallengeRequest{ChallengeId: f.challenge.GetId()} }),
-		},
-		{
-			name: "GetChallenge, the daily game", seed: true,
-			request: fairAlways(func(f *fairness) proto.Message {
-				if f.kind != daily {
-					return nil
-				}
-				return &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Date: f.challenge.GetDate()}}
+			request: fairOfGame(func(id string) proto.Message {
+				return &pb.CreateChallengeRequest{Kind: rematch, GameId: id, RequestId: newID()}
 			}),
-		},
-		{
-			name: "WatchChallenge", seed: true,
-			request: fairAlways(func(f *fairness) proto.Message { return &pb.WatchChallengeRequest{ChallengeId: f.challenge.GetId()} }),
-		},
-		{
-			name:    "ListStandings",
-			request: fairAlways(func(f *fairness) proto.Message { return &pb.ListStandingsRequest{ChallengeId: f.challenge.GetId()} }),
 		},
 		{
 			name: "ListStandings around the owner",
@@ -154,50 +129,49 @@ func fairWays() []fairWay {
 				}
 				return ""
 			},
-			request: fairAlways(func(f *fairness) proto.Message {
+			request: func(f *fairness, _ *fairCaller) proto.Message {
 				return &pb.ListStandingsRequest{ChallengeId: f.challenge.GetId(), PlayerId: f.owner.GetId(), Neighbors: 5}
-			}),
-		},
-		{
-			name: "GetRank", refused: refusal(pb.ReasonNoScore),
-			request: fairAlways(func(f *fairness) proto.Message {
-				return &pb.GetRankRequest{Variant: "classic", PlayerId: f.owner.GetId(), Neighbors: 5}
-			}),
+			},
 		},
 		{
 			name:    "GetPlayer",
-			request: fairAlways(func(f *fairness) proto.Message { return &pb.GetPlayerRequest{PlayerId: f.owner.GetId()} }),
-		},
-		{
-			name:    "ListChallenges",
-			request: fairAlways(func(*fairness) proto.Message { return &pb.ListChallengesRequest{} }),
-		},
-		{
-			name:    "ListChallenges of this kind",
-			request: fairAlways(func(f *fairness) proto.Message { return &pb.ListChallengesRequest{Kind: f.kind} }),
-		},
-		{
-			name:    "ListScores",
-			request: fairAlways(func(*fairness) proto.Message { return &pb.ListScoresRequest{Variant: "classic"} }),
+			request: func(f *fairness, _ *fairCaller) proto.Message { return &pb.GetPlayerRequest{PlayerId: f.owner.GetId()} },
 		},
 	}
-	return slices.Concat(ways, fairWatches(), fairLists(), fairMoves(), fairRosters(), fairTomorrow())
+	for name, request := range map[string]func(c *pb.Challenge) proto.Message{
+		"ListStandings":               func(c *pb.Challenge) proto.Message { return &pb.ListStandingsRequest{ChallengeId: c.GetId()} },
+		"ListChallenges":              func(*pb.Challenge) proto.Message { return &pb.ListChallengesRequest{} },
+		"ListChallenges of this kind": func(c *pb.Challenge) proto.Message { return &pb.ListChallengesRequest{Kind: c.GetKind()} },
+		"ListScores":                  func(c *pb.Challenge) proto.Message { return &pb.ListScoresRequest{Variant: c.GetVariant()} },
+	} {
+		ways = append(ways, fairWay{name: name, request: fairOfChallenge(request)})
+	}
+	for name, request := range fairGetChallenges {
+		ways = append(ways, fairWay{name: name, seed: true, request: fairOfChallenge(request)}, fairWay{
+			name: name + " of tomorrow",
+			request: func(f *fairness, _ *fairCaller) proto.Message {
+				if f.tomorrow == nil || f.when >= fairClosed {
+					return nil
+				}
+				return request(f.tomorrow)
+			},
+		})
+	}
+	return slices.Concat(ways, fairReads(), fairLists(), fairMoves(), fairRosters())
 }
 
-// fairWatches returns the calls that stream the owner's attempt.
-func fairWatches() (ways []fairWay) {
-	for name, request := range map[string]*pb.WatchRequest{
-		"Watch": {}, "Watch from the first event": {AfterVersion: proto.Int32(0), EveryEvent: true},
-		"Watch from a later event": {AfterVersion: proto.Int32(5)}, "Watch a preview": {Preview: true},
+// fairReads returns the calls that return or stream the owner's attempt.
+func fairReads() (ways []fairWay) {
+	for name, request := range map[string]func(id string) proto.Message{
+		"GetGame":         func(id string) proto.Message { return &pb.GetGameRequest{GameId: id} },
+		"Watch":           func(id string) proto.Message { return &pb.WatchRequest{GameId: id} },
+		"Watch a preview": func(id string) proto.Message { return &pb.WatchRequest{GameId: id, Preview: true} },
+		"Watch all": func(id string) proto.Message {
+			return &pb.WatchRequest{GameId: id, AfterVersion: proto.Int32(0), EveryEvent: true}
+		},
+		"Watch the end": func(id string) proto.Message { return &pb.WatchRequest{GameId: id, AfterVersion: proto.Int32(5)} },
 	} {
-		ways = append(ways, fairWay{
-			name: name, attempt: true, refused: fairCase.attempt,
-			request: fairAlways(func(f *fairness) proto.Message {
-				request := proto.CloneOf(request)
-				request.GameId = f.owner.game.GetId()
-				return request
-			}),
-		})
+		ways = append(ways, fairWay{name: name, attempt: true, refused: fairCase.attempt, request: fairOfGame(request)})
 	}
 	return ways
 }
@@ -265,11 +239,11 @@ func fairMoves() []fairWay {
 	ways := []fairWay{
 		{
 			name: "Move", token: true, refused: refused,
-			request: fairAlways(func(f *fairness) proto.Message { return slide(f.owner.game.GetId(), wrong, pb.Direction_DIRECTION_UP) }),
+			request: fairOfGame(func(id string) proto.Message { return slide(id, wrong, pb.Direction_DIRECTION_UP) }),
 		},
 		{
 			name: "Undo", token: true, refused: refused,
-			request: fairAlways(func(f *fairness) proto.Message { return &pb.UndoRequest{GameId: f.owner.game.GetId(), Version: wrong} }),
+			request: fairOfGame(func(id string) proto.Message { return &pb.UndoRequest{GameId: id, Version: wrong} }),
 		},
 		{
 			name: "Resign", token: true,
@@ -279,9 +253,7 @@ func fairMoves() []fairWay {
 				}
 				return refused(c)
 			},
-			request: fairAlways(func(f *fairness) proto.Message {
-				return &pb.ResignRequest{GameId: f.owner.game.GetId(), Version: proto.Int32(wrong)}
-			}),
+			request: fairOfGame(func(id string) proto.Message { return &pb.ResignRequest{GameId: id, Version: proto.Int32(wrong)} }),
 		},
 	}
 	for d := pb.Direction_DIRECTION_UP; d <= pb.Direction_DIRECTION_RIGHT; d++ {
@@ -299,77 +271,34 @@ func fairMoves() []fairWay {
 	return ways
 }
 
-// fairRosters returns the calls that concern the roster of a race. The callers skip those that would
-// change it.
-func fairRosters() []fairWay {
-	rule := func(entrant, other string) func(fairCase) string {
-		return func(c fairCase) string {
-			switch {
-			case c.kind != race:
-				return fairInvalid
-			case c.begins():
-				return entrant
-			}
-			return other
-		}
-	}
-	return []fairWay{
-		{
-			name: "JoinChallenge", token: true, refused: rule("", pb.ReasonChallengeStarted),
-			request: func(f *fairness, by *fairCaller) proto.Message {
-				if f.when == fairWaiting && by.game == nil && by.Player != nil {
-					return nil
-				}
-				return &pb.JoinChallengeRequest{ChallengeId: f.challenge.GetId()}
-			},
-		},
-		{
-			name: "LeaveChallenge", token: true, refused: rule(pb.ReasonChallengeStarted, ""),
-			request: func(f *fairness, by *fairCaller) proto.Message {
-				if f.when == fairWaiting && by.game != nil {
-					return nil
-				}
-				return &pb.LeaveChallengeRequest{ChallengeId: f.challenge.GetId()}
-			},
-		},
-		{
-			name: "StartChallenge", token: true,
+// fairRosters returns the calls that concern the roster of a race that has been started.
+func fairRosters() (ways []fairWay) {
+	add := func(name string, allowed func(c fairCase) bool, reason string, request func(c *pb.Challenge) proto.Message) {
+		ways = append(ways, fairWay{
+			name: name, token: true,
 			refused: func(c fairCase) string {
-				if c.kind == race && c.who == fairCreator {
+				switch {
+				case c.kind != race:
+					return codes.InvalidArgument.String()
+				case allowed(c):
 					return ""
 				}
-				return rule(pb.ReasonNotCreator, pb.ReasonNotCreator)(c)
+				return reason
 			},
-			request: func(f *fairness, by *fairCaller) proto.Message {
-				if f.when == fairWaiting && by.role == fairCreator {
+			request: func(f *fairness, _ *fairCaller) proto.Message {
+				if f.when == fairWaiting {
 					return nil
 				}
-				return &pb.StartChallengeRequest{ChallengeId: f.challenge.GetId()}
+				return request(f.challenge)
 			},
-		},
-	}
-}
-
-// fairTomorrow returns the calls that name tomorrow's daily game, before it opens.
-func fairTomorrow() (ways []fairWay) {
-	add := func(name string, token bool, refused string, request func(c *pb.Challenge) proto.Message) {
-		ways = append(ways, fairWay{
-			name: name + " of tomorrow", token: token, refused: func(fairCase) string { return refused },
-			request: fairAlways(func(f *fairness) proto.Message {
-				if f.tomorrow == nil || f.when >= fairClosed {
-					return nil
-				}
-				return request(f.tomorrow)
-			}),
 		})
 	}
-	add("GetChallenge", false, "", func(c *pb.Challenge) proto.Message { return &pb.GetChallengeRequest{ChallengeId: c.GetId()} })
-	add("GetChallenge, the daily game", false, "", func(c *pb.Challenge) proto.Message {
-		return &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Date: c.GetDate()}}
-	})
-	add("WatchChallenge", false, "", func(c *pb.Challenge) proto.Message { return &pb.WatchChallengeRequest{ChallengeId: c.GetId()} })
-	add("ListStandings", false, "", func(c *pb.Challenge) proto.Message { return &pb.ListStandingsRequest{ChallengeId: c.GetId()} })
-	add("CreateGame", true, pb.ReasonChallengeNotOpen, func(c *pb.Challenge) proto.Message { return &pb.CreateGameRequest{ChallengeId: c.GetId()} })
+	add("JoinChallenge", fairCase.begins, pb.ReasonChallengeStarted,
+		func(c *pb.Challenge) proto.Message { return &pb.JoinChallengeRequest{ChallengeId: c.GetId()} })
+	add("LeaveChallenge", func(c fairCase) bool { return !c.begins() }, pb.ReasonChallengeStarted,
+		func(c *pb.Challenge) proto.Message { return &pb.LeaveChallengeRequest{ChallengeId: c.GetId()} })
+	add("StartChallenge", func(c fairCase) bool { return c.who == fairCreator }, pb.ReasonNotCreator,
+		func(c *pb.Challenge) proto.Message { return &pb.StartChallengeRequest{ChallengeId: c.GetId()} })
 	return ways
 }
 
@@ -447,10 +376,10 @@ func (f *fairness) ask(door fairDoor, by *fairCaller, request proto.Message) ([]
 	var all []byte
 	for {
 		err := stream.RecvMsg(answer)
-		if errors.Is(err, io.EOF) {
+		switch {
+		case errors.Is(err, io.EOF):
 			return all, nil
-		}
-		if err != nil {
+		case err != nil:
 			return all, err
 		}
 		all = append(all, fairEncode(answer)...)
@@ -474,25 +403,16 @@ func (f *fairness) complete(m proto.Message) bool {
 
 // read reads the pages and events that the server serves to browsers.
 func (f *fairness) read(door fairDoor, by *fairCaller) {
-	if door.http == "" {
-		return
-	}
 	nobody := f.of(f.callers[0])
 	game, challenge := "/g/"+f.owner.game.GetId(), "/c/"+f.challenge.GetId()
 	paths := map[string]bool{ // whether the response is not an error
-		challenge:             f.when < fairExpired,
-		challenge + "/events": f.when < fairExpired,
-		game + "/events":      f.of(by).attempt() == "",
+		challenge: f.when < fairExpired, challenge + "/events": f.when < fairExpired, "/daily": true,
+		game + "/events": f.of(by).attempt() == "",
 		game + "/events?after_version=0&every_event=1": f.of(by).attempt() == "",
 		game + "/events?preview=1":                     f.of(by).attempt() == "",
 	}
 	if f.when < fairExpired { // A server caches pictures of finished games.
 		paths[game+"/picture.png"] = nobody.attempt() == ""
-	}
-	for _, path := range []string{"/", "/daily", "/race", "/top/classic", "/p/" + f.owner.GetName()} {
-		if by.role == fairNobody {
-			paths[path] = true
-		}
 	}
 	for path, ok := range paths {
 		code, body := f.fetch(door, by, path)
@@ -509,7 +429,7 @@ func (f *fairness) read(door fairDoor, by *fairCaller) {
 func (f *fairness) fetch(door fairDoor, by *fairCaller, path string) (int, []byte) {
 	ctx, cancel := context.WithCancel(f.t.Context())
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.ReplaceAll(door.http+path, " ", "%20"), nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, door.http+path, nil)
 	require.NoError(f.t, err)
 	if by.token != "" {
 		request.Header.Set("Authorization", "Bearer "+by.token)
@@ -524,31 +444,26 @@ func (f *fairness) fetch(door fairDoor, by *fairCaller, path string) (int, []byt
 		line, err = lines.ReadBytes('\n')
 		body = append(body, line...)
 		data, event := bytes.CutPrefix(line, []byte("data: "))
-		var update proto.Message = &pb.WatchResponse{}
-		if strings.HasPrefix(path, "/c/") {
-			update = &pb.WatchChallengeResponse{}
-		}
-		if event && protojson.Unmarshal(data, update) == nil && f.complete(update) {
-			break
+		for _, update := range []proto.Message{&pb.WatchResponse{}, &pb.WatchChallengeResponse{}} {
+			if event && protojson.Unmarshal(data, update) == nil && f.complete(update) {
+				return response.StatusCode, body
+			}
 		}
 	}
 	return response.StatusCode, body
 }
 
-// fairReason returns the reason of an error, or "" for none.
+// fairReason returns the reason of an error, its code if it has no reason, or "" for no error.
 func fairReason(err error) string {
 	for _, detail := range status.Convert(err).Details() {
 		if info, ok := detail.(*errdetails.ErrorInfo); ok {
 			return info.GetReason()
 		}
 	}
-	switch status.Code(err) {
-	case codes.OK:
+	if err == nil {
 		return ""
-	case codes.InvalidArgument:
-		return fairInvalid
 	}
-	return err.Error()
+	return status.Code(err).String()
 }
 
 // fairMethod describes a method of the contract.

@@ -2,7 +2,6 @@ package ratio_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -30,19 +29,4 @@ func TestCompare(t *testing.T) {
 		"ns/op": 0, "moves/s": 30, "bare-moves/s": 10,
 		ratio.Median: 2, ratio.Lowest: 0.5, ratio.Highest: 4, ratio.GoalMost: 2,
 	}, result.Extra)
-}
-
-func TestPerSecond(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
-	var did int64
-	began := time.Now()
-	rate := ratio.PerSecond(func() int64 {
-		did += 3
-		return 3
-	})()
-	assert.Positive(t, rate)
-	assert.LessOrEqual(t, float64(did)/time.Since(began).Seconds(), rate, "time outside the measurement does not count")
 }

@@ -5,5 +5,5 @@
 // watchers run each server in its own process, started from the same test binary. If
 // BENCH_PROFILES names a directory, the servers write profiles to it.
 //
-//	go test -run '^$' -bench . ./server/internal/test/bench
+//	go test -tags slow -run '^$' -bench . ./server/internal/test/bench
 package bench

@@ -1,3 +1,5 @@
+//go:build slow
+
 package load_test
 
 import (
@@ -29,9 +31,6 @@ import (
 // Ensure that a run detects faults in streams: a missing event, a repeated event, an event
 // from another game, and a stream that ends too early.
 func TestFindsFaults(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs a complete load")
-	}
 	t.Parallel()
 	s := start(t, nil)
 	for _, fault := range []string{"gap", "repeat", "loss", "stranger"} {
@@ -72,9 +71,6 @@ func TestFindsFaults(t *testing.T) {
 // Ensure that after a lost stream or connection, watchers resume from the last version
 // that they saw and miss nothing.
 func TestGoesOn(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs a complete load")
-	}
 	t.Parallel()
 	s := start(t, nil)
 	t.Run("after lost streams", func(t *testing.T) {

@@ -1,3 +1,5 @@
+//go:build slow
+
 package load_test
 
 import (
@@ -14,7 +16,6 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/load"
-	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
@@ -88,9 +89,6 @@ func after(do func()) func(load.Progress) bool {
 // Server-Sent Events.
 func TestRun_WatchersSeeEverything(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("runs a complete load")
-	}
 	for name, events := range map[string]bool{"gRPC": false, "events": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -144,9 +142,6 @@ func watchersSeeEverything(t *testing.T, events bool) {
 
 // Ensure that a game that ends is replaced by another, including games with several seats.
 func TestRun_GamesFollowEachOther(t *testing.T) {
-	if testing.Short() {
-		t.Skip("plays long games")
-	}
 	t.Parallel()
 	s := start(t, nil)
 	for _, variant := range []string{"3x3", "tribolo"} {
@@ -187,9 +182,6 @@ func TestRun_GamesFollowEachOther(t *testing.T) {
 // Ensure that an interrupted run reports its results so far and leaves no open game.
 func TestReadJSON_StopsEarly(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	config := small(start(t, nil))
 	ctx, cancel := context.WithCancel(t.Context())
 	config.Progress = func(p load.Progress) {
@@ -212,9 +204,6 @@ func TestReadJSON_StopsEarly(t *testing.T) {
 // Ensure that a run reports the games that it can no longer end.
 func TestRun_ServerGoesAway(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
 	serverConfig := servertest.Config(t)
 	serverConfig.Listen = process.FreeAddress(t) // The load still calls the server after it has stopped.
 	s, stop := servertest.Start(t, serverConfig)
@@ -242,9 +231,6 @@ func TestRun_ServerGoesAway(t *testing.T) {
 // Ensure that watchers, like players, move to another server if theirs stops, and miss
 // nothing.
 func TestRun_FailsOver(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
 	t.Parallel()
 	for name, events := range map[string]bool{"gRPC": false, "events": true} {
 		t.Run(name, func(t *testing.T) {
@@ -273,9 +259,6 @@ func TestRun_FailsOver(t *testing.T) {
 // Ensure that an impossible load is refused with a reason, before or during the run.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	limited := func(c *server.Config) {
 		c.Limits.OpenGamesPerPlayer, c.Limits.WatchersPerGame, c.Limits.StreamsPerConnection, c.Limits.MovesPerSecond = 3, 20, 10, 50
 		c.Limits.WatchesPerAddress, c.Limits.SSEPerAddress, c.Limits.ConnectionsPerAddress = 25, 1, 4
@@ -316,8 +299,7 @@ func TestRefused(t *testing.T) {
 }
 
 // Ensure that the report names the flag of the limit that was hit.
-func TestRateLimit_long(t *testing.T) {
-	longtest.Skip(t)
+func TestRateLimit(t *testing.T) {
 	t.Parallel()
 	config := small(start(t, func(c *server.Config) { c.Limits.MovesPerSecond = 1 }))
 	config.Rate = 0

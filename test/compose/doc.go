@@ -1,8 +1,9 @@
-// Package compose tests the compose files as an operator uses them, with Docker: players play and
-// spectators watch while containers are killed, restarted, replaced and scaled, and at the end
-// nothing that the servers acknowledged may be lost. It also checks the permissions of the
-// containers and the responses of their published port.
+// Package compose tests the compose files as an operator uses them, with Docker. TestBase plays a game
+// on the base stack with curl and looks at its score in Redis. The other tests kill, restart, replace
+// and scale containers while a player plays and a spectator watches; at the end nothing that the servers
+// acknowledged may be lost. They also check the permissions of the containers and the responses of
+// their published port.
 //
-// These tests run only with -compose; make compose-try prepares everything they need. Other tests only
-// read the files.
+// All of them need the build tag slow, and those that start containers also -compose; make compose-try
+// prepares everything that they need.
 package compose

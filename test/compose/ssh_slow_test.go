@@ -1,26 +1,26 @@
+//go:build slow
+
 package compose
 
 import (
 	"net"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/ssh"
 
 	sshtest "github.com/gridstand/gridstand/internal/testkit/ssh"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
 // TestSSH covers docker-compose.ssh.yml: an SSH host next to the server. A key identifies an
-// account, and the host key and the credential outlive the containers. The test runs alone: while
-// containers of other tests start and stop, Chromium aborts the requests of its pages
-// (ERR_NETWORK_CHANGED).
+// account, and the host key and the credential outlive the containers.
 func TestSSH(t *testing.T) {
 	wantsDocker(t)
+	t.Parallel()
 	s := newStack(t, "docker-compose.ssh.yml")
-	with := settings{"GRIDSTAND_BOT_PACE": "100ms"}
-	s.up(with, "--build")
+	s.up(nil, "--build")
 	key := sshtest.Key(t)
 
 	var hostKey ssh.PublicKey
@@ -29,13 +29,10 @@ func TestSSH(t *testing.T) {
 		return nil
 	})
 	plays(t, first, 1)
-	t.Run("browser", func(t *testing.T) { watchesSSH(t, s, first) })
 	harmless(t, "ssh-host", s.containers("ssh-host")[0], []int{2222}, "/ssh")
-	bounded(t, "ssh-host", s.containers("ssh-host")[0])
-	bounded(t, "ssh-credential", s.containers("ssh-credential")[0])
 
 	s.compose("rm", "-sf", "ssh-host", "ssh-credential")
-	s.up(with)
+	s.up(nil)
 	second := dialSSH(t, s, key, ssh.FixedHostKey(hostKey))
 	plays(t, second, 2)
 }
@@ -45,12 +42,12 @@ func dialSSH(t *testing.T, s *stack, key ssh.Signer, check ssh.HostKeyCallback) 
 	t.Helper()
 	var c *ssh.Client
 	var err error
-	require.Eventually(t, func() bool {
+	waittest.Until(t, "there is an SSH host", func() bool {
 		c, err = ssh.Dial("tcp", "127.0.0.1:"+s.sshPort, &ssh.ClientConfig{
-			User: "ada", Auth: []ssh.AuthMethod{ssh.PublicKeys(key)}, HostKeyCallback: check, Timeout: 10 * time.Second,
+			User: "ada", Auth: []ssh.AuthMethod{ssh.PublicKeys(key)}, HostKeyCallback: check, Timeout: waittest.Patience,
 		})
 		return err == nil
-	}, patience, time.Second, "no SSH host")
+	})
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -70,9 +67,9 @@ func listsGames(t *testing.T, c *ssh.Client) string {
 func plays(t *testing.T, c *ssh.Client, games int) {
 	t.Helper()
 	press, leave := sshtest.Play(t, c, "play 3x3")
-	require.Eventually(t, func() bool {
+	waittest.Until(t, "the game is listed", func() bool {
 		press("\r")
 		return strings.Count(listsGames(t, c), " ada ") == games
-	}, patience, time.Second, "no game")
+	})
 	leave()
 }

@@ -1,3 +1,5 @@
+//go:build slow
+
 package compose
 
 import (
@@ -18,13 +20,12 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/internal/testkit/process"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
 const (
 	// root is the root of the repository, which contains the compose files.
 	root = "../.."
-	// patience is the timeout for operations that take seconds on an idle machine.
-	patience = 3 * time.Minute
 	// buildTime is the timeout for fetching and building images.
 	buildTime = 15 * time.Minute
 )
@@ -102,7 +103,7 @@ func docker(t *testing.T, args ...string) string {
 }
 
 func tryDocker(args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waittest.Patience)
 	defer cancel()
 	var diagnostics strings.Builder
 	command := exec.CommandContext(ctx, "docker", args...)
@@ -151,10 +152,10 @@ func (s *stack) healthy(service string) {
 // becomesHealthy waits until a container is healthy.
 func becomesHealthy(t *testing.T, container string) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	waittest.Until(t, "container "+container+" is healthy", func() bool {
 		state, err := tryDocker("inspect", "-f", "{{.State.Health.Status}}", container)
 		return err == nil && state == "healthy"
-	}, patience, 300*time.Millisecond, "container %s did not become healthy", container)
+	})
 }
 
 // reach returns the address of a container on the default network, for ports that are not

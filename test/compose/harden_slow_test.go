@@ -1,9 +1,9 @@
+//go:build slow
+
 package compose
 
 import (
 	"cmp"
-	"context"
-	"encoding/json"
 	"maps"
 	"net"
 	"net/http"
@@ -20,11 +20,9 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/grpc/status"
 
 	"github.com/gridstand/gridstand/client"
-	eventstest "github.com/gridstand/gridstand/internal/testkit/events"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -90,20 +88,6 @@ func harmless(t *testing.T, service, container string, ports []int, writable ...
 	assert.ElementsMatch(t, ports, listening(t, files), "%s: open ports", service)
 }
 
-// bounded checks that a container cannot use up its machine's memory, processes or disk.
-func bounded(t *testing.T, service, container string) {
-	t.Helper()
-	out := docker(t, "inspect", "-f", "{{json .HostConfig}}", container)
-	var host struct {
-		Memory, PidsLimit int64
-		LogConfig         struct{ Config map[string]string }
-	}
-	require.NoError(t, json.Unmarshal([]byte(out), &host), "%s", out)
-	assert.Positive(t, host.Memory, "%s: memory", service)
-	assert.Positive(t, host.PidsLimit, "%s: processes", service)
-	assert.Equal(t, map[string]string{"max-size": "10m", "max-file": "3"}, host.LogConfig.Config, "%s: logs", service)
-}
-
 // listening returns the TCP ports on which a container accepts connections, except that of Docker's
 // DNS server.
 func listening(t *testing.T, files map[string][]string) []int {
@@ -166,35 +150,14 @@ func get(t *testing.T, transport *http.Transport, address, page string) (code in
 	return response.StatusCode, nil
 }
 
-// reflection returns the status of a request for server reflection.
-func reflection(t *testing.T, address string) codes.Code {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	stream, err := grpc_reflection_v1.NewServerReflectionClient(conn(t, address)).ServerReflectionInfo(ctx, grpc.WaitForReady(true))
-	require.NoError(t, err)
-	defer func() { _ = stream.CloseSend() }()
-	// If the request is refused, Recv returns the error.
-	_ = stream.Send(&grpc_reflection_v1.ServerReflectionRequest{
-		MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_ListServices{},
-	})
-	_, err = stream.Recv()
-	return status.Code(err)
-}
-
-func conn(t *testing.T, address string) *grpc.ClientConn {
-	t.Helper()
-	c, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = c.Close() })
-	return c
-}
-
 // notFooled checks that a caller cannot evade the limit on new accounts by claiming a different
 // address in each call. The limit must be a few accounts per minute.
 func notFooled(t *testing.T, address string) {
 	t.Helper()
-	players := pb.NewPlayerServiceClient(conn(t, address))
+	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	players := pb.NewPlayerServiceClient(conn)
 	for n := range 100 {
 		elsewhere := net.IPv4(203, 0, 113, byte(n)).String()
 		ctx := metadata.AppendToOutgoingContext(t.Context(), "x-forwarded-for", elsewhere, "x-real-ip", elsewhere,
@@ -207,30 +170,4 @@ func notFooled(t *testing.T, address string) {
 		require.NoError(t, err)
 	}
 	require.Fail(t, "the server believed a claimed address")
-}
-
-// browsed checks that the published port serves the page, JSON calls, and a game as Server-Sent
-// Events.
-func browsed(t *testing.T, address string) {
-	t.Helper()
-	client := &http.Client{Transport: overHTTP(t)["HTTP/1.1"]}
-	ask := func(method, path, body string) *http.Response {
-		request, err := http.NewRequestWithContext(t.Context(), method, "http://"+address+path, strings.NewReader(body))
-		require.NoError(t, err)
-		request.Header.Set("Content-Type", "application/json")
-		response, err := client.Do(request)
-		require.NoError(t, err)
-		t.Cleanup(func() { _ = response.Body.Close() })
-		require.Equal(t, http.StatusOK, response.StatusCode, path)
-		return response
-	}
-	assert.Contains(t, ask(http.MethodGet, "/", "").Header.Get("Content-Type"), "text/html")
-	var list struct{ Games []struct{ ID string } }
-	response := ask(http.MethodPost, "/gridstand.v1.GameService/ListGames", "{}")
-	require.NoError(t, json.NewDecoder(response.Body).Decode(&list))
-	require.NotEmpty(t, list.Games)
-	events := ask(http.MethodGet, "/g/"+list.Games[0].ID+"/events", "")
-	assert.Equal(t, "text/event-stream", events.Header.Get("Content-Type"))
-	record := eventstest.NewReader(events.Body).Must(t)
-	assert.NotNil(t, record.Update.GetGame(), record.Data)
 }

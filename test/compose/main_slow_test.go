@@ -1,16 +1,19 @@
+//go:build slow
+
 package compose
 
 import (
 	"flag"
 	"testing"
 
-	browsertest "github.com/gridstand/gridstand/internal/testkit/browser"
+	"go.uber.org/goleak"
 )
 
 var compose = flag.Bool("compose", false, "start the compose files with the installed Docker")
 
-func TestMain(m *testing.M) { browsertest.Run(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// wantsDocker skips a test that starts containers unless -compose is set.
 func wantsDocker(t *testing.T) {
 	t.Helper()
 	if !*compose {

@@ -1,3 +1,5 @@
+//go:build slow
+
 package compose
 
 import (
@@ -27,7 +29,7 @@ func TestImage(t *testing.T) {
 	})
 	run := func() {
 		docker(t, "run", "-d", "--name", name, "--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges:true",
-			"--volume", name+":/data", "--publish", s.address()+":2048", "--env", "GRIDSTAND_BOT_PACE=100ms", "gridstand-server")
+			"--volume", name+":/data", "--publish", s.address()+":2048", "gridstand-server")
 		becomesHealthy(t, name)
 	}
 	run()
@@ -62,26 +64,6 @@ func removed(t *testing.T, container string) {
 		t.Log(out)
 	}
 	_, _ = tryDocker("rm", "-f", "--volumes", container)
-}
-
-// Ensure that the image can run with a store in memory, also if all of its files are read-only.
-func TestImage_Memory(t *testing.T) {
-	wantsDocker(t)
-	t.Parallel()
-	s := buildsServer(t)
-	for name, options := range map[string][]string{
-		"writable":  nil,
-		"read-only": {"--read-only", "--tmpfs", "/tmp"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			container := s.project + "-" + name
-			t.Cleanup(func() { removed(t, container) })
-			docker(t, append(append([]string{"run", "-d", "--name", container}, options...),
-				"gridstand-server", "--store", "memory")...)
-			becomesHealthy(t, container)
-		})
-	}
 }
 
 // Ensure that a release's image runs the same binary as in the release's archive.

@@ -4,15 +4,19 @@ try {
   localStorage.clear(); // Each page starts without an account.
 } catch {}
 
-const font = new FontFace('Fixture', Uint8Array.from(atob(fixture.Font), (c) => c.charCodeAt(0)));
-document.fonts.add(font);
-font.load();
 window.restyle = (css) => {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(css);
   document.adoptedStyleSheets.push(sheet);
 };
-restyle('* { font-family: Fixture !important; caret-color: transparent !important; }');
+if (fixture.Font) {
+  const bytes = Uint8Array.from(atob(fixture.Font), (c) => c.charCodeAt(0));
+  const font = new FontFace('Fixture', bytes);
+  document.fonts.add(font);
+  font.load();
+  restyle('* { font-family: Fixture !important; }');
+}
+restyle('* { caret-color: transparent !important; }');
 
 const answers = {
   ListVariants: () => fixture.Variants,

@@ -122,10 +122,12 @@ export function createBoards(own) {
     show({ challenge, standings = [] }) {
       const { entrants = [] } = challenge;
       for (const e of entrants) if (!rows.has(e.gameId)) rows.set(e.gameId, row(e));
+      for (const id of rows.keys()) if (!entrants.some((e) => e.gameId === id)) rows.delete(id);
       for (const s of standings) rows.get(s.gameId)?.update(s);
       if (own.game) rows.get(own.id || '')?.reflect();
       const sorted = [...rows.values()].sort((a, b) => a.rank() - b.rank());
-      if (sorted.some((r, i) => element.children[i] !== r.item))
+      const { children } = element;
+      if (children.length !== sorted.length || sorted.some((r, i) => children[i] !== r.item))
         element.replaceChildren(...sorted.map((r) => r.item));
       if (!/OPEN|CLOSED/.test(challenge.status)) return;
       const others = entrants.filter((e) => e.gameId !== own.id);

@@ -1,0 +1,210 @@
+//go:build slow
+
+package web
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/internal/describe"
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server"
+	"github.com/gridstand/gridstand/test/web/browsertest"
+)
+
+// TestJourney_Daily: a new player plays the daily game once, sees and shares the result, while the game
+// is hidden from others. Midnight ends an attempt in progress, shows the results to everybody, and
+// begins a new day.
+func TestJourney_Daily(t *testing.T) {
+	t.Parallel()
+	now := &clock{}
+	now.midnight(12 * time.Hour) // so that the day does not end during the test
+	s := start(t, func(c *server.Config) {
+		c.Daily = "3x3" // because it ends after only a few moves
+		c.StoreNow = now.now
+	})
+	tab, late := s.open(), s.open()
+	tab.Visit("/")
+	tab.Wait(says("Daily game"))
+	assert.True(t, browsertest.Eval[bool](tab, `document.querySelector("main").firstElementChild.matches(".daily")`), "the daily game comes first")
+	tab.Press("d")
+	tab.Wait(`location.pathname === "/daily" && ` + offer)
+	tab.Press(kb.Enter)
+	tab.Wait(board + "?.querySelectorAll('.tile').length === 2")
+	tab.Visit("/play/3x3") // does not resume an attempt
+	tab.Wait(offer)
+	tab.Visit("/daily")
+	tab.Wait(board + "?.querySelectorAll('.tile').length === 2")
+	tab.Wait(says("to beat –"))
+	today := &pb.GetChallengeRequest{Daily: &pb.DailyRequest{}}
+	g, c := s.playAttempt(tab, today)
+	points := pointsOf(g)
+	tab.Wait(says(points))
+	tab.Wait(says("1st of 1"))
+	tab.Wait(says("This game can be verified in"))
+	tab.Wait(says("The next daily game begins in 1"))
+	assert.NotContains(t, tab.Text(), "Undo")
+	// The page shares the same message as the terminal. If copying fails, the dialog stays open.
+	browsertest.Eval[bool](tab, `(document.execCommand = undefined, true)`)
+	click(tab, "Share")
+	tab.Wait(`document.querySelector("dialog textarea")`)
+	assert.Equal(t, describe.Share(describe.Result{
+		Challenge: c, Score: g.GetPosition().GetScores()[0], Tiles: g.GetPosition().GetTwenty48().GetTiles(),
+		Rank: 1, Total: 1, DayStreak: 1, Link: tab.Origin + "/c/" + c.GetId(),
+	}), browsertest.Eval[string](tab, `document.querySelector("dialog textarea").value`))
+	tab.Visit("/daily")
+	tab.Wait(says("1st of 1"))
+	assert.False(t, browsertest.Eval[bool](tab, "!!"+offer), "the page offers a second attempt")
+	tab.Visit("/")
+	tab.Wait(says(points + ", 1st of 1"))
+
+	// The attempt is hidden from others, and its picture and score from everybody.
+	late.Visit("/g/" + g.GetId())
+	late.Wait(says("Hidden for another"))
+	late.Wait(fmt.Sprintf(`document.querySelector("main a").pathname === %q`, "/c/"+c.GetId()))
+	for _, token := range []string{stored(t, tab).Token, ""} {
+		page := s.fetch("/g/"+g.GetId(), token)
+		assert.Equal(t, http.StatusOK, page.StatusCode)
+		text, err := io.ReadAll(page.Body)
+		require.NoError(t, err)
+		assert.NotContains(t, string(text), points)
+		assert.Equal(t, http.StatusBadRequest, s.fetch("/g/"+g.GetId()+"/picture.png", token).StatusCode)
+	}
+
+	begin(late, "/daily")
+	cut, _ := s.attempt(late, today)
+	for range 3 { // too few to end the game
+		cut = s.press(late, cut, today)
+	}
+	waitForBoard(late, cut.GetPosition())
+	now.midnight(0)
+	late.Wait(says("Out of time"))
+	late.Wait(says(pointsOf(cut)))
+	late.Wait(says("of 2"))
+	late.Wait(says("Verified in this browser"))
+	old := &pb.GetChallengeRequest{ChallengeId: c.GetId()}
+	cut, c = s.attempt(late, old)
+	assert.Equal(t, pb.Result_REASON_TIMED_OUT, cut.GetResult().GetReason())
+	assert.Equal(t, pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED, c.GetStatus())
+	late.Visit("/g/" + g.GetId())
+	late.Wait(says("Verified in this browser"))
+	late.Visit("/daily")
+	late.Wait(fmt.Sprintf(`document.querySelector('main a[href="/daily/3x3?date=%s"]')`, c.GetDate()))
+	late.Wait(offer)
+	late.Press(kb.Enter)
+	late.Wait(board + "?.querySelectorAll('.tile').length === 2")
+	_, next := s.attempt(late, today)
+	assert.NotEqual(t, c.GetId(), next.GetId())
+	late.Visit("/daily?date=" + c.GetDate())
+	late.Wait(says(strings.TrimSuffix(points, " points")))
+}
+
+// counting is a script that records what a page's countdown shows.
+const counting = `
+window.counted = "";
+new MutationObserver(() => {
+	const shown = document.querySelector(".counter")?.textContent || "";
+	if (!window.counted.endsWith(shown)) window.counted += shown;
+}).observe(document, {subtree: true, childList: true, characterData: true});`
+
+// TestJourney_Race: two players with browsers and one with a program race on the same tiles, while
+// another browser watches all boards. After everybody has given up, they see their places, and two race
+// again.
+func TestJourney_Race(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	ada, bob, viewer := s.open(), s.open(), s.open()
+	tabs := []*browsertest.Tab{ada, bob, viewer}
+	ada.Visit("/race")
+	ada.Wait(says("6×6"))
+	fill(ada, "ada")
+	browsertest.Eval[bool](ada, `(document.querySelector("[type=number]").value = 60, true)`)
+	click(ada, "Create race")
+	ada.Wait(says("ada not ready") + ` && document.querySelector("option")`)
+	click(ada, "Add bot")
+	ada.Wait(says("bot ×"))
+	click(ada, "×")
+	ada.Wait("!" + says("bot ×"))
+	path := browsertest.Eval[string](ada, "location.pathname")
+	before(viewer, counting)
+	for _, tab := range tabs[1:] {
+		tab.Visit(path)
+		tab.Wait(says("ada not ready"))
+	}
+	fill(bob, "bob")
+	click(bob, "Join")
+	carl := s.player("carl")
+	id := strings.TrimPrefix(path, "/c/")
+	_, err := s.challenges.JoinChallenge(carl.Ctx, &pb.JoinChallengeRequest{ChallengeId: id, Ready: true})
+	require.NoError(t, err)
+	for _, tab := range tabs {
+		tab.Wait(says("bob not ready") + " && " + says("carl ✓ ready"))
+	}
+	ada.Press("r")
+	bob.Wait(says("ada ✓ ready"))
+	click(bob, "Ready")
+	for _, tab := range tabs {
+		tab.Wait(`document.querySelectorAll(".wall li").length === 3 && [...document.querySelectorAll(".b48")].every((b) => b.querySelector(".tile"))`)
+	}
+	assert.Regexp(t, "^3?2?1?$", browsertest.Eval[string](viewer, "window.counted")) // A busy browser omits some.
+
+	got, err := s.challenges.GetChallenge(t.Context(), &pb.GetChallengeRequest{ChallengeId: id})
+	require.NoError(t, err)
+	games := map[string]*pb.Game{}
+	for _, e := range got.GetChallenge().GetEntrants() {
+		games[e.GetPlayer().GetName()] = s.game(e.GetGameId())
+	}
+	require.Len(t, games, 3)
+	for range 5 {
+		shown := games["ada"].GetPosition()
+		for _, g := range games {
+			assert.Equal(t, label(shown), label(g.GetPosition()), "the players must have the same tiles")
+		}
+		for _, tab := range tabs { // Each tab shows all boards.
+			tab.Wait(fmt.Sprintf(`[...document.querySelectorAll(".b48")].every((b) => b.getAttribute("aria-label") === %q)`, label(shown)))
+		}
+		ada.Press(arrows[playertest.Lasting(games["ada"].GetVersion(), shown)])
+		bob.Press(arrows[playertest.Lasting(games["ada"].GetVersion(), shown)])
+		carl.Move(t, games["carl"])
+		for name, g := range games {
+			waittest.Until(t, name+" has moved", func() bool {
+				games[name] = s.game(g.GetId())
+				return games[name].GetVersion() == games["carl"].GetVersion()
+			})
+		}
+	}
+	s.watched(games["ada"], 1) // only the viewer
+	carl.Move(t, games["carl"])
+	for _, tab := range tabs[:2] {
+		tab.Wait(says("to beat " + describe.Comma(games["carl"].GetPosition().GetScores()[0])))
+	}
+	ada.Visit("/race") // A player who leaves the page can return.
+	ada.Visit(path)
+	waitForBoard(ada, games["ada"].GetPosition())
+
+	carl.Resign(t, games["carl"])
+	for _, tab := range tabs[:2] {
+		click(tab, "Give up")
+		tab.Wait(says("points are kept. You cannot return."))
+		confirm(tab, "Give up this attempt?")
+		tab.Wait(says("of 3"))
+	}
+	viewer.Wait(says("· closed"))
+	ada.Wait(says(pointsOf(games["ada"])) + " && !" + says("so far"))
+	viewer.Visit("/g/" + games["ada"].GetId())
+	viewer.Wait(says("Verified in this browser"))
+	click(ada, "Race again")
+	ada.Wait(fmt.Sprintf(`location.pathname !== %q && %s`, path, says("ada not ready")))
+	click(bob, "Race again")
+	bob.Wait(says("ada not ready") + " && " + says("bob not ready"))
+}

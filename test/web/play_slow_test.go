@@ -1,0 +1,205 @@
+//go:build slow
+
+package web
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/test/web/browsertest"
+)
+
+// TestJourney_Play: a new player starts a game with three keystrokes, moves with every kind of key and
+// the mouse, takes moves back, continues after a reload and elsewhere, and plays another game to its
+// end.
+func TestJourney_Play(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	tab := s.open()
+	tab.Visit("/")
+	tab.Wait(says("Play"))
+	tab.Press("p")
+	tab.Wait(`location.pathname === "/play/classic" && ` + offer)
+	tab.Wait(says("guest name, which cannot be changed") + ` && document.querySelector("main a[href='/account']")`)
+	tab.Press(kb.Enter)
+	tab.Wait(board + "?.querySelectorAll('.tile').length === 2")
+	g := s.newest(tab)
+	events := s.eventsAfter(g)
+	positions := []*pb.Position{g.GetPosition()}
+	waitForBoard(tab, positions[0])
+	for i, slide := range []func(pb.Direction){
+		func(d pb.Direction) { tab.Press(arrows[d]) },
+		func(d pb.Direction) { tab.Press(" wsad"[d : d+1]) }, // Directions are 1 to 4: up, down, left, right.
+		func(d pb.Direction) { tab.Press(" kjhl"[d : d+1]) },
+		func(d pb.Direction) { drag(tab, ".b48", swipes[d]) },
+	} {
+		legal := positions[i].GetTwenty48().GetLegalMoves()
+		direction := legal[i%len(legal)]
+		slide(direction)
+		e := events.next()
+		require.Equal(t, direction, e.GetMoved().GetDirection(), "move %d", i+1)
+		positions = append(positions, e.GetPosition())
+		waitForBoard(tab, e.GetPosition())
+	}
+
+	// Undo asks only while the game has its rank to lose.
+	require.True(t, s.game(g.GetId()).GetRanked())
+	undone := func(to int) {
+		t.Helper()
+		e := events.next()
+		require.NotNil(t, e.GetUndone())
+		assert.Equal(t, label(positions[to]), label(e.GetPosition()))
+		assert.Equal(t, positions[to].GetScores(), e.GetPosition().GetScores())
+		waitForBoard(tab, positions[to])
+	}
+	tab.Press("u")
+	tab.Wait(says("This makes the game unranked."))
+	confirm(tab, "Undo the last move?")
+	undone(3)
+	assert.False(t, s.game(g.GetId()).GetRanked())
+	tab.Wait(says("unranked"))
+	tab.Press("u")
+	undone(2)
+	click(tab, "Undo")
+	undone(1)
+
+	// The page shows moves that the player makes elsewhere, also after a reload.
+	g = s.game(g.GetId())
+	me := &playertest.Player{Games: s.games, Ctx: playertest.WithToken(t.Context(), stored(t, tab).Token)}
+	for range 3 {
+		me.Move(t, g)
+		waitForBoard(tab, g.GetPosition())
+	}
+	tab.Visit("/play/classic")
+	waitForBoard(tab, g.GetPosition())
+	tab.Wait(says("1 watching")) // Only events counts, not the player's own stream.
+	tab.Press(keyOf(g.GetPosition()))
+	tab.Wait(fmt.Sprintf("%s.getAttribute('aria-label') !== %q", board, label(g.GetPosition())))
+	tab.Press("n")
+	confirm(tab, "Give up this game?")
+	tab.Wait(board + "?.querySelectorAll('.tile').length === 2")
+	assert.Equal(t, pb.Result_REASON_RESIGNED, s.game(g.GetId()).GetResult().GetReason())
+	assert.NotEqual(t, g.GetId(), s.newest(tab).GetId())
+
+	begin(tab, "/play/3x3")
+	tab.Wait(says("Equal tiles that meet merge."))
+	assert.False(t, browsertest.Eval[bool](tab, says("Build a 2048")), "no 2048 fits on this board")
+	for g = s.newest(tab); g.GetResult() == nil; {
+		waitForBoard(tab, g.GetPosition())
+		tab.Press(arrows[playertest.Lasting(g.GetVersion(), g.GetPosition())])
+		before := g.GetVersion()
+		waittest.Until(t, "the key makes a move", func() bool { // The page shows a slide before the server receives the move.
+			g = s.game(g.GetId())
+			return g.GetVersion() > before
+		})
+	}
+	waitForBoard(tab, g.GetPosition())
+	tab.Wait(says("Play again"))
+	tab.Wait(says("Verified in this browser"))
+	tab.Wait(says("#1 of 1 today"))
+	assert.Empty(t, browsertest.Eval[[]string](tab, `performance.getEntriesByType("resource")
+		.filter((e) => e.responseStatus >= 400).map((e) => e.name)`), "the browser logs each failed request")
+	assert.True(t, g.GetRanked())
+	assert.True(t, strings.HasPrefix(stored(t, tab).Name, "guest-"))
+	click(tab, "Play again")
+	tab.Wait(board + "?.querySelectorAll('.tile').length === 2")
+}
+
+// TestJourney_Touch: a player on a phone plays 2048 with swipes, which do not scroll the page, and
+// Tribolo with taps and a keyboard to its end.
+func TestJourney_Touch(t *testing.T) {
+	t.Parallel()
+	s := start(t, withBotPace(0))
+	tab := s.open()
+	tab.Use(browsertest.Device{Width: 360, Height: 640, Touch: true})
+	tab.Visit("/play/classic")
+	tab.Wait(offer)
+	tap(tab, ".offer button")
+	tab.Wait(board + "?.querySelectorAll('.tile').length === 2")
+	g := s.newest(tab)
+	waitForBoard(tab, g.GetPosition())
+	events := s.eventsAfter(g)
+	at := browsertest.Eval[float64](tab, `(document.querySelector(".b48").scrollIntoView({block: "nearest"}), scrollY)`)
+	for position := g.GetPosition(); position.GetMoveCount() < 8; { // too few moves to end the game
+		legal := position.GetTwenty48().GetLegalMoves()
+		direction := legal[int(position.GetMoveCount())%len(legal)]
+		touch(tab, ".b48", swipes[direction])
+		e := events.next()
+		require.Equal(t, direction, e.GetMoved().GetDirection())
+		position = e.GetPosition()
+		waitForBoard(tab, position)
+		assert.InDelta(t, at, browsertest.Eval[float64](tab, "scrollY"), 1, "a swipe moved the page")
+	}
+
+	tab.Visit("/play/tribolo")
+	tab.Wait(offer)
+	tap(tab, ".offer button")
+	tab.Wait(`document.querySelector(".tri .legal")`)
+	const cells = `[...document.querySelectorAll(".tri rect:not(.ground)")]`
+	events = s.eventsAfter(s.newest(tab))
+	for range 3 {
+		tab.Wait(says("Your turn"))
+		cell := browsertest.Eval[int32](tab, cells+`.findIndex((r) => r.classList.contains("legal"))`)
+		tap(tab, ".tri .legal")
+		e := events.next()
+		for e.GetSeat() != 0 { // a bot's move before the player's first one
+			e = events.next()
+		}
+		assert.Equal(t, []int32{cell % 16, cell / 16}, []int32{e.GetMoved().GetCell().GetX(), e.GetMoved().GetCell().GetY()})
+		for e.GetPosition().GetTurn() != 0 {
+			e = events.next()
+		}
+		last := e.GetMoved().GetCell()
+		tab.Wait(fmt.Sprintf(`document.querySelector(".tri").getAttribute("aria-label").endsWith("; last jump to %x,%d")`, last.GetX(), last.GetY()))
+	}
+
+	// The first arrow key shows a cursor. A screen reader says what a jump to its cell takes.
+	tab.Wait(says("Your turn"))
+	g = s.newest(tab)
+	to := g.GetPosition().GetTribolo().GetLegalMoves()[0].GetCell()
+	tab.Press(kb.ArrowRight)
+	for range 16 + 11 {
+		cursor := browsertest.Eval[int32](tab, cells+`.findIndex((r) => r.classList.contains("cursor"))`)
+		require.GreaterOrEqual(t, cursor, int32(0))
+		switch {
+		case cursor%16 < to.GetX():
+			tab.Press(kb.ArrowRight)
+		case cursor%16 > to.GetX():
+			tab.Press(kb.ArrowLeft)
+		case cursor/16 < to.GetY():
+			tab.Press(kb.ArrowDown)
+		case cursor/16 > to.GetY():
+			tab.Press(kb.ArrowUp)
+		}
+	}
+	tab.Wait(`document.querySelector("[aria-live]").textContent.includes(" takes ")`)
+	tab.Press(kb.Enter)
+	e := events.next()
+	assert.Equal(t, []int32{to.GetX(), to.GetY()}, []int32{e.GetMoved().GetCell().GetX(), e.GetMoved().GetCell().GetY()})
+
+	over := says("Play again")
+	for {
+		tab.Wait(over + ` || (document.querySelector(".tri .legal") && document.body.innerText.includes("Your turn"))`)
+		if browsertest.Eval[bool](tab, over) {
+			break
+		}
+		// One expression clicks and waits for the effect, because a bot may move at any time.
+		browsertest.Eval[bool](tab, `new Promise((moved) => {
+			const before = document.querySelector(".tri").getAttribute("aria-label");
+			const look = () => document.querySelector(".tri").getAttribute("aria-label") !== before
+				? moved(true) : setTimeout(look, 5);
+			document.querySelector(".tri .legal").dispatchEvent(new MouseEvent("click", {bubbles: true}));
+			look();
+		})`)
+	}
+	assert.Equal(t, pb.Result_REASON_NO_MOVES, s.newest(tab).GetResult().GetReason())
+	tab.Wait(says("Verified in this browser"))
+}

@@ -1,0 +1,188 @@
+//go:build slow
+
+package web
+
+import (
+	"bytes"
+	"flag"
+	"image"
+	"image/png"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/image/draw"
+
+	"github.com/gridstand/gridstand/test/web/browsertest"
+)
+
+var update = flag.Bool("update", false, "record the screens of TestScreens")
+
+// Screens are compared by blocks, the mean colors of squares of this size. A block differs if a
+// color channel differs by more than blockLimit, and a screen differs if more than one in
+// shareLimit blocks differs. Other versions of Chromium render letter edges differently, but the
+// differences stay below these limits. The layout is always the same, because the test provides the
+// font.
+const (
+	blockSize  = 8
+	blockLimit = 20
+	shareLimit = 400
+)
+
+// blocks returns the mean colors of a picture's blocks.
+func blocks(picture image.Image) *image.RGBA {
+	size := picture.Bounds().Size().Div(blockSize)
+	small := image.NewRGBA(image.Rectangle{Max: size})
+	mean := draw.Kernel{Support: 0.5, At: func(distance float64) float64 {
+		if distance < 0.5 {
+			return 1
+		}
+		return 0
+	}}
+	mean.Scale(small, small.Rect, picture, image.Rectangle{Max: size.Mul(blockSize)}, draw.Src, nil)
+	return small
+}
+
+// compare compares the screen of a tab with the recorded one, once the screen stops changing. With
+// -update, it records the screen instead. It replaces the server's port, which differs between runs.
+func compare(t *testing.T, tab *browsertest.Tab, name string) {
+	t.Helper()
+	browsertest.Eval[bool](tab, `(async () => {
+		for (const e of document.querySelectorAll("code")) e.textContent = e.textContent.replace(/test:\d+/, "test:2048");
+		await document.fonts.ready;
+		for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame);
+		return true;
+	})()`)
+	got, file := blocks(decode(t, tab.Screen())), filepath.Join("testdata", name+".png")
+	if *update {
+		save(t, got, file)
+		return
+	}
+	recorded, err := os.ReadFile(file)
+	require.NoError(t, err)
+	want := image.NewRGBA(got.Rect)
+	draw.Copy(want, image.Point{}, decode(t, recorded), want.Rect, draw.Src, nil)
+	n := 0
+	for i := 0; i < len(want.Pix); i += 4 {
+		for channel := i; channel < i+3; channel++ {
+			if d := int(want.Pix[channel]) - int(got.Pix[channel]); max(d, -d) > blockLimit {
+				n++
+				break
+			}
+		}
+	}
+	assert.LessOrEqual(t, n*shareLimit, len(want.Pix)/4, "%s differs in %d blocks; run make golden to accept it", file, n)
+}
+
+// decode reads a PNG.
+func decode(t testing.TB, file []byte) image.Image {
+	t.Helper()
+	picture, err := png.Decode(bytes.NewReader(file))
+	require.NoError(t, err)
+	return picture
+}
+
+// save writes a picture into a file.
+func save(t testing.TB, picture image.Image, file string) {
+	t.Helper()
+	var out bytes.Buffer
+	require.NoError(t, (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, picture))
+	require.NoError(t, os.WriteFile(file, out.Bytes(), 0o644))
+}
+
+// fixedPage is the address of a page, with an expression that reports whether the page is complete,
+// a key to press once it is, and an expression to wait for after that. The key "click" means a
+// click on the page's first button.
+type fixedPage struct {
+	name, path, ready, key, then string
+	unrecorded                   bool // whether its screen is like that of another page
+}
+
+// fixedChallenges returns the pages of challenges.
+func fixedChallenges() []fixedPage {
+	const boards = `[...document.querySelectorAll(".wall .b48")].every((b) => b.querySelector(".tile")) && document.querySelector(".wall li")`
+	return []fixedPage{
+		{name: "daily", path: "/daily", ready: offer + " && " + says("1 player-0")},
+		{name: "daily-result", path: "/c/done" + filling, ready: offer, key: kb.Enter, then: says("23rd of 87, better than 74%, 5 days in a row")},
+		{name: "rematch", path: "/c/beat" + filling, ready: offer, key: kb.Enter, then: says("to beat"), unrecorded: true},
+		{name: "race-new", path: "/race", ready: says("6×6")},
+		{name: "race-invitation", path: "/c/wait" + filling, ready: says("greedy")},
+		{name: "race-countdown", path: "/c/soon" + filling, ready: `document.querySelector(".counter")?.textContent === "3"`},
+		{name: "race-watch", path: "/c/runs" + filling, ready: boards},
+		{name: "race-play", path: "/c/join" + filling, ready: says("greedy"), key: "click", then: boards + " && " + says("to beat")},
+		{name: "race-over", path: "/c/ends" + filling, ready: boards},
+	}
+}
+
+// fixedPages returns all pages whose screens are compared.
+func fixedPages(f *fixture) []fixedPage {
+	return append(fixedChallenges(), []fixedPage{
+		{name: "tv", path: "/", ready: says("Daily game") + ` && document.querySelector(".games li") && document.querySelector(".best li")`},
+		{name: "keys", path: "/account", ready: `document.querySelector("main input")`, key: "?", then: `document.querySelector("dialog")`, unrecorded: true},
+		{name: "game", path: "/g/" + f.Live[0], ready: says("3 watching")},
+		{name: "tribolo", path: "/g/" + f.Live[1], ready: says("3 watching")},
+		{name: "over", path: "/g/" + f.Over[0], ready: says("Verified in this browser") + " && " + says("Beat this score")},
+		{name: "replay", path: "/g/" + f.Over[0], ready: says("Verified in this browser") + " && " + says("Beat this score"), key: kb.Home, then: says("move 0 of"), unrecorded: true},
+		{name: "variants", path: "/play", ready: says("Tribolo")},
+		{name: "play", path: "/play/classic", ready: offer, key: kb.Enter, then: says("Arrow keys or swipes")},
+		{name: "play-tribolo", path: "/play/tribolo", ready: offer, key: kb.Enter, then: says("Go to a marked cell"), unrecorded: true},
+		{name: "top", path: "/top", ready: `document.querySelector("tbody tr") && document.querySelector("[aria-label=Variants] a")`},
+		{name: "player", path: "/p/ada", ready: `document.querySelectorAll(".games li").length === 2 && ` + says("Account created on")},
+		{name: "account", path: "/account", ready: `document.querySelector("main input")`},
+	}...)
+}
+
+// show opens a page and waits until it is complete.
+func (p fixedPage) show(tab *browsertest.Tab) {
+	tab.Visit(p.path)
+	tab.Wait(p.ready)
+	if p.key != "" {
+		if p.key == "click" {
+			browsertest.Eval[bool](tab, `(document.querySelector("main button").click(), true)`)
+		} else {
+			tab.Press(p.key)
+		}
+		tab.Wait(p.then)
+	}
+}
+
+// devices lists the windows in which all pages are shown: both sizes and both themes. The phone is tall,
+// so that its screens show most of each page.
+var devices = map[string]browsertest.Device{
+	"phone-dark":    {Width: 360, Height: 1400, Touch: true, Dark: true, Still: true},
+	"desktop-light": {Width: 1440, Height: 900, Still: true},
+}
+
+// eachPage shows all pages in all windows.
+func eachPage(t *testing.T, visit func(t *testing.T, tab *browsertest.Tab, p fixedPage, device string)) {
+	t.Helper()
+	s, f := start(t), newFixture(t)
+	for name, device := range devices {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tab := browsertest.Open(t, s.address)
+			before(tab, f.script(t))
+			tab.Use(device)
+			for _, p := range fixedPages(f) {
+				p.show(tab)
+				visit(t, tab, p, name)
+			}
+		})
+	}
+}
+
+// Ensure that all pages look the same as before, and that none is wider than its window. Run make golden
+// to accept changes.
+func TestScreens(t *testing.T) {
+	t.Parallel()
+	eachPage(t, func(t *testing.T, tab *browsertest.Tab, p fixedPage, device string) {
+		width := browsertest.Eval[int64](tab, "document.documentElement.scrollWidth")
+		assert.LessOrEqual(t, width, devices[device].Width, "%s is wider than its window", p.name)
+		if !p.unrecorded {
+			compare(t, tab, p.name+"-"+device)
+		}
+	})
+}

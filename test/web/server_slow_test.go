@@ -1,0 +1,191 @@
+//go:build slow
+
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
+	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server"
+	"github.com/gridstand/gridstand/test/web/browsertest"
+)
+
+func TestMain(m *testing.M) { browsertest.Run(m) }
+
+// testServer is a running server and its API.
+type testServer struct {
+	t          testing.TB
+	address    string
+	games      pb.GameServiceClient
+	challenges pb.ChallengeServiceClient
+	conn       *grpc.ClientConn
+}
+
+// start starts a server that keeps its games in memory.
+func start(t testing.TB, changes ...func(*server.Config)) *testServer {
+	t.Helper()
+	c := servertest.Config(t)
+	for _, change := range changes {
+		change(&c)
+	}
+	running, _ := servertest.Start(t, c)
+	return reach(t, running)
+}
+
+// reach returns the API of a running server.
+func reach(t testing.TB, running *server.Server) *testServer {
+	t.Helper()
+	conn := servertest.Dial(t, running.Addr())
+	return &testServer{t, running.Addr().String(), pb.NewGameServiceClient(conn), pb.NewChallengeServiceClient(conn), conn}
+}
+
+// open opens an empty tab for the server.
+func (s *testServer) open() *browsertest.Tab {
+	s.t.Helper()
+	return browsertest.Open(s.t, s.address)
+}
+
+// player creates an account.
+func (s *testServer) player(name string) *playertest.Player {
+	s.t.Helper()
+	return playertest.New(s.t.Context(), s.t, s.conn, name)
+}
+
+// game returns the current game.
+func (s *testServer) game(id string) *pb.Game {
+	s.t.Helper()
+	got, err := s.games.GetGame(s.t.Context(), &pb.GetGameRequest{GameId: id})
+	require.NoError(s.t, err)
+	return got.GetGame()
+}
+
+// newest returns the newest game of the tab's account.
+func (s *testServer) newest(tab *browsertest.Tab) *pb.Game {
+	s.t.Helper()
+	listed, err := s.games.ListGames(s.t.Context(), &pb.ListGamesRequest{PlayerId: stored(s.t, tab).ID})
+	require.NoError(s.t, err)
+	require.NotEmpty(s.t, listed.GetGames())
+	return s.game(listed.GetGames()[0].GetId())
+}
+
+// watched waits until a game has the given number of watchers.
+func (s *testServer) watched(g *pb.Game, n int32) {
+	s.t.Helper()
+	waittest.Until(s.t, fmt.Sprintf("the game has %d watchers", n), func() bool { return s.game(g.GetId()).GetWatchers() == n })
+}
+
+// eventReader reads the events of a game from the server.
+type eventReader struct {
+	t      testing.TB
+	stream grpc.ServerStreamingClient[pb.WatchResponse]
+}
+
+// eventsAfter returns a reader of the events after the given version of a game.
+func (s *testServer) eventsAfter(g *pb.Game) *eventReader {
+	s.t.Helper()
+	version := g.GetVersion()
+	stream, err := s.games.Watch(waittest.Context(s.t), &pb.WatchRequest{GameId: g.GetId(), AfterVersion: &version, EveryEvent: true})
+	require.NoError(s.t, err)
+	return &eventReader{s.t, stream}
+}
+
+// next waits for the next event.
+func (r *eventReader) next() *pb.Event {
+	r.t.Helper()
+	for {
+		update, err := r.stream.Recv()
+		require.NoError(r.t, err)
+		if e := update.GetEvent(); e != nil {
+			return e
+		}
+	}
+}
+
+// attempt returns the attempt at a challenge by the tab's account, and the challenge.
+func (s *testServer) attempt(tab *browsertest.Tab, request *pb.GetChallengeRequest) (*pb.Game, *pb.Challenge) {
+	s.t.Helper()
+	ctx := playertest.WithToken(s.t.Context(), stored(s.t, tab).Token)
+	got, err := s.challenges.GetChallenge(ctx, request)
+	require.NoError(s.t, err)
+	g, err := s.games.GetGame(ctx, &pb.GetGameRequest{GameId: got.GetAttempt().GetGameId()})
+	require.NoError(s.t, err)
+	return g.GetGame(), got.GetChallenge()
+}
+
+// press makes the first legal move of a tab's attempt by pressing its key, and returns the resulting
+// game.
+func (s *testServer) press(tab *browsertest.Tab, g *pb.Game, request *pb.GetChallengeRequest) *pb.Game {
+	s.t.Helper()
+	waitForBoard(tab, g.GetPosition())
+	tab.Press(keyOf(g.GetPosition()))
+	before := g.GetVersion()
+	waittest.Until(s.t, "the key makes a move", func() bool {
+		g, _ = s.attempt(tab, request)
+		return g.GetVersion() > before
+	})
+	return g
+}
+
+// playAttempt plays the tab's attempt from the keyboard until it is over.
+func (s *testServer) playAttempt(tab *browsertest.Tab, request *pb.GetChallengeRequest) (*pb.Game, *pb.Challenge) {
+	s.t.Helper()
+	g, c := s.attempt(tab, request)
+	for g.GetResult() == nil {
+		g = s.press(tab, g, request)
+	}
+	waitForBoard(tab, g.GetPosition())
+	return g, c
+}
+
+// fetch requests a path over HTTP. It sends the token unless the token is empty.
+func (s *testServer) fetch(path, token string) *http.Response {
+	s.t.Helper()
+	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, "http://"+s.address+path, nil)
+	require.NoError(s.t, err)
+	request.Close = true
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(s.t, err)
+	s.t.Cleanup(func() { _ = response.Body.Close() })
+	return response
+}
+
+// race creates a race as the caller and returns its id.
+func (s *testServer) race(caller context.Context, variant string) string {
+	s.t.Helper()
+	made, err := s.challenges.CreateChallenge(caller, &pb.CreateChallengeRequest{
+		Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Variant: variant, Limit: durationpb.New(time.Minute),
+	})
+	require.NoError(s.t, err)
+	return made.GetChallenge().GetId()
+}
+
+// clock is a store's clock, which a test can move forward.
+type clock struct{ ahead atomic.Int64 }
+
+func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+
+// midnight moves the clock forward to the next midnight UTC, and then by the given time.
+func (c *clock) midnight(later time.Duration) {
+	now := c.now().UTC()
+	c.ahead.Add(int64(now.Truncate(24 * time.Hour).Add(24*time.Hour + later).Sub(now)))
+}
+
+// withBotPace sets the time between two moves of a bot.
+func withBotPace(pace time.Duration) func(*server.Config) {
+	return func(c *server.Config) { c.BotPace = pace }
+}

@@ -45,11 +45,12 @@ BASE ?= HEAD~1
 RACE_TIMEOUT ?= 40m
 RACE = $$(go env GOFLAGS) -race -gcflags=modernc.org/...=-race=false -timeout=$(RACE_TIMEOUT) -ldflags=-w -vet=off
 
-# Timeout of the long tests of one package.
-LONG_TIMEOUT ?= 30m
+# The tests that go test ./... leaves out have the build tag slow. vet is off, because make vet
+# checks them, too.
+SLOW := go test -tags slow -vet=off -count=1
 
-# Long tests that attack servers, and check their memory and the latency of other players' moves.
-# They run alone.
+# Slow tests that attack servers. They run alone, because they compare the latency of other
+# players' moves with the latency before.
 FLOODS := Flood|UnreadAnswers|ThroughProxy_Unread
 
 .PHONY: help
@@ -66,27 +67,30 @@ bin/gridstand-server bin/gridstand:
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '$(STAMP)' -o $@ $(PROGRAM)
 
 .PHONY: test
-test: list-missing ## Run all but the long tests, and print what is missing for some of them
+test: list-missing ## Run the quick tests, and print what is missing for some of them
 	go test ./...
 
 # go test prints the reasons of skipped tests only with -v.
 .PHONY: list-missing
 list-missing:
-	@for program in redis-server tmux ssh haproxy chromium node; do \
+	@for program in redis-server node; do \
 	  command -v $$program >/dev/null || echo "$$program is not installed: the tests that need it are skipped"; \
 	done
 
-.PHONY: test-short
-test-short: ## Run the quickest tests
-	go test -short ./...
+# Few tests run at a time, because many of these start several programs.
+.PHONY: test-slow
+test-slow: ## Run the slow tests, except make floods, and the others again
+	$(SLOW) -skip '$(FLOODS)' -p=2 -parallel=2 -timeout=1h ./...
 
-# The names of long tests end in _long; see internal/testkit/longtest. vet is off, because
-# make vet runs it. Two packages with two tests each run at a time, because many of these tests
-# start several programs.
-.PHONY: test-long
-test-long: export TEST_LONG := 1
-test-long: ## Run the long tests, which make test skips, except make floods
-	go test -vet=off -run '_long$$' -skip '$(FLOODS)' -p=2 -parallel=2 -timeout=$(LONG_TIMEOUT) $$(grep -rl --include='*_test.go' 'longtest\.Skip(' . | xargs -n 1 dirname | sort -u)
+.PHONY: test-stores
+test-stores: ## Run the contracts of stores and of the API on a real Redis and a Redis Cluster
+	$(SLOW) ./server/internal/store/storetest -run '^Test(Redis|Cluster)$$'
+	go test -vet=off -count=1 ./test/contract -store=redis
+	go test -vet=off -count=1 ./test/contract -store=cluster
+
+.PHONY: journeys
+journeys: ## Walk through the page in a real Chromium
+	$(SLOW) ./test/web -run '^TestJourney'
 
 .PHONY: race
 race: ## Run make test under the race detector (needs a C compiler), without vet
@@ -105,34 +109,34 @@ fuzz: ## Fuzz every target for FUZZTIME; inputs that fail are saved in testdata/
 	scripts/fuzz.sh
 
 .PHONY: floods
-floods: export TEST_LONG := 1
-floods: ## Attack servers, and check their memory and the latency of other players' moves
-	go test -vet=off ./server/internal/test/fault -run '$(FLOODS)' -v -parallel=1 -timeout=$(LONG_TIMEOUT)
-	go test -vet=off ./server/internal/rpc -run '^TestLiveChallenge_' -v
+floods: ## Attack servers, and print their memory and the latency of other players' moves
+	$(SLOW) ./server/internal/test/fault -run '$(FLOODS)' -v -parallel=1 -timeout=1h
 
 # Duration of make storm.
 STORM ?= 10m
 
 .PHONY: storm
-storm: export TEST_LONG := 1
 storm: ## Inject random faults into servers, their stores and connections for STORM
-	go test ./server/internal/test/fault -run '^TestStorm_long$$' -v -timeout 0 -args -storm=$(STORM)
+	$(SLOW) ./server/internal/test/fault -run '^TestStorm$$' -v -timeout 0 -args -storm=$(STORM)
 
 # Number of kills in make kills.
 KILLS ?= 1000
 
 .PHONY: kills
-kills: export TEST_LONG := 1
 kills: ## Kill the only server of a file KILLS times while clients play
-	go test ./server/internal/test/fault -run '^TestStorm_Kills_long$$' -v -timeout 0 -args -storm.kills=$(KILLS)
+	$(SLOW) ./server/internal/test/fault -run '^TestStorm_Kills$$' -v -timeout 0 -args -storm.kills=$(KILLS)
 
 .PHONY: bench
 bench: ## Print the figures and their baselines (needs redis-server; BENCH=Moves selects)
-	go test -p 1 -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 2h ./... | go run ./internal/ratio/table
+	go test -tags slow -p 1 -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 2h ./... | go run ./internal/ratio/table
 
 .PHONY: bench-compare
 bench-compare: ## Compare the figures of two commits (BASE=HEAD~1; BENCH=Moves selects)
 	scripts/bench-compare.sh '$(BASE)' '$(BENCH)'
+
+.PHONY: nightly
+nightly: ## Run what CI leaves out, and print one table of figures (PARTS='kills bench' selects)
+	scripts/nightly.sh $(PARTS)
 
 .PHONY: check
 check: ## Run everything that CI runs
@@ -220,7 +224,7 @@ playthroughs: ## Record the games of every variant again
 .PHONY: golden
 golden: ## Record the expected screens, pictures and colors again
 	go test $(addprefix ./cmd/gridstand/internal/tui/,app challenge lobby play watch) ./server/internal/web/picture ./internal/palette -update
-	TEST_LONG=1 go test ./test/web -run '^TestScreens_long$$' -update
+	$(SLOW) ./test/web -run '^TestScreens$$' -update
 
 .PHONY: image
 image: export VERSION := $(VERSION)
@@ -255,28 +259,30 @@ release: ## Publish the checked-out tag as a draft (needs GITHUB_TOKEN and docke
 pin-images: ## Write the registry's current digests of all images to images.env
 	scripts/pin-images.sh
 
+COMPOSE_TEST = CGO_ENABLED=0 $(SLOW) -trimpath -buildvcs=false -timeout 1h -v ./test/compose
+
+.PHONY: compose-base
+compose-base: ## Start docker-compose.yml, play through it, and look at its leaderboard in Redis
+	$(COMPOSE_TEST) -run '^TestBase$$' -args -compose
+
 .PHONY: compose-try
 compose-try: bin/gridstand ## Start the compose stacks, play while containers are killed, stop them
-	CGO_ENABLED=0 go test -trimpath -buildvcs=false -count=1 -timeout 1h -v ./test/compose -args -compose
+	$(COMPOSE_TEST) -args -compose
 
 .PHONY: compose-try-offline
 compose-try-offline: ## Run compose-try without an image registry, with a private Docker and its own images
 	scripts/with-local-docker.sh $(MAKE) compose-try
 
-.PHONY: compose-try-if-possible
-compose-try-if-possible: ## Run whichever of these two is possible, or print why neither is
-	scripts/compose-if-possible.sh
-
 .PHONY: picture
 picture: build ## Draw the README's pictures from real screens
 	scripts/picture.sh docs
 	mkdir -p docs/web
-	TEST_LONG=1 go test ./test/web -run '^TestPages_long$$' -count=1 -args -pictures $(CURDIR)/docs/web
+	$(SLOW) ./test/web -run '^TestPages$$' -args -pictures $(CURDIR)/docs/web
 
 .PHONY: recording
 recording: ## Record two newcomers who have only ssh (docs/newcomer.svg)
 	rm -rf bin/recording
-	TEST_LONG=1 go test ./cmd/gridstand/internal/cli -run '^TestTerminal_SSHNewcomer_long$$' -count=1 -args -recording $(CURDIR)/bin/recording
+	$(SLOW) ./cmd/gridstand/internal/cli -run '^TestTerminal_SSH$$' -args -recording $(CURDIR)/bin/recording
 	go run ./tools/screenshot -o docs/newcomer.svg -captions bin/recording/captions \
 	  'ada: ssh play.example=bin/recording/ada' 'grace: ssh play.example=bin/recording/grace'
 

@@ -13,7 +13,7 @@ git worktree add --quiet --detach "$work/base" "$base"
 
 # run DIR NAME: runs one round and appends its results to a file.
 run() {
-  (cd "$1" && go test -p 1 -run '^$' -bench "$bench" -benchtime 1x -timeout 2h ./...) |
+  (cd "$1" && go test -tags slow -p 1 -run '^$' -bench "$bench" -benchtime 1x -timeout 2h ./...) |
     tee /dev/stderr | grep -E '^(goos|goarch|pkg|cpu|Benchmark)' >>"$work/$2.txt"
 }
 for ((i = 1; i <= rounds; i++)); do

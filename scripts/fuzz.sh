@@ -13,7 +13,7 @@ trap 'rm -f "$output"' EXIT
 
 # fuzz PACKAGE TARGET: runs a fuzz target.
 fuzz() {
-  (set -x; go test "$1" -run '^$' -fuzz "^$2\$" -fuzztime "${FUZZTIME:?}") 2>&1 | tee "$output"
+  (set -x; go test -tags slow "$1" -run '^$' -fuzz "^$2\$" -fuzztime "${FUZZTIME:?}") 2>&1 | tee "$output"
 }
 
 # only_late: succeeds if the target failed only because its time was up.

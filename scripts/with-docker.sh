@@ -1,8 +1,13 @@
 #!/usr/bin/env bash
-# Tries the compose stacks with the installed Docker if it can get the images, else
-# with a private Docker (scripts/with-local-docker.sh). If neither is possible, prints the
-# reason and succeeds. Fails on any other error.
+# Runs a command with the installed Docker if it can get the images of the compose stacks, else
+# with a private Docker (scripts/with-local-docker.sh).
+#
+#   scripts/with-docker.sh make compose-base
+#
+# Exits with the command's exit code, or with 69 and a reason on standard error if this machine
+# has no usable Docker and cannot run a private one.
 set -euo pipefail
+(($# > 0)) || { sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"; exit 2; }
 cd "$(dirname "$0")/.."
 
 # images: lists the images that the stacks use.
@@ -22,13 +27,7 @@ usable() {
 }
 
 if usable; then
-  exec make compose-try
+  exec "$@"
 fi
 echo 'trying with a private Docker'
-status=0
-scripts/with-local-docker.sh make compose-try || status=$?
-if ((status == 69)); then
-  echo 'NOT TRIED: this machine cannot start the compose stacks, for the reason above'
-  exit 0
-fi
-exit "$status"
+exec scripts/with-local-docker.sh "$@"

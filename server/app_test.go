@@ -16,12 +16,10 @@ import (
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/grpc/status"
 
-	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
@@ -101,48 +99,8 @@ func TestStart_Plays(t *testing.T) {
 	assert.Error(t, err, "still listening")
 }
 
-func TestStart_TwoServers(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
-	c := servertest.Config(t)
-	c.Store = "redis://" + redistest.StartMiniredis(t).Addr()
-	one, _ := servertest.Start(t, c)
-	two, _ := servertest.Start(t, c)
-	ctx, g := play(within(t), t, servertest.Dial(t, one.Addr()))
-	_, err := move(ctx, servertest.Dial(t, two.Addr()), g)
-	assert.NoError(t, err)
-}
-
-func TestStart_Cluster_long(t *testing.T) {
-	longtest.Skip(t)
-	t.Parallel()
-	cluster := redistest.StartCluster(t, 1)
-	c := servertest.Config(t)
-	c.Store = "redis://" + cluster.Addrs()[0] + "?cluster=true"
-	server, _ := servertest.Start(t, c)
-	conn := servertest.Dial(t, server.Addr())
-	ctx, g := play(within(t), t, conn)
-	_, err := move(ctx, conn, g)
-	require.NoError(t, err)
-	_, err = pb.NewGameServiceClient(conn).Resign(ctx, &pb.ResignRequest{GameId: g.GetId()})
-	require.NoError(t, err)
-	rank, err := pb.NewLeaderboardServiceClient(conn).GetRank(ctx, &pb.GetRankRequest{Variant: "classic", PlayerId: "me", Neighbors: 1})
-	if status.Code(err) != codes.NotFound { // The player has no rank if the move did not score.
-		require.NoError(t, err)
-		assert.EqualValues(t, 1, rank.GetEntry().GetRank())
-	}
-	listed, err := pb.NewGameServiceClient(conn).ListGames(ctx, &pb.ListGamesRequest{})
-	require.NoError(t, err)
-	assert.Len(t, listed.GetGames(), 1)
-}
-
 func TestStart_StopNotifiesClients(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	c := servertest.Config(t)
 	c.StopTimeout = patience
 	server, stop := servertest.Start(t, c)
@@ -166,10 +124,7 @@ func TestStart_StopNotifiesClients(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, grpc_health_v1.HealthCheckResponse_SERVING, next.GetStatus())
 
-	began := time.Now()
 	stop()
-	assert.Less(t, time.Since(began), c.StopTimeout, "a client was cut off")
-
 	next, err = health.Recv()
 	require.NoError(t, err)
 	assert.Equal(t, grpc_health_v1.HealthCheckResponse_NOT_SERVING, next.GetStatus())
@@ -245,7 +200,7 @@ func TestStart_UncountedServices(t *testing.T) {
 			}
 			assert.Equal(t, map[string]string{"limit": "2", "limit_name": limit}, metadata)
 			end()
-			require.Eventually(t, func() bool { return watch(within(t)) == nil }, patience, 10*time.Millisecond)
+			waittest.Until(t, "a stream is allowed", func() bool { return watch(within(t)) == nil })
 		})
 	}
 }
@@ -261,64 +216,8 @@ func TestStart_NoReflection(t *testing.T) {
 	assert.Equal(t, codes.Unimplemented, status.Code(err))
 }
 
-func TestStart_RedisUnavailable(t *testing.T) {
-	t.Parallel()
-	store := redistest.StartMiniredis(t)
-	c := servertest.Config(t)
-	c.Store = "redis://" + store.Addr()
-	server, _ := servertest.Start(t, c)
-	conn := servertest.Dial(t, server.Addr())
-	ctx, g := play(within(t), t, conn)
-
-	store.SetError("LOADING Redis is loading the dataset in memory")
-	_, err := move(ctx, conn, g)
-	assert.Equal(t, codes.Unavailable, status.Code(err))
-	answer, err := grpc_health_v1.NewHealthClient(conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{})
-	require.NoError(t, err)
-	assert.Equal(t, grpc_health_v1.HealthCheckResponse_SERVING, answer.GetStatus())
-
-	store.SetError("")
-	require.Eventually(t, func() bool { // Redis may still be busy for a moment.
-		_, err := move(ctx, conn, g)
-		return err == nil
-	}, patience, time.Millisecond, "the store has recovered")
-}
-
-func TestStart_TLS(t *testing.T) {
-	t.Parallel()
-	c := servertest.Config(t)
-	c.TLSCert, c.TLSKey = servertest.Certificate(t)
-	server, _ := servertest.Start(t, c)
-	trusting, err := credentials.NewClientTLSFromFile(c.TLSCert, "")
-	require.NoError(t, err)
-
-	conn := servertest.Dial(t, server.Addr(), grpc.WithTransportCredentials(trusting))
-	_, err = pb.NewGameServiceClient(conn).GetServerInfo(within(t), &pb.GetServerInfoRequest{})
-	assert.NoError(t, err)
-
-	conn = servertest.Dial(t, server.Addr())
-	_, err = pb.NewGameServiceClient(conn).GetServerInfo(within(t), &pb.GetServerInfoRequest{})
-	assert.Equal(t, codes.Unavailable, status.Code(err), "without TLS")
-}
-
-func TestStart_Listener(t *testing.T) {
-	t.Parallel()
-	c := servertest.Config(t)
-	var err error
-	c.Listener, err = net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	c.Listen = "ignored"
-	server, _ := servertest.Start(t, c)
-	assert.Equal(t, c.Listener.Addr(), server.Addr())
-	_, err = pb.NewGameServiceClient(servertest.Dial(t, server.Addr())).GetServerInfo(within(t), &pb.GetServerInfoRequest{})
-	assert.NoError(t, err)
-}
-
 func TestStart_AddressTaken(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	srv, _ := servertest.Start(t, servertest.Config(t))
 	for _, change := range []func(*server.Config){
 		func(c *server.Config) { c.Listen = srv.Addr().String() },
@@ -378,9 +277,6 @@ func TestRun(t *testing.T) {
 
 func TestStart_Metrics(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	c := servertest.Config(t)
 	c.Metrics = "127.0.0.1:0"
 	c.Pprof = true
@@ -406,9 +302,10 @@ func TestStart_Metrics(t *testing.T) {
 	}
 	var code int
 	var body string
-	for began := time.Now(); !strings.Contains(body, "\ngridstand_redis_up 1\n"); code, body = get("/metrics") {
-		require.Less(t, time.Since(began), patience) // On a busy machine, the first check of the store may take a while.
-	}
+	waittest.Until(t, "the store has been checked", func() bool {
+		code, body = get("/metrics")
+		return strings.Contains(body, "\ngridstand_redis_up 1\n")
+	})
 	assert.Equal(t, http.StatusOK, code)
 	for _, line := range []string{
 		`gridstand_games_created_total{variant="classic"} 1`,

@@ -7,7 +7,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -15,6 +14,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
 )
@@ -35,9 +35,6 @@ func ask(t *testing.T, c client.Config) error {
 // certificate from one of them, and rejects other clients from the first call on.
 func TestStart_MutualTLS(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
 	servers, clients, strangers := tlstest.NewAuthority(t), tlstest.NewAuthority(t), tlstest.NewAuthority(t)
 	c := servertest.Config(t)
 	c.TLSCert, c.TLSKey = tlstest.Files(t)
@@ -71,9 +68,6 @@ func TestStart_MutualTLS(t *testing.T) {
 // continue, and that invalid files change nothing.
 func TestStart_CertificateRenewed(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
 	authority, next := tlstest.NewAuthority(t), tlstest.NewAuthority(t)
 	c := servertest.Config(t)
 	c.TLSCert, c.TLSKey = tlstest.Files(t)
@@ -100,13 +94,16 @@ func TestStart_CertificateRenewed(t *testing.T) {
 	require.Equal(t, old.SerialNumber, shown())
 
 	require.NoError(t, os.WriteFile(c.TLSCert, []byte("nonsense"), 0o600))
-	require.Eventually(t, func() bool {
+	waittest.Until(t, "the server has read the file", func() bool {
 		assert.Equal(t, old.SerialNumber, shown(), "the file is not a certificate")
 		return strings.Contains(log.String(), "certificate not renewed")
-	}, patience, 50*time.Millisecond)
+	})
 
 	renewed := next.Issue(t, "server", c.TLSCert, c.TLSKey)
-	require.Eventually(t, func() bool { return renewed.SerialNumber.Cmp(shown()) == 0 }, patience, 50*time.Millisecond)
+	waittest.Until(t, "the server uses the new certificate", func() bool {
+		now := shown()
+		return now != nil && renewed.SerialNumber.Cmp(now) == 0
+	})
 	require.NoError(t, info(), "an existing connection")
 	require.NoError(t, ask(t, client.Config{Target: server.Addr().String(), CAFile: next.File}))
 	assert.ErrorIs(t, ask(t, client.Config{Target: server.Addr().String(), CAFile: authority.File}), client.ErrUnreachable)

@@ -1,9 +1,6 @@
 package server
 
 import (
-	"bytes"
-	"log/slog"
-	"strings"
 	"testing"
 	"time"
 
@@ -63,15 +60,4 @@ func TestConfig_Validate(t *testing.T) {
 	unlimited.Limits.MessageBytes, unlimited.Limits.StreamsPerConnection, unlimited.Limits.MovesPerSecond = 0, 0, 0
 	unlimited.Limits.OpenGamesPerPlayer, unlimited.Limits.WatchersPerGame, unlimited.Keepalive = 0, 0, 0
 	assert.NoError(t, unlimited.validate(), "no limits")
-}
-
-func TestNewLogger(t *testing.T) {
-	t.Parallel()
-	var text, json bytes.Buffer
-	newLogger(&text, slog.LevelInfo, "text").Info("hello", "a", 1)
-	newLogger(&json, slog.LevelWarn, "json").Info("hidden")
-	newLogger(&json, slog.LevelWarn, "json").Warn("hello", "a", 1)
-	assert.Contains(t, text.String(), "level=INFO msg=hello a=1\n")
-	assert.Contains(t, json.String(), `"level":"WARN","msg":"hello","a":1}`)
-	assert.Equal(t, 1, strings.Count(json.String(), "\n"))
 }

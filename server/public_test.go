@@ -20,9 +20,6 @@ import (
 // served.
 func TestStart_PublicPort(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	old := new(http.Protocols)
 	old.SetHTTP1(true)
 	newer := new(http.Protocols)

@@ -105,9 +105,6 @@ func TestStart_WebTLS(t *testing.T) {
 // or the other way around.
 func TestStart_WebWrongScheme(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	c, authority := encrypted(t)
 	secret, _ := servertest.Start(t, c)
 	open, _ := servertest.Start(t, servertest.Config(t))
@@ -122,9 +119,6 @@ func TestStart_WebWrongScheme(t *testing.T) {
 // Ensure that client certificates are required for HTTP as well as for gRPC.
 func TestStart_WebMutualTLS(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	for _, web := range []string{"", "127.0.0.1:0"} {
 		c, authority := encrypted(t)
 		clients := tlstest.NewAuthority(t)
@@ -173,9 +167,6 @@ func TestStart_WebOff(t *testing.T) {
 // same limit.
 func TestStart_WebAddress(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	c, authority := encrypted(t)
 	c.Web = process.FreeAddress(t) // No other test gets this port after the stop.
 	server, stop := servertest.Start(t, c)

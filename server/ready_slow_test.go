@@ -1,6 +1,9 @@
+//go:build slow
+
 package server_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"testing"
@@ -10,6 +13,7 @@ import (
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
 // Ensure that a server is ready while the store accepts moves, and otherwise reports why
@@ -34,11 +38,11 @@ func TestServer_Readyz(t *testing.T) {
 	}
 	becomes := func(code int) string {
 		var body string
-		require.Eventually(t, func() bool {
+		waittest.Until(t, fmt.Sprintf("/readyz has the status %d", code), func() bool {
 			var now int
 			now, body = get("/readyz")
 			return now == code
-		}, patience, patience/1000)
+		})
 		return body
 	}
 	assert.Equal(t, "ready\n", becomes(http.StatusOK))

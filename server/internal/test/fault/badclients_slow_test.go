@@ -454,7 +454,7 @@ func (f *flood) repeatWith(ctx context.Context, workers int, begin func() func(*
 					return fmt.Errorf("no retry hint: %w", err)
 				case err == nil:
 					f.granted.Add(1)
-				case !unavailable(err):
+				case !unavailable(err) && r.code != codes.DeadlineExceeded: // The server gives up on a client that is too slow.
 					return err
 				}
 				f.ready()

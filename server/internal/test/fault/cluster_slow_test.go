@@ -3,6 +3,7 @@
 package fault
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,21 +11,24 @@ import (
 )
 
 // Ensure that a deployment on several machines works: nobody loses, repeats or misses an event on
-// three servers behind one name and a Redis Cluster of three nodes, while a node is killed and
-// restarted and a server is killed.
+// three servers behind one name and a Redis Cluster of three nodes, while first a node and then
+// a server is killed and restarted.
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t, 3, redistest.KeepsWrites...)
 	env := newEnvOn(t, strings.Join(cluster.Addrs(), ","), cluster.Client())
-	env.serversDie = true
-	doomed := env.serveProcess()
-	tr := env.startTraffic(stormLoad, drawSeed(t), env.serveProcess(), env.serveProcess(), doomed)
+	crew := env.startCrew(t, 3)
+	tr := env.startTraffic(stormLoad, drawSeed(t), slices.Clone(crew.servers)...)
 	for _, fault := range []func(){
 		func() {
 			cluster.Nodes[1].Restart()
 			cluster.Await()
 		},
-		doomed.stop,
+		func() {
+			crew.servers[0].stop()
+			env.awaitProgress(t, 100)
+			crew.restart(0)
+		},
 	} {
 		env.awaitProgress(t, 300)
 		fault()

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 			}
 		}
 	}
-	debug.SetGCPercent(400) // The servers of so many tests would else spend a third of their time on it.
+	debug.SetGCPercent(400) // Collecting garbage would take a third of the processor time.
 	testmain.Run(m, redistest.StillDialing)
 }
 

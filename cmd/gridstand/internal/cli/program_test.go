@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 		*timeout = limit
 	}
 	followEvery = 10 * time.Millisecond
-	debug.SetGCPercent(400) // The servers of so many tests would else spend a third of their time on it.
+	debug.SetGCPercent(400) // Collecting garbage would take a third of the processor time.
 	// All servers are on this machine. A proxy cannot reach them.
 	if err := os.Setenv("NO_PROXY", "*"); err != nil {
 		panic(err)

@@ -43,7 +43,9 @@ func startSSH(t *testing.T, server string, args ...string) *sshHost {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan int, 1)
 	args = append([]string{"ssh-host", "--listen", "127.0.0.1:0", "--host-key", filepath.Join(t.TempDir(), "key")}, args...)
-	program := newUser(t, server, "host").program(h.log, h.log)
+	host := newUser(t, server, "host")
+	host.env = []string{"GOGC=off"} // or else the host collects garbage often, in the whole test process
+	program := host.program(h.log, h.log)
 	go func() {
 		ended <- program.run(ctx, args)
 		close(ended)

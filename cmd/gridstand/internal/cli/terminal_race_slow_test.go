@@ -40,12 +40,12 @@ func TestTerminal_Race(t *testing.T) {
 	p.open("bob", "join "+race+" --server "+server+" --name bob")
 	p.sees("bob", `(?s)ada, creator.*bob \(you\)`)
 	p.sees("ada", `2 of 8`)
-	bot := newUser(t, server, "bot")
-	bot.ok("join", race)
+	cal := newUser(t, server, "cal")
+	cal.ok("join", race)
 	var begun, note output
 	code := make(chan int, 1)
 	go func() {
-		code <- bot.program(&begun, &note).run(t.Context(), []string{"new", "--challenge", race, "--wait"})
+		code <- cal.program(&begun, &note).run(t.Context(), []string{"new", "--challenge", race, "--wait"})
 	}()
 	waittest.Until(t, "the program waits", func() bool { return note.String() == "Waiting for the challenge to open.\n" })
 	p.tmux("send-keys", "-t", "ada", "Enter")
@@ -81,10 +81,9 @@ func TestTerminal_Race(t *testing.T) {
 
 	require.Equal(t, exitOK, waittest.Receive(t, "the program's game", code))
 	game := strings.TrimSpace(begun.String())
-	bot.slide(game, 3)
-	assert.Regexp(t, `(?m)^ +\d  bot ◂ you +\d+ +\d+ +3  playing`, bot.ok("standings", race))
-	bot.fails(exitMissing, "hidden", "verify", game)
-	bot.ok("resign", game)
+	cal.slide(game, 3)
+	assert.Regexp(t, `(?m)^ +\d  cal ◂ you +\d+ +\d+ +3  playing`, cal.ok("standings", race))
+	cal.ok("resign", game)
 
 	p.tmux("send-keys", "-t", "ada", "q")
 	p.sees("ada", `(?s)Leave the race.*points are kept`)
@@ -102,10 +101,10 @@ func TestTerminal_Race(t *testing.T) {
 	p.sane("bob", exitOK)
 
 	waittest.Until(t, "the race is closed", func() bool {
-		out, _, code := bot.run("verify", game)
+		out, _, code := cal.run("verify", game)
 		return code == exitOK && strings.Contains(out, "an attempt at the challenge "+race)
 	})
-	hers := regexp.MustCompile(`(?m)^ +\d  ada .*  ([a-z2-7]{6,}) `).FindStringSubmatch(bot.ok("standings", race))[1]
+	hers := regexp.MustCompile(`(?m)^ +\d  ada .*  ([a-z2-7]{6,}) `).FindStringSubmatch(cal.ok("standings", race))[1]
 	p.open("eve", "beat "+hers+" --server "+server+" --name eve")
 	p.sees("eve", `(?s)Rematch: beat ada's [\d,]+.*/c/[a-z2-7]{26}`)
 	p.tmux("send-keys", "-t", "eve", "Enter")

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -58,11 +57,11 @@ func TestCopy(t *testing.T) {
 		if i < 2 {
 			// On Redis a server counts as running once its first heartbeat is stored.
 			var other string
-			require.Eventually(t, func() bool {
+			waittest.Until(t, "copy refuses a store whose server is running", func() bool {
 				other = filepath.Join(t.TempDir(), "other.db")
 				code, _, stderr := call(t, "copy", "--from", store, "--to", server.File(other))
 				return code == exitFailed && strings.HasSuffix(stderr, "first\n")
-			}, waittest.Patience, time.Millisecond, "its server is still running")
+			})
 			assert.NoFileExists(t, other)
 		}
 		stop()

@@ -349,7 +349,7 @@ func TestEvents_Errors(t *testing.T) {
 			headers = append(headers, tt.header)
 		}
 		r := s.events(t, s.anyone, tt.path, headers...)
-		assert.Equal(t, tt.status, r.answer.StatusCode, tt.path)
+		require.Equal(t, tt.status, r.answer.StatusCode, tt.path)
 		assert.Equal(t, "application/json", r.answer.Header.Get("Content-Type"), tt.path)
 		body, err := io.ReadAll(r.Body)
 		require.NoError(t, err)

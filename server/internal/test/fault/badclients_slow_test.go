@@ -35,9 +35,11 @@ const (
 	// Server-Sent Events.
 	idlers, browsers   = 17_000, 1200
 	sleepers, flooders = 200, 4
+	// replayers is the number of clients that read long games.
+	replayers = 16
 	// heavyLength is the number of events in a very long game. It leaves room for undos below the
 	// limit. farUndo is the version after which the game is taken back to its first one.
-	heavyLength, farUndo = 100_000, 400
+	heavyLength, farUndo = 20_000, 400
 	// framers is the number of connections that send small frames.
 	framers = 32
 	// tinyBatch is the number of tiny calls in a write. The server has parsed some of them
@@ -151,7 +153,7 @@ var badClients = []badClient{
 		}))
 	}},
 	{"a long game read from its start", false, 0, func(ctx context.Context, f *flood) error {
-		return f.repeatWith(ctx, sleepers, func() func(*rand.Rand) error {
+		return f.repeatWith(ctx, replayers, func() func(*rand.Rand) error {
 			c := f.w.anonymous(f.server, f.dialOption())
 			return func(*rand.Rand) error {
 				_, err := c.readTranscript(ctx, f.gameID, longer)
@@ -165,7 +167,7 @@ var badClients = []badClient{
 		if err != nil {
 			return err
 		}
-		return f.repeatWith(ctx, sleepers, func() func(*rand.Rand) error {
+		return f.repeatWith(ctx, replayers, func() func(*rand.Rand) error {
 			c := player.on(f.server, f.dialOption())
 			return func(rng *rand.Rand) error {
 				if rng.IntN(2) == 0 {

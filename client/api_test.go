@@ -24,9 +24,6 @@ var rewrite = flag.Bool("update", false, "rewrite testdata/api.txt")
 // breaks existing programs.
 func TestAPI(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	const file = "testdata/api.txt"
 	a := api{t: t, pkg: exported(t), seen: map[types.Type]bool{}}
 	for _, name := range a.pkg.Scope().Names() {

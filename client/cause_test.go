@@ -1,13 +1,10 @@
 package client_test
 
 import (
-	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -17,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -26,9 +22,6 @@ import (
 // does not contain the page.
 func TestCause_Website(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	for status, want := range map[int]client.Cause{
 		http.StatusOK: client.CauseNotGridstand, http.StatusNotFound: client.CauseNotGridstand,
 		http.StatusForbidden: client.CauseNotGridstand, http.StatusTooManyRequests: client.CauseUnknown,
@@ -59,9 +52,6 @@ func TestCause_Website(t *testing.T) {
 // protocols or ignores them.
 func TestCause_WebsiteWithoutHTTP2(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	for name, protocols := range map[string][]string{"refused": {"http/1.1"}, "ignored": nil} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -81,34 +71,5 @@ func TestCause_WebsiteWithoutHTTP2(t *testing.T) {
 			assert.Equal(t, client.CauseNotGridstand, client.CauseOf(err), err)
 			assert.EqualError(t, err, "no HTTP/2")
 		})
-	}
-}
-
-// Ensure that a server that accepts connections but sends nothing is not reported as
-// missing.
-func TestCause_Silent_long(t *testing.T) {
-	longtest.Skip(t)
-	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, l.Close()) })
-	t.Run("clear text", func(t *testing.T) { silent(t, client.Config{Target: l.Addr().String()}) })
-	t.Run("TLS", func(t *testing.T) { silent(t, client.Config{Target: l.Addr().String(), TLS: true}) })
-}
-
-func silent(t *testing.T, config client.Config) {
-	t.Helper()
-	t.Parallel()
-	c, ctx := dial(t, config), within(t)
-	for {
-		_, err := c.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{})
-		if errors.Is(err, context.DeadlineExceeded) {
-			require.NoError(t, ctx.Err())
-			continue // The call timed out before the connection did.
-		}
-		require.ErrorIs(t, err, client.ErrUnreachable)
-		assert.Equal(t, client.CauseSilent, client.CauseOf(err), err)
-		assert.EqualError(t, err, "no answer in time")
-		return
 	}
 }

@@ -64,9 +64,6 @@ func TestDial_BadCAFile(t *testing.T) {
 
 func TestDial_NoServer(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	address := process.FreeAddress(t)
 	c := dial(t, client.Config{Target: address})
 	begin := time.Now()
@@ -124,9 +121,6 @@ func TestDial_SeveralServers(t *testing.T) {
 
 func TestRetry_Unavailable(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	f := &fake{getGame: func(n int, _ *pb.GetGameRequest) (*pb.Game, error) {
 		if n < 3 {
 			return nil, refuse(codes.Unavailable, pb.ReasonStorageUnavailable)

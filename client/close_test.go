@@ -76,9 +76,6 @@ func TestClose_EndsWatch(t *testing.T) {
 
 func TestClose_EndsRetry(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	up := client.Slide(pb.Direction_DIRECTION_UP)
 	for _, during := range []string{"the call", "the wait"} {
 		t.Run("during "+during, func(t *testing.T) {

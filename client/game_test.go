@@ -85,9 +85,6 @@ func history(t *testing.T, rng *rand.Rand, variant string) (events []*pb.Event, 
 // version.
 func TestGame_Apply(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	seen := map[string]int{}
 	for n := range uint64(100) {
 		rng := rand.New(rand.NewPCG(n, 1))

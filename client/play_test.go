@@ -18,9 +18,6 @@ import (
 
 func TestMove_RepeatedUntilKnown(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	for name, failures := range map[string][]error{
 		"nothing fails":            nil,
 		"the store is unavailable": {storageAway(), storageAway(), storageAway(), storageAway(), storageAway()},
@@ -60,9 +57,6 @@ func storageAway() error { return refuse(codes.Unavailable, pb.ReasonStorageUnav
 
 func TestMove_BrokenConnection(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	f := &fake{}
 	f.move = func(n int, ctx context.Context, r *pb.MoveRequest) (*pb.Event, error) {
 		if n <= 4 { // the first call and gRPC's three retries take effect, but their replies are lost
@@ -83,9 +77,6 @@ func TestMove_BrokenConnection(t *testing.T) {
 
 func TestMove_Refused(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	for name, failures := range map[string][]error{
 		"at the first try":                                {conflict("9")},
 		"after an unknown outcome":                        {storageAway(), conflict("9")},
@@ -109,9 +100,6 @@ func TestMove_Refused(t *testing.T) {
 
 func TestMove_OutcomeUnknown(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	ctx, cancel := context.WithCancel(within(t))
 	f := &fake{move: func(n int, _ context.Context, _ *pb.MoveRequest) (*pb.Event, error) {
 		if n == 6 {
@@ -137,9 +125,6 @@ func TestMove_ContextAlreadyDone(t *testing.T) {
 
 func TestMove_ContextEndsDuringWait(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	ctx, cancel := context.WithCancel(within(t))
 	f := &fake{move: func(int, context.Context, *pb.MoveRequest) (*pb.Event, error) { return nil, storageAway() }}
 	seat := f.client(t).Seat(knownAt(3))
@@ -152,9 +137,6 @@ func TestMove_ContextEndsDuringWait(t *testing.T) {
 
 func TestNewGame_OutcomeUnknown(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	f := &fake{createGame: func(int, *pb.CreateGameRequest) (*pb.Game, error) { return nil, storageAway() }}
 	_, err := f.client(t).NewGame(within(t), "twos", client.GameOptions{})
 	assert.ErrorIs(t, err, client.ErrUnsettled)
@@ -213,9 +195,6 @@ func TestResign_NamesTheSeat(t *testing.T) {
 
 func TestNewGame_MakesOneGame(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	var mu sync.Mutex
 	var ids []string
 	f := &fake{createGame: func(n int, r *pb.CreateGameRequest) (*pb.Game, error) {

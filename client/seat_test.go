@@ -19,9 +19,6 @@ import (
 // immediately.
 func TestJoin(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	f := &fake{join: func(n int, r *pb.JoinGameRequest) (*pb.Game, error) {
 		assert.Equal(t, gameID, r.GetGameId())
 		switch {

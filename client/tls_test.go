@@ -17,9 +17,6 @@ import (
 
 func TestTLS(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	authority := tlstest.NewAuthority(t)
 	file := authority.File
 	certFile, keyFile := tlstest.Files(t)
@@ -66,9 +63,6 @@ func TestTLS(t *testing.T) {
 // when a tunnel or a proxy still accepts connections for it.
 func TestTLS_NotAfterAll(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
 	for name, speak := range map[string]func(*testing.T, *client.Client){
 		"call": func(t *testing.T, c *client.Client) {
 			_, err := c.Games.GetServerInfo(within(t), &pb.GetServerInfoRequest{})

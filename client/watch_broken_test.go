@@ -97,9 +97,6 @@ func TestWatch_NoServer(t *testing.T) {
 
 func TestWatch_SilentStream(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	want := []string{"live", "game 3", "reconnecting 1", "live", "event 4"}
 	for idle := 500 * time.Millisecond; ; idle *= 4 {
 		f := &fake{}

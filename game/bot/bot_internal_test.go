@@ -108,9 +108,6 @@ func TestBots_WorkBounded(t *testing.T) {
 
 func TestBots_DeadlineGivesBestSoFar(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	for _, v := range variants.All() {
 		for _, name := range searching(v.Kind) {
 			p := v.Rules.Start(seed(t, 1).Draws(1))
@@ -137,9 +134,6 @@ func TestBots_DeadlineGivesBestSoFar(t *testing.T) {
 
 func TestBots_Cancel(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	for _, v := range variants.All() {
 		for _, name := range searching(v.Kind) {
 			ctx, cancel := context.WithCancel(t.Context())

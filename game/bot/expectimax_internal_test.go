@@ -116,9 +116,6 @@ func TestExpectimax_ChoosesAsReference(t *testing.T) {
 
 func TestExpectimax_ValuesAsReference(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	for _, v := range variants.All() {
 		if v.Kind != game.Twenty48 {
 			continue

@@ -125,9 +125,6 @@ func TestMinimax_EqualsPlainSearch(t *testing.T) {
 // To play many games, use go run ./tools/botstrength.
 func TestBots_StrongerWins(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	v := variant(t, "tribolo")
 	for _, tc := range []struct {
 		strong, weak string

@@ -58,9 +58,6 @@ func TestGreedy_MayWait(t *testing.T) {
 // the bots break ties. For a closer look, use go run ./tools/botstrength.
 func TestBots_WeakScoreAsExpected(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	v := variant(t, "classic")
 	for name, want := range map[string]float64{"random": 1095, "rote": 2548, "greedy": 3099} {
 		t.Run(name, func(t *testing.T) {
@@ -91,9 +88,6 @@ func TestBots_WeakScoreAsExpected(t *testing.T) {
 // engine. Both must give the same average score and length.
 func TestRolloutsAgree(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	for _, v := range variants.All() {
 		if v.Kind != game.Twenty48 || v.Rows != 4 {
 			continue

@@ -85,9 +85,6 @@ func TestVerify_Malformed(t *testing.T) {
 // Ensure that weak keys and SHA-1 signatures are refused.
 func TestVerify_Weak(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	// crypto/rsa refuses to generate a 1,024-bit key.
 	p, err := rand.Prime(rand.Reader, 512)
 	require.NoError(t, err)

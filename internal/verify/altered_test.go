@@ -19,9 +19,6 @@ import (
 // verifier cannot check.
 func TestTranscript_AlteredField(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	unverifiable := []string{
 		"time.seconds", "created.seats.bot", "joined.seat.player.id", "joined.seat.player.name", "timed_out.stand_in",
 	}

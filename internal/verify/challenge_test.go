@@ -75,9 +75,6 @@ func (s *server) last() *pb.Event { return s.events[len(s.events)-1] }
 // Ensure that an attempt is verified together with its challenge.
 func TestGame_Attempt(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	for name, tc := range map[string]struct {
@@ -131,9 +128,6 @@ func TestGame_AttemptOpen(t *testing.T) {
 // Ensure that any change to an attempt or its challenge is detected.
 func TestGame_AttemptAltered(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	other := seedOf(t, 2)

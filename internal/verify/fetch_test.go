@@ -73,9 +73,6 @@ func (s *server) client(t *testing.T) *client.Client {
 
 func TestGame_OnAServer(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	s := &server{status: pb.GameStatus_GAME_STATUS_FINISHED, events: transcript(t, "classic", seedOf(t, 1), 30)}

@@ -97,9 +97,6 @@ func clone(events []*pb.Event) []*pb.Event {
 func TestTranscript_EveryVariant(t *testing.T) {
 	t.Parallel()
 	lengths := []int{0, 30, 100_000}
-	if testing.Short() {
-		lengths = lengths[:2]
-	}
 	for _, v := range variants.All() {
 		for n, moves := range lengths {
 			events := transcript(t, v.ID, seedOf(t, byte(n)), moves)

@@ -19,12 +19,9 @@ var built struct {
 
 // Build returns the path of one of the module's programs, such as "cmd/gridstand-server". The
 // program is built once per test binary, with the race detector if the tests use it; RemoveBuilt
-// removes it. Build skips the test if there is no go command, and with -short.
+// removes it. Build skips the test if there is no go command.
 func Build(t testing.TB, program string) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs the program " + program + " built")
-	}
 	compiler, err := exec.LookPath("go")
 	if err != nil {
 		t.Skip("found no go command to build " + program)

@@ -173,9 +173,6 @@ func TestHandler_Open(t *testing.T) {
 // the wait times out, and that only complete requests count as running.
 func TestHandler_Incomplete(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	read := make(chan error, 10)
 	s := serveHTTP(t, &limits.Limits{MessageBytes: 100, IncompletePerAddress: 2}, false, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, err := io.ReadAll(r.Body)
@@ -384,9 +381,6 @@ func (l *leaving) Close() error {
 // Ensure that a client's first bytes determine the protocol.
 func TestCredentials(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	s := serveHTTP(t, &limits.Limits{}, false, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, r.RequestURI)
 	}))

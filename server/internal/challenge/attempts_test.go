@@ -107,9 +107,6 @@ func TestHidden(t *testing.T) {
 // Ensure that Identical finds all attempts that share their first 100 moves, and no others.
 func TestIdentical(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	each(t, func(t *testing.T, env *env) {
 		ctx := t.Context()
 		boards := leaderboard.New(env.store.Boards, page.NewTokens(env.store.Secrets), env.now)

@@ -20,9 +20,6 @@ import (
 // during the call.
 func TestTail_Growing(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	each(t, func(t *testing.T, r *rig) {
 		ctx, gameID := t.Context(), name("a")
 		tip := r.create(gameID, "classic")
@@ -114,9 +111,6 @@ func TestLoad_NotFound(t *testing.T) {
 // Ensure that logs longer than a page are read completely, from the beginning and from the
 // middle.
 func TestLoad_Long(t *testing.T) {
-	if testing.Short() {
-		t.Skip("plays long games")
-	}
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
 		ctx, gameID := t.Context(), name("a")
@@ -183,9 +177,6 @@ func TestLoad_Long(t *testing.T) {
 // Ensure that a log with undos to any versions is replayed as it was written, and that the events
 // before damage are still replayed.
 func TestLoad_Undos(t *testing.T) {
-	if testing.Short() {
-		t.Skip("plays long games")
-	}
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
 		gameID := name("a")

@@ -135,9 +135,6 @@ func TestBoards_Record_LongPast(t *testing.T) {
 // player's best result, or the earliest of several equal ones.
 func TestBoards_Record_AnyOrder(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		boards, ctx, run := open(t, s), t.Context(), 0
 		start := now().Truncate(24 * time.Hour)

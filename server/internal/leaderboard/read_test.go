@@ -207,9 +207,6 @@ func TestBoards_Rank(t *testing.T) {
 // Ensure that Rank does not return more neighbors than allowed.
 func TestBoards_Rank_ManyNeighbors(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		boards, ctx := open(t, s), t.Context()
 		at := now()

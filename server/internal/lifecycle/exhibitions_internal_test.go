@@ -41,9 +41,6 @@ func wantExceeded(t *testing.T, err error, field string) {
 // game can start when one ends.
 func TestExhibitions_Limits(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		ctx, l := t.Context(), limits.Limits{BotGamesPerPlayer: 2, BotGamesPerAddress: 3, BotGamesPerStore: 5}
 		here, there := exhibitionsOn(s, time.Hour, l), exhibitionsOn(s, time.Hour, l)

@@ -18,9 +18,6 @@ import (
 // continues once the log is restored.
 func TestDamage(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	const length = 8
 	cut := func(n int) func(*env, string) {
 		return func(env *env, gameID string) {

@@ -160,9 +160,6 @@ func TestAudience_LateReply(t *testing.T) {
 // Ensure that a server removes its watchers from the count when it stops.
 func TestAudience_Retracted(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	each(t, func(t *testing.T, env *env) {
 		s, other := env.serve(env.addr), env.serve(env.addr)
 		s.create(name("a"), "classic")

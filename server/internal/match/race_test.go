@@ -17,9 +17,6 @@ import (
 // appended succeed and all others return a version conflict.
 func TestDo_Concurrent(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	each(t, func(t *testing.T, env *env) {
 		a, b := env.serve(env.addr), env.serve(env.addr)
 		state := a.create(name("a"), "6x6")
@@ -61,9 +58,6 @@ func TestDo_Concurrent(t *testing.T) {
 // three servers move as fast as they can.
 func TestDo_FreeForAll(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	each(t, func(t *testing.T, env *env) {
 		servers := []*server{env.serve(env.addr), env.serve(env.addr), env.serve(env.addr)}
 		servers[0].create(name("a"), "6x6")

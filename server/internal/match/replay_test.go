@@ -49,9 +49,6 @@ func (m *Match) undo(t *testing.T, to int32) {
 // concurrent readers share what they read, and that readers also get events that are added
 // later.
 func TestReplay_Shared(t *testing.T) {
-	if testing.Short() {
-		t.Skip("plays long games")
-	}
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		s := env.serve(env.addr)
@@ -95,9 +92,6 @@ func TestReplay_Shared(t *testing.T) {
 // beginning of the game.
 func TestReplay_FarBack(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	each(t, func(t *testing.T, env *env) {
 		s := env.serve(env.addr)
 		s.create(name("a"), "6x6")
@@ -121,9 +115,6 @@ func TestReplay_FarBack(t *testing.T) {
 // Ensure that evicted chunks are reread, and that a reader that stops or fails does not
 // keep others from reading.
 func TestReplay_Forgotten(t *testing.T) {
-	if testing.Short() {
-		t.Skip("plays long games")
-	}
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		s := env.serve(env.addr)
@@ -174,9 +165,6 @@ func (g *countingGames) Entries(ctx context.Context, gameID string, from int32, 
 // Ensure that a server that learns of many undos far back, which were made on another one, replays
 // the log once for all of them.
 func TestConfirm_UndosFarBack(t *testing.T) {
-	if testing.Short() {
-		t.Skip("plays long games")
-	}
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		a, b := env.serve(env.addr), env.still(env.addr)

@@ -44,9 +44,6 @@ func requireUnsettled(t *testing.T, m *Match, call Call) {
 // appended.
 func TestDo_LostReply(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	each(t, func(t *testing.T, env *env) {
 		proxy := redistest.StartProxy(t, env.addr)
 		s := env.serve(proxy.Addr())
@@ -75,9 +72,6 @@ func TestDo_LostReply(t *testing.T) {
 // takes effect once, and blocks further calls until then.
 func TestDo_Unsettled(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	each(t, func(t *testing.T, env *env) {
 		proxy := redistest.StartProxy(t, env.addr)
 		s, other := env.serve(proxy.Addr()), env.serve(env.addr)

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game/replay"
-	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -209,42 +208,6 @@ func TestWatch_Delivered(t *testing.T) {
 	})
 }
 
-// Ensure that events that were appended while a server's feed connection was broken are
-// delivered as soon as it reconnects.
-func TestWatch_Reconnect_long(t *testing.T) {
-	longtest.Skip(t)
-	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
-		proxy := redistest.StartProxy(t, env.addr)
-		far, near := env.serve(proxy.Addr()), env.serve(env.addr)
-		near.create(name("a"), "6x6")
-		m, mover := far.match(name("a")), near.match(name("a"))
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		defer cancel()
-		done := make(chan shown, 1)
-		var seen sync.Map
-		go func() {
-			done <- watch(ctx, m, 1, func(v int32) { seen.Store(v, true) })
-		}()
-		shows := func(version int32) {
-			t.Helper()
-			require.Eventually(t, func() bool { _, ok := seen.Load(version); return ok }, patience, time.Millisecond)
-		}
-		mover.play(t, 2)
-		shows(3)
-		for i := range int32(3) {
-			proxy.Refuse()
-			mover.play(t, 2)
-			proxy.Accept()
-			shows(5 + 2*i)
-		}
-		mover.do(t, resign(0))
-		got := <-done
-		require.NoError(t, got.err)
-		assert.Equal(t, []int32{2, 3, 4, 5, 6, 7, 8, 9, 10}, got.versions)
-	})
-}
-
 // Ensure that Confirm returns the latest state of the log for a watched match that was
 // confirmed a moment ago, even if the feed has not delivered the other server's move yet.
 func TestConfirm_Watched(t *testing.T) {
@@ -270,9 +233,6 @@ func TestConfirm_Watched(t *testing.T) {
 // already running may have read the log before an append that has since been acknowledged.
 func TestConfirm_BeginsAfterCall(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	each(t, func(t *testing.T, env *env) {
 		proxy := redistest.StartProxy(t, env.addr)
 		here, there := env.still(env.addr), env.still(proxy.Addr())
@@ -316,9 +276,6 @@ func TestConfirm_BeginsAfterCall(t *testing.T) {
 // by an append or a full check, if its log could not be read, or if it missed entries.
 func TestMatch_Stale(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	each(t, func(t *testing.T, env *env) {
 		proxy := redistest.StartProxy(t, env.addr)
 		s := env.still(proxy.Addr())

@@ -70,9 +70,6 @@ func TestReadGate_Share(t *testing.T) {
 // caller cancels it, and that refused calls leave no slots in use.
 func TestReadGate_Full(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("too slow for -short")
-	}
 	g := newReadGate(&limits.Limits{ReadsAtOnce: 4})
 	var all []func()
 	for n := range 4 {

@@ -37,9 +37,6 @@ func pace(b *testing.B, moves int, every time.Duration, move func() error) []flo
 func BenchmarkDelivery(b *testing.B) {
 	const rate = 5
 	n := thousands
-	if testing.Short() {
-		n /= 10
-	}
 	server := startOurs(b)
 	p := startedPlayer(b, server, "player")
 	game := watchGame(b, server, p, n, perConnection)

@@ -73,9 +73,6 @@ func newManyGames(b *testing.B) manyGames {
 		owner = 50  // number of games per player
 	)
 	games := 10_000
-	if testing.Short() {
-		games /= 10
-	}
 	store := startStore(b)
 	server := startProcess(b, ours, storeVariable+"="+store)
 	conn := dial(b, server.address)

@@ -34,9 +34,6 @@ func BenchmarkMemory(b *testing.B) {
 		{"the_same_readers_with_TLS", "B/connection", thousands / 5, 1, true, true, ratio.Goal{}},
 	} {
 		b.Run(way.name, func(b *testing.B) {
-			if testing.Short() {
-				way.watchers /= 10
-			}
 			var variables []string
 			if way.tls {
 				cert, key := servertest.Certificate(b)

@@ -1,3 +1,5 @@
+//go:build slow
+
 package match
 
 import (
@@ -8,14 +10,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridstand/gridstand/internal/testkit/longtest"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 )
 
 // Ensure that a stopping hub wakes all waiting calls even if Redis does not answer, leaves no
 // goroutine running, and refuses new calls.
-func TestStop_long(t *testing.T) {
-	longtest.Skip(t)
+func TestStop(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		proxy := redistest.StartProxy(t, env.addr)

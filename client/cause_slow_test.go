@@ -1,0 +1,44 @@
+//go:build slow
+
+package client_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/client"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+// Ensure that a server that accepts connections but sends nothing is not reported as
+// missing.
+func TestCause_Silent(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, l.Close()) })
+	t.Run("clear text", func(t *testing.T) { silent(t, client.Config{Target: l.Addr().String()}) })
+	t.Run("TLS", func(t *testing.T) { silent(t, client.Config{Target: l.Addr().String(), TLS: true}) })
+}
+
+func silent(t *testing.T, config client.Config) {
+	t.Helper()
+	t.Parallel()
+	c, ctx := dial(t, config), within(t)
+	for {
+		_, err := c.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{})
+		if errors.Is(err, context.DeadlineExceeded) {
+			require.NoError(t, ctx.Err())
+			continue // The call timed out before the connection did.
+		}
+		require.ErrorIs(t, err, client.ErrUnreachable)
+		assert.Equal(t, client.CauseSilent, client.CauseOf(err), err)
+		assert.EqualError(t, err, "no answer in time")
+		return
+	}
+}

@@ -10,28 +10,24 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
-	connecttest "github.com/gridstand/gridstand/internal/testkit/connect"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server"
 )
-
-const patience = waittest.Patience
 
 // started is a running server with its addresses and log.
 type started struct {
@@ -75,20 +71,27 @@ func (s started) do(t *testing.T, method, path, body string, headers ...string) 
 	return response, answer
 }
 
+// raw sends bytes over a connection of its own and returns the response.
+func (s started) raw(t *testing.T, request string) *http.Response {
+	t.Helper()
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", s.addr.String())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	require.NoError(t, conn.SetDeadline(time.Now().Add(waittest.Patience)))
+	_, err = io.WriteString(conn, request)
+	require.NoError(t, err)
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = response.Body.Close() })
+	return response
+}
+
 var named atomic.Int32
 
 // player creates an account and returns its player.
 func (s started) player(t *testing.T) *playertest.Player {
 	t.Helper()
 	return playertest.New(t.Context(), t, servertest.Dial(t, s.addr), fmt.Sprintf("Ada %d", named.Add(1)))
-}
-
-// game creates a game. It returns the game and a function that makes a move in it.
-func (s started) game(t *testing.T) (g *pb.Game, move func() *pb.Event) {
-	t.Helper()
-	p := s.player(t)
-	g = p.Create(t, &pb.CreateGameRequest{Variant: "6x6"})
-	return g, func() *pb.Event { return p.Move(t, g) }
 }
 
 const asJSON = "application/json"
@@ -151,17 +154,10 @@ func TestMalformedBody(t *testing.T) {
 		"chunks of base64":            {text, chunked, "zz\r\n"},
 		"message after a good prefix": {text, "Content-Length: 12", "AAAAAAQ=****"},
 	} {
-		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", s.addr.String())
-		require.NoError(t, err, name)
-		defer conn.Close()
-		_, err = fmt.Fprintf(conn, "POST /gridstand.v1.GameService/ListVariants HTTP/1.1\r\nHost: gridstand\r\nContent-Type: %s\r\n%s\r\n\r\n%s",
-			test.kind, test.header, test.body)
-		require.NoError(t, err, name)
-		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		require.NoError(t, err, name)
+		response := s.raw(t, fmt.Sprintf("POST /gridstand.v1.GameService/ListVariants HTTP/1.1\r\nHost: gridstand\r\nContent-Type: %s\r\n%s\r\n\r\n%s",
+			test.kind, test.header, test.body))
 		body, err := io.ReadAll(response.Body)
 		require.NoError(t, err, name)
-		require.NoError(t, response.Body.Close())
 		if strings.HasPrefix(test.kind, "application/grpc-web") {
 			assert.Equal(t, "3", response.Header.Get("Grpc-Status"), name) // INVALID_ARGUMENT
 			continue
@@ -201,12 +197,10 @@ func TestJSON_Invalid(t *testing.T) {
 	long := strings.Repeat("x", 64)
 	for _, tt := range []struct{ method, kind, request, field, says string }{
 		{"GameService/ListGames", asJSON, `{"status": "ACTIVE"}`, "status", `must be one of GAME_STATUS_WAITING, GAME_STATUS_ACTIVE, GAME_STATUS_FINISHED, not "ACTIVE"`},
-		{"GameService/ListGames", asJSON, `{"statu": 1}`, "statu", `is not a field of ListGamesRequest, which has status, variant, `},
 		{"GameService/CreateGame", asJSON, `{"variant": "classic", "privat": true}`, "privat", `is not a field of CreateGameRequest, which has variant, `},
 		{"GameService/CreateGame", asJSON, `{"variant": "tribolo", "seats": [{}, {"bots": "x"}]}`, "seats[1].bots", `is not a field of SeatRequest, which has `},
 		{"GameService/Move", asJSON, `{"game_id": "x", "version": 1, "direction": "LEFT"}`, "direction", `must be one of DIRECTION_UP, DIRECTION_DOWN, DIRECTION_LEFT, DIRECTION_RIGHT, not "LEFT"`},
 		{"GameService/GetServerInfo", asJSON, `{"fromTheFuture": [1]}`, "fromTheFuture", `is not a field of GetServerInfoRequest, which has no fields`},
-		{"ChallengeService/CreateChallenge", asJSON, `{"kind": "RACE"}`, "kind", `must be one of CHALLENGE_KIND_RACE, CHALLENGE_KIND_LINK, CHALLENGE_KIND_REMATCH, not "RACE"`},
 		{"GameService/GetGame", asJSON, `{"` + long + long + `": 1}`, long + "…", `is not a field of GetGameRequest`},
 		{"GameService/GetGame", asJSON, `{"a\n\u0000b": 1}`, `a\n\x00b`, `is not a field of GetGameRequest`},
 		{"GameService/Watch", asStream, "\x00\x00\x00\x00\x1d" + `{"gameId": "x", "after": "1"}`, "after", `is not a field of WatchRequest, which has game_id, `},
@@ -214,25 +208,15 @@ func TestJSON_Invalid(t *testing.T) {
 		{"GameService/GetGame", asJSON, `{"gameId": 5}`, "game_id", `must be a string`},
 		{"GameService/GetGame", asJSON, `{"gameId": "\ud800"}`, "game_id", `must be valid Unicode`},
 		{"GameService/GetGame", asJSON, `{"gameId": "x", "game_id": "y"}`, "game_id", `must not be set twice`},
-		{"GameService/GetGame", asJSON, `{"gameId": "x", "gameId": "x"}`, "game_id", `must not be set twice`},
-		{"GameService/Move", asJSON, `{"version": "one"}`, "version", `must be an integer of 32 bits`},
-		{"GameService/Move", asJSON, `{"gameId": "x", "version": 1.5}`, "version", `must be an integer of 32 bits`},
 		{"GameService/Move", asJSON, `{"gameId": "x", "version": 2147483648}`, "version", `must be an integer of 32 bits`},
 		{"GameService/Move", asJSON, `{"gameId": "x", "direction": "DIRECTION_UP", "cell": {}}`, "cell", `must not be set together with direction`},
 		{"GameService/Move", asJSON, `{"gameId": "x", "cell": {"x": []}}`, "cell.x", `must be an integer of 32 bits`},
 		{"GameService/Move", asJSON, `{"gameId": "x", "cell": "a1"}`, "cell", `must be an object`},
-		{"GameService/Move", asJSON, `{"gameId": "x", "direction": 2.5}`, "direction", `must be one of DIRECTION_UP, `},
-		{"GameService/CreateGame", asJSON, `{"variant": "classic", "turnLimit": 5}`, "turn_limit", `must be a string such as "5s"`},
 		{"GameService/CreateGame", asJSON, `{"variant": "classic", "turnLimit": "5"}`, "turn_limit", `must be a string such as "5s"`},
-		{"GameService/CreateGame", asJSON, `{"variant": "classic", "turnLimit": {"seconds": 5}}`, "turn_limit", `must be a string such as "5s"`},
 		{"GameService/CreateGame", asJSON, `{"variant": "classic", "private": "yes"}`, "private", `must be true or false`},
 		{"GameService/CreateGame", asJSON, `{"variant": "classic", "seats": {"caller": {}}}`, "seats", `must be a list`},
 		{"GameService/CreateGame", asJSON, `{"variant": "classic", "seats": ["me"]}`, "seats[0]", `must be an object`},
-		{"GameService/CreateGame", asJSON, `{"variant": "classic", "seats": [null]}`, "seats[0]", `must be an object`},
 		{"GameService/CreateGame", asJSON, `{"variant": "classic", "seats": [{"bot": "x", "caller": {}}]}`, "seats[0].caller", `must not be set together with bot`},
-		{"ChallengeService/JoinChallenge", asJSON, `{"challengeId": "x", "requestId": [1]}`, "request_id", `must be a string`},
-		{"ChallengeService/GetChallenge", asJSON, `{"daily": {"date": 20261121}}`, "daily.date", `must be a string`},
-		{"GameService/Watch", asStream, "\x00\x00\x00\x00\x0d" + `{"gameId": 5}`, "game_id", `must be a string`},
 		// These errors name no field.
 		{"GameService/GetGame", asJSON, `[]`, "", `unexpected token [`},
 		{"GameService/GetGame", asJSON, `{"gameId": "x"`, "", `unexpected EOF`},
@@ -334,54 +318,78 @@ func TestCompression_Bomb(t *testing.T) {
 	}
 }
 
-// Ensure that errors carry retry hints in all protocols, and that streams end with an
-// error when the server stops.
-func TestWatch_ServerStops(t *testing.T) {
+// Ensure that the server ends a stream at the deadline that its client has set, even if the client does
+// not.
+func TestWatch_Deadline(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	g, _ := s.game(t)
-	var streams []interface {
-		Recv() (*pb.WatchResponse, error)
-		Trailer() metadata.MD
-	}
-	for _, protocol := range connecttest.Protocols() {
-		stream, err := pb.NewGameServiceClient(connecttest.Dial(t, s.addr, protocol)).Watch(t.Context(), &pb.WatchRequest{GameId: g.GetId()})
-		require.NoError(t, err)
-		_, err = stream.Recv()
-		require.NoError(t, err)
-		streams = append(streams, stream)
-	}
-	s.stop()
-	for i, stream := range streams {
-		var err error
-		for err == nil {
-			_, err = stream.Recv()
-		}
-		assert.Equal(t, codes.Unavailable, status.Code(err), "%s: %v", connecttest.Protocols()[i], err)
-		assert.Equal(t, []string{"1"}, stream.Trailer().Get("Retry-After"), connecttest.Protocols()[i])
-		assert.Equal(t, []string{"500"}, stream.Trailer().Get("grpc-retry-pushback-ms"), connecttest.Protocols()[i])
+	message := fmt.Sprintf(`{"gameId":%q}`, s.player(t).Create(t, &pb.CreateGameRequest{Variant: "classic"}).GetId())
+	frame := "\x00\x00\x00\x00" + string(rune(len(message))) + message
+	for kind, header := range map[string]string{"connect+json": "Connect-Timeout-Ms 1", "grpc-web+json": "Grpc-Timeout 1m"} {
+		name, value, _ := strings.Cut(header, " ")
+		response, body := s.do(t, "POST", "/gridstand.v1.GameService/Watch", frame, "Content-Type", "application/"+kind, name, value)
+		assert.Regexp(t, `deadline_exceeded|grpc-status: 4|^4$`, string(body)+response.Header.Get("Grpc-Status"), kind)
 	}
 }
 
-// Ensure that a call that is rejected before it reaches a handler gets an error in the
-// format of its protocol.
-func TestRefused(t *testing.T) {
+// Ensure that a client that resumes learns that its stream is open before there is an event.
+func TestWatch_Opens(t *testing.T) {
 	t.Parallel()
-	s := start(t, func(c *server.Config) { c.Limits.StreamsPerAddress = 1 })
-	g, _ := s.game(t)
-	watching, err := pb.NewGameServiceClient(servertest.Dial(t, s.addr)).Watch(t.Context(), &pb.WatchRequest{GameId: g.GetId()})
+	s := start(t)
+	p := s.player(t)
+	g := p.Create(t, &pb.CreateGameRequest{Variant: "6x6"})
+	message := fmt.Sprintf(`{"gameId":%q,"afterVersion":1}`, g.GetId())
+	frame := "\x00\x00\x00\x00" + string(rune(len(message))) + message
+	request, err := http.NewRequestWithContext(waittest.Context(t), http.MethodPost, s.base+"/gridstand.v1.GameService/Watch", strings.NewReader(frame))
 	require.NoError(t, err)
-	_, err = watching.Recv()
+	request.Header.Set("Content-Type", "application/connect+json")
+	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
 	require.NoError(t, err)
-	for _, protocol := range connecttest.Protocols() {
-		games := pb.NewGameServiceClient(connecttest.Dial(t, s.addr, protocol))
-		_, called := games.GetServerInfo(t.Context(), &pb.GetServerInfoRequest{})
-		stream, err := games.Watch(t.Context(), &pb.WatchRequest{GameId: g.GetId()})
-		require.NoError(t, err)
-		_, watched := stream.Recv()
-		for _, err := range []error{called, watched} {
-			assert.Equal(t, codes.ResourceExhausted, status.Code(err), "%s: %v", protocol, err)
-			assert.Len(t, status.Convert(err).Details(), 2, "%s: %v", protocol, err)
+	defer response.Body.Close()
+	assert.Equal(t, 200, response.StatusCode)
+	p.Move(t, g)
+	_, err = io.ReadFull(response.Body, make([]byte, 1))
+	require.NoError(t, err)
+}
+
+// Ensure that for base64-encoded gRPC-Web calls, responses and errors are base64-encoded too.
+func TestText(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	const kind = "application/grpc-web-text+json"
+	for name, test := range map[string]struct{ method, request, status, says string }{
+		"call":           {"GetServerInfo", base64.StdEncoding.EncodeToString([]byte("\x00\x00\x00\x00\x02{}")), "", `"gridstand"`},
+		"refused":        {"GetGame", base64.StdEncoding.EncodeToString([]byte("\x00\x00\x00\x00\x0e" + `{"gameId":"x"}`)), "5", ""},
+		"unknown method": {"Cheat", base64.StdEncoding.EncodeToString([]byte("\x00\x00\x00\x00\x02{}")), "12", ""},
+	} {
+		response, body := s.do(t, "POST", "/gridstand.v1.GameService/"+test.method, test.request, "Content-Type", kind)
+		assert.Equal(t, test.status, response.Header.Get("Grpc-Status"), name)
+		if test.status == "" {
+			assert.Equal(t, kind, response.Header.Get("Content-Type"))
+			var text strings.Builder // the parts, each with its own padding
+			for part := range slices.Chunk(body, 4) {
+				decoded, err := base64.StdEncoding.DecodeString(string(part))
+				require.NoError(t, err)
+				text.Write(decoded)
+			}
+			assert.Contains(t, text.String(), test.says)
+			assert.Contains(t, text.String(), "grpc-status: 0\r\n")
 		}
+	}
+}
+
+// Ensure that the first line and the headers of a request may have 16 kB, and that the server refuses a
+// request without reading more of it.
+func TestHeaders_Size(t *testing.T) {
+	t.Parallel()
+	const most = 16 << 10
+	const begin, end = "GET /apple-touch-icon.png HTTP/1.1\r\nHost: a\r\nA: ", "\r\n\r\n"
+	s := start(t)
+	for last, want := range map[string]int{
+		end:    http.StatusOK,
+		"aaaa": http.StatusRequestHeaderFieldsTooLarge, // The end of the headers would follow.
+	} {
+		response := s.raw(t, begin+strings.Repeat("a", most-len(begin)-len(last))+last)
+		assert.Equal(t, want, response.StatusCode)
 	}
 }

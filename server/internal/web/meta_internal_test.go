@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -76,25 +75,6 @@ func TestChallengeMeta(t *testing.T) {
 	}, challengeMeta(race))
 	race.Status = pb.ChallengeStatus_CHALLENGE_STATUS_OPEN
 	assert.Equal(t, "Live now: ada, greedy", challengeMeta(race).Description)
-}
-
-// Ensure that a game's page has the metadata that sites need for a preview, and that a
-// player's name cannot inject HTML.
-func TestPages_GamePreview(t *testing.T) {
-	t.Parallel()
-	handler := pages(func(_ context.Context, _, id string) (Meta, error) {
-		return Meta{Title: `<b>"ada"</b>`, Description: "Live now", Image: "/g/" + id + "/picture.png?v=3"}, nil
-	}, "")
-	w := httptest.NewRecorder()
-	r := httptest.NewRequest(http.MethodGet, "/g/kx3fq2lhau3j3mvt67orv2pzel", nil)
-	r.Host = "games.example:2048"
-	handler.ServeHTTP(w, r)
-	page := w.Body.String()
-	assert.Contains(t, page, `<title>&lt;b&gt;&#34;ada&#34;&lt;/b&gt;</title>`)
-	assert.NotContains(t, page, `<b>`)
-	assert.Contains(t, page, `<meta property="og:image" content="http://games.example:2048/g/kx3fq2lhau3j3mvt67orv2pzel/picture.png?v=3">`)
-	assert.Contains(t, page, `<meta property="og:url" content="http://games.example:2048/g/kx3fq2lhau3j3mvt67orv2pzel">`)
-	assert.Contains(t, page, `<meta name="twitter:card" content="summary_large_image">`)
 }
 
 // Ensure that X-Forwarded-Proto is accepted only from a trusted proxy.

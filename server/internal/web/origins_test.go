@@ -23,8 +23,8 @@ const (
 func TestOrigins(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(c *server.Config) { c.WebOrigins = "https://Friend.example, http://localhost:3000" })
-	g, _ := s.game(t)
-	token := s.player(t).Token
+	p := s.player(t)
+	g, token := p.Create(t, &pb.CreateGameRequest{Variant: "classic"}), p.Token
 	for name, test := range map[string]struct {
 		path    string
 		headers []string

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -38,23 +37,6 @@ func TestDraw(t *testing.T) {
 func TestIcon(t *testing.T) {
 	t.Parallel()
 	compare(t, "icon", picture.Icon())
-}
-
-// Ensure that pictures can be drawn concurrently.
-func TestDraw_Concurrent(t *testing.T) {
-	t.Parallel()
-	g := samples()["won"]
-	var want bytes.Buffer
-	require.NoError(t, picture.Draw(&want, g))
-	var all sync.WaitGroup
-	for range 4 {
-		all.Go(func() {
-			var b bytes.Buffer
-			assert.NoError(t, picture.Draw(&b, g))
-			assert.Equal(t, want.Bytes(), b.Bytes())
-		})
-	}
-	all.Wait()
 }
 
 // Ensure that a game with an invalid or unknown board is either drawn or rejected, but
@@ -100,21 +82,6 @@ func TestDraw_OddGames(t *testing.T) {
 	}
 }
 
-func BenchmarkDraw(b *testing.B) {
-	for name, g := range samples() {
-		b.Run(name, func(b *testing.B) {
-			var out bytes.Buffer
-			for b.Loop() {
-				out.Reset()
-				if err := picture.Draw(&out, g); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(out.Len()), "B/picture")
-		})
-	}
-}
-
 // compare compares the pixels of a PNG with those of the recorded picture. It does not
 // compare bytes, because another version of Go may compress the image differently. A few
 // pixels at edges may differ, because processors round differently.
@@ -149,27 +116,12 @@ func decode(t *testing.T, data []byte) *image.Paletted {
 // samples returns games that differ in their rules, board size and status, by picture
 // name.
 func samples() map[string]*pb.Game {
-	early := twenty48(4, []int32{0, 0, 0, 2, 0, 0, 0, 0, 0, 4, 0, 0, 2, 16, 8, 2})
-	early.Variant, early.Seats, early.Status = "classic", seats("ada"), pb.GameStatus_GAME_STATUS_ACTIVE
-	early.Position.MoveCount, early.Position.Scores = 17, []int32{84}
-
 	won := twenty48(4, []int32{131072, 16384, 4, 2, 1024, 2048, 32, 4, 512, 256, 128, 8, 2, 64, 16, 4096})
 	won.Variant, won.Seats, won.Status = "classic", seats("grace_hopper"), pb.GameStatus_GAME_STATUS_FINISHED
 	won.Position.MoveCount, won.Position.Scores = 61025, []int32{2_417_896}
 	won.Result = &pb.Result{Reason: pb.Result_REASON_NO_MOVES}
 
-	large := twenty48(6, []int32{
-		0, 2, 4, 0, 0, 2,
-		0, 0, 8, 4, 0, 0,
-		2, 16, 32, 8, 4, 2,
-		64, 128, 64, 16, 8, 4,
-		2048, 1024, 512, 256, 64, 2,
-		8192, 16384, 4096, 32, 8, 4,
-	})
-	large.Variant, large.Seats, large.Status = "6x6", seats("the-night-watch-of-rust1"), pb.GameStatus_GAME_STATUS_ACTIVE
-	large.Position.MoveCount, large.Position.Scores = 14_202, []int32{391_204}
-
-	return map[string]*pb.Game{"early": early, "won": won, "large": large, "tribolo": tribolo(), "tribolo-over": triboloOver()}
+	return map[string]*pb.Game{"won": won, "tribolo": tribolo(), "tribolo-over": triboloOver()}
 }
 
 // twenty48 returns a game of 2048 on a square board.

@@ -4,13 +4,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { badge } from '../site/game-state.js';
 
-test('a race without moves is not called idle', () => {
-  const updateTime = new Date(Date.now() - 61e3).toISOString();
+test('a race without moves is not called idle', (t) => {
+  const now = Date.now();
+  t.mock.method(Date, 'now', () => now);
+  const updateTime = new Date(now - 61e3).toISOString();
   for (const [game, want] of [
     [{ updateTime, challengeId: 'c' }, '○ no moves yet'],
     [{ updateTime, challengeId: 'c', position: { moveCount: 1 } }, '○ idle 1 min'],
     [{ updateTime }, '○ idle 1 min'],
-    [{ updateTime: new Date().toISOString(), challengeId: 'c' }, '● live'],
+    [{ updateTime: new Date(now).toISOString(), challengeId: 'c' }, '● live'],
   ]) {
     assert.equal(badge({ game, over: false }, 'live')[0], want);
   }

@@ -110,19 +110,6 @@ test('problems describe the wrong field', () => {
   assert.match(problem, /^position\.twenty48\.tiles\.5 is \d+, recomputed \d+$/);
 });
 
-test('a game of 3,000 events takes less than 300 ms of processor time', () => {
-  const events = transcript('6x6', 3000);
-  assert.equal(events.length, 3000);
-  const times = [1, 2, 3].map(() => {
-    const { user } = process.cpuUsage();
-    const verdict = verifyTranscript(events);
-    assert.ok(verdict.ok, verdict.problem);
-    return Math.round(process.cpuUsage().user - user) / 1000;
-  });
-  console.log(`3,000 events take ${times.join(', ')} ms`);
-  assert.ok(Math.min(...times) < 300, `${times}`);
-});
-
 test('slices let other tasks run, and report progress', async (t) => {
   const events = transcript('6x6', 100);
   let milliseconds = 0; // so that slices do not depend on the machine's speed

@@ -1,10 +1,10 @@
+//go:build slow
+
 package sitetest_test
 
 import (
 	"encoding/json"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -64,14 +64,6 @@ func (m moment) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// TestWords_Current checks that the page's words are those of the terminal and the link previews.
-func TestWords_Current(t *testing.T) {
-	t.Parallel()
-	b, err := os.ReadFile(filepath.Join(site, "words.js"))
-	require.NoError(t, err)
-	assert.Equal(t, describe.JavaScript(), string(b), "words.js is not current: run make generate")
-}
-
 // TestWords checks that the page uses the same wording as the terminal and the link
 // previews, for random games after each event and for each way in which a game can end.
 func TestWords(t *testing.T) {
@@ -115,5 +107,4 @@ func TestWords(t *testing.T) {
 	for i, m := range moments {
 		assert.Equal(t, m.words(), said[i], "%v\n%v", m.game, m.event)
 	}
-	t.Logf("%d moments", len(moments))
 }

@@ -1,0 +1,3 @@
+// Package sitetest contains only tests. They test the page's JavaScript with Node: the rules with the
+// test vectors in docs/verify.md, and the verifier and the wording by comparison with the Go programs.
+package sitetest

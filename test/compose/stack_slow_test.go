@@ -123,6 +123,9 @@ func (s *stack) address() string { return "127.0.0.1:" + s.port }
 func (s *stack) up(with settings, args ...string) {
 	s.t.Helper()
 	lines := []string{"services:", "  server:", "    environment:"}
+	if len(with) == 0 {
+		lines[2] += " {}"
+	}
 	for name, value := range with {
 		lines = append(lines, fmt.Sprintf("      %s: %q", name, value))
 	}

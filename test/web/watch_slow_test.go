@@ -55,6 +55,10 @@ window.fetch = async (address, options = {}) => {
 	return new Response(theirs, {status: response.status, headers: response.headers});
 };`
 
+// connected reports whether the page of a running game is connected to the server. The game is idle if
+// its last move is more than half a minute old.
+var connected = says("● live") + " || " + says("○ idle")
+
 // readEvery waits until a tab with recording has read the last event of a game, and checks that it has
 // read every event after the first once. The script reads them beside the page, which may be faster.
 func readEvery(t *testing.T, tab *browsertest.Tab, g *pb.Game) {
@@ -83,7 +87,7 @@ func TestJourney_Watch(t *testing.T) {
 	before(tab, recording)
 	tab.Visit("/g/" + g.GetId())
 	waitForBoard(tab, g.GetPosition())
-	tab.Wait(says("● live"))
+	tab.Wait(connected)
 	tab.Wait(says("1 watching"))
 	assert.Equal(t, "img", browsertest.Eval[string](tab, board+".getAttribute('role')"))
 	hears := func(text string) {
@@ -126,7 +130,7 @@ func TestJourney_Watch(t *testing.T) {
 	ada = &playertest.Player{Games: s.games, Ctx: ada.Ctx}
 	ada.Move(t, g)
 	waitForBoard(tab, g.GetPosition())
-	tab.Wait(says("● live"))
+	tab.Wait(connected)
 	tab.Wait(`document.querySelectorAll(".moves li").length >= 6`)
 	readEvery(t, tab, g)
 

@@ -81,17 +81,6 @@ var badClients = []badClient{
 	{"tiny calls", false, 0, func(ctx context.Context, f *flood) error {
 		return f.tinyCalls(ctx, "/gridstand.v1.GameService/Unknown")
 	}},
-	{"watchers that never read", false, 0, func(ctx context.Context, f *flood) error {
-		for range sleepers {
-			request := &pb.WatchRequest{GameId: f.gameID, AfterVersion: fromStart()}
-			if _, err := slowCall(ctx, slowClient(f.dialer), f.server.addr, pb.GameService_Watch_FullMethodName, request); err != nil {
-				return err
-			}
-		}
-		f.ready()
-		<-ctx.Done()
-		return nil
-	}},
 	{"lists that are not read", true, 0, func(ctx context.Context, f *flood) error {
 		return f.repeat(ctx, func() func(*rand.Rand) error {
 			client := slowClient(f.dialer)

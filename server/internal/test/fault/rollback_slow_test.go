@@ -54,34 +54,3 @@ func TestFailover(t *testing.T) {
 	env.awaitRecovery(t)
 	b.requirePlayable(t, kept)
 }
-
-// Ensure that a game is reported as damaged if its server died together with Redis, even if
-// another server, which did not know the game, survived.
-func TestRestored_ServerDied(t *testing.T) {
-	t.Parallel()
-	redis := redistest.StartRedis(t)
-	env := newEnv(t, redis.Addr())
-	running := env.player(env.serve())
-	dying := running.on(env.serveProcess())
-	var lost []*pb.Event
-	for range 10 {
-		lost = append(lost, dying.playTo(t, dying.start(t, "6x6"), 5))
-	}
-	kept := running.playTo(t, running.start(t, "6x6"), 5)
-	env.anonymous(running.server).watch(t, kept.GetGameId(), watching{}).awaitVersion(t, 5)
-	env.awaitAckedHeartbeats(t, 2)
-	require.NoError(t, env.redis.Save(t.Context()).Err())
-	for i, event := range lost {
-		lost[i] = dying.playTo(t, after(event), whole)
-		env.markDamaged(event.GetGameId())
-	}
-	env.awaitAckedHeartbeats(t, 2)
-
-	dying.server.stop()
-	redis.Restart()
-	for _, event := range lost {
-		running.awaitDamaged(t, event.GetGameId(), "5")
-	}
-	env.awaitRecovery(t)
-	running.requirePlayable(t, kept)
-}

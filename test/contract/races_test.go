@@ -350,10 +350,6 @@ func until(t testing.TB, stream snapshotReader, is func(m *pb.WatchChallengeResp
 	}
 }
 
-func entrants(n int) func(*pb.WatchChallengeResponse) bool {
-	return func(m *pb.WatchChallengeResponse) bool { return len(m.GetChallenge().GetEntrants()) == n }
-}
-
 func inStatus(status pb.ChallengeStatus) func(*pb.WatchChallengeResponse) bool {
 	return func(m *pb.WatchChallengeResponse) bool { return m.GetChallenge().GetStatus() == status }
 }

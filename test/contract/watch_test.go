@@ -2,6 +2,7 @@ package contract
 
 import (
 	"crypto/tls"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -255,7 +256,7 @@ func TestEvents_Cuts(t *testing.T) {
 					require.EqualValues(t, len(got)+1, update.GetEvent().GetVersion())
 					got = append(got, update.GetEvent())
 				}
-				ended = err == io.EOF
+				ended = errors.Is(err, io.EOF)
 			}
 			require.NoError(t, conn.Close())
 		}

@@ -27,7 +27,7 @@ func TestDirectory_Touch(t *testing.T) {
 			touched.Score++
 			d.Touch(touched)
 		}
-		time.Sleep(writeEvery)
+		time.Sleep(writeEvery) //nolint:forbidigo // The bubble's clock is fake.
 		synctest.Wait()
 		assert.Equal(t, map[string]store.Listing{game(1): touched}, lists.games)
 

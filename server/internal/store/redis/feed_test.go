@@ -43,7 +43,8 @@ func (rec *recorder) expect(t *testing.T, words ...string) {
 // await waits for a call, and ignores all others before it.
 func (rec *recorder) await(t *testing.T, want string) {
 	t.Helper()
-	for waittest.Receive(t, want, rec.words) != want {
+	for word := ""; word != want; {
+		word = waittest.Receive(t, want, rec.words)
 	}
 }
 

@@ -43,7 +43,8 @@ func (f *follower) expect(t *testing.T, calls ...string) {
 // await waits for a call and ignores all others before it.
 func (f *follower) await(t *testing.T, want string) {
 	t.Helper()
-	for waittest.Receive(t, want, f.calls) != want {
+	for call := ""; call != want; {
+		call = waittest.Receive(t, want, f.calls)
 	}
 }
 

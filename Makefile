@@ -45,13 +45,13 @@ BASE ?= HEAD~1
 RACE_TIMEOUT ?= 40m
 RACE = $$(go env GOFLAGS) -race -gcflags=modernc.org/...=-race=false -timeout=$(RACE_TIMEOUT) -ldflags=-w -vet=off
 
-# The tests that go test ./... leaves out have the build tag slow. vet is off, because make vet
-# checks them, too.
+# The tests that go test ./... leaves out have the build tag slow. vet is off, because make lint
+# runs it for them, too.
 SLOW := go test -tags slow -vet=off -count=1
 
 # Slow tests that attack servers. They run alone, because they compare the latency of other
 # players' moves with the latency before.
-FLOODS := Flood|UnreadAnswers|ThroughProxy_Unread
+FLOODS := ^(TestFloods|TestStalledReaders_Memory)$$
 
 .PHONY: help
 help: ## List the targets
@@ -79,18 +79,20 @@ list-missing:
 
 # Few tests run at a time, because many of these start several programs.
 .PHONY: test-slow
-test-slow: ## Run the slow tests, except make floods, and the others again
-	$(SLOW) -skip '$(FLOODS)' -p=2 -parallel=2 -timeout=1h ./...
+test-slow: ## Run the slow tests, except floods, storm and kills, and the quick ones again
+	$(SLOW) -skip '$(FLOODS)|^TestStorm' -p=2 -parallel=2 -timeout=1h ./...
 
-.PHONY: test-stores
-test-stores: ## Run the contracts of stores and of the API on a real Redis and a Redis Cluster
+.PHONY: contracts
+contracts: ## Run the contracts of stores and of the API on a real Redis and a Redis Cluster, and from Python
 	$(SLOW) ./server/internal/store/storetest -run '^Test(Redis|Cluster)$$'
 	go test -vet=off -count=1 ./test/contract -store=redis
 	go test -vet=off -count=1 ./test/contract -store=cluster
+	$(SLOW) ./test/contract -run '^Test(StorageUnavailable|Python)'
 
 .PHONY: journeys
-journeys: ## Walk through the page in a real Chromium
+journeys: ## Walk through the page in a real Chromium, and the terminal program in tmux and over SSH
 	$(SLOW) ./test/web -run '^TestJourney'
+	$(SLOW) ./cmd/gridstand/internal/cli -run '^TestTerminal'
 
 .PHONY: race
 race: ## Run make test under the race detector (needs a C compiler), without vet
@@ -145,10 +147,6 @@ check: ## Run everything that CI runs
 .PHONY: check-subjects
 check-subjects: ## Check the subjects of commits: "area: verb what", at most 72 characters
 	scripts/check-subjects.sh
-
-.PHONY: vet
-vet: ## Run go vet
-	go vet -tags slow ./...
 
 .PHONY: lint
 lint: ## Run golangci-lint, which also checks the import direction

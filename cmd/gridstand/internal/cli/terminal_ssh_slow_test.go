@@ -234,9 +234,11 @@ func (w *walk) says(text string) {
 	w.save(time.Now(), filepath.Join("captions", "%06d.txt"), text)
 }
 
-// types types a command line in a pane's shell.
+// types types a command line in a pane's shell, once the shell has shown its prompt: ssh reports
+// the end of a connection before it gives the terminal back.
 func (w *walk) types(pane, line string) {
 	w.t.Helper()
+	w.sees(pane, `(?m)^\$\s*\z`)
 	w.pause(time.Second)
 	for _, letter := range line {
 		w.tmux("send-keys", "-t", pane, "-l", string(letter))

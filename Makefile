@@ -91,6 +91,7 @@ contracts: ## Run the contracts of stores and of the API on a real Redis and a R
 
 .PHONY: journeys
 journeys: ## Walk through the page in a real Chromium, and the terminal program in tmux and over SSH
+	$(SLOW) ./server/internal/web/sitetest
 	$(SLOW) ./test/web -run '^TestJourney'
 	$(SLOW) ./cmd/gridstand/internal/cli -run '^TestTerminal'
 

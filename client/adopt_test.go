@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/client"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -19,11 +20,11 @@ func TestAdopt(t *testing.T) {
 	config := client.Config{Target: a.start(t)}
 	there, store := newStore(t), newStore(t)
 	c := dial(t, config)
-	made, _, err := client.LogIn(within(t), c, there, client.OneName("ada"))
+	made, _, err := client.LogIn(waittest.Context(t), c, there, client.OneName("ada"))
 	require.NoError(t, err)
 
 	c = dial(t, config)
-	got, err := client.Adopt(within(t), c, store, made.Token)
+	got, err := client.Adopt(waittest.Context(t), c, store, made.Token)
 	require.NoError(t, err)
 	assert.Equal(t, made, got)
 	assert.Equal(t, made.PlayerID, c.PlayerID())
@@ -41,11 +42,11 @@ func TestAdopt(t *testing.T) {
 		"a line break":   made.PlayerID + ".\n" + made.Token[27:],
 		"upper case":     strings.ToUpper(made.Token),
 	} {
-		_, err = client.Adopt(within(t), c, store, token)
+		_, err = client.Adopt(waittest.Context(t), c, store, token)
 		require.ErrorIs(t, err, client.ErrInvalid, name)
 	}
 	assert.Equal(t, calls, a.made("GetPlayer"), "the client sent a malformed token")
-	_, err = client.Adopt(within(t), c, store, playerID+"."+client.NewSecret())
+	_, err = client.Adopt(waittest.Context(t), c, store, playerID+"."+client.NewSecret())
 	require.ErrorIs(t, err, client.ErrBadToken)
 	again, _, err := store.Load(c.Target())
 	require.NoError(t, err)
@@ -59,21 +60,21 @@ func TestAdopt_Previous(t *testing.T) {
 	config := client.Config{Target: a.start(t)}
 	there, store := newStore(t), newStore(t)
 	c := dial(t, config)
-	_, _, err := client.LogIn(within(t), c, store, client.OneName("old"))
+	_, _, err := client.LogIn(waittest.Context(t), c, store, client.OneName("old"))
 	require.NoError(t, err)
 	a.forget() // Another server has taken over the address.
-	made, _, err := client.LogIn(within(t), dial(t, config), there, client.OneName("ada"))
+	made, _, err := client.LogIn(waittest.Context(t), dial(t, config), there, client.OneName("ada"))
 	require.NoError(t, err)
 
 	c = dial(t, config)
-	got, err := client.Adopt(within(t), c, store, made.Token)
+	got, err := client.Adopt(waittest.Context(t), c, store, made.Token)
 	require.NoError(t, err)
 	require.NotNil(t, got.Previous)
 	assert.Equal(t, "old", got.Previous.Name)
 
-	other, _, err := client.LogIn(within(t), dial(t, config), newStore(t), client.OneName("bob"))
+	other, _, err := client.LogIn(waittest.Context(t), dial(t, config), newStore(t), client.OneName("bob"))
 	require.NoError(t, err)
-	got, err = client.Adopt(within(t), c, store, other.Token)
+	got, err = client.Adopt(waittest.Context(t), c, store, other.Token)
 	require.NoError(t, err)
 	assert.Equal(t, "bob", got.Name)
 	require.NotNil(t, got.Previous)
@@ -86,10 +87,10 @@ func TestAdopt_NotSentInClearText(t *testing.T) {
 	t.Parallel()
 	s, store := newTwoFaced(t), newStore(t)
 	const target = "localhost:7"
-	made, _, err := client.LogIn(within(t), s.dial(t, target, true), store, client.OneName("ada"))
+	made, _, err := client.LogIn(waittest.Context(t), s.dial(t, target, true), store, client.OneName("ada"))
 	require.NoError(t, err)
 	c := s.dial(t, target, false)
-	_, err = client.Adopt(within(t), c, store, made.Token)
+	_, err = client.Adopt(waittest.Context(t), c, store, made.Token)
 	require.ErrorIs(t, err, client.ErrClearText)
 	assert.ErrorContains(t, err, "ada on ")
 	assert.Zero(t, s.plain.made("GetPlayer"))

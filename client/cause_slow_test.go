@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/client"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -29,7 +30,7 @@ func TestCause_Silent(t *testing.T) {
 func silent(t *testing.T, config client.Config) {
 	t.Helper()
 	t.Parallel()
-	c, ctx := dial(t, config), within(t)
+	c, ctx := dial(t, config), waittest.Context(t)
 	for {
 		_, err := c.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{})
 		if errors.Is(err, context.DeadlineExceeded) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -40,7 +41,7 @@ func TestCause_Website(t *testing.T) {
 			site.Start()
 			t.Cleanup(site.Close)
 			c := dial(t, client.Config{Target: site.Listener.Addr().String()})
-			_, err := c.Games.GetServerInfo(within(t), &pb.GetServerInfoRequest{})
+			_, err := c.Games.GetServerInfo(waittest.Context(t), &pb.GetServerInfoRequest{})
 			require.Error(t, err)
 			assert.Equal(t, want, client.CauseOf(err))
 			assert.EqualError(t, err, fmt.Sprintf("HTTP status %d", status))
@@ -67,7 +68,7 @@ func TestCause_WebsiteWithoutHTTP2(t *testing.T) {
 			go func() { _ = site.Serve(l) }()
 			t.Cleanup(func() { assert.NoError(t, site.Close()) })
 			c := dial(t, client.Config{Target: l.Addr().String(), CAFile: authority.File})
-			_, err = c.Games.GetServerInfo(within(t), &pb.GetServerInfoRequest{})
+			_, err = c.Games.GetServerInfo(waittest.Context(t), &pb.GetServerInfoRequest{})
 			assert.Equal(t, client.CauseNotGridstand, client.CauseOf(err), err)
 			assert.EqualError(t, err, "no HTTP/2")
 		})

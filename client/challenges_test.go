@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/gridstand/gridstand/client"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -118,7 +119,7 @@ func TestWatchChallenge(t *testing.T) {
 				}
 				return tc.streams[n-1].err
 			}
-			w := f.client(t).WatchChallenge(within(t), client.ChallengeWatchOptions{ChallengeID: challengeID, ETag: tc.etag})
+			w := f.client(t).WatchChallenge(waittest.Context(t), client.ChallengeWatchOptions{ChallengeID: challengeID, ETag: tc.etag})
 			defer w.Close()
 			var got []string
 			var err error
@@ -157,7 +158,7 @@ func TestNewChallenge(t *testing.T) {
 		return &pb.Challenge{Id: challengeID}, nil
 	}}
 	request := &pb.CreateChallengeRequest{Variant: "classic"}
-	c, err := f.client(t).NewChallenge(within(t), request)
+	c, err := f.client(t).NewChallenge(waittest.Context(t), request)
 	require.NoError(t, err)
 	assert.Empty(t, request.GetRequestId(), "the caller's request was modified")
 	assert.Equal(t, challengeID, c.GetId())
@@ -178,7 +179,7 @@ func TestAddBot(t *testing.T) {
 		return &pb.Challenge{Id: challengeID}, nil
 	}}
 	adder := f.client(t)
-	c, err := adder.AddBot(within(t), challengeID, "greedy")
+	c, err := adder.AddBot(waittest.Context(t), challengeID, "greedy")
 	require.NoError(t, err)
 	assert.Equal(t, challengeID, c.GetId())
 	require.Len(t, requests, 2)
@@ -186,10 +187,10 @@ func TestAddBot(t *testing.T) {
 	assert.Equal(t, requests[0].GetRequestId(), requests[1].GetRequestId())
 	assert.Equal(t, challengeID+"greedy", requests[0].GetChallengeId()+requests[0].GetBot())
 
-	_, err = adder.AddBot(within(t), otherID, "greedy")
+	_, err = adder.AddBot(waittest.Context(t), otherID, "greedy")
 	require.ErrorIs(t, err, client.ErrBadStream, "an answer with another challenge")
 	require.Len(t, requests, 3)
-	_, err = adder.AddBot(within(t), challengeID, "")
+	_, err = adder.AddBot(waittest.Context(t), challengeID, "")
 	require.ErrorIs(t, err, client.ErrInvalid)
 	require.Len(t, requests, 3, "a call without a bot would add the account itself")
 }
@@ -230,10 +231,10 @@ func TestAttempt(t *testing.T) {
 		return gameAt(1), nil
 	}}
 	c := f.client(t)
-	game, err := c.Attempt(within(t), challengeID)
+	game, err := c.Attempt(waittest.Context(t), challengeID)
 	require.NoError(t, err)
 	assert.Equal(t, gameID, game.GetId())
-	_, err = c.Attempt(within(t), challengeID)
+	_, err = c.Attempt(waittest.Context(t), challengeID)
 	require.ErrorIs(t, err, client.ErrChallengeNotOpen)
 	opens, ok := client.ChallengeTime(err)
 	assert.True(t, ok)

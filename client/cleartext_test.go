@@ -13,6 +13,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -69,23 +70,23 @@ func TestToken_NotSentInClearText(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, store := newTwoFaced(t), newStore(t)
-			made, _, err := client.LogIn(within(t), s.dial(t, target[0], true), store, client.OneName("ada"))
+			made, _, err := client.LogIn(waittest.Context(t), s.dial(t, target[0], true), store, client.OneName("ada"))
 			require.NoError(t, err)
 			assert.True(t, made.TLS)
 
 			c := s.dial(t, target[1], false)
-			_, _, err = client.LogIn(within(t), c, store, noName)
+			_, _, err = client.LogIn(waittest.Context(t), c, store, noName)
 			require.ErrorIs(t, err, client.ErrClearText)
 			assert.ErrorContains(t, err, "ada on ")
-			_, err = client.Restore(within(t), c, store)
+			_, err = client.Restore(waittest.Context(t), c, store)
 			require.ErrorIs(t, err, client.ErrClearText)
-			require.ErrorIs(t, client.RotateStored(within(t), c, store), client.ErrClearText)
+			require.ErrorIs(t, client.RotateStored(waittest.Context(t), c, store), client.ErrClearText)
 			for _, call := range []string{"GetPlayer", "CreatePlayer", "RotateToken"} {
 				assert.Zero(t, s.plain.made(call), call)
 			}
 			assert.Empty(t, c.PlayerID())
 
-			player, err := client.Restore(within(t), s.dial(t, target[1], true), store)
+			player, err := client.Restore(waittest.Context(t), s.dial(t, target[1], true), store)
 			require.NoError(t, err)
 			assert.Equal(t, "ada", player.GetName())
 		})
@@ -99,13 +100,13 @@ func TestPendingSecret_NotSentInClearText(t *testing.T) {
 	s, store := newTwoFaced(t), newStore(t)
 	const target = "localhost:7"
 	require.NoError(t, store.Save(target, client.Credential{Name: "ada", Pending: client.NewSecret(), TLS: true}))
-	_, _, err := client.LogIn(within(t), s.dial(t, target, false), store, noName)
+	_, _, err := client.LogIn(waittest.Context(t), s.dial(t, target, false), store, noName)
 	require.ErrorIs(t, err, client.ErrClearText)
 	assert.Zero(t, s.plain.made("CreatePlayer"))
 
 	kept := client.Credential{PlayerID: playerID, Name: "ada", Token: playerID + "." + client.NewSecret(), TLS: true}
 	require.NoError(t, store.Save(target, client.Credential{Name: "bob", Previous: &kept}))
-	_, err = client.Restore(within(t), s.dial(t, target, false), store)
+	_, err = client.Restore(waittest.Context(t), s.dial(t, target, false), store)
 	require.ErrorIs(t, err, client.ErrClearText)
 	assert.Zero(t, s.plain.made("GetPlayer"))
 }
@@ -116,25 +117,25 @@ func TestToken_MarkedWithTLS(t *testing.T) {
 	t.Parallel()
 	for name, use := range map[string]func(*testing.T, *client.Client, *client.Store) error{
 		"log in": func(t *testing.T, c *client.Client, store *client.Store) error {
-			_, _, err := client.LogIn(within(t), c, store, noName)
+			_, _, err := client.LogIn(waittest.Context(t), c, store, noName)
 			return err
 		},
 		"recall": func(t *testing.T, c *client.Client, store *client.Store) error {
-			_, err := client.Restore(within(t), c, store)
+			_, err := client.Restore(waittest.Context(t), c, store)
 			return err
 		},
 		"rotate": func(t *testing.T, c *client.Client, store *client.Store) error {
 			cred, _, err := store.Load("localhost:7")
 			require.NoError(t, err)
 			c.SetToken(cred.Token)
-			return client.RotateStored(within(t), c, store)
+			return client.RotateStored(waittest.Context(t), c, store)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, store := newTwoFaced(t), newStore(t)
 			const target = "localhost:7"
-			_, _, err := client.LogIn(within(t), s.dial(t, target, false), store, client.OneName("ada"))
+			_, _, err := client.LogIn(waittest.Context(t), s.dial(t, target, false), store, client.OneName("ada"))
 			require.NoError(t, err)
 			file, err := os.ReadFile(store.Path())
 			require.NoError(t, err)
@@ -155,19 +156,19 @@ func TestReplace_InClearText(t *testing.T) {
 	t.Parallel()
 	s, store := newTwoFaced(t), newStore(t)
 	const target = "localhost:7"
-	before, _, err := client.LogIn(within(t), s.dial(t, target, true), store, client.OneName("ada"))
+	before, _, err := client.LogIn(waittest.Context(t), s.dial(t, target, true), store, client.OneName("ada"))
 	require.NoError(t, err)
 	c := s.dial(t, target, false)
-	_, err = client.Replace(within(t), c, store, client.OneName("ADA"))
+	_, err = client.Replace(waittest.Context(t), c, store, client.OneName("ADA"))
 	require.ErrorIs(t, err, client.ErrNameTaken)
 	kept, _, err := store.Load(target)
 	require.NoError(t, err)
 	assert.Equal(t, before, kept)
 
-	cred, err := client.Replace(within(t), c, store, client.OneName("bob"))
+	cred, err := client.Replace(waittest.Context(t), c, store, client.OneName("bob"))
 	require.NoError(t, err)
 	assert.False(t, cred.TLS)
-	_, _, err = client.LogIn(within(t), c, store, noName)
+	_, _, err = client.LogIn(waittest.Context(t), c, store, noName)
 	require.NoError(t, err)
 }
 

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/gridstand/gridstand/client"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -35,7 +36,7 @@ func TestClose_Twice(t *testing.T) {
 	c := (&fake{}).closable(t)
 	require.NoError(t, c.As("").Close())
 	require.NoError(t, c.Close())
-	_, err := c.Game(within(t), gameID)
+	_, err := c.Game(waittest.Context(t), gameID)
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
@@ -52,7 +53,7 @@ func TestClose_EndsWatch(t *testing.T) {
 				return errors.Join(header(f, s), do(f, s))
 			}
 			c := f.closable(t)
-			w := c.As("").Watch(within(t), client.WatchOptions{GameID: gameID})
+			w := c.As("").Watch(waittest.Context(t), client.WatchOptions{GameID: gameID})
 			defer w.Close()
 			_, err := w.Next()
 			require.NoError(t, err)
@@ -95,12 +96,12 @@ func TestClose_EndsRetry(t *testing.T) {
 					assert.NoError(t, c.Close())
 				}
 			}
-			_, err := seat.Move(within(t), 3, up, false)
+			_, err := seat.Move(waittest.Context(t), 3, up, false)
 			assertClosed(t, err)
 			require.ErrorIs(t, err, client.ErrUnsettled)
 			made := f.made("move")
 
-			_, err = seat.Move(within(t), 3, up, false)
+			_, err = seat.Move(waittest.Context(t), 3, up, false)
 			assertClosed(t, err)
 			assert.Equal(t, codes.Canceled, client.FromError(err).Code)
 			require.NotErrorIs(t, err, client.ErrUnsettled, "the call was not made")

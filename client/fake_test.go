@@ -279,10 +279,3 @@ func knownAt(version int32) client.Game { return client.Game{Game: gameAt(versio
 func eventAt(version int32) *pb.Event {
 	return &pb.Event{GameId: gameID, Version: version, Position: position()}
 }
-
-func within(t testing.TB) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	t.Cleanup(cancel)
-	return ctx
-}

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"github.com/gridstand/gridstand/client"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -46,7 +47,7 @@ func TestForSession_KeyNotLinked(t *testing.T) {
 			return &pb.CreatePlayerResponse{Player: &pb.Player{Id: playerID, Name: "ada"}}, nil
 		},
 	}
-	ctx := within(t)
+	ctx := waittest.Context(t)
 	c := f.client(t).ForSession(client.Session{
 		Credential: "gridstand_ssh_x", Key: "SHA256:abc", Address: netip.MustParseAddr("192.0.2.7"),
 	})

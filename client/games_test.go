@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/gridstand/gridstand/client"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -30,7 +31,7 @@ func TestPlayerByName(t *testing.T) {
 	}}
 	c := f.client(t)
 	for _, name := range []string{"Ada", "ada", "ADA"} {
-		player, err := c.PlayerByName(within(t), name)
+		player, err := c.PlayerByName(waittest.Context(t), name)
 		require.NoError(t, err)
 		assert.Equal(t, playerID, player.GetId())
 	}
@@ -38,7 +39,7 @@ func TestPlayerByName(t *testing.T) {
 		"Eve": client.ErrPlayerNotFound, "\xff": client.ErrPlayerNotFound,
 		"bob": client.ErrBadStream, "cut": client.ErrBadStream,
 	} {
-		_, err := c.PlayerByName(within(t), name)
+		_, err := c.PlayerByName(waittest.Context(t), name)
 		assert.ErrorIs(t, err, want, name)
 	}
 }
@@ -74,7 +75,7 @@ func TestCurrentGame(t *testing.T) {
 			assert.Equal(t, playerID, r.GetPlayerId())
 			return &pb.ListGamesResponse{Games: test.games, NextPageToken: "more"}, nil
 		}}
-		g, found, err := f.client(t).CurrentGame(within(t), playerID)
+		g, found, err := f.client(t).CurrentGame(waittest.Context(t), playerID)
 		assert.ErrorIs(t, err, test.err, name)
 		assert.Equal(t, test.want != "", found, name)
 		assert.Equal(t, test.want, g.GetId(), name)
@@ -82,14 +83,14 @@ func TestCurrentGame(t *testing.T) {
 	f := &fake{listGames: func(int, context.Context, *pb.ListGamesRequest) (*pb.ListGamesResponse, error) {
 		return nil, badToken()
 	}}
-	_, found, err := f.client(t).CurrentGame(within(t), playerID)
+	_, found, err := f.client(t).CurrentGame(waittest.Context(t), playerID)
 	assert.ErrorIs(t, err, client.ErrBadToken)
 	assert.False(t, found)
 
 	f = &fake{listGames: func(int, context.Context, *pb.ListGamesRequest) (*pb.ListGamesResponse, error) {
 		return &pb.ListGamesResponse{Games: []*pb.Game{created}}, nil
 	}}
-	_, found, err = f.client(t).CurrentGame(within(t), "")
+	_, found, err = f.client(t).CurrentGame(waittest.Context(t), "")
 	assert.ErrorIs(t, err, client.ErrInvalid, "not the game of a bot, whose seat has no player's id")
 	assert.False(t, found)
 }
@@ -107,7 +108,7 @@ func TestWatch_Preview(t *testing.T) {
 			}
 			return finished(4)(f, s)
 		}
-		w := f.client(t).Watch(within(t), client.WatchOptions{GameID: gameID, Preview: preview})
+		w := f.client(t).Watch(waittest.Context(t), client.WatchOptions{GameID: gameID, Preview: preview})
 		defer w.Close()
 		_, err := f.drain(w)
 		assert.ErrorIs(t, err, io.EOF)

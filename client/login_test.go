@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/gridstand/gridstand/client"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -115,7 +116,7 @@ func TestLogIn_MakesOneAccount(t *testing.T) {
 	store := newStore(t)
 
 	c := dial(t, config)
-	cred, notice, err := client.LogIn(within(t), c, store, client.OneName("ada"))
+	cred, notice, err := client.LogIn(waittest.Context(t), c, store, client.OneName("ada"))
 	require.NoError(t, err)
 	assert.Empty(t, notice)
 	assert.Equal(t, "ada", cred.Name)
@@ -123,7 +124,7 @@ func TestLogIn_MakesOneAccount(t *testing.T) {
 	assert.Empty(t, cred.Pending)
 
 	c = dial(t, config)
-	again, notice, err := client.LogIn(within(t), c, store, noName)
+	again, notice, err := client.LogIn(waittest.Context(t), c, store, noName)
 	require.NoError(t, err)
 	assert.Empty(t, notice)
 	assert.Equal(t, cred, again)
@@ -139,35 +140,35 @@ func TestLogInBot(t *testing.T) {
 	config := client.Config{Target: a.start(t)}
 	store := newStore(t)
 	a.loseNext = true
-	_, _, err := client.LogInBot(within(t), dial(t, config), store, client.OneName("robin"))
+	_, _, err := client.LogInBot(waittest.Context(t), dial(t, config), store, client.OneName("robin"))
 	require.Error(t, err)
 	c := dial(t, config)
-	cred, _, err := client.LogInBot(within(t), c, store, noName)
+	cred, _, err := client.LogInBot(waittest.Context(t), c, store, noName)
 	require.NoError(t, err)
 	assert.True(t, cred.Bot)
-	me, err := c.Me(within(t))
+	me, err := c.Me(waittest.Context(t))
 	require.NoError(t, err)
 	assert.True(t, me.GetBot())
 
-	again, notice, err := client.LogInBot(within(t), dial(t, config), store, noName)
+	again, notice, err := client.LogInBot(waittest.Context(t), dial(t, config), store, noName)
 	require.NoError(t, err)
 	assert.Empty(t, notice)
 	assert.Equal(t, cred, again)
 	assert.Len(t, a.players, 1)
 
 	a.forget()
-	next, notice, err := client.LogInBot(within(t), dial(t, config), store, noName)
+	next, notice, err := client.LogInBot(waittest.Context(t), dial(t, config), store, noName)
 	require.NoError(t, err)
 	assert.Contains(t, notice, "robin")
 	assert.NotEqual(t, cred.Token, next.Token)
 	assert.True(t, next.Bot)
 
 	persons := newStore(t)
-	person, _, err := client.LogIn(within(t), dial(t, config), persons, client.OneName("ada"))
+	person, _, err := client.LogIn(waittest.Context(t), dial(t, config), persons, client.OneName("ada"))
 	require.NoError(t, err)
 	assert.False(t, person.Bot)
 	c = dial(t, config)
-	_, _, err = client.LogInBot(within(t), c, persons, client.OneName("robot"))
+	_, _, err = client.LogInBot(waittest.Context(t), c, persons, client.OneName("robot"))
 	require.ErrorIs(t, err, client.ErrNotBot)
 	assert.Empty(t, c.PlayerID())
 	kept, _, err := persons.Load(c.Target())
@@ -183,13 +184,13 @@ func TestLogInBot_Previous(t *testing.T) {
 	config := client.Config{Target: a.start(t)}
 	store := newStore(t)
 	c := dial(t, config)
-	person, _, err := client.LogIn(within(t), c, store, client.OneName("ada"))
+	person, _, err := client.LogIn(waittest.Context(t), c, store, client.OneName("ada"))
 	require.NoError(t, err)
 	gone := client.Credential{PlayerID: playerID, Name: "robin", Bot: true, Token: playerID + "." + client.NewSecret(), Previous: &person}
 	require.NoError(t, store.Save(c.Target(), gone))
 
 	c = dial(t, config)
-	cred, _, err := client.LogInBot(within(t), c, store, noName)
+	cred, _, err := client.LogInBot(waittest.Context(t), c, store, noName)
 	require.NoError(t, err)
 	assert.True(t, cred.Bot)
 	assert.Equal(t, cred.PlayerID, c.PlayerID())
@@ -202,12 +203,12 @@ func TestLogIn_NameTaken(t *testing.T) {
 	a := newAccounts(pb.Storage_STORAGE_DURABLE)
 	config := client.Config{Target: a.start(t)}
 	c := dial(t, config)
-	_, _, err := c.CreatePlayer(within(t), "Ada", false)
+	_, _, err := c.CreatePlayer(waittest.Context(t), "Ada", false)
 	require.NoError(t, err)
 	assert.Empty(t, c.PlayerID())
 
 	var refused []error
-	cred, _, err := client.LogIn(within(t), c, newStore(t), func(_ context.Context, attempt int, err error) (string, error) {
+	cred, _, err := client.LogIn(waittest.Context(t), c, newStore(t), func(_ context.Context, attempt int, err error) (string, error) {
 		refused = append(refused, err)
 		return []string{"ada", "not a näme", "ada 2"}[attempt-1], nil
 	})
@@ -218,12 +219,12 @@ func TestLogIn_NameTaken(t *testing.T) {
 	assert.ErrorIs(t, refused[1], client.ErrNameTaken)
 	assert.ErrorIs(t, refused[2], client.ErrInvalid)
 
-	_, _, err = client.LogIn(within(t), dial(t, config), newStore(t), client.OneName("ADA"))
+	_, _, err = client.LogIn(waittest.Context(t), dial(t, config), newStore(t), client.OneName("ADA"))
 	assert.ErrorIs(t, err, client.ErrNameTaken)
-	cred, _, err = client.LogIn(within(t), dial(t, config), newStore(t), client.NumberedName("ada"))
+	cred, _, err = client.LogIn(waittest.Context(t), dial(t, config), newStore(t), client.NumberedName("ada"))
 	require.NoError(t, err)
 	assert.Equal(t, "ada-2", cred.Name)
-	_, _, err = client.LogIn(within(t), dial(t, config), newStore(t), noName)
+	_, _, err = client.LogIn(waittest.Context(t), dial(t, config), newStore(t), noName)
 	assert.EqualError(t, err, "there is no user to ask")
 }
 
@@ -236,7 +237,7 @@ func TestLogIn_LongName(t *testing.T) {
 	store := newStore(t)
 	long := strings.Repeat("a", 100_000)
 	c := dial(t, config)
-	_, _, err := client.LogIn(within(t), c, store, client.OneName(long))
+	_, _, err := client.LogIn(waittest.Context(t), c, store, client.OneName(long))
 	require.ErrorIs(t, err, client.ErrInvalid)
 	assert.EqualError(t, err, "a name has at most 24 characters, and this one has 100000")
 	_, found, err := store.Load(c.Target())
@@ -244,7 +245,7 @@ func TestLogIn_LongName(t *testing.T) {
 	assert.False(t, found)
 
 	require.NoError(t, store.Save(c.Target(), client.Credential{Name: long, Pending: client.NewSecret()}))
-	cred, _, err := client.LogIn(within(t), c, store, client.OneName("bob"))
+	cred, _, err := client.LogIn(waittest.Context(t), c, store, client.OneName("bob"))
 	require.NoError(t, err)
 	assert.Equal(t, "bob", cred.Name)
 	assert.Equal(t, 1, a.made("createPlayer"))
@@ -255,11 +256,11 @@ func TestLogIn_AccountForgotten(t *testing.T) {
 	a := newAccounts(pb.Storage_STORAGE_EMBEDDED)
 	config := client.Config{Target: a.start(t)}
 	store := newStore(t)
-	first, _, err := client.LogIn(within(t), dial(t, config), store, client.OneName("ada"))
+	first, _, err := client.LogIn(waittest.Context(t), dial(t, config), store, client.OneName("ada"))
 	require.NoError(t, err)
 
 	a.forget()
-	second, notice, err := client.LogIn(within(t), dial(t, config), store, noName)
+	second, notice, err := client.LogIn(waittest.Context(t), dial(t, config), store, noName)
 	require.NoError(t, err)
 	assert.Equal(t, "ada", second.Name)
 	assert.NotEqual(t, first.Token, second.Token)
@@ -267,9 +268,9 @@ func TestLogIn_AccountForgotten(t *testing.T) {
 	assert.Nil(t, second.Previous)
 
 	a.forget()
-	_, _, err = dial(t, config).CreatePlayer(within(t), "Ada", false)
+	_, _, err = dial(t, config).CreatePlayer(waittest.Context(t), "Ada", false)
 	require.NoError(t, err)
-	third, notice, err := client.LogIn(within(t), dial(t, config), store, noName)
+	third, notice, err := client.LogIn(waittest.Context(t), dial(t, config), store, noName)
 	require.NoError(t, err)
 	assert.Equal(t, "ada-2", third.Name)
 	assert.Contains(t, notice, "ada-2")
@@ -280,19 +281,19 @@ func TestLogInAs(t *testing.T) {
 	a := newAccounts(pb.Storage_STORAGE_EMBEDDED)
 	config := client.Config{Target: a.start(t)}
 	store := newStore(t)
-	first, _, err := client.LogInAs(within(t), dial(t, config), store, "ada")
+	first, _, err := client.LogInAs(waittest.Context(t), dial(t, config), store, "ada")
 	require.NoError(t, err)
 	assert.Equal(t, "ada", first.Name)
-	again, _, err := client.LogInAs(within(t), dial(t, config), store, "eve")
+	again, _, err := client.LogInAs(waittest.Context(t), dial(t, config), store, "eve")
 	require.NoError(t, err)
 	assert.Equal(t, first, again, "the server still knows the stored account")
 
 	a.forget()
-	_, _, err = dial(t, config).CreatePlayer(within(t), "Eve", false)
+	_, _, err = dial(t, config).CreatePlayer(waittest.Context(t), "Eve", false)
 	require.NoError(t, err)
-	_, _, err = client.LogInAs(within(t), dial(t, config), store, "eve")
+	_, _, err = client.LogInAs(waittest.Context(t), dial(t, config), store, "eve")
 	require.ErrorIs(t, err, client.ErrNameTaken)
-	second, _, err := client.LogInAs(within(t), dial(t, config), store, "grace")
+	second, _, err := client.LogInAs(waittest.Context(t), dial(t, config), store, "grace")
 	require.NoError(t, err)
 	assert.Equal(t, "grace", second.Name)
 	kept, _, err := store.Load(config.Target)
@@ -305,7 +306,7 @@ func TestLogIn_ForgottenByOneServer(t *testing.T) {
 	a := newAccounts(pb.Storage_STORAGE_DURABLE)
 	config := client.Config{Target: a.start(t)}
 	store := newStore(t)
-	durable, _, err := client.LogIn(within(t), dial(t, config), store, client.OneName("ada"))
+	durable, _, err := client.LogIn(waittest.Context(t), dial(t, config), store, client.OneName("ada"))
 	require.NoError(t, err)
 	kept := a.players
 
@@ -314,7 +315,7 @@ func TestLogIn_ForgottenByOneServer(t *testing.T) {
 		a.mu.Lock()
 		a.players, a.storage = map[string]*pb.Player{}, pb.Storage_STORAGE_EMBEDDED
 		a.mu.Unlock()
-		other, notice, err := client.LogIn(within(t), dial(t, config), store, noName)
+		other, notice, err := client.LogIn(waittest.Context(t), dial(t, config), store, noName)
 		require.NoError(t, err)
 		assert.NotEmpty(t, notice)
 		assert.NotEqual(t, durable.Token, other.Token)
@@ -323,7 +324,7 @@ func TestLogIn_ForgottenByOneServer(t *testing.T) {
 	a.mu.Lock()
 	a.players, a.storage = kept, pb.Storage_STORAGE_DURABLE
 	a.mu.Unlock()
-	back, notice, err := client.LogIn(within(t), dial(t, config), store, noName)
+	back, notice, err := client.LogIn(waittest.Context(t), dial(t, config), store, noName)
 	require.NoError(t, err)
 	assert.Equal(t, durable, back)
 	assert.Empty(t, notice)
@@ -348,7 +349,7 @@ func TestLogIn_ServersTakeTurns(t *testing.T) {
 			a.mu.Lock()
 			a.players = players
 			a.mu.Unlock()
-			cred, notice, err := client.LogIn(within(t), dial(t, config), store, client.OneName("ada"))
+			cred, notice, err := client.LogIn(waittest.Context(t), dial(t, config), store, client.OneName("ada"))
 			require.NoError(t, err)
 			if round == 0 {
 				first[i] = cred
@@ -374,10 +375,10 @@ func TestLogIn_LostReply(t *testing.T) {
 	config := client.Config{Target: a.start(t)}
 	store := newStore(t)
 	a.loseNext = true
-	_, _, err := client.LogIn(within(t), dial(t, config), store, client.OneName("ada"))
+	_, _, err := client.LogIn(waittest.Context(t), dial(t, config), store, client.OneName("ada"))
 	require.Error(t, err)
 
-	cred, _, err := client.LogIn(within(t), dial(t, config), store, noName)
+	cred, _, err := client.LogIn(waittest.Context(t), dial(t, config), store, noName)
 	require.NoError(t, err)
 	assert.Equal(t, "ada", cred.Name)
 
@@ -385,13 +386,13 @@ func TestLogIn_LostReply(t *testing.T) {
 	c := dial(t, config)
 	c.SetToken(cred.Token)
 	a.loseNext = true
-	require.Error(t, client.RotateStored(within(t), c, store))
+	require.Error(t, client.RotateStored(waittest.Context(t), c, store))
 	recalled := dial(t, config)
-	player, err := client.Restore(within(t), recalled, store)
+	player, err := client.Restore(waittest.Context(t), recalled, store)
 	require.NoError(t, err)
 	assert.Equal(t, cred.PlayerID, player.GetId())
 	assert.Equal(t, cred.PlayerID, recalled.PlayerID())
-	rotated, _, err := client.LogIn(within(t), dial(t, config), store, noName)
+	rotated, _, err := client.LogIn(waittest.Context(t), dial(t, config), store, noName)
 	require.NoError(t, err)
 	assert.Equal(t, cred.PlayerID, rotated.PlayerID)
 	assert.NotEqual(t, cred.Token, rotated.Token)
@@ -404,13 +405,13 @@ func TestRotateStored_AnotherAccount(t *testing.T) {
 	a := newAccounts(pb.Storage_STORAGE_DURABLE)
 	c := dial(t, client.Config{Target: a.start(t)})
 	store := newStore(t)
-	cred, _, err := client.LogIn(within(t), c, store, client.OneName("ada"))
+	cred, _, err := client.LogIn(waittest.Context(t), c, store, client.OneName("ada"))
 	require.NoError(t, err)
-	_, other, err := c.CreatePlayer(within(t), "eve", false)
+	_, other, err := c.CreatePlayer(waittest.Context(t), "eve", false)
 	require.NoError(t, err)
 	for _, token := range []string{other, ""} {
 		c.SetToken(token)
-		require.ErrorContains(t, client.RotateStored(within(t), c, store), "ada")
+		require.ErrorContains(t, client.RotateStored(waittest.Context(t), c, store), "ada")
 	}
 	kept, _, err := store.Load(c.Target())
 	require.NoError(t, err)
@@ -418,7 +419,7 @@ func TestRotateStored_AnotherAccount(t *testing.T) {
 	assert.Zero(t, a.made("rotate"))
 
 	c.SetToken(cred.Token)
-	require.NoError(t, client.RotateStored(within(t), c, store))
+	require.NoError(t, client.RotateStored(waittest.Context(t), c, store))
 }
 
 // Ensure that Replace keeps the stored account if the source of names gives up after a name
@@ -427,10 +428,10 @@ func TestReplace_GivesUp(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(pb.Storage_STORAGE_DURABLE)
 	c, store := dial(t, client.Config{Target: a.start(t)}), newStore(t)
-	before, _, err := client.LogIn(within(t), c, store, client.OneName("ada"))
+	before, _, err := client.LogIn(waittest.Context(t), c, store, client.OneName("ada"))
 	require.NoError(t, err)
 	gaveUp := errors.New("gave up")
-	_, err = client.Replace(within(t), c, store, func(_ context.Context, attempt int, _ error) (string, error) {
+	_, err = client.Replace(waittest.Context(t), c, store, func(_ context.Context, attempt int, _ error) (string, error) {
 		if attempt > 1 {
 			return "", gaveUp
 		}
@@ -447,11 +448,11 @@ func TestRotate(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(pb.Storage_STORAGE_DURABLE)
 	c := dial(t, client.Config{Target: a.start(t)})
-	_, before, err := c.CreatePlayer(within(t), "ada", true)
+	_, before, err := c.CreatePlayer(waittest.Context(t), "ada", true)
 	require.NoError(t, err)
 	c.SetToken(before)
 
-	_, err = c.Rotate(within(t), func(string) error { return errors.New("disk full") })
+	_, err = c.Rotate(waittest.Context(t), func(string) error { return errors.New("disk full") })
 	require.EqualError(t, err, "disk full")
 	assert.Zero(t, a.made("rotate"))
 
@@ -465,15 +466,15 @@ func TestRotate(t *testing.T) {
 		return response, err
 	}
 	var kept string
-	token, err := c.Rotate(within(t), func(secret string) error { kept = secret; return nil })
+	token, err := c.Rotate(waittest.Context(t), func(secret string) error { kept = secret; return nil })
 	require.NoError(t, err)
 	assert.Equal(t, c.PlayerID()+"."+kept, token)
-	player, err := c.Players.GetPlayer(within(t), &pb.GetPlayerRequest{PlayerId: "me"})
+	player, err := c.Players.GetPlayer(waittest.Context(t), &pb.GetPlayerRequest{PlayerId: "me"})
 	require.NoError(t, err)
 	assert.True(t, player.GetPlayer().GetBot())
 
 	c.SetToken(before)
-	_, err = c.Rotate(within(t), func(string) error { return nil })
+	_, err = c.Rotate(waittest.Context(t), func(string) error { return nil })
 	assert.ErrorIs(t, err, client.ErrBadToken)
 }
 

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/client"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -42,7 +43,7 @@ func TestMove_RepeatedUntilKnown(t *testing.T) {
 				return eventAt(r.GetVersion() + 1), nil
 			}}
 			seat := f.client(t).Seat(knownAt(3))
-			event, err := seat.Move(within(t), 3, client.Slide(pb.Direction_DIRECTION_LEFT), true)
+			event, err := seat.Move(waittest.Context(t), 3, client.Slide(pb.Direction_DIRECTION_LEFT), true)
 			require.NoError(t, err)
 			assert.Equal(t, int32(4), event.GetVersion())
 			assert.Equal(t, pb.Direction_DIRECTION_LEFT, first.GetDirection())
@@ -68,7 +69,7 @@ func TestMove_BrokenConnection(t *testing.T) {
 	seat := f.client(t).Seat(knownAt(3))
 	var told []error
 	seat.OnRetry = func(_ int, _ time.Duration, err error) { told = append(told, err) }
-	event, err := seat.Move(within(t), 3, client.Jump(&pb.Cell{X: 1, Y: 2}), false)
+	event, err := seat.Move(waittest.Context(t), 3, client.Jump(&pb.Cell{X: 1, Y: 2}), false)
 	require.NoError(t, err)
 	assert.Equal(t, int32(4), event.GetVersion())
 	require.NotEmpty(t, told)
@@ -87,7 +88,7 @@ func TestMove_Refused(t *testing.T) {
 			f := &fake{move: func(n int, _ context.Context, _ *pb.MoveRequest) (*pb.Event, error) {
 				return nil, failures[n-1]
 			}}
-			_, err := f.client(t).Seat(knownAt(3)).Move(within(t), 3, client.Slide(pb.Direction_DIRECTION_UP), false)
+			_, err := f.client(t).Seat(knownAt(3)).Move(waittest.Context(t), 3, client.Slide(pb.Direction_DIRECTION_UP), false)
 			require.ErrorIs(t, err, client.ErrVersionConflict)
 			assert.NotErrorIs(t, err, client.ErrUnsettled)
 			version, ok := client.CurrentVersion(err)
@@ -100,7 +101,7 @@ func TestMove_Refused(t *testing.T) {
 
 func TestMove_OutcomeUnknown(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithCancel(within(t))
+	ctx, cancel := context.WithCancel(waittest.Context(t))
 	f := &fake{move: func(n int, _ context.Context, _ *pb.MoveRequest) (*pb.Event, error) {
 		if n == 6 {
 			cancel()
@@ -114,7 +115,7 @@ func TestMove_OutcomeUnknown(t *testing.T) {
 // Ensure that a call that was not made is not reported as one that may have taken effect.
 func TestMove_ContextAlreadyDone(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithCancel(within(t))
+	ctx, cancel := context.WithCancel(waittest.Context(t))
 	cancel()
 	f := &fake{}
 	_, err := f.client(t).Seat(knownAt(3)).Move(ctx, 3, client.Slide(pb.Direction_DIRECTION_UP), false)
@@ -125,7 +126,7 @@ func TestMove_ContextAlreadyDone(t *testing.T) {
 
 func TestMove_ContextEndsDuringWait(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithCancel(within(t))
+	ctx, cancel := context.WithCancel(waittest.Context(t))
 	f := &fake{move: func(int, context.Context, *pb.MoveRequest) (*pb.Event, error) { return nil, storageAway() }}
 	seat := f.client(t).Seat(knownAt(3))
 	seat.OnRetry = func(int, time.Duration, error) { cancel() }
@@ -138,7 +139,7 @@ func TestMove_ContextEndsDuringWait(t *testing.T) {
 func TestNewGame_OutcomeUnknown(t *testing.T) {
 	t.Parallel()
 	f := &fake{createGame: func(int, *pb.CreateGameRequest) (*pb.Game, error) { return nil, storageAway() }}
-	_, err := f.client(t).NewGame(within(t), "twos", client.GameOptions{})
+	_, err := f.client(t).NewGame(waittest.Context(t), "twos", client.GameOptions{})
 	assert.ErrorIs(t, err, client.ErrUnsettled)
 	assert.ErrorIs(t, err, client.ErrStorageUnavailable)
 }
@@ -153,7 +154,7 @@ func TestMove_WrongReply(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := &fake{move: func(int, context.Context, *pb.MoveRequest) (*pb.Event, error) { return event, nil }}
-			_, err := f.client(t).Seat(knownAt(3)).Move(within(t), 3, client.Slide(pb.Direction_DIRECTION_UP), false)
+			_, err := f.client(t).Seat(knownAt(3)).Move(waittest.Context(t), 3, client.Slide(pb.Direction_DIRECTION_UP), false)
 			assert.ErrorIs(t, err, client.ErrBadStream)
 		})
 	}
@@ -182,14 +183,14 @@ func TestResign_NamesTheSeat(t *testing.T) {
 	seat := c.Seat(client.Game{Game: g})
 	assert.Equal(t, int32(1), seat.Index())
 	assert.Equal(t, gameID, seat.GameID())
-	event, err := seat.Resign(within(t))
+	event, err := seat.Resign(waittest.Context(t))
 	require.NoError(t, err)
 	assert.Equal(t, int32(4), event.GetVersion())
 
 	c.SetToken("")
 	seat = c.Seat(client.Game{Game: g})
 	assert.Equal(t, int32(-1), seat.Index())
-	_, err = seat.Resign(within(t))
+	_, err = seat.Resign(waittest.Context(t))
 	assert.ErrorIs(t, err, client.ErrNotSeated)
 }
 
@@ -212,7 +213,7 @@ func TestNewGame_MakesOneGame(t *testing.T) {
 	c := f.client(t)
 	opts := client.GameOptions{Private: true, TurnLimit: time.Minute}
 	for range 2 {
-		g, err := c.NewGame(within(t), "twos", opts)
+		g, err := c.NewGame(waittest.Context(t), "twos", opts)
 		require.NoError(t, err)
 		assert.Equal(t, gameID, g.GetId())
 	}
@@ -257,7 +258,7 @@ func TestResolve(t *testing.T) {
 		"watched":         id("watched"),
 		id("second")[:25]: id("second"),
 	} {
-		got, err := c.Resolve(within(t), prefix)
+		got, err := c.Resolve(waittest.Context(t), prefix)
 		require.NoError(t, err, prefix)
 		assert.Equal(t, want, got)
 	}
@@ -271,15 +272,15 @@ func TestResolve(t *testing.T) {
 		"hostile":     client.ErrGameNotFound,
 		"\x1b[31mxyz": client.ErrInvalid,
 	} {
-		_, err := c.Resolve(within(t), prefix)
+		_, err := c.Resolve(waittest.Context(t), prefix)
 		assert.ErrorIs(t, err, want, prefix)
 		assert.NotContains(t, err.Error(), "\x1b")
 	}
-	_, err := c.Resolve(within(t), gameID+"a")
+	_, err := c.Resolve(waittest.Context(t), gameID+"a")
 	assert.ErrorContains(t, err, gameID+"a", "not cut off to something that looks like an id")
 
 	c.SetToken("")
-	_, err = c.Resolve(within(t), "second")
+	_, err = c.Resolve(waittest.Context(t), "second")
 	assert.ErrorIs(t, err, client.ErrGameNotFound)
 }
 
@@ -288,7 +289,7 @@ func TestResolve_AmbiguousPrefix(t *testing.T) {
 	f := &fake{listGames: func(int, context.Context, *pb.ListGamesRequest) (*pb.ListGamesResponse, error) {
 		return &pb.ListGamesResponse{Games: []*pb.Game{{Id: gameID}, {Id: "gamega" + otherID[6:]}}}, nil
 	}}
-	_, err := f.client(t).Resolve(within(t), "gamega")
+	_, err := f.client(t).Resolve(waittest.Context(t), "gamega")
 	assert.ErrorIs(t, err, client.ErrInvalid)
 	assert.ErrorContains(t, err, "2 games")
 }

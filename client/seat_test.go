@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/client"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -30,12 +31,12 @@ func TestJoin(t *testing.T) {
 		return gameAt(5), nil
 	}}
 	c := f.client(t)
-	g, err := c.Join(within(t), gameID, nil)
+	g, err := c.Join(waittest.Context(t), gameID, nil)
 	require.NoError(t, err)
 	assert.EqualValues(t, 5, g.GetVersion())
 	assert.Equal(t, 3, f.made("join"))
 	taken := int32(2)
-	_, err = c.Join(within(t), gameID, &taken)
+	_, err = c.Join(waittest.Context(t), gameID, &taken)
 	require.ErrorIs(t, err, client.ErrSeatTaken)
 	assert.Equal(t, 4, f.made("join"))
 }
@@ -55,13 +56,13 @@ func TestUndo(t *testing.T) {
 	}}
 	seat := f.client(t).Seat(knownAt(3))
 	first, second := int32(1), int32(2)
-	e, err := seat.Undo(within(t), 3, &first)
+	e, err := seat.Undo(waittest.Context(t), 3, &first)
 	require.NoError(t, err)
 	assert.EqualValues(t, 4, e.GetVersion())
 	assert.Equal(t, 2, f.made("undo"))
-	_, err = seat.Undo(within(t), 3, nil)
+	_, err = seat.Undo(waittest.Context(t), 3, nil)
 	require.ErrorIs(t, err, client.ErrUndoNotAllowed)
-	_, err = seat.Undo(within(t), 3, &second)
+	_, err = seat.Undo(waittest.Context(t), 3, &second)
 	require.ErrorIs(t, err, client.ErrBadStream)
 }
 
@@ -127,18 +128,18 @@ func TestSeat_Play(t *testing.T) {
 		chosen = append(chosen, g.GetVersion())
 		return client.Slide(pb.Direction_DIRECTION_UP), nil
 	}
-	last, err := c.Seat(known).Play(within(t), known, choose)
+	last, err := c.Seat(known).Play(waittest.Context(t), known, choose)
 	require.NoError(t, err)
 	assert.EqualValues(t, 10, last.GetVersion())
 	assert.Equal(t, []int32{3, 6, 8}, chosen)
 	assert.Equal(t, 1, f.made("join"))
 
 	tired := errors.New("tired")
-	_, err = c.Seat(known).Play(within(t), known, func(context.Context, client.Game) (client.Move, error) {
+	_, err = c.Seat(known).Play(waittest.Context(t), known, func(context.Context, client.Game) (client.Move, error) {
 		return client.Move{}, tired
 	})
 	require.ErrorIs(t, err, tired)
-	_, err = c.As("").Seat(known).Play(within(t), known, choose)
+	_, err = c.As("").Seat(known).Play(waittest.Context(t), known, choose)
 	require.ErrorIs(t, err, client.ErrNotSeated)
 }
 
@@ -175,12 +176,13 @@ func TestSeat_Play_WaitsForProgress(t *testing.T) {
 			require.NoError(t, err)
 			known := client.Game{Game: g}
 			begin := time.Now()
-			last, err := f.client(t).Seat(known).Play(within(t), known,
+			last, err := f.client(t).Seat(known).Play(waittest.Context(t), known,
 				func(context.Context, client.Game) (client.Move, error) {
 					return client.Slide(pb.Direction_DIRECTION_UP), nil
 				})
 			require.NoError(t, err)
 			assert.True(t, last.Over())
+			// A lower bound: a slow machine only makes the waits longer.
 			assert.GreaterOrEqual(t, time.Since(begin), 60*time.Millisecond, "the waits are too short")
 			if refused == nil {
 				assert.Zero(t, f.made("getGame"), "Join returns the game, so no getGame is needed")
@@ -195,14 +197,14 @@ func TestGame(t *testing.T) {
 	g := gameAt(3)
 	f := &fake{getGame: func(int, *pb.GetGameRequest) (*pb.Game, error) { return g, nil }}
 	c := f.client(t)
-	_, err := c.Game(within(t), gameID)
+	_, err := c.Game(waittest.Context(t), gameID)
 	require.NoError(t, err)
 	require.NoError(t, client.CheckGame(g))
 	cells := make([]pb.CellState, 4)
 	g.Position.Board = &pb.Position_Tribolo{Tribolo: &pb.TriboloBoard{
 		Rows: 2, Columns: 2, Cells: cells, LegalMoves: []*pb.TriboloMove{{Cell: &pb.Cell{X: 2}}},
 	}}
-	_, err = c.Game(within(t), gameID)
+	_, err = c.Game(waittest.Context(t), gameID)
 	require.ErrorIs(t, err, client.ErrBadStream)
 	require.ErrorIs(t, client.CheckGame(g), client.ErrBadStream)
 }

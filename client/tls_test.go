@@ -12,6 +12,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -41,7 +42,7 @@ func TestTLS(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := dial(t, tc.config)
-			_, err := c.Games.GetServerInfo(within(t), &pb.GetServerInfoRequest{})
+			_, err := c.Games.GetServerInfo(waittest.Context(t), &pb.GetServerInfoRequest{})
 			if tc.want == nil {
 				require.NoError(t, err)
 				return
@@ -49,7 +50,7 @@ func TestTLS(t *testing.T) {
 			assert.ErrorIs(t, err, tc.want)
 			assert.Equal(t, tc.cause, client.CauseOf(err))
 
-			w := c.Watch(within(t), client.WatchOptions{GameID: client.NewSecret()})
+			w := c.Watch(waittest.Context(t), client.WatchOptions{GameID: client.NewSecret()})
 			defer w.Close()
 			u, err := w.Next()
 			require.NoError(t, err)
@@ -65,17 +66,17 @@ func TestTLS_NotAfterAll(t *testing.T) {
 	t.Parallel()
 	for name, speak := range map[string]func(*testing.T, *client.Client){
 		"call": func(t *testing.T, c *client.Client) {
-			_, err := c.Games.GetServerInfo(within(t), &pb.GetServerInfoRequest{})
+			_, err := c.Games.GetServerInfo(waittest.Context(t), &pb.GetServerInfoRequest{})
 			require.NoError(t, err)
 		},
 		"stream": func(t *testing.T, c *client.Client) {
-			w := c.Watch(within(t), client.WatchOptions{GameID: gameID})
+			w := c.Watch(waittest.Context(t), client.WatchOptions{GameID: gameID})
 			defer w.Close()
 			_, err := w.Next()
 			require.NoError(t, err)
 		},
 		"refused": func(t *testing.T, c *client.Client) {
-			_, err := c.Games.GetGame(within(t), &pb.GetGameRequest{GameId: gameID})
+			_, err := c.Games.GetGame(waittest.Context(t), &pb.GetGameRequest{GameId: gameID})
 			require.ErrorIs(t, err, client.ErrGameNotFound)
 		},
 	} {
@@ -93,7 +94,7 @@ func TestTLS_NotAfterAll(t *testing.T) {
 			speak(t, c)
 			f.listener.leave()
 			ask := func() error {
-				_, err := c.Games.GetServerInfo(within(t), &pb.GetServerInfoRequest{})
+				_, err := c.Games.GetServerInfo(waittest.Context(t), &pb.GetServerInfoRequest{})
 				return err
 			}
 			for {

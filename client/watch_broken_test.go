@@ -14,6 +14,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/internal/testkit/process"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -56,7 +57,7 @@ func TestWatch_HostileServer(t *testing.T) {
 				edit(e)
 				return s.Send(&pb.WatchResponse{Update: &pb.WatchResponse_Event{Event: e}})
 			}
-			w := f.client(t).Watch(within(t), client.WatchOptions{GameID: gameID})
+			w := f.client(t).Watch(waittest.Context(t), client.WatchOptions{GameID: gameID})
 			defer w.Close()
 			got, err := f.drain(w)
 			assert.Equal(t, []string{"live", "game 3"}, got)
@@ -71,7 +72,7 @@ func TestWatch_HonorsRetryHint(t *testing.T) {
 	f.watch = func(int, *pb.WatchRequest, watchStream) error {
 		return refuse(codes.Unavailable, pb.ReasonServerUnavailable, retryInfo(3*time.Second))
 	}
-	w := f.client(t).Watch(within(t), client.WatchOptions{GameID: gameID})
+	w := f.client(t).Watch(waittest.Context(t), client.WatchOptions{GameID: gameID})
 	defer w.Close()
 	u, err := w.Next()
 	require.NoError(t, err)
@@ -84,7 +85,7 @@ func TestWatch_HonorsRetryHint(t *testing.T) {
 func TestWatch_NoServer(t *testing.T) {
 	t.Parallel()
 	c := dial(t, client.Config{Target: process.FreeAddress(t)})
-	w := c.Watch(within(t), client.WatchOptions{GameID: gameID})
+	w := c.Watch(waittest.Context(t), client.WatchOptions{GameID: gameID})
 	defer w.Close()
 	for attempt := 1; attempt <= 3; attempt++ {
 		u, err := w.Next()
@@ -108,7 +109,7 @@ func TestWatch_SilentStream(t *testing.T) {
 		}
 		c := f.client(t)
 		c.SetIdleTimeout(idle)
-		w := c.Watch(within(t), client.WatchOptions{GameID: gameID})
+		w := c.Watch(waittest.Context(t), client.WatchOptions{GameID: gameID})
 		defer w.Close()
 		got, err := f.drain(w)
 		if len(got) > len(want) && idle < time.Minute {
@@ -130,7 +131,7 @@ func TestWatch_EventDoesNotFollow(t *testing.T) {
 		f.watch = func(_ int, _ *pb.WatchRequest, s watchStream) error {
 			return errors.Join(whole(3)(f, s), event(came)(f, s))
 		}
-		w := f.client(t).Watch(within(t), client.WatchOptions{GameID: gameID})
+		w := f.client(t).Watch(waittest.Context(t), client.WatchOptions{GameID: gameID})
 		defer w.Close()
 		_, err := f.drain(w)
 		var sequence *client.SequenceError

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/client"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -227,7 +228,7 @@ func TestWatch(t *testing.T) {
 				return nil
 			}
 			tc.opts.GameID = gameID
-			w := f.client(t).Watch(within(t), tc.opts)
+			w := f.client(t).Watch(waittest.Context(t), tc.opts)
 			defer w.Close()
 
 			got, err := f.drain(w)
@@ -263,7 +264,7 @@ func TestWatch_Close(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithCancel(within(t))
+			ctx, cancel := context.WithCancel(waittest.Context(t))
 			defer cancel()
 			w := c.Watch(ctx, client.WatchOptions{GameID: gameID})
 			for range 2 {

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/game/replay"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	"github.com/gridstand/gridstand/internal/verify"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -75,8 +76,7 @@ func (s *server) last() *pb.Event { return s.events[len(s.events)-1] }
 // Ensure that an attempt is verified together with its challenge.
 func TestGame_Attempt(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
+	ctx := waittest.Context(t)
 	for name, tc := range map[string]struct {
 		change func(s *server)
 		want   *verify.Challenge
@@ -128,8 +128,7 @@ func TestGame_AttemptOpen(t *testing.T) {
 // Ensure that any change to an attempt or its challenge is detected.
 func TestGame_AttemptAltered(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
+	ctx := waittest.Context(t)
 	other := seedOf(t, 2)
 	otherCommitment := other.Commitment()
 	for _, tc := range []struct {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	grpctest "github.com/gridstand/gridstand/internal/testkit/grpc"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	"github.com/gridstand/gridstand/internal/verify"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -73,8 +73,7 @@ func (s *server) client(t *testing.T) *client.Client {
 
 func TestGame_OnAServer(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
+	ctx := waittest.Context(t)
 	s := &server{status: pb.GameStatus_GAME_STATUS_FINISHED, events: transcript(t, "classic", seedOf(t, 1), 30)}
 	report, err := verify.Game(ctx, s.client(t), gameID)
 	require.NoError(t, err)

@@ -28,8 +28,6 @@ import (
 
 func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
 
-const patience = waittest.Patience
-
 // env is a Redis server with any number of game servers that use it.
 type env struct {
 	t      *testing.T
@@ -60,7 +58,7 @@ type server struct {
 var servers atomic.Int64
 
 // serve starts a server that uses the Redis server at addr and stops when the test ends.
-func (env *env) serve(addr string) *server { return env.serveWithin(patience, addr) }
+func (env *env) serve(addr string) *server { return env.serveWithin(waittest.Patience, addr) }
 
 // serveWithin is like serve, but if Redis does not answer in time, the server's calls fail.
 func (env *env) serveWithin(timeout time.Duration, addr string) *server {
@@ -70,7 +68,7 @@ func (env *env) serveWithin(timeout time.Duration, addr string) *server {
 }
 
 // still is like serve, but the server's hub does not run its periodic checks.
-func (env *env) still(addr string) *server { return env.stillWithin(patience, addr) }
+func (env *env) still(addr string) *server { return env.stillWithin(waittest.Patience, addr) }
 
 func (env *env) stillWithin(timeout time.Duration, addr string) *server {
 	env.t.Helper()
@@ -94,12 +92,7 @@ func (s *server) run(f func(context.Context) error) {
 	go func() { done <- f(ctx) }()
 	s.stop = sync.OnceFunc(func() {
 		cancel()
-		select {
-		case err := <-done:
-			assert.NoError(s.t, err)
-		case <-time.After(patience):
-			assert.Fail(s.t, "the function did not return")
-		}
+		assert.NoError(s.t, waittest.Receive(s.t, "the function to return", done))
 	})
 	s.t.Cleanup(s.stop)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
@@ -33,12 +34,12 @@ func TestAudience(t *testing.T) {
 		// round makes both servers report their counts until the total is want on both.
 		round := func(want int) {
 			t.Helper()
-			require.Eventually(t, func() bool {
+			waittest.Until(t, "both servers count all watchers", func() bool {
 				now = now.Add(time.Second)
 				a.countAudiences(a.all(), now)
 				b.countAudiences(b.all(), now)
 				return ma.Spectators() == want && mb.Spectators() == want
-			}, patience, 5*time.Millisecond, "want %d watchers, got %d and %d", want, ma.Spectators(), mb.Spectators())
+			})
 		}
 		wa := ma.newWatcher(t.Context(), Spectator, nil)
 		wb := []*Watcher{mb.newWatcher(t.Context(), Spectator, nil), mb.newWatcher(t.Context(), Spectator, nil)}
@@ -47,7 +48,7 @@ func TestAudience(t *testing.T) {
 		// The feed may deliver the total of one server's report after the reply to the other's. A move
 		// arrives after both totals.
 		env.still(env.addr).match(name("a")).play(t, 1)
-		require.Eventually(t, func() bool { return ma.State().Version == 2 && mb.State().Version == 2 }, patience, time.Millisecond)
+		waittest.Until(t, "both servers have the move", func() bool { return ma.State().Version == 2 && mb.State().Version == 2 })
 		assert.Equal(t, 1, a.Spectators())
 		assert.Equal(t, 2, b.Spectators())
 		for _, watcher := range []*Watcher{wa, wb[0], player} {
@@ -79,27 +80,27 @@ func TestAudience(t *testing.T) {
 
 		// The other server crashes. The test simulates that by making its report old.
 		key := "game:{" + name("a") + "}:audience"
-		require.Eventually(t, func() bool {
+		waittest.Until(t, "the crashed server does not count", func() bool {
 			// Repeat this, because a report from that server may still be in flight and
 			// overwrite it.
 			assert.NoError(t, env.client.HSet(ctx, key, b.ServerID, "1 1000000000").Err())
 			now = now.Add(refreshEvery)
 			a.countAudiences(a.all(), now)
 			return ma.Spectators() == 1
-		}, patience, 5*time.Millisecond)
+		})
 
 		// Lists are notified when the last watcher has left.
 		wa.Close()
 		wb[1].Close()
 		player.Close()
-		require.Eventually(t, func() bool {
+		waittest.Until(t, "lists count no watchers", func() bool {
 			now = now.Add(time.Second)
 			a.countAudiences(a.all(), now)
 			b.countAudiences(b.all(), now)
 			watched := a.seen.audiences()
 			heads, err := a.Log.Heads(ctx, []string{name("a")})
 			return err == nil && heads[0].Watchers == 0 && watched[len(watched)-1] == 0
-		}, patience, 5*time.Millisecond)
+		})
 		assert.Zero(t, a.Spectators())
 		assert.Zero(t, b.Spectators())
 	})
@@ -153,7 +154,7 @@ func TestAudience_LateReply(t *testing.T) {
 	late.match = s.match(name("a"))
 	defer late.match.newWatcher(t.Context(), Spectator, nil).Close()
 	s.countAudiences(s.all(), time.Now())
-	require.Eventually(t, func() bool { return !late.match.watching.reporting.Load() }, patience, time.Millisecond)
+	waittest.Until(t, "the report has ended", func() bool { return !late.match.watching.reporting.Load() })
 	assert.Equal(t, 3, late.match.Spectators())
 }
 
@@ -171,7 +172,7 @@ func TestAudience_Retracted(t *testing.T) {
 			require.NoError(t, err)
 			return m.Spectators()
 		}
-		require.Eventually(t, func() bool { return watchers() == 1 }, patience, 10*time.Millisecond)
+		waittest.Until(t, "the watcher is counted", func() bool { return watchers() == 1 })
 		s.stop()
 		assert.Zero(t, watchers())
 	})
@@ -197,11 +198,11 @@ func TestSweep(t *testing.T) {
 		s.countAudiences(s.all(), time.Now())
 		state := idle.play(t, 5)
 		idle.Release()
-		require.Eventually(t, func() bool {
+		waittest.Until(t, "only the unused match is evicted", func() bool {
 			// Retry, because reporting the count briefly holds the match as well.
 			s.sweep(time.Now())
 			return s.Live() == 3
-		}, patience, time.Millisecond, "no match is evicted too early")
+		})
 
 		later := time.Now().Add(2 * s.Idle)
 		s.sweep(later)
@@ -223,16 +224,16 @@ func TestSweep(t *testing.T) {
 			slices.Sort(left)
 			return left
 		}
-		require.Eventually(t, func() bool {
+		waittest.Until(t, "only the watched match is left", func() bool {
 			// Retry, because the goroutine that loads a match also holds it briefly.
 			s.sweep(later)
 			return slices.Equal(games(), []string{name("watched")})
-		}, patience, time.Millisecond)
-		require.Eventually(t, func() bool {
+		})
+		waittest.Until(t, "no match is left", func() bool {
 			s.countAudiences(s.all(), later)
 			s.sweep(later)
 			return s.Live() == 0
-		}, patience, time.Millisecond)
+		})
 		heads, err := s.Log.Heads(ctx, []string{name("watched")})
 		require.NoError(t, err)
 		assert.Zero(t, heads[0].Watchers)
@@ -257,7 +258,7 @@ func TestAcquire_Shared(t *testing.T) {
 				assert.NoError(t, err)
 			})
 		}
-		require.Eventually(t, func() bool { return s.Live() == 1 }, patience, time.Millisecond)
+		waittest.Until(t, "the match is being loaded", func() bool { return s.Live() == 1 })
 		release()
 		group.Wait()
 		for _, m := range found {
@@ -297,17 +298,17 @@ func TestAcquireFor(t *testing.T) {
 			assert.NoError(t, err)
 			acquired <- m
 		}()
-		require.Eventually(t, func() bool {
+		waittest.Until(t, "both callers wait for the load", func() bool {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			return s.matches[name("a")].refs == 3 // both callers and the load
-		}, patience, time.Millisecond)
+		})
 		close(answer)
 		require.ErrorIs(t, <-failed, refused)
 		m := <-acquired
 		require.NotNil(t, m)
 		defer m.Release()
-		require.Eventually(t, func() bool { return done.Load() == 1 }, patience, time.Millisecond)
+		waittest.Until(t, "the admitted load has ended", func() bool { return done.Load() == 1 })
 		same, err := s.AcquireFor(t.Context(), name("a"), func(context.Context, int32) (func(), error) { return nil, refused })
 		require.NoError(t, err)
 		assert.Same(t, m, same)
@@ -337,11 +338,11 @@ func TestAcquire_CreatedDuringLoad(t *testing.T) {
 			}
 			late <- err
 		}()
-		require.Eventually(t, func() bool {
+		waittest.Until(t, "the second caller waits", func() bool {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			return early.refs == 2
-		}, patience, time.Millisecond)
+		})
 		early.loadErr = gamelog.ErrNotFound
 		s.forget(early)
 		close(early.ready)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
 // Ensure that a stopping hub wakes all waiting calls even if Redis does not answer, leaves no
@@ -27,7 +28,7 @@ func TestStop(t *testing.T) {
 
 		watching := make(chan shown, 1)
 		go func() { watching <- watch(ctx, m, 1, atOnce) }()
-		require.Eventually(t, func() bool { return m.followed() }, patience, time.Millisecond)
+		waittest.Until(t, "the feed is followed", func() bool { return m.followed() })
 
 		defer proxy.Hold()()
 		requireUnsettled(t, m, move(m.State(), 0))
@@ -39,7 +40,7 @@ func TestStop(t *testing.T) {
 		group.Go(func() { _, errs[1] = m.Do(ctx, resign(99)) })
 		group.Go(func() { _, errs[2] = m.Confirm(ctx) })
 		group.Go(func() { _, errs[3] = s.Acquire(ctx, name("b")) })
-		require.Eventually(t, func() bool { return s.Live() == 2 }, patience, time.Millisecond)
+		waittest.Until(t, "both matches are live", func() bool { return s.Live() == 2 })
 
 		s.stop()
 		group.Wait()

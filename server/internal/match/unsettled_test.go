@@ -13,6 +13,7 @@ import (
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -28,7 +29,7 @@ func briefly(t *testing.T) context.Context {
 // is unknown. On a busy machine, the context may expire before the append begins.
 func requireUnsettled(t *testing.T, m *Match, call Call) {
 	t.Helper()
-	for allowed := 30 * time.Millisecond; allowed < patience; allowed *= 2 {
+	for allowed := 30 * time.Millisecond; allowed < waittest.Patience; allowed *= 2 {
 		ctx, cancel := context.WithTimeout(t.Context(), allowed)
 		_, err := m.Do(ctx, call)
 		cancel()
@@ -113,10 +114,10 @@ func TestDo_Unsettled(t *testing.T) {
 		proxy.Refuse()
 		requireUnsettled(t, m, resign(0))
 		proxy.Accept()
-		require.Eventually(t, func() bool {
+		waittest.Until(t, "the end of the game is processed", func() bool {
 			soon, ended := s.work.counts()
 			return ended == 1 && soon > 1 // A job is stored before each attempt to append.
-		}, patience, 5*time.Millisecond)
+		})
 		last := env.check(name("a"), s, other)
 		assert.Equal(t, replay.Finished, last.Status)
 		assert.EqualValues(t, 5, last.Version)

@@ -3,15 +3,14 @@
 package match
 
 import (
-	"context"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
 // Ensure that events that were appended while a server's feed connection was broken are
@@ -23,8 +22,7 @@ func TestWatch_Reconnect(t *testing.T) {
 		far, near := env.serve(proxy.Addr()), env.serve(env.addr)
 		near.create(name("a"), "6x6")
 		m, mover := far.match(name("a")), near.match(name("a"))
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		defer cancel()
+		ctx := waittest.Context(t)
 		done := make(chan shown, 1)
 		var seen sync.Map
 		go func() {
@@ -32,7 +30,7 @@ func TestWatch_Reconnect(t *testing.T) {
 		}()
 		shows := func(version int32) {
 			t.Helper()
-			require.Eventually(t, func() bool { _, ok := seen.Load(version); return ok }, patience, time.Millisecond)
+			waittest.Until(t, "the watcher has seen the version", func() bool { _, ok := seen.Load(version); return ok })
 		}
 		mover.play(t, 2)
 		shows(3)

@@ -4,13 +4,13 @@ import (
 	"context"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game/replay"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -68,8 +68,7 @@ func TestWatch(t *testing.T) {
 		a, b := env.serve(env.addr), env.serve(env.addr)
 		a.create(name("a"), "6x6")
 		matches := []*Match{a.match(name("a")), b.match(name("a"))}
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		defer cancel()
+		ctx := waittest.Context(t)
 
 		const length = 150
 		var group sync.WaitGroup
@@ -171,11 +170,7 @@ func TestWatch_Encoded(t *testing.T) {
 		defer watcher.Close()
 		_, changed := watcher.Next(1)
 		m.play(t, 1)
-		select {
-		case <-changed:
-		case <-time.After(patience):
-			require.Fail(t, "the watcher was not woken")
-		}
+		waittest.Receive(t, "the watcher to be woken", changed)
 		update, _ := watcher.Next(1)
 		encodings := 0
 		for range 3 {
@@ -197,7 +192,7 @@ func TestWatch_Delivered(t *testing.T) {
 		defer second.Close()
 		counts := func(deliveries int) {
 			t.Helper()
-			require.Eventually(t, func() bool { return far.seen.deliveries() == deliveries }, patience, time.Millisecond)
+			waittest.Until(t, "all deliveries are counted", func() bool { return far.seen.deliveries() == deliveries })
 		}
 		mover.play(t, 3)
 		counts(2 * 3)
@@ -240,11 +235,11 @@ func TestConfirm_BeginsAfterCall(t *testing.T) {
 		m, elsewhere := here.match(name("a")), there.match(name("a"))
 		waits := func(condition func() bool) {
 			t.Helper()
-			require.Eventually(t, func() bool {
+			waittest.Until(t, "the condition of the confirmation holds", func() bool {
 				elsewhere.mu.Lock()
 				defer elsewhere.mu.Unlock()
 				return condition()
-			}, patience, time.Millisecond)
+			})
 		}
 		var group sync.WaitGroup
 		confirm := func(least int32) {

@@ -4,7 +4,6 @@ package connecttest
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -40,25 +39,9 @@ func Protocols() []string { return []string{JSON, Binary, GRPCWeb, GRPC} }
 // closed when the test ends.
 func Dial(t testing.TB, addr net.Addr, protocol string) grpc.ClientConnInterface {
 	t.Helper()
-	return dial(t, "http://"+addr.String(), protocol, &http.Transport{MaxIdleConnsPerHost: 1 << 10})
-}
-
-// DialOver is like Dial but uses the given transport.
-func DialOver(t testing.TB, addr net.Addr, protocol string, transport *http.Transport) grpc.ClientConnInterface {
-	t.Helper()
-	return dial(t, "http://"+addr.String(), protocol, transport)
-}
-
-// DialTLS is like Dial but uses HTTP/2 and TLS.
-func DialTLS(t testing.TB, addr net.Addr, protocol string, config *tls.Config) grpc.ClientConnInterface {
-	t.Helper()
-	return dial(t, "https://"+addr.String(), protocol, &http.Transport{TLSClientConfig: config.Clone(), ForceAttemptHTTP2: true})
-}
-
-func dial(t testing.TB, base, protocol string, transport *http.Transport) grpc.ClientConnInterface {
-	t.Helper()
+	transport := &http.Transport{MaxIdleConnsPerHost: 1 << 10}
 	t.Cleanup(transport.CloseIdleConnections)
-	c := &conn{base: base, client: &http.Client{Transport: transport}}
+	c := &conn{base: "http://" + addr.String(), client: &http.Client{Transport: transport}}
 	codec := codec{name: "proto"}
 	switch protocol {
 	case JSON:

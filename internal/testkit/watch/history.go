@@ -68,9 +68,6 @@ func (h *History) Over() bool { return h.over }
 // Covered returns the number of times that a game replaced events.
 func (h *History) Covered() int { return h.covered }
 
-// Events returns the events that were shown, in order.
-func (h *History) Events() []*pb.Event { return h.events }
-
 // Take checks a message. Its error describes the violated guarantee.
 func (h *History) Take(message *pb.WatchResponse) error {
 	defer func() { h.begun = true }()

@@ -110,16 +110,6 @@ func TestModel_Replace(t *testing.T) {
 	assert.Error(t, above.Ctx.Err(), "its tasks have stopped")
 }
 
-// Ensure that a terminal that does not know its size gets a window of 80×24.
-func TestModel_NoSize(t *testing.T) {
-	t.Parallel()
-	m := newModel(t)
-	m.Update(tea.WindowSizeMsg{})
-	assert.Equal(t, []int{80, 24}, []int{m.env.Width, m.env.Height})
-	m.Update(tea.WindowSizeMsg{Width: 60, Height: 14})
-	assert.Equal(t, []int{60, 14}, []int{m.env.Width, m.env.Height})
-}
-
 // Ensure that ? opens the help and any key closes it, except while a page accepts text
 // input.
 func TestModel_Help(t *testing.T) {
@@ -180,35 +170,4 @@ func TestRun(t *testing.T) {
 	cancel()
 	require.ErrorIs(t, waittest.Receive(t, "the end of the program", done), ErrInterrupted)
 	assert.True(t, strings.HasSuffix(out.String(), "goodbye\n"), out.String())
-}
-
-// Ensure that closing the last page asks for confirmation if this would disconnect others.
-func TestModel_QuitOthers(t *testing.T) {
-	t.Parallel()
-	others := 2
-	m := newModel(t, newFakePage(t.Context()))
-	m.env.Local = &ui.Local{Others: func() int { return others }}
-	for _, step := range []struct {
-		others int
-		msg    tea.Msg
-		asks   string // the question after msg, if any
-		quits  bool
-	}{
-		{others: 2, msg: ui.BackMsg{}, asks: "2 others are connected."},
-		{others: 2, msg: press('x'), asks: "2 others are connected."},
-		{others: 2, msg: press('q')}, // closes the question, and does not confirm it
-		{others: 2, msg: ui.BackMsg{}, asks: "2 others are connected."},
-		{others: 2, msg: press('n')},
-		{others: 1, msg: ui.BackMsg{}, asks: "1 other is connected."},
-		{others: 1, msg: press('y'), quits: true},
-		{others: 0, msg: ui.BackMsg{}, quits: true},
-	} {
-		others = step.others
-		assert.Equal(t, step.quits, send(t, m, step.msg) == tea.QuitMsg{}, "%v", step)
-		if step.asks != "" {
-			assert.Contains(t, m.View().Content, step.asks)
-		} else {
-			assert.NotContains(t, m.View().Content, "connected", "%v", step)
-		}
-	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	tea "charm.land/bubbletea/v2"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -113,14 +112,4 @@ func TestModel_Open(t *testing.T) {
 			assert.Equal(t, tt.page, fmt.Sprintf("%T", m.top()))
 		})
 	}
-}
-
-// Ensure that the program ends with the error if its first game cannot be opened.
-func TestModel_OpenFails(t *testing.T) {
-	t.Parallel()
-	m := newModel(t)
-	m.env.Server = &tuitest.Server{OnGame: func() (*pb.Game, error) { return nil, client.ErrGameNotFound }}
-	_, cmd := m.Update(m.open(ui.Route{Play: tuitest.GameID})())
-	assert.Equal(t, tea.QuitMsg{}, cmd())
-	require.ErrorIs(t, m.err, client.ErrGameNotFound)
 }

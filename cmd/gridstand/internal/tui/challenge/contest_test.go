@@ -152,15 +152,6 @@ type refused struct{}
 
 func (refused) Next() (client.Update, error) { return client.Update{}, client.ErrChallengeNotOpen }
 
-// Ensure that the standings include the user's line even if there is no room for all lines.
-func TestContest_Rows(t *testing.T) {
-	t.Parallel()
-	c := follow(t, tuitest.Env(&tuitest.Server{}))
-	snapshot(c, tuitest.Race(), tuitest.Noon)
-	assert.Contains(t, c.Rows(tuitest.RaceStandings(), 40, 1), "(you)")
-	assert.Empty(t, c.Rows(nil, 40, 5))
-}
-
 // Ensure that an entrant who races again gets the next race of all entrants, and another player a
 // race of their own with the same settings.
 func TestContest_Again(t *testing.T) {

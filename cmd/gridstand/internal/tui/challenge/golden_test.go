@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client"
@@ -40,11 +39,6 @@ func TestGolden(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(env *ui.Env) *page{
 		"roster": func(env *ui.Env) *page { return shown(t, env, tuitest.WaitingRace()) },
-		"countdown": func(env *ui.Env) *page {
-			c := tuitest.Race()
-			c.OpenTime = timestamppb.New(tuitest.Noon.Add(2500 * time.Millisecond))
-			return shown(t, env, c)
-		},
 		"wall": func(env *ui.Env) *page {
 			env.Me = "carol"
 			return boards(shown(t, env, tuitest.Race(), tuitest.RaceStandings()...))
@@ -53,18 +47,6 @@ func TestGolden(t *testing.T) {
 			c := tuitest.Race()
 			c.CloseTime = timestamppb.New(tuitest.Noon.Add(-time.Second))
 			return boards(shown(t, env, c, tuitest.RaceStandings()...))
-		},
-		"link": func(env *ui.Env) *page {
-			c := tuitest.Race()
-			c.Kind, c.Entrants, c.Limit = pb.ChallengeKind_CHALLENGE_KIND_LINK, nil, durationpb.New(5*time.Minute)
-			c.CloseTime = timestamppb.New(tuitest.Noon.Add(5 * 24 * time.Hour))
-			lines := tuitest.RaceStandings()
-			for _, line := range lines {
-				line.LargestTile = 0
-			}
-			p := shown(t, env, c, lines[:2]...)
-			p.Attempt = &pb.Attempt{Status: pb.GameStatus_GAME_STATUS_FINISHED, Score: 12340}
-			return p
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -224,27 +223,4 @@ func TestPage_Boards(t *testing.T) {
 			assert.Contains(t, d.Screen(), "race again")
 		})
 	}
-}
-
-// Ensure that the page explains why a challenge cannot be loaded, and that a problem with the server is
-// no longer shown once the connection is back.
-func TestPage_Problems(t *testing.T) {
-	t.Parallel()
-	d := tuitest.New(t, tuitest.Env(&tuitest.Server{}), func(ctx context.Context, env *ui.Env) ui.Page {
-		return New(ctx, env, tuitest.ChallengeID, true)
-	})
-	p := d.Page.(*page)
-	d.Until("the error", func() bool { return p.Err != nil })
-	p.done = ""
-	assert.Contains(t, d.Screen(), "does not have this challenge")
-	d.Press("enter", "s", "y", "n", "q")
-	require.Nil(t, left(d))
-
-	p, d = open(t, &tuitest.Server{}, tuitest.WaitingRace(), tuitest.Me, false)
-	p.problem = "The server does not answer."
-	for _, state := range []client.ConnectionState{client.Reconnecting, client.Live} {
-		assert.Contains(t, d.Screen(), "does not answer")
-		p.Continue(tuitest.Result(p.Update, client.ChallengeUpdate{Connection: client.Connection{State: state}}, nil))
-	}
-	assert.NotContains(t, d.Screen(), "does not answer")
 }

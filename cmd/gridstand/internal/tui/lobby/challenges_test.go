@@ -1,8 +1,6 @@
 package lobby
 
 import (
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -10,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
@@ -71,35 +68,6 @@ func TestDaily(t *testing.T) {
 	}
 }
 
-// Ensure that D shows the results of the day before, reports that yesterday had no daily game, and
-// has no effect on the first day of the daily game.
-func TestDaily_DayBefore(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		first bool // whether this is the first day
-		err   error
-		want  string // a notice, or "" for the results
-	}{{}, {err: client.ErrChallengeNotFound, want: "There was no daily game yesterday."}, {first: true, want: "d play"}} {
-		p, d := openWith(t, false, nil)
-		d.Env.Width = 120
-		if tt.first {
-			p.daily.game.CreateTime = timestamppb.New(p.daily.game.GetOpenTime().AsTime().Add(time.Hour))
-		}
-		assert.Equal(t, !tt.first, strings.Contains(d.Screen(), "d play   D yesterday"))
-		p.env.Server.(*tuitest.Server).OnChallenge = func(r *pb.GetChallengeRequest) (*pb.GetChallengeResponse, error) {
-			assert.Equal(t, "2026-11-19 classic", r.GetDaily().GetDate()+" "+r.GetDaily().GetVariant())
-			return &pb.GetChallengeResponse{Challenge: &pb.Challenge{Id: "yesterday"}}, tt.err
-		}
-		d.Press("D")
-		d.Until("the results or the notice", func() bool {
-			return len(d.Left) > 0 || tt.want != "" && strings.Contains(d.Screen(), tt.want)
-		})
-		if tt.want == "" {
-			assert.Equal(t, ui.OpenMsg{Route: ui.Route{Challenge: "yesterday"}}, d.Left[0])
-		}
-	}
-}
-
 // Ensure that races are listed among the live games and can be joined, reopened or watched,
 // and that closed races and the attempts at listed races are not listed.
 func TestRaces(t *testing.T) {
@@ -142,20 +110,4 @@ func TestRaces(t *testing.T) {
 	assert.True(t, moving(running, tuitest.Noon), "its players move, though it opened 40 s ago")
 	assert.Equal(t, attempt.GetPosition().GetScores()[0], gamestate.HighestScore(running))
 	assert.False(t, moving(raceGame(tuitest.Race(), nil), tuitest.Noon))
-}
-
-// Ensure that a race that all players have left is listed last, is not counted as waiting, and that
-// its preview says why.
-func TestRaces_Deserted(t *testing.T) {
-	t.Parallel()
-	for _, entrants := range [][]*pb.Entrant{nil, tuitest.WaitingRace().GetEntrants()[2:]} { // the second has a bot
-		race := tuitest.WaitingRace()
-		race.Entrants = entrants
-		p, d := openWith(t, false, nil, race)
-		last := len(p.games[paneLive]) - 1
-		require.Equal(t, race.GetId(), p.games[paneLive][last].GetId())
-		assert.Contains(t, d.Screen(), "◌ 1 waiting", "only the game")
-		d.Press(slices.Repeat([]string{"down"}, last)...)
-		assert.Contains(t, d.Screen(), "No player is waiting.")
-	}
 }

@@ -12,12 +12,6 @@ func TestScreens(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(env *ui.Env) ui.Page{
 		"lobby": func(env *ui.Env) ui.Page { return withChallenges(t, loaded(t, env, tuitest.GameID)) },
-		"race": func(env *ui.Env) ui.Page {
-			p := withChallenges(t, loaded(t, env, tuitest.GameID))
-			p.cursors[paneLive].at = 0
-			p.selected()
-			return p
-		},
 		"new": func(env *ui.Env) ui.Page {
 			p := loaded(t, env, triboloID)
 			p.form = newForm(env, tuitest.Variants(), "tribolo", false)
@@ -26,11 +20,6 @@ func TestScreens(t *testing.T) {
 		"rules": func(env *ui.Env) ui.Page {
 			p := NewRules(t.Context(), env, "tribolo").(*rules)
 			p.loaded(tuitest.Variants(), nil)
-			return p
-		},
-		"new-race": func(env *ui.Env) ui.Page {
-			p := loaded(t, env, triboloID)
-			p.form = newForm(env, tuitest.Variants(), "tribolo", true)
 			return p
 		},
 	} {

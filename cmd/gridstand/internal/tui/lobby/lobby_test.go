@@ -3,9 +3,7 @@ package lobby
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -111,26 +109,6 @@ func TestForm(t *testing.T) {
 	assert.Equal(t, ui.BackMsg{}, d.Left[1])
 }
 
-// Ensure that a key for the form that is pressed before the lists arrive opens the form when they
-// do, unless another key follows.
-func TestForm_BeforeLists(t *testing.T) {
-	t.Parallel()
-	for _, key := range []string{"R", "esc"} {
-		arrive := make(chan struct{})
-		d := tuitest.New(t, tuitest.Env(&tuitest.Server{OnLists: func(me, variant string, w pb.Window) (ui.Lists, error) {
-			<-arrive
-			return lists(t, me, variant, w), nil
-		}}), New)
-		p := d.Page.(*page)
-		d.Press("n", key)
-		assert.Equal(t, key == "R", strings.Contains(d.Screen(), "Loading the variants"))
-		close(arrive)
-		d.Until("the lists", func() bool { return p.loaded })
-		require.Equal(t, key == "R", p.form != nil && p.form.race)
-		assert.NotContains(t, d.Screen(), "Loading the variants")
-	}
-}
-
 // previews is a server that records the requests for lists and previews.
 type previews struct {
 	*tuitest.Server
@@ -185,23 +163,6 @@ func TestPreview(t *testing.T) {
 	require.NoError(t, p.Ctx.Err())
 	d.Until("the preview after the other page", func() bool { return p.preview.cancel != nil })
 	assert.Equal(t, client.WatchOptions{GameID: waitingID, Preview: true}, <-s.watched)
-}
-
-// Ensure that the row of the selected game is as up to date as the preview, and that y copies the
-// full id, which no list shows.
-func TestPreview_Row(t *testing.T) {
-	t.Parallel()
-	p, d := open(t, nil)
-	d.Press("down", "down")
-	d.Until("the preview", func() bool { return p.preview.id == tuitest.GameID && p.preview.cancel != nil })
-	p.previewed(client.Update{Event: tuitest.Moved(614, pb.Direction_DIRECTION_UP, tuitest.Board(4, 4), 12800)})
-	assert.Regexp(t, `▸● classic +ada +12,800 +0 s`, d.Screen())
-	d.Press("end")
-	assert.NotContains(t, d.Screen(), deadID)
-	cmd := p.copy()
-	require.NotNil(t, cmd)
-	assert.Contains(t, d.Screen(), "\n Copied the id of game deaddead.")
-	assert.Equal(t, deadID, fmt.Sprint(cmd()))
 }
 
 // Ensure that the games that have been idle the longest are listed last, and that the
@@ -265,17 +226,4 @@ func TestWelcome(t *testing.T) {
 	for _, text := range []string{"n start a game", "r read the rules", "No live games. Press n to start one.", "No scores yet."} {
 		assert.Contains(t, d.Screen(), text)
 	}
-}
-
-// Ensure that the lobby requests the lists again soon if no game was live at first, because the
-// server may have started an exhibition.
-func TestRefreshAfter(t *testing.T) {
-	t.Parallel()
-	p := New(t.Context(), tuitest.Env(&tuitest.Server{})).(*page)
-	empty, live := ui.Lists{}, ui.Lists{Live: []*pb.Game{tuitest.Game(tuitest.Board(4, 4))}}
-	assert.Equal(t, refreshTime, p.refreshAfter(live, nil))
-	assert.Equal(t, refreshTime, p.refreshAfter(empty, assert.AnError))
-	assert.Equal(t, soonTime, p.refreshAfter(empty, nil))
-	p.loaded = true
-	assert.Equal(t, refreshTime, p.refreshAfter(empty, nil), "no exhibition has started")
 }

@@ -1,8 +1,6 @@
 package lobby
 
 import (
-	"context"
-	"errors"
 	"strings"
 	"testing"
 
@@ -10,7 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/game/variants"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/proto/translate"
@@ -38,22 +35,4 @@ func TestRules(t *testing.T) {
 		assert.Contains(t, d.Screen(), "↑ more", v.ID)
 		p.Own().Stop()
 	}
-}
-
-// Ensure that the page shows why the rules cannot be loaded, that r retries, and that esc closes it.
-func TestRules_Fails(t *testing.T) {
-	t.Parallel()
-	err := errors.New("no such luck")
-	d := tuitest.New(t, tuitest.Env(&tuitest.Server{
-		OnVariants: func() ([]*pb.Variant, error) { return tuitest.Variants(), err },
-	}), func(ctx context.Context, env *ui.Env) ui.Page { return NewRules(ctx, env, "5x5") })
-	p := d.Page.(*rules)
-	d.Until("the error", func() bool { return p.err != nil })
-	assert.Contains(t, d.Screen(), "! no such luck")
-	err = nil
-	d.Press("r")
-	d.Until("the next error", func() bool { return p.err != nil })
-	assert.Contains(t, d.Screen(), "! The server has no such variant.")
-	d.Press("esc")
-	d.Until("leaving", func() bool { return len(d.Left) > 0 })
 }

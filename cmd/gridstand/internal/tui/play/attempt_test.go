@@ -12,7 +12,6 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/frame"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
@@ -171,19 +170,5 @@ func moveOnce(moves *int) func(context.Context, int32, client.Move, bool) (*pb.E
 	return func(context.Context, int32, client.Move, bool) (*pb.Event, error) {
 		*moves++
 		return nil, client.ErrGameOver
-	}
-}
-
-// Ensure that the result of a race reports whether the user won.
-func TestAttempt_Won(t *testing.T) {
-	t.Parallel()
-	env, lines := tuitest.Env(nil), tuitest.RaceStandings()
-	p := someRace(t, env)
-	finish(p, pb.Result_REASON_TIMED_OUT)
-	p.contest.CloseTime = timestamppb.New(tuitest.Noon)
-	for rank, want := range map[int32]string{1: "You win!", 2: "The race is over"} {
-		lines[1].Rank = rank
-		p.standings(p.contest.Challenge, lines)
-		assert.Contains(t, frame.Draw(env, p, frame.State{}).Content, want)
 	}
 }

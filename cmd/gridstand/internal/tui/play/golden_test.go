@@ -42,50 +42,10 @@ func TestGolden(t *testing.T) {
 			return p
 		},
 		"race": func(t *testing.T, env *ui.Env) *page { return someRace(t, env) },
-		"race-result": func(t *testing.T, env *ui.Env) *page {
-			p := someRace(t, env)
-			finish(p, pb.Result_REASON_RESIGNED)
-			return p
-		},
-		"race-question": func(t *testing.T, env *ui.Env) *page {
-			p := someRace(t, env)
-			p.Question = p.askGiveUp()
-			return p
-		},
-		"rematch": func(t *testing.T, env *ui.Env) *page {
-			c := tuitest.Race()
-			c.Kind, c.Limit = pb.ChallengeKind_CHALLENGE_KIND_REMATCH, nil
-			c.Target = &pb.Target{Player: c.GetCreator(), Score: 12345}
-			return someAttempt(t, env, c)
-		},
-		"daily-result": func(t *testing.T, env *ui.Env) *page {
-			p := someAttempt(t, env, tuitest.DailyGame())
-			p.contest.Attempt = &pb.Attempt{DayStreak: 5}
-			finish(p, pb.Result_REASON_NO_MOVES)
-			lines := tuitest.RaceStandings()
-			for i, line := range lines {
-				line.Rank, line.LargestTile = int32(i)+17, 0
-			}
-			p.contest.Around = ui.Standings{Lines: lines, Mine: lines[1], Total: 87}
-			return p
-		},
 		"tribolo": func(t *testing.T, env *ui.Env) *page {
 			p := someTribolo(t, env)
 			p.Game.GetPosition().TurnDeadline = timestamppb.New(tuitest.Noon.Add(41 * time.Second))
 			p.jumping().targets, p.jumping().cursor = true, most(p.Tribolo()).GetCell()
-			return p
-		},
-		"tribolo-first": func(t *testing.T, env *ui.Env) *page {
-			p := someTribolo(t, env)
-			p.places.all, p.Game.GetPosition().MoveCount = &ui.Place{}, 0
-			p.jumping().cursor = &pb.Cell{X: 3, Y: 5}
-			return p
-		},
-		"tribolo-result": func(t *testing.T, env *ui.Env) *page {
-			p := someTribolo(t, env)
-			finish(p, pb.Result_REASON_NO_MOVES)
-			p.places.day = &ui.Place{Rank: 2, Total: 31, Score: 12, GameID: tuitest.GameID}
-			p.places.all = &ui.Place{Rank: 40, Total: 912, Score: 88, GameID: "other"}
 			return p
 		},
 	} {

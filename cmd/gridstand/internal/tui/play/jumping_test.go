@@ -242,31 +242,6 @@ func TestNewGame_Once(t *testing.T) {
 	}
 }
 
-// Ensure that the result says who won and why the game is not ranked, and that the names of several
-// winners fit on the screen.
-func TestResult(t *testing.T) {
-	t.Parallel()
-	p, d := newTribolo(t, &tuitest.Server{})
-	finish(p, pb.Result_REASON_TIMED_OUT)
-	assert.Contains(t, d.Screen(), "Out of time: ")
-	assert.Regexp(t, `unranked: not played to *\n.*the end`, d.Screen())
-	finish(p, pb.Result_REASON_NO_MOVES)
-	p.Game.Result.Winners = []int32{0, 1, 2}
-	assert.Regexp(t, `  blue ada and red greedy\n.*  and green minimax share\n.*  the win\n`, d.Screen())
-}
-
-// Ensure that undo does not ask for a confirmation before the user has moved, although bots have.
-func TestUndo_BeforeOwnMove(t *testing.T) {
-	t.Parallel()
-	seats := []replay.Seat{{Bot: "greedy"}, {Player: replay.Player{ID: tuitest.Me, Name: "ada"}}, {Bot: "minimax"}}
-	for moves, asks := range map[int]bool{1: false, 4: true} {
-		p, d := start(t, tuitest.Env(&tuitest.Server{}), translate.Game(triboloEvent(t, moves, seats...).State, 0))
-		d.Press("u")
-		assert.Equal(t, asks, p.Question != nil, moves)
-		assert.Equal(t, !asks, strings.Contains(d.Screen(), "There is no move to undo."), moves)
-	}
-}
-
 // Ensure that the page shows players as they join, and that the game begins once all seats
 // are taken.
 func TestWaiting(t *testing.T) {

@@ -9,14 +9,12 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/colorprofile"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 	"google.golang.org/grpc/codes"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
@@ -103,15 +101,15 @@ func TestKeysQueue(t *testing.T) {
 	assert.Equal(t, "+4", p.Gain())
 
 	second := take(t, calls)
-	assert.EqualValues(t, 614, second.version)
-	assert.Equal(t, client.Slide(right), second.move, "left was illegal")
+	require.EqualValues(t, 614, second.version)
+	require.Equal(t, client.Slide(right), second.move, "left was illegal")
 	refused := p.inFlight
 	second.answer <- answer{err: client.FromError(&client.Error{Reason: pb.ReasonIllegalMove, Message: "nothing would move"})}
 	d.Until("the refusal", func() bool { return p.inFlight != refused })
 
 	third := take(t, calls)
-	assert.EqualValues(t, 614, third.version)
-	assert.Equal(t, client.Slide(up), third.move)
+	require.EqualValues(t, 614, third.version)
+	require.Equal(t, client.Slide(up), third.move)
 	third.answer <- answer{event: tuitest.Moved(615, up, tuitest.Board(4, 4), 12348)}
 	d.Until("the last reply", func() bool { return p.inFlight == nil })
 	assert.Empty(t, p.queue)
@@ -377,138 +375,4 @@ func TestLeave(t *testing.T) {
 			assert.Regexp(t, regexp.QuoteMeta(c.last)+"$", p.ClosingMessage())
 		})
 	}
-}
-
-// Ensure that a game on a server with a public address has a web link, which is shown only if it fits on
-// one line, that y copies it, and otherwise the id, and that the command for watchers has the full id of
-// a private game.
-func TestInvitation(t *testing.T) {
-	t.Parallel()
-	p, d := newPlay(t, &tuitest.Server{})
-	assert.Equal(t, tea.SetClipboard(tuitest.GameID)(), p.Key(tuitest.Key("y"))())
-	d.Press("x")
-	p.Game.Private = true
-	assert.Contains(t, d.Screen(), tuitest.GameID)
-	d.Env.Site = "http://192.168.100.200:2048"
-	link := d.Env.Site + "/g/" + tuitest.GameID
-	assert.Contains(t, d.Screen(), "\n In a browser: "+link)
-	d.Env.Width = 60
-	assert.Contains(t, d.Screen(), "\n "+link)
-	d.Env.Width = 50
-	assert.NotContains(t, d.Screen(), "http")
-	assert.Equal(t, tea.SetClipboard(link)(), p.Key(tuitest.Key("y"))())
-	assert.Contains(t, d.Screen(), "Copied the link of the game.")
-}
-
-// Ensure that a player without a score sees how to play until they have moved, also in the daily game,
-// which the lobby offers first.
-func TestIntro(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct {
-		side  int
-		rank  int32
-		moves int32
-		daily bool
-		hint  string
-	}{
-		"first game": {side: 4, hint: "Build a 2048"}, "small board": {side: 3, hint: "Score points; r shows the rules."},
-		"after two moves": {side: 4, moves: 2},
-		"daily":           {side: 4, daily: true, hint: "Two equal tiles"}, "another daily": {side: 4, daily: true, rank: 3},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := &tuitest.Server{OnPlace: func(pb.Window) (ui.Place, error) { return ui.Place{Rank: tt.rank, Total: 9}, nil }}
-			g := tuitest.Game(tuitest.Board(tt.side, tt.side))
-			g.Position.MoveCount = tt.moves
-			p, d := start(t, tuitest.Env(s), g)
-			if tt.daily {
-				p, d = startAttempt(t, s, tuitest.DailyGame(), &pb.Attempt{})
-				p.Game.Position.MoveCount = tt.moves
-			} else {
-				assert.NotContains(t, d.Screen(), "Two equal tiles", "the place is unknown")
-			}
-			d.Until("the places", func() bool { return p.places.all != nil })
-			assert.Contains(t, d.Screen(), tt.hint)
-			assert.Equal(t, tt.hint != "", strings.Contains(d.Screen(), "Two equal tiles"))
-		})
-	}
-}
-
-// Ensure that moves are animated, except on a slow connection, without colors, with queued
-// moves, or if the user turned animations off.
-func TestMotion(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		set   func(d *tuitest.Driver, p *page)
-		moves bool
-	}{
-		"fast":      {moves: true},
-		"still":     {set: func(d *tuitest.Driver, _ *page) { d.Env.Theme.Still = true }},
-		"no colors": {set: func(d *tuitest.Driver, _ *page) { d.Env.Theme.Profile = colorprofile.ASCII }},
-		"slow":      {set: func(_ *tuitest.Driver, p *page) { p.inFlight.since = tuitest.Noon.Add(-300 * time.Millisecond) }},
-		"queued":    {set: func(d *tuitest.Driver, _ *page) { d.Press("left") }},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s, calls := asked()
-			p, d := newPlay(t, s)
-			d.Env.Theme.Still = false
-			d.Press("up")
-			if c.set != nil {
-				c.set(d, p)
-			}
-			take(t, calls).answer <- answer{event: tuitest.Moved(614, up, tuitest.Board(4, 4), 12344)}
-			d.Until("the move", func() bool { return p.Game.GetVersion() == 614 })
-			assert.Equal(t, c.moves, p.Motion.Progress() < 1)
-			d.Until("the end of the motion", func() bool { return p.Motion.Progress() >= 1 })
-		})
-	}
-}
-
-// Ensure that a result is awaited only as long as a leaderboard may still list it.
-func TestPlaces_Have(t *testing.T) {
-	t.Parallel()
-	here, before := &ui.Place{Rank: 1, Total: 3, Score: 12, GameID: "this"}, &ui.Place{}
-	for name, tt := range map[string]struct {
-		places   places
-		unranked bool
-		score    int32
-		reason   pb.Result_Reason
-		tribolo  bool
-		want     bool
-	}{
-		"listed":                      {places: places{here, here}, score: 12, want: true},
-		"not listed yet":              {places: places{here, before}, score: 12},
-		"a better score is listed":    {places: places{here, here}, score: 11, want: true},
-		"unranked":                    {places: places{before, before}, unranked: true, score: 12, want: true},
-		"no points":                   {places: places{before, before}, want: true},
-		"resigned":                    {places: places{before, before}, score: 12, reason: pb.Result_REASON_RESIGNED},
-		"Tribolo, played to the end":  {places: places{before, before}, score: 12, tribolo: true, reason: pb.Result_REASON_NO_MOVES},
-		"Tribolo, a player timed out": {places: places{before, before}, score: 12, tribolo: true, reason: pb.Result_REASON_TIMED_OUT, want: true},
-	} {
-		g := &pb.Game{Id: "this", Status: pb.GameStatus_GAME_STATUS_FINISHED, Ranked: !tt.unranked, Result: &pb.Result{Reason: tt.reason}, Position: &pb.Position{}}
-		if tt.tribolo {
-			g.Position.Board = &pb.Position_Tribolo{Tribolo: &pb.TriboloBoard{}}
-		}
-		s := &gamestate.State{Game: client.Game{Game: g}}
-		assert.Equal(t, tt.want, tt.places.have(s, tt.score), name)
-	}
-}
-
-// Ensure that the page of a game that is resumed lists its last moves, each one once.
-func TestResume_Log(t *testing.T) {
-	t.Parallel()
-	g := tuitest.Game(tuitest.Board(4, 4))
-	s := &tuitest.Server{}
-	for version := g.GetVersion() - 2*gamestate.LogLimit; version <= g.GetVersion(); version++ {
-		e := tuitest.Moved(version, left, tuitest.Board(4, 4), 12340)
-		s.Past = append(s.Past, e, e)
-	}
-	p, d := start(t, tuitest.Env(s), g)
-	d.Until("the moves", func() bool { return len(p.Log) == gamestate.LogLimit })
-	for i, entry := range p.Log {
-		assert.Equal(t, gamestate.Entry{Version: g.GetVersion() - int32(i), Move: g.GetVersion() - int32(i) - 1, What: "←", Gained: 4}, entry)
-	}
-	assert.Contains(t, d.Screen(), "612  ←      +4")
-	assert.Contains(t, d.Screen(), "12,340", "the position is still the newest")
 }

@@ -160,12 +160,12 @@ var codes = map[string]rune{
 // failure message.
 func (d *Driver) Until(what string, holds func() bool) {
 	d.t.Helper()
-	timeout := time.After(waittest.Patience)
+	ctx := waittest.Context(d.t)
 	for !holds() {
 		select {
 		case msg := <-d.msgs:
 			d.Send(msg)
-		case <-timeout:
+		case <-ctx.Done():
 			require.Fail(d.t, "waited too long", "for: %s", what)
 		}
 	}

@@ -2,7 +2,6 @@ package watch
 
 import (
 	"context"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -250,19 +249,4 @@ func TestFollow(t *testing.T) {
 	assert.Contains(t, x.Screen(), "● live")
 
 	assert.EqualValues(t, 1, named.Load(), "the id is requested once")
-}
-
-// Ensure that the page explains what to do if no player has the given name.
-func TestFollow_Unknown(t *testing.T) {
-	t.Parallel()
-	var asked atomic.Int32
-	x := newSet(t, &tuitest.Server{OnPlayerID: func(string) (string, error) {
-		asked.Add(1)
-		return "", client.ErrPlayerNotFound
-	}}, "\x1b[2Jnobody")
-	x.Until("an answer", func() bool { return x.p.chooser.unknown })
-	text := strings.Join(strings.Fields(x.Screen()), " ")
-	assert.Contains(t, text, `There is no player named "2Jnobody". The lobby and the leaderboards show the names of players.`)
-	x.wait(time.Hour)
-	assert.EqualValues(t, 1, asked.Load())
 }

@@ -22,8 +22,7 @@ func shown(t *testing.T, env *ui.Env, g *pb.Game) *page {
 }
 
 // follow applies a snapshot to g, followed by 12 moves of 2048 or one move of Tribolo.
-// The last move has the version and position of to. If to has a result, follow increments
-// to's version and applies to as a second snapshot.
+// The last move has the version and position of to.
 func follow(g *game, to *pb.Game) {
 	live := client.Update{Connection: client.Connection{State: client.Live}}
 	directions := []pb.Direction{
@@ -60,11 +59,6 @@ func follow(g *game, to *pb.Game) {
 		g.past.add(eventOf(live))
 		live.Event = nil
 	}
-	if to.GetResult() != nil {
-		live.Game = to
-		live.Game.Version++
-		g.state.Update(live, tuitest.Noon)
-	}
 }
 
 // tribolo returns a game of Tribolo in progress.
@@ -100,23 +94,12 @@ func TestGolden(t *testing.T) {
 		p.chooser = &chooser{why: "the most watched live game"}
 		return p
 	})
-	tuitest.Golden(t, "tribolo", func(env *ui.Env) ui.Page { return shown(t, env, tribolo()) })
-	tuitest.Golden(t, "result", func(env *ui.Env) ui.Page {
-		g := tuitest.Game(tuitest.Board(4, 4))
-		g.Status, g.Result = pb.GameStatus_GAME_STATUS_FINISHED, &pb.Result{Reason: pb.Result_REASON_NO_MOVES}
-		return shown(t, env, g)
-	})
 	tuitest.Golden(t, "replay", func(env *ui.Env) ui.Page {
 		p := shown(t, env, tuitest.Game(tuitest.Board(4, 4)))
 		e := proto.CloneOf(p.game.past.events[609])
 		e.Version, e.GetPosition().MoveCount = 307, 306
 		p.game.past.add(e)
 		p.game.show(307)
-		return p
-	})
-	tuitest.Golden(t, "empty", func(env *ui.Env) ui.Page {
-		p := New(t.Context(), env, ui.Route{TV: true}).(*page)
-		p.chooser.wait, p.chooser.next = firstWait, tuitest.Noon.Add(3*time.Second)
 		return p
 	})
 	tuitest.Golden(t, "wall", func(env *ui.Env) ui.Page {

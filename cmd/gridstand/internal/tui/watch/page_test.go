@@ -73,16 +73,6 @@ func leaves(d *tuitest.Driver, n int) []tea.Msg {
 	return d.Left
 }
 
-// Ensure that the page reports a game that the server does not have.
-func TestWatch_NotFound(t *testing.T) {
-	t.Parallel()
-	d, p, _ := watching(t, &tuitest.Server{})
-	d.Send(tuitest.Result(p.game.onUpdate, client.Update{}, client.ErrGameNotFound))
-	assert.Contains(t, d.Screen(), "The server no longer has this game.")
-	d.Press("y", "r", "space", "left", "end", "+") // these keys have no effect without a game
-	assert.Empty(t, d.Left)
-}
-
 // history returns the events of the game up to a version.
 func history(last int32) []*pb.Event {
 	var all []*pb.Event
@@ -180,30 +170,6 @@ func TestReplay_Undo(t *testing.T) {
 	assert.Contains(t, d.Screen(), "undone, back to move 610")
 }
 
-// Ensure that the number of versions in memory is bounded, and that the version on the
-// screen is kept.
-func TestReplay_Forgets(t *testing.T) {
-	t.Parallel()
-	p := shown(t, tuitest.Env(nil), tuitest.Game(aBoard()))
-	defer p.Own().Stop()
-	first := p.game.state.Game.GetVersion()
-	on := func(n int32) {
-		for range n {
-			p.game.state.Game.Version++
-			p.game.past.add(tuitest.Moved(p.game.state.Game.GetVersion(), pb.Direction_DIRECTION_UP, aBoard(), 4))
-		}
-	}
-	on(pastLimit - 20)
-	p.game.show(first + 1)
-	on(pastLimit)
-	assert.Equal(t, first+1, at(p))
-	assert.Len(t, p.game.past.events, pastLimit)
-	p.game.past.at = 0
-	on(pastLimit)
-	assert.Len(t, p.game.past.events, pastLimit)
-	assert.Contains(t, p.game.past.events, p.game.state.Game.GetVersion()-pastLimit+1)
-}
-
 // Ensure that a finished game is replayed from its start to its end.
 func TestReplay(t *testing.T) {
 	t.Parallel()
@@ -242,4 +208,28 @@ func TestReplay(t *testing.T) {
 	d.Press("space")
 	assert.EqualValues(t, 1, at(p), "starts again")
 	require.Contains(t, d.Screen(), "▶ replay")
+}
+
+// Ensure that the number of versions in memory is bounded, and that the version on the
+// screen is kept.
+func TestReplay_Forgets(t *testing.T) {
+	t.Parallel()
+	p := shown(t, tuitest.Env(nil), tuitest.Game(aBoard()))
+	defer p.Own().Stop()
+	first := p.game.state.Game.GetVersion()
+	on := func(n int32) {
+		for range n {
+			p.game.state.Game.Version++
+			p.game.past.add(tuitest.Moved(p.game.state.Game.GetVersion(), pb.Direction_DIRECTION_UP, aBoard(), 4))
+		}
+	}
+	on(pastLimit - 20)
+	p.game.show(first + 1)
+	on(pastLimit)
+	assert.Equal(t, first+1, at(p))
+	assert.Len(t, p.game.past.events, pastLimit)
+	p.game.past.at = 0
+	on(pastLimit)
+	assert.Len(t, p.game.past.events, pastLimit)
+	assert.Contains(t, p.game.past.events, p.game.state.Game.GetVersion()-pastLimit+1)
 }

@@ -13,26 +13,6 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Ensure that a game of 2048 is described as in the terminal.
-func TestTwenty48(t *testing.T) {
-	t.Parallel()
-	g := &pb.Game{
-		Variant: "classic",
-		Seats:   []*pb.Seat{{Occupant: &pb.Seat_Player{Player: &pb.Player{Name: "ada"}}}},
-		Position: &pb.Position{
-			MoveCount: 1025, Scores: []int32{20_480},
-			Board: &pb.Position_Twenty48{Twenty48: &pb.Twenty48Board{Tiles: []int32{2, 2048, 0, 4}}},
-		},
-	}
-	assert.Equal(t, "2048 classic", describe.Variant(g))
-	assert.Equal(t, "ada", describe.Players(g))
-	assert.Equal(t, int32(20_480), describe.Score(g, 0))
-	assert.Zero(t, describe.Score(g, 1))
-	assert.Zero(t, describe.Score(g, -1))
-	assert.Equal(t, "tile 2048, 1,025 moves", describe.Standing(g))
-	assert.Empty(t, describe.Winners(g, describe.Seat))
-}
-
 // Ensure that a game with several seats is described with its players and winners.
 func TestTribolo(t *testing.T) {
 	t.Parallel()
@@ -69,23 +49,5 @@ func TestUntil(t *testing.T) {
 		12 * time.Hour: "12 h", 48*time.Hour - time.Second: "2 days", 6*24*time.Hour + time.Second: "7 days",
 	} {
 		assert.Equal(t, want, describe.Until(d), d)
-	}
-}
-
-func TestStage(t *testing.T) {
-	t.Parallel()
-	assert.Equal(t, "Waiting for players", describe.Stage(&pb.Game{Status: pb.GameStatus_GAME_STATUS_WAITING}))
-	assert.Equal(t, "Live", describe.Stage(&pb.Game{Status: pb.GameStatus_GAME_STATUS_ACTIVE}))
-	for reason, want := range map[pb.Result_Reason]string{
-		pb.Result_REASON_GOAL_REACHED: "2048!",
-		pb.Result_REASON_NO_MOVES:     "No moves left",
-		pb.Result_REASON_RESIGNED:     "Resigned",
-		pb.Result_REASON_TIMED_OUT:    "Out of time",
-		pb.Result_REASON_ABANDONED:    "Abandoned",
-		99:                            "Game over",
-	} {
-		assert.Equal(t, want, describe.Stage(&pb.Game{
-			Status: pb.GameStatus_GAME_STATUS_FINISHED, Result: &pb.Result{Reason: reason},
-		}))
 	}
 }

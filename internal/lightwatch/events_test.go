@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -129,22 +128,4 @@ func TestWatchEvents_Errors(t *testing.T) {
 	}
 	_, err = lightwatch.WatchEvents(t.Context(), "127.0.0.1:1", lightwatch.Options{}, &pb.WatchRequest{}, newTold())
 	assert.Equal(t, codes.Unavailable, status.Code(err))
-}
-
-// Ensure that Close ends a stream on which nothing arrives.
-func TestWatchEvents_Close(t *testing.T) {
-	t.Parallel()
-	done := make(chan struct{})
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.(http.Flusher).Flush()
-		<-done
-	}))
-	defer s.Close()
-	defer close(done)
-	r := newTold()
-	e, err := lightwatch.WatchEvents(t.Context(), strings.TrimPrefix(s.URL, "http://"), lightwatch.Options{}, &pb.WatchRequest{GameId: "game"}, r)
-	require.NoError(t, err)
-	r.hears(t, "opened")
-	e.Close()
-	assert.Equal(t, codes.Canceled, status.Code(r.ends(t)))
 }

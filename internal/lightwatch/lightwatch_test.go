@@ -1,7 +1,6 @@
 package lightwatch_test
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -9,8 +8,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -27,7 +24,6 @@ import (
 
 	"github.com/gridstand/gridstand/internal/lightwatch"
 	grpctest "github.com/gridstand/gridstand/internal/testkit/grpc"
-	"github.com/gridstand/gridstand/internal/testkit/process"
 	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -119,25 +115,14 @@ func (r *told) Ended(err error) { r.ended <- err }
 func (r *told) hears(t *testing.T, want ...string) {
 	t.Helper()
 	for _, want := range want {
-		select {
-		case got := <-r.said:
-			require.Equal(t, want, got)
-		case <-time.After(waittest.Patience):
-			require.Fail(t, "the receiver was not called", want)
-		}
+		require.Equal(t, want, waittest.Receive(t, want, r.said))
 	}
 }
 
 // ends waits until the stream ends and returns its error.
 func (r *told) ends(t *testing.T) error {
 	t.Helper()
-	select {
-	case err := <-r.ended:
-		return err
-	case <-time.After(waittest.Patience):
-		require.Fail(t, "the stream did not end")
-		return nil
-	}
+	return waittest.Receive(t, "the end of the stream", r.ended)
 }
 
 func event(version int32, at int64, over bool) *pb.WatchResponse {
@@ -254,21 +239,13 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// endless sends events until the stream ends, and then signals on left.
-func endless(left chan<- struct{}) func(*pb.WatchRequest, grpc.ServerStreamingServer[pb.WatchResponse]) error {
+// open sends two events and leaves the stream open. It signals on left when the stream ends.
+func open(left chan<- struct{}) func(*pb.WatchRequest, grpc.ServerStreamingServer[pb.WatchResponse]) error {
 	return func(_ *pb.WatchRequest, stream grpc.ServerStreamingServer[pb.WatchResponse]) error {
-		for i := int32(1); ; i++ {
-			if err := stream.Send(event(i, 1, false)); err != nil {
-				left <- struct{}{}
-				return err
-			}
-			select {
-			case <-stream.Context().Done():
-				left <- struct{}{}
-				return stream.Context().Err()
-			case <-time.After(time.Millisecond):
-			}
-		}
+		err := errors.Join(stream.Send(event(1, 1, false)), stream.Send(event(2, 1, false)))
+		<-stream.Context().Done()
+		left <- struct{}{}
+		return errors.Join(err, stream.Context().Err())
 	}
 }
 
@@ -277,14 +254,10 @@ func endless(left chan<- struct{}) func(*pb.WatchRequest, grpc.ServerStreamingSe
 func TestEnds(t *testing.T) {
 	t.Parallel()
 	left := make(chan struct{}, 10)
-	address, _ := serve(t, endless(left))
+	address, _ := serve(t, open(left))
 	leaves := func() {
 		t.Helper()
-		select {
-		case <-left:
-		case <-time.After(waittest.Patience):
-			require.Fail(t, "the server did not notice")
-		}
+		waittest.Receive(t, "the server to notice", left)
 	}
 	c := dial(t, address, lightwatch.Options{})
 
@@ -321,7 +294,7 @@ func TestEnds(t *testing.T) {
 // ones are refused, and then immediately.
 func TestServerEnds(t *testing.T) {
 	t.Parallel()
-	address, server := serve(t, endless(make(chan struct{}, 10)))
+	address, server := serve(t, open(make(chan struct{}, 10)))
 	c := dial(t, address, lightwatch.Options{})
 	first := newTold()
 	_, err := c.Watch(&pb.WatchRequest{GameId: "game"}, first)
@@ -332,7 +305,7 @@ func TestServerEnds(t *testing.T) {
 		defer close(stopped)
 		server.GracefulStop()
 	}()
-	require.Eventually(t, func() bool { return c.Err() != nil }, waittest.Patience, time.Millisecond)
+	waittest.Until(t, "the connection refuses streams", func() bool { return c.Err() != nil })
 	_, err = c.Watch(&pb.WatchRequest{GameId: "game"}, newTold())
 	require.Equal(t, codes.Unavailable, status.Code(err))
 	first.hears(t, "event 1 of game at 1, over false", "event 2 of game at 1, over false")
@@ -340,72 +313,4 @@ func TestServerEnds(t *testing.T) {
 	server.Stop()
 	assert.Equal(t, codes.Unavailable, status.Code(first.ends(t)))
 	<-stopped
-}
-
-// Ensure that the error for too many streams states the limit, and that a stream can be opened once
-// another has ended.
-func TestConn_TooManyStreams(t *testing.T) {
-	t.Parallel()
-	address, _ := serve(t, endless(make(chan struct{}, 10)), grpc.MaxConcurrentStreams(2))
-	c := dial(t, address, lightwatch.Options{})
-	watch := func() (*lightwatch.Stream, error) { return c.Watch(&pb.WatchRequest{GameId: "game"}, newTold()) }
-	first, err := watch()
-	require.NoError(t, err)
-	_, err = watch()
-	require.NoError(t, err)
-	_, err = watch()
-	require.Equal(t, codes.FailedPrecondition, status.Code(err))
-	assert.ErrorContains(t, err, "2 streams")
-	first.Cancel()
-	_, err = watch()
-	assert.NoError(t, err)
-}
-
-// TestDial_Fails covers every way in which Dial can fail.
-func TestDial_Fails(t *testing.T) {
-	t.Parallel()
-	pair, _ := certificate(t)
-	hasty, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	var hangingUp sync.WaitGroup
-	hangingUp.Go(func() {
-		for {
-			conn, err := hasty.Accept()
-			if err != nil {
-				return
-			}
-			_ = conn.Close()
-		}
-	})
-	t.Cleanup(func() {
-		_ = hasty.Close()
-		hangingUp.Wait()
-	})
-	unused := process.FreeAddress(t)
-	encrypted, _ := serve(t, nil, grpc.Creds(credentials.NewServerTLSFromCert(&pair)))
-	plain, _ := serve(t, nil)
-	gone, cancel := context.WithCancel(t.Context())
-	cancel()
-	for name, try := range map[string]struct {
-		ctx     context.Context
-		address string
-		options lightwatch.Options
-		code    codes.Code
-		want    string
-	}{
-		"no server":           {t.Context(), unused, lightwatch.Options{}, codes.Unavailable, "connect"},
-		"hangs up":            {t.Context(), hasty.Addr().String(), lightwatch.Options{}, codes.Unavailable, "server preface"},
-		"no TLS":              {t.Context(), plain, lightwatch.Options{TLS: &tls.Config{MinVersion: tls.VersionTLS12}}, codes.Unavailable, "handshake"},
-		"TLS":                 {t.Context(), encrypted, lightwatch.Options{}, codes.Unavailable, "server preface"},
-		"unknown authority":   {t.Context(), encrypted, lightwatch.Options{TLS: &tls.Config{MinVersion: tls.VersionTLS12}}, codes.Unavailable, "x509"},
-		"given up beforehand": {gone, plain, lightwatch.Options{}, codes.Canceled, "canceled"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			_, err := lightwatch.Dial(try.ctx, try.address, try.options)
-			assert.Equal(t, try.code, status.Code(err), "%v", err)
-			assert.ErrorContains(t, err, try.want)
-			assert.Less(t, strings.Count(err.Error(), "connection error"), 2)
-		})
-	}
 }

@@ -15,7 +15,6 @@ import (
 
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
-	"github.com/gridstand/gridstand/internal/verify"
 )
 
 var update = flag.Bool("update", false, "update the golden files")
@@ -181,18 +180,6 @@ func TestDaily(t *testing.T) {
 
 // yesterday returns the day before the clock's current day.
 func yesterday(c *storeClock) string { return c.now().UTC().AddDate(0, 0, -1).Format(time.DateOnly) }
-
-// Ensure that the report says whether the transcript or the challenge was altered.
-func TestVerify_Altered(t *testing.T) {
-	t.Parallel()
-	for want, version := range map[string]int32{
-		"the game is valid, but does not match its challenge: x": 0, "the transcript is not valid: version 7: x": 7,
-	} {
-		err := new(program).report(verify.Report{}, &verify.Difference{Version: version, What: "x"})
-		require.EqualError(t, err, want)
-		assert.Equal(t, exitFailed, exitCode(t.Context(), err))
-	}
-}
 
 // Ensure that a race can be created and joined, and that a link and a rematch can be played.
 func TestChallenges(t *testing.T) {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"io"
 	"strings"
 	"testing"
 
@@ -9,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/encoding/protojson"
 
-	"github.com/gridstand/gridstand/internal/id"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -76,22 +74,4 @@ func TestLeaderboard(t *testing.T) {
 	for _, u := range []*person{ada, bob} { // one of them has rank 1, the other rank 2
 		assert.Regexp(t, `(?s) 1  .* 2  `, u.ok("top", "--me"), "rows are in rank order")
 	}
-}
-
-// Ensure that links to several games are understood, but only if one server has all of them.
-func TestReferToGames(t *testing.T) {
-	t.Parallel()
-	one, two := strings.Repeat("a", id.Length), strings.Repeat("b", id.Length)
-	outside := func() *program { return newUser(t, "", "ada").program(io.Discard, io.Discard) }
-	p := outside()
-	games, err := p.referToGames([]string{"https://play.example/g/" + one, "abcdef", "play.example:443/g/" + two, "@ada"})
-	require.NoError(t, err)
-	assert.Equal(t, []string{one, "abcdef", two, "@ada"}, games)
-	assert.Equal(t, "play.example:443", p.flags.server)
-	assert.True(t, p.flags.tls)
-
-	_, err = outside().referToGames([]string{"http://a/g/" + one, "http://b/g/" + two})
-	require.ErrorContains(t, err, "the links name different servers: a:80 and b:80")
-	_, err = outside().referToGames([]string{"abcdef", "http://a/c/" + one})
-	require.ErrorContains(t, err, "is a link to a challenge, not to a game")
 }

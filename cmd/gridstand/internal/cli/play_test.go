@@ -172,20 +172,6 @@ func TestPlayLocal_Share(t *testing.T) {
 	friend.ends(exitOK)
 }
 
-// Ensure that play --local reports which server it ignores.
-func TestPlayLocal_OtherServer(t *testing.T) {
-	t.Parallel()
-	for variable, noted := range map[string]bool{
-		"": false, "localhost": false, "localhost:2048": false,
-		"localhost:2049": true, "gridstand.example": true, "one,two": true, "no server": true,
-	} {
-		var out, err output
-		p := newUser(t, variable, "ada").program(&out, &err)
-		p.noteOtherServer("localhost:2048")
-		assert.Equal(t, noted, strings.Contains(err.String(), "$GRIDSTAND_SERVER, which is "+variable+". To use that server, omit --local.\n"), "%q: %s", variable, err.String())
-	}
-}
-
 // Ensure that play --local refuses options that contradict each other, and does not mistake another
 // program on the port for a server.
 func TestPlayLocal_Wrong(t *testing.T) {

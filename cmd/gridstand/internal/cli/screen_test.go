@@ -38,32 +38,3 @@ func TestProgram_Shared(t *testing.T) {
 		require.NoError(t, dialed.Close())
 	}
 }
-
-// Ensure that commands that are shown to the user select the same server as the command that
-// shows them.
-func TestProgram_Typed(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		variable string
-		flags    globalFlags
-		want     string
-	}{
-		{"", globalFlags{}, "gridstand top"},
-		{"", globalFlags{tls: true}, "gridstand top --tls"},
-		{"", globalFlags{ca: "ca.pem"}, "gridstand top --ca ca.pem"},
-		{"", globalFlags{tls: true, ca: "ada's ca.pem"}, `gridstand top --ca 'ada'\''s ca.pem'`},
-		{"", globalFlags{cert: "ada.pem", key: "ada.key"}, "gridstand top --cert ada.pem --key ada.key"},
-		{"", globalFlags{server: "localhost"}, "gridstand top"},
-		{"", globalFlags{server: "localhost", tls: true}, "gridstand top --tls"},
-		{"", globalFlags{server: "play.example"}, "gridstand top --server play.example"},
-		{"", globalFlags{server: "play.example:443", tls: true}, "gridstand top --server play.example:443 --tls"},
-		{"", globalFlags{server: "play.example:443", ca: "ca.pem"}, "gridstand top --server play.example:443 --ca ca.pem"},
-		{"", globalFlags{server: "one two"}, "gridstand top"},
-		{"play.example", globalFlags{}, "gridstand top"},
-		{"play.example", globalFlags{tls: true}, "gridstand top --tls"},
-		{"play.example", globalFlags{server: "localhost"}, "gridstand top --server localhost"},
-	} {
-		p := &program{flags: c.flags, env: []string{serverVariable + "=" + c.variable}}
-		assert.Equal(t, c.want, p.typed("top"), "%+v", c)
-	}
-}

@@ -247,30 +247,3 @@ func TestSSHHost_Settings(t *testing.T) {
 		assert.Empty(t, unknown)
 	}
 }
-
-// Ensure that people are shown only commands that they can use over SSH, and that they can paste
-// them if the host knows its address.
-func TestSSHCommand(t *testing.T) {
-	t.Parallel()
-	for words, want := range map[string]string{
-		"watch kx3fq2ab": "ssh -t <this host> watch kx3fq2ab", "verify kx3fq2ab": "", "games --status all": "",
-	} {
-		r := &remote{command: "ssh -t <this host>"}
-		assert.Equal(t, want, r.typed(strings.Fields(words)...), words)
-	}
-	for address, want := range map[string]string{
-		"":                  "ssh -t <this host>",
-		"play.example":      "ssh -t play.example",
-		"play.example:22":   "ssh -t play.example",
-		"play.example:2222": "ssh -p 2222 -t play.example",
-		"[2001:db8::1]:222": "ssh -p 222 -t 2001:db8::1",
-	} {
-		got, err := sshCommand(address)
-		require.NoError(t, err)
-		assert.Equal(t, want, got)
-	}
-	for _, address := range []string{"-oProxyCommand=x", "play.example; x", "play.example:99999", ":2222", "a b"} {
-		_, err := sshCommand(address)
-		require.ErrorContains(t, err, "--address", address)
-	}
-}

@@ -8,23 +8,19 @@ import (
 	"io"
 	"net"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/load"
 	grpctest "github.com/gridstand/gridstand/internal/testkit/grpc"
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -68,55 +64,10 @@ func TestFindsFaults(t *testing.T) {
 	}
 }
 
-// Ensure that after a lost stream or connection, watchers resume from the last version
-// that they saw and miss nothing.
-func TestGoesOn(t *testing.T) {
-	t.Parallel()
-	s := start(t, nil)
-	t.Run("after lost streams", func(t *testing.T) {
-		t.Parallel()
-		config := small(s)
-		var events atomic.Int64
-		config.Server.Target = behind(t, config.Server.Target, func(forward func([]byte) error, message []byte) error {
-			if events.Add(1)%20 == 0 {
-				return status.Error(codes.Unavailable, "reconnect")
-			}
-			return forward(message)
-		})
-		r := run(t, config, delivering)
-		require.NoError(t, r.Err())
-		assert.Positive(t, r.Reconnects)
-	})
-	t.Run("after lost connections", func(t *testing.T) {
-		t.Parallel()
-		config := small(s)
-		proxy := redistest.StartProxy(t, config.Server.Target)
-		config.Server.Target = proxy.Addr()
-		r := run(t, config, after(func() {
-			proxy.Refuse()
-			proxy.Accept()
-		}))
-		require.NoError(t, r.Err())
-		assert.GreaterOrEqual(t, r.Reconnects, int64(r.Watchers))
-	})
-}
-
 // behind starts a proxy for the server at target. It calls pass for each message of a
 // Watch stream. pass forwards the message, or ends the stream by returning an error:
 // io.EOF completes the stream, and any other error fails it.
 func behind(t *testing.T, target string, pass func(forward func([]byte) error, message []byte) error) string {
-	t.Helper()
-	return between(t, target, proxy{pass: pass})
-}
-
-// proxy is what a proxy does with the calls that it forwards. Either function may be nil.
-type proxy struct {
-	pass   func(forward func([]byte) error, message []byte) error // see behind
-	failed func(method string, err error)                         // is called when a call has failed
-}
-
-// between starts a proxy for the server at target and returns its address.
-func between(t *testing.T, target string, p proxy) string {
 	t.Helper()
 	conn, err := grpc.NewClient(target, grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(raw{})))
@@ -140,17 +91,14 @@ func between(t *testing.T, target string, p proxy) string {
 		for err == nil {
 			if err = out.RecvMsg(&response); err != nil {
 				in.SetTrailer(out.Trailer())
-			} else if p.pass != nil && method == pb.GameService_Watch_FullMethodName {
-				err = p.pass(forward, response)
+			} else if method == pb.GameService_Watch_FullMethodName {
+				err = pass(forward, response)
 			} else {
 				err = forward(response)
 			}
 		}
 		if errors.Is(err, io.EOF) {
 			return nil
-		}
-		if p.failed != nil {
-			p.failed(method, err)
 		}
 		return err
 	}))

@@ -5,14 +5,11 @@ package load_test
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/load"
@@ -103,8 +100,7 @@ func watchersSeeEverything(t *testing.T, events bool) {
 	config := small(s)
 	config.Events = events
 	config.Metrics = "http://" + s.MetricsAddr().String() + "/metrics"
-	// In less than a second, the moves in flight at the end would change the rate.
-	r := run(t, config, func(p load.Progress) bool { return p.Done >= 1 && delivering(p) })
+	r := run(t, config, delivering)
 
 	require.NoError(t, r.Err())
 	assert.Empty(t, r.Errors)
@@ -120,8 +116,6 @@ func watchersSeeEverything(t *testing.T, events bool) {
 		assert.LessOrEqual(t, l.P50, l.P99)
 		assert.LessOrEqual(t, l.P99, l.Max)
 	}
-	assert.InDelta(t, float64(r.Moves)/r.Seconds, r.MovesPerSecond, 0.2*r.MovesPerSecond+10)
-	assert.Less(t, r.MovesPerSecond, 300.0)
 
 	require.NotNil(t, r.Metrics)
 	assert.Zero(t, *r.Metrics.Before.Watchers)
@@ -171,34 +165,12 @@ func TestRun_GamesFollowEachOther(t *testing.T) {
 			require.NoError(t, r.Err())
 			assert.Zero(t, r.Skipped)
 			assert.LessOrEqual(t, r.Resigned, int64(r.Games))
-			assert.Eventually(t, func() bool { return len(finished()) == int(r.Played) }, waittest.Patience, 20*time.Millisecond)
+			waittest.Until(t, "the server lists all games", func() bool { return len(finished()) == int(r.Played) })
 			for _, g := range finished() {
 				assert.False(t, g.GetRanked())
 			}
 		})
 	}
-}
-
-// Ensure that an interrupted run reports its results so far and leaves no open game.
-func TestReadJSON_StopsEarly(t *testing.T) {
-	t.Parallel()
-	config := small(start(t, nil))
-	ctx, cancel := context.WithCancel(t.Context())
-	config.Progress = func(p load.Progress) {
-		if p.Phase == "load" && p.MovesPerSecond > 0 {
-			assert.Equal(t, 3600, p.Of)
-			cancel()
-		}
-	}
-	r, err := load.Run(ctx, config)
-	require.NoError(t, err)
-	require.NoError(t, r.Err())
-	assert.True(t, r.Interrupted)
-	assert.Equal(t, int64(config.Games), r.Resigned)
-
-	config.Progress = nil
-	_, err = load.Run(ctx, config)
-	require.ErrorIs(t, err, context.Canceled, "the run ended before there was anything to report")
 }
 
 // Ensure that a run reports the games that it can no longer end.
@@ -254,65 +226,4 @@ func TestRun_FailsOver(t *testing.T) {
 			assert.Zero(t, r.Left)
 		})
 	}
-}
-
-// Ensure that an impossible load is refused with a reason, before or during the run.
-func TestRefused(t *testing.T) {
-	t.Parallel()
-	limited := func(c *server.Config) {
-		c.Limits.OpenGamesPerPlayer, c.Limits.WatchersPerGame, c.Limits.StreamsPerConnection, c.Limits.MovesPerSecond = 3, 20, 10, 50
-		c.Limits.WatchesPerAddress, c.Limits.SSEPerAddress, c.Limits.ConnectionsPerAddress = 25, 1, 4
-	}
-	for name, c := range map[string]struct {
-		change func(*load.Config)
-		want   string
-	}{
-		"no games":         {func(c *load.Config) { c.Games = 0 }, "games must be 1 or more"},
-		"too many players": {func(c *load.Config) { c.Players = 5 }, "from 1 to the number of games"},
-		"watchers":         {func(c *load.Config) { c.Watchers = -1 }, "watchers"},
-		"rate":             {func(c *load.Config) { c.Rate = -1 }, "rate"},
-		"duration":         {func(c *load.Config) { c.Duration = 0 }, "duration"},
-		"no connections":   {func(c *load.Config) { c.Connections = -1 }, "connections"},
-		"variant":          {func(c *load.Config) { c.Variant = "chess" }, "no variant"},
-		"server":           {func(c *load.Config) { c.Server.Target = "a b" }, "host:port"},
-		"metrics":          {func(c *load.Config) { c.Metrics = "http://" + c.Server.Target + "/metrics" }, "metrics"},
-		"open games":       {func(c *load.Config) { c.Players = 1 }, "--max-open-games 4"},
-		"crowd":            {func(c *load.Config) { c.Crowd = 30 }, "--max-watchers-per-game 32"},
-		"streams":          {func(c *load.Config) { c.Connections = 2 }, "--max-streams-per-connection 11"},
-		"one connection":   {func(c *load.Config) { c.Connections = 1 }, "use 2 or more"},
-		"watchers in all":  {func(c *load.Config) { c.Crowd, c.Watchers = 10, 4 }, "--max-watches-per-address"},
-		"events":           {func(c *load.Config) { c.Events = true }, "--max-sse-per-address"},
-		"connections":      {func(c *load.Config) { c.Connections = 5 }, "--max-connections-per-address"},
-		"moves":            {func(c *load.Config) { c.Rate = 101 }, "--max-moves-per-second"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			// Each load has a server of its own, because all loads come from one address.
-			config := small(start(t, limited))
-			config.Connections = 3
-			config.Rate = 10
-			c.change(&config)
-			_, err := load.Run(t.Context(), config)
-			assert.ErrorContains(t, err, c.want)
-		})
-	}
-}
-
-// Ensure that the report names the flag of the limit that was hit.
-func TestRateLimit(t *testing.T) {
-	t.Parallel()
-	config := small(start(t, func(c *server.Config) { c.Limits.MovesPerSecond = 1 }))
-	config.Rate = 0
-	var refused atomic.Bool
-	config.Server.Target = between(t, config.Server.Target, proxy{failed: func(method string, err error) {
-		if method == pb.GameService_Move_FullMethodName && status.Code(err) == codes.ResourceExhausted {
-			refused.Store(true)
-		}
-	}})
-	r := run(t, config, func(load.Progress) bool { return refused.Load() })
-	require.NoError(t, r.Err())
-	require.NotEmpty(t, r.Errors)
-	assert.Equal(t, "Move", r.Errors[0].Call)
-	assert.Equal(t, "RATE_LIMITED", r.Errors[0].Reason)
-	assert.Contains(t, r.Errors[0].Advice, "--max-moves-per-second")
 }

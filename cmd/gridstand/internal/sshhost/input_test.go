@@ -53,42 +53,6 @@ func TestPacedConn_Rate(t *testing.T) {
 	})
 }
 
-// Ensure that many new connections do not make an address wait for longer than about a second.
-func TestPacedConn_Debt(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		input := newBudgets().get(remoteAddr("192.0.2.1")).input
-		for range 10_000 {
-			near, far := net.Pipe()
-			require.NoError(t, newPacedConn(near, input).Close())
-			require.NoError(t, far.Close())
-		}
-		assert.LessOrEqual(t, input.ReserveN(time.Now(), 1).Delay(), 1100*time.Millisecond)
-	})
-}
-
-// Ensure that the host can close a connection that waits.
-func TestPacedConn_Close(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		near, far := net.Pipe()
-		defer far.Close()
-		input := newBudgets().get(remoteAddr("192.0.2.1")).input
-		input.ReserveN(time.Now(), bytesBurst)
-		c := newPacedConn(near, input)
-		done := make(chan error)
-		go func() {
-			_, err := c.Read(make([]byte, 1))
-			done <- err
-		}()
-		_, err := far.Write([]byte{1})
-		require.NoError(t, err)
-		synctest.Wait()
-		require.NoError(t, c.Close())
-		require.ErrorIs(t, <-done, net.ErrClosed)
-	})
-}
-
 // countingKey is a host key that counts its signatures.
 type countingKey struct {
 	gossh.AlgorithmSigner
@@ -227,29 +191,6 @@ func TestSession_Unread(t *testing.T) {
 	assert.Equal(t, sent[:maxUnread], all[:maxUnread])
 }
 
-// endless is a reader with an end of file after each byte.
-type endless struct{ ended bool }
-
-func (e *endless) Read(b []byte) (int, error) {
-	e.ended = !e.ended
-	if !e.ended {
-		return 0, io.EOF
-	}
-	return copy(b, "k"), nil
-}
-
-// Ensure that what a client sends after the end of its input is still read, until the channel closes.
-func TestReadAll_AfterEnd(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		closed := make(chan struct{})
-		time.AfterFunc(5500*time.Millisecond, func() { close(closed) })
-		read := 0
-		readAll(&endless{}, closed, func(b []byte, _ error) { read += len(b) })
-		assert.Equal(t, 6, read)
-	})
-}
-
 // Ensure that budgets of addresses that use nothing are removed, and others are kept.
 func TestBudgets_Sweep(t *testing.T) {
 	t.Parallel()
@@ -262,22 +203,5 @@ func TestBudgets_Sweep(t *testing.T) {
 		}
 		assert.LessOrEqual(t, len(budgets.of), minSweep)
 		assert.Same(t, busy, budgets.get(remoteAddr("192.0.2.1")))
-	})
-}
-
-// Ensure that a session that is logged has the number of those that were not.
-func TestBudget_Line(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBudgets().get(remoteAddr("192.0.2.1"))
-		for n := range linesBurst + 7 {
-			hidden, ok := b.line()
-			assert.Equal(t, n < linesBurst, ok)
-			assert.Zero(t, hidden)
-		}
-		time.Sleep(time.Second / linesPerSecond) //nolint:forbidigo // The bubble's clock is fake.
-		hidden, ok := b.line()
-		assert.True(t, ok)
-		assert.Equal(t, 7, hidden)
 	})
 }

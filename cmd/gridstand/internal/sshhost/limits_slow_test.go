@@ -173,33 +173,6 @@ func TestLimits_Hanging(t *testing.T) {
 	})
 }
 
-// Ensure that the sessions of an address share the rate of their terminals' keys and sizes.
-func TestSession_Pace(t *testing.T) {
-	t.Parallel()
-	const events, sessions = eventsBurst/2 + 100, 2
-	done := make(chan error, sessions)
-	h := start(t, func(ctx context.Context, s *Session) int {
-		for range events {
-			if err := s.Pace(ctx); err != nil {
-				done <- err
-				return exitFailed
-			}
-		}
-		done <- nil
-		<-ctx.Done()
-		return exitFailed
-	})
-	began := time.Now()
-	for range sessions {
-		open(t, h.dial(guest()), "tv")
-	}
-	for range sessions {
-		require.NoError(t, <-done)
-	}
-	over := float64(sessions*events - eventsBurst)
-	assert.GreaterOrEqual(t, time.Since(began).Seconds(), over/eventsPerSecond*0.9)
-}
-
 // slower calls the function try with increasing limits until try returns nil. On a busy
 // machine, a short limit can also end sessions that should stay within it.
 func slower(t *testing.T, try func(limit time.Duration) error) {

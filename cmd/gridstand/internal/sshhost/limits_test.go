@@ -132,30 +132,6 @@ func TestLimits_Cells(t *testing.T) {
 	})
 }
 
-// Ensure that a share changes in one step: another one cannot take what a share has before and
-// after a change, and a share that cannot grow keeps what it has.
-func TestShare(t *testing.T) {
-	t.Parallel()
-	c := newCounter(12, 10)
-	near, far := &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1)}, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 2)}
-	first, second, third := c.share(near), c.share(near), c.share(far)
-	require.NoError(t, first.set(6))
-	require.ErrorIs(t, second.set(5), errAddressFull)
-	require.NoError(t, first.set(7))
-	require.ErrorIs(t, first.set(11), errAddressFull)
-	require.ErrorIs(t, second.set(4), errAddressFull, "the first share has kept 7")
-	require.NoError(t, second.set(3))
-	require.ErrorIs(t, third.set(3), errFull)
-	require.NoError(t, first.set(5))
-	require.NoError(t, third.set(4))
-	for _, s := range []*share{first, second, third} {
-		require.NoError(t, s.set(0))
-		require.NoError(t, s.set(0))
-	}
-	assert.Zero(t, c.all)
-	assert.Empty(t, c.from)
-}
-
 // Ensure that a session ends at its maximum duration.
 func TestLimits_Duration(t *testing.T) {
 	t.Parallel()
@@ -215,22 +191,5 @@ func TestLimits_Undecided(t *testing.T) {
 			waiting.Wait()
 			assert.Zero(t, ctx.client.undecided)
 		})
-	}
-}
-
-// Ensure that a client may open and close more channels than may wait for an answer.
-func TestLimits_Decided(t *testing.T) {
-	t.Parallel()
-	const sessions = maxUndecided + 10
-	h := start(t, until, func(c *Config) { // A busy host notices late that a session has ended.
-		c.Limits.SessionsPerConnection, c.Limits.SessionsPerAddress = sessions, sessions
-	})
-	c := h.dial(guest())
-	for range sessions {
-		_, _, err := c.OpenChannel("direct-tcpip", nil)
-		require.ErrorContains(t, err, "no forwarding")
-		s, err := c.NewSession()
-		require.NoError(t, err)
-		require.NoError(t, s.Close())
 	}
 }

@@ -161,21 +161,6 @@ func TestSession_Panic(t *testing.T) {
 	assert.Equal(t, errStopping.Error()+".\r\n", out)
 }
 
-// Ensure that a session ends if its connection ends before its command arrives.
-func TestChannel_ClosedBeforeHandler(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	ch := newChannel(ctx, nil, nil, nil)
-	requests := make(chan *gossh.Request, 1)
-	requests <- &gossh.Request{Type: "exec"}
-	close(requests)
-	ch.filter(requests)
-	done := make(chan struct{})
-	go func() { defer close(done); ch.handler.Wait() }()
-	waitFor(t, done, "waiting for a handler that was never called")
-}
-
 // Ensure that stopping the host ends the sessions with a message, and closes connections
 // that clients keep open.
 func TestServe_Stop(t *testing.T) {

@@ -4,12 +4,8 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"log/slog"
 	"net"
 	"net/netip"
-	"path/filepath"
-	"slices"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -64,99 +60,25 @@ func (k *countingKey) Sign(rand io.Reader, data []byte) (*gossh.Signature, error
 	return k.AlgorithmSigner.Sign(rand, data)
 }
 
-// queue is a connection whose writes do not wait for the reader.
-type queue struct {
-	net.Conn
-	out    chan []byte
-	closed chan struct{}
-	close  sync.Once
-}
-
-func newQueue(conn net.Conn) *queue {
-	q := &queue{Conn: conn, out: make(chan []byte, 1000), closed: make(chan struct{})}
-	go func() {
-		for {
-			select {
-			case b := <-q.out:
-				_, _ = conn.Write(b)
-			case <-q.closed:
-				return
-			}
-		}
-	}()
-	return q
-}
-
-func (q *queue) Write(b []byte) (int, error) {
-	select {
-	case q.out <- slices.Clone(b):
-		return len(b), nil
-	case <-q.closed:
-		return 0, net.ErrClosed
-	}
-}
-
-func (q *queue) Close() error {
-	q.close.Do(func() { close(q.closed) })
-	return q.Conn.Close()
-}
-
-// pipeListener is a listener whose connections are pipes.
-type pipeListener struct {
-	net.Listener
-	conns  chan net.Conn
-	closed chan struct{}
-	close  sync.Once
-}
-
-func (l *pipeListener) Accept() (net.Conn, error) {
-	select {
-	case conn := <-l.conns:
-		return conn, nil
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (l *pipeListener) Close() error {
-	l.close.Do(func() { close(l.closed) })
-	return nil
-}
-
 // Ensure that each key exchange counts like a new connection, so that a client cannot make the
 // host exchange keys at any rate.
 func TestServe_KeyExchanges(t *testing.T) {
 	t.Parallel()
-	own, err := HostKey(filepath.Join(t.TempDir(), "key"))
-	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) {
-		key := &countingKey{AlgorithmSigner: own.(gossh.AlgorithmSigner)}
-		listener := &pipeListener{conns: make(chan net.Conn), closed: make(chan struct{})}
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan error)
-		go func() {
-			done <- Serve(ctx, listener, Config{
-				HostKey: key, Serve: until, Limits: DefaultLimits(), StopTimeout: time.Second, Logger: slog.New(slog.DiscardHandler),
-			})
-		}()
-		near, far := net.Pipe()
-		listener.conns <- near
+		key := &countingKey{}
+		h := startPiped(t, until, func(c *Config) {
+			key.AlgorithmSigner = c.HostKey.(gossh.AlgorithmSigner)
+			c.HostKey = key
+		})
 		began := time.Now()
-		config := &gossh.ClientConfig{User: "ada", Auth: []gossh.AuthMethod{guest()}, HostKeyCallback: gossh.FixedHostKey(own.PublicKey())}
-		config.RekeyThreshold = 1 // the library then exchanges keys every 256 bytes
-		c, channels, requests, err := gossh.NewClientConn(newQueue(far), "", config)
-		require.NoError(t, err)
-		client := gossh.NewClient(c, channels, requests)
-		const exchanges = (bytesBurst + 4*bytesPerSecond) / connectionBytes // those of four seconds
+		client, _ := h.dial(func(c *gossh.ClientConfig) { c.RekeyThreshold = 1 }) // the library then exchanges keys every 256 bytes
+		const exchanges = (bytesBurst + 4*bytesPerSecond) / connectionBytes       // those of four seconds
 		for key.signed.Load() < exchanges+2 {
 			_, _, err := client.SendRequest("unknown", true, make([]byte, 256))
 			require.NoError(t, err)
 		}
 		// The last exchanges delay what the host reads next.
 		assert.GreaterOrEqual(t, time.Since(began), 4*time.Second)
-		_ = client.Close()
-		cancel()
-		require.NoError(t, <-done)
 	})
 }
 

@@ -8,7 +8,6 @@ import (
 	"net"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/gliderlabs/ssh"
 	"github.com/stretchr/testify/assert"
@@ -65,11 +64,6 @@ func TestLimits_Connections(t *testing.T) {
 		c, err := h.tryDial(guest())
 		return err == nil && c.Close() == nil
 	})
-}
-
-func waitFor(t *testing.T, done <-chan struct{}, what string) {
-	t.Helper()
-	waittest.Receive(t, "the end of the connection "+what, done)
 }
 
 // Ensure that terminals that are larger than 80 × 24 share a limited number of cells, and that one
@@ -130,14 +124,6 @@ func TestLimits_Cells(t *testing.T) {
 		require.NoError(t, first.WindowChange(maxRows, maxColumns))
 		return next(firstSizes) == "{320 100}"
 	})
-}
-
-// Ensure that a session ends at its maximum duration.
-func TestLimits_Duration(t *testing.T) {
-	t.Parallel()
-	h := start(t, until, func(c *Config) { c.Limits.Duration = 300 * time.Millisecond })
-	out, _ := open(t, h.dial(guest()), "tv").rest(t)
-	assert.Equal(t, errTooLong.Error()+".\r\n", out)
 }
 
 // unread is a requested channel whose client does not read the answer before released is

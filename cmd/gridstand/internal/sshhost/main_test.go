@@ -8,7 +8,6 @@ import (
 	"net"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -36,6 +35,14 @@ type serve func(ctx context.Context, s *Session) int
 // start starts a host whose configuration the test can change.
 func start(t *testing.T, serve serve, change ...func(*Config)) *testHost {
 	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	return startOn(t, listener, serve, change...)
+}
+
+// startOn is like start but uses the test's listener.
+func startOn(t *testing.T, listener net.Listener, serve serve, change ...func(*Config)) *testHost {
+	t.Helper()
 	key, err := HostKey(filepath.Join(t.TempDir(), "key"))
 	require.NoError(t, err)
 	config := Config{
@@ -46,25 +53,16 @@ func start(t *testing.T, serve serve, change ...func(*Config)) *testHost {
 	for _, c := range change {
 		c(&config)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- Serve(ctx, listener, config) }()
+	go func() {
+		done <- Serve(ctx, listener, config)
+		close(done)
+	}()
 	h := &testHost{t: t, address: listener.Addr().String(), key: key}
-	stopped := false
 	h.stop = func() {
 		cancel()
-		if stopped {
-			return
-		}
-		stopped = true
-		select {
-		case err := <-done:
-			assert.NoError(t, err)
-		case <-time.After(limit):
-			assert.Fail(t, "the host did not stop")
-		}
+		assert.NoError(t, waittest.Receive(t, "the host to stop", done))
 	}
 	t.Cleanup(h.stop)
 	return h
@@ -113,23 +111,15 @@ type pane struct {
 // open opens a terminal of 60 × 20 cells and runs a command in it.
 func open(t *testing.T, c *gossh.Client, command string) *pane {
 	t.Helper()
-	p, err := tryOpen(c, command)
-	require.NoError(t, err)
-	return p
-}
-
-// tryOpen is like open but returns an error, for connections that may end.
-func tryOpen(c *gossh.Client, command string) (*pane, error) {
 	s, err := c.NewSession()
-	if err != nil {
-		return nil, err
-	}
+	require.NoError(t, err)
 	p := &pane{Session: s}
 	var errIn, errOut error
 	p.in, errIn = s.StdinPipe()
 	p.out, errOut = s.StdoutPipe()
 	err = s.RequestPty("xterm-256color", 20, 60, gossh.TerminalModes{gossh.ECHO: 0})
-	return p, errors.Join(errIn, errOut, err, s.Start(command))
+	require.NoError(t, errors.Join(errIn, errOut, err, s.Start(command)))
+	return p
 }
 
 // rest reads until the session ends, and returns the output and the exit code.

@@ -26,10 +26,10 @@ import (
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
-// TestSSHHost_Load measures the resources that an SSH host needs for 200 clients (50
+// TestSSHHost_Load reports the resources that an SSH host needs for 200 clients (50
 // with the race detector) that watch a game with two moves per second.
 func TestSSHHost_Load(t *testing.T) {
-	const measured = 20 * time.Second
+	const frames = 40 // the least that each session receives while the host is measured
 	sessions := 200
 	if process.Race {
 		sessions = 50 // the race detector makes 200 sessions too slow on a busy machine
@@ -52,9 +52,11 @@ func TestSSHHost_Load(t *testing.T) {
 	require.NoError(t, host.Start())
 	h.serves()
 	var received atomic.Int64
+	var counters []*counter
 	for range sessions {
 		s, seen := h.session(nil), make(chan struct{})
-		s.Stdout = &counter{all: &received, seen: sync.OnceFunc(func() { close(seen) })}
+		c := &counter{all: &received, seen: sync.OnceFunc(func() { close(seen) })}
+		s.Stdout, counters = c, append(counters, c)
 		_, err := s.StdinPipe() // the session would end at the end of its input
 		require.NoError(t, err)
 		require.NoError(t, s.Setenv("COLORTERM", "truecolor"))
@@ -62,28 +64,40 @@ func TestSSHHost_Load(t *testing.T) {
 		require.NoError(t, s.Start("tv"))
 		waittest.Receive(t, "a session that shows the game", seen)
 	}
+	for _, c := range counters {
+		c.frames.Store(0)
+	}
 	before, bytesBefore, start := processorTime(t, host.Process.Pid), received.Load(), time.Now()
-	<-time.After(measured)
+	for i, c := range counters {
+		waittest.Until(t, fmt.Sprintf("session %d has received %d frames", i, frames), func() bool { return c.frames.Load() >= frames })
+	}
 	took := time.Since(start).Seconds()
 	cores := (processorTime(t, host.Process.Pid) - before).Seconds() / took
 	rate := float64(received.Load()-bytesBefore) / 1000 / took / float64(sessions)
 	require.NoError(t, host.Process.Signal(os.Interrupt))
 	require.NoError(t, host.Wait(), h.log)
 	megabytes := float64(host.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) / 1000
-	t.Logf("%d sessions: at most %.0f MB resident, %.2f processors, %.1f kB/s for each", sessions, megabytes, cores, rate)
+	t.Logf("figure: memory of %d SSH sessions | %.0f MB | at most 250 MB", sessions, megabytes)
+	t.Logf("figure: processors for %d SSH sessions | %.2f | at most 1", sessions, cores)
+	t.Logf("figure: output of an SSH session | %.1f kB/s | -", rate)
 }
 
-// counter counts the bytes that sessions receive, and calls seen when its session shows a game.
+// counter counts the bytes and frames that a session receives, and calls seen when it shows a game.
 type counter struct {
-	all  *atomic.Int64
-	seen func()
+	all    *atomic.Int64
+	frames atomic.Int64
+	seen   func()
+	end    []byte // of what was received, because a frame can arrive in several parts
 }
 
 func (c *counter) Write(b []byte) (int, error) {
 	c.all.Add(int64(len(b)))
-	if bytes.Contains(b, []byte("live")) {
+	c.frames.Add(1)
+	text := append(c.end, b...)
+	if bytes.Contains(text, []byte("live")) || bytes.Contains(text, []byte("idle")) {
 		c.seen()
 	}
+	c.end = bytes.Clone(text[max(0, len(text)-3):])
 	return len(b), nil
 }
 

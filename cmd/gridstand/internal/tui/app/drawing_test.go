@@ -1,12 +1,15 @@
 package app
 
 import (
+	"image/color"
+	"math"
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/assert"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
+	"github.com/gridstand/gridstand/internal/palette"
 )
 
 // The tests in this file are those of the packages that pages draw with. They are here so that only
@@ -21,4 +24,48 @@ func TestStyle_Width(t *testing.T) {
 	} {
 		assert.Equal(t, ansi.StringWidth(text), style.Width(text), "%q", text)
 	}
+}
+
+// Ensure that people with low vision can read the page and the terminal: WCAG 2 requires a contrast
+// of 4.5 for text. Numbers on tiles need it too, because they are small in previews and terminals.
+func TestPalette_Contrast(t *testing.T) {
+	t.Parallel()
+	for name, p := range map[string]*palette.Palette{"dark": &palette.Dark, "light": &palette.Light} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for ground, c := range map[string]color.RGBA{"ground": p.Ground, "page card": p.PageCard} {
+				for text, ink := range map[string]color.RGBA{
+					"text": p.Text, "dim": p.Dim, "accent": p.Accent,
+					"good": p.Good, "warn": p.Warn, "bad": p.Bad,
+				} {
+					assert.GreaterOrEqual(t, contrast(c, ink), 4.5, "%s on %s", text, ground)
+				}
+			}
+			for i, tone := range p.Tiles {
+				assert.GreaterOrEqual(t, contrast(tone.Ground, tone.Ink), 4.5, "tile %d", 2<<i)
+			}
+			for i := range p.Owners {
+				assert.GreaterOrEqual(t, contrast(p.Owners[i].Ground, p.Owners[i].Ink), 4.5, "owner %d", i)
+				assert.GreaterOrEqual(t, contrast(p.Fresh[i].Ground, p.Fresh[i].Ink), 4.5, "fresh %d", i)
+			}
+		})
+	}
+}
+
+// contrast returns the contrast ratio of two colors as WCAG 2 defines it, from 1 to 21.
+func contrast(a, b color.RGBA) float64 {
+	x, y := luminance(a), luminance(b)
+	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
+}
+
+// luminance returns the relative luminance of a color as WCAG 2 defines it, from 0 to 1.
+func luminance(c color.RGBA) float64 {
+	linear := func(v uint8) float64 {
+		x := float64(v) / 255
+		if x <= 0.03928 {
+			return x / 12.92
+		}
+		return math.Pow((x+0.055)/1.055, 2.4)
+	}
+	return 0.2126*linear(c.R) + 0.7152*linear(c.G) + 0.0722*linear(c.B)
 }

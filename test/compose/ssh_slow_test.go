@@ -3,6 +3,7 @@
 package compose
 
 import (
+	"io"
 	"net"
 	"strings"
 	"testing"
@@ -66,10 +67,16 @@ func listsGames(t *testing.T, c *ssh.Client) string {
 // when the list shows the given number of games by that player.
 func plays(t *testing.T, c *ssh.Client, games int) {
 	t.Helper()
-	press, leave := sshtest.Play(t, c, "play 3x3")
+	session, err := c.NewSession()
+	require.NoError(t, err)
+	in, err := session.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, session.RequestPty("xterm", 24, 80, nil))
+	require.NoError(t, session.Start("play 3x3"))
 	waittest.Until(t, "the game is listed", func() bool {
-		press("\r")
-		return strings.Count(listsGames(t, c), " ada ") == games
+		_, err := io.WriteString(in, "\r")
+		return err == nil && strings.Count(listsGames(t, c), " ada ") == games
 	})
-	leave()
+	_, _ = io.WriteString(in, "\x03")
+	_ = session.Wait()
 }

@@ -40,7 +40,7 @@ func TestTerminal_SSH(t *testing.T) {
 	w := &walk{panes: p, server: newUser(t, address, "observer")}
 	for _, name := range []string{"ada", "grace"} {
 		key := filepath.Join(p.dir, name+".key")
-		newKeyFile(t, key, "", "")
+		newKeyFile(t, key, "")
 		w.shell(h, name, "IdentityFile "+key)
 	}
 	ended := w.record()

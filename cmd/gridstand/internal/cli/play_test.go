@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"net"
 	"net/http"
@@ -35,11 +34,8 @@ func (u *person) sit(args ...string) *sitting {
 	on := *u
 	on.in, on.terminal, on.width = keys, true, 80
 	s := &sitting{t: u.t, keyboard: keyboard, code: make(chan int, 1)}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(u.t.Context()), 2*limit)
-	go func() {
-		defer cancel()
-		s.code <- on.program(&s.out, &s.err).run(ctx, args)
-	}()
+	ctx := waittest.Context(u.t)
+	go func() { s.code <- on.program(&s.out, &s.err).run(ctx, args) }()
 	return s
 }
 

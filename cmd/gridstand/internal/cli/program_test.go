@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
 	"os"
@@ -114,8 +113,7 @@ func (u *person) program(out, err io.Writer) *program {
 // run runs a command and returns its output and exit code.
 func (u *person) run(args ...string) (out, err string, code int) {
 	u.t.Helper()
-	ctx, cancel := context.WithTimeout(u.t.Context(), limit)
-	defer cancel()
+	ctx := waittest.Context(u.t)
 	var stdout, stderr bytes.Buffer
 	code = u.program(&stdout, &stderr).run(ctx, args)
 	require.NoError(u.t, ctx.Err(), "%v", args)

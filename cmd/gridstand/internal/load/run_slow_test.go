@@ -46,7 +46,7 @@ func start(t *testing.T, change func(*server.Config)) *server.Server {
 // run runs a load until done returns true for its progress. The load must not fail.
 func run(t *testing.T, config load.Config, done func(load.Progress) bool) *load.Report {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), waittest.Patience)
+	ctx, cancel := context.WithCancel(waittest.Context(t))
 	defer cancel()
 	reached := false
 	config.Progress = func(p load.Progress) {
@@ -153,7 +153,7 @@ func TestRun_GamesFollowEachOther(t *testing.T) {
 				assert.NoError(t, err)
 				return answer.GetGames()
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), waittest.Patience)
+			ctx, cancel := context.WithCancel(waittest.Context(t))
 			defer cancel()
 			config.Progress = func(load.Progress) {
 				if len(finished()) > 0 { // finished can list the games, because config.Public is set

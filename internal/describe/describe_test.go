@@ -40,7 +40,7 @@ func TestTribolo(t *testing.T) {
 	assert.Equal(t, "blue and green share the win", describe.Winners(g, func(*pb.Seat) string { return "" }))
 }
 
-// Ensure that every stage of a game has a description.
+// Ensure that the time until an event is rounded up to units that people read.
 func TestUntil(t *testing.T) {
 	t.Parallel()
 	for d, want := range map[time.Duration]string{

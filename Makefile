@@ -222,7 +222,7 @@ playthroughs: ## Record the games of every variant again
 
 .PHONY: golden
 golden: ## Record the expected screens, pictures and colors again
-	go test $(addprefix ./cmd/gridstand/internal/tui/,app challenge lobby play watch) ./server/internal/web/picture ./internal/palette -update
+	go test $(addprefix ./cmd/gridstand/internal/tui/,app challenge lobby play watch) ./server/internal/web/picture -update
 	$(SLOW) ./test/web -run '^TestScreens$$' -update
 
 .PHONY: image

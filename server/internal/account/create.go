@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/internal/names"
 	"github.com/gridstand/gridstand/server/internal/invalid"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -15,8 +16,9 @@ const maxNameLength = 24
 
 // Create creates an account and returns the player and token. If secret is empty, Create
 // generates a random one. If the caller chooses the secret, the call is idempotent: the same
-// name and the current secret return the same player. The error is ErrNameTaken if the name,
-// ignoring case, belongs to another account or belonged to one that has expired;
+// name, ignoring case, and the current secret return the same player. The error is ErrNameTaken if
+// the name or one that looks like it (see names.Fold) belongs to another account or belonged to one
+// that has expired;
 // ErrNameReserved if new accounts cannot take the name; and an *invalid.Error if the name or
 // secret is malformed.
 //
@@ -45,7 +47,7 @@ func (s *Store) create(ctx context.Context, name string, secret digest, bot bool
 		return Player{}, ErrNameTaken
 	case err != nil:
 		return Player{}, err
-	case !secret.matches(holder.Secret):
+	case !secret.matches(holder.Secret), !names.Same(holder.Name, name):
 		return Player{}, ErrNameTaken
 	}
 	// Ignore errors: the account exists even if it cannot be renewed.

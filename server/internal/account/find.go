@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/internal/names"
 )
 
 // Find returns the player with the given name, ignoring case, or with the given id, or
@@ -28,5 +29,9 @@ func (s *Store) FindByName(ctx context.Context, name string) (Player, error) {
 	if playerID == "" {
 		return Player{}, ErrNotFound
 	}
-	return s.Get(ctx, playerID)
+	player, err := s.Get(ctx, playerID)
+	if err == nil && !names.Same(player.Name, name) { // It only looks like the name.
+		return Player{}, ErrNotFound
+	}
+	return player, err
 }

@@ -3,7 +3,7 @@ package account
 import (
 	"strings"
 
-	"github.com/gridstand/gridstand/internal/reserved"
+	"github.com/gridstand/gridstand/internal/names"
 	"github.com/gridstand/gridstand/server/internal/invalid"
 )
 
@@ -14,7 +14,7 @@ func newName(name string) error {
 	switch {
 	case strings.IndexByte(" -_.", first) >= 0 || strings.Contains(name, "  "):
 		return invalid.Field("name", "must begin with a letter or digit and must not contain two consecutive spaces")
-	case reserved.Name(name):
+	case names.Reserved(name):
 		return ErrNameReserved
 	}
 	return nil

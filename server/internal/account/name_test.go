@@ -20,7 +20,7 @@ func TestStore_Create_Reserved(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		accounts, ctx := account.New(s.Accounts, keep), t.Context()
 		names := []string{
-			"me", "admin", "ADMIN", "Ad-min", "a d m i n", "admin.", "server", "Gridstand", "open", "help", "bot", "3x3.", "T.W.O.S",
+			"me", "admin", "ADMIN", "Ad-min", "adm1n", "player", "r00t", "a d m i n", "admin.", "server", "Gridstand", "open", "help", "bot", "3x3.", "T.W.O.S",
 		}
 		for _, v := range variants.All() {
 			names = append(names, v.ID, strings.ToUpper(v.ID))
@@ -39,7 +39,7 @@ func TestStore_Create_Reserved(t *testing.T) {
 			require.NoError(t, err)
 			assert.Empty(t, holder)
 		}
-		for _, name := range []string{"ann", "Ann-", "a. b", "admin2", "administrate", "3x33", "2", "meg", "greedy one"} {
+		for _, name := range []string{"ann", "a. b", "admin2", "administrate", "3x33", "2", "meg", "greedy one"} {
 			_, _, err := accounts.Create(ctx, name, secretA, false)
 			require.NoError(t, err, name)
 		}
@@ -71,6 +71,10 @@ func TestStore_Create_ReservedHolder(t *testing.T) {
 			found, err := accounts.Find(ctx, name)
 			require.NoError(t, err)
 			assert.Equal(t, holder.ID, found.ID)
+			_, _, err = accounts.Create(ctx, name+".", secretA, false)
+			require.Error(t, err, "a name that looks like it is another name")
+			_, err = accounts.Find(ctx, name+".")
+			require.ErrorIs(t, err, account.ErrNotFound)
 		}
 	})
 }

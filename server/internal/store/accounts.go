@@ -3,7 +3,10 @@ package store
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
+
+	"github.com/gridstand/gridstand/internal/names"
 )
 
 // Account is a player's account as stored. Only Secret ever changes.
@@ -20,14 +23,25 @@ type Account struct {
 // account that another call is creating.
 var ErrNameHeld = errors.New("the name is held")
 
+// HeldForms returns the forms under which an engine looks for the holder of a name, in this order:
+// the name in lower case, which only accounts from before names were folded have, and its folded
+// form, unless they are equal.
+func HeldForms(name string) []string {
+	lower, folded := strings.ToLower(name), names.Fold(name)
+	if lower == folded {
+		return []string{folded}
+	}
+	return []string{lower, folded}
+}
+
 // Accounts stores the players' accounts, by ID and by name. An account expires if it is
 // not renewed within the duration passed to Create or Renew; if that is 0, the account
 // never expires. An expired account is removed, but its name stays taken.
 type Accounts interface {
 	// Get returns those of the given accounts that exist, by ID.
 	Get(ctx context.Context, ids []string) (map[string]Account, error)
-	// Holder returns the ID of the account that holds the given name, or "" if the name
-	// is free. Names are case-insensitive.
+	// Holder returns the ID of the account that holds the given name or one that looks like it
+	// (see names.Fold), or "" if the name is free.
 	Holder(ctx context.Context, name string) (id string, err error)
 	// Create creates an account unless its name is taken, and returns the account that
 	// holds the name: either a itself, created now or by an earlier call, or a different

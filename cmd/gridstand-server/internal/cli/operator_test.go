@@ -16,7 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/gridstand/gridstand/cmd/gridstand-server/internal/operator"
-	"github.com/gridstand/gridstand/internal/reserved"
+	"github.com/gridstand/gridstand/internal/names"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
@@ -156,7 +156,7 @@ func TestCommands_Reserved(t *testing.T) {
 	t.Parallel()
 	for _, command := range operator.Commands() {
 		if !command.Hidden {
-			assert.True(t, reserved.Name(command.Name()), command.Name())
+			assert.True(t, names.Reserved(command.Name()), command.Name())
 		}
 	}
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/gridstand/gridstand/internal/reserved"
+	"github.com/gridstand/gridstand/internal/names"
 	helptest "github.com/gridstand/gridstand/internal/testkit/help"
 )
 
@@ -19,7 +19,7 @@ func TestCommands_Reserved(t *testing.T) {
 	t.Parallel()
 	for _, command := range new(program).command().Commands() {
 		for _, name := range append([]string{command.Name()}, command.Aliases...) {
-			assert.True(t, reserved.Name(name), name)
+			assert.True(t, names.Reserved(name), name)
 		}
 	}
 }

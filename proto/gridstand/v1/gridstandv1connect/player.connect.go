@@ -57,10 +57,10 @@ type PlayerServiceClient interface {
 	// is safe to retry if the caller chose the secret.
 	//
 	// Errors: INVALID_ARGUMENT for a malformed name or secret; ALREADY_EXISTS, reason
-	// NAME_TAKEN, metadata name, if the name, ignoring case, belongs or once belonged to
-	// another account, or if the server reserves it. Reserved names include "admin" and
-	// "me", and the names of bots, variants and commands of the client, ignoring case,
-	// spaces and punctuation.
+	// NAME_TAKEN, metadata name, if the name or one that looks like it belongs or once
+	// belonged to another account, or if the server reserves it. Names look alike if they
+	// differ only in case, spaces, punctuation, 0 and o, or 1, l and i. Reserved names
+	// include "admin" and "me", and the names of bots, variants and commands of the client.
 	//
 	// With the credential of an SSH host, the call creates the account and links the key to
 	// it in one step. The response has no token, and secret must be empty. Repeating the
@@ -239,10 +239,10 @@ type PlayerServiceHandler interface {
 	// is safe to retry if the caller chose the secret.
 	//
 	// Errors: INVALID_ARGUMENT for a malformed name or secret; ALREADY_EXISTS, reason
-	// NAME_TAKEN, metadata name, if the name, ignoring case, belongs or once belonged to
-	// another account, or if the server reserves it. Reserved names include "admin" and
-	// "me", and the names of bots, variants and commands of the client, ignoring case,
-	// spaces and punctuation.
+	// NAME_TAKEN, metadata name, if the name or one that looks like it belongs or once
+	// belonged to another account, or if the server reserves it. Names look alike if they
+	// differ only in case, spaces, punctuation, 0 and o, or 1, l and i. Reserved names
+	// include "admin" and "me", and the names of bots, variants and commands of the client.
 	//
 	// With the credential of an SSH host, the call creates the account and links the key to
 	// it in one step. The response has no token, and secret must be empty. Repeating the

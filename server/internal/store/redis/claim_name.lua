@@ -1,6 +1,6 @@
 -- Claims a name for an account, temporarily or permanently.
 --
--- KEYS[1]  player-name:{lower-case name}
+-- KEYS[1]  player-name:{folded name}
 -- ARGV[1]  ID of the player who wants the name
 -- ARGV[2]  the time in seconds after which the claim expires; 0 for never
 -- Reply    {holder, permanent}: ID of the player who holds the name now, and '1' if

@@ -43,6 +43,9 @@ func Open(ctx context.Context, url string, logger *slog.Logger) (*store.Store, e
 	if err == nil {
 		err = c.checkComplete(ctx, s.Name())
 	}
+	if err == nil {
+		err = accounts{c.Background}.foldNames(ctx)
+	}
 	if err != nil {
 		_ = s.Close()
 		return nil, err

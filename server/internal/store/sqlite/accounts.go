@@ -2,11 +2,11 @@ package sqlite
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
 
+	"github.com/gridstand/gridstand/internal/names"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -45,9 +45,14 @@ func (a accounts) Holder(ctx context.Context, name string) (string, error) {
 }
 
 // holderOf returns the ID of the account that holds a name, or "" if the name is free.
-func holderOf(c *sqlite3.Conn, name string) (holder string, err error) {
-	holder, _, err = one(c, "SELECT account FROM names WHERE name = ?", firstText, strings.ToLower(name))
-	return holder, err
+func holderOf(c *sqlite3.Conn, name string) (string, error) {
+	for _, form := range store.HeldForms(name) {
+		holder, found, err := one(c, "SELECT account FROM names WHERE name = ?", firstText, form)
+		if err != nil || found {
+			return holder, err
+		}
+	}
+	return "", nil
 }
 
 func (a accounts) Create(ctx context.Context, account store.Account, keep time.Duration) (store.Account, error) {
@@ -86,7 +91,7 @@ func (a accounts) createOn(c *sqlite3.Conn, account store.Account, keep time.Dur
 
 // insert writes an account whose name is free.
 func (a accounts) insert(c *sqlite3.Conn, account store.Account, keep time.Duration) error {
-	err := exec(c, "INSERT INTO names (name, account) VALUES (?, ?)", strings.ToLower(account.Name), account.ID)
+	err := exec(c, "INSERT INTO names (name, account) VALUES (?, ?)", names.Fold(account.Name), account.ID)
 	if err != nil {
 		return err
 	}

@@ -39,6 +39,11 @@ var upgrades = []string{
 	CREATE INDEX challenges_recent ON challenges (created, id) WHERE listed = 1;
 	CREATE INDEX challenges_kind ON challenges (kind, created, id) WHERE listed = 1;
 	CREATE INDEX challenges_expires ON challenges (expires);`,
+	// The folded form of each name (see names.Fold), held by the first of those that look alike.
+	`INSERT OR IGNORE INTO names (name, account)
+	SELECT replace(replace(replace(replace(replace(replace(replace(
+		names.name, ' ', ''), '-', ''), '_', ''), '.', ''), '0', 'o'), '1', 'l'), 'i', 'l'), names.account
+	FROM names LEFT JOIN accounts ON accounts.id = names.account ORDER BY accounts.created`,
 }
 
 // applicationID marks a file as a Gridstand store. file(1) recognizes it, and it prevents

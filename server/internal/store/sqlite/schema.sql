@@ -111,7 +111,8 @@ CREATE TABLE accounts (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX accounts_expires ON accounts (expires);
 
--- The account that holds each name, in lower case. Names are never released.
+-- The account that holds each name and those that look like it, in folded form; names from before
+-- names were folded also in lower case. Names are never released.
 CREATE TABLE names (
     name    TEXT PRIMARY KEY,
     account TEXT NOT NULL

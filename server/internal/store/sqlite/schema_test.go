@@ -20,6 +20,33 @@ func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	upgradeFrom(t, "DROP TABLE ssh_keys; DROP TABLE ssh_credentials; DROP TABLE challenges; PRAGMA user_version = 1")
 	upgradeFrom(t, "DROP TABLE challenges; PRAGMA user_version = 2")
+	upgradeFrom(t, "PRAGMA user_version = 3")
+}
+
+// Ensure that accounts from before names were folded keep their names, and that no other account can
+// take a name that looks like one of them.
+func TestUpgrade_FoldsNames(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	s, err := Open(Options{Path: path})
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	c, err := sqlite3.OpenConn(path)
+	require.NoError(t, err)
+	require.NoError(t, sqlitex.ExecuteScript(c, `INSERT INTO names VALUES ('b.0-i', 'a'), ('zed.', 'b'), ('z ed', 'c'), ('zed', 'd');
+		PRAGMA user_version = 3`, nil))
+	require.NoError(t, c.Close())
+
+	upgraded, err := Open(Options{Path: path})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, upgraded.Close()) })
+	for name, want := range map[string]string{"B.0-i": "a", "Bol": "a", "Zed.": "b", "Z ed": "c", "Zed": "d", "Z-ed": "d"} {
+		holder, err := upgraded.Accounts.Holder(t.Context(), name)
+		require.NoError(t, err)
+		assert.Equal(t, want, holder, name)
+		_, err = upgraded.Accounts.Create(t.Context(), store.Account{ID: "new", Name: name}, 0)
+		require.ErrorIs(t, err, store.ErrNameHeld)
+	}
 }
 
 // upgradeFrom uses the given script to turn a new file into one of an earlier version,

@@ -73,7 +73,7 @@ func Accounts(t *testing.T, open Open) {
 		stored := mustCreate(t, s, newAccount("Ann"), keepAccounts)
 		same, other := newAccount("ANN"), newAccount("aNn")
 		same.ID, same.Bot = stored.ID, true
-		for _, a := range []store.Account{same, other} {
+		for _, a := range []store.Account{same, other, newAccount("A.n n"), newAccount("ann-")} {
 			holder, err := s.Accounts.Create(t.Context(), a, keepAccounts)
 			require.NoError(t, err)
 			assert.Equal(t, stored, holder)

@@ -13,7 +13,7 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
-	"github.com/gridstand/gridstand/internal/reserved"
+	"github.com/gridstand/gridstand/internal/names"
 )
 
 // namePage asks for the name of a new account and then opens a route.
@@ -113,7 +113,7 @@ func (p *namePage) View(width, height int) ui.View {
 		state = t.Bad().Render(widget.Wrap("! That name is taken. Press enter to try this one.", inner))
 	case errors.Is(p.err, client.ErrNameTaken):
 		problem := "taken"
-		if reserved.Name(p.name()) {
+		if names.Reserved(p.name()) {
 			problem = "reserved"
 		}
 		state = t.Bad().Render(widget.Wrap("! This name is "+problem+". "+client.WithNumber(p.name(), 2)+" may be free.", inner))

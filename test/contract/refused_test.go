@@ -306,6 +306,7 @@ func challengeRows(t *testing.T, s *testServer, p player, over string) []refused
 		{p.ctx, &pb.CreateChallengeRequest{Kind: race, Variant: "classic"}, "limit"},
 		{p.ctx, &pb.CreateChallengeRequest{Kind: race, Variant: "classic", Limit: durationpb.New(9 * time.Second)}, "limit"},
 		{p.ctx, &pb.CreateChallengeRequest{Kind: race, Variant: "classic", Limit: durationpb.New(61 * time.Minute)}, "limit"},
+		{p.ctx, &pb.CreateChallengeRequest{Kind: race, Variant: "classic", Limit: durationpb.New(10500 * time.Millisecond)}, "limit"},
 		{p.ctx, &pb.CreateChallengeRequest{Kind: link, Variant: "classic", Limit: &durationpb.Duration{Seconds: 1, Nanos: -1}}, "limit"},
 		{p.ctx, &pb.CreateChallengeRequest{Kind: race, Variant: "classic", Limit: limit, GameId: over}, "game_id"},
 		{p.ctx, &pb.CreateChallengeRequest{Kind: rematch}, "game_id"},

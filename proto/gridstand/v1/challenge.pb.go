@@ -741,7 +741,7 @@ type CreateChallengeRequest struct {
 	Kind ChallengeKind `protobuf:"varint,1,opt,name=kind,proto3,enum=gridstand.v1.ChallengeKind" json:"kind,omitempty"`
 	// Id of a variant of 2048; empty for a rematch.
 	Variant string `protobuf:"bytes,2,opt,name=variant,proto3" json:"variant,omitempty"`
-	// Time limit for an attempt. For a race, 10 seconds to 60 minutes; for a link, unset or
+	// Time limit for an attempt. For a race, 10 to 3600 whole seconds; for a link, unset or
 	// at least 10 seconds (more than 7 days means 7 days); for a rematch, unset.
 	Limit *durationpb.Duration `protobuf:"bytes,3,opt,name=limit,proto3" json:"limit,omitempty"`
 	// For a rematch, the finished game whose tiles it uses: a game of 2048 with one seat.

@@ -30,9 +30,8 @@ type verification struct {
 	until  time.Time
 }
 
-// Verified returns the player whom the token authenticates, if the token was verified
-// recently.
-func (s *Store) Verified(token string) (Player, bool) {
+// recent returns the player whom the token authenticates, if the token was verified recently.
+func (s *Store) recent(token string) (Player, bool) {
 	if len(token) > id.Length+1+maxSecretLength {
 		return Player{}, false
 	}
@@ -47,7 +46,7 @@ func (s *Store) Verify(ctx context.Context, token string) (Player, error) {
 	if !id.Valid(playerID) || !validSecret(secret) {
 		return Player{}, ErrBadToken
 	}
-	if player, ok := s.Verified(token); ok {
+	if player, ok := s.recent(token); ok {
 		return player, nil
 	}
 	now := time.Now()

@@ -45,25 +45,11 @@ func (s *Service) authenticate(ctx context.Context, method string) (context.Cont
 	if !sound || token == "" {
 		return ctx, errNotBearer
 	}
-	player, err := s.verify(ctx, token)
+	player, err := s.Accounts.Verify(ctx, token)
 	if err != nil {
-		return ctx, err
+		return ctx, s.limitWrong(ctx, account.ErrBadToken, err)
 	}
 	return context.WithValue(ctx, identityKey{}, identity{player: player}), nil
-}
-
-// verify verifies a token unless the caller's address has sent too many wrong tokens. Each
-// wrong token costs a store read.
-func (s *Service) verify(ctx context.Context, token string) (account.Player, error) {
-	if player, ok := s.Accounts.Verified(token); ok {
-		return player, nil
-	}
-	var player account.Player
-	err := s.limitWrong(ctx, account.ErrBadToken, func() (err error) {
-		player, err = s.Accounts.Verify(ctx, token)
-		return err
-	})
-	return player, err
 }
 
 // caller returns the calling player, with an empty ID if the call has no token.

@@ -57,11 +57,8 @@ func (s *Service) verifyCredential(ctx context.Context, credential string) (name
 	if name, ok := s.Credentials.Verified(credential); ok {
 		return name, nil
 	}
-	err = s.limitWrong(ctx, account.ErrBadCredential, func() (err error) {
-		name, err = s.Credentials.Verify(ctx, credential)
-		return err
-	})
-	return name, err
+	name, err = s.Credentials.Verify(ctx, credential)
+	return name, s.limitWrong(ctx, account.ErrBadCredential, err)
 }
 
 // possibleOverSSH reports whether an SSH host may call a method for a player. It excludes

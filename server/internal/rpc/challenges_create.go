@@ -175,9 +175,10 @@ func challengeable(v *game.Variant) bool { return v.Kind == game.Twenty48 && v.S
 // 0 if no limit was requested.
 func attemptLimit(kind replay.ChallengeKind, requested *durationpb.Duration) (time.Duration, error) {
 	limit := requested.AsDuration().Truncate(time.Millisecond)
+	whole := requested.AsDuration()%time.Second == 0
 	switch {
-	case kind == replay.Race && (!requested.IsValid() || limit < minAttempt || limit > maxRace):
-		return 0, invalid.Field("limit", "must be between 10 seconds and 60 minutes for a race")
+	case kind == replay.Race && (!requested.IsValid() || !whole || limit < minAttempt || limit > maxRace):
+		return 0, invalid.Field("limit", "must be 10 to 3600 whole seconds for a race")
 	case requested == nil:
 		return 0, nil
 	case kind == replay.Rematch:

@@ -69,18 +69,17 @@ func (s *Service) limitedCaller(ctx context.Context) (account.Player, error) {
 	return p, nil
 }
 
-// limitWrong calls verify unless too many earlier calls failed for the caller's address. A
-// call counts as failed only if it returns the error wrong.
-func (s *Service) limitWrong(ctx context.Context, wrong error, verify func() error) error {
-	address := ""
-	if s.Limits.WrongTokensPerMinute > 0 {
-		if address = s.Address(ctx); s.wrong.Spent(address) {
-			return s.Limits.Exceeded(&s.Limits.WrongTokensPerMinute, "wrong tokens a minute", s.wrong.Wait())
-		}
+// limitWrong returns err, or a refusal if err is the error wrong and too many earlier calls from the
+// caller's address failed with it. It comes after the check, so that the wrong tokens of others never
+// lock out a valid one.
+func (s *Service) limitWrong(ctx context.Context, wrong, err error) error {
+	if s.Limits.WrongTokensPerMinute == 0 || !errors.Is(err, wrong) {
+		return err
 	}
-	err := verify()
-	if errors.Is(err, wrong) {
-		s.wrong.Take(address)
+	address := s.Address(ctx)
+	if s.wrong.Spent(address) {
+		return s.Limits.Exceeded(&s.Limits.WrongTokensPerMinute, "wrong tokens a minute", s.wrong.Wait())
 	}
+	s.wrong.Take(address)
 	return err
 }

@@ -53,9 +53,10 @@ type shell struct {
 	Heading, Text string
 	// Modules are the files that the page needs. The browser loads them all in parallel.
 	Modules []string
-	// Origin and Path form the page's URL, for link previews. Origin is the public URL of the
-	// server's pages if it is known, and otherwise the one that the request names.
-	Origin, Path string
+	// Origin is the public URL of the server's pages if it is known, and otherwise the one that the
+	// request names. URL is the page's own, for link previews. It is empty if only the request names
+	// its host, which may be any, unless that is a loopback address.
+	Origin, URL string
 	// Site is the public URL of the server's pages, for links that players share, if it is
 	// known and other machines cannot reach Origin. Otherwise it is empty.
 	Site string
@@ -175,7 +176,11 @@ func (s shell) write(w http.ResponseWriter, r *http.Request, tmpl *template.Temp
 	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
 		scheme = "https"
 	}
-	s.Origin, s.Path = cmp.Or(s.Origin, scheme+"://"+r.Host), r.URL.EscapedPath()
+	known := s.Origin != "" || isLoopback(r.Host)
+	s.Origin = cmp.Or(s.Origin, scheme+"://"+r.Host)
+	if known {
+		s.URL = s.Origin + r.URL.EscapedPath()
+	}
 	var page bytes.Buffer
 	if err := tmpl.Execute(&page, s); err != nil {
 		http.Error(w, "The page could not be rendered.", http.StatusInternalServerError)

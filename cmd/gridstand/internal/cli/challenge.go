@@ -60,7 +60,7 @@ func newRace(variant string, minutes float64, private bool, bots []string) ui.Ne
 	return ui.NewChallenge{
 		Request: &pb.CreateChallengeRequest{
 			Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Variant: variant, Private: private,
-			Limit: durationpb.New(time.Duration(minutes * float64(time.Minute))),
+			Limit: durationpb.New(time.Duration(minutes * float64(time.Minute)).Round(time.Second)),
 		},
 		Bots: bots,
 	}

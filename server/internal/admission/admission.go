@@ -191,8 +191,8 @@ func (c *Control) Streams() (open, waiting int) { return int(c.open.Load()), int
 // response.
 func (c *Control) Running() int { return int(c.running.Load()) }
 
-// Stop refuses new streams. It also closes connections that are in their handshake,
-// because gRPC would wait for them.
+// Stop refuses new HTTP requests; rpc refuses calls. It also closes connections that are in their
+// handshake, because gRPC would wait for them.
 func (c *Control) Stop() {
 	c.stopping.Store(true)
 	for _, conn := range c.all() {

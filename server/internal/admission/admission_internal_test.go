@@ -679,8 +679,8 @@ func TestControl_AnswersForwarded_CallsEnded(t *testing.T) {
 	requireEmpty(t, c)
 }
 
-// Ensure that Stop refuses new streams, and closes connections that are in their
-// handshake, for which gRPC would wait.
+// Ensure that Stop closes connections that are in their handshake, for which gRPC would wait, and
+// that a closed connection gets no stream.
 func TestControl_Stop(t *testing.T) {
 	t.Parallel()
 	c := newControl(t)
@@ -690,9 +690,9 @@ func TestControl_Stop(t *testing.T) {
 	c.Stop()
 	assert.True(t, fakes[0].closed)
 	assert.False(t, fakes[1].closed)
-	_, err := c.admit(peer.NewContext(t.Context(), &peer.Peer{Addr: conns[1].RemoteAddr()}), &tap.Info{})
-	require.ErrorIs(t, err, c.Stopping)
 	c.CloseAll()
 	assert.True(t, fakes[1].closed)
+	_, err := c.admit(peer.NewContext(t.Context(), &peer.Peer{Addr: conns[1].RemoteAddr()}), &tap.Info{})
+	require.ErrorIs(t, err, c.Stopping)
 	requireEmpty(t, c)
 }

@@ -27,9 +27,6 @@ func (c *Control) admit(ctx context.Context, info *tap.Info) (context.Context, e
 		return ctx, nil
 	}
 	conn.calls--
-	if c.stopping.Load() {
-		return ctx, c.Stopping
-	}
 	s := &call{conn: conn, from: conn.from, headers: sizeOf(info.Header), opened: c.sweeps.Load()}
 	s.Context, s.cancel = context.WithCancel(ctx)
 	open := s.enter(info.Header["x-forwarded-for"])

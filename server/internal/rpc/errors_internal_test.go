@@ -8,11 +8,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	"github.com/gridstand/gridstand/game/replay"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/match"
 )
 
 // Ensure that repeated calls on damaged games, or on games that need a newer server, do not flood
@@ -29,6 +33,34 @@ func TestToStatus_RepeatedCalls(t *testing.T) {
 		assert.Positive(t, lines, "%v", err)
 		assert.Less(t, lines, 1000, "%v", err)
 	}
+}
+
+// trailers is a call that records its trailer.
+type trailers struct {
+	grpc.ServerTransportStream
+	sent metadata.MD
+}
+
+func (t *trailers) SetTrailer(md metadata.MD) error {
+	t.sent = metadata.Join(t.sent, md)
+	return nil
+}
+
+// Ensure that calls to a stopping server are told when to try again, in the error's details and in
+// the trailer that gRPC's retry policies read.
+func TestUnary_Stopping(t *testing.T) {
+	t.Parallel()
+	hub := match.NewHub(match.Config{})
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	require.NoError(t, hub.Run(stopped))
+	call := &trailers{}
+	s := New(Config{Hub: hub, Logger: slog.New(slog.DiscardHandler)})
+	_, err := s.Unary(grpc.NewContextWithServerTransportStream(t.Context(), call), &pb.GetServerInfoRequest{},
+		&grpc.UnaryServerInfo{FullMethod: pb.GameService_GetServerInfo_FullMethodName}, nil)
+	require.Equal(t, codes.Unavailable, status.Code(err))
+	assert.Len(t, status.Convert(err).Details(), 2)
+	assert.Equal(t, []string{"500"}, call.sent.Get("grpc-retry-pushback-ms"))
 }
 
 // Ensure that a connection or stream that closes during a write is not reported as a server

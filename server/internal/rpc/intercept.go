@@ -7,6 +7,8 @@ import (
 
 	middleware "github.com/grpc-ecosystem/go-grpc-middleware/v2"
 	"google.golang.org/grpc"
+
+	"github.com/gridstand/gridstand/server/internal/match"
 )
 
 // maxCall limits the duration of a unary call, even if the call has a later deadline.
@@ -41,8 +43,19 @@ func (s *Service) Unary(ctx context.Context, request any, info *grpc.UnaryServer
 	return response, nil
 }
 
+// stopping returns match.ErrStopping if the server is stopping.
+func (s *Service) stopping() error {
+	if s.Hub.Stopping().Err() != nil {
+		return match.ErrStopping
+	}
+	return nil
+}
+
 // answer admits and authenticates a call that the contract defines, and runs its handler.
 func (s *Service) answer(ctx context.Context, request any, method string, handler grpc.UnaryHandler) (any, error) {
+	if err := s.stopping(); err != nil {
+		return nil, err
+	}
 	leave, err := s.read(ctx, request)
 	if err != nil {
 		return nil, err
@@ -60,7 +73,10 @@ func (s *Service) Stream(server any, stream grpc.ServerStream, info *grpc.Stream
 	if !isContractMethod(info.FullMethod) {
 		return handler(server, stream)
 	}
-	ctx, err := s.authenticate(stream.Context(), info.FullMethod)
+	ctx, err := stream.Context(), s.stopping()
+	if err == nil {
+		ctx, err = s.authenticate(ctx, info.FullMethod)
+	}
 	if err == nil {
 		if ctx != stream.Context() { // Most watchers have no token, so the context is unchanged.
 			stream = &middleware.WrappedServerStream{ServerStream: stream, WrappedContext: ctx}

@@ -30,7 +30,7 @@ func TestName(t *testing.T) {
 		screen    []string // what each Enter brings, unless it creates the account
 		want      string   // the name of the account
 	}{
-		"nothing suggested":  {screen: []string{""}, want: "player"},
+		"nothing suggested":  {screen: []string{""}, want: "player-2"},
 		"reserved":           {suggested: "Admin", screen: []string{""}, want: "Admin-2"},
 		"reserved and taken": {suggested: "root", taken: []string{"root-2"}, screen: []string{"root-3", ""}, want: "root-3"},
 		"taken twice": {

@@ -10,13 +10,22 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
+
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
 // badBrowsers lists the bad clients that abuse plain HTTP rather than gRPC.
 var badBrowsers = []badClient{
+	{"HTTP headers that never end", false, 0, func(ctx context.Context, f *flood) error {
+		header := "GET / HTTP/1.1\r\nHost: gridstand\r\nX-Long: " + strings.Repeat("x", 8<<10)
+		return f.connect(ctx, browsers/3, func(n int) []byte { return []byte(header[:len(header)-n]) })
+	}},
 	{"HTTP bodies sent very slowly", true, 0, func(ctx context.Context, f *flood) error {
 		return f.request(ctx, browsers/3, httpCall("ListGames", 1000, "{"), func(ctx context.Context, conn net.Conn) {
 			drip := time.NewTicker(100 * time.Millisecond)
@@ -33,9 +42,20 @@ var badBrowsers = []badClient{
 			}
 		})
 	}},
+	{"huge HTTP bodies", false, 0, func(ctx context.Context, f *flood) error {
+		huge := strings.Repeat(" ", 1<<20)
+		return f.request(ctx, flooders, httpCall("ListGames", 1<<40, "{"), func(_ context.Context, conn net.Conn) {
+			for err := error(nil); err == nil; {
+				_, err = io.WriteString(conn, huge)
+			}
+		})
+	}},
 	{"HTTP responses that are not read", true, 0, func(ctx context.Context, f *flood) error {
 		f.unread.Store(true)
 		return f.request(ctx, browsers, strings.Repeat(httpCall("ListGames", 16, `{"pageSize":200}`), 20), nil)
+	}},
+	{"Server-Sent Events", true, 0, func(ctx context.Context, f *flood) error {
+		return f.request(ctx, browsers, "GET /g/"+f.gameID+"/events HTTP/1.1\r\nHost: gridstand\r\n\r\n", nil)
 	}},
 	{"Server-Sent Events that are not read", true, 0, func(ctx context.Context, f *flood) error {
 		return f.request(ctx, browsers, "GET /g/"+f.gameID+"/events?after_version=0 HTTP/1.1\r\nHost: gridstand\r\n\r\n", nil)
@@ -113,4 +133,43 @@ func (f *flood) requestOn(ctx context.Context, conn net.Conn, request string, ne
 		f.granted.Add(1)
 		<-ctx.Done()
 	}
+}
+
+// Ensure that a player can continue to play while there are 18,000 silent connections, and that the
+// server closes them after a few seconds.
+func TestFloodsSilent(t *testing.T) {
+	t.Parallel()
+	manyFiles.Lock()
+	defer manyFiles.Unlock()
+	const silent, addresses = 18_000, 4
+	redis := redistest.StartRedis(t)
+	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
+	server, g := env.serveMeasured("--max-moves-per-second=0")
+	b := newBaseline(t, env.player(server))
+	b.measureMoves(t) // warm up
+	calm := b.measureMoves(t)
+	g.collect(t)
+	before, open := g.read(t, residentMemory), g.read(t, "gridstand_connections")
+	peak := g.peakMemory(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var group errgroup.Group
+	var begun sync.WaitGroup
+	for n := range addresses {
+		begun.Add(1)
+		f := &flood{w: env, server: server, dialer: dialFrom(t, n+1), ready: sync.OnceFunc(begun.Done)}
+		group.Go(func() error {
+			defer f.ready()
+			return f.connect(ctx, silent/addresses, func(n int) []byte { return []byte("GET ")[:n%5%4] })
+		})
+	}
+	begun.Wait()
+	t.Logf("%d connections", g.read(t, "gridstand_connections")-open)
+	busy := b.measureMoves(t)
+	waittest.Until(t, "the server has closed the connections", func() bool { return g.read(t, "gridstand_connections") <= open })
+	cancel()
+	require.NoError(t, group.Wait())
+	logMoves(t, "silent connections", busy, calm)
+	logMemory(t, "silent connections", peak(), before)
+	b.measureMoves(t)
 }

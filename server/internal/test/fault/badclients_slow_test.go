@@ -5,29 +5,28 @@ package fault
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"golang.org/x/net/http2"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/reflection/grpc_reflection_v1"
 
-	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
-	"github.com/gridstand/gridstand/server/internal/challenge"
-	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/ratelimit"
-	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 const (
@@ -35,11 +34,6 @@ const (
 	// Server-Sent Events.
 	idlers, browsers   = 17_000, 1200
 	sleepers, flooders = 200, 4
-	// replayers is the number of clients that read long games.
-	replayers = 16
-	// heavyLength is the number of events in a very long game. It leaves room for undos below the
-	// limit. farUndo is the version after which the game is taken back to its first one.
-	heavyLength, farUndo = 20_000, 400
 	// framers is the number of connections that send small frames.
 	framers = 32
 	// tinyBatch is the number of tiny calls in a write. The server has parsed some of them
@@ -74,12 +68,33 @@ var badClients = []badClient{
 	{"idle connections", true, 0, func(ctx context.Context, f *flood) error {
 		return f.connect(ctx, idlers, func(int) []byte { return nil })
 	}},
+	{"slow writers", false, 0, func(ctx context.Context, f *flood) error {
+		preface := []byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+		return f.connect(ctx, browsers/3, func(n int) []byte { return preface[:n%len(preface)] })
+	}},
 	{"small frames", false, 0, func(ctx context.Context, f *flood) error {
 		frames := bytes.Repeat([]byte("\x00\x00\x00\xff\x00\x00\x00\x00\x00"), 100) // of an unknown type
 		return f.raw(ctx, framers, func(c *rawConn, _ uint32) error { return c.write(frames) })
 	}},
 	{"tiny calls", false, 0, func(ctx context.Context, f *flood) error {
 		return f.tinyCalls(ctx, "/gridstand.v1.GameService/Unknown")
+	}},
+	{"malformed calls", false, 0, func(ctx context.Context, f *flood) error {
+		return f.tinyCalls(ctx, "/gridstand.v1.GameService/Unknown", "connection", "close") // not allowed with HTTP/2
+	}},
+	{"tiny health checks", true, 0, func(ctx context.Context, f *flood) error {
+		return f.tinyCalls(ctx, grpc_health_v1.Health_Check_FullMethodName)
+	}},
+	{"watchers that never read", false, 0, func(ctx context.Context, f *flood) error {
+		for range sleepers {
+			request := &pb.WatchRequest{GameId: f.gameID, AfterVersion: fromStart()}
+			if _, err := watchWith(ctx, slowClient(f.dialer), f.server.addr, request); err != nil {
+				return err
+			}
+		}
+		f.ready()
+		<-ctx.Done()
+		return nil
 	}},
 	{"lists that are not read", true, 0, func(ctx context.Context, f *flood) error {
 		return f.repeat(ctx, func() func(*rand.Rand) error {
@@ -120,6 +135,13 @@ var badClients = []badClient{
 			return err
 		}))
 	}},
+	{"floods of players", true, 0, func(ctx context.Context, f *flood) error {
+		c := f.w.anonymous(f.server, f.dialOption())
+		return f.repeat(ctx, always(func(*rand.Rand) error {
+			_, err := c.players.CreatePlayer(ctx, &pb.CreatePlayerRequest{Name: "f" + id.New()[:20]})
+			return err
+		}))
+	}},
 	{"watchers that leave immediately", true, watches, func(ctx context.Context, f *flood) error {
 		return f.repeatWith(ctx, leavers, func() func(*rand.Rand) error {
 			c := f.w.anonymous(f.server, f.dialOption())
@@ -134,71 +156,6 @@ var badClients = []badClient{
 			}
 		})
 	}},
-	{"lists", true, 0, func(ctx context.Context, f *flood) error {
-		c := f.w.anonymous(f.server, f.dialOption())
-		return f.repeatWith(ctx, sleepers, always(func(*rand.Rand) error {
-			_, err := c.games.ListGames(ctx, &pb.ListGamesRequest{PageSize: 200})
-			return err
-		}))
-	}},
-	{"a long game read from its start", false, 0, func(ctx context.Context, f *flood) error {
-		return f.repeatWith(ctx, replayers, func() func(*rand.Rand) error {
-			c := f.w.anonymous(f.server, f.dialOption())
-			return func(*rand.Rand) error {
-				_, err := c.readTranscript(ctx, f.gameID, longer)
-				return err
-			}
-		})
-	}},
-	{"reads of a very long game", true, 0, func(ctx context.Context, f *flood) error {
-		player := f.w.player(f.server, f.dialOption())
-		gameID, err := player.playHeavy(ctx, heavyLength)
-		if err != nil {
-			return err
-		}
-		return f.repeatWith(ctx, replayers, func() func(*rand.Rand) error {
-			c := player.on(f.server, f.dialOption())
-			return func(rng *rand.Rand) error {
-				if rng.IntN(2) == 0 {
-					_, err := c.readTranscript(ctx, gameID, heavyLength)
-					return err
-				}
-				err := c.undoFarBack(ctx, gameID)
-				if refusalOf(err).reason == pb.ReasonVersionConflict { // by another worker
-					return nil
-				}
-				return err
-			}
-		})
-	}},
-	{"games between bots", true, 0, func(ctx context.Context, f *flood) error {
-		c := f.w.player(f.server, f.dialOption())
-		return f.repeat(ctx, always(func(*rand.Rand) error {
-			_, err := c.create(ctx, &pb.CreateGameRequest{
-				Variant: "6x6", Seats: []*pb.SeatRequest{{Occupant: &pb.SeatRequest_Bot{Bot: "expectimax"}}},
-			})
-			return err
-		}))
-	}},
-	{"races of bots", true, 0, func(ctx context.Context, f *flood) error {
-		c := f.w.player(f.server, f.dialOption())
-		return f.repeat(ctx, always(func(*rand.Rand) error {
-			race, err := c.challenges.CreateChallenge(c.authorized(ctx), &pb.CreateChallengeRequest{
-				Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Variant: "6x6", Limit: durationpb.New(time.Hour), Private: true,
-			})
-			for range challenge.MaxEntrants - 1 {
-				if err == nil {
-					_, err = c.challenges.JoinChallenge(c.authorized(ctx), &pb.JoinChallengeRequest{
-						ChallengeId: race.GetChallenge().GetId(), Bot: "expectimax",
-					})
-				}
-			}
-			if err == nil {
-				_, err = c.challenges.StartChallenge(c.authorized(ctx), &pb.StartChallengeRequest{ChallengeId: race.GetChallenge().GetId()})
-			}
-			return err
-		}))
-	}},
 	{"wrong tokens", true, 0, func(ctx context.Context, f *flood) error {
 		c := f.w.anonymous(f.server, f.dialOption())
 		return f.repeat(ctx, always(func(*rand.Rand) error {
@@ -210,6 +167,12 @@ var badClients = []badClient{
 			}
 			return err
 		}))
+	}},
+	{"requests that are never sent", true, 0, func(ctx context.Context, f *flood) error {
+		return f.raw(ctx, 3, func(c *rawConn, _ uint32) error {
+			_, err := c.open(pb.GameService_ListGames_FullMethodName)
+			return err
+		})
 	}},
 	{"requests sent very slowly", true, 0, func(ctx context.Context, f *flood) error {
 		return f.raw(ctx, 3, func(c *rawConn, _ uint32) error {
@@ -225,6 +188,17 @@ var badClients = []badClient{
 			return err
 		})
 	}},
+	{"long headers of streams", true, 0, func(ctx context.Context, f *flood) error {
+		request := frame(&pb.WatchRequest{GameId: f.gameID})
+		long := strings.Repeat("x", 14<<10)
+		return f.raw(ctx, 3, func(c *rawConn, n uint32) error {
+			stream, err := c.open(pb.GameService_Watch_FullMethodName, "x-long", long+fmt.Sprint(n))
+			if err == nil {
+				err = c.send(stream, true, request)
+			}
+			return err
+		})
+	}},
 	{"streams that are reset immediately", false, 0, func(ctx context.Context, f *flood) error {
 		return f.raw(ctx, 3, func(c *rawConn, _ uint32) error {
 			stream, err := c.call(pb.GameService_GetGame_FullMethodName, &pb.GetGameRequest{GameId: f.gameID})
@@ -234,55 +208,36 @@ var badClients = []badClient{
 			return err
 		})
 	}},
-}
-
-// playHeavy creates a game with the given number of events: moves that are undone, one of them far
-// back. Most events are written straight
-// to the store, because players would need an hour for them.
-func (c *caller) playHeavy(ctx context.Context, length int32) (gameID string, err error) {
-	game, err := c.create(ctx, ofVariant("6x6"))
-	if err != nil {
-		return "", err
-	}
-	log := gamelog.New(c.env.ports().Games)
-	history, err := log.Load(ctx, game.GetId(), store.ID{}, 1)
-	if err != nil {
-		return "", err
-	}
-	tip := history.Tip
-	first, before := tip.State, tip.State
-	for tip.State.Version < length {
-		entry := replay.Entry{Action: replay.Moved{Move: tip.State.LegalMoves()[0]}}
-		if tip.State.Version == farUndo {
-			before = first
-		}
-		if tip.State.Version%2 == 0 {
-			entry.Action = replay.Undone{To: before.Version}
-		} else {
-			before = tip.State
-		}
-		draft, err := tip.Draft(entry, time.Time{}, func(int32) (*replay.State, error) { return before, nil })
-		if err != nil {
-			return "", err
-		}
-		appended, err := log.Append(ctx, draft)
-		if err != nil {
-			return "", err
-		}
-		tip = appended.Tip
-	}
-	return game.GetId(), nil
-}
-
-// undoFarBack takes a game of the caller's back to its second version.
-func (c *caller) undoFarBack(ctx context.Context, gameID string) error {
-	now, err := c.games.GetGame(ctx, &pb.GetGameRequest{GameId: gameID})
-	if err == nil {
-		_, err = c.games.Undo(c.authorized(ctx), &pb.UndoRequest{
-			GameId: gameID, Version: now.GetGame().GetVersion(), ToVersion: proto.Int32(2),
+	{"health watches", true, 0, func(ctx context.Context, f *flood) error {
+		return f.raw(ctx, 3, func(c *rawConn, _ uint32) error {
+			_, err := c.call(grpc_health_v1.Health_Watch_FullMethodName, &grpc_health_v1.HealthCheckRequest{})
+			return err
 		})
-	}
-	return err
+	}},
+	{"reflection", true, 0, func(ctx context.Context, f *flood) error {
+		conn, err := grpc.NewClient(f.server.addr, f.dialOption(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+		if err != nil {
+			return err
+		}
+		defer func() { _ = conn.Close() }()
+		return f.repeat(ctx, always(func(*rand.Rand) error {
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+			stream, err := grpc_reflection_v1.NewServerReflectionClient(conn).ServerReflectionInfo(ctx)
+			for err == nil {
+				err = stream.Send(&grpc_reflection_v1.ServerReflectionRequest{
+					MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_FileContainingSymbol{FileContainingSymbol: "gridstand.v1.GameService"},
+				})
+				if err == nil || errors.Is(err, io.EOF) { // If Send returns io.EOF, Recv returns the cause.
+					_, err = stream.Recv()
+				}
+				if err == nil {
+					f.granted.Add(1)
+				}
+			}
+			return err
+		}))
+	}},
 }
 
 // flood holds the target and the counters of one bad client.
@@ -445,7 +400,7 @@ func (f *flood) repeatWith(ctx context.Context, workers int, begin func() func(*
 					return fmt.Errorf("no retry hint: %w", err)
 				case err == nil:
 					f.granted.Add(1)
-				case !unavailable(err) && r.code != codes.DeadlineExceeded: // The server gives up on a client that is too slow.
+				case !unavailable(err):
 					return err
 				}
 				f.ready()
@@ -454,39 +409,4 @@ func (f *flood) repeatWith(ctx context.Context, workers int, begin func() func(*
 		})
 	}
 	return group.Wait()
-}
-
-// reset ends a stream.
-func (c *rawConn) reset(stream uint32) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.framer.WriteRSTStream(stream, http2.ErrCodeCancel)
-}
-
-// write sends encoded frames.
-func (c *rawConn) write(frames []byte) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	_, err := c.conn.Write(frames)
-	return err
-}
-
-// calls sends n complete calls with an empty request. After the first one, each has 29 bytes,
-// because the headers are the same.
-func (c *rawConn) calls(method string, n int, fields ...string) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var frames bytes.Buffer
-	to := http2.NewFramer(&frames, nil)
-	for range n {
-		stream, err := c.writeHeaders(to, method, fields...)
-		if err != nil {
-			return err
-		}
-		if err := to.WriteData(stream, true, make([]byte, 5)); err != nil {
-			return err
-		}
-	}
-	_, err := c.conn.Write(frames.Bytes())
-	return err
 }

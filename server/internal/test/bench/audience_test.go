@@ -35,12 +35,7 @@ type audienceConn struct {
 	failure error // why a stream ended; read only after done is closed
 
 	streams []watcher
-	// lag counts events by delivery delay in milliseconds, measured from the append (the event's
-	// time) to receipt. The last element counts all longer delays.
-	lag [maxLag + 1]atomic.Int64
 }
-
-const maxLag = 2000
 
 // watcher is one stream and its progress. It implements lightwatch.Receiver for the stream.
 type watcher struct {
@@ -58,8 +53,6 @@ type watchPlan struct {
 	// versioned makes the watchers check that versions have no gaps. It is off for bare
 	// servers, which repeat one event.
 	versioned bool
-	// deaf makes the watchers read nothing after the headers.
-	deaf bool
 	// tls encrypts the connections.
 	tls bool
 	// events makes the watchers read Server-Sent Events as browsers do, with one stream per
@@ -115,17 +108,10 @@ func (a *audience) close(b *testing.B) {
 	a.conns = nil
 }
 
-// deafWindow is the number of bytes that a server may send to a client that never reads, which
-// is HTTP/2's initial window.
-const deafWindow = 1<<16 - 1
-
 func openCrowdConn(ctx context.Context, address string, requests []*pb.WatchRequest, plan watchPlan) (*audienceConn, error) {
 	options := lightwatch.Options{UserAgent: "audience", Streams: len(requests)}
 	if plan.tls {
 		options.TLS = anyCertificate
-	}
-	if plan.deaf {
-		options.Window = deafWindow
 	}
 	c := &audienceConn{
 		plan: plan, opened: make(chan struct{}), waiting: len(requests),
@@ -163,16 +149,11 @@ func (c *audienceConn) waitOpen() error {
 	}
 }
 
-// Opened implements lightwatch.Receiver. When the last stream has opened, a deaf audience stops
-// reading until it closes.
+// Opened implements lightwatch.Receiver.
 func (w *watcher) Opened() {
 	c := w.conn
-	if c.waiting--; c.waiting > 0 {
-		return
-	}
-	close(c.opened)
-	if c.plan.deaf {
-		<-c.closing
+	if c.waiting--; c.waiting == 0 {
+		close(c.opened)
 	}
 }
 
@@ -192,7 +173,6 @@ func (w *watcher) Update(u *lightwatch.Update) error {
 		return fmt.Errorf("version %d after %d", u.Version, w.version)
 	}
 	w.version = u.Version
-	w.conn.lag[min(maxLag, max(0, time.Since(u.Time()).Milliseconds()))].Add(1)
 	w.seen.Add(1)
 	return nil
 }
@@ -251,47 +231,6 @@ func (a *audience) requireVersion(b *testing.B, version int32) {
 			require.Equal(b, version, conn.streams[i].version)
 		}
 	}
-}
-
-// lags returns the number of events by delay in milliseconds, and resets the counters.
-func (a *audience) lags() []int64 {
-	counts := make([]int64, maxLag+1)
-	for _, conn := range a.conns {
-		for i := range conn.lag {
-			counts[i] += conn.lag[i].Swap(0)
-		}
-	}
-	return counts
-}
-
-// percentile returns the first bucket at or below which at least the given share of the counts
-// lies.
-func percentile(counts []int64, share float64) float64 {
-	total, below := int64(0), int64(0)
-	for _, n := range counts {
-		total += n
-	}
-	for i, n := range counts {
-		if below += n; float64(below) >= share*float64(total) {
-			return float64(i)
-		}
-	}
-	return float64(len(counts))
-}
-
-// perSecond publishes events for the duration span, pausing whenever the slowest stream falls
-// too far behind, and returns the number of events that arrived per second.
-func (a *audience) perSecond(b *testing.B, publish func() error) float64 {
-	b.Helper()
-	before, began := a.least(), time.Now()
-	published := int64(0)
-	for time.Since(began) < span {
-		a.awaitLeast(b, before+published-ahead+1)
-		require.NoError(b, publish())
-		published++
-	}
-	a.awaitLeast(b, before+published)
-	return float64(published) * float64(a.size()) / time.Since(began).Seconds()
 }
 
 // awaitLeast waits until every stream has seen the given number of events.

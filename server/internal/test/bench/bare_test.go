@@ -24,8 +24,6 @@ type bare struct {
 	// publish, if not nil, is called on each move instead of sending the message to the
 	// streams.
 	publish func()
-	// marshals makes each stream encode the message separately.
-	marshals bool
 
 	encode   sync.Once
 	prepared grpc.PreparedMsg
@@ -43,11 +41,11 @@ type moment struct {
 	more chan struct{} // closed when another message is sent
 }
 
-func newBare(event *pb.Event, publishes, marshals bool) *bare {
+func newBare(event *pb.Event, publishes bool) *bare {
 	return &bare{
 		answer:    &pb.MoveResponse{Event: event},
 		update:    &pb.WatchResponse{Update: &pb.WatchResponse_Event{Event: event}},
-		publishes: publishes, marshals: marshals,
+		publishes: publishes,
 	}
 }
 
@@ -101,13 +99,7 @@ func (s *bare) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingServer
 			}
 			continue
 		}
-		var err error
-		if s.marshals {
-			err = stream.Send(s.update)
-		} else {
-			err = stream.SendMsg(&s.prepared)
-		}
-		if err != nil {
+		if err := stream.SendMsg(&s.prepared); err != nil {
 			return err
 		}
 		seen++

@@ -62,9 +62,6 @@ type player struct {
 	*playertest.Player
 	game  *pb.Game
 	event *pb.Event
-	// links holds the IDs of the challenges that the player attempts next. If it is nil, the
-	// player creates ordinary games.
-	links []string
 }
 
 func newPlayer(b *testing.B, conn grpc.ClientConnInterface, name string) *player {
@@ -75,12 +72,7 @@ func newPlayer(b *testing.B, conn grpc.ClientConnInterface, name string) *player
 }
 
 func (p *player) begin() error {
-	request := &pb.CreateGameRequest{Variant: "6x6"}
-	if p.links != nil {
-		request = &pb.CreateGameRequest{ChallengeId: p.links[0]}
-		p.links = p.links[1:]
-	}
-	created, err := p.Games.CreateGame(p.Ctx, request)
+	created, err := p.Games.CreateGame(p.Ctx, &pb.CreateGameRequest{Variant: "6x6"})
 	p.game, p.event = created.GetGame(), nil
 	return err
 }

@@ -12,61 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"github.com/gridstand/gridstand/internal/ratio"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
-
-// newChallenge creates a link challenge or a one-hour race, with the variant 6x6, and returns
-// the challenge's ID.
-func newChallenge(b *testing.B, challenges pb.ChallengeServiceClient, creator *player, kind pb.ChallengeKind) string {
-	b.Helper()
-	request := &pb.CreateChallengeRequest{Kind: kind, Variant: "6x6"}
-	if kind == pb.ChallengeKind_CHALLENGE_KIND_RACE {
-		request.Limit = durationpb.New(time.Hour)
-	}
-	created, err := challenges.CreateChallenge(creator.Ctx, request)
-	require.NoError(b, err)
-	return created.GetChallenge().GetId()
-}
-
-// BenchmarkCostOfAnAttempt compares a move in an attempt at a challenge with a move in an ordinary
-// game, in allocations and in the processor time used by the server and by Redis.
-func BenchmarkCostOfAnAttempt(b *testing.B) {
-	store := startStore(b)
-	server := startProcess(b, ours, storeVariable+"="+store)
-	ordinary, attempts := newPlayers(b, server), make([]*player, players)
-	for i := range attempts {
-		attempts[i] = newPlayer(b, server.dial(b), fmt.Sprintf("daily player %d", i))
-	}
-	links := make([]string, 100)
-	challenges := pb.NewChallengeServiceClient(server.dial(b))
-	for i := range links {
-		links[i] = newChallenge(b, challenges, attempts[0], pb.ChallengeKind_CHALLENGE_KIND_LINK)
-	}
-	for _, p := range attempts {
-		p.links = links
-		require.NoError(b, p.begin())
-	}
-	for _, cost := range []struct {
-		name, unit string
-		work       func() float64
-	}{
-		{"time", "µs/move", func() float64 { return server.ask(b, "work") }},
-		{"time_of_redis", "µs/move", redisWork(b, store)},
-		{"allocations", "allocations/move", func() float64 { return server.ask(b, "allocations") }},
-	} {
-		b.Run(cost.name, func(b *testing.B) {
-			each := func(moves []func() error) func() float64 {
-				return func() float64 {
-					before, done := cost.work(), int64(0)
-					perSecond(b, moves, func(n int64) { done = n })
-					return (cost.work() - before) / float64(done)
-				}
-			}
-			ratio.Compare(b, cost.unit, ratio.AtMost(1.03), each(movesOf(attempts)), each(movesOf(ordinary)))
-		})
-	}
-}
 
 // BenchmarkSpectators measures a server's cost per spectator of a race: memory, and processor
 // time per snapshot. The race has 1,000 spectators and eight players. Each player makes three
@@ -84,7 +31,11 @@ func BenchmarkSpectators(b *testing.B) {
 	for i := range racers {
 		racers[i] = newPlayer(b, conn, fmt.Sprintf("racer %d", i))
 	}
-	race := newChallenge(b, challenges, racers[0], pb.ChallengeKind_CHALLENGE_KIND_RACE)
+	created, err := challenges.CreateChallenge(racers[0].Ctx, &pb.CreateChallengeRequest{
+		Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Variant: "6x6", Limit: durationpb.New(time.Hour),
+	})
+	require.NoError(b, err)
+	race := created.GetChallenge().GetId()
 	for _, p := range racers {
 		_, err := challenges.JoinChallenge(p.Ctx, &pb.JoinChallengeRequest{ChallengeId: race})
 		require.NoError(b, err)

@@ -47,31 +47,6 @@ func BenchmarkCostOfAMove(b *testing.B) {
 	}
 }
 
-// BenchmarkCostOfMetrics compares a server with metrics to one without, in processor time per
-// move and per event sent to a watcher.
-func BenchmarkCostOfMetrics(b *testing.B) {
-	metered, bare := startOurs(b), startOurs(b, unmeteredVariable+"=1")
-	b.Run("event", func(b *testing.B) {
-		each := func(server *process) func() float64 {
-			p := startedPlayer(b, server, "watched")
-			game := watchGame(b, server, p, watchers, perConnection)
-			return func() float64 { return costOfAnEvent(b, server, "work", game) }
-		}
-		ratio.Compare(b, "µs/event", ratio.Goal{}, each(metered), each(bare))
-	})
-	b.Run("move", func(b *testing.B) {
-		each := func(server *process) func() float64 {
-			moves := movesOf(newPlayers(b, server))
-			return func() float64 {
-				before, done := server.ask(b, "work"), int64(0)
-				perSecond(b, moves, func(n int64) { done = n })
-				return (server.ask(b, "work") - before) / float64(done)
-			}
-		}
-		ratio.Compare(b, "µs/move", ratio.Goal{}, each(metered), each(bare))
-	})
-}
-
 // redisWork returns a function that returns the processor time used by a Redis server, in
 // microseconds.
 func redisWork(b *testing.B, url string) func() float64 {

@@ -79,54 +79,23 @@ func startedPlayer(b *testing.B, server *process, name string) *player {
 	return p
 }
 
-// watchNewGame opens an audience for a game of the nth player. Each comparison needs its own
-// game, because a single game would end before all comparisons were done.
-func watchNewGame(b *testing.B, server *process, n int) (*player, watchedGame) {
-	b.Helper()
-	p := startedPlayer(b, server, fmt.Sprintf("player %d", n))
-	return p, watchGame(b, server, p, watchers, perConnection)
-}
-
-// BenchmarkEvents compares the events sent to all watchers of one game with the messages that a
-// bare server sends to the same number of streams. One bare server encodes each message once,
-// the other once per stream.
-func BenchmarkEvents(b *testing.B) {
-	server := startOurs(b)
-	for n, bare := range []struct {
-		name, side string
-		goal       ratio.Goal
-	}{
-		{"beside_prepared_messages", prepared, ratio.AtLeast(0.95)},
-		{"beside_messages_encoded_for_each", marshalling, ratio.AtLeast(2)},
-	} {
-		b.Run(bare.name, func(b *testing.B) {
-			p, game := watchNewGame(b, server, n)
-			stream := watchBareGame(b, startBareProcess(b, bare.side, p.event), p.event, watchers, perConnection)
-			ratio.Compare(b, "events/s", bare.goal,
-				func() float64 { return game.perSecond(b, game.publish) },
-				func() float64 { return stream.perSecond(b, stream.publish) })
-		})
-	}
-}
-
 // BenchmarkCostOfAnEvent measures what an event costs the server per watcher: allocations and
 // processor time. Both depend little on the machine's load. Watchers either share
 // connections, as they do behind a proxy, or each have their own, as individual users do.
 func BenchmarkCostOfAnEvent(b *testing.B) {
 	server := startOurs(b)
 	for n, cost := range []struct {
-		name, question, unit, side string
-		watchers, perConnection    int
+		name, question, unit    string
+		watchers, perConnection int
 	}{
-		{"allocations", "allocations", "allocations/event", prepared, watchers, perConnection},
-		{"time_beside_a_prepared_message", "work", "µs/event", prepared, watchers, perConnection},
-		{"time_beside_a_message_encoded_for_each", "work", "µs/event", marshalling, watchers, perConnection},
-		{"time_with_a_connection_each", "work", "µs/event", prepared, watchers / 4, 1},
+		{"allocations", "allocations", "allocations/event", watchers, perConnection},
+		{"time_beside_a_prepared_message", "work", "µs/event", watchers, perConnection},
+		{"time_with_a_connection_each", "work", "µs/event", watchers / 4, 1},
 	} {
 		b.Run(cost.name, func(b *testing.B) {
 			p := startedPlayer(b, server, fmt.Sprintf("player %d", n))
 			game := watchGame(b, server, p, cost.watchers, cost.perConnection)
-			plain := startBareProcess(b, cost.side, p.event)
+			plain := startBareProcess(b, prepared, p.event)
 			stream := watchBareGame(b, plain, p.event, cost.watchers, cost.perConnection)
 			ratio.Compare(b, cost.unit, ratio.Goal{},
 				func() float64 { return costOfAnEvent(b, server, cost.question, game) },

@@ -4,14 +4,10 @@ package bench
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/binary"
 	"slices"
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
@@ -20,8 +16,6 @@ import (
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/proto/translate"
-	gamelogv1 "github.com/gridstand/gridstand/server/internal/gamelog/v1"
-	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // median returns the median duration of the given number of calls.
@@ -71,28 +65,6 @@ func watchUntil(b *testing.B, games pb.GameServiceClient, request *pb.WatchReque
 // BenchmarkJoinLongGame compares the time until a watcher gets the first message of a long game
 // in memory with that of a bare stream that makes one request to Redis.
 func BenchmarkJoinLongGame(b *testing.B) {
-	joinLongGame(b, ratio.AtMost(1.3), func(ctx context.Context, client redis.Cmdable, _ string) error {
-		return client.Ping(ctx).Err()
-	})
-}
-
-// BenchmarkJoinLongGameAsked is like BenchmarkJoinLongGame, but the bare stream asks Redis for
-// the two values that a server must compare: the end of the log, and the end recorded in the
-// meta.
-func BenchmarkJoinLongGameAsked(b *testing.B) {
-	joinLongGame(b, ratio.Goal{}, func(ctx context.Context, client redis.Cmdable, gameID string) error {
-		_, err := client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-			pipe.HMGet(ctx, "game:{"+gameID+"}:meta", "last", "watchers")
-			pipe.XLen(ctx, "game:{"+gameID+"}:log")
-			pipe.XRevRangeN(ctx, "game:{"+gameID+"}:log", "+", "-", 1)
-			return nil
-		})
-		return err
-	})
-}
-
-func joinLongGame(b *testing.B, goal ratio.Goal, ask func(ctx context.Context, client redis.Cmdable, gameID string) error) {
-	b.Helper()
 	store := startRedis(b)
 	events := newLibrary(b, store).play(b, long)
 	state := events[len(events)-1].State
@@ -107,7 +79,7 @@ func joinLongGame(b *testing.B, goal ratio.Goal, ask func(ctx context.Context, c
 	first := &pb.WatchResponse{Update: &pb.WatchResponse_Game{Game: translate.Game(state, 1)}}
 	bare := pb.NewGameServiceClient(dial(b, serveBare(b, &bareGames{
 		watch: func(_ *pb.WatchRequest, stream grpc.ServerStreamingServer[pb.WatchResponse]) error {
-			if err := ask(stream.Context(), client, state.ID); err != nil {
+			if err := client.Ping(stream.Context()).Err(); err != nil {
 				return err
 			}
 			if err := stream.Send(first); err != nil {
@@ -119,7 +91,7 @@ func joinLongGame(b *testing.B, goal ratio.Goal, ask func(ctx context.Context, c
 	})))
 	request := &pb.WatchRequest{GameId: state.ID}
 	const calls = 2000
-	ratio.Compare(b, "µs", goal,
+	ratio.Compare(b, "µs", ratio.AtMost(1.3),
 		micros(calls, func() time.Duration { return watchUntil(b, ours, request, 1) }),
 		micros(calls, func() time.Duration { return watchUntil(b, bare, request, 1) }))
 }
@@ -156,51 +128,6 @@ func BenchmarkWholeLongGame(b *testing.B) {
 	ratio.Compare(b, "ms", ratio.AtMost(1.5),
 		millis(calls, func() time.Duration { return watchUntil(b, ours, request, len(events)) }),
 		millis(calls, func() time.Duration { return watchUntil(b, bare, request, len(events)) }))
-}
-
-// BenchmarkRebuildLongGame compares rebuilding a long game from its log with reading the log and
-// doing only the work per entry that verification requires.
-func BenchmarkRebuildLongGame(b *testing.B) {
-	server := startRedis(b)
-	games := newLibrary(b, server)
-	events := games.play(b, long)
-	last := events[len(events)-1].State
-	ctx := context.Background()
-	board, err := last.Position.AppendBinary(nil)
-	require.NoError(b, err)
-	key := make([]byte, sha256.Size)
-
-	ours := func() time.Duration {
-		began := time.Now()
-		history, err := games.log.Load(ctx, last.ID, store.ID{}, 1)
-		took := time.Since(began)
-		require.NoError(b, err)
-		require.Equal(b, last.Version, history.Tip.State.Version)
-		return took
-	}
-	var sum byte // keeps the compiler from removing the computation
-	bare := func() time.Duration {
-		began := time.Now()
-		entries, err := games.client.XRange(ctx, logKey(last.ID), "-", "+").Result()
-		require.NoError(b, err)
-		mac, message, digested := hmac.New(sha256.New, key), make([]byte, 12), make([]byte, 0, 128)
-		var drawn [sha256.Size]byte
-		for i, entry := range entries {
-			raw, _ := entry.Values["e"].(string)
-			var m gamelogv1.Entry
-			require.NoError(b, proto.Unmarshal([]byte(raw), &m))
-			binary.BigEndian.PutUint64(message, uint64(i))
-			mac.Reset()
-			mac.Write(message)
-			sum += mac.Sum(drawn[:0])[0]
-			digest := sha256.Sum256(append(append(append(digested, drawn[:8]...), raw...), board...))
-			sum += digest[0]
-		}
-		return time.Since(began)
-	}
-	const calls = 15
-	ratio.Compare(b, "ms", ratio.AtMost(1.5), millis(calls, ours), millis(calls, bare))
-	b.Logf("checksum %d", sum)
 }
 
 func logKey(gameID string) string { return "game:{" + gameID + "}:log" }

@@ -22,7 +22,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alicebob/miniredis/v2"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 	"google.golang.org/grpc"
@@ -41,11 +40,6 @@ const (
 	eventVariable = "GRIDSTAND_BENCH_EVENT"
 	certVariable  = "GRIDSTAND_BENCH_CERT"
 	keyVariable   = "GRIDSTAND_BENCH_KEY"
-	// imitation is the value of storeVariable that makes the server use an in-process fake of
-	// Redis.
-	imitation = "imitation"
-	// unmeteredVariable, if set, starts the server without metrics.
-	unmeteredVariable = "GRIDSTAND_BENCH_UNMETERED"
 	// profileVariable names the directory to which each server writes its CPU and allocation
 	// profiles when it ends. If it is not set, there are no profiles.
 	profileVariable = "BENCH_PROFILES"
@@ -53,11 +47,10 @@ const (
 
 // The kinds of servers, which are the values of sideVariable.
 const (
-	ours        = "ours"
-	prepared    = "bare"        // sends one encoded message to all watchers
-	marshalling = "marshalling" // encodes the message for each watcher
-	echo        = "echo"        // replies only to the caller
-	writing     = "writing"     // writes the message to the readers' connections, with one write(2) each
+	ours     = "ours"
+	prepared = "bare"    // sends one encoded message to all watchers
+	echo     = "echo"    // replies only to the caller
+	writing  = "writing" // writes the message to the readers' connections, with one write(2) each
 )
 
 func TestMain(m *testing.M) {
@@ -80,18 +73,7 @@ func beServer(side string) error {
 	var readers *recordWriter
 	if side == ours {
 		config := benchConfig(os.Getenv(storeVariable))
-		if config.Store == imitation {
-			redis := miniredis.NewMiniRedis()
-			if err := redis.Start(); err != nil {
-				return err
-			}
-			defer redis.Close()
-			config.Store = "redis://" + redis.Addr()
-		}
 		config.TLSCert, config.TLSKey = os.Getenv(certVariable), os.Getenv(keyVariable)
-		if os.Getenv(unmeteredVariable) != "" {
-			config.Metrics = ""
-		}
 		ctx, cancel := context.WithCancel(context.Background())
 		server, err := server.Start(ctx, config)
 		if err != nil {
@@ -125,7 +107,7 @@ func beServer(side string) error {
 			options = append(options, grpc.Creds(creds))
 		}
 		server := grpc.NewServer(options...)
-		game := newBare(event, side != echo, side == marshalling)
+		game := newBare(event, side != echo)
 		if side == writing {
 			if readers, err = newRecordWriter(event); err != nil {
 				return err

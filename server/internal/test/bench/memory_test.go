@@ -4,12 +4,12 @@ package bench
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/internal/ratio"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -56,9 +56,9 @@ func BenchmarkMemory(b *testing.B) {
 					s.requireVersion(b, current.GetGame().GetVersion())
 				}
 				s.close(b)
-				require.Eventually(b, func() bool {
+				waittest.Until(b, "the server has noticed that the watchers left", func() bool {
 					return server.ask(b, "goroutines") < goroutines+10 && server.ask(b, "files") < files+10
-				}, time.Minute, 10*time.Millisecond, "the server has not noticed that the watchers left")
+				})
 				return (after - before) / float64(way.watchers)
 			}
 			ratio.Compare(b, way.unit, way.goal,

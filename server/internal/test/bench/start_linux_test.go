@@ -3,17 +3,13 @@
 package bench
 
 import (
-	"bytes"
-	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
-	"unsafe"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
@@ -129,63 +125,4 @@ func answers(b *testing.B, path string, args ...string) time.Duration {
 	_, err = games.GetServerInfo(b.Context(), &pb.GetServerInfoRequest{}, grpc.WaitForReady(true))
 	require.NoError(b, err)
 	return time.Since(began)
-}
-
-// BenchmarkStartClient compares the time until a watcher's screen shows the board with the time
-// until a bare client has printed the game.
-func BenchmarkStartClient(b *testing.B) {
-	ours, bare := build(b, "../../../../cmd/gridstand"), build(b, "./testdata/client")
-	address := startOurs(b).address
-	p := newPlayer(b, dial(b, address), "player")
-	id := p.game.GetId()
-	ratio.Compare(b, "ms", ratio.Goal{},
-		millis(starts, func() time.Duration { return shows(b, "SCORE", ours, "--server", address, "watch", id) }),
-		millis(starts, func() time.Duration { return shows(b, "seed_commitment", bare, address, id) }))
-}
-
-// shows starts a program on a terminal, and returns the time until the given text appears there.
-// It kills the program before it returns.
-func shows(b *testing.B, text, path string, args ...string) time.Duration {
-	b.Helper()
-	screen, terminal := openTerminal(b)
-	defer screen.Close()
-	cmd := exec.Command(path, args...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = terminal, terminal, terminal
-	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "COLORTERM=truecolor", "TMUX=", "XDG_CONFIG_HOME="+b.TempDir())
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	began := time.Now()
-	require.NoError(b, cmd.Start())
-	require.NoError(b, terminal.Close())
-	defer func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	}()
-	stuck := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
-	defer stuck.Stop()
-	var shown []byte
-	for buffer := make([]byte, 1<<16); !bytes.Contains(shown, []byte(text)); {
-		n, err := screen.Read(buffer)
-		require.NoError(b, err, "%q", shown)
-		shown = append(shown, buffer[:n]...)
-	}
-	return time.Since(began)
-}
-
-// openTerminal opens a pseudo-terminal of 80×24.
-func openTerminal(b *testing.B) (screen, terminal *os.File) {
-	b.Helper()
-	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
-	require.NoError(b, err)
-	control := func(request uintptr, value unsafe.Pointer) {
-		_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, screen.Fd(), request, uintptr(value))
-		require.Zero(b, errno)
-	}
-	var locked, number uint32
-	control(syscall.TIOCSPTLCK, unsafe.Pointer(&locked))
-	control(syscall.TIOCGPTN, unsafe.Pointer(&number))
-	size := [4]uint16{24, 80}
-	control(syscall.TIOCSWINSZ, unsafe.Pointer(&size))
-	terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
-	require.NoError(b, err)
-	return screen, terminal
 }

@@ -32,19 +32,13 @@ func BenchmarkStores(b *testing.B) {
 			func() float64 { return perSecond(b, redis, nil) })
 	})
 	b.Run("moves of 500 players", func(b *testing.B) {
-		file, redis := movesApart(b, func() *process { return startOurs(b) })
+		file, redis := movesApart(b)
 		ratio.Compare(b, "moves/s", ratio.AtLeast(1.2),
 			func() float64 { return perSecond(b, file, nil) },
 			func() float64 { return perSecond(b, redis, nil) })
 	})
-	b.Run("moves beside the imitation of Redis", func(b *testing.B) {
-		file, imitation := movesApart(b, func() *process { return startProcess(b, ours, storeVariable+"="+imitation) })
-		ratio.Compare(b, "moves/s", ratio.AtLeast(4),
-			func() float64 { return perSecond(b, file, nil) },
-			func() float64 { return perSecond(b, imitation, nil) })
-	})
 	b.Run("p50 at half of the load of Redis", func(b *testing.B) {
-		file, redis := movesApart(b, func() *process { return startOurs(b) })
+		file, redis := movesApart(b)
 		var rate float64
 		ratio.Compare(b, "ms", ratio.AtMost(1.2),
 			func() float64 {
@@ -75,13 +69,13 @@ func BenchmarkStores(b *testing.B) {
 	})
 }
 
-// movesApart returns the moves of players on a server with a file, and on the server that start
-// starts. The players have processors of their own.
-func movesApart(b *testing.B, start func() *process) (file, other []func() error) {
+// movesApart returns the moves of players on a server with a file, and on one with Redis. The players
+// have processors of their own.
+func movesApart(b *testing.B) (file, redis []func() error) {
 	b.Helper()
-	var onFile, onOther *process
-	apart(b, func() { onFile, onOther = startOnFile(b), start() })
-	return movesOf(callers(b, onFile)), movesOf(callers(b, onOther))
+	var onFile, onRedis *process
+	apart(b, func() { onFile, onRedis = startOnFile(b), startOurs(b) })
+	return movesOf(callers(b, onFile)), movesOf(callers(b, onRedis))
 }
 
 // apart lets the processes that start starts use the first half of the processors, and this process

@@ -171,5 +171,5 @@ func TestFloodsSilent(t *testing.T) {
 	require.NoError(t, group.Wait())
 	logMoves(t, "silent connections", busy, calm)
 	logMemory(t, "silent connections", peak(), before)
-	b.measureMoves(t)
+	b.finish(t)
 }

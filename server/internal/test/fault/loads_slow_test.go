@@ -198,5 +198,5 @@ func TestLoads_Flood(t *testing.T) {
 	t.Logf("%d games of %d events: %d calls answered, %d refused", heavyGames, heavyLength, h.answered.Load(), h.refused.Load())
 	logMoves(t, "reads of very long games", busy, calm)
 	logMemory(t, "reads of very long games", peak(), before)
-	b.measureMoves(t)
+	b.finish(t)
 }

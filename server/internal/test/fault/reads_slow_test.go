@@ -137,5 +137,5 @@ func TestReads_Flood(t *testing.T) {
 	t.Logf("%d lists in flight: %d answered, %d refused", readers, f.granted.Load(), f.refused.Load())
 	logMoves(t, "lists", busy, calm)
 	logMemory(t, "lists", peak(), before)
-	b.measureMoves(t)
+	b.finish(t)
 }

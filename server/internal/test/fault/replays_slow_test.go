@@ -83,7 +83,7 @@ func TestReplays_Flood(t *testing.T) {
 	t.Logf("%d readers of %d events: %.0f games read per second", pastReaders, pastLength, perSecond)
 	logMoves(t, "readers of a long game", busy, calm)
 	logMemory(t, "readers of a long game", peak(), before)
-	b.measureMoves(t)
+	b.finish(t)
 }
 
 // readPast watches a game from its first event until it has received all events.

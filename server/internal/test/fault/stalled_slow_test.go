@@ -274,6 +274,7 @@ func TestStalledReaders_Memory(t *testing.T) {
 	logMemory(t, "watchers that read nothing", peak(), before)
 	g.collect(t)
 	logMemory(t, "watchers that have left", g.read(t, residentMemory), before)
+	b.finish(t)
 }
 
 // Ensure that a stream counts toward the limit of its address until the server has written its last

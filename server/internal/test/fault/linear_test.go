@@ -22,7 +22,7 @@ func TestLinearizable(t *testing.T) {
 	onRedis(t, func(t *testing.T, env *env) {
 		proxies := []*redistest.Proxy{redistest.StartProxy(t, env.addr), redistest.StartProxy(t, env.addr)}
 		first, second := env.serveVia(proxies[0].Addr()), env.serveVia(proxies[1].Addr())
-		const seed, calls = 42, 25
+		const seed, calls = 42, 15
 		all := map[string]*workload{}
 		group, ctx := errgroup.WithContext(t.Context())
 		for name, scenario := range scenarios {

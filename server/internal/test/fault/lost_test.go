@@ -22,7 +22,7 @@ func appending(gameID, last string) string {
 }
 
 // Ensure that an append whose reply is lost takes effect once, and that the caller still gets
-// the game or the event.
+// the game or the event, or is told to retry.
 func TestLostReply(t *testing.T) {
 	t.Parallel()
 	onRedis(t, func(t *testing.T, env *env) {
@@ -58,18 +58,10 @@ func TestLostReply(t *testing.T) {
 		assert.Equal(t, version+1, event.GetVersion())
 		require.NoError(t, guest.awaitEnd(t))
 		assert.Zero(t, guest.covered())
-	})
-}
 
-// Ensure that a caller is told to retry if its call is in the log but its server cannot know
-// that, and that the retry returns the event, whether from that server or another.
-func TestLostReply_Unsettled(t *testing.T) {
-	t.Parallel()
-	onRedis(t, func(t *testing.T, env *env) {
-		proxy := redistest.StartProxy(t, env.addr)
-		here := env.player(env.serveVia(proxy.Addr()))
-		there := here.on(env.serve())
-		rng := seeded(t)
+		// If the server cannot know that the call is in the log, the retry returns the event, whether
+		// from that server or another.
+		here, there := c, c.on(env.serve())
 		for _, asksAgain := range []*caller{here, there} {
 			game := here.start(t, "classic")
 			watcher := env.anonymous(here.server).watch(t, game.GetId(), watching{})

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/game/replay"
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
@@ -145,11 +146,13 @@ func (h *heavyReader) run(ctx context.Context) {
 	group.Wait()
 }
 
-// Ensure that a client that makes a server read very long games costs it little memory and that the
-// server still replays other players' games.
+// Ensure that, while a client makes a server read very long games and is refused for it, other players
+// move and the server replays their games.
 func TestLoads_Flood(t *testing.T) {
 	t.Parallel()
-	env := newSQLiteEnv(t)
+	// Redis writes the games several times as fast as a file does.
+	redis := redistest.StartRedis(t)
+	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
 	env.wrapper = []string{"env", "GOMEMLIMIT=" + strconv.Itoa(memoryLimit)}
 	server := env.serveProgram()
 	bad, other := env.player(server), env.player(server)

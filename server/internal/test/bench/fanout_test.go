@@ -40,25 +40,21 @@ type watchedGame struct {
 // connection.
 func watchGame(b *testing.B, server *process, p *player, n, perConnection int) watchedGame {
 	b.Helper()
-	version := p.event.GetVersion()
-	request := &pb.WatchRequest{GameId: p.game.GetId(), AfterVersion: &version}
-	return watchedGame{
-		openAudience(b, server.address, watchPlan{requests: sameRequest(request, n), perConnection: perConnection, versioned: true, tls: server.tls}),
-		p.move,
-	}
+	return followGame(b, server, p, n, watchPlan{perConnection: perConnection})
 }
 
 // readGame is like watchGame, but for readers of Server-Sent Events.
 func readGame(b *testing.B, server *process, p *player, n int) watchedGame {
 	b.Helper()
+	return followGame(b, server, p, n, watchPlan{perConnection: 1, events: true})
+}
+
+func followGame(b *testing.B, server *process, p *player, n int, plan watchPlan) watchedGame {
+	b.Helper()
 	version := p.event.GetVersion()
-	request := &pb.WatchRequest{GameId: p.game.GetId(), AfterVersion: &version}
-	return watchedGame{
-		openAudience(b, server.address, watchPlan{
-			requests: sameRequest(request, n), perConnection: 1, versioned: true, events: true, tls: server.tls,
-		}),
-		p.move,
-	}
+	plan.requests = sameRequest(&pb.WatchRequest{GameId: p.game.GetId(), AfterVersion: &version}, n)
+	plan.versioned, plan.tls = true, server.tls
+	return watchedGame{openAudience(b, server.address, plan), p.move}
 }
 
 // watchBareGame opens an audience for a bare server that sends the given event.

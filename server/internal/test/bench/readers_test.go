@@ -94,9 +94,7 @@ func (w *recordWriter) close() {
 // BenchmarkCostOfARecord measures the processor time that an event costs the server per reader
 // of Server-Sent Events, each with its own connection. It compares that with a single write of
 // the same bytes, and with the cost per gRPC watcher, each with its own connection. It also
-// compares readers with TLS, which need a goroutine each, with readers without TLS. Finally,
-// it measures whether gRPC watchers cost more if a few readers of Server-Sent Events joined the
-// game before them.
+// compares readers with TLS, which need a goroutine each, with readers without TLS.
 func BenchmarkCostOfARecord(b *testing.B) {
 	const readers = watchers / 4 // two games run at a time, and each reader needs a file descriptor
 	const unit = "µs/event"
@@ -128,19 +126,5 @@ func BenchmarkCostOfARecord(b *testing.B) {
 		encrypted, plain := startedPlayer(b, secure, "encrypted"), startedPlayer(b, server, "plain")
 		ratio.Compare(b, unit, ratio.Goal{},
 			work(secure, readGame(b, secure, encrypted, readers)), work(server, readGame(b, server, plain, readers)))
-	})
-	b.Run("of_watchers_beside_readers", func(b *testing.B) {
-		mixed, alone := startedPlayer(b, server, "mixed"), startedPlayer(b, server, "alone")
-		few := readGame(b, server, mixed, 4)
-		game := watchGame(b, server, mixed, watchers, perConnection)
-		cost := work(server, game)
-		ratio.Compare(b, unit, ratio.AtMost(1.03),
-			func() float64 {
-				before, seen := few.total(), game.total()
-				cost := cost()
-				few.awaitLeast(b, before/int64(few.size())+(game.total()-seen)/int64(game.size()))
-				return cost
-			},
-			work(server, watchGame(b, server, alone, watchers, perConnection)))
 	})
 }

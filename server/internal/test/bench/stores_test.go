@@ -22,15 +22,9 @@ import (
 
 // BenchmarkStores compares a server backed by a SQLite file with one backed by Redis. Both sync
 // every move to disk before they acknowledge it. The players use callers, because grpc-go's client
-// would take nearly as much processor time as the server and the store. Where moves/s and latency
-// have a goal, servers and stores run on one half of the processors and the players on the other.
+// would take nearly as much processor time as the server and the store. For moves/s and
+// latency, servers and stores run on one half of the processors and the players on the other.
 func BenchmarkStores(b *testing.B) {
-	b.Run("moves of 500 players on the same processors", func(b *testing.B) {
-		file, redis := movesOf(callers(b, startOnFile(b))), movesOf(callers(b, startOurs(b)))
-		ratio.Compare(b, "moves/s", ratio.Goal{},
-			func() float64 { return perSecond(b, file, nil) },
-			func() float64 { return perSecond(b, redis, nil) })
-	})
 	b.Run("moves of 500 players", func(b *testing.B) {
 		file, redis := movesApart(b)
 		ratio.Compare(b, "moves/s", ratio.AtLeast(1.2),

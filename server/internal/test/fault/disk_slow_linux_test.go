@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/gridstand/gridstand/internal/testkit/process"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -47,20 +48,16 @@ func newDisk(t *testing.T, size int64) *disk {
 	t.Cleanup(process.Kill)
 	t.Cleanup(func() { _ = stdin.Close() })
 	d := &disk{t, process, holder.Args[len(holder.Args)-2]}
-	poll := time.NewTicker(5 * time.Millisecond)
-	defer poll.Stop()
-	for late := time.After(patience); ; {
-		if _, err := os.Stat(filepath.Join(d.path(), "mounted")); err == nil {
-			return d
-		}
+	waittest.Until(t, "the filesystem is mounted", func() bool {
 		select {
-		case <-poll.C:
 		case <-process.Exited():
 			t.Skip("cannot mount a filesystem")
-		case <-late:
-			require.Fail(t, "the filesystem is not mounted")
+		default:
 		}
-	}
+		_, err := os.Stat(filepath.Join(d.path(), "mounted"))
+		return err == nil
+	})
+	return d
 }
 
 // path returns the disk's path outside the namespace.

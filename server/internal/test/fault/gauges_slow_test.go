@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
 // gauges reads the metrics of a server process.
@@ -21,13 +23,7 @@ type gauges struct{ addr string }
 
 func (s *testServer) gauges(t *testing.T) gauges {
 	t.Helper()
-	select {
-	case addr := <-s.metrics:
-		return gauges{"http://" + addr}
-	case <-time.After(patience):
-		require.Fail(t, "no metrics")
-		return gauges{}
-	}
+	return gauges{"http://" + waittest.Receive(t, "the address of the metrics", s.metrics)}
 }
 
 func (g gauges) fetch(t *testing.T, path string) string {

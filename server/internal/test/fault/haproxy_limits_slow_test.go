@@ -251,12 +251,7 @@ func TestThroughProxy_Incomplete(t *testing.T) {
 	}
 	for range requests {
 		require.NoError(t, <-closed)
-		select {
-		case status := <-ended:
-			require.Empty(t, status, "the server answered a call")
-		case <-time.After(patience):
-			require.Fail(t, "a call was not ended")
-		}
+		require.Empty(t, waittest.Receive(t, "the end of a call", ended), "the server answered a call")
 	}
 	env.player(front)
 }

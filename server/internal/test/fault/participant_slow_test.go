@@ -16,6 +16,7 @@ import (
 
 	"github.com/gridstand/gridstand/internal/id"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	watchtest "github.com/gridstand/gridstand/internal/testkit/watch"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -65,17 +66,16 @@ type participant struct {
 	seats   []*pb.Seat
 	history *watchtest.History
 
-	mu      sync.Mutex
-	events  []*pb.Event
-	changed chan struct{} // closed and replaced at each event
-	done    chan struct{}
-	err     error
+	mu     sync.Mutex
+	events []*pb.Event
+	done   chan struct{}
+	err    error
 }
 
 // participate starts a participant, which runs until the game ends.
 func participate(t *testing.T, p *participant) *participant {
 	t.Helper()
-	p.changed, p.done = make(chan struct{}), make(chan struct{})
+	p.done = make(chan struct{})
 	p.history = watchtest.Begin(&pb.WatchRequest{GameId: p.gameID, AfterVersion: fromStart(), EveryEvent: true})
 	if p.rng == nil {
 		p.rng = seeded(t)
@@ -161,8 +161,6 @@ func (p *participant) take(c *caller, e *pb.Event) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.events = append(p.events, e)
-	close(p.changed)
-	p.changed = make(chan struct{})
 	return c.env.observed.event(e)
 }
 
@@ -194,49 +192,36 @@ func (p *participant) play(ctx context.Context, c *caller, e *pb.Event) error {
 	return err
 }
 
-// awaitEvent returns the first event for which is returns true, waiting for it if necessary. It
-// fails if no event arrives for longer than patience.
+// awaitEvent returns the first event for which is returns true, waiting for it if necessary.
 func (p *participant) awaitEvent(t *testing.T, what string, is func(*pb.Event) bool) *pb.Event {
 	t.Helper()
-	for n := 0; ; {
-		p.mu.Lock()
-		events, changed := p.events, p.changed
-		p.mu.Unlock()
-		for ; n < len(events); n++ {
-			if is(events[n]) {
-				return events[n]
-			}
-		}
+	var found *pb.Event
+	waittest.Until(t, "a participant sees "+what, func() bool {
+		over := false
 		select {
-		case <-changed:
 		case <-p.done:
 			require.NoError(t, p.err)
-			if len(p.events) == n {
-				require.Fail(t, "the game ended without "+what, brief(p.last()))
-			}
-		case <-time.After(patience):
-			require.Fail(t, "not seen: "+what, brief(p.last()))
+			over = true
+		default:
 		}
-	}
+		p.mu.Lock()
+		events := p.events
+		p.mu.Unlock()
+		if n := slices.IndexFunc(events, is); n >= 0 {
+			found = events[n]
+		}
+		require.False(t, over && found == nil, "the game ended without %s: %s", what, brief(p.last()))
+		return found != nil
+	})
+	return found
 }
 
-// awaitEnd waits for the end of the game and returns all events. It fails if no event arrives for
-// longer than patience.
+// awaitEnd waits for the end of the game and returns all events.
 func (p *participant) awaitEnd(t *testing.T) []*pb.Event {
 	t.Helper()
-	for {
-		p.mu.Lock()
-		changed := p.changed
-		p.mu.Unlock()
-		select {
-		case <-p.done:
-			require.NoError(t, p.err)
-			return p.events
-		case <-changed: // A game with many moves may take longer than patience.
-		case <-time.After(patience):
-			require.Fail(t, "the game did not end", brief(p.last()))
-		}
-	}
+	waittest.Receive(t, "the end of a game", p.done)
+	require.NoError(t, p.err)
+	return p.events
 }
 
 // brief formats an event without its board.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"strconv"
 	"sync"
 	"testing"
@@ -81,44 +80,6 @@ func TestStalledReader(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// Ensure that a client that makes many requests and reads nothing loses the connection, and that other
-// clients can continue.
-func TestUnreadAnswers(t *testing.T) {
-	t.Parallel()
-	redis := redistest.StartRedis(t)
-	env := newEnv(t, redis.Addr())
-	server, g := env.serveMeasured("--max-new-games-per-minute=0")
-	player := env.player(server)
-	for range 200 {
-		player.start(t, "6x6")
-	}
-	connections := g.read(t, "gridstand_connections")
-	g.collect(t)
-	before := g.read(t, residentMemory)
-
-	request := &pb.ListGamesRequest{PageSize: 200}
-	reply, err := player.games.ListGames(t.Context(), request)
-	require.NoError(t, err)
-	size := proto.Size(reply)
-	const allowed = 8 << 20
-	client, asked := slowClient(&net.Dialer{}), 0
-	defer client.CloseIdleConnections()
-	for ; asked < 2*allowed/size; asked++ {
-		var response *http.Response
-		if response, err = slowCall(t.Context(), client, server.addr, pb.GameService_ListGames_FullMethodName, request); err != nil {
-			break
-		}
-		t.Cleanup(func() { _ = response.Body.Close() })
-	}
-	require.Error(t, err, "the connection is still open after %d responses of %d bytes", asked, size)
-	assert.Greater(t, asked, allowed/size/2)
-	waittest.Until(t, "the server has closed the connection", func() bool { return g.read(t, "gridstand_connections") == connections })
-	t.Logf("the connection was closed after %d responses of %d bytes", asked, size)
-	logMemory(t, "responses that are not read", g.read(t, residentMemory), before)
-	_, err = player.games.ListGames(t.Context(), request)
-	require.NoError(t, err)
-}
-
 // Ensure that a server limits what it holds for one address behind a proxy that takes no responses:
 // further large responses to that address are refused, and the error names the limit. Other addresses
 // behind the same proxy are answered.
@@ -137,8 +98,7 @@ func TestUnreadAnswers_Forwarded(t *testing.T) {
 	reply, err := player.games.ListGames(t.Context(), request)
 	require.NoError(t, err)
 	size := proto.Size(reply)
-	g.collect(t)
-	before, refused := g.read(t, residentMemory), g.refusals(t)
+	refused := g.refusals(t)
 
 	proxy, err := dialRaw(t.Context(), &net.Dialer{}, server.addr, 0)
 	require.NoError(t, err)
@@ -173,7 +133,6 @@ func TestUnreadAnswers_Forwarded(t *testing.T) {
 	assert.Greater(t, len(held)*size, allowed*3/4)
 	assert.Equal(t, map[string]int{"held_bytes_per_address": 1}, since(refused, g.refusals(t)))
 	t.Logf("%d unread lists of %d bytes", len(held), size)
-	logMemory(t, "unread lists of one address behind a proxy", g.read(t, residentMemory), before)
 
 	here := metadata.AppendToOutgoingContext(t.Context(), "x-forwarded-for", address)
 	r := refusalOf(player.untilAnswered(here, func(ctx context.Context) error {

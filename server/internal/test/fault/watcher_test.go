@@ -2,9 +2,9 @@ package fault
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	watchtest "github.com/gridstand/gridstand/internal/testkit/watch"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -37,7 +38,6 @@ type watcher struct {
 
 	mu      sync.Mutex
 	history *watchtest.History
-	changed chan struct{} // closed and replaced at each new version
 	done    chan struct{} // closed at the end
 	err     error         // why the watcher ended; nil if it has received the last event
 }
@@ -46,7 +46,7 @@ type watcher struct {
 func (c *caller) watch(t *testing.T, gameID string, how watching) *watcher {
 	t.Helper()
 	w := &watcher{
-		c: c, gameID: gameID, watching: how, changed: make(chan struct{}), done: make(chan struct{}),
+		c: c, gameID: gameID, watching: how, done: make(chan struct{}),
 		history: watchtest.Begin(&pb.WatchRequest{GameId: gameID, AfterVersion: how.after, EveryEvent: how.every}),
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -124,8 +124,6 @@ func (w *watcher) take(message *pb.WatchResponse) (over bool, _ error) {
 	if err := w.history.Take(message); err != nil {
 		return false, err
 	}
-	close(w.changed)
-	w.changed = make(chan struct{})
 	return w.history.Over(), w.c.env.observed.update(message)
 }
 
@@ -143,45 +141,25 @@ func (w *watcher) covered() int {
 	return w.history.Covered()
 }
 
-// awaitVersion waits until the watcher has seen a version. It fails if no message arrives for
-// longer than patience.
+// awaitVersion waits until the watcher has seen a version.
 func (w *watcher) awaitVersion(t *testing.T, version int32) {
 	t.Helper()
-	for {
-		w.mu.Lock()
-		seen, changed := w.history.Version(), w.changed
-		w.mu.Unlock()
-		if seen >= version {
-			return
-		}
+	waittest.Until(t, fmt.Sprint("a watcher has seen version ", version), func() bool {
 		select {
-		case <-changed:
 		case <-w.done:
 			require.NoError(t, w.err)
 			require.GreaterOrEqual(t, w.version(), version, "the stream has ended")
-			return
-		case <-time.After(patience):
-			require.Fail(t, "a watcher did not see a version", "it is at version %d, not at %d", seen, version)
+		default:
 		}
-	}
+		return w.version() >= version
+	})
 }
 
-// awaitEnd waits until the watcher has ended, and returns its error. It fails if no message
-// arrives for longer than patience.
+// awaitEnd waits until the watcher has ended, and returns its error.
 func (w *watcher) awaitEnd(t *testing.T) error {
 	t.Helper()
-	for {
-		w.mu.Lock()
-		changed := w.changed
-		w.mu.Unlock()
-		select {
-		case <-w.done:
-			return w.err
-		case <-changed: // A game with many moves may take longer than patience.
-		case <-time.After(patience):
-			require.Fail(t, "a watcher's stream did not end")
-		}
-	}
+	waittest.Receive(t, "the end of a watcher's stream", w.done)
+	return w.err
 }
 
 // transcript reads the events of a game up to the given version.

@@ -8,13 +8,13 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	eventstest "github.com/gridstand/gridstand/internal/testkit/events"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
 // browser is an HTTP client of a server.
@@ -100,10 +100,8 @@ func TestThroughProxy_Web(t *testing.T) {
 	leave()
 	// The server learns that a client has left when the proxy fails to forward something to it,
 	// which takes at most 15 seconds.
-	began := time.Now()
-	for g.read(t, "gridstand_streams") > before-2 {
-		require.Less(t, time.Since(began), patience)
-		game.Version, game.Position = last.GetVersion(), last.GetPosition()
-		last = player.playTo(t, game, last.GetVersion()+1)
-	}
+	waittest.Until(t, "the server has noticed that the client has left", func() bool {
+		last = player.playTo(t, after(last), last.GetVersion()+1)
+		return g.read(t, "gridstand_streams") <= before-2
+	})
 }

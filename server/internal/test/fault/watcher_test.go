@@ -180,13 +180,13 @@ func (c *caller) readTranscript(ctx context.Context, gameID string, version int3
 		return nil, err
 	}
 	var events []*pb.Event
-	for int32(len(events)) < version {
+	for last := int32(0); last < version; {
 		message, err := stream.Recv()
 		if err != nil {
 			return nil, err
 		}
 		if e := message.GetEvent(); e != nil {
-			events = append(events, e)
+			events, last = append(events, e), e.GetVersion()
 		}
 	}
 	return events, nil

@@ -55,7 +55,7 @@ func testACL(t *testing.T, addr, parameters string) {
 	srv, stop := servertest.Start(t, c)
 	conn := servertest.Dial(t, srv.Addr())
 	t.Run("players can play", func(t *testing.T) {
-		calls, g := play(within(t), t, conn)
+		calls, g := play(waittest.Context(t), t, conn)
 		games := pb.NewGameServiceClient(conn)
 		watch, err := games.Watch(calls, &pb.WatchRequest{GameId: g.GetId()})
 		require.NoError(t, err)
@@ -183,7 +183,7 @@ func playBySSH(calls context.Context, t *testing.T, addr net.Addr, c server.Conf
 	_, err = players.RemoveKey(calls, &pb.RemoveKeyRequest{Fingerprint: added.GetKey().GetFingerprint()})
 	require.NoError(t, err)
 
-	over := metadata.NewOutgoingContext(within(t), metadata.Pairs("authorization", "Bearer "+credential, "gridstand-ssh-key", added.GetKey().GetFingerprint()))
+	over := metadata.NewOutgoingContext(waittest.Context(t), metadata.Pairs("authorization", "Bearer "+credential, "gridstand-ssh-key", added.GetKey().GetFingerprint()))
 	_, err = players.CreatePlayer(over, &pb.CreatePlayerRequest{Name: "Eve"})
 	require.NoError(t, err)
 	_, err = players.GetPlayer(over, &pb.GetPlayerRequest{PlayerId: "me"})

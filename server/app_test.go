@@ -5,7 +5,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -21,7 +23,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
-	"github.com/gridstand/gridstand/internal/testkit/process"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	"github.com/gridstand/gridstand/internal/testkit/testmain"
@@ -32,14 +33,6 @@ import (
 )
 
 func TestMain(m *testing.M) { testmain.Run(m, redistest.StillDialing) }
-
-const patience = waittest.Patience
-
-func within(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	t.Cleanup(cancel)
-	return ctx
-}
 
 // Ensure that the secret for page tokens is stored at startup. By the time of the first
 // list call, the store may be unable to write.
@@ -69,81 +62,13 @@ func move(ctx context.Context, conn *grpc.ClientConn, g *pb.Game) (*pb.MoveRespo
 	return pb.NewGameServiceClient(conn).Move(ctx, playertest.Slide(g))
 }
 
-func TestStart_Plays(t *testing.T) {
-	t.Parallel()
-	c := servertest.Config(t)
-	c.Listen = process.FreeAddress(t) // No other test gets this port after the stop.
-	srv, stop := servertest.Start(t, c)
-	conn := servertest.Dial(t, srv.Addr())
-	ctx, g := play(within(t), t, conn)
-
-	moved, err := move(ctx, conn, g)
-	require.NoError(t, err)
-	assert.EqualValues(t, 2, moved.GetEvent().GetVersion())
-
-	info, err := pb.NewGameServiceClient(conn).GetServerInfo(ctx, &pb.GetServerInfoRequest{})
-	require.NoError(t, err)
-	assert.Equal(t, pb.Storage_STORAGE_EMBEDDED, info.GetStorage())
-	limits := info.GetLimits()
-	assert.EqualValues(t, c.Limits.MessageBytes, limits.GetMessageBytes())
-	assert.EqualValues(t, c.Limits.StreamsPerConnection, limits.GetStreamsPerConnection())
-	assert.EqualValues(t, c.Limits.MovesPerSecond, limits.GetMovesPerSecond())
-	assert.EqualValues(t, c.Limits.OpenGamesPerPlayer, limits.GetOpenGamesPerPlayer())
-	assert.EqualValues(t, c.Limits.WatchersPerGame, limits.GetWatchersPerGame())
-
-	_, err = pb.NewGameServiceClient(conn).GetGame(ctx, &pb.GetGameRequest{GameId: string(make([]byte, c.Limits.MessageBytes+1))})
-	assert.Equal(t, codes.ResourceExhausted, status.Code(err), "a message that is too large")
-
-	stop()
-	_, err = net.DialTimeout("tcp", srv.Addr().String(), time.Second)
-	assert.Error(t, err, "still listening")
-}
-
-func TestStart_StopNotifiesClients(t *testing.T) {
-	t.Parallel()
-	c := servertest.Config(t)
-	c.StopTimeout = patience
-	server, stop := servertest.Start(t, c)
-	conn := servertest.Dial(t, server.Addr())
-	ctx, g := play(within(t), t, conn)
-	watch, err := pb.NewGameServiceClient(conn).Watch(ctx, &pb.WatchRequest{GameId: g.GetId()})
-	require.NoError(t, err)
-	first, err := watch.Recv()
-	require.NoError(t, err)
-	require.NotNil(t, first.GetGame())
-
-	checker := grpc_health_v1.NewHealthClient(conn)
-	for _, name := range []string{"", "gridstand.v1.GameService", "gridstand.v1.LeaderboardService", "gridstand.v1.PlayerService"} {
-		answer, err := checker.Check(ctx, &grpc_health_v1.HealthCheckRequest{Service: name})
-		require.NoError(t, err, name)
-		assert.Equal(t, grpc_health_v1.HealthCheckResponse_SERVING, answer.GetStatus(), name)
-	}
-	health, err := checker.Watch(ctx, &grpc_health_v1.HealthCheckRequest{})
-	require.NoError(t, err)
-	next, err := health.Recv()
-	require.NoError(t, err)
-	require.Equal(t, grpc_health_v1.HealthCheckResponse_SERVING, next.GetStatus())
-
-	stop()
-	next, err = health.Recv()
-	require.NoError(t, err)
-	assert.Equal(t, grpc_health_v1.HealthCheckResponse_NOT_SERVING, next.GetStatus())
-	_, err = health.Recv()
-	assert.Error(t, err)
-	for err = nil; err == nil; {
-		_, err = watch.Recv()
-	}
-	assert.Equal(t, codes.Unavailable, status.Code(err))
-	assert.Equal(t, "this server is stopping", status.Convert(err).Message())
-}
-
 func TestStart_StopCutsOff(t *testing.T) {
 	t.Parallel()
 	c := servertest.Config(t)
 	c.StopTimeout = 50 * time.Millisecond
 	server, stop := servertest.Start(t, c)
 	// This stream ends only when its caller ends it or the server cuts it off.
-	stream, err := grpc_reflection_v1.NewServerReflectionClient(servertest.Dial(t, server.Addr())).ServerReflectionInfo(within(t))
+	stream, err := grpc_reflection_v1.NewServerReflectionClient(servertest.Dial(t, server.Addr())).ServerReflectionInfo(waittest.Context(t))
 	require.NoError(t, err)
 	require.NoError(t, stream.Send(&grpc_reflection_v1.ServerReflectionRequest{
 		MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_ListServices{},
@@ -187,10 +112,10 @@ func TestStart_UncountedServices(t *testing.T) {
 	} {
 		t.Run(limit, func(t *testing.T) {
 			t.Parallel()
-			first, end := context.WithCancel(within(t))
+			first, end := context.WithCancel(waittest.Context(t))
 			require.NoError(t, watch(first))
-			require.NoError(t, watch(within(t)))
-			err := watch(within(t))
+			require.NoError(t, watch(waittest.Context(t)))
+			err := watch(waittest.Context(t))
 			assert.Equal(t, codes.ResourceExhausted, status.Code(err))
 			var metadata map[string]string
 			for _, detail := range status.Convert(err).Details() {
@@ -200,7 +125,7 @@ func TestStart_UncountedServices(t *testing.T) {
 			}
 			assert.Equal(t, map[string]string{"limit": "2", "limit_name": limit}, metadata)
 			end()
-			waittest.Until(t, "a stream is allowed", func() bool { return watch(within(t)) == nil })
+			waittest.Until(t, "a stream is allowed", func() bool { return watch(waittest.Context(t)) == nil })
 		})
 	}
 }
@@ -210,7 +135,7 @@ func TestStart_NoReflection(t *testing.T) {
 	c := servertest.Config(t)
 	c.Reflection = false
 	server, _ := servertest.Start(t, c)
-	stream, err := grpc_reflection_v1.NewServerReflectionClient(servertest.Dial(t, server.Addr())).ServerReflectionInfo(within(t))
+	stream, err := grpc_reflection_v1.NewServerReflectionClient(servertest.Dial(t, server.Addr())).ServerReflectionInfo(waittest.Context(t))
 	require.NoError(t, err)
 	_, err = stream.Recv()
 	assert.Equal(t, codes.Unimplemented, status.Code(err))
@@ -236,9 +161,10 @@ func TestRun(t *testing.T) {
 	t.Run("wrong value", func(t *testing.T) {
 		t.Parallel()
 		for flag, change := range map[string]func(*server.Config){
-			"store":    func(c *server.Config) { c.Store = "localhost" },
-			"pprof":    func(c *server.Config) { c.Pprof = true },
-			"tls-cert": func(c *server.Config) { c.TLSCert, c.TLSKey = "missing.pem", "missing.pem" },
+			"store":         func(c *server.Config) { c.Store = "localhost" },
+			"pprof":         func(c *server.Config) { c.Pprof = true },
+			"tls-cert":      func(c *server.Config) { c.TLSCert, c.TLSKey = "missing.pem", "missing.pem" },
+			"tls-client-ca": func(c *server.Config) { c.TLSClientCA = "missing.pem" }, // needs a certificate
 		} {
 			c := servertest.Config(t)
 			change(&c)
@@ -248,19 +174,20 @@ func TestRun(t *testing.T) {
 		}
 	})
 
-	t.Run("stopped", func(t *testing.T) {
-		t.Parallel()
-		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		defer cancel()
-		assert.NoError(t, server.Run(ctx, servertest.Config(t)))
-	})
-
 	t.Run("stopped while waiting for redis", func(t *testing.T) {
 		t.Parallel()
-		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		defer cancel()
+		ctx, stop := context.WithCancel(t.Context())
+		redis, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		defer func() { _ = redis.Close() }()
+		go func() {
+			if conn, err := redis.Accept(); err == nil {
+				stop() // before an answer
+				_ = conn.Close()
+			}
+		}()
 		c := servertest.Config(t)
-		c.Store = "redis://127.0.0.1:1"
+		c.Store = "redis://" + redis.Addr().String()
 		assert.NoError(t, server.Run(ctx, c))
 	})
 
@@ -271,7 +198,7 @@ func TestRun(t *testing.T) {
 		c.Listener, err = net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
 		require.NoError(t, c.Listener.Close())
-		assert.ErrorContains(t, server.Run(within(t), c), "use of closed network connection")
+		assert.ErrorContains(t, server.Run(waittest.Context(t), c), "use of closed network connection")
 	})
 }
 
@@ -282,7 +209,7 @@ func TestStart_Metrics(t *testing.T) {
 	c.Pprof = true
 	server, stop := servertest.Start(t, c)
 	conn := servertest.Dial(t, server.Addr())
-	ctx, g := play(within(t), t, conn)
+	ctx, g := play(waittest.Context(t), t, conn)
 	watched, leave := context.WithCancel(ctx)
 	stream, err := pb.NewGameServiceClient(conn).Watch(watched, &pb.WatchRequest{GameId: g.GetId(), AfterVersion: &g.Version})
 	require.NoError(t, err)
@@ -290,6 +217,9 @@ func TestStart_Metrics(t *testing.T) {
 	require.NoError(t, err)
 	_, err = move(ctx, conn, g)
 	require.NoError(t, err)
+
+	_, err = pb.NewGameServiceClient(conn).GetGame(playertest.WithToken(ctx, "wrong"), &pb.GetGameRequest{GameId: "none"})
+	require.Error(t, err, "for the metrics of refusals")
 
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	get := func(path string) (int, string) {
@@ -307,6 +237,17 @@ func TestStart_Metrics(t *testing.T) {
 		return strings.Contains(body, "\ngridstand_redis_up 1\n")
 	})
 	assert.Equal(t, http.StatusOK, code)
+	// The alerts and the dashboard use only metrics that the server exports.
+	names := regexp.MustCompile(`\b(gridstand|grpc_server|process)_[a-z_]+`)
+	for _, file := range []string{"alerts.yml", "gridstand.json"} {
+		text, err := os.ReadFile(filepath.Join("..", "deploy", "monitor", file))
+		require.NoError(t, err)
+		found := names.FindAllString(string(text), -1)
+		assert.NotEmpty(t, found, file)
+		for _, name := range found {
+			assert.Regexp(t, `(?m)^`+name+`[{ ]`, body, "%s names %s", file, name)
+		}
+	}
 	for _, line := range []string{
 		`gridstand_games_created_total{variant="classic"} 1`,
 		`gridstand_moves_total{variant="classic"} 1`,
@@ -327,11 +268,11 @@ func TestStart_Metrics(t *testing.T) {
 		assert.Contains(t, body, "\n"+name)
 	}
 	leave()
-	assert.Eventually(t, func() bool {
+	waittest.Until(t, "the stream is counted", func() bool {
 		_, body := get("/metrics")
 		return strings.Contains(body,
 			`grpc_server_handled_total{grpc_code="Canceled",grpc_method="Watch",grpc_service="gridstand.v1.GameService",grpc_type="server_stream"} 1`)
-	}, patience, 10*time.Millisecond)
+	})
 	code, body = get("/healthz")
 	assert.Equal(t, http.StatusOK, code)
 	assert.Equal(t, "serving\n", body)

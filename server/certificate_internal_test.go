@@ -38,13 +38,7 @@ func TestCertificates_SlowDisk(t *testing.T) {
 		return got
 	}
 	await := func(got <-chan *tls.Config) *tls.Config {
-		select {
-		case config := <-got:
-			return config
-		case <-time.After(waittest.Patience):
-			require.Fail(t, "a connection waits for the disk")
-			return nil
-		}
+		return waittest.Receive(t, "a certificate that does not wait for the disk", got)
 	}
 	reader := current()
 	disk, err := os.OpenFile(c.TLSCert, os.O_WRONLY, 0) // waits for the reader

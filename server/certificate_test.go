@@ -1,9 +1,10 @@
 package server_test
 
 import (
-	"context"
 	"crypto/tls"
 	"math/big"
+	"net"
+	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -16,7 +17,6 @@ import (
 	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
-	"github.com/gridstand/gridstand/server"
 )
 
 // ask calls GetServerInfo with a new client.
@@ -25,14 +25,12 @@ func ask(t *testing.T, c client.Config) error {
 	client, err := client.Dial(c)
 	require.NoError(t, err)
 	defer func() { _ = client.Close() }()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	_, err = client.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{})
+	_, err = client.Games.GetServerInfo(waittest.Context(t), &pb.GetServerInfoRequest{})
 	return err
 }
 
 // Ensure that a server with client certificate authorities accepts only clients with a
-// certificate from one of them, and rejects other clients from the first call on.
+// certificate from one of them, over gRPC and HTTP, and rejects other clients from the first call on.
 func TestStart_MutualTLS(t *testing.T) {
 	t.Parallel()
 	servers, clients, strangers := tlstest.NewAuthority(t), tlstest.NewAuthority(t), tlstest.NewAuthority(t)
@@ -41,11 +39,25 @@ func TestStart_MutualTLS(t *testing.T) {
 	servers.Issue(t, "server", c.TLSCert, c.TLSKey)
 	c.TLSClientCA = clients.File
 	server, _ := servertest.Start(t, c)
+	c.Web = "127.0.0.1:0"
+	separate, _ := servertest.Start(t, c)
 
 	friend := client.Config{Target: server.Addr().String(), CAFile: servers.File}
 	friend.CertFile, friend.KeyFile = tlstest.Files(t)
 	clients.Issue(t, "friend", friend.CertFile, friend.KeyFile)
 	require.NoError(t, ask(t, friend))
+	pair, err := tls.LoadX509KeyPair(friend.CertFile, friend.KeyFile)
+	require.NoError(t, err)
+	for _, address := range []net.Addr{server.WebAddr(), separate.WebAddr()} {
+		config := trusting(t, servers)
+		_, _, err := fetch(t, &http.Transport{TLSClientConfig: config}, "https://"+address.String())
+		require.ErrorContains(t, err, "certificate required")
+		config = trusting(t, servers)
+		config.Certificates = []tls.Certificate{pair}
+		response, _, err := fetch(t, &http.Transport{TLSClientConfig: config}, "https://"+address.String())
+		require.NoError(t, err)
+		assert.Equal(t, http.StatusOK, response.StatusCode)
+	}
 
 	stranger := friend
 	stranger.CertFile, stranger.KeyFile = tlstest.Files(t)
@@ -60,7 +72,7 @@ func TestStart_MutualTLS(t *testing.T) {
 	} {
 		assert.ErrorIs(t, ask(t, other), client.ErrUnreachable, name)
 	}
-	_, err := client.Dial(client.Config{Target: friend.Target, CertFile: friend.CertFile})
+	_, err = client.Dial(client.Config{Target: friend.Target, CertFile: friend.CertFile})
 	assert.ErrorContains(t, err, "a certificate and its key must be given together")
 }
 
@@ -87,7 +99,7 @@ func TestStart_CertificateRenewed(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { _ = before.Close() }()
 	info := func() error {
-		_, err := before.Games.GetServerInfo(within(t), &pb.GetServerInfoRequest{})
+		_, err := before.Games.GetServerInfo(waittest.Context(t), &pb.GetServerInfoRequest{})
 		return err
 	}
 	require.NoError(t, info())
@@ -107,26 +119,4 @@ func TestStart_CertificateRenewed(t *testing.T) {
 	require.NoError(t, info(), "an existing connection")
 	require.NoError(t, ask(t, client.Config{Target: server.Addr().String(), CAFile: next.File}))
 	assert.ErrorIs(t, ask(t, client.Config{Target: server.Addr().String(), CAFile: authority.File}), client.ErrUnreachable)
-}
-
-// Ensure that the error for an unusable file names the flag that selected the file.
-func TestRun_WrongCertificates(t *testing.T) {
-	t.Parallel()
-	authority := tlstest.NewAuthority(t)
-	cert, key := tlstest.Files(t)
-	authority.Issue(t, "server", cert, key)
-	for flag, change := range map[string]func(*server.Config){
-		"tls-key":       func(c *server.Config) { c.TLSCert, c.TLSKey = cert, "missing.pem" },
-		"tls-cert":      func(c *server.Config) { c.TLSCert, c.TLSKey = authority.File, key },
-		"tls-client-ca": func(c *server.Config) { c.TLSCert, c.TLSKey, c.TLSClientCA = cert, key, key },
-	} {
-		c := servertest.Config(t)
-		change(&c)
-		var e *server.ConfigError
-		require.ErrorAs(t, server.Run(t.Context(), c), &e)
-		assert.Equal(t, flag, e.Flag)
-	}
-	c := servertest.Config(t)
-	c.TLSClientCA = authority.File
-	assert.ErrorContains(t, server.Run(t.Context(), c), "--tls-client-ca: needs --tls-cert")
 }

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -26,7 +27,7 @@ func TestStart_PublicPort(t *testing.T) {
 	newer.SetUnencryptedHTTP2(true)
 	get := func(t *testing.T, address, path string, protocols *http.Protocols) (int, string) {
 		t.Helper()
-		request, err := http.NewRequestWithContext(within(t), http.MethodGet, "http://"+address+path, http.NoBody)
+		request, err := http.NewRequestWithContext(waittest.Context(t), http.MethodGet, "http://"+address+path, http.NoBody)
 		require.NoError(t, err)
 		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, Protocols: protocols}}
 		response, err := client.Do(request)
@@ -77,7 +78,7 @@ func TestStart_PublicPort(t *testing.T) {
 			assert.Equal(t, http.StatusNotFound, code)
 			assert.NotContains(t, body, os.Args[0])
 			// The metrics address does not serve games.
-			_, err := pb.NewGameServiceClient(servertest.Dial(t, server.MetricsAddr())).ListGames(within(t), &pb.ListGamesRequest{})
+			_, err := pb.NewGameServiceClient(servertest.Dial(t, server.MetricsAddr())).ListGames(waittest.Context(t), &pb.ListGamesRequest{})
 			assert.Contains(t, []codes.Code{codes.Unavailable, codes.Unimplemented}, status.Code(err), "%v", err)
 		})
 	}

@@ -12,6 +12,7 @@ import (
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	"github.com/gridstand/gridstand/server"
 )
 
@@ -39,7 +40,7 @@ func TestStart_RedisTLS(t *testing.T) {
 	c.Store = url("opensesame", "ca="+authority.File+"&cert="+ownCert+"&key="+ownKey+patiently)
 	srv, _ := servertest.Start(t, c)
 	conn := servertest.Dial(t, srv.Addr())
-	ctx, g := play(within(t), t, conn)
+	ctx, g := play(waittest.Context(t), t, conn)
 	_, err := move(ctx, conn, g)
 	require.NoError(t, err)
 	assert.NotContains(t, log.String(), "opensesame")

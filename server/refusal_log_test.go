@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -31,7 +32,7 @@ func TestRefusals(t *testing.T) {
 		return append(pairs, "x-forwarded-for", address)
 	}
 	const honest, guesser = "192.0.2.7", "198.51.100.9"
-	home := metadata.AppendToOutgoingContext(within(t), from(honest)...)
+	home := metadata.AppendToOutgoingContext(waittest.Context(t), from(honest)...)
 	ann, err := players.CreatePlayer(home, &pb.CreatePlayerRequest{Name: "Ann"})
 	require.NoError(t, err)
 	_, err = players.CreatePlayer(home, &pb.CreatePlayerRequest{Name: "Bob"})
@@ -43,7 +44,7 @@ func TestRefusals(t *testing.T) {
 	require.Equal(t, codes.ResourceExhausted, status.Code(err))
 
 	wrong := ann.GetPlayer().GetId() + "." + strings.Repeat("q", 26)
-	guess := metadata.AppendToOutgoingContext(within(t), from(guesser, "authorization", "Bearer "+wrong)...)
+	guess := metadata.AppendToOutgoingContext(waittest.Context(t), from(guesser, "authorization", "Bearer "+wrong)...)
 	for n := range 5 {
 		_, err := players.GetPlayer(guess, &pb.GetPlayerRequest{PlayerId: "me"})
 		want := codes.Unauthenticated

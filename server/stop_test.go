@@ -10,6 +10,7 @@ import (
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -24,7 +25,7 @@ func TestStart_StopHandsOver(t *testing.T) {
 		config.Store = "redis://" + single.Options().Addr
 		config.BotPace = time.Hour
 		server, stop := servertest.Start(t, config)
-		conn, ctx := servertest.Dial(t, server.Addr()), within(t)
+		conn, ctx := servertest.Dial(t, server.Addr()), waittest.Context(t)
 		ann := playertest.New(ctx, t, conn, "Ann")
 		greedy := &pb.SeatRequest{Occupant: &pb.SeatRequest_Bot{Bot: "greedy"}}
 		g := ann.Create(t, &pb.CreateGameRequest{Variant: "tribolo", Seats: []*pb.SeatRequest{greedy, greedy, greedy}})

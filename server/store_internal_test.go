@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -35,15 +36,7 @@ func TestMonitor(t *testing.T) {
 		monitor(ctx, s.Background.Engine, slog.New(slog.DiscardHandler), 20*time.Millisecond, func(up bool) { states <- up })
 	})
 
-	next := func() bool {
-		select {
-		case up := <-states:
-			return up
-		case <-time.After(5 * time.Minute):
-			require.Fail(t, "up was not called")
-			return false
-		}
-	}
+	next := func() bool { return waittest.Receive(t, "a change", states) }
 	assert.True(t, next(), "at first")
 	server.SetError("LOADING")
 	assert.False(t, next(), "unavailable")

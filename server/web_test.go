@@ -18,6 +18,7 @@ import (
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	tlstest "github.com/gridstand/gridstand/internal/testkit/tls"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/proto/gridstand/v1/gridstandv1connect"
 	"github.com/gridstand/gridstand/server"
@@ -27,7 +28,7 @@ import (
 func fetch(t *testing.T, transport *http.Transport, url string) (*http.Response, string, error) {
 	t.Helper()
 	transport.DisableKeepAlives = true
-	request, err := http.NewRequestWithContext(within(t), http.MethodGet, url, http.NoBody)
+	request, err := http.NewRequestWithContext(waittest.Context(t), http.MethodGet, url, http.NoBody)
 	require.NoError(t, err)
 	response, err := (&http.Client{Transport: transport}).Do(request)
 	if err != nil {
@@ -64,7 +65,7 @@ func info(t *testing.T, transport *http.Transport, url string, options ...connec
 	t.Helper()
 	transport.DisableKeepAlives = true
 	games := gridstandv1connect.NewGameServiceClient(&http.Client{Transport: transport}, url, options...)
-	_, err := games.GetServerInfo(within(t), &pb.GetServerInfoRequest{})
+	_, err := games.GetServerInfo(waittest.Context(t), &pb.GetServerInfoRequest{})
 	return err
 }
 
@@ -114,31 +115,6 @@ func TestStart_WebWrongScheme(t *testing.T) {
 	assert.Contains(t, body, "https://")
 	_, _, err = fetch(t, &http.Transport{TLSClientConfig: trusting(t, authority)}, "https://"+open.Addr().String())
 	assert.ErrorContains(t, err, "server gave HTTP response to HTTPS client")
-}
-
-// Ensure that client certificates are required for HTTP as well as for gRPC.
-func TestStart_WebMutualTLS(t *testing.T) {
-	t.Parallel()
-	for _, web := range []string{"", "127.0.0.1:0"} {
-		c, authority := encrypted(t)
-		clients := tlstest.NewAuthority(t)
-		c.TLSClientCA, c.Web = clients.File, web
-		server, _ := servertest.Start(t, c)
-		url := "https://" + server.WebAddr().String()
-		config := trusting(t, authority)
-		_, _, err := fetch(t, &http.Transport{TLSClientConfig: config}, url)
-		require.ErrorContains(t, err, "certificate required")
-
-		cert, key := tlstest.Files(t)
-		clients.Issue(t, "friend", cert, key)
-		pair, err := tls.LoadX509KeyPair(cert, key)
-		require.NoError(t, err)
-		config = trusting(t, authority)
-		config.Certificates = []tls.Certificate{pair}
-		response, _, err := fetch(t, &http.Transport{TLSClientConfig: config}, url)
-		require.NoError(t, err)
-		assert.Equal(t, http.StatusOK, response.StatusCode)
-	}
 }
 
 // Ensure that a server without HTTP closes connections that do not use gRPC, and that with
@@ -197,7 +173,7 @@ func TestStart_WebAddress(t *testing.T) {
 	limited.Limits.ConnectionsPerAddress = 2
 	server, _ = servertest.Start(t, limited)
 	for _, address := range []net.Addr{server.Addr(), server.WebAddr()} {
-		conn, err := (&tls.Dialer{Config: trusting(t, authority, "h2")}).DialContext(within(t), "tcp", address.String())
+		conn, err := (&tls.Dialer{Config: trusting(t, authority, "h2")}).DialContext(waittest.Context(t), "tcp", address.String())
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = conn.Close() })
 	}

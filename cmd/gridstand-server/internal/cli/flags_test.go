@@ -125,20 +125,3 @@ func TestFlags_Variables(t *testing.T) {
 		assert.EqualError(t, err, "GRIDSTAND_STORE: names a different store from --redis (GRIDSTAND_REDIS); set only one of them")
 	})
 }
-
-func TestFlags_Store(t *testing.T) {
-	t.Parallel()
-	for line, want := range map[string]string{
-		"--redis redis://a":                   "redis://a",
-		"--store memory --redis embedded":     "memory",
-		"--store redis://a --redis redis://a": "redis://a",
-		"--store redis://b --store redis://a": "redis://a",
-	} {
-		config := server.DefaultConfig()
-		require.NoError(t, flagSet(&config).Parse(strings.Fields(line)), line)
-		assert.Equal(t, want, config.Store, line)
-	}
-	config := server.DefaultConfig()
-	err := usage.Flag(nil, flagSet(&config).Parse([]string{"--redis", "redis://:sesame@a", "--store", "memory"}))
-	assert.EqualError(t, err, "--store: names a different store from --redis (GRIDSTAND_REDIS); set only one of them")
-}

@@ -5,37 +5,16 @@ import (
 	"context"
 	"errors"
 	"net"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	servertest "github.com/gridstand/gridstand/internal/testkit/server"
-	"github.com/gridstand/gridstand/server"
 )
 
 // fullDisk is a writer that always fails.
 type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
-
-// Ensure that an interrupted command says so.
-func TestRun_Interrupted(t *testing.T) {
-	t.Parallel()
-	store := server.File(filepath.Join(t.TempDir(), "games.db"))
-	c := servertest.Config(t)
-	c.Store = store
-	_, stop := servertest.Start(t, c)
-	stop()
-	ctx, interrupt := context.WithCancel(t.Context())
-	interrupt()
-	for _, args := range [][]string{{"rebuild"}, {"quarantine", "--before", "now"}, {"hide", "ada"}, {"backup", filepath.Join(t.TempDir(), "copy.db")}} {
-		var stdout, stderr bytes.Buffer
-		assert.Equal(t, exitInterrupted, run(ctx, append(args, "--store", store), &stdout, &stderr), "%v", args)
-		assert.Contains(t, stderr.String(), "gridstand-server: interrupted\n", "%v", args)
-	}
-}
 
 // Ensure that an interrupted command does not wait for a Redis that accepts connections but
 // never answers.

@@ -17,27 +17,6 @@ import (
 
 const keepAccounts = 90 * 24 * time.Hour
 
-// Ensure that a name is held permanently, and that an account expires.
-func TestAccounts_Keys(t *testing.T) {
-	t.Parallel()
-	server := redistest.StartMiniredis(t)
-	client, accounts := redistest.NewClient(t, server.Addr()), openAt(t, server.Addr()).Accounts
-	ctx := t.Context()
-	ann, err := accounts.Create(ctx, store.Account{ID: id.New(), Name: "Ann", Secret: "digest"}, keepAccounts)
-	require.NoError(t, err)
-	_, err = accounts.Reserve(ctx, ann.ID, id.New(), 1, keepAccounts)
-	require.NoError(t, err)
-	name, player := "player-name:{ann}", "player:{"+ann.ID+"}"
-	assert.EqualValues(t, -1, client.TTL(ctx, name).Val())
-	assert.Equal(t, keepAccounts, client.PTTL(ctx, player).Val())
-	assert.Equal(t, keepAccounts, client.PTTL(ctx, player+":open").Val())
-	server.FastForward(keepAccounts)
-	assert.Equal(t, []string{name}, client.Keys(ctx, "*").Val())
-	_, err = accounts.SetSecret(ctx, ann.ID, "digest")
-	require.NoError(t, err)
-	assert.Zero(t, client.Exists(ctx, player).Val(), "a secret alone creates no account")
-}
-
 // Ensure that accounts from before names were folded keep their names, and that no other account can
 // take a name that looks like one of them.
 func TestAccounts_FoldNames(t *testing.T) {

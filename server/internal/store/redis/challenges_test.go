@@ -12,30 +12,6 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// Ensure that a challenge is stored in a single key that expires to the millisecond, and
-// that an unlisted challenge is not in any list.
-func TestChallenges_Keys(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, r *rig) {
-		ctx, challenges := t.Context(), r.store.Challenges
-		expires := time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond)
-		kept := func(want ...string) {
-			t.Helper()
-			assert.ElementsMatch(t, want, r.client.Keys(ctx, "*").Val())
-		}
-		c, err := challenges.Create(ctx, store.Challenge{ID: "a", Kind: 2, Created: time.Now(), Expires: expires})
-		require.NoError(t, err)
-		kept("challenge:{a}")
-		assert.InDelta(t, time.Hour, r.client.PTTL(ctx, "challenge:{a}").Val(), float64(time.Minute))
-		c.Expires = expires.Add(time.Hour + time.Millisecond)
-		require.NoError(t, challenges.Update(ctx, c))
-		assert.InDelta(t, 2*time.Hour, r.client.PTTL(ctx, "challenge:{a}").Val(), float64(time.Minute))
-		_, err = challenges.Create(ctx, store.Challenge{ID: "b", Kind: 2, Listed: true, Created: time.Now(), Expires: expires})
-		require.NoError(t, err)
-		kept("challenge:{a}", "challenge:{b}", "challenges:*", "challenges:2")
-	})
-}
-
 // Ensure that repeating Create adds a challenge to the lists if it is missing there.
 func TestChallenges_Relisted(t *testing.T) {
 	t.Parallel()

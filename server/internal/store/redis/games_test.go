@@ -270,23 +270,6 @@ func TestAppend_Cut(t *testing.T) {
 	})
 }
 
-// Ensure that an append succeeds even if the meta is outdated or missing, and that it
-// corrects the meta.
-func TestAppend_MetaBehind(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, r *rig) {
-		ctx, gameID := t.Context(), name("a")
-		last := r.create(gameID, 2)
-		old := r.content(gameID).meta
-		last = r.play(gameID, last, 2)
-		require.NoError(t, r.client.HSet(ctx, metaKey(gameID), old).Err())
-		last = r.play(gameID, last, 1)
-		r.sound(gameID, last)
-		require.NoError(t, r.client.Del(ctx, metaKey(gameID)).Err())
-		r.sound(gameID, r.play(gameID, last, 1))
-	})
-}
-
 // Ensure that Mend updates an outdated meta, but never moves it back, and does not
 // overwrite it if the log has lost entries.
 func TestMend(t *testing.T) {

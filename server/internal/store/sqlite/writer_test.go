@@ -156,27 +156,6 @@ func TestWrite_QueueFull(t *testing.T) {
 	group.Wait()
 }
 
-// Ensure that a read sees a snapshot, and does not wait for the writer.
-func TestRead_Snapshot(t *testing.T) {
-	t.Parallel()
-	d := openDB(t, Options{Memory: true})
-	count := func(c *sqlite3.Conn) (n int64) {
-		require.NoError(t, query(c, "SELECT count(*) FROM test", func(s *sqlite3.Stmt) {
-			n = s.ColumnInt64(0)
-		}))
-		return n
-	}
-	require.NoError(t, d.read(t.Context(), func(c *sqlite3.Conn) error {
-		assert.Zero(t, count(c))
-		assert.NoError(t, insert(t.Context(), d, 1))
-		assert.Zero(t, count(c))
-		return nil
-	}))
-	release := block(t, d)
-	assert.Equal(t, []int{1}, rows(t, d))
-	release()
-}
-
 // Ensure that canceling a context interrupts a read, that a panic ends it, and that the connection can
 // be used again.
 func TestRead_Interrupted(t *testing.T) {

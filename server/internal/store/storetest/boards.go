@@ -18,7 +18,6 @@ import (
 
 // Boards tests the contract of store.Boards.
 func Boards(t *testing.T, open Open) {
-	t.Run("a board is ordered by score, then by member", func(t *testing.T) { boardOrder(t, open(t).Boards) })
 	t.Run("a player hidden during concurrent records is on no board", func(t *testing.T) { hideWhileRecording(t, open(t).Boards) })
 	t.Run("all boards and entries are visited", func(t *testing.T) { visitBoards(t, open(t).Boards) })
 	t.Run("boards match a simple model after random calls", func(t *testing.T) {
@@ -78,37 +77,6 @@ func requireEntries(ctx context.Context, t require.TestingT, boards store.Boards
 	require.Empty(t, slices.Concat(page.Entries)[min(len(want), len(page.Entries)):], "too many entries")
 	require.Equal(t, slices.Concat(want), slices.Concat(page.Entries), b.Window)
 	require.EqualValues(t, len(want), page.Total, b.Window)
-}
-
-func boardOrder(t *testing.T, boards store.Boards) {
-	ctx := t.Context()
-	require.NoError(t, boards.Record(ctx, scored("a", 1, 1)), "on no board")
-	low, first, second, third, top := scored("a", 9, 9), scored("b", 10, 3), scored("c", 10, 2), scored("d", 10, 1), scored("e", 100, 0)
-	zero := scored("f", 0, 9)
-	for _, e := range []store.BoardEntry{second, zero, low, top, third, first, low} {
-		require.NoError(t, boards.Record(ctx, e, allTime, today))
-	}
-	want := []store.BoardEntry{top, first, second, third, low, zero}
-	for _, b := range []store.Board{allTime, today} {
-		requireEntries(ctx, t, boards, b, want...)
-	}
-	// Only a greater entry replaces the player's entry.
-	for _, e := range []store.BoardEntry{scored("c", 9, 7), scored("c", 10, 1), scored("c", 10, 2)} {
-		require.NoError(t, boards.Record(ctx, e, allTime))
-		requireEntries(ctx, t, boards, allTime, want...)
-	}
-	later := scored("c", 10, 4)
-	require.NoError(t, boards.Record(ctx, later, allTime))
-	requireEntries(ctx, t, boards, allTime, top, later, first, third, low, zero)
-	requireEntries(ctx, t, boards, today, want...)
-	better := scored("a", 11, 0)
-	require.NoError(t, boards.Record(ctx, better, allTime))
-	requireEntries(ctx, t, boards, allTime, top, better, later, first, third, zero)
-	rank, err := boards.Rank(ctx, allTime, "a", 1)
-	require.NoError(t, err)
-	assert.WithinDuration(t, time.Now(), rank.Now, time.Minute)
-	rank.Now = time.Time{}
-	assert.Equal(t, store.BoardRank{Found: true, Place: 1, Total: 6, Entries: []store.BoardEntry{top, better, later}}, rank)
 }
 
 // hideWhileRecording also checks that concurrent records keep the best.

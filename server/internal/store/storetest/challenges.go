@@ -214,22 +214,4 @@ func ChallengesExpire(t *testing.T, open OpenClock) {
 		assert.Empty(t, listChallenges(t, s, 0, 10))
 		assert.Empty(t, listChallenges(t, s, 3, 10))
 	})
-	t.Run("pages are full", func(t *testing.T) {
-		s, forward := open(t)
-		var want []string
-		for n := range 60 {
-			c := testChallenge(t, s, fmt.Sprintf("%02d", n), 2, 1000)
-			if n%3 == 0 {
-				c.Expires, want = c.Expires.Add(time.Hour), append(want, c.ID)
-			}
-			createChallenge(t, s, c)
-		}
-		slices.Reverse(want)
-		forward(61 * time.Minute)
-		places, err := s.Challenges.List(t.Context(), 2, store.Place{}, 15)
-		require.NoError(t, err)
-		assert.Len(t, places, 15)
-		assert.Equal(t, want, listChallenges(t, s, 2, 7))
-		assert.Equal(t, want, listChallenges(t, s, 0, 15))
-	})
 }

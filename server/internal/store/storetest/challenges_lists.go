@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -66,32 +65,5 @@ func challengeLists(t *testing.T, open Open) {
 		places, err = s.Challenges.List(t.Context(), 0, store.Place{Rank: 999, GameID: "c"}, 1)
 		require.NoError(t, err)
 		assert.Empty(t, places)
-	})
-	t.Run("pages list each lasting challenge once", func(t *testing.T) {
-		s := open(t)
-		var ids []string
-		for n := range 50 {
-			c := createChallenge(t, s, testChallenge(t, s, fmt.Sprint(n), 2, 1000+int64(n/7)))
-			ids = append(ids, c.ID)
-		}
-		for _, n := range []int{3, 16} {
-			counts := map[string]int{}
-			for after := (store.Place{}); ; {
-				places, err := s.Challenges.List(t.Context(), 2, after, n)
-				require.NoError(t, err)
-				for _, after = range places {
-					counts[after.GameID]++
-				}
-				if len(places) < n {
-					break
-				}
-				for _, created := range []int64{after.Rank + 1, after.Rank - 1} { // one before this place and one after it
-					createChallenge(t, s, testChallenge(t, s, fmt.Sprint("new ", n, created, after.GameID), 2, created))
-				}
-			}
-			for _, id := range ids {
-				assert.Equal(t, 1, counts[id], id)
-			}
-		}
 	})
 }

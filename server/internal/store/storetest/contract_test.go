@@ -42,7 +42,6 @@ var clockSuites = map[string]func(t *testing.T, open storetest.OpenClock){
 	"exhibitions": storetest.ExhibitionsPause,
 	"challenges":  storetest.ChallengesExpire,
 	"quotas":      storetest.Quotas,
-	"secrets":     storetest.SecretsLast,
 	"queue":       storetest.QueueTimes,
 	"heartbeats":  storetest.HeartbeatTimes,
 }

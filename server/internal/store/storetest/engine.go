@@ -3,7 +3,6 @@ package storetest
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -24,7 +23,7 @@ func Engine(t *testing.T, open Open) {
 		second, err := s.Background.Time(t.Context())
 		require.NoError(t, err)
 		assert.False(t, second.Before(first))
-		assert.WithinDuration(t, time.Now(), second, time.Minute)
+		requireRecent(t, s, second)
 	})
 	t.Run("calls end when their context does", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

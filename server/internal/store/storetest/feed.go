@@ -113,22 +113,6 @@ func Feed(t *testing.T, open Open) {
 		g.add("refused", entryAfter(records[1].ID, 0))
 		f.expect(t, "version 3")
 	})
-	t.Run("publishes the audience", func(t *testing.T) {
-		g := start(t)
-		f := newFollower()
-		g.s.Feed.Follow("watched", f)
-		f.expect(t, "listening")
-		g.create("watched", 1)
-		f.expect(t, "version 1")
-		for _, report := range []struct {
-			server       string
-			count, total int
-		}{{"one", 3, 3}, {"two", 4, 7}, {"one", 0, 4}} {
-			_, err := g.Audience(t.Context(), "watched", report.server, report.count)
-			require.NoError(t, err)
-			f.expect(t, fmt.Sprintf("audience %d", report.total))
-		}
-	})
 	t.Run("stops and starts again", func(t *testing.T) {
 		g := start(t)
 		feed, a, b := g.s.Feed, newFollower(), newFollower()

@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -26,19 +25,5 @@ func Secrets(t *testing.T, open Open) {
 		secret, err := s.Secrets.Secret(t.Context(), "other", []byte("other"))
 		require.NoError(t, err)
 		assert.Equal(t, "other", string(secret))
-	})
-}
-
-// SecretsLast tests the clock-dependent part of the contract of store.Secrets.
-func SecretsLast(t *testing.T, open OpenClock) {
-	t.Run("a secret never expires", func(t *testing.T) {
-		s, forward := open(t)
-		first := []byte("first")
-		_, err := s.Secrets.Secret(t.Context(), "page", first)
-		require.NoError(t, err)
-		forward(10 * 365 * 24 * time.Hour)
-		secret, err := s.Secrets.Secret(t.Context(), "page", []byte("second"))
-		require.NoError(t, err)
-		assert.Equal(t, first, secret)
 	})
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -60,25 +59,6 @@ func play(ctx context.Context, t *testing.T, conn *grpc.ClientConn) (context.Con
 
 func move(ctx context.Context, conn *grpc.ClientConn, g *pb.Game) (*pb.MoveResponse, error) {
 	return pb.NewGameServiceClient(conn).Move(ctx, playertest.Slide(g))
-}
-
-func TestStart_StopCutsOff(t *testing.T) {
-	t.Parallel()
-	c := servertest.Config(t)
-	c.StopTimeout = 50 * time.Millisecond
-	server, stop := servertest.Start(t, c)
-	// This stream ends only when its caller ends it or the server cuts it off.
-	stream, err := grpc_reflection_v1.NewServerReflectionClient(servertest.Dial(t, server.Addr())).ServerReflectionInfo(waittest.Context(t))
-	require.NoError(t, err)
-	require.NoError(t, stream.Send(&grpc_reflection_v1.ServerReflectionRequest{
-		MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_ListServices{},
-	}))
-	services, err := stream.Recv()
-	require.NoError(t, err)
-	assert.Len(t, services.GetListServicesResponse().GetService(), 7)
-	stop()
-	_, err = stream.Recv()
-	assert.Error(t, err)
 }
 
 // Ensure that one address may have only as many streams of the health service and of reflection as

@@ -400,16 +400,18 @@ func TestControl_Clients(t *testing.T) {
 // is called again with a longer delay, and that it does not close a proxy's connection.
 func TestControl_CloseAfter(t *testing.T) {
 	t.Parallel()
-	c := newControl(t)
-	fakes, conns := connections(t, c, "192.0.2.1", 2)
-	proxies, proxied := connections(t, c, proxyAddress, 1)
-	c.CloseAfter(conns[0].RemoteAddr(), time.Minute)
-	c.CloseAfter(proxied[0].RemoteAddr(), time.Minute)
-	c.CloseAfter(&net.UnixAddr{}, time.Minute)
-	c.CloseAfter(conns[0].RemoteAddr(), time.Hour)
-	assert.WithinDuration(t, time.Now().Add(time.Minute), fakes[0].deadline, 30*time.Second)
-	assert.Zero(t, fakes[1].deadline)
-	assert.Zero(t, proxies[0].deadline)
+	synctest.Test(t, func(t *testing.T) {
+		c := newControl(t)
+		fakes, conns := connections(t, c, "192.0.2.1", 2)
+		proxies, proxied := connections(t, c, proxyAddress, 1)
+		c.CloseAfter(conns[0].RemoteAddr(), time.Minute)
+		c.CloseAfter(proxied[0].RemoteAddr(), time.Minute)
+		c.CloseAfter(&net.UnixAddr{}, time.Minute)
+		c.CloseAfter(conns[0].RemoteAddr(), time.Hour)
+		assert.Equal(t, time.Now().Add(time.Minute), fakes[0].deadline)
+		assert.Zero(t, fakes[1].deadline)
+		assert.Zero(t, proxies[0].deadline)
+	})
 }
 
 // Ensure that a stream is counted from the arrival of its headers until it ends, no matter

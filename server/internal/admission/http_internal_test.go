@@ -87,7 +87,7 @@ func serveHTTP(t *testing.T, l *limits.Limits, proxies bool, handler http.Handle
 		<-done
 		<-done
 		_ = server.Shutdown(context.Background())
-		require.Eventually(t, func() bool { return s.Connections() == 0 && s.Handlers() == 0 }, waittest.Patience, time.Millisecond)
+		waittest.Until(t, "the connections and handlers end", func() bool { return s.Connections() == 0 && s.Handlers() == 0 })
 		assert.Zero(t, s.Running())
 		open, waiting := s.Streams()
 		assert.Zero(t, open)
@@ -182,13 +182,13 @@ func TestHandler_Incomplete(t *testing.T) {
 	for range 3 {
 		conns = append(conns, s.send(t, post("9", "a part")))
 	}
-	require.Eventually(t, func() bool { _, waiting := s.Streams(); return waiting == 3 }, waittest.Patience, time.Millisecond)
+	waittest.Until(t, "requests wait", func() bool { _, waiting := s.Streams(); return waiting == 3 })
 	assert.Zero(t, s.Running())
 	for range lateAfter {
 		s.sweep()
 	}
 	require.ErrorIs(t, <-read, context.DeadlineExceeded, "over the limit")
-	require.Eventually(t, func() bool { _, waiting := s.Streams(); return waiting == 2 }, waittest.Patience, time.Millisecond)
+	waittest.Until(t, "requests wait", func() bool { _, waiting := s.Streams(); return waiting == 2 })
 	response, _ := answerOf(t, s.send(t, get()))
 	assert.Equal(t, "incomplete_per_address", response.Header.Get("Limit"))
 	for range requestTimeout {
@@ -233,10 +233,10 @@ func TestHandler_Unread(t *testing.T) {
 		}
 	}))
 	unread := s.send(t, get())
-	require.Eventually(t, func() bool { return s.held("127.0.0.1") == block && s.Running() == 0 }, waittest.Patience, time.Millisecond)
+	waittest.Until(t, "nothing is held", func() bool { return s.held("127.0.0.1") == block && s.Running() == 0 })
 	_ = unread.Close()
 	require.Error(t, <-wrote)
-	require.Eventually(t, func() bool { return s.held("127.0.0.1") == 0 }, waittest.Patience, time.Millisecond)
+	waittest.Until(t, "nothing is held", func() bool { return s.held("127.0.0.1") == 0 })
 	s.send(t, get("More: yes"))
 	require.Error(t, <-wrote)
 	assert.Equal(t, "held_bytes_per_address", <-s.closed)
@@ -279,7 +279,7 @@ func TestHandler_UnreadBehindProxy(t *testing.T) {
 		_ = server.Close()
 		transport.CloseIdleConnections()
 		require.ErrorIs(t, <-done, http.ErrServerClosed)
-		require.Eventually(t, func() bool { return c.Handlers() == 0 }, waittest.Patience, time.Millisecond)
+		waittest.Until(t, "no handler runs", func() bool { return c.Handlers() == 0 })
 	})
 	send := func(path, address string) error {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+listener.Addr().String()+path, http.NoBody)
@@ -294,7 +294,7 @@ func TestHandler_UnreadBehindProxy(t *testing.T) {
 	const greedy = "192.0.2.1"
 	for n := int64(1); n <= connectionShare*block/size; n++ {
 		require.NoError(t, send("/endless", greedy))
-		require.Eventually(t, func() bool { return c.held(greedy) >= n*size }, waittest.Patience, time.Millisecond)
+		waittest.Until(t, "the bytes are counted", func() bool { return c.held(greedy) >= n*size })
 	}
 	require.Equal(t, 1, c.Connections())
 	require.NoError(t, send("/", "192.0.2.2"))
@@ -354,7 +354,7 @@ func TestControl_EnterSSE(t *testing.T) {
 		s.send(t, get())
 	}
 	one, other := <-taken, <-taken
-	require.Eventually(t, func() bool { return s.Running() == 0 }, waittest.Patience, time.Millisecond)
+	waittest.Until(t, "no handler runs", func() bool { return s.Running() == 0 })
 	open, _ := s.Streams()
 	assert.Equal(t, 2, open)
 	response, _ := answerOf(t, s.send(t, get()))
@@ -362,7 +362,7 @@ func TestControl_EnterSSE(t *testing.T) {
 	require.NoError(t, one.Close())
 	s.send(t, get())
 	third := <-taken
-	require.Eventually(t, func() bool { return s.Connections() == 2 }, waittest.Patience, time.Millisecond, "without the refused one")
+	waittest.Until(t, "only the refused connection is closed", func() bool { return s.Connections() == 2 })
 	require.NoError(t, other.Close())
 	require.NoError(t, third.Close())
 }

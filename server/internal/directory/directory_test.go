@@ -95,15 +95,6 @@ func listing(n int) store.Listing {
 	}
 }
 
-// Ensure that the statuses of games and of lists have the same numeric values, because Of
-// converts one to the other directly.
-func TestOf_Status(t *testing.T) {
-	t.Parallel()
-	assert.Equal(t, store.Waiting, store.Status(replay.Waiting))
-	assert.Equal(t, store.Active, store.Status(replay.Active))
-	assert.Equal(t, store.Finished, store.Status(replay.Finished))
-}
-
 // Ensure that a game is listed for its players and for its creator, but that the attempt of a bot in a
 // race is not listed for the race's creator.
 func TestOf_Players(t *testing.T) {

@@ -1,11 +1,8 @@
 package lifecycle
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"log/slog"
-	"strings"
 	"testing"
 	"time"
 
@@ -23,62 +20,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/page"
 	"github.com/gridstand/gridstand/server/internal/scheduler"
 	"github.com/gridstand/gridstand/server/internal/store"
-	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
-
-// readOnly is a store that refuses to create challenges while err is set.
-type readOnly struct {
-	store.Challenges
-	err error
-}
-
-func (r *readOnly) Create(ctx context.Context, c store.Challenge) (store.Challenge, error) {
-	if r.err != nil {
-		return store.Challenge{}, r.err
-	}
-	return r.Challenges.Create(ctx, c)
-}
-
-// Ensure that a server warns if it cannot create the daily games twice in a row, but not
-// after a single failure or when it stops.
-func TestManager_CreateDailies(t *testing.T) {
-	t.Parallel()
-	s := storetest.OnSQLite(t, sqlite.Options{Memory: true})
-	challenges := &readOnly{Challenges: s.Challenges}
-	var logged bytes.Buffer
-	m := &Manager{Config: Config{
-		Logger: slog.New(slog.NewTextHandler(&logged, nil)),
-		Challenges: challenge.New(challenge.Config{
-			Store: challenges, Log: gamelog.New(s.Games), Dailies: []string{"classic", "vt100"}, Keep: time.Hour,
-		}),
-	}}
-	failed := map[string]bool{}
-	stopped, stop := context.WithCancel(t.Context())
-	stop()
-	full := errors.New("the disk is full")
-	for i, tt := range []struct {
-		ctx  context.Context
-		err  error
-		warn int // the expected number of warnings
-	}{
-		{t.Context(), full, 0},
-		{t.Context(), full, 2},
-		{stopped, full, 0},
-		{t.Context(), full, 2},
-		{t.Context(), nil, 0},
-	} {
-		logged.Reset()
-		challenges.err = tt.err
-		m.createDailies(tt.ctx, failed)
-		assert.Equal(t, tt.warn, strings.Count(logged.String(), "level=WARN"), "call %d: %s", i, &logged)
-		assert.Equal(t, tt.warn, strings.Count(logged.String(), "id=daily-not-created"), "call %d", i)
-	}
-	assert.Empty(t, failed)
-	today, _, _, err := m.Challenges.Daily(t.Context(), "vt100", "")
-	require.NoError(t, err)
-	assert.Equal(t, replay.Daily, today.Kind)
-}
 
 // Ensure that a race closes when its last result is recorded, also if the server that stored
 // the result dies before the job is removed and the result is recorded again.

@@ -1,11 +1,7 @@
 package lifecycle
 
 import (
-	"errors"
-	"fmt"
 	"log/slog"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -36,53 +32,6 @@ func wantExceeded(t *testing.T, err error, field string) {
 	assert.LessOrEqual(t, exceeded.Retry, 2*time.Hour)
 }
 
-// Ensure that no more games run per player, per address and in total than the limits allow,
-// that a running game can keep running when the limit has been reached, and that another
-// game can start when one ends.
-func TestExhibitions_Limits(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		ctx, l := t.Context(), limits.Limits{BotGamesPerPlayer: 2, BotGamesPerAddress: 3, BotGamesPerStore: 5}
-		here, there := exhibitionsOn(s, time.Hour, l), exhibitionsOn(s, time.Hour, l)
-		run := func(e *exhibitions, game, player, address string, began bool) {
-			t.Helper()
-			got, err := e.run(ctx, game, player, address)
-			require.NoError(t, err)
-			assert.Equal(t, began, got)
-		}
-		refused := func(e *exhibitions, game, player, address, field string) {
-			t.Helper()
-			_, err := e.run(ctx, game, player, address)
-			wantExceeded(t, err, field)
-			running, err := e.running(ctx, game)
-			require.NoError(t, err)
-			assert.False(t, running)
-		}
-		run(here, "a", "ann", "::1", true)
-		run(there, "b", "ann", "::1", true)
-		run(there, "a", "ann", "::2", false)
-		refused(here, "c", "ann", "::2", "bot_games_per_player")
-		run(here, "d", "bob", "::1", true)
-		refused(there, "e", "bob", "::1", "bot_games_per_address")
-		run(there, "e", "bob", "::2", true)
-		run(there, "f", "eve", "", true) // an unknown address
-		refused(here, "g", "eve", "::3", "bot_games_per_store")
-		running, err := here.running(ctx, "f")
-		require.NoError(t, err)
-		assert.True(t, running, "the other server has started the game")
-		require.NoError(t, here.end(ctx, "a"))
-		require.NoError(t, here.end(ctx, "a"))
-		require.NoError(t, here.end(ctx, "unknown"))
-		run(here, "c", "ann", "::1", true)
-		refused(here, "g", "eve", "::3", "bot_games_per_store")
-
-		free := exhibitionsOn(s, time.Hour, limits.Limits{})
-		for n := range 100 {
-			run(free, fmt.Sprint(n), "ann", "::1", true)
-		}
-	})
-}
-
 // Ensure that a game that no client views is paused, as timed by the store's clock, and is
 // no longer counted.
 func TestExhibitions_Lapse(t *testing.T) {
@@ -108,31 +57,5 @@ func TestExhibitions_Lapse(t *testing.T) {
 		require.NoError(t, err)
 		_, err = e.run(ctx, "a", "ann", "")
 		wantExceeded(t, err, "bot_games_per_player")
-	})
-}
-
-// Ensure that the limits hold if several servers start games concurrently.
-func TestExhibitions_Concurrent(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		l := limits.Limits{BotGamesPerPlayer: 4, BotGamesPerAddress: 16, BotGamesPerStore: 20}
-		var group sync.WaitGroup
-		var began atomic.Int32
-		for server := range 3 {
-			e := exhibitionsOn(s, time.Hour, l)
-			for n := range 40 {
-				group.Go(func() {
-					ok, err := e.run(t.Context(), fmt.Sprint(server, "-", n), fmt.Sprint("player", n%10), fmt.Sprint("address", n%2))
-					var exceeded *limits.ExceededError
-					if !errors.As(err, &exceeded) {
-						assert.NoError(t, err)
-						assert.True(t, ok)
-						began.Add(1)
-					}
-				})
-			}
-		}
-		group.Wait()
-		assert.EqualValues(t, 20, began.Load())
 	})
 }

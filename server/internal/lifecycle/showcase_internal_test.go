@@ -18,7 +18,7 @@ import (
 // another one can run after it has ended or expired.
 func TestExhibitions_RunShowcase(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
+	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
 		ctx, l := t.Context(), limits.Limits{BotGamesPerPlayer: 5, BotGamesPerAddress: 1, BotGamesPerStore: 1}
 		here, there := exhibitionsOn(s, time.Hour, l), exhibitionsOn(s, time.Hour, l)
 		_, err := here.run(ctx, "ann's", "ann", "::1")
@@ -36,13 +36,13 @@ func TestExhibitions_RunShowcase(t *testing.T) {
 			assert.False(t, began, "the showcase was already running")
 		}
 		require.NoError(t, there.end(ctx, "first"))
-		began, err = there.runShowcase(ctx, "second", time.Millisecond)
+		began, err = there.runShowcase(ctx, "second", time.Minute)
 		require.NoError(t, err)
 		assert.True(t, began)
-		require.Eventually(t, func() bool {
-			began, err := here.runShowcase(ctx, "third", time.Minute)
-			return err == nil && began
-		}, 5*time.Minute, time.Millisecond)
+		forward(time.Minute)
+		began, err = here.runShowcase(ctx, "third", time.Minute)
+		require.NoError(t, err)
+		assert.True(t, began)
 	})
 }
 

@@ -62,7 +62,7 @@ func (k *keeping) write(n int) {
 // is finished once all messages have been written, and not before.
 func TestSendQueue(t *testing.T) {
 	t.Parallel()
-	const messages = 1000
+	const messages = 200
 	for name, tt := range map[string]struct {
 		size  int // size of a message, in bytes
 		reads int // number of messages that are written after each wait

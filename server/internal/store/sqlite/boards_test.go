@@ -98,16 +98,16 @@ func TestBoards_Ranges(t *testing.T) {
 		} {
 			t.Run(name+" "+order, func(t *testing.T) {
 				b := openBoards(t)
-				list := fill(t, b, forever, 120, score)
+				list := fill(t, b, forever, 60, score)
 				requireBoard(t, b, slices.Clone(list))
 				sort(list)
-				for ; len(list) > 0; list = list[40:] {
-					for _, e := range list[:40] {
+				for ; len(list) > 0; list = list[20:] {
+					for _, e := range list[:20] {
 						dropped, err := b.Drop(t.Context(), forever, e.PlayerID, e.Member)
 						require.NoError(t, err)
 						require.True(t, dropped)
 					}
-					requireBoard(t, b, slices.Clone(list[40:]))
+					requireBoard(t, b, slices.Clone(list[20:]))
 				}
 			})
 		}

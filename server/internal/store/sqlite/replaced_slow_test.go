@@ -84,13 +84,15 @@ func requireWarning(t *testing.T, path, id string) {
 }
 
 // Ensure that the stop of a server whose file was replaced logs a warning, and that the next
-// start does so too, unless the previous file is back or its games were quarantined.
+// start does so too, once, unless the previous file is back or its games were quarantined. The start
+// also does so if the server was killed before.
 func TestClose_ReplacedWarns(t *testing.T) {
 	t.Parallel()
 	skipOnWindows(t)
 	for name, test := range map[string]struct {
 		replace, then func(t *testing.T, path, backup string)
 		want          string // the id of the next start's warning
+		killed        bool
 	}{
 		"the backup is moved": {
 			replace: func(t *testing.T, path, backup string) { require.NoError(t, os.Rename(backup, path)) },
@@ -104,10 +106,25 @@ func TestClose_ReplacedWarns(t *testing.T) {
 			replace: func(t *testing.T, path, _ string) { require.NoError(t, os.Rename(path, path+".moved")) },
 			then:    func(t *testing.T, path, _ string) { require.NoError(t, os.Rename(path+".moved", path)) },
 		},
+		"killed, and the backup is copied over the file": {
+			replace: func(t *testing.T, path, backup string) {
+				require.NoError(t, os.Remove(path+walSuffix)) // as the errors without this step demand
+				copyFile(t, backup, path)
+			},
+			want: "file-not-quarantined", killed: true,
+		},
+		"killed": {replace: func(*testing.T, string, string) {}, killed: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path, backup := filepath.Join(t.TempDir(), "store.db"), filepath.Join(t.TempDir(), "backup.db")
+			if test.killed {
+				path = crashed(t, 3000)
+				require.NoError(t, failure(Backup(t.Context(), path, backup)))
+				test.replace(t, path, backup)
+				requireWarning(t, path, test.want)
+				return
+			}
 			var log bytes.Buffer
 			logger := slog.New(slog.NewTextHandler(&log, nil))
 			s, err := Open(Options{Path: path, Logger: logger})
@@ -125,42 +142,6 @@ func TestClose_ReplacedWarns(t *testing.T) {
 		})
 	}
 }
-
-// Ensure that a start logs a warning, once, if a backup was put in place after the last server was
-// killed or stopped, unless its games were quarantined. A server that starts with a backup at
-// another path logs nothing.
-func TestOpen_RestoredWarns(t *testing.T) {
-	t.Parallel()
-	skipOnWindows(t)
-	for name, test := range map[string]struct {
-		restore func(t *testing.T, path, backup string)
-		want    string
-	}{
-		"the backup is copied over the file": {copyBackup, "file-not-quarantined"},
-		"the games are quarantined": {func(t *testing.T, path, backup string) {
-			copyBackup(t, path, backup)
-			s, err := Open(Options{Path: path})
-			require.NoError(t, err)
-			require.NoError(t, s.Close())
-			require.NoError(t, Quarantined(path))
-		}, ""},
-		"the same file": {func(*testing.T, string, string) {}, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			path, backup := crashed(t, 3000), filepath.Join(t.TempDir(), "backup.db")
-			require.NoError(t, failure(Backup(t.Context(), path, backup)))
-			if name != "the same file" {
-				require.NoError(t, os.Remove(path+walSuffix)) // as the errors without this step demand
-			}
-			test.restore(t, path, backup)
-			requireWarning(t, path, test.want)
-		})
-	}
-}
-
-// copyBackup copies a backup over a file, and keeps the file's inode.
-func copyBackup(t *testing.T, path, backup string) { copyFile(t, backup, path) }
 
 // Ensure that a server that finds its file missing or empty logs, once, that the file is new although
 // there was one, and says nothing about a backup. A first start logs nothing.

@@ -3,14 +3,11 @@ package directory
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridstand/gridstand/server/internal/invalid"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -24,46 +21,6 @@ func only(numbers ...int) load {
 		found[game(n)] = n
 	}
 	return func(context.Context, []store.Place) (map[string]int, error) { return found, nil }
-}
-
-// Ensure that a token is valid for its list and its caller only, on every server and with any page size.
-func TestCollect_ForeignToken(t *testing.T) {
-	t.Parallel()
-	d, lists := open(3)
-	ctx, all := t.Context(), only(0, 1, 2)
-	l, caller := store.List{Status: store.Active}, player(1)
-	_, token, err := Collect(ctx, d, l, caller, "", 1, all)
-	require.NoError(t, err)
-	query := fmt.Sprintf("games 0 2 %q %q %q", "", "", caller)
-	sealed := func(gameID string) string {
-		token, err := tokens.Seal(ctx, query, append(make([]byte, 8), gameID...))
-		require.NoError(t, err)
-		return token
-	}
-	for name, test := range map[string]struct {
-		list          store.List
-		caller, token string
-	}{
-		"another status":    {store.List{}, caller, token},
-		"another variant":   {store.List{Status: store.Active, Variant: "classic"}, caller, token},
-		"another order":     {store.List{Status: store.Active, Order: store.ByScore}, caller, token},
-		"a player's list":   {store.List{Status: store.Active, PlayerID: player(1)}, caller, token},
-		"another caller":    {l, player(2), token},
-		"no caller":         {l, "", token},
-		"truncated":         {l, caller, token[1:]},
-		"no game":           {l, caller, sealed("")},
-		"malformed game id": {l, caller, sealed(strings.Repeat("*", 26))},
-	} {
-		_, _, err := Collect(ctx, d, test.list, test.caller, test.token, 1, all)
-		var e *invalid.Error
-		require.ErrorAs(t, err, &e, name)
-		assert.Equal(t, "page_token", e.Field, name)
-	}
-	again, _, err := Collect(ctx, New(nil, lists, tokens, 0, nil), l, caller, token, 9, all)
-	require.NoError(t, err)
-	assert.Equal(t, []int{1, 0}, again)
-	_, _, err = Collect(ctx, d, l, caller, sealed(game(0)), 9, all)
-	require.NoError(t, err, "a sealed token for the right query is valid")
 }
 
 // collectAll reads a list page by page, and returns all its games. Each page but the last must be full.

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game"
-	"github.com/gridstand/gridstand/game/bot"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/id"
@@ -119,24 +118,5 @@ func TestBots_Simpler(t *testing.T) {
 	t.Parallel()
 	for _, v := range variants.All() {
 		assert.Subset(t, v.Bots, simplerBots, v.ID)
-	}
-}
-
-// Ensure that one bot instance serves all games of a variant, and that an unknown bot is an
-// error.
-func TestBots_Bot(t *testing.T) {
-	t.Parallel()
-	b := newBots(0, slog.New(slog.DiscardHandler), nil, nil)
-	for _, v := range variants.All() {
-		for _, name := range v.Bots {
-			first, err := b.bot(v, name)
-			require.NoError(t, err)
-			assert.Equal(t, name, first.Name())
-			again, err := b.bot(v, name)
-			require.NoError(t, err)
-			assert.Same(t, first, again)
-		}
-		_, err := b.bot(v, "oracle")
-		assert.ErrorIs(t, err, bot.ErrUnknown)
 	}
 }

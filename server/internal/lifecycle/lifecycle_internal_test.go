@@ -11,23 +11,9 @@ import (
 
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/heartbeat"
-	"github.com/gridstand/gridstand/server/internal/scheduler"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
-
-// Ensure that a game that waits for players is first processed after the duration of a
-// lease, or earlier if the game is overdue earlier.
-func TestManager_FirstDelay(t *testing.T) {
-	t.Parallel()
-	waiting := &replay.State{Status: replay.Waiting, UpdateTime: time.UnixMilli(1_790_000_000_000)}
-	for waitingFor, want := range map[time.Duration]time.Duration{
-		time.Second: time.Second, scheduler.LeaseFor: scheduler.LeaseFor, time.Hour: scheduler.LeaseFor,
-	} {
-		m := &Manager{Config: Config{WaitingFor: waitingFor}}
-		assert.Equal(t, want, m.firstDelay(waiting), waitingFor)
-	}
-}
 
 // Ensure that if OnlyUptime is set, and only then, time without a running server postpones the
 // end of an abandoned game.

@@ -39,17 +39,6 @@ func requireField(t *testing.T, err error, field string) {
 	assert.Equal(t, field, e.Field)
 }
 
-func TestSize(t *testing.T) {
-	t.Parallel()
-	for n, want := range map[int32]int{0: 50, 1: 1, 199: 199, 200: 200, 201: 200, 1 << 30: 200} {
-		size, err := Size(n)
-		require.NoError(t, err)
-		assert.Equal(t, want, size)
-	}
-	_, err := Size(-1)
-	requireField(t, err, "page_size")
-}
-
 // Ensure that a token reveals nothing, and is valid for its query only, on all servers of the same store,
 // including servers started later, but not on servers of another store.
 func TestTokens(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -99,19 +98,12 @@ var serving = regexp.MustCompile(`msg=serving address=(\S+)`)
 // startProcess starts the program and waits until it is serving.
 func startProcess(t *testing.T, args ...string) *process {
 	t.Helper()
-	return startWith(t, nil, args...)
-}
-
-// startWith is like startProcess, but the given command, such as "taskset -c 0", starts the program.
-func startWith(t *testing.T, command []string, args ...string) *process {
-	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("signals are not available")
 	}
 	self, err := os.Executable()
 	require.NoError(t, err)
-	words := slices.Concat(command, []string{self, "--listen", "127.0.0.1:0"}, args)
-	p := &process{cmd: exec.Command(words[0], words[1:]...)}
+	p := &process{cmd: exec.Command(self, append([]string{"--listen", "127.0.0.1:0"}, args...)...)}
 	p.cmd.Env = append(os.Environ(), asServer+"=1")
 	p.cmd.Stderr = &p.log
 	require.NoError(t, p.cmd.Start())

@@ -201,7 +201,7 @@ func TestStart_Metrics(t *testing.T) {
 	_, err = pb.NewGameServiceClient(conn).GetGame(playertest.WithToken(ctx, "wrong"), &pb.GetGameRequest{GameId: "none"})
 	require.Error(t, err, "for the metrics of refusals")
 
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DisableCompression: true}}
 	get := func(path string) (int, string) {
 		response, err := client.Get("http://" + server.MetricsAddr().String() + path)
 		require.NoError(t, err)

@@ -2,11 +2,9 @@ package contract
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -15,7 +13,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
@@ -35,12 +32,10 @@ const (
 	fairOpen                        // the challenge is open and the owner of the attempt plays
 	fairOver                        // the challenge is open and the owner's attempt is over
 	fairClosed
-	fairExpired // the challenge and its attempts have been removed
-	fairMoments
 )
 
 func (m fairMoment) String() string {
-	return []string{"waiting", "countdown", "open", "over", "closed", "expired"}[m]
+	return []string{"waiting", "countdown", "open", "over", "closed"}[m]
 }
 
 // fairRole is the role of a caller who tries to see the owner's attempt.
@@ -57,10 +52,9 @@ const (
 
 // fairCase is a kind of challenge, a moment and a caller.
 type fairCase struct {
-	kind    pb.ChallengeKind
-	private bool
-	when    fairMoment
-	who     fairRole
+	kind pb.ChallengeKind
+	when fairMoment
+	who  fairRole
 }
 
 // attempt is the contract's rule for reading the owner's attempt. It returns the reason of the
@@ -68,8 +62,6 @@ type fairCase struct {
 func (c fairCase) attempt() string {
 	knows := c.who == fairOwner || c.who == fairFinished
 	switch {
-	case c.when == fairExpired:
-		return pb.ReasonGameNotFound
 	case c.kind == race && c.when < fairOpen:
 		return pb.ReasonChallengeNotOpen
 	case (c.kind == daily || c.kind == link) && c.when < fairClosed && !knows:
@@ -81,14 +73,13 @@ func (c fairCase) attempt() string {
 // listed is the rule for lists of games, either of the owner's games or of all: it reports whether
 // the list shows the owner's attempt.
 func (c fairCase) listed(ofOwner bool) bool {
-	own := ofOwner && c.who == fairOwner
 	switch {
 	case c.attempt() != "":
 		return false
 	case c.kind == race, c.kind == rematch:
-		return own || !c.private
+		return true
 	}
-	return own || ofOwner && c.when == fairClosed && !c.private
+	return ofOwner && (c.who == fairOwner || c.when == fairClosed)
 }
 
 // first reports whether the caller may know the first board, which all attempts have.
@@ -99,12 +90,12 @@ func (c fairCase) first() bool {
 	case rematch:
 		return true
 	}
-	return c.begins() || c.when >= fairClosed
+	return c.begins() || c.when == fairClosed
 }
 
 // seed reports whether the seed is public.
 func (c fairCase) seed() bool {
-	return c.when < fairExpired && (c.kind == rematch || c.when == fairClosed)
+	return c.kind == rematch || c.when == fairClosed
 }
 
 // begins reports whether the caller has an attempt while the challenge is open.
@@ -117,14 +108,6 @@ type fairCaller struct {
 	player
 	role fairRole
 	game *pb.Game // the caller's attempt, if any
-}
-
-// fairDoor is a connection to a server over one protocol.
-type fairDoor struct {
-	name string
-	conn grpc.ClientConnInterface
-	// http is the address of a server whose pages are to be tested too, or "".
-	http string
 }
 
 // fairSeen is a response. It is searched when the secrets are known.
@@ -140,10 +123,8 @@ type fairSeen struct {
 type fairness struct {
 	t       *testing.T
 	kind    pb.ChallengeKind
-	private bool
 	when    fairMoment
 	s       *testServer
-	doors   []fairDoor
 	clock   *fairClock
 	log     servertest.Log
 	callers []*fairCaller
@@ -186,24 +167,23 @@ func (c *fairClock) forward(d time.Duration) {
 
 func (c *fairClock) forwardTo(at time.Time) { c.forward(at.Sub(c.now())) }
 
-// eachFairKind calls test in parallel for each kind of challenge, and also for private races and
-// links.
+// eachFairKind calls test in parallel for each kind of challenge.
 func eachFairKind(t *testing.T, test func(f *fairness)) {
 	t.Helper()
-	for kind, visibilities := range map[pb.ChallengeKind][]bool{daily: {false}, race: {false, true}, link: {false, true}, rematch: {false}} {
-		for _, private := range visibilities {
-			t.Run(fmt.Sprintf("%v private %t", kind, private), func(t *testing.T) {
-				t.Parallel()
-				test(&fairness{t: t, kind: kind, private: private, clock: newFairClock(), asked: map[string]bool{}})
-			})
-		}
+	for _, kind := range []pb.ChallengeKind{daily, race, link, rematch} {
+		t.Run(kind.String(), func(t *testing.T) {
+			t.Parallel()
+			test(&fairness{t: t, kind: kind, clock: newFairClock(), asked: map[string]bool{}})
+		})
 	}
 }
 
-// configure makes a server use the clock and the log, and refuse nothing because of limits.
-func (f *fairness) configure(c *server.Config) {
-	*c = c.Unlimited()
-	c.StoreNow, c.Logger = f.clock.now, f.log.Logger()
+// start starts a server that uses the clock and the log, and refuses nothing because of limits.
+func (f *fairness) start(store string) {
+	f.s = start(f.t, store, func(c *server.Config) {
+		*c = c.Unlimited()
+		c.StoreNow, c.Logger = f.clock.now, f.log.Logger()
+	})
 }
 
 // Ensure that each call, each stream and each page shows a player's attempt and the seed only to
@@ -211,37 +191,29 @@ func (f *fairness) configure(c *server.Config) {
 func TestFairness(t *testing.T) {
 	t.Parallel()
 	eachFairKind(t, func(f *fairness) {
-		f.s = start(f.t, server.Memory, f.configure)
-		f.doors = []fairDoor{{"gRPC", f.s.conn, "http://" + f.s.addr.String()}}
+		f.start(server.Memory)
 		f.run(func() {})
 	})
 }
 
 // run makes every call and reads every page at each moment, and calls the function after at the end
-// of each moment. Of a private challenge, it only lists games, because only lists differ.
+// of each moment.
 func (f *fairness) run(after func()) {
-	ways := fairWays()
-	if f.private {
-		ways = fairLists()
-	}
 	f.create()
 	if f.kind != race {
 		f.when = fairOpen
 	}
-	for ; f.when < fairMoments; f.when++ {
+	for ; f.when <= fairClosed; f.when++ {
 		f.enter()
 		for _, by := range f.callers {
-			for _, door := range f.doors {
-				for _, way := range ways {
-					f.call(way, door, by)
-				}
-				if door.http != "" && !f.private {
-					f.read(door, by)
-				}
+			for _, way := range fairWays() {
+				f.call(way, by)
 			}
+			f.read(by)
 		}
 		after()
 	}
+	f.when = fairClosed
 	f.search()
 }
 
@@ -260,7 +232,7 @@ func (f *fairness) create() {
 	}
 	creator := &fairCaller{player: f.s.player(f.t), role: fairCreator}
 	f.callers = append(f.callers, creator)
-	request := &pb.CreateChallengeRequest{Kind: f.kind, Variant: "classic", Private: f.private}
+	request := &pb.CreateChallengeRequest{Kind: f.kind, Variant: "classic"}
 	switch f.kind {
 	case race:
 		request.Limit = durationpb.New(time.Hour)
@@ -296,7 +268,7 @@ func (f *fairness) by(role fairRole) *fairCaller {
 }
 
 // of returns the case of a caller at this moment.
-func (f *fairness) of(by *fairCaller) fairCase { return fairCase{f.kind, f.private, f.when, by.role} }
+func (f *fairness) of(by *fairCaller) fairCase { return fairCase{f.kind, f.when, by.role} }
 
 // enter moves the challenge to the current moment.
 func (f *fairness) enter() {
@@ -311,11 +283,8 @@ func (f *fairness) enter() {
 	case fairOver:
 		f.finish()
 	case fairClosed:
-		f.seen = append(f.seen, fairSeen{"the log", fairCase{f.kind, f.private, fairOver, fairStranger}, false, []byte(f.log.String())})
+		f.seen = append(f.seen, fairSeen{"the log", fairCase{f.kind, fairOver, fairStranger}, false, []byte(f.log.String())})
 		f.close()
-		f.checkStandings()
-	case fairExpired:
-		f.expire()
 	}
 }
 
@@ -355,27 +324,21 @@ func fairTiles(g *pb.Game) []int32 {
 
 // finish ends the owner's attempt, while all callers who may see it watch it.
 func (f *fairness) finish() {
-	streams := map[*fairCaller]grpc.ServerStreamingClient[pb.WatchResponse]{}
+	streams := map[*fairCaller]*watcher{}
 	for _, by := range f.callers {
 		c := f.of(by)
-		if c.when = fairOpen; c.attempt() != "" {
-			continue
+		if c.when = fairOpen; c.attempt() == "" {
+			streams[by] = f.s.watch(f.t, by.ctx, &pb.WatchRequest{GameId: f.owner.game.GetId(), EveryEvent: true})
+			streams[by].game(f.t)
 		}
-		updates, err := f.s.Watch(by.ctx, &pb.WatchRequest{GameId: f.owner.game.GetId(), EveryEvent: true})
-		require.NoError(f.t, err)
-		_, err = updates.Recv()
-		require.NoError(f.t, err)
-		streams[by] = updates
 	}
 	f.play(3)
 	playertest.Apply(f.owner.game, f.s.resign(f.t, f.owner.player, f.owner.game.GetId()))
-	for by, updates := range streams {
+	for by, w := range streams {
 		var data []byte
-		update, err := updates.Recv()
-		for ; err == nil; update, err = updates.Recv() {
+		for update := w.next(f.t); update != nil; update = w.next(f.t) {
 			data = append(data, fairEncode(update)...)
 		}
-		require.ErrorIs(f.t, err, io.EOF)
 		f.saw("an open stream", by, true, data)
 	}
 }
@@ -401,7 +364,7 @@ func (f *fairness) close() {
 	} else {
 		f.clock.forward(time.Millisecond)
 		_, err := f.s.Move(playing.ctx, playertest.Slide(playing.game))
-		assert.Equal(f.t, pb.ReasonGameOver, fairReason(err), "a move after the close")
+		assert.Equal(f.t, pb.ReasonGameOver, refusalOf(f.t, err).info.GetReason(), "a move after the close")
 	}
 	waittest.Until(f.t, "the seed is public", func() bool {
 		if f.seed = f.get(f.challenge).GetSeed(); len(f.seed) == 0 {
@@ -425,52 +388,19 @@ func (f *fairness) get(c *pb.Challenge) *pb.Challenge {
 	return got.GetChallenge()
 }
 
-// checkStandings checks that the standings list all attempts, best first. Of two attempts with equal
-// points, the one that ended earlier comes first.
-func (f *fairness) checkStandings() {
-	var games []*pb.Game
-	for _, by := range f.entrants() {
-		games = append(games, f.s.get(f.t, by.game.GetId()))
-	}
-	slices.SortFunc(games, func(a, b *pb.Game) int {
-		return cmp.Or(cmp.Compare(b.GetResult().GetScores()[0], a.GetResult().GetScores()[0]),
-			a.GetUpdateTime().AsTime().Compare(b.GetUpdateTime().AsTime()))
-	})
-	var lines []*pb.Standing
-	waittest.Until(f.t, "the standings are complete", func() bool {
-		listed, err := f.s.ListStandings(f.s.anyone, &pb.ListStandingsRequest{ChallengeId: f.challenge.GetId()})
-		require.NoError(f.t, err)
-		lines = listed.GetStandings()
-		return len(lines) == len(games)
-	})
-	for i, line := range lines {
-		assert.EqualValues(f.t, i+1, line.GetRank())
-		assert.True(f.t, line.GetFinished())
-		assert.Equal(f.t, games[i].GetResult().GetScores()[0], line.GetScore())
-		assert.Equal(f.t, games[i].GetId(), line.GetGameId())
-	}
-}
-
-// expire moves the clock until the challenge and its attempts have been removed. It reads the seed of
-// tomorrow's game first, when that game closes. No caller receives it.
-func (f *fairness) expire() {
-	f.clock.forward(2 * time.Minute) // The standings become final a minute after the close.
-	if f.tomorrow != nil {
-		f.clock.forwardTo(f.tomorrow.GetCloseTime().AsTime())
-		f.tomorrowSeed = f.get(f.tomorrow).GetSeed()
-		require.NotEmpty(f.t, f.tomorrowSeed)
-	}
-	f.clock.forward(server.DefaultConfig().KeepFinished + 10*24*time.Hour) // Challenges by link are open for seven days.
-}
-
 // saw records a response for search. board reports whether it may show the boards of the owner's
 // attempt.
 func (f *fairness) saw(what string, by *fairCaller, board bool, data []byte) {
 	f.seen = append(f.seen, fairSeen{what, f.of(by), board, data})
 }
 
-// search searches all responses for secrets.
+// search searches all responses for secrets, also for the seed of tomorrow's game, once it is public.
 func (f *fairness) search() {
+	if f.tomorrow != nil {
+		f.clock.forwardTo(f.tomorrow.GetCloseTime().AsTime())
+		f.tomorrowSeed = f.get(f.tomorrow).GetSeed()
+		require.NotEmpty(f.t, f.tomorrowSeed)
+	}
 	boards, first := fairBoards(f.boards[10:]...), fairBoards(f.first)
 	seed, tomorrow := fairSeed(f.seed), fairSeed(f.tomorrowSeed)
 	for _, s := range f.seen {
@@ -487,8 +417,8 @@ func (f *fairness) search() {
 		assert.False(f.t, fairShows(s.data, tomorrow), "the seed of tomorrow's game in %s", at)
 	}
 	assert.NotContains(f.t, f.log.String(), "level=ERROR")
-	for _, method := range fairMethods() {
-		assert.True(f.t, f.private || fairUnrelated[method.name] != f.asked[method.name], "%s needs a row, or else a reason why it has none", method.name)
+	for _, m := range methods() {
+		assert.True(f.t, fairUnrelated[m.name] != f.asked[m.name], "%s needs a row, or else a reason why it has none", m.name)
 	}
 }
 

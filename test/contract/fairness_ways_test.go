@@ -9,18 +9,14 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"sync"
+	"strings"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/reflect/protoregistry"
 
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -50,6 +46,11 @@ var fairUnrelated = map[string]bool{
 	"/gridstand.v1.PlayerService/AddKey": true, "/gridstand.v1.PlayerService/RemoveKey": true,
 	"/gridstand.v1.PlayerService/ListKeys": true, "/gridstand.v1.GameService/GetServerInfo": true,
 	"/gridstand.v1.GameService/ListVariants": true, "/gridstand.v1.LeaderboardService/GetRank": true,
+	// These answer only the player of the seat.
+	"/gridstand.v1.GameService/JoinGame": true, "/gridstand.v1.GameService/Undo": true, "/gridstand.v1.GameService/Resign": true,
+	// These return what GetChallenge returns.
+	"/gridstand.v1.ChallengeService/JoinChallenge": true, "/gridstand.v1.ChallengeService/LeaveChallenge": true,
+	"/gridstand.v1.ChallengeService/StartChallenge": true,
 }
 
 // fairRequest returns the request of a way.
@@ -100,16 +101,6 @@ func fairWays() []fairWay {
 			},
 		},
 		{
-			name: "JoinGame", token: true,
-			refused: func(c fairCase) string {
-				if c.who != fairOwner {
-					return pb.ReasonSeatTaken
-				}
-				return c.attempt()
-			},
-			request: fairOfGame(func(id string) proto.Message { return &pb.JoinGameRequest{GameId: id} }),
-		},
-		{
 			name: "CreateChallenge, a rematch of the attempt", token: true, seed: true,
 			refused: func(c fairCase) string {
 				if reason := c.attempt(); reason != "" || c.when >= fairOver && c.seed() {
@@ -150,14 +141,14 @@ func fairWays() []fairWay {
 		ways = append(ways, fairWay{name: name, seed: true, request: fairOfChallenge(request)}, fairWay{
 			name: name + " of tomorrow",
 			request: func(f *fairness, _ *fairCaller) proto.Message {
-				if f.tomorrow == nil || f.when >= fairClosed {
+				if f.tomorrow == nil || f.when == fairClosed {
 					return nil
 				}
 				return request(f.tomorrow)
 			},
 		})
 	}
-	return slices.Concat(ways, fairReads(), fairLists(), fairMoves(), fairRosters())
+	return slices.Concat(ways, fairReads(), fairLists(), fairMoves())
 }
 
 // fairReads returns the calls that return or stream the owner's attempt.
@@ -178,84 +169,46 @@ func fairReads() (ways []fairWay) {
 
 // fairLists returns the calls that list games.
 func fairLists() (ways []fairWay) {
-	add := func(of string, list *pb.ListGamesRequest) {
-		ways = append(ways, fairWay{
-			name: fmt.Sprintf("ListGames of %s, %v", of, list), token: of == "the caller", attempt: true,
-			listed: func(c fairCase) bool {
-				active := c.when < fairOver
-				switch {
-				case list.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING, active && list.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED,
-					!active && list.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE:
-					return false
-				case of == "the caller":
-					return c.who == fairOwner && c.listed(true)
-				}
-				return c.listed(of != "all")
-			},
-			request: func(f *fairness, by *fairCaller) proto.Message {
-				request := proto.CloneOf(list)
-				switch of {
-				case "the owner":
-					request.PlayerId = f.owner.GetId()
-				case "the owner's name":
-					request.PlayerName = f.owner.GetName()
-				case "the caller":
-					request.PlayerId = "me"
-				}
-				return request
-			},
-		})
-	}
-	for of, statuses := range map[string][]pb.GameStatus{
-		"all":       {0, pb.GameStatus_GAME_STATUS_ACTIVE, pb.GameStatus_GAME_STATUS_FINISHED, pb.GameStatus_GAME_STATUS_WAITING},
-		"the owner": {0, pb.GameStatus_GAME_STATUS_ACTIVE, pb.GameStatus_GAME_STATUS_FINISHED}, "the owner's name": {0}, "the caller": {0},
+	for of, request := range map[string]func(f *fairness) *pb.ListGamesRequest{
+		"all":        func(*fairness) *pb.ListGamesRequest { return &pb.ListGamesRequest{} },
+		"by score":   func(*fairness) *pb.ListGamesRequest { return &pb.ListGamesRequest{Status: active, OrderBy: byScore} },
+		"of owner":   func(f *fairness) *pb.ListGamesRequest { return &pb.ListGamesRequest{PlayerId: f.owner.GetId()} },
+		"of name":    func(f *fairness) *pb.ListGamesRequest { return &pb.ListGamesRequest{PlayerName: f.owner.GetName()} },
+		"of caller":  func(*fairness) *pb.ListGamesRequest { return &pb.ListGamesRequest{PlayerId: "me"} },
+		"by viewers": func(*fairness) *pb.ListGamesRequest { return &pb.ListGamesRequest{Status: active, OrderBy: byWatchers} },
 	} {
-		for _, status := range statuses {
-			add(of, &pb.ListGamesRequest{Status: status})
-		}
-	}
-	for _, order := range []pb.OrderBy{pb.OrderBy_ORDER_BY_SCORE, pb.OrderBy_ORDER_BY_WATCHERS} {
-		add("all", &pb.ListGamesRequest{Status: pb.GameStatus_GAME_STATUS_ACTIVE, OrderBy: order, Variant: "classic"})
+		ways = append(ways, fairWay{
+			name: "ListGames " + of, token: of == "of caller", attempt: true,
+			listed: func(c fairCase) bool {
+				over := strings.HasPrefix(of, "by ") && c.when >= fairOver
+				return !over && c.listed(strings.HasPrefix(of, "of ")) && (of != "of caller" || c.who == fairOwner)
+			},
+			request: func(f *fairness, _ *fairCaller) proto.Message { return request(f) },
+		})
 	}
 	return ways
 }
 
-// fairMoves returns the calls that would change the owner's attempt. They name a version that it does
-// not have. Before a race opens, its entrants also try to move in their own attempts: the server must
-// not say whether a move is legal, because that would reveal something about the first board.
+// fairMoves returns moves in the owner's attempt, at a version that it does not have, and moves in
+// the entrants' own attempts before a race opens: the server must not say whether they are legal,
+// because that would reveal something about the first board.
 func fairMoves() []fairWay {
-	refused := func(c fairCase) string {
-		switch {
-		case c.who != fairOwner:
-			return pb.ReasonNotSeated
-		case c.when < fairOpen:
-			return pb.ReasonGameNotStarted
-		case c.when >= fairOver:
-			return pb.ReasonGameOver
-		}
-		return pb.ReasonVersionConflict
-	}
 	const wrong = 999
-	ways := []fairWay{
-		{
-			name: "Move", token: true, refused: refused,
-			request: fairOfGame(func(id string) proto.Message { return slide(id, wrong, pb.Direction_DIRECTION_UP) }),
+	ways := []fairWay{{
+		name: "Move", token: true,
+		refused: func(c fairCase) string {
+			switch {
+			case c.who != fairOwner:
+				return pb.ReasonNotSeated
+			case c.when < fairOpen:
+				return pb.ReasonGameNotStarted
+			case c.when >= fairOver:
+				return pb.ReasonGameOver
+			}
+			return pb.ReasonVersionConflict
 		},
-		{
-			name: "Undo", token: true, refused: refused,
-			request: fairOfGame(func(id string) proto.Message { return &pb.UndoRequest{GameId: id, Version: wrong} }),
-		},
-		{
-			name: "Resign", token: true,
-			refused: func(c fairCase) string {
-				if c.who == fairOwner && c.when >= fairOver {
-					return c.attempt() // The call returns the last event again.
-				}
-				return refused(c)
-			},
-			request: fairOfGame(func(id string) proto.Message { return &pb.ResignRequest{GameId: id, Version: proto.Int32(wrong)} }),
-		},
-	}
+		request: fairOfGame(func(id string) proto.Message { return slide(id, wrong, pb.Direction_DIRECTION_UP) }),
+	}}
 	for d := pb.Direction_DIRECTION_UP; d <= pb.Direction_DIRECTION_RIGHT; d++ {
 		ways = append(ways, fairWay{
 			name: fmt.Sprintf("Move %v before the race", d), token: true,
@@ -271,55 +224,9 @@ func fairMoves() []fairWay {
 	return ways
 }
 
-// fairRosters returns the calls that concern the roster of a race that has been started.
-func fairRosters() (ways []fairWay) {
-	add := func(name string, allowed func(c fairCase) bool, reason string, request func(c *pb.Challenge) proto.Message) {
-		ways = append(ways, fairWay{
-			name: name, token: true,
-			refused: func(c fairCase) string {
-				switch {
-				case c.kind != race:
-					return codes.InvalidArgument.String()
-				case allowed(c):
-					return ""
-				}
-				return reason
-			},
-			request: func(f *fairness, _ *fairCaller) proto.Message {
-				if f.when == fairWaiting {
-					return nil
-				}
-				return request(f.challenge)
-			},
-		})
-	}
-	add("JoinChallenge", fairCase.begins, pb.ReasonChallengeStarted,
-		func(c *pb.Challenge) proto.Message { return &pb.JoinChallengeRequest{ChallengeId: c.GetId()} })
-	add("LeaveChallenge", func(c fairCase) bool { return !c.begins() }, pb.ReasonChallengeStarted,
-		func(c *pb.Challenge) proto.Message { return &pb.LeaveChallengeRequest{ChallengeId: c.GetId()} })
-	add("StartChallenge", func(c fairCase) bool { return c.who == fairCreator }, pb.ReasonNotCreator,
-		func(c *pb.Challenge) proto.Message { return &pb.StartChallengeRequest{ChallengeId: c.GetId()} })
-	return ways
-}
-
-// fairGone returns the reason for refusing a request if the challenge or attempt that it names has
-// been removed, or "" if the request names neither.
-func fairGone(request proto.Message) string {
-	if r, ok := request.(interface{ GetChallengeId() string }); ok && r.GetChallengeId() != "" {
-		return pb.ReasonChallengeNotFound
-	}
-	if r, ok := request.(*pb.GetChallengeRequest); ok && r.GetDaily().GetDate() != "" {
-		return pb.ReasonChallengeNotFound
-	}
-	if r, ok := request.(interface{ GetGameId() string }); ok && r.GetGameId() != "" {
-		return pb.ReasonGameNotFound
-	}
-	return ""
-}
-
 // call makes a call and checks whether it is refused, or shows what it must show. A list may show an
 // attempt late.
-func (f *fairness) call(way fairWay, door fairDoor, by *fairCaller) {
+func (f *fairness) call(way fairWay, by *fairCaller) {
 	request := way.request(f, by)
 	if request == nil {
 		return
@@ -327,9 +234,6 @@ func (f *fairness) call(way fairWay, door fairDoor, by *fairCaller) {
 	c, want := f.of(by), ""
 	if way.refused != nil {
 		want = way.refused(c)
-	}
-	if gone := fairGone(request); gone != "" && f.when == fairExpired {
-		want = gone
 	}
 	if way.token && by.Player == nil {
 		want = pb.ReasonBadToken
@@ -340,51 +244,50 @@ func (f *fairness) call(way fairWay, door fairDoor, by *fairCaller) {
 	}
 	shows := way.attempt && sees && want == ""
 	reveals := want == "" && c.seed() && (way.seed || shows && f.when >= fairOver)
-	name := fmt.Sprintf("%s by %s for %s, %v", way.name, door.name, by.role, f.when)
+	name := fmt.Sprintf("%s for %s, %v", way.name, by.role, f.when)
+	last := fairBoards(f.boards[max(0, len(f.boards)-1):]...)
 	var data []byte
 	var err error
 	waittest.Until(f.t, name+" is complete", func() bool {
-		data, err = f.ask(door, by, request)
-		if f.when == fairExpired {
-			return fairReason(err) == want // A server may still remember the challenge.
-		}
-		return way.listed == nil || !shows || fairShows(data, fairBoards(f.boards[len(f.boards)-1]))
+		data, err = f.ask(by, request)
+		return way.listed == nil || !shows || fairShows(data, last)
 	})
-	assert.Equal(f.t, want, fairReason(err), "%s: %v", name, err)
-	assert.True(f.t, !shows || fairShows(data, fairBoards(f.boards[len(f.boards)-1])), "%s does not show the board", name)
+	assert.Equal(f.t, want, refusalOf(f.t, err).info.GetReason(), "%s: %v", name, err)
+	assert.True(f.t, !shows || fairShows(data, last), "%s does not show the board", name)
 	assert.True(f.t, !reveals || fairShows(data, fairSeed(f.seed)), "%s does not show the seed", name)
 	same := f.when == fairClosed && by.role == fairPlaying // whose own attempt has the same boards by now
-	f.saw(way.name+" by "+door.name, by, sees || same, append(data, fairEncode(status.Convert(err).Proto())...))
+	f.saw(way.name, by, sees || same, append(data, fairEncode(status.Convert(err).Proto())...))
 }
 
 // ask makes a call. Of a stream, it returns the messages up to the last event of the attempt, or up to
 // the seed if it is public.
-func (f *fairness) ask(door fairDoor, by *fairCaller, request proto.Message) ([]byte, error) {
-	method := fairMethods()[request.ProtoReflect().Descriptor().FullName()]
-	f.asked[method.name] = true
-	answer := method.answer.New().Interface()
-	ctx, cancel := context.WithCancel(by.ctx)
-	defer cancel()
-	if !method.streams {
-		err := door.conn.Invoke(ctx, method.name, request, answer)
+func (f *fairness) ask(by *fairCaller, request proto.Message) ([]byte, error) {
+	all := methods()
+	m := all[slices.IndexFunc(all, func(m method) bool { return m.request.Descriptor() == request.ProtoReflect().Descriptor() })]
+	f.asked[m.name] = true
+	if !m.streams {
+		answer, err := m.call(by.ctx, f.s.conn, request)
 		return fairEncode(answer), err
 	}
-	stream, err := door.conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, method.name)
+	ctx, cancel := context.WithCancel(by.ctx)
+	defer cancel()
+	answer := m.response.New().Interface()
+	stream, err := f.s.conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, m.name)
 	require.NoError(f.t, err)
 	require.NoError(f.t, stream.SendMsg(request))
 	require.NoError(f.t, stream.CloseSend())
-	var all []byte
+	var data []byte
 	for {
 		err := stream.RecvMsg(answer)
 		switch {
 		case errors.Is(err, io.EOF):
-			return all, nil
+			return data, nil
 		case err != nil:
-			return all, err
+			return data, err
 		}
-		all = append(all, fairEncode(answer)...)
+		data = append(data, fairEncode(answer)...)
 		if f.complete(answer) {
-			return all, nil
+			return data, nil
 		}
 	}
 }
@@ -402,34 +305,28 @@ func (f *fairness) complete(m proto.Message) bool {
 }
 
 // read reads the pages and events that the server serves to browsers.
-func (f *fairness) read(door fairDoor, by *fairCaller) {
-	nobody := f.of(f.callers[0])
+func (f *fairness) read(by *fairCaller) {
+	nobody, sees := f.of(f.callers[0]).attempt() == "", f.of(by).attempt() == ""
 	game, challenge := "/g/"+f.owner.game.GetId(), "/c/"+f.challenge.GetId()
-	paths := map[string]bool{ // whether the response is not an error
-		challenge: f.when < fairExpired, challenge + "/events": f.when < fairExpired, "/daily": true,
-		game + "/events": f.of(by).attempt() == "",
-		game + "/events?after_version=0&every_event=1": f.of(by).attempt() == "",
-		game + "/events?preview=1":                     f.of(by).attempt() == "",
-	}
-	if f.when < fairExpired { // A server caches pictures of finished games.
-		paths[game+"/picture.png"] = nobody.attempt() == ""
-	}
-	for path, ok := range paths {
-		code, body := f.fetch(door, by, path)
+	for path, ok := range map[string]bool{ // whether the response is not an error
+		challenge: true, challenge + "/events": true, "/daily": true, game + "/picture.png": nobody, game + "/events": sees,
+		game + "/events?after_version=0&every_event=1": sees, game + "/events?preview=1": sees,
+	} {
+		code, body := f.fetch(by, path)
 		assert.Equal(f.t, ok, code == http.StatusOK, "%s for %s, %v: %d", path, by.role, f.when, code)
-		f.saw(path, by, f.of(by).attempt() == "", body)
+		f.saw(path, by, sees, body)
 	}
-	_, page := f.fetch(door, by, game)
-	assert.Equal(f.t, nobody.attempt() == "", bytes.Contains(page, []byte("picture.png")), "%s shows a picture, %v", game, f.when)
-	f.saw(game, by, nobody.attempt() == "", page)
+	_, page := f.fetch(by, game)
+	assert.Equal(f.t, nobody, bytes.Contains(page, []byte("picture.png")), "%s shows a picture, %v", game, f.when)
+	f.saw(game, by, nobody, page)
 }
 
 // fetch makes an HTTP request and returns the status and the body; of a stream, the events up to the
 // last one to wait for.
-func (f *fairness) fetch(door fairDoor, by *fairCaller, path string) (int, []byte) {
+func (f *fairness) fetch(by *fairCaller, path string) (int, []byte) {
 	ctx, cancel := context.WithCancel(f.t.Context())
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, door.http+path, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+f.s.addr.String()+path, nil)
 	require.NoError(f.t, err)
 	if by.token != "" {
 		request.Header.Set("Authorization", "Bearer "+by.token)
@@ -452,43 +349,3 @@ func (f *fairness) fetch(door fairDoor, by *fairCaller, path string) (int, []byt
 	}
 	return response.StatusCode, body
 }
-
-// fairReason returns the reason of an error, its code if it has no reason, or "" for no error.
-func fairReason(err error) string {
-	for _, detail := range status.Convert(err).Details() {
-		if info, ok := detail.(*errdetails.ErrorInfo); ok {
-			return info.GetReason()
-		}
-	}
-	if err == nil {
-		return ""
-	}
-	return status.Code(err).String()
-}
-
-// fairMethod describes a method of the contract.
-type fairMethod struct {
-	name    string // /service/method
-	answer  protoreflect.MessageType
-	streams bool
-}
-
-// fairMethods returns all methods of the contract, keyed by the name of the request message.
-var fairMethods = sync.OnceValue(func() map[protoreflect.FullName]fairMethod {
-	all := map[protoreflect.FullName]fairMethod{}
-	protoregistry.GlobalFiles.RangeFilesByPackage("gridstand.v1", func(file protoreflect.FileDescriptor) bool {
-		for i := range file.Services().Len() {
-			service := file.Services().Get(i)
-			for j := range service.Methods().Len() {
-				m := service.Methods().Get(j)
-				answer, err := protoregistry.GlobalTypes.FindMessageByName(m.Output().FullName())
-				if err != nil {
-					panic(err) // impossible: the generated code registers all messages
-				}
-				all[m.Input().FullName()] = fairMethod{fmt.Sprintf("/%s/%s", service.FullName(), m.Name()), answer, m.IsStreamingServer()}
-			}
-		}
-		return true
-	})
-	return all
-})

@@ -3,6 +3,7 @@ package contract
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,39 +43,33 @@ func sayable(protocol string, m proto.Message) bool {
 func differs(e *pb.Event) pb.Direction { return e.GetMoved().GetDirection()%4 + 1 }
 
 // Ensure that every call refuses what the contract forbids, in the contract's order of checks and
-// with the reason or the field that it names, over every protocol, and that refused calls change
-// nothing.
+// with the reason or the field that it names, each over one of the protocols, and that refused calls
+// change nothing.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
 		p, other := s.player(t), s.player(t)
-		live, over := s.game(t, p, "classic"), s.game(t, p, "classic")
-		played, made := s.moves(t, p, live, 3), s.moves(t, p, over, 3)
-		s.resign(t, p, over.GetId()) // version 5
-		all := map[string][]refused{}
-		add := func(name string, rows []refused) { all[name] = rows }
-		add("moves", moveRows(t, s, p, other, live.GetId(), over.GetId(), played, made))
-		add("seats", seatRows(t, s, p, other, live.GetId(), over.GetId()))
-		add("new games", createRows(p))
-		add("ids", idRows(s, p, live.GetId()))
-		add("lists", listRows(s, p))
-		add("challenges", challengeRows(t, s, p, over.GetId()))
-		add("accounts", accountRows(s, p))
-		add("no token", tokenRows(s))
+		live, ended := s.game(t, p, "classic"), s.game(t, p, "classic")
+		played, made := s.moves(t, p, live, 3), s.moves(t, p, ended, 3)
+		s.resign(t, p, ended.GetId()) // version 5
+		rows := slices.Concat(
+			moveRows(t, s, p, other, live.GetId(), ended.GetId(), played, made), seatRows(t, s, p, other, live.GetId(), ended.GetId()),
+			createRows(p), idRows(s, p, live.GetId()), listRows(s, p), challengeRows(t, s, p, ended.GetId()), accountRows(s, p), tokenRows(s),
+		)
 		games := s.list(t, p, &pb.ListGamesRequest{PlayerId: "me"})
+		over := map[string]*testServer{}
 		for _, protocol := range protocols {
-			o := s.over(t, protocol)
-			for name, rows := range all {
-				for n, row := range rows {
-					if !sayable(protocol, row.request) {
-						continue
-					}
-					_, err := o.send(row.who, row.request)
-					require.Error(t, err, "%s, %s, %d: %v", protocol, name, n, row.request)
-					t.Logf("%s, %s, %d: %T %v", protocol, name, n, row.request, err)
-					wanted(t, err, row.want)
-				}
+			over[protocol] = s.over(t, protocol)
+		}
+		for n, row := range rows {
+			protocol := protocols[n%len(protocols)]
+			if !sayable(protocol, row.request) {
+				protocol = overGRPC
 			}
+			_, err := over[protocol].send(row.who, row.request)
+			require.Error(t, err, "%s, %d: %v", protocol, n, row.request)
+			t.Logf("%s, %d: %T %v", protocol, n, row.request, err)
+			wanted(t, err, row.want)
 		}
 		for i, g := range s.list(t, p, &pb.ListGamesRequest{PlayerId: "me"}) {
 			same(t, games[i], g)
@@ -89,10 +84,8 @@ func moveRows(t *testing.T, s *testServer, p, other player, live, over string, p
 	rows := []refused{
 		// Fields are checked before the game is looked up.
 		{other.ctx, slide(newID(), 0, up), "version"},
-		{other.ctx, slide(live, -1, up), "version"},
 		{other.ctx, slide(over, math.MinInt32, up), "version"},
 		{other.ctx, slide(newID(), 1, 0), "direction"},
-		{other.ctx, slide(live, 1, 99), "direction"},
 		{other.ctx, slide(over, 1, -1), "direction"},
 		{other.ctx, &pb.MoveRequest{GameId: live, Version: 1}, "move"},
 		{p.ctx, slide("", 1, up), "game_id"},
@@ -107,13 +100,10 @@ func moveRows(t *testing.T, s *testServer, p, other player, live, over string, p
 		{p.ctx, slide(live, 3, differs(played[2])), pb.ReasonVersionConflict + " 4"},
 		{p.ctx, byBot, pb.ReasonVersionConflict + " 4"},
 		{p.ctx, cell(live, 1, 0, 0), pb.ReasonVersionConflict + " 4"},
-		{p.ctx, cell(live, math.MaxInt32, 0, 0), pb.ReasonVersionConflict + " 4"},
 		{p.ctx, cell(live, 4, 0, 0), pb.ReasonIllegalMove},
-		{p.ctx, cell(live, 4, -1, math.MaxInt32), pb.ReasonIllegalMove},
 
 		{p.ctx, &pb.UndoRequest{Version: 1}, "game_id"},
 		{other.ctx, &pb.UndoRequest{GameId: newID()}, "version"},
-		{other.ctx, &pb.UndoRequest{GameId: live, Version: math.MinInt32}, "version"},
 		{other.ctx, &pb.UndoRequest{GameId: live, Version: 4, ToVersion: proto.Int32(0)}, "to_version"},
 		{other.ctx, &pb.UndoRequest{GameId: live, Version: 4, ToVersion: proto.Int32(4)}, "to_version"},
 		{other.ctx, &pb.UndoRequest{GameId: live, Version: 99}, pb.ReasonNotSeated},
@@ -177,7 +167,6 @@ func seatRows(t *testing.T, s *testServer, p, other player, live, over string) [
 		{other.ctx, &pb.ResignRequest{GameId: live, Version: seat(99)}, pb.ReasonNotSeated},
 		{other.ctx, &pb.ResignRequest{GameId: ended.GetId()}, pb.ReasonNotSeated},
 		{p.ctx, &pb.ResignRequest{GameId: ended.GetId(), Version: seat(1)}, pb.ReasonGameOver},
-		{p.ctx, &pb.ResignRequest{GameId: live, Version: seat(math.MaxInt32)}, pb.ReasonVersionConflict + " 4"},
 
 		{p.ctx, &pb.JoinGameRequest{}, "game_id"},
 		{outsider.ctx, &pb.JoinGameRequest{GameId: hall, Seat: seat(3)}, "seat"},
@@ -396,31 +385,31 @@ func TestToken_Wrong(t *testing.T) {
 		p, other := s.player(t), s.player(t)
 		id, secret, _ := strings.Cut(p.token, ".")
 		_, others, _ := strings.Cut(other.token, ".")
+		headers := map[string][]string{
+			"empty header":     {""},
+			"no scheme":        {p.token},
+			"other scheme":     {"Basic " + p.token},
+			"no token":         {"Bearer "},
+			"id alone":         {"Bearer " + id + "."},
+			"secret alone":     {"Bearer ." + secret},
+			"upper case":       {"Bearer " + strings.ToUpper(p.token)},
+			"shorter secret":   {"Bearer " + id + "." + secret[1:]},
+			"longer secret":    {"Bearer " + id + "." + secret + "a"},
+			"unknown id":       {"Bearer " + newID() + "." + secret},
+			"two tokens":       {"Bearer " + p.token, "Bearer " + other.token},
+			"good, then wrong": {"Bearer " + p.token, "nonsense"},
+		}
 		for _, protocol := range protocols {
 			o := s.over(t, protocol)
-			for name, header := range map[string][]string{
-				"empty header":     {""},
-				"no scheme":        {p.token},
-				"other scheme":     {"Basic " + p.token},
-				"no token":         {"Bearer "},
-				"id alone":         {"Bearer " + id + "."},
-				"secret alone":     {"Bearer ." + secret},
-				"upper case":       {"Bearer " + strings.ToUpper(p.token)},
-				"shorter secret":   {"Bearer " + id + "." + secret[1:]},
-				"longer secret":    {"Bearer " + id + "." + secret + "a"},
-				"other's secret":   {"Bearer " + id + "." + others},
-				"unknown id":       {"Bearer " + newID() + "." + secret},
-				"two tokens":       {"Bearer " + p.token, "Bearer " + other.token},
-				"good, then wrong": {"Bearer " + p.token, "nonsense"},
-			} {
-				if protocol != overGRPC && name != "other's secret" {
-					continue // Every protocol passes on headers in the same way.
-				}
-				for _, m := range methods() {
-					_, err := m.call(s.authorization(header...), o.conn, m.request.New().Interface())
-					require.Error(t, err, "%s: %s: %s", protocol, m.name, name)
-					wanted(t, err, pb.ReasonBadToken)
-				}
+			for name, header := range headers {
+				_, err := o.ListVariants(s.authorization(header...), &pb.ListVariantsRequest{})
+				require.Error(t, err, "%s: %s", protocol, name)
+				wanted(t, err, pb.ReasonBadToken)
+			}
+			for _, m := range methods() {
+				_, err := m.call(s.with(id+"."+others), o.conn, m.request.New().Interface())
+				require.Error(t, err, "%s: %s", protocol, m.name)
+				wanted(t, err, pb.ReasonBadToken)
 			}
 			// The scheme is case-insensitive in HTTP.
 			got, err := o.GetPlayer(s.authorization("bEARER "+p.token), &pb.GetPlayerRequest{PlayerId: "me"})

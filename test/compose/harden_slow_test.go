@@ -5,25 +5,15 @@ package compose
 import (
 	"cmp"
 	"maps"
-	"net"
-	"net/http"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/status"
 
-	"github.com/gridstand/gridstand/client"
-	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // inside returns the kernel's data about a container's first process: the lines of the files in its
@@ -108,66 +98,4 @@ func listening(t *testing.T, files map[string][]string) []int {
 		found[int(n)] = true
 	}
 	return slices.Collect(maps.Keys(found))
-}
-
-// operators lists pages that only operators may see.
-var operators = []string{"/metrics", "/healthz", "/debug/pprof/", "/debug/pprof/heap", "/debug/vars"}
-
-// silent checks that an address serves none of the operators' pages over any version of HTTP.
-func silent(t *testing.T, address string) {
-	t.Helper()
-	for name, transport := range overHTTP(t) {
-		for _, page := range operators {
-			response, err := get(t, transport, address, page)
-			if err != nil {
-				continue // The server closed the connection.
-			}
-			assert.GreaterOrEqual(t, response, 400, "%s over %s of %s", page, name, address)
-		}
-	}
-}
-
-func overHTTP(t *testing.T) map[string]*http.Transport {
-	t.Helper()
-	var one, two http.Protocols
-	one.SetHTTP1(true)
-	two.SetUnencryptedHTTP2(true)
-	transports := map[string]*http.Transport{"HTTP/1.1": {Protocols: &one}, "HTTP/2": {Protocols: &two}}
-	for _, transport := range transports {
-		t.Cleanup(transport.CloseIdleConnections)
-	}
-	return transports
-}
-
-func get(t *testing.T, transport *http.Transport, address, page string) (code int, _ error) {
-	t.Helper()
-	client := &http.Client{Transport: transport, Timeout: 20 * time.Second}
-	response, err := client.Get("http://" + address + page)
-	if err != nil {
-		return 0, err
-	}
-	defer response.Body.Close()
-	return response.StatusCode, nil
-}
-
-// notFooled checks that a caller cannot evade the limit on new accounts by claiming a different
-// address in each call. The limit must be a few accounts per minute.
-func notFooled(t *testing.T, address string) {
-	t.Helper()
-	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	require.NoError(t, err)
-	defer func() { _ = conn.Close() }()
-	players := pb.NewPlayerServiceClient(conn)
-	for n := range 100 {
-		elsewhere := net.IPv4(203, 0, 113, byte(n)).String()
-		ctx := metadata.AppendToOutgoingContext(t.Context(), "x-forwarded-for", elsewhere, "x-real-ip", elsewhere,
-			"forwarded", "for="+elsewhere)
-		_, err := players.CreatePlayer(ctx, &pb.CreatePlayerRequest{Name: "nobody-" + strconv.Itoa(n), Secret: client.NewSecret()},
-			grpc.WaitForReady(true))
-		if status.Code(err) == codes.ResourceExhausted {
-			return
-		}
-		require.NoError(t, err)
-	}
-	require.Fail(t, "the server believed a claimed address")
 }

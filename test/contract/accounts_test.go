@@ -275,8 +275,12 @@ func TestCreatePlayer(t *testing.T) {
 		same(t, anna.Player, again.Player)
 		assert.Equal(t, anna.token, again.token)
 		for _, taken := range []*pb.CreatePlayerRequest{
-			{Name: "Anna B."}, {Name: "Anna B.", Secret: newID()}, {Name: "ANNA B."}, {Name: "Anna B.", Bot: true},
-			{Name: "Anna-B"}, {Name: "AnnaB.", Secret: request.GetSecret()},
+			{Name: "Anna B."},
+			{Name: "Anna B.", Secret: newID()},
+			{Name: "ANNA B."},
+			{Name: "Anna B.", Bot: true},
+			{Name: "Anna-B"},
+			{Name: "AnnaB.", Secret: request.GetSecret()},
 		} {
 			_, err := s.CreatePlayer(s.anyone, taken)
 			wantReason(t, err, pb.ReasonNameTaken)

@@ -132,14 +132,14 @@ func TestLimits_Pace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const events, sessions = eventsBurst/2 + 5*eventsPerSecond, 2
-		done := make(chan error)
+		done := make(chan struct{})
 		h := startPiped(t, func(ctx context.Context, s *Session) int {
 			for range events {
 				if err := s.Pace(ctx); err != nil {
 					return exitFailed
 				}
 			}
-			done <- nil
+			done <- struct{}{}
 			return until(ctx, s)
 		})
 		began := time.Now()

@@ -18,14 +18,16 @@ import (
 
 // service is the part of a service in a compose file that bounds the resources of its container.
 type service struct {
-	Image     string
-	Command   []string
-	MemLimit  string `yaml:"mem_limit"`
-	PidsLimit int    `yaml:"pids_limit"`
-	Logging   struct {
+	Image       string
+	Command     []string
+	Environment map[string]string
+	MemLimit    string `yaml:"mem_limit"`
+	PidsLimit   int    `yaml:"pids_limit"`
+	Logging     struct {
 		Driver  string
 		Options map[string]string
 	}
+	Restart string
 }
 
 // services returns the services of all compose files, by name. A service that several files mention is
@@ -63,8 +65,8 @@ func bytesOf(t *testing.T, text string) int {
 }
 
 // Ensure that no container of the compose files can use up its machine's memory, processes or disk,
-// and that a full Redis refuses writes before its container runs out of memory, even while it copies its
-// data.
+// that the garbage collector keeps a server below the memory of its container, and that a full Redis
+// refuses writes before its container runs out of memory, even while it copies its data.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	all := services(t)
@@ -74,10 +76,17 @@ func TestLimits(t *testing.T) {
 	for name, s := range all {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			assert.Positive(t, bytesOf(t, s.MemLimit))
+			memory := bytesOf(t, s.MemLimit)
+			assert.Positive(t, memory)
 			assert.Positive(t, s.PidsLimit)
 			assert.Equal(t, "json-file", s.Logging.Driver)
 			assert.Equal(t, map[string]string{"max-size": "10m", "max-file": "3"}, s.Logging.Options)
+			// Services that run to completion use little memory.
+			if strings.HasPrefix(s.Image, "gridstand-") && s.Restart != "" {
+				limit := bytesOf(t, s.Environment["GOMEMLIMIT"])
+				assert.Greater(t, limit, memory/2)
+				assert.Less(t, limit, memory*9/10, "the limit does not include memory that Go does not manage")
+			}
 		})
 	}
 

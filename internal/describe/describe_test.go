@@ -1,6 +1,7 @@
 package describe_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -38,6 +39,34 @@ func TestTribolo(t *testing.T) {
 	}
 	g.Result.Winners = []int32{0, 2}
 	assert.Equal(t, "blue and green share the win", describe.Winners(g, func(*pb.Seat) string { return "" }))
+}
+
+// Ensure that players and watchers of a game see that it is won, or why it is over.
+func TestOutcome(t *testing.T) {
+	t.Parallel()
+	one := []*pb.Seat{{Occupant: &pb.Seat_Player{Player: &pb.Player{Name: "ada"}}}}
+	three := append(slices.Clone(one), &pb.Seat{Occupant: &pb.Seat_Bot{Bot: "greedy"}}, &pb.Seat{Occupant: &pb.Seat_Bot{Bot: "minimax"}})
+	const goal, stuck, resigned = pb.Result_REASON_GOAL_REACHED, pb.Result_REASON_NO_MOVES, pb.Result_REASON_RESIGNED
+	for _, c := range []struct {
+		want    string
+		seats   []*pb.Seat
+		seat    int
+		reason  pb.Result_Reason
+		winners []int32
+	}{
+		{"You win: 2048 reached", one, 0, goal, []int32{0}},
+		{"You win: 2048 reached", one, -1, goal, []int32{0}},
+		{"Game over: no moves left", one, 0, stuck, nil},
+		{"Game over: resigned", one, -1, resigned, nil},
+		{"You win: no moves left", three, 0, stuck, []int32{0}},
+		{"You win: blue ada and green minimax share the win, no moves left", three, 0, stuck, []int32{0, 2}},
+		{"Game over: red greedy wins, no moves left", three, 0, stuck, []int32{1}},
+		{"Game over: blue ada wins, no moves left", three, -1, stuck, []int32{0}},
+	} {
+		title, reason, won := describe.Outcome(&pb.Game{Seats: c.seats, Result: &pb.Result{Reason: c.reason, Winners: c.winners}}, c.seat, describe.Seat)
+		assert.Equal(t, c.want, title+": "+reason)
+		assert.Equal(t, title == "You win", won)
+	}
 }
 
 // Ensure that the time until an event is rounded up to units that people read.

@@ -2,6 +2,7 @@ package describe
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,6 +40,25 @@ func Winners(g *pb.Game, name func(*pb.Seat) string) string {
 	default:
 		return fmt.Sprintf(words.ShareWin, strings.Join(names, words.And))
 	}
+}
+
+// Outcome describes how a game ended for the player of a seat, or for a watcher if seat is negative:
+// the title "You win" or "Game over", and the reason, such as "no moves left". In a game with one
+// seat, players and watchers see the same. name has the same meaning as in Actor.
+func Outcome(g *pb.Game, seat int, name func(*pb.Seat) string) (title, reason string, won bool) {
+	if len(g.GetSeats()) == 1 {
+		seat = 0
+	}
+	winners := g.GetResult().GetWinners()
+	won = slices.Contains(winners, int32(seat))
+	title, reason = words.GameOver, strings.ToLower(Ending(g))
+	if won {
+		title = words.YouWin
+	}
+	if who := Winners(g, name); who != "" && !(won && len(winners) == 1) {
+		reason = who + ", " + reason
+	}
+	return title, reason, won
 }
 
 // Happened describes what an event did. It returns "" for the creation of the game. name has the

@@ -7,7 +7,7 @@ var Colors = []string{"blue", "red", "green"}
 
 // endings describes how a game ended, by reason.
 var endings = map[pb.Result_Reason]string{
-	pb.Result_REASON_GOAL_REACHED: "2048!",
+	pb.Result_REASON_GOAL_REACHED: "2048 reached",
 	pb.Result_REASON_NO_MOVES:     "No moves left",
 	pb.Result_REASON_RESIGNED:     "Resigned",
 	pb.Result_REASON_TIMED_OUT:    "Out of time",
@@ -20,14 +20,16 @@ var squares = []rune("⬛⬛🟦🟦🟩🟩🟧🟧🟥🟪🟨⬜")
 
 // words holds the other texts that the page uses, too. Each %s stands for a parameter.
 var words = struct {
-	Open, GameOver, NoWinner, Wins, ShareWin, And         string
+	Open, YouWin, GameOver                                string
+	NoWinner, Wins, ShareWin, And                         string
 	Joins, UndoneTo, Resigns, RanOut, Extended, Abandoned string
 	Watching, NoWatchers, Ago, JustNow                    string
 	Kept, Beat, Level, Behind                             string
 }{
 	// The occupant of a seat without a player or bot
 	Open: "open",
-	// The end of a game, for reasons that are not in endings
+	// Titles of the end of a game. GameOver also stands for reasons that are not in endings.
+	YouWin:   "You win",
 	GameOver: "Game over",
 	// Winners
 	NoWinner: "No winner",

@@ -4,13 +4,14 @@ export default {
   squares: [...'⬛⬛🟦🟦🟩🟩🟧🟧🟥🟪🟨⬜'],
   /** @type {Record<string, string>} */
   endings: {
-    REASON_GOAL_REACHED: '2048!',
+    REASON_GOAL_REACHED: '2048 reached',
     REASON_NO_MOVES: 'No moves left',
     REASON_RESIGNED: 'Resigned',
     REASON_TIMED_OUT: 'Out of time',
     REASON_ABANDONED: 'Abandoned',
   },
   open: 'open',
+  youWin: 'You win',
   gameOver: 'Game over',
   noWinner: 'No winner',
   /** @param {string} a */

@@ -9,9 +9,23 @@ import (
 // CSS returns a style sheet that defines the colors as custom properties: those of Light, or those
 // of Dark if the user prefers dark pages. Tile 2 has --tile-2 and --ink-2. Elements of the class
 // owner-0 have the colors of seat 0: --owner, --owner-ink, and --fresh for cells of the last jump.
-// For other elements, --owner-ink and --fresh are the colors of letters on such cells.
+// For other elements, --owner-ink and --fresh are the colors of letters on such cells. An element
+// with the attribute data-theme has the colors of the theme with that name.
 func CSS() string {
-	return Light.rules() + "@media (prefers-color-scheme:dark){\n" + Dark.rules() + "}\n"
+	css := Light.rules() + "@media (prefers-color-scheme:dark){\n" + Dark.rules() + "}\n"
+	for _, t := range Themes {
+		css += fmt.Sprintf("[data-theme=%s]{\n--board:%s;--empty:%s;", t.Name, Hex(t.Board), Hex(t.Empty)) + tiles(&t.Tiles) + "}\n"
+	}
+	return css
+}
+
+// tiles returns the declarations of the tiles' colors.
+func tiles(tones *[17]Tone) string {
+	var b strings.Builder
+	for i, t := range tones {
+		fmt.Fprintf(&b, "\n--tile-%d:%s;--ink-%d:%s;", 2<<i, Hex(t.Ground), 2<<i, Hex(t.Ink))
+	}
+	return b.String()
 }
 
 // rules returns the palette as rules with custom property declarations.
@@ -30,12 +44,7 @@ func (p *Palette) rules() string {
 	set("good", p.Good)
 	set("warn", p.Warn)
 	set("bad", p.Bad)
-	for i, t := range p.Tiles {
-		b.WriteByte('\n')
-		set(fmt.Sprintf("tile-%d", 2<<i), t.Ground)
-		set(fmt.Sprintf("ink-%d", 2<<i), t.Ink)
-	}
-	b.WriteByte('\n')
+	b.WriteString(tiles(&p.Tiles) + "\n")
 	set("owner-ink", p.Owners[0].Ink)
 	set("fresh", p.Fresh[0].Ink)
 	for i, t := range p.Owners {

@@ -20,7 +20,7 @@ import (
 
 // maxSize is the maximum total size in bytes, before compression, of a page's HTML, CSS and JavaScript,
 // including modules that it loads later.
-const maxSize = 60_000
+const maxSize = 63_000
 
 // adasPages returns the same description for every game's page, and none for other pages.
 var adasPages = pages(aboutAda, "")

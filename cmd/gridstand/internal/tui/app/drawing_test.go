@@ -3,6 +3,7 @@ package app
 import (
 	"image/color"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
@@ -41,8 +42,8 @@ func TestPalette_Contrast(t *testing.T) {
 					assert.GreaterOrEqual(t, contrast(c, ink), 4.5, "%s on %s", text, ground)
 				}
 			}
-			for i, tone := range p.Tiles {
-				assert.GreaterOrEqual(t, contrast(tone.Ground, tone.Ink), 4.5, "tile %d", 2<<i)
+			for i, tone := range slices.Concat(p.Tiles[:], palette.Classic.Tiles[:], palette.VT100.Tiles[:]) {
+				assert.GreaterOrEqual(t, contrast(tone.Ground, tone.Ink), 4.5, "tile %d", 2<<(i%17))
 			}
 			for i := range p.Owners {
 				assert.GreaterOrEqual(t, contrast(p.Owners[i].Ground, p.Owners[i].Ink), 4.5, "owner %d", i)

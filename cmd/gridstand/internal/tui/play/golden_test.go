@@ -4,10 +4,13 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+	"github.com/stretchr/testify/assert"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/frame"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
@@ -51,6 +54,9 @@ func TestGolden(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			env := tuitest.Env(nil)
+			mode := frame.Draw(env, open(t, env), frame.State{}).MouseMode
+			assert.Equal(t, name == "tribolo", mode != tea.MouseModeNone, "takes the mouse only if a click acts")
 			tuitest.Golden(t, name, func(env *ui.Env) ui.Page { return open(t, env) })
 		})
 	}

@@ -17,8 +17,6 @@ type Mode interface {
 	Keys() (footer []string, listed []ui.Key)
 	// Key handles a key. It ignores keys that are not the mode's own.
 	Key(p *playing, msg tea.KeyPressMsg) tea.Cmd
-	// Click handles a click on a column and row of the board. c is the size of its cells.
-	Click(p *playing, c board.Size, x, y int) tea.Cmd
 	// Board returns the board to draw. mine is set if it is the user's turn.
 	Board(s *gamestate.State, mine bool) board.Board
 	// Panel returns the blocks of the panel, most important first.
@@ -30,6 +28,13 @@ type Mode interface {
 	// Intro explains the game to a new player in three lines. Each line has alternative
 	// wordings, longest first.
 	Intro(s *gamestate.State) [3][]string
+}
+
+// clickable is a Mode in which a click on the board acts. In other modes, the terminal keeps the mouse
+// to itself, so that text can be marked.
+type clickable interface {
+	// Click handles a click on a column and row of the board. c is the size of its cells.
+	Click(p *playing, c board.Size, x, y int) tea.Cmd
 }
 
 // newMode returns the mode for a game. New kinds of games are added here. Games of a kind that this

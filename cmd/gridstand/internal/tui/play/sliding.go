@@ -29,8 +29,6 @@ func (sliding) Key(p *playing, msg tea.KeyPressMsg) tea.Cmd {
 	}})
 }
 
-func (sliding) Click(*playing, board.Size, int, int) tea.Cmd { return nil }
-
 func (sliding) Board(s *gamestate.State, _ bool) board.Board { return s.Board() }
 
 func (sliding) PanelLines() int { return 4 }

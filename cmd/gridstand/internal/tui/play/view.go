@@ -52,7 +52,8 @@ func (p *page) View(width, height int) ui.View {
 	}
 	block, x := board.Join(l, b.Draw(l.Cell, p.env.Theme), widget.Block(panel, l.PanelWidth, min(l.PanelHeight, lipgloss.Height(panel))))
 	v.Body = block
-	if l.Cell.Mini {
+	mode, ok := p.mode.(clickable)
+	if !ok || l.Cell.Mini || p.Over() {
 		return v
 	}
 	v.OnClick = func(column, row int) tea.Cmd {
@@ -63,7 +64,7 @@ func (p *page) View(width, height int) ui.View {
 			case p.held() != nil:
 				return p.takeBack()
 			}
-			return p.mode.Click(&p.playing, l.Cell, column-x, row)
+			return mode.Click(&p.playing, l.Cell, column-x, row)
 		})
 	}
 	return v

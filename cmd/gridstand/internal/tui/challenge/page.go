@@ -197,8 +197,9 @@ func (p *page) table() ui.KeyTable {
 			return ui.Replace(p.Tasks, ui.Route{NewChallenge: p.Contest.Again()})
 		}),
 		ui.On("y", "y", "copy", true, func() tea.Cmd {
-			p.done = "Copied " + p.Invite() + "."
-			return tea.SetClipboard(p.Invite())
+			say, do := ui.SetClipboard(p.Invite())
+			p.done = say
+			return do
 		}),
 		ui.On("r", "r", "rules", true, func() tea.Cmd { return ui.Open(ui.Route{Rules: p.GetVariant()}) }),
 		ui.On("q esc", "q", ui.BackText, true, p.leave),

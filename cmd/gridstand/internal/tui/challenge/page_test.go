@@ -96,7 +96,7 @@ func TestPage_Roster(t *testing.T) {
 	assert.Contains(t, d.Screen(), "s start")
 
 	d.Press("y")
-	assert.Contains(t, d.Screen(), "Copied gridstand join "+race.GetId())
+	assert.Contains(t, d.Screen(), "Sent to the terminal's clipboard: gridstand join "+race.GetId())
 	assert.NotContains(t, d.Screen(), "too many bots")
 	d.Press("q")
 	assert.Contains(t, d.Screen(), "Leave the race?")

@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -234,8 +232,9 @@ func (p *page) copy() tea.Cmd {
 	if id == "" {
 		return nil
 	}
-	p.done = fmt.Sprintf("Copied the id of game %s.", gamestate.ShortID(id))
-	return tea.SetClipboard(id)
+	say, do := ui.SetClipboard(id)
+	p.done = say
+	return do
 }
 
 func (p *page) nextVariant() {

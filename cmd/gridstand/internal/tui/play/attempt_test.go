@@ -64,7 +64,7 @@ func TestAttempt_Race(t *testing.T) {
 	d.Until("the end", p.Over)
 	assert.Contains(t, d.Screen(), "2nd of 3 so far")
 	d.Press("y")
-	assert.Contains(t, d.Screen(), "Copied the result.")
+	assert.Contains(t, d.Screen(), "Sent to the terminal's clipboard:\n Gridstand race of 3 min: 12,340 points, 2nd of 3")
 	assert.Contains(t, p.share(), "Gridstand race of 3 min: 12,340 points, 2nd of 3\n")
 	assert.Contains(t, p.share(), "gridstand join "+tuitest.ChallengeID)
 	d.Press("n")

@@ -38,9 +38,9 @@ func (p *page) rulesKey() ui.Key {
 
 func (p *page) copyKey() ui.Key {
 	return p.env.CopyKey(p.contest == nil, func() tea.Cmd {
-		say, copied := p.env.Copy(p.Game.GetId())
-		p.say(say...)
-		return copied
+		say, do := p.env.Copy(p.Game.GetId())
+		p.say(say)
+		return do
 	})
 }
 
@@ -116,8 +116,9 @@ func (p *page) resultKeys() ui.KeyTable {
 }
 
 func (p *page) copyResult() tea.Cmd {
-	p.say("Copied the result.")
-	return tea.SetClipboard(p.share())
+	say, do := ui.SetClipboard(p.share())
+	p.say(say)
+	return do
 }
 
 func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {

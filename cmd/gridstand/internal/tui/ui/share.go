@@ -1,6 +1,13 @@
 package ui
 
-import tea "charm.land/bubbletea/v2"
+import (
+	"cmp"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/gridstand/gridstand/client"
+)
 
 // Link returns the address of a game's web page, or "" if it is unknown.
 func (e *Env) Link(gameID string) string {
@@ -30,13 +37,22 @@ func (e *Env) CopyKey(when bool, do func() tea.Cmd) Key {
 	return On("y", "y", "copy id", when, do)
 }
 
-// Copy copies a game's link, or its id if there is no link. It returns the command that
-// copies and a message that reports it to the user, in alternative wordings, longest first.
-func (e *Env) Copy(gameID string) (say []string, do tea.Cmd) {
-	kind, text := "id", gameID
-	if link := e.Link(gameID); link != "" {
-		kind, text = "link", link
+// Copy copies a game's link, or its id if there is no link. It returns the same as SetClipboard.
+func (e *Env) Copy(gameID string) (say string, do tea.Cmd) {
+	return SetClipboard(cmp.Or(e.Link(gameID), gameID))
+}
+
+// SetClipboard returns the command that sends text to the terminal's clipboard, and a message to the
+// user. Since terminals do not say whether they accept it, the message contains the text, too.
+func SetClipboard(text string) (say string, do tea.Cmd) {
+	say = "Sent to the terminal's clipboard:"
+	gap := " "
+	if strings.Contains(text, "\n") {
+		gap = "\n"
 	}
-	copied := "Copied the " + kind + " of the game"
-	return []string{copied + ", " + text + ".", "Copied " + text + ".", copied + "."}, tea.SetClipboard(text)
+	for line := range strings.Lines(text) {
+		say += gap + client.CleanText(line, 200)
+		gap = "\n"
+	}
+	return say, tea.SetClipboard(text)
 }

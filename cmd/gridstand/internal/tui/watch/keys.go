@@ -74,7 +74,7 @@ func (p *page) pause() tea.Cmd {
 }
 
 func (p *page) copy() tea.Cmd {
-	say, copied := p.env.Copy(p.game.id)
-	p.notice = say[len(say)-1]
-	return copied
+	say, do := p.env.Copy(p.game.id)
+	p.notice = say
+	return do
 }

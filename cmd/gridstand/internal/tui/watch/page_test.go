@@ -57,7 +57,7 @@ func TestWatch(t *testing.T) {
 	assert.Contains(t, d.Screen(), "No moves left")
 	assert.Contains(t, p.ClosingMessage(), "Verify it with gridstand verify kx3fq2ab")
 	assert.Equal(t, tea.SetClipboard(tuitest.GameID)(), p.Key(tea.KeyPressMsg{Code: 'y', Text: "y"})())
-	assert.Contains(t, d.Screen(), "Copied the id of the game")
+	assert.Contains(t, d.Screen(), "Sent to the terminal's clipboard: "+tuitest.GameID)
 	d.Press("esc")
 	assert.NotContains(t, d.Screen(), "verify with")
 	assert.Contains(t, d.Screen(), "SCORE")

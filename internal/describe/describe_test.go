@@ -61,6 +61,7 @@ func TestOutcome(t *testing.T) {
 		{"You win: no moves left", three, 0, stuck, []int32{0}},
 		{"You win: blue ada and green minimax share the win, no moves left", three, 0, stuck, []int32{0, 2}},
 		{"Game over: red greedy wins, no moves left", three, 0, stuck, []int32{1}},
+		{"Game over: abandoned", three, 1, pb.Result_REASON_ABANDONED, nil},
 		{"Game over: blue ada wins, no moves left", three, -1, stuck, []int32{0}},
 	} {
 		title, reason, won := describe.Outcome(&pb.Game{Seats: c.seats, Result: &pb.Result{Reason: c.reason, Winners: c.winners}}, c.seat, describe.Seat)

@@ -55,7 +55,7 @@ func Outcome(g *pb.Game, seat int, name func(*pb.Seat) string) (title, reason st
 	if won {
 		title = words.YouWin
 	}
-	if who := Winners(g, name); who != "" && !(won && len(winners) == 1) {
+	if who := Winners(g, name); who != "" && len(winners) > 0 && !(won && len(winners) == 1) {
 		reason = who + ", " + reason
 	}
 	return title, reason, won

@@ -65,10 +65,9 @@ func (p *program) printUpdate(g *client.Game, u client.Update) error {
 	case u.Event != nil:
 		what = action(g.Game, u.Event)
 	}
-	if reason := g.GetResult().GetReason(); reason != pb.Result_REASON_UNSPECIFIED {
-		if why := word(reason.String(), "REASON_"); why != what { // an abandoned event already gives the reason
-			what = strings.TrimSpace(what + "  " + why)
-		}
+	if g.GetResult() != nil {
+		title, reason, _ := describe.Outcome(g.Game, -1, gamestate.SeatName)
+		what = strings.TrimSpace(what + "  " + title + ": " + reason)
 	}
 	if err := p.printGame(g.Game, what); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -127,14 +128,21 @@ func (s *State) Standing() string {
 	return scores + ", " + describe.Standing(s.Game.Game)
 }
 
-// Winners returns a sentence that names the winners. me is the id of the account to call
-// "you".
-func (s *State) Winners(me string) string {
-	winners := s.Game.GetResult().GetWinners()
-	if len(winners) == 1 && me != "" && s.Game.SeatAt(winners[0]).GetPlayer().GetId() == me {
-		return "You win!"
+// Outcome says how a game ended for the account with the id me, which may be a watcher's or "": "You
+// win" or "Game over", and why. It also returns the style of the text.
+func (s *State) Outcome(t style.Theme, me string) (string, style.Text) {
+	own, winners := -1, s.Game.GetResult().GetWinners()
+	for i, seat := range s.Game.GetSeats() {
+		if me != "" && seat.GetPlayer().GetId() == me && (own < 0 || slices.Contains(winners, int32(i))) {
+			own = i
+		}
 	}
-	return describe.Winners(s.Game.Game, SeatName)
+	title, reason, won := describe.Outcome(s.Game.Game, own, SeatName)
+	look := t.Bad()
+	if won {
+		look = t.Good()
+	}
+	return title + ": " + reason, look.Bold(true)
 }
 
 // Facts returns the game's scores and number of moves, for the line that stays in the
@@ -149,7 +157,7 @@ func (s *State) Facts() string {
 	}
 	text := strings.Join(parts, ", ") + fmt.Sprintf(" (%s)", describe.Standing(s.Game.Game))
 	if s.Over() {
-		text += "; " + s.Winners("")
+		text += "; " + describe.Winners(s.Game.Game, SeatName)
 	}
 	return text
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/contest"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -63,16 +64,17 @@ func (m *attempt) others(width, height int) string {
 	return rows
 }
 
-// Result implements Mode. Once a race is closed, the title reports whether the user won.
-func (m *attempt) Result(in panelInput) (title, facts string) {
-	title, facts = m.sliding.Result(in)
-	if m.Race() && m.Closed() {
-		title = "The race is over"
-		if m.Standing(in.Game.GetId()).GetRank() == 1 {
-			title = "You win!"
-		}
+// title says how the attempt ended. Once a race is closed, it says whether the user won.
+func (m *attempt) title(in panelInput) (string, style.Text) {
+	t := in.env.Theme
+	switch {
+	case !m.Race() || !m.Closed():
+		return in.Outcome(t, in.env.Me)
+	case m.Standing(in.Game.GetId()).GetRank() == 1:
+		return "You win", t.Good().Bold(true)
+	default:
+		return "The race is over", t.Bad().Bold(true)
 	}
-	return title, facts
 }
 
 // target returns the score to beat in a rematch.

@@ -40,7 +40,7 @@ func TestGolden(t *testing.T) {
 		"play": somePlay,
 		"result": func(t *testing.T, env *ui.Env) *page {
 			p := somePlay(t, env)
-			finish(p, pb.Result_REASON_NO_MOVES)
+			finish(p, pb.Result_REASON_GOAL_REACHED)
 			p.places.day.GameID = tuitest.GameID
 			return p
 		},

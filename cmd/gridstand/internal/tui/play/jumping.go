@@ -136,12 +136,8 @@ func takes(b *pb.TriboloBoard, m *pb.TriboloMove) string {
 	return fmt.Sprintf("%d: %s", len(m.GetTaken()), strings.Join(parts, ", "))
 }
 
-func (m *jumping) Result(in panelInput) (title, facts string) {
-	title = in.Winners(in.env.Me)
-	if in.Game.GetResult().GetReason() != pb.Result_REASON_NO_MOVES {
-		title = describe.Ending(in.Game.Game) + ": " + title
-	}
-	return title, in.Standings(in.env.Theme, in.width, in.env.Me)
+func (m *jumping) Facts(in panelInput) string {
+	return in.Standings(in.env.Theme, in.width, in.env.Me)
 }
 
 func (m *jumping) Intro(*gamestate.State) [3][]string {

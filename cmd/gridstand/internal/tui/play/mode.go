@@ -23,8 +23,8 @@ type Mode interface {
 	Panel(in panelInput) []string
 	// PanelLines returns the number of lines in the panel if it is below the board.
 	PanelLines() int
-	// Result returns a title and the facts of a finished game.
-	Result(in panelInput) (title, facts string)
+	// Facts returns the facts of a finished game.
+	Facts(in panelInput) string
 	// Intro explains the game to a new player in three lines. Each line has alternative
 	// wordings, longest first.
 	Intro(s *gamestate.State) [3][]string

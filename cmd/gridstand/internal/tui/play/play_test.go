@@ -242,7 +242,7 @@ func TestEndAndNext(t *testing.T) {
 		assert.Nil(t, p.places.day)
 		d.Until("the rank", func() bool { return p.places.day != nil })
 		assert.Equal(t, &recorded, p.places.day)
-		for _, text := range []string{"No moves left", "#2 of 9 today", "#2 of 9 all time"} {
+		for _, text := range []string{"Game over: no moves left", "#2 of 9 today", "#2 of 9 all time"} {
 			assert.Contains(t, d.Screen(), text)
 		}
 		assert.Equal(t, "ada ended a classic game with 12,340 points (best tile 1024, 613 moves), #2 of 9 today, "+
@@ -252,7 +252,7 @@ func TestEndAndNext(t *testing.T) {
 		assert.Nil(t, p.inFlight)
 		assert.Contains(t, d.Screen(), "esc close")
 		d.Press("esc", "w") // w does not open the replay yet: it may still be meant as a move
-		assert.NotContains(t, d.Screen(), "No moves left")
+		assert.NotContains(t, d.Screen(), "Game over: no moves left")
 		assert.Contains(t, d.Screen(), "esc result")
 		d.Env.Clock = func() time.Time { return tuitest.Noon.Add(endTime) }
 		d.Press("w", "r")

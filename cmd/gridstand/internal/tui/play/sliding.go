@@ -59,8 +59,8 @@ func (sliding) Panel(in panelInput) []string {
 	}
 }
 
-func (sliding) Result(in panelInput) (title, facts string) {
-	return describe.Ending(in.Game.Game), in.env.Theme.Dim().Render("best " + describe.Standing(in.Game.Game))
+func (sliding) Facts(in panelInput) string {
+	return in.env.Theme.Dim().Render("best " + describe.Standing(in.Game.Game))
 }
 
 // cellsFor2048 is the smallest number of cells on which a 2048 can be made: before the last

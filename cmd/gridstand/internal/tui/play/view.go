@@ -213,8 +213,13 @@ func (p *page) resultOpen() bool { return p.Over() && !p.closed && !p.starting }
 // result draws the panel of a finished game.
 func (p *page) result(in panelInput) string {
 	t, score := p.env.Theme, describe.Comma(p.ScoreOf(in.seat()))
-	title, facts := p.mode.Result(in)
-	accent, wrapped := t.Accent().Bold(true), widget.Wrap(title, in.width)
+	facts := p.mode.Facts(in)
+	title, look := in.Outcome(t, p.env.Me)
+	m, attempted := p.mode.(*attempt)
+	if attempted {
+		title, look = m.title(in)
+	}
+	wrapped := widget.Wrap(title, in.width)
 	height := in.height - strings.Count(wrapped, "\n")
 	var head string
 	if large, ok := style.Large(score, in.width); ok && height >= 2+style.LargeHeight {
@@ -222,11 +227,11 @@ func (p *page) result(in panelInput) string {
 		if height < 10 {
 			gap = "\n"
 		}
-		head = accent.Render(wrapped) + gap + large
+		head = look.Render(wrapped) + gap + large
 	} else {
-		head = ansi.Truncate(accent.Render(title)+"  "+t.Bold().Render(score+" points"), in.width, "…")
+		head = ansi.Truncate(look.Render(title)+"  "+t.Bold().Render(score+" points"), in.width, "…")
 	}
-	if m, ok := p.mode.(*attempt); ok {
+	if attempted {
 		return widget.Stack(in.height, append([]string{head}, m.outcome(in, facts)...)...)
 	}
 	ranks := []string{in.unranked()}

@@ -107,7 +107,7 @@ func TestTV(t *testing.T) {
 	x.ends("second")
 	x.wait(time.Second)
 	assert.Equal(t, "second", x.p.game.id, "the result stays for a while")
-	assert.Contains(t, x.Screen(), "No moves left")
+	assert.Contains(t, x.Screen(), "Game over: no moves left")
 	x.wait(resultTime)
 	x.shows(third)
 
@@ -241,7 +241,7 @@ func TestFollow(t *testing.T) {
 	x.ends("first")
 	x.wait(resultTime)
 	assert.Contains(t, x.Screen(), "ada is not playing (last move 6 s ago). Waiting for the next game …")
-	assert.Contains(t, x.Screen(), "No moves left")
+	assert.Contains(t, x.Screen(), "Game over: no moves left")
 	playing = liveGame("second", 0, 0)
 	playing.UpdateTime = timestamppb.New(x.now.Add(time.Minute))
 	x.wait(2 * time.Second)

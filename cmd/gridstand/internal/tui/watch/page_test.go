@@ -54,7 +54,8 @@ func TestWatch(t *testing.T) {
 	from.End()
 	d.Until("the end", func() bool { return !p.game.running() })
 
-	assert.Contains(t, d.Screen(), "No moves left")
+	assert.Contains(t, d.Screen(), "Game over: no moves left")
+	assert.Contains(t, p.View(80, 20).Body, d.Env.Theme.Bad().Bold(true).Render("Game over: no moves left"))
 	assert.Contains(t, p.ClosingMessage(), "Verify it with gridstand verify kx3fq2ab")
 	assert.Equal(t, tea.SetClipboard(tuitest.GameID)(), p.Key(tea.KeyPressMsg{Code: 'y', Text: "y"})())
 	assert.Contains(t, d.Screen(), "Sent to the terminal's clipboard: "+tuitest.GameID)

@@ -240,16 +240,18 @@ func (x *panel) stack(blocks ...string) string {
 // result draws the panel of a finished game.
 func (x *panel) result() string {
 	t := x.env.Theme
-	ending := describe.Ending(x.Game.Game)
-	title, score := t.Bold().Render(ending), describe.Comma(x.Score())
+	outcome, look := x.Outcome(t, x.env.Me)
+	title, score := look.Render(widget.Wrap(outcome, x.width)), describe.Comma(x.Score())
 	facts := x.Player() + "  best " + describe.Standing(x.Game.Game)
 	if x.Tribolo() != nil {
 		score, facts = describe.Comma(gamestate.HighestScore(x.Game.Game)), x.Standings(t, x.width, x.env.Me)
-		title = widget.Header(x.width, []string{t.Bold().Render(x.Winners(""))}, []string{t.Dim().Render(ending), ""})
 	}
 	verify := ""
 	if command := x.env.Command("verify", gamestate.ShortID(x.Game.GetId())); command != "" {
 		verify = widget.Wrap(t.Dim().Render("verify with ")+command, x.width)
+	}
+	if x.height < panelLines {
+		title = look.Render(outcome)
 	}
 	switch {
 	case x.height < panelLines && x.Tribolo() != nil:

@@ -27,6 +27,8 @@ func TestNormalTarget(t *testing.T) {
 		"::1":                        "[::1]:2048",
 		"[::1]":                      "[::1]:2048",
 		"[::1]:1":                    "[::1]:1",
+		"FE80::1%Eth0":               "[fe80::1%Eth0]:2048",
+		"[::1%lo]:1":                 "[::1%lo]:1",
 		"b:2, a , b:2":               "a:2048,b:2",
 		"dns:///Play.example.org":    "dns:///play.example.org:2048",
 		"dns:///play.example.org:80": "dns:///play.example.org:80",
@@ -39,7 +41,7 @@ func TestNormalTarget(t *testing.T) {
 		assert.Equal(t, got, again)
 	}
 	for _, in := range []string{
-		",", "a,,b", ":", "a:", "a:0", "a:65536", "a:port", "a:1:2", "http://a", "unix:///run/x", "a b", "u@h:1", "dns:///", "dns:///a,b", "[",
+		",", "a,,b", ":", "a:", "a:0", "a:65536", "a:port", "a:1:2", "http://a", "unix:///run/x", "a b", "u@h:1", "dns:///", "dns:///a,b", "[", "a%lo", "127.0.0.1%lo",
 	} {
 		_, err := client.NormalTarget(in)
 		assert.Error(t, err, in)

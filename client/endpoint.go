@@ -31,7 +31,7 @@ func (c Config) Endpoints(ctx context.Context) ([]Endpoint, error) {
 	var all []Endpoint
 	for _, address := range t.addresses {
 		if !t.dns {
-			all = append(all, Endpoint{address, address, config})
+			all = append(all, Endpoint{address, withoutZone(address), config})
 			continue
 		}
 		host, port, err := net.SplitHostPort(address)

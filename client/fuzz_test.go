@@ -45,7 +45,7 @@ func FuzzStore(f *testing.F) {
 
 // FuzzTarget normalizes arbitrary targets. Normalization must be idempotent.
 func FuzzTarget(f *testing.F) {
-	for _, seed := range []string{"", "localhost", "A:1,b", "dns:///Name", "[::1]:2048", "::1", "a:b:c", "x@y", "a,,b"} {
+	for _, seed := range []string{"", "localhost", "A:1,b", "dns:///Name", "[::1]:2048", "::1", "FE80::1%A", "a:b:c", "x@y", "a,,b"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

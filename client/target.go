@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,7 +41,7 @@ func NormalTarget(s string) (string, error) {
 }
 
 func parseTarget(s string) (target, error) {
-	rest := strings.ToLower(strings.TrimSpace(s))
+	rest := lower(strings.TrimSpace(s))
 	if rest == "" {
 		rest = DefaultTarget
 	}
@@ -60,6 +62,24 @@ func parseTarget(s string) (target, error) {
 	return t, nil
 }
 
+// zones matches the zones of addresses, which are names of network interfaces.
+var zones = regexp.MustCompile(`%[^],]*`)
+
+// lower returns a target in lower case, except for zones.
+func lower(s string) string {
+	kept := zones.FindAllString(s, -1)
+	return zones.ReplaceAllStringFunc(strings.ToLower(s), func(string) (zone string) {
+		zone, kept = kept[0], kept[1:]
+		return zone
+	})
+}
+
+// isIP reports whether host is an IP address, which may have a zone.
+func isIP(host string) bool {
+	_, err := netip.ParseAddr(host)
+	return err == nil
+}
+
 // parseAddress adds the default port if the address has no port.
 func parseAddress(s string) (string, error) {
 	if scheme, _, ok := strings.Cut(s, "://"); ok {
@@ -70,7 +90,7 @@ func parseAddress(s string) (string, error) {
 	}
 	host, port := s, defaultPort
 	switch {
-	case net.ParseIP(s) != nil: // including an IPv6 address without brackets
+	case isIP(s): // including an IPv6 address without brackets
 	case strings.HasPrefix(s, "[") && strings.HasSuffix(s, "]"):
 		host = s[1 : len(s)-1]
 	case strings.Contains(s, ":"):
@@ -82,7 +102,7 @@ func parseAddress(s string) (string, error) {
 			host = "localhost"
 		}
 	}
-	if host == "" || strings.ContainsAny(host, " /@\\?#%\"[]") {
+	if host == "" || !isIP(host) && strings.ContainsAny(host, " /@\\?#%\"[]") {
 		return "", errors.New("give host:port, a comma-separated list of these, or dns:///name")
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
@@ -90,6 +110,9 @@ func parseAddress(s string) (string, error) {
 	}
 	return net.JoinHostPort(host, port), nil
 }
+
+// withoutZone returns an address without the zone of its IP address.
+func withoutZone(address string) string { return zones.ReplaceAllString(address, "") }
 
 // String returns the normal form.
 func (t target) String() string {
@@ -104,7 +127,8 @@ func (t target) String() string {
 func (t target) loopback() bool {
 	return !slices.ContainsFunc(t.addresses, func(address string) bool {
 		host, _, err := net.SplitHostPort(address)
-		return err != nil || host != "localhost" && !net.ParseIP(host).IsLoopback()
+		ip, _ := netip.ParseAddr(host)
+		return err != nil || host != "localhost" && !ip.IsLoopback()
 	})
 }
 
@@ -116,16 +140,18 @@ func (t target) dial() (uri string, options []grpc.DialOption) {
 		return t.String(), nil
 	}
 	if len(t.addresses) == 1 {
-		return "passthrough:///" + t.addresses[0], nil
+		// The server's name, as in its certificate, has no zone. In a URI, % is escaped.
+		return "passthrough:///" + strings.ReplaceAll(t.addresses[0], "%", "%25"),
+			[]grpc.DialOption{grpc.WithAuthority(withoutZone(t.addresses[0]))}
 	}
 	fixed := manual.NewBuilderWithScheme("gridstand")
 	var state resolver.State
 	for _, address := range t.addresses {
 		// Check each server's certificate against that server's own name.
 		state.Endpoints = append(state.Endpoints, resolver.Endpoint{
-			Addresses: []resolver.Address{{Addr: address, ServerName: address}},
+			Addresses: []resolver.Address{{Addr: address, ServerName: withoutZone(address)}},
 		})
 	}
 	fixed.InitialState(state)
-	return fixed.Scheme() + ":///" + t.addresses[0], []grpc.DialOption{grpc.WithResolvers(fixed)}
+	return fixed.Scheme() + ":///" + withoutZone(t.addresses[0]), []grpc.DialOption{grpc.WithResolvers(fixed)}
 }

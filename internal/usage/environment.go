@@ -48,6 +48,8 @@ func ReadEnvironment(flags *pflag.FlagSet, getenv func(string) string) (err erro
 		if value := getenv(variable); value != "" {
 			if wrong := f.Value.Set(value); wrong != nil {
 				err = Value(variable, f, value, wrong)
+			} else {
+				err = noStream(variable, f, value)
 			}
 		}
 	})

@@ -132,6 +132,11 @@ func strict(cmd *cobra.Command) {
 // unset variable in a script. Args is a cobra.PositionalArgs.
 func Args(cmd *cobra.Command, args []string) error {
 	wanted := strings.Fields(cmd.Use)[1:]
+	var stream error
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { stream = cmp.Or(stream, noStream("--"+f.Name, f, f.Value.String())) })
+	if stream != nil {
+		return stream
+	}
 	for i, argument := range wanted {
 		if i >= len(args) && strings.HasPrefix(argument, "<") {
 			after := ""
@@ -139,6 +144,11 @@ func Args(cmd *cobra.Command, args []string) error {
 				after = fmt.Sprintf(" after the %s %.40q", plain.Replace(wanted[i-1]), args[i-1])
 			}
 			return Errorf("%s needs a %s%s", cmd.Name(), plain.Replace(argument), after)
+		}
+	}
+	for i, arg := range args[:min(len(args), len(wanted))] {
+		if arg == "-" && (strings.Contains(wanted[i], "file") || strings.Contains(wanted[i], "directory")) {
+			return Errorf(notFile, cmd.Name())
 		}
 	}
 	switch {
@@ -153,6 +163,18 @@ func Args(cmd *cobra.Command, args []string) error {
 	default:
 		return Errorf("%s: unexpected argument %.40q", cmd.Name(), args[len(wanted)])
 	}
+}
+
+// notFile is the error for "-" in place of a file that is not standard input or output.
+const notFile = "%s: - is not the name of a file; write ./- for a file with that name"
+
+// noStream returns an *Error if the value of a flag that names a file or a directory is "-". name is
+// the flag or variable that the user set.
+func noStream(name string, f *pflag.Flag, value string) error {
+	if what, _ := pflag.UnquoteUsage(f); value == "-" && (what == "file" || what == "directory") {
+		return Errorf(notFile, name)
+	}
+	return nil
 }
 
 // plain turns the notation of an argument in Use into words for error messages.

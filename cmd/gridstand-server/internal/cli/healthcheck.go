@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -74,7 +76,7 @@ func local(flag, listen string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("--%s: %w", flag, err)
 	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+	if ip, _ := netip.ParseAddr(host); host == "" || ip.IsUnspecified() {
 		host = "localhost"
 	}
 	return net.JoinHostPort(host, port), nil
@@ -119,7 +121,7 @@ var remedies = map[client.Cause]string{
 // healthz checks the server through its metrics address, which does not use TLS. It ignores
 // HTTP_PROXY: a proxy may not reach this machine.
 func healthz(ctx context.Context, address string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/healthz", http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+strings.ReplaceAll(address, "%", "%25")+"/healthz", http.NoBody)
 	if err != nil {
 		return err
 	}

@@ -56,12 +56,22 @@ func TestHealthcheck(t *testing.T) {
 	closed := c
 	closed.TLSClientCA, closed.Metrics = c.TLSCert, "127.0.0.1:0"
 	mutual, _ := servertest.Start(t, closed)
+	zoned := servertest.Config(t)
+	var err error
+	zoned.Listener, err = net.Listen("tcp", "[::1%lo]:0") // needs IPv6 and an interface lo
+	zone := plain.Addr().String()
+	if err == nil {
+		zoned.Metrics = "[::1%lo]:0"
+		inZone, _ := servertest.Start(t, zoned)
+		zone = strings.Replace(inZone.Addr().String(), "::1]", "::1%lo]", 1)
+	}
 
 	for _, tt := range []struct {
 		name string
 		args []string
 		want string // empty if the check succeeds
 	}{
+		{"with a zone", []string{zone}, ""},
 		{"plain", []string{plain.Addr().String()}, ""},
 		{"with TLS", []string{"--tls", encrypted.Addr().String()}, ""},
 		{"with the server's settings", []string{"--tls-cert", c.TLSCert, "--listen", encrypted.Addr().String()}, ""},

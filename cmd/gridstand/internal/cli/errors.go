@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"strings"
 
 	"github.com/gridstand/gridstand/client"
@@ -107,5 +108,6 @@ var remedies = map[client.Cause]string{
 // onThisMachine reports whether an address is a loopback address.
 func onThisMachine(address string) bool {
 	host, _, err := net.SplitHostPort(address)
-	return err == nil && (host == "localhost" || net.ParseIP(host).IsLoopback())
+	ip, _ := netip.ParseAddr(host)
+	return err == nil && (host == "localhost" || ip.IsLoopback())
 }

@@ -174,8 +174,25 @@ func eachPage(t *testing.T, visit func(t *testing.T, tab *browsertest.Tab, p fix
 	}
 }
 
-// Ensure that all pages look the same as before, and that none is wider than its window. Run make golden
-// to accept changes.
+// windows are further sizes of windows, which every board must fit.
+var windows = [][2]int64{{320, 320}, {844, 390}, {800, 600}, {640, 480}, {859, 900}, {390, 844}, {1280, 900}}
+
+// cut is an expression for the boards that a window cannot show whole, and the width of a page that is
+// wider than its window.
+const cut = `(() => {
+	const [page, boards] = [document.documentElement, [...document.querySelectorAll("main .board")]];
+	const found = boards.map((b) => {
+		b.scrollIntoView({block: "nearest"});
+		const r = b.getBoundingClientRect();
+		const whole = Math.min(r.left, r.top, innerWidth - r.right, innerHeight - r.bottom) > -1 && r.width >= 60;
+		return whole ? "" : ["left", "top", "width", "height"].map((side) => Math.round(r[side])).join(" ");
+	});
+	scrollTo(0, 0);
+	return found.filter(Boolean).join() + (page.scrollWidth > innerWidth ? " page " + page.scrollWidth : "");
+})()`
+
+// Ensure that all pages look the same as before, that none is wider than its window, and that every board
+// fits its window. Run make golden to accept changes.
 func TestScreens(t *testing.T) {
 	t.Parallel()
 	eachPage(t, func(t *testing.T, tab *browsertest.Tab, p fixedPage, device string) {
@@ -184,5 +201,12 @@ func TestScreens(t *testing.T) {
 		if !p.unrecorded {
 			compare(t, tab, p.name+"-"+device)
 		}
+		for _, size := range windows {
+			small := devices[device]
+			small.Width, small.Height = size[0], size[1]
+			tab.Use(small)
+			assert.Empty(t, browsertest.Eval[string](tab, cut), "%s at %v", p.name, size)
+		}
+		tab.Use(devices[device])
 	})
 }

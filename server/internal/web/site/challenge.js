@@ -2,7 +2,7 @@
 import { call, watch } from './api.js';
 import { createBoard } from './board.js';
 import * as words from './challenge-words.js';
-import { announce, copy, h, keys, site } from './dom.js';
+import { announce, copy, h, keys, reveal, site } from './dom.js';
 import { failed } from './failed.js';
 import { clock, comma, plural, sync, until } from './game-state.js';
 import showGame from './game-view.js';
@@ -93,6 +93,7 @@ function show(root, { challenge, next, attempt, now }) {
         h('section.stack', aside, share),
       ),
     );
+    reveal(board.element);
   }
 
   /** @param {WatchChallengeResponse} update */

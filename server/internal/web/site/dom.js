@@ -92,6 +92,9 @@ export function dialog(title, close, ...content) {
   return box;
 }
 
+/** Scrolls the page as far as necessary to show an element. @param {any} element */
+export const reveal = (element) => element.scrollIntoView({ block: 'nearest' });
+
 /** The address of the server's pages, for links that the player shares. */
 export const site = document.body.dataset.site || location.origin;
 

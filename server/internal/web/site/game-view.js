@@ -1,7 +1,7 @@
 // The page of a game: live, its replay, and its verification after it has ended.
 import { isMine, look, watch } from './api.js';
 import { createBoard, kindOf } from './board.js';
-import { announce, copy, h, keys, site, toast } from './dom.js';
+import { announce, copy, h, keys, reveal, site, toast } from './dom.js';
 import { failed } from './failed.js';
 import * as words from './game-state.js';
 import { createMoves, createScores } from './panel.js';
@@ -98,6 +98,7 @@ export default function show(root, { id = '' }, own) {
       document.title = `${words.players(game)} – Gridstand`;
       command();
       view.append(play, aside); // together with the board, so that the layout does not shift
+      reveal(stage);
     }
     if (!replay.at) showNow(latest);
     latest = null;

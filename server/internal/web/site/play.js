@@ -2,7 +2,7 @@
 
 import { account, call, isMine, look } from './api.js';
 import { createBoard, kindOf } from './board.js';
-import { h, keys } from './dom.js';
+import { h, keys, reveal } from './dom.js';
 import { failed } from './failed.js';
 import { plural } from './game-state.js';
 import showGame from './game-view.js';
@@ -56,6 +56,7 @@ export default async function show(root, { id }) {
         h('section.stack', h('p.dim', rules), h('a', { href: '/play' }, 'Other variants')),
       ),
     );
+    reveal(board.element);
   }
 
   try {

@@ -1,6 +1,6 @@
 // The result of a game that is not an attempt at a challenge, and its ranks.
 import { call } from './api.js';
-import { copy, h, site } from './dom.js';
+import { copy, h, reveal, site } from './dom.js';
 import { comma, largestTile, plural } from './game-state.js';
 
 /** @import { Game, Window } from '../types' */
@@ -76,7 +76,7 @@ export function createResult({ id, variant, position: { twenty48 } }, seat) {
           h('button', { onclick: share }, 'Copy result'),
         ),
       );
-      element.scrollIntoView({ block: 'nearest' });
+      reveal(element);
       if (ranked && score) rank(score, 1);
     },
   };

@@ -15,9 +15,9 @@ import (
 	"github.com/gridstand/gridstand/test/web/browsertest"
 )
 
-// replaying is a script that records the versions that the replay shows, and defines two functions.
+// replaying is a script that records the versions that the replay shows, and defines three functions.
 // stopTimers stops the page's timers. After that, time passes only in advance, by a number of
-// milliseconds.
+// milliseconds, until startTimers.
 const replaying = `
 window.replayed = [];
 new MutationObserver(() => {
@@ -25,6 +25,7 @@ new MutationObserver(() => {
 	if (at !== window.replayed.at(-1)) window.replayed.push(at);
 }).observe(document, {subtree: true, attributes: true, attributeFilter: ["aria-valuetext"]});
 const realTimeout = window.setTimeout;
+window.startTimers = () => !!(window.setTimeout = realTimeout);
 window.stopTimers = () => {
 	const timers = new Map();
 	let now = 0;
@@ -117,7 +118,7 @@ func TestJourney_Replay(t *testing.T) {
 	for _, speed := range []int{1, 2, 4, 8, 16, 64} {
 		tab.Wait(fmt.Sprintf(`document.querySelector(".bar [title=Speed]").innerText === "%d×"`, speed))
 		click(tab, "▶")
-		tab.Wait("!(" + paused + ")")
+		tab.Wait("!(" + paused + ") && " + says("▶ replay"))
 		browsertest.Eval[float64](tab, "advance(500)")
 		step := 1
 		if speed == 64 { // A timer cannot run 128 times a second, so every other version is skipped.
@@ -130,7 +131,7 @@ func TestJourney_Replay(t *testing.T) {
 		assert.Equal(t, want, browsertest.Eval[[]int](tab, "window.replayed"), "at %d×", speed)
 		waitForBoard(tab, positions[at])
 		click(tab, "❚❚")
-		tab.Wait(paused)
+		tab.Wait(paused + " && " + says("❚❚ replay"))
 		browsertest.Eval[float64](tab, "advance(5000)")
 		assert.Equal(t, want, browsertest.Eval[[]int](tab, "window.replayed"), "a paused replay")
 		tab.Press("+")

@@ -39,7 +39,7 @@ export default function show(root, { id = '' }, own) {
   const verdict = h('p.verdict', { role: 'status' });
   const share = () => copy(site + (own?.link || `/g/${id}`));
   const links = h('div.stack', h('button', { onclick: share }, 'Copy link'));
-  const replay = createReplay(state, showPast);
+  const replay = createReplay(state, showPast, status);
   const moves = createMoves(state, replay.seek);
   const head = h('div.row', badge, clock, facts);
   const view = h(own ? 'div.game.own' : 'div.game', h('section.stack', head, scores.element));
@@ -138,7 +138,9 @@ export default function show(root, { id = '' }, own) {
 
   function status() {
     const { game } = state;
-    const [text, color] = replay.at ? ['❚❚ replay', 'dim'] : words.badge(state, connection);
+    const [text, color] = replay.at
+      ? [`${replay.playing ? '▶' : '❚❚'} replay`, 'dim']
+      : words.badge(state, connection);
     badge.textContent = text;
     badge.className = color;
     if (!game) return;

@@ -30,7 +30,7 @@ import words from './words.js';
 
 /** The letter keys of each direction, in addition to its arrow key. */
 const letters = { Up: 'wk', Down: 'sj', Left: 'ah', Right: 'dl' };
-const keptKeys = 1500; // milliseconds after the end during which keys still count as moves
+const keptKeys = 1000; // milliseconds after the last move key until the replay has these keys
 
 /**
  * @param {Game} first the current game
@@ -50,6 +50,12 @@ export function ownSeat(first, seat, kind, next) {
   let gain = '';
   let reached = twenty48?.goalReached;
   let release = () => {};
+  let releasing = 0;
+  /** Leaves the keys of moves to the replay, unless the player still presses them. */
+  const releaseSoon = () => {
+    clearTimeout(releasing);
+    releasing = setTimeout(release, keptKeys);
+  };
 
   /** @returns {Game} */
   const game = () => page.state.game;
@@ -112,7 +118,7 @@ export function ownSeat(first, seat, kind, next) {
   function move(r) {
     if (page.replay.at) page.replay.seek(Infinity);
     else if (standIn()) takeBack();
-    else if (over()) return;
+    else if (over()) releaseSoon();
     else if (kind.deadline && until(kind.deadline(game())) < 0) say('Time is up.');
     else if (sliding) moves.push(r);
     else if (!mine()) say('It is not your turn.');
@@ -138,6 +144,8 @@ export function ownSeat(first, seat, kind, next) {
   }
   async function renew() {
     if (!over() && !(await resign(moveCount() ? 'Give up and start a new game' : ''))) return;
+    clearTimeout(releasing);
+    release();
     page.close();
     next?.(game());
   }
@@ -175,7 +183,7 @@ export function ownSeat(first, seat, kind, next) {
     );
   }
   function finish() {
-    setTimeout(release, keptKeys);
+    releaseSoon();
     element.closest('.own')?.classList.remove('own');
     kind.finish(element, game(), renew);
   }

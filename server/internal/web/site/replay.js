@@ -10,8 +10,9 @@ const speeds = [1, 2, 4, 8, 16, 64];
  * the event directly follows the one shown before.
  * @param {import('./game-state.js').State} state
  * @param {(event: any, next: boolean) => void} show
+ * @param {() => void} changed is called if the replay may have begun to play or paused
  */
-export function createReplay(state, show) {
+export function createReplay(state, show, changed) {
   /** The events loaded so far, starting with the first. @type {any[]} */
   const past = [];
   /** The version shown, or 0 for the newest. */
@@ -140,6 +141,7 @@ export function createReplay(state, show) {
     const text = at && past.length < at ? 'loading …' : `move ${comma(move)}`;
     count.textContent = at ? `${text} of ${comma(state.game?.position?.moveCount)}` : text;
     slider.setAttribute('aria-valuetext', count.textContent);
+    changed();
   }
 
   keys([
@@ -166,6 +168,9 @@ export function createReplay(state, show) {
     /** The version shown, or 0 for the newest. */
     get at() {
       return at;
+    },
+    get playing() {
+      return !!playing;
     },
   };
 }

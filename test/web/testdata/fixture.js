@@ -1,5 +1,6 @@
 // Runs before the page's own modules, after a line that defines fixture.
-Date.now = () => fixture.Now;
+performance.now = () => 0;
+const headers = { date: new Date(fixture.Now).toUTCString() };
 try {
   localStorage.clear(); // Each page starts without an account.
 } catch {}
@@ -59,15 +60,15 @@ const open = (text, over, signal) =>
     },
   });
 
-window.fetch = async (address, { body, signal, headers } = {}) => {
+window.fetch = async (address, { body, signal, headers: asked } = {}) => {
   const url = new URL(address, location.href);
   const [, page, id, last] = url.pathname.split('/');
   if (page === 'c' && last === 'events') {
     const text = `id: e\ndata: ${JSON.stringify(news(challenges[id]))}\n\n`;
-    return new Response(open(text, false, signal));
+    return new Response(open(text, false, signal), { headers });
   }
-  if (last === 'events') return new Response(stream(id, headers['last-event-id'], signal));
+  if (last === 'events') return new Response(stream(id, asked['last-event-id'], signal), { headers });
   const answer = answers[url.pathname.split('/').at(-1)];
-  if (answer) return Response.json(answer(JSON.parse(body)));
+  if (answer) return Response.json(answer(JSON.parse(body)), { headers });
   return Response.json({ code: 'not_found', message: 'there is no such thing' }, { status: 404 });
 };

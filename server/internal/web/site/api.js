@@ -1,5 +1,7 @@
 // The server's API: calls, the account, and the streams of games and challenges.
 
+import { hear } from './game-state.js';
+
 /** An error from the server, or a failure to reach it. */
 export class ApiError extends Error {
   /**
@@ -90,6 +92,7 @@ export async function call(method, request = {}, { signal, anonymous } = {}) {
   }).catch((err) => {
     throw signal?.aborted ? err : new ApiError({});
   });
+  hear(response.headers.get('date'));
   if (!response.ok) throw await errorOf(response);
   return response.json();
 }
@@ -144,8 +147,8 @@ export function watch(of, { after, everyEvent, preview, onUpdate, onEnd, onState
     if (!leave.signal.aborted && !document.hidden) connect();
   };
   function visible() {
-    if (document.hidden) hiddenAt = Date.now();
-    else if (!everyEvent && Date.now() - hiddenAt > staleAfter) last = undefined;
+    if (document.hidden) hiddenAt = performance.now();
+    else if (!everyEvent && performance.now() - hiddenAt > staleAfter) last = undefined;
     failures = 0;
     now();
   }
@@ -187,6 +190,7 @@ export function watch(of, { after, everyEvent, preview, onUpdate, onEnd, onState
       const headers = authorization(anonymous);
       if (last !== undefined) headers['last-event-id'] = `${last}`;
       const response = await fetch(`/${of}/events?${query}`, { headers, signal: abort.signal });
+      hear(response.headers.get('date'));
       if (response.status === 204) return finish();
       if (!response.ok || !response.body) throw await errorOf(response);
       onState?.('live');

@@ -43,7 +43,7 @@ const spoken = h('p.hidden', { 'aria-live': 'polite' });
 const note = h('p.toast', { role: 'status' });
 document.body.append(spoken, note);
 
-let spokenAt = 0;
+let spokenAt = -Infinity;
 let speech = 0;
 /**
  * Makes screen readers announce a message, at most once in wait milliseconds. A newer
@@ -54,10 +54,10 @@ export function announce(text, wait = 2000) {
   clearTimeout(speech);
   speech = setTimeout(
     () => {
-      spokenAt = Date.now();
+      spokenAt = performance.now();
       spoken.textContent = text;
     },
-    Math.max(spokenAt + wait - Date.now(), 50),
+    Math.max(spokenAt + wait - performance.now(), 50),
   );
 }
 

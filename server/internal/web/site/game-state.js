@@ -24,26 +24,32 @@ export function wait(ms) {
 }
 /** @param {string | undefined} time RFC 3339 */
 export const ago = (time) => {
-  const ms = Date.now() - Date.parse(time || '');
+  const ms = -until(time || '');
   return ms < 2000 ? words.justNow : words.ago(span(ms));
 };
 
+// The page has one clock, which is the server's: the viewer's may be wrong, and may jump.
+/** The server's time at the origin of performance.now(), in milliseconds. */
+let origin = performance.timeOrigin;
+/** How far the clock of the server's store is ahead of that. */
+let ahead = 0;
+const clockError = 2000; // milliseconds of delay that do not set the clock back
 /**
- * How far the server's clock is ahead of the local one, in milliseconds.
- * @type {number | undefined}
+ * Sets the clock by the Date header, in whole seconds, of an answer that has just arrived.
+ * @param {string | null} date
  */
-let ahead;
-/**
- * Adjusts the clock to the server's time in a message that has just arrived.
- * @param {string} time
- */
+export const hear = (date) => {
+  const off = Date.parse(date || '') - origin - performance.now();
+  if (Math.abs(off) > clockError) origin += off;
+};
+/** Sets the clock by the exact time in a message that has just arrived. @param {string} time */
 export const sync = (time) => {
-  const now = Date.parse(time) - Date.now();
-  // The message with the shortest delay is the most accurate.
-  if (ahead === undefined || now > ahead) ahead = now;
+  const off = -until(time);
+  // Of several messages, the one with the shortest delay is the most accurate.
+  if (off < 0 || off > clockError) ahead -= off;
 };
 /** Returns the milliseconds until a time on the server's clock. @param {string | number} time */
-export const until = (time) => +new Date(time) - Date.now() - (ahead ?? 0);
+export const until = (time) => Math.round(+new Date(time) - origin - performance.now() - ahead);
 
 /** Formats the remaining time: "0:41". @param {string | number} deadline */
 export function clock(deadline) {
@@ -107,7 +113,7 @@ export const isOver = (game) => game?.status === 'GAME_STATUS_FINISHED';
 export const title = (game) => game.variant + (game.exhibition ? ' exhibition' : '');
 
 /** Returns the time since a game's last event, in milliseconds. @param {any} game */
-export const idle = (game) => Date.now() - Date.parse(game.updateTime);
+export const idle = (game) => -until(game.updateTime);
 
 /**
  * Describes whether a game is live. Returns the label and its CSS class.

@@ -1,7 +1,7 @@
 // The player's own seat on the page of a game: keys, swipes, buttons, and the result.
 
 import { h, keys } from './dom.js';
-import { comma, plural, until } from './game-state.js';
+import { comma, plural } from './game-state.js';
 import { createMoves, same } from './moves.js';
 import { ask, explain, persist } from './persist.js';
 import { slide } from './twenty48.js';
@@ -119,7 +119,6 @@ export function ownSeat(first, seat, kind, next) {
     if (page.replay.at) page.replay.seek(Infinity);
     else if (standIn()) takeBack();
     else if (over()) releaseSoon();
-    else if (kind.deadline && until(kind.deadline(game())) < 0) say('Time is up.');
     else if (sliding) moves.push(r);
     else if (!mine()) say('It is not your turn.');
     else if (legal(r)) moves.push(r);

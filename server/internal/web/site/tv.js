@@ -121,7 +121,7 @@ export default function show(root) {
     close();
     state = new words.State(2);
     reason.textContent = why;
-    since = Date.now();
+    since = performance.now();
     seen.push(game.id);
     seen.splice(0, seen.length - 100);
     stage.href = `/g/${game.id}`;
@@ -150,7 +150,7 @@ export default function show(root) {
         4000,
       );
     }
-    if (changed && state.over) next = Date.now() + resultTime;
+    if (changed && state.over) next = performance.now() + resultTime;
     if (!frame) frame = requestAnimationFrame(draw);
     return changed !== undefined;
   }
@@ -179,7 +179,7 @@ export default function show(root) {
   async function find(byUser = false) {
     if (finding) return;
     finding = true;
-    next = Date.now() + (running() ? otherTime : wait);
+    next = performance.now() + (running() ? otherTime : wait);
     wait = Math.min(wait * 2, 15e3);
     try {
       const lists = await Promise.all([games('WATCHERS'), games('SCORE'), games('RECENT')]);
@@ -195,7 +195,7 @@ export default function show(root) {
       if (!state.game) badge.textContent = '◌ reconnecting';
     }
     finding = false;
-    setTimeout(tick, next - Date.now()); // without waiting for the interval's next tick
+    setTimeout(tick, next - performance.now()); // without waiting for the interval's next tick
   }
   /** Shows the last finished game if none is live. */
   async function nothing() {
@@ -247,7 +247,7 @@ export default function show(root) {
   async function tick() {
     if (document.hidden) return;
     draw();
-    const now = Date.now();
+    const now = performance.now();
     // If the game was already idle when TV chose it, the server may start an exhibition.
     const least = asked ? idleTime : firstWait;
     const due = !running() || (idle(state.game) >= idleTime && now - since >= least);

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import * as words from '../site/challenge-words.js';
-import { clock, sync, until } from '../site/game-state.js';
+import { ago, clock, hear, sync, until } from '../site/game-state.js';
 
 const golden = new URL('../../../../internal/describe/testdata/share.json', import.meta.url);
 const cases = JSON.parse(readFileSync(golden, 'utf8'));
@@ -27,13 +27,25 @@ test('the texts of results match those of the Go programs', () => {
   }
 });
 
-test("the remaining time follows the server's clock", (t) => {
-  const now = Date.now();
-  t.mock.method(Date, 'now', () => now);
-  const at = (ms) => new Date(now + ms).toISOString();
-  assert.equal(clock(at(61_000)), '1:01');
+test("times follow the server's clock, whatever the viewer's clock does", (t) => {
+  let passed = performance.now();
+  t.mock.method(performance, 'now', () => passed);
+  const jump = (ms) => t.mock.method(Date, 'now', () => ms);
+  const start = Date.parse('2026-11-20T12:00:00Z');
+  const at = (ms) => new Date(start + ms).toISOString();
+  hear(new Date(start).toUTCString());
+  for (const ms of [0, 6e5, 1e13]) {
+    jump(ms);
+    assert.equal(clock(at(60_999)), '1:01');
+    assert.equal(ago(at(-60e3)), '1 min ago');
+  }
+  hear(new Date(start + 1000).toUTCString()); // A whole second later, by rounding.
+  assert.equal(until(at(61_000)), 61_000);
   sync(at(20_000));
-  sync(at(15_000)); // This message took longer to arrive.
+  sync(at(19_000)); // This message took longer to arrive.
   assert.equal(until(at(61_000)), 41_000);
-  assert.equal(clock(at(61_000)), '0:41');
+  passed += 5000;
+  assert.equal(clock(at(61_000)), '0:36');
+  hear(new Date(start + 3600e3).toUTCString()); // The computer slept.
+  assert.equal(ago(at(0)), '1 h ago');
 });

@@ -17,7 +17,11 @@ test('moves made before the answer wait, and are sent for the version that follo
     await new Promise((resolve) => {
       answer = resolve;
     });
-    return { ok: true, json: async () => ({ event: { version: sent.length + 1 } }) };
+    return {
+      ok: true,
+      headers: new Headers(),
+      json: async () => ({ event: { version: sent.length + 1 } }),
+    };
   });
   const moves = createMoves({
     ahead: 3,

@@ -35,10 +35,16 @@ func TestJourney_Play(t *testing.T) {
 	events := s.eventsAfter(g)
 	positions := []*pb.Position{g.GetPosition()}
 	waitForBoard(tab, positions[0])
+	// press presses one of the keys for up, down, left and right, at a place named after the US keyboard.
+	press := func(d pb.Direction, letters, places string) {
+		tab.Wait(fmt.Sprintf(`!document.body.dispatchEvent(new KeyboardEvent("keydown", {
+			key: [...%q][%[2]d], code: "Key" + %[3]q[%[2]d], bubbles: true, cancelable: true,
+		}))`, letters, d-1, places))
+	}
 	for i, slide := range []func(pb.Direction){
 		func(d pb.Direction) { tab.Press(arrows[d]) },
-		func(d pb.Direction) { tab.Press(" wsad"[d : d+1]) }, // Directions are 1 to 4: up, down, left, right.
-		func(d pb.Direction) { tab.Press(" kjhl"[d : d+1]) },
+		func(d pb.Direction) { press(d, "zsqd", "WSAD") }, // French
+		func(d pb.Direction) { press(d, "лорд", "KJHL") }, // Russian
 		func(d pb.Direction) { drag(tab, ".b48", swipes[d]) },
 	} {
 		legal := positions[i].GetTwenty48().GetLegalMoves()

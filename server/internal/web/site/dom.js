@@ -118,8 +118,8 @@ const names = { ' ': 'space', ArrowLeft: '←', ArrowRight: '→', ArrowUp: '↑
 const actions = new Map();
 
 /**
- * Binds keys, by KeyboardEvent.key. Returns a function that unbinds them. The dialog of "?" lists
- * the keys with a text.
+ * Binds keys, by KeyboardEvent.key, or by KeyboardEvent.code for a place on every keyboard.
+ * Returns a function that unbinds them. The dialog of "?" lists the keys with a text.
  * @param {Key[]} list
  */
 export function keys(list) {
@@ -154,7 +154,10 @@ document.addEventListener('keydown', (e) => {
     return;
   if (e.key.length > 1 && at.closest('input')) return; // The key moves the slider.
   if ((e.key === ' ' || e.key === 'Enter') && at.closest("a, button, [tabindex='0']")) return;
-  const a = actions.get(e.key.length === 1 ? e.key.toLowerCase() : e.key);
+  const key = e.key.length === 1 ? e.key.toLowerCase() : e.key;
+  // A keyboard of other letters, or an input method, has Latin ones at their places in the US.
+  const letter = /^[!-~]$/.test(key) ? '' : e.code.replace(/^Key/, '').toLowerCase();
+  const a = actions.get(e.code) || actions.get(key) || actions.get(letter);
   if (!a) return;
   e.preventDefault();
   a[2](e);

@@ -28,7 +28,10 @@ import words from './words.js';
  *   the board, begin reports whether the player has a ranked result, and finish shows the result
  */
 
-/** The letter keys of each direction, in addition to its arrow key. */
+/**
+ * The letter keys of each direction, in addition to its arrow key. The first are places, such as
+ * ZQSD on French keyboards.
+ */
 const letters = { Up: 'wk', Down: 'sj', Left: 'ah', Right: 'dl' };
 const keptKeys = 1000; // milliseconds after the last move key until the replay has these keys
 
@@ -215,6 +218,7 @@ export function ownSeat(first, seat, kind, next) {
             return [
               [`Arrow${name}`, `slide; also ${a} ${b}`, slide],
               [a, '', slide],
+              [`Key${a.toUpperCase()}`, '', slide],
               [b, '', slide],
             ];
           }),

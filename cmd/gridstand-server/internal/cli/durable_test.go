@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -14,7 +15,8 @@ import (
 )
 
 // Ensure that a server with default settings loses nothing that it acknowledged if it is
-// killed, and that a second server on the same store does not start.
+// killed, and that a second server on the same store does not start, and neither that nor a
+// backup by another name of the file.
 func TestProcess_Killed(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	t.Setenv("GRIDSTAND_DATA", data)
@@ -25,6 +27,13 @@ func TestProcess_Killed(t *testing.T) {
 	code, _, stderr := call(t, "--listen", "127.0.0.1:0", "--log-level", "error")
 	assert.Equal(t, exitFailed, code)
 	assert.Regexp(t, `^gridstand-server: opening .*gridstand\.db: another server is using it: process \d+\n$`, stderr)
+	link := filepath.Join(data, "link.db")
+	require.NoError(t, os.Link(filepath.Join(data, "gridstand.db"), link))
+	for _, args := range [][]string{{"--listen", "127.0.0.1:0"}, {"backup", filepath.Join(data, "copy.db")}} {
+		code, _, stderr = call(t, append(args, "--store", "sqlite:"+link)...)
+		assert.Equal(t, exitFailed, code)
+		assert.Contains(t, stderr, "link.db: another server is using it by another name, such as a hard link")
+	}
 
 	conn := servertest.Dial(t, p.addr)
 	ann := playertest.New(t.Context(), t, conn, "Ann")

@@ -35,8 +35,7 @@ type file struct {
 		info os.FileInfo
 	}
 	// header is the open database file, used to detect that it was overwritten, or nil if
-	// that is not checked. It is closed after all connections, because closing it
-	// releases SQLite's locks.
+	// that is not checked.
 	header *os.File
 	// reported is set after the first error about a corrupt page has been logged.
 	reported atomic.Bool

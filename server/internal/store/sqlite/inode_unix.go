@@ -5,6 +5,8 @@ package sqlite
 import (
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // inode returns the inode number of a file, or 0 if it is unknown.
@@ -21,4 +23,12 @@ func owner(info os.FileInfo) (uid int, ok bool) {
 		return int(stat.Uid), true
 	}
 	return 0, false
+}
+
+// access returns an error if this process may not read and write a file. It does not open the file.
+func access(name string) error {
+	if err := unix.Faccessat(unix.AT_FDCWD, name, unix.R_OK|unix.W_OK, unix.AT_EACCESS); err != nil {
+		return &os.PathError{Op: "open", Path: name, Err: err}
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -13,10 +14,16 @@ import (
 // ErrInUse means that another server is using the store's file.
 var ErrInUse = errors.New("another server is using it")
 
+// errOtherName means that a server has locked the file, but not by this name: the write-ahead log
+// would be another one.
+var errOtherName = fmt.Errorf("%w by another name, such as a hard link", ErrInUse)
+
 // errHeld means that another process holds a lock.
 var errHeld = errors.New("held by another process")
 
-// lockFile is a file next to the database, locked by the server that uses the database.
+// lockFile is a file next to the database, locked by the server that uses the database. The server
+// also locks the database itself (see lockData), because a file may have several names; earlier
+// versions of the program lock only this file.
 // Its first line is the server's process ID. Its second line, if any, identifies the
 // database to which the write-ahead log belongs (see newRecord), or says that the database
 // was replaced (see replacedRecord).
@@ -26,14 +33,31 @@ type lockFile struct {
 	record string
 }
 
-// held holds the paths of the lock files that this process has locked.
-var held sync.Map
+// engines holds the files that this process has open as stores, and whether it has locked them.
+// Closing another descriptor of such a file would release SQLite's locks on it.
+var engines = struct {
+	mu    sync.Mutex
+	files map[*engine]os.FileInfo
+}{files: map[*engine]os.FileInfo{}}
+
+// opened reports whether this process has the file at path open as a store, by whatever name, and
+// whether it has locked it.
+func opened(path string) (found, locked bool) {
+	engines.mu.Lock()
+	defer engines.mu.Unlock()
+	info, err := os.Stat(path)
+	for e, used := range engines.files {
+		if err == nil && os.SameFile(info, used) {
+			found, locked = true, locked || e.lock != nil
+		}
+	}
+	return found, locked
+}
 
 // Close releases the lock. Closing the file is not enough: if this process is starting a
 // child process at that moment, the child inherits the open file until it executes its
 // own program.
 func (f *lockFile) Close() error {
-	held.Delete(f.Name())
 	return errors.Join(unlock(f.File), f.File.Close())
 }
 
@@ -57,7 +81,6 @@ func acquire(path string) (*lockFile, error) {
 		}
 		return nil, ErrInUse
 	}
-	held.Store(path, nil)
 	l := &lockFile{File: f}
 	if _, l.record, err = readLock(f); err == nil {
 		_ = l.write() // The process ID is only for the operator; the lock works without it.
@@ -96,15 +119,25 @@ func readLock(f *os.File) (pid, record string, err error) {
 	return strings.TrimSpace(pid), strings.TrimSpace(record), err
 }
 
-// checkBeside is like checkLog, but for a process that does not hold the lock.
+// checkBeside is like look and checkLog, but for a process that does not hold the lock.
 func checkBeside(path string) error {
-	if _, ok := held.Load(path + lockSuffix); ok {
-		return nil // This process has already checked the log. Checking it again would release this process's SQLite locks.
+	if found, _ := opened(path); found {
+		return nil // This process has already checked the file.
+	}
+	data, err := look(path, os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	if data != nil {
+		defer func() { _ = data.Close() }()
+		if _, err := os.Stat(path + shmSuffix); errors.Is(err, fs.ErrNotExist) && isDataLocked(data) {
+			return errOtherName
+		}
 	}
 	record := ""
 	if f, err := os.Open(path + lockSuffix); err == nil {
 		_, record, _ = readLock(f)
 		_ = f.Close()
 	}
-	return checkLog(path, record, true)
+	return checkLog(path, data, record, true)
 }

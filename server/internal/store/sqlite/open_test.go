@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -101,21 +102,67 @@ func TestOpen_IncompleteCopy(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
+// copyFile copies a file like cp: if the target exists, its content is overwritten.
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	in, err := os.Open(from)
+	require.NoError(t, err)
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	require.NoError(t, err)
+	_, err = io.Copy(out, in)
+	require.NoError(t, err)
+	require.NoError(t, out.Close())
+}
+
+// requireUntouched requires that a file that is not a store has the content and the mode from before, and
+// that nothing was created next to it.
+func requireUntouched(t *testing.T, path string, content []byte) {
+	t.Helper()
+	after, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, content, after)
+	for _, suffix := range []string{lockSuffix, shmSuffix} {
+		assert.NoFileExists(t, path+suffix)
+	}
+	if runtime.GOOS != "windows" {
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		assert.Equal(t, os.FileMode(0o644), info.Mode().Perm())
+	}
+}
+
 // Ensure that files that are not stores, that hold only a part of one, or that a newer version of the
-// program wrote, are rejected with errors that say what to do.
+// program wrote, are rejected with errors that say what to do. What is not a store stays as it is.
 func TestOpen_Refused(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ script, want string }{
 		"newer":           {fmt.Sprintf("%s; PRAGMA application_id = %d; PRAGMA user_version = 1000", schema, applicationID), "newer version of this program: its schema version is 1000"},
 		"another program": {"CREATE TABLE t (n)", "database of another program"},
+		"its log":         {"PRAGMA journal_mode = WAL; CREATE TABLE t (n)", "database of another program"},
 	} {
 		path := filepath.Join(t.TempDir(), "store.db")
 		c, err := sqlite3.OpenConn(path)
 		require.NoError(t, err)
 		require.NoError(t, sqlitex.ExecuteScript(c, test.script, nil))
+		if name == "its log" { // as a killed program leaves it
+			killed := filepath.Join(t.TempDir(), "store.db")
+			copyFile(t, path, killed)
+			copyFile(t, path+walSuffix, killed+walSuffix)
+			path = killed
+		}
 		require.NoError(t, c.Close())
+		require.NoError(t, os.Chmod(path, 0o644))
+		before, err := os.ReadFile(path)
+		require.NoError(t, err)
 		_, err = Open(Options{Path: path})
 		assert.ErrorContains(t, err, test.want, name)
+		if name == "newer" {
+			continue
+		}
+		_, err = Open(Options{Path: path, Beside: true})
+		assert.ErrorContains(t, err, test.want, name)
+		requireUntouched(t, path, before)
 	}
 	for name, content := range map[string]string{"text.db": "echo a script is no store\n", "long.db": schema, "cut.db": ""} {
 		path := filepath.Join(t.TempDir(), name)
@@ -125,13 +172,16 @@ func TestOpen_Refused(t *testing.T) {
 			require.NoError(t, s.Close())
 			require.NoError(t, os.Truncate(path, 8192))
 		} else {
-			require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+			require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
 		}
 		_, err := Open(Options{Path: path})
 		require.ErrorContains(t, err, name+": it is damaged, or is not a file of Gridstand; restore a backup", name)
 		var failure *store.Error
 		require.ErrorAs(t, err, &failure)
 		assert.Equal(t, store.Corrupt, failure.Kind)
+		if content != "" {
+			requireUntouched(t, path, []byte(content))
+		}
 	}
 	_, err := Open(Options{Path: filepath.Join(t.TempDir(), "missing.db"), Beside: true})
 	assert.Error(t, err)

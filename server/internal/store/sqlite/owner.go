@@ -19,10 +19,7 @@ func explain(path string, err error) error {
 		return fmt.Errorf("it is damaged, or is not a file of Gridstand; restore a backup, or name another file (%w)", err)
 	}
 	for _, name := range []string{path + lockSuffix, path, path + walSuffix, path + shmSuffix} {
-		f, denied := os.OpenFile(name, os.O_RDWR, 0)
-		if denied == nil {
-			_ = f.Close()
-		}
+		denied := access(name)
 		info, statErr := os.Stat(name)
 		if !errors.Is(denied, fs.ErrPermission) || statErr != nil {
 			continue

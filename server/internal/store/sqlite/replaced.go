@@ -64,8 +64,7 @@ func (f *file) own(lock *lockFile, created, restored bool) error {
 	if err := lock.remember(record); err != nil {
 		f.logger.Debug("cannot record to which file the write-ahead log belongs", "error", err)
 	}
-	f.header, err = os.Open(f.path)
-	return err
+	return nil
 }
 
 // verify returns an error, and makes all other calls fail, while a file name no longer
@@ -183,18 +182,13 @@ func replacedSince(record string, database os.FileInfo) bool {
 	return err == nil && inode(database) != previous
 }
 
-// restoredOver reports whether the file at path is a backup that no server or tool has opened,
+// restoredOver reports whether a file, which may be nil, is a backup that no server or tool has opened,
 // although a record says that a server used a file at this path before. So it recognizes a backup
 // that was put in place after the server was killed or stopped. No process may be using the file.
-func restoredOver(path, record string) bool {
-	if record == "" {
+func restoredOver(f *os.File, record string) bool {
+	if f == nil || record == "" {
 		return false
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer func() { _ = f.Close() }()
 	info, err := f.Stat()
 	if err != nil || info.Size() < headerSize {
 		return false
@@ -223,9 +217,9 @@ func Quarantined(path string) error {
 
 // checkLog returns an error if the write-ahead log next to a database belongs to another
 // database that was at the same path before. SQLite would apply the log anyway and
-// corrupt the database. record is the record in the lock file. Unless beside is set, no
-// server may be using the database.
-func checkLog(path, record string, beside bool) error {
+// corrupt the database. f is the database, or nil if there is none, and record is the record in
+// the lock file. Unless beside is set, no server may be using the database.
+func checkLog(path string, f *os.File, record string, beside bool) error {
 	log, err := os.Stat(path + walSuffix)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -235,14 +229,9 @@ func checkLog(path, record string, beside bool) error {
 	case log.Size() == 0 && !beside:
 		return nil
 	}
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if f == nil {
 		return fmt.Errorf("it does not exist, but its write-ahead log %s does; put the file back, or %s", path+walSuffix, howToRestore(path))
 	}
-	if err != nil {
-		return nil // SQLite reports the error.
-	}
-	defer func() { _ = f.Close() }()
 	logged, err := usesLog(f)
 	if err != nil {
 		return nil // SQLite reports the error.

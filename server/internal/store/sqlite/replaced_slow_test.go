@@ -4,7 +4,6 @@ package sqlite
 
 import (
 	"bytes"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -266,19 +265,6 @@ func assertRows(t *testing.T, path string, n int) {
 		assert.EqualValues(t, n, rows)
 		return err
 	}))
-}
-
-// copyFile copies a file like cp: if the target exists, its content is overwritten.
-func copyFile(t *testing.T, from, to string) {
-	t.Helper()
-	in, err := os.Open(from)
-	require.NoError(t, err)
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	require.NoError(t, err)
-	_, err = io.Copy(out, in)
-	require.NoError(t, err)
-	require.NoError(t, out.Close())
 }
 
 func skipOnWindows(t *testing.T) {

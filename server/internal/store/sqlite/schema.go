@@ -1,9 +1,14 @@
 package sqlite
 
 import (
+	"bytes"
 	_ "embed" // schema
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"os"
 
 	sqlite3 "zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -53,6 +58,53 @@ const applicationID = 0x47726473 // "Grds"
 // incompleteID is the application ID of a store to which a copy has not been finished.
 const incompleteID = 0x47726463 // "Grdc"
 
+// errForeign means that the file is a database, but not a store.
+var errForeign = errors.New("it is the database of another program")
+
+// look opens the file at path, and returns an error if it is not empty and not a store. It returns
+// nil if there is no file. It changes nothing, unlike SQLite.
+func look(path string, flag int) (_ *os.File, err error) {
+	f, err := os.OpenFile(path, flag, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			_ = f.Close()
+		}
+	}()
+	var page [108]byte // the headers of the file and of its first page
+	switch n, err := f.ReadAt(page[:], 0); {
+	case n == 0 && errors.Is(err, io.EOF):
+		return f, nil
+	case errors.Is(err, io.EOF) || err == nil && !bytes.HasPrefix(page[:], []byte("SQLite format 3\x00")):
+		return nil, sqlite3.ResultNotADB.ToError()
+	case err != nil:
+		return nil, err
+	}
+	application := binary.BigEndian.Uint32(page[68:])
+	if application == 0 && page[100] == 13 && binary.BigEndian.Uint16(page[103:]) == 0 { // no tables
+		// The tables of a new store are only in the log. The first page is at its start.
+		var frame [128]byte
+		log, err := os.Open(path + walSuffix)
+		if err != nil {
+			return f, nil
+		}
+		defer func() { _ = log.Close() }()
+		if n, _ := log.ReadAt(frame[:], 0); n < len(frame) || binary.BigEndian.Uint32(frame[32:]) != 1 {
+			return f, nil
+		}
+		application = binary.BigEndian.Uint32(frame[56+68:])
+	}
+	if application != applicationID && application != incompleteID {
+		return nil, errForeign
+	}
+	return f, nil
+}
+
 // upgrade creates the tables of a new file, or applies to an older file either all
 // missing upgrades or none. It returns an error if the file was written by a newer
 // version of the program, or is not a store.
@@ -86,7 +138,7 @@ func upgrade(c *sqlite3.Conn, upgrades []string) (err error) {
 	case application == incompleteID:
 		return errors.New("it is an incomplete copy; delete it and copy again")
 	case application != applicationID:
-		return errors.New("it is the database of another program")
+		return errForeign
 	case version > latest:
 		return fmt.Errorf("it was written by a newer version of this program: its schema version is %d, and this program supports up to %d", version, latest)
 	case version == latest:

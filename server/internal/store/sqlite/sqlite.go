@@ -76,10 +76,13 @@ func Open(o Options) (_ *store.Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := openFile(o, e.lock, created, restored)
+	f, err := e.openFile(o, created, restored)
 	if err != nil {
 		return nil, err
 	}
+	engines.mu.Lock()
+	engines.files[e] = f.opened[0].info
+	engines.mu.Unlock()
 	reader := func() (*sqlite3.Conn, error) {
 		c, err := connect(o.Path, sqlite3.OpenReadOnly, o.Memory)
 		if err == nil {
@@ -107,26 +110,44 @@ func Open(o Options) (_ *store.Store, err error) {
 	return s, nil
 }
 
-// prepare locks the file at path for a server, and creates it if it is missing. created and
-// restored are the results of create and restoredOver.
+// prepare locks the file at path for a server, and creates it if it is missing. It changes nothing
+// if the file is not a store. created and restored are the results of create and restoredOver.
 func (e *engine) prepare(path string) (created, restored bool, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return false, false, err
+	}
+	if _, locked := opened(path); locked {
+		return false, false, fmt.Errorf("%w: process %d", ErrInUse, os.Getpid())
+	}
+	if e.data, err = look(path, os.O_RDWR); err != nil {
 		return false, false, err
 	}
 	if e.lock, err = acquire(path + lockSuffix); err != nil {
 		return false, false, err
 	}
-	if err := checkLog(path, e.lock.record, false); err != nil {
+	if err := checkLog(path, e.data, e.lock.record, false); err != nil {
 		return false, false, err
 	}
-	restored = restoredOver(path, e.lock.record)
-	created, err = create(path)
-	return created, restored, err
+	restored = restoredOver(e.data, e.lock.record)
+	if created, err = create(path); err != nil {
+		return created, restored, err
+	}
+	if e.data == nil {
+		if e.data, err = os.OpenFile(path, os.O_RDWR, 0); err != nil {
+			return created, restored, err
+		}
+	}
+	if err := lockData(e.data); errors.Is(err, errHeld) {
+		return created, restored, errOtherName
+	} else if err != nil {
+		return created, restored, fmt.Errorf("locking %s: %w", path, err)
+	}
+	return created, restored, nil
 }
 
-// openFile opens an existing file for writing, and upgrades its schema. lock is nil if the
-// file is opened beside a server; created and restored are the results of prepare.
-func openFile(o Options, lock *lockFile, created, restored bool) (_ *file, err error) {
+// openFile opens an existing file for writing, and upgrades its schema. created and restored are
+// the results of prepare.
+func (e *engine) openFile(o Options, created, restored bool) (_ *file, err error) {
 	conn, err := connect(o.Path, sqlite3.OpenReadWrite, o.Memory)
 	if err != nil {
 		return nil, err
@@ -148,8 +169,9 @@ func openFile(o Options, lock *lockFile, created, restored bool) (_ *file, err e
 	if err := f.identify(); err != nil {
 		return nil, err
 	}
-	if lock != nil && !o.Memory {
-		if err := f.own(lock, created, restored); err != nil {
+	if e.lock != nil && !o.Memory {
+		f.header = e.data
+		if err := f.own(e.lock, created, restored); err != nil {
 			return nil, err
 		}
 	}
@@ -303,6 +325,7 @@ type engine struct {
 	audience       *audience
 	feed           *feed
 	lock           *lockFile // nil if opened beside a server
+	data           *os.File  // the database while lock is held; opened before SQLite opens it and closed after
 	temporary      string    // temporary directory, "" if none
 }
 
@@ -343,9 +366,13 @@ func (e *engine) Close() error {
 			errs = append(errs, e.db.discardLog(e.lock))
 		}
 		errs = append(errs, e.db.writer.conn.Close())
-		if e.db.header != nil {
-			errs = append(errs, e.db.header.Close())
-		}
+		engines.mu.Lock()
+		delete(engines.files, e)
+		engines.mu.Unlock()
+	}
+	if e.data != nil {
+		unlockData(e.data)
+		errs = append(errs, e.data.Close())
 	}
 	if e.lock != nil {
 		errs = append(errs, e.lock.Close())

@@ -243,7 +243,7 @@ func TestStart_Metrics(t *testing.T) {
 	assert.NotContains(t, body, "grpc_server_msg_", "single messages of streams are not counted")
 	for _, name := range []string{
 		"gridstand_build_info{", "gridstand_fan_out_lag_seconds_bucket{", "gridstand_conflations_total ",
-		"gridstand_append_conflicts_total ", "go_goroutines ", "process_open_fds ",
+		"gridstand_append_conflicts_total ", "gridstand_file_log_bytes ", "go_goroutines ", "process_open_fds ",
 	} {
 		assert.Contains(t, body, "\n"+name)
 	}

@@ -206,6 +206,9 @@ func (n *node) connect(transport []grpc.ServerOption) {
 		Logger: n.logger, ServerID: serverID, Idle: n.Idle, Stall: n.Stall, MaxEvents: n.Limits.EventsPerGame,
 	})
 	n.metrics.Live(n.hub.Live, n.hub.Spectators)
+	if file, ok := n.store.Engine.(interface{ Sizes() (file, log int64) }); ok {
+		n.metrics.File(file.Sizes)
+	}
 
 	accounts := account.New(n.store.Accounts, n.KeepAccounts)
 	tokens := page.NewTokens(n.store.Secrets)

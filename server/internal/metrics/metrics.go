@@ -113,6 +113,18 @@ func (m *Metrics) Streams(count func() (open, waiting int)) {
 	})
 }
 
+// File adds gauges for a store in a file. It must be called only once.
+func (m *Metrics) File(sizes func() (file, log int64)) {
+	m.gauge("gridstand_file_bytes", "The size of the SQLite file.", func() int {
+		file, _ := sizes()
+		return int(file)
+	})
+	m.gauge("gridstand_file_log_bytes", "The size of the write-ahead log next to the SQLite file.", func() int {
+		_, log := sizes()
+		return int(log)
+	})
+}
+
 func (m *Metrics) gauge(name, help string, value func() int) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(
 		prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return float64(value()) }))

@@ -29,6 +29,7 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	m := New("v1", "abc")
 	m.Live(func() int { return 3 }, func() int { return 4 })
+	m.File(func() (file, log int64) { return 6, 7 })
 	for _, e := range []struct {
 		action replay.Action
 		ended  game.Reason
@@ -71,6 +72,8 @@ func TestMetrics(t *testing.T) {
 		`gridstand_redis_up 1`,
 		`gridstand_games_live 3`,
 		`gridstand_watchers 4`,
+		`gridstand_file_bytes 6`,
+		`gridstand_file_log_bytes 7`,
 		`gridstand_streams 5`,
 		`gridstand_streams_incomplete 2`,
 		`gridstand_build_info{commit="abc",go="` + runtime.Version() + `",version="v1"} 1`,

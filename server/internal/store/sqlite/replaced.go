@@ -124,18 +124,18 @@ func usesLog(f *os.File) (bool, error) {
 	return header[18] == 2 && header[19] == 2, nil
 }
 
-// discardLog removes the write-ahead log if its database is no longer at its path. SQLite
+// closeLog empties the write-ahead log, or removes it if its database is no longer at its path. SQLite
 // would leave the log there, and apply it to the next database at this path, which would
 // corrupt it. It must be called while only the writer's connection is open.
 //
 // The log's pages are first moved into the open file, because an operator may have moved
 // that file to another path. The lock file then records that the file was replaced.
-func (f *file) discardLog(lock *lockFile) error {
+func (f *file) closeLog(lock *lockFile) error {
 	database := f.opened[0]
 	now, err := os.Stat(database.name)
 	overwritten := f.overwritten()
 	if !overwritten && (err == nil && os.SameFile(database.info, now) || err != nil && !errors.Is(err, fs.ErrNotExist)) {
-		return nil
+		return f.emptyLog()
 	}
 	if !overwritten {
 		blocked, err := number(f.writer.conn, "PRAGMA wal_checkpoint(TRUNCATE)")

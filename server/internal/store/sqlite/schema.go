@@ -58,6 +58,9 @@ const applicationID = 0x47726473 // "Grds"
 // incompleteID is the application ID of a store to which a copy has not been finished.
 const incompleteID = 0x47726463 // "Grdc"
 
+// pageSize is the size of a page in bytes.
+const pageSize = 4096
+
 // errForeign means that the file is a database, but not a store.
 var errForeign = errors.New("it is the database of another program")
 

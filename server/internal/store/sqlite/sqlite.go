@@ -178,7 +178,7 @@ func (e *engine) openFile(o Options, created, restored bool) (_ *file, err error
 	if !o.Memory {
 		spareProcessor()
 	}
-	f.writer = newWriter(conn, o.Memory, f.verify, o.Logger)
+	f.writer = newWriter(conn, o.Memory, f.verify, func() int64 { return freeSpace(o.Path) }, o.Logger)
 	return f, nil
 }
 
@@ -287,11 +287,8 @@ func connect(path string, flags sqlite3.OpenFlags, memory bool) (_ *sqlite3.Conn
 		pragmas = append(pragmas, synchronous,
 			"PRAGMA fullfsync = ON", "PRAGMA checkpoint_fullfsync = ON", // for macOS, where fsync does not reach the disk
 			"PRAGMA cache_size = -65536",
-			// A checkpoint writes each page only once, no matter how many times the page
-			// is in the log. With 4096 pages, checkpoints would take a tenth of the processor
-			// time of appends to 500 games.
-			"PRAGMA wal_autocheckpoint = 12288",
-			"PRAGMA journal_size_limit = 67108864",
+			"PRAGMA wal_autocheckpoint = 0", // see tendLog
+			fmt.Sprintf("PRAGMA journal_size_limit = %d", logLimit),
 		)
 	}
 	for _, pragma := range pragmas {
@@ -363,7 +360,7 @@ func (e *engine) Close() error {
 		errs = append(errs, e.background.saveClock(context.Background()), e.db.readers.close(), e.background.readers.close())
 		e.db.writer.close()
 		if e.lock != nil && !e.db.memory {
-			errs = append(errs, e.db.discardLog(e.lock))
+			errs = append(errs, e.db.closeLog(e.lock))
 		}
 		errs = append(errs, e.db.writer.conn.Close())
 		engines.mu.Lock()

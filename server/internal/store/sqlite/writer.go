@@ -33,8 +33,19 @@ type writer struct {
 	// syncs reports whether commits currently wait for the disk. If never is set, no
 	// commit waits.
 	syncs, never bool
-	// suspect reports whether a sync has failed; see repair. Only the goroutine uses it.
-	suspect bool
+	// suspect reports whether a sync has failed, and full whether the disk was full; see repair.
+	// Only the goroutine uses them.
+	suspect, full bool
+
+	// written is the number of requests since the last call of tendLog, and examined the number of
+	// pages in the write-ahead log when its length was last compared with its limits. tight reports
+	// whether the disk had little space then, and grown whether the log's length was reported. Only
+	// the goroutine uses them; see tendLog.
+	written      int
+	examined     int64
+	tight, grown bool
+	// free returns the free space on the disk in bytes.
+	free func() int64
 
 	// verify returns an error if the open files have been deleted or replaced.
 	verify func() error
@@ -95,9 +106,9 @@ var errClosed = &store.Error{Kind: store.Connection, Err: errors.New("the store 
 
 // newWriter starts a writer that uses c. Its commits are durable unless volatile is set.
 // The writer calls verify before and after each commit.
-func newWriter(c *sqlite3.Conn, volatile bool, verify func() error, logger *slog.Logger) *writer {
+func newWriter(c *sqlite3.Conn, volatile bool, verify func() error, free func() int64, logger *slog.Logger) *writer {
 	w := &writer{
-		conn: c, syncs: !volatile, never: volatile, verify: verify, logger: logger,
+		conn: c, syncs: !volatile, never: volatile, verify: verify, free: free, logger: logger,
 		wake: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
 	go w.run()
@@ -244,22 +255,27 @@ func (w *writer) sync(durable bool) error {
 	return err
 }
 
-// repair checkpoints the database if a sync has failed. The write-ahead log may then lack
-// pages that were written before, and the next sync would succeed regardless, because the
-// system reports an error only once. Data after such a gap would be lost in a power
-// failure, so the next transaction must start a new log.
+// repair checkpoints the database and starts a new log if a sync has failed or the disk was full.
+//
+// After a failed sync the log may lack pages that were written before, and the next sync would
+// succeed regardless, because the system reports an error only once. Data after such a gap would be
+// lost in a power failure. On a full disk, a new log leaves its space to the database.
 func (w *writer) repair() error {
-	if !w.suspect {
+	if !w.suspect && !w.full {
 		return nil
 	}
+	if !w.suspect {
+		w.conn.SetBusyTimeout(0) // A long read must not delay each write on a disk that was full.
+	}
 	blocked, err := number(w.conn, "PRAGMA wal_checkpoint(TRUNCATE)")
+	w.conn.SetBusyTimeout(busyTimeout)
 	switch {
 	case err != nil:
 		return err
-	case blocked != 0:
+	case blocked != 0 && w.suspect:
 		return store.Failed(store.Timeout, "the disk failed, and a long read prevents earlier writes from being repeated")
 	}
-	w.suspect = false
+	w.suspect, w.full = false, false
 	return nil
 }
 
@@ -306,6 +322,10 @@ func (w *writer) transact() {
 		return
 	}
 	w.finish(batch)
+	if w.written += len(batch); w.written >= tendEvery {
+		w.written = 0
+		w.tendLog()
+	}
 }
 
 // finish runs the work of a batch in the open transaction, and ends the transaction. If
@@ -406,6 +426,7 @@ func (w *writer) commit(batch []*request) {
 func (w *writer) settle(batch []*request, err error) {
 	if failure, ok := errors.AsType[*store.Error](err); ok {
 		w.setFailing(failure)
+		w.full = w.full || failure.Kind == store.Full
 	}
 	for _, r := range batch {
 		if r.notified {

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -109,13 +110,18 @@ func (d *disk) used() int64 {
 	return int64((s.Blocks - s.Bfree) * uint64(s.Bsize))
 }
 
-// moveUntilRefused makes moves until the store is full, and returns the refused move. It checks
-// that both servers refuse that move.
-func (o *outage) moveUntilRefused(t *testing.T) pb.Direction {
+// moveUntilRefused fills the disk, makes moves until the store is full, and returns the refused
+// move. It checks that both servers refuse that move. A server that was refused a write first moves
+// the write-ahead log into the file, which may leave space for more moves.
+func (o *outage) moveUntilRefused(t *testing.T, d *disk) pb.Direction {
 	t.Helper()
-	direction := o.position.GetTwenty48().GetLegalMoves()[0]
-	for n := 0; ; n++ {
-		require.Less(t, n, 1000, "the store can still write to a full disk")
+	var direction pb.Direction
+	for n, refused := 0, 0; refused < 3; n++ {
+		require.Less(t, n, 10000, "the store can still write to a full disk")
+		if refused == 0 {
+			d.fill()
+		}
+		direction = playertest.Lasting(o.version, o.position)
 		// If the disk is slow, a server may refuse a move that has a deadline although the disk
 		// has space.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -125,11 +131,11 @@ func (o *outage) moveUntilRefused(t *testing.T) pb.Direction {
 			continue // the machine is busy
 		}
 		if unavailable(err) {
-			break
+			refused++
+			continue
 		}
 		require.NoError(t, err)
-		o.version, o.position = event.GetVersion(), event.GetPosition()
-		direction = o.position.GetTwenty48().GetLegalMoves()[0]
+		refused, o.version, o.position = 0, event.GetVersion(), event.GetPosition()
 	}
 	for _, c := range []*caller{o.here, o.there} {
 		wantUnavailable(t, func(ctx context.Context) error {
@@ -160,8 +166,7 @@ func TestSQLite_DiskFull(t *testing.T) {
 	server := env.serveProcess()
 	o := startOutageOn(t, env, server, server)
 	for range 3 {
-		d.fill()
-		direction := o.moveUntilRefused(t)
+		direction := o.moveUntilRefused(t, d)
 		o.requireReadable(t)
 		d.resize(roomy)
 		o.requireRecovered(t, direction)
@@ -172,6 +177,30 @@ func TestSQLite_DiskFull(t *testing.T) {
 	removeStore(t, copied)
 	copyStore(t, filepath.Join(d.path(), "store.db"), copied)
 	env.url, env.ports = "sqlite:"+copied, env.openFile
+}
+
+// Ensure that the write-ahead log does not fill a small disk, that a full disk accepts moves again once it
+// has a little more space, and that the log fits into the file at a clean stop.
+func TestSQLite_SmallDisk(t *testing.T) {
+	t.Parallel()
+	const small, more = 2 << 20, 1 << 20
+	d := newDisk(t, small)
+	env := newUncheckedFileEnv(t, filepath.Join(d.dir, "store.db"))
+	env.wrapper = d.enter()
+	server := env.serveProcess()
+	o := startOutageOn(t, env, server, server)
+	play := func(moves int32) {
+		for range moves / 100 {
+			o.here.playTo(t, o.here.start(t, "6x6"), 100)
+		}
+	}
+	play(1500)
+	o.moveUntilRefused(t, d)
+	d.resize(d.used() + more)
+	play(1500)
+	require.NoError(t, syscall.Kill(server.process.Pid(), syscall.SIGTERM))
+	<-server.process.Exited()
+	assert.NoFileExists(t, filepath.Join(d.path(), "store.db-wal"))
 }
 
 // requireReadable requires that games and lists can be read and that watchers stay connected.

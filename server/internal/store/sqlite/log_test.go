@@ -1,0 +1,51 @@
+package sqlite
+
+import (
+	"bytes"
+	"log/slog"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	sqlite3 "zombiezen.com/go/sqlite"
+)
+
+// Ensure that the write-ahead log stays short if the disk has little free space.
+func TestTendLog_Tight(t *testing.T) {
+	t.Parallel()
+	for free, want := range map[int64]int64{0: 2 * tightPages, logLimit: 400} {
+		d := openDB(t, Options{Memory: true})
+		require.NoError(t, d.write(t.Context(), func(*sqlite3.Conn) error {
+			d.writer.free = func() int64 { return free }
+			return nil
+		}))
+		for n := range 400 { // one page each
+			require.NoError(t, insert(t.Context(), d, n))
+		}
+		_, log := engineOn{db: d}.Sizes()
+		assert.InEpsilon(t, want*pageSize, log, 0.5, "with %d bytes", free)
+	}
+}
+
+// Ensure that a stop logs an error if the latest writes are only in the write-ahead log, and that the
+// next start has them.
+func TestClose_LogNotEmptied(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	path := filepath.Join(t.TempDir(), "store.db")
+	s, err := Open(Options{Path: path, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	require.NoError(t, err)
+	d := s.Engine.(engineOn).db
+	require.NoError(t, d.write(t.Context(), func(c *sqlite3.Conn) error { return exec(c, "CREATE TABLE test (n)") }))
+	other, err := sqlite3.OpenConn(path, sqlite3.OpenReadOnly)
+	require.NoError(t, err)
+	require.NoError(t, exec(other, "BEGIN"))
+	require.NoError(t, exec(other, "SELECT * FROM test"))
+	require.NoError(t, insert(t.Context(), d, 1))
+	require.ErrorContains(t, s.Close(), "another program reads the file")
+	assert.Contains(t, log.String(), "level=ERROR")
+	assert.Contains(t, log.String(), "id=log-not-emptied log="+path+walSuffix)
+	require.NoError(t, other.Close())
+	assert.Equal(t, []int{1}, rows(t, openDB(t, Options{Path: path})))
+}

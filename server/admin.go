@@ -52,11 +52,22 @@ func newAdmin(c Config, logger *slog.Logger, metrics http.Handler, healthy func(
 		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	}
 	return &admin{listener: listener, server: &http.Server{
-		Handler:           mux,
+		Handler:           withoutPages(mux),
 		ReadHeaderTimeout: 5 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 	}}, nil
+}
+
+// withoutPages refuses requests that a browser sends for another site's page.
+func withoutPages(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") == "cross-site" {
+			http.Error(w, "not for other sites' pages", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // run serves until ctx is done. At that point, it aborts any profile that is still being recorded.

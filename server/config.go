@@ -120,6 +120,9 @@ type Config struct {
 
 	// Listener, if set, replaces Listen. The server closes it.
 	Listener net.Listener
+	// LoopbackOnly makes the server refuse HTTP requests for host names that are not loopback
+	// ones, and those of other origins' pages, which could otherwise read the player's games.
+	LoopbackOnly bool
 	// Logger, if set, replaces the logger that LogLevel and LogFormat configure.
 	Logger *slog.Logger
 	// Now is the local wall clock. If it is nil, the server uses time.Now. It only predicts

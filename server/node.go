@@ -244,6 +244,9 @@ func (n *node) serveCalls(games *rpc.Service, transport []grpc.ServerOption) {
 		Logger: n.logger, Stall: n.Stall, AdmitEvents: n.admission.EnterSSE, Origins: origins,
 	})
 	n.web.Handler = n.admission.Handler(n.web.Handler)
+	if n.LoopbackOnly {
+		n.web.Handler = web.LoopbackOnly(n.web.Handler)
+	}
 	options := append(transport, n.admission.Options()...)
 	n.grpc = grpc.NewServer(append(options,
 		grpc.ChainUnaryInterceptor(unary...), grpc.ChainStreamInterceptor(append(stream, n.endHealthWatch)...))...)

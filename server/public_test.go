@@ -73,6 +73,15 @@ func TestStart_PublicPort(t *testing.T) {
 				code, _ := get(t, server.MetricsAddr().String(), path, old)
 				assert.Equal(t, tt.pprof, code == http.StatusOK, path)
 			}
+			for _, header := range [][2]string{{"Origin", "http://localhost:3000"}, {"Sec-Fetch-Site", "cross-site"}} {
+				request, err := http.NewRequestWithContext(waittest.Context(t), http.MethodGet, "http://"+server.MetricsAddr().String()+"/metrics", http.NoBody)
+				require.NoError(t, err)
+				request.Header.Set(header[0], header[1])
+				response, err := http.DefaultClient.Do(request)
+				require.NoError(t, err)
+				require.NoError(t, response.Body.Close())
+				assert.Equal(t, http.StatusForbidden, response.StatusCode, header)
+			}
 			// The command line could reveal the Redis password.
 			code, body := get(t, server.MetricsAddr().String(), "/debug/pprof/cmdline", old)
 			assert.Equal(t, http.StatusNotFound, code)

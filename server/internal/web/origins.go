@@ -55,7 +55,9 @@ const (
 // sets no cookies.
 type crossOrigin struct {
 	trusted Origins
-	next    http.Handler
+	// public is the URL of the server's pages if it is known (--public-url), or empty.
+	public string
+	next   http.Handler
 }
 
 // ServeHTTP implements http.Handler.
@@ -66,7 +68,7 @@ func (c crossOrigin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Add("Vary", "Origin")
 	origin := r.Header.Get("Origin")
-	if origin == "" || isSameOrigin(r, origin) {
+	if origin == "" || isSameOrigin(r, origin, c.public) {
 		c.next.ServeHTTP(w, r)
 		return
 	}
@@ -105,16 +107,38 @@ func isShared(path string) bool {
 		strings.HasPrefix(path, "/c/") && strings.HasSuffix(path, "/events")
 }
 
-// isSameOrigin reports whether a request comes from a page on this server. It compares
-// only the hosts, because the schemes may differ if a proxy terminates TLS. If the proxy
-// also changes the host name, only Sec-Fetch-Site shows that the origin is the same. Pages
-// cannot forge this header. Browsers send it over HTTPS and to loopback addresses.
-func isSameOrigin(r *http.Request, origin string) bool {
+// isSameOrigin reports whether a request comes from a page on this server. If the public URL is
+// known, only its pages count, and those at a loopback address: the owner of any other name can
+// make it resolve to this server. Otherwise, isSameOrigin compares only the hosts, because the
+// schemes may differ if a proxy terminates TLS. If the proxy also changes the host name, only
+// Sec-Fetch-Site shows that the origin is the same. Pages cannot forge this header. Browsers
+// send it over HTTPS and to loopback addresses.
+func isSameOrigin(r *http.Request, origin, public string) bool {
+	if public != "" && !isLoopback(r.Host) {
+		return strings.EqualFold(origin, public)
+	}
 	if r.Header.Get("Sec-Fetch-Site") == "same-origin" {
 		return true
 	}
 	u, err := url.Parse(origin)
 	return err == nil && u.Host != "" && strings.EqualFold(u.Host, r.Host)
+}
+
+// LoopbackOnly serves only pages that the server has itself at a loopback address. It refuses
+// other host names with status 421, because their owners can make them resolve to the loopback
+// address, and pages of other origins.
+func LoopbackOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		origin := r.Header.Get("Origin")
+		switch {
+		case !isLoopback(r.Host):
+			http.Error(w, "This server is only for this machine, at localhost.", http.StatusMisdirectedRequest)
+		case origin != "" && !isSameOrigin(r, origin, ""):
+			http.Error(w, "This server is only for its own pages.", http.StatusForbidden)
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
 }
 
 // isWrite reports whether a path belongs to a call that may change something. The names of

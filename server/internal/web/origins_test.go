@@ -108,6 +108,58 @@ func TestOrigins_Preflight(t *testing.T) {
 	}
 }
 
+// Ensure that with --public-url, only pages of that URL or of a loopback address may call as the
+// server's own, whatever host name leads to the server.
+func TestOrigins_PublicURL(t *testing.T) {
+	t.Parallel()
+	const public = "https://play.example"
+	s := start(t, func(c *server.Config) { c.PublicURL = public })
+	for name, test := range map[string]struct {
+		headers []string
+		status  int
+	}{
+		"own page":       {[]string{"Origin", public, "Host", "inner:2048"}, 200},
+		"loopback":       {[]string{"Origin", s.base}, 200},
+		"no page":        {[]string{"Host", "inner:2048"}, 200},
+		"rebound name":   {[]string{"Origin", "http://rebound.example", "Host", "rebound.example"}, 403},
+		"fetch metadata": {[]string{"Origin", foreign, "Host", "elsewhere.example", "Sec-Fetch-Site", "same-origin"}, 403},
+		"loopback page":  {[]string{"Origin", "http://localhost:1"}, 403},
+	} {
+		response, answer := s.do(t, "POST", createPlayer, `{"name": "`+name+`"}`, append(test.headers, "Content-Type", asJSON)...)
+		assert.Equal(t, test.status, response.StatusCode, "%s: %s", name, answer)
+	}
+}
+
+// Ensure that a server for this machine only answers neither other host names nor other origins'
+// pages.
+func TestLoopbackOnly(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(c *server.Config) { c.LoopbackOnly = true })
+	for name, test := range map[string]struct {
+		headers []string
+		status  int
+	}{
+		"no page":      {nil, 200},
+		"own page":     {[]string{"Origin", s.base}, 200},
+		"localhost":    {[]string{"Host", "localhost:2048", "Origin", "http://localhost:2048"}, 200},
+		"IPv6":         {[]string{"Host", "[::1]:2048"}, 200},
+		"other page":   {[]string{"Origin", foreign}, 403},
+		"no origin":    {[]string{"Origin", "null"}, 403},
+		"rebound name": {[]string{"Host", "rebound.example:2048", "Origin", "http://rebound.example:2048"}, 421},
+		"network":      {[]string{"Host", "192.0.2.1:2048"}, 421},
+	} {
+		for _, path := range []string{listVariants, "/"} {
+			method, body := "POST", "{}"
+			if path == "/" {
+				method, body = "GET", ""
+			}
+			response, answer := s.do(t, method, path, body, append(test.headers, "Content-Type", asJSON)...)
+			assert.Equal(t, test.status, response.StatusCode, "%s: %s", name, answer)
+			assert.Empty(t, response.Header.Get("Access-Control-Allow-Origin"), name)
+		}
+	}
+}
+
 func TestOrigins_Any(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(c *server.Config) { c.WebOrigins = "*" })

@@ -96,7 +96,7 @@ func newHandler(c Config, r *readers) http.Handler {
 	mux.Handle("GET /g/{id}/picture.png", newPictures(c.game, c.Service.Address))
 	mux.HandleFunc("GET /apple-touch-icon.png", touchIcon)
 	mux.Handle("/", pages(c.about, c.Service.WebURL))
-	return c.withPanics(withMetadata(c.withRate(withText(crossOrigin{c.Origins, checkCalls(c.withScheme(mux))}))))
+	return c.withPanics(withMetadata(c.withRate(withText(crossOrigin{c.Origins, c.Service.WebURL, checkCalls(c.withScheme(mux))}))))
 }
 
 // withPanics logs panics that no interceptor handles, such as those in pages and pictures.

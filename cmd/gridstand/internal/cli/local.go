@@ -143,7 +143,7 @@ func (p *program) startLocal(ctx context.Context, o localFlags) (localServer, er
 		return localServer{}, fmt.Errorf("cannot start a server at %s (%w). %s", address, err, elsewhere)
 	}
 	config := server.DefaultConfig()
-	config.Listener = listener
+	config.Listener, config.LoopbackOnly = listener, !o.share
 	config.StopTimeout = stopTimeout
 	config.OnlyUptime = true // games do not expire while no server is running
 	config.KeepFinished, config.KeepAccounts = keepLocal, keepLocal

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -221,7 +222,7 @@ func (p *program) progress(done, of int, what string) {
 		return
 	}
 	full := done * progressWidth / of
-	fmt.Fprintf(p.err, "\r%s%s %d/%d  %s\x1b[K", strings.Repeat("█", full), strings.Repeat("░", progressWidth-full), done, of, what)
+	_, _ = io.WriteString(p.err, p.text("\r%s%s %d/%d  %s\x1b[K", strings.Repeat("█", full), strings.Repeat("░", progressWidth-full), done, of, what))
 }
 
 // progressTime is the interval between updates of the bar.

@@ -62,3 +62,21 @@ func TestProgram_InterruptedInput(t *testing.T) {
 		assert.Empty(t, stderr.String(), "%v", args)
 	}
 }
+
+// Ensure that a terminal with another encoding than UTF-8 gets only ASCII, and a file only with --plain.
+func TestASCII(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		env             string
+		terminal, plain bool
+		want            string
+	}{
+		{"", true, false, "16×11"}, {"LC_ALL=C", true, false, "16x11"}, {"LC_ALL=C", false, false, "16×11"},
+		{"LANG=de_DE.UTF-8", true, false, "16×11"}, {"LC_CTYPE=de_DE.utf8", true, false, "16×11"}, {"LANG=de_DE", true, false, "16x11"},
+		{"LANG=C.UTF-8", false, true, "16x11"},
+	} {
+		p := &program{env: []string{c.env}, terminal: func(any) bool { return c.terminal }}
+		p.flags.plain = c.plain
+		assert.Equal(t, c.want, p.text("%s", "16×11"), c)
+	}
+}

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +15,8 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
+	"github.com/gridstand/gridstand/internal/palette"
 	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/internal/version"
 )
@@ -49,9 +53,10 @@ type program struct {
 
 // globalFlags are the flags that all commands share.
 type globalFlags struct {
-	server, ca, cert, key, name string
-	tls, json, plain            bool
-	noAnimation                 bool
+	server, ca, cert, key, name, theme string
+
+	tls, json, plain bool
+	noAnimation      bool
 }
 
 // newProgram returns a program that uses the streams and environment of the process.
@@ -130,6 +135,9 @@ yet available, 130 interrupted.`,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			// Ignore unknown variables: they may be meant for a server.
 			_, err := usage.CheckEnvironment(p.env, nil)
+			if p.flags.theme != "" && !slices.Contains(themes(), p.flags.theme) {
+				err = cmp.Or(err, usage.Errorf("--theme must be %s, not %.40q", strings.Join(themes(), " or "), p.flags.theme))
+			}
 			return err
 		},
 		SilenceErrors: true,
@@ -151,7 +159,8 @@ yet available, 130 interrupted.`,
 	flags.StringVar(&p.flags.name, "name", "", "`name` of a new account, if this command needs one")
 	flags.BoolVar(&p.flags.json, "json", false, "print JSON, one object per line")
 	flags.BoolVar(&p.flags.noAnimation, "no-animation", false, "do not animate tiles")
-	flags.BoolVar(&p.flags.plain, "plain", false, "no colors and no animations (like $NO_COLOR)")
+	flags.BoolVar(&p.flags.plain, "plain", false, "no colors and no animations (like $NO_COLOR), and only ASCII characters")
+	flags.StringVar(&p.flags.theme, "theme", "", "`look` of 2048: "+strings.Join(themes(), " or "))
 	root.Flags().SortFlags = false
 	for _, group := range []struct {
 		title    string
@@ -203,16 +212,43 @@ func (p *program) getenv(key string) string {
 // plain reports whether colors are off.
 func (p *program) plain() bool { return p.flags.plain || p.getenv("NO_COLOR") != "" }
 
+// themes lists the values of --theme.
+func themes() (names []string) {
+	for _, t := range palette.Themes {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// ascii reports whether output must have only ASCII characters: with --plain, and on a terminal if the
+// locale has another encoding than UTF-8.
+func (p *program) ascii() bool {
+	locale := strings.ToLower(cmp.Or(p.getenv("LC_ALL"), p.getenv("LC_CTYPE"), p.getenv("LANG")))
+	other := locale != "" && !strings.Contains(locale, "utf-8") && !strings.Contains(locale, "utf8")
+	return p.flags.plain || other && p.terminal(p.out)
+}
+
+// text formats output. Unlike the screen, JSON always has all characters.
+func (p *program) text(format string, args ...any) string {
+	text := fmt.Sprintf(format, args...)
+	if !p.flags.json && p.ascii() {
+		return style.ASCII(text)
+	}
+	return text
+}
+
 // printf writes data to standard output.
 func (p *program) printf(format string, args ...any) error {
-	if _, err := fmt.Fprintf(p.out, format, args...); err != nil {
+	if _, err := io.WriteString(p.out, p.text(format, args...)); err != nil {
 		return fmt.Errorf("output: %w", err)
 	}
 	return nil
 }
 
 // notef writes a line to standard error.
-func (p *program) notef(format string, args ...any) { fmt.Fprintf(p.err, format+"\n", args...) }
+func (p *program) notef(format string, args ...any) {
+	_, _ = io.WriteString(p.err, p.text(format+"\n", args...))
+}
 
 // warnf is like notef. If the terminal program opens, it shows the line again, because its screen
 // hides what was written before.

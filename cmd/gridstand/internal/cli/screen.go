@@ -29,7 +29,8 @@ func (p *program) show(ctx context.Context, c *client.Client, start ui.Route, lo
 		},
 		ChallengePage: func(id string) string { return p.dialedLink(c, id) },
 	}
-	env.Theme.Still = p.flags.noAnimation
+	env.Theme.ASCII, env.Theme.Name = p.ascii(), p.flags.theme
+	env.Theme.Still = p.flags.noAnimation || env.Theme.ASCII
 	config := app.Config{
 		Env: env, Start: start, Notice: strings.Join(p.warnings, "\n"), SuggestedName: cmp.Or(p.flags.name, loginName(p)),
 		LogIn: func(ctx context.Context, name string) (string, error) {

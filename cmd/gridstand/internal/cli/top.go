@@ -182,7 +182,7 @@ func (p *program) variants(ctx context.Context, what string) error {
 	var rows [][]string
 	for _, v := range reply.GetVariants() {
 		rows = append(rows, []string{
-			clean(v.GetId(), 24), describe.Comma(v.GetRows()) + "×" + describe.Comma(v.GetColumns()), describe.Comma(v.GetSeats()), clean(v.GetSummary(), 200),
+			clean(v.GetId(), 24), describe.Comma(v.GetColumns()) + "×" + describe.Comma(v.GetRows()), describe.Comma(v.GetSeats()), clean(v.GetSummary(), 200),
 			strings.Join(bots(v), ", "),
 		})
 	}
@@ -201,7 +201,7 @@ func (p *program) printRules(v *pb.Variant) error {
 	if p.terminal(p.out) && p.width() > 0 {
 		width = min(width, p.width())
 	}
-	title := fmt.Sprintf("%s (%s), %s×%s", clean(v.GetTitle(), 40), clean(v.GetId(), 24), describe.Comma(v.GetRows()), describe.Comma(v.GetColumns()))
+	title := fmt.Sprintf("%s (%s), %s×%s", clean(v.GetTitle(), 40), clean(v.GetId(), 24), describe.Comma(v.GetColumns()), describe.Comma(v.GetRows()))
 	if n := v.GetSeats(); n > 1 {
 		title += fmt.Sprintf(", %d seats", n)
 	}

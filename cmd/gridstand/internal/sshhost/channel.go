@@ -212,7 +212,7 @@ func (ch *channel) describe(s ssh.Session) *Session {
 		described.Err = &patientWriter{to: s.Stderr(), client: ch.client}
 		return described
 	}
-	described.Terminal = true
+	described.Terminal = terminal.Term != "dumb" // whose cursor cannot be moved
 	described.Size, described.Resized = ch.size, ch.resized
 	described.Env = append(described.Env, "TERM="+terminal.Term)
 	return described

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -154,6 +155,10 @@ func (h *host) sessionLogger(from net.Addr) *slog.Logger {
 func (h *host) serve(ctx context.Context, s *Session, line string, log *slog.Logger) int {
 	log = log.With("address", s.Address.String(), "key", shortFingerprint(s.Key))
 	command, err := Parse(line)
+	if err == nil && command.NeedsTerminal() && slices.Contains(s.Env, "TERM=dumb") {
+		s.say("Your terminal is dumb: it cannot show a game's screen. These games are live:")
+		command = Command{Name: "games"}
+	}
 	if err == nil && command.NeedsTerminal() && !s.Terminal {
 		err = errors.New("this needs a terminal: " + strings.TrimSpace(h.config.Command+" "+command.String()))
 	}

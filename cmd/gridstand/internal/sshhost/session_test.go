@@ -84,6 +84,12 @@ func TestSession_NoTerminal(t *testing.T) {
 	for _, command := range []string{"help", "games", "top 5x5", "variants"} {
 		assert.Equal(t, command+" false\n", output(t, c, command))
 	}
+	dumb, err := c.NewSession()
+	require.NoError(t, err)
+	require.NoError(t, dumb.RequestPty("dumb", 20, 60, nil))
+	text, err := dumb.CombinedOutput("play")
+	require.NoError(t, err)
+	assert.Equal(t, "Your terminal is dumb: it cannot show a game's screen. These games are live:\r\ngames false\r\n", string(text))
 	for line, want := range map[string]string{
 		"":                                 "this needs a terminal: ssh -t play.example",
 		"play vt100":                       "this needs a terminal: ssh -t play.example play vt100",

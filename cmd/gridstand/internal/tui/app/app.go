@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/frame"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	"github.com/gridstand/gridstand/internal/describe"
@@ -227,10 +228,15 @@ func (m *Model) Close() {
 
 // closingMessage returns the line to leave in the terminal, or "".
 func (m *Model) closingMessage() string {
-	if p, ok := m.top().(ui.Closing); ok {
+	p, ok := m.top().(ui.Closing)
+	switch {
+	case !ok:
+		return ""
+	case m.env.Theme.ASCII:
+		return style.ASCII(p.ClosingMessage())
+	default:
 		return p.ClosingMessage()
 	}
-	return ""
 }
 
 // View implements tea.Model.

@@ -6,10 +6,13 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/assert"
 
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/internal/palette"
 )
 
@@ -24,6 +27,16 @@ func TestStyle_Width(t *testing.T) {
 		"\x1b", "\x1b[", "\x1b[1", "\x1b[1;m", "\x1b[4:3mx", "\x1b[2Kx", "\x1b]8;;http://x\x07y", "\t", "\x7f", "\xe2\x94", "\x9b1m", "a\nb",
 	} {
 		assert.Equal(t, ansi.StringWidth(text), style.Width(text), "%q", text)
+	}
+}
+
+// Ensure that boards have the look that the user chooses: tiles in the original's oranges, or the cells
+// of a serial terminal, with a star in empty ones.
+func TestTheme(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"": "48;2;75;82;103m2", "classic": "48;2;238;228;218m2", "vt100": "|   2   |   *   |   *   |   4   |"} {
+		drawn := board.Twenty48{Board: tuitest.Board(4, 4)}.Draw(board.Size{Width: 7, Pitch: 2}, style.Theme{Profile: colorprofile.TrueColor, Name: name})
+		assert.Contains(t, drawn, want, name)
 	}
 }
 

@@ -55,7 +55,7 @@ func Of(p *pb.Position, m Marks, j *pb.TriboloMove) Board {
 func Plain(p *pb.Position) string {
 	switch b := p.GetBoard().(type) {
 	case *pb.Position_Twenty48:
-		return drawNumbers(b.Twenty48, len(strconv.Itoa(int(max(LargestTile(b.Twenty48), 2)))), NoMarks)
+		return drawNumbers(b.Twenty48, len(strconv.Itoa(int(max(LargestTile(b.Twenty48), 2)))), NoMarks, style.Theme{})
 	case *pb.Position_Tribolo:
 		return plainTribolo(b.Tribolo)
 	default:

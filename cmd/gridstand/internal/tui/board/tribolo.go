@@ -37,7 +37,7 @@ type Tribolo struct {
 
 // Sizes implements Board.
 func (p Tribolo) Sizes(t style.Theme) (sizes, tight, mini []Size) {
-	if !t.Colored() {
+	if !t.Board().Colored() {
 		return triboloSizes[2:], triboloTight, nil // even a large cell shows only a letter
 	}
 	return triboloSizes, triboloTight, triboloMini
@@ -77,6 +77,7 @@ func (p Tribolo) Draw(c Size, t style.Theme) string {
 	if c.Mini {
 		return p.drawMini(c, t)
 	}
+	t = t.Board()
 	width, height := p.Measure(c)
 	d := triboloDrawing{Tribolo: p, Canvas: style.NewCanvas(width, height), theme: t, cell: c, colors: t.Colors()}
 	if p.Hints {
@@ -95,6 +96,9 @@ func (p Tribolo) Draw(c Size, t style.Theme) string {
 	}
 	if p.Cursor != nil {
 		d.draw(int(p.Cursor.GetY()*p.Board.GetColumns()+p.Cursor.GetX()), true)
+	}
+	if t.Serial() {
+		return style.ASCII(d.Render())
 	}
 	return d.Render()
 }

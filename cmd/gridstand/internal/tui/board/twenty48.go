@@ -65,6 +65,7 @@ type Twenty48 struct {
 
 // Sizes implements Board.
 func (p Twenty48) Sizes(t style.Theme) (sizes, tight, mini []Size) {
+	t = t.Board()
 	for _, c := range twenty48Sizes {
 		if t.Colored() || c.Pitch != 3 { // without colors, numbers need a middle row
 			sizes = append(sizes, c)
@@ -87,15 +88,16 @@ func (p Twenty48) cell(c Size, i int) image.Rectangle {
 // Draw draws filled tiles if there are colors, and otherwise a grid of lines, with brackets
 // around a tile that just spawned.
 func (p Twenty48) Draw(c Size, t style.Theme) string {
+	t = t.Board()
 	switch {
 	case c.Bare:
-		return drawNumbers(p.Board, c.Width, p.Marks)
+		return drawNumbers(p.Board, c.Width, p.Marks, t)
 	case t.Colored():
 		return p.drawTiles(c, t)
 	case c.Pitch == 1:
-		return drawNumbers(p.Board, c.Width, p.Marks)
+		return drawNumbers(p.Board, c.Width, p.Marks, t)
 	default:
-		return drawGrid(p.Board, p.Marks, c)
+		return drawGrid(p.Board, p.Marks, c, t)
 	}
 }
 
@@ -162,28 +164,34 @@ func shade(c color.Color, by float64) color.Color {
 }
 
 // drawGrid draws the board with lines between the cells, for terminals without colors.
-func drawGrid(b *pb.Twenty48Board, m Marks, c Size) string {
+func drawGrid(b *pb.Twenty48Board, m Marks, c Size, t style.Theme) string {
 	above := (c.Pitch - 1) / 2
 	cell := lipgloss.NewStyle().Padding(above, 0, c.Pitch-2-above)
 	grid := table.New().Border(lipgloss.RoundedBorder()).BorderRow(true).StyleFunc(func(int, int) lipgloss.Style { return cell })
 	for row := range int(b.GetRows()) {
 		cells := make([]string, b.GetColumns())
 		for column := range cells {
-			cells[column] = number(b, row*len(cells)+column, c.Width, m)
+			cells[column] = number(b, row*len(cells)+column, c.Width, m, t)
 		}
 		grid.Row(cells...)
+	}
+	if t.Serial() {
+		return style.ASCII(grid.Render())
 	}
 	return grid.Render()
 }
 
 // drawNumbers draws only the numbers, aligned in columns.
-func drawNumbers(b *pb.Twenty48Board, width int, m Marks) string {
+func drawNumbers(b *pb.Twenty48Board, width int, m Marks, t style.Theme) string {
 	lines := make([]string, b.GetRows())
 	for row := range lines {
 		cells := make([]string, b.GetColumns())
 		for column := range cells {
 			i := row*len(cells) + column
 			text := "."
+			if t.Serial() {
+				text = "*"
+			}
 			if face := b.GetTiles()[i]; face != 0 {
 				text = strconv.Itoa(int(face))
 			}
@@ -195,8 +203,11 @@ func drawNumbers(b *pb.Twenty48Board, width int, m Marks) string {
 	return strings.Join(lines, "\n")
 }
 
-func number(b *pb.Twenty48Board, i, width int, m Marks) string {
+func number(b *pb.Twenty48Board, i, width int, m Marks, t style.Theme) string {
 	face := b.GetTiles()[i]
+	if face == 0 && t.Serial() {
+		return lipgloss.PlaceHorizontal(width, lipgloss.Center, "*")
+	}
 	if face == 0 {
 		return strings.Repeat(" ", width)
 	}

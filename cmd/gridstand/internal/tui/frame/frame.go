@@ -129,12 +129,15 @@ func compose(env *ui.Env, v ui.View, keys ui.KeyMap) tea.View {
 			lipgloss.NewLayer(v.Dialog).X((env.Width-dialogWidth)/2).Y((env.Height-dialogHeight)/2).Z(1),
 		).Render()
 	}
-	view := tea.NewView(content)
-	view.AltScreen = true
-	view.WindowTitle = "Gridstand"
+	title := "Gridstand"
 	if v.Title != "" {
-		view.WindowTitle = v.Title + " · Gridstand"
+		title = v.Title + " · Gridstand"
 	}
+	if env.Theme.ASCII {
+		content, title = style.ASCII(content), style.ASCII(title)
+	}
+	view := tea.NewView(content)
+	view.AltScreen, view.WindowTitle = true, title
 	if v.OnClick != nil && v.Dialog == "" {
 		view.MouseMode = tea.MouseModeCellMotion
 		view.OnMouse = func(msg tea.MouseMsg) tea.Cmd {

@@ -213,7 +213,7 @@ func (p *page) welcome(width int) string {
 	}
 	text := strings.Join(lines, "\n")
 	text = widget.Block(text, lipgloss.Width(text), len(lines))
-	if name, ok := style.Large("gridstand", width); ok {
+	if name, ok := t.Large("gridstand", width); ok {
 		return lipgloss.JoinVertical(lipgloss.Center, t.Accent().Render(name), "", text)
 	}
 	return text

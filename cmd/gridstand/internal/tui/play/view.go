@@ -222,7 +222,7 @@ func (p *page) result(in panelInput) string {
 	wrapped := widget.Wrap(title, in.width)
 	height := in.height - strings.Count(wrapped, "\n")
 	var head string
-	if large, ok := style.Large(score, in.width); ok && height >= 2+style.LargeHeight {
+	if large, ok := t.Large(score, in.width); ok && height >= 2+style.LargeHeight {
 		gap := "\n\n"
 		if height < 10 {
 			gap = "\n"

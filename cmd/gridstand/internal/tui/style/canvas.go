@@ -168,11 +168,11 @@ const LargeHeight = 3
 // LargeSize returns the width of large text in columns and its height in pixels.
 func LargeSize(text string) (width, height int) { return len([]rune(text))*4 - 1, 5 }
 
-// Large draws a name in large letters. It returns false if the name does not fit in width
-// columns or has a character without a glyph.
-func Large(name string, width int) (string, bool) {
+// Large draws a name in large letters. It returns false if the name does not fit in width columns or
+// has a character without a glyph, or if the terminal has only ASCII.
+func (t Theme) Large(name string, width int) (string, bool) {
 	w, _ := LargeSize(name)
-	if name == "" || w > width {
+	if name == "" || w > width || t.ASCII {
 		return "", false
 	}
 	pic := NewCanvas(w, LargeHeight)

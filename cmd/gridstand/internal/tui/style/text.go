@@ -91,6 +91,35 @@ func (t Text) escape() string {
 	return text
 }
 
+// ascii has the ASCII characters that stand for others of the same width.
+var ascii = map[string]string{
+	"│": "|", "┃": "|", "▏": "|", "‖": "|", "─": "-", "━": "-", "█": "#", "▓": "%", "▒": ":", "░": ".",
+	"●": "*", "•": "*", "■": "*", "○": "o", "◌": "o", "▲": "^", "▸": ">", "▶": ">", "›": ">", "◂": "<", "✓": "+", "◉": "*", "‹": "<",
+	"↑": "^", "↓": "v", "←": "<", "→": ">", "·": "-", "–": "-", "…": ".", "×": "x",
+	"╭": "+", "╮": "+", "╰": "+", "╯": "+", "┏": "+", "┓": "+", "┗": "+", "┛": "+",
+	"├": "+", "┤": "+", "┬": "+", "┴": "+", "┼": "+",
+}
+
+// ASCII replaces the other characters of styled text by ASCII characters of the same width.
+func ASCII(text string) string {
+	var out strings.Builder
+	for text != "" {
+		if text[0] < utf8.RuneSelf {
+			out.WriteByte(text[0])
+			text = text[1:]
+			continue
+		}
+		cluster, width := ansi.FirstGraphemeCluster(text, ansi.GraphemeWidth)
+		glyph, known := ascii[cluster]
+		if !known {
+			glyph = strings.Repeat("?", width)
+		}
+		out.WriteString(glyph)
+		text = text[len(cluster):]
+	}
+	return out.String()
+}
+
 // Width returns the number of columns that a line of styled text takes. It is
 // ansi.StringWidth, but faster for lines of ASCII, box-drawing characters and blocks, which
 // most lines of a frame are.

@@ -20,6 +20,22 @@ type Theme struct {
 	Light bool
 	// Still turns animations off.
 	Still bool
+	// ASCII is set if the terminal cannot show other characters.
+	ASCII bool
+	// Name is the name of a palette.Theme, or "".
+	Name string
+}
+
+// Serial reports whether boards look as on a serial terminal.
+func (t Theme) Serial() bool { return t.Name == palette.VT100.Name }
+
+// Board returns the theme of boards, which have no colors on a serial terminal and in ASCII: colored
+// tiles need half blocks.
+func (t Theme) Board() Theme {
+	if t.ASCII || t.Serial() {
+		t.Profile = colorprofile.ASCII
+	}
+	return t
 }
 
 // Colors returns the theme's colors. All of them are nil for a theme without colors.
@@ -28,11 +44,15 @@ func (t Theme) Colors() *Palette {
 	if t.Light {
 		light = 1
 	}
+	look := 0
+	if t.Name == palette.Classic.Name {
+		look = 1
+	}
 	switch t.Profile {
 	case colorprofile.TrueColor:
-		return &trueColors[light]
+		return &trueColors[look][light]
 	case colorprofile.ANSI256:
-		return &indexed[light]
+		return &indexed[look][light]
 	case colorprofile.ANSI:
 		return &basic[light]
 	default:
@@ -114,10 +134,24 @@ func (p *Palette) Tile(face int32) Tone {
 
 // The palettes for true color, 256 colors and 16 colors, each for dark and for light terminals.
 var (
-	trueColors = [2]Palette{fromShared(&palette.Dark), fromShared(&palette.Light)}
-	indexed    = [2]Palette{fromTables(0), fromTables(1)}
+	trueColors = withClassic(fromShared(&palette.Dark), fromShared(&palette.Light), colorprofile.TrueColor)
+	indexed    = withClassic(fromTables(0), fromTables(1), colorprofile.ANSI256)
 	basic      = [2]Palette{fromTables(2), fromTables(3)}
 )
+
+// withClassic returns the palettes for dark and for light terminals, and the same with the colors of
+// palette.Classic.
+func withClassic(dark, light Palette, depth colorprofile.Profile) [2][2]Palette {
+	all := [2][2]Palette{{dark, light}, {dark, light}}
+	for i := range all[1] {
+		p := &all[1][i]
+		p.Board, p.Empty = depth.Convert(palette.Classic.Board), depth.Convert(palette.Classic.Empty)
+		for i, tone := range palette.Classic.Tiles {
+			p.Tiles[i] = Tone{depth.Convert(tone.Ground), depth.Convert(tone.Ink)}
+		}
+	}
+	return all
+}
 
 // fromShared converts a palette that the terminal program shares with the web page.
 func fromShared(p *palette.Palette) Palette {

@@ -48,6 +48,10 @@ func Golden(t *testing.T, name string, open func(env *ui.Env) ui.Page) {
 		return all.String()
 	}
 	compare(t, name+".txt", ansi.Strip(draw(style.Theme{Still: true})))
+	for _, theme := range []style.Theme{{ASCII: true}, {ASCII: true, Profile: colorprofile.TrueColor}} {
+		screen := strings.ReplaceAll(ansi.Strip(draw(theme)), "×", "x") // in the headings
+		assert.NotRegexp(t, `[^\n -~]|\?[^ \n]`, screen, "%s in ASCII", name)
+	}
 	dark := draw(style.Theme{Profile: colorprofile.TrueColor, Still: true})
 	compare(t, name+".ansi", dark)
 	light := draw(style.Theme{Profile: colorprofile.TrueColor, Still: true, Light: true})

@@ -147,7 +147,7 @@ func (p *page) resultOpen() bool {
 // waiting draws the page while there is no game to show.
 func (p *page) waiting(width int) string {
 	t := p.env.Theme
-	title, ok := style.Large("GRIDSTAND", width)
+	title, ok := t.Large("GRIDSTAND", width)
 	if !ok {
 		title = "GRIDSTAND"
 	}
@@ -201,7 +201,7 @@ func (x *panel) scores() []widget.Fact {
 
 // large draws text in large letters if they fit.
 func (x *panel) large(text string) string {
-	if drawn, ok := style.Large(text, x.width); ok {
+	if drawn, ok := x.env.Theme.Large(text, x.width); ok {
 		text = drawn
 	}
 	return x.env.Theme.Accent().Bold(true).Render(text)

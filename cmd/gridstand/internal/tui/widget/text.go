@@ -26,7 +26,7 @@ type Fact struct{ Label, Value, Extra string }
 func Cards(t style.Theme, width int, facts ...Fact) string {
 	p := t.Colors()
 	each := (width - 2*(len(facts)-1)) / len(facts)
-	if p.Card == nil {
+	if p.Card == nil || t.ASCII {
 		labels, values := "", ""
 		for _, f := range facts {
 			labels += Pad(t.Dim().Render(f.Label), each+2)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/assert"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -56,6 +58,7 @@ func TestGolden(t *testing.T) {
 			t.Parallel()
 			env := tuitest.Env(nil)
 			mode := frame.Draw(env, open(t, env), frame.State{}).MouseMode
+			assert.Contains(t, ansi.Strip(frame.Help(env, open(t, env).Keys(), widget.NewScroll())), "S ", "the help lists S")
 			assert.Equal(t, name == "tribolo", mode != tea.MouseModeNone, "takes the mouse only if a click acts")
 			tuitest.Golden(t, name, func(env *ui.Env) ui.Page { return open(t, env) })
 		})

@@ -61,9 +61,10 @@ func (p *page) playKeys() ui.KeyTable {
 	if p.contest != nil {
 		again = "give up"
 	}
+	restart := func() tea.Cmd { return p.Ask(p.askNew()) }
 	table := ui.KeyTable{{
 		ui.On("u", "u", "undo", undo, p.wantUndo), ui.On("R", "R", "restart", undo, p.wantRestart),
-		ui.On("n S", "n", again, true, func() tea.Cmd { return p.Ask(p.askNew()) }),
+		ui.On("n", "n", again, true, restart), ui.On("S", "S", again, true, restart),
 		p.rulesKey(), p.copyKey(), p.backKey(),
 	}}
 	var solvers []ui.Key
@@ -94,13 +95,13 @@ func (p *page) resultKeys() ui.KeyTable {
 	if p.closed {
 		result = "show result"
 	}
-	again, share := ui.On("n S", "n", "new game", true, p.create), ui.On("c", "c", "copy result", true, p.copyResult)
+	what, start, share := "new game", p.create, ui.On("c", "c", "copy result", true, p.copyResult)
 	if c != nil {
-		again = ui.On("n S", "n", "race again", c.Race(), func() tea.Cmd { return ui.Replace(p.Tasks, ui.Route{NewChallenge: c.Again()}) })
+		what, start = "race again", func() tea.Cmd { return ui.Replace(p.Tasks, ui.Route{NewChallenge: c.Again()}) }
 		share = ui.On("y c", "y", "copy result", true, p.copyResult)
 	}
 	return ui.KeyTable{{
-		again,
+		ui.On("n", "n", what, c == nil || c.Race(), start), ui.On("S", "S", what, c == nil || c.Race(), start),
 		ui.On("w", "w", "watch replay", true, func() tea.Cmd {
 			if p.env.Now.Sub(p.ended) < endTime { // meant as the up key
 				return nil

@@ -88,7 +88,7 @@ func TestJourney_Daily(t *testing.T) {
 	}
 	waitForBoard(late, cut.GetPosition())
 	now.midnight(0)
-	late.Wait(says("Out of time"))
+	late.Wait(says("Game over: out of time"))
 	late.Wait(says(pointsOf(cut)))
 	late.Wait(says("of 2"))
 	late.Wait(says("Verified in this browser"))

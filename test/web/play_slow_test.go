@@ -111,6 +111,7 @@ func TestJourney_Play(t *testing.T) {
 	}
 	waitForBoard(tab, g.GetPosition())
 	tab.Wait(says("Play again"))
+	tab.Wait(`document.querySelector(".bad")?.textContent === "Game over: no moves left"`)
 
 	// Keys that the player still presses at the end are no keys of the replay, nor of the page.
 	for _, key := range []string{kb.ArrowLeft, "d", "a", kb.ArrowRight} {

@@ -95,7 +95,7 @@ func TestJourney_Replay(t *testing.T) {
 	before(tab, replaying)
 	block(tab, "*://*:*/*/verify.js")
 	tab.Visit("/g/" + g.GetId())
-	tab.Wait(says("Resigned"))
+	tab.Wait(says("Game over: resigned"))
 	tab.Wait(says("Verify again"))
 	block(tab, "*://*:*/no-file")
 	click(tab, "Verify again")

@@ -27,7 +27,7 @@ const ended = `
 window.ended = false;
 window.listed = new Set();
 new MutationObserver(() => {
-	window.ended ||= !!document.querySelector(".caption")?.textContent.includes("Resigned");
+	window.ended ||= !!document.querySelector(".caption")?.textContent.includes("Game over: resigned");
 	for (const a of document.querySelectorAll("main a[href^='/g/']")) window.listed.add(a.getAttribute("href"));
 }).observe(document, {subtree: true, childList: true, characterData: true});`
 

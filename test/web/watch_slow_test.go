@@ -135,7 +135,7 @@ func TestJourney_Watch(t *testing.T) {
 	readEvery(t, tab, g)
 
 	ada.Resign(t, g)
-	hears("Resigned")
+	hears("Game over: resigned")
 	tab.Wait(says("Verified in this browser"))
 	assert.NotContains(t, tab.Text(), "watching")
 

@@ -82,16 +82,23 @@ export const cellName = (cell) => `${(cell.x || 0).toString(36)},${cell.y || 0}`
 /** Describes how a game ended. @param {any} game */
 export const ending = (game) => words.endings[game.result?.reason] || words.gameOver;
 
-/** Describes who won a game with several seats. @param {any} game */
-function winners(game) {
-  const names = (game.result?.winners || []).map((/** @type {number} */ w) => actor(game, w));
-  if (names.length > 1) return words.shareWin(names.join(words.and));
-  return names.length ? words.wins(names[0]) : words.noWinner;
+/**
+ * Describes how a game ended for the player of a seat, or for a watcher if seat is negative. Returns
+ * the text and its CSS class.
+ * @param {any} game @param {number} seat
+ * @returns {[text: string, color: string]}
+ */
+export function outcome(game, seat) {
+  const { winners = [] } = game.result || {};
+  const several = game.seats.length > 1;
+  const won = winners.includes(several ? seat : 0);
+  const names = several ? winners.map((/** @type {number} */ w) => actor(game, w)) : [];
+  let who = '';
+  if (names[1]) who = `${words.shareWin(names.join(words.and))}, `;
+  else if (names[0] && !won) who = `${words.wins(names[0])}, `;
+  const text = `${won ? words.youWin : words.gameOver}: ${who}${ending(game).toLowerCase()}`;
+  return [text, won ? 'good' : 'bad'];
 }
-
-/** Describes how a game ended, and who won if it has several seats. @param {any} game */
-export const outcome = (game) =>
-  `${game.seats.length > 1 ? `${winners(game)}. ` : ''}${ending(game)}.`;
 
 /** Describes an event. Empty for the creation of the game. @param {any} game @param {any} e */
 export function happened(game, e) {

@@ -118,17 +118,23 @@ export default function show(root, { id = '' }, own) {
     board.show(event.position, event, { animate: next });
     panel(event.position);
   }
+  /** Describes how the game ended for the viewer. */
+  const ending = () => words.outcome(state.game, seat());
+  /** The viewer's seat, or -1. */
+  const seat = () => state.game.seats.findIndex(isMine);
   /** @param {any} position */
   function panel(position) {
     const { game, version } = state;
     scores.show(game.seats, position);
     const open = game.seats.filter((/** @type {any} */ s) => s.open).length;
+    const mine = seat() >= 0;
     let text = open ? `Waiting for ${plural(open, 'player')}` : '';
-    if (state.over && !replay.at) text = words.outcome(game);
+    let color = '';
+    if (state.over && !replay.at) [text, color] = ending();
     else if (position.turn !== undefined && position.tribolo)
       text = own?.mine() && !replay.at ? 'Your turn' : `${words.owners[position.turn]} to move`;
     outcome.textContent = text;
-    const mine = game.seats.some(isMine);
+    outcome.className = color;
     sit.hidden = own || state.over || !(open || mine);
     sit.textContent = mine ? 'Continue' : 'Take a seat';
     sit.href = game.challengeId ? `/c/${game.challengeId}` : `/play/${game.variant}?game=${id}`;
@@ -157,7 +163,7 @@ export default function show(root, { id = '' }, own) {
   /** @param {any} event */
   function speak(event) {
     const text = `${words.happened(state.game, event)}, ${plural(words.highest(event.position), 'point')}`;
-    announce(state.over ? words.ending(state.game) : text);
+    announce(state.over ? ending()[0] : text);
   }
   function command() {
     const { protocol, hostname, port } = new URL(site);

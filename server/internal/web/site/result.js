@@ -56,17 +56,16 @@ export function createResult({ id, variant, position: { twenty48 } }, seat) {
       draw();
       return !!ranked;
     },
-    finish(element, { position, ranked, result }, again) {
+    finish(element, { position, ranked }, again) {
       const score = position.scores[seat];
       const tile = twenty48 ? `best tile ${comma(largestTile(position))}, ` : '';
       const points = plural(score, 'point');
       const facts = tile + plural(position.moveCount ?? 0, 'move');
       const link = `/g/${id}`;
       const share = () => copy(`${variant}: ${points}, ${facts}; ${site}${link}`);
-      const won = !twenty48 && `${result?.winners}` === `${seat}`;
       element.className = 'stack card';
       element.replaceChildren(
-        h('h2', won ? `You win! ${points}` : points),
+        h('h2', points),
         h('p', facts),
         note,
         h(

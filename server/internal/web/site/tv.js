@@ -167,12 +167,12 @@ export default function show(root) {
     place(kindOf(game.position));
     board.show(game.position, state.events.at(-1), { animate: news === 1 });
     news = 0;
-    const [text, color] = words.badge(state, connection);
+    const [text, color] = over ? words.outcome(game, -1) : words.badge(state, connection);
     badge.textContent = text;
     badge.className = color;
     name.textContent = words.players(game);
     score.textContent = words.scoreText(game.position);
-    facts.textContent = ` · ${game.variant} · ${over ? words.ending(game) : words.watching(state)}`;
+    facts.textContent = ` · ${game.variant}${over ? '' : ` · ${words.watching(state)}`}`;
   }
 
   /** Searches for another game. */

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -83,8 +82,11 @@ func TestCopy(t *testing.T) {
 func TestCopy_WrongTarget(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "one.db"), []byte("x"), 0o600))
 	from := server.File(filepath.Join(dir, "one.db"))
+	c := servertest.Config(t)
+	c.Store = from
+	_, stop := servertest.Start(t, c)
+	stop()
 	for to, want := range map[string]string{
 		from:                           "must not be the same store as --from",
 		server.File(dir + "/./one.db"): "must not be the same store as --from",

@@ -116,7 +116,25 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 		// would have to write the secret even if the disk is full.
 		_ = page.NewTokens(n.store.Secrets).Prepare(ctx)
 	}
+	if err == nil {
+		err = n.quarantineLost(ctx)
+	}
 	return n, err
+}
+
+// quarantineLost quarantines the games of which a file lacks acknowledged moves.
+func (n *node) quarantineLost(ctx context.Context) error {
+	file, ok := n.store.Engine.(interface {
+		Lost() []string
+		Settle(ctx context.Context) error
+	})
+	if !ok || len(file.Lost()) == 0 {
+		return nil
+	}
+	if err := n.recovery.QuarantineLost(ctx, file.Lost()); err != nil {
+		return err
+	}
+	return file.Settle(ctx)
 }
 
 // listen creates the listeners. If a listener is configured, it uses that one. HTTP gets a

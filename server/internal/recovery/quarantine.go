@@ -40,6 +40,24 @@ func (r *Recovery) Quarantine(ctx context.Context, gameID string) error {
 	return store.ErrMoved
 }
 
+// QuarantineLost quarantines those of the given games that are not over, because the store lacks
+// acknowledged moves of them. Some may be gone completely.
+func (r *Recovery) QuarantineLost(ctx context.Context, gameIDs []string) error {
+	missing := 0
+	for _, gameID := range gameIDs {
+		err := r.Quarantine(ctx, gameID)
+		switch o := outcomeOf(err); {
+		case o == gone:
+			missing++
+		case o == failed && !errors.Is(err, replay.ErrGameOver):
+			return fmt.Errorf("quarantining game %s, which lost moves: %w", gameID, err)
+		}
+	}
+	r.Logger.Error("the write-ahead log was cut, replaced or deleted while no server was running: quarantined the games that lost moves",
+		"id", "log-lost", "games", len(gameIDs)-missing, "gone", missing)
+	return nil
+}
+
 // quarantine quarantines a game, given its last known state and the last ID in its log.
 func (r *Recovery) quarantine(ctx context.Context, state *replay.State, last store.ID) error {
 	if err := r.Log.Quarantine(ctx, state.ID, last, r.KeepFinished); err != nil {

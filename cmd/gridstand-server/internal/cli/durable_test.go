@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
@@ -16,7 +18,8 @@ import (
 
 // Ensure that a server with default settings loses nothing that it acknowledged if it is
 // killed, and that a second server on the same store does not start, and neither that nor a
-// backup by another name of the file.
+// backup by another name of the file. A game that lost moves because the write-ahead log was cut
+// after a kill does not continue.
 func TestProcess_Killed(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	t.Setenv("GRIDSTAND_DATA", data)
@@ -38,13 +41,17 @@ func TestProcess_Killed(t *testing.T) {
 	conn := servertest.Dial(t, p.addr)
 	ann := playertest.New(t.Context(), t, conn, "Ann")
 	g := ann.Create(t, &pb.CreateGameRequest{Variant: "classic"})
+	wal := filepath.Join(data, "gridstand.db-wal")
+	created, err := os.Stat(wal)
+	require.NoError(t, err)
 	for range 20 {
 		ann.Move(t, g)
 	}
 	require.NoError(t, p.cmd.Process.Kill())
 	p.end(t)
 
-	conn = servertest.Dial(t, startProcess(t).addr)
+	p = startProcess(t)
+	conn = servertest.Dial(t, p.addr)
 	info, err := pb.NewGameServiceClient(conn).GetServerInfo(ann.Ctx, &pb.GetServerInfoRequest{})
 	require.NoError(t, err)
 	assert.Equal(t, pb.Storage_STORAGE_DURABLE, info.GetStorage())
@@ -55,4 +62,12 @@ func TestProcess_Killed(t *testing.T) {
 	mine, err := pb.NewGameServiceClient(conn).ListGames(ann.Ctx, &pb.ListGamesRequest{PlayerId: "me"})
 	require.NoError(t, err)
 	assert.Len(t, mine.GetGames(), 1)
+
+	require.NoError(t, p.cmd.Process.Kill())
+	p.end(t)
+	require.NoError(t, os.Truncate(wal, created.Size()))
+	p = startProcess(t)
+	assert.Regexp(t, "level=ERROR .* id=log-lost games=1 gone=0\n", p.output())
+	_, err = pb.NewGameServiceClient(servertest.Dial(t, p.addr)).GetGame(ann.Ctx, &pb.GetGameRequest{GameId: g.GetId()})
+	assert.Equal(t, codes.DataLoss, status.Code(err))
 }

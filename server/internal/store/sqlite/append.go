@@ -52,6 +52,7 @@ func (g games) appendAt(ctx context.Context, gameID string, e store.Entry, to pl
 		return err
 	}, func() {
 		if refused == nil && done.Watchers >= 0 {
+			g.db.notes.add(gameID, e.Next.Version)
 			g.feed.published(gameID, store.Record{ID: e.Next, Time: done.Time, Raw: e.Raw})
 		}
 	})

@@ -37,6 +37,8 @@ type file struct {
 	// header is the open database file, used to detect that it was overwritten, or nil if
 	// that is not checked.
 	header *os.File
+	// notes is nil if the file was opened beside a server, or is in memory.
+	notes *notes
 	// reported is set after the first error about a corrupt page has been logged.
 	reported atomic.Bool
 	// damaged holds the keys of games that sweep cannot remove. Only sweep uses it.

@@ -19,7 +19,7 @@ const leftoverAfter = time.Minute
 
 // Remove removes the files of a closed store. It ignores files that it cannot remove.
 func Remove(path string) {
-	for _, suffix := range [...]string{"", walSuffix, shmSuffix, lockSuffix} {
+	for _, suffix := range [...]string{"", walSuffix, shmSuffix, lockSuffix, notesSuffix} {
 		_ = os.Remove(path + suffix)
 	}
 }

@@ -81,7 +81,7 @@ func Misowned(path string) string {
 	if !ok || uid == 0 {
 		return ""
 	}
-	for _, name := range []string{path, path + walSuffix, path + shmSuffix, path + lockSuffix} {
+	for _, name := range []string{path, path + walSuffix, path + shmSuffix, path + lockSuffix, path + notesSuffix} {
 		if info, err := os.Stat(name); err == nil {
 			if of, _ := owner(info); of != uid {
 				return fmt.Sprintf("%s belongs to %s and its directory to %s", name, userName(of), userName(uid))

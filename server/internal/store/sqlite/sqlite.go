@@ -174,11 +174,14 @@ func (e *engine) openFile(o Options, created, restored bool) (_ *file, err error
 		if err := f.own(e.lock, created, restored); err != nil {
 			return nil, err
 		}
+		if f.notes, err = openNotes(o.Path, conn); err != nil {
+			return nil, err
+		}
 	}
 	if !o.Memory {
 		spareProcessor()
 	}
-	f.writer = newWriter(conn, o.Memory, f.verify, func() int64 { return freeSpace(o.Path) }, o.Logger)
+	f.writer = newWriter(conn, o.Memory, f.verify, func() int64 { return freeSpace(o.Path) }, f.notes, o.Logger)
 	return f, nil
 }
 
@@ -360,7 +363,8 @@ func (e *engine) Close() error {
 		errs = append(errs, e.background.saveClock(context.Background()), e.db.readers.close(), e.background.readers.close())
 		e.db.writer.close()
 		if e.lock != nil && !e.db.memory {
-			errs = append(errs, e.db.closeLog(e.lock))
+			err := e.db.closeLog(e.lock)
+			errs = append(errs, err, e.db.notes.close(err == nil))
 		}
 		errs = append(errs, e.db.writer.conn.Close())
 		engines.mu.Lock()

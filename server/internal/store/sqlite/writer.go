@@ -45,7 +45,8 @@ type writer struct {
 	examined     int64
 	tight, grown bool
 	// free returns the free space on the disk in bytes.
-	free func() int64
+	free  func() int64
+	notes *notes
 
 	// verify returns an error if the open files have been deleted or replaced.
 	verify func() error
@@ -106,9 +107,9 @@ var errClosed = &store.Error{Kind: store.Connection, Err: errors.New("the store 
 
 // newWriter starts a writer that uses c. Its commits are durable unless volatile is set.
 // The writer calls verify before and after each commit.
-func newWriter(c *sqlite3.Conn, volatile bool, verify func() error, free func() int64, logger *slog.Logger) *writer {
+func newWriter(c *sqlite3.Conn, volatile bool, verify func() error, free func() int64, n *notes, logger *slog.Logger) *writer {
 	w := &writer{
-		conn: c, syncs: !volatile, never: volatile, verify: verify, free: free, logger: logger,
+		conn: c, syncs: !volatile, never: volatile, verify: verify, free: free, notes: n, logger: logger,
 		wake: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
 	go w.run()
@@ -276,6 +277,9 @@ func (w *writer) repair() error {
 		return store.Failed(store.Timeout, "the disk failed, and a long read prevents earlier writes from being repeated")
 	}
 	w.suspect, w.full = false, false
+	if blocked == 0 {
+		w.notes.reset()
+	}
 	return nil
 }
 
@@ -408,6 +412,7 @@ func (w *writer) commit(batch []*request) {
 				after()
 			}
 		}
+		w.notes.write()
 	case sqlite3.ErrCode(err).ToPrimary() == sqlite3.ResultFull:
 		w.rollback() // the frame that would make the commit valid was not written
 		err = failed(err)

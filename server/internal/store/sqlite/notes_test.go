@@ -1,0 +1,72 @@
+package sqlite
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	sqlite3 "zombiezen.com/go/sqlite"
+)
+
+// Ensure that a start finds exactly the games that lost moves because the write-ahead log was changed
+// after a kill, until they have been dealt with, and that no game counts as lost that was removed.
+func TestLost(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	path := filepath.Join(t.TempDir(), "store.db")
+	s := openStore(t, Options{Path: path, Now: func() time.Time { return now }})
+	d := s.Engine.(engineOn).background
+	copied := func(parts ...string) string { // as a kill leaves the files
+		t.Helper()
+		to := filepath.Join(t.TempDir(), "store.db")
+		for _, part := range append(parts, "") {
+			out, err := os.ReadFile(path + part)
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(to+part, out, 0o600))
+		}
+		return to
+	}
+	requireLost := func(path string, want ...string) {
+		t.Helper()
+		for range 2 {
+			s, err := Open(Options{Path: path})
+			require.NoError(t, err)
+			e := s.Engine.(engineOn)
+			require.ElementsMatch(t, want, e.Lost())
+			require.NoError(t, s.Close()) // as a tool does, which leaves the games to the next server
+		}
+		e := openStore(t, Options{Path: path}).Engine.(engineOn)
+		require.NoError(t, e.Settle(t.Context()))
+		require.Empty(t, e.Lost())
+	}
+	checkpoint := func() {
+		t.Helper()
+		require.NoError(t, d.write(t.Context(), func(*sqlite3.Conn) error { d.writer.full = true; return nil }))
+		require.NoError(t, d.saveClock(t.Context()))
+	}
+	play(t, s, "a", 1, 3)
+	play(t, s, "b", 1, 2)
+	play(t, s, "gone", 1, 1)
+	require.NoError(t, s.Games.Expire(t.Context(), now.Add(time.Hour), "gone"))
+	checkpoint()
+	cut, err := os.Stat(path + walSuffix)
+	require.NoError(t, err)
+	requireLost(copied(notesSuffix))
+	now = now.Add(time.Hour)
+	require.NoError(t, d.sweep(t.Context()))
+	play(t, s, "b", 3, 4)
+	play(t, s, "c", 1, 1)
+	requireLost(copied(notesSuffix, walSuffix))
+	requireLost(copied(walSuffix), []string{}...)
+	requireLost(copied(notesSuffix), "b", "c")
+	short := copied(notesSuffix, walSuffix)
+	require.NoError(t, os.Truncate(short+walSuffix, max(100, cut.Size())))
+	requireLost(short, "b", "c")
+	zeroed := copied(notesSuffix, walSuffix)
+	require.NoError(t, os.WriteFile(zeroed+walSuffix, make([]byte, 10*pageSize), 0o600))
+	requireLost(zeroed, "b", "c")
+	assert.FileExists(t, path+notesSuffix)
+}

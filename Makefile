@@ -32,7 +32,9 @@ STAMP := -s -w -X $(MODULE)/internal/version.Version=$(VERSION) -X $(MODULE)/int
 ACCEPTED := proto=proto/accepted.binpb server/internal=server/internal/gamelog/v1/accepted.binpb
 
 # The page's module with the words that the terminal uses, too.
-WORDS := server/internal/web/site/words.js
+SITE := server/internal/web/site
+WORDS := $(SITE)/words.js
+ASSETS := server/internal/web/assets
 
 # Benchmarks to run, and the commit that bench-compare compares the working tree with.
 BENCH ?= .
@@ -187,9 +189,10 @@ check-tidy: ## Fail if go mod tidy would change a file
 	go mod tidy -diff
 
 .PHONY: generate
-generate: ## Generate Go from the .proto files, and the page's words from internal/describe
+generate: ## Generate Go from the .proto files, and the page's words and minified files
 	$(BUF) generate
 	go run ./tools/words >$(WORDS)
+	go run ./tools/minify $(SITE) $(ASSETS)
 
 .PHONY: check-generated
 check-generated: ## Fail if make generate would change a file
@@ -197,7 +200,8 @@ check-generated: ## Fail if make generate would change a file
 	sums() { (cd "$$1" && find . \( -name '*.pb.go' -o -name '*.connect.go' \) -not -path './.*' -exec sha256sum {} + | sort -k 2); }; \
 	$(BUF) generate -o "$$fresh"; \
 	go run ./tools/words >"$$fresh/words.js"; \
-	{ diff <(sums .) <(sums "$$fresh") && diff $(WORDS) "$$fresh/words.js"; } || \
+	go run ./tools/minify $(SITE) "$$fresh/assets"; \
+	{ diff <(sums .) <(sums "$$fresh") && diff $(WORDS) "$$fresh/words.js" && diff -rq $(ASSETS) "$$fresh/assets"; } || \
 	  { echo 'generated code is not current: run make generate' >&2; exit 1; }
 
 .PHONY: lint-contract

@@ -8,6 +8,7 @@ import (
 	"embed"
 	"errors"
 	"html/template"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -25,11 +26,12 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/gridstand/gridstand/internal/id"
-	"github.com/gridstand/gridstand/internal/palette"
 )
 
-//go:embed site
-var site embed.FS
+// embedded has the files that make generate made from the directory site.
+//
+//go:embed assets
+var embedded embed.FS
 
 // policy is the Content-Security-Policy of all pages.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
@@ -51,6 +53,9 @@ type shell struct {
 	Page, ID string
 	// Heading and Text are shown if the page has no module.
 	Heading, Text string
+	// Assets is the path of the directory of the page's files. It contains their hash, so that
+	// browsers can keep them.
+	Assets string
 	// Modules are the files that the page needs. The browser loads them all in parallel.
 	Modules []string
 	// Origin is the public URL of the server's pages if it is known, and otherwise the one that the
@@ -81,17 +86,18 @@ func pages(about about, site string) http.Handler {
 // newPages returns the handler for the pages and their files.
 func newPages(about about, site string) http.Handler {
 	files := readSite()
+	directory := files.directory()
 	tmpl := template.Must(template.New("").Parse(string(files["shell.html"].plain)))
 	mux := http.NewServeMux()
 	plain := func(heading, text string) shell {
-		return shell{Meta: Meta{Title: heading + " – Gridstand"}, Heading: heading, Text: text, Origin: site}
+		return shell{Meta: Meta{Title: heading + " – Gridstand"}, Heading: heading, Text: text, Origin: site, Assets: directory}
 	}
 	incomplete := plain("Incomplete link", "A link needs all 26 characters of the id.")
 	missing := plain("Page not found", "There is nothing at this address.")
 	page := func(pattern, module, key string, meta Meta) {
 		modules := files.imports(module + ".js")
 		mux.HandleFunc("GET "+pattern, func(w http.ResponseWriter, r *http.Request) {
-			s := shell{Meta: meta, Page: module, Modules: modules, Origin: site}
+			s := shell{Meta: meta, Page: module, Modules: modules, Origin: site, Assets: directory}
 			if isLoopback(r.Host) {
 				s.Site = site
 			}
@@ -145,6 +151,11 @@ func newPages(about about, site string) http.Handler {
 	page("/p/{name}", "player", "name", Meta{Title: "Player – Gridstand", Description: "A player's games."})
 	page("/account", "account", "", Meta{Title: "Account – Gridstand", Description: "Your name, and the token that signs you in elsewhere."})
 	mux.Handle("GET /assets/{file}", files)
+	mux.Handle("GET /assets/{version}/{file}", files) // another version is that of another server
+	mux.HandleFunc("GET "+directory+"/{file}", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+		files.ServeHTTP(w, r)
+	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		missing.write(w, r, tmpl, http.StatusNotFound)
 	})
@@ -195,8 +206,14 @@ func (s shell) write(w http.ResponseWriter, r *http.Request, tmpl *template.Temp
 	header.Set("Referrer-Policy", "same-origin")
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Cache-Control", "no-cache")
+	header.Set("Vary", "Accept-Encoding")
+	data := page.Bytes()
+	if acceptsGzip(r.Header) {
+		header.Set("Content-Encoding", compression)
+		data = pack(data)
+	}
 	w.WriteHeader(code)
-	_, _ = w.Write(page.Bytes())
+	_, _ = w.Write(data)
 }
 
 // asset is a file that the pages load.
@@ -215,44 +232,49 @@ var contentTypes = map[string]string{
 // assets maps the names of the pages' files to their contents.
 type assets map[string]asset
 
-// readSite returns the embedded files. The style sheets are joined into style.css, in the order of
-// their names and after the colors, so that a page waits for one request instead of four. readSite
-// runs once per process and takes about 80 ms of processor time.
+// readSite returns the embedded files.
 var readSite = sync.OnceValue(func() assets {
-	entries, err := site.ReadDir("site")
+	entries, err := embedded.ReadDir("assets")
 	if err != nil {
 		panic(err) // Impossible: the directory is embedded.
 	}
 	files := assets{}
-	add := func(name string, data []byte) {
-		data, err := shrink(name, data)
-		if err != nil {
-			panic(name + ": " + err.Error()) // Impossible: a test minifies all files.
-		}
-		var packed bytes.Buffer
-		z, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-		_, _ = z.Write(data) // Writing to a Buffer cannot fail.
-		_ = z.Close()
-		files[name] = asset{
-			plain: data, gzip: packed.Bytes(), contentType: contentTypes[path.Ext(name)],
-			etag: digest(data),
-		}
-	}
-	style := []byte(palette.CSS())
 	for _, e := range entries {
-		data, err := site.ReadFile("site/" + e.Name())
+		data, err := embedded.ReadFile("assets/" + e.Name())
 		if err != nil {
 			panic(err)
 		}
-		if path.Ext(e.Name()) == ".css" {
-			style = append(style, data...)
-			continue
+		files[e.Name()] = asset{
+			plain: data, gzip: pack(data), contentType: contentTypes[path.Ext(e.Name())],
+			etag: digest(data),
 		}
-		add(e.Name(), data)
 	}
-	add("style.css", style)
 	return files
 })
+
+// packers are unused *gzip.Writers. A new one takes 800 kB.
+var packers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+
+// pack compresses data.
+func pack(data []byte) []byte {
+	var packed bytes.Buffer
+	z := packers.Get().(*gzip.Writer)
+	defer packers.Put(z)
+	z.Reset(&packed)
+	_, _ = z.Write(data) // Writing to a Buffer cannot fail.
+	_ = z.Close()
+	return packed.Bytes()
+}
+
+// directory returns the path of a directory that has these files, whose name is their hash.
+// Modules import each other by relative paths, so they all come from one directory.
+func (a assets) directory() string {
+	var all []byte
+	for _, name := range slices.Sorted(maps.Keys(a)) {
+		all = append(all, name+" "+a[name].etag+"\n"...)
+	}
+	return "/assets/" + digest(all)
+}
 
 // staticImport matches a module's static imports.
 var staticImport = regexp.MustCompile(`(?:from|import) ?['"]\./([a-z0-9-]+\.js)['"]`)
@@ -276,12 +298,13 @@ func (a assets) imports(name string) []string {
 	return found
 }
 
-// ServeHTTP serves a file. Browsers revalidate the file every time, so that a page does
-// not mix modules from two versions for long.
+// ServeHTTP serves a file. Unless its path contains the files' hash, browsers revalidate it every
+// time, so that a page does not mix modules from two versions for long.
 func (a assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("file")
 	f, ok := a[name]
 	if !ok || strings.HasSuffix(name, ".html") {
+		w.Header().Del("Cache-Control")
 		http.Error(w, "There is no such file.", http.StatusNotFound)
 		return
 	}
@@ -292,7 +315,7 @@ func (a assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		header.Set("Content-Encoding", "gzip")
 	}
 	header.Set("Content-Type", f.contentType)
-	header.Set("Cache-Control", "no-cache")
+	header.Set("Cache-Control", cmp.Or(header.Get("Cache-Control"), "no-cache"))
 	header.Set("ETag", `"`+etag+`"`)
 	header.Set("Vary", "Accept-Encoding")
 	header.Set("X-Content-Type-Options", "nosniff")

@@ -84,6 +84,9 @@ func TestPages_Shell(t *testing.T) {
 		assert.Equal(t, "nosniff", r.Header.Get("X-Content-Type-Options"))
 		assert.Empty(t, r.Cookies())
 		assert.NotContains(t, text, "<style")
+		for _, loaded := range regexp.MustCompile(`(?:href|src)="(/assets/[^"]*)"`).FindAllStringSubmatch(text, -1) {
+			assert.Contains(t, get(t, loaded[1]).Header.Get("Cache-Control"), "immutable", "a second visit requests "+loaded[1])
+		}
 		assert.NotContains(t, text, `style="`)
 	}
 }
@@ -156,7 +159,7 @@ func TestPages_UnknownPath(t *testing.T) {
 		assert.False(t, strings.ContainsAny(text, "\x00\a\x1b\u202e\u2066\ufffd"), target)
 	}
 	assert.Equal(t, http.StatusOK, get(t, "/g/kx3fq2lhau3j3mvt67orv2pzel").StatusCode)
-	for _, target := range []string{"/assets/none.js", "/assets/shell.html"} {
+	for _, target := range []string{"/assets/none.js", "/assets/shell.html", readSite().directory() + "/none.js"} {
 		assert.Equal(t, http.StatusNotFound, get(t, target).StatusCode, target)
 	}
 }
@@ -205,6 +208,7 @@ func TestPages_TrailingSlash(t *testing.T) {
 
 func TestPages_Assets(t *testing.T) {
 	t.Parallel()
+	directory := readSite().directory()
 	for name, kind := range map[string]string{
 		"main.js": "text/javascript; charset=utf-8", "style.css": "text/css; charset=utf-8",
 		"failed.js": "text/javascript; charset=utf-8", "icon.svg": "image/svg+xml",
@@ -218,6 +222,11 @@ func TestPages_Assets(t *testing.T) {
 		assert.Regexp(t, `^"[\w-]{16}"$`, etag, name)
 		assert.Equal(t, http.StatusNotModified, get(t, "/assets/"+name, "If-None-Match", etag).StatusCode, name)
 
+		for _, target := range []string{directory + "/" + name, "/assets/other/" + name} {
+			r := get(t, target)
+			assert.Equal(t, plain, body(t, r), target)
+			assert.Equal(t, strings.HasPrefix(target, directory), strings.Contains(r.Header.Get("Cache-Control"), "immutable"), target)
+		}
 		packed := get(t, "/assets/"+name, "Accept-Encoding", "br, gzip")
 		assert.NotEqual(t, etag, packed.Header.Get("ETag"), name)
 		assert.Equal(t, "gzip", packed.Header.Get("Content-Encoding"), name)
@@ -241,9 +250,11 @@ func TestPages_AcceptEncoding(t *testing.T) {
 		"identity": false, "identity, gzip;q=0.5": false, "*;q=0.5, gzip;q=0.1": false, "x-gzips": false, "gzip;q=": false,
 		"gzip;q=NaN": false, "gzip;q=-1": false, "gzip;q=2": false, "gzip;level=1": false, "gzip;q=0, gzip": false,
 	} {
-		r := get(t, "/assets/main.js", "Accept-Encoding", accepted)
-		assert.Equal(t, want, r.Header.Get("Content-Encoding") == "gzip", "%q", accepted)
-		assert.Equal(t, "Accept-Encoding", r.Header.Get("Vary"))
+		for _, target := range []string{"/assets/main.js", "/"} {
+			r := get(t, target, "Accept-Encoding", accepted)
+			assert.Equal(t, want, r.Header.Get("Content-Encoding") == "gzip", "%q", accepted)
+			assert.Equal(t, "Accept-Encoding", r.Header.Get("Vary"))
+		}
 	}
 	assert.True(t, acceptsGzip(http.Header{"Accept-Encoding": {"br", "gzip"}}), "two headers")
 	assert.False(t, acceptsGzip(http.Header{}), "no header")

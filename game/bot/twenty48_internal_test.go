@@ -53,37 +53,6 @@ func TestGreedy_MayWait(t *testing.T) {
 	assert.Equal(t, game.Slide(game.Up), m)
 }
 
-// TestBots_WeakScoreAsExpected plays classic with three bots whose known averages are 1,095,
-// 2,548 and 3,099 points. A failure means an error in the rules, in the random draws, or in how
-// the bots break ties. For a closer look, use go run ./tools/botstrength.
-func TestBots_WeakScoreAsExpected(t *testing.T) {
-	t.Parallel()
-	v := variant(t, "classic")
-	for name, want := range map[string]float64{"random": 1095, "rote": 2548, "greedy": 3099} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			const games = 150
-			b := seeded(t, name, v, Options{})
-			var sum, squares float64
-			for g := range byte(games) {
-				p := v.Rules.Start(seed(t, g).Draws(1))
-				for version := int32(2); p.Turn() != game.NoSeat; version++ {
-					m, err := b.Choose(t.Context(), p)
-					require.NoError(t, err)
-					p, _, err = v.Rules.Move(p, 0, m, seed(t, g).Draws(version))
-					require.NoError(t, err)
-				}
-				score := float64(p.Scores()[0])
-				sum += score
-				squares += score * score
-			}
-			mean := sum / games
-			deviation := math.Sqrt((squares/games - mean*mean) / games)
-			assert.InDelta(t, want, mean, 4*deviation, "mean score of %d games", games)
-		})
-	}
-}
-
 // TestRolloutsAgree plays random games with boards packed into one word and with the plain
 // engine. Both must give the same average score and length.
 func TestRolloutsAgree(t *testing.T) {

@@ -78,6 +78,7 @@ type Client struct {
 	encrypted bool // whether Config asks for TLS
 	exposed   bool
 	bearer    *bearer
+	wire      *wire
 
 	closed context.Context // canceled by Close
 	end    context.CancelFunc
@@ -141,7 +142,7 @@ func Dial(config Config) (*Client, error) {
 	}
 	c.closed, c.end = context.WithCancel(context.Background())
 
-	wire := &wire{encrypted: config.encrypted()}
+	c.wire = &wire{encrypted: config.encrypted()}
 	uri, options := to.dial()
 	options = append(
 		options,
@@ -150,8 +151,8 @@ func Dial(config Config) (*Client, error) {
 		grpc.WithDefaultServiceConfig(serviceConfig),
 		// Ignore service configs from DNS.
 		grpc.WithDisableServiceConfig(),
-		grpc.WithChainUnaryInterceptor(wire.unary),
-		grpc.WithChainStreamInterceptor(wire.stream),
+		grpc.WithChainUnaryInterceptor(c.wire.unary),
+		grpc.WithChainStreamInterceptor(c.wire.stream),
 		// Detect within 25 seconds that a connection has silently died.
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{
 			Time: 15 * time.Second, Timeout: 10 * time.Second, PermitWithoutStream: true,

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 )
 
@@ -16,6 +17,7 @@ import (
 type wire struct {
 	encrypted bool
 	answered  atomic.Bool // whether a server has answered, possibly with an error
+	heard     atomic.Pointer[heard]
 }
 
 // unary converts the errors of all calls to *Error.
@@ -23,6 +25,8 @@ func (w *wire) unary(
 	ctx context.Context, method string, request, reply any,
 	conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
 ) error {
+	var header metadata.MD
+	opts = append(opts, grpc.Header(&header))
 	err := invoke(ctx, method, request, reply, conn, opts...)
 	// If the server answers the last attempt before the request is sent, grpc-go 1.85 returns
 	// io.EOF in place of the status. The status is UNAVAILABLE, because nothing else is retried.
@@ -33,6 +37,7 @@ func (w *wire) unary(
 	if errors.Is(err, io.EOF) {
 		err = status.Error(codes.Unavailable, "the server is unavailable")
 	}
+	w.hear(header)
 	return w.explain(err)
 }
 

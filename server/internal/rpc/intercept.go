@@ -7,7 +7,9 @@ import (
 
 	middleware "github.com/grpc-ecosystem/go-grpc-middleware/v2"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/match"
 )
 
@@ -40,6 +42,8 @@ func (s *Service) Unary(ctx context.Context, request any, info *grpc.UnaryServer
 		_ = grpc.SetTrailer(ctx, f.trailer())
 		return nil, f
 	}
+	// An error has no header: clients retry only calls that were answered without one.
+	_ = grpc.SetHeader(ctx, metadata.Pairs(pb.TimeHeader, time.Now().UTC().Format(time.RFC3339Nano)))
 	return response, nil
 }
 

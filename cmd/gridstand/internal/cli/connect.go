@@ -45,12 +45,14 @@ var dialOptions []grpc.DialOption
 // logged in, since reading requires no account. The caller must call disconnect.
 func (p *program) dial() (c *client.Client, disconnect func(), err error) {
 	if p.over != nil {
+		p.clock = p.over.client.Now
 		return p.over.client, func() {}, nil // The host closes the client.
 	}
 	c, err = client.Dial(p.clientConfig())
 	if err != nil {
 		return nil, nil, usage.Wrap(err)
 	}
+	p.clock = c.Now
 	return c, func() { _ = c.Close() }, nil
 }
 

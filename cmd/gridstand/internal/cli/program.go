@@ -30,6 +30,7 @@ type program struct {
 
 	store *client.Store
 	state string // directory for the games of play --local
+	// clock returns the time, by the server's clock once it has answered.
 	clock func() time.Time
 	// leaveAfter is gamestate.LeaveTime, except in tests.
 	leaveAfter time.Duration

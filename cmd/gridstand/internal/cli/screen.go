@@ -20,7 +20,7 @@ import (
 func (p *program) show(ctx context.Context, c *client.Client, start ui.Route, local localServer) error {
 	site := p.site(ctx, c)
 	env := ui.Env{
-		Server: ui.NewServer(c), Clock: p.clock, Me: c.PlayerID(), Local: local.pages, Site: site,
+		Server: ui.NewServer(c), Clock: c.Now, Me: c.PlayerID(), Local: local.pages, Site: site,
 		Command: func(words ...string) string {
 			return commandFor(cmp.Or(serverFlags(local.others), p.named(c.Target())), words...)
 		},

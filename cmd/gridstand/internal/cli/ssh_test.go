@@ -150,7 +150,7 @@ func TestSSHHost_Commands(t *testing.T) {
 	h := startSSH(t, server)
 	id := strings.TrimSpace(newUser(t, server, "ada").ok("new"))
 	for command, want := range map[string]string{
-		"games": id[:6] + "  classic  ada ", "top": "no scores on this board yet", "variants": "tribolo   11×16 ",
+		"games": id[:6] + "  classic  ada ", "top": "no scores on this board yet", "variants": "tribolo   16×11 ",
 		"variants tribolo": "Play it: ssh -t <this host> play tribolo\n", "help": "  tv  ", "daily": "variant     classic\n",
 	} {
 		out, code := h.run(nil, command)

@@ -163,6 +163,12 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case ui.BackMsg:
 		return m, m.pop()
 	case tea.KeyPressMsg:
+		if ui.Modifier(msg) {
+			return m, nil
+		}
+		if t, ok := m.top().(ui.Typing); !ok || !t.Typing() || msg.Mod.Contains(tea.ModCtrl) {
+			msg = ui.ByPlace(msg)
+		}
 		if cmd, done := m.key(msg); done {
 			return m, cmd
 		}

@@ -92,6 +92,35 @@ func TestModel_Pages(t *testing.T) {
 	assert.Equal(t, tea.QuitMsg{}, send(t, m, ui.BackMsg{}), "the program ends with its last page")
 }
 
+// Ensure that keys mean the same at the same place of any keyboard, and that text is typed as it is.
+func TestModel_Places(t *testing.T) {
+	t.Parallel()
+	p := newFakePage(t.Context())
+	m := newModel(t, p)
+	for _, key := range []tea.KeyPressMsg{
+		press('ф'), press('Ы'), press('ש'), press('a'), press('?'), {Code: tea.KeyLeftShift},
+		{Code: 'q', Text: "q", BaseCode: 'a'},                       // AZERTY
+		{Code: 'a', Text: "A", BaseCode: 'a', Mod: tea.ModCapsLock}, // American
+		{Code: 'ф', Text: "Ф", BaseCode: 'a', Mod: tea.ModShift},    // Russian
+		{Code: ',', Text: "?", BaseCode: 'm', Mod: tea.ModShift},    // AZERTY: the help, which the next key closes
+		{Code: 'x', Text: "x", BaseCode: 'x'}, {Code: tea.KeyUp},
+	} {
+		if m.help != nil {
+			key = press('x')
+		}
+		send(t, m, key)
+	}
+	var got []string
+	for _, msg := range p.got {
+		got = append(got, msg.(tea.KeyPressMsg).String())
+	}
+	assert.Equal(t, []string{"a", "S", "a", "a", "a", "a", "A", "up"}, got)
+	p.typing = true
+	send(t, m, press('ф'))
+	assert.Equal(t, press('ф'), p.got[len(p.got)-1])
+	assert.Equal(t, tea.QuitMsg{}, send(t, m, tea.KeyPressMsg{Code: 'с', BaseCode: 'c', Mod: tea.ModCtrl}))
+}
+
 // Ensure that a page replaces only itself and the pages above it, and nothing once it is closed.
 func TestModel_Replace(t *testing.T) {
 	t.Parallel()

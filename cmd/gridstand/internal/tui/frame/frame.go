@@ -138,6 +138,9 @@ func compose(env *ui.Env, v ui.View, keys ui.KeyMap) tea.View {
 	}
 	view := tea.NewView(content)
 	view.AltScreen, view.WindowTitle = true, title
+	view.KeyboardEnhancements = tea.KeyboardEnhancements{ // to know the places of keys
+		ReportAlternateKeys: true, ReportAllKeysAsEscapeCodes: true, ReportAssociatedText: true,
+	}
 	if v.OnClick != nil && v.Dialog == "" {
 		view.MouseMode = tea.MouseModeCellMotion
 		view.OnMouse = func(msg tea.MouseMsg) tea.Cmd {

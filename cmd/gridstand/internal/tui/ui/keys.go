@@ -3,6 +3,8 @@ package ui
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
@@ -106,6 +108,55 @@ func Bind(name, what string, keys ...string) key.Binding {
 	b.SetKeys(keys...)
 	b.SetHelp(name, what)
 	return b
+}
+
+// layouts lists the letters of keyboard layouts, and the letters at the same places of an American one.
+// A layout with Latin letters is not told apart from the American one.
+var layouts = [][2]string{
+	{"йцукенгшщзфывапролдячсмитьіїў", "qwertyuiopasdfghjklzxcvbnmsyo"}, // Russian, Ukrainian, Belarusian
+	{"ςερτυθιοπασδφγηξκλζχψωβνμ", "wertyuiopasdfghjklzxcvbnm"},         // Greek
+	{"קראטוןםפשדגכעיחלךזסבהנמצ", "ertyuiopasdfghjklzxcvbnm"},           // Hebrew
+	{"ضصثقفغعهخحشسيبلاتنمئءؤرىة", "qwertyuiopasdfghjklzxcvnm"},         // Arabic
+}
+
+// places maps the letters of layouts to American ones.
+var places = func() map[rune]rune {
+	at := map[rune]rune{}
+	for _, layout := range layouts {
+		for i, letter := range []rune(layout[0]) {
+			latin := rune(layout[1][i])
+			at[unicode.ToUpper(letter)] = unicode.ToUpper(latin)
+			at[letter] = latin
+		}
+	}
+	return at
+}()
+
+// ByPlace returns a key as an American keyboard has it at the same place, without regard to caps lock.
+// Terminals with the kitty protocol say where a key is; for others, the letter tells, if it is in
+// layouts.
+func ByPlace(msg tea.KeyPressMsg) tea.KeyPressMsg {
+	typed, _ := utf8.DecodeRuneInString(msg.Text)
+	latin, known := places[typed]
+	if base := msg.BaseCode; 'a' <= base && base <= 'z' && (msg.Text == "" || unicode.IsLetter(typed)) {
+		latin, known = base, true
+		if msg.Mod.Contains(tea.ModShift) {
+			latin = unicode.ToUpper(base)
+		}
+	}
+	switch {
+	case !known:
+	case msg.Text == "":
+		msg.Code = unicode.ToLower(latin)
+	default:
+		msg.Code, msg.Text = unicode.ToLower(latin), string(latin)
+	}
+	return msg
+}
+
+// Modifier reports whether a key alone, such as shift, means nothing.
+func Modifier(msg tea.KeyPressMsg) bool {
+	return tea.KeyCapsLock <= msg.Code && msg.Code <= tea.KeyNumLock || tea.KeyLeftShift <= msg.Code && msg.Code <= tea.KeyIsoLevel5Shift
 }
 
 // Pressed reports whether the pressed key belongs to one of the bindings.

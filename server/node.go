@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	middleware "github.com/grpc-ecosystem/go-grpc-middleware/v2"
@@ -65,11 +64,9 @@ type node struct {
 	lingering context.Context
 	endLinger context.CancelFunc
 
-	proxies ratelimit.Proxies
-	// storeAnswers is set while the store answers the monitor's pings.
-	storeAnswers atomic.Bool
-	admission    *admission.Control
-	admin        *admin // nil if metrics are not served
+	proxies   ratelimit.Proxies
+	admission *admission.Control
+	admin     *admin // nil if metrics are not served
 }
 
 // open creates all components and waits for the store to answer. If it fails, it closes
@@ -234,8 +231,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 		Hub: n.hub, Log: n.log, Accounts: accounts, Keys: account.NewKeys(n.store.Keys, accounts),
 		Credentials: account.NewCredentials(n.store.Credentials), Leaderboard: leaderboard.New(n.store.Boards, tokens, n.Now), Directory: n.directory,
 		Challenges: n.challenges, Tokens: tokens, Planner: n.lifecycle, Meter: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
-		StoreAnswers: n.storeAnswers.Load,
-		Version:      version.String(), WebURL: n.PublicURL, Durable: n.store.Durable(), MinTurnLimit: n.MinTurnLimit,
+		Version: version.String(), WebURL: n.PublicURL, Durable: n.store.Durable(), MinTurnLimit: n.MinTurnLimit,
 		Limits: n.Limits,
 		Quotas: n.store.Quotas, Proxies: n.proxies,
 		CloseAfter: n.admission.CloseAfter,

@@ -55,10 +55,7 @@ func (n *node) serve(ctx context.Context) error {
 	base := newStage(ctx, fail)
 	base.run("store", noError(n.store.Run))
 	base.run("monitor", noError(func(ctx context.Context) {
-		monitor(ctx, n.store.Background.Engine, n.logger, pingEvery, func(up bool) {
-			n.storeAnswers.Store(up)
-			n.metrics.StorageUp(up)
-		})
+		monitor(ctx, n.store.Background.Engine, n.logger, pingEvery, n.metrics.StorageUp)
 	}))
 	if n.admin != nil {
 		base.run("metrics", n.admin.run)

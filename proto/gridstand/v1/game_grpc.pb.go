@@ -119,6 +119,8 @@ type GameServiceClient interface {
 	// Lists games, each with its position. A private game is listed only under a
 	// player_id or player_name, and only to the players who have a seat in it.
 	//
+	// A page of a list of all players' games may be one second old.
+	//
 	// An unknown player_id, player_name or variant gives an empty list. If the order of the
 	// games changes between two pages, a game may be repeated or missed. A page may be
 	// short or even empty and still have a next page.
@@ -397,6 +399,8 @@ type GameServiceServer interface {
 	GetGame(context.Context, *GetGameRequest) (*GetGameResponse, error)
 	// Lists games, each with its position. A private game is listed only under a
 	// player_id or player_name, and only to the players who have a seat in it.
+	//
+	// A page of a list of all players' games may be one second old.
 	//
 	// An unknown player_id, player_name or variant gives an empty list. If the order of the
 	// games changes between two pages, a game may be repeated or missed. A page may be

@@ -12,7 +12,7 @@ import (
 )
 
 // load is what Collect calls to look up candidates.
-type load func(_ context.Context, candidates []store.Place) (map[string]int, error)
+type load = func(_ context.Context, candidates []store.Place) (map[string]int, error)
 
 // only returns a load function that finds the given games.
 func only(numbers ...int) load {
@@ -27,7 +27,7 @@ func only(numbers ...int) load {
 func collectAll(t *testing.T, d *Directory, size int, load load) (got []int) {
 	t.Helper()
 	for token := ""; ; {
-		items, next, err := Collect(t.Context(), d, store.List{}, "", token, size, load)
+		items, next, err := Collect(t.Context(), d, &Shared[int]{}, store.List{}, "", token, size, load)
 		require.NoError(t, err)
 		got = append(got, items...)
 		if token = next; token == "" {
@@ -53,9 +53,9 @@ func TestCollect(t *testing.T) {
 		assert.Equal(t, want, collectAll(t, d, 3, only(want...)), name)
 	}
 	failure := errors.New("no head")
-	_, _, err := Collect(t.Context(), d, store.List{}, "", "", 3, func(context.Context, []store.Place) (map[string]int, error) { return nil, failure })
+	_, _, err := Collect(t.Context(), d, &Shared[int]{}, store.List{}, "", "", 3, func(context.Context, []store.Place) (map[string]int, error) { return nil, failure })
 	require.ErrorIs(t, err, failure)
-	items, _, err := Collect(t.Context(), d, store.List{PlayerID: "malformed"}, "", "", 3, only(1))
+	items, _, err := Collect(t.Context(), d, &Shared[int]{}, store.List{PlayerID: "malformed"}, "", "", 3, only(1))
 	require.NoError(t, err)
 	assert.Empty(t, items)
 }
@@ -71,15 +71,47 @@ func TestCollect_GivesUp(t *testing.T) {
 		calls, candidates = calls+1, candidates+len(some)
 		return map[string]int{game(0): 0}, nil
 	}
-	items, token, err := Collect(t.Context(), d, store.List{}, "", "", 1, load)
+	items, token, err := Collect(t.Context(), d, &Shared[int]{}, store.List{}, "", "", 1, load)
 	require.NoError(t, err)
 	assert.Empty(t, items)
 	assert.Less(t, candidates, maxScanned+chunk)
 	assert.LessOrEqual(t, calls, 1+maxScanned/chunk)
 	require.NotEmpty(t, token)
-	items, token, err = Collect(t.Context(), d, store.List{}, "", token, 1, load)
+	items, token, err = Collect(t.Context(), d, &Shared[int]{}, store.List{}, "", token, 1, load)
 	require.NoError(t, err)
 	assert.Equal(t, []int{0}, items)
 	assert.Equal(t, maxScanned+300, candidates)
 	assert.Empty(t, token)
+}
+
+// Ensure that a page of a public list is read once however many callers request it and with which
+// size, that the pages after it follow on, and that a new game appears in it at once.
+func TestCollect_Shared(t *testing.T) {
+	t.Parallel()
+	d, _ := open(60)
+	shared, loads := &Shared[int]{}, 0
+	load := func(_ context.Context, candidates []store.Place) (map[string]int, error) {
+		loads++
+		found := map[string]int{}
+		for n := range 61 {
+			found[game(n)] = n
+		}
+		return found, nil
+	}
+	read := func(l store.List, caller, token string, size, first, last, wantLoads int) string {
+		t.Helper()
+		items, next, err := Collect(t.Context(), d, shared, l, caller, token, size, load)
+		require.NoError(t, err)
+		require.Len(t, items, first-last+1)
+		assert.Equal(t, []int{first, last}, []int{items[0], items[len(items)-1]})
+		assert.Equal(t, wantLoads, loads)
+		return next
+	}
+	read(store.List{}, "", "", 50, 59, 10, 1)
+	next := read(store.List{}, player(1), "", 20, 59, 40, 1)
+	next = read(store.List{}, player(1), next, 20, 39, 20, 2)
+	assert.Empty(t, read(store.List{}, player(1), next, 20, 19, 0, 3))
+	read(store.List{}, "", "", 50, 59, 10, 3)
+	require.NoError(t, d.Put(t.Context(), listing(60)))
+	read(store.List{}, "", "", 20, 60, 41, 4)
 }

@@ -36,6 +36,8 @@ type Directory struct {
 	moving   atomic.Pointer[movingGames] // nil until games have been counted
 	counting *semaphore.Weighted         // held while counting games
 
+	changes atomic.Int64 // counts changes of lists that their readers must see at once
+
 	mu sync.Mutex
 	// pending contains the queued listings, by game.
 	pending map[string]store.Listing
@@ -87,6 +89,7 @@ func (d *Directory) Put(ctx context.Context, listing store.Listing) error {
 // Enter immediately writes the given listings, each of a different game. It does not affect
 // queued listings or replace newer listings. It is idempotent.
 func (d *Directory) Enter(ctx context.Context, listings []store.Listing) error {
+	defer d.changes.Add(1)
 	if err := d.writes.Write(ctx, listings, d.keep); err != nil {
 		return fmt.Errorf("listing games: %w", err)
 	}
@@ -96,6 +99,7 @@ func (d *Directory) Enter(ctx context.Context, listings []store.Listing) error {
 // Remove removes a game from all lists.
 func (d *Directory) Remove(ctx context.Context, l store.Listing) error {
 	d.drop(l.GameID)
+	defer d.changes.Add(1)
 	if err := d.writes.Remove(ctx, l); err != nil {
 		return fmt.Errorf("removing a game from the lists: %w", err)
 	}

@@ -40,7 +40,7 @@ func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (
 	}
 	skipped := 0 // candidates of the last look-up that do not belong to the list
 	// The lists may be stale; a game's head has its current state.
-	games, next, err := directory.Collect(ctx, s.Directory, list, caller(ctx).ID, request.GetPageToken(), size,
+	games, next, err := directory.Collect(ctx, s.Directory, &s.pages, list, caller(ctx).ID, request.GetPageToken(), size,
 		func(ctx context.Context, candidates []store.Place) (map[string]ranked, error) {
 			if err := s.checkReadRate(s.Address(ctx), s.skipCost(skipped)); err != nil {
 				return nil, err
@@ -68,6 +68,7 @@ func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (
 	if err != nil {
 		return nil, err
 	}
+	games = slices.Clone(games) // may be shared with other calls
 	slices.SortStableFunc(games, func(a, b ranked) int { return cmp.Compare(b.rank, a.rank) })
 	return s.listed(ctx, list, games, next)
 }

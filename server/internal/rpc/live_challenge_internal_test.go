@@ -225,7 +225,7 @@ func TestLiveChallenge_LongGames(t *testing.T) {
 	const watcher, other = "192.0.2.1", "192.0.2.2"
 	s := New(Config{
 		Hub:    match.NewHub(match.Config{Log: gamelog.New(longGames{})}),
-		Limits: limits.Limits{ReplaysAtOnce: 2}, StoreAnswers: alwaysAnswers,
+		Limits: limits.Limits{ReplaysAtOnce: 2},
 	})
 	now := time.Now()
 	race := &challenge.Challenge{

@@ -133,7 +133,7 @@ func (l *liveChallenge) read(ctx context.Context) error {
 		}
 		leave, err := l.service.reads.enter(ctx, address)
 		if err != nil {
-			return l.service.slotError(err)
+			return err
 		}
 		defer leave()
 	}

@@ -3,7 +3,6 @@ package rpc
 import (
 	"cmp"
 	"context"
-	"errors"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -155,8 +154,7 @@ func (s *Service) read(ctx context.Context, request any) (leave func(), err erro
 	if !s.reads.all.TakeN("", cost) {
 		return nil, s.Limits.Exceeded(&s.Limits.ReadsPerSecond, "reads a second", readRetry)
 	}
-	leave, err = s.reads.enter(ctx, address)
-	return leave, s.slotError(err)
+	return s.reads.enter(ctx, address)
 }
 
 // checkReadRate counts the given number of reads by an address. It returns an error if the
@@ -197,14 +195,4 @@ func (s *Service) CountRead(ctx context.Context, path string) error {
 		return s.toStatus(ctx, path, err)
 	}
 	return nil
-}
-
-// slotError translates the error of a call that did not get a slot. If the store is not
-// answering, it returns storageUnavailable, because the slots are held by calls that wait
-// for the store.
-func (s *Service) slotError(err error) error {
-	if _, full := errors.AsType[*limits.ExceededError](err); full && !s.StoreAnswers() {
-		return storageUnavailable
-	}
-	return err
 }

@@ -167,7 +167,7 @@ func TestRead_AllAddresses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const perSecond = 2
-		s := New(Config{Limits: limits.Limits{ReadsPerSecond: perSecond}, StoreAnswers: func() bool { return true }})
+		s := New(Config{Limits: limits.Limits{ReadsPerSecond: perSecond}})
 		addresses := 0
 		read := func(request any) error {
 			addresses++

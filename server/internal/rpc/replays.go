@@ -90,7 +90,7 @@ func (s *Service) admitReplay(
 ) (done func(), err error) {
 	leave, err := gate.enter(ctx, address, events, wait, s.tooManyReplays())
 	if err != nil {
-		return nil, s.slotError(err)
+		return nil, err
 	}
 	if err := s.checkReadRate(address, s.affordable(int(events)*int(passes)/page.DefaultSize)); err != nil {
 		leave()

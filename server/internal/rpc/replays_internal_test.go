@@ -16,8 +16,6 @@ import (
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-func alwaysAnswers() bool { return true }
-
 // Ensure that a replay of a log counts as one read for each page of its events, or as two if the log
 // may be read twice, and that logs of any length can be replayed.
 func TestAdmitReplay_Reads(t *testing.T) {
@@ -25,8 +23,7 @@ func TestAdmitReplay_Reads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const perSecond, burst = 100, 1000
 		s := New(Config{
-			Limits:       limits.Limits{ReadsPerAddressPerSecond: perSecond, ReplaysAtOnce: 4},
-			StoreAnswers: alwaysAnswers,
+			Limits: limits.Limits{ReadsPerAddressPerSecond: perSecond, ReplaysAtOnce: 4},
 		})
 		for i, reads := range []int{1, 2} {
 			replay := func(events int32) error {
@@ -56,7 +53,7 @@ func TestAdmitReplay_Reads(t *testing.T) {
 func TestAdmitReplay_AtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := New(Config{Limits: limits.Limits{ReplaysAtOnce: 2}, StoreAnswers: alwaysAnswers})
+		s := New(Config{Limits: limits.Limits{ReplaysAtOnce: 2}})
 		from := func(last byte) context.Context {
 			return peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{IP: net.IPv4(192, 0, 2, last), Port: 1}})
 		}
@@ -119,7 +116,7 @@ func TestAdmitReplay_AtOnce(t *testing.T) {
 func TestAdmitReplay_Refused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := New(Config{Limits: limits.Limits{ReplaysAtOnce: 1, ReadsPerAddressPerSecond: 1000}, StoreAnswers: alwaysAnswers})
+		s := New(Config{Limits: limits.Limits{ReplaysAtOnce: 1, ReadsPerAddressPerSecond: 1000}})
 		done, err := s.admitLoad(t.Context(), addressReplay)
 		require.NoError(t, err)
 		for range 100 {
@@ -142,7 +139,7 @@ func TestAdmitReplay_Refused(t *testing.T) {
 // Ensure that a server without limits replays any number of logs at once.
 func TestAdmitReplay_Unlimited(t *testing.T) {
 	t.Parallel()
-	s := New(Config{StoreAnswers: alwaysAnswers})
+	s := New(Config{})
 	for range 10 {
 		_, err := s.admitSearch(t.Context(), 1_000_000)
 		require.NoError(t, err)

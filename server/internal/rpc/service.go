@@ -95,8 +95,6 @@ type Config struct {
 	// WebURL is the URL of the web pages for links to share with others, or empty if it is
 	// not configured.
 	WebURL string
-	// StoreAnswers reports whether the store answered the last ping.
-	StoreAnswers func() bool
 	// Durable is set if the store's data survives a restart of the server.
 	Durable bool
 	Limits  limits.Limits
@@ -140,6 +138,8 @@ type Service struct {
 	// need a newer server, so that repeated calls do not flood the log.
 	damaged, tooNew rate.Sometimes
 
+	// pages keeps pages of public lists.
+	pages   directory.Shared[ranked]
 	fanouts fanouts
 	live    liveChallenges
 

@@ -66,7 +66,7 @@ func (s *Service) turn(ctx context.Context, read, send func() error) error {
 	release, err := acquireSlot(ctx, s.replaying, fullRetry,
 		s.Limits.Exceeded(&s.Limits.ReplaysAtOnce, "streams that read a game's history at once", fullRetry))
 	if err != nil {
-		return s.slotError(err)
+		return err
 	}
 	defer release()
 	if err := read(); err != nil {

@@ -112,9 +112,8 @@ func TestView_ReplayFarBackCounts(t *testing.T) {
 		log := gamelog.New(&oneGame{})
 		gameID, version := undoneFarBack(t, log, 300, 0)
 		s := New(Config{
-			Hub:          match.NewHub(match.Config{Log: log, Feed: noFeed{}, Stall: time.Minute}),
-			Limits:       limits.Limits{ReadsPerAddressPerSecond: perSecond},
-			StoreAnswers: func() bool { return true },
+			Hub:    match.NewHub(match.Config{Log: log, Feed: noFeed{}, Stall: time.Minute}),
+			Limits: limits.Limits{ReadsPerAddressPerSecond: perSecond},
 		})
 		m, err := s.Hub.Acquire(t.Context(), gameID)
 		require.NoError(t, err)
@@ -161,9 +160,8 @@ func TestView_SlowReplayFarBack(t *testing.T) {
 				log := gamelog.New(&oneGame{})
 				gameID, version := undoneFarBack(t, log, 300, tt.more)
 				s := New(Config{
-					Hub:          match.NewHub(match.Config{Log: log, Feed: noFeed{}, Stall: time.Minute}),
-					Limits:       limits.Limits{ReplaysAtOnce: tt.limit},
-					StoreAnswers: func() bool { return true },
+					Hub:    match.NewHub(match.Config{Log: log, Feed: noFeed{}, Stall: time.Minute}),
+					Limits: limits.Limits{ReplaysAtOnce: tt.limit},
 				})
 				m, err := s.Hub.Acquire(t.Context(), gameID)
 				require.NoError(t, err)

@@ -23,6 +23,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/reflection/grpc_reflection_v1"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -236,6 +237,20 @@ var badClients = []badClient{
 				}
 			}
 			return err
+		}))
+	}},
+	{"eight lists of 200 games at once", true, 500, func(ctx context.Context, f *flood) error {
+		conn, err := grpc.NewClient(f.server.addr, grpc.WithTransportCredentials(insecure.NewCredentials()), f.dialOption())
+		if err != nil {
+			return err
+		}
+		defer func() { _ = conn.Close() }()
+		request, err := proto.Marshal(&pb.ListGamesRequest{PageSize: 200})
+		if err != nil {
+			return err
+		}
+		return f.repeatWith(ctx, 8, always(func(*rand.Rand) error {
+			return conn.Invoke(ctx, pb.GameService_ListGames_FullMethodName, request, new(int), grpc.ForceCodec(discard{}))
 		}))
 	}},
 }

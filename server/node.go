@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"slices"
 	"time"
 
@@ -260,6 +261,12 @@ func (n *node) serveCalls(games *rpc.Service, transport []grpc.ServerOption) {
 	n.web.Handler = n.admission.Handler(n.web.Handler)
 	if n.LoopbackOnly {
 		n.web.Handler = web.LoopbackOnly(n.web.Handler)
+	}
+	if n.webAddress() != "" { // gRPC's transport serves HTTP/2 on the shared port.
+		n.web.Protocols = new(http.Protocols)
+		n.web.Protocols.SetHTTP1(true)
+		n.web.Protocols.SetHTTP2(true)
+		n.web.Protocols.SetUnencryptedHTTP2(true)
 	}
 	options := append(transport, n.admission.Options()...)
 	n.grpc = grpc.NewServer(append(options,

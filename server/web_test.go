@@ -170,6 +170,32 @@ func TestStart_WebAddress(t *testing.T) {
 	assert.ErrorContains(t, start(t, wrong), "--web: must be empty, off or an address")
 }
 
+// Ensure that a separate web address serves HTTP/2 without TLS, too, so that a proxy that speaks
+// only this forwards pages and all kinds of calls to one address.
+func TestStart_WebAddressWithoutTLS(t *testing.T) {
+	t.Parallel()
+	c := servertest.Config(t)
+	c.Web = "127.0.0.1:0"
+	server, _ := servertest.Start(t, c)
+	url := "http://" + server.WebAddr().String()
+	for _, major := range []int{1, 2} {
+		speaking := func() *http.Transport {
+			protocols := new(http.Protocols)
+			protocols.SetHTTP1(major == 1)
+			protocols.SetUnencryptedHTTP2(major == 2)
+			return &http.Transport{Protocols: protocols}
+		}
+		response, _, err := fetch(t, speaking(), url)
+		require.NoError(t, err)
+		assert.Equal(t, []int{major, http.StatusOK}, []int{response.ProtoMajor, response.StatusCode})
+		require.NoError(t, info(t, speaking(), url))
+		require.NoError(t, info(t, speaking(), url, connect.WithGRPCWeb()))
+		if major == 2 {
+			require.NoError(t, info(t, speaking(), url, connect.WithGRPC()))
+		}
+	}
+}
+
 // start starts a server that is expected to fail, and returns the error.
 func start(t *testing.T, c server.Config) error {
 	t.Helper()

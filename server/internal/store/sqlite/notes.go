@@ -3,6 +3,7 @@ package sqlite
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -45,7 +46,7 @@ func (n *notes) read(c *sqlite3.Conn) error {
 	versions := map[string]int64{}
 	for lines := bufio.NewReader(n.file); ; {
 		line, err := lines.ReadString('\n')
-		if err == io.EOF { //nolint:errorlint // ReadString returns it as it is
+		if errors.Is(err, io.EOF) {
 			break // A line without an end was not written completely.
 		}
 		if err != nil {

@@ -98,12 +98,14 @@ func TestModel_Places(t *testing.T) {
 	p := newFakePage(t.Context())
 	m := newModel(t, p)
 	for _, key := range []tea.KeyPressMsg{
-		press('ф'), press('Ы'), press('ש'), press('a'), press('?'), {Code: tea.KeyLeftShift},
+		press('ф'), press('Ы'), press('ש'), press('a'), press('?'),
+		{Code: tea.KeyLeftShift},
 		{Code: 'q', Text: "q", BaseCode: 'a'},                       // AZERTY
 		{Code: 'a', Text: "A", BaseCode: 'a', Mod: tea.ModCapsLock}, // American
 		{Code: 'ф', Text: "Ф", BaseCode: 'a', Mod: tea.ModShift},    // Russian
 		{Code: ',', Text: "?", BaseCode: 'm', Mod: tea.ModShift},    // AZERTY: the help, which the next key closes
-		{Code: 'x', Text: "x", BaseCode: 'x'}, {Code: tea.KeyUp},
+		{Code: 'x', Text: "x", BaseCode: 'x'},
+		{Code: tea.KeyUp},
 	} {
 		if m.help != nil {
 			key = press('x')

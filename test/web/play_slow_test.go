@@ -132,6 +132,20 @@ func TestJourney_Play(t *testing.T) {
 	assert.True(t, strings.HasPrefix(stored(t, tab).Name, "guest-"))
 	click(tab, "Play again")
 	tab.Wait(board + "?.querySelectorAll('.tile').length === 2")
+
+	// Over HTTP/1.1, eight windows of the browser have six connections. All follow their games, and moves do not wait.
+	ada := s.player("ada")
+	other := ada.Create(t, &pb.CreateGameRequest{Variant: "6x6"})
+	browsertest.Eval[int](tab, fmt.Sprintf("(window.opened = [...Array(7)].map(() => open('/g/%s', '', 'popup'))).length", other.GetId()))
+	for range 3 {
+		tab.Wait(fmt.Sprintf(`opened.every((w) => w.%s?.getAttribute("aria-label") === %q)`, board, label(other.GetPosition())))
+		g = s.newest(tab)
+		waitForBoard(tab, g.GetPosition())
+		tab.Press(keyOf(g.GetPosition()))
+		before := g.GetVersion()
+		waittest.Until(t, "the key makes a move", func() bool { return s.game(g.GetId()).GetVersion() > before })
+		ada.Move(t, other)
+	}
 }
 
 // TestJourney_Touch: a player on a phone plays 2048 with swipes, which do not scroll the page, and

@@ -105,10 +105,16 @@ export const look = (method, request) => call(method, request, { anonymous: true
 const silence = 45e3;
 // A tab that was hidden for longer than this shows the current state and skips missed events.
 const staleAfter = 60e3;
+// Over HTTP/1.1, all windows of a browser have six connections to a server. The newest streams stay
+// open, and the others poll, so that calls find a free connection.
+const [visit] = performance.getEntriesByType?.('navigation') ?? [];
+const mostStreams = /^h[23]/.test(/** @type {any} */ (visit)?.nextHopProtocol) ? Infinity : 4;
+const pollTime = 300; // how long a poll stays open, in milliseconds
+const pollPause = 2e3;
 
 /**
- * Reads a stream of events until it ends or close() is called. It reconnects automatically, and
- * disconnects while the tab is hidden.
+ * Reads a stream of events until it ends or close() is called. It reconnects automatically,
+ * disconnects while the tab is hidden, and polls while other windows have enough newer streams.
  * @param {string} of the path of its page: "g/" or "c/" and an id
  * @param {{
  *   after?: number | string, everyEvent?: boolean, preview?: boolean,
@@ -132,14 +138,31 @@ export function watch(of, { after, everyEvent, preview, onUpdate, onEnd, onState
   let timer = 0;
   let watchdog = 0;
 
+  const name = Math.random();
+  const others = new BroadcastChannel('streams');
+  /** The streams of the browser that have been opened after this one. */
+  const newer = new Set();
+  const polls = () => newer.size >= mostStreams;
+  others.onmessage = ({ data: [other, isOpen] }) => {
+    if (isOpen) newer.add(other);
+    else newer.delete(other);
+    if (isOpen && open && polls()) pause();
+  };
+
   const stop = () => {
     clearTimeout(timer);
     clearTimeout(watchdog);
+    if (open) others.postMessage([name, false]);
     open?.abort();
     open = null;
   };
+  const pause = () => {
+    stop();
+    timer = setTimeout(now, pollPause);
+  };
   const close = () => {
     stop();
+    others.close();
     leave.abort();
   };
   const now = () => {
@@ -150,6 +173,13 @@ export function watch(of, { after, everyEvent, preview, onUpdate, onEnd, onState
     if (document.hidden) hiddenAt = performance.now();
     else if (!everyEvent && performance.now() - hiddenAt > staleAfter) last = undefined;
     failures = 0;
+    now();
+  }
+
+  /** Follows as a stream again, in place of another window. */
+  function focused() {
+    if (!polls()) return;
+    newer.clear();
     now();
   }
 
@@ -181,7 +211,12 @@ export function watch(of, { after, everyEvent, preview, onUpdate, onEnd, onState
       clearTimeout(watchdog);
       watchdog = setTimeout(() => abort.abort(), silence);
     };
-    onState?.('connecting');
+    const poll = polls();
+    if (!poll) {
+      newer.clear();
+      others.postMessage([name, true]);
+      onState?.('connecting');
+    }
     alive();
     try {
       let query = '';
@@ -194,6 +229,7 @@ export function watch(of, { after, everyEvent, preview, onUpdate, onEnd, onState
       if (response.status === 204) return finish();
       if (!response.ok || !response.body) throw await errorOf(response);
       onState?.('live');
+      if (poll) setTimeout(() => open === abort && pause(), pollTime);
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       let rest = '';
       for (;;) {
@@ -240,6 +276,7 @@ export function watch(of, { after, everyEvent, preview, onUpdate, onEnd, onState
 
   document.addEventListener('visibilitychange', visible, leave);
   addEventListener('online', now, leave);
+  addEventListener('focus', focused, leave);
   now();
   return close;
 }

@@ -95,8 +95,13 @@ func TestJourney_Play(t *testing.T) {
 	assert.Equal(t, pb.Result_REASON_RESIGNED, s.game(g.GetId()).GetResult().GetReason())
 	assert.NotEqual(t, g.GetId(), s.newest(tab).GetId())
 
+	const star = `getComputedStyle(document.querySelector(".b48 i b"), "::before").content === '"*"'`
+	assert.False(t, browsertest.Eval[bool](tab, star))
+	browsertest.Eval[bool](tab, `(document.getElementById("theme").value = "vt100", document.getElementById("theme").dispatchEvent(new Event("change")))`)
+	tab.Wait(star)
 	before(tab, replaying)
 	begin(tab, "/play/3x3")
+	tab.Wait(star)
 	browsertest.Eval[bool](tab, "stopTimers()")
 	tab.Wait(says("Equal tiles that meet merge."))
 	assert.False(t, browsertest.Eval[bool](tab, says("Build a 2048")), "no 2048 fits on this board")

@@ -30,8 +30,8 @@ const errorOf = async (response) =>
 const key = 'gridstand.account';
 /** The account, for browsers without localStorage. */
 let memory = 'null';
-/** @param {() => any} action */
-function attempt(action) {
+/** Runs an action that fails if the browser denies storage. @param {() => any} action */
+export function attempt(action) {
   try {
     return action();
   } catch {}

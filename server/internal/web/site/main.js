@@ -1,5 +1,5 @@
 // Shows the page that the server selected in data-page.
-import { nameHeader } from './api.js';
+import { attempt, nameHeader } from './api.js';
 import { keys, showKeys } from './dom.js';
 
 const { page, ...data } = document.body.dataset;
@@ -12,6 +12,18 @@ keys([
   ['t', 'TV', () => location.assign('/')],
 ]);
 document.getElementById('keys')?.addEventListener('click', showKeys);
+
+const themeKey = 'gridstand.theme';
+const theme = /** @type {HTMLSelectElement} */ (document.getElementById('theme'));
+const paint = () => {
+  document.documentElement.dataset.theme = theme.value;
+};
+theme.value = attempt(() => localStorage.getItem(themeKey)) ?? '';
+theme.onchange = () => {
+  paint();
+  attempt(() => localStorage.setItem(themeKey, theme.value));
+};
+paint();
 
 const root = document.getElementById('main');
 if (root && page)

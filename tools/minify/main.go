@@ -8,7 +8,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"log"
 	"os"
 	"path"
 	"path/filepath"
@@ -19,12 +18,13 @@ import (
 )
 
 func main() {
-	log.SetFlags(0)
 	if len(os.Args) != 3 {
-		log.Fatal("usage: minify FROM TO")
+		fmt.Fprintln(os.Stderr, "usage: minify FROM TO")
+		os.Exit(2)
 	}
 	if err := minify(os.Args[1], os.Args[2]); err != nil {
-		log.Fatal(err)
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 }
 

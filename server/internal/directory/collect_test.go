@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -85,33 +87,38 @@ func TestCollect_GivesUp(t *testing.T) {
 }
 
 // Ensure that a page of a public list is read once however many callers request it and with which
-// size, that the pages after it follow on, and that a new game appears in it at once.
+// size, that the pages after it follow on, that a new game appears in it at once, and that it is read
+// again after a second.
 func TestCollect_Shared(t *testing.T) {
 	t.Parallel()
-	d, _ := open(60)
-	shared, loads := &Shared[int]{}, 0
-	load := func(_ context.Context, candidates []store.Place) (map[string]int, error) {
-		loads++
-		found := map[string]int{}
-		for n := range 61 {
-			found[game(n)] = n
+	synctest.Test(t, func(t *testing.T) {
+		d, _ := open(60)
+		shared, loads := &Shared[int]{}, 0
+		load := func(_ context.Context, candidates []store.Place) (map[string]int, error) {
+			loads++
+			found := map[string]int{}
+			for n := range 61 {
+				found[game(n)] = n
+			}
+			return found, nil
 		}
-		return found, nil
-	}
-	read := func(l store.List, caller, token string, size, first, last, wantLoads int) string {
-		t.Helper()
-		items, next, err := Collect(t.Context(), d, shared, l, caller, token, size, load)
-		require.NoError(t, err)
-		require.Len(t, items, first-last+1)
-		assert.Equal(t, []int{first, last}, []int{items[0], items[len(items)-1]})
-		assert.Equal(t, wantLoads, loads)
-		return next
-	}
-	read(store.List{}, "", "", 50, 59, 10, 1)
-	next := read(store.List{}, player(1), "", 20, 59, 40, 1)
-	next = read(store.List{}, player(1), next, 20, 39, 20, 2)
-	assert.Empty(t, read(store.List{}, player(1), next, 20, 19, 0, 3))
-	read(store.List{}, "", "", 50, 59, 10, 3)
-	require.NoError(t, d.Put(t.Context(), listing(60)))
-	read(store.List{}, "", "", 20, 60, 41, 4)
+		read := func(l store.List, caller, token string, size, first, last, wantLoads int) string {
+			t.Helper()
+			items, next, err := Collect(t.Context(), d, shared, l, caller, token, size, load)
+			require.NoError(t, err)
+			require.Len(t, items, first-last+1)
+			assert.Equal(t, []int{first, last}, []int{items[0], items[len(items)-1]})
+			assert.Equal(t, wantLoads, loads)
+			return next
+		}
+		read(store.List{}, "", "", 50, 59, 10, 1)
+		next := read(store.List{}, player(1), "", 20, 59, 40, 1)
+		next = read(store.List{}, player(1), next, 20, 39, 20, 2)
+		assert.Empty(t, read(store.List{}, player(1), next, 20, 19, 0, 3))
+		read(store.List{}, "", "", 50, 59, 10, 3)
+		require.NoError(t, d.Put(t.Context(), listing(60)))
+		read(store.List{}, "", "", 20, 60, 41, 4)
+		time.Sleep(sharedFor) //nolint:forbidigo // The bubble's clock is fake.
+		read(store.List{}, "", "", 20, 60, 41, 5)
+	})
 }

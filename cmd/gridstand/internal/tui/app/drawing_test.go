@@ -35,7 +35,7 @@ func TestStyle_Width(t *testing.T) {
 func TestTheme(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"": "48;2;75;82;103m2", "classic": "48;2;238;228;218m2", "vt100": "|   2   |   *   |   *   |   4   |"} {
-		drawn := board.Twenty48{Board: tuitest.Board(4, 4)}.Draw(board.Size{Width: 7, Pitch: 2}, style.Theme{Profile: colorprofile.TrueColor, Name: name})
+		drawn := board.Twenty48{Board: tuitest.Board(4, 4), Marks: board.NoMarks}.Draw(board.Size{Width: 7, Pitch: 2}, style.Theme{Profile: colorprofile.TrueColor, Name: name})
 		assert.Contains(t, drawn, want, name)
 	}
 }

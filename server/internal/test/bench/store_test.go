@@ -116,7 +116,6 @@ func serveBare(b *testing.B, games *bareGames) string {
 	require.NoError(b, err)
 	server := grpc.NewServer()
 	pb.RegisterGameServiceServer(server, games)
-	pb.RegisterLeaderboardServiceServer(server, games)
 	grpctest.Serve(b, server, listener)
 	return listener.Addr().String()
 }
@@ -124,26 +123,10 @@ func serveBare(b *testing.B, games *bareGames) string {
 // bareGames implements the service with functions supplied by a benchmark.
 type bareGames struct {
 	pb.UnimplementedGameServiceServer
-	pb.UnimplementedLeaderboardServiceServer
 
-	watch      func(*pb.WatchRequest, grpc.ServerStreamingServer[pb.WatchResponse]) error
-	listGames  func(context.Context) (*pb.ListGamesResponse, error)
-	listScores func(context.Context) (*pb.ListScoresResponse, error)
-	getRank    func(context.Context) (*pb.GetRankResponse, error)
+	watch func(*pb.WatchRequest, grpc.ServerStreamingServer[pb.WatchResponse]) error
 }
 
 func (g *bareGames) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingServer[pb.WatchResponse]) error {
 	return g.watch(request, stream)
-}
-
-func (g *bareGames) ListGames(ctx context.Context, _ *pb.ListGamesRequest) (*pb.ListGamesResponse, error) {
-	return g.listGames(ctx)
-}
-
-func (g *bareGames) ListScores(ctx context.Context, _ *pb.ListScoresRequest) (*pb.ListScoresResponse, error) {
-	return g.listScores(ctx)
-}
-
-func (g *bareGames) GetRank(ctx context.Context, _ *pb.GetRankRequest) (*pb.GetRankResponse, error) {
-	return g.getRank(ctx)
 }

@@ -54,7 +54,8 @@ const reachable = `[...document.querySelectorAll("a[href], button:not(:disabled)
 // key alone. No page runs what a name contains, needs storage or the clipboard, or sets cookies.
 func TestJourney_Account(t *testing.T) {
 	t.Parallel()
-	s := start(t, func(c *server.Config) { c.PublicURL = "https://play.example" })
+	// The browser opens the page at another address than the public one, so that is another origin.
+	s := start(t, func(c *server.Config) { c.PublicURL, c.WebOrigins = "https://play.example", "*" })
 	ada, bob := s.player("ada"), s.player("bob")
 	live := ada.Create(t, &pb.CreateGameRequest{Variant: "classic"})
 	ada.Move(t, live)

@@ -32,10 +32,19 @@ func ParseOrigins(text string) (Origins, error) {
 			if err != nil || u.Scheme == "" || u.Host == "" || strings.Contains(u.Host, "*") || origin != u.Scheme+"://"+u.Host {
 				return Origins{}, fmt.Errorf("%q is not an origin, such as https://example.com", field)
 			}
-			o.named[origin] = true
+			o.named[withoutPort(origin)] = true
 		}
 	}
 	return o, nil
+}
+
+// withoutPort returns an origin without its port if that is its scheme's own, which browsers leave out
+// (HTML Standard, section 7.1.1).
+func withoutPort(origin string) string {
+	if strings.HasPrefix(origin, "https:") {
+		return strings.TrimSuffix(origin, ":443")
+	}
+	return strings.TrimSuffix(origin, ":80")
 }
 
 func (o Origins) has(origin string) bool { return o.any || o.named[strings.ToLower(origin)] }
@@ -115,7 +124,7 @@ func isShared(path string) bool {
 // send it over HTTPS and to loopback addresses.
 func isSameOrigin(r *http.Request, origin, public string) bool {
 	if public != "" && !isLoopback(r.Host) {
-		return strings.EqualFold(origin, public)
+		return strings.EqualFold(origin, withoutPort(public))
 	}
 	if r.Header.Get("Sec-Fetch-Site") == "same-origin" {
 		return true

@@ -113,7 +113,7 @@ func TestOrigins_Preflight(t *testing.T) {
 func TestOrigins_PublicURL(t *testing.T) {
 	t.Parallel()
 	const public = "https://play.example"
-	s := start(t, func(c *server.Config) { c.PublicURL = public })
+	s := start(t, func(c *server.Config) { c.PublicURL = public + ":443" }) // browsers leave this port out
 	for name, test := range map[string]struct {
 		headers []string
 		status  int

@@ -337,11 +337,11 @@ func TestEvents_Errors(t *testing.T) {
 		{path + "?after_version=1", "Last-Event-ID: x", http.StatusBadRequest, `"Last-Event-ID must be a version`},
 		{path, "Last-Event-ID: 2", http.StatusConflict, `"VERSION_CONFLICT"`},
 		{path + "?every_event=x", "", http.StatusBadRequest, `"every_event"`},
-		{path + "?after=1", "", http.StatusBadRequest, `"after is not a parameter of this stream, which has after_version, every_event, preview"`},
+		{path + "?after=1", "", http.StatusBadRequest, `must not contain \"after\"; the parameters of this stream are after_version, every_event, preview`},
 		{path + "?preview=%x", "", http.StatusBadRequest, `must consist of parameters`},
 		{"/c/nothing/events", "", http.StatusNotFound, `"CHALLENGE_NOT_FOUND"`},
 		{"/c/nothing/events?etag=", "", http.StatusBadRequest, `"etag must be the ID of an event"`},
-		{"/c/nothing/events?after_version=1", "", http.StatusBadRequest, `which has etag`},
+		{"/c/nothing/events?after_version=1", "", http.StatusBadRequest, `are etag`},
 		{path, "Origin: https://other.example\r\nAuthorization: Bearer x", http.StatusForbidden, `"ORIGIN_NOT_ALLOWED"`},
 		{path, "Authorization: " + p.token, http.StatusUnauthorized, `must be \"Bearer\"`},
 	} {

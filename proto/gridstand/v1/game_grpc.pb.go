@@ -83,8 +83,8 @@ const (
 //
 // Compatibility: within v1, clients and servers of different versions work together.
 // Clients must ignore fields, enum values and reasons that they do not know. Servers
-// ignore unknown fields of binary requests. In a request in JSON (Connect, gRPC-Web), an
-// unknown field or the unknown name of an enum value is a malformed field, because it is
+// ignore unknown fields of binary requests. A request in JSON (Connect, gRPC-Web) with an
+// unknown field or the unknown name of an enum value cannot be decoded, because the name is
 // most likely misspelled. A newer client that sends new fields as JSON must therefore
 // expect this error from an older server.
 type GameServiceClient interface {
@@ -364,8 +364,8 @@ type GameService_WatchClient = grpc.ServerStreamingClient[WatchResponse]
 //
 // Compatibility: within v1, clients and servers of different versions work together.
 // Clients must ignore fields, enum values and reasons that they do not know. Servers
-// ignore unknown fields of binary requests. In a request in JSON (Connect, gRPC-Web), an
-// unknown field or the unknown name of an enum value is a malformed field, because it is
+// ignore unknown fields of binary requests. A request in JSON (Connect, gRPC-Web) with an
+// unknown field or the unknown name of an enum value cannot be decoded, because the name is
 // most likely misspelled. A newer client that sends new fields as JSON must therefore
 // expect this error from an older server.
 type GameServiceServer interface {

@@ -155,9 +155,6 @@ func (c *calls) wrap(next connect.UnaryFunc) connect.UnaryFunc {
 		info := &grpc.UnaryServerInfo{Server: c.Service, FullMethod: call.method}
 		ctx = grpc.NewContextWithServerTransportStream(ctx, call)
 		response, err := c.unary(ctx, request.Any(), info, func(ctx context.Context, _ any) (any, error) {
-			if err := rejected(request.Any()); err != nil {
-				return nil, err
-			}
 			return next(ctx, request)
 		})
 		if err != nil {

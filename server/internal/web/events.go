@@ -204,7 +204,7 @@ func checkParameters(r *http.Request, allowed map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		switch values := query[name]; {
 		case !slices.Contains(known, name):
-			return violation(name, "is not a parameter of this stream, which has %s", strings.Join(known, ", "))
+			return invalid.Field("query", "must not contain %.64q; the parameters of this stream are %s", name, strings.Join(known, ", "))
 		case len(values) > 1:
 			return invalid.Field(name, "must not be set twice")
 		case values[0] == "":

@@ -51,9 +51,6 @@ func watch[Request, Response any](
 	}
 	info := &grpc.StreamServerInfo{FullMethod: method, IsServerStream: true}
 	err := c.stream(c.Service, s, info, func(_ any, s grpc.ServerStream) error {
-		if err := rejected(request); err != nil {
-			return err
-		}
 		return handler(request, &grpc.GenericServerStream[Request, Response]{ServerStream: s})
 	})
 	return toConnect(err, s.trailer)

@@ -15,7 +15,6 @@ import (
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -322,39 +321,18 @@ func (a assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	serveContent(w, r, data)
 }
 
-// acceptsGzip reports whether a client accepts gzip and does not prefer an uncompressed response,
-// according to RFC 9110, section 12.5.3.
-func acceptsGzip(header http.Header) bool {
-	weights := map[string]float64{}
-	for coding := range strings.SplitSeq(strings.Join(header.Values("Accept-Encoding"), ","), ",") {
-		coding, weight, weighted := strings.Cut(coding, ";")
-		coding = strings.ToLower(strings.TrimSpace(coding))
-		_, seen := weights[coding]
-		if seen || coding != compression && coding != "identity" && coding != "*" {
-			continue
-		}
-		weights[coding] = 1
-		if weighted {
-			weights[coding] = qvalue(weight)
-		}
-	}
-	weightOf := func(coding string) float64 {
-		if weight, ok := weights[coding]; ok {
-			return weight
-		}
-		return weights["*"]
-	}
-	return weightOf(compression) > 0 && weightOf(compression) >= weightOf("identity")
-}
+// noWeight matches the weight of a coding that a client does not accept (RFC 9110, section 12.4.2).
+var noWeight = regexp.MustCompile(`^\s*[qQ]=0(\.0*)?\s*$`)
 
-// qvalue parses a weight such as "q=0.5". It returns 0 if the weight is malformed.
-func qvalue(s string) float64 {
-	name, value, _ := strings.Cut(s, "=")
-	q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-	if err != nil || !strings.EqualFold(strings.TrimSpace(name), "q") || q < 0 || q > 1 {
-		return 0
+// acceptsGzip reports whether a client lists gzip among the codings that it accepts.
+func acceptsGzip(header http.Header) bool {
+	for coding := range strings.SplitSeq(strings.Join(header.Values("Accept-Encoding"), ","), ",") {
+		name, weight, _ := strings.Cut(coding, ";")
+		if strings.EqualFold(strings.TrimSpace(name), compression) {
+			return !noWeight.MatchString(weight)
+		}
 	}
-	return q
+	return false
 }
 
 // serveContent writes a file whose type and ETag are in the header already. It ignores a

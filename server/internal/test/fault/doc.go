@@ -20,7 +20,7 @@
 //     one of these clients. throughProxy puts the shipped HAProxy configuration in front of a
 //     server; crowd is a set of idle connections from one address to it.
 //   - redistest.Proxy cuts, delays and drops traffic between a server and Redis; link is a
-//     connection with toxiproxy's faults, for the storm.
+//     faulty connection of any kind, for the storm.
 //   - racer is an entrant who sends moves from before a race opens until after it has closed;
 //     crew is a group of servers that a test kills one after another.
 //   - observations holds all events and games that clients received; history lists many

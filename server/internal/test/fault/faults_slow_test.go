@@ -71,27 +71,27 @@ var redisFaults = []fault{
 		return func() {}
 	}},
 	{"redis is slow (latency and jitter)", toRedis, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
-		slow := map[string]int{"latency": rng.IntN(200), "jitter": rng.IntN(100)}
-		return both(h.toRedis.addToxic(there, "latency", slow), h.toRedis.addToxic(back, "latency", slow))
+		slow := trouble{delay: milliseconds(rng, 200), jitter: milliseconds(rng, 100)}
+		return both(h.toRedis.disturb(there, slow), h.toRedis.disturb(back, slow))
 	}},
 	{"redis replies arrive in tiny pieces", toRedis, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
-		return h.toRedis.addToxic(back, "slicer", map[string]int{"average_size": 1 + rng.IntN(10), "delay": 100})
+		return h.toRedis.disturb(back, trouble{pieces: 1 + rng.IntN(10)})
 	}},
 	{"half of a reply from redis arrives", toRedis, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
-		return h.toRedis.addToxic(back, "limit_data", map[string]int{"bytes": 1 + rng.IntN(300)})
+		return h.toRedis.disturb(back, trouble{limit: 1 + rng.IntN(300)})
 	}},
 	{"half of a command reaches redis", toRedis, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
-		return h.toRedis.addToxic(there, "limit_data", map[string]int{"bytes": 1 + rng.IntN(300)})
+		return h.toRedis.disturb(there, trouble{limit: 1 + rng.IntN(300)})
 	}},
 	{"the connection to redis is cut", toRedis, func(_ *storm, h *stormServer, _ *rand.Rand) func() { return h.toRedis.cut() }},
 	{"the connection to redis is reset", toRedis, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
-		return h.toRedis.addToxic(back, "reset_peer", nil)
+		return h.toRedis.disturb(back, trouble{reset: true})
 	}},
 	{"commands to redis vanish (half open)", toRedis, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
-		return h.toRedis.addToxic(there, "timeout", nil)
+		return h.toRedis.disturb(there, trouble{vanish: true})
 	}},
 	{"replies from redis vanish (half open)", toRedis, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
-		return h.toRedis.addToxic(back, "timeout", nil)
+		return h.toRedis.disturb(back, trouble{vanish: true})
 	}},
 }
 
@@ -128,21 +128,21 @@ var serverFaults = []fault{
 		return func() { require.NoError(s.t, h.server.process.Resume()) }
 	}},
 	{"a server is slow to reach (latency and jitter)", toServer, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
-		slow := map[string]int{"latency": rng.IntN(300), "jitter": rng.IntN(100)}
-		return both(h.toClients.addToxic(there, "latency", slow), h.toClients.addToxic(back, "latency", slow))
+		slow := trouble{delay: milliseconds(rng, 300), jitter: milliseconds(rng, 100)}
+		return both(h.toClients.disturb(there, slow), h.toClients.disturb(back, slow))
 	}},
 	{"the connection to a server is cut", toServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() { return h.toClients.cut() }},
 	{"the connection to a server is reset", toServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
-		return h.toClients.addToxic(back, "reset_peer", nil)
+		return h.toClients.disturb(back, trouble{reset: true})
 	}},
 	{"half of a message reaches a client", toServer, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
-		return h.toClients.addToxic(back, "limit_data", map[string]int{"bytes": 1 + rng.IntN(2000)})
+		return h.toClients.disturb(back, trouble{limit: 1 + rng.IntN(2000)})
 	}},
 	{"calls to a server vanish (half open)", toServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
-		return h.toClients.addToxic(there, "timeout", nil)
+		return h.toClients.disturb(there, trouble{vanish: true})
 	}},
 	{"responses from a server vanish (half open)", toServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
-		return h.toClients.addToxic(back, "timeout", nil)
+		return h.toClients.disturb(back, trouble{vanish: true})
 	}},
 }
 
@@ -152,6 +152,11 @@ func setting(name, to, from string) func(*storm, *stormServer, *rand.Rand) func(
 		require.NoError(s.t, s.env.redis.ConfigSet(s.t.Context(), name, to).Err())
 		return func() { require.NoError(s.t, s.env.redis.ConfigSet(s.t.Context(), name, from).Err()) }
 	}
+}
+
+// milliseconds draws a number of milliseconds below n.
+func milliseconds(rng *rand.Rand, n int) time.Duration {
+	return time.Duration(rng.IntN(n)) * time.Millisecond
 }
 
 func both(one, other func()) func() {

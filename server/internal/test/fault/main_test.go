@@ -15,11 +15,6 @@ import (
 
 func TestMain(m *testing.M) {
 	testmain.Run(m, redistest.StillDialing,
-		// Toxiproxy leaks goroutines if a connection ends while a toxic holds data that is
-		// never read.
-		goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2/toxics.(*ToxicStub).Run"),
-		goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2.(*ToxicLink).read"),
-		goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2.(*ToxicLink).write"),
 		goleak.Cleanup(func(code int) {
 			process.RemoveBuilt()
 			os.Exit(code)

@@ -10,39 +10,26 @@ import (
 // Prefix is the prefix of the project's environment variables.
 const Prefix = "GRIDSTAND_"
 
-// The keys of flag annotations: variableKey for the environment variable, synonymKey for
-// the other flag of SetSynonyms.
-const (
-	variableKey = "variable"
-	synonymKey  = "synonym"
-)
+// variableKey is the key of the flag annotation for the environment variable.
+const variableKey = "variable"
 
 // SetVariable marks a flag as settable by an environment variable; see ReadEnvironment.
-func SetVariable(f *pflag.Flag, variable string) { annotate(f, variableKey, variable) }
+func SetVariable(f *pflag.Flag, variable string) {
+	if f.Annotations == nil {
+		f.Annotations = map[string][]string{}
+	}
+	f.Annotations[variableKey] = []string{variable}
+}
 
 // Variable returns the environment variable of a flag, or "" if it has none.
 func Variable(f *pflag.Flag) string { return strings.Join(f.Annotations[variableKey], "") }
 
-// SetSynonyms marks two flags as names of the same setting: if one is on the command line,
-// ReadEnvironment does not read the variable of the other.
-func SetSynonyms(a, b *pflag.Flag) {
-	annotate(a, synonymKey, b.Name)
-	annotate(b, synonymKey, a.Name)
-}
-
-func annotate(f *pflag.Flag, key, value string) {
-	if f.Annotations == nil {
-		f.Annotations = map[string][]string{}
-	}
-	f.Annotations[key] = []string{value}
-}
-
-// ReadEnvironment sets flags from their environment variables unless the flag or its
-// synonym is on the command line. An empty variable counts as unset.
+// ReadEnvironment sets flags from their environment variables unless the flag is on
+// the command line. An empty variable counts as unset.
 func ReadEnvironment(flags *pflag.FlagSet, getenv func(string) string) (err error) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		variable := Variable(f)
-		if variable == "" || f.Changed || slices.ContainsFunc(f.Annotations[synonymKey], flags.Changed) || err != nil {
+		if variable == "" || f.Changed || err != nil {
 			return
 		}
 		if value := getenv(variable); value != "" {

@@ -15,22 +15,22 @@ import (
 
 func TestCheckEnvironment(t *testing.T) {
 	t.Parallel()
-	known := []string{"GRIDSTAND_LISTEN", "GRIDSTAND_MAX_OPEN_GAMES", "GRIDSTAND_METRICS", "GRIDSTAND_REDIS", "GRIDSTAND_WEB"}
+	known := []string{"GRIDSTAND_LISTEN", "GRIDSTAND_MAX_OPEN_GAMES", "GRIDSTAND_METRICS", "GRIDSTAND_STORE", "GRIDSTAND_WEB"}
 	for name, tt := range map[string]struct {
 		environ, unknown []string
 		meant            string // the variable that the error suggests
 	}{
-		"nothing of ours":   {environ: []string{"HOME=/", "GRIDSTAND_LISTENN=", "GRIDSTANDS_X=1", "MY_GRIDSTAND_REDIS=1"}},
-		"a flag's":          {environ: []string{"GRIDSTAND_REDIS=redis://r", "GRIDSTAND_MAX_OPEN_GAMES="}},
+		"nothing of ours":   {environ: []string{"HOME=/", "GRIDSTAND_LISTENN=", "GRIDSTANDS_X=1", "MY_GRIDSTAND_STORE=1"}},
+		"a flag's":          {environ: []string{"GRIDSTAND_STORE=redis://r", "GRIDSTAND_MAX_OPEN_GAMES="}},
 		"the client's":      {environ: []string{"GRIDSTAND_SERVER=a,b"}},
 		"the SSH host's":    {environ: []string{"GRIDSTAND_SSH_HOST_KEY=key", "GRIDSTAND_SSH_IDLE_TIMEOUT=1m"}},
 		"compose's":         {environ: []string{"GRIDSTAND_PORT=2048", "GRIDSTAND_SSH_SUBNET=10.0.0.0/24"}},
-		"an orchestrator's": {environ: []string{"GRIDSTAND_SERVICE_HOST=10.0.0.1", "GRIDSTAND_PORT_2048_TCP_ADDR=10.0.0.1", "GRIDSTAND_REDIS_SERVICE_PORT=6379", "GRIDSTAND_SSE_PORT=2048"}},
+		"an orchestrator's": {environ: []string{"GRIDSTAND_SERVICE_HOST=10.0.0.1", "GRIDSTAND_PORT_2048_TCP_ADDR=10.0.0.1", "GRIDSTAND_STORE_SERVICE_PORT=6379", "GRIDSTAND_SSE_PORT=2048"}},
 		"unknown": {
-			environ: []string{"GRIDSTAND_THEME=dark", "GRIDSTAND_REDIS=embedded", "GRIDSTAND_COLOUR=no"},
+			environ: []string{"GRIDSTAND_THEME=dark", "GRIDSTAND_STORE=memory", "GRIDSTAND_COLOUR=no"},
 			unknown: []string{"GRIDSTAND_COLOUR", "GRIDSTAND_THEME"},
 		},
-		"a letter too many":   {environ: []string{"GRIDSTAND_REDISS=redis://r"}, meant: "GRIDSTAND_REDIS"},
+		"a letter too many":   {environ: []string{"GRIDSTAND_STOREE=redis://r"}, meant: "GRIDSTAND_STORE"},
 		"two letters swapped": {environ: []string{"GRIDSTAND_METRCIS=:1"}, meant: "GRIDSTAND_METRICS"},
 		"like the client's":   {environ: []string{"GRIDSTAND_SERVR=a"}, meant: "GRIDSTAND_SERVER"},
 		"like the SSH host's": {environ: []string{"GRIDSTAND_SSH_HOSTKEY=a"}, meant: "GRIDSTAND_SSH_HOST_KEY"},
@@ -54,22 +54,20 @@ func TestReadEnvironment(t *testing.T) {
 		args, variables string
 		want            string // the flags' values, or the error
 	}{
-		"nothing set":                  {"", "", "listen=:1 store= redis= idle=1h0m0s"},
-		"a variable":                   {"", "IDLE=5m", "listen=:1 store= redis= idle=5m0s"},
-		"an empty variable is unset":   {"", "LISTEN= IDLE=", "listen=:1 store= redis= idle=1h0m0s"},
-		"a flag without a variable":    {"", "VERSION=true", "listen=:1 store= redis= idle=1h0m0s"},
-		"a flag wins":                  {"--listen=:2", "LISTEN=:3 REDIS=r", "listen=:2 store= redis=r idle=1h0m0s"},
-		"a flag wins over its synonym": {"--store=a", "REDIS=b", "listen=:1 store=a redis= idle=1h0m0s"},
-		"an invalid value":             {"", "IDLE=5 REDIS=r", `GRIDSTAND_IDLE must be a duration such as 30s, 5m or 2h, not "5"`},
+		"nothing set":                  {"", "", "listen=:1 store= idle=1h0m0s"},
+		"a variable":                   {"", "IDLE=5m", "listen=:1 store= idle=5m0s"},
+		"an empty variable is unset":   {"", "LISTEN= IDLE=", "listen=:1 store= idle=1h0m0s"},
+		"a flag without a variable":    {"", "VERSION=true", "listen=:1 store= idle=1h0m0s"},
+		"a flag wins":                  {"--listen=:2", "LISTEN=:3 STORE=r", "listen=:2 store=r idle=1h0m0s"},
+		"an invalid value":             {"", "IDLE=5 STORE=r", `GRIDSTAND_IDLE must be a duration such as 30s, 5m or 2h, not "5"`},
 	} {
 		flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
-		listen, store, redis := flags.String("listen", ":1", ""), flags.String("store", "", ""), flags.String("redis", "", "")
+		listen, store := flags.String("listen", ":1", ""), flags.String("store", "", "")
 		idle := flags.Duration("idle", time.Hour, "")
 		flags.Bool("version", false, "")
-		for _, flag := range []string{"listen", "store", "redis", "idle"} {
+		for _, flag := range []string{"listen", "store", "idle"} {
 			usage.SetVariable(flags.Lookup(flag), usage.Prefix+strings.ToUpper(flag))
 		}
-		usage.SetSynonyms(flags.Lookup("store"), flags.Lookup("redis"))
 		require.NoError(t, flags.Parse(strings.Fields(tt.args)))
 		err := usage.ReadEnvironment(flags, func(name string) string {
 			for _, variable := range strings.Fields(tt.variables) {
@@ -85,6 +83,6 @@ func TestReadEnvironment(t *testing.T) {
 			assert.EqualError(t, err, tt.want, name)
 			continue
 		}
-		assert.Equal(t, tt.want, fmt.Sprintf("listen=%s store=%s redis=%s idle=%v", *listen, *store, *redis, *idle), name)
+		assert.Equal(t, tt.want, fmt.Sprintf("listen=%s store=%s idle=%v", *listen, *store, *idle), name)
 	}
 }

@@ -20,7 +20,7 @@ import (
 
 // other contains a non-default value for each flag. init adds the limits.
 var other = map[string]string{
-	"listen": "localhost:1", "web": "localhost:2", "web-origins": "https://a.example", "public-url": "https://b.example", "data": "d", "store": "redis://r", "redis": "redis://r", "tls-cert": "c", "tls-key": "k", "tls-client-ca": "a", "metrics": ":9",
+	"listen": "localhost:1", "web": "localhost:2", "web-origins": "https://a.example", "public-url": "https://b.example", "data": "d", "store": "redis://r", "tls-cert": "c", "tls-key": "k", "tls-client-ca": "a", "metrics": ":9",
 	"pprof": "true", "log-level": "debug", "log-format": "json", "keepalive": "1m",
 	"abandon-after": "1h", "waiting-for": "3h", "min-turn-limit": "1s", "bot-pace": "0s", "exhibition": "off", "daily": "vt100", "keep-finished": "2h", "keep-accounts": "5h",
 	"proxies": "10.0.0.0/8", "reflection": "false", "stop-timeout": "3s", "idle": "4s", "pause-after": "6s", "stall": "5s",
@@ -78,7 +78,7 @@ func TestFlags_EverySetting(t *testing.T) {
 	}
 }
 
-// Ensure that every flag has a variable, and that the names of --store count as one flag.
+// Ensure that every flag has a variable.
 func TestFlags_Variables(t *testing.T) {
 	t.Parallel()
 	read := func(set *pflag.FlagSet, variables map[string]string) error {
@@ -105,23 +105,10 @@ func TestFlags_Variables(t *testing.T) {
 		}
 	})
 
-	t.Run("--store wins over the variable of --redis", func(t *testing.T) {
-		t.Parallel()
-		config := server.DefaultConfig()
-		set := flagSet(&config)
-		require.NoError(t, set.Parse([]string{"--store", "memory"}))
-		require.NoError(t, read(set, map[string]string{"GRIDSTAND_REDIS": "redis://r"}))
-		assert.Equal(t, "memory", config.Store)
-	})
-
 	t.Run("invalid", func(t *testing.T) {
 		t.Parallel()
 		config := server.DefaultConfig()
 		err := read(flagSet(&config), map[string]string{"GRIDSTAND_LOG_LEVEL": "loud"})
 		assert.EqualError(t, err, `GRIDSTAND_LOG_LEVEL: must be debug, info, warn or error, not "loud"`)
-		err = read(flagSet(&config), map[string]string{
-			"GRIDSTAND_STORE": "redis://:sesame@r", "GRIDSTAND_REDIS": "redis://:opensesame@r",
-		})
-		assert.EqualError(t, err, "GRIDSTAND_STORE: names a different store from --redis (GRIDSTAND_REDIS); set only one of them")
 	})
 }

@@ -101,7 +101,7 @@ func TestOperator(t *testing.T) {
 	c.does(ids[0]+"\n", "quarantine", ids[0])
 	_, err = bob.Games.GetGame(bob.Ctx, &pb.GetGameRequest{GameId: ids[0]})
 	assert.Equal(t, codes.DataLoss, status.Code(err))
-	code, stdout, stderr := call(t, "fence", "--before", "now", "--store", c.store)
+	code, stdout, stderr := call(t, "quarantine", "--before", "now", "--store", c.store)
 	assert.Zero(t, code, stderr)
 	assert.ElementsMatch(t, []string{ids[1] + "\n", ids[2] + "\n"}, slices.Collect(strings.Lines(stdout)))
 	assert.Equal(t, "2 games quarantined in "+c.store+"\n", stderr)

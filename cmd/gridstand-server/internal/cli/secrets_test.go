@@ -38,7 +38,7 @@ func TestNoSecrets(t *testing.T) {
 	client := redistest.NewClient(t, store.Addr())
 	const password = "open-sesame-0123456789"
 	require.NoError(t, client.ACLSetUser(t.Context(), "gridstand", "on", ">"+password, "~*", "&*", "+@all").Err())
-	p := startProcess(t, "--redis", "redis://gridstand:"+password+"@"+store.Addr(), "--log-level", "debug", "--metrics", "127.0.0.1:0", "--pprof",
+	p := startProcess(t, "--store", "redis://gridstand:"+password+"@"+store.Addr(), "--log-level", "debug", "--metrics", "127.0.0.1:0", "--pprof",
 		"--bot-pace", "1ms", "--max-moves-per-second", "20")
 	conn := servertest.Dial(t, p.addr)
 	games, ctx := pb.NewGameServiceClient(conn), t.Context()

@@ -68,17 +68,14 @@ func Listen(flags *pflag.FlagSet, value *string) {
 	flags.StringVar(value, "listen", *value, "`address` to serve on")
 }
 
-// Store adds --store and its earlier name, --redis.
+// Store adds --store.
 func Store(flags *pflag.FlagSet, value *string) {
-	var by string
-	flags.Var(&storeValue{"store", value, &by}, "store",
+	flags.Var((*storeValue)(value), "store",
 		"`where` games are kept: \"sqlite:\" is a file in --data, and sqlite:path is any other file; "+
 			"\"memory\" keeps them until the server ends; "+
 			"redis://[user:password@]host[:port][/database] is a Redis, with rediss:// over TLS; "+
 			"several addresses separated by commas are a cluster or, with ?master_name=…, Sentinels; "+
 			"other users of this machine can read the command line, so use the variable if the URL contains a password")
-	flags.Var(&storeValue{"redis", value, &by}, "redis", "earlier name of --store: `where` games are kept; \"embedded\" means \"memory\"")
-	usage.SetSynonyms(flags.Lookup("store"), flags.Lookup("redis"))
 }
 
 // Data adds --data.
@@ -86,36 +83,19 @@ func Data(flags *pflag.FlagSet, value *string) {
 	flags.StringVar(value, "data", *value, "`directory` of the file with games, unless --store names another file; it is created if it does not exist")
 }
 
-// storeValue is the value of --store or --redis, which set the same variable.
-type storeValue struct {
-	flag  string
-	value *string
-	// by is the name of the flag that set value; empty if neither flag did.
-	by *string
-}
+// storeValue implements pflag.Value for --store.
+type storeValue string
 
-func (v *storeValue) String() string {
-	if v.value == nil || v.flag == "redis" {
-		return ""
-	}
-	return *v.value
-}
+func (v *storeValue) String() string { return string(*v) }
 
 // Type prevents usage.Value from printing the value, which may contain a password.
 func (v *storeValue) Type() string { return usage.Secret }
 
-// Set sets the store, or returns an error if the other flag chose a different one.
+// Set sets the store. The empty string leaves the default.
 func (v *storeValue) Set(s string) error {
-	switch {
-	case s == "":
-		return nil
-	case v.flag == "redis" && s == "embedded":
-		s = server.Memory
+	if s != "" {
+		*v = storeValue(s)
 	}
-	if *v.by != "" && *v.by != v.flag && *v.value != s {
-		return fmt.Errorf("names a different store from --%s (%s); set only one of them", *v.by, variableOf(*v.by))
-	}
-	*v.value, *v.by = s, v.flag
 	return nil
 }
 
@@ -141,11 +121,6 @@ func Metrics(flags *pflag.FlagSet, value *string) {
 			"readiness check (/readyz: whether the store would accept a move, checked without writing); must not be public; disabled if empty")
 }
 
-// variableOf returns the name of a flag's environment variable.
-func variableOf(flag string) string {
-	return usage.Prefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
-}
-
 // Variables returns the names of the flags' environment variables.
 func Variables(flags *pflag.FlagSet) (variables []string) {
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -159,7 +134,7 @@ func Variables(flags *pflag.FlagSet) (variables []string) {
 // NameVariables marks each flag as settable by its environment variable; see
 // usage.ReadEnvironment.
 func NameVariables(flags *pflag.FlagSet) {
-	flags.VisitAll(func(f *pflag.Flag) { usage.SetVariable(f, variableOf(f.Name)) })
+	flags.VisitAll(func(f *pflag.Flag) { usage.SetVariable(f, usage.Prefix+strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))) })
 }
 
 // levelValue implements pflag.Value for a log level.

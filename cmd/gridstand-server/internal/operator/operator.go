@@ -20,10 +20,7 @@ import (
 
 // Commands returns the operator commands, for use as subcommands.
 func Commands() []*cobra.Command {
-	// fence is the earlier name of quarantine, which scripts may still use.
-	fence := quarantine()
-	fence.Use, fence.Hidden = "fence [game]...", true
-	return []*cobra.Command{backup(), copyStore(), rebuild(), hide(), unhide(), quarantine(), fence, identical(), sshCredential()}
+	return []*cobra.Command{backup(), copyStore(), rebuild(), hide(), unhide(), quarantine(), identical(), sshCredential()}
 }
 
 // open is server.Operate or server.OperateAlone, which open a store for an operator.

@@ -130,7 +130,7 @@ func TestJourney_Race(t *testing.T) {
 	fill(ada, "ada")
 	browsertest.Eval[bool](ada, `(document.querySelector("[type=number]").value = 60, true)`)
 	click(ada, "Create race")
-	ada.Wait(says("ada not ready") + ` && document.querySelector("option")`)
+	ada.Wait(says("ada not ready"))
 	click(ada, "Add bot")
 	ada.Wait(says("bot ×"))
 	click(ada, "×")

@@ -66,6 +66,10 @@ export function createRoster(changed) {
     const { variants } = await look('ListVariants');
     const variant = variants.find((/** @type {Variant} */ v) => v.id === race.variant);
     bots.replaceChildren(...(variant?.bots || []).map((/** @type {string} */ b) => h('option', b)));
+    limit();
+  }
+  function limit() {
+    add.disabled = !bots.length || (race.entrants?.length || 0) >= most;
   }
 
   return {
@@ -94,7 +98,7 @@ export function createRoster(changed) {
       const count = c.entrants?.length || 0;
       ready.textContent = mine?.ready ? 'Not ready' : 'Ready';
       start.disabled = count < 2;
-      add.disabled = count >= most;
+      limit();
       const now = mine ? (creator ? 'creator' : 'entrant') : count < most ? 'guest' : 'full';
       if (now === role) return;
       role = now;

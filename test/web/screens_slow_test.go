@@ -177,12 +177,13 @@ func eachPage(t *testing.T, visit func(t *testing.T, tab *browsertest.Tab, p fix
 // windows are further sizes of windows, which every board must fit.
 var windows = [][2]int64{{320, 320}, {844, 390}, {800, 600}, {640, 480}, {859, 900}, {390, 844}, {1280, 900}}
 
-// cut is an expression for the boards that a window cannot show whole, and the width of a page that is
-// wider than its window.
+// cut is an expression for the boards that a window cannot show whole, at the top of the page if a board is
+// a game's first, and the width of a page that is wider than its window.
 const cut = `(() => {
 	const [page, boards] = [document.documentElement, [...document.querySelectorAll("main .board")]];
-	const found = boards.map((b) => {
-		b.scrollIntoView({block: "nearest"});
+	scrollTo(0, 0);
+	const found = boards.map((b, i) => {
+		if (i > 0 || b.closest(".wall")) b.scrollIntoView({block: "nearest"});
 		const r = b.getBoundingClientRect();
 		const whole = Math.min(r.left, r.top, innerWidth - r.right, innerHeight - r.bottom) > -1 && r.width >= 60;
 		return whole ? "" : ["left", "top", "width", "height"].map((side) => Math.round(r[side])).join(" ");

@@ -71,16 +71,16 @@ func TestASCII(t *testing.T) {
 		terminal, plain bool
 		want            string
 	}{
-		{"", true, false, "16×11"},
-		{"LC_ALL=C", true, false, "16x11"},
-		{"LC_ALL=C", false, false, "16×11"},
-		{"LANG=de_DE.UTF-8", true, false, "16×11"},
-		{"LC_CTYPE=de_DE.utf8", true, false, "16×11"},
-		{"LANG=de_DE", true, false, "16x11"},
-		{"LANG=C.UTF-8", false, true, "16x11"},
+		{"", true, false, "16×11 ⬛🟦"},
+		{"LC_ALL=C", true, false, "16x11 [][]"},
+		{"LC_ALL=C", false, false, "16×11 ⬛🟦"},
+		{"LANG=de_DE.UTF-8", true, false, "16×11 ⬛🟦"},
+		{"LC_CTYPE=de_DE.utf8", true, false, "16×11 ⬛🟦"},
+		{"LANG=de_DE", true, false, "16x11 [][]"},
+		{"LANG=C.UTF-8", false, true, "16x11 [][]"},
 	} {
 		p := &program{env: []string{c.env}, terminal: func(any) bool { return c.terminal }}
 		p.flags.plain = c.plain
-		assert.Equal(t, c.want, p.text("%s", "16×11"), c)
+		assert.Equal(t, c.want, p.text("%s", "16×11 ⬛🟦"), c)
 	}
 }

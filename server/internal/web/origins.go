@@ -123,10 +123,12 @@ func isShared(path string) bool {
 // Sec-Fetch-Site shows that the origin is the same. Pages cannot forge this header. Browsers
 // send it over HTTPS and to loopback addresses.
 func isSameOrigin(r *http.Request, origin, public string) bool {
-	if public != "" && !isLoopback(r.Host) {
-		return strings.EqualFold(origin, withoutPort(public))
-	}
-	if r.Header.Get("Sec-Fetch-Site") == "same-origin" {
+	switch {
+	case public != "" && strings.EqualFold(origin, withoutPort(public)):
+		return true
+	case public != "" && !isLoopback(r.Host):
+		return false
+	case public == "" && r.Header.Get("Sec-Fetch-Site") == "same-origin":
 		return true
 	}
 	u, err := url.Parse(origin)

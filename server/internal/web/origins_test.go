@@ -119,11 +119,12 @@ func TestOrigins_PublicURL(t *testing.T) {
 		status  int
 	}{
 		"own page":       {[]string{"Origin", public, "Host", "inner:2048"}, 200},
+		"behind a proxy": {[]string{"Origin", public}, 200}, // at a loopback address
 		"loopback":       {[]string{"Origin", s.base}, 200},
 		"no page":        {[]string{"Host", "inner:2048"}, 200},
 		"rebound name":   {[]string{"Origin", "http://rebound.example", "Host", "rebound.example"}, 403},
 		"fetch metadata": {[]string{"Origin", foreign, "Host", "elsewhere.example", "Sec-Fetch-Site", "same-origin"}, 403},
-		"loopback page":  {[]string{"Origin", "http://localhost:1"}, 403},
+		"loopback page":  {[]string{"Origin", "http://localhost:1", "Sec-Fetch-Site", "same-origin"}, 403},
 	} {
 		response, answer := s.do(t, "POST", createPlayer, `{"name": "`+name+`"}`, append(test.headers, "Content-Type", asJSON)...)
 		assert.Equal(t, test.status, response.StatusCode, "%s: %s", name, answer)

@@ -18,7 +18,7 @@ var words = []string{
 	"all", "anonymous", "anybody", "anyone", "everybody", "everyone", "guest", "local", "me", "nobody", "none", "null",
 	"open", "player", "somebody", "someone", "undefined", "unknown", "you",
 	// Commands of the client.
-	"beat", "bench", "bot", "challenge", "completion", "daily", "games", "help", "join", "login", "man", "move", "new", "play", "race",
+	"beat", "bot", "challenge", "completion", "daily", "games", "help", "join", "login", "man", "move", "new", "play", "race",
 	"resign", "show", "ssh-host", "ssh-key", "standings", "top", "tv", "variants", "verify", "version", "watch", "whoami",
 	// Commands of the server, for operators.
 	"backup", "copy", "healthcheck", "hide", "identical", "quarantine", "rebuild", "ssh-credential", "unhide",

@@ -174,7 +174,7 @@ yet available, 130 interrupted.`,
 			p.gamesCommand(), p.topCommand(), p.standingsCommand(), p.variantsCommand(), p.showCommand(), p.verifyCommand(),
 		}},
 		{"For scripts:", []*cobra.Command{p.newCommand(), p.moveCommand(), p.resignCommand(), p.botCommand()}},
-		{"For servers:", []*cobra.Command{p.sshHostCommand(), p.benchCommand()}},
+		{"For servers:", []*cobra.Command{p.sshHostCommand()}},
 		{"Your account:", []*cobra.Command{p.loginCommand(), p.whoamiCommand(), p.sshKeyCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})

@@ -84,9 +84,12 @@ func TestJourney_TV(t *testing.T) {
 	tab.Visit("/")
 	tab.Wait(onTV(watched))
 	tab.Wait(says("the most watched live game"))
+	row := fmt.Sprintf(`document.querySelector('.games [href="/g/%s"] [role=img]')?.getAttribute("aria-label")`, watched.GetId())
+	tab.Wait(row)
 	for range 3 {
 		carol.Move(t, watched)
 		waitForBoard(tab, watched.GetPosition())
+		assert.Equal(t, label(watched.GetPosition()), browsertest.Eval[string](tab, row), "the list shows the same as the board")
 	}
 	carol.Resign(t, watched)
 	tab.Wait("window.ended")

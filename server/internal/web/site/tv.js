@@ -173,6 +173,7 @@ export default function show(root) {
     name.textContent = words.players(game);
     score.textContent = words.scoreText(game.position);
     facts.textContent = ` · ${game.variant}${over ? '' : ` · ${words.watching(state)}`}`;
+    rows[listed.split(',').indexOf(game.id)]?.update({ ...game, watchers: state.audience });
   }
 
   /** Searches for another game. */

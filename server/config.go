@@ -108,8 +108,8 @@ type Config struct {
 	// StopTimeout is how long a shutdown may wait for calls in progress.
 	StopTimeout time.Duration
 	// Idle is how long a game without players and watchers stays in memory. It must be long enough
-	// for a player to think and for a client to reconnect. All servers that share a store need the
-	// same value, because it limits what they remember after a rollback of the store.
+	// for a player to think and for a client to reconnect, and servers find only in these games
+	// what a rollback of the store has lost.
 	Idle time.Duration
 	// PauseAfter is how long a game with only bots continues after the last Watch or GetGame. All
 	// servers that share a store need the same value.

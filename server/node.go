@@ -107,17 +107,12 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 		}
 	}
 	n.connect(append(transport, grpc.Creds(n.admission.Credentials(encryption))))
-	if n.store.Shared() {
-		err = n.heartbeat.Join(ctx)
-	} else {
+	if !n.store.Shared() {
 		// Write the secret now. Otherwise the first list call, which should be read-only,
 		// would have to write the secret even if the disk is full.
 		_ = page.NewTokens(n.store.Secrets).Prepare(ctx)
 	}
-	if err == nil {
-		err = n.quarantineLost(ctx)
-	}
-	return n, err
+	return n, n.quarantineLost(ctx)
 }
 
 // quarantineLost quarantines the games of which a file lacks acknowledged moves.

@@ -216,7 +216,7 @@ func (c *Config) recovery(s *store.Store, logger *slog.Logger) recovery.Config {
 		Accounts: account.New(s.Background.Accounts, c.KeepAccounts), Leaderboard: leaderboard.New(s.Background.Boards, page.NewTokens(s.Background.Secrets), time.Now),
 		Directory: directory.New(s.Background.Lists, s.Lists, page.NewTokens(s.Secrets), max(c.KeepFinished, c.AbandonAfter), logger),
 		Scheduler: scheduler.New(s.Background.Queue, logger), Logger: logger,
-		KeepFinished: c.KeepFinished, Memory: c.Idle,
+		KeepFinished: c.KeepFinished,
 	}
 }
 

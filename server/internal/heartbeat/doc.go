@@ -34,5 +34,5 @@
 //
 // A rollback means that the store has returned to an earlier state, for example because it
 // was restored from a copy. A server detects it by its own heartbeat: the stored one is older
-// than the one that the store has acknowledged. Package recovery handles rollbacks.
+// than the one that the store has acknowledged. Package recovery then quarantines games.
 package heartbeat

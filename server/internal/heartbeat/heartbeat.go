@@ -3,7 +3,6 @@ package heartbeat
 import (
 	"context"
 	"log/slog"
-	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -56,12 +55,10 @@ type Config struct {
 type Monitor struct {
 	Config
 	// last is the last heartbeat, or nil before the first.
-	last atomic.Pointer[Result]
+	last atomic.Pointer[store.HeartbeatResult]
 	// appends records when this server's appends succeeded since the last heartbeat.
-	appends activity
-	// suspect is the last heartbeat before the store's process was replaced, or nil if that has
-	// not happened since the last call to Verified.
-	suspect atomic.Pointer[Result]
+	appends   activity
+	suspicion atomic.Pointer[Suspicion]
 }
 
 // New returns a Monitor, which sends heartbeats while Run is running.
@@ -94,17 +91,10 @@ func (m *Monitor) sendEvery(ctx context.Context, missingAfter time.Duration) {
 func (m *Monitor) NoteAppend(at time.Time) { m.appends.note(at) }
 
 // Last returns the last heartbeat, or nil before the first.
-func (m *Monitor) Last() *Result { return m.last.Load() }
+func (m *Monitor) Last() *store.HeartbeatResult { return m.last.Load() }
 
-// Result is the result of one of this server's heartbeats.
-type Result struct {
-	store.HeartbeatResult
-	// Local is the local time just before the heartbeat was sent.
-	Local time.Time
-}
-
-// send sends a heartbeat and returns the store's time. When it returns, any earlier outage
-// and any rollback of the store have been recorded.
+// send sends a heartbeat and returns the store's time. When it returns, any earlier outage has
+// been recorded.
 func (m *Monitor) send(ctx context.Context) (time.Time, error) {
 	return m.sendWith(ctx, missingAfter)
 }
@@ -113,21 +103,29 @@ func (m *Monitor) send(ctx context.Context) (time.Time, error) {
 func (m *Monitor) sendWith(ctx context.Context, missingAfter time.Duration) (time.Time, error) {
 	last, appends := m.last.Load(), m.appends.spans()
 	b, err := m.record(ctx, last, store.Heartbeat{Appends: appends, MissingAfter: missingAfter})
-	if err != nil {
+	switch {
+	case err != nil:
 		return time.Time{}, err
+	case b.RolledBack:
+		if m.last.CompareAndSwap(last, nil) {
+			m.Confirm(m.suspect(last))
+		}
+		return m.sendWith(ctx, missingAfter) // The next one is stored like a first heartbeat.
 	}
 	// Two concurrent heartbeats may return in either order. Keep only the result of the one
 	// that returns first.
 	if m.last.CompareAndSwap(last, b) {
 		m.appends.forget(appends)
-		m.compareRun(last, b)
+		if last != nil && last.Run != "" && b.Run != last.Run {
+			m.suspect(last)
+		}
 	}
 	m.report(b, last)
 	return b.Now, nil
 }
 
 // report logs the findings of a heartbeat and calls OnMissing if servers are missing.
-func (m *Monitor) report(b, last *Result) {
+func (m *Monitor) report(b, last *store.HeartbeatResult) {
 	switch {
 	case b.Outage == 0:
 	case m.Alone && last == nil:
@@ -135,37 +133,27 @@ func (m *Monitor) report(b, last *Result) {
 	default:
 		m.Logger.Warn("no server sent a heartbeat; crediting running clocks for the outage", "id", "outage-credited", "for", b.Outage)
 	}
-	if b.RolledBack {
-		m.Logger.Error("store rollback: acknowledged writes were lost", "id", "redis-rolled-back", "before", last.At.UTC())
-	}
 	if b.Missing > 0 {
 		m.OnMissing()
 		m.Logger.Info("taking over the bots and clocks of servers without a recent heartbeat", "servers", b.Missing)
 	}
 }
 
-// record stores a heartbeat with the given Appends, Lost and MissingAfter. last is the previous one,
-// or nil for the first.
-func (m *Monitor) record(ctx context.Context, last *Result, b store.Heartbeat) (*Result, error) {
+// record stores a heartbeat with the given Appends and MissingAfter. last is the previous one, or
+// nil for the first.
+func (m *Monitor) record(ctx context.Context, last *store.HeartbeatResult, b store.Heartbeat) (*store.HeartbeatResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	b.ServerID, b.OutageAfter, b.Keep, b.MaxServers = m.ServerID, outageAfter, max(m.Keep, clockRuns), maxServers
 	if last != nil {
-		b.Acknowledged, b.Since, b.Known = last.At, last.Since, maps.Clone(last.Servers)
-		maps.DeleteFunc(b.Known, func(id string, s store.ServerHeartbeat) bool { return s.Left || id == m.ServerID })
+		b.Acknowledged = last.At
 	}
-	sent := time.Now()
 	result, err := m.Heartbeats.Record(ctx, b)
-	if err != nil {
-		return nil, err
-	}
-	return &Result{result, sent}, nil
+	return &result, err
 }
 
-// Leave records that this server has shut down cleanly, so that other servers do not wait
-// for its heartbeats. It does nothing if the store may have lost writes since the last heartbeat
-// or is recovering from a rollback, because the data in this server's memory may then be lost.
-// It must be called after Run and RunStopping have returned and after the last append.
+// Leave records that this server has shut down cleanly, so that other servers do not take over its
+// leases. It must be called after Run and RunStopping have returned and after the last append.
 func (m *Monitor) Leave(ctx context.Context) {
 	if m.last.Load() == nil {
 		return
@@ -174,11 +162,7 @@ func (m *Monitor) Leave(ctx context.Context) {
 	defer cancel()
 	_, err := m.sendWith(ctx, clockRuns)
 	if err == nil {
-		last := m.last.Load()
-		if last.Rollback.Pending() || m.Suspect() != nil {
-			return
-		}
-		err = m.Heartbeats.Leave(ctx, m.ServerID, last.Servers[m.ServerID])
+		err = m.Heartbeats.Leave(ctx, m.ServerID, m.last.Load().At)
 	}
 	if err != nil {
 		m.Logger.Debug("cannot record that this server has shut down", "error", err)

@@ -1,9 +1,10 @@
 package heartbeat
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
-	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,7 +35,7 @@ func TestMonitor_Outage(t *testing.T) {
 		began, err := s.Time(ctx)
 		require.NoError(t, err)
 		old := began.Add(-10 * time.Minute).Truncate(time.Millisecond)
-		require.NoError(t, h.Leave(ctx, "old", store.ServerHeartbeat{At: old, Since: old}))
+		require.NoError(t, h.Leave(ctx, "old", old))
 		a, b := monitor(h, "a"), monitor(h, "b")
 		for _, m := range []*Monitor{b, a} {
 			for s := range 60 {
@@ -124,51 +125,30 @@ func TestActivity_Late(t *testing.T) {
 	assert.Equal(t, at(100_000), a.spans()[0].From)
 }
 
-// Ensure that AliveInCopy returns the servers that were alive in a copy, including one that
-// started after the copy was made.
-func TestAliveInCopy(t *testing.T) {
-	t.Parallel()
-	alive := AliveInCopy(store.Rollback{At: at(20_000), Copied: at(10_000), Before: at(15_000)}, map[string]store.ServerHeartbeat{
-		"alive": {At: at(9_800), Since: at(0)},
-		"slow":  {At: at(7_100), Since: at(0)},
-		"dead":  {At: at(6_900), Since: at(0)},
-		"left":  {At: at(9_900), Since: at(0), Left: true},
-		"young": {At: at(14_500), Since: at(14_000)},
-		"new":   {At: at(19_000), Since: at(18_000)},
-	})
-	slices.Sort(alive)
-	assert.Equal(t, []string{"alive", "slow", "young"}, alive)
-}
-
 // script is a fake store.Heartbeats that returns canned results.
 type script struct {
 	store.Heartbeats
-	sent    []store.Heartbeat
-	result  store.HeartbeatResult
-	servers store.ServersNow
-	left    []string
+	sent   []store.Heartbeat
+	result store.HeartbeatResult
 }
 
 func (s *script) Record(_ context.Context, b store.Heartbeat) (store.HeartbeatResult, error) {
 	s.sent = append(s.sent, b)
+	if s.result.RolledBack = b.Acknowledged.After(s.result.At); s.result.RolledBack {
+		return s.result, nil
+	}
+	s.result.At = s.result.At.Add(Interval)
 	return s.result, nil
 }
 
-func (s *script) Servers(context.Context) (store.ServersNow, error) { return s.servers, nil }
-
-func (s *script) Leave(_ context.Context, serverID string, _ store.ServerHeartbeat) error {
-	s.left = append(s.left, serverID)
-	return nil
-}
-
-// Ensure that a server suspects lost writes if the store's process was replaced, and that
-// if writes were lost, its report contains the last heartbeat before the replacement.
-func TestMonitor_Suspect(t *testing.T) {
+// Ensure that a server suspects lost writes if the store's process was replaced, and knows that
+// some were lost if its own heartbeat was, which it then sends again.
+func TestMonitor_Suspicion(t *testing.T) {
 	t.Parallel()
-	h := &script{result: store.HeartbeatResult{At: at(0), Since: at(0), Run: "one", ServersNow: store.ServersNow{
-		Servers: map[string]store.ServerHeartbeat{"a": {At: at(0)}, "b": {At: at(1)}, "left": {At: at(2), Left: true}},
-	}}}
+	h := &script{result: store.HeartbeatResult{At: at(0), Run: "one"}}
+	var log bytes.Buffer
 	m := monitor(h, "a")
+	m.Logger = slog.New(slog.NewTextHandler(&log, nil))
 	send := func() {
 		t.Helper()
 		_, err := m.send(t.Context())
@@ -176,87 +156,27 @@ func TestMonitor_Suspect(t *testing.T) {
 	}
 	send()
 	send()
-	assert.Nil(t, m.Suspect())
-	h.result.Run, h.result.At = "two", at(500)
+	assert.Nil(t, m.Suspicion())
+	h.result.Run = "two"
 	send()
-	suspect := m.Suspect()
-	require.NotNil(t, suspect)
-	assert.Equal(t, at(0), suspect.At)
+	suspicion := m.Suspicion()
+	require.NotNil(t, suspicion)
 	send()
-	assert.Same(t, suspect, m.Suspect(), "suspect must stay set until Verified is called")
-	require.NoError(t, m.Verified(t.Context(), suspect, true))
-	assert.Nil(t, m.Suspect())
-	lost := h.sent[len(h.sent)-1]
-	assert.True(t, lost.Lost)
-	assert.Equal(t, at(0), lost.Acknowledged)
-	assert.Equal(t, map[string]store.ServerHeartbeat{"b": {At: at(1)}}, lost.Known)
-}
+	assert.Same(t, suspicion, m.Suspicion(), "the suspicion must last until Resolve is called")
+	assert.Empty(t, log.String())
+	m.Confirm(suspicion)
+	assert.Contains(t, log.String(), "gridstand-server quarantine --before "+at(0).Add(3*Interval).UTC().Format(time.RFC3339Nano))
+	m.Resolve(suspicion)
+	assert.Nil(t, m.Suspicion())
 
-// Ensure that a server records its shutdown, except while its data may be needed to recover from a
-// rollback, also if that happened after its last heartbeat.
-func TestMonitor_Leave(t *testing.T) {
-	t.Parallel()
-	const run = "one"
-	for name, tt := range map[string]struct {
-		after  store.HeartbeatResult // of a heartbeat after the last regular one
-		leaves bool
-	}{
-		"no rollback":       {after: store.HeartbeatResult{Run: run}, leaves: true},
-		"resolved":          {after: store.HeartbeatResult{Run: run, ServersNow: store.ServersNow{Rollback: store.Rollback{At: at(0), Resolved: true}}}, leaves: true},
-		"a rollback":        {after: store.HeartbeatResult{Run: run, ServersNow: store.ServersNow{Rollback: store.Rollback{At: at(0)}}}},
-		"another process":   {after: store.HeartbeatResult{Run: "two"}},
-		"unknown processes": {leaves: true},
-	} {
-		h := &script{}
-		m := monitor(h, "a")
-		m.Leave(t.Context())
-		assert.Empty(t, h.sent, "the server has not joined")
-		if tt.after.Run != "" {
-			h.result.Run = run
-		}
-		_, err := m.send(t.Context())
-		require.NoError(t, err)
-		h.result = tt.after
-		m.Leave(t.Context())
-		assert.Equal(t, tt.leaves, len(h.left) > 0, name)
-		assert.Greater(t, h.sent[len(h.sent)-1].MissingAfter, missingAfter, name)
-	}
-}
-
-// Ensure that a new server waits only if others may detect a rollback.
-func TestJoin(t *testing.T) {
-	t.Parallel()
-	now := at(0)
-	servers := map[string]store.ServerHeartbeat{}
-	h := &script{servers: store.ServersNow{Now: now, Servers: servers}}
-	m := monitor(h, "new")
-	waits := func(waited time.Duration) bool {
-		wait, err := m.mustWait(t.Context(), waited)
-		require.NoError(t, err)
-		return wait
-	}
-	set := func(age time.Duration, left bool, ids ...string) {
-		for _, id := range ids {
-			servers[id] = store.ServerHeartbeat{At: now.Add(-age), Since: now.Add(-age), Left: left}
-		}
-	}
-	assert.False(t, waits(0), "there is no other server")
-	set(0, false, "a")
-	assert.False(t, waits(0))
-	set(2*time.Second, false, "b")
-	assert.True(t, waits(0))
-	assert.False(t, waits(joinAfter))
-	set(time.Minute, false, "b")
-	assert.False(t, waits(0), "the server died long ago")
-	set(time.Hour, false, "a", "b")
-	assert.True(t, waits(0))
-	set(time.Hour, true, "a", "b")
-	assert.False(t, waits(0))
-	h.servers.Rollback = store.Rollback{At: at(-7), Copied: at(-9), Before: at(-8)}
-	assert.False(t, waits(0), "no other server can handle the rollback")
-	set(0, false, "a")
-	assert.True(t, waits(0), "recovery from a rollback is in progress")
-	assert.False(t, waits(joinAtMost))
-	h.servers.Rollback.Resolved = true
-	assert.False(t, waits(0))
+	h.result.At, h.sent = at(0), nil
+	log.Reset()
+	send()
+	require.NotNil(t, m.Suspicion())
+	m.Resolve(suspicion)
+	assert.NotNil(t, m.Suspicion(), "this is another suspicion")
+	m.Confirm(m.Suspicion())
+	assert.Equal(t, 1, strings.Count(log.String(), "redis-rolled-back"))
+	require.Len(t, h.sent, 2)
+	assert.Zero(t, h.sent[1].Acknowledged)
 }

@@ -1,40 +1,43 @@
 package heartbeat
 
 import (
-	"context"
+	"sync"
+	"time"
 
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// A store that went back in time is found in two ways. If its last heartbeat is older than this
-// server's, the engine reports it (heartbeat.lua, sqlite/heartbeats.go). If the store's process
-// was replaced, writes after the last heartbeat may be lost, so recovery compares this server's
-// games with their logs, and calls Verified.
+// A store that went back in time is found in two ways. If its last heartbeat of this server is
+// older than the one that it acknowledged, the engine reports that. If the store's process was
+// replaced, writes after the last heartbeat may be lost. In both cases this server's games have to
+// be compared with their logs.
 
-// compareRun compares two successive heartbeats. If the store's process was replaced between
-// them, last becomes the suspect.
-func (m *Monitor) compareRun(last, next *Result) {
-	if last != nil && last.Run != "" && next.Run != last.Run {
-		m.suspect.CompareAndSwap(nil, last)
-	}
+// Suspicion is the suspicion that the store has lost writes.
+type Suspicion struct {
+	// since is the time of the last acknowledged heartbeat before the loss.
+	since  time.Time
+	logged sync.Once
 }
 
-// Suspect returns the last heartbeat before the store's process was replaced; writes after
-// that heartbeat may be lost. It returns nil if the process has not been replaced, and after
-// Verified.
-func (m *Monitor) Suspect() *Result { return m.suspect.Load() }
+// Suspicion returns the current suspicion, or nil if there is none.
+func (m *Monitor) Suspicion() *Suspicion { return m.suspicion.Load() }
 
-// Verified must be called when this server has compared its games with their logs because the
-// store's process was replaced after suspect. If lost is set, entries were lost, and Verified
-// records a rollback.
-func (m *Monitor) Verified(ctx context.Context, suspect *Result, lost bool) error {
-	if lost {
-		b, err := m.record(ctx, suspect, store.Heartbeat{Lost: true, MissingAfter: missingAfter})
-		if err != nil {
-			return err
-		}
-		m.report(b, suspect)
-	}
-	m.suspect.CompareAndSwap(suspect, nil)
-	return nil
+// Resolve ends the suspicion s, because all games in memory have been compared with their logs.
+func (m *Monitor) Resolve(s *Suspicion) { m.suspicion.CompareAndSwap(s, nil) }
+
+// Confirm logs that the store has lost writes, once for each suspicion.
+func (m *Monitor) Confirm(s *Suspicion) {
+	s.logged.Do(func() {
+		// The loss happened at most one interval after the last heartbeat that it includes.
+		before := s.since.Add(Interval).UTC().Format(time.RFC3339Nano)
+		m.Logger.Error("store rollback: acknowledged writes were lost; the command quarantines the games that this server cannot check",
+			"id", "redis-rolled-back", "command", "gridstand-server quarantine --before "+before)
+	})
+}
+
+// suspect begins a suspicion of the loss of writes after the given heartbeat.
+func (m *Monitor) suspect(last *store.HeartbeatResult) *Suspicion {
+	s := &Suspicion{since: last.At}
+	m.suspicion.Store(s)
+	return s
 }

@@ -38,7 +38,6 @@ func (m *Match) Watch(ctx context.Context, w *Watcher, role Role, onStall func()
 	m.watching.mu.Lock()
 	defer m.watching.mu.Unlock()
 	if len(m.watching.all) == 0 {
-		m.watching.followedFrom = time.Now()
 		// Forget the last announcement, which was for watchers that have left.
 		m.watching.announced.Store(nil)
 		m.hub.Feed.Follow(m.id, m)
@@ -68,14 +67,6 @@ func (w *Watcher) Close() {
 
 // followed reports whether the match is subscribed to the feed of its log.
 func (m *Match) followed() bool { return m.watching.size.Load() > 0 }
-
-// FollowedSince reports whether the match has been subscribed to the feed of its log since
-// before the given time.
-func (m *Match) FollowedSince(then time.Time) bool {
-	m.watching.mu.Lock()
-	defer m.watching.mu.Unlock()
-	return len(m.watching.all) > 0 && m.watching.followedFrom.Before(then)
-}
 
 // Update is what Next returns to a watcher. At most one of the fields is set.
 type Update struct {
@@ -154,8 +145,6 @@ func (m *Match) While(ctx context.Context, version int32) (context.Context, func
 type watcherSet struct {
 	mu  sync.Mutex
 	all []*Watcher // the watchers on this server, of all roles; guarded by mu
-	// followedFrom is the last time that all went from empty to non-empty; guarded by mu.
-	followedFrom time.Time
 
 	size      atomic.Int32 // length of all, for reading without mu
 	previews  atomic.Int32 // on this server

@@ -38,22 +38,13 @@ type Config struct {
 	// KeepFinished is how long a game is kept after it ends or is quarantined. A game on an
 	// all-time leaderboard is kept for as long as it stays there.
 	KeepFinished time.Duration
-	// Memory is the minimum time that a server keeps a game in memory after the last client
-	// stops playing or watching it.
-	Memory time.Duration
 }
 
 // Recovery performs the tasks of this package for a server or an operator.
-type Recovery struct {
-	Config
-	// attested is the time of the last rollback for which this server has attested, or which it
-	// found too late to attest. quarantined is the time of the last one for which it has
-	// completed the check for lost moves. Only Run uses them.
-	attested, quarantined time.Time
-}
+type Recovery struct{ Config }
 
 // New returns a Recovery with the given configuration.
-func New(c Config) *Recovery { return &Recovery{Config: c} }
+func New(c Config) *Recovery { return &Recovery{c} }
 
 // Run checks for lost moves after rollbacks and reconciles leaderboards, lists and queue with the
 // logs, until ctx is done.

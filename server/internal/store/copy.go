@@ -46,11 +46,9 @@ type Piece struct {
 	Secrets     map[string][]byte
 	Credentials []Credential
 
-	// Servers and Outages record when servers were running, and Rollback is the last
-	// rollback that a server detected.
-	Servers  map[string]ServerHeartbeat
-	Outages  []Span
-	Rollback Rollback
+	// Servers and Outages record when servers were running.
+	Servers map[string]ServerHeartbeat
+	Outages []Span
 }
 
 // GamePiece is the next part of a game's log. Entries that the store cannot read are

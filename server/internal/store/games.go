@@ -82,9 +82,6 @@ type Games interface {
 	// exists throughout the call is visited at least once. IDs stops at the first error,
 	// including one from visit.
 	IDs(ctx context.Context, visit func(gameIDs []string) error) error
-	// IDsAtRisk is like IDs, but visits only the games that would be lost together with
-	// the heartbeats: on a cluster, those on the same node; otherwise all games.
-	IDsAtRisk(ctx context.Context, visit func(gameIDs []string) error) error
 
 	// Audience stores the game's number of spectators on the given server. It returns the
 	// total across all servers, and also sends that total to the game's followers. A

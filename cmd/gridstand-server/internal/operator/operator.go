@@ -266,9 +266,9 @@ func quarantine() *cobra.Command {
 it was restored from an older copy. A frozen game is reported as damaged, takes
 no more moves, and is deleted after --keep-finished.
 
-Servers that were running before and after a rollback find such games
-themselves. If no server was running before it, the affected games are unknown:
-quarantine all of them before you start the servers on the restored copy:
+Servers that were running before and after a rollback find such games in their
+memory, and log the command for the others. If no server was running before it,
+quarantine all games before you start the servers on the restored copy:
 
     gridstand-server quarantine --before now
 

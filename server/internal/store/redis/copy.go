@@ -108,7 +108,7 @@ func (s copier) exportHeartbeats(ctx context.Context, visit func(store.Piece) er
 	if err != nil {
 		return err
 	}
-	return visit(store.Piece{Servers: now.Servers, Outages: outages, Rollback: now.Rollback})
+	return visit(store.Piece{Servers: now.Servers, Outages: outages})
 }
 
 func (s copier) exportAccounts(ctx context.Context, visit func(store.Piece) error) error {

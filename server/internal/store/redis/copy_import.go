@@ -25,21 +25,11 @@ func (s copier) Import(ctx context.Context, p store.Piece) error {
 			pipe.HSet(ctx, credentialsKey, credential.Name, timedText(credential.Created, credential.Digest))
 		}
 		for id, server := range p.Servers {
-			text := serverText(server)
-			if server.Left {
-				text += leftMark
-			}
-			pipe.HSet(ctx, serversKey, id, text)
+			pipe.HSet(ctx, serversKey, id, serverText(server))
 		}
 		for _, outage := range p.Outages {
 			from, to := outage.From.UnixMilli(), outage.To.UnixMilli()
 			pipe.ZAdd(ctx, outagesKey, goredis.Z{Score: float64(to), Member: fmt.Sprintf("%d %d", from, to)})
-		}
-		if r := p.Rollback; !r.At.IsZero() {
-			pipe.HSet(ctx, rollbackKey, "at", milli(r.At), "from", milli(r.Copied), "before", milli(r.Before))
-			if r.Resolved {
-				pipe.HSet(ctx, rollbackKey, "swept", milli(r.At))
-			}
 		}
 		return nil
 	})

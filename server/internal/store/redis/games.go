@@ -416,23 +416,13 @@ func (g *games) Quarantine(ctx context.Context, gameID string, last store.ID, ke
 }
 
 func (g *games) IDs(ctx context.Context, visit func(gameIDs []string) error) error {
-	return scanKeys(ctx, g.reads, logKey("*"), visitGames(visit))
-}
-
-// IDsAtRisk visits only the games that are stored on the same cluster master as the
-// heartbeats.
-func (g *games) IDsAtRisk(ctx context.Context, visit func(gameIDs []string) error) error {
-	return scanBeside(ctx, g.reads, "{beat}", logKey("*"), visitGames(visit))
-}
-
-func visitGames(visit func(gameIDs []string) error) func(keys []string) error {
-	return func(keys []string) error {
+	return scanKeys(ctx, g.reads, logKey("*"), func(keys []string) error {
 		gameIDs := make([]string, len(keys))
 		for i, key := range keys {
 			gameIDs[i] = between(key, logKey("*"))
 		}
 		return visit(gameIDs)
-	}
+	})
 }
 
 func (g *games) Audience(ctx context.Context, gameID, serverID string, count int) (int, error) {

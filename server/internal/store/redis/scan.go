@@ -39,20 +39,6 @@ func eachMaster(ctx context.Context, client goredis.UniversalClient, visit func(
 	}
 }
 
-// scanBeside is like scanKeys, but visits only keys on the same master as the given key,
-// which would be lost together with it.
-func scanBeside(ctx context.Context, client goredis.UniversalClient, key, pattern string, visit func(keys []string) error) error {
-	cluster, ok := client.(*goredis.ClusterClient)
-	if !ok {
-		return scanNode(ctx, client, pattern, visit)
-	}
-	master, err := cluster.MasterForKey(ctx, key)
-	if err != nil {
-		return wrap("finding a master", err)
-	}
-	return scanNode(ctx, master, pattern, visit)
-}
-
 func scanNode(ctx context.Context, client goredis.Cmdable, pattern string, visit func(keys []string) error) error {
 	return scanEach(visit, func(cursor uint64) *goredis.ScanCmd { return client.Scan(ctx, cursor, pattern, scanCount) })
 }

@@ -119,10 +119,7 @@ func (s copier) exportHeartbeats(ctx context.Context, visit func(store.Piece) er
 		if piece.Servers, err = readServers(c); err != nil {
 			return err
 		}
-		if piece.Outages, err = readOutages(c, time.Time{}); err != nil {
-			return err
-		}
-		piece.Rollback, err = readRollback(c)
+		piece.Outages, err = readOutages(c, time.Time{})
 		return err
 	})
 	if err != nil {
@@ -379,9 +376,6 @@ func importRows(c *sqlite3.Conn, p store.Piece) (err error) {
 	}
 	for _, o := range p.Outages {
 		put("INSERT OR IGNORE INTO outages VALUES (?, ?)", o.To, o.From)
-	}
-	if r := p.Rollback; !r.At.IsZero() {
-		put("INSERT OR REPLACE INTO rollback VALUES (1, ?, ?, ?, ?)", r.At, r.Copied, r.Before, r.Resolved)
 	}
 	return err
 }

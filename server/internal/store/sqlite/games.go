@@ -190,11 +190,6 @@ func (g games) IDs(ctx context.Context, visit func(gameIDs []string) error) erro
 	}
 }
 
-// IDsAtRisk is the same as IDs, because all games are in the same file as the heartbeats.
-func (g games) IDsAtRisk(ctx context.Context, visit func(gameIDs []string) error) error {
-	return g.IDs(ctx, visit)
-}
-
 func isCorrupt(err error) bool {
 	code := sqlite3.ErrCode(err).ToPrimary()
 	return code == sqlite3.ResultCorrupt || code == sqlite3.ResultNotADB

@@ -40,6 +40,11 @@ func recordHeartbeat(c *sqlite3.Conn, b store.Heartbeat, now time.Time) (r store
 	if err != nil {
 		return r, err
 	}
+	mine := stored[b.ServerID].At
+	if b.Acknowledged.After(mine) {
+		return store.HeartbeatResult{At: mine, RolledBack: true}, nil
+	}
+	r.Now = now
 	var newest time.Time
 	oldest, oldestAt := "", now
 	for id, s := range stored {
@@ -58,49 +63,12 @@ func recordHeartbeat(c *sqlite3.Conn, b store.Heartbeat, now time.Time) (r store
 			return r, err
 		}
 	}
-	mine := stored[b.ServerID].At
-	if b.Lost || b.Acknowledged.After(mine) {
-		if r.RolledBack, err = rollBack(c, b, mine, now); err != nil {
-			return r, err
-		}
-	}
-	r.At, r.Since = latest(now, mine), b.Since
-	if r.Since.IsZero() {
-		r.Since = now
-	}
-	if err := putServer(c, b.ServerID, store.ServerHeartbeat{At: r.At, Since: r.Since}); err != nil {
+	r.At = latest(now, mine)
+	if err := putServer(c, b.ServerID, store.ServerHeartbeat{At: r.At}); err != nil {
 		return r, err
 	}
-	if r.Outage, err = recordOutages(c, b, newest, now); err != nil {
-		return r, err
-	}
-	r.ServersNow, err = serversAt(c, now)
+	r.Outage, err = recordOutages(c, b, newest, now)
 	return r, err
-}
-
-// rollBack records a rollback, and reports whether this server is the first to record it.
-func rollBack(c *sqlite3.Conn, b store.Heartbeat, mine, now time.Time) (first bool, err error) {
-	copied := mine
-	if b.Lost {
-		copied = b.Acknowledged
-	}
-	known, err := readRollback(c)
-	if err != nil {
-		return false, err
-	}
-	if known.At.After(b.Acknowledged) { // this rollback is already recorded
-		err = exec(c, "UPDATE rollback SET copied = ?, before = ?", latest(copied, known.Copied), latest(b.Acknowledged, known.Before))
-	} else {
-		first = true
-		err = exec(c, "INSERT OR REPLACE INTO rollback VALUES (1, ?, ?, ?, 0)", now, copied, b.Acknowledged)
-	}
-	// Servers that started after the copy was made are missing from it.
-	for id, s := range b.Known {
-		if err == nil {
-			err = exec(c, "INSERT INTO servers VALUES (?, ?, ?, 0, 0) ON CONFLICT DO NOTHING", id, s.At, s.Since)
-		}
-	}
-	return first, err
 }
 
 // recordOutages removes the periods in which a server reported appends from the recorded
@@ -150,43 +118,27 @@ func recordOutage(c *sqlite3.Conn, b store.Heartbeat, outage store.Span) (total 
 	return total, err
 }
 
-func (h heartbeats) Leave(ctx context.Context, serverID string, s store.ServerHeartbeat) error {
-	s.Left = true
-	err := h.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error { return putServer(c, serverID, s) })
+func (h heartbeats) Leave(ctx context.Context, serverID string, last time.Time) error {
+	err := h.db.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
+		return putServer(c, serverID, store.ServerHeartbeat{At: last, Left: true})
+	})
 	return wrap("storing that a server left", err)
 }
 
 func putServer(c *sqlite3.Conn, serverID string, s store.ServerHeartbeat) error {
-	return exec(c, "INSERT OR REPLACE INTO servers VALUES (?, ?, ?, ?, 0)", serverID, s.At, s.Since, s.Left)
+	return exec(c, "INSERT OR REPLACE INTO servers (id, time, stopped, missing) VALUES (?, ?, ?, 0)", serverID, s.At, s.Left)
 }
 
 func (h heartbeats) Servers(ctx context.Context) (store.ServersNow, error) {
-	result, err := readOne(ctx, h.db, func(c *sqlite3.Conn) (store.ServersNow, error) {
-		return serversAt(c, time.UnixMilli(h.db.now()).UTC())
-	})
-	return result, wrap("reading heartbeats", err)
-}
-
-func serversAt(c *sqlite3.Conn, now time.Time) (s store.ServersNow, err error) {
-	s.Now = now
-	if s.Servers, err = readServers(c); err == nil {
-		s.Rollback, err = readRollback(c)
-	}
-	return s, err
+	servers, err := readOne(ctx, h.db, readServers)
+	return store.ServersNow{Now: time.UnixMilli(h.db.now()).UTC(), Servers: servers}, wrap("reading heartbeats", err)
 }
 
 func readServers(c *sqlite3.Conn) (map[string]store.ServerHeartbeat, error) {
 	servers := map[string]store.ServerHeartbeat{}
-	return servers, query(c, "SELECT id, time, since, stopped FROM servers", func(s *sqlite3.Stmt) {
-		servers[s.ColumnText(0)] = store.ServerHeartbeat{At: timeAt(s, 1), Since: timeAt(s, 2), Left: s.ColumnBool(3)}
+	return servers, query(c, "SELECT id, time, stopped FROM servers", func(s *sqlite3.Stmt) {
+		servers[s.ColumnText(0)] = store.ServerHeartbeat{At: timeAt(s, 1), Left: s.ColumnBool(2)}
 	})
-}
-
-func readRollback(c *sqlite3.Conn) (r store.Rollback, err error) {
-	err = query(c, "SELECT time, copied, before, resolved FROM rollback", func(s *sqlite3.Stmt) {
-		r = store.Rollback{At: timeAt(s, 0), Copied: timeAt(s, 1), Before: timeAt(s, 2), Resolved: s.ColumnBool(3)}
-	})
-	return r, err
 }
 
 func (h heartbeats) Outages(ctx context.Context, since time.Time) ([]store.Span, error) {
@@ -199,50 +151,6 @@ func readOutages(c *sqlite3.Conn, since time.Time) (outages []store.Span, err er
 	return all(c, "SELECT since, until FROM outages WHERE until >= ? ORDER BY until", func(s *sqlite3.Stmt) store.Span {
 		return store.Span{From: timeAt(s, 0), To: timeAt(s, 1)}
 	}, since.UnixMilli())
-}
-
-func (h heartbeats) Resolve(ctx context.Context, rollback time.Time) error {
-	err := h.db.write(ctx, func(c *sqlite3.Conn) error {
-		return exec(c, "UPDATE rollback SET resolved = 1 WHERE time = ?", rollback)
-	})
-	return wrap("resolving a rollback", err)
-}
-
-func (h heartbeats) AttestGames(ctx context.Context, rollback time.Time, gameIDs []string, keep time.Duration) error {
-	err := h.db.write(ctx, func(c *sqlite3.Conn) error {
-		now := h.db.now()
-		if err := exec(c, "DELETE FROM vouched WHERE expires <= ?", now); err != nil {
-			return err
-		}
-		return execEach(c, "INSERT OR REPLACE INTO vouched (game, rollback, expires) VALUES (?, ?, ?)", gameIDs, rollback, now+keep.Milliseconds())
-	})
-	return wrap("attesting games", err)
-}
-
-func (h heartbeats) AttestServer(ctx context.Context, rollback time.Time, serverID string, keep time.Duration) error {
-	err := h.db.write(ctx, func(c *sqlite3.Conn) error {
-		now := h.db.now()
-		if err := exec(c, "DELETE FROM attested WHERE expires <= ?", now); err != nil {
-			return err
-		}
-		return exec(c, "INSERT OR REPLACE INTO attested VALUES (?, ?, ?)", rollback, serverID, now+keep.Milliseconds())
-	})
-	return wrap("attesting a server", err)
-}
-
-func (h heartbeats) AttestedGames(ctx context.Context, rollback time.Time, gameIDs []string) (map[string]bool, error) {
-	attested, err := h.db.among(ctx, gameIDs, "SELECT 1 FROM vouched WHERE game = ? AND rollback = ? AND expires > ?", rollback, h.db.now())
-	return attested, wrap("reading attested games", err)
-}
-
-func (h heartbeats) AttestedServers(ctx context.Context, rollback time.Time) (map[string]bool, error) {
-	attested := map[string]bool{}
-	err := h.db.read(ctx, func(c *sqlite3.Conn) error {
-		return query(c, "SELECT server FROM attested WHERE rollback = ? AND expires > ?", func(s *sqlite3.Stmt) {
-			attested[s.ColumnText(0)] = true
-		}, rollback, h.db.now())
-	})
-	return attested, wrap("reading attested servers", err)
 }
 
 func (h heartbeats) Claim(ctx context.Context, work string, d time.Duration) (claimed bool, err error) {

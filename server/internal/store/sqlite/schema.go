@@ -49,6 +49,8 @@ var upgrades = []string{
 	SELECT replace(replace(replace(replace(replace(replace(replace(
 		names.name, ' ', ''), '-', ''), '_', ''), '.', ''), '0', 'o'), '1', 'l'), 'i', 'l'), names.account
 	FROM names LEFT JOIN accounts ON accounts.id = names.account ORDER BY accounts.created`,
+	// Servers no longer agree on the games that a rollback left intact.
+	`DROP TABLE rollback; DROP TABLE vouched; DROP TABLE attested; ALTER TABLE servers DROP COLUMN since`,
 }
 
 // applicationID marks a file as a Gridstand store. file(1) recognizes it, and it prevents

@@ -26,12 +26,11 @@ CREATE INDEX jobs_due ON jobs (due);
 
 -- Heartbeats ------------------------------------------------------------------------
 
--- The last and the first heartbeat of each server. Only one server runs at a time,
--- but earlier ones are listed as well.
+-- The last heartbeat of each server. Only one server runs at a time, but earlier ones
+-- are listed as well.
 CREATE TABLE servers (
     id      TEXT    NOT NULL PRIMARY KEY,
     time    INTEGER NOT NULL,
-    since   INTEGER NOT NULL,
     stopped INTEGER NOT NULL, -- 1 if it shut down cleanly
     missing INTEGER NOT NULL  -- 1 if it was reported as missing
 ) STRICT, WITHOUT ROWID;
@@ -41,29 +40,6 @@ CREATE TABLE outages (
     until INTEGER NOT NULL,
     since INTEGER NOT NULL,
     PRIMARY KEY (until, since)
-) STRICT, WITHOUT ROWID;
-
--- The last rollback, see store.Rollback. The table has at most one row.
-CREATE TABLE rollback (
-    one      INTEGER PRIMARY KEY CHECK (one = 1),
-    time     INTEGER NOT NULL,
-    copied   INTEGER,          -- NULL if unknown
-    before   INTEGER,          -- NULL if unknown
-    resolved INTEGER NOT NULL  -- 0 or 1
-) STRICT;
-
--- The intact games that servers attested after a rollback, and the servers that are done.
-CREATE TABLE vouched (
-    rollback INTEGER NOT NULL,
-    game     TEXT    NOT NULL,
-    expires  INTEGER NOT NULL,
-    PRIMARY KEY (rollback, game)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE attested (
-    rollback INTEGER NOT NULL,
-    server   TEXT    NOT NULL,
-    expires  INTEGER NOT NULL,
-    PRIMARY KEY (rollback, server)
 ) STRICT, WITHOUT ROWID;
 
 -- The pieces of work that servers have claimed.

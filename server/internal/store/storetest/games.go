@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -114,14 +113,14 @@ func (g games) absent(gameID string) {
 	require.NoError(g.t, err)
 	require.Empty(g.t, got)
 	require.Equal(g.t, store.Head{}, g.head(gameID))
-	require.NotContains(g.t, g.visited(g.IDs), gameID)
+	require.NotContains(g.t, g.visited(), gameID)
 }
 
-// visited returns the IDs that IDs or IDsAtRisk visits, without duplicates.
-func (g games) visited(walk func(context.Context, func([]string) error) error) []string {
+// visited returns the IDs that IDs visits, without duplicates.
+func (g games) visited() []string {
 	g.t.Helper()
 	var ids []string
-	require.NoError(g.t, walk(g.t.Context(), func(some []string) error {
+	require.NoError(g.t, g.IDs(g.t.Context(), func(some []string) error {
 		ids = append(ids, some...)
 		return nil
 	}))

@@ -41,19 +41,7 @@ func (h heartbeats) ago(d time.Duration) time.Time { return h.began.Add(-d) }
 // left stores the last heartbeat of a server that has shut down cleanly.
 func (h heartbeats) left(serverID string, ago time.Duration) {
 	h.t.Helper()
-	at := h.ago(ago)
-	require.NoError(h.t, h.Leave(h.t.Context(), serverID, store.ServerHeartbeat{At: at, Since: at}))
-}
-
-// dead stores the last heartbeats of servers that have not shut down cleanly. As a side
-// effect, it records a rollback.
-func (h heartbeats) dead(ago time.Duration, serverIDs ...string) {
-	h.t.Helper()
-	known := map[string]store.ServerHeartbeat{}
-	for _, id := range serverIDs {
-		known[id] = store.ServerHeartbeat{At: h.ago(ago), Since: h.ago(ago)}
-	}
-	h.send(store.Heartbeat{ServerID: "witness", Lost: true, Known: known})
+	require.NoError(h.t, h.Leave(h.t.Context(), serverID, h.ago(ago)))
 }
 
 // send stores a heartbeat, which must succeed.
@@ -74,9 +62,9 @@ func limited(b store.Heartbeat) store.Heartbeat {
 	return b
 }
 
-// again returns the heartbeat that a server sends after an acknowledged one.
-func again(serverID string, last store.HeartbeatResult) store.Heartbeat {
-	return store.Heartbeat{ServerID: serverID, Acknowledged: last.At, Since: last.Since}
+// again returns the heartbeat that server a sends after an acknowledged one.
+func again(last store.HeartbeatResult) store.Heartbeat {
+	return store.Heartbeat{ServerID: "a", Acknowledged: last.At}
 }
 
 // outages returns the total length of the outages that ended at the given time before
@@ -98,29 +86,6 @@ func Heartbeats(t *testing.T, open Open) {
 	outages(t, open)
 	rollbacks(t, open)
 
-	t.Run("attested games and servers belong to one rollback", func(t *testing.T) {
-		h, ctx := newHeartbeats(t, open), t.Context()
-		this, other := h.ago(time.Minute), h.ago(time.Hour)
-		require.NoError(t, h.AttestGames(ctx, this, nil, time.Hour))
-		require.NoError(t, h.AttestGames(ctx, this, []string{"a", "b"}, time.Hour))
-		require.NoError(t, h.AttestGames(ctx, this, []string{"b", "c"}, time.Hour))
-		require.NoError(t, h.AttestServer(ctx, this, "s1", time.Hour))
-		require.NoError(t, h.AttestServer(ctx, this, "s2", time.Hour))
-		for rollback, want := range map[time.Time][2]map[string]bool{
-			this:  {{"b": true, "c": true}, {"s1": true, "s2": true}},
-			other: {{}, {}},
-		} {
-			games, err := h.AttestedGames(ctx, rollback, []string{"b", "c", "d"})
-			require.NoError(t, err)
-			assert.Equal(t, want[0], games)
-			servers, err := h.AttestedServers(ctx, rollback)
-			require.NoError(t, err)
-			assert.Equal(t, want[1], servers)
-		}
-		games, err := h.AttestedGames(ctx, this, nil)
-		require.NoError(t, err)
-		assert.Empty(t, games)
-	})
 	t.Run("a piece of work goes to one server", func(t *testing.T) {
 		h, claims := newHeartbeats(t, open), [2]int{}
 		for n, claimed := range allSucceed(t, 8, func(n int) (bool, error) {
@@ -135,25 +100,21 @@ func Heartbeats(t *testing.T, open Open) {
 }
 
 func beatsAndServers(t *testing.T, open Open) {
-	t.Run("a heartbeat is stored with the server's first one", func(t *testing.T) {
+	t.Run("a heartbeat is stored", func(t *testing.T) {
 		h := newHeartbeats(t, open)
 		empty, err := h.Servers(t.Context())
 		require.NoError(t, err)
 		assert.Empty(t, empty.Servers)
-		assert.Equal(t, store.Rollback{}, empty.Rollback)
 		assert.WithinRange(t, empty.Now, h.began, h.began.Add(time.Minute))
 
 		first := h.send(store.Heartbeat{ServerID: "a"})
 		assert.WithinRange(t, first.Now, h.began, h.began.Add(time.Minute))
 		assert.True(t, first.At.Equal(first.Now))
-		assert.True(t, first.Since.Equal(first.Now))
-		assert.Equal(t, store.Rollback{}, first.Rollback)
 		assert.Zero(t, first.Outage)
 		assert.Zero(t, first.Missing)
 		h.send(store.Heartbeat{ServerID: "b"})
-		second := h.send(again("a", first))
+		second := h.send(again(first))
 		assert.False(t, second.At.Before(first.At))
-		assert.True(t, second.Since.Equal(first.Since))
 		assert.Equal(t, first.Run, second.Run)
 		assert.False(t, second.RolledBack)
 
@@ -162,10 +123,8 @@ func beatsAndServers(t *testing.T, open Open) {
 		require.Len(t, stored.Servers, 2)
 		a := stored.Servers["a"]
 		assert.True(t, a.At.Equal(second.At))
-		assert.True(t, a.Since.Equal(first.Since))
 		assert.False(t, a.Left)
-		assert.Contains(t, second.Servers, "b")
-		assert.True(t, second.Servers["a"].At.Equal(second.At))
+		assert.Contains(t, stored.Servers, "b")
 	})
 	t.Run("a heartbeat does not go back if the clock does", func(t *testing.T) {
 		h := newHeartbeats(t, open)
@@ -174,39 +133,29 @@ func beatsAndServers(t *testing.T, open Open) {
 		assert.Zero(t, b.Outage)
 		assert.True(t, b.At.Equal(h.ago(-time.Hour)))
 	})
-	t.Run("a missing server is reported once, and one that left is not", func(t *testing.T) {
+}
+
+// rollbacks tests that a server detects that the store lost its heartbeat, also if it misses
+// the reply.
+func rollbacks(t *testing.T, open Open) {
+	t.Run("a server detects that the store went back in time until it has seen that", func(t *testing.T) {
 		h := newHeartbeats(t, open)
-		h.left("left", 2*missingAfter)
-		h.dead(missingAfter/2, "late")
-		h.dead(2*missingAfter, "dead")
+		h.left("a", 10*time.Second) // as if the store held a copy that was made at that time
+		assert.False(t, h.send(store.Heartbeat{ServerID: "fresh"}).RolledBack, "no heartbeat was acknowledged")
+		for _, server := range []string{"a", "a", "forgotten"} {
+			b := h.send(store.Heartbeat{ServerID: server, Acknowledged: h.ago(3 * time.Second)})
+			assert.True(t, b.RolledBack)
+			if server == "a" {
+				assert.True(t, b.At.Equal(h.ago(10*time.Second)))
+			}
+		}
+		stored, err := h.Servers(t.Context())
+		require.NoError(t, err)
+		assert.True(t, stored.Servers["a"].Left, "nothing was stored")
+		assert.NotContains(t, stored.Servers, "forgotten")
 		b := h.send(store.Heartbeat{ServerID: "a"})
-		assert.Equal(t, 1, b.Missing)
-		b = h.send(again("a", b))
-		assert.Zero(t, b.Missing)
-		assert.Len(t, b.Servers, 5)
-		assert.True(t, b.Servers["left"].Left)
-		assert.False(t, b.Servers["dead"].Left)
-		h.send(store.Heartbeat{ServerID: "left"})
-		assert.False(t, h.send(again("a", b)).Servers["left"].Left, "the server is back")
-	})
-	t.Run("old servers are removed", func(t *testing.T) {
-		h := newHeartbeats(t, open)
-		h.dead(time.Hour, "old")
-		h.dead(time.Minute, "b")
-		few := store.Heartbeat{ServerID: "a", Keep: 30 * time.Minute, MaxServers: maxServers}
-		h.send(few)
-		b := h.send(few)
-		assert.NotContains(t, b.Servers, "old")
-		assert.Contains(t, b.Servers, "b")
-		for n := range maxServers {
-			h.dead(time.Second, strconv.Itoa(n))
-		}
-		for range 2 * maxServers {
-			b = h.send(few)
-		}
-		assert.Len(t, b.Servers, maxServers)
-		assert.Contains(t, b.Servers, "a")
-		assert.NotContains(t, b.Servers, "b", "the oldest server was kept")
+		assert.False(t, b.RolledBack)
+		assert.False(t, h.send(again(b)).RolledBack)
 	})
 }
 
@@ -291,9 +240,9 @@ func outages(t *testing.T, open Open) {
 
 // HeartbeatTimes tests the clock-dependent part of the contract of store.Heartbeats.
 func HeartbeatTimes(t *testing.T, open OpenClock) {
-	t.Run("claims, attested games and servers expire", func(t *testing.T) {
+	t.Run("claims expire", func(t *testing.T) {
 		s, forward := open(t)
-		h, ctx, rollback := s.Background.Heartbeats, t.Context(), time.UnixMilli(1_790_000_000_000)
+		h, ctx := s.Background.Heartbeats, t.Context()
 		claim := func(want bool) {
 			t.Helper()
 			claimed, err := h.Claim(ctx, "work", time.Hour)
@@ -301,27 +250,69 @@ func HeartbeatTimes(t *testing.T, open OpenClock) {
 			assert.Equal(t, want, claimed)
 		}
 		claim(true)
-		require.NoError(t, h.AttestGames(ctx, rollback, []string{"g"}, time.Hour))
-		require.NoError(t, h.AttestServer(ctx, rollback, "s", time.Hour))
 		for _, there := range []bool{true, false} {
 			forward(59 * time.Minute)
-			games, err := h.AttestedGames(ctx, rollback, []string{"g"})
-			require.NoError(t, err)
-			assert.Equal(t, there, games["g"])
-			servers, err := h.AttestedServers(ctx, rollback)
-			require.NoError(t, err)
-			assert.Equal(t, there, servers["s"])
 			claim(!there)
 		}
+	})
+	t.Run("a missing server is reported once, and one that left is not", func(t *testing.T) {
+		s, forward := open(t)
+		h := heartbeats{Heartbeats: s.Background.Heartbeats, t: t}
+		left := h.send(store.Heartbeat{ServerID: "left"})
+		h.send(store.Heartbeat{ServerID: "dead"})
+		require.NoError(t, h.Leave(t.Context(), "left", left.At))
+		forward(missingAfter)
+		h.send(store.Heartbeat{ServerID: "late"})
+		forward(time.Second)
+		b := h.send(store.Heartbeat{ServerID: "a"})
+		assert.Equal(t, 1, b.Missing)
+		b = h.send(again(b))
+		assert.Zero(t, b.Missing)
+		stored, err := h.Servers(t.Context())
+		require.NoError(t, err)
+		assert.Len(t, stored.Servers, 4)
+		assert.True(t, stored.Servers["left"].Left)
+		assert.False(t, stored.Servers["dead"].Left)
+		h.send(store.Heartbeat{ServerID: "left"})
+		stored, err = h.Servers(t.Context())
+		require.NoError(t, err)
+		assert.False(t, stored.Servers["left"].Left, "the server is back")
+	})
+	t.Run("old servers are removed", func(t *testing.T) {
+		s, forward := open(t)
+		h := heartbeats{Heartbeats: s.Background.Heartbeats, t: t}
+		few := store.Heartbeat{ServerID: "a", Keep: 30 * time.Minute, MaxServers: maxServers}
+		servers := func(heartbeats int) map[string]store.ServerHeartbeat {
+			for range heartbeats {
+				forward(time.Second)
+				h.send(few)
+			}
+			stored, err := h.Servers(t.Context())
+			require.NoError(t, err)
+			return stored.Servers
+		}
+		h.send(store.Heartbeat{ServerID: "old"})
+		forward(time.Hour)
+		h.send(store.Heartbeat{ServerID: "b"})
+		left := servers(2)
+		assert.NotContains(t, left, "old")
+		assert.Contains(t, left, "b")
+		for n := range maxServers {
+			h.send(store.Heartbeat{ServerID: strconv.Itoa(n)})
+		}
+		left = servers(2 * maxServers)
+		assert.Len(t, left, maxServers)
+		assert.Contains(t, left, "a")
+		assert.NotContains(t, left, "b", "the oldest server was kept")
 	})
 	t.Run("the time without heartbeats is an outage", func(t *testing.T) {
 		s, forward := open(t)
 		h := heartbeats{Heartbeats: s.Background.Heartbeats, t: t}
 		last := h.send(store.Heartbeat{ServerID: "a"})
 		forward(outageAfter - time.Second)
-		assert.Zero(t, h.send(again("a", last)).Outage)
+		assert.Zero(t, h.send(again(last)).Outage)
 		forward(time.Hour)
-		assert.InDelta(t, time.Hour, h.send(again("a", last)).Outage, float64(10*time.Second))
-		assert.Zero(t, h.send(again("a", last)).Outage)
+		assert.InDelta(t, time.Hour, h.send(again(last)).Outage, float64(10*time.Second))
+		assert.Zero(t, h.send(again(last)).Outage)
 	})
 }

@@ -51,6 +51,5 @@ func TestFailover(t *testing.T) {
 			c.awaitDamaged(t, event.GetGameId(), "5")
 		}
 	}
-	env.awaitRecovery(t)
 	b.requirePlayable(t, kept)
 }

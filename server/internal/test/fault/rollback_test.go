@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
+	sqlite3 "zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -45,13 +48,13 @@ func (env *env) awaitAckedHeartbeats(t *testing.T, servers int) {
 	}
 }
 
-// awaitRecovery waits until the servers have recovered from a rollback.
-func (env *env) awaitRecovery(t *testing.T) {
+// awaitQuarantine waits until a server has quarantined a game.
+func (env *env) awaitQuarantine(t *testing.T, gameID string) {
 	t.Helper()
-	waittest.Until(t, "the servers have recovered", func() bool {
-		now, err := env.ports().Heartbeats.Servers(t.Context())
+	waittest.Until(t, "the game is quarantined", func() bool {
+		tail, err := env.ports().Games.Tail(t.Context(), gameID)
 		require.NoError(t, err)
-		return !now.Rollback.At.IsZero() && now.Rollback.Resolved
+		return tail.Quarantined()
 	})
 }
 
@@ -73,6 +76,62 @@ func (c *caller) requirePlayable(t *testing.T, last *pb.Event) {
 	t.Helper()
 	direction := last.GetPosition().GetTwenty48().GetLegalMoves()[0]
 	assert.Equal(t, last.GetVersion()+1, resend(t, c, last.GetGameId(), last.GetVersion(), direction).GetVersion())
+}
+
+// Ensure that a server that notices that its store went back in time quarantines the games in its
+// memory that lost entries, so that no server continues them, and no others.
+func TestRolledBack(t *testing.T) {
+	t.Parallel()
+	for name, newEnv := range map[string]func(*testing.T) *env{
+		"Redis":  func(t *testing.T) *env { return newEnv(t, redistest.StartRedis(t).Addr()) },
+		"SQLite": newSQLiteEnv,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env := newEnv(t)
+			running := env.player(env.serve())
+			start := func() *pb.Event { return running.playTo(t, running.start(t, "6x6"), 5) }
+			lost, kept := start(), start()
+			restore := env.save(t, lost.GetGameId())
+			lost = running.playTo(t, after(lost), whole)
+			env.markDamaged(lost.GetGameId())
+			env.awaitAckedHeartbeats(t, 1)
+			restore()
+			for id, at := range env.heartbeats(t) {
+				require.NoError(t, env.ports().Heartbeats.Leave(t.Context(), id, at.Add(-time.Minute)))
+			}
+
+			env.awaitQuarantine(t, lost.GetGameId())
+			damaged := func(t *testing.T, err error) { wantDamaged(t, err, "5") }
+			wantRefused(t, running, lost, damaged)
+			running.requirePlayable(t, kept)
+			running.server.stop()
+			fresh := running.on(env.serve())
+			wantRefused(t, fresh, lost, damaged)
+			_, err := fresh.resign(t.Context(), kept.GetGameId())
+			require.NoError(t, err)
+		})
+	}
+}
+
+// save returns a function that takes a game's log back to its current state.
+func (env *env) save(t *testing.T, gameID string) (restore func()) {
+	t.Helper()
+	if env.redis != nil {
+		past := env.read(t, gameID)
+		return func() { env.write(t, gameID, past) }
+	}
+	run := func(text string) {
+		c, err := sqlite3.OpenConn(env.path())
+		require.NoError(t, err)
+		require.NoError(t, sqlitex.ExecuteScript(c, strings.ReplaceAll(text, "?", "'"+gameID+"'"), nil))
+		require.NoError(t, c.Close())
+	}
+	run("CREATE TABLE past AS SELECT * FROM games WHERE id = ?")
+	return func() {
+		run(`INSERT OR REPLACE INTO games SELECT * FROM past; DROP TABLE past;
+			DELETE FROM entries WHERE EXISTS (SELECT 1 FROM games g WHERE g.id = ? AND g.game = entries.game AND g.version < entries.version)`)
+	}
 }
 
 // Ensure that a running server notices that Redis was restored from a copy. Games that lost
@@ -99,7 +158,9 @@ func TestRestored(t *testing.T) {
 	redis.Restart()
 	proxy.Accept()
 	fresh := running.on(env.serve())
-	env.awaitRecovery(t)
+	for _, gameID := range []string{lost.GetGameId(), later.GetGameId()} {
+		env.awaitQuarantine(t, gameID)
+	}
 	for _, c := range []*caller{running, fresh} {
 		c.awaitDamaged(t, lost.GetGameId(), "5")
 		c.awaitDamaged(t, later.GetGameId(), "0")

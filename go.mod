@@ -21,7 +21,6 @@ require (
 	github.com/chromedp/chromedp v0.22.1
 	github.com/dustin/go-humanize v1.1.0
 	github.com/evanw/esbuild v0.28.2
-	github.com/gliderlabs/ssh v0.3.8
 	github.com/go-redis/redis_rate/v10 v10.0.1
 	github.com/grpc-ecosystem/go-grpc-middleware/v2 v2.3.4
 	github.com/hashicorp/golang-lru/v2 v2.0.7
@@ -50,7 +49,6 @@ require (
 )
 
 require (
-	github.com/anmitsu/go-shlex v0.0.0-20200514113438-38f4b401e2be // indirect
 	github.com/atotto/clipboard v0.1.4 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/catppuccin/go v0.2.0 // indirect

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/adrg/xdg"
@@ -22,21 +23,20 @@ const sshHostName = "ssh-host"
 
 // sshOptions are the flags of the ssh-host command.
 type sshOptions struct {
-	listen, address, hostKey, credential string
-	limits                               sshhost.Limits
+	listen, address, hostKey, credential, metrics string
+	limits                                        sshhost.Limits
 }
 
 // sshVariables maps the flags of ssh-host to their environment variables.
 var sshVariables = map[string]string{
-	"listen":                      usage.Prefix + "SSH_LISTEN",
-	"address":                     usage.Prefix + "SSH_ADDRESS",
-	"host-key":                    usage.Prefix + "SSH_HOST_KEY",
-	"credential-file":             usage.Prefix + "SSH_CREDENTIAL_FILE",
-	"idle-timeout":                usage.Prefix + "SSH_IDLE_TIMEOUT",
-	"max-duration":                usage.Prefix + "SSH_MAX_DURATION",
-	"max-sessions":                usage.Prefix + "SSH_MAX_SESSIONS",
-	"max-sessions-per-address":    usage.Prefix + "SSH_MAX_SESSIONS_PER_ADDRESS",
-	"max-sessions-per-connection": usage.Prefix + "SSH_MAX_SESSIONS_PER_CONNECTION",
+	"listen":                   usage.Prefix + "SSH_LISTEN",
+	"address":                  usage.Prefix + "SSH_ADDRESS",
+	"host-key":                 usage.Prefix + "SSH_HOST_KEY",
+	"credential-file":          usage.Prefix + "SSH_CREDENTIAL_FILE",
+	"metrics":                  usage.Prefix + "SSH_METRICS",
+	"idle-timeout":             usage.Prefix + "SSH_IDLE_TIMEOUT",
+	"max-sessions":             usage.Prefix + "SSH_MAX_SESSIONS",
+	"max-sessions-per-address": usage.Prefix + "SSH_MAX_SESSIONS_PER_ADDRESS",
 }
 
 func (p *program) sshHostCommand() *cobra.Command {
@@ -69,12 +69,10 @@ Each flag below can also be set by the environment variable next to it.`,
 	flags.StringVar(&o.address, "address", "", "`host` or host:port of this host, for the ssh commands that it shows, such as play.example:2222")
 	flags.StringVar(&o.hostKey, "host-key", o.hostKey, "`file` with the private key of this host; it is created if it does not exist")
 	flags.StringVar(&o.credential, "credential-file", "", "`file` with the service credential that lets players use their SSH keys as accounts; without it people can only watch")
+	flags.StringVar(&o.metrics, "metrics", "", "`address` for Prometheus metrics (/metrics); must not be public; disabled if empty")
 	flags.DurationVar(&o.limits.Idle, "idle-timeout", o.limits.Idle, "time without a key press after which a session ends; 0 for never")
-	flags.DurationVar(&o.limits.Duration, "max-duration", o.limits.Duration, "maximum duration of a session; 0 for no limit")
 	flags.IntVar(&o.limits.Sessions, "max-sessions", o.limits.Sessions, "maximum number of concurrent sessions")
-	flags.IntVar(&o.limits.SessionsPerAddress, "max-sessions-per-address", o.limits.SessionsPerAddress, "maximum number of concurrent sessions from one address")
-	flags.IntVar(&o.limits.SessionsPerConnection, "max-sessions-per-connection", o.limits.SessionsPerConnection,
-		"maximum number of concurrent sessions on one connection")
+	flags.IntVar(&o.limits.SessionsPerAddress, "max-sessions-per-address", o.limits.SessionsPerAddress, "maximum number of concurrent sessions from one address (for IPv6, one /56 network)")
 	for flag, variable := range sshVariables {
 		usage.SetVariable(flags.Lookup(flag), variable)
 	}
@@ -92,11 +90,11 @@ const sshGCPercent = 20
 
 // sshHost serves SSH clients until ctx is done.
 func (p *program) sshHost(ctx context.Context, o sshOptions) error {
-	if min(o.limits.Sessions, o.limits.SessionsPerAddress, o.limits.SessionsPerConnection) < 1 {
+	if min(o.limits.Sessions, o.limits.SessionsPerAddress) < 1 {
 		return usage.Errorf("the limits on sessions must be 1 or more")
 	}
-	if min(o.limits.Idle, o.limits.Duration) < 0 {
-		return usage.Errorf("--idle-timeout and --max-duration must be 0 or more")
+	if o.limits.Idle < 0 {
+		return usage.Errorf("--idle-timeout must be 0 or more")
 	}
 	if err := checkAddress(o.listen); err != nil {
 		return usage.Errorf("--listen: %w", err)
@@ -133,10 +131,17 @@ func (p *program) sshHost(ctx context.Context, o sshOptions) error {
 		defer debug.SetGCPercent(debug.SetGCPercent(sshGCPercent))
 	}
 	logger := slog.New(slog.NewTextHandler(p.err, nil))
+	metrics := sshhost.NewMetrics()
+	stopMetrics, err := serveMetrics(ctx, o.metrics, metrics, logger)
+	if err != nil {
+		_ = listener.Close()
+		return err
+	}
+	defer stopMetrics()
 	canPlay := checkHost(ctx, c, credential, key.PublicKey(), logger)
 	logger.Info("serving", "address", listener.Addr().String(), "server", p.server(), "host_key", o.hostKey, "can_play", canPlay)
 	err = sshhost.Serve(ctx, listener, sshhost.Config{
-		HostKey: key, Command: command, Logger: logger, Limits: o.limits, StopTimeout: sshStopTimeout,
+		HostKey: key, Command: command, Logger: logger, Metrics: metrics, Limits: o.limits, StopTimeout: sshStopTimeout,
 		Serve: func(ctx context.Context, s *sshhost.Session) int {
 			return p.overSSH(s, c, credential, command).session(ctx, s.Command, logger)
 		},
@@ -145,6 +150,26 @@ func (p *program) sshHost(ctx context.Context, o sshOptions) error {
 		logger.Info("stopped")
 	}
 	return err
+}
+
+// serveMetrics serves metrics on an address, or nowhere if it is empty, until stop is called.
+func serveMetrics(ctx context.Context, address string, m *sshhost.Metrics, logger *slog.Logger) (stop func(), err error) {
+	if address == "" {
+		return func() {}, nil
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, usage.Errorf("--metrics: %w", err)
+	}
+	logger.Info("serving metrics", "address", listener.Addr().String())
+	serving, cancel := context.WithCancel(ctx)
+	var done sync.WaitGroup
+	done.Go(func() {
+		if err := m.Serve(serving, listener); err != nil {
+			logger.Info("the metrics are no longer served", "error", err)
+		}
+	})
+	return func() { cancel(); done.Wait() }, nil
 }
 
 // hostName matches names and addresses that need no quotes in a shell.

@@ -1,53 +1,70 @@
 package sshhost
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"strings"
 	"sync"
+	"time"
 
-	"github.com/gliderlabs/ssh"
 	gossh "golang.org/x/crypto/ssh"
 )
 
-// channel is a session's channel. To the SSH library it looks like a NewChannel, but it
-// has already been accepted, and passes on only requests that are allowed and well
-// formed.
+// channel is the channel of a session.
 type channel struct {
-	*input
+	gossh.Channel
+	host   *host
 	client *client
-	// setCells changes how many cells the session counts as using; see share.
-	setCells func(n int) error
+	conn   *gossh.ServerConn
 	// closed is done once the client has closed the channel or the connection has ended.
 	closed context.Context
 	close  context.CancelFunc
+	own    sync.WaitGroup // goroutines
+	// unused closes the connection if the client opens a channel and does not start a session,
+	// or does not close it after the session.
+	unused *time.Timer
 
-	requests chan *gossh.Request // to the library
-	resized  chan Size           // the latest size
-	size     Size                // at the start
-	fitted   Size                // what fit returned last
-	terminal bool
-	// handler tracks the session's handler, from the request that starts it until it
-	// returns.
-	handler sync.WaitGroup
+	started bool
+	env     []string
+	term    string // type of the terminal; "" if there is none
+	size    Size
+	resized chan Size // the latest size
 }
 
-func newChannel(ctx context.Context, accepted gossh.Channel, c *client, setCells func(int) error) *channel {
-	ch := &channel{
-		input: newInput(accepted), client: c, setCells: setCells,
-		requests: make(chan *gossh.Request), resized: make(chan Size, 1),
-	}
-	ch.closed, ch.close = context.WithCancel(ctx)
+func newChannel(h *host, c *client, conn *gossh.ServerConn, accepted gossh.Channel) *channel {
+	ch := &channel{Channel: accepted, host: h, client: c, conn: conn, resized: make(chan Size, 1)}
+	ch.closed, ch.close = context.WithCancel(context.Background())
+	ch.unused = time.AfterFunc(loginTimeout, func() { c.refuse(errLogin) })
 	return ch
 }
 
-// Accept, ChannelType, ExtraData and Reject implement gossh.NewChannel.
-func (ch *channel) Accept() (gossh.Channel, <-chan *gossh.Request, error) {
-	return ch.input, ch.requests, nil
+// serve answers the requests of a channel until it is closed, and waits for its session.
+func (ch *channel) serve(requests <-chan *gossh.Request) {
+	ch.own.Go(func() { ch.drain(ch.Stderr()) }) // No session uses what clients send there.
+	for request := range requests {
+		start, ok := ch.request(request)
+		_ = request.Reply(ok, nil)
+		if start != nil {
+			ch.own.Go(start)
+		}
+	}
+	ch.close()
+	ch.own.Wait()
+	ch.unused.Stop()
 }
 
-func (ch *channel) ChannelType() string                        { return "session" }
-func (ch *channel) ExtraData() []byte                          { return nil }
-func (ch *channel) Reject(gossh.RejectionReason, string) error { return nil }
+// drain drops what the client sends until the channel is closed. A hostile client may send more
+// after the end of a stream.
+func (ch *channel) drain(from io.Reader) {
+	for ch.closed.Err() == nil {
+		_, _ = io.Copy(io.Discard, from)
+		select {
+		case <-ch.closed.Done():
+		case <-time.After(time.Second):
+		}
+	}
+}
 
 // Payloads of requests, RFC 4254, section 6.
 type (
@@ -58,90 +75,46 @@ type (
 	}
 	resizeRequest struct{ Columns, Rows, PixelWidth, PixelHeight uint32 }
 	envRequest    struct{ Name, Value string }
+	execRequest   struct{ Command string }
 )
 
-// filter passes requests on to the library until the channel is closed. It refuses
-// requests that no session needs. It also checks what the library does not: each variable
-// would take up memory, and a malformed terminal request would cause a panic.
-func (ch *channel) filter(requests <-chan *gossh.Request) {
-	defer close(ch.requests)
-	defer ch.close()
-	started, variables := false, 0
-	for request := range requests {
-		switch pass := false; request.Type {
-		case "pty-req":
-			pass = !started && !ch.terminal && ch.allocate(request)
-			ch.answer(request, pass)
-		case "env":
-			pass = !started && variables < maxVariables && allowedVariable(request.Payload)
-			if pass {
-				variables++
-			}
-			ch.answer(request, pass)
-		case "shell", "exec":
-			pass = !started
-			if pass {
-				started = true
-				ch.handler.Add(1)
-			}
-			if passed := ch.answer(request, pass); pass && !passed {
-				ch.handler.Done() // the library will not call the handler
-			}
-		case "window-change":
-			var r resizeRequest
-			if pass = ch.terminal && gossh.Unmarshal(request.Payload, &r) == nil; pass {
-				ch.resize(ch.fit(sizeOf(r.Columns, r.Rows)))
-			}
-			_ = request.Reply(pass, nil)
-		default: // subsystems, agent forwarding, X11, signals, …
-			_ = request.Reply(false, nil)
+// request handles a request and reports whether it is allowed. If it starts the session,
+// request returns the function that runs it.
+func (ch *channel) request(request *gossh.Request) (start func(), ok bool) {
+	switch request.Type {
+	case "pty-req":
+		return nil, !ch.started && ch.term == "" && ch.allocate(request.Payload)
+	case "env":
+		return nil, !ch.started && len(ch.env) < maxVariables && ch.setVariable(request.Payload)
+	case "window-change":
+		var r resizeRequest
+		if ch.term == "" || gossh.Unmarshal(request.Payload, &r) != nil {
+			return nil, false
 		}
+		ch.resize(sizeOf(r.Columns, r.Rows))
+		return nil, true
+	case "shell", "exec":
+		var r execRequest
+		if ch.started || request.Type == "exec" && gossh.Unmarshal(request.Payload, &r) != nil {
+			return nil, false
+		}
+		ch.started = true
+		ch.unused.Stop()
+		s := ch.session()
+		return func() { ch.run(s, r.Command) }, true
+	default: // subsystems, agent forwarding, X11, signals, …
+		return nil, false
 	}
 }
 
-// answer passes a request on to the library or, if pass is false, refuses it. It returns
-// false if it refused the request or the channel is closed.
-func (ch *channel) answer(request *gossh.Request, pass bool) bool {
-	if !pass {
-		_ = request.Reply(false, nil)
-		return false
-	}
-	select {
-	case ch.requests <- request:
-		return true
-	case <-ch.closed.Done():
-		return false
-	}
-}
-
-// allocate checks a request for a terminal and reports whether it is allowed.
-func (ch *channel) allocate(request *gossh.Request) bool {
+// allocate sets the terminal and reports whether it is allowed.
+func (ch *channel) allocate(payload []byte) bool {
 	var r ptyRequest
-	if gossh.Unmarshal(request.Payload, &r) != nil || r.Term != printable(r.Term, maxTerm) {
+	if gossh.Unmarshal(payload, &r) != nil || r.Term == "" || r.Term != printable(r.Term, maxTerm) {
 		return false
 	}
-	ch.terminal, ch.size = true, ch.fit(sizeOf(r.Columns, r.Rows))
+	ch.term, ch.size = r.Term, sizeOf(r.Columns, r.Rows)
 	return true
-}
-
-// fit returns the part of a terminal that the session may use: all of it or, if other large
-// terminals already use too many cells, the part that it used before, or at most 80 × 24.
-func (ch *channel) fit(size Size) Size {
-	small := Size{Width: min(size.Width, 80), Height: min(size.Height, 24)}
-	kept := Size{Width: min(size.Width, ch.fitted.Width), Height: min(size.Height, ch.fitted.Height)}
-	switch {
-	case size == small:
-		_ = ch.setCells(0)
-	case ch.setCells(size.Width*size.Height) == nil:
-	case kept.Width >= small.Width && kept.Height >= small.Height && kept != small:
-		size = kept
-		_ = ch.setCells(kept.Width * kept.Height)
-	default:
-		size = small
-		_ = ch.setCells(0)
-	}
-	ch.fitted = size
-	return size
 }
 
 // resize stores a size until the session takes it, replacing any earlier size.
@@ -150,7 +123,23 @@ func (ch *channel) resize(to Size) {
 	case <-ch.resized:
 	default:
 	}
-	ch.resized <- to // Only filter sends, so this does not block.
+	ch.resized <- to // Only serve sends, so this does not block.
+}
+
+// setVariable sets an environment variable and reports whether it is allowed: only variables for
+// the user's language and colors are.
+func (ch *channel) setVariable(payload []byte) bool {
+	var r envRequest
+	if gossh.Unmarshal(payload, &r) != nil || r.Value != printable(r.Value, maxVariable) || r.Name != printable(r.Name, maxVariable) {
+		return false
+	}
+	switch {
+	case r.Name == "LANG", r.Name == "COLORTERM", r.Name == "NO_COLOR", strings.HasPrefix(r.Name, "LC_"):
+		ch.env = append(ch.env, r.Name+"="+r.Value)
+		return true
+	default:
+		return false
+	}
 }
 
 // Limits on what a client sends.
@@ -158,8 +147,8 @@ const (
 	maxVariables = 20
 	maxVariable  = 100 // bytes
 	maxTerm      = 64  // bytes
-	maxColumns   = 320
-	maxRows      = 100
+	maxColumns   = 240
+	maxRows      = 64
 )
 
 // sizeOf returns a terminal's size, within the limits. Clients that do not know the size
@@ -169,21 +158,6 @@ func sizeOf(columns, rows uint32) Size {
 		return Size{Width: 80, Height: 24}
 	}
 	return Size{Width: int(min(columns, maxColumns)), Height: int(min(rows, maxRows))}
-}
-
-// allowedVariable reports whether a client may set an environment variable: only variables
-// for its language and colors.
-func allowedVariable(payload []byte) bool {
-	var r envRequest
-	if gossh.Unmarshal(payload, &r) != nil || r.Value != printable(r.Value, maxVariable) || r.Name != printable(r.Name, maxVariable) {
-		return false
-	}
-	switch r.Name {
-	case "LANG", "COLORTERM", "NO_COLOR":
-		return true
-	default:
-		return strings.HasPrefix(r.Name, "LC_")
-	}
 }
 
 // printable returns the printable ASCII characters of a string, at most limit of them.
@@ -197,23 +171,49 @@ func printable(text string, limit int) string {
 	return out.String()
 }
 
-// describe returns the Session for a channel.
-func (ch *channel) describe(s ssh.Session) *Session {
-	out := &patientWriter{to: s, client: ch.client}
-	described := &Session{
-		User: printable(s.User(), maxVariable), Address: addressOf(s.RemoteAddr()),
-		In: s, Out: out, Err: out, Env: s.Environ(),
+// session returns the Session of the channel.
+func (ch *channel) session() *Session {
+	out := &patientWriter{to: ch.Channel, client: ch.client, terminal: ch.term != ""}
+	s := &Session{
+		User: printable(ch.conn.User(), maxVariable), Address: addressOf(ch.client.RemoteAddr()),
+		Out: out, Err: out, Env: ch.env,
+		Pace: func(ctx context.Context) error { return ch.client.rate.WaitN(ctx, eventBytes) },
 	}
-	if conn, ok := s.Context().Value(ssh.ContextKeyConn).(*gossh.ServerConn); ok && conn.Permissions != nil {
-		described.Key, _ = conn.Permissions.ExtraData[provedKey{}].(gossh.PublicKey) // nil for a guest
+	if ch.conn.Permissions != nil {
+		s.Key, _ = ch.conn.Permissions.ExtraData[provedKey{}].(gossh.PublicKey) // nil for a guest
 	}
-	terminal, _, ok := s.Pty()
-	if !ok {
-		described.Err = &patientWriter{to: s.Stderr(), client: ch.client}
-		return described
+	if ch.term == "" {
+		s.Err = &patientWriter{to: ch.Stderr(), client: ch.client}
+		return s
 	}
-	described.Terminal = terminal.Term != "dumb" // whose cursor cannot be moved
-	described.Size, described.Resized = ch.size, ch.resized
-	described.Env = append(described.Env, "TERM="+terminal.Term)
-	return described
+	s.Terminal = ch.term != "dumb" // whose cursor cannot be moved
+	s.Size, s.Resized = ch.size, ch.resized
+	s.Env = append(s.Env, "TERM="+ch.term)
+	return s
+}
+
+// patientWriter writes to a client, and closes the connection if a write takes longer than
+// stallTimeout.
+type patientWriter struct {
+	to       io.Writer
+	client   *client
+	terminal bool // newlines need a carriage return
+
+	mu sync.Mutex
+}
+
+// Write implements io.Writer.
+func (w *patientWriter) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	overdue := time.AfterFunc(stallTimeout, w.client.close)
+	defer overdue.Stop()
+	if !w.terminal || !bytes.ContainsRune(b, '\n') {
+		return w.to.Write(b)
+	}
+	text := bytes.ReplaceAll(bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n")), []byte("\n"), []byte("\r\n"))
+	if _, err := w.to.Write(text); err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }

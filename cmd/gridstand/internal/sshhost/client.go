@@ -3,120 +3,74 @@ package sshhost
 import (
 	"context"
 	"net"
+	"net/netip"
 	"sync"
 	"time"
 
-	"github.com/gliderlabs/ssh"
-	gossh "golang.org/x/crypto/ssh"
+	"golang.org/x/time/rate"
 )
 
-// clientKey is the key of the *client in the context of a connection.
-type clientKey struct{}
-
-// client is one client connection.
+// client is a connection, which is read at the rate of its address.
 type client struct {
-	conn   net.Conn
-	limits Limits
-
-	// unused closes the connection once it has had no session for the login timeout.
-	unused *time.Timer
-
-	mu        sync.Mutex
-	undecided int // number of requested channels that were neither accepted nor refused yet
-	open      int // number of open channels
-	running   int // number of running sessions
+	net.Conn
+	metrics *Metrics
+	network netip.Prefix
+	rate    *rate.Limiter
+	// closed is done when the host closes the connection, which close does.
+	closed context.Context
+	close  context.CancelFunc
+	// waiting closes the connection if it has no session for too long.
+	waiting  *time.Timer
+	greeted  sync.Once // with the first exchange of keys
+	sessions int       // open ones; clients.mu protects it
 }
 
-func newClient(conn net.Conn, l Limits) *client {
-	c := &client{conn: conn, limits: l}
-	c.unused = time.AfterFunc(l.Login, c.close)
+// newClient returns a connection that closes when the host stops.
+func (h *host) newClient(conn net.Conn) *client {
+	c := &client{Conn: conn, metrics: h.config.Metrics, network: networkOf(conn.RemoteAddr())}
+	c.rate = h.rateOf(c.network)
+	c.closed, c.close = context.WithCancel(h.connections)
+	context.AfterFunc(c.closed, func() { _ = conn.Close() })
+	c.waiting = time.AfterFunc(silentTimeout, func() { c.refuse(errLogin) })
 	return c
 }
 
-// close closes the connection without waiting for pending reads or writes.
-func (c *client) close() { _ = c.conn.Close() }
+// refuse closes the connection, which has no session, and counts the reason.
+func (c *client) refuse(why error) {
+	c.metrics.refused(why)
+	c.close()
+}
 
-// maxUndecided is the maximum number of channels of a connection that wait to be accepted
-// or refused. A client waits for a few at most, unless it does not read.
-const maxUndecided = 256
-
-// request counts a requested channel until decided is called. It returns false, and closes
-// the connection, if too many requests wait for the client to read the answers.
-func (c *client) request() (decided func(), ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.undecided >= maxUndecided {
-		c.close()
-		return nil, false
+// Read implements net.Conn. It returns after the bytes that it has read fit the rate.
+func (c *client) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if n == 0 {
+		return n, err
 	}
-	c.undecided++
-	return sync.OnceFunc(func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.undecided--
-	}), true
-}
-
-// channelRequested returns the client that requested a channel, and counts the channel; see
-// request.
-func channelRequested(ctx ssh.Context) (c *client, decided func(), ok bool) {
-	if c, ok = ctx.Value(clientKey{}).(*client); !ok {
-		return nil, nil, false
+	c.metrics.received.Add(float64(n))
+	if c.rate.WaitN(c.closed, n) != nil {
+		return 0, net.ErrClosed
 	}
-	decided, ok = c.request()
-	return c, decided, ok
+	return n, err
 }
 
-// openChannel counts a channel and reports whether another one is allowed.
-func (c *client) openChannel() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.open >= c.limits.SessionsPerConnection {
-		return false
-	}
-	c.open++
-	return true
+// Write implements net.Conn.
+func (c *client) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	c.metrics.sent.Add(float64(n))
+	return n, err
 }
 
-func (c *client) closeChannel() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.open--
-}
+// charge delays what the client's address sends next as if it had sent n more bytes.
+func (c *client) charge(n int) { c.rate.ReserveN(time.Now(), n) }
 
-// begin records that a session has started.
-func (c *client) begin() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.running++
-	c.unused.Stop()
-}
-
-// end records that a session has ended.
-func (c *client) end() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.running--; c.running == 0 {
-		c.unused.Reset(c.limits.Login)
-	}
-}
-
-// keepAlive probes the client regularly until ctx is done, and closes the connection if no
-// answer arrives. This ends the sessions of clients that hang or are unreachable.
-func (c *client) keepAlive(ctx context.Context, conn gossh.Conn) {
-	every := time.NewTicker(c.limits.Stall / 2)
-	defer every.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-every.C:
+// exchanged counts an exchange of keys, which takes up to a few milliseconds of processor
+// time. Clients may ask for one at any time.
+func (c *client) exchanged() {
+	c.charge(exchangeBytes)
+	c.greeted.Do(func() {
+		if c.waiting.Stop() {
+			c.waiting.Reset(loginTimeout) // The user may have to confirm the host's key.
 		}
-		overdue := time.AfterFunc(c.limits.Stall, c.close)
-		_, _, err := conn.SendRequest("keepalive@openssh.com", true, nil)
-		overdue.Stop()
-		if err != nil {
-			return
-		}
-	}
+	})
 }

@@ -13,22 +13,22 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gliderlabs/ssh"
 	gossh "golang.org/x/crypto/ssh"
 )
 
 // Config specifies what a host serves, and its limits.
 type Config struct {
 	// HostKey identifies the host to clients; see HostKey.
-	HostKey gossh.Signer
+	HostKey gossh.AlgorithmSigner
 	// Serve runs a session until the user leaves it or ctx is done, and returns its exit
 	// code. It may be called concurrently. If it panics, only its session ends.
 	Serve func(ctx context.Context, s *Session) int
 	// Command is the start of the commands that reach the host, such as "ssh -t play.example".
 	Command string
 	// Logger logs the start and the end of each session.
-	Logger *slog.Logger
-	Limits Limits
+	Logger  *slog.Logger
+	Metrics *Metrics
+	Limits  Limits
 	// StopTimeout limits how long a stopping host waits for sessions to end on their own.
 	StopTimeout time.Duration
 }
@@ -37,34 +37,17 @@ type Config struct {
 var (
 	errStopping = errors.New("this host is stopping; connect again in a moment")
 	errIdle     = errors.New("the session was ended because no key was pressed for a long time; connect again to continue")
-	errTooLong  = errors.New("the session reached the maximum duration; connect again to continue")
 	errGone     = errors.New("the client closed the session")
 )
 
 // host holds the state of Serve.
 type host struct {
-	config Config
-	server *ssh.Server
-	// These counters enforce the limits.
-	sessionCount, connectionCount, cellCount *counter
-	budgets                                  *budgets
+	config  Config
+	clients clients
+	rates   *rates
 	// sessions ends when the host stops, with errStopping as its cause. connections ends
 	// later and closes the remaining connections.
 	sessions, connections context.Context
-
-	mu       sync.Mutex
-	stopping bool
-	running  sync.WaitGroup // sessions; call Add only with mu held and while not stopping
-}
-
-// begin counts a session, or returns false if the host is stopping.
-func (h *host) begin() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if !h.stopping {
-		h.running.Add(1)
-	}
-	return !h.stopping
 }
 
 // Serve accepts SSH connections until ctx is done, and then ends all sessions. It closes
@@ -74,24 +57,7 @@ func Serve(ctx context.Context, listener net.Listener, c Config) error {
 	defer stop(nil)
 	connections, closeAll := context.WithCancel(context.WithoutCancel(ctx))
 	defer closeAll()
-	h := &host{
-		config: c, sessions: sessions, connections: connections,
-		sessionCount:    newCounter(c.Limits.Sessions, c.Limits.SessionsPerAddress),
-		connectionCount: newCounter(2*c.Limits.Sessions, 2*c.Limits.SessionsPerAddress),
-		cellCount:       newCounter(maxCells, maxCellsPerAddress),
-		budgets:         newBudgets(),
-	}
-	h.server = &ssh.Server{
-		Version:              "Gridstand",
-		Handler:              h.handle,
-		ConnCallback:         h.connected,
-		ServerConfigCallback: h.serverConfig,
-		// A client without a key logs in as a guest, without any prompt. The handler is
-		// necessary: without any handler, the library would accept the method "none",
-		// which clients try first, and every client would be a guest.
-		KeyboardInteractiveHandler: func(ssh.Context, gossh.KeyboardInteractiveChallenge) bool { return true },
-		ChannelHandlers:            map[string]ssh.ChannelHandler{"session": h.session, "default": refuse},
-	}
+	h := &host{config: c, clients: clients{limits: c.Limits}, rates: newRates(), sessions: sessions, connections: connections}
 
 	var accepted sync.WaitGroup
 	stopListening := context.AfterFunc(ctx, func() { _ = listener.Close() })
@@ -102,13 +68,10 @@ func Serve(ctx context.Context, listener net.Listener, c Config) error {
 		err = nil
 	}
 
-	h.mu.Lock()
-	h.stopping = true
-	h.mu.Unlock()
 	stop(errStopping)
 	// If a client does not close its session in time, close its connection.
 	late := time.AfterFunc(c.StopTimeout, closeAll)
-	h.running.Wait()
+	h.clients.stop()
 	late.Stop()
 	closeAll()
 	accepted.Wait()
@@ -125,6 +88,9 @@ func (h *host) accept(ctx context.Context, listener net.Listener, all *sync.Wait
 		conn, err := listener.Accept()
 		switch {
 		case err == nil:
+			c := h.newClient(conn)
+			h.clients.add(c)
+			all.Go(func() { h.connection(c) })
 		case ctx.Err() != nil, errors.Is(err, net.ErrClosed):
 			return err
 		default:
@@ -133,21 +99,7 @@ func (h *host) accept(ctx context.Context, listener net.Listener, all *sync.Wait
 			case <-ctx.Done():
 			case <-time.After(acceptPause):
 			}
-			continue
 		}
-		release, err := h.connectionCount.take(conn.RemoteAddr(), 1)
-		if err != nil {
-			h.config.Logger.Debug("connection refused", "address", conn.RemoteAddr().String(), "reason", err)
-			_ = conn.Close()
-			continue
-		}
-		conn = newPacedConn(conn, h.budgets.get(conn.RemoteAddr()).input)
-		all.Go(func() {
-			defer release()
-			defer h.recovered("connection", conn.RemoteAddr())
-			defer func() { _ = conn.Close() }()
-			h.server.HandleConn(conn)
-		})
 	}
 }
 
@@ -159,25 +111,40 @@ func (h *host) recovered(what string, address net.Addr) {
 	}
 }
 
-// connected stores the client of a new connection in ctx, and closes the connection when
-// the host stops. It implements ssh.ConnCallback.
-func (h *host) connected(ctx ssh.Context, conn net.Conn) net.Conn {
-	c := newClient(conn, h.config.Limits)
-	ctx.SetValue(clientKey{}, c)
-	closing := context.AfterFunc(h.connections, c.close)
-	context.AfterFunc(ctx, func() { // The context is canceled when the connection closes.
-		c.unused.Stop()
-		closing()
-	})
-	return conn
-}
-
-// refuse rejects a channel that is not a session. It implements ssh.ChannelHandler.
-func refuse(_ *ssh.Server, _ *gossh.ServerConn, channel gossh.NewChannel, ctx ssh.Context) {
-	_, decided, ok := channelRequested(ctx)
-	if !ok {
+// connection serves a client until its connection ends. It answers the client's requests for
+// channels one after another, so a client that does not read the answers waits.
+func (h *host) connection(c *client) {
+	defer h.recovered("connection", c.RemoteAddr())
+	defer h.clients.remove(c)
+	defer c.waiting.Stop()
+	defer c.close()
+	conn, channels, requests, err := gossh.NewServerConn(c, h.serverConfig(c))
+	if err != nil {
+		h.config.Logger.Debug("no login", "address", c.RemoteAddr().String(), "reason", err)
 		return
 	}
-	defer decided()
-	_ = channel.Reject(gossh.Prohibited, "only games are served here: no forwarding")
+	var sessions sync.WaitGroup
+	defer sessions.Wait()
+	sessions.Go(func() { gossh.DiscardRequests(requests) })
+	for requested := range channels {
+		if requested.ChannelType() != "session" {
+			_ = requested.Reject(gossh.Prohibited, "only games are served here: no forwarding")
+			continue
+		}
+		if err := h.clients.begin(c); err != nil {
+			h.config.Metrics.refused(err)
+			_ = requested.Reject(gossh.ResourceShortage, err.Error())
+			continue
+		}
+		c.charge(sessionBytes)
+		h.config.Metrics.sessions.Inc()
+		sessions.Go(func() {
+			defer h.clients.finish(c)
+			defer h.config.Metrics.sessions.Dec()
+			defer h.recovered("session", c.RemoteAddr())
+			if accepted, requests, err := requested.Accept(); err == nil {
+				newChannel(h, c, conn, accepted).serve(requests)
+			}
+		})
+	}
 }

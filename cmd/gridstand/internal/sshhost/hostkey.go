@@ -15,7 +15,7 @@ import (
 
 // HostKey reads the host's key from a file. If the file does not exist, HostKey creates a
 // key that only the user can read. Clients remember the key and warn if it changes.
-func HostKey(file string) (gossh.Signer, error) {
+func HostKey(file string) (gossh.AlgorithmSigner, error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		text, err = createHostKey(file)
@@ -27,7 +27,11 @@ func HostKey(file string) (gossh.Signer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("host key %s: %w", file, err)
 	}
-	return signer, nil
+	key, ok := signer.(gossh.AlgorithmSigner)
+	if !ok {
+		return nil, fmt.Errorf("host key %s: %s is not supported", file, signer.PublicKey().Type())
+	}
+	return key, nil
 }
 
 // createHostKey writes a new key, unless another process has just written one, and returns

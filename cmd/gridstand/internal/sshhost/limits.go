@@ -4,97 +4,77 @@ import (
 	"errors"
 	"net"
 	"net/netip"
-	"sync"
 	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/time/rate"
 )
 
-// Limits bound the resources that clients can use. The numbers must be positive.
+// Limits bound the sessions of clients. An address is for IPv6 a /56 network.
 type Limits struct {
-	// Sessions, SessionsPerAddress and SessionsPerConnection limit the concurrent sessions
-	// in total, per address (for IPv6, per /64 network) and per connection. Up to twice as
-	// many connections may be open, in total and per address.
-	Sessions, SessionsPerAddress, SessionsPerConnection int
-	// Login is how long a connection may stay open without a session, before the first one
-	// and after the last one.
-	Login time.Duration
-	// Idle is how long a session may go without a key press, and Duration is the maximum
-	// duration of a session. 0 means no limit.
-	Idle, Duration time.Duration
-	// Stall is the time that a client may take to read output or to answer a probe.
-	Stall time.Duration
+	// Sessions and SessionsPerAddress limit the concurrent sessions in total and per address.
+	// They must be positive.
+	Sessions, SessionsPerAddress int
+	// Idle is how long a session may go without a key press. 0 means no limit.
+	Idle time.Duration
 }
 
-// DefaultLimits returns limits for a host on a small machine. A session of 80 × 24 takes about
-// one megabyte, and a larger one more in proportion to its cells.
+// DefaultLimits returns limits for a host with one gigabyte of memory. A session takes about
+// one megabyte at 80 × 24, and five at maxColumns × maxRows.
 func DefaultLimits() Limits {
-	return Limits{
-		Sessions: 500, SessionsPerAddress: 100, SessionsPerConnection: 10,
-		Login: 30 * time.Second, Idle: 2 * time.Hour, Stall: time.Minute,
-	}
+	return Limits{Sessions: 200, SessionsPerAddress: 50, Idle: 2 * time.Hour}
 }
 
-// Errors returned by a counter, which the host sends to the client.
+const (
+	// silentTimeout is how long a connection may stay open without an exchange of keys, and
+	// loginTimeout is how long it may then stay open without a session, before the first one and
+	// after the last one.
+	silentTimeout = 10 * time.Second
+	loginTimeout  = 30 * time.Second
+	// stallTimeout is the time that a client may take to read output.
+	stallTimeout = time.Minute
+)
+
+// Reasons why the host refuses a session or closes a connection that has none. The first two
+// are shown to the user.
 var (
 	errFull        = errors.New("this host has reached its limit of sessions; try again later")
 	errAddressFull = errors.New("too many sessions from your address; end one of them, or try again later")
+	errPlaces      = errors.New("too many connections without a session")
+	errLogin       = errors.New("no session was opened in time")
 )
 
-// Terminals that are larger than 80 × 24 use at most this many cells, in total and per address. The
-// screens of a session take about 400 bytes a cell.
-const maxCells, maxCellsPerAddress = 1_000_000, 400_000
+// The host reads the connections of an address at a limited rate. What takes more processor
+// time than a client's bytes do counts as more of them: an exchange of keys, the start of a
+// session, and a terminal's key, mouse movement or change of size, for which the screen is drawn
+// again.
+const (
+	bytesPerSecond = 128 << 10
+	bytesBurst     = 1 << 20
+	exchangeBytes  = 8 << 10
+	sessionBytes   = 8 << 10
+	eventBytes     = 512
+)
 
-// counter counts connections, sessions or cells by address.
-type counter struct {
-	limit, perAddress int
+// maxRates is the number of addresses whose rate the host remembers.
+const maxRates = 4096
 
-	mu   sync.Mutex
-	all  int
-	from map[netip.Prefix]int
+// rates holds the rate of each address that was used recently.
+type rates = lru.Cache[netip.Prefix, *rate.Limiter]
+
+func newRates() *rates {
+	of, _ := lru.New[netip.Prefix, *rate.Limiter](maxRates) // fails only for a negative size
+	return of
 }
 
-func newCounter(limit, perAddress int) *counter {
-	return &counter{limit: limit, perAddress: perAddress, from: map[netip.Prefix]int{}}
-}
-
-// take counts n connections, sessions or cells until release is called. It returns an error if
-// that would exceed a limit.
-func (c *counter) take(from net.Addr, n int) (release func(), err error) {
-	s := c.share(from)
-	if err := s.set(n); err != nil {
-		return nil, err
+// rateOf returns the rate of an address.
+func (h *host) rateOf(network netip.Prefix) *rate.Limiter {
+	fresh := rate.NewLimiter(bytesPerSecond, bytesBurst)
+	if known, ok, _ := h.rates.PeekOrAdd(network, fresh); ok {
+		h.rates.Get(network) // marks it as used
+		return known
 	}
-	return func() { _ = s.set(0) }, nil
-}
-
-// share is what an address uses for one purpose, such as the cells of one terminal.
-type share struct {
-	counter *counter
-	network netip.Prefix
-	n       int
-}
-
-// share returns a share of an address that uses nothing yet.
-func (c *counter) share(from net.Addr) *share { return &share{counter: c, network: networkOf(from)} }
-
-// set changes the share to n. If that would exceed a limit, it returns an error, and the share
-// keeps what it has. A smaller share is always possible.
-func (s *share) set(n int) error {
-	c := s.counter
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	more := n - s.n
-	switch {
-	case more > 0 && c.all+more > c.limit:
-		return errFull
-	case more > 0 && c.from[s.network]+more > c.perAddress:
-		return errAddressFull
-	}
-	s.n = n
-	c.all += more
-	if c.from[s.network] += more; c.from[s.network] == 0 {
-		delete(c.from, s.network)
-	}
-	return nil
+	return fresh
 }
 
 // addressOf returns the IP address of a connection; the zero Addr if it has none.
@@ -105,13 +85,13 @@ func addressOf(a net.Addr) netip.Addr {
 	return netip.Addr{}
 }
 
-// networkOf returns the network that counts as a single address. The server uses the same
-// rule.
+// networkOf returns the network that counts as a single address. Providers give a customer
+// up to a /56 network of IPv6.
 func networkOf(a net.Addr) netip.Prefix {
 	address := addressOf(a)
 	bits := address.BitLen()
 	if address.Is6() {
-		bits = 64
+		bits = 56
 	}
 	network, err := address.Prefix(bits)
 	if err != nil {

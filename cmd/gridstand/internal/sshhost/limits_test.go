@@ -1,15 +1,15 @@
 package sshhost
 
 import (
-	"bufio"
 	"context"
-	"fmt"
-	"io"
 	"net"
-	"sync"
+	"net/netip"
 	"testing"
+	"testing/synctest"
+	"time"
 
-	"github.com/gliderlabs/ssh"
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	gossh "golang.org/x/crypto/ssh"
@@ -28,7 +28,6 @@ func TestLimits_Sessions(t *testing.T) {
 	}{
 		{"in total", func(l *Limits) { l.Sessions = 2 }, errFull.Error()},
 		{"per address", func(l *Limits) { l.SessionsPerAddress = 2 }, errAddressFull.Error()},
-		{"per connection", func(l *Limits) { l.SessionsPerConnection = 2 }, "too many sessions on this connection"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -47,135 +46,94 @@ func TestLimits_Sessions(t *testing.T) {
 	}
 }
 
-// Ensure that the number of connections is limited even before login.
-func TestLimits_Connections(t *testing.T) {
+// Ensure that clients that open connections and send nothing do not shut the host to others,
+// also from other networks of their own.
+func TestPlaces(t *testing.T) {
 	t.Parallel()
-	h := start(t, until, func(c *Config) { c.Limits.SessionsPerAddress = 1 })
-	h.dial(guest())
-	silent, err := net.Dial("tcp", h.address)
-	require.NoError(t, err)
-	defer silent.Close()
-	_, err = silent.Read(make([]byte, 1))
-	require.NoError(t, err)
-	_, err = h.tryDial(guest())
-	require.Error(t, err)
-	require.NoError(t, silent.Close())
-	waittest.Until(t, "a connection is accepted", func() bool {
-		c, err := h.tryDial(guest())
-		return err == nil && c.Close() == nil
-	})
-}
-
-// Ensure that terminals that are larger than 80 × 24 share a limited number of cells, and that one
-// that ends or shrinks makes room.
-func TestLimits_Cells(t *testing.T) {
-	t.Parallel()
-	h := start(t, func(ctx context.Context, s *Session) int {
-		_, _ = fmt.Fprintln(s.Out, s.Size)
-		for {
-			select {
-			case size := <-s.Resized:
-				_, _ = fmt.Fprintln(s.Out, size)
-			case <-ctx.Done():
-				return exitFailed
-			}
+	synctest.Test(t, func(t *testing.T) {
+		h := startPiped(t, until)
+		playing, _ := h.dialFrom("192.0.2.1")
+		p := open(t, playing, "tv")
+		var silent []net.Conn
+		for n := range 5 * 200 {
+			silent = append(silent, h.connect([]string{"192.0.2.1", "192.0.2.2", "192.0.2.3", "2001:db8::1", "2001:db8:0:ff::2"}[n%5]))
+			t.Cleanup(func() { _ = silent[n].Close() })
 		}
-	}, func(c *Config) { c.Limits.SessionsPerConnection = 100 })
-	c := h.dial(guest())
-	sizes := func(columns, rows int) (*pane, *bufio.Scanner) {
-		s, err := c.NewSession()
-		require.NoError(t, err)
-		out, err := s.StdoutPipe()
-		require.NoError(t, err)
-		require.NoError(t, s.RequestPty("xterm", rows, columns, nil))
-		require.NoError(t, s.Start("tv"))
-		return &pane{Session: s}, bufio.NewScanner(out)
-	}
-	next := func(lines *bufio.Scanner) string {
-		require.True(t, lines.Scan(), lines.Err())
-		return lines.Text()
-	}
-	first, firstSizes := sizes(maxColumns, maxRows)
-	require.Equal(t, "{320 100}", next(firstSizes))
-	for range maxCellsPerAddress/(maxColumns*maxRows) - 1 {
-		_, lines := sizes(1000, 1000)
-		require.Equal(t, "{320 100}", next(lines))
-	}
-	second, secondSizes := sizes(maxColumns, maxRows)
-	assert.Equal(t, "{80 24}", next(secondSizes))
-	narrow, narrowSizes := sizes(60, maxRows)
-	assert.Equal(t, "{60 100}", next(narrowSizes), "there is room for this one")
-	third, thirdSizes := sizes(95, maxRows)
-	assert.Equal(t, "{95 100}", next(thirdSizes), "and for this one")
-	require.NoError(t, third.WindowChange(maxRows, maxColumns))
-	assert.Equal(t, "{95 100}", next(thirdSizes), "a window that cannot grow stays as it is")
-	require.NoError(t, third.WindowChange(50, maxColumns))
-	assert.Equal(t, "{95 50}", next(thirdSizes))
-	require.NoError(t, narrow.WindowChange(maxRows, maxColumns))
-	assert.Equal(t, "{80 24}", next(narrowSizes), "a part of 60 columns would be too narrow for this one")
-	require.NoError(t, first.WindowChange(24, 80))
-	assert.Equal(t, "{80 24}", next(firstSizes))
-	require.NoError(t, second.WindowChange(maxRows, maxColumns))
-	assert.Equal(t, "{320 100}", next(secondSizes))
-	require.NoError(t, first.WindowChange(maxRows, maxColumns))
-	assert.Equal(t, "{80 24}", next(firstSizes))
-	require.NoError(t, second.Close())
-	waittest.Until(t, "the first window grows", func() bool {
-		require.NoError(t, first.WindowChange(maxRows, maxColumns))
-		return next(firstSizes) == "{320 100}"
+		synctest.Wait()
+		assert.InDelta(t, 5*200-4*maxPlacesPerAddress, count(t, h.metrics.refusals.WithLabelValues("places")), 0, "the IPv6 addresses are in one network")
+		other, _ := h.dialFrom("198.51.100.1")
+		open(t, other, "tv")
+		same, _ := h.dialFrom("192.0.2.1")
+		open(t, same, "tv")
+		require.NoError(t, p.WindowChange(30, 100), "a connection with a session keeps it")
 	})
 }
 
-// unread is a requested channel whose client does not read the answer before released is
-// closed.
-type unread struct {
-	gossh.NewChannel
-	answering chan<- struct{} // receives once for each answer
-	released  <-chan struct{}
-}
-
-// Reject implements gossh.NewChannel.
-func (u unread) Reject(gossh.RejectionReason, string) error {
-	u.answering <- struct{}{}
-	<-u.released
-	return nil
-}
-
-// requestContext is the context of a client's requests for channels.
-type requestContext struct {
-	ssh.Context
-	client *client
-}
-
-// Value implements context.Context.
-func (c requestContext) Value(any) any { return c.client }
-
-// Ensure that a client that requests many channels and does not read the answers loses the
-// connection, because each request takes up memory until it is answered.
-func TestLimits_Undecided(t *testing.T) {
+// Ensure that the connection that has waited longest goes if there are no more places at all, and
+// that a connection which has had a session waits again from its end.
+func TestPlaces_Oldest(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []string{"default", "session"} {
-		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
-			conn, peer := net.Pipe()
-			defer peer.Close()
-			h := &host{stopping: true} // refuses sessions
-			handlers := map[string]ssh.ChannelHandler{"default": refuse, "session": h.session}
-			ctx := requestContext{client: newClient(conn, DefaultLimits())}
-			defer ctx.client.unused.Stop()
-			answering, released := make(chan struct{}), make(chan struct{})
-			request := func() { handlers[kind](nil, nil, unread{nil, answering, released}, ctx) }
-			var waiting sync.WaitGroup
-			for range maxUndecided {
-				waiting.Go(request)
-				<-answering
-			}
-			request() // returns without an answer
-			_, err := peer.Read(make([]byte, 1))
-			require.ErrorIs(t, err, io.EOF)
-			close(released)
-			waiting.Wait()
-			assert.Zero(t, ctx.client.undecided)
-		})
+	h := &host{config: Config{Metrics: NewMetrics()}, clients: clients{limits: DefaultLimits()}, rates: newRates(), connections: t.Context()}
+	var all []*client
+	for n := range maxPlaces + 1 {
+		near, far := net.Pipe()
+		defer far.Close()
+		c := h.newClient(addressed{near, remoteAddr(netip.AddrFrom4([4]byte{10, 0, byte(n >> 8), byte(n)}).String())})
+		defer c.waiting.Stop()
+		defer c.close()
+		h.clients.add(c)
+		if all = append(all, c); n == 1 {
+			require.NoError(t, h.clients.begin(all[0]))
+			h.clients.finish(all[0])
+		}
 	}
+	for n, c := range all {
+		assert.Equal(t, n == 1, c.closed.Err() != nil, n)
+	}
+}
+
+// count returns the value of a counter.
+func count(t *testing.T, m prometheus.Metric) float64 {
+	t.Helper()
+	var value dto.Metric
+	require.NoError(t, m.Write(&value))
+	return value.GetCounter().GetValue()
+}
+
+// Ensure that an address is read at a limited rate, to which the exchange of keys, sessions and
+// events count, and that other addresses do not wait.
+func TestRate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		events := make(chan error)
+		h := startPiped(t, func(ctx context.Context, s *Session) int {
+			for range 2 * bytesBurst / eventBytes {
+				if err := s.Pace(ctx); err != nil {
+					return exitFailed
+				}
+			}
+			events <- nil
+			return until(ctx, s)
+		})
+		began := time.Now()
+		first, _ := h.dialFrom("192.0.2.1")
+		open(t, first, "tv")
+		<-events
+		assert.InDelta(t, float64(bytesBurst)/bytesPerSecond, time.Since(began).Seconds(), 0.2, "events")
+
+		began = time.Now()
+		second, _ := h.dialFrom("192.0.2.1") // The rate is used up.
+		_, _, err := second.SendRequest("unknown", true, nil)
+		require.NoError(t, err)
+		assert.GreaterOrEqual(t, time.Since(began), time.Second*exchangeBytes/bytesPerSecond, "an exchange of keys")
+
+		began = time.Now()
+		third, _ := h.dialFrom("192.0.2.2", func(c *gossh.ClientConfig) { c.RekeyThreshold = 1 }) // every 256 bytes
+		assert.Zero(t, time.Since(began), "another address")
+		for sent := 0; time.Since(began) < time.Second; sent++ {
+			require.Less(t, sent, 10*bytesBurst/exchangeBytes, "further exchanges")
+			_, _, err := third.SendRequest("unknown", true, make([]byte, 256))
+			require.NoError(t, err)
+		}
+	})
 }

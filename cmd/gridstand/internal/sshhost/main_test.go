@@ -26,6 +26,7 @@ type testHost struct {
 	t       *testing.T
 	address string
 	key     gossh.Signer
+	metrics *Metrics
 	stop    func() // waits until the host has stopped
 }
 
@@ -47,7 +48,7 @@ func startOn(t *testing.T, listener net.Listener, serve serve, change ...func(*C
 	require.NoError(t, err)
 	config := Config{
 		Command: "ssh -t play.example",
-		HostKey: key, Serve: serve, Limits: DefaultLimits(), StopTimeout: limit,
+		HostKey: key, Serve: serve, Metrics: NewMetrics(), Limits: DefaultLimits(), StopTimeout: limit,
 		Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	for _, c := range change {
@@ -59,7 +60,7 @@ func startOn(t *testing.T, listener net.Listener, serve serve, change ...func(*C
 		done <- Serve(ctx, listener, config)
 		close(done)
 	}()
-	h := &testHost{t: t, address: listener.Addr().String(), key: key}
+	h := &testHost{t: t, address: listener.Addr().String(), key: key, metrics: config.Metrics}
 	h.stop = func() {
 		cancel()
 		assert.NoError(t, waittest.Receive(t, "the host to stop", done))

@@ -2,9 +2,9 @@ package sshhost
 
 import (
 	"net"
+	"net/netip"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,7 +14,6 @@ import (
 // queue is a connection whose writes do not wait for the reader.
 type queue struct {
 	net.Conn
-	hangs  atomic.Bool // whether reads block until the connection is closed
 	out    chan []byte
 	closed chan struct{}
 	close  sync.Once
@@ -33,14 +32,6 @@ func newQueue(conn net.Conn) *queue {
 		}
 	}()
 	return q
-}
-
-func (q *queue) Read(b []byte) (int, error) {
-	n, err := q.Conn.Read(b)
-	if q.hangs.Load() {
-		<-q.closed
-	}
-	return n, err
 }
 
 func (q *queue) Write(b []byte) (int, error) {
@@ -94,24 +85,39 @@ func startPiped(t *testing.T, serve serve, change ...func(*Config)) *pipedHost {
 	return &pipedHost{startOn(t, listener, serve, change...), listener.conns}
 }
 
-// connect returns a new connection.
-func (h *pipedHost) connect() net.Conn {
+// addressed is a connection from an address.
+type addressed struct {
+	net.Conn
+	from net.Addr
+}
+
+func (a addressed) RemoteAddr() net.Addr { return a.from }
+
+// remoteAddr returns a client's address.
+func remoteAddr(ip string) net.Addr {
+	return net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(ip), 50_000))
+}
+
+// connect returns a new connection from an address.
+func (h *pipedHost) connect(from string) net.Conn {
 	near, far := net.Pipe()
-	h.conns <- near
+	h.conns <- addressed{near, remoteAddr(from)}
 	return far
 }
 
-// dial connects as a guest, whose configuration the test can change.
-func (h *pipedHost) dial(change ...func(*gossh.ClientConfig)) (*gossh.Client, *queue) {
+// dialFrom connects as a guest, whose configuration the test can change.
+func (h *pipedHost) dialFrom(address string, change ...func(*gossh.ClientConfig)) (*gossh.Client, *queue) {
 	h.t.Helper()
 	config := &gossh.ClientConfig{User: "ada", Auth: []gossh.AuthMethod{guest()}, HostKeyCallback: gossh.FixedHostKey(h.key.PublicKey())}
 	for _, c := range change {
 		c(config)
 	}
-	conn := newQueue(h.connect())
+	conn := newQueue(h.connect(address))
 	c, channels, requests, err := gossh.NewClientConn(conn, "", config)
 	require.NoError(h.t, err)
 	client := gossh.NewClient(c, channels, requests)
 	h.t.Cleanup(func() { _ = client.Close() })
 	return client, conn
 }
+
+func (h *pipedHost) dial() (*gossh.Client, *queue) { return h.dialFrom("192.0.2.1") }

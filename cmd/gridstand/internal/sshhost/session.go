@@ -5,15 +5,12 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"net"
 	"net/netip"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/gliderlabs/ssh"
 	gossh "golang.org/x/crypto/ssh"
 )
 
@@ -38,7 +35,8 @@ type Session struct {
 	Size    Size
 	Resized <-chan Size
 	// Pace waits until the session may handle the next key, mouse movement or size of its
-	// terminal. It returns an error if ctx is done first.
+	// terminal. It returns an error if ctx is done first. What arrives faster must be dropped,
+	// not left unread.
 	Pace func(ctx context.Context) error
 	// Env contains the terminal's TERM and the client's variables for language and
 	// colors.
@@ -54,106 +52,54 @@ const (
 	exitUsage  = 2
 )
 
-// session handles a channel of type session until it is closed. It implements
-// ssh.ChannelHandler.
-func (h *host) session(server *ssh.Server, conn *gossh.ServerConn, requested gossh.NewChannel, ctx ssh.Context) {
-	c, decided, ok := channelRequested(ctx)
-	if !ok {
-		return
-	}
-	defer decided()
-	if !h.begin() {
-		_ = requested.Reject(gossh.ConnectionFailed, errStopping.Error())
-		return
-	}
-	defer h.running.Done()
-	defer h.recovered("session", conn.RemoteAddr())
-	if !c.openChannel() {
-		_ = requested.Reject(gossh.ResourceShortage, "too many sessions on this connection")
-		return
-	}
-	defer c.closeChannel()
-	release, err := h.sessionCount.take(conn.RemoteAddr(), 1)
-	if err != nil {
-		_ = requested.Reject(gossh.ResourceShortage, err.Error())
-		return
-	}
-	defer release()
-	accepted, requests, err := requested.Accept()
-	decided()
-	if err != nil {
-		return
-	}
-	cells := h.cellCount.share(conn.RemoteAddr())
-	defer func() { _ = cells.set(0) }()
-	ch := newChannel(ctx, accepted, c, cells.set)
-	var own sync.WaitGroup
-	defer own.Wait()
-	own.Go(func() { ch.filter(requests) })
-	own.Go(func() { ch.collect(ch.closed.Done()) })
-	own.Go(func() { ch.discard(ch.closed.Done()) })
-	own.Go(func() { c.keepAlive(ch.closed, conn) })
-	ssh.DefaultSessionHandler(server, conn, ch, &channelContext{Context: ctx, channel: ch})
-	ch.handler.Wait()
-}
-
-// channelContext lets the handler of a session find its channel.
-type channelContext struct {
-	ssh.Context
-	channel *channel
-}
-
-// handle runs a session. It implements ssh.Handler.
-func (h *host) handle(s ssh.Session) {
-	c, ok := s.Context().(*channelContext)
-	if !ok {
-		return
-	}
-	ch := c.channel
-	defer ch.handler.Done()
+// run runs the session of a channel with the client's command line, and then closes the channel.
+func (ch *channel) run(s *Session, line string) {
 	code := exitFailed
-	defer func() { _ = s.Exit(code) }()
-	defer h.recovered("session", s.RemoteAddr())
-	ch.client.begin()
-	defer ch.client.end()
-
-	ctx, end := context.WithCancelCause(h.sessions)
+	defer func() {
+		_, _ = ch.SendRequest("exit-status", false, gossh.Marshal(struct{ Code uint32 }{uint32(code)})) //nolint:gosec // small
+		_ = ch.Close()
+	}()
+	defer ch.host.recovered("session", ch.client.RemoteAddr())
+	defer ch.unused.Reset(loginTimeout)
+	ctx, end := context.WithCancelCause(ch.host.sessions)
 	defer end(nil)
 	defer context.AfterFunc(ch.closed, func() { end(errGone) })()
-	if d := h.config.Limits.Duration; d > 0 {
-		defer time.AfterFunc(d, func() { end(errTooLong) }).Stop()
-	}
-	session := ch.describe(s)
-	in := &keys{from: s, pressed: func() {}}
-	if d := h.config.Limits.Idle; d > 0 {
-		idle := time.AfterFunc(d, func() { end(errIdle) })
+	pressed := func() {}
+	if limit := ch.host.config.Limits.Idle; limit > 0 {
+		idle := time.AfterFunc(limit, func() { end(errIdle) })
 		defer idle.Stop()
-		in.pressed = func() { idle.Reset(d) }
+		pressed = func() { idle.Reset(limit) }
 	}
-	session.In, session.Pace = in, h.budgets.get(s.RemoteAddr()).events.Wait
-	code = h.serve(ctx, session, s.RawCommand(), h.sessionLogger(s.RemoteAddr()))
+	in, keys := io.Pipe()
+	defer func() { _ = in.Close() }()
+	s.In = in
+	ch.own.Go(func() { ch.read(keys, s.Terminal, pressed) })
+	code = ch.host.serve(ctx, s, line)
 	if why := context.Cause(ctx); why != nil && !errors.Is(why, errGone) {
-		session.say(why.Error() + ".")
+		s.say(why.Error() + ".")
 	}
 }
 
-// sessionLogger returns the logger for a session from an address. If the address has opened
-// many sessions, the logger discards everything, and the next session that is logged has the
-// number of those that were not.
-func (h *host) sessionLogger(from net.Addr) *slog.Logger {
-	hidden, ok := h.budgets.get(from).line()
-	switch {
-	case !ok:
-		return slog.New(slog.DiscardHandler)
-	case hidden > 0:
-		return h.config.Logger.With("others_since_last_session", hidden)
+// read passes what the client sends on to the session, which reads it only on a terminal, and
+// calls pressed for each part. The SSH library would hold 2 MB that the session does not read, and
+// take 50 bytes for each of them.
+func (ch *channel) read(keys *io.PipeWriter, terminal bool, pressed func()) {
+	buffer := make([]byte, 1024)
+	for terminal {
+		n, err := ch.Read(buffer)
+		if n > 0 {
+			pressed()
+			_, err = keys.Write(buffer[:n])
+		}
+		terminal = err == nil
 	}
-	return h.config.Logger
+	_ = keys.Close()
+	ch.drain(ch.Channel)
 }
 
 // serve runs a session and logs it.
-func (h *host) serve(ctx context.Context, s *Session, line string, log *slog.Logger) int {
-	log = log.With("address", s.Address.String(), "key", shortFingerprint(s.Key))
+func (h *host) serve(ctx context.Context, s *Session, line string) int {
+	log := h.config.Logger.With("address", s.Address.String(), "key", shortFingerprint(s.Key))
 	command, err := Parse(line)
 	if err == nil && command.NeedsTerminal() && slices.Contains(s.Env, "TERM=dumb") {
 		s.say("Your terminal is dumb: it cannot show a game's screen. These games are live:")
@@ -197,40 +143,4 @@ func shortFingerprint(key gossh.PublicKey) string {
 		return "none"
 	}
 	return gossh.FingerprintSHA256(key)[:len("SHA256:")+12]
-}
-
-// keys is the input of a session. It calls pressed after each read that returns data.
-type keys struct {
-	from    io.Reader
-	pressed func()
-}
-
-func (k *keys) Read(b []byte) (int, error) {
-	n, err := k.from.Read(b)
-	if n > 0 {
-		k.pressed()
-	}
-	return n, err
-}
-
-// patientWriter writes to a client, and closes the connection if a write takes longer than
-// Limits.Stall.
-type patientWriter struct {
-	to     io.Writer
-	client *client
-
-	mu      sync.Mutex
-	overdue *time.Timer
-}
-
-func (w *patientWriter) Write(b []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.overdue == nil {
-		w.overdue = time.AfterFunc(w.client.limits.Stall, w.client.close)
-	} else {
-		w.overdue.Reset(w.client.limits.Stall)
-	}
-	defer w.overdue.Stop()
-	return w.to.Write(b)
 }

@@ -11,8 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	gossh "golang.org/x/crypto/ssh"
-
-	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
 // Ensure that a session receives the type, size and size changes of its client's terminal,
@@ -167,21 +165,6 @@ func TestSession_Panic(t *testing.T) {
 	h.stop()
 	out, _ := other.rest(t)
 	assert.Equal(t, errStopping.Error()+".\r\n", out)
-}
-
-// Ensure that a session ends if its connection ends before its command arrives.
-func TestChannel_ClosedBeforeHandler(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	ch := newChannel(ctx, nil, nil, nil)
-	requests := make(chan *gossh.Request, 1)
-	requests <- &gossh.Request{Type: "exec"}
-	close(requests)
-	ch.filter(requests)
-	done := make(chan struct{})
-	go func() { defer close(done); ch.handler.Wait() }()
-	waittest.Receive(t, "the handler, which is never called", done)
 }
 
 // Ensure that stopping the host ends the sessions with a message, and closes connections

@@ -128,6 +128,8 @@ const (
 	inputPause   = 10 * time.Second
 	ignoredPause = time.Second
 	maxInput     = 68 << 10 // 64 KiB, and what is read while earlier events are delivered
+	maxChunk     = 1 << 10
+	maxChunks    = 2 * maxInput / maxChunk // that wait; further ones are dropped
 )
 
 // readInput parses the input of a remote terminal and sends its events until the input ends
@@ -135,10 +137,10 @@ const (
 // sequences that takes 135 kB. readInput keeps one only while the user presses keys, so
 // that users who only watch need none.
 func readInput(ctx context.Context, in io.Reader, term string, send func(tea.Msg)) {
-	chunks := make(chan []byte)
+	chunks := make(chan []byte, maxChunks)
 	go func() {
 		defer close(chunks)
-		buffer := make([]byte, 256)
+		buffer := make([]byte, maxChunk)
 		for {
 			n, err := in.Read(buffer)
 			if err != nil {
@@ -146,8 +148,7 @@ func readInput(ctx context.Context, in io.Reader, term string, send func(tea.Msg
 			}
 			select {
 			case chunks <- bytes.Clone(buffer[:n]):
-			case <-ctx.Done():
-				return
+			default: // The user cannot press keys this fast.
 			}
 		}
 	}()

@@ -1,0 +1,63 @@
+package sshhost
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Metrics counts the sessions and connections of a host for Prometheus.
+type Metrics struct {
+	registry       *prometheus.Registry
+	sessions       prometheus.Gauge
+	refusals       *prometheus.CounterVec
+	received, sent prometheus.Counter
+}
+
+// NewMetrics returns the metrics of one host.
+func NewMetrics() *Metrics {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	with := promauto.With(registry)
+	bytes := with.NewCounterVec(prometheus.CounterOpts{
+		Name: "gridstand_ssh_bytes_total", Help: "Bytes that SSH clients sent (direction in) and received (out).",
+	}, []string{"direction"})
+	return &Metrics{
+		registry: registry,
+		sessions: with.NewGauge(prometheus.GaugeOpts{Name: "gridstand_ssh_sessions", Help: "Open sessions of SSH clients."}),
+		refusals: with.NewCounterVec(prometheus.CounterOpts{
+			Name: "gridstand_ssh_refusals_total",
+			Help: "Sessions that were refused because there were too many (sessions) or too many of one address (sessions_per_address), or the host stops (stopping), " +
+				"and connections that were closed because too many had no session (places) or they had none for too long (login).",
+		}, []string{"reason"}),
+		received: bytes.WithLabelValues("in"),
+		sent:     bytes.WithLabelValues("out"),
+	}
+}
+
+// refused counts a session or connection that was refused.
+func (m *Metrics) refused(why error) {
+	reason := map[error]string{
+		errStopping: "stopping", errFull: "sessions", errAddressFull: "sessions_per_address", errPlaces: "places", errLogin: "login",
+	}[why]
+	m.refusals.WithLabelValues(reason).Inc()
+}
+
+// Serve serves the metrics at /metrics until ctx is done, and closes the listener.
+func (m *Metrics) Serve(ctx context.Context, listener net.Listener) error {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
+	server := &http.Server{Handler: mux, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second}
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}

@@ -111,9 +111,6 @@ type Config struct {
 	// for a player to think and for a client to reconnect, and servers find only in these games
 	// what a rollback of the store has lost.
 	Idle time.Duration
-	// PauseAfter is how long a game with only bots continues after the last Watch or GetGame. All
-	// servers that share a store need the same value.
-	PauseAfter time.Duration
 	// Stall is how long a watcher may take to read a message before its stream ends. If it
 	// still reads nothing, its connection is closed after another Stall.
 	Stall time.Duration
@@ -154,7 +151,6 @@ func DefaultConfig() Config {
 		Reflection:   true,
 		StopTimeout:  10 * time.Second,
 		Idle:         time.Minute,
-		PauseAfter:   time.Minute,
 		Stall:        time.Minute,
 	}
 }
@@ -261,8 +257,6 @@ func (c *Config) validate() error {
 		return wrong("stop-timeout", "must not be negative")
 	case c.Idle <= 0:
 		return wrong("idle", "must be more than 0")
-	case c.PauseAfter < time.Second:
-		return wrong("pause-after", "must be at least 1s")
 	case c.Stall < time.Second:
 		return wrong("stall", "must be at least 1s")
 	}

@@ -203,17 +203,17 @@ func (n *node) connect(transport []grpc.ServerOption) {
 	c.Challenges.Outages = n.heartbeat.Outages
 	n.recovery, n.directory = recovery.New(c), c.Directory
 	n.lifecycle = lifecycle.New(lifecycle.Config{
-		Exhibitions: n.store.Background.Exhibitions, Log: c.Log, Accounts: c.Accounts, Leaderboard: c.Leaderboard,
+		Log: c.Log, Accounts: c.Accounts, Leaderboard: c.Leaderboard,
 		Challenges: c.Challenges, Directory: c.Directory, Scheduler: c.Scheduler, Heartbeat: c.Heartbeat, Logger: n.logger,
 		AbandonAfter: n.AbandonAfter, WaitingFor: n.WaitingFor, OnlyUptime: n.OnlyUptime, KeepFinished: n.KeepFinished,
-		Limits: n.Limits, PauseAfter: n.PauseAfter, Showcase: n.Exhibition, BotPace: n.BotPace, Recorded: n.metrics.Recorded,
+		Showcase: n.Exhibition, BotPace: n.BotPace, Recorded: n.metrics.Recorded,
 	})
 	n.log = gamelog.New(n.store.Games)
 	challenges := n.Config.challenges(n.store.Challenges, n.log)
 	challenges.Outages = n.heartbeat.Outages
 	n.challenges = challenge.New(challenges)
 	n.hub = match.NewHub(match.Config{
-		Log: n.log, Feed: n.store.Feed, Windows: n.challenges, Transactional: n.store.Transactional(), Lifecycle: n.lifecycle, Observer: observer{n.metrics, n.directory},
+		Log: n.log, Feed: n.store.Feed, Windows: n.challenges, Transactional: n.store.Transactional(), Lifecycle: n.lifecycle, Observer: observer{n.metrics, n.directory, n.lifecycle},
 		Logger: n.logger, ServerID: serverID, Idle: n.Idle, Stall: n.Stall, MaxEvents: n.Limits.EventsPerGame,
 	})
 	n.metrics.Live(n.hub.Live, n.hub.Spectators)

@@ -41,10 +41,6 @@ type Limits struct {
 	HealthWatchesPerAddress        int
 	ReflectionsPerAddress          int
 	ReflectionsPerAddressPerSecond int
-
-	BotGamesPerPlayer  int
-	BotGamesPerAddress int
-	BotGamesPerStore   int
 }
 
 // Limit is a row of Table. It describes one field of Limits.
@@ -214,22 +210,6 @@ var Table = []Limit{
 		"max-reflections-per-address-per-second", "reflections_per_address_per_second", 50,
 		"reflection requests from one address to this server per second, with a burst of ten seconds' worth",
 		func(l *Limits) *int { return &l.ReflectionsPerAddressPerSecond },
-	},
-	{
-		"max-bot-games-per-player", "bot_games_per_player", 4,
-		"running games with only bots that one account has created, across all servers; " +
-			"such a game is paused, and no longer counts, a minute after a client last read it",
-		func(l *Limits) *int { return &l.BotGamesPerPlayer },
-	},
-	{
-		"max-bot-games-per-address", "bot_games_per_address", 16,
-		"running games with only bots for clients from one address, and bots in races that they created, across all servers",
-		func(l *Limits) *int { return &l.BotGamesPerAddress },
-	},
-	{
-		"max-bot-games-per-store", "bot_games_per_store", 64,
-		"running games with only bots, and bots in races, across all servers",
-		func(l *Limits) *int { return &l.BotGamesPerStore },
 	},
 }
 

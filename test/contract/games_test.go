@@ -72,7 +72,7 @@ func TestListVariants(t *testing.T) {
 			"classic": {4, 4, 1}, "twos": {4, 4, 1}, "restless": {4, 4, 1}, "vt100": {4, 4, 1},
 			"3x3": {3, 3, 1}, "5x5": {5, 5, 1}, "6x6": {6, 6, 1}, "tribolo": {11, 16, 3},
 		}, sizes)
-	}, patientBots, func(c *server.Config) { c.Limits.BotGamesPerPlayer, c.Limits.BotGamesPerAddress = 0, 0 })
+	}, patientBots)
 }
 
 // Ensure that a new game has the requested occupants, clock and privacy, that it is ranked only if

@@ -210,38 +210,6 @@ func TestLimits(t *testing.T) {
 			}
 			return limited{func(int) error { return create(false) }, func() { require.NoError(t, create(true)) }}
 		}},
-		"bot_games_per_player": {2, "", nil, func(t *testing.T, s *testServer) limited {
-			p, first := s.player(t), bots("6x6")
-			return limited{func(n int) error {
-				request := bots("6x6")
-				if n == 0 {
-					request = first
-				}
-				_, err := s.CreateGame(p.ctx, request)
-				return err
-			}, func() {
-				s.create(t, p, first)
-				s.table(t, p) // Games with a human player do not count.
-				s.create(t, s.player(t), bots("6x6"))
-			}}
-		}},
-		"bot_games_per_address": {3, "", nil, func(t *testing.T, s *testServer) limited {
-			p := s.player(t)
-			run, _ := s.raceWithBots(t, p, 1)
-			return limited{func(n int) error {
-				if n == 0 { // A bot in a race counts.
-					return s.startRace(p, run)
-				}
-				_, err := s.CreateGame(s.player(t).ctx, bots("6x6"))
-				return err
-			}, nil}
-		}},
-		"bot_games_per_store": {2, "", nil, func(t *testing.T, s *testServer) limited {
-			return limited{func(n int) error {
-				_, err := s.CreateGame(passedOn(s.player(t).ctx, "198.51.100."+strconv.Itoa(n)), bots("6x6"))
-				return err
-			}, nil}
-		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -126,9 +126,7 @@ type ChallengeServiceClient interface {
 	//
 	// Errors: NOT_FOUND, reason CHALLENGE_NOT_FOUND; INVALID_ARGUMENT for a challenge that
 	// is not a race; PERMISSION_DENIED, reason NOT_CREATOR; FAILED_PRECONDITION, reason
-	// TOO_FEW_ENTRANTS, for a race with one entrant or with only bots; RATE_LIMITED, with the
-	// limit bot_games_per_address or bot_games_per_store, if too many bots are playing:
-	// remove some from the roster, or retry later.
+	// TOO_FEW_ENTRANTS, for a race with one entrant or with only bots.
 	StartChallenge(ctx context.Context, in *StartChallengeRequest, opts ...grpc.CallOption) (*StartChallengeResponse, error)
 	// Lists the standings of a challenge: for a race, all entrants with their current
 	// scores; for other challenges, the finished attempts that count, including those
@@ -347,9 +345,7 @@ type ChallengeServiceServer interface {
 	//
 	// Errors: NOT_FOUND, reason CHALLENGE_NOT_FOUND; INVALID_ARGUMENT for a challenge that
 	// is not a race; PERMISSION_DENIED, reason NOT_CREATOR; FAILED_PRECONDITION, reason
-	// TOO_FEW_ENTRANTS, for a race with one entrant or with only bots; RATE_LIMITED, with the
-	// limit bot_games_per_address or bot_games_per_store, if too many bots are playing:
-	// remove some from the roster, or retry later.
+	// TOO_FEW_ENTRANTS, for a race with one entrant or with only bots.
 	StartChallenge(context.Context, *StartChallengeRequest) (*StartChallengeResponse, error)
 	// Lists the standings of a challenge: for a race, all entrants with their current
 	// scores; for other challenges, the finished attempts that count, including those

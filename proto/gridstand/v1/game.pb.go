@@ -400,15 +400,17 @@ type Limits struct {
 	// GAME_TOO_LONG, and this limit as metadata as with RATE_LIMITED. Players can still
 	// resign, and clocks run out. If it is a bot's turn, the game ends as abandoned.
 	EventsPerGame int32 `protobuf:"varint,38,opt,name=events_per_game,json=eventsPerGame,proto3" json:"events_per_game,omitempty"`
-	// Games without human players, created by one account, that may run at the same time on
-	// all servers. A paused game (see SeatRequest) does not count; it continues as soon as
-	// there is capacity.
+	// Always 0: the number of running games without human players is not limited.
+	//
+	// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 	BotGamesPerPlayer int32 `protobuf:"varint,31,opt,name=bot_games_per_player,json=botGamesPerPlayer,proto3" json:"bot_games_per_player,omitempty"`
-	// Like bot_games_per_player, but for the games that calls from one address started or
-	// resumed. Bots in running races that the address created count, too, until their
-	// attempts are over.
+	// Always 0, as bot_games_per_player.
+	//
+	// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 	BotGamesPerAddress int32 `protobuf:"varint,32,opt,name=bot_games_per_address,json=botGamesPerAddress,proto3" json:"bot_games_per_address,omitempty"`
-	// Like bot_games_per_address, but for all games without human players in the store.
+	// Always 0, as bot_games_per_player.
+	//
+	// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 	BotGamesPerStore int32 `protobuf:"varint,33,opt,name=bot_games_per_store,json=botGamesPerStore,proto3" json:"bot_games_per_store,omitempty"`
 	// Races, links and rematches that are not private and that one address may create per
 	// minute, across all servers.
@@ -643,6 +645,7 @@ func (x *Limits) GetEventsPerGame() int32 {
 	return 0
 }
 
+// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 func (x *Limits) GetBotGamesPerPlayer() int32 {
 	if x != nil {
 		return x.BotGamesPerPlayer
@@ -650,6 +653,7 @@ func (x *Limits) GetBotGamesPerPlayer() int32 {
 	return 0
 }
 
+// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 func (x *Limits) GetBotGamesPerAddress() int32 {
 	if x != nil {
 		return x.BotGamesPerAddress
@@ -657,6 +661,7 @@ func (x *Limits) GetBotGamesPerAddress() int32 {
 	return 0
 }
 
+// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 func (x *Limits) GetBotGamesPerStore() int32 {
 	if x != nil {
 		return x.BotGamesPerStore
@@ -865,9 +870,9 @@ func (*Caller) Descriptor() ([]byte, []int) {
 
 // SeatRequest is the occupant of a seat in a new game.
 //
-// A game in which bots have all seats runs only while it is watched: the server pauses it
-// a minute after the last Watch or GetGame, and resumes it with the next one. A pause
-// does not count toward the time after which a game is abandoned. A game that stays
+// A game in which bots have all seats runs for a minute, and then only while it is watched:
+// the server pauses it when the last Watch stream ends, and resumes it with the next one. A
+// pause does not count toward the time after which a game is abandoned. A game that stays
 // unwatched for as long as finished games are kept ends as abandoned.
 type SeatRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1150,7 +1155,7 @@ type Game struct {
 	// Whether the game is an exhibition: bots have all its seats, and it is not an attempt
 	// at a challenge. While clients list active games and no public game has had an event
 	// for a minute, the server may start an exhibition by itself. It ends that exhibition
-	// as abandoned a minute after a client last viewed it, or when a public game of players
+	// as abandoned after a minute if no client watches it, or when a public game of players
 	// has an event.
 	Exhibition bool `protobuf:"varint,17,opt,name=exhibition,proto3" json:"exhibition,omitempty"`
 	// Id of the challenge if the game is an attempt at one; empty otherwise. See
@@ -3535,7 +3540,7 @@ var File_gridstand_v1_game_proto protoreflect.FileDescriptor
 
 const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\n" +
-	"\x17gridstand/v1/game.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19gridstand/v1/player.proto\x1a\x1agridstand/v1/tribolo.proto\x1a\x1bgridstand/v1/twenty48.proto\"\xbe\r\n" +
+	"\x17gridstand/v1/game.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19gridstand/v1/player.proto\x1a\x1agridstand/v1/tribolo.proto\x1a\x1bgridstand/v1/twenty48.proto\"\xca\r\n" +
 	"\x06Limits\x12#\n" +
 	"\rmessage_bytes\x18\x01 \x01(\x05R\fmessageBytes\x124\n" +
 	"\x16streams_per_connection\x18\x02 \x01(\x05R\x14streamsPerConnection\x12(\n" +
@@ -3565,10 +3570,10 @@ const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\x10reads_per_second\x18% \x01(\x05R\x0ereadsPerSecond\x12\"\n" +
 	"\rreads_at_once\x18\x18 \x01(\x05R\vreadsAtOnce\x12&\n" +
 	"\x0freplays_at_once\x18\" \x01(\x05R\rreplaysAtOnce\x12&\n" +
-	"\x0fevents_per_game\x18& \x01(\x05R\reventsPerGame\x12/\n" +
-	"\x14bot_games_per_player\x18\x1f \x01(\x05R\x11botGamesPerPlayer\x121\n" +
-	"\x15bot_games_per_address\x18  \x01(\x05R\x12botGamesPerAddress\x12-\n" +
-	"\x13bot_games_per_store\x18! \x01(\x05R\x10botGamesPerStore\x12O\n" +
+	"\x0fevents_per_game\x18& \x01(\x05R\reventsPerGame\x123\n" +
+	"\x14bot_games_per_player\x18\x1f \x01(\x05B\x02\x18\x01R\x11botGamesPerPlayer\x125\n" +
+	"\x15bot_games_per_address\x18  \x01(\x05B\x02\x18\x01R\x12botGamesPerAddress\x121\n" +
+	"\x13bot_games_per_store\x18! \x01(\x05B\x02\x18\x01R\x10botGamesPerStore\x12O\n" +
 	"%new_challenges_per_address_per_minute\x18$ \x01(\x05R newChallengesPerAddressPerMinute\"\xdf\x01\n" +
 	"\aVariant\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +

@@ -30,7 +30,7 @@ func TestManager_LastResult(t *testing.T) {
 	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
 		ctx, logger, tokens, jobs := t.Context(), slog.New(slog.DiscardHandler), page.NewTokens(s.Secrets), &full{Queue: s.Queue}
 		m := New(Config{
-			Exhibitions: s.Exhibitions, Log: gamelog.New(s.Games), Accounts: account.New(s.Accounts, 0),
+			Log: gamelog.New(s.Games), Accounts: account.New(s.Accounts, 0),
 			Leaderboard: leaderboard.New(s.Boards, tokens, time.Now), Directory: directory.New(s.Lists, s.Lists, tokens, 0, logger),
 			Challenges: challenge.New(challenge.Config{Store: s.Challenges, Log: gamelog.New(s.Games), Keep: time.Hour, WaitingFor: time.Hour}),
 			Scheduler:  scheduler.New(jobs, logger), Logger: logger, KeepFinished: time.Hour, Recorded: func(*replay.State) {},

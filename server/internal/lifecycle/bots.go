@@ -41,7 +41,7 @@ type bots struct {
 	// retry makes games due again at the next poll.
 	retry func(gameIDs ...string)
 	// running reports whether a game between bots is running rather than paused.
-	running func(ctx context.Context, state *replay.State) (bool, error)
+	running func(ctx context.Context, served *match.Match) (bool, error)
 	// thinkers limits the number of bots that think concurrently. If there are several
 	// processors, one is left free, so that players' moves are not delayed.
 	thinkers *thinkers
@@ -75,7 +75,7 @@ type scheduled struct {
 }
 
 func newBots(
-	pace time.Duration, logger *slog.Logger, retry func(gameIDs ...string), running func(ctx context.Context, state *replay.State) (bool, error),
+	pace time.Duration, logger *slog.Logger, retry func(gameIDs ...string), running func(ctx context.Context, served *match.Match) (bool, error),
 ) *bots {
 	addresses, _ := lru.New[string, string](maxAddresses) // fails only for a size below 1
 	return &bots{
@@ -169,20 +169,20 @@ func (b *bots) moveAfter(ctx context.Context, hub *match.Hub, state *replay.Stat
 		return ctx.Err()
 	case <-time.After(delay):
 	}
+	m, err := hub.Acquire(ctx, state.ID)
+	if err != nil {
+		return err
+	}
+	defer m.Release()
 	if state.Exhibition() {
 		// If the game is paused, the next server to lease it schedules it for later.
-		if running, err := b.running(ctx, state); err != nil || !running {
+		if running, err := b.running(ctx, m); err != nil || !running {
 			if err == nil && showcased(state) {
 				b.retry(state.ID) // A paused showcase ends when it is next processed, so do not wait for the lease.
 			}
 			return err
 		}
 	}
-	m, err := hub.Acquire(ctx, state.ID)
-	if err != nil {
-		return err
-	}
-	defer m.Release()
 	return b.move(ctx, m, state, source)
 }
 

@@ -1,61 +1,47 @@
 package lifecycle
 
 import (
-	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
-	"github.com/gridstand/gridstand/server/internal/scheduler"
-	"github.com/gridstand/gridstand/server/internal/store"
-	"github.com/gridstand/gridstand/server/internal/store/storetest"
-	"github.com/gridstand/gridstand/server/limits"
+	"github.com/gridstand/gridstand/game/replay"
 )
 
-// exhibitionsOn returns the exhibitions of a new server that uses the given store.
-func exhibitionsOn(s *store.Store, pauseAfter time.Duration, l limits.Limits) *exhibitions {
-	logger := slog.New(slog.DiscardHandler)
-	return newExhibitions(Config{
-		Exhibitions: s.Exhibitions, Scheduler: scheduler.New(struct{ store.Queue }{}, logger), Logger: logger, Limits: l, PauseAfter: pauseAfter,
-	})
-}
-
-// wantExceeded requires that err names the exceeded limit.
-func wantExceeded(t *testing.T, err error, field string) {
-	t.Helper()
-	var exceeded *limits.ExceededError
-	require.ErrorAs(t, err, &exceeded)
-	assert.Equal(t, field, exceeded.Field)
-	assert.Positive(t, exceeded.Retry)
-	assert.LessOrEqual(t, exceeded.Retry, 2*time.Hour)
-}
-
-// Ensure that a game that no client views is paused, as timed by the store's clock, and is
-// no longer counted.
-func TestExhibitions_Lapse(t *testing.T) {
+// Ensure that a game between bots is paused when it has no watchers, but not in its first minute, and
+// that it ends if it stays unwatched for as long as finished games are kept.
+func TestManager_Pause(t *testing.T) {
 	t.Parallel()
-	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
-		ctx, l := t.Context(), limits.Limits{BotGamesPerPlayer: 1}
-		e := exhibitionsOn(s, time.Minute, l)
-		_, err := e.run(ctx, "a", "ann", "")
-		require.NoError(t, err)
-		running := func() bool {
-			t.Helper()
-			running, err := exhibitionsOn(s, time.Minute, l).running(ctx, "a")
-			require.NoError(t, err)
-			return running
+	m := &Manager{Config: Config{AbandonAfter: time.Hour, KeepFinished: 5 * time.Hour}}
+	created := time.Now()
+	for _, tt := range []struct {
+		age      time.Duration
+		watchers int
+		runs     bool
+	}{
+		{0, 0, true},
+		{time.Minute - 1, 0, true},
+		{time.Minute, 0, false},
+		{time.Hour, 0, false},
+		{time.Hour, 1, true},
+	} {
+		g := &replay.State{
+			Status: replay.Active, Seats: []replay.Seat{{Bot: "greedy"}}, CreateTime: created, UpdateTime: created.Add(tt.age),
 		}
-		forward(time.Minute)
-		assert.True(t, running())
-		_, err = e.run(ctx, "b", "ann", "")
-		wantExceeded(t, err, "bot_games_per_player")
-		forward(time.Minute / 12)
-		assert.False(t, running())
-		_, err = e.run(ctx, "b", "ann", "")
-		require.NoError(t, err)
-		_, err = e.run(ctx, "a", "ann", "")
-		wantExceeded(t, err, "bot_games_per_player")
-	})
+		assert.True(t, pausable(g))
+		assert.Equal(t, tt.runs, watchedOrYoung(g, tt.watchers), tt)
+		assert.Equal(t, g.UpdateTime.Add(5*time.Hour), m.overdueAt(g), tt)
+		g.Creator.ID = showcaseCreator
+		assert.Equal(t, g.UpdateTime, m.overdueAt(g), "a paused showcase ends")
+	}
+	assert.False(t, pausable(&replay.State{Status: replay.Active, Seats: []replay.Seat{{Bot: "greedy"}, {}}}))
+}
+
+// Ensure that all servers derive the same id for a showcase that begins in the same minute.
+func TestShowcaseID(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)
+	assert.Equal(t, showcaseID(at), showcaseID(at.Add(time.Minute-1)))
+	assert.NotEqual(t, showcaseID(at), showcaseID(at.Add(time.Minute)))
 }

@@ -27,12 +27,10 @@ import (
 	"github.com/gridstand/gridstand/server/internal/periodic"
 	"github.com/gridstand/gridstand/server/internal/scheduler"
 	"github.com/gridstand/gridstand/server/internal/store"
-	"github.com/gridstand/gridstand/server/limits"
 )
 
 // Config configures a Manager. All fields are required.
 type Config struct {
-	Exhibitions store.Exhibitions
 	Log         *gamelog.Log
 	Accounts    *account.Store
 	Leaderboard *leaderboard.Boards
@@ -49,10 +47,6 @@ type Config struct {
 	OnlyUptime bool
 	// KeepFinished is how long a game is kept after its end.
 	KeepFinished time.Duration
-	// Limits limits the number of running games between bots. PauseAfter is how long such a
-	// game keeps running after a client last viewed it.
-	Limits     limits.Limits
-	PauseAfter time.Duration
 	// Showcase makes this server start showcases; see showcase.
 	Showcase bool
 	// BotPace is how long a bot waits before it moves, so that people can follow the game.
@@ -65,8 +59,7 @@ type Config struct {
 // rpc.Planner.
 type Manager struct {
 	Config
-	bots        *bots
-	exhibitions *exhibitions
+	bots *bots
 	// showcaseWanted contains an element after a client has listed live games while none was
 	// being played.
 	showcaseWanted chan struct{}
@@ -74,7 +67,7 @@ type Manager struct {
 
 // New returns a Manager, which works while Run is running.
 func New(c Config) *Manager {
-	m := &Manager{Config: c, exhibitions: newExhibitions(c), showcaseWanted: make(chan struct{}, 1)}
+	m := &Manager{Config: c, showcaseWanted: make(chan struct{}, 1)}
 	m.bots = newBots(c.BotPace, c.Logger, c.Scheduler.Retry, m.running)
 	return m
 }
@@ -183,7 +176,6 @@ func (m *Manager) Appended(ctx context.Context, state *replay.State, within bool
 func (m *Manager) Run(ctx context.Context, hub *match.Hub) {
 	stopBots := m.bots.start(ctx, hub)
 	var group sync.WaitGroup
-	group.Go(func() { periodic.Run(ctx, reportEvery, func() { m.exhibitions.report(ctx) }) })
 	group.Go(func() { m.runShowcases(ctx, hub) })
 	group.Go(func() {
 		failed := map[string]bool{}

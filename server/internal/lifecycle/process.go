@@ -57,7 +57,7 @@ func (m *Manager) advance(ctx context.Context, hub *match.Hub, job store.Job) (t
 	}
 	paused := false
 	if pausable(state) {
-		running, err := m.running(ctx, state)
+		running, err := m.running(ctx, served)
 		if err != nil {
 			return time.Time{}, err
 		}
@@ -129,11 +129,6 @@ func (m *Manager) storeResult(ctx context.Context, final *replay.State) error {
 	}
 	if err := m.Log.Expire(ctx, until, final.ID); err != nil {
 		return err
-	}
-	if final.BotsOnly() {
-		if err := m.exhibitions.end(ctx, final.ID); err != nil {
-			return err
-		}
 	}
 	if err := m.Challenges.CloseIfOver(ctx, final); err != nil {
 		return err

@@ -45,7 +45,7 @@ func TestManager_Within(t *testing.T) {
 	ctx, logger, tokens, jobs := t.Context(), slog.New(slog.DiscardHandler), page.NewTokens(s.Secrets), &full{Queue: s.Queue}
 	recorded := 0
 	m := New(Config{
-		Exhibitions: s.Exhibitions, Log: gamelog.New(s.Games), Accounts: account.New(s.Accounts, 0),
+		Log: gamelog.New(s.Games), Accounts: account.New(s.Accounts, 0),
 		Leaderboard: leaderboard.New(s.Boards, tokens, time.Now), Directory: directory.New(s.Lists, s.Lists, tokens, 0, logger),
 		Scheduler: scheduler.New(jobs, logger), Logger: logger, KeepFinished: time.Hour,
 		Recorded: func(*replay.State) { recorded++ },

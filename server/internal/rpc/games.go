@@ -64,11 +64,6 @@ func (s *Service) CreateGame(ctx context.Context, request *pb.CreateGameRequest)
 	if err := s.takeGameQuotas(ctx, player.ID); err != nil {
 		return nil, err
 	}
-	if created.Exhibition() {
-		if err := s.Planner.Admit(ctx, newID, player.ID, s.Address(ctx)); err != nil {
-			return nil, err
-		}
-	}
 	if err := s.reserve(ctx, player.ID, newID); err != nil {
 		return nil, err
 	}
@@ -231,7 +226,6 @@ func (s *Service) game(ctx context.Context, givenID string) (*pb.Game, error) {
 	if state, err = s.show(ctx, state); err != nil {
 		return nil, err
 	}
-	s.Planner.Looked(state, s.Address(ctx))
 	return translate.Game(state, m.Spectators()), nil
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/proto/translate"
@@ -85,20 +84,15 @@ func (s *Service) listed(ctx context.Context, list store.List, games []ranked, n
 		response.Games = append(response.Games, g.game)
 	}
 	if list.Status == store.Active && list.PlayerID == "" {
-		states := make([]*replay.State, len(games))
-		for i, g := range games {
-			states[i] = g.state
-		}
-		s.Planner.Listed(states, moving)
+		s.Planner.Listed(moving)
 	}
 	return response, nil
 }
 
-// ranked is a game with its state and its rank in the requested list.
+// ranked is a game with its rank in the requested list.
 type ranked struct {
-	game  *pb.Game
-	state *replay.State
-	rank  int64
+	game *pb.Game
+	rank int64
 }
 
 // listOf returns the list that a request describes.
@@ -207,7 +201,7 @@ func (s *Service) filter(ctx context.Context, l store.List, candidates []store.P
 				continue
 			}
 		}
-		games[place.GameID] = ranked{translate.Game(state, head.Watchers), state, l.Rank(listing)}
+		games[place.GameID] = ranked{translate.Game(state, head.Watchers), l.Rank(listing)}
 	}
 	if err := s.Directory.Forget(ctx, l, gone...); err != nil {
 		s.Logger.Debug("cannot remove missing games from a list", "error", err) // The next read of the list will try again.

@@ -15,7 +15,6 @@ import (
 	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/invalid"
-	"github.com/gridstand/gridstand/server/limits"
 )
 
 // JoinChallenge implements pb.ChallengeServiceServer.
@@ -142,40 +141,29 @@ func checkPlayers(c *challenge.Challenge) error {
 	return challenge.ErrTooFewEntrants
 }
 
-// raceChanged handles a roster change: it starts the race if all entrants are ready and it
-// does not have too many bots. It returns the message that describes the race at the time now,
-// by the store's clock.
+// raceChanged handles a roster change: it starts the race if all entrants are ready. It returns
+// the message that describes the race at the time now, by the store's clock.
 func (s *Service) raceChanged(ctx context.Context, c *challenge.Challenge, now time.Time) (*pb.Challenge, error) {
 	if c.OpenTime.IsZero() && checkReady(c) == nil {
 		started, err := s.startRace(ctx, c.ID, checkReady)
-		_, refused := errors.AsType[*limits.ExceededError](err)
 		switch {
 		case err == nil:
 			c = started
-		case !refused && !errors.Is(err, errNotReady) && !errors.Is(err, challenge.ErrTooFewEntrants):
+		case !errors.Is(err, errNotReady) && !errors.Is(err, challenge.ErrTooFewEntrants):
 			return nil, err
 		}
 	}
 	return s.challenge(c, now), nil
 }
 
-// startsWithin is how long the bots of a race count as running if its start fails.
-const startsWithin = 10 * time.Second
-
 // startRace starts a race unless it has already started. The race opens only after all
 // entrants' attempts exist and are scheduled. startRace calls may first, which can veto
-// the start by returning an error. The start also fails if too many bots are running.
+// the start by returning an error.
 func (s *Service) startRace(
 	ctx context.Context, challengeID string, may func(*challenge.Challenge) error,
 ) (*challenge.Challenge, error) {
 	var states []*replay.State
-	admit := func(c *challenge.Challenge) error {
-		if err := may(c); err != nil {
-			return err
-		}
-		return s.Planner.AdmitRace(ctx, c, startsWithin)
-	}
-	started, err := s.Challenges.Start(ctx, challengeID, admit, func(c *challenge.Challenge) error {
+	started, err := s.Challenges.Start(ctx, challengeID, may, func(c *challenge.Challenge) error {
 		states = make([]*replay.State, len(c.Entrants))
 		var group errgroup.Group
 		for i, e := range c.Entrants {
@@ -186,10 +174,7 @@ func (s *Service) startRace(
 				return err
 			})
 		}
-		if err := group.Wait(); err != nil {
-			return err
-		}
-		return s.Planner.AdmitRace(ctx, c, challenge.Countdown+c.Limit)
+		return group.Wait()
 	})
 	if err != nil {
 		return nil, err

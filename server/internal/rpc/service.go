@@ -40,20 +40,9 @@ type Planner interface {
 	Opens(ctx context.Context, gameID string) error
 	// Plan schedules the next action of a game.
 	Plan(ctx context.Context, state *replay.State) error
-	// Admit counts a bot-only game, which is about to be created, as running. The error is
-	// a *limits.ExceededError if too many bot-only games are running.
-	Admit(ctx context.Context, gameID, playerID, address string) error
-	// AdmitRace counts the bots of a race as running for the duration d. The error is like
-	// that of Admit.
-	AdmitRace(ctx context.Context, c *challenge.Challenge, d time.Duration) error
-	// Looked records that a client at the given address read a game. Watched records that
-	// the client started to watch a game, and left that it stopped. Looked and Watched do
-	// not block.
-	Looked(state *replay.State, address string)
-	Watched(state *replay.State, address string) (left func())
 	// Listed records that a client read a list of live games. moving is the number of
 	// games in motion in the store. Listed does not block.
-	Listed(games []*replay.State, moving int)
+	Listed(moving int)
 }
 
 // Meter records metrics that only the service can measure.

@@ -82,7 +82,7 @@ func (s *Service) OpenWatch(request *pb.WatchRequest, stream grpc.ServerStream) 
 	if err := s.admit(v, role); err != nil {
 		return nil, err
 	}
-	v.left = s.Planner.Watched(state, address)
+	v.admitted = true
 	return v, nil
 }
 
@@ -144,6 +144,7 @@ type View struct {
 	everyUntil int32 // send every event up to this version
 	over       bool  // set once the client has been sent the end of the game
 	everyEvent bool
+	admitted   bool // set once watcher is registered
 	form       match.Form
 	stream     grpc.ServerStream // innermost stream
 	watcher    match.Watcher
@@ -153,7 +154,6 @@ type View struct {
 	sharing  *sharing            // nil unless the view may join a fanout
 	match    *match.Match        // nil until the game is loaded
 	first    *replay.State       // sent by begin; nil if the view resumes
-	left     func()              // undoes Planner.Watched; nil until the view counts as a watcher
 	address  string              // address that the stream counts toward
 	replays  *semaphore.Weighted // the address's slots for reading a game's history
 	playerID string              // the watcher's player ID; empty without a token
@@ -161,8 +161,7 @@ type View struct {
 
 // Close ends the watch and releases the game.
 func (v *View) Close() {
-	if v.left != nil {
-		v.left()
+	if v.admitted {
 		v.watcher.Close()
 	}
 	if v.match != nil {

@@ -19,7 +19,7 @@ type Copier interface {
 	Finish(ctx context.Context) error
 	// Export calls visit with all data to copy, in bounded pieces. It skips expired data,
 	// data that servers derive from the logs (lists and queue), and data that is needed
-	// only while servers are running (quotas, claims, running exhibitions). It stops at the
+	// only while servers are running (quotas, claims). It stops at the
 	// first error, including one from visit.
 	Export(ctx context.Context, visit func(Piece) error) error
 	// Import writes a piece exported from another store, keeping its IDs and times. It is

@@ -31,7 +31,6 @@ type Store struct {
 	Lists       Lists
 	Queue       Queue
 	Quotas      Quotas
-	Exhibitions Exhibitions
 	Challenges  Challenges
 	Heartbeats  Heartbeats
 	Secrets     Secrets

@@ -51,9 +51,8 @@ func Add(flags *pflag.FlagSet, c *server.Config) {
 	flags.DurationVar(&c.StopTimeout, "stop-timeout", c.StopTimeout, "how long a stop waits for calls in progress")
 	// These flags are hidden: they exist only so that tests can shorten the times.
 	flags.DurationVar(&c.Idle, "idle", c.Idle, "how long a game without players and watchers stays in memory")
-	flags.DurationVar(&c.PauseAfter, "pause-after", c.PauseAfter, "how long a game that only bots play continues after a client last read it")
 	flags.DurationVar(&c.Stall, "stall", c.Stall, "how long a watcher may take to read a message")
-	for _, hidden := range []string{"idle", "pause-after", "stall"} {
+	for _, hidden := range []string{"idle", "stall"} {
 		_ = flags.MarkHidden(hidden) // cannot fail: the flag exists
 	}
 	for _, limit := range limits.Table {

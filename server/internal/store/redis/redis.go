@@ -78,7 +78,6 @@ func portsOn(c Clients, client goredis.UniversalClient, pipeline *goredis.AutoPi
 		Lists:       newLists(client),
 		Queue:       queue{client, c.Once},
 		Quotas:      quotas{redis_rate.NewLimiter(client)},
-		Exhibitions: exhibitions{client},
 		Challenges:  challenges{client, c.Appends},
 		Heartbeats:  heartbeats{client},
 		Secrets:     secrets{client},

@@ -10,9 +10,6 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
-	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // Ensure that a quota's key is gone once the quota is full again, and that the key of a secret remains
@@ -29,29 +26,6 @@ func TestShared_Keys(t *testing.T) {
 		assert.Equal(t, "secret", r.client.Get(t.Context(), "games:page-secret").Val())
 		assert.EqualValues(t, -1, r.client.TTL(t.Context(), "games:page-secret").Val())
 	})
-}
-
-// Ensure that the entries of games that have ended or paused do not accumulate.
-func TestExhibitions_Set(t *testing.T) {
-	t.Parallel()
-	server := redistest.StartMiniredis(t)
-	client, exhibitions := redistest.NewClient(t, server.Addr()), openAt(t, server.Addr()).Exhibitions
-	now, ctx := time.Now(), t.Context()
-	server.SetTime(now)
-	count := func() int64 { return client.ZCard(ctx, "exhibitions").Val() }
-	run := func(gameID string) {
-		_, err := exhibitions.Run(ctx, store.Exhibition{GameIDs: []string{gameID}, PlayerID: "ann"}, time.Minute, store.ExhibitionLimits{})
-		require.NoError(t, err)
-	}
-	run("a")
-	run("b")
-	run("b")
-	assert.EqualValues(t, 2, count())
-	require.NoError(t, exhibitions.End(ctx, "a"))
-	assert.EqualValues(t, 1, count())
-	server.SetTime(now.Add(time.Minute))
-	run("c")
-	assert.EqualValues(t, 1, count())
 }
 
 // Ensure that the scan finds exactly the keys that match the pattern.

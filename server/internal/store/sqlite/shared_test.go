@@ -37,8 +37,6 @@ func TestRestart(t *testing.T) {
 	wait, err := s.Background.Quotas.Take(ctx, "games", "ann", 1)
 	require.NoError(t, err)
 	assert.Positive(t, wait)
-	_, err = s.Exhibitions.Run(ctx, store.Exhibition{GameIDs: []string{"e"}}, time.Hour, store.ExhibitionLimits{})
-	require.NoError(t, err)
 	beat, err := s.Background.Heartbeats.Record(ctx, newHeartbeat("s"))
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
@@ -62,9 +60,6 @@ func TestRestart(t *testing.T) {
 	wait, err = s.Quotas.Take(ctx, "games", "ann", 1)
 	require.NoError(t, err)
 	assert.Zero(t, wait)
-	left, err := s.Exhibitions.Left(ctx, "e")
-	require.NoError(t, err)
-	assert.Zero(t, left)
 	again, err := s.Background.Heartbeats.Record(ctx, newHeartbeat("another"))
 	require.NoError(t, err)
 	known, err := s.Heartbeats.Servers(ctx)
@@ -127,21 +122,4 @@ func TestAccounts_RenewLasting_Many(t *testing.T) {
 	}
 	require.NoError(t, accounts{d}.RenewLasting(t.Context(), keepAccounts))
 	assert.Equal(t, []int{0}, counted(t, d, "SELECT count(*) FROM accounts WHERE expires IS NULL"))
-}
-
-// Ensure that games with only bots use bounded memory.
-func TestExhibitions_Bounded(t *testing.T) {
-	t.Parallel()
-	now, ctx := time.Now(), t.Context()
-	e := newExhibitions(func() time.Time { return now })
-	for i := range maxExhibitions {
-		e.games[fmt.Sprint(i)] = exhibition{until: now.Add(time.Minute)}
-	}
-	for _, want := range []store.ExhibitionRun{{Full: store.StoreLimit, Retry: time.Minute}, {Resumed: true}} {
-		r, err := e.Run(ctx, store.Exhibition{GameIDs: []string{"another"}}, time.Minute, store.ExhibitionLimits{})
-		require.NoError(t, err)
-		assert.Equal(t, want, r)
-		now = now.Add(time.Minute)
-	}
-	assert.Len(t, e.games, 1, "paused games were kept")
 }

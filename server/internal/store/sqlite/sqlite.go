@@ -103,8 +103,7 @@ func Open(o Options) (_ *store.Store, err error) {
 			return nil, err
 		}
 	}
-	e.quotas, e.exhibitions = newQuotas(o.Now), newExhibitions(o.Now)
-	e.audience, e.feed = newAudience(), newFeed()
+	e.quotas, e.audience, e.feed = newQuotas(o.Now), newAudience(), newFeed()
 	s := ports(e, e.db)
 	s.Background = ports(e, e.background)
 	return s, nil
@@ -207,7 +206,6 @@ func ports(e *engine, d *db) *store.Store {
 		Keys:        keys{accounts{d}},
 		Credentials: credentials{d},
 		Quotas:      e.quotas,
-		Exhibitions: e.exhibitions,
 		Challenges:  challenges{d},
 		Secrets:     secrets{d},
 		Lists:       lists{d},
@@ -321,7 +319,6 @@ func connect(path string, flags sqlite3.OpenFlags, memory bool) (_ *sqlite3.Conn
 type engine struct {
 	db, background *db
 	quotas         *quotas
-	exhibitions    *exhibitions
 	audience       *audience
 	feed           *feed
 	lock           *lockFile // nil if opened beside a server

@@ -45,9 +45,6 @@ func Calls(ctx context.Context, s *store.Store) map[string]error {
 	_, _, errs["Challenges.Get"] = s.Challenges.Get(ctx, c.ID)
 	errs["Challenges.Update"] = s.Challenges.Update(ctx, c)
 	_, errs["Challenges.List"] = s.Challenges.List(ctx, 0, store.Place{}, 10)
-	_, errs["Exhibitions.Left"] = s.Exhibitions.Left(ctx, "a")
-	_, errs["Exhibitions.Run"] = s.Exhibitions.Run(ctx, store.Exhibition{GameIDs: []string{"a"}}, time.Hour, store.ExhibitionLimits{})
-	errs["Exhibitions.End"] = s.Exhibitions.End(ctx, "a")
 	_, errs["Quotas.Take"] = s.Quotas.Take(ctx, "games", "ann", 1)
 	_, errs["Secrets.Secret"] = s.Secrets.Secret(ctx, "page", []byte("secret"))
 	return errs

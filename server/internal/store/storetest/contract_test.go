@@ -27,7 +27,6 @@ var suites = map[string]func(t *testing.T, open storetest.Open){
 	"keys":        storetest.Keys,
 	"credentials": storetest.Credentials,
 	"boards":      storetest.Boards,
-	"exhibitions": storetest.Exhibitions,
 	"challenges":  storetest.Challenges,
 	"secrets":     storetest.Secrets,
 }
@@ -35,15 +34,14 @@ var suites = map[string]func(t *testing.T, open storetest.Open){
 // clockSuites are the tests of the contract that depend on the clock. They run on the
 // engines whose clock a test can advance.
 var clockSuites = map[string]func(t *testing.T, open storetest.OpenClock){
-	"games":       storetest.GamesExpire,
-	"accounts":    storetest.AccountsExpire,
-	"keys":        storetest.KeysExpire,
-	"boards":      storetest.BoardsExpire,
-	"exhibitions": storetest.ExhibitionsPause,
-	"challenges":  storetest.ChallengesExpire,
-	"quotas":      storetest.Quotas,
-	"queue":       storetest.QueueTimes,
-	"heartbeats":  storetest.HeartbeatTimes,
+	"games":      storetest.GamesExpire,
+	"accounts":   storetest.AccountsExpire,
+	"keys":       storetest.KeysExpire,
+	"boards":     storetest.BoardsExpire,
+	"challenges": storetest.ChallengesExpire,
+	"quotas":     storetest.Quotas,
+	"queue":      storetest.QueueTimes,
+	"heartbeats": storetest.HeartbeatTimes,
 }
 
 func TestClock(t *testing.T) {

@@ -36,8 +36,9 @@ SITE := server/internal/web/site
 WORDS := $(SITE)/words.js
 ASSETS := server/internal/web/assets
 
-# Benchmarks to run, and the commit that bench-compare compares the working tree with.
+# Benchmarks to run, their packages, and the commit that bench-compare compares the working tree with.
 BENCH ?= .
+BENCHED := ./server/internal/test/bench ./game/...
 BASE ?= HEAD~1
 
 # The race detector makes the code about five times slower. SQLite, which is C translated
@@ -132,12 +133,12 @@ kills: ## Kill the only server of a file KILLS times while clients play
 	$(SLOW) ./server/internal/test/fault -run '^TestStorm_Kills$$' -v -timeout 0 -args -storm.kills=$(KILLS)
 
 .PHONY: bench
-bench: ## Print the figures and their baselines (needs redis-server; BENCH=Moves selects)
-	go test -tags slow -p 1 -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 2h ./... | go run ./internal/ratio/table
+bench: ## Run the benchmarks (needs redis-server; BENCH=Move selects)
+	go test -tags slow -p 1 -run '^$$' -bench '$(BENCH)' -benchtime 3s -timeout 1h $(BENCHED)
 
 .PHONY: bench-compare
-bench-compare: ## Compare the figures of two commits (BASE=HEAD~1; BENCH=Moves selects)
-	scripts/bench-compare.sh '$(BASE)' '$(BENCH)'
+bench-compare: ## Compare the benchmarks of two commits (BASE=HEAD~1; BENCH=Move selects)
+	scripts/bench-compare.sh '$(BASE)' '$(BENCH)' $(BENCHED)
 
 .PHONY: nightly
 nightly: ## Run what CI leaves out, and print one table of figures (PARTS='kills bench' selects)

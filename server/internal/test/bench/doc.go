@@ -1,9 +1,8 @@
-// Package bench compares a whole server on a real Redis server that syncs every move to disk
-// with bare gRPC: the same messages, clients and streams, but handlers that do nothing. The two
-// sides take turns on one machine, so that other load affects both, and each result is the
-// median of several rounds. Only the ratios are meaningful on other machines. Benchmarks with
-// watchers run each server in its own process, started from the same test binary. If
-// BENCH_PROFILES names a directory, the servers write profiles to it.
+// Package bench measures what a move and a watcher cost a server: processor time and memory of the
+// server's process, which little depends on the machine's load, and latency. The server runs with its
+// default configuration, but without limits, in its own process, started from the test binary. If
+// BENCH_PROFILES names a directory, the servers write CPU profiles to it.
 //
-//	go test -tags slow -run '^$' -bench . ./server/internal/test/bench
+//	make bench                       # all benchmarks, once
+//	make bench-compare BASE=HEAD~1   # six times for each of two commits, alternately
 package bench

@@ -208,7 +208,8 @@ func (n *node) connect(transport []grpc.ServerOption) {
 		AbandonAfter: n.AbandonAfter, WaitingFor: n.WaitingFor, OnlyUptime: n.OnlyUptime, KeepFinished: n.KeepFinished,
 		Showcase: n.Exhibition, BotPace: n.BotPace, Recorded: n.metrics.Recorded,
 	})
-	n.log = gamelog.New(n.store.Games)
+	reads := ratelimit.NewReads(&n.Limits, n.proxies)
+	n.log = gamelog.New(reads.History(n.store.Games))
 	challenges := n.Config.challenges(n.store.Challenges, n.log)
 	challenges.Outages = n.heartbeat.Outages
 	n.challenges = challenge.New(challenges)
@@ -229,7 +230,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 		Challenges: n.challenges, Tokens: tokens, Planner: n.lifecycle, Meter: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
 		Version: version.String(), WebURL: n.PublicURL, Durable: n.store.Durable(), MinTurnLimit: n.MinTurnLimit,
 		Limits: n.Limits,
-		Quotas: n.store.Quotas, Proxies: n.proxies,
+		Quotas: n.store.Quotas, Reads: reads,
 		CloseAfter: n.admission.CloseAfter,
 	})
 	n.serveCalls(games, transport)

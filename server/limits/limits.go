@@ -27,7 +27,6 @@ type Limits struct {
 	ReadsPerAddressPerSecond          int
 	ReadsPerSecond                    int
 	ReadsAtOnce                       int
-	ReplaysAtOnce                     int
 	WrongTokensPerMinute              int
 	NewPlayersPerMinute               int
 	NewGamesPerMinute                 int
@@ -126,8 +125,7 @@ var Table = []Limit{
 		"max-reads-per-address-per-second", "reads_per_address_per_second", 2_000,
 		"calls other than moves from one address to this server per second, with a burst of ten seconds' worth; " +
 			"a page of a list counts as one for each 50 entries requested, and one for each ten games skipped, " +
-			"each 50 events of history count as one if they are read for a stream or for a game that is not in memory, " +
-			"and as two for an undo or a repeated call, " +
+			"so do each 50 events of a game's history, " +
 			"and an HTTP request for a page, file or picture counts as one",
 		func(l *Limits) *int { return &l.ReadsPerAddressPerSecond },
 	},
@@ -142,12 +140,6 @@ var Table = []Limit{
 		"calls other than moves that this server handles at the same time, at most a quarter of them for one address; " +
 			"others wait up to a second",
 		func(l *Limits) *int { return &l.ReadsAtOnce },
-	},
-	{
-		"max-replays-at-once", "replays_at_once", 4,
-		"watch streams for which this server reads a game's history at the same time; others take turns; " +
-			"also games of 200,000 events that it replays at the same time for calls, and for such streams; one address gets one of each",
-		func(l *Limits) *int { return &l.ReplaysAtOnce },
 	},
 	{
 		"max-wrong-tokens-per-minute", "wrong_tokens_per_minute", 1_000,

@@ -328,9 +328,7 @@ type Limits struct {
 	// Connections that one address may have to one server. Further connections are closed
 	// immediately, without an answer.
 	ConnectionsPerAddress int32 `protobuf:"varint,7,opt,name=connections_per_address,json=connectionsPerAddress,proto3" json:"connections_per_address,omitempty"`
-	// Watch and WatchChallenge streams that one address may have open on one server. Of
-	// these, one in 512 (but at least one) may concurrently receive past events that the
-	// server has to read from the log; others wait for a while and are then refused.
+	// Watch and WatchChallenge streams that one address may have open on one server.
 	WatchesPerAddress int32 `protobuf:"varint,8,opt,name=watches_per_address,json=watchesPerAddress,proto3" json:"watches_per_address,omitempty"`
 	// Watch and WatchChallenge streams that one address may open on one server per second,
 	// with a burst of ten seconds' worth.
@@ -375,10 +373,8 @@ type Limits struct {
 	ReadsPerAddress int32 `protobuf:"varint,22,opt,name=reads_per_address,json=readsPerAddress,proto3" json:"reads_per_address,omitempty"`
 	// Unary calls per second from one address to one server, excluding Move, Undo and
 	// Resign, with a burst of ten seconds' worth. A page counts as one call for each 50
-	// requested entries. HTTP requests for pages, files and pictures count too, and so does
-	// history that the server has to read: each 50 events count as one call for a stream, or
-	// if any call needs a game that is not in the server's memory, and as two for a call that
-	// needs old events, such as an undo. A call to ListGames counts as one more call for each
+	// requested entries. HTTP requests for pages, files and pictures count too, and so do
+	// each 50 events of a game's history that the server has to read. A call to ListGames counts as one more call for each
 	// ten games that it has to skip to fill its page.
 	ReadsPerAddressPerSecond int32 `protobuf:"varint,23,opt,name=reads_per_address_per_second,json=readsPerAddressPerSecond,proto3" json:"reads_per_address_per_second,omitempty"`
 	// Like reads_per_address_per_second, but for the calls counted by reads_per_address, of
@@ -388,13 +384,7 @@ type Limits struct {
 	// address gets at most a quarter of them. Other calls wait up to a second and are then
 	// refused.
 	ReadsAtOnce int32 `protobuf:"varint,24,opt,name=reads_at_once,json=readsAtOnce,proto3" json:"reads_at_once,omitempty"`
-	// Watch streams for which one server reads a game's past events at the same time. Other
-	// streams take turns, reading part of the events at a time. If a call needs a game that is
-	// not in memory, or old events, the server replays the whole game: at most 200,000 events
-	// at the same time for one address, and this many times 200,000 for all, not counting
-	// games with up to 5,000 events. Other such calls are refused, after a second if they
-	// need old events. As many events again are replayed for streams that read the history
-	// of a game with an undo far back; such a stream may end after 30 seconds.
+	// Deprecated: always 0. The history of games counts toward reads_per_address_per_second.
 	ReplaysAtOnce int32 `protobuf:"varint,34,opt,name=replays_at_once,json=replaysAtOnce,proto3" json:"replays_at_once,omitempty"`
 	// Events of one game. If a game has this many, the server refuses moves and undos with
 	// GAME_TOO_LONG, and this limit as metadata as with RATE_LIMITED. Players can still

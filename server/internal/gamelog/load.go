@@ -28,11 +28,6 @@ func (l *Log) Load(ctx context.Context, gameID string, through store.ID, keep in
 	if err != nil {
 		return History{}, err
 	}
-	return l.LoadTo(ctx, gameID, tail, through, keep)
-}
-
-// LoadTo is like Load, but takes the game's Tail, which the caller has read.
-func (l *Log) LoadTo(ctx context.Context, gameID string, tail store.Tail, through store.ID, keep int) (History, error) {
 	if tail.Length == 0 && tail.Head == (store.ID{}) {
 		return History{}, ErrNotFound
 	}
@@ -42,7 +37,7 @@ func (l *Log) LoadTo(ctx context.Context, gameID string, tail store.Tail, throug
 		h = History{Tip: Tip{ID: Genesis(gameID)}}
 		missing = without(store.ID{}, []store.ID{tail.Last, tail.Head, through})
 	}
-	err := l.fold(ctx, gameID, begin, func(tip Tip, event *replay.Event) error {
+	err = l.fold(ctx, gameID, begin, func(tip Tip, event *replay.Event) error {
 		h.Tip = tip
 		if h.Events = append(h.Events, event); len(h.Events) > keep {
 			h.Events = slices.Delete(h.Events, 0, 1)
@@ -101,11 +96,6 @@ func (l *Log) Replay(ctx context.Context, gameID string, after int32, do func(Ti
 	})
 }
 
-// ReplayReverted is like Replay of the whole log as FindReverts has read it.
-func (l *Log) ReplayReverted(ctx context.Context, gameID string, reverts Reverts, do func(*replay.Event) error) error {
-	return l.passReverted(ctx, gameID, reverts, func(_ Tip, event *replay.Event) error { return do(event) })
-}
-
 // errReverted means that an entry reverts the game to an earlier version.
 var errReverted = errors.New("the game was reverted")
 
@@ -119,21 +109,21 @@ func (l *Log) fold(ctx context.Context, gameID string, begin func(), do func(Tip
 	err := l.pass(ctx, gameID, do, func(int32) (*replay.State, error) { return nil, errReverted })
 	if errors.Is(err, errReverted) {
 		begin()
-		err = l.passReverted(ctx, gameID, l.FindReverts(ctx, gameID), do)
+		err = l.passReverted(ctx, gameID, l.findReverts(ctx, gameID), do)
 	}
 	return err
 }
 
-// Reverts are the entries that revert a game.
-type Reverts struct {
+// reverts are the entries that revert a game.
+type reverts struct {
 	last map[int32]int32 // by version: the last version that reverts to it
 	end  int32           // the log was read up to this version
 	err  error           // why it was not read further; nil at its end
 }
 
-// FindReverts reads a game's log to find the entries that revert the game.
-func (l *Log) FindReverts(ctx context.Context, gameID string) Reverts {
-	r := Reverts{last: map[int32]int32{}}
+// findReverts reads a game's log to find the entries that revert the game.
+func (l *Log) findReverts(ctx context.Context, gameID string) reverts {
+	r := reverts{last: map[int32]int32{}}
 	r.err = l.Read(ctx, gameID, 1, func(record store.Record) error {
 		r.end = record.ID.Version
 		entry, err := EntryOf(record)
@@ -147,7 +137,7 @@ func (l *Log) FindReverts(ctx context.Context, gameID string) Reverts {
 
 // passReverted is pass for a log with entries that revert the game. It keeps only the states to
 // which they revert, each until its last use.
-func (l *Log) passReverted(ctx context.Context, gameID string, reverts Reverts, do func(Tip, *replay.Event) error) error {
+func (l *Log) passReverted(ctx context.Context, gameID string, reverts reverts, do func(Tip, *replay.Event) error) error {
 	kept := map[int32]*replay.State{}
 	past := func(version int32) (*replay.State, error) { return kept[version], nil }
 	err := l.pass(ctx, gameID, func(tip Tip, event *replay.Event) error {

@@ -8,6 +8,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/store"
@@ -35,10 +38,15 @@ func (e *DamagedError) Error() string {
 type Log struct {
 	// Games stores the logs.
 	store.Games
+	// applying has slots for pages of history that are being applied. Half of the processors
+	// are left for moves.
+	applying *semaphore.Weighted
 }
 
 // New returns a Log that uses the given store.
-func New(games store.Games) *Log { return &Log{games} }
+func New(games store.Games) *Log {
+	return &Log{games, semaphore.NewWeighted(int64(max(1, runtime.GOMAXPROCS(0)/2)))}
+}
 
 // Head is the part of a game that lists show. It is read without the log.
 type Head struct {

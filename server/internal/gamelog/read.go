@@ -16,35 +16,33 @@ func EntryOf(r store.Record) (replay.Entry, error) { return decodeEntry(r.Raw) }
 const pageSize = 500
 
 // Read calls do with each record of a game's log, in order, beginning with the given version. If do
-// returns an error, Read stops and returns it.
+// returns an error, Read stops and returns it. do must not read a log.
 func (l *Log) Read(ctx context.Context, gameID string, from int32, do func(store.Record) error) error {
 	for {
 		records, err := l.page(ctx, gameID, from, pageSize)
-		for _, r := range records {
-			if err := do(r); err != nil {
-				return err
-			}
-			from = r.ID.Version + 1
+		if err := l.each(ctx, records, do); err != nil {
+			return err
 		}
 		if err != nil || len(records) < pageSize {
 			return err
 		}
+		from = records[len(records)-1].ID.Version + 1
 	}
 }
 
-// After calls do for the next n events after t, or fewer if the log ends earlier. It passes do
-// each event and the tip after it. It returns the errors of Tip.Apply and of the store.
-func (l *Log) After(ctx context.Context, gameID string, t Tip, n int, past Past, do func(Tip, *replay.Event)) error {
-	records, err := l.page(ctx, gameID, t.ID.Version+1, n)
-	for _, r := range records {
-		next, event, err := t.Apply(gameID, r, past)
-		if err != nil {
+// each calls do with each record of a page, in one of the slots for that. If do returns an error, each
+// stops and returns it.
+func (l *Log) each(ctx context.Context, page []store.Record, do func(store.Record) error) error {
+	if err := l.applying.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	defer l.applying.Release(1)
+	for _, r := range page {
+		if err := do(r); err != nil {
 			return err
 		}
-		t = next
-		do(next, event)
 	}
-	return err
+	return nil
 }
 
 // At returns the record with the given version, and reports whether the log contains it.

@@ -94,7 +94,7 @@ func TestDamage(t *testing.T) {
 						damagedAt(t, err)
 						update, _ := watcher.Next(length)
 						require.Equal(t, last, damagedAt(t, update.Err))
-						err = m.Replay(ctx, 0, free, func(*Event) error { return nil })
+						err = m.historyError(t)
 						if tt.last < length {
 							require.Equal(t, last, damagedAt(t, err))
 						}

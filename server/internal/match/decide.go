@@ -47,17 +47,11 @@ type Call struct {
 	// NotBefore and NotAfter bound the time of the event, by the store's clock. Zero means no
 	// bound.
 	NotBefore, NotAfter time.Time
-	// Admit, if set, is called each time before the game's log is searched for the call.
-	Admit Admit
 
 	// inWindow restricts the action to the window of an attempt. fresh makes the hub read
 	// that window from the store again.
 	inWindow, fresh bool
 }
-
-// Admit admits the replay of a log with the given number of events, perhaps after a wait. If err is
-// nil, the caller calls done after the replay.
-type Admit func(ctx context.Context, events int32) (done func(), err error)
 
 // Do appends the call's entry and returns the event. If the call is repeated after it took
 // effect, Do returns the same event again.
@@ -65,8 +59,8 @@ type Admit func(ctx context.Context, events int32) (done func(), err error)
 // Errors, in the order of the checks: ErrNotSeated, replay.ErrGameOver,
 // *VersionConflictError, ErrTooLong, replay.ErrNotStarted, replay.ErrNotYourTurn, ErrUndoAttempt or
 // replay.ErrNoUndo, game.ErrIllegalMove; also store.ErrTooEarly, store.ErrTooLate, store.ErrUnsettled,
-// *gamelog.DamagedError, replay.ErrUnknown, ErrStopping, or an error from ctx, call.Admit or the
-// store. The result, even if it is an error, matches the log at some moment during the call.
+// *gamelog.DamagedError, replay.ErrUnknown, ErrStopping, or an error from ctx or the store. The result,
+// even if it is an error, matches the log at some moment during the call.
 //
 // In an attempt at a challenge, moves (by players and bots) and resignations are appended
 // only while the challenge is open. Do returns replay.ErrNotStarted before it opens and
@@ -140,7 +134,7 @@ func (call Call) decide(ctx context.Context, m *Match, tip gamelog.Tip) (*Event,
 	if resigning && call.callsOff(state) {
 		entry.Action = replay.Abandoned{}
 		if state.Status == replay.Finished {
-			event, err := m.find(ctx, call.Admit, func(_ int32, e replay.Entry) bool { return e.Action == entry.Action })
+			event, err := m.find(ctx, func(_ int32, e replay.Entry) bool { return e.Action == entry.Action })
 			return event, nil, err
 		}
 	} else {
@@ -191,7 +185,7 @@ func (call Call) decide(ctx context.Context, m *Match, tip gamelog.Tip) (*Event,
 		if action.To == 0 {
 			return nil, nil, replay.ErrNoUndo
 		}
-		entry.Action, past = action, m.past(ctx, call.Admit)
+		entry.Action, past = action, m.past(ctx)
 	}
 	if call.inWindow {
 		from, to, err := m.hub.Windows.Window(ctx, state, call.fresh)
@@ -209,9 +203,9 @@ func (call Call) decide(ctx context.Context, m *Match, tip gamelog.Tip) (*Event,
 }
 
 // past returns a function that finds earlier states in memory or in the log.
-func (m *Match) past(ctx context.Context, admit Admit) gamelog.Past {
+func (m *Match) past(ctx context.Context) gamelog.Past {
 	return func(version int32) (*replay.State, error) {
-		event, err := m.find(ctx, admit, func(v int32, _ replay.Entry) bool { return v == version })
+		event, err := m.find(ctx, func(v int32, _ replay.Entry) bool { return v == version })
 		if err == nil && event == nil {
 			err = fmt.Errorf("no version %d", version)
 		}
@@ -307,7 +301,7 @@ func (call Call) seat(state *replay.State, own []int) int {
 func (m *Match) repeated(ctx context.Context, state *replay.State, call Call, entry replay.Entry, own []int) (*Event, error) {
 	version := call.Version
 	if _, resigning := entry.Action.(replay.Resigned); resigning && entry.Seat != game.NoSeat && state.Seats[entry.Seat].Resigned {
-		return m.find(ctx, call.Admit, func(_ int32, e replay.Entry) bool { return e.Same(entry) })
+		return m.find(ctx, func(_ int32, e replay.Entry) bool { return e.Same(entry) })
 	}
 	if version < 1 || version >= state.Version {
 		return nil, nil
@@ -333,7 +327,7 @@ func (m *Match) repeated(ctx context.Context, state *replay.State, call Call, en
 		if _, ok := logged.Action.(replay.Undone); !ok {
 			return nil, nil
 		}
-		then, err := m.past(ctx, call.Admit)(version)
+		then, err := m.past(ctx)(version)
 		if err != nil {
 			return nil, err
 		}
@@ -345,12 +339,12 @@ func (m *Match) repeated(ctx context.Context, state *replay.State, call Call, en
 	if event != nil {
 		return event, nil
 	}
-	return m.find(ctx, call.Admit, func(v int32, _ replay.Entry) bool { return v == version+1 })
+	return m.find(ctx, func(v int32, _ replay.Entry) bool { return v == version+1 })
 }
 
 // find returns the last event for which fits returns true, from memory or by replaying the log.
-// It returns nil if there is no such event. admit may be nil.
-func (m *Match) find(ctx context.Context, admit Admit, fits func(version int32, e replay.Entry) bool) (*Event, error) {
+// It returns nil if there is no such event.
+func (m *Match) find(ctx context.Context, fits func(version int32, e replay.Entry) bool) (*Event, error) {
 	for v := m.State().Version; ; v-- {
 		event := m.ring.at(v)
 		if event == nil {
@@ -359,13 +353,6 @@ func (m *Match) find(ctx context.Context, admit Admit, fits func(version int32, 
 		if fits(v, event.Entry) {
 			return event, nil
 		}
-	}
-	if admit != nil {
-		done, err := admit(ctx, m.State().Version)
-		if err != nil {
-			return nil, err
-		}
-		defer done()
 	}
 	event, err := m.hub.Log.Find(ctx, m.id, fits)
 	if event == nil || err != nil {

@@ -236,10 +236,10 @@ func TestCreate(t *testing.T) {
 			again.Private = true
 			_, err = s.Create(ctx, name("a"), again, other)
 			require.ErrorIs(t, err, ErrExists)
-			_, err = s.Existing(ctx, name("a"), again, nil)
+			_, err = s.Existing(ctx, name("a"), again)
 			require.ErrorIs(t, err, ErrExists)
 		}
-		_, err = b.Existing(ctx, name("b"), c, nil)
+		_, err = b.Existing(ctx, name("b"), c)
 		require.ErrorIs(t, err, gamelog.ErrNotFound)
 		_, err = b.Acquire(ctx, name("b"))
 		require.ErrorIs(t, err, gamelog.ErrNotFound)
@@ -308,44 +308,5 @@ func TestDo_ContextEnded(t *testing.T) {
 		// Whether or not the move was appended, repeating the call returns its event.
 		require.EqualValues(t, 2, m.do(t, call).State.Version)
 		env.check(name("a"), s)
-	})
-}
-
-// Ensure that a call is admitted before the log is replayed for it, and that a call that needs
-// only events in memory is not.
-func TestDo_Admit(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
-		s := env.serve(env.addr)
-		s.create(name("long"), "6x6")
-		m := s.match(name("long"))
-		m.play(t, ringSize+10)
-		version := m.State().Version
-		refused := errors.New("refused")
-		var admitted, done int
-		do := func(version, to int32, err error) error {
-			admitted, done = 0, 0
-			_, got := m.Do(t.Context(), Call{
-				PlayerID: ann.ID, Version: version, Seat: game.NoSeat, Action: replay.Undone{To: to},
-				Admit: func(_ context.Context, events int32) (func(), error) {
-					admitted++
-					assert.Equal(t, m.State().Version, events)
-					return func() { done++ }, err
-				},
-			})
-			return got
-		}
-		require.ErrorIs(t, do(version, 2, refused), refused)
-		assert.Equal(t, 1, admitted)
-		var conflict *VersionConflictError
-		require.ErrorAs(t, do(3, 0, refused), &conflict)
-		assert.Zero(t, admitted, "the entry after version 3 is no undo")
-		assert.Equal(t, version, m.State().Version)
-
-		require.NoError(t, do(version, version-1, refused))
-		assert.Zero(t, admitted)
-		require.NoError(t, do(version+1, 2, nil))
-		assert.Equal(t, 1, admitted)
-		assert.Equal(t, 1, done)
 	})
 }

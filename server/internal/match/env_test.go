@@ -375,18 +375,3 @@ func damagedAt(t *testing.T, err error) int32 {
 	require.ErrorAs(t, err, &damaged)
 	return damaged.Version
 }
-
-// noTurns is a Turn that never waits.
-func noTurns(read, send func() error) error {
-	if err := read(); err != nil {
-		return err
-	}
-	return send()
-}
-
-// free are Bounds that allow everything.
-var free = Bounds{
-	Turn:  noTurns,
-	Count: func(int) error { return nil },
-	Admit: func(context.Context, int32) (func(), error) { return func() {}, nil },
-}

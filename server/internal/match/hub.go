@@ -8,8 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
-
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
@@ -85,8 +83,6 @@ type Config struct {
 // Hub holds the matches of one server.
 type Hub struct {
 	Config
-	// chunks caches the most recently read chunks of all matches.
-	chunks *lru.Cache[chunkKey, *chunk]
 
 	mu      sync.Mutex
 	matches map[string]*Match
@@ -103,7 +99,7 @@ type Hub struct {
 func NewHub(c Config) *Hub {
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &Hub{
-		Config: c, chunks: newChunks(), matches: map[string]*Match{}, stopping: ctx, stop: cancel,
+		Config: c, matches: map[string]*Match{}, stopping: ctx, stop: cancel,
 	}
 	h.ticks.Store(1)
 	return h
@@ -228,13 +224,7 @@ func (h *Hub) start(m *Match, f func(context.Context)) bool {
 // Errors: gamelog.ErrNotFound, *gamelog.DamagedError, replay.ErrUnknown, ErrStopping, the
 // error from ctx, or an error from the store.
 func (h *Hub) Acquire(ctx context.Context, gameID string) (*Match, error) {
-	return h.AcquireFor(ctx, gameID, nil)
-}
-
-// AcquireFor is like Acquire, but calls admit, unless it is nil, before it reads the game's log, and
-// returns its error. If several callers wait for a game, only the admit of one of them is called.
-func (h *Hub) AcquireFor(ctx context.Context, gameID string, admit Admit) (*Match, error) {
-	for retried := false; ; {
+	for {
 		h.mu.Lock()
 		if h.closed {
 			h.mu.Unlock()
@@ -249,7 +239,7 @@ func (h *Hub) AcquireFor(ctx context.Context, gameID string, admit Admit) (*Matc
 			// if this one gives up.
 			h.group.Go(func() {
 				defer m.Release()
-				m.load(h.stopping, ctx, admit)
+				m.load(loading{h.stopping, ctx})
 			})
 		}
 		m.refs++
@@ -261,18 +251,26 @@ func (h *Hub) AcquireFor(ctx context.Context, gameID string, admit Admit) (*Matc
 				return m, nil
 			}
 			m.Release()
-			if !joined || retried && !m.refused {
+			if !joined {
 				return nil, m.loadErr
 			}
 			// Retry, because the load may have begun before this call and the game may have
-			// been created since, or because another caller was refused.
-			retried = retried || !m.refused
+			// been created since, or because the store refused to read it for the other caller.
 		case <-ctx.Done():
 			m.Release()
 			return nil, ctx.Err()
 		}
 	}
 }
+
+// loading is the context of a load. It ends with the hub, and has the values of the caller for which
+// the load began.
+type loading struct {
+	context.Context
+	caller context.Context
+}
+
+func (l loading) Value(key any) any { return l.caller.Value(key) }
 
 // Retain acquires the match once more for a caller that has not released it yet.
 func (m *Match) Retain() {
@@ -396,7 +394,7 @@ func (h *Hub) Create(ctx context.Context, gameID string, created replay.Created,
 		h.Lifecycle.Appended(ctx, appended.Tip.State, false)
 		return appended.Tip.State, nil
 	case errors.As(err, &conflict), errors.Is(err, store.ErrBroken):
-		return h.Existing(ctx, gameID, created, nil)
+		return h.Existing(ctx, gameID, created)
 	default:
 		return nil, err
 	}
@@ -406,11 +404,11 @@ func (h *Hub) Create(ctx context.Context, gameID string, created replay.Created,
 var ErrExists = errors.New("the game was created with different content")
 
 // Existing returns the current state of an existing game if the game was created with the
-// given content. It calls admit as AcquireFor does.
+// given content.
 //
-// Errors: ErrExists if the content differs, and the errors that AcquireFor returns.
-func (h *Hub) Existing(ctx context.Context, gameID string, created replay.Created, admit Admit) (*replay.State, error) {
-	m, err := h.AcquireFor(ctx, gameID, admit)
+// Errors: ErrExists if the content differs, and the errors that Acquire returns.
+func (h *Hub) Existing(ctx context.Context, gameID string, created replay.Created) (*replay.State, error) {
+	m, err := h.Acquire(ctx, gameID)
 	if err != nil {
 		return nil, err
 	}

@@ -2,12 +2,10 @@ package match
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"slices"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -267,52 +265,6 @@ func TestAcquire_Shared(t *testing.T) {
 		}
 		_, err := s.Acquire(briefly(t), name("nowhere"))
 		require.Error(t, err)
-	})
-}
-
-// Ensure that a caller that may not load a game does not keep another one from loading it, and that
-// a game in memory is not loaded again.
-func TestAcquireFor(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
-		env.serve(env.addr).create(name("a"), "classic")
-		s := env.serve(env.addr)
-		refused := errors.New("refused")
-		asked, answer, failed := make(chan struct{}), make(chan struct{}), make(chan error, 1)
-		go func() {
-			_, err := s.AcquireFor(t.Context(), name("a"), func(context.Context, int32) (func(), error) {
-				close(asked)
-				<-answer
-				return nil, refused
-			})
-			failed <- err
-		}()
-		<-asked
-		var done atomic.Int32
-		acquired := make(chan *Match, 1)
-		go func() {
-			m, err := s.AcquireFor(t.Context(), name("a"), func(_ context.Context, events int32) (func(), error) {
-				assert.EqualValues(t, 1, events)
-				return func() { done.Add(1) }, nil
-			})
-			assert.NoError(t, err)
-			acquired <- m
-		}()
-		waittest.Until(t, "both callers wait for the load", func() bool {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			return s.matches[name("a")].refs == 3 // both callers and the load
-		})
-		close(answer)
-		require.ErrorIs(t, <-failed, refused)
-		m := <-acquired
-		require.NotNil(t, m)
-		defer m.Release()
-		waittest.Until(t, "the admitted load has ended", func() bool { return done.Load() == 1 })
-		same, err := s.AcquireFor(t.Context(), name("a"), func(context.Context, int32) (func(), error) { return nil, refused })
-		require.NoError(t, err)
-		assert.Same(t, m, same)
-		same.Release()
 	})
 }
 

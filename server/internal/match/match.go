@@ -8,7 +8,6 @@ package match
 
 import (
 	"context"
-	"math"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -53,9 +52,6 @@ type Match struct {
 
 	ready   chan struct{} // closed when loaded or failed
 	loadErr error         // set before ready is closed
-	// refused is set, before ready is closed, if loadErr concerns only the caller for which the
-	// match was to be loaded.
-	refused bool
 
 	// Guarded by Hub.mu.
 	refs     int
@@ -78,15 +74,14 @@ func (m *Match) State() *replay.State { return m.currentTip().State }
 func (m *Match) currentTip() gamelog.Tip { return *m.tip.Load() }
 
 // load reads the whole log and closes ready. A match that cannot be loaded is removed from
-// the hub. The caller's context is only for admit, because other callers may be waiting for the
-// match, too.
-func (m *Match) load(stopping, caller context.Context, admit Admit) {
+// the hub.
+func (m *Match) load(ctx context.Context) {
 	defer close(m.ready)
 	now := m.hub.ticks.Load()
-	history, err := m.read(stopping, caller, admit)
+	history, err := m.hub.Log.Load(ctx, m.id, store.ID{}, ringSize)
 	if err != nil {
 		m.loadErr = err
-		if stopping.Err() != nil {
+		if m.hub.stopping.Err() != nil {
 			m.loadErr = ErrStopping
 		}
 		m.hub.forget(m)
@@ -97,23 +92,6 @@ func (m *Match) load(stopping, caller context.Context, admit Admit) {
 	}
 	m.tip.Store(&history.Tip)
 	m.confirmedAt.Store(now)
-}
-
-// read reads the whole log if admit allows it.
-func (m *Match) read(stopping, caller context.Context, admit Admit) (gamelog.History, error) {
-	tail, err := m.hub.Log.Tail(stopping, m.id)
-	if err != nil {
-		return gamelog.History{}, err
-	}
-	if admit != nil && tail.Length > 0 {
-		done, err := admit(caller, int32(min(tail.Length, math.MaxInt32)))
-		if err != nil {
-			m.refused = true
-			return gamelog.History{}, err
-		}
-		defer done()
-	}
-	return m.hub.Log.LoadTo(stopping, m.id, tail, store.ID{}, ringSize)
 }
 
 // advance moves the tip by one entry, unless the match already has that entry, and returns

@@ -2,9 +2,6 @@ package match
 
 import (
 	"context"
-	"errors"
-	"slices"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -17,15 +14,27 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// pastAfter returns the events that Replay reads after the given version.
-func (m *Match) pastAfter(t *testing.T, after int32) []*Event {
+// pastAfter returns the events in the game's history after the given version.
+func (m *Match) pastAfter(t *testing.T, after int32) (events []*Event) {
 	t.Helper()
-	var events []*Event
-	assert.NoError(t, m.Replay(t.Context(), after, free, func(e *Event) error {
-		events = append(events, e)
-		return nil
-	}))
-	return events
+	for h := m.History(after); ; {
+		page, err := h.Next(t.Context())
+		if !assert.NoError(t, err) || len(page) == 0 {
+			return events
+		}
+		assert.LessOrEqual(t, len(page), historyPage)
+		events = append(events, page...)
+	}
+}
+
+// historyError reads the game's history and returns the error.
+func (m *Match) historyError(t *testing.T) error {
+	t.Helper()
+	for h := m.History(0); ; {
+		if page, err := h.Next(t.Context()); err != nil || len(page) == 0 {
+			return err
+		}
+	}
 }
 
 // logged returns all events of the game, read directly from the log.
@@ -45,109 +54,42 @@ func (m *Match) undo(t *testing.T, to int32) {
 	m.do(t, Call{PlayerID: ann.ID, Version: m.State().Version, Seat: game.NoSeat, Action: replay.Undone{To: to}})
 }
 
-// Ensure that every reader of a game's history gets the events after any given version, that
-// concurrent readers share what they read, and that readers also get events that are added
-// later.
-func TestReplay_Shared(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
-		s := env.serve(env.addr)
-		s.create(name("a"), "6x6")
-		m := s.match(name("a"))
-		m.play(t, chunkSize/2)
-		m.pastAfter(t, 0) // reads a chunk that is not full
-		m.play(t, chunkSize)
-		m.undo(t, m.State().Version-3)
-		m.play(t, chunkSize+7)
-		logged := s.logged(t, name("a"))
-		var group sync.WaitGroup
-		for n := range 16 {
-			group.Go(func() {
-				after := int32(n*23) % int32(len(logged))
-				got := m.pastAfter(t, after)
-				if !assert.Len(t, got, len(logged)-int(after)) {
-					return
-				}
-				for i, e := range got {
-					want := logged[int(after)+i]
-					if !assert.Equal(t, want.State.Version, e.Version()) || !assert.True(t, want.Entry.Same(e.Entry)) ||
-						!assert.Equal(t, want.State.Position, e.State.Position) {
-						return
-					}
-				}
-			})
-		}
-		group.Wait()
-		first := m.pastAfter(t, 0)
-		assert.True(t, slices.Equal(first, m.pastAfter(t, 0)), "readers do not share events")
-		m.play(t, chunkSize)
-		longer := m.pastAfter(t, 0)
-		require.Len(t, longer, len(first)+chunkSize)
-		assert.True(t, slices.Equal(first[:chunkSize], longer[:chunkSize]))
-		assert.Empty(t, m.pastAfter(t, m.State().Version))
-	})
-}
-
-// Ensure that a history is read completely if it contains undos that go back almost to the
-// beginning of the game.
-func TestReplay_FarBack(t *testing.T) {
+// Ensure that every reader of a game's history gets the events after any given version, up to the
+// version in memory, also if undos go back almost to the beginning of the game.
+func TestHistory(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		s := env.serve(env.addr)
 		s.create(name("a"), "6x6")
 		m := s.match(name("a"))
 		for range 3 {
-			m.play(t, chunkSize)
+			m.play(t, historyPage+7)
+			m.undo(t, m.State().Version-3)
+			m.play(t, historyPage)
 			m.undo(t, 2)
 		}
 		m.play(t, ringSize+1)
+		growing := m.History(0)
 		logged := s.logged(t, name("a"))
-		for _, after := range []int32{0, chunkSize, 2*chunkSize + 1} {
-			got := m.pastAfter(t, after)
-			require.Len(t, got, len(logged)-int(after))
+		m.play(t, historyPage)
+		m.undo(t, 3)
+		var grown int
+		for page, err := growing.Next(t.Context()); len(page) > 0; page, err = growing.Next(t.Context()) {
+			require.NoError(t, err)
+			grown += len(page)
+		}
+		assert.Len(t, logged, grown)
+		logged = s.logged(t, name("a"))
+		for after := 0; after <= len(logged); after += 23 {
+			got := m.pastAfter(t, int32(after))
+			require.Len(t, got, len(logged)-after)
 			for i, e := range got {
-				require.Equal(t, logged[int(after)+i].State.Position, e.State.Position)
+				want := logged[after+i]
+				require.Equal(t, want.State.Version, e.Version())
+				require.True(t, want.Entry.Same(e.Entry))
+				require.Equal(t, want.State.Position, e.State.Position)
 			}
 		}
-	})
-}
-
-// Ensure that evicted chunks are reread, and that a reader that stops or fails does not
-// keep others from reading.
-func TestReplay_Forgotten(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
-		s := env.serve(env.addr)
-		s.create(name("a"), "6x6")
-		m := s.match(name("a"))
-		m.play(t, 3*chunkSize)
-		enough := errors.New("enough")
-		require.ErrorIs(t, m.Replay(t.Context(), 3, free, func(*Event) error { return enough }), enough)
-		refusing := free
-		refusing.Turn = func(_, _ func() error) error { return enough }
-		require.ErrorIs(t, m.Replay(t.Context(), 3, refusing, nil), enough)
-		before := m.pastAfter(t, 0)
-		require.Len(t, before, 3*chunkSize+1)
-		s.chunks.Purge()
-		again := m.pastAfter(t, 2*chunkSize+5)
-		require.Len(t, again, chunkSize-4)
-		assert.Equal(t, before[2*chunkSize+5].State.Position, again[0].State.Position)
-
-		// One chunk is read in each turn, even on the way to a later version.
-		s.chunks.Purge()
-		reads := 0
-		counting := free
-		counting.Turn = func(read, send func() error) error {
-			held := s.chunks.Len()
-			err := read()
-			require.Equal(t, held+1, s.chunks.Len())
-			reads++
-			return errors.Join(err, send())
-		}
-		require.NoError(t, m.Replay(t.Context(), 3*chunkSize, counting, func(*Event) error { return nil }))
-		require.Equal(t, 4, reads)
-		s.chunks.Remove(chunkKey{m, 0})
-		require.Len(t, m.pastAfter(t, 0), 3*chunkSize+1)
 	})
 }
 

@@ -52,7 +52,7 @@ func (s *Service) CreateGame(ctx context.Context, request *pb.CreateGameRequest)
 		newID = id.Derive([]byte("game"), []byte(player.ID), []byte(r))
 		// The game may already exist. A retry must find it even if the limits allow no
 		// more games.
-		_, err := s.Hub.Existing(ctx, newID, created, s.admitLoad)
+		_, err := s.Hub.Existing(ctx, newID, created)
 		if err == nil {
 			g, err := s.game(ctx, newID)
 			return &pb.CreateGameResponse{Game: g}, err
@@ -301,7 +301,7 @@ func (s *Service) acquire(ctx context.Context, givenID string, seat int) (*match
 	if err != nil {
 		return nil, err
 	}
-	m, err := s.Hub.AcquireFor(ctx, id, s.admitLoad)
+	m, err := s.Hub.Acquire(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -398,7 +398,6 @@ func (s *Service) do(ctx context.Context, givenID string, call match.Call) (*pb.
 			return nil, err
 		}
 	}
-	call.Admit = s.admitSearch
 	event, err := m.Do(ctx, call)
 	if err != nil {
 		return nil, err

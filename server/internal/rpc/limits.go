@@ -5,20 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/peer"
-
 	"github.com/gridstand/gridstand/server/internal/account"
 )
 
 // Address returns the client address that the limits apply to.
-func (s *Service) Address(ctx context.Context) string {
-	p, ok := peer.FromContext(ctx)
-	if !ok {
-		return ""
-	}
-	return s.Proxies.Of(p.Addr, metadata.ValueFromIncomingContext(ctx, "x-forwarded-for"))
-}
+func (s *Service) Address(ctx context.Context) string { return s.Reads.Address(ctx) }
 
 // takeQuota counts one use of the quota with the given name. key is the player or address
 // that it applies to. Uses on all servers count. A limit of 0 means no limit.

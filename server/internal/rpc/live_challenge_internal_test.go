@@ -2,7 +2,6 @@ package rpc
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"sync"
 	"testing"
@@ -19,6 +18,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/match"
+	"github.com/gridstand/gridstand/server/internal/ratelimit"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/limits"
 )
@@ -74,19 +74,6 @@ type (
 	noGames   struct{ store.Games }
 )
 
-// longGames is a store of long logs whose entries it does not have.
-type longGames struct{ noGames }
-
-var errNoEntries = errors.New("no entries")
-
-func (longGames) Tail(context.Context, string) (store.Tail, error) {
-	return store.Tail{Length: addressReplay}, nil
-}
-
-func (longGames) Entries(context.Context, string, int32, int) ([]store.Record, error) {
-	return nil, errNoEntries
-}
-
 func (noBoards) Hidden(context.Context, ...string) (map[string]bool, error) { return nil, nil }
 
 func (noGames) Heads(_ context.Context, ids []string) ([]store.Head, error) {
@@ -110,6 +97,7 @@ func newLiveService(t *testing.T, n int, l limits.Limits) (*Service, *countedRea
 	return &Service{Config: Config{
 		Challenges: challenges, Hub: match.NewHub(match.Config{}), Limits: l,
 		Leaderboard: leaderboard.New(noBoards{}, nil, time.Now), Log: gamelog.New(noGames{}),
+		Reads: ratelimit.NewReads(&l, nil),
 	}, reads: newReadGate(&l)}, kept
 }
 
@@ -216,31 +204,4 @@ func TestLiveChallenge_ReadsAtOnce(t *testing.T) {
 		group.Wait()
 		assert.Equal(t, atOnce/readShare, kept.most)
 	})
-}
-
-// Ensure that the replay of an entrant's long game for a live view counts toward the limit of the
-// address that watches, and does not wait.
-func TestLiveChallenge_LongGames(t *testing.T) {
-	t.Parallel()
-	const watcher, other = "192.0.2.1", "192.0.2.2"
-	s := New(Config{
-		Hub:    match.NewHub(match.Config{Log: gamelog.New(longGames{})}),
-		Limits: limits.Limits{ReplaysAtOnce: 2},
-	})
-	now := time.Now()
-	race := &challenge.Challenge{
-		Kind: replay.Race, OpenTime: now.Add(-time.Minute), CloseTime: now.Add(time.Minute),
-		Entrants: []challenge.Entrant{{GameID: "long"}},
-	}
-	read := func(address string) error {
-		l := &liveChallenge{service: s, c: race, now: now, chargedTo: address, entrants: map[string]*entrantGame{}}
-		_, err := l.states(t.Context())
-		return err
-	}
-	leave, err := s.loads.enter(t.Context(), watcher, addressReplay, 0, nil)
-	require.NoError(t, err)
-	assert.Equal(t, "replays_at_once", refusedBy(read(watcher)))
-	require.ErrorIs(t, read(other), errNoEntries)
-	leave()
-	require.ErrorIs(t, read(watcher), errNoEntries)
 }

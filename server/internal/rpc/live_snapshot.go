@@ -127,7 +127,7 @@ func (l *liveChallenge) read(ctx context.Context) error {
 	if due || l.boardDue() {
 		address := l.service.live.chargedAddress(l)
 		if l.c == nil || l.exact {
-			if err := l.service.checkReadRate(address, openCost); err != nil {
+			if err := l.service.Reads.Check(address, openCost); err != nil {
 				return err
 			}
 		}
@@ -214,7 +214,7 @@ func (l *liveChallenge) states(ctx context.Context) ([]*replay.State, error) {
 	for i, e := range l.c.Entrants {
 		game := l.entrants[e.GameID]
 		if game == nil || game.ended.Load() {
-			m, err := l.service.Hub.AcquireFor(ctx, e.GameID, l.admitLoad)
+			m, err := l.service.Hub.Acquire(ctx, e.GameID)
 			if errors.Is(err, gamelog.ErrNotFound) {
 				continue
 			}
@@ -235,12 +235,6 @@ func (l *liveChallenge) states(ctx context.Context) ([]*replay.State, error) {
 		states[i] = game.State()
 	}
 	return states, nil
-}
-
-// admitLoad is the match.Admit for loading an entrant's game for the address that l is charged to.
-func (l *liveChallenge) admitLoad(ctx context.Context, events int32) (done func(), err error) {
-	s := l.service
-	return s.admitReplay(ctx, s.loads, s.live.chargedAddress(l), events, 1, 0)
 }
 
 // follow wakes l's goroutine each time the game changes.

@@ -31,7 +31,6 @@ const (
 // then for one of the server's. Moves have a separate rate limit and never wait here.
 type readGate struct {
 	limits  *limits.Limits
-	rate    *ratelimit.Pacer    // limits each address's rate of reads
 	all     *ratelimit.Pacer    // limits the rate of calls that read the store; it has one key, ""
 	running *semaphore.Weighted // for calls that run; nil for no limit
 	waiting *semaphore.Weighted // for calls that wait
@@ -44,7 +43,7 @@ type readGate struct {
 
 func newReadGate(l *limits.Limits) *readGate {
 	g := &readGate{
-		limits: l, stopping: context.Background(), rate: ratelimit.PerSecond(l.ReadsPerAddressPerSecond), all: ratelimit.PerSecond(l.ReadsPerSecond),
+		limits: l, stopping: context.Background(), all: ratelimit.PerSecond(l.ReadsPerSecond),
 		running: newSlots(l.ReadsAtOnce, l.ReadsAtOnce),
 		waiting: newSlots(l.ReadsAtOnce, l.ReadsAtOnce*readQueue),
 	}
@@ -145,7 +144,7 @@ func (s *Service) read(ctx context.Context, request any) (leave func(), err erro
 		return func() {}, nil
 	}
 	address := s.Address(ctx)
-	if err := s.checkReadRate(address, cost); err != nil {
+	if err := s.Reads.Check(address, cost); err != nil {
 		return nil, err
 	}
 	if !needsStore {
@@ -157,41 +156,16 @@ func (s *Service) read(ctx context.Context, request any) (leave func(), err erro
 	return s.reads.enter(ctx, address)
 }
 
-// checkReadRate counts the given number of reads by an address. It returns an error if the
-// address exceeds the limit.
-func (s *Service) checkReadRate(address string, reads int) error {
-	if s.reads.rate.TakeN(address, reads) {
-		return nil
-	}
-	return s.Limits.Exceeded(&s.Limits.ReadsPerAddressPerSecond, "reads from one address a second", readRetry)
-}
-
-// replayCost returns the number of reads that reading the given number of a game's events counts
-// as: one for each page. A read takes about 5 ms of processor time for each thousand events.
-// Histories of any length can be read.
-func (s *Service) replayCost(events int) int {
-	return s.affordable((events + page.DefaultSize - 1) / page.DefaultSize)
-}
-
-// skipCost returns the number of reads that another look-up for a list counts as, after one in
-// which the given number of games did not belong to the list. Looking up a game takes 10 to 15 µs
-// of processor time.
-func (s *Service) skipCost(games int) int { return s.affordable((games + 9) / 10) }
-
-// affordable returns the number of reads, or a quarter of an address's burst if that is less, so that
-// a call that is charged several times can succeed.
-func (s *Service) affordable(reads int) int {
-	if most := s.Limits.ReadsPerAddressPerSecond * ratelimit.Burst / 4; most > 0 {
-		return min(reads, most)
-	}
-	return reads
-}
+// skipCost returns the number of reads that a look-up for a list counts as, in addition to one, if the
+// given number of games did not belong to the list. Looking up a game takes 10 to 15 µs of processor
+// time.
+func skipCost(games int) int { return (games + 9) / 10 }
 
 // CountRead counts a health check, or an HTTP request that is not an RPC, as a read by its
 // address. If the address exceeds its limit, CountRead returns the status that an RPC would
 // get.
 func (s *Service) CountRead(ctx context.Context, path string) error {
-	if err := s.checkReadRate(s.Address(ctx), 1); err != nil {
+	if err := s.Reads.Check(s.Address(ctx), 1); err != nil {
 		return s.toStatus(ctx, path, err)
 	}
 	return nil

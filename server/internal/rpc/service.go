@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -88,8 +87,8 @@ type Config struct {
 	Durable bool
 	Limits  limits.Limits
 	Quotas  store.Quotas
-	// Proxies are the proxies that are trusted to report their clients' addresses.
-	Proxies ratelimit.Proxies
+	// Reads limits the rates of reads by clients' addresses.
+	Reads *ratelimit.Reads
 	// CloseAfter closes the connection of peer after the given time, unless peer is a proxy.
 	CloseAfter func(peer net.Addr, after time.Duration)
 	// MinTurnLimit is the shortest turn limit that games may have. It is at most five
@@ -113,16 +112,9 @@ type Service struct {
 	// acting limits how often the server logs that an SSH host acts for the player with a
 	// given key.
 	acting *ratelimit.Pacer
-	// addressStreams counts the watch streams of each address. Its slots are for streams
-	// that read a game's history.
-	addressStreams *ratelimit.Addresses[*semaphore.Weighted]
+	// addressStreams counts the watch streams of each address.
+	addressStreams *ratelimit.Addresses[struct{}]
 	reads          *readGate
-	// replaying holds the slots for streams that are sending a game's history. It is nil
-	// if there is no limit.
-	replaying *semaphore.Weighted
-	// loads is for replays of whole logs for calls and for games that are not in memory, and
-	// streamReplays for those for streams, which take as long as the client takes to read the events.
-	loads, streamReplays *replayGate
 	// damaged and tooNew limit log messages about calls on damaged games and on games that
 	// need a newer server, so that repeated calls do not flood the log.
 	damaged, tooNew rate.Sometimes
@@ -141,24 +133,20 @@ type Service struct {
 func New(c Config) *Service {
 	l := c.Limits
 	s := &Service{
-		Config:    c,
-		moves:     ratelimit.NewPacer(rate.Limit(l.MovesPerSecond), l.MovesPerSecond),
-		opens:     ratelimit.PerSecond(l.WatchesPerAddressPerSecond),
-		wrong:     ratelimit.NewPacer(rate.Limit(float64(l.WrongTokensPerMinute)/time.Minute.Seconds()), l.WrongTokensPerMinute),
-		recounts:  ratelimit.NewPacer(rate.Every(recountEvery), 1),
-		acting:    ratelimit.NewPacer(rate.Every(actingEvery), 1),
-		reads:     newReadGate(&l),
-		replaying: newSlots(l.ReplaysAtOnce, l.ReplaysAtOnce),
-		loads:     newReplayGate(l.ReplaysAtOnce), streamReplays: newReplayGate(l.ReplaysAtOnce),
-		damaged: rate.Sometimes{First: 10, Interval: time.Second},
-		tooNew:  rate.Sometimes{First: 10, Interval: time.Second},
+		Config:   c,
+		moves:    ratelimit.NewPacer(rate.Limit(l.MovesPerSecond), l.MovesPerSecond),
+		opens:    ratelimit.PerSecond(l.WatchesPerAddressPerSecond),
+		wrong:    ratelimit.NewPacer(rate.Limit(float64(l.WrongTokensPerMinute)/time.Minute.Seconds()), l.WrongTokensPerMinute),
+		recounts: ratelimit.NewPacer(rate.Every(recountEvery), 1),
+		acting:   ratelimit.NewPacer(rate.Every(actingEvery), 1),
+		reads:    newReadGate(&l),
+		damaged:  rate.Sometimes{First: 10, Interval: time.Second},
+		tooNew:   rate.Sometimes{First: 10, Interval: time.Second},
 	}
 	if c.Hub != nil {
 		s.reads.stopping = c.Hub.Stopping()
 	}
-	s.addressStreams = ratelimit.NewAddresses(func(string) *semaphore.Weighted {
-		return newSlots(l.WatchesPerAddress, s.replaysPerAddress())
-	})
+	s.addressStreams = ratelimit.NewAddresses(func(string) struct{} { return struct{}{} })
 	return s
 }
 

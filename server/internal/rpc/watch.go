@@ -7,7 +7,6 @@ import (
 	"time"
 
 	middleware "github.com/grpc-ecosystem/go-grpc-middleware/v2"
-	"golang.org/x/sync/semaphore"
 	"google.golang.org/grpc"
 
 	"github.com/gridstand/gridstand/game/replay"
@@ -47,13 +46,13 @@ func (s *Service) OpenWatch(request *pb.WatchRequest, stream grpc.ServerStream) 
 	if request.GetAfterVersion() < 0 {
 		return nil, invalid.Field("after_version", "must not be negative")
 	}
-	address, replays, err := s.countStream(stream.Context())
+	address, err := s.countStream(stream.Context())
 	if err != nil {
 		return nil, err
 	}
 	player := caller(stream.Context())
 	v := &View{
-		service: s, address: address, replays: replays, stream: innermost(stream),
+		service: s, address: address, stream: innermost(stream),
 		everyEvent: request.GetEveryEvent(), playerID: player.ID,
 	}
 	v.form = formOf(v.stream)
@@ -92,7 +91,7 @@ func (s *Service) OpenWatch(request *pb.WatchRequest, stream grpc.ServerStream) 
 func (s *Service) openMatch(ctx context.Context, id string) (*match.Match, *replay.State, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxCall)
 	defer cancel()
-	m, err := s.Hub.AcquireFor(ctx, id, s.admitLoad)
+	m, err := s.Hub.Acquire(ctx, id)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -151,12 +150,11 @@ type View struct {
 	queue      *sendQueue
 
 	service  *Service
-	sharing  *sharing            // nil unless the view may join a fanout
-	match    *match.Match        // nil until the game is loaded
-	first    *replay.State       // sent by begin; nil if the view resumes
-	address  string              // address that the stream counts toward
-	replays  *semaphore.Weighted // the address's slots for reading a game's history
-	playerID string              // the watcher's player ID; empty without a token
+	sharing  *sharing      // nil unless the view may join a fanout
+	match    *match.Match  // nil until the game is loaded
+	first    *replay.State // sent by begin; nil if the view resumes
+	address  string        // address that the stream counts toward
+	playerID string        // the watcher's player ID; empty without a token
 }
 
 // Close ends the watch and releases the game.

@@ -36,7 +36,7 @@ func (s *Service) OpenWatchChallenge(request *pb.WatchChallengeRequest, stream g
 	if err != nil {
 		return nil, err
 	}
-	address, _, err := s.countStream(stream.Context())
+	address, err := s.countStream(stream.Context())
 	if err != nil {
 		return nil, err
 	}

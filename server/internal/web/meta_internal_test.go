@@ -82,7 +82,7 @@ func TestWithScheme(t *testing.T) {
 	t.Parallel()
 	proxies, err := ratelimit.ParseProxies("10.0.0.1")
 	require.NoError(t, err)
-	c := Config{Service: &rpc.Service{Config: rpc.Config{Proxies: proxies}}}
+	c := Config{Service: &rpc.Service{Config: rpc.Config{Reads: &ratelimit.Reads{Proxies: proxies}}}}
 	var seen string
 	handler := c.withScheme(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		seen = r.Header.Get("X-Forwarded-Proto")

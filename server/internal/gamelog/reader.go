@@ -29,31 +29,33 @@ func (l *Log) NewReader(gameID string) *Reader {
 // Errors: *DamagedError, replay.ErrUnknown, or an error from the store.
 func (r *Reader) Skip(ctx context.Context, version int32) error {
 	for left := version - r.tip.ID.Version; left > 0; left = version - r.tip.ID.Version {
-		events, err := r.Next(ctx, int(min(left, pageSize)))
-		if err != nil || len(events) == 0 {
+		read, err := r.Next(ctx, int(min(left, pageSize)), func(*replay.Event) {})
+		if err != nil || read == 0 {
 			return err
 		}
 	}
 	return nil
 }
 
-// Next returns up to n further events, and none at the end of the log. Its errors are those of Skip.
-func (r *Reader) Next(ctx context.Context, n int) ([]*replay.Event, error) {
-	events, err := r.page(ctx, n)
+// Next calls do with up to n further events, in one of the slots for pages of history, and returns
+// their number. It is 0 at the end of the log. Its errors are those of Skip.
+func (r *Reader) Next(ctx context.Context, n int, do func(*replay.Event)) (read int, err error) {
+	read, err = r.page(ctx, n, do)
 	if !errors.Is(err, errReverted) {
-		return events, err
+		return read, err
 	}
-	if len(events) > 0 {
-		return events, nil
+	if read > 0 {
+		return read, nil
 	}
 	if err := r.restart(ctx); err != nil {
-		return nil, err
+		return 0, err
 	}
-	return r.page(ctx, n)
+	return r.page(ctx, n, do)
 }
 
-// page returns the next events up to an entry that cannot be applied, and the reason for that.
-func (r *Reader) page(ctx context.Context, n int) (events []*replay.Event, err error) {
+// page calls do with the next events up to an entry that cannot be applied, and returns the reason
+// for that.
+func (r *Reader) page(ctx context.Context, n int, do func(*replay.Event)) (read int, err error) {
 	records, unread := r.log.page(ctx, r.gameID, r.tip.ID.Version+1, n)
 	err = r.log.each(ctx, records, func(record store.Record) error {
 		next, event, err := r.tip.Apply(r.gameID, record, r.past)
@@ -68,13 +70,14 @@ func (r *Reader) page(ctx context.Context, n int) (events []*replay.Event, err e
 		if r.reverts.last[version] > version {
 			r.kept[version] = next.State
 		}
-		events = append(events, event)
+		read++
+		do(event)
 		return nil
 	})
 	if err == nil {
 		err = unread
 	}
-	return events, err
+	return read, err
 }
 
 // restart reads the log again up to the current version, and keeps the states that later entries need.
@@ -86,7 +89,7 @@ func (r *Reader) restart(ctx context.Context) error {
 	}
 	r.tip = Tip{ID: Genesis(r.gameID)}
 	for r.tip.ID.Version < version {
-		if _, err := r.page(ctx, int(min(version-r.tip.ID.Version, pageSize))); err != nil {
+		if _, err := r.page(ctx, int(min(version-r.tip.ID.Version, pageSize)), func(*replay.Event) {}); err != nil {
 			return err
 		}
 	}

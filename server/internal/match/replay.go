@@ -3,6 +3,7 @@ package match
 import (
 	"context"
 
+	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 )
 
@@ -24,27 +25,29 @@ func (m *Match) History(after int32) *History {
 	return &History{m, m.hub.Log.NewReader(m.id), after, m.State().Version}
 }
 
-// Next returns the next page, or no events at the end. If the log is shorter than the game in
-// memory, Next returns the error from Confirm, so that a watcher that resumes learns why it gets
-// no more events.
-func (h *History) Next(ctx context.Context) ([]*Event, error) {
+// Next returns the next page, or no events at the end. It calls prepare with each event. No more than
+// half of the processors run prepare or read other games' histories. If the log is shorter than the
+// game in memory, Next returns the error from Confirm, so that a watcher that resumes learns why it
+// gets no more events.
+func (h *History) Next(ctx context.Context, prepare func(*Event)) (page []*Event, err error) {
 	if h.from >= h.to {
 		return nil, nil
 	}
 	if err := h.reader.Skip(ctx, h.from); err != nil {
 		return nil, err
 	}
-	read, err := h.reader.Next(ctx, int(min(historyPage, h.to-h.from)))
-	if err == nil && len(read) == 0 {
+	read, err := h.reader.Next(ctx, int(min(historyPage, h.to-h.from)), func(e *replay.Event) {
+		h.from = e.State.Version
+		event := h.m.ring.at(h.from) // encoded once for all readers
+		if event == nil {
+			event = &Event{Event: e}
+		}
+		prepare(event)
+		page = append(page, event)
+	})
+	if err == nil && read == 0 {
 		h.from = h.to
 		_, err = h.m.Confirm(ctx)
-	}
-	page := make([]*Event, len(read))
-	for i, e := range read {
-		h.from = e.State.Version
-		if page[i] = h.m.ring.at(h.from); page[i] == nil { // The others are encoded once for all readers.
-			page[i] = &Event{Event: e}
-		}
 	}
 	return page, err
 }

@@ -18,7 +18,7 @@ import (
 func (m *Match) pastAfter(t *testing.T, after int32) (events []*Event) {
 	t.Helper()
 	for h := m.History(after); ; {
-		page, err := h.Next(t.Context())
+		page, err := h.Next(t.Context(), func(*Event) {})
 		if !assert.NoError(t, err) || len(page) == 0 {
 			return events
 		}
@@ -31,7 +31,7 @@ func (m *Match) pastAfter(t *testing.T, after int32) (events []*Event) {
 func (m *Match) historyError(t *testing.T) error {
 	t.Helper()
 	for h := m.History(0); ; {
-		if page, err := h.Next(t.Context()); err != nil || len(page) == 0 {
+		if page, err := h.Next(t.Context(), func(*Event) {}); err != nil || len(page) == 0 {
 			return err
 		}
 	}
@@ -74,7 +74,7 @@ func TestHistory(t *testing.T) {
 		m.play(t, historyPage)
 		m.undo(t, 3)
 		var grown int
-		for page, err := growing.Next(t.Context()); len(page) > 0; page, err = growing.Next(t.Context()) {
+		for page, err := growing.Next(t.Context(), func(*Event) {}); len(page) > 0; page, err = growing.Next(t.Context(), func(*Event) {}) {
 			require.NoError(t, err)
 			grown += len(page)
 		}

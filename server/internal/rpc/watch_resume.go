@@ -19,10 +19,11 @@ func (v *View) resume(after int32, state *replay.State) error {
 func (v *View) replay() error {
 	past := v.match.History(v.version)
 	for {
-		page, err := past.Next(v.stream.Context())
+		page, err := past.Next(v.stream.Context(), func(e *match.Event) { v.encodeEvent(e) })
 		if err != nil || len(page) == 0 {
 			return err
 		}
+		v.service.Reads.Charge(v.address, 1) // to encode and send the page
 		for _, e := range page {
 			if err := v.sendEvent(e); err != nil {
 				return err

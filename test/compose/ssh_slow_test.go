@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/ssh"
 
@@ -31,6 +32,7 @@ func TestSSH(t *testing.T) {
 	})
 	plays(t, first, 1)
 	harmless(t, "ssh-host", s.containers("ssh-host")[0], []int{2222}, "/ssh")
+	assert.Contains(t, s.compose("run", "--rm", "client", "variants"), "16×11")
 
 	s.compose("rm", "-sf", "ssh-host", "ssh-credential")
 	s.up(nil)

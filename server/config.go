@@ -79,8 +79,8 @@ type Config struct {
 	AbandonAfter time.Duration
 	// WaitingFor is how long a game may wait for players before it ends.
 	WaitingFor time.Duration
-	// OnlyUptime makes AbandonAfter and WaitingFor count only the time during which a server
-	// was using the store, for machines that are not always on.
+	// OnlyUptime makes AbandonAfter and WaitingFor begin again whenever a server starts to use
+	// the store, for machines that are not always on.
 	OnlyUptime bool
 	// MinTurnLimit is the shortest turn limit that games may have. It cannot exceed the
 	// default.
@@ -169,15 +169,6 @@ func stateDirectory() string {
 func (c Config) Unlimited() Config {
 	c.Limits = limits.Limits{MessageBytes: c.Limits.MessageBytes}
 	return c
-}
-
-// keepOutages returns how long the store keeps records of the times when no server was
-// running. Zero means as long as the clocks need them.
-func (c *Config) keepOutages() time.Duration {
-	if c.OnlyUptime {
-		return 10 * 365 * 24 * time.Hour // few enough records to store, even with ten outages a day
-	}
-	return 0
 }
 
 // ConfigError reports an unusable value of a Config field.

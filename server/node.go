@@ -197,10 +197,10 @@ func (n *node) connect(transport []grpc.ServerOption) {
 	serverID := id.New()
 	n.heartbeat = heartbeat.New(heartbeat.Config{
 		ServerID: serverID, Heartbeats: c.Heartbeats, Logger: n.logger, OnMissing: c.Scheduler.Reclaim,
-		Alone: !n.store.Shared(), Keep: n.keepOutages(),
+		Alone: !n.store.Shared(),
 	})
 	c.Heartbeat = n.heartbeat
-	c.Challenges.Outages = n.heartbeat.Outages
+	c.Challenges.Outages = n.heartbeat
 	n.recovery, n.directory = recovery.New(c), c.Directory
 	n.lifecycle = lifecycle.New(lifecycle.Config{
 		Log: c.Log, Accounts: c.Accounts, Leaderboard: c.Leaderboard,
@@ -211,7 +211,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 	reads := ratelimit.NewReads(&n.Limits, n.proxies)
 	n.log = gamelog.New(reads.History(n.store.Games))
 	challenges := n.Config.challenges(n.store.Challenges, n.log)
-	challenges.Outages = n.heartbeat.Outages
+	challenges.Outages = n.heartbeat
 	n.challenges = challenge.New(challenges)
 	n.hub = match.NewHub(match.Config{
 		Log: n.log, Feed: n.store.Feed, Windows: n.challenges, Transactional: n.store.Transactional(), Lifecycle: n.lifecycle, Observer: observer{n.metrics, n.directory, n.lifecycle},

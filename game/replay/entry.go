@@ -132,8 +132,8 @@ type TimedOut struct {
 	StandIn string
 }
 
-// ClockExtended credits the clock of the entry's seat, whose turn it is, with time during which
-// the server could not accept moves.
+// ClockExtended adds time to the clock of the entry's seat, whose turn it is, because no server
+// was running for a while.
 type ClockExtended struct{ By time.Duration }
 
 func (a Created) same(other Action) bool {

@@ -183,7 +183,7 @@ type Challenge struct {
 	Target *Target `protobuf:"bytes,14,opt,name=target,proto3" json:"target,omitempty"`
 	// For a daily game, its day in UTC, such as "2026-11-21".
 	Date string `protobuf:"bytes,15,opt,name=date,proto3" json:"date,omitempty"`
-	// For a race, the time during which no move could be stored. close_time has been
+	// For a race, the time during which no server was running. close_time has been
 	// extended by it, equally for all entrants.
 	Credited      *durationpb.Duration `protobuf:"bytes,16,opt,name=credited,proto3" json:"credited,omitempty"`
 	unknownFields protoimpl.UnknownFields

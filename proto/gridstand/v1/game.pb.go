@@ -2200,8 +2200,8 @@ func (x *TimedOut) GetStandIn() string {
 	return ""
 }
 
-// ClockExtended gives the event's seat additional time for a period in which no move
-// could be stored.
+// ClockExtended gives the event's seat a full turn after a period in which no server was
+// running.
 type ClockExtended struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The additional time.

@@ -64,6 +64,8 @@ type Challenge struct {
 	Limit time.Duration
 	// Credited is the total time by which outages have postponed the CloseTime of a race.
 	Credited time.Duration
+	// creditedUntil is the end of the last outage that is included in Credited.
+	creditedUntil time.Time
 	// Entrants are the entrants of a race, in the order in which they joined.
 	Entrants []Entrant
 	// Target is the result to beat in a rematch, or nil for other kinds of challenges.
@@ -179,7 +181,7 @@ func (c *Challenge) stored() (store.Challenge, error) {
 		Kind: uint32(c.Kind), Variant: c.Variant, RulesRevision: c.Revision, Creator: encodePlayer(c.Creator),
 		Seed: c.Seed.SeedBytes(), Private: c.Private, CreateMs: millis(c.CreateTime), OpenMs: millis(c.OpenTime),
 		CloseMs: millis(c.CloseTime), LimitMs: c.Limit.Milliseconds(), CreditedMs: c.Credited.Milliseconds(), Date: c.Date,
-		StartingUntilMs: millis(c.startingUntil), Ended: c.ended, Source: uint32(c.Source),
+		StartingUntilMs: millis(c.startingUntil), CreditedUntilMs: millis(c.creditedUntil), Ended: c.ended, Source: uint32(c.Source),
 	}
 	for _, e := range c.Entrants {
 		m.Entrants = append(m.Entrants, &challengev1.Entrant{Player: encodePlayer(e.Player), Bot: e.Bot, Ready: e.Ready, GameId: e.GameID})
@@ -209,7 +211,7 @@ func decode(s store.Challenge) (*Challenge, error) {
 		Creator: decodePlayer(m.GetCreator()), Seed: seed, Private: m.GetPrivate(), CreateTime: timeAt(m.GetCreateMs()),
 		OpenTime: timeAt(m.GetOpenMs()), CloseTime: timeAt(m.GetCloseMs()), Limit: time.Duration(m.GetLimitMs()) * time.Millisecond,
 		Credited: time.Duration(m.GetCreditedMs()) * time.Millisecond, Date: m.GetDate(),
-		startingUntil: timeAt(m.GetStartingUntilMs()), ended: m.GetEnded(), Source: uint16(m.GetSource()), revision: s.Revision, expires: s.Expires,
+		startingUntil: timeAt(m.GetStartingUntilMs()), creditedUntil: timeAt(m.GetCreditedUntilMs()), ended: m.GetEnded(), Source: uint16(m.GetSource()), revision: s.Revision, expires: s.Expires,
 	}
 	for _, e := range m.GetEntrants() {
 		c.Entrants = append(c.Entrants, Entrant{Player: decodePlayer(e.GetPlayer()), Bot: e.GetBot(), Ready: e.GetReady(), GameID: e.GetGameId()})

@@ -25,9 +25,16 @@ type Config struct {
 	// Keep is how long a challenge is kept after it has closed. WaitingFor is how long a
 	// race is kept while it waits to be started.
 	Keep, WaitingFor time.Duration
-	// Outages returns the outages that ended after the given time, in order, and the time until
-	// which all outages are known; see heartbeat.Monitor.
-	Outages func(ctx context.Context, since time.Time) (outages []store.Span, known time.Time, err error)
+	Outages          Outages
+}
+
+// Outages returns the last period in which no server was running; see heartbeat.Monitor.
+type Outages interface {
+	// LastOutage returns the last outage that this server knows of.
+	LastOutage() store.Span
+	// Outage asks the store for the last outage, and also returns the time until which it is the
+	// last.
+	Outage(ctx context.Context) (last store.Span, known time.Time, err error)
 }
 
 // Challenges manages the challenges in a store. It is safe for concurrent use. Its methods
@@ -55,7 +62,7 @@ func New(c Config) *Challenges {
 }
 
 // Get returns the challenge with the given id and the store's time. If the challenge is a
-// race whose CloseTime has passed, Get first credits outages to it.
+// race, Get first credits the last outage to it.
 func (s *Challenges) Get(ctx context.Context, challengeID string) (*Challenge, time.Time, error) {
 	return single(s.GetAll(ctx, challengeID))
 }

@@ -24,10 +24,20 @@ type env struct {
 	t       *testing.T
 	store   *store.Store
 	forward func(time.Duration)
-	// outages and known are returned by Config.Outages. If known is zero, outages are known
-	// up to now.
-	outages []store.Span
-	known   time.Time
+	// outage and known are returned by Config.Outages. If known is zero, the outage is known to
+	// be the last up to now.
+	outage store.Span
+	known  time.Time
+}
+
+func (env *env) LastOutage() store.Span { return env.outage }
+
+func (env *env) Outage(context.Context) (store.Span, time.Time, error) {
+	known := env.known
+	if known.IsZero() {
+		known = env.now()
+	}
+	return env.outage, known, nil
 }
 
 func each(t *testing.T, test func(t *testing.T, env *env)) {
@@ -43,14 +53,7 @@ func each(t *testing.T, test func(t *testing.T, env *env)) {
 func (env *env) server() *challenge.Challenges {
 	return challenge.New(challenge.Config{
 		Store: env.store.Challenges, Log: gamelog.New(env.store.Games), Dailies: []string{"classic", "vt100"},
-		Keep: 30 * 24 * time.Hour, WaitingFor: time.Hour,
-		Outages: func(context.Context, time.Time) ([]store.Span, time.Time, error) {
-			known := env.known
-			if known.IsZero() {
-				known = env.now()
-			}
-			return env.outages, known, nil
-		},
+		Keep: 30 * 24 * time.Hour, WaitingFor: time.Hour, Outages: env,
 	})
 }
 

@@ -120,47 +120,41 @@ func (s *Challenges) Start(ctx context.Context, challengeID string, may, prepare
 	return started, err
 }
 
-// settle postpones the close of each race in all by the duration of the outages that affected
-// it, and returns the updated challenges. It reads the outages only if the CloseTime of a race
-// has passed.
+// settle postpones the close of each race in all by the last outage, if that affected it, and
+// returns the updated challenges. It asks the store for the last outage only if the CloseTime of a
+// race has passed.
 func (s *Challenges) settle(ctx context.Context, all []*Challenge, now time.Time) ([]*Challenge, error) {
-	var since time.Time
-	unsettled := func(c *Challenge) bool { return c.Status(now) == Closed && !c.Final() }
-	for _, c := range all {
-		if unsettled(c) && (since.IsZero() || c.OpenTime.Before(since)) {
-			since = c.OpenTime
-		}
-	}
-	if since.IsZero() {
-		return all, nil
-	}
-	outages, known, err := s.Outages(ctx, since)
-	if err != nil {
-		return nil, err
-	}
 	var settled []*Challenge
+	var outage store.Span
+	var known time.Time // the time until which outage is the last, or zero before it was read
 	for _, c := range all {
-		if unsettled(c) {
-			c, err = s.settleRace(ctx, c, outages, known)
+		var err error
+		switch status := c.Status(now); {
+		case c.Final():
+		case status == Open:
+			c, err = s.postpone(ctx, c, s.Outages.LastOutage())
+		case status == Closed:
+			if known.IsZero() {
+				if outage, known, err = s.Outages.Outage(ctx); err != nil {
+					return nil, err
+				}
+			}
+			c, err = s.settleRace(ctx, c, outage, known)
 		}
 		switch {
 		case err == nil:
 			settled = append(settled, c)
-		case errors.Is(err, ErrNotFound):
-			err = nil // The race has expired in the meantime.
-		default:
+		case !errors.Is(err, ErrNotFound): // The race may have expired in the meantime.
 			return nil, err
 		}
 	}
 	return settled, nil
 }
 
-// settleRace postpones the close of a race by the duration of the given outages and returns
-// the updated race. The race is final if all outages before its close are known.
-func (s *Challenges) settleRace(ctx context.Context, c *Challenge, outages []store.Span, known time.Time) (_ *Challenge, err error) {
-	if c.lost(outages) > c.Credited {
-		c, err = s.postpone(ctx, c.ID, outages)
-	}
+// settleRace postpones the close of a race by the given outage and returns the updated race. The
+// race is final if all outages before its close are known.
+func (s *Challenges) settleRace(ctx context.Context, c *Challenge, outage store.Span, known time.Time) (*Challenge, error) {
+	c, err := s.postpone(ctx, c, outage)
 	if err != nil || known.Before(c.CloseTime) {
 		return c, err
 	}
@@ -170,17 +164,20 @@ func (s *Challenges) settleRace(ctx context.Context, c *Challenge, outages []sto
 	return &final, nil
 }
 
-// postpone postpones the close of a race by the duration of the given outages, minus the time
-// that the race has already been credited.
-func (s *Challenges) postpone(ctx context.Context, challengeID string, outages []store.Span) (*Challenge, error) {
-	return s.change(ctx, challengeID, func(c *Challenge, _ time.Time) error {
-		moved := c.lost(outages) - c.Credited
-		if moved <= 0 || c.ended {
+// postpone postpones the close of a race by the given outage, unless a server has already done so.
+func (s *Challenges) postpone(ctx context.Context, c *Challenge, outage store.Span) (*Challenge, error) {
+	if c.lost(outage) == 0 {
+		return c, nil
+	}
+	return s.change(ctx, c.ID, func(c *Challenge, _ time.Time) error {
+		lost := c.lost(outage)
+		if lost == 0 {
 			return errUnchanged
 		}
-		c.Credited += moved
-		c.CloseTime = c.CloseTime.Add(moved)
-		c.expires = c.expires.Add(moved)
+		c.creditedUntil = outage.To
+		c.Credited += lost
+		c.CloseTime = c.CloseTime.Add(lost)
+		c.expires = c.expires.Add(lost)
 		return nil
 	})
 }
@@ -225,17 +222,15 @@ func (s *Challenges) CloseIfOver(ctx context.Context, attempt *replay.State) err
 	return err
 }
 
-// lost returns the total duration of the outages while the race was open. Each outage keeps
-// the race open longer, so outages after the original close may count as well.
-func (c *Challenge) lost(outages []store.Span) (lost time.Duration) {
-	for _, o := range outages {
-		from := o.From
-		if from.Before(c.OpenTime) {
-			from = c.OpenTime
-		}
-		if from.Before(c.OpenTime.Add(c.Limit+lost)) && o.To.After(from) {
-			lost += o.To.Sub(from)
-		}
+// lost returns for how long the given outage, which is not credited yet, kept the race from being
+// played.
+func (c *Challenge) lost(outage store.Span) time.Duration {
+	from := outage.From
+	if from.Before(c.OpenTime) {
+		from = c.OpenTime
 	}
-	return lost
+	if c.ended || !outage.To.After(c.creditedUntil) || !from.Before(c.CloseTime) {
+		return 0
+	}
+	return max(outage.To.Sub(from), 0)
 }

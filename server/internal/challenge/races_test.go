@@ -88,7 +88,7 @@ func TestRace_SlowStart(t *testing.T) {
 	})
 }
 
-// Ensure that each outage postpones the close of a race once, by the outage's duration, and
+// Ensure that each outage postpones the close of a race once, by the time that it was open, and
 // that the seed stays hidden until the close is final.
 func TestRace_Outage(t *testing.T) {
 	t.Parallel()
@@ -105,21 +105,24 @@ func TestRace_Outage(t *testing.T) {
 		c, _ := env.get(race.ID)
 		assert.True(t, c.Revealed(env.now()).IsZero(), "an outage may still postpone the close")
 
-		env.known = time.Time{}
-		// The first outage ended before the race opened. The third began in the time credited
-		// for the second, and the fourth after the close.
-		env.outages = []store.Span{{From: at(-10), To: at(-5)}, {From: at(30), To: at(50)}, {From: at(70), To: at(100)}, {From: at(130), To: at(140)}}
-		for range 3 {
-			c, status := env.get(race.ID)
-			assert.Equal(t, 50*time.Second, c.Credited)
-			assert.Equal(t, at(110), c.CloseTime)
-			assert.Equal(t, challenge.Open, status)
+		// The third outage began in the time credited for the second.
+		for _, tt := range []struct{ from, to, credited int }{{-10, -5, 0}, {-5, 15, 15}, {70, 100, 45}} {
+			env.outage = store.Span{From: at(tt.from), To: at(tt.to)}
+			for range 3 {
+				c, _ := env.get(race.ID)
+				assert.Equal(t, time.Duration(tt.credited)*time.Second, c.Credited)
+				assert.Equal(t, at(60+tt.credited), c.CloseTime)
+			}
 		}
+		_, status := env.get(race.ID)
+		assert.Equal(t, challenge.Open, status)
+		env.known = time.Time{}
 		env.forward(time.Minute)
+		env.outage = store.Span{From: at(105), To: at(110)}
 		for _, s := range []*challenge.Challenges{env.Challenges, env.server()} {
 			c, now, err := s.Get(t.Context(), race.ID)
 			require.NoError(t, err)
-			assert.Equal(t, at(110), c.CloseTime)
+			assert.Equal(t, at(105), c.CloseTime)
 			assert.Equal(t, challenge.Closed, c.Status(now))
 			assert.Equal(t, race.Seed.Commitment(), c.Revealed(now).Commitment())
 		}
@@ -156,18 +159,18 @@ func TestRace_GetAll(t *testing.T) {
 		env.forward(challenge.Countdown + time.Minute)
 		opened := postponed.OpenTime
 		for _, tt := range []struct {
-			name    string
-			outages []store.Span
-			known   time.Time
-			want    challenge.Status
-			final   bool
-			reads   int
+			name   string
+			outage store.Span
+			known  time.Time
+			want   challenge.Status
+			final  bool
+			reads  int
 		}{
-			{"an outage may still be found", nil, opened.Add(time.Second), challenge.Closed, false, 1},
-			{"an outage was found", []store.Span{{From: opened.Add(time.Second), To: opened.Add(31 * time.Second)}}, time.Time{}, challenge.Open, false, 2},
-			{"it has been credited", []store.Span{{From: opened.Add(time.Second), To: opened.Add(31 * time.Second)}}, time.Time{}, challenge.Open, false, 1},
+			{"an outage may still be found", store.Span{}, opened.Add(time.Second), challenge.Closed, false, 1},
+			{"an outage was found", store.Span{From: opened.Add(time.Second), To: opened.Add(31 * time.Second)}, time.Time{}, challenge.Open, false, 2},
+			{"it has been credited", store.Span{From: opened.Add(time.Second), To: opened.Add(31 * time.Second)}, time.Time{}, challenge.Open, false, 1},
 		} {
-			env.outages, env.known = tt.outages, tt.known
+			env.outage, env.known = tt.outage, tt.known
 			reader := env.server()
 			counted := &counting{Challenges: reader.Store}
 			reader.Store = counted
@@ -230,7 +233,7 @@ func TestRace_CloseIfOver(t *testing.T) {
 			assert.Equal(t, race.Seed.Commitment(), c.Revealed(now).Commitment())
 			race = c
 		}
-		env.outages = []store.Span{{From: race.OpenTime, To: race.OpenTime.Add(time.Hour)}}
+		env.outage = store.Span{From: race.OpenTime, To: race.OpenTime.Add(time.Hour)}
 		env.forward(time.Second)
 		require.NoError(t, env.server().CloseIfOver(ctx, last))
 		c, now, err := env.server().Get(ctx, race.ID)

@@ -3,7 +3,6 @@ package heartbeat
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -17,100 +16,83 @@ import (
 // creditors is the number of clocks that are credited concurrently.
 const creditors = 8
 
-// Credit returns the time that must be added to the running clock in the given state: the total
-// duration of the outages since the clock started, minus the time that was already added. It
-// sends a heartbeat first, so that every outage that began before the deadline is recorded.
+// Credit returns the time that must be added to the running clock in the given state, so that it
+// has a full turn after the last outage. It sends a heartbeat first, so that every outage that
+// began before the deadline is known.
 //
-// Errors: store.ErrTooEarly before the deadline and while an outage is not settled, or an
-// error from the store or the context.
+// Errors: store.ErrTooEarly before the deadline, or an error from the store or the context.
 func (m *Monitor) Credit(ctx context.Context, state *replay.State) (time.Duration, error) {
-	now, err := m.send(ctx)
-	if err != nil {
+	b, err := m.send(ctx)
+	switch {
+	case err != nil:
 		return 0, err
-	}
-	if now.Before(state.Deadline()) {
+	case b.Now.Before(state.Deadline()):
 		return 0, store.ErrTooEarly
 	}
-	recorded, err := m.outages(ctx, state.Memory().ClockFrom)
-	if err != nil {
-		return 0, err
-	}
-	if len(recorded.settled(now)) < len(recorded) {
-		return 0, store.ErrTooEarly
-	}
-	return recorded.credit(state), nil
+	return credit(state, b.Outage), nil
 }
 
-// Downtime returns the total duration of outages since the given time. It sends a heartbeat
-// first, so that every outage that has ended is recorded.
-func (m *Monitor) Downtime(ctx context.Context, since time.Time) (time.Duration, error) {
-	if _, err := m.send(ctx); err != nil {
-		return 0, err
+// Outage returns the last outage, and the time until which it is the last. It sends a heartbeat
+// first, so that an outage that has ended is known.
+func (m *Monitor) Outage(ctx context.Context) (store.Span, time.Time, error) {
+	b, err := m.send(ctx)
+	if err != nil {
+		return store.Span{}, time.Time{}, err
 	}
-	recorded, err := m.outages(ctx, since)
-	return recorded.since(since), err
+	return b.Outage, b.Now, nil
 }
 
-// Outages returns the settled outages since the given time, and the time until which all
-// outages are known. It sends a heartbeat first.
-func (m *Monitor) Outages(ctx context.Context, since time.Time) ([]store.Span, time.Time, error) {
-	now, err := m.send(ctx)
-	if err != nil {
-		return nil, time.Time{}, err
+// LastOutage returns the last outage that this server knows of.
+func (m *Monitor) LastOutage() store.Span {
+	if last := m.last.Load(); last != nil {
+		return last.Outage
 	}
-	recorded, err := m.outages(ctx, since)
-	if err != nil {
-		return nil, time.Time{}, err
-	}
-	known, settled := now, recorded.settled(now)
-	for _, o := range recorded {
-		if !slices.Contains(settled, o) && o.From.Before(known) {
-			known = o.From
-		}
-	}
-	return settled, known, nil
+	return store.Span{}
 }
 
-// creditClocks credits settled outages to the running clocks of this server's games, so
-// that clients see the right time. Games that are not in any server's memory are credited
-// when their clock has run out.
+// credit returns how much time must be added to the clock that is running in the given state. A
+// clock that ran during the outage gets a full turn from its end. If another server has already
+// added that, the result is 0.
+func credit(state *replay.State, outage store.Span) time.Duration {
+	if !state.Memory().ClockFrom.Before(outage.To) || !outage.From.Before(state.Deadline()) {
+		return 0
+	}
+	return max(outage.To.Add(state.TurnLimit).Sub(state.Deadline()), 0)
+}
+
+// creditClocks credits the last outage to the running clocks of this server's games, so that
+// clients see the right time. Games that are not in any server's memory are credited when their
+// clock has run out.
 func (m *Monitor) creditClocks(ctx context.Context, hub *match.Hub) {
 	last := m.last.Load()
-	if last == nil {
-		return
-	}
-	recorded, err := m.outages(ctx, last.Now.Add(-clockRuns))
-	if err != nil {
-		m.Logger.Debug("cannot read outages", "error", err)
-		return
-	}
-	settled := recorded.settled(last.Now)
-	if len(settled) == 0 {
+	if last == nil || last.Now.Sub(last.Outage.To) > clockRuns {
 		return
 	}
 	var group errgroup.Group
 	group.SetLimit(creditors)
 	for _, state := range hub.WithRunningClock() {
-		credit := settled.credit(state)
-		if credit <= 0 {
-			continue
+		if by := credit(state, last.Outage); by > 0 {
+			group.Go(func() error {
+				m.logCredit(ctx, state.ID, extend(ctx, hub, state, by))
+				return nil
+			})
 		}
-		group.Go(func() error {
-			err := extend(ctx, hub, state, credit)
-			var conflict *match.VersionConflictError
-			var damaged *gamelog.DamagedError
-			switch {
-			case err == nil, ctx.Err() != nil, errors.As(err, &conflict), errors.Is(err, replay.ErrGameOver):
-			case errors.As(err, &damaged), errors.Is(err, replay.ErrUnknown), errors.Is(err, gamelog.ErrNotFound):
-				// Until the log is intact again, the match has no running clock to credit.
-				m.Logger.Debug("no clock to credit", "game", state.ID, "error", err)
-			default:
-				m.Logger.Warn("cannot credit a clock; will retry", "id", "clock-not-credited", "game", state.ID, "error", err)
-			}
-			return nil
-		})
 	}
 	_ = group.Wait()
+}
+
+// logCredit logs an error of extend if the game's clock is still running.
+func (m *Monitor) logCredit(ctx context.Context, gameID string, err error) {
+	var conflict *match.VersionConflictError
+	var damaged *gamelog.DamagedError
+	switch {
+	case err == nil, ctx.Err() != nil, errors.As(err, &conflict), errors.Is(err, replay.ErrGameOver):
+	case errors.As(err, &damaged), errors.Is(err, replay.ErrUnknown), errors.Is(err, gamelog.ErrNotFound):
+		// Until the log is intact again, the match has no running clock to credit.
+		m.Logger.Debug("no clock to credit", "game", gameID, "error", err)
+	default:
+		m.Logger.Warn("cannot credit a clock; will retry", "id", "clock-not-credited", "game", gameID, "error", err)
+	}
 }
 
 // extend adds time to the clock that is running in the given state.
@@ -122,38 +104,4 @@ func extend(ctx context.Context, hub *match.Hub, state *replay.State, by time.Du
 	defer m.Release()
 	_, err = m.Do(ctx, match.Call{Version: state.Version, Seat: state.Turn(), Action: replay.ClockExtended{By: by}})
 	return err
-}
-
-// outages are periods in which no server could append.
-type outages []store.Span
-
-// credit returns how much time must still be added to the clock that is running in the given
-// state.
-func (o outages) credit(state *replay.State) time.Duration {
-	clock := state.Memory()
-	return o.since(clock.ClockFrom) - clock.ClockExtended
-}
-
-// settled returns the outages that ended at least settleAfter ago, by which time every server
-// has reported its appends.
-func (o outages) settled(now time.Time) outages {
-	return slices.DeleteFunc(slices.Clone(o), func(s store.Span) bool { return s.To.Add(settleAfter).After(now) })
-}
-
-// since returns the total outage time after the given time.
-func (o outages) since(began time.Time) time.Duration {
-	var total time.Duration
-	for _, s := range o {
-		from := s.From
-		if from.Before(began) {
-			from = began
-		}
-		total += max(s.To.Sub(from), 0)
-	}
-	return total
-}
-
-// outages returns the recorded outages that ended at or after the given time.
-func (m *Monitor) outages(ctx context.Context, since time.Time) (outages, error) {
-	return m.Heartbeats.Outages(ctx, since)
 }

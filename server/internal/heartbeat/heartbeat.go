@@ -20,12 +20,8 @@ const (
 	// missingAfter is how long a server may go without a heartbeat before other servers
 	// take over its leases.
 	missingAfter = 1500 * time.Millisecond
-	// A period longer than outageAfter in which no server sends a heartbeat or appends an entry
-	// counts as an outage and is credited to running clocks.
+	// A period longer than outageAfter in which no server sends a heartbeat counts as an outage.
 	outageAfter = 3 * time.Second
-	// settleAfter is the delay between the end of an outage and the crediting of clocks. By
-	// then, every server has reported its appends that succeeded during the outage.
-	settleAfter = 2 * time.Second
 	// clockRuns is an upper limit on how long a clock may run.
 	clockRuns = 8 * 24 * time.Hour
 	// maxServers limits the number of stored servers. Servers that were killed stay until
@@ -33,7 +29,7 @@ const (
 	maxServers = 256
 )
 
-// Config configures a Monitor. All fields except Alone and Keep are required.
+// Config configures a Monitor. All fields except Alone are required.
 type Config struct {
 	// ServerID is unique to this server.
 	ServerID   string
@@ -45,9 +41,6 @@ type Config struct {
 	// Alone is set if no other server can use the store, which means that no server was running
 	// before this one's first heartbeat.
 	Alone bool
-	// Keep is how long outages and missing servers are stored. If Keep is less than eight
-	// days, which is longer than any clock may run, they are stored for eight days.
-	Keep time.Duration
 }
 
 // Monitor sends the heartbeats of one server and keeps their results. It is safe for
@@ -55,9 +48,7 @@ type Config struct {
 type Monitor struct {
 	Config
 	// last is the last heartbeat, or nil before the first.
-	last atomic.Pointer[store.HeartbeatResult]
-	// appends records when this server's appends succeeded since the last heartbeat.
-	appends   activity
+	last      atomic.Pointer[store.HeartbeatResult]
 	suspicion atomic.Pointer[Suspicion]
 }
 
@@ -86,26 +77,21 @@ func (m *Monitor) sendEvery(ctx context.Context, missingAfter time.Duration) {
 	})
 }
 
-// NoteAppend records that one of this server's appends succeeded at the given time, by the
-// store's clock.
-func (m *Monitor) NoteAppend(at time.Time) { m.appends.note(at) }
-
 // Last returns the last heartbeat, or nil before the first.
 func (m *Monitor) Last() *store.HeartbeatResult { return m.last.Load() }
 
-// send sends a heartbeat and returns the store's time. When it returns, any earlier outage has
-// been recorded.
-func (m *Monitor) send(ctx context.Context) (time.Time, error) {
+// send sends a heartbeat and returns its result, which contains any outage that began before it.
+func (m *Monitor) send(ctx context.Context) (*store.HeartbeatResult, error) {
 	return m.sendWith(ctx, missingAfter)
 }
 
 // sendWith is send with another time after which servers count as missing.
-func (m *Monitor) sendWith(ctx context.Context, missingAfter time.Duration) (time.Time, error) {
-	last, appends := m.last.Load(), m.appends.spans()
-	b, err := m.record(ctx, last, store.Heartbeat{Appends: appends, MissingAfter: missingAfter})
+func (m *Monitor) sendWith(ctx context.Context, missingAfter time.Duration) (*store.HeartbeatResult, error) {
+	last := m.last.Load()
+	b, err := m.record(ctx, last, missingAfter)
 	switch {
 	case err != nil:
-		return time.Time{}, err
+		return nil, err
 	case b.RolledBack:
 		if m.last.CompareAndSwap(last, nil) {
 			m.Confirm(m.suspect(last))
@@ -114,24 +100,21 @@ func (m *Monitor) sendWith(ctx context.Context, missingAfter time.Duration) (tim
 	}
 	// Two concurrent heartbeats may return in either order. Keep only the result of the one
 	// that returns first.
-	if m.last.CompareAndSwap(last, b) {
-		m.appends.forget(appends)
-		if last != nil && last.Run != "" && b.Run != last.Run {
-			m.suspect(last)
-		}
+	if m.last.CompareAndSwap(last, b) && last != nil && last.Run != "" && b.Run != last.Run {
+		m.suspect(last)
 	}
 	m.report(b, last)
-	return b.Now, nil
+	return b, nil
 }
 
 // report logs the findings of a heartbeat and calls OnMissing if servers are missing.
 func (m *Monitor) report(b, last *store.HeartbeatResult) {
-	switch {
-	case b.Outage == 0:
+	switch o := b.Outage; {
+	case o.To.IsZero() || !o.To.Equal(b.Now):
 	case m.Alone && last == nil:
-		m.Logger.Info("crediting running clocks for the time without a server", "for", b.Outage)
+		m.Logger.Info("no server was running; running clocks get a full turn", "for", o.To.Sub(o.From))
 	default:
-		m.Logger.Warn("no server sent a heartbeat; crediting running clocks for the outage", "id", "outage-credited", "for", b.Outage)
+		m.Logger.Warn("no server sent a heartbeat; running clocks get a full turn", "id", "outage-credited", "for", o.To.Sub(o.From))
 	}
 	if b.Missing > 0 {
 		m.OnMissing()
@@ -139,12 +122,13 @@ func (m *Monitor) report(b, last *store.HeartbeatResult) {
 	}
 }
 
-// record stores a heartbeat with the given Appends and MissingAfter. last is the previous one, or
-// nil for the first.
-func (m *Monitor) record(ctx context.Context, last *store.HeartbeatResult, b store.Heartbeat) (*store.HeartbeatResult, error) {
+// record stores a heartbeat. last is the previous one, or nil for the first.
+func (m *Monitor) record(ctx context.Context, last *store.HeartbeatResult, missingAfter time.Duration) (*store.HeartbeatResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	b.ServerID, b.OutageAfter, b.Keep, b.MaxServers = m.ServerID, outageAfter, max(m.Keep, clockRuns), maxServers
+	b := store.Heartbeat{
+		ServerID: m.ServerID, MissingAfter: missingAfter, OutageAfter: outageAfter, Keep: clockRuns, MaxServers: maxServers,
+	}
 	if last != nil {
 		b.Acknowledged = last.At
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/store"
-	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -26,103 +26,31 @@ func monitor(h store.Heartbeats, server string) *Monitor {
 // at returns the time ms milliseconds after a fixed time.
 func at(ms int) time.Time { return time.UnixMilli(1_790_000_000_000 + int64(ms)) }
 
-// Ensure that an outage does not include periods in which a server appended, and that only the
-// part after the clock started counts.
-func TestMonitor_Outage(t *testing.T) {
+// Ensure that a clock that ran during an outage gets a full turn from its end, once.
+func TestCredit(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		ctx, h := t.Context(), s.Background.Heartbeats
-		began, err := s.Time(ctx)
-		require.NoError(t, err)
-		old := began.Add(-10 * time.Minute).Truncate(time.Millisecond)
-		require.NoError(t, h.Leave(ctx, "old", old))
-		a, b := monitor(h, "a"), monitor(h, "b")
-		for _, m := range []*Monitor{b, a} {
-			for s := range 60 {
-				a.NoteAppend(old.Add(time.Duration(s) * time.Second))
-			}
-			_, err := m.send(ctx)
-			require.NoError(t, err)
+	const limit = time.Minute
+	outage := store.Span{From: at(0), To: at(100_000)}
+	for _, tt := range []struct {
+		name  string
+		began int // of the clock, in milliseconds
+		want  time.Duration
+	}{
+		{"began long before", -59_999, 100*time.Second + 59_999*time.Millisecond},
+		{"had run out before", -60_000, 0},
+		{"began during the outage", 50_000, 50 * time.Second},
+		{"began after it", 100_000, 0},
+	} {
+		clock := replay.Memory{ClockFrom: at(tt.began), ClockVersion: 1}
+		state := replay.State{TurnLimit: limit}.WithMemory(clock)
+		assert.Equal(t, tt.want, credit(state, outage), tt.name)
+		assert.Zero(t, credit(state, store.Span{}), tt.name)
+		if tt.want > 0 {
+			clock.ClockExtended = tt.want
+			assert.Equal(t, outage.To.Add(limit), state.WithMemory(clock).Deadline(), tt.name)
+			assert.Zero(t, credit(state.WithMemory(clock), outage), tt.name)
 		}
-		assert.Equal(t, 10*time.Minute, b.Last().Outage.Round(time.Minute))
-		assert.Zero(t, a.Last().Outage)
-		recorded, err := a.outages(ctx, time.Time{})
-		require.NoError(t, err)
-		assert.Equal(t, 9*time.Minute, recorded.since(old).Round(10*time.Second))
-		assert.Equal(t, 4*time.Minute, recorded.since(began.Add(-4*time.Minute)).Round(10*time.Second))
-		assert.Zero(t, recorded.since(began.Add(time.Minute)))
-		assert.Empty(t, recorded.settled(a.Last().Now))
-		assert.Equal(t, recorded, recorded.settled(a.Last().Now.Add(settleAfter)))
-		assert.Empty(t, a.appends.spans(), "the appends have been reported")
-	})
-}
-
-// delayed calls a function before each heartbeat reaches the store.
-type delayed struct {
-	store.Heartbeats
-	before func()
-}
-
-func (d delayed) Record(ctx context.Context, b store.Heartbeat) (store.HeartbeatResult, error) {
-	d.before()
-	return d.Heartbeats.Record(ctx, b)
-}
-
-// Ensure that an append that succeeds while a heartbeat is on its way to the store is reported by
-// the next one.
-func TestMonitor_AppendDuringHeartbeat(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		now, err := s.Time(t.Context())
-		require.NoError(t, err)
-		h := &delayed{Heartbeats: s.Background.Heartbeats}
-		m := monitor(h, "a")
-		h.before = func() { m.NoteAppend(now) }
-		_, err = m.send(t.Context())
-		require.NoError(t, err)
-		assert.Equal(t, []store.Span{{From: now, To: now}}, m.appends.spans())
-	})
-}
-
-// Ensure that appends are recorded as spans without gaps that would count as outages.
-func TestActivity(t *testing.T) {
-	t.Parallel()
-	var a activity
-	for _, ms := range []int{0, 1000, 900, 3500, 10_000, 10_001} {
-		a.note(at(ms))
 	}
-	assert.Equal(t, []store.Span{{From: at(0), To: at(3500)}, {From: at(10_000), To: at(10_001)}}, a.spans())
-	reported := a.spans()
-	a.note(at(10_002))
-	a.forget(reported)
-	assert.Equal(t, []store.Span{{From: at(10_000), To: at(10_002)}}, a.spans())
-	a.forget(a.spans())
-	assert.Empty(t, a.spans())
-	for n := range 10 * maxSpans {
-		a.note(at(n * 5000))
-	}
-	assert.Len(t, a.spans(), maxSpans)
-}
-
-// Ensure that appends are recorded in order even if a reply was late, for example because it was
-// lost and the append was repeated, and that the oldest period is dropped if there are too many.
-func TestActivity_Late(t *testing.T) {
-	t.Parallel()
-	var a activity
-	for _, ms := range []int{20_000, 19_000, 5000, 12_000, 7000, 30_000} {
-		a.note(at(ms))
-	}
-	assert.Equal(t, []store.Span{
-		{From: at(5000), To: at(7000)},
-		{From: at(12_000), To: at(12_000)},
-		{From: at(19_000), To: at(20_000)},
-		{From: at(30_000), To: at(30_000)},
-	}, a.spans())
-	for n := range maxSpans {
-		a.note(at((maxSpans - n) * 100_000))
-	}
-	require.Len(t, a.spans(), maxSpans)
-	assert.Equal(t, at(100_000), a.spans()[0].From)
 }
 
 // script is a fake store.Heartbeats that returns canned results.

@@ -42,8 +42,8 @@ type Config struct {
 	// A game without clocks ends if it has no moves for AbandonAfter. A game that is waiting
 	// for players ends if no player joins within WaitingFor.
 	AbandonAfter, WaitingFor time.Duration
-	// OnlyUptime excludes periods in which no server was running from AbandonAfter and
-	// WaitingFor.
+	// OnlyUptime makes AbandonAfter and WaitingFor begin again after a period in which no
+	// server was running.
 	OnlyUptime bool
 	// KeepFinished is how long a game is kept after its end.
 	KeepFinished time.Duration
@@ -145,7 +145,6 @@ func (m *Manager) Within(ctx context.Context, next *replay.State) error {
 // game gets the reply, schedules a deadline, and makes a bot move if it is the bot's turn.
 // If any of this fails or takes too long, the scheduler does it later.
 func (m *Manager) Appended(ctx context.Context, state *replay.State, within bool) {
-	m.Heartbeat.NoteAppend(state.UpdateTime)
 	deadline := state.Deadline()
 	if state.Status != replay.Finished && (state.BotToMove() == "" && deadline.IsZero() || waitsForOpen(state)) {
 		return // the usual case after a move

@@ -15,15 +15,15 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
-// Ensure that if OnlyUptime is set, and only then, time without a running server postpones the
-// end of an abandoned game.
+// Ensure that if OnlyUptime is set, and only then, the time until a game counts as abandoned begins
+// again after a time without a running server.
 func TestManager_OnlyUptime(t *testing.T) {
 	t.Parallel()
 	const abandonAfter, off = 10 * time.Second, 30 * 24 * time.Hour
 	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
 		serve := func(id string) *Manager {
 			return &Manager{Config: Config{AbandonAfter: abandonAfter, OnlyUptime: true, Heartbeat: heartbeat.New(heartbeat.Config{
-				ServerID: id, Heartbeats: s.Background.Heartbeats, Logger: slog.New(slog.DiscardHandler), OnMissing: func() {}, Keep: 2 * off,
+				ServerID: id, Heartbeats: s.Background.Heartbeats, Logger: slog.New(slog.DiscardHandler), OnMissing: func() {},
 			})}}
 		}
 		now := func() time.Time {
@@ -35,7 +35,7 @@ func TestManager_OnlyUptime(t *testing.T) {
 		state := &replay.State{Status: replay.Active, UpdateTime: began}
 		run := func(m *Manager, seconds int) {
 			for range seconds {
-				_, err := m.Heartbeat.Downtime(t.Context(), began)
+				_, _, err := m.Heartbeat.Outage(t.Context())
 				require.NoError(t, err)
 				forward(time.Second)
 			}
@@ -48,16 +48,16 @@ func TestManager_OnlyUptime(t *testing.T) {
 		first := serve("first")
 		run(first, 4)
 		assert.Equal(t, abandonAfter, overdueAfter(first))
+		last := first
 		for n := 1; n <= 2; n++ {
 			forward(off)
-			m := serve("another " + strconv.Itoa(n))
-			assert.Equal(t, abandonAfter+time.Duration(n)*off, overdueAfter(m))
-			assert.True(t, now().Before(began.Add(overdueAfter(m))), "the game is not overdue")
-			run(m, 2)
+			last = serve("another " + strconv.Itoa(n))
+			assert.InDelta(t, abandonAfter+time.Duration(n)*off, overdueAfter(last), float64(abandonAfter))
+			assert.True(t, now().Before(began.Add(overdueAfter(last))), "the game is not overdue")
+			run(last, 2)
 		}
-		last := serve("last")
-		run(last, 5)
-		assert.False(t, now().Before(began.Add(overdueAfter(last))), "the game is overdue after the combined uptime of all servers")
+		run(last, 9)
+		assert.False(t, now().Before(began.Add(overdueAfter(last))), "the game is overdue")
 		last.OnlyUptime = false
 		assert.Equal(t, abandonAfter, overdueAfter(last))
 	})

@@ -30,15 +30,15 @@ func (m *Manager) overdueAt(state *replay.State) time.Time {
 	return state.UpdateTime.Add(m.AbandonAfter)
 }
 
-// overdueAsOf is like overdueAt, as of the time now. If OnlyUptime is set, the time at which a
-// game without a clock becomes overdue is postponed by the time in which no server was running.
+// overdueAsOf is like overdueAt, as of the time now. If OnlyUptime is set, the time of a game without
+// a clock begins again after a period in which no server was running.
 func (m *Manager) overdueAsOf(ctx context.Context, state *replay.State, now time.Time) (time.Time, error) {
 	at := m.overdueAt(state)
 	if !m.OnlyUptime || !state.Deadline().IsZero() || now.Before(at) {
 		return at, nil
 	}
-	down, err := m.Heartbeat.Downtime(ctx, state.UpdateTime)
-	return at.Add(down), err
+	outage, _, err := m.Heartbeat.Outage(ctx)
+	return at.Add(max(outage.To.Sub(state.UpdateTime), 0)), err
 }
 
 // handleOverdue appends the consequence of a missing move: the clock is credited or runs out,

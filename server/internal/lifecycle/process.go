@@ -13,8 +13,7 @@ import (
 )
 
 const (
-	// retryOverdueIn is the delay after which an overdue game is processed again, for example
-	// while an outage remains to be credited.
+	// retryOverdueIn is the delay after which an overdue game is processed again.
 	retryOverdueIn = 500 * time.Millisecond
 	// damagedFor is the delay after which a damaged game is processed again, in case its log
 	// has been restored.

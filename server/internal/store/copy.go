@@ -46,9 +46,8 @@ type Piece struct {
 	Secrets     map[string][]byte
 	Credentials []Credential
 
-	// Servers and Outages record when servers were running.
+	// Servers records when servers were running.
 	Servers map[string]ServerHeartbeat
-	Outages []Span
 }
 
 // GamePiece is the next part of a game's log. Entries that the store cannot read are

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Heartbeats stores the heartbeats of the running servers, and the outages that follow from
-// them. Times are by the store's clock, to the millisecond.
+// Heartbeats stores the heartbeats of the running servers, and the last outage, which follows
+// from them. Times are by the store's clock, to the millisecond.
 type Heartbeats interface {
 	// Record stores a server's heartbeat, and detects outages and missing servers. If the store
 	// went back in time, Record only reports that.
@@ -15,8 +15,6 @@ type Heartbeats interface {
 	Leave(ctx context.Context, serverID string, last time.Time) error
 	// Servers returns the stored servers and the store's time.
 	Servers(ctx context.Context) (ServersNow, error)
-	// Outages returns the outages that ended at the given time or later.
-	Outages(ctx context.Context, since time.Time) ([]Span, error)
 
 	// Claim assigns the given work to one server for the duration d, and reports whether
 	// this call claimed it.
@@ -35,24 +33,20 @@ type Heartbeat struct {
 	// MissingAfter is how long a server may go without a heartbeat before it counts as
 	// missing.
 	MissingAfter time.Duration
-	// OutageAfter is how long the store may go without a heartbeat or an append before
-	// that counts as an outage.
+	// OutageAfter is how long the store may go without a heartbeat before that counts as an
+	// outage.
 	OutageAfter time.Duration
-	// Keep is how long outages and servers are kept, and MaxServers is the maximum number
-	// of servers to keep.
+	// Keep is how long servers are kept, and MaxServers is the maximum number to keep.
 	Keep       time.Duration
 	MaxServers int
-	// Appends holds the periods since Acknowledged during which this server's appends
-	// succeeded, in order.
-	Appends []Span
 }
 
 // HeartbeatResult is the result of a heartbeat.
 type HeartbeatResult struct {
 	Now time.Time
-	// Outage is the length of the outage that ends now, if any: the time during which
-	// nothing could be appended.
-	Outage time.Duration
+	// Outage is the last outage, or zero if there has been none. It ends Now if this heartbeat
+	// ended it.
+	Outage Span
 	// At is the heartbeat's time as stored.
 	At time.Time
 	// RolledBack reports that the store went back in time. The heartbeat is then not stored, and

@@ -61,9 +61,11 @@ type Challenge struct {
 	// Whether a race closed early because all attempts were over. close_ms is then final.
 	Ended bool `protobuf:"varint,16,opt,name=ended,proto3" json:"ended,omitempty"`
 	// Hash of the address from which it was created, in 16 bits; 0 if unknown.
-	Source        uint32 `protobuf:"varint,17,opt,name=source,proto3" json:"source,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Source uint32 `protobuf:"varint,17,opt,name=source,proto3" json:"source,omitempty"`
+	// End of the last outage that credited_ms includes.
+	CreditedUntilMs int64 `protobuf:"varint,18,opt,name=credited_until_ms,json=creditedUntilMs,proto3" json:"credited_until_ms,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Challenge) Reset() {
@@ -211,6 +213,13 @@ func (x *Challenge) GetEnded() bool {
 func (x *Challenge) GetSource() uint32 {
 	if x != nil {
 		return x.Source
+	}
+	return 0
+}
+
+func (x *Challenge) GetCreditedUntilMs() int64 {
+	if x != nil {
+		return x.CreditedUntilMs
 	}
 	return 0
 }
@@ -420,7 +429,7 @@ var File_challenge_v1_challenge_proto protoreflect.FileDescriptor
 
 const file_challenge_v1_challenge_proto_rawDesc = "" +
 	"\n" +
-	"\x1cchallenge/v1/challenge.proto\x12\fchallenge.v1\"\x9a\x04\n" +
+	"\x1cchallenge/v1/challenge.proto\x12\fchallenge.v1\"\xc6\x04\n" +
 	"\tChallenge\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\rR\x04kind\x12\x18\n" +
 	"\avariant\x18\x02 \x01(\tR\avariant\x12%\n" +
@@ -440,7 +449,8 @@ const file_challenge_v1_challenge_proto_rawDesc = "" +
 	"\x04date\x18\x0e \x01(\tR\x04date\x12*\n" +
 	"\x11starting_until_ms\x18\x0f \x01(\x03R\x0fstartingUntilMs\x12\x14\n" +
 	"\x05ended\x18\x10 \x01(\bR\x05ended\x12\x16\n" +
-	"\x06source\x18\x11 \x01(\rR\x06source\">\n" +
+	"\x06source\x18\x11 \x01(\rR\x06source\x12*\n" +
+	"\x11credited_until_ms\x18\x12 \x01(\x03R\x0fcreditedUntilMs\">\n" +
 	"\x06Player\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x10\n" +

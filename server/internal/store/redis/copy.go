@@ -104,11 +104,7 @@ func (s copier) exportHeartbeats(ctx context.Context, visit func(store.Piece) er
 	if err != nil {
 		return err
 	}
-	outages, err := h.Outages(ctx, time.Time{})
-	if err != nil {
-		return err
-	}
-	return visit(store.Piece{Servers: now.Servers, Outages: outages})
+	return visit(store.Piece{Servers: now.Servers})
 }
 
 func (s copier) exportAccounts(ctx context.Context, visit func(store.Piece) error) error {

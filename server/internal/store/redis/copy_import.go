@@ -2,7 +2,6 @@ package redis
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -26,10 +25,6 @@ func (s copier) Import(ctx context.Context, p store.Piece) error {
 		}
 		for id, server := range p.Servers {
 			pipe.HSet(ctx, serversKey, id, serverText(server))
-		}
-		for _, outage := range p.Outages {
-			from, to := outage.From.UnixMilli(), outage.To.UnixMilli()
-			pipe.ZAdd(ctx, outagesKey, goredis.Z{Score: float64(to), Member: fmt.Sprintf("%d %d", from, to)})
 		}
 		return nil
 	})

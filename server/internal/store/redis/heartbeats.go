@@ -30,9 +30,6 @@ func (h heartbeats) Record(ctx context.Context, b store.Heartbeat) (store.Heartb
 	args := []any{
 		b.ServerID, milli(b.Acknowledged), b.MissingAfter.Milliseconds(), b.OutageAfter.Milliseconds(), b.Keep.Milliseconds(), b.MaxServers,
 	}
-	for _, s := range b.Appends {
-		args = append(args, s.From.UnixMilli(), s.To.UnixMilli())
-	}
 	reply, err := heartbeatScript.Run(ctx, h.client, []string{serversKey, outagesKey}, args...).StringSlice()
 	var result store.HeartbeatResult
 	if err == nil {
@@ -43,7 +40,7 @@ func (h heartbeats) Record(ctx context.Context, b store.Heartbeat) (store.Heartb
 
 // parseHeartbeat reads the reply of heartbeat.lua.
 func parseHeartbeat(reply []string) (b store.HeartbeatResult, err error) {
-	if len(reply) != 6 {
+	if len(reply) != 7 {
 		return b, fmt.Errorf("heartbeat.lua returned %d values", len(reply))
 	}
 	number := func(i int) int64 {
@@ -51,8 +48,8 @@ func parseHeartbeat(reply []string) (b store.HeartbeatResult, err error) {
 		err = errors.Join(err, problem)
 		return n
 	}
-	b.Now, b.Outage = fromMilli(number(0)), time.Duration(number(1))*time.Millisecond
-	b.At, b.RolledBack, b.Missing, b.Run = fromMilli(number(2)), number(3) == 1, int(number(4)), reply[5]
+	b.Now, b.Outage = fromMilli(number(0)), store.Span{From: fromMilli(number(1)), To: fromMilli(number(2))}
+	b.At, b.RolledBack, b.Missing, b.Run = fromMilli(number(3)), number(4) == 1, int(number(5)), reply[6]
 	return b, err
 }
 
@@ -73,26 +70,6 @@ func (h heartbeats) Servers(ctx context.Context) (store.ServersNow, error) {
 		result.Servers[id] = s
 	}
 	return result, wrap("reading heartbeats", err)
-}
-
-func (h heartbeats) Outages(ctx context.Context, since time.Time) ([]store.Span, error) {
-	stored, err := h.client.ZRangeByScore(ctx, outagesKey, &goredis.ZRangeBy{
-		Min: strconv.FormatInt(milli(since), 10), Max: "+inf",
-	}).Result()
-	if err != nil {
-		return nil, wrap("reading outages", err)
-	}
-	recorded := make([]store.Span, len(stored))
-	for i, text := range stored {
-		from, to, _ := strings.Cut(text, " ")
-		if recorded[i].From, err = parseMilli(from); err == nil {
-			recorded[i].To, err = parseMilli(to)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("not an outage: %q", text)
-		}
-	}
-	return recorded, nil
 }
 
 // among returns those of the given values that are members of a set.

@@ -7,7 +7,6 @@ import (
 	"net"
 	"strings"
 	"testing"
-	"time"
 
 	goredis "github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
@@ -154,7 +153,7 @@ func TestConnect_SeparateConnections(t *testing.T) {
 
 	require.Zero(t, c.Calls.PoolStats().IdleConns, "the connection for calls is in use")
 	require.NoError(t, s.Background.Ping(t.Context()))
-	_, err = s.Background.Heartbeats.Outages(t.Context(), time.Now())
+	_, err = s.Background.Heartbeats.Servers(t.Context())
 	require.NoError(t, err)
 	_, err = s.Games.Append(t.Context(), name("game"), entry(store.ID{}))
 	require.NoError(t, err)

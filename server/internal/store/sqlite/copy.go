@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
 
@@ -116,10 +115,7 @@ func (s copier) exportHidden(ctx context.Context, visit func(store.Piece) error)
 func (s copier) exportHeartbeats(ctx context.Context, visit func(store.Piece) error) error {
 	var piece store.Piece
 	err := s.read(ctx, func(c *sqlite3.Conn) (err error) {
-		if piece.Servers, err = readServers(c); err != nil {
-			return err
-		}
-		piece.Outages, err = readOutages(c, time.Time{})
+		piece.Servers, err = readServers(c)
 		return err
 	})
 	if err != nil {
@@ -373,9 +369,6 @@ func importRows(c *sqlite3.Conn, p store.Piece) (err error) {
 	}
 	for _, s := range p.Credentials {
 		put("INSERT OR REPLACE INTO ssh_credentials (name, digest, created) VALUES (?, ?, ?)", s.Name, s.Digest, s.Created)
-	}
-	for _, o := range p.Outages {
-		put("INSERT OR IGNORE INTO outages VALUES (?, ?)", o.To, o.From)
 	}
 	return err
 }

@@ -67,55 +67,22 @@ func recordHeartbeat(c *sqlite3.Conn, b store.Heartbeat, now time.Time) (r store
 	if err := putServer(c, b.ServerID, store.ServerHeartbeat{At: r.At}); err != nil {
 		return r, err
 	}
-	r.Outage, err = recordOutages(c, b, newest, now)
+	if !newest.IsZero() && now.Sub(newest) > b.OutageAfter {
+		if err := exec(c, "DELETE FROM outages"); err != nil {
+			return r, err
+		}
+		if err := exec(c, "INSERT INTO outages (since, until) VALUES (?, ?)", newest, now); err != nil {
+			return r, err
+		}
+	}
+	r.Outage, err = lastOutage(c)
 	return r, err
 }
 
-// recordOutages removes the periods in which a server reported appends from the recorded
-// outages, and records the outage that ends now, if any. It returns the length of that
-// outage.
-func recordOutages(c *sqlite3.Conn, b store.Heartbeat, newest, now time.Time) (time.Duration, error) {
-	if len(b.Appends) > 0 {
-		covered, err := readOutages(c, b.Appends[0].From)
-		if err != nil {
-			return 0, err
-		}
-		for _, outage := range covered {
-			if err := exec(c, "DELETE FROM outages WHERE until = ? AND since = ?", outage.To, outage.From); err != nil {
-				return 0, err
-			}
-			if _, err := recordOutage(c, b, outage); err != nil {
-				return 0, err
-			}
-		}
-	}
-	if newest.IsZero() || now.Sub(newest) <= b.OutageAfter {
-		return 0, nil
-	}
-	outage, err := recordOutage(c, b, store.Span{From: newest, To: now})
-	if err != nil {
-		return 0, err
-	}
-	return outage, exec(c, "DELETE FROM outages WHERE until <= ?", now.Add(-b.Keep))
-}
-
-// recordOutage records the parts of an outage during which the server reported no
-// appends, and returns their total length.
-func recordOutage(c *sqlite3.Conn, b store.Heartbeat, outage store.Span) (total time.Duration, err error) {
-	piece := func(from, to time.Time) {
-		if err == nil && to.Sub(from) > b.OutageAfter {
-			err = exec(c, "INSERT OR IGNORE INTO outages VALUES (?, ?)", to, from)
-			total += to.Sub(from)
-		}
-	}
-	for _, s := range b.Appends {
-		if s.To.After(outage.From) && s.From.Before(outage.To) {
-			piece(outage.From, s.From)
-			outage.From = s.To
-		}
-	}
-	piece(outage.From, outage.To)
-	return total, err
+func lastOutage(c *sqlite3.Conn) (o store.Span, err error) {
+	return o, query(c, "SELECT since, until FROM outages ORDER BY until DESC LIMIT 1", func(s *sqlite3.Stmt) {
+		o = store.Span{From: timeAt(s, 0), To: timeAt(s, 1)}
+	})
 }
 
 func (h heartbeats) Leave(ctx context.Context, serverID string, last time.Time) error {
@@ -139,18 +106,6 @@ func readServers(c *sqlite3.Conn) (map[string]store.ServerHeartbeat, error) {
 	return servers, query(c, "SELECT id, time, stopped FROM servers", func(s *sqlite3.Stmt) {
 		servers[s.ColumnText(0)] = store.ServerHeartbeat{At: timeAt(s, 1), Left: s.ColumnBool(2)}
 	})
-}
-
-func (h heartbeats) Outages(ctx context.Context, since time.Time) ([]store.Span, error) {
-	outages, err := readOne(ctx, h.db, func(c *sqlite3.Conn) ([]store.Span, error) { return readOutages(c, since) })
-	return outages, wrap("reading outages", err)
-}
-
-// readOutages returns the outages that ended at the given time or later.
-func readOutages(c *sqlite3.Conn, since time.Time) (outages []store.Span, err error) {
-	return all(c, "SELECT since, until FROM outages WHERE until >= ? ORDER BY until", func(s *sqlite3.Stmt) store.Span {
-		return store.Span{From: timeAt(s, 0), To: timeAt(s, 1)}
-	}, since.UnixMilli())
 }
 
 func (h heartbeats) Claim(ctx context.Context, work string, d time.Duration) (claimed bool, err error) {

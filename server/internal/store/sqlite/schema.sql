@@ -35,7 +35,7 @@ CREATE TABLE servers (
     missing INTEGER NOT NULL  -- 1 if it was reported as missing
 ) STRICT, WITHOUT ROWID;
 
--- The times during which nothing could be appended.
+-- The last outage. Only files that an earlier version wrote have several rows.
 CREATE TABLE outages (
     until INTEGER NOT NULL,
     since INTEGER NOT NULL,

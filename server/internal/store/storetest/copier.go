@@ -126,7 +126,6 @@ func exported(at time.Time) store.Piece {
 		Hidden:  []string{playerID(4)},
 		Secrets: map[string][]byte{"page": []byte("\x00s"), "other": []byte("t")},
 		Servers: map[string]store.ServerHeartbeat{"s": {At: at}, "r": {At: at.Add(-time.Hour), Left: true}},
-		Outages: []store.Span{{From: at.Add(-30 * time.Minute), To: at.Add(-20 * time.Minute)}},
 	}
 	for n, entries := range []int{1, 2, 7, 50, 3, 6, 3, 0, 3, 4} {
 		p.Games = append(p.Games, exportedGame(n, entries, at))
@@ -153,7 +152,7 @@ func roundTrip(t *testing.T, open Open) {
 	from := open(t)
 	require.NoError(t, from.Copier.Import(t.Context(), exported(now())))
 	want := Kept(t, from)
-	assert.Len(t, want, 10+2+2+1+3+2+2+5+1+2+2+1)
+	assert.Len(t, want, 10+2+2+1+3+2+2+5+1+2+2)
 	other := OnSQLite(t, sqlite.Options{Memory: true})
 	copied, err := store.Copy(t.Context(), from, other, func(store.Copied) {})
 	require.NoError(t, err)
@@ -275,10 +274,6 @@ func Kept(t testing.TB, s *store.Store) map[string]any {
 			utc(&server.At)
 			kept["server "+id] = server
 		}
-		for _, o := range p.Outages {
-			utc(&o.From, &o.To)
-			kept["outage "+o.To.String()] = o
-		}
 		return nil
 	}))
 	return kept
@@ -369,9 +364,6 @@ func readImported(t *testing.T, s *store.Store) {
 	secret, err := s.Secrets.Secret(ctx, "page", []byte("mine"))
 	require.NoError(t, err)
 	assert.Equal(t, p.Secrets["page"], secret)
-	outages, err := s.Heartbeats.Outages(ctx, at.Add(-time.Hour))
-	require.NoError(t, err)
-	assert.Len(t, outages, 1)
 }
 
 func copyOver(t *testing.T, s *store.Store) {

@@ -67,23 +67,9 @@ func again(last store.HeartbeatResult) store.Heartbeat {
 	return store.Heartbeat{ServerID: "a", Acknowledged: last.At}
 }
 
-// outages returns the total length of the outages that ended at the given time before
-// the test, or later.
-func (h heartbeats) outages(ago time.Duration) time.Duration {
-	h.t.Helper()
-	recorded, err := h.Outages(h.t.Context(), h.ago(ago))
-	require.NoError(h.t, err)
-	var total time.Duration
-	for _, s := range recorded {
-		total += s.To.Sub(s.From)
-	}
-	return total
-}
-
 // Heartbeats tests the contract of store.Heartbeats.
 func Heartbeats(t *testing.T, open Open) {
 	beatsAndServers(t, open)
-	outages(t, open)
 	rollbacks(t, open)
 
 	t.Run("a piece of work goes to one server", func(t *testing.T) {
@@ -159,85 +145,6 @@ func rollbacks(t *testing.T, open Open) {
 	})
 }
 
-func outages(t *testing.T, open Open) {
-	t.Run("an outage is recorded once, by one of the returning servers", func(t *testing.T) {
-		h := newHeartbeats(t, open)
-		h.left("old", 10*time.Minute)
-		h.left("older", time.Hour)
-		var reported []time.Duration
-		for _, b := range allSucceed(t, 8, func(n int) (store.HeartbeatResult, error) {
-			return h.Record(t.Context(), limited(store.Heartbeat{ServerID: strconv.Itoa(n)}))
-		}) {
-			if b.Outage > 0 {
-				reported = append(reported, b.Outage.Round(time.Minute))
-			}
-		}
-		assert.Equal(t, []time.Duration{10 * time.Minute}, reported)
-		recorded, err := h.Outages(t.Context(), h.began)
-		require.NoError(t, err)
-		require.Len(t, recorded, 1)
-		assert.True(t, recorded[0].From.Equal(h.ago(10*time.Minute)))
-		assert.WithinRange(t, recorded[0].To, h.began, h.began.Add(time.Minute))
-		recorded, err = h.Outages(t.Context(), time.Time{})
-		require.NoError(t, err)
-		assert.Len(t, recorded, 1)
-		recorded, err = h.Outages(t.Context(), h.began.Add(time.Hour))
-		require.NoError(t, err)
-		assert.Empty(t, recorded)
-	})
-	t.Run("outages add up, and expire", func(t *testing.T) {
-		h := newHeartbeats(t, open)
-		h.left("a", 10*time.Minute)
-		h.send(store.Heartbeat{ServerID: "a", Appends: []store.Span{{From: h.ago(8 * time.Minute), To: h.began}}})
-		assert.Equal(t, 2*time.Minute, h.outages(time.Hour))
-		h.left("a", 3*time.Minute)
-		h.send(store.Heartbeat{ServerID: "a"})
-		assert.Equal(t, 5*time.Minute, h.outages(time.Hour).Round(time.Minute))
-		h.left("a", 2*time.Minute)
-		h.send(store.Heartbeat{ServerID: "a", Keep: 6 * time.Minute, MaxServers: maxServers})
-		assert.Equal(t, 5*time.Minute, h.outages(time.Hour).Round(time.Minute), "the first outage has expired")
-	})
-	for _, c := range []struct {
-		name    string
-		appends [][2]int // start and end in minutes, within a gap of 60 minutes
-		want    int      // total outage in minutes
-	}{
-		{"none", nil, 60},
-		{"throughout", [][2]int{{-5, 60}}, 0},
-		{"until the middle", [][2]int{{-5, 30}}, 30},
-		{"from the middle", [][2]int{{30, 60}}, 30},
-		{"in two spans", [][2]int{{10, 20}, {40, 50}}, 40},
-		{"once", [][2]int{{30, 30}}, 60}, // two adjacent outages
-		{"before", [][2]int{{-5, -1}}, 60},
-	} {
-		for _, reported := range []string{"first", "later"} {
-			t.Run("no outage covers an append: "+c.name+", reported "+reported, func(t *testing.T) {
-				h := newHeartbeats(t, open)
-				h.left("a", time.Hour)
-				var spans []store.Span
-				for _, s := range c.appends {
-					from, to := time.Duration(s[0])*time.Minute, time.Duration(s[1])*time.Minute
-					spans = append(spans, store.Span{From: h.ago(time.Hour).Add(from), To: h.ago(time.Hour).Add(to)})
-				}
-				if reported == "later" {
-					h.send(store.Heartbeat{ServerID: "b"})
-				}
-				for range 2 {
-					h.send(store.Heartbeat{ServerID: "a", Appends: spans})
-				}
-				assert.InDelta(t, c.want, h.outages(2*time.Hour).Minutes(), 0.9)
-				recorded, err := h.Outages(t.Context(), time.Time{})
-				require.NoError(t, err)
-				for _, span := range spans {
-					for _, outage := range recorded {
-						assert.False(t, outage.From.Before(span.To) && span.From.Before(outage.To), "%v covers %v", outage, span)
-					}
-				}
-			})
-		}
-	}
-}
-
 // HeartbeatTimes tests the clock-dependent part of the contract of store.Heartbeats.
 func HeartbeatTimes(t *testing.T, open OpenClock) {
 	t.Run("claims expire", func(t *testing.T) {
@@ -305,14 +212,30 @@ func HeartbeatTimes(t *testing.T, open OpenClock) {
 		assert.Contains(t, left, "a")
 		assert.NotContains(t, left, "b", "the oldest server was kept")
 	})
-	t.Run("the time without heartbeats is an outage", func(t *testing.T) {
+	t.Run("the last time without heartbeats is an outage, which one server ends", func(t *testing.T) {
 		s, forward := open(t)
 		h := heartbeats{Heartbeats: s.Background.Heartbeats, t: t}
 		last := h.send(store.Heartbeat{ServerID: "a"})
 		forward(outageAfter - time.Second)
-		assert.Zero(t, h.send(again(last)).Outage)
-		forward(time.Hour)
-		assert.InDelta(t, time.Hour, h.send(again(last)).Outage, float64(10*time.Second))
-		assert.Zero(t, h.send(again(last)).Outage)
+		last = h.send(again(last))
+		assert.Zero(t, last.Outage)
+		for range 2 {
+			forward(time.Hour)
+			ended := 0
+			for _, b := range allSucceed(t, 8, func(n int) (store.HeartbeatResult, error) {
+				return h.Record(t.Context(), limited(store.Heartbeat{ServerID: strconv.Itoa(n)}))
+			}) {
+				assert.True(t, b.Outage.From.Equal(last.At), b.Outage.From)
+				if b.Outage.To.Equal(b.Now) {
+					ended++
+				}
+			}
+			assert.Positive(t, ended)
+			first := h.send(again(last))
+			forward(time.Second)
+			last = h.send(again(first))
+			assert.Equal(t, first.Outage, last.Outage, "it is stored")
+			assert.Equal(t, time.Hour, last.Outage.To.Sub(last.Outage.From).Round(time.Minute))
+		}
 	})
 }

@@ -25,6 +25,9 @@ const players = 200
 type player struct {
 	*playertest.Player
 	game *pb.Game
+
+	mu   sync.Mutex
+	took []time.Duration
 }
 
 func newPlayer(b *testing.B, conn grpc.ClientConnInterface, name string) *player {
@@ -52,23 +55,52 @@ func (p *player) move() error {
 	return err
 }
 
+// measure makes a move and records the time that it took. Moves of one player wait for each other.
+func (p *player) measure(b *testing.B) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	sent := time.Now()
+	if err := p.move(); err != nil {
+		b.Error(err)
+	}
+	p.took = append(p.took, time.Since(sent))
+}
+
 // BenchmarkMove measures moves of 200 players, as many as possible and 500 a second.
 func BenchmarkMove(b *testing.B) {
 	for name, start := range map[string]func(*testing.B) *process{"file": startFile, "redis": startOnRedis} {
 		b.Run("as_many_as_possible/"+name, func(b *testing.B) {
-			measureMoves(b, start(b), func(_ int, move func()) {
-				for range 10 {
-					move()
+			measureMoves(b, start(b), func(all []*player) {
+				for b.Loop() {
+					moveAll(b, all, 10)
 				}
 			})
 		})
 		b.Run("500_a_second/"+name, func(b *testing.B) {
-			measureMoves(b, start(b), func(player int, move func()) {
-				<-time.After(time.Duration(player) * time.Second / 500)
-				move()
+			measureMoves(b, start(b), func(all []*player) {
+				var moves sync.WaitGroup
+				began := time.Now()
+				for i := 0; b.Loop(); i++ {
+					<-time.After(time.Until(began.Add(time.Duration(i) * time.Second / 500)))
+					moves.Go(func() { all[i%players].measure(b) })
+				}
+				moves.Wait()
 			})
 		})
 	}
+}
+
+// moveAll lets all players make a number of moves concurrently.
+func moveAll(b *testing.B, all []*player, moves int) {
+	var group sync.WaitGroup
+	for _, p := range all {
+		group.Go(func() {
+			for range moves {
+				p.measure(b)
+			}
+		})
+	}
+	group.Wait()
 }
 
 // startOnRedis starts a server on a new Redis server that syncs every move to disk.
@@ -79,41 +111,25 @@ func startOnRedis(b *testing.B) *process {
 	return start(b, storeVariable+"="+redistest.StartRedis(b, "--appendonly", "yes", "--appendfsync", "always").URL())
 }
 
-// measureMoves runs all players concurrently, once per iteration.
-func measureMoves(b *testing.B, server *process, play func(player int, move func())) {
+// measureMoves measures the moves that run makes.
+func measureMoves(b *testing.B, server *process, run func(all []*player)) {
 	b.Helper()
 	all := make([]*player, players)
 	for i := range all {
 		all[i] = newPlayer(b, server.dial(b), fmt.Sprintf("player %d", i))
 	}
-	took := make([][]time.Duration, players)
-	round := func() {
-		var group sync.WaitGroup
-		for i, p := range all {
-			group.Go(func() {
-				play(i, func() {
-					sent := time.Now()
-					if err := p.move(); err != nil {
-						b.Error(err)
-					}
-					took[i] = append(took[i], time.Since(sent))
-				})
-			})
-		}
-		group.Wait()
-	}
-	round() // opens connections and warms caches
-	clear(took)
+	moveAll(b, all, 1) // opens connections and warms caches
 	before, began := server.ask(b, "work"), time.Now()
-	for b.Loop() {
-		round()
+	run(all)
+	seconds, used := time.Since(began).Seconds(), server.ask(b, "work")-before
+	var took []time.Duration
+	for _, p := range all {
+		took = append(took, p.took[1:]...)
 	}
-	seconds := time.Since(began).Seconds()
-	used, sorted := server.ask(b, "work")-before, slices.Sorted(slices.Values(slices.Concat(took...)))
-	moves := len(sorted)
-	b.ReportMetric(0, "ns/op") // an iteration means nothing
-	b.ReportMetric(used/float64(moves), "cpu-µs/move")
-	b.ReportMetric(float64(moves)/seconds, "moves/s")
-	b.ReportMetric(sorted[moves/2].Seconds()*1000, "p50-ms")
-	b.ReportMetric(sorted[moves*99/100].Seconds()*1000, "p99-ms")
+	slices.Sort(took)
+	b.ReportMetric(0, "ns/op") // says nothing about a move
+	b.ReportMetric(used/float64(len(took)), "cpu-µs/move")
+	b.ReportMetric(float64(len(took))/seconds, "moves/s")
+	b.ReportMetric(took[len(took)/2].Seconds()*1000, "p50-ms")
+	b.ReportMetric(took[len(took)*99/100].Seconds()*1000, "p99-ms")
 }

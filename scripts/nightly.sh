@@ -33,6 +33,6 @@ cat "$work/results"
 printf '\n| figure | value | control |\n|---|---|---|\n'
 for part in "${parts[@]}"; do
   sed -nE 's/.*figure: (.*)/| \1 |/p' "$work/$part"
-  awk '/^Benchmark/ { for (i = 3; i < NF; i += 2) print "| " $1 " | " $i " " $(i + 1) " | |" }' "$work/$part"
+  awk '/^Benchmark/ { row = "| " $1 " |"; for (i = 3; i < NF; i += 2) row = row " " $i " " $(i + 1) ";"; print row " | |" }' "$work/$part"
 done
 exit "$status"

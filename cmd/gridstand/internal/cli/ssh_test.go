@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -71,6 +72,14 @@ func (h *sshHost) serves() {
 // session returns a new session of a client with the given key, or of a guest if it is nil.
 func (h *sshHost) session(key ssh.Signer) *ssh.Session {
 	h.t.Helper()
+	s, err := h.connect(key).NewSession()
+	require.NoError(h.t, err)
+	return s
+}
+
+// connect returns a new connection of a client with the given key, or of a guest if it is nil.
+func (h *sshHost) connect(key ssh.Signer) *ssh.Client {
+	h.t.Helper()
 	method := ssh.KeyboardInteractive(func(string, string, []string, []bool) ([]string, error) { return nil, nil })
 	if key != nil {
 		method = ssh.PublicKeys(key)
@@ -80,9 +89,7 @@ func (h *sshHost) session(key ssh.Signer) *ssh.Session {
 	})
 	require.NoError(h.t, err)
 	h.t.Cleanup(func() { _ = c.Close() })
-	s, err := c.NewSession()
-	require.NoError(h.t, err)
-	return s
+	return c
 }
 
 // run runs a command without a terminal.
@@ -221,6 +228,35 @@ func TestSSHHost_Start(t *testing.T) {
 			assert.NotContains(t, h.log.String(), "aaaaaaaa", "the credential is secret")
 		})
 	}
+}
+
+// Ensure that a host serves its metrics on an address of their own.
+func TestSSHHost_Metrics(t *testing.T) {
+	t.Parallel()
+	server, _ := serverAtNoon(t)
+	h := startSSH(t, server, "--metrics", "127.0.0.1:0", "--max-sessions", "1")
+	page := "http://" + regexp.MustCompile(`msg="serving metrics" address=(\S+)`).FindStringSubmatch(h.log.String())[1] + "/metrics"
+	metrics := func() string {
+		response, err := http.Get(page)
+		require.NoError(t, err)
+		defer func() { _ = response.Body.Close() }()
+		text, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		return string(text)
+	}
+	c := h.connect(nil)
+	_, err := c.NewSession()
+	require.NoError(t, err)
+	_, err = c.NewSession()
+	require.ErrorContains(t, err, "limit of sessions")
+	text := metrics()
+	assert.Contains(t, text, "\ngridstand_ssh_sessions 1\n")
+	assert.Contains(t, text, `gridstand_ssh_refusals_total{reason="sessions"} 1`)
+	assert.Regexp(t, `gridstand_ssh_bytes_total{direction="in"} [1-9]`, text)
+	require.NoError(t, c.Close())
+	h.stop()
+	_, err = http.Get(page) //nolint:bodyclose // there is none
+	require.Error(t, err)
 }
 
 // Ensure that a host does not start with invalid settings, and that other programs know its variables.

@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/gridstand/gridstand/server/internal/recovery"
+	"github.com/gridstand/gridstand/server/internal/liveness"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 )
@@ -49,7 +49,7 @@ func Copy(ctx context.Context, c Config, to string, progress func(Copied)) (copi
 	if err != nil {
 		return copied, err
 	}
-	if err := recovery.New(target.recovery(opened, c.NewLogger())).ReindexAll(ctx); err != nil {
+	if err := liveness.NewRecovery(target.recovery(opened, c.NewLogger())).ReindexAll(ctx); err != nil {
 		return copied, fmt.Errorf("indexing games: %w", err)
 	}
 	return copied, opened.Copier.Finish(ctx)

@@ -24,14 +24,13 @@ import (
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
-	"github.com/gridstand/gridstand/server/internal/heartbeat"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/lifecycle"
+	"github.com/gridstand/gridstand/server/internal/liveness"
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/metrics"
 	"github.com/gridstand/gridstand/server/internal/page"
 	"github.com/gridstand/gridstand/server/internal/ratelimit"
-	"github.com/gridstand/gridstand/server/internal/recovery"
 	"github.com/gridstand/gridstand/server/internal/rpc"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/web"
@@ -48,8 +47,8 @@ type node struct {
 	store     *store.Store
 	log       *gamelog.Log // used by calls; background work has its own instance
 	directory *directory.Directory
-	heartbeat *heartbeat.Monitor
-	recovery  *recovery.Recovery
+	monitor   *liveness.Monitor
+	recovery  *liveness.Recovery
 	lifecycle *lifecycle.Manager
 	hub       *match.Hub
 	// challenges is used by calls; background work has its own instance.
@@ -195,23 +194,23 @@ func (n *node) listenWeb(encryption *tls.Config) (net.Listener, error) {
 func (n *node) connect(transport []grpc.ServerOption) {
 	c := n.Config.recovery(n.store, n.logger)
 	serverID := id.New()
-	n.heartbeat = heartbeat.New(heartbeat.Config{
+	n.monitor = liveness.New(liveness.Config{
 		ServerID: serverID, Heartbeats: c.Heartbeats, Logger: n.logger, OnMissing: c.Scheduler.Reclaim,
 		Alone: !n.store.Shared(),
 	})
-	c.Heartbeat = n.heartbeat
-	c.Challenges.Outages = n.heartbeat
-	n.recovery, n.directory = recovery.New(c), c.Directory
+	c.Monitor = n.monitor
+	c.Challenges.Outages = n.monitor
+	n.recovery, n.directory = liveness.NewRecovery(c), c.Directory
 	n.lifecycle = lifecycle.New(lifecycle.Config{
 		Log: c.Log, Accounts: c.Accounts, Leaderboard: c.Leaderboard,
-		Challenges: c.Challenges, Directory: c.Directory, Scheduler: c.Scheduler, Heartbeat: c.Heartbeat, Logger: n.logger,
+		Challenges: c.Challenges, Directory: c.Directory, Scheduler: c.Scheduler, Monitor: c.Monitor, Logger: n.logger,
 		AbandonAfter: n.AbandonAfter, WaitingFor: n.WaitingFor, OnlyUptime: n.OnlyUptime, KeepFinished: n.KeepFinished,
 		Showcase: n.Exhibition, BotPace: n.BotPace, Recorded: n.metrics.Recorded,
 	})
 	reads := ratelimit.NewReads(&n.Limits, n.proxies)
 	n.log = gamelog.New(reads.History(n.store.Games))
 	challenges := n.Config.challenges(n.store.Challenges, n.log)
-	challenges.Outages = n.heartbeat
+	challenges.Outages = n.monitor
 	n.challenges = challenge.New(challenges)
 	n.hub = match.NewHub(match.Config{
 		Log: n.log, Feed: n.store.Feed, Windows: n.challenges, Transactional: n.store.Transactional(), Lifecycle: n.lifecycle, Observer: observer{n.metrics, n.directory, n.lifecycle},

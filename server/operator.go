@@ -14,8 +14,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
+	"github.com/gridstand/gridstand/server/internal/liveness"
 	"github.com/gridstand/gridstand/server/internal/page"
-	"github.com/gridstand/gridstand/server/internal/recovery"
 	"github.com/gridstand/gridstand/server/internal/scheduler"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
@@ -26,14 +26,14 @@ type Operator struct {
 	store    *store.Store
 	accounts *account.Store
 	boards   *leaderboard.Boards
-	recovery *recovery.Recovery
+	recovery *liveness.Recovery
 	hosts    *account.Credentials
 
 	challenges *challenge.Challenges
 }
 
 // Rebuilt is the result of Operator.Rebuild.
-type Rebuilt = recovery.Rebuilt
+type Rebuilt = liveness.Rebuilt
 
 // Operate opens the store selected by c.Store and c.Data, even while a server uses it. Of
 // the other fields of c, only the retention times matter. The caller must close the
@@ -76,7 +76,7 @@ func operate(ctx context.Context, c Config, options sqlite.Options) (_ *Operator
 		}
 	}
 	config := c.recovery(o.store, logger)
-	o.accounts, o.boards, o.recovery = config.Accounts, config.Leaderboard, recovery.New(config)
+	o.accounts, o.boards, o.recovery = config.Accounts, config.Leaderboard, liveness.NewRecovery(config)
 	o.challenges = config.Challenges
 	o.hosts = account.NewCredentials(o.store.Credentials)
 	return o, nil
@@ -206,11 +206,11 @@ func (o *Operator) QuarantineBefore(ctx context.Context, before time.Time) ([]st
 	return ids, err
 }
 
-// recovery returns the configuration of package recovery for the store s. A server must
-// add its Heartbeat.
-func (c *Config) recovery(s *store.Store, logger *slog.Logger) recovery.Config {
+// recovery returns the configuration of a liveness.Recovery for the store s. A server must
+// add its Monitor.
+func (c *Config) recovery(s *store.Store, logger *slog.Logger) liveness.RecoveryConfig {
 	log := gamelog.New(s.Background.Games)
-	return recovery.Config{
+	return liveness.RecoveryConfig{
 		Challenges: challenge.New(c.challenges(s.Background.Challenges, log)),
 		Engine:     s.Background, Heartbeats: s.Background.Heartbeats, Log: log,
 		Accounts: account.New(s.Background.Accounts, c.KeepAccounts), Leaderboard: leaderboard.New(s.Background.Boards, page.NewTokens(s.Background.Secrets), time.Now),

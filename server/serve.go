@@ -66,7 +66,7 @@ func (n *node) serve(ctx context.Context) error {
 	matches := newStage(ctx, fail)
 	matches.run("matches", n.hub.Run)
 	background := newStage(ctx, fail)
-	background.run("heartbeat", noError(func(ctx context.Context) { n.heartbeat.Run(ctx, n.hub) }))
+	background.run("heartbeat", noError(func(ctx context.Context) { n.monitor.Run(ctx, n.hub) }))
 	background.run("recovery", noError(func(ctx context.Context) { n.recovery.Run(ctx, n.hub) }))
 	background.run("lifecycle", noError(func(ctx context.Context) { n.lifecycle.Run(ctx, n.hub) }))
 	calls := newStage(ctx, fail)
@@ -90,7 +90,7 @@ func (n *node) serve(ctx context.Context) error {
 	n.health.Shutdown()
 	background.stop()
 	leaving := newStage(ctx, fail)
-	leaving.run("last heartbeats", noError(n.heartbeat.RunStopping))
+	leaving.run("last heartbeats", noError(n.monitor.RunStopping))
 	// Cancel the matches first, so that they end their watch streams. Wait for them later,
 	// because the calls in progress need them.
 	matches.cancel()
@@ -100,7 +100,7 @@ func (n *node) serve(ctx context.Context) error {
 	matches.stop()
 	readers.stop()
 	leaving.stop()
-	n.heartbeat.Leave(ctx)
+	n.monitor.Leave(ctx)
 	base.stop()
 	n.close()
 	n.logger.Info("stopped", "took", time.Since(began).Round(time.Millisecond))

@@ -28,7 +28,7 @@ type Config struct {
 	Outages          Outages
 }
 
-// Outages returns the last period in which no server was running; see heartbeat.Monitor.
+// Outages returns the last period in which no server was running; see liveness.Monitor.
 type Outages interface {
 	// LastOutage returns the last outage that this server knows of.
 	LastOutage() store.Span

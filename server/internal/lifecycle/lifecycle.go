@@ -21,8 +21,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
-	"github.com/gridstand/gridstand/server/internal/heartbeat"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
+	"github.com/gridstand/gridstand/server/internal/liveness"
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/periodic"
 	"github.com/gridstand/gridstand/server/internal/scheduler"
@@ -37,7 +37,7 @@ type Config struct {
 	Challenges  *challenge.Challenges
 	Directory   *directory.Directory
 	Scheduler   *scheduler.Scheduler
-	Heartbeat   *heartbeat.Monitor
+	Monitor     *liveness.Monitor
 	Logger      *slog.Logger
 	// A game without clocks ends if it has no moves for AbandonAfter. A game that is waiting
 	// for players ends if no player joins within WaitingFor.

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/game/replay"
-	"github.com/gridstand/gridstand/server/internal/heartbeat"
+	"github.com/gridstand/gridstand/server/internal/liveness"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
@@ -22,7 +22,7 @@ func TestManager_OnlyUptime(t *testing.T) {
 	const abandonAfter, off = 10 * time.Second, 30 * 24 * time.Hour
 	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
 		serve := func(id string) *Manager {
-			return &Manager{Config: Config{AbandonAfter: abandonAfter, OnlyUptime: true, Heartbeat: heartbeat.New(heartbeat.Config{
+			return &Manager{Config: Config{AbandonAfter: abandonAfter, OnlyUptime: true, Monitor: liveness.New(liveness.Config{
 				ServerID: id, Heartbeats: s.Background.Heartbeats, Logger: slog.New(slog.DiscardHandler), OnMissing: func() {},
 			})}}
 		}
@@ -35,7 +35,7 @@ func TestManager_OnlyUptime(t *testing.T) {
 		state := &replay.State{Status: replay.Active, UpdateTime: began}
 		run := func(m *Manager, seconds int) {
 			for range seconds {
-				_, _, err := m.Heartbeat.Outage(t.Context())
+				_, _, err := m.Monitor.Outage(t.Context())
 				require.NoError(t, err)
 				forward(time.Second)
 			}

@@ -37,7 +37,7 @@ func (m *Manager) overdueAsOf(ctx context.Context, state *replay.State, now time
 	if !m.OnlyUptime || !state.Deadline().IsZero() || now.Before(at) {
 		return at, nil
 	}
-	outage, _, err := m.Heartbeat.Outage(ctx)
+	outage, _, err := m.Monitor.Outage(ctx)
 	return at.Add(max(outage.To.Sub(state.UpdateTime), 0)), err
 }
 
@@ -51,7 +51,7 @@ func (m *Manager) handleOverdue(ctx context.Context, served *match.Match, state 
 	}
 	call := match.Call{Version: state.Version, Seat: game.NoSeat, Action: replay.Abandoned{}, NotBefore: at}
 	if !state.Deadline().IsZero() {
-		credit, err := m.Heartbeat.Credit(ctx, state)
+		credit, err := m.Monitor.Credit(ctx, state)
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package recovery
+package liveness
 
 import (
 	"log/slog"
@@ -40,7 +40,7 @@ type rig struct {
 
 func newRig(t *testing.T, s *store.Store) rig {
 	logger, tokens := slog.New(slog.DiscardHandler), page.NewTokens(s.Secrets)
-	return rig{New(Config{
+	return rig{NewRecovery(RecoveryConfig{
 		Engine: s.Background, Heartbeats: s.Background.Heartbeats, Log: gamelog.New(s.Games),
 		Accounts: account.New(s.Accounts, keepAccounts), Leaderboard: leaderboard.New(s.Boards, tokens, time.Now),
 		Directory: directory.New(s.Lists, s.Lists, tokens, keepGames, logger),

@@ -1,5 +1,5 @@
-// Package heartbeat detects outages, missing servers and rollbacks of the store, and
-// credits outages to running clocks.
+// Package liveness detects outages, missing servers and rollbacks of the store by heartbeats, and
+// repairs what they leave behind.
 //
 // Every server records a heartbeat in the store every half second. The store compares it with the
 // other stored heartbeats, by its own clock (store.Heartbeats).
@@ -22,7 +22,19 @@
 // gets a full turn from its end, as an event of the game: games in memory immediately, and other
 // games when their clock has run out. The close of a race is postponed by the outage.
 //
-// A rollback means that the store has returned to an earlier state, for example because it
-// was restored from a copy. A server detects it by its own heartbeat: the stored one is older
-// than the one that the store has acknowledged. Package recovery then quarantines games.
-package heartbeat
+// A rollback means that the store has returned to an earlier state, for example because it was
+// restored from a copy, or failed over to a lagging replica. A server suspects it if the stored
+// heartbeat is older than the one that the store has acknowledged, or if the store's process was
+// replaced. It then compares the games in its memory with their logs, and quarantines those whose
+// log lacks an entry. A game stays in memory for a minute after its last move, so this finds the
+// lost moves if the copy is recent. Otherwise an operator has to quarantine games: the server logs
+// the command. On a Redis cluster, rollbacks are detected only on the master that stores the
+// heartbeats.
+//
+// A quarantined game stays damaged: its log accepts no more entries, clients that request it
+// get an error, and it is removed after RecoveryConfig.KeepFinished.
+//
+// Leaderboards, lists and the scheduler's queue are derived from the logs. Rebuild derives them
+// again, and Run reconciles them hourly. A store with transactions writes them together with
+// the log, so they need no reconciliation.
+package liveness

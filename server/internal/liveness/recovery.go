@@ -1,4 +1,4 @@
-package recovery
+package liveness
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
-	"github.com/gridstand/gridstand/server/internal/heartbeat"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/periodic"
@@ -23,8 +22,8 @@ import (
 // workers is the number of logs that are read concurrently.
 const workers = 8
 
-// Config configures a Recovery. All fields are required, except Heartbeat, which only Run uses.
-type Config struct {
+// RecoveryConfig configures a Recovery. All fields are required, except Monitor, which only Run uses.
+type RecoveryConfig struct {
 	Engine      store.Engine
 	Heartbeats  store.Heartbeats
 	Log         *gamelog.Log
@@ -33,18 +32,19 @@ type Config struct {
 	Challenges  *challenge.Challenges
 	Directory   *directory.Directory
 	Scheduler   *scheduler.Scheduler
-	Heartbeat   *heartbeat.Monitor
+	Monitor     *Monitor
 	Logger      *slog.Logger
 	// KeepFinished is how long a game is kept after it ends or is quarantined. A game on an
 	// all-time leaderboard is kept for as long as it stays there.
 	KeepFinished time.Duration
 }
 
-// Recovery performs the tasks of this package for a server or an operator.
-type Recovery struct{ Config }
+// Recovery quarantines games, and derives leaderboards and lists from the logs, for a server or an
+// operator.
+type Recovery struct{ RecoveryConfig }
 
-// New returns a Recovery with the given configuration.
-func New(c Config) *Recovery { return &Recovery{c} }
+// NewRecovery returns a Recovery with the given configuration.
+func NewRecovery(c RecoveryConfig) *Recovery { return &Recovery{c} }
 
 // Run checks for lost moves after rollbacks and reconciles leaderboards, lists and queue with the
 // logs, until ctx is done.
@@ -57,8 +57,8 @@ func (r *Recovery) Run(ctx context.Context, hub *match.Hub) {
 			r.reconcile(ctx)
 		})
 	})
-	periodic.Run(ctx, heartbeat.Interval, func() {
-		if err := r.afterRollback(ctx, hub); err != nil && ctx.Err() == nil {
+	periodic.Run(ctx, interval, func() {
+		if err := r.quarantineShortened(ctx, hub); err != nil && ctx.Err() == nil {
 			r.Logger.Warn("cannot check for moves lost in a rollback; will retry", "id", "rollback-pending", "error", err)
 		}
 	})

@@ -1,4 +1,4 @@
-package recovery
+package liveness
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/server/internal/directory"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
 )
 
 // reconcileEvery returns the interval at which renew and reconcile run. It is well below the
@@ -60,11 +61,7 @@ func (r *Recovery) reconcile(ctx context.Context) {
 
 // renewAccounts extends the life of the accounts of all players whose games are kept.
 func (r *Recovery) renewAccounts(ctx context.Context) error {
-	return r.Log.IDs(ctx, func(gameIDs []string) error {
-		heads, err := r.Log.Heads(ctx, gameIDs)
-		if err != nil {
-			return err
-		}
+	return r.eachHead(ctx, func(heads []gamelog.Head) error {
 		var players []string
 		for _, head := range heads {
 			if head.State != nil {
@@ -78,11 +75,16 @@ func (r *Recovery) renewAccounts(ctx context.Context) error {
 // ReindexAll adds all games to the leaderboards, lists and queue, based on their heads, which
 // is much cheaper than reading their logs. It does not remove anything.
 func (r *Recovery) ReindexAll(ctx context.Context) error {
+	return r.eachHead(ctx, func(heads []gamelog.Head) error { return r.index(ctx, heads...) })
+}
+
+// eachHead calls visit with batches of the heads of all games.
+func (r *Recovery) eachHead(ctx context.Context, visit func(heads []gamelog.Head) error) error {
 	return r.Log.IDs(ctx, func(gameIDs []string) error {
 		heads, err := r.Log.Heads(ctx, gameIDs)
 		if err != nil {
 			return err
 		}
-		return r.index(ctx, heads...)
+		return visit(heads)
 	})
 }

@@ -1,4 +1,4 @@
-package heartbeat
+package liveness
 
 import (
 	"bytes"
@@ -10,13 +10,10 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // monitor returns the Monitor of a server.
 func monitor(h store.Heartbeats, server string) *Monitor {
@@ -65,7 +62,7 @@ func (s *script) Record(_ context.Context, b store.Heartbeat) (store.HeartbeatRe
 	if s.result.RolledBack = b.Acknowledged.After(s.result.At); s.result.RolledBack {
 		return s.result, nil
 	}
-	s.result.At = s.result.At.Add(Interval)
+	s.result.At = s.result.At.Add(interval)
 	return s.result, nil
 }
 
@@ -84,26 +81,22 @@ func TestMonitor_Suspicion(t *testing.T) {
 	}
 	send()
 	send()
-	assert.Nil(t, m.Suspicion())
+	assert.Nil(t, m.suspicion.Load())
 	h.result.Run = "two"
 	send()
-	suspicion := m.Suspicion()
-	require.NotNil(t, suspicion)
+	suspected := m.suspicion.Load()
+	require.NotNil(t, suspected)
 	send()
-	assert.Same(t, suspicion, m.Suspicion(), "the suspicion must last until Resolve is called")
+	assert.Same(t, suspected, m.suspicion.Load(), "a Recovery ends the suspicion")
 	assert.Empty(t, log.String())
-	m.Confirm(suspicion)
-	assert.Contains(t, log.String(), "gridstand-server quarantine --before "+at(0).Add(3*Interval).UTC().Format(time.RFC3339Nano))
-	m.Resolve(suspicion)
-	assert.Nil(t, m.Suspicion())
+	suspected.confirm(m.Logger)
+	assert.Contains(t, log.String(), "gridstand-server quarantine --before "+at(0).Add(3*interval).UTC().Format(time.RFC3339Nano))
 
 	h.result.At, h.sent = at(0), nil
 	log.Reset()
 	send()
-	require.NotNil(t, m.Suspicion())
-	m.Resolve(suspicion)
-	assert.NotNil(t, m.Suspicion(), "this is another suspicion")
-	m.Confirm(m.Suspicion())
+	require.NotSame(t, suspected, m.suspicion.Load())
+	m.suspicion.Load().confirm(m.Logger)
 	assert.Equal(t, 1, strings.Count(log.String(), "redis-rolled-back"))
 	require.Len(t, h.sent, 2)
 	assert.Zero(t, h.sent[1].Acknowledged)

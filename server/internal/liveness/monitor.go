@@ -1,4 +1,4 @@
-package heartbeat
+package liveness
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// Interval is the time between two heartbeats of a server.
-	Interval = 500 * time.Millisecond
+	// interval is the time between two heartbeats of a server.
+	interval = 500 * time.Millisecond
 	// timeout is how long the store may take to answer a heartbeat.
 	timeout = time.Second
 	// missingAfter is how long a server may go without a heartbeat before other servers
@@ -49,7 +49,7 @@ type Monitor struct {
 	Config
 	// last is the last heartbeat, or nil before the first.
 	last      atomic.Pointer[store.HeartbeatResult]
-	suspicion atomic.Pointer[Suspicion]
+	suspicion atomic.Pointer[suspicion]
 }
 
 // New returns a Monitor, which sends heartbeats while Run is running.
@@ -61,7 +61,7 @@ func (m *Monitor) Run(ctx context.Context, hub *match.Hub) {
 	defer group.Wait()
 	// Send heartbeats and credit clocks independently, because a delay in crediting clocks must
 	// not look like an outage.
-	group.Go(func() { periodic.Run(ctx, Interval, func() { m.creditClocks(ctx, hub) }) })
+	group.Go(func() { periodic.Run(ctx, interval, func() { m.creditClocks(ctx, hub) }) })
 	m.sendEvery(ctx, missingAfter)
 }
 
@@ -70,7 +70,7 @@ func (m *Monitor) Run(ctx context.Context, hub *match.Hub) {
 func (m *Monitor) RunStopping(ctx context.Context) { m.sendEvery(ctx, clockRuns) }
 
 func (m *Monitor) sendEvery(ctx context.Context, missingAfter time.Duration) {
-	periodic.Run(ctx, Interval, func() {
+	periodic.Run(ctx, interval, func() {
 		if _, err := m.sendWith(ctx, missingAfter); err != nil {
 			m.Logger.Debug("cannot send heartbeat", "error", err)
 		}
@@ -94,7 +94,7 @@ func (m *Monitor) sendWith(ctx context.Context, missingAfter time.Duration) (*st
 		return nil, err
 	case b.RolledBack:
 		if m.last.CompareAndSwap(last, nil) {
-			m.Confirm(m.suspect(last))
+			m.suspect(last).confirm(m.Logger)
 		}
 		return m.sendWith(ctx, missingAfter) // The next one is stored like a first heartbeat.
 	}

@@ -77,9 +77,6 @@ func (m *Monitor) sendEvery(ctx context.Context, missingAfter time.Duration) {
 	})
 }
 
-// Last returns the last heartbeat, or nil before the first.
-func (m *Monitor) Last() *store.HeartbeatResult { return m.last.Load() }
-
 // send sends a heartbeat and returns its result, which contains any outage that began before it.
 func (m *Monitor) send(ctx context.Context) (*store.HeartbeatResult, error) {
 	return m.sendWith(ctx, missingAfter)

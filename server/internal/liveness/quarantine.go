@@ -18,7 +18,7 @@ const quarantineTries = 10
 // Quarantine permanently marks a game that is not over as damaged, because the store may have
 // lost some of its moves. The game accepts no more moves, and clients that request it get an
 // error. It no longer counts toward its players' open games, is removed from the lists, and
-// is deleted after Config.KeepFinished.
+// is deleted after RecoveryConfig.KeepFinished.
 //
 // Errors: gamelog.ErrNotFound, replay.ErrGameOver, *gamelog.DamagedError if the game was
 // already damaged, replay.ErrUnknown, or an error from the store.

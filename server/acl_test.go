@@ -1,10 +1,10 @@
 package server_test
 
 import (
+	"bytes"
 	"context"
 	"net"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -100,15 +100,18 @@ func testACL(t *testing.T, addr, parameters string) {
 		require.NoError(t, err)
 	})
 	stop()
-	t.Run("the store can be copied and restored", func(t *testing.T) {
-		file := server.File(filepath.Join(t.TempDir(), "copy.db"))
-		_, err := server.Copy(ctx, c, file, func(server.Copied) {})
+	t.Run("the store can be dumped and restored", func(t *testing.T) {
+		var dump bytes.Buffer
+		none := func(server.Dumped) {}
+		dumped, err := server.Dump(ctx, c, &dump, none)
 		require.NoError(t, err)
-		back := c
-		back.Store = file
-		require.NoError(t, admin.FlushDB(ctx).Err())
-		_, err = server.Copy(ctx, back, c.Store, func(server.Copied) {})
+		require.NoError(t, admin.Set(ctx, "other", "x", 0).Err())
+		_, err = server.Restore(ctx, c, bytes.NewReader(dump.Bytes()), false, none)
+		require.ErrorContains(t, err, "it has data; --replace deletes that first")
+		restored, err := server.Restore(ctx, c, bytes.NewReader(dump.Bytes()), true, none)
 		require.NoError(t, err)
+		assert.Equal(t, dumped, restored)
+		assert.Equal(t, "x", admin.Get(ctx, "other").Val(), "another program's key")
 	})
 	t.Run("nothing was denied", func(t *testing.T) {
 		denied, err := admin.ACLLog(ctx, 100).Result()

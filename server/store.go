@@ -57,14 +57,24 @@ func (c *Config) open(ctx context.Context, options sqlite.Options, create bool) 
 			return nil, &ConfigError{"store", err}
 		}
 	case "redis", "rediss":
-		s, err = redis.Open(ctx, c.Store, options.Logger)
-		if name, ok := errors.AsType[*store.NameError](err); ok {
-			return nil, &ConfigError{"store", name.Err}
-		}
-		return s, err
-	default: // The value is not quoted, because it may be a URL with a password.
-		return nil, wrong("store", "must be sqlite:PATH for a file, redis://HOST:PORT for a Redis, or %s", Memory)
+		return c.openRedis(ctx, redis.Open, options.Logger)
+	default:
+		return nil, errNoStoreKind()
 	}
+}
+
+// errNoStoreKind does not quote the value, because it may be a URL with a password.
+func errNoStoreKind() error {
+	return wrong("store", "must be sqlite:PATH for a file, redis://HOST:PORT for a Redis, or %s", Memory)
+}
+
+// openRedis calls open, such as redis.Open, with the URL of the store.
+func (c *Config) openRedis(ctx context.Context, open func(context.Context, string, *slog.Logger) (*store.Store, error), logger *slog.Logger) (*store.Store, error) {
+	s, err := open(ctx, c.Store, logger)
+	if name, ok := errors.AsType[*store.NameError](err); ok {
+		return nil, &ConfigError{"store", name.Err}
+	}
+	return s, err
 }
 
 // ErrNoStore means that the file with the store does not exist or is empty.

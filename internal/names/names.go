@@ -21,7 +21,7 @@ var words = []string{
 	"beat", "bot", "challenge", "completion", "daily", "games", "help", "join", "login", "man", "move", "new", "play", "race",
 	"resign", "show", "ssh-host", "ssh-key", "standings", "top", "tv", "variants", "verify", "version", "watch", "whoami",
 	// Commands of the server, for operators.
-	"backup", "copy", "healthcheck", "hide", "identical", "quarantine", "rebuild", "ssh-credential", "unhide",
+	"backup", "dump", "healthcheck", "hide", "identical", "quarantine", "rebuild", "restore", "ssh-credential", "unhide",
 }
 
 // reserved contains the folded forms of all reserved names: the words and the names of variants

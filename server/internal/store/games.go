@@ -40,6 +40,15 @@ func ParseID(s string) (ID, error) {
 	return ID{Version: int32(v), Digest: d}, nil
 }
 
+// MarshalText returns the same as String.
+func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
+
+// UnmarshalText parses text formatted by MarshalText.
+func (id *ID) UnmarshalText(text []byte) (err error) {
+	*id, err = ParseID(string(text))
+	return err
+}
+
 // Games stores the logs of all games. A log is append-only. Each log has a head, which
 // holds what lists show about the game as of its last entry.
 type Games interface {
@@ -174,7 +183,8 @@ type Record struct {
 	ID   ID
 	Time time.Time
 	// Raw is the encoded entry. Seed is empty except in the first entry.
-	Raw, Seed []byte
+	Raw  []byte
+	Seed []byte `json:",omitempty"`
 }
 
 // Tail is the end of a game's log. An ID that cannot be read has version −1.

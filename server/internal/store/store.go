@@ -34,7 +34,7 @@ type Store struct {
 	Challenges  Challenges
 	Heartbeats  Heartbeats
 	Secrets     Secrets
-	Copier      Copier
+	Dumper      Dumper
 
 	// Background accesses the same store over separate connections, for the heartbeat,
 	// the scheduler and health checks, which must not queue behind client calls. The

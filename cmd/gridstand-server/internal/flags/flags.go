@@ -133,7 +133,9 @@ func Variables(flags *pflag.FlagSet) (variables []string) {
 // NameVariables marks each flag as settable by its environment variable; see
 // usage.ReadEnvironment.
 func NameVariables(flags *pflag.FlagSet) {
-	flags.VisitAll(func(f *pflag.Flag) { usage.SetVariable(f, usage.Prefix+strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))) })
+	flags.VisitAll(func(f *pflag.Flag) {
+		usage.SetVariable(f, usage.Prefix+strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_")))
+	})
 }
 
 // levelValue implements pflag.Value for a log level.

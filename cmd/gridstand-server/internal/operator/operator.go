@@ -20,7 +20,7 @@ import (
 
 // Commands returns the operator commands, for use as subcommands.
 func Commands() []*cobra.Command {
-	return []*cobra.Command{backup(), copyStore(), rebuild(), hide(), unhide(), quarantine(), identical(), sshCredential()}
+	return []*cobra.Command{backup(), dump(), restore(), rebuild(), hide(), unhide(), quarantine(), identical(), sshCredential()}
 }
 
 // open is server.Operate or server.OperateAlone, which open a store for an operator.
@@ -73,13 +73,13 @@ func backup() *cobra.Command {
 not exist. The server may be running: the copy is a consistent snapshot. It
 contains the seeds of open games, so only its owner can read it.
 
-To restore it, stop the server, delete the files next to the server's file whose
-names end in -wal and -shm, and replace the server's file with the copy. Then,
-with the server's --data or --store,
+To restore it, stop the server. Then, with the server's --data or --store,
 
+    gridstand-server restore --replace <file>
     gridstand-server quarantine --before now
 
-freezes the open games, which may have lost moves. Then start the server.`,
+put it in place and freeze the open games, which may have lost moves. Then start
+the server.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			b, err := server.Backup(cmd.Context(), config, args[0])
 			if err == nil {
@@ -94,52 +94,6 @@ freezes the open games, which may have lost moves. Then start the server.`,
 	flags.NameVariables(set)
 	return cmd
 }
-
-func copyStore() *cobra.Command {
-	config := server.DefaultConfig()
-	var from, to string
-	cmd := &cobra.Command{
-		Use:   "copy",
-		Short: "Copy everything from one store into an empty one",
-		Long: `Copies all games, accounts and scores from one store into another, empty one:
-from a file to a Redis if one server is no longer enough, from a Redis to a
-file, or between two stores of the same kind. All servers of both must be
-stopped. Clients are not affected: games keep their ids and versions, and tokens
-stay valid.
-
-    gridstand-server copy --from sqlite: --to redis://localhost:6379/0`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if from == "" || to == "" {
-				return usage.Errorf("--from and --to must each name a store")
-			}
-			config.Store = from
-			last := time.Now()
-			copied, err := server.Copy(cmd.Context(), config, to, func(c server.Copied) {
-				if time.Since(last) > progressEvery {
-					last = time.Now()
-					fmt.Fprintf(cmd.ErrOrStderr(), "%s and %s so far\n", english.Plural(c.Games, "game", ""), english.Plural(c.Scores, "score", ""))
-				}
-			})
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s with %s, %s and %s copied.\n",
-				english.Plural(copied.Games, "game", ""), english.Plural(copied.Entries, "entry", "entries"),
-				english.Plural(copied.Accounts, "account", ""), english.Plural(copied.Scores, "score", ""))
-			return err
-		},
-	}
-	set := cmd.Flags()
-	flags.Data(set, &config.Data)
-	flags.Retention(set, &config)
-	set.StringVar(&from, "from", "", "`store` to copy, in the form of the server's --store")
-	set.StringVar(&to, "to", "", "empty `store` to copy to")
-	flags.NameVariables(set)
-	return cmd
-}
-
-// progressEvery is the interval between copy's progress reports.
-const progressEvery = 5 * time.Second
 
 func rebuild() *cobra.Command {
 	return command(&cobra.Command{

@@ -36,15 +36,6 @@ func (c Clients) check(ctx context.Context, wait time.Duration) error {
 	return eachMaster(ctx, c.Calls, node)
 }
 
-// checkComplete returns an error if the store is an incomplete copy.
-func (c Clients) checkComplete(ctx context.Context, name string) error {
-	incomplete, err := c.Calls.Exists(ctx, incompleteKey).Result()
-	if incomplete > 0 {
-		return fmt.Errorf("%s holds an incomplete copy; empty that database and copy again", name)
-	}
-	return failed(err)
-}
-
 // parseInfo parses the reply to INFO.
 func parseInfo(text string) map[string]string {
 	info := map[string]string{}

@@ -22,6 +22,20 @@ import (
 // answers. It logs a warning for settings that let Redis lose acknowledged writes. If a
 // URL is invalid, the error is a *store.NameError.
 func Open(ctx context.Context, url string, logger *slog.Logger) (*store.Store, error) {
+	return openChecked(ctx, url, logger, func(ctx context.Context, c Clients, name string) error {
+		err := checkComplete(ctx, c, name)
+		if err == nil {
+			err = checkFormat(ctx, c.Background, name, store.Format)
+		}
+		if err == nil {
+			err = accounts{c.Background}.foldNames(ctx)
+		}
+		return err
+	})
+}
+
+// openChecked connects to Redis, and calls check once Redis answers.
+func openChecked(ctx context.Context, url string, logger *slog.Logger, check func(ctx context.Context, c Clients, name string) error) (*store.Store, error) {
 	// The library logs to standard error, where play --local draws its screen. Its errors
 	// contain the same information.
 	redislog.Disable()
@@ -41,10 +55,7 @@ func Open(ctx context.Context, url string, logger *slog.Logger) (*store.Store, e
 		err = c.check(ctx, wait)
 	}
 	if err == nil {
-		err = c.checkComplete(ctx, s.Name())
-	}
-	if err == nil {
-		err = accounts{c.Background}.foldNames(ctx)
+		err = check(ctx, c, s.Name())
 	}
 	if err != nil {
 		_ = s.Close()

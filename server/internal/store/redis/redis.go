@@ -81,7 +81,7 @@ func portsOn(c Clients, client goredis.UniversalClient, pipeline *goredis.AutoPi
 		Challenges:  challenges{client, c.Appends},
 		Heartbeats:  heartbeats{client},
 		Secrets:     secrets{client},
-		Copier:      copier{client, c.Once},
+		Dumper:      dumper{client, c.Once},
 	}
 }
 

@@ -81,28 +81,6 @@ func TestRemoveLeftovers(t *testing.T) {
 	assert.DirExists(t, young)
 }
 
-// Ensure that a file to which a copy was interrupted is refused until the copy is finished.
-func TestOpen_IncompleteCopy(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "store.db")
-	s, err := Open(Options{Path: path})
-	require.NoError(t, err)
-	require.NoError(t, s.Copier.Begin(t.Context()))
-	copied := filepath.Join(t.TempDir(), "killed.db") // as a killed process leaves it
-	for _, suffix := range []string{"", "-wal"} {
-		content, err := os.ReadFile(path + suffix)
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(copied+suffix, content, 0o600))
-	}
-	_, err = Open(Options{Path: copied})
-	require.ErrorContains(t, err, "killed.db: it is an incomplete copy; delete it and copy again")
-	require.NoError(t, s.Copier.Finish(t.Context()))
-	require.NoError(t, s.Close())
-	s, err = Open(Options{Path: path})
-	require.NoError(t, err)
-	require.NoError(t, s.Close())
-}
-
 // copyFile copies a file like cp: if the target exists, its content is overwritten.
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()

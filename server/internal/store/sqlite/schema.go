@@ -12,6 +12,8 @@ import (
 
 	sqlite3 "zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
+
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 //go:embed schema.sql
@@ -57,8 +59,11 @@ var upgrades = []string{
 // other databases from being opened by mistake.
 const applicationID = 0x47726473 // "Grds"
 
-// incompleteID is the application ID of a store to which a copy has not been finished.
+// incompleteID is the application ID of a store that has not been restored completely.
 const incompleteID = 0x47726463 // "Grdc"
+
+// applicationAt is the offset of the application ID in a file.
+const applicationAt = 68
 
 // pageSize is the size of a page in bytes.
 const pageSize = 4096
@@ -66,7 +71,10 @@ const pageSize = 4096
 // errForeign means that the file is a database, but not a store.
 var errForeign = errors.New("it is the database of another program")
 
-// look opens the file at path, and returns an error if it is not empty and not a store. It returns
+// errIncomplete means that the store has not been restored completely.
+var errIncomplete = errors.New(`it was not restored completely: run "gridstand-server restore --replace" again`)
+
+// look opens the file at path, and returns an error if it is not empty and not a complete store. It returns
 // nil if there is no file. It changes nothing, unlike SQLite.
 func look(path string, flag int) (_ *os.File, err error) {
 	f, err := os.OpenFile(path, flag, 0)
@@ -90,7 +98,7 @@ func look(path string, flag int) (_ *os.File, err error) {
 	case err != nil:
 		return nil, err
 	}
-	application := binary.BigEndian.Uint32(page[68:])
+	application := binary.BigEndian.Uint32(page[applicationAt:])
 	if application == 0 && page[100] == 13 && binary.BigEndian.Uint16(page[103:]) == 0 { // no tables
 		// The tables of a new store are only in the log. The first page is at its start.
 		var frame [128]byte
@@ -102,13 +110,26 @@ func look(path string, flag int) (_ *os.File, err error) {
 		if n, _ := log.ReadAt(frame[:], 0); n < len(frame) || binary.BigEndian.Uint32(frame[32:]) != 1 {
 			return f, nil
 		}
-		application = binary.BigEndian.Uint32(frame[56+68:])
+		application = binary.BigEndian.Uint32(frame[56+applicationAt:])
 	}
-	if application != applicationID && application != incompleteID {
+	switch application {
+	case applicationID:
+		return f, nil
+	case incompleteID:
+		return nil, errIncomplete
+	default:
 		return nil, errForeign
 	}
-	return f, nil
 }
+
+// latestVersion returns the PRAGMA user_version of a file with the given upgrades: the
+// version of its tables and, from bit 16, the version of what callers encode, from 0.
+// Earlier programs, which do not know the latter, therefore refuse a newer file, too.
+func latestVersion(upgrades []string) int64 {
+	return int64(1+len(upgrades)) | (store.Format-1)<<formatBits
+}
+
+const formatBits = 16
 
 // upgrade creates the tables of a new file, or applies to an older file either all
 // missing upgrades or none. It returns an error if the file was written by a newer
@@ -123,39 +144,48 @@ func upgrade(c *sqlite3.Conn, upgrades []string) (err error) {
 	if err != nil {
 		return err
 	}
-	application, err := number(c, "PRAGMA application_id")
-	if err != nil {
-		return err
-	}
 	tables, err := number(c, "SELECT count(*) FROM sqlite_schema")
 	if err != nil {
 		return err
 	}
-	latest := int64(1 + len(upgrades))
-	switch {
-	case version == 0 && tables == 0:
+	latest := latestVersion(upgrades)
+	if version == 0 && tables == 0 {
 		if err := sqlitex.ExecuteScript(c, schema, nil); err != nil {
 			return err
 		}
-		if err := setPragma(c, "application_id", applicationID); err != nil {
-			return err
-		}
-	case application == incompleteID:
-		return errors.New("it is an incomplete copy; delete it and copy again")
-	case application != applicationID:
-		return errForeign
-	case version > latest:
-		return fmt.Errorf("it was written by a newer version of this program: its schema version is %d, and this program supports up to %d", version, latest)
-	case version == latest:
-		return nil
-	default:
-		for _, step := range upgrades[version-1:] {
-			if err := sqlitex.ExecuteScript(c, step, nil); err != nil {
-				return wrap("upgrading the schema", err)
-			}
+		return errors.Join(setPragma(c, "application_id", applicationID), setPragma(c, "user_version", latest))
+	}
+	if current, err := supported(c, latest); err != nil || current {
+		return err
+	}
+	for _, step := range upgrades[version&(1<<formatBits-1)-1:] {
+		if err := sqlitex.ExecuteScript(c, step, nil); err != nil {
+			return wrap("upgrading the schema", err)
 		}
 	}
 	return setPragma(c, "user_version", latest)
+}
+
+// supported reports whether a file has the latest version. It returns an error if the
+// file has a newer one, or is not a complete store.
+func supported(c *sqlite3.Conn, latest int64) (current bool, err error) {
+	version, err := number(c, "PRAGMA user_version")
+	if err != nil {
+		return false, err
+	}
+	application, err := number(c, "PRAGMA application_id")
+	const tables = 1<<formatBits - 1
+	switch {
+	case err != nil:
+		return false, err
+	case application == incompleteID:
+		return false, errIncomplete
+	case application != applicationID:
+		return false, errForeign
+	case version&tables > latest&tables:
+		return false, fmt.Errorf("it was written by a newer version of this program: its schema version is %d, and this program supports up to %d", version&tables, latest&tables)
+	}
+	return version == latest, store.CheckFormat(int(version>>formatBits) + 1)
 }
 
 // setPragma sets a number in the header of the file.

@@ -128,6 +128,9 @@ func (e *engine) prepare(path string) (created, restored bool, err error) {
 		return false, false, err
 	}
 	restored = restoredOver(e.data, e.lock.record)
+	if _, err := os.Stat(path + restoringSuffix); err == nil && isEmpty(e.data) {
+		return false, restored, fmt.Errorf("it was not restored completely: run \"gridstand-server restore\" again, or delete %s", path+restoringSuffix)
+	}
 	if created, err = create(path); err != nil {
 		return created, restored, err
 	}
@@ -142,6 +145,15 @@ func (e *engine) prepare(path string) (created, restored bool, err error) {
 		return created, restored, fmt.Errorf("locking %s: %w", path, err)
 	}
 	return created, restored, nil
+}
+
+// isEmpty reports whether f, which may be nil, is missing or empty.
+func isEmpty(f *os.File) bool {
+	if f == nil {
+		return true
+	}
+	info, err := f.Stat()
+	return err == nil && info.Size() == 0
 }
 
 // openFile opens an existing file for writing, and upgrades its schema. created and restored are
@@ -209,7 +221,7 @@ func ports(e *engine, d *db) *store.Store {
 		Challenges:  challenges{d},
 		Secrets:     secrets{d},
 		Lists:       lists{d},
-		Copier:      copier{d},
+		Dumper:      dumper{d},
 		Boards:      newBoards(d),
 	}
 }

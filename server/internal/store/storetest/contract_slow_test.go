@@ -14,8 +14,6 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
-func init() { suites["pieces"] = storetest.CopierPieces }
-
 func TestRedis(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T) storetest.Open {

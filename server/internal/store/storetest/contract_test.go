@@ -19,7 +19,7 @@ var suites = map[string]func(t *testing.T, open storetest.Open){
 	"games":       storetest.Games,
 	"feed":        storetest.Feed,
 	"engine":      storetest.Engine,
-	"copier":      storetest.Copier,
+	"dumper":      storetest.Dumper,
 	"lists":       storetest.Lists,
 	"queue":       storetest.Queue,
 	"heartbeats":  storetest.Heartbeats,

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -18,22 +20,23 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// Ensure that accounts, games and scores are unchanged after the store has been copied
-// from a file to Redis, and from there to another file.
-func TestCopy(t *testing.T) {
+// Ensure that accounts, games and scores are unchanged after a store was moved from a file to Redis,
+// and from there to another file; a file also while its server is running.
+func TestDump(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	file, redis := server.File(filepath.Join(dir, "one.db")), "redis://"+redistest.StartMiniredis(t).Addr()
-	stores := []string{file, redis, server.File(filepath.Join(dir, "two.db"))}
+	redis := "redis://" + redistest.StartMiniredis(t).Addr()
+	stores := []string{server.File(filepath.Join(dir, "one.db")), redis, server.File(filepath.Join(dir, "two.db"))}
+	dump := func(n int) string { return filepath.Join(dir, strconv.Itoa(n)) }
 
 	var token string
 	var want []proto.Message
 	for i, store := range stores {
 		if i > 0 {
-			code, stdout, stderr := call(t, "copy", "--from", stores[i-1], "--to", store)
+			code, stdout, stderr := call(t, "restore", "--store", store, dump(i-1))
 			require.Zero(t, code, stderr)
-			assert.Regexp(t, `^3 games with \d+ entries, 1 account and [1-9]\d* scores? copied\.\n$`, stdout)
-			assert.Regexp(t, `^(\d+ games and \d+ scores so far\n)*$`, stderr) // only if copying takes seconds
+			assert.Regexp(t, `^3 games with \d+ entries, 1 account and \d+ challenges? restored\n$`, stdout)
+			assert.Contains(t, stderr, "quarantine --before now")
 		}
 		c := servertest.Config(t)
 		c.Store = store
@@ -53,50 +56,36 @@ func TestCopy(t *testing.T) {
 		for n := range want {
 			assert.True(t, proto.Equal(want[n], kept[n]), "on %s:\n%v\nwant\n%v", store, kept[n], want[n])
 		}
-		if i < 2 {
-			// On Redis a server counts as running once its first heartbeat is stored.
-			var other string
-			waittest.Until(t, "copy refuses a store whose server is running", func() bool {
-				other = filepath.Join(t.TempDir(), "other.db")
-				code, _, stderr := call(t, "copy", "--from", store, "--to", server.File(other))
+		if store == redis { // A server counts as running once its first heartbeat is stored.
+			waittest.Until(t, "dump refuses a Redis whose server is running", func() bool {
+				code, _, stderr := call(t, "dump", "--store", store, filepath.Join(t.TempDir(), "dump"))
 				return code == exitFailed && strings.HasSuffix(stderr, "first\n")
 			})
-			assert.NoFileExists(t, other)
+			stop()
 		}
-		stop()
+		code, stdout, stderr := call(t, "dump", "--store", store, dump(i))
+		require.Zero(t, code, stderr)
+		assert.Regexp(t, `^3 games with \d+ entries, 1 account and \d+ challenges? dumped\n$`, stdout)
+		info, err := os.Stat(dump(i))
+		require.NoError(t, err)
+		assert.Equal(t, os.FileMode(0o600), info.Mode())
+		if store != redis {
+			code, _, stderr = call(t, "restore", "--replace", "--store", store, dump(i))
+			assert.Equal(t, exitFailed, code)
+			assert.Contains(t, stderr, "another server is using it")
+			stop()
+		}
 	}
-	code, _, stderr := call(t, "copy", "--from", redis, "--to", file)
-	assert.Equal(t, exitFailed, code)
-	assert.Equal(t, "gridstand-server: the store to copy to is not empty; copy to a new file or to an empty Redis database\n", stderr)
-	assert.FileExists(t, filepath.Join(dir, "one.db"))
-
-	other := filepath.Join(dir, "other.db")
-	code, _, stderr = call(t, "copy", "--from", redis+"/7", "--to", server.File(other))
-	assert.Equal(t, exitFailed, code)
-	assert.Equal(t, "gridstand-server: the store to copy from is empty\n", stderr, "another database")
-	assert.NoFileExists(t, other)
-}
-
-// Ensure that a file cannot be copied to itself, and that a path that the shell does not expand is
-// refused.
-func TestCopy_WrongTarget(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	from := server.File(filepath.Join(dir, "one.db"))
-	c := servertest.Config(t)
-	c.Store = from
-	_, stop := servertest.Start(t, c)
-	stop()
-	for to, want := range map[string]string{
-		from:                           "must not be the same store as --from",
-		server.File(dir + "/./one.db"): "must not be the same store as --from",
-		"sqlite:~/two.db":              "write sqlite:$HOME/two.db",
-	} {
-		code, _, stderr := call(t, "copy", "--from", from, "--to", to)
-		assert.NotZero(t, code)
-		assert.Contains(t, stderr, want)
+	for _, store := range stores {
+		code, _, stderr := call(t, "restore", "--store", store, dump(0))
+		assert.Equal(t, exitFailed, code)
+		assert.Contains(t, stderr, ": it has data; --replace deletes that first\n")
+		code, _, stderr = call(t, "restore", "--replace", "--store", store, dump(0))
+		assert.Zero(t, code, stderr)
 	}
-	assert.NoDirExists(t, "~")
+	code, _, stderr := call(t, "dump", "--store", redis, dump(0))
+	assert.Equal(t, exitFailed, code)
+	assert.Contains(t, stderr, "file already exists")
 }
 
 // playSome plays three games and finishes one of them.

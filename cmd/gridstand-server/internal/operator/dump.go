@@ -1,0 +1,143 @@
+package operator
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/dustin/go-humanize/english"
+	"github.com/spf13/cobra"
+
+	"github.com/gridstand/gridstand/cmd/gridstand-server/internal/flags"
+	"github.com/gridstand/gridstand/server"
+)
+
+func dump() *cobra.Command {
+	config := server.DefaultConfig()
+	cmd := &cobra.Command{
+		Use:   "dump <file>|-",
+		Short: "Write everything in the store to a file for any kind of store",
+		Long: `Writes all games, accounts, keys, challenges and settings in the store to a
+compressed file, from which "restore" creates a file or fills a Redis. The new
+file must not exist; - is standard output. The store is not changed.
+
+If the store is a file, its server may be running; the file whose name ends in
+-wal grows until the dump is complete. If it is a Redis, stop all servers first.
+
+The dump contains the seeds of open games, digests of tokens, and secrets of the
+servers, so only its owner can read it. It has one line of JSON for each item.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			out, report := cmd.OutOrStdout(), cmd.ErrOrStderr()
+			write := func(out io.Writer) error {
+				dumped, err := server.Dump(cmd.Context(), config, out, progress(cmd))
+				if err == nil {
+					_, err = fmt.Fprintln(report, counted(dumped)+" dumped")
+				}
+				return orSelect(err)
+			}
+			if args[0] == "-" {
+				return write(out)
+			}
+			report = out
+			return createFile(args[0], write)
+		},
+	}
+	set := cmd.Flags()
+	flags.Store(set, &config.Store)
+	flags.Data(set, &config.Data)
+	flags.NameVariables(set)
+	return cmd
+}
+
+func restore() *cobra.Command {
+	config := server.DefaultConfig()
+	var replace bool
+	cmd := &cobra.Command{
+		Use:   "restore <file>|-",
+		Short: "Fill an empty store from a file made by dump or backup",
+		Long: `Writes everything in a file made by "dump" to an empty store of any kind: a new
+file, or an empty Redis. Games keep their ids and versions, and tokens stay
+valid; leaderboards and lists are rebuilt. A file made by "backup" can be
+restored to a file, but not to a Redis. - is standard input. Stop all servers of
+the store first.
+
+With --replace, the store may have data, which is deleted.
+
+If players may have made moves since the file was made, freeze the open games
+before you start a server:
+
+    gridstand-server quarantine --before now
+
+To move games from a file to a Redis, stop the server and run
+
+    gridstand-server dump --store sqlite: - |
+        gridstand-server restore --store redis://localhost:6379/0 -`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in := cmd.InOrStdin()
+			if args[0] != "-" {
+				f, err := os.Open(args[0])
+				if err != nil {
+					return err
+				}
+				defer func() { _ = f.Close() }()
+				in = f
+			}
+			restored, err := server.Restore(cmd.Context(), config, in, replace, progress(cmd))
+			if err == nil {
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), counted(restored)+" restored")
+				fmt.Fprintln(cmd.ErrOrStderr(), `if players moved since the file was made, run "gridstand-server quarantine --before now" before you start a server`)
+			}
+			return err
+		},
+	}
+	set := cmd.Flags()
+	set.BoolVar(&replace, "replace", false, "delete the data that the store has")
+	flags.Store(set, &config.Store)
+	flags.Data(set, &config.Data)
+	flags.Retention(set, &config)
+	flags.NameVariables(set)
+	return cmd
+}
+
+// progress returns a function that prints the counts to standard error from time to time.
+func progress(cmd *cobra.Command) func(server.Dumped) {
+	const every = 5 * time.Second
+	last := time.Now()
+	return func(d server.Dumped) {
+		if time.Since(last) > every {
+			last = time.Now()
+			fmt.Fprintln(cmd.ErrOrStderr(), counted(d)+" so far")
+		}
+	}
+}
+
+func counted(d server.Dumped) string {
+	return fmt.Sprintf("%s with %s, %s and %s", english.Plural(d.Games, "game", ""), english.Plural(d.Entries, "entry", "entries"),
+		english.Plural(d.Accounts, "account", ""), english.Plural(d.Challenges, "challenge", ""))
+}
+
+// createFile creates a file that only its owner can read, and calls write with it. The file
+// is synced to disk, and gets its name once it is complete.
+func createFile(name string, write func(io.Writer) error) (err error) {
+	if _, err := os.Lstat(name); !errors.Is(err, os.ErrNotExist) {
+		if err == nil {
+			err = os.ErrExist
+		}
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	partial := name + ".partial"
+	f, err := os.OpenFile(partial, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(write(f), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(partial, name)
+	}
+	if err != nil {
+		_ = os.Remove(partial)
+	}
+	return err
+}

@@ -1,0 +1,72 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	"github.com/gridstand/gridstand/server/internal/store/sqlite"
+)
+
+// Ensure that nothing can open what an interrupted restore has left, unless that is the store as it
+// was before, and that the restore can be repeated.
+func TestRestore_Interrupted(t *testing.T) {
+	t.Parallel()
+	c := DefaultConfig()
+	c.Store = File(filepath.Join(t.TempDir(), "one.db"))
+	source, err := c.open(t.Context(), sqlite.Options{}, true)
+	require.NoError(t, err)
+	require.NoError(t, source.Boards.Hide(t.Context(), "player"))
+	require.NoError(t, source.Close())
+	var dump bytes.Buffer
+	none := func(Dumped) {}
+	_, err = Dump(t.Context(), c, &dump, none)
+	require.NoError(t, err)
+
+	restore := func(c Config, interrupt bool) error {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		pipe := io.MultiReader(bytes.NewReader(dump.Bytes())) // cannot be read twice
+		_, err := Restore(ctx, c, pipe, true, func(Dumped) {
+			if interrupt {
+				cancel()
+			}
+		})
+		return err
+	}
+	redis := DefaultConfig()
+	redis.Store = "redis://" + redistest.StartMiniredis(t).Addr()
+	require.ErrorIs(t, restore(redis, true), context.Canceled)
+	_, err = redis.openStore(t.Context(), redis.NewLogger())
+	require.ErrorContains(t, err, `was not restored completely: run "gridstand-server restore --replace" again`)
+	require.NoError(t, restore(redis, false))
+
+	file := DefaultConfig()
+	path := filepath.Join(t.TempDir(), "two.db")
+	file.Store = File(path)
+	require.ErrorIs(t, restore(file, true), context.Canceled)
+	left, err := filepath.Glob(path + "*")
+	require.NoError(t, err)
+	assert.Empty(t, left)
+	require.NoError(t, os.WriteFile(path+".restoring", nil, 0o600)) // as a killed process leaves it
+	_, err = file.openStore(t.Context(), file.NewLogger())
+	require.ErrorContains(t, err, "it was not restored completely")
+	require.NoError(t, restore(file, false))
+	require.ErrorIs(t, restore(file, true), context.Canceled)
+
+	for _, c := range []Config{redis, file} {
+		s, err := c.openStore(t.Context(), c.NewLogger())
+		require.NoError(t, err)
+		hidden, err := s.Boards.Hidden(t.Context(), "player")
+		require.NoError(t, err)
+		assert.Equal(t, map[string]bool{"player": true}, hidden)
+		require.NoError(t, s.Close())
+	}
+}

@@ -1,0 +1,197 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// incompleteKey exists while the store is not restored completely.
+const incompleteKey = "games:incomplete-copy"
+
+// OpenToRestore is like Open, but also opens a store that was not restored completely.
+// The caller must not use the store until BeginRestore has succeeded.
+func OpenToRestore(ctx context.Context, url string, logger *slog.Logger) (*store.Store, error) {
+	return openChecked(ctx, url, logger, func(context.Context, Clients, string) error { return nil })
+}
+
+// BeginRestore prepares a store for data from a dump: it marks the store as incomplete, so
+// that nothing can open it until FinishRestore, and then removes its data. If the store
+// has data and replace is not set, it changes nothing and returns store.ErrNotEmpty.
+func BeginRestore(ctx context.Context, s *store.Store, replace bool) error {
+	d := s.Dumper.(dumper)
+	var keys atomic.Int64
+	err := eachMaster(ctx, d.client, func(ctx context.Context, node *goredis.Client) error {
+		n, err := node.DBSize(ctx).Result()
+		keys.Add(n)
+		return err
+	})
+	switch {
+	case err != nil:
+		return failed(err)
+	case keys.Load() > 0 && !replace:
+		return store.ErrNotEmpty
+	}
+	if err := d.client.Set(ctx, incompleteKey, 1, 0).Err(); err != nil {
+		return failed(err)
+	}
+	return scanKeys(ctx, d.client, "*", func(keys []string) error {
+		_, err := d.client.Pipelined(ctx, func(pipe goredis.Pipeliner) error {
+			for _, key := range keys {
+				if isOurs(key) && key != incompleteKey {
+					pipe.Unlink(ctx, key)
+				}
+			}
+			return nil
+		})
+		return failed(err)
+	})
+}
+
+// FinishRestore removes the mark that BeginRestore has made.
+func FinishRestore(ctx context.Context, s *store.Store) error {
+	client := s.Dumper.(dumper).client
+	if err := checkFormat(ctx, client, s.Name(), store.Format); err != nil {
+		return err
+	}
+	return failed(client.Del(ctx, incompleteKey).Err())
+}
+
+// isOurs reports whether a key belongs to this program. A Redis database may also have
+// keys of other programs.
+func isOurs(key string) bool {
+	prefix, _, found := strings.Cut(key, ":")
+	switch prefix {
+	case "game", "games", "scores", "player", "player-name", "rate", "challenge", "challenges":
+		return found
+	case queueKey, hiddenKey:
+		return true
+	default:
+		return strings.HasSuffix(key, ":{beat}")
+	}
+}
+
+// checkComplete returns an error if the store is not restored completely.
+func checkComplete(ctx context.Context, c Clients, name string) error {
+	incomplete, err := c.Calls.Exists(ctx, incompleteKey).Result()
+	if incomplete > 0 {
+		return fmt.Errorf("%s was not restored completely: run \"gridstand-server restore --replace\" again", name)
+	}
+	return failed(err)
+}
+
+// formatKey holds the version of the store's data, see store.Format. It is missing for
+// version 1.
+const formatKey = "games:format"
+
+// checkFormat returns an error if the store's data needs a newer version of the program.
+// Otherwise it stores that the data may have the given format from now on.
+func checkFormat(ctx context.Context, client goredis.UniversalClient, name string, format int) error {
+	stored, err := client.Get(ctx, formatKey).Int()
+	if errors.Is(err, goredis.Nil) {
+		stored, err = 1, nil
+	}
+	if err != nil {
+		return failed(err)
+	}
+	if err := store.CheckFormat(stored); err != nil {
+		return fmt.Errorf("opening %s: %w", name, err)
+	}
+	if stored < format {
+		return failed(client.Set(ctx, formatKey, format, 0).Err())
+	}
+	return nil
+}
+
+// Restore writes the items in one pipeline.
+func (d dumper) Restore(ctx context.Context, items []store.Item) error {
+	_, err := d.once.Pipelined(ctx, func(pipe goredis.Pipeliner) error {
+		for _, item := range items {
+			restore(ctx, pipe, item)
+		}
+		return nil
+	})
+	return failed(err)
+}
+
+func restore(ctx context.Context, pipe goredis.Pipeliner, i store.Item) {
+	switch {
+	case i.Secret != nil:
+		pipe.Set(ctx, secretKey(i.Secret.Name), i.Secret.Secret, 0)
+	case i.Credential != nil:
+		pipe.HSet(ctx, credentialsKey, i.Credential.Name, timedText(i.Credential.Created, i.Credential.Digest))
+	case i.Hidden != nil:
+		pipe.SAdd(ctx, hiddenKey, i.Hidden.PlayerID)
+	case i.Server != nil:
+		pipe.HSet(ctx, serversKey, i.Server.ServerID, serverText(i.Server.ServerHeartbeat))
+	case i.Account != nil:
+		a := i.Account
+		pipe.HSet(ctx, playerKey(a.ID), "name", a.Name, "secret", a.Secret, "bot", a.Bot, "created", a.Created.UnixMilli())
+		expireAt(ctx, pipe, a.Expires, playerKey(a.ID))
+	case i.Name != nil:
+		pipe.Set(ctx, nameKey(i.Name.Name), i.Name.AccountID, 0)
+	case i.Key != nil:
+		k := i.Key
+		pipe.HSet(ctx, keysKey(k.PlayerID), k.Fingerprint, timedText(k.Added, k.Comment))
+		pipe.Set(ctx, keyKey(k.Fingerprint), k.PlayerID, 0)
+		expireAt(ctx, pipe, k.Expires, keysKey(k.PlayerID), keyKey(k.Fingerprint))
+	case i.OpenGame != nil:
+		g := i.OpenGame
+		pipe.ZAdd(ctx, openKey(g.PlayerID), goredis.Z{Score: float64(g.Since.UnixMilli()), Member: g.GameID})
+		expireAt(ctx, pipe, g.Expires, openKey(g.PlayerID))
+	case i.Challenge != nil:
+		restoreChallenge(ctx, pipe, *i.Challenge)
+	default:
+		restoreGame(ctx, pipe, i)
+	}
+}
+
+func restoreChallenge(ctx context.Context, pipe goredis.Pipeliner, c store.Challenge) {
+	pipe.HSet(ctx, challengeKey(c.ID), "revision", c.Revision, "kind", int(c.Kind), "listed", c.Listed,
+		"created", c.Created.UnixMilli(), "expires", c.Expires.UnixMilli(), "encoded", c.Encoded)
+	expireAt(ctx, pipe, c.Expires, challengeKey(c.ID))
+	if c.Listed {
+		queueListed(ctx, pipe, c)
+	}
+}
+
+// restoreGame writes a game's head, or entries of its log.
+func restoreGame(ctx context.Context, pipe goredis.Pipeliner, i store.Item) {
+	if h := i.Head; h != nil {
+		at := ""
+		if !h.Time.IsZero() {
+			at = strconv.FormatInt(h.Time.UnixMilli(), 10)
+		}
+		pipe.HSet(ctx, metaKey(h.GameID), "last", h.Last.String(), "time", at, "head", h.Encoded)
+		expireAt(ctx, pipe, h.Expires, logKey(h.GameID), metaKey(h.GameID))
+	}
+	if i.Log == nil {
+		return
+	}
+	for _, r := range i.Log.Entries {
+		values := []any{"t", r.Time.UnixMilli(), "e", r.Raw}
+		if len(r.Seed) > 0 {
+			values = append(values, "s", r.Seed)
+		}
+		pipe.XAdd(ctx, &goredis.XAddArgs{Stream: logKey(i.Log.GameID), ID: r.ID.String(), Values: values})
+	}
+}
+
+// expireAt sets keys to expire at the given time, unless that is zero.
+func expireAt(ctx context.Context, pipe goredis.Pipeliner, at time.Time, keys ...string) {
+	if at.IsZero() {
+		return
+	}
+	for _, key := range keys {
+		pipe.PExpireAt(ctx, key, at)
+	}
+}

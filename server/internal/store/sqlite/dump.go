@@ -1,0 +1,221 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// dumper implements store.Dumper.
+type dumper struct{ *db }
+
+// dumpEntries is the number of log entries after which an item ends.
+const dumpEntries = 500
+
+// Dump implements store.Dumper in one read transaction, so that the dump is consistent.
+func (d dumper) Dump(ctx context.Context, put func(store.Item) error) error {
+	return d.read(ctx, func(c *sqlite3.Conn) error { return dump(c, d.now(), put) })
+}
+
+// Dump calls put with all data of the store at path, as of one moment, even while a server
+// is writing to it. It changes nothing.
+func Dump(ctx context.Context, path string, put func(store.Item) error) (err error) {
+	if path, err = realPath(path); err == nil {
+		err = checkBeside(path)
+	}
+	if err != nil {
+		return fmt.Errorf("opening %s: %w", path, err)
+	}
+	c, err := connect(path, sqlite3.OpenReadOnly, false)
+	if err != nil {
+		return failed(fmt.Errorf("opening %s: %w", path, explain(path, err)))
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	c.SetInterrupt(ctx.Done())
+	if err := exec(c, "BEGIN"); err != nil {
+		return failed(err)
+	}
+	current, err := supported(c, latestVersion(upgrades))
+	if err == nil && !current {
+		err = errors.New("it was written by an earlier version of this program: start the server once, or make the dump with that version")
+	}
+	if err != nil {
+		return fmt.Errorf("opening %s: %w", path, err)
+	}
+	if err = failed(dump(c, time.Now().UnixMilli(), put)); ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// dumps holds a query for each kind of data but games. Their only parameter is the current
+// time.
+var dumps = []struct {
+	text string
+	item func(s *sqlite3.Stmt) store.Item
+}{
+	{"SELECT name, secret FROM secrets WHERE ?1", func(s *sqlite3.Stmt) store.Item {
+		return store.Item{Secret: &store.DumpedSecret{Name: s.ColumnText(0), Secret: blob(s, 1)}}
+	}},
+	{"SELECT name, digest, created FROM ssh_credentials WHERE ?1", func(s *sqlite3.Stmt) store.Item {
+		return store.Item{Credential: &store.Credential{Name: s.ColumnText(0), Digest: s.ColumnText(1), Created: timeAt(s, 2)}}
+	}},
+	{"SELECT player FROM hidden WHERE ?1", func(s *sqlite3.Stmt) store.Item {
+		return store.Item{Hidden: &store.DumpedPlayer{PlayerID: s.ColumnText(0)}}
+	}},
+	{"SELECT id, time, stopped FROM servers WHERE ?1", func(s *sqlite3.Stmt) store.Item {
+		server := store.ServerHeartbeat{At: timeAt(s, 1), Left: s.ColumnBool(2)}
+		return store.Item{Server: &store.DumpedServer{ServerID: s.ColumnText(0), ServerHeartbeat: server}}
+	}},
+	{"SELECT id, name, secret, bot, created, expires FROM accounts WHERE expires IS NULL OR expires > ?1", func(s *sqlite3.Stmt) store.Item {
+		account := store.Account{ID: s.ColumnText(0), Name: s.ColumnText(1), Secret: s.ColumnText(2), Bot: s.ColumnBool(3), Created: timeAt(s, 4)}
+		return store.Item{Account: &store.DumpedAccount{Account: account, Expires: timeAt(s, 5)}}
+	}},
+	{"SELECT name, account FROM names WHERE ?1", func(s *sqlite3.Stmt) store.Item {
+		return store.Item{Name: &store.HeldName{Name: s.ColumnText(0), AccountID: s.ColumnText(1)}}
+	}},
+	{`SELECT k.fingerprint, k.player, k.comment, k.added, a.expires FROM ssh_keys k JOIN accounts a ON a.id = k.player
+		WHERE a.expires IS NULL OR a.expires > ?1`, func(s *sqlite3.Stmt) store.Item {
+		return store.Item{Key: &store.DumpedKey{Key: keyAt(s), Expires: timeAt(s, 4)}}
+	}},
+	{"SELECT player, game, since, expires FROM open_games WHERE expires IS NULL OR expires > ?1", func(s *sqlite3.Stmt) store.Item {
+		return store.Item{OpenGame: &store.DumpedOpenGame{PlayerID: s.ColumnText(0), GameID: s.ColumnText(1), Since: timeAt(s, 2), Expires: timeAt(s, 3)}}
+	}},
+	{"SELECT " + challengeColumns + " FROM challenges WHERE expires > ?1", func(s *sqlite3.Stmt) store.Item {
+		challenge := challengeAt(s)
+		return store.Item{Challenge: &challenge}
+	}},
+}
+
+// dump calls put with all data that is not expired at the time now, until put or a
+// statement fails.
+func dump(c *sqlite3.Conn, now int64, put func(store.Item) error) error {
+	for _, d := range dumps {
+		err := each(c, d.text, func(s *sqlite3.Stmt) error { return put(d.item(s)) }, now)
+		if err != nil {
+			return err
+		}
+	}
+	// An index has both columns, so that corrupt pages of the table do not matter here.
+	return each(c, "SELECT id, game FROM games ORDER BY id", func(s *sqlite3.Stmt) error {
+		return dumpGame(c, s.ColumnText(0), s.ColumnInt64(1), now, put)
+	})
+}
+
+// each is like query, but ends with the first error of row.
+func each(c *sqlite3.Conn, text string, row func(s *sqlite3.Stmt) error, args ...any) error {
+	return sqlitex.Execute(c, text, &sqlitex.ExecOptions{Args: args, ResultFunc: row})
+}
+
+// dumpGame calls put with a game's log and head. If some of it is on a corrupt page, the
+// game is dumped as far as it can be read, and in quarantine.
+func dumpGame(c *sqlite3.Conn, gameID string, game, now int64, put func(store.Item) error) error {
+	head := store.DumpedHead{GameID: gameID}
+	err := query(c, "SELECT version, digest, time, head, expires FROM games WHERE game = ?", func(s *sqlite3.Stmt) {
+		head.Last, head.Encoded, head.Expires = idAt(s, 0), blob(s, 3), timeAt(s, 4)
+		if s.ColumnInt64(2) != 0 {
+			head.Time = timeAt(s, 2)
+		}
+	}, game)
+	if isCorrupt(err) {
+		head.Last = store.Quarantined
+	} else if err != nil {
+		return err
+	}
+	if !head.Expires.IsZero() && head.Expires.UnixMilli() <= now {
+		return nil
+	}
+	log := &store.DumpedLog{GameID: gameID}
+	err = each(c, "SELECT version, digest, time, raw, seed FROM entries WHERE game = ? ORDER BY version", func(s *sqlite3.Stmt) (err error) {
+		if log.Entries = append(log.Entries, recordAt(s)); len(log.Entries) == dumpEntries {
+			err = put(store.Item{Log: log})
+			log = &store.DumpedLog{GameID: gameID}
+		}
+		return err
+	}, game)
+	if isCorrupt(err) {
+		head.Last = store.Quarantined
+	} else if err != nil {
+		return err
+	}
+	if len(log.Entries) > 0 {
+		if err := put(store.Item{Log: log}); err != nil {
+			return err
+		}
+	}
+	return put(store.Item{Head: &head})
+}
+
+// Restore writes the items in one transaction.
+func (d dumper) Restore(ctx context.Context, items []store.Item) error {
+	return d.write(ctx, func(c *sqlite3.Conn) error {
+		for _, item := range items {
+			if err := restore(c, item); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func restore(c *sqlite3.Conn, i store.Item) error {
+	switch {
+	case i.Secret != nil:
+		return exec(c, "INSERT OR REPLACE INTO secrets (name, secret) VALUES (?, ?)", i.Secret.Name, i.Secret.Secret)
+	case i.Credential != nil:
+		s := i.Credential
+		return exec(c, "INSERT OR REPLACE INTO ssh_credentials (name, digest, created) VALUES (?, ?, ?)", s.Name, s.Digest, s.Created)
+	case i.Hidden != nil:
+		return exec(c, "INSERT OR IGNORE INTO hidden (player) VALUES (?)", i.Hidden.PlayerID)
+	case i.Server != nil:
+		return putServer(c, i.Server.ServerID, i.Server.ServerHeartbeat)
+	case i.Account != nil:
+		a := i.Account
+		return exec(c, "INSERT OR REPLACE INTO accounts (id, name, secret, bot, created, expires) VALUES (?, ?, ?, ?, ?, ?)",
+			a.ID, a.Name, a.Secret, a.Bot, a.Created, a.Expires)
+	case i.Name != nil:
+		return exec(c, "INSERT OR REPLACE INTO names (name, account) VALUES (?, ?)", i.Name.Name, i.Name.AccountID)
+	case i.Key != nil:
+		k := i.Key
+		return exec(c, "INSERT OR REPLACE INTO ssh_keys (fingerprint, player, comment, added) VALUES (?, ?, ?, ?)", k.Fingerprint, k.PlayerID, k.Comment, k.Added)
+	case i.OpenGame != nil:
+		g := i.OpenGame
+		return exec(c, "INSERT OR REPLACE INTO open_games (player, game, since, expires) VALUES (?, ?, ?, ?)", g.PlayerID, g.GameID, g.Since, g.Expires)
+	case i.Challenge != nil:
+		return insertChallenge(c, "INSERT OR REPLACE", *i.Challenge)
+	default:
+		return restoreGame(c, i)
+	}
+}
+
+// restoreGame writes a game's head, or entries of its log.
+func restoreGame(c *sqlite3.Conn, i store.Item) error {
+	if h := i.Head; h != nil {
+		at := int64(0)
+		if !h.Time.IsZero() {
+			at = h.Time.UnixMilli()
+		}
+		return exec(c, `INSERT INTO games (id, version, digest, time, head, expires) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE
+			SET version = excluded.version, digest = excluded.digest, time = excluded.time, head = excluded.head, expires = excluded.expires`,
+			h.GameID, h.Last.Version, h.Last.Digest, at, h.Encoded, h.Expires)
+	}
+	if i.Log == nil {
+		return nil
+	}
+	if err := exec(c, "INSERT INTO games (id, version, digest, time, head) VALUES (?, 0, 0, 0, x'') ON CONFLICT DO NOTHING", i.Log.GameID); err != nil {
+		return err
+	}
+	game, err := findGame(c, i.Log.GameID)
+	for _, r := range i.Log.Entries {
+		if err == nil {
+			err = insertEntry(c, game, store.Entry{Next: r.ID, Raw: r.Raw, Seed: r.Seed}, r.Time)
+		}
+	}
+	return err
+}

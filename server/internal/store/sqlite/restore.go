@@ -1,0 +1,157 @@
+package sqlite
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// restoringSuffix is appended to a database's name to form the name of the file that
+// Restore fills.
+const restoringSuffix = ".restoring"
+
+// Restore puts a new store in place of the one at path, if there is one. It calls fill
+// with the path of a file to create, and renames that file once fill has returned. If path
+// has a store and replace is not set, it changes nothing and returns store.ErrNotEmpty.
+//
+// If the process is killed, path has either the earlier store or one that cannot be opened
+// until it is restored again; if there was none, no server creates one there.
+func Restore(path string, replace bool, fill func(path string) error) (err error) {
+	if path, err = realPath(path); err == nil {
+		err = os.MkdirAll(filepath.Dir(path), 0o700)
+	}
+	if err != nil {
+		return fmt.Errorf("opening %s: %w", path, err)
+	}
+	if used, _ := opened(path); used {
+		return fmt.Errorf("opening %s: %w", path, ErrInUse)
+	}
+	lock, err := acquire(path + lockSuffix)
+	if err != nil {
+		return fmt.Errorf("opening %s: %w", path, err)
+	}
+	isNew, err := checkTarget(path, replace)
+	defer func() {
+		if err = errors.Join(err, lock.Close()); err != nil && isNew {
+			_ = os.Remove(path + lockSuffix) // or the next start would miss the file
+		}
+	}()
+	if err != nil {
+		return fmt.Errorf("opening %s: %w", path, err)
+	}
+	partial := path + restoringSuffix
+	Remove(partial)
+	defer Remove(partial)
+	if err := fill(partial); err != nil {
+		return err
+	}
+	if err := install(partial, path); err != nil {
+		return fmt.Errorf("restoring %s: %w", path, err)
+	}
+	return nil
+}
+
+// checkTarget returns an error if the file at path must not be replaced. isNew reports
+// whether there is none.
+func checkTarget(path string, replace bool) (isNew bool, err error) {
+	f, err := look(path, os.O_RDWR)
+	if errors.Is(err, errIncomplete) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if f == nil {
+		return true, nil
+	}
+	defer func() { _ = f.Close() }()
+	if isEmpty(f) {
+		return true, nil
+	}
+	if !replace {
+		return false, store.ErrNotEmpty
+	}
+	if err := lockData(f); errors.Is(err, errHeld) {
+		return false, errOtherName
+	}
+	unlockData(f)
+	return false, nil
+}
+
+// install moves the closed store at partial to path. Until the files of the earlier store
+// at path are removed, the new one is marked as incomplete: SQLite would apply the earlier
+// one's write-ahead log to it.
+func install(partial, path string) error {
+	c, err := sqlite3.OpenConn(partial, sqlite3.OpenReadWrite)
+	if err != nil {
+		return err
+	}
+	err = sqlitex.ExecuteTransient(c, "PRAGMA journal_mode = DELETE", nil) // moves its own write-ahead log into it
+	if err := errors.Join(err, c.Close(), mark(partial, incompleteID)); err != nil {
+		return err
+	}
+	if err := os.Rename(partial, path); err != nil {
+		return err
+	}
+	for _, suffix := range []string{walSuffix, shmSuffix, notesSuffix} {
+		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if runtime.GOOS != "windows" { // Windows cannot sync directories
+		if err := syncFile(filepath.Dir(path), os.O_RDONLY); err != nil {
+			return err
+		}
+	}
+	return mark(path, applicationID)
+}
+
+// mark sets the application ID of a database that is not open. It does not use SQLite, whose
+// journal would have to be applied if the process is killed.
+func mark(path string, id uint32) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(binary.BigEndian.AppendUint32(nil, id), applicationAt)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// RestoreBackup fills path with a file made by Backup, for Restore. It returns the number
+// of games in it.
+func RestoreBackup(path string, backup io.Reader) (games int64, err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return 0, err
+	}
+	_, err = io.Copy(f, backup)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return 0, err
+	}
+	c, err := sqlite3.OpenConn(path, sqlite3.OpenReadWrite)
+	if err != nil {
+		return 0, failed(err)
+	}
+	defer func() { err = failed(errors.Join(err, c.Close())) }()
+	if _, err := supported(c, latestVersion(upgrades)); err != nil {
+		return 0, err
+	}
+	sound, _, err := one(c, "PRAGMA quick_check(1)", firstText)
+	if err == nil && sound != "ok" {
+		err = store.Failed(store.Corrupt, "it is damaged: %s", sound)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return number(c, "SELECT count(*) FROM games")
+}

@@ -1,0 +1,118 @@
+package sqlite
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// newStore creates a store with a hidden player, and returns its path. If killed is set, its
+// write-ahead log stays next to it.
+func newStore(t *testing.T, player string, killed bool) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "store.db")
+	s, err := Open(Options{Path: path})
+	require.NoError(t, err)
+	require.NoError(t, s.Boards.Hide(t.Context(), player))
+	var log []byte
+	if killed {
+		log, err = os.ReadFile(path + walSuffix)
+		require.NoError(t, err)
+		require.NotEmpty(t, log)
+	}
+	require.NoError(t, s.Close())
+	if killed {
+		require.NoError(t, os.WriteFile(path+walSuffix, log, 0o600))
+	}
+	return path
+}
+
+func requireHidden(t *testing.T, path, player string) {
+	t.Helper()
+	s, err := Open(Options{Path: path})
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, s.Close()) }()
+	hidden, err := s.Boards.Hidden(t.Context(), "ann", "bob")
+	require.NoError(t, err)
+	assert.Equal(t, map[string]bool{player: true}, hidden)
+}
+
+// Ensure that Restore replaces a store only if asked to, that it removes the earlier store's
+// write-ahead log, which SQLite would apply to the new one, and that it says why if it cannot.
+func TestRestore(t *testing.T) {
+	t.Parallel()
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	_, _, err := Backup(t.Context(), newStore(t, "bob", false), backup)
+	require.NoError(t, err)
+	content, err := os.ReadFile(backup)
+	require.NoError(t, err)
+	fill := func(path string) error {
+		games, err := RestoreBackup(path, bytes.NewReader(content))
+		assert.Zero(t, games)
+		return err
+	}
+	path := newStore(t, "ann", true)
+	require.ErrorIs(t, Restore(path, false, fill), store.ErrNotEmpty)
+	requireHidden(t, path, "ann")
+	require.NoError(t, os.WriteFile(path+walSuffix, []byte("x"), 0o600))
+	require.NoError(t, Restore(path, true, fill))
+	assert.NoFileExists(t, path+walSuffix)
+	requireHidden(t, path, "bob")
+
+	content[len(content)/2] ^= 0xff
+	require.Error(t, Restore(path, true, fill))
+	requireHidden(t, path, "bob")
+	s, err := Open(Options{Path: path})
+	require.NoError(t, err)
+	require.ErrorIs(t, Restore(path, true, fill), ErrInUse)
+	require.NoError(t, s.Close())
+	foreign := filepath.Join(t.TempDir(), "other")
+	require.NoError(t, os.WriteFile(foreign, bytes.Repeat([]byte("other "), 100), 0o600))
+	require.ErrorContains(t, Restore(foreign, true, fill), "file is not a database")
+}
+
+// Ensure that a store cannot be opened if the process was killed while the earlier one's files were
+// still next to it.
+func TestRestore_Killed(t *testing.T) {
+	t.Parallel()
+	path, partial := newStore(t, "ann", true), newStore(t, "bob", false)
+	require.NoError(t, mark(partial, incompleteID))
+	require.NoError(t, os.Rename(partial, path))
+	_, err := Open(Options{Path: path})
+	require.ErrorContains(t, err, `run "gridstand-server restore --replace" again`)
+	_, err = Open(Options{Path: path, Beside: true})
+	require.ErrorContains(t, err, `run "gridstand-server restore --replace" again`)
+	partial = newStore(t, "bob", false)
+	require.NoError(t, Restore(path, false, func(file string) error { return os.Rename(partial, file) }))
+	requireHidden(t, path, "bob")
+}
+
+// Ensure that a store whose data only newer programs can read is refused, although its tables are the
+// same.
+func TestOpen_NewerFormat(t *testing.T) {
+	t.Parallel()
+	path := newStore(t, "ann", false)
+	require.NoError(t, setVersion(path, latestVersion(upgrades)|1<<formatBits))
+	const want = "it was written by a newer version of this program: the format of its games is 2, and this program supports up to 1"
+	_, err := Open(Options{Path: path})
+	require.ErrorContains(t, err, want)
+	require.ErrorContains(t, Dump(t.Context(), path, nil), want)
+	require.NoError(t, setVersion(path, latestVersion(upgrades)-1))
+	require.ErrorContains(t, Dump(t.Context(), path, nil), "it was written by an earlier version of this program")
+}
+
+func setVersion(path string, version int64) error {
+	c, err := sqlite3.OpenConn(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(setPragma(c, "user_version", version), c.Close())
+}

@@ -205,9 +205,6 @@ func (o *Operator) QuarantineBefore(ctx context.Context, before time.Time) ([]st
 		before = now
 	}
 	ids, err := o.recovery.QuarantineBefore(ctx, before)
-	if path, ok := strings.CutPrefix(o.store.Name(), fileScheme); ok && err == nil {
-		err = sqlite.Quarantined(path)
-	}
 	return ids, err
 }
 

@@ -54,12 +54,12 @@ func TestReadEnvironment(t *testing.T) {
 		args, variables string
 		want            string // the flags' values, or the error
 	}{
-		"nothing set":                  {"", "", "listen=:1 store= idle=1h0m0s"},
-		"a variable":                   {"", "IDLE=5m", "listen=:1 store= idle=5m0s"},
-		"an empty variable is unset":   {"", "LISTEN= IDLE=", "listen=:1 store= idle=1h0m0s"},
-		"a flag without a variable":    {"", "VERSION=true", "listen=:1 store= idle=1h0m0s"},
-		"a flag wins":                  {"--listen=:2", "LISTEN=:3 STORE=r", "listen=:2 store=r idle=1h0m0s"},
-		"an invalid value":             {"", "IDLE=5 STORE=r", `GRIDSTAND_IDLE must be a duration such as 30s, 5m or 2h, not "5"`},
+		"nothing set":                {"", "", "listen=:1 store= idle=1h0m0s"},
+		"a variable":                 {"", "IDLE=5m", "listen=:1 store= idle=5m0s"},
+		"an empty variable is unset": {"", "LISTEN= IDLE=", "listen=:1 store= idle=1h0m0s"},
+		"a flag without a variable":  {"", "VERSION=true", "listen=:1 store= idle=1h0m0s"},
+		"a flag wins":                {"--listen=:2", "LISTEN=:3 STORE=r", "listen=:2 store=r idle=1h0m0s"},
+		"an invalid value":           {"", "IDLE=5 STORE=r", `GRIDSTAND_IDLE must be a duration such as 30s, 5m or 2h, not "5"`},
 	} {
 		flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
 		listen, store := flags.String("listen", ":1", ""), flags.String("store", "", "")

@@ -13,40 +13,15 @@ import (
 // Append appends an entry. The entry, the head and the writes of e.Then share a
 // transaction.
 func (g games) Append(ctx context.Context, gameID string, e store.Entry) (store.Appended, error) {
-	done, err := g.appendAt(ctx, gameID, e, "")
-	if !isCorrupt(err) {
-		return done, err
-	}
-	if err := g.damage(ctx, gameID, err); err != nil {
-		return store.Appended{}, err
-	}
-	// The corrupt page belongs to another game: inserting a row may move rows to or from
-	// neighboring pages. If the game is moved, it has different neighbors.
-	for _, place := range places {
-		if done, err = g.appendAt(ctx, gameID, e, place); !isCorrupt(err) {
-			return done, err
-		}
-	}
-	return store.Appended{}, err
-}
-
-// appendAt is like Append, but first moves the game to the given place if it is not "".
-func (g games) appendAt(ctx context.Context, gameID string, e store.Entry, to place) (store.Appended, error) {
 	var (
 		done    store.Appended
 		refused error
 	)
 	err := g.db.commit(ctx, false, func(c *sqlite3.Conn) (err error) {
-		if refused = nil; to != "" {
-			delete(g.db.keys, gameID)
-			if err := to.move(c, gameID); err != nil {
-				return err
-			}
-		}
 		done, err = g.append(ctx, c, gameID, e)
 		// A refused append wrote nothing, so there is no need to roll back the
 		// transaction that it shares with other writes.
-		if to == "" && isRefusal(err) {
+		if refused = nil; isRefusal(err) {
 			refused, err = err, nil
 		}
 		return err
@@ -57,14 +32,30 @@ func (g games) appendAt(ctx context.Context, gameID string, e store.Entry, to pl
 		}
 	})
 	switch {
-	case isRefusal(err):
-		return store.Appended{}, err
+	case isCorrupt(err):
+		return store.Appended{}, wrap("appending to a game", g.damage(ctx, gameID, err))
 	case err != nil:
 		return store.Appended{}, wrap("appending to a game", err)
 	case refused != nil:
 		return store.Appended{}, refused
 	}
 	return done, nil
+}
+
+// damage adds store.ErrBroken to the error of an append that has encountered a corrupt
+// page, if the page holds rows of that game, and not of its neighbors.
+func (g games) damage(ctx context.Context, gameID string, corrupt error) error {
+	err := g.db.read(ctx, func(c *sqlite3.Conn) error {
+		e, err := findHead(c, gameID, g.db.now())
+		if err == nil && e.exists {
+			_, _, err = one(c, "SELECT count(*) FROM entries WHERE game = ?", firstInt, e.game) // reads all its pages
+		}
+		return err
+	})
+	if isCorrupt(err) {
+		return errors.Join(store.ErrBroken, corrupt)
+	}
+	return corrupt
 }
 
 // thenError is an error that store.Entry.Then returned after the entry was written.

@@ -28,21 +28,13 @@ type file struct {
 	writer *writer
 	// run identifies the period since the file was opened: it has a new value each time.
 	run string
-	// opened holds the open files and their names, so that verify can detect replaced
-	// files.
-	opened [len(parts)]struct {
-		name string
-		info os.FileInfo
-	}
-	// header is the open database file, used to detect that it was overwritten, or nil if
-	// that is not checked.
-	header *os.File
+	// info identifies the open file, and replaced logs that its name refers to another one.
+	info     os.FileInfo
+	replaced sync.Once
 	// notes is nil if the file was opened beside a server, or is in memory.
 	notes *notes
 	// reported is set after the first error about a corrupt page has been logged.
 	reported atomic.Bool
-	// damaged holds the keys of games that sweep cannot remove. Only sweep uses it.
-	damaged map[int64]bool
 	// keys holds the keys of games that were appended to recently. Only the writer's
 	// goroutine uses it.
 	keys map[string]int64

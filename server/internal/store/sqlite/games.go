@@ -156,27 +156,15 @@ func (g games) Quarantine(ctx context.Context, gameID string, last store.ID, kee
 const idsPage = 1000
 
 // listIDs checks whether a game has log entries only if the game is in quarantine,
-// because all other games have entries. listIndexedIDs reads only the index, in case a
-// page of the table is corrupt.
-const (
-	listIDs = `SELECT id FROM games g WHERE id > ?1 AND (expires IS NULL OR expires > ?2)
-		AND (version <> ?3 OR EXISTS (SELECT 1 FROM entries e WHERE e.game = g.game)) ORDER BY id LIMIT ?4`
-	listIndexedIDs = "SELECT id FROM games WHERE id > ?1 ORDER BY id LIMIT ?4"
-)
+// because all other games have entries.
+const listIDs = `SELECT id FROM games g WHERE id > ?1 AND (expires IS NULL OR expires > ?2)
+	AND (version <> ?3 OR EXISTS (SELECT 1 FROM entries e WHERE e.game = g.game)) ORDER BY id LIMIT ?4`
 
 func (g games) IDs(ctx context.Context, visit func(gameIDs []string) error) error {
 	for last := ""; ; {
-		var ids []string
-		list := func(text string) func(c *sqlite3.Conn) error {
-			return func(c *sqlite3.Conn) (err error) {
-				ids, err = all(c, text, firstText, last, g.db.now(), store.Quarantined.Version, idsPage)
-				return err
-			}
-		}
-		err := g.db.read(ctx, list(listIDs))
-		if isCorrupt(err) {
-			err = g.db.read(ctx, list(listIndexedIDs))
-		}
+		ids, err := readOne(ctx, g.db, func(c *sqlite3.Conn) ([]string, error) {
+			return all(c, listIDs, firstText, last, g.db.now(), store.Quarantined.Version, idsPage)
+		})
 		if err != nil {
 			return wrap("listing all games", err)
 		}

@@ -9,14 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inode returns the inode number of a file, or 0 if it is unknown.
-func inode(info os.FileInfo) uint64 {
-	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(stat.Ino) //nolint:unconvert // its type depends on the platform
-	}
-	return 0
-}
-
 // owner returns the ID of the user that owns a file, if it is known.
 func owner(info os.FileInfo) (uid int, ok bool) {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {

@@ -2,9 +2,6 @@ package sqlite
 
 import "os"
 
-// inode returns 0: on Windows, an open file cannot be replaced.
-func inode(os.FileInfo) uint64 { return 0 }
-
 // owner returns no user: on Windows, users have no numbers.
 func owner(os.FileInfo) (uid int, ok bool) { return 0, false }
 

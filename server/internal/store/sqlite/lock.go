@@ -3,7 +3,6 @@ package sqlite
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"strconv"
@@ -24,13 +23,11 @@ var errHeld = errors.New("held by another process")
 // lockFile is a file next to the database, locked by the server that uses the database. The server
 // also locks the database itself (see lockData), because a file may have several names; earlier
 // versions of the program lock only this file.
-// Its first line is the server's process ID. Its second line, if any, identifies the
-// database to which the write-ahead log belongs (see newRecord), or says that the database
-// was replaced (see replacedRecord).
+// Its content is the server's process ID; earlier versions of the program add a second line.
 type lockFile struct {
 	*os.File
-	// record is the file's second line, or "" if it has only one.
-	record string
+	// used reports whether the file had content, so that a server has used the database before.
+	used bool
 }
 
 // engines holds the files that this process has open as stores, and whether it has locked them.
@@ -71,52 +68,23 @@ func acquire(path string) (*lockFile, error) {
 		return nil, err
 	}
 	if err := lock(f); err != nil {
-		holder, _, _ := readLock(f)
+		holder := make([]byte, 20)
+		n, _ := f.ReadAt(holder, 0)
 		_ = f.Close()
 		if !errors.Is(err, errHeld) {
 			return nil, fmt.Errorf("locking %s: %w", path, err)
 		}
-		if pid, err := strconv.Atoi(holder); err == nil {
+		pid, _, _ := strings.Cut(string(holder[:n]), "\n")
+		if pid, err := strconv.Atoi(strings.TrimSpace(pid)); err == nil {
 			return nil, fmt.Errorf("%w: process %d", ErrInUse, pid)
 		}
 		return nil, ErrInUse
 	}
-	l := &lockFile{File: f}
-	if _, l.record, err = readLock(f); err == nil {
-		_ = l.write() // The process ID is only for the operator; the lock works without it.
-	}
-	return l, nil
-}
-
-// remember stores a record durably.
-func (f *lockFile) remember(record string) error {
-	if f.record == record {
-		return nil
-	}
-	f.record = record
-	if err := f.write(); err != nil {
-		return err
-	}
-	return f.Sync()
-}
-
-// write writes the process ID and the record to the file.
-func (f *lockFile) write() error {
-	content := strconv.Itoa(os.Getpid()) + "\n"
-	if f.record != "" {
-		content += f.record + "\n"
-	}
-	if _, err := f.WriteAt([]byte(content), 0); err != nil {
-		return err
-	}
-	return f.Truncate(int64(len(content)))
-}
-
-// readLock returns the process ID and the record in a lock file.
-func readLock(f *os.File) (pid, record string, err error) {
-	content, err := io.ReadAll(io.NewSectionReader(f, 0, 200))
-	pid, record, _ = strings.Cut(string(content), "\n")
-	return strings.TrimSpace(pid), strings.TrimSpace(record), err
+	info, err := f.Stat()
+	// The process ID is only for the operator; the lock works without it.
+	_ = f.Truncate(0)
+	_, _ = f.WriteAt(fmt.Appendln(nil, os.Getpid()), 0)
+	return &lockFile{f, err == nil && info.Size() > 0}, nil
 }
 
 // checkBeside is like look and checkLog, but for a process that does not hold the lock.
@@ -134,10 +102,5 @@ func checkBeside(path string) error {
 			return errOtherName
 		}
 	}
-	record := ""
-	if f, err := os.Open(path + lockSuffix); err == nil {
-		_, record, _ = readLock(f)
-		_ = f.Close()
-	}
-	return checkLog(path, data, record, true)
+	return checkLog(path, data)
 }

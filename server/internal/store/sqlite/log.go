@@ -85,9 +85,15 @@ func (w *writer) limitLog(tight bool) {
 	}
 }
 
-// emptyLog moves all pages of the log into the database.
+// emptyLog moves all pages of the log into the database. It must be called while only the writer's
+// connection is open.
 func (f *file) emptyLog() error {
-	pages, moved, err := logPages(f.writer.conn, moveLog)
+	move := moveLog
+	if f.verify() != nil {
+		// SQLite would leave the log to the file that now has the name, and corrupt that file.
+		move = "PRAGMA wal_checkpoint(TRUNCATE)"
+	}
+	pages, moved, err := logPages(f.writer.conn, move)
 	if err == nil && moved < pages {
 		err = errors.New("another program reads the file")
 	}

@@ -53,7 +53,7 @@ CREATE TABLE claims (
 -- The head of each game: what lists show about it, as of its last entry. A game in
 -- quarantine has a version that no log reaches.
 CREATE TABLE games (
-    game    INTEGER PRIMARY KEY AUTOINCREMENT, -- replaces the id in entries; see places.go
+    game    INTEGER PRIMARY KEY AUTOINCREMENT, -- replaces the id in entries
     id      TEXT    NOT NULL UNIQUE,
     version INTEGER NOT NULL,
     digest  INTEGER NOT NULL,    -- unsigned 64 bits

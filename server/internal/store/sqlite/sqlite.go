@@ -67,21 +67,20 @@ func Open(o Options) (_ *store.Store, err error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	var created, restored bool
 	if o.Beside {
 		err = checkBeside(o.Path)
 	} else {
-		created, restored, err = e.prepare(o.Path)
+		err = e.prepare(o.Path, o.Logger)
 	}
 	if err != nil {
 		return nil, err
 	}
-	f, err := e.openFile(o, created, restored)
+	f, err := e.openFile(o)
 	if err != nil {
 		return nil, err
 	}
 	engines.mu.Lock()
-	engines.files[e] = f.opened[0].info
+	engines.files[e] = f.info
 	engines.mu.Unlock()
 	reader := func() (*sqlite3.Conn, error) {
 		c, err := connect(o.Path, sqlite3.OpenReadOnly, o.Memory)
@@ -110,41 +109,46 @@ func Open(o Options) (_ *store.Store, err error) {
 }
 
 // prepare locks the file at path for a server, and creates it if it is missing. It changes nothing
-// if the file is not a store. created and restored are the results of create and restoredOver.
-func (e *engine) prepare(path string) (created, restored bool, err error) {
+// if the file is not a store.
+func (e *engine) prepare(path string, logger *slog.Logger) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return false, false, err
+		return err
 	}
 	if _, locked := opened(path); locked {
-		return false, false, fmt.Errorf("%w: process %d", ErrInUse, os.Getpid())
+		return fmt.Errorf("%w: process %d", ErrInUse, os.Getpid())
 	}
+	var err error
 	if e.data, err = look(path, os.O_RDWR); err != nil {
-		return false, false, err
+		return err
 	}
 	if e.lock, err = acquire(path + lockSuffix); err != nil {
-		return false, false, err
+		return err
 	}
-	if err := checkLog(path, e.data, e.lock.record, false); err != nil {
-		return false, false, err
+	if err := checkLog(path, e.data); err != nil {
+		return err
 	}
-	restored = restoredOver(e.data, e.lock.record)
 	if _, err := os.Stat(path + restoringSuffix); err == nil && isEmpty(e.data) {
-		return false, restored, fmt.Errorf("it was not restored completely: run \"gridstand-server restore\" again, or delete %s", path+restoringSuffix)
+		return fmt.Errorf("it was not restored completely: run \"gridstand-server restore\" again, or delete %s", path+restoringSuffix)
 	}
-	if created, err = create(path); err != nil {
-		return created, restored, err
+	created, err := create(path)
+	if err != nil {
+		return err
+	}
+	if created && e.lock.used {
+		logger.Warn("the database file was missing or empty and is now new, but the lock file next to it says that there was one: "+
+			"to keep the earlier games, stop the server and put that file or a backup in its place", "id", "file-missing", "file", path)
 	}
 	if e.data == nil {
 		if e.data, err = os.OpenFile(path, os.O_RDWR, 0); err != nil {
-			return created, restored, err
+			return err
 		}
 	}
 	if err := lockData(e.data); errors.Is(err, errHeld) {
-		return created, restored, errOtherName
+		return errOtherName
 	} else if err != nil {
-		return created, restored, fmt.Errorf("locking %s: %w", path, err)
+		return fmt.Errorf("locking %s: %w", path, err)
 	}
-	return created, restored, nil
+	return nil
 }
 
 // isEmpty reports whether f, which may be nil, is missing or empty.
@@ -156,9 +160,8 @@ func isEmpty(f *os.File) bool {
 	return err == nil && info.Size() == 0
 }
 
-// openFile opens an existing file for writing, and upgrades its schema. created and restored are
-// the results of prepare.
-func (e *engine) openFile(o Options, created, restored bool) (_ *file, err error) {
+// openFile opens an existing file for writing, and upgrades its schema.
+func (e *engine) openFile(o Options) (_ *file, err error) {
 	conn, err := connect(o.Path, sqlite3.OpenReadWrite, o.Memory)
 	if err != nil {
 		return nil, err
@@ -175,16 +178,12 @@ func (e *engine) openFile(o Options, created, restored bool) (_ *file, err error
 	if err != nil {
 		return nil, err
 	}
-	f := &file{path: o.Path, memory: o.Memory, logger: o.Logger, wall: o.Now, run: rand.Text(), damaged: map[int64]bool{}, keys: map[string]int64{}}
+	f := &file{path: o.Path, memory: o.Memory, logger: o.Logger, wall: o.Now, run: rand.Text(), keys: map[string]int64{}}
 	f.clock.time, f.clock.read = latest, o.Now()
-	if err := f.identify(); err != nil {
+	if f.info, err = os.Stat(f.path); err != nil {
 		return nil, err
 	}
 	if e.lock != nil && !o.Memory {
-		f.header = e.data
-		if err := f.own(e.lock, created, restored); err != nil {
-			return nil, err
-		}
 		if f.notes, err = openNotes(o.Path, conn); err != nil {
 			return nil, err
 		}
@@ -192,7 +191,7 @@ func (e *engine) openFile(o Options, created, restored bool) (_ *file, err error
 	if !o.Memory {
 		spareProcessor()
 	}
-	f.writer = newWriter(conn, o.Memory, f.verify, func() int64 { return freeSpace(o.Path) }, f.notes, o.Logger)
+	f.writer = newWriter(conn, o.Memory, func() int64 { return freeSpace(o.Path) }, f.notes, o.Logger)
 	return f, nil
 }
 
@@ -372,7 +371,7 @@ func (e *engine) Close() error {
 		errs = append(errs, e.background.saveClock(context.Background()), e.db.readers.close(), e.background.readers.close())
 		e.db.writer.close()
 		if e.lock != nil && !e.db.memory {
-			err := e.db.closeLog(e.lock)
+			err := e.db.emptyLog()
 			errs = append(errs, err, e.db.notes.close(err == nil))
 		}
 		errs = append(errs, e.db.writer.conn.Close())

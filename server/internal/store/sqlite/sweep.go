@@ -75,26 +75,15 @@ func (d *db) sweep(ctx context.Context) error {
 // sweepGames removes expired games, one by one. A game with rows on a corrupt page stays,
 // but must not prevent others from being removed.
 func (d *db) sweepGames(ctx context.Context) error {
-	const page = 1000
 	games, err := readOne(ctx, d, func(c *sqlite3.Conn) ([]int64, error) {
-		return all(c, "SELECT game FROM games WHERE expires <= ? LIMIT ?", firstInt, d.now(), page+len(d.damaged))
+		return all(c, "SELECT game FROM games WHERE expires <= ? LIMIT 1000", firstInt, d.now())
 	})
-	if err != nil {
-		return err
-	}
 	for _, game := range games {
-		if d.damaged[game] {
-			continue
-		}
-		err := d.sweepGame(ctx, game)
-		if isCorrupt(err) {
-			d.damaged[game] = true
-		}
-		if err != nil {
-			return err // the next sweep continues with the remaining games
+		if err := d.sweepGame(ctx, game); err != nil && !isCorrupt(err) {
+			return err
 		}
 	}
-	return nil
+	return err
 }
 
 func (d *db) sweepGame(ctx context.Context, game int64) error {

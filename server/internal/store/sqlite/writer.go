@@ -48,8 +48,6 @@ type writer struct {
 	free  func() int64
 	notes *notes
 
-	// verify returns an error if the open files have been deleted or replaced.
-	verify func() error
 	logger *slog.Logger
 
 	// refused is the error that reads and writes currently return, or nil if they are
@@ -106,10 +104,9 @@ var requests = sync.Pool{New: func() any { return &request{done: make(chan struc
 var errClosed = &store.Error{Kind: store.Connection, Err: errors.New("the store is closed")}
 
 // newWriter starts a writer that uses c. Its commits are durable unless volatile is set.
-// The writer calls verify before and after each commit.
-func newWriter(c *sqlite3.Conn, volatile bool, verify func() error, free func() int64, n *notes, logger *slog.Logger) *writer {
+func newWriter(c *sqlite3.Conn, volatile bool, free func() int64, n *notes, logger *slog.Logger) *writer {
 	w := &writer{
-		conn: c, syncs: !volatile, never: volatile, verify: verify, free: free, notes: n, logger: logger,
+		conn: c, syncs: !volatile, never: volatile, free: free, notes: n, logger: logger,
 		wake: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
 	go w.run()
@@ -384,13 +381,8 @@ func (r *request) run(c *sqlite3.Conn) (err error) {
 	return r.work(c)
 }
 
-// commit commits the writes of a batch, unless verify fails.
+// commit commits the writes of a batch.
 func (w *writer) commit(batch []*request) {
-	if err := w.verify(); err != nil {
-		w.rollback()
-		w.settle(batch, err)
-		return
-	}
 	// From here on callers may return early, because no work uses their data anymore.
 	for _, r := range batch {
 		w.after = append(w.after, r.after)
@@ -402,10 +394,6 @@ func (w *writer) commit(batch []*request) {
 	err := exec(w.conn, "COMMIT")
 	switch {
 	case err == nil:
-		if replaced := w.verify(); replaced != nil {
-			err = unsettled(replaced) // the commit will take effect if the files are restored
-			break
-		}
 		w.setFailing(nil)
 		for _, after := range w.after {
 			if after != nil {

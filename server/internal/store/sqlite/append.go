@@ -76,10 +76,7 @@ func isRefusal(err error) bool {
 func (g games) append(ctx context.Context, c *sqlite3.Conn, gameID string, e store.Entry) (store.Appended, error) {
 	now := g.db.now()
 	at := time.UnixMilli(now).UTC()
-	extended, err := g.extend(c, gameID, e, at)
-	if !extended {
-		delete(g.db.keys, gameID)
-	}
+	extended, err := extend(c, gameID, e, at)
 	if err == nil && !extended {
 		at, err = put(c, gameID, e, now)
 	}
@@ -107,13 +104,13 @@ func (*duplicateError) Error() string { return "the entry has already been appen
 // but no entry with the new version, and at is an allowed time for the entry. This is the
 // usual case. Otherwise extend changes nothing and returns false.
 //
-// It writes the entry before it checks the head, so that a remembered key is enough to
-// find both.
-func (g games) extend(c *sqlite3.Conn, gameID string, e store.Entry, at time.Time) (bool, error) {
+// It writes the entry before it checks the head: one statement that checks and writes the
+// head and returns the key takes longer.
+func extend(c *sqlite3.Conn, gameID string, e store.Entry, at time.Time) (bool, error) {
 	if e.Prev.Version == 0 || at.Before(e.NotBefore) || !e.NotAfter.IsZero() && at.After(e.NotAfter) {
 		return false, nil
 	}
-	game, err := g.keyOf(c, gameID)
+	game, err := findGame(c, gameID)
 	if err != nil || game == 0 {
 		return false, err
 	}
@@ -125,8 +122,8 @@ func (g games) extend(c *sqlite3.Conn, gameID string, e store.Entry, at time.Tim
 		return false, err
 	}
 	s, err := c.Prepare(`UPDATE games SET version = ?1, digest = ?2, time = ?3, head = ?4
-		WHERE game = ?5 AND id = ?6 AND version = ?7 AND digest = ?8 AND (expires IS NULL OR expires > ?3)
-			AND EXISTS (SELECT 1 FROM entries WHERE game = ?5 AND version = ?7 AND digest = ?8 AND time <= ?3)`)
+		WHERE game = ?5 AND version = ?6 AND digest = ?7 AND (expires IS NULL OR expires > ?3)
+			AND EXISTS (SELECT 1 FROM entries WHERE game = ?5 AND version = ?6 AND digest = ?7 AND time <= ?3)`)
 	if err != nil {
 		return false, err
 	}
@@ -135,9 +132,8 @@ func (g games) extend(c *sqlite3.Conn, gameID string, e store.Entry, at time.Tim
 	s.BindInt64(3, at.UnixMilli())
 	s.BindBytes(4, e.Head)
 	s.BindInt64(5, game)
-	s.BindText(6, gameID)
-	s.BindInt64(7, int64(e.Prev.Version))
-	s.BindInt64(8, int64(e.Prev.Digest))
+	s.BindInt64(6, int64(e.Prev.Version))
+	s.BindInt64(7, int64(e.Prev.Digest))
 	if _, err := s.Step(); err != nil {
 		return false, err
 	}
@@ -151,25 +147,6 @@ func (g games) extend(c *sqlite3.Conn, gameID string, e store.Entry, at time.Tim
 func findGame(c *sqlite3.Conn, gameID string) (game int64, err error) {
 	game, _, err = one(c, "SELECT game FROM games WHERE id = ?", firstInt, gameID)
 	return game, err
-}
-
-// maxKeys is the maximum number of keys that are remembered.
-const maxKeys = 10_000
-
-// keyOf returns the key that replaces a game's ID in entries, or 0 if the game does not
-// exist. A remembered key may be out of date.
-func (g games) keyOf(c *sqlite3.Conn, gameID string) (game int64, err error) {
-	if game, ok := g.db.keys[gameID]; ok {
-		return game, nil
-	}
-	if game, err = findGame(c, gameID); err != nil || game == 0 {
-		return 0, err
-	}
-	if len(g.db.keys) >= maxKeys {
-		clear(g.db.keys)
-	}
-	g.db.keys[gameID] = game
-	return game, nil
 }
 
 // put writes an entry and its head, and returns the entry's time. It returns an error

@@ -35,9 +35,6 @@ type file struct {
 	notes *notes
 	// reported is set after the first error about a corrupt page has been logged.
 	reported atomic.Bool
-	// keys holds the keys of games that were appended to recently. Only the writer's
-	// goroutine uses it.
-	keys map[string]int64
 
 	wall  func() time.Time
 	clock clock

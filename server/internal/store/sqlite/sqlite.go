@@ -178,7 +178,7 @@ func (e *engine) openFile(o Options) (_ *file, err error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &file{path: o.Path, memory: o.Memory, logger: o.Logger, wall: o.Now, run: rand.Text(), keys: map[string]int64{}}
+	f := &file{path: o.Path, memory: o.Memory, logger: o.Logger, wall: o.Now, run: rand.Text()}
 	f.clock.time, f.clock.read = latest, o.Now()
 	if f.info, err = os.Stat(f.path); err != nil {
 		return nil, err

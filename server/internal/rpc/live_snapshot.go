@@ -26,15 +26,17 @@ const (
 	// proxies do not close the stream as idle.
 	repeatEvery = 15 * time.Second
 
-	// The intervals between reads of a challenge: before it opens (for a race's roster),
-	// while it is open, and from when it closes until its standings are final. Changes
-	// made by this server, open_time and close_time trigger a read immediately.
+	// The intervals between reads of a race: before it opens (for its roster), while it is
+	// open, and from when it closes until its standings are final. Changes made by this server,
+	// open_time and close_time trigger a read immediately.
 	rosterEvery = 500 * time.Millisecond
 	recordEvery = 5 * time.Second
 	closedEvery = time.Second
-	// boardEvery is the interval between reads of the standings of a challenge that is not
-	// a race. All intervals are longer for an address that watches many challenges.
+	// boardEvery is the interval between reads of any other challenge and its standings.
 	boardEvery = 2 * time.Second
+	// liveReads is the number of live challenges that the server reads again per second. If
+	// clients watch more than that, the intervals are longer.
+	liveReads = 500
 
 	// settledAfter is the time after close_time at which standings are treated as final
 	// if the server does not know whether all attempts are over. Attempts end within
@@ -59,17 +61,15 @@ func (l *liveChallenge) stage() challenge.Status { return l.c.Status(l.now) }
 // readDue returns the local time of the challenge's next read.
 func (l *liveChallenge) readDue() time.Time {
 	every := recordEvery
-	switch l.stage() {
-	case challenge.Waiting, challenge.Scheduled:
-		every = rosterEvery
-	case challenge.Closed:
+	switch stage := l.stage(); {
+	case l.c.Kind != replay.Race:
+		every = boardEvery
+	case stage == challenge.Closed:
 		every = closedEvery
-	case challenge.Open:
-		if l.c.Kind == replay.Race && l.finished {
-			every = rosterEvery // A server is about to close the race.
-		}
+	case stage != challenge.Open, l.finished: // If all have finished, a server is about to close the race.
+		every = rosterEvery
 	}
-	due := l.readAt.Add(l.interval(every))
+	due := l.readAt.Add(every)
 	for _, change := range []time.Time{l.c.OpenTime, l.c.CloseTime} {
 		if change.After(l.now) {
 			due = earlier(due, change.Add(-l.ahead))
@@ -79,13 +79,7 @@ func (l *liveChallenge) readDue() time.Time {
 }
 
 // due returns the time of the next update if no change triggers one earlier.
-func (l *liveChallenge) due() time.Time {
-	due := earlier(l.readDue(), l.sentAt.Add(repeatEvery))
-	if l.c.Kind != replay.Race {
-		due = earlier(due, l.rankedAt.Add(l.interval(boardEvery)))
-	}
-	return due
-}
+func (l *liveChallenge) due() time.Time { return earlier(l.readDue(), l.sentAt.Add(repeatEvery)) }
 
 func earlier(a, b time.Time) time.Time {
 	if b.Before(a) {
@@ -94,13 +88,20 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// update reads the challenge and the standings if they are due. It publishes a snapshot if
-// the content has changed since the latest one or the latest one is too old.
+// update reads the challenge if that is due, and ranks the entrants of a race. It publishes a
+// snapshot if the content has changed since the latest one or the latest one is too old.
 func (l *liveChallenge) update() error {
 	ctx, cancel := context.WithTimeout(l.ctx, maxCall)
 	defer cancel()
-	if err := l.read(ctx); err != nil {
-		return err
+	if l.c == nil || !time.Now().Before(l.readDue()) {
+		if err := l.read(ctx); err != nil {
+			return err
+		}
+	}
+	if l.c.Kind == replay.Race {
+		if err := l.rank(ctx); err != nil {
+			return err
+		}
 	}
 	m := &pb.WatchChallengeResponse{Challenge: l.service.challenge(l.c, l.now), Standings: l.standings, Total: l.total}
 	encoded, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
@@ -111,53 +112,43 @@ func (l *liveChallenge) update() error {
 	m.Etag, m.Now = hex.EncodeToString(digest[:etagBytes]), timestamppb.New(time.Now().Add(l.ahead))
 	final, keepAlive := l.final(), time.Since(l.sentAt) >= repeatEvery
 	if m.GetEtag() != l.latest.Load().etag() || final || keepAlive {
-		next := newSnapshot()
-		next.message, next.final, next.keepAlive = m, final, keepAlive
-		l.publish(next)
+		l.publish(&challengeSnapshot{message: m, final: final, keepAlive: keepAlive})
 	}
 	return nil
 }
 
-// read reads the challenge and the standings if they are due. Like other reads, it waits for
-// one of the slots of the address that l is charged to. A read for a client that opens or
-// resumes a stream counts toward that address's rate, because nothing else limits how often
-// that happens.
+// read reads the challenge, and its standings unless it is a race. The first read counts toward
+// the limits of the address whose stream needs it.
 func (l *liveChallenge) read(ctx context.Context) error {
-	due := l.c == nil || !time.Now().Before(l.readDue())
-	if due || l.boardDue() {
-		address := l.service.live.chargedAddress(l)
-		if l.c == nil || l.exact {
-			if err := l.service.Reads.Check(address, openCost); err != nil {
-				return err
-			}
+	s := l.service
+	if l.c != nil {
+		if err := s.live.reads.Wait(ctx); err != nil {
+			return err
 		}
-		leave, err := l.service.reads.enter(ctx, address)
+	} else {
+		if err := s.Reads.Check(l.address, openCost); err != nil {
+			return err
+		}
+		leave, err := s.reads.enter(ctx, l.address)
 		if err != nil {
 			return err
 		}
 		defer leave()
 	}
-	if due {
-		began := time.Now()
-		c, now, err := l.service.Challenges.Get(ctx, l.id)
-		hidden := l.hidden
-		if err == nil && c.Kind == replay.Race {
-			hidden, err = l.service.hiddenEntrants(ctx, c)
-		}
-		if err != nil {
-			return err
-		}
-		l.readAt, l.c, l.hidden, l.now, l.ahead = began, c, hidden, now, time.Until(now)
+	began := time.Now()
+	c, now, err := s.Challenges.Get(ctx, l.id)
+	if err != nil {
+		return err
 	}
-	if !due && l.standings != nil && l.stage() == challenge.Waiting {
-		return nil // The standings of a race that has not started change only with its roster.
+	if c.Kind == replay.Race {
+		l.hidden, err = s.hiddenEntrants(ctx, c)
+	} else {
+		l.standings, l.total, err = s.standings(ctx, c, firstStandings)
 	}
-	return l.rank(ctx)
-}
-
-// boardDue reports whether the standings of a challenge that is not a race are due.
-func (l *liveChallenge) boardDue() bool {
-	return l.c != nil && l.c.Kind != replay.Race && time.Since(l.rankedAt) >= l.interval(boardEvery)
+	if err == nil {
+		l.readAt, l.c, l.now, l.ahead = began, c, now, time.Until(now)
+	}
+	return err
 }
 
 // final reports whether the snapshot can no longer change.
@@ -168,19 +159,8 @@ func (l *liveChallenge) final() bool {
 	return l.c.Kind == replay.Race && l.finished || l.now.Sub(l.c.CloseTime) >= settledAfter
 }
 
-// rank updates the standings if they are due.
+// rank updates the standings of a race.
 func (l *liveChallenge) rank(ctx context.Context) error {
-	if l.c.Kind != replay.Race {
-		if !l.boardDue() {
-			return nil
-		}
-		began := time.Now()
-		standings, total, err := l.service.standings(ctx, l.c, firstStandings)
-		if err == nil {
-			l.rankedAt, l.standings, l.total = began, standings, total
-		}
-		return err
-	}
 	states, err := l.states(ctx)
 	if err != nil {
 		return err
@@ -196,10 +176,8 @@ func (l *liveChallenge) rank(ctx context.Context) error {
 // entrantGame is the game of an entrant in a race that has started.
 type entrantGame struct {
 	*match.Match
-	ended atomic.Bool // set when the server no longer follows the game
-	// confirmed is set once the server has confirmed the state in memory with the log. Only the
-	// challenge's goroutine uses it.
-	confirmed bool
+	watcher match.Watcher
+	ended   atomic.Bool // set when the server no longer follows the game
 }
 
 // states returns the states of the entrants' games. After the start of a race, the server
@@ -214,39 +192,45 @@ func (l *liveChallenge) states(ctx context.Context) ([]*replay.State, error) {
 	for i, e := range l.c.Entrants {
 		game := l.entrants[e.GameID]
 		if game == nil || game.ended.Load() {
-			m, err := l.service.Hub.Acquire(ctx, e.GameID)
-			if errors.Is(err, gamelog.ErrNotFound) {
+			var err error
+			if game, err = l.follow(ctx, e.GameID); errors.Is(err, gamelog.ErrNotFound) {
 				continue
 			}
 			if err != nil {
 				return nil, err
 			}
-			game = &entrantGame{Match: m}
 			l.entrants[e.GameID] = game
-			l.group.Go(func() { l.follow(game) })
-		}
-		if !game.confirmed || l.exact {
-			// The game in memory may lack the latest moves that were made on other servers.
-			if _, err := game.Confirm(ctx); err != nil {
-				return nil, err
-			}
-			game.confirmed = true
 		}
 		states[i] = game.State()
 	}
 	return states, nil
 }
 
-// follow wakes l's goroutine each time the game changes.
-func (l *liveChallenge) follow(game *entrantGame) {
+// follow loads an entrant's game, and wakes l's goroutine each time the game changes.
+func (l *liveChallenge) follow(ctx context.Context, gameID string) (*entrantGame, error) {
+	m, err := l.service.Hub.Acquire(ctx, gameID)
+	if err != nil {
+		return nil, err
+	}
+	game := &entrantGame{Match: m}
+	m.Watch(l.ctx, &game.watcher, match.Uncounted, nil)
+	// The game in memory may lack the latest moves that were made on other servers.
+	if _, err := m.Confirm(ctx); err != nil {
+		game.watcher.Close()
+		m.Release()
+		return nil, err
+	}
+	l.group.Go(func() { l.notify(game) })
+	return game, nil
+}
+
+// notify wakes l's goroutine each time the game changes, until the game's watcher ends.
+func (l *liveChallenge) notify(game *entrantGame) {
 	defer game.Release()
+	defer game.watcher.Close()
 	defer game.ended.Store(true)
-	var w match.Watcher
-	game.Watch(l.ctx, &w, match.Uncounted, nil)
-	defer w.Close()
-	_, _ = game.Confirm(l.ctx) // The game may have changed before Watch was called.
 	for version := int32(0); ; {
-		update, changed := w.Next(game.State().Version)
+		update, changed := game.watcher.Next(game.State().Version)
 		if update.Err != nil {
 			return
 		}

@@ -146,6 +146,7 @@ func New(c Config) *Service {
 	if c.Hub != nil {
 		s.reads.stopping = c.Hub.Stopping()
 	}
+	s.live.reads = rate.NewLimiter(liveReads, liveReads)
 	s.addressStreams = ratelimit.NewAddresses(func(string) struct{} { return struct{}{} })
 	return s
 }

@@ -43,15 +43,10 @@ func (s *Service) OpenWatchChallenge(request *pb.WatchChallengeRequest, stream g
 	v := &ChallengeView{service: s, address: address, stream: innermost(stream), etag: request.GetEtag()}
 	v.form = formOf(v.stream)
 	v.queue = newSendQueue(v.form)
-	v.live, v.wave = s.addStream(id, address)
+	v.live = s.addStream(id, address)
 	ctx, cancel := context.WithTimeout(stream.Context(), maxCall)
 	defer cancel()
-	if v.etag == "" {
-		v.next, err = v.live.first(ctx)
-	} else {
-		v.next, err = v.live.resumed(ctx, v.etag)
-	}
-	if err != nil {
+	if v.next, err = v.live.first(ctx); err != nil {
 		v.Close()
 		return nil, err
 	}
@@ -63,7 +58,6 @@ func (s *Service) OpenWatchChallenge(request *pb.WatchChallengeRequest, stream g
 type ChallengeView struct {
 	service *Service
 	live    *liveChallenge
-	wave    int               // wave that wakes the stream
 	stream  grpc.ServerStream // innermost stream
 	form    match.Form
 	queue   *sendQueue
@@ -117,7 +111,7 @@ func (v *ChallengeView) follow() error {
 	ctx := v.stream.Context()
 	for !v.next.final {
 		select {
-		case <-v.next.replaced[v.wave]:
+		case <-v.next.replaced:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

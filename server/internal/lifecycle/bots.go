@@ -13,6 +13,7 @@ import (
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/bot"
@@ -42,15 +43,18 @@ type bots struct {
 	retry func(gameIDs ...string)
 	// running reports whether a game between bots is running rather than paused.
 	running func(ctx context.Context, served *match.Match) (bool, error)
-	// thinkers limits the number of bots that think concurrently. If there are several
-	// processors, one is left free, so that players' moves are not delayed.
-	thinkers *thinkers
+	// thinking limits the number of bots that think concurrently. If there are several
+	// processors, one is left free, so that players' moves are not delayed. The games from one
+	// source have at most half of the places, which also bounds how many of their bots wait before
+	// those of another source.
+	places   int
+	thinking *semaphore.Weighted
 
 	mu        sync.Mutex
 	hub       *match.Hub // nil while not running
 	ctx       context.Context
 	scheduled map[string]scheduled // by game id
-	sources   map[string]int       // number of scheduled games, by source
+	sources   map[string]*source   // the sources of scheduled games
 	group     sync.WaitGroup
 	made      map[botKey]bot.Bot
 
@@ -71,20 +75,28 @@ type botKey struct{ variant, name string }
 // that the game counts toward.
 type scheduled struct {
 	version int32
-	source  string
+	source  *source
+}
+
+// source is where games with bots come from; see bots.source.
+type source struct {
+	id       string
+	games    int                 // number of scheduled games
+	thinking *semaphore.Weighted // the source's places among the bots that think
 }
 
 func newBots(
 	pace time.Duration, logger *slog.Logger, retry func(gameIDs ...string), running func(ctx context.Context, served *match.Match) (bool, error),
 ) *bots {
 	addresses, _ := lru.New[string, string](maxAddresses) // fails only for a size below 1
+	places := max(1, runtime.GOMAXPROCS(0)-1)
 	return &bots{
-		pace: pace, logger: logger, retry: retry, running: running, scheduled: map[string]scheduled{}, sources: map[string]int{}, made: map[botKey]bot.Bot{},
-		thinkers: newThinkers(max(1, runtime.GOMAXPROCS(0)-1)), addresses: addresses,
+		pace: pace, logger: logger, retry: retry, running: running, scheduled: map[string]scheduled{}, sources: map[string]*source{}, made: map[botKey]bot.Bot{},
+		places: places, thinking: semaphore.NewWeighted(int64(places)), addresses: addresses,
 	}
 }
 
-// source returns where a game with bots comes from: the address from which its creator last
+// source returns the id of the source of a game with bots: the address from which its creator last
 // created a game through this server, or the creator's id if the server does not know it. Bots
 // take turns by source, so that a client gets no more of them with many accounts.
 func (b *bots) source(state *replay.State) string {
@@ -127,11 +139,15 @@ func (b *bots) schedule(state *replay.State, waited time.Duration) bool {
 		return true
 	}
 	if !ok {
-		earlier.source = b.source(state)
-		if b.full(earlier.source) {
+		id := b.source(state)
+		if b.full(id) {
 			return true
 		}
-		b.sources[earlier.source]++
+		if b.sources[id] == nil {
+			b.sources[id] = &source{id: id, thinking: semaphore.NewWeighted(int64(max(1, b.places/2)))}
+		}
+		earlier.source = b.sources[id]
+		earlier.source.games++
 	}
 	hub, ctx, next := b.hub, b.ctx, scheduled{state.Version, earlier.source}
 	b.scheduled[state.ID] = next
@@ -140,8 +156,8 @@ func (b *bots) schedule(state *replay.State, waited time.Duration) bool {
 		b.mu.Lock()
 		if b.scheduled[state.ID] == next && (err == nil || ctx.Err() == nil) {
 			delete(b.scheduled, state.ID)
-			if b.sources[next.source]--; b.sources[next.source] == 0 {
-				delete(b.sources, next.source)
+			if next.source.games--; next.source.games == 0 {
+				delete(b.sources, next.source.id)
 			}
 		}
 		b.mu.Unlock()
@@ -155,15 +171,15 @@ func (b *bots) schedule(state *replay.State, waited time.Duration) bool {
 	return true
 }
 
-// full reports whether no more bots in the games from a source can wait. The caller holds mu.
-func (b *bots) full(source string) bool {
+// full reports whether no more bots in the games from the source with the given id can wait. The caller holds mu.
+func (b *bots) full(id string) bool {
 	waiting := len(b.scheduled)
-	return waiting >= maxScheduled && b.sources[source] > 0 || waiting >= 2*maxScheduled
+	return waiting >= maxScheduled && b.sources[id] != nil || waiting >= 2*maxScheduled
 }
 
 // moveAfter waits for the delay, then makes a move for the bot whose turn it is in the
-// given state. The time that the bot thinks counts toward source.
-func (b *bots) moveAfter(ctx context.Context, hub *match.Hub, state *replay.State, source string, delay time.Duration) error {
+// given state.
+func (b *bots) moveAfter(ctx context.Context, hub *match.Hub, state *replay.State, from *source, delay time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -183,22 +199,16 @@ func (b *bots) moveAfter(ctx context.Context, hub *match.Hub, state *replay.Stat
 			return err
 		}
 	}
-	return b.move(ctx, m, state, source)
+	return b.move(ctx, m, state, from)
 }
 
 // move makes a move for the bot whose turn it is in the given state of the match.
-func (b *bots) move(ctx context.Context, m *match.Match, state *replay.State, source string) error {
+func (b *bots) move(ctx context.Context, m *match.Match, state *replay.State, from *source) error {
 	player, err := b.bot(*state.Variant, state.BotToMove())
 	if err != nil {
 		return err
 	}
-	leave, err := b.thinkers.enter(ctx, source)
-	if err != nil {
-		return err
-	}
-	began := time.Now()
-	move, err := b.think(ctx, m, state, player)
-	leave(time.Since(began))
+	move, err := b.inTurn(ctx, from, func() (game.Move, error) { return b.think(ctx, m, state, player) })
 	if err != nil {
 		return err
 	}
@@ -209,6 +219,19 @@ func (b *bots) move(ctx context.Context, m *match.Match, state *replay.State, so
 		_, err = m.Do(ctx, match.Call{Version: state.Version, Seat: game.NoSeat, Action: replay.Abandoned{}})
 	}
 	return err
+}
+
+// inTurn calls think when there is a place for a bot of the given source to think.
+func (b *bots) inTurn(ctx context.Context, from *source, think func() (game.Move, error)) (game.Move, error) {
+	if err := from.thinking.Acquire(ctx, 1); err != nil {
+		return game.Move{}, err
+	}
+	defer from.thinking.Release(1)
+	if err := b.thinking.Acquire(ctx, 1); err != nil {
+		return game.Move{}, err
+	}
+	defer b.thinking.Release(1)
+	return think()
 }
 
 // think lets player choose a move. If player panics, a simpler bot chooses instead, because

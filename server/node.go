@@ -24,8 +24,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/jobs"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
-	"github.com/gridstand/gridstand/server/internal/lifecycle"
 	"github.com/gridstand/gridstand/server/internal/liveness"
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/metrics"
@@ -49,7 +49,7 @@ type node struct {
 	directory *directory.Directory
 	monitor   *liveness.Monitor
 	recovery  *liveness.Recovery
-	lifecycle *lifecycle.Manager
+	jobs      *jobs.Manager
 	hub       *match.Hub
 	// challenges is used by calls; background work has its own instance.
 	challenges *challenge.Challenges
@@ -195,15 +195,15 @@ func (n *node) connect(transport []grpc.ServerOption) {
 	c := n.Config.recovery(n.store, n.logger)
 	serverID := id.New()
 	n.monitor = liveness.New(liveness.Config{
-		ServerID: serverID, Heartbeats: c.Heartbeats, Logger: n.logger, OnMissing: c.Scheduler.Reclaim,
+		ServerID: serverID, Heartbeats: c.Heartbeats, Logger: n.logger, OnMissing: func() { n.jobs.Reclaim() },
 		Alone: !n.store.Shared(),
 	})
 	c.Monitor = n.monitor
 	c.Challenges.Outages = n.monitor
 	n.recovery, n.directory = liveness.NewRecovery(c), c.Directory
-	n.lifecycle = lifecycle.New(lifecycle.Config{
+	n.jobs = jobs.New(jobs.Config{
 		Log: c.Log, Accounts: c.Accounts, Leaderboard: c.Leaderboard,
-		Challenges: c.Challenges, Directory: c.Directory, Scheduler: c.Scheduler, Monitor: c.Monitor, Logger: n.logger,
+		Challenges: c.Challenges, Directory: c.Directory, Queue: c.Queue, Monitor: c.Monitor, Logger: n.logger,
 		AbandonAfter: n.AbandonAfter, WaitingFor: n.WaitingFor, OnlyUptime: n.OnlyUptime, KeepFinished: n.KeepFinished,
 		Showcase: n.Exhibition, BotPace: n.BotPace, Recorded: n.metrics.Recorded,
 	})
@@ -213,7 +213,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 	challenges.Outages = n.monitor
 	n.challenges = challenge.New(challenges)
 	n.hub = match.NewHub(match.Config{
-		Log: n.log, Feed: n.store.Feed, Windows: n.challenges, Transactional: n.store.Transactional(), Lifecycle: n.lifecycle, Observer: observer{n.metrics, n.directory, n.lifecycle},
+		Log: n.log, Feed: n.store.Feed, Windows: n.challenges, Transactional: n.store.Transactional(), Jobs: n.jobs, Observer: observer{n.metrics, n.directory, n.jobs},
 		Logger: n.logger, ServerID: serverID, Idle: n.Idle, Stall: n.Stall, MaxEvents: n.Limits.EventsPerGame,
 	})
 	n.metrics.Live(n.hub.Live, n.hub.Spectators)
@@ -226,7 +226,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 	games := rpc.New(rpc.Config{
 		Hub: n.hub, Log: n.log, Accounts: accounts, Keys: account.NewKeys(n.store.Keys, accounts),
 		Credentials: account.NewCredentials(n.store.Credentials), Leaderboard: leaderboard.New(n.store.Boards, tokens, n.Now), Directory: n.directory,
-		Challenges: n.challenges, Tokens: tokens, Planner: n.lifecycle, Meter: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
+		Challenges: n.challenges, Tokens: tokens, Planner: n.jobs, Meter: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
 		Version: version.String(), WebURL: n.PublicURL, Durable: n.store.Durable(), MinTurnLimit: n.MinTurnLimit,
 		Limits: n.Limits,
 		Quotas: n.store.Quotas, Reads: reads,

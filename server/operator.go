@@ -16,7 +16,6 @@ import (
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/liveness"
 	"github.com/gridstand/gridstand/server/internal/page"
-	"github.com/gridstand/gridstand/server/internal/scheduler"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 )
@@ -217,7 +216,7 @@ func (c *Config) recovery(s *store.Store, logger *slog.Logger) liveness.Recovery
 		Engine:     s.Background, Heartbeats: s.Background.Heartbeats, Log: log,
 		Accounts: account.New(s.Background.Accounts, c.KeepAccounts), Leaderboard: leaderboard.New(s.Background.Boards, page.NewTokens(s.Background.Secrets), time.Now),
 		Directory: directory.New(s.Background.Lists, s.Lists, page.NewTokens(s.Secrets), max(c.KeepFinished, c.AbandonAfter), logger),
-		Scheduler: scheduler.New(s.Background.Queue, logger), Logger: logger,
+		Queue:     s.Background.Queue, Logger: logger,
 		KeepFinished: c.KeepFinished,
 	}
 }

@@ -68,7 +68,7 @@ func (n *node) serve(ctx context.Context) error {
 	background := newStage(ctx, fail)
 	background.run("heartbeat", noError(func(ctx context.Context) { n.monitor.Run(ctx, n.hub) }))
 	background.run("recovery", noError(func(ctx context.Context) { n.recovery.Run(ctx, n.hub) }))
-	background.run("lifecycle", noError(func(ctx context.Context) { n.lifecycle.Run(ctx, n.hub) }))
+	background.run("jobs", noError(func(ctx context.Context) { n.jobs.Run(ctx, n.hub) }))
 	calls := newStage(ctx, fail)
 	calls.run("gRPC", func(context.Context) error { return n.grpc.Serve(n.admission) })
 	if n.webListener != nil {

@@ -34,7 +34,7 @@
 // A quarantined game stays damaged: its log accepts no more entries, clients that request it
 // get an error, and it is removed after RecoveryConfig.KeepFinished.
 //
-// Leaderboards, lists and the scheduler's queue are derived from the logs. Rebuild derives them
+// Leaderboards, lists and the queue of jobs are derived from the logs. Rebuild derives them
 // again, and Run reconciles them hourly. A store with transactions writes them together with
 // the log, so they need no reconciliation.
 package liveness

@@ -72,7 +72,7 @@ func (r *Recovery) quarantine(ctx context.Context, state *replay.State, last sto
 	if err := r.Directory.Remove(ctx, listing); err != nil {
 		return err
 	}
-	return r.Scheduler.Remove(ctx, state.ID)
+	return r.Queue.Remove(ctx, state.ID)
 }
 
 // QuarantineBefore quarantines all games that are not over and were created before the given

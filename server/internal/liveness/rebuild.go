@@ -30,7 +30,7 @@ type Rebuilt struct {
 	Unknown int
 }
 
-// Rebuild derives the leaderboards, the lists and the scheduler's queue from all logs.
+// Rebuild derives the leaderboards, the lists and the queue of jobs from all logs.
 // Servers may keep running: Rebuild never removes correct entries. Hidden players stay
 // hidden.
 func (r *Recovery) Rebuild(ctx context.Context) (Rebuilt, error) {
@@ -140,5 +140,5 @@ func (r *Recovery) index(ctx context.Context, heads ...gamelog.Head) error {
 	if err := r.Accounts.Renew(ctx, players...); err != nil {
 		return err
 	}
-	return r.Scheduler.EnqueueMissing(ctx, open...)
+	return r.Queue.EnqueueMissing(ctx, open...)
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/periodic"
-	"github.com/gridstand/gridstand/server/internal/scheduler"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -31,7 +30,7 @@ type RecoveryConfig struct {
 	Leaderboard *leaderboard.Boards
 	Challenges  *challenge.Challenges
 	Directory   *directory.Directory
-	Scheduler   *scheduler.Scheduler
+	Queue       store.Queue
 	Monitor     *Monitor
 	Logger      *slog.Logger
 	// KeepFinished is how long a game is kept after it ends or is quarantined. A game on an

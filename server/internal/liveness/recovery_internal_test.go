@@ -18,7 +18,6 @@ import (
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/page"
-	"github.com/gridstand/gridstand/server/internal/scheduler"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
@@ -44,7 +43,7 @@ func newRig(t *testing.T, s *store.Store) rig {
 		Engine: s.Background, Heartbeats: s.Background.Heartbeats, Log: gamelog.New(s.Games),
 		Accounts: account.New(s.Accounts, keepAccounts), Leaderboard: leaderboard.New(s.Boards, tokens, time.Now),
 		Directory: directory.New(s.Lists, s.Lists, tokens, keepGames, logger),
-		Scheduler: scheduler.New(s.Queue, logger), Logger: logger, KeepFinished: keepGames,
+		Queue:     s.Queue, Logger: logger, KeepFinished: keepGames,
 	}), t, s}
 }
 
@@ -128,7 +127,7 @@ func TestRecovery_Rebuild(t *testing.T) {
 		result.GameID, result.Score = id.New(), result.Score+1000 // a result that no log contains
 		require.NoError(t, r.Leaderboard.Record(ctx, result))
 		require.NoError(t, r.Directory.Remove(ctx, directory.Of(open, 0)))
-		require.NoError(t, r.Scheduler.Remove(ctx, open.ID))
+		require.NoError(t, r.Queue.Remove(ctx, open.ID))
 		require.NotEqual(t, want, r.derived(ann))
 		_, err = r.Rebuild(ctx)
 		require.NoError(t, err)

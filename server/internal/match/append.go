@@ -78,10 +78,10 @@ func (h *Hub) prepare(ctx context.Context, gameID string, draft *gamelog.Draft) 
 		return nil
 	}
 	if h.Transactional {
-		draft.Then = h.Lifecycle.Within
+		draft.Then = h.Jobs.Within
 		return nil
 	}
-	return h.Lifecycle.EnqueueSoon(ctx, gameID)
+	return h.Jobs.EnqueueSoon(ctx, gameID)
 }
 
 // settle retries an append whose outcome is unknown until the store reports whether the log
@@ -139,6 +139,6 @@ func (m *Match) finishAppend(ctx context.Context, prev gamelog.Tip, next gamelog
 	// Notify the observer before unlocking, so that it sees the entries in order.
 	m.hub.Observer.Appended(shown, m.Spectators())
 	<-m.writing
-	m.hub.Lifecycle.Appended(ctx, state, next.Then)
+	m.hub.Jobs.Appended(ctx, state, next.Then)
 	return shown, nil
 }

@@ -76,7 +76,7 @@ func (env *env) stillWithin(timeout time.Duration, addr string) *server {
 	logger := slog.New(slog.DiscardHandler)
 	s := &server{t: env.t, seen: &observer{}, work: &work{}}
 	s.Hub = NewHub(Config{
-		Log: gamelog.New(on.Games), Feed: on.Feed, Lifecycle: s.work, Observer: s.seen,
+		Log: gamelog.New(on.Games), Feed: on.Feed, Jobs: s.work, Observer: s.seen,
 		Logger: logger, ServerID: fmt.Sprint("server-", servers.Add(1)), Idle: time.Hour, Stall: time.Minute,
 	})
 	env.t.Cleanup(s.Hub.close) // Wait for the hub's goroutines, unless the test has already done so.
@@ -113,7 +113,7 @@ func (m *Match) newWatcher(ctx context.Context, role Role, giveUp func()) *Watch
 	return w
 }
 
-// work is a Lifecycle that records calls.
+// work is a Jobs that records calls.
 type work struct {
 	mu    sync.Mutex
 	soon  []string

@@ -17,8 +17,8 @@ import (
 // ErrStopping means that this server is stopping. Another server may serve the game.
 var ErrStopping = errors.New("the server is stopping")
 
-// Lifecycle processes games after an entry, or schedules them to be processed.
-type Lifecycle interface {
+// Jobs processes games after an entry, or schedules them to be processed.
+type Jobs interface {
 	// EnqueueSoon schedules the game to be processed within seconds by any server that is
 	// running then. It returns once the job is stored.
 	EnqueueSoon(ctx context.Context, gameID string) error
@@ -65,9 +65,9 @@ type Config struct {
 	// Transactional reports whether the Log's store has transactions.
 	Transactional bool
 
-	Lifecycle Lifecycle
-	Observer  Observer
-	Logger    *slog.Logger
+	Jobs     Jobs
+	Observer Observer
+	Logger   *slog.Logger
 	// ServerID is unique to this server.
 	ServerID string
 	// Idle is how long a match without players or watchers stays in memory.
@@ -391,7 +391,7 @@ func (h *Hub) Create(ctx context.Context, gameID string, created replay.Created,
 	switch {
 	case err == nil:
 		h.Observer.Appended(&Event{Event: appended.Event}, 0)
-		h.Lifecycle.Appended(ctx, appended.Tip.State, false)
+		h.Jobs.Appended(ctx, appended.Tip.State, false)
 		return appended.Tip.State, nil
 	case errors.As(err, &conflict), errors.Is(err, store.ErrBroken):
 		return h.Existing(ctx, gameID, created)

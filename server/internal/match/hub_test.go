@@ -143,7 +143,7 @@ func TestAudience_LateReply(t *testing.T) {
 	late := &lateReply{Games: on.Games}
 	s := &server{t: t, seen: &observer{}, work: &work{}}
 	s.Hub = NewHub(Config{
-		Log: gamelog.New(late), Feed: on.Feed, Lifecycle: s.work, Observer: s.seen, Logger: slog.New(slog.DiscardHandler),
+		Log: gamelog.New(late), Feed: on.Feed, Jobs: s.work, Observer: s.seen, Logger: slog.New(slog.DiscardHandler),
 		ServerID: "server", Idle: time.Hour, Stall: time.Minute,
 	})
 	t.Cleanup(s.Hub.close)

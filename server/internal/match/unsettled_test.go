@@ -125,7 +125,7 @@ func TestDo_Unsettled(t *testing.T) {
 }
 
 // Ensure that an append that turns out to be too early does not block other calls until its
-// time has come. This matters because the scheduler may check for expiry long before a game
+// time has come. This matters because a job may check for expiry long before a game
 // expires.
 func TestDo_UnsettledTooEarly(t *testing.T) {
 	t.Parallel()

@@ -37,7 +37,7 @@ type Store struct {
 	Dumper      Dumper
 
 	// Background accesses the same store over separate connections, for the heartbeat,
-	// the scheduler and health checks, which must not queue behind client calls. The
+	// the jobs and health checks, which must not queue behind client calls. The
 	// Background of that Store is nil.
 	Background *Store
 }

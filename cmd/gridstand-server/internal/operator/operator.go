@@ -104,7 +104,7 @@ is Redis, servers may keep running; if it is a file, its server must be
 stopped.
 
 Leaderboard entries without a log are removed, missing entries are added, and
-open games without a job in the scheduler's queue get one. Scores that no longer
+open games without a job in the queue get one. Scores that no longer
 count under the current rules are also removed: those of Tribolo games with more
 than one human seat. Hidden players stay hidden.`,
 	}, server.OperateAlone, func(cmd *cobra.Command, operator *server.Operator, _ []string) error {

@@ -137,7 +137,7 @@ func TestConnect_URL(t *testing.T) {
 	}
 }
 
-// Ensure that appends and the commands of the heartbeat, the scheduler and health checks do not
+// Ensure that appends and the commands of the heartbeat, the jobs and health checks do not
 // wait for a connection while client calls use all of theirs.
 func TestConnect_SeparateConnections(t *testing.T) {
 	t.Parallel()

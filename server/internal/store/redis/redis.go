@@ -41,7 +41,7 @@ type Clients struct {
 	Appends goredis.UniversalClient
 	// Calls is for all other commands that serve client calls, and for the feed.
 	Calls goredis.UniversalClient
-	// Background is for the heartbeat, the scheduler and health checks, and Once is for
+	// Background is for the heartbeat, the jobs and health checks, and Once is for
 	// those of their commands that must not be retried. Both clients have their own
 	// connections, so that client calls cannot delay them.
 	Background, Once goredis.UniversalClient

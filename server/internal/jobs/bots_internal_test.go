@@ -1,4 +1,4 @@
-package lifecycle
+package jobs
 
 import (
 	"bytes"
@@ -31,7 +31,7 @@ func (faulty) Choose(_ context.Context, p game.Position) (game.Move, error) {
 	return p.LegalMoves()[1000], nil
 }
 
-// plain is a match.Lifecycle whose methods do nothing. It also has all methods of a
+// plain is a match.Jobs whose methods do nothing. It also has all methods of a
 // match.Observer except Appended; see observed.
 type plain struct{}
 
@@ -43,7 +43,7 @@ func (plain) Delivered(int)                                 {}
 func (plain) Conflicted()                                   {}
 
 // observed is a match.Observer whose methods do nothing. It is a separate type because
-// match.Lifecycle's Appended has a different signature.
+// match.Jobs's Appended has a different signature.
 type observed struct{ plain }
 
 func (observed) Appended(*match.Event, int) {}
@@ -68,7 +68,7 @@ func TestBots_Fault(t *testing.T) {
 			var logged bytes.Buffer
 			logger := slog.New(slog.NewTextHandler(&logged, nil))
 			hub := match.NewHub(match.Config{
-				Log: gamelog.New(s.Games), Feed: s.Feed, Lifecycle: plain{}, Observer: observed{}, Logger: logger,
+				Log: gamelog.New(s.Games), Feed: s.Feed, Jobs: plain{}, Observer: observed{}, Logger: logger,
 				ServerID: "server", Idle: time.Hour, Stall: time.Minute,
 			})
 			ctx, cancel := context.WithCancel(t.Context())

@@ -1,4 +1,4 @@
-package lifecycle
+package jobs
 
 import (
 	"context"
@@ -29,7 +29,7 @@ func waitsForOpen(state *replay.State) bool { return state.IsAttempt() && state.
 // Opens schedules an attempt at a race that is about to be started, so that a bot can move as
 // soon as the race opens even if this server dies.
 func (m *Manager) Opens(ctx context.Context, gameID string) error {
-	return m.Scheduler.EnqueueIn(ctx, gameID, challenge.Countdown)
+	return m.queue.EnqueueIn(ctx, gameID, challenge.Countdown)
 }
 
 // attemptDue returns when an attempt that has just been created must be processed, or the zero

@@ -1,4 +1,4 @@
-package lifecycle
+package jobs
 
 import (
 	"context"
@@ -19,7 +19,6 @@ import (
 	"github.com/gridstand/gridstand/game/bot"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/match"
-	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 const (
@@ -163,7 +162,7 @@ func (b *bots) schedule(state *replay.State, waited time.Duration) bool {
 		b.mu.Unlock()
 		if _, conflict := errors.AsType[*match.VersionConflictError](err); err != nil && ctx.Err() == nil && !conflict && !errors.Is(err, replay.ErrGameOver) {
 			b.logger.Warn("bot did not move; its game will be retried", "id", "bot-not-moved", "game", state.ID, "error", err)
-			if store.IsError(err) {
+			if !errors.Is(err, errPanicked) && !errors.Is(err, replay.ErrUnknown) {
 				b.retry(state.ID)
 			}
 		}

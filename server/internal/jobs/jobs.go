@@ -1,14 +1,4 @@
-// Package lifecycle takes games from their creation to their recorded result. It makes bots
-// move, enforces clocks, replaces players whose clock has run out with a bot, ends
-// abandoned games, pauses games between bots that no client watches, starts a showcase game
-// if no other game is being played, and records results.
-//
-// Every server does this immediately for games that it appends to, and also for games that
-// the scheduler leases to it, so that games continue if their server crashes. A game has a
-// job in the queue from before its first entry until its result is recorded. It is safe to
-// process a game twice, or on two servers at the same time, because changes go through the
-// game's log and recording is idempotent.
-package lifecycle
+package jobs
 
 import (
 	"context"
@@ -25,7 +15,6 @@ import (
 	"github.com/gridstand/gridstand/server/internal/liveness"
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/periodic"
-	"github.com/gridstand/gridstand/server/internal/scheduler"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -36,7 +25,7 @@ type Config struct {
 	Leaderboard *leaderboard.Boards
 	Challenges  *challenge.Challenges
 	Directory   *directory.Directory
-	Scheduler   *scheduler.Scheduler
+	Queue       store.Queue
 	Monitor     *liveness.Monitor
 	Logger      *slog.Logger
 	// A game without clocks ends if it has no moves for AbandonAfter. A game that is waiting
@@ -55,11 +44,12 @@ type Config struct {
 	Recorded func(final *replay.State)
 }
 
-// Manager performs the tasks of this package on one server. It implements match.Lifecycle and
+// Manager performs the tasks of this package on one server. It implements match.Jobs and
 // rpc.Planner.
 type Manager struct {
 	Config
-	bots *bots
+	queue *queue
+	bots  *bots
 	// showcaseWanted contains an element after a client has listed live games while none was
 	// being played.
 	showcaseWanted chan struct{}
@@ -67,32 +57,35 @@ type Manager struct {
 
 // New returns a Manager, which works while Run is running.
 func New(c Config) *Manager {
-	m := &Manager{Config: c, showcaseWanted: make(chan struct{}, 1)}
-	m.bots = newBots(c.BotPace, c.Logger, c.Scheduler.Retry, m.running)
+	m := &Manager{Config: c, queue: newQueue(c.Queue, c.Logger), showcaseWanted: make(chan struct{}, 1)}
+	m.bots = newBots(c.BotPace, c.Logger, m.queue.retry, m.running)
 	return m
 }
 
 const (
 	// beginIn is the delay between Begin and the first time that a game is processed. It is
 	// longer than a call may take to append the first entry.
-	beginIn = scheduler.ReclaimWithin
+	beginIn = reclaimWithin
 	// answerWithin limits the time that the reply to a move waits for follow-up work, such as
 	// recording a result.
 	answerWithin = time.Second
 )
 
-// EnqueueSoon implements match.Lifecycle.
+// EnqueueSoon implements match.Jobs.
 func (m *Manager) EnqueueSoon(ctx context.Context, gameID string) error {
-	return m.Scheduler.EnqueueIn(ctx, gameID, scheduler.LeaseFor)
+	return m.queue.EnqueueIn(ctx, gameID, leaseFor)
 }
 
 // Creates records the address from which a player creates games. Bots in the games from one
 // address share their turns to think.
 func (m *Manager) Creates(playerID, address string) { m.bots.addresses.Add(playerID, address) }
 
+// Reclaim makes this server's next poll process jobs that missing servers may have leased.
+func (m *Manager) Reclaim() { m.queue.reclaiming.Store(true) }
+
 // Begin schedules a game that is about to be created.
 func (m *Manager) Begin(ctx context.Context, gameID string) error {
-	return m.Scheduler.EnqueueIn(ctx, gameID, beginIn)
+	return m.queue.EnqueueIn(ctx, gameID, beginIn)
 }
 
 // Plan adds a new game to the lists and schedules its next job.
@@ -108,26 +101,26 @@ func (m *Manager) Plan(ctx context.Context, state *replay.State) error {
 		if err != nil || due.IsZero() {
 			return err
 		}
-		return m.Scheduler.Set(ctx, state.ID, due)
+		return m.queue.Set(ctx, state.ID, due)
 	}
 	if state.Status == replay.Waiting || state.TurnLimit > 0 || state.BotToMove() != "" {
 		// Do not postpone an earlier job, which another server may have scheduled because
 		// the game is already listed.
-		return m.Scheduler.EnqueueIn(ctx, state.ID, m.firstDelay(state))
+		return m.queue.EnqueueIn(ctx, state.ID, m.firstDelay(state))
 	}
-	return m.Scheduler.Set(ctx, state.ID, m.overdueAt(state))
+	return m.queue.Set(ctx, state.ID, m.overdueAt(state))
 }
 
 // firstDelay returns how long to wait before a new game is processed for the first time. It is
 // the duration of a lease, or less if the game is overdue earlier.
 func (m *Manager) firstDelay(state *replay.State) time.Duration {
 	if state.BotToMove() != "" {
-		return scheduler.LeaseFor
+		return leaseFor
 	}
-	return min(scheduler.LeaseFor, m.overdueAt(state).Sub(state.UpdateTime))
+	return min(leaseFor, m.overdueAt(state).Sub(state.UpdateTime))
 }
 
-// Within implements match.Lifecycle.
+// Within implements match.Jobs.
 func (m *Manager) Within(ctx context.Context, next *replay.State) error {
 	if next.Status == replay.Finished {
 		return m.storeResult(ctx, next)
@@ -136,14 +129,14 @@ func (m *Manager) Within(ctx context.Context, next *replay.State) error {
 		return err
 	}
 	if deadline := next.Deadline(); next.BotToMove() == "" && !deadline.IsZero() {
-		return m.Scheduler.EnqueueBy(ctx, next.ID, deadline)
+		return m.queue.EnqueueBy(ctx, next.ID, deadline)
 	}
 	return nil
 }
 
-// Appended implements match.Lifecycle. It records a result before the player who ended the
+// Appended implements match.Jobs. It records a result before the player who ended the
 // game gets the reply, schedules a deadline, and makes a bot move if it is the bot's turn.
-// If any of this fails or takes too long, the scheduler does it later.
+// If any of this fails or takes too long, the game's next job does it.
 func (m *Manager) Appended(ctx context.Context, state *replay.State, within bool) {
 	deadline := state.Deadline()
 	if state.Status != replay.Finished && (state.BotToMove() == "" && deadline.IsZero() || waitsForOpen(state)) {
@@ -160,10 +153,10 @@ func (m *Manager) Appended(ctx context.Context, state *replay.State, within bool
 		err = m.record(ctx, state)
 	case state.BotToMove() != "":
 		if !m.bots.schedule(state, 0) {
-			err = m.Scheduler.EnqueueNow(ctx, state.ID)
+			err = m.queue.EnqueueNow(ctx, state.ID)
 		}
 	case !within:
-		err = m.Scheduler.EnqueueBy(ctx, state.ID, deadline)
+		err = m.queue.EnqueueBy(ctx, state.ID, deadline)
 	}
 	if err != nil {
 		m.Logger.Warn("follow-up work of a move is delayed", "id", "result-delayed", "game", state.ID, "error", err)
@@ -180,10 +173,10 @@ func (m *Manager) Run(ctx context.Context, hub *match.Hub) {
 		failed := map[string]bool{}
 		periodic.Run(ctx, dailiesEvery, func() { m.createDailies(ctx, failed) })
 	})
-	m.Scheduler.Run(ctx, func(ctx context.Context, job store.Job) (time.Time, error) {
+	m.queue.run(ctx, func(ctx context.Context, job store.Job) (time.Time, error) {
 		return m.process(ctx, hub, job)
 	})
 	group.Wait()
 	stopBots()
-	m.Scheduler.HandOver(ctx)
+	m.queue.handOver(ctx)
 }

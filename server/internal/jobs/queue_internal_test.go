@@ -1,4 +1,4 @@
-package scheduler
+package jobs
 
 import (
 	"context"
@@ -9,19 +9,16 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
 // ever is longer than any job in the tests waits or stays overdue.
 const ever = 100 * 365 * 24 * time.Hour
 
 // polls returns a function that polls once and returns the games that the poll processed.
-func polls(t *testing.T, s *Scheduler, handle Handler) func() []string {
+func polls(t *testing.T, s *queue, handle handler) func() []string {
 	return func() (ids []string) {
 		games := make(chan string, 100)
 		s.poll(t.Context(), func(ctx context.Context, job store.Job) (time.Time, error) {
@@ -36,16 +33,16 @@ func polls(t *testing.T, s *Scheduler, handle Handler) func() []string {
 	}
 }
 
-// Ensure that the next poll processes a failed job again if Retry was called, and not
+// Ensure that the next poll processes a failed job again if retry was called, and not
 // otherwise.
-func TestScheduler_Retry(t *testing.T) {
+func TestQueue_Retry(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, on *store.Store) {
-		s := New(on.Background.Queue, slog.New(slog.DiscardHandler))
+		s := newQueue(on.Background.Queue, slog.New(slog.DiscardHandler))
 		retry := false
 		poll := polls(t, s, func(_ context.Context, job store.Job) (time.Time, error) {
 			if retry {
-				s.Retry(job.GameID)
+				s.retry(job.GameID)
 			}
 			return time.Time{}, errors.New("failed")
 		})
@@ -56,8 +53,8 @@ func TestScheduler_Retry(t *testing.T) {
 		require.NoError(t, s.EnqueueNow(t.Context(), "g"))
 		assert.Equal(t, []string{"g"}, poll())
 		assert.Equal(t, []string{"g"}, poll())
-		s.HandOver(t.Context())
-		other := New(on.Background.Queue, slog.New(slog.DiscardHandler))
+		s.handOver(t.Context())
+		other := newQueue(on.Background.Queue, slog.New(slog.DiscardHandler))
 		assert.Equal(t, []string{"g"}, polls(t, other, func(context.Context, store.Job) (time.Time, error) { return time.Time{}, nil })())
 		ids, err := s.Due(t.Context(), -ever, ever, 1)
 		require.NoError(t, err)
@@ -66,16 +63,16 @@ func TestScheduler_Retry(t *testing.T) {
 }
 
 // Ensure that a job that another server has leased is processed after Reclaim.
-func TestScheduler_Reclaim(t *testing.T) {
+func TestQueue_Reclaim(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, on *store.Store) {
-		s := New(on.Background.Queue, slog.New(slog.DiscardHandler))
+		s := newQueue(on.Background.Queue, slog.New(slog.DiscardHandler))
 		poll := polls(t, s, func(context.Context, store.Job) (time.Time, error) { return time.Time{}, nil })
 		require.NoError(t, s.EnqueueNow(t.Context(), "g"))
-		_, err := s.Lease(t.Context(), 1, LeaseFor)
+		_, err := s.Lease(t.Context(), 1, leaseFor)
 		require.NoError(t, err)
 		assert.Empty(t, poll())
-		s.Reclaim()
+		s.reclaiming.Store(true)
 		assert.Equal(t, []string{"g"}, poll())
 	})
 }
@@ -97,11 +94,11 @@ func (q *lossy) Lease(ctx context.Context, n int, d time.Duration) ([]store.Job,
 
 // Ensure that the next successful poll processes exactly the jobs of leases whose replies
 // were lost.
-func TestScheduler_LostReply(t *testing.T) {
+func TestQueue_LostReply(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, on *store.Store) {
 		queue := &lossy{on.Background.Queue, 2}
-		s := New(queue, slog.New(slog.DiscardHandler))
+		s := newQueue(queue, slog.New(slog.DiscardHandler))
 		poll := polls(t, s, func(context.Context, store.Job) (time.Time, error) { return time.Time{}, nil })
 		require.NoError(t, s.EnqueueIn(t.Context(), "later", time.Hour))
 		require.NoError(t, s.EnqueueNow(t.Context(), "g"))

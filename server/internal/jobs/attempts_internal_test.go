@@ -1,4 +1,4 @@
-package lifecycle
+package jobs
 
 import (
 	"errors"
@@ -18,7 +18,6 @@ import (
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/page"
-	"github.com/gridstand/gridstand/server/internal/scheduler"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
@@ -33,7 +32,7 @@ func TestManager_LastResult(t *testing.T) {
 			Log: gamelog.New(s.Games), Accounts: account.New(s.Accounts, 0),
 			Leaderboard: leaderboard.New(s.Boards, tokens, time.Now), Directory: directory.New(s.Lists, s.Lists, tokens, 0, logger),
 			Challenges: challenge.New(challenge.Config{Store: s.Challenges, Log: gamelog.New(s.Games), Keep: time.Hour, WaitingFor: time.Hour}),
-			Scheduler:  scheduler.New(jobs, logger), Logger: logger, KeepFinished: time.Hour, Recorded: func(*replay.State) {},
+			Queue:      jobs, Logger: logger, KeepFinished: time.Hour, Recorded: func(*replay.State) {},
 		})
 		now := func() time.Time {
 			now, err := s.Time(ctx)

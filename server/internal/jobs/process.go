@@ -1,4 +1,4 @@
-package lifecycle
+package jobs
 
 import (
 	"context"
@@ -34,8 +34,8 @@ func (m *Manager) process(ctx context.Context, hub *match.Hub, job store.Job) (t
 	case errors.Is(err, gamelog.ErrNotFound):
 		// The server died before the first entry, or the game has expired.
 		return time.Time{}, nil
-	case store.IsError(err), errors.Is(err, match.ErrStopping):
-		m.Scheduler.Retry(job.GameID)
+	case err != nil && !errors.Is(err, replay.ErrUnknown): // A newer server knows the game's rules; leave it the job.
+		m.queue.retry(job.GameID)
 	}
 	return next, err
 }
@@ -132,5 +132,5 @@ func (m *Manager) storeResult(ctx context.Context, final *replay.State) error {
 	if err := m.Challenges.CloseIfOver(ctx, final); err != nil {
 		return err
 	}
-	return m.Scheduler.Remove(ctx, final.ID)
+	return m.queue.Remove(ctx, final.ID)
 }

@@ -1,4 +1,4 @@
-package lifecycle
+package jobs
 
 import (
 	"context"
@@ -18,7 +18,6 @@ import (
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/page"
-	"github.com/gridstand/gridstand/server/internal/scheduler"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
@@ -47,7 +46,7 @@ func TestManager_Within(t *testing.T) {
 	m := New(Config{
 		Log: gamelog.New(s.Games), Accounts: account.New(s.Accounts, 0),
 		Leaderboard: leaderboard.New(s.Boards, tokens, time.Now), Directory: directory.New(s.Lists, s.Lists, tokens, 0, logger),
-		Scheduler: scheduler.New(jobs, logger), Logger: logger, KeepFinished: time.Hour,
+		Queue: jobs, Logger: logger, KeepFinished: time.Hour,
 		Recorded: func(*replay.State) { recorded++ },
 	})
 

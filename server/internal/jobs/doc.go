@@ -1,0 +1,36 @@
+// Package jobs takes games from their creation to their recorded result. It makes bots
+// move, enforces clocks, replaces players whose clock has run out with a bot, ends
+// abandoned games, pauses games between bots that no client watches, starts a showcase game
+// if no other game is being played, and records results.
+//
+// Every server does this immediately for games that it appends to, and also for games that
+// it leases from a queue of jobs that all servers share. A job consists of the id of a game and
+// the time, by the store's clock, at which the game has to be processed. A game has one job
+// from before its first entry until its result is recorded.
+//
+//	        none
+//	         │  EnqueueIn, EnqueueBy, Set
+//	         ▼
+//	┌──▶ scheduled
+//	│        │  its time comes, or EnqueueNow
+//	│        ▼
+//	│       due ◀──────┐
+//	│        │ Lease   │ the lease expires, or EnqueueNow
+//	│        ▼         │
+//	├───── leased ─────┘
+//	│        │ Ack without a next time
+//	│        ▼
+//	│       none
+//	└ Ack with a next time
+//
+// EnqueueNow and EnqueueMissing also create jobs that are due immediately, and Remove removes
+// a job in any state.
+//
+// A lease gives a job to one server for ten seconds. If the game was enqueued again during
+// the lease, Ack has no effect, so that the job is processed again (store.Queue).
+//
+// A job may be processed more than once, even by two servers at the same time. That is safe,
+// because changes go through the game's log and recording is idempotent. No job is lost if a
+// server crashes: its leases expire, and the other servers reclaim them earlier if they detect
+// the crash (Reclaim).
+package jobs

@@ -1,0 +1,181 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/gridstand/gridstand/server/internal/periodic"
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+const (
+	// leaseFor is the duration of a lease.
+	leaseFor = 10 * time.Second
+	// reclaimWithin limits how far ahead to look for the jobs of a missing server. A server
+	// must not postpone a job by more than this unless other servers can tell that the job
+	// is urgent.
+	reclaimWithin = 30 * time.Second
+
+	// pollEvery is how often the queue is polled for due jobs.
+	pollEvery = 500 * time.Millisecond
+	// batch is the number of jobs leased together. workers is the number of jobs processed
+	// concurrently.
+	batch   = 64
+	workers = 8
+	// maxReclaimed limits the number of jobs that are reclaimed after a lost reply or from
+	// missing servers. Any other jobs become due when their leases expire.
+	maxReclaimed = 10_000
+	// handOverWithin limits the time that a stopping server takes to hand over its jobs.
+	handOverWithin = time.Second
+)
+
+// handler processes a job and returns the time at which it is due next, or zero if it is
+// done. If the handler fails, the job is due again when its lease expires, or earlier after
+// retry.
+type handler func(ctx context.Context, job store.Job) (next time.Time, err error)
+
+// queue is the queue of jobs, with this server's part in processing them. Its methods are safe
+// for concurrent use, but run may be called only once.
+type queue struct {
+	store.Queue
+	logger *slog.Logger
+
+	// unackedLease is the start time of the oldest lease request whose reply was lost, or zero
+	// if no reply was lost. Only poll uses it.
+	unackedLease time.Time
+	// reclaiming is true if the next poll has to reclaim the leases of missing servers.
+	reclaiming atomic.Bool
+
+	mu sync.Mutex
+	// retries contains the games whose jobs this server could not process. The next poll makes
+	// them due again. Its size is limited by the number of games in memory plus the number of
+	// reclaimed jobs.
+	retries map[string]struct{}
+}
+
+func newQueue(stored store.Queue, logger *slog.Logger) *queue {
+	return &queue{Queue: stored, logger: logger, retries: map[string]struct{}{}}
+}
+
+// run leases jobs and processes them with handle until ctx is done.
+func (q *queue) run(ctx context.Context, handle handler) {
+	periodic.Run(ctx, pollEvery, func() { q.poll(ctx, handle) })
+}
+
+// retry makes jobs due at this server's next poll rather than when their leases expire.
+func (q *queue) retry(gameIDs ...string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, id := range gameIDs {
+		q.retries[id] = struct{}{}
+	}
+}
+
+// handOver makes the jobs in the retry queue due, so that other servers process them. It must
+// be called after run has returned.
+func (q *queue) handOver(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), handOverWithin)
+	defer cancel()
+	if err := q.enqueueRetries(ctx); err != nil {
+		q.logger.Warn("cannot hand over jobs; they are due again when their leases expire", "id", "games-not-handed-over", "error", err)
+	}
+}
+
+// enqueueRetries marks the jobs in the retry queue as due.
+func (q *queue) enqueueRetries(ctx context.Context) error {
+	q.mu.Lock()
+	ids := slices.Collect(maps.Keys(q.retries))
+	clear(q.retries)
+	q.mu.Unlock()
+	err := q.EnqueueNow(ctx, ids...)
+	if err != nil {
+		q.retry(ids...)
+	}
+	return err
+}
+
+// poll marks the jobs in the retry queue as due, and then processes all due jobs.
+func (q *queue) poll(ctx context.Context, handle handler) {
+	if err := q.requeue(ctx); err != nil {
+		q.logger.Debug("cannot requeue jobs", "error", err)
+		return
+	}
+	for ctx.Err() == nil {
+		began := time.Now()
+		jobs, err := q.Lease(ctx, batch, leaseFor)
+		if err != nil {
+			q.unackedLease = began
+			q.logger.Debug("cannot lease jobs", "error", err)
+			return
+		}
+		// Shuffle the jobs, so that games on an unavailable part of the store do not delay
+		// the same other games every time.
+		rand.Shuffle(len(jobs), func(i, j int) { jobs[i], jobs[j] = jobs[j], jobs[i] })
+		leased, cancel := context.WithDeadline(ctx, began.Add(leaseFor))
+		var group errgroup.Group
+		group.SetLimit(workers)
+		for _, job := range jobs {
+			group.Go(func() error {
+				q.process(leased, job, handle)
+				return nil
+			})
+		}
+		_ = group.Wait()
+		cancel()
+		if len(jobs) < batch {
+			return
+		}
+	}
+}
+
+// requeue makes three kinds of jobs due: those in the retry queue, those that this server
+// leased without receiving the reply, and those that missing servers leased.
+func (q *queue) requeue(ctx context.Context) error {
+	if !q.unackedLease.IsZero() {
+		ids, err := q.leased(ctx, time.Since(q.unackedLease), leaseFor)
+		if err != nil {
+			return err
+		}
+		q.retry(ids...)
+		q.unackedLease = time.Time{}
+	}
+	if q.reclaiming.Swap(false) {
+		ids, err := q.leased(ctx, reclaimWithin, reclaimWithin)
+		if err != nil {
+			q.reclaiming.Store(true)
+			return err
+		}
+		q.retry(ids...)
+	}
+	return q.enqueueRetries(ctx)
+}
+
+// leased returns the games whose jobs a server may have leased within the given period before
+// now (ago), if its leases have the duration d. The result may include jobs that are not leased
+// but merely scheduled for when such leases would expire.
+func (q *queue) leased(ctx context.Context, ago, d time.Duration) ([]string, error) {
+	ago += time.Second // Add a second, because the lease request may have taken a while to arrive.
+	return q.Due(ctx, d-ago, d, maxReclaimed)
+}
+
+// process processes a job and acknowledges it.
+func (q *queue) process(ctx context.Context, job store.Job, handle handler) {
+	next, err := handle(ctx, job)
+	if err == nil {
+		if err = q.Ack(ctx, job, next); err != nil {
+			q.retry(job.GameID)
+		}
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		q.logger.Warn("job failed; it will be retried", "id", "game-retried", "game", job.GameID, "error", err)
+	}
+}

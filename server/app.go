@@ -43,7 +43,7 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 }
 
 // Addr returns the address that the server listens on.
-func (s *Server) Addr() net.Addr { return s.node.admission.Addr() }
+func (s *Server) Addr() net.Addr { return s.node.front.Addr() }
 
 // WebAddr returns the address that the server listens on for HTTP, by default the same as
 // Addr, or nil if it does not serve HTTP.
@@ -65,7 +65,7 @@ func (s *Server) MetricsAddr() net.Addr {
 
 // Clients estimates the number of connected programs and browsers. It counts each gRPC
 // connection as a program, and each address with only HTTP connections as a browser.
-func (s *Server) Clients() int { return s.node.admission.Clients() }
+func (s *Server) Clients() int { return s.node.front.Clients() }
 
 // Wait waits until the server has stopped. It returns the error that stopped it, or nil after a
 // normal shutdown.

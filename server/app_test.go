@@ -61,23 +61,21 @@ func move(ctx context.Context, conn *grpc.ClientConn, g *pb.Game) (*pb.MoveRespo
 	return pb.NewGameServiceClient(conn).Move(ctx, playertest.Slide(g))
 }
 
-// Ensure that one address may have only as many streams of the health service and of reflection as
-// allowed, and one more as soon as one of them ends.
-func TestStart_UncountedServices(t *testing.T) {
+// Ensure that streams of the health service and of reflection count like others, and that one more is
+// allowed as soon as one of them ends.
+func TestStart_OtherServices(t *testing.T) {
 	t.Parallel()
 	c := servertest.Config(t)
-	c.Limits.HealthWatchesPerAddress, c.Limits.ReflectionsPerAddress = 2, 2
-	server, _ := servertest.Start(t, c)
-	conn := servertest.Dial(t, server.Addr())
-	for limit, watch := range map[string]func(ctx context.Context) error{
-		"health_watches_per_address": func(ctx context.Context) error {
+	c.Limits.StreamsPerAddress = 2
+	for name, watch := range map[string]func(ctx context.Context, conn *grpc.ClientConn) error{
+		"health": func(ctx context.Context, conn *grpc.ClientConn) error {
 			stream, err := grpc_health_v1.NewHealthClient(conn).Watch(ctx, &grpc_health_v1.HealthCheckRequest{})
 			if err == nil {
 				_, err = stream.Recv()
 			}
 			return err
 		},
-		"reflections_per_address": func(ctx context.Context) error {
+		"reflection": func(ctx context.Context, conn *grpc.ClientConn) error {
 			stream, err := grpc_reflection_v1.NewServerReflectionClient(conn).ServerReflectionInfo(ctx)
 			if err == nil {
 				err = stream.Send(&grpc_reflection_v1.ServerReflectionRequest{
@@ -90,12 +88,14 @@ func TestStart_UncountedServices(t *testing.T) {
 			return err
 		},
 	} {
-		t.Run(limit, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			server, _ := servertest.Start(t, c)
+			conn := servertest.Dial(t, server.Addr())
 			first, end := context.WithCancel(waittest.Context(t))
-			require.NoError(t, watch(first))
-			require.NoError(t, watch(waittest.Context(t)))
-			err := watch(waittest.Context(t))
+			require.NoError(t, watch(first, conn))
+			require.NoError(t, watch(waittest.Context(t), conn))
+			err := watch(waittest.Context(t), conn)
 			assert.Equal(t, codes.ResourceExhausted, status.Code(err))
 			var metadata map[string]string
 			for _, detail := range status.Convert(err).Details() {
@@ -103,9 +103,9 @@ func TestStart_UncountedServices(t *testing.T) {
 					metadata = info.GetMetadata()
 				}
 			}
-			assert.Equal(t, map[string]string{"limit": "2", "limit_name": limit}, metadata)
+			assert.Equal(t, map[string]string{"limit": "2", "limit_name": "streams_per_address"}, metadata)
 			end()
-			waittest.Until(t, "a stream is allowed", func() bool { return watch(waittest.Context(t)) == nil })
+			waittest.Until(t, "a stream is allowed", func() bool { return watch(waittest.Context(t), conn) == nil })
 		})
 	}
 }

@@ -4,6 +4,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -19,7 +20,7 @@ import (
 	"github.com/adrg/xdg"
 
 	"github.com/gridstand/gridstand/game/variants"
-	"github.com/gridstand/gridstand/server/internal/ratelimit"
+	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/web"
 	"github.com/gridstand/gridstand/server/limits"
 )
@@ -215,7 +216,7 @@ func (c *Config) validate() error {
 	if _, err := web.ParseOrigins(c.WebOrigins); err != nil {
 		return &ConfigError{"web-origins", err}
 	}
-	if _, err := ratelimit.ParseProxies(c.Proxies); err != nil {
+	if _, err := front.ParseProxies(c.Proxies); err != nil {
 		return &ConfigError{"proxies", err}
 	}
 	if !validPublicURL(c.PublicURL) {
@@ -258,7 +259,7 @@ func (c *Config) validate() error {
 	}
 	for _, limit := range limits.Table {
 		if err := limits.Check(*limit.Of(&c.Limits)); err != nil {
-			return &ConfigError{limit.Flag, err}
+			return &ConfigError{cmp.Or(limit.Flag, limit.Field), err}
 		}
 	}
 	return nil

@@ -20,9 +20,9 @@ import (
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/internal/version"
 	"github.com/gridstand/gridstand/server/internal/account"
-	"github.com/gridstand/gridstand/server/internal/admission"
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/directory"
+	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/jobs"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
@@ -30,7 +30,6 @@ import (
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/metrics"
 	"github.com/gridstand/gridstand/server/internal/page"
-	"github.com/gridstand/gridstand/server/internal/ratelimit"
 	"github.com/gridstand/gridstand/server/internal/rpc"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/web"
@@ -64,9 +63,9 @@ type node struct {
 	lingering context.Context
 	endLinger context.CancelFunc
 
-	proxies   ratelimit.Proxies
-	admission *admission.Control
-	admin     *admin // nil if metrics are not served
+	proxies front.Proxies
+	front   *front.Front
+	admin   *admin // nil if metrics are not served
 }
 
 // open creates all components and waits for the store to answer. If it fails, it closes
@@ -105,7 +104,7 @@ func open(ctx context.Context, c Config) (_ *node, err error) {
 			return nil, err
 		}
 	}
-	n.connect(append(transport, grpc.Creds(n.admission.Credentials(encryption))))
+	n.connect(append(transport, grpc.Creds(n.front.Credentials(encryption))))
 	if !n.store.Shared() {
 		// Write the secret now. Otherwise the first list call, which should be read-only,
 		// would have to write the secret even if the disk is full.
@@ -132,23 +131,23 @@ func (n *node) quarantineLost(ctx context.Context) error {
 // listen creates the listeners. If a listener is configured, it uses that one. HTTP gets a
 // separate listener if it has a separate address.
 func (n *node) listen(webEncryption *tls.Config) (err error) {
-	n.proxies, _ = ratelimit.ParseProxies(n.Proxies) // validate has already checked the value.
+	n.proxies, _ = front.ParseProxies(n.Proxies) // validate has already checked the value.
 	inner := n.Listener
 	if inner == nil {
 		if inner, err = listen("listen", n.Listen); err != nil {
 			return err
 		}
 	}
-	n.admission = admission.New(inner, admission.Config{
-		Limits: &n.Limits, Proxies: n.proxies, Refuse: rpc.Refuse, Stopping: rpc.ErrStopping,
+	n.front = front.New(inner, front.Config{
+		Budgets: front.NewBudgets(&n.Limits, n.proxies), Refuse: rpc.Refuse, Stopping: rpc.ErrStopping,
 		Answer: web.WriteError, Stall: n.Stall,
 		Closed: n.refusals.closed, Refused: n.refusals.refused,
 	})
 	if n.webListener, err = n.listenWeb(webEncryption); err != nil {
 		return err
 	}
-	n.metrics.Connections(n.admission.Connections)
-	n.metrics.Streams(n.admission.Streams)
+	n.metrics.Connections(n.front.Connections)
+	n.metrics.Streams(n.front.Open)
 	return nil
 }
 
@@ -174,9 +173,9 @@ func (n *node) listenAdmin() (err error) {
 // listenWeb returns the listener for HTTP, or nil if HTTP is not served.
 func (n *node) listenWeb(encryption *tls.Config) (net.Listener, error) {
 	if n.Web == "" {
-		return n.admission.HTTP(), nil
+		return n.front.HTTP(), nil
 	}
-	_ = n.admission.HTTP().Close() // From now on, the gRPC port closes connections that do not use gRPC.
+	_ = n.front.HTTP().Close() // From now on, the gRPC port closes connections that do not use gRPC.
 	if n.Web == NoWeb {
 		return nil, nil
 	}
@@ -185,9 +184,9 @@ func (n *node) listenWeb(encryption *tls.Config) (net.Listener, error) {
 		return nil, err
 	}
 	if encryption == nil {
-		return n.admission.Beside(inner), nil
+		return n.front.Beside(inner), nil
 	}
-	return tls.NewListener(n.admission.Beside(inner), encryption), nil
+	return tls.NewListener(n.front.Beside(inner), encryption), nil
 }
 
 // connect creates the server's components, and the gRPC and HTTP servers that use them.
@@ -207,8 +206,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 		AbandonAfter: n.AbandonAfter, WaitingFor: n.WaitingFor, OnlyUptime: n.OnlyUptime, KeepFinished: n.KeepFinished,
 		Showcase: n.Exhibition, BotPace: n.BotPace, Recorded: n.metrics.Recorded,
 	})
-	reads := ratelimit.NewReads(&n.Limits, n.proxies)
-	n.log = gamelog.New(reads.History(n.store.Games))
+	n.log = gamelog.New(n.front.History(n.store.Games))
 	challenges := n.Config.challenges(n.store.Challenges, n.log)
 	challenges.Outages = n.monitor
 	n.challenges = challenge.New(challenges)
@@ -229,8 +227,8 @@ func (n *node) connect(transport []grpc.ServerOption) {
 		Challenges: n.challenges, Tokens: tokens, Planner: n.jobs, Meter: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
 		Version: version.String(), WebURL: n.PublicURL, Durable: n.store.Durable(), MinTurnLimit: n.MinTurnLimit,
 		Limits: n.Limits,
-		Quotas: n.store.Quotas, Reads: reads,
-		CloseAfter: n.admission.CloseAfter,
+		Quotas: n.store.Quotas, Budgets: n.front.Budgets,
+		CloseAfter: n.front.CloseAfter,
 	})
 	n.serveCalls(games, transport)
 }
@@ -249,11 +247,11 @@ func (n *node) serveCalls(games *rpc.Service, transport []grpc.ServerOption) {
 	origins, _ := web.ParseOrigins(n.WebOrigins) // validate has already checked the value.
 	n.web = web.NewServer(web.Config{
 		Service: games, Limits: &n.Limits,
-		Unary:  slices.Concat([]grpc.UnaryServerInterceptor{n.admission.UnaryHTTP}, unary),
-		Stream: slices.Concat([]grpc.StreamServerInterceptor{n.admission.StreamHTTP}, stream),
-		Logger: n.logger, Stall: n.Stall, AdmitEvents: n.admission.EnterSSE, Origins: origins,
+		Unary:  slices.Concat([]grpc.UnaryServerInterceptor{n.front.Unary}, unary),
+		Stream: slices.Concat([]grpc.StreamServerInterceptor{n.front.Stream}, stream),
+		Logger: n.logger, Stall: n.Stall, Origins: origins,
 	})
-	n.web.Handler = n.admission.Handler(n.web.Handler)
+	n.web.Handler = n.front.Handler(n.web.Handler)
 	if n.LoopbackOnly {
 		n.web.Handler = web.LoopbackOnly(n.web.Handler)
 	}
@@ -263,17 +261,16 @@ func (n *node) serveCalls(games *rpc.Service, transport []grpc.ServerOption) {
 		n.web.Protocols.SetHTTP2(true)
 		n.web.Protocols.SetUnencryptedHTTP2(true)
 	}
-	options := append(transport, n.admission.Options()...)
+	options := append(transport, n.front.Options()...)
 	n.grpc = grpc.NewServer(append(options,
 		grpc.ChainUnaryInterceptor(unary...), grpc.ChainStreamInterceptor(append(stream, n.endHealthWatch)...))...)
 
-	services := n.admission.Registrar(n.grpc)
-	games.Register(services)
+	games.Register(n.grpc)
 	n.health = health.NewServer()
 	for name := range n.grpc.GetServiceInfo() {
 		n.health.SetServingStatus(name, grpc_health_v1.HealthCheckResponse_SERVING)
 	}
-	grpc_health_v1.RegisterHealthServer(services, n.health)
+	grpc_health_v1.RegisterHealthServer(n.grpc, n.health)
 	if n.Reflection {
 		reflection.Register(n.grpc)
 	}
@@ -318,8 +315,8 @@ func (n *node) close() {
 		n.grpc.Stop() // Stop the workers that NewServer started.
 	}
 	switch {
-	case n.admission != nil:
-		_ = n.admission.Close()
+	case n.front != nil:
+		_ = n.front.Close()
 	case n.Listener != nil:
 		_ = n.Listener.Close()
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // logEvery is the minimum interval between two log messages with the same reason.
-const logEvery = 10 * time.Second
+const logEvery = time.Minute
 
 // refusals counts refused calls and connections. For each reason, it logs the first refusal and
 // then at most one every logEvery, with the client's address.

@@ -70,12 +70,12 @@ func (n *node) serve(ctx context.Context) error {
 	background.run("recovery", noError(func(ctx context.Context) { n.recovery.Run(ctx, n.hub) }))
 	background.run("jobs", noError(func(ctx context.Context) { n.jobs.Run(ctx, n.hub) }))
 	calls := newStage(ctx, fail)
-	calls.run("gRPC", func(context.Context) error { return n.grpc.Serve(n.admission) })
+	calls.run("gRPC", func(context.Context) error { return n.grpc.Serve(n.front) })
 	if n.webListener != nil {
 		calls.run("HTTP", n.serveHTTP)
 	}
 	calls.run("events", noError(n.web.Run))
-	calls.run("admission", noError(n.admission.Run))
+	calls.run("front", noError(n.front.Run))
 	n.announce()
 
 	<-stopping.Done()
@@ -128,7 +128,7 @@ const (
 // It does not wait for anything that depends on clients alone: requests that have not arrived,
 // unread responses, and idle streams and connections.
 func (n *node) drain() {
-	n.admission.Stop()
+	n.front.Stop()
 	linger := time.AfterFunc(lingerFor, n.endLinger)
 	defer linger.Stop()
 	stopped := make(chan struct{})
@@ -142,11 +142,11 @@ func (n *node) drain() {
 	if n.awaitCalls(stopped) {
 		return
 	}
-	n.admission.CloseAll()
+	n.front.CloseAll()
 	n.grpc.Stop()
 	_ = n.web.Close()
 	<-stopped
-	for n.admission.Handlers() > 0 { // Close does not wait for the handlers to return.
+	for n.front.Handlers() > 0 { // Close does not wait for the handlers to return.
 		<-time.After(drainTick)
 	}
 }
@@ -163,13 +163,13 @@ func (n *node) awaitCalls(stopped <-chan struct{}) bool {
 		select {
 		case <-stopped:
 			// The HTTP server does not keep track of hijacked connections.
-			if n.admission.Connections() == 0 && n.admission.Handlers() == 0 {
+			if n.front.Connections() == 0 && n.front.Handlers() == 0 {
 				return true
 			}
 			<-ticker.C
 		case <-ticker.C:
 		}
-		if idle++; n.admission.Running() > 0 {
+		if idle++; n.front.Running() > 0 {
 			idle = 0
 		}
 		if time.Since(began) >= n.StopTimeout {
@@ -189,7 +189,7 @@ func (n *node) announce() {
 	if n.webListener != nil {
 		web = n.webListener.Addr().String()
 	}
-	n.logger.Info("serving", "address", n.admission.Addr().String(), "web", web, "store", n.store.Name(),
+	n.logger.Info("serving", "address", n.front.Addr().String(), "web", web, "store", n.store.Name(),
 		"tls", n.TLSCert != "", "version", version.String())
 	if n.admin != nil {
 		n.logger.Info("serving metrics", "address", n.admin.listener.Addr().String(), "pprof", n.Pprof)

@@ -21,13 +21,16 @@ func Layout(root *cobra.Command) {
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "Flags.FlagUsages", "Flags | flagHelp"))
 }
 
-// flagHelp returns the help for all flags except hidden ones: a line with the name, default and
+// InTopic is the annotation of flags that only a help topic lists.
+const InTopic = "topic"
+
+// flagHelp returns the help for all flags except hidden ones and those of topics: a line with the name, default and
 // environment variable, and the description below it. A zero default is shown only if the flag has
 // a variable.
 func flagHelp(set *pflag.FlagSet) string {
 	var b strings.Builder
 	set.VisitAll(func(f *pflag.Flag) {
-		if f.Hidden {
+		if f.Hidden || isInTopic(f) {
 			return
 		}
 		value, usage := pflag.UnquoteUsage(f)
@@ -47,6 +50,11 @@ func flagHelp(set *pflag.FlagSet) string {
 		b.WriteString("\n" + wrap(usage, "        ", helpWidth))
 	})
 	return b.String()
+}
+
+func isInTopic(f *pflag.Flag) bool {
+	_, is := f.Annotations[InTopic]
+	return is
 }
 
 // zeroes lists the defaults that count as zero values.

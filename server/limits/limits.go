@@ -18,33 +18,22 @@ type Limits struct {
 	EventsPerGame        int
 	WatchersPerGame      int
 
-	ConnectionsPerAddress             int
-	NewConnectionsPerAddressPerSecond int
-	WatchesPerAddress                 int
-	WatchesPerAddressPerSecond        int
-	SSEPerAddress                     int
-	ReadsPerAddress                   int
-	ReadsPerAddressPerSecond          int
-	ReadsPerSecond                    int
-	ReadsAtOnce                       int
-	WrongTokensPerMinute              int
-	NewPlayersPerMinute               int
-	NewGamesPerMinute                 int
-	NewGamesPerAddressPerMinute       int
-	NewChallengesPerAddressPerMinute  int
+	ConnectionsPerAddress            int
+	ReadsPerAddressPerSecond         int
+	WrongTokensPerMinute             int
+	NewPlayersPerMinute              int
+	NewGamesPerMinute                int
+	NewGamesPerAddressPerMinute      int
+	NewChallengesPerAddressPerMinute int
 
-	StreamsPerAddress              int
-	IncompletePerConnection        int
-	IncompletePerAddress           int
-	HeldBytesPerAddress            int
-	HealthWatchesPerAddress        int
-	ReflectionsPerAddress          int
-	ReflectionsPerAddressPerSecond int
+	StreamsPerAddress   int
+	HeldBytesPerAddress int
 }
 
 // Limit is a row of Table. It describes one field of Limits.
 type Limit struct {
-	// Flag is the server's flag that sets the limit, without dashes.
+	// Flag is the server's flag that sets the limit, without dashes, or empty if the program
+	// always uses the default.
 	Flag string
 	// Field is the limit's name in the contract's Limits message.
 	Field string
@@ -56,16 +45,16 @@ type Limit struct {
 	Of func(*Limits) *int
 }
 
-// Table has one row for each limit. The defaults per address allow ten thousand watchers
+// Table has one row for each limit. The defaults per address allow four thousand watchers
 // behind one router to reconnect simultaneously when a server stops.
 var Table = []Limit{
 	{
-		"max-message-bytes", "message_bytes", 4 << 10,
+		"", "message_bytes", 4 << 10,
 		"size of a message to the server, in bytes",
 		func(l *Limits) *int { return &l.MessageBytes },
 	},
 	{
-		"max-streams-per-connection", "streams_per_connection", 2_048,
+		"", "streams_per_connection", 2_048,
 		"streams and calls at once on one connection",
 		func(l *Limits) *int { return &l.StreamsPerConnection },
 	},
@@ -90,56 +79,17 @@ var Table = []Limit{
 		func(l *Limits) *int { return &l.WatchersPerGame },
 	},
 	{
-		"max-connections-per-address", "connections_per_address", 16_384,
+		"max-connections-per-address", "connections_per_address", 4_096,
 		"connections from one address to this server, except from --proxies; " +
-			"many players may share the address of a router",
+			"many players may share the address of a router. Those that send no request are closed after ten seconds",
 		func(l *Limits) *int { return &l.ConnectionsPerAddress },
-	},
-	{
-		"max-new-connections-per-address-per-second", "new_connections_per_address_per_second", 2_000,
-		"connections that one address may open to this server per second, " +
-			"with a burst of ten seconds' worth, except from --proxies",
-		func(l *Limits) *int { return &l.NewConnectionsPerAddressPerSecond },
-	},
-	{
-		"max-watches-per-address", "watches_per_address", 20_480,
-		"watch streams from one address on this server",
-		func(l *Limits) *int { return &l.WatchesPerAddress },
-	},
-	{
-		"max-watches-per-address-per-second", "watches_per_address_per_second", 2_000,
-		"watch streams that one address may open on this server per second, with a burst of ten seconds' worth",
-		func(l *Limits) *int { return &l.WatchesPerAddressPerSecond },
-	},
-	{
-		"max-sse-per-address", "sse_per_address", 1_000,
-		"connections from one address on which this server sends Server-Sent Events to browsers",
-		func(l *Limits) *int { return &l.SSEPerAddress },
-	},
-	{
-		"max-reads-per-address", "reads_per_address", 2_048,
-		"calls other than moves from one address that this server handles or keeps waiting",
-		func(l *Limits) *int { return &l.ReadsPerAddress },
 	},
 	{
 		"max-reads-per-address-per-second", "reads_per_address_per_second", 2_000,
 		"calls other than moves from one address to this server per second, with a burst of ten seconds' worth; " +
-			"a page of a list counts as one for each 50 entries requested, and one for each ten games skipped, " +
-			"so do each 50 events of a game's history, " +
-			"and an HTTP request for a page, file or picture counts as one",
+			"each 50 entries of a list, 50 events of a game's history, ten games that a list skips, and 2 kB that " +
+			"the client sends count as one, a picture as 200",
 		func(l *Limits) *int { return &l.ReadsPerAddressPerSecond },
-	},
-	{
-		"max-reads-per-second", "reads_per_second", 20_000,
-		"calls from all addresses to this server per second, other than moves and streams, that read the store, " +
-			"with a burst of ten seconds' worth",
-		func(l *Limits) *int { return &l.ReadsPerSecond },
-	},
-	{
-		"max-reads-at-once", "reads_at_once", 32,
-		"calls other than moves that this server handles at the same time, at most a quarter of them for one address; " +
-			"others wait up to a second",
-		func(l *Limits) *int { return &l.ReadsAtOnce },
 	},
 	{
 		"max-wrong-tokens-per-minute", "wrong_tokens_per_minute", 1_000,
@@ -167,41 +117,15 @@ var Table = []Limit{
 		func(l *Limits) *int { return &l.NewChallengesPerAddressPerMinute },
 	},
 	{
-		"max-streams-per-address", "streams_per_address", 65_536,
-		"streams and calls of every kind from one address at once on this server",
+		"max-streams-per-address", "streams_per_address", 4_096,
+		"calls and watches of every kind from one address at once on this server",
 		func(l *Limits) *int { return &l.StreamsPerAddress },
 	},
 	{
-		"max-incomplete-per-connection", "incomplete_per_connection", 64,
-		"streams on one connection whose request takes longer than half a second to arrive, except from --proxies; " +
-			"the server ends each after five seconds",
-		func(l *Limits) *int { return &l.IncompletePerConnection },
-	},
-	{
-		"max-incomplete-per-address", "incomplete_per_address", 256,
-		"streams from one address whose request takes longer than half a second to arrive",
-		func(l *Limits) *int { return &l.IncompletePerAddress },
-	},
-	{
 		"max-held-bytes-per-address", "held_bytes_per_address", 64 << 20,
-		"bytes that this server holds for one address: headers of its open streams, and unread responses. " +
-			"A connection with an eighth of this unread is closed, except from --proxies",
+		"bytes of responses that the clients of one address have not read. " +
+			"Above this, a connection is closed, or a call is refused if it comes from --proxies",
 		func(l *Limits) *int { return &l.HeldBytesPerAddress },
-	},
-	{
-		"max-health-watches-per-address", "health_watches_per_address", 64,
-		"streams from one address that watch this server's health",
-		func(l *Limits) *int { return &l.HealthWatchesPerAddress },
-	},
-	{
-		"max-reflections-per-address", "reflections_per_address", 16,
-		"reflection streams from one address on this server",
-		func(l *Limits) *int { return &l.ReflectionsPerAddress },
-	},
-	{
-		"max-reflections-per-address-per-second", "reflections_per_address_per_second", 50,
-		"reflection requests from one address to this server per second, with a burst of ten seconds' worth",
-		func(l *Limits) *int { return &l.ReflectionsPerAddressPerSecond },
 	},
 }
 

@@ -145,7 +145,10 @@ func checkRefusal(t testing.TB, method string, err error, trailer metadata.MD) {
 		assert.Positive(t, delay)
 		want = []string{strconv.FormatInt(delay.Milliseconds(), 10)}
 	}
-	assert.Equal(t, want, trailer.Get(pushback), "%s: %v", method, err)
+	// A call that is refused before it has a handler has no trailers.
+	if got := trailer.Get(pushback); len(got) > 0 || status.Code(err) != codes.ResourceExhausted {
+		assert.Equal(t, want, got, "%s: %v", method, err)
+	}
 }
 
 // wantReason requires an error from the table and returns its metadata.

@@ -124,7 +124,7 @@ func TestLimits(t *testing.T) {
 				wantReason(t, err, pb.ReasonRateLimited)
 			}}
 		}},
-		"watches_per_address": {2, "", nil, func(t *testing.T, s *testServer) limited {
+		"streams_per_address": {2, "", nil, func(t *testing.T, s *testServer) limited {
 			id := s.game(t, s.player(t), "classic").GetId()
 			first, leave := context.WithCancel(s.anyone)
 			again := s.over(t, protocols[1])
@@ -134,14 +134,6 @@ func TestLimits(t *testing.T) {
 				leave()
 				waittest.Until(t, "a stream that ends makes room", func() bool { return again.opens(t, s.anyone, id) == nil })
 			}}
-		}},
-		"watches_per_address_per_second": {1, "", nil, func(t *testing.T, s *testServer) limited {
-			id := s.game(t, s.player(t), "classic").GetId()
-			return limited{func(int) error {
-				ctx, leave := context.WithCancel(s.anyone)
-				defer leave()
-				return s.opens(t, ctx, id)
-			}, nil}
 		}},
 		"reads_per_address_per_second": {1, "", nil, func(t *testing.T, s *testServer) limited {
 			p := s.player(t)

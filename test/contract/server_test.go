@@ -84,7 +84,7 @@ func start(t testing.TB, store string, changes ...change) *testServer {
 	c := servertest.Config(t)
 	c.Store = store
 	c.Limits.MovesPerSecond = 0
-	c.Limits.ReadsAtOnce = 0 // On a slow machine, concurrent calls over the limit would wait too long and be refused.
+	c.Limits.ReadsPerAddressPerSecond = 0 // On a slow machine, concurrent calls over the limit would wait too long and be refused.
 	c.Logger = slog.New(noErrors{slog.DiscardHandler, t})
 	for _, change := range changes {
 		change(&c)

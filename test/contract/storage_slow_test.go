@@ -85,7 +85,7 @@ func TestStorageUnavailable(t *testing.T) {
 func TestStorageUnavailable_Hanging(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
-	s := start(t, redis.URL(), func(c *server.Config) { c.Limits.ReadsAtOnce = 4 })
+	s := start(t, redis.URL(), func(c *server.Config) { c.Limits.ReadsPerAddressPerSecond = 2000 })
 	redis.Pause()
 	s.storeStopped.Store(true)
 	t.Cleanup(redis.Resume)

@@ -328,14 +328,17 @@ type Limits struct {
 	// Connections that one address may have to one server. Further connections are closed
 	// immediately, without an answer.
 	ConnectionsPerAddress int32 `protobuf:"varint,7,opt,name=connections_per_address,json=connectionsPerAddress,proto3" json:"connections_per_address,omitempty"`
-	// Watch and WatchChallenge streams that one address may have open on one server.
+	// Always 0. Watches count toward streams_per_address.
+	//
+	// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 	WatchesPerAddress int32 `protobuf:"varint,8,opt,name=watches_per_address,json=watchesPerAddress,proto3" json:"watches_per_address,omitempty"`
-	// Watch and WatchChallenge streams that one address may open on one server per second,
-	// with a burst of ten seconds' worth.
+	// Always 0. Watches count toward reads_per_address_per_second.
+	//
+	// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 	WatchesPerAddressPerSecond int32 `protobuf:"varint,9,opt,name=watches_per_address_per_second,json=watchesPerAddressPerSecond,proto3" json:"watches_per_address_per_second,omitempty"`
-	// Requests for Server-Sent Events (GET /g/<id>/events and /c/<id>/events) that one
-	// address may have open on one server. Each also counts as a Watch or WatchChallenge
-	// stream.
+	// Always 0. Server-Sent Events count toward streams_per_address.
+	//
+	// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 	SsePerAddress int32 `protobuf:"varint,35,opt,name=sse_per_address,json=ssePerAddress,proto3" json:"sse_per_address,omitempty"`
 	// Wrong tokens that one address may send to one server per minute.
 	WrongTokensPerMinute int32 `protobuf:"varint,10,opt,name=wrong_tokens_per_minute,json=wrongTokensPerMinute,proto3" json:"wrong_tokens_per_minute,omitempty"`
@@ -345,46 +348,58 @@ type Limits struct {
 	NewGamesPerMinute int32 `protobuf:"varint,12,opt,name=new_games_per_minute,json=newGamesPerMinute,proto3" json:"new_games_per_minute,omitempty"`
 	// Games that may be created from one address per minute on all servers.
 	NewGamesPerAddressPerMinute int32 `protobuf:"varint,13,opt,name=new_games_per_address_per_minute,json=newGamesPerAddressPerMinute,proto3" json:"new_games_per_address_per_minute,omitempty"`
-	// Connections that one address may open to one server per second, with a burst of ten
-	// seconds' worth. Further connections are closed immediately, without an answer.
+	// Always 0. New connections count toward reads_per_address_per_second.
+	//
+	// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 	NewConnectionsPerAddressPerSecond int32 `protobuf:"varint,14,opt,name=new_connections_per_address_per_second,json=newConnectionsPerAddressPerSecond,proto3" json:"new_connections_per_address_per_second,omitempty"`
-	// Streams and calls of every kind that one address may have open on one server.
+	// Streams, calls and HTTP requests of every kind that one address may have open on one
+	// server.
 	StreamsPerAddress int32 `protobuf:"varint,15,opt,name=streams_per_address,json=streamsPerAddress,proto3" json:"streams_per_address,omitempty"`
-	// Streams on one connection whose request takes longer than half a second to arrive. If
-	// the request of a call has not arrived five seconds after its headers, the call ends
-	// with DEADLINE_EXCEEDED.
+	// Always 0.
+	//
+	// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 	IncompletePerConnection int32 `protobuf:"varint,16,opt,name=incomplete_per_connection,json=incompletePerConnection,proto3" json:"incomplete_per_connection,omitempty"`
-	// Like incomplete_per_connection, but for all connections of one address.
+	// Always 0.
+	//
+	// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 	IncompletePerAddress int32 `protobuf:"varint,17,opt,name=incomplete_per_address,json=incompletePerAddress,proto3" json:"incomplete_per_address,omitempty"`
-	// Bytes that one server buffers for one address: the headers of its open streams and
-	// the answers that it has not read. A connection that leaves an eighth of this unread
-	// is closed.
+	// Bytes of answers that one server buffers for one address because the address has not
+	// read them. Above this, a connection is closed, or a call through a proxy is refused.
 	HeldBytesPerAddress int32 `protobuf:"varint,18,opt,name=held_bytes_per_address,json=heldBytesPerAddress,proto3" json:"held_bytes_per_address,omitempty"`
-	// Health.Watch streams that one address may have open on one server.
+	// Always 0. Health.Watch streams count toward streams_per_address.
+	//
+	// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 	HealthWatchesPerAddress int32 `protobuf:"varint,19,opt,name=health_watches_per_address,json=healthWatchesPerAddress,proto3" json:"health_watches_per_address,omitempty"`
-	// Reflection streams that one address may have open on one server.
+	// Always 0. Reflection streams count toward streams_per_address.
+	//
+	// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 	ReflectionsPerAddress int32 `protobuf:"varint,20,opt,name=reflections_per_address,json=reflectionsPerAddress,proto3" json:"reflections_per_address,omitempty"`
-	// Requests that one address may send on reflection streams to one server per second,
-	// with a burst of ten seconds' worth.
+	// Always 0. Reflection requests count toward reads_per_address_per_second.
+	//
+	// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 	ReflectionsPerAddressPerSecond int32 `protobuf:"varint,21,opt,name=reflections_per_address_per_second,json=reflectionsPerAddressPerSecond,proto3" json:"reflections_per_address_per_second,omitempty"`
-	// Unary calls of one address that one server is processing or has queued. This excludes
-	// Move, Undo and Resign, and calls that do not use the store (ListVariants,
-	// GetServerInfo).
+	// Always 0. Calls count toward streams_per_address.
+	//
+	// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 	ReadsPerAddress int32 `protobuf:"varint,22,opt,name=reads_per_address,json=readsPerAddress,proto3" json:"reads_per_address,omitempty"`
-	// Unary calls per second from one address to one server, excluding Move, Undo and
-	// Resign, with a burst of ten seconds' worth. A page counts as one call for each 50
-	// requested entries. HTTP requests for pages, files and pictures count too, and so do
-	// each 50 events of a game's history that the server has to read. A call to ListGames counts as one more call for each
-	// ten games that it has to skip to fill its page.
+	// Calls and HTTP requests per second from one address to one server, excluding Move, Undo
+	// and Resign, with a burst of ten seconds' worth. A page counts as one call for each 50
+	// requested entries and for each ten games that it skips, and history as one for each 50
+	// events that the server has to read. New connections, mistakes, and each 2 kB that the
+	// client sends count, too. An address has few of these calls running at the same time;
+	// others wait up to a second and are then refused.
 	ReadsPerAddressPerSecond int32 `protobuf:"varint,23,opt,name=reads_per_address_per_second,json=readsPerAddressPerSecond,proto3" json:"reads_per_address_per_second,omitempty"`
-	// Like reads_per_address_per_second, but for the calls counted by reads_per_address, of
-	// all addresses together.
+	// Always 0.
+	//
+	// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 	ReadsPerSecond int32 `protobuf:"varint,37,opt,name=reads_per_second,json=readsPerSecond,proto3" json:"reads_per_second,omitempty"`
-	// Calls counted by reads_per_address that one server processes at the same time; one
-	// address gets at most a quarter of them. Other calls wait up to a second and are then
-	// refused.
+	// Always 0.
+	//
+	// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 	ReadsAtOnce int32 `protobuf:"varint,24,opt,name=reads_at_once,json=readsAtOnce,proto3" json:"reads_at_once,omitempty"`
-	// Deprecated: always 0. The history of games counts toward reads_per_address_per_second.
+	// Always 0. The history of games counts toward reads_per_address_per_second.
+	//
+	// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 	ReplaysAtOnce int32 `protobuf:"varint,34,opt,name=replays_at_once,json=replaysAtOnce,proto3" json:"replays_at_once,omitempty"`
 	// Events of one game. If a game has this many, the server refuses moves and undos with
 	// GAME_TOO_LONG, and this limit as metadata as with RATE_LIMITED. Players can still
@@ -488,6 +503,7 @@ func (x *Limits) GetConnectionsPerAddress() int32 {
 	return 0
 }
 
+// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 func (x *Limits) GetWatchesPerAddress() int32 {
 	if x != nil {
 		return x.WatchesPerAddress
@@ -495,6 +511,7 @@ func (x *Limits) GetWatchesPerAddress() int32 {
 	return 0
 }
 
+// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 func (x *Limits) GetWatchesPerAddressPerSecond() int32 {
 	if x != nil {
 		return x.WatchesPerAddressPerSecond
@@ -502,6 +519,7 @@ func (x *Limits) GetWatchesPerAddressPerSecond() int32 {
 	return 0
 }
 
+// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 func (x *Limits) GetSsePerAddress() int32 {
 	if x != nil {
 		return x.SsePerAddress
@@ -537,6 +555,7 @@ func (x *Limits) GetNewGamesPerAddressPerMinute() int32 {
 	return 0
 }
 
+// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 func (x *Limits) GetNewConnectionsPerAddressPerSecond() int32 {
 	if x != nil {
 		return x.NewConnectionsPerAddressPerSecond
@@ -551,6 +570,7 @@ func (x *Limits) GetStreamsPerAddress() int32 {
 	return 0
 }
 
+// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 func (x *Limits) GetIncompletePerConnection() int32 {
 	if x != nil {
 		return x.IncompletePerConnection
@@ -558,6 +578,7 @@ func (x *Limits) GetIncompletePerConnection() int32 {
 	return 0
 }
 
+// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 func (x *Limits) GetIncompletePerAddress() int32 {
 	if x != nil {
 		return x.IncompletePerAddress
@@ -572,6 +593,7 @@ func (x *Limits) GetHeldBytesPerAddress() int32 {
 	return 0
 }
 
+// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 func (x *Limits) GetHealthWatchesPerAddress() int32 {
 	if x != nil {
 		return x.HealthWatchesPerAddress
@@ -579,6 +601,7 @@ func (x *Limits) GetHealthWatchesPerAddress() int32 {
 	return 0
 }
 
+// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 func (x *Limits) GetReflectionsPerAddress() int32 {
 	if x != nil {
 		return x.ReflectionsPerAddress
@@ -586,6 +609,7 @@ func (x *Limits) GetReflectionsPerAddress() int32 {
 	return 0
 }
 
+// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 func (x *Limits) GetReflectionsPerAddressPerSecond() int32 {
 	if x != nil {
 		return x.ReflectionsPerAddressPerSecond
@@ -593,6 +617,7 @@ func (x *Limits) GetReflectionsPerAddressPerSecond() int32 {
 	return 0
 }
 
+// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 func (x *Limits) GetReadsPerAddress() int32 {
 	if x != nil {
 		return x.ReadsPerAddress
@@ -607,6 +632,7 @@ func (x *Limits) GetReadsPerAddressPerSecond() int32 {
 	return 0
 }
 
+// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 func (x *Limits) GetReadsPerSecond() int32 {
 	if x != nil {
 		return x.ReadsPerSecond
@@ -614,6 +640,7 @@ func (x *Limits) GetReadsPerSecond() int32 {
 	return 0
 }
 
+// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 func (x *Limits) GetReadsAtOnce() int32 {
 	if x != nil {
 		return x.ReadsAtOnce
@@ -621,6 +648,7 @@ func (x *Limits) GetReadsAtOnce() int32 {
 	return 0
 }
 
+// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 func (x *Limits) GetReplaysAtOnce() int32 {
 	if x != nil {
 		return x.ReplaysAtOnce
@@ -3530,7 +3558,7 @@ var File_gridstand_v1_game_proto protoreflect.FileDescriptor
 
 const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\n" +
-	"\x17gridstand/v1/game.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19gridstand/v1/player.proto\x1a\x1agridstand/v1/tribolo.proto\x1a\x1bgridstand/v1/twenty48.proto\"\xca\r\n" +
+	"\x17gridstand/v1/game.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19gridstand/v1/player.proto\x1a\x1agridstand/v1/tribolo.proto\x1a\x1bgridstand/v1/twenty48.proto\"\xfe\r\n" +
 	"\x06Limits\x12#\n" +
 	"\rmessage_bytes\x18\x01 \x01(\x05R\fmessageBytes\x124\n" +
 	"\x16streams_per_connection\x18\x02 \x01(\x05R\x14streamsPerConnection\x12(\n" +
@@ -3538,28 +3566,28 @@ const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\x15open_games_per_player\x18\x04 \x01(\x05R\x12openGamesPerPlayer\x12*\n" +
 	"\x11watchers_per_game\x18\x05 \x01(\x05R\x0fwatchersPerGame\x12?\n" +
 	"\x0emin_turn_limit\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\fminTurnLimit\x126\n" +
-	"\x17connections_per_address\x18\a \x01(\x05R\x15connectionsPerAddress\x12.\n" +
-	"\x13watches_per_address\x18\b \x01(\x05R\x11watchesPerAddress\x12B\n" +
-	"\x1ewatches_per_address_per_second\x18\t \x01(\x05R\x1awatchesPerAddressPerSecond\x12&\n" +
-	"\x0fsse_per_address\x18# \x01(\x05R\rssePerAddress\x125\n" +
+	"\x17connections_per_address\x18\a \x01(\x05R\x15connectionsPerAddress\x122\n" +
+	"\x13watches_per_address\x18\b \x01(\x05B\x02\x18\x01R\x11watchesPerAddress\x12F\n" +
+	"\x1ewatches_per_address_per_second\x18\t \x01(\x05B\x02\x18\x01R\x1awatchesPerAddressPerSecond\x12*\n" +
+	"\x0fsse_per_address\x18# \x01(\x05B\x02\x18\x01R\rssePerAddress\x125\n" +
 	"\x17wrong_tokens_per_minute\x18\n" +
 	" \x01(\x05R\x14wrongTokensPerMinute\x123\n" +
 	"\x16new_players_per_minute\x18\v \x01(\x05R\x13newPlayersPerMinute\x12/\n" +
 	"\x14new_games_per_minute\x18\f \x01(\x05R\x11newGamesPerMinute\x12E\n" +
-	" new_games_per_address_per_minute\x18\r \x01(\x05R\x1bnewGamesPerAddressPerMinute\x12Q\n" +
-	"&new_connections_per_address_per_second\x18\x0e \x01(\x05R!newConnectionsPerAddressPerSecond\x12.\n" +
-	"\x13streams_per_address\x18\x0f \x01(\x05R\x11streamsPerAddress\x12:\n" +
-	"\x19incomplete_per_connection\x18\x10 \x01(\x05R\x17incompletePerConnection\x124\n" +
-	"\x16incomplete_per_address\x18\x11 \x01(\x05R\x14incompletePerAddress\x123\n" +
-	"\x16held_bytes_per_address\x18\x12 \x01(\x05R\x13heldBytesPerAddress\x12;\n" +
-	"\x1ahealth_watches_per_address\x18\x13 \x01(\x05R\x17healthWatchesPerAddress\x126\n" +
-	"\x17reflections_per_address\x18\x14 \x01(\x05R\x15reflectionsPerAddress\x12J\n" +
-	"\"reflections_per_address_per_second\x18\x15 \x01(\x05R\x1ereflectionsPerAddressPerSecond\x12*\n" +
-	"\x11reads_per_address\x18\x16 \x01(\x05R\x0freadsPerAddress\x12>\n" +
-	"\x1creads_per_address_per_second\x18\x17 \x01(\x05R\x18readsPerAddressPerSecond\x12(\n" +
-	"\x10reads_per_second\x18% \x01(\x05R\x0ereadsPerSecond\x12\"\n" +
-	"\rreads_at_once\x18\x18 \x01(\x05R\vreadsAtOnce\x12&\n" +
-	"\x0freplays_at_once\x18\" \x01(\x05R\rreplaysAtOnce\x12&\n" +
+	" new_games_per_address_per_minute\x18\r \x01(\x05R\x1bnewGamesPerAddressPerMinute\x12U\n" +
+	"&new_connections_per_address_per_second\x18\x0e \x01(\x05B\x02\x18\x01R!newConnectionsPerAddressPerSecond\x12.\n" +
+	"\x13streams_per_address\x18\x0f \x01(\x05R\x11streamsPerAddress\x12>\n" +
+	"\x19incomplete_per_connection\x18\x10 \x01(\x05B\x02\x18\x01R\x17incompletePerConnection\x128\n" +
+	"\x16incomplete_per_address\x18\x11 \x01(\x05B\x02\x18\x01R\x14incompletePerAddress\x123\n" +
+	"\x16held_bytes_per_address\x18\x12 \x01(\x05R\x13heldBytesPerAddress\x12?\n" +
+	"\x1ahealth_watches_per_address\x18\x13 \x01(\x05B\x02\x18\x01R\x17healthWatchesPerAddress\x12:\n" +
+	"\x17reflections_per_address\x18\x14 \x01(\x05B\x02\x18\x01R\x15reflectionsPerAddress\x12N\n" +
+	"\"reflections_per_address_per_second\x18\x15 \x01(\x05B\x02\x18\x01R\x1ereflectionsPerAddressPerSecond\x12.\n" +
+	"\x11reads_per_address\x18\x16 \x01(\x05B\x02\x18\x01R\x0freadsPerAddress\x12>\n" +
+	"\x1creads_per_address_per_second\x18\x17 \x01(\x05R\x18readsPerAddressPerSecond\x12,\n" +
+	"\x10reads_per_second\x18% \x01(\x05B\x02\x18\x01R\x0ereadsPerSecond\x12&\n" +
+	"\rreads_at_once\x18\x18 \x01(\x05B\x02\x18\x01R\vreadsAtOnce\x12*\n" +
+	"\x0freplays_at_once\x18\" \x01(\x05B\x02\x18\x01R\rreplaysAtOnce\x12&\n" +
 	"\x0fevents_per_game\x18& \x01(\x05R\reventsPerGame\x123\n" +
 	"\x14bot_games_per_player\x18\x1f \x01(\x05B\x02\x18\x01R\x11botGamesPerPlayer\x125\n" +
 	"\x15bot_games_per_address\x18  \x01(\x05B\x02\x18\x01R\x12botGamesPerAddress\x121\n" +

@@ -100,17 +100,9 @@ func (m *Metrics) Connections(open func() int) {
 	m.gauge("gridstand_connections", "Connections that are open to this server.", open)
 }
 
-// Streams adds gauges for open streams and for streams whose request has not arrived. It
-// must be called only once.
-func (m *Metrics) Streams(count func() (open, waiting int)) {
-	m.gauge("gridstand_streams", "Open streams of every kind, including in-flight calls.", func() int {
-		open, _ := count()
-		return open
-	})
-	m.gauge("gridstand_streams_incomplete", "Open streams whose request has not arrived yet.", func() int {
-		_, waiting := count()
-		return waiting
-	})
+// Streams adds a gauge for open streams. It must be called only once.
+func (m *Metrics) Streams(open func() int) {
+	m.gauge("gridstand_streams", "Open streams of every kind, including in-flight calls.", open)
 }
 
 // File adds gauges for a store in a file. It must be called only once.

@@ -52,7 +52,7 @@ func TestMetrics(t *testing.T) {
 	m.FanOut(3 * time.Millisecond)
 	m.StorageFailed(context.DeadlineExceeded)
 	m.StorageUp(true)
-	m.Streams(func() (open, waiting int) { return 5, 2 })
+	m.Streams(func() int { return 5 })
 
 	answer := httptest.NewRecorder()
 	m.Handler().ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
@@ -75,7 +75,6 @@ func TestMetrics(t *testing.T) {
 		`gridstand_file_bytes 6`,
 		`gridstand_file_log_bytes 7`,
 		`gridstand_streams 5`,
-		`gridstand_streams_incomplete 2`,
 		`gridstand_build_info{commit="abc",go="` + runtime.Version() + `",version="v1"} 1`,
 	} {
 		assert.Contains(t, answer.Body.String(), "\n"+line+"\n")

@@ -18,7 +18,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/match"
 
-	"github.com/gridstand/gridstand/server/internal/ratelimit"
+	"github.com/gridstand/gridstand/server/internal/front"
 )
 
 // Ensure that repeated calls on damaged games, or on games that need a newer server, do not flood
@@ -27,7 +27,7 @@ func TestToStatus_RepeatedCalls(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{&gamelog.DamagedError{GameID: "a"}, replay.ErrUnknown} {
 		var log bytes.Buffer
-		s := New(Config{Reads: &ratelimit.Reads{}, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		s := New(Config{Budgets: &front.Budgets{}, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		for range 1000 {
 			require.Error(t, s.toStatus(t.Context(), "GetGame", err))
 		}
@@ -57,7 +57,7 @@ func TestUnary_Stopping(t *testing.T) {
 	stop()
 	require.NoError(t, hub.Run(stopped))
 	call := &trailers{}
-	s := New(Config{Hub: hub, Reads: &ratelimit.Reads{}, Logger: slog.New(slog.DiscardHandler)})
+	s := New(Config{Hub: hub, Budgets: &front.Budgets{}, Logger: slog.New(slog.DiscardHandler)})
 	_, err := s.Unary(grpc.NewContextWithServerTransportStream(t.Context(), call), &pb.GetServerInfoRequest{},
 		&grpc.UnaryServerInfo{FullMethod: pb.GameService_GetServerInfo_FullMethodName}, nil)
 	require.Equal(t, codes.Unavailable, status.Code(err))
@@ -74,7 +74,7 @@ func TestToStatus_ConnectionClosed(t *testing.T) {
 		status.Error(codes.Canceled, context.Canceled.Error()),
 	} {
 		var log bytes.Buffer
-		s := &Service{Config: Config{Reads: &ratelimit.Reads{}}}
+		s := &Service{Config: Config{Budgets: &front.Budgets{}}}
 		s.Logger = slog.New(slog.NewTextHandler(&log, nil))
 		failed := s.toStatus(t.Context(), "Watch", err)
 		assert.Equal(t, codes.Canceled, failed.code, "%v", err)

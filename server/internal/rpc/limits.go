@@ -9,7 +9,16 @@ import (
 )
 
 // Address returns the client address that the limits apply to.
-func (s *Service) Address(ctx context.Context) string { return s.Reads.Address(ctx) }
+func (s *Service) Address(ctx context.Context) string { return s.Budgets.Address(ctx) }
+
+// Charge counts reads by the client of an HTTP request. If they exceed its limit, Charge returns the
+// status that a call would get.
+func (s *Service) Charge(ctx context.Context, reads int) error {
+	if err := s.Budgets.Check(s.Address(ctx), reads); err != nil {
+		return s.toStatus(ctx, "", err)
+	}
+	return nil
+}
 
 // takeQuota counts one use of the quota with the given name. key is the player or address
 // that it applies to. Uses on all servers count. A limit of 0 means no limit.

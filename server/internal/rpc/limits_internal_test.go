@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/peer"
 
-	"github.com/gridstand/gridstand/server/internal/ratelimit"
+	"github.com/gridstand/gridstand/server/internal/front"
 )
 
 // anyPlanner is embedded in fakes that implement only some methods.
@@ -27,7 +27,7 @@ func (c createdFrom) Creates(playerID, address string) { c.addresses[playerID] =
 func TestTakeGameQuotas_Creates(t *testing.T) {
 	t.Parallel()
 	planner := createdFrom{addresses: map[string]string{}}
-	s := &Service{Config: Config{Planner: planner, Reads: &ratelimit.Reads{}}}
+	s := &Service{Config: Config{Planner: planner, Budgets: &front.Budgets{}}}
 	ctx := peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 1}})
 	require.NoError(t, s.takeGameQuotas(ctx, "ada"))
 	assert.Equal(t, map[string]string{"ada": "192.0.2.1"}, planner.addresses)

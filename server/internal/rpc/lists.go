@@ -41,7 +41,7 @@ func (s *Service) ListGames(ctx context.Context, request *pb.ListGamesRequest) (
 	// The lists may be stale; a game's head has its current state.
 	games, next, err := directory.Collect(ctx, s.Directory, &s.pages, list, caller(ctx).ID, request.GetPageToken(), size,
 		func(ctx context.Context, candidates []store.Place) (map[string]ranked, error) {
-			s.Reads.Charge(s.Address(ctx), skipCost(skipped))
+			s.Budgets.Charge(s.Address(ctx), skipCost(skipped))
 			// Run both reads concurrently. Usually no player is hidden, so no further
 			// round trip is necessary.
 			var anyHidden bool

@@ -15,10 +15,10 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	"github.com/gridstand/gridstand/server/internal/challenge"
+	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/match"
-	"github.com/gridstand/gridstand/server/internal/ratelimit"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/limits"
 )
@@ -85,7 +85,7 @@ func newLiveService(t *testing.T, n int) (*Service, *countedReads) {
 		require.NoError(t, err)
 	}
 	return New(Config{
-		Reads:      ratelimit.NewReads(&limits.Limits{}, nil),
+		Budgets:    front.NewBudgets(&limits.Limits{}, nil),
 		Challenges: challenges, Hub: match.NewHub(match.Config{}),
 		Leaderboard: leaderboard.New(noBoards{}, nil, time.Now), Log: gamelog.New(noGames{}),
 	}), kept
@@ -128,7 +128,7 @@ func TestLiveChallenge_OpenCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := newLiveService(t, 2)
 		l := limits.Limits{ReadsPerAddressPerSecond: 1}
-		s.Reads = ratelimit.NewReads(&l, nil)
+		s.Budgets = front.NewBudgets(&l, nil)
 		open := func(id, address string) error {
 			l := s.addStream(id, address)
 			t.Cleanup(func() { s.removeStream(l) })

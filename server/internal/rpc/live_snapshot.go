@@ -126,10 +126,10 @@ func (l *liveChallenge) read(ctx context.Context) error {
 			return err
 		}
 	} else {
-		if err := s.Reads.Check(l.address, openCost); err != nil {
+		if err := s.Budgets.Check(l.address, openCost); err != nil {
 			return err
 		}
-		leave, err := s.reads.enter(ctx, l.address)
+		leave, err := s.Budgets.Enter(ctx, l.address)
 		if err != nil {
 			return err
 		}

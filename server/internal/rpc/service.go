@@ -20,11 +20,11 @@ import (
 	"github.com/gridstand/gridstand/server/internal/account"
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/directory"
+	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/page"
-	"github.com/gridstand/gridstand/server/internal/ratelimit"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/limits"
 )
@@ -87,8 +87,8 @@ type Config struct {
 	Durable bool
 	Limits  limits.Limits
 	Quotas  store.Quotas
-	// Reads limits the rates of reads by clients' addresses.
-	Reads *ratelimit.Reads
+	// Budgets limits what each address may read.
+	Budgets *front.Budgets
 	// CloseAfter closes the connection of peer after the given time, unless peer is a proxy.
 	CloseAfter func(peer net.Addr, after time.Duration)
 	// MinTurnLimit is the shortest turn limit that games may have. It is at most five
@@ -104,17 +104,14 @@ type Service struct {
 	pb.UnimplementedPlayerServiceServer
 	Config
 
-	// moves limits the rate of each player's moves. opens and wrong limit the rates at
-	// which each address opens streams and sends wrong tokens.
-	moves, opens, wrong *ratelimit.Pacer
+	// moves limits the rate of each player's moves, and wrong the rate at which each address sends
+	// wrong tokens.
+	moves, wrong *front.Pacer
 	// recounts limits how often each player's open games are recounted.
-	recounts *ratelimit.Pacer
+	recounts *front.Pacer
 	// acting limits how often the server logs that an SSH host acts for the player with a
 	// given key.
-	acting *ratelimit.Pacer
-	// addressStreams counts the watch streams of each address.
-	addressStreams *ratelimit.Addresses[struct{}]
-	reads          *readGate
+	acting *front.Pacer
 	// damaged and tooNew limit log messages about calls on damaged games and on games that
 	// need a newer server, so that repeated calls do not flood the log.
 	damaged, tooNew rate.Sometimes
@@ -134,20 +131,14 @@ func New(c Config) *Service {
 	l := c.Limits
 	s := &Service{
 		Config:   c,
-		moves:    ratelimit.NewPacer(rate.Limit(l.MovesPerSecond), l.MovesPerSecond),
-		opens:    ratelimit.PerSecond(l.WatchesPerAddressPerSecond),
-		wrong:    ratelimit.NewPacer(rate.Limit(float64(l.WrongTokensPerMinute)/time.Minute.Seconds()), l.WrongTokensPerMinute),
-		recounts: ratelimit.NewPacer(rate.Every(recountEvery), 1),
-		acting:   ratelimit.NewPacer(rate.Every(actingEvery), 1),
-		reads:    newReadGate(&l),
+		moves:    front.NewPacer(rate.Limit(l.MovesPerSecond), l.MovesPerSecond),
+		wrong:    front.NewPacer(rate.Limit(float64(l.WrongTokensPerMinute)/time.Minute.Seconds()), l.WrongTokensPerMinute),
+		recounts: front.NewPacer(rate.Every(recountEvery), 1),
+		acting:   front.NewPacer(rate.Every(actingEvery), 1),
 		damaged:  rate.Sometimes{First: 10, Interval: time.Second},
 		tooNew:   rate.Sometimes{First: 10, Interval: time.Second},
 	}
-	if c.Hub != nil {
-		s.reads.stopping = c.Hub.Stopping()
-	}
 	s.live.reads = rate.NewLimiter(liveReads, liveReads)
-	s.addressStreams = ratelimit.NewAddresses(func(string) struct{} { return struct{}{} })
 	return s
 }
 

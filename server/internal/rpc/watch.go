@@ -46,10 +46,7 @@ func (s *Service) OpenWatch(request *pb.WatchRequest, stream grpc.ServerStream) 
 	if request.GetAfterVersion() < 0 {
 		return nil, invalid.Field("after_version", "must not be negative")
 	}
-	address, err := s.countStream(stream.Context())
-	if err != nil {
-		return nil, err
-	}
+	address := s.Address(stream.Context())
 	player := caller(stream.Context())
 	v := &View{
 		service: s, address: address, stream: innermost(stream),
@@ -106,13 +103,16 @@ func (s *Service) openMatch(ctx context.Context, id string) (*match.Match, *repl
 	return m, state, nil
 }
 
+// watchersRetry is how long a client should wait before a retry if a game has too many watchers.
+const watchersRetry = 5 * time.Second
+
 // admit adds v as a watcher unless the game has reached its limit. It admits one watcher
 // at a time, so that concurrent watchers cannot exceed the limit.
 func (s *Service) admit(v *View, role match.Role) error {
 	s.admitting.Lock()
 	defer s.admitting.Unlock()
 	if limit := s.Limits.WatchersPerGame; limit > 0 && role != match.Uncounted && v.match.Limited() >= limit {
-		return s.Limits.Exceeded(&s.Limits.WatchersPerGame, "watchers of one game", fullRetry)
+		return s.Limits.Exceeded(&s.Limits.WatchersPerGame, "watchers of one game", watchersRetry)
 	}
 	v.match.Watch(v.stream.Context(), &v.watcher, role, v.onStall)
 	return nil
@@ -165,7 +165,6 @@ func (v *View) Close() {
 	if v.match != nil {
 		v.match.Release()
 	}
-	v.service.addressStreams.Leave(v.address)
 }
 
 // Over reports whether the client has the last event of a finished game.

@@ -36,11 +36,8 @@ func (s *Service) OpenWatchChallenge(request *pb.WatchChallengeRequest, stream g
 	if err != nil {
 		return nil, err
 	}
-	address, err := s.countStream(stream.Context())
-	if err != nil {
-		return nil, err
-	}
-	v := &ChallengeView{service: s, address: address, stream: innermost(stream), etag: request.GetEtag()}
+	address := s.Address(stream.Context())
+	v := &ChallengeView{service: s, stream: innermost(stream), etag: request.GetEtag()}
 	v.form = formOf(v.stream)
 	v.queue = newSendQueue(v.form)
 	v.live = s.addStream(id, address)
@@ -61,7 +58,6 @@ type ChallengeView struct {
 	stream  grpc.ServerStream // innermost stream
 	form    match.Form
 	queue   *sendQueue
-	address string // address that the stream counts toward
 
 	etag string             // etag of the last snapshot sent
 	next *challengeSnapshot // next snapshot to send, unless the client already has it
@@ -74,7 +70,6 @@ type ChallengeView struct {
 // Close ends the watch and removes the stream from the challenge.
 func (v *ChallengeView) Close() {
 	v.service.removeStream(v.live)
-	v.service.addressStreams.Leave(v.address)
 }
 
 // Over reports whether the client has the final standings.

@@ -16,7 +16,7 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/match"
 
-	"github.com/gridstand/gridstand/server/internal/ratelimit"
+	"github.com/gridstand/gridstand/server/internal/front"
 )
 
 // blocked is a stream whose client reads nothing.
@@ -38,7 +38,7 @@ func (b *blocked) SendMsg(any) error {
 // may retry.
 func TestChallengeView_Stalled(t *testing.T) {
 	t.Parallel()
-	s := &Service{Config: Config{Reads: &ratelimit.Reads{}, Hub: match.NewHub(match.Config{Stall: 10 * time.Millisecond})}}
+	s := &Service{Config: Config{Budgets: &front.Budgets{}, Hub: match.NewHub(match.Config{Stall: 10 * time.Millisecond})}}
 	stream := &blocked{aborted: make(chan struct{})}
 	v := &ChallengeView{service: s, stream: stream, form: formOf(stream)}
 	err := v.send(&challengeSnapshot{message: &pb.WatchChallengeResponse{Etag: "a"}})
@@ -51,7 +51,7 @@ func TestChallengeView_Stalled(t *testing.T) {
 func TestLiveChallenge_Panics(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	s := &Service{Config: Config{Reads: &ratelimit.Reads{}, Logger: slog.New(slog.NewTextHandler(&log, nil))}} // no Challenges, so creating a snapshot panics
+	s := &Service{Config: Config{Budgets: &front.Budgets{}, Logger: slog.New(slog.NewTextHandler(&log, nil))}} // no Challenges, so creating a snapshot panics
 	l := s.addStream("a", "192.0.2.1")
 	_, err := l.first(t.Context())
 	require.ErrorIs(t, err, errPanicked)

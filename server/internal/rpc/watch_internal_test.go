@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"google.golang.org/grpc"
 
-	"github.com/gridstand/gridstand/server/internal/ratelimit"
+	"github.com/gridstand/gridstand/server/internal/front"
 )
 
 // bareStream is a stream with only a context.
@@ -23,7 +23,7 @@ func (bareStream) Context() context.Context { return context.Background() }
 func TestView_FollowPanics(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	s := &Service{Config: Config{Reads: &ratelimit.Reads{}, Logger: slog.New(slog.NewTextHandler(&log, nil))}}
+	s := &Service{Config: Config{Budgets: &front.Budgets{}, Logger: slog.New(slog.NewTextHandler(&log, nil))}}
 	v := &View{service: s, stream: bareStream{}} // no game, so following it panics
 	assert.ErrorContains(t, v.Follow(), "internal error")
 	assert.Contains(t, log.String(), "id=call-panicked")

@@ -23,7 +23,7 @@ func (v *View) replay() error {
 		if err != nil || len(page) == 0 {
 			return err
 		}
-		v.service.Reads.Charge(v.address, 1) // to encode and send the page
+		v.service.Budgets.Charge(v.address, 1) // to encode and send the page
 		for _, e := range page {
 			if err := v.sendEvent(e); err != nil {
 				return err

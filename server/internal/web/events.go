@@ -135,15 +135,8 @@ func noStream(w http.ResponseWriter, r *http.Request) {
 	writeStatus(w, http.StatusNotFound, connect.CodeUnimplemented, "there is no "+r.URL.Path+"; events are at /g/<id>/events and /c/<id>/events")
 }
 
-// open runs all checks, counts the stream toward the limits, and opens the stream's view.
+// open runs all checks and opens the stream's view.
 func (e *events) open(s *eventStream, r *http.Request) error {
-	if e.AdmitEvents != nil {
-		release, err := e.AdmitEvents(s.ctx)
-		if err != nil {
-			return err
-		}
-		s.release = release
-	}
 	info := &grpc.StreamServerInfo{FullMethod: e.method, IsServerStream: true}
 	return e.intercept(e.Service, s, info, func(_ any, outer grpc.ServerStream) (err error) {
 		s.view, err = e.watch(r, outer)

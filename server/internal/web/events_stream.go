@@ -28,13 +28,12 @@ type eventStream struct {
 	first []byte          // data to write before the next message
 	raw   syscall.RawConn // out's socket, for non-blocking writes; nil unless shared is set
 
-	ctx     context.Context
-	cancel  context.CancelFunc
-	view    view        // nil until the view has been opened
-	shared  *rpc.View   // same as view if the view may join a fanout, otherwise nil
-	release func()      // undoes Config.AdmitEvents; may be nil
-	onEnd   func(error) // called when the stream ends; nil if the stream was never opened
-	err     error       // error that ended the stream
+	ctx    context.Context
+	cancel context.CancelFunc
+	view   view        // nil until the view has been opened
+	shared *rpc.View   // same as view if the view may join a fanout, otherwise nil
+	onEnd  func(error) // called when the stream ends; nil if the stream was never opened
+	err    error       // error that ended the stream
 }
 
 // output is the connection to the client.
@@ -139,9 +138,6 @@ func (s *eventStream) close() {
 	}
 	if s.view != nil {
 		s.view.Close()
-	}
-	if s.release != nil {
-		s.release()
 	}
 	if s.onEnd != nil {
 		s.onEnd(s.err)

@@ -188,7 +188,7 @@ func gameDescription(g *pb.Game) string {
 // page to others, so clients must not be able to choose the scheme.
 func (c Config) withScheme(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if p, ok := peer.FromContext(r.Context()); !ok || !c.Service.Reads.Proxies.Trusted(p.Addr) {
+		if p, ok := peer.FromContext(r.Context()); !ok || !c.Service.Budgets.Proxies.Trusted(p.Addr) {
 			r.Header.Del("X-Forwarded-Proto")
 		}
 		next.ServeHTTP(w, r)

@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
-	"github.com/gridstand/gridstand/server/internal/ratelimit"
+	"github.com/gridstand/gridstand/server/internal/front"
 	"github.com/gridstand/gridstand/server/internal/rpc"
 )
 
@@ -80,9 +80,9 @@ func TestChallengeMeta(t *testing.T) {
 // Ensure that X-Forwarded-Proto is accepted only from a trusted proxy.
 func TestWithScheme(t *testing.T) {
 	t.Parallel()
-	proxies, err := ratelimit.ParseProxies("10.0.0.1")
+	proxies, err := front.ParseProxies("10.0.0.1")
 	require.NoError(t, err)
-	c := Config{Service: &rpc.Service{Config: rpc.Config{Reads: &ratelimit.Reads{Proxies: proxies}}}}
+	c := Config{Service: &rpc.Service{Config: rpc.Config{Budgets: &front.Budgets{Proxies: proxies}}}}
 	var seen string
 	handler := c.withScheme(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		seen = r.Header.Get("X-Forwarded-Proto")

@@ -18,7 +18,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
-	"github.com/gridstand/gridstand/server/internal/ratelimit"
 	"github.com/gridstand/gridstand/server/internal/web/picture"
 )
 
@@ -37,10 +36,8 @@ const (
 	// as long.
 	liveAge     = 10 * time.Second
 	finishedAge = 24 * time.Hour
-	// drawingsPerSecond limits the rate at which pictures are drawn for one address.
-	// Bursts may contain ten seconds' worth of pictures. Without the limit, a client that
-	// requests pictures of many games could occupy all slots.
-	drawingsPerSecond = 10
+	// drawingReads is the number of reads that drawing a picture counts as.
+	drawingReads = 200
 )
 
 // pictures serves pictures of games for link previews.
@@ -48,12 +45,11 @@ type pictures struct {
 	game func(ctx context.Context, id string) (*pb.Game, error)
 	draw func(io.Writer, *pb.Game) error
 	now  func() time.Time
-	// address returns the client address that the limits apply to.
-	address func(ctx context.Context) string
-	pace    *ratelimit.Pacer
-	slots   *semaphore.Weighted // one for each picture being drawn
-	wait    time.Duration
-	kept    *lru.Cache[string, drawing]
+	// charge counts reads by the client of a request, or returns an error if they exceed its limit.
+	charge func(ctx context.Context, reads int) error
+	slots  *semaphore.Weighted // one for each picture being drawn
+	wait   time.Duration
+	kept   *lru.Cache[string, drawing]
 }
 
 // drawing is a cached picture of a game.
@@ -65,10 +61,10 @@ type drawing struct {
 	fresh   time.Time     // when the game must be read again
 }
 
-func newPictures(game func(ctx context.Context, id string) (*pb.Game, error), address func(context.Context) string) *pictures {
+func newPictures(game func(ctx context.Context, id string) (*pb.Game, error), charge func(context.Context, int) error) *pictures {
 	kept, _ := lru.New[string, drawing](keptPictures) // returns an error only if the size is below 1
 	return &pictures{
-		game: game, draw: picture.Draw, now: time.Now, address: address, pace: ratelimit.PerSecond(drawingsPerSecond),
+		game: game, draw: picture.Draw, now: time.Now, charge: charge,
 		slots: semaphore.NewWeighted(drawingAtOnce), wait: drawingWait, kept: kept,
 	}
 }
@@ -126,8 +122,8 @@ func (p *pictures) picture(ctx context.Context, id string) (drawing, error) {
 		return d, nil
 	}
 	if !ok || d.version != g.GetVersion() {
-		if !p.pace.Take(p.address(ctx)) {
-			return drawing{}, temporary(connect.CodeResourceExhausted, "too many pictures were drawn for this address")
+		if err := p.charge(ctx, drawingReads); err != nil {
+			return drawing{}, err
 		}
 		if d, err = p.drawn(g); err != nil {
 			return drawing{}, err

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"mime"
 	"net/http"
-	"path"
 	"slices"
 	"strings"
 
@@ -34,17 +33,6 @@ var procedures = func() map[string]bool {
 
 // isCall reports whether a path looks like that of an RPC in the contract.
 func isCall(path string) bool { return strings.HasPrefix(path, "/gridstand.") }
-
-// isCounted reports whether a request is for an RPC in the contract or for an event
-// stream. These requests have their own limits.
-func isCounted(r *http.Request) bool {
-	if r.Method == http.MethodPost {
-		_, known := procedures[r.URL.Path]
-		return known
-	}
-	events, _ := path.Match("/[gc]/?*/events", r.URL.Path)
-	return events
-}
 
 // checkCalls responds to malformed calls to the contract's RPCs with an error message.
 // Without it, package connect would respond with an empty body.

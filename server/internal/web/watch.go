@@ -57,7 +57,7 @@ func watch[Request, Response any](
 }
 
 // serverStream lets gRPC handlers and interceptors use a Connect stream. It needs no Abort
-// method, because its writes time out (see admission.Handler).
+// method, because its writes time out (see front.Handler).
 type serverStream struct {
 	grpc.ServerStream // nil: the handlers use only the methods below
 	ctx               context.Context

@@ -31,10 +31,6 @@ type Config struct {
 	Logger *slog.Logger
 	// Stall is how long an HTTP/2 client may read nothing before its connection is closed.
 	Stall time.Duration
-	// AdmitEvents counts an event stream toward the limit of the client's address until
-	// release is called. It returns an error if the limit is exceeded. AdmitEvents may be
-	// nil.
-	AdmitEvents func(ctx context.Context) (release func(), err error)
 	// Origins is the set of origins whose pages may make calls with a token. It may be
 	// empty.
 	Origins Origins
@@ -93,10 +89,10 @@ func newHandler(c Config, r *readers) http.Handler {
 		mux.HandleFunc(path, notRead)
 		mux.HandleFunc(path+"/", noStream)
 	}
-	mux.Handle("GET /g/{id}/picture.png", newPictures(c.game, c.Service.Address))
+	mux.Handle("GET /g/{id}/picture.png", newPictures(c.game, c.Service.Charge))
 	mux.HandleFunc("GET /apple-touch-icon.png", touchIcon)
 	mux.Handle("/", pages(c.about, c.Service.WebURL))
-	return c.withPanics(withMetadata(c.withRate(withText(crossOrigin{c.Origins, c.Service.WebURL, checkCalls(c.withScheme(mux))}))))
+	return c.withPanics(withMetadata(withText(crossOrigin{c.Origins, c.Service.WebURL, checkCalls(c.withScheme(mux))})))
 }
 
 // withPanics logs panics that no interceptor handles, such as those in pages and pictures.
@@ -113,21 +109,6 @@ func (c Config) withPanics(next http.Handler) http.Handler {
 			}
 			panic(http.ErrAbortHandler)
 		}()
-		next.ServeHTTP(w, r)
-	})
-}
-
-// withRate counts each request toward its address's rate limit on reads, except for calls
-// and event streams, which are counted by their handlers. It refuses requests that exceed
-// the limit.
-func (c Config) withRate(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !isCounted(r) {
-			if err := c.Service.CountRead(r.Context(), r.URL.Path); err != nil {
-				WriteError(w, r, err)
-				return
-			}
-		}
 		next.ServeHTTP(w, r)
 	})
 }

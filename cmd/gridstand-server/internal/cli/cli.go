@@ -19,6 +19,7 @@ import (
 	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/internal/version"
 	"github.com/gridstand/gridstand/server"
+	"github.com/gridstand/gridstand/server/limits"
 )
 
 // Exit codes.
@@ -95,8 +96,9 @@ others watch live.
 
 Without flags it listens on port 2048 and keeps everything in a file. Every flag
 can also be set by the environment variable next to it; the flag takes
-precedence. On the first SIGINT or SIGTERM the server finishes calls in
-progress; a second one ends it immediately.`,
+precedence. "help limits" lists the flags that limit clients. On the first
+SIGINT or SIGTERM the server finishes calls in progress; a second one ends it
+immediately.`,
 
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
 			unknown, err = usage.CheckEnvironment(os.Environ(), flags.Variables(cmd.Root().Flags()))
@@ -122,9 +124,24 @@ progress; a second one ends it immediately.`,
 	usage.Layout(root)
 	root.Flags().SortFlags = false
 	flags.Add(root.Flags(), &config)
-	root.AddCommand(healthcheckCommand(), versionCommand(), usage.Manual())
+	root.AddCommand(healthcheckCommand(), versionCommand(), limitsTopic(), usage.Manual())
 	root.AddCommand(operator.Commands()...)
 	return root
+}
+
+// limitsTopic returns the help topic for the flags that limit clients.
+func limitsTopic() *cobra.Command {
+	l := limits.Default()
+	cmd := &cobra.Command{
+		Use: "limits", Short: "List the flags that limit what clients can do",
+		Long: `Lists the flags of the server that limit what clients can do. A refused client
+is told which limit it exceeds, and when to retry. Clients behind a proxy count
+separately only if --proxies lists the proxy.`,
+	}
+	cmd.Flags().SortFlags = false
+	flags.Limits(cmd.Flags(), &l)
+	flags.NameVariables(cmd.Flags())
+	return cmd
 }
 
 func versionCommand() *cobra.Command {

@@ -35,6 +35,10 @@ var otherConfig = server.Config{
 
 func init() {
 	for i, limit := range limits.Table {
+		if limit.Flag == "" {
+			*limit.Of(&otherConfig.Limits) = limit.Default
+			continue
+		}
 		other[limit.Flag] = strconv.Itoa(i + 1)
 		*limit.Of(&otherConfig.Limits) = i + 1
 	}
@@ -53,6 +57,11 @@ func TestFlags_Defaults(t *testing.T) {
 
 	// Apply the default of each flag, as shown in the help, to a zero Config.
 	var fresh server.Config
+	for _, limit := range limits.Table {
+		if limit.Flag == "" {
+			*limit.Of(&fresh.Limits) = limit.Default
+		}
+	}
 	again := flagSet(&fresh)
 	set.VisitAll(func(f *pflag.Flag) { require.NoError(t, again.Set(f.Name, f.DefValue), f.Name) })
 	assert.Equal(t, server.DefaultConfig(), fresh)

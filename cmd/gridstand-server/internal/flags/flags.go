@@ -55,11 +55,22 @@ func Add(flags *pflag.FlagSet, c *server.Config) {
 	for _, hidden := range []string{"idle", "stall"} {
 		_ = flags.MarkHidden(hidden) // cannot fail: the flag exists
 	}
+	Limits(flags, &c.Limits)
 	for _, limit := range limits.Table {
-		value := limit.Of(&c.Limits)
-		flags.IntVar(value, limit.Flag, *value, limit.Usage+"; 0 for no limit")
+		if limit.Flag != "" {
+			_ = flags.SetAnnotation(limit.Flag, usage.InTopic, nil) // cannot fail: the flag exists
+		}
 	}
 	NameVariables(flags)
+}
+
+// Limits adds a flag for each limit that has one.
+func Limits(flags *pflag.FlagSet, l *limits.Limits) {
+	for _, limit := range limits.Table {
+		if value := limit.Of(l); limit.Flag != "" {
+			flags.IntVar(value, limit.Flag, *value, limit.Usage+"; 0 for no limit")
+		}
+	}
 }
 
 // Listen adds --listen.

@@ -27,7 +27,7 @@ import (
 
 	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
-	"github.com/gridstand/gridstand/server/internal/ratelimit"
+	"github.com/gridstand/gridstand/server/internal/front"
 )
 
 const (
@@ -280,7 +280,7 @@ type flood struct {
 // machine, there may be nothing to refuse.
 func (f *flood) within(perSecond int, since time.Time) bool {
 	took := time.Since(since)
-	return perSecond > 0 && took > time.Minute && f.granted.Load() <= int64(float64(perSecond)*(ratelimit.Burst+took.Seconds()))
+	return perSecond > 0 && took > time.Minute && f.granted.Load() <= int64(float64(perSecond)*(front.Burst+took.Seconds()))
 }
 
 // dialFrom returns a dialer from this machine's nth loopback address, so that bad clients have

@@ -20,7 +20,7 @@ import (
 // unlimited holds the flags that correspond to server.Config.Unlimited.
 var unlimited = func() (flags []string) {
 	for _, limit := range limits.Table {
-		if limit.Field != "message_bytes" {
+		if limit.Flag != "" {
 			flags = append(flags, "--"+limit.Flag+"=0")
 		}
 	}

@@ -128,7 +128,7 @@ func TestUnreadAnswers_Forwarded(t *testing.T) {
 			break
 		}
 		held = append(held, stream)
-		require.LessOrEqual(t, len(held)*size, allowed, "no list was refused")
+		require.LessOrEqual(t, len(held)*size, allowed+size, "no list was refused")
 	}
 	assert.Greater(t, len(held)*size, allowed*3/4)
 	assert.Equal(t, map[string]int{"held_bytes_per_address": 1}, since(refused, g.refusals(t)))
@@ -153,48 +153,6 @@ func TestUnreadAnswers_Forwarded(t *testing.T) {
 		_, err := player.games.ListGames(here, request)
 		return err == nil
 	})
-}
-
-// Ensure that clients that request a long history and do not read it delay only other such
-// requests from their own address, and no watchers of new events.
-func TestUnreadPast(t *testing.T) {
-	t.Parallel()
-	redis := redistest.StartRedis(t)
-	env := newEnv(t, redis.Addr())
-	player := env.player(env.serveProcess())
-	game := player.start(t, "6x6")
-	player.playTo(t, game, longer)
-	server := env.serveProgram("--max-moves-per-second=0",
-		// An address may receive histories on two streams at a time. They must not stall before the
-		// third one is refused.
-		"--stall=20s", "--max-watches-per-address", "1024")
-	player = player.on(server)
-	for range 2 {
-		_, err := slowWatch(t.Context(), server.addr, &pb.WatchRequest{GameId: game.GetId(), AfterVersion: fromStart()})
-		require.NoError(t, err)
-	}
-	past := func() error {
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		defer cancel()
-		stream, err := player.games.Watch(ctx, &pb.WatchRequest{GameId: game.GetId(), AfterVersion: fromStart()})
-		if err == nil {
-			_, err = stream.Recv()
-		}
-		return err
-	}
-	waittest.Until(t, "a third history is refused", func() bool { return refusalOf(past()).code == codes.ResourceExhausted })
-	r := refusalOf(past())
-	if r.code != codes.OK { // The two streams may have stalled in the meantime.
-		assert.Equal(t, pb.ReasonRateLimited, r.reason)
-		assert.Equal(t, "2", r.metadata["limit"])
-		assert.Positive(t, r.retry)
-	}
-	now := player.watch(t, game.GetId(), watching{})
-	now.awaitVersion(t, longer)
-	waittest.Until(t, "a history is sent again", func() bool { return past() == nil })
-	_, err := player.resign(t.Context(), game.GetId())
-	require.NoError(t, err)
-	require.NoError(t, now.awaitEnd(t))
 }
 
 // Ensure that players can continue to play while thousands of watchers read nothing and their game has
@@ -241,7 +199,7 @@ func TestStalledReaders_Memory(t *testing.T) {
 func TestFinished_Unread(t *testing.T) {
 	t.Parallel()
 	env := newSQLiteEnv(t)
-	server := env.serveProgram("--max-watches-per-address=2")
+	server := env.serveProgram("--max-streams-per-address=2")
 	player := env.player(server)
 	game := player.start(t, "6x6")
 	_, err := player.resign(t.Context(), game.GetId())
@@ -266,7 +224,7 @@ func TestFinished_Unread(t *testing.T) {
 		refused = refusalOf(watch())
 		return refused.code == codes.ResourceExhausted
 	})
-	assert.Equal(t, map[string]string{"limit": "2", "limit_name": "watches_per_address"}, refused.metadata)
+	assert.Equal(t, map[string]string{"limit": "2", "limit_name": "streams_per_address"}, refused.metadata)
 	require.NoError(t, deaf.conn.Close())
 	waittest.Until(t, "a watch is possible again", func() bool { return errors.Is(watch(), io.EOF) })
 }

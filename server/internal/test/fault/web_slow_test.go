@@ -60,7 +60,7 @@ func TestThroughProxy_Web(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartRedis(t)
 	env := newEnv(t, redis.Addr())
-	backend, g := env.serveMeasured("--proxies", "127.0.0.1", "--max-moves-per-second=0", "--max-sse-per-address=2")
+	backend, g := env.serveMeasured("--proxies", "127.0.0.1", "--max-moves-per-second=0", "--max-streams-per-address=2")
 	front := throughProxy(t, backend)
 	player := env.player(front)
 	game := player.start(t, "6x6")

@@ -1,4 +1,4 @@
-package admission
+package front
 
 import (
 	"google.golang.org/grpc/encoding"
@@ -7,36 +7,56 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
+// hold counts n bytes of a response until release is called or the connection is closed. It returns
+// false if the address has too many unread bytes; unless the connection belongs to a proxy, it is then
+// closed.
+func (c *conn) hold(b *Budget, n int64) bool {
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return false
+	}
+	c.unread[b] += n
+	limit := c.front.Limits.HeldBytesPerAddress
+	full := exceeds(b.unread.Add(n), limit)
+	c.mu.Unlock()
+	if full && !c.proxy {
+		_ = c.Close()
+		c.front.Closed(c.front.Limits.Name(&c.front.Limits.HeldBytesPerAddress), b.address)
+	}
+	return !full
+}
+
+// release reverses hold, unless closing the connection has.
+func (c *conn) release(b *Budget, n int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return
+	}
+	b.unread.Add(-n)
+	if c.unread[b] -= n; c.unread[b] == 0 {
+		delete(c.unread, b)
+	}
+}
+
 // answer is a response that is counted from when it is encoded until gRPC releases it:
 // when the response has been completely written to the connection, or when the stream is
 // reset. It is the mem.BufferPool of its own buffer, so gRPC releases it by calling its
 // Put.
 type answer struct {
 	message proto.Message
-	conn    *conn
-	from    *addressState
-
-	size   int64 // size of the buffer, in bytes
-	small  bool  // set if the buffer is from gRPC's pool
-	at     int   // index in conn.answers
-	listed bool  // set while in conn.answers; guarded by conn.mu
+	call    *call
+	size    int64 // size of the buffer, in bytes
+	small   bool  // set if the buffer is from gRPC's pool
 }
 
-func (a *answer) index() *int { return &a.at }
-
 // answer wraps a response in an answer, so that countingCodec counts it.
-func (s *call) answer(reply any) (any, error) {
-	m, ok := reply.(proto.Message)
-	if !ok {
-		return reply, nil
+func (s *call) answer(reply any) any {
+	if m, ok := reply.(proto.Message); ok {
+		return &answer{message: m, call: s}
 	}
-	c := s.conn.control
-	if limit := int64(c.Limits.HeldBytesPerAddress); s.conn.proxy && limit > 0 && s.from.held.Load() > limit/2 {
-		if size := int64(proto.Size(m)); size > largeAnswer && s.from.held.Load()+size > limit {
-			return nil, s.refuse(&c.Limits.HeldBytesPerAddress)
-		}
-	}
-	return &answer{message: m, conn: s.conn, from: s.from}, nil
+	return reply
 }
 
 // Encoded is a message that is already encoded.
@@ -90,50 +110,8 @@ func (c countingCodec) Marshal(v any) (mem.BufferSlice, error) {
 	*buffer = encoded
 	a.message = nil // Release the message, because it uses more memory than its encoding.
 	a.size = int64(cap(encoded))
-	a.hold()
+	a.call.conn.hold(a.call.budget, a.size)
 	return mem.BufferSlice{mem.NewBuffer(buffer, a)}, nil
-}
-
-// hold counts a response. If the client has too many unread bytes, hold closes the
-// connection, unless it belongs to a proxy.
-func (a *answer) hold() {
-	c := a.conn
-	c.mu.Lock()
-	if c.closed {
-		c.mu.Unlock()
-		return
-	}
-	if c.proxy {
-		// The call may have ended. The address must still be known while it has unread
-		// responses.
-		a.from, _ = c.control.addresses.Enter(a.from.key, 0)
-	}
-	c.answers.add(a)
-	a.listed = true
-	c.unread += a.size
-	unread, held := c.unread, a.from.held.Add(a.size)
-	c.mu.Unlock()
-	if !c.proxy && c.tooMuch(unread, held) {
-		_ = c.Close()
-		c.control.Closed(c.control.Limits.Name(&c.control.Limits.HeldBytesPerAddress), a.from.key)
-	}
-}
-
-// release removes the response from its address's counts. The caller holds the connection's
-// mu.
-func (a *answer) release() {
-	a.from.held.Add(-a.size)
-	if a.conn.proxy {
-		a.conn.control.addresses.Leave(a.from.key)
-	}
-}
-
-// tooMuch reports whether the connection has more unread bytes than its share of the
-// limit, or its address exceeds the limit and this connection contributes to that. unread
-// and held are the numbers of unread bytes of the connection and of the address.
-func (c *conn) tooMuch(unread, held int64) bool {
-	limit := c.control.Limits.HeldBytesPerAddress
-	return exceeds(unread, max(min(limit, 1), limit/connectionShare)) || exceeds(held, limit) && unread > littleHeld
 }
 
 // Get implements mem.BufferPool. gRPC never calls it on an answer.
@@ -141,15 +119,7 @@ func (a *answer) Get(length int) *[]byte { return mem.DefaultBufferPool().Get(le
 
 // Put implements mem.BufferPool. gRPC calls it to release the response.
 func (a *answer) Put(buffer *[]byte) {
-	c := a.conn
-	c.mu.Lock()
-	if a.listed && !c.closed {
-		a.listed = false
-		c.answers.remove(a)
-		c.unread -= a.size
-		a.release()
-	}
-	c.mu.Unlock()
+	a.call.conn.release(a.call.budget, a.size)
 	if a.small {
 		mem.DefaultBufferPool().Put(buffer)
 	}

@@ -1,4 +1,4 @@
-package admission
+package front
 
 import (
 	"crypto/tls"
@@ -62,24 +62,23 @@ func (l *httpListener) Close() error {
 // HTTP returns the listener for the connections that do not use gRPC. A connection waits
 // until it is accepted. When the listener is closed, waiting and later connections are
 // closed.
-func (c *Control) HTTP() net.Listener { return c.http }
+func (f *Front) HTTP() net.Listener { return f.http }
 
 // Beside returns a listener that wraps l and accepts HTTP connections only. They count
-// toward the same limits as the Control's other connections.
-func (c *Control) Beside(l net.Listener) net.Listener { return &besideListener{l, c} }
+// toward the same limits as the Front's other connections.
+func (f *Front) Beside(l net.Listener) net.Listener { return &besideListener{l, f} }
 
 type besideListener struct {
 	net.Listener
-	control *Control
+	front *Front
 }
 
 // Accept implements net.Listener.
 func (l *besideListener) Accept() (net.Conn, error) {
-	accepted, err := l.control.accept(l.Listener)
+	accepted, err := l.front.accept(l.Listener)
 	if err != nil {
 		return nil, err
 	}
-	accepted.handshaking.Store(false)
 	accepted.dispatched.Store(true)
 	return httpConn{accepted}, nil
 }
@@ -93,17 +92,17 @@ func (c httpConn) SetDeadline(t time.Time) error { return c.Conn.SetDeadline(t) 
 // Credentials returns the transport credentials for the gRPC server. Their handshake leaves
 // HTTP/2 connections to gRPC's own transport and hands all others to the HTTP server. It
 // recognizes HTTP/2 by the first bytes or, with TLS, by the negotiated protocol.
-func (c *Control) Credentials(config *tls.Config) credentials.TransportCredentials {
+func (f *Front) Credentials(config *tls.Config) credentials.TransportCredentials {
 	usual := insecure.NewCredentials()
 	if config != nil {
 		usual = credentials.NewTLS(config)
 	}
-	return &handshake{TransportCredentials: usual, control: c, tls: config}
+	return &handshake{TransportCredentials: usual, front: f, tls: config}
 }
 
 type handshake struct {
 	credentials.TransportCredentials // gRPC's own, for everything but the handshake
-	control                          *Control
+	front                            *Front
 	tls                              *tls.Config // nil if the server does not use TLS
 }
 
@@ -125,7 +124,7 @@ func (h *handshake) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInf
 	if state.NegotiatedProtocol != "h2" {
 		return nil, nil, h.dispatch(accepted, encrypted)
 	}
-	return accepted.speaksGRPC(encrypted), credentials.TLSInfo{
+	return encrypted, credentials.TLSInfo{
 		State: state, CommonAuthInfo: credentials.CommonAuthInfo{SecurityLevel: credentials.PrivacyAndIntegrity},
 	}, nil
 }
@@ -137,7 +136,7 @@ func (h *handshake) withoutTLS(accepted *conn) (net.Conn, credentials.AuthInfo, 
 	case err != nil:
 		return nil, nil, io.EOF // This is not worth logging: the client may only be checking whether the port is open.
 	case string(accepted.first) == preface:
-		return accepted.speaksGRPC(accepted), nil, nil
+		return accepted, nil, nil
 	case string(accepted.first[:2]) == tlsHandshake:
 		accepted.turnAway("this server does not use TLS: use http:// instead of https://")
 		return nil, nil, io.EOF
@@ -147,13 +146,12 @@ func (h *handshake) withoutTLS(accepted *conn) (net.Conn, credentials.AuthInfo, 
 
 // dispatch hands a connection to the HTTP server.
 func (h *handshake) dispatch(accepted *conn, speaking net.Conn) error {
-	accepted.handshaking.Store(false)
 	accepted.dispatched.Store(true)
 	_ = accepted.Conn.SetDeadline(time.Time{})
 	select {
-	case h.control.http.conns <- speaking:
+	case h.front.http.conns <- speaking:
 		return credentials.ErrConnDispatched
-	case <-h.control.http.closed:
+	case <-h.front.http.closed:
 		return io.EOF
 	}
 }

@@ -1,4 +1,4 @@
-package ratelimit_test
+package front_test
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package ratelimit_test
+package front_test
 
 import (
 	"net"
@@ -7,14 +7,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridstand/gridstand/server/internal/ratelimit"
+	"github.com/gridstand/gridstand/server/internal/front"
 )
 
 func tcp(ip string) net.Addr { return &net.TCPAddr{IP: net.ParseIP(ip), Port: 1234} }
 
 func TestProxies_Of(t *testing.T) {
 	t.Parallel()
-	proxies, err := ratelimit.ParseProxies("10.0.0.0/8, 192.168.1.1,fd00::/8")
+	proxies, err := front.ParseProxies("10.0.0.0/8, 192.168.1.1,fd00::/8")
 	require.NoError(t, err)
 	for name, tt := range map[string]struct {
 		peer      string
@@ -39,17 +39,17 @@ func TestProxies_Of(t *testing.T) {
 	assert.True(t, proxies.Trusted(tcp("10.9.9.9")))
 	assert.False(t, proxies.Trusted(tcp("11.9.9.9")))
 	assert.False(t, proxies.Trusted(&net.UnixAddr{Name: "x"}))
-	assert.Equal(t, "x", ratelimit.Key(&net.UnixAddr{Name: "x"}))
-	assert.Empty(t, ratelimit.Key(nil))
+	assert.Equal(t, "x", front.Key(&net.UnixAddr{Name: "x"}))
+	assert.Empty(t, front.Key(nil))
 }
 
 func TestParseProxies(t *testing.T) {
 	t.Parallel()
-	none, err := ratelimit.ParseProxies("")
+	none, err := front.ParseProxies("")
 	require.NoError(t, err)
 	assert.Empty(t, none)
 	for _, wrong := range []string{",", "here", "10.0.0.0/33", "10.0.0.1:80"} {
-		_, err := ratelimit.ParseProxies(wrong)
+		_, err := front.ParseProxies(wrong)
 		assert.ErrorContains(t, err, "is neither an address nor a network", wrong)
 	}
 }
@@ -58,7 +58,7 @@ func TestParseProxies(t *testing.T) {
 // connection on a local link includes the name of the interface.
 func TestProxies_Spelling(t *testing.T) {
 	t.Parallel()
-	proxies, err := ratelimit.ParseProxies("fe80::1, ::ffff:10.0.0.1")
+	proxies, err := front.ParseProxies("fe80::1, ::ffff:10.0.0.1")
 	require.NoError(t, err)
 	local := &net.TCPAddr{IP: net.ParseIP("fe80::1"), Port: 1234, Zone: "eth0"}
 	assert.True(t, proxies.Trusted(local))

@@ -1,0 +1,201 @@
+package front
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+	"golang.org/x/time/rate"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/limits"
+)
+
+const (
+	// eventsPerRead is the number of events of a game's history, and bytesPerRead the number of bytes
+	// that a client sends, which count as one read. A TLS handshake counts as handshakeReads.
+	eventsPerRead  = 50
+	bytesPerRead   = 2 << 10
+	handshakeReads = 5
+	// maxWait is how long a call may wait until its address has paid for what it has read before, or
+	// until others of its calls have ended.
+	maxWait = time.Second
+	// retryAfter is how long a client over another limit should wait before it retries.
+	retryAfter = 5 * time.Second
+	// refusalsPerSecond and refusalBurst are the refusals after which connections of an address are
+	// closed if their calls are refused again.
+	refusalsPerSecond = 100
+	refusalBurst      = 1000
+	// rememberFor is the time for which the budget of an address is kept at least.
+	rememberFor = 10 * time.Second
+)
+
+// Budget is what the clients of an address use, and what they may still use.
+type Budget struct {
+	address                    string
+	connections, calls, unread atomic.Int64 // open connections; open calls, streams and HTTP requests; bytes
+	// reads is for calls by what they cost, or nil if there is no limit. running has a slot for each
+	// call other than moves that runs.
+	reads    *rate.Limiter
+	running  *semaphore.Weighted
+	refusals *rate.Limiter
+
+	used     time.Time // guarded by Budgets.mu
+	unproven []*conn   // connections that have proven nothing, oldest first; guarded by Front.mu
+}
+
+// take counts n reads, or returns false if they exceed the limit.
+func (b *Budget) take(n int) bool { return b.reads == nil || b.reads.AllowN(time.Now(), n) }
+
+// idle reports whether a new budget would be the same.
+func (b *Budget) idle() bool {
+	return b.connections.Load() == 0 && b.calls.Load() == 0 && b.unread.Load() == 0 &&
+		(b.reads == nil || b.reads.Tokens() >= float64(b.reads.Burst())) && b.refusals.Tokens() >= refusalBurst
+}
+
+// exceeds reports whether n exceeds limit. A limit of 0 means no limit.
+func exceeds(n int64, limit int) bool { return limit > 0 && n > int64(limit) }
+
+// Budgets holds the budgets of all addresses that use the server. It is safe for concurrent use.
+type Budgets struct {
+	Limits *limits.Limits
+	// Proxies are trusted to report the addresses of their clients.
+	Proxies Proxies
+
+	mu  sync.Mutex
+	all map[string]*Budget
+}
+
+// NewBudgets returns Budgets with the given limits.
+func NewBudgets(l *limits.Limits, proxies Proxies) *Budgets {
+	return &Budgets{Limits: l, Proxies: proxies, all: map[string]*Budget{}}
+}
+
+// budget returns the budget of an address.
+func (b *Budgets) budget(address string) *Budget {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	found := b.all[address]
+	if found == nil {
+		found = &Budget{
+			address: address, refusals: rate.NewLimiter(refusalsPerSecond, refusalBurst),
+			running: semaphore.NewWeighted(int64(max(1, runtime.GOMAXPROCS(0)/2))),
+		}
+		if n := b.Limits.ReadsPerAddressPerSecond; n > 0 {
+			found.reads = rate.NewLimiter(rate.Limit(n), Burst*n)
+		}
+		b.all[address] = found
+	}
+	found.used = time.Now()
+	return found
+}
+
+// sweep forgets the budgets of addresses that have left.
+func (b *Budgets) sweep() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for address, each := range b.all {
+		if time.Since(each.used) > rememberFor && each.idle() {
+			delete(b.all, address)
+		}
+	}
+}
+
+// Address returns the client address that the limits apply to, or "" if the context has none. Such a
+// context has no limit.
+func (b *Budgets) Address(ctx context.Context) string {
+	p, ok := peer.FromContext(ctx)
+	if !ok {
+		return ""
+	}
+	return b.Proxies.Of(p.Addr, metadata.ValueFromIncomingContext(ctx, "x-forwarded-for"))
+}
+
+// Check counts n reads, or returns an error if the address exceeds the limit.
+func (b *Budgets) Check(address string, n int) error {
+	if n == 0 || address == "" || b.budget(address).take(n) {
+		return nil
+	}
+	return b.exceeded()
+}
+
+func (b *Budgets) exceeded() *limits.ExceededError {
+	return b.Limits.Exceeded(&b.Limits.ReadsPerAddressPerSecond, "reads from one address a second", time.Second)
+}
+
+// Charge counts n reads that have been made, even if they exceed the limit.
+func (b *Budgets) Charge(address string, n int) {
+	if address == "" || n == 0 {
+		return
+	}
+	if reads := b.budget(address).reads; reads != nil {
+		reads.ReserveN(time.Now(), min(n, reads.Burst()))
+	}
+}
+
+// Enter waits until another call of the address may run. An address may use half of the processors for
+// calls other than moves. If err is nil, the caller must call leave when the call ends.
+func (b *Budgets) Enter(ctx context.Context, address string) (leave func(), err error) {
+	if b.Limits.ReadsPerAddressPerSecond == 0 || address == "" {
+		return func() {}, nil
+	}
+	running := b.budget(address).running
+	if !running.TryAcquire(1) {
+		waiting, cancel := context.WithTimeout(ctx, maxWait)
+		defer cancel()
+		if running.Acquire(waiting, 1) != nil {
+			return nil, cmp.Or[error](ctx.Err(), b.exceeded())
+		}
+	}
+	return func() { running.Release(1) }, nil
+}
+
+// pay waits until the address has paid for the reads that it has made. It returns an error if that
+// takes too long.
+func (b *Budgets) pay(ctx context.Context, address string) error {
+	reads := b.budget(address).reads
+	if reads == nil {
+		return nil
+	}
+	wait := time.Duration(-reads.Tokens() / float64(reads.Limit()) * float64(time.Second))
+	switch {
+	case wait <= 0:
+		return nil
+	case wait > maxWait:
+		return b.exceeded()
+	}
+	select {
+	case <-time.After(wait):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// History returns games whose history counts as reads by the address of the call that needs it.
+func (b *Budgets) History(games store.Games) store.Games { return history{games, b} }
+
+type history struct {
+	store.Games
+	budgets *Budgets
+}
+
+// Entries implements store.Games.
+func (h history) Entries(ctx context.Context, gameID string, from int32, n int) ([]store.Record, error) {
+	address := h.budgets.Address(ctx)
+	if n < eventsPerRead || address == "" {
+		return h.Games.Entries(ctx, gameID, from, n)
+	}
+	if err := h.budgets.pay(ctx, address); err != nil {
+		return nil, err
+	}
+	records, err := h.Games.Entries(ctx, gameID, from, n)
+	h.budgets.Charge(address, len(records)/eventsPerRead)
+	return records, err
+}

@@ -1,0 +1,178 @@
+package front
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/tap"
+
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/limits"
+)
+
+// free are the calls that do not count as reads. They have a limit for each player.
+var free = map[string]bool{
+	pb.GameService_Move_FullMethodName: true, pb.GameService_Undo_FullMethodName: true, pb.GameService_Resign_FullMethodName: true,
+}
+
+// call is a stream or an HTTP request whose headers have arrived. It is also its handler's
+// context.
+type call struct {
+	context.Context
+	conn   *conn
+	budget *Budget
+	// begin records that the handler of a gRPC call ends the call; it is nil for HTTP.
+	begin func() bool
+	ended atomic.Bool
+	// reached is set once the call has reached the interceptors.
+	reached atomic.Bool
+}
+
+type callKey struct{}
+
+// Value implements context.Context.
+func (s *call) Value(key any) any {
+	if key == (callKey{}) {
+		return s
+	}
+	return s.Context.Value(key)
+}
+
+func callOf(ctx context.Context) *call {
+	s, _ := ctx.Value(callKey{}).(*call)
+	return s
+}
+
+// admit counts a call until end is called. The error has the status to send if a limit refuses it.
+func (f *Front) admit(ctx context.Context, c *conn, method string, forwarded []string) (*call, error) {
+	budget := c.budget
+	if c.proxy {
+		budget = f.Budgets.budget(f.Proxies.Of(c.RemoteAddr(), forwarded))
+	}
+	l := f.Limits
+	var refused *limits.ExceededError
+	switch {
+	case exceeds(budget.calls.Add(1), l.StreamsPerAddress):
+		refused = l.Exceeded(&l.StreamsPerAddress, "calls and streams from one address at once", retryAfter)
+	case exceeds(budget.unread.Load(), l.HeldBytesPerAddress):
+		refused = l.Exceeded(&l.HeldBytesPerAddress, "unread bytes of one address", retryAfter)
+	case !free[method] && !budget.take(1):
+		refused = f.exceeded()
+	}
+	if refused != nil {
+		budget.calls.Add(-1)
+		c.refused()
+		return nil, f.refusal(refused, budget.address)
+	}
+	f.open.Add(1)
+	return &call{Context: ctx, conn: c, budget: budget}, nil
+}
+
+// leave reverses admit.
+func (f *Front) leave(b *Budget) {
+	f.open.Add(-1)
+	b.calls.Add(-1)
+}
+
+func (s *call) end() {
+	if !s.ended.Swap(true) {
+		s.conn.front.leave(s.budget)
+	}
+}
+
+// Options returns the gRPC server options that enforce the limits.
+func (f *Front) Options() []grpc.ServerOption {
+	return []grpc.ServerOption{
+		grpc.InTapHandle(f.tap), grpc.ChainUnaryInterceptor(f.Unary), grpc.ChainStreamInterceptor(f.Stream),
+		grpc.ForceServerCodecV2(newCodec()),
+	}
+}
+
+// tap admits a stream whose headers have arrived. gRPC calls it before it starts a goroutine for the
+// stream.
+func (f *Front) tap(ctx context.Context, info *tap.Info) (context.Context, error) {
+	c := connOf(ctx)
+	if c == nil {
+		return ctx, nil
+	}
+	if c.isClosed() { // gRPC had already buffered the stream's headers when the connection was closed.
+		return ctx, f.Stopping
+	}
+	s, err := f.admit(ctx, c, info.FullMethodName, info.Header["x-forwarded-for"])
+	if err != nil {
+		return ctx, err
+	}
+	s.begin = context.AfterFunc(ctx, s.end) // unless a handler begins before
+	return s, nil
+}
+
+// Unary is an interceptor that counts responses until the client has read them, and notices refusals.
+func (f *Front) Unary(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	s := callOf(ctx)
+	if s == nil {
+		return handler(ctx, request)
+	}
+	if s.begin != nil {
+		s.begin()
+		defer s.end()
+	}
+	s.reached.Store(true)
+	f.running.Add(1)
+	reply, err := handler(ctx, request)
+	f.running.Add(-1)
+	s.notice(err)
+	if err != nil || s.begin == nil {
+		return reply, err
+	}
+	return s.answer(reply), nil
+}
+
+// Stream is like Unary, for streams. Each request to another service than the contract's counts as a read.
+func (f *Front) Stream(service any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	s := callOf(stream.Context())
+	if s == nil {
+		return handler(service, stream)
+	}
+	if s.begin != nil {
+		s.begin()
+		defer s.end()
+	}
+	if !strings.HasPrefix(info.FullMethod, "/gridstand.") {
+		stream = &paced{stream, s}
+	}
+	err := handler(service, stream)
+	s.notice(err)
+	return err
+}
+
+// notice charges for an error that no correct client gets often, and closes the connection after too
+// many refusals.
+func (s *call) notice(err error) {
+	switch status.Code(err) {
+	case codes.InvalidArgument, codes.NotFound, codes.Unimplemented, codes.Unauthenticated:
+		if !s.budget.take(1) {
+			s.conn.refused()
+		}
+	case codes.ResourceExhausted:
+		s.conn.refused()
+	}
+}
+
+// paced is a stream on which each request counts as a read.
+type paced struct {
+	grpc.ServerStream
+	call *call
+}
+
+// RecvMsg implements grpc.ServerStream.
+func (p *paced) RecvMsg(m any) error {
+	if err := p.ServerStream.RecvMsg(m); err != nil || p.call.budget.take(1) {
+		return err
+	}
+	f := p.call.conn.front
+	return f.refusal(f.exceeded(), p.call.budget.address)
+}

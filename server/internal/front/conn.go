@@ -1,0 +1,200 @@
+package front
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc/peer"
+)
+
+// conn is an accepted connection. It counts toward the limits until it is closed.
+type conn struct {
+	net.Conn
+	front  *Front
+	budget *Budget
+	// proxy is set if the connection belongs to a proxy. It carries the calls of many clients,
+	// so it is not closed because of one of them.
+	proxy bool
+	// dispatched is set when the connection is handed to the HTTP server, and proven when the client has
+	// completed a handshake or a request.
+	dispatched, proven atomic.Bool
+
+	// Used only by the reader: bytes that peek has read and Read has not returned yet, and bytes that
+	// the budget has not been charged for.
+	first  []byte
+	unpaid int
+	began  bool // set when the client has sent something
+
+	mu     sync.Mutex
+	closed bool
+	ending bool
+	unread map[*Budget]int64 // bytes of responses that the client has not read
+	// hijacker is the budget that counts a hijacked request, or nil.
+	hijacker *Budget
+}
+
+// peerAddr is the remote address of a conn. gRPC includes it in the context of each call.
+type peerAddr struct {
+	net.Addr
+	conn *conn
+}
+
+// connOf returns the connection of a call or request, or nil if it is not one of the Front's
+// connections.
+func connOf(ctx context.Context) *conn {
+	if p, ok := peer.FromContext(ctx); ok {
+		if addr, ok := p.Addr.(*peerAddr); ok {
+			return addr.conn
+		}
+	}
+	return nil
+}
+
+// AddrPort returns the address and port of a TCP address, and an invalid AddrPort for any
+// other address.
+func (a *peerAddr) AddrPort() netip.AddrPort {
+	if tcp, ok := a.Addr.(*net.TCPAddr); ok {
+		return tcp.AddrPort()
+	}
+	return netip.AddrPort{}
+}
+
+// Accept implements net.Listener. It closes connections that exceed a limit.
+func (f *Front) Accept() (net.Conn, error) {
+	c, err := f.accept(f.Listener)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// accept returns the listener's next connection that does not exceed a limit, and closes
+// those that do.
+func (f *Front) accept(l net.Listener) (*conn, error) {
+	for {
+		accepted, err := l.Accept()
+		if err != nil {
+			return nil, err
+		}
+		c, exceeded := f.enter(accepted)
+		if exceeded == "" {
+			return c, nil
+		}
+		_ = accepted.Close()
+		f.Closed(exceeded, Key(accepted.RemoteAddr()))
+	}
+}
+
+// Read implements net.Conn. It charges for what the client sends, also if it is no call.
+func (c *conn) Read(b []byte) (int, error) {
+	if len(c.first) > 0 {
+		n := copy(b, c.first)
+		c.first = c.first[n:]
+		return n, nil
+	}
+	n, err := c.Conn.Read(b)
+	if n == 0 || c.proxy {
+		return n, err
+	}
+	if !c.began && b[0] == tlsHandshake[0] {
+		c.unpaid += handshakeReads * bytesPerRead
+	}
+	c.began = true
+	if c.unpaid += n; c.unpaid >= bytesPerRead {
+		if !c.budget.take(c.unpaid / bytesPerRead) {
+			c.refused()
+		}
+		c.unpaid %= bytesPerRead
+	}
+	return n, err
+}
+
+// refused closes the connection if its address was refused too often. A proxy's connection stays open.
+func (c *conn) refused() {
+	if c.proxy || c.budget.refusals.Allow() {
+		return
+	}
+	_ = c.Close()
+	c.front.Closed(c.front.Limits.Name(&c.front.Limits.ReadsPerAddressPerSecond), c.budget.address)
+}
+
+// Write implements net.Conn. If it fails, it closes the connection: gRPC would first handle
+// everything that the client had sent.
+func (c *conn) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	if err != nil {
+		_ = c.Close()
+	}
+	return n, err
+}
+
+// NetConn returns the wrapped connection, like tls.Conn.NetConn.
+func (c *conn) NetConn() net.Conn { return c.Conn }
+
+// RemoteAddr implements net.Conn.
+func (c *conn) RemoteAddr() net.Addr { return &peerAddr{c.Conn.RemoteAddr(), c} }
+
+// SetDeadline implements net.Conn. gRPC sets a deadline for the handshake and removes it
+// afterwards. The removal must not affect a deadline that the HTTP server has set through
+// httpConn.
+func (c *conn) SetDeadline(t time.Time) error {
+	if c.dispatched.Load() {
+		return nil
+	}
+	if t.IsZero() {
+		c.prove()
+	}
+	return c.Conn.SetDeadline(t)
+}
+
+// Close implements net.Conn.
+func (c *conn) Close() error {
+	err := c.Conn.Close()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return err
+	}
+	c.closed = true
+	for b, n := range c.unread {
+		b.unread.Add(-n)
+	}
+	if c.hijacker != nil {
+		c.front.leave(c.hijacker)
+	}
+	c.budget.connections.Add(-1)
+	c.front.mu.Lock()
+	defer c.front.mu.Unlock()
+	delete(c.front.conns, c)
+	c.budget.forget(c)
+	return err
+}
+
+func (c *conn) isClosed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closed
+}
+
+// CloseAfter closes a peer's connection after the given delay, unless the connection belongs
+// to a proxy. Further calls have no effect.
+func (f *Front) CloseAfter(peer net.Addr, after time.Duration) {
+	p, ok := peer.(*peerAddr)
+	if !ok || p.conn.proxy {
+		return
+	}
+	p.conn.mu.Lock()
+	defer p.conn.mu.Unlock()
+	if !p.conn.ending {
+		p.conn.ending = true
+		// gRPC closes a connection when a read fails.
+		_ = p.conn.SetReadDeadline(time.Now().Add(after))
+		if p.conn.dispatched.Load() { // HTTP handlers may be blocked in a write.
+			_ = p.conn.SetWriteDeadline(time.Now().Add(after))
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package front
+
+import (
+	"bufio"
+	"net"
+	"net/http"
+	"time"
+)
+
+// bodyMargin is the number of bytes by which a request body may exceed the limit on the
+// message size, because protocols wrap messages in an envelope.
+const bodyMargin = 1 << 10
+
+// Handler wraps next in a handler that applies the limits. HTTP requests and gRPC streams
+// share the same counts. The limits apply to requests on the Front's connections, which
+// the handler recognizes by the peer in the context: http.Server.ConnContext must set it to
+// the connection's remote address.
+func (f *Front) Handler(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f.handlers.Add(1)
+		defer f.handlers.Add(-1)
+		c := connOf(r.Context())
+		if c == nil {
+			next.ServeHTTP(w, r)
+			return
+		}
+		c.prove()
+		if f.stopping.Load() {
+			f.Answer(w, r, f.Stopping)
+			return
+		}
+		s, err := f.admit(r.Context(), c, r.URL.Path, r.Header.Values("X-Forwarded-For"))
+		if err != nil {
+			f.Answer(w, r, err)
+			return
+		}
+		answer := &httpAnswer{ResponseWriter: w, call: s, multiplexed: r.ProtoMajor > 1}
+		defer answer.end()
+		request := r.WithContext(s)
+		if limit := f.Limits.MessageBytes; limit > 0 && r.Body != http.NoBody {
+			if r.ContentLength > int64(limit+bodyMargin) {
+				w.Header().Set("Connection", "close") // Without this, the HTTP server would read the rest of the body.
+			}
+			request.Body = http.MaxBytesReader(w, r.Body, int64(limit+bodyMargin))
+		}
+		next.ServeHTTP(answer, request)
+		if free[r.URL.Path] && !s.reached.Load() && !s.budget.take(1) { // It was malformed.
+			c.refused()
+		}
+	})
+}
+
+// httpAnswer writes the response to an HTTP request. The bytes passed to Write are counted
+// until Write returns, that is, until the connection has accepted them.
+type httpAnswer struct {
+	http.ResponseWriter
+	call *call
+	// multiplexed is set if the connection can carry several HTTP requests concurrently.
+	multiplexed bool
+	refused     bool // set once the client has too many unread bytes; all further Writes fail
+	hijacked    bool
+}
+
+// end ends the request when its handler returns.
+func (a *httpAnswer) end() {
+	if a.hijacked {
+		return
+	}
+	a.setDeadline(time.Now().Add(a.call.conn.front.Stall)) // The server has yet to flush its buffers.
+	a.call.end()
+	if a.refused {
+		panic(http.ErrAbortHandler) // The client must not mistake the response for a complete one.
+	}
+}
+
+// Write implements http.ResponseWriter.
+func (a *httpAnswer) Write(p []byte) (int, error) {
+	if a.refused {
+		return 0, http.ErrAbortHandler
+	}
+	n := int64(len(p))
+	defer a.call.conn.release(a.call.budget, n)
+	if a.refused = !a.call.conn.hold(a.call.budget, n); a.refused {
+		return 0, http.ErrAbortHandler
+	}
+	defer a.waitForClient()()
+	return a.ResponseWriter.Write(p)
+}
+
+// Flush implements http.Flusher.
+func (a *httpAnswer) Flush() { _ = a.FlushError() }
+
+// FlushError is the variant of Flush that http.ResponseController uses.
+func (a *httpAnswer) FlushError() error {
+	defer a.waitForClient()()
+	return http.NewResponseController(a.ResponseWriter).Flush()
+}
+
+// waitForClient limits how long the server waits for the client to read, until done is called.
+func (a *httpAnswer) waitForClient() (done func()) {
+	a.setDeadline(time.Now().Add(a.call.conn.front.Stall))
+	return func() {
+		if a.multiplexed { // Left in place, the deadline would end the stream even while nothing is being written.
+			a.setDeadline(time.Time{})
+		}
+	}
+}
+
+// Hijack implements http.Hijacker. The request is counted until the connection is closed.
+func (a *httpAnswer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	raw, buffered, err := http.NewResponseController(a.ResponseWriter).Hijack()
+	if err != nil {
+		return nil, nil, err
+	}
+	c := a.call.conn
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.closed {
+		a.hijacked = true
+		c.hijacker = a.call.budget // Retain only the budget: the call and its context would use a lot of memory.
+	}
+	return raw, buffered, nil
+}
+
+// Unwrap returns the wrapped writer, for http.ResponseController.
+func (a *httpAnswer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// setDeadline sets the deadline for writing to the client.
+func (a *httpAnswer) setDeadline(at time.Time) {
+	if a.multiplexed {
+		_ = http.NewResponseController(a.ResponseWriter).SetWriteDeadline(at)
+	} else {
+		_ = a.call.conn.SetWriteDeadline(at)
+	}
+}

@@ -112,8 +112,7 @@ type Config struct {
 	// for a player to think and for a client to reconnect, and servers find only in these games
 	// what a rollback of the store has lost.
 	Idle time.Duration
-	// Stall is how long a watcher may take to read a message before its stream ends. If it
-	// still reads nothing, its connection is closed after another Stall.
+	// Stall is how long an HTTP client may read nothing before its connection is closed.
 	Stall time.Duration
 
 	// Listener, if set, replaces Listen. The server closes it.

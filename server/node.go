@@ -212,7 +212,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 	n.challenges = challenge.New(challenges)
 	n.hub = match.NewHub(match.Config{
 		Log: n.log, Feed: n.store.Feed, Windows: n.challenges, Transactional: n.store.Transactional(), Jobs: n.jobs, Observer: observer{n.metrics, n.directory, n.jobs},
-		Logger: n.logger, ServerID: serverID, Idle: n.Idle, Stall: n.Stall, MaxEvents: n.Limits.EventsPerGame,
+		Logger: n.logger, ServerID: serverID, Idle: n.Idle, MaxEvents: n.Limits.EventsPerGame,
 	})
 	n.metrics.Live(n.hub.Live, n.hub.Spectators)
 	if file, ok := n.store.Engine.(interface{ Sizes() (file, log int64) }); ok {
@@ -228,7 +228,6 @@ func (n *node) connect(transport []grpc.ServerOption) {
 		Version: version.String(), WebURL: n.PublicURL, Durable: n.store.Durable(), MinTurnLimit: n.MinTurnLimit,
 		Limits: n.Limits,
 		Quotas: n.store.Quotas, Budgets: n.front.Budgets,
-		CloseAfter: n.front.CloseAfter,
 	})
 	n.serveCalls(games, transport)
 }

@@ -383,10 +383,10 @@ type Limits struct {
 	// Deprecated: Marked as deprecated in gridstand/v1/game.proto.
 	ReadsPerAddress int32 `protobuf:"varint,22,opt,name=reads_per_address,json=readsPerAddress,proto3" json:"reads_per_address,omitempty"`
 	// Calls and HTTP requests per second from one address to one server, excluding Move, Undo
-	// and Resign, with a burst of ten seconds' worth. A page counts as one call for each 50
+	// and Resign, with a burst of ten seconds' worth. A page counts as one call for each 25
 	// requested entries and for each ten games that it skips, and history as one for each 50
-	// events that the server has to read. New connections, mistakes, and each 2 kB that the
-	// client sends count, too. An address has few of these calls running at the same time;
+	// events that the server has to read. New connections, mistakes, and each 128 bytes
+	// that a client of gRPC sends beside calls, count, too. An address has few of these calls running at the same time;
 	// others wait up to a second and are then refused.
 	ReadsPerAddressPerSecond int32 `protobuf:"varint,23,opt,name=reads_per_address_per_second,json=readsPerAddressPerSecond,proto3" json:"reads_per_address_per_second,omitempty"`
 	// Always 0.

@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	// eventsPerRead is the number of events of a game's history, and bytesPerRead the number of bytes
-	// that a client sends, which count as one read. A TLS handshake counts as handshakeReads.
-	eventsPerRead  = 50
-	bytesPerRead   = 2 << 10
-	handshakeReads = 5
+	// eventsPerRead is the number of events of a game's history that count as one read, and bytesPerRead
+	// the number of bytes that a client of gRPC sends in addition to bytesPerCall for each of its calls.
+	eventsPerRead = 50
+	bytesPerRead  = 128
+	bytesPerCall  = 256
 	// maxWait is how long a call may wait until its address has paid for what it has read before, or
 	// until others of its calls have ended.
 	maxWait = time.Second

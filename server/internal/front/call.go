@@ -99,6 +99,7 @@ func (f *Front) tap(ctx context.Context, info *tap.Info) (context.Context, error
 	if c == nil {
 		return ctx, nil
 	}
+	c.unpaid = max(c.unpaid-bytesPerCall, -bytesPerCall)
 	if c.isClosed() { // gRPC had already buffered the stream's headers when the connection was closed.
 		return ctx, f.Stopping
 	}

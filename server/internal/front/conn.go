@@ -27,11 +27,9 @@ type conn struct {
 	// the budget has not been charged for.
 	first  []byte
 	unpaid int
-	began  bool // set when the client has sent something
 
 	mu     sync.Mutex
 	closed bool
-	ending bool
 	unread map[*Budget]int64 // bytes of responses that the client has not read
 	// hijacker is the budget that counts a hijacked request, or nil.
 	hijacker *Budget
@@ -89,7 +87,8 @@ func (f *Front) accept(l net.Listener) (*conn, error) {
 	}
 }
 
-// Read implements net.Conn. It charges for what the client sends, also if it is no call.
+// Read implements net.Conn. It charges for what the client of gRPC sends beside calls, such as TLS
+// handshakes, and requests that gRPC refuses before it calls tap.
 func (c *conn) Read(b []byte) (int, error) {
 	if len(c.first) > 0 {
 		n := copy(b, c.first)
@@ -97,13 +96,9 @@ func (c *conn) Read(b []byte) (int, error) {
 		return n, nil
 	}
 	n, err := c.Conn.Read(b)
-	if n == 0 || c.proxy {
+	if n == 0 || c.proxy || c.dispatched.Load() {
 		return n, err
 	}
-	if !c.began && b[0] == tlsHandshake[0] {
-		c.unpaid += handshakeReads * bytesPerRead
-	}
-	c.began = true
 	if c.unpaid += n; c.unpaid >= bytesPerRead {
 		if !c.budget.take(c.unpaid / bytesPerRead) {
 			c.refused()
@@ -178,23 +173,4 @@ func (c *conn) isClosed() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.closed
-}
-
-// CloseAfter closes a peer's connection after the given delay, unless the connection belongs
-// to a proxy. Further calls have no effect.
-func (f *Front) CloseAfter(peer net.Addr, after time.Duration) {
-	p, ok := peer.(*peerAddr)
-	if !ok || p.conn.proxy {
-		return
-	}
-	p.conn.mu.Lock()
-	defer p.conn.mu.Unlock()
-	if !p.conn.ending {
-		p.conn.ending = true
-		// gRPC closes a connection when a read fails.
-		_ = p.conn.SetReadDeadline(time.Now().Add(after))
-		if p.conn.dispatched.Load() { // HTTP handlers may be blocked in a write.
-			_ = p.conn.SetWriteDeadline(time.Now().Add(after))
-		}
-	}
 }

@@ -69,7 +69,7 @@ func TestBots_Fault(t *testing.T) {
 			logger := slog.New(slog.NewTextHandler(&logged, nil))
 			hub := match.NewHub(match.Config{
 				Log: gamelog.New(s.Games), Feed: s.Feed, Jobs: plain{}, Observer: observed{}, Logger: logger,
-				ServerID: "server", Idle: time.Hour, Stall: time.Minute,
+				ServerID: "server", Idle: time.Hour,
 			})
 			ctx, cancel := context.WithCancel(t.Context())
 			var group sync.WaitGroup

@@ -77,7 +77,7 @@ func (env *env) stillWithin(timeout time.Duration, addr string) *server {
 	s := &server{t: env.t, seen: &observer{}, work: &work{}}
 	s.Hub = NewHub(Config{
 		Log: gamelog.New(on.Games), Feed: on.Feed, Jobs: s.work, Observer: s.seen,
-		Logger: logger, ServerID: fmt.Sprint("server-", servers.Add(1)), Idle: time.Hour, Stall: time.Minute,
+		Logger: logger, ServerID: fmt.Sprint("server-", servers.Add(1)), Idle: time.Hour,
 	})
 	env.t.Cleanup(s.Hub.close) // Wait for the hub's goroutines, unless the test has already done so.
 	s.run(s.Feed.Run)
@@ -107,9 +107,9 @@ func (s *server) match(gameID string) *Match {
 }
 
 // newWatcher returns a new watcher of the match.
-func (m *Match) newWatcher(ctx context.Context, role Role, giveUp func()) *Watcher {
+func (m *Match) newWatcher(ctx context.Context, role Role) *Watcher {
 	w := &Watcher{}
-	m.Watch(ctx, w, role, giveUp)
+	m.Watch(ctx, w, role)
 	return w
 }
 

@@ -75,9 +75,6 @@ type Config struct {
 	// MaxEvents is the number of events from which a game accepts no moves and undos, or 0 for no
 	// limit.
 	MaxEvents int
-	// Stall is the longest time a watcher may take to read one message, rounded down to whole
-	// seconds.
-	Stall time.Duration
 }
 
 // Hub holds the matches of one server.

@@ -39,9 +39,9 @@ func TestAudience(t *testing.T) {
 				return ma.Spectators() == want && mb.Spectators() == want
 			})
 		}
-		wa := ma.newWatcher(t.Context(), Spectator, nil)
-		wb := []*Watcher{mb.newWatcher(t.Context(), Spectator, nil), mb.newWatcher(t.Context(), Spectator, nil)}
-		player := mb.newWatcher(t.Context(), Uncounted, nil)
+		wa := ma.newWatcher(t.Context(), Spectator)
+		wb := []*Watcher{mb.newWatcher(t.Context(), Spectator), mb.newWatcher(t.Context(), Spectator)}
+		player := mb.newWatcher(t.Context(), Uncounted)
 		round(3)
 		// The feed may deliver the total of one server's report after the reply to the other's. A move
 		// arrives after both totals.
@@ -111,13 +111,13 @@ func TestAudience_NewWatcher(t *testing.T) {
 		s := env.still(env.addr)
 		s.create(name("a"), "classic")
 		m := s.match(name("a"))
-		early := m.newWatcher(t.Context(), Spectator, nil)
+		early := m.newWatcher(t.Context(), Spectator)
 		s.countAudiences(s.all(), time.Now())
 		update, _ := early.Next(1)
 		require.NotNil(t, update.Audience)
 		early.Close()
 
-		late := m.newWatcher(t.Context(), Spectator, nil)
+		late := m.newWatcher(t.Context(), Spectator)
 		defer late.Close()
 		update, _ = late.Next(1)
 		assert.Equal(t, Update{}, update)
@@ -144,13 +144,13 @@ func TestAudience_LateReply(t *testing.T) {
 	s := &server{t: t, seen: &observer{}, work: &work{}}
 	s.Hub = NewHub(Config{
 		Log: gamelog.New(late), Feed: on.Feed, Jobs: s.work, Observer: s.seen, Logger: slog.New(slog.DiscardHandler),
-		ServerID: "server", Idle: time.Hour, Stall: time.Minute,
+		ServerID: "server", Idle: time.Hour,
 	})
 	t.Cleanup(s.Hub.close)
 	s.run(s.Feed.Run)
 	s.create(name("a"), "classic")
 	late.match = s.match(name("a"))
-	defer late.match.newWatcher(t.Context(), Spectator, nil).Close()
+	defer late.match.newWatcher(t.Context(), Spectator).Close()
 	s.countAudiences(s.all(), time.Now())
 	waittest.Until(t, "the report has ended", func() bool { return !late.match.watching.reporting.Load() })
 	assert.Equal(t, 3, late.match.Spectators())
@@ -162,7 +162,7 @@ func TestAudience_Retracted(t *testing.T) {
 	each(t, func(t *testing.T, env *env) {
 		s, other := env.serve(env.addr), env.serve(env.addr)
 		s.create(name("a"), "classic")
-		watcher := s.match(name("a")).newWatcher(t.Context(), Spectator, nil)
+		watcher := s.match(name("a")).newWatcher(t.Context(), Spectator)
 		defer watcher.Close()
 		m := other.match(name("a"))
 		watchers := func() int {
@@ -192,7 +192,7 @@ func TestSweep(t *testing.T) {
 			return m
 		}
 		used, watched, idle := hold("used"), hold("watched"), hold("idle")
-		watcher := watched.newWatcher(t.Context(), Spectator, nil)
+		watcher := watched.newWatcher(t.Context(), Spectator)
 		s.countAudiences(s.all(), time.Now())
 		state := idle.play(t, 5)
 		idle.Release()
@@ -299,37 +299,6 @@ func TestAcquire_CreatedDuringLoad(t *testing.T) {
 		s.forget(early)
 		close(early.ready)
 		require.NoError(t, <-late)
-	})
-}
-
-// Ensure that onStall is called once for a watcher that takes too long to read a message, and
-// not for any other watcher.
-func TestStalled(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
-		s := env.still(env.addr)
-		s.create(name("a"), "classic")
-		m := s.match(name("a"))
-		dropped := make(chan string, 10)
-		join := func(who string) *Watcher {
-			w := m.newWatcher(t.Context(), Spectator, func() { dropped <- who })
-			t.Cleanup(w.Close)
-			return w
-		}
-		stalled, quick, idle := join("stalled"), join("quick"), join("idle")
-		stalled.BeginSend()
-		s.ticks.Add(int64(s.Stall / tick))
-		quick.BeginSend()
-		m.reap()
-		require.Empty(t, dropped)
-		s.ticks.Add(1)
-		m.reap()
-		m.reap()
-		require.Len(t, dropped, 1)
-		require.Equal(t, "stalled", <-dropped)
-		assert.False(t, stalled.EndSend())
-		assert.True(t, quick.EndSend())
-		assert.True(t, idle.EndSend())
 	})
 }
 

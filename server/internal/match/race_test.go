@@ -68,7 +68,7 @@ func TestDo_FreeForAll(t *testing.T) {
 			m := servers[i%len(servers)].match(name("a"))
 			if i < len(servers)-1 {
 				// One of the servers has no watchers.
-				defer m.newWatcher(t.Context(), Spectator, nil).Close()
+				defer m.newWatcher(t.Context(), Spectator).Close()
 			}
 			random := rand.New(rand.NewPCG(uint64(i), 1))
 			acknowledged[i] = map[int32]replay.Action{}

@@ -15,13 +15,11 @@ type Watcher struct {
 	// Keep the fields that are used for every event together.
 	m        *Match
 	audience *Audience
-	sending  atomic.Int64 // tick at which the current send began; 0 if none is in progress, stalled if it takes too long
 	left     atomic.Bool  // set once ctx is done
 	role     atomic.Int32 // a Role
 
-	ctx     context.Context
-	index   int // index in watcherSet.all; guarded by watcherSet.mu
-	onStall func()
+	ctx   context.Context
+	index int // index in watcherSet.all; guarded by watcherSet.mu
 }
 
 // Watch registers w, which must be a zero Watcher, as a watcher. The caller must close it.
@@ -29,10 +27,9 @@ type Watcher struct {
 // If the two are apart, a delivery takes 5% longer.
 //
 // The watcher is woken within two ticks after ctx is done, and Next then returns the context's
-// error if there is nothing else to return. All roles get the same updates. If the watcher stalls,
-// onStall is called from another goroutine, unless it is nil; see BeginSend.
-func (m *Match) Watch(ctx context.Context, w *Watcher, role Role, onStall func()) {
-	w.m, w.ctx, w.onStall = m, ctx, onStall
+// error if there is nothing else to return. All roles get the same updates.
+func (m *Match) Watch(ctx context.Context, w *Watcher, role Role) {
+	w.m, w.ctx = m, ctx
 	w.role.Store(int32(role))
 	m.count(role, 1)
 	m.watching.mu.Lock()
@@ -45,6 +42,23 @@ func (m *Match) Watch(ctx context.Context, w *Watcher, role Role, onStall func()
 	w.index = len(m.watching.all)
 	m.watching.all = append(m.watching.all, w)
 	m.watching.size.Store(int32(len(m.watching.all)))
+}
+
+// reap wakes all watchers if the context of any of them has ended. One pass over all watchers per tick
+// is cheaper than a second channel for every watcher and event.
+func (m *Match) reap() {
+	ended := false
+	m.watching.mu.Lock()
+	for _, w := range m.watching.all {
+		if w.ctx.Err() != nil && !w.left.Swap(true) {
+			w.Discount()
+			ended = true
+		}
+	}
+	m.watching.mu.Unlock()
+	if ended {
+		m.wake()
+	}
 }
 
 // Close unregisters the watcher. It must be called exactly once.

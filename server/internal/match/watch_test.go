@@ -26,7 +26,7 @@ type shown struct {
 // watch watches the match, starting after a version, until the game is over, Next returns
 // an error, or ctx is done. It calls pause before each call of Next.
 func watch(ctx context.Context, m *Match, version int32, pause func(seen int32)) shown {
-	watcher := m.newWatcher(ctx, Spectator, nil)
+	watcher := m.newWatcher(ctx, Spectator)
 	defer watcher.Close()
 	var s shown
 	for {
@@ -132,7 +132,7 @@ func TestWatch_Slow(t *testing.T) {
 		s := env.serve(env.addr)
 		s.create(name("a"), "6x6")
 		m := s.match(name("a"))
-		watcher := m.newWatcher(t.Context(), Spectator, nil)
+		watcher := m.newWatcher(t.Context(), Spectator)
 		defer watcher.Close()
 		m.play(t, ringSize)
 		update, _ := watcher.Next(1)
@@ -165,7 +165,7 @@ func TestWatch_Encoded(t *testing.T) {
 		s := env.serve(env.addr)
 		s.create(name("a"), "classic")
 		m := s.match(name("a"))
-		watcher := m.newWatcher(t.Context(), Uncounted, nil)
+		watcher := m.newWatcher(t.Context(), Uncounted)
 		defer watcher.Close()
 		_, changed := watcher.Next(1)
 		m.play(t, 1)
@@ -187,7 +187,7 @@ func TestWatch_Delivered(t *testing.T) {
 		near, far := env.serve(env.addr), env.serve(env.addr)
 		near.create(name("a"), "classic")
 		mover, m := near.match(name("a")), far.match(name("a"))
-		first, second := m.newWatcher(t.Context(), Spectator, nil), m.newWatcher(t.Context(), Uncounted, nil)
+		first, second := m.newWatcher(t.Context(), Spectator), m.newWatcher(t.Context(), Uncounted)
 		defer second.Close()
 		counts := func(deliveries int) {
 			t.Helper()
@@ -210,7 +210,7 @@ func TestConfirm_Watched(t *testing.T) {
 		here, there := env.still(env.addr), env.still(env.addr)
 		here.create(name("a"), "classic")
 		m, elsewhere := here.match(name("a")), there.match(name("a"))
-		watcher := elsewhere.newWatcher(t.Context(), Spectator, nil)
+		watcher := elsewhere.newWatcher(t.Context(), Spectator)
 		defer watcher.Close()
 		for range 20 {
 			moved := m.play(t, 1)

@@ -82,7 +82,7 @@ func (f *fanout) add(v *View) (joined, retry bool) {
 func (f *fanout) start(first *View) {
 	f.version = first.version
 	f.match.Retain()
-	f.match.Watch(context.Background(), &f.watcher, match.Uncounted, nil)
+	f.match.Watch(context.Background(), &f.watcher, match.Uncounted)
 	f.watcher.SkipAudience(&first.watcher)
 	f.service.fanouts.group.Go(f.run)
 }

@@ -213,7 +213,7 @@ func (l *liveChallenge) follow(ctx context.Context, gameID string) (*entrantGame
 		return nil, err
 	}
 	game := &entrantGame{Match: m}
-	m.Watch(l.ctx, &game.watcher, match.Uncounted, nil)
+	m.Watch(l.ctx, &game.watcher, match.Uncounted)
 	// The game in memory may lack the latest moves that were made on other servers.
 	if _, err := m.Confirm(ctx); err != nil {
 		game.watcher.Close()

@@ -11,9 +11,12 @@ import (
 // Verification takes up to 3 ms for the slowest type of key, P-521.
 const signatureCost = 50
 
+// rowsPerRead is the number of rows of a list that count as one read.
+const rowsPerRead = 25
+
 // readCost returns the number of reads that a request counts as: 0 for a move;
-// signatureCost for a new key; otherwise the number of default-size pages needed to hold
-// the requested entries, and at least 1. needsStore reports whether the call reads the
+// signatureCost for a new key; otherwise one for each rowsPerRead entries that it requests, and at
+// least 1. needsStore reports whether the call reads the
 // store.
 func readCost(request any) (cost int, needsStore bool) {
 	entries := 0
@@ -36,7 +39,7 @@ func readCost(request any) (cost int, needsStore bool) {
 		entries = 2 * int(min(r.GetNeighbors(), page.MaxSize))
 	}
 	entries = min(max(entries, 0), page.MaxSize)
-	return max(1, (entries+page.DefaultSize-1)/page.DefaultSize), true
+	return max(1, (entries+rowsPerRead-1)/rowsPerRead), true
 }
 
 // read admits a call that is not a move, of which the front has charged one read. If err is nil, the

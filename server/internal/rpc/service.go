@@ -6,7 +6,6 @@ package rpc
 import (
 	"context"
 	"log/slog"
-	"net"
 	"sync"
 	"time"
 
@@ -89,8 +88,6 @@ type Config struct {
 	Quotas  store.Quotas
 	// Budgets limits what each address may read.
 	Budgets *front.Budgets
-	// CloseAfter closes the connection of peer after the given time, unless peer is a proxy.
-	CloseAfter func(peer net.Addr, after time.Duration)
 	// MinTurnLimit is the shortest turn limit that games may have. It is at most five
 	// seconds, because the contract guarantees that every server allows that turn limit.
 	MinTurnLimit time.Duration

@@ -26,11 +26,7 @@ func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingSer
 	if err := v.begin(); err != nil {
 		return err
 	}
-	err = v.follow()
-	if unread := v.finish(); err == nil {
-		err = unread
-	}
-	return err
+	return v.follow()
 }
 
 // OpenWatch performs all of Watch's checks and adds a watcher to the game. Begin and
@@ -53,7 +49,6 @@ func (s *Service) OpenWatch(request *pb.WatchRequest, stream grpc.ServerStream) 
 		everyEvent: request.GetEveryEvent(), playerID: player.ID,
 	}
 	v.form = formOf(v.stream)
-	v.queue = newSendQueue(v.form)
 	defer func() {
 		if err != nil {
 			v.Close()
@@ -114,7 +109,7 @@ func (s *Service) admit(v *View, role match.Role) error {
 	if limit := s.Limits.WatchersPerGame; limit > 0 && role != match.Uncounted && v.match.Limited() >= limit {
 		return s.Limits.Exceeded(&s.Limits.WatchersPerGame, "watchers of one game", watchersRetry)
 	}
-	v.match.Watch(v.stream.Context(), &v.watcher, role, v.onStall)
+	v.match.Watch(v.stream.Context(), &v.watcher, role)
 	return nil
 }
 
@@ -147,7 +142,6 @@ type View struct {
 	form       match.Form
 	stream     grpc.ServerStream // innermost stream
 	watcher    match.Watcher
-	queue      *sendQueue
 
 	service  *Service
 	sharing  *sharing      // nil unless the view may join a fanout
@@ -265,30 +259,13 @@ func (v *View) discountIfJoined(e *match.Event) {
 	}
 }
 
-func (v *View) send(m any) error {
-	v.watcher.BeginSend()
-	return v.sent(v.queue.send(v.stream, m, v.over))
-}
+func (v *View) send(m any) error { return sent(v.stream.SendMsg(m)) }
 
-// finish waits for the client before the stream ends.
-func (v *View) finish() error {
-	for {
-		v.watcher.BeginSend()
-		done, err := v.queue.finish(v.stream.Context())
-		if err = v.sent(err); done || err != nil {
-			return err
-		}
+// sent returns the error with which a stream ends if a message could not be sent.
+func sent(err error) error {
+	if err == nil {
+		return nil
 	}
-}
-
-// sent marks the end of a send, which returned err.
-func (v *View) sent(err error) error {
-	if !v.watcher.EndSend() {
-		return errStalled
-	}
-	if err != nil {
-		// The connection or the stream has ended, so the client gets no response.
-		return errors.Join(context.Canceled, err)
-	}
-	return nil
+	// The connection or the stream has ended, so the client gets no response.
+	return errors.Join(context.Canceled, err)
 }

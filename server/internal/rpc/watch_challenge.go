@@ -2,8 +2,6 @@ package rpc
 
 import (
 	"context"
-	"errors"
-	"time"
 
 	"google.golang.org/grpc"
 
@@ -21,11 +19,7 @@ func (s *Service) WatchChallenge(request *pb.WatchChallengeRequest, stream grpc.
 	if err := v.begin(); err != nil {
 		return err
 	}
-	err = v.follow()
-	if unread := v.finish(); err == nil {
-		err = unread
-	}
-	return err
+	return v.follow()
 }
 
 // OpenWatchChallenge performs all of WatchChallenge's checks and waits for the first
@@ -39,7 +33,6 @@ func (s *Service) OpenWatchChallenge(request *pb.WatchChallengeRequest, stream g
 	address := s.Address(stream.Context())
 	v := &ChallengeView{service: s, stream: innermost(stream), etag: request.GetEtag()}
 	v.form = formOf(v.stream)
-	v.queue = newSendQueue(v.form)
 	v.live = s.addStream(id, address)
 	ctx, cancel := context.WithTimeout(stream.Context(), maxCall)
 	defer cancel()
@@ -57,14 +50,9 @@ type ChallengeView struct {
 	live    *liveChallenge
 	stream  grpc.ServerStream // innermost stream
 	form    match.Form
-	queue   *sendQueue
 
 	etag string             // etag of the last snapshot sent
 	next *challengeSnapshot // next snapshot to send, unless the client already has it
-	// stall ends the stream if sending a message takes too long; nil before the first
-	// message. Each stream can afford a timer of its own, because it sends at most five
-	// messages per second.
-	stall *time.Timer
 }
 
 // Close ends the watch and removes the stream from the challenge.
@@ -125,38 +113,9 @@ func (v *ChallengeView) follow() error {
 
 func (v *ChallengeView) send(snapshot *challengeSnapshot) error {
 	encoded := snapshot.Encoded(v.form, func() any { return encodeFor(v.stream, v.form, snapshot.message) })
-	err := v.withinStall(func() error { return v.queue.send(v.stream, encoded, snapshot.final) })
+	err := sent(v.stream.SendMsg(encoded))
 	if err == nil {
 		v.etag = snapshot.etag()
 	}
 	return err
-}
-
-// finish waits for the client before the stream ends.
-func (v *ChallengeView) finish() (err error) {
-	for done := false; !done && err == nil; {
-		err = v.withinStall(func() (err error) {
-			done, err = v.queue.finish(v.stream.Context())
-			return err
-		})
-	}
-	return err
-}
-
-// withinStall calls send, which may wait for the client, and ends the stream if that takes too long.
-func (v *ChallengeView) withinStall(send func() error) error {
-	if v.stall == nil {
-		v.stall = time.AfterFunc(v.service.Hub.Stall, func() { v.service.endStalled(v.stream) })
-	} else {
-		v.stall.Reset(v.service.Hub.Stall)
-	}
-	err := send()
-	if !v.stall.Stop() {
-		return errStalled
-	}
-	if err != nil {
-		// The connection or the stream has ended, so the client gets no response.
-		return errors.Join(context.Canceled, err)
-	}
-	return nil
 }

@@ -11,6 +11,12 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
+// Aborter is a stream that does not use gRPC and that another goroutine can end while
+// SendMsg is running. SendMsg then returns promptly.
+type Aborter interface {
+	Abort(err error)
+}
+
 // sharing is the state of a View that may join fanouts.
 type sharing struct {
 	ended func(error)

@@ -77,7 +77,7 @@ func (c Config) watchChallenge(r *http.Request, stream grpc.ServerStream) (view,
 // ServeHTTP implements http.Handler.
 func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(readerContext(r.Context()))
-	s := &eventStream{ctx: ctx, cancel: cancel}
+	s := &eventStream{stall: e.Stall, ctx: ctx, cancel: cancel}
 	handedOver := false
 	defer func() {
 		if !handedOver {

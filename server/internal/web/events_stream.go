@@ -28,6 +28,8 @@ type eventStream struct {
 	first []byte          // data to write before the next message
 	raw   syscall.RawConn // out's socket, for non-blocking writes; nil unless shared is set
 
+	stall time.Duration // how long the client may read nothing of a message
+
 	ctx    context.Context
 	cancel context.CancelFunc
 	view   view        // nil until the view has been opened
@@ -80,7 +82,9 @@ func (s *eventStream) write(record []byte) error {
 	if len(record) == 0 {
 		return nil
 	}
+	_ = s.out.SetWriteDeadline(time.Now().Add(s.stall))
 	_, err := s.out.Write(record)
+	_ = s.out.SetWriteDeadline(time.Time{})
 	return err
 }
 
@@ -110,9 +114,6 @@ func (s *eventStream) Abort(error) {
 	s.out.Abort()
 }
 
-// endTimeout limits how long it may take to write the last record.
-const endTimeout = 5 * time.Second
-
 // drop ends a stream whose client has disconnected.
 func (s *eventStream) drop() {
 	s.Abort(nil)
@@ -125,7 +126,6 @@ func (s *eventStream) drop() {
 // sends nothing, so that the client reconnects.
 func (s *eventStream) end(err error) {
 	if s.err = err; err == nil {
-		_ = s.out.SetWriteDeadline(time.Now().Add(endTimeout))
 		_ = s.write([]byte("event: end\ndata: {}\n\n"))
 	}
 }

@@ -31,8 +31,8 @@ import (
 )
 
 const (
-	// idlers exceeds the default limit on the connections of one address, and browsers the one on its
-	// Server-Sent Events.
+	// idlers exceeds the default limit on the connections of one address. browsers is the number of
+	// connections of floods by HTTP.
 	idlers, browsers   = 17_000, 1200
 	sleepers, flooders = 200, 4
 	// framers is the number of connections that send small frames.
@@ -40,15 +40,16 @@ const (
 	// tinyBatch is the number of tiny calls in a write. The server has parsed some of them
 	// after tinyReady of a connection's writes.
 	tinyBatch, tinyReady = 500, 20
-	// leavers is the number of workers, each with its own connection, that open watches and leave. The
-	// server slows down a connection that cancels calls, to about 1,900 a second.
+	// refusedPause is how long a client waits after the server has closed its connection at once.
+	refusedPause = 100 * time.Millisecond
+	// leavers is the number of workers, each with its own connection, that open watches and leave.
 	leavers = 4
 	// handshakeTimeout is the server's timeout for handshakes.
 	handshakeTimeout = 10 * time.Second
 	// dialers is the number of connections that are opened concurrently.
 	dialers = 100
-	// connects and watches are the default limits on new connections and new watches per second from
-	// one address.
+	// connects and watches are how many new connections and watches per second one address may open by
+	// default.
 	connects, watches = 2000, 2000
 )
 
@@ -345,11 +346,12 @@ func (f *flood) raw(ctx context.Context, connections int, do func(c *rawConn, n 
 		group.Go(func() error {
 			for n := uint32(0); ctx.Err() == nil; {
 				c, err := dialRaw(ctx, f.dialer, f.server.addr, slowWindow)
-				if err != nil {
-					if ctx.Err() == nil {
-						return err
+				if err != nil { // The server may close connections at once.
+					select {
+					case <-ctx.Done():
+					case <-time.After(refusedPause):
 					}
-					return nil
+					continue
 				}
 				stop := context.AfterFunc(ctx, func() { _ = c.conn.Close() })
 				var reading sync.WaitGroup
@@ -369,6 +371,10 @@ func (f *flood) raw(ctx context.Context, connections int, do func(c *rawConn, n 
 				stop()
 				_ = c.conn.Close()
 				reading.Wait()
+				select { // Immediate retries would only waste processor time.
+				case <-ctx.Done():
+				case <-time.After(refusedPause):
+				}
 			}
 			return nil
 		})

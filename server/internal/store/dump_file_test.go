@@ -75,7 +75,8 @@ func TestDump_Format(t *testing.T) {
 		return nil
 	}, func(Counts) {})
 	require.NoError(t, err)
-	assert.Equal(t, stored+storedEnd, unpack(t, file.Bytes()))
+	written := unpack(t, file.Bytes())
+	assert.True(t, written == stored+storedEnd, written)
 }
 
 // Ensure that a dump that was cut or changed anywhere is refused.

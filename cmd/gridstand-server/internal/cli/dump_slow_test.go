@@ -27,7 +27,7 @@ func TestRestore_Killed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	dump, earlier := filepath.Join(dir, "dump"), filepath.Join(dir, "earlier")
-	make := func(file string, games int) {
+	played := func(file string, games int) {
 		c := servertest.Config(t)
 		c.Store, c.Limits = server.File(file+".db"), limits.Limits{}
 		srv, stop := servertest.Start(t, c)
@@ -39,8 +39,8 @@ func TestRestore_Killed(t *testing.T) {
 		code, _, stderr := call(t, "dump", "--store", c.Store, file)
 		require.Zero(t, code, stderr)
 	}
-	make(dump, 20)
-	make(earlier, 1)
+	played(dump, 20)
+	played(earlier, 1)
 	restore := func(store string) *exec.Cmd {
 		cmd := exec.Command(os.Args[0], "restore", "--replace", "--store", store, dump)
 		cmd.Env = append(os.Environ(), asServer+"=1")
@@ -63,7 +63,7 @@ func TestRestore_Killed(t *testing.T) {
 			code, _, stderr := call(t, "restore", "--replace", "--store", store, earlier)
 			require.Zero(t, code, stderr)
 			cmd := restore(store)
-			time.Sleep(rand.N(took + took/8))
+			time.Sleep(rand.N(took + took/8)) //nolint:forbidigo // The moment of the kill is random.
 			_ = cmd.Process.Kill()
 			_ = cmd.Wait()
 			out := filepath.Join(t.TempDir(), "again")

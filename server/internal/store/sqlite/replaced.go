@@ -29,7 +29,7 @@ func (f *file) verify() error {
 	case err == nil && !os.SameFile(f.info, now):
 		refused = &store.Error{Kind: store.Corrupt, Err: fmt.Errorf("%s was replaced while the server was running; all reads and writes fail until the previous file is back; "+howToRestore, f.path)}
 	}
-	if f.writer.refused.Swap(refused); refused == nil {
+	if f.writer.refused.Store(refused); refused == nil {
 		return nil
 	}
 	f.replaced.Do(func() {

@@ -132,7 +132,7 @@ func (f *Front) Unary(ctx context.Context, request any, _ *grpc.UnaryServerInfo,
 	return s.answer(reply), nil
 }
 
-// Stream is like Unary, for streams. Each request to another service than the contract's counts as a read.
+// Stream is like Unary, for streams. Each request to another service than the contract's counts as reads.
 func (f *Front) Stream(service any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	s := callOf(stream.Context())
 	if s == nil {
@@ -163,7 +163,10 @@ func (s *call) notice(err error) {
 	}
 }
 
-// paced is a stream on which each request counts as a read.
+// streamReads is the number of reads that a request on a stream of reflection counts as.
+const streamReads = 5
+
+// paced is a stream on which each request counts as reads.
 type paced struct {
 	grpc.ServerStream
 	call *call
@@ -171,7 +174,7 @@ type paced struct {
 
 // RecvMsg implements grpc.ServerStream.
 func (p *paced) RecvMsg(m any) error {
-	if err := p.ServerStream.RecvMsg(m); err != nil || p.call.budget.take(1) {
+	if err := p.ServerStream.RecvMsg(m); err != nil || p.call.budget.take(streamReads) {
 		return err
 	}
 	f := p.call.conn.front

@@ -26,7 +26,7 @@ var badBrowsers = []badClient{
 		header := "GET / HTTP/1.1\r\nHost: gridstand\r\nX-Long: " + strings.Repeat("x", 8<<10)
 		return f.connect(ctx, browsers/3, func(n int) []byte { return []byte(header[:len(header)-n]) })
 	}},
-	{"HTTP bodies sent very slowly", true, 0, func(ctx context.Context, f *flood) error {
+	{"HTTP bodies sent very slowly", false, 0, func(ctx context.Context, f *flood) error {
 		return f.request(ctx, browsers/3, httpCall("ListGames", 1000, "{"), func(ctx context.Context, conn net.Conn) {
 			drip := time.NewTicker(100 * time.Millisecond)
 			defer drip.Stop()
@@ -55,10 +55,10 @@ var badBrowsers = []badClient{
 		return f.request(ctx, browsers, strings.Repeat(httpCall("ListGames", 16, `{"pageSize":200}`), 20), nil)
 	}},
 	{"Server-Sent Events", true, 0, func(ctx context.Context, f *flood) error {
-		return f.request(ctx, browsers, "GET /g/"+f.gameID+"/events HTTP/1.1\r\nHost: gridstand\r\n\r\n", nil)
+		return f.request(ctx, eventReaders, "GET /g/"+f.gameID+"/events HTTP/1.1\r\nHost: gridstand\r\n\r\n", nil)
 	}},
 	{"Server-Sent Events that are not read", true, 0, func(ctx context.Context, f *flood) error {
-		return f.request(ctx, browsers, "GET /g/"+f.gameID+"/events?after_version=0 HTTP/1.1\r\nHost: gridstand\r\n\r\n", nil)
+		return f.request(ctx, eventReaders, "GET /g/"+f.gameID+"/events?after_version=0 HTTP/1.1\r\nHost: gridstand\r\n\r\n", nil)
 	}},
 }
 

@@ -31,10 +31,10 @@ import (
 )
 
 const (
-	// idlers exceeds the default limit on the connections of one address. browsers is the number of
-	// connections of floods by HTTP.
-	idlers, browsers   = 17_000, 1200
-	sleepers, flooders = 200, 4
+	// idlers and eventReaders exceed the default limit on the connections of one address. browsers is
+	// the number of connections of other floods by HTTP.
+	idlers, eventReaders, browsers = 17_000, 4200, 1200
+	sleepers, flooders             = 200, 4
 	// framers is the number of connections that send small frames.
 	framers = 32
 	// tinyBatch is the number of tiny calls in a write. The server has parsed some of them

@@ -119,6 +119,10 @@ func (f *flood) requestOn(ctx context.Context, conn net.Conn, request string, ne
 	response, err := http.ReadResponse(bufio.NewReaderSize(conn, 16), nil)
 	begin()
 	if err != nil {
+		select { // Immediate retries would only waste processor time.
+		case <-ctx.Done():
+		case <-time.After(refusedPause):
+		}
 		return
 	}
 	_ = response.Body // The body is not read.

@@ -68,8 +68,8 @@ func entrantOf(c *pb.Challenge, p player) *pb.Entrant {
 	return nil
 }
 
-// Ensure that a race opens and closes exactly at its times, that each entrant has the same tiles and
-// one game, and that it reveals its seed when it has closed. TestFairness shows what it hides.
+// Ensure that a race opens exactly at its time, that each entrant has the same tiles and one game, and
+// that it reveals its seed when it has closed. TestFairness shows what it hides.
 func TestRace(t *testing.T) {
 	t.Parallel()
 	s, clock := startAt(t, 12, func(c *server.Config) { c.BotPace = 0 })
@@ -108,35 +108,27 @@ func TestRace(t *testing.T) {
 	same(t, g.GetPosition(), foreign.GetPosition())
 	given := s.score(t, bob, foreign)
 	assert.Empty(t, given.GetSeed(), "the race is open")
-	version, position := g.GetVersion(), g.GetPosition()
-	for at := opens; at.Before(closes); at = at.Add(2 * time.Second) { // A longer pause would be an outage.
-		clock.passTo(at)
-		event := s.move(t, ada, g.GetId(), version, position)
-		assert.Equal(t, at, event.GetTime().AsTime())
-		version, position = event.GetVersion(), event.GetPosition()
-	}
-	clock.passTo(closes.Add(-time.Millisecond))
-	position = s.move(t, ada, g.GetId(), version, position).GetPosition()
-
-	clock.passTo(closes)
-	assert.Equal(t, challengeOver, s.readChallenge(t, ada, id).GetChallenge().GetStatus())
-	_, err = s.Move(ada.ctx, slide(g.GetId(), version+1, position.GetTwenty48().GetLegalMoves()[0]))
+	moved := s.move(t, ada, g.GetId(), g.GetVersion(), g.GetPosition())
+	assert.Equal(t, opens, moved.GetTime().AsTime())
+	end := s.resign(t, ada, g.GetId())
+	_, err = s.Move(ada.ctx, slide(g.GetId(), end.GetVersion(), moved.GetPosition().GetTwenty48().GetLegalMoves()[0]))
 	wantReason(t, err, pb.ReasonGameOver)
-	clock.resume() // the server's background work retries only as this clock advances
+	assert.Equal(t, challengeOpen, s.readChallenge(t, ada, id).GetChallenge().GetStatus(), "the bot still plays")
+	clock.resume() // The bot's attempt ends in a moment, or at the close.
 	waittest.Until(t, "the seed is public and all attempts have ended", func() bool {
 		running := slices.ContainsFunc(s.standings(t, id), func(line *pb.Standing) bool { return !line.GetFinished() })
 		return len(s.readChallenge(t, eve, id).GetChallenge().GetSeed()) > 0 && !running
 	})
+	assert.Equal(t, challengeOver, s.readChallenge(t, ada, id).GetChallenge().GetStatus())
 	over := s.get(t, g.GetId())
-	assert.Equal(t, pb.Result_REASON_TIMED_OUT, over.GetResult().GetReason())
-	assert.Equal(t, position.GetScores(), over.GetPosition().GetScores(), "the player keeps the points")
+	assert.Equal(t, end.GetPosition().GetScores(), over.GetPosition().GetScores(), "the player keeps the points")
 	assert.Len(t, over.GetSeed(), 32)
 	for _, line := range s.standings(t, id) {
 		events := s.verified(t, line.GetGameId())
 		last := events[len(events)-1].GetPosition()
 		assert.Equal(t, last.GetScores()[0], line.GetScore())
 		assert.Equal(t, last.GetMoveCount(), line.GetMoveCount())
-		if line.GetMoveCount() > 0 { // The bot may not have moved while the clock stood still.
+		if line.GetMoveCount() > 0 {
 			assert.Equal(t, slices.Max(last.GetTwenty48().GetTiles()), line.GetLargestTile())
 		}
 	}

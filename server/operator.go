@@ -82,7 +82,8 @@ func operate(ctx context.Context, c Config, options sqlite.Options) (_ *Operator
 // warnOwner logs a warning if the owner of the directory of the file at path does not own the file.
 func (c *Config) warnOwner(path string) {
 	if problem := sqlite.Misowned(path); problem != "" {
-		c.NewLogger().Warn("a server that runs as the owner of the directory cannot open the store: change the file's owner", "id", "file-owner", "problem", problem)
+		logger := c.NewLogger()
+		logger.Warn("a server that runs as the owner of the directory cannot open the store: change the file's owner", "id", "file-owner", "problem", problem)
 	}
 }
 

@@ -120,7 +120,7 @@ func TestRate(t *testing.T) {
 		began := time.Now()
 		first, _ := h.dialFrom("192.0.2.1")
 		open(t, first, "tv")
-		<-events
+		require.NoError(t, <-events)
 		assert.InDelta(t, float64(bytesBurst)/bytesPerSecond, time.Since(began).Seconds(), 0.2, "events")
 
 		began = time.Now()

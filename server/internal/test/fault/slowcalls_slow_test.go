@@ -28,13 +28,8 @@ type slowStream struct {
 	client   *http.Client
 }
 
-// slowWatch opens a Watch, and reads nothing until Recv is called. The stream ends when ctx
+// watchWith opens a Watch, and reads nothing until Recv is called. The stream ends when ctx
 // does, or when Recv returns an error.
-func slowWatch(ctx context.Context, addr string, request *pb.WatchRequest) (*slowStream, error) {
-	return watchWith(ctx, slowClient(&net.Dialer{}), addr, request)
-}
-
-// watchWith is like slowWatch, but uses the given client.
 func watchWith(ctx context.Context, client *http.Client, addr string, request *pb.WatchRequest) (*slowStream, error) {
 	response, err := slowCall(ctx, client, addr, pb.GameService_Watch_FullMethodName, request)
 	if err != nil {

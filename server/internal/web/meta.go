@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 
 	"github.com/gridstand/gridstand/internal/describe"
@@ -181,16 +179,4 @@ func gameDescription(g *pb.Game) string {
 		end += ", " + won
 	}
 	return "Ended: " + end + " · " + standing
-}
-
-// withScheme removes X-Forwarded-Proto from requests that do not come from a trusted
-// proxy. The header determines the scheme of the URLs in a page. A cache may serve the
-// page to others, so clients must not be able to choose the scheme.
-func (c Config) withScheme(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if p, ok := peer.FromContext(r.Context()); !ok || !c.Service.Budgets.Proxies.Trusted(p.Addr) {
-			r.Header.Del("X-Forwarded-Proto")
-		}
-		next.ServeHTTP(w, r)
-	})
 }

@@ -78,13 +78,13 @@ func TestChallengeMeta(t *testing.T) {
 }
 
 // Ensure that X-Forwarded-Proto is accepted only from a trusted proxy.
-func TestWithScheme(t *testing.T) {
+func TestEntry_Scheme(t *testing.T) {
 	t.Parallel()
 	proxies, err := front.ParseProxies("10.0.0.1")
 	require.NoError(t, err)
 	c := Config{Service: &rpc.Service{Config: rpc.Config{Budgets: &front.Budgets{Proxies: proxies}}}}
 	var seen string
-	handler := c.withScheme(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	handler := c.entry(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		seen = r.Header.Get("X-Forwarded-Proto")
 	}))
 	for ip, want := range map[string]string{"10.0.0.1": "https", "10.0.0.2": ""} {

@@ -35,13 +35,10 @@ var procedures = func() map[string]bool {
 func isCall(path string) bool { return strings.HasPrefix(path, "/gridstand.") }
 
 // checkCalls responds to malformed calls to the contract's RPCs with an error message.
-// Without it, package connect would respond with an empty body.
+// Without it, package connect would respond with an empty body. It also decodes and encodes
+// base64-encoded gRPC-Web.
 func checkCalls(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !isCall(r.URL.Path) {
-			next.ServeHTTP(w, r)
-			return
-		}
+	check := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		streams, known := procedures[r.URL.Path]
@@ -61,6 +58,16 @@ func checkCalls(next http.Handler) http.Handler {
 			return
 		}
 		next.ServeHTTP(w, r)
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch kind := contentType(r); {
+		case !isCall(r.URL.Path):
+			next.ServeHTTP(w, r)
+		case strings.HasPrefix(kind, textPrefix):
+			serveText(w, r, kind, check)
+		default:
+			check.ServeHTTP(w, r)
+		}
 	})
 }
 

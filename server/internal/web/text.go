@@ -12,23 +12,17 @@ import (
 // browser client uses for streams. Package connect supports only the binary format.
 const textPrefix = "application/grpc-web-text"
 
-// withText adds support for base64-encoded gRPC-Web to a handler for the binary format.
-func withText(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		kind := contentType(r)
-		if !strings.HasPrefix(kind, textPrefix) || !isCall(r.URL.Path) {
-			next.ServeHTTP(w, r)
-			return
-		}
-		r.Header.Set("Content-Type", strings.Replace(kind, "-text", "", 1))
-		r.Body = struct {
-			io.Reader
-			io.Closer
-		}{base64.NewDecoder(base64.StdEncoding, r.Body), r.Body}
-		text := &textWriter{ResponseWriter: w, kind: kind}
-		next.ServeHTTP(text, r)
-		text.Flush()
-	})
+// serveText serves a call in base64-encoded gRPC-Web with a handler for the binary format. kind is the
+// request's content type.
+func serveText(w http.ResponseWriter, r *http.Request, kind string, next http.Handler) {
+	r.Header.Set("Content-Type", strings.Replace(kind, "-text", "", 1))
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{base64.NewDecoder(base64.StdEncoding, r.Body), r.Body}
+	text := &textWriter{ResponseWriter: w, kind: kind}
+	next.ServeHTTP(text, r)
+	text.Flush()
 }
 
 // textWriter encodes data in base64. The data between two flushes becomes one part, with

@@ -92,12 +92,18 @@ func newHandler(c Config, r *readers) http.Handler {
 	mux.Handle("GET /g/{id}/picture.png", newPictures(c.game, c.Service.Charge))
 	mux.HandleFunc("GET /apple-touch-icon.png", touchIcon)
 	mux.Handle("/", pages(c.about, c.Service.WebURL))
-	return c.withPanics(withMetadata(withText(crossOrigin{c.Origins, c.Service.WebURL, checkCalls(c.withScheme(mux))})))
+	return c.entry(crossOrigin{c.Origins, c.Service.WebURL, checkCalls(mux)})
 }
 
-// withPanics logs panics that no interceptor handles, such as those in pages and pictures.
-// Package net/http would mix them with client errors in its log.
-func (c Config) withPanics(next http.Handler) http.Handler {
+// forwarded lists the headers that the interceptors read, in lower case.
+var forwarded = []string{"authorization", "x-forwarded-for", "gridstand-ssh-key"}
+
+// entry prepares each request: it copies the forwarded headers into the gRPC metadata in the request's
+// context, and logs panics that no interceptor handles, such as those in pages and pictures, which
+// package net/http would mix with client errors in its log. X-Forwarded-Proto, which determines the
+// scheme of the URLs in a page, counts only from a trusted proxy, because a cache may serve the page to
+// others.
+func (c Config) entry(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
 			p := recover()
@@ -109,17 +115,9 @@ func (c Config) withPanics(next http.Handler) http.Handler {
 			}
 			panic(http.ErrAbortHandler)
 		}()
-		next.ServeHTTP(w, r)
-	})
-}
-
-// forwarded lists the headers that the interceptors read, in lower case.
-var forwarded = []string{"authorization", "x-forwarded-for", "gridstand-ssh-key"}
-
-// withMetadata copies the forwarded headers into the gRPC metadata in the request's
-// context.
-func withMetadata(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if p, ok := peer.FromContext(r.Context()); !ok || !c.Service.Budgets.Proxies.Trusted(p.Addr) {
+			r.Header.Del("X-Forwarded-Proto")
+		}
 		md := metadata.MD{}
 		for _, name := range forwarded {
 			if values := r.Header.Values(name); len(values) > 0 {

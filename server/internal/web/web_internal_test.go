@@ -12,13 +12,13 @@ import (
 
 // Ensure that a panic while serving a page or a picture is logged as an error, and that
 // the client does not get a partial response.
-func TestWithPanics(t *testing.T) {
+func TestEntry_Panics(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	c := Config{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelInfo}))}
 	answer := func(what any) func() {
 		return func() {
-			h := c.withPanics(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(what) }))
+			h := c.entry(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(what) }))
 			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/g/abc/picture.png", nil))
 		}
 	}

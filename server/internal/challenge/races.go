@@ -226,8 +226,10 @@ func (s *Challenges) CloseIfOver(ctx context.Context, attempt *replay.State) err
 // played.
 func (c *Challenge) lost(outage store.Span) time.Duration {
 	from := outage.From
-	if from.Before(c.OpenTime) {
-		from = c.OpenTime
+	for _, earliest := range []time.Time{c.OpenTime, c.creditedUntil} {
+		if from.Before(earliest) {
+			from = earliest
+		}
 	}
 	if c.ended || !outage.To.After(c.creditedUntil) || !from.Before(c.CloseTime) {
 		return 0

@@ -105,8 +105,8 @@ func TestRace_Outage(t *testing.T) {
 		c, _ := env.get(race.ID)
 		assert.True(t, c.Revealed(env.now()).IsZero(), "an outage may still postpone the close")
 
-		// The third outage began in the time credited for the second.
-		for _, tt := range []struct{ from, to, credited int }{{-10, -5, 0}, {-5, 15, 15}, {70, 100, 45}} {
+		// The third outage began in the time credited for the second, and the fourth continues it.
+		for _, tt := range []struct{ from, to, credited int }{{-10, -5, 0}, {-5, 15, 15}, {70, 90, 35}, {70, 100, 45}} {
 			env.outage = store.Span{From: at(tt.from), To: at(tt.to)}
 			for range 3 {
 				c, _ := env.get(race.ID)

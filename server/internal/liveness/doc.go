@@ -18,7 +18,8 @@
 // than 256 servers are stored.
 //
 // An outage is a period of more than three seconds in which no server sent a heartbeat. The first
-// heartbeat after it stores it in place of the previous one. Each clock that ran during the outage
+// heartbeat after it stores it in place of the previous one, or together with it if that ended less
+// than 30 seconds earlier. Each clock that ran during the outage
 // gets a full turn from its end, as an event of the game: games in memory immediately, and other
 // games when their clock has run out. The close of a race is postponed by the outage.
 //

@@ -22,6 +22,10 @@ const (
 	missingAfter = 1500 * time.Millisecond
 	// A period longer than outageAfter in which no server sends a heartbeat counts as an outage.
 	outageAfter = 3 * time.Second
+	// An outage that begins within outageJoins of the end of another continues it: a server that
+	// crashes at each start may not have got to the clocks that ran out in the first. It is longer
+	// than a lease of a job.
+	outageJoins = 30 * time.Second
 	// clockRuns is an upper limit on how long a clock may run.
 	clockRuns = 8 * 24 * time.Hour
 	// maxServers limits the number of stored servers. Servers that were killed stay until
@@ -124,7 +128,7 @@ func (m *Monitor) record(ctx context.Context, last *store.HeartbeatResult, missi
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	b := store.Heartbeat{
-		ServerID: m.ServerID, MissingAfter: missingAfter, OutageAfter: outageAfter, Keep: clockRuns, MaxServers: maxServers,
+		ServerID: m.ServerID, MissingAfter: missingAfter, OutageAfter: outageAfter, Joins: outageJoins, Keep: clockRuns, MaxServers: maxServers,
 	}
 	if last != nil {
 		b.Acknowledged = last.At

@@ -24,6 +24,14 @@ type Heartbeats interface {
 // Span is a period of time.
 type Span struct{ From, To time.Time }
 
+// Then returns the given later outage, or both as one if it began within joins of the end of s.
+func (s Span) Then(later Span, joins time.Duration) Span {
+	if later.From.Sub(s.To) <= joins {
+		later.From = s.From
+	}
+	return later
+}
+
 // Heartbeat is a heartbeat to store.
 type Heartbeat struct {
 	ServerID string
@@ -34,8 +42,9 @@ type Heartbeat struct {
 	// missing.
 	MissingAfter time.Duration
 	// OutageAfter is how long the store may go without a heartbeat before that counts as an
-	// outage.
-	OutageAfter time.Duration
+	// outage. If it begins within Joins of the end of the last one, both count as one, because
+	// what became due in the first may not have been processed in between.
+	OutageAfter, Joins time.Duration
 	// Keep is how long servers are kept, and MaxServers is the maximum number to keep.
 	Keep       time.Duration
 	MaxServers int

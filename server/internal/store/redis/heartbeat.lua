@@ -10,8 +10,9 @@
 -- ARGV[2]  its last acknowledged heartbeat, 0 before the first
 -- ARGV[3]  how many milliseconds without a heartbeat make a server missing
 -- ARGV[4]  how many milliseconds without a heartbeat make an outage
--- ARGV[5]  how many milliseconds servers are kept
--- ARGV[6]  the maximum number of servers to keep
+-- ARGV[5]  how many milliseconds after the last outage another one continues it
+-- ARGV[6]  how many milliseconds servers are kept
+-- ARGV[7]  the maximum number of servers to keep
 --
 -- Reply: {now, from, to, at, rollback, missing, run}: the time in Unix milliseconds;
 -- the last outage, or zeros; the stored heartbeat; 1 if Redis went back in time, else
@@ -25,7 +26,7 @@
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local own, acknowledged = ARGV[1], tonumber(ARGV[2])
-local missing_after, outage_after, kept = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local missing_after, outage_after, joins, kept = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local function text(n) return string.format('%.0f', n) end
 
 -- Use pcall because the servers' Redis user may lack permission to call INFO.
@@ -49,16 +50,18 @@ for i = 1, #servers, 2 do
     end
   end
 end
-if oldest and (now - oldest_at > kept or #servers / 2 > tonumber(ARGV[6])) then
+if oldest and (now - oldest_at > kept or #servers / 2 > tonumber(ARGV[7])) then
   redis.call('HDEL', KEYS[1], oldest)
 end
 
 local at = math.max(now, mine)
 redis.call('HSET', KEYS[1], own, text(at) .. ' ' .. text(at))
 
-if newest > 0 and now - newest > outage_after then
-  redis.call('DEL', KEYS[2])
-  redis.call('ZADD', KEYS[2], text(now), text(newest) .. ' ' .. text(now))
-end
 local from, to = string.match(redis.call('ZRANGE', KEYS[2], -1, -1)[1] or '0 0', '^(%d+) (%d+)$')
+if newest > 0 and now - newest > outage_after then
+  if newest - tonumber(to) > joins then from = text(newest) end
+  to = text(now)
+  redis.call('DEL', KEYS[2])
+  redis.call('ZADD', KEYS[2], to, from .. ' ' .. to)
+end
 return {text(now), from, to, text(at), '0', text(missing), run}

@@ -28,7 +28,7 @@ type heartbeats struct{ client goredis.UniversalClient }
 
 func (h heartbeats) Record(ctx context.Context, b store.Heartbeat) (store.HeartbeatResult, error) {
 	args := []any{
-		b.ServerID, milli(b.Acknowledged), b.MissingAfter.Milliseconds(), b.OutageAfter.Milliseconds(), b.Keep.Milliseconds(), b.MaxServers,
+		b.ServerID, milli(b.Acknowledged), b.MissingAfter.Milliseconds(), b.OutageAfter.Milliseconds(), b.Joins.Milliseconds(), b.Keep.Milliseconds(), b.MaxServers,
 	}
 	reply, err := heartbeatScript.Run(ctx, h.client, []string{serversKey, outagesKey}, args...).StringSlice()
 	var result store.HeartbeatResult

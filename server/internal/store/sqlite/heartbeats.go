@@ -67,16 +67,14 @@ func recordHeartbeat(c *sqlite3.Conn, b store.Heartbeat, now time.Time) (r store
 	if err := putServer(c, b.ServerID, store.ServerHeartbeat{At: r.At}); err != nil {
 		return r, err
 	}
-	if !newest.IsZero() && now.Sub(newest) > b.OutageAfter {
-		if err := exec(c, "DELETE FROM outages"); err != nil {
-			return r, err
-		}
-		if err := exec(c, "INSERT INTO outages (since, until) VALUES (?, ?)", newest, now); err != nil {
-			return r, err
-		}
+	if r.Outage, err = lastOutage(c); err != nil || newest.IsZero() || now.Sub(newest) <= b.OutageAfter {
+		return r, err
 	}
-	r.Outage, err = lastOutage(c)
-	return r, err
+	r.Outage = r.Outage.Then(store.Span{From: newest, To: now}, b.Joins)
+	if err := exec(c, "DELETE FROM outages"); err != nil {
+		return r, err
+	}
+	return r, exec(c, "INSERT INTO outages (since, until) VALUES (?, ?)", r.Outage.From, r.Outage.To)
 }
 
 func lastOutage(c *sqlite3.Conn) (o store.Span, err error) {

@@ -15,6 +15,7 @@ import (
 const (
 	missingAfter   = 30 * time.Second
 	outageAfter    = time.Minute
+	outageJoins    = 2 * time.Minute
 	keepHeartbeats = 24 * time.Hour
 	maxServers     = 5
 )
@@ -55,7 +56,7 @@ func (h heartbeats) send(b store.Heartbeat) store.HeartbeatResult {
 // limited sets a heartbeat's limits to the constants above. If Keep is already set, it
 // leaves Keep and MaxServers unchanged.
 func limited(b store.Heartbeat) store.Heartbeat {
-	b.MissingAfter, b.OutageAfter = missingAfter, outageAfter
+	b.MissingAfter, b.OutageAfter, b.Joins = missingAfter, outageAfter, outageJoins
 	if b.Keep == 0 {
 		b.Keep, b.MaxServers = keepHeartbeats, 1000
 	}
@@ -236,6 +237,23 @@ func HeartbeatTimes(t *testing.T, open OpenClock) {
 			last = h.send(again(first))
 			assert.Equal(t, first.Outage, last.Outage, "it is stored")
 			assert.Equal(t, time.Hour, last.Outage.To.Sub(last.Outage.From).Round(time.Minute))
+			for range 3 { // longer than outageJoins
+				forward(outageAfter - time.Second)
+				last = h.send(again(last))
+			}
+		}
+	})
+	t.Run("an outage soon after the last one continues it", func(t *testing.T) {
+		s, forward := open(t)
+		h := heartbeats{Heartbeats: s.Background.Heartbeats, t: t}
+		began := h.send(store.Heartbeat{ServerID: "a"})
+		last := began
+		for range 3 {
+			forward(outageJoins)
+			last = h.send(again(last))
+			assert.Equal(t, store.Span{From: began.At, To: last.Now}, last.Outage)
+			forward(outageAfter - time.Second)
+			last = h.send(again(last))
 		}
 	})
 }

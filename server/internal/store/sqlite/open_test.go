@@ -169,6 +169,18 @@ func TestOpen_Refused(t *testing.T) {
 	_, err = Open(Options{Path: directory})
 	assert.ErrorContains(t, err, "opening "+directory+": it is a directory; add a file name")
 	assert.NoFileExists(t, directory+lockSuffix)
+	if runtime.GOOS != "windows" {
+		link := filepath.Join(directory, "link.db")
+		require.NoError(t, os.Symlink("missing.db", link))
+		for _, beside := range []bool{false, true} {
+			_, err = Open(Options{Path: link, Beside: beside})
+			assert.ErrorContains(t, err, "opening "+link+": it is a symbolic link to a file that does not exist")
+		}
+		assert.Error(t, Restore(link, true, func(string) error { return nil }))
+		files, err := os.ReadDir(directory)
+		require.NoError(t, err)
+		assert.Len(t, files, 1, "nothing is left beside the link")
+	}
 	_, err = Open(Options{Path: os.DevNull})
 	assert.ErrorContains(t, err, "not a regular file")
 	_, _, err = Backup(t.Context(), directory, filepath.Join(directory, "copy"))

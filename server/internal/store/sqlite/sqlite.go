@@ -227,8 +227,8 @@ func ports(e *engine, d *db) *store.Store {
 
 // realPath returns the absolute path of a file with all symbolic links resolved, because
 // the lock file and the write-ahead log are named after the path. The file need not
-// exist. If it is not a regular file, realPath returns its path and an error: SQLite would
-// wait for the other end of a named pipe forever.
+// exist. If it is not a regular file, or a symbolic link to nothing, realPath returns its
+// path and an error: SQLite would wait for the other end of a named pipe forever.
 func realPath(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -239,6 +239,9 @@ func realPath(path string) (string, error) {
 	}
 	switch info, err := os.Stat(path); {
 	case err != nil:
+		if _, err := os.Readlink(path); err == nil {
+			return path, errors.New("it is a symbolic link to a file that does not exist")
+		}
 		return path, nil // The file does not exist yet, or opening it reports the error.
 	case info.IsDir():
 		return path, errors.New("it is a directory; add a file name")

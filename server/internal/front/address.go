@@ -65,8 +65,8 @@ func (p Proxies) Of(peer net.Addr, forwarded []string) string {
 	return key(address)
 }
 
-// Key returns the key under which limits count an address: the address itself, or the /64
-// network of an IPv6 address, because providers usually assign a whole /64 to each
+// Key returns the key under which limits count an address: the address itself, or the /56
+// network of an IPv6 address, because many providers assign a whole /56 to each
 // customer.
 func Key(address net.Addr) string {
 	if ip, ok := addressOf(address); ok {
@@ -80,7 +80,7 @@ func Key(address net.Addr) string {
 
 func key(address netip.Addr) string {
 	if address.Is6() {
-		prefix, err := address.Prefix(64)
+		prefix, err := address.Prefix(56)
 		if err == nil {
 			return prefix.String()
 		}

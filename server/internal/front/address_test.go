@@ -30,9 +30,9 @@ func TestProxies_Of(t *testing.T) {
 		"a forged header":                {"10.1.2.3", []string{"1.1.1.1", "198.51.100.1"}, "198.51.100.1"},
 		"a proxy without a header":       {"10.1.2.3", nil, "10.1.2.3"},
 		"a proxy with an invalid header": {"10.1.2.3", []string{"unknown"}, "10.1.2.3"},
-		"an IPv6 network":                {"2001:db8:1:2:3:4:5:6", nil, "2001:db8:1:2::/64"},
+		"an IPv6 network":                {"2001:db8:1:ff:3:4:5:6", nil, "2001:db8:1::/56"},
 		"IPv4 in IPv6":                   {"::ffff:203.0.113.7", nil, "203.0.113.7"},
-		"an IPv6 proxy":                  {"fd00::1", []string{"2001:db8:1:2:3::"}, "2001:db8:1:2::/64"},
+		"an IPv6 proxy":                  {"fd00::1", []string{"2001:db8:1:2:3::"}, "2001:db8:1::/56"},
 	} {
 		assert.Equal(t, tt.want, proxies.Of(tcp(tt.peer), tt.forwarded), name)
 	}

@@ -156,6 +156,25 @@ func (b *Budgets) Enter(ctx context.Context, address string) (leave func(), err 
 	return func() { running.Release(1) }, nil
 }
 
+// EnterCall is like Enter for a unary call, and leaves when its response has been encoded: encoding a
+// list takes longer than reading it.
+func (b *Budgets) EnterCall(ctx context.Context, address string) error {
+	s := callOf(ctx)
+	if s != nil {
+		s.encoded() // A request over HTTP may need several calls.
+	}
+	leave, err := b.Enter(ctx, address)
+	if err != nil {
+		return err
+	}
+	leave = sync.OnceFunc(leave)
+	if s != nil {
+		s.leave, ctx = leave, s.Context
+	}
+	context.AfterFunc(ctx, leave)
+	return nil
+}
+
 // pay waits until the address has paid for the reads that it has made. It returns an error if that
 // takes too long.
 func (b *Budgets) pay(ctx context.Context, address string) error {

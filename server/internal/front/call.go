@@ -30,6 +30,15 @@ type call struct {
 	ended atomic.Bool
 	// reached is set once the call has reached the interceptors.
 	reached atomic.Bool
+	// leave ends what EnterCall began, or is nil. Only the handler of a unary call uses it.
+	leave func()
+}
+
+// encoded records that the response has been encoded.
+func (s *call) encoded() {
+	if s.leave != nil {
+		s.leave()
+	}
 }
 
 type callKey struct{}

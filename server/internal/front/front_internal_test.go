@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -220,17 +221,19 @@ func TestTap_Refusals(t *testing.T) {
 // Ensure that what a client sends counts as reads, even if it is no call.
 func TestConn_Read(t *testing.T) {
 	t.Parallel()
-	f := newFront(t, limits.Limits{ReadsPerAddressPerSecond: 1})
-	fake, c := f.connect(t, clientAddress)
-	fakeProxy, proxy := f.connect(t, proxyAddress)
-	for _, each := range []*conn{c, proxy} {
-		for range 2 * (Burst + refusalBurst) {
-			_, _ = each.Read(make([]byte, bytesPerRead/2))
+	synctest.Test(t, func(t *testing.T) {
+		f := newFront(t, limits.Limits{ReadsPerAddressPerSecond: 1})
+		fake, c := f.connect(t, clientAddress)
+		fakeProxy, proxy := f.connect(t, proxyAddress)
+		for _, each := range []*conn{c, proxy} {
+			for range 2 * (Burst + refusalBurst) {
+				_, _ = each.Read(make([]byte, bytesPerRead/2))
+			}
+			_, _ = each.Read(make([]byte, bytesPerRead))
 		}
-		_, _ = each.Read(make([]byte, bytesPerRead))
-	}
-	assert.True(t, fake.closed)
-	assert.False(t, fakeProxy.closed)
+		assert.True(t, fake.closed)
+		assert.False(t, fakeProxy.closed)
+	})
 }
 
 // Ensure that responses count until gRPC releases them, that the connection of an address with too many
@@ -404,5 +407,41 @@ func TestEnterBudget(t *testing.T) {
 		time.AfterFunc(maxWait/2, leave)
 		_, err = budgets.Enter(t.Context(), clientAddress)
 		require.NoError(t, err)
+	})
+}
+
+// Ensure that a call runs until its response has been encoded: by gRPC, which then ends the stream, or
+// before it is written over HTTP.
+func TestEnterCall(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFront(t, limits.Limits{ReadsPerAddressPerSecond: 100})
+		_, c := f.connect(t, clientAddress)
+		slots := int64(max(1, runtime.GOMAXPROCS(0)/2))
+		runs := func() bool {
+			synctest.Wait()
+			if !c.budget.running.TryAcquire(slots) {
+				return true
+			}
+			c.budget.running.Release(slots)
+			return false
+		}
+		s, cancel, _ := c.open(anyMethod)
+		bounded, end := context.WithCancel(s)
+		require.NoError(t, f.EnterCall(bounded, clientAddress))
+		end()
+		assert.True(t, runs())
+		cancel()
+		assert.False(t, runs())
+
+		request := httptest.NewRequestWithContext(peer.NewContext(t.Context(), &peer.Peer{Addr: c.RemoteAddr()}), http.MethodGet, "/", http.NoBody)
+		f.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			for range 2 { // A page may need two calls.
+				assert.NoError(t, f.EnterCall(r.Context(), clientAddress))
+				assert.True(t, runs())
+			}
+			_, _ = w.Write([]byte("done"))
+			assert.False(t, runs())
+		})).ServeHTTP(httptest.NewRecorder(), request)
 	})
 }

@@ -78,6 +78,7 @@ func (a *httpAnswer) Write(p []byte) (int, error) {
 	if a.refused {
 		return 0, http.ErrAbortHandler
 	}
+	a.call.encoded()
 	n := int64(len(p))
 	defer a.call.conn.release(a.call.budget, n)
 	if a.refused = !a.call.conn.hold(a.call.budget, n); a.refused {

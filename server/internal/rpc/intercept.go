@@ -57,12 +57,10 @@ func (s *Service) answer(ctx context.Context, request any, method string, handle
 	if err := s.stopping(); err != nil {
 		return nil, err
 	}
-	leave, err := s.read(ctx, request)
-	if err != nil {
+	if err := s.read(ctx, request); err != nil {
 		return nil, err
 	}
-	defer leave()
-	ctx, err = s.authenticate(ctx, method)
+	ctx, err := s.authenticate(ctx, method)
 	if err != nil {
 		return nil, err
 	}

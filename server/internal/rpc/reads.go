@@ -42,18 +42,17 @@ func readCost(request any) (cost int, needsStore bool) {
 	return max(1, (entries+rowsPerRead-1)/rowsPerRead), true
 }
 
-// read admits a call that is not a move, of which the front has charged one read. If err is nil, the
-// caller must call leave when the call ends.
-func (s *Service) read(ctx context.Context, request any) (leave func(), err error) {
+// read admits a call that is not a move, of which the front has charged one read.
+func (s *Service) read(ctx context.Context, request any) error {
 	cost, needsStore := readCost(request)
 	if !needsStore {
-		return func() {}, nil
+		return nil
 	}
 	address := s.Address(ctx)
 	if err := s.Budgets.Check(address, cost-1); err != nil {
-		return nil, err
+		return err
 	}
-	return s.Budgets.Enter(ctx, address)
+	return s.Budgets.EnterCall(ctx, address)
 }
 
 // skipCost returns the number of reads that a look-up for a list counts as, in addition to one, if the

@@ -53,6 +53,19 @@ type Budget struct {
 // take counts n reads, or returns false if they exceed the limit.
 func (b *Budget) take(n int) bool { return b.reads == nil || b.reads.AllowN(time.Now(), n) }
 
+// charge counts n reads that have been made, or returns false if the address has yet to pay for earlier
+// ones.
+func (b *Budget) charge(n int) bool {
+	if b.reads == nil {
+		return true
+	}
+	if b.reads.Tokens() <= 0 {
+		return false
+	}
+	b.reads.ReserveN(time.Now(), min(n, b.reads.Burst()))
+	return true
+}
+
 // idle reports whether a new budget would be the same.
 func (b *Budget) idle() bool {
 	return b.connections.Load() == 0 && b.calls.Load() == 0 && b.unread.Load() == 0 &&

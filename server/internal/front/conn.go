@@ -100,7 +100,7 @@ func (c *conn) Read(b []byte) (int, error) {
 		return n, err
 	}
 	if c.unpaid += n; c.unpaid >= bytesPerRead {
-		if !c.budget.take(c.unpaid / bytesPerRead) {
+		if !c.budget.charge(c.unpaid / bytesPerRead) {
 			c.refused()
 		}
 		c.unpaid %= bytesPerRead

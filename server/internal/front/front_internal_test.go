@@ -236,6 +236,30 @@ func TestConn_Read(t *testing.T) {
 	})
 }
 
+// Ensure that a client that sends more than it may pays for it before its address connects again, also
+// if its request is longer than a message.
+func TestCharge(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFront(t, limits.Limits{ReadsPerAddressPerSecond: 1, MessageBytes: 1})
+		connects := func(address string) bool {
+			_, exceeded := f.enter(&fakeConn{peer: &net.TCPAddr{IP: net.ParseIP(address), Port: 1}})
+			return exceeded == ""
+		}
+		_, c := f.connect(t, clientAddress)
+		_, _ = c.Read(make([]byte, 20*bytesPerRead))
+		assert.False(t, connects(clientAddress))
+		time.Sleep(2 * time.Second)
+		assert.True(t, connects(clientAddress))
+
+		_, c = f.connect(t, otherAddress)
+		request := httptest.NewRequestWithContext(peer.NewContext(t.Context(), &peer.Peer{Addr: c.RemoteAddr()}), http.MethodPost, "/", http.NoBody)
+		request.ContentLength = 1 << 40
+		f.Handler(http.NotFoundHandler()).ServeHTTP(httptest.NewRecorder(), request)
+		assert.False(t, connects(otherAddress))
+	})
+}
+
 // Ensure that responses count until gRPC releases them, that the connection of an address with too many
 // is closed, and that a call behind a proxy is then refused.
 func TestUnread(t *testing.T) {

@@ -29,6 +29,11 @@ func (f *Front) Handler(next http.Handler) http.Handler {
 			f.Answer(w, r, f.Stopping)
 			return
 		}
+		limit := int64(f.Limits.MessageBytes + bodyMargin)
+		huge := f.Limits.MessageBytes > 0 && r.ContentLength > limit
+		if huge {
+			w.Header().Set("Connection", "close") // Without this, the HTTP server would read the rest of the body.
+		}
 		s, err := f.admit(r.Context(), c, r.URL.Path, r.Header.Values("X-Forwarded-For"))
 		if err != nil {
 			f.Answer(w, r, err)
@@ -37,11 +42,11 @@ func (f *Front) Handler(next http.Handler) http.Handler {
 		answer := &httpAnswer{ResponseWriter: w, call: s, multiplexed: r.ProtoMajor > 1}
 		defer answer.end()
 		request := r.WithContext(s)
-		if limit := f.Limits.MessageBytes; limit > 0 && r.Body != http.NoBody {
-			if r.ContentLength > int64(limit+bodyMargin) {
-				w.Header().Set("Connection", "close") // Without this, the HTTP server would read the rest of the body.
-			}
-			request.Body = http.MaxBytesReader(w, r.Body, int64(limit+bodyMargin))
+		if huge {
+			s.budget.charge(int(limit) / bytesPerRead)
+		}
+		if f.Limits.MessageBytes > 0 && r.Body != http.NoBody {
+			request.Body = http.MaxBytesReader(w, r.Body, limit)
 		}
 		next.ServeHTTP(answer, request)
 		if free[r.URL.Path] && !s.reached.Load() && !s.budget.take(1) { // It was malformed.

@@ -9,13 +9,17 @@ import (
 )
 
 // Reader reads the events of a game's log page by page, at the caller's pace. It keeps only the
-// state after the last event, and the states to which later entries revert the game.
+// state after the last event, and the states to which later entries revert the game. Few games
+// have entries that revert them, so a Reader does not keep any states until it finds one. It then
+// reads the log again.
 type Reader struct {
 	log    *Log
 	gameID string
 	tip    Tip
-	// reverts and kept are unset until the reader finds an entry that reverts the game.
-	reverts reverts
+	// reverts maps the versions to which the game is reverted to the last version that does so, and
+	// kept holds the states at those versions, each until its last use. Both are unset until the
+	// reader finds an entry that reverts the game.
+	reverts map[int32]int32
 	kept    map[int32]*replay.State
 }
 
@@ -40,22 +44,28 @@ func (r *Reader) Skip(ctx context.Context, version int32) error {
 // Next calls do with up to n further events, in one of the slots for pages of history, and returns
 // their number. It is 0 at the end of the log. Its errors are those of Skip.
 func (r *Reader) Next(ctx context.Context, n int, do func(*replay.Event)) (read int, err error) {
-	read, err = r.page(ctx, n, do)
-	if !errors.Is(err, errReverted) {
-		return read, err
+	return r.next(ctx, n, func(event *replay.Event) error {
+		do(event)
+		return nil
+	})
+}
+
+// next is like Next, but stops and returns the error if do returns one.
+func (r *Reader) next(ctx context.Context, n int, do func(*replay.Event) error) (read int, err error) {
+	for {
+		applied, err := r.page(ctx, n-read, do)
+		if read += applied; !errors.Is(err, errReverted) {
+			return read, err
+		}
+		if err := r.restart(ctx); err != nil {
+			return read, err
+		}
 	}
-	if read > 0 {
-		return read, nil
-	}
-	if err := r.restart(ctx); err != nil {
-		return 0, err
-	}
-	return r.page(ctx, n, do)
 }
 
 // page calls do with the next events up to an entry that cannot be applied, and returns the reason
 // for that.
-func (r *Reader) page(ctx context.Context, n int, do func(*replay.Event)) (read int, err error) {
+func (r *Reader) page(ctx context.Context, n int, do func(*replay.Event) error) (read int, err error) {
 	records, unread := r.log.page(ctx, r.gameID, r.tip.ID.Version+1, n)
 	err = r.log.each(ctx, records, func(record store.Record) error {
 		next, event, err := r.tip.Apply(r.gameID, record, r.past)
@@ -64,15 +74,14 @@ func (r *Reader) page(ctx context.Context, n int, do func(*replay.Event)) (read 
 		}
 		r.tip = next
 		version := next.ID.Version
-		if undone, ok := event.Entry.Action.(replay.Undone); ok && r.reverts.last[undone.To] == version {
+		if undone, ok := event.Entry.Action.(replay.Undone); ok && r.reverts[undone.To] == version {
 			delete(r.kept, undone.To)
 		}
-		if r.reverts.last[version] > version {
+		if r.reverts[version] > version {
 			r.kept[version] = next.State
 		}
 		read++
-		do(event)
-		return nil
+		return do(event)
 	})
 	if err == nil {
 		err = unread
@@ -80,26 +89,46 @@ func (r *Reader) page(ctx context.Context, n int, do func(*replay.Event)) (read 
 	return read, err
 }
 
+// errReverted means that an entry reverts the game to an earlier version whose state was not kept.
+var errReverted = errors.New("the game was reverted")
+
+// past returns the state to which the next entry reverts the game, or nil if there is none.
+func (r *Reader) past(version int32) (*replay.State, error) {
+	if r.reverts[version] > r.tip.ID.Version {
+		return r.kept[version], nil
+	}
+	return nil, errReverted
+}
+
 // restart reads the log again up to the current version, and keeps the states that later entries need.
 func (r *Reader) restart(ctx context.Context) error {
 	version := r.tip.ID.Version
-	r.reverts, r.kept = r.log.findReverts(ctx, r.gameID), map[int32]*replay.State{}
-	if r.reverts.err != nil {
-		return r.reverts.err
+	if err := r.findReverts(ctx); err != nil {
+		return err
 	}
-	r.tip = Tip{ID: Genesis(r.gameID)}
+	r.tip, r.kept = Tip{ID: Genesis(r.gameID)}, map[int32]*replay.State{}
 	for r.tip.ID.Version < version {
-		if _, err := r.page(ctx, int(min(version-r.tip.ID.Version, pageSize)), func(*replay.Event) {}); err != nil {
+		if _, err := r.page(ctx, int(min(version-r.tip.ID.Version, pageSize)), func(*replay.Event) error { return nil }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// past returns an earlier state to which an entry reverts the game.
-func (r *Reader) past(version int32) (*replay.State, error) {
-	if state := r.kept[version]; state != nil {
-		return state, nil
+// findReverts reads the log to find the entries that revert the game. It ignores entries that cannot
+// be read or decoded, which page reports.
+func (r *Reader) findReverts(ctx context.Context) error {
+	found := map[int32]int32{}
+	err := r.log.Read(ctx, r.gameID, 1, func(record store.Record) error {
+		entry, err := EntryOf(record)
+		if undone, ok := entry.Action.(replay.Undone); ok && err == nil {
+			found[undone.To] = record.ID.Version
+		}
+		return nil
+	})
+	if _, damaged := errors.AsType[*DamagedError](err); err != nil && !damaged {
+		return err
 	}
-	return nil, errReverted
+	r.reverts = found
+	return nil
 }

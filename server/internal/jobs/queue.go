@@ -31,8 +31,8 @@ const (
 	// concurrently.
 	batch   = 64
 	workers = 8
-	// maxReclaimed limits the number of jobs that are reclaimed after a lost reply or from
-	// missing servers. Any other jobs become due when their leases expire.
+	// maxReclaimed limits the number of jobs that are reclaimed from missing servers. Any other
+	// jobs become due when their leases expire, as do those of a lease whose reply was lost.
 	maxReclaimed = 10_000
 	// handOverWithin limits the time that a stopping server takes to hand over its jobs.
 	handOverWithin = time.Second
@@ -49,9 +49,6 @@ type queue struct {
 	store.Queue
 	logger *slog.Logger
 
-	// unackedLease is the start time of the oldest lease request whose reply was lost, or zero
-	// if no reply was lost. Only poll uses it.
-	unackedLease time.Time
 	// reclaiming is true if the next poll has to reclaim the leases of missing servers.
 	reclaiming atomic.Bool
 
@@ -113,7 +110,6 @@ func (q *queue) poll(ctx context.Context, handle handler) {
 		began := time.Now()
 		jobs, err := q.Lease(ctx, batch, leaseFor)
 		if err != nil {
-			q.unackedLease = began
 			q.logger.Debug("cannot lease jobs", "error", err)
 			return
 		}
@@ -137,19 +133,12 @@ func (q *queue) poll(ctx context.Context, handle handler) {
 	}
 }
 
-// requeue makes three kinds of jobs due: those in the retry queue, those that this server
-// leased without receiving the reply, and those that missing servers leased.
+// requeue makes the jobs due that are in the retry queue, and those that missing servers leased.
 func (q *queue) requeue(ctx context.Context) error {
-	if !q.unackedLease.IsZero() {
-		ids, err := q.leased(ctx, time.Since(q.unackedLease), leaseFor)
-		if err != nil {
-			return err
-		}
-		q.retry(ids...)
-		q.unackedLease = time.Time{}
-	}
 	if q.reclaiming.Swap(false) {
-		ids, err := q.leased(ctx, reclaimWithin, reclaimWithin)
+		// Include the last second, because a lease request may have taken a while to arrive. Some
+		// of these jobs may not be leased but scheduled.
+		ids, err := q.Due(ctx, -time.Second, reclaimWithin, maxReclaimed)
 		if err != nil {
 			q.reclaiming.Store(true)
 			return err
@@ -157,14 +146,6 @@ func (q *queue) requeue(ctx context.Context) error {
 		q.retry(ids...)
 	}
 	return q.enqueueRetries(ctx)
-}
-
-// leased returns the games whose jobs a server may have leased within the given period before
-// now (ago), if its leases have the duration d. The result may include jobs that are not leased
-// but merely scheduled for when such leases would expire.
-func (q *queue) leased(ctx context.Context, ago, d time.Duration) ([]string, error) {
-	ago += time.Second // Add a second, because the lease request may have taken a while to arrive.
-	return q.Due(ctx, d-ago, d, maxReclaimed)
 }
 
 // process processes a job and acknowledges it.

@@ -76,35 +76,3 @@ func TestQueue_Reclaim(t *testing.T) {
 		assert.Equal(t, []string{"g"}, poll())
 	})
 }
-
-// lossy is a queue that loses the replies to the next lease requests.
-type lossy struct {
-	store.Queue
-	lost int
-}
-
-func (q *lossy) Lease(ctx context.Context, n int, d time.Duration) ([]store.Job, error) {
-	jobs, err := q.Queue.Lease(ctx, n, d)
-	if q.lost > 0 {
-		q.lost--
-		return nil, errors.New("the reply was lost")
-	}
-	return jobs, err
-}
-
-// Ensure that the next successful poll processes exactly the jobs of leases whose replies
-// were lost.
-func TestQueue_LostReply(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, on *store.Store) {
-		queue := &lossy{on.Background.Queue, 2}
-		s := newQueue(queue, slog.New(slog.DiscardHandler))
-		poll := polls(t, s, func(context.Context, store.Job) (time.Time, error) { return time.Time{}, nil })
-		require.NoError(t, s.EnqueueIn(t.Context(), "later", time.Hour))
-		require.NoError(t, s.EnqueueNow(t.Context(), "g"))
-		assert.Empty(t, poll())
-		assert.Empty(t, poll())
-		assert.Equal(t, []string{"g"}, poll())
-		assert.Empty(t, poll())
-	})
-}

@@ -22,7 +22,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gridstand/gridstand/internal/testkit/process"
-	servertest "github.com/gridstand/gridstand/internal/testkit/server"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
@@ -34,16 +33,9 @@ func TestSSHHost_Load(t *testing.T) {
 	if process.Race {
 		sessions = 50 // the race detector makes 200 sessions too slow on a busy machine
 	}
-	config := servertest.Config(t)
-	config.Limits.MovesPerSecond = 2
-	running, _ := servertest.Start(t, config)
-	server := running.Addr().String()
-	ctx, stop := context.WithCancel(t.Context())
-	played := make(chan int)
-	go func() {
-		played <- newUser(t, server, "ada").program(io.Discard, io.Discard).run(ctx, []string{"bot", "rote", "6x6", "--games", "100"})
-	}()
-	defer func() { stop(); <-played }()
+	server := someServer(t)
+	ada := newUser(t, server, "ada")
+	game := strings.TrimSpace(ada.ok("new", "6x6"))
 
 	h := &sshHost{t: t, log: &output{}}
 	host := exec.Command(os.Args[0], "ssh-host", "--listen", "127.0.0.1:0", "--server", server,
@@ -64,6 +56,10 @@ func TestSSHHost_Load(t *testing.T) {
 		require.NoError(t, s.Start("tv"))
 		waittest.Receive(t, "a session that shows the game", seen)
 	}
+	ctx, stop := context.WithCancel(t.Context())
+	var playing sync.WaitGroup
+	playing.Go(func() { ada.playSlowly(ctx, game) })
+	defer func() { stop(); playing.Wait() }()
 	for _, c := range counters {
 		c.frames.Store(0)
 	}
@@ -80,6 +76,18 @@ func TestSSHHost_Load(t *testing.T) {
 	t.Logf("figure: memory of %d SSH sessions | %.0f MB | at most 250 MB", sessions, megabytes)
 	t.Logf("figure: processors for %d SSH sessions | %.2f | at most 1", sessions, cores)
 	t.Logf("figure: output of an SSH session | %.1f kB/s | -", rate)
+}
+
+// playSlowly makes two moves per second, unless they are illegal, until ctx is done.
+func (u *person) playSlowly(ctx context.Context, game string) {
+	directions := []string{"left", "down", "right", "up"}
+	for n := 0; ctx.Err() == nil; n++ {
+		u.program(io.Discard, io.Discard).run(ctx, []string{"move", game, directions[n%len(directions)]})
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second / 2):
+		}
+	}
 }
 
 // counter counts the bytes and frames that a session receives, and calls seen when it shows a game.

@@ -162,7 +162,6 @@ func TestStore_Fails(t *testing.T) {
 		"Verify":     func() error { _, err := a.Verify(ctx, token); return err },
 		"Rotate":     func() error { _, err := a.Rotate(ctx, player, ""); return err },
 		"Renew":      func() error { return a.Renew(ctx, player) },
-		"LapseAll":   func() error { return a.LapseAll(ctx) },
 		"Reserve":    func() error { return a.Reserve(ctx, player, id.New(), 1) },
 		"Release":    func() error { return a.Release(ctx, player, id.New()) },
 		"OpenGames":  func() error { _, err := a.OpenGames(ctx, player); return err },
@@ -190,7 +189,6 @@ func (failing) Create(context.Context, store.Account, time.Duration) (store.Acco
 
 func (failing) SetSecret(context.Context, string, string) (bool, error) { return false, errFailed }
 func (failing) Renew(context.Context, time.Duration, ...string) error   { return errFailed }
-func (failing) RenewLasting(context.Context, time.Duration) error       { return errFailed }
 func (failing) Release(context.Context, string, ...string) error        { return errFailed }
 func (failing) Open(context.Context, string) ([]store.OpenGame, error)  { return nil, errFailed }
 

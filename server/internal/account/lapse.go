@@ -38,15 +38,3 @@ func (s *Store) Renew(ctx context.Context, playerIDs ...string) error {
 	}
 	return nil
 }
-
-// LapseAll sets an expiry time for accounts that have none because they were created when
-// accounts did not expire. It is idempotent.
-func (s *Store) LapseAll(ctx context.Context) error {
-	if s.keep <= 0 {
-		return nil
-	}
-	if err := s.accounts.RenewLasting(ctx, s.keep); err != nil {
-		return fmt.Errorf("setting the expiry of accounts: %w", err)
-	}
-	return nil
-}

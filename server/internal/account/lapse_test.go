@@ -93,22 +93,3 @@ func (r *renewals) Renew(ctx context.Context, keep time.Duration, ids ...string)
 	}
 	return r.Accounts.Renew(ctx, keep, ids...)
 }
-
-// Ensure that accounts that were created without an expiry time expire after LapseAll.
-func TestLapseAll(t *testing.T) {
-	t.Parallel()
-	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
-		ctx := t.Context()
-		ann, _, err := account.New(s.Accounts, 0).Create(ctx, "Ann", secretA, false)
-		require.NoError(t, err)
-		require.NoError(t, account.New(s.Accounts, 0).LapseAll(ctx))
-		forward(keep)
-		require.NoError(t, account.New(s.Accounts, keep).LapseAll(ctx))
-		forward(keep - time.Hour)
-		_, err = account.New(s.Accounts, keep).Get(ctx, ann.ID)
-		require.NoError(t, err)
-		forward(time.Hour)
-		_, err = account.New(s.Accounts, keep).Get(ctx, ann.ID)
-		require.ErrorIs(t, err, account.ErrNotFound)
-	})
-}

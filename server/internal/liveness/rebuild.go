@@ -35,10 +35,6 @@ type Rebuilt struct {
 // hidden.
 func (r *Recovery) Rebuild(ctx context.Context) (Rebuilt, error) {
 	var b Rebuilt
-	err := r.Accounts.LapseAll(ctx)
-	if err != nil {
-		return b, err
-	}
 	// Remove wrong entries first, because a score that is too high would keep the player's
 	// correct score off the board.
 	repair, err := r.Leaderboard.Prune(ctx, func(result leaderboard.Result) (bool, error) {

@@ -42,8 +42,6 @@ type Accounts interface {
 	// Renew sets the given accounts to expire after the duration keep, counted from now.
 	// It ignores accounts that do not exist.
 	Renew(ctx context.Context, keep time.Duration, ids ...string) error
-	// RenewLasting is like Renew, but applies to every account that has no expiry.
-	RenewLasting(ctx context.Context, keep time.Duration) error
 
 	// Reserve adds a game to the player's open games, unless the player already has limit
 	// other open games (0 means no limit), and reports whether the game is now one of them.

@@ -204,28 +204,6 @@ func (a accounts) Renew(ctx context.Context, keep time.Duration, ids ...string) 
 	return failed(err)
 }
 
-func (a accounts) RenewLasting(ctx context.Context, keep time.Duration) error {
-	if keep <= 0 {
-		return nil
-	}
-	return scanKeys(ctx, a.client, playerKey("*"), func(keys []string) error {
-		pipe, ttls := a.client.Pipeline(), make([]*goredis.DurationCmd, len(keys))
-		for i, key := range keys {
-			ttls[i] = pipe.PTTL(ctx, key)
-		}
-		if _, err := pipe.Exec(ctx); err != nil {
-			return wrap("reading the expiry of accounts", err)
-		}
-		var lasting []string
-		for i, key := range keys {
-			if ttls[i].Val() == -1 {
-				lasting = append(lasting, between(key, playerKey("*")))
-			}
-		}
-		return a.Renew(ctx, keep, lasting...)
-	})
-}
-
 func (a accounts) Reserve(ctx context.Context, playerID, gameID string, limit int, keep time.Duration) (bool, error) {
 	counts, err := reserveGameScript.Run(ctx, a.client, []string{openKey(playerID)}, gameID, limit, keep.Milliseconds()).Bool()
 	return counts, failed(err)

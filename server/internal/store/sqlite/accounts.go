@@ -118,17 +118,6 @@ func (a accounts) Renew(ctx context.Context, keep time.Duration, ids ...string) 
 	})
 }
 
-func (a accounts) RenewLasting(ctx context.Context, keep time.Duration) error {
-	if keep <= 0 {
-		return nil
-	}
-	return a.repeatUnsynced(ctx, sweepRows, func(c *sqlite3.Conn) (int, error) {
-		err := exec(c, "UPDATE accounts SET expires = ? WHERE id IN (SELECT id FROM accounts WHERE expires IS NULL LIMIT ?)",
-			expiry(a.now(), keep), sweepRows)
-		return c.Changes(), err
-	})
-}
-
 func (a accounts) Reserve(ctx context.Context, playerID, gameID string, limit int, keep time.Duration) (counts bool, err error) {
 	err = a.writeUnsynced(ctx, func(c *sqlite3.Conn) error {
 		now := a.now()

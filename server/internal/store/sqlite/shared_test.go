@@ -111,15 +111,3 @@ func TestSweep(t *testing.T) {
 	})
 	assert.Equal(t, []int{many}, counted(t, d, "SELECT id FROM challenges"))
 }
-
-// Ensure that RenewLasting handles more accounts than fit in one transaction.
-func TestAccounts_RenewLasting_Many(t *testing.T) {
-	t.Parallel()
-	d := openDB(t, Options{Memory: true})
-	for i := range sweepRows + 1 {
-		_, err := accounts{d}.Create(t.Context(), store.Account{ID: fmt.Sprint(i), Name: fmt.Sprint(i)}, 0)
-		require.NoError(t, err)
-	}
-	require.NoError(t, accounts{d}.RenewLasting(t.Context(), keepAccounts))
-	assert.Equal(t, []int{0}, counted(t, d, "SELECT count(*) FROM accounts WHERE expires IS NULL"))
-}

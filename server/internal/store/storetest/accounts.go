@@ -214,7 +214,6 @@ func AccountsExpire(t *testing.T, open OpenClock) {
 
 		// An expired account is not recreated, and its name stays taken.
 		require.NoError(t, s.Accounts.Renew(t.Context(), keepAccounts, ann.ID))
-		require.NoError(t, s.Accounts.RenewLasting(t.Context(), keepAccounts))
 		found, err := s.Accounts.SetSecret(t.Context(), ann.ID, "digest")
 		require.NoError(t, err)
 		assert.False(t, found)
@@ -226,24 +225,6 @@ func AccountsExpire(t *testing.T, open OpenClock) {
 		require.NoError(t, err)
 		assert.Equal(t, ann.ID, holder)
 		requireAccounts(t, s, all, eve)
-	})
-	t.Run("RenewLasting sets an expiry on accounts that had none", func(t *testing.T) {
-		s, forward := open(t)
-		lasting := mustCreate(t, s, newAccount("Ann"), 0)
-		recent := mustCreate(t, s, newAccount("Bob"), time.Hour)
-		all := []string{lasting.ID, recent.ID}
-		require.NoError(t, s.Accounts.RenewLasting(t.Context(), 0))
-		for range 2 {
-			require.NoError(t, s.Accounts.RenewLasting(t.Context(), keepAccounts))
-		}
-		requireAccounts(t, s, all, lasting, recent)
-		forward(time.Hour)
-		requireAccounts(t, s, all, lasting)
-		forward(keepAccounts - 2*time.Hour)
-		require.NoError(t, s.Accounts.RenewLasting(t.Context(), keepAccounts)) // this account already expires
-		requireAccounts(t, s, all, lasting)
-		forward(time.Hour)
-		requireAccounts(t, s, all)
 	})
 	t.Run("open games expire", func(t *testing.T) {
 		s, forward := open(t)

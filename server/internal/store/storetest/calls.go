@@ -18,7 +18,6 @@ func Calls(ctx context.Context, s *store.Store) map[string]error {
 	_, errs["Accounts.Create"] = s.Accounts.Create(ctx, a, keepAccounts)
 	_, errs["Accounts.SetSecret"] = s.Accounts.SetSecret(ctx, a.ID, a.Secret)
 	errs["Accounts.Renew"] = s.Accounts.Renew(ctx, keepAccounts, a.ID)
-	errs["Accounts.RenewLasting"] = s.Accounts.RenewLasting(ctx, keepAccounts)
 	_, errs["Accounts.Reserve"] = s.Accounts.Reserve(ctx, a.ID, id.New(), 1, keepAccounts)
 	errs["Accounts.Release"] = s.Accounts.Release(ctx, a.ID, id.New())
 	_, errs["Accounts.Open"] = s.Accounts.Open(ctx, a.ID)

@@ -166,13 +166,13 @@ func (b *Boards) games(ctx context.Context, board store.Board, visit func(gameID
 }
 
 // Prune removes each entry for which matches returns false when called with its result, and
-// repairs the data that the store derives from the entries, such as their count. The caller
-// must then record any missing results again. Prune stops at the first error, including errors
-// of matches.
-func (b *Boards) Prune(ctx context.Context, matches func(Result) (bool, error)) (store.BoardRepair, error) {
-	repair, err := b.boards.Repair(ctx)
+// repairs the data that the store derives from the entries, such as their count. It returns
+// the number of removed entries. The caller must then record any missing results again. Prune
+// stops at the first error, including errors of matches.
+func (b *Boards) Prune(ctx context.Context, matches func(Result) (bool, error)) (removed int, err error) {
+	removed, err = b.boards.Repair(ctx)
 	if err != nil {
-		return repair, err
+		return removed, err
 	}
 	err = b.boards.Boards(ctx, func(board store.Board) error {
 		return b.boards.Entries(ctx, board, func(entries []store.BoardEntry) error {
@@ -196,13 +196,13 @@ func (b *Boards) Prune(ctx context.Context, matches func(Result) (bool, error)) 
 					return err
 				}
 				if dropped {
-					repair.Removed++
+					removed++
 				}
 			}
 			return nil
 		})
 	})
-	return repair, err
+	return removed, err
 }
 
 const (

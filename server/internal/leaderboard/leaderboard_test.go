@@ -219,10 +219,10 @@ func TestBoards_Prune(t *testing.T) {
 		kept := result(1, 1, 10, now())
 		require.NoError(t, boards.Record(ctx, kept))
 		require.NoError(t, boards.Record(ctx, result(2, 2, 20, now())))
-		for _, removed := range []int{3, 0} { // one entry on each of three boards, then none
-			repair, err := boards.Prune(ctx, func(r Result) (bool, error) { return r == kept, nil })
+		for _, want := range []int{3, 0} { // one entry on each of three boards, then none
+			removed, err := boards.Prune(ctx, func(r Result) (bool, error) { return r == kept, nil })
 			require.NoError(t, err)
-			assert.Equal(t, store.BoardRepair{Removed: removed}, repair)
+			assert.Equal(t, want, removed)
 			page, err := boards.List(ctx, "classic", All, "", 10)
 			require.NoError(t, err)
 			require.Len(t, page.Entries, 1)

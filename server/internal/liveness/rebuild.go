@@ -21,8 +21,8 @@ type Rebuilt struct {
 	// readable games that are over.
 	Games, Finished int
 	// Pruned is the number of leaderboard entries that were removed because no log contains
-	// their result. Recounted is the number of leaderboards whose count was corrected.
-	Pruned, Recounted int
+	// their result.
+	Pruned int
 	// Damaged lists the damaged games. Quarantined lists those that are damaged because
 	// they were quarantined.
 	Damaged, Quarantined []string
@@ -37,10 +37,10 @@ func (r *Recovery) Rebuild(ctx context.Context) (Rebuilt, error) {
 	var b Rebuilt
 	// Remove wrong entries first, because a score that is too high would keep the player's
 	// correct score off the board.
-	repair, err := r.Leaderboard.Prune(ctx, func(result leaderboard.Result) (bool, error) {
+	var err error
+	b.Pruned, err = r.Leaderboard.Prune(ctx, func(result leaderboard.Result) (bool, error) {
 		return r.matchesLog(ctx, result)
 	})
-	b.Pruned, b.Recounted = repair.Removed, repair.Recounted
 	if err != nil {
 		return b, err
 	}

@@ -60,9 +60,10 @@ type Boards interface {
 	Entries(ctx context.Context, b Board, visit func([]BoardEntry) error) error
 	// Drop removes the given entry from the board, and reports whether it was there.
 	Drop(ctx context.Context, b Board, playerID, member string) (bool, error)
-	// Repair checks the data that the engine derives from the boards' entries, such as
-	// counts, and corrects it if necessary.
-	Repair(ctx context.Context) (BoardRepair, error)
+	// Repair derives anew what the engine derives from the boards' entries, such as counts.
+	// It returns the number of entries that it removed because they were not their player's
+	// best.
+	Repair(ctx context.Context) (removed int, err error)
 }
 
 // BoardPage is a range of a board's entries.
@@ -88,13 +89,4 @@ type BoardRank struct {
 	Total int64
 	// Entries are the player's entry and its neighbors.
 	Entries []BoardEntry
-}
-
-// BoardRepair is the result of Boards.Repair.
-type BoardRepair struct {
-	// Removed is the number of entries that were removed because they were not their
-	// player's best.
-	Removed int
-	// Recounted is the number of boards that had a wrong count.
-	Recounted int
 }

@@ -110,9 +110,6 @@ than one human seat. Hidden players stay hidden.`,
 	}, server.OperateAlone, func(cmd *cobra.Command, operator *server.Operator, _ []string) error {
 		r, err := operator.Rebuild(cmd.Context())
 		fmt.Fprintf(cmd.OutOrStdout(), "%s read, %d of them finished; %s removed from the leaderboards.\n", english.Plural(r.Games, "game", ""), r.Finished, english.Plural(r.Pruned, "entry", "entries"))
-		if r.Recounted > 0 {
-			fmt.Fprintf(cmd.OutOrStdout(), "%s had a wrong count.\n", english.Plural(r.Recounted, "leaderboard", ""))
-		}
 		if r.Unknown > 0 {
 			fmt.Fprintf(cmd.OutOrStdout(), "%s can be read only by a newer server.\n", english.Plural(r.Unknown, "game", ""))
 		}

@@ -222,9 +222,8 @@ func (b boards) drop(ctx context.Context, board store.Board, playerID, member st
 }
 
 // Repair removes from each board's sorted set the members that are not in its hash.
-func (b boards) Repair(ctx context.Context) (store.BoardRepair, error) {
-	var repair store.BoardRepair
-	err := b.Boards(ctx, func(board store.Board) error {
+func (b boards) Repair(ctx context.Context) (removed int, err error) {
+	err = b.Boards(ctx, func(board store.Board) error {
 		return b.Entries(ctx, board, func(entries []store.BoardEntry) error {
 			playerIDs := make([]string, len(entries))
 			for i, entry := range entries {
@@ -245,11 +244,11 @@ func (b boards) Repair(ctx context.Context) (store.BoardRepair, error) {
 					return err
 				}
 				if dropped {
-					repair.Removed++
+					removed++
 				}
 			}
 			return nil
 		})
 	})
-	return repair, err
+	return removed, err
 }

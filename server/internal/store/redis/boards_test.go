@@ -50,10 +50,10 @@ func TestBoards_Repair(t *testing.T) {
 		require.NoError(t, boards.Record(ctx, best, board))
 		require.NoError(t, r.client.ZAdd(ctx, "scores:{classic:all}",
 			goredis.Z{Score: 10, Member: "2:p:g"}, goredis.Z{Score: 3, Member: "1:q:g"}).Err())
-		for _, removed := range []int{2, 0} {
-			repair, err := boards.Repair(ctx)
+		for _, want := range []int{2, 0} {
+			removed, err := boards.Repair(ctx)
 			require.NoError(t, err)
-			assert.Equal(t, store.BoardRepair{Removed: removed}, repair)
+			assert.Equal(t, want, removed)
 			page, err := boards.Page(ctx, board, 0, 10)
 			require.NoError(t, err)
 			assert.Equal(t, []store.BoardEntry{best}, page.Entries)

@@ -5,8 +5,6 @@ import (
 	"errors"
 
 	sqlite3 "zombiezen.com/go/sqlite"
-
-	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // scoreRange is a part of a board: the entries from its key up to the key of the next
@@ -150,53 +148,16 @@ func seekPlace(c *sqlite3.Conn, board, place int64) (above rankKey, skip int64, 
 }
 
 // Repair recounts the entries of all boards.
-func (b boards) Repair(ctx context.Context) (repair store.BoardRepair, err error) {
+func (b boards) Repair(ctx context.Context) (int, error) {
 	list, err := readOne(ctx, b.db, func(c *sqlite3.Conn) ([]int64, error) {
 		return all(c, "SELECT board FROM boards WHERE expires IS NULL OR expires > ?", firstInt, b.now())
 	})
-	for i := 0; i < len(list) && err == nil; i++ {
-		wrong := false
-		err = b.write(ctx, func(c *sqlite3.Conn) error {
-			var err error
-			if wrong, err = miscounted(c, list[i]); err != nil || !wrong {
-				return err
-			}
-			return b.recount(c, list[i])
-		})
-		if wrong && err == nil {
-			repair.Recounted++
+	for _, board := range list {
+		if err == nil {
+			err = b.write(ctx, func(c *sqlite3.Conn) error { return b.recount(c, board) })
 		}
 	}
-	return repair, wrap("recounting the entries of boards", err)
-}
-
-// miscounted reports whether any of a board's counts is wrong.
-func miscounted(c *sqlite3.Conn, board int64) (bool, error) {
-	ranges, err := all(c, "SELECT score, member, entries FROM score_ranges WHERE board = ? ORDER BY score DESC, member DESC", rangeAt, board)
-	if err != nil {
-		return false, err
-	}
-	if len(ranges) == 0 || ranges[len(ranges)-1].from != lowestKey {
-		return true, nil
-	}
-	total := int64(0)
-	for i, r := range ranges {
-		end := highestKey
-		if i > 0 {
-			end = ranges[i-1].from
-		}
-		n, _, err := one(c, "SELECT count(*) FROM scores WHERE board = ?1 AND (score, member) >= (?2, ?3) AND (score, member) < (?4, ?5)",
-			firstInt, board, r.from.score, r.from.member, end.score, end.member)
-		if err != nil {
-			return false, err
-		}
-		if n != r.entries {
-			return true, nil
-		}
-		total += n
-	}
-	right, err := has(c, "SELECT 1 FROM boards WHERE board = ? AND total = ?", board, total)
-	return !right, err
+	return 0, wrap("recounting the entries of boards", err)
 }
 
 // recount replaces a board's ranges and total. The new ranges are three quarters full.

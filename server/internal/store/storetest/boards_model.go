@@ -44,9 +44,9 @@ func boardsLikeModel(t *testing.T, boards store.Boards, seed uint64) {
 	for b, entries := range m.entries {
 		requireEntries(t.Context(), t, boards, b, slices.SortedFunc(maps.Values(entries), descending)...)
 	}
-	repair, err := boards.Repair(t.Context())
+	removed, err := boards.Repair(t.Context())
 	require.NoError(t, err)
-	require.Zero(t, repair)
+	require.Zero(t, removed)
 }
 
 func (m boardsModel) player() string { return fmt.Sprintf("player-%02d", m.random.IntN(12)) }

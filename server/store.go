@@ -25,7 +25,6 @@ var ErrInUse = sqlite.ErrInUse
 // *ConfigError.
 func (c *Config) openStore(ctx context.Context, logger *slog.Logger) (*store.Store, error) {
 	if c.Store == Memory {
-		sqlite.RemoveLeftovers()
 		return sqlite.Open(sqlite.Options{Memory: true, Now: c.StoreNow, Logger: logger})
 	}
 	return c.open(ctx, sqlite.Options{Now: c.StoreNow, Logger: logger}, true)

@@ -48,9 +48,8 @@ func TestOpen_Again(t *testing.T) {
 	}
 }
 
-// Ensure that an in-memory store leaves nothing behind, and that those of killed processes are removed,
-// but not those that are new or in use.
-func TestRemoveLeftovers(t *testing.T) {
+// Ensure that an in-memory store leaves nothing behind.
+func TestOpen_Memory(t *testing.T) {
 	directory := t.TempDir()
 	t.Setenv("TMPDIR", directory)
 	s, err := Open(Options{Memory: true})
@@ -60,25 +59,6 @@ func TestRemoveLeftovers(t *testing.T) {
 	files, err := os.ReadDir(directory)
 	require.NoError(t, err)
 	assert.Empty(t, files)
-	left := func(held bool, age time.Duration) string {
-		t.Helper()
-		s, err := Open(Options{Memory: true})
-		require.NoError(t, err)
-		directory := s.Engine.(engineOn).temporary
-		t.Cleanup(func() { _ = s.Close() }) // RemoveLeftovers may already have removed the directory.
-		path := filepath.Join(directory, temporaryFile+lockSuffix)
-		if !held {
-			require.NoError(t, s.Engine.(engineOn).lock.Close())
-			s.Engine.(engineOn).engine.lock = nil
-		}
-		require.NoError(t, os.Chtimes(path, time.Time{}, time.Now().Add(-age)))
-		return directory
-	}
-	dead, used, young := left(false, time.Hour), left(true, time.Hour), left(false, 0)
-	RemoveLeftovers()
-	assert.NoDirExists(t, dead)
-	assert.DirExists(t, used)
-	assert.DirExists(t, young)
 }
 
 // copyFile copies a file like cp: if the target exists, its content is overwritten.

@@ -50,8 +50,8 @@ func Restore(path string, replace bool, fill func(path string) error) (err error
 		return fmt.Errorf("opening %s: %w", path, err)
 	}
 	partial := path + restoringSuffix
-	Remove(partial)
-	defer Remove(partial)
+	removeFiles(partial)
+	defer removeFiles(partial)
 	if err := fill(partial); err != nil {
 		return err
 	}
@@ -59,6 +59,13 @@ func Restore(path string, replace bool, fill func(path string) error) (err error
 		return fmt.Errorf("restoring %s: %w", path, err)
 	}
 	return nil
+}
+
+// removeFiles removes the files of a closed store. It ignores files that it cannot remove.
+func removeFiles(path string) {
+	for _, suffix := range [...]string{"", walSuffix, shmSuffix, lockSuffix, notesSuffix} {
+		_ = os.Remove(path + suffix)
+	}
 }
 
 // checkTarget returns an error if the file at path must not be replaced. isNew reports

@@ -28,7 +28,7 @@ type Options struct {
 	// Path is the path of the file. The file and its directory are created if missing.
 	Path string
 	// Memory opens an empty store in a temporary directory instead of Path. Close removes
-	// it. Its files are not synced to disk.
+	// it; if the process is killed, it stays. Its files are not synced to disk.
 	Memory bool
 	// Beside opens an existing file without taking the server's lock, so that a tool can
 	// use it while a server is running.
@@ -48,10 +48,10 @@ func Open(o Options) (_ *store.Store, err error) {
 		}
 	}()
 	if o.Memory {
-		if e.temporary, err = os.MkdirTemp("", temporaryPrefix); err != nil {
+		if e.temporary, err = os.MkdirTemp("", "gridstand-memory-"); err != nil {
 			return nil, wrap("opening a store in memory", err)
 		}
-		o.Path, o.Beside = filepath.Join(e.temporary, temporaryFile), false
+		o.Path, o.Beside = filepath.Join(e.temporary, "store.db"), false
 	}
 	defer func() {
 		if err != nil {

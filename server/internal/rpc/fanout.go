@@ -2,21 +2,31 @@ package rpc
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
+
+	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/game/replay"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/match"
 )
 
-// TrySender is a stream that can send messages without blocking on the client.
-type TrySender interface {
-	Encoder
+// Sharer is a stream whose protocol lets the server encode each message once for all
+// streams, and send it without blocking on the client. Messages passed to its SendMsg are
+// encoded if all watchers share them, and unencoded otherwise. Only one protocol may
+// implement Sharer, because all such streams share the encoding match.Record.
+type Sharer interface {
+	Encode(m proto.Message) any
+	// CanTry reports whether TrySend may be called.
+	CanTry() bool
 	// TrySend writes as much of an encoded message as the connection accepts without
-	// blocking, and reports whether it wrote all of it. If not, the next SendMsg writes
-	// the rest first.
+	// blocking, and reports whether it wrote all of it. If not, the next SendMsg or
+	// SendHeader writes the rest first.
 	TrySend(m any) bool
+	// Abort makes a call of SendMsg that is blocked, and all later ones, fail.
+	Abort()
 }
 
 // fanout sends the updates of a game to many streams from one goroutine. With one
@@ -43,9 +53,9 @@ type fanout struct {
 }
 
 type member struct {
-	stream  TrySender
+	stream  Sharer
 	version int32 // version of the view when it joined
-	view    *View
+	view    *gameView
 }
 
 // fanoutSize is the maximum number of streams in a fanout. In a larger one, streams would
@@ -54,7 +64,7 @@ const fanoutSize = 1024
 
 // add adds v as a member and reports whether it succeeded. If not, retry reports whether
 // another fanout may accept v; it is false if v has new updates or its context is done.
-func (f *fanout) add(v *View) (joined, retry bool) {
+func (f *fanout) add(v *gameView) (joined, retry bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.ended {
@@ -63,13 +73,13 @@ func (f *fanout) add(v *View) (joined, retry bool) {
 	if update, _ := v.watcher.Next(v.version); update != (match.Update{}) {
 		return false, false
 	}
-	v.sharing.in.Store(f)
+	v.in.Store(f)
 	if v.stream.Context().Err() != nil { // Interrupt ran before the view became a member.
-		v.sharing.in.Store(nil)
+		v.in.Store(nil)
 		return false, false
 	}
-	v.sharing.index = len(f.members)
-	f.members = append(f.members, member{v.stream.(TrySender), v.version, v})
+	v.index = len(f.members)
+	f.members = append(f.members, member{v.sharer, v.version, v})
 	if !f.started {
 		f.started = true
 		f.start(v)
@@ -79,7 +89,7 @@ func (f *fanout) add(v *View) (joined, retry bool) {
 
 // start starts the goroutine, which sends the updates that are newer than the first
 // member's version.
-func (f *fanout) start(first *View) {
+func (f *fanout) start(first *gameView) {
 	f.version = first.version
 	f.match.Retain()
 	f.match.Watch(context.Background(), &f.watcher, match.Uncounted)
@@ -94,10 +104,10 @@ func (f *fanout) remove(i int) {
 	v.watcher.SkipAudience(&f.watcher)
 	last := len(f.members) - 1
 	f.members[i] = f.members[last]
-	f.members[i].view.sharing.index = i
+	f.members[i].view.index = i
 	f.members[last] = member{}
 	f.members = f.members[:last]
-	v.sharing.in.Store(nil)
+	v.in.Store(nil)
 	f.service.fanouts.release(f)
 	go v.followAlone()
 }
@@ -159,9 +169,7 @@ func (f *fanout) recover() {
 	}
 	LogPanic(f.service.Logger, pb.GameService_Watch_FullMethodName, p)
 	for _, m := range f.members {
-		if s, ok := m.stream.(Aborter); ok {
-			s.Abort(errPanicked)
-		}
+		m.stream.Abort()
 	}
 	f.dissolve()
 	f.ended = true
@@ -194,6 +202,52 @@ func (f *fanout) send(record any, e *match.Event) {
 		}
 	}
 }
+
+// errJoined means that the view joined a fanout, which sends further updates.
+var errJoined = errors.New("joined a fanout")
+
+// join adds v to a fanout and returns errJoined. It returns nil if v has new updates to
+// send first, and an error if v's context is done.
+func (v *gameView) join() error {
+	for {
+		f := v.service.fanoutOf(v.match)
+		joined, retry := f.add(v)
+		if joined {
+			return errJoined
+		}
+		v.service.fanouts.release(f)
+		if !retry {
+			return context.Cause(v.stream.Context())
+		}
+	}
+}
+
+// Interrupt makes a view that Start started notice that its context is done.
+func (v *View) Interrupt() {
+	shared, ok := v.updates.(*gameView)
+	if !ok {
+		return
+	}
+	f := shared.in.Load()
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if shared.in.Load() != f {
+		return
+	}
+	f.remove(shared.index)
+	if len(f.members) == 0 {
+		select {
+		case f.emptied <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// WaitShared waits for the goroutines of all fanouts. All views must have ended.
+func (s *Service) WaitShared() { s.fanouts.group.Wait() }
 
 // fanouts holds a Service's fanouts.
 type fanouts struct {

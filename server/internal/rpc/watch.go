@@ -2,11 +2,10 @@ package rpc
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
-	middleware "github.com/grpc-ecosystem/go-grpc-middleware/v2"
 	"google.golang.org/grpc"
 
 	"github.com/gridstand/gridstand/game/replay"
@@ -18,23 +17,18 @@ import (
 
 // Watch implements pb.GameServiceServer.
 func (s *Service) Watch(request *pb.WatchRequest, stream grpc.ServerStreamingServer[pb.WatchResponse]) error {
-	v, err := s.OpenWatch(request, stream)
+	v, err := s.OpenWatch(stream.Context(), request, stream)
 	if err != nil {
 		return err
 	}
 	defer v.Close()
-	if err := v.begin(); err != nil {
-		return err
-	}
 	return v.follow()
 }
 
-// OpenWatch performs all of Watch's checks and adds a watcher to the game. Begin and
-// Follow send the messages. If err is nil, the caller must close the view.
-//
-// A stream that does not use gRPC may implement Encoder and Aborter. The stream's context
-// stays in memory while the view is open.
-func (s *Service) OpenWatch(request *pb.WatchRequest, stream grpc.ServerStream) (_ *View, err error) {
+// OpenWatch performs all of Watch's checks and adds a watcher to the game. Follow or Start
+// sends the messages. If err is nil, the caller must close the view. ctx contains the caller;
+// the stream and its own context stay in memory while the view is open.
+func (s *Service) OpenWatch(ctx context.Context, request *pb.WatchRequest, stream grpc.ServerStream) (_ *View, err error) {
 	id, err := gameID(request.GetGameId())
 	if err != nil {
 		return nil, err
@@ -42,25 +36,15 @@ func (s *Service) OpenWatch(request *pb.WatchRequest, stream grpc.ServerStream) 
 	if request.GetAfterVersion() < 0 {
 		return nil, invalid.Field("after_version", "must not be negative")
 	}
-	address := s.Address(stream.Context())
-	player := caller(stream.Context())
-	v := &View{
-		service: s, address: address, stream: innermost(stream),
-		everyEvent: request.GetEveryEvent(), playerID: player.ID,
+	player := caller(ctx)
+	v := &gameView{
+		View:       View{service: s, method: pb.GameService_Watch_FullMethodName, stream: stream, form: formOf(stream)},
+		everyEvent: request.GetEveryEvent(), address: s.Address(ctx), playerID: player.ID,
 	}
-	v.form = formOf(v.stream)
-	defer func() {
-		if err != nil {
-			v.Close()
-		}
-	}()
+	v.updates = v
+	v.sharer, _ = stream.(Sharer)
 	var state *replay.State
-	if v.match, state, err = s.openMatch(stream.Context(), id); err != nil {
-		return nil, err
-	}
-	if request.AfterVersion == nil {
-		v.first = state
-	} else if err := v.resume(request.GetAfterVersion(), state); err != nil {
+	if v.match, state, err = s.openMatch(ctx, id); err != nil {
 		return nil, err
 	}
 	role := match.Spectator
@@ -70,11 +54,14 @@ func (s *Service) OpenWatch(request *pb.WatchRequest, stream grpc.ServerStream) 
 	case request.GetPreview():
 		role = match.Preview
 	}
-	if err := s.admit(v, role); err != nil {
+	if err = v.begin(request.AfterVersion, state); err == nil {
+		err = s.admit(v, role)
+	}
+	if err != nil {
+		v.match.Release()
 		return nil, err
 	}
-	v.admitted = true
-	return v, nil
+	return &v.View, nil
 }
 
 // openMatch returns a game's match and the state that the caller may see, as confirmed by
@@ -103,7 +90,7 @@ const watchersRetry = 5 * time.Second
 
 // admit adds v as a watcher unless the game has reached its limit. It admits one watcher
 // at a time, so that concurrent watchers cannot exceed the limit.
-func (s *Service) admit(v *View, role match.Role) error {
+func (s *Service) admit(v *gameView, role match.Role) error {
 	s.admitting.Lock()
 	defer s.admitting.Unlock()
 	if limit := s.Limits.WatchersPerGame; limit > 0 && role != match.Uncounted && v.match.Limited() >= limit {
@@ -113,159 +100,168 @@ func (s *Service) admit(v *View, role match.Role) error {
 	return nil
 }
 
-// innermost unwraps a Watch stream. The wrappers neither change nor count messages, but
-// each one adds a load from memory that makes a delivery 2 to 5% more expensive.
-func innermost(stream grpc.ServerStream) grpc.ServerStream {
-	for {
-		switch outer := stream.(type) {
-		case *grpc.GenericServerStream[pb.WatchRequest, pb.WatchResponse]:
-			stream = outer.ServerStream
-		case *grpc.GenericServerStream[pb.WatchChallengeRequest, pb.WatchChallengeResponse]:
-			stream = outer.ServerStream
-		case *middleware.WrappedServerStream: // It has the caller, which later updates do not need.
-			stream = outer.ServerStream
-		case interface{ Unwrap() grpc.ServerStream }:
-			stream = outer.Unwrap()
-		default:
-			return stream
-		}
-	}
-}
-
-// View is a watcher's stream and the watcher's progress. It must not be used concurrently.
-type View struct {
+// gameView is a view of a game.
+type gameView struct {
+	View
 	version    int32 // last version sent
 	everyUntil int32 // send every event up to this version
 	over       bool  // set once the client has been sent the end of the game
 	everyEvent bool
-	admitted   bool // set once watcher is registered
-	form       match.Form
-	stream     grpc.ServerStream // innermost stream
-	watcher    match.Watcher
+	watcher    match.Watcher // next to the fields above, because a delivery uses all of them
 
-	service  *Service
-	sharing  *sharing      // nil unless the view may join a fanout
-	match    *match.Match  // nil until the game is loaded
-	first    *replay.State // sent by begin; nil if the view resumes
-	address  string        // address that the stream counts toward
-	playerID string        // the watcher's player ID; empty without a token
+	match    *match.Match
+	first    *replay.State  // the first message; nil if the view resumes
+	past     *match.History // the events that are no longer in memory, while the client is sent them
+	page     []*match.Event // events from past that were not sent yet
+	address  string         // address that the stream counts toward
+	playerID string         // the watcher's player ID; empty without a token
+
+	sharer Sharer                 // the stream, or nil if its protocol has no fanouts
+	in     atomic.Pointer[fanout] // nil while the view is running on its own
+	index  int                    // index in the fanout's members; guarded by the fanout's mu
 }
 
-// Close ends the watch and releases the game.
-func (v *View) Close() {
-	if v.admitted {
-		v.watcher.Close()
+// begin sets what the view sends first: the game, or what follows the last version that the
+// client has.
+func (v *gameView) begin(after *int32, state *replay.State) error {
+	switch {
+	case after == nil:
+		v.first = state
+	case *after > state.Version:
+		return &match.VersionConflictError{Version: state.Version}
+	default:
+		v.version, v.everyUntil = *after, state.Version
+		v.over = state.Status == replay.Finished && *after == state.Version
 	}
-	if v.match != nil {
-		v.match.Release()
-	}
+	return nil
 }
 
-// Over reports whether the client has the last event of a finished game.
-func (v *View) Over() bool { return v.over }
-
-// Begin sends the headers and, unless the view resumes, the game. Like Follow, it returns
-// errors that are statuses of the contract.
-func (v *View) Begin() error { return v.translate(v.begin()) }
-
-// Follow sends updates until the watch ends. It returns nil if the game is over.
-func (v *View) Follow() error {
-	return v.translate(v.service.recovered(pb.GameService_Watch_FullMethodName, v.follow))
+// Close implements updates.
+func (v *gameView) Close() {
+	v.watcher.Close()
+	v.match.Release()
 }
 
-func (v *View) translate(err error) error {
-	if err == nil {
-		return nil
-	}
-	return v.service.toStatus(v.stream.Context(), pb.GameService_Watch_FullMethodName, err)
-}
-
-func (v *View) begin() error {
-	if state := v.first; state != nil {
-		v.first = nil
-		return v.sendGame(state)
-	}
-	// A client that resumes may wait a long time for its first event. The headers tell it
-	// that the stream is open.
-	return v.stream.SendHeader(nil)
-}
+// Over implements updates.
+func (v *gameView) Over() bool { return v.over }
 
 // Only one delivery in latencySampleRate is timed, because calling time.Now makes a
 // delivery about 5% more expensive.
 const latencySampleRate = 16
 
-// follow sends updates until the game is over or the watcher leaves.
-func (v *View) follow() error {
-	for !v.over {
-		update, changed := v.watcher.Next(v.version)
-		var err error
-		switch {
-		case update.Event != nil:
-			err = v.sendEvent(update.Event)
-			if rand.Uint32()%latencySampleRate == 0 {
-				v.service.Meter.FanOut(time.Since(update.Event.Seen))
-			}
-		case update.Missed != nil && (v.everyEvent || v.version < v.everyUntil):
-			err = v.replay()
-		case update.Missed != nil:
-			v.service.Meter.Conflated()
-			err = v.sendGame(update.Missed)
-		case update.Audience != nil:
-			err = v.send(v.encodeAudience(update.Audience))
-		case update.Err != nil:
-			err = update.Err
-		case v.form == match.Record && v.sharing != nil:
-			err = v.join()
-		default:
-			// match.Watcher also signals when the stream ends, because waiting on two
-			// channels would take twice as long.
-			<-changed
-		}
-		if err != nil {
-			return err
-		}
+// next implements updates. The channel is also closed when the stream ends.
+func (v *gameView) next() (message any, changed <-chan struct{}, err error) {
+	if v.first != nil || len(v.page) > 0 {
+		message, err = v.nextStored()
+		return message, nil, err
 	}
+	update, changed := v.watcher.Next(v.version)
+	if update.Missed == nil {
+		v.past = nil
+	}
+	switch {
+	case update.Event != nil:
+		if rand.Uint32()%latencySampleRate == 0 {
+			v.service.Meter.FanOut(time.Since(update.Event.Seen))
+		}
+		message, err = v.event(update.Event)
+	case update.Missed != nil && (v.everyEvent || v.version < v.everyUntil):
+		if err = v.replay(); err == nil {
+			return v.next()
+		}
+	case update.Missed != nil:
+		v.service.Meter.Conflated()
+		message, err = v.game(update.Missed)
+	case update.Audience != nil:
+		message = v.encodeAudience(update.Audience)
+	case update.Err != nil:
+		err = update.Err
+	case v.opened && v.sharer != nil && v.sharer.CanTry():
+		err = v.join()
+	}
+	return message, changed, err
+}
+
+// nextStored returns the first message, or the next one of the page that replay read.
+func (v *gameView) nextStored() (any, error) {
+	if state := v.first; state != nil {
+		v.first = nil
+		return v.game(state)
+	}
+	e := v.page[0]
+	v.page = v.page[1:]
+	return v.event(e)
+}
+
+// replay reads a page of the events that are no longer in memory.
+func (v *gameView) replay() (err error) {
+	if v.past == nil {
+		v.past = v.match.History(v.version)
+	}
+	v.page, err = v.past.Next(v.stream.Context(), func(e *match.Event) { v.encodeEvent(e) })
+	if err != nil {
+		return err
+	}
+	if len(v.page) == 0 {
+		v.past = nil
+		return nil
+	}
+	v.service.Budgets.Charge(v.address, 1) // to encode and send the page
 	return nil
 }
 
-func (v *View) sendGame(state *replay.State) error {
+func (v *gameView) game(state *replay.State) (any, error) {
 	v.version, v.over = state.Version, state.Status == replay.Finished
 	if len(state.SeatsOf(v.playerID)) > 0 {
 		v.watcher.Discount()
 	}
 	state, err := v.service.revealed(v.stream.Context(), state)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return v.send(&pb.WatchResponse{Update: &pb.WatchResponse_Game{
+	return &pb.WatchResponse{Update: &pb.WatchResponse_Game{
 		Game: translate.Game(state, v.match.Spectators()),
-	}})
+	}}, nil
 }
 
-func (v *View) sendEvent(e *match.Event) error {
+func (v *gameView) event(e *match.Event) (any, error) {
 	v.version, v.over = e.Version(), e.State.Status == replay.Finished
 	v.discountIfJoined(e)
-	if v.over && e.State.IsAttempt() {
-		return v.sendEndOfAttempt(e.Event)
+	if !v.over || !e.State.IsAttempt() {
+		return v.encodeEvent(e), nil
 	}
-	return v.send(v.encodeEvent(e))
+	// Streams do not share the encoding of an attempt's last event, because whether it
+	// contains the seed depends on the time.
+	state, err := v.service.revealed(v.stream.Context(), e.State)
+	if err != nil {
+		return nil, err
+	}
+	shown := *e.Event
+	shown.State = state
+	return v.encode(eventResponse(&shown)), nil
 }
 
 // discountIfJoined removes a watcher from the audience count if the event makes the
 // watcher a player.
-func (v *View) discountIfJoined(e *match.Event) {
+func (v *gameView) discountIfJoined(e *match.Event) {
 	if joined, ok := e.Entry.Action.(replay.Joined); ok && joined.Player.ID == v.playerID {
 		v.watcher.Discount()
 	}
 }
 
-func (v *View) send(m any) error { return sent(v.stream.SendMsg(m)) }
+// encodeEvent encodes an event that is not the last event of an attempt.
+func (v *gameView) encodeEvent(e *match.Event) any {
+	return e.Encoded(v.form, func() any {
+		return v.encode(eventResponse(e.Event))
+	})
+}
 
-// sent returns the error with which a stream ends if a message could not be sent.
-func sent(err error) error {
-	if err == nil {
-		return nil
-	}
-	// The connection or the stream has ended, so the client gets no response.
-	return errors.Join(context.Canceled, err)
+func eventResponse(e *replay.Event) *pb.WatchResponse {
+	return &pb.WatchResponse{Update: &pb.WatchResponse_Event{Event: translate.Event(e)}}
+}
+
+func (v *gameView) encodeAudience(a *match.Audience) any {
+	return a.Encoded(v.form, func() any {
+		return v.encode(&pb.WatchResponse{Update: &pb.WatchResponse_Audience{Audience: int32(a.Spectators)}})
+	})
 }

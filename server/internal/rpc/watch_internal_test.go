@@ -29,6 +29,6 @@ func TestView_FollowPanics(t *testing.T) {
 	assert.Contains(t, log.String(), "id=call-panicked")
 
 	ended := make(chan error, 1)
-	v.FollowShared(func(err error) { ended <- err })
+	v.Start(func(err error) { ended <- err })
 	assert.ErrorContains(t, <-ended, "internal error")
 }

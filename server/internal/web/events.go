@@ -32,46 +32,33 @@ type events struct {
 	// method is the full name of the gRPC method.
 	method string
 	// watch opens a stream's view.
-	watch func(r *http.Request, stream grpc.ServerStream) (view, error)
+	watch watchFunc
 }
 
-// view is the part of rpc.View and rpc.ChallengeView that sends updates to a stream.
-type view interface {
-	Over() bool
-	Begin() error
-	Follow() error
-	Close()
-}
+// watchFunc opens a view of what a request names. ctx contains the caller.
+type watchFunc func(ctx context.Context, r *http.Request, stream grpc.ServerStream) (*rpc.View, error)
 
-func newEvents(c Config, readers *readers, method string, watch func(*http.Request, grpc.ServerStream) (view, error)) *events {
+func newEvents(c Config, readers *readers, method string, watch watchFunc) *events {
 	return &events{c, readers, chainStream(c.Stream), method, watch}
 }
 
 // watchGame opens a view of a game, as the RPC Watch does.
-func (c Config) watchGame(r *http.Request, stream grpc.ServerStream) (view, error) {
+func (c Config) watchGame(ctx context.Context, r *http.Request, stream grpc.ServerStream) (*rpc.View, error) {
 	request, err := watchRequest(r)
 	if err != nil {
 		return nil, err
 	}
-	v, err := c.Service.OpenWatch(request, stream)
-	if err != nil {
-		return nil, err
-	}
-	return v, nil
+	return c.Service.OpenWatch(ctx, request, stream)
 }
 
 // watchChallenge opens a view of a challenge, as the RPC WatchChallenge does.
-func (c Config) watchChallenge(r *http.Request, stream grpc.ServerStream) (view, error) {
+func (c Config) watchChallenge(ctx context.Context, r *http.Request, stream grpc.ServerStream) (*rpc.View, error) {
 	if err := checkParameters(r, map[string]string{"etag": "the ID of an event"}); err != nil {
 		return nil, err
 	}
 	etag, _ := resumeAfter(r, "etag")
 	request := &pb.WatchChallengeRequest{ChallengeId: r.PathValue("id"), Etag: etag}
-	v, err := c.Service.OpenWatchChallenge(request, stream)
-	if err != nil {
-		return nil, err
-	}
-	return v, nil
+	return c.Service.OpenWatchChallenge(ctx, request, stream)
 }
 
 // ServeHTTP implements http.Handler.
@@ -105,22 +92,13 @@ func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.first = append(s.first, reconnectHint()...)
 	if conn, err := hijack(w, r); err == nil {
 		s.out, s.first = conn, append(answerHead(r, header), s.first...)
-		if shared, ok := s.view.(*rpc.View); ok {
-			if s.raw = rawConn(conn.Conn); s.raw != nil {
-				s.shared = shared
-			}
-		}
-		if s.err = s.view.Begin(); s.err != nil {
-			return
-		}
+		s.raw = rawConn(conn.Conn)
 		disconnected()
 		handedOver = e.readers.start(s)
 		return
 	}
 	s.out = &flusher{w, http.NewResponseController(w)}
-	if s.err = s.view.Begin(); s.err == nil {
-		s.end(s.view.Follow())
-	}
+	s.end(s.view.Follow())
 }
 
 // notRead rejects a request for an event stream whose method is not GET or HEAD.
@@ -139,7 +117,7 @@ func noStream(w http.ResponseWriter, r *http.Request) {
 func (e *events) open(s *eventStream, r *http.Request) error {
 	info := &grpc.StreamServerInfo{FullMethod: e.method, IsServerStream: true}
 	return e.intercept(e.Service, s, info, func(_ any, outer grpc.ServerStream) (err error) {
-		s.view, err = e.watch(r, outer)
+		s.view, err = e.watch(outer.Context(), r, s)
 		return err
 	})
 }
@@ -242,6 +220,5 @@ func watchRequest(r *http.Request) (*pb.WatchRequest, error) {
 
 var _ interface {
 	grpc.ServerStream
-	rpc.TrySender
-	rpc.Aborter
+	rpc.Sharer
 } = (*eventStream)(nil)

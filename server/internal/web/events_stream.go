@@ -32,8 +32,7 @@ type eventStream struct {
 
 	ctx    context.Context
 	cancel context.CancelFunc
-	view   view        // nil until the view has been opened
-	shared *rpc.View   // same as view if the view may join a fanout, otherwise nil
+	view   *rpc.View   // nil until the view has been opened
 	onEnd  func(error) // called when the stream ends; nil if the stream was never opened
 	err    error       // error that ended the stream
 }
@@ -88,7 +87,10 @@ func (s *eventStream) write(record []byte) error {
 	return err
 }
 
-// TrySend implements rpc.TrySender.
+// CanTry implements rpc.Sharer.
+func (s *eventStream) CanTry() bool { return s.raw != nil }
+
+// TrySend implements rpc.Sharer.
 func (s *eventStream) TrySend(m any) bool {
 	record := m.([]byte)
 	n := tryWrite(s.raw, record)
@@ -99,7 +101,7 @@ func (s *eventStream) TrySend(m any) bool {
 	return false
 }
 
-// Encode implements rpc.Encoder.
+// Encode implements rpc.Sharer.
 func (s *eventStream) Encode(m proto.Message) any {
 	record, err := encodeRecord(m)
 	if err != nil {
@@ -108,18 +110,16 @@ func (s *eventStream) Encode(m proto.Message) any {
 	return record
 }
 
-// Abort implements rpc.Aborter. The client does not receive the error, but reconnects.
-func (s *eventStream) Abort(error) {
+// Abort implements rpc.Sharer. The client reconnects.
+func (s *eventStream) Abort() {
 	s.cancel()
 	s.out.Abort()
 }
 
 // drop ends a stream whose client has disconnected.
 func (s *eventStream) drop() {
-	s.Abort(nil)
-	if s.shared != nil {
-		s.shared.Interrupt()
-	}
+	s.Abort()
+	s.view.Interrupt()
 }
 
 // end sends the last record, which keeps the client from reconnecting. After an error, it

@@ -36,17 +36,12 @@ func (r *readers) start(s *eventStream) bool {
 	}
 	r.all[s] = struct{}{}
 	r.group.Add(1)
-	ended := func(err error) {
+	s.view.Start(func(err error) {
 		defer r.group.Done()
 		r.remove(s)
 		s.end(err)
 		s.close()
-	}
-	if s.shared != nil {
-		s.shared.FollowShared(ended)
-	} else {
-		go func() { ended(s.view.Follow()) }()
-	}
+	})
 	return true
 }
 

@@ -1,0 +1,148 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/gridstand/gridstand/server/internal/match"
+)
+
+// View sends the updates of a game or a challenge to a client, in any protocol. It must not
+// be used concurrently.
+type View struct {
+	updates
+	stream grpc.ServerStream
+	form   match.Form
+	opened bool // set once the client has the headers, and all of what was sent before
+
+	service *Service
+	method  string
+	done    <-chan struct{} // closed when the stream ends; nil if updates signals that itself
+	ended   func(error)     // see Start
+}
+
+// updates is what a view sends.
+type updates interface {
+	// next returns the next message. If there is none yet, it returns nil and a channel that
+	// is closed when there may be one.
+	next() (message any, changed <-chan struct{}, err error)
+	// Over reports whether the client has the last message.
+	Over() bool
+	// Close ends the watch and releases what the view shows.
+	Close()
+}
+
+// Follow sends updates until the watch ends. It returns nil if the client has the last one,
+// and otherwise a status of the contract.
+func (v *View) Follow() error {
+	return v.translate(v.service.recovered(v.method, v.follow))
+}
+
+// Start is like Follow, but does not block. When the watch ends, another goroutine calls
+// ended with the error that Follow would return.
+func (v *View) Start(ended func(error)) {
+	v.ended = ended
+	go v.followAlone()
+}
+
+// followAlone sends updates until the view joins a fanout or ends.
+func (v *View) followAlone() {
+	v.opened = false // The last TrySend may have sent only a part of its message.
+	if err := v.service.recovered(v.method, v.follow); !errors.Is(err, errJoined) {
+		v.ended(v.translate(err))
+	}
+}
+
+func (v *View) translate(err error) error {
+	if err == nil {
+		return nil
+	}
+	return v.service.toStatus(v.stream.Context(), v.method, err)
+}
+
+// follow sends updates until the client has the last one or leaves. Its stack frame is in
+// memory while a watcher waits, so it is small.
+func (v *View) follow() error {
+	for !v.Over() {
+		message, changed, err := v.next()
+		switch {
+		case err != nil:
+			return err
+		case message != nil || !v.opened:
+			if err := v.send(message); err != nil {
+				return err
+			}
+		case v.done == nil:
+			<-changed // Waiting on two channels would take twice as long.
+		default:
+			v.wait(changed)
+		}
+	}
+	return nil
+}
+
+// send sends a message, or the headers if message is nil: a client that resumes may wait a
+// long time for its first message, and the headers tell it that the stream is open.
+func (v *View) send(message any) (err error) {
+	v.opened = true
+	if message == nil {
+		err = v.stream.SendHeader(nil)
+	} else {
+		err = v.stream.SendMsg(message)
+	}
+	if err == nil {
+		return nil
+	}
+	// The connection or the stream has ended, so the client gets no response.
+	return errors.Join(context.Canceled, err)
+}
+
+// wait waits until changed or v.done is closed.
+func (v *View) wait(changed <-chan struct{}) {
+	select {
+	case <-changed:
+	case <-v.done:
+	}
+}
+
+// encode encodes m for all streams of the view's form, so that m is encoded only once.
+// Marshaling it for each of 20,000 streams would halve the throughput. The encoding for
+// gRPC depends on the codec and the compressor; the server has one codec and no
+// compressor.
+func (v *View) encode(m proto.Message) any {
+	switch v.form {
+	case match.Record:
+		return v.stream.(Sharer).Encode(m)
+	case match.Prepared:
+		if e, err := encode(m); err == nil {
+			return e
+		}
+	}
+	return m
+}
+
+var errPanicked = errors.New("a panic")
+
+// recovered calls work and turns a panic into an error. Goroutines that run outside the
+// interceptor that recovers from panics use it, because an unrecovered panic would crash
+// the server.
+func (s *Service) recovered(method string, work func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			LogPanic(s.Logger, method, p)
+			err = errPanicked
+		}
+	}()
+	return work()
+}
+
+// LogPanic logs a panic in a call, with the recovered value p and the goroutine's stack.
+func LogPanic(logger *slog.Logger, call string, p any) {
+	logger.Error("panic in a call", "id", "call-panicked", "call", call, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+}

@@ -182,24 +182,30 @@ func (t failureTable) of(err error) *failure {
 // toStatus translates an error from any lower package into an error that the contract
 // defines. It logs unknown errors and does not send their messages to the client.
 func (s *Service) toStatus(ctx context.Context, method string, err error) *failure {
-	var (
-		known    *failure
-		exceeded *limits.ExceededError
-		field    *invalid.Error
-		conflict *match.VersionConflictError
-		damaged  *gamelog.DamagedError
-		stored   *store.Error
-	)
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*failure](err); ok {
 		return known
 	}
-	if f := cmp.Or(challengeFailure(err), failures.of(err)); f != nil {
+	if f := cmp.Or(challengeFailure(err), failures.of(err), gameFailure(err)); f != nil {
 		return f
 	}
+	if reason, f := s.refusal(err); f != nil {
+		s.Refused(reason, s.Address(ctx))
+		return f
+	}
+	if f := s.unreadable(method, err); f != nil {
+		return f
+	}
+	return s.unanswered(ctx, method, err)
+}
+
+// gameFailure returns the failure for an error that depends on the game or on a field of the
+// request, or nil for any other error.
+func gameFailure(err error) *failure {
+	var (
+		field    *invalid.Error
+		conflict *match.VersionConflictError
+	)
 	switch {
-	case errors.As(err, &exceeded):
-		s.Refused(exceeded.Field, s.Address(ctx))
-		return rateLimited(exceeded)
 	case errors.As(err, &field):
 		return &failure{code: codes.InvalidArgument, message: field.Error(), field: field}
 	case errors.As(err, &conflict):
@@ -213,31 +219,38 @@ func (s *Service) toStatus(ctx context.Context, method string, err error) *failu
 		f := precondition(pb.ReasonIllegalMove, err.Error())
 		f.metadata = map[string]string{"detail": err.Error()}
 		return f
+	}
+	return nil
+}
+
+// refusal returns the failure for a call that is refused because of a limit, a wrong token or
+// a wrong credential, and the reason to count it by. It returns nil for any other error.
+func (s *Service) refusal(err error) (reason string, f *failure) {
+	exceeded, ok := errors.AsType[*limits.ExceededError](err)
+	switch {
+	case ok:
+		return exceeded.Field, rateLimited(exceeded)
+	case errors.Is(err, errNotBearer):
+		return wrongToken, errTokenForm
 	case errors.Is(err, account.ErrBadToken):
-		s.Refused(wrongToken, s.Address(ctx))
-		if errors.Is(err, errNotBearer) {
-			return errTokenForm
-		}
-		return errBadToken
+		return wrongToken, errBadToken
 	case errors.Is(err, account.ErrBadCredential):
-		s.Refused(wrongCredential, s.Address(ctx))
-		return errBadCredential
+		return wrongCredential, errBadCredential
 	case errors.Is(err, account.ErrTooManyGames):
-		exceeded := s.Limits.Exceeded(&s.Limits.OpenGamesPerPlayer, "open games", storageRetry)
-		s.Refused(exceeded.Field, s.Address(ctx))
-		return &failure{
-			code: codes.ResourceExhausted, reason: pb.ReasonTooManyGames,
-			message:  "you have " + strconv.Itoa(exceeded.Value) + " open games; end one first",
-			metadata: exceeded.Metadata(), retry: exceeded.Retry,
-		}
-	case errors.Is(err, match.ErrTooLong):
-		exceeded := s.Limits.Exceeded(&s.Limits.EventsPerGame, "events in a game", 0)
-		return &failure{
-			code: codes.FailedPrecondition, reason: pb.ReasonGameTooLong,
-			message:  "the game has " + strconv.Itoa(exceeded.Value) + " events, the most on this server; resign to end it",
-			metadata: exceeded.Metadata(),
-		}
-	case errors.As(err, &damaged):
+		exceeded = s.Limits.Exceeded(&s.Limits.OpenGamesPerPlayer, "open games", storageRetry)
+		f = rateLimited(exceeded)
+		f.reason, f.message = pb.ReasonTooManyGames, "you have "+strconv.Itoa(exceeded.Value)+" open games; end one first"
+		return exceeded.Field, f
+	}
+	return "", nil
+}
+
+// unreadable returns the failure for a game that this server cannot serve, or that accepts no
+// more moves, or nil for any other error.
+func (s *Service) unreadable(method string, err error) *failure {
+	damaged, ok := errors.AsType[*gamelog.DamagedError](err)
+	switch {
+	case ok:
 		s.damaged.Do(func() {
 			s.Logger.Error("game damaged", "id", "game-damaged", "game", damaged.GameID, "call", method, "version", damaged.Version, "detail", damaged.Detail)
 		})
@@ -252,7 +265,21 @@ func (s *Service) toStatus(ctx context.Context, method string, err error) *failu
 			s.Logger.Warn("game needs a newer server", "id", "game-too-new", "call", method, "error", err)
 		})
 		return serverUnavailable("this server is too old for this game")
-	case errors.As(err, &stored) && stored.Kind == store.QueueFull:
+	case errors.Is(err, match.ErrTooLong):
+		exceeded := s.Limits.Exceeded(&s.Limits.EventsPerGame, "events in a game", 0)
+		f := precondition(pb.ReasonGameTooLong, "the game has "+strconv.Itoa(exceeded.Value)+" events, the most on this server; resign to end it")
+		f.metadata = exceeded.Metadata()
+		return f
+	}
+	return nil
+}
+
+// unanswered returns the failure for a call that got no answer: because its client left,
+// because of the store, or for an unknown reason.
+func (s *Service) unanswered(ctx context.Context, method string, err error) *failure {
+	stored, ok := errors.AsType[*store.Error](err)
+	switch {
+	case ok && stored.Kind == store.QueueFull:
 		s.Meter.StorageFailed(err)
 		return serverUnavailable("this server is full")
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):

@@ -45,8 +45,7 @@ type Challenges struct {
 	// fields that decide whether a move is allowed do not change.
 	known *lru.Cache[string, *Challenge]
 
-	followers followers
-	recents   recentLists
+	recents recentLists
 }
 
 // maxKnown is the maximum number of cached challenges. A full cache takes about 20 MB.
@@ -186,7 +185,6 @@ func (s *Challenges) change(ctx context.Context, challengeID string, do func(c *
 		if err == nil {
 			c.revision++
 			s.known.Add(c.ID, c)
-			s.followers.notify(c.ID)
 			return c, nil
 		}
 		if !errors.Is(err, store.ErrMoved) {

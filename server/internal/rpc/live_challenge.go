@@ -111,6 +111,18 @@ func (s *Service) removeStream(l *liveChallenge) {
 	<-l.done
 }
 
+// changed makes this server's streams of a challenge show a change that it made at once.
+func (all *liveChallenges) changed(id string) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if l := all.all[id]; l != nil {
+		select {
+		case l.changed <- struct{}{}:
+		default:
+		}
+	}
+}
+
 // first returns the latest snapshot. It waits until there is one.
 func (l *liveChallenge) first(ctx context.Context) (*challengeSnapshot, error) {
 	snapshot := l.latest.Load()
@@ -144,7 +156,6 @@ func (l *liveChallenge) run() {
 			l.publish(&challengeSnapshot{err: errPanicked})
 		}
 	}()
-	defer l.service.Challenges.Follow(l.id, l.changed)()
 	for {
 		err := l.update()
 		latest := l.latest.Load()

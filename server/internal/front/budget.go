@@ -211,11 +211,15 @@ func (b *Budgets) pay(ctx context.Context, address string) error {
 }
 
 // History returns games whose history counts as reads by the address of the call that needs it.
-func (b *Budgets) History(games store.Games) store.Games { return history{games, b} }
+func (b *Budgets) History(games store.Games) store.Games {
+	return history{games, b, semaphore.NewWeighted(1)}
+}
 
 type history struct {
 	store.Games
 	budgets *Budgets
+	// reading is held while a page is read, so that a move waits for at most one page.
+	reading *semaphore.Weighted
 }
 
 // Entries implements store.Games.
@@ -227,6 +231,10 @@ func (h history) Entries(ctx context.Context, gameID string, from int32, n int) 
 	if err := h.budgets.pay(ctx, address); err != nil {
 		return nil, err
 	}
+	if err := h.reading.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
+	defer h.reading.Release(1)
 	records, err := h.Games.Entries(ctx, gameID, from, n)
 	h.budgets.Charge(address, len(records)/eventsPerRead)
 	return records, err

@@ -1,0 +1,177 @@
+package front
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/peer"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/limits"
+)
+
+// Ensure that a client that sends more than it may pays for it before its address connects again, also
+// if its request is longer than a message.
+func TestCharge(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFront(t, limits.Limits{ReadsPerAddressPerSecond: 1, MessageBytes: 1})
+		connects := func(address string) bool {
+			_, exceeded := f.enter(&fakeConn{peer: &net.TCPAddr{IP: net.ParseIP(address), Port: 1}})
+			return exceeded == ""
+		}
+		_, c := f.connect(t, clientAddress)
+		_, _ = c.Read(make([]byte, 20*bytesPerRead))
+		assert.False(t, connects(clientAddress))
+		time.Sleep(2 * time.Second) //nolint:forbidigo // The bubble's clock is fake.
+		assert.True(t, connects(clientAddress))
+
+		_, c = f.connect(t, otherAddress)
+		request := httptest.NewRequestWithContext(peer.NewContext(t.Context(), &peer.Peer{Addr: c.RemoteAddr()}), http.MethodPost, "/", http.NoBody)
+		request.ContentLength = 1 << 40
+		f.Handler(http.NotFoundHandler()).ServeHTTP(httptest.NewRecorder(), request)
+		assert.False(t, connects(otherAddress))
+	})
+}
+
+// pages is a store of endless games.
+type pages struct{ store.Games }
+
+func (pages) Entries(_ context.Context, _ string, _ int32, n int) ([]store.Record, error) {
+	return make([]store.Record, n), nil
+}
+
+// Ensure that the history that an address reads counts as its reads, that a read waits until the
+// address has paid for what it read before, and that it is refused if that takes too long.
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		budgets := NewBudgets(&limits.Limits{ReadsPerAddressPerSecond: 10}, nil)
+		games := budgets.History(pages{})
+		from := func(address string) context.Context {
+			return peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{IP: net.ParseIP(address), Port: 1}})
+		}
+		read := func(ctx context.Context, events int) (waited time.Duration, err error) {
+			began := time.Now()
+			_, err = games.Entries(ctx, "a", 1, events)
+			return time.Since(began), err
+		}
+		client := from(clientAddress)
+		for range Burst + 1 { // The last one is on credit.
+			waited, err := read(client, 500)
+			require.NoError(t, err)
+			assert.Zero(t, waited)
+		}
+		require.Error(t, budgets.Check(clientAddress, 1), "other reads of the address count, too")
+		waited, err := read(client, 1000)
+		require.NoError(t, err)
+		assert.Equal(t, time.Second, waited.Round(time.Millisecond))
+		_, err = read(client, 500)
+		assert.Equal(t, "reads_per_address_per_second", fieldOf(err))
+		_, err = read(client, 1)
+		require.NoError(t, err, "single entries are free")
+		for _, ctx := range []context.Context{from(otherAddress), t.Context()} {
+			waited, err := read(ctx, 500)
+			require.NoError(t, err)
+			assert.Zero(t, waited)
+		}
+		assert.Len(t, budgets.all, 2)
+		time.Sleep(time.Minute) //nolint:forbidigo // The bubble's clock is fake.
+		budgets.sweep()
+		assert.Empty(t, budgets.all)
+	})
+}
+
+// slowPages is a store that takes a second to read a page.
+type slowPages struct{ store.Games }
+
+func (slowPages) Entries(context.Context, string, int32, int) ([]store.Record, error) {
+	time.Sleep(time.Second) //nolint:forbidigo // The bubble's clock is fake.
+	return nil, nil
+}
+
+// Ensure that pages of history are read one after another, and that others give up when their calls end.
+func TestHistory_One(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		games := NewBudgets(&limits.Limits{}, nil).History(slowPages{})
+		began := time.Now()
+		for _, address := range []string{clientAddress, otherAddress, otherAddress} {
+			ctx, cancel := context.WithTimeout(peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{IP: net.ParseIP(address), Port: 1}}), 1500*time.Millisecond)
+			defer cancel()
+			go func() { _, _ = games.Entries(ctx, "a", 1, 500) }()
+			synctest.Wait()
+		}
+		_, err := games.Entries(peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{}}), "a", 1, 500)
+		require.NoError(t, err)
+		assert.Equal(t, 3*time.Second, time.Since(began))
+	})
+}
+
+// Ensure that the calls of an address that run at the same time are few, that others wait, and are
+// refused if that takes too long, and that other addresses do not wait.
+func TestEnterBudget(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		budgets := NewBudgets(&limits.Limits{ReadsPerAddressPerSecond: 100}, nil)
+		var leave func()
+		var err error
+		for began := time.Now(); time.Since(began) == 0; {
+			last := leave
+			if leave, err = budgets.Enter(t.Context(), clientAddress); err != nil {
+				leave = last
+			}
+		}
+		assert.Equal(t, "reads_per_address_per_second", fieldOf(err))
+		other, err := budgets.Enter(t.Context(), otherAddress)
+		require.NoError(t, err)
+		other()
+		time.AfterFunc(maxWait/2, leave)
+		_, err = budgets.Enter(t.Context(), clientAddress)
+		require.NoError(t, err)
+	})
+}
+
+// Ensure that a call runs until its response has been encoded: by gRPC, which then ends the stream, or
+// before it is written over HTTP.
+func TestEnterCall(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFront(t, limits.Limits{ReadsPerAddressPerSecond: 100})
+		_, c := f.connect(t, clientAddress)
+		slots := int64(max(1, runtime.GOMAXPROCS(0)/2))
+		runs := func() bool {
+			synctest.Wait()
+			if !c.budget.running.TryAcquire(slots) {
+				return true
+			}
+			c.budget.running.Release(slots)
+			return false
+		}
+		s, cancel, _ := c.open(anyMethod)
+		bounded, end := context.WithCancel(s)
+		require.NoError(t, f.EnterCall(bounded, clientAddress))
+		end()
+		assert.True(t, runs())
+		cancel()
+		assert.False(t, runs())
+
+		request := httptest.NewRequestWithContext(peer.NewContext(t.Context(), &peer.Peer{Addr: c.RemoteAddr()}), http.MethodGet, "/", http.NoBody)
+		f.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			for range 2 { // A page may need two calls.
+				assert.NoError(t, f.EnterCall(r.Context(), clientAddress))
+				assert.True(t, runs())
+			}
+			_, _ = w.Write([]byte("done"))
+			assert.False(t, runs())
+		})).ServeHTTP(httptest.NewRecorder(), request)
+	})
+}

@@ -423,6 +423,11 @@ func (f *flood) repeatWith(ctx context.Context, workers int, begin func() func(*
 					f.granted.Add(1)
 				case !unavailable(err):
 					return err
+				default:
+					select { // Immediate retries would only waste processor time.
+					case <-failed.Done():
+					case <-time.After(refusedPause):
+					}
 				}
 				f.ready()
 			}

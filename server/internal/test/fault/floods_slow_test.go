@@ -63,16 +63,32 @@ func (b *baseline) measureMoves(t *testing.T) []time.Duration {
 	t.Helper()
 	var took []time.Duration
 	for range calmMoves {
-		began := time.Now()
-		event, err := b.player.move(t.Context(), b.gameID, b.version, random(b.rng, b.position))
-		require.NoError(t, err)
-		took = append(took, time.Since(began))
-		b.version, b.position = event.GetVersion(), event.GetPosition()
-		if event.GetResult() != nil {
-			b.newGame(t)
-		}
+		took = append(took, b.measureMove(t))
 	}
 	return took
+}
+
+func (b *baseline) measureMove(t *testing.T) time.Duration {
+	t.Helper()
+	began := time.Now()
+	event, err := b.player.move(t.Context(), b.gameID, b.version, random(b.rng, b.position))
+	require.NoError(t, err)
+	took := time.Since(began)
+	b.version, b.position = event.GetVersion(), event.GetPosition()
+	if event.GetResult() != nil {
+		b.newGame(t)
+	}
+	return took
+}
+
+// measureBeside makes moves of two players by turns, and returns their latencies.
+func (b *baseline) measureBeside(t *testing.T, other *baseline) (took, others []time.Duration) {
+	t.Helper()
+	for range calmMoves {
+		took = append(took, b.measureMove(t))
+		others = append(others, other.measureMove(t))
+	}
+	return took, others
 }
 
 // finish makes further moves, after a flood, and requires that the game has all moves that were
@@ -88,15 +104,17 @@ func (b *baseline) finish(t *testing.T) {
 	}
 }
 
-// logMoves logs the latencies of players' moves during a flood, and before it. The nightly run collects
+// logMoves logs the latencies of players' moves during a flood, and without it. The nightly run collects
 // these lines.
 func logMoves(t *testing.T, flood string, busy, calm []time.Duration) {
 	t.Helper()
-	at := func(took []time.Duration, percent int) float64 {
-		return slices.Sorted(slices.Values(took))[percent*(len(took)-1)/100].Seconds() * 1000
-	}
-	t.Logf("figure: players' median move under %s | %.1f ms | %.1f ms", flood, at(busy, 50), at(calm, 50))
-	t.Logf("figure: players' slowest move of a hundred under %s | %.1f ms | %.1f ms", flood, at(busy, 99), at(calm, 99))
+	t.Logf("figure: players' median move under %s | %.1f ms | %.1f ms", flood, percentile(busy, 50), percentile(calm, 50))
+	t.Logf("figure: players' slowest move of a hundred under %s | %.1f ms | %.1f ms", flood, percentile(busy, 99), percentile(calm, 99))
+}
+
+// percentile returns a percentile of latencies, in milliseconds.
+func percentile(took []time.Duration, percent int) float64 {
+	return slices.Sorted(slices.Values(took))[percent*(len(took)-1)/100].Seconds() * 1000
 }
 
 // logMemory logs a server's memory in bytes: the most during a flood, and before it.
@@ -107,9 +125,9 @@ func logMemory(t *testing.T, flood string, peak, before int) {
 
 // Ensure that with the default limits a player's moves succeed while bad clients flood the server and
 // after that, and that clients that exceed a limit are refused. Only the limit on moves is lifted, for
-// the player whose moves are measured. The test logs the latency of these moves, the server's memory,
+// the players whose moves are measured. The test logs the latency of these moves, the server's memory,
 // which limits refused the client, and how much processor time the server got. The bad clients use the
-// rest.
+// rest, so the moves are compared with those on a second server, which is not flooded.
 func TestFloods(t *testing.T) {
 	t.Parallel()
 	manyFiles.Lock()
@@ -119,12 +137,14 @@ func TestFloods(t *testing.T) {
 	env.wrapper = []string{"env", "GOMEMLIMIT=" + strconv.Itoa(memoryLimit)}
 	server, g := env.serveMeasured("--max-moves-per-second=0")
 	b := newBaseline(t, env.player(server))
+	second, _ := env.serveMeasured("--max-moves-per-second=0")
+	beside := newBaseline(t, env.player(second))
 	long := b.player.start(t, "6x6")
 	b.player.playTo(t, long, longer)
 	for range 50 { // so that lists are not empty
 		b.player.start(t, "6x6")
 	}
-	b.measureMoves(t) // warm up
+	b.measureBeside(t, beside) // warm up
 	g.collect(t)
 	before := g.read(t, residentMemory)
 	for n, bad := range slices.Concat(badClients, badBrowsers) {
@@ -150,7 +170,7 @@ func TestFloods(t *testing.T) {
 			require.NoError(t, err, bad.name)
 		}
 		began, worked := time.Now(), g.exactly(t, "process_cpu_seconds_total")
-		busy := b.measureMoves(t)
+		busy, others := b.measureBeside(t, beside)
 		closes := func() int { return g.read(t, "gridstand_connections_refused_total") - closed }
 		timedOut := func() bool { return g.read(t, "gridstand_connections") < idlers }
 		readsRefused := func() bool {
@@ -160,13 +180,14 @@ func TestFloods(t *testing.T) {
 		waittest.Until(t, "a call is refused: "+bad.name, func() bool {
 			return !bad.limited || f.refused.Load() > 0 || closes() > 0 || f.unread.Load() && readsRefused() || f.slow.Load() && timedOut() || f.within(bad.perSecond, began)
 		})
-		busy = append(busy, b.measureMoves(t)...)
+		again, othersAgain := b.measureBeside(t, beside)
+		busy, others = append(busy, again...), append(others, othersAgain...)
 		cores := (g.exactly(t, "process_cpu_seconds_total") - worked) / time.Since(began).Seconds()
 		cancel()
 		require.NoError(t, <-done, bad.name)
-		t.Logf("%s: %d calls answered, %d refused, %d connections closed; refused by the server: %v; server %.1f cores",
-			bad.name, f.granted.Load(), f.refused.Load(), closes(), since(refused, g.refusals(t)), cores)
-		logMoves(t, bad.name, busy, calm)
+		t.Logf("%s: %d calls answered, %d refused, %d connections closed; refused by the server: %v; server %.1f cores; median move before %.1f ms",
+			bad.name, f.granted.Load(), f.refused.Load(), closes(), since(refused, g.refusals(t)), cores, percentile(calm, 50))
+		logMoves(t, bad.name, busy, others)
 		logMemory(t, bad.name, peak(), before)
 		g.collect(t)
 	}

@@ -63,6 +63,12 @@ func (r *Recovery) quarantine(ctx context.Context, state *replay.State, last sto
 	if err := r.Log.Quarantine(ctx, state.ID, last, r.KeepFinished); err != nil {
 		return err
 	}
+	return r.unlist(ctx, state)
+}
+
+// unlist removes a quarantined game from its players' open games, the lists and the queue. It is
+// idempotent.
+func (r *Recovery) unlist(ctx context.Context, state *replay.State) error {
 	listing := directory.Of(state, 0)
 	for _, playerID := range listing.Players {
 		if err := r.Accounts.Release(ctx, playerID, state.ID); err != nil {

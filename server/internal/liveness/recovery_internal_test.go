@@ -1,6 +1,7 @@
 package liveness
 
 import (
+	"context"
 	"log/slog"
 	"testing"
 	"time"
@@ -166,6 +167,41 @@ func TestRecovery_Quarantine(t *testing.T) {
 		require.Len(t, d.Places, 1)
 		assert.Equal(t, over.ID, d.Places[0].GameID)
 		assert.Empty(t, d.Jobs)
+	})
+}
+
+// failingOnce is a queue whose first Remove fails.
+type failingOnce struct {
+	store.Queue
+	failed bool
+}
+
+func (q *failingOnce) Remove(ctx context.Context, gameID string) error {
+	if !q.failed {
+		q.failed = true
+		return store.Failed(store.Connection, "broken")
+	}
+	return q.Queue.Remove(ctx, gameID)
+}
+
+// Ensure that a game that lost moves is unlisted if the store failed when it was quarantined.
+func TestRecovery_QuarantineLost(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		r := newRig(t, s)
+		ann := r.player("Ann")
+		open := r.play(ann, false)
+		require.NoError(t, r.ReindexAll(t.Context()))
+		require.NotEmpty(t, r.derived(ann).Jobs)
+		r.Queue = &failingOnce{Queue: s.Queue}
+		lost, err := r.quarantineLost(t.Context(), open)
+		require.Error(t, err)
+		assert.True(t, lost)
+		lost, err = r.quarantineLost(t.Context(), open)
+		require.NoError(t, err)
+		assert.False(t, lost)
+		assert.Empty(t, r.derived(ann).Jobs)
+		assert.Empty(t, r.derived(ann).Places)
 	})
 }
 

@@ -78,16 +78,20 @@ func (r *Recovery) quarantineShortened(ctx context.Context, hub *match.Hub) erro
 }
 
 // quarantineLost quarantines a game whose log lacks entries that this server has seen. It
-// returns false if the game was already quarantined.
+// returns false if the game was already quarantined, perhaps by an earlier call that could not
+// unlist it.
 func (r *Recovery) quarantineLost(ctx context.Context, known *replay.State) (bool, error) {
 	tail, err := r.Log.Tail(ctx, known.ID)
-	if err != nil || tail.Quarantined() {
+	if err != nil {
 		return false, err
 	}
-	err = r.quarantine(ctx, known, tail.Last)
-	if err == nil {
+	lost := !tail.Quarantined()
+	if lost {
+		if err := r.Log.Quarantine(ctx, known.ID, tail.Last, r.KeepFinished); err != nil {
+			return false, err
+		}
 		r.Logger.Error("game damaged", "id", "game-damaged", "game", known.ID, "version", tail.Last.Version,
 			"detail", fmt.Sprintf("it had %d versions before the store was rolled back", known.Version))
 	}
-	return err == nil, err
+	return lost, r.unlist(ctx, known)
 }

@@ -23,6 +23,8 @@ const (
 	eventsPerRead = 50
 	bytesPerRead  = 128
 	bytesPerCall  = 256
+	// readsWithoutCall is the number of reads that a connection without a call counts as when it is closed.
+	readsWithoutCall = 50
 	// maxWait is how long a call may wait until its address has paid for what it has read before, or
 	// until others of its calls have ended.
 	maxWait = time.Second

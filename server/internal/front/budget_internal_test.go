@@ -19,7 +19,7 @@ import (
 )
 
 // Ensure that a client that sends more than it may pays for it before its address connects again, also
-// if its request is longer than a message.
+// if its request is longer than a message, and that one that makes no call pays, too.
 func TestCharge(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -39,6 +39,13 @@ func TestCharge(t *testing.T) {
 		request.ContentLength = 1 << 40
 		f.Handler(http.NotFoundHandler()).ServeHTTP(httptest.NewRecorder(), request)
 		assert.False(t, connects(otherAddress))
+		time.Sleep(time.Minute) //nolint:forbidigo // The bubble's clock is fake.
+		require.NoError(t, c.Close())
+		assert.True(t, connects(otherAddress))
+
+		_, c = f.connect(t, clientAddress)
+		require.NoError(t, c.Close())
+		assert.False(t, connects(clientAddress))
 	})
 }
 

@@ -58,6 +58,7 @@ func callOf(ctx context.Context) *call {
 
 // admit counts a call until end is called. The error has the status to send if a limit refuses it.
 func (f *Front) admit(ctx context.Context, c *conn, method string, forwarded []string) (*call, error) {
+	c.called.Store(true)
 	budget := c.budget
 	if c.proxy {
 		budget = f.Budgets.budget(f.Proxies.Of(c.RemoteAddr(), forwarded))

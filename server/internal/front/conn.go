@@ -19,9 +19,9 @@ type conn struct {
 	// proxy is set if the connection belongs to a proxy. It carries the calls of many clients,
 	// so it is not closed because of one of them.
 	proxy bool
-	// dispatched is set when the connection is handed to the HTTP server, and proven when the client has
-	// completed a handshake or a request.
-	dispatched, proven atomic.Bool
+	// dispatched is set when the connection is handed to the HTTP server, proven when the client has
+	// completed a handshake or a request, and called when it has made a call.
+	dispatched, proven, called atomic.Bool
 
 	// Used only by the reader: bytes that peek has read and Read has not returned yet, and bytes that
 	// the budget has not been charged for.
@@ -162,6 +162,9 @@ func (c *conn) Close() error {
 		c.front.leave(c.hijacker)
 	}
 	c.budget.connections.Add(-1)
+	if !c.proxy && !c.called.Load() {
+		c.budget.charge(readsWithoutCall)
+	}
 	c.front.mu.Lock()
 	defer c.front.mu.Unlock()
 	delete(c.front.conns, c)

@@ -64,8 +64,8 @@ type DumpedAccount struct {
 	Expires time.Time `json:",omitzero"`
 }
 
-// HeldName is the folded form (see names.Fold) of a name that is taken. The account that
-// holds it may have expired.
+// HeldName is a form of a name that is taken (see HeldForms). The account that holds it
+// may have expired.
 type HeldName struct{ Name, AccountID string }
 
 // DumpedKey is an SSH key and the time at which its account expires unless renewed.

@@ -34,11 +34,16 @@ const (
 //	player:{<id>}:keys              hash: fingerprint of an SSH key → time added and comment
 //	player:ssh-key:{<fingerprint>}  ID of the player that the key is linked to (see type keys)
 //	player-name:{<folded name>}     ID of the player who holds the name and all that look like it
+//	player-name:{<lower-case name>} ID of the player who has held this name since names were not folded
+//	player-name:folded              1 if all names of that time have their folded form, too
 type accounts struct{ client goredis.UniversalClient }
 
 func playerKey(playerID string) string { return "player:{" + playerID + "}" }
 func openKey(playerID string) string   { return playerKey(playerID) + ":open" }
-func nameKey(folded string) string     { return "player-name:{" + folded + "}" }
+func nameKey(name string) string       { return "player-name:{" + name + "}" }
+
+// foldedKey marks a store in which each held name is also held in its folded form.
+const foldedKey = "player-name:folded"
 
 func (a accounts) Get(ctx context.Context, ids []string) (map[string]store.Account, error) {
 	pipe, replies := a.client.Pipeline(), make([]*goredis.SliceCmd, len(ids))
@@ -62,18 +67,62 @@ func (a accounts) Get(ctx context.Context, ids []string) (map[string]store.Accou
 }
 
 func (a accounts) Holder(ctx context.Context, name string) (string, error) {
-	holder, err := a.client.Get(ctx, nameKey(names.Fold(name))).Result()
-	if errors.Is(err, goredis.Nil) {
-		return "", nil
+	for _, form := range store.HeldForms(name) {
+		holder, err := a.client.Get(ctx, nameKey(form)).Result()
+		if !errors.Is(err, goredis.Nil) {
+			return holder, failed(err)
+		}
 	}
-	return holder, failed(err)
+	return "", nil
+}
+
+// foldNames holds the folded form of every name that is held, so that no new account takes a name
+// that looks like it. It does so once in the life of a store.
+func (a accounts) foldNames(ctx context.Context) error {
+	done, err := a.client.Exists(ctx, foldedKey).Result()
+	if err != nil || done == 1 {
+		return wrap("looking for folded names", err)
+	}
+	seen := false // An empty store stays empty, so that it can be copied to.
+	err = scanKeys(ctx, a.client, nameKey("*"), func(keys []string) error {
+		seen = seen || len(keys) > 0
+		pipe, holders := a.client.Pipeline(), make([]*goredis.StringCmd, len(keys))
+		for i, key := range keys {
+			holders[i] = pipe.Get(ctx, key)
+		}
+		_, _ = pipe.Exec(ctx) // The loop below checks each command's error: a claim may have expired.
+		pipe = a.client.Pipeline()
+		for i, key := range keys {
+			switch holder, err := holders[i].Result(); {
+			case err == nil:
+				pipe.SetNX(ctx, nameKey(names.Fold(between(key, nameKey("*")))), holder, 0)
+			case !errors.Is(err, goredis.Nil):
+				return err
+			}
+		}
+		_, err := pipe.Exec(ctx)
+		return err
+	})
+	if err == nil && seen {
+		err = a.client.Set(ctx, foldedKey, 1, 0).Err()
+	}
+	return wrap("folding names", err)
 }
 
 // Create claims the name temporarily, writes the account, and then claims the name
 // permanently. It needs these steps because the name and the account may be in different
 // cluster slots.
 func (a accounts) Create(ctx context.Context, account store.Account, keep time.Duration) (store.Account, error) {
-	folded := nameKey(names.Fold(account.Name))
+	forms := store.HeldForms(account.Name)
+	if len(forms) == 2 { // An account of early versions may hold this very name, and another one its folded form.
+		switch holder, err := a.client.Get(ctx, nameKey(forms[0])).Result(); {
+		case err == nil:
+			return a.holding(ctx, holder)
+		case !errors.Is(err, goredis.Nil):
+			return store.Account{}, failed(err)
+		}
+	}
+	folded := nameKey(forms[len(forms)-1])
 	holder, lasting, err := a.claim(ctx, folded, account.ID, claimSeconds)
 	if err != nil {
 		return store.Account{}, err

@@ -17,6 +17,28 @@ import (
 
 const keepAccounts = 90 * 24 * time.Hour
 
+// Ensure that accounts from before names were folded keep their names, and that no other account can
+// take a name that looks like one of them.
+func TestAccounts_FoldNames(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		ctx := t.Context()
+		for name, holder := range map[string]string{"b.0-i": "a", "zed.": "b", "zed": "c"} {
+			require.NoError(t, r.client.Set(ctx, "player-name:{"+name+"}", holder, 0).Err())
+		}
+		for range 2 {
+			require.NoError(t, accounts{r.client}.foldNames(ctx))
+		}
+		for name, want := range map[string]string{"B.0-i": "a", "Bol": "a", "Zed.": "b", "Zed": "c", "Z-ed": "c"} {
+			holder, err := r.store.Accounts.Holder(ctx, name)
+			require.NoError(t, err)
+			assert.Equal(t, want, holder, name)
+			_, err = r.store.Accounts.Create(ctx, store.Account{ID: "new", Name: name}, 0)
+			require.ErrorIs(t, err, store.ErrNameHeld)
+		}
+	})
+}
+
 // Ensure that repeating a call that ended after it claimed the name, or after it wrote the account,
 // completes it, even if the secret has been replaced since, and that the claim keeps other accounts
 // from taking the name for at most a minute.

@@ -23,10 +23,14 @@ import (
 // URL is invalid, the error is a *store.NameError.
 func Open(ctx context.Context, url string, logger *slog.Logger) (*store.Store, error) {
 	return openChecked(ctx, url, logger, func(ctx context.Context, c Clients, name string) error {
-		if err := checkComplete(ctx, c, name); err != nil {
-			return err
+		err := checkComplete(ctx, c, name)
+		if err == nil {
+			err = checkFormat(ctx, c.Background, name, store.Format)
 		}
-		return checkFormat(ctx, c.Background, name, store.Format)
+		if err == nil {
+			err = accounts{c.Background}.foldNames(ctx)
+		}
+		return err
 	})
 }
 

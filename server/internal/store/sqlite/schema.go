@@ -19,12 +19,38 @@ import (
 //go:embed schema.sql
 var schema string
 
-// oldestVersion is the PRAGMA user_version of the oldest files that this program can open.
-const oldestVersion = 4
-
 // upgrades holds the scripts that bring older files up to schema, each by one version. A
-// file's PRAGMA user_version is the number of applied upgrades plus oldestVersion.
+// file's PRAGMA user_version is the number of applied upgrades plus 1.
 var upgrades = []string{
+	`CREATE TABLE ssh_keys (
+		fingerprint TEXT    PRIMARY KEY,
+		player      TEXT    NOT NULL,
+		comment     TEXT    NOT NULL,
+		added       INTEGER NOT NULL
+	) STRICT, WITHOUT ROWID;
+	CREATE INDEX ssh_keys_player ON ssh_keys (player);
+	CREATE TABLE ssh_credentials (
+		name    TEXT    PRIMARY KEY,
+		digest  TEXT    NOT NULL,
+		created INTEGER NOT NULL
+	) STRICT, WITHOUT ROWID;`,
+	`CREATE TABLE challenges (
+		id       TEXT    NOT NULL PRIMARY KEY,
+		revision INTEGER NOT NULL,
+		kind     INTEGER NOT NULL,
+		listed   INTEGER NOT NULL,
+		created  INTEGER NOT NULL,
+		expires  INTEGER NOT NULL,
+		encoded  BLOB    NOT NULL
+	) STRICT, WITHOUT ROWID;
+	CREATE INDEX challenges_recent ON challenges (created, id) WHERE listed = 1;
+	CREATE INDEX challenges_kind ON challenges (kind, created, id) WHERE listed = 1;
+	CREATE INDEX challenges_expires ON challenges (expires);`,
+	// The folded form of each name (see names.Fold), held by the first of those that look alike.
+	`INSERT OR IGNORE INTO names (name, account)
+	SELECT replace(replace(replace(replace(replace(replace(replace(
+		names.name, ' ', ''), '-', ''), '_', ''), '.', ''), '0', 'o'), '1', 'l'), 'i', 'l'), names.account
+	FROM names LEFT JOIN accounts ON accounts.id = names.account ORDER BY accounts.created`,
 	// Servers no longer agree on the games that a rollback left intact.
 	`DROP TABLE rollback; DROP TABLE vouched; DROP TABLE attested; ALTER TABLE servers DROP COLUMN since`,
 }
@@ -100,7 +126,7 @@ func look(path string, flag int) (_ *os.File, err error) {
 // version of its tables and, from bit 16, the version of what callers encode, from 0.
 // Earlier programs, which do not know the latter, therefore refuse a newer file, too.
 func latestVersion(upgrades []string) int64 {
-	return int64(oldestVersion+len(upgrades)) | (store.Format-1)<<formatBits
+	return int64(1+len(upgrades)) | (store.Format-1)<<formatBits
 }
 
 const formatBits = 16
@@ -132,7 +158,7 @@ func upgrade(c *sqlite3.Conn, upgrades []string) (err error) {
 	if current, err := supported(c, latest); err != nil || current {
 		return err
 	}
-	for _, step := range upgrades[version&(1<<formatBits-1)-oldestVersion:] {
+	for _, step := range upgrades[version&(1<<formatBits-1)-1:] {
 		if err := sqlitex.ExecuteScript(c, step, nil); err != nil {
 			return wrap("upgrading the schema", err)
 		}
@@ -141,7 +167,7 @@ func upgrade(c *sqlite3.Conn, upgrades []string) (err error) {
 }
 
 // supported reports whether a file has the latest version. It returns an error if the
-// file has a newer one or one that is too old, or is not a complete store.
+// file has a newer one, or is not a complete store.
 func supported(c *sqlite3.Conn, latest int64) (current bool, err error) {
 	version, err := number(c, "PRAGMA user_version")
 	if err != nil {
@@ -156,8 +182,6 @@ func supported(c *sqlite3.Conn, latest int64) (current bool, err error) {
 		return false, errIncomplete
 	case application != applicationID:
 		return false, errForeign
-	case version&tables < oldestVersion:
-		return false, errors.New("it was written by a version of this program that was never released, and that this version no longer supports")
 	case version&tables > latest&tables:
 		return false, fmt.Errorf("it was written by a newer version of this program: its schema version is %d, and this program supports up to %d", version&tables, latest&tables)
 	}

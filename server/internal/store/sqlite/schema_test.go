@@ -18,12 +18,41 @@ import (
 // file, and preserves the data.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
-	upgradeFrom(t, withRollbacks+"PRAGMA user_version = 4")
+	upgradeFrom(t, "DROP TABLE ssh_keys; DROP TABLE ssh_credentials; DROP TABLE challenges; PRAGMA user_version = 1")
+	upgradeFrom(t, "DROP TABLE challenges; PRAGMA user_version = 2")
+	upgradeFrom(t, "PRAGMA user_version = 3")
+	upgradeFrom(t, "PRAGMA user_version = 4")
 }
 
 // withRollbacks adds what version 5 dropped.
 const withRollbacks = `CREATE TABLE rollback (n); CREATE TABLE vouched (n); CREATE TABLE attested (n);
 	ALTER TABLE servers ADD COLUMN since INTEGER NOT NULL DEFAULT 0;`
+
+// Ensure that accounts from before names were folded keep their names, and that no other account can
+// take a name that looks like one of them.
+func TestUpgrade_FoldsNames(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	s, err := Open(Options{Path: path})
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	c, err := sqlite3.OpenConn(path)
+	require.NoError(t, err)
+	require.NoError(t, sqlitex.ExecuteScript(c, withRollbacks+`INSERT INTO names VALUES ('b.0-i', 'a'), ('zed.', 'b'), ('z ed', 'c'), ('zed', 'd');
+		PRAGMA user_version = 3`, nil))
+	require.NoError(t, c.Close())
+
+	upgraded, err := Open(Options{Path: path})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, upgraded.Close()) })
+	for name, want := range map[string]string{"B.0-i": "a", "Bol": "a", "Zed.": "b", "Z ed": "c", "Zed": "d", "Z-ed": "d"} {
+		holder, err := upgraded.Accounts.Holder(t.Context(), name)
+		require.NoError(t, err)
+		assert.Equal(t, want, holder, name)
+		_, err = upgraded.Accounts.Create(t.Context(), store.Account{ID: "new", Name: name}, 0)
+		require.ErrorIs(t, err, store.ErrNameHeld)
+	}
+}
 
 // upgradeFrom uses the given script to turn a new file into one of an earlier version,
 // and opens it.
@@ -41,7 +70,7 @@ func upgradeFrom(t *testing.T, script string) {
 
 	c, err := sqlite3.OpenConn(old)
 	require.NoError(t, err)
-	require.NoError(t, sqlitex.ExecuteScript(c, script, nil))
+	require.NoError(t, sqlitex.ExecuteScript(c, withRollbacks+script, nil))
 	require.NoError(t, c.Close())
 
 	upgraded := openDB(t, Options{Path: old})
@@ -49,7 +78,7 @@ func upgradeFrom(t *testing.T, script string) {
 	for _, table := range []string{"hidden", "accounts", "names", "scores", "games", "entries"} {
 		assert.Equal(t, []int{1}, counted(t, upgraded, "SELECT count(*) FROM "+table), table)
 	}
-	assert.Equal(t, []int{oldestVersion + len(upgrades)}, counted(t, upgraded, "PRAGMA user_version"))
+	assert.Equal(t, []int{1 + len(upgrades)}, counted(t, upgraded, "PRAGMA user_version"))
 }
 
 // Ensure that missing upgrades are applied in order, and that none is applied if one of
@@ -69,13 +98,13 @@ func TestUpgrade_Steps(t *testing.T) {
 	require.Error(t, apply(first, "INSERT INTO nowhere VALUES (1)"))
 	assert.Equal(t, before, tablesOf(t, d))
 	version := func() int { return counted(t, d, "PRAGMA user_version")[0] }
-	assert.Equal(t, oldestVersion+len(upgrades), version())
+	assert.Equal(t, 1+len(upgrades), version())
 	for range 2 {
 		require.NoError(t, apply(first))
-		assert.Equal(t, oldestVersion+1+len(upgrades), version())
+		assert.Equal(t, 2+len(upgrades), version())
 	}
 	require.NoError(t, apply(first, second))
-	assert.Equal(t, oldestVersion+2+len(upgrades), version())
+	assert.Equal(t, 3+len(upgrades), version())
 	assert.Equal(t, []int{1}, counted(t, d, "SELECT n FROM later WHERE m IS NULL"))
 	require.ErrorContains(t, apply(first), "newer version of this program")
 }

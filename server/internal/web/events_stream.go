@@ -84,7 +84,7 @@ func (s *eventStream) write(record []byte) error {
 	_ = s.out.SetWriteDeadline(time.Now().Add(s.stall))
 	_, err := s.out.Write(record)
 	_ = s.out.SetWriteDeadline(time.Time{})
-	return err
+	return unavailable(err)
 }
 
 // CanTry implements rpc.Sharer.

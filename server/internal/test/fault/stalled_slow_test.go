@@ -47,10 +47,14 @@ func TestUnreadAnswers_Forwarded(t *testing.T) {
 
 	proxy, err := dialRaw(t.Context(), &net.Dialer{}, server.addr, 0)
 	require.NoError(t, err)
-	outcomes := make(chan string, 2*allowed/size)
-	proxy.answered = func(uint32) { outcomes <- "answered" }
+	type ended struct {
+		stream  uint32
+		outcome string
+	}
+	outcomes := make(chan ended, 4*allowed/size)
+	proxy.answered = func(stream uint32) { outcomes <- ended{stream, "answered"} }
 	var reading sync.WaitGroup
-	reading.Go(func() { proxy.read(func(_ uint32, status string) { outcomes <- status }) })
+	reading.Go(func() { proxy.read(func(stream uint32, status string) { outcomes <- ended{stream, status} }) })
 	defer reading.Wait()
 	defer func() { _ = proxy.conn.Close() }()
 	// list requests a list for an address. It returns "answered", or the status of a refusal.
@@ -58,9 +62,12 @@ func TestUnreadAnswers_Forwarded(t *testing.T) {
 		for {
 			stream, err := proxy.call(pb.GameService_ListGames_FullMethodName, request, "x-forwarded-for", address)
 			require.NoError(t, err)
-			outcome = waittest.Receive(t, "an answer or a refusal", outcomes)
-			if outcome != strconv.Itoa(int(codes.Unavailable)) { // Redis may be slow.
-				return stream, outcome
+			got := waittest.Receive(t, "an answer or a refusal", outcomes)
+			for got.stream != stream { // gRPC resets a stream after it has refused it.
+				got = waittest.Receive(t, "an answer or a refusal", outcomes)
+			}
+			if got.outcome != strconv.Itoa(int(codes.Unavailable)) { // Redis may be slow.
+				return stream, got.outcome
 			}
 		}
 	}

@@ -55,7 +55,10 @@ func (n *node) serve(ctx context.Context) error {
 	base := newStage(ctx, fail)
 	base.run("store", noError(n.store.Run))
 	base.run("monitor", noError(func(ctx context.Context) {
-		monitor(ctx, n.store.Background.Engine, n.logger, pingEvery, n.metrics.StorageUp)
+		monitor(ctx, n.store.Background.Engine, n.logger, pingEvery, func(up bool) {
+			n.metrics.StorageUp(up)
+			n.front.Budgets.StoreUp(up)
+		})
 	}))
 	if n.admin != nil {
 		base.run("metrics", n.admin.run)

@@ -83,6 +83,8 @@ type Budgets struct {
 	// Proxies are trusted to report the addresses of their clients.
 	Proxies Proxies
 
+	storeAway atomic.Bool // see StoreUp
+
 	mu  sync.Mutex
 	all map[string]*Budget
 }
@@ -157,7 +159,7 @@ func (b *Budgets) Charge(address string, n int) {
 // Enter waits until another call of the address may run. An address may use half of the processors for
 // calls other than moves. If err is nil, the caller must call leave when the call ends.
 func (b *Budgets) Enter(ctx context.Context, address string) (leave func(), err error) {
-	if b.Limits.ReadsPerAddressPerSecond == 0 || address == "" {
+	if b.Limits.ReadsPerAddressPerSecond == 0 || address == "" || b.storeAway.Load() {
 		return func() {}, nil
 	}
 	running := b.budget(address).running
@@ -165,11 +167,18 @@ func (b *Budgets) Enter(ctx context.Context, address string) (leave func(), err 
 		waiting, cancel := context.WithTimeout(ctx, maxWait)
 		defer cancel()
 		if running.Acquire(waiting, 1) != nil {
+			if ctx.Err() == nil && b.storeAway.Load() {
+				return func() {}, nil
+			}
 			return nil, cmp.Or[error](ctx.Err(), b.exceeded())
 		}
 	}
 	return func() { running.Release(1) }, nil
 }
+
+// StoreUp records whether the store answers. While it does not, calls wait for it and not for a
+// processor: Enter lets them all run, so that they return the store's error.
+func (b *Budgets) StoreUp(up bool) { b.storeAway.Store(!up) }
 
 // EnterCall is like Enter for a unary call, and leaves when its response has been encoded: encoding a
 // list takes longer than reading it.

@@ -124,7 +124,8 @@ func TestHistory_One(t *testing.T) {
 }
 
 // Ensure that the calls of an address that run at the same time are few, that others wait, and are
-// refused if that takes too long, and that other addresses do not wait.
+// refused if that takes too long, and that other addresses do not wait. While the store is away, no
+// call waits for another.
 func TestEnterBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -144,6 +145,15 @@ func TestEnterBudget(t *testing.T) {
 		time.AfterFunc(maxWait/2, leave)
 		_, err = budgets.Enter(t.Context(), clientAddress)
 		require.NoError(t, err)
+
+		time.AfterFunc(maxWait/2, func() { budgets.StoreUp(false) })
+		for range 3 { // The first of them waits when the store goes away.
+			_, err = budgets.Enter(t.Context(), clientAddress)
+			require.NoError(t, err)
+		}
+		budgets.StoreUp(true)
+		_, err = budgets.Enter(t.Context(), clientAddress)
+		assert.Equal(t, "reads_per_address_per_second", fieldOf(err))
 	})
 }
 

@@ -90,7 +90,7 @@ contracts: ## Run the contracts of stores and of the API on a real Redis and a R
 	$(SLOW) ./server/internal/store/storetest -run '^Test(Redis|Cluster)$$'
 	go test -vet=off -count=1 ./test/contract -store=redis
 	go test -vet=off -count=1 ./test/contract -store=cluster
-	$(SLOW) ./test/contract -run '^Test(StorageUnavailable|Python)'
+	$(SLOW) ./test/contract -run '^Test(StorageUnavailable|Python|Race_Close)'
 
 .PHONY: journeys
 journeys: ## Walk through the page in a real Chromium, and the terminal program in tmux and over SSH

@@ -26,7 +26,7 @@ var badBrowsers = []badClient{
 		header := "GET / HTTP/1.1\r\nHost: gridstand\r\nX-Long: " + strings.Repeat("x", 8<<10)
 		return f.connect(ctx, browsers/3, func(n int) []byte { return []byte(header[:len(header)-n]) })
 	}},
-	{"HTTP bodies sent very slowly", false, 0, func(ctx context.Context, f *flood) error {
+	{"HTTP bodies sent very slowly", true, 0, func(ctx context.Context, f *flood) error {
 		return f.request(ctx, browsers/3, httpCall("ListGames", 1000, "{"), func(ctx context.Context, conn net.Conn) {
 			drip := time.NewTicker(100 * time.Millisecond)
 			defer drip.Stop()
@@ -42,7 +42,7 @@ var badBrowsers = []badClient{
 			}
 		})
 	}},
-	{"huge HTTP bodies", false, 0, func(ctx context.Context, f *flood) error {
+	{"huge HTTP bodies", true, 0, func(ctx context.Context, f *flood) error {
 		huge := strings.Repeat(" ", 1<<20)
 		return f.request(ctx, flooders, httpCall("ListGames", 1<<40, "{"), func(_ context.Context, conn net.Conn) {
 			for err := error(nil); err == nil; {
@@ -118,6 +118,9 @@ func (f *flood) requestOn(ctx context.Context, conn net.Conn, request string, ne
 	}
 	response, err := http.ReadResponse(bufio.NewReaderSize(conn, 16), nil)
 	begin()
+	if next != nil && ctx.Err() == nil {
+		f.dropped.Add(1)
+	}
 	if err != nil {
 		select { // Immediate retries would only waste processor time.
 		case <-ctx.Done():

@@ -267,6 +267,8 @@ type flood struct {
 	ready  func() // called once the client is active
 	// granted and refused count the calls by repeat that were answered and that were refused.
 	granted, refused atomic.Int64
+	// dropped counts requests that the server ended before their bodies had arrived.
+	dropped atomic.Int64
 	// slow is set if connect opened its connections so slowly that the server closed the first ones,
 	// because their handshakes timed out, before it could reach its limit.
 	slow atomic.Bool

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Burst is the burst of a Pacer created by PerSecond, in seconds' worth of uses. It allows
-// all clients to reconnect after a server has stopped.
+// Burst is the burst of an address's reads, in seconds' worth. It allows all clients to reconnect
+// after a server has stopped.
 const Burst = 10
 
 // remembered is the number of keys that a Pacer keeps. It evicts the least recently used
@@ -30,13 +30,9 @@ func NewPacer(limit rate.Limit, burst int) *Pacer {
 	return &Pacer{limit: limit, burst: burst, limiters: limiters}
 }
 
-// PerSecond returns a Pacer that allows n uses of each key per second, with a burst of ten
-// seconds' worth. If n is 0, there is no limit.
-func PerSecond(n int) *Pacer { return NewPacer(rate.Limit(n), Burst*n) }
-
-// Limiter returns the limiter of a key. If the Pacer evicts the key, later calls return
+// limiter returns the limiter of a key. If the Pacer evicts the key, later calls return
 // another one.
-func (p *Pacer) Limiter(key string) *rate.Limiter {
+func (p *Pacer) limiter(key string) *rate.Limiter {
 	if l, ok := p.limiters.Get(key); ok {
 		return l
 	}
@@ -49,15 +45,10 @@ func (p *Pacer) Limiter(key string) *rate.Limiter {
 
 // Take counts one use of key and returns true, unless the use would exceed the limit. In
 // that case, it returns false and counts nothing.
-func (p *Pacer) Take(key string) bool { return p.TakeN(key, 1) }
-
-// TakeN is like Take but counts n uses.
-func (p *Pacer) TakeN(key string, n int) bool {
-	return p.limit == 0 || p.Limiter(key).AllowN(time.Now(), n)
-}
+func (p *Pacer) Take(key string) bool { return p.limit == 0 || p.limiter(key).Allow() }
 
 // Spent reports whether Take would return false.
-func (p *Pacer) Spent(key string) bool { return p.limit > 0 && p.Limiter(key).Tokens() < 1 }
+func (p *Pacer) Spent(key string) bool { return p.limit > 0 && p.limiter(key).Tokens() < 1 }
 
 // Wait returns the maximum time until a spent key may be used again. The Pacer must have a
 // limit.

@@ -76,7 +76,7 @@ func TestJourney_Account(t *testing.T) {
 		"/g/" + tribolo.GetId():    `document.querySelector(".tri")`,
 		"/play":                    says("Tribolo"),
 		"/play/classic":            offer,
-		"/top/6x6#all":             `document.querySelector("tbody tr") && document.querySelector("[aria-label=Variants] a")`,
+		"/top/6x6#all":             `document.querySelector(".podium li") && document.querySelector("[aria-label=Variants] a")`,
 		"/p/ada":                   `document.querySelector(".gamerow")`,
 		"/account":                 `document.querySelector("main input")`,
 		"/daily":                   offer,

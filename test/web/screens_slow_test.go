@@ -120,7 +120,7 @@ func fixedChallenges() []fixedPage {
 // fixedPages returns all pages whose screens are compared.
 func fixedPages(f *fixture) []fixedPage {
 	return append(fixedChallenges(), []fixedPage{
-		{name: "tv", path: "/", ready: says("Daily game") + ` && document.querySelector(".games li") && document.querySelector(".best li")`},
+		{name: "tv", path: "/", ready: says("Daily game") + ` && document.querySelector(".games li")`},
 		{name: "keys", path: "/account", ready: `document.querySelector("main input")`, key: "?", then: `document.querySelector("dialog")`, unrecorded: true},
 		{name: "game", path: "/g/" + f.Live[0], ready: says("3 watching")},
 		{name: "tribolo", path: "/g/" + f.Live[1], ready: says("3 watching")},

@@ -29,7 +29,7 @@ const answers = {
   CreateGame: ({ variant }) => ({ game: fixture.Games[fixture.New[variant]] }),
   GetGame: ({ gameId }) => ({ game: fixture.Games[gameId] }),
   ListGames: ({ playerId, playerName, status }) => {
-    if (playerId) return {};
+    if (playerId || status === 'GAME_STATUS_WAITING') return {};
     let ids = [...fixture.Live, ...fixture.Over];
     if (status) ids = status === 'GAME_STATUS_ACTIVE' ? fixture.Live : fixture.Over;
     if (playerName) ids = [fixture.Live[0], fixture.Over[0]];

@@ -49,7 +49,7 @@ function form(label, field, button, submit) {
     });
     send.disabled = false;
   };
-  return h('form', { onsubmit }, h('label', label, input), error, send);
+  return h('form.card', { onsubmit }, h('label', label, input), error, send);
 }
 
 /** @param {() => void} done */

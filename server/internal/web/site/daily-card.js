@@ -8,9 +8,9 @@ import { clock, isOver, sync } from './game-state.js';
 
 /** Makes the card, which shows the daily game, if there is one, and the player's result. */
 export function createDaily() {
-  const text = h('span.dim');
+  const text = h('small');
   const go = h('a.button.primary', { href: '/daily' });
-  const element = h('div.card.row.daily', { hidden: true }, h('h2', 'Daily game'), text, go);
+  const element = h('div.card.row', { hidden: true }, h('span', h('b', 'Daily game'), text), go);
   const request = { daily: {} };
   async function load() {
     /** @type {GetChallengeResponse} */
@@ -18,7 +18,7 @@ export function createDaily() {
     const { challenge: c, attempt } = got;
     sync(got.now);
     const end = clock(c.closeTime || '');
-    let said = `the same tiles for everyone, ${end} left`;
+    let said = `The same tiles for everyone, ${end} left`;
     if (attempt) {
       const asked = { challengeId: c.id, playerId: 'me' };
       const { standings, total } = await call('ListStandings', asked).catch(() => ({}));

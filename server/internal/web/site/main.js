@@ -4,6 +4,10 @@ import { keys, showKeys } from './dom.js';
 
 const { page, ...data } = document.body.dataset;
 nameHeader();
+for (const link of document.querySelectorAll('nav a')) {
+  const [, part] = (link.getAttribute('href') || '').split('/');
+  if (location.pathname.split('/')[1] === part) link.setAttribute('aria-current', 'page');
+}
 
 keys([
   ['?', 'list the keys', showKeys],

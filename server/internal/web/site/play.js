@@ -4,12 +4,12 @@ import { account, call, isMine, look } from './api.js';
 import { createBoard, kindOf } from './board.js';
 import { h, keys, reveal } from './dom.js';
 import { failed } from './failed.js';
-import { plural } from './game-state.js';
 import showGame from './game-view.js';
 import { ownSeat } from './own.js';
 import { draw, persist, signIn } from './persist.js';
 import { createResult } from './result.js';
 import './tribolo-board.js';
+import { variantCard } from './variant-card.js';
 
 /** @import { Game, SeatRequest, Variant } from '../types' */
 
@@ -118,11 +118,9 @@ function next(g) {
  * @param {Game[]} games the player's active games
  */
 function choose(root, variants, games) {
-  const cards = variants.map((v) => {
+  const cards = variants.map((v, i) => {
     const game = games.find((g) => g.variant === v.id);
-    const points =
-      game && h('em', `Continue at ${plural(game.position.scores[seatIn(game)], 'point')}`);
-    return h('a.card', { href: `/play/${v.id}` }, h('b', v.title), h('span', v.summary), points);
+    return variantCard(v, i, { game, points: game?.position.scores[seatIn(game)] });
   });
   root.replaceChildren(h('div.stack', h('h1', 'Play'), h('div.choice', cards)));
 }

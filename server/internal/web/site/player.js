@@ -12,12 +12,12 @@ import { gameRow } from './tv.js';
  * @param {{id?: string}} data the name of the player
  */
 export default async function show(root, { id: name = '' }) {
-  const page = h('div.stack.narrow', h('h1', name));
+  const page = h('div.stack', h('h1', name));
   root.append(page);
   /** @param {string} title @param {Game[]} games */
   const list = (title, games) => {
     const rows = games.map((g) => gameRow(g).element);
-    if (rows.length) page.append(h('h2', title), h('ul.games', rows));
+    if (rows.length) page.append(h('h2', title), h('ul.games.wall.all', rows));
   };
   try {
     /** @type {[any, {games?: Game[]}]} */

@@ -1,7 +1,8 @@
-// The page that creates a race, or a challenge to share as a link.
+// The page that lists the races that wait, and creates a race, or a challenge to share as a link.
 import { look } from './api.js';
 import { h } from './dom.js';
 import { draw, explain, persist } from './persist.js';
+import { listPlaces } from './places.js';
 import { nameField } from './roster.js';
 
 /** @import { Variant } from '../types' */
@@ -10,10 +11,12 @@ import { nameField } from './roster.js';
 export default async function show(root) {
   const field = nameField();
   const variant = h('select', h('option', { value: 'classic' }, 'Classic'));
-  const minutes = h('input', { type: 'number', min: 1, max: 60, value: 3, required: true });
+  const minutes = h('input', { type: 'number', min: 0, max: 60, value: 3, required: true });
+  const tens = ['00', '10', '20', '30', '40', '50'].map((s) => h('option', { value: s }, s));
+  const seconds = h('select', tens);
   const hidden = h('input', { type: 'checkbox' });
   const problem = h('p.bad', { role: 'alert' });
-  const link = h('button', { value: 'link' }, 'Create a link instead');
+  const link = h('button', { value: 'link' }, 'Create a link');
   const onsubmit = async (/** @type {SubmitEvent} */ e) => {
     e.preventDefault();
     const race = e.submitter !== link;
@@ -22,7 +25,7 @@ export default async function show(root) {
       const { challenge } = await persist('CreateChallenge', {
         kind: race ? 'CHALLENGE_KIND_RACE' : 'CHALLENGE_KIND_LINK',
         variant: variant.value,
-        limit: race ? `${60 * minutes.value}s` : undefined,
+        limit: race ? `${60 * minutes.value + +seconds.value}s` : undefined,
         private: hidden.checked,
         requestId: draw(),
       });
@@ -31,25 +34,34 @@ export default async function show(root) {
       problem.textContent = explain(e);
     }
   };
+  const places = h('div.stack');
   root.append(
     h(
       'div.stack.narrow',
       h('h1', 'Race'),
       h('p', 'Two to eight players get the same tiles at the same time. The highest score wins.'),
+      places,
+      h('h2', 'A new race'),
       h(
-        'form',
+        'form.card',
         { onsubmit },
         field.label,
-        h('label', 'Variant', variant),
-        h('label', 'Minutes', minutes),
+        h(
+          'div.row',
+          h('label', 'Variant', variant),
+          h('label', 'Minutes', minutes),
+          h('label', 'Seconds', seconds),
+        ),
         h('label.row', hidden, 'Private: only for players with the link'),
         problem,
-        h('button.primary', 'Create race'),
-        h('p.dim', 'Everyone with the link can play the same tiles at any time.'),
-        link,
+        h('div.row', h('button.primary', 'Create race'), link),
+        h('small', 'Everyone with a link can play the same tiles at any time.'),
       ),
     ),
   );
+  const list = () => document.hidden || listPlaces(places, 10).catch(() => {});
+  list();
+  setInterval(list, 5000);
   /** @type {Variant[]} */
   const variants = (await look('ListVariants')).variants;
   variant.replaceChildren(

@@ -1,5 +1,6 @@
 // The leaderboards: today, this week, and all time.
 import { account, look } from './api.js';
+import { ordinal } from './challenge-words.js';
 import { h } from './dom.js';
 import { ago, comma, plural } from './game-state.js';
 import { link, scoreLink } from './panel.js';
@@ -67,7 +68,10 @@ async function list(variant, window) {
     ? [...(mine.neighbors ?? []), mine.entry].filter((e) => e.rank > entries.length)
     : [];
   around.sort((a, b) => a.rank - b.rank);
-  const rows = [...entries, ...around].map((e) =>
+  const podium = entries
+    .slice(0, 3)
+    .map((e) => h('li', h('small', ordinal(e.rank)), h('b.cut', link(e)), h('span', scoreLink(e))));
+  const rows = [...entries.slice(3), ...around].map((e) =>
     h(
       'tr',
       { class: e.player.id === playerId && 'me' },
@@ -76,7 +80,8 @@ async function list(variant, window) {
   );
   const heads = ['Rank', 'Player', 'Score', 'When'].map((text) => h('th', { scope: 'col' }, text));
   return [
-    h('table', h('thead', h('tr', heads)), h('tbody', rows)),
+    h('ol.podium', podium),
+    rows.length && h('table', h('thead', h('tr', heads)), h('tbody', rows)),
     h('p.dim', plural(top.total, 'player')),
-  ];
+  ].filter(Boolean);
 }

@@ -1,11 +1,12 @@
-// The TV page: a game worth watching, other live games, and the best scores.
+// The start page: TV, which shows a game worth watching, ways to play, and other live games.
 import { look, watch } from './api.js';
 import { createBoard, kindOf } from './board.js';
 import { createDaily } from './daily-card.js';
 import { announce, h, keys } from './dom.js';
 import * as words from './game-state.js';
-import { link, scoreLink } from './panel.js';
+import { listPlaces } from './places.js';
 import './tribolo-board.js';
+import { variantCard } from './variant-card.js';
 
 const { idle } = words;
 // Milliseconds between the first two searches if no game is live; later ones are further apart.
@@ -14,6 +15,9 @@ const firstWait = 500;
 const resultTime = 6e3; // how long a result is shown, in milliseconds
 const idleTime = 60e3; // milliseconds without a move before TV switches to a game in motion
 const otherTime = 10e3; // milliseconds between two searches for a game in motion
+const wallSize = 6;
+const wallTime = 3; // seconds between two reads of the boards on the wall
+const restTime = 15; // seconds between two reads of what changes seldom
 
 /**
  * @param {string} orderBy
@@ -51,8 +55,8 @@ function choose(watched, best, seen) {
 /** Makes a row for a list of games, with a small board. @param {any} game */
 export function gameRow(game) {
   const board = createBoard(kindOf(game.position));
-  const name = h('b');
-  const facts = h('small');
+  const name = h('b.cut');
+  const facts = h('small.cut');
   const mini = h('div.board.mini', { 'aria-hidden': 'true' }, board.element);
   const href = `/g/${game.id}`;
   const text = h('span', name, facts);
@@ -61,12 +65,10 @@ export function gameRow(game) {
     board.show(g.position);
     name.textContent = words.players(g);
     const over = words.isOver(g);
-    const [badge] = words.badge({ game: g, over }, 'live');
-    const texts = [
-      words.title(g),
-      words.scoreText(g.position),
-      over ? words.ago(g.updateTime) : badge,
-    ];
+    const [badge, color] = words.badge({ game: g, over }, 'live');
+    const texts = [words.title(g), words.scoreText(g.position)];
+    if (over) texts.push(words.ago(g.updateTime));
+    else if (color !== 'good') texts.push(badge);
     if (g.watchers) texts.push(words.watching({ audience: g.watchers }));
     facts.textContent = texts.join(' · ');
   };
@@ -82,19 +84,24 @@ export default function show(root) {
   const facts = h('span.dim');
   const reason = h('p.dim');
   const score = h('b.score');
-  const list = h('ul.games');
-  const listTitle = h('h2');
-  const best = h('ol.best');
-  const bestTitle = h('h2');
+  const places = h('div.stack');
+  const list = h('ul.games.wall.all');
+  const listTitle = h('h2', 'Live now');
   const caption = h('div', name, h('p', badge, facts), reason);
   const play = h('a.button.primary.large', { href: '/play/classic' }, 'Play');
-  const rules = 'Slide the tiles; equal tiles merge. How far can you get?';
   root.append(
-    createDaily(),
     h(
       'div.tv',
       h('section.stack', stage, h('div.caption', caption, score)),
-      h('section.stack', play, h('p.dim', rules), listTitle, list, bestTitle, best),
+      h(
+        'section.stack',
+        h('p.lead', 'Play 2048. Everyone can watch.'),
+        h('div.actions', play, h('a.button.large', { href: '/race' }, 'Race others')),
+        createDaily(),
+        places,
+        listTitle,
+        list,
+      ),
     ),
   );
 
@@ -173,7 +180,6 @@ export default function show(root) {
     name.textContent = words.players(game);
     score.textContent = words.scoreText(game.position);
     facts.textContent = ` · ${game.variant}${over ? '' : ` · ${words.watching(state)}`}`;
-    rows[listed.split(',').indexOf(game.id)]?.update({ ...game, watchers: state.audience });
   }
 
   /** Searches for another game. */
@@ -208,42 +214,40 @@ export default function show(root) {
     badge.textContent = 'Yours can be the first.';
   }
 
-  /** The rows of the list, and the IDs of their games. @type {any[]} */
+  /** The boards of the wall, and the IDs of their games. @type {any[]} */
   let rows = [];
   let listed = '';
-  async function lists() {
-    let on = await games('RECENT', 'ACTIVE', 8);
-    listTitle.textContent = on.some((g) => idle(g) < 30e3) ? 'Live now' : 'Games in progress';
+  /** Fills the wall with live games, or else finished ones, or else the variants. */
+  async function fillWall() {
+    const others = (/** @type {any[]} */ all) =>
+      all.filter((g) => g.id !== state.game?.id).slice(0, wallSize);
+    let on = others(await games('RECENT', 'ACTIVE', wallSize + 1));
+    let title = on.some((g) => idle(g) < 30e3) ? 'Live now' : 'Games in progress';
     if (!on.length) {
-      listTitle.textContent = 'Recent games';
-      on = await games('RECENT', 'FINISHED', 8);
+      on = others(await games('RECENT', 'FINISHED', wallSize + 1));
+      title = 'Played last';
     }
-    listTitle.hidden = !on.length;
     on.sort((a, b) => Date.parse(b.createTime) - Date.parse(a.createTime));
     const ids = on.map((game) => game.id).join();
-    if (ids !== listed) {
-      listed = ids;
-      rows = on.map(gameRow);
-      list.replaceChildren(...rows.map((row) => row.element));
-    } else
-      on.forEach((game, i) => {
+    if (ids && ids === listed)
+      return on.forEach((game, i) => {
         rows[i].update(game);
       });
+    if (!on.length && list.firstChild && !rows.length) return;
+    listed = ids;
+    rows = on.map(gameRow);
+    listTitle.textContent = on.length ? title : 'Choose a board';
+    list.replaceChildren(...rows.map((row) => row.element));
+    if (on.length) return;
+    const { variants } = await look('ListVariants');
+    list.replaceChildren(
+      ...variants
+        .slice(0, wallSize)
+        .map((/** @type {any} */ v, /** @type {number} */ i) =>
+          h('li', variantCard(v, i, { brief: true })),
+        ),
+    );
   }
-  async function scores() {
-    for (const [window, title] of [
-      ['DAY', 'Best today'],
-      ['ALL_TIME', 'Best of all time'],
-    ]) {
-      const request = { variant: 'classic', window: `WINDOW_${window}`, pageSize: 8 };
-      const { entries = [] } = await look('ListScores', request);
-      bestTitle.textContent = entries.length ? title : '';
-      const line = (/** @type {any} */ e) => h('li', h('small', e.rank), link(e), scoreLink(e));
-      best.replaceChildren(...entries.map(line));
-      if (entries.length) return;
-    }
-  }
-
   let ticks = 0;
   async function tick() {
     if (document.hidden) return;
@@ -255,8 +259,8 @@ export default function show(root) {
     if (due && now >= next) find();
     const tick = ticks++;
     try {
-      if (tick % 10 === 0) await lists();
-      if (tick % 60 === 0) await scores();
+      if (tick % (rows.length ? wallTime : restTime) === 0) await fillWall();
+      if (tick % restTime === 0) await listPlaces(places, 2);
     } catch {}
   }
   place('twenty48');

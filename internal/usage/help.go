@@ -2,6 +2,7 @@ package usage
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -9,16 +10,37 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Register flagHelp only once, because cobra keeps template functions in a global map.
-func init() { cobra.AddTemplateFunc("flagHelp", flagHelp) }
+// Register the functions only once, because cobra keeps template functions in a global map.
+func init() {
+	cobra.AddTemplateFunc("flagHelp", flagHelp)
+	cobra.AddTemplateFunc("flagLines", flagLines)
+}
 
 // helpWidth is the width of the help for flags, in columns.
 const helpWidth = 80
 
 // Layout makes root and all its subcommands format the help for their flags for 80-column
-// terminals.
+// terminals. Subcommands refer to the help of root for the flags that they inherit.
 func Layout(root *cobra.Command) {
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "Flags.FlagUsages", "Flags | flagHelp"))
+	layout := strings.ReplaceAll(root.UsageTemplate(), ".LocalFlags.FlagUsages", ".LocalFlags | flagHelp")
+	root.SetUsageTemplate(strings.ReplaceAll(layout, "Global Flags:\n{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}",
+		"{{.Root.Name}} --help lists the flags of every command.\n"))
+}
+
+// Short makes the help of root show only the lines of its flags below its description, which
+// has to list the commands.
+func Short(root *cobra.Command) {
+	root.SetUsageTemplate("{{if .HasParent}}" + root.UsageTemplate() + "{{else}}{{.LocalFlags | flagLines}}{{end}}")
+}
+
+// flagLines returns a line for each flag.
+func flagLines(set *pflag.FlagSet) string {
+	var b strings.Builder
+	set.VisitAll(func(f *pflag.Flag) {
+		value, usage := pflag.UnquoteUsage(f)
+		fmt.Fprintf(&b, "  %-19s  %s\n", strings.TrimSpace("--"+f.Name+" "+value), usage)
+	})
+	return b.String()
 }
 
 // InTopic is the annotation of flags that only a help topic lists.

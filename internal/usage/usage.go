@@ -161,7 +161,7 @@ func Args(cmd *cobra.Command, args []string) error {
 	case cmd.HasSubCommands():
 		return unknown(cmd, args, args)
 	default:
-		return Errorf("%s: unexpected argument %.40q", cmd.Name(), args[len(wanted)])
+		return Errorf("%s: too many arguments", cmd.Name()) // does not repeat them, because one may be a token
 	}
 }
 
@@ -190,7 +190,8 @@ func topic(help *cobra.Command, args []string) error {
 
 // unknown returns the *Error for all, the arguments of a command line. The first of rest should have
 // been a subcommand of cmd: unknown suggests one whose SuggestFor contains it, or else the one with
-// the most similar name.
+// the most similar name. The annotations of the root command map words that were commands once to
+// the commands that replace them.
 func unknown(cmd *cobra.Command, rest, all []string) error {
 	var names []string
 	meant := ""
@@ -201,6 +202,9 @@ func unknown(cmd *cobra.Command, rest, all []string) error {
 		if slices.Contains(below.SuggestFor, rest[0]) {
 			meant = below.Name()
 		}
+	}
+	if now := cmd.Root().Annotations[rest[0]]; now != "" && cmd == cmd.Root() {
+		return Errorf("%s is now: %s %s", rest[0], cmd.Name(), now)
 	}
 	if meant = cmp.Or(meant, Similar(names, rest[0])); meant != "" {
 		return Errorf("unknown command %.40q; did you mean %s?", rest[0], meant)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,74 +8,73 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-func (p *program) loginCommand() *cobra.Command {
-	var replace, rotate, token bool
+func (p *program) accountCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "login [name]",
-		Short: "Create an account, bring one here, or replace its token",
-		Long: `Create an account with the given name on this server and store its token on this
-machine. A name has 1 to 24 letters, digits, spaces and - _ . and cannot be
-changed.
-
-With --token it uses an account that you already have, for example in a browser:
-it asks for the token or, if standard input is not a terminal, reads it from the
-first line. ` + name + ` whoami --show-token prints the token of the account stored
-here.
-
-With --rotate and no name it replaces the token of the stored account, for
-example because someone may have seen it. The old token may work for another 30
-seconds.
+		Use:   "account",
+		Short: "Show your account; its --help: token, SSH keys",
+		Long: `Show your account on this server. A command that needs an account creates one,
+or you create it with ` + name + ` account new. Its token, which is stored on this
+machine, is its only key: ` + name + ` account token prints it, and
+` + name + ` account import uses it on another machine.
 
 A token that was used over TLS is never sent in clear text: without --tls the
-program refuses to use it. If the server no longer uses TLS, --replace creates a
-new account.`,
-		ValidArgsFunction: cobra.NoFileCompletions,
+program refuses to use it.`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.withAccount(cmd.Context(), p.printAccount) },
+	}
+	var replace bool
+	create := &cobra.Command{
+		Use:   "new <name>",
+		Short: "Create an account",
+		Long: `Create an account with the given name on this server and store its token on this
+machine. A name has 1 to 24 letters, digits, spaces and - _ . and cannot be
+changed.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case token && len(args) > 0:
-				return errTokenArgument
-			case token && rotate:
-				return usage.Errorf("--token adds an account and --rotate changes the stored one: use only one of them")
-			case token:
-				return p.adopt(cmd.Context(), replace)
-			case rotate && replace:
-				return usage.Errorf("--rotate keeps the account and --replace gives it up: use only one of them")
-			case rotate && len(args) > 0:
-				return usage.Errorf("--rotate is for the stored account and takes no name")
-			case rotate:
-				return p.rotate(cmd.Context())
-			case len(args) > 0 && p.flags.name != "" && args[0] != p.flags.name:
-				return usage.Errorf("login takes one name: omit --name")
+			if p.flags.name != "" && p.flags.name != args[0] {
+				return usage.Errorf("two names are given: omit --name")
 			}
-			wanted := cmp.Or(first(args), p.flags.name)
-			if wanted == "" {
-				return usage.Errorf("login needs a name")
-			}
-			return p.login(cmd.Context(), wanted, replace)
+			return p.createAccount(cmd.Context(), args[0], replace)
 		},
 	}
-	cmd.Flags().BoolVar(&token, "token", false, "use an existing account; its token is read from a prompt or from standard input")
-	cmd.Flags().BoolVar(&rotate, "rotate", false, "replace the token of the stored account")
-	cmd.Flags().BoolVar(&replace, "replace", false, "give up the stored account for another one; this cannot be undone")
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok && wrong.GetFlag().Name == "token" {
-			return errTokenArgument // the default error would echo the token
-		}
-		return usage.Flag(cmd, err)
-	})
+	adopt := &cobra.Command{
+		Use:   "import [-]",
+		Short: "Use an account that you already have",
+		Long: `Use an account that you already have, for example in a browser. The command asks
+for the account's token or, if standard input is not a terminal, reads it from
+the first line. ` + name + ` account token prints the token of the account stored
+here.`,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if token := first(args); token != "" && token != "-" {
+				return usage.Errorf("a token is no argument: other users of this machine could read it, and your shell " +
+					"would keep it in its history. Omit it: the command asks for it, or reads it from standard input")
+			}
+			return p.adopt(cmd.Context(), replace)
+		},
+	}
+	for _, cmd := range []*cobra.Command{create, adopt} {
+		cmd.Flags().BoolVar(&replace, "replace", false, "give up the stored account for another one; this cannot be undone")
+	}
+	rotate := &cobra.Command{
+		Use:   "rotate",
+		Short: "Replace the token of your account",
+		Long: `Replace the token of your account, for example because someone may have seen it.
+The old token may work for another 30 seconds.`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.rotate(cmd.Context()) },
+	}
+	token := &cobra.Command{
+		Use:   "token",
+		Short: "Print the token, to use the account elsewhere",
+		RunE:  func(cmd *cobra.Command, _ []string) error { return p.withAccount(cmd.Context(), p.printToken) },
+	}
+	cmd.AddCommand(create, adopt, rotate, token, p.keysCommand())
 	return cmd
 }
-
-// errTokenArgument is the error for a token on the command line.
-var errTokenArgument = usage.Errorf("--token takes no argument: other users of this machine could read it, and " +
-	"your shell would keep it in its history. The token is read from a prompt or from standard input")
 
 // withAccount calls do with a client that is logged in to the user's account.
 func (p *program) withAccount(ctx context.Context, do func(*client.Client, *pb.Player) error) error {
@@ -103,8 +101,8 @@ func (p *program) rotate(ctx context.Context) error {
 	})
 }
 
-// login creates an account, unless the stored account already has that name.
-func (p *program) login(ctx context.Context, wanted string, replace bool) error {
+// createAccount creates an account, unless the stored account already has that name.
+func (p *program) createAccount(ctx context.Context, wanted string, replace bool) error {
 	c, disconnect, err := p.dial()
 	if err != nil {
 		return err
@@ -137,7 +135,7 @@ func (p *program) login(ctx context.Context, wanted string, replace bool) error 
 	return p.printAccount(c, account(cred))
 }
 
-// replaceable returns the stored account that a login would replace, or nil if no account
+// replaceable returns the stored account that another one would replace, or nil if no account
 // is stored or the server does not know it. If replace is set, it also returns nil if the
 // account's token may not be sent in clear text.
 func (p *program) replaceable(ctx context.Context, c *client.Client, replace bool) (*pb.Player, error) {
@@ -172,8 +170,8 @@ func (p *program) adopt(ctx context.Context, replace bool) error {
 	case err != nil:
 		return err
 	case stored != nil && stored.GetId() != playerID && !replace:
-		return fmt.Errorf("you are %s on this server; --replace gives up that account. To return to it later, keep its token: %s whoami --show-token",
-			client.CleanName(stored.GetName()), name)
+		return fmt.Errorf("you are %s on this server; --replace gives up that account. To return to it later, keep its token: %s",
+			client.CleanName(stored.GetName()), p.typed("account", "token"))
 	}
 	cred, err := client.Adopt(ctx, c, p.store, token)
 	if errors.Is(err, client.ErrBadToken) {
@@ -204,21 +202,6 @@ func (p *program) readToken(ctx context.Context, c *client.Client) (string, erro
 
 func account(cred client.Credential) *pb.Player {
 	return &pb.Player{Id: cred.PlayerID, Name: cred.Name, Bot: cred.Bot}
-}
-
-func (p *program) whoamiCommand() *cobra.Command {
-	var show bool
-	cmd := &cobra.Command{
-		Use: "whoami", Short: "Show your account on this server, or its token",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if show {
-				return p.withAccount(cmd.Context(), p.printToken)
-			}
-			return p.withAccount(cmd.Context(), p.printAccount)
-		},
-	}
-	cmd.Flags().BoolVar(&show, "show-token", false, "print only the token, to use the account in a browser or on another machine")
-	return cmd
 }
 
 // printToken writes the stored account's token, and nothing else, to standard output.

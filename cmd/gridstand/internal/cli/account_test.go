@@ -22,7 +22,7 @@ func TestAccounts(t *testing.T) {
 	assert.Contains(t, note, "Your permanent name on "+server+" [grace]: ")
 	asked.in = strings.NewReader("\n")
 	asked.ok("new")
-	assert.Contains(t, asked.ok("whoami"), "grace on ")
+	assert.Contains(t, asked.ok("account"), "grace on ")
 
 	// A reserved name is not suggested, so that pressing Enter is enough.
 	root := newUser(t, server, "root")
@@ -40,23 +40,23 @@ func TestAccounts(t *testing.T) {
 	}
 	early.fails(exitMissing, "there is no variant \"nosuch\"", "new", "nosuch")
 	early.fails(exitUsage, "--seats", "new", "classic", "--seats", "me,me")
-	early.fails(exitMissing, "you have no account", "whoami")
+	early.fails(exitMissing, "you have no account", "account")
 
 	// If the server no longer knows the account, a name that the user has just chosen is used.
-	for i, args := range [][]string{{"new", "--name", "petra"}, {"login", "pavel"}} {
+	for i, args := range [][]string{{"new", "--name", "petra"}, {"account", "new", "pavel"}} {
 		stale := newUser(t, server, "eve")
 		require.NoError(t, stale.store.Save(server, client.Credential{PlayerID: evilOne, Name: "olga", Token: evilToken}))
 		stale.ok(args...)
-		assert.Contains(t, stale.ok("whoami"), []string{"petra on ", "pavel on "}[i])
+		assert.Contains(t, stale.ok("account"), []string{"petra on ", "pavel on "}[i])
 	}
 
 	// Without a terminal, the command chooses the name, and says how to choose another one.
 	script := newUser(t, server, "grace")
 	_, note, _ = script.run("new")
-	assert.Equal(t, "You are grace-2. The name is permanent; to choose your own: gridstand login <name> --replace\n", note)
+	assert.Equal(t, "You are grace-2. The name is permanent; to choose your own: gridstand account new <name> --replace\n", note)
 	_, note, _ = script.run("new")
 	assert.Empty(t, note, "the account is not new")
-	newUser(t, server, "bob").fails(exitUsage, "name must be", "login", "b\xffb")
+	newUser(t, server, "bob").fails(exitUsage, "name must be", "account", "new", "b\xffb")
 }
 
 // Ensure that a token that was used over TLS is never sent in clear text, that every
@@ -64,15 +64,15 @@ func TestAccounts(t *testing.T) {
 func TestAccounts_TLSForgotten(t *testing.T) {
 	t.Parallel()
 	ada := newUser(t, someServer(t), "ada")
-	ada.ok("login", "ada")
+	ada.ok("account", "new", "ada")
 	cred, _, err := ada.store.Load(ada.server)
 	require.NoError(t, err)
 	cred.TLS = true
 	require.NoError(t, ada.store.Save(ada.server, cred))
 	for _, args := range [][]string{
-		{"login", "ada"},
-		{"login", "--rotate"},
-		{"whoami"},
+		{"account", "new", "ada"},
+		{"account", "rotate"},
+		{"account"},
 		{"new"},
 		{"games", "--mine"},
 		{"bot", "greedy", "classic"},
@@ -88,7 +88,7 @@ func TestAccounts_TLSForgotten(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, cred, kept)
 	ada.ok("games") // needs no token
-	assert.Contains(t, ada.ok("login", "eve", "--replace"), "eve on ")
+	assert.Contains(t, ada.ok("account", "new", "eve", "--replace"), "eve on ")
 	ada.ok("new")
 }
 

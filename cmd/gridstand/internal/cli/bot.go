@@ -41,7 +41,7 @@ mean and spread of the scores. The games do not count for the leaderboard.
 
 With --challenge it waits for a challenge to open and plays your attempt; in a
 race it first marks you as ready. The attempt then does not count in the
-standings, and you cannot make another one.
+ranking, and you cannot make another one.
 
 Bots of 2048: ` + strings.Join(solver.Names(defaultVariant), ", ") + `.
 Bots of Tribolo: ` + strings.Join(solver.Names("tribolo"), ", ") + `.`,

@@ -29,7 +29,7 @@ func (p *program) raceCommand() *cobra.Command {
 	var private bool
 	cmd := &cobra.Command{
 		Use:   "race [variant]",
-		Short: "Create a race: 2 to 8 players on the same tiles at the same time",
+		Short: "Create a challenge for 2 to 8 players at once",
 		Long: `Create a race in a variant of 2048 (` + defaultVariant + ` by default): 2 to 8 players
 get the same tiles at the same time, and see each other's boards. The highest
 score wins. The race starts 3 seconds after all players are ready or its creator
@@ -43,7 +43,7 @@ and ` + name + ` new --challenge <race> --wait, which prints the game to play.`,
 			if !(minutes >= 10./60 && minutes <= 60) { // also rejects NaN
 				return usage.Errorf("--minutes must be between 10 seconds (0.17) and 60 minutes")
 			}
-			return p.createChallenge(cmd.Context(), newRace(cmp.Or(first(args), defaultVariant), minutes, private, bots))
+			return p.createChallenge(cmd.Context(), first(args), newRace(minutes, private, bots))
 		},
 	}
 	flags := cmd.Flags()
@@ -56,10 +56,10 @@ and ` + name + ` new --challenge <race> --wait, which prints the game to play.`,
 }
 
 // newRace returns the settings for a new race.
-func newRace(variant string, minutes float64, private bool, bots []string) ui.NewChallenge {
+func newRace(minutes float64, private bool, bots []string) ui.NewChallenge {
 	return ui.NewChallenge{
 		Request: &pb.CreateChallengeRequest{
-			Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Variant: variant, Private: private,
+			Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Private: private,
 			Limit: durationpb.New(time.Duration(minutes * float64(time.Minute)).Round(time.Second)),
 		},
 		Bots: bots,
@@ -70,22 +70,25 @@ func (p *program) challengeCommand() *cobra.Command {
 	var limit time.Duration
 	var private bool
 	cmd := &cobra.Command{
-		Use:   "challenge [variant]",
-		Short: "Create a challenge: a link to new tiles",
-		Long: `Create a challenge in a variant of 2048 (` + defaultVariant + ` by default): new tiles
-that everyone with the link can play for 7 days. Each player has one attempt.
-The games of others stay hidden until you have finished yours.
+		Use:   "challenge [variant|game]",
+		Short: "Create a link to new tiles or a finished game's",
+		Long: `Create a challenge: everyone with its link can play the same tiles for 7 days.
+They are new tiles of a variant of 2048 (` + defaultVariant + ` by default), or those of a
+finished game, whose score you then try to beat. Each player has one attempt.
+The games of others stay hidden until you have finished yours. Since the tiles
+of a finished game are known, the ranking of such a challenge proves nothing.
+
+` + name + ` race and ` + name + ` daily are challenges, too. ` + name + ` join plays a
+challenge, and ` + name + ` top shows its ranking.
 
 Without a terminal it prints the id and the link.`,
 		ValidArgsFunction: p.completeVariants,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			request := &pb.CreateChallengeRequest{
-				Kind: pb.ChallengeKind_CHALLENGE_KIND_LINK, Variant: cmp.Or(first(args), defaultVariant), Private: private,
-			}
+			request := &pb.CreateChallengeRequest{Kind: pb.ChallengeKind_CHALLENGE_KIND_LINK, Private: private}
 			if limit != 0 {
 				request.Limit = durationpb.New(limit)
 			}
-			return p.createChallenge(cmd.Context(), ui.NewChallenge{Request: request})
+			return p.createChallenge(cmd.Context(), first(args), ui.NewChallenge{Request: request})
 		},
 	}
 	cmd.Flags().DurationVar(&limit, "limit", 0, "`time` limit for an attempt, at least 10s (default: none)")
@@ -93,52 +96,16 @@ Without a terminal it prints the id and the link.`,
 	return cmd
 }
 
-func (p *program) beatCommand() *cobra.Command {
-	var private bool
-	cmd := &cobra.Command{
-		Use:   "beat <game>",
-		Short: "Play the tiles of a finished game, to beat its score",
-		Long: `Create a challenge with the tiles of a finished game of 2048: you and everyone
-with the link can play them for 7 days. Since these tiles are known, the
-standings prove nothing.
-
-Without a terminal it prints the id and the link.`,
-		ValidArgsFunction: p.completeGames(pb.GameStatus_GAME_STATUS_FINISHED),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.createChallenge(cmd.Context(), ui.NewChallenge{Request: &pb.CreateChallengeRequest{
-				Kind: pb.ChallengeKind_CHALLENGE_KIND_REMATCH, GameId: args[0], Private: private,
-			}})
-		},
-	}
-	cmd.Flags().BoolVar(&private, "private", false, "keep it out of lists")
-	return cmd
-}
-
-// createChallenge creates a challenge. On a terminal it opens the challenge's page;
+// createChallenge creates a challenge with new tiles of a variant (the default one if what is empty) or,
+// unless it is a race, with those of a finished game. On a terminal it opens the challenge's page;
 // otherwise it prints the challenge.
-func (p *program) createChallenge(ctx context.Context, n ui.NewChallenge) error {
-	game, c, disconnect, err := p.dialForGame(n.Request.GetGameId())
+func (p *program) createChallenge(ctx context.Context, what string, n ui.NewChallenge) error {
+	what, c, disconnect, err := p.dialForGame(what)
 	if err != nil {
 		return err
 	}
 	defer disconnect()
-	var refused error // why a new account cannot create the challenge
-	if game != "" {
-		var g client.Game
-		g, err = p.game(ctx, c, game)
-		n.Request.GameId = g.GetId()
-		if len(g.GetSeed()) == 0 {
-			refused = client.ErrSeedHidden
-		}
-	} else {
-		var v *pb.Variant
-		v, err = p.variant(ctx, c, n.Request.GetVariant())
-		for _, bot := range n.Bots {
-			if err == nil && !slices.Contains(v.GetBots(), bot) {
-				err = usage.Errorf("--bot must name bots of %s (%s), not %q", clean(v.GetId(), 24), strings.Join(bots(v), ", "), clean(bot, 24))
-			}
-		}
-	}
+	refused, err := p.setTiles(ctx, c, what, n)
 	if err != nil {
 		return err
 	}
@@ -172,6 +139,32 @@ func (p *program) createChallenge(ctx context.Context, n ui.NewChallenge) error 
 		return p.printf("%s\n", link)
 	}
 	return nil
+}
+
+// setTiles sets the variant or the game from which a new challenge takes its tiles. It also returns
+// the reason why a new account cannot create the challenge, or nil if it can.
+func (p *program) setTiles(ctx context.Context, c *client.Client, what string, n ui.NewChallenge) (refused, err error) {
+	ofGame := func() error {
+		g, err := p.game(ctx, c, what)
+		n.Request.Kind, n.Request.GameId = pb.ChallengeKind_CHALLENGE_KIND_REMATCH, g.GetId()
+		if len(g.GetSeed()) == 0 {
+			refused = client.ErrSeedHidden
+		}
+		return err
+	}
+	var v *pb.Variant
+	if n.Request.GetKind() == pb.ChallengeKind_CHALLENGE_KIND_RACE {
+		v, err = p.variant(ctx, c, cmp.Or(what, defaultVariant))
+	} else {
+		v, err = p.variantOr(ctx, c, what, "a game", ofGame)
+	}
+	n.Request.Variant = v.GetId()
+	for _, bot := range n.Bots {
+		if err == nil && !slices.Contains(v.GetBots(), bot) {
+			err = usage.Errorf("--bot must name bots of %s (%s), not %q", clean(v.GetId(), 24), strings.Join(bots(v), ", "), clean(bot, 24))
+		}
+	}
+	return refused, err
 }
 
 // onScreen reports whether the command opens the terminal program.

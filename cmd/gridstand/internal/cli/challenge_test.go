@@ -117,30 +117,30 @@ func TestDaily(t *testing.T) {
 	assert.Contains(t, note, "gridstand new --challenge daily")
 	ada.fails(exitMissing, "this variant has no daily game", "daily", "vt100")
 	ada.fails(exitMissing, "there is no daily game on 2020-01-01, or its", "daily", "--date", "2020-01-01")
-	ada.fails(exitMissing, "you have no account", "standings", "daily", "--share")
+	ada.fails(exitMissing, "you have no account", "top", "daily", "--share")
 
 	// A player has one attempt.
 	game := ada.begun("daily")
 	assert.Equal(t, game, ada.begun("daily"))
-	ada.fails(exitMissing, "your attempt is not over yet", "standings", "daily", "--share")
+	ada.fails(exitMissing, "your attempt is not over yet", "top", "daily", "--share")
 	ada.slide(game, 12)
 	assert.Regexp(t, `your game +`+game+`, \d+ points?\n$`, ada.ok("daily"))
-	_, note, _ = ada.run("standings", "daily")
+	_, note, _ = ada.run("top", "daily")
 	assert.Equal(t, "No attempt that counts has finished yet.\n", note, "there was no daily game yesterday")
-	ada.fails(exitMissing, "no daily game on "+yesterday(clock)+", or its", "standings", "yesterday")
-	ada.fails(exitMissing, "no daily game of classic on "+yesterday(clock)+", or its", "standings", yesterday(clock), "--variant", "classic")
+	ada.fails(exitMissing, "no daily game on "+yesterday(clock)+", or its", "top", "yesterday")
+	ada.fails(exitMissing, "no daily game of classic on "+yesterday(clock)+", or its", "top", yesterday(clock), "--variant", "classic")
 	ada.ok("resign", game)
 
 	// The attempt is hidden from other players until the daily game closes.
 	until := clock.now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour).Format("2006-01-02 15:04:05 UTC")
 	ada.fails(exitMissing, until, "verify", game)
-	ada.fails(exitMissing, "this attempt's seed is hidden until its challenge is closed: it closes at "+until, "beat", game)
+	ada.fails(exitMissing, "this attempt's seed is hidden until its challenge is closed: it closes at "+until, "challenge", game)
 	assert.Equal(t, 14, strings.Count(ada.ok("watch", game, "--from", "0", "--json"), "\n"), "players can watch their own attempts")
-	for _, command := range []string{"show", "watch", "verify", "beat"} {
+	for _, command := range []string{"show", "watch", "verify", "challenge"} {
 		eve.fails(exitMissing, until, command, game)
 	}
-	eve.fails(exitMissing, "the tiles of this game are still hidden", "beat", strings.TrimSpace(bob.ok("new")))
-	eve.fails(exitMissing, "you have no account", "whoami") // No account is created to beat a game that cannot be beaten.
+	eve.fails(exitMissing, "the tiles of this game are still hidden", "challenge", strings.TrimSpace(bob.ok("new")))
+	eve.fails(exitMissing, "you have no account", "account") // No account is created to beat a game that cannot be beaten.
 	// A bot's attempt does not count, but once it is over, bob may see the other attempts.
 	his := bob.begun("daily")
 	bob.slide(his, 1, "--bot")
@@ -149,14 +149,14 @@ func TestDaily(t *testing.T) {
 
 	var standings string
 	waittest.Until(t, "the result is recorded", func() bool {
-		standings = ada.ok("standings", "daily")
+		standings = ada.ok("top", "daily")
 		return strings.Count(standings, "\n") == 3
 	})
 	assert.Regexp(t, `(?m)^   1  ada ◂ you +\d+  `+game[:6], standings)
-	bob.fails(exitMissing, "not in these standings", "standings", "daily", "--me")
-	golden(t, "standings.json", ada.ok("standings", "daily", "--json"))
+	bob.fails(exitMissing, "not on this board", "top", "daily", "--me")
+	golden(t, "top.json", ada.ok("top", "daily", "--json"))
 	golden(t, "daily.json", ada.ok("daily", "--json"))
-	shared := ada.ok("standings", "daily", "--share")
+	shared := ada.ok("top", "daily", "--share")
 	assert.Regexp(t, `^Gridstand daily \d{4}-\d\d-\d\d: \d+ points?, 1st of 1\n[⬛🟦🟩]+\nhttp://127\.0\.0\.1:\d+/c/[a-z2-7]{26}\n$`, shared)
 	out = ada.ok("daily")
 	assert.True(t, strings.HasSuffix(out, "\n\n"+shared))
@@ -164,18 +164,18 @@ func TestDaily(t *testing.T) {
 
 	// The day ends.
 	clock.forward(12 * time.Hour)
-	_, note, _ = ada.run("standings", "daily")
-	assert.Equal(t, "No attempt that counts has finished yet.\nYesterday's results: gridstand standings yesterday\n", note)
+	_, note, _ = ada.run("top", "daily")
+	assert.Equal(t, "No attempt that counts has finished yet.\nYesterday's results: gridstand top yesterday\n", note)
 	for _, day := range []string{"yesterday", yesterday(clock)} {
-		assert.Regexp(t, `(?m)^   1  ada ◂ you +\d+  `+game[:6], ada.ok("standings", day))
+		assert.Regexp(t, `(?m)^   1  ada ◂ you +\d+  `+game[:6], ada.ok("top", day))
 	}
 	assert.Equal(t, game, eve.game(game[:6]).GetId(), "the standings of yesterday resolve the short id")
 	eve.fails(exitFailed, "closed", "new", "--challenge", whole)
 	assert.Regexp(t, `(?m)^seed +[0-9a-f]{64}$`, ada.ok("daily", "--date", yesterday(clock)))
 	assert.Contains(t, ada.ok("verify", game), "It is an attempt at the challenge "+whole+
-		", whose seed is the same. The standings list it with this score, at rank 1.\n")
+		", whose seed is the same. The ranking lists it with this score, at rank 1.\n")
 	golden(t, "verify.json", ada.ok("verify", game, "--json"))
-	assert.Contains(t, ada.ok("verify", his), "It does not count in the standings.")
+	assert.Contains(t, ada.ok("verify", his), "It does not count in the ranking.")
 }
 
 // yesterday returns the day before the clock's current day.
@@ -191,7 +191,7 @@ func TestChallenges(t *testing.T) {
 	require.Len(t, created, 2)
 	race := created[0]
 	assert.Equal(t, "http://"+server+"/c/"+race, created[1])
-	assert.Regexp(t, `(?s)^Race of 12 s: waiting for players\n.*  ada ◂ you .*  greedy \(bot\) `, ada.ok("standings", race))
+	assert.Regexp(t, `(?s)^Race of 12 s: waiting for players\n.*  ada ◂ you .*  greedy \(bot\) `, ada.ok("top", race))
 	ada.fails(exitMissing, "not open yet", "new", "--challenge", race)
 	bob.env = []string{serverVariable + "="} // The link names the server.
 	assert.Regexp(t, `entrant +ada, not ready\nentrant +greedy \(bot\), ready\nentrant +bob, ready\n$`, bob.ok("join", created[1]))
@@ -210,18 +210,18 @@ func TestChallenges(t *testing.T) {
 	bob.fails(exitMissing, "hidden", "show", hers)
 	ada.fails(exitUsage, "--seat is for games", "join", link, "--seat", "0")
 	ada.fails(exitUsage, "is neither an id nor a link", "join", "ftp://example.com/c/x")
-	ada.fails(exitUsage, "give \"daily\", a link, or at least 6 characters", "standings", "abc")
+	ada.fails(exitMissing, "is neither a variant (gridstand variants lists them) nor a challenge", "top", "abc")
 	ada.fails(exitUsage, "--challenge determines", "new", "classic", "--challenge", link)
 	ada.fails(exitUsage, "--challenge is for one game", "bot", "greedy", "--challenge", link, "--games", "2")
 
 	game := ada.finished(12)
-	golden(t, "beat.json", bob.ok("beat", game[:8], "--json"))
-	rematch := strings.Fields(bob.ok("beat", game[:8]))[0]
+	golden(t, "rematch.json", bob.ok("challenge", game[:8], "--json"))
+	rematch := strings.Fields(bob.ok("challenge", game[:8]))[0]
 	again := bob.begun(rematch)
 	bob.slide(again, 12)
 	bob.ok("resign", again)
 	assert.Equal(t, board(ada, game), board(bob, again), "equal moves give equal boards")
-	waittest.Until(t, "the result is recorded", func() bool { return strings.Contains(bob.ok("standings", rematch), "bob ◂ you") })
-	assert.Regexp(t, `^Rematch: beat ada's [\d,]+: open, closes in 7 days\n`, bob.ok("standings", rematch))
-	assert.Contains(t, bob.ok("verify", again), "Its tiles were known before, so its standings prove nothing.")
+	waittest.Until(t, "the result is recorded", func() bool { return strings.Contains(bob.ok("top", rematch), "bob ◂ you") })
+	assert.Regexp(t, `^Rematch: beat ada's [\d,]+: open, closes in 7 days\n`, bob.ok("top", rematch))
+	assert.Contains(t, bob.ok("verify", again), "Its tiles were known before, so its ranking proves nothing.")
 }

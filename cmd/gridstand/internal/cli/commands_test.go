@@ -50,7 +50,7 @@ func TestLeaderboard(t *testing.T) {
 	assert.Equal(t, exitOK, code)
 	assert.Equal(t, "There are no scores on this board yet. Be the first: gridstand play 3x3\n", note)
 	ada.fails(exitUsage, "did you mean variants?", "rules")
-	ada.fails(exitMissing, "gridstand login", "top", "--me")
+	ada.fails(exitMissing, "gridstand account new", "top", "--me")
 
 	ada.finished(13)
 	bob.ok("new")

@@ -66,6 +66,13 @@ func (p *program) completeChallenges(cmd *cobra.Command, args []string, _ string
 	})
 }
 
+// completeRankings completes what has a ranking: a variant, a challenge, or "daily".
+func (p *program) completeRankings(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	variants, directive := p.completeVariants(cmd, args, typed)
+	challenges, _ := p.completeChallenges(cmd, args, typed)
+	return append(variants, challenges...), directive
+}
+
 // completePlayers completes the name of a player in a live game.
 func (p *program) completePlayers(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	return p.complete(cmd, args, func(ctx context.Context, c *client.Client) (found []string) {

@@ -97,7 +97,7 @@ func (p *program) logIn(ctx context.Context, c *client.Client) error {
 	if notice != "" && !p.fresh {
 		p.notef("%s", notice)
 	} else if unasked && !p.fresh {
-		p.notef("You are %s. The name is permanent; to choose your own: %s", client.CleanName(cred.Name), p.typed("login", "<name>", "--replace"))
+		p.notef("You are %s. The name is permanent; to choose your own: %s", client.CleanName(cred.Name), p.typed("account", "new", "<name>", "--replace"))
 	} else if p.flags.name != "" && p.flags.name != cred.Name {
 		p.notef("You already have the account %s on this server; --name is only for a new account.", cred.Name)
 	}
@@ -162,13 +162,13 @@ func (p *program) known(ctx context.Context, c *client.Client) (*pb.Player, erro
 		return nil, err
 	}
 	if !found || cred.Token == "" {
-		return nil, missingf("you have no account on %s yet. Create one: %s", c.Target(), p.typed("login", "<name>"))
+		return nil, missingf("you have no account on %s yet. Create one: %s", c.Target(), p.typed("account", "new", "<name>"))
 	}
 	p.warnExposed(c)
 	player, err := client.Restore(ctx, c, p.store)
 	if err == nil && player == nil {
 		return nil, missingf("%s no longer knows your account %s. Create a new account: %s",
-			c.Target(), client.CleanName(cred.Name), p.typed("login", "<name>"))
+			c.Target(), client.CleanName(cred.Name), p.typed("account", "new", "<name>"))
 	}
 	return player, err
 }

@@ -19,7 +19,7 @@ func (p *program) dailyCommand() *cobra.Command {
 	var date string
 	cmd := &cobra.Command{
 		Use:   "daily [variant]",
-		Short: "Play the daily game: the same tiles for everyone",
+		Short: "Play the challenge of the day: one attempt each",
 		Long: `Play the daily game of a variant, by default the server's first: one attempt on
 tiles that are the same for everyone, from midnight to midnight UTC. The games
 of others stay hidden until you have finished yours.

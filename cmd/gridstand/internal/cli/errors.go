@@ -55,7 +55,7 @@ func exitCode(ctx context.Context, err error) int {
 func (p *program) explain(err error) string {
 	if errors.Is(err, client.ErrClearText) {
 		return err.Error() + ". Add --tls, or --ca if the server has its own certificate authority. If it no longer uses TLS, " +
-			p.typed("login", "<name>", "--replace") + " creates a new account there"
+			p.typed("account", "new", "<name>", "--replace") + " creates a new account there"
 	}
 	if at, ok := client.ChallengeTime(err); ok {
 		what := "closes"

@@ -122,21 +122,34 @@ func (p *program) variant(ctx context.Context, c *client.Client, text string) (*
 			return v, nil
 		}
 	}
-	return nil, &missingError{&variantError{
-		id: clean(text, 26), list: p.typed("variants"), meant: didYouMean(reply.GetVariants(), text),
-	}}
+	meant := didYouMean(reply.GetVariants(), text)
+	return nil, &variantError{missingf("there is no variant %q; %s lists them%s", clean(text, 26), p.typed("variants"), meant), meant}
 }
 
 // variantError is the error for a variant that does not exist.
 type variantError struct {
-	// id is the variant, safe for a terminal. list is the command that lists all variants.
-	id, list string
-	// meant suggests a variant that id resembles, as the end of a message; it may be empty.
+	error
+	// meant suggests a variant that the user may have meant, as the end of a message; it may be empty.
 	meant string
 }
 
-func (e *variantError) Error() string {
-	return fmt.Sprintf("there is no variant %q; %s lists them%s", e.id, e.list, e.meant)
+func (e *variantError) Unwrap() error { return e.error }
+
+// variantOr returns the variant with the given id, or the default variant if text is empty. If there
+// is no such variant, it calls other, which uses text as the id of something else, such as "a game",
+// and returns nil and the error of other.
+func (p *program) variantOr(ctx context.Context, c *client.Client, text, what string, other func() error) (*pb.Variant, error) {
+	v, err := p.variant(ctx, c, cmp.Or(text, defaultVariant))
+	unknown, is := errors.AsType[*variantError](err)
+	if !is || text == "" {
+		return v, err
+	}
+	err = other()
+	_, missing := errors.AsType[*missingError](err)
+	if errors.Is(err, client.ErrInvalid) || !id.Valid(text) && (missing || errors.Is(err, client.ErrGameNotFound)) {
+		err = missingf("%q is neither a variant (%s lists them) nor %s: %v%s", clean(text, 26), p.typed("variants"), what, err, unknown.meant)
+	}
+	return nil, err
 }
 
 // didYouMean returns the sentence that suggests the variant that id resembles, or "".

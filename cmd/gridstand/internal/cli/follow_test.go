@@ -17,7 +17,7 @@ func TestWatchPlayer(t *testing.T) {
 	t.Parallel()
 	server := someServer(t)
 	ada, bob := newUser(t, server, "ada"), newUser(t, server, "bob")
-	ada.ok("login", "ada")
+	ada.ok("account", "new", "ada")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var text, texts, note, notes output

@@ -217,7 +217,7 @@ func (p *program) printGames(games []*pb.Game) error {
 
 func (p *program) showCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "show <game>", Short: "Print the current state of a game",
+		Use: "show <game>", Short: "Print the state of a game",
 		ValidArgsFunction: p.completeGames(pb.GameStatus_GAME_STATUS_ACTIVE),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			game, c, disconnect, err := p.dialForGame(args[0])

@@ -39,7 +39,7 @@ func TestGiveUp(t *testing.T) {
 	})
 	for what, args := range map[string][]string{
 		"create the game": {"new"}, "make the move": {"move", evilID, "up"}, "resign the game": {"resign", evilID},
-		"join the game": {"join", evilID}, "create the challenge": {"challenge"}, "replace the token": {"login", "--rotate"},
+		"join the game": {"join", evilID}, "create the challenge": {"challenge"}, "replace the token": {"account", "rotate"},
 	} {
 		t.Run(args[0], func(t *testing.T) {
 			t.Parallel()

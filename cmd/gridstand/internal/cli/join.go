@@ -71,7 +71,7 @@ func bots(v *pb.Variant) []string {
 func (p *program) joinCommand() *cobra.Command {
 	var seat string
 	cmd := &cobra.Command{
-		Use: "join <game>|<challenge>", Short: "Join a game, a race or a challenge, and play",
+		Use: "join <link|id>", Short: "Take a seat, enter a race or play a challenge",
 		Long: `Take a seat in a game that is waiting for players (the first open one, unless
 --seat names another), and play. Or enter a race, or play a challenge, given by
 its id or a link. A link also determines the server, unless you name one.

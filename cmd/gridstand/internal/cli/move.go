@@ -85,7 +85,7 @@ func (p *program) move(ctx context.Context, what string, m client.Move, version 
 
 func (p *program) resignCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "resign <game>", Short: "Give up one of your games, so that its score counts",
+		Use: "resign <game>", Short: "Give up a game, so that its score counts",
 		ValidArgsFunction: p.completeGames(pb.GameStatus_GAME_STATUS_ACTIVE),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.act(cmd.Context(), args[0], "resign the game", func(ctx context.Context, c *client.Client, g client.Game) (*pb.Event, error) {

@@ -53,7 +53,7 @@ func TestProgram_InterruptedInput(t *testing.T) {
 	t.Parallel()
 	in, silent := io.Pipe()
 	defer silent.Close()
-	for _, args := range [][]string{{"verify", "-"}, {"login", "--token"}} {
+	for _, args := range [][]string{{"verify", "-"}, {"account", "import"}} {
 		ctx, interrupt := context.WithCancel(t.Context())
 		interrupt()
 		var stderr bytes.Buffer

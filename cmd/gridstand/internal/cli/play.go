@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -11,7 +9,6 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/internal/usage"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -30,7 +27,7 @@ func (p *program) playCommand() *cobra.Command {
 	var o playOptions
 	cmd := &cobra.Command{
 		Use:   "play [variant|game]",
-		Short: "Play a game",
+		Short: "Play a game, or continue one of yours",
 		Long: `Play a new game of a variant (` + defaultVariant + ` by default), or continue one of
 your games. Leaving a game does not end it.
 
@@ -108,41 +105,34 @@ func (p *program) play(ctx context.Context, what string, o playOptions) error {
 
 // whatToPlay returns the route to a new game, or to the game to continue.
 func (p *program) whatToPlay(ctx context.Context, c *client.Client, what string, o playOptions) (ui.Route, error) {
-	v, err := p.variant(ctx, c, cmp.Or(what, defaultVariant))
-	var missing *missingError
-	var g client.Game
-	switch {
-	case errors.As(err, &missing) && what != "":
+	var route ui.Route
+	v, err := p.variantOr(ctx, c, what, "a game", func() (err error) {
 		if o.set() {
-			return ui.Route{}, usage.Errorf("--seats, --turn-limit and --private are only for new games, and %q is not a variant", clean(what, 26))
+			return usage.Errorf("--seats, --turn-limit and --private are only for new games, and %q is not a variant", clean(what, 26))
 		}
-		route, err := p.gameToPlay(ctx, c, what)
-		var unknown *variantError
-		if errors.As(missing, &unknown) && errors.As(err, &missing) {
-			err = missingf("%w%s", err, unknown.meant)
-		}
+		route, err = p.gameToPlay(ctx, c, what)
+		return err
+	})
+	switch {
+	case v == nil || err != nil:
 		return route, err
-	case err != nil:
 	case o.resume && o.set():
-		err = usage.Errorf("--seats, --turn-limit and --private are only for new games, and --resume continues a game")
+		return route, usage.Errorf("--seats, --turn-limit and --private are only for new games, and --resume continues a game")
 	case o.resume:
-		g, err = p.latest(ctx, c, what, o)
-	default:
-		options, err := o.options(v)
-		if err == nil && p.over == nil {
-			p.mentionUnfinished(ctx, c, v.GetId(), o)
-		}
-		return ui.Route{New: &ui.NewGame{Variant: v.GetId(), Options: options}}, err
+		g, err := p.latest(ctx, c, what, o)
+		return ui.Route{Play: g.GetId()}, err
 	}
-	return ui.Route{Play: g.GetId()}, err
+	options, err := o.options(v)
+	if err == nil && p.over == nil {
+		p.mentionUnfinished(ctx, c, v.GetId(), o)
+	}
+	return ui.Route{New: &ui.NewGame{Variant: v.GetId(), Options: options}}, err
 }
 
 // gameToPlay returns the route to the given game, or an error if the user cannot play it.
 func (p *program) gameToPlay(ctx context.Context, c *client.Client, what string) (ui.Route, error) {
 	g, err := p.game(ctx, c, what)
 	switch {
-	case errors.Is(err, client.ErrInvalid), errors.Is(err, client.ErrGameNotFound) && !id.Valid(what):
-		return ui.Route{}, missingf("%q is neither a variant (%s lists them) nor a game: %v", clean(what, 26), p.typed("variants"), err)
 	case err != nil:
 		return ui.Route{}, err
 	case c.Seat(g).Index() < 0 && g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING:

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/gridstand/gridstand/client"
@@ -18,7 +16,6 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/internal/palette"
 	"github.com/gridstand/gridstand/internal/usage"
-	"github.com/gridstand/gridstand/internal/version"
 )
 
 // program is one run of the client, with its streams, environment and global flags.
@@ -104,100 +101,6 @@ func (p *program) run(ctx context.Context, args []string) int {
 		fmt.Fprintf(p.err, "Try: %s --help\n", cmd.CommandPath())
 	}
 	return code
-}
-
-// command returns the root command.
-func (p *program) command() *cobra.Command {
-	root := &cobra.Command{
-		Use:   name,
-		Short: "Play grid games in the terminal, and watch others play live",
-		Long: `Play grid games in the terminal, and watch others play live.
-
-Without a server:     ` + name + ` play --local
-The daily game:       ` + name + ` daily
-In another terminal:  ` + name + ` watch
-
-On a terminal, without a command, it opens the lobby: live games, leaderboards
-and your own games.
-
-You can shorten the id of a game to its first 6 or more characters if it is
-your own, one of the latest public ones, or in the daily standings of today or
-yesterday.
-A link to the game's page is accepted, too.
-
-Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 3 not found or not
-yet available, 130 interrupted.`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if p.onScreen() {
-				return p.lobby(cmd.Context())
-			}
-			return cmd.Help()
-		},
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			// Ignore unknown variables: they may be meant for a server.
-			_, err := usage.CheckEnvironment(p.env, nil)
-			if p.flags.theme != "" && !slices.Contains(themes(), p.flags.theme) {
-				err = cmp.Or(err, usage.Errorf("--theme must be %s, not %.40q", strings.Join(themes(), " or "), p.flags.theme))
-			}
-			return err
-		},
-		SilenceErrors: true,
-		SilenceUsage:  true,
-	}
-	root.Version = version.String()
-	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.SetFlagErrorFunc(usage.Flag)
-	usage.Layout(root)
-	flags := root.PersistentFlags()
-	flags.SortFlags = false
-	flags.StringVar(&p.flags.server, "server", "",
-		"server as `host:port`, several separated by commas, or dns:///name "+
-			"(default $"+serverVariable+", or else "+client.DefaultTarget+")")
-	flags.BoolVar(&p.flags.tls, "tls", false, "encrypt the connection")
-	flags.StringVar(&p.flags.ca, "ca", "", "trust the certificate authorities in this PEM `file` (implies --tls)")
-	flags.StringVar(&p.flags.cert, "cert", "", "client certificate, a PEM `file` (implies --tls)")
-	flags.StringVar(&p.flags.key, "key", "", "private key of the client certificate, a PEM `file`")
-	flags.StringVar(&p.flags.name, "name", "", "`name` of a new account, if this command needs one")
-	flags.BoolVar(&p.flags.json, "json", false, "print JSON, one object per line")
-	flags.BoolVar(&p.flags.noAnimation, "no-animation", false, "do not animate tiles")
-	flags.BoolVar(&p.flags.plain, "plain", false, "no colors and no animations (like $NO_COLOR), and only ASCII characters")
-	flags.StringVar(&p.flags.theme, "theme", "", "`look` of 2048: "+strings.Join(themes(), " or "))
-	root.Flags().SortFlags = false
-	for _, group := range []struct {
-		title    string
-		commands []*cobra.Command
-	}{
-		{"Play and watch:", []*cobra.Command{
-			p.dailyCommand(), p.playCommand(), p.joinCommand(), p.raceCommand(), p.challengeCommand(), p.beatCommand(), p.watchCommand(),
-		}},
-		{"Browse:", []*cobra.Command{
-			p.gamesCommand(), p.topCommand(), p.standingsCommand(), p.variantsCommand(), p.showCommand(), p.verifyCommand(),
-		}},
-		{"For scripts:", []*cobra.Command{p.newCommand(), p.moveCommand(), p.resignCommand(), p.botCommand()}},
-		{"For servers:", []*cobra.Command{p.sshHostCommand()}},
-		{"Your account:", []*cobra.Command{p.loginCommand(), p.whoamiCommand(), p.sshKeyCommand()}},
-	} {
-		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
-		for _, cmd := range group.commands {
-			cmd.GroupID = group.title
-			root.AddCommand(cmd)
-		}
-	}
-	root.AddCommand(p.versionCommand(), usage.Manual())
-	completeNoFiles(root)
-	return root
-}
-
-func (p *program) versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Print the version",
-		RunE: func(*cobra.Command, []string) error {
-			if p.flags.json {
-				return p.printJSON(map[string]string{"name": name, "version": version.Version, "commit": version.Commit})
-			}
-			return p.printf("%s %s\n", name, version.String())
-		},
-	}
 }
 
 // getenv returns an environment variable, or an empty string if it is unset.

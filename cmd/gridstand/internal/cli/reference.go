@@ -214,7 +214,7 @@ func getChallenge(ctx context.Context, c *client.Client, request *pb.GetChalleng
 // prefix.
 func recentChallenge(ctx context.Context, c *client.Client, prefix string) (string, error) {
 	if len(prefix) < minShortID || len(prefix) > id.Length || !id.IsBase32(prefix) {
-		return "", usage.Errorf("%q is not a challenge: give %q, a link, or at least %d characters of the id",
+		return "", missingf("%q is not a challenge: give %q, a link, or at least %d characters of the id",
 			clean(prefix, id.Length), dailyWord, minShortID)
 	}
 	reply, err := c.Challenges.ListChallenges(ctx, &pb.ListChallengesRequest{PageSize: maxPage})

@@ -53,7 +53,7 @@ func TestSSHHost_Load(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, s.Setenv("COLORTERM", "truecolor"))
 		require.NoError(t, s.RequestPty("xterm-256color", 24, 80, nil))
-		require.NoError(t, s.Start("tv"))
+		require.NoError(t, s.Start("watch"))
 		waittest.Receive(t, "a session that shows the game", seen)
 	}
 	ctx, stop := context.WithCancel(t.Context())

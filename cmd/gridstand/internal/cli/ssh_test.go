@@ -158,19 +158,19 @@ func TestSSHHost_Commands(t *testing.T) {
 	id := strings.TrimSpace(newUser(t, server, "ada").ok("new"))
 	for command, want := range map[string]string{
 		"games": id[:6] + "  classic  ada ", "top": "no scores on this board yet", "variants": "tribolo   16×11 ",
-		"variants tribolo": "Play it: ssh -t <this host> play tribolo\n", "help": "  tv  ", "daily": "variant     classic\n",
+		"variants tribolo": "Play it: ssh -t <this host> play tribolo\n", "help": "  watch ", "daily": "variant     classic\n",
 	} {
 		out, code := h.run(nil, command)
 		assert.Contains(t, out, want, command)
 		assert.Zero(t, code, command)
 	}
 	out, code := h.run(nil, "top nonsense")
-	assert.Contains(t, out, "there is no variant \"nonsense\"")
+	assert.Contains(t, out, "\"nonsense\" is neither a variant")
 	assert.Equal(t, exitMissing, code)
 
 	for command, want := range map[string]string{
 		"": "Live games", "games": "Live games", "top 5x5": "Top 5x5", "variants tribolo": "red and green begin",
-		"daily": "Standings", "tv": "move 0,", "watch " + id: "move 0,",
+		"daily": "Standings", "watch": "move 0,", "watch " + id: "move 0,",
 	} {
 		assert.Equal(t, exitInterrupted, h.terminal(nil, command, want), command)
 	}

@@ -46,7 +46,7 @@ func (p *program) sshHostCommand() *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   sshHostName,
-		Short: "Let people play and watch with an SSH client, without this program",
+		Short: "Let people play and watch with an SSH client",
 		Long: `Serve the lobby, games and leaderboards of a server to SSH clients, which then
 need no other program:  ssh -p 2222 <host>
 

@@ -17,17 +17,20 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-func (p *program) sshKeyCommand() *cobra.Command {
+func (p *program) keysCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "ssh-key",
-		Short: "Link SSH keys to your account, to play over SSH",
-		Long: `Link SSH keys to your account on this server, so that you play with this
-account if you connect to one of its SSH hosts with such a key. An account can
-have 8 keys; a key belongs to one account.
+		Use:   "keys",
+		Short: "List, link and remove SSH keys, to play over SSH",
+		Long: `List the SSH keys that are linked to your account on this server. If you connect
+to one of its SSH hosts with such a key, you play with this account. An account
+can have 8 keys; a key belongs to one account.
 
 An account that was created over SSH belongs to its key alone: it has no token,
 so this program cannot use it or link other keys to it. To use one account both
 here and over SSH, link the key before you use it over SSH for the first time.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return p.withAccount(cmd.Context(), func(c *client.Client, _ *pb.Player) error { return p.listKeys(cmd.Context(), c) })
+		},
 	}
 	add := &cobra.Command{
 		Use:   "add [file]",
@@ -42,13 +45,6 @@ The private key does not leave this machine: it only signs your player id.`,
 			return p.withAccount(cmd.Context(), func(c *client.Client, _ *pb.Player) error { return p.addKeys(cmd.Context(), c, first(args)) })
 		},
 	}
-	list := &cobra.Command{
-		Use:   "list",
-		Short: "List the SSH keys of your account",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return p.withAccount(cmd.Context(), func(c *client.Client, _ *pb.Player) error { return p.listKeys(cmd.Context(), c) })
-		},
-	}
 	remove := &cobra.Command{
 		Use:   "remove <fingerprint|file>",
 		Short: "Remove an SSH key from your account",
@@ -59,7 +55,7 @@ accept the key for another 30 seconds.`,
 			return p.withAccount(cmd.Context(), func(c *client.Client, _ *pb.Player) error { return p.removeKey(cmd.Context(), c, args[0]) })
 		},
 	}
-	cmd.AddCommand(add, list, remove)
+	cmd.AddCommand(add, remove)
 	return cmd
 }
 
@@ -154,7 +150,7 @@ func (p *program) listKeys(ctx context.Context, c *client.Client) error {
 		return printMessages(p, reply.GetKeys())
 	}
 	if len(reply.GetKeys()) == 0 {
-		p.notef("Your account has no SSH keys. Link one: %s ssh-key add", name)
+		p.notef("Your account has no SSH keys. Link one: %s", p.typed("account", "keys", "add"))
 		return nil
 	}
 	rows := make([][]string, len(reply.GetKeys()))
@@ -198,7 +194,7 @@ func (p *program) fingerprint(ctx context.Context, c *client.Client, which strin
 	}
 	switch len(found) {
 	case 0:
-		return "", missingf("none of your keys has a fingerprint that begins with %q; %s ssh-key list lists them", clean(which, 64), name)
+		return "", missingf("none of your keys has a fingerprint that begins with %q; %s lists them", clean(which, 64), p.typed("account", "keys"))
 	case 1:
 		return found[0], nil
 	default:

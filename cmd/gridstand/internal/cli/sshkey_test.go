@@ -64,37 +64,37 @@ func serveAgent(t *testing.T, files ...string) string {
 	return socket
 }
 
-// Ensure that ssh-key links, lists and removes the keys in files.
+// Ensure that account keys links, lists and removes the keys in files.
 func TestSSHKey_File(t *testing.T) {
 	t.Parallel()
 	server, home := someServer(t), t.TempDir()
 	ada, bob := newUser(t, server, "ada"), newUser(t, server, "bob")
 	ada.env, bob.env = []string{"HOME=" + home}, []string{"HOME=" + home}
-	ada.fails(exitMissing, "gridstand login", "ssh-key", "add")
-	ada.ok("login", "ada")
-	bob.ok("login", "bob")
-	ada.fails(exitMissing, "ssh-keygen -t ed25519", "ssh-key", "add")
+	ada.fails(exitMissing, "gridstand account new", "account", "keys", "add")
+	ada.ok("account", "new", "ada")
+	bob.ok("account", "new", "bob")
+	ada.fails(exitMissing, "ssh-keygen -t ed25519", "account", "keys", "add")
 
 	usual := newKeyFile(t, filepath.Join(home, ".ssh", "id_ed25519"), "ada@laptop")
 	other := filepath.Join(home, "other")
 	second := newKeyFile(t, other, "a \x1b[31mred one")
-	assert.Equal(t, usual+" ada@laptop: linked\n", ada.ok("ssh-key", "add"))
-	assert.Equal(t, second+" a [31mred one: linked\n", ada.ok("ssh-key", "add", other+".pub"))
-	assert.Regexp(t, `^FINGERPRINT +ADDED +COMMENT\n`+`SHA256:\S+ +\S.* ada@laptop\n`, ada.ok("ssh-key", "list"))
-	keys := lines(t, ada.ok("ssh-key", "list", "--json"), func() *pb.Key { return new(pb.Key) })
+	assert.Equal(t, usual+" ada@laptop: linked\n", ada.ok("account", "keys", "add"))
+	assert.Equal(t, second+" a [31mred one: linked\n", ada.ok("account", "keys", "add", other+".pub"))
+	assert.Regexp(t, `^FINGERPRINT +ADDED +COMMENT\n`+`SHA256:\S+ +\S.* ada@laptop\n`, ada.ok("account", "keys"))
+	keys := lines(t, ada.ok("account", "keys", "--json"), func() *pb.Key { return new(pb.Key) })
 	require.Len(t, keys, 2)
 	assert.Equal(t, usual, keys[0].GetFingerprint())
-	bob.fails(exitFailed, "linked to another account", "ssh-key", "add")
+	bob.fails(exitFailed, "linked to another account", "account", "keys", "add")
 
-	ada.fails(exitMissing, "ssh-key list", "ssh-key", "remove", "SHA256:~")
-	ada.fails(exitFailed, "2 of your keys", "ssh-key", "remove", "SHA256:")
-	assert.Contains(t, ada.ok("ssh-key", "remove", usual[7:20]), ": removed")
-	assert.Contains(t, ada.ok("ssh-key", "remove", other+".pub"), ": removed")
-	ada.fails(exitFailed, "not linked to your account", "ssh-key", "remove", other+".pub")
-	bob.ok("ssh-key", "add")
+	ada.fails(exitMissing, "gridstand account keys lists them", "account", "keys", "remove", "SHA256:~")
+	ada.fails(exitFailed, "2 of your keys", "account", "keys", "remove", "SHA256:")
+	assert.Contains(t, ada.ok("account", "keys", "remove", usual[7:20]), ": removed")
+	assert.Contains(t, ada.ok("account", "keys", "remove", other+".pub"), ": removed")
+	ada.fails(exitFailed, "not linked to your account", "account", "keys", "remove", other+".pub")
+	bob.ok("account", "keys", "add")
 }
 
-// Ensure that ssh-key links all keys of an agent, and a key whose file is missing, which only
+// Ensure that account keys add links all keys of an agent, and a key whose file is missing, which only
 // the agent can use.
 func TestSSHKey_Agent(t *testing.T) {
 	t.Parallel()
@@ -106,22 +106,22 @@ func TestSSHKey_Agent(t *testing.T) {
 	ada, bob := newUser(t, server, "ada"), newUser(t, server, "bob")
 	for _, u := range []*person{ada, bob} {
 		u.env = []string{"HOME=" + home, "SSH_AUTH_SOCK=" + socket}
-		u.ok("login", u.name)
+		u.ok("account", "new", u.name)
 	}
-	assert.Equal(t, first+" comment of one: linked\n", ada.ok("ssh-key", "add", one+".pub"))
+	assert.Equal(t, first+" comment of one: linked\n", ada.ok("account", "keys", "add", one+".pub"))
 
 	// The first key is linked to ada's account, so the server refuses it. The second key
 	// is linked anyway.
-	out, note, code := bob.run("ssh-key", "add")
+	out, note, code := bob.run("account", "keys", "add")
 	assert.Equal(t, exitFailed, code)
 	assert.Contains(t, note, first+": ")
 	assert.Equal(t, second+" two: linked\n", out)
 
-	ada.ok("ssh-key", "remove", first)
-	assert.Equal(t, first+" one: linked\n"+second+" two: linked\n", bob.ok("ssh-key", "add"))
+	ada.ok("account", "keys", "remove", first)
+	assert.Equal(t, first+" one: linked\n"+second+" two: linked\n", bob.ok("account", "keys", "add"))
 
 	bob.env = []string{"HOME=" + home, "SSH_AUTH_SOCK=" + filepath.Join(home, "none")}
-	_, note, code = bob.run("ssh-key", "add")
+	_, note, code = bob.run("account", "keys", "add")
 	assert.Equal(t, exitMissing, code)
 	assert.Contains(t, note, "the SSH agent: ")
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -82,13 +81,13 @@ func (p *program) sshCommand(ctx context.Context, command sshhost.Command) error
 	if p.over.session.Terminal {
 		switch what := first(command.Args); {
 		case command.Name == "variants" && what != "":
-			return p.variantScreen(ctx, what, func(id string) ui.Route { return ui.Route{Rules: id} })
+			return p.rulesScreen(ctx, what)
 		case command.Name == "top":
-			return p.variantScreen(ctx, cmp.Or(what, defaultVariant), func(id string) ui.Route { return ui.Route{Top: id} })
+			return p.topScreen(ctx, what)
 		case command.Name == "games":
 			return p.lobby(ctx)
 		case command.Name == "daily" && p.over.refusal != nil: // A guest can only see the standings.
-			return p.sshStandings(ctx, dailyWord)
+			return p.topScreen(ctx, dailyWord)
 		}
 	}
 	switch command.Name {
@@ -97,20 +96,19 @@ func (p *program) sshCommand(ctx context.Context, command sshhost.Command) error
 	case "games":
 		return p.games(ctx, gamesOptions{status: "live", order: "recent", limit: defaultLimit})
 	case "top":
-		return p.top(ctx, cmp.Or(first(command.Args), defaultVariant), pb.Window_WINDOW_ALL_TIME, false, defaultLimit)
+		return p.top(ctx, first(command.Args), topOptions{window: "all", limit: defaultLimit})
 	case "variants":
 		return p.variants(ctx, first(command.Args))
 	case "daily":
 		return p.daily(ctx, &pb.DailyRequest{Variant: first(command.Args)})
-	case "standings":
-		return p.sshStandings(ctx, command.Args[0])
 	case "join":
 		return p.join(ctx, command.Args[0], nil)
 	case "race":
 		return p.sshRace(ctx, command.Args)
-	case "challenge", "beat":
-		return p.sshChallenge(ctx, command)
-	case "tv", "watch":
+	case "challenge":
+		request := &pb.CreateChallengeRequest{Kind: pb.ChallengeKind_CHALLENGE_KIND_LINK}
+		return p.createChallenge(ctx, first(command.Args), ui.NewChallenge{Request: request})
+	case "watch":
 		return p.watchScreen(ctx, command.Args)
 	case "play":
 		return p.play(ctx, first(command.Args), playOptions{})
@@ -119,22 +117,30 @@ func (p *program) sshCommand(ctx context.Context, command sshhost.Command) error
 	}
 }
 
-// sshStandings shows the standings of a challenge. On a terminal it shows the challenge's
-// page.
-func (p *program) sshStandings(ctx context.Context, what string) error {
-	if !p.over.session.Terminal {
-		return p.standings(ctx, what, standingsOptions{limit: defaultLimit})
-	}
+// topScreen shows the page of a ranking on the terminal.
+func (p *program) topScreen(ctx context.Context, what string) error {
 	r, c, disconnect, err := p.dialFor(what)
 	if err != nil {
 		return err
 	}
 	defer disconnect()
-	found, err := r.find(ctx, c)
+	var route ui.Route
+	ofChallenge := func() error {
+		found, err := r.find(ctx, c)
+		route.Challenge = found.GetChallenge().GetId()
+		return err
+	}
+	if r.daily || r.challenge {
+		err = ofChallenge()
+	} else {
+		var v *pb.Variant
+		v, err = p.variantOr(ctx, c, r.id, "a challenge", ofChallenge)
+		route.Top = v.GetId()
+	}
 	if err != nil {
 		return err
 	}
-	return p.show(ctx, c, ui.Route{Challenge: found.GetChallenge().GetId()}, localServer{})
+	return p.show(ctx, c, route, localServer{})
 }
 
 // sshRace creates a race from an optional variant and number of minutes.
@@ -146,21 +152,11 @@ func (p *program) sshRace(ctx context.Context, args []string) error {
 			return usage.Errorf("%q is not a number of minutes", clean(args[1], 24))
 		}
 	}
-	return p.createChallenge(ctx, newRace(cmp.Or(first(args), defaultVariant), minutes, false, nil))
+	return p.createChallenge(ctx, first(args), newRace(minutes, false, nil))
 }
 
-// sshChallenge creates a link challenge, or a rematch of a game.
-func (p *program) sshChallenge(ctx context.Context, command sshhost.Command) error {
-	request := &pb.CreateChallengeRequest{Kind: pb.ChallengeKind_CHALLENGE_KIND_LINK, Variant: cmp.Or(first(command.Args), defaultVariant)}
-	if command.Name == "beat" {
-		request = &pb.CreateChallengeRequest{Kind: pb.ChallengeKind_CHALLENGE_KIND_REMATCH, GameId: command.Args[0]}
-	}
-	return p.createChallenge(ctx, ui.NewChallenge{Request: request})
-}
-
-// variantScreen shows a page about a variant on the terminal. open returns the page's route for the
-// variant's id.
-func (p *program) variantScreen(ctx context.Context, what string, open func(id string) ui.Route) error {
+// rulesScreen shows the rules of a variant on the terminal.
+func (p *program) rulesScreen(ctx context.Context, what string) error {
 	c, disconnect, err := p.dial()
 	if err != nil {
 		return err
@@ -170,7 +166,7 @@ func (p *program) variantScreen(ctx context.Context, what string, open func(id s
 	if err != nil {
 		return err
 	}
-	return p.show(ctx, c, open(v.GetId()), localServer{})
+	return p.show(ctx, c, ui.Route{Rules: v.GetId()}, localServer{})
 }
 
 // show adapts the configuration of the terminal program to the session.

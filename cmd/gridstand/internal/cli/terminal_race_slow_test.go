@@ -82,7 +82,7 @@ func TestTerminal_Race(t *testing.T) {
 	require.Equal(t, exitOK, waittest.Receive(t, "the program's game", code))
 	game := strings.TrimSpace(begun.String())
 	cal.slide(game, 3)
-	assert.Regexp(t, `(?m)^ +\d  cal ◂ you +\d+ +\d+ +3  playing`, cal.ok("standings", race))
+	assert.Regexp(t, `(?m)^ +\d  cal ◂ you +\d+ +\d+ +3  playing`, cal.ok("top", race))
 	cal.ok("resign", game)
 
 	p.tmux("send-keys", "-t", "ada", "q")
@@ -104,8 +104,8 @@ func TestTerminal_Race(t *testing.T) {
 		out, _, code := cal.run("verify", game)
 		return code == exitOK && strings.Contains(out, "an attempt at the challenge "+race)
 	})
-	hers := regexp.MustCompile(`(?m)^ +\d  ada .*  ([a-z2-7]{6,}) `).FindStringSubmatch(cal.ok("standings", race))[1]
-	p.open("eve", "beat "+hers+" --server "+server+" --name eve")
+	hers := regexp.MustCompile(`(?m)^ +\d  ada .*  ([a-z2-7]{6,}) `).FindStringSubmatch(cal.ok("top", race))[1]
+	p.open("eve", "challenge "+hers+" --server "+server+" --name eve")
 	p.sees("eve", `(?s)Rematch: beat ada's [\d,]+.*/c/[a-z2-7]{26}`)
 	p.tmux("send-keys", "-t", "eve", "Enter")
 	p.sees("eve", `(?s)Rematch: beat ada's.*TO BEAT`)

@@ -223,7 +223,7 @@ func TestTerminal_Newcomer(t *testing.T) {
 	store := client.NewStore(filepath.Join(p.dir, "again", "gridstand", "credentials.json"))
 	account, _, err := store.Load(address)
 	require.NoError(t, err)
-	p.open("token", "login --token --server "+address)
+	p.open("token", "account import --server "+address)
 	p.sees("token", `Token of your account on .* \(it is not shown\):`)
 	p.tmux("send-keys", "-t", "token", account.Token, "Enter")
 	shown := p.sees("token", `(?s).*ada on .*exit=0 icanon echo`)

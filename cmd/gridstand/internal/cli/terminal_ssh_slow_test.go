@@ -113,7 +113,7 @@ func TestTerminal_SSH(t *testing.T) {
 	w.press("ada", "Enter", "enter")
 	w.sees("ada", `MOVES +0`)
 	w.shell(h, "guest", "PubkeyAuthentication no")
-	w.types("guest", "ssh -t play.example standings "+challenge[len(challenge)-26:])
+	w.types("guest", "ssh -t play.example top "+challenge[len(challenge)-26:])
 	w.sees("guest", `(?s)Challenge by ada, 3x3.*No results yet`)
 	w.tmux("send-keys", "-t", "guest", "C-c")
 	w.sees("guest", closed)

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
+	"strconv"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"github.com/gridstand/gridstand/client"
@@ -25,56 +23,87 @@ var windows = map[string]pb.Window{
 // neighbors is the number of players that --me shows above and below the user.
 const neighbors = 3
 
+// topOptions are the flags of the top command.
+type topOptions struct {
+	window, variant string
+	me, share       bool
+	limit           int
+}
+
 func (p *program) topCommand() *cobra.Command {
-	var window string
-	var me bool
-	var limit int
+	var o topOptions
 	cmd := &cobra.Command{
-		Use:   "top [variant]",
-		Short: "Show the leaderboard of a variant",
-		Long: `Show the leaderboard of a variant (` + defaultVariant + ` by default). Days and weeks
-are in UTC.`,
-		ValidArgsFunction: p.completeVariants,
+		Use:   "top [variant|link|daily]",
+		Short: "Show a ranking; also: yesterday, 2026-11-21",
+		Long: `Show a ranking: the best games of a variant (` + defaultVariant + ` by default), or the
+attempts at a challenge, given by its id or a link. daily is today's daily game,
+yesterday is the one before, and 2026-11-21 that of a day; days and weeks are in
+UTC.
+
+A race lists all players with their current scores; other challenges list
+finished attempts. Attempts in which a program moved do not count.
+
+--share prints text that tells others about your result in a challenge without
+revealing any tiles.`,
+		ValidArgsFunction: p.completeRankings,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			w, ok := windows[window]
-			if !ok {
-				return usage.Errorf("--window must be day, week or all, not %q", window)
+			if _, ok := windows[o.window]; !ok {
+				return usage.Errorf("--window must be day, week or all, not %q", o.window)
 			}
-			if limit < 0 {
+			switch {
+			case o.limit < 0:
 				return usage.Errorf("--limit must not be negative")
+			case o.me && o.share:
+				return usage.Errorf("--me and --share cannot be combined")
 			}
-			what := cmp.Or(first(args), defaultVariant)
-			return p.top(cmd.Context(), what, w, me, limit)
+			return p.top(cmd.Context(), first(args), o)
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&window, "window", "all", "day, week or all")
-	flags.BoolVar(&me, "me", false, "only your own rank and the ranks around it")
-	flags.IntVar(&limit, "limit", defaultLimit, "maximum number of rows, 0 for all")
+	flags.StringVar(&o.window, "window", "all", "day, week or all; for a variant")
+	flags.StringVar(&o.variant, "variant", "", "`variant` of the daily game (default: the server's first)")
+	flags.BoolVar(&o.me, "me", false, "only your own rank and the ranks around it")
+	flags.BoolVar(&o.share, "share", false, "print your result in a challenge as text to share")
+	flags.IntVar(&o.limit, "limit", defaultLimit, "maximum number of rows, 0 for all")
 	fixedCompletion(cmd, "window", "day", "week", "all")
+	completeFlag(cmd, "variant", p.completeVariants)
 	return cmd
 }
 
-// top shows a leaderboard.
-func (p *program) top(ctx context.Context, what string, window pb.Window, me bool, limit int) error {
-	c, disconnect, err := p.dial()
+// top shows the ranking of a variant or of a challenge.
+func (p *program) top(ctx context.Context, what string, o topOptions) error {
+	r, c, disconnect, err := p.dialFor(what)
 	if err != nil {
 		return err
 	}
 	defer disconnect()
-	v, err := p.variant(ctx, c, what)
-	if err != nil {
+	if o.variant != "" && !r.daily {
+		return usage.Errorf("--variant is only for %s", dailyWord)
+	}
+	r.variant = cmp.Or(o.variant, r.variant)
+	if r.daily || r.challenge || r.game {
+		return p.topOfChallenge(ctx, c, r, o)
+	}
+	v, err := p.variantOr(ctx, c, r.id, "a challenge", func() error { return p.topOfChallenge(ctx, c, r, o) })
+	if v == nil || err != nil {
 		return err
 	}
-	if me {
-		return p.topAround(ctx, c, v, window)
+	if o.share {
+		return usage.Errorf("--share is for challenges, and %s is a variant", v.GetId())
 	}
-	total := int32(0)
-	entries, more, err := pages(limit, func(size int32, token string) ([]*pb.Entry, string, error) {
-		reply, err := c.Leaderboard.ListScores(ctx, &pb.ListScoresRequest{
-			Variant: v.GetId(), Window: window, PageSize: size, PageToken: token,
-		})
+	return p.topOfVariant(ctx, c, v, o)
+}
+
+// topOfVariant shows the leaderboard of a variant.
+func (p *program) topOfVariant(ctx context.Context, c *client.Client, v *pb.Variant, o topOptions) error {
+	if o.me {
+		return p.topAround(ctx, c, v, windows[o.window])
+	}
+	request, total := &pb.ListScoresRequest{Variant: v.GetId(), Window: windows[o.window]}, int32(0)
+	entries, more, err := pages(o.limit, func(size int32, token string) ([]*pb.Entry, string, error) {
+		request.PageSize, request.PageToken = size, token
+		reply, err := c.Leaderboard.ListScores(ctx, request)
 		total = reply.GetTotal()
 		return reply.GetEntries(), reply.GetNextPageToken(), err
 	})
@@ -88,13 +117,18 @@ func (p *program) top(ctx context.Context, what string, window pb.Window, me boo
 		p.notef("There are no scores on this board yet. Be the first: %s", p.typed("play", clean(v.GetId(), 24)))
 		return nil
 	}
-	if err := p.printEntries(entries, ""); err != nil {
+	if err := p.printRanking(nil, asStandings(entries), ""); err != nil {
 		return err
 	}
-	if more {
-		p.notef("%s of %s: --limit %d shows more, --limit 0 shows all.", describe.Comma(int32(len(entries))), describe.Comma(total), 2*limit)
-	}
+	p.noteMore(more, len(entries), total, o.limit)
 	return nil
+}
+
+// noteMore tells the user how to see the rest of a list, if there is more of it.
+func (p *program) noteMore(more bool, shown int, total int32, limit int) {
+	if more {
+		p.notef("%s of %s: --limit %d shows more, --limit 0 shows all.", describe.Comma(shown), describe.Comma(total), 2*limit)
+	}
 }
 
 // topAround shows the user's rank and the ranks around it.
@@ -117,97 +151,149 @@ func (p *program) topAround(ctx context.Context, c *client.Client, v *pb.Variant
 	if p.flags.json {
 		return printMessages(p, entries)
 	}
-	return p.printEntries(entries, player.GetId())
+	return p.printRanking(nil, asStandings(entries), player.GetId())
 }
 
-// printEntries writes entries of a leaderboard as a table and marks the line of a player.
-func (p *program) printEntries(entries []*pb.Entry, marked string) error {
+// topOfChallenge shows the standings of a challenge.
+func (p *program) topOfChallenge(ctx context.Context, c *client.Client, r reference, o topOptions) error {
+	if r.game {
+		return usage.Errorf("the link is one to a game; a ranking needs a challenge or a variant")
+	}
+	player, err := p.known(ctx, c)
+	if err != nil && (o.me || o.share) {
+		return err
+	}
+	reply, err := r.find(ctx, c)
+	if err != nil {
+		return err
+	}
+	challenge := reply.GetChallenge()
+	switch {
+	case o.share:
+		return p.share(ctx, c, reply)
+	case o.me:
+		return p.standingsAround(ctx, c, challenge, player)
+	}
+	request, total := &pb.ListStandingsRequest{ChallengeId: challenge.GetId()}, int32(0)
+	rows, more, err := pages(o.limit, func(size int32, token string) ([]*pb.Standing, string, error) {
+		request.PageSize, request.PageToken = size, token
+		page, err := c.Challenges.ListStandings(ctx, request)
+		total = page.GetTotal()
+		return page.GetStandings(), page.GetNextPageToken(), err
+	})
+	if err != nil {
+		return err
+	}
+	if p.flags.json {
+		return printMessages(p, rows)
+	}
+	if err := p.printf("%s: %s\n", titleOf(challenge), describe.ChallengeStage(challenge, reply.GetNow().AsTime())); err != nil {
+		return err
+	}
+	if len(rows) == 0 {
+		p.noteNoAttempts(ctx, c, r, reply)
+		return nil
+	}
+	if err := p.printRanking(challenge, rows, player.GetId()); err != nil {
+		return err
+	}
+	p.noteMore(more, len(rows), total, o.limit)
+	return nil
+}
+
+// noteNoAttempts says that a challenge has no results yet. For today's daily game, it names the
+// command for yesterday's results, if there are any.
+func (p *program) noteNoAttempts(ctx context.Context, c *client.Client, r reference, reply *pb.GetChallengeResponse) {
+	p.notef("No attempt that counts has finished yet.")
+	if !r.daily || r.date != "" {
+		return
+	}
+	r.date = dayBefore(reply)
+	if _, err := r.find(ctx, c); err == nil {
+		p.notef("Yesterday's results: %s", p.typed("top", yesterdayWord))
+	}
+}
+
+// standingsAround shows the user's line and the lines around it.
+func (p *program) standingsAround(ctx context.Context, c *client.Client, challenge *pb.Challenge, player *pb.Player) error {
+	reply, err := c.Challenges.ListStandings(ctx, &pb.ListStandingsRequest{
+		ChallengeId: challenge.GetId(), PlayerId: "me", Neighbors: neighbors,
+	})
+	if errors.Is(err, client.ErrNoScore) {
+		return missingf("you are not on this board, which lists only finished attempts that count")
+	}
+	if err != nil {
+		return err
+	}
+	if p.flags.json {
+		return printMessages(p, reply.GetStandings())
+	}
+	return p.printRanking(challenge, reply.GetStandings(), player.GetId())
+}
+
+// asStandings returns the entries of a leaderboard in the form of standings.
+func asStandings(entries []*pb.Entry) []*pb.Standing {
+	rows := make([]*pb.Standing, len(entries))
+	for i, e := range entries {
+		rows[i] = &pb.Standing{
+			Rank: e.GetRank(), Who: &pb.Standing_Player{Player: e.GetPlayer()}, Score: e.GetScore(), GameId: e.GetGameId(), Time: e.GetTime(),
+		}
+	}
+	return rows
+}
+
+// printRanking writes the ranking of a challenge, or of a variant if challenge is nil, as a table
+// and marks the line of a player.
+func (p *program) printRanking(challenge *pb.Challenge, rows []*pb.Standing, marked string) error {
 	columns := []column{
 		{title: "RANK", right: true},
 		{title: "PLAYER", flexible: true},
 		{title: "SCORE", right: true},
-		{title: "GAME", id: true, drop: 2},
-		{title: "WHEN", drop: 1},
 	}
-	rows := make([][]string, len(entries))
-	for i, e := range entries {
-		player := client.CleanName(e.GetPlayer().GetName())
-		if marked != "" && e.GetPlayer().GetId() == marked {
+	race := challenge.GetKind() == pb.ChallengeKind_CHALLENGE_KIND_RACE
+	if race {
+		columns = append(columns, column{title: "TILE", right: true, drop: 3}, column{title: "MOVES", right: true, drop: 4}, column{title: "STATUS", drop: 5})
+	}
+	columns = append(columns, column{title: "GAME", id: true, drop: 2}, column{title: "WHEN", drop: 1})
+	cells := make([][]string, len(rows))
+	for i, s := range rows {
+		rank, player := "-", entrantName(s)
+		if s.GetRank() > 0 {
+			rank = describe.Comma(s.GetRank())
+		}
+		if marked != "" && s.GetPlayer().GetId() == marked {
 			player += " ◂ you"
 		}
-		rows[i] = []string{
-			describe.Comma(e.GetRank()), player, describe.Comma(e.GetScore()), e.GetGameId(), p.ago(e.GetTime()),
+		cells[i] = []string{rank, player, describe.Comma(s.GetScore())}
+		if race {
+			cells[i] = append(cells[i], strconv.Itoa(int(s.GetLargestTile())), describe.Comma(s.GetMoveCount()), progressOf(challenge, s))
+		}
+		cells[i] = append(cells[i], s.GetGameId(), p.ago(s.GetTime()))
+	}
+	return p.printTable(columns, cells)
+}
+
+// progressOf returns a word for the progress of an attempt at a race.
+func progressOf(challenge *pb.Challenge, s *pb.Standing) string {
+	switch challenge.GetStatus() {
+	case pb.ChallengeStatus_CHALLENGE_STATUS_WAITING, pb.ChallengeStatus_CHALLENGE_STATUS_SCHEDULED:
+		return "waiting"
+	case pb.ChallengeStatus_CHALLENGE_STATUS_OPEN:
+		if !s.GetFinished() {
+			return "playing"
 		}
 	}
-	return p.printTable(columns, rows)
+	return "finished"
 }
 
-func (p *program) variantsCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "variants [variant]", Short: "List the variants, or print the rules of one",
-		SuggestFor:        []string{"rules"},
-		ValidArgsFunction: p.completeVariants,
-		RunE:              func(cmd *cobra.Command, args []string) error { return p.variants(cmd.Context(), first(args)) },
+// entrantName returns the name of a participant in a challenge.
+func entrantName(e interface {
+	GetPlayer() *pb.Player
+	GetBot() string
+},
+) string {
+	if e.GetPlayer() == nil {
+		return clean(e.GetBot(), 24) + " (bot)"
 	}
+	return client.CleanName(e.GetPlayer().GetName())
 }
-
-// variants lists the variants, or prints the rules of one.
-func (p *program) variants(ctx context.Context, what string) error {
-	c, disconnect, err := p.dial()
-	if err != nil {
-		return err
-	}
-	defer disconnect()
-	if what != "" {
-		v, err := p.variant(ctx, c, what)
-		if err != nil {
-			return err
-		}
-		return p.printRules(v)
-	}
-	reply, err := c.Games.ListVariants(ctx, &pb.ListVariantsRequest{})
-	if err != nil {
-		return err
-	}
-	if p.flags.json {
-		return printMessages(p, reply.GetVariants())
-	}
-	columns := []column{
-		{title: "VARIANT"},
-		{title: "BOARD", right: true, drop: 1},
-		{title: "SEATS", right: true, drop: 3},
-		{title: "DESCRIPTION", flexible: true},
-		{title: "BOTS", drop: 2},
-	}
-	var rows [][]string
-	for _, v := range reply.GetVariants() {
-		rows = append(rows, []string{
-			clean(v.GetId(), 24), describe.Comma(v.GetColumns()) + "×" + describe.Comma(v.GetRows()), describe.Comma(v.GetSeats()), clean(v.GetSummary(), 200),
-			strings.Join(bots(v), ", "),
-		})
-	}
-	return p.printTable(columns, rows)
-}
-
-// maxRulesWidth is the maximum line width of rules, in columns.
-const maxRulesWidth = 80
-
-// printRules prints the rules of a variant as wrapped text or, with --json, the variant.
-func (p *program) printRules(v *pb.Variant) error {
-	if p.flags.json {
-		return p.printMessage(v)
-	}
-	width := maxRulesWidth
-	if p.terminal(p.out) && p.width() > 0 {
-		width = min(width, p.width())
-	}
-	title := fmt.Sprintf("%s (%s), %s×%s", clean(v.GetTitle(), 40), clean(v.GetId(), 24), describe.Comma(v.GetColumns()), describe.Comma(v.GetRows()))
-	if n := v.GetSeats(); n > 1 {
-		title += fmt.Sprintf(", %d seats", n)
-	}
-	rules := cmp.Or(clean(v.GetRules(), maxRules), clean(v.GetSummary(), maxRules))
-	return p.printf("%s\n\n%s\n\nPlay it: %s\n", title, ansi.Wordwrap(rules, width, ""), p.typed("play", clean(v.GetId(), 24)))
-}
-
-// maxRules is the maximum length of printed rules, in characters.
-const maxRules = 4_000

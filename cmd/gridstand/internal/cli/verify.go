@@ -19,7 +19,7 @@ import (
 func (p *program) verifyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify <game>|-",
-		Short: "Recompute a finished game from its revealed seed",
+		Short: "Recompute a finished game from its seed",
 		Long: `Recompute a finished game on this machine: the commitment, every new tile, every
 board and every score. It reports what it checked, or the first difference. The
 argument - reads the output of ` + name + ` watch <game> --from 0 --json.
@@ -31,7 +31,7 @@ fairly: only the server saw it drawn.
 An attempt at a challenge can be verified after the challenge has closed. Before
 that, the command exits with 3 and prints the closing time. It also checks that
 the seed is the one that the challenge committed to, and the player's line in
-its standings.`,
+its ranking.`,
 		ValidArgsFunction: p.completeGames(pb.GameStatus_GAME_STATUS_FINISHED),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[0] == "-" {
@@ -105,15 +105,15 @@ func (p *program) report(r verify.Report, err error) error {
 		describe.Comma(int32(r.Versions)), describe.Plural(r.Moves, "move"), spawned, points, commas(r.Scores, ", ")); err != nil || r.Challenge == nil {
 		return err
 	}
-	place := "It does not count in the standings."
+	place := "It does not count in the ranking."
 	if r.Challenge.Missing {
-		place = "The standings do not list it: the operator may have hidden the player."
+		place = "The ranking does not list it: the operator may have hidden the player."
 	}
 	if rank := r.Challenge.Rank; rank > 0 {
-		place = fmt.Sprintf("The standings list it with this score, at rank %s.", describe.Comma(rank))
+		place = fmt.Sprintf("The ranking lists it with this score, at rank %s.", describe.Comma(rank))
 	}
 	if r.Challenge.Unproved {
-		place += " Its tiles were known before, so its standings prove nothing."
+		place += " Its tiles were known before, so its ranking proves nothing."
 	}
 	return p.printf("It is an attempt at the challenge %s, whose seed is the same. %s\n", r.Challenge.ID, place)
 }

@@ -20,21 +20,22 @@ import (
 
 func (p *program) watchCommand() *cobra.Command {
 	var from int32
+	var wall bool
 	cmd := &cobra.Command{
-		Use: "watch [game|@player|challenge]...", Aliases: []string{"tv"}, // the name that SSH clients use
-		Short: "Watch a game or a race live, or several games side by side",
-		Long: `Watch a game live. Without a game it shows TV: the most watched live game, or
-the one with the highest score if none is watched, and another game when it
-ends. Up to four games are shown side by side if the terminal is large enough.
-@ada means the game that the player ada is playing now. A race, given by its id
-or link, shows all its boards, to its players too; ` + name + ` join returns to
-your own board.
+		Use:   "watch [game|@player|link]...",
+		Short: "Watch games, a player or a race live",
+		Long: `Watch a game live. Without a game it shows the most watched one, or the one with
+the highest score if none is watched, and another game when it ends. Up to four
+games are shown side by side if the terminal is large enough; --wall chooses the
+four best. @ada means the game that the player ada is playing now. A race, given
+by its id or link, shows all its boards, to its players too; ` + name + ` join
+returns to your own board.
 
 Without a terminal, or with --json or --from, it prints events until the game
 ends. With @ada it continues with that player's next game until you interrupt
 it. --json prints one WatchResponse per line; with --from 0 this is the
 transcript that ` + name + ` verify - reads. For a challenge it prints one
-WatchChallengeResponse per line until the standings are final.`,
+WatchChallengeResponse per line until the ranking is final.`,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			if strings.HasPrefix(typed, atPlayer) {
 				players, directive := p.completePlayers(cmd, nil, typed)
@@ -52,6 +53,9 @@ WatchChallengeResponse per line until the standings are final.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > watch.MaxWall {
 				return usage.Errorf("watch shows at most %d games", watch.MaxWall)
+			}
+			if wall {
+				return p.watchWall(cmd, args)
 			}
 			var after *int32
 			if cmd.Flags().Changed("from") {
@@ -75,8 +79,38 @@ WatchChallengeResponse per line until the standings are final.`,
 			return p.watchLines(cmd.Context(), first(args), after)
 		},
 	}
+	cmd.Flags().BoolVar(&wall, "wall", false, "watch the four best live games")
 	cmd.Flags().Int32Var(&from, "from", 0, "print every event after this `version`, 0 for all")
 	return cmd
+}
+
+// watchWall shows the best live games side by side. A game that is not live does not take their
+// place when one ends.
+func (p *program) watchWall(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 || cmd.Flags().Changed("from") {
+		return usage.Errorf("--wall chooses the games: omit the games and --from")
+	}
+	if !p.terminal(p.out) || p.flags.json {
+		return usage.Errorf("--wall needs a terminal")
+	}
+	c, disconnect, err := p.dial()
+	if err != nil {
+		return err
+	}
+	defer disconnect()
+	var ids []string
+	for len(ids) < watch.MaxWall {
+		g, _, err := watch.PickLive(cmd.Context(), ui.NewServer(c), ids, p.clock())
+		if err != nil {
+			return err
+		}
+		if g == nil || slices.Contains(ids, g.GetId()) {
+			break
+		}
+		ids = append(ids, g.GetId())
+	}
+	_, _ = p.known(cmd.Context(), c) // as watchScreen does
+	return p.show(cmd.Context(), c, ui.Route{Watch: ids, TV: len(ids) == 0}, localServer{})
 }
 
 // watchScreen shows the named games, a player's games or a challenge until the user leaves.

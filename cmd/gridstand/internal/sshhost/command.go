@@ -30,16 +30,16 @@ var words = []word{
 	{"play", "[VARIANT|GAME]", "a new game, one of your own, or one that is waiting for players", 1, true},
 	{"join", "GAME|CHALLENGE", "take a seat, enter a race, or play a challenge", 1, true},
 	{"race", "[VARIANT] [MINUTES]", "a new race: the same tiles, at the same time", 2, true},
-	{"challenge", "[VARIANT]", "new tiles for everyone who has the link", 1, true},
-	{"beat", "GAME", "the tiles of a finished game", 1, true},
-	{"watch", "[@NAME|GAME]...", "a player's games, or games by their ids", 4, true},
-	{"tv", "", "the most watched game, and then the next one", 0, true},
+	{"challenge", "[VARIANT|GAME]", "a link to new tiles, or to those of a finished game", 1, true},
+	{"watch", "[@NAME|GAME]...", "the most watched game, a player's games, or games by their ids", 4, true},
 	{"games", "", "live games", 0, false},
-	{"top", "[VARIANT]", "the leaderboard", 1, false},
-	{"standings", "CHALLENGE|daily|yesterday", "the standings of a challenge", 1, false},
+	{"top", "[VARIANT|CHALLENGE|daily]", "a ranking; also: yesterday", 1, false},
 	{"variants", "[NAME]", "the variants and their rules", 1, false},
 	{"help", "", "this text", 0, false},
 }
+
+// Removed maps words that were commands once to the commands that replace them.
+var Removed = map[string]string{"beat": "challenge GAME", "standings": "top LINK", "tv": "watch"}
 
 // find returns the description of a word, or the zero word if it is unknown.
 func find(name string) word {
@@ -66,6 +66,8 @@ func Parse(line string) (Command, error) {
 	name, args := fields[0], fields[1:]
 	known := find(name)
 	switch {
+	case known.name == "" && Removed[name] != "":
+		return Command{}, fmt.Errorf("%s is now: %s", name, Removed[name])
 	case known.name == "":
 		return Command{}, fmt.Errorf("there is no command %q. Try: help", printable(name, 20))
 	case name == "watch" && len(args) > 0 && strings.HasPrefix(args[0], "@"):

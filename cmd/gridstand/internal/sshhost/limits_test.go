@@ -35,8 +35,8 @@ func TestLimits_Sessions(t *testing.T) {
 			t.Parallel()
 			h := start(t, until, func(c *Config) { tt.change(&c.Limits) })
 			c := h.dial(guest())
-			first := open(t, c, "tv")
-			open(t, c, "tv")
+			first := open(t, c, "watch")
+			open(t, c, "watch")
 			_, err := c.NewSession()
 			require.ErrorContains(t, err, tt.want)
 			require.NoError(t, first.Close())
@@ -55,7 +55,7 @@ func TestPlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := startPiped(t, until)
 		playing, _ := h.dialFrom("192.0.2.1")
-		p := open(t, playing, "tv")
+		p := open(t, playing, "watch")
 		var silent []net.Conn
 		for n := range 5 * 200 {
 			silent = append(silent, h.connect([]string{"192.0.2.1", "192.0.2.2", "192.0.2.3", "2001:db8::1", "2001:db8:0:ff::2"}[n%5]))
@@ -64,9 +64,9 @@ func TestPlaces(t *testing.T) {
 		synctest.Wait()
 		assert.InDelta(t, 5*200-4*maxPlacesPerAddress, count(t, h.metrics.refusals.WithLabelValues("places")), 0, "the IPv6 addresses are in one network")
 		other, _ := h.dialFrom("198.51.100.1")
-		open(t, other, "tv")
+		open(t, other, "watch")
 		same, _ := h.dialFrom("192.0.2.1")
-		open(t, same, "tv")
+		open(t, same, "watch")
 		require.NoError(t, p.WindowChange(30, 100), "a connection with a session keeps it")
 	})
 }
@@ -119,7 +119,7 @@ func TestRate(t *testing.T) {
 		})
 		began := time.Now()
 		first, _ := h.dialFrom("192.0.2.1")
-		open(t, first, "tv")
+		open(t, first, "watch")
 		require.NoError(t, <-events)
 		assert.InDelta(t, float64(bytesBurst)/bytesPerSecond, time.Since(began).Seconds(), 0.2, "events")
 

@@ -48,7 +48,7 @@ func TestLimits_Login(t *testing.T) {
 		c, _ := h.dial()
 		end := ended(c)
 		passes(t, loginTimeout-1, end)
-		p := open(t, c, "tv")
+		p := open(t, c, "watch")
 		passes(t, 2*loginTimeout, end)
 		began = time.Now()
 		require.NoError(t, p.Close())
@@ -78,7 +78,7 @@ func TestLimits_Idle(t *testing.T) {
 			c, _ := h.dial()
 			end := ended(c)
 			began := time.Now()
-			p := open(t, c, "tv")
+			p := open(t, c, "watch")
 			for range keys {
 				passes(t, idle-1, end)
 				_, err := p.in.Write([]byte("x"))

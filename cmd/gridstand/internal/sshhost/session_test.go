@@ -94,7 +94,8 @@ func TestSession_NoTerminal(t *testing.T) {
 		"watch @ada":                       "this needs a terminal: ssh -t play.example watch @ada",
 		"/bin/sh":                          `there is no command "/bin/sh". Try: help`,
 		"help; sh":                         `there is no command "help;". Try: help`,
-		"top a b":                          "usage: top [VARIANT]",
+		"standings daily":                  "standings is now: top LINK",
+		"top a b":                          "usage: top [VARIANT|CHALLENGE|daily]",
 		"top \x1b[2J":                      "the command is too long or contains characters that are not allowed. Try: help",
 		"help " + strings.Repeat(" ", 999): "the command is too long or contains characters that are not allowed. Try: help",
 	} {
@@ -153,14 +154,14 @@ func TestSession_Refused(t *testing.T) {
 func TestSession_Panic(t *testing.T) {
 	t.Parallel()
 	h := start(t, func(ctx context.Context, s *Session) int {
-		if s.Command.Name == "tv" {
+		if s.Command.Name == "race" {
 			panic("broken")
 		}
 		return until(ctx, s)
 	})
 	c := h.dial(guest())
 	other := open(t, c, "watch")
-	_, code := open(t, c, "tv").rest(t)
+	_, code := open(t, c, "race").rest(t)
 	assert.Equal(t, exitFailed, code)
 	h.stop()
 	out, _ := other.rest(t)
@@ -172,7 +173,7 @@ func TestSession_Panic(t *testing.T) {
 func TestServe_Stop(t *testing.T) {
 	t.Parallel()
 	h := start(t, until, func(c *Config) { c.StopTimeout = 1 })
-	one, two := open(t, h.dial(guest()), ""), open(t, h.dial(guest()), "tv")
+	one, two := open(t, h.dial(guest()), ""), open(t, h.dial(guest()), "race")
 	silent, err := net.Dial("tcp", h.address) // a connection whose client does not log in
 	require.NoError(t, err)
 	defer silent.Close()

@@ -21,7 +21,7 @@ export default function show(root) {
       h(
         'p.dim',
         'This page shows its token in the other browser. In a terminal, ',
-        h('code', 'gridstand whoami --show-token'),
+        h('code', 'gridstand account token'),
         ' prints it.',
       ),
       pasting(done),
@@ -112,7 +112,7 @@ function yours(me, done) {
     h(
       'p',
       'The token is the key to this account: keep it to yourself. In a terminal, ',
-      h('code', 'gridstand login --token'),
+      h('code', 'gridstand account import'),
       ' asks for it; in another browser, paste it on this page.',
     ),
     h('p.row', reveal, h('button', { onclick: () => copy(me.token) }, 'Copy token')),

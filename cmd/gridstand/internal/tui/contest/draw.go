@@ -106,7 +106,7 @@ func (c *Contest) ComeBack() string {
 // see its standings if it is closed.
 func (c *Contest) Command() string {
 	if c.Closed() {
-		return c.env.Command("standings", c.ID)
+		return c.env.Command("top", c.ID)
 	}
 	if c.Is(pb.ChallengeKind_CHALLENGE_KIND_DAILY) {
 		return c.env.Command("daily")

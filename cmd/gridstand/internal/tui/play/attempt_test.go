@@ -70,7 +70,7 @@ func TestAttempt_Race(t *testing.T) {
 	d.Press("n")
 	d.Until("a new race", func() bool { return len(d.Left) > 0 })
 	assert.NotNil(t, d.Left[0].(ui.ReplaceMsg).Route.NewChallenge)
-	assert.Contains(t, p.ClosingMessage(), "gridstand standings "+tuitest.ChallengeID)
+	assert.Contains(t, p.ClosingMessage(), "gridstand top "+tuitest.ChallengeID)
 	p.contest.CloseTime = timestamppb.New(tuitest.Noon)
 	assert.NotContains(t, p.share()+d.Screen(), "gridstand join", "players can no longer join")
 }

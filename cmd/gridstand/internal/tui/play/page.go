@@ -107,7 +107,7 @@ func (p *page) ClosingMessage() string {
 // attemptClosingMessage returns the message to print when the user leaves an attempt.
 func (p *page) attemptClosingMessage(m *attempt) string {
 	if p.Over() {
-		if command := p.env.Command("standings", m.ID); command != "" {
+		if command := p.env.Command("top", m.ID); command != "" {
 			return p.shareLine() + ".\nSee the standings with " + command
 		}
 		return p.shareLine()

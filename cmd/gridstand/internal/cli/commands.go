@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridstand/gridstand/client"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/sshhost"
+	"github.com/gridstand/gridstand/internal/usage"
+	"github.com/gridstand/gridstand/internal/version"
+)
+
+// command returns the root command.
+func (p *program) command() *cobra.Command {
+	play := []*cobra.Command{p.playCommand(), p.challengeCommand(), p.raceCommand(), p.dailyCommand(), p.joinCommand()}
+	look := []*cobra.Command{
+		p.watchCommand(), p.gamesCommand(), p.showCommand(), p.topCommand(), p.verifyCommand(), p.variantsCommand(), p.accountCommand(),
+	}
+	scripts := []*cobra.Command{p.newCommand(), p.moveCommand(), p.resignCommand(), p.botCommand(), p.sshHostCommand(), p.versionCommand()}
+	root := &cobra.Command{
+		Use:   name,
+		Short: "Play grid games in the terminal, and watch others play live",
+		Long: `Play grid games in the terminal, and watch others play live.
+
+Without a server: ` + name + ` play --local (add --share to let others connect)
+Without a command: the lobby, with live games, rankings and your own games
+
+` + listed(play) + `
+` + listed(look) + `
+<command> --help explains a command, and help scripts lists more of them: for
+scripts, bots and hosts. A game or challenge is named by its link or by its id,
+of which the first 6 or more characters suffice if it is yours or recent.
+
+Flags of every command:`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if p.onScreen() {
+				return p.lobby(cmd.Context())
+			}
+			return cmd.Help()
+		},
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			// Ignore unknown variables: they may be meant for a server.
+			_, err := usage.CheckEnvironment(p.env, nil)
+			if p.flags.theme != "" && !slices.Contains(themes(), p.flags.theme) {
+				err = cmp.Or(err, usage.Errorf("--theme must be %s, not %.40q", strings.Join(themes(), " or "), p.flags.theme))
+			}
+			return err
+		},
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Annotations:   removed,
+	}
+	root.Version = version.String()
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+	root.SetFlagErrorFunc(usage.Flag)
+	usage.Layout(root)
+	usage.Short(root)
+	p.addGlobalFlags(root)
+	root.AddCommand(slices.Concat(play, look, scripts)...)
+	root.AddCommand(scriptsTopic(scripts), usage.Manual())
+	completeNoFiles(root)
+	return root
+}
+
+// removed maps words that were commands once to the commands that replace them.
+var removed = func() map[string]string {
+	all := map[string]string{"login": "account new NAME", "whoami": "account", "ssh-key": "account keys"}
+	maps.Copy(all, sshhost.Removed)
+	return all
+}()
+
+// listed returns a line for each command, in the order of commands.
+func listed(commands []*cobra.Command) string {
+	var lines strings.Builder
+	for _, cmd := range commands {
+		fmt.Fprintf(&lines, "  %-30s %s\n", cmd.Use, cmd.Short)
+	}
+	return lines.String()
+}
+
+// scriptsTopic returns the help topic about the commands that people rarely type.
+func scriptsTopic(commands []*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "scripts", Short: "List the commands for scripts, bots and hosts",
+		Long: `Commands for scripts, bots and hosts:
+
+` + listed(commands) + `  completion <shell>             Print completions for bash, fish or zsh
+
+Without a terminal, the other commands print text; with --json they print one
+object per line. challenge and race then print the id and the link, join takes
+the seat or the attempt, and watch prints events.
+
+--server accepts several servers, separated by commas, and dns:///name.
+
+Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 3 not found or not
+yet available, 130 interrupted.`,
+	}
+	cmd.SetHelpTemplate("{{.Long}}\n")
+	return cmd
+}
+
+// addGlobalFlags adds the flags that all commands share.
+func (p *program) addGlobalFlags(root *cobra.Command) {
+	flags := root.PersistentFlags()
+	flags.SortFlags = false
+	flags.StringVar(&p.flags.server, "server", "",
+		"`host:port` (default $"+serverVariable+" or "+client.DefaultTarget+")")
+	flags.BoolVar(&p.flags.tls, "tls", false, "encrypt the connection")
+	flags.StringVar(&p.flags.ca, "ca", "", "trust the authorities in this PEM `file` (implies --tls)")
+	flags.StringVar(&p.flags.cert, "cert", "", "client certificate, a PEM `file` (implies --tls)")
+	flags.StringVar(&p.flags.key, "key", "", "private key of the client certificate, a PEM `file`")
+	flags.StringVar(&p.flags.name, "name", "", "`name` of a new account, if this command needs one")
+	flags.BoolVar(&p.flags.json, "json", false, "print JSON, one object per line")
+	flags.BoolVar(&p.flags.noAnimation, "no-animation", false, "do not animate tiles")
+	flags.BoolVar(&p.flags.plain, "plain", false, "only ASCII characters, no colors, no animations")
+	flags.StringVar(&p.flags.theme, "theme", "", "`look` of 2048: "+strings.Join(themes(), " or "))
+	root.Flags().SortFlags = false
+}
+
+func (p *program) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version",
+		RunE: func(*cobra.Command, []string) error {
+			if p.flags.json {
+				return p.printJSON(map[string]string{"name": name, "version": version.Version, "commit": version.Commit})
+			}
+			return p.printf("%s %s\n", name, version.String())
+		},
+	}
+}

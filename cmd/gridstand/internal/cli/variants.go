@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/spf13/cobra"
+
+	"github.com/gridstand/gridstand/internal/describe"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+)
+
+func (p *program) variantsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "variants [variant]", Short: "List the variants, or print the rules of one",
+		SuggestFor:        []string{"rules"},
+		ValidArgsFunction: p.completeVariants,
+		RunE:              func(cmd *cobra.Command, args []string) error { return p.variants(cmd.Context(), first(args)) },
+	}
+}
+
+// variants lists the variants, or prints the rules of one.
+func (p *program) variants(ctx context.Context, what string) error {
+	c, disconnect, err := p.dial()
+	if err != nil {
+		return err
+	}
+	defer disconnect()
+	if what != "" {
+		v, err := p.variant(ctx, c, what)
+		if err != nil {
+			return err
+		}
+		return p.printRules(v)
+	}
+	reply, err := c.Games.ListVariants(ctx, &pb.ListVariantsRequest{})
+	if err != nil {
+		return err
+	}
+	if p.flags.json {
+		return printMessages(p, reply.GetVariants())
+	}
+	columns := []column{
+		{title: "VARIANT"},
+		{title: "BOARD", right: true, drop: 1},
+		{title: "SEATS", right: true, drop: 3},
+		{title: "DESCRIPTION", flexible: true},
+		{title: "BOTS", drop: 2},
+	}
+	var rows [][]string
+	for _, v := range reply.GetVariants() {
+		rows = append(rows, []string{
+			clean(v.GetId(), 24), describe.Comma(v.GetColumns()) + "×" + describe.Comma(v.GetRows()), describe.Comma(v.GetSeats()), clean(v.GetSummary(), 200),
+			strings.Join(bots(v), ", "),
+		})
+	}
+	return p.printTable(columns, rows)
+}
+
+// maxRulesWidth is the maximum line width of rules, in columns.
+const maxRulesWidth = 80
+
+// printRules prints the rules of a variant as wrapped text or, with --json, the variant.
+func (p *program) printRules(v *pb.Variant) error {
+	if p.flags.json {
+		return p.printMessage(v)
+	}
+	width := maxRulesWidth
+	if p.terminal(p.out) && p.width() > 0 {
+		width = min(width, p.width())
+	}
+	title := fmt.Sprintf("%s (%s), %s×%s", clean(v.GetTitle(), 40), clean(v.GetId(), 24), describe.Comma(v.GetColumns()), describe.Comma(v.GetRows()))
+	if n := v.GetSeats(); n > 1 {
+		title += fmt.Sprintf(", %d seats", n)
+	}
+	rules := cmp.Or(clean(v.GetRules(), maxRules), clean(v.GetSummary(), maxRules))
+	return p.printf("%s\n\n%s\n\nPlay it: %s\n", title, ansi.Wordwrap(rules, width, ""), p.typed("play", clean(v.GetId(), 24)))
+}
+
+// maxRules is the maximum length of printed rules, in characters.
+const maxRules = 4_000

@@ -78,11 +78,10 @@ The old token may work for another 30 seconds.`,
 
 // withAccount calls do with a client that is logged in to the user's account.
 func (p *program) withAccount(ctx context.Context, do func(*client.Client, *pb.Player) error) error {
-	c, disconnect, err := p.dial()
+	c, err := p.dial()
 	if err != nil {
 		return err
 	}
-	defer disconnect()
 	player, err := p.known(ctx, c)
 	if err != nil {
 		return err
@@ -103,11 +102,10 @@ func (p *program) rotate(ctx context.Context) error {
 
 // createAccount creates an account, unless the stored account already has that name.
 func (p *program) createAccount(ctx context.Context, wanted string, replace bool) error {
-	c, disconnect, err := p.dial()
+	c, err := p.dial()
 	if err != nil {
 		return err
 	}
-	defer disconnect()
 	player, err := p.replaceable(ctx, c, replace)
 	switch {
 	case err != nil:
@@ -152,11 +150,10 @@ func (p *program) replaceable(ctx context.Context, c *client.Client, replace boo
 
 // adopt asks the user for a token and stores the account that it belongs to.
 func (p *program) adopt(ctx context.Context, replace bool) error {
-	c, disconnect, err := p.dial()
+	c, err := p.dial()
 	if err != nil {
 		return err
 	}
-	defer disconnect()
 	stored, err := p.replaceable(ctx, c, replace)
 	if err != nil {
 		return err

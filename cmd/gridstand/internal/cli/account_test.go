@@ -108,11 +108,11 @@ func TestAccounts_Exposed(t *testing.T) {
 		var note output
 		p := newUser(t, tt.server, "ada").program(&note, &note)
 		p.flags = tt.flags
-		c, disconnect, err := p.dial()
+		c, err := p.dial()
 		require.NoError(t, err)
 		p.warnExposed(c)
 		p.warnExposed(c)
-		disconnect()
+		p.disconnect()
 		assert.Equal(t, tt.times, strings.Count(note.String(), warning), name)
 	}
 }

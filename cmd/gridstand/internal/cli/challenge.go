@@ -36,8 +36,8 @@ score wins. The race starts 3 seconds after all players are ready or its creator
 starts it.
 
 Without a terminal it creates the race and prints its id; then every player,
-including the creator, runs ` + name + ` join <race>, which marks them as ready,
-and ` + name + ` new --challenge <race> --wait, which prints the game to play.`,
+including the creator, runs ` + name + ` join <race> --wait, which marks them as
+ready and prints the game to play once the race has started.`,
 		ValidArgsFunction: p.completeVariants,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !(minutes >= 10./60 && minutes <= 60) { // also rejects NaN
@@ -100,12 +100,11 @@ Without a terminal it prints the id and the link.`,
 // unless it is a race, with those of a finished game. On a terminal it opens the challenge's page;
 // otherwise it prints the challenge.
 func (p *program) createChallenge(ctx context.Context, what string, n ui.NewChallenge) error {
-	what, c, disconnect, err := p.dialForGame(what)
+	r, c, err := p.dialFor(what)
 	if err != nil {
 		return err
 	}
-	defer disconnect()
-	refused, err := p.setTiles(ctx, c, what, n)
+	refused, err := p.setTiles(ctx, c, r, n)
 	if err != nil {
 		return err
 	}
@@ -129,23 +128,15 @@ func (p *program) createChallenge(ctx context.Context, what string, n ui.NewChal
 		}
 		challenge = with
 	}
-	if p.flags.json {
-		return p.printMessage(challenge)
-	}
-	if err := p.printf("%s\n", challenge.GetId()); err != nil {
-		return err
-	}
-	if link := p.link(ctx, c, challenge.GetId()); link != "" {
-		return p.printf("%s\n", link)
-	}
-	return nil
+	lines := strings.TrimSpace(challenge.GetId() + "\n" + p.link(ctx, c, challenge.GetId()))
+	return p.printEither(challenge, "%s\n", lines)
 }
 
 // setTiles sets the variant or the game from which a new challenge takes its tiles. It also returns
 // the reason why a new account cannot create the challenge, or nil if it can.
-func (p *program) setTiles(ctx context.Context, c *client.Client, what string, n ui.NewChallenge) (refused, err error) {
+func (p *program) setTiles(ctx context.Context, c *client.Client, r reference, n ui.NewChallenge) (refused, err error) {
 	ofGame := func() error {
-		g, err := p.game(ctx, c, what)
+		g, err := p.game(ctx, c, r)
 		n.Request.Kind, n.Request.GameId = pb.ChallengeKind_CHALLENGE_KIND_REMATCH, g.GetId()
 		if len(g.GetSeed()) == 0 {
 			refused = client.ErrSeedHidden
@@ -154,9 +145,9 @@ func (p *program) setTiles(ctx context.Context, c *client.Client, what string, n
 	}
 	var v *pb.Variant
 	if n.Request.GetKind() == pb.ChallengeKind_CHALLENGE_KIND_RACE {
-		v, err = p.variant(ctx, c, cmp.Or(what, defaultVariant))
+		v, err = p.variant(ctx, c, cmp.Or(r.id, defaultVariant))
 	} else {
-		v, err = p.variantOr(ctx, c, what, "a game", ofGame)
+		v, err = p.variantOr(ctx, c, r, "a game", ofGame)
 	}
 	n.Request.Variant = v.GetId()
 	for _, bot := range n.Bots {
@@ -170,12 +161,14 @@ func (p *program) setTiles(ctx context.Context, c *client.Client, what string, n
 // onScreen reports whether the command opens the terminal program.
 func (p *program) onScreen() bool { return p.terminal(p.in) && p.terminal(p.out) && !p.flags.json }
 
-// attempt returns the user's attempt at a challenge. If wait is set, it first waits for the
-// challenge to open.
-func (p *program) attempt(ctx context.Context, c *client.Client, challengeID string, wait bool) (client.Game, error) {
+// pollEvery is how often a command that waits for a challenge to open asks for its time. Tests change it.
+var pollEvery = time.Second
+
+// attempt returns the user's attempt at a challenge. It waits for the challenge to open.
+func (p *program) attempt(ctx context.Context, c *client.Client, challengeID string) (client.Game, error) {
 	for noted := false; ; {
 		g, err := orGiveUp(ctx, p, "start the attempt", func(ctx context.Context) (client.Game, error) { return c.Attempt(ctx, challengeID) })
-		if !errors.Is(err, client.ErrChallengeNotOpen) || !wait {
+		if !errors.Is(err, client.ErrChallengeNotOpen) {
 			return g, err
 		}
 		reply, err := getChallenge(ctx, c, &pb.GetChallengeRequest{ChallengeId: challengeID})
@@ -186,9 +179,9 @@ func (p *program) attempt(ctx context.Context, c *client.Client, challengeID str
 			p.notef("Waiting for the challenge to open.")
 			noted = true
 		}
-		left := followEvery // poll for open_time, which is set at least this long before the race opens
+		left := pollEvery // poll for open_time, which is set at least this long before the race opens
 		if reply.GetChallenge().GetOpenTime() != nil {
-			left = max(reply.GetChallenge().GetOpenTime().AsTime().Sub(reply.GetNow().AsTime()), followEvery/100)
+			left = max(reply.GetChallenge().GetOpenTime().AsTime().Sub(reply.GetNow().AsTime()), pollEvery/100)
 		}
 		timer := time.NewTimer(left)
 		select {
@@ -213,37 +206,34 @@ func admits(c *pb.Challenge) error {
 	}
 }
 
-// joinChallenge joins a challenge. In a race that has not started, it marks the user as
-// ready and prints the race; otherwise it starts or continues the attempt and prints the
-// game.
-func (p *program) joinChallenge(ctx context.Context, c *client.Client, challenge *pb.Challenge) error {
+// joinChallenge starts or continues the user's attempt at a challenge and prints the game. In a race
+// that has not started, it marks the user as ready and, unless wait is set, prints the race instead.
+func (p *program) joinChallenge(ctx context.Context, c *client.Client, challenge *pb.Challenge, wait bool) error {
 	if challenge.GetStatus() == pb.ChallengeStatus_CHALLENGE_STATUS_WAITING {
-		reply, err := c.Challenges.JoinChallenge(ctx, &pb.JoinChallengeRequest{ChallengeId: challenge.GetId(), Ready: true})
-		if err == nil {
-			return p.printChallenge(ctx, c, reply.GetChallenge(), time.Time{})
-		}
-		if !errors.Is(err, client.ErrChallengeStarted) {
+		ready, err := p.ready(ctx, c, challenge)
+		switch {
+		case err != nil:
 			return err
+		case ready != nil && !wait:
+			return p.printChallenge(ctx, c, ready, time.Time{})
 		}
 	}
-	g, err := p.attempt(ctx, c, challenge.GetId(), true)
-	switch {
-	case err != nil:
+	g, err := p.attempt(ctx, c, challenge.GetId())
+	if err != nil {
 		return err
-	case p.flags.json:
-		return p.printMessage(g)
-	default:
-		return p.printf("%s\n", g.GetId())
 	}
+	return p.printEither(g, "%s\n", g.GetId())
+}
+
+// ready marks the user as ready in a race that is waiting for players, and returns the race. It
+// returns nil if the race has started.
+func (p *program) ready(ctx context.Context, c *client.Client, race *pb.Challenge) (*pb.Challenge, error) {
+	reply, err := c.Challenges.JoinChallenge(ctx, &pb.JoinChallengeRequest{ChallengeId: race.GetId(), Ready: true})
+	if errors.Is(err, client.ErrChallengeStarted) {
+		return nil, nil
+	}
+	return reply.GetChallenge(), err
 }
 
 // titleOf returns a challenge's title, safe for a terminal.
 func titleOf(c *pb.Challenge) string { return clean(describe.Challenge(c), 80) }
-
-// checkDate checks the value of --date.
-func checkDate(date string) error {
-	if _, err := time.Parse(time.DateOnly, date); date != "" && err != nil {
-		return usage.Errorf("--date must be a day such as 2026-11-21, not %q", clean(date, 24))
-	}
-	return nil
-}

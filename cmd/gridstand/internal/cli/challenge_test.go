@@ -73,7 +73,7 @@ func (u *person) slide(game string, moves int, flags ...string) {
 // begun starts an attempt at a challenge and returns the game's id.
 func (u *person) begun(challenge string) string {
 	u.t.Helper()
-	return strings.TrimSpace(u.ok("new", "--challenge", challenge))
+	return strings.TrimSpace(u.ok("join", challenge))
 }
 
 // volatile matches the parts of JSON that differ between runs, by the names that replace them.
@@ -114,9 +114,9 @@ func TestDaily(t *testing.T) {
 	require.Equal(t, exitOK, code)
 	assert.Regexp(t, `^Daily \d{4}-\d\d-\d\d: open, closes in 1(2 h|1 h 5\d min)\nid +[a-z2-7]{26}\nlink +http://127.*\nvariant +classic\n`+
 		`commitment +[0-9a-f]{64}\ntomorrow +[0-9a-f]{64}\n$`, out)
-	assert.Contains(t, note, "gridstand new --challenge daily")
+	assert.Contains(t, note, "gridstand join daily")
 	ada.fails(exitMissing, "this variant has no daily game", "daily", "vt100")
-	ada.fails(exitMissing, "there is no daily game on 2020-01-01, or its", "daily", "--date", "2020-01-01")
+	ada.fails(exitMissing, "there is no daily game on 2020-01-01, or its", "top", "2020-01-01")
 	ada.fails(exitMissing, "you have no account", "top", "daily", "--share")
 
 	// A player has one attempt.
@@ -170,8 +170,8 @@ func TestDaily(t *testing.T) {
 		assert.Regexp(t, `(?m)^   1  ada ◂ you +\d+  `+game[:6], ada.ok("top", day))
 	}
 	assert.Equal(t, game, eve.game(game[:6]).GetId(), "the standings of yesterday resolve the short id")
-	eve.fails(exitFailed, "closed", "new", "--challenge", whole)
-	assert.Regexp(t, `(?m)^seed +[0-9a-f]{64}$`, ada.ok("daily", "--date", yesterday(clock)))
+	eve.fails(exitFailed, "closed", "join", whole)
+	assert.Regexp(t, `(?m)^seed +[0-9a-f]{64}$`, ada.ok("show", "yesterday"))
 	assert.Contains(t, ada.ok("verify", game), "It is an attempt at the challenge "+whole+
 		", whose seed is the same. The ranking lists it with this score, at rank 1.\n")
 	golden(t, "verify.json", ada.ok("verify", game, "--json"))
@@ -192,7 +192,6 @@ func TestChallenges(t *testing.T) {
 	race := created[0]
 	assert.Equal(t, "http://"+server+"/c/"+race, created[1])
 	assert.Regexp(t, `(?s)^Race of 12 s: waiting for players\n.*  ada ◂ you .*  greedy \(bot\) `, ada.ok("top", race))
-	ada.fails(exitMissing, "not open yet", "new", "--challenge", race)
 	bob.env = []string{serverVariable + "="} // The link names the server.
 	assert.Regexp(t, `entrant +ada, not ready\nentrant +greedy \(bot\), ready\nentrant +bob, ready\n$`, bob.ok("join", created[1]))
 	bob.env = nil
@@ -209,9 +208,8 @@ func TestChallenges(t *testing.T) {
 	assert.Equal(t, board(ada, hers), board(bob, his), "the same tiles")
 	bob.fails(exitMissing, "hidden", "show", hers)
 	ada.fails(exitUsage, "--seat is for games", "join", link, "--seat", "0")
-	ada.fails(exitUsage, "is neither an id nor a link", "join", "ftp://example.com/c/x")
+	ada.fails(exitUsage, "is no link to a game or a challenge", "join", "ftp://example.com/c/x")
 	ada.fails(exitMissing, "is neither a variant (gridstand variants lists them) nor a challenge", "top", "abc")
-	ada.fails(exitUsage, "--challenge determines", "new", "classic", "--challenge", link)
 	ada.fails(exitUsage, "--challenge is for one game", "bot", "greedy", "--challenge", link, "--games", "2")
 
 	game := ada.finished(12)

@@ -2,15 +2,12 @@ package cli
 
 import (
 	"context"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/solver"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -73,24 +70,6 @@ func (p *program) completeRankings(cmd *cobra.Command, args []string, typed stri
 	return append(variants, challenges...), directive
 }
 
-// completePlayers completes the name of a player in a live game.
-func (p *program) completePlayers(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return p.complete(cmd, args, func(ctx context.Context, c *client.Client) (found []string) {
-		reply, _ := c.Games.ListGames(ctx, &pb.ListGamesRequest{Status: pb.GameStatus_GAME_STATUS_ACTIVE})
-		for _, g := range reply.GetGames() {
-			for _, seat := range g.GetSeats() {
-				if seat.GetPlayer() == nil {
-					continue
-				}
-				if called := client.CleanName(seat.GetPlayer().GetName()); !slices.Contains(found, called) {
-					found = append(found, called)
-				}
-			}
-		}
-		return found
-	})
-}
-
 // complete connects to the server and calls ask, which returns the completions of an argument
 // or a flag. ask ignores errors, because the shell would not show them.
 func (p *program) complete(
@@ -99,11 +78,10 @@ func (p *program) complete(
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	c, disconnect, err := p.dial()
+	c, err := p.dial()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	defer disconnect()
 	ctx, cancel := context.WithTimeout(cmd.Context(), completeTimeout)
 	defer cancel()
 	return ask(ctx, c), cobra.ShellCompDirectiveNoFileComp
@@ -119,22 +97,6 @@ func completeFlag(cmd *cobra.Command, flag string, complete cobra.CompletionFunc
 // fixedCompletion registers a fixed list of values as the completions of a flag.
 func fixedCompletion(cmd *cobra.Command, flag string, values ...string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-}
-
-// completeSeats completes the last seat in --seats with the occupants that the variant
-// allows. The variant is the last argument, or the default variant if there are no
-// arguments.
-func completeSeats(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	variant := defaultVariant
-	if len(args) > 0 {
-		variant = args[len(args)-1]
-	}
-	before := typed[:strings.LastIndexByte(typed, ',')+1]
-	var found []string
-	for _, who := range append([]string{"me", "open"}, solver.Names(variant)...) {
-		found = append(found, before+who)
-	}
-	return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
 // completeNoFiles prevents shells from completing file names for the flags of a command

@@ -41,19 +41,26 @@ func (p *program) clientConfig() client.Config {
 // dialOptions are additional options of connections. Only tests set them.
 var dialOptions []grpc.DialOption
 
-// dial returns a client that connects on its first call. Except over SSH, the client is not
-// logged in, since reading requires no account. The caller must call disconnect.
-func (p *program) dial() (c *client.Client, disconnect func(), err error) {
-	if p.over != nil {
-		p.clock = p.over.client.Now
-		return p.over.client, func() {}, nil // The host closes the client.
+// dial returns the program's client, which connects on its first call. Except over SSH, it is not
+// logged in, since reading requires no account.
+func (p *program) dial() (*client.Client, error) {
+	if p.client == nil {
+		c, err := client.Dial(p.clientConfig())
+		if err != nil {
+			return nil, usage.Wrap(err)
+		}
+		p.client = c
 	}
-	c, err = client.Dial(p.clientConfig())
-	if err != nil {
-		return nil, nil, usage.Wrap(err)
+	p.clock = p.client.Now
+	return p.client, nil
+}
+
+// disconnect closes the client, if there is one.
+func (p *program) disconnect() {
+	if p.client != nil {
+		_ = p.client.Close()
+		p.client = nil
 	}
-	p.clock = c.Now
-	return c, func() { _ = c.Close() }, nil
 }
 
 // warnExposed warns if the stored token will be sent to another machine in clear text.
@@ -155,7 +162,7 @@ func (p *program) askName(ctx context.Context, attempt int, refused error) (stri
 // account is stored or the server does not know it.
 func (p *program) known(ctx context.Context, c *client.Client) (*pb.Player, error) {
 	if p.over != nil {
-		return p.over.known(ctx)
+		return p.knownKey(ctx)
 	}
 	cred, found, err := p.store.Load(c.Target())
 	if err != nil {

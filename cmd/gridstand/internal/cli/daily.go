@@ -16,8 +16,7 @@ import (
 )
 
 func (p *program) dailyCommand() *cobra.Command {
-	var date string
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "daily [variant]",
 		Short: "Play the challenge of the day: one attempt each",
 		Long: `Play the daily game of a variant, by default the server's first: one attempt on
@@ -26,36 +25,30 @@ of others stay hidden until you have finished yours.
 
 Without a terminal, or with --json, it prints the daily game: its closing time,
 the commitments to its seed and to tomorrow's, and your result with text to
-share. In scripts, ` + name + ` new --challenge daily starts the attempt.`,
+share. In scripts, ` + name + ` join daily starts the attempt.`,
 		ValidArgsFunction: p.completeVariants,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkDate(date); err != nil {
-				return err
-			}
-			return p.daily(cmd.Context(), &pb.DailyRequest{Variant: first(args), Date: date})
+			return p.daily(cmd.Context(), first(args))
 		},
 	}
-	cmd.Flags().StringVar(&date, "date", "", "`day` in UTC, such as 2026-11-21 (default: today)")
-	return cmd
 }
 
 // daily opens a daily game on a terminal; otherwise it prints the challenge.
-func (p *program) daily(ctx context.Context, request *pb.DailyRequest) error {
-	c, disconnect, err := p.dial()
+func (p *program) daily(ctx context.Context, variant string) error {
+	c, err := p.dial()
 	if err != nil {
 		return err
 	}
-	defer disconnect()
 	if p.onScreen() {
 		if err := p.restore(ctx, c); err != nil {
 			return err
 		}
-		return p.show(ctx, c, ui.Route{Daily: request}, localServer{})
+		return p.show(ctx, c, ui.Route{Daily: &pb.DailyRequest{Variant: variant}}, localServer{})
 	}
 	// Log in if the user has an account, so that the response includes their attempt.
 	_, _ = p.known(ctx, c)
-	reply, err := reference{daily: true, variant: request.GetVariant(), date: request.GetDate()}.find(ctx, c)
-	if errors.Is(err, client.ErrChallengeNotFound) && request.GetVariant() != "" {
+	reply, err := reference{daily: true, variant: variant}.find(ctx, c)
+	if errors.Is(err, client.ErrChallengeNotFound) && variant != "" {
 		return fmt.Errorf("%w. Try: %s", err, p.typed("daily"))
 	}
 	if err != nil {
@@ -74,9 +67,7 @@ func (p *program) daily(ctx context.Context, request *pb.DailyRequest) error {
 	}
 	switch attempt := reply.GetAttempt(); {
 	case attempt == nil && reply.GetChallenge().GetStatus() == pb.ChallengeStatus_CHALLENGE_STATUS_OPEN:
-		if play := p.typed("new", "--challenge", "daily"); play != "" {
-			p.notef("Play it on a terminal, or start the attempt: %s", play)
-		}
+		p.notef("Play it: %s", p.typed("join", dailyWord))
 		return nil
 	case attempt == nil:
 		return nil

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/gridstand/gridstand/client"
@@ -13,11 +13,17 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// resolve returns the full id for a game id, or for a prefix of one, that the user entered.
-// It also searches the user's own games.
-func (p *program) resolve(ctx context.Context, c *client.Client, text string) (string, error) {
-	if whole := strings.ToLower(strings.TrimSpace(text)); id.Valid(whole) {
-		return whole, nil
+// resolve returns the full id of the game that r refers to. It also searches the user's own games.
+func (p *program) resolve(ctx context.Context, c *client.Client, r reference) (string, error) {
+	switch {
+	case r.daily || r.challenge:
+		return "", usage.Errorf("a game is needed, but that is a challenge")
+	case r.player != "":
+		return p.currentGame(ctx, c, r.player)
+	}
+	text := strings.ToLower(r.id)
+	if id.Valid(text) {
+		return text, nil
 	}
 	if c.PlayerID() == "" {
 		var missing *missingError
@@ -29,7 +35,7 @@ func (p *program) resolve(ctx context.Context, c *client.Client, text string) (s
 	}
 	whole, err := c.Resolve(ctx, text)
 	if errors.Is(err, client.ErrGameNotFound) {
-		if found := dailyAttempt(ctx, c, strings.ToLower(strings.TrimSpace(text))); found != "" {
+		if found := dailyAttempt(ctx, c, text); found != "" {
 			return found, nil
 		}
 	}
@@ -67,9 +73,9 @@ func dailyAttempt(ctx context.Context, c *client.Client, prefix string) string {
 	return found
 }
 
-// game returns the current state of the game given by the user.
-func (p *program) game(ctx context.Context, c *client.Client, text string) (client.Game, error) {
-	whole, err := p.resolve(ctx, c, text)
+// game returns the current state of the game that r refers to.
+func (p *program) game(ctx context.Context, c *client.Client, r reference) (client.Game, error) {
+	whole, err := p.resolve(ctx, c, r)
 	if err != nil {
 		return client.Game{}, err
 	}
@@ -88,25 +94,29 @@ func asPlayer[T any](ctx context.Context, p *program, c *client.Client, read fun
 	return found, err
 }
 
-// player returns the player with the given name, which may be prefixed with @.
-func (p *program) player(ctx context.Context, c *client.Client, text string) (*pb.Player, error) {
-	called := strings.TrimSpace(strings.TrimPrefix(text, atPlayer))
-	if called == "" {
-		return nil, usage.Errorf("give the name of a player, such as %sada", atPlayer)
-	}
+// player returns the player with the given name.
+func (p *program) player(ctx context.Context, c *client.Client, called string) (*pb.Player, error) {
 	player, err := c.PlayerByName(ctx, called)
-	switch {
-	case errors.Is(err, client.ErrPlayerNotFound):
+	if errors.Is(err, client.ErrPlayerNotFound) {
 		return nil, missingf("there is no player %q. To see names, run %s or %s", clean(called, maxNameShown),
 			cmp.Or(p.typed("games", "--status", "all"), p.typed("games")), p.typed("top"))
-	case errors.Is(err, client.ErrInvalid):
-		return nil, fmt.Errorf("the server at %s is too old to find players by name", c.Target())
 	}
 	return player, err
 }
 
-// atPlayer is the prefix of an argument that names a player instead of a game.
-const atPlayer = "@"
+// currentGame returns the id of the game that a player is playing now.
+func (p *program) currentGame(ctx context.Context, c *client.Client, called string) (string, error) {
+	player, err := p.player(ctx, c, called)
+	if err != nil {
+		return "", err
+	}
+	g, found, err := c.CurrentGame(ctx, player.GetId())
+	if err == nil && !found {
+		called = client.CleanName(player.GetName())
+		err = missingf("%s is not playing a public game now. Past games: %s", called, p.typed("games", "--player", strconv.Quote(called)))
+	}
+	return g.GetId(), err
+}
 
 // maxNameShown is the maximum length of an unknown name in messages.
 const maxNameShown = 40
@@ -135,19 +145,21 @@ type variantError struct {
 
 func (e *variantError) Unwrap() error { return e.error }
 
-// variantOr returns the variant with the given id, or the default variant if text is empty. If there
-// is no such variant, it calls other, which uses text as the id of something else, such as "a game",
-// and returns nil and the error of other.
-func (p *program) variantOr(ctx context.Context, c *client.Client, text, what string, other func() error) (*pb.Variant, error) {
-	v, err := p.variant(ctx, c, cmp.Or(text, defaultVariant))
+// variantOr returns the variant whose id r contains, or the default variant if that is empty. If r
+// refers to something else, such as "a game", it returns nil and the error of other, which uses r.
+func (p *program) variantOr(ctx context.Context, c *client.Client, r reference, what string, other func() error) (*pb.Variant, error) {
+	if r.daily || r.challenge || r.game || r.player != "" {
+		return nil, other()
+	}
+	v, err := p.variant(ctx, c, cmp.Or(r.id, defaultVariant))
 	unknown, is := errors.AsType[*variantError](err)
-	if !is || text == "" {
+	if !is || r.id == "" {
 		return v, err
 	}
 	err = other()
 	_, missing := errors.AsType[*missingError](err)
-	if errors.Is(err, client.ErrInvalid) || !id.Valid(text) && (missing || errors.Is(err, client.ErrGameNotFound)) {
-		err = missingf("%q is neither a variant (%s lists them) nor %s: %v%s", clean(text, 26), p.typed("variants"), what, err, unknown.meant)
+	if errors.Is(err, client.ErrInvalid) || !id.Valid(r.id) && (missing || errors.Is(err, client.ErrGameNotFound)) {
+		err = missingf("%q is neither a variant (%s lists them) nor %s: %v%s", clean(r.id, 26), p.typed("variants"), what, err, unknown.meant)
 	}
 	return nil, err
 }

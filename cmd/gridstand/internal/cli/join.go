@@ -30,7 +30,6 @@ func (o *gameFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&o.private, "private", false, "keep a new game out of lists and leaderboards")
 	flags.StringSliceVar(&o.seats, "seats", nil, "`players` of a new game in the order of turns: me, open or the name of a bot")
 	flags.DurationVar(&o.turnLimit, "turn-limit", 0, "`time` limit for a move in a new game, from 5s to 168h")
-	_ = cmd.RegisterFlagCompletionFunc("seats", completeSeats)
 }
 
 // set reports whether any of the flags is set.
@@ -70,15 +69,17 @@ func bots(v *pb.Variant) []string {
 
 func (p *program) joinCommand() *cobra.Command {
 	var seat string
+	var wait bool
 	cmd := &cobra.Command{
 		Use: "join <link|id>", Short: "Take a seat, enter a race or play a challenge",
 		Long: `Take a seat in a game that is waiting for players (the first open one, unless
 --seat names another), and play. Or enter a race, or play a challenge, given by
 its id or a link. A link also determines the server, unless you name one.
 
-Without a terminal it takes the seat and prints the game. In a race that has not
-started it marks you as ready and prints the race; in another challenge it
-starts or finds your attempt and prints the id of the game.`,
+Without a terminal it takes the seat and prints the game, or it starts or finds
+your attempt at a challenge and prints the id of the game. In a race that has
+not started it marks you as ready and prints the race; with --wait it then waits
+for the start and prints the id of your game.`,
 		ValidArgsFunction: p.completeJoinable,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var index *int32
@@ -89,10 +90,11 @@ starts or finds your attempt and prints the id of the game.`,
 				}
 				index = &n
 			}
-			return p.join(cmd.Context(), args[0], index)
+			return p.join(cmd.Context(), args[0], index, wait)
 		},
 	}
 	cmd.Flags().StringVar(&seat, "seat", "", "blue, red or green, or a `number` from 0")
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the start of a race, and show no screen")
 	fixedCompletion(cmd, "seat", describe.Colors...)
 	return cmd
 }
@@ -108,13 +110,14 @@ func seatIndex(text string) (int32, bool) {
 	return int32(n), err == nil && n >= 0
 }
 
-// join takes a seat in a game (the first open one if seat is nil) or joins a challenge.
-func (p *program) join(ctx context.Context, what string, seat *int32) error {
-	r, c, disconnect, err := p.dialFor(what)
+// join takes a seat in a game (the first open one if seat is nil) or joins a challenge. If wait is
+// set, it waits for the challenge to open and shows no screen.
+func (p *program) join(ctx context.Context, what string, seat *int32, wait bool) error {
+	screen := p.onScreen() && !wait
+	r, c, err := p.dialFor(what)
 	if err != nil {
 		return err
 	}
-	defer disconnect()
 	challenge, id, err := p.challengeOrGame(ctx, c, r)
 	switch {
 	case err != nil:
@@ -128,7 +131,7 @@ func (p *program) join(ctx context.Context, what string, seat *int32) error {
 			missing = err
 		}
 	}
-	if p.onScreen() && missing == nil {
+	if screen && missing == nil {
 		err = p.restore(ctx, c)
 	} else {
 		err = p.logInUnless(ctx, c, cmp.Or(missing, admits(challenge)))
@@ -137,16 +140,16 @@ func (p *program) join(ctx context.Context, what string, seat *int32) error {
 		return err
 	}
 	switch {
-	case p.onScreen() && p.over == nil && c.PlayerID() == "" && challenge.GetStatus() == pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED:
+	case screen && p.over == nil && c.PlayerID() == "" && challenge.GetStatus() == pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED:
 		return p.show(ctx, c, ui.Route{Challenge: challenge.GetId()}, localServer{}) // The results need no account.
-	case p.onScreen():
+	case screen:
 		route := ui.Route{Enter: challenge.GetId()}
 		if challenge == nil {
 			route = ui.Route{Join: id, Seat: seat}
 		}
 		return p.show(ctx, c, route, localServer{})
 	case challenge != nil:
-		return p.joinChallenge(ctx, c, challenge)
+		return p.joinChallenge(ctx, c, challenge, wait)
 	}
 	g, err := orGiveUp(ctx, p, "join the game", func(ctx context.Context) (client.Game, error) { return c.Join(ctx, id, seat) })
 	switch {

@@ -10,11 +10,10 @@ import (
 
 // lobby opens the lobby in the terminal program.
 func (p *program) lobby(ctx context.Context) error {
-	c, disconnect, err := p.dial()
+	c, err := p.dial()
 	if err != nil {
 		return err
 	}
-	defer disconnect()
 	if _, err := c.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{}); err != nil {
 		return err // rather than show an empty lobby
 	}

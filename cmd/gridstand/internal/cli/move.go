@@ -100,15 +100,14 @@ func (p *program) resignCommand() *cobra.Command {
 func (p *program) act(
 	ctx context.Context, game, what string, do func(context.Context, *client.Client, client.Game) (*pb.Event, error),
 ) error {
-	game, c, disconnect, err := p.dialForGame(game)
+	r, c, err := p.dialFor(game)
 	if err != nil {
 		return err
 	}
-	defer disconnect()
 	if _, err := p.known(ctx, c); err != nil {
 		return err
 	}
-	g, err := p.game(ctx, c, game)
+	g, err := p.game(ctx, c, r)
 	if err != nil {
 		return err
 	}

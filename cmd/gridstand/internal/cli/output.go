@@ -34,6 +34,14 @@ func (p *program) printMessage(m proto.Message) error {
 	return p.printf("%s\n", harmless(line.Bytes()))
 }
 
+// printEither prints an API message as JSON if the user asked for it, and otherwise text.
+func (p *program) printEither(m proto.Message, format string, args ...any) error {
+	if p.flags.json {
+		return p.printMessage(m)
+	}
+	return p.printf(format, args...)
+}
+
 // printMessages prints messages as JSON, one per line.
 func printMessages[M proto.Message](p *program, messages []M) error {
 	for _, m := range messages {

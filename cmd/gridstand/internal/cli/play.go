@@ -74,19 +74,18 @@ func (p *program) play(ctx context.Context, what string, o playOptions) error {
 		if local, err = p.startLocal(ctx, o.localFlags); err != nil {
 			return err
 		}
-		defer local.stop()
+		defer func() { p.disconnect(); local.stop() }()
 		p.flags.server, p.fresh = local.address, o.fresh
 		p.warned = local.ours // The connection does not leave this program.
 	}
-	what, c, disconnect, err := p.dialForGame(what)
+	r, c, err := p.dialFor(what)
 	if err != nil {
 		return err
 	}
-	defer disconnect()
 	if err := p.restore(ctx, c); err != nil {
 		return err
 	}
-	start, err := p.whatToPlay(ctx, c, what, o)
+	start, err := p.whatToPlay(ctx, c, r, o)
 	if err != nil {
 		return err
 	}
@@ -104,13 +103,13 @@ func (p *program) play(ctx context.Context, what string, o playOptions) error {
 }
 
 // whatToPlay returns the route to a new game, or to the game to continue.
-func (p *program) whatToPlay(ctx context.Context, c *client.Client, what string, o playOptions) (ui.Route, error) {
+func (p *program) whatToPlay(ctx context.Context, c *client.Client, r reference, o playOptions) (ui.Route, error) {
 	var route ui.Route
-	v, err := p.variantOr(ctx, c, what, "a game", func() (err error) {
+	v, err := p.variantOr(ctx, c, r, "a game", func() (err error) {
 		if o.set() {
-			return usage.Errorf("--seats, --turn-limit and --private are only for new games, and %q is not a variant", clean(what, 26))
+			return usage.Errorf("--seats, --turn-limit and --private are only for new games, and %q is not a variant", clean(r.id, 26))
 		}
-		route, err = p.gameToPlay(ctx, c, what)
+		route, err = p.gameToPlay(ctx, c, r)
 		return err
 	})
 	switch {
@@ -119,7 +118,7 @@ func (p *program) whatToPlay(ctx context.Context, c *client.Client, what string,
 	case o.resume && o.set():
 		return route, usage.Errorf("--seats, --turn-limit and --private are only for new games, and --resume continues a game")
 	case o.resume:
-		g, err := p.latest(ctx, c, what, o)
+		g, err := p.latest(ctx, c, r.id, o)
 		return ui.Route{Play: g.GetId()}, err
 	}
 	options, err := o.options(v)
@@ -130,8 +129,8 @@ func (p *program) whatToPlay(ctx context.Context, c *client.Client, what string,
 }
 
 // gameToPlay returns the route to the given game, or an error if the user cannot play it.
-func (p *program) gameToPlay(ctx context.Context, c *client.Client, what string) (ui.Route, error) {
-	g, err := p.game(ctx, c, what)
+func (p *program) gameToPlay(ctx context.Context, c *client.Client, r reference) (ui.Route, error) {
+	g, err := p.game(ctx, c, r)
 	switch {
 	case err != nil:
 		return ui.Route{}, err

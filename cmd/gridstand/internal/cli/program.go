@@ -12,7 +12,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/internal/palette"
 	"github.com/gridstand/gridstand/internal/usage"
@@ -29,8 +28,6 @@ type program struct {
 	state string // directory for the games of play --local
 	// clock returns the time, by the server's clock once it has answered.
 	clock func() time.Time
-	// leaveAfter is gamestate.LeaveTime, except in tests.
-	leaveAfter time.Duration
 	// giveUpAfter is the constant of that name, except in tests.
 	giveUpAfter time.Duration
 	// terminal reports whether a stream is a terminal. width returns the number of columns,
@@ -39,6 +36,8 @@ type program struct {
 	width    func() int
 
 	flags globalFlags
+	// client is the client of the server, or nil before dial. Over SSH, the host closes it.
+	client *client.Client
 	// over is the SSH session that runs the program, or nil outside SSH.
 	over *remote
 	// fresh is set if the server is new and therefore cannot know the stored account.
@@ -61,7 +60,7 @@ type globalFlags struct {
 func newProgram() *program {
 	return &program{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Environ(),
-		store: client.DefaultStore(), state: stateHome(), clock: time.Now, leaveAfter: gamestate.LeaveTime, giveUpAfter: giveUpAfter,
+		store: client.DefaultStore(), state: stateHome(), clock: time.Now, giveUpAfter: giveUpAfter,
 		terminal: func(stream any) bool {
 			f, ok := stream.(*os.File)
 			// Treat a dumb terminal like a file, since its cursor cannot be moved.
@@ -86,6 +85,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 	root.SetOut(out)
 	root.SetErr(p.err)
 	usage.Strict(root)
+	defer p.disconnect()
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil && out.Err() != nil {
 		err = fmt.Errorf("output: %w", out.Err())

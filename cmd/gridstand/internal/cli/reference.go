@@ -36,7 +36,12 @@ type reference struct {
 	// according to the link's path; otherwise neither is set.
 	id              string
 	challenge, game bool
+	// player is the name of the player whose current game is meant, or empty.
+	player string
 }
+
+// atPlayer is the prefix of an argument that names a player.
+const atPlayer = "@"
 
 // dailyWord is the argument that selects the daily game, in place of an id.
 const dailyWord = "daily"
@@ -47,10 +52,16 @@ const yesterdayWord = "yesterday"
 // dateForm matches dates, and days that do not exist.
 var dateForm = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
 
-// parseReference parses "daily", the day of a daily game, an id, or a link to the page of a challenge or a game.
+// parseReference parses "daily", the day of a daily game, an id, or a link to the page of a game or
+// a challenge.
 func parseReference(text string) (reference, error) {
 	text = strings.TrimSpace(text)
+	player, isPlayer := strings.CutPrefix(text, atPlayer)
 	switch {
+	case isPlayer && player == "":
+		return reference{}, usage.Errorf("give the name of a player, such as %sada", atPlayer)
+	case isPlayer:
+		return reference{player: player}, nil
 	case text == dailyWord:
 		return reference{daily: true}, nil
 	case text == yesterdayWord || isDate(text):
@@ -59,12 +70,14 @@ func parseReference(text string) (reference, error) {
 		return reference{}, usage.Errorf("there is no day %s; give a day in UTC such as 2026-11-21", text)
 	case !strings.Contains(text, "/"):
 		return reference{id: text}, nil
-	case !strings.Contains(text, "://"):
+	}
+	wrong := usage.Errorf("%q is no link to a game or a challenge, which ends with /g/ or /c/ and the full id", clean(text, 200))
+	if !strings.Contains(text, "://") {
 		text = "http://" + text
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return reference{}, usage.Errorf("%q is neither an id nor a link to a challenge", clean(text, 200))
+		return reference{}, wrong
 	}
 	r := reference{server: u.Host, tls: u.Scheme == "https"}
 	if u.Port() == "" {
@@ -79,7 +92,7 @@ func parseReference(text string) (reference, error) {
 	case kind == "g" && id.Valid(rest):
 		r.id, r.game = rest, true
 	default:
-		return reference{}, usage.Errorf("%q is not a link to a challenge, which ends with /c/ and an id", clean(text, 200))
+		return reference{}, wrong
 	}
 	return r, nil
 }
@@ -95,65 +108,13 @@ func (p *program) refer(text string) (reference, error) {
 }
 
 // dialFor parses an argument as refer does, and dials the server.
-func (p *program) dialFor(text string) (r reference, c *client.Client, disconnect func(), err error) {
-	if r, err = p.refer(text); err != nil {
-		return r, nil, nil, err
+func (p *program) dialFor(text string) (reference, *client.Client, error) {
+	r, err := p.refer(text)
+	if err != nil {
+		return r, nil, err
 	}
-	c, disconnect, err = p.dial()
-	return r, c, disconnect, err
-}
-
-// dialForGame parses a game given by the user (an id, a prefix of one, or a link to the game's
-// page) and dials the server, or the link's server as refer does. It returns the argument for
-// game and resolve.
-func (p *program) dialForGame(text string) (game string, c *client.Client, disconnect func(), err error) {
-	if game, err = p.referToGame(text); err != nil {
-		return "", nil, nil, err
-	}
-	c, disconnect, err = p.dial()
-	return game, c, disconnect, err
-}
-
-// referToGame returns the id in a link to a game's page, and makes the client use the link's
-// server as refer does. It returns any other text unchanged.
-func (p *program) referToGame(text string) (string, error) {
-	if !strings.Contains(text, "/") {
-		return text, nil
-	}
-	r, err := parseReference(text)
-	switch {
-	case err == nil && r.game:
-		_, err = p.refer(text)
-		return r.id, err
-	case err == nil && r.server != "":
-		return "", usage.Errorf("%q is a link to a challenge, not to a game", clean(text, 200))
-	case strings.Contains(text, "://"):
-		return "", usage.Errorf("%q is not a link to a game, which ends with /g/ and the full id", clean(text, 200))
-	default: // such as the path of a file
-		return text, nil
-	}
-}
-
-// referToGames applies referToGame to each text. It returns an error for links to different
-// servers.
-func (p *program) referToGames(texts []string) ([]string, error) {
-	games := make([]string, len(texts))
-	server := ""
-	for i, text := range texts {
-		var err error
-		if games[i], err = p.referToGame(text); err != nil {
-			return nil, err
-		}
-		if games[i] == text {
-			continue
-		}
-		if r, err := parseReference(text); err == nil && server != "" && r.server != server {
-			return nil, usage.Errorf("the links name different servers: %s and %s", server, clean(r.server, 200))
-		} else if err == nil {
-			server = r.server
-		}
-	}
-	return games, nil
+	c, err := p.dial()
+	return r, c, err
 }
 
 // find returns the challenge and, if the client is logged in, the user's attempt.
@@ -249,7 +210,7 @@ func (p *program) challengeOrGame(ctx context.Context, c *client.Client, r refer
 		}
 		return found.GetChallenge(), "", err
 	}
-	gameID, err := p.resolve(ctx, c, r.id)
+	gameID, err := p.resolve(ctx, c, r)
 	if errors.Is(err, client.ErrGameNotFound) {
 		if found, err := r.find(ctx, c); err == nil {
 			return found.GetChallenge(), "", nil

@@ -40,7 +40,7 @@ func (p *program) show(ctx context.Context, c *client.Client, start ui.Route, lo
 	}
 	terminal := app.Terminal{In: p.keyboard(), Out: p.out, Width: p.width(), Height: 24, Env: p.env, Plain: p.plain()}
 	if p.over != nil {
-		p.over.show(&config, &terminal)
+		p.over.show(&config, &terminal, c)
 	}
 	return app.Run(ctx, app.New(ctx, config), terminal)
 }

@@ -14,19 +14,19 @@ import (
 var identifyTimeout = 10 * time.Second
 
 // identify looks up the account of the session's key, which may not have one yet.
-func (r *remote) identify(ctx context.Context, log *slog.Logger) error {
-	if r.refusal != nil {
+func (p *program) identify(ctx context.Context, log *slog.Logger) error {
+	if p.over.refusal != nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, identifyTimeout)
 	defer cancel()
-	_, err := r.client.Me(ctx)
+	_, err := p.client.Me(ctx)
 	switch {
 	case err == nil, errors.Is(err, client.ErrKeyNotLinked):
 		return nil
 	case errors.Is(err, client.ErrBadCredential):
 		logHostError(log, err)
-		r.client, r.refusal = r.client.ForSession(client.Session{Address: r.session.Address}), errOnlyWatching
+		p.client, p.over.refusal = p.client.ForSession(client.Session{Address: p.over.session.Address}), errOnlyWatching
 		return nil
 	case errors.Is(err, client.ErrUnreachable):
 		logHostError(log, err)
@@ -36,10 +36,10 @@ func (r *remote) identify(ctx context.Context, log *slog.Logger) error {
 	}
 }
 
-// known returns the account of the session's key, or an error if the key has no account.
-func (r *remote) known(ctx context.Context) (*pb.Player, error) {
-	if r.client.PlayerID() == "" {
+// knownKey returns the account of the session's key, or an error if the key has no account.
+func (p *program) knownKey(ctx context.Context) (*pb.Player, error) {
+	if p.client.PlayerID() == "" {
 		return nil, missingf("you have no account yet")
 	}
-	return r.client.Me(ctx)
+	return p.client.Me(ctx)
 }

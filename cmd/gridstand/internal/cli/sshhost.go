@@ -114,11 +114,10 @@ func (p *program) sshHost(ctx context.Context, o sshOptions) error {
 	if err != nil {
 		return fmt.Errorf("%w; --host-key selects another file", err)
 	}
-	c, disconnect, err := p.dial()
+	c, err := p.dial()
 	if err != nil {
 		return err
 	}
-	defer disconnect()
 	// Use TCP keepalive, which detects dead connections even if their clients only watch.
 	listening := net.ListenConfig{KeepAliveConfig: net.KeepAliveConfig{
 		Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3,

@@ -20,8 +20,6 @@ import (
 // remote is the state of an ssh-host session.
 type remote struct {
 	session *sshhost.Session
-	// client makes calls for the account of the session's key, if it has one.
-	client *client.Client
 	// refusal is the reason why the session cannot play, or nil if it can.
 	refusal error
 	// command is the start of the commands that reach the host, such as "ssh -t play.example".
@@ -49,19 +47,19 @@ func (p *program) overSSH(s *sshhost.Session, c *client.Client, credential, comm
 	default:
 		as.Credential, as.Key = credential, ssh.FingerprintSHA256(s.Key)
 	}
-	over.client = c.ForSession(as)
 	return &program{
 		in: s.In, out: s.Out, err: s.Err, env: s.Env, clock: p.clock,
 		terminal: func(any) bool { return s.Terminal },
 		width:    func() int { return s.Size.Width },
 		flags:    globalFlags{server: p.server()},
 		over:     over,
+		client:   c.ForSession(as), // makes calls for the account of the key, if it has one
 	}
 }
 
 // session runs the client's command and returns its exit code.
 func (p *program) session(ctx context.Context, command sshhost.Command, log *slog.Logger) int {
-	if err := p.over.identify(ctx, log); err != nil {
+	if err := p.identify(ctx, log); err != nil {
 		p.notef("%s", p.explain(err))
 		return exitFailed
 	}
@@ -94,22 +92,22 @@ func (p *program) sshCommand(ctx context.Context, command sshhost.Command) error
 	case "help":
 		return p.printf("%s", sshhost.Help(p.over.command))
 	case "games":
-		return p.games(ctx, gamesOptions{status: "live", order: "recent", limit: defaultLimit})
+		return p.games(ctx, gamesOptions{status: "live", limit: defaultLimit})
 	case "top":
 		return p.top(ctx, first(command.Args), topOptions{window: "all", limit: defaultLimit})
 	case "variants":
 		return p.variants(ctx, first(command.Args))
 	case "daily":
-		return p.daily(ctx, &pb.DailyRequest{Variant: first(command.Args)})
+		return p.daily(ctx, first(command.Args))
 	case "join":
-		return p.join(ctx, command.Args[0], nil)
+		return p.join(ctx, command.Args[0], nil, false)
 	case "race":
 		return p.sshRace(ctx, command.Args)
 	case "challenge":
 		request := &pb.CreateChallengeRequest{Kind: pb.ChallengeKind_CHALLENGE_KIND_LINK}
 		return p.createChallenge(ctx, first(command.Args), ui.NewChallenge{Request: request})
 	case "watch":
-		return p.watchScreen(ctx, command.Args)
+		return p.watchScreen(ctx, command.Args, false)
 	case "play":
 		return p.play(ctx, first(command.Args), playOptions{})
 	default:
@@ -119,27 +117,21 @@ func (p *program) sshCommand(ctx context.Context, command sshhost.Command) error
 
 // topScreen shows the page of a ranking on the terminal.
 func (p *program) topScreen(ctx context.Context, what string) error {
-	r, c, disconnect, err := p.dialFor(what)
+	r, c, err := p.dialFor(what)
 	if err != nil {
 		return err
 	}
-	defer disconnect()
 	var route ui.Route
 	ofChallenge := func() error {
 		found, err := r.find(ctx, c)
 		route.Challenge = found.GetChallenge().GetId()
 		return err
 	}
-	if r.daily || r.challenge {
-		err = ofChallenge()
-	} else {
-		var v *pb.Variant
-		v, err = p.variantOr(ctx, c, r.id, "a challenge", ofChallenge)
-		route.Top = v.GetId()
-	}
+	v, err := p.variantOr(ctx, c, r, "a challenge", ofChallenge)
 	if err != nil {
 		return err
 	}
+	route.Top = v.GetId()
 	return p.show(ctx, c, route, localServer{})
 }
 
@@ -157,11 +149,10 @@ func (p *program) sshRace(ctx context.Context, args []string) error {
 
 // rulesScreen shows the rules of a variant on the terminal.
 func (p *program) rulesScreen(ctx context.Context, what string) error {
-	c, disconnect, err := p.dial()
+	c, err := p.dial()
 	if err != nil {
 		return err
 	}
-	defer disconnect()
 	v, err := p.variant(ctx, c, what)
 	if err != nil {
 		return err
@@ -170,7 +161,7 @@ func (p *program) rulesScreen(ctx context.Context, what string) error {
 }
 
 // show adapts the configuration of the terminal program to the session.
-func (r *remote) show(c *app.Config, t *app.Terminal) {
+func (r *remote) show(c *app.Config, t *app.Terminal, as *client.Client) {
 	t.Height, t.Resized, t.Pace = r.session.Size.Height, r.session.Resized, r.session.Pace
 	c.Env.Remote = true
 	c.Env.Theme.Still = true // Animations would use bandwidth and the host's CPU.
@@ -181,7 +172,7 @@ func (r *remote) show(c *app.Config, t *app.Terminal) {
 	}
 	c.SuggestedName = r.session.User
 	c.LogIn = func(ctx context.Context, name string) (string, error) {
-		player, _, err := r.client.CreatePlayer(ctx, name, false)
+		player, _, err := as.CreatePlayer(ctx, name, false)
 		return player.GetId(), err
 	}
 }

@@ -41,11 +41,10 @@ func TestTerminal_Race(t *testing.T) {
 	p.sees("bob", `(?s)ada, creator.*bob \(you\)`)
 	p.sees("ada", `2 of 8`)
 	cal := newUser(t, server, "cal")
-	cal.ok("join", race)
 	var begun, note output
 	code := make(chan int, 1)
 	go func() {
-		code <- cal.program(&begun, &note).run(t.Context(), []string{"new", "--challenge", race, "--wait"})
+		code <- cal.program(&begun, &note).run(t.Context(), []string{"join", race, "--wait"})
 	}()
 	waittest.Until(t, "the program waits", func() bool { return note.String() == "Waiting for the challenge to open.\n" })
 	p.tmux("send-keys", "-t", "ada", "Enter")

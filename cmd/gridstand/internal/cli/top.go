@@ -73,19 +73,15 @@ revealing any tiles.`,
 
 // top shows the ranking of a variant or of a challenge.
 func (p *program) top(ctx context.Context, what string, o topOptions) error {
-	r, c, disconnect, err := p.dialFor(what)
+	r, c, err := p.dialFor(what)
 	if err != nil {
 		return err
 	}
-	defer disconnect()
 	if o.variant != "" && !r.daily {
 		return usage.Errorf("--variant is only for %s", dailyWord)
 	}
 	r.variant = cmp.Or(o.variant, r.variant)
-	if r.daily || r.challenge || r.game {
-		return p.topOfChallenge(ctx, c, r, o)
-	}
-	v, err := p.variantOr(ctx, c, r.id, "a challenge", func() error { return p.topOfChallenge(ctx, c, r, o) })
+	v, err := p.variantOr(ctx, c, r, "a challenge", func() error { return p.topOfChallenge(ctx, c, r, o) })
 	if v == nil || err != nil {
 		return err
 	}

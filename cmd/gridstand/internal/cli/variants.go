@@ -24,11 +24,10 @@ func (p *program) variantsCommand() *cobra.Command {
 
 // variants lists the variants, or prints the rules of one.
 func (p *program) variants(ctx context.Context, what string) error {
-	c, disconnect, err := p.dial()
+	c, err := p.dial()
 	if err != nil {
 		return err
 	}
-	defer disconnect()
 	if what != "" {
 		v, err := p.variant(ctx, c, what)
 		if err != nil {

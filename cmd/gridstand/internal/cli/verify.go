@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/internal/verify"
@@ -48,15 +47,14 @@ its ranking.`,
 
 // verifyGame fetches the transcript of a finished game and verifies it.
 func (p *program) verifyGame(ctx context.Context, what string) error {
-	game, c, disconnect, err := p.dialForGame(what)
+	if isFile(what) {
+		return usage.Errorf("verify needs a game. To read a file: %s verify - < %s", name, clean(what, 500))
+	}
+	r, c, err := p.dialFor(what)
 	if err != nil {
 		return err
 	}
-	defer disconnect()
-	id, err := p.resolve(ctx, c, game)
-	if errors.Is(err, client.ErrInvalid) && isFile(what) {
-		return usage.Errorf("%w. To read a file: %s verify - < %s", err, name, clean(what, 500))
-	}
+	id, err := p.resolve(ctx, c, r)
 	if err != nil {
 		return err
 	}

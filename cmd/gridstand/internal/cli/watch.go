@@ -27,56 +27,35 @@ func (p *program) watchCommand() *cobra.Command {
 		Long: `Watch a game live. Without a game it shows the most watched one, or the one with
 the highest score if none is watched, and another game when it ends. Up to four
 games are shown side by side if the terminal is large enough; --wall chooses the
-four best. @ada means the game that the player ada is playing now. A race, given
-by its id or link, shows all its boards, to its players too; ` + name + ` join
-returns to your own board.
+four best. @ada means the game that the player ada is playing now, and then that
+player's next games. A race, given by its id or link, shows all its boards, to
+its players too; ` + name + ` join returns to your own board.
 
 Without a terminal, or with --json or --from, it prints events until the game
-ends. With @ada it continues with that player's next game until you interrupt
-it. --json prints one WatchResponse per line; with --from 0 this is the
+ends. --json prints one WatchResponse per line; with --from 0 this is the
 transcript that ` + name + ` verify - reads. For a challenge it prints one
 WatchChallengeResponse per line until the ranking is final.`,
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-			if strings.HasPrefix(typed, atPlayer) {
-				players, directive := p.completePlayers(cmd, nil, typed)
-				for i := range players {
-					players[i] = atPlayer + players[i]
-				}
-				return players, directive
-			}
-			found, directive := p.completeGames(pb.GameStatus_GAME_STATUS_ACTIVE)(cmd, nil, typed)
-			return slices.DeleteFunc(found, func(game string) bool {
-				id, _, _ := strings.Cut(game, "\t")
-				return len(args) >= watch.MaxWall || slices.Contains(args, id)
-			}), directive
-		},
+		ValidArgsFunction: p.completeGames(pb.GameStatus_GAME_STATUS_ACTIVE),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > watch.MaxWall {
-				return usage.Errorf("watch shows at most %d games", watch.MaxWall)
-			}
-			if wall {
-				return p.watchWall(cmd, args)
-			}
 			var after *int32
 			if cmd.Flags().Changed("from") {
-				if from < 0 {
-					return usage.Errorf("--from must be a version, 0 or more")
-				}
 				after = &from
 			}
-			if after == nil && !p.flags.json && p.terminal(p.out) {
-				return p.watchScreen(cmd.Context(), args)
-			}
-			if len(args) > 1 {
+			lines := after != nil || p.flags.json || !p.terminal(p.out)
+			switch {
+			case from < 0:
+				return usage.Errorf("--from must be a version, 0 or more")
+			case len(args) > watch.MaxWall:
+				return usage.Errorf("watch shows at most %d games", watch.MaxWall)
+			case wall && len(args) > 0:
+				return usage.Errorf("--wall chooses the games: name none")
+			case lines && (wall || len(args) > 1):
 				return usage.Errorf("watching several games needs a terminal; without one, or with --json or --from, name a single game")
+			case lines:
+				return p.watchLines(cmd.Context(), first(args), after)
+			default:
+				return p.watchScreen(cmd.Context(), args, wall)
 			}
-			if who := first(args); strings.HasPrefix(who, atPlayer) {
-				if after != nil {
-					return usage.Errorf("--from is for a single game: name it instead of %s", clean(who, maxNameShown))
-				}
-				return p.followLines(cmd.Context(), who)
-			}
-			return p.watchLines(cmd.Context(), first(args), after)
 		},
 	}
 	cmd.Flags().BoolVar(&wall, "wall", false, "watch the four best live games")
@@ -84,100 +63,81 @@ WatchChallengeResponse per line until the ranking is final.`,
 	return cmd
 }
 
-// watchWall shows the best live games side by side. A game that is not live does not take their
-// place when one ends.
-func (p *program) watchWall(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 || cmd.Flags().Changed("from") {
-		return usage.Errorf("--wall chooses the games: omit the games and --from")
+// watchScreen shows the named games, a player's games or a challenge until the user leaves. If what
+// is empty, it shows the best live games if wall is set, and TV if not.
+func (p *program) watchScreen(ctx context.Context, what []string, wall bool) error {
+	references := make([]reference, len(what))
+	for i, text := range what {
+		var err error
+		if references[i], err = p.refer(text); err != nil {
+			return err
+		}
 	}
-	if !p.terminal(p.out) || p.flags.json {
-		return usage.Errorf("--wall needs a terminal")
-	}
-	c, disconnect, err := p.dial()
+	c, err := p.dial()
 	if err != nil {
 		return err
 	}
-	defer disconnect()
+	// Log in if the user has an account, because a watcher may want to play afterwards.
+	_, _ = p.known(ctx, c)
+	route, err := p.whatToWatch(ctx, c, references)
+	if err == nil && wall {
+		route.Watch, err = p.bestGames(ctx, c)
+	}
+	if err == nil && len(what) == 0 {
+		_, err = c.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{}) // rather than show an empty screen
+	}
+	if err != nil {
+		return err
+	}
+	route.TV = len(route.Watch) == 0
+	return p.show(ctx, c, route, localServer{})
+}
+
+// whatToWatch returns the route to what the user named.
+func (p *program) whatToWatch(ctx context.Context, c *client.Client, named []reference) (ui.Route, error) {
+	if len(named) == 1 && named[0].player != "" {
+		player, err := p.player(ctx, c, named[0].player)
+		return ui.Route{Follow: player.GetName()}, err
+	}
+	var route ui.Route
+	for _, r := range named {
+		challenge, gameID, err := p.challengeOrGame(ctx, c, r)
+		if err == nil && challenge == nil {
+			_, err = p.game(ctx, c, reference{id: gameID})
+		}
+		switch {
+		case err != nil:
+			return route, err
+		case challenge != nil && len(named) > 1:
+			return route, usage.Errorf("%s is a challenge: watch it alone", challenge.GetId())
+		case challenge != nil:
+			return ui.Route{Challenge: challenge.GetId()}, nil
+		case !slices.Contains(route.Watch, gameID):
+			route.Watch = append(route.Watch, gameID)
+		}
+	}
+	return route, nil
+}
+
+// bestGames returns the ids of the best live games, at most watch.MaxWall.
+func (p *program) bestGames(ctx context.Context, c *client.Client) ([]string, error) {
 	var ids []string
 	for len(ids) < watch.MaxWall {
-		g, _, err := watch.PickLive(cmd.Context(), ui.NewServer(c), ids, p.clock())
-		if err != nil {
-			return err
-		}
-		if g == nil || slices.Contains(ids, g.GetId()) {
-			break
+		g, _, err := watch.PickLive(ctx, ui.NewServer(c), ids, p.clock())
+		if err != nil || g == nil || slices.Contains(ids, g.GetId()) {
+			return ids, err
 		}
 		ids = append(ids, g.GetId())
 	}
-	_, _ = p.known(cmd.Context(), c) // as watchScreen does
-	return p.show(cmd.Context(), c, ui.Route{Watch: ids, TV: len(ids) == 0}, localServer{})
-}
-
-// watchScreen shows the named games, a player's games or a challenge until the user leaves.
-// If what is empty, it shows TV.
-func (p *program) watchScreen(ctx context.Context, what []string) error {
-	var only reference // the only argument, unless it names a player
-	if len(what) == 1 && !strings.HasPrefix(what[0], atPlayer) {
-		var err error
-		if only, err = p.refer(what[0]); err != nil {
-			return err
-		}
-	}
-	if len(what) > 1 {
-		var err error
-		if what, err = p.referToGames(what); err != nil {
-			return err
-		}
-	}
-	c, disconnect, err := p.dial()
-	if err != nil {
-		return err
-	}
-	defer disconnect()
-	// Log in if the user has an account, because a watcher may want to play afterwards.
-	_, _ = p.known(ctx, c)
-	if len(what) == 1 && strings.HasPrefix(what[0], atPlayer) {
-		player, err := p.player(ctx, c, what[0])
-		if err != nil {
-			return err
-		}
-		return p.show(ctx, c, ui.Route{Follow: player.GetName()}, localServer{})
-	}
-	if only != (reference{}) {
-		challenge, gameID, err := p.challengeOrGame(ctx, c, only)
-		if err != nil {
-			return err
-		}
-		if challenge != nil {
-			return p.show(ctx, c, ui.Route{Challenge: challenge.GetId()}, localServer{})
-		}
-		what = []string{gameID}
-	}
-	var ids []string
-	for _, text := range what {
-		g, err := p.gameToWatch(ctx, c, text)
-		if err != nil {
-			return err
-		}
-		if !slices.Contains(ids, g.GetId()) {
-			ids = append(ids, g.GetId())
-		}
-	}
-	if len(ids) == 0 {
-		if _, err := c.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{}); err != nil {
-			return err // rather than show an empty screen
-		}
-	}
-	return p.show(ctx, c, ui.Route{Watch: ids, TV: len(ids) == 0}, localServer{})
+	return ids, nil
 }
 
 // watchLines prints the updates of a game or a challenge.
 func (p *program) watchLines(ctx context.Context, what string, after *int32) error {
-	r, c, disconnect, err := p.dialFor(what)
+	r, c, err := p.dialFor(what)
 	if err != nil {
 		return err
 	}
-	defer disconnect()
 	var g client.Game
 	if what == "" {
 		g.Game, _, err = watch.PickLive(ctx, ui.NewServer(c), nil, p.clock())

@@ -236,7 +236,7 @@ image: export COMMIT := $(COMMIT)
 image: ## Build the server's container image, with version and commit
 	scripts/compose.sh build server
 
-# goreleaser runs this target. HOME is set because the help of --data contains it.
+# goreleaser runs this target. HOME is set because the help of --host-key contains it.
 .PHONY: release-extras
 release-extras: build ## Write completions and man pages into bin/extras
 	rm -rf bin/extras

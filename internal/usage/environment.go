@@ -13,12 +13,15 @@ const Prefix = "GRIDSTAND_"
 // variableKey is the key of the flag annotation for the environment variable.
 const variableKey = "variable"
 
-// SetVariable marks a flag as settable by an environment variable; see ReadEnvironment.
-func SetVariable(f *pflag.Flag, variable string) {
-	if f.Annotations == nil {
-		f.Annotations = map[string][]string{}
-	}
-	f.Annotations[variableKey] = []string{variable}
+// NameVariables marks each flag as settable by an environment variable, which is named after it; see
+// ReadEnvironment.
+func NameVariables(flags *pflag.FlagSet, prefix string) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Annotations == nil {
+			f.Annotations = map[string][]string{}
+		}
+		f.Annotations[variableKey] = []string{prefix + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))}
+	})
 }
 
 // Variable returns the environment variable of a flag, or "" if it has none.

@@ -64,10 +64,8 @@ func TestReadEnvironment(t *testing.T) {
 		flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
 		listen, store := flags.String("listen", ":1", ""), flags.String("store", "", "")
 		idle := flags.Duration("idle", time.Hour, "")
+		usage.NameVariables(flags, usage.Prefix)
 		flags.Bool("version", false, "")
-		for _, flag := range []string{"listen", "store", "idle"} {
-			usage.SetVariable(flags.Lookup(flag), usage.Prefix+strings.ToUpper(flag))
-		}
 		require.NoError(t, flags.Parse(strings.Fields(tt.args)))
 		err := usage.ReadEnvironment(flags, func(name string) string {
 			for _, variable := range strings.Fields(tt.variables) {

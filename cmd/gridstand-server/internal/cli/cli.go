@@ -140,7 +140,7 @@ separately only if --proxies lists the proxy.`,
 	}
 	cmd.Flags().SortFlags = false
 	flags.Limits(cmd.Flags(), &l)
-	flags.NameVariables(cmd.Flags())
+	usage.NameVariables(cmd.Flags(), usage.Prefix)
 	return cmd
 }
 

@@ -63,7 +63,7 @@ certificate.`,
 	flags.Listen(set, &config.Listen)
 	flags.TLSCert(set, &config.TLSCert)
 	flags.Metrics(set, &config.Metrics)
-	flags.NameVariables(set)
+	usage.NameVariables(set, usage.Prefix)
 	set.BoolVar(&encrypted, "tls", false, "use TLS; implied by --tls-cert")
 	set.DurationVar(&timeout, "timeout", timeout, "timeout of the check")
 	return cmd

@@ -61,7 +61,7 @@ func Add(flags *pflag.FlagSet, c *server.Config) {
 			_ = flags.SetAnnotation(limit.Flag, usage.InTopic, nil) // cannot fail: the flag exists
 		}
 	}
-	NameVariables(flags)
+	usage.NameVariables(flags, usage.Prefix)
 }
 
 // Limits adds a flag for each limit that has one.
@@ -139,14 +139,6 @@ func Variables(flags *pflag.FlagSet) (variables []string) {
 		}
 	})
 	return variables
-}
-
-// NameVariables marks each flag as settable by its environment variable; see
-// usage.ReadEnvironment.
-func NameVariables(flags *pflag.FlagSet) {
-	flags.VisitAll(func(f *pflag.Flag) {
-		usage.SetVariable(f, usage.Prefix+strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_")))
-	})
 }
 
 // levelValue implements pflag.Value for a log level.

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridstand/gridstand/cmd/gridstand-server/internal/flags"
+	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/server"
 )
 
@@ -47,7 +48,7 @@ servers, so only its owner can read it. It has one line of JSON for each item.`,
 	set := cmd.Flags()
 	flags.Store(set, &config.Store)
 	flags.Data(set, &config.Data)
-	flags.NameVariables(set)
+	usage.NameVariables(set, usage.Prefix)
 	return cmd
 }
 
@@ -97,7 +98,7 @@ To move games from a file to a Redis, stop the server and run
 	flags.Store(set, &config.Store)
 	flags.Data(set, &config.Data)
 	flags.Retention(set, &config)
-	flags.NameVariables(set)
+	usage.NameVariables(set, usage.Prefix)
 	return cmd
 }
 

@@ -46,7 +46,7 @@ func command(cmd *cobra.Command, open open, do func(*cobra.Command, *server.Oper
 	flags.Store(set, &config.Store)
 	flags.Data(set, &config.Data)
 	flags.Retention(set, &config)
-	flags.NameVariables(set)
+	usage.NameVariables(set, usage.Prefix)
 	return cmd
 }
 
@@ -91,7 +91,7 @@ the server.`,
 	set := cmd.Flags()
 	flags.Store(set, &config.Store)
 	flags.Data(set, &config.Data)
-	flags.NameVariables(set)
+	usage.NameVariables(set, usage.Prefix)
 	return cmd
 }
 

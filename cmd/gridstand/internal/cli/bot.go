@@ -44,7 +44,7 @@ Bots of 2048: ` + strings.Join(solver.Names(defaultVariant), ", ") + `.
 Bots of Tribolo: ` + strings.Join(solver.Names("tribolo"), ", ") + `.`,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 1 {
-				return p.completeVariants(cmd, nil, typed)
+				return p.complete(variantIDs)(cmd, nil, typed)
 			}
 			return append(solver.Names(defaultVariant), solver.Names("tribolo")...), cobra.ShellCompDirectiveNoFileComp
 		},
@@ -63,7 +63,7 @@ Bots of Tribolo: ` + strings.Join(solver.Names("tribolo"), ", ") + `.`,
 	cmd.Flags().IntVar(&o.games, "games", 1, "number of games")
 	cmd.Flags().DurationVar(&o.think, "think", 0, "`time` limit of the search for a move (default: the bot's own)")
 	cmd.Flags().StringVar(&o.challenge, "challenge", "", "play an attempt at a challenge: its `id`, a link, or daily")
-	completeFlag(cmd, "challenge", p.completeChallenges)
+	completeFlag(cmd, "challenge", p.complete(challengeIDs))
 	o.add(cmd)
 	return cmd
 }

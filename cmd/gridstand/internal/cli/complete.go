@@ -16,75 +16,63 @@ import (
 // completeTimeout limits how long a shell waits for completions. Tests change it.
 var completeTimeout = time.Second
 
-// completeVariants completes the name of a variant.
-func (p *program) completeVariants(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return p.complete(cmd, args, func(ctx context.Context, c *client.Client) (found []string) {
-		reply, _ := c.Games.ListVariants(ctx, &pb.ListVariantsRequest{})
-		for _, v := range reply.GetVariants() {
-			found = append(found, cobra.CompletionWithDesc(clean(v.GetId(), 24), clean(v.GetSummary(), 100)))
+// source returns values that an argument or a flag can have. It ignores errors, because the shell
+// would not show them.
+type source func(context.Context, *client.Client) []string
+
+// variantIDs returns the ids of all variants.
+func variantIDs(ctx context.Context, c *client.Client) (found []string) {
+	reply, _ := c.Games.ListVariants(ctx, &pb.ListVariantsRequest{})
+	for _, v := range reply.GetVariants() {
+		found = append(found, cobra.CompletionWithDesc(clean(v.GetId(), 24), clean(v.GetSummary(), 100)))
+	}
+	return found
+}
+
+// gameIDs returns the source of the ids of games with a status.
+func gameIDs(status pb.GameStatus) source {
+	return func(ctx context.Context, c *client.Client) (found []string) {
+		reply, _ := c.Games.ListGames(ctx, &pb.ListGamesRequest{Status: status})
+		for _, g := range reply.GetGames() {
+			found = append(found, cobra.CompletionWithDesc(clean(g.GetId(), 26),
+				gamestate.PlayerName(g)+", "+variantOf(g)+", "+describe.Comma(gamestate.HighestScore(g))))
 		}
 		return found
-	})
-}
-
-// completeGames returns a function that completes the id of a game with a status.
-func (p *program) completeGames(status pb.GameStatus) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		return p.complete(cmd, args, func(ctx context.Context, c *client.Client) (found []string) {
-			reply, _ := c.Games.ListGames(ctx, &pb.ListGamesRequest{Status: status})
-			for _, g := range reply.GetGames() {
-				found = append(found, cobra.CompletionWithDesc(clean(g.GetId(), 26),
-					gamestate.PlayerName(g)+", "+variantOf(g)+", "+describe.Comma(gamestate.HighestScore(g))))
-			}
-			return found
-		})
 	}
 }
 
-// completeJoinable completes the id of a challenge or of a game that is waiting for
-// players.
-func (p *program) completeJoinable(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	games, directive := p.completeGames(pb.GameStatus_GAME_STATUS_WAITING)(cmd, args, typed)
-	challenges, _ := p.completeChallenges(cmd, args, typed)
-	return append(games, challenges...), directive
-}
+var (
+	liveGames     = gameIDs(pb.GameStatus_GAME_STATUS_ACTIVE)
+	waitingGames  = gameIDs(pb.GameStatus_GAME_STATUS_WAITING)
+	finishedGames = gameIDs(pb.GameStatus_GAME_STATUS_FINISHED)
+)
 
-// completeChallenges completes the id of a challenge that is not closed, or "daily".
-func (p *program) completeChallenges(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return p.complete(cmd, args, func(ctx context.Context, c *client.Client) (found []string) {
-		found = append(found, cobra.CompletionWithDesc(dailyWord, "today's game"))
-		reply, _ := c.Challenges.ListChallenges(ctx, &pb.ListChallengesRequest{})
-		for _, one := range reply.GetChallenges() {
-			if one.GetStatus() != pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED {
-				found = append(found, cobra.CompletionWithDesc(clean(one.GetId(), 26), titleOf(one)))
-			}
+// challengeIDs returns the ids of the challenges that are not closed, and "daily".
+func challengeIDs(ctx context.Context, c *client.Client) []string {
+	found := []string{cobra.CompletionWithDesc(dailyWord, "today's game")}
+	reply, _ := c.Challenges.ListChallenges(ctx, &pb.ListChallengesRequest{})
+	for _, one := range reply.GetChallenges() {
+		if one.GetStatus() != pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED {
+			found = append(found, cobra.CompletionWithDesc(clean(one.GetId(), 26), titleOf(one)))
 		}
-		return found
-	})
+	}
+	return found
 }
 
-// completeRankings completes what has a ranking: a variant, a challenge, or "daily".
-func (p *program) completeRankings(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	variants, directive := p.completeVariants(cmd, args, typed)
-	challenges, _ := p.completeChallenges(cmd, args, typed)
-	return append(variants, challenges...), directive
-}
-
-// complete connects to the server and calls ask, which returns the completions of an argument
-// or a flag. ask ignores errors, because the shell would not show them.
-func (p *program) complete(
-	cmd *cobra.Command, args []string, ask func(context.Context, *client.Client) []string,
-) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+// complete completes the first argument, or a flag, with the values of sources.
+func (p *program) complete(sources ...source) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) (found []string, _ cobra.ShellCompDirective) {
+		c, err := p.dial()
+		if len(args) > 0 || err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		ctx, cancel := context.WithTimeout(cmd.Context(), completeTimeout)
+		defer cancel()
+		for _, values := range sources {
+			found = append(found, values(ctx, c)...)
+		}
+		return found, cobra.ShellCompDirectiveNoFileComp
 	}
-	c, err := p.dial()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), completeTimeout)
-	defer cancel()
-	return ask(ctx, c), cobra.ShellCompDirectiveNoFileComp
 }
 
 // completeFlag completes a flag as complete completes the first argument.

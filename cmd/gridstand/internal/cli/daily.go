@@ -26,7 +26,7 @@ of others stay hidden until you have finished yours.
 Without a terminal, or with --json, it prints the daily game: its closing time,
 the commitments to its seed and to tomorrow's, and your result with text to
 share. In scripts, ` + name + ` join daily starts the attempt.`,
-		ValidArgsFunction: p.completeVariants,
+		ValidArgsFunction: p.complete(variantIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.daily(cmd.Context(), first(args))
 		},

@@ -33,44 +33,7 @@ func (p *program) resolve(ctx context.Context, c *client.Client, r reference) (s
 			return "", err
 		}
 	}
-	whole, err := c.Resolve(ctx, text)
-	if errors.Is(err, client.ErrGameNotFound) {
-		if found := dailyAttempt(ctx, c, text); found != "" {
-			return found, nil
-		}
-	}
-	return whole, err
-}
-
-// dailyAttempt returns the id of the only attempt at today's or yesterday's daily game
-// whose id begins with prefix, or "". It searches the first page of each game's standings,
-// because the games that Resolve searches do not always include finished attempts.
-func dailyAttempt(ctx context.Context, c *client.Client, prefix string) string {
-	found := ""
-	date := ""
-	for range 2 {
-		reply, err := getChallenge(ctx, c, &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Date: date}})
-		if err != nil {
-			break // There may have been no daily game yesterday.
-		}
-		date = dayBefore(reply)
-		page, err := c.Challenges.ListStandings(ctx, &pb.ListStandingsRequest{
-			ChallengeId: reply.GetChallenge().GetId(), PageSize: maxPage,
-		})
-		if err != nil {
-			break
-		}
-		for _, s := range page.GetStandings() {
-			switch one := s.GetGameId(); {
-			case !id.Valid(one) || !strings.HasPrefix(one, prefix) || one == found:
-			case found != "":
-				return ""
-			default:
-				found = one
-			}
-		}
-	}
-	return found
+	return c.Resolve(ctx, text)
 }
 
 // game returns the current state of the game that r refers to.

@@ -54,7 +54,7 @@ func (p *program) gamesCommand() *cobra.Command {
 	flags.StringVar(&o.player, "player", "", "only games of the player with this `name`")
 	flags.IntVar(&o.limit, "limit", defaultLimit, "maximum number of rows, 0 for all")
 	fixedCompletion(cmd, "status", "live", "waiting", "finished", "all")
-	completeFlag(cmd, "variant", p.completeVariants)
+	completeFlag(cmd, "variant", p.complete(variantIDs))
 	return cmd
 }
 
@@ -146,14 +146,14 @@ func pages[T any](limit int, page func(size int32, token string) ([]T, string, e
 func (p *program) printGames(games []*pb.Game) error {
 	columns := []column{
 		{title: "GAME", id: true},
-		{title: "VARIANT", drop: 1},
-		{title: "PLAYER", flexible: true},
+		{title: "VARIANT"},
 		{title: "SCORE", right: true},
-		{title: "TILE", right: true, drop: 6},
-		{title: "MOVES", right: true, drop: 5},
-		{title: "WATCHING", right: true, drop: 4},
-		{title: "STATUS", drop: 2},
-		{title: "LAST MOVE", drop: 3},
+		{title: "TILE", right: true},
+		{title: "MOVES", right: true},
+		{title: "WATCHING", right: true},
+		{title: "STATUS"},
+		{title: "LAST MOVE"},
+		{title: "PLAYER"},
 	}
 	rows := make([][]string, len(games))
 	for i, g := range games {
@@ -162,10 +162,8 @@ func (p *program) printGames(games []*pb.Game) error {
 			tile = strconv.Itoa(int(board.LargestTile(b)))
 		}
 		rows[i] = []string{
-			g.GetId(), variantOf(g), gamestate.PlayerName(g),
-			describe.Comma(gamestate.HighestScore(g)),
-			tile, describe.Comma(g.GetPosition().GetMoveCount()), describe.Comma(g.GetWatchers()),
-			p.stage(g), p.ago(g.GetUpdateTime()),
+			g.GetId(), variantOf(g), describe.Comma(gamestate.HighestScore(g)), tile, describe.Comma(g.GetPosition().GetMoveCount()),
+			describe.Comma(g.GetWatchers()), p.stage(g), p.ago(g.GetUpdateTime()), gamestate.PlayerName(g),
 		}
 	}
 	return p.printTable(columns, rows)
@@ -174,7 +172,7 @@ func (p *program) printGames(games []*pb.Game) error {
 func (p *program) showCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "show <game|challenge>", Short: "Print the state of a game or a challenge",
-		ValidArgsFunction: p.completeGames(pb.GameStatus_GAME_STATUS_ACTIVE),
+		ValidArgsFunction: p.complete(liveGames),
 		RunE:              func(cmd *cobra.Command, args []string) error { return p.showState(cmd.Context(), args[0]) },
 	}
 }

@@ -31,48 +31,26 @@ var (
 // localFlags are the flags for the server in this program.
 type localFlags struct {
 	local, fresh, share bool
-	data                string
 }
 
 func (o *localFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.local, "local", false,
-		"start a server in this program, at "+client.DefaultTarget+" or at --server, unless one is already running there")
+		"start a server in this program, at "+client.DefaultTarget+" or at --server, unless one is already running there; its games are kept in $XDG_STATE_HOME")
 	flags.BoolVar(&o.fresh, "fresh", false, "with --local: keep this game only until you quit; stored games are not changed")
-	flags.StringVar(&o.data, "data", "", "with --local: keep games in this `directory`"+defaultData())
 	flags.BoolVar(&o.share, "share", false, "with --local: let other machines connect, in clear text")
-}
-
-// defaultData describes where games are stored without --data.
-func defaultData() string {
-	if home := stateHome(); home != "" {
-		return " (default " + home + ")"
-	}
-	return ""
 }
 
 // check returns an error for flags that cannot be combined.
 func (o *localFlags) check(p *program, resume bool) error {
 	switch {
-	case !o.local && (o.fresh || o.share || o.data != ""):
-		return usage.Errorf("--fresh, --data and --share need --local")
-	case o.fresh && o.data != "":
-		return usage.Errorf("--fresh stores nothing: omit --data")
+	case !o.local && (o.fresh || o.share):
+		return usage.Errorf("--fresh and --share need --local")
 	case o.fresh && resume:
 		return usage.Errorf("--fresh starts without games: omit --resume")
 	case o.local && p.usesTLS():
 		return usage.Errorf("--local starts its own server: omit --tls, --ca and --cert")
 	}
 	return nil
-}
-
-// resumeCommand returns the command that restarts the server and resumes a game. The caller
-// appends the game's id. flags selects the server's address, or is "" for the default.
-func (o *localFlags) resumeCommand(flags string) string {
-	command := commandFor(flags, "play", "--local")
-	if o.data != "" {
-		command += " --data " + shellWord(o.data)
-	}
-	return command
 }
 
 // stateHome returns the directory where --local stores games, or "" if the environment does
@@ -128,14 +106,14 @@ func (p *program) startLocal(ctx context.Context, o localFlags) (localServer, er
 	p.noteOtherServer(address)
 	elsewhere := fmt.Sprintf("Try another address: %s play --local --server localhost:2049", name)
 	if findLocal(ctx, address) {
-		if o.fresh || o.share || o.data != "" {
+		if o.fresh || o.share {
 			return localServer{}, fmt.Errorf("a server is already running at %s, with its own settings. %s", address, elsewhere)
 		}
 		p.warnf("A server is already running at %s; you are playing on that server.", address)
 		return localServer{address: address, stop: func() {}}, nil
 	}
-	if !o.fresh && o.data == "" && p.state == "" {
-		return localServer{}, usage.Errorf("--local needs HOME, or XDG_CONFIG_HOME and --data, to store your account and the games")
+	if !o.fresh && p.state == "" {
+		return localServer{}, usage.Errorf("--local needs HOME, or XDG_CONFIG_HOME and XDG_STATE_HOME, to store your account and the games")
 	}
 	listener, err := o.listen(address)
 	if err != nil {
@@ -157,10 +135,7 @@ func (p *program) startLocal(ctx context.Context, o localFlags) (localServer, er
 		l.others = net.JoinHostPort(ownHost(), port)
 	}
 	config.PublicURL = l.site()
-	file := filepath.Join(o.data, "local.db")
-	if o.data == "" {
-		file = filepath.Join(p.state, "local.db")
-	}
+	file := filepath.Join(p.state, "local.db")
 	config.Store = server.File(file)
 	if o.fresh {
 		config.Store = server.Memory

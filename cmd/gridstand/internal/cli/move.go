@@ -33,7 +33,7 @@ not count for the leaderboard.`,
 			if len(args) == 1 {
 				return []string{"up", "down", "left", "right"}, cobra.ShellCompDirectiveNoFileComp
 			}
-			return p.completeGames(pb.GameStatus_GAME_STATUS_ACTIVE)(cmd, args, typed)
+			return p.complete(liveGames)(cmd, args, typed)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, ok := parseMove(args[1])
@@ -86,7 +86,7 @@ func (p *program) move(ctx context.Context, what string, m client.Move, version 
 func (p *program) resignCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "resign <game>", Short: "Give up a game, so that its score counts",
-		ValidArgsFunction: p.completeGames(pb.GameStatus_GAME_STATUS_ACTIVE),
+		ValidArgsFunction: p.complete(liveGames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.act(cmd.Context(), args[0], "resign the game", func(ctx context.Context, c *client.Client, g client.Game) (*pb.Event, error) {
 				return c.Resign(ctx, g)

@@ -37,7 +37,7 @@ game against a bot and another player, who takes the open seat with
 
 Keys: arrows, WASD or hjkl move; ? shows all keys. In Tribolo they move the
 cursor, enter jumps, and t shows the possible jumps.`,
-		ValidArgsFunction: p.completeVariants,
+		ValidArgsFunction: p.complete(variantIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.play(cmd.Context(), first(args), o)
 		},
@@ -92,7 +92,7 @@ func (p *program) play(ctx context.Context, what string, o playOptions) error {
 	if local.ours {
 		local.pages = &ui.Local{}
 		if !o.fresh {
-			local.pages.Resume = o.resumeCommand(p.named(c.Target()))
+			local.pages.Resume = commandFor(p.named(c.Target()), "play", "--local")
 		}
 	}
 	if local.others != "" {
@@ -197,7 +197,7 @@ func (p *program) mentionUnfinished(ctx context.Context, c *client.Client, varia
 // that game.
 func (p *program) startCommand(c *client.Client, o playOptions) string {
 	if o.local {
-		return o.resumeCommand(p.named(c.Target()))
+		return commandFor(p.named(c.Target()), "play", "--local")
 	}
 	return p.typed("play")
 }

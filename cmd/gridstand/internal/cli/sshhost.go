@@ -27,18 +27,6 @@ type sshOptions struct {
 	limits                                        sshhost.Limits
 }
 
-// sshVariables maps the flags of ssh-host to their environment variables.
-var sshVariables = map[string]string{
-	"listen":                   usage.Prefix + "SSH_LISTEN",
-	"address":                  usage.Prefix + "SSH_ADDRESS",
-	"host-key":                 usage.Prefix + "SSH_HOST_KEY",
-	"credential-file":          usage.Prefix + "SSH_CREDENTIAL_FILE",
-	"metrics":                  usage.Prefix + "SSH_METRICS",
-	"idle-timeout":             usage.Prefix + "SSH_IDLE_TIMEOUT",
-	"max-sessions":             usage.Prefix + "SSH_MAX_SESSIONS",
-	"max-sessions-per-address": usage.Prefix + "SSH_MAX_SESSIONS_PER_ADDRESS",
-}
-
 func (p *program) sshHostCommand() *cobra.Command {
 	o := sshOptions{listen: ":2222", limits: sshhost.DefaultLimits()}
 	if p.state != "" {
@@ -73,9 +61,7 @@ Each flag below can also be set by the environment variable next to it.`,
 	flags.DurationVar(&o.limits.Idle, "idle-timeout", o.limits.Idle, "time without a key press after which a session ends; 0 for never")
 	flags.IntVar(&o.limits.Sessions, "max-sessions", o.limits.Sessions, "maximum number of concurrent sessions")
 	flags.IntVar(&o.limits.SessionsPerAddress, "max-sessions-per-address", o.limits.SessionsPerAddress, "maximum number of concurrent sessions from one address (for IPv6, one /56 network)")
-	for flag, variable := range sshVariables {
-		usage.SetVariable(flags.Lookup(flag), variable)
-	}
+	usage.NameVariables(flags, usage.Prefix+"SSH_")
 	return cmd
 }
 

@@ -157,7 +157,7 @@ func (p *program) listKeys(ctx context.Context, c *client.Client) error {
 	for i, key := range reply.GetKeys() {
 		rows[i] = []string{clean(key.GetFingerprint(), maxFingerprint), p.ago(key.GetCreateTime()), clean(key.GetComment(), maxKeyComment)}
 	}
-	return p.printTable([]column{{title: "FINGERPRINT"}, {title: "ADDED", drop: 1}, {title: "COMMENT", flexible: true}}, rows)
+	return p.printTable([]column{{title: "FINGERPRINT"}, {title: "ADDED"}, {title: "COMMENT"}}, rows)
 }
 
 func (p *program) removeKey(ctx context.Context, c *client.Client, which string) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"strconv"
 	"strings"
 
 	"golang.org/x/crypto/ssh"
@@ -12,9 +11,6 @@ import (
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/sshhost"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/app"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/internal/usage"
-	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // remote is the state of an ssh-host session.
@@ -73,91 +69,22 @@ func (p *program) session(ctx context.Context, command sshhost.Command, log *slo
 	return exitCode(ctx, err)
 }
 
-// sshCommand runs the client's command. On a terminal, commands that list games or scores open the
-// lobby.
+// sshCommand runs the client's command.
 func (p *program) sshCommand(ctx context.Context, command sshhost.Command) error {
-	if p.over.session.Terminal {
-		switch what := first(command.Args); {
-		case command.Name == "variants" && what != "":
-			return p.rulesScreen(ctx, what)
-		case command.Name == "top":
-			return p.topScreen(ctx, what)
-		case command.Name == "games":
-			return p.lobby(ctx)
-		case command.Name == "daily" && p.over.refusal != nil: // A guest can only see the standings.
-			return p.topScreen(ctx, dailyWord)
-		}
-	}
-	switch command.Name {
-	case "help":
-		return p.printf("%s", sshhost.Help(p.over.command))
-	case "games":
-		return p.games(ctx, gamesOptions{status: "live", limit: defaultLimit})
-	case "top":
-		return p.top(ctx, first(command.Args), topOptions{window: "all", limit: defaultLimit})
-	case "variants":
-		return p.variants(ctx, first(command.Args))
-	case "daily":
-		return p.daily(ctx, first(command.Args))
-	case "join":
-		return p.join(ctx, command.Args[0], nil, false)
-	case "race":
-		return p.sshRace(ctx, command.Args)
-	case "challenge":
-		request := &pb.CreateChallengeRequest{Kind: pb.ChallengeKind_CHALLENGE_KIND_LINK}
-		return p.createChallenge(ctx, first(command.Args), ui.NewChallenge{Request: request})
-	case "watch":
-		return p.watchScreen(ctx, command.Args, false)
-	case "play":
-		return p.play(ctx, first(command.Args), playOptions{})
-	default:
+	args := append([]string{command.Name, "--"}, command.Args...)
+	switch {
+	case command.Name == "":
 		return p.lobby(ctx)
+	case command.Name == "help":
+		return p.printf("%s", sshhost.Help(p.over.command))
+	case command.Name == "daily" && p.over.refusal != nil: // A guest can only see the ranking.
+		args = []string{"top", dailyWord}
+	case command.Name == "race" && len(command.Args) > 1:
+		args = []string{"race", "--minutes=" + command.Args[1], "--", command.Args[0]}
 	}
-}
-
-// topScreen shows the page of a ranking on the terminal.
-func (p *program) topScreen(ctx context.Context, what string) error {
-	r, c, err := p.dialFor(what)
-	if err != nil {
-		return err
-	}
-	var route ui.Route
-	ofChallenge := func() error {
-		found, err := r.find(ctx, c)
-		route.Challenge = found.GetChallenge().GetId()
-		return err
-	}
-	v, err := p.variantOr(ctx, c, r, "a challenge", ofChallenge)
-	if err != nil {
-		return err
-	}
-	route.Top = v.GetId()
-	return p.show(ctx, c, route, localServer{})
-}
-
-// sshRace creates a race from an optional variant and number of minutes.
-func (p *program) sshRace(ctx context.Context, args []string) error {
-	minutes := float64(usualMinutes)
-	if len(args) > 1 {
-		var err error
-		if minutes, err = strconv.ParseFloat(args[1], 64); err != nil {
-			return usage.Errorf("%q is not a number of minutes", clean(args[1], 24))
-		}
-	}
-	return p.createChallenge(ctx, first(args), newRace(minutes, false, nil))
-}
-
-// rulesScreen shows the rules of a variant on the terminal.
-func (p *program) rulesScreen(ctx context.Context, what string) error {
-	c, err := p.dial()
-	if err != nil {
-		return err
-	}
-	v, err := p.variant(ctx, c, what)
-	if err != nil {
-		return err
-	}
-	return p.show(ctx, c, ui.Route{Rules: v.GetId()}, localServer{})
+	root := p.command()
+	root.SetArgs(args)
+	return root.ExecuteContext(ctx)
 }
 
 // show adapts the configuration of the terminal program to the session.

@@ -18,54 +18,41 @@ type column struct {
 	id bool
 	// right aligns the column to the right, for numbers.
 	right bool
-	// drop is the order in which columns are removed if the table is too wide, starting
-	// with the highest value. Columns with 0 are never removed.
-	drop int
-	// flexible marks a column that is narrowed if the table is still too wide.
-	flexible bool
 }
 
 const columnGap = 2
 
-// minFlexible is the minimum width of a narrowed column.
-const minFlexible = 8
-
-// table formats rows under the columns' titles, which are bold if bold is set. Lines are
-// at most width cells wide, unless width is 0.
+// table formats rows under the columns' titles, which are bold if bold is set. Lines are cut after
+// width cells, unless width is 0.
 func table(columns []column, rows [][]string, width int, bold bool) string {
 	widths := make([]int, len(columns))
+	titles := make([]string, len(columns))
 	for i, c := range columns {
 		if c.id {
 			rows = withShortIDs(rows, i)
 		}
-		widths[i] = ansi.StringWidth(c.title)
+		titles[i], widths[i] = c.title, ansi.StringWidth(c.title)
 		for _, row := range rows {
 			widths[i] = max(widths[i], ansi.StringWidth(row[i]))
 		}
 	}
-	shown := fit(columns, widths, width)
-
 	var out strings.Builder
 	line := func(cells []string, style lipgloss.Style) {
 		var text strings.Builder
-		for n, i := range shown {
-			if n > 0 {
-				text.WriteString(strings.Repeat(" ", columnGap))
-			}
-			cell := ansi.Truncate(cells[i], widths[i], "…")
+		for i, cell := range cells {
 			space := strings.Repeat(" ", widths[i]-ansi.StringWidth(cell))
 			if columns[i].right {
 				cell = space + cell
 			} else {
 				cell += space
 			}
-			text.WriteString(cell)
+			text.WriteString(cell + strings.Repeat(" ", columnGap))
 		}
-		out.WriteString(style.Render(strings.TrimRight(text.String(), " ")) + "\n")
-	}
-	titles := make([]string, len(columns))
-	for i, c := range columns {
-		titles[i] = c.title
+		shown := strings.TrimRight(text.String(), " ")
+		if width > 0 {
+			shown = ansi.Truncate(shown, width, "…")
+		}
+		out.WriteString(style.Render(shown) + "\n")
 	}
 	line(titles, lipgloss.NewStyle().Bold(bold))
 	for _, row := range rows {
@@ -96,40 +83,6 @@ func withShortIDs(rows [][]string, column int) [][]string {
 			return short
 		}
 	}
-}
-
-// fit returns the columns to show, and reduces the widths of flexible columns in widths.
-func fit(columns []column, widths []int, width int) []int {
-	var shown []int
-	total := -columnGap
-	for i := range columns {
-		shown = append(shown, i)
-		total += widths[i] + columnGap
-	}
-	if width <= 0 {
-		return shown
-	}
-	for total > width {
-		worst := 0
-		for n, i := range shown {
-			if columns[i].drop > columns[shown[worst]].drop {
-				worst = n
-			}
-		}
-		if columns[shown[worst]].drop == 0 {
-			break
-		}
-		total -= widths[shown[worst]] + columnGap
-		shown = append(shown[:worst], shown[worst+1:]...)
-	}
-	for _, i := range shown {
-		if columns[i].flexible && total > width {
-			narrow := max(widths[i]-(total-width), minFlexible)
-			total -= widths[i] - min(narrow, widths[i])
-			widths[i] = min(narrow, widths[i])
-		}
-	}
-	return shown
 }
 
 // printTable writes a table that fits the terminal.

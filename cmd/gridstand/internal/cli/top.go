@@ -45,7 +45,7 @@ finished attempts. Attempts in which a program moved do not count.
 
 --share prints text that tells others about your result in a challenge without
 revealing any tiles.`,
-		ValidArgsFunction: p.completeRankings,
+		ValidArgsFunction: p.complete(variantIDs, challengeIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, ok := windows[o.window]; !ok {
 				return usage.Errorf("--window must be day, week or all, not %q", o.window)
@@ -67,7 +67,7 @@ revealing any tiles.`,
 	flags.BoolVar(&o.share, "share", false, "print your result in a challenge as text to share")
 	flags.IntVar(&o.limit, "limit", defaultLimit, "maximum number of rows, 0 for all")
 	fixedCompletion(cmd, "window", "day", "week", "all")
-	completeFlag(cmd, "variant", p.completeVariants)
+	completeFlag(cmd, "variant", p.complete(variantIDs))
 	return cmd
 }
 
@@ -243,14 +243,14 @@ func asStandings(entries []*pb.Entry) []*pb.Standing {
 func (p *program) printRanking(challenge *pb.Challenge, rows []*pb.Standing, marked string) error {
 	columns := []column{
 		{title: "RANK", right: true},
-		{title: "PLAYER", flexible: true},
+		{title: "PLAYER"},
 		{title: "SCORE", right: true},
 	}
 	race := challenge.GetKind() == pb.ChallengeKind_CHALLENGE_KIND_RACE
 	if race {
-		columns = append(columns, column{title: "TILE", right: true, drop: 3}, column{title: "MOVES", right: true, drop: 4}, column{title: "STATUS", drop: 5})
+		columns = append(columns, column{title: "TILE", right: true}, column{title: "MOVES", right: true}, column{title: "STATUS"})
 	}
-	columns = append(columns, column{title: "GAME", id: true, drop: 2}, column{title: "WHEN", drop: 1})
+	columns = append(columns, column{title: "GAME"}, column{title: "WHEN"})
 	cells := make([][]string, len(rows))
 	for i, s := range rows {
 		rank, player := "-", entrantName(s)

@@ -17,7 +17,7 @@ func (p *program) variantsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "variants [variant]", Short: "List the variants, or print the rules of one",
 		SuggestFor:        []string{"rules"},
-		ValidArgsFunction: p.completeVariants,
+		ValidArgsFunction: p.complete(variantIDs),
 		RunE:              func(cmd *cobra.Command, args []string) error { return p.variants(cmd.Context(), first(args)) },
 	}
 }
@@ -44,10 +44,10 @@ func (p *program) variants(ctx context.Context, what string) error {
 	}
 	columns := []column{
 		{title: "VARIANT"},
-		{title: "BOARD", right: true, drop: 1},
-		{title: "SEATS", right: true, drop: 3},
-		{title: "DESCRIPTION", flexible: true},
-		{title: "BOTS", drop: 2},
+		{title: "BOARD", right: true},
+		{title: "SEATS", right: true},
+		{title: "DESCRIPTION"},
+		{title: "BOTS"},
 	}
 	var rows [][]string
 	for _, v := range reply.GetVariants() {

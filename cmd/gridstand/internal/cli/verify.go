@@ -12,7 +12,6 @@ import (
 	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/internal/verify"
-	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 func (p *program) verifyCommand() *cobra.Command {
@@ -31,7 +30,7 @@ An attempt at a challenge can be verified after the challenge has closed. Before
 that, the command exits with 3 and prints the closing time. It also checks that
 the seed is the one that the challenge committed to, and the player's line in
 its ranking.`,
-		ValidArgsFunction: p.completeGames(pb.GameStatus_GAME_STATUS_FINISHED),
+		ValidArgsFunction: p.complete(finishedGames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[0] == "-" {
 				r, err := unlessDone(cmd.Context(), func() (verify.Report, error) { return verify.Transcript(verify.ReadJSON(p.in)) })

@@ -143,6 +143,23 @@ func TestJourney_Replay(t *testing.T) {
 	tab.Wait(paused)
 	waitForBoard(tab, positions[121])
 
+	// A link to a move opens there, and a click on the curve of the scores goes to its move.
+	moment := s.open()
+	moment.Visit("/g/" + g.GetId() + "#40")
+	waitForBoard(moment, positions[41])
+	moment.Wait(`document.querySelectorAll(".curve polyline").length === 1`)
+	browsertest.Eval[bool](moment, "(document.execCommand = undefined, true)") // so that a dialog shows the link
+	moment.Press(kb.ArrowRight)
+	waitForBoard(moment, positions[42])
+	click(moment, "Copy link")
+	moment.Wait(`document.querySelector("dialog textarea")?.value.endsWith("/g/` + g.GetId() + `#41")`)
+	moment.Press(kb.Escape)
+	browsertest.Eval[bool](moment, `(() => {
+		const at = document.querySelector(".curve svg"), {left, width, top} = at.getBoundingClientRect();
+		return at.dispatchEvent(new MouseEvent("click", {clientX: left + width / 4, clientY: top, bubbles: true}));
+	})()`)
+	waitForBoard(moment, positions[1+(len(positions)-1)/4])
+
 	altered := s.open()
 	before(altered, altering)
 	twos := ada.Create(t, &pb.CreateGameRequest{Variant: "twos"}) // the variant never spawns a 4

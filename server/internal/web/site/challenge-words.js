@@ -4,7 +4,7 @@ import words from './words.js';
 
 const { squares: colors } = words;
 
-/** @import { Challenge, Player } from '../types' */
+/** @import { Challenge, Player, Standing } from '../types' */
 
 /** @typedef {{challenge: Challenge, score?: number, tiles?: number[], rank?: number,
  *   total?: number, dayStreak?: number, link?: string}} Result */
@@ -67,6 +67,36 @@ export const place = (rank, total) =>
 export function percentile(rank, total) {
   const percent = rank < 2 || total <= rank ? 0 : Math.floor(((total - rank) * 100) / (total - 1));
   return percent ? `better than ${percent}%` : '';
+}
+
+/**
+ * Says who overtakes the player of a race, or whom the player overtakes. Without the player's
+ * game, it says who takes the lead. Empty if no place has changed.
+ * @param {Standing[]} before @param {Standing[]} after @param {string} [own] the player's game
+ */
+export function overtaking(before = [], after = [], own = '') {
+  if (!before[0]?.score) return '';
+  /** Returns the standings ahead of the player's, or the first. @param {Standing[]} list */
+  const ahead = (list) =>
+    list.slice(
+      0,
+      own
+        ? Math.max(
+            list.findIndex((s) => s.gameId === own),
+            0,
+          )
+        : 1,
+    );
+  /** @param {Standing[]} some @param {Standing[]} others */
+  const newName = (some, others) => {
+    const s = some.find(({ gameId }) => !others.some((other) => other.gameId === gameId));
+    return s?.player?.name || s?.bot || '';
+  };
+  const passing = newName(ahead(after), ahead(before));
+  if (!own) return passing && `${passing} takes the lead`;
+  if (passing) return `${passing} overtakes you`;
+  const passed = newName(ahead(before), ahead(after));
+  return passed && `You overtake ${passed}`;
 }
 
 /** @param {number} days */

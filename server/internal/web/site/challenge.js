@@ -6,6 +6,7 @@ import { announce, copy, h, keys, reveal, site } from './dom.js';
 import { failed } from './failed.js';
 import { clock, comma, plural, sync, until } from './game-state.js';
 import showGame from './game-view.js';
+import { celebrate } from './moments.js';
 import { ownSeat } from './own.js';
 import { explain, persist } from './persist.js';
 import { createRoster, entrant, nameField } from './roster.js';
@@ -25,6 +26,9 @@ const kinds = {
 /** Shows bytes in hexadecimal, like the terminal. @param {string} base64 */
 const hex = (base64) =>
   h('code', ...[...atob(base64)].map((c) => c.charCodeAt(0).toString(16).padStart(2, '0')));
+
+const calm = 3e3; // least milliseconds between two notes about places in a race
+const lastTime = 10e3; // milliseconds before the end of a race that are announced
 
 /** @param {HTMLElement} root @param {{id?: string}} data */
 export default (root, { id }) => open(root, { challengeId: id });
@@ -55,6 +59,7 @@ function show(root, { challenge, next, attempt, now }) {
   /** The status of the challenge that the page shows, or "GAME" if it shows the player's game. */
   let stage = '';
   let announced = 0;
+  let hurried = false; // whether the player knows that the race ends
 
   const roster = createRoster((changed) => take({ ...news, challenge: changed }));
   const lines = race ? createBoards(own) : createLines();
@@ -101,9 +106,18 @@ function show(root, { challenge, next, attempt, now }) {
     if (update.now) sync(update.now);
     c = update.challenge;
     if (race) own.id = entrant(c)?.gameId;
+    if (race && /OPEN|GAME/.test(stage)) noticePlaces(news.standings, update.standings);
     news = { ...update, mine: update.standings?.find((s) => s.gameId === own.id) || news.mine };
     enter();
     draw();
+  }
+  let noticed = -Infinity;
+  /** Celebrates a change of places. @param {Standing[]} [before] @param {Standing[]} [after] */
+  function noticePlaces(before, after) {
+    const text = words.overtaking(before, after, own.id);
+    if (!text || performance.now() - noticed < calm) return;
+    noticed = performance.now();
+    celebrate(text, own.id ? undefined : `.wall [href="/g/${after?.[0].gameId}"] .board`);
   }
   /** Shows the view for the status of the challenge. */
   function enter() {
@@ -270,6 +284,11 @@ function show(root, { challenge, next, attempt, now }) {
       foot.replaceChildren(h('a', { href: '/daily' }, "Play today's game"));
     if (c.seed && !seed.firstChild) seed.append('Seed', hex(c.seed));
     if (stage === 'SCHEDULED') count();
+    const left = until(c.closeTime || '');
+    if (race && stage === 'GAME' && left > 0 && left <= lastTime && !hurried) {
+      hurried = true;
+      celebrate(`${Math.ceil(left / 1e3)} seconds left`);
+    }
   }
   /** Counts down to the opening of a race. */
   function count() {

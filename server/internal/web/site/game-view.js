@@ -4,11 +4,13 @@ import { createBoard, kindOf } from './board.js';
 import { announce, copy, h, keys, reveal, site, toast } from './dom.js';
 import { failed } from './failed.js';
 import * as words from './game-state.js';
+import { celebrate, sound } from './moments.js';
 import { createMoves, createScores } from './panel.js';
 import { createReplay } from './replay.js';
 
 const { plural } = words;
 const verifyLimit = 8000; // maximum number of events that are verified automatically
+const goal = 2048; // the smallest tile that is celebrated
 const hurry = 10e3; // remaining time in milliseconds below which the clock is red
 
 /**
@@ -26,6 +28,8 @@ export default function show(root, { id = '' }, own) {
   let frame = 0;
   let connection = 'connecting';
   let checked = false;
+  /** The largest tile so far. */
+  let largest = 0;
   /** The challenge of an attempt, once the game is over. @type {any} */
   let challenge = null;
 
@@ -37,7 +41,11 @@ export default function show(root, { id = '' }, own) {
   const outcome = h('b');
   const sit = h('a.button', { hidden: true });
   const verdict = h('p.verdict', { role: 'status' });
-  const share = () => copy(site + (own?.link || `/g/${id}`));
+  const share = () => {
+    const past = replay.at && !replay.playing && replay.past[replay.at - 1];
+    const move = past ? `#${past.position.moveCount || 0}` : '';
+    copy(site + (own?.link || `/g/${id}${move}`));
+  };
   const links = h('div.stack', h('button', { onclick: share }, 'Copy link'));
   const replay = createReplay(state, showPast, status);
   const moves = createMoves(state, replay.seek);
@@ -49,9 +57,11 @@ export default function show(root, { id = '' }, own) {
 
   /** Handles an update of the stream, or the response to a move. @param {any} update */
   function take(update) {
+    const before = state.game;
     const changed = state.apply(update);
     const { event } = update;
     if (changed) {
+      if (before && event) celebrateMove(before, event);
       latest = event?.version === drawn + 1 ? event : null;
       replay.update(event);
       if (event) speak(event);
@@ -63,6 +73,17 @@ export default function show(root, { id = '' }, own) {
     } else if (!frame && !own) frame = requestAnimationFrame(draw);
     if (own && changed === undefined) own.refresh().catch(toast);
     return !!own || changed !== undefined;
+  }
+  /** Shows what is special about a move. @param {any} before @param {any} event */
+  function celebrateMove(before, { moved, position }) {
+    sound(moved?.gained || moved?.taken?.length);
+    const tile = words.largestTile(position);
+    largest = Math.max(largest, words.largestTile(before.position));
+    const record = own?.record?.() || 0;
+    const score = words.highest(position);
+    if (tile > largest && tile >= goal) celebrate(`${tile}!`);
+    else if (record && score > record && words.highest(before.position) <= record)
+      celebrate('Your new best');
   }
   if (own) state.apply({ game: own.first });
   replay.update();
@@ -97,8 +118,10 @@ export default function show(root, { id = '' }, own) {
       stage.replaceChildren(board.element);
       document.title = `${words.players(game)} – Gridstand`;
       command();
+      view.classList.toggle('past', state.over && !own);
       view.append(play, aside); // together with the board, so that the layout does not shift
       reveal(stage);
+      if (!own && /^#\d+$/.test(location.hash)) openAt(Number(location.hash.slice(1)));
     }
     if (!replay.at) showNow(latest);
     latest = null;
@@ -186,6 +209,12 @@ export default function show(root, { id = '' }, own) {
     else offerVerification();
     if (game.position.twenty48 && !game.challengeId)
       import('./rematch.js').then((m) => m.offerRematch(links, id));
+  }
+  /** Shows the position after a move. @param {number} move */
+  async function openAt(move) {
+    await replay.load();
+    const found = replay.past.findLast((e) => (e.position.moveCount || 0) === move);
+    if (found) replay.seek(found.version);
   }
   function offerVerification() {
     // The browser remembers a failed import until the page is reloaded.

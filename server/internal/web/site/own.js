@@ -18,13 +18,14 @@ import words from './words.js';
  *   attempt?: boolean,
  *   aim: string,
  *   best: (g: Game) => number,
+ *   record?: () => number,
  *   deadline?: (g: Game) => number,
  *   link?: string,
  *   element?: HTMLElement,
  *   begin?: (draw: () => void) => Promise<boolean>,
  *   changed?: (g: Game) => void,
  *   finish: (element: HTMLElement, g: Game, again: () => void) => void,
- * }} Kind aim is the label of best, link is the link that the page copies, element is below
+ * }} Kind aim is the label of best, record the player's best finished game, link is the link that the page copies, element is below
  *   the board, begin reports whether the player has a ranked result, and finish shows the result
  */
 
@@ -248,7 +249,7 @@ export function ownSeat(first, seat, kind, next) {
     if (over()) finish();
     else if (!reached && game().position.twenty48?.goalReached) {
       reached = true;
-      say('2048! You can keep playing.');
+      say('You can keep playing.');
     }
     kind.changed?.(game());
     moves.changed(e);

@@ -1,5 +1,6 @@
 // The replay of a game, and its control bar.
 import { watch } from './api.js';
+import { createCurve } from './curve.js';
 import { h, keys, toast } from './dom.js';
 import { comma } from './game-state.js';
 
@@ -29,6 +30,8 @@ export function createReplay(state, show, changed) {
       const done = () => {
         close();
         loading = null;
+        if (state.over && past.length > 2 && past.length >= state.version)
+          curve.replaceChildren(createCurve(past, jump));
         resolve();
       };
       const close = watch(`g/${state.game.id}`, {
@@ -64,17 +67,15 @@ export function createReplay(state, show, changed) {
     min: 1,
     value: 1,
     'aria-label': 'Move',
-    oninput() {
-      const version = Number(slider.value);
-      pause();
-      seek(version);
-    },
+    oninput: () => jump(Number(slider.value)),
   });
+  const curve = h('div');
   const count = h('span.dim');
   const bar = h(
     'div.bar',
     { role: 'group', 'aria-label': 'Replay' },
     slider,
+    curve,
     h(
       'div.row',
       button('‹', 'One move back', () => step(-1)),
@@ -100,10 +101,14 @@ export function createReplay(state, show, changed) {
     if (past[at - 1]) show(past[at - 1], at === before + 1);
     else if (at) seek(Infinity);
   }
+  /** Pauses at a version. @param {number} version */
+  function jump(version) {
+    pause();
+    seek(version);
+  }
   /** @param {number} n */
   function step(n) {
-    pause();
-    seek((at || state.version) + n);
+    jump((at || state.version) + n);
   }
   function pause() {
     clearTimeout(playing);

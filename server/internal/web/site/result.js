@@ -45,6 +45,7 @@ export function createResult({ id, variant, position: { twenty48 } }, seat) {
 
   return {
     aim: 'best',
+    record: () => record,
     best: ({ ranked, position }) => Math.max(record, ranked ? position.scores[seat] : 0),
     async begin(draw) {
       // Without a finished game there is no rank, and the browser would log a failed request.

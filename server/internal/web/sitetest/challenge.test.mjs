@@ -49,3 +49,26 @@ test("times follow the server's clock, whatever the viewer's clock does", (t) =>
   hear(new Date(start + 3600e3).toUTCString()); // The computer slept.
   assert.equal(ago(at(0)), '1 h ago');
 });
+
+test('who overtakes whom', () => {
+  const list = (...names) =>
+    names.map((name, i) => ({ gameId: name, player: { name }, score: 9 - i }));
+  const { overtaking } = words;
+  assert.equal(overtaking(list('zoe', 'ada'), list('ada', 'zoe'), 'zoe'), 'ada overtakes you');
+  assert.equal(overtaking(list('ada', 'zoe'), list('zoe', 'ada'), 'zoe'), 'You overtake ada');
+  assert.equal(overtaking(list('zoe', 'ada'), list('ada', 'zoe')), 'ada takes the lead');
+  assert.equal(
+    overtaking(list('bob', 'zoe', 'ada'), list('zoe', 'ada', 'bob'), 'ada'),
+    'You overtake bob',
+  );
+  assert.equal(overtaking(list('zoe', 'ada'), list('zoe', 'ada'), 'ada'), '');
+  assert.equal(overtaking(list('zoe', 'bob', 'ada'), list('zoe', 'ada', 'bob')), '');
+  const bot = [{ gameId: 'g', bot: 'greedy', score: 5 }, ...list('zoe')];
+  assert.equal(overtaking([...list('zoe'), bot[0]], bot, 'zoe'), 'greedy overtakes you');
+  assert.equal(
+    overtaking([{ gameId: 'ada', score: 0 }], list('zoe'), 'ada'),
+    '',
+    'before the first points',
+  );
+  assert.equal(overtaking(undefined, undefined), '');
+});

@@ -136,7 +136,34 @@ func limitsTopic() *cobra.Command {
 		Use: "limits", Short: "List the flags that limit what clients can do",
 		Long: `Lists the flags of the server that limit what clients can do. A refused client
 is told which limit it exceeds, and when to retry. Clients behind a proxy count
-separately only if --proxies lists the proxy.`,
+separately only if --proxies lists the proxy. IPv6 addresses count by their /56
+network.
+
+These limits have no flag. One address, on each server:
+  Connections    256 that have proven nothing, each for ten seconds; then the
+                 oldest is closed. A connection with a refused call is closed
+                 after 100 refusals a second, with a burst of 1,000.
+  Reads          A new connection, a call and a mistake count as one, a watch of
+                 a challenge as two, a signature and a connection without a call
+                 as 50. They use at most half of the processors, and wait for
+                 up to a second.
+  Bots           think on at most half of the places, which are one fewer than
+                 there are processors.
+  Lists          A tenth of the first page of public challenges, if there are
+                 others among the latest 2,000.
+
+Each connection, call or stream:
+  Requests       Messages of 4 kB and headers of 16 kB (HTTP/2: 12 kB). In HTTP,
+                 headers arrive within 5 seconds and bodies within 10.
+  Streams        2,048 streams and calls on a connection.
+  Slow readers   At most 64 kB of events wait for a watcher by gRPC. A client
+                 by HTTP that reads nothing for a minute is dropped.
+
+Each server:
+  Challenges     500 reads of the store a second for those that are watched.
+  History        Half of the processors apply the histories of games.
+  SSH keys       One signature for a new key is verified at a time.
+`,
 	}
 	cmd.Flags().SortFlags = false
 	flags.Limits(cmd.Flags(), &l)

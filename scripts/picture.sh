@@ -116,9 +116,6 @@ for key in Left Down Left Down Right Down Left Down; do
   sleep 0.3
 done
 shows player '1 watching'
-take player
-take spectator 0
-picture screen 'gridstand play=player' 'gridstand watch @ada=spectator'
 
 terminal lobby 120x36 ada
 shows lobby 'grace'
@@ -171,19 +168,3 @@ shows tribolo 'Your turn'
 keys tribolo t
 take tribolo
 picture tribolo 'gridstand play tribolo=tribolo'
-
-# The end of the game, its replay, and the rules.
-slide player 'No moves left'
-take player 2 # the keys of the result screen work a second after the last move
-cp "$work/player.ansi" "$work/result.ansi"
-picture result 'gridstand play=result'
-keys player w
-shows player 'replay|Replay'
-keys player Space Home PgDn PgDn PgDn PgDn PgDn PgDn
-take player
-picture replay 'gridstand=player'
-terminal rules 80x24 ada play
-shows rules 'SCORE'
-keys rules r
-take rules
-picture rules 'gridstand play=rules'

@@ -109,10 +109,7 @@ func (p *program) createChallenge(ctx context.Context, what string, n ui.NewChal
 		return err
 	}
 	if p.onScreen() {
-		if err := p.restore(ctx, c); err != nil {
-			return err
-		}
-		return p.show(ctx, c, ui.Route{NewChallenge: &n}, localServer{})
+		return p.showRestored(ctx, c, ui.Route{NewChallenge: &n})
 	}
 	if err := p.logInUnless(ctx, c, refused); err != nil {
 		return err

@@ -24,8 +24,8 @@ tiles that are the same for everyone, from midnight to midnight UTC. The games
 of others stay hidden until you have finished yours.
 
 Without a terminal, or with --json, it prints the daily game: its closing time,
-the commitments to its seed and to tomorrow's, and your result with text to
-share. In scripts, ` + name + ` join daily starts the attempt.`,
+the commitments to its seed and to tomorrow's, and your score. In scripts,
+` + name + ` join daily starts the attempt.`,
 		ValidArgsFunction: p.complete(variantIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.daily(cmd.Context(), first(args))
@@ -40,10 +40,7 @@ func (p *program) daily(ctx context.Context, variant string) error {
 		return err
 	}
 	if p.onScreen() {
-		if err := p.restore(ctx, c); err != nil {
-			return err
-		}
-		return p.show(ctx, c, ui.Route{Daily: &pb.DailyRequest{Variant: variant}}, localServer{})
+		return p.showRestored(ctx, c, ui.Route{Daily: &pb.DailyRequest{Variant: variant}})
 	}
 	// Log in if the user has an account, so that the response includes their attempt.
 	_, _ = p.known(ctx, c)
@@ -65,41 +62,11 @@ func (p *program) daily(ctx context.Context, variant string) error {
 			return err
 		}
 	}
-	switch attempt := reply.GetAttempt(); {
-	case attempt == nil && reply.GetChallenge().GetStatus() == pb.ChallengeStatus_CHALLENGE_STATUS_OPEN:
-		p.notef("Play it: %s", p.typed("join", dailyWord))
-		return nil
-	case attempt == nil:
-		return nil
-	case attempt.GetStatus() != pb.GameStatus_GAME_STATUS_FINISHED:
+	if attempt := reply.GetAttempt(); attempt != nil {
 		return p.printField("your game", clean(attempt.GetGameId(), 26)+", "+describe.Plural(attempt.GetScore(), "point"))
 	}
-	result, err := p.result(ctx, c, reply)
-	if err != nil {
-		return err
-	}
-	return p.printf("%-11s %s\n\n%s\n", "you", result.Summary(), shareText(result))
-}
-
-// result returns the result of the user's attempt at a challenge, including its rank.
-func (p *program) result(ctx context.Context, c *client.Client, reply *pb.GetChallengeResponse) (describe.Result, error) {
-	challenge, attempt := reply.GetChallenge(), reply.GetAttempt()
-	result := describe.Result{
-		Challenge: challenge, Score: attempt.GetScore(), DayStreak: attempt.GetDayStreak(), Link: p.link(ctx, c, challenge.GetId()),
-	}
-	g, err := c.Game(ctx, attempt.GetGameId())
-	if err != nil {
-		return result, err
-	}
-	result.Tiles = g.GetPosition().GetTwenty48().GetTiles()
-	mine, err := c.Challenges.ListStandings(ctx, &pb.ListStandingsRequest{ChallengeId: challenge.GetId(), PlayerId: "me"})
-	if errors.Is(err, client.ErrNoScore) {
-		return result, nil
-	}
-	if rows := mine.GetStandings(); len(rows) == 1 {
-		result.Rank, result.Total = rows[0].GetRank(), mine.GetTotal()
-	}
-	return result, err
+	p.notef("Play it: %s", p.typed("join", dailyWord))
+	return nil
 }
 
 // printChallenge writes a challenge, either as JSON or in a few lines. If now is zero, it

@@ -141,13 +141,13 @@ func (p *program) join(ctx context.Context, what string, seat *int32, wait bool)
 	}
 	switch {
 	case screen && p.over == nil && c.PlayerID() == "" && challenge.GetStatus() == pb.ChallengeStatus_CHALLENGE_STATUS_CLOSED:
-		return p.show(ctx, c, ui.Route{Challenge: challenge.GetId()}, localServer{}) // The results need no account.
+		return p.show(ctx, c, ui.Route{Challenge: challenge.GetId()}) // The results need no account.
 	case screen:
 		route := ui.Route{Enter: challenge.GetId()}
 		if challenge == nil {
 			route = ui.Route{Join: id, Seat: seat}
 		}
-		return p.show(ctx, c, route, localServer{})
+		return p.show(ctx, c, route)
 	case challenge != nil:
 		return p.joinChallenge(ctx, c, challenge, wait)
 	}

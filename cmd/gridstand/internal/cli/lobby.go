@@ -21,5 +21,5 @@ func (p *program) lobby(ctx context.Context) error {
 	if _, err := p.known(ctx, c); err != nil && !errors.As(err, &missing) {
 		return err
 	}
-	return p.show(ctx, c, ui.Route{}, localServer{})
+	return p.show(ctx, c, ui.Route{})
 }

@@ -62,21 +62,12 @@ func stateHome() string {
 	return filepath.Join(xdg.StateHome, "gridstand", "local")
 }
 
-// localServer describes the server used by play --local.
+// localServer is the server in this program, as the terminal program shows it.
 type localServer struct {
-	// address is the address to connect to.
-	address string
-	// ours reports whether the server runs in this program.
-	ours bool
 	// others is the address that other machines connect to; empty without --share.
 	others string
-	// connected returns the number of other programs and browsers that are connected.
-	connected func() int
-	// pages describes the server to the terminal's pages; nil if another program runs the
-	// server.
+	// pages describes the server to the terminal's pages; nil if this program runs none.
 	pages *ui.Local
-	// stop ends the server after the game.
-	stop func()
 }
 
 // site returns the address of the server's web pages for other machines; empty without
@@ -88,57 +79,66 @@ func (l localServer) site() string {
 	return "http://" + l.others
 }
 
-// keepLocal is how long --local keeps finished games and accounts. It is longer than on other
-// servers, because the file belongs to the player, who may come back after a year for the record.
-const keepLocal = 100 * 365 * 24 * time.Hour
+// elsewhere is the advice if --local cannot use its address.
+const elsewhere = "Try another address: " + name + " play --local --server localhost:2049"
 
-// startLocal starts a server in this program, at --server or the default address, where
-// other programs on this machine find it. If a server is already running there, it uses
-// that server. The caller must call stop after the game.
-func (p *program) startLocal(ctx context.Context, o localFlags) (localServer, error) {
+// startLocal makes the program use a server at --server or the default address, where other programs
+// on this machine find it. It starts the server in this program, unless one is already running there.
+// The caller must call stop after the game.
+func (p *program) startLocal(ctx context.Context, o localFlags) (stop func(), err error) {
 	address, err := client.NormalTarget(p.flags.server)
 	if err == nil {
 		_, _, err = net.SplitHostPort(address)
 	}
 	if err != nil {
-		return localServer{}, usage.Errorf("--local starts one server, at a host:port, not at %.40q", p.flags.server)
+		return nil, usage.Errorf("--local starts one server, at a host:port, not at %.40q", p.flags.server)
 	}
-	p.noteOtherServer(address)
-	elsewhere := fmt.Sprintf("Try another address: %s play --local --server localhost:2049", name)
+	p.flags.server = address
 	if findLocal(ctx, address) {
 		if o.fresh || o.share {
-			return localServer{}, fmt.Errorf("a server is already running at %s, with its own settings. %s", address, elsewhere)
+			return nil, fmt.Errorf("a server is already running at %s, with its own settings. %s", address, elsewhere)
 		}
 		p.warnf("A server is already running at %s; you are playing on that server.", address)
-		return localServer{address: address, stop: func() {}}, nil
+		return func() {}, nil
 	}
 	if !o.fresh && p.state == "" {
-		return localServer{}, usage.Errorf("--local needs HOME, or XDG_CONFIG_HOME and XDG_STATE_HOME, to store your account and the games")
+		return nil, usage.Errorf("--local needs HOME, or XDG_CONFIG_HOME and XDG_STATE_HOME, to store your account and the games")
 	}
 	listener, err := o.listen(address)
 	if err != nil {
-		if _, wrong := errors.AsType[*usage.Error](err); wrong {
-			return localServer{}, err
-		}
-		return localServer{}, fmt.Errorf("cannot start a server at %s (%w). %s", address, err, elsewhere)
+		return nil, err
 	}
+	p.fresh, p.warned = o.fresh, true // The connection does not leave this program.
+	p.local.pages = &ui.Local{}
+	if o.share {
+		_, port, _ := net.SplitHostPort(listener.Addr().String())
+		p.local.others = net.JoinHostPort(ownHost(), port)
+	}
+	if !o.fresh {
+		p.local.pages.Resume = p.typed("play", "--local")
+	}
+	return p.serveLocal(ctx, o, listener)
+}
+
+// keepLocal is how long --local keeps finished games and accounts. It is longer than on other
+// servers, because the file belongs to the player, who may come back after a year for the record.
+const keepLocal = 100 * 365 * 24 * time.Hour
+
+// serveLocal starts the server in this program.
+func (p *program) serveLocal(ctx context.Context, o localFlags, listener net.Listener) (stop func(), err error) {
+	file := filepath.Join(p.state, "local.db")
 	config := server.DefaultConfig()
-	config.Listener, config.LoopbackOnly = listener, !o.share
+	config.Listener, config.LoopbackOnly, config.PublicURL = listener, !o.share, p.local.site()
 	config.StopTimeout = stopTimeout
 	config.OnlyUptime = true // games do not expire while no server is running
 	config.KeepFinished, config.KeepAccounts = keepLocal, keepLocal
 	config.Exhibition = o.share                   // useless unless others can connect
 	config.Logger = slog.New(slog.DiscardHandler) // the log must not disturb the screen
-	l := localServer{address: address, ours: true}
-	if o.share {
-		_, port, _ := net.SplitHostPort(listener.Addr().String())
-		l.others = net.JoinHostPort(ownHost(), port)
-	}
-	config.PublicURL = l.site()
-	file := filepath.Join(p.state, "local.db")
 	config.Store = server.File(file)
+	end := "The server in this program has ended. Its games are stored in " + file + "."
 	if o.fresh {
 		config.Store = server.Memory
+		end = "The server in this program has ended; its games were not stored."
 	}
 	// Keep the server running until the screen has been closed, even if ctx is done first.
 	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -149,34 +149,18 @@ func (p *program) startLocal(ctx context.Context, o localFlags) (localServer, er
 		if errors.Is(err, server.ErrInUse) {
 			err = fmt.Errorf("%w. To play without the games in it, add --fresh", err)
 		}
-		return localServer{}, err
+		return nil, err
 	}
-	l.connected = func() int { return max(running.Clients()-1, 0) }
-	l.stop = func() {
+	if o.share {
+		p.local.pages.Others = func() int { return max(running.Clients()-1, 0) }
+	}
+	return func() {
 		cancel()
 		if err := running.Wait(); err != nil {
 			p.notef("The server in this program failed: %v", err)
 		}
-		if o.fresh {
-			p.notef("The server in this program has ended; its games were not stored.")
-		} else {
-			p.notef("The server in this program has ended. Its games are stored in %s.", file)
-		}
-	}
-	return l, nil
-}
-
-// noteOtherServer tells the user if $GRIDSTAND_SERVER names a server other than the one
-// that --local uses.
-func (p *program) noteOtherServer(address string) {
-	variable := p.getenv(serverVariable)
-	if p.flags.server != "" || variable == "" {
-		return
-	}
-	if normal, err := client.NormalTarget(variable); err != nil || normal != address {
-		p.warnf("--local uses its own server at %s instead of $%s, which is %s. To use that server, omit --local.",
-			address, serverVariable, clean(variable, 80))
-	}
+		p.notef("%s", end)
+	}, nil
 }
 
 // listen listens on a loopback address, which other machines cannot reach, or on all
@@ -188,7 +172,7 @@ func (o *localFlags) listen(address string) (net.Listener, error) {
 	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("cannot start a server at %s (%w). %s", address, err, elsewhere)
 	}
 	if tcp, ok := listener.Addr().(*net.TCPAddr); !o.share && (!ok || !tcp.IP.IsLoopback()) {
 		_ = listener.Close()

@@ -68,15 +68,12 @@ func (p *program) play(ctx context.Context, what string, o playOptions) error {
 	if err := o.check(p, o.resume); err != nil {
 		return err
 	}
-	var local localServer
 	if o.local {
-		var err error
-		if local, err = p.startLocal(ctx, o.localFlags); err != nil {
+		stop, err := p.startLocal(ctx, o.localFlags)
+		if err != nil {
 			return err
 		}
-		defer func() { p.disconnect(); local.stop() }()
-		p.flags.server, p.fresh = local.address, o.fresh
-		p.warned = local.ours // The connection does not leave this program.
+		defer func() { p.disconnect(); stop() }()
 	}
 	r, c, err := p.dialFor(what)
 	if err != nil {
@@ -89,17 +86,10 @@ func (p *program) play(ctx context.Context, what string, o playOptions) error {
 	if err != nil {
 		return err
 	}
-	if local.ours {
-		local.pages = &ui.Local{}
-		if !o.fresh {
-			local.pages.Resume = commandFor(p.named(c.Target()), "play", "--local")
-		}
+	if p.local.others != "" {
+		p.noticeShared()
 	}
-	if local.others != "" {
-		local.pages.Others = local.connected
-		p.noticeShared(local)
-	}
-	return p.show(ctx, c, start, local)
+	return p.show(ctx, c, start)
 }
 
 // whatToPlay returns the route to a new game, or to the game to continue.
@@ -158,7 +148,7 @@ func (p *program) latest(ctx context.Context, c *client.Client, variant string, 
 	if id != "" {
 		return c.Game(ctx, id)
 	}
-	start := p.startCommand(c, o)
+	start := p.startCommand(o)
 	if variant != "" {
 		return client.Game{}, missingf("you have no %s game to continue. Start one: %s %s", variant, start, variant)
 	}
@@ -189,15 +179,15 @@ func unfinished(ctx context.Context, c *client.Client, variant string) (string, 
 // starting a new one, if the server says that there is one.
 func (p *program) mentionUnfinished(ctx context.Context, c *client.Client, variant string, o playOptions) {
 	if id, err := unfinished(ctx, c, variant); err == nil && id != "" {
-		p.warnf("You have an unfinished %s game. To continue it: %s %s", clean(variant, 24), p.startCommand(c, o), gamestate.ShortID(id))
+		p.warnf("You have an unfinished %s game. To continue it: %s %s", clean(variant, 24), p.startCommand(o), gamestate.ShortID(id))
 	}
 }
 
 // startCommand returns the command that starts a game. With the id of a game at its end, it continues
 // that game.
-func (p *program) startCommand(c *client.Client, o playOptions) string {
+func (p *program) startCommand(o playOptions) string {
 	if o.local {
-		return commandFor(p.named(c.Target()), "play", "--local")
+		return p.typed("play", "--local")
 	}
 	return p.typed("play")
 }

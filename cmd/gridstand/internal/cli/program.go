@@ -40,6 +40,8 @@ type program struct {
 	client *client.Client
 	// over is the SSH session that runs the program, or nil outside SSH.
 	over *remote
+	// local is the server that play --local started.
+	local localServer
 	// fresh is set if the server is new and therefore cannot know the stored account.
 	fresh bool
 	// warned is set once the user has been warned about a clear-text connection.

@@ -15,17 +15,13 @@ import (
 )
 
 // show runs the terminal program, starting with the page that start names, until the user
-// leaves. local is the server used by play --local, or the zero value for any other
-// command.
-func (p *program) show(ctx context.Context, c *client.Client, start ui.Route, local localServer) error {
+// leaves.
+func (p *program) show(ctx context.Context, c *client.Client, start ui.Route) error {
 	site := p.site(ctx, c)
 	env := ui.Env{
-		Server: ui.NewServer(c), Clock: c.Now, Me: c.PlayerID(), Local: local.pages, Site: site,
-		Command: func(words ...string) string {
-			return commandFor(cmp.Or(serverFlags(local.others), p.named(c.Target())), words...)
-		},
+		Server: ui.NewServer(c), Clock: c.Now, Me: c.PlayerID(), Local: p.local.pages, Site: site, Command: p.typed,
 		Invite: func(words ...string) string {
-			return commandFor(cmp.Or(serverFlags(local.others), p.shared(c, site)), words...)
+			return commandFor(cmp.Or(serverFlags(p.local.others), p.shared(c, site)), words...)
 		},
 		ChallengePage: func(id string) string { return p.dialedLink(c, id) },
 	}
@@ -72,6 +68,14 @@ func (p *program) restore(ctx context.Context, c *client.Client) error {
 	}
 }
 
+// showRestored is like show, but logs the client in first, if the user has an account.
+func (p *program) showRestored(ctx context.Context, c *client.Client, start ui.Route) error {
+	if err := p.restore(ctx, c); err != nil {
+		return err
+	}
+	return p.show(ctx, c, start)
+}
+
 // typed returns a command as the user has to type it, or "" if the user cannot run it. It has
 // the flags for the server and the connection that this command was given, also by a link.
 func (p *program) typed(words ...string) string {
@@ -85,7 +89,7 @@ func (p *program) typed(words ...string) string {
 	if err != nil {
 		return commandFor("", words...) // this command does not connect
 	}
-	return commandFor(p.named(target), words...)
+	return commandFor(serverFlags(p.serverFlag(target), p.connectionFlags()...), words...)
 }
 
 // commandFor returns a command of this program with flags, unless flags is empty.
@@ -129,11 +133,6 @@ func shellWord(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// named returns the flags with which the user selects a server that this program uses.
-func (p *program) named(target string) string {
-	return serverFlags(p.serverFlag(target), p.connectionFlags()...)
-}
-
 // serverFlag returns the value of --server that selects a server that this program uses, or
 // "" if no flag is needed.
 func (p *program) serverFlag(target string) string {
@@ -172,7 +171,8 @@ func (p *program) shared(c *client.Client, site string) string {
 }
 
 // noticeShared warns that others can connect, and tells the user how.
-func (p *program) noticeShared(local localServer) {
+func (p *program) noticeShared() {
+	local := p.local
 	p.warnf("Warning: everyone who can reach %s can connect. Connections are not encrypted: others on the network can read tokens.", local.others)
 	watch := commandFor(serverFlags(local.others), "watch")
 	p.notef("Others watch with: %s", watch)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/gridstand/gridstand/client"
@@ -21,7 +22,11 @@ func (p *program) share(ctx context.Context, c *client.Client, reply *pb.GetChal
 	if err != nil {
 		return err
 	}
-	text := shareText(result)
+	lines := strings.Split(describe.Share(result), "\n")
+	for i, line := range lines {
+		lines[i] = clean(line, 300)
+	}
+	text := strings.Join(lines, "\n")
 	if p.flags.json {
 		return p.printJSON(map[string]any{
 			"challengeId": reply.GetChallenge().GetId(), "gameId": reply.GetAttempt().GetGameId(), "score": result.Score,
@@ -31,11 +36,23 @@ func (p *program) share(ctx context.Context, c *client.Client, reply *pb.GetChal
 	return p.printf("%s\n", text)
 }
 
-// shareText returns the text to share, safe for a terminal.
-func shareText(r describe.Result) string {
-	lines := strings.Split(describe.Share(r), "\n")
-	for i, line := range lines {
-		lines[i] = clean(line, 300)
+// result returns the result of the user's attempt at a challenge, including its rank.
+func (p *program) result(ctx context.Context, c *client.Client, reply *pb.GetChallengeResponse) (describe.Result, error) {
+	challenge, attempt := reply.GetChallenge(), reply.GetAttempt()
+	result := describe.Result{
+		Challenge: challenge, Score: attempt.GetScore(), DayStreak: attempt.GetDayStreak(), Link: p.link(ctx, c, challenge.GetId()),
 	}
-	return strings.Join(lines, "\n")
+	g, err := c.Game(ctx, attempt.GetGameId())
+	if err != nil {
+		return result, err
+	}
+	result.Tiles = g.GetPosition().GetTwenty48().GetTiles()
+	mine, err := c.Challenges.ListStandings(ctx, &pb.ListStandingsRequest{ChallengeId: challenge.GetId(), PlayerId: "me"})
+	if errors.Is(err, client.ErrNoScore) {
+		return result, nil
+	}
+	if rows := mine.GetStandings(); len(rows) == 1 {
+		result.Rank, result.Total = rows[0].GetRank(), mine.GetTotal()
+	}
+	return result, err
 }

@@ -92,7 +92,7 @@ func (r *remote) show(c *app.Config, t *app.Terminal, as *client.Client) {
 	t.Height, t.Resized, t.Pace = r.session.Size.Height, r.session.Resized, r.session.Pace
 	c.Env.Remote = true
 	c.Env.Theme.Still = true // Animations would use bandwidth and the host's CPU.
-	c.Env.Command, c.Env.Invite = r.typed, r.typed
+	c.Env.Invite = r.typed
 	if r.refusal != nil {
 		text := r.refusal.Error()
 		c.Env.Guest = strings.ToUpper(text[:1]) + text[1:] + "."

@@ -90,7 +90,7 @@ func (p *program) watchScreen(ctx context.Context, what []string, wall bool) err
 		return err
 	}
 	route.TV = len(route.Watch) == 0
-	return p.show(ctx, c, route, localServer{})
+	return p.show(ctx, c, route)
 }
 
 // whatToWatch returns the route to what the user named.

@@ -48,7 +48,6 @@ changed.`,
 for the account's token or, if standard input is not a terminal, reads it from
 the first line. ` + name + ` account token prints the token of the account stored
 here.`,
-		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if token := first(args); token != "" && token != "-" {
 				return usage.Errorf("a token is no argument: other users of this machine could read it, and your shell " +

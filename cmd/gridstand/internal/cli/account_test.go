@@ -77,7 +77,6 @@ func TestAccounts_TLSForgotten(t *testing.T) {
 		{"games", "--mine"},
 		{"bot", "greedy", "classic"},
 		{"move", strings.Repeat("a", 26), "up"},
-		{"join", strings.Repeat("a", 26)},
 		{"watch", "abcdef"},
 	} {
 		_, note, code := ada.run(args...)

@@ -22,9 +22,8 @@ import (
 // botOptions are the flags of the bot command.
 type botOptions struct {
 	gameFlags
-	games     int
-	think     time.Duration
-	challenge string
+	games int
+	think time.Duration
 }
 
 func (p *program) botCommand() *cobra.Command {
@@ -35,10 +34,6 @@ func (p *program) botCommand() *cobra.Command {
 		Long: `Let a bot on this machine play games of a variant (` + defaultVariant + ` by default) in
 your name. Print the score, best tile and moves per second of each game, and the
 mean and spread of the scores. The games do not count for the leaderboard.
-
-With --challenge it waits for a challenge to open and plays your attempt; in a
-race it first marks you as ready. The attempt then does not count in the
-ranking, and you cannot make another one.
 
 Bots of 2048: ` + strings.Join(solver.Names(defaultVariant), ", ") + `.
 Bots of Tribolo: ` + strings.Join(solver.Names("tribolo"), ", ") + `.`,
@@ -54,16 +49,12 @@ Bots of Tribolo: ` + strings.Join(solver.Names("tribolo"), ", ") + `.`,
 				return usage.Errorf("--games must be 1 or more")
 			case o.think < 0:
 				return usage.Errorf("--think must not be negative")
-			case o.challenge != "" && (o.set() || o.games > 1):
-				return usage.Errorf("--challenge is for one game: omit --games, --seats, --turn-limit and --private")
 			}
 			return p.bot(cmd.Context(), args[0], cmp.Or(first(args[1:]), defaultVariant), o)
 		},
 	}
 	cmd.Flags().IntVar(&o.games, "games", 1, "number of games")
 	cmd.Flags().DurationVar(&o.think, "think", 0, "`time` limit of the search for a move (default: the bot's own)")
-	cmd.Flags().StringVar(&o.challenge, "challenge", "", "play an attempt at a challenge: its `id`, a link, or daily")
-	completeFlag(cmd, "challenge", p.complete(challengeIDs))
 	o.add(cmd)
 	return cmd
 }
@@ -85,25 +76,14 @@ type botSummary struct {
 	Games   int     `json:"games"`
 	Mean    float64 `json:"mean"`
 	Spread  float64 `json:"spread"`
-	Lowest  int32   `json:"lowest"`
-	Highest int32   `json:"highest"`
 	Won     int     `json:"won"`
 }
 
 // bot lets a bot play games for the user.
 func (p *program) bot(ctx context.Context, name, variant string, o botOptions) error {
-	r, c, err := p.dialFor(o.challenge)
+	c, err := p.dial()
 	if err != nil {
 		return err
-	}
-	var challenge *pb.Challenge
-	if o.challenge != "" {
-		found, err := r.find(ctx, c)
-		if err != nil {
-			return err
-		}
-		challenge = found.GetChallenge()
-		variant = challenge.GetVariant()
 	}
 	v, options, err := p.botsVariant(ctx, c, name, variant, o.gameFlags)
 	if err != nil {
@@ -114,7 +94,7 @@ func (p *program) bot(ctx context.Context, name, variant string, o botOptions) e
 	}
 	var all []botGame
 	for range o.games {
-		g, err := p.botsGame(ctx, c, v, options, challenge)
+		g, err := c.NewGame(ctx, v.GetId(), options)
 		if err != nil {
 			return err
 		}
@@ -131,8 +111,8 @@ func (p *program) bot(ctx context.Context, name, variant string, o botOptions) e
 	if p.flags.json {
 		return p.printJSON(s)
 	}
-	return p.printf("%s, %s: mean %s, spread %s, from %s to %s, %d of %d won\n", s.Bot, clean(s.Variant, 24),
-		describe.Comma(int32(s.Mean)), describe.Comma(int32(s.Spread)), describe.Comma(s.Lowest), describe.Comma(s.Highest), s.Won, s.Games)
+	return p.printf("%s, %s: mean %s, spread %s, %d of %d won\n", s.Bot, clean(s.Variant, 24),
+		describe.Comma(int32(s.Mean)), describe.Comma(int32(s.Spread)), s.Won, s.Games)
 }
 
 // botsVariant returns the variant with the given id and the options for its games, if a bot can
@@ -153,22 +133,6 @@ func (p *program) botsVariant(ctx context.Context, c *client.Client, bot, id str
 	return v, options, err
 }
 
-// botsGame returns the game for a bot to play: the user's attempt at challenge, or a new
-// game if challenge is nil.
-func (p *program) botsGame(
-	ctx context.Context, c *client.Client, v *pb.Variant, options client.GameOptions, challenge *pb.Challenge,
-) (client.Game, error) {
-	if challenge == nil {
-		return c.NewGame(ctx, v.GetId(), options)
-	}
-	if challenge.GetStatus() == pb.ChallengeStatus_CHALLENGE_STATUS_WAITING {
-		if _, err := p.ready(ctx, c, challenge); err != nil {
-			return client.Game{}, err
-		}
-	}
-	return p.attempt(ctx, c, challenge.GetId())
-}
-
 // printBotGame writes the result of a game, in columns.
 func (p *program) printBotGame(g botGame) error {
 	if p.flags.json {
@@ -183,10 +147,9 @@ func (p *program) printBotGame(g botGame) error {
 
 // summary combines the results of games.
 func summary(name, variant string, all []botGame) botSummary {
-	s := botSummary{Bot: name, Variant: variant, Games: len(all), Lowest: math.MaxInt32}
+	s := botSummary{Bot: name, Variant: variant, Games: len(all)}
 	for _, g := range all {
 		s.Mean += float64(g.Score) / float64(len(all))
-		s.Lowest, s.Highest = min(s.Lowest, g.Score), max(s.Highest, g.Score)
 		if g.Won {
 			s.Won++
 		}

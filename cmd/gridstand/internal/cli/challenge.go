@@ -212,7 +212,7 @@ func (p *program) joinChallenge(ctx context.Context, c *client.Client, challenge
 		case err != nil:
 			return err
 		case ready != nil && !wait:
-			return p.printChallenge(ctx, c, ready, time.Time{})
+			return p.printChallenge(ctx, c, ready, p.clock())
 		}
 	}
 	g, err := p.attempt(ctx, c, challenge.GetId())

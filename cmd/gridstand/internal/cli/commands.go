@@ -33,8 +33,8 @@ Without a command: the lobby, with live games, rankings and your own games
 ` + listed(play) + `
 ` + listed(look) + `
 <command> --help explains a command, and help scripts lists more of them: for
-scripts, bots and hosts. A game or challenge is named by its link or by its id,
-of which the first 6 or more characters suffice if it is yours or recent.
+scripts, bots and hosts. A game or challenge is named by its link or its id; for
+a game that is yours or recent, the first 6 or more characters suffice.
 
 Flags of every command:`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -63,7 +63,10 @@ Flags of every command:`,
 	p.addGlobalFlags(root)
 	root.AddCommand(slices.Concat(play, look, scripts)...)
 	root.AddCommand(scriptsTopic(scripts), usage.Manual())
-	completeNoFiles(root)
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
+	for _, flag := range []string{"ca", "cert", "key"} {
+		_ = root.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)) // files
+	}
 	return root
 }
 

@@ -66,7 +66,7 @@ func TestLeaderboard(t *testing.T) {
 	assert.GreaterOrEqual(t, entries[0].GetScore(), entries[1].GetScore())
 	assert.Len(t, lines(t, ada.ok("top", "--json", "--limit", "1"), func() *pb.Entry { return new(pb.Entry) }), 1)
 	_, note, _ = ada.run("top", "--limit", "1")
-	assert.Equal(t, "1 of 2: --limit 2 shows more, --limit 0 shows all.\n", note)
+	assert.Equal(t, "There are more: --limit 2 shows more, --limit 0 shows all.\n", note)
 
 	mine := ada.ok("top", "--me")
 	assert.Equal(t, 3, strings.Count(mine, "\n"))

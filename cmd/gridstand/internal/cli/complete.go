@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
@@ -85,17 +84,4 @@ func completeFlag(cmd *cobra.Command, flag string, complete cobra.CompletionFunc
 // fixedCompletion registers a fixed list of values as the completions of a flag.
 func fixedCompletion(cmd *cobra.Command, flag string, values ...string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-}
-
-// completeNoFiles prevents shells from completing file names for the flags of a command
-// and its subcommands, except flags that take files.
-func completeNoFiles(cmd *cobra.Command) {
-	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if kind, _ := pflag.UnquoteUsage(f); kind != "file" {
-			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.NoFileCompletions) // fails if the flag already has a completion, which is kept
-		}
-	})
-	for _, below := range cmd.Commands() {
-		completeNoFiles(below)
-	}
 }

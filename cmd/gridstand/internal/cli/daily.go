@@ -54,58 +54,34 @@ func (p *program) daily(ctx context.Context, variant string) error {
 	if p.flags.json {
 		return p.printMessage(reply)
 	}
-	if err := p.printChallenge(ctx, c, reply.GetChallenge(), reply.GetNow().AsTime()); err != nil {
-		return err
-	}
-	if next := reply.GetNext(); next != nil {
-		if err := p.printField("tomorrow", hex.EncodeToString(next.GetSeedCommitment())); err != nil {
-			return err
-		}
-	}
+	tomorrow := [2]string{"tomorrow", hex.EncodeToString(reply.GetNext().GetSeedCommitment())}
+	mine := [2]string{"your game"}
 	if attempt := reply.GetAttempt(); attempt != nil {
-		return p.printField("your game", clean(attempt.GetGameId(), 26)+", "+describe.Plural(attempt.GetScore(), "point"))
+		mine[1] = clean(attempt.GetGameId(), 26) + ", " + describe.Plural(attempt.GetScore(), "point")
+	} else {
+		p.notef("Play it: %s", p.typed("join", dailyWord))
 	}
-	p.notef("Play it: %s", p.typed("join", dailyWord))
-	return nil
+	return p.printChallenge(ctx, c, reply.GetChallenge(), reply.GetNow().AsTime(), tomorrow, mine)
 }
 
-// printChallenge writes a challenge, either as JSON or in a few lines. If now is zero, it
-// uses this machine's clock.
-func (p *program) printChallenge(ctx context.Context, c *client.Client, challenge *pb.Challenge, now time.Time) error {
-	if p.flags.json {
-		return p.printMessage(challenge)
-	}
-	if now.IsZero() {
-		now = p.clock()
-	}
-	if err := p.printf("%s: %s\n", titleOf(challenge), describe.ChallengeStage(challenge, now)); err != nil {
-		return err
-	}
-	for _, field := range [][2]string{
+// printChallenge writes a challenge, either as JSON or in a few lines, to which it adds more fields.
+func (p *program) printChallenge(ctx context.Context, c *client.Client, challenge *pb.Challenge, now time.Time, more ...[2]string) error {
+	fields := [][2]string{
 		{"id", clean(challenge.GetId(), 26)},
 		{"link", p.link(ctx, c, clean(challenge.GetId(), 26))},
 		{"variant", clean(challenge.GetVariant(), 24)},
 		{"commitment", hex.EncodeToString(challenge.GetSeedCommitment())},
 		{"seed", hex.EncodeToString(challenge.GetSeed())},
-	} {
-		if field[1] == "" {
-			continue
-		}
-		if err := p.printField(field[0], field[1]); err != nil {
-			return err
-		}
 	}
 	for _, e := range challenge.GetEntrants() {
-		ready := "not ready"
-		if e.GetReady() {
-			ready = "ready"
-		}
-		if err := p.printField("entrant", entrantName(e)+", "+ready); err != nil {
-			return err
+		ready := map[bool]string{false: "not ready", true: "ready"}[e.GetReady()]
+		fields = append(fields, [2]string{"entrant", entrantName(e) + ", " + ready})
+	}
+	text := titleOf(challenge) + ": " + describe.ChallengeStage(challenge, now) + "\n"
+	for _, field := range append(fields, more...) {
+		if field[1] != "" {
+			text += fmt.Sprintf("%-11s %s\n", field[0], field[1])
 		}
 	}
-	return nil
+	return p.printEither(challenge, "%s", text)
 }
-
-// printField writes a name and its value.
-func (p *program) printField(name, value string) error { return p.printf("%-11s %s\n", name, value) }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"strings"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/internal/id"
@@ -21,9 +20,8 @@ func (p *program) resolve(ctx context.Context, c *client.Client, r reference) (s
 	case r.player != "":
 		return p.currentGame(ctx, c, r.player)
 	}
-	text := strings.ToLower(r.id)
-	if id.Valid(text) {
-		return text, nil
+	if id.Valid(r.id) {
+		return r.id, nil
 	}
 	if c.PlayerID() == "" {
 		var missing *missingError
@@ -33,7 +31,7 @@ func (p *program) resolve(ctx context.Context, c *client.Client, r reference) (s
 			return "", err
 		}
 	}
-	return c.Resolve(ctx, text)
+	return c.Resolve(ctx, r.id)
 }
 
 // game returns the current state of the game that r refers to.

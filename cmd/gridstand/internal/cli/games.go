@@ -5,7 +5,6 @@ import (
 	"context"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -111,13 +110,7 @@ func (p *program) games(ctx context.Context, o gamesOptions) error {
 		p.notef("There are no such games. Start one: %s", cmp.Or(p.typed(start...), p.typed("play")))
 		return nil
 	}
-	if err := p.printGames(games); err != nil {
-		return err
-	}
-	if more {
-		p.notef("There are more: --limit %d shows more, --limit 0 shows all.", 2*o.limit)
-	}
-	return nil
+	return p.printGames(games, more)
 }
 
 // maxPage is the largest page size that a server accepts.
@@ -143,7 +136,7 @@ func pages[T any](limit int, page func(size int32, token string) ([]T, string, e
 }
 
 // printGames writes games as a table.
-func (p *program) printGames(games []*pb.Game) error {
+func (p *program) printGames(games []*pb.Game, more bool) error {
 	columns := []column{
 		{title: "GAME", id: true},
 		{title: "VARIANT"},
@@ -166,7 +159,7 @@ func (p *program) printGames(games []*pb.Game) error {
 			describe.Comma(g.GetWatchers()), p.stage(g), p.ago(g.GetUpdateTime()), gamestate.PlayerName(g),
 		}
 	}
-	return p.printTable(columns, rows)
+	return p.printTable(columns, rows, more)
 }
 
 func (p *program) showCommand() *cobra.Command {
@@ -188,14 +181,11 @@ func (p *program) showState(ctx context.Context, what string) error {
 	case err != nil:
 		return err
 	case challenge != nil:
-		return p.printChallenge(ctx, c, challenge, time.Time{})
+		return p.printChallenge(ctx, c, challenge, p.clock())
 	}
 	g, err := p.game(ctx, c, reference{id: id})
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case p.flags.json:
-		return p.printMessage(g)
 	}
 	state := status(g.GetStatus())
 	if r := g.GetResult(); r != nil {

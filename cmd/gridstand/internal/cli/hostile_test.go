@@ -132,7 +132,7 @@ func TestHostileServer(t *testing.T) {
 			{"verify", evilID},
 			{"daily"},
 			{"top", "daily"},
-			{"top", evilID[:8], "--me"},
+			{"top", evilID, "--me"},
 			{"challenge"},
 			{"race"},
 			{"challenge", evilID},

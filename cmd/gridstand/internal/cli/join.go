@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -84,30 +82,19 @@ for the start and prints the id of your game.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var index *int32
 			if cmd.Flags().Changed("seat") {
-				n, ok := seatIndex(seat)
-				if !ok {
-					return usage.Errorf("--seat must be blue, red or green, or a number from 0, not %q", seat)
+				n := int32(slices.Index(describe.Colors, seat))
+				if n < 0 {
+					return usage.Errorf("--seat must be %s, not %q", strings.Join(describe.Colors, ", "), seat)
 				}
 				index = &n
 			}
 			return p.join(cmd.Context(), args[0], index, wait)
 		},
 	}
-	cmd.Flags().StringVar(&seat, "seat", "", "blue, red or green, or a `number` from 0")
+	cmd.Flags().StringVar(&seat, "seat", "", "the `color` of the seat: blue, red or green")
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the start of a race, and show no screen")
 	fixedCompletion(cmd, "seat", describe.Colors...)
 	return cmd
-}
-
-// seatIndex parses the value of --seat: a color or an index.
-func seatIndex(text string) (int32, bool) {
-	for i, color := range describe.Colors {
-		if strings.EqualFold(text, color) {
-			return int32(i), true
-		}
-	}
-	n, err := strconv.ParseInt(text, 10, 16)
-	return int32(n), err == nil && n >= 0
 }
 
 // join takes a seat in a game (the first open one if seat is nil) or joins a challenge. If wait is
@@ -125,16 +112,15 @@ func (p *program) join(ctx context.Context, what string, seat *int32, wait bool)
 	case challenge != nil && seat != nil:
 		return usage.Errorf("--seat is for games; a challenge has no seats")
 	}
-	var missing error // why there is no game to join
 	if challenge == nil {
 		if _, err := c.Game(ctx, id); errors.Is(err, client.ErrGameNotFound) {
-			missing = err
+			return err // rather than create an account
 		}
 	}
-	if screen && missing == nil {
+	if screen {
 		err = p.restore(ctx, c)
 	} else {
-		err = p.logInUnless(ctx, c, cmp.Or(missing, admits(challenge)))
+		err = p.logInUnless(ctx, c, admits(challenge))
 	}
 	if err != nil {
 		return err
@@ -152,12 +138,8 @@ func (p *program) join(ctx context.Context, what string, seat *int32, wait bool)
 		return p.joinChallenge(ctx, c, challenge, wait)
 	}
 	g, err := orGiveUp(ctx, p, "join the game", func(ctx context.Context) (client.Game, error) { return c.Join(ctx, id, seat) })
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case p.flags.json:
-		return p.printMessage(g)
-	default:
-		return p.printGame(g.Game, status(g.GetStatus()))
 	}
+	return p.printGame(g.Game, status(g.GetStatus()))
 }

@@ -79,8 +79,11 @@ func harmless(line []byte) []byte {
 	return out
 }
 
-// printGame writes a line about a game, and its board.
+// printGame writes a game, either as JSON or as a line about it and its board.
 func (p *program) printGame(g *pb.Game, what string) error {
+	if p.flags.json {
+		return p.printMessage(g)
+	}
 	line := fmt.Sprintf("%s  %s  %s points  version %s", variantOf(g), gamestate.PlayerName(g),
 		commas(g.GetPosition().GetScores(), " : "), describe.Comma(g.GetVersion()))
 	if what != "" {

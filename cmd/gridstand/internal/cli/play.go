@@ -58,12 +58,8 @@ func first(args []string) string {
 
 // play shows a game until the user leaves.
 func (p *program) play(ctx context.Context, what string, o playOptions) error {
-	if p.getenv("TERM") == "dumb" {
-		return fmt.Errorf("play needs a terminal that can move its cursor, unlike TERM=dumb; "+
-			"\"%[1]s new\" and \"%[1]s move\" play with lines of text, and \"%[1]s watch\" prints them", name)
-	}
-	if !p.terminal(p.in) || !p.terminal(p.out) {
-		return fmt.Errorf("play needs a terminal; in scripts use \"%s new\" and \"%s move\"", name, name)
+	if !p.terminal(p.in) || !p.terminal(p.out) || p.getenv("TERM") == "dumb" {
+		return fmt.Errorf("play needs a terminal that can move its cursor; in scripts use \"%s new\" and \"%s move\"", name, name)
 	}
 	if err := o.check(p, o.resume); err != nil {
 		return err

@@ -238,6 +238,6 @@ func TestTable(t *testing.T) {
 	p := newUser(t, "", "").program(&out, io.Discard)
 	p.terminal = func(any) bool { return true }
 	p.width = func() int { return 40 }
-	require.NoError(t, p.printTable(columns, rows))
+	require.NoError(t, p.printTable(columns, rows, false))
 	assert.Contains(t, out.String(), "\x1b[1mPLAYER")
 }

@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -32,7 +31,7 @@ type reference struct {
 	// date is the day of the daily game, such as 2026-11-21, or yesterdayWord; empty for
 	// today.
 	date string
-	// id is a full id or a prefix of one. If it comes from a link, challenge or game is set
+	// id is a full id or, for a game, a prefix of one. If it comes from a link, challenge or game is set
 	// according to the link's path; otherwise neither is set.
 	id              string
 	challenge, game bool
@@ -69,7 +68,7 @@ func parseReference(text string) (reference, error) {
 	case dateForm.MatchString(text):
 		return reference{}, usage.Errorf("there is no day %s; give a day in UTC such as 2026-11-21", text)
 	case !strings.Contains(text, "/"):
-		return reference{id: text}, nil
+		return reference{id: strings.ToLower(text)}, nil
 	}
 	wrong := usage.Errorf("%q is no link to a game or a challenge, which ends with /g/ or /c/ and the full id", clean(text, 200))
 	if !strings.Contains(text, "://") {
@@ -132,14 +131,10 @@ func (r reference) find(ctx context.Context, c *client.Client) (*pb.GetChallenge
 	}
 	request := &pb.GetChallengeRequest{Daily: &pb.DailyRequest{Variant: r.variant, Date: r.date}}
 	if !r.daily {
-		whole := strings.ToLower(r.id)
-		if !id.Valid(whole) {
-			var err error
-			if whole, err = recentChallenge(ctx, c, whole); err != nil {
-				return nil, err
-			}
+		if !id.Valid(r.id) {
+			return nil, missingf("%q is not a challenge: give %q, a link or the full id", clean(r.id, id.Length), dailyWord)
 		}
-		request = &pb.GetChallengeRequest{ChallengeId: whole}
+		request = &pb.GetChallengeRequest{ChallengeId: r.id}
 	}
 	found, err := getChallenge(ctx, c, request)
 	if errors.Is(err, client.ErrChallengeNotFound) && r.date != "" {
@@ -171,50 +166,17 @@ func getChallenge(ctx context.Context, c *client.Client, request *pb.GetChalleng
 	return reply, nil
 }
 
-// recentChallenge returns the id of the only recent challenge whose id begins with the
-// prefix.
-func recentChallenge(ctx context.Context, c *client.Client, prefix string) (string, error) {
-	if len(prefix) < minShortID || len(prefix) > id.Length || !id.IsBase32(prefix) {
-		return "", missingf("%q is not a challenge: give %q, a link, or at least %d characters of the id",
-			clean(prefix, id.Length), dailyWord, minShortID)
-	}
-	reply, err := c.Challenges.ListChallenges(ctx, &pb.ListChallengesRequest{PageSize: maxPage})
-	if err != nil {
-		return "", err
-	}
-	fits := slices.DeleteFunc(reply.GetChallenges(), func(one *pb.Challenge) bool {
-		return !id.Valid(one.GetId()) || !strings.HasPrefix(one.GetId(), prefix)
-	})
-	switch len(fits) {
-	case 0:
-		return "", missingf("no recent challenge has an id that begins with %q: give the full id", prefix)
-	case 1:
-		return fits[0].GetId(), nil
-	default:
-		return "", usage.Errorf("%d challenges have an id that begins with %q: give more characters of it", len(fits), prefix)
-	}
-}
-
 // challengeOrGame returns the challenge that r refers to or, if r refers to a game, nil and
 // the game's id.
 func (p *program) challengeOrGame(ctx context.Context, c *client.Client, r reference) (*pb.Challenge, string, error) {
-	if r.game {
-		return nil, r.id, nil
-	}
-	if r.daily || r.challenge || id.Valid(strings.ToLower(r.id)) {
+	if r.daily || r.challenge || !r.game && id.Valid(r.id) {
 		found, err := r.find(ctx, c)
 		// Older servers, which have no challenges, respond with Unimplemented.
 		none := errors.Is(err, client.ErrChallengeNotFound) || grpcstatus.Code(err) == codes.Unimplemented
-		if none && !r.daily && !r.challenge {
-			return nil, strings.ToLower(r.id), nil
+		if r.daily || r.challenge || !none {
+			return found.GetChallenge(), "", err
 		}
-		return found.GetChallenge(), "", err
 	}
 	gameID, err := p.resolve(ctx, c, r)
-	if errors.Is(err, client.ErrGameNotFound) {
-		if found, err := r.find(ctx, c); err == nil {
-			return found.GetChallenge(), "", nil
-		}
-	}
 	return nil, gameID, err
 }

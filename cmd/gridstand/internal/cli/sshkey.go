@@ -9,8 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"golang.org/x/crypto/ssh"
-
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/sshkeys"
 	"github.com/gridstand/gridstand/internal/sshsig"
@@ -46,11 +44,10 @@ The private key does not leave this machine: it only signs your player id.`,
 		},
 	}
 	remove := &cobra.Command{
-		Use:   "remove <fingerprint|file>",
+		Use:   "remove <fingerprint>",
 		Short: "Remove an SSH key from your account",
-		Long: `Remove an SSH key from your account. Give its fingerprint, an unambiguous
-beginning of the fingerprint, or a file with the public key (.pub). Servers may
-accept the key for another 30 seconds.`,
+		Long: `Remove an SSH key from your account, given by its fingerprint or an unambiguous
+beginning of it. Servers may accept the key for another 30 seconds.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.withAccount(cmd.Context(), func(c *client.Client, _ *pb.Player) error { return p.removeKey(cmd.Context(), c, args[0]) })
 		},
@@ -98,13 +95,12 @@ func (p *program) findKeys(ctx context.Context, file string) (keys []sshkeys.Key
 	if file == "" && agent != nil && len(agent.Keys) > 0 {
 		return agent.Keys, done, nil
 	}
-	passphrase := func(file string) ([]byte, error) { return p.passphrase(ctx, file) }
 	var key sshkeys.Key
 	if file != "" {
-		key, err = sshkeys.Load(file, agent, passphrase)
+		key, err = sshkeys.Load(file, agent)
 	} else {
 		directory := filepath.Join(p.getenv("HOME"), ".ssh")
-		key, err = sshkeys.Default(directory, agent, passphrase)
+		key, err = sshkeys.Default(directory, agent)
 		if errors.Is(err, sshkeys.ErrNone) {
 			err = missingf("no SSH key was found in an SSH agent or in %s; create one with: ssh-keygen -t ed25519", directory)
 		}
@@ -157,7 +153,7 @@ func (p *program) listKeys(ctx context.Context, c *client.Client) error {
 	for i, key := range reply.GetKeys() {
 		rows[i] = []string{clean(key.GetFingerprint(), maxFingerprint), p.ago(key.GetCreateTime()), clean(key.GetComment(), maxKeyComment)}
 	}
-	return p.printTable([]column{{title: "FINGERPRINT"}, {title: "ADDED"}, {title: "COMMENT"}}, rows)
+	return p.printTable([]column{{title: "FINGERPRINT"}, {title: "ADDED"}, {title: "COMMENT"}}, rows, false)
 }
 
 func (p *program) removeKey(ctx context.Context, c *client.Client, which string) error {
@@ -171,16 +167,8 @@ func (p *program) removeKey(ctx context.Context, c *client.Client, which string)
 	return p.printKey(&pb.Key{Fingerprint: fingerprint}, "removed")
 }
 
-// fingerprint returns the complete fingerprint of a key that the user identified by a .pub
-// file or by the beginning of the fingerprint.
+// fingerprint returns the complete fingerprint of a key of which the user gave the beginning.
 func (p *program) fingerprint(ctx context.Context, c *client.Client, which string) (string, error) {
-	if strings.HasSuffix(which, ".pub") {
-		public, err := sshkeys.ReadPublic(which)
-		if err != nil {
-			return "", err
-		}
-		return ssh.FingerprintSHA256(public), nil
-	}
 	reply, err := c.Players.ListKeys(ctx, &pb.ListKeysRequest{})
 	if err != nil {
 		return "", err
@@ -200,13 +188,4 @@ func (p *program) fingerprint(ctx context.Context, c *client.Client, which strin
 	default:
 		return "", fmt.Errorf("%d of your keys have a fingerprint that begins with %q; give more characters of it", len(found), clean(which, 64))
 	}
-}
-
-// passphrase asks for the passphrase of a key on the terminal.
-func (p *program) passphrase(ctx context.Context, file string) ([]byte, error) {
-	in := p.inputTerminal()
-	if in == nil {
-		return nil, fmt.Errorf("%s has a passphrase; load the key with ssh-add, or run this command on a terminal", file)
-	}
-	return p.askHidden(ctx, in, fmt.Sprintf("Passphrase of %s: ", clean(file, 200)))
 }

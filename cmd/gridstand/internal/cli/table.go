@@ -85,8 +85,12 @@ func withShortIDs(rows [][]string, column int) [][]string {
 	}
 }
 
-// printTable writes a table that fits the terminal.
-func (p *program) printTable(columns []column, rows [][]string) error {
+// printTable writes a table that fits the terminal. more reports whether a list has more rows, which
+// --limit shows.
+func (p *program) printTable(columns []column, rows [][]string, more bool) error {
+	if more {
+		defer p.notef("There are more: --limit %d shows more, --limit 0 shows all.", 2*len(rows))
+	}
 	width := 0
 	if p.terminal(p.out) {
 		width = p.width()

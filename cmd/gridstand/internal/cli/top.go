@@ -93,67 +93,46 @@ func (p *program) top(ctx context.Context, what string, o topOptions) error {
 
 // topOfVariant shows the leaderboard of a variant.
 func (p *program) topOfVariant(ctx context.Context, c *client.Client, v *pb.Variant, o topOptions) error {
-	if o.me {
-		return p.topAround(ctx, c, v, windows[o.window])
-	}
-	request, total := &pb.ListScoresRequest{Variant: v.GetId(), Window: windows[o.window]}, int32(0)
-	entries, more, err := pages(o.limit, func(size int32, token string) ([]*pb.Entry, string, error) {
-		request.PageSize, request.PageToken = size, token
+	list := func(size int32, token string) ([]*pb.Entry, string, error) {
+		request := &pb.ListScoresRequest{Variant: v.GetId(), Window: windows[o.window], PageSize: size, PageToken: token}
 		reply, err := c.Leaderboard.ListScores(ctx, request)
-		total = reply.GetTotal()
 		return reply.GetEntries(), reply.GetNextPageToken(), err
-	})
-	if err != nil {
+	}
+	player := ""
+	if o.me {
+		me, err := p.known(ctx, c)
+		if err != nil {
+			return err
+		}
+		player = me.GetId()
+		list = func(int32, string) ([]*pb.Entry, string, error) {
+			request := &pb.GetRankRequest{Variant: v.GetId(), Window: windows[o.window], PlayerId: "me", Neighbors: neighbors}
+			reply, err := c.Leaderboard.GetRank(ctx, request)
+			entries := append(reply.GetNeighbors(), reply.GetEntry()) // The neighbors do not include the entry.
+			slices.SortStableFunc(entries, func(a, b *pb.Entry) int { return cmp.Compare(a.GetRank(), b.GetRank()) })
+			return entries, "", err
+		}
+	}
+	entries, more, err := pages(o.limit, list)
+	play := p.typed("play", clean(v.GetId(), 24))
+	switch {
+	case errors.Is(err, client.ErrNoScore):
+		return missingf("you are not on this board yet. Play: %s", play)
+	case err != nil:
 		return err
-	}
-	if p.flags.json {
+	case p.flags.json:
 		return printMessages(p, entries)
-	}
-	if len(entries) == 0 {
-		p.notef("There are no scores on this board yet. Be the first: %s", p.typed("play", clean(v.GetId(), 24)))
+	case len(entries) == 0:
+		p.notef("There are no scores on this board yet. Be the first: %s", play)
 		return nil
 	}
-	if err := p.printRanking(nil, asStandings(entries), ""); err != nil {
-		return err
-	}
-	p.noteMore(more, len(entries), total, o.limit)
-	return nil
+	return p.printRanking(nil, asStandings(entries), player, more)
 }
 
-// noteMore tells the user how to see the rest of a list, if there is more of it.
-func (p *program) noteMore(more bool, shown int, total int32, limit int) {
-	if more {
-		p.notef("%s of %s: --limit %d shows more, --limit 0 shows all.", describe.Comma(shown), describe.Comma(total), 2*limit)
-	}
-}
-
-// topAround shows the user's rank and the ranks around it.
-func (p *program) topAround(ctx context.Context, c *client.Client, v *pb.Variant, window pb.Window) error {
-	player, err := p.known(ctx, c)
-	if err != nil {
-		return err
-	}
-	reply, err := c.Leaderboard.GetRank(ctx, &pb.GetRankRequest{
-		Variant: v.GetId(), Window: window, PlayerId: "me", Neighbors: neighbors,
-	})
-	if errors.Is(err, client.ErrNoScore) {
-		return missingf("you are not on this board yet. Play: %s", p.typed("play", clean(v.GetId(), 24)))
-	}
-	if err != nil {
-		return err
-	}
-	entries := append(reply.GetNeighbors(), reply.GetEntry()) // The neighbors do not include the entry.
-	slices.SortStableFunc(entries, func(a, b *pb.Entry) int { return cmp.Compare(a.GetRank(), b.GetRank()) })
-	if p.flags.json {
-		return printMessages(p, entries)
-	}
-	return p.printRanking(nil, asStandings(entries), player.GetId())
-}
-
-// topOfChallenge shows the standings of a challenge.
+// topOfChallenge shows the ranking of a challenge.
 func (p *program) topOfChallenge(ctx context.Context, c *client.Client, r reference, o topOptions) error {
-	if r.game {
-		return usage.Errorf("the link is one to a game; a ranking needs a challenge or a variant")
+	if r.game || r.player != "" {
+		return usage.Errorf("a ranking needs a variant or a challenge, not a game")
 	}
 	player, err := p.known(ctx, c)
 	if err != nil && (o.me || o.share) {
@@ -164,23 +143,26 @@ func (p *program) topOfChallenge(ctx context.Context, c *client.Client, r refere
 		return err
 	}
 	challenge := reply.GetChallenge()
-	switch {
-	case o.share:
+	if o.share {
 		return p.share(ctx, c, reply)
-	case o.me:
-		return p.standingsAround(ctx, c, challenge, player)
 	}
-	request, total := &pb.ListStandingsRequest{ChallengeId: challenge.GetId()}, int32(0)
+	request := &pb.ListStandingsRequest{ChallengeId: challenge.GetId()}
+	if o.me {
+		request.PlayerId, request.Neighbors = "me", neighbors
+	}
 	rows, more, err := pages(o.limit, func(size int32, token string) ([]*pb.Standing, string, error) {
-		request.PageSize, request.PageToken = size, token
+		if !o.me {
+			request.PageSize, request.PageToken = size, token
+		}
 		page, err := c.Challenges.ListStandings(ctx, request)
-		total = page.GetTotal()
 		return page.GetStandings(), page.GetNextPageToken(), err
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, client.ErrNoScore):
+		return missingf("you are not on this board, which lists only finished attempts that count")
+	case err != nil:
 		return err
-	}
-	if p.flags.json {
+	case p.flags.json:
 		return printMessages(p, rows)
 	}
 	if err := p.printf("%s: %s\n", titleOf(challenge), describe.ChallengeStage(challenge, reply.GetNow().AsTime())); err != nil {
@@ -190,11 +172,7 @@ func (p *program) topOfChallenge(ctx context.Context, c *client.Client, r refere
 		p.noteNoAttempts(ctx, c, r, reply)
 		return nil
 	}
-	if err := p.printRanking(challenge, rows, player.GetId()); err != nil {
-		return err
-	}
-	p.noteMore(more, len(rows), total, o.limit)
-	return nil
+	return p.printRanking(challenge, rows, player.GetId(), more)
 }
 
 // noteNoAttempts says that a challenge has no results yet. For today's daily game, it names the
@@ -210,23 +188,6 @@ func (p *program) noteNoAttempts(ctx context.Context, c *client.Client, r refere
 	}
 }
 
-// standingsAround shows the user's line and the lines around it.
-func (p *program) standingsAround(ctx context.Context, c *client.Client, challenge *pb.Challenge, player *pb.Player) error {
-	reply, err := c.Challenges.ListStandings(ctx, &pb.ListStandingsRequest{
-		ChallengeId: challenge.GetId(), PlayerId: "me", Neighbors: neighbors,
-	})
-	if errors.Is(err, client.ErrNoScore) {
-		return missingf("you are not on this board, which lists only finished attempts that count")
-	}
-	if err != nil {
-		return err
-	}
-	if p.flags.json {
-		return printMessages(p, reply.GetStandings())
-	}
-	return p.printRanking(challenge, reply.GetStandings(), player.GetId())
-}
-
 // asStandings returns the entries of a leaderboard in the form of standings.
 func asStandings(entries []*pb.Entry) []*pb.Standing {
 	rows := make([]*pb.Standing, len(entries))
@@ -239,8 +200,8 @@ func asStandings(entries []*pb.Entry) []*pb.Standing {
 }
 
 // printRanking writes the ranking of a challenge, or of a variant if challenge is nil, as a table
-// and marks the line of a player.
-func (p *program) printRanking(challenge *pb.Challenge, rows []*pb.Standing, marked string) error {
+// and marks the line of a player. more reports whether the ranking has more rows.
+func (p *program) printRanking(challenge *pb.Challenge, rows []*pb.Standing, marked string, more bool) error {
 	columns := []column{
 		{title: "RANK", right: true},
 		{title: "PLAYER"},
@@ -266,7 +227,7 @@ func (p *program) printRanking(challenge *pb.Challenge, rows []*pb.Standing, mar
 		}
 		cells[i] = append(cells[i], s.GetGameId(), p.ago(s.GetTime()))
 	}
-	return p.printTable(columns, cells)
+	return p.printTable(columns, cells, more)
 }
 
 // progressOf returns a word for the progress of an attempt at a race.

@@ -56,7 +56,7 @@ func (p *program) variants(ctx context.Context, what string) error {
 			strings.Join(bots(v), ", "),
 		})
 	}
-	return p.printTable(columns, rows)
+	return p.printTable(columns, rows, false)
 }
 
 // maxRulesWidth is the maximum line width of rules, in columns.

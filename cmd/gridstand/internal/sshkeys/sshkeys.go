@@ -4,7 +4,6 @@ package sshkeys
 import (
 	"bytes"
 	"context"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -101,10 +100,10 @@ func (a *Agent) Find(public ssh.PublicKey) (Key, bool) {
 var defaultFiles = []string{"id_ed25519", "id_ecdsa", "id_rsa"}
 
 // Default returns the first key that ssh would find in a directory such as ~/.ssh, or
-// ErrNone. See Load for the other parameters.
-func Default(directory string, a *Agent, passphrase func(file string) ([]byte, error)) (Key, error) {
+// ErrNone. a may be nil.
+func Default(directory string, a *Agent) (Key, error) {
 	for _, name := range defaultFiles {
-		key, err := Load(filepath.Join(directory, name), a, passphrase)
+		key, err := Load(filepath.Join(directory, name), a)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -115,8 +114,8 @@ func Default(directory string, a *Agent, passphrase func(file string) ([]byte, e
 
 // Load returns the key in a file. The file contains a private key, or a public key whose
 // private key is in the agent or in the file without ".pub". Load first asks a, which may
-// be nil. If the private key file is encrypted, Load calls passphrase.
-func Load(file string, a *Agent, passphrase func(file string) ([]byte, error)) (Key, error) {
+// be nil. It does not decrypt private keys: these have to be in the agent.
+func Load(file string, a *Agent) (Key, error) {
 	private, isPublic := strings.CutSuffix(file, ".pub")
 	public, comment, err := readPublic(private + ".pub")
 	if err != nil && (isPublic || !errors.Is(err, fs.ErrNotExist)) {
@@ -127,19 +126,18 @@ func Load(file string, a *Agent, passphrase func(file string) ([]byte, error)) (
 			return Key{key, comment}, nil
 		}
 	}
-	signer, err := readPrivate(private, passphrase)
+	text, err := os.ReadFile(private)
 	if err != nil {
 		return Key{}, err
+	}
+	signer, err := ssh.ParsePrivateKey(text)
+	if err != nil {
+		return Key{}, fmt.Errorf("%s cannot be read as an SSH private key (%w); if ssh can use it, load it with ssh-add", private, err)
 	}
 	return Key{signer, comment}, nil
 }
 
-// ReadPublic returns the key in a public key file.
-func ReadPublic(file string) (ssh.PublicKey, error) {
-	public, _, err := readPublic(file)
-	return public, err
-}
-
+// readPublic returns the key and the comment in a public key file.
 func readPublic(file string) (ssh.PublicKey, string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -150,34 +148,4 @@ func readPublic(file string) (ssh.PublicKey, string, error) {
 		return nil, "", fmt.Errorf("%s contains no SSH public key", file)
 	}
 	return public, comment, nil
-}
-
-func readPrivate(file string, passphrase func(file string) ([]byte, error)) (ssh.Signer, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	signer, err := ssh.ParsePrivateKey(text)
-	if _, encrypted := errors.AsType[*ssh.PassphraseMissingError](err); !encrypted {
-		return signer, unreadable(file, err)
-	}
-	secret, err := passphrase(file)
-	if err != nil {
-		return nil, err
-	}
-	signer, err = ssh.ParsePrivateKeyWithPassphrase(text, secret)
-	if errors.Is(err, x509.IncorrectPasswordError) {
-		return nil, fmt.Errorf("wrong passphrase for %s", file)
-	}
-	return signer, unreadable(file, err)
-}
-
-// unreadable adds advice to an error from reading a private key. It returns nil if err is
-// nil.
-func unreadable(file string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s cannot be read as an SSH private key (%w); if ssh can use it, load it with ssh-add, "+
-		"and name the .pub file instead", file, err)
 }

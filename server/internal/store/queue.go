@@ -37,7 +37,7 @@ type Queue interface {
 	// Remove removes the game's job.
 	Remove(ctx context.Context, gameID string) error
 	// Lease leases up to n due jobs for the duration d. If it returns an error, jobs may
-	// have been leased anyway. Lease does not retry.
+	// have been leased anyway.
 	Lease(ctx context.Context, n int, d time.Duration) ([]Job, error)
 	// Ack ends a lease. The job becomes due at next, or is removed if next is zero. If
 	// the lease has already ended, Ack does nothing.

@@ -76,7 +76,7 @@ func TestAccounts_Create_TooLate(t *testing.T) {
 		hooked.AddHook(afterScript{calls: 2, do: func() { // The first script that runs claims the name, the second writes the account.
 			assert.NoError(t, r.client.Set(ctx, "player-name:{ann}", other, 0).Err())
 		}})
-		s, err := New(Clients{Appends: hooked, Calls: hooked, Background: hooked, Once: hooked})
+		s, err := New(Clients{Appends: hooked, Calls: hooked, Background: hooked})
 		require.NoError(t, err)
 		_, err = s.Accounts.Create(ctx, store.Account{ID: id.New(), Name: "Ann"}, keepAccounts)
 		require.ErrorIs(t, err, store.ErrNameHeld)

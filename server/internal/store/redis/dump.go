@@ -14,10 +14,7 @@ import (
 )
 
 // dumper implements store.Dumper. The dump is consistent only if no server is running.
-type dumper struct {
-	client goredis.UniversalClient
-	once   goredis.UniversalClient // for commands that must not be retried, such as XADD
-}
+type dumper struct{ client goredis.UniversalClient }
 
 const (
 	// dumpEntries is the number of entries to read from each log at first. The rest of a

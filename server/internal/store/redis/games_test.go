@@ -47,7 +47,7 @@ func openAt(t *testing.T, addr string) *store.Store {
 		return goredis.NewClient(&goredis.Options{Addr: addr, MaxRetries: retries, ReadTimeout: testPatience})
 	}
 	s, err := New(Clients{
-		Appends: connect(-1), Calls: connect(0), Background: connect(0), Once: connect(-1),
+		Appends: connect(-1), Calls: connect(0), Background: connect(0),
 		Name: addr, Logger: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(t, err)

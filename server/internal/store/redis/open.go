@@ -84,14 +84,10 @@ func connect(base *goredis.UniversalOptions) Clients {
 	calls.WriteTimeout = cmp.Or(base.WriteTimeout, 5*time.Second)
 	calls.ContextTimeoutEnabled = true
 
-	once := calls
-	once.MaxRetries = -1
-
 	return Clients{
 		Appends:    goredis.NewUniversalClient(&appends),
 		Calls:      goredis.NewUniversalClient(&calls),
 		Background: goredis.NewUniversalClient(&calls),
-		Once:       goredis.NewUniversalClient(&once),
 		Name:       strings.Join(base.Addrs, ","),
 		URL:        storeURL(base),
 	}
@@ -125,7 +121,7 @@ const (
 // the answer until its read timeout. Closing the client ends the ping that was left behind.
 func (c Clients) ping(ctx context.Context) error {
 	answered := make(chan error, 1)
-	go func() { answered <- c.Once.Ping(ctx).Err() }() // With retries, the error would only say that ctx is done.
+	go func() { answered <- c.Appends.Ping(ctx).Err() }() // With retries, the error would only say that ctx is done.
 	select {
 	case err := <-answered:
 		return err

@@ -20,12 +20,7 @@ var (
 // queueKey is the sorted set of jobs: game ID by Unix milliseconds.
 const queueKey = "due"
 
-type queue struct {
-	client goredis.UniversalClient
-	// once sends each command only once: a retried lease would not return the jobs that
-	// the first attempt leased.
-	once goredis.UniversalClient
-}
+type queue struct{ client goredis.UniversalClient }
 
 func (q queue) EnqueueIn(ctx context.Context, gameID string, delay time.Duration) error {
 	return wrap("enqueueing", enqueueInScript.Run(ctx, q.client, []string{queueKey}, gameID, delay.Milliseconds()).Err())
@@ -67,7 +62,7 @@ func (q queue) Remove(ctx context.Context, gameID string) error {
 }
 
 func (q queue) Lease(ctx context.Context, n int, d time.Duration) ([]store.Job, error) {
-	reply, err := leaseScript.Run(ctx, q.once, []string{queueKey}, n, d.Milliseconds()).StringSlice()
+	reply, err := leaseScript.Run(ctx, q.client, []string{queueKey}, n, d.Milliseconds()).StringSlice()
 	if err == nil && len(reply) == 0 {
 		err = errors.New("lease.lua returned nothing")
 	}

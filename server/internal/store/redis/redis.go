@@ -41,10 +41,9 @@ type Clients struct {
 	Appends goredis.UniversalClient
 	// Calls is for all other commands that serve client calls, and for the feed.
 	Calls goredis.UniversalClient
-	// Background is for the heartbeat, the jobs and health checks, and Once is for
-	// those of their commands that must not be retried. Both clients have their own
+	// Background is for the heartbeat, the jobs and health checks. It has its own
 	// connections, so that client calls cannot delay them.
-	Background, Once goredis.UniversalClient
+	Background goredis.UniversalClient
 	// Name contains the addresses of the Redis servers.
 	Name string
 	// URL identifies the store in logs. It does not contain the password. If URL is
@@ -76,12 +75,12 @@ func portsOn(c Clients, client goredis.UniversalClient, pipeline *goredis.AutoPi
 		Credentials: credentials{client},
 		Boards:      boards{client},
 		Lists:       newLists(client),
-		Queue:       queue{client, c.Once},
+		Queue:       queue{client},
 		Quotas:      quotas{redis_rate.NewLimiter(client)},
 		Challenges:  challenges{client, c.Appends},
 		Heartbeats:  heartbeats{client},
 		Secrets:     secrets{client},
-		Dumper:      dumper{client, c.Once},
+		Dumper:      dumper{client},
 	}
 }
 
@@ -112,7 +111,7 @@ func (e engine) Close() error { return e.clients.close() }
 
 func (c Clients) close() error {
 	var errs []error
-	for _, client := range []goredis.UniversalClient{c.Appends, c.Calls, c.Background, c.Once} {
+	for _, client := range []goredis.UniversalClient{c.Appends, c.Calls, c.Background} {
 		errs = append(errs, client.Close())
 	}
 	return errors.Join(errs...)

@@ -112,9 +112,9 @@ func checkFormat(ctx context.Context, client goredis.UniversalClient, name strin
 	return nil
 }
 
-// Restore writes the items in one pipeline.
+// Restore writes the items in one pipeline. If that is retried, adding an entry again fails.
 func (d dumper) Restore(ctx context.Context, items []store.Item) error {
-	_, err := d.once.Pipelined(ctx, func(pipe goredis.Pipeliner) error {
+	_, err := d.client.Pipelined(ctx, func(pipe goredis.Pipeliner) error {
 		for _, item := range items {
 			restore(ctx, pipe, item)
 		}

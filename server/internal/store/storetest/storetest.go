@@ -66,7 +66,7 @@ func OnRedisWithin(t testing.TB, timeout time.Duration, addrs ...string) *store.
 		})
 	}
 	s, err := redis.New(redis.Clients{
-		Appends: connect(-1), Calls: connect(0), Background: connect(0), Once: connect(-1), Name: strings.Join(addrs, ","),
+		Appends: connect(-1), Calls: connect(0), Background: connect(0), Name: strings.Join(addrs, ","),
 		Logger: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(t, err)

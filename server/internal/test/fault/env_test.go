@@ -64,7 +64,7 @@ func newEnvOn(t *testing.T, addr string, client redis.UniversalClient) *env {
 func newUncheckedEnv(t *testing.T, addr string, client redis.UniversalClient) *env {
 	t.Helper()
 	// All ports use a client that retries, because the test reads immediately after faults.
-	ports, err := redisstore.New(redisstore.Clients{Appends: client, Calls: client, Background: client, Once: client, Name: addr})
+	ports, err := redisstore.New(redisstore.Clients{Appends: client, Calls: client, Background: client, Name: addr})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = ports.Close() })
 	return &env{

@@ -41,7 +41,7 @@ func newClusterRig(t *testing.T, nodes int) (*clusterRig, *redistest.Cluster) {
 	}
 	var err error
 	r.store, err = New(Clients{
-		Appends: connect(), Calls: connect(), Background: connect(), Once: connect(), Logger: slog.New(slog.DiscardHandler),
+		Appends: connect(), Calls: connect(), Background: connect(), Logger: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -78,7 +78,7 @@ func (r *clusterRig) move() {
 
 // Ensure that games are followed again after a connection to a node is lost, and after a
 // node is killed.
-func TestClusterFeed_Lost(t *testing.T) {
+func TestFeed_ClusterNodeLost(t *testing.T) {
 	t.Parallel()
 	r, cluster := newClusterRig(t, 3)
 	here := map[string]bool{}
@@ -114,7 +114,7 @@ func TestClusterFeed_Lost(t *testing.T) {
 
 // Ensure that a game is still followed after its slot moves to another node, and that
 // followers of other games on the same node are not interrupted.
-func TestClusterFeed_SlotMoves(t *testing.T) {
+func TestFeed_ClusterSlotMoves(t *testing.T) {
 	t.Parallel()
 	r, _ := newClusterRig(t, 2)
 	r.move()

@@ -13,23 +13,31 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// feed subscribes to the channels of games, over one connection, or over one per node on
-// a Redis Cluster (see clusterFeed).
+// feed implements store.Feed with a connection to Redis, or on a Redis Cluster to each master
+// with followed games (see feed_nodes.go).
 type feed struct {
-	client goredis.UniversalClient
-	logger *slog.Logger
+	client  goredis.UniversalClient
+	cluster *goredis.ClusterClient // nil unless client is one
+	logger  *slog.Logger
+
+	messages chan any // received, but not yet passed to listeners
+	nudge    chan struct{}
+	group    sync.WaitGroup
 
 	mu        sync.Mutex
 	listeners map[string]store.Listener // by channel
 	wanted    map[string]bool           // channels to subscribe to (true) or unsubscribe from
 	retrying  bool                      // some subscriptions were refused
-	nudge     chan struct{}
+	nodes     map[string]*nodeFeed      // by address
+	failing   map[string]bool           // addresses of nodes for which a warning was logged
 }
 
 func newFeed(client goredis.UniversalClient, logger *slog.Logger) *feed {
+	cluster, _ := client.(*goredis.ClusterClient)
 	return &feed{
-		client: client, logger: logger,
-		listeners: map[string]store.Listener{}, wanted: map[string]bool{}, nudge: make(chan struct{}, 1),
+		client: client, cluster: cluster, logger: logger,
+		messages: make(chan any, feedBuffer), nudge: make(chan struct{}, 1),
+		listeners: map[string]store.Listener{}, wanted: map[string]bool{}, nodes: map[string]*nodeFeed{}, failing: map[string]bool{},
 	}
 }
 
@@ -70,32 +78,25 @@ func (f *feed) wake() {
 }
 
 // feedBuffer is the number of published messages that may wait for their listeners before
-// the feed stops reading from the connection.
+// the feed stops reading from the connections.
 const feedBuffer = 4096
 
 // Run implements store.Feed. It retries while Redis is unavailable.
 func (f *feed) Run(ctx context.Context) error {
-	if cluster, ok := f.client.(*goredis.ClusterClient); ok {
-		newClusterFeed(f, cluster).run(ctx)
-		return nil
-	}
-	pubsub := f.client.Subscribe(ctx)
-	var group sync.WaitGroup
-	defer group.Wait()
-	defer func() { _ = pubsub.Close() }()
-
-	// Subscribing may wait for the connection, which must not delay messages.
-	group.Go(func() { f.subscribe(ctx, pubsub) })
-
-	messages := pubsub.ChannelWithSubscriptions(goredis.WithChannelSize(feedBuffer))
+	defer f.group.Wait()
+	// Subscribing may wait for a connection, which must not delay messages.
+	f.group.Go(func() {
+		for ctx.Err() == nil {
+			join, leave := f.next(ctx)
+			f.leave(ctx, leave)
+			f.join(ctx, join)
+		}
+	})
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case m, ok := <-messages:
-			if !ok {
-				return nil
-			}
+		case m := <-f.messages:
 			f.dispatch(m)
 		}
 	}
@@ -132,36 +133,6 @@ func (f *feed) next(ctx context.Context) (join, leave []string) {
 	}
 	clear(f.wanted)
 	return join, leave
-}
-
-// subscribe carries out what Follow and Leave requested, batching many games into one
-// command.
-func (f *feed) subscribe(ctx context.Context, pubsub *goredis.PubSub) {
-	failing := false
-	for ctx.Err() == nil {
-		join, leave := f.next(ctx)
-		if len(leave) > 0 {
-			// An error ends the connection. The next connection starts without these
-			// channels.
-			_ = pubsub.Unsubscribe(ctx, leave...)
-		}
-		if len(join) == 0 {
-			continue
-		}
-		err := pubsub.Subscribe(ctx, join...)
-		if err != nil && !failing && ctx.Err() == nil {
-			f.warn(len(join), err)
-		}
-		if failing = err != nil; failing {
-			// pubsub subscribes to these channels when it reconnects, but it may have
-			// reconnected before Subscribe added them. So request them again.
-			f.retry(join)
-		}
-	}
-}
-
-func (f *feed) warn(games int, err error) {
-	f.logger.Warn("cannot receive moves from other servers; will retry", "id", "games-not-followed", "games", games, "error", err)
 }
 
 func (f *feed) dispatch(m any) {

@@ -129,28 +129,9 @@ func (m *Match) commit(ctx context.Context, decide decision) (*Event, *replay.St
 // decide is the decision of a call to Do.
 func (call Call) decide(ctx context.Context, m *Match, tip gamelog.Tip) (*Event, *gamelog.Draft, error) {
 	state := tip.State
-	entry := replay.Entry{Seat: game.NoSeat, Action: call.Action}
-	_, resigning := call.Action.(replay.Resigned)
-	if resigning && call.callsOff(state) {
-		entry.Action = replay.Abandoned{}
-		if state.Status == replay.Finished {
-			event, err := m.find(ctx, func(_ int32, e replay.Entry) bool { return e.Action == entry.Action })
-			return event, nil, err
-		}
-	} else {
-		own := state.SeatsOf(call.PlayerID)
-		if call.PlayerID != "" && (len(own) == 0 || call.Seat != game.NoSeat && !slices.Contains(own, call.Seat)) {
-			return nil, nil, ErrNotSeated
-		}
-		if call.Seat != game.NoSeat {
-			own = []int{call.Seat} // The same action at another seat is not a repeated call.
-		}
-		entry.Seat = call.seat(state, own)
-		if resigning || call.Version < state.Version {
-			if event, err := m.repeated(ctx, state, call, entry, own); event != nil || err != nil {
-				return event, nil, err
-			}
-		}
+	entry, earlier, err := call.entry(ctx, m, state)
+	if earlier != nil || err != nil {
+		return earlier, nil, err
 	}
 	switch {
 	case state.Status == replay.Finished:
@@ -200,6 +181,32 @@ func (call Call) decide(ctx context.Context, m *Match, tip gamelog.Tip) (*Event,
 	}
 	draft.NotAfter = call.NotAfter
 	return nil, draft, nil
+}
+
+// entry returns the entry that the call appends to a game in the given state, or the event of an
+// earlier, identical call.
+func (call Call) entry(ctx context.Context, m *Match, state *replay.State) (entry replay.Entry, earlier *Event, err error) {
+	entry = replay.Entry{Seat: game.NoSeat, Action: call.Action}
+	_, resigning := call.Action.(replay.Resigned)
+	if resigning && call.callsOff(state) {
+		entry.Action = replay.Abandoned{}
+		if state.Status == replay.Finished {
+			earlier, err = m.find(ctx, func(_ int32, e replay.Entry) bool { return e.Action == entry.Action })
+		}
+		return entry, earlier, err
+	}
+	own := state.SeatsOf(call.PlayerID)
+	if call.PlayerID != "" && (len(own) == 0 || call.Seat != game.NoSeat && !slices.Contains(own, call.Seat)) {
+		return entry, nil, ErrNotSeated
+	}
+	if call.Seat != game.NoSeat {
+		own = []int{call.Seat} // The same action at another seat is not a repeated call.
+	}
+	entry.Seat = call.seat(state, own)
+	if resigning || call.Version < state.Version {
+		earlier, err = m.repeated(ctx, state, call, entry, own)
+	}
+	return entry, earlier, err
 }
 
 // past returns a function that finds earlier states in memory or in the log.

@@ -69,7 +69,7 @@ func (n *node) serve(ctx context.Context) error {
 	matches := newStage(ctx, fail)
 	matches.run("matches", n.hub.Run)
 	background := newStage(ctx, fail)
-	background.run("heartbeat", noError(func(ctx context.Context) { n.monitor.Run(ctx, n.hub) }))
+	background.run("heartbeat", noError(n.monitor.Run))
 	background.run("recovery", noError(func(ctx context.Context) { n.recovery.Run(ctx, n.hub) }))
 	background.run("jobs", noError(func(ctx context.Context) { n.jobs.Run(ctx, n.hub) }))
 	calls := newStage(ctx, fail)

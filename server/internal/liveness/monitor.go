@@ -3,11 +3,9 @@ package liveness
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/periodic"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -59,18 +57,11 @@ type Monitor struct {
 // New returns a Monitor, which sends heartbeats while Run is running.
 func New(c Config) *Monitor { return &Monitor{Config: c} }
 
-// Run sends heartbeats and credits outages to the clocks of the hub's games until ctx is done.
-func (m *Monitor) Run(ctx context.Context, hub *match.Hub) {
-	var group sync.WaitGroup
-	defer group.Wait()
-	// Send heartbeats and credit clocks independently, because a delay in crediting clocks must
-	// not look like an outage.
-	group.Go(func() { periodic.Run(ctx, interval, func() { m.creditClocks(ctx, hub) }) })
-	m.sendEvery(ctx, missingAfter)
-}
+// Run sends heartbeats until ctx is done.
+func (m *Monitor) Run(ctx context.Context) { m.sendEvery(ctx, missingAfter) }
 
-// RunStopping only sends heartbeats until ctx is done, for a server that is stopping. It leaves
-// missing servers to others, which can take over their leases.
+// RunStopping is Run for a server that is stopping. It leaves missing servers to others, which can
+// take over their leases.
 func (m *Monitor) RunStopping(ctx context.Context) { m.sendEvery(ctx, clockRuns) }
 
 func (m *Monitor) sendEvery(ctx context.Context, missingAfter time.Duration) {

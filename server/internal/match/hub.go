@@ -316,21 +316,6 @@ func (h *Hub) Cached() []*Match {
 	return cached
 }
 
-// WithRunningClock returns the states of the loaded matches in which a player's clock is
-// running. It omits matches whose log cannot be read.
-func (h *Hub) WithRunningClock() []*replay.State {
-	var clocked []*replay.State
-	for _, m := range h.all() {
-		if !m.loaded() || m.failure.Load() != nil {
-			continue
-		}
-		if state := m.State(); !state.Deadline().IsZero() {
-			clocked = append(clocked, state)
-		}
-	}
-	return clocked
-}
-
 // loaded reports whether the match was loaded successfully.
 func (m *Match) loaded() bool {
 	select {

@@ -27,68 +27,46 @@ func (m *Match) Confirm(ctx context.Context) (*replay.State, error) {
 // running may have read the log before an append that the caller knows of. Calls that arrive
 // while a check is running share the next one.
 func (m *Match) confirm(ctx context.Context) (gamelog.Tip, error) {
-	m.mu.Lock()
-	if !m.confirming {
-		// Run the check here. Handing it to another goroutine and waiting for the result
-		// would add 5% to the time it takes to join a game.
-		m.confirming = true
-		m.mu.Unlock()
-		defer m.confirmNext()
-		return m.verify(ctx)
-	}
 	c := m.requestConfirmation()
-	m.mu.Unlock()
+	if c == nil {
+		return gamelog.Tip{}, ErrStopping
+	}
 	select {
 	case <-c.done:
 		return c.tip, c.err
 	case <-ctx.Done():
 		return gamelog.Tip{}, ctx.Err()
-	case <-m.hub.stopping.Done():
-		return gamelog.Tip{}, ErrStopping
 	}
 }
 
 // refresh requests a full check of the tip without waiting for it.
 func (m *Match) refresh() {
 	m.markStale()
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	m.requestConfirmation()
 }
 
-// requestConfirmation returns a confirmation that begins after the call. The caller holds
-// m.mu.
+// requestConfirmation returns a confirmation that begins after the call, or nil if the hub is closed.
 func (m *Match) requestConfirmation() *confirmation {
-	if m.next == nil {
-		m.next = &confirmation{done: make(chan struct{})}
-	}
-	c := m.next
-	if !m.confirming {
-		m.confirming = m.hub.start(m, m.confirmLoop)
-	}
-	return c
-}
-
-// confirmNext ends a check and starts the next one if calls are waiting for it.
-func (m *Match) confirmNext() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.confirming = m.next != nil && m.hub.start(m, m.confirmLoop)
+	if m.next == nil {
+		c := &confirmation{done: make(chan struct{})}
+		if m.hub.start(m, func(ctx context.Context) { m.check(ctx, c) }) {
+			m.next = c
+		}
+	}
+	return m.next
 }
 
-// confirmLoop runs checks one after another until no call is waiting.
-func (m *Match) confirmLoop(ctx context.Context) {
-	for {
-		m.mu.Lock()
-		c := m.next
-		m.next, m.confirming = nil, c != nil
-		m.mu.Unlock()
-		if c == nil {
-			return
-		}
-		c.tip, c.err = m.verify(ctx)
-		close(c.done)
-	}
+// check performs a requested check as soon as the one before has ended.
+func (m *Match) check(ctx context.Context, c *confirmation) {
+	defer close(c.done)
+	m.checking <- struct{}{}
+	defer func() { <-m.checking }()
+	m.mu.Lock()
+	m.next = nil // Calls that arrive from now on need another check.
+	m.mu.Unlock()
+	c.tip, c.err = m.verify(ctx)
 }
 
 // markStale makes the next check a full one.

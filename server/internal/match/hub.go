@@ -120,29 +120,23 @@ const (
 // Run runs the hub until ctx is done. It then stops the hub, so that watchers and calls get
 // ErrStopping, and waits for all of the hub's goroutines.
 func (h *Hub) Run(ctx context.Context) error {
-	ticks, parts := time.NewTicker(tick), time.NewTicker(tick/tickParts)
-	defer ticks.Stop()
+	parts := time.NewTicker(tick / tickParts)
 	defer parts.Stop()
-	var left [][]*Match // the groups that were not yet checked in this tick
-	for {
+	var groups [][]*Match // the matches that are checked in each part of this tick
+	for part := 0; ; part = (part + 1) % tickParts {
 		select {
 		case <-ctx.Done():
 			h.close()
 			h.retractCounts()
 			return nil
 		case now := <-parts.C:
-			if len(left) > 0 {
-				h.check(left[0], now)
-				left = left[1:]
+			if part == 0 {
+				if h.ticks.Add(1)%sweepTicks == 0 {
+					h.sweep(now)
+				}
+				groups = h.groups()
 			}
-		case now := <-ticks.C:
-			for _, group := range left { // a busy machine drops ticks of the shorter ticker
-				h.check(group, now)
-			}
-			if h.ticks.Add(1)%sweepTicks == 0 {
-				h.sweep(now)
-			}
-			left = h.groups()
+			h.check(groups[part], now)
 		}
 	}
 }

@@ -37,9 +37,9 @@ type Match struct {
 
 	tip atomic.Pointer[gamelog.Tip] // never nil
 
-	mu         sync.Mutex
-	next       *confirmation // the next check, shared by calls made after the running one began
-	confirming bool          // set while a check is running
+	mu       sync.Mutex
+	next     *confirmation // the next check, shared by calls made after the running one began
+	checking chan struct{} // a semaphore of one for checks
 
 	// confirmedAt is the tick at which the store last confirmed that the log ends with the
 	// tip, by a full check or an append.
@@ -59,7 +59,10 @@ type Match struct {
 }
 
 func newMatch(h *Hub, gameID string) *Match {
-	m := &Match{id: gameID, hub: h, phase: rand.Int64N(1 << 16), writing: make(chan struct{}, 1), ready: make(chan struct{})}
+	m := &Match{
+		id: gameID, hub: h, phase: rand.Int64N(1 << 16),
+		writing: make(chan struct{}, 1), checking: make(chan struct{}, 1), ready: make(chan struct{}),
+	}
 	m.tip.Store(&gamelog.Tip{})
 	return m
 }

@@ -256,12 +256,12 @@ func TestConfirm_BeginsAfterCall(t *testing.T) {
 			}
 			release := proxy.Hold()
 			first()
-			waits(func() bool { return elsewhere.confirming && elsewhere.next == nil })
+			waits(func() bool { return len(elsewhere.checking) == 1 && elsewhere.next == nil })
 			confirm(m.play(t, 30).Version)
 			waits(func() bool { return elsewhere.next != nil })
 			release()
 			group.Wait()
-			waits(func() bool { return !elsewhere.confirming })
+			waits(func() bool { return len(elsewhere.checking) == 0 })
 		}
 	})
 }

@@ -233,26 +233,24 @@ func (b *bots) inTurn(ctx context.Context, from *source, think func() (game.Move
 	return think()
 }
 
-// think lets player choose a move. If player panics, a simpler bot chooses instead, because
-// player would panic again in the same position. The bot is interrupted if the game leaves the
-// given state.
+// think lets player choose a move, unless the game has left the given state while the bot waited.
+// If player panics, a simpler bot chooses instead, because player would panic again in the same
+// position.
 func (b *bots) think(ctx context.Context, m *match.Match, state *replay.State, player bot.Bot) (game.Move, error) {
-	thinking, cancel := context.WithTimeout(ctx, thinkFor)
+	if now := m.State().Version; now != state.Version {
+		return game.Move{}, &match.VersionConflictError{Version: now}
+	}
+	ctx, cancel := context.WithTimeout(ctx, thinkFor)
 	defer cancel()
-	thinking, stop := m.While(thinking, state.Version)
-	defer stop()
-	move, err := b.choose(thinking, player, state.Position)
+	move, err := b.choose(ctx, player, state.Position)
 	for _, name := range simplerBots {
 		if !errors.Is(err, errPanicked) {
 			break
 		}
 		var simpler bot.Bot
 		if simpler, err = b.bot(*state.Variant, name); err == nil {
-			move, err = b.choose(thinking, simpler, state.Position)
+			move, err = b.choose(ctx, simpler, state.Position)
 		}
-	}
-	if err != nil && m.State().Version != state.Version {
-		err = &match.VersionConflictError{Version: m.State().Version}
 	}
 	return move, err
 }

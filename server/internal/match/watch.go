@@ -128,32 +128,6 @@ func (w *Watcher) Next(version int32) (Update, <-chan struct{}) {
 	return Update{}, changed
 }
 
-// While returns a context that is canceled when the game is no longer at the given version, or when
-// ctx is done. The returned function cancels the context and waits for its goroutine.
-func (m *Match) While(ctx context.Context, version int32) (context.Context, func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer cancel()
-		for {
-			changed := m.change()
-			if m.State().Version != version {
-				return
-			}
-			select {
-			case <-changed:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return ctx, func() {
-		cancel()
-		<-done
-	}
-}
-
 // watcherSet holds the watchers of a match on this server, and the number of its spectators
 // on all servers.
 type watcherSet struct {

@@ -75,11 +75,6 @@ func collect[T any](ctx context.Context, d *Directory, l store.List, after store
 	return f, nil
 }
 
-// Latest returns the first n places of a list without looking up the games.
-func (d *Directory) Latest(ctx context.Context, l store.List, n int) ([]store.Place, error) {
-	return d.page(ctx, l, store.Place{}, n)
-}
-
 // page reads up to n candidates that follow the given place.
 func (d *Directory) page(ctx context.Context, l store.List, after store.Place, n int) ([]store.Place, error) {
 	if l.PlayerID != "" && !id.Valid(l.PlayerID) {

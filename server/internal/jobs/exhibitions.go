@@ -6,7 +6,6 @@ import (
 
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/match"
-	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 // runsUnwatched is how long after its creation a game between bots continues without watchers.
@@ -25,15 +24,15 @@ func watchedOrYoung(state *replay.State, watchers int) bool {
 }
 
 // running reports whether a game between bots is running rather than paused. A showcase is also
-// paused while a player's game is live.
+// paused while another game is live.
 func (m *Manager) running(ctx context.Context, served *match.Match) (bool, error) {
 	state := served.State()
 	running := watchedOrYoung(state, served.Limited())
 	if !running || !showcased(state) {
 		return running, nil
 	}
-	played, err := m.latest(ctx, store.Active, state.UpdateTime.Add(-quietFor), func(s *replay.State) bool { return !s.Exhibition() })
-	return played == nil, err
+	moved, err := m.Directory.MovedWithin(ctx, quietFor)
+	return moved <= 1, err // The showcase itself is one.
 }
 
 // Watched continues a game between bots that may have been paused while no client watched it. It

@@ -20,7 +20,7 @@ func (m *Manager) overdueAt(state *replay.State) time.Time {
 		return state.UpdateTime.Add(m.WaitingFor)
 	case showcased(state):
 		// A showcase becomes overdue only while it is paused, that is, while no client views it
-		// or a player's game is live.
+		// or another game is live.
 		return state.UpdateTime
 	case state.Exhibition():
 		// A paused exhibition must not end while lists show it, which they do for this long

@@ -10,7 +10,6 @@ import (
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/server/internal/match"
-	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 const (
@@ -19,15 +18,13 @@ const (
 	// limits.
 	showcaseCreator = "gridstand"
 	// A showcase may begin if no game has had an event for quietFor. A more recent event in
-	// a player's game ends the showcase.
+	// another game ends the showcase.
 	quietFor = time.Minute
 	// showEvery is how often a server checks whether to begin a showcase while clients read
 	// lists of live games. showWithin limits the duration of a check.
 	showEvery, showWithin = time.Second, 5 * time.Second
 	// keepShowcase is the maximum time that a showcase is kept after its end.
 	keepShowcase = time.Hour
-	// latestGames limits the number of games that are read from the top of a list.
-	latestGames = 100
 )
 
 // showcased reports whether the game is a showcase.
@@ -47,7 +44,7 @@ func (m *Manager) Listed(moving int) {
 
 // runShowcases begins an exhibition if clients read lists of live games and no game is being
 // played, so that they always find a game to watch, until ctx is done. The exhibition ends
-// when it has lasted a minute and no client watches it, or when a player's game is live.
+// when it has lasted a minute and no client watches it, or when another game is live.
 func (m *Manager) runShowcases(ctx context.Context, hub *match.Hub) {
 	for {
 		select {
@@ -78,16 +75,13 @@ func (m *Manager) startShowcase(ctx context.Context, hub *match.Hub) error {
 	if err != nil || moved > 0 {
 		return err
 	}
-	last, err := m.latest(ctx, store.Finished, time.Time{}, showcased)
-	if err != nil {
-		return err
-	}
-	gameID := showcaseID(time.Now())
+	now := time.Now()
+	gameID := showcaseID(now)
 	if err := m.Begin(ctx, gameID); err != nil {
 		return err
 	}
 	seed := game.NewSeed()
-	created := program(last)
+	created := program(now)
 	created.Commitment = seed.Commitment()
 	state, err := hub.Create(ctx, gameID, created, seed)
 	if errors.Is(err, match.ErrExists) {
@@ -105,11 +99,11 @@ func showcaseID(now time.Time) string {
 	return id.Derive([]byte("showcase"), []byte(now.UTC().Truncate(quietFor).Format(time.RFC3339)))
 }
 
-// program returns the showcase to begin after last, or the first showcase if last is nil.
-// Showcases alternate between 2048 with one bot and Tribolo with three.
-func program(last *replay.State) replay.Created {
+// program returns the showcase that begins at the given time. From minute to minute, showcases
+// alternate between 2048 with one bot and Tribolo with three.
+func program(now time.Time) replay.Created {
 	variantID, bots := "classic", []string{"expectimax"}
-	if last != nil && last.Variant.ID == variantID {
+	if now.Minute()%2 > 0 {
 		variantID, bots = "tribolo", []string{"minimax", "original", "greedy"}
 	}
 	variant, _ := variants.Current(variantID)
@@ -121,32 +115,6 @@ func program(last *replay.State) replay.Created {
 		Variant: variant.ID, Revision: variant.Revision, Seats: seats,
 		Creator: replay.Player{ID: showcaseCreator, Name: "Gridstand"},
 	}
-}
-
-// latest returns the public game with the given status that has the latest event, among
-// those for which fits returns true. It returns nil if no such game has had an event since
-// the given time.
-func (m *Manager) latest(ctx context.Context, status store.Status, since time.Time, fits func(*replay.State) bool) (*replay.State, error) {
-	places, err := m.Directory.Latest(ctx, store.List{Status: status}, latestGames)
-	if err != nil {
-		return nil, err
-	}
-	var ids []string
-	for _, place := range places {
-		if since.IsZero() || place.Rank >= since.UnixMilli() {
-			ids = append(ids, place.GameID)
-		}
-	}
-	heads, err := m.Log.Heads(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	for _, head := range heads {
-		if s := head.State; s != nil && s.Status == replay.Status(status) && !s.UpdateTime.Before(since) && fits(s) {
-			return s, nil
-		}
-	}
-	return nil, nil
 }
 
 // keepFinished returns how long a finished game is kept.

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -30,9 +31,8 @@ func TestManager_Listed(t *testing.T) {
 // alternate.
 func TestProgram(t *testing.T) {
 	t.Parallel()
-	var last *replay.State
-	for _, want := range []string{"classic", "tribolo", "classic"} {
-		created := program(last)
+	for minute, want := range []string{"classic", "tribolo", "classic"} {
+		created := program(time.Date(2026, 1, 2, 3, minute, 4, 0, time.UTC))
 		assert.Equal(t, want, created.Variant)
 		assert.True(t, created.Exhibition())
 		assert.False(t, replay.Rankable(created.Seats))
@@ -42,6 +42,5 @@ func TestProgram(t *testing.T) {
 		for _, seat := range created.Seats {
 			assert.Contains(t, variant.Bots, seat.Bot)
 		}
-		last = &replay.State{Variant: &variant}
 	}
 }

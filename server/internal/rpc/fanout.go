@@ -62,21 +62,22 @@ type member struct {
 // wait for each other while processors sit idle.
 const fanoutSize = 1024
 
-// add adds v as a member and reports whether it succeeded. If not, retry reports whether
-// another fanout may accept v; it is false if v has new updates or its context is done.
-func (f *fanout) add(v *gameView) (joined, retry bool) {
+// add adds v as a member and returns errJoined, unless v has an update to send first, which it
+// returns. The error is errEnded if only another fanout may accept v, or the reason why v's context
+// is done.
+func (f *fanout) add(v *gameView) (update match.Update, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.ended {
-		return false, true
+		return update, errEnded
 	}
-	if update, _ := v.watcher.Next(v.version); update != (match.Update{}) {
-		return false, false
+	if update, _ = v.watcher.Next(v.version); update != (match.Update{}) {
+		return update, nil
 	}
 	v.in.Store(f)
-	if v.stream.Context().Err() != nil { // Interrupt ran before the view became a member.
+	if err := context.Cause(v.stream.Context()); err != nil { // Interrupt ran before the view became a member.
 		v.in.Store(nil)
-		return false, false
+		return update, err
 	}
 	v.index = len(f.members)
 	f.members = append(f.members, member{v.sharer, v.version, v})
@@ -84,7 +85,7 @@ func (f *fanout) add(v *gameView) (joined, retry bool) {
 		f.started = true
 		f.start(v)
 	}
-	return true, false
+	return update, errJoined
 }
 
 // start starts the goroutine, which sends the updates that are newer than the first
@@ -203,21 +204,25 @@ func (f *fanout) send(record any, e *match.Event) {
 	}
 }
 
-// errJoined means that the view joined a fanout, which sends further updates.
-var errJoined = errors.New("joined a fanout")
+var (
+	// errJoined means that the view joined a fanout, which sends further updates.
+	errJoined = errors.New("joined a fanout")
+	// errEnded means that the fanout accepts no more members.
+	errEnded = errors.New("the fanout has ended")
+)
 
-// join adds v to a fanout and returns errJoined. It returns nil if v has new updates to
-// send first, and an error if v's context is done.
-func (v *gameView) join() error {
+// join adds v to a fanout and returns errJoined, unless v has an update to send first, which it
+// returns, or v's context is done.
+func (v *gameView) join() (match.Update, error) {
 	for {
 		f := v.service.fanoutOf(v.match)
-		joined, retry := f.add(v)
-		if joined {
-			return errJoined
+		update, err := f.add(v)
+		if errors.Is(err, errJoined) {
+			return update, err
 		}
 		v.service.fanouts.release(f)
-		if !retry {
-			return context.Cause(v.stream.Context())
+		if !errors.Is(err, errEnded) {
+			return update, err
 		}
 	}
 }

@@ -156,6 +156,9 @@ func (v *gameView) next() (message any, changed <-chan struct{}, err error) {
 		return message, nil, err
 	}
 	update, changed := v.watcher.Next(v.version)
+	if update == (match.Update{}) && v.opened && v.sharer != nil && v.sharer.CanTry() {
+		update, err = v.join()
+	}
 	if update.Missed == nil {
 		v.past = nil
 	}
@@ -176,8 +179,6 @@ func (v *gameView) next() (message any, changed <-chan struct{}, err error) {
 		message = v.encodeAudience(update.Audience)
 	case update.Err != nil:
 		err = update.Err
-	case v.opened && v.sharer != nil && v.sharer.CanTry():
-		err = v.join()
 	}
 	return message, changed, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/gridstand/gridstand/game/replay"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/match"
@@ -65,9 +66,8 @@ type liveChallenge struct {
 	total     int32
 	finished  bool // whether all attempts at the race are over
 
-	entrants map[string]*entrantGame // by game ID
-	moved    chan struct{}           // receives a value when an entrant's game changes
-	group    sync.WaitGroup          // goroutines that follow entrants' games
+	entrants map[string]*entrantGame // games that the server follows, by ID
+	ranked   []*replay.State         // the states from which the standings of a race were computed
 
 	sentAt time.Time // when the latest snapshot was published
 }
@@ -81,7 +81,7 @@ func (s *Service) addStream(id, address string) *liveChallenge {
 	if l == nil || l.latest.Load().err != nil {
 		l = &liveChallenge{
 			service: s, id: id, address: address, done: make(chan struct{}),
-			changed: make(chan struct{}, 1), moved: make(chan struct{}, 1), entrants: map[string]*entrantGame{},
+			changed: make(chan struct{}, 1), entrants: map[string]*entrantGame{},
 		}
 		l.latest.Store(&challengeSnapshot{replaced: make(chan struct{})})
 		if s.live.all == nil {
@@ -148,7 +148,11 @@ func (l *liveChallenge) publish(next *challengeSnapshot) {
 // called.
 func (l *liveChallenge) run() {
 	defer close(l.done)
-	defer l.group.Wait()
+	defer func() {
+		for _, g := range l.entrants {
+			g.leave()
+		}
+	}()
 	defer l.cancel()
 	defer func() {
 		if p := recover(); p != nil {
@@ -171,8 +175,8 @@ func (l *liveChallenge) run() {
 			next = time.Now().Add(rosterEvery)
 		}
 		// All changes that happen during the first wait go into one snapshot.
-		if err = l.wait(l.sentAt.Add(snapshotEvery), nil, nil); err == nil {
-			err = l.wait(next, l.changed, l.moved)
+		if err = l.wait(l.sentAt.Add(snapshotEvery), nil); err == nil {
+			err = l.wait(next, l.changed)
 		}
 		if err != nil {
 			l.publish(&challengeSnapshot{err: err})
@@ -181,14 +185,13 @@ func (l *liveChallenge) run() {
 	}
 }
 
-// wait waits until the given time, or until there is a value in one of the channels. It
-// returns an error if l.ctx is done or the server stops first.
-func (l *liveChallenge) wait(until time.Time, changed, moved <-chan struct{}) error {
+// wait waits until the given time, or until this server changes the challenge. It returns an
+// error if l.ctx is done or the server stops first.
+func (l *liveChallenge) wait(until time.Time, changed <-chan struct{}) error {
 	timer := time.NewTimer(time.Until(until))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-moved:
 	case <-changed:
 		l.readAt = time.Time{}
 	case <-l.ctx.Done():

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -79,7 +78,13 @@ func (l *liveChallenge) readDue() time.Time {
 }
 
 // due returns the time of the next update if no change triggers one earlier.
-func (l *liveChallenge) due() time.Time { return earlier(l.readDue(), l.sentAt.Add(repeatEvery)) }
+func (l *liveChallenge) due() time.Time {
+	due := earlier(l.readDue(), l.sentAt.Add(repeatEvery))
+	if len(l.entrants) > 0 && !l.finished {
+		due = earlier(due, time.Now().Add(snapshotEvery)) // to look whether an entrant has moved
+	}
+	return due
+}
 
 func earlier(a, b time.Time) time.Time {
 	if b.Before(a) {
@@ -93,15 +98,22 @@ func earlier(a, b time.Time) time.Time {
 func (l *liveChallenge) update() error {
 	ctx, cancel := context.WithTimeout(l.ctx, maxCall)
 	defer cancel()
-	if l.c == nil || !time.Now().Before(l.readDue()) {
+	keepAlive := time.Since(l.sentAt) >= repeatEvery
+	reads := l.c == nil || !time.Now().Before(l.readDue())
+	if reads {
 		if err := l.read(ctx); err != nil {
 			return err
 		}
 	}
 	if l.c.Kind == replay.Race {
-		if err := l.rank(ctx); err != nil {
+		states, err := l.states(ctx)
+		if err != nil {
 			return err
 		}
+		if !reads && !keepAlive && slices.Equal(states, l.ranked) {
+			return nil
+		}
+		l.rank(states)
 	}
 	m := &pb.WatchChallengeResponse{Challenge: l.service.challenge(l.c, l.now), Standings: l.standings, Total: l.total}
 	encoded, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
@@ -110,7 +122,7 @@ func (l *liveChallenge) update() error {
 	}
 	digest := sha256.Sum256(encoded)
 	m.Etag, m.Now = hex.EncodeToString(digest[:etagBytes]), timestamppb.New(time.Now().Add(l.ahead))
-	final, keepAlive := l.final(), time.Since(l.sentAt) >= repeatEvery
+	final := l.final()
 	if m.GetEtag() != l.latest.Load().etag() || final || keepAlive {
 		l.publish(&challengeSnapshot{message: m, final: final, keepAlive: keepAlive})
 	}
@@ -159,30 +171,30 @@ func (l *liveChallenge) final() bool {
 	return l.c.Kind == replay.Race && l.finished || l.now.Sub(l.c.CloseTime) >= settledAfter
 }
 
-// rank updates the standings of a race.
-func (l *liveChallenge) rank(ctx context.Context) error {
-	states, err := l.states(ctx)
-	if err != nil {
-		return err
-	}
+// rank updates the standings of a race from the states of its entrants' games.
+func (l *liveChallenge) rank(states []*replay.State) {
+	l.ranked = states
 	l.standings = rankEntrants(l.c, states, l.hidden)
 	l.total = int32(len(l.standings))
 	l.finished = !slices.ContainsFunc(states, func(state *replay.State) bool {
 		return state == nil || state.Status != replay.Finished
 	})
-	return nil
 }
 
 // entrantGame is the game of an entrant in a race that has started.
 type entrantGame struct {
 	*match.Match
 	watcher match.Watcher
-	ended   atomic.Bool // set when the server no longer follows the game
+}
+
+// leave stops following the game.
+func (g *entrantGame) leave() {
+	g.watcher.Close()
+	g.Release()
 }
 
 // states returns the states of the entrants' games. After the start of a race, the server
-// follows the games like a watcher, so that it learns of each change immediately and
-// without a read.
+// follows the games like a watcher, so that it learns of each change without a read.
 func (l *liveChallenge) states(ctx context.Context) ([]*replay.State, error) {
 	stage := l.stage()
 	if stage == challenge.Waiting || stage == challenge.Closed && len(l.entrants) == 0 {
@@ -191,7 +203,7 @@ func (l *liveChallenge) states(ctx context.Context) ([]*replay.State, error) {
 	states := make([]*replay.State, len(l.c.Entrants))
 	for i, e := range l.c.Entrants {
 		game := l.entrants[e.GameID]
-		if game == nil || game.ended.Load() {
+		if game == nil {
 			var err error
 			if game, err = l.follow(ctx, e.GameID); errors.Is(err, gamelog.ErrNotFound) {
 				continue
@@ -206,7 +218,7 @@ func (l *liveChallenge) states(ctx context.Context) ([]*replay.State, error) {
 	return states, nil
 }
 
-// follow loads an entrant's game, and wakes l's goroutine each time the game changes.
+// follow loads an entrant's game and keeps it up to date.
 func (l *liveChallenge) follow(ctx context.Context, gameID string) (*entrantGame, error) {
 	m, err := l.service.Hub.Acquire(ctx, gameID)
 	if err != nil {
@@ -216,38 +228,8 @@ func (l *liveChallenge) follow(ctx context.Context, gameID string) (*entrantGame
 	m.Watch(l.ctx, &game.watcher, match.Uncounted)
 	// The game in memory may lack the latest moves that were made on other servers.
 	if _, err := m.Confirm(ctx); err != nil {
-		game.watcher.Close()
-		m.Release()
+		game.leave()
 		return nil, err
 	}
-	l.group.Go(func() { l.notify(game) })
 	return game, nil
-}
-
-// notify wakes l's goroutine each time the game changes, until the game's watcher ends.
-func (l *liveChallenge) notify(game *entrantGame) {
-	defer game.Release()
-	defer game.watcher.Close()
-	defer game.ended.Store(true)
-	for version := int32(0); ; {
-		update, changed := game.watcher.Next(game.State().Version)
-		if update.Err != nil {
-			return
-		}
-		if now := game.State().Version; now != version {
-			version = now
-			select {
-			case l.moved <- struct{}{}:
-			default:
-			}
-		}
-		if update != (match.Update{}) {
-			continue
-		}
-		select {
-		case <-changed:
-		case <-l.ctx.Done():
-			return
-		}
-	}
 }

@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-
-	sqlite3 "zombiezen.com/go/sqlite"
 )
 
 // Backup writes a copy of the store at path to a new file. The copy is consistent even
@@ -47,7 +45,7 @@ func Backup(ctx context.Context, path, file string) (games, size int64, err erro
 			_ = os.Remove(partial)
 		}
 	}()
-	c, err := connect(path, sqlite3.OpenReadOnly, false)
+	c, err := connectReader(path)
 	if err != nil {
 		return 0, 0, failed(fmt.Errorf("opening %s: %w", path, explain(path, err)))
 	}
@@ -80,7 +78,7 @@ func measure(path string) (games, size int64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	c, err := connect(path, sqlite3.OpenReadOnly, false)
+	c, err := connectReader(path)
 	if err != nil {
 		return 0, 0, err
 	}

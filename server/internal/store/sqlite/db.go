@@ -10,13 +10,14 @@ import (
 	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 )
 
 // db accesses an open file through its own readers, and writes with its own priority.
 // There is one db for client calls and one for background work.
 type db struct {
 	*file
-	readers  *readers
+	readers  *sqlitex.Pool
 	priority int
 }
 
@@ -106,7 +107,7 @@ func (d *db) read(ctx context.Context, work func(c *sqlite3.Conn) error) error {
 	if refused := d.writer.refused.Load(); refused != nil {
 		return refused
 	}
-	return d.failed(d.readers.do(ctx, work))
+	return d.failed(d.inReader(ctx, work))
 }
 
 // readOne is like read, but returns the result of work.

@@ -32,7 +32,7 @@ func Dump(ctx context.Context, path string, put func(store.Item) error) (err err
 	if err != nil {
 		return fmt.Errorf("opening %s: %w", path, err)
 	}
-	c, err := connect(path, sqlite3.OpenReadOnly, false)
+	c, err := connectReader(path)
 	if err != nil {
 		return failed(fmt.Errorf("opening %s: %w", path, explain(path, err)))
 	}

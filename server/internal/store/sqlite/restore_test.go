@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -114,5 +115,5 @@ func setVersion(path string, version int64) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(setPragma(c, "user_version", version), c.Close())
+	return errors.Join(setPragmas(c, "user_version = "+strconv.FormatInt(version, 10)), c.Close())
 }

@@ -153,7 +153,7 @@ func upgrade(c *sqlite3.Conn, upgrades []string) (err error) {
 		if err := sqlitex.ExecuteScript(c, schema, nil); err != nil {
 			return err
 		}
-		return errors.Join(setPragma(c, "application_id", applicationID), setPragma(c, "user_version", latest))
+		return setPragmas(c, fmt.Sprintf("application_id = %d", applicationID), fmt.Sprintf("user_version = %d", latest))
 	}
 	if current, err := supported(c, latest); err != nil || current {
 		return err
@@ -163,7 +163,7 @@ func upgrade(c *sqlite3.Conn, upgrades []string) (err error) {
 			return wrap("upgrading the schema", err)
 		}
 	}
-	return setPragma(c, "user_version", latest)
+	return setPragmas(c, fmt.Sprintf("user_version = %d", latest))
 }
 
 // supported reports whether a file has the latest version. It returns an error if the
@@ -186,11 +186,6 @@ func supported(c *sqlite3.Conn, latest int64) (current bool, err error) {
 		return false, fmt.Errorf("it was written by a newer version of this program: its schema version is %d, and this program supports up to %d", version&tables, latest&tables)
 	}
 	return version == latest, store.CheckFormat(int(version>>formatBits) + 1)
-}
-
-// setPragma sets a number in the header of the file.
-func setPragma(c *sqlite3.Conn, name string, value int64) error {
-	return sqlitex.ExecuteTransient(c, fmt.Sprintf("PRAGMA %s = %d", name, value), nil)
 }
 
 // number runs a query that returns one number.

@@ -75,6 +75,13 @@ func Open(o Options) (_ *store.Store, err error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, n := range []int{max(4, runtime.GOMAXPROCS(0)), 2} { // for calls and for background work
+		readers, err := newReaders(o.Path, n)
+		if err != nil {
+			return nil, err
+		}
+		e.readers = append(e.readers, readers)
+	}
 	f, err := e.openFile(o)
 	if err != nil {
 		return nil, err
@@ -82,17 +89,7 @@ func Open(o Options) (_ *store.Store, err error) {
 	engines.mu.Lock()
 	engines.files[e] = f.info
 	engines.mu.Unlock()
-	reader := func() (*sqlite3.Conn, error) {
-		c, err := connect(o.Path, sqlite3.OpenReadOnly, o.Memory)
-		if err == nil {
-			if err = f.verify(); err != nil { // the name may now refer to another file
-				err = errors.Join(err, c.Close())
-			}
-		}
-		return c, err
-	}
-	e.db = &db{f, newReaders(max(4, runtime.GOMAXPROCS(0)), reader), forCalls}
-	e.background = &db{f, newReaders(2, reader), forBackground}
+	e.db, e.background = &db{f, e.readers[0], forCalls}, &db{f, e.readers[1], forBackground}
 
 	if !o.Beside {
 		// SQLite opens a file without write permission as read-only, so try to write. Other
@@ -162,7 +159,7 @@ func isEmpty(f *os.File) bool {
 
 // openFile opens an existing file for writing, and upgrades its schema.
 func (e *engine) openFile(o Options) (_ *file, err error) {
-	conn, err := connect(o.Path, sqlite3.OpenReadWrite, o.Memory)
+	conn, err := connect(o.Path, sqlite3.OpenReadWrite, func(c *sqlite3.Conn) error { return configureWriter(c, o.Memory) })
 	if err != nil {
 		return nil, err
 	}
@@ -279,40 +276,52 @@ func create(path string) (created bool, err error) {
 // busyTimeout is how long to wait for another process's write.
 const busyTimeout = 10 * time.Second
 
-// connect opens and configures a connection.
-func connect(path string, flags sqlite3.OpenFlags, memory bool) (_ *sqlite3.Conn, err error) {
+// connectReader opens a connection that only reads.
+func connectReader(path string) (*sqlite3.Conn, error) {
+	return connect(path, sqlite3.OpenReadOnly, configure)
+}
+
+// configure sets up a connection. mmap_size stays 0: with mmap, a disk error would raise a
+// signal that kills the process.
+func configure(c *sqlite3.Conn) error {
+	c.SetBusyTimeout(busyTimeout)
+	return setPragmas(c, "cache_size = -8192", "temp_store = MEMORY")
+}
+
+func connect(path string, flags sqlite3.OpenFlags, configure func(*sqlite3.Conn) error) (*sqlite3.Conn, error) {
 	c, err := sqlite3.OpenConn(path, flags)
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, c.Close())
-		}
-	}()
-	c.SetBusyTimeout(busyTimeout)
-	// mmap_size stays 0: with mmap, a disk error would raise a signal that kills the
-	// process.
-	pragmas := []string{"PRAGMA cache_size = -8192", "PRAGMA temp_store = MEMORY"}
-	if flags&sqlite3.OpenReadWrite != 0 {
-		synchronous := "PRAGMA synchronous = FULL"
-		if memory {
-			synchronous = "PRAGMA synchronous = OFF"
-		}
-		pragmas = append(pragmas, synchronous,
-			"PRAGMA fullfsync = ON", "PRAGMA checkpoint_fullfsync = ON", // for macOS, where fsync does not reach the disk
-			"PRAGMA cache_size = -65536",
-			"PRAGMA wal_autocheckpoint = 0", // see tendLog
-			fmt.Sprintf("PRAGMA journal_size_limit = %d", logLimit),
-		)
+	if err := configure(c); err != nil {
+		return nil, errors.Join(err, c.Close())
 	}
+	return c, nil
+}
+
+func setPragmas(c *sqlite3.Conn, pragmas ...string) error {
 	for _, pragma := range pragmas {
-		if _, err := number(c, pragma); err != nil {
-			return nil, fmt.Errorf("%s: %w", pragma, err)
+		if _, err := number(c, "PRAGMA "+pragma); err != nil {
+			return fmt.Errorf("PRAGMA %s: %w", pragma, err)
 		}
 	}
-	if flags&sqlite3.OpenReadWrite == 0 {
-		return c, nil
+	return nil
+}
+
+// configureWriter sets up the connection that writes.
+func configureWriter(c *sqlite3.Conn, memory bool) error {
+	synchronous := "synchronous = FULL"
+	if memory {
+		synchronous = "synchronous = OFF"
+	}
+	err := errors.Join(configure(c), setPragmas(c, synchronous,
+		"fullfsync = ON", "checkpoint_fullfsync = ON", // for macOS, where fsync does not reach the disk
+		"cache_size = -65536",
+		"wal_autocheckpoint = 0", // see tendLog
+		fmt.Sprintf("journal_size_limit = %d", logLimit),
+	))
+	if err != nil {
+		return err
 	}
 	// This comes last, because creating the write-ahead log syncs the file, too.
 	mode := ""
@@ -320,17 +329,15 @@ func connect(path string, flags sqlite3.OpenFlags, memory bool) (_ *sqlite3.Conn
 		mode = s.ColumnText(0)
 		return nil
 	}})
-	if err != nil {
-		return nil, err
+	if err == nil && mode != "wal" {
+		err = fmt.Errorf("the file system does not support a write-ahead log (journal mode %s)", mode)
 	}
-	if mode != "wal" {
-		return nil, fmt.Errorf("the file system does not support a write-ahead log (journal mode %s)", mode)
-	}
-	return c, nil
+	return err
 }
 
 // engine is an open file and the resources that are released together with it.
 type engine struct {
+	readers        []*sqlitex.Pool
 	db, background *db
 	quotas         *quotas
 	audience       *audience
@@ -371,7 +378,12 @@ func (e engineOn) Time(context.Context) (time.Time, error) {
 func (e *engine) Close() error {
 	var errs []error
 	if e.db != nil {
-		errs = append(errs, e.background.saveClock(context.Background()), e.db.readers.close(), e.background.readers.close())
+		errs = append(errs, e.background.saveClock(context.Background()))
+	}
+	for _, readers := range e.readers {
+		errs = append(errs, readers.Close())
+	}
+	if e.db != nil {
 		e.db.writer.close()
 		if e.lock != nil && !e.db.memory {
 			err := e.db.emptyLog()

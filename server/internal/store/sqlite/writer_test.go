@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -161,7 +162,7 @@ func TestWrite_QueueFull(t *testing.T) {
 func TestRead_Interrupted(t *testing.T) {
 	t.Parallel()
 	d := openDB(t, Options{Memory: true})
-	for range 1 + cap(d.readers.free) {
+	for range 1 + max(4, runtime.GOMAXPROCS(0)) {
 		ctx, cancel := context.WithCancel(t.Context())
 		err := d.read(ctx, func(c *sqlite3.Conn) error {
 			return query(c, "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i+1 FROM n) SELECT i FROM n", func(s *sqlite3.Stmt) {

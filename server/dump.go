@@ -104,7 +104,6 @@ func Restore(ctx context.Context, c Config, r io.Reader, replace bool, progress 
 		}
 		return errors.Join(fill(s), s.Close())
 	})
-	c.warnOwner(path)
 	return restored, err
 }
 

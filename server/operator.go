@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/gridstand/gridstand/internal/id"
@@ -69,22 +68,11 @@ func operate(ctx context.Context, c Config, options sqlite.Options) (_ *Operator
 		}
 	}()
 	logger := c.NewLogger()
-	if path, ok := strings.CutPrefix(o.store.Name(), fileScheme); ok {
-		c.warnOwner(path)
-	}
 	config := c.recovery(o.store, logger)
 	o.accounts, o.boards, o.recovery = config.Accounts, config.Leaderboard, liveness.NewRecovery(config)
 	o.challenges = config.Challenges
 	o.hosts = account.NewCredentials(o.store.Credentials)
 	return o, nil
-}
-
-// warnOwner logs a warning if the owner of the directory of the file at path does not own the file.
-func (c *Config) warnOwner(path string) {
-	if problem := sqlite.Misowned(path); problem != "" {
-		logger := c.NewLogger()
-		logger.Warn("a server that runs as the owner of the directory cannot open the store: change the file's owner", "id", "file-owner", "problem", problem)
-	}
 }
 
 // Store returns the store in the format of Config.Store, without the password of a Redis

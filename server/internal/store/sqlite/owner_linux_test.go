@@ -16,14 +16,13 @@ import (
 const other = 54321
 
 // Ensure that an error about a file that cannot be opened says what to do: about another
-// user's file it names the owner, and about an own file the mode. Ensure that a tool notices
-// a file that the server's user cannot open.
+// user's file it names the owner, and about an own file the mode.
 func TestOpen_Denied(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give files to other users")
 	}
-	ofRoot := fmt.Sprintf(": permission denied: it belongs to user root (0), and this process runs as user %d; change the owner", other)
+	ofRoot := fmt.Sprintf(": permission denied: it belongs to user root (0) and has mode 0600; this process runs as user %d, who must own it", other)
 	for name, tt := range map[string]struct {
 		change func(t *testing.T, path string)
 		want   string
@@ -32,7 +31,7 @@ func TestOpen_Denied(t *testing.T) {
 		"another user's lock": {func(t *testing.T, path string) { require.NoError(t, os.Chown(path+lockSuffix, 0, 0)) }, ofRoot},
 		"a file that its owner cannot write": {
 			func(t *testing.T, path string) { require.NoError(t, os.Chmod(path, 0o440)) },
-			": permission denied: its mode is 0440; let its owner read and write it: chmod u+rw ",
+			" and has mode 0440; this process runs as user",
 		},
 		"a directory that its owner cannot write": {
 			func(t *testing.T, path string) {
@@ -53,14 +52,7 @@ func TestOpen_Denied(t *testing.T) {
 			for _, one := range []string{directory, path, path + lockSuffix} {
 				require.NoError(t, os.Chown(one, other, other))
 			}
-			assert.Empty(t, Misowned(path))
 			tt.change(t, path)
-			if tt.want == ofRoot {
-				assert.Regexp(t, fmt.Sprintf(`store\.db\S* belongs to user root \(0\) and its directory to user %d$`, other), Misowned(path))
-			} else {
-				assert.Empty(t, Misowned(path))
-			}
-
 			result := make(chan error)
 			go func() {
 				runtime.LockOSThread() // The thread keeps the user, and ends with the goroutine.

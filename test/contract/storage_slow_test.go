@@ -18,8 +18,9 @@ import (
 	"github.com/gridstand/gridstand/server"
 )
 
-// Ensure that calls report that Redis is unavailable, and that calls that do not need Redis work as
-// usual. For example, a malformed id is not looked up.
+// Ensure that calls report that Redis is unavailable, that calls that do not need Redis work as usual (for
+// example, a malformed id is not looked up), and that after the outage a repeated call has its outcome and
+// streams go on.
 func TestStorageUnavailable(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartProxy(t, redistest.StartMiniredis(t).Addr())
@@ -78,6 +79,13 @@ func TestStorageUnavailable(t *testing.T) {
 	health, err := grpc_health_v1.NewHealthClient(s.bare(t)).Check(s.anyone, &grpc_health_v1.HealthCheckRequest{})
 	require.NoError(t, err)
 	assert.Equal(t, grpc_health_v1.HealthCheckResponse_SERVING, health.GetStatus(), "calls report the outage themselves")
+
+	redis.Accept()
+	s.storeStopped.Store(false)
+	moved, err := s.Move(p.ctx, slide(g.GetId(), 1, g.GetPosition().GetTwenty48().GetLegalMoves()[0]))
+	require.NoError(t, err, "the repeated call has an outcome")
+	same(t, moved.GetEvent(), watching.event(t))
+	same(t, s.move(t, p, g.GetId(), 2, moved.GetEvent().GetPosition()), watching.event(t))
 }
 
 // Ensure that if the store hangs, every caller is told that it is unavailable, including callers

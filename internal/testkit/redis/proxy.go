@@ -18,7 +18,6 @@ type Proxy struct {
 	pairs   map[*pair]struct{}
 	losing  int           // number of responses still to lose
 	marker  []byte        // substring of the requests whose responses are lost
-	sever   bool          // refuse everything after the next lost response
 	lost    chan struct{} // receives a token per lost response
 	held    chan struct{} // closed when held responses may continue; nil if none are held
 	refused bool
@@ -62,16 +61,7 @@ func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 func (p *Proxy) Lose(n int, marker string) <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.losing, p.marker, p.sever = n, []byte(marker), false
-	return p.lost
-}
-
-// Sever combines Lose for a single request with Refuse: the client cannot learn the outcome of that
-// request.
-func (p *Proxy) Sever(marker string) <-chan struct{} {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.losing, p.marker, p.sever = 1, []byte(marker), true
+	p.losing, p.marker = n, []byte(marker)
 	return p.lost
 }
 
@@ -189,12 +179,9 @@ func (p *Proxy) answers(c *pair) {
 			return
 		}
 		p.mu.Lock()
-		doomed, sever, held := c.doomed, p.sever, p.held
+		doomed, held := c.doomed, p.held
 		p.mu.Unlock()
 		if doomed {
-			if sever {
-				p.Refuse()
-			}
 			select {
 			case p.lost <- struct{}{}:
 			default: // No test reads the tokens.

@@ -308,6 +308,14 @@ func (c *caller) playTo(t *testing.T, game *pb.Game, version int32) *pb.Event {
 	return event
 }
 
+// resend repeats a move until a server answers it.
+func resend(t *testing.T, c *caller, gameID string, version int32, d pb.Direction) *pb.Event {
+	t.Helper()
+	event, err := c.move(t.Context(), gameID, version, d)
+	require.NoError(t, err)
+	return event
+}
+
 // after returns the parts of a game that a client needs in order to continue it after its last
 // event.
 func after(last *pb.Event) *pb.Game {

@@ -7,9 +7,6 @@ import (
 	"testing"
 	"time"
 
-	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
-
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -17,34 +14,6 @@ import (
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
-
-// Ensure that another server takes over the bots of a killed server.
-func TestBots_ServerKilled(t *testing.T) {
-	t.Parallel()
-	redis := redistest.StartRedis(t)
-	// The servers are killed in the middle of games, so the store is not checked.
-	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
-	const pace = 250 * time.Millisecond // slow enough that every game outlives the server
-	doomed := env.serveProcess("--bot-pace", pace.String())
-	other := env.serveProcess("--bot-pace", pace.String())
-	env.awaitAckedHeartbeats(t, 2)
-	host := env.player(doomed)
-	var all []*participant
-	for range 8 {
-		game := host.table(t, &pb.CreateGameRequest{Seats: []*pb.SeatRequest{greedyBot, randomBot, greedyBot}})
-		all = append(all, participate(t, &participant{gameID: game.GetId(), clients: []*caller{env.anonymous(doomed), env.anonymous(other)}}))
-	}
-	for _, each := range all {
-		each.awaitEvent(t, "a move", func(e *pb.Event) bool { return e.GetMoved() != nil })
-	}
-	doomed.stop()
-	killed, err := env.ports().Time(t.Context())
-	require.NoError(t, err)
-
-	for _, each := range all {
-		each.awaitEvent(t, "a move of another server", func(e *pb.Event) bool { return e.GetTime().AsTime().After(killed) })
-	}
-}
 
 // waitingTable creates a game with a clock between two human players and a bot in the third
 // seat. It is a human's turn, and nothing makes moves for the human players.
@@ -136,51 +105,4 @@ func TestClocks_CreditedAfterOutage(t *testing.T) {
 		}
 	}
 	assert.Equal(t, 1, extensions, "number of credits")
-}
-
-// Ensure that a clock runs out even if the server that has leased the game does not know that,
-// because the reply was lost, or is killed, so that another server must take over.
-func TestClocks_LeaseLost(t *testing.T) {
-	t.Parallel()
-	for name, next := range map[string]func(env *env, proxy *redistest.Proxy, leased *testServer) *testServer{
-		"the reply is lost": func(_ *env, proxy *redistest.Proxy, leased *testServer) *testServer {
-			proxy.Accept()
-			return leased
-		},
-		"the server is killed": func(env *env, _ *redistest.Proxy, leased *testServer) *testServer {
-			leased.stop()
-			return env.serve()
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			const limit = 3 * time.Second
-			env := newEnv(t, redistest.StartRedis(t).Addr())
-			proxy := redistest.StartProxy(t, env.addr)
-			leased := env.serveProcess(via(proxy.Addr()))
-			game := loseLeaseReply(t, env, proxy, leased, limit)
-			s := next(env, proxy, leased)
-			requireTimeOut(t, limit, participate(t, &participant{gameID: game.GetId(), clients: []*caller{env.anonymous(s)}}).awaitEnd(t))
-		})
-	}
-}
-
-// loseLeaseReply returns a waitingTable that its only server has just leased without receiving
-// the reply. The server is now cut off from Redis.
-func loseLeaseReply(t *testing.T, env *env, proxy *redistest.Proxy, s *testServer, limit time.Duration) *pb.Game {
-	t.Helper()
-	for range 20 {
-		game, _ := waitingTable(t, env, s, limit)
-		lost := proxy.Sever("\r\ndue\r\n")
-		require.NoError(t, env.redis.ZAdd(t.Context(), "due", redis.Z{Member: game.GetId()}).Err())
-		waittest.Receive(t, "the request for due games", lost)
-		if env.redis.ZScore(t.Context(), "due", game.GetId()).Val() > 0 {
-			return game
-		}
-		// The game was not leased: either the proxy cut off a different request for due games,
-		// or the game is over.
-		proxy.Accept()
-	}
-	require.Fail(t, "no reply to a lease was lost")
-	return nil
 }

@@ -1,7 +1,6 @@
 package fault
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -9,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -57,55 +57,41 @@ func (env *env) write(t *testing.T, gameID string, s stored) {
 // its log is restored. Package gamelog tests other kinds of damage.
 func TestDamagedLog(t *testing.T) {
 	t.Parallel()
-	onRedis(t, func(t *testing.T, env *env) {
-		running := env.player(env.serve())
-		fresh := running.on(env.serve())
-		guest := env.anonymous(running.server)
-		for name, damage := range map[string]struct {
-			readable string // the last version that remains readable
-			without  []int  // the versions to remove
-		}{
-			"without one of its entries": {"3", []int{4}},
-			"without its last entries":   {"5", []int{6, 7, 8, 9}},
-		} {
-			t.Run(name, func(t *testing.T) {
-				game := running.start(t, "6x6")
-				watchers := []*watcher{
-					guest.watch(t, game.GetId(), watching{}),
-					guest.watch(t, game.GetId(), watching{after: fromStart(), every: true}),
-				}
-				last := running.playTo(t, game, whole)
-				for _, each := range watchers {
-					each.awaitVersion(t, whole)
-				}
+	env := newEnv(t, redistest.StartRedis(t).Addr())
+	running := env.player(env.serve())
+	fresh := running.on(env.serve())
+	guest := env.anonymous(running.server)
+	game := running.start(t, "6x6")
+	watchers := []*watcher{
+		guest.watch(t, game.GetId(), watching{}),
+		guest.watch(t, game.GetId(), watching{after: fromStart(), every: true}),
+	}
+	last := running.playTo(t, game, whole)
+	for _, each := range watchers {
+		each.awaitVersion(t, whole)
+	}
 
-				before := env.read(t, game.GetId())
-				env.markDamaged(game.GetId())
-				for _, v := range damage.without {
-					require.NoError(t, env.redis.XDel(t.Context(), logKey(game.GetId()), before.entries[v-1].ID).Err())
-				}
-				damaged := env.read(t, game.GetId())
-				for _, c := range []*caller{running, fresh} {
-					wantRefused(t, c, last, func(t *testing.T, err error) { wantDamaged(t, err, damage.readable) })
-				}
-				for _, each := range watchers {
-					wantDamaged(t, each.awaitEnd(t), damage.readable)
-				}
-				assert.Equal(t, damaged, env.read(t, game.GetId()), "something was written")
+	before := env.read(t, game.GetId())
+	env.markDamaged(game.GetId())
+	require.NoError(t, env.redis.XDel(t.Context(), logKey(game.GetId()), before.entries[3].ID).Err())
+	damaged := env.read(t, game.GetId())
+	for _, c := range []*caller{running, fresh} {
+		wantRefused(t, c, last, func(t *testing.T, err error) { wantDamaged(t, err, "3") })
+	}
+	for _, each := range watchers {
+		wantDamaged(t, each.awaitEnd(t), "3")
+	}
+	assert.Equal(t, damaged, env.read(t, game.GetId()), "something was written")
 
-				env.write(t, game.GetId(), before)
-				env.unmarkDamaged(game.GetId())
-				back := guest.watch(t, game.GetId(), watching{after: proto.Int32(whole)})
-				_, err := fresh.resign(t.Context(), game.GetId())
-				require.NoError(t, err)
-				require.NoError(t, back.awaitEnd(t))
-				final, err := running.get(t.Context(), game.GetId())
-				require.NoError(t, err)
-				assert.EqualValues(t, whole+1, final.GetVersion())
-			})
-		}
-		t.Run("rolled back", func(t *testing.T) { testRolledBack(t, env, running) })
-	})
+	env.write(t, game.GetId(), before)
+	env.unmarkDamaged(game.GetId())
+	back := guest.watch(t, game.GetId(), watching{after: proto.Int32(whole)})
+	_, err := fresh.resign(t.Context(), game.GetId())
+	require.NoError(t, err)
+	require.NoError(t, back.awaitEnd(t))
+	final, err := running.get(t.Context(), game.GetId())
+	require.NoError(t, err)
+	assert.EqualValues(t, whole+1, final.GetVersion())
 }
 
 // wantRefused requires that every call on a game is refused.
@@ -123,56 +109,4 @@ func wantRefused(t *testing.T, c *caller, last *pb.Event, want func(*testing.T, 
 	for _, after := range []*int32{nil, fromStart(), proto.Int32(3), proto.Int32(last.GetVersion())} {
 		want(t, c.watch(t, gameID, watching{after: after}).awaitEnd(t))
 	}
-}
-
-// testRolledBack ensures that a server whose memory is ahead of Redis, because Redis went back in time
-// or lost the game, refuses to continue the game no matter what Redis contains later.
-func testRolledBack(t *testing.T, env *env, running *caller) {
-	game, lost := running.start(t, "6x6"), running.start(t, "6x6")
-	early := running.playTo(t, game, 5)
-	past := env.read(t, game.GetId())
-	game.Version, game.Position = early.GetVersion(), early.GetPosition()
-	last := running.playTo(t, game, whole)
-	lastOfLost := running.playTo(t, lost, whole)
-	env.markDamaged(game.GetId())
-	env.markDamaged(lost.GetId())
-
-	env.write(t, game.GetId(), past)
-	env.write(t, lost.GetId(), stored{})
-	wantRefused(t, running, last, func(t *testing.T, err error) { wantDamaged(t, err, "5") })
-	wantRefused(t, running, lastOfLost, func(t *testing.T, err error) { wantDamaged(t, err, "0") })
-	assert.Equal(t, past, env.read(t, game.GetId()))
-
-	// A fresh server does not know about the loss, so it continues the game from there.
-	fresh := running.on(env.serve())
-	wantRefused(t, fresh, lastOfLost, func(t *testing.T, err error) {
-		require.Equal(t, pb.ReasonGameNotFound, refusalOf(err).reason)
-	})
-	r := refusalOf(fresh.watch(t, game.GetId(), watching{after: proto.Int32(whole)}).awaitEnd(t))
-	assert.Equal(t, pb.ReasonVersionConflict, r.reason)
-	assert.Equal(t, map[string]string{"version": "5"}, r.metadata)
-
-	other := fresh.withOwnObservations(t)
-	at, position := early.GetVersion(), early.GetPosition()
-	lostMove := env.observed.events[game.GetId()][at+1].GetMoved().GetDirection()
-	for at < whole+3 {
-		legal := position.GetTwenty48().GetLegalMoves()
-		if at == early.GetVersion() { // choose a different move from the lost one, so that the histories diverge
-			legal = slices.DeleteFunc(slices.Clone(legal), func(d pb.Direction) bool { return d == lostMove })
-		}
-		event, err := other.move(t.Context(), game.GetId(), at, legal[len(legal)-1])
-		require.NoError(t, err)
-		at, position = event.GetVersion(), event.GetPosition()
-	}
-	_, err := running.get(t.Context(), game.GetId())
-	wantDamaged(t, err, "12")
-}
-
-// withOwnObservations returns a copy of the client that records its observations separately.
-// It is needed when a game's history forks, because the two branches contradict each other.
-func (c *caller) withOwnObservations(t *testing.T) *caller {
-	t.Helper()
-	other := *c
-	other.env = &env{t: c.env.t, observed: newObservations()}
-	return &other
 }

@@ -111,7 +111,7 @@ func (d *disk) used() int64 {
 }
 
 // moveUntilRefused fills the disk, makes moves until the store is full, and returns the refused
-// move. It checks that both servers refuse that move. A server that was refused a write first moves
+// move. A server that was refused a write first moves
 // the write-ahead log into the file, which may leave space for more moves.
 func (o *outage) moveUntilRefused(t *testing.T, d *disk) pb.Direction {
 	t.Helper()
@@ -125,7 +125,7 @@ func (o *outage) moveUntilRefused(t *testing.T, d *disk) pb.Direction {
 		// If the disk is slow, a server may refuse a move that has a deadline although the disk
 		// has space.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		event, err := o.here.move(ctx, o.game.GetId(), o.version, direction)
+		event, err := o.player.move(ctx, o.game.GetId(), o.version, direction)
 		cancel()
 		if status.Code(err) == codes.DeadlineExceeded {
 			continue // the machine is busy
@@ -137,12 +137,10 @@ func (o *outage) moveUntilRefused(t *testing.T, d *disk) pb.Direction {
 		require.NoError(t, err)
 		refused, o.version, o.position = 0, event.GetVersion(), event.GetPosition()
 	}
-	for _, c := range []*caller{o.here, o.there} {
-		wantUnavailable(t, func(ctx context.Context) error {
-			_, err := c.move(ctx, o.game.GetId(), o.version, direction)
-			return err
-		})
-	}
+	wantUnavailable(t, func(ctx context.Context) error {
+		_, err := o.player.move(ctx, o.game.GetId(), o.version, direction)
+		return err
+	})
 	return direction
 }
 
@@ -164,7 +162,7 @@ func TestSQLite_DiskFull(t *testing.T) {
 		return env.openFileAt(copied)
 	}
 	server := env.serveProcess()
-	o := startOutageOn(t, env, server, server)
+	o := startOutage(t, env, server)
 	for range 3 {
 		direction := o.moveUntilRefused(t, d)
 		o.requireReadable(t)
@@ -188,10 +186,10 @@ func TestSQLite_SmallDisk(t *testing.T) {
 	env := newUncheckedFileEnv(t, filepath.Join(d.dir, "store.db"))
 	env.wrapper = d.enter()
 	server := env.serveProcess()
-	o := startOutageOn(t, env, server, server)
+	o := startOutage(t, env, server)
 	play := func(moves int32) {
 		for range moves / 100 {
-			o.here.playTo(t, o.here.start(t, "6x6"), 100)
+			o.player.playTo(t, o.player.start(t, "6x6"), 100)
 		}
 	}
 	play(1500)
@@ -203,16 +201,18 @@ func TestSQLite_SmallDisk(t *testing.T) {
 	assert.NoFileExists(t, filepath.Join(d.path(), "store.db-wal"))
 }
 
-// requireReadable requires that games and lists can be read and that watchers stay connected.
+// requireReadable requires that games and lists can be read and that the watcher stays connected.
 func (o *outage) requireReadable(t *testing.T) {
 	t.Helper()
-	game, err := o.here.get(t.Context(), o.game.GetId())
+	game, err := o.player.get(t.Context(), o.game.GetId())
 	require.NoError(t, err)
 	assert.Equal(t, o.version, game.GetVersion())
-	_, err = o.here.games.ListGames(o.here.authorized(t.Context()), &pb.ListGamesRequest{PlayerId: "me"})
+	_, err = o.player.games.ListGames(o.player.authorized(t.Context()), &pb.ListGamesRequest{PlayerId: "me"})
 	require.NoError(t, err)
-	for _, each := range o.watchers {
-		each.requireAttached(t)
+	select {
+	case <-o.watcher.done:
+		require.Failf(t, "the watcher's stream has ended", "%v", o.watcher.err)
+	default:
 	}
 }
 
@@ -223,7 +223,7 @@ func TestSQLite_ReadOnly(t *testing.T) {
 	env := newUncheckedFileEnv(t, filepath.Join(d.dir, "store.db"))
 	env.wrapper = d.enter()
 	running := env.serveProcess()
-	env.player(running).playScored(t)
+	env.player(running).start(t, "classic")
 	running.stop()
 	d.protect()
 	words := append(d.enter(), process.Build(t, "cmd/gridstand-server"), "--listen", "127.0.0.1:0", "--store", env.url)

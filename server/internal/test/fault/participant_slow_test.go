@@ -21,11 +21,8 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// Seat requests for bots.
-var (
-	greedyBot = &pb.SeatRequest{Occupant: &pb.SeatRequest_Bot{Bot: "greedy"}}
-	randomBot = &pb.SeatRequest{Occupant: &pb.SeatRequest_Bot{Bot: "random"}}
-)
+// greedyBot requests a seat for a bot.
+var greedyBot = &pb.SeatRequest{Occupant: &pb.SeatRequest_Bot{Bot: "greedy"}}
 
 // table creates a game of Tribolo with the requested seats. It fails the test if the game cannot
 // be created.

@@ -6,11 +6,11 @@ import (
 	"net"
 	"testing"
 
-	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
-
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
 
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
+	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -52,4 +52,17 @@ func TestFailover(t *testing.T) {
 		}
 	}
 	b.requirePlayable(t, kept)
+}
+
+// awaitDamaged waits until a server reports a game as damaged, and requires that Watch reports
+// the same.
+func (c *caller) awaitDamaged(t *testing.T, gameID, version string) {
+	t.Helper()
+	var err error
+	waittest.Until(t, "the game is damaged", func() bool {
+		_, err = c.get(t.Context(), gameID)
+		return refusalOf(err).code == codes.DataLoss
+	})
+	wantDamaged(t, err, version)
+	wantDamaged(t, c.watch(t, gameID, watching{after: fromStart()}).awaitEnd(t), version)
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc/codes"
 	sqlite3 "zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
@@ -56,19 +55,6 @@ func (env *env) awaitQuarantine(t *testing.T, gameID string) {
 		require.NoError(t, err)
 		return tail.Quarantined()
 	})
-}
-
-// awaitDamaged waits until a server reports a game as damaged, and requires that Watch reports
-// the same.
-func (c *caller) awaitDamaged(t *testing.T, gameID, version string) {
-	t.Helper()
-	var err error
-	waittest.Until(t, "the game is damaged", func() bool {
-		_, err = c.get(t.Context(), gameID)
-		return refusalOf(err).code == codes.DataLoss
-	})
-	wantDamaged(t, err, version)
-	wantDamaged(t, c.watch(t, gameID, watching{after: fromStart()}).awaitEnd(t), version)
 }
 
 // requirePlayable requires that a game can be continued from the given event.
@@ -132,40 +118,4 @@ func (env *env) save(t *testing.T, gameID string) (restore func()) {
 		run(`INSERT OR REPLACE INTO games SELECT * FROM past; DROP TABLE past;
 			DELETE FROM entries WHERE EXISTS (SELECT 1 FROM games g WHERE g.id = ? AND g.game = entries.game AND g.version < entries.version)`)
 	}
-}
-
-// Ensure that a running server notices that Redis was restored from a copy. Games that lost
-// events are reported as damaged to all clients, also by a server that starts later; others continue.
-func TestRestored(t *testing.T) {
-	t.Parallel()
-	redis := redistest.StartRedis(t)
-	env := newEnv(t, redis.Addr())
-	proxy := redistest.StartProxy(t, redis.Addr())
-	running := env.player(env.serveVia(proxy.Addr()))
-	start := func() *pb.Event { return running.playTo(t, running.start(t, "6x6"), 5) }
-	lost, kept := start(), start()
-	env.anonymous(running.server).watch(t, kept.GetGameId(), watching{}).awaitVersion(t, 5) // keeps it in memory
-	env.awaitAckedHeartbeats(t, 1)
-
-	require.NoError(t, env.redis.Save(t.Context()).Err())
-	lost = running.playTo(t, after(lost), whole)
-	later := start()
-	env.markDamaged(lost.GetGameId())
-	env.markDamaged(later.GetGameId())
-	env.awaitAckedHeartbeats(t, 1)
-
-	proxy.Refuse()
-	redis.Restart()
-	proxy.Accept()
-	fresh := running.on(env.serve())
-	for _, gameID := range []string{lost.GetGameId(), later.GetGameId()} {
-		env.awaitQuarantine(t, gameID)
-	}
-	for _, c := range []*caller{running, fresh} {
-		c.awaitDamaged(t, lost.GetGameId(), "5")
-		c.awaitDamaged(t, later.GetGameId(), "0")
-		c.playTo(t, c.start(t, "6x6"), whole)
-	}
-	wantRefused(t, fresh, lost, func(t *testing.T, err error) { wantDamaged(t, err, "5") })
-	fresh.requirePlayable(t, kept)
 }

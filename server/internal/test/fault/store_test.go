@@ -61,15 +61,6 @@ func (env *env) seed(ctx context.Context, t *testing.T, gameID string) game.Seed
 	return seed
 }
 
-// last returns the ID of a log's last entry.
-func (env *env) last(t *testing.T, gameID string) string {
-	t.Helper()
-	tail, err := env.ports().Games.Tail(t.Context(), gameID)
-	require.NoError(t, err)
-	require.NotZero(t, tail.Last)
-	return tail.Last.String()
-}
-
 // length returns the number of entries in a log.
 func (env *env) length(t *testing.T, gameID string) int64 {
 	t.Helper()

@@ -12,17 +12,17 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/internal/id"
 	"github.com/gridstand/gridstand/internal/testkit/process"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/challenge"
-	challengev1 "github.com/gridstand/gridstand/server/internal/challenge/v1"
 )
 
 // racer is an entrant who sends moves from before a race opens until after it has closed.
@@ -99,21 +99,6 @@ func (r *racer) run(ctx context.Context, until func() time.Time) error {
 	return ctx.Err()
 }
 
-// alter changes a challenge in the store. The caller must ensure that no server has cached its
-// times.
-func (env *env) alter(t *testing.T, challengeID string, change func(m *challengev1.Challenge)) {
-	t.Helper()
-	found, _, err := env.ports().Challenges.Get(t.Context(), challengeID)
-	require.NoError(t, err)
-	var m challengev1.Challenge
-	kept := found[challengeID]
-	require.NoError(t, proto.Unmarshal(kept.Encoded, &m))
-	change(&m)
-	kept.Encoded, err = proto.Marshal(&m)
-	require.NoError(t, err)
-	require.NoError(t, env.ports().Challenges.Update(t.Context(), kept))
-}
-
 // newRace creates a ten-second race with the caller as its first entrant.
 func (c *caller) newRace(t *testing.T) *pb.Challenge {
 	t.Helper()
@@ -177,24 +162,6 @@ func (c *crew) restart(n int) {
 	c.servers[n] = c.env.serveProcess("--listen", c.servers[n].addr)
 }
 
-// killEach kills and restarts one server after another until over is closed.
-func (c *crew) killEach(t *testing.T, over <-chan struct{}) (kills int) {
-	t.Helper()
-	rng := seeded(t)
-	for n := 0; ; n++ {
-		victim := n % len(c.servers)
-		select {
-		case <-over:
-			return kills
-		case <-time.After(time.Duration(200+rng.IntN(400)) * time.Millisecond):
-		}
-		c.servers[victim].stop()
-		kills++
-		<-time.After(time.Duration(rng.IntN(400)) * time.Millisecond)
-		c.restart(victim)
-	}
-}
-
 // awaitFinished waits until a game is over.
 func (c *caller) awaitFinished(t *testing.T, gameID string) {
 	t.Helper()
@@ -237,15 +204,16 @@ func (env *env) checkRace(t *testing.T, reader *caller, race *pb.Challenge) {
 
 // Ensure that a race continues if its only server is dead for a while. The close time is postponed
 // by at least the time lost, for all entrants alike. Before the postponed close time, no move is
-// refused as too late, and the seed is not revealed.
-func TestRace_AllKilled(t *testing.T) {
+// refused as too late, and the seed is not revealed. The race's streams resume, and all end with the
+// same final standings.
+func TestRace_ServerKilled(t *testing.T) {
 	t.Parallel()
 	ctx, env := t.Context(), newSQLiteEnv(t)
 	servers := env.startCrew(t, 1)
-	everywhere := servers.servers[0]
+	server := servers.servers[0]
 	racers := make([]*racer, 3)
 	for i := range racers {
-		racers[i] = &racer{caller: env.player(everywhere), rng: seeded(t), pace: 20 * time.Millisecond}
+		racers[i] = &racer{caller: env.player(server), rng: seeded(t), pace: 20 * time.Millisecond}
 	}
 	race := racers[0].newRace(t)
 	for _, r := range racers {
@@ -264,8 +232,17 @@ func TestRace_AllKilled(t *testing.T) {
 	for _, r := range racers {
 		go func() { stopped <- r.run(ended, func() time.Time { return open.Add(time.Hour) }) }()
 	}
+	var following errgroup.Group
+	followers := make([]*follower, 3)
+	for i := range followers {
+		followers[i] = &follower{}
+		reader, err := client.Dial(client.Config{Target: server.addr})
+		require.NoError(t, err)
+		t.Cleanup(func() { assert.NoError(t, reader.Close()) })
+		following.Go(func() error { return followers[i].watch(ctx, reader, race.GetId()) })
+	}
 	<-time.After(time.Until(open.Add(time.Second)))
-	everywhere.stop()
+	server.stop()
 	killed := time.Now()
 	<-time.After(5 * time.Second) // longer than the shortest outage that is credited
 	restarting := time.Now()
@@ -289,6 +266,13 @@ func TestRace_AllKilled(t *testing.T) {
 		if r.late > 0 {
 			assert.False(t, r.ended.Before(closed.GetCloseTime().AsTime()), "a move was refused before the race closed")
 		}
+	}
+	require.NoError(t, following.Wait())
+	for _, f := range followers {
+		assert.Positive(t, f.resumed)
+		assert.Equal(t, followers[0].etag, f.etag)
+		assert.Len(t, f.last.GetChallenge().GetSeed(), 32)
+		require.Len(t, f.last.GetStandings(), len(racers))
 	}
 	env.checkRace(t, racers[0].caller, closed)
 	t.Logf("credited %v; %d, %d and %d moves", credited, racers[0].moves, racers[1].moves, racers[2].moves)

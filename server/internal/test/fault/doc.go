@@ -22,7 +22,7 @@
 //   - redistest.Proxy cuts, delays and drops traffic between a server and Redis; link is a
 //     faulty connection of any kind, for the storm.
 //   - racer is an entrant who sends moves from before a race opens until after it has closed;
-//     crew is a group of servers that a test kills one after another.
+//     crew is a group of servers that a test kills and restarts.
 //   - observations holds all events and games that clients received; history lists many
 //     clients' operations on one game, with their results; workload generates such operations;
 //     scenario is the game that a workload plays.

@@ -54,7 +54,7 @@ SLOW := go test -tags slow -vet=off -count=1
 
 # Slow tests that attack servers. They run alone, because they compare the latency of other
 # players' moves with the latency before.
-FLOODS := Flood|^TestStalledReaders_Memory$$
+FLOODS := Flood
 
 .PHONY: help
 help: ## List the targets

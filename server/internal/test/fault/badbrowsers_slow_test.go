@@ -10,14 +10,9 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
-
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
-	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
 
 // badBrowsers lists the bad clients that abuse plain HTTP rather than gRPC.
@@ -122,61 +117,16 @@ func (f *flood) requestOn(ctx context.Context, conn net.Conn, request string, ne
 		f.dropped.Add(1)
 	}
 	if err != nil {
-		select { // Immediate retries would only waste processor time.
-		case <-ctx.Done():
-		case <-time.After(refusedPause):
-		}
+		pause(ctx, refusedPause)
 		return
 	}
 	_ = response.Body // The body is not read.
 	switch {
 	case response.StatusCode == http.StatusTooManyRequests && response.Header.Get("Retry-After") != "":
 		f.refused.Add(1)
-		select { // Immediate retries would only waste processor time.
-		case <-ctx.Done():
-		case <-time.After(time.Second):
-		}
+		pause(ctx, time.Second)
 	case response.StatusCode == http.StatusOK:
 		f.granted.Add(1)
 		<-ctx.Done()
 	}
-}
-
-// Ensure that a player can continue to play while there are 18,000 silent connections, and that the
-// server closes them after a few seconds.
-func TestFloodsSilent(t *testing.T) {
-	t.Parallel()
-	manyFiles.Lock()
-	defer manyFiles.Unlock()
-	const silent, addresses = 18_000, 4
-	redis := redistest.StartRedis(t)
-	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
-	server, g := env.serveMeasured("--max-moves-per-second=0")
-	b := newBaseline(t, env.player(server))
-	b.measureMoves(t) // warm up
-	calm := b.measureMoves(t)
-	g.collect(t)
-	before, open := g.read(t, residentMemory), g.read(t, "gridstand_connections")
-	peak := g.peakMemory(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var group errgroup.Group
-	var begun sync.WaitGroup
-	for n := range addresses {
-		begun.Add(1)
-		f := &flood{w: env, server: server, dialer: dialFrom(t, n+1), ready: sync.OnceFunc(begun.Done)}
-		group.Go(func() error {
-			defer f.ready()
-			return f.connect(ctx, silent/addresses, func(n int) []byte { return []byte("GET ")[:n%5%4] })
-		})
-	}
-	begun.Wait()
-	t.Logf("%d connections", g.read(t, "gridstand_connections")-open)
-	busy := b.measureMoves(t)
-	waittest.Until(t, "the server has closed the connections", func() bool { return g.read(t, "gridstand_connections") <= open })
-	cancel()
-	require.NoError(t, group.Wait())
-	logMoves(t, "silent connections", busy, calm)
-	logMemory(t, "silent connections", peak(), before)
-	b.finish(t)
 }

@@ -23,7 +23,6 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/reflection/grpc_reflection_v1"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/internal/id"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -34,12 +33,14 @@ const (
 	// idlers and eventReaders exceed the default limit on the connections of one address. browsers is
 	// the number of connections of other floods by HTTP.
 	idlers, eventReaders, browsers = 17_000, 4200, 1200
-	sleepers, flooders             = 200, 4
+	flooders                       = 4
 	// framers is the number of connections that send small frames.
 	framers = 32
 	// tinyBatch is the number of tiny calls in a write. The server has parsed some of them
 	// after tinyReady of a connection's writes.
 	tinyBatch, tinyReady = 500, 20
+	// listsReady is the number of unread lists of a connection that bring the server to its limit.
+	listsReady = 100
 	// refusedPause is how long a client waits after the server has closed its connection at once.
 	refusedPause = 100 * time.Millisecond
 	// leavers is the number of workers, each with its own connection, that open watches and leave.
@@ -70,6 +71,13 @@ var badClients = []badClient{
 	{"idle connections", true, 0, func(ctx context.Context, f *flood) error {
 		return f.connect(ctx, idlers, func(int) []byte { return nil })
 	}},
+	{"silent connections of four addresses", true, 0, func(ctx context.Context, f *flood) error {
+		var from []*net.Dialer
+		for n := range 4 {
+			from = append(from, dialFrom(f.w.t, 60+n))
+		}
+		return f.connect(ctx, idlers, func(n int) []byte { return []byte("GET ")[:n%5%4] }, from...)
+	}},
 	{"slow writers", false, 0, func(ctx context.Context, f *flood) error {
 		preface := []byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
 		return f.connect(ctx, browsers/3, func(n int) []byte { return preface[:n%len(preface)] })
@@ -87,28 +95,14 @@ var badClients = []badClient{
 	{"tiny health checks", true, 0, func(ctx context.Context, f *flood) error {
 		return f.tinyCalls(ctx, grpc_health_v1.Health_Check_FullMethodName)
 	}},
-	{"watchers that never read", false, 0, func(ctx context.Context, f *flood) error {
-		for range sleepers {
-			request := &pb.WatchRequest{GameId: f.gameID, AfterVersion: fromStart()}
-			if _, err := watchWith(ctx, slowClient(f.dialer), f.server.addr, request); err != nil {
-				return err
-			}
-		}
-		f.ready()
-		<-ctx.Done()
-		return nil
-	}},
+	{"watchers that never read", false, 0, func(ctx context.Context, f *flood) error { return f.unreadWatches(ctx) }},
 	{"lists that are not read", true, 0, func(ctx context.Context, f *flood) error {
-		return f.repeat(ctx, func() func(*rand.Rand) error {
-			client := slowClient(f.dialer)
-			return func(*rand.Rand) error {
-				// The server will soon close the connection. The next request uses a new one.
-				response, err := slowCall(ctx, client, f.server.addr, pb.GameService_ListGames_FullMethodName, &pb.ListGamesRequest{PageSize: 200})
-				if err == nil {
-					context.AfterFunc(ctx, func() { _ = response.Body.Close() })
-				}
-				return nil
+		return f.raw(ctx, flooders, func(c *rawConn, n uint32) error {
+			if n == listsReady {
+				f.ready()
 			}
+			_, err := c.call(pb.GameService_ListGames_FullMethodName, &pb.ListGamesRequest{PageSize: 200})
+			return err
 		})
 	}},
 	{"malformed and huge frames", true, connects, func(ctx context.Context, f *flood) error {
@@ -217,15 +211,11 @@ var badClients = []badClient{
 		})
 	}},
 	{"reflection", true, 0, func(ctx context.Context, f *flood) error {
-		conn, err := grpc.NewClient(f.server.addr, f.dialOption(), grpc.WithTransportCredentials(insecure.NewCredentials()))
-		if err != nil {
-			return err
-		}
-		defer func() { _ = conn.Close() }()
+		reflection := grpc_reflection_v1.NewServerReflectionClient(f.dial(ctx))
 		return f.repeat(ctx, always(func(*rand.Rand) error {
 			ctx, cancel := context.WithCancel(ctx)
 			defer cancel()
-			stream, err := grpc_reflection_v1.NewServerReflectionClient(conn).ServerReflectionInfo(ctx)
+			stream, err := reflection.ServerReflectionInfo(ctx)
 			for err == nil {
 				err = stream.Send(&grpc_reflection_v1.ServerReflectionRequest{
 					MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_FileContainingSymbol{FileContainingSymbol: "gridstand.v1.GameService"},
@@ -240,27 +230,17 @@ var badClients = []badClient{
 			return err
 		}))
 	}},
-	{"eight lists of 200 games at once", true, 500, func(ctx context.Context, f *flood) error {
-		conn, err := grpc.NewClient(f.server.addr, grpc.WithTransportCredentials(insecure.NewCredentials()), f.dialOption())
-		if err != nil {
-			return err
-		}
-		defer func() { _ = conn.Close() }()
-		request, err := proto.Marshal(&pb.ListGamesRequest{PageSize: 200})
-		if err != nil {
-			return err
-		}
-		return f.repeatWith(ctx, 8, always(func(*rand.Rand) error {
-			return conn.Invoke(ctx, pb.GameService_ListGames_FullMethodName, request, new(int), grpc.ForceCodec(discard{}))
-		}))
-	}},
 }
 
 // flood holds the target and the counters of one bad client.
 type flood struct {
 	w      *env
 	server *testServer
-	gameID string
+	// gameID is a game with as many events as longer says, and past one with pastLength events. heavy are
+	// games of owner with heavyLength events, which the server does not have in memory.
+	gameID, past string
+	heavy        []string
+	owner        *caller
 	// dialer connects from the bad client's own address, if the system has more than one
 	// loopback address.
 	dialer *net.Dialer
@@ -306,10 +286,31 @@ func (f *flood) dialOption() grpc.DialOption {
 	})
 }
 
-// connect opens connections, writes a greeting to each, and leaves them open. It opens many of
-// them concurrently. Otherwise, on a busy machine, the server would time out the first ones
+// dial returns a gRPC connection from the bad client's address. It is closed when ctx is done.
+func (f *flood) dial(ctx context.Context) *grpc.ClientConn {
+	conn, err := grpc.NewClient(f.server.addr, f.dialOption(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		panic(err) // The address is malformed.
+	}
+	context.AfterFunc(ctx, func() { _ = conn.Close() })
+	return conn
+}
+
+// pause waits for a time, so that retries do not use up the processor, or until ctx is done.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// connect opens connections, writes a greeting to each, and leaves them open. They are from the bad client's
+// address, or from each of several others. It opens many of them concurrently. Otherwise, on a busy machine, the server would time out the first ones
 // before the limit is reached.
-func (f *flood) connect(ctx context.Context, n int, greeting func(int) []byte) error {
+func (f *flood) connect(ctx context.Context, n int, greeting func(int) []byte, from ...*net.Dialer) error {
+	if len(from) == 0 {
+		from = []*net.Dialer{f.dialer}
+	}
 	conns := make([]net.Conn, n)
 	defer func() {
 		for _, conn := range conns {
@@ -323,7 +324,7 @@ func (f *flood) connect(ctx context.Context, n int, greeting func(int) []byte) e
 	group.SetLimit(dialers)
 	for i := range conns {
 		group.Go(func() (err error) {
-			conns[i], err = f.dialer.DialContext(ctx, "tcp", f.server.addr)
+			conns[i], err = from[i%len(from)].DialContext(ctx, "tcp", f.server.addr)
 			if err == nil {
 				// The server may have closed the connection.
 				_, _ = bytes.NewReader(greeting(i)).WriteTo(conns[i])
@@ -349,10 +350,7 @@ func (f *flood) raw(ctx context.Context, connections int, do func(c *rawConn, n 
 			for n := uint32(0); ctx.Err() == nil; {
 				c, err := dialRaw(ctx, f.dialer, f.server.addr, slowWindow)
 				if err != nil { // The server may close connections at once.
-					select {
-					case <-ctx.Done():
-					case <-time.After(refusedPause):
-					}
+					pause(ctx, refusedPause)
 					continue
 				}
 				stop := context.AfterFunc(ctx, func() { _ = c.conn.Close() })
@@ -373,10 +371,7 @@ func (f *flood) raw(ctx context.Context, connections int, do func(c *rawConn, n 
 				stop()
 				_ = c.conn.Close()
 				reading.Wait()
-				select { // Immediate retries would only waste processor time.
-				case <-ctx.Done():
-				case <-time.After(refusedPause):
-				}
+				pause(ctx, refusedPause)
 			}
 			return nil
 		})
@@ -426,10 +421,7 @@ func (f *flood) repeatWith(ctx context.Context, workers int, begin func() func(*
 				case !unavailable(err):
 					return err
 				default:
-					select { // Immediate retries would only waste processor time.
-					case <-failed.Done():
-					case <-time.After(refusedPause):
-					}
+					pause(failed, refusedPause)
 				}
 				f.ready()
 			}

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc/codes"
@@ -18,22 +17,8 @@ import (
 	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
-	"github.com/gridstand/gridstand/server"
 	"github.com/gridstand/gridstand/server/internal/challenge"
 )
-
-// awaitPaused waits until a game between bots has had no new events for a while.
-func (env *env) awaitPaused(t *testing.T, gameID string) {
-	t.Helper()
-	const still = 40 * botPace
-	last, since := int64(0), time.Now()
-	waittest.Until(t, "the game is paused", func() bool {
-		if n := env.length(t, gameID); n != last {
-			last, since = n, time.Now()
-		}
-		return time.Since(since) >= still
-	})
-}
 
 // minimaxBot requests a seat for a bot that thinks for long.
 var minimaxBot = &pb.SeatRequest{Occupant: &pb.SeatRequest_Bot{Bot: "minimax"}}
@@ -41,42 +26,6 @@ var minimaxBot = &pb.SeatRequest{Occupant: &pb.SeatRequest_Bot{Bot: "minimax"}}
 // endless returns a request for a game between bots that lasts longer than the test.
 func endless() *pb.CreateGameRequest {
 	return &pb.CreateGameRequest{Variant: "6x6", Seats: []*pb.SeatRequest{greedyBot}}
-}
-
-// Ensure that a game between bots is paused after a minute without watchers, continues while it is
-// watched or previewed on any server, and is not abandoned.
-func TestExhibition_Pauses(t *testing.T) {
-	t.Parallel()
-	onRedis(t, func(t *testing.T, env *env) {
-		change := func(c *server.Config) { c.AbandonAfter, c.BotPace = time.Second, 200*time.Millisecond }
-		servers := []*testServer{env.serveWith(change), env.serveWith(change), env.serveWith(change)}
-		host := env.player(servers[0])
-		game, err := host.create(t.Context(), endless())
-		require.NoError(t, err)
-		id := game.GetId()
-		<-time.After(time.Minute)
-		env.awaitPaused(t, id)
-		for n, s := range servers {
-			ctx, cancel := context.WithCancel(t.Context())
-			at := env.length(t, id)
-			watch, err := env.anonymous(s).games.Watch(ctx, &pb.WatchRequest{GameId: id, EveryEvent: true, Preview: n == 0})
-			require.NoError(t, err)
-			for events := 0; events < 20; {
-				update, err := watch.Recv()
-				require.NoError(t, err)
-				if update.GetEvent() != nil {
-					events++
-				}
-			}
-			cancel()
-			assert.Greater(t, env.length(t, id), at)
-			env.awaitPaused(t, id)
-		}
-		now, err := host.get(t.Context(), id)
-		require.NoError(t, err)
-		assert.Equal(t, pb.GameStatus_GAME_STATUS_ACTIVE, now.GetStatus(), "a paused game was abandoned")
-		env.awaitPaused(t, id) // The store is checked next, so all servers must have stopped writing.
-	})
 }
 
 // hosts is the number of throwaway accounts in a flood of bots.

@@ -21,9 +21,9 @@ import (
 	"github.com/gridstand/gridstand/server/limits"
 )
 
-// The limits in deploy/haproxy.cfg on connections at once, on those of one address, and on those that
-// one address opens within ten seconds.
-const proxyMaxConn, proxyPerAddress, proxyPerTenSeconds = 8192, 4096, 8192
+// The limits in deploy/haproxy.cfg on the connections of one address, and on those that it opens within
+// ten seconds.
+const proxyPerAddress, proxyPerTenSeconds = 4096, 8192
 
 // lastingIdle edits the shipped timeouts, so that HAProxy does not close idle connections during a test.
 var lastingIdle = []string{"timeout http-request 6s", "timeout http-request 1h", "timeout client 65s", "timeout client 1h"}
@@ -105,15 +105,16 @@ func (c *rawConn) settings() (*http2.SettingsFrame, error) {
 	return settings, c.conn.SetReadDeadline(time.Time{})
 }
 
-// Ensure that the shipped proxy limits the connections of one address, that a player at another
-// address can still play, and that the first address can connect again once it has closed one of
-// its connections.
+// Ensure that the shipped proxy limits the connections of one address, at once and within ten seconds,
+// that a player at another address can still play, and that the first address can connect again once it
+// has closed one of its connections.
 func TestThroughProxy_ConnectionsPerAddress(t *testing.T) {
 	t.Parallel()
 	manyFiles.Lock()
 	defer manyFiles.Unlock()
 	env := newSQLiteEnv(t)
-	front := throughProxy(t, env.serve(), lastingIdle...)
+	// On a busy machine, opening this many connections may take longer than ten seconds.
+	front := throughProxy(t, env.serve(), append(slices.Clone(lastingIdle), "conn_rate(10s)", "conn_rate(1h)")...)
 	flooder, other := newCrowd(t, front, 1), newCrowd(t, front, 2)
 	defer flooder.close()
 	flooder.grow(t, proxyPerAddress)
@@ -121,102 +122,30 @@ func TestThroughProxy_ConnectionsPerAddress(t *testing.T) {
 	other.plays(t, env)
 	flooder.leave()
 	waittest.Until(t, "the address can connect again", func() bool { return flooder.join(t) })
-	require.False(t, flooder.join(t), "the proxy accepted more than %d connections", proxyPerAddress)
-}
-
-// Ensure that the shipped proxy limits how fast one address opens connections, even if the address
-// closes each at once, and that a player at another address can still play.
-func TestThroughProxy_NewConnectionsPerAddress(t *testing.T) {
-	t.Parallel()
-	env := newSQLiteEnv(t)
-	// On a busy machine, opening this many connections may take longer than ten seconds.
-	front := throughProxy(t, env.serve(), append(slices.Clone(lastingIdle), "conn_rate(10s)", "conn_rate(1h)")...)
-	flooder, other := newCrowd(t, front, 1), newCrowd(t, front, 2)
-	for range proxyPerTenSeconds {
-		flooder.grow(t, 1)
+	for range 100 {
 		flooder.leave()
 	}
-	require.False(t, flooder.join(t), "the proxy accepted more than %d connections", proxyPerTenSeconds)
+	opened := proxyPerAddress
+	for ; flooder.join(t); opened++ {
+		require.Less(t, opened, proxyPerTenSeconds, "the proxy does not limit how fast an address opens connections")
+		flooder.leave()
+	}
+	require.Greater(t, opened, proxyPerTenSeconds*3/4, "refused too early")
 	other.plays(t, env)
 }
 
-// Ensure that connected players and watchers are served while the shipped proxy has as many
-// connections as its maxconn allows, and that a further client waits until one of them disconnects.
-func TestThroughProxy_MaxConn(t *testing.T) {
-	t.Parallel()
-	manyFiles.Lock()
-	defer manyFiles.Unlock()
-	env := newSQLiteEnv(t)
-	front := throughProxy(t, env.serve(), lastingIdle...)
-	player := env.player(front)
-	game := player.start(t, "6x6")
-	watcher := player.watch(t, game.GetId(), watching{every: true})
-	last := player.playTo(t, game, 5)
-	// The player has one connection. No address uses up its own limit.
-	const crowds = proxyMaxConn/proxyPerAddress + 1
-	left := proxyMaxConn - 1
-	all := make([]*crowd, crowds)
-	for n := range all {
-		all[n] = newCrowd(t, front, n+1)
-		defer all[n].close()
-		all[n].grow(t, left/(crowds-n))
-		left -= len(all[n].conns)
-	}
-	conn, err := dialRaw(t.Context(), newCrowd(t, front, crowds+1).dialer, front.addr, 0)
-	require.NoError(t, err)
-	defer func() { _ = conn.conn.Close() }()
-	accepted := make(chan error, 1)
-	go func() {
-		_, err := conn.settings()
-		accepted <- err
-	}()
-	last = player.playTo(t, after(last), 100)
-	select {
-	case err := <-accepted:
-		require.Fail(t, "the client did not wait", "%v", err)
-	default:
-	}
-	all[0].leave()
-	require.NoError(t, <-accepted)
-	player.playTo(t, after(last), 105)
-	_, err = player.resign(t.Context(), game.GetId())
-	require.NoError(t, err)
-	require.NoError(t, watcher.awaitEnd(t))
-}
-
-// Ensure that through the shipped proxy one connection can watch as many games as the server allows on
-// a connection, and that the proxy refuses one more stream.
+// Ensure that the shipped proxy allows as many streams of a connection as the server.
 func TestThroughProxy_StreamsPerConnection(t *testing.T) {
 	t.Parallel()
-	env := newSQLiteEnv(t)
-	front := throughProxy(t, env.serve(), lastingIdle...)
-	game := env.player(front).start(t, "6x6")
+	front := throughProxy(t, newSQLiteEnv(t).serve(), lastingIdle...)
 	conn, err := dialRaw(t.Context(), &net.Dialer{}, front.addr, 1<<16)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.conn.Close() })
-	most := limits.Default().StreamsPerConnection
 	settings, err := conn.settings()
 	require.NoError(t, err)
 	allowed, ok := settings.Value(http2.SettingMaxConcurrentStreams)
 	require.True(t, ok)
-	require.Equal(t, uint32(most), allowed)
-
-	// The snapshots of all streams have to fit.
-	require.NoError(t, conn.framer.WriteWindowUpdate(0, 1<<30))
-	answered, ended := make(chan uint32, most), make(chan uint32, most)
-	conn.answered = func(stream uint32) { answered <- stream }
-	go conn.read(func(stream uint32, _ string) { ended <- stream })
-	for range most {
-		_, err := conn.call(pb.GameService_Watch_FullMethodName, &pb.WatchRequest{GameId: game.GetId()})
-		require.NoError(t, err)
-	}
-	for range most {
-		waittest.Receive(t, "an answered stream", answered)
-	}
-	last, err := conn.call(pb.GameService_Watch_FullMethodName, &pb.WatchRequest{GameId: game.GetId()})
-	require.NoError(t, err)
-	require.Equal(t, last, waittest.Receive(t, "a refused stream", ended))
-	require.Empty(t, answered, "the stream was accepted")
+	require.Equal(t, uint32(limits.Default().StreamsPerConnection), allowed)
 }
 
 // Ensure that the shipped proxy ends HTTP requests whose headers do not arrive and gRPC calls whose

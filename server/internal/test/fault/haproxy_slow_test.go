@@ -221,8 +221,10 @@ func TestThroughProxy_Quiet(t *testing.T) {
 	quiet := player.watch(t, game.GetId(), watching{})
 	began := time.Now()
 	for range 5 {
-		request := &pb.WatchRequest{GameId: game.GetId(), AfterVersion: fromStart()}
-		_, err := slowCall(t.Context(), slowClient(&net.Dialer{}), front.addr, pb.GameService_Watch_FullMethodName, request)
+		c, err := dialRaw(t.Context(), &net.Dialer{}, front.addr, slowWindow)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = c.conn.Close() })
+		_, err = c.call(pb.GameService_Watch_FullMethodName, &pb.WatchRequest{GameId: game.GetId(), AfterVersion: fromStart()})
 		require.NoError(t, err)
 	}
 	waittest.Until(t, "all streams are open", func() bool { return g.read(t, "gridstand_streams") == 6 })

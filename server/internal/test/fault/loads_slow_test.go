@@ -4,22 +4,12 @@ package fault
 
 import (
 	"context"
-	"strconv"
-	"sync"
-	"sync/atomic"
-	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/game/replay"
-	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
-	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/store"
@@ -74,30 +64,22 @@ func (c *caller) playHeavy(ctx context.Context, length int32) (gameID string, er
 	return game.GetId(), nil
 }
 
-// heavyReader is a client that makes a server read very long games in every way that the contract
-// has. Its games belong to its account.
-type heavyReader struct {
-	*caller
-	games             []string
-	answered, refused atomic.Int64
-}
-
-// calls are the calls by which a client makes a server read a game.
-func (h *heavyReader) calls() []func(ctx context.Context, gameID string) error {
+// heavyReads returns the calls by which a client makes a server read a game.
+func (c *caller) heavyReads() []func(ctx context.Context, gameID string) error {
 	return []func(ctx context.Context, gameID string) error{
 		func(ctx context.Context, gameID string) error {
-			_, err := h.caller.games.GetGame(ctx, &pb.GetGameRequest{GameId: gameID})
+			_, err := c.games.GetGame(ctx, &pb.GetGameRequest{GameId: gameID})
 			return err
 		},
 		func(ctx context.Context, gameID string) error {
-			_, err := h.caller.games.Move(h.authorized(ctx), &pb.MoveRequest{
+			_, err := c.games.Move(c.authorized(ctx), &pb.MoveRequest{
 				GameId: gameID, Version: 1, Move: &pb.MoveRequest_Direction{Direction: pb.Direction_DIRECTION_UP},
 			})
 			return err
 		},
-		h.undoFarBack,
+		c.undoFarBack,
 		func(ctx context.Context, gameID string) error {
-			stream, err := h.caller.games.Watch(ctx, &pb.WatchRequest{GameId: gameID, AfterVersion: fromStart(), EveryEvent: true})
+			stream, err := c.games.Watch(ctx, &pb.WatchRequest{GameId: gameID, AfterVersion: fromStart(), EveryEvent: true})
 			for n := 0; err == nil && n < heavyLength-100; n++ {
 				_, err = stream.Recv()
 			}
@@ -109,6 +91,24 @@ func (h *heavyReader) calls() []func(ctx context.Context, gameID string) error {
 	}
 }
 
+// playLong plays the games that floods read, on a server that is not flooded. So the flooded one has none
+// of them in memory.
+func (f *flood) playLong(ctx context.Context) error {
+	f.heavy = make([]string, heavyGames)
+	var group errgroup.Group
+	for n := range f.heavy {
+		group.Go(func() (err error) {
+			f.heavy[n], err = f.owner.playHeavy(ctx, heavyLength)
+			return err
+		})
+	}
+	group.Go(func() (err error) {
+		f.past, err = f.owner.playHeavy(ctx, pastLength)
+		return err
+	})
+	return group.Wait()
+}
+
 // undoFarBack takes a game of the caller's back to its second version.
 func (c *caller) undoFarBack(ctx context.Context, gameID string) error {
 	now, err := c.games.GetGame(ctx, &pb.GetGameRequest{GameId: gameID})
@@ -118,88 +118,4 @@ func (c *caller) undoFarBack(ctx context.Context, gameID string) error {
 		})
 	}
 	return err
-}
-
-// run makes many calls at the same time until ctx is done.
-func (h *heavyReader) run(ctx context.Context) {
-	var group sync.WaitGroup
-	for _, call := range h.calls() {
-		for n := range 8 * len(h.games) {
-			group.Go(func() {
-				for ctx.Err() == nil {
-					within, cancel := context.WithTimeout(ctx, patience)
-					err := call(within, h.games[n%len(h.games)])
-					cancel()
-					if status.Code(err) == codes.ResourceExhausted {
-						h.refused.Add(1)
-					} else {
-						h.answered.Add(1)
-					}
-					select { // Limit the client's load.
-					case <-ctx.Done():
-					case <-time.After(100 * time.Millisecond):
-					}
-				}
-			})
-		}
-	}
-	group.Wait()
-}
-
-// Ensure that, while a client makes a server read very long games and is refused for it, other players
-// move and the server replays their games.
-func TestLoads_Flood(t *testing.T) {
-	t.Parallel()
-	// Redis writes the games several times as fast as a file does.
-	redis := redistest.StartRedis(t)
-	env := newUncheckedEnv(t, redis.Addr(), redistest.NewClient(t, redis.Addr()))
-	env.wrapper = []string{"env", "GOMEMLIMIT=" + strconv.Itoa(memoryLimit)}
-	server := env.serveProgram()
-	bad, other := env.player(server), env.player(server)
-	var group errgroup.Group
-	heavy := make([]string, heavyGames)
-	for n := range heavy {
-		group.Go(func() (err error) {
-			heavy[n], err = bad.playHeavy(t.Context(), heavyLength)
-			return err
-		})
-	}
-	require.NoError(t, group.Wait())
-	past, err := other.playHeavy(t.Context(), pastLength)
-	require.NoError(t, err)
-	server.stop()
-
-	server, g := env.serveMeasured("--max-moves-per-second=0") // It has no game in memory.
-	b := newBaseline(t, env.player(server))
-	b.measureMoves(t) // warm up
-	calm := b.measureMoves(t)
-	g.collect(t)
-	before := g.read(t, residentMemory)
-	peak := g.peakMemory(t)
-	connected := func(c *caller, options ...grpc.DialOption) *caller {
-		again := env.anonymous(server, options...)
-		again.token = c.token
-		return again
-	}
-	h := &heavyReader{caller: connected(bad, (&flood{dialer: dialFrom(t, 62)}).dialOption()), games: heavy}
-	other = connected(other)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		h.run(ctx)
-	}()
-	var busy []time.Duration
-	for began := time.Now(); time.Since(began) < 10*time.Second; {
-		busy = append(busy, b.measureMoves(t)...)
-		require.NoError(t, other.undoFarBack(t.Context(), past))
-	}
-	waittest.Until(t, "a call is refused", func() bool { return h.refused.Load() > 0 })
-	cancel()
-	<-done
-	t.Logf("%d games of %d events: %d calls answered, %d refused", heavyGames, heavyLength, h.answered.Load(), h.refused.Load())
-	logMoves(t, "reads of very long games", busy, calm)
-	logMemory(t, "reads of very long games", peak(), before)
-	b.finish(t)
 }

@@ -56,7 +56,7 @@ func TestClockOff(t *testing.T) {
 		t.Run("clocks run out on time: "+name, func(t *testing.T) {
 			const limit = 500 * time.Millisecond
 			table, _ := waitingTable(t, env, servers[0], limit)
-			requireTimeOut(t, limit, participate(t, &participant{gameID: table.GetId(), clients: []*caller{env.anonymous(servers[1])}}).awaitEnd(t))
+			requireTimeOut(t, limit, participate(t, &participant{}, table.GetId(), env.anonymous(servers[1])).awaitEvents(t))
 		})
 	}
 	t.Run("leaderboards are today's", func(t *testing.T) {

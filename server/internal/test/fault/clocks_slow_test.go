@@ -80,7 +80,7 @@ func TestClocks_CreditedAfterOutage(t *testing.T) {
 	env.awaitAckedHeartbeats(t, 2)
 	const limit, outage = 10 * time.Second, 5 * time.Second
 	game, players := waitingTable(t, env, s, limit)
-	watcher := participate(t, &participant{gameID: game.GetId(), clients: []*caller{env.anonymous(other)}})
+	watcher := participate(t, &participant{}, game.GetId(), env.anonymous(other))
 	redis.Pause()
 	t.Cleanup(redis.Resume)
 	<-time.After(outage)
@@ -97,7 +97,7 @@ func TestClocks_CreditedAfterOutage(t *testing.T) {
 			return err
 		}))
 	}
-	events := watcher.awaitEnd(t)
+	events := watcher.awaitEvents(t)
 	extensions := 0
 	for _, e := range events {
 		if e.GetClockExtended() != nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,9 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/internal/id"
-	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
-	watchtest "github.com/gridstand/gridstand/internal/testkit/watch"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -49,55 +46,30 @@ func (c *caller) jump(ctx context.Context, gameID string, version int32, to *pb.
 	return e, c.env.observed.event(e)
 }
 
-// participant reads every event of a game, from any running server, and makes a random move
-// whenever it is its turn. A participant without a seat only reads.
+// participant is a watcher that reads every event of a game, from any running server, and makes a
+// random move whenever it is its turn. A participant without a seat only reads.
 type participant struct {
-	gameID  string
-	clients []*caller // the same account on several servers
-	rng     *rand.Rand
+	*watcher
+	rng *rand.Rand
 	// returns makes the participant take its seat back from a stand-in.
 	returns bool
 	// pace is the delay before a move.
 	pace time.Duration
 
-	seats   []*pb.Seat
-	history *watchtest.History
-
-	mu     sync.Mutex
-	events []*pb.Event
-	done   chan struct{}
-	err    error
+	seats  []*pb.Seat
+	events []*pb.Event // guarded by mu
 }
 
-// participate starts a participant, which runs until the game ends.
-func participate(t *testing.T, p *participant) *participant {
+// participate starts a participant in a game, which runs until the game ends. clients are its account on
+// one or more servers.
+func participate(t *testing.T, p *participant, gameID string, clients ...*caller) *participant {
 	t.Helper()
-	p.done = make(chan struct{})
-	p.history = watchtest.Begin(&pb.WatchRequest{GameId: p.gameID, AfterVersion: fromStart(), EveryEvent: true})
 	if p.rng == nil {
 		p.rng = seeded(t)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	t.Cleanup(func() { cancel(); <-p.done })
-	go func() {
-		defer close(p.done)
-		if p.err = p.run(ctx); p.err != nil && ctx.Err() == nil {
-			t.Errorf("participant failed after version %d: %v", p.last().GetVersion(), p.err)
-		}
-	}()
+	p.watcher = &watcher{clients: clients, gameID: gameID, watching: watching{after: fromStart(), every: true}, seen: p.see}
+	p.start(t)
 	return p
-}
-
-func (p *participant) run(ctx context.Context) error {
-	for n := 0; ; n++ {
-		again, err := p.follow(ctx, p.clients[n%len(p.clients)])
-		if !again {
-			return err
-		}
-		if err := playertest.Pause(ctx); err != nil {
-			return err
-		}
-	}
 }
 
 // last returns the last event seen, or nil.
@@ -110,42 +82,9 @@ func (p *participant) last() *pb.Event {
 	return p.events[len(p.events)-1]
 }
 
-// follow reads one stream, and plays until the stream ends. It reports whether the participant
-// must open another one.
-func (p *participant) follow(ctx context.Context, c *caller) (again bool, _ error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	stream, err := c.games.Watch(c.authorized(ctx), p.history.Open(c.env.observed.latestVersion(p.gameID)))
-	if err != nil {
-		return unavailable(err), err
-	}
-	if p.last() != nil {
-		if err := p.play(ctx, c, p.last()); err != nil {
-			return unavailable(err), err
-		}
-	}
-	for {
-		message, err := stream.Recv()
-		if err != nil {
-			return p.history.End(checkError(c.retryable(ctx, err)))
-		}
-		if err := p.history.Take(message); err != nil {
-			return false, err
-		}
-		if message.GetEvent() == nil {
-			continue
-		}
-		if err := p.take(c, message.GetEvent()); err != nil {
-			return false, err
-		}
-		if err := p.play(ctx, c, message.GetEvent()); err != nil {
-			return unavailable(err), err
-		}
-	}
-}
-
-// take records an event.
-func (p *participant) take(c *caller, e *pb.Event) error {
+// see records an event and reacts to it, or, when a stream has been opened, reacts to the last one.
+func (p *participant) see(ctx context.Context, c *caller, message *pb.WatchResponse) error {
+	e := message.GetEvent()
 	switch action := e.GetAction().(type) {
 	case *pb.Event_Created:
 		p.seats = slices.Clone(action.Created.GetSeats())
@@ -155,10 +94,15 @@ func (p *participant) take(c *caller, e *pb.Event) error {
 		p.seats[e.GetSeat()] = proto.CloneOf(p.seats[e.GetSeat()])
 		p.seats[e.GetSeat()].StandIn = action.TimedOut.GetStandIn()
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.events = append(p.events, e)
-	return c.env.observed.event(e)
+	if e != nil {
+		p.mu.Lock()
+		p.events = append(p.events, e)
+		p.mu.Unlock()
+	}
+	if last := p.last(); last != nil && (e != nil || message == nil) {
+		return p.play(ctx, c, last)
+	}
+	return nil
 }
 
 // play makes a move if it is the participant's turn. If the game has already advanced, the
@@ -213,11 +157,10 @@ func (p *participant) awaitEvent(t *testing.T, what string, is func(*pb.Event) b
 	return found
 }
 
-// awaitEnd waits for the end of the game and returns all events.
-func (p *participant) awaitEnd(t *testing.T) []*pb.Event {
+// awaitEvents waits for the end of the game and returns all events.
+func (p *participant) awaitEvents(t *testing.T) []*pb.Event {
 	t.Helper()
-	waittest.Receive(t, "the end of a game", p.done)
-	require.NoError(t, p.err)
+	require.NoError(t, p.awaitEnd(t))
 	return p.events
 }
 

@@ -251,11 +251,8 @@ func (tr *traffic) playTables(rng *rand.Rand, players []*caller) error {
 		}
 		var both []*participant
 		for _, player := range players[:2] {
-			p := participate(tr.t, &participant{
-				gameID: gameID, clients: []*caller{player}, returns: true, pace: tr.load.pause,
-				rng: rand.New(rand.NewPCG(rng.Uint64(), 0)),
-			})
-			both = append(both, p)
+			p := &participant{returns: true, pace: tr.load.pause, rng: rand.New(rand.NewPCG(rng.Uint64(), 0))}
+			both = append(both, participate(tr.t, p, gameID, player))
 		}
 		tr.mu.Lock()
 		tr.participants = append(tr.participants, both...)
@@ -324,7 +321,7 @@ func (tr *traffic) finish(t *testing.T) {
 		tr.conflated.Add(int64(w.covered()))
 	}
 	for _, p := range tr.participants {
-		p.awaitEnd(t)
+		p.awaitEvents(t)
 	}
 }
 

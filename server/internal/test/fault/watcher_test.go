@@ -32,9 +32,13 @@ func fromStart() *int32 { return proto.Int32(0) }
 
 // watcher follows a game to its end, and checks and records what it receives.
 type watcher struct {
-	c      *caller
-	gameID string
+	// clients are the same account on several servers. The watcher uses them by turns.
+	clients []*caller
+	gameID  string
 	watching
+	// seen, unless it is nil, is called with each message, and with nil when a stream has been opened.
+	seen   func(ctx context.Context, c *caller, message *pb.WatchResponse) error
+	opened int // number of streams
 
 	mu      sync.Mutex
 	history *watchtest.History
@@ -45,10 +49,15 @@ type watcher struct {
 // watch starts a watcher that runs until the game or the test ends.
 func (c *caller) watch(t *testing.T, gameID string, how watching) *watcher {
 	t.Helper()
-	w := &watcher{
-		c: c, gameID: gameID, watching: how, done: make(chan struct{}),
-		history: watchtest.Begin(&pb.WatchRequest{GameId: gameID, AfterVersion: how.after, EveryEvent: how.every}),
-	}
+	w := &watcher{clients: []*caller{c}, gameID: gameID, watching: how}
+	w.start(t)
+	return w
+}
+
+func (w *watcher) start(t *testing.T) {
+	t.Helper()
+	w.done = make(chan struct{})
+	w.history = watchtest.Begin(&pb.WatchRequest{GameId: w.gameID, AfterVersion: w.after, EveryEvent: w.every})
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(func() {
 		cancel()
@@ -58,7 +67,6 @@ func (c *caller) watch(t *testing.T, gameID string, how watching) *watcher {
 		defer close(w.done)
 		w.err = w.run(ctx)
 	}()
-	return w
 }
 
 func (w *watcher) run(ctx context.Context) error {
@@ -77,19 +85,24 @@ func (w *watcher) run(ctx context.Context) error {
 func (w *watcher) follow(ctx context.Context) (bool, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	reached := w.c.env.observed.latestVersion(w.gameID)
+	c := w.clients[w.opened%len(w.clients)]
+	w.opened++
+	reached := c.env.observed.latestVersion(w.gameID)
 	w.mu.Lock()
 	request := w.history.Open(reached)
 	w.mu.Unlock()
-	stream, err := w.c.games.Watch(w.c.authorized(ctx), request)
+	stream, err := c.games.Watch(c.authorized(ctx), request)
+	if err == nil {
+		err = w.notify(ctx, c, nil)
+	}
 	for n, begun := 0, false; ; begun = true {
 		var message *pb.WatchResponse
 		if err == nil { // otherwise, the stream could not be opened
 			message, err = stream.Recv()
 		}
 		if err != nil {
-			err = w.c.retryable(ctx, err)
-			if begun && !w.c.env.serversDie && unavailable(err) {
+			err = c.retryable(ctx, err)
+			if begun && !c.env.serversDie && unavailable(err) {
 				return false, err
 			}
 			again, err := w.end(checkError(err))
@@ -98,8 +111,13 @@ func (w *watcher) follow(ctx context.Context) (bool, error) {
 			}
 			return false, err
 		}
-		over, err := w.take(message)
+		over, err := w.take(c, message)
 		if err != nil {
+			return false, err
+		}
+		if err := w.notify(ctx, c, message); unavailable(err) {
+			return true, playertest.Pause(ctx)
+		} else if err != nil {
 			return false, err
 		}
 		if message.GetGame() != nil || message.GetEvent() != nil {
@@ -111,6 +129,13 @@ func (w *watcher) follow(ctx context.Context) (bool, error) {
 	}
 }
 
+func (w *watcher) notify(ctx context.Context, c *caller, message *pb.WatchResponse) error {
+	if w.seen == nil {
+		return nil
+	}
+	return w.seen(ctx, c, message)
+}
+
 func (w *watcher) end(err error) (again bool, _ error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -118,13 +143,13 @@ func (w *watcher) end(err error) (again bool, _ error) {
 }
 
 // take checks and records a message. It reports whether the game is over.
-func (w *watcher) take(message *pb.WatchResponse) (over bool, _ error) {
+func (w *watcher) take(c *caller, message *pb.WatchResponse) (over bool, _ error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.history.Take(message); err != nil {
 		return false, err
 	}
-	return w.history.Over(), w.c.env.observed.update(message)
+	return w.history.Over(), c.env.observed.update(message)
 }
 
 // version returns the last version that the watcher has seen. covered returns how often it was

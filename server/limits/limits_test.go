@@ -8,12 +8,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/gridstand/gridstand/server/limits"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // Ensure that each field of Limits has exactly one row, that its default is valid, and
 // that its flag and its name in the contract are unique.

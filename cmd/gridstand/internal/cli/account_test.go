@@ -32,16 +32,6 @@ func TestAccounts(t *testing.T) {
 	assert.Contains(t, note, "[root-2]: ")
 	assert.NotContains(t, note, "reserved")
 
-	// A game that does not exist is not worth an account.
-	early := newUser(t, server, "early")
-	early.terminal, early.in = true, strings.NewReader("\n")
-	for _, missing := range []string{strings.Repeat("a", 26), "http://" + server + "/g/" + strings.Repeat("a", 26)} {
-		early.fails(exitMissing, "there is no game with this id", "join", missing)
-	}
-	early.fails(exitMissing, "there is no variant \"nosuch\"", "new", "nosuch")
-	early.fails(exitUsage, "--seats", "new", "classic", "--seats", "me,me")
-	early.fails(exitMissing, "you have no account", "account")
-
 	// If the server no longer knows the account, a name that the user has just chosen is used.
 	for i, args := range [][]string{{"new", "--name", "petra"}, {"account", "new", "pavel"}} {
 		stale := newUser(t, server, "eve")

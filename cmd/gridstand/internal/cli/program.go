@@ -12,7 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/palette"
 	"github.com/gridstand/gridstand/internal/usage"
 )
@@ -138,7 +138,7 @@ func (p *program) ascii() bool {
 func (p *program) text(format string, args ...any) string {
 	text := fmt.Sprintf(format, args...)
 	if !p.flags.json && p.ascii() {
-		return style.ASCII(text)
+		return ui.ASCII(text)
 	}
 	return text
 }

@@ -11,10 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/frame"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	"github.com/gridstand/gridstand/internal/describe"
 )
 
@@ -39,10 +36,10 @@ type Model struct {
 	env    *ui.Env
 	ctx    context.Context
 	tasks  *ui.Tasks
-	pages  []ui.Page      // the stack; the last page is visible
-	help   *widget.Scroll // position in the help; nil if it is closed
-	notice string         // why a page could not be opened
-	err    error          // the error that ended the program
+	pages  []ui.Page  // the stack; the last page is visible
+	help   *ui.Scroll // position in the help; nil if it is closed
+	notice string     // why a page could not be opened
+	err    error      // the error that ended the program
 	// drawn is the last frame. Programs that draw the same frame share its text. This saves
 	// memory: the renderer's cells point into the frames that they were drawn from.
 	drawn unique.Handle[string]
@@ -216,7 +213,7 @@ func (m *Model) key(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 		}
 		return nil, true
 	case ui.Pressed(msg, ui.HelpKey):
-		m.help = widget.NewScroll()
+		m.help = ui.NewScroll()
 		return nil, true
 	case asks:
 		return m.top().Own().Answer(msg), true
@@ -239,7 +236,7 @@ func (m *Model) closingMessage() string {
 	case !ok:
 		return ""
 	case m.env.Theme.ASCII:
-		return style.ASCII(p.ClosingMessage())
+		return ui.ASCII(p.ClosingMessage())
 	default:
 		return p.ClosingMessage()
 	}
@@ -249,9 +246,9 @@ func (m *Model) closingMessage() string {
 func (m *Model) View() tea.View {
 	var v tea.View
 	if p := m.top(); p == nil {
-		v = frame.Opening(m.env)
+		v = ui.Opening(m.env)
 	} else {
-		v = frame.Draw(m.env, p, frame.State{Last: len(m.pages) == 1, Help: m.help, Notice: m.notice})
+		v = ui.Draw(m.env, p, ui.Around{Last: len(m.pages) == 1, Help: m.help, Notice: m.notice})
 	}
 	m.drawn = unique.Make(v.Content)
 	v.Content = m.drawn.Value()

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/palette"
 )
 
@@ -26,7 +26,7 @@ func TestStyle_Width(t *testing.T) {
 		"", "plain", "\x1b[38;2;1;2;3mink\x1b[m", "╭─▀▄█▟■╮", "● live", "e\u0301", "─\u0301", "a\u200db", "日本", "👨\u200d👩\u200d👧",
 		"\x1b", "\x1b[", "\x1b[1", "\x1b[1;m", "\x1b[4:3mx", "\x1b[2Kx", "\x1b]8;;http://x\x07y", "\t", "\x7f", "\xe2\x94", "\x9b1m", "a\nb",
 	} {
-		assert.Equal(t, ansi.StringWidth(text), style.Width(text), "%q", text)
+		assert.Equal(t, ansi.StringWidth(text), ui.Width(text), "%q", text)
 	}
 }
 
@@ -35,7 +35,7 @@ func TestStyle_Width(t *testing.T) {
 func TestTheme(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"": "48;2;75;82;103m2", "classic": "48;2;238;228;218m2", "vt100": "|   2   |   *   |   *   |   4   |"} {
-		drawn := board.Twenty48{Board: tuitest.Board(4, 4), Marks: board.NoMarks}.Draw(board.Size{Width: 7, Pitch: 2}, style.Theme{Profile: colorprofile.TrueColor, Name: name})
+		drawn := board.Twenty48{Board: tuitest.Board(4, 4), Marks: board.NoMarks}.Draw(board.Size{Width: 7, Pitch: 2}, ui.Theme{Profile: colorprofile.TrueColor, Name: name})
 		assert.Contains(t, drawn, want, name)
 	}
 }

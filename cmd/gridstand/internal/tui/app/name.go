@@ -12,7 +12,6 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	"github.com/gridstand/gridstand/internal/names"
 )
 
@@ -32,8 +31,8 @@ type namePage struct {
 func newNamePage(ctx context.Context, env *ui.Env, c Config, r ui.Route) *namePage {
 	input := textinput.New()
 	input.Prompt = ""
-	input.CharLimit = widget.NameLimit
-	input.SetWidth(widget.NameLimit + 1)
+	input.CharLimit = ui.NameLimit
+	input.SetWidth(ui.NameLimit + 1)
 	input.Placeholder = ui.SuggestName(c.SuggestedName, 1)
 	input.Focus() // drop the command: it blinks the cursor, and each blink draws a frame
 	return &namePage{env: env, Tasks: ui.NewTasks(ctx), config: c, route: r, input: input}
@@ -103,30 +102,30 @@ var errName = errors.New("a name consists of letters, digits, single spaces and 
 func (p *namePage) View(width, height int) ui.View {
 	const boxWidth, around = 48, 4
 	t := p.env.Theme
-	p.input.SetStyles(widget.InputStyles(t))
+	p.input.SetStyles(ui.InputStyles(t))
 	inner := min(boxWidth, width) - around
-	state := t.Dim().Render(widget.Wrap("Press enter to create an account. Its name cannot be changed.", inner))
+	state := t.Dim().Render(ui.Wrap("Press enter to create an account. Its name cannot be changed.", inner))
 	switch {
 	case p.busy:
 		state = t.Dim().Render("Creating your account …")
 	case errors.Is(p.err, client.ErrNameTaken) && p.input.Value() == "":
-		state = t.Bad().Render(widget.Wrap("! That name is taken. Press enter to try this one.", inner))
+		state = t.Bad().Render(ui.Wrap("! That name is taken. Press enter to try this one.", inner))
 	case errors.Is(p.err, client.ErrNameTaken):
 		problem := "taken"
 		if names.Reserved(p.name()) {
 			problem = "reserved"
 		}
-		state = t.Bad().Render(widget.Wrap("! This name is "+problem+". "+client.WithNumber(p.name(), 2)+" may be free.", inner))
+		state = t.Bad().Render(ui.Wrap("! This name is "+problem+". "+client.WithNumber(p.name(), 2)+" may be free.", inner))
 	case p.err != nil:
-		state = t.Bad().Render(widget.Wrap("! "+ui.Explain(p.err, "Press enter to retry."), inner))
+		state = t.Bad().Render(ui.Wrap("! "+ui.Explain(p.err, "Press enter to retry."), inner))
 	}
 	airy := height >= 12
-	content := widget.Lines(airy,
-		widget.Wrap("What should others call you?", inner), "",
+	content := ui.Lines(airy,
+		ui.Wrap("What should others call you?", inner), "",
 		t.Accent().Render("▸ ")+p.input.View(),
-		t.Faint().Render("  "+strings.Repeat("─", max(min(widget.NameLimit, inner-2), 0))), "",
+		t.Faint().Render("  "+strings.Repeat("─", max(min(ui.NameLimit, inner-2), 0))), "",
 		lipgloss.NewStyle().Height(3).Render(state))
-	box := widget.Pane{Titles: []string{"Your name"}, Focused: true}.
+	box := ui.Pane{Titles: []string{"Your name"}, Focused: true}.
 		Draw(t, content, inner+around, lipgloss.Height(content)+2)
 	return ui.View{Title: "Your name", Left: []string{t.Bold().Render("new player")}, Body: box}
 }

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -17,11 +17,11 @@ type Board interface {
 	// Sizes returns the cell sizes at which the board can be drawn, best first. The tight
 	// sizes are for windows without room for a full panel, and the mini sizes, if any, for
 	// windows in which no other size fits.
-	Sizes(t style.Theme) (sizes, tight, mini []Size)
+	Sizes(t ui.Theme) (sizes, tight, mini []Size)
 	// Measure returns the size of the drawn board in columns and rows.
 	Measure(c Size) (width, height int)
 	// Draw draws the board.
-	Draw(c Size, t style.Theme) string
+	Draw(c Size, t ui.Theme) string
 }
 
 // Size is the size of a cell, without the gap to its left.
@@ -55,7 +55,7 @@ func Of(p *pb.Position, m Marks, j *pb.TriboloMove) Board {
 func Plain(p *pb.Position) string {
 	switch b := p.GetBoard().(type) {
 	case *pb.Position_Twenty48:
-		return drawNumbers(b.Twenty48, len(strconv.Itoa(int(max(LargestTile(b.Twenty48), 2)))), NoMarks, style.Theme{})
+		return drawNumbers(b.Twenty48, len(strconv.Itoa(int(max(LargestTile(b.Twenty48), 2)))), NoMarks, ui.Theme{})
 	case *pb.Position_Tribolo:
 		return plainTribolo(b.Tribolo)
 	default:
@@ -91,7 +91,7 @@ const (
 // a panel: beside the board, or below it with panelLines lines. If no size fits, Place
 // shortens the panel and places it where more of its lines fit. It returns false if the
 // board does not even fit at its mini sizes.
-func Place(b Board, t style.Theme, width, height, panelLines int) (Layout, bool) {
+func Place(b Board, t ui.Theme, width, height, panelLines int) (Layout, bool) {
 	sizes, tight, mini := b.Sizes(t)
 	l, ok := place(b, sizes, tight, width, height, panelLines)
 	if ok || len(mini) == 0 {
@@ -146,7 +146,7 @@ func place(b Board, sizes, tight []Size, width, height, panelLines int) (Layout,
 
 // LargestSize returns the largest cell size at which the board fits in width × height. It
 // returns false if no size fits.
-func LargestSize(b Board, t style.Theme, width, height int) (Size, bool) {
+func LargestSize(b Board, t ui.Theme, width, height int) (Size, bool) {
 	sizes, tight, mini := b.Sizes(t)
 	for _, c := range slices.Concat(sizes, tight, mini) {
 		if w, h := b.Measure(c); w <= width && h <= height {
@@ -157,7 +157,7 @@ func LargestSize(b Board, t style.Theme, width, height int) (Size, bool) {
 }
 
 // Needs returns the minimum width and height that the board needs.
-func Needs(b Board, t style.Theme) (width, height int) {
+func Needs(b Board, t ui.Theme) (width, height int) {
 	_, tight, mini := b.Sizes(t)
 	all := slices.Concat(tight, mini)
 	return b.Measure(all[len(all)-1])
@@ -168,7 +168,7 @@ func Needs(b Board, t style.Theme) (width, height int) {
 // copies each only once, because it runs for every frame of an animation.
 func Join(l Layout, board, panel string) (block string, boardX int) {
 	drawn, text := strings.Split(board, "\n"), strings.Split(panel, "\n")
-	width := style.Width(drawn[0])
+	width := ui.Width(drawn[0])
 	parts := make([]string, 0, 4*(len(drawn)+len(text)+1))
 	if l.Wide {
 		for len(drawn) < len(text) {

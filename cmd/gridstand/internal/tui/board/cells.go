@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -78,9 +78,9 @@ func plainTribolo(b *pb.TriboloBoard) string {
 }
 
 // drawMini draws the board at a mini size. The cursor is a cell in a different color.
-func (p Tribolo) drawMini(c Size, t style.Theme) string {
+func (p Tribolo) drawMini(c Size, t ui.Theme) string {
 	width, height := p.Measure(c)
-	canvas, columns := style.NewCanvas(width, height), int(p.Board.GetColumns())
+	canvas, columns := ui.NewCanvas(width, height), int(p.Board.GetColumns())
 	for i, state := range p.Board.GetCells() {
 		row, column := i/columns, i%columns
 		canvas.Fill(image.Rect(column*c.Width, row*c.Pitch, (column+1)*c.Width, (row+1)*c.Pitch), p.paint(i, SeatOf(state), t))
@@ -89,7 +89,7 @@ func (p Tribolo) drawMini(c Size, t style.Theme) string {
 }
 
 // paint returns the color of cell i of a mini board. seat is its owner, or -1.
-func (p Tribolo) paint(i, seat int, t style.Theme) color.Color {
+func (p Tribolo) paint(i, seat int, t ui.Theme) color.Color {
 	colors, columns := t.Colors(), p.Board.GetColumns()
 	at := &pb.Cell{X: int32(i) % columns, Y: int32(i) / columns}
 	switch {

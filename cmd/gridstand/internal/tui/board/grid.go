@@ -5,7 +5,7 @@ import (
 
 	"charm.land/lipgloss/v2"
 
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 )
 
 // Gaps between the slots of a grid, in columns and rows.
@@ -22,7 +22,7 @@ type Slot struct {
 
 // Fit returns the size of the board's cells in a slot of width × height. It returns false if
 // no size fits.
-func (s Slot) Fit(t style.Theme, width, height int) (c Size, ok bool) {
+func (s Slot) Fit(t ui.Theme, width, height int) (c Size, ok bool) {
 	if s.Board == nil {
 		return c, true
 	}
@@ -32,7 +32,7 @@ func (s Slot) Fit(t style.Theme, width, height int) (c Size, ok bool) {
 // DrawGrid arranges slots of equal size in rows and columns within width × height. It picks the
 // number of columns that gives the largest boards, provided that every board fits. cell draws
 // slot i. DrawGrid returns false if a board does not fit, or if there are no boards.
-func DrawGrid(t style.Theme, slots []Slot, width, height int, cell func(i, width, height int) string) (string, bool) {
+func DrawGrid(t ui.Theme, slots []Slot, width, height int, cell func(i, width, height int) string) (string, bool) {
 	n, most, columns, slotWidth, slotHeight := len(slots), -1, 0, 0, 0
 	for i := range n {
 		c := (i+1)%n + 1 // first 2, then more, last 1
@@ -59,7 +59,7 @@ func DrawGrid(t style.Theme, slots []Slot, width, height int, cell func(i, width
 
 // boardArea returns the area of all boards in slots of width × height. It returns false if a
 // board does not fit.
-func boardArea(t style.Theme, slots []Slot, width, height int) (area int, ok bool) {
+func boardArea(t ui.Theme, slots []Slot, width, height int) (area int, ok bool) {
 	for _, slot := range slots {
 		c, fits := slot.Fit(t, width, height)
 		if !fits {

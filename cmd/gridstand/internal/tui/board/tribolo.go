@@ -9,7 +9,7 @@ import (
 
 	"charm.land/lipgloss/v2"
 
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -36,7 +36,7 @@ type Tribolo struct {
 }
 
 // Sizes implements Board.
-func (p Tribolo) Sizes(t style.Theme) (sizes, tight, mini []Size) {
+func (p Tribolo) Sizes(t ui.Theme) (sizes, tight, mini []Size) {
 	if !t.Board().Colored() {
 		return triboloSizes[2:], triboloTight, nil // even a large cell shows only a letter
 	}
@@ -73,13 +73,13 @@ func (p Tribolo) inner(c Size) (width, height int) {
 // Draw paints each cell in its owner's color, with the owner's letter. Cells that were just
 // taken have a lowercase letter. The target of the last jump is in parentheses. The cursor
 // is in brackets or framed.
-func (p Tribolo) Draw(c Size, t style.Theme) string {
+func (p Tribolo) Draw(c Size, t ui.Theme) string {
 	if c.Mini {
 		return p.drawMini(c, t)
 	}
 	t = t.Board()
 	width, height := p.Measure(c)
-	d := triboloDrawing{Tribolo: p, Canvas: style.NewCanvas(width, height), theme: t, cell: c, colors: t.Colors()}
+	d := triboloDrawing{Tribolo: p, Canvas: ui.NewCanvas(width, height), theme: t, cell: c, colors: t.Colors()}
 	if p.Hints {
 		d.taken = MoveTo(p.Board, p.Cursor).GetTaken()
 	}
@@ -98,7 +98,7 @@ func (p Tribolo) Draw(c Size, t style.Theme) string {
 		d.draw(int(p.Cursor.GetY()*p.Board.GetColumns()+p.Cursor.GetX()), true)
 	}
 	if t.Serial() {
-		return style.ASCII(d.Render())
+		return ui.ASCII(d.Render())
 	}
 	return d.Render()
 }
@@ -106,10 +106,10 @@ func (p Tribolo) Draw(c Size, t style.Theme) string {
 // triboloDrawing is a board that is being drawn.
 type triboloDrawing struct {
 	Tribolo
-	*style.Canvas
-	theme     style.Theme
+	*ui.Canvas
+	theme     ui.Theme
 	cell      Size
-	colors    *style.Palette
+	colors    *ui.Palette
 	left, top int        // position of the first cell
 	taken     []*pb.Cell // cells that a jump to the cursor would take
 }
@@ -160,7 +160,7 @@ func (d triboloDrawing) draw(i int, cursor bool) {
 
 // face is a cell's contents: its colors, its letter, and the marks around the letter.
 type face struct {
-	style.Tone
+	ui.Tone
 	text           string
 	bold           bool
 	before, behind string
@@ -219,7 +219,7 @@ func (d triboloDrawing) empty() color.Color {
 }
 
 // frame draws the frame and the labels of the columns and rows.
-func (p Tribolo) frame(pic *style.Canvas, c Size, t style.Theme) {
+func (p Tribolo) frame(pic *ui.Canvas, c Size, t ui.Theme) {
 	width, height := p.inner(c)
 	corners, across, down := []string{"╭", "╮", "╰", "╯"}, "─", "│"
 	ink, label := t.Colors().Faint, t.Colors().Dim

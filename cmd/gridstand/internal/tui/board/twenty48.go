@@ -10,7 +10,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"charm.land/lipgloss/v2/table"
 
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -64,7 +64,7 @@ type Twenty48 struct {
 }
 
 // Sizes implements Board.
-func (p Twenty48) Sizes(t style.Theme) (sizes, tight, mini []Size) {
+func (p Twenty48) Sizes(t ui.Theme) (sizes, tight, mini []Size) {
 	t = t.Board()
 	for _, c := range twenty48Sizes {
 		if t.Colored() || c.Pitch != 3 { // without colors, numbers need a middle row
@@ -87,7 +87,7 @@ func (p Twenty48) cell(c Size, i int) image.Rectangle {
 
 // Draw draws filled tiles if there are colors, and otherwise a grid of lines, with brackets
 // around a tile that just spawned.
-func (p Twenty48) Draw(c Size, t style.Theme) string {
+func (p Twenty48) Draw(c Size, t ui.Theme) string {
 	t = t.Board()
 	switch {
 	case c.Bare:
@@ -104,10 +104,10 @@ func (p Twenty48) Draw(c Size, t style.Theme) string {
 // drawTiles paints the board with gaps of one column and half a row around the tiles. A
 // tile that just spawned is drawn smaller. A tile that just merged covers the gap around
 // it.
-func (p Twenty48) drawTiles(c Size, t style.Theme) string {
+func (p Twenty48) drawTiles(c Size, t ui.Theme) string {
 	colors := t.Colors()
 	width, height := p.Measure(c)
-	pic := style.NewCanvas(width, height)
+	pic := ui.NewCanvas(width, height)
 	gap, bottom := p.gap(c), height*2-1
 	if c.Pitch == 1 {
 		bottom = height * 2
@@ -136,10 +136,10 @@ func (p Twenty48) drawTiles(c Size, t style.Theme) string {
 }
 
 // writeFace writes a tile's number at its center, in large digits if they fit.
-func writeFace(pic *style.Canvas, cell image.Rectangle, face int32, tone style.Tone) {
+func writeFace(pic *ui.Canvas, cell image.Rectangle, face int32, tone ui.Tone) {
 	text := strconv.Itoa(int(face))
-	if width, height := style.LargeSize("0000"); width < cell.Dx() && height < cell.Dy()-4 {
-		width, _ = style.LargeSize(text)
+	if width, height := ui.LargeSize("0000"); width < cell.Dx() && height < cell.Dy()-4 {
+		width, _ = ui.LargeSize(text)
 		if width <= cell.Dx() {
 			pic.Large(cell.Min.X+(cell.Dx()-width)/2, cell.Min.Y+(cell.Dy()-height)/2, text, tone.Ink)
 			return
@@ -164,7 +164,7 @@ func shade(c color.Color, by float64) color.Color {
 }
 
 // drawGrid draws the board with lines between the cells, for terminals without colors.
-func drawGrid(b *pb.Twenty48Board, m Marks, c Size, t style.Theme) string {
+func drawGrid(b *pb.Twenty48Board, m Marks, c Size, t ui.Theme) string {
 	above := (c.Pitch - 1) / 2
 	cell := lipgloss.NewStyle().Padding(above, 0, c.Pitch-2-above)
 	grid := table.New().Border(lipgloss.RoundedBorder()).BorderRow(true).StyleFunc(func(int, int) lipgloss.Style { return cell })
@@ -176,13 +176,13 @@ func drawGrid(b *pb.Twenty48Board, m Marks, c Size, t style.Theme) string {
 		grid.Row(cells...)
 	}
 	if t.Serial() {
-		return style.ASCII(grid.Render())
+		return ui.ASCII(grid.Render())
 	}
 	return grid.Render()
 }
 
 // drawNumbers draws only the numbers, aligned in columns.
-func drawNumbers(b *pb.Twenty48Board, width int, m Marks, t style.Theme) string {
+func drawNumbers(b *pb.Twenty48Board, width int, m Marks, t ui.Theme) string {
 	lines := make([]string, b.GetRows())
 	for row := range lines {
 		cells := make([]string, b.GetColumns())
@@ -203,7 +203,7 @@ func drawNumbers(b *pb.Twenty48Board, width int, m Marks, t style.Theme) string 
 	return strings.Join(lines, "\n")
 }
 
-func number(b *pb.Twenty48Board, i, width int, m Marks, t style.Theme) string {
+func number(b *pb.Twenty48Board, i, width int, m Marks, t ui.Theme) string {
 	face := b.GetTiles()[i]
 	if face == 0 && t.Serial() {
 		return lipgloss.PlaceHorizontal(width, lipgloss.Center, "*")

@@ -13,23 +13,23 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/contest"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // follow returns a contest that gets its messages from the test itself.
-func follow(t *testing.T, env *ui.Env) *contest.Contest {
+func follow(t *testing.T, env *ui.Env) *gamestate.Contest {
 	t.Helper()
 	tasks := ui.NewTasks(t.Context())
 	t.Cleanup(tasks.Stop)
-	c := contest.New(env, tasks, tuitest.ChallengeID, "")
+	c := gamestate.NewContest(env, tasks, tuitest.ChallengeID, "")
 	c.Watch()
 	return c
 }
 
-func snapshot(c *contest.Contest, race *pb.Challenge, now time.Time) tea.Cmd {
+func snapshot(c *gamestate.Contest, race *pb.Challenge, now time.Time) tea.Cmd {
 	return c.Update(tuitest.Snapshot(&pb.WatchChallengeResponse{
 		Challenge: race, Standings: tuitest.RaceStandings(), Total: 3, Now: timestamppb.New(now),
 	}), nil)
@@ -116,7 +116,7 @@ func TestContest_Boards(t *testing.T) {
 		env.Clock = func() time.Time { return tuitest.Noon.Add(time.Since(start)) }
 		tasks := ui.NewTasks(t.Context())
 		d := tuitest.Drive(t, env, emptyPage{tasks})
-		c := contest.New(env, tasks, race.GetId(), tuitest.GameID)
+		c := gamestate.NewContest(env, tasks, race.GetId(), tuitest.GameID)
 		c.Watch()
 		for _, c1 := range []*pb.Challenge{tuitest.WaitingRace(), race} {
 			d.Send(tuitest.Result(c.Update, tuitest.Snapshot(&pb.WatchChallengeResponse{Challenge: c1, Now: timestamppb.New(env.Clock())}), nil))

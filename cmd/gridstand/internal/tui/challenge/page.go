@@ -13,16 +13,15 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/contest"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // page shows a challenge. When a race that the user has joined opens, the page of the user's
 // game replaces this page, unless the user only watches.
 type page struct {
-	*contest.Contest
+	*gamestate.Contest
 	*ui.Tasks
 	env *ui.Env
 
@@ -58,7 +57,7 @@ func NewWatch(ctx context.Context, env *ui.Env, id string) ui.Page {
 
 func newPage(ctx context.Context, env *ui.Env, id string) *page {
 	tasks := ui.NewTasks(ctx)
-	return &page{Contest: contest.New(env, tasks, id, ""), env: env, Tasks: tasks}
+	return &page{Contest: gamestate.NewContest(env, tasks, id, ""), env: env, Tasks: tasks}
 }
 
 func (p *page) Init() tea.Cmd { return tea.Batch(p.Load(), p.Watch()) }
@@ -126,10 +125,10 @@ func (p *page) playing(g client.Game, err error) tea.Cmd {
 	again := func() tea.Cmd { p.requested = false; return p.play() }
 	switch {
 	case errors.Is(err, client.ErrChallengeNotOpen):
-		return p.Later(contest.RetryTime, again)
+		return p.Later(gamestate.RetryTime, again)
 	case err != nil:
 		p.problem = ui.Explain(err, "Retrying …")
-		return p.Later(10*contest.RetryTime, again)
+		return p.Later(10*gamestate.RetryTime, again)
 	case g.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED:
 		return nil // stay here to watch the other players
 	}
@@ -251,7 +250,7 @@ func (p *page) askBots() tea.Cmd {
 		}
 		p.bots = ui.Find(variants, func(v *pb.Variant) bool { return v.GetId() == p.GetVariant() }).GetBots()
 		if len(p.bots) == 0 {
-			p.problem = "There is no bot for " + client.CleanText(p.GetVariant(), widget.NameLimit) + "."
+			p.problem = "There is no bot for " + client.CleanText(p.GetVariant(), ui.NameLimit) + "."
 		}
 		return nil
 	})

@@ -8,10 +8,8 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/contest"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -90,7 +88,7 @@ const paneWidth = 66
 // center draws a pane around content.
 func (p *page) center(content, title string, width, height int) string {
 	width = min(width, paneWidth)
-	return widget.Pane{Titles: []string{title}, Focused: true, Foot: p.foot()}.
+	return ui.Pane{Titles: []string{title}, Focused: true, Foot: p.foot()}.
 		Draw(p.env.Theme, content, width, min(lipgloss.Height(content)+2, height))
 }
 
@@ -98,7 +96,7 @@ func (p *page) center(content, title string, width, height int) string {
 // any other challenge.
 func (p *page) foot() string {
 	if p.Race() {
-		return fmt.Sprintf("%d of %d", len(p.GetEntrants()), contest.MaxEntrants)
+		return fmt.Sprintf("%d of %d", len(p.GetEntrants()), gamestate.MaxEntrants)
 	}
 	return describe.Plural(p.Total, "result")
 }
@@ -110,7 +108,7 @@ func (p *page) roster(width, height int) string {
 	ready, bots := true, false
 	for _, e := range p.GetEntrants() {
 		ready, bots = ready && e.GetReady(), bots || e.GetBot() != ""
-		mark, state, ink := t.Dim().Render("·"), t.Dim().Render("not ready"), style.Text{}
+		mark, state, ink := t.Dim().Render("·"), t.Dim().Render("not ready"), ui.Text{}
 		if e.GetReady() {
 			mark, state = t.Good().Render("✓"), t.Good().Render("ready")
 		}
@@ -121,9 +119,9 @@ func (p *page) roster(width, height int) string {
 		if p.GetCreator().GetId() != "" && e.GetPlayer().GetId() == p.GetCreator().GetId() {
 			name += ", creator"
 		}
-		lines = append(lines, mark+" "+ink.Render(widget.Cell(name, width-2-lipgloss.Width(state)))+state)
+		lines = append(lines, mark+" "+ink.Render(ui.Cell(name, width-2-lipgloss.Width(state)))+state)
 	}
-	about := describe.Limit(p.GetLimit().AsDuration()) + " on the same tiles, " + client.CleanText(p.GetVariant(), widget.NameLimit) + "."
+	about := describe.Limit(p.GetLimit().AsDuration()) + " on the same tiles, " + client.CleanText(p.GetVariant(), ui.NameLimit) + "."
 	rules := "It starts when everyone is ready or the creator starts it."
 	if ready && bots {
 		rules = "Everyone is ready. If the race does not start, too many bots are playing: the creator can remove some, or start it later."
@@ -131,28 +129,28 @@ func (p *page) roster(width, height int) string {
 	if p.GetPrivate() {
 		about += " Private."
 	}
-	return widget.Stack(height, strings.Join(lines, "\n"), p.InviteText("Others join", width), t.Dim().Render(widget.Wrap(about+" "+rules, width)))
+	return ui.Stack(height, strings.Join(lines, "\n"), p.InviteText("Others join", width), t.Dim().Render(ui.Wrap(about+" "+rules, width)))
 }
 
 // countdown draws the number of seconds until the race opens, in large digits.
 func (p *page) countdown(width, height int) string {
 	t, number := p.env.Theme, strconv.Itoa(p.Countdown())
-	if large, ok := t.Large(number, width); ok && height >= style.LargeHeight+2 {
+	if large, ok := t.Large(number, width); ok && height >= ui.LargeHeight+2 {
 		number = large
 	}
 	text := lipgloss.JoinVertical(lipgloss.Center, t.Accent().Bold(true).Render(number), "", t.Dim().Render("Get ready"))
-	return widget.Stack(height, text)
+	return ui.Stack(height, text)
 }
 
 // wall draws the boards of a race. Once it is closed, the results are beside them if there
 // is room. If the boards do not fit, it draws only the standings.
 func (p *page) wall(width, height int) string {
 	const listWidth, boardsMin = 36, 40
-	rows := len(p.Lines) + contest.HeadRows
+	rows := len(p.Lines) + gamestate.HeadRows
 	list := func(width, rows int) string { return p.Rows(p.Lines, width, rows) }
 	if width >= listWidth+boardsMin && p.Closed() {
 		if boards, ok := p.Boards(width-listWidth-2, height); ok {
-			lines := widget.Pane{Titles: []string{"Results"}, Focused: true}.Draw(p.env.Theme, list(listWidth-4, rows), listWidth, rows+2)
+			lines := ui.Pane{Titles: []string{"Results"}, Focused: true}.Draw(p.env.Theme, list(listWidth-4, rows), listWidth, rows+2)
 			return lipgloss.JoinHorizontal(lipgloss.Center, boards, "  ", lines)
 		}
 	}
@@ -164,14 +162,14 @@ func (p *page) wall(width, height int) string {
 		title = "Results"
 	}
 	width = min(width, paneWidth)
-	return widget.Pane{Titles: []string{title}, Focused: true}.Draw(p.env.Theme, list(width-4, height-2), width, min(rows+2, height))
+	return ui.Pane{Titles: []string{title}, Focused: true}.Draw(p.env.Theme, list(width-4, height-2), width, min(rows+2, height))
 }
 
 // invitation draws the standings of a challenge, the user's result, how others can take
 // part, and the conditions.
 func (p *page) invitation(width, height int) string {
 	t := p.env.Theme
-	about := "The same tiles for everyone, " + client.CleanText(p.GetVariant(), widget.NameLimit) + "."
+	about := "The same tiles for everyone, " + client.CleanText(p.GetVariant(), ui.NameLimit) + "."
 	if limit := p.GetLimit(); limit != nil {
 		about += " You have " + describe.Limit(limit.AsDuration()) + " once you start."
 	}
@@ -187,23 +185,23 @@ func (p *page) invitation(width, height int) string {
 		if s := describe.Streak(a.GetDayStreak()); s != "" {
 			text += " " + s + "."
 		}
-		blocks = append(blocks, t.Good().Render(widget.Wrap(text, width)))
+		blocks = append(blocks, t.Good().Render(ui.Wrap(text, width)))
 	}
-	blocks = append(blocks, p.InviteText("Others play it", width), t.Dim().Render(widget.Wrap(about, width)))
+	blocks = append(blocks, p.InviteText("Others play it", width), t.Dim().Render(ui.Wrap(about, width)))
 	const rowsMin = 3
-	standings := p.Rows(p.Lines, width, min(max(widget.Room(height, blocks...), rowsMin), len(p.Lines)+contest.HeadRows))
+	standings := p.Rows(p.Lines, width, min(max(ui.Room(height, blocks...), rowsMin), len(p.Lines)+gamestate.HeadRows))
 	if len(p.Lines) == 0 {
 		standings = t.Dim().Render("No results yet.")
 	}
-	return widget.Stack(height, append([]string{standings}, blocks...)...)
+	return ui.Stack(height, append([]string{standings}, blocks...)...)
 }
 
 // botBox returns the box that lists the bots that can be added.
 func (p *page) botBox() string {
 	var lines []string
 	for i, bot := range p.bots {
-		lines = append(lines, widget.Choice(p.env.Theme, strconv.Itoa(i+1), client.CleanText(bot, widget.NameLimit)))
+		lines = append(lines, ui.Choice(p.env.Theme, strconv.Itoa(i+1), client.CleanText(bot, ui.NameLimit)))
 	}
 	list := lipgloss.NewStyle().Align(lipgloss.Left).Render(strings.Join(lines, "\n"))
-	return widget.Box(p.env.Theme, "Add a bot", list)
+	return ui.Box(p.env.Theme, "Add a bot", list)
 }

@@ -11,14 +11,13 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // Variant returns the id of the game's variant, sanitized for the terminal.
-func (s *State) Variant() string { return client.CleanText(s.Game.GetVariant(), widget.NameLimit) }
+func (s *State) Variant() string { return client.CleanText(s.Game.GetVariant(), ui.NameLimit) }
 
 // Player returns the names of the game's players, sanitized for the terminal.
 func (s *State) Player() string { return PlayerName(s.Game.Game) }
@@ -130,7 +129,7 @@ func (s *State) Standing() string {
 
 // Outcome says how a game ended for the account with the id me, which may be a watcher's or "": "You
 // win" or "Game over", and why. It also returns the style of the text.
-func (s *State) Outcome(t style.Theme, me string) (string, style.Text) {
+func (s *State) Outcome(t ui.Theme, me string) (string, ui.Text) {
 	own, winners := -1, s.Game.GetResult().GetWinners()
 	for i, seat := range s.Game.GetSeats() {
 		if me != "" && seat.GetPlayer().GetId() == me && (own < 0 || slices.Contains(winners, int32(i))) {
@@ -164,7 +163,7 @@ func (s *State) Facts() string {
 
 // ClockText returns the time left for the move as styled text, or "" if no clock is
 // running.
-func (s *State) ClockText(t style.Theme, now time.Time) string {
+func (s *State) ClockText(t ui.Theme, now time.Time) string {
 	deadline := s.Game.GetPosition().GetTurnDeadline()
 	if deadline == nil || s.Over() {
 		return ""
@@ -174,7 +173,7 @@ func (s *State) ClockText(t style.Theme, now time.Time) string {
 
 // TimeLeft returns the time left as styled text. The less time is left, the more prominent
 // the style.
-func TimeLeft(t style.Theme, left time.Duration) string {
+func TimeLeft(t ui.Theme, left time.Duration) string {
 	text := Clock(left) + " left"
 	switch {
 	case left < 10*time.Second:

@@ -9,15 +9,14 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 // TurnText returns two lines that say whose turn it is and what the legal moves are worth.
 // mine is set if it is the user's turn.
-func (s *State) TurnText(t style.Theme, mine bool) string {
+func (s *State) TurnText(t ui.Theme, mine bool) string {
 	turn := s.Turn()
 	switch {
 	case s.Over():
@@ -50,7 +49,7 @@ func OpenSeats(g *pb.Game) int {
 
 // SeatBlocks draws every seat with its score and a bar below. me is the id of the account
 // to call "you". If airy is set, empty lines separate the seats.
-func (s *State) SeatBlocks(t style.Theme, width int, me string, airy bool) string {
+func (s *State) SeatBlocks(t ui.Theme, width int, me string, airy bool) string {
 	var blocks []string
 	for i := range s.Game.GetSeats() {
 		score := describe.Comma(s.ScoreOf(i))
@@ -64,8 +63,8 @@ func (s *State) SeatBlocks(t style.Theme, width int, me string, airy bool) strin
 }
 
 // SeatLines draws every seat on its own line.
-func (s *State) SeatLines(t style.Theme, width int, me string) string {
-	names := min(widget.NameLimit, max(width/3, 4))
+func (s *State) SeatLines(t ui.Theme, width int, me string) string {
+	names := min(ui.NameLimit, max(width/3, 4))
 	var lines []string
 	for i := range s.Game.GetSeats() {
 		lines = append(lines, s.seatTitle(t, i, me, names)+fmt.Sprintf(" %4s  ", describe.Comma(s.ScoreOf(i)))+
@@ -76,8 +75,8 @@ func (s *State) SeatLines(t style.Theme, width int, me string) string {
 
 // seatTitle returns the badge and the name of a seat. The name takes width columns and is
 // bold if it is the seat's turn.
-func (s *State) seatTitle(t style.Theme, seat int, me string, width int) string {
-	label := widget.Cell(seatLabel(s.Game.GetSeats()[seat], me), width)
+func (s *State) seatTitle(t ui.Theme, seat int, me string, width int) string {
+	label := ui.Cell(seatLabel(s.Game.GetSeats()[seat], me), width)
 	if seat == s.Turn() {
 		label = t.Bold().Render(label)
 	}
@@ -85,7 +84,7 @@ func (s *State) seatTitle(t style.Theme, seat int, me string, width int) string 
 }
 
 // Standings lists the seats by score, in lines of at most width columns.
-func (s *State) Standings(t style.Theme, width int, me string) string {
+func (s *State) Standings(t ui.Theme, width int, me string) string {
 	order := make([]int, len(s.Game.GetSeats()))
 	for i := range order {
 		order[i] = i
@@ -93,18 +92,18 @@ func (s *State) Standings(t style.Theme, width int, me string) string {
 	slices.SortStableFunc(order, func(i, j int) int { return int(s.ScoreOf(j) - s.ScoreOf(i)) })
 	var rows []string
 	for _, i := range order {
-		rows = append(rows, seatBadge(t, i)+" "+widget.Cell(seatLabel(s.Game.GetSeats()[i], me), min(width-10, widget.NameLimit))+
+		rows = append(rows, seatBadge(t, i)+" "+ui.Cell(seatLabel(s.Game.GetSeats()[i], me), min(width-10, ui.NameLimit))+
 			fmt.Sprintf("%6s", describe.Comma(s.ScoreOf(i))))
 	}
 	return strings.Join(rows, "\n")
 }
 
 // LogLines lists the last events in at most width × rows, newest first.
-func (s *State) LogLines(t style.Theme, width, rows int) string {
+func (s *State) LogLines(t ui.Theme, width, rows int) string {
 	const around = 6 + 2 + 2 + 6 // the columns of a line around the description
 	shown, widest := s.Log[:min(len(s.Log), max(rows, 0))], 0
 	for _, entry := range shown {
-		widest = max(widest, style.Width(entry.What))
+		widest = max(widest, ui.Width(entry.What))
 	}
 	widest = min(widest, width-around)
 	var lines []string
@@ -117,19 +116,19 @@ func (s *State) LogLines(t style.Theme, width, rows int) string {
 		if i == 0 {
 			ink = t.Bold()
 		}
-		text := fmt.Sprintf("%6s  %s  %6s", describe.Comma(entry.Move), widget.Cell(entry.What, widest), gained)
+		text := fmt.Sprintf("%6s  %s  %6s", describe.Comma(entry.Move), ui.Cell(entry.What, widest), gained)
 		lines = append(lines, ink.Render(strings.TrimRight(text, " ")))
 	}
 	return strings.Join(lines, "\n")
 }
 
 // seatBadge returns the letter of a seat on a background of its color.
-func seatBadge(t style.Theme, seat int) string {
+func seatBadge(t ui.Theme, seat int) string {
 	return t.Owner(seat).Render(" " + board.OwnerLetters[seat%len(board.OwnerLetters)] + " ")
 }
 
 // scoreBar draws the score of a seat as a bar of at most width columns.
-func (s *State) scoreBar(t style.Theme, seat, width int) string {
+func (s *State) scoreBar(t ui.Theme, seat, width int) string {
 	n := int(max(s.ScoreOf(seat), 0)) * max(width, 0) / int(max(HighestScore(s.Game.Game), 1))
 	if p := t.Colors(); t.Colored() && seat < len(p.Owners) {
 		return lipgloss.NewStyle().Foreground(p.Owners[seat].Ground).Render(strings.Repeat("━", n))

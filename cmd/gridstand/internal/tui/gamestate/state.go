@@ -14,7 +14,6 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -209,7 +208,7 @@ func LeftFor(this, other *pb.Game, later time.Duration) bool {
 }
 
 // Badge returns a label for the state of the game and the connection.
-func (s *State) Badge(t style.Theme, now time.Time) string {
+func (s *State) Badge(t ui.Theme, now time.Time) string {
 	switch {
 	case s.Over():
 		return t.Dim().Render("■ finished")

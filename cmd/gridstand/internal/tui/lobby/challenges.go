@@ -5,11 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/contest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -62,7 +59,7 @@ func (d *daily) line(env *ui.Env, width int) string {
 	if d.game == nil {
 		return ""
 	}
-	title := t.Accent().Bold(true).Render(contest.Title(d.game))
+	title := t.Accent().Bold(true).Render(gamestate.Title(d.game))
 	var what string // what the key d does
 	var texts []string
 	switch a := d.attempt; {
@@ -80,11 +77,11 @@ func (d *daily) line(env *ui.Env, width int) string {
 	default:
 		what, texts = "continue", []string{"running, " + describe.Plural(a.GetScore(), "point")}
 	}
-	key := widget.Choice(t, "d", what)
+	key := ui.Choice(t, "d", what)
 	var lefts []string
 	keys := []string{key}
 	if d.hasDayBefore() {
-		keys = []string{key + "   " + widget.Choice(t, "D", "yesterday"), key}
+		keys = []string{key + "   " + ui.Choice(t, "D", "yesterday"), key}
 	}
 	for _, key := range keys {
 		for _, text := range texts {
@@ -96,7 +93,7 @@ func (d *daily) line(env *ui.Env, width int) string {
 	if left := d.game.GetCloseTime().AsTime().Sub(env.Now.Add(d.ahead)); left > 0 {
 		rights = []string{t.Dim().Render("next in " + gamestate.Clock(left)), t.Dim().Render(gamestate.Clock(left)), ""}
 	}
-	return " " + widget.Header(width-2, lefts, rights) + " "
+	return " " + ui.Header(width-2, lefts, rights) + " "
 }
 
 // raceGame represents a race as a row in the list of live games: a game that is waiting for
@@ -107,7 +104,7 @@ func raceGame(c *pb.Challenge, live []*pb.Game) *pb.Game {
 		Id: c.GetId(), ChallengeId: c.GetId(), Variant: c.GetVariant(), Status: pb.GameStatus_GAME_STATUS_WAITING,
 		TurnLimit: c.GetLimit(), CreateTime: c.GetCreateTime(), UpdateTime: c.GetCreateTime(),
 	}
-	for _, e := range c.GetEntrants()[:min(len(c.GetEntrants()), contest.MaxEntrants)] {
+	for _, e := range c.GetEntrants()[:min(len(c.GetEntrants()), gamestate.MaxEntrants)] {
 		seat := &pb.Seat{Occupant: &pb.Seat_Player{Player: e.GetPlayer()}}
 		if e.GetBot() != "" {
 			seat.Occupant = &pb.Seat_Bot{Bot: e.GetBot()}
@@ -127,7 +124,7 @@ func raceGame(c *pb.Challenge, live []*pb.Game) *pb.Game {
 		}
 		return g
 	}
-	for len(g.Seats) < contest.MaxEntrants {
+	for len(g.Seats) < gamestate.MaxEntrants {
 		g.Seats = append(g.Seats, &pb.Seat{Occupant: &pb.Seat_Open{Open: &pb.Open{}}})
 	}
 	return g
@@ -164,22 +161,22 @@ func withoutAttempts(games, races []*pb.Game) []*pb.Game {
 func raceTime(g *pb.Game) string { return describe.Limit(g.GetTurnLimit().AsDuration()) }
 
 // raceFacts returns the preview's lines about a race, each width columns wide.
-func raceFacts(t style.Theme, g *pb.Game, width int) []string {
+func raceFacts(t ui.Theme, g *pb.Game, width int) []string {
 	title := "Race of " + raceTime(g)
-	if full := title + " on the same tiles"; style.Width(full) <= width {
+	if full := title + " on the same tiles"; ui.Width(full) <= width {
 		title = full
 	}
-	lines := []string{t.Bold().Render(widget.Cell(title, width))}
+	lines := []string{t.Bold().Render(ui.Cell(title, width))}
 	for _, seat := range g.GetSeats() {
 		if seat.GetOpen() == nil {
-			lines = append(lines, widget.Cell("  "+gamestate.SeatName(seat), width))
+			lines = append(lines, ui.Cell("  "+gamestate.SeatName(seat), width))
 		}
 	}
 	if n := gamestate.OpenSeats(g); n > 0 {
-		lines = append(lines, t.Dim().Render(widget.Cell("  "+describe.Plural(n, "place")+" left", width)))
+		lines = append(lines, t.Dim().Render(ui.Cell("  "+describe.Plural(n, "place")+" left", width)))
 	}
 	if deserted(g) {
-		lines = append(lines, widget.Cell("No player is waiting.", width))
+		lines = append(lines, ui.Cell("No player is waiting.", width))
 	}
 	return lines
 }

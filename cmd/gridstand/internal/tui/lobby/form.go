@@ -11,9 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -131,9 +129,9 @@ func selectField[T comparable](env *ui.Env, label string, value *T, options []hu
 func formTheme(env *ui.Env, label string) huh.Theme {
 	return huh.ThemeFunc(func(bool) *huh.Styles {
 		t := env.Theme
-		before := func(mark string, text style.Text) lipgloss.Style {
+		before := func(mark string, text ui.Text) lipgloss.Style {
 			return lipgloss.NewStyle().Transform(func(field string) string {
-				return ansi.Truncate(mark+text.Render(widget.Pad(label, labelWidth))+field, formWidth, "")
+				return ansi.Truncate(mark+text.Render(ui.Pad(label, labelWidth))+field, formWidth, "")
 			})
 		}
 		s := huh.ThemeBase(false)
@@ -198,15 +196,15 @@ func (f *form) box() string {
 	t, v := f.env.Theme, variantOf(f.variants, f.variant)
 	fields := f.fields.View()
 	about := t.Dim().Lipgloss().Width(formWidth).Render(client.CleanText(v.GetTitle()+": "+v.GetSummary(), 200))
-	keys := widget.Choice(t, "enter", "start") + "  " + widget.Choice(t, "← →", "change") + "  " + widget.Choice(t, "r", "rules")
+	keys := ui.Choice(t, "enter", "start") + "  " + ui.Choice(t, "← →", "change") + "  " + ui.Choice(t, "r", "rules")
 	for _, content := range []string{
-		widget.Lines(true, fields, "", about, "", keys),
-		widget.Lines(false, fields, about, keys),
-		widget.Lines(false, fields, keys),
+		ui.Lines(true, fields, "", about, "", keys),
+		ui.Lines(false, fields, about, keys),
+		ui.Lines(false, fields, keys),
 	} {
 		if lipgloss.Height(content)+around <= f.env.Height {
-			return widget.Box(t, title, content)
+			return ui.Box(t, title, content)
 		}
 	}
-	return widget.Box(t, title, fields)
+	return ui.Box(t, title, fields)
 }

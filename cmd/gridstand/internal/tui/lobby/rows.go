@@ -10,9 +10,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -79,18 +77,18 @@ func finished(g *pb.Game) int {
 	return 0
 }
 
-func sign(t style.Theme, g *pb.Game, now time.Time) widget.Value {
+func sign(t ui.Theme, g *pb.Game, now time.Time) ui.Value {
 	switch {
 	case finished(g) == 1:
-		return widget.Value{Text: "■", Style: t.Dim()}
+		return ui.Value{Text: "■", Style: t.Dim()}
 	case deserted(g):
-		return widget.Value{Text: "◌", Style: t.Dim()}
+		return ui.Value{Text: "◌", Style: t.Dim()}
 	case g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING:
-		return widget.Value{Text: "◌", Style: t.Accent()}
+		return ui.Value{Text: "◌", Style: t.Accent()}
 	case moving(g, now):
-		return widget.Value{Text: "●", Style: t.Good()}
+		return ui.Value{Text: "●", Style: t.Good()}
 	default:
-		return widget.Value{Text: "○", Style: t.Dim()}
+		return ui.Value{Text: "○", Style: t.Dim()}
 	}
 }
 
@@ -105,13 +103,13 @@ const (
 )
 
 // gameTable returns the table of live games or, if mine is set, of the user's own games.
-func gameTable(env *ui.Env, games []*pb.Game, mine bool, width int) widget.Table {
+func gameTable(env *ui.Env, games []*pb.Game, mine bool, width int) ui.Table {
 	const narrow = 44 // below this width, the columns are closer together
 	names, last, lastWidth := "PLAYER", "IDLE", idleWidth
 	if mine {
 		names, last, lastWidth = "STATE", "LAST", agoWidth
 	}
-	table := widget.Table{Columns: []widget.Column{
+	table := ui.Table{Columns: []ui.Column{
 		{Width: 1, Tight: true},
 		{Title: "VARIANT", Width: variantWidth, Tight: true},
 		{Title: names, Tight: width < narrow},
@@ -120,7 +118,7 @@ func gameTable(env *ui.Env, games []*pb.Game, mine bool, width int) widget.Table
 	}}
 	watchers := !mine && table.Left(width)-watchWidth-2 >= nameMin
 	if watchers {
-		table.Columns = append(table.Columns, widget.Column{Title: "◉", Width: watchWidth, Right: true})
+		table.Columns = append(table.Columns, ui.Column{Title: "◉", Width: watchWidth, Right: true})
 	}
 	for _, g := range games {
 		row := gameRow(env, g, mine)
@@ -129,7 +127,7 @@ func gameTable(env *ui.Env, games []*pb.Game, mine bool, width int) widget.Table
 			if g.GetWatchers() > 0 {
 				n = describe.Comma(g.GetWatchers())
 			}
-			row = append(row, widget.Value{Text: n, Style: env.Theme.Dim()})
+			row = append(row, ui.Value{Text: n, Style: env.Theme.Dim()})
 		}
 		table.Rows = append(table.Rows, row)
 	}
@@ -147,9 +145,9 @@ func ownScore(env *ui.Env, g *pb.Game) int32 {
 	return best
 }
 
-func gameRow(env *ui.Env, g *pb.Game, mine bool) []widget.Value {
+func gameRow(env *ui.Env, g *pb.Game, mine bool) []ui.Value {
 	t := env.Theme
-	text, open := style.Text{}, t.Accent()
+	text, open := ui.Text{}, t.Accent()
 	if !mine && !moving(g, env.Now) && g.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE || mine && finished(g) == 1 {
 		text = t.Dim()
 	}
@@ -160,11 +158,11 @@ func gameRow(env *ui.Env, g *pb.Game, mine bool) []widget.Value {
 	if mine {
 		points = ownScore(env, g)
 	}
-	score := widget.Value{Text: describe.Comma(points), Style: text}
+	score := ui.Value{Text: describe.Comma(points), Style: text}
 	if n := gamestate.OpenSeats(g); n > 0 && g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
-		score = widget.Value{Text: strconv.Itoa(n) + " open", Style: open}
+		score = ui.Value{Text: strconv.Itoa(n) + " open", Style: open}
 	}
-	name := widget.Value{Text: players(g), Style: text}
+	name := ui.Value{Text: players(g), Style: text}
 	if isRace(g) {
 		name.Text = "race: " + players(g)
 	}
@@ -174,7 +172,7 @@ func gameRow(env *ui.Env, g *pb.Game, mine bool) []widget.Value {
 	if mine {
 		name = mineState(env, g)
 	}
-	return []widget.Value{
+	return []ui.Value{
 		sign(t, g, env.Now),
 		{Text: clean(g.GetVariant()), Style: text},
 		name, score,
@@ -194,33 +192,33 @@ func players(g *pb.Game) string {
 }
 
 // mineState returns the table cell for the state of one of the user's games.
-func mineState(env *ui.Env, g *pb.Game) widget.Value {
+func mineState(env *ui.Env, g *pb.Game) ui.Value {
 	switch {
 	case finished(g) == 1:
-		return widget.Value{Text: describe.Ending(g), Style: env.Theme.Dim()}
+		return ui.Value{Text: describe.Ending(g), Style: env.Theme.Dim()}
 	case g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING:
-		return widget.Value{Text: "waiting"}
+		return ui.Value{Text: "waiting"}
 	case len(g.GetSeats()) > 1 && env.Owns(client.Game{Game: g}.Turn()):
-		return widget.Value{Text: "your turn", Style: env.Theme.Good()}
+		return ui.Value{Text: "your turn", Style: env.Theme.Good()}
 	default:
-		return widget.Value{Text: "running"}
+		return ui.Value{Text: "running"}
 	}
 }
 
-func scoreTable(env *ui.Env, entries []*pb.Entry, width int) widget.Table {
+func scoreTable(env *ui.Env, entries []*pb.Entry, width int) ui.Table {
 	const whenWidth, whenMin = 8, 38
-	columns := []widget.Column{{Title: "#", Width: 3, Right: true}, {Title: "PLAYER"}, {Title: "SCORE", Width: 9, Right: true}}
+	columns := []ui.Column{{Title: "#", Width: 3, Right: true}, {Title: "PLAYER"}, {Title: "SCORE", Width: 9, Right: true}}
 	when := width >= whenMin
 	if when {
-		columns = append(columns, widget.Column{Title: "AGO", Width: whenWidth, Right: true})
+		columns = append(columns, ui.Column{Title: "AGO", Width: whenWidth, Right: true})
 	}
-	table := widget.Table{Columns: columns}
+	table := ui.Table{Columns: columns}
 	for _, e := range entries {
-		text := style.Text{}
+		text := ui.Text{}
 		if env.Is(e.GetPlayer()) {
 			text = env.Theme.Good().Bold(true)
 		}
-		row := []widget.Value{
+		row := []ui.Value{
 			{Text: strconv.Itoa(int(e.GetRank())), Style: env.Theme.Dim()},
 			{Text: client.CleanName(e.GetPlayer().GetName()), Style: text},
 			{Text: describe.Comma(e.GetScore()), Style: text},
@@ -230,7 +228,7 @@ func scoreTable(env *ui.Env, entries []*pb.Entry, width int) widget.Table {
 			if e.GetTime() != nil {
 				ago = describe.Span(env.Now.Sub(e.GetTime().AsTime()))
 			}
-			row = append(row, widget.Value{Text: ago, Style: env.Theme.Dim()})
+			row = append(row, ui.Value{Text: ago, Style: env.Theme.Dim()})
 		}
 		table.Rows = append(table.Rows, row)
 	}
@@ -287,4 +285,4 @@ func variantOf(variants []*pb.Variant, id string) *pb.Variant {
 }
 
 // clean returns a short string from the server, truncated and sanitized for the terminal.
-func clean(text string) string { return client.CleanText(text, widget.NameLimit) }
+func clean(text string) string { return client.CleanText(text, ui.NameLimit) }

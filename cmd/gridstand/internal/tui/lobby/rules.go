@@ -12,9 +12,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -78,7 +76,7 @@ func (p *rules) View(width, height int) ui.View {
 	if p.variant == nil {
 		text := t.Dim().Render("Loading …")
 		if p.err != nil {
-			text = t.Bad().Render(widget.Wrap("! "+ui.Explain(p.err, "Press r to retry."), width))
+			text = t.Bad().Render(ui.Wrap("! "+ui.Explain(p.err, "Press r to retry."), width))
 		}
 		v.Body = text
 		return v
@@ -90,7 +88,7 @@ func (p *rules) View(width, height int) ui.View {
 	p.text.SetWidth(inner)
 	p.text.SetHeight(max(paneHeight-2, 1))
 	p.text.SetContent(content)
-	frame := widget.Pane{Titles: []string{client.CleanText(p.variant.GetTitle(), rulesWidth)}, Focused: true, Corner: clean(p.variant.GetId())}
+	frame := ui.Pane{Titles: []string{client.CleanText(p.variant.GetTitle(), rulesWidth)}, Focused: true, Corner: clean(p.variant.GetId())}
 	if !p.text.AtBottom() {
 		frame.Foot = "↓ more"
 	} else if !p.text.AtTop() {
@@ -103,8 +101,8 @@ func (p *rules) View(width, height int) ui.View {
 func (p *rules) content(width int) string {
 	t, v := p.env.Theme, p.variant
 	blocks := []string{
-		t.Bold().Render(widget.Wrap(client.CleanText(v.GetSummary(), 200), width)),
-		widget.Wrap(client.CleanText(v.GetRules(), 4000), width),
+		t.Bold().Render(ui.Wrap(client.CleanText(v.GetSummary(), 200), width)),
+		ui.Wrap(client.CleanText(v.GetRules(), 4000), width),
 		example(t, v, width),
 	}
 	facts := describe.Plural(v.GetSeats(), "seat")
@@ -115,13 +113,13 @@ func (p *rules) content(width int) string {
 	if len(bots) > 0 {
 		facts += "; available bots: " + strings.Join(bots, ", ")
 	}
-	blocks = append(blocks, t.Dim().Render(widget.Wrap(facts, width)))
-	return widget.Stack(math.MaxInt, blocks...)
+	blocks = append(blocks, t.Dim().Render(ui.Wrap(facts, width)))
+	return ui.Stack(math.MaxInt, blocks...)
 }
 
 // example draws the board before and after an example move of a variant. It returns "" if
 // this program cannot draw that kind of board or width is too small.
-func example(t style.Theme, v *pb.Variant, width int) string {
+func example(t ui.Theme, v *pb.Variant, width int) string {
 	switch v.GetKind() {
 	case pb.Kind_KIND_TWENTY48:
 		return merge(t, width)
@@ -133,7 +131,7 @@ func example(t style.Theme, v *pb.Variant, width int) string {
 }
 
 // merge draws a move to the left in which two tiles merge.
-func merge(t style.Theme, width int) string {
+func merge(t ui.Theme, width int) string {
 	row := func(tiles ...int32) *pb.Twenty48Board {
 		return &pb.Twenty48Board{Rows: 1, Columns: int32(len(tiles)), Tiles: tiles}
 	}
@@ -145,7 +143,7 @@ func merge(t style.Theme, width int) string {
 }
 
 // jump draws a jump of Blue over two cells of Red.
-func jump(t style.Theme, width int) string {
+func jump(t ui.Theme, width int) string {
 	const (
 		none, blue, red, green = pb.CellState_CELL_STATE_EMPTY, pb.CellState_CELL_STATE_BLUE,
 			pb.CellState_CELL_STATE_RED, pb.CellState_CELL_STATE_GREEN
@@ -170,7 +168,7 @@ func jump(t style.Theme, width int) string {
 
 // steps draws two boards side by side with a caption below. It returns "" if they do not
 // fit.
-func steps(t style.Theme, width int, text string, before, after board.Board) string {
+func steps(t ui.Theme, width int, text string, before, after board.Board) string {
 	const height = 5
 	arrow := t.Bold().Render(" → ")
 	each := (width - ansi.StringWidth(arrow)) / 2
@@ -179,5 +177,5 @@ func steps(t style.Theme, width int, text string, before, after board.Board) str
 		return ""
 	}
 	drawn := lipgloss.JoinHorizontal(lipgloss.Center, before.Draw(size, t), arrow, after.Draw(size, t))
-	return lipgloss.JoinVertical(lipgloss.Left, drawn, "", t.Dim().Render(widget.Wrap(text, width)))
+	return lipgloss.JoinVertical(lipgloss.Left, drawn, "", t.Dim().Render(ui.Wrap(text, width)))
 }

@@ -9,9 +9,7 @@ import (
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -28,7 +26,7 @@ const (
 func (p *page) View(width, height int) ui.View {
 	v := ui.View{Title: "Lobby", Left: []string{p.env.Theme.Bold().Render("lobby")}, Right: p.summary(), Status: p.status()}
 	if width < minWidth || height < minHeight {
-		v.Body = widget.TooSmall(width, height, minWidth, minHeight)
+		v.Body = ui.TooSmall(width, height, minWidth, minHeight)
 		return v
 	}
 	if line := p.daily.line(p.env, width); line != "" {
@@ -68,7 +66,7 @@ func (p *page) status() string {
 	t := p.env.Theme
 	switch {
 	case p.filter.Focused():
-		p.filter.SetStyles(widget.InputStyles(t))
+		p.filter.SetStyles(ui.InputStyles(t))
 		return t.Accent().Render("/ ") + p.filter.View()
 	case p.done != "":
 		return t.Good().Render(p.done)
@@ -120,11 +118,11 @@ func (p *page) list(pane int, tabs bool, width, height int) string {
 	if tabs && width < 50 {
 		names = []string{"Live", "Mine", "Top"}
 	}
-	frame := widget.Pane{Titles: names, Active: pane, Focused: pane == p.pane, Foot: p.cursors[pane].position(), Flush: true}
+	frame := ui.Pane{Titles: names, Active: pane, Focused: pane == p.pane, Foot: p.cursors[pane].position(), Flush: true}
 	if !tabs {
 		frame.Titles, frame.Active = names[pane:pane+1], 0
 	}
-	var table widget.Table
+	var table ui.Table
 	if pane == paneScores {
 		table = scoreTable(p.env, p.lists.Scores, inner)
 		frame.Corner = p.windowNames(width >= 45)
@@ -135,7 +133,7 @@ func (p *page) list(pane int, tabs bool, width, height int) string {
 	content := table.Draw(p.env.Theme, inner, height-2)
 	if len(table.Rows) == 0 {
 		frame.Flush = false
-		content = p.env.Theme.Dim().Render(widget.Wrap(p.empty(pane), inner-2))
+		content = p.env.Theme.Dim().Render(ui.Wrap(p.empty(pane), inner-2))
 	}
 	return frame.Draw(p.env.Theme, content, width, height)
 }
@@ -185,13 +183,13 @@ func (p *page) previewPane(width, height int) string {
 	s := &p.preview.state
 	if p.preview.id == "" {
 		welcome := lipgloss.Place(inner, rows, lipgloss.Center, lipgloss.Center, p.welcome(inner))
-		return widget.Pane{Titles: []string{"Welcome"}}.Draw(t, welcome, width, height)
+		return ui.Pane{Titles: []string{"Welcome"}}.Draw(t, welcome, width, height)
 	}
 	title, badge := clean(s.Game.GetVariant()), s.Badge(t, p.env.Now)
-	if full := title + "  " + gamestate.ShortID(p.preview.id); style.Width(full+badge)+widget.EdgeWidth <= width {
+	if full := title + "  " + gamestate.ShortID(p.preview.id); ui.Width(full+badge)+ui.EdgeWidth <= width {
 		title = full
 	}
-	frame := widget.Pane{Titles: []string{title}, Corner: badge, Foot: describe.Watching(s.Game.GetWatchers())}
+	frame := ui.Pane{Titles: []string{title}, Corner: badge, Foot: describe.Watching(s.Game.GetWatchers())}
 	facts, least := p.facts(inner)
 	content := strings.Join(facts, "\n")
 	if b := s.Board(); b != nil {
@@ -207,12 +205,12 @@ func (p *page) previewPane(width, height int) string {
 // try.
 func (p *page) welcome(width int) string {
 	t := p.env.Theme
-	lines := []string{widget.Choice(t, "t", "watch live games"), widget.Choice(t, "r", "read the rules"), widget.Choice(t, "?", "show all keys")}
+	lines := []string{ui.Choice(t, "t", "watch live games"), ui.Choice(t, "r", "read the rules"), ui.Choice(t, "?", "show all keys")}
 	if p.env.Guest == "" {
-		lines = append([]string{widget.Choice(t, "n", "start a game")}, lines...)
+		lines = append([]string{ui.Choice(t, "n", "start a game")}, lines...)
 	}
 	text := strings.Join(lines, "\n")
-	text = widget.Block(text, lipgloss.Width(text), len(lines))
+	text = ui.Block(text, lipgloss.Width(text), len(lines))
 	if name, ok := t.Large("gridstand", width); ok {
 		return lipgloss.JoinVertical(lipgloss.Center, t.Accent().Render(name), "", text)
 	}
@@ -221,7 +219,7 @@ func (p *page) welcome(width int) string {
 
 // fit draws a board as large as possible in width × height, with room for n lines of text
 // below it: n is lines if that many fit, otherwise least or 0.
-func fit(b board.Board, t style.Theme, width, height, lines, least int) (drawn string, n int, ok bool) {
+func fit(b board.Board, t ui.Theme, width, height, lines, least int) (drawn string, n int, ok bool) {
 	sizes, tight, _ := b.Sizes(t)
 	for _, sizes := range [][]board.Size{sizes, tight} {
 		for _, counts := range [][]int{{lines, least}, {-1}} { // -1 leaves out the empty line, too
@@ -248,7 +246,7 @@ func (p *page) facts(width int) (lines []string, least int) {
 	if s.Tribolo() != nil {
 		lines = strings.Split(s.SeatLines(t, width, p.env.Me), "\n")
 	} else {
-		lines = append(lines, widget.Header(width, []string{t.Bold().Render(ansi.Truncate(s.Player(), nameMin, "…")), ""},
+		lines = append(lines, ui.Header(width, []string{t.Bold().Render(ansi.Truncate(s.Player(), nameMin, "…")), ""},
 			[]string{describe.Plural(s.Score(), "point") + ", tile " + s.BestTile()}))
 	}
 	least = len(lines)
@@ -257,14 +255,14 @@ func (p *page) facts(width int) (lines []string, least int) {
 	if s.Over() {
 		about = describe.Ending(s.Game.Game) + ", " + about
 	}
-	if style.Width(about) > width {
+	if ui.Width(about) > width {
 		about, _, _ = strings.Cut(about, ", started")
 	}
-	lines = append(lines, t.Dim().Render(widget.Cell(about, width)))
+	lines = append(lines, t.Dim().Render(ui.Cell(about, width)))
 	if s.Game.GetExhibition() {
-		lines = append(lines, t.Dim().Render(widget.Cell("exhibition: only bots play", width)))
+		lines = append(lines, t.Dim().Render(ui.Cell("exhibition: only bots play", width)))
 	} else if reason := s.Unranked(); reason != "" {
-		lines = append(lines, t.Dim().Render(widget.Cell("unranked: "+reason, width)))
+		lines = append(lines, t.Dim().Render(ui.Cell("unranked: "+reason, width)))
 	}
 	return lines, least
 }

@@ -8,9 +8,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/contest"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -19,33 +18,33 @@ import (
 // the challenge's standings instead of the leaderboards.
 type attempt struct {
 	sliding
-	*contest.Contest
+	*gamestate.Contest
 }
 
 func (m *attempt) Panel(in panelInput) []string {
 	t := in.env.Theme
-	facts := []widget.Fact{{Label: "SCORE", Value: describe.Comma(in.Score()), Extra: in.Gain()}}
-	moves := widget.Fact{Label: "MOVES", Value: describe.Comma(in.Moves())}
-	tile := widget.Fact{Label: "TILE", Value: in.BestTile()}
+	facts := []ui.Fact{{Label: "SCORE", Value: describe.Comma(in.Score()), Extra: in.Gain()}}
+	moves := ui.Fact{Label: "MOVES", Value: describe.Comma(in.Moves())}
+	tile := ui.Fact{Label: "TILE", Value: in.BestTile()}
 	switch {
 	case m.Race():
-		facts = append(facts, widget.Fact{Label: "PLACE", Value: describe.Place(m.Standing(in.Game.GetId()).GetRank(), m.Total)})
+		facts = append(facts, ui.Fact{Label: "PLACE", Value: describe.Place(m.Standing(in.Game.GetId()).GetRank(), m.Total)})
 	case m.Is(pb.ChallengeKind_CHALLENGE_KIND_REMATCH):
 		facts = append(facts, m.target(in.Score()))
 	default:
 		facts = append(facts, tile)
-		tile = widget.Fact{}
+		tile = ui.Fact{}
 	}
-	about := widget.Lines(false, t.Bold().Render(in.Player()), in.unranked())
+	about := ui.Lines(false, t.Bold().Render(in.Player()), in.unranked())
 	if !in.wide {
 		if m.Race() {
 			about = m.Rows(m.Lines, in.width, in.height-1)
 		}
-		return []string{widget.Inline(t, in.width, append(facts, moves, tile)...) + "\n" + about}
+		return []string{ui.Inline(t, in.width, append(facts, moves, tile)...) + "\n" + about}
 	}
-	cards := widget.Cards(t, in.width, facts...)
+	cards := ui.Cards(t, in.width, facts...)
 	if !m.Race() {
-		return []string{cards, widget.Columns(t, in.width, moves, tile), about}
+		return []string{cards, ui.Columns(t, in.width, moves, tile), about}
 	}
 	const gap = 1
 	return []string{cards, m.others(in.width, in.height-lipgloss.Height(cards)-gap)}
@@ -65,7 +64,7 @@ func (m *attempt) others(width, height int) string {
 }
 
 // title says how the attempt ended. Once a race is closed, it says whether the user won.
-func (m *attempt) title(in panelInput) (string, style.Text) {
+func (m *attempt) title(in panelInput) (string, ui.Text) {
 	t := in.env.Theme
 	switch {
 	case !m.Race() || !m.Closed():
@@ -78,8 +77,8 @@ func (m *attempt) title(in panelInput) (string, style.Text) {
 }
 
 // target returns the score to beat in a rematch.
-func (m *attempt) target(score int32) widget.Fact {
-	f := widget.Fact{Label: "TO BEAT", Value: describe.Comma(m.GetTarget().GetScore())}
+func (m *attempt) target(score int32) ui.Fact {
+	f := ui.Fact{Label: "TO BEAT", Value: describe.Comma(m.GetTarget().GetScore())}
 	if score > m.GetTarget().GetScore() {
 		f.Extra = "beaten"
 	}
@@ -125,9 +124,9 @@ func (m *attempt) outcome(in panelInput, facts string) []string {
 	if in.height <= 10 { // in a short panel, lines can be dropped one at a time
 		return append(lines, rows(len(standings)))
 	}
-	blocks := []string{strings.Join(lines, "\n"), rows(len(standings) + contest.HeadRows)}
+	blocks := []string{strings.Join(lines, "\n"), rows(len(standings) + gamestate.HeadRows)}
 	const head = 6 // number of lines for the title and the score
-	if boards, ok := m.Boards(in.width, widget.Room(in.height-head, blocks...)); ok && in.wide {
+	if boards, ok := m.Boards(in.width, ui.Room(in.height-head, blocks...)); ok && in.wide {
 		blocks = append(blocks, boards)
 	}
 	return blocks

@@ -11,11 +11,9 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/frame"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -57,8 +55,8 @@ func TestGolden(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			env := tuitest.Env(nil)
-			mode := frame.Draw(env, open(t, env), frame.State{}).MouseMode
-			assert.Contains(t, ansi.Strip(frame.Help(env, open(t, env).Keys(), widget.NewScroll())), "S ", "the help lists S")
+			mode := ui.Draw(env, open(t, env), ui.Around{}).MouseMode
+			assert.Contains(t, ansi.Strip(ui.Help(env, open(t, env).Keys(), ui.NewScroll())), "S ", "the help lists S")
 			assert.Equal(t, name == "tribolo", mode != tea.MouseModeNone, "takes the mouse only if a click acts")
 			tuitest.Golden(t, name, func(env *ui.Env) ui.Page { return open(t, env) })
 		})

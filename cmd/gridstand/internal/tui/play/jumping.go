@@ -11,7 +11,6 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -95,7 +94,7 @@ func (m *jumping) Board(s *gamestate.State, mine bool) board.Board {
 func (m *jumping) PanelLines() int { return 7 }
 
 func (m *jumping) Panel(in panelInput) []string {
-	turn := widget.Lines(false, in.TurnText(in.env.Theme, in.mine()), m.hint(in))
+	turn := ui.Lines(false, in.TurnText(in.env.Theme, in.mine()), m.hint(in))
 	if in.wide {
 		return []string{in.SeatBlocks(in.env.Theme, in.width, in.env.Me, in.height > 18), turn, in.unranked()}
 	}
@@ -103,7 +102,7 @@ func (m *jumping) Panel(in panelInput) []string {
 	if in.height < m.PanelLines() && in.mine() {
 		lines[0], lines[1] = turn, lines[0]
 	}
-	return []string{widget.Lines(false, lines...)}
+	return []string{ui.Lines(false, lines...)}
 }
 
 // hint describes the effect of a jump to the cursor, if targets are shown.
@@ -113,7 +112,7 @@ func (m *jumping) hint(in panelInput) string {
 	}
 	jump := board.MoveTo(in.Tribolo(), m.cursor)
 	if jump == nil {
-		return in.env.Theme.Dim().Render(widget.Wrap(pickText(in.width, m.noJump(&in.State)...), in.width))
+		return in.env.Theme.Dim().Render(ui.Wrap(pickText(in.width, m.noJump(&in.State)...), in.width))
 	}
 	return in.env.Theme.Accent().Render(describe.Cell(m.cursor)+" takes ") + in.env.Theme.Bold().Render(takes(in.Tribolo(), jump))
 }

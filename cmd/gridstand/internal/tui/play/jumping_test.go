@@ -14,7 +14,6 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/frame"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/tuitest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/game"
@@ -122,7 +121,7 @@ func TestJump(t *testing.T) {
 	d.Press("x")
 	assert.NotContains(t, d.Screen(), "a jump goes to an empty cell", "the text is gone after the next key")
 
-	v := frame.Draw(d.Env, p, frame.State{})
+	v := ui.Draw(d.Env, p, ui.Around{})
 	x, y := int(target.GetX()), int(target.GetY())
 	lines := strings.Split(ansi.Strip(v.Content), "\n")
 	top := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "┏") })
@@ -165,7 +164,7 @@ func TestTurn(t *testing.T) {
 	from := tuitest.NewStream()
 	s := &tuitest.Server{Streams: map[string]*tuitest.Stream{tuitest.GameID: from}}
 	p, d := start(t, tuitest.Env(s), translate.Game(triboloEvent(t, 7, adaAndBots()...).State, 0))
-	title := func() string { return frame.Draw(d.Env, p, frame.State{}).WindowTitle }
+	title := func() string { return ui.Draw(d.Env, p, ui.Around{}).WindowTitle }
 	require.False(t, p.mine())
 	assert.NotContains(t, title(), "Your turn")
 	for n := 8; n <= 9; n++ {

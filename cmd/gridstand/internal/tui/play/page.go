@@ -9,10 +9,8 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/contest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
@@ -31,7 +29,7 @@ func New(ctx context.Context, env *ui.Env, g *pb.Game) ui.Page {
 func newPage(ctx context.Context, env *ui.Env, g *pb.Game) *page {
 	p := &page{playing{seated: seated{gamestate.New(g), env}, Tasks: ui.NewTasks(ctx), mode: newMode(g)}}
 	if g.GetChallengeId() != "" && p.Twenty48() != nil {
-		p.contest = contest.New(env, p.Tasks, g.GetChallengeId(), g.GetId())
+		p.contest = gamestate.NewContest(env, p.Tasks, g.GetChallengeId(), g.GetId())
 		p.mode = &attempt{sliding{}, p.contest}
 	}
 	return p

@@ -10,7 +10,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/contest"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -31,7 +30,7 @@ type playing struct {
 	mode Mode
 	// contest is the challenge if the game is an attempt, or nil. asked is set once its
 	// boards or standings have been requested.
-	contest *contest.Contest
+	contest *gamestate.Contest
 	asked   bool
 	// rematch is the id of the request that creates a rematch.
 	rematch string

@@ -9,7 +9,6 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -35,18 +34,18 @@ func (sliding) PanelLines() int { return 4 }
 
 func (sliding) Panel(in panelInput) []string {
 	t := in.env.Theme
-	scores := []widget.Fact{
+	scores := []ui.Fact{
 		{Label: "SCORE", Value: describe.Comma(in.Score()), Extra: in.Gain()},
 		{Label: "BEST", Value: in.places.best(&in.State, in.seat())},
 	}
-	moves := widget.Fact{Label: "MOVES", Value: describe.Comma(in.Moves())}
-	tile := widget.Fact{Label: "TILE", Value: in.BestTile()}
-	rank := widget.Fact{Label: "RANK", Value: placeText(in.places.day, "today")}
+	moves := ui.Fact{Label: "MOVES", Value: describe.Comma(in.Moves())}
+	tile := ui.Fact{Label: "TILE", Value: in.BestTile()}
+	rank := ui.Fact{Label: "RANK", Value: placeText(in.places.day, "today")}
 	if in.wide {
 		return []string{
-			widget.Cards(t, in.width, scores...),
-			widget.Columns(t, in.width, moves, tile) + "\n" + widget.Columns(t, in.width*2, rank),
-			widget.Lines(false, t.Bold().Render(in.Player()), in.unranked()),
+			ui.Cards(t, in.width, scores...),
+			ui.Columns(t, in.width, moves, tile) + "\n" + ui.Columns(t, in.width*2, rank),
+			ui.Lines(false, t.Bold().Render(in.Player()), in.unranked()),
 		}
 	}
 	who := t.Bold().Render(in.Player())
@@ -54,8 +53,8 @@ func (sliding) Panel(in panelInput) []string {
 		who += "  " + why
 	}
 	return []string{
-		widget.Inline(t, in.width, scores...) + "\n" + widget.Inline(t, in.width, moves, tile) +
-			"\n" + widget.Inline(t, in.width, rank) + "\n" + who,
+		ui.Inline(t, in.width, scores...) + "\n" + ui.Inline(t, in.width, moves, tile) +
+			"\n" + ui.Inline(t, in.width, rank) + "\n" + who,
 	}
 }
 
@@ -82,7 +81,7 @@ func (sliding) Intro(s *gamestate.State) [3][]string {
 // unranked returns a note that says why the game is not ranked, or "" if it is ranked.
 func (in panelInput) unranked() string {
 	if why := in.Unranked(); why != "" {
-		return in.env.Theme.Warn().Render(widget.Wrap("unranked: "+why, in.width))
+		return in.env.Theme.Warn().Render(ui.Wrap("unranked: "+why, in.width))
 	}
 	return ""
 }

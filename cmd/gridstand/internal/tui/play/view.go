@@ -11,9 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -35,7 +33,7 @@ func (p *page) View(width, height int) ui.View {
 	l, ok := board.Place(b, p.env.Theme, width, height, p.mode.PanelLines()+shareLines)
 	if !ok {
 		needsWidth, needsHeight := board.Needs(b, p.env.Theme)
-		v.Body = widget.TooSmall(p.env.Width, p.env.Height, needsWidth+2, needsHeight+3)
+		v.Body = ui.TooSmall(p.env.Width, p.env.Height, needsWidth+2, needsHeight+3)
 		return v
 	}
 	if m, ok := p.mode.(*attempt); ok && m.Race() && l.Wide { // make room for the other boards
@@ -50,7 +48,7 @@ func (p *page) View(width, height int) ui.View {
 	if p.resultOpen() {
 		panel = p.result(at)
 	}
-	block, x := board.Join(l, b.Draw(l.Cell, p.env.Theme), widget.Block(panel, l.PanelWidth, min(l.PanelHeight, lipgloss.Height(panel))))
+	block, x := board.Join(l, b.Draw(l.Cell, p.env.Theme), ui.Block(panel, l.PanelWidth, min(l.PanelHeight, lipgloss.Height(panel))))
 	v.Body = block
 	mode, ok := p.mode.(clickable)
 	if !ok || l.Cell.Mini || p.Over() {
@@ -93,7 +91,7 @@ func (p *page) headline() []string {
 func (p *page) panel(in panelInput) string {
 	blocks := p.mode.Panel(in)
 	if p.contest != nil && p.contest.Race() {
-		return widget.Stack(in.height, blocks...)
+		return ui.Stack(in.height, blocks...)
 	}
 	if p.places.newcomer() && p.Moves() < 2*int32(len(p.Game.GetSeats())) && p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE {
 		var lines []string
@@ -104,22 +102,22 @@ func (p *page) panel(in panelInput) string {
 		fits := lipgloss.Height(intro+"\n"+strings.Join(blocks[:min(len(blocks), 2)], "\n")) <= in.height
 		switch {
 		case !in.wide && fits:
-			return widget.Stack(in.height, intro+"\n"+blocks[0])
+			return ui.Stack(in.height, intro+"\n"+blocks[0])
 		case !in.wide: // whose turn it is, or the score, comes first
 			first, rest, _ := strings.Cut(blocks[0], "\n")
-			return widget.Stack(in.height, widget.Lines(false, first, intro, rest))
+			return ui.Stack(in.height, ui.Lines(false, first, intro, rest))
 		case fits:
 			blocks = slices.Insert(blocks, 1, intro)
 		}
 	}
 	blocks = append(blocks, p.invitation(in.width))
 	if p.env.Local != nil && p.env.Local.Others != nil { // others can connect to this program's server
-		blocks = append(blocks, widget.Command(p.env.Theme, "Others play with", p.env.Invite("play"), in.width))
+		blocks = append(blocks, ui.Command(p.env.Theme, "Others play with", p.env.Invite("play"), in.width))
 	}
 	if in.wide { // the last moves fill the remaining rows
-		blocks = append(blocks, p.LogLines(p.env.Theme, in.width, widget.Room(in.height, blocks...)))
+		blocks = append(blocks, p.LogLines(p.env.Theme, in.width, ui.Room(in.height, blocks...)))
 	}
-	return widget.Stack(in.height, blocks...)
+	return ui.Stack(in.height, blocks...)
 }
 
 // invitation explains how others can watch or join the game: "Others watch with gridstand
@@ -139,7 +137,7 @@ func (p *page) invitation(width int) string {
 	if p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
 		what, command = "Others join with", p.env.Invite("join", p.CommandID())
 	}
-	return widget.Command(p.env.Theme, what, command, width)
+	return ui.Command(p.env.Theme, what, command, width)
 }
 
 func (p *page) status(width int) string {
@@ -219,10 +217,10 @@ func (p *page) result(in panelInput) string {
 	if attempted {
 		title, look = m.title(in)
 	}
-	wrapped := widget.Wrap(title, in.width)
+	wrapped := ui.Wrap(title, in.width)
 	height := in.height - strings.Count(wrapped, "\n")
 	var head string
-	if large, ok := t.Large(score, in.width); ok && height >= 2+style.LargeHeight {
+	if large, ok := t.Large(score, in.width); ok && height >= 2+ui.LargeHeight {
 		gap := "\n\n"
 		if height < 10 {
 			gap = "\n"
@@ -232,7 +230,7 @@ func (p *page) result(in panelInput) string {
 		head = ansi.Truncate(look.Render(title)+"  "+t.Bold().Render(score+" points"), in.width, "…")
 	}
 	if attempted {
-		return widget.Stack(in.height, append([]string{head}, m.outcome(in, facts)...)...)
+		return ui.Stack(in.height, append([]string{head}, m.outcome(in, facts)...)...)
 	}
 	ranks := []string{in.unranked()}
 	if ranks[0] == "" {
@@ -245,7 +243,7 @@ func (p *page) result(in panelInput) string {
 	}
 	share := ""
 	if !p.shareFits() {
-		share = t.Dim().Render(widget.Wrap(p.shareLine(), in.width))
+		share = t.Dim().Render(ui.Wrap(p.shareLine(), in.width))
 	}
-	return widget.Stack(in.height, append(append([]string{head, facts}, ranks...), share)...)
+	return ui.Stack(in.height, append(append([]string{head, facts}, ranks...), share)...)
 }

@@ -15,8 +15,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/frame"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 )
@@ -33,7 +31,7 @@ func Env(s ui.Server) *ui.Env {
 	command := func(words ...string) string { return strings.Join(append([]string{"gridstand"}, words...), " ") }
 	return &ui.Env{
 		Server: s, Clock: func() time.Time { return Noon }, Now: Noon,
-		Theme: style.Theme{Profile: colorprofile.TrueColor, Still: true},
+		Theme: ui.Theme{Profile: colorprofile.TrueColor, Still: true},
 		Width: 80, Height: 24, Me: Me,
 		Command: command, Invite: command,
 	}
@@ -117,7 +115,7 @@ func (d *Driver) Send(msg tea.Msg) {
 			d.run(t.Input(msg))
 		}
 	}
-	frame.Draw(d.Env, d.Page, frame.State{}) // must never panic
+	ui.Draw(d.Env, d.Page, ui.Around{}) // must never panic
 }
 
 // Resume tells the page that it is visible again.
@@ -180,7 +178,7 @@ func (d *Driver) Settle() {
 }
 
 // Screen returns the window's contents as text, without colors.
-func (d *Driver) Screen() string { return plain(frame.Draw(d.Env, d.Page, frame.State{}).Content) }
+func (d *Driver) Screen() string { return plain(ui.Draw(d.Env, d.Page, ui.Around{}).Content) }
 
 // plain returns a screen without colors or trailing spaces.
 func plain(screen string) string {

@@ -16,8 +16,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/frame"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 )
 
@@ -32,7 +30,7 @@ var Sizes = [][2]int{{40, 12}, {80, 24}}
 // On a light background, the page must have the same text in other colors.
 func Golden(t *testing.T, name string, open func(env *ui.Env) ui.Page) {
 	t.Helper()
-	draw := func(theme style.Theme) string {
+	draw := func(theme ui.Theme) string {
 		var all strings.Builder
 		for _, size := range Sizes {
 			env := Env(nil)
@@ -47,14 +45,14 @@ func Golden(t *testing.T, name string, open func(env *ui.Env) ui.Page) {
 		}
 		return all.String()
 	}
-	compare(t, name+".txt", ansi.Strip(draw(style.Theme{Still: true})))
-	for _, theme := range []style.Theme{{ASCII: true}, {ASCII: true, Profile: colorprofile.TrueColor}} {
+	compare(t, name+".txt", ansi.Strip(draw(ui.Theme{Still: true})))
+	for _, theme := range []ui.Theme{{ASCII: true}, {ASCII: true, Profile: colorprofile.TrueColor}} {
 		screen := strings.ReplaceAll(ansi.Strip(draw(theme)), "×", "x") // in the headings
 		assert.NotRegexp(t, `[^\n -~]|\?[^ \n]`, screen, "%s in ASCII", name)
 	}
-	dark := draw(style.Theme{Profile: colorprofile.TrueColor, Still: true})
+	dark := draw(ui.Theme{Profile: colorprofile.TrueColor, Still: true})
 	compare(t, name+".ansi", dark)
-	light := draw(style.Theme{Profile: colorprofile.TrueColor, Still: true, Light: true})
+	light := draw(ui.Theme{Profile: colorprofile.TrueColor, Still: true, Light: true})
 	assert.Equal(t, ansi.Strip(dark), ansi.Strip(light), "%s on a light background", name)
 	assert.NotEqual(t, dark, light)
 }
@@ -66,11 +64,11 @@ var styling = regexp.MustCompile("\x1b\\[[0-9;:]*m")
 // returns it.
 func Harmless(t *testing.T, env *ui.Env, p ui.Page) string {
 	t.Helper()
-	content := frame.Draw(env, p, frame.State{}).Content
+	content := ui.Draw(env, p, ui.Around{}).Content
 	plain := styling.ReplaceAllString(content, "")
 	lines := strings.Split(plain, "\n")
 	bad := strings.IndexFunc(plain, func(char rune) bool { return char != '\n' && !unicode.IsPrint(char) })
-	wide := slices.IndexFunc(lines, func(line string) bool { return style.Width(line) > env.Width })
+	wide := slices.IndexFunc(lines, func(line string) bool { return ui.Width(line) > env.Width })
 	require.Truef(t, bad < 0 && wide < 0 && len(lines) <= env.Height, "byte %d, line %d of %d: %q", bad, wide, len(lines), plain)
 	return content
 }

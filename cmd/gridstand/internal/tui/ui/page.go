@@ -10,7 +10,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -74,7 +73,7 @@ type Env struct {
 	// Clock returns the current time. Now is the time of the last message.
 	Clock func() time.Time
 	Now   time.Time
-	Theme style.Theme
+	Theme Theme
 	// Width and Height are the size of the window.
 	Width, Height int
 	// Remote is set for a remote terminal, on which ctrl-z does nothing.

@@ -10,9 +10,7 @@ import (
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	"github.com/gridstand/gridstand/internal/describe"
 )
 
@@ -32,7 +30,7 @@ func (p *page) View(width, height int) ui.View {
 	l, ok := board.Place(b, t, width, height, panelLines)
 	if !ok {
 		needsWidth, needsHeight := board.Needs(b, t)
-		v.Body = widget.TooSmall(p.env.Width, p.env.Height, needsWidth+p.env.Width-width, needsHeight+1+p.env.Height-height)
+		v.Body = ui.TooSmall(p.env.Width, p.env.Height, needsWidth+p.env.Width-width, needsHeight+1+p.env.Height-height)
 		return v
 	}
 	x := panel{State: s, env: p.env, width: l.PanelWidth, height: l.PanelHeight, tall: l.Wide && l.PanelHeight >= tallPanel}
@@ -43,7 +41,7 @@ func (p *page) View(width, height int) ui.View {
 	if p.resultOpen() {
 		text = x.result()
 	}
-	v.Body, _ = board.Join(l, b.Draw(l.Cell, t), widget.Block(text, l.PanelWidth, l.PanelHeight))
+	v.Body, _ = board.Join(l, b.Draw(l.Cell, t), ui.Block(text, l.PanelWidth, l.PanelHeight))
 	return v
 }
 
@@ -130,7 +128,7 @@ func (p *page) timeline(width int) string {
 		text += " (undone)"
 	}
 	text += fmt.Sprintf("  %d×", p.player.speed)
-	room := min(width-style.Width(text)-3, 60)
+	room := min(width-ui.Width(text)-3, 60)
 	if room < 8 {
 		return t.Bold().Render(text)
 	}
@@ -154,13 +152,13 @@ func (p *page) waiting(width int) string {
 	var lines []string
 	switch c := p.chooser; {
 	case p.problem != "":
-		lines = append(lines, t.Warn().Render(widget.Wrap(p.problem, width)))
+		lines = append(lines, t.Warn().Render(ui.Wrap(p.problem, width)))
 	case p.game != nil && p.game.problem != "":
-		lines = append(lines, t.Warn().Render(widget.Wrap(p.game.problem, width)))
+		lines = append(lines, t.Warn().Render(ui.Wrap(p.game.problem, width)))
 	case p.game != nil:
 		lines = append(lines, p.game.state.Badge(t, p.env.Now))
 		if problem := p.game.state.ConnectionProblem(); problem != "" {
-			lines = append(lines, t.Warn().Render(widget.Wrap(problem, width)))
+			lines = append(lines, t.Warn().Render(ui.Wrap(problem, width)))
 		}
 	case c.player != "" && c.next.IsZero():
 		lines = append(lines, t.Dim().Render("Looking for "+c.name()+" …"))
@@ -171,7 +169,7 @@ func (p *page) waiting(width int) string {
 	default:
 		lines = append(lines, t.Bold().Render("No live games."))
 		if p.env.Guest == "" {
-			lines = append(lines, widget.Choice(t, "n", "start one"))
+			lines = append(lines, ui.Choice(t, "n", "start one"))
 		}
 	}
 	if c := p.chooser; c != nil && p.game == nil && c.wait > 0 {
@@ -195,8 +193,8 @@ type panel struct {
 }
 
 // scores returns the most important numbers of a game of 2048.
-func (x *panel) scores() []widget.Fact {
-	return []widget.Fact{{Label: "SCORE", Value: describe.Comma(x.Score()), Extra: x.Gain()}, {Label: "TILE", Value: x.BestTile()}}
+func (x *panel) scores() []ui.Fact {
+	return []ui.Fact{{Label: "SCORE", Value: describe.Comma(x.Score()), Extra: x.Gain()}, {Label: "TILE", Value: x.BestTile()}}
 }
 
 // large draws text in large letters if they fit.
@@ -211,7 +209,7 @@ func (x *panel) large(text string) string {
 func (x *panel) play() string {
 	t, why := x.env.Theme, x.why
 	if x.tall {
-		why = widget.Wrap(why, x.width)
+		why = ui.Wrap(why, x.width)
 	}
 	if why != "" {
 		why = t.Dim().Render(why)
@@ -222,10 +220,10 @@ func (x *panel) play() string {
 	case x.Tribolo() != nil:
 		return x.stack(x.SeatLines(t, x.width, x.env.Me) + "\n" + x.TurnText(t, false))
 	case x.tall:
-		return x.stack(widget.Lines(false, x.large(x.Player()), why), widget.Cards(t, x.width, x.scores()...))
+		return x.stack(ui.Lines(false, x.large(x.Player()), why), ui.Cards(t, x.width, x.scores()...))
 	default:
 		name := t.Accent().Bold(true).Render(x.Player()) + "  " + why
-		return x.stack(name + "\n" + widget.Inline(t, x.width, x.scores()...))
+		return x.stack(name + "\n" + ui.Inline(t, x.width, x.scores()...))
 	}
 }
 
@@ -234,33 +232,33 @@ func (x *panel) play() string {
 func (x *panel) stack(blocks ...string) string {
 	age := x.env.Now.Sub(x.Game.GetUpdateTime().AsTime())
 	last := x.env.Theme.Dim().Render(fmt.Sprintf("move %s, %s", describe.Comma(x.Moves()), describe.Ago(age)))
-	return widget.Stack(x.height, append(blocks, x.LogLines(x.env.Theme, x.width, widget.Room(x.height-2, blocks...)), last)...)
+	return ui.Stack(x.height, append(blocks, x.LogLines(x.env.Theme, x.width, ui.Room(x.height-2, blocks...)), last)...)
 }
 
 // result draws the panel of a finished game.
 func (x *panel) result() string {
 	t := x.env.Theme
 	outcome, look := x.Outcome(t, x.env.Me)
-	title, score := look.Render(widget.Wrap(outcome, x.width)), describe.Comma(x.Score())
+	title, score := look.Render(ui.Wrap(outcome, x.width)), describe.Comma(x.Score())
 	facts := x.Player() + "  best " + describe.Standing(x.Game.Game)
 	if x.Tribolo() != nil {
 		score, facts = describe.Comma(gamestate.HighestScore(x.Game.Game)), x.Standings(t, x.width, x.env.Me)
 	}
 	verify := ""
 	if command := x.env.Command("verify", gamestate.ShortID(x.Game.GetId())); command != "" {
-		verify = widget.Wrap(t.Dim().Render("verify with ")+command, x.width)
+		verify = ui.Wrap(t.Dim().Render("verify with ")+command, x.width)
 	}
 	if x.height < panelLines {
 		title = look.Render(outcome)
 	}
 	switch {
 	case x.height < panelLines && x.Tribolo() != nil:
-		return widget.Stack(x.height, title, facts)
+		return ui.Stack(x.height, title, facts)
 	case x.height < panelLines:
-		return widget.Stack(x.height, title, t.Accent().Bold(true).Render(score)+"  "+facts)
+		return ui.Stack(x.height, title, t.Accent().Bold(true).Render(score)+"  "+facts)
 	case x.tall:
 		return x.stack(title, x.large(score), facts, verify)
 	default:
-		return widget.Stack(x.height, title+"\n"+x.large(score), facts, verify)
+		return ui.Stack(x.height, title+"\n"+x.large(score), facts, verify)
 	}
 }

@@ -13,9 +13,7 @@ import (
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 	"github.com/gridstand/gridstand/internal/describe"
 )
 
@@ -111,14 +109,14 @@ func (w *wall) cell(i, width, height int) string {
 	c, ok := slot.Fit(t, width, height)
 	switch {
 	case b == nil:
-		return w.title(i, min(width, titleWidth)) + "\n" + t.Warn().Render(widget.Wrap(g.problem, width))
+		return w.title(i, min(width, titleWidth)) + "\n" + t.Warn().Render(ui.Wrap(g.problem, width))
 	case !ok:
 		needsWidth, needsHeight := board.Needs(b, t)
-		return w.title(i, width) + "\n" + widget.TooSmall(width, height, needsWidth, needsHeight+1+seatRows(&g.state))
+		return w.title(i, width) + "\n" + ui.TooSmall(width, height, needsWidth, needsHeight+1+seatRows(&g.state))
 	}
 	boardWidth, _ := b.Measure(c)
 	left, badge := w.titleParts(i, math.MaxInt16)
-	width = min(width, max(boardWidth, titleWidth, style.Width(left[0])+2+style.Width(badge)))
+	width = min(width, max(boardWidth, titleWidth, ui.Width(left[0])+2+ui.Width(badge)))
 	parts := []string{w.title(i, width), lipgloss.PlaceHorizontal(width, lipgloss.Center, b.Draw(c, t))}
 	if seatRows(&g.state) > 0 {
 		parts = append(parts, g.state.SeatLines(t, width, w.env.Me))
@@ -133,7 +131,7 @@ const nameMin = 8
 // title returns the line above a game: its number, player, variant, score and badge.
 func (w *wall) title(i, width int) string {
 	left, badge := w.titleParts(i, width)
-	return widget.Header(width, left, []string{badge, ""})
+	return ui.Header(width, left, []string{badge, ""})
 }
 
 // titleParts returns alternatives for the left part of a title, longest first, and the badge.
@@ -147,7 +145,7 @@ func (w *wall) titleParts(i, width int) (left []string, badge string) {
 	badge = s.Badge(t, w.env.Now)
 	score := "  " + t.Bold().Render(describe.Comma(s.Score()))
 	who := func(facts string) string {
-		room := width - style.Width(left[0]+" "+facts+"  "+badge)
+		room := width - ui.Width(left[0]+" "+facts+"  "+badge)
 		return left[0] + " " + name.Render(ansi.Truncate(s.Player(), max(room, nameMin), "…")) + facts
 	}
 	switch {

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
-
 	"github.com/stretchr/testify/assert"
 
 	"github.com/gridstand/gridstand/client"

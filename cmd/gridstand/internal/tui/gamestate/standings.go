@@ -1,4 +1,4 @@
-package contest
+package gamestate
 
 import (
 	"cmp"
@@ -13,9 +13,7 @@ import (
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -66,7 +64,7 @@ func (c *Contest) TimeLeft() string {
 	if !ok || !c.Open() || left == 0 || !limited && left > shortTime {
 		return ""
 	}
-	return gamestate.TimeLeft(c.env.Theme, left)
+	return TimeLeft(c.env.Theme, left)
 }
 
 // InviteText explains how others can join the challenge: "Others join with gridstand join
@@ -82,7 +80,7 @@ func (c *Contest) InviteText(what string, width int) string {
 	default:
 		what += " with"
 	}
-	return widget.Command(c.env.Theme, what, how, width)
+	return ui.Command(c.env.Theme, what, how, width)
 }
 
 // Invite returns the challenge's link, or the result of Command if there is no link.
@@ -133,12 +131,12 @@ func (c *Contest) Rows(lines []*pb.Standing, width, rows int) string {
 		if c.Race() && c.Open() {
 			end += "  "
 		}
-		text = append(text, t.Dim().Render(widget.Cell(head, width-len(end))+end))
+		text = append(text, t.Dim().Render(ui.Cell(head, width-len(end))+end))
 	}
 	mine := max(slices.IndexFunc(lines, func(line *pb.Standing) bool { return c.env.Is(line.GetPlayer()) }), 0)
 	first := max(min(mine-rows/2, len(lines)-rows), 0)
 	for _, line := range lines[first:min(first+max(rows, 0), len(lines))] {
-		rank, ink := "–", style.Text{}
+		rank, ink := "–", ui.Text{}
 		if line.GetRank() > 0 {
 			rank = describe.Comma(line.GetRank())
 		}
@@ -158,7 +156,7 @@ func (c *Contest) Rows(lines []*pb.Standing, width, rows int) string {
 		}
 		room := width - rankWidth - 1 - lipgloss.Width(end)
 		text = append(text, t.Dim().Render(fmt.Sprintf("%*s", rankWidth, rank))+" "+
-			ink.Render(widget.Cell(c.Name(line), room))+ink.Render(end))
+			ink.Render(ui.Cell(c.Name(line), room))+ink.Render(end))
 	}
 	return strings.Join(text, "\n")
 }
@@ -225,5 +223,5 @@ func (c *Contest) boardTitle(e *pb.Entrant, width int) string {
 	}
 	name := c.Name(e)
 	room := max(width-lipgloss.Width(place)-lipgloss.Width(score)-1, 1)
-	return place + widget.Cell(name, room) + " " + score
+	return place + ui.Cell(name, room) + " " + score
 }

@@ -1,4 +1,4 @@
-package contest
+package gamestate
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
@@ -18,7 +17,7 @@ import (
 // attempt is an attempt at a race whose game is followed.
 type attempt struct {
 	id    string
-	state gamestate.State
+	state State
 }
 
 // MaxEntrants is the maximum number of players in a race.
@@ -37,7 +36,7 @@ func (c *Contest) follow() tea.Cmd {
 	var cmds []tea.Cmd
 	for _, e := range c.GetEntrants()[:min(len(c.GetEntrants()), MaxEntrants)] {
 		if id := e.GetGameId(); id != "" && id != c.own && c.board(id) == nil {
-			a := &attempt{id: id, state: gamestate.New(nil)}
+			a := &attempt{id: id, state: New(nil)}
 			c.boards = append(c.boards, a)
 			cmds = append(cmds, c.watch(a))
 		}

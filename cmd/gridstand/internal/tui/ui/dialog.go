@@ -1,4 +1,4 @@
-package widget
+package ui
 
 import (
 	"slices"
@@ -11,25 +11,22 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
-
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 )
 
 // Box draws a frame around a title and the content below it, all centered.
-func Box(t style.Theme, title, content string) string {
+func Box(t Theme, title, content string) string {
 	frame := lipgloss.NewStyle().Border(lipgloss.RoundedBorder()).Padding(0, 1).Align(lipgloss.Center)
 	return frame.BorderForeground(t.Colors().Accent).Render(t.Bold().Render(title) + "\n\n" + content)
 }
 
 // Choice draws a key followed by a description of what it does.
-func Choice(t style.Theme, key, what string) string {
+func Choice(t Theme, key, what string) string {
 	return t.Accent().Render(key) + " " + t.Dim().Render(what)
 }
 
 // InputStyles returns the styles of a text field. Its cursor does not blink, because each
 // blink would draw a frame.
-func InputStyles(t style.Theme) textinput.Styles {
+func InputStyles(t Theme) textinput.Styles {
 	s := textinput.StyleState{Text: t.Bold().Lipgloss(), Placeholder: t.Dim().Lipgloss()}
 	return textinput.Styles{Focused: s, Blurred: s, Cursor: textinput.CursorStyle{Color: t.Colors().Accent}}
 }
@@ -37,7 +34,7 @@ func InputStyles(t style.Theme) textinput.Styles {
 // KeyLine returns the footer's line of keys, most important first. If the line is too long, keys
 // are dropped from the right, but the last two, which open the help and leave the page, are dropped
 // last. A single key is truncated.
-func KeyLine(t style.Theme, keys []key.Binding, width int) string {
+func KeyLine(t Theme, keys []key.Binding, width int) string {
 	const gap = "   "
 	var all []string
 	line := -len(gap) // width of the line
@@ -45,12 +42,12 @@ func KeyLine(t style.Theme, keys []key.Binding, width int) string {
 		if k.Enabled() {
 			h := k.Help()
 			all = append(all, Choice(t, h.Key, h.Desc))
-			line += len(gap) + style.Width(h.Key+" "+h.Desc)
+			line += len(gap) + Width(h.Key+" "+h.Desc)
 		}
 	}
 	for len(all) > 1 && line > width {
 		i := max(len(all)-3, 0)
-		line -= len(gap) + style.Width(all[i])
+		line -= len(gap) + Width(all[i])
 		all = slices.Delete(all, i, i+1)
 	}
 	text := strings.Join(all, t.Faint().Render(gap))
@@ -72,7 +69,7 @@ func NewScroll() *Scroll { return &Scroll{view: viewport.New()} }
 // Key scrolls. It returns false if the key does not scroll, or if the whole text is visible.
 func (s *Scroll) Key(msg tea.KeyPressMsg) bool {
 	k := s.view.KeyMap
-	if !s.tall || !ui.Pressed(msg, k.Up, k.Down, k.PageUp, k.PageDown) {
+	if !s.tall || !Pressed(msg, k.Up, k.Down, k.PageUp, k.PageDown) {
 		return false
 	}
 	s.view, _ = s.view.Update(msg)
@@ -80,17 +77,17 @@ func (s *Scroll) Key(msg tea.KeyPressMsg) bool {
 }
 
 // Keys returns the keys that scroll and close the text.
-func (s *Scroll) Keys() ui.KeyMap {
+func (s *Scroll) Keys() KeyMap {
 	if s.tall {
-		return ui.Keys(ui.Bind("↑ ↓", "scroll"), ui.Bind("other keys", "close"))
+		return Keys(Bind("↑ ↓", "scroll"), Bind("other keys", "close"))
 	}
-	return ui.Keys(ui.Bind("any key", "close"))
+	return Keys(Bind("any key", "close"))
 }
 
-// Help returns the box that lists all keys, for a window of width × height. It uses the
+// helpBox returns the box that lists all keys, for a window of width × height. It uses the
 // first layout that fits: several columns, one column or running text. If none does, it shows the
 // part of the running text at the given position.
-func Help(t style.Theme, groups [][]key.Binding, width, height int, at *Scroll) string {
+func helpBox(t Theme, groups [][]key.Binding, width, height int, at *Scroll) string {
 	const frameWidth, frameHeight = 6, 4
 	h := help.New()
 	h.Styles = help.Styles{FullKey: t.Accent().Lipgloss(), FullDesc: t.Dim().Lipgloss(), FullSeparator: t.Faint().Lipgloss()}
@@ -120,7 +117,7 @@ func Help(t style.Theme, groups [][]key.Binding, width, height int, at *Scroll) 
 }
 
 // flow writes the keys as running text, in lines of at most width columns.
-func flow(t style.Theme, keys []key.Binding, width int) string {
+func flow(t Theme, keys []key.Binding, width int) string {
 	const unbreakable = "\u00a0"
 	var all []string
 	for _, k := range keys {
@@ -140,7 +137,7 @@ func Header(width int, lefts, rights []string) string {
 	}
 	for _, right := range rights {
 		for _, left := range lefts {
-			gap := width - style.Width(left) - style.Width(right)
+			gap := width - Width(left) - Width(right)
 			if gap >= 2 || left == "" && gap >= 0 {
 				return left + strings.Repeat(" ", gap) + right
 			}

@@ -1,4 +1,4 @@
-package style
+package ui
 
 import (
 	"image/color"

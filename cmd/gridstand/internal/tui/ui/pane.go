@@ -1,11 +1,9 @@
-package widget
+package ui
 
 import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
-
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 )
 
 // Pane is a framed part of a page.
@@ -25,7 +23,7 @@ type Pane struct {
 
 // Draw draws the pane, which takes width × height including its frame. The content is
 // truncated or padded to fit.
-func (p Pane) Draw(t style.Theme, content string, width, height int) string {
+func (p Pane) Draw(t Theme, content string, width, height int) string {
 	edge, active := t.Faint(), t.Bold()
 	if p.Focused {
 		edge, active = t.Accent(), t.Accent().Bold(true)
@@ -56,7 +54,7 @@ const EdgeWidth = 9
 
 // edgeLine returns an edge of a pane with a label on the left and one on the right. The
 // right label is left out if there is no room for it.
-func edgeLine(edge style.Text, from, to, left, right string, width int) string {
+func edgeLine(edge Text, from, to, left, right string, width int) string {
 	const around = 6 // on each side, a corner, a line and a space
 	label := func(text string) string {
 		if text == "" {
@@ -66,9 +64,9 @@ func edgeLine(edge style.Text, from, to, left, right string, width int) string {
 	}
 	left = label(ansi.Truncate(left, max(width-around, 0), "…"))
 	right = label(right)
-	gap := width - 3 - style.Width(left) - style.Width(right)
+	gap := width - 3 - Width(left) - Width(right)
 	if gap < 0 {
-		right, gap = "", width-3-style.Width(left)
+		right, gap = "", width-3-Width(left)
 	}
 	return edge.Render(from) + left + edge.Render(strings.Repeat("─", max(gap, 0))) + right + edge.Render("─"+to)
 }
@@ -88,7 +86,7 @@ type Column struct {
 // Value is the text of a table cell and its style.
 type Value struct {
 	Text  string
-	Style style.Text
+	Style Text
 }
 
 // Table is a list of rows under column headings, for a Flush pane. It holds no state. It
@@ -127,13 +125,13 @@ func (b Table) Left(width int) int {
 
 // Draw draws the headings and as many rows around the selected one as fit in width ×
 // height.
-func (b Table) Draw(t style.Theme, width, height int) string {
+func (b Table) Draw(t Theme, width, height int) string {
 	left := b.Left(width)
 	heads := make([]Value, 0, len(b.Columns))
 	for _, c := range b.Columns {
 		heads = append(heads, Value{c.Title, t.Dim()})
 	}
-	plain := style.Text{}
+	plain := Text{}
 	lines := []string{b.line(t, heads, left, " ", plain)}
 	room := max(height-1, 1)
 	first := max(min(b.Selected-room/2, len(b.Rows)-room), 0)
@@ -151,7 +149,7 @@ func (b Table) Draw(t style.Theme, width, height int) string {
 }
 
 // line returns a row of the table. left is the width to use for the column of width 0.
-func (b Table) line(t style.Theme, values []Value, left int, mark string, ground style.Text) string {
+func (b Table) line(t Theme, values []Value, left int, mark string, ground Text) string {
 	var out strings.Builder
 	out.WriteString(ground.Render(mark))
 	for i, c := range b.Columns {
@@ -162,11 +160,11 @@ func (b Table) line(t style.Theme, values []Value, left int, mark string, ground
 		text := Cell(values[i].Text, width)
 		if c.Right {
 			text = strings.TrimRight(text, " ")
-			text = strings.Repeat(" ", max(width-style.Width(text), 0)) + text
+			text = strings.Repeat(" ", max(width-Width(text), 0)) + text
 		}
 		ink := values[i].Style
 		if mark != " " && ink.SameColor(t.Dim()) {
-			ink = style.Text{} // dim text would be hard to read on the bar
+			ink = Text{} // dim text would be hard to read on the bar
 		}
 		out.WriteString(ink.Inherit(ground).Render(text))
 		gap := c.gap()

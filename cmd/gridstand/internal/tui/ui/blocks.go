@@ -1,6 +1,4 @@
-// Package widget provides the building blocks of pages: cards, tables of facts, dialogs and
-// the help. Widgets take a theme and a size, and hold no state.
-package widget
+package ui
 
 import (
 	"fmt"
@@ -10,8 +8,6 @@ import (
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
-
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
 )
 
 // NameLimit is the maximum length of the name of a player, a variant or a bot, in
@@ -23,7 +19,7 @@ type Fact struct{ Label, Value, Extra string }
 
 // Cards draws facts side by side on a background, across the full width. Without colors it
 // draws two lines of text.
-func Cards(t style.Theme, width int, facts ...Fact) string {
+func Cards(t Theme, width int, facts ...Fact) string {
 	p := t.Colors()
 	each := (width - 2*(len(facts)-1)) / len(facts)
 	if p.Card == nil || t.ASCII {
@@ -34,19 +30,19 @@ func Cards(t style.Theme, width int, facts ...Fact) string {
 		}
 		return strings.TrimRight(labels, " ") + "\n" + strings.TrimRight(values, " ")
 	}
-	canvas := style.NewCanvas(width, 4)
+	canvas := NewCanvas(width, 4)
 	for i, f := range facts {
 		x := i * (each + 2)
 		canvas.Fill(image.Rect(x, 1, x+each, 7), p.Card)
 		canvas.Write(x+2, 1, f.Label, p.Dim, false)
-		canvas.Write(x+2, 2, f.Value, style.Foreground, true)
+		canvas.Write(x+2, 2, f.Value, Foreground, true)
 		canvas.Write(x+4+len(f.Value), 2, f.Extra, p.Good, true)
 	}
 	return canvas.Render()
 }
 
 // Inline writes as many facts as fit on one line.
-func Inline(t style.Theme, width int, facts ...Fact) string {
+func Inline(t Theme, width int, facts ...Fact) string {
 	line := ""
 	for _, f := range facts {
 		value := t.Bold().Render(f.Value)
@@ -55,11 +51,11 @@ func Inline(t style.Theme, width int, facts ...Fact) string {
 		}
 		text := t.Dim().Render(f.Label) + " " + value
 		switch {
-		case line == "" && style.Width(text) > width:
+		case line == "" && Width(text) > width:
 			return value
 		case line == "":
 			line = text
-		case style.Width(line)+3+style.Width(text) <= width:
+		case Width(line)+3+Width(text) <= width:
 			line += "   " + text
 		}
 	}
@@ -67,7 +63,7 @@ func Inline(t style.Theme, width int, facts ...Fact) string {
 }
 
 // Columns writes facts in two columns, label before value.
-func Columns(t style.Theme, width int, facts ...Fact) string {
+func Columns(t Theme, width int, facts ...Fact) string {
 	var lines []string
 	for i := 0; i < len(facts); i += 2 {
 		line := ""
@@ -81,13 +77,13 @@ func Columns(t style.Theme, width int, facts ...Fact) string {
 
 // Pad pads text with spaces to width columns.
 func Pad(text string, width int) string {
-	return text + strings.Repeat(" ", max(width-style.Width(text), 0))
+	return text + strings.Repeat(" ", max(width-Width(text), 0))
 }
 
 // Cell returns text of exactly width columns: padded with spaces, or truncated with an
 // ellipsis.
 func Cell(text string, width int) string {
-	if n := style.Width(text); n <= width {
+	if n := Width(text); n <= width {
 		return text + strings.Repeat(" ", width-n)
 	}
 	return Pad(ansi.Truncate(text, max(width, 0), "…"), width)
@@ -102,9 +98,9 @@ func Wrap(text string, width int) string {
 }
 
 // Command draws text followed by a command, on two lines if width is too small for one.
-func Command(t style.Theme, text, command string, width int) string {
+func Command(t Theme, text, command string, width int) string {
 	text, command = t.Dim().Render(text), t.Bold().Render(Wrap(command, width))
-	if style.Width(text)+1+style.Width(command) <= width {
+	if Width(text)+1+Width(command) <= width {
 		return text + " " + command
 	}
 	return text + "\n" + command

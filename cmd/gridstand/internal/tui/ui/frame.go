@@ -1,6 +1,4 @@
-// Package frame draws the window around a page: header, body, status line and footer, laid
-// out the same way for every page.
-package frame
+package ui
 
 import (
 	"slices"
@@ -10,31 +8,27 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
-
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/style"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/widget"
 )
 
 // margin is the number of empty columns at each edge of the window.
 const margin = 1
 
-// State is the state of the program around a page.
-type State struct {
-	Last   bool           // closing the page ends the program
-	Help   *widget.Scroll // position in the open help, or nil
-	Notice string         // replaces the page's status
+// Around is the state of the program around a page.
+type Around struct {
+	Last   bool    // closing the page ends the program
+	Help   *Scroll // position in the open help, or nil
+	Notice string  // replaces the page's status
 }
 
 // Draw draws a page and the window around it.
-func Draw(env *ui.Env, p ui.Page, s State) tea.View {
+func Draw(env *Env, p Page, s Around) tea.View {
 	_, body, _ := rowsOf(env.Height)
 	v := p.View(max(env.Width-2*margin, 1), body)
 	keys := p.Keys()
 	if s.Last { // closing the page ends the program
 		for _, group := range append(keys.Full, keys.Short) {
 			for i, k := range group {
-				if h := k.Help(); h.Desc == ui.BackText {
+				if h := k.Help(); h.Desc == BackText {
 					group[i].SetHelp(h.Key, "quit")
 				}
 			}
@@ -42,10 +36,10 @@ func Draw(env *ui.Env, p ui.Page, s State) tea.View {
 	}
 	if q := p.Own().Question; q != nil {
 		t := env.Theme
-		text := lipgloss.NewStyle().Align(lipgloss.Center).Render(widget.Wrap(q.Text, min(env.Width-6, 48)))
-		choices := widget.Choice(t, "y", q.Yes) + "     " + widget.Choice(t, "n", q.No)
-		v.Dialog, v.Brief = widget.Box(t, q.Title, text+"\n\n"+choices), q.Title+" y n"
-		keys = ui.Keys(ui.Bind("y", q.Yes), ui.Bind("n esc", q.No))
+		text := lipgloss.NewStyle().Align(lipgloss.Center).Render(Wrap(q.Text, min(env.Width-6, 48)))
+		choices := Choice(t, "y", q.Yes) + "     " + Choice(t, "n", q.No)
+		v.Dialog, v.Brief = Box(t, q.Title, text+"\n\n"+choices), q.Title+" y n"
+		keys = Keys(Bind("y", q.Yes), Bind("n esc", q.No))
 	}
 	if s.Help != nil {
 		v.Dialog, v.Brief = Help(env, keys, s.Help), "The window is too small for the help. Press ? to close it."
@@ -59,16 +53,16 @@ func Draw(env *ui.Env, p ui.Page, s State) tea.View {
 
 // Help returns the box that lists a page's own keys and the keys that work on every page. If they do not
 // fit, it shows those at the given position.
-func Help(env *ui.Env, keys ui.KeyMap, at *widget.Scroll) string {
-	suspend := ui.SuspendKey
+func Help(env *Env, keys KeyMap, at *Scroll) string {
+	suspend := SuspendKey
 	suspend.SetEnabled(!env.Remote)
-	groups := append(keys.Full, []key.Binding{ui.HelpKey, suspend, ui.InterruptKey})
-	return widget.Help(env.Theme, groups, env.Width, env.Height, at)
+	groups := append(keys.Full, []key.Binding{HelpKey, suspend, InterruptKey})
+	return helpBox(env.Theme, groups, env.Width, env.Height, at)
 }
 
 // Opening draws the window before the first page is open.
-func Opening(env *ui.Env) tea.View {
-	return compose(env, ui.View{Body: env.Theme.Dim().Render("Opening …")}, ui.Keys(ui.InterruptKey))
+func Opening(env *Env) tea.View {
+	return compose(env, View{Body: env.Theme.Dim().Render("Opening …")}, Keys(InterruptKey))
 }
 
 // rowsOf divides the rows of a window: those of the header, of the body, and of the status and the
@@ -78,14 +72,14 @@ func rowsOf(height int) (above, body, below int) {
 	if height >= 22 {
 		above = 2
 	}
-	if height >= ui.StatusHeight {
+	if height >= StatusHeight {
 		below = 2
 	}
 	return above, max(height-above-below, 1), below
 }
 
 // compose draws the window around a page.
-func compose(env *ui.Env, v ui.View, keys ui.KeyMap) tea.View {
+func compose(env *Env, v View, keys KeyMap) tea.View {
 	above, height, below := rowsOf(env.Height)
 	inner := max(env.Width-2*margin, 1)
 	brand := env.Theme.Accent().Bold(true).Render("GRIDSTAND")
@@ -93,7 +87,7 @@ func compose(env *ui.Env, v ui.View, keys ui.KeyMap) tea.View {
 	if n := len(v.Left); n > 0 {
 		room := inner - 2
 		if len(v.Right) > 0 {
-			room -= style.Width(v.Right[len(v.Right)-1])
+			room -= Width(v.Right[len(v.Right)-1])
 		}
 		lefts = slices.Concat([]string{brand + "  " + v.Left[0]}, v.Left, []string{ansi.Truncate(v.Left[n-1], max(room, 0), "…")})
 	}
@@ -101,7 +95,7 @@ func compose(env *ui.Env, v ui.View, keys ui.KeyMap) tea.View {
 	lines := make([]string, above+height+below)
 	copy(lines[above:], body)
 	footer, bottom := len(lines)-1, above+height // bottom is the first row below the body
-	lines[0], lines[footer] = widget.Header(inner, lefts, v.Right), widget.KeyLine(env.Theme, keys.Short, inner)
+	lines[0], lines[footer] = Header(inner, lefts, v.Right), KeyLine(env.Theme, keys.Short, inner)
 	status := v.Status
 	dialogWidth, dialogHeight := lipgloss.Size(v.Dialog)
 	fits := dialogWidth <= env.Width && dialogHeight <= env.Height
@@ -109,7 +103,7 @@ func compose(env *ui.Env, v ui.View, keys ui.KeyMap) tea.View {
 		status = env.Theme.Bold().Render(v.Brief)
 	}
 	if status != "" { // A long status wraps and covers the last rows of the body.
-		wrapped := strings.Split(widget.Wrap(status, inner), "\n")
+		wrapped := strings.Split(Wrap(status, inner), "\n")
 		wrapped = wrapped[:min(len(wrapped), height)]
 		copy(lines[footer-len(wrapped):], wrapped)
 		bottom = min(bottom, footer-len(wrapped))
@@ -134,7 +128,7 @@ func compose(env *ui.Env, v ui.View, keys ui.KeyMap) tea.View {
 		title = v.Title + " · Gridstand"
 	}
 	if env.Theme.ASCII {
-		content, title = style.ASCII(content), style.ASCII(title)
+		content, title = ASCII(content), ASCII(title)
 	}
 	view := tea.NewView(content)
 	view.AltScreen, view.WindowTitle = true, title
@@ -161,7 +155,7 @@ func center(text string, width, height int) (lines []string, x, y int) {
 	all := strings.Split(text, "\n")
 	all, widest := all[:min(len(all), height)], 0
 	for i, line := range all {
-		n := style.Width(line)
+		n := Width(line)
 		if n > width {
 			all[i], n = ansi.Truncate(line, width, "…"), width
 		}

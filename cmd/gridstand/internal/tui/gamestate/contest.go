@@ -1,6 +1,4 @@
-// Package contest keeps the state of a challenge for a page: its roster, its times, its
-// standings, and the boards of its attempts.
-package contest
+package gamestate
 
 import (
 	"context"
@@ -46,10 +44,10 @@ type Contest struct {
 	own    string
 }
 
-// New returns a contest that knows only the challenge's id. It follows the boards of a race once the
+// NewContest returns a contest that knows only the challenge's id. It follows the boards of a race once the
 // race is open. If the page plays the game own, it does not follow that game's board, and the server
 // does not count the user as a watcher of the others. Otherwise, own is "".
-func New(env *ui.Env, tasks *ui.Tasks, id, own string) *Contest {
+func NewContest(env *ui.Env, tasks *ui.Tasks, id, own string) *Contest {
 	return &Contest{ID: id, env: env, tasks: tasks, own: own}
 }
 

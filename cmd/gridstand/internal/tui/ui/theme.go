@@ -1,6 +1,4 @@
-// Package style defines the basics of the terminal program's appearance: themes, palettes
-// for each color depth, and a canvas that draws blocks of color.
-package style
+package ui
 
 import (
 	"image/color"

@@ -28,6 +28,18 @@ func (c *Client) NewChallenge(ctx context.Context, request *pb.CreateChallengeRe
 	return response.GetChallenge(), CheckChallenge(response.GetChallenge())
 }
 
+// RaceNow enters the account into a race with others: one that waits for players, or a new one. If it
+// already waits in a public race, RaceNow returns that one.
+//
+// The errors are ErrTooManyGames and ErrBadToken.
+func (c *Client) RaceNow(ctx context.Context) (*pb.Challenge, error) {
+	response, err := retry(ctx, c, createTries, nil, c.Challenges.RaceNow, &pb.RaceNowRequest{})
+	if err != nil {
+		return nil, err
+	}
+	return response.GetChallenge(), CheckChallenge(response.GetChallenge())
+}
+
 // AddBot adds one of the server's bots to a race that the account created and that has
 // not started. Even if a reply is lost, AddBot adds only one bot.
 //

@@ -50,7 +50,7 @@ var fairUnrelated = map[string]bool{
 	"/gridstand.v1.GameService/JoinGame": true, "/gridstand.v1.GameService/Undo": true, "/gridstand.v1.GameService/Resign": true,
 	// These return what GetChallenge returns.
 	"/gridstand.v1.ChallengeService/JoinChallenge": true, "/gridstand.v1.ChallengeService/LeaveChallenge": true,
-	"/gridstand.v1.ChallengeService/StartChallenge": true,
+	"/gridstand.v1.ChallengeService/StartChallenge": true, "/gridstand.v1.ChallengeService/RaceNow": true,
 }
 
 // fairRequest returns the request of a way.

@@ -134,6 +134,50 @@ func TestRace(t *testing.T) {
 	}
 }
 
+// Ensure that players who want a race get into the same one in place of its bot, that it starts by itself
+// while one of them watches it, and that it is listed only as long as one of them does.
+func TestRaceNow(t *testing.T) {
+	t.Parallel()
+	s, clock := startAt(t, 12)
+	clock.stop()
+	ada, bob, eve := s.player(t), s.player(t), s.player(t)
+	enter := func(p player) *pb.Challenge {
+		response, err := s.RaceNow(p.ctx, &pb.RaceNowRequest{})
+		require.NoError(t, err)
+		require.NotNil(t, entrantOf(response.GetChallenge(), p))
+		return response.GetChallenge()
+	}
+	listed := func(id string) bool {
+		all, err := s.ListChallenges(t.Context(), &pb.ListChallengesRequest{Kind: race})
+		require.NoError(t, err)
+		return slices.ContainsFunc(all.GetChallenges(), func(c *pb.Challenge) bool { return c.GetId() == id })
+	}
+	c := enter(ada)
+	assert.Equal(t, "greedy", c.GetEntrants()[1].GetBot())
+	assert.Nil(t, c.GetStartTime())
+	stream, err := s.WatchChallenge(ada.ctx, &pb.WatchChallengeRequest{ChallengeId: c.GetId()})
+	require.NoError(t, err)
+
+	both := enter(bob)
+	require.Equal(t, c.GetId(), both.GetId())
+	require.Len(t, both.GetEntrants(), 2)
+	assert.Equal(t, both.GetStartTime().AsTime(), enter(eve).GetStartTime().AsTime())
+	clock.passTo(both.GetStartTime().AsTime())
+	started := until(t, stream, inStatus(raceScheduled)).GetChallenge()
+	assert.Len(t, started.GetEntrants(), 3)
+	assert.Nil(t, started.GetStartTime())
+
+	fay := s.player(t)
+	alone := enter(fay)
+	assert.NotEqual(t, c.GetId(), alone.GetId(), "the race has started")
+	assert.True(t, listed(alone.GetId()))
+	clock.pass(40 * time.Second)
+	assert.False(t, listed(alone.GetId()), "fay does not watch it")
+	_, err = s.WatchChallenge(fay.ctx, &pb.WatchChallengeRequest{ChallengeId: alone.GetId()})
+	require.NoError(t, err)
+	waittest.Until(t, "fay's race is listed again", func() bool { return listed(alone.GetId()) })
+}
+
 // Ensure that a race closes and reveals its seed as soon as all its attempts are over, that all
 // entrants who then ask for another one get the same, and that no other player can create it.
 func TestRace_Again(t *testing.T) {

@@ -206,4 +206,15 @@ func TestJourney_Race(t *testing.T) {
 	ada.Wait(fmt.Sprintf(`location.pathname !== %q && %s`, path, says("ada not ready")))
 	click(bob, "Race again")
 	bob.Wait(says("ada not ready") + " && " + says("bob not ready"))
+
+	// Two visitors who want to race somebody get the same race, in place of the first one's bot.
+	eve, fay := s.open(), s.open()
+	for _, tab := range []*browsertest.Tab{eve, fay} {
+		tab.Visit("/")
+		click(tab, "Race somebody now")
+		tab.Wait(`location.pathname.startsWith("/c/")`)
+	}
+	for _, tab := range []*browsertest.Tab{ada, bob, eve, fay} {
+		tab.Wait(says("It starts in 0:") + ` && document.querySelectorAll("main li").length === 4`)
+	}
 }

@@ -185,7 +185,10 @@ type Challenge struct {
 	Date string `protobuf:"bytes,15,opt,name=date,proto3" json:"date,omitempty"`
 	// For a race, the time during which no server was running. close_time has been
 	// extended by it, equally for all entrants.
-	Credited      *durationpb.Duration `protobuf:"bytes,16,opt,name=credited,proto3" json:"credited,omitempty"`
+	Credited *durationpb.Duration `protobuf:"bytes,16,opt,name=credited,proto3" json:"credited,omitempty"`
+	// For a race that has not started, the time at which it starts by itself; unset if it
+	// waits until all players are ready or its creator starts it.
+	StartTime     *timestamppb.Timestamp `protobuf:"bytes,17,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -328,6 +331,13 @@ func (x *Challenge) GetDate() string {
 func (x *Challenge) GetCredited() *durationpb.Duration {
 	if x != nil {
 		return x.Credited
+	}
+	return nil
+}
+
+func (x *Challenge) GetStartTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.StartTime
 	}
 	return nil
 }
@@ -1502,6 +1512,89 @@ func (x *StartChallengeResponse) GetChallenge() *Challenge {
 	return nil
 }
 
+// RaceNowRequest asks for a race with others.
+type RaceNowRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RaceNowRequest) Reset() {
+	*x = RaceNowRequest{}
+	mi := &file_gridstand_v1_challenge_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RaceNowRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RaceNowRequest) ProtoMessage() {}
+
+func (x *RaceNowRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gridstand_v1_challenge_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RaceNowRequest.ProtoReflect.Descriptor instead.
+func (*RaceNowRequest) Descriptor() ([]byte, []int) {
+	return file_gridstand_v1_challenge_proto_rawDescGZIP(), []int{18}
+}
+
+// RaceNowResponse contains the race.
+type RaceNowResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The race, with the caller on its roster.
+	Challenge     *Challenge `protobuf:"bytes,1,opt,name=challenge,proto3" json:"challenge,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RaceNowResponse) Reset() {
+	*x = RaceNowResponse{}
+	mi := &file_gridstand_v1_challenge_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RaceNowResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RaceNowResponse) ProtoMessage() {}
+
+func (x *RaceNowResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gridstand_v1_challenge_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RaceNowResponse.ProtoReflect.Descriptor instead.
+func (*RaceNowResponse) Descriptor() ([]byte, []int) {
+	return file_gridstand_v1_challenge_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *RaceNowResponse) GetChallenge() *Challenge {
+	if x != nil {
+		return x.Challenge
+	}
+	return nil
+}
+
 // ListStandingsRequest asks for a page of standings, or for those around a player.
 type ListStandingsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1523,7 +1616,7 @@ type ListStandingsRequest struct {
 
 func (x *ListStandingsRequest) Reset() {
 	*x = ListStandingsRequest{}
-	mi := &file_gridstand_v1_challenge_proto_msgTypes[18]
+	mi := &file_gridstand_v1_challenge_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1535,7 +1628,7 @@ func (x *ListStandingsRequest) String() string {
 func (*ListStandingsRequest) ProtoMessage() {}
 
 func (x *ListStandingsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_challenge_proto_msgTypes[18]
+	mi := &file_gridstand_v1_challenge_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1548,7 +1641,7 @@ func (x *ListStandingsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListStandingsRequest.ProtoReflect.Descriptor instead.
 func (*ListStandingsRequest) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_challenge_proto_rawDescGZIP(), []int{18}
+	return file_gridstand_v1_challenge_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListStandingsRequest) GetChallengeId() string {
@@ -1601,7 +1694,7 @@ type ListStandingsResponse struct {
 
 func (x *ListStandingsResponse) Reset() {
 	*x = ListStandingsResponse{}
-	mi := &file_gridstand_v1_challenge_proto_msgTypes[19]
+	mi := &file_gridstand_v1_challenge_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1613,7 +1706,7 @@ func (x *ListStandingsResponse) String() string {
 func (*ListStandingsResponse) ProtoMessage() {}
 
 func (x *ListStandingsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_challenge_proto_msgTypes[19]
+	mi := &file_gridstand_v1_challenge_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1626,7 +1719,7 @@ func (x *ListStandingsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListStandingsResponse.ProtoReflect.Descriptor instead.
 func (*ListStandingsResponse) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_challenge_proto_rawDescGZIP(), []int{19}
+	return file_gridstand_v1_challenge_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListStandingsResponse) GetStandings() []*Standing {
@@ -1663,7 +1756,7 @@ type WatchChallengeRequest struct {
 
 func (x *WatchChallengeRequest) Reset() {
 	*x = WatchChallengeRequest{}
-	mi := &file_gridstand_v1_challenge_proto_msgTypes[20]
+	mi := &file_gridstand_v1_challenge_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1675,7 +1768,7 @@ func (x *WatchChallengeRequest) String() string {
 func (*WatchChallengeRequest) ProtoMessage() {}
 
 func (x *WatchChallengeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_challenge_proto_msgTypes[20]
+	mi := &file_gridstand_v1_challenge_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1688,7 +1781,7 @@ func (x *WatchChallengeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchChallengeRequest.ProtoReflect.Descriptor instead.
 func (*WatchChallengeRequest) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_challenge_proto_rawDescGZIP(), []int{20}
+	return file_gridstand_v1_challenge_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *WatchChallengeRequest) GetChallengeId() string {
@@ -1724,7 +1817,7 @@ type WatchChallengeResponse struct {
 
 func (x *WatchChallengeResponse) Reset() {
 	*x = WatchChallengeResponse{}
-	mi := &file_gridstand_v1_challenge_proto_msgTypes[21]
+	mi := &file_gridstand_v1_challenge_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1736,7 +1829,7 @@ func (x *WatchChallengeResponse) String() string {
 func (*WatchChallengeResponse) ProtoMessage() {}
 
 func (x *WatchChallengeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_challenge_proto_msgTypes[21]
+	mi := &file_gridstand_v1_challenge_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1749,7 +1842,7 @@ func (x *WatchChallengeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchChallengeResponse.ProtoReflect.Descriptor instead.
 func (*WatchChallengeResponse) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_challenge_proto_rawDescGZIP(), []int{21}
+	return file_gridstand_v1_challenge_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *WatchChallengeResponse) GetChallenge() *Challenge {
@@ -1791,7 +1884,7 @@ var File_gridstand_v1_challenge_proto protoreflect.FileDescriptor
 
 const file_gridstand_v1_challenge_proto_rawDesc = "" +
 	"\n" +
-	"\x1cgridstand/v1/challenge.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17gridstand/v1/game.proto\x1a\x19gridstand/v1/player.proto\"\xb2\x05\n" +
+	"\x1cgridstand/v1/challenge.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17gridstand/v1/game.proto\x1a\x19gridstand/v1/player.proto\"\xed\x05\n" +
 	"\tChallenge\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12/\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x1b.gridstand.v1.ChallengeKindR\x04kind\x12\x18\n" +
@@ -1811,7 +1904,9 @@ const file_gridstand_v1_challenge_proto_rawDesc = "" +
 	"\bentrants\x18\r \x03(\v2\x15.gridstand.v1.EntrantR\bentrants\x12,\n" +
 	"\x06target\x18\x0e \x01(\v2\x14.gridstand.v1.TargetR\x06target\x12\x12\n" +
 	"\x04date\x18\x0f \x01(\tR\x04date\x125\n" +
-	"\bcredited\x18\x10 \x01(\v2\x19.google.protobuf.DurationR\bcredited\"\x83\x01\n" +
+	"\bcredited\x18\x10 \x01(\v2\x19.google.protobuf.DurationR\bcredited\x129\n" +
+	"\n" +
+	"start_time\x18\x11 \x01(\v2\x1a.google.protobuf.TimestampR\tstartTime\"\x83\x01\n" +
 	"\aEntrant\x12.\n" +
 	"\x06player\x18\x01 \x01(\v2\x14.gridstand.v1.PlayerH\x00R\x06player\x12\x12\n" +
 	"\x03bot\x18\x02 \x01(\tH\x00R\x03bot\x12\x14\n" +
@@ -1889,6 +1984,9 @@ const file_gridstand_v1_challenge_proto_rawDesc = "" +
 	"\x15StartChallengeRequest\x12!\n" +
 	"\fchallenge_id\x18\x01 \x01(\tR\vchallengeId\"O\n" +
 	"\x16StartChallengeResponse\x125\n" +
+	"\tchallenge\x18\x01 \x01(\v2\x17.gridstand.v1.ChallengeR\tchallenge\"\x10\n" +
+	"\x0eRaceNowRequest\"H\n" +
+	"\x0fRaceNowResponse\x125\n" +
 	"\tchallenge\x18\x01 \x01(\v2\x17.gridstand.v1.ChallengeR\tchallenge\"\xb0\x01\n" +
 	"\x14ListStandingsRequest\x12!\n" +
 	"\fchallenge_id\x18\x01 \x01(\tR\vchallengeId\x12\x1b\n" +
@@ -1921,14 +2019,15 @@ const file_gridstand_v1_challenge_proto_rawDesc = "" +
 	"\x18CHALLENGE_STATUS_WAITING\x10\x01\x12\x1e\n" +
 	"\x1aCHALLENGE_STATUS_SCHEDULED\x10\x02\x12\x19\n" +
 	"\x15CHALLENGE_STATUS_OPEN\x10\x03\x12\x1b\n" +
-	"\x17CHALLENGE_STATUS_CLOSED\x10\x042\xf3\x05\n" +
+	"\x17CHALLENGE_STATUS_CLOSED\x10\x042\xbb\x06\n" +
 	"\x10ChallengeService\x12^\n" +
 	"\x0fCreateChallenge\x12$.gridstand.v1.CreateChallengeRequest\x1a%.gridstand.v1.CreateChallengeResponse\x12U\n" +
 	"\fGetChallenge\x12!.gridstand.v1.GetChallengeRequest\x1a\".gridstand.v1.GetChallengeResponse\x12[\n" +
 	"\x0eListChallenges\x12#.gridstand.v1.ListChallengesRequest\x1a$.gridstand.v1.ListChallengesResponse\x12X\n" +
 	"\rJoinChallenge\x12\".gridstand.v1.JoinChallengeRequest\x1a#.gridstand.v1.JoinChallengeResponse\x12[\n" +
 	"\x0eLeaveChallenge\x12#.gridstand.v1.LeaveChallengeRequest\x1a$.gridstand.v1.LeaveChallengeResponse\x12[\n" +
-	"\x0eStartChallenge\x12#.gridstand.v1.StartChallengeRequest\x1a$.gridstand.v1.StartChallengeResponse\x12X\n" +
+	"\x0eStartChallenge\x12#.gridstand.v1.StartChallengeRequest\x1a$.gridstand.v1.StartChallengeResponse\x12F\n" +
+	"\aRaceNow\x12\x1c.gridstand.v1.RaceNowRequest\x1a\x1d.gridstand.v1.RaceNowResponse\x12X\n" +
 	"\rListStandings\x12\".gridstand.v1.ListStandingsRequest\x1a#.gridstand.v1.ListStandingsResponse\x12]\n" +
 	"\x0eWatchChallenge\x12#.gridstand.v1.WatchChallengeRequest\x1a$.gridstand.v1.WatchChallengeResponse0\x01B?Z=github.com/gridstand/gridstand/proto/gridstand/v1;gridstandv1b\x06proto3"
 
@@ -1945,7 +2044,7 @@ func file_gridstand_v1_challenge_proto_rawDescGZIP() []byte {
 }
 
 var file_gridstand_v1_challenge_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_gridstand_v1_challenge_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_gridstand_v1_challenge_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_gridstand_v1_challenge_proto_goTypes = []any{
 	(ChallengeKind)(0),              // 0: gridstand.v1.ChallengeKind
 	(ChallengeStatus)(0),            // 1: gridstand.v1.ChallengeStatus
@@ -1967,70 +2066,76 @@ var file_gridstand_v1_challenge_proto_goTypes = []any{
 	(*LeaveChallengeResponse)(nil),  // 17: gridstand.v1.LeaveChallengeResponse
 	(*StartChallengeRequest)(nil),   // 18: gridstand.v1.StartChallengeRequest
 	(*StartChallengeResponse)(nil),  // 19: gridstand.v1.StartChallengeResponse
-	(*ListStandingsRequest)(nil),    // 20: gridstand.v1.ListStandingsRequest
-	(*ListStandingsResponse)(nil),   // 21: gridstand.v1.ListStandingsResponse
-	(*WatchChallengeRequest)(nil),   // 22: gridstand.v1.WatchChallengeRequest
-	(*WatchChallengeResponse)(nil),  // 23: gridstand.v1.WatchChallengeResponse
-	(*Player)(nil),                  // 24: gridstand.v1.Player
-	(*timestamppb.Timestamp)(nil),   // 25: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),     // 26: google.protobuf.Duration
-	(GameStatus)(0),                 // 27: gridstand.v1.GameStatus
+	(*RaceNowRequest)(nil),          // 20: gridstand.v1.RaceNowRequest
+	(*RaceNowResponse)(nil),         // 21: gridstand.v1.RaceNowResponse
+	(*ListStandingsRequest)(nil),    // 22: gridstand.v1.ListStandingsRequest
+	(*ListStandingsResponse)(nil),   // 23: gridstand.v1.ListStandingsResponse
+	(*WatchChallengeRequest)(nil),   // 24: gridstand.v1.WatchChallengeRequest
+	(*WatchChallengeResponse)(nil),  // 25: gridstand.v1.WatchChallengeResponse
+	(*Player)(nil),                  // 26: gridstand.v1.Player
+	(*timestamppb.Timestamp)(nil),   // 27: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),     // 28: google.protobuf.Duration
+	(GameStatus)(0),                 // 29: gridstand.v1.GameStatus
 }
 var file_gridstand_v1_challenge_proto_depIdxs = []int32{
 	0,  // 0: gridstand.v1.Challenge.kind:type_name -> gridstand.v1.ChallengeKind
-	24, // 1: gridstand.v1.Challenge.creator:type_name -> gridstand.v1.Player
-	25, // 2: gridstand.v1.Challenge.create_time:type_name -> google.protobuf.Timestamp
-	25, // 3: gridstand.v1.Challenge.open_time:type_name -> google.protobuf.Timestamp
-	25, // 4: gridstand.v1.Challenge.close_time:type_name -> google.protobuf.Timestamp
-	26, // 5: gridstand.v1.Challenge.limit:type_name -> google.protobuf.Duration
+	26, // 1: gridstand.v1.Challenge.creator:type_name -> gridstand.v1.Player
+	27, // 2: gridstand.v1.Challenge.create_time:type_name -> google.protobuf.Timestamp
+	27, // 3: gridstand.v1.Challenge.open_time:type_name -> google.protobuf.Timestamp
+	27, // 4: gridstand.v1.Challenge.close_time:type_name -> google.protobuf.Timestamp
+	28, // 5: gridstand.v1.Challenge.limit:type_name -> google.protobuf.Duration
 	1,  // 6: gridstand.v1.Challenge.status:type_name -> gridstand.v1.ChallengeStatus
 	3,  // 7: gridstand.v1.Challenge.entrants:type_name -> gridstand.v1.Entrant
 	4,  // 8: gridstand.v1.Challenge.target:type_name -> gridstand.v1.Target
-	26, // 9: gridstand.v1.Challenge.credited:type_name -> google.protobuf.Duration
-	24, // 10: gridstand.v1.Entrant.player:type_name -> gridstand.v1.Player
-	24, // 11: gridstand.v1.Target.player:type_name -> gridstand.v1.Player
-	27, // 12: gridstand.v1.Attempt.status:type_name -> gridstand.v1.GameStatus
-	25, // 13: gridstand.v1.Attempt.deadline:type_name -> google.protobuf.Timestamp
-	24, // 14: gridstand.v1.Standing.player:type_name -> gridstand.v1.Player
-	25, // 15: gridstand.v1.Standing.time:type_name -> google.protobuf.Timestamp
-	0,  // 16: gridstand.v1.CreateChallengeRequest.kind:type_name -> gridstand.v1.ChallengeKind
-	26, // 17: gridstand.v1.CreateChallengeRequest.limit:type_name -> google.protobuf.Duration
-	2,  // 18: gridstand.v1.CreateChallengeResponse.challenge:type_name -> gridstand.v1.Challenge
-	9,  // 19: gridstand.v1.GetChallengeRequest.daily:type_name -> gridstand.v1.DailyRequest
-	2,  // 20: gridstand.v1.GetChallengeResponse.challenge:type_name -> gridstand.v1.Challenge
-	2,  // 21: gridstand.v1.GetChallengeResponse.next:type_name -> gridstand.v1.Challenge
-	5,  // 22: gridstand.v1.GetChallengeResponse.attempt:type_name -> gridstand.v1.Attempt
-	25, // 23: gridstand.v1.GetChallengeResponse.now:type_name -> google.protobuf.Timestamp
-	0,  // 24: gridstand.v1.ListChallengesRequest.kind:type_name -> gridstand.v1.ChallengeKind
-	2,  // 25: gridstand.v1.ListChallengesResponse.challenges:type_name -> gridstand.v1.Challenge
-	2,  // 26: gridstand.v1.JoinChallengeResponse.challenge:type_name -> gridstand.v1.Challenge
-	2,  // 27: gridstand.v1.LeaveChallengeResponse.challenge:type_name -> gridstand.v1.Challenge
-	2,  // 28: gridstand.v1.StartChallengeResponse.challenge:type_name -> gridstand.v1.Challenge
-	6,  // 29: gridstand.v1.ListStandingsResponse.standings:type_name -> gridstand.v1.Standing
-	2,  // 30: gridstand.v1.WatchChallengeResponse.challenge:type_name -> gridstand.v1.Challenge
-	6,  // 31: gridstand.v1.WatchChallengeResponse.standings:type_name -> gridstand.v1.Standing
-	25, // 32: gridstand.v1.WatchChallengeResponse.now:type_name -> google.protobuf.Timestamp
-	7,  // 33: gridstand.v1.ChallengeService.CreateChallenge:input_type -> gridstand.v1.CreateChallengeRequest
-	10, // 34: gridstand.v1.ChallengeService.GetChallenge:input_type -> gridstand.v1.GetChallengeRequest
-	12, // 35: gridstand.v1.ChallengeService.ListChallenges:input_type -> gridstand.v1.ListChallengesRequest
-	14, // 36: gridstand.v1.ChallengeService.JoinChallenge:input_type -> gridstand.v1.JoinChallengeRequest
-	16, // 37: gridstand.v1.ChallengeService.LeaveChallenge:input_type -> gridstand.v1.LeaveChallengeRequest
-	18, // 38: gridstand.v1.ChallengeService.StartChallenge:input_type -> gridstand.v1.StartChallengeRequest
-	20, // 39: gridstand.v1.ChallengeService.ListStandings:input_type -> gridstand.v1.ListStandingsRequest
-	22, // 40: gridstand.v1.ChallengeService.WatchChallenge:input_type -> gridstand.v1.WatchChallengeRequest
-	8,  // 41: gridstand.v1.ChallengeService.CreateChallenge:output_type -> gridstand.v1.CreateChallengeResponse
-	11, // 42: gridstand.v1.ChallengeService.GetChallenge:output_type -> gridstand.v1.GetChallengeResponse
-	13, // 43: gridstand.v1.ChallengeService.ListChallenges:output_type -> gridstand.v1.ListChallengesResponse
-	15, // 44: gridstand.v1.ChallengeService.JoinChallenge:output_type -> gridstand.v1.JoinChallengeResponse
-	17, // 45: gridstand.v1.ChallengeService.LeaveChallenge:output_type -> gridstand.v1.LeaveChallengeResponse
-	19, // 46: gridstand.v1.ChallengeService.StartChallenge:output_type -> gridstand.v1.StartChallengeResponse
-	21, // 47: gridstand.v1.ChallengeService.ListStandings:output_type -> gridstand.v1.ListStandingsResponse
-	23, // 48: gridstand.v1.ChallengeService.WatchChallenge:output_type -> gridstand.v1.WatchChallengeResponse
-	41, // [41:49] is the sub-list for method output_type
-	33, // [33:41] is the sub-list for method input_type
-	33, // [33:33] is the sub-list for extension type_name
-	33, // [33:33] is the sub-list for extension extendee
-	0,  // [0:33] is the sub-list for field type_name
+	28, // 9: gridstand.v1.Challenge.credited:type_name -> google.protobuf.Duration
+	27, // 10: gridstand.v1.Challenge.start_time:type_name -> google.protobuf.Timestamp
+	26, // 11: gridstand.v1.Entrant.player:type_name -> gridstand.v1.Player
+	26, // 12: gridstand.v1.Target.player:type_name -> gridstand.v1.Player
+	29, // 13: gridstand.v1.Attempt.status:type_name -> gridstand.v1.GameStatus
+	27, // 14: gridstand.v1.Attempt.deadline:type_name -> google.protobuf.Timestamp
+	26, // 15: gridstand.v1.Standing.player:type_name -> gridstand.v1.Player
+	27, // 16: gridstand.v1.Standing.time:type_name -> google.protobuf.Timestamp
+	0,  // 17: gridstand.v1.CreateChallengeRequest.kind:type_name -> gridstand.v1.ChallengeKind
+	28, // 18: gridstand.v1.CreateChallengeRequest.limit:type_name -> google.protobuf.Duration
+	2,  // 19: gridstand.v1.CreateChallengeResponse.challenge:type_name -> gridstand.v1.Challenge
+	9,  // 20: gridstand.v1.GetChallengeRequest.daily:type_name -> gridstand.v1.DailyRequest
+	2,  // 21: gridstand.v1.GetChallengeResponse.challenge:type_name -> gridstand.v1.Challenge
+	2,  // 22: gridstand.v1.GetChallengeResponse.next:type_name -> gridstand.v1.Challenge
+	5,  // 23: gridstand.v1.GetChallengeResponse.attempt:type_name -> gridstand.v1.Attempt
+	27, // 24: gridstand.v1.GetChallengeResponse.now:type_name -> google.protobuf.Timestamp
+	0,  // 25: gridstand.v1.ListChallengesRequest.kind:type_name -> gridstand.v1.ChallengeKind
+	2,  // 26: gridstand.v1.ListChallengesResponse.challenges:type_name -> gridstand.v1.Challenge
+	2,  // 27: gridstand.v1.JoinChallengeResponse.challenge:type_name -> gridstand.v1.Challenge
+	2,  // 28: gridstand.v1.LeaveChallengeResponse.challenge:type_name -> gridstand.v1.Challenge
+	2,  // 29: gridstand.v1.StartChallengeResponse.challenge:type_name -> gridstand.v1.Challenge
+	2,  // 30: gridstand.v1.RaceNowResponse.challenge:type_name -> gridstand.v1.Challenge
+	6,  // 31: gridstand.v1.ListStandingsResponse.standings:type_name -> gridstand.v1.Standing
+	2,  // 32: gridstand.v1.WatchChallengeResponse.challenge:type_name -> gridstand.v1.Challenge
+	6,  // 33: gridstand.v1.WatchChallengeResponse.standings:type_name -> gridstand.v1.Standing
+	27, // 34: gridstand.v1.WatchChallengeResponse.now:type_name -> google.protobuf.Timestamp
+	7,  // 35: gridstand.v1.ChallengeService.CreateChallenge:input_type -> gridstand.v1.CreateChallengeRequest
+	10, // 36: gridstand.v1.ChallengeService.GetChallenge:input_type -> gridstand.v1.GetChallengeRequest
+	12, // 37: gridstand.v1.ChallengeService.ListChallenges:input_type -> gridstand.v1.ListChallengesRequest
+	14, // 38: gridstand.v1.ChallengeService.JoinChallenge:input_type -> gridstand.v1.JoinChallengeRequest
+	16, // 39: gridstand.v1.ChallengeService.LeaveChallenge:input_type -> gridstand.v1.LeaveChallengeRequest
+	18, // 40: gridstand.v1.ChallengeService.StartChallenge:input_type -> gridstand.v1.StartChallengeRequest
+	20, // 41: gridstand.v1.ChallengeService.RaceNow:input_type -> gridstand.v1.RaceNowRequest
+	22, // 42: gridstand.v1.ChallengeService.ListStandings:input_type -> gridstand.v1.ListStandingsRequest
+	24, // 43: gridstand.v1.ChallengeService.WatchChallenge:input_type -> gridstand.v1.WatchChallengeRequest
+	8,  // 44: gridstand.v1.ChallengeService.CreateChallenge:output_type -> gridstand.v1.CreateChallengeResponse
+	11, // 45: gridstand.v1.ChallengeService.GetChallenge:output_type -> gridstand.v1.GetChallengeResponse
+	13, // 46: gridstand.v1.ChallengeService.ListChallenges:output_type -> gridstand.v1.ListChallengesResponse
+	15, // 47: gridstand.v1.ChallengeService.JoinChallenge:output_type -> gridstand.v1.JoinChallengeResponse
+	17, // 48: gridstand.v1.ChallengeService.LeaveChallenge:output_type -> gridstand.v1.LeaveChallengeResponse
+	19, // 49: gridstand.v1.ChallengeService.StartChallenge:output_type -> gridstand.v1.StartChallengeResponse
+	21, // 50: gridstand.v1.ChallengeService.RaceNow:output_type -> gridstand.v1.RaceNowResponse
+	23, // 51: gridstand.v1.ChallengeService.ListStandings:output_type -> gridstand.v1.ListStandingsResponse
+	25, // 52: gridstand.v1.ChallengeService.WatchChallenge:output_type -> gridstand.v1.WatchChallengeResponse
+	44, // [44:53] is the sub-list for method output_type
+	35, // [35:44] is the sub-list for method input_type
+	35, // [35:35] is the sub-list for extension type_name
+	35, // [35:35] is the sub-list for extension extendee
+	0,  // [0:35] is the sub-list for field type_name
 }
 
 func init() { file_gridstand_v1_challenge_proto_init() }
@@ -2054,7 +2159,7 @@ func file_gridstand_v1_challenge_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gridstand_v1_challenge_proto_rawDesc), len(file_gridstand_v1_challenge_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   22,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

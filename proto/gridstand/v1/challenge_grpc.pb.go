@@ -25,6 +25,7 @@ const (
 	ChallengeService_JoinChallenge_FullMethodName   = "/gridstand.v1.ChallengeService/JoinChallenge"
 	ChallengeService_LeaveChallenge_FullMethodName  = "/gridstand.v1.ChallengeService/LeaveChallenge"
 	ChallengeService_StartChallenge_FullMethodName  = "/gridstand.v1.ChallengeService/StartChallenge"
+	ChallengeService_RaceNow_FullMethodName         = "/gridstand.v1.ChallengeService/RaceNow"
 	ChallengeService_ListStandings_FullMethodName   = "/gridstand.v1.ChallengeService/ListStandings"
 	ChallengeService_WatchChallenge_FullMethodName  = "/gridstand.v1.ChallengeService/WatchChallenge"
 )
@@ -91,7 +92,8 @@ type ChallengeServiceClient interface {
 	// an invalid date; NOT_FOUND, reason CHALLENGE_NOT_FOUND, also if the variant has no
 	// daily game, and for a day that is no longer stored or is after tomorrow.
 	GetChallenge(ctx context.Context, in *GetChallengeRequest, opts ...grpc.CallOption) (*GetChallengeResponse, error)
-	// Lists challenges, latest first, without private ones and daily games. A page may be
+	// Lists challenges, latest first, without private ones and daily games, and without races
+	// that wait for players while none of those on the roster has watched it for 30 seconds. A page may be
 	// short or even empty and still have a next page. If most of the latest challenges come
 	// from one address, the first page also contains older ones from other addresses, which
 	// are listed again on a later page.
@@ -128,6 +130,15 @@ type ChallengeServiceClient interface {
 	// is not a race; PERMISSION_DENIED, reason NOT_CREATOR; FAILED_PRECONDITION, reason
 	// TOO_FEW_ENTRANTS, for a race with one entrant or with only bots.
 	StartChallenge(ctx context.Context, in *StartChallengeRequest, opts ...grpc.CallOption) (*StartChallengeResponse, error)
+	// Puts the caller into a race with others: into the oldest public race that waits for
+	// players while one of them watches it or, if there is none, into a new race of three
+	// minutes in classic. Needs a token. In a new race a bot takes part until a second player
+	// comes. A race that the call joins starts by itself 15 seconds after it has two players,
+	// unless all are ready earlier, while one of them watches it with WatchChallenge. If the
+	// caller already waits in a public race, the call returns that one.
+	//
+	// Errors: RATE_LIMITED and TOO_MANY_GAMES as with CreateChallenge.
+	RaceNow(ctx context.Context, in *RaceNowRequest, opts ...grpc.CallOption) (*RaceNowResponse, error)
 	// Lists the standings of a challenge: for a race, all entrants with their current
 	// scores; for other challenges, the finished attempts that count, including those
 	// without points. Players whom the operator has hidden are omitted. Among equal scores
@@ -213,6 +224,16 @@ func (c *challengeServiceClient) StartChallenge(ctx context.Context, in *StartCh
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(StartChallengeResponse)
 	err := c.cc.Invoke(ctx, ChallengeService_StartChallenge_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *challengeServiceClient) RaceNow(ctx context.Context, in *RaceNowRequest, opts ...grpc.CallOption) (*RaceNowResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RaceNowResponse)
+	err := c.cc.Invoke(ctx, ChallengeService_RaceNow_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -310,7 +331,8 @@ type ChallengeServiceServer interface {
 	// an invalid date; NOT_FOUND, reason CHALLENGE_NOT_FOUND, also if the variant has no
 	// daily game, and for a day that is no longer stored or is after tomorrow.
 	GetChallenge(context.Context, *GetChallengeRequest) (*GetChallengeResponse, error)
-	// Lists challenges, latest first, without private ones and daily games. A page may be
+	// Lists challenges, latest first, without private ones and daily games, and without races
+	// that wait for players while none of those on the roster has watched it for 30 seconds. A page may be
 	// short or even empty and still have a next page. If most of the latest challenges come
 	// from one address, the first page also contains older ones from other addresses, which
 	// are listed again on a later page.
@@ -347,6 +369,15 @@ type ChallengeServiceServer interface {
 	// is not a race; PERMISSION_DENIED, reason NOT_CREATOR; FAILED_PRECONDITION, reason
 	// TOO_FEW_ENTRANTS, for a race with one entrant or with only bots.
 	StartChallenge(context.Context, *StartChallengeRequest) (*StartChallengeResponse, error)
+	// Puts the caller into a race with others: into the oldest public race that waits for
+	// players while one of them watches it or, if there is none, into a new race of three
+	// minutes in classic. Needs a token. In a new race a bot takes part until a second player
+	// comes. A race that the call joins starts by itself 15 seconds after it has two players,
+	// unless all are ready earlier, while one of them watches it with WatchChallenge. If the
+	// caller already waits in a public race, the call returns that one.
+	//
+	// Errors: RATE_LIMITED and TOO_MANY_GAMES as with CreateChallenge.
+	RaceNow(context.Context, *RaceNowRequest) (*RaceNowResponse, error)
 	// Lists the standings of a challenge: for a race, all entrants with their current
 	// scores; for other challenges, the finished attempts that count, including those
 	// without points. Players whom the operator has hidden are omitted. Among equal scores
@@ -395,6 +426,9 @@ func (UnimplementedChallengeServiceServer) LeaveChallenge(context.Context, *Leav
 }
 func (UnimplementedChallengeServiceServer) StartChallenge(context.Context, *StartChallengeRequest) (*StartChallengeResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method StartChallenge not implemented")
+}
+func (UnimplementedChallengeServiceServer) RaceNow(context.Context, *RaceNowRequest) (*RaceNowResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RaceNow not implemented")
 }
 func (UnimplementedChallengeServiceServer) ListStandings(context.Context, *ListStandingsRequest) (*ListStandingsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListStandings not implemented")
@@ -531,6 +565,24 @@ func _ChallengeService_StartChallenge_Handler(srv interface{}, ctx context.Conte
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ChallengeService_RaceNow_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RaceNowRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ChallengeServiceServer).RaceNow(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ChallengeService_RaceNow_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ChallengeServiceServer).RaceNow(ctx, req.(*RaceNowRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ChallengeService_ListStandings_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListStandingsRequest)
 	if err := dec(in); err != nil {
@@ -590,6 +642,10 @@ var ChallengeService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "StartChallenge",
 			Handler:    _ChallengeService_StartChallenge_Handler,
+		},
+		{
+			MethodName: "RaceNow",
+			Handler:    _ChallengeService_RaceNow_Handler,
 		},
 		{
 			MethodName: "ListStandings",

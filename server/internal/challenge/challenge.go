@@ -73,6 +73,11 @@ type Challenge struct {
 	// Date is the date of a daily game, such as 2026-11-21.
 	Date string
 
+	// StartTime is when a waiting race starts by itself, or zero if it does not.
+	StartTime time.Time
+	// seen is when one of the players of a waiting race was last known to watch it, with the precision
+	// seenEvery, or zero if none was.
+	seen time.Time
 	// startingUntil is the time until which the roster of a race is locked while a server
 	// prepares its start, or zero if it is not locked.
 	startingUntil time.Time
@@ -182,6 +187,7 @@ func (c *Challenge) stored() (store.Challenge, error) {
 		Seed: c.Seed.SeedBytes(), Private: c.Private, CreateMs: millis(c.CreateTime), OpenMs: millis(c.OpenTime),
 		CloseMs: millis(c.CloseTime), LimitMs: c.Limit.Milliseconds(), CreditedMs: c.Credited.Milliseconds(), Date: c.Date,
 		StartingUntilMs: millis(c.startingUntil), CreditedUntilMs: millis(c.creditedUntil), Ended: c.ended, Source: uint32(c.Source),
+		StartMs: millis(c.StartTime), SeenMs: millis(c.seen),
 	}
 	for _, e := range c.Entrants {
 		m.Entrants = append(m.Entrants, &challengev1.Entrant{Player: encodePlayer(e.Player), Bot: e.Bot, Ready: e.Ready, GameId: e.GameID})
@@ -212,6 +218,7 @@ func decode(s store.Challenge) (*Challenge, error) {
 		OpenTime: timeAt(m.GetOpenMs()), CloseTime: timeAt(m.GetCloseMs()), Limit: time.Duration(m.GetLimitMs()) * time.Millisecond,
 		Credited: time.Duration(m.GetCreditedMs()) * time.Millisecond, Date: m.GetDate(),
 		startingUntil: timeAt(m.GetStartingUntilMs()), creditedUntil: timeAt(m.GetCreditedUntilMs()), ended: m.GetEnded(), Source: uint16(m.GetSource()), revision: s.Revision, expires: s.Expires,
+		StartTime: timeAt(m.GetStartMs()), seen: timeAt(m.GetSeenMs()),
 	}
 	for _, e := range m.GetEntrants() {
 		c.Entrants = append(c.Entrants, Entrant{Player: decodePlayer(e.GetPlayer()), Bot: e.GetBot(), Ready: e.GetReady(), GameID: e.GetGameId()})

@@ -46,6 +46,8 @@ type Challenges struct {
 	known *lru.Cache[string, *Challenge]
 
 	recents recentLists
+	// gathering is held while a call of Now looks for a race.
+	gathering *semaphore.Weighted
 }
 
 // maxKnown is the maximum number of cached challenges. A full cache takes about 20 MB.
@@ -55,7 +57,7 @@ const maxKnown = 1 << 14
 func New(c Config) *Challenges {
 	known, _ := lru.New[string, *Challenge](maxKnown) // fails only for a size below 1
 	return &Challenges{
-		Config: c, known: known,
+		Config: c, known: known, gathering: semaphore.NewWeighted(1),
 		recents: recentLists{reading: semaphore.NewWeighted(1), byKind: map[replay.ChallengeKind]recentList{}},
 	}
 }
@@ -130,14 +132,14 @@ func (s *Challenges) readAll(ctx context.Context, ids ...string) ([]*Challenge, 
 }
 
 // Create creates a race, a link or a rematch at the given time, by the store's clock. It
-// sets the times of the challenge, and adds the creator as the first entrant of a race. If
+// sets the times of the challenge, and adds the creator as the first entrant of a race, before its bots. If
 // a challenge with the same id exists, Create returns it.
 func (s *Challenges) Create(ctx context.Context, c Challenge, now time.Time) (*Challenge, error) {
 	now = now.UTC().Truncate(time.Millisecond)
 	c.CreateTime = now
 	switch c.Kind {
 	case replay.Race:
-		c.Entrants = []Entrant{{Player: c.Creator, GameID: AttemptID(c.ID, c.Creator.ID)}}
+		c.Entrants = append([]Entrant{{Player: c.Creator, GameID: AttemptID(c.ID, c.Creator.ID)}}, c.Entrants...)
 		c.expires = now.Add(s.WaitingFor)
 	default:
 		c.OpenTime, c.CloseTime = now, now.Add(OpenFor)

@@ -67,6 +67,9 @@ func (s *Challenges) Leave(ctx context.Context, challengeID, by, botGameID strin
 			return ErrStarted
 		}
 		c.Entrants = slices.Delete(c.Entrants, i, i+1)
+		if c.players() < 2 {
+			c.StartTime = time.Time{}
+		}
 		return nil
 	})
 }
@@ -108,7 +111,7 @@ func (s *Challenges) Start(ctx context.Context, challengeID string, may, prepare
 		if !c.OpenTime.IsZero() || !slices.Equal(c.Entrants, locked.Entrants) {
 			return errUnchanged
 		}
-		c.startingUntil = time.Time{}
+		c.startingUntil, c.StartTime = time.Time{}, time.Time{}
 		c.OpenTime = now.UTC().Truncate(time.Millisecond).Add(Countdown)
 		c.CloseTime = c.OpenTime.Add(c.Limit)
 		c.expires = c.CloseTime.Add(s.Keep)

@@ -17,7 +17,8 @@ func (s *Service) challenge(c *challenge.Challenge, now time.Time) *pb.Challenge
 	m := &pb.Challenge{
 		Id: c.ID, Kind: pb.ChallengeKind(c.Kind), Variant: c.Variant, Status: pb.ChallengeStatus(c.Status(now)),
 		CreateTime: timestamppb.New(c.CreateTime), OpenTime: timestamp(c.OpenTime), CloseTime: timestamp(c.CloseTime),
-		Limit: translate.Span(c.Limit), Credited: translate.Span(c.Credited), Private: c.Private, Date: c.Date,
+		StartTime: timestamp(c.StartTime),
+		Limit:     translate.Span(c.Limit), Credited: translate.Span(c.Credited), Private: c.Private, Date: c.Date,
 		SeedCommitment: commitment[:], Seed: c.Revealed(now).SeedBytes(),
 	}
 	if c.Creator.ID != "" {

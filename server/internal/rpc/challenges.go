@@ -98,7 +98,7 @@ func (s *Service) ListChallenges(ctx context.Context, request *pb.ListChallenges
 		return nil, err
 	}
 	for _, c := range all {
-		if hidden[c.Creator.ID] {
+		if hidden[c.Creator.ID] || c.Absent(now) {
 			continue
 		}
 		response.Challenges = append(response.Challenges, s.challenge(c, now))

@@ -3,6 +3,7 @@ package rpc
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -48,6 +49,7 @@ type liveChallenge struct {
 	address string                            // address of the first stream, which the first read counts toward
 	latest  atomic.Pointer[challengeSnapshot] // has neither message nor err before the first update
 	streams int                               // number of open streams; guarded by liveChallenges.mu
+	players map[string]int                    // number of open streams of each player; guarded by liveChallenges.mu
 
 	ctx    context.Context
 	cancel context.CancelFunc // cancels ctx
@@ -72,16 +74,16 @@ type liveChallenge struct {
 	sentAt time.Time // when the latest snapshot was published
 }
 
-// addStream adds a stream from an address to a challenge. The caller must call removeStream
-// when the stream ends.
-func (s *Service) addStream(id, address string) *liveChallenge {
+// addStream adds a stream of a player, or of a caller without a token, from an address to a
+// challenge. The caller must call removeStream when the stream ends.
+func (s *Service) addStream(id, playerID, address string) *liveChallenge {
 	s.live.mu.Lock()
 	defer s.live.mu.Unlock()
 	l := s.live.all[id]
 	if l == nil || l.latest.Load().err != nil {
 		l = &liveChallenge{
 			service: s, id: id, address: address, done: make(chan struct{}),
-			changed: make(chan struct{}, 1), entrants: map[string]*entrantGame{},
+			changed: make(chan struct{}, 1), entrants: map[string]*entrantGame{}, players: map[string]int{},
 		}
 		l.latest.Store(&challengeSnapshot{replaced: make(chan struct{})})
 		if s.live.all == nil {
@@ -92,13 +94,17 @@ func (s *Service) addStream(id, address string) *liveChallenge {
 		go l.run()
 	}
 	l.streams++
+	l.players[playerID]++
 	return l
 }
 
-// removeStream removes a stream. If no stream remains, it stops the goroutine and waits
+// removeStream removes a player's stream. If no stream remains, it stops the goroutine and waits
 // for it to exit.
-func (s *Service) removeStream(l *liveChallenge) {
+func (s *Service) removeStream(l *liveChallenge, playerID string) {
 	s.live.mu.Lock()
+	if l.players[playerID]--; l.players[playerID] == 0 {
+		delete(l.players, playerID)
+	}
 	if l.streams--; l.streams > 0 {
 		s.live.mu.Unlock()
 		return
@@ -121,6 +127,13 @@ func (all *liveChallenges) changed(id string) {
 		default:
 		}
 	}
+}
+
+// attended reports whether an entrant of the challenge has a stream on this server.
+func (l *liveChallenge) attended() bool {
+	l.service.live.mu.Lock()
+	defer l.service.live.mu.Unlock()
+	return slices.ContainsFunc(l.c.Entrants, func(e challenge.Entrant) bool { return e.Player.ID != "" && l.players[e.Player.ID] > 0 })
 }
 
 // first returns the latest snapshot. It waits until there is one.

@@ -100,7 +100,7 @@ func TestLiveChallenge_Reads(t *testing.T) {
 			s, kept := newLiveService(t, races)
 			var streams []*liveChallenge
 			for id := range races {
-				l := s.addStream(strconv.Itoa(id), "192.0.2.1")
+				l := s.addStream(strconv.Itoa(id), "", "192.0.2.1")
 				_, err := l.first(t.Context())
 				require.NoError(t, err)
 				streams = append(streams, l)
@@ -115,7 +115,7 @@ func TestLiveChallenge_Reads(t *testing.T) {
 			want := seconds * min(liveReads, races*int(time.Second/rosterEvery))
 			assert.InDelta(t, want, reads, max(float64(races), liveReads))
 			for _, l := range streams {
-				s.removeStream(l)
+				s.removeStream(l, "")
 			}
 		})
 	}
@@ -130,16 +130,16 @@ func TestLiveChallenge_OpenCounts(t *testing.T) {
 		l := limits.Limits{ReadsPerAddressPerSecond: 1}
 		s.Budgets = front.NewBudgets(&l, nil)
 		open := func(id, address string) error {
-			l := s.addStream(id, address)
-			t.Cleanup(func() { s.removeStream(l) })
+			l := s.addStream(id, "", address)
+			t.Cleanup(func() { s.removeStream(l, "") })
 			_, err := l.first(t.Context())
 			return err
 		}
 		var err error
 		for n := 0; err == nil && n < 100; n++ {
-			l := s.addStream("0", "192.0.2.1")
+			l := s.addStream("0", "", "192.0.2.1")
 			_, err = l.first(t.Context())
-			s.removeStream(l)
+			s.removeStream(l, "")
 		}
 		var full *limits.ExceededError
 		require.ErrorAs(t, err, &full)

@@ -106,6 +106,9 @@ func (l *liveChallenge) update() error {
 		}
 	}
 	if l.c.Kind == replay.Race {
+		if err := l.attend(ctx); err != nil {
+			return err
+		}
 		states, err := l.states(ctx)
 		if err != nil {
 			return err
@@ -127,6 +130,22 @@ func (l *liveChallenge) update() error {
 		l.publish(&challengeSnapshot{message: m, final: final, keepAlive: keepAlive})
 	}
 	return nil
+}
+
+// attend records that players of a waiting race watch it, and starts it at its StartTime.
+func (l *liveChallenge) attend(ctx context.Context) error {
+	s := l.service
+	if l.stage() != challenge.Waiting || !l.attended() {
+		return nil
+	}
+	if l.c.StartTime.IsZero() || l.now.Before(l.c.StartTime) {
+		return s.Challenges.Seen(ctx, l.c, l.now)
+	}
+	_, err := s.startRace(ctx, l.id, checkDue)
+	if errors.Is(err, errNotReady) || errors.Is(err, challenge.ErrTooFewEntrants) { // because players have just left
+		return nil
+	}
+	return err
 }
 
 // read reads the challenge, and its standings unless it is a race. The first read counts toward

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/gridstand/gridstand/game"
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/id"
@@ -91,6 +92,53 @@ func (s *Service) addEntrant(ctx context.Context, c *challenge.Challenge, by acc
 	return joined, err
 }
 
+// The race that RaceNow creates, and the bot that takes part until a second player comes.
+const (
+	nowVariant = "classic"
+	nowLimit   = 3 * time.Minute
+	nowBot     = "greedy"
+)
+
+// RaceNow implements pb.ChallengeServiceServer.
+func (s *Service) RaceNow(ctx context.Context, _ *pb.RaceNowRequest) (*pb.RaceNowResponse, error) {
+	by, err := s.limitedCaller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	player := seated(by)
+	c, err := s.Challenges.Now(ctx, player, func(challengeID string) challenge.Challenge {
+		variant, _ := variants.Current(nowVariant)
+		return challenge.Challenge{
+			ID: challengeID, Kind: replay.Race, Creator: player, Source: challenge.SourceOf(s.Address(ctx)),
+			Variant: variant.ID, Revision: variant.Revision, Seed: game.NewSeed(), Limit: nowLimit,
+			Entrants: []challenge.Entrant{challenge.StandIn(challengeID, nowBot)},
+		}
+	}, func(attemptID string, isNew bool) error {
+		if isNew {
+			if err := s.takeChallengeQuota(ctx); err != nil {
+				return err
+			}
+		}
+		return s.admitGame(ctx, by.ID, attemptID)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range c.Entrants {
+		if e.Player.ID == by.ID || e == challenge.StandIn(c.ID, nowBot) {
+			if _, err := s.planAttempt(ctx, c, e); err != nil {
+				return nil, err
+			}
+		}
+	}
+	s.live.changed(c.ID)
+	_, now, err := s.Challenges.Get(ctx, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &pb.RaceNowResponse{Challenge: s.challenge(c, now)}, nil
+}
+
 // LeaveChallenge implements pb.ChallengeServiceServer.
 func (s *Service) LeaveChallenge(ctx context.Context, request *pb.LeaveChallengeRequest) (*pb.LeaveChallengeResponse, error) {
 	by, c, now, err := s.race(ctx, request.GetChallengeId())
@@ -131,6 +179,14 @@ func checkReady(c *challenge.Challenge) error {
 		return errNotReady
 	}
 	return checkPlayers(c)
+}
+
+// checkDue returns an error unless the race starts by itself.
+func checkDue(c *challenge.Challenge) error {
+	if c.StartTime.IsZero() {
+		return errNotReady
+	}
+	return nil
 }
 
 // checkPlayers returns an error if the race has only bots.

@@ -31,7 +31,7 @@ func (s *Service) OpenWatchChallenge(ctx context.Context, request *pb.WatchChall
 			service: s, method: pb.ChallengeService_WatchChallenge_FullMethodName, stream: stream, form: formOf(stream),
 			done: stream.Context().Done(),
 		},
-		live: s.addStream(id, s.Address(ctx)), etag: request.GetEtag(),
+		live: s.addStream(id, caller(ctx).ID, s.Address(ctx)), playerID: caller(ctx).ID, etag: request.GetEtag(),
 	}
 	v.updates = v
 	ctx, cancel := context.WithTimeout(ctx, maxCall)
@@ -47,12 +47,14 @@ func (s *Service) OpenWatchChallenge(ctx context.Context, request *pb.WatchChall
 type challengeView struct {
 	View
 	live *liveChallenge
-	etag string             // etag of the last snapshot sent
-	seen *challengeSnapshot // last snapshot that was sent or, at first, that the client may have
+	// playerID is the id of the caller, or empty.
+	playerID string
+	etag     string             // etag of the last snapshot sent
+	seen     *challengeSnapshot // last snapshot that was sent or, at first, that the client may have
 }
 
 // Close implements updates.
-func (v *challengeView) Close() { v.service.removeStream(v.live) }
+func (v *challengeView) Close() { v.service.removeStream(v.live, v.playerID) }
 
 // Over implements updates.
 func (v *challengeView) Over() bool {

@@ -17,15 +17,15 @@ func TestLiveChallenge_Panics(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	s := &Service{Config: Config{Budgets: &front.Budgets{}, Logger: slog.New(slog.NewTextHandler(&log, nil))}} // no Challenges, so creating a snapshot panics
-	l := s.addStream("a", "192.0.2.1")
+	l := s.addStream("a", "", "192.0.2.1")
 	_, err := l.first(t.Context())
 	require.ErrorIs(t, err, errPanicked)
-	again := s.addStream("a", "192.0.2.1")
+	again := s.addStream("a", "", "192.0.2.1")
 	assert.NotSame(t, l, again)
-	s.removeStream(l)
+	s.removeStream(l, "")
 	_, err = again.first(t.Context())
 	require.ErrorIs(t, err, errPanicked)
-	s.removeStream(again)
+	s.removeStream(again, "")
 	assert.Empty(t, s.live.all)
 	assert.Contains(t, log.String(), "id=call-panicked")
 }

@@ -199,6 +199,7 @@ export interface Challenge {
   private?: boolean;
   entrants?: Entrant[];
   target?: { gameId: string; player?: Player; score?: number };
+  startTime?: string;
   date?: string;
   credited?: string;
 }
@@ -281,6 +282,7 @@ export interface Calls {
     },
     { challenge: Challenge },
   ];
+  RaceNow: [{}, { challenge: Challenge }];
   GetChallenge: [
     { challengeId?: string; daily?: { variant?: string; date?: string } },
     GetChallengeResponse,

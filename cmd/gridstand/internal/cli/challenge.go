@@ -26,7 +26,7 @@ const usualMinutes = 3
 func (p *program) raceCommand() *cobra.Command {
 	var minutes float64
 	var bots []string
-	var private bool
+	var private, now bool
 	cmd := &cobra.Command{
 		Use:   "race [variant]",
 		Short: "Create a challenge for 2 to 8 players at once",
@@ -34,6 +34,10 @@ func (p *program) raceCommand() *cobra.Command {
 get the same tiles at the same time, and see each other's boards. The highest
 score wins. The race starts 3 seconds after all players are ready or its creator
 starts it.
+
+With --now you enter a race that waits for players, or a new one of 3 minutes in
+` + defaultVariant + `, in which a bot takes part until another player comes. It starts by
+itself 15 seconds after it has two players.
 
 Without a terminal it creates the race and prints its id; then every player,
 including the creator, runs ` + name + ` join <race> --wait, which marks them as
@@ -43,11 +47,18 @@ ready and prints the game to play once the race has started.`,
 			if !(minutes >= 10./60 && minutes <= 60) { // also rejects NaN
 				return usage.Errorf("--minutes must be between 10 seconds (0.17) and 60 minutes")
 			}
+			if now {
+				if len(args) > 0 || cmd.Flags().Changed("minutes") || private || len(bots) > 0 {
+					return usage.Errorf("--now enters any race: it takes no variant and no other flag of race")
+				}
+				return p.createChallenge(cmd.Context(), "", ui.NewChallenge{})
+			}
 			return p.createChallenge(cmd.Context(), first(args), newRace(minutes, private, bots))
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
+	flags.BoolVar(&now, "now", false, "race with whoever waits for a race")
 	flags.Float64Var(&minutes, "minutes", usualMinutes, "duration of the race in `minutes`, from 10 seconds to 60 minutes")
 	flags.StringSliceVar(&bots, "bot", nil, "`names` of the server's bots to add")
 	flags.BoolVar(&private, "private", false, "keep it out of lists")
@@ -97,16 +108,18 @@ Without a terminal it prints the id and the link.`,
 }
 
 // createChallenge creates a challenge with new tiles of a variant (the default one if what is empty) or,
-// unless it is a race, with those of a finished game. On a terminal it opens the challenge's page;
+// unless it is a race, with those of a finished game; or it enters a race with others. On a terminal it opens the challenge's page;
 // otherwise it prints the challenge.
 func (p *program) createChallenge(ctx context.Context, what string, n ui.NewChallenge) error {
 	r, c, err := p.dialFor(what)
 	if err != nil {
 		return err
 	}
-	refused, err := p.setTiles(ctx, c, r, n)
-	if err != nil {
-		return err
+	var refused error
+	if n.Request != nil {
+		if refused, err = p.setTiles(ctx, c, r, n); err != nil {
+			return err
+		}
 	}
 	if p.onScreen() {
 		return p.showRestored(ctx, c, ui.Route{NewChallenge: &n})
@@ -114,7 +127,12 @@ func (p *program) createChallenge(ctx context.Context, what string, n ui.NewChal
 	if err := p.logInUnless(ctx, c, refused); err != nil {
 		return err
 	}
-	challenge, err := orGiveUp(ctx, p, "create the challenge", func(ctx context.Context) (*pb.Challenge, error) { return c.NewChallenge(ctx, n.Request) })
+	challenge, err := orGiveUp(ctx, p, "create the challenge", func(ctx context.Context) (*pb.Challenge, error) {
+		if n.Request == nil {
+			return c.RaceNow(ctx)
+		}
+		return c.NewChallenge(ctx, n.Request)
+	})
 	if err != nil {
 		return err
 	}

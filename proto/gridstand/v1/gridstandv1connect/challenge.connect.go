@@ -51,6 +51,9 @@ const (
 	// ChallengeServiceStartChallengeProcedure is the fully-qualified name of the ChallengeService's
 	// StartChallenge RPC.
 	ChallengeServiceStartChallengeProcedure = "/gridstand.v1.ChallengeService/StartChallenge"
+	// ChallengeServiceRaceNowProcedure is the fully-qualified name of the ChallengeService's RaceNow
+	// RPC.
+	ChallengeServiceRaceNowProcedure = "/gridstand.v1.ChallengeService/RaceNow"
 	// ChallengeServiceListStandingsProcedure is the fully-qualified name of the ChallengeService's
 	// ListStandings RPC.
 	ChallengeServiceListStandingsProcedure = "/gridstand.v1.ChallengeService/ListStandings"
@@ -81,7 +84,8 @@ type ChallengeServiceClient interface {
 	// an invalid date; NOT_FOUND, reason CHALLENGE_NOT_FOUND, also if the variant has no
 	// daily game, and for a day that is no longer stored or is after tomorrow.
 	GetChallenge(context.Context, *v1.GetChallengeRequest) (*v1.GetChallengeResponse, error)
-	// Lists challenges, latest first, without private ones and daily games. A page may be
+	// Lists challenges, latest first, without private ones and daily games, and without races
+	// that wait for players while none of those on the roster has watched it for 30 seconds. A page may be
 	// short or even empty and still have a next page. If most of the latest challenges come
 	// from one address, the first page also contains older ones from other addresses, which
 	// are listed again on a later page.
@@ -118,6 +122,15 @@ type ChallengeServiceClient interface {
 	// is not a race; PERMISSION_DENIED, reason NOT_CREATOR; FAILED_PRECONDITION, reason
 	// TOO_FEW_ENTRANTS, for a race with one entrant or with only bots.
 	StartChallenge(context.Context, *v1.StartChallengeRequest) (*v1.StartChallengeResponse, error)
+	// Puts the caller into a race with others: into the oldest public race that waits for
+	// players while one of them watches it or, if there is none, into a new race of three
+	// minutes in classic. Needs a token. In a new race a bot takes part until a second player
+	// comes. A race that the call joins starts by itself 15 seconds after it has two players,
+	// unless all are ready earlier, while one of them watches it with WatchChallenge. If the
+	// caller already waits in a public race, the call returns that one.
+	//
+	// Errors: RATE_LIMITED and TOO_MANY_GAMES as with CreateChallenge.
+	RaceNow(context.Context, *v1.RaceNowRequest) (*v1.RaceNowResponse, error)
 	// Lists the standings of a challenge: for a race, all entrants with their current
 	// scores; for other challenges, the finished attempts that count, including those
 	// without points. Players whom the operator has hidden are omitted. Among equal scores
@@ -188,6 +201,12 @@ func NewChallengeServiceClient(httpClient connect.HTTPClient, baseURL string, op
 			connect.WithSchema(challengeServiceMethods.ByName("StartChallenge")),
 			connect.WithClientOptions(opts...),
 		),
+		raceNow: connect.NewClient[v1.RaceNowRequest, v1.RaceNowResponse](
+			httpClient,
+			baseURL+ChallengeServiceRaceNowProcedure,
+			connect.WithSchema(challengeServiceMethods.ByName("RaceNow")),
+			connect.WithClientOptions(opts...),
+		),
 		listStandings: connect.NewClient[v1.ListStandingsRequest, v1.ListStandingsResponse](
 			httpClient,
 			baseURL+ChallengeServiceListStandingsProcedure,
@@ -211,6 +230,7 @@ type challengeServiceClient struct {
 	joinChallenge   *connect.Client[v1.JoinChallengeRequest, v1.JoinChallengeResponse]
 	leaveChallenge  *connect.Client[v1.LeaveChallengeRequest, v1.LeaveChallengeResponse]
 	startChallenge  *connect.Client[v1.StartChallengeRequest, v1.StartChallengeResponse]
+	raceNow         *connect.Client[v1.RaceNowRequest, v1.RaceNowResponse]
 	listStandings   *connect.Client[v1.ListStandingsRequest, v1.ListStandingsResponse]
 	watchChallenge  *connect.Client[v1.WatchChallengeRequest, v1.WatchChallengeResponse]
 }
@@ -269,6 +289,15 @@ func (c *challengeServiceClient) StartChallenge(ctx context.Context, req *v1.Sta
 	return nil, err
 }
 
+// RaceNow calls gridstand.v1.ChallengeService.RaceNow.
+func (c *challengeServiceClient) RaceNow(ctx context.Context, req *v1.RaceNowRequest) (*v1.RaceNowResponse, error) {
+	response, err := c.raceNow.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // ListStandings calls gridstand.v1.ChallengeService.ListStandings.
 func (c *challengeServiceClient) ListStandings(ctx context.Context, req *v1.ListStandingsRequest) (*v1.ListStandingsResponse, error) {
 	response, err := c.listStandings.CallUnary(ctx, connect.NewRequest(req))
@@ -305,7 +334,8 @@ type ChallengeServiceHandler interface {
 	// an invalid date; NOT_FOUND, reason CHALLENGE_NOT_FOUND, also if the variant has no
 	// daily game, and for a day that is no longer stored or is after tomorrow.
 	GetChallenge(context.Context, *v1.GetChallengeRequest) (*v1.GetChallengeResponse, error)
-	// Lists challenges, latest first, without private ones and daily games. A page may be
+	// Lists challenges, latest first, without private ones and daily games, and without races
+	// that wait for players while none of those on the roster has watched it for 30 seconds. A page may be
 	// short or even empty and still have a next page. If most of the latest challenges come
 	// from one address, the first page also contains older ones from other addresses, which
 	// are listed again on a later page.
@@ -342,6 +372,15 @@ type ChallengeServiceHandler interface {
 	// is not a race; PERMISSION_DENIED, reason NOT_CREATOR; FAILED_PRECONDITION, reason
 	// TOO_FEW_ENTRANTS, for a race with one entrant or with only bots.
 	StartChallenge(context.Context, *v1.StartChallengeRequest) (*v1.StartChallengeResponse, error)
+	// Puts the caller into a race with others: into the oldest public race that waits for
+	// players while one of them watches it or, if there is none, into a new race of three
+	// minutes in classic. Needs a token. In a new race a bot takes part until a second player
+	// comes. A race that the call joins starts by itself 15 seconds after it has two players,
+	// unless all are ready earlier, while one of them watches it with WatchChallenge. If the
+	// caller already waits in a public race, the call returns that one.
+	//
+	// Errors: RATE_LIMITED and TOO_MANY_GAMES as with CreateChallenge.
+	RaceNow(context.Context, *v1.RaceNowRequest) (*v1.RaceNowResponse, error)
 	// Lists the standings of a challenge: for a race, all entrants with their current
 	// scores; for other challenges, the finished attempts that count, including those
 	// without points. Players whom the operator has hidden are omitted. Among equal scores
@@ -408,6 +447,12 @@ func NewChallengeServiceHandler(svc ChallengeServiceHandler, opts ...connect.Han
 		connect.WithSchema(challengeServiceMethods.ByName("StartChallenge")),
 		connect.WithHandlerOptions(opts...),
 	)
+	challengeServiceRaceNowHandler := connect.NewUnaryHandlerSimple(
+		ChallengeServiceRaceNowProcedure,
+		svc.RaceNow,
+		connect.WithSchema(challengeServiceMethods.ByName("RaceNow")),
+		connect.WithHandlerOptions(opts...),
+	)
 	challengeServiceListStandingsHandler := connect.NewUnaryHandlerSimple(
 		ChallengeServiceListStandingsProcedure,
 		svc.ListStandings,
@@ -434,6 +479,8 @@ func NewChallengeServiceHandler(svc ChallengeServiceHandler, opts ...connect.Han
 			challengeServiceLeaveChallengeHandler.ServeHTTP(w, r)
 		case ChallengeServiceStartChallengeProcedure:
 			challengeServiceStartChallengeHandler.ServeHTTP(w, r)
+		case ChallengeServiceRaceNowProcedure:
+			challengeServiceRaceNowHandler.ServeHTTP(w, r)
 		case ChallengeServiceListStandingsProcedure:
 			challengeServiceListStandingsHandler.ServeHTTP(w, r)
 		case ChallengeServiceWatchChallengeProcedure:
@@ -469,6 +516,10 @@ func (UnimplementedChallengeServiceHandler) LeaveChallenge(context.Context, *v1.
 
 func (UnimplementedChallengeServiceHandler) StartChallenge(context.Context, *v1.StartChallengeRequest) (*v1.StartChallengeResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("gridstand.v1.ChallengeService.StartChallenge is not implemented"))
+}
+
+func (UnimplementedChallengeServiceHandler) RaceNow(context.Context, *v1.RaceNowRequest) (*v1.RaceNowResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("gridstand.v1.ChallengeService.RaceNow is not implemented"))
 }
 
 func (UnimplementedChallengeServiceHandler) ListStandings(context.Context, *v1.ListStandingsRequest) (*v1.ListStandingsResponse, error) {

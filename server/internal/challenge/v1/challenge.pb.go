@@ -64,8 +64,12 @@ type Challenge struct {
 	Source uint32 `protobuf:"varint,17,opt,name=source,proto3" json:"source,omitempty"`
 	// End of the last outage that credited_ms includes.
 	CreditedUntilMs int64 `protobuf:"varint,18,opt,name=credited_until_ms,json=creditedUntilMs,proto3" json:"credited_until_ms,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Time at which a race that has not started starts by itself.
+	StartMs int64 `protobuf:"varint,19,opt,name=start_ms,json=startMs,proto3" json:"start_ms,omitempty"`
+	// Last time at which a player of a race that has not started was known to watch it.
+	SeenMs        int64 `protobuf:"varint,20,opt,name=seen_ms,json=seenMs,proto3" json:"seen_ms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Challenge) Reset() {
@@ -220,6 +224,20 @@ func (x *Challenge) GetSource() uint32 {
 func (x *Challenge) GetCreditedUntilMs() int64 {
 	if x != nil {
 		return x.CreditedUntilMs
+	}
+	return 0
+}
+
+func (x *Challenge) GetStartMs() int64 {
+	if x != nil {
+		return x.StartMs
+	}
+	return 0
+}
+
+func (x *Challenge) GetSeenMs() int64 {
+	if x != nil {
+		return x.SeenMs
 	}
 	return 0
 }
@@ -429,7 +447,7 @@ var File_challenge_v1_challenge_proto protoreflect.FileDescriptor
 
 const file_challenge_v1_challenge_proto_rawDesc = "" +
 	"\n" +
-	"\x1cchallenge/v1/challenge.proto\x12\fchallenge.v1\"\xc6\x04\n" +
+	"\x1cchallenge/v1/challenge.proto\x12\fchallenge.v1\"\xfa\x04\n" +
 	"\tChallenge\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\rR\x04kind\x12\x18\n" +
 	"\avariant\x18\x02 \x01(\tR\avariant\x12%\n" +
@@ -450,7 +468,9 @@ const file_challenge_v1_challenge_proto_rawDesc = "" +
 	"\x11starting_until_ms\x18\x0f \x01(\x03R\x0fstartingUntilMs\x12\x14\n" +
 	"\x05ended\x18\x10 \x01(\bR\x05ended\x12\x16\n" +
 	"\x06source\x18\x11 \x01(\rR\x06source\x12*\n" +
-	"\x11credited_until_ms\x18\x12 \x01(\x03R\x0fcreditedUntilMs\">\n" +
+	"\x11credited_until_ms\x18\x12 \x01(\x03R\x0fcreditedUntilMs\x12\x19\n" +
+	"\bstart_ms\x18\x13 \x01(\x03R\astartMs\x12\x17\n" +
+	"\aseen_ms\x18\x14 \x01(\x03R\x06seenMs\">\n" +
 	"\x06Player\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x10\n" +

@@ -73,7 +73,11 @@ function authorization(anonymous) {
 }
 
 /** The services except GameService, with words that occur in the names of their methods. */
-const services = { Challenge: /Challenge|Standings/, Player: /Player/, Leaderboard: /Rank|Scores/ };
+const services = {
+  Challenge: /Challenge|Standings|RaceNow/,
+  Player: /Player/,
+  Leaderboard: /Rank|Scores/,
+};
 
 /**
  * Makes a call. Anonymous calls send no token.

@@ -1,5 +1,5 @@
 // The wording for challenges and results. The Go versions are in internal/describe.
-import { comma, plural } from './game-state.js';
+import { clock, comma, plural } from './game-state.js';
 import words from './words.js';
 
 const { squares: colors } = words;
@@ -33,6 +33,14 @@ function kindWords(c, by = '', goal = '') {
   if (is(c, 'RACE')) kind = `race of ${limit(c.limit)}`;
   if (is(c, 'REMATCH')) kind = `rematch${goal}`;
   return c.variant === 'classic' ? kind : `${kind}, ${c.variant}`;
+}
+
+/** Says when a race starts that waits for players. @param {Challenge} c */
+export function begins({ startTime, entrants = [] }) {
+  if (startTime) return `It starts in ${clock(startTime)}, or when everyone is ready.`;
+  if (entrants.length === 2 && entrants.some((e) => e.bot))
+    return 'Others can join as long as you wait. To race the bot alone, press Ready.';
+  return 'It starts when everyone is ready or the creator starts it.';
 }
 
 /** Returns the title of a challenge. @param {Challenge} c */

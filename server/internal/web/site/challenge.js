@@ -81,6 +81,7 @@ function show(root, { challenge, next, attempt, now }) {
   const board = createBoard('twenty48');
   const counter = h('b.counter', { role: 'timer' });
   const facts = h('p.dim');
+  const begins = h('p');
   const copyLink = () => copy(site + path);
   const share = h('p', h('button', { onclick: copyLink }, 'Copy link'));
   document.title = `${words.title(c)} – Gridstand`;
@@ -126,8 +127,7 @@ function show(root, { challenge, next, attempt, now }) {
     if (now === stage || stage === 'GAME') return;
     stage = now;
     if (now === 'WAITING') {
-      const text = 'It starts when everyone is ready or the creator starts it.';
-      root.replaceChildren(h('div.stack.narrow', heading(), h('p', text), roster.element, share));
+      root.replaceChildren(h('div.stack.narrow', heading(), begins, roster.element, share));
     } else if (now === 'SCHEDULED') offer(counter);
     else if (own.id) play(own.id);
     else if (now === 'OPEN' && !race) start();
@@ -276,6 +276,7 @@ function show(root, { challenge, next, attempt, now }) {
     if (closed) texts.push('closed');
     else if (/OPEN|GAME/.test(stage)) texts.push(`${clock(c.closeTime || '')} left`);
     facts.textContent = texts.join(' · ');
+    begins.textContent = words.begins(c);
     const text = words.standing(facing());
     place.textContent = text && race && !closed ? `${text} so far` : text;
     if (next && !closed)

@@ -1,8 +1,9 @@
-// Open places: races and games that wait for players.
+// Open places: races and games that wait for players, and the button that finds a race.
 import { account, look } from './api.js';
 import { limit } from './challenge-words.js';
-import { h } from './dom.js';
+import { h, toast } from './dom.js';
 import { ago, plural, seatName } from './game-state.js';
+import { explain, persist, signIn } from './persist.js';
 
 /** @import { Challenge, Game } from '../types' */
 
@@ -45,4 +46,21 @@ export async function listPlaces(element, most) {
   const waiting = challenges.filter((/** @type {Challenge} */ c) => c.status.endsWith('WAITING'));
   const items = [...waiting.map(racePlace), ...games.map(seatPlace)].slice(0, most);
   element.replaceChildren(...(items.length ? [h('h2', 'Open places'), h('ul.places', items)] : []));
+}
+
+/** Makes the button that enters the player into a race with others. */
+export function raceNow() {
+  const go = async () => {
+    button.disabled = true;
+    try {
+      await signIn();
+      const { challenge } = await persist('RaceNow', {});
+      location.assign(`/c/${challenge.id}`);
+    } catch (e) {
+      button.disabled = false;
+      toast(explain(e));
+    }
+  };
+  const button = h('button.large', { onclick: go }, 'Race somebody now');
+  return button;
 }

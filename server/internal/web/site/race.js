@@ -2,7 +2,7 @@
 import { look } from './api.js';
 import { h } from './dom.js';
 import { draw, explain, persist } from './persist.js';
-import { listPlaces } from './places.js';
+import { listPlaces, raceNow } from './places.js';
 import { nameField } from './roster.js';
 
 /** @import { Variant } from '../types' */
@@ -40,6 +40,7 @@ export default async function show(root) {
       'div.stack.narrow',
       h('h1', 'Race'),
       h('p', 'Two to eight players get the same tiles at the same time. The highest score wins.'),
+      h('p', raceNow()),
       places,
       h('h2', 'A new race'),
       h(

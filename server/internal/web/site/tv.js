@@ -4,7 +4,7 @@ import { createBoard, kindOf } from './board.js';
 import { createDaily } from './daily-card.js';
 import { announce, h, keys } from './dom.js';
 import * as words from './game-state.js';
-import { listPlaces } from './places.js';
+import { listPlaces, raceNow } from './places.js';
 import './tribolo-board.js';
 import { variantCard } from './variant-card.js';
 
@@ -96,7 +96,7 @@ export default function show(root) {
       h(
         'section.stack',
         h('p.lead', 'Play 2048. Everyone can watch.'),
-        h('div.actions', play, h('a.button.large', { href: '/race' }, 'Race others')),
+        h('div.actions', play, raceNow()),
         createDaily(),
         places,
         listTitle,

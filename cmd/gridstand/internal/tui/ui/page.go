@@ -174,6 +174,7 @@ type Route struct {
 
 // NewChallenge is a challenge to create.
 type NewChallenge struct {
+	// Request describes the challenge. It is nil for a race with whoever waits for one.
 	Request *pb.CreateChallengeRequest
 	// Bots lists the names of the bots to put on the roster of a race.
 	Bots []string

@@ -215,6 +215,9 @@ func (s *server) Watch(ctx context.Context, o client.WatchOptions) Stream {
 }
 
 func (s *server) NewChallenge(ctx context.Context, n NewChallenge) (*pb.Challenge, error) {
+	if n.Request == nil {
+		return s.Client.RaceNow(ctx)
+	}
 	c, err := s.Client.NewChallenge(ctx, n.Request)
 	if err != nil || c.GetCreator().GetId() != s.PlayerID() || len(c.GetEntrants()) > 1 {
 		return c, err // an existing race is another player's, or has its bots

@@ -1,0 +1,174 @@
+package challenge
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/internal/id"
+)
+
+const (
+	// startAfter is how long a race that a player entered with Now waits for more players.
+	startAfter = 15 * time.Second
+	// absentAfter is how long a waiting race is listed after its players have left it. seenEvery is the
+	// precision of that time.
+	absentAfter = 30 * time.Second
+	seenEvery   = 10 * time.Second
+	// gatherFor is how long calls of Now on different servers create the same races.
+	gatherFor = 15 * time.Second
+)
+
+// Absent reports whether a race still waits although none of its players has watched it recently.
+func (c *Challenge) Absent(now time.Time) bool {
+	seen := c.CreateTime
+	if c.seen.After(seen) {
+		seen = c.seen
+	}
+	return c.Kind == replay.Race && c.Status(now) == Waiting && now.Sub(seen) > absentAfter
+}
+
+// players returns the number of entrants who are not bots.
+func (c *Challenge) players() (n int) {
+	for _, e := range c.Entrants {
+		if e.Bot == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// StandIn returns the bot that takes part in a new race until a second player comes.
+func StandIn(challengeID, bot string) Entrant {
+	return Entrant{Bot: bot, Ready: true, GameID: id.Derive([]byte("stand-in"), []byte(challengeID))}
+}
+
+// Seen records that one of the players of a waiting race is watching it.
+func (s *Challenges) Seen(ctx context.Context, c *Challenge, now time.Time) error {
+	if now.Sub(c.seen) < seenEvery {
+		return nil
+	}
+	_, err := s.change(ctx, c.ID, func(c *Challenge, now time.Time) error {
+		if c.locked(now) || now.Sub(c.seen) < seenEvery {
+			return errUnchanged
+		}
+		c.seen = now
+		return nil
+	})
+	return err
+}
+
+// Now enters a player into a race with others and returns it: the race in which the player already
+// waits, or the oldest public race that waits with a player present, or a new race, which make
+// returns for its id. Before it enters a race, it calls admit with the id of the attempt, and
+// returns its error.
+//
+// Players who call at the same time meet: the calls of a server take turns, and all servers derive
+// the ids of new races from the time.
+func (s *Challenges) Now(
+	ctx context.Context, player replay.Player, make func(challengeID string) Challenge, admit func(attemptID string, isNew bool) error,
+) (*Challenge, error) {
+	if err := s.gathering.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
+	defer s.gathering.Release(1)
+	listed, err := s.recent(ctx, replay.Race)
+	if err != nil {
+		return nil, err
+	}
+	var waiting []string
+	for _, l := range slices.Backward(listed) { // the oldest first
+		c, ok := s.known.Get(l.place.GameID)
+		switch {
+		case !l.joinable || !ok || !c.OpenTime.IsZero():
+		case c.Entrant(player.ID) != nil:
+			waiting = slices.Insert(waiting, 0, c.ID)
+		case c.players() < MaxEntrants:
+			waiting = append(waiting, c.ID)
+		}
+	}
+	for _, challengeID := range waiting {
+		if c, err := s.enter(ctx, challengeID, player, admit); !passed(err) {
+			return c, err
+		}
+	}
+	_, now, err := s.readAll(ctx, id.New())
+	if err != nil {
+		return nil, err
+	}
+	slot := now.Truncate(gatherFor)
+	for _, from := range []time.Time{slot.Add(-gatherFor), slot} {
+		for n := uint64(0); ; n++ {
+			challengeID := nowID(from, n)
+			if c, ok := s.known.Get(challengeID); ok && (!c.OpenTime.IsZero() || c.players() >= MaxEntrants) {
+				continue
+			}
+			c, err := s.enter(ctx, challengeID, player, admit)
+			if errors.Is(err, ErrNotFound) {
+				if from != slot {
+					break
+				}
+				if err := admit(AttemptID(challengeID, player.ID), true); err != nil {
+					return nil, err
+				}
+				if c, err = s.Create(ctx, make(challengeID), now); err == nil && c.Entrant(player.ID) == nil { // Another server was faster.
+					c, err = s.enter(ctx, challengeID, player, admit)
+				}
+			}
+			if !passed(err) {
+				return c, err
+			}
+		}
+	}
+	panic("unreachable")
+}
+
+// nowID returns the id of a race that Now creates, the n-th one in a period.
+func nowID(from time.Time, n uint64) string {
+	var key [16]byte
+	binary.BigEndian.PutUint64(key[:], uint64(from.Unix()))
+	binary.BigEndian.PutUint64(key[8:], n)
+	return id.Derive([]byte("race now"), key[:])
+}
+
+// errAbsent means that the players of a waiting race have left it.
+var errAbsent = errors.New("the players of the race have left")
+
+// passed reports whether a player could not enter a race but may enter another one.
+func passed(err error) bool {
+	return errors.Is(err, ErrFull) || errors.Is(err, ErrStarted) || errors.Is(err, errAbsent)
+}
+
+// enter adds a player to a waiting race in place of the bot that stands in, and lets it start soon if
+// it has two players. It changes nothing for a player on the roster.
+func (s *Challenges) enter(
+	ctx context.Context, challengeID string, player replay.Player, admit func(attemptID string, isNew bool) error,
+) (*Challenge, error) {
+	return s.change(ctx, challengeID, func(c *Challenge, now time.Time) error {
+		standIn := StandIn(c.ID, "").GameID
+		switch {
+		case c.locked(now):
+			return ErrStarted
+		case c.Entrant(player.ID) != nil:
+			return errUnchanged
+		case c.Absent(now):
+			return errAbsent
+		}
+		c.Entrants = slices.DeleteFunc(c.Entrants, func(e Entrant) bool { return e.GameID == standIn })
+		if len(c.Entrants) >= MaxEntrants {
+			return ErrFull
+		}
+		attempt := AttemptID(c.ID, player.ID)
+		if err := admit(attempt, false); err != nil {
+			return err
+		}
+		c.Entrants = append(c.Entrants, Entrant{Player: player, GameID: attempt})
+		if c.StartTime.IsZero() && c.players() > 1 {
+			c.StartTime = now.UTC().Truncate(time.Millisecond).Add(startAfter)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,111 @@
+package challenge_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/server/internal/challenge"
+)
+
+// enterNow enters a player into a race on a server.
+func (env *env) enterNow(on *challenge.Challenges, p replay.Player) *challenge.Challenge {
+	env.t.Helper()
+	c, err := on.Now(env.t.Context(), p, func(challengeID string) challenge.Challenge {
+		return challenge.Challenge{
+			ID: challengeID, Kind: replay.Race, Creator: p, Variant: "classic", Revision: 1, Seed: game.NewSeed(),
+			Limit: time.Minute, Entrants: []challenge.Entrant{challenge.StandIn(challengeID, "greedy")},
+		}
+	}, func(string, bool) error { return nil })
+	require.NoError(env.t, err)
+	return c
+}
+
+// Ensure that players who want a race at the same time, on two servers, each get into one with
+// others.
+func TestNow_Together(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, env *env) {
+		servers := []*challenge.Challenges{env.Challenges, env.server()}
+		const callers = 8 * challenge.MaxEntrants
+		var mu sync.Mutex
+		var group sync.WaitGroup
+		races := map[string]int{} // number of callers who got each race
+		for i := range callers {
+			group.Go(func() {
+				c := env.enterNow(servers[i%2], player(fmt.Sprint("p", i)))
+				mu.Lock()
+				defer mu.Unlock()
+				races[c.ID]++
+			})
+		}
+		group.Wait()
+		players := map[string]bool{}
+		for challengeID, callers := range races {
+			c, _ := env.get(challengeID)
+			require.Len(t, c.Entrants, callers)
+			assert.Greater(t, callers, 1)
+			for _, e := range c.Entrants {
+				assert.Empty(t, e.Bot)
+				assert.False(t, players[e.Player.ID], "%s is in two races", e.Player.Name)
+				players[e.Player.ID] = true
+			}
+		}
+		assert.Len(t, players, callers)
+	})
+}
+
+// Ensure that a bot takes part until a second player comes, that the race then starts by itself unless
+// that player leaves, and that a call finds the race in which its player waits.
+func TestNow_StandIn(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, env *env) {
+		c := env.enterNow(env.Challenges, ann)
+		assert.Equal(t, []challenge.Entrant{{Player: ann, GameID: challenge.AttemptID(c.ID, ann.ID)}, challenge.StandIn(c.ID, "greedy")}, c.Entrants)
+		assert.Zero(t, c.StartTime)
+		assert.Equal(t, c.Entrants, env.enterNow(env.server(), ann).Entrants)
+
+		both := env.enterNow(env.server(), bob)
+		assert.Equal(t, c.ID, both.ID)
+		require.Len(t, both.Entrants, 2)
+		assert.Equal(t, bob, both.Entrants[1].Player)
+		assert.WithinRange(t, both.StartTime, env.now().Add(time.Second), env.now().Add(15*time.Second))
+		assert.Equal(t, both.StartTime, env.enterNow(env.Challenges, eve).StartTime)
+		for _, p := range []replay.Player{eve, bob} {
+			_, err := env.Leave(t.Context(), c.ID, p.ID, "")
+			require.NoError(t, err)
+		}
+		alone, _ := env.get(c.ID)
+		assert.Zero(t, alone.StartTime)
+	})
+}
+
+// Ensure that a player gets into the oldest race whose players are present.
+func TestNow_Oldest(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, env *env) {
+		left := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
+		private := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute, Private: true})
+		env.forward(20 * time.Second)
+		seen := env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
+		env.forward(25 * time.Second)
+		require.NoError(t, env.Seen(t.Context(), seen, env.now()))
+		env.create(challenge.Challenge{Kind: replay.Race, Limit: time.Minute})
+		env.forward(10 * time.Second)
+
+		got := env.enterNow(env.server(), bob)
+		assert.Equal(t, seen.ID, got.ID, "not %s, which is abandoned, or %s", left.ID, private.ID)
+		assert.NotZero(t, got.StartTime)
+		for _, c := range []*challenge.Challenge{left, private} {
+			now, _ := env.get(c.ID)
+			assert.True(t, now.Absent(env.now()))
+		}
+		assert.False(t, got.Absent(env.now()))
+	})
+}

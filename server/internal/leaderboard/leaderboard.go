@@ -165,45 +165,9 @@ func (b *Boards) games(ctx context.Context, board store.Board, visit func(gameID
 	})
 }
 
-// Prune removes each entry for which matches returns false when called with its result, and
-// repairs the data that the store derives from the entries, such as their count. It returns
-// the number of removed entries. The caller must then record any missing results again. Prune
-// stops at the first error, including errors of matches.
-func (b *Boards) Prune(ctx context.Context, matches func(Result) (bool, error)) (removed int, err error) {
-	removed, err = b.boards.Repair(ctx)
-	if err != nil {
-		return removed, err
-	}
-	err = b.boards.Boards(ctx, func(board store.Board) error {
-		return b.boards.Entries(ctx, board, func(entries []store.BoardEntry) error {
-			for _, e := range entries {
-				entry, err := parseMember(e.Member)
-				if err != nil {
-					return err
-				}
-				ok, err := matches(Result{
-					Variant: board.Variant, PlayerID: entry.PlayerID, GameID: entry.GameID, Score: e.Score, Time: entry.Time,
-					ChallengeID: challengeOf(board),
-				})
-				if err != nil {
-					return err
-				}
-				if ok {
-					continue
-				}
-				dropped, err := b.boards.Drop(ctx, board, entry.PlayerID, e.Member)
-				if err != nil {
-					return err
-				}
-				if dropped {
-					removed++
-				}
-			}
-			return nil
-		})
-	})
-	return removed, err
-}
+// Clear removes all entries of all boards and standings. The caller must then record the results
+// again.
+func (b *Boards) Clear(ctx context.Context) error { return b.boards.Clear(ctx) }
 
 const (
 	// maxMillis is the latest time that a member can represent, in the year 2286.

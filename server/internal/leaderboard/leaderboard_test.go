@@ -211,28 +211,6 @@ func TestBoards_Games(t *testing.T) {
 	})
 }
 
-// Ensure that Prune removes exactly the entries that do not match.
-func TestBoards_Prune(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		boards, ctx := open(t, s), t.Context()
-		kept := result(1, 1, 10, now())
-		require.NoError(t, boards.Record(ctx, kept))
-		require.NoError(t, boards.Record(ctx, result(2, 2, 20, now())))
-		for _, want := range []int{3, 0} { // one entry on each of three boards, then none
-			removed, err := boards.Prune(ctx, func(r Result) (bool, error) { return r == kept, nil })
-			require.NoError(t, err)
-			assert.Equal(t, want, removed)
-			page, err := boards.List(ctx, "classic", All, "", 10)
-			require.NoError(t, err)
-			require.Len(t, page.Entries, 1)
-			assert.Equal(t, kept.GameID, page.Entries[0].GameID)
-		}
-		_, err := boards.Prune(ctx, func(Result) (bool, error) { return false, context.Canceled })
-		require.ErrorIs(t, err, context.Canceled)
-	})
-}
-
 // Ensure that weekly and daily boards are kept for a week after the week or day ends.
 func TestBoard_Expires(t *testing.T) {
 	t.Parallel()

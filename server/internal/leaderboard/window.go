@@ -2,7 +2,6 @@ package leaderboard
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/gridstand/gridstand/server/internal/store"
@@ -84,14 +83,4 @@ const challengeWindow = "challenge-"
 // challengeBoard returns the board with the standings of a challenge.
 func challengeBoard(variant, challengeID string) store.Board {
 	return store.Board{Variant: variant, Window: challengeWindow + challengeID}
-}
-
-// challengeOf returns the id of the challenge if the board contains the standings of one, or
-// else "".
-func challengeOf(b store.Board) string {
-	challengeID, ok := strings.CutPrefix(b.Window, challengeWindow)
-	if !ok {
-		return ""
-	}
-	return challengeID
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
-	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -20,9 +19,6 @@ type Rebuilt struct {
 	// Games is the number of games, including unreadable ones. Finished is the number of
 	// readable games that are over.
 	Games, Finished int
-	// Pruned is the number of leaderboard entries that were removed because no log contains
-	// their result.
-	Pruned int
 	// Damaged lists the damaged games. Quarantined lists those that are damaged because
 	// they were quarantined.
 	Damaged, Quarantined []string
@@ -31,21 +27,16 @@ type Rebuilt struct {
 }
 
 // Rebuild derives the leaderboards, the lists and the queue of jobs from all logs.
-// Servers may keep running: Rebuild never removes correct entries. Hidden players stay
-// hidden.
+// Servers may keep running, but the leaderboards lack entries until Rebuild returns. Hidden
+// players stay hidden.
 func (r *Recovery) Rebuild(ctx context.Context) (Rebuilt, error) {
 	var b Rebuilt
-	// Remove wrong entries first, because a score that is too high would keep the player's
-	// correct score off the board.
-	var err error
-	b.Pruned, err = r.Leaderboard.Prune(ctx, func(result leaderboard.Result) (bool, error) {
-		return r.matchesLog(ctx, result)
-	})
-	if err != nil {
+	// A score that is too high would keep the player's correct score off a board.
+	if err := r.Leaderboard.Clear(ctx); err != nil {
 		return b, err
 	}
 	var mu sync.Mutex
-	err = r.Log.IDs(ctx, func(gameIDs []string) error {
+	err := r.Log.IDs(ctx, func(gameIDs []string) error {
 		group, ctx := errgroup.WithContext(ctx)
 		group.SetLimit(workers)
 		for _, gameID := range gameIDs {
@@ -87,27 +78,6 @@ func (b *Rebuilt) count(gameID string, state *replay.State, err error) error {
 	}
 	b.Games++
 	return nil
-}
-
-// matchesLog reports whether replaying the game's log yields the given result.
-func (r *Recovery) matchesLog(ctx context.Context, result leaderboard.Result) (bool, error) {
-	history, err := r.Log.Load(ctx, result.GameID, store.ID{}, 1)
-	switch outcomeOf(err) {
-	case readable:
-	case unknown:
-		return true, nil // Keep the entry, which only a newer server can check.
-	case damaged, gone:
-		return false, nil
-	default:
-		return false, err
-	}
-	for _, logged := range leaderboard.ResultsOf(history.Tip.State) {
-		// Compare in UTC, like the times on leaderboards.
-		if logged.Time = logged.Time.UTC(); logged == result {
-			return true, nil
-		}
-	}
-	return false, nil
 }
 
 // index adds games to the leaderboards and lists, and enqueues those that are not over and

@@ -58,12 +58,8 @@ type Boards interface {
 	// stays on the board during the call is visited at least once. Entries stops at the
 	// first error, including one from visit.
 	Entries(ctx context.Context, b Board, visit func([]BoardEntry) error) error
-	// Drop removes the given entry from the board, and reports whether it was there.
-	Drop(ctx context.Context, b Board, playerID, member string) (bool, error)
-	// Repair derives anew what the engine derives from the boards' entries, such as counts.
-	// It returns the number of entries that it removed because they were not their player's
-	// best.
-	Repair(ctx context.Context) (removed int, err error)
+	// Clear removes all entries of all boards. It may miss entries that are added during the call.
+	Clear(ctx context.Context) error
 }
 
 // BoardPage is a range of a board's entries.

@@ -100,16 +100,16 @@ func rebuild() *cobra.Command {
 		Use:   "rebuild",
 		Short: "Rebuild leaderboards and lists from the games' logs",
 		Long: `Rebuilds leaderboards and lists from the logs of all stored games. If the store
-is Redis, servers may keep running; if it is a file, its server must be
-stopped.
+is Redis, servers may keep running, but the leaderboards lack entries until the
+command ends. If it is a file, its server must be stopped.
 
-Leaderboard entries without a log are removed, missing entries are added, and
-open games without a job in the queue get one. Scores that no longer
-count under the current rules are also removed: those of Tribolo games with more
-than one human seat. Hidden players stay hidden.`,
+Leaderboards are emptied first, so that they lose entries without a log, and
+scores that no longer count under the current rules: those of Tribolo games with
+more than one human seat. Open games without a job in the queue get one. Hidden
+players stay hidden. If the command is interrupted, run it again.`,
 	}, server.OperateAlone, func(cmd *cobra.Command, operator *server.Operator, _ []string) error {
 		r, err := operator.Rebuild(cmd.Context())
-		fmt.Fprintf(cmd.OutOrStdout(), "%s read, %d of them finished; %s removed from the leaderboards.\n", english.Plural(r.Games, "game", ""), r.Finished, english.Plural(r.Pruned, "entry", "entries"))
+		fmt.Fprintf(cmd.OutOrStdout(), "%s read, %d of them finished.\n", english.Plural(r.Games, "game", ""), r.Finished)
 		if r.Unknown > 0 {
 			fmt.Fprintf(cmd.OutOrStdout(), "%s can be read only by a newer server.\n", english.Plural(r.Unknown, "game", ""))
 		}

@@ -86,7 +86,7 @@ func (b boards) Record(ctx context.Context, entry store.BoardEntry, boards ...st
 		return err
 	}
 	for _, board := range boards {
-		if _, err := b.drop(ctx, board, entry.PlayerID, "", true); err != nil {
+		if err := b.drop(ctx, board, entry.PlayerID); err != nil {
 			return err
 		}
 	}
@@ -152,10 +152,7 @@ func (b boards) Hide(ctx context.Context, playerID string) error {
 	if err := b.client.SAdd(ctx, hiddenKey, playerID).Err(); err != nil {
 		return wrap("hiding a player", err)
 	}
-	return b.Boards(ctx, func(board store.Board) error {
-		_, err := b.drop(ctx, board, playerID, "", true)
-		return err
-	})
+	return b.Boards(ctx, func(board store.Board) error { return b.drop(ctx, board, playerID) })
 }
 
 func (b boards) Unhide(ctx context.Context, playerID string) error {
@@ -209,46 +206,16 @@ func (b boards) Entries(ctx context.Context, board store.Board, visit func([]sto
 	})
 }
 
-func (b boards) Drop(ctx context.Context, board store.Board, playerID, member string) (bool, error) {
-	return b.drop(ctx, board, playerID, member, true)
-}
-
-// drop removes a player's member from a board, or the player's best member if member is
-// empty. Unless best is set, it keeps the member if it is the player's best.
-func (b boards) drop(ctx context.Context, board store.Board, playerID, member string, best bool) (bool, error) {
+// drop removes a player from a board.
+func (b boards) drop(ctx context.Context, board store.Board, playerID string) error {
 	key := boardKey(board)
-	dropped, err := dropScore.Run(ctx, b.client, []string{key, bestKey(key)}, playerID, member, best).Bool()
-	return dropped, wrap("removing an entry from a board", err)
+	return wrap("removing an entry from a board", dropScore.Run(ctx, b.client, []string{key, bestKey(key)}, playerID).Err())
 }
 
-// Repair removes from each board's sorted set the members that are not in its hash.
-func (b boards) Repair(ctx context.Context) (removed int, err error) {
-	err = b.Boards(ctx, func(board store.Board) error {
-		return b.Entries(ctx, board, func(entries []store.BoardEntry) error {
-			playerIDs := make([]string, len(entries))
-			for i, entry := range entries {
-				playerIDs[i] = entry.PlayerID
-			}
-			best, err := b.client.HMGet(ctx, bestKey(boardKey(board)), playerIDs...).Result()
-			if err != nil {
-				return wrap("reading a board", err)
-			}
-			for i, entry := range entries {
-				if best[i] == entry.Member {
-					continue
-				}
-				// A concurrent Record may have made this member the player's best in the
-				// meantime.
-				dropped, err := b.drop(ctx, board, entry.PlayerID, entry.Member, false)
-				if err != nil {
-					return err
-				}
-				if dropped {
-					removed++
-				}
-			}
-			return nil
-		})
+// Clear removes the keys of a board in one command, so that they always agree.
+func (b boards) Clear(ctx context.Context) error {
+	return b.Boards(ctx, func(board store.Board) error {
+		key := boardKey(board)
+		return wrap("clearing a board", b.client.Unlink(ctx, key, bestKey(key)).Err())
 	})
-	return removed, err
 }

@@ -39,24 +39,3 @@ func TestBoards_Keys(t *testing.T) {
 		assert.Equal(t, []string{"p"}, r.client.SMembers(ctx, "hidden").Val())
 	})
 }
-
-// Ensure that Repair removes the members of a board's sorted set that are not in its
-// hash.
-func TestBoards_Repair(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, r *rig) {
-		ctx, boards := t.Context(), r.store.Boards
-		best := store.BoardEntry{PlayerID: "p", Score: 10, Member: "1:p:g"}
-		require.NoError(t, boards.Record(ctx, best, board))
-		require.NoError(t, r.client.ZAdd(ctx, "scores:{classic:all}",
-			goredis.Z{Score: 10, Member: "2:p:g"}, goredis.Z{Score: 3, Member: "1:q:g"}).Err())
-		for _, want := range []int{2, 0} {
-			removed, err := boards.Repair(ctx)
-			require.NoError(t, err)
-			assert.Equal(t, want, removed)
-			page, err := boards.Page(ctx, board, 0, 10)
-			require.NoError(t, err)
-			assert.Equal(t, []store.BoardEntry{best}, page.Entries)
-		}
-	})
-}

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"time"
@@ -273,19 +274,9 @@ func (b boards) Entries(ctx context.Context, on store.Board, visit func([]store.
 	}
 }
 
-func (b boards) Drop(ctx context.Context, on store.Board, playerID, member string) (dropped bool, err error) {
-	err = b.write(ctx, func(c *sqlite3.Conn) error {
-		dropped = false
-		board, _, err := findBoard(c, on, b.now())
-		if err != nil {
-			return err
-		}
-		at, found, err := scoreOf(c, board, playerID)
-		if err != nil || !found || at.member != member {
-			return err
-		}
-		dropped = true
-		return b.remove(c, board, playerID, at)
+func (b boards) Clear(ctx context.Context) error {
+	err := b.write(ctx, func(c *sqlite3.Conn) error {
+		return errors.Join(exec(c, "DELETE FROM score_ranges"), exec(c, "DELETE FROM scores"), exec(c, "DELETE FROM boards"))
 	})
-	return dropped, wrap("removing an entry from a board", err)
+	return wrap("clearing the boards", err)
 }

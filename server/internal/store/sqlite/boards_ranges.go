@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"context"
 	"errors"
 
 	sqlite3 "zombiezen.com/go/sqlite"
@@ -145,46 +144,4 @@ func seekPlace(c *sqlite3.Conn, board, place int64) (above rankKey, skip int64, 
 		}
 		skip -= r.entries
 	}
-}
-
-// Repair recounts the entries of all boards.
-func (b boards) Repair(ctx context.Context) (int, error) {
-	list, err := readOne(ctx, b.db, func(c *sqlite3.Conn) ([]int64, error) {
-		return all(c, "SELECT board FROM boards WHERE expires IS NULL OR expires > ?", firstInt, b.now())
-	})
-	for _, board := range list {
-		if err == nil {
-			err = b.write(ctx, func(c *sqlite3.Conn) error { return b.recount(c, board) })
-		}
-	}
-	return 0, wrap("recounting the entries of boards", err)
-}
-
-// recount replaces a board's ranges and total. The new ranges are three quarters full.
-func (b boards) recount(c *sqlite3.Conn, board int64) error {
-	if err := exec(c, "DELETE FROM score_ranges WHERE board = ?", board); err != nil {
-		return err
-	}
-	step := max(1, b.rangeSize*3/4)
-	for from, more := lowestKey, true; more; {
-		next, found, err := keyAfter(c, board, from, step)
-		if err != nil {
-			return err
-		}
-		n := step
-		if !found {
-			more = false
-			n, _, err = one(c, "SELECT count(*) FROM scores WHERE board = ? AND (score, member) >= (?, ?)",
-				firstInt, board, from.score, from.member)
-			if err != nil {
-				return err
-			}
-		}
-		if err := insertRange(c, board, from, n); err != nil {
-			return err
-		}
-		from = next
-	}
-	return exec(c, `UPDATE boards SET total = (SELECT sum(entries) FROM score_ranges r WHERE r.board = boards.board)
-		WHERE board = ?`, board)
 }

@@ -100,42 +100,11 @@ func TestBoards_Ranges(t *testing.T) {
 				sort(list)
 				for ; len(list) > 0; list = list[20:] {
 					for _, e := range list[:20] {
-						dropped, err := b.Drop(t.Context(), forever, e.PlayerID, e.Member)
-						require.NoError(t, err)
-						require.True(t, dropped)
+						require.NoError(t, b.Hide(t.Context(), e.PlayerID))
 					}
 					requireBoard(t, b, slices.Clone(list[20:]))
 				}
 			})
 		}
-	}
-}
-
-// Ensure that Repair corrects all kinds of wrong counts.
-func TestBoards_Repair(t *testing.T) {
-	t.Parallel()
-	for name, damage := range map[string]string{
-		"total":         "UPDATE boards SET total = total + 1 WHERE board = 1",
-		"a range":       "UPDATE score_ranges SET entries = entries + 1 WHERE board = 1 AND member = ''",
-		"two ranges":    "UPDATE score_ranges SET entries = entries + CASE WHEN score > 50 THEN 1 ELSE -1 END WHERE board = 1",
-		"lost ranges":   "DELETE FROM score_ranges WHERE board = 1 AND score > 50",
-		"the lowest":    "DELETE FROM score_ranges WHERE board = 1 AND member = ''",
-		"all":           "DELETE FROM score_ranges WHERE board = 1",
-		"lost entries":  "DELETE FROM scores WHERE board = 1 AND score < 60",
-		"wrong borders": "UPDATE score_ranges SET score = score + 1 WHERE board = 1 AND score > 50",
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := openBoards(t)
-			fill(t, b, forever, 100, func(i int) int32 { return int32(i) })
-			fill(t, b, store.Board{Variant: "tribolo", Window: "all"}, 1, func(int) int32 { return 1 })
-			require.NoError(t, b.write(t.Context(), func(c *sqlite3.Conn) error { return exec(c, damage) }))
-			_, err := b.Repair(t.Context())
-			require.NoError(t, err)
-			page, err := b.Page(t.Context(), forever, 0, 200)
-			require.NoError(t, err)
-			assert.GreaterOrEqual(t, len(page.Entries), 40)
-			requireBoard(t, b, page.Entries)
-		})
 	}
 }

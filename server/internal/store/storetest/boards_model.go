@@ -29,8 +29,6 @@ func boardsLikeModel(t *testing.T, boards store.Boards, seed uint64) {
 		switch n := m.random.IntN(20); {
 		case n < 9:
 			m.record()
-		case n < 11:
-			m.drop()
 		case n < 12:
 			m.hide()
 		case n < 14:
@@ -44,9 +42,10 @@ func boardsLikeModel(t *testing.T, boards store.Boards, seed uint64) {
 	for b, entries := range m.entries {
 		requireEntries(t.Context(), t, boards, b, slices.SortedFunc(maps.Values(entries), descending)...)
 	}
-	removed, err := boards.Repair(t.Context())
-	require.NoError(t, err)
-	require.Zero(t, removed)
+	require.NoError(t, boards.Clear(t.Context()))
+	for b := range m.entries {
+		requireEntries(t.Context(), t, boards, b)
+	}
 }
 
 func (m boardsModel) player() string { return fmt.Sprintf("player-%02d", m.random.IntN(12)) }
@@ -70,18 +69,6 @@ func (m boardsModel) record() {
 		if m.entries[b] != nil && !m.hidden[e.PlayerID] && (!ok || descending(e, best) < 0) {
 			m.entries[b][e.PlayerID] = e
 		}
-	}
-}
-
-// drop drops a player's entry from a board, often with the member of another entry.
-func (m boardsModel) drop() {
-	b, player := m.board(), m.player()
-	member := scored(player, 0, m.random.IntN(4)).Member
-	dropped, err := m.boards.Drop(m.Context(), b, player, member)
-	require.NoError(m, err)
-	require.Equal(m, m.entries[b][player].Member == member, dropped)
-	if dropped {
-		delete(m.entries[b], player)
 	}
 }
 

@@ -56,9 +56,13 @@ func callOf(ctx context.Context) *call {
 	return s
 }
 
-// admit counts a call until end is called. The error has the status to send if a limit refuses it.
+// admit counts a call until end is called. The error has the status to send if a limit refuses it or the
+// server is stopping.
 func (f *Front) admit(ctx context.Context, c *conn, method string, forwarded []string) (*call, error) {
 	c.called.Store(true)
+	if f.stopping.Load() || c.isClosed() { // gRPC may have buffered the headers before the connection was closed.
+		return nil, f.Stopping
+	}
 	budget := c.budget
 	if c.proxy {
 		budget = f.Budgets.budget(f.Proxies.Of(c.RemoteAddr(), forwarded))
@@ -110,9 +114,6 @@ func (f *Front) tap(ctx context.Context, info *tap.Info) (context.Context, error
 		return ctx, nil
 	}
 	c.unpaid = max(c.unpaid-bytesPerCall, -bytesPerCall)
-	if c.isClosed() { // gRPC had already buffered the stream's headers when the connection was closed.
-		return ctx, f.Stopping
-	}
 	s, err := f.admit(ctx, c, info.FullMethodName, info.Header["x-forwarded-for"])
 	if err != nil {
 		return ctx, err

@@ -103,8 +103,8 @@ func (f *Front) Close() error {
 	return f.Listener.Close()
 }
 
-// Stop refuses new HTTP requests; rpc refuses calls. It also closes connections that have proven
-// nothing yet, because gRPC would wait for them.
+// Stop refuses new calls and requests. It also closes connections that have proven nothing yet, because
+// gRPC would wait for them.
 func (f *Front) Stop() {
 	f.stopping.Store(true)
 	for _, c := range f.all() {

@@ -141,6 +141,8 @@ func TestEnter_Unproven(t *testing.T) {
 	f.Stop()
 	assert.True(t, second.closed)
 	assert.False(t, inUse.closed)
+	_, err := f.tap(peer.NewContext(t.Context(), &peer.Peer{Addr: used.RemoteAddr()}), &tap.Info{FullMethodName: anyMethod})
+	assert.Equal(t, f.Stopping, err, "new calls are refused")
 }
 
 // Ensure that an address may have a number of open calls, whether or not a handler has begun, also

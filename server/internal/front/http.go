@@ -25,10 +25,6 @@ func (f *Front) Handler(next http.Handler) http.Handler {
 			return
 		}
 		c.prove()
-		if f.stopping.Load() {
-			f.Answer(w, r, f.Stopping)
-			return
-		}
 		limit := int64(f.Limits.MessageBytes + bodyMargin)
 		huge := f.Limits.MessageBytes > 0 && r.ContentLength > limit
 		if huge {

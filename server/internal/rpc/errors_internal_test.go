@@ -52,14 +52,11 @@ func (t *trailers) SetTrailer(md metadata.MD) error {
 // the trailer that gRPC's retry policies read.
 func TestUnary_Stopping(t *testing.T) {
 	t.Parallel()
-	hub := match.NewHub(match.Config{})
-	stopped, stop := context.WithCancel(t.Context())
-	stop()
-	require.NoError(t, hub.Run(stopped))
 	call := &trailers{}
-	s := New(Config{Hub: hub, Budgets: &front.Budgets{}, Logger: slog.New(slog.DiscardHandler)})
+	s := New(Config{Budgets: &front.Budgets{}})
+	stopping := func(context.Context, any) (any, error) { return nil, match.ErrStopping }
 	_, err := s.Unary(grpc.NewContextWithServerTransportStream(t.Context(), call), &pb.GetServerInfoRequest{},
-		&grpc.UnaryServerInfo{FullMethod: pb.GameService_GetServerInfo_FullMethodName}, nil)
+		&grpc.UnaryServerInfo{FullMethod: pb.GameService_GetServerInfo_FullMethodName}, stopping)
 	require.Equal(t, codes.Unavailable, status.Code(err))
 	assert.Len(t, status.Convert(err).Details(), 2)
 	assert.Equal(t, []string{"500"}, call.sent.Get("grpc-retry-pushback-ms"))

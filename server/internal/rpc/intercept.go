@@ -10,7 +10,6 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
-	"github.com/gridstand/gridstand/server/internal/match"
 )
 
 // maxCall limits the duration of a unary call, even if the call has a later deadline.
@@ -19,7 +18,7 @@ const maxCall = 10 * time.Second
 // answerMargin is the time reserved before a call's deadline for delivering the response.
 const answerMargin = 50 * time.Millisecond
 
-// Unary is the interceptor for unary calls. It limits the duration of a call,
+// Unary is the interceptor for unary calls. It limits the duration of a call, admits it,
 // authenticates the caller and translates the error.
 func (s *Service) Unary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 	if !isContractMethod(info.FullMethod) { // Health checks are small and do not read the store.
@@ -33,7 +32,14 @@ func (s *Service) Unary(ctx context.Context, request any, info *grpc.UnaryServer
 	bounded, cancel := context.WithTimeout(ctx, span)
 	defer cancel()
 
-	response, err := s.answer(bounded, request, info.FullMethod, handler)
+	err := s.read(bounded, request)
+	if err == nil {
+		bounded, err = s.authenticate(bounded, info.FullMethod)
+	}
+	var response any
+	if err == nil {
+		response, err = handler(bounded, request)
+	}
 	if err != nil {
 		f := s.toStatus(ctx, info.FullMethod, err)
 		_ = grpc.SetTrailer(ctx, f.trailer())
@@ -44,38 +50,12 @@ func (s *Service) Unary(ctx context.Context, request any, info *grpc.UnaryServer
 	return response, nil
 }
 
-// stopping returns match.ErrStopping if the server is stopping.
-func (s *Service) stopping() error {
-	if s.Hub.Stopping().Err() != nil {
-		return match.ErrStopping
-	}
-	return nil
-}
-
-// answer admits and authenticates a call that the contract defines, and runs its handler.
-func (s *Service) answer(ctx context.Context, request any, method string, handler grpc.UnaryHandler) (any, error) {
-	if err := s.stopping(); err != nil {
-		return nil, err
-	}
-	if err := s.read(ctx, request); err != nil {
-		return nil, err
-	}
-	ctx, err := s.authenticate(ctx, method)
-	if err != nil {
-		return nil, err
-	}
-	return handler(ctx, request)
-}
-
 // Stream is the interceptor for streams. Unlike Unary, it sets no time limit.
 func (s *Service) Stream(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	if !isContractMethod(info.FullMethod) {
 		return handler(server, stream)
 	}
-	ctx, err := stream.Context(), s.stopping()
-	if err == nil {
-		ctx, err = s.authenticate(ctx, info.FullMethod)
-	}
+	ctx, err := s.authenticate(stream.Context(), info.FullMethod)
 	if err == nil {
 		if ctx != stream.Context() { // Most watchers have no token, so the context is unchanged.
 			stream = &middleware.WrappedServerStream{ServerStream: stream, WrappedContext: ctx}

@@ -57,11 +57,10 @@ type liveChallenge struct {
 
 	// The fields below belong to the goroutine, which accesses them without a lock.
 
-	c       *challenge.Challenge
-	readAt  time.Time     // local time at which the server last read c, or zero to read it again
-	now     time.Time     // time of the last read, by the store's clock
-	ahead   time.Duration // how far the store's clock is ahead of the local clock
-	changed chan struct{} // receives a value when this server changes the challenge
+	c      *challenge.Challenge
+	readAt time.Time     // local time at which the server last read c
+	now    time.Time     // time of the last read, by the store's clock
+	ahead  time.Duration // how far the store's clock is ahead of the local clock
 
 	hidden    map[string]bool // race entrants whom an operator has hidden, by player ID; read with c
 	standings []*pb.Standing  // read with c unless c is a race
@@ -83,7 +82,7 @@ func (s *Service) addStream(id, playerID, address string) *liveChallenge {
 	if l == nil || l.latest.Load().err != nil {
 		l = &liveChallenge{
 			service: s, id: id, address: address, done: make(chan struct{}),
-			changed: make(chan struct{}, 1), entrants: map[string]*entrantGame{}, players: map[string]int{},
+			entrants: map[string]*entrantGame{}, players: map[string]int{},
 		}
 		l.latest.Store(&challengeSnapshot{replaced: make(chan struct{})})
 		if s.live.all == nil {
@@ -115,18 +114,6 @@ func (s *Service) removeStream(l *liveChallenge, playerID string) {
 	s.live.mu.Unlock()
 	l.cancel()
 	<-l.done
-}
-
-// changed makes this server's streams of a challenge show a change that it made at once.
-func (all *liveChallenges) changed(id string) {
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	if l := all.all[id]; l != nil {
-		select {
-		case l.changed <- struct{}{}:
-		default:
-		}
-	}
 }
 
 // attended reports whether an entrant of the challenge has a stream on this server.
@@ -187,26 +174,19 @@ func (l *liveChallenge) run() {
 		if err != nil { // The store did not answer.
 			next = time.Now().Add(rosterEvery)
 		}
-		// All changes that happen during the first wait go into one snapshot.
-		if err = l.wait(l.sentAt.Add(snapshotEvery), nil); err == nil {
-			err = l.wait(next, l.changed)
-		}
-		if err != nil {
+		if err = l.wait(next); err != nil {
 			l.publish(&challengeSnapshot{err: err})
 			return
 		}
 	}
 }
 
-// wait waits until the given time, or until this server changes the challenge. It returns an
-// error if l.ctx is done or the server stops first.
-func (l *liveChallenge) wait(until time.Time, changed <-chan struct{}) error {
+// wait waits until the given time. It returns an error if l.ctx is done or the server stops first.
+func (l *liveChallenge) wait(until time.Time) error {
 	timer := time.NewTimer(time.Until(until))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-changed:
-		l.readAt = time.Time{}
 	case <-l.ctx.Done():
 		return context.Cause(l.ctx)
 	case <-l.service.Hub.Stopping().Done():

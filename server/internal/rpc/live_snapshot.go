@@ -19,15 +19,15 @@ import (
 )
 
 const (
-	// snapshotEvery is the minimum interval between two snapshots of a challenge.
+	// snapshotEvery is the interval at which the server looks whether the entrants of a race have moved.
 	snapshotEvery = 200 * time.Millisecond
 	// repeatEvery is how long a snapshot stays unchanged before it is sent again, so that
 	// proxies do not close the stream as idle.
 	repeatEvery = 15 * time.Second
 
 	// The intervals between reads of a race: before it opens (for its roster), while it is
-	// open, and from when it closes until its standings are final. Changes made by this server,
-	// open_time and close_time trigger a read immediately.
+	// open, and from when it closes until its standings are final. open_time and
+	// close_time trigger a read immediately.
 	rosterEvery = 500 * time.Millisecond
 	recordEvery = 5 * time.Second
 	closedEvery = time.Second
@@ -77,11 +77,11 @@ func (l *liveChallenge) readDue() time.Time {
 	return due
 }
 
-// due returns the time of the next update if no change triggers one earlier.
+// due returns the time of the next update.
 func (l *liveChallenge) due() time.Time {
 	due := earlier(l.readDue(), l.sentAt.Add(repeatEvery))
 	if len(l.entrants) > 0 && !l.finished {
-		due = earlier(due, time.Now().Add(snapshotEvery)) // to look whether an entrant has moved
+		due = earlier(due, time.Now().Add(snapshotEvery))
 	}
 	return due
 }
@@ -174,7 +174,9 @@ func (l *liveChallenge) read(ctx context.Context) error {
 	if c.Kind == replay.Race {
 		l.hidden, err = s.hiddenEntrants(ctx, c)
 	} else {
-		l.standings, l.total, err = s.standings(ctx, c, firstStandings)
+		var board *pb.ListStandingsResponse
+		board, err = s.standingsPage(ctx, c, "", firstStandings)
+		l.standings, l.total = board.GetStandings(), board.GetTotal()
 	}
 	if err == nil {
 		l.readAt, l.c, l.now, l.ahead = began, c, now, time.Until(now)

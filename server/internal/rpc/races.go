@@ -131,7 +131,6 @@ func (s *Service) RaceNow(ctx context.Context, _ *pb.RaceNowRequest) (*pb.RaceNo
 			}
 		}
 	}
-	s.live.changed(c.ID)
 	_, now, err := s.Challenges.Get(ctx, c.ID)
 	if err != nil {
 		return nil, err
@@ -200,7 +199,6 @@ func checkPlayers(c *challenge.Challenge) error {
 // raceChanged handles a roster change: it starts the race if all entrants are ready. It returns
 // the message that describes the race at the time now, by the store's clock.
 func (s *Service) raceChanged(ctx context.Context, c *challenge.Challenge, now time.Time) (*pb.Challenge, error) {
-	s.live.changed(c.ID)
 	if c.OpenTime.IsZero() && checkReady(c) == nil {
 		started, err := s.startRace(ctx, c.ID, checkReady)
 		switch {
@@ -236,7 +234,6 @@ func (s *Service) startRace(
 	if err != nil {
 		return nil, err
 	}
-	s.live.changed(challengeID)
 	for _, state := range states {
 		if err := s.Planner.Plan(ctx, state); err != nil {
 			s.Logger.Debug("cannot plan an attempt", "game", state.ID, "error", err) // Planner.Opens has already scheduled the attempt, within seconds of the start.

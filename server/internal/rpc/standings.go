@@ -19,21 +19,6 @@ import (
 	"github.com/gridstand/gridstand/server/internal/page"
 )
 
-// standings returns the first n entries of a challenge's standings, and the total number
-// of entries.
-func (s *Service) standings(ctx context.Context, c *challenge.Challenge, n int) (lines []*pb.Standing, total int32, err error) {
-	if c.Kind == replay.Race {
-		lines, err = s.raceStandings(ctx, c)
-		return lines[:min(n, len(lines))], int32(len(lines)), err
-	}
-	listed, err := s.Leaderboard.ListChallenge(ctx, c.Variant, c.ID, "", n)
-	if err != nil {
-		return nil, 0, err
-	}
-	lines, err = s.boardStandings(ctx, listed.Entries)
-	return lines, listed.Total, err
-}
-
 // ListStandings implements pb.ChallengeServiceServer.
 func (s *Service) ListStandings(ctx context.Context, request *pb.ListStandingsRequest) (*pb.ListStandingsResponse, error) {
 	given, err := challengeID(request.GetChallengeId())

@@ -25,15 +25,42 @@ var rewrite = flag.Bool("update", false, "rewrite testdata/api.txt")
 func TestAPI(t *testing.T) {
 	t.Parallel()
 	const file = "testdata/api.txt"
-	a := api{t: t, pkg: exported(t), seen: map[types.Type]bool{}}
-	for _, name := range a.pkg.Scope().Names() {
-		if object := a.pkg.Scope().Lookup(name); object.Exported() {
-			a.list("", object)
-			a.walk(name, object.Type())
+	pkg := exported(t)
+	qualify := func(of *types.Package) string {
+		if of == pkg {
+			return ""
+		}
+		inside := strings.HasPrefix(of.Path(), module) && slices.Contains(strings.Split(of.Path(), "/"), "internal")
+		assert.False(t, inside, "other programs cannot name the types of %s", of.Path())
+		return of.Name()
+	}
+	var lines []string
+	list := func(prefix string, object types.Object) {
+		if object.Exported() {
+			lines = append(lines, prefix+types.ObjectString(object, qualify))
 		}
 	}
-	slices.Sort(a.lines)
-	text := strings.Join(a.lines, "\n") + "\n"
+	for _, name := range pkg.Scope().Names() {
+		object, _ := pkg.Scope().Lookup(name).(*types.TypeName)
+		named, ok := types.Unalias(pkg.Scope().Lookup(name).Type()).(*types.Named)
+		if object == nil || !ok || !object.Exported() {
+			list("", pkg.Scope().Lookup(name))
+			continue
+		}
+		if fields, ok := named.Underlying().(*types.Struct); ok {
+			lines = append(lines, fmt.Sprintf("type %s struct", name)) // each exported field has its own line
+			for field := range fields.Fields() {
+				list("struct "+name+" ", field)
+			}
+		} else {
+			list("", object)
+		}
+		for method := range named.Methods() {
+			list("", method)
+		}
+	}
+	slices.Sort(lines)
+	text := strings.Join(lines, "\n") + "\n"
 	if *rewrite {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	}
@@ -61,78 +88,4 @@ func exported(t *testing.T) *types.Package {
 	pkg, err := importer.ForCompiler(token.NewFileSet(), "gc", open).Import(path)
 	require.NoError(t, err)
 	return pkg
-}
-
-// api walks the exported identifiers of a package. It records a line for each and checks
-// their types.
-type api struct {
-	t     *testing.T
-	pkg   *types.Package
-	seen  map[types.Type]bool
-	lines []string
-}
-
-// qualify qualifies names with the name of their package, except names from a.pkg.
-func (a *api) qualify(pkg *types.Package) string {
-	if pkg == a.pkg {
-		return ""
-	}
-	return pkg.Name()
-}
-
-func (a *api) list(prefix string, object types.Object) {
-	line := prefix + types.ObjectString(object, a.qualify)
-	if name, ok := object.(*types.TypeName); ok {
-		if _, fields := name.Type().Underlying().(*types.Struct); fields {
-			line = fmt.Sprintf("type %s struct", name.Name()) // each exported field has its own line
-		}
-	}
-	a.lines = append(a.lines, line)
-}
-
-func (a *api) walk(at string, typ types.Type) {
-	switch typ := types.Unalias(typ).(type) {
-	case *types.Named:
-		if pkg := typ.Obj().Pkg(); pkg != nil && strings.HasPrefix(pkg.Path(), module) {
-			assert.NotContains(a.t, strings.Split(pkg.Path(), "/"), "internal", "%s is %s", at, typ)
-		}
-		for arg := range typ.TypeArgs().Types() {
-			a.walk(at, arg)
-		}
-		if typ.Obj().Pkg() != a.pkg || a.seen[typ] {
-			return
-		}
-		a.seen[typ] = true
-		at = typ.Obj().Name()
-		a.walk(at, typ.Underlying())
-		for method := range typ.Methods() {
-			if method.Exported() {
-				a.list("", method)
-				a.walk(at+"."+method.Name(), method.Type())
-			}
-		}
-	case *types.Struct:
-		for field := range typ.Fields() {
-			if field.Exported() {
-				a.list("struct "+at+" ", field)
-				a.walk(at+"."+field.Name(), field.Type())
-			}
-		}
-	case *types.Interface:
-		for method := range typ.Methods() {
-			a.walk(at+"."+method.Name(), method.Type())
-		}
-	case *types.Signature:
-		for param := range typ.Params().Variables() {
-			a.walk(at, param.Type())
-		}
-		for result := range typ.Results().Variables() {
-			a.walk(at, result.Type())
-		}
-	case *types.Map:
-		a.walk(at, typ.Key())
-		a.walk(at, typ.Elem())
-	case interface{ Elem() types.Type }: // pointers, slices, arrays and channels
-		a.walk(at, typ.Elem())
-	}
 }

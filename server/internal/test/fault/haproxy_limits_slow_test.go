@@ -28,67 +28,6 @@ const proxyPerAddress, proxyPerTenSeconds = 4096, 8192
 // lastingIdle edits the shipped timeouts, so that HAProxy does not close idle connections during a test.
 var lastingIdle = []string{"timeout http-request 6s", "timeout http-request 1h", "timeout client 65s", "timeout client 1h"}
 
-// crowd is a set of idle HTTP/2 connections from one address to a proxy.
-type crowd struct {
-	proxy  *testServer
-	dialer *net.Dialer
-	conns  []*rawConn
-}
-
-// newCrowd returns an empty crowd at this machine's nth loopback address. It skips the test if the
-// system has only one loopback address.
-func newCrowd(t *testing.T, proxy *testServer, n int) *crowd {
-	t.Helper()
-	dialer := dialFrom(t, n)
-	if dialer.LocalAddr == nil {
-		t.Skip("the system has only one loopback address")
-	}
-	return &crowd{proxy: proxy, dialer: dialer}
-}
-
-// join opens a connection and reports whether the proxy accepts it.
-func (c *crowd) join(t *testing.T) bool {
-	t.Helper()
-	conn, err := dialRaw(t.Context(), c.dialer, c.proxy.addr, 0)
-	if err == nil {
-		if _, err = conn.settings(); err == nil {
-			c.conns = append(c.conns, conn)
-			return true
-		}
-		_ = conn.conn.Close()
-	}
-	refused := errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
-	require.True(t, refused, "%v", err)
-	return false
-}
-
-// grow opens n connections. The proxy must accept all of them.
-func (c *crowd) grow(t *testing.T, n int) {
-	t.Helper()
-	for range n {
-		require.True(t, c.join(t), "the proxy refused a connection, with %d open", len(c.conns))
-	}
-}
-
-// leave closes the oldest connection.
-func (c *crowd) leave() {
-	_ = c.conns[0].conn.Close()
-	c.conns = c.conns[1:]
-}
-
-func (c *crowd) close() {
-	for len(c.conns) > 0 {
-		c.leave()
-	}
-}
-
-// plays requires that a new player at the crowd's address can play through the proxy.
-func (c *crowd) plays(t *testing.T, env *env) {
-	t.Helper()
-	player := env.player(c.proxy, (&flood{dialer: c.dialer}).dialOption())
-	player.playTo(t, player.start(t, "6x6"), 10)
-}
-
 // settings reads the settings with which a server greets a connection that it accepts.
 func (c *rawConn) settings() (*http2.SettingsFrame, error) {
 	if err := c.conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
@@ -107,31 +46,54 @@ func (c *rawConn) settings() (*http2.SettingsFrame, error) {
 
 // Ensure that the shipped proxy limits the connections of one address, at once and within ten seconds,
 // that a player at another address can still play, and that the first address can connect again once it
-// has closed one of its connections.
+// has closed some of its connections.
 func TestThroughProxy_ConnectionsPerAddress(t *testing.T) {
 	t.Parallel()
 	manyFiles.Lock()
 	defer manyFiles.Unlock()
+	flooder, other := dialFrom(t, 1), &flood{dialer: dialFrom(t, 2)}
+	if flooder.LocalAddr == nil {
+		t.Skip("the system has only one loopback address")
+	}
 	env := newSQLiteEnv(t)
 	// On a busy machine, opening this many connections may take longer than ten seconds.
 	front := throughProxy(t, env.serve(), append(slices.Clone(lastingIdle), "conn_rate(10s)", "conn_rate(1h)")...)
-	flooder, other := newCrowd(t, front, 1), newCrowd(t, front, 2)
-	defer flooder.close()
-	flooder.grow(t, proxyPerAddress)
-	require.False(t, flooder.join(t), "the proxy accepted more than %d connections", proxyPerAddress)
-	other.plays(t, env)
-	flooder.leave()
-	waittest.Until(t, "the address can connect again", func() bool { return flooder.join(t) })
-	for range 100 {
-		flooder.leave()
+	var conns []*rawConn
+	// connect opens a connection and reports whether the proxy accepts it.
+	connect := func() bool {
+		conn, err := dialRaw(t.Context(), flooder, front.addr, 0)
+		if err == nil {
+			if _, err = conn.settings(); err == nil {
+				conns = append(conns, conn)
+				return true
+			}
+			_ = conn.conn.Close()
+		}
+		refused := errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+		require.True(t, refused, "%v", err)
+		return false
 	}
-	opened := proxyPerAddress
-	for ; flooder.join(t); opened++ {
+	closeAll := func(some []*rawConn) {
+		for _, conn := range some {
+			_ = conn.conn.Close()
+		}
+	}
+	defer func() { closeAll(conns) }()
+	opened := 0
+	for ; connect(); opened++ {
+		require.Less(t, opened, proxyPerAddress, "the proxy does not limit the connections of an address")
+	}
+	require.Equal(t, proxyPerAddress, opened)
+	player := env.player(front, other.dialOption())
+	last := player.playTo(t, player.start(t, "6x6"), 10)
+	closeAll(conns[:100])
+	waittest.Until(t, "the address can connect again", connect)
+	for ; connect(); opened++ {
 		require.Less(t, opened, proxyPerTenSeconds, "the proxy does not limit how fast an address opens connections")
-		flooder.leave()
+		closeAll(conns[len(conns)-1:])
 	}
 	require.Greater(t, opened, proxyPerTenSeconds*3/4, "refused too early")
-	other.plays(t, env)
+	player.playTo(t, after(last), 20)
 }
 
 // Ensure that the shipped proxy allows as many streams of a connection as the server.

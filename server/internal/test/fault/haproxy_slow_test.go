@@ -125,52 +125,6 @@ func TestThroughProxy_Unread(t *testing.T) {
 	})
 }
 
-// Ensure that the proxy's health checks do not depend on the store: as long as Redis does not answer,
-// the server's own error reaches clients, which says so and when to retry, and not the proxy's error
-// for a backend without servers.
-func TestThroughProxy_StorageUnavailable(t *testing.T) {
-	t.Parallel()
-	redis := redistest.StartRedis(t)
-	env := newEnv(t, redis.Addr())
-	backend, g := env.serveMeasured("--proxies", "127.0.0.1", "--max-moves-per-second=0")
-	// A check fails only by what the server answers, even on a busy machine.
-	front := throughProxy(t, backend, "timeout connect 500ms\n", "timeout connect 5m\n    timeout check 5m\n")
-	player := env.player(front)
-	game := player.start(t, "6x6")
-	last := player.playTo(t, game, 5)
-	checks := func() int {
-		const handled = `grpc_server_handled_total{grpc_code="OK",grpc_method="Check",grpc_service="grpc.health.v1.Health",grpc_type="unary"}`
-		if !strings.Contains(g.fetch(t, "/metrics"), handled) {
-			return 0
-		}
-		return g.read(t, handled)
-	}
-	waittest.Until(t, "HAProxy checks the server", func() bool { return checks() > 0 })
-
-	redis.Pause()
-	t.Cleanup(redis.Resume)
-	// Each of the proxy's two backends would give up the server after two failed checks.
-	enough, refused := checks()+6, 0
-	waittest.Until(t, "HAProxy has checked the server", func() bool {
-		wantUnavailable(t, func(ctx context.Context) error {
-			_, err := player.get(ctx, game.GetId())
-			return err
-		})
-		refused++
-		return checks() >= enough
-	})
-	wantUnavailable(t, func(ctx context.Context) error {
-		_, err := player.move(ctx, game.GetId(), last.GetVersion(), last.GetPosition().GetTwenty48().GetLegalMoves()[0])
-		return err
-	})
-	t.Logf("%d calls were refused with STORAGE_UNAVAILABLE during 6 checks", refused+1)
-
-	redis.Resume()
-	resend(t, player, game.GetId(), last.GetVersion(), last.GetPosition().GetTwenty48().GetLegalMoves()[0])
-	_, err := player.resign(t.Context(), game.GetId())
-	require.NoError(t, err)
-}
-
 // Ensure that the proxy sends no calls to a server that says that it is stopping, although it accepts
 // connections, and sends calls to it again once it serves.
 func TestThroughProxy_NotServing(t *testing.T) {

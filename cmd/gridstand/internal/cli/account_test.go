@@ -10,28 +10,10 @@ import (
 	"github.com/gridstand/gridstand/client"
 )
 
-// Ensure that a command that needs an account asks for a name on a terminal, and that
-// login refuses a name that is not valid UTF-8.
+// Ensure that a command that needs an account creates one, and says how to choose another name.
 func TestAccounts(t *testing.T) {
 	t.Parallel()
 	server := someServer(t)
-	asked := newUser(t, server, "grace")
-	asked.terminal, asked.in = true, strings.NewReader("bad/name\n")
-	_, note, code := asked.run("new")
-	assert.Equal(t, exitFailed, code)
-	assert.Contains(t, note, "Your permanent name on "+server+" [grace]: ")
-	asked.in = strings.NewReader("\n")
-	asked.ok("new")
-	assert.Contains(t, asked.ok("account"), "grace on ")
-
-	// A reserved name is not suggested, so that pressing Enter is enough.
-	root := newUser(t, server, "root")
-	root.terminal, root.in = true, strings.NewReader("\n")
-	_, note, code = root.run("new")
-	assert.Equal(t, exitOK, code, note)
-	assert.Contains(t, note, "[root-2]: ")
-	assert.NotContains(t, note, "reserved")
-
 	// If the server no longer knows the account, a name that the user has just chosen is used.
 	for i, args := range [][]string{{"new", "--name", "petra"}, {"account", "new", "pavel"}} {
 		stale := newUser(t, server, "eve")
@@ -40,9 +22,9 @@ func TestAccounts(t *testing.T) {
 		assert.Contains(t, stale.ok("account"), []string{"petra on ", "pavel on "}[i])
 	}
 
-	// Without a terminal, the command chooses the name, and says how to choose another one.
+	newUser(t, server, "grace").ok("new")
 	script := newUser(t, server, "grace")
-	_, note, _ = script.run("new")
+	_, note, _ := script.run("new")
 	assert.Equal(t, "You are grace-2. The name is permanent; to choose your own: gridstand account new <name> --replace\n", note)
 	_, note, _ = script.run("new")
 	assert.Empty(t, note, "the account is not new")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -69,16 +70,6 @@ type botGame struct {
 	MovesPerSecond float64 `json:"movesPerSecond"`
 }
 
-// botSummary is the combined result of a bot's games.
-type botSummary struct {
-	Bot     string  `json:"bot"`
-	Variant string  `json:"variant"`
-	Games   int     `json:"games"`
-	Mean    float64 `json:"mean"`
-	Spread  float64 `json:"spread"`
-	Won     int     `json:"won"`
-}
-
 // bot lets a bot play games for the user.
 func (p *program) bot(ctx context.Context, name, variant string, o botOptions) error {
 	c, err := p.dial()
@@ -107,12 +98,10 @@ func (p *program) bot(ctx context.Context, name, variant string, o botOptions) e
 		}
 		all = append(all, result)
 	}
-	s := summary(name, v.GetId(), all)
-	if p.flags.json {
-		return p.printJSON(s)
+	if !p.flags.json {
+		return p.printf("%s, %s: %s\n", name, clean(v.GetId(), 24), summary(all))
 	}
-	return p.printf("%s, %s: mean %s, spread %s, %d of %d won\n", s.Bot, clean(s.Variant, 24),
-		describe.Comma(int32(s.Mean)), describe.Comma(int32(s.Spread)), s.Won, s.Games)
+	return nil
 }
 
 // botsVariant returns the variant with the given id and the options for its games, if a bot can
@@ -145,20 +134,20 @@ func (p *program) printBotGame(g botGame) error {
 	return p.printf("%s %9s points %6s %7s moves %8.1f/s\n", g.GameID, describe.Comma(g.Score), tile, describe.Comma(g.Moves), g.MovesPerSecond)
 }
 
-// summary combines the results of games.
-func summary(name, variant string, all []botGame) botSummary {
-	s := botSummary{Bot: name, Variant: variant, Games: len(all)}
+// summary describes the results of games.
+func summary(all []botGame) string {
+	mean, spread, won := 0.0, 0.0, 0
 	for _, g := range all {
-		s.Mean += float64(g.Score) / float64(len(all))
+		mean += float64(g.Score) / float64(len(all))
 		if g.Won {
-			s.Won++
+			won++
 		}
 	}
 	for _, g := range all {
-		s.Spread += (float64(g.Score) - s.Mean) * (float64(g.Score) - s.Mean)
+		spread += (float64(g.Score) - mean) * (float64(g.Score) - mean)
 	}
-	s.Spread = math.Sqrt(s.Spread / float64(max(len(all)-1, 1)))
-	return s
+	spread = math.Sqrt(spread / float64(max(len(all)-1, 1)))
+	return fmt.Sprintf("mean %s, spread %s, %d of %d won", describe.Comma(int32(mean)), describe.Comma(int32(spread)), won, len(all))
 }
 
 // botGame plays a game to its end.

@@ -206,7 +206,7 @@ func TestChallenges(t *testing.T) {
 	bob.fails(exitMissing, "hidden", "show", hers)
 	ada.fails(exitUsage, "--seat is for games", "join", link, "--seat", "red")
 	ada.fails(exitUsage, "is no link to a game or a challenge", "join", "ftp://example.com/c/x")
-	ada.fails(exitMissing, "is neither a variant (gridstand variants lists them) nor a challenge", "top", "abc")
+	ada.fails(exitMissing, "Nor is it a challenge", "top", "abc")
 
 	game := ada.finished(12)
 	golden(t, "rematch.json", bob.ok("challenge", game[:8], "--json"))

@@ -4,14 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"os/user"
 
 	"google.golang.org/grpc"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/usage"
 	"github.com/gridstand/gridstand/internal/version"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -89,12 +86,9 @@ func (p *program) logIn(ctx context.Context, c *client.Client) error {
 	var cred client.Credential
 	var notice string
 	var err error
-	switch {
-	case p.flags.name != "":
+	if p.flags.name != "" {
 		cred, notice, err = client.LogInAs(ctx, c, p.store, p.flags.name)
-	case p.terminal(p.in) && !p.flags.json:
-		cred, notice, err = client.LogIn(ctx, c, p.store, p.askName)
-	default:
+	} else {
 		unasked = !found
 		cred, notice, err = client.LogIn(ctx, c, p.store, client.NumberedName(loginName(p)))
 	}
@@ -134,28 +128,6 @@ func loginName(p *program) string {
 		return u.Username
 	}
 	return ""
-}
-
-// askName asks for a name on the terminal. It implements client.NameSource.
-func (p *program) askName(ctx context.Context, attempt int, refused error) (string, error) {
-	if refused != nil {
-		p.notef("%s", refused)
-	}
-	n := 1
-	if errors.Is(refused, client.ErrNameTaken) {
-		n = attempt
-	}
-	suggestion := ui.SuggestName(loginName(p), n)
-	fmt.Fprintf(p.err, "Your permanent name on %s [%s]: ", p.server(), suggestion)
-	text, err := p.readLine(ctx)
-	switch {
-	case err == nil:
-		return cmp.Or(text, suggestion), nil
-	case errors.Is(err, io.EOF):
-		err = errors.New("no name was given")
-	}
-	fmt.Fprintln(p.err)
-	return "", err
 }
 
 // known logs the client in to the account stored for its server. It returns an error if no

@@ -93,18 +93,8 @@ func (p *program) variant(ctx context.Context, c *client.Client, text string) (*
 			return v, nil
 		}
 	}
-	meant := didYouMean(reply.GetVariants(), text)
-	return nil, &variantError{missingf("there is no variant %q; %s lists them%s", clean(text, 26), p.typed("variants"), meant), meant}
+	return nil, missingf("there is no variant %q%s; %s lists them", clean(text, 26), didYouMean(reply.GetVariants(), text), p.typed("variants"))
 }
-
-// variantError is the error for a variant that does not exist.
-type variantError struct {
-	error
-	// meant suggests a variant that the user may have meant, as the end of a message; it may be empty.
-	meant string
-}
-
-func (e *variantError) Unwrap() error { return e.error }
 
 // variantOr returns the variant whose id r contains, or the default variant if that is empty. If r
 // refers to something else, such as "a game", it returns nil and the error of other, which uses r.
@@ -113,26 +103,26 @@ func (p *program) variantOr(ctx context.Context, c *client.Client, r reference, 
 		return nil, other()
 	}
 	v, err := p.variant(ctx, c, cmp.Or(r.id, defaultVariant))
-	unknown, is := errors.AsType[*variantError](err)
-	if !is || r.id == "" {
+	_, unknown := errors.AsType[*missingError](err)
+	if !unknown || r.id == "" {
 		return v, err
 	}
-	err = other()
-	_, missing := errors.AsType[*missingError](err)
-	if errors.Is(err, client.ErrInvalid) || !id.Valid(r.id) && (missing || errors.Is(err, client.ErrGameNotFound)) {
-		err = missingf("%q is neither a variant (%s lists them) nor %s: %v%s", clean(r.id, 26), p.typed("variants"), what, err, unknown.meant)
+	refused := other()
+	_, missing := errors.AsType[*missingError](refused)
+	if errors.Is(refused, client.ErrInvalid) || !id.Valid(r.id) && (missing || errors.Is(refused, client.ErrGameNotFound)) {
+		return nil, missingf("%w. Nor is it %s: %v", err, what, refused)
 	}
-	return nil, err
+	return nil, refused
 }
 
-// didYouMean returns the sentence that suggests the variant that id resembles, or "".
+// didYouMean suggests the variant that id resembles, as a part of a sentence, or returns "".
 func didYouMean(variants []*pb.Variant, id string) string {
 	var names []string
 	for _, v := range variants {
 		names = append(names, v.GetId())
 	}
 	if meant := usage.Similar(names, id); meant != "" {
-		return ". Did you mean " + clean(meant, 26) + "?"
+		return " (did you mean " + clean(meant, 26) + "?)"
 	}
 	return ""
 }

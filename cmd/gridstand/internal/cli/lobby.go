@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -17,9 +16,5 @@ func (p *program) lobby(ctx context.Context) error {
 	if _, err := c.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{}); err != nil {
 		return err // rather than show an empty lobby
 	}
-	var missing *missingError
-	if _, err := p.known(ctx, c); err != nil && !errors.As(err, &missing) {
-		return err
-	}
-	return p.show(ctx, c, ui.Route{})
+	return p.showRestored(ctx, c, ui.Route{})
 }

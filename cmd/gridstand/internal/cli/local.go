@@ -41,12 +41,10 @@ func (o *localFlags) add(flags *pflag.FlagSet) {
 }
 
 // check returns an error for flags that cannot be combined.
-func (o *localFlags) check(p *program, resume bool) error {
+func (o *localFlags) check(p *program) error {
 	switch {
 	case !o.local && (o.fresh || o.share):
 		return usage.Errorf("--fresh and --share need --local")
-	case o.fresh && resume:
-		return usage.Errorf("--fresh starts without games: omit --resume")
 	case o.local && p.usesTLS():
 		return usage.Errorf("--local starts its own server: omit --tls, --ca and --cert")
 	}

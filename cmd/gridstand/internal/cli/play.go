@@ -61,7 +61,7 @@ func (p *program) play(ctx context.Context, what string, o playOptions) error {
 	if !p.terminal(p.in) || !p.terminal(p.out) || p.getenv("TERM") == "dumb" {
 		return fmt.Errorf("play needs a terminal that can move its cursor; in scripts use \"%s new\" and \"%s move\"", name, name)
 	}
-	if err := o.check(p, o.resume); err != nil {
+	if err := o.check(p); err != nil {
 		return err
 	}
 	if o.local {

@@ -175,7 +175,7 @@ func TestPlayLocal_Wrong(t *testing.T) {
 	u := newUser(t, l.Addr().String(), "ada")
 	u.terminal = true
 	for _, args := range []string{
-		"--fresh", "--share", "--local --fresh --resume", "--local --tls",
+		"--fresh", "--share", "--local --tls",
 	} {
 		u.fails(exitUsage, "--", append([]string{"play"}, strings.Fields(args)...)...)
 	}
@@ -218,8 +218,8 @@ func TestPlayAgain(t *testing.T) {
 	ada.terminal = true
 	ada.fails(exitMissing, "you have no 5x5 game to continue. Start one: gridstand play 5x5", "play", "5x5", "--resume")
 	ada.fails(exitFailed, "over", "play", id)
-	ada.fails(exitMissing, `"chess" is neither a variant (gridstand variants lists them) nor a game`, "play", "chess")
-	ada.fails(exitMissing, "give the full id. Did you mean tribolo?", "play", "triboloo")
+	ada.fails(exitMissing, `there is no variant "chess"; gridstand variants lists them. Nor is it a game`, "play", "chess")
+	ada.fails(exitMissing, "did you mean tribolo?", "play", "triboloo")
 	ada.fails(exitUsage, "--resume", "play", "--resume", "--private")
 	ada.fails(exitMissing, "", "play", strings.Repeat("a", 26))
 }

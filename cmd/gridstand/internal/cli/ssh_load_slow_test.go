@@ -63,7 +63,7 @@ func TestSSHHost_Load(t *testing.T) {
 	require.NoError(t, host.Wait(), h.log)
 	used := host.ProcessState
 	t.Logf("figure: memory of %d SSH sessions | %.0f MB | at most 250 MB", sessions, float64(used.SysUsage().(*syscall.Rusage).Maxrss)/1000)
-	t.Logf("figure: processors for %d SSH sessions | %.2f | at most 1", sessions, (used.UserTime() + used.SystemTime()).Seconds()/took.Seconds())
+	t.Logf("figure: processors for %d SSH sessions | %.2f | at most 1", sessions, (used.UserTime()+used.SystemTime()).Seconds()/took.Seconds())
 }
 
 // playSlowly makes two moves per second, unless they are illegal, until ctx is done.

@@ -163,7 +163,7 @@ func TestSSHHost_Commands(t *testing.T) {
 		assert.Zero(t, code, command)
 	}
 	out, code := h.run(nil, "top nonsense")
-	assert.Contains(t, out, "\"nonsense\" is neither a variant")
+	assert.Contains(t, out, "there is no variant \"nonsense\"")
 	assert.Equal(t, exitMissing, code)
 
 	for command, want := range map[string]string{

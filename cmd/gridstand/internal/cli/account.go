@@ -27,8 +27,25 @@ A token that was used over TLS is never sent in clear text: without --tls the
 program refuses to use it.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.withAccount(cmd.Context(), p.printAccount) },
 	}
+	rotate := &cobra.Command{
+		Use:   "rotate",
+		Short: "Replace the token of your account",
+		Long: `Replace the token of your account, for example because someone may have seen it.
+The old token may work for another 30 seconds.`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.rotate(cmd.Context()) },
+	}
+	token := &cobra.Command{
+		Use:   "token",
+		Short: "Print the token, to use the account elsewhere",
+		RunE:  func(cmd *cobra.Command, _ []string) error { return p.withAccount(cmd.Context(), p.printToken) },
+	}
+	cmd.AddCommand(p.newAccountCommand(), p.importCommand(), rotate, token, p.keysCommand())
+	return cmd
+}
+
+func (p *program) newAccountCommand() *cobra.Command {
 	var replace bool
-	create := &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "new <name>",
 		Short: "Create an account",
 		Long: `Create an account with the given name on this server and store its token on this
@@ -41,7 +58,13 @@ changed.`,
 			return p.createAccount(cmd.Context(), args[0], replace)
 		},
 	}
-	adopt := &cobra.Command{
+	cmd.Flags().BoolVar(&replace, "replace", false, "give up the stored account for another one; this cannot be undone")
+	return cmd
+}
+
+func (p *program) importCommand() *cobra.Command {
+	var replace bool
+	cmd := &cobra.Command{
 		Use:   "import [-]",
 		Short: "Use an account that you already have",
 		Long: `Use an account that you already have, for example in a browser. The command asks
@@ -56,22 +79,7 @@ here.`,
 			return p.adopt(cmd.Context(), replace)
 		},
 	}
-	for _, cmd := range []*cobra.Command{create, adopt} {
-		cmd.Flags().BoolVar(&replace, "replace", false, "give up the stored account for another one; this cannot be undone")
-	}
-	rotate := &cobra.Command{
-		Use:   "rotate",
-		Short: "Replace the token of your account",
-		Long: `Replace the token of your account, for example because someone may have seen it.
-The old token may work for another 30 seconds.`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return p.rotate(cmd.Context()) },
-	}
-	token := &cobra.Command{
-		Use:   "token",
-		Short: "Print the token, to use the account elsewhere",
-		RunE:  func(cmd *cobra.Command, _ []string) error { return p.withAccount(cmd.Context(), p.printToken) },
-	}
-	cmd.AddCommand(create, adopt, rotate, token, p.keysCommand())
+	cmd.Flags().BoolVar(&replace, "replace", false, "give up the stored account for another one; this cannot be undone")
 	return cmd
 }
 
@@ -209,17 +217,13 @@ func (p *program) printToken(c *client.Client, player *pb.Player) error {
 	if p.terminal(p.out) {
 		p.notef("Keep this secret: with this token, anyone can play as %s on %s.", client.CleanName(player.GetName()), c.Target())
 	}
-	if p.flags.json {
-		return p.printMessage(&pb.CreatePlayerResponse{Player: player, Token: cred.Token})
-	}
-	return p.printf("%s\n", cred.Token)
+	return p.printEither(&pb.CreatePlayerResponse{Player: player, Token: cred.Token}, "%s\n", cred.Token)
 }
 
 // printAccount prints the account, and where its token is stored.
 func (p *program) printAccount(c *client.Client, player *pb.Player) error {
-	if p.flags.json {
-		return p.printMessage(player)
+	if !p.flags.json {
+		p.notef("The token is stored in %s.", p.store.Path())
 	}
-	p.notef("The token is stored in %s.", p.store.Path())
-	return p.printf("%s on %s, id %s\n", client.CleanName(player.GetName()), c.Target(), clean(player.GetId(), 26))
+	return p.printEither(player, "%s on %s, id %s\n", client.CleanName(player.GetName()), c.Target(), clean(player.GetId(), 26))
 }

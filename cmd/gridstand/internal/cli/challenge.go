@@ -20,9 +20,6 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// usualMinutes is the default duration of a race, in minutes.
-const usualMinutes = 3
-
 func (p *program) raceCommand() *cobra.Command {
 	var minutes float64
 	var bots []string
@@ -53,28 +50,21 @@ ready and prints the game to play once the race has started.`,
 				}
 				return p.createChallenge(cmd.Context(), "", ui.NewChallenge{})
 			}
-			return p.createChallenge(cmd.Context(), first(args), newRace(minutes, private, bots))
+			request := &pb.CreateChallengeRequest{
+				Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Private: private,
+				Limit: durationpb.New(time.Duration(minutes * float64(time.Minute)).Round(time.Second)),
+			}
+			return p.createChallenge(cmd.Context(), first(args), ui.NewChallenge{Request: request, Bots: bots})
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.BoolVar(&now, "now", false, "race with whoever waits for a race")
-	flags.Float64Var(&minutes, "minutes", usualMinutes, "duration of the race in `minutes`, from 10 seconds to 60 minutes")
+	flags.Float64Var(&minutes, "minutes", 3, "duration of the race in `minutes`, from 10 seconds to 60 minutes")
 	flags.StringSliceVar(&bots, "bot", nil, "`names` of the server's bots to add")
 	flags.BoolVar(&private, "private", false, "keep it out of lists")
 	fixedCompletion(cmd, "bot", solver.Names(defaultVariant)...)
 	return cmd
-}
-
-// newRace returns the settings for a new race.
-func newRace(minutes float64, private bool, bots []string) ui.NewChallenge {
-	return ui.NewChallenge{
-		Request: &pb.CreateChallengeRequest{
-			Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Private: private,
-			Limit: durationpb.New(time.Duration(minutes * float64(time.Minute)).Round(time.Second)),
-		},
-		Bots: bots,
-	}
 }
 
 func (p *program) challengeCommand() *cobra.Command {

@@ -99,18 +99,37 @@ func (p *program) games(ctx context.Context, o gamesOptions) error {
 	if err != nil {
 		return err
 	}
-	if p.flags.json {
-		return printMessages(p, games)
+	start := []string{"play"}
+	if o.status == "waiting" {
+		start = []string{"play", "tribolo", "--seats", "me,open,open"}
 	}
-	if len(games) == 0 {
-		start := []string{"play"}
-		if o.status == "waiting" {
-			start = []string{"play", "tribolo", "--seats", "me,open,open"}
-		}
-		p.notef("There are no such games. Start one: %s", cmp.Or(p.typed(start...), p.typed("play")))
-		return nil
+	return list[*pb.Game]{
+		all: games, more: more, row: p.gameRow,
+		empty: "There are no such games. Start one: " + cmp.Or(p.typed(start...), p.typed("play")),
+		columns: []column{
+			{title: "GAME", id: true},
+			{title: "VARIANT"},
+			{title: "SCORE", right: true},
+			{title: "TILE", right: true},
+			{title: "MOVES", right: true},
+			{title: "WATCHING", right: true},
+			{title: "STATUS"},
+			{title: "LAST MOVE"},
+			{title: "PLAYER"},
+		},
+	}.print(p)
+}
+
+// gameRow returns the cells of a game in a list.
+func (p *program) gameRow(g *pb.Game) []string {
+	tile := ""
+	if b := g.GetPosition().GetTwenty48(); b != nil {
+		tile = strconv.Itoa(int(board.LargestTile(b)))
 	}
-	return p.printGames(games, more)
+	return []string{
+		g.GetId(), variantOf(g), describe.Comma(gamestate.HighestScore(g)), tile, describe.Comma(g.GetPosition().GetMoveCount()),
+		describe.Comma(g.GetWatchers()), p.stage(g), p.ago(g.GetUpdateTime()), gamestate.PlayerName(g),
+	}
 }
 
 // maxPage is the largest page size that a server accepts.
@@ -133,33 +152,6 @@ func pages[T any](limit int, page func(size int32, token string) ([]T, string, e
 			return all, token != "", nil
 		}
 	}
-}
-
-// printGames writes games as a table.
-func (p *program) printGames(games []*pb.Game, more bool) error {
-	columns := []column{
-		{title: "GAME", id: true},
-		{title: "VARIANT"},
-		{title: "SCORE", right: true},
-		{title: "TILE", right: true},
-		{title: "MOVES", right: true},
-		{title: "WATCHING", right: true},
-		{title: "STATUS"},
-		{title: "LAST MOVE"},
-		{title: "PLAYER"},
-	}
-	rows := make([][]string, len(games))
-	for i, g := range games {
-		tile := ""
-		if b := g.GetPosition().GetTwenty48(); b != nil {
-			tile = strconv.Itoa(int(board.LargestTile(b)))
-		}
-		rows[i] = []string{
-			g.GetId(), variantOf(g), describe.Comma(gamestate.HighestScore(g)), tile, describe.Comma(g.GetPosition().GetMoveCount()),
-			describe.Comma(g.GetWatchers()), p.stage(g), p.ago(g.GetUpdateTime()), gamestate.PlayerName(g),
-		}
-	}
-	return p.printTable(columns, rows, more)
 }
 
 func (p *program) showCommand() *cobra.Command {

@@ -42,16 +42,6 @@ func (p *program) printEither(m proto.Message, format string, args ...any) error
 	return p.printf(format, args...)
 }
 
-// printMessages prints messages as JSON, one per line.
-func printMessages[M proto.Message](p *program, messages []M) error {
-	for _, m := range messages {
-		if err := p.printMessage(m); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // printJSON writes a value as a line of JSON.
 func (p *program) printJSON(v any) error {
 	line, err := json.Marshal(v)

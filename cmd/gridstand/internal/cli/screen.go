@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"net"
 	"net/url"
@@ -82,14 +81,11 @@ func (p *program) typed(words ...string) string {
 	if p.over != nil {
 		return p.over.typed(words...)
 	}
-	if p.flags.server == "" {
-		return commandFor(serverFlags("", p.connectionFlags()...), words...)
+	server := ""
+	if target, err := client.NormalTarget(p.flags.server); err == nil && p.flags.server != "" {
+		server = p.serverFlag(target)
 	}
-	target, err := client.NormalTarget(p.flags.server)
-	if err != nil {
-		return commandFor("", words...) // this command does not connect
-	}
-	return commandFor(serverFlags(p.serverFlag(target), p.connectionFlags()...), words...)
+	return commandFor(serverFlags(server, p.connectionFlags()...), words...)
 }
 
 // commandFor returns a command of this program with flags, unless flags is empty.
@@ -174,12 +170,6 @@ func (p *program) shared(c *client.Client, site string) string {
 func (p *program) noticeShared() {
 	local := p.local
 	p.warnf("Warning: everyone who can reach %s can connect. Connections are not encrypted: others on the network can read tokens.", local.others)
-	watch := commandFor(serverFlags(local.others), "watch")
-	p.notef("Others watch with: %s", watch)
-	p.notef("Others play with:  %s", commandFor(serverFlags(local.others), "play"))
-	p.notef("In a browser:      %s/", local.site())
-	host, port, _ := net.SplitHostPort(local.others)
-	p.notef("Over SSH:          start %s; others then watch with ssh -p 2222 %s",
-		commandFor(serverFlags("localhost:"+port), sshHostName, "--address", net.JoinHostPort(host, "2222")), host)
-	p.warnings = append(p.warnings, fmt.Sprintf("Others watch at %s/ or with %s", local.site(), watch))
+	p.warnf("Others watch at %s/ or with %s, and play with %s.", local.site(),
+		commandFor(serverFlags(local.others), "watch"), commandFor(serverFlags(local.others), "play"))
 }

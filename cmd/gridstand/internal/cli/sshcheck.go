@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -20,8 +21,8 @@ import (
 // createCredential is the command that creates a service credential.
 const createCredential = "gridstand-server ssh-credential create <name>"
 
-// credentialPrefix is the beginning of every service credential.
-const credentialPrefix = "gridstand_ssh_"
+// credentialForm matches every service credential.
+var credentialForm = regexp.MustCompile(`^gridstand_ssh_[a-z0-9_]*$`)
 
 // readCredential reads a service credential from a file. If file is empty, it returns an
 // empty credential.
@@ -34,14 +35,10 @@ func readCredential(file string) (string, error) {
 		return "", fmt.Errorf("--credential-file: %w; create a credential with %s --file %s", err, createCredential, file)
 	}
 	credential := strings.TrimSpace(string(text))
-	if !strings.HasPrefix(credential, credentialPrefix) || strings.ContainsFunc(credential, notInCredential) {
+	if !credentialForm.MatchString(credential) {
 		return "", usage.Errorf("--credential-file: %s contains no service credential; create one with %s", file, createCredential)
 	}
 	return credential, nil
-}
-
-func notInCredential(r rune) bool {
-	return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9')
 }
 
 // sshCheckTimeout is the timeout of the call that checks the server and the credential when

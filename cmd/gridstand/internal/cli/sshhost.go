@@ -81,23 +81,30 @@ var sshStopTimeout = 5 * time.Second
 // 14 MB more and hardly less processor time.
 const sshGCPercent = 20
 
-// sshHost serves SSH clients until ctx is done.
-func (p *program) sshHost(ctx context.Context, o sshOptions) error {
-	if min(o.limits.Sessions, o.limits.SessionsPerAddress) < 1 {
+// check returns an error for values that the flags cannot have.
+func (o sshOptions) check() error {
+	switch {
+	case min(o.limits.Sessions, o.limits.SessionsPerAddress) < 1:
 		return usage.Errorf("the limits on sessions must be 1 or more")
-	}
-	if o.limits.Idle < 0 {
+	case o.limits.Idle < 0:
 		return usage.Errorf("--idle-timeout must be 0 or more")
+	case o.hostKey == "":
+		return usage.Errorf("--host-key must name a file; there is a default only if HOME is set")
 	}
 	if err := checkAddress(o.listen); err != nil {
 		return usage.Errorf("--listen: %w", err)
 	}
+	return nil
+}
+
+// sshHost serves SSH clients until ctx is done.
+func (p *program) sshHost(ctx context.Context, o sshOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
 	command, err := sshCommand(o.address)
 	if err != nil {
 		return err
-	}
-	if o.hostKey == "" {
-		return usage.Errorf("--host-key must name a file; there is a default only if HOME is set")
 	}
 	credential, err := readCredential(o.credential)
 	if err != nil {

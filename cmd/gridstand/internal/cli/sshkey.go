@@ -130,11 +130,8 @@ const (
 )
 
 func (p *program) printKey(key *pb.Key, what string) error {
-	if p.flags.json {
-		return p.printMessage(key)
-	}
 	words := append([]string{clean(key.GetFingerprint(), maxFingerprint)}, strings.Fields(clean(key.GetComment(), maxKeyComment))...)
-	return p.printf("%s: %s\n", strings.Join(words, " "), what)
+	return p.printEither(key, "%s: %s\n", strings.Join(words, " "), what)
 }
 
 func (p *program) listKeys(ctx context.Context, c *client.Client) error {
@@ -142,18 +139,14 @@ func (p *program) listKeys(ctx context.Context, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	if p.flags.json {
-		return printMessages(p, reply.GetKeys())
-	}
-	if len(reply.GetKeys()) == 0 {
-		p.notef("Your account has no SSH keys. Link one: %s", p.typed("account", "keys", "add"))
-		return nil
-	}
-	rows := make([][]string, len(reply.GetKeys()))
-	for i, key := range reply.GetKeys() {
-		rows[i] = []string{clean(key.GetFingerprint(), maxFingerprint), p.ago(key.GetCreateTime()), clean(key.GetComment(), maxKeyComment)}
-	}
-	return p.printTable([]column{{title: "FINGERPRINT"}, {title: "ADDED"}, {title: "COMMENT"}}, rows, false)
+	return list[*pb.Key]{
+		all:     reply.GetKeys(),
+		empty:   "Your account has no SSH keys. Link one: " + p.typed("account", "keys", "add"),
+		columns: []column{{title: "FINGERPRINT"}, {title: "ADDED"}, {title: "COMMENT"}},
+		row: func(key *pb.Key) []string {
+			return []string{clean(key.GetFingerprint(), maxFingerprint), p.ago(key.GetCreateTime()), clean(key.GetComment(), maxKeyComment)}
+		},
+	}.print(p)
 }
 
 func (p *program) removeKey(ctx context.Context, c *client.Client, which string) error {

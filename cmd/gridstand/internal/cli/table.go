@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/gridstand/gridstand/internal/id"
 )
@@ -22,9 +22,8 @@ type column struct {
 
 const columnGap = 2
 
-// table formats rows under the columns' titles, which are bold if bold is set. Lines are cut after
-// width cells, unless width is 0.
-func table(columns []column, rows [][]string, width int, bold bool) string {
+// table formats rows under the columns' titles. Lines are cut after width cells, unless width is 0.
+func table(columns []column, rows [][]string, width int) string {
 	widths := make([]int, len(columns))
 	titles := make([]string, len(columns))
 	for i, c := range columns {
@@ -37,7 +36,7 @@ func table(columns []column, rows [][]string, width int, bold bool) string {
 		}
 	}
 	var out strings.Builder
-	line := func(cells []string, style lipgloss.Style) {
+	line := func(cells []string) {
 		var text strings.Builder
 		for i, cell := range cells {
 			space := strings.Repeat(" ", widths[i]-ansi.StringWidth(cell))
@@ -52,11 +51,11 @@ func table(columns []column, rows [][]string, width int, bold bool) string {
 		if width > 0 {
 			shown = ansi.Truncate(shown, width, "…")
 		}
-		out.WriteString(style.Render(shown) + "\n")
+		out.WriteString(shown + "\n")
 	}
-	line(titles, lipgloss.NewStyle().Bold(bold))
+	line(titles)
 	for _, row := range rows {
-		line(row, lipgloss.NewStyle())
+		line(row)
 	}
 	return out.String()
 }
@@ -85,15 +84,40 @@ func withShortIDs(rows [][]string, column int) [][]string {
 	}
 }
 
-// printTable writes a table that fits the terminal. more reports whether a list has more rows, which
-// --limit shows.
-func (p *program) printTable(columns []column, rows [][]string, more bool) error {
-	if more {
-		defer p.notef("There are more: --limit %d shows more, --limit 0 shows all.", 2*len(rows))
+// list is a list of messages to print.
+type list[M proto.Message] struct {
+	all  []M
+	more bool // whether there are more rows, which --limit shows
+	// columns and row describe the table. empty is the note in place of an empty one.
+	columns []column
+	row     func(M) []string
+	empty   string
+}
+
+// print writes a list as JSON, one message per line, or as a table that fits the terminal.
+func (l list[M]) print(p *program) error {
+	if p.flags.json {
+		for _, m := range l.all {
+			if err := p.printMessage(m); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(l.all) == 0 {
+		p.notef("%s", l.empty)
+		return nil
+	}
+	if l.more {
+		defer p.notef("There are more: --limit %d shows more, --limit 0 shows all.", 2*len(l.all))
 	}
 	width := 0
 	if p.terminal(p.out) {
 		width = p.width()
 	}
-	return p.printf("%s", table(columns, rows, width, p.terminal(p.out) && !p.plain()))
+	rows := make([][]string, len(l.all))
+	for i, m := range l.all {
+		rows[i] = l.row(m)
+	}
+	return p.printf("%s", table(l.columns, rows, width))
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/gridstand/gridstand/client"
 	"github.com/gridstand/gridstand/internal/describe"
@@ -93,7 +94,7 @@ func (p *program) top(ctx context.Context, what string, o topOptions) error {
 
 // topOfVariant shows the leaderboard of a variant.
 func (p *program) topOfVariant(ctx context.Context, c *client.Client, v *pb.Variant, o topOptions) error {
-	list := func(size int32, token string) ([]*pb.Entry, string, error) {
+	fetch := func(size int32, token string) ([]*pb.Entry, string, error) {
 		request := &pb.ListScoresRequest{Variant: v.GetId(), Window: windows[o.window], PageSize: size, PageToken: token}
 		reply, err := c.Leaderboard.ListScores(ctx, request)
 		return reply.GetEntries(), reply.GetNextPageToken(), err
@@ -105,7 +106,7 @@ func (p *program) topOfVariant(ctx context.Context, c *client.Client, v *pb.Vari
 			return err
 		}
 		player = me.GetId()
-		list = func(int32, string) ([]*pb.Entry, string, error) {
+		fetch = func(int32, string) ([]*pb.Entry, string, error) {
 			request := &pb.GetRankRequest{Variant: v.GetId(), Window: windows[o.window], PlayerId: "me", Neighbors: neighbors}
 			reply, err := c.Leaderboard.GetRank(ctx, request)
 			entries := append(reply.GetNeighbors(), reply.GetEntry()) // The neighbors do not include the entry.
@@ -113,20 +114,20 @@ func (p *program) topOfVariant(ctx context.Context, c *client.Client, v *pb.Vari
 			return entries, "", err
 		}
 	}
-	entries, more, err := pages(o.limit, list)
+	entries, more, err := pages(o.limit, fetch)
 	play := p.typed("play", clean(v.GetId(), 24))
 	switch {
 	case errors.Is(err, client.ErrNoScore):
 		return missingf("you are not on this board yet. Play: %s", play)
 	case err != nil:
 		return err
-	case p.flags.json:
-		return printMessages(p, entries)
-	case len(entries) == 0:
-		p.notef("There are no scores on this board yet. Be the first: %s", play)
-		return nil
 	}
-	return p.printRanking(nil, asStandings(entries), player, more)
+	return list[*pb.Entry]{
+		all: entries, more: more, empty: "There are no scores on this board yet. Be the first: " + play, columns: rankingColumns(false),
+		row: func(e *pb.Entry) []string {
+			return slices.Concat(p.rankCells(e, client.CleanName(e.GetPlayer().GetName()), player), p.playedCells(e))
+		},
+	}.print(p)
 }
 
 // topOfChallenge shows the ranking of a challenge.
@@ -162,72 +163,72 @@ func (p *program) topOfChallenge(ctx context.Context, c *client.Client, r refere
 		return missingf("you are not on this board, which lists only finished attempts that count")
 	case err != nil:
 		return err
-	case p.flags.json:
-		return printMessages(p, rows)
+	case !p.flags.json:
+		err = p.printf("%s: %s\n", titleOf(challenge), describe.ChallengeStage(challenge, reply.GetNow().AsTime()))
 	}
-	if err := p.printf("%s: %s\n", titleOf(challenge), describe.ChallengeStage(challenge, reply.GetNow().AsTime())); err != nil {
+	if err != nil {
 		return err
 	}
-	if len(rows) == 0 {
-		p.noteNoAttempts(ctx, c, r, reply)
-		return nil
-	}
-	return p.printRanking(challenge, rows, player.GetId(), more)
+	race := challenge.GetKind() == pb.ChallengeKind_CHALLENGE_KIND_RACE
+	return list[*pb.Standing]{
+		all: rows, more: more, empty: p.noAttempts(ctx, c, r, reply), columns: rankingColumns(race),
+		row: func(s *pb.Standing) []string {
+			var progress []string
+			if race {
+				progress = []string{strconv.Itoa(int(s.GetLargestTile())), describe.Comma(s.GetMoveCount()), progressOf(challenge, s)}
+			}
+			return slices.Concat(p.rankCells(s, entrantName(s), player.GetId()), progress, p.playedCells(s))
+		},
+	}.print(p)
 }
 
-// noteNoAttempts says that a challenge has no results yet. For today's daily game, it names the
+// noAttempts says that a challenge has no results yet. For today's daily game, it names the
 // command for yesterday's results, if there are any.
-func (p *program) noteNoAttempts(ctx context.Context, c *client.Client, r reference, reply *pb.GetChallengeResponse) {
-	p.notef("No attempt that counts has finished yet.")
-	if !r.daily || r.date != "" {
-		return
-	}
-	r.date = dayBefore(reply)
-	if _, err := r.find(ctx, c); err == nil {
-		p.notef("Yesterday's results: %s", p.typed("top", yesterdayWord))
-	}
-}
-
-// asStandings returns the entries of a leaderboard in the form of standings.
-func asStandings(entries []*pb.Entry) []*pb.Standing {
-	rows := make([]*pb.Standing, len(entries))
-	for i, e := range entries {
-		rows[i] = &pb.Standing{
-			Rank: e.GetRank(), Who: &pb.Standing_Player{Player: e.GetPlayer()}, Score: e.GetScore(), GameId: e.GetGameId(), Time: e.GetTime(),
+func (p *program) noAttempts(ctx context.Context, c *client.Client, r reference, reply *pb.GetChallengeResponse) string {
+	const none = "No attempt that counts has finished yet."
+	if r.daily && r.date == "" {
+		r.date = dayBefore(reply)
+		if _, err := r.find(ctx, c); err == nil {
+			return none + "\nYesterday's results: " + p.typed("top", yesterdayWord)
 		}
 	}
-	return rows
+	return none
 }
 
-// printRanking writes the ranking of a challenge, or of a variant if challenge is nil, as a table
-// and marks the line of a player. more reports whether the ranking has more rows.
-func (p *program) printRanking(challenge *pb.Challenge, rows []*pb.Standing, marked string, more bool) error {
-	columns := []column{
-		{title: "RANK", right: true},
-		{title: "PLAYER"},
-		{title: "SCORE", right: true},
-	}
-	race := challenge.GetKind() == pb.ChallengeKind_CHALLENGE_KIND_RACE
+// rankingColumns returns the columns of a ranking.
+func rankingColumns(race bool) []column {
+	columns := []column{{title: "RANK", right: true}, {title: "PLAYER"}, {title: "SCORE", right: true}}
 	if race {
 		columns = append(columns, column{title: "TILE", right: true}, column{title: "MOVES", right: true}, column{title: "STATUS"})
 	}
-	columns = append(columns, column{title: "GAME"}, column{title: "WHEN"})
-	cells := make([][]string, len(rows))
-	for i, s := range rows {
-		rank, player := "-", entrantName(s)
-		if s.GetRank() > 0 {
-			rank = describe.Comma(s.GetRank())
-		}
-		if marked != "" && s.GetPlayer().GetId() == marked {
-			player += " ◂ you"
-		}
-		cells[i] = []string{rank, player, describe.Comma(s.GetScore())}
-		if race {
-			cells[i] = append(cells[i], strconv.Itoa(int(s.GetLargestTile())), describe.Comma(s.GetMoveCount()), progressOf(challenge, s))
-		}
-		cells[i] = append(cells[i], s.GetGameId(), p.ago(s.GetTime()))
+	return append(columns, column{title: "GAME"}, column{title: "WHEN"})
+}
+
+// ranked is a line of a ranking.
+type ranked interface {
+	GetRank() int32
+	GetPlayer() *pb.Player
+	GetScore() int32
+	GetGameId() string
+	GetTime() *timestamppb.Timestamp
+}
+
+// rankCells returns the first cells of a line: the rank, the name and the score. It marks the line of
+// the player with the id marked.
+func (p *program) rankCells(r ranked, name, marked string) []string {
+	rank := "-"
+	if r.GetRank() > 0 {
+		rank = describe.Comma(r.GetRank())
 	}
-	return p.printTable(columns, cells, more)
+	if marked != "" && r.GetPlayer().GetId() == marked {
+		name += " ◂ you"
+	}
+	return []string{rank, name, describe.Comma(r.GetScore())}
+}
+
+// playedCells returns the last cells of a line: the game and its time.
+func (p *program) playedCells(r ranked) []string {
+	return []string{clean(r.GetGameId(), 26), p.ago(r.GetTime())}
 }
 
 // progressOf returns a word for the progress of an attempt at a race.

@@ -39,24 +39,20 @@ func (p *program) variants(ctx context.Context, what string) error {
 	if err != nil {
 		return err
 	}
-	if p.flags.json {
-		return printMessages(p, reply.GetVariants())
-	}
-	columns := []column{
-		{title: "VARIANT"},
-		{title: "BOARD", right: true},
-		{title: "SEATS", right: true},
-		{title: "DESCRIPTION"},
-		{title: "BOTS"},
-	}
-	var rows [][]string
-	for _, v := range reply.GetVariants() {
-		rows = append(rows, []string{
-			clean(v.GetId(), 24), describe.Comma(v.GetColumns()) + "×" + describe.Comma(v.GetRows()), describe.Comma(v.GetSeats()), clean(v.GetSummary(), 200),
-			strings.Join(bots(v), ", "),
-		})
-	}
-	return p.printTable(columns, rows, false)
+	return list[*pb.Variant]{
+		all: reply.GetVariants(),
+		columns: []column{
+			{title: "VARIANT"},
+			{title: "BOARD", right: true},
+			{title: "SEATS", right: true},
+			{title: "DESCRIPTION"},
+			{title: "BOTS"},
+		},
+		row: func(v *pb.Variant) []string {
+			size := describe.Comma(v.GetColumns()) + "×" + describe.Comma(v.GetRows())
+			return []string{clean(v.GetId(), 24), size, describe.Comma(v.GetSeats()), clean(v.GetSummary(), 200), strings.Join(bots(v), ", ")}
+		},
+	}.print(p)
 }
 
 // maxRulesWidth is the maximum line width of rules, in columns.

@@ -156,7 +156,7 @@ func (p *page) Keys() ui.KeyMap {
 	if p.bots != nil {
 		return ui.Keys(ui.Bind(fmt.Sprintf("1–%d", len(p.bots)), "choose"), ui.Bind("esc", "close"))
 	}
-	return p.table().Map("enter", "s", "n", "b", "x", "y", "r")
+	return p.table().Map()
 }
 
 // table returns the keys of the page in the challenge's current state.
@@ -178,29 +178,29 @@ func (p *page) table() ui.KeyTable {
 	}
 	enter := ui.Run(ui.Replace(p.Tasks, ui.Route{Enter: p.ID}))
 	return ui.KeyTable{{
-		ui.On("enter", "enter", play, may && p.Open() && (!p.Race() || p.watching && p.playable()), enter),
-		ui.On("enter j", "enter", "join", may && waiting && entrant == nil, enter),
+		ui.On("enter", "enter", play, may && p.Open() && (!p.Race() || p.watching && p.playable()), enter).Footer(1),
+		ui.On("enter j", "enter", "join", may && waiting && entrant == nil, enter).Footer(1),
 		ui.On("enter space", "enter", ready, waiting && entrant != nil, func() tea.Cmd {
 			p.watching = false
 			return call(p, server.JoinChallenge, &pb.JoinChallengeRequest{ChallengeId: p.ID, Ready: !entrant.GetReady()}, nil)
-		}),
+		}).Footer(1),
 		ui.On("s", "s", "start", creator && len(p.GetEntrants()) > 1, func() tea.Cmd {
 			return call(p, server.StartChallenge, &pb.StartChallengeRequest{ChallengeId: p.ID}, nil)
-		}),
-		ui.On("b", "b", "add a bot", creator, p.askBots),
+		}).Footer(2),
+		ui.On("b", "b", "add a bot", creator, p.askBots).Footer(4),
 		ui.On("x", "x", "remove a bot", creator && p.lastBot() != "", func() tea.Cmd {
 			return call(p, server.LeaveChallenge, &pb.LeaveChallengeRequest{ChallengeId: p.ID, GameId: p.lastBot()}, nil)
-		}),
+		}).Footer(5),
 		// A player whose board is full need not wait for the others.
 		ui.On("n", "n", "race again", may && p.Race() && (p.Closed() || p.Open() && entrant != nil), func() tea.Cmd {
 			return ui.Replace(p.Tasks, ui.Route{NewChallenge: p.Contest.Again()})
-		}),
+		}).Footer(3),
 		ui.On("y", "y", "copy", true, func() tea.Cmd {
 			say, do := ui.SetClipboard(p.Invite())
 			p.done = say
 			return do
-		}),
-		ui.On("r", "r", "rules", true, func() tea.Cmd { return ui.Open(ui.Route{Rules: p.GetVariant()}) }),
+		}).Footer(6),
+		ui.On("r", "r", "rules", true, func() tea.Cmd { return ui.Open(ui.Route{Rules: p.GetVariant()}) }).Footer(7),
 		ui.On("q esc", "q", ui.BackText, true, p.leave),
 	}}
 }

@@ -78,7 +78,7 @@ func (p *page) body(width, height int) string {
 	case p.Race():
 		return p.center(p.roster(min(width, paneWidth)-4, height-2), "Roster", width, height)
 	default:
-		return p.center(p.invitation(min(width, paneWidth)-4, height-2), "Standings", width, height)
+		return p.center(p.invitation(min(width, paneWidth)-4, height-2), "Ranking", width, height)
 	}
 }
 
@@ -157,7 +157,7 @@ func (p *page) wall(width, height int) string {
 	if boards, ok := p.Boards(width, height); ok {
 		return boards
 	}
-	title := "Standings"
+	title := "Ranking"
 	if p.Closed() {
 		title = "Results"
 	}
@@ -177,7 +177,7 @@ func (p *page) invitation(width, height int) string {
 		about += " Open for another " + describe.Until(left) + "."
 	}
 	if p.Is(pb.ChallengeKind_CHALLENGE_KIND_REMATCH) {
-		about += " Its tiles were already public, so its standings prove nothing."
+		about += " Its tiles were already public, so its ranking proves nothing."
 	}
 	var blocks []string
 	if a := p.Attempt; a != nil {

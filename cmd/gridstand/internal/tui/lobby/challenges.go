@@ -64,7 +64,7 @@ func (d *daily) line(env *ui.Env, width int) string {
 	var texts []string
 	switch a := d.attempt; {
 	case env.Guest != "":
-		what = "standings"
+		what = "ranking"
 	case a == nil:
 		what, texts = "play", []string{"the same tiles for everyone"}
 	case over(a):

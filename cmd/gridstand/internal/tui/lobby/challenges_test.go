@@ -53,7 +53,7 @@ func TestDaily(t *testing.T) {
 		"new":      {want: "the same tiles for everyone   d play", route: ui.Route{Daily: &pb.DailyRequest{Variant: "classic"}}},
 		"running":  {a: &pb.Attempt{Score: 1024}, want: "running, 1,024 points   d continue", route: ui.Route{Daily: &pb.DailyRequest{Variant: "classic"}}},
 		"finished": {a: &pb.Attempt{Status: pb.GameStatus_GAME_STATUS_FINISHED, Score: 12345, DayStreak: 5}, want: "12,345 points, 3rd of 87   d result", route: ui.Route{Daily: &pb.DailyRequest{Variant: "classic"}}},
-		"guest":    {guest: true, want: "d standings", route: ui.Route{Challenge: tuitest.DailyGame().GetId()}},
+		"guest":    {guest: true, want: "d ranking", route: ui.Route{Challenge: tuitest.DailyGame().GetId()}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -21,25 +21,7 @@ func (p *page) Keys() ui.KeyMap {
 	if p.filter.Focused() {
 		return ui.Keys(ui.Bind("enter", "keep the filter"), ui.Bind("esc", "clear it"))
 	}
-	var footer []string
-	if what, _ := p.opens(); what != "" {
-		footer = append(footer, "enter="+what)
-	}
-	footer = append(footer, "↑ ↓")
-	if p.env.Guest == "" {
-		footer = append(footer, "n=new")
-	}
-	footer = append(footer, "tab=list")
-	if p.pane == paneScores {
-		footer = append(footer, "← →=period", "v")
-	}
-	if p.env.Guest == "" {
-		if p.waiting() != nil {
-			footer = append(footer, "J")
-		}
-		footer = append(footer, "R=race")
-	}
-	return p.table().Map(append(footer, "t", "r", "/")...)
+	return p.table().Map()
 }
 
 // table returns the keys of the page while it has neither a form nor a filter to type.
@@ -48,21 +30,35 @@ func (p *page) table() ui.KeyTable {
 	selects := func(do func()) func() tea.Cmd { return func() tea.Cmd { do(); return p.selected() } }
 	opens := func(r ui.Route) func() tea.Cmd { return func() tea.Cmd { return p.open(r) } }
 	begin := func(race bool) func() tea.Cmd { return func() tea.Cmd { return p.beginForm(race) } }
+	what, _ := p.opens()
+	join := ui.On("J", "J", "join", player, p.join)
+	if p.waiting() != nil {
+		join = join.Footer(7)
+	}
+	period := ui.On("right", "← →", "day, week, all", true, selects(func() { p.turn(0, 1) }))
+	variant := ui.On("v", "v", "variant", true, selects(p.nextVariant))
+	if p.pane == paneScores {
+		period, variant = period.FooterAs(5, "← →", "period"), variant.Footer(6)
+	}
 	return ui.KeyTable{
 		{
 			ui.On("d", "d", "daily game", p.daily.game != nil, opens(p.daily.route(p.env))),
 			ui.On("D", "D", "yesterday's results", p.daily.hasDayBefore(), p.openDayBefore),
-			ui.On("n", "n", "new game", player, begin(false)), ui.On("R", "R", "new race", player, begin(true)),
-			ui.On("J", "J", "join", player, p.join),
-			ui.On("enter", "enter", "open", true, p.enter), ui.On("t", "t", "TV", true, opens(ui.Route{TV: true})),
-			ui.On("f", "f", "follow player", true, p.follows), ui.On("r", "r", "rules", true, opens(ui.Route{Rules: p.chosen()})),
+			ui.On("n", "n", "new game", player, begin(false)).FooterAs(3, "n", "new"),
+			ui.On("R", "R", "new race", player, begin(true)).FooterAs(8, "R", "race"),
+			join,
+			ui.On("enter", "enter", cmp.Or(what, "open"), what != "", p.enter).Footer(1),
+			ui.On("t", "t", "TV", true, opens(ui.Route{TV: true})).Footer(9),
+			ui.On("f", "f", "follow player", true, p.follows),
+			ui.On("r", "r", "rules", true, opens(ui.Route{Rules: p.chosen()})).Footer(10),
 			ui.On("y", "y", "copy id", true, p.copy),
-			ui.On("/", "/", "filter", true, func() tea.Cmd { p.filter.Focus(); return nil }),
+			ui.On("/", "/", "filter", true, func() tea.Cmd { p.filter.Focus(); return nil }).Footer(11),
 			ui.On("esc", "esc", "clear filter", true, selects(func() { p.filter.Reset(); p.arrange() })),
 		},
 		{
-			ui.Listed("↑ ↓", "select"), ui.On("tab", "tab", "next list", true, selects(func() { p.turn(1, 0) })),
-			ui.On("right", "← →", "day, week, all", true, selects(func() { p.turn(0, 1) })), ui.On("v", "v", "variant", true, selects(p.nextVariant)),
+			ui.Listed("↑ ↓", "select").Footer(2),
+			ui.On("tab", "tab", "next list", true, selects(func() { p.turn(1, 0) })).FooterAs(4, "tab", "list"),
+			period, variant,
 			ui.On("q", "q", "quit", true, ui.Run(ui.Back)),
 		},
 	}

@@ -54,16 +54,16 @@ func (p *rules) Key(msg tea.KeyPressMsg) tea.Cmd {
 	return cmd
 }
 
-func (p *rules) Keys() ui.KeyMap { return p.table().Map("↑ ↓", "r") }
+func (p *rules) Keys() ui.KeyMap { return p.table().Map() }
 
 // table returns the keys. The viewport handles those without an action.
 func (p *rules) table() ui.KeyTable {
 	return ui.KeyTable{{
-		ui.Listed("↑ ↓", "scroll"), ui.Listed("pgup pgdn", "page"),
+		ui.Listed("↑ ↓", "scroll").Footer(1), ui.Listed("pgup pgdn", "page"),
 		ui.On("home", "home", "top", true, func() tea.Cmd { p.text.GotoTop(); return nil }),
 		ui.On("end", "end", "bottom", true, func() tea.Cmd { p.text.GotoBottom(); return nil }),
 		ui.On("q esc", "q", ui.BackText, true, ui.Run(ui.Back)),
-		ui.On("r", "r", "retry", p.err != nil, p.Init),
+		ui.On("r", "r", "retry", p.err != nil, p.Init).Footer(2),
 	}}
 }
 

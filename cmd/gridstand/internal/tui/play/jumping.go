@@ -2,7 +2,6 @@ package play
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -31,9 +30,9 @@ func newJumping(b *pb.TriboloBoard) *jumping {
 	return &jumping{cursor: &pb.Cell{X: b.GetColumns() / 2, Y: b.GetRows() / 2}}
 }
 
-func (m *jumping) Keys() ([]string, []ui.Key) {
-	return []string{"↑↓←→=cursor", "enter=jump", "t=targets"},
-		append(slices.Clone(arrowKeys), ui.Listed("enter space click", "jump"), ui.Listed("t", "show where jumps lead"))
+func (m *jumping) Keys() []ui.Key {
+	return append(arrowKeys("cursor"), ui.Listed("enter space click", "jump").FooterAs(2, "enter", "jump"),
+		ui.Listed("t", "show where jumps lead").FooterAs(3, "t", "targets"))
 }
 
 func (m *jumping) Key(p *playing, msg tea.KeyPressMsg) tea.Cmd {

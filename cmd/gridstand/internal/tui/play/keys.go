@@ -7,33 +7,18 @@ import (
 )
 
 func (p *page) Keys() ui.KeyMap {
-	again, share, id := "n=new", "c=copy", "y"
-	if p.contest != nil {
-		again, share, id = "n", "y=copy", ""
-	}
 	switch {
 	case p.solving != nil:
-		return p.solverKeys().Map("+", "-", "other keys")
+		return p.solverKeys().Map()
 	case p.Over():
-		closes, beat := "esc=close", ""
-		if p.beatable() {
-			beat = "b=beat me"
-		}
-		if p.closed {
-			closes = "esc=result"
-		}
-		return p.resultKeys().Map(again, closes, share, "s", beat, "w=replay", "r", id)
+		return p.resultKeys().Map()
+	default:
+		return append(ui.KeyTable{p.mode.Keys()}, p.playKeys()...).Map()
 	}
-	footer, own := p.mode.Keys()
-	solvers := ""
-	if p.env.Width >= 80 && len(p.solvers()) > 0 {
-		solvers = "X Y Z B=solvers"
-	}
-	return append(ui.KeyTable{own}, p.playKeys()...).Map(append(footer, again, "u", "r", solvers)...)
 }
 
 func (p *page) rulesKey() ui.Key {
-	return ui.On("r", "r", "rules", !p.starting, ui.Run(ui.Open(ui.Route{Rules: p.Game.GetVariant()})))
+	return ui.On("r", "r", "rules", !p.starting, ui.Run(ui.Open(ui.Route{Rules: p.Game.GetVariant()}))).Footer(7)
 }
 
 func (p *page) copyKey() ui.Key {
@@ -55,16 +40,16 @@ func (p *page) solvers() []string {
 	return []string{"greedy", "rote", "montecarlo", "expectimax"}
 }
 
-// playKeys returns the keys of a game in progress, without the mode's own.
+// playKeys returns the keys of a game in progress, without the mode's own. The footer leaves out the
+// solvers, since they make a game unranked.
 func (p *page) playKeys() ui.KeyTable {
-	undo, again := p.alone() && p.contest == nil, "new game"
+	undo, again, what := p.alone() && p.contest == nil, "new", "new game"
 	if p.contest != nil {
-		again = "give up"
+		again, what = "give up", "give up"
 	}
-	restart := func() tea.Cmd { return p.Ask(p.askNew()) }
 	table := ui.KeyTable{{
-		ui.On("u", "u", "undo", undo, p.wantUndo), ui.On("R", "R", "restart", undo, p.wantRestart),
-		ui.On("n", "n", again, true, restart), ui.On("S", "S", again, true, restart),
+		ui.On("u", "u", "undo", undo, p.wantUndo).Footer(6), ui.On("R", "R", "restart", undo, p.wantRestart),
+		ui.On("n S", "n S", what, true, func() tea.Cmd { return p.Ask(p.askNew()) }).FooterAs(5, "n", again),
 		p.rulesKey(), p.copyKey(), p.backKey(),
 	}}
 	var solvers []ui.Key
@@ -82,36 +67,38 @@ func (p *page) playKeys() ui.KeyTable {
 func (p *page) solverKeys() ui.KeyTable {
 	s := p.solving
 	return ui.KeyTable{{
-		ui.On("+ =", "+", "solver faster", true, func() tea.Cmd { s.pace = max(s.pace/2, minPace); return nil }),
-		ui.On("-", "-", "solver slower", true, func() tea.Cmd { s.pace = min(s.pace*2, maxPace); return nil }),
-		ui.Listed("other keys", "stop the solver"),
+		ui.On("+ =", "+", "solver faster", true, func() tea.Cmd { s.pace = max(s.pace/2, minPace); return nil }).Footer(1),
+		ui.On("-", "-", "solver slower", true, func() tea.Cmd { s.pace = min(s.pace*2, maxPace); return nil }).Footer(2),
+		ui.Listed("other keys", "stop the solver").Footer(3),
 	}}
 }
 
 // resultKeys returns the keys after the end of a game.
 func (p *page) resultKeys() ui.KeyTable {
-	c := p.contest
-	result := "close result"
+	c, result := p.contest, "close"
 	if p.closed {
-		result = "show result"
+		result = "result"
 	}
-	what, start, share := "new game", p.create, ui.On("c", "c", "copy result", true, p.copyResult)
+	again := ui.On("n S", "n S", "new game", true, p.create).FooterAs(1, "n", "new")
+	share, link := ui.On("c", "c", "copy result", true, p.copyResult).FooterAs(3, "c", "copy"), p.copyKey().Footer(8)
 	if c != nil {
-		what, start = "race again", func() tea.Cmd { return ui.Replace(p.Tasks, ui.Route{NewChallenge: c.Again()}) }
-		share = ui.On("y c", "y", "copy result", true, p.copyResult)
+		again = ui.On("n S", "n S", "race again", c.Race(), func() tea.Cmd {
+			return ui.Replace(p.Tasks, ui.Route{NewChallenge: c.Again()})
+		}).FooterAs(1, "n", "race again")
+		share = ui.On("y c", "y", "copy result", true, p.copyResult).FooterAs(3, "y", "copy")
 	}
 	return ui.KeyTable{{
-		ui.On("n", "n", what, c == nil || c.Race(), start), ui.On("S", "S", what, c == nil || c.Race(), start),
+		again,
 		ui.On("w", "w", "watch replay", true, func() tea.Cmd {
 			if p.env.Now.Sub(p.ended) < endTime { // meant as the up key
 				return nil
 			}
 			return ui.Open(ui.Route{Replay: p.Game.GetId()})
-		}),
-		share, p.copyKey(),
-		ui.On("b", "b", "challenge others to beat it", p.beatable(), p.challenge),
-		ui.On("s", "s", "standings", c != nil, func() tea.Cmd { return ui.Open(ui.Route{Challenge: c.ID}) }),
-		ui.On("esc", "esc", result, true, func() tea.Cmd { p.closed = !p.closed; return nil }),
+		}).FooterAs(6, "w", "replay"),
+		share, link,
+		ui.On("b", "b", "challenge others to beat it", p.beatable(), p.challenge).FooterAs(5, "b", "beat me"),
+		ui.On("s", "s", "ranking", c != nil, func() tea.Cmd { return ui.Open(ui.Route{Challenge: c.ID}) }).Footer(4),
+		ui.On("esc", "esc", result, true, func() tea.Cmd { p.closed = !p.closed; return nil }).Footer(2),
 		p.rulesKey(), p.backKey(),
 	}}
 }

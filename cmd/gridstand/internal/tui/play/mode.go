@@ -13,8 +13,8 @@ import (
 // Mode is the part of the page that differs between kinds of games: the keys, the board and
 // the wording.
 type Mode interface {
-	// Keys returns the mode's own keys, for the footer (as for KeyTable.Map) and for the help.
-	Keys() (footer []string, listed []ui.Key)
+	// Keys returns the mode's own keys, for the footer and for the help.
+	Keys() []ui.Key
 	// Key handles a key. It ignores keys that are not the mode's own.
 	Key(p *playing, msg tea.KeyPressMsg) tea.Cmd
 	// Board returns the board to draw. mine is set if it is the user's turn.
@@ -62,13 +62,17 @@ type panelInput struct {
 	wide   bool // the panel is beside the board
 }
 
-// arrows are the directions that keys stand for, by their names. arrowKeys lists them.
-var (
-	arrows = map[string]pb.Direction{
-		"up": pb.Direction_DIRECTION_UP, "w": pb.Direction_DIRECTION_UP, "k": pb.Direction_DIRECTION_UP,
-		"down": pb.Direction_DIRECTION_DOWN, "s": pb.Direction_DIRECTION_DOWN, "j": pb.Direction_DIRECTION_DOWN,
-		"left": pb.Direction_DIRECTION_LEFT, "a": pb.Direction_DIRECTION_LEFT, "h": pb.Direction_DIRECTION_LEFT,
-		"right": pb.Direction_DIRECTION_RIGHT, "d": pb.Direction_DIRECTION_RIGHT, "l": pb.Direction_DIRECTION_RIGHT,
+// arrows are the directions that keys stand for, by their names.
+var arrows = map[string]pb.Direction{
+	"up": pb.Direction_DIRECTION_UP, "w": pb.Direction_DIRECTION_UP, "k": pb.Direction_DIRECTION_UP,
+	"down": pb.Direction_DIRECTION_DOWN, "s": pb.Direction_DIRECTION_DOWN, "j": pb.Direction_DIRECTION_DOWN,
+	"left": pb.Direction_DIRECTION_LEFT, "a": pb.Direction_DIRECTION_LEFT, "h": pb.Direction_DIRECTION_LEFT,
+	"right": pb.Direction_DIRECTION_RIGHT, "d": pb.Direction_DIRECTION_RIGHT, "l": pb.Direction_DIRECTION_RIGHT,
+}
+
+// arrowKeys lists the keys of directions. what is their description in the footer.
+func arrowKeys(what string) []ui.Key {
+	return []ui.Key{
+		ui.Listed("↑ w k", "up").FooterAs(1, "↑↓←→", what), ui.Listed("↓ s j", "down"), ui.Listed("← a h", "left"), ui.Listed("→ d l", "right"),
 	}
-	arrowKeys = []ui.Key{ui.Listed("↑ w k", "up"), ui.Listed("↓ s j", "down"), ui.Listed("← a h", "left"), ui.Listed("→ d l", "right")}
-)
+}

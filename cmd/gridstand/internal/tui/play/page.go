@@ -106,7 +106,7 @@ func (p *page) ClosingMessage() string {
 func (p *page) attemptClosingMessage(m *attempt) string {
 	if p.Over() {
 		if command := p.env.Command("top", m.ID); command != "" {
-			return p.shareLine() + ".\nSee the standings with " + command
+			return p.shareLine() + ".\nSee the ranking with " + command
 		}
 		return p.shareLine()
 	}

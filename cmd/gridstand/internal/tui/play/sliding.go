@@ -16,7 +16,7 @@ import (
 // sliding is the mode for 2048.
 type sliding struct{}
 
-func (sliding) Keys() ([]string, []ui.Key) { return []string{"↑↓←→=slide"}, arrowKeys }
+func (sliding) Keys() []ui.Key { return arrowKeys("slide") }
 
 func (sliding) Key(p *playing, msg tea.KeyPressMsg) tea.Cmd {
 	d := arrows[msg.String()]

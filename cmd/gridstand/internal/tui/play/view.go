@@ -154,7 +154,7 @@ func (p *page) status(width int) string {
 	case p.ConnectionProblem() != "":
 		return t.Bad().Render("! " + p.ConnectionProblem())
 	case p.contest != nil && p.contest.Err != nil:
-		return t.Warn().Render("! " + ui.Explain(p.contest.Err, "The standings are unavailable."))
+		return t.Warn().Render("! " + ui.Explain(p.contest.Err, "The ranking is unavailable."))
 	case waited > slowTime:
 		text := fmt.Sprintf("No answer for %d s", int(waited.Seconds()))
 		if len(p.queue) > 0 {

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -30,10 +31,14 @@ type KeyMap struct {
 // Keys returns a KeyMap with the same keys in the footer and in the help.
 func Keys(all ...key.Binding) KeyMap { return KeyMap{all, [][]key.Binding{all}} }
 
-// Key is a key of a page and its action, which is nil if the key is only listed in the help.
+// Key is a key of a page: its action, and its places in the help and in the footer.
 type Key struct {
 	key.Binding
+	// Do is nil if the key is only listed in the help.
 	Do func() tea.Cmd
+
+	footer key.Binding
+	place  int // in the footer, from 1; 0 if the footer does not have the key
 }
 
 // KeyTable has all keys of a page in its current state, in the groups of the help.
@@ -44,11 +49,21 @@ type KeyTable [][]Key
 func On(keys, name, what string, when bool, do func() tea.Cmd) Key {
 	b := Bind(name, what, strings.Fields(keys)...)
 	b.SetEnabled(when)
-	return Key{b, do}
+	return Key{Binding: b, Do: do}
 }
 
 // Listed returns a key that is only listed in the help.
-func Listed(name, what string) Key { return Key{Bind(name, what), nil} }
+func Listed(name, what string) Key { return Key{Binding: Bind(name, what)} }
+
+// Footer gives a key a place in the footer, which shows enabled keys in the order of their places, and
+// leaves out the last ones if there is no room.
+func (k Key) Footer(place int) Key { return k.FooterAs(place, k.Help().Key, k.Help().Desc) }
+
+// FooterAs is like Footer, with another label and another description than the help's.
+func (k Key) FooterAs(place int, name, what string) Key {
+	k.place, k.footer = place, Bind(name, what)
+	return k
+}
 
 // Run returns an action that only runs a command.
 func Run(cmd tea.Cmd) func() tea.Cmd { return func() tea.Cmd { return cmd } }
@@ -65,36 +80,29 @@ func (t KeyTable) Press(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 	return nil, false
 }
 
-// Map returns the table's keys for the help, and the given ones for the footer. Each of
-// these is the label of a key, which the footer leaves out while no enabled key has it, or
-// label=description, which it always shows. If the table has a key q, the footer ends with the
-// key for the help and q.
-func (t KeyTable) Map(footer ...string) KeyMap {
-	m := KeyMap{Short: make([]key.Binding, 0, len(footer)), Full: make([][]key.Binding, len(t))}
+// Map returns the table's keys for the footer and for the help. If the table has a key q, the footer
+// ends with the key for the help and q.
+func (t KeyTable) Map() KeyMap {
+	m := KeyMap{Full: make([][]key.Binding, len(t))}
+	var shown []Key
+	var last []key.Binding
 	for i, group := range t {
-		m.Full[i] = make([]key.Binding, len(group))
-		for j, k := range group {
-			m.Full[i][j] = k.Binding
-		}
-	}
-	labeled := func(label string) []key.Binding {
-		for _, group := range m.Full {
-			if i := slices.IndexFunc(group, func(b key.Binding) bool { return b.Enabled() && b.Help().Key == label }); i >= 0 {
-				return group[i : i+1]
+		for _, k := range group {
+			m.Full[i] = append(m.Full[i], k.Binding)
+			switch {
+			case !k.Enabled():
+			case k.place > 0:
+				shown = append(shown, k)
+			case k.Help().Key == "q":
+				last = []key.Binding{HelpKey, k.Binding}
 			}
 		}
-		return nil
 	}
-	for _, entry := range footer {
-		if name, what, other := strings.Cut(entry, "="); other {
-			m.Short = append(m.Short, Bind(name, what))
-		} else {
-			m.Short = append(m.Short, labeled(entry)...)
-		}
+	slices.SortStableFunc(shown, func(a, b Key) int { return cmp.Compare(a.place, b.place) })
+	for _, k := range shown {
+		m.Short = append(m.Short, k.footer)
 	}
-	if q := labeled("q"); q != nil {
-		m.Short = append(m.Short, HelpKey, q[0])
-	}
+	m.Short = append(m.Short, last...)
 	return m
 }
 

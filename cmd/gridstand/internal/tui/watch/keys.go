@@ -6,16 +6,7 @@ import (
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 )
 
-func (p *page) Keys() ui.KeyMap {
-	footer := []string{"space", "← →=step", "n", "l", "esc", "+", "r"}
-	if p.game == nil || p.game.state.Board() == nil {
-		footer[1] = ""
-	}
-	if p.resultOpen() {
-		footer = append(footer, "y")
-	}
-	return p.table().Map(footer...)
-}
+func (p *page) Keys() ui.KeyMap { return p.table().Map() }
 
 // table returns the keys of the page in its current state.
 func (p *page) table() ui.KeyTable {
@@ -26,6 +17,10 @@ func (p *page) table() ui.KeyTable {
 	if !back {
 		play = "replay"
 	}
+	copied := p.env.CopyKey(shown, p.copy)
+	if p.resultOpen() {
+		copied = copied.Footer(8)
+	}
 	at, newest := int32(0), int32(0)
 	if shown {
 		at, newest = g.position(), g.state.Game.GetVersion()
@@ -34,7 +29,7 @@ func (p *page) table() ui.KeyTable {
 	pace := func(speed int) func() tea.Cmd { return func() tea.Cmd { p.player.speed = speed; return nil } }
 	return ui.KeyTable{
 		{
-			ui.On("left h", "←", "move back", shown, to(at-1)),
+			ui.On("left h", "←", "move back", shown, to(at-1)).FooterAs(2, "← →", "step"),
 			ui.On("right", "→", "move forward", back, to(at+1)),
 			ui.On("pgup", "PgUp", "10 back", shown, to(at-10)),
 			ui.On("pgdown", "PgDn", "10 forward", back, to(at+10)),
@@ -42,16 +37,16 @@ func (p *page) table() ui.KeyTable {
 			ui.On("end", "End", "last move", back, to(newest)),
 		},
 		{
-			ui.On("space", "space", play, shown && !p.player.on && (back || !g.running()), p.replayOn),
-			ui.On("space", "space", "pause", shown && (p.player.on || !back && g.running()), p.pause),
-			ui.On("+ =", "+", "faster", back, pace(min(p.player.speed*2, maxSpeed))),
+			ui.On("space", "space", play, shown && !p.player.on && (back || !g.running()), p.replayOn).Footer(1),
+			ui.On("space", "space", "pause", shown && (p.player.on || !back && g.running()), p.pause).Footer(1),
+			ui.On("+ =", "+", "faster", back, pace(min(p.player.speed*2, maxSpeed))).Footer(6),
 			ui.On("-", "-", "slower", back, pace(max(p.player.speed/2, 1))),
-			ui.On("l", "l", "live", back && g.running(), to(newest)),
-			ui.On("n", "n", "next game", tv && g != nil, func() tea.Cmd { p.chooser.byUser = true; return p.find() }),
-			ui.On("n", "n", "new game", tv && g == nil && p.env.Guest == "", ui.Run(ui.Open(ui.Route{New: &ui.NewGame{Variant: defaultVariant}}))),
-			ui.On("r", "r", "rules", shown, func() tea.Cmd { return ui.Open(ui.Route{Rules: g.state.Game.GetVariant()}) }),
-			p.env.CopyKey(shown, p.copy),
-			ui.On("esc", "esc", "close result", p.resultOpen(), func() tea.Cmd { p.resultClosed = true; return nil }),
+			ui.On("l", "l", "live", back && g.running(), to(newest)).Footer(4),
+			ui.On("n", "n", "next game", tv && g != nil, func() tea.Cmd { p.chooser.byUser = true; return p.find() }).Footer(3),
+			ui.On("n", "n", "new game", tv && g == nil && p.env.Guest == "", ui.Run(ui.Open(ui.Route{New: &ui.NewGame{Variant: defaultVariant}}))).Footer(3),
+			ui.On("r", "r", "rules", shown, func() tea.Cmd { return ui.Open(ui.Route{Rules: g.state.Game.GetVariant()}) }).Footer(7),
+			copied,
+			ui.On("esc", "esc", "close result", p.resultOpen(), func() tea.Cmd { p.resultClosed = true; return nil }).Footer(5),
 			ui.On("q esc", "q", ui.BackText, true, ui.Run(ui.Back)),
 		},
 	}

@@ -49,7 +49,7 @@ func (w *wall) Init() tea.Cmd {
 }
 
 func (w *wall) Keys() ui.KeyMap {
-	return w.table(0).Map("1–"+strconv.Itoa(len(w.games)), "enter", "tab")
+	return w.table(0).Map()
 }
 
 // table returns the keys. digit is the key that was pressed if it is a digit.
@@ -57,10 +57,10 @@ func (w *wall) table(digit int) ui.KeyTable {
 	n := len(w.games)
 	to := func(i int) func() tea.Cmd { return func() tea.Cmd { w.at = i % n; return nil } }
 	return ui.KeyTable{{
-		ui.On("tab right down n", "tab", "next game", true, to(w.at+1)),
+		ui.On("tab right down n", "tab", "next game", true, to(w.at+1)).Footer(3),
 		ui.On("shift+tab left up", "shift-tab", "previous game", true, to(w.at+n-1)),
-		ui.On("1 2 3 4"[:2*n-1], fmt.Sprintf("1–%d", n), "select", true, to(digit-1)),
-		ui.On("enter", "enter", "full screen", true, ui.Run(ui.Open(ui.Route{Watch: []string{w.games[w.at].id}}))),
+		ui.On("1 2 3 4"[:2*n-1], fmt.Sprintf("1–%d", n), "select", true, to(digit-1)).Footer(1),
+		ui.On("enter", "enter", "full screen", true, ui.Run(ui.Open(ui.Route{Watch: []string{w.games[w.at].id}}))).Footer(2),
 		ui.On("q esc", "q", ui.BackText, true, ui.Run(ui.Back)),
 	}}
 }

@@ -2,10 +2,10 @@ package lobby
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"charm.land/huh/v2"
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -16,133 +16,106 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// form is the form for a new game or a new race. Its fields come from package huh, one line
-// each. The form moves the focus between them itself: huh would do so with a message, and a
-// key that arrived before the message would change the wrong field.
+// form is the form for a new game or a new race: the variant, the time, whether it is private, and the
+// occupant of each seat.
 type form struct {
 	env      *ui.Env
 	race     bool
 	variants []*pb.Variant // the variants to choose from
-	fields   *huh.Form
-	first    huh.Field
-	last     huh.Field
-
-	// The values of the fields. Each seat has one that ui.SeatRequest accepts.
-	variant   string
-	turnLimit time.Duration
-	raceTime  time.Duration
-	private   bool
-	seats     []string
+	times    []time.Duration
+	fields   []field
+	focus    int // index of the focused field
 }
+
+// field is a line of the form: a label and the chosen option.
+type field struct {
+	label   string
+	options []string
+	chosen  int
+}
+
+// Indexes of the fields. The fields of seats follow.
+const (
+	variantField = iota
+	timeField
+	privateField
+	seatFields
+)
 
 // maxSeats is the maximum number of seats in the form. If a variant has more, the form has
 // no seats, and the server fills them.
 const maxSeats = 12
 
-// turnLimits are the time limits per move that the form offers.
+// turnLimits are the time limits per move that the form offers. 0 means no limit.
 var turnLimits = []time.Duration{
-	10 * time.Second, 30 * time.Second, time.Minute, 5 * time.Minute, time.Hour, 24 * time.Hour,
+	0, 10 * time.Second, 30 * time.Second, time.Minute, 5 * time.Minute, time.Hour, 24 * time.Hour,
 }
 
-// raceTimes are the race durations that the form offers.
+// raceTimes are the race durations that the form offers, usualTime the index of the preselected one.
 var raceTimes = []time.Duration{
 	time.Minute, 2 * time.Minute, 3 * time.Minute, 5 * time.Minute, 10 * time.Minute, 20 * time.Minute, time.Hour,
 }
 
+const usualTime = 2
+
 // newForm returns the form for a game or a race. chosen is the id of the variant to
 // preselect. newForm returns nil if there is no variant to choose from.
 func newForm(env *ui.Env, variants []*pb.Variant, chosen string, race bool) *form {
-	f := &form{env: env, race: race, variants: variants, variant: chosen, raceTime: 3 * time.Minute}
+	f := &form{env: env, race: race, variants: variants, times: turnLimits}
+	times := field{label: "time per move"}
 	if race {
 		f.variants = slices.DeleteFunc(slices.Clone(variants), func(v *pb.Variant) bool { return v.GetKind() != pb.Kind_KIND_TWENTY48 })
+		f.times, times = raceTimes, field{label: "time", chosen: usualTime}
 	}
 	if len(f.variants) == 0 {
 		return nil
 	}
-	if variantOf(f.variants, chosen) == nil {
-		f.variant = f.variants[0].GetId()
+	for _, d := range f.times {
+		text := "no limit"
+		if d > 0 {
+			text = describe.Limit(d)
+		}
+		times.options = append(times.options, text)
 	}
-	f.build()
+	names := field{label: "variant"}
+	for i, v := range f.variants {
+		names.options = append(names.options, clean(v.GetId()))
+		if v.GetId() == chosen {
+			names.chosen = i
+		}
+	}
+	f.fields = []field{names, times, {label: "private", options: []string{"no", "yes, not listed"}}}
+	f.addSeats()
 	return f
 }
 
-// build creates the fields for the chosen variant.
-func (f *form) build() {
-	var variants []huh.Option[string]
-	for _, v := range f.variants {
-		variants = append(variants, huh.NewOption(clean(v.GetId()), v.GetId()))
-	}
-	label, value, times := "time per move", &f.turnLimit, turnLimits
-	limits := []huh.Option[time.Duration]{huh.NewOption("no limit", time.Duration(0))}
-	if f.race {
-		label, value, times, limits = "time", &f.raceTime, raceTimes, nil
-	}
-	for _, d := range times {
-		limits = append(limits, huh.NewOption(describe.Limit(d), d))
-	}
-	fields := []huh.Field{
-		selectField(f.env, "variant", &f.variant, variants), selectField(f.env, label, value, limits),
-		selectField(f.env, "private", &f.private, []huh.Option[bool]{
-			huh.NewOption("no", false), huh.NewOption("yes, not listed", true),
-		}),
-	}
-	v := variantOf(f.variants, f.variant)
-	f.seats = nil
-	if n := v.GetSeats(); n > 1 && n <= maxSeats {
-		f.seats = make([]string, n)
-		occupants := []huh.Option[string]{huh.NewOption("me", ui.SeatMe), huh.NewOption("open", ui.SeatOpen)}
-		for _, bot := range v.GetBots() {
-			occupants = append(occupants, huh.NewOption("bot "+clean(bot), bot))
-		}
-		for i := range f.seats {
-			switch {
-			case i == 0:
-				f.seats[i] = ui.SeatMe
-			case slices.Contains(v.GetBots(), "greedy"):
-				f.seats[i] = "greedy"
-			default:
-				f.seats[i] = ui.SeatOpen
-			}
-			name := describe.Colors[i%len(describe.Colors)]
-			fields = append(fields, selectField(f.env, name, &f.seats[i], occupants))
-		}
-	}
-	f.first, f.last = fields[0], fields[len(fields)-1]
-	f.fields = huh.NewForm(huh.NewGroup(fields...)).WithShowHelp(false).WithTheme(formTheme(f.env, ""))
-	f.fields.WithWidth(formWidth).WithHeight(len(fields))
-	f.fields.Init() // focuses the first field; only a standalone form needs the returned command
+// variant returns the chosen variant.
+func (f *form) variant() *pb.Variant { return f.variants[f.fields[variantField].chosen] }
+
+// occupants lists what ui.SeatRequest accepts for a seat of the chosen variant.
+func (f *form) occupants() []string {
+	return append([]string{ui.SeatMe, ui.SeatOpen}, f.variant().GetBots()...)
 }
 
-// Widths of the form and its labels. The box around it is 40 columns wide.
-const (
-	formWidth  = 36
-	labelWidth = 14
-)
-
-// selectField returns a field on one line: a label and the selected option.
-func selectField[T comparable](env *ui.Env, label string, value *T, options []huh.Option[T]) huh.Field {
-	return huh.NewSelect[T]().Options(options...).Value(value).Inline(true).WithTheme(formTheme(env, label))
-}
-
-// formTheme returns the theme of a field. huh writes labels above the fields; this theme
-// puts them to the left.
-func formTheme(env *ui.Env, label string) huh.Theme {
-	return huh.ThemeFunc(func(bool) *huh.Styles {
-		t := env.Theme
-		before := func(mark string, text ui.Text) lipgloss.Style {
-			return lipgloss.NewStyle().Transform(func(field string) string {
-				return ansi.Truncate(mark+text.Render(ui.Pad(label, labelWidth))+field, formWidth, "")
-			})
+// addSeats replaces the fields of seats by those of the chosen variant. The user has the first seat.
+func (f *form) addSeats() {
+	f.fields = f.fields[:seatFields]
+	n, who := int(f.variant().GetSeats()), f.occupants()
+	if n == 1 || n > maxSeats {
+		return
+	}
+	usual := max(slices.Index(who, "greedy"), slices.Index(who, ui.SeatOpen))
+	options := []string{"me", "open"}
+	for _, bot := range f.variant().GetBots() {
+		options = append(options, "bot "+clean(bot))
+	}
+	for i := range n {
+		seat := field{label: describe.Colors[i%len(describe.Colors)], options: options}
+		if i > 0 {
+			seat.chosen = usual
 		}
-		s := huh.ThemeBase(false)
-		s.FieldSeparator = lipgloss.NewStyle().SetString("\n")
-		s.Focused.Base, s.Blurred.Base = before(t.Accent().Render("▸ "), t.Bold()), before("  ", t.Dim())
-		s.Focused.SelectedOption, s.Blurred.SelectedOption = t.Bold().Lipgloss(), lipgloss.NewStyle()
-		s.Focused.PrevIndicator = t.Accent().Lipgloss().SetString("‹ ")
-		s.Focused.NextIndicator = t.Accent().Lipgloss().SetString(" ›")
-		s.Blurred.PrevIndicator = lipgloss.NewStyle().SetString("  ")
-		return s
-	})
+		f.fields = append(f.fields, seat)
+	}
 }
 
 func (f *form) keys() ui.KeyMap {
@@ -152,38 +125,60 @@ func (f *form) keys() ui.KeyMap {
 func (f *form) update(msg tea.KeyPressMsg) {
 	switch msg.String() {
 	case "down", "tab":
-		if f.fields.GetFocusedField() != f.last { // past the last field, huh would submit the form
-			f.fields.NextField()
-		}
+		f.focus = min(f.focus+1, len(f.fields)-1)
 	case "up", "shift+tab":
-		if f.fields.GetFocusedField() != f.first { // huh would leave the form without a focused field
-			f.fields.PrevField()
-		}
-	case "left", "right":
-		before := f.variant
-		f.fields.Update(msg)
-		if f.variant != before {
-			f.build()
-		}
+		f.focus = max(f.focus-1, 0)
+	case "left":
+		f.choose(-1)
+	case "right":
+		f.choose(1)
+	}
+}
+
+// choose chooses the next or the previous option of the focused field.
+func (f *form) choose(by int) {
+	at := &f.fields[f.focus]
+	at.chosen = (at.chosen + by + len(at.options)) % len(at.options)
+	if f.focus == variantField {
+		f.addSeats()
 	}
 }
 
 // route returns the route to the game or race that the form describes.
 func (f *form) route() ui.Route {
+	id, limit, private := f.variant().GetId(), f.times[f.fields[timeField].chosen], f.fields[privateField].chosen == 1
 	if f.race {
 		return ui.Route{NewChallenge: &ui.NewChallenge{Request: &pb.CreateChallengeRequest{
-			Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Variant: f.variant, Limit: durationpb.New(f.raceTime), Private: f.private,
+			Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, Variant: id, Limit: durationpb.New(limit), Private: private,
 		}}}
 	}
-	return ui.Route{New: f.game()}
+	g := &ui.NewGame{Variant: id, Options: client.GameOptions{Private: private, TurnLimit: limit}}
+	for _, seat := range f.fields[seatFields:] {
+		g.Options.Seats = append(g.Options.Seats, ui.SeatRequest(f.occupants()[seat.chosen]))
+	}
+	return ui.Route{New: g}
 }
 
-func (f *form) game() *ui.NewGame {
-	g := &ui.NewGame{Variant: f.variant, Options: client.GameOptions{Private: f.private, TurnLimit: f.turnLimit}}
-	for _, seat := range f.seats {
-		g.Options.Seats = append(g.Options.Seats, ui.SeatRequest(seat))
+// Widths of the form and its labels. The box around it is 40 columns wide.
+const (
+	formWidth  = 36
+	labelWidth = 14
+)
+
+// lines draws the fields.
+func (f *form) lines() string {
+	t := f.env.Theme
+	lines := make([]string, len(f.fields))
+	for i, at := range f.fields {
+		label, option := ui.Pad(at.label, labelWidth), at.options[at.chosen]
+		line := "  " + t.Dim().Render(label) + "  " + option
+		if i == f.focus {
+			line = t.Accent().Render("▸ ") + t.Bold().Render(label) +
+				t.Accent().Render("‹ ") + t.Bold().Render(option) + t.Accent().Render(" ›")
+		}
+		lines[i] = ui.Pad(ansi.Truncate(line, formWidth, ""), formWidth)
 	}
-	return g
+	return strings.Join(lines, "\n")
 }
 
 // box draws the form, with as much of its description as fits in the window.
@@ -193,8 +188,7 @@ func (f *form) box() string {
 	if f.race {
 		title = "New race"
 	}
-	t, v := f.env.Theme, variantOf(f.variants, f.variant)
-	fields := f.fields.View()
+	t, v, fields := f.env.Theme, f.variant(), f.lines()
 	about := t.Dim().Lipgloss().Width(formWidth).Render(client.CleanText(v.GetTitle()+": "+v.GetSummary(), 200))
 	keys := ui.Choice(t, "enter", "start") + "  " + ui.Choice(t, "← →", "change") + "  " + ui.Choice(t, "r", "rules")
 	for _, content := range []string{

@@ -268,7 +268,7 @@ func (p *page) inForm(msg tea.KeyPressMsg) tea.Cmd {
 		p.form = nil
 		return p.open(route)
 	case "r":
-		return p.open(ui.Route{Rules: p.form.variant})
+		return p.open(ui.Route{Rules: p.form.variant().GetId()})
 	default:
 		p.form.update(msg)
 	}

@@ -81,7 +81,7 @@ func TestForm(t *testing.T) {
 	d.Press("esc")
 	require.Nil(t, p.form)
 	d.Press("n") // opens with the selected game's variant
-	require.Equal(t, "tribolo", p.form.variant)
+	require.Equal(t, "tribolo", p.form.variant().GetId())
 	d.Press("left", "right", "down", "right", "right", "down", "right", "down", "down", "left", "down", "right", "enter")
 	d.Until("the game", func() bool { return len(d.Left) > 0 })
 	g := d.Left[0].(ui.OpenMsg).Route.New

@@ -64,7 +64,7 @@ func (s *Server) MetricsAddr() net.Addr {
 }
 
 // Clients estimates the number of connected programs and browsers. It counts each gRPC
-// connection as a program, and each address with only HTTP connections as a browser.
+// connection as a program, and each address with HTTP connections as a browser.
 func (s *Server) Clients() int { return s.node.front.Clients() }
 
 // Wait waits until the server has stopped. It returns the error that stopped it, or nil after a

@@ -34,6 +34,9 @@ const (
 	// closed if their calls are refused again.
 	refusalsPerSecond = 100
 	refusalBurst      = 1000
+	// Burst is the burst of an address's reads, in seconds' worth. It allows all clients to reconnect
+	// after a server has stopped.
+	Burst = 10
 	// rememberFor is the time for which the budget of an address is kept at least.
 	rememberFor = 10 * time.Second
 )

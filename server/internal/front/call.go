@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/tap"
+	"google.golang.org/protobuf/proto"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/server/limits"
@@ -140,7 +141,7 @@ func (f *Front) Unary(ctx context.Context, request any, _ *grpc.UnaryServerInfo,
 	if err != nil || s.begin == nil {
 		return reply, err
 	}
-	return s.answer(reply), nil
+	return &answer{message: reply.(proto.Message), call: s}, nil
 }
 
 // Stream is like Unary, for streams. Each request to another service than the contract's counts as reads.

@@ -66,25 +66,18 @@ func (f *Front) Connections() int {
 }
 
 // Clients estimates the number of connected programs and browsers: each gRPC connection is
-// a program, and an address with only HTTP connections is a browser.
+// a program, and an address with HTTP connections is a browser.
 func (f *Front) Clients() int {
-	clients := map[*Budget]int{}
-	all := f.all()
-	for _, c := range all {
-		if !c.dispatched.Load() && c.proven.Load() {
-			clients[c.budget]++
+	programs, browsers := 0, map[*Budget]bool{}
+	for _, c := range f.all() {
+		switch {
+		case c.dispatched.Load():
+			browsers[c.budget] = true
+		case c.proven.Load():
+			programs++
 		}
 	}
-	for _, c := range all {
-		if c.dispatched.Load() && clients[c.budget] == 0 {
-			clients[c.budget] = 1
-		}
-	}
-	total := 0
-	for _, n := range clients {
-		total += n
-	}
-	return total
+	return programs + len(browsers)
 }
 
 // Open returns the number of open streams, calls and HTTP requests.

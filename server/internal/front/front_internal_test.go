@@ -175,7 +175,7 @@ func TestTap_Calls(t *testing.T) {
 			end() // The call counts until its handler returns.
 			synctest.Wait()
 			assert.Equal(t, 3, f.Open())
-			return nil, nil
+			return &wrapperspb.BytesValue{}, nil
 		})
 		require.NoError(t, err)
 		assert.Equal(t, 2, f.Open())

@@ -28,14 +28,14 @@ const (
 
 // httpListener is a listener for the connections that do not use gRPC.
 type httpListener struct {
-	beside net.Listener // the listener that accepted the connections
-	conns  chan net.Conn
-	closed chan struct{}
-	close  func()
+	net.Listener // the listener that accepted the connections
+	conns        chan net.Conn
+	closed       chan struct{}
+	close        func()
 }
 
 func newHTTPListener(beside net.Listener) *httpListener {
-	l := &httpListener{beside: beside, conns: make(chan net.Conn), closed: make(chan struct{})}
+	l := &httpListener{Listener: beside, conns: make(chan net.Conn), closed: make(chan struct{})}
 	l.close = sync.OnceFunc(func() { close(l.closed) })
 	return l
 }
@@ -49,9 +49,6 @@ func (l *httpListener) Accept() (net.Conn, error) {
 		return nil, net.ErrClosed
 	}
 }
-
-// Addr implements net.Listener.
-func (l *httpListener) Addr() net.Addr { return l.beside.Addr() }
 
 // Close implements net.Listener. HTTP connections that arrive afterward are closed.
 func (l *httpListener) Close() error {

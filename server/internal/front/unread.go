@@ -48,15 +48,6 @@ type answer struct {
 	message proto.Message
 	call    *call
 	size    int64 // size of the buffer, in bytes
-	small   bool  // set if the buffer is from gRPC's pool
-}
-
-// answer wraps a response in an answer, so that countingCodec counts it.
-func (s *call) answer(reply any) any {
-	if m, ok := reply.(proto.Message); ok {
-		return &answer{message: m, call: s}
-	}
-	return reply
 }
 
 // Encoded is a message that is already encoded.
@@ -70,7 +61,7 @@ type countingCodec struct{ encoding.CodecV2 }
 
 func newCodec() encoding.CodecV2 { return countingCodec{encoding.GetCodecV2(codec.Name)} }
 
-// pooled is the smallest size of a buffer that gRPC returns to its pool.
+// pooled is the smallest size of a buffer that gRPC releases.
 var pooled = func() int {
 	n := 1
 	for mem.IsBelowBufferPoolingThreshold(n) {
@@ -78,11 +69,6 @@ var pooled = func() int {
 	}
 	return n
 }()
-
-// smallAnswer is the size in bytes up to which responses use gRPC's pooled buffers. For
-// larger responses, the pool has only a few sizes: a response of 43 kB would occupy a
-// megabyte.
-const smallAnswer = 4 << 10
 
 // Marshal implements encoding.CodecV2.
 func (c countingCodec) Marshal(v any) (mem.BufferSlice, error) {
@@ -95,32 +81,19 @@ func (c countingCodec) Marshal(v any) (mem.BufferSlice, error) {
 	default:
 		return c.CodecV2.Marshal(v)
 	}
-	size := proto.Size(a.message)
-	var buffer *[]byte
-	if a.small = size <= smallAnswer; a.small {
-		buffer = mem.DefaultBufferPool().Get(max(size, pooled))
-	} else {
-		exact := make([]byte, size)
-		buffer = &exact
-	}
-	encoded, err := proto.MarshalOptions{UseCachedSize: true}.MarshalAppend((*buffer)[:0], a.message)
+	buffer := make([]byte, 0, max(proto.Size(a.message), pooled)) // gRPC's pool has only a few sizes.
+	buffer, err := proto.MarshalOptions{UseCachedSize: true}.MarshalAppend(buffer, a.message)
 	if err != nil {
 		return nil, err
 	}
-	*buffer = encoded
 	a.message = nil // Release the message, because it uses more memory than its encoding.
-	a.size = int64(cap(encoded))
+	a.size = int64(cap(buffer))
 	a.call.conn.hold(a.call.budget, a.size)
-	return mem.BufferSlice{mem.NewBuffer(buffer, a)}, nil
+	return mem.BufferSlice{mem.NewBuffer(&buffer, a)}, nil
 }
 
 // Get implements mem.BufferPool. gRPC never calls it on an answer.
 func (a *answer) Get(length int) *[]byte { return mem.DefaultBufferPool().Get(length) }
 
 // Put implements mem.BufferPool. gRPC calls it to release the response.
-func (a *answer) Put(buffer *[]byte) {
-	a.call.conn.release(a.call.budget, a.size)
-	if a.small {
-		mem.DefaultBufferPool().Put(buffer)
-	}
-}
+func (a *answer) Put(*[]byte) { a.call.conn.release(a.call.budget, a.size) }

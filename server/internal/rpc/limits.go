@@ -65,8 +65,8 @@ func (s *Service) limitedCaller(ctx context.Context) (account.Player, error) {
 	switch {
 	case p.ID == "":
 		return p, errNoToken
-	case !s.moves.Take(p.ID):
-		return p, s.Limits.Exceeded(&s.Limits.MovesPerSecond, "moves a second", s.moves.Wait())
+	case !s.moves.take(p.ID):
+		return p, s.Limits.Exceeded(&s.Limits.MovesPerSecond, "moves a second", s.moves.wait())
 	}
 	return p, nil
 }
@@ -75,15 +75,10 @@ func (s *Service) limitedCaller(ctx context.Context) (account.Player, error) {
 // caller's address failed with it. It comes after the check, so that the wrong tokens of others never
 // lock out a valid one.
 func (s *Service) limitWrong(ctx context.Context, wrong, err error) error {
-	if s.Limits.WrongTokensPerMinute == 0 || !errors.Is(err, wrong) {
+	if !errors.Is(err, wrong) || s.wrong.take(s.Address(ctx)) {
 		return err
 	}
-	address := s.Address(ctx)
-	if s.wrong.Spent(address) {
-		return s.Limits.Exceeded(&s.Limits.WrongTokensPerMinute, "wrong tokens a minute", s.wrong.Wait())
-	}
-	s.wrong.Take(address)
-	return err
+	return s.Limits.Exceeded(&s.Limits.WrongTokensPerMinute, "wrong tokens a minute", s.wrong.wait())
 }
 
 // signatureCost is the number of reads that a signature verification counts as.

@@ -103,12 +103,12 @@ type Service struct {
 
 	// moves limits the rate of each player's moves, and wrong the rate at which each address sends
 	// wrong tokens.
-	moves, wrong *front.Pacer
+	moves, wrong *pacer
 	// recounts limits how often each player's open games are recounted.
-	recounts *front.Pacer
+	recounts *pacer
 	// acting limits how often the server logs that an SSH host acts for the player with a
 	// given key.
-	acting *front.Pacer
+	acting *pacer
 	// damaged and tooNew limit log messages about calls on damaged games and on games that
 	// need a newer server, so that repeated calls do not flood the log.
 	damaged, tooNew rate.Sometimes
@@ -128,10 +128,10 @@ func New(c Config) *Service {
 	l := c.Limits
 	s := &Service{
 		Config:   c,
-		moves:    front.NewPacer(rate.Limit(l.MovesPerSecond), l.MovesPerSecond),
-		wrong:    front.NewPacer(rate.Limit(float64(l.WrongTokensPerMinute)/time.Minute.Seconds()), l.WrongTokensPerMinute),
-		recounts: front.NewPacer(rate.Every(recountEvery), 1),
-		acting:   front.NewPacer(rate.Every(actingEvery), 1),
+		moves:    newPacer(rate.Limit(l.MovesPerSecond), l.MovesPerSecond),
+		wrong:    newPacer(rate.Limit(float64(l.WrongTokensPerMinute)/time.Minute.Seconds()), l.WrongTokensPerMinute),
+		recounts: newPacer(rate.Every(recountEvery), 1),
+		acting:   newPacer(rate.Every(actingEvery), 1),
 		damaged:  rate.Sometimes{First: 10, Interval: time.Second},
 		tooNew:   rate.Sometimes{First: 10, Interval: time.Second},
 	}

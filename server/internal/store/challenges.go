@@ -39,6 +39,6 @@ type Challenges interface {
 	Update(ctx context.Context, c Challenge) error
 	// List returns the places of up to n listed challenges of the given kind (0 means all
 	// kinds) after the given place, newest first. A place's rank is the challenge's time
-	// of creation in Unix milliseconds.
+	// of creation in Unix milliseconds. The list may contain challenges that have expired.
 	List(ctx context.Context, kind uint8, after Place, n int) ([]Place, error)
 }

@@ -2,7 +2,6 @@ package redis
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 var (
 	createChallengeScript = newScript("create_challenge.lua")
 	updateChallengeScript = newScript("update_challenge.lua")
-	forgetPlacesScript    = newScript("forget_places.lua")
 )
 
 // challenges implements store.Challenges with these keys, each in its own cluster slot.
@@ -24,7 +22,7 @@ var (
 //	challenges:<kind>   sorted set of listed IDs by the time of creation
 //
 // The kind "*" stands for all kinds. A challenge is stored before it is added to a list.
-// An expired challenge stays in the lists until List or Create finds and removes it.
+// An expired challenge stays in the lists until Create finds and removes it.
 type challenges struct {
 	client goredis.UniversalClient
 	// once sends each command only once: a retry of an update that succeeded would return
@@ -82,23 +80,24 @@ func (s challenges) Create(ctx context.Context, c store.Challenge) (store.Challe
 // list adds a challenge to the lists. It also removes the oldest challenges of those
 // lists if they have expired, so that the lists do not keep growing.
 func (s challenges) list(ctx context.Context, c store.Challenge) error {
-	kinds, pipe := []uint8{0, c.Kind}, s.client.Pipeline()
+	keys, pipe := []string{challengesKey(0), challengesKey(c.Kind)}, s.client.Pipeline()
 	queueListed(ctx, pipe, c)
-	oldest := make([]*goredis.ZSliceCmd, len(kinds))
-	for i, kind := range kinds {
-		oldest[i] = pipe.ZRangeWithScores(ctx, challengesKey(kind), 0, 1)
+	oldest := make([]*goredis.StringSliceCmd, len(keys))
+	for i, key := range keys {
+		oldest[i] = pipe.ZRange(ctx, key, 0, 1)
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
 		return failed(err)
 	}
-	for i, kind := range kinds {
-		var places []store.Place
-		for _, z := range oldest[i].Val() {
-			id, _ := z.Member.(string)
-			places = append(places, store.Place{Rank: int64(z.Score), GameID: id})
-		}
-		if _, err := s.standing(ctx, kind, places); err != nil {
-			return err
+	for i, key := range keys {
+		for _, id := range oldest[i].Val() {
+			n, err := s.client.Exists(ctx, challengeKey(id)).Result()
+			if err == nil && n == 0 {
+				err = s.client.ZRem(ctx, key, id).Err()
+			}
+			if err != nil {
+				return failed(err)
+			}
 		}
 	}
 	return nil
@@ -143,53 +142,5 @@ func (s challenges) Update(ctx context.Context, c store.Challenge) error {
 }
 
 func (s challenges) List(ctx context.Context, kind uint8, after store.Place, n int) ([]store.Place, error) {
-	var places []store.Place
-	for {
-		wanted := n - len(places)
-		page, err := pageOf(ctx, s.client, challengesKey(kind), after, wanted)
-		if err != nil {
-			return nil, err
-		}
-		standing, err := s.standing(ctx, kind, page)
-		if err != nil {
-			return nil, err
-		}
-		places = append(places, standing...)
-		if len(page) < wanted || len(places) == n {
-			return places, nil
-		}
-		after = page[len(page)-1]
-	}
-}
-
-// standing returns the places whose challenges still belong in the list for the given kind,
-// and removes all others from that list.
-func (s challenges) standing(ctx context.Context, kind uint8, places []store.Place) (standing []store.Place, err error) {
-	if len(places) == 0 {
-		return nil, nil
-	}
-	pipe, replies := s.client.Pipeline(), make([]*goredis.SliceCmd, len(places))
-	for i, place := range places {
-		replies[i] = pipe.HMGet(ctx, challengeKey(place.GameID), "created", "kind", "listed")
-	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, failed(err)
-	}
-	var gone []any
-	for i, place := range places {
-		created, of, listed := stringAt(replies[i].Val(), 0), stringAt(replies[i].Val(), 1), stringAt(replies[i].Val(), 2)
-		if created == strconv.FormatInt(place.Rank, 10) && (kind == 0 || of == strconv.Itoa(int(kind))) && listed == "1" {
-			standing = append(standing, place)
-		} else {
-			gone = append(gone, place.Rank, place.GameID)
-		}
-	}
-	if len(gone) == 0 {
-		return standing, nil
-	}
-	err = forgetPlacesScript.Run(ctx, s.client, []string{challengesKey(kind)}, gone...).Err()
-	if errors.Is(err, goredis.Nil) {
-		err = nil
-	}
-	return standing, failed(err)
+	return pageOf(ctx, s.client, challengesKey(kind), after, n)
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
-// listChallenges returns the IDs in the list for the given kind, reading n at a time.
+// listChallenges returns those of the IDs in the list for the given kind that exist, reading n
+// at a time.
 func listChallenges(t *testing.T, s *store.Store, kind uint8, n int) (ids []string) {
 	t.Helper()
 	for after := (store.Place{}); ; {
@@ -17,7 +18,11 @@ func listChallenges(t *testing.T, s *store.Store, kind uint8, n int) (ids []stri
 		require.NoError(t, err)
 		require.LessOrEqual(t, len(places), n)
 		for _, place := range places {
-			ids = append(ids, place.GameID)
+			found, _, err := s.Challenges.Get(t.Context(), place.GameID)
+			require.NoError(t, err)
+			for id := range found {
+				ids = append(ids, id)
+			}
 		}
 		if len(places) < n {
 			return ids

@@ -58,17 +58,10 @@ func (r *Recovery) QuarantineLost(ctx context.Context, gameIDs []string) error {
 	return nil
 }
 
-// quarantine quarantines a game, given its last known state and the last ID in its log.
+// quarantine quarantines a game, given its last known state and the last ID in its log. It first
+// removes the game from its players' open games, the lists and the queue, because a repeated call
+// does not find a game that is already in quarantine.
 func (r *Recovery) quarantine(ctx context.Context, state *replay.State, last store.ID) error {
-	if err := r.Log.Quarantine(ctx, state.ID, last, r.KeepFinished); err != nil {
-		return err
-	}
-	return r.unlist(ctx, state)
-}
-
-// unlist removes a quarantined game from its players' open games, the lists and the queue. It is
-// idempotent.
-func (r *Recovery) unlist(ctx context.Context, state *replay.State) error {
 	listing := directory.Of(state, 0)
 	for _, playerID := range listing.Players {
 		if err := r.Accounts.Release(ctx, playerID, state.ID); err != nil {
@@ -78,7 +71,10 @@ func (r *Recovery) unlist(ctx context.Context, state *replay.State) error {
 	if err := r.Directory.Remove(ctx, listing); err != nil {
 		return err
 	}
-	return r.Queue.Remove(ctx, state.ID)
+	if err := r.Queue.Remove(ctx, state.ID); err != nil {
+		return err
+	}
+	return r.Log.Quarantine(ctx, state.ID, last, r.KeepFinished)
 }
 
 // QuarantineBefore quarantines all games that are not over and were created before the given

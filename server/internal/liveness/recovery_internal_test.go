@@ -184,8 +184,9 @@ func (q *failingOnce) Remove(ctx context.Context, gameID string) error {
 	return q.Queue.Remove(ctx, gameID)
 }
 
-// Ensure that a game that lost moves is unlisted if the store failed when it was quarantined.
-func TestRecovery_QuarantineLost(t *testing.T) {
+// Ensure that a game is quarantined and unlisted by a second call if the store failed during the
+// first.
+func TestRecovery_QuarantineAgain(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		r := newRig(t, s)
@@ -194,12 +195,8 @@ func TestRecovery_QuarantineLost(t *testing.T) {
 		require.NoError(t, r.ReindexAll(t.Context()))
 		require.NotEmpty(t, r.derived(ann).Jobs)
 		r.Queue = &failingOnce{Queue: s.Queue}
-		lost, err := r.quarantineLost(t.Context(), open)
-		require.Error(t, err)
-		assert.True(t, lost)
-		lost, err = r.quarantineLost(t.Context(), open)
-		require.NoError(t, err)
-		assert.False(t, lost)
+		require.Error(t, r.Quarantine(t.Context(), open.ID))
+		require.NoError(t, r.Quarantine(t.Context(), open.ID))
 		assert.Empty(t, r.derived(ann).Jobs)
 		assert.Empty(t, r.derived(ann).Places)
 	})

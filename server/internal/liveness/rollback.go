@@ -78,20 +78,16 @@ func (r *Recovery) quarantineShortened(ctx context.Context, hub *match.Hub) erro
 }
 
 // quarantineLost quarantines a game whose log lacks entries that this server has seen. It
-// returns false if the game was already quarantined, perhaps by an earlier call that could not
-// unlist it.
+// returns false if the game was already quarantined.
 func (r *Recovery) quarantineLost(ctx context.Context, known *replay.State) (bool, error) {
 	tail, err := r.Log.Tail(ctx, known.ID)
-	if err != nil {
+	if err != nil || tail.Quarantined() {
 		return false, err
 	}
-	lost := !tail.Quarantined()
-	if lost {
-		if err := r.Log.Quarantine(ctx, known.ID, tail.Last, r.KeepFinished); err != nil {
-			return false, err
-		}
-		r.Logger.Error("game damaged", "id", "game-damaged", "game", known.ID, "version", tail.Last.Version,
-			"detail", fmt.Sprintf("it had %d versions before the store was rolled back", known.Version))
+	if err := r.quarantine(ctx, known, tail.Last); err != nil {
+		return false, err
 	}
-	return lost, r.unlist(ctx, known)
+	r.Logger.Error("game damaged", "id", "game-damaged", "game", known.ID, "version", tail.Last.Version,
+		"detail", fmt.Sprintf("it had %d versions before the store was rolled back", known.Version))
+	return true, nil
 }

@@ -117,22 +117,6 @@ const (
 	busyPatience = time.Minute
 )
 
-// ping pings Redis, or returns an error as soon as ctx is canceled. The library would wait for
-// the answer until its read timeout. Closing the client ends the ping that was left behind.
-func (c Clients) ping(ctx context.Context) error {
-	answered := make(chan error, 1)
-	go func() { answered <- c.Appends.Ping(ctx).Err() }() // With retries, the error would only say that ctx is done.
-	select {
-	case err := <-answered:
-		return err
-	case <-ctx.Done():
-	}
-	if errors.Is(ctx.Err(), context.Canceled) {
-		return ctx.Err()
-	}
-	return <-answered // more specific than a timeout
-}
-
 func (c Clients) noAnswer(reason error) error {
 	return fmt.Errorf("redis at %s does not answer: %w", c.Name, reason)
 }
@@ -146,7 +130,7 @@ func (c Clients) waitReady(ctx context.Context, wait, busyWait time.Duration) er
 	warned := false
 	var reason error
 	for {
-		err := c.ping(ctx)
+		err := c.Appends.Ping(ctx).Err() // With retries, the error would only say that ctx is done.
 		if err == nil {
 			return nil
 		}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"bufio"
-	"compress/flate"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -80,8 +79,7 @@ func WriteDump(ctx context.Context, w io.Writer, at time.Time, dump func(context
 // Errors of ReadDump.
 var (
 	errNoDump  = errors.New("it is not a dump")
-	errCut     = errors.New("it is cut: the end is missing")
-	errChanged = errors.New("it is damaged: its digest or its counts are wrong")
+	errDamaged = errors.New("it is damaged or incomplete")
 )
 
 // restoreBytes is the size of the lines that ReadDump restores at once.
@@ -92,7 +90,12 @@ const restoreBytes = 1 << 20
 // keeps its data for as long as it did when it was made. After an error, the items already
 // passed to restore may be wrong.
 func ReadDump(ctx context.Context, r io.Reader, now time.Time, restore func(context.Context, []Item) error, progress func(Counts)) (Counts, error) {
-	d, header, err := openDump(r)
+	unpacked, err := gzip.NewReader(r)
+	if err != nil {
+		return Counts{}, errNoDump
+	}
+	lines, digest := bufio.NewReaderSize(unpacked, 64<<10), sha256.New()
+	header, err := readHeader(lines, digest)
 	if err != nil {
 		return Counts{}, err
 	}
@@ -102,24 +105,24 @@ func ReadDump(ctx context.Context, r io.Reader, now time.Time, restore func(cont
 		counts Counts
 	)
 	for {
-		line, err := d.line()
+		line, err := lines.ReadBytes('\n')
 		if err != nil {
-			return counts, err
+			return counts, fmt.Errorf("%w (%w)", errDamaged, err)
 		}
 		var item struct {
 			Item
 			dumpEnd
 		}
 		if err := json.Unmarshal(line, &item); err != nil {
-			return counts, fmt.Errorf("%w (%w)", errChanged, err)
+			return counts, fmt.Errorf("%w (%w)", errDamaged, err)
 		}
 		if item.End == nil {
 			counts.add(item.Item)
 			item.renew(max(0, now.Sub(header.Time)))
 			batch, size = append(batch, item.Item), size+len(line)
-			d.digest.Write(line)
-		} else if *item.End != counts || item.SHA256 != hex.EncodeToString(d.digest.Sum(nil)) {
-			return counts, errChanged
+			digest.Write(line)
+		} else if *item.End != counts || item.SHA256 != hex.EncodeToString(digest.Sum(nil)) {
+			return counts, errDamaged
 		}
 		if size >= restoreBytes || item.End != nil {
 			if err := restore(ctx, batch); err != nil {
@@ -128,68 +131,30 @@ func ReadDump(ctx context.Context, r io.Reader, now time.Time, restore func(cont
 			progress(counts)
 			batch, size = nil, 0
 		}
-		if item.End != nil {
-			return counts, d.end()
+		if item.End == nil {
+			continue
 		}
+		if _, err := lines.ReadByte(); !errors.Is(err, io.EOF) {
+			return counts, errDamaged
+		}
+		return counts, nil
 	}
 }
 
-// dumpReader reads the lines of a dump.
-type dumpReader struct {
-	lines  *bufio.Reader
-	digest hash.Hash // of the lines so far, without the end
-}
-
-// openDump reads the first line of a dump.
-func openDump(r io.Reader) (d dumpReader, header dumpHeader, err error) {
-	unpacked, err := gzip.NewReader(r)
+// readHeader reads the first line of a dump, and adds it to the digest.
+func readHeader(lines *bufio.Reader, digest hash.Hash) (header dumpHeader, err error) {
+	line, err := lines.ReadBytes('\n')
 	if err != nil {
-		return d, header, errNoDump
+		return header, fmt.Errorf("%w (%w)", errDamaged, err)
 	}
-	d = dumpReader{bufio.NewReaderSize(unpacked, 64<<10), sha256.New()}
-	line, err := d.line()
-	if err != nil {
-		return d, header, err
-	}
-	d.digest.Write(line)
+	digest.Write(line)
 	switch err := json.Unmarshal(line, &header); {
 	case err != nil || header.Dump == 0:
-		return d, header, errNoDump
+		return header, errNoDump
 	case header.Dump > dumpVersion:
-		return d, header, newer("the version of the dump", header.Dump, dumpVersion)
+		return header, newer("the version of the dump", header.Dump, dumpVersion)
 	default:
-		return d, header, CheckFormat(header.Format)
-	}
-}
-
-func (d dumpReader) line() ([]byte, error) {
-	line, err := d.lines.ReadBytes('\n')
-	return line, unpackError(err)
-}
-
-// end returns an error if anything follows the last line.
-func (d dumpReader) end() error {
-	switch _, err := d.lines.ReadByte(); {
-	case err == nil:
-		return errChanged
-	case errors.Is(err, io.EOF):
-		return nil
-	default:
-		return unpackError(err)
-	}
-}
-
-func unpackError(err error) error {
-	var invalid flate.CorruptInputError
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return errCut
-	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.As(err, &invalid):
-		return errChanged
-	default:
-		return err
+		return header, CheckFormat(header.Format)
 	}
 }
 

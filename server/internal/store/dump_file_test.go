@@ -95,29 +95,29 @@ func TestDump_Damaged(t *testing.T) {
 		require.Error(t, err, "cut at %d", n)
 	}
 	_, _, err = read(slices.Concat(whole, pack(t, "more\n")), time.Time{})
-	require.ErrorIs(t, err, errChanged)
+	require.ErrorIs(t, err, errDamaged)
 
 	text := unpack(t, whole)
 	for _, damage := range []struct{ from, to string }{{"eve", "adam"}, {`"Games":0`, `"Games":1`}, {`{"Hidden":{"PlayerID":"eve"}}` + "\n", ""}} {
 		changed := strings.Replace(text, damage.from, damage.to, 1)
 		require.NotEqual(t, text, changed)
 		_, _, err := read(pack(t, changed), time.Time{})
-		require.ErrorIs(t, err, errChanged, damage.from)
+		require.ErrorIs(t, err, errDamaged, damage.from)
 	}
 	lines := slices.Collect(strings.Lines(text))
 	_, _, err = read(pack(t, strings.Join(lines[:len(lines)-1], "")), time.Time{})
-	require.ErrorIs(t, err, errCut)
+	require.ErrorIs(t, err, errDamaged)
 }
 
 func TestDump_NotReadable(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"":                                  "it is cut: the end is missing",
+		"":                                  "it is damaged or incomplete (EOF)",
 		"hello\n":                           "it is not a dump",
 		"{}\n":                              "it is not a dump",
 		`{"Dump":2,"Format":1}` + "\n":      "it was written by a newer version of this program: the version of the dump is 2, and this program supports up to 1",
 		`{"Dump":1,"Format":9}` + "\n":      "it was written by a newer version of this program: the format of its games is 9, and this program supports up to 1",
-		`{"Dump":1,"Format":1}` + "\nhello": "it is cut: the end is missing",
+		`{"Dump":1,"Format":1}` + "\nhello": "it is damaged or incomplete (EOF)",
 	} {
 		_, _, err := read(pack(t, text), time.Time{})
 		assert.EqualError(t, err, want, text)

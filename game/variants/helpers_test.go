@@ -30,17 +30,6 @@ func rules(t *testing.T, id string) *twenty48.Rules {
 	return v.Rules.(*twenty48.Rules)
 }
 
-// board returns a position whose first cells, row-major, have these face values. The other cells
-// are empty.
-func board(t *testing.T, r *twenty48.Rules, first ...int32) *twenty48.Position {
-	t.Helper()
-	faces := make([]int32, r.Config().Rows*r.Config().Columns)
-	copy(faces, first)
-	p, err := r.Position(faces, 0, 0)
-	require.NoError(t, err)
-	return p
-}
-
 // slid returns the board of p without the tile that spawned into it.
 func slid(p game.Position, change game.Change) []int32 {
 	faces := p.(*twenty48.Position).Tiles()

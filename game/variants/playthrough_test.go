@@ -22,12 +22,12 @@ import (
 // A playthrough is the record of one game, as in OpenSpiel. A change in a rule, a draw, a score or
 // the order of legal moves shows up as a readable diff.
 
-var update = flag.Bool("update", false, "play the playthroughs again and write them to testdata")
+var update = flag.Bool("update", false, "play the recorded moves again, or other ones of a variant without a record, and write the playthroughs")
 
 const playthroughs = "testdata/playthroughs"
 
-// playthroughSeed returns the counting seed with another first byte, chosen so that goodMove
-// reaches 2048 on every board that is large enough.
+// playthroughSeed returns the counting seed with another first byte, chosen so that the recorded games
+// reach 2048 on every board that is large enough.
 func playthroughSeed(t *testing.T) game.Seed {
 	t.Helper()
 	b := countingSeed(t).SeedBytes()
@@ -43,12 +43,16 @@ func TestPlaythroughs(t *testing.T) {
 		t.Run(v.ID, func(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(playthroughs, v.ID+".txt")
-			if *update {
-				moves := playOn(t, v, playthroughSeed(t))
-				require.NoError(t, os.MkdirAll(playthroughs, 0o755))
-				require.NoError(t, os.WriteFile(file, []byte(record(t, v, moves)), 0o644))
-			}
 			b, err := os.ReadFile(file)
+			if *update {
+				moves := recordedMoves(string(b))
+				if err != nil {
+					moves = playOn(t, v, playthroughSeed(t))
+				}
+				b, err = []byte(record(t, v, moves)), os.MkdirAll(playthroughs, 0o755)
+				require.NoError(t, err)
+				err = os.WriteFile(file, b, 0o644)
+			}
 			require.NoErrorf(t, err, "%s has no playthrough: run go test ./game/variants -update", v.ID)
 			want := strings.Split(string(b), "\n")
 			got := strings.Split(record(t, v, recordedMoves(string(b))), "\n")
@@ -68,6 +72,25 @@ func TestPlaythroughs_NoneLeftOver(t *testing.T) {
 		_, ok := variants.Current(strings.TrimSuffix(filepath.Base(file), ".txt"))
 		assert.Truef(t, ok, "%s belongs to no variant", file)
 	}
+}
+
+// maxMoves limits the number of recorded moves, because some games would not end.
+const maxMoves = 3000
+
+// playOn plays a variant's game for its first record, and returns its moves. Moves that were played well,
+// so that the record contains large tiles, may then replace them in the file.
+func playOn(t *testing.T, v game.Variant, s game.Seed) []string {
+	t.Helper()
+	var names []string
+	p := v.Rules.Start(s.Draws(1))
+	for p.Turn() != game.NoSeat && len(names) < maxMoves {
+		m := p.LegalMoves()[0]
+		names = append(names, notation(m))
+		var err error
+		p, _, err = v.Rules.Move(p, p.Turn(), m, s.Draws(int32(len(names)+1)))
+		require.NoError(t, err)
+	}
+	return names
 }
 
 // shown reports whether the record of a game shows the position after a move: it shows all

@@ -19,8 +19,7 @@
 //   - badClient floods a server over raw connections; flood holds the target and the counters of
 //     one of these clients. throughProxy puts the shipped HAProxy configuration in front of a
 //     server; crowd is a set of idle connections from one address to it.
-//   - redistest.Proxy cuts, delays and drops traffic between a server and Redis; link is a
-//     faulty connection of any kind, for the storm.
+//   - redistest.Proxy cuts, delays and drops traffic between a server and Redis, or its clients.
 //   - racer is an entrant who sends moves from before a race opens until after it has closed;
 //     crew is a group of servers that a test kills and restarts.
 //   - observations holds all events and games that clients received; history lists many

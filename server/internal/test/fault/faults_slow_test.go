@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 )
 
 // faultLocation is where a fault occurs. Two faults at the same location are not injected
@@ -24,6 +26,14 @@ const (
 	inServer               // in a server's process
 	toServer               // between a server and its clients
 )
+
+// The two directions of a proxy, and what is wrong with one.
+const (
+	there = redistest.ToServer
+	back  = redistest.ToClient
+)
+
+type trouble = redistest.Trouble
 
 type fault struct {
 	name     string
@@ -71,27 +81,29 @@ var redisFaults = []fault{
 		return func() {}
 	}},
 	{"redis is slow (latency and jitter)", toRedis, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
-		slow := trouble{delay: milliseconds(rng, 200), jitter: milliseconds(rng, 100)}
-		return both(h.toRedis.disturb(there, slow), h.toRedis.disturb(back, slow))
+		slow := trouble{Delay: milliseconds(rng, 200), Jitter: milliseconds(rng, 100)}
+		return both(h.toRedis.Disturb(there, slow), h.toRedis.Disturb(back, slow))
 	}},
 	{"redis replies arrive in tiny pieces", toRedis, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
-		return h.toRedis.disturb(back, trouble{pieces: 1 + rng.IntN(10)})
+		return h.toRedis.Disturb(back, trouble{Pieces: 1 + rng.IntN(10)})
 	}},
 	{"half of a reply from redis arrives", toRedis, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
-		return h.toRedis.disturb(back, trouble{limit: 1 + rng.IntN(300)})
+		return h.toRedis.Disturb(back, trouble{Limit: 1 + rng.IntN(300)})
 	}},
 	{"half of a command reaches redis", toRedis, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
-		return h.toRedis.disturb(there, trouble{limit: 1 + rng.IntN(300)})
+		return h.toRedis.Disturb(there, trouble{Limit: 1 + rng.IntN(300)})
 	}},
-	{"the connection to redis is cut", toRedis, func(_ *storm, h *stormServer, _ *rand.Rand) func() { return h.toRedis.cut() }},
+	{"the connection to redis is cut", toRedis, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
+		return h.toRedis.Disturb(there, trouble{Cut: true})
+	}},
 	{"the connection to redis is reset", toRedis, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
-		return h.toRedis.disturb(back, trouble{reset: true})
+		return h.toRedis.Disturb(back, trouble{Reset: true})
 	}},
 	{"commands to redis vanish (half open)", toRedis, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
-		return h.toRedis.disturb(there, trouble{vanish: true})
+		return h.toRedis.Disturb(there, trouble{Vanish: true})
 	}},
 	{"replies from redis vanish (half open)", toRedis, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
-		return h.toRedis.disturb(back, trouble{vanish: true})
+		return h.toRedis.Disturb(back, trouble{Vanish: true})
 	}},
 }
 
@@ -128,21 +140,23 @@ var serverFaults = []fault{
 		return func() { require.NoError(s.t, h.server.process.Resume()) }
 	}},
 	{"a server is slow to reach (latency and jitter)", toServer, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
-		slow := trouble{delay: milliseconds(rng, 300), jitter: milliseconds(rng, 100)}
-		return both(h.toClients.disturb(there, slow), h.toClients.disturb(back, slow))
+		slow := trouble{Delay: milliseconds(rng, 300), Jitter: milliseconds(rng, 100)}
+		return both(h.toClients.Disturb(there, slow), h.toClients.Disturb(back, slow))
 	}},
-	{"the connection to a server is cut", toServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() { return h.toClients.cut() }},
+	{"the connection to a server is cut", toServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
+		return h.toClients.Disturb(there, trouble{Cut: true})
+	}},
 	{"the connection to a server is reset", toServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
-		return h.toClients.disturb(back, trouble{reset: true})
+		return h.toClients.Disturb(back, trouble{Reset: true})
 	}},
 	{"half of a message reaches a client", toServer, func(_ *storm, h *stormServer, rng *rand.Rand) func() {
-		return h.toClients.disturb(back, trouble{limit: 1 + rng.IntN(2000)})
+		return h.toClients.Disturb(back, trouble{Limit: 1 + rng.IntN(2000)})
 	}},
 	{"calls to a server vanish (half open)", toServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
-		return h.toClients.disturb(there, trouble{vanish: true})
+		return h.toClients.Disturb(there, trouble{Vanish: true})
 	}},
 	{"responses from a server vanish (half open)", toServer, func(_ *storm, h *stormServer, _ *rand.Rand) func() {
-		return h.toClients.disturb(back, trouble{vanish: true})
+		return h.toClients.Disturb(back, trouble{Vanish: true})
 	}},
 }
 

@@ -57,11 +57,11 @@ type storm struct {
 	tried   map[string][]time.Duration // recovery times, by fault
 }
 
-// stormServer is one server, with a link through which clients connect and, if the store is
-// Redis, a link to the store.
+// stormServer is one server, with a proxy through which clients connect and, if the store is
+// Redis, a proxy in front of the store.
 type stormServer struct {
 	env                *env
-	toClients, toRedis *link
+	toClients, toRedis *redistest.Proxy
 	server             *testServer
 	// prober is a client that checks whether the server works.
 	prober *caller
@@ -71,10 +71,10 @@ func newStormServer(t *testing.T, env *env) *stormServer {
 	t.Helper()
 	h := &stormServer{env: env}
 	if env.redis != nil {
-		h.toRedis = newLink(t, env.addr)
+		h.toRedis = redistest.StartProxy(t, env.addr)
 	}
 	h.serve(process.FreeAddress(t))
-	h.toClients = newLink(t, h.server.addr)
+	h.toClients = redistest.StartProxy(t, h.server.addr)
 	h.prober = env.player(h.frontEnd())
 	return h
 }
@@ -83,13 +83,13 @@ func newStormServer(t *testing.T, env *env) *stormServer {
 func (h *stormServer) serve(address string) {
 	flags := []string{"--listen", address}
 	if h.toRedis != nil {
-		flags = append(flags, via(h.toRedis.addr))
+		flags = append(flags, via(h.toRedis.Addr()))
 	}
 	h.server = h.env.serveProcess(flags...)
 }
 
 // frontEnd returns the server at the address that clients use.
-func (h *stormServer) frontEnd() *testServer { return &testServer{addr: h.toClients.addr} }
+func (h *stormServer) frontEnd() *testServer { return &testServer{addr: h.toClients.Addr()} }
 
 // restart stops the server and starts a new one at the same address.
 func (h *stormServer) restart() {

@@ -3,7 +3,6 @@
 package fault
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -69,8 +68,7 @@ func (g gauges) peakMemory(t *testing.T) (peak func() int) {
 		defer func() { result <- most }()
 		for {
 			if text, err := g.get(ctx, "/metrics"); err == nil { // Under load, a sample may fail.
-				value, _ := valueOf(text, residentMemory)
-				most = max(most, int(value))
+				most = max(most, int(values(text)[residentMemory]))
 			}
 			select {
 			case <-ctx.Done():
@@ -86,15 +84,16 @@ func (g gauges) peakMemory(t *testing.T) (peak func() int) {
 	}
 }
 
-// valueOf returns the value of a gauge in the text of all metrics.
-func valueOf(text, name string) (value float64, ok bool) {
-	for lines := bufio.NewScanner(strings.NewReader(text)); lines.Scan(); {
-		if value, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
-			n, err := strconv.ParseFloat(value, 64)
-			return n, err == nil
+// values returns all metrics in a text, by name and labels.
+func values(text string) map[string]float64 {
+	all := map[string]float64{}
+	for line := range strings.Lines(text) {
+		at := strings.LastIndexByte(line, ' ')
+		if value, err := strconv.ParseFloat(strings.TrimSpace(line[at+1:]), 64); err == nil && at > 0 {
+			all[line[:at]] = value
 		}
 	}
-	return 0, false
+	return all
 }
 
 // read returns the value of a gauge.
@@ -105,7 +104,7 @@ func (g gauges) read(t *testing.T, name string) int {
 
 func (g gauges) exactly(t *testing.T, name string) float64 {
 	t.Helper()
-	value, ok := valueOf(g.fetch(t, "/metrics"), name)
+	value, ok := values(g.fetch(t, "/metrics"))[name]
 	require.True(t, ok, "no gauge "+name)
 	return value
 }
@@ -115,15 +114,10 @@ func (g gauges) exactly(t *testing.T, name string) float64 {
 func (g gauges) refusals(t *testing.T) map[string]int {
 	t.Helper()
 	all := map[string]int{}
-	for lines := bufio.NewScanner(strings.NewReader(g.fetch(t, "/metrics"))); lines.Scan(); {
-		labels, ok := strings.CutPrefix(lines.Text(), `gridstand_refusals_total{reason="`)
-		if !ok {
-			continue
+	for name, value := range values(g.fetch(t, "/metrics")) {
+		if reason, ok := strings.CutPrefix(name, `gridstand_refusals_total{reason="`); ok {
+			all[strings.TrimSuffix(reason, `"}`)] = int(value)
 		}
-		reason, value, _ := strings.Cut(labels, `"} `)
-		n, err := strconv.ParseFloat(value, 64)
-		require.NoError(t, err)
-		all[reason] = int(n)
 	}
 	return all
 }

@@ -13,7 +13,6 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/gridstand/gridstand/client"
-	"github.com/gridstand/gridstand/cmd/gridstand/internal/solver"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
 	"github.com/gridstand/gridstand/internal/usage"
@@ -63,7 +62,6 @@ ready and prints the game to play once the race has started.`,
 	flags.Float64Var(&minutes, "minutes", 3, "duration of the race in `minutes`, from 10 seconds to 60 minutes")
 	flags.StringSliceVar(&bots, "bot", nil, "`names` of the server's bots to add")
 	flags.BoolVar(&private, "private", false, "keep it out of lists")
-	fixedCompletion(cmd, "bot", solver.Names(defaultVariant)...)
 	return cmd
 }
 

@@ -80,8 +80,3 @@ func completeFlag(cmd *cobra.Command, flag string, complete cobra.CompletionFunc
 		return complete(cmd, nil, typed)
 	})
 }
-
-// fixedCompletion registers a fixed list of values as the completions of a flag.
-func fixedCompletion(cmd *cobra.Command, flag string, values ...string) {
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"strconv"
 	"strings"
@@ -52,7 +51,6 @@ func (p *program) gamesCommand() *cobra.Command {
 	flags.BoolVar(&o.mine, "mine", false, "only your own games, including private ones")
 	flags.StringVar(&o.player, "player", "", "only games of the player with this `name`")
 	flags.IntVar(&o.limit, "limit", defaultLimit, "maximum number of rows, 0 for all")
-	fixedCompletion(cmd, "status", "live", "waiting", "finished", "all")
 	completeFlag(cmd, "variant", p.complete(variantIDs))
 	return cmd
 }
@@ -99,15 +97,11 @@ func (p *program) games(ctx context.Context, o gamesOptions) error {
 	if err != nil {
 		return err
 	}
-	start := []string{"play"}
-	if o.status == "waiting" {
-		start = []string{"play", "tribolo", "--seats", "me,open,open"}
-	}
 	return list[*pb.Game]{
 		all: games, more: more, row: p.gameRow,
-		empty: "There are no such games. Start one: " + cmp.Or(p.typed(start...), p.typed("play")),
+		empty: "There are no such games. Start one: " + p.typed("play"),
 		columns: []column{
-			{title: "GAME", id: true},
+			{title: "GAME"},
 			{title: "VARIANT"},
 			{title: "SCORE", right: true},
 			{title: "TILE", right: true},
@@ -127,7 +121,7 @@ func (p *program) gameRow(g *pb.Game) []string {
 		tile = strconv.Itoa(int(board.LargestTile(b)))
 	}
 	return []string{
-		g.GetId(), variantOf(g), describe.Comma(gamestate.HighestScore(g)), tile, describe.Comma(g.GetPosition().GetMoveCount()),
+		gamestate.ShortID(g.GetId()), variantOf(g), describe.Comma(gamestate.HighestScore(g)), tile, describe.Comma(g.GetPosition().GetMoveCount()),
 		describe.Comma(g.GetWatchers()), p.stage(g), p.ago(g.GetUpdateTime()), gamestate.PlayerName(g),
 	}
 }

@@ -40,10 +40,7 @@ func (o *gameFlags) options(v *pb.Variant) (client.GameOptions, error) {
 		return options, nil
 	}
 	if len(o.seats) != int(v.GetSeats()) {
-		if v.GetSeats() == 1 {
-			return options, usage.Errorf("%s has only one seat, but --seats names %d", v.GetId(), len(o.seats))
-		}
-		return options, usage.Errorf("--seats must name all %d seats of %s", v.GetSeats(), v.GetId())
+		return options, usage.Errorf("%s has %s, but --seats names %d", v.GetId(), describe.Plural(v.GetSeats(), "seat"), len(o.seats))
 	}
 	for _, who := range o.seats {
 		who = strings.ToLower(strings.TrimSpace(who))
@@ -93,7 +90,6 @@ for the start and prints the id of your game.`,
 	}
 	cmd.Flags().StringVar(&seat, "seat", "", "the `color` of the seat: blue, red or green")
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the start of a race, and show no screen")
-	fixedCompletion(cmd, "seat", describe.Colors...)
 	return cmd
 }
 

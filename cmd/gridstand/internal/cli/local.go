@@ -62,19 +62,11 @@ func stateHome() string {
 
 // localServer is the server in this program, as the terminal program shows it.
 type localServer struct {
-	// others is the address that other machines connect to; empty without --share.
-	others string
+	// others is the address that other machines connect to, and site that of the web pages there;
+	// both are empty without --share.
+	others, site string
 	// pages describes the server to the terminal's pages; nil if this program runs none.
 	pages *ui.Local
-}
-
-// site returns the address of the server's web pages for other machines; empty without
-// --share.
-func (l localServer) site() string {
-	if l.others == "" {
-		return ""
-	}
-	return "http://" + l.others
 }
 
 // elsewhere is the advice if --local cannot use its address.
@@ -111,6 +103,7 @@ func (p *program) startLocal(ctx context.Context, o localFlags) (stop func(), er
 	if o.share {
 		_, port, _ := net.SplitHostPort(listener.Addr().String())
 		p.local.others = net.JoinHostPort(ownHost(), port)
+		p.local.site = "http://" + p.local.others
 	}
 	if !o.fresh {
 		p.local.pages.Resume = p.typed("play", "--local")
@@ -126,7 +119,7 @@ const keepLocal = 100 * 365 * 24 * time.Hour
 func (p *program) serveLocal(ctx context.Context, o localFlags, listener net.Listener) (stop func(), err error) {
 	file := filepath.Join(p.state, "local.db")
 	config := server.DefaultConfig()
-	config.Listener, config.LoopbackOnly, config.PublicURL = listener, !o.share, p.local.site()
+	config.Listener, config.LoopbackOnly, config.PublicURL = listener, !o.share, p.local.site
 	config.StopTimeout = stopTimeout
 	config.OnlyUptime = true // games do not expire while no server is running
 	config.KeepFinished, config.KeepAccounts = keepLocal, keepLocal

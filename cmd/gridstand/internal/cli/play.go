@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -144,11 +145,7 @@ func (p *program) latest(ctx context.Context, c *client.Client, variant string, 
 	if id != "" {
 		return c.Game(ctx, id)
 	}
-	start := p.startCommand(o)
-	if variant != "" {
-		return client.Game{}, missingf("you have no %s game to continue. Start one: %s %s", variant, start, variant)
-	}
-	return client.Game{}, missingf("you have no game to continue. Start one: %s", start)
+	return client.Game{}, missingf("you have no such game to continue. Start one: %s", strings.TrimSpace(p.startCommand(o)+" "+variant))
 }
 
 // unfinished returns the id of the user's latest game in progress, or "". If variant is set, only

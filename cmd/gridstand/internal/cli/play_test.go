@@ -186,10 +186,10 @@ func TestPlayAgain(t *testing.T) {
 	server := someServer(t)
 	ada := newUser(t, server, "ada")
 	ada.terminal = true
-	ada.fails(exitMissing, "you have no game to continue. Start one: gridstand play\n", "play", "--resume") // no account yet
+	ada.fails(exitMissing, "you have no such game to continue. Start one: gridstand play\n", "play", "--resume") // no account yet
 	nothing := *ada
 	nothing.in = strings.NewReader("ada\n")
-	nothing.fails(exitMissing, "no game to continue", "play", "--resume", "--name", "ada")
+	nothing.fails(exitMissing, "no such game to continue", "play", "--resume", "--name", "ada")
 	ada.terminal = false
 	id := strings.TrimSpace(ada.ok("new", "5x5"))
 	ada.ok("new")
@@ -212,7 +212,7 @@ func TestPlayAgain(t *testing.T) {
 
 	ada.ok("resign", id)
 	ada.terminal = true
-	ada.fails(exitMissing, "you have no 5x5 game to continue. Start one: gridstand play 5x5", "play", "5x5", "--resume")
+	ada.fails(exitMissing, "you have no such game to continue. Start one: gridstand play 5x5", "play", "5x5", "--resume")
 	ada.fails(exitFailed, "over", "play", id)
 	ada.fails(exitMissing, `there is no variant "chess"; gridstand variants lists them. Nor is it a game`, "play", "chess")
 	ada.fails(exitMissing, "did you mean tribolo?", "play", "triboloo")

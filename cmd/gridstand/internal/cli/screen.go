@@ -170,6 +170,6 @@ func (p *program) shared(c *client.Client, site string) string {
 func (p *program) noticeShared() {
 	local := p.local
 	p.warnf("Warning: everyone who can reach %s can connect. Connections are not encrypted: others on the network can read tokens.", local.others)
-	p.warnf("Others watch at %s/ or with %s, and play with %s.", local.site(),
+	p.warnf("Others watch at %s/ or with %s, and play with %s.", local.site,
 		commandFor(serverFlags(local.others), "watch"), commandFor(serverFlags(local.others), "play"))
 }

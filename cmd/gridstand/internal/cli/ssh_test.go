@@ -155,7 +155,7 @@ func TestSSHHost_Commands(t *testing.T) {
 	h := startSSH(t, server)
 	id := strings.TrimSpace(newUser(t, server, "ada").ok("new"))
 	for command, want := range map[string]string{
-		"games": id[:6] + "  classic  ", "top": "no scores on this board yet", "variants": "tribolo   16×11 ",
+		"games": id[:8] + "  classic  ", "top": "no scores on this board yet", "variants": "tribolo   16×11 ",
 		"variants tribolo": "Play it: ssh -t <this host> play tribolo\n", "help": "  watch ", "daily": "No attempt that counts",
 	} {
 		out, code := h.run(nil, command)

@@ -1,21 +1,15 @@
 package cli
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
 	"google.golang.org/protobuf/proto"
-
-	"github.com/gridstand/gridstand/internal/id"
 )
 
 // column is a column of a table.
 type column struct {
 	title string
-	// id marks a column of ids. They are truncated to the shortest length that keeps them
-	// distinct.
-	id bool
 	// right aligns the column to the right, for numbers.
 	right bool
 }
@@ -27,9 +21,6 @@ func table(columns []column, rows [][]string, width int) string {
 	widths := make([]int, len(columns))
 	titles := make([]string, len(columns))
 	for i, c := range columns {
-		if c.id {
-			rows = withShortIDs(rows, i)
-		}
 		titles[i], widths[i] = c.title, ansi.StringWidth(c.title)
 		for _, row := range rows {
 			widths[i] = max(widths[i], ansi.StringWidth(row[i]))
@@ -58,30 +49,6 @@ func table(columns []column, rows [][]string, width int) string {
 		line(row)
 	}
 	return out.String()
-}
-
-// minShortID is the length of the shortest id prefix that a command accepts.
-const minShortID = 6
-
-// withShortIDs returns rows with the ids in a column truncated to the shortest length that
-// keeps them distinct.
-func withShortIDs(rows [][]string, column int) [][]string {
-	whole := map[string]bool{}
-	for _, row := range rows {
-		whole[row[column]] = true
-	}
-	for length := minShortID; ; length++ {
-		short := make([][]string, len(rows))
-		seen := map[string]bool{}
-		for i, row := range rows {
-			short[i] = slices.Clone(row)
-			short[i][column] = clean(row[column], length)
-			seen[short[i][column]] = true
-		}
-		if len(seen) == len(whole) || length >= id.Length {
-			return short
-		}
-	}
 }
 
 // list is a list of messages to print.

@@ -132,32 +132,37 @@ func (p *program) bestGames(ctx context.Context, c *client.Client) ([]string, er
 	return ids, nil
 }
 
+// bestGame returns the id of the best live game.
+func (p *program) bestGame(ctx context.Context, c *client.Client) (string, error) {
+	ids, err := p.bestGames(ctx, c)
+	if err == nil && len(ids) == 0 {
+		err = missingf("no game is live. Start one: %s", p.typed("play"))
+	}
+	return first(ids), err
+}
+
 // watchLines prints the updates of a game or a challenge.
 func (p *program) watchLines(ctx context.Context, what string, after *int32) error {
 	r, c, err := p.dialFor(what)
 	if err != nil {
 		return err
 	}
-	var g client.Game
+	var challenge *pb.Challenge
+	var gameID string
 	if what == "" {
-		g.Game, _, err = watch.PickLive(ctx, ui.NewServer(c), nil, p.clock())
-		if err == nil && g.Game == nil {
-			err = missingf("no game is live. Start one: %s play", name)
-		}
+		gameID, err = p.bestGame(ctx, c)
 	} else {
-		var challenge *pb.Challenge
-		var gameID string
 		challenge, gameID, err = p.challengeOrGame(ctx, c, r)
-		if challenge != nil {
-			if after != nil {
-				return usage.Errorf("--from is for games, but %s is a challenge", challenge.GetId())
-			}
-			return p.watchChallengeLines(ctx, c, challenge.GetId())
-		}
-		if err == nil {
-			g, err = asPlayer(ctx, p, c, func() (client.Game, error) { return c.Game(ctx, gameID) })
-		}
 	}
+	switch {
+	case err != nil:
+		return err
+	case challenge != nil && after != nil:
+		return usage.Errorf("--from is for games, but %s is a challenge", challenge.GetId())
+	case challenge != nil:
+		return p.watchChallengeLines(ctx, c, challenge.GetId())
+	}
+	g, err := p.game(ctx, c, reference{id: gameID})
 	if err != nil {
 		return err
 	}

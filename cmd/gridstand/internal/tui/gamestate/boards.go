@@ -66,15 +66,7 @@ func (c *Contest) UpdateBoard(gameID string, u client.Update, err error) tea.Cmd
 	case !a.state.Update(u, c.env.Now):
 		return nil
 	}
-	a.state.Motion.Stop()
-	if a.state.Before == nil {
-		return nil
-	}
-	move := a.state.Motion.Start(c.env, c.tasks, a.state.Unmark)
-	if move == nil {
-		a.state.Unmark()
-	}
-	return move
+	return a.state.Show(c.env, c.tasks, true)
 }
 
 // score returns the score to show for an attempt. If its board is followed, the score is

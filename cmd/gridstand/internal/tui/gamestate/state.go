@@ -236,17 +236,25 @@ func (s *State) Badge(t ui.Theme, now time.Time) string {
 	return t.Good().Render("● live")
 }
 
-// Unmark removes the marks of the last event.
-func (s *State) Unmark() { s.Marks = board.NoMarks }
+// markTime is how long the cells that an event changed are marked.
+const markTime = 200 * time.Millisecond
 
-// UnmarkLater returns a continuation that removes the marks of the last event unless another
-// one has followed.
-func (s *State) UnmarkLater() ui.Then {
-	id, version := s.Game.GetId(), s.Game.GetVersion()
-	return func() tea.Cmd {
-		if id == s.Game.GetId() && version == s.Game.GetVersion() {
-			s.Unmark()
-		}
-		return nil
+// Show animates the last move, if it is known and fast is set, and marks for a moment what the last
+// event changed. Without colors, the marks stay until the next event.
+func (s *State) Show(env *ui.Env, t *ui.Tasks, fast bool) tea.Cmd {
+	s.Motion.Stop()
+	var move, unmark tea.Cmd
+	if fast && s.Before != nil {
+		move = s.Motion.Start(env, t)
 	}
+	if env.Theme.Colored() {
+		id, version := s.Game.GetId(), s.Game.GetVersion()
+		unmark = t.Later(markTime, func() tea.Cmd {
+			if id == s.Game.GetId() && version == s.Game.GetVersion() {
+				s.Marks = board.NoMarks
+			}
+			return nil
+		})
+	}
+	return tea.Batch(move, unmark)
 }

@@ -65,7 +65,7 @@ func (p *page) table() ui.KeyTable {
 }
 
 func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
-	p.notice, p.done, p.begin = "", "", nil
+	p.notice, p.done = "", ""
 	switch {
 	case p.filter.Focused():
 		return p.typed(msg)
@@ -141,16 +141,10 @@ func (p *page) join() tea.Cmd {
 	}
 }
 
-// beginForm opens the form, once the variants are known.
+// beginForm opens the form if the variants are known.
 func (p *page) beginForm(race bool) tea.Cmd {
-	p.begin = func() {
-		p.form = newForm(p.env, p.lists.Variants, p.chosen(), race)
-		p.begin, p.notice = nil, ""
-	}
-	if len(p.lists.Variants) > 0 {
-		p.begin()
-	} else {
-		p.notice = "Loading the variants …"
+	if p.form = newForm(p.env, p.lists.Variants, p.chosen(), race); p.form == nil {
+		p.notice = "The variants are still loading. " + ui.SameKey
 	}
 	return nil
 }

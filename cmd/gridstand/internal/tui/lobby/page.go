@@ -63,8 +63,6 @@ type page struct {
 	daily   daily
 	preview preview
 	form    *form // nil while closed
-	// begin opens the form once the variants arrive. It is nil if no key has requested the form.
-	begin func()
 	// problem is the reason why the lists are out of date. notice reports that a key's
 	// action failed, done that it succeeded.
 	problem, notice, done string
@@ -151,9 +149,6 @@ func (p *page) Resumed() tea.Cmd {
 func (p *page) listed(lists ui.Lists, err error) tea.Cmd {
 	if err != nil {
 		p.problem = ui.Explain(err, "Retrying …")
-		if p.begin != nil {
-			p.notice = "" // The problem explains why the form does not open yet.
-		}
 		return nil
 	}
 	first := !p.loaded
@@ -161,9 +156,6 @@ func (p *page) listed(lists ui.Lists, err error) tea.Cmd {
 	p.arrange()
 	if first && len(p.games[paneLive]) == 0 && len(p.games[paneMine]) > 0 {
 		p.pane = paneMine
-	}
-	if p.begin != nil && len(p.lists.Variants) > 0 {
-		p.begin()
 	}
 	return p.selected()
 }

@@ -87,7 +87,7 @@ func (p *page) standings(c *pb.Challenge, lines []*pb.Standing) {
 func finish(p *page, reason pb.Result_Reason) {
 	p.Game.Status = pb.GameStatus_GAME_STATUS_FINISHED
 	p.Game.Result = &pb.Result{Reason: reason, Scores: p.Game.GetPosition().GetScores(), Winners: []int32{0}}
-	p.Unmark()
+	p.Marks = board.NoMarks
 	p.Gained = 0
 }
 

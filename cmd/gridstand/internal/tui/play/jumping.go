@@ -62,24 +62,19 @@ func (m *jumping) jump(p *playing) tea.Cmd {
 	to := m.cursor
 	legal := func(s *gamestate.State) bool { return board.MoveTo(s.Tribolo(), to) != nil }
 	if !legal(&p.State) {
-		p.say(m.noJump(&p.State)...)
+		p.notice = m.noJump(&p.State)
 		return nil
 	}
 	return p.push(&Move{Move: client.Jump(to), Legal: legal})
 }
 
-// noJump explains why no jump leads to the cursor. It returns alternative wordings, longest
-// first.
-func (m *jumping) noJump(s *gamestate.State) []string {
+// noJump explains why no jump leads to the cursor.
+func (m *jumping) noJump(s *gamestate.State) string {
 	name := describe.Cell(m.cursor)
 	if i := m.cursor.GetY()*s.Tribolo().GetColumns() + m.cursor.GetX(); s.Tribolo().GetCells()[i] != pb.CellState_CELL_STATE_EMPTY {
-		return []string{"No jump to " + name + ": a jump goes to an empty cell.", name + " is not empty."}
+		return "No jump to " + name + ": a jump goes to an empty cell."
 	}
-	return []string{
-		"No jump to " + name + ": it needs a line of one opponent's cells from there to yours.",
-		"No line of others' cells from " + name + " to yours.",
-		"No line from " + name + " to your cells.",
-	}
+	return "No jump to " + name + ": it needs a line of one opponent's cells from there to yours."
 }
 
 func (m *jumping) Board(s *gamestate.State, mine bool) board.Board {
@@ -111,7 +106,7 @@ func (m *jumping) hint(in panelInput) string {
 	}
 	jump := board.MoveTo(in.Tribolo(), m.cursor)
 	if jump == nil {
-		return in.env.Theme.Dim().Render(ui.Wrap(pickText(in.width, m.noJump(&in.State)...), in.width))
+		return in.env.Theme.Dim().Render(ui.Wrap(m.noJump(&in.State), in.width))
 	}
 	return in.env.Theme.Accent().Render(describe.Cell(m.cursor)+" takes ") + in.env.Theme.Bold().Render(takes(in.Tribolo(), jump))
 }
@@ -138,10 +133,6 @@ func (m *jumping) Facts(in panelInput) string {
 	return in.Standings(in.env.Theme, in.width, in.env.Me)
 }
 
-func (m *jumping) Intro(*gamestate.State) [3][]string {
-	return [3][]string{
-		{"Arrows move the cursor, Enter jumps there.", "Arrows aim, Enter jumps."},
-		{"Cells that you jump over become yours.", "You take what you jump."},
-		{"t shows where jumps lead, r the rules.", "t targets, r the rules."},
-	}
+func (m *jumping) Intro(*gamestate.State) string {
+	return "Arrows move the cursor, Enter jumps there.\nCells that you jump over become yours.\nt shows where jumps lead, r the rules."
 }

@@ -24,7 +24,7 @@ func (p *page) rulesKey() ui.Key {
 func (p *page) copyKey() ui.Key {
 	return p.env.CopyKey(p.contest == nil, func() tea.Cmd {
 		say, do := p.env.Copy(p.Game.GetId())
-		p.say(say)
+		p.notice = say
 		return do
 	})
 }
@@ -105,15 +105,15 @@ func (p *page) resultKeys() ui.KeyTable {
 
 func (p *page) copyResult() tea.Cmd {
 	say, do := ui.SetClipboard(p.share())
-	p.say(say)
+	p.notice = say
 	return do
 }
 
 func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
-	p.notice = nil // the notice was about the previous key
+	p.notice = "" // the notice was about the previous key
 	if p.solving != nil {
 		if _, done := p.solverKeys().Press(msg); !done {
-			p.say(p.solving.solver.Name() + " has stopped.")
+			p.notice = p.solving.solver.Name() + " has stopped."
 			p.solving, p.queue = nil, nil
 		}
 		return nil

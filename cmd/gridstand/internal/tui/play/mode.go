@@ -25,9 +25,8 @@ type Mode interface {
 	PanelLines() int
 	// Facts returns the facts of a finished game.
 	Facts(in panelInput) string
-	// Intro explains the game to a new player in three lines. Each line has alternative
-	// wordings, longest first.
-	Intro(s *gamestate.State) [3][]string
+	// Intro explains the game to a new player in three lines.
+	Intro(s *gamestate.State) string
 }
 
 // clickable is a Mode in which a click on the board acts. In other modes, the terminal keeps the mouse

@@ -44,10 +44,10 @@ func (p *playing) push(m *Move) tea.Cmd {
 	case p.Over() || p.starting:
 		return nil
 	case p.contest != nil && p.contest.Expired():
-		p.say("Time is up.")
+		p.notice = "Time is up."
 		return nil
 	case p.shared() && !p.mine():
-		p.say("It is not your turn.")
+		p.notice = "It is not your turn."
 		return nil
 	case p.inFlight != nil && (p.shared() || len(p.queue) >= queueLimit):
 		p.dropped = !p.shared()
@@ -115,7 +115,7 @@ func (p *playing) answered(a reply, err error) tea.Cmd {
 	case errors.Is(err, client.ErrIllegalMove):
 		return p.send()
 	case errors.Is(err, client.ErrUndoNotAllowed):
-		p.say("There is no move to undo.")
+		p.notice = "There is no move to undo."
 		return p.send()
 	case err != nil && r.solver != nil && r.solver != p.solving: // the solver was stopped
 		return p.send()
@@ -128,7 +128,7 @@ func (p *playing) answered(a reply, err error) tea.Cmd {
 	default:
 		changed = p.Apply(a.event)
 	}
-	p.problem, p.notice = "", nil
+	p.problem, p.notice = "", ""
 	return tea.Batch(p.changed(changed, a.event), p.after(r), p.send())
 }
 
@@ -159,7 +159,7 @@ func (p *playing) refetched(r *request, again bool, g client.Game, err error) te
 	case r.move != nil && again && (!p.shared() || sameTurn(r.before, g.GetPosition())):
 		p.queue = slices.Insert(p.queue, 0, r)
 	case !p.Over():
-		p.say("The game has changed. Try again.")
+		p.notice = "The game has changed. Try again."
 	}
 	return tea.Batch(changed, p.after(r), p.send())
 }
@@ -193,13 +193,7 @@ func (p *playing) changed(changed bool, e *pb.Event) tea.Cmd {
 	if e.GetUndone() != nil && p.shared() {
 		cmds = append(cmds, p.fetch(p.fetched)) // an undo can change the seats
 	}
-	p.Motion.Stop()
-	if p.Before != nil && len(p.queue) == 0 && !p.slow {
-		cmds = append(cmds, p.Motion.Start(p.env, p.Tasks, p.Unmark))
-	}
-	if p.env.Theme.Colored() {
-		cmds = append(cmds, p.Later(markTime, p.UnmarkLater()))
-	}
+	cmds = append(cmds, p.Show(p.env, p.Tasks, len(p.queue) == 0 && !p.slow))
 	if p.Over() {
 		p.ended = p.env.Now
 		p.queue, p.Question, p.solving, p.places = nil, nil, nil, places{}
@@ -213,7 +207,7 @@ func (p *playing) changed(changed bool, e *pb.Event) tea.Cmd {
 // wantUndo undoes the last move. It asks for confirmation if the game is ranked.
 func (p *playing) wantUndo() tea.Cmd {
 	if p.Moves() <= int32(p.seat()) { // the player's first move is still to come
-		p.say("There is no move to undo.")
+		p.notice = "There is no move to undo."
 		return nil
 	}
 	return p.unrank("Undo the last move?", "undo it", func() tea.Cmd { return p.first(&request{undo: true}) })
@@ -222,7 +216,7 @@ func (p *playing) wantUndo() tea.Cmd {
 // wantRestart asks for confirmation, then goes back to the first board.
 func (p *playing) wantRestart() tea.Cmd {
 	if p.Game.GetVersion() <= 1 {
-		p.say("There is no move to undo.")
+		p.notice = "There is no move to undo."
 		return nil
 	}
 	text, begin := "This makes the game unranked.", int32(1)

@@ -55,7 +55,7 @@ func (p *playing) created(g client.Game, err error) tea.Cmd {
 		next := newPage(ctx, p.env, g.Game)
 		next.places.all, next.slow = p.places.all, p.slow
 		if p.Over() && !p.shared() {
-			next.say("The previous game ended with " + describe.Comma(p.Score()) + " points.")
+			next.notice = "The previous game ended with " + describe.Comma(p.Score()) + " points."
 		}
 		return next
 	}})

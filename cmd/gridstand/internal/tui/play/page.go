@@ -5,7 +5,6 @@ package play
 import (
 	"context"
 	"fmt"
-	"math"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -84,10 +83,10 @@ func (p *page) ClosingMessage() string {
 	id := p.Game.GetId()
 	if p.Over() && p.Game.GetRanked() {
 		if at := p.places.day; at != nil && at.Rank > 0 {
-			text += ", " + stands(at, "today", id, math.MaxInt)
+			text += ", " + stands(at, "today", id)
 		}
 		if at := p.places.all; at != nil && at.Rank > 0 {
-			text += ", " + stands(at, "all time", id, math.MaxInt)
+			text += ", " + stands(at, "all time", id)
 		}
 	}
 	switch {

@@ -44,12 +44,11 @@ func (p places) best(s *gamestate.State, seat int) string {
 func (p places) newcomer() bool { return p.all != nil && p.all.Rank == 0 }
 
 // stands describes the player's rank after a game. If another game determines the rank, the
-// description includes that game's score, and a shorter wording is used if width is small.
-func stands(at *ui.Place, window, gameID string, width int) string {
+// description includes that game's score.
+func stands(at *ui.Place, window, gameID string) string {
 	text := placeText(at, window)
 	if at != nil && at.Rank > 0 && at.GameID != gameID {
-		best := describe.Comma(at.Score)
-		return pickText(width, "best "+best+": "+text, fmt.Sprintf("best %s: #%d %s", best, at.Rank, window))
+		text += " (best " + describe.Comma(at.Score) + ")"
 	}
 	return text
 }

@@ -16,7 +16,6 @@ import (
 )
 
 const (
-	markTime = 150 * time.Millisecond // how long the last change is marked
 	slowCall = 250 * time.Millisecond // after a call slower than this, moves are not animated
 	slowTime = time.Second            // delay before the page reports a missing reply
 	endTime  = time.Second            // how long w still counts as the up key after the end of the game
@@ -50,7 +49,7 @@ type playing struct {
 	closed  bool
 	ended   time.Time // when the page saw the game end; zero if it was already over
 	problem string    // the last error
-	notice  []string  // other news, in alternative wordings, longest first
+	notice  string    // other news
 	rung    bool      // whether the bell rang for the user's current turn
 	lost    bool      // the server no longer has the game or the account
 }
@@ -70,9 +69,6 @@ func (p *playing) Init() tea.Cmd {
 	}
 	return tea.Batch(cmds...)
 }
-
-// say sets the notice. It takes alternative wordings, longest first.
-func (p *playing) say(texts ...string) { p.notice = texts }
 
 // fail shows an error. If the server no longer has the account or the game, the game cannot
 // be resumed.

@@ -62,20 +62,8 @@ func (sliding) Facts(in panelInput) string {
 	return in.env.Theme.Dim().Render("best " + describe.Standing(in.Game.Game))
 }
 
-// cellsFor2048 is the smallest number of cells on which a 2048 can be made: before the last
-// merges, ten cells hold a 1024, a 512, and so on down to an 8, and two 4s.
-const cellsFor2048 = 10
-
-func (sliding) Intro(s *gamestate.State) [3][]string {
-	aim := []string{"Build a 2048; r shows the rules.", "r shows the rules."}
-	if len(s.Twenty48().GetTiles()) < cellsFor2048 {
-		aim[0] = "Score points; r shows the rules."
-	}
-	return [3][]string{
-		{"Arrow keys slide all tiles at once.", "Arrows slide all tiles."},
-		{"Two equal tiles that meet become one.", "Equal tiles merge."},
-		aim,
-	}
+func (sliding) Intro(*gamestate.State) string {
+	return "Arrow keys slide all tiles at once.\nTwo equal tiles that meet become one.\nr shows the rules."
 }
 
 // unranked returns a note that says why the game is not ranked, or "" if it is ranked.

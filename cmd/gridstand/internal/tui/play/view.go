@@ -94,11 +94,7 @@ func (p *page) panel(in panelInput) string {
 		return ui.Stack(in.height, blocks...)
 	}
 	if p.places.newcomer() && p.Moves() < 2*int32(len(p.Game.GetSeats())) && p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE {
-		var lines []string
-		for _, line := range p.mode.Intro(&p.State) {
-			lines = append(lines, pickText(in.width, line...))
-		}
-		intro := p.env.Theme.Accent().Render(strings.Join(lines, "\n"))
+		intro := p.env.Theme.Accent().Render(ui.Wrap(p.mode.Intro(&p.State), in.width))
 		fits := lipgloss.Height(intro+"\n"+strings.Join(blocks[:min(len(blocks), 2)], "\n")) <= in.height
 		switch {
 		case !in.wide && fits:
@@ -164,13 +160,11 @@ func (p *page) status(width int) string {
 	case p.solving != nil:
 		return t.Warn().Render(p.solving.String())
 	case p.held() != nil:
-		return t.Warn().Bold(true).Render(pickText(width,
-			"Your time ran out: "+p.held().GetStandIn()+" moves for you. Any key takes your seat back.",
-			p.held().GetStandIn()+" moves for you. Any key: play on."))
+		return t.Warn().Bold(true).Render("Your time ran out: " + p.held().GetStandIn() + " moves for you. Any key takes your seat back.")
 	case p.dropped:
 		return t.Warn().Render(fmt.Sprintf("Queued keys: %d; later ones were dropped.", len(p.queue)))
-	case len(p.notice) > 0:
-		return t.Dim().Render(pickText(width, p.notice...))
+	case p.notice != "":
+		return t.Dim().Render(p.notice)
 	case p.resultOpen() && p.shareFits():
 		return t.Dim().Render(p.shareLine())
 	default:
@@ -188,21 +182,10 @@ func (p *page) linkLine(width int) string {
 		(c.Is(pb.ChallengeKind_CHALLENGE_KIND_LINK) || c.Is(pb.ChallengeKind_CHALLENGE_KIND_REMATCH)) {
 		link, what = p.env.ChallengeLink(c.ID), "Others play it at "
 	}
-	if line := pickText(width, what+link, link); link != "" && p.env.Height >= ui.StatusHeight && ansi.StringWidth(line) <= width {
+	if line := what + link; link != "" && p.env.Height >= ui.StatusHeight && ansi.StringWidth(line) <= width {
 		return p.env.Theme.Dim().Render(line)
 	}
 	return ""
-}
-
-// pickText returns the first of texts that fits in width columns, or the last one if none
-// does.
-func pickText(width int, texts ...string) string {
-	for _, text := range texts {
-		if ansi.StringWidth(text) <= width {
-			return text
-		}
-	}
-	return texts[len(texts)-1]
 }
 
 // resultOpen reports whether the result is visible.
@@ -235,7 +218,7 @@ func (p *page) result(in panelInput) string {
 	ranks := []string{in.unranked()}
 	if ranks[0] == "" {
 		ranks = []string{
-			stands(p.places.day, "today", p.Game.GetId(), in.width), stands(p.places.all, "all time", p.Game.GetId(), in.width),
+			stands(p.places.day, "today", p.Game.GetId()), stands(p.places.all, "all time", p.Game.GetId()),
 		}
 	}
 	if in.height > 10 {

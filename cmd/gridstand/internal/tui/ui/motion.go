@@ -24,9 +24,8 @@ type Motion struct {
 }
 
 // Start starts the animation of a move that has just arrived. Moves that follow each other
-// faster than an animation takes are not animated. done is called at the end of an animation
-// that is not stopped.
-func (m *Motion) Start(env *Env, t *Tasks, done func()) tea.Cmd {
+// faster than an animation takes are not animated.
+func (m *Motion) Start(env *Env, t *Tasks) tea.Cmd {
 	m.step = 0
 	if m.off || env.Theme.Still || !env.Theme.Colored() {
 		return nil
@@ -38,14 +37,14 @@ func (m *Motion) Start(env *Env, t *Tasks, done func()) tea.Cmd {
 	}
 	m.run++
 	m.step = 1
-	return m.next(env, t, done)
+	return m.next(env, t)
 }
 
 // Stop ends the animation. The page then shows the finished move.
 func (m *Motion) Stop() { m.step = 0 }
 
 // next waits until the next frame is due.
-func (m *Motion) next(env *Env, t *Tasks, done func()) tea.Cmd {
+func (m *Motion) next(env *Env, t *Tasks) tea.Cmd {
 	run := m.run
 	return t.Later(motionStep, func() tea.Cmd {
 		if run != m.run || m.step == 0 {
@@ -56,10 +55,9 @@ func (m *Motion) next(env *Env, t *Tasks, done func()) tea.Cmd {
 		m.last = env.Now
 		if m.off || m.Progress() >= 1 {
 			m.step = 0
-			done()
 			return nil
 		}
-		return m.next(env, t, done)
+		return m.next(env, t)
 	})
 }
 

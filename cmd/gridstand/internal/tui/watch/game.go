@@ -18,9 +18,6 @@ import (
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
-// markTime is how long the cells that an event changed are marked.
-const markTime = 250 * time.Millisecond
-
 // game is a watched game.
 type game struct {
 	env     *ui.Env
@@ -61,13 +58,7 @@ func (g *game) onUpdate(u client.Update, err error) tea.Cmd {
 	if u.Event.GetUndone() != nil && len(g.state.Game.GetSeats()) > 1 {
 		cmds = append(cmds, g.fetch()) // an undo can change the seats
 	}
-	if !g.lookingBack() {
-		cmds = append(cmds, g.move(&g.state))
-	}
-	if g.env.Theme.Colored() {
-		cmds = append(cmds, g.tasks.Later(markTime, g.state.UnmarkLater()))
-	}
-	return tea.Batch(cmds...)
+	return tea.Batch(append(cmds, g.state.Show(g.env, g.tasks, !g.lookingBack()))...)
 }
 
 // fetch requests the current state of the game.
@@ -79,15 +70,6 @@ func (g *game) fetch() tea.Cmd {
 			}
 			return nil
 		})
-}
-
-// move starts the animation of the last move of a state, which is the one that the page shows.
-func (g *game) move(s *gamestate.State) tea.Cmd {
-	s.Motion.Stop()
-	if s.Before == nil {
-		return nil
-	}
-	return s.Motion.Start(g.env, g.tasks, func() {})
 }
 
 // running reports whether more events may arrive.

@@ -124,8 +124,8 @@ func (p *page) seek(version int32) tea.Cmd {
 	if !g.lookingBack() && !g.running() && p.chooser != nil {
 		p.chooser.ended(p.env.Now)
 	}
-	if next && g.past.wanted == 0 {
-		return tea.Batch(cmd, g.move(g.shown()))
+	if next && g.past.wanted == 0 && g.shown().Before != nil {
+		return tea.Batch(cmd, g.shown().Motion.Start(g.env, g.tasks))
 	}
 	return cmd
 }

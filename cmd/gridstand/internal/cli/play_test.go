@@ -80,7 +80,7 @@ func TestPlayLocal(t *testing.T) {
 	elsewhere.fails(exitUsage, "--local needs HOME", "play", "--local", "--server", process.FreeAddress(t))
 	table.types("q")
 	table.ends(exitOK)
-	assert.Regexp(t, `(?s)ada left a classic game.*Resume it with gridstand play --local --server `+address+` [a-z2-7]{8}`, table.out.String())
+	assert.Regexp(t, `(?s)classic by ada: .*Resume it with gridstand play --local --server `+address+` [a-z2-7]{8}`, table.out.String())
 	assert.Contains(t, table.err.String(), "Its games are stored in "+ada.state)
 	tv.sees("◌")
 	tv.types("\x03")

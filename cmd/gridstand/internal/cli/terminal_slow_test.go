@@ -230,7 +230,7 @@ func TestTerminal_Newcomer(t *testing.T) {
 	assert.NotContains(t, shown, account.Token[:26]+".")
 
 	p.tmux("send-keys", "-t", "again", "q")
-	p.sees("again", `(?s)ada left a classic game.*Resume it with`)
+	p.sees("again", `(?s)classic by ada: .*Resume it with`)
 	p.sane("again", exitOK)
 	p.tmux("send-keys", "-t", "bob", "C-c")
 	p.sane("bob", exitInterrupted)

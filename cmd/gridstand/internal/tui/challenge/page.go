@@ -66,17 +66,14 @@ func (p *page) ClosingMessage() string {
 	if p.Challenge == nil || p.Closed() {
 		return ""
 	}
-	command, hint := p.Command(), ""
+	command, hint := p.Command(), "Come back"
 	switch {
 	case p.watching && p.playable():
-		hint = ".\nReturn to your own board with "
+		hint = "Return to your own board"
 	case p.watching && p.Race() && p.Entrant() == nil:
-		command, hint = p.env.Command("watch", p.ID), ".\nWatch it again with "
+		command, hint = p.env.Command("watch", p.ID), "Watch it again"
 	}
-	if hint == "" || command == "" {
-		return p.Title() + p.ComeBack()
-	}
-	return p.Title() + hint + command
+	return ui.WithHint(p.Title(), hint, command)
 }
 
 // playable reports whether the user has a board in an open race and has not finished.

@@ -114,19 +114,6 @@ func (s *State) Unranked() string {
 	}
 }
 
-// Standing returns a summary of the game in one line.
-func (s *State) Standing() string {
-	scores := describe.Plural(s.Score(), "point")
-	if s.Tribolo() != nil {
-		var parts []string
-		for i := range s.Game.GetSeats() {
-			parts = append(parts, fmt.Sprintf("%s %d", board.OwnerLetters[i%len(board.OwnerLetters)], s.ScoreOf(i)))
-		}
-		scores = strings.Join(parts, "  ")
-	}
-	return scores + ", " + describe.Standing(s.Game.Game)
-}
-
 // Outcome says how a game ended for the account with the id me, which may be a watcher's or "": "You
 // win" or "Game over", and why. It also returns the style of the text.
 func (s *State) Outcome(t ui.Theme, me string) (string, ui.Text) {
@@ -144,17 +131,16 @@ func (s *State) Outcome(t ui.Theme, me string) (string, ui.Text) {
 	return title + ": " + reason, look.Bold(true)
 }
 
-// Facts returns the game's scores and number of moves, for the line that stays in the
-// terminal.
-func (s *State) Facts() string {
+// Summary returns the variant, the players, their scores and the number of moves, in one line.
+func (s *State) Summary() string {
 	if s.Tribolo() == nil {
-		return fmt.Sprintf("%s (best %s)", describe.Plural(s.Score(), "point"), describe.Standing(s.Game.Game))
+		return fmt.Sprintf("%s by %s: %s, %s", s.Variant(), s.Player(), describe.Plural(s.Score(), "point"), describe.Standing(s.Game.Game))
 	}
-	var parts []string
-	for i := range s.Game.GetSeats() {
-		parts = append(parts, fmt.Sprintf("%s %d", describe.Actor(s.Game.Game, i, SeatName), s.ScoreOf(i)))
+	parts := make([]string, len(s.Game.GetSeats()))
+	for i := range parts {
+		parts[i] = fmt.Sprintf("%s %d", describe.Actor(s.Game.Game, i, SeatName), s.ScoreOf(i))
 	}
-	text := strings.Join(parts, ", ") + fmt.Sprintf(" (%s)", describe.Standing(s.Game.Game))
+	text := fmt.Sprintf("%s: %s, %s", s.Variant(), strings.Join(parts, ", "), describe.Standing(s.Game.Game))
 	if s.Over() {
 		text += "; " + describe.Winners(s.Game.Game, SeatName)
 	}

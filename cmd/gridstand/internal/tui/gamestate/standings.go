@@ -91,15 +91,6 @@ func (c *Contest) Invite() string {
 	return c.Command()
 }
 
-// ComeBack returns a second line for a closing message ("Come back with gridstand join …"), after a
-// full stop, or "" if there is no command.
-func (c *Contest) ComeBack() string {
-	if command := c.Command(); command != "" {
-		return ".\nCome back with " + command
-	}
-	return ""
-}
-
 // Command returns the command to join the challenge, to play it if it is a daily game, or to
 // see its standings if it is closed.
 func (c *Contest) Command() string {

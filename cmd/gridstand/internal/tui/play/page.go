@@ -4,7 +4,6 @@ package play
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -57,7 +56,7 @@ func (p *page) shareLine() string {
 		line, _, _ := strings.Cut(p.share(), "\n")
 		return line
 	}
-	return fmt.Sprintf("%s: %s; %s", p.Variant(), p.Standing(), p.env.Invite("watch", p.CommandID()))
+	return p.Summary() + "; " + p.env.Invite("watch", p.CommandID())
 }
 
 // shareFits reports whether the result fits in the status line, where it can be copied with
@@ -66,52 +65,35 @@ func (p *page) shareFits() bool {
 	return p.env.Height >= ui.StatusHeight && ansi.StringWidth(p.shareLine()) <= p.env.Width-2
 }
 
-// ClosingMessage implements ui.Page. It reports the state of the game and, on a second line, how to
-// resume or verify it.
+// ClosingMessage implements ui.Closing. It reports the state of the game, and how to resume or verify it.
 func (p *page) ClosingMessage() string {
-	if m, ok := p.mode.(*attempt); ok && m.Challenge != nil {
-		return p.attemptClosingMessage(m)
+	local, over := p.env.Local, p.Over()
+	kept := local != nil && local.Resume != ""
+	text, hint, command := p.Summary(), "Resume it", p.env.Command("play", p.CommandID())
+	switch c := p.contest; {
+	case c != nil && c.Challenge != nil && over:
+		text, hint, command = p.shareLine(), "See the ranking", p.env.Command("top", c.ID)
+	case c != nil && c.Challenge != nil:
+		text, hint, command = c.Title()+", "+text, "Come back", c.Command()
+	case over:
+		hint, command = "Verify it", p.env.Command("verify", p.CommandID())
+		text += p.ranks()
+	case kept:
+		command = local.Resume + " " + p.CommandID()
 	}
-	keeps := p.env.Local != nil && p.env.Local.Resume != ""
-	gone := p.lost || p.env.Local != nil && !keeps
-	text := p.Player() + " left a " + p.Variant() + " game at " + p.Facts()
-	if p.shared() {
-		text = p.Variant() + ": " + p.Facts()
-	} else if p.Over() {
-		text = p.Player() + " ended a " + p.Variant() + " game with " + p.Facts()
+	if p.lost || local != nil && (over || !kept) {
+		command = ""
 	}
-	id := p.Game.GetId()
-	if p.Over() && p.Game.GetRanked() {
-		if at := p.places.day; at != nil && at.Rank > 0 {
-			text += ", " + stands(at, "today", id)
-		}
-		if at := p.places.all; at != nil && at.Rank > 0 {
-			text += ", " + stands(at, "all time", id)
-		}
-	}
-	switch {
-	case gone, p.Over() && (keeps || p.env.Command("verify", id) == ""):
-		return text + "."
-	case p.Over():
-		return text + ".\nVerify it with " + p.env.Command("verify", p.CommandID())
-	case keeps:
-		return text + ".\nResume it with " + p.env.Local.Resume + " " + p.CommandID()
-	default:
-		return text + ".\nResume it with " + p.env.Command("play", p.CommandID())
-	}
+	return ui.WithHint(text, hint, command)
 }
 
-// attemptClosingMessage returns the message to print when the user leaves an attempt.
-func (p *page) attemptClosingMessage(m *attempt) string {
-	if p.Over() {
-		if command := p.env.Command("top", m.ID); command != "" {
-			return p.shareLine() + ".\nSee the ranking with " + command
+// ranks returns the player's ranks after a ranked game, as the end of a sentence.
+func (p *page) ranks() string {
+	text := ""
+	for i, at := range []*ui.Place{p.places.day, p.places.all} {
+		if p.Game.GetRanked() && at != nil && at.Rank > 0 {
+			text += ", " + stands(at, [...]string{"today", "all time"}[i], p.Game.GetId())
 		}
-		return p.shareLine()
 	}
-	text := p.Player() + " left " + m.Title() + " at " + p.Facts()
-	if p.lost {
-		return text
-	}
-	return text + m.ComeBack()
+	return text
 }

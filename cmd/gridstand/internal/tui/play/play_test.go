@@ -245,7 +245,7 @@ func TestEndAndNext(t *testing.T) {
 		for _, text := range []string{"Game over: no moves left", "#2 of 9 today", "#2 of 9 all time"} {
 			assert.Contains(t, d.Screen(), text)
 		}
-		assert.Equal(t, "ada ended a classic game with 12,340 points (best tile 1024, 613 moves), #2 of 9 today, "+
+		assert.Equal(t, "classic by ada: 12,340 points, tile 1024, 613 moves, #2 of 9 today, "+
 			"#2 of 9 all time.\nVerify it with gridstand verify kx3fq2ab", p.ClosingMessage())
 
 		d.Press("up") // the arrow keys no longer make moves
@@ -351,10 +351,10 @@ func TestLeave(t *testing.T) {
 		asks  bool
 		last  string // the end of the closing message
 	}{
-		"server":               {last: "left a classic game at 12,340 points (best tile 1024, 612 moves).\nResume it with gridstand play kx3fq2ab"},
+		"server":               {last: "classic by ada: 12,340 points, tile 1024, 612 moves.\nResume it with gridstand play kx3fq2ab"},
 		"local, kept":          {local: &ui.Local{Resume: "gridstand play --local"}, last: "Resume it with gridstand play --local kx3fq2ab"},
-		"local, lost":          {local: &ui.Local{}, asks: true, last: "612 moves)."},
-		"local, lost and over": {local: &ui.Local{}, over: true, last: "613 moves)."},
+		"local, lost":          {local: &ui.Local{}, asks: true, last: "612 moves."},
+		"local, lost and over": {local: &ui.Local{}, over: true, last: "613 moves."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -56,3 +56,12 @@ func SetClipboard(text string) (say string, do tea.Cmd) {
 	}
 	return say, tea.SetClipboard(text)
 }
+
+// WithHint returns a closing message: a text and, on a second line, what the user can do next with a
+// command. Without a command, it is only the text.
+func WithHint(text, hint, command string) string {
+	if command == "" {
+		return text + "."
+	}
+	return text + ".\n" + hint + " with " + command
+}

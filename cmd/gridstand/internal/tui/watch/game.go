@@ -5,7 +5,6 @@ package watch
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
@@ -80,23 +79,15 @@ func (g *game) slot() board.Slot {
 	return board.Slot{Board: g.state.Board(), Lines: 1 + seatRows(&g.state)}
 }
 
-// closingMessage returns the state of the game and, on a second line, a command to continue watching
-// or to verify it.
+// closingMessage returns the state of the game, and a command to continue watching or to verify it.
 func (g *game) closingMessage() string {
 	s := &g.state
-	if s.Board() == nil {
+	switch {
+	case s.Board() == nil:
 		return ""
+	case s.Over():
+		return ui.WithHint(s.Summary(), "Verify it", g.env.Command("verify", s.CommandID()))
+	default:
+		return ui.WithHint(s.Summary(), "Continue", g.env.Command("watch", s.CommandID()))
 	}
-	follow, command := "Continue", g.env.Command("watch", s.CommandID())
-	if s.Over() {
-		follow, command = "Verify it", g.env.Command("verify", s.CommandID())
-	}
-	text := fmt.Sprintf("%s: a %s game at %s", s.Player(), s.Variant(), s.Facts())
-	if s.Tribolo() != nil {
-		text = s.Variant() + ": " + s.Facts()
-	}
-	if command == "" {
-		return text + "."
-	}
-	return fmt.Sprintf("%s.\n%s with %s", text, follow, command)
 }

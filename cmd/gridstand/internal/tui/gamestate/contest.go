@@ -63,11 +63,8 @@ func (c *Contest) Watch() tea.Cmd {
 	return ui.Follow(c.tasks, c.env.Server.WatchChallenge(c.tasks.Ctx, c.ID), c.Update)
 }
 
-// Limits for requesting the standings around an attempt that has just ended.
-const (
-	recordTries = 6
-	neighbors   = 3 // lines above and below the user's
-)
+// neighbors is the number of lines above and below the user's that LookUp requests.
+const neighbors = 3
 
 // LookUp requests the standings around the user after the attempt has ended. If the attempt
 // is not in the standings yet, the request is retried.
@@ -79,10 +76,10 @@ func (c *Contest) LookUp() tea.Cmd {
 		if err == nil {
 			c.Around = found
 		}
-		if c.Around.Mine != nil || c.tries >= recordTries {
+		if c.Around.Mine != nil {
 			return nil
 		}
-		return c.tasks.Later(time.Second<<min(c.tries-1, 3), c.LookUp)
+		return c.tasks.Again(c.tries, c.LookUp)
 	})
 }
 

@@ -9,10 +9,8 @@ import (
 	"github.com/gridstand/gridstand/internal/describe"
 )
 
-const (
-	rankTime    = time.Minute // interval between requests for the leaderboard
-	recordTries = 6           // maximum number of requests for a result that is not recorded yet
-)
+// rankTime is the interval between requests for the leaderboard.
+const rankTime = time.Minute
 
 // places holds the player's places on the variant's daily and all-time leaderboards. Both
 // are nil until known.

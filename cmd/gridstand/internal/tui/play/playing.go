@@ -120,16 +120,18 @@ func (p *playing) rank(tries int) tea.Cmd {
 		if p.Over() && tries == 0 {
 			return nil // it was not over yet
 		}
-		wait, next := rankTime, 0
-		if p.Over() && tries < recordTries && (err != nil || !found.have(&p.State, p.ScoreOf(p.seat()))) {
-			wait, next = time.Second<<min(tries-1, 3), tries+1
-		} else if err == nil {
+		if p.Over() && (err != nil || !found.have(&p.State, p.ScoreOf(p.seat()))) {
+			if again := p.Again(tries, func() tea.Cmd { return p.rank(tries + 1) }); again != nil {
+				return again
+			}
+		}
+		if err == nil {
 			p.places = found
 		}
-		if p.Over() && next == 0 || p.contest != nil {
+		if p.Over() || p.contest != nil {
 			return nil
 		}
-		return p.Later(wait, func() tea.Cmd { return p.rank(next) })
+		return p.Later(rankTime, func() tea.Cmd { return p.rank(0) })
 	})
 }
 

@@ -95,14 +95,11 @@ func (p *page) panel(in panelInput) string {
 	}
 	if p.places.newcomer() && p.Moves() < 2*int32(len(p.Game.GetSeats())) && p.Game.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE {
 		intro := p.env.Theme.Accent().Render(ui.Wrap(p.mode.Intro(&p.State), in.width))
-		fits := lipgloss.Height(intro+"\n"+strings.Join(blocks[:min(len(blocks), 2)], "\n")) <= in.height
-		switch {
-		case !in.wide && fits:
-			return ui.Stack(in.height, intro+"\n"+blocks[0])
-		case !in.wide: // whose turn it is, or the score, comes first
+		if !in.wide { // whose turn it is, or the score, comes first
 			first, rest, _ := strings.Cut(blocks[0], "\n")
 			return ui.Stack(in.height, ui.Lines(false, first, intro, rest))
-		case fits:
+		}
+		if lipgloss.Height(intro+"\n"+strings.Join(blocks[:min(len(blocks), 2)], "\n")) <= in.height {
 			blocks = slices.Insert(blocks, 1, intro)
 		}
 	}

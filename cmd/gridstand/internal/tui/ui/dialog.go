@@ -84,23 +84,15 @@ func (s *Scroll) Keys() KeyMap {
 	return Keys(Bind("any key", "close"))
 }
 
-// helpBox returns the box that lists all keys, for a window of width × height. It uses the
-// first layout that fits: several columns, one column or running text. If none does, it shows the
-// part of the running text at the given position.
+// helpBox returns the box that lists all keys, for a window of width × height: in several columns if
+// they fit, otherwise in one column. If the box is too tall, it shows the part at the given position.
 func helpBox(t Theme, groups [][]key.Binding, width, height int, at *Scroll) string {
 	const frameWidth, frameHeight = 6, 4
 	h := help.New()
 	h.Styles = help.Styles{FullKey: t.Accent().Lipgloss(), FullDesc: t.Dim().Lipgloss(), FullSeparator: t.Faint().Lipgloss()}
 	table := h.FullHelpView(groups)
 	if lipgloss.Width(table)+frameWidth > width {
-		var all []key.Binding
-		for _, g := range groups {
-			all = append(all, g...)
-		}
-		table = h.FullHelpView([][]key.Binding{all})
-		if lipgloss.Height(table)+frameHeight > height {
-			table = flow(t, all, width-frameWidth)
-		}
+		table = h.FullHelpView([][]key.Binding{slices.Concat(groups...)})
 	}
 	title, room := "Keys", max(height-frameHeight, 1)
 	if at.tall = lipgloss.Height(table) > room; at.tall {
@@ -114,18 +106,6 @@ func helpBox(t Theme, groups [][]key.Binding, width, height int, at *Scroll) str
 		}
 	}
 	return Box(t, title, lipgloss.PlaceHorizontal(lipgloss.Width(table), lipgloss.Left, table))
-}
-
-// flow writes the keys as running text, in lines of at most width columns.
-func flow(t Theme, keys []key.Binding, width int) string {
-	const unbreakable = "\u00a0"
-	var all []string
-	for _, k := range keys {
-		if k.Enabled() {
-			all = append(all, strings.ReplaceAll(Choice(t, k.Help().Key, k.Help().Desc), " ", unbreakable))
-		}
-	}
-	return strings.ReplaceAll(Wrap(strings.Join(all, "  "), width), unbreakable, " ")
 }
 
 // Header returns a line with one of lefts on the left and one of rights on the right. Both

@@ -6,8 +6,6 @@ import (
 	"slices"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	"github.com/gridstand/gridstand/client"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -182,7 +180,7 @@ func (s *server) Lists(ctx context.Context, me, variant string, window pb.Window
 	races, err := s.ListChallenges(ctx, &pb.ListChallengesRequest{
 		Kind: pb.ChallengeKind_CHALLENGE_KIND_RACE, PageSize: racesLength,
 	})
-	if err != nil && status.Code(err) != codes.Unimplemented {
+	if err != nil {
 		return lists, err
 	}
 	lists.Races = races.GetChallenges()

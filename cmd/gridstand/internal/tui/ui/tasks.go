@@ -97,6 +97,18 @@ func (t *Tasks) Later(d time.Duration, then Then) tea.Cmd {
 	})
 }
 
+// recordTries is the maximum number of requests for a result that the server has not recorded yet.
+const recordTries = 6
+
+// Again returns a command that requests a result again that was not recorded yet: after the first
+// request in 1 s, then in 2, 4 and 8 s. It returns nil after recordTries requests.
+func (t *Tasks) Again(tries int, then Then) tea.Cmd {
+	if tries >= recordTries {
+		return nil
+	}
+	return t.Later(time.Second<<min(tries-1, 3), then)
+}
+
 // Stop cancels the tasks and waits for them to end.
 func (t *Tasks) Stop() {
 	t.mu.Lock()

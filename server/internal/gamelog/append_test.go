@@ -1,7 +1,6 @@
 package gamelog
 
 import (
-	"sync"
 	"testing"
 	"time"
 
@@ -171,50 +170,5 @@ func TestAppend_Early(t *testing.T) {
 		due, err := tip.Draft(entry, tip.State.UpdateTime, nil)
 		require.NoError(t, err)
 		r.sound(r.append(due))
-	})
-}
-
-// Ensure that if callers append concurrently on two connections, exactly one of several
-// different entries is appended, and all callers succeed if their entries are the same.
-func TestAppend_Concurrent(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, r *rig) {
-		logs := []*Log{r.log, New(r.store.Background.Games)}
-		tip := r.create(name("a"), "6x6")
-		for round := range 20 {
-			same := round%2 == 0
-			const callers = 8
-			var group sync.WaitGroup
-			won, errs := make([]Appended, callers), make([]error, callers)
-			for i := range callers {
-				nth := i
-				if same {
-					nth = 0
-				}
-				d := r.draft(tip, moved(tip.State, nth))
-				group.Go(func() { won[i], errs[i] = logs[i%2].Append(t.Context(), d) })
-			}
-			group.Wait()
-			tail, err := r.log.Tail(t.Context(), tip.State.ID)
-			require.NoError(t, err)
-			require.Equal(t, tip.ID.Version+1, tail.Last.Version)
-			winners := map[store.ID]bool{}
-			for i, err := range errs {
-				var conflict *store.ConflictError
-				switch {
-				case err == nil:
-					require.Equal(t, tail.Last, won[i].Tip.ID)
-					winners[won[i].Tip.ID] = true
-					tip = won[i].Tip
-				case same:
-					require.NoError(t, err)
-				default:
-					require.ErrorAs(t, err, &conflict)
-					require.Equal(t, tail.Last, conflict.Standing.ID)
-				}
-			}
-			require.Len(t, winners, 1)
-		}
-		r.sound(tip)
 	})
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,44 +13,6 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
-
-// Ensure that Tail returns a consistent snapshot of a growing log, as it was at some point
-// during the call.
-func TestTail_Growing(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, r *rig) {
-		ctx, gameID := t.Context(), name("a")
-		tip := r.create(gameID, "classic")
-		var before atomic.Int32 // the last version that was acknowledged
-		before.Store(1)
-		const entries = 200
-		stop := make(chan struct{})
-		var group sync.WaitGroup
-		group.Go(func() {
-			for after := int32(0); ; {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				least := max(after, before.Load())
-				tail, err := r.log.Tail(ctx, gameID)
-				if !assert.NoError(t, err) || !assert.True(t, tail.Sound(), "%+v", tail) ||
-					!assert.GreaterOrEqual(t, tail.Last.Version, least) {
-					return
-				}
-				after = tail.Last.Version
-			}
-		})
-		for tip.ID.Version < entries && len(tip.State.LegalMoves()) > 0 {
-			tip = r.play(tip, 1)
-			before.Store(tip.ID.Version)
-		}
-		close(stop)
-		group.Wait()
-		r.sound(tip)
-	})
-}
 
 // fallenBehind is a store whose heads have the ID of an earlier entry. It records repairs
 // without making them.
@@ -245,17 +205,5 @@ func TestHeads(t *testing.T) {
 		assert.Equal(t, Head{Exists: true}, heads[1])
 		assert.Equal(t, Head{}, heads[3])
 		assert.Equal(t, Head{Exists: true}, heads[4])
-	})
-}
-
-// Ensure that an expired game is reported as not found rather than damaged.
-func TestExpire(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, r *rig) {
-		gameID := name("a")
-		r.create(gameID, "classic")
-		require.NoError(t, r.log.Expire(t.Context(), time.Now().Add(-time.Second), gameID))
-		_, err := r.log.Load(t.Context(), gameID, store.ID{}, 1)
-		assert.ErrorIs(t, err, ErrNotFound)
 	})
 }

@@ -117,49 +117,39 @@ const (
 	busyPatience = time.Minute
 )
 
-func (c Clients) noAnswer(reason error) error {
-	return fmt.Errorf("redis at %s does not answer: %w", c.Name, reason)
-}
-
 // waitReady waits until Redis answers for the first time: for up to wait if it cannot be
 // reached, or for up to busyWait if it can.
 func (c Clients) waitReady(ctx context.Context, wait, busyWait time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, busyWait)
 	defer cancel()
-	started := time.Now()
 	warned := false
 	var reason error
-	for {
+	for started := time.Now(); ctx.Err() == nil; {
 		err := c.Appends.Ping(ctx).Err() // With retries, the error would only say that ctx is done.
-		if err == nil {
-			return nil
-		}
-		switch {
-		case errors.Is(ctx.Err(), context.Canceled):
-			return c.noAnswer(ctx.Err())
-		case reason == nil || ctx.Err() == nil:
+		if reason == nil || ctx.Err() == nil {
 			reason = err // more specific than a timeout
 		}
-		if answer, ok := errors.AsType[goredis.Error](err); ok && !transient(answer) {
-			return fmt.Errorf("redis at %s refuses commands: %w", c.Name, err)
-		}
 		late := time.Since(started) >= wait
-		if late && !busy(err) {
-			return c.noAnswer(reason)
-		}
-		if late && !warned {
+		switch answer, answered := errors.AsType[goredis.Error](err); {
+		case err == nil:
+			return nil
+		case answered && !transient(answer):
+			return fmt.Errorf("redis at %s refuses commands: %w", c.Name, err)
+		case late && !busy(err) && ctx.Err() == nil:
+			return fmt.Errorf("redis at %s does not answer: %w", c.Name, reason)
+		case late && !warned:
 			warned = true
 			c.Logger.Info("redis is busy; waiting until it answers", "store", c.Name, "error", err)
 		}
 		select {
 		case <-ctx.Done():
-			if errors.Is(ctx.Err(), context.Canceled) {
-				reason = ctx.Err()
-			}
-			return c.noAnswer(reason)
 		case <-time.After(retryEvery):
 		}
 	}
+	if reason == nil || errors.Is(ctx.Err(), context.Canceled) {
+		reason = ctx.Err()
+	}
+	return fmt.Errorf("redis at %s does not answer: %w", c.Name, reason)
 }
 
 // busy reports whether a ping failed although Redis could be reached: with an error reply, or

@@ -80,7 +80,7 @@ func (d dumper) dumpSecrets(ctx context.Context, put func(store.Item) error) err
 	if err != nil {
 		return err
 	}
-	all, err := credentials{d.client}.All(ctx)
+	all, err := credentials(d).All(ctx)
 	for _, c := range all {
 		if err == nil {
 			err = put(store.Item{Credential: &c})
@@ -100,7 +100,7 @@ func (d dumper) dumpSecrets(ctx context.Context, put func(store.Item) error) err
 }
 
 func (d dumper) dumpServers(ctx context.Context, put func(store.Item) error) error {
-	now, err := heartbeats{d.client}.Servers(ctx)
+	now, err := heartbeats(d).Servers(ctx)
 	for id, server := range now.Servers {
 		if err == nil {
 			err = put(store.Item{Server: &store.DumpedServer{ServerID: id, ServerHeartbeat: server}})
@@ -145,7 +145,7 @@ func (d dumper) dumpKeys(ctx context.Context, put func(store.Item) error) error 
 	return d.scan(ctx, keysKey("*"), func(pipe goredis.Pipeliner, playerID string) func() error {
 		expires := pipe.PExpireTime(ctx, playerKey(playerID))
 		return func() error {
-			k := keys{accounts{d.client}}
+			k := keys{accounts(d)}
 			all, err := k.Keys(ctx, playerID)
 			for _, key := range all {
 				owner, ok, ownerErr := k.Owner(ctx, key.Fingerprint)

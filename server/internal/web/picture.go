@@ -5,15 +5,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
-	"errors"
 	"io"
 	"net/http"
 	"strconv"
 	"time"
 
-	"connectrpc.com/connect"
 	lru "github.com/hashicorp/golang-lru/v2"
-	"golang.org/x/sync/semaphore"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -27,10 +24,6 @@ const (
 	// keptPictures is the number of pictures in the cache, which take up to 10 MB of
 	// memory.
 	keptPictures = 256
-	// drawingAtOnce is the maximum number of pictures that are drawn concurrently. Further
-	// requests wait for up to drawingWait.
-	drawingAtOnce = 2
-	drawingWait   = time.Second
 	// liveAge and finishedAge are how long a picture of an active game and of a finished
 	// game, respectively, is served before the game is read again. Clients may cache it for
 	// as long.
@@ -47,8 +40,6 @@ type pictures struct {
 	now  func() time.Time
 	// charge counts reads by the client of a request, or returns an error if they exceed its limit.
 	charge func(ctx context.Context, reads int) error
-	slots  *semaphore.Weighted // one for each picture being drawn
-	wait   time.Duration
 	kept   *lru.Cache[string, drawing]
 }
 
@@ -63,10 +54,7 @@ type drawing struct {
 
 func newPictures(game func(ctx context.Context, id string) (*pb.Game, error), charge func(context.Context, int) error) *pictures {
 	kept, _ := lru.New[string, drawing](keptPictures) // returns an error only if the size is below 1
-	return &pictures{
-		game: game, draw: picture.Draw, now: time.Now, charge: charge,
-		slots: semaphore.NewWeighted(drawingAtOnce), wait: drawingWait, kept: kept,
-	}
+	return &pictures{game: game, draw: picture.Draw, now: time.Now, charge: charge, kept: kept}
 }
 
 // ServeHTTP serves the picture of the game with the ID in the path. The picture of a
@@ -81,13 +69,6 @@ func (p *pictures) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	writeImage(w, r, d.png, d.etag, d.age)
 }
 
-// temporary returns an error that asks the client to retry after a second.
-func temporary(code connect.Code, message string) error {
-	e := connect.NewError(code, errors.New(message))
-	e.Meta().Set("Retry-After", "1")
-	return e
-}
-
 // writeImage writes a PNG that clients may cache for the given time, or responds that the
 // client's cached copy is up to date.
 func writeImage(w http.ResponseWriter, r *http.Request, png []byte, etag string, age time.Duration) {
@@ -100,9 +81,11 @@ func writeImage(w http.ResponseWriter, r *http.Request, png []byte, etag string,
 }
 
 // picture returns the picture of a game. It is at most liveAge old, or finishedAge if the
-// game is finished.
+// game is finished. Reading the game takes one of the places of the client's address until the
+// response is written, which bounds the pictures that are drawn at once.
 func (p *pictures) picture(ctx context.Context, id string) (drawing, error) {
-	if d, ok := p.kept.Get(id); ok && p.now().Before(d.fresh) {
+	d, ok := p.kept.Get(id)
+	if ok && p.now().Before(d.fresh) {
 		return d, nil
 	}
 	g, err := p.game(ctx, id)
@@ -111,15 +94,6 @@ func (p *pictures) picture(ctx context.Context, id string) (drawing, error) {
 			p.kept.Remove(id)
 		}
 		return drawing{}, err
-	}
-	if err := p.enter(ctx); err != nil {
-		return drawing{}, err
-	}
-	defer p.slots.Release(1)
-
-	d, ok := p.kept.Get(id)
-	if ok && p.now().Before(d.fresh) { // another request has already drawn it
-		return d, nil
 	}
 	if !ok || d.version != g.GetVersion() {
 		if err := p.charge(ctx, drawingReads); err != nil {
@@ -132,19 +106,6 @@ func (p *pictures) picture(ctx context.Context, id string) (drawing, error) {
 	d.fresh = p.now().Add(d.age)
 	p.kept.Add(id, d)
 	return d, nil
-}
-
-// enter waits until another picture may be drawn.
-func (p *pictures) enter(ctx context.Context) error {
-	if p.slots.TryAcquire(1) { // without a wait, which could end first on a stalled machine
-		return nil
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, p.wait, temporary(connect.CodeUnavailable, "too many pictures are being drawn"))
-	defer cancel()
-	if p.slots.Acquire(ctx, 1) != nil {
-		return context.Cause(ctx)
-	}
-	return nil
 }
 
 // drawn draws a game and returns the picture.

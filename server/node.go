@@ -212,7 +212,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 	n.challenges = challenge.New(challenges)
 	n.hub = match.NewHub(match.Config{
 		Log: n.log, Feed: n.store.Feed, Windows: n.challenges, Transactional: n.store.Transactional(), Jobs: n.jobs, Observer: observer{n.metrics, n.directory, n.jobs},
-		Logger: n.logger, ServerID: serverID, Idle: n.Idle, MaxEvents: n.Limits.EventsPerGame,
+		ServerID: serverID, Idle: n.Idle, MaxEvents: n.Limits.EventsPerGame,
 	})
 	n.metrics.Live(n.hub.Live, n.hub.Spectators)
 	if file, ok := n.store.Engine.(interface{ Sizes() (file, log int64) }); ok {

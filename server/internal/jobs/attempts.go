@@ -88,20 +88,10 @@ func (m *Manager) advanceAttempt(ctx context.Context, served *match.Match, state
 	return time.Time{}, m.record(ctx, event.State)
 }
 
-// createDailies creates today's and tomorrow's daily games if they are missing. failed contains
-// the variants for which the previous call failed; createDailies updates it. A single failure
-// is not worth a warning, because the next day's game is created a day in advance.
-func (m *Manager) createDailies(ctx context.Context, failed map[string]bool) {
+// createDailies creates today's and tomorrow's daily games if they are missing.
+func (m *Manager) createDailies(ctx context.Context) {
 	for _, variant := range m.Challenges.Dailies {
-		_, _, _, err := m.Challenges.Daily(ctx, variant, "")
-		switch {
-		case err == nil:
-			delete(failed, variant)
-		case ctx.Err() != nil:
-		case !failed[variant]:
-			failed[variant] = true
-			m.Logger.Debug("cannot create the daily games of today and tomorrow", "variant", variant, "error", err)
-		default:
+		if _, _, _, err := m.Challenges.Daily(ctx, variant, ""); err != nil && ctx.Err() == nil {
 			m.Logger.Warn("cannot create the daily games of today and tomorrow; will retry", "id", "daily-not-created", "variant", variant, "error", err)
 		}
 	}

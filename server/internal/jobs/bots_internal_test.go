@@ -68,7 +68,7 @@ func TestBots_Fault(t *testing.T) {
 			var logged bytes.Buffer
 			logger := slog.New(slog.NewTextHandler(&logged, nil))
 			hub := match.NewHub(match.Config{
-				Log: gamelog.New(s.Games), Feed: s.Feed, Jobs: plain{}, Observer: observed{}, Logger: logger,
+				Log: gamelog.New(s.Games), Feed: s.Feed, Jobs: plain{}, Observer: observed{},
 				ServerID: "server", Idle: time.Hour,
 			})
 			ctx, cancel := context.WithCancel(t.Context())

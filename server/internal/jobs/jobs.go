@@ -169,10 +169,7 @@ func (m *Manager) Run(ctx context.Context, hub *match.Hub) {
 	stopBots := m.bots.start(ctx, hub)
 	var group sync.WaitGroup
 	group.Go(func() { m.runShowcases(ctx, hub) })
-	group.Go(func() {
-		failed := map[string]bool{}
-		periodic.Run(ctx, dailiesEvery, func() { m.createDailies(ctx, failed) })
-	})
+	group.Go(func() { periodic.Run(ctx, dailiesEvery, func() { m.createDailies(ctx) }) })
 	m.queue.run(ctx, func(ctx context.Context, job store.Job) (time.Time, error) {
 		return m.process(ctx, hub, job)
 	})

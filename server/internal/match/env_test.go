@@ -3,7 +3,6 @@ package match
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"maps"
 	"slices"
 	"sync"
@@ -73,11 +72,10 @@ func (env *env) still(addr string) *server { return env.stillWithin(waittest.Pat
 func (env *env) stillWithin(timeout time.Duration, addr string) *server {
 	env.t.Helper()
 	on := storetest.OnRedisWithin(env.t, timeout, addr)
-	logger := slog.New(slog.DiscardHandler)
 	s := &server{t: env.t, seen: &observer{}, work: &work{}}
 	s.Hub = NewHub(Config{
 		Log: gamelog.New(on.Games), Feed: on.Feed, Jobs: s.work, Observer: s.seen,
-		Logger: logger, ServerID: fmt.Sprint("server-", servers.Add(1)), Idle: time.Hour,
+		ServerID: fmt.Sprint("server-", servers.Add(1)), Idle: time.Hour,
 	})
 	env.t.Cleanup(s.Hub.close) // Wait for the hub's goroutines, unless the test has already done so.
 	s.run(s.Feed.Run)

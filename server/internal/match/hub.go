@@ -3,7 +3,6 @@ package match
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -67,7 +66,6 @@ type Config struct {
 
 	Jobs     Jobs
 	Observer Observer
-	Logger   *slog.Logger
 	// ServerID is unique to this server.
 	ServerID string
 	// Idle is how long a match without players or watchers stays in memory.

@@ -2,7 +2,6 @@ package match
 
 import (
 	"context"
-	"log/slog"
 	"slices"
 	"strconv"
 	"sync"
@@ -143,7 +142,7 @@ func TestAudience_LateReply(t *testing.T) {
 	late := &lateReply{Games: on.Games}
 	s := &server{t: t, seen: &observer{}, work: &work{}}
 	s.Hub = NewHub(Config{
-		Log: gamelog.New(late), Feed: on.Feed, Jobs: s.work, Observer: s.seen, Logger: slog.New(slog.DiscardHandler),
+		Log: gamelog.New(late), Feed: on.Feed, Jobs: s.work, Observer: s.seen,
 		ServerID: "server", Idle: time.Hour,
 	})
 	t.Cleanup(s.Hub.close)

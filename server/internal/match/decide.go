@@ -44,9 +44,8 @@ type Call struct {
 	Seat int
 	// Action is the action of the entry to append.
 	Action replay.Action
-	// NotBefore and NotAfter bound the time of the event, by the store's clock. Zero means no
-	// bound.
-	NotBefore, NotAfter time.Time
+	// NotBefore is the earliest time of the event, by the store's clock. Zero means no bound.
+	NotBefore time.Time
 
 	// inWindow restricts the action to the window of an attempt. fresh makes the hub read
 	// that window from the store again.
@@ -168,18 +167,19 @@ func (call Call) decide(ctx context.Context, m *Match, tip gamelog.Tip) (*Event,
 		}
 		entry.Action, past = action, m.past(ctx)
 	}
+	var notAfter time.Time
 	if call.inWindow {
 		from, to, err := m.hub.Windows.Window(ctx, state, call.fresh)
 		if err != nil {
 			return nil, nil, err
 		}
-		call.NotBefore, call.NotAfter = from, to.Add(-time.Millisecond)
+		call.NotBefore, notAfter = from, to.Add(-time.Millisecond)
 	}
 	draft, err := tip.Draft(entry, call.NotBefore, past)
 	if err != nil {
 		return nil, nil, err
 	}
-	draft.NotAfter = call.NotAfter
+	draft.NotAfter = notAfter
 	return nil, draft, nil
 }
 

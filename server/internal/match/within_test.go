@@ -61,22 +61,3 @@ func TestDo_Within(t *testing.T) {
 		env.check(gameID, s)
 	})
 }
-
-// Ensure that no entry is appended after the latest time that a call allows.
-func TestDo_TooLate(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, env *env) {
-		s := env.serve(env.addr)
-		gameID := name("a")
-		state := s.create(gameID, "classic")
-		m := s.match(gameID)
-		late := move(state, 0)
-		late.NotAfter = state.UpdateTime.Add(-time.Minute)
-		env.unwritten(gameID, func() {
-			_, err := m.Do(t.Context(), late)
-			require.ErrorIs(t, err, store.ErrTooLate)
-		})
-		late.NotAfter = state.UpdateTime.Add(time.Minute)
-		m.do(t, late)
-	})
-}

@@ -1,7 +1,6 @@
 package tribolo_test
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -111,48 +110,6 @@ func requireTurn(t *rapid.T, mover int, p *tribolo.Position) {
 	require.Equal(t, game.NoSeat, p.Turn())
 }
 
-// anyPosition generates a position from any stage of a game.
-var anyPosition = rapid.Custom(func(t *rapid.T) *tribolo.Position {
-	p := start(anySeed.Draw(t, "seed"))
-	steps := anySteps.Draw(t, "steps")
-	for _, s := range steps[:rapid.IntRange(0, len(steps)).Draw(t, "length")] {
-		p, _ = s.play(t, p)
-	}
-	return p
-})
-
-// TestProperty_LegalMoves checks that every listed move is legal and every other move is
-// illegal, for every seat.
-func TestProperty_LegalMoves(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		p := anyPosition.Draw(t, "position")
-		legal := p.LegalMoves()
-		if p.Turn() != game.NoSeat {
-			var want []game.Move
-			for _, c := range gridOf(p.Cells()).Moves(nil, p.Turn()) {
-				want = append(want, game.To(c))
-			}
-			require.Equal(t, want, legal)
-		}
-		seat := rapid.IntRange(0, tribolo.Seats-1).Draw(t, "seat")
-		for x := int32(-1); x <= tribolo.Columns; x++ {
-			for y := int32(-1); y <= tribolo.Rows; y++ {
-				_, _, err := tribolo.New().Move(p, seat, to(x, y), nil)
-				if seat == p.Turn() && slices.Contains(legal, to(x, y)) {
-					require.NoError(t, err)
-				} else {
-					require.ErrorIs(t, err, game.ErrIllegalMove)
-				}
-			}
-		}
-		for d := game.Up; d <= game.Right; d++ {
-			_, _, err := tribolo.New().Move(p, seat, game.Slide(d), nil)
-			require.ErrorIs(t, err, game.ErrIllegalMove)
-		}
-	})
-}
-
 // TestProperty_Equal checks that the same steps give the same game, that every position survives
 // encoding and reconstruction from its parts, and that later steps change no position.
 func TestProperty_Equal(t *testing.T) {
@@ -179,23 +136,6 @@ func TestProperty_Equal(t *testing.T) {
 		parts, err := tribolo.NewPosition(b, p.Turn(), p.Resigned())
 		require.NoError(t, err)
 		require.Equal(t, p, parts)
-	})
-}
-
-// TestProperty_Decode checks that no input makes Decode panic, whether it is close to a valid
-// encoding or not. FuzzDecode tries more inputs.
-func TestProperty_Decode(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		b := bytesOf(t, anyPosition.Draw(t, "position"))
-		for range rapid.IntRange(1, 3).Draw(t, "changes") {
-			at := rapid.IntRange(0, len(b)-1).Draw(t, "at")
-			b[at] = rapid.SampledFrom([]byte{0, 1, 2, 3, 4, rapid.Byte().Draw(t, "byte")}).Draw(t, "value")
-		}
-		b = b[:rapid.SampledFrom([]int{len(b), len(b), len(b), len(b) - 1, 0, 3}).Draw(t, "length")]
-		if p, err := tribolo.New().Decode(b); err == nil {
-			require.Equal(t, b, bytesOf(t, p))
-		}
 	})
 }
 

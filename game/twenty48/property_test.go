@@ -224,20 +224,3 @@ func TestProperty_TilesRoundTrip(t *testing.T) {
 		assert.Len(t, p.Tiles(), p.Rows()*p.Columns())
 	})
 }
-
-// TestProperty_Decode checks that no input makes Decode panic, whether it is close to a valid
-// encoding or not. FuzzDecode tries more inputs.
-func TestProperty_Decode(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		r, p := anyPosition(t)
-		b := bytesOf(t, p)
-		for range rapid.IntRange(1, 3).Draw(t, "changes") {
-			b[rapid.IntRange(0, len(b)-1).Draw(t, "at")] = rapid.Byte().Draw(t, "byte")
-		}
-		b = b[:rapid.SampledFrom([]int{len(b), len(b), len(b) - 1, 0, 5}).Draw(t, "length")]
-		if q, err := r.Decode(b); err == nil {
-			require.Equal(t, b, bytesOf(t, q))
-		}
-	})
-}

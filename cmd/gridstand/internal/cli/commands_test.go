@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"strings"
 	"testing"
 
@@ -74,4 +75,28 @@ func TestLeaderboard(t *testing.T) {
 	for _, u := range []*person{ada, bob} { // one of them has rank 1, the other rank 2
 		assert.Regexp(t, `(?s) 1  .* 2  `, u.ok("top", "--me"), "rows are in rank order")
 	}
+}
+
+// Ensure that the wall chooses four live games, or all if there are fewer.
+func TestWatchWall(t *testing.T) {
+	t.Parallel()
+	ada := newUser(t, someServer(t), "ada")
+	var live []string
+	for range 5 {
+		live = append(live, strings.TrimSpace(ada.ok("new")))
+	}
+	p := ada.program(io.Discard, io.Discard)
+	defer p.disconnect()
+	c, err := p.dial()
+	require.NoError(t, err)
+	best, err := p.bestGames(t.Context(), c)
+	require.NoError(t, err)
+	assert.Len(t, best, 4)
+	assert.Subset(t, live, best)
+	for _, game := range live[2:] {
+		ada.ok("resign", game)
+	}
+	best, err = p.bestGames(t.Context(), c)
+	require.NoError(t, err)
+	assert.ElementsMatch(t, live[:2], best)
 }

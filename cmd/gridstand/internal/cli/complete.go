@@ -15,7 +15,7 @@ import (
 // completeTimeout limits how long a shell waits for completions. Tests change it.
 var completeTimeout = time.Second
 
-// source returns values that an argument or a flag can have. It ignores errors, because the shell
+// source returns values that an argument can have. It ignores errors, because the shell
 // would not show them.
 type source func(context.Context, *client.Client) []string
 
@@ -58,7 +58,7 @@ func challengeIDs(ctx context.Context, c *client.Client) []string {
 	return found
 }
 
-// complete completes the first argument, or a flag, with the values of sources.
+// complete completes the first argument with the values of sources.
 func (p *program) complete(sources ...source) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) (found []string, _ cobra.ShellCompDirective) {
 		c, err := p.dial()
@@ -72,11 +72,4 @@ func (p *program) complete(sources ...source) cobra.CompletionFunc {
 		}
 		return found, cobra.ShellCompDirectiveNoFileComp
 	}
-}
-
-// completeFlag completes a flag as complete completes the first argument.
-func completeFlag(cmd *cobra.Command, flag string, complete cobra.CompletionFunc) {
-	_ = cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		return complete(cmd, nil, typed)
-	})
 }

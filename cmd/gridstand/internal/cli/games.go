@@ -51,7 +51,6 @@ func (p *program) gamesCommand() *cobra.Command {
 	flags.BoolVar(&o.mine, "mine", false, "only your own games, including private ones")
 	flags.StringVar(&o.player, "player", "", "only games of the player with this `name`")
 	flags.IntVar(&o.limit, "limit", defaultLimit, "maximum number of rows, 0 for all")
-	completeFlag(cmd, "variant", p.complete(variantIDs))
 	return cmd
 }
 

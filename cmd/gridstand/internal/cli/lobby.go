@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -16,5 +17,9 @@ func (p *program) lobby(ctx context.Context) error {
 	if _, err := c.Games.GetServerInfo(ctx, &pb.GetServerInfoRequest{}); err != nil {
 		return err // rather than show an empty lobby
 	}
-	return p.showRestored(ctx, c, ui.Route{})
+	_, err = p.known(ctx, c)
+	if _, missing := errors.AsType[*missingError](err); err != nil && !missing {
+		return err
+	}
+	return p.show(ctx, c, ui.Route{})
 }

@@ -41,6 +41,7 @@ func TestTerminal_Race(t *testing.T) {
 	p.sees("bob", `(?s)ada, creator.*bob \(you\)`)
 	p.sees("ada", `2 of 8`)
 	cal := newUser(t, server, "cal")
+	cal.ok("account", "new", "cal")
 	var begun, note output
 	code := make(chan int, 1)
 	go func() {

@@ -67,7 +67,6 @@ revealing any tiles.`,
 	flags.BoolVar(&o.me, "me", false, "only your own rank and the ranks around it")
 	flags.BoolVar(&o.share, "share", false, "print your result in a challenge as text to share")
 	flags.IntVar(&o.limit, "limit", defaultLimit, "maximum number of rows, 0 for all")
-	completeFlag(cmd, "variant", p.complete(variantIDs))
 	return cmd
 }
 

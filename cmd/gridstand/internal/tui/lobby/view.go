@@ -220,19 +220,17 @@ func (p *page) welcome(width int) string {
 // fit draws a board as large as possible in width × height, with room for n lines of text
 // below it: n is lines if that many fit, otherwise least or 0.
 func fit(b board.Board, t ui.Theme, width, height, lines, least int) (drawn string, n int, ok bool) {
-	sizes, tight, _ := b.Sizes(t)
-	for _, sizes := range [][]board.Size{sizes, tight} {
-		for _, counts := range [][]int{{lines, least}, {-1}} { // -1 leaves out the empty line, too
-			for _, c := range sizes {
-				for _, n := range counts {
-					if w, h := b.Measure(c); w <= width && h+1+n <= height {
-						return b.Draw(c, t), max(n, 0), true
-					}
-				}
-			}
+	c, ok := board.LargestSize(b, t, width, height-1-least)
+	if !ok {
+		least = 0
+		if c, ok = board.LargestSize(b, t, width, height); !ok {
+			return "", 0, false
 		}
 	}
-	return "", 0, false
+	if _, h := b.Measure(c); h+1+lines <= height {
+		least = lines
+	}
+	return b.Draw(c, t), least, true
 }
 
 // facts returns lines about the previewed game, most important first. least is the number

@@ -96,7 +96,7 @@ func (p *page) resultKeys() ui.KeyTable {
 			return ui.Open(ui.Route{Replay: p.Game.GetId()})
 		}).FooterAs(6, "w", "replay"),
 		share, link,
-		ui.On("b", "b", "challenge others to beat it", p.beatable(), p.challenge).FooterAs(5, "b", "beat me"),
+		ui.On("b", "b", "challenge others to beat it", p.beatable(), p.challenge).FooterAs(5, "b", "challenge"),
 		ui.On("s", "s", "ranking", c != nil, func() tea.Cmd { return ui.Open(ui.Route{Challenge: c.ID}) }).Footer(4),
 		ui.On("esc", "esc", result, true, func() tea.Cmd { p.closed = !p.closed; return nil }).Footer(2),
 		p.rulesKey(), p.backKey(),

@@ -37,7 +37,7 @@ type Key struct {
 	// Do is nil if the key is only listed in the help.
 	Do func() tea.Cmd
 
-	footer key.Binding
+	footer key.Help
 	place  int // in the footer, from 1; 0 if the footer does not have the key
 }
 
@@ -61,7 +61,7 @@ func (k Key) Footer(place int) Key { return k.FooterAs(place, k.Help().Key, k.He
 
 // FooterAs is like Footer, with another label and another description than the help's.
 func (k Key) FooterAs(place int, name, what string) Key {
-	k.place, k.footer = place, Bind(name, what)
+	k.place, k.footer = place, key.Help{Key: name, Desc: what}
 	return k
 }
 
@@ -84,10 +84,12 @@ func (t KeyTable) Press(msg tea.KeyPressMsg) (cmd tea.Cmd, done bool) {
 // ends with the key for the help and q.
 func (t KeyTable) Map() KeyMap {
 	m := KeyMap{Full: make([][]key.Binding, len(t))}
-	var shown []Key
+	var shown []*Key
 	var last []key.Binding
 	for i, group := range t {
-		for _, k := range group {
+		m.Full[i] = make([]key.Binding, 0, len(group))
+		for j := range group {
+			k := &group[j]
 			m.Full[i] = append(m.Full[i], k.Binding)
 			switch {
 			case !k.Enabled():
@@ -98,9 +100,9 @@ func (t KeyTable) Map() KeyMap {
 			}
 		}
 	}
-	slices.SortStableFunc(shown, func(a, b Key) int { return cmp.Compare(a.place, b.place) })
+	slices.SortStableFunc(shown, func(a, b *Key) int { return cmp.Compare(a.place, b.place) })
 	for _, k := range shown {
-		m.Short = append(m.Short, k.footer)
+		m.Short = append(m.Short, Bind(k.footer.Key, k.footer.Desc))
 	}
 	m.Short = append(m.Short, last...)
 	return m

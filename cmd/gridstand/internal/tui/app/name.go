@@ -33,9 +33,21 @@ func newNamePage(ctx context.Context, env *ui.Env, c Config, r ui.Route) *namePa
 	input.Prompt = ""
 	input.CharLimit = ui.NameLimit
 	input.SetWidth(ui.NameLimit + 1)
-	input.Placeholder = ui.SuggestName(c.SuggestedName, 1)
+	input.Placeholder = suggestName(c.SuggestedName, 1)
 	input.Focus() // drop the command: it blinks the cursor, and each blink draws a frame
 	return &namePage{env: env, Tasks: ui.NewTasks(ctx), config: c, route: r, input: input}
+}
+
+// suggestName returns the name to suggest for a new account of a user with the given login
+// name. n is 1 for the first suggestion and increases with each one that was taken.
+func suggestName(login string, n int) string {
+	if names.Reserved(client.FitName(login)) {
+		n++ // For example, "root-2" is not reserved.
+	}
+	if n == 1 {
+		return client.FitName(login)
+	}
+	return client.WithNumber(login, n)
 }
 
 func (p *namePage) Init() tea.Cmd { return nil }
@@ -91,7 +103,7 @@ func (p *namePage) loggedIn(id string, err error) tea.Cmd {
 	}
 	if errors.Is(err, client.ErrNameTaken) && p.input.Value() == "" {
 		p.taken++
-		p.input.Placeholder = ui.SuggestName(p.config.SuggestedName, p.taken+1)
+		p.input.Placeholder = suggestName(p.config.SuggestedName, p.taken+1)
 	}
 	return nil
 }

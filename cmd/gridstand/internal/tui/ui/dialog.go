@@ -87,7 +87,7 @@ func (s *Scroll) Keys() KeyMap {
 // helpBox returns the box that lists all keys, for a window of width × height: in several columns if
 // they fit, otherwise in one column. If the box is too tall, it shows the part at the given position.
 func helpBox(t Theme, groups [][]key.Binding, width, height int, at *Scroll) string {
-	const frameWidth, frameHeight = 6, 4
+	const frameWidth, frameHeight = 4, 4
 	h := help.New()
 	h.Styles = help.Styles{FullKey: t.Accent().Lipgloss(), FullDesc: t.Dim().Lipgloss(), FullSeparator: t.Faint().Lipgloss()}
 	table := h.FullHelpView(groups)

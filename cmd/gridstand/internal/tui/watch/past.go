@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -45,23 +46,16 @@ type past struct {
 	loading bool
 }
 
-// add adds an event. If there are too many, it drops the one furthest from the version
-// that the user is looking at or waiting for.
-func (p *past) add(e *pb.Event) {
-	p.events[e.GetVersion()] = e
-	center := cmp.Or(p.wanted, p.at, e.GetVersion())
-	for len(p.events) > pastLimit {
-		furthest := center
-		for v := range p.events {
-			if abs(v-center) > abs(furthest-center) {
-				furthest = v
-			}
-		}
-		delete(p.events, furthest)
+// add adds events. If there are too many, it forgets those before them, which are loaded again if the
+// user goes to them. The version on the screen stays, since state has it.
+func (p *past) add(all ...*pb.Event) {
+	if len(p.events)+len(all) > pastLimit {
+		clear(p.events)
+	}
+	for _, e := range all {
+		p.events[e.GetVersion()] = e
 	}
 }
-
-func abs(n int32) int32 { return max(n, -n) }
 
 // position returns the version that the user is looking at or waiting for.
 func (g *game) position() int32 {
@@ -122,11 +116,7 @@ func (g *game) load(version int32) tea.Cmd {
 func (g *game) loaded(first, last int32, events []*pb.Event, err error) tea.Cmd {
 	g.past.loading = false
 	wanted := g.past.wanted
-	for _, e := range events {
-		if !g.state.WrongKind(e.GetPosition()) {
-			g.past.add(e)
-		}
-	}
+	g.past.add(slices.DeleteFunc(events, func(e *pb.Event) bool { return g.state.WrongKind(e.GetPosition()) })...)
 	_, found := g.past.events[wanted]
 	switch {
 	case wanted == 0:

@@ -98,11 +98,18 @@ func TestOpen_Refused(t *testing.T) {
 	for name, test := range map[string]struct{ script, want string }{
 		"newer":           {fmt.Sprintf("%s; PRAGMA application_id = %d; PRAGMA user_version = 1000", schema, applicationID), "newer version of this program: its schema version is 1000"},
 		"another program": {"CREATE TABLE t (n)", "database of another program"},
+		"its log":         {"PRAGMA journal_mode = WAL; CREATE TABLE t (n)", "database of another program"},
 	} {
 		path := filepath.Join(t.TempDir(), "store.db")
 		c, err := sqlite3.OpenConn(path)
 		require.NoError(t, err)
 		require.NoError(t, sqlitex.ExecuteScript(c, test.script, nil))
+		if name == "its log" { // as a killed program leaves it
+			killed := filepath.Join(t.TempDir(), "store.db")
+			copyFile(t, path, killed)
+			copyFile(t, path+walSuffix, killed+walSuffix)
+			path = killed
+		}
 		require.NoError(t, c.Close())
 		require.NoError(t, os.Chmod(path, 0o644))
 		before, err := os.ReadFile(path)

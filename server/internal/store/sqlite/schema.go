@@ -99,8 +99,18 @@ func look(path string, flag int) (_ *os.File, err error) {
 		return nil, err
 	}
 	application := binary.BigEndian.Uint32(page[applicationAt:])
-	if application == 0 && page[100] == 13 && binary.BigEndian.Uint16(page[103:]) == 0 {
-		return f, nil // The tables may still be only in the log. If they are not a store's, upgrade refuses them.
+	if application == 0 && page[100] == 13 && binary.BigEndian.Uint16(page[103:]) == 0 { // no tables
+		// The tables of a new store are only in the log. The first page is at its start.
+		var frame [128]byte
+		log, err := os.Open(path + walSuffix)
+		if err != nil {
+			return f, nil
+		}
+		defer func() { _ = log.Close() }()
+		if n, _ := log.ReadAt(frame[:], 0); n < len(frame) || binary.BigEndian.Uint32(frame[32:]) != 1 {
+			return f, nil
+		}
+		application = binary.BigEndian.Uint32(frame[56+applicationAt:])
 	}
 	switch application {
 	case applicationID:

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/limits"
 )
 
 const (
@@ -118,7 +119,7 @@ func readPast(ctx context.Context, conn *grpc.ClientConn, request []byte) error 
 	return err
 }
 
-// unreadWatches opens watches that read nothing, and plays their game.
+// unreadWatches opens watches that read nothing, and plays their game as fast as the default limits allow.
 func (f *flood) unreadWatches(ctx context.Context) error {
 	c := f.w.player(f.server, f.dialOption())
 	game, err := c.create(ctx, ofVariant("6x6"))
@@ -138,7 +139,8 @@ func (f *flood) unreadWatches(ctx context.Context) error {
 		}
 	}
 	f.ready()
-	err = play(ctx, rand.New(rand.NewPCG(0, 31)), game, longer, func(int32) {}, c)
+	pace := time.Second / time.Duration(limits.Default().MovesPerSecond)
+	err = play(ctx, rand.New(rand.NewPCG(0, 31)), game, longer, func(int32) { pause(ctx, pace) }, c)
 	if ctx.Err() != nil {
 		return nil
 	}

@@ -62,33 +62,22 @@ func (s *Challenges) Seen(ctx context.Context, c *Challenge, now time.Time) erro
 }
 
 // Now enters a player into a race with others and returns it: the race in which the player already
-// waits, or the oldest public race that waits with a player present, or a new race, which make
+// waits, or the oldest public race that waits with a player present, or a new race, which draft
 // returns for its id. Before it enters a race, it calls admit with the id of the attempt, and
 // returns its error.
 //
 // Players who call at the same time meet: the calls of a server take turns, and all servers derive
 // the ids of new races from the time.
 func (s *Challenges) Now(
-	ctx context.Context, player replay.Player, make func(challengeID string) Challenge, admit func(attemptID string, isNew bool) error,
+	ctx context.Context, player replay.Player, draft func(challengeID string) Challenge, admit func(attemptID string, isNew bool) error,
 ) (*Challenge, error) {
 	if err := s.gathering.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
 	defer s.gathering.Release(1)
-	listed, err := s.recent(ctx, replay.Race)
+	waiting, err := s.waiting(ctx, player.ID)
 	if err != nil {
 		return nil, err
-	}
-	var waiting []string
-	for _, l := range slices.Backward(listed) { // the oldest first
-		c, ok := s.known.Get(l.place.GameID)
-		switch {
-		case !l.joinable || !ok || !c.OpenTime.IsZero():
-		case c.Entrant(player.ID) != nil:
-			waiting = slices.Insert(waiting, 0, c.ID)
-		case c.players() < MaxEntrants:
-			waiting = append(waiting, c.ID)
-		}
 	}
 	for _, challengeID := range waiting {
 		if c, err := s.enter(ctx, challengeID, player, admit); !passed(err) {
@@ -114,7 +103,7 @@ func (s *Challenges) Now(
 				if err := admit(AttemptID(challengeID, player.ID), true); err != nil {
 					return nil, err
 				}
-				if c, err = s.Create(ctx, make(challengeID), now); err == nil && c.Entrant(player.ID) == nil { // Another server was faster.
+				if c, err = s.Create(ctx, draft(challengeID), now); err == nil && c.Entrant(player.ID) == nil { // Another server was faster.
 					c, err = s.enter(ctx, challengeID, player, admit)
 				}
 			}
@@ -124,6 +113,23 @@ func (s *Challenges) Now(
 		}
 	}
 	panic("unreachable")
+}
+
+// waiting returns the ids of the public races that a player may enter, the oldest first, after the one
+// in which the player waits.
+func (s *Challenges) waiting(ctx context.Context, playerID string) (ids []string, err error) {
+	listed, err := s.recent(ctx, replay.Race)
+	for _, l := range slices.Backward(listed) {
+		c, ok := s.known.Get(l.place.GameID)
+		switch {
+		case !l.joinable || !ok || !c.OpenTime.IsZero():
+		case c.Entrant(playerID) != nil:
+			ids = slices.Insert(ids, 0, c.ID)
+		case c.players() < MaxEntrants:
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids, err
 }
 
 // nowID returns the id of a race that Now creates, the n-th one in a period.
@@ -139,7 +145,7 @@ var errAbsent = errors.New("the players of the race have left")
 
 // passed reports whether a player could not enter a race but may enter another one.
 func passed(err error) bool {
-	return errors.Is(err, ErrFull) || errors.Is(err, ErrStarted) || errors.Is(err, errAbsent)
+	return errors.Is(err, ErrFull) || errors.Is(err, ErrStarted) || errors.Is(err, errAbsent) || errors.Is(err, ErrNotFound)
 }
 
 // enter adds a player to a waiting race in place of the bot that stands in, and lets it start soon if

@@ -162,7 +162,7 @@ func keepChallenge(t *testing.T, c server.Config) {
 	assert.Len(t, found, 1)
 	places, err := s.Challenges.List(ctx, 2, store.Place{}, 10)
 	require.NoError(t, err)
-	assert.Len(t, places, 1)
+	assert.NotEmpty(t, places) // It may contain challenges that have expired.
 }
 
 // playBySSH links and removes a key, creates an account for another key through an SSH

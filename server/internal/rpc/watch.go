@@ -157,7 +157,9 @@ func (v *gameView) next() (message any, changed <-chan struct{}, err error) {
 	}
 	update, changed := v.watcher.Next(v.version)
 	if update == (match.Update{}) && v.opened && v.sharer != nil && v.sharer.CanTry() {
-		update, err = v.join()
+		if update, err = v.join(); err != nil {
+			return nil, nil, err // If it has joined, v belongs to the fanout.
+		}
 	}
 	if update.Missed == nil {
 		v.past = nil

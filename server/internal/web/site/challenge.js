@@ -20,7 +20,7 @@ const kinds = {
   DAILY: 'The same tiles for everyone, until midnight UTC. You have one attempt.',
   RACE: 'Everyone plays the same tiles at the same time. The highest score wins.',
   LINK: 'New tiles, the same for everyone with the link. You have one attempt.',
-  REMATCH: 'The tiles of a finished game. Its seed is public, so the standings prove nothing.',
+  REMATCH: 'The tiles of a finished game. Its seed is public, so the ranking proves nothing.',
 };
 
 /** Shows bytes in hexadecimal, like the terminal. @param {string} base64 */
@@ -76,7 +76,7 @@ function show(root, { challenge, next, attempt, now }) {
   );
   const day = words.dayBefore(c);
   const before = day && h('a', { href: `/daily/${c.variant}?date=${day}` }, `Results of ${day}`);
-  const listTitle = h('h2', race ? 'Boards' : 'Standings');
+  const listTitle = h('h2', race ? 'Boards' : 'Ranking');
   const aside = h('div.stack', result, listTitle, lines.element, foot, before, proof);
   const board = createBoard('twenty48');
   const counter = h('b.counter', { role: 'timer' });

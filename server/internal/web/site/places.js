@@ -17,7 +17,7 @@ const place = (href, action, who, what) =>
 
 /** @param {Challenge} c */
 function racePlace(c) {
-  const names = (c.entrants || []).map((e) => e.player?.name || `${e.bot} (bot)`);
+  const names = (c.entrants || []).flatMap((e) => e.player?.name || []);
   const mine = c.entrants?.some((e) => e.player && e.player.id === account()?.id);
   const what = `${limit(c.limit)} race, ${c.variant} · ${ago(c.createTime)}`;
   return place(`/c/${c.id}`, mine ? 'Return' : 'Join', names.join(', '), what);

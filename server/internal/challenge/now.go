@@ -122,10 +122,10 @@ func (s *Challenges) waiting(ctx context.Context, playerID string) (ids []string
 	for _, l := range slices.Backward(listed) {
 		c, ok := s.known.Get(l.place.GameID)
 		switch {
-		case !l.joinable || !ok || !c.OpenTime.IsZero():
+		case !ok || !c.OpenTime.IsZero():
 		case c.Entrant(playerID) != nil:
 			ids = slices.Insert(ids, 0, c.ID)
-		case c.players() < MaxEntrants:
+		case l.joinable && c.players() < MaxEntrants:
 			ids = append(ids, c.ID)
 		}
 	}
@@ -148,13 +148,29 @@ func passed(err error) bool {
 	return errors.Is(err, ErrFull) || errors.Is(err, ErrStarted) || errors.Is(err, errAbsent) || errors.Is(err, ErrNotFound)
 }
 
-// enter adds a player to a waiting race in place of the bot that stands in, and lets it start soon if
-// it has two players. It changes nothing for a player on the roster.
+// makeRoom prepares the roster for another player: if there is a player already, it removes the bot that
+// stands in for others, and reports whether there was one.
+func (c *Challenge) makeRoom() (stoodIn bool) {
+	before, standIn := len(c.Entrants), StandIn(c.ID, "").GameID
+	if c.players() > 0 {
+		c.Entrants = slices.DeleteFunc(c.Entrants, func(e Entrant) bool { return e.GameID == standIn })
+	}
+	return len(c.Entrants) < before
+}
+
+// startSoon makes a race with two players start by itself.
+func (c *Challenge) startSoon(now time.Time) {
+	if c.StartTime.IsZero() && c.players() > 1 {
+		c.StartTime = now.UTC().Truncate(time.Millisecond).Add(startAfter)
+	}
+}
+
+// enter adds a player to a waiting race, and lets it start soon if it has two players. It changes nothing
+// for a player on the roster.
 func (s *Challenges) enter(
 	ctx context.Context, challengeID string, player replay.Player, admit func(attemptID string, isNew bool) error,
 ) (*Challenge, error) {
 	return s.change(ctx, challengeID, func(c *Challenge, now time.Time) error {
-		standIn := StandIn(c.ID, "").GameID
 		switch {
 		case c.locked(now):
 			return ErrStarted
@@ -163,7 +179,7 @@ func (s *Challenges) enter(
 		case c.Absent(now):
 			return errAbsent
 		}
-		c.Entrants = slices.DeleteFunc(c.Entrants, func(e Entrant) bool { return e.GameID == standIn })
+		c.makeRoom()
 		if len(c.Entrants) >= MaxEntrants {
 			return ErrFull
 		}
@@ -172,9 +188,7 @@ func (s *Challenges) enter(
 			return err
 		}
 		c.Entrants = append(c.Entrants, Entrant{Player: player, GameID: attempt})
-		if c.StartTime.IsZero() && c.players() > 1 {
-			c.StartTime = now.UTC().Truncate(time.Millisecond).Add(startAfter)
-		}
+		c.startSoon(now)
 		return nil
 	})
 }

@@ -86,6 +86,27 @@ func TestNow_StandIn(t *testing.T) {
 	})
 }
 
+// Ensure that the bot also leaves if the second player comes by the race's link, and that it stays for a
+// player who comes after the first one has left.
+func TestNow_Link(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, env *env) {
+		c := env.enterNow(env.Challenges, ann)
+		_, err := env.Leave(t.Context(), c.ID, ann.ID, "")
+		require.NoError(t, err)
+		alone := env.enterNow(env.server(), bob)
+		require.Equal(t, c.ID, alone.ID)
+		assert.Len(t, alone.Entrants, 2)
+		assert.Zero(t, alone.StartTime)
+
+		both, err := env.Join(t.Context(), c.ID, eve.ID, challenge.Entrant{Player: eve})
+		require.NoError(t, err)
+		require.Len(t, both.Entrants, 2)
+		assert.Equal(t, []string{bob.ID, eve.ID}, []string{both.Entrants[0].Player.ID, both.Entrants[1].Player.ID})
+		assert.NotZero(t, both.StartTime)
+	})
+}
+
 // Ensure that a player gets into the oldest race whose players are present.
 func TestNow_Oldest(t *testing.T) {
 	t.Parallel()

@@ -38,10 +38,15 @@ func (s *Challenges) Join(ctx context.Context, challengeID, by string, e Entrant
 		}
 		if e.Bot != "" {
 			e.Ready = true
-		} else {
-			e.GameID = AttemptID(c.ID, e.Player.ID)
+			c.Entrants = append(c.Entrants, e)
+			return nil
 		}
+		e.GameID = AttemptID(c.ID, e.Player.ID)
+		stoodIn := c.makeRoom()
 		c.Entrants = append(c.Entrants, e)
+		if stoodIn {
+			c.startSoon(now)
+		}
 		return nil
 	})
 }

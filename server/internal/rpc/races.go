@@ -131,7 +131,7 @@ func (s *Service) RaceNow(ctx context.Context, _ *pb.RaceNowRequest) (*pb.RaceNo
 			}
 		}
 	}
-	_, now, err := s.Challenges.Get(ctx, c.ID)
+	c, now, err := s.Challenges.Get(ctx, c.ID)
 	if err != nil {
 		return nil, err
 	}

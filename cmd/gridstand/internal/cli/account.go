@@ -215,7 +215,8 @@ func (p *program) printToken(c *client.Client, player *pb.Player) error {
 		return err
 	}
 	if p.terminal(p.out) {
-		p.notef("Keep this secret: with this token, anyone can play as %s on %s.", client.CleanName(player.GetName()), c.Target())
+		p.notef("Keep this secret: with this token, anyone can play as %s on %s. On your other machine, enter it at the prompt of %s.",
+			client.CleanName(player.GetName()), c.Target(), p.typed("account", "import"))
 	}
 	return p.printEither(&pb.CreatePlayerResponse{Player: player, Token: cred.Token}, "%s\n", cred.Token)
 }

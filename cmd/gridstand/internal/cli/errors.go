@@ -82,7 +82,7 @@ func (p *program) explain(err error) string {
 	normal, err := client.NormalTarget(server)
 	switch {
 	case err == nil && normal == client.DefaultTarget:
-		return text + "Start one with: " + name + " play --local, or: go run ./cmd/gridstand-server"
+		return text + "Start one with: " + name + " play --local, where your local games are, or: gridstand-server"
 	case err == nil && onThisMachine(normal):
 		return text + "Start one with: " + name + " play --local --server " + normal
 	default:

@@ -118,6 +118,9 @@ func (p *program) variantOr(ctx context.Context, c *client.Client, r reference, 
 // didYouMean suggests the variant that id resembles, as a part of a sentence, or returns "".
 func didYouMean(variants []*pb.Variant, id string) string {
 	var names []string
+	if id == "2048" {
+		id = defaultVariant
+	}
 	for _, v := range variants {
 		names = append(names, v.GetId())
 	}

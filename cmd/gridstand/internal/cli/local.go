@@ -51,6 +51,14 @@ func (o *localFlags) check(p *program) error {
 	return nil
 }
 
+// words returns the command with these flags, without its other options.
+func (o *localFlags) words() []string {
+	if o.share {
+		return []string{"play", "--local", "--share"}
+	}
+	return []string{"play", "--local"}
+}
+
 // stateHome returns the directory where --local stores games, or "" if the environment does
 // not define a home directory.
 func stateHome() string {
@@ -106,7 +114,7 @@ func (p *program) startLocal(ctx context.Context, o localFlags) (stop func(), er
 		p.local.site = "http://" + p.local.others
 	}
 	if !o.fresh {
-		p.local.pages.Resume = p.typed("play", "--local")
+		p.local.pages.Resume = p.typed(o.words()...)
 	}
 	return p.serveLocal(ctx, o, listener)
 }

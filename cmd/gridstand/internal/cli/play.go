@@ -27,8 +27,9 @@ type playOptions struct {
 func (p *program) playCommand() *cobra.Command {
 	var o playOptions
 	cmd := &cobra.Command{
-		Use:   "play [variant|game]",
-		Short: "Play a game, or continue one of yours",
+		Use:        "play [variant|game]",
+		SuggestFor: []string{"resume", "continue", "start", "host", "serve"},
+		Short:      "Play a game, or continue one of yours",
 		Long: `Play a new game of a variant (` + defaultVariant + ` by default), or continue one of
 your games. Leaving a game does not end it.
 
@@ -180,7 +181,7 @@ func (p *program) mentionUnfinished(ctx context.Context, c *client.Client, varia
 // that game.
 func (p *program) startCommand(o playOptions) string {
 	if o.local {
-		return p.typed("play", "--local")
+		return p.typed(o.words()...)
 	}
 	return p.typed("play")
 }

@@ -100,7 +100,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 		fmt.Fprintf(p.err, "%s: %s\n", name, p.explain(err))
 	}
 	if code == exitUsage {
-		fmt.Fprintf(p.err, "Try: %s --help\n", cmd.CommandPath())
+		fmt.Fprintf(p.err, "Try: %s --help\n", strings.TrimSuffix(cmd.CommandPath(), " help"))
 	}
 	return code
 }

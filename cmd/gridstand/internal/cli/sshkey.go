@@ -45,7 +45,7 @@ The private key does not leave this machine: it only signs your player id.`,
 	}
 	remove := &cobra.Command{
 		Use:   "remove <fingerprint>",
-		Short: "Remove an SSH key from your account",
+		Short: "Remove (revoke) an SSH key of your account",
 		Long: `Remove an SSH key from your account, given by its fingerprint or an unambiguous
 beginning of it. Servers may accept the key for another 30 seconds.`,
 		RunE: func(cmd *cobra.Command, args []string) error {

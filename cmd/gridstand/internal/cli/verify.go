@@ -96,7 +96,7 @@ func (p *program) report(r verify.Report, err error) error {
 		points = "scores "
 	}
 	if err := p.printf("Verified: %s, a game of %s by %s, ended: %s.\n"+
-		"The seed matches the commitment made when the game was created. All %s versions follow from it:\n"+
+		"The seed matches the commitment made when the game was created. All %s states of the game follow from it:\n"+
 		"%s, %severy board, and the %s%s.\n",
 		r.GameID, r.Variant, strings.Join(r.Players, ", "), r.Reason,
 		describe.Comma(int32(r.Versions)), describe.Plural(r.Moves, "move"), spawned, points, commas(r.Scores, ", ")); err != nil || r.Challenge == nil {

@@ -171,7 +171,7 @@ func (p *page) table() ui.KeyTable {
 		play = "continue"
 	}
 	if entrant.GetReady() {
-		ready = "not ready"
+		ready = "unready"
 	}
 	enter := ui.Run(ui.Replace(p.Tasks, ui.Route{Enter: p.ID}))
 	return ui.KeyTable{{

@@ -95,13 +95,16 @@ func (p *playing) askNew() *ui.Question {
 	return &ui.Question{Title: "Give up this game?", Text: text, Yes: "give up, new game", No: cancel, Then: giveUp}
 }
 
-// leave closes the page. It first asks for confirmation if the game would be lost.
+// leave closes the page. It first asks for confirmation if the game would be lost or has a clock.
 func (p *playing) leave() tea.Cmd {
 	switch {
 	case p.Over() || p.lost:
 		return ui.Back
 	case p.contest != nil && p.contest.Race() && !p.contest.Expired():
-		return p.Ask(p.askGiveUp())
+		return p.Ask(&ui.Question{
+			Title: "Leave the race?", Text: "The clock runs on. You can return until it ends.",
+			Yes: "leave", No: "play on", Then: func() tea.Cmd { return ui.Back },
+		})
 	case p.env.Local == nil || p.env.Local.Resume != "":
 		return ui.Back
 	}
@@ -115,7 +118,7 @@ func (p *playing) leave() tea.Cmd {
 func (p *playing) askGiveUp() *ui.Question {
 	title := "Give up this attempt?"
 	if p.contest.Race() {
-		title = "Leave the race?"
+		title = "Give up the race?"
 	}
 	return &ui.Question{Title: title, Text: describe.Kept(p.Score()), Yes: "give up", No: "play on", Then: p.resign}
 }

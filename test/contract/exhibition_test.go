@@ -47,8 +47,8 @@ func requireExhibition(t testing.TB, g *pb.Game) {
 }
 
 // Ensure that the first client that lists live games on an empty store finds one that is being played,
-// that it continues while it is watched until a player's game is live, and that none begins during
-// that game.
+// that it continues while it is watched, also beside a race that waits, a private race and a game without
+// a move, until a player's game has a move, and that none begins during that game.
 func TestExhibition(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -60,6 +60,12 @@ func TestExhibition(t *testing.T) {
 		require.NotNil(t, w.event(t).GetMoved())
 		p := s.player(t)
 		g := s.game(t, p, "classic")
+		_, err := s.RaceNow(s.player(t).ctx, &pb.RaceNowRequest{})
+		require.NoError(t, err)
+		for range 5 {
+			require.NotNil(t, w.event(t).GetMoved())
+		}
+		s.moves(t, p, g, 1)
 		for w.event(t).GetAbandoned() == nil {
 			continue
 		}

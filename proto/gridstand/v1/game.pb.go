@@ -1171,10 +1171,10 @@ type Game struct {
 	// Revision of the rules needed to replay the game.
 	RulesRevision int32 `protobuf:"varint,16,opt,name=rules_revision,json=rulesRevision,proto3" json:"rules_revision,omitempty"`
 	// Whether the game is an exhibition: bots have all its seats, and it is not an attempt
-	// at a challenge. While clients list active games and no public game has had an event
-	// for a minute, the server may start an exhibition by itself. It ends that exhibition
-	// as abandoned after a minute if no client watches it, or when a public game of players
-	// has an event.
+	// at a challenge. While clients list active games and no public game has had a move for
+	// a minute, the server may start an exhibition by itself. It ends that exhibition as
+	// abandoned after a minute if no client watches it, or when a public game of players
+	// has a move.
 	Exhibition bool `protobuf:"varint,17,opt,name=exhibition,proto3" json:"exhibition,omitempty"`
 	// Id of the challenge if the game is an attempt at one; empty otherwise. See
 	// ChallengeService for what an attempt hides.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/gridstand/gridstand/server/internal/store"
 )
 
 const (
@@ -52,4 +54,14 @@ func (d *Directory) MovedWithin(ctx context.Context, within time.Duration) (int,
 		return 0, fmt.Errorf("counting the games being played: %w", err)
 	}
 	return games, nil
+}
+
+// Latest returns up to n public active games, those with the latest events first.
+func (d *Directory) Latest(ctx context.Context, n int) ([]string, error) {
+	places, err := d.page(ctx, store.List{Status: store.Active}, store.Place{}, n)
+	ids := make([]string, len(places))
+	for i, place := range places {
+		ids[i] = place.GameID
+	}
+	return ids, err
 }

@@ -24,15 +24,15 @@ func watchedOrYoung(state *replay.State, watchers int) bool {
 }
 
 // running reports whether a game between bots is running rather than paused. A showcase is also
-// paused while another game is live.
+// paused while another game is being played.
 func (m *Manager) running(ctx context.Context, served *match.Match) (bool, error) {
 	state := served.State()
 	running := watchedOrYoung(state, served.Limited())
 	if !running || !showcased(state) {
 		return running, nil
 	}
-	moved, err := m.Directory.MovedWithin(ctx, quietFor)
-	return moved <= 1, err // The showcase itself is one.
+	games, _, err := m.playing(ctx)
+	return games == 0, err
 }
 
 // Watched continues a game between bots that may have been paused while no client watched it. It

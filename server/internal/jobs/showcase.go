@@ -9,6 +9,7 @@ import (
 	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/match"
 )
 
@@ -17,9 +18,12 @@ const (
 	// showcases are not in any player's list of games and do not count toward any player's
 	// limits.
 	showcaseCreator = "gridstand"
-	// A showcase may begin if no game has had an event for quietFor. A more recent event in
-	// another game ends the showcase.
+	// A showcase may begin if no game that clients can watch has had a move for quietFor. A more
+	// recent move in another game ends the showcase.
 	quietFor = time.Minute
+	// fewGames is the maximum number of recent games that a server examines for moves. If there
+	// are more, it assumes that some have moves.
+	fewGames = 16
 	// showEvery is how often a server checks whether to begin a showcase while clients read
 	// lists of live games. showWithin limits the duration of a check.
 	showEvery, showWithin = time.Second, 5 * time.Second
@@ -31,9 +35,9 @@ const (
 func showcased(state *replay.State) bool { return state.Creator.ID == showcaseCreator }
 
 // Listed is called when a client reads a list of live games. moving is the number of games
-// in the store that are being played. Listed never blocks.
+// in the store that had an event recently. Listed never blocks.
 func (m *Manager) Listed(moving int) {
-	if !m.Showcase || moving > 0 {
+	if !m.Showcase || moving > fewGames {
 		return
 	}
 	select {
@@ -71,8 +75,8 @@ func (m *Manager) runShowcases(ctx context.Context, hub *match.Hub) {
 func (m *Manager) startShowcase(ctx context.Context, hub *match.Hub) error {
 	ctx, cancel := context.WithTimeout(ctx, showWithin)
 	defer cancel()
-	moved, err := m.Directory.MovedWithin(ctx, quietFor)
-	if err != nil || moved > 0 {
+	games, showcases, err := m.playing(ctx)
+	if err != nil || games+showcases > 0 {
 		return err
 	}
 	now := time.Now()
@@ -91,6 +95,43 @@ func (m *Manager) startShowcase(ctx context.Context, hub *match.Hub) error {
 		err = m.Plan(ctx, state)
 	}
 	return err
+}
+
+// playing returns the number of games that clients can watch and that had an event within quietFor,
+// without those that have no move, such as the attempts at a race that waits for players. It
+// counts showcases separately.
+func (m *Manager) playing(ctx context.Context) (games, showcases int, err error) {
+	recent, err := m.Directory.MovedWithin(ctx, quietFor)
+	if err != nil || recent == 0 || recent > fewGames {
+		return recent, 0, err
+	}
+	ids, err := m.Directory.Latest(ctx, recent)
+	if err != nil {
+		return 0, 0, err
+	}
+	heads, err := m.Log.Heads(ctx, ids)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, head := range heads {
+		switch state := head.State; {
+		case state == nil || state.Status != replay.Active:
+		case showcased(state):
+			showcases++
+		case state.Position.MoveCount() > 0:
+			if state.IsAttempt() {
+				c, err := m.Challenges.Remembered(ctx, state.Attempt.ChallengeID)
+				if errors.Is(err, challenge.ErrNotFound) || err == nil && c.Private {
+					continue
+				}
+				if err != nil {
+					return 0, 0, err
+				}
+			}
+			games++
+		}
+	}
+	return games, showcases, nil
 }
 
 // showcaseID returns the id of a showcase that begins at the given time. It is the same on all

@@ -11,8 +11,8 @@ import (
 	"github.com/gridstand/gridstand/game/variants"
 )
 
-// Ensure that Listed requests one showcase if no game is being played and showcases are enabled,
-// and otherwise requests none.
+// Ensure that Listed requests one showcase if few games had events and showcases are enabled, and
+// otherwise requests none.
 func TestManager_Listed(t *testing.T) {
 	t.Parallel()
 	requested := func(showcase bool, moving int) int {
@@ -23,7 +23,8 @@ func TestManager_Listed(t *testing.T) {
 		return len(m.showcaseWanted)
 	}
 	assert.Equal(t, 1, requested(true, 0))
-	assert.Equal(t, 0, requested(true, 1))
+	assert.Equal(t, 1, requested(true, fewGames))
+	assert.Equal(t, 0, requested(true, fewGames+1))
 	assert.Equal(t, 0, requested(false, 0))
 }
 

@@ -202,7 +202,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 	n.recovery, n.directory = liveness.NewRecovery(c), c.Directory
 	n.jobs = jobs.New(jobs.Config{
 		Log: c.Log, Accounts: c.Accounts, Leaderboard: c.Leaderboard,
-		Challenges: c.Challenges, Directory: c.Directory, Queue: c.Queue, Monitor: c.Monitor, Logger: n.logger,
+		Challenges: c.Challenges, Directory: c.Directory, Queue: c.Queue, Monitor: c.Monitor, Time: n.store.Time, Logger: n.logger,
 		AbandonAfter: n.AbandonAfter, WaitingFor: n.WaitingFor, OnlyUptime: n.OnlyUptime, KeepFinished: n.KeepFinished,
 		Showcase: n.Exhibition, BotPace: n.BotPace, Recorded: n.metrics.Recorded,
 	})

@@ -160,8 +160,8 @@ func TestWatch_Stop(t *testing.T) {
 	})
 }
 
-// Ensure that the number of spectators excludes the game's own players and previews, and that all
-// streams report when it changes, also that of a waiting game whose spectator takes a seat.
+// Ensure that the audience of a game that waits is its players who are present, and that of a game in
+// progress is its spectators without previews, and that all streams report when it changes.
 func TestWatch_Audience(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *testServer) {
@@ -169,15 +169,16 @@ func TestWatch_Audience(t *testing.T) {
 		g := s.table(t, host, callerSeat, openSeat, openSeat)
 		request := &pb.WatchRequest{GameId: g.GetId()}
 		own, connect := s.watch(t, host.ctx, request), s.over(t, protocols[1])
-		own.audience(t, 0)
+		own.audience(t, 1)
 		preview := s.over(t, sse).watch(t, s.anyone, &pb.WatchRequest{GameId: g.GetId(), Preview: true})
 		stranger := connect.watch(t, s.anyone, from(g.GetId(), 0))
 		stranger.event(t)
 		s.watch(t, guest.ctx, request).game(t)
+		s.join(t, guest, g.GetId())
 		for _, w := range []*watcher{own, preview, stranger} {
 			w.audience(t, 2)
 		}
-		s.join(t, guest, g.GetId())
+		s.join(t, s.player(t), g.GetId())
 		preview.audience(t, 1)
 		stranger.leave()
 		own.audience(t, 0)

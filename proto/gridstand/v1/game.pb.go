@@ -135,7 +135,7 @@ type GameStatus int32
 const (
 	// In a request: any status. Never sent by a server.
 	GameStatus_GAME_STATUS_UNSPECIFIED GameStatus = 0
-	// Seats are still open.
+	// Seats are still open. The game ends ten minutes after its players have left it.
 	GameStatus_GAME_STATUS_WAITING GameStatus = 1
 	// The game is being played.
 	GameStatus_GAME_STATUS_ACTIVE GameStatus = 2
@@ -1155,7 +1155,8 @@ type Game struct {
 	// Whether it is kept out of lists. Every client that knows its id may watch it.
 	Private bool `protobuf:"varint,9,opt,name=private,proto3" json:"private,omitempty"`
 	// Number of Watch streams that are open on the game on all servers, not counting
-	// previews and the streams of its own players.
+	// previews and the streams of its own players. While the game waits for players, it is
+	// the number of streams of its own players instead.
 	Watchers int32 `protobuf:"varint,10,opt,name=watchers,proto3" json:"watchers,omitempty"`
 	// SHA-256 of the seed, public from the beginning: 32 bytes.
 	SeedCommitment []byte `protobuf:"bytes,11,opt,name=seed_commitment,json=seedCommitment,proto3" json:"seed_commitment,omitempty"`

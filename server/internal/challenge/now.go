@@ -14,9 +14,9 @@ import (
 const (
 	// startAfter is how long a race that a player entered with Now waits for more players.
 	startAfter = 15 * time.Second
-	// absentAfter is how long a waiting race is listed after its players have left it. seenEvery is the
-	// precision of that time.
-	absentAfter = 30 * time.Second
+	// AbsentAfter is how long a waiting race or game is listed after its last change or after its players
+	// have left it. seenEvery is the precision of that time.
+	AbsentAfter = 30 * time.Second
 	seenEvery   = 10 * time.Second
 	// gatherFor is how long calls of Now on different servers create the same races.
 	gatherFor = 15 * time.Second
@@ -28,7 +28,7 @@ func (c *Challenge) Absent(now time.Time) bool {
 	if c.seen.After(seen) {
 		seen = c.seen
 	}
-	return c.Kind == replay.Race && c.Status(now) == Waiting && now.Sub(seen) > absentAfter
+	return c.Kind == replay.Race && c.Status(now) == Waiting && now.Sub(seen) > AbsentAfter
 }
 
 // players returns the number of entrants who are not bots.

@@ -38,6 +38,7 @@ type plain struct{}
 func (plain) EnqueueSoon(context.Context, string) error     { return nil }
 func (plain) Within(context.Context, *replay.State) error   { return nil }
 func (plain) Appended(context.Context, *replay.State, bool) {}
+func (plain) Attended(context.Context, *match.Match)        {}
 func (plain) Watched(*replay.State, int)                    {}
 func (plain) Delivered(int)                                 {}
 func (plain) Conflicted()                                   {}

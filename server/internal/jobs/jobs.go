@@ -27,9 +27,12 @@ type Config struct {
 	Directory   *directory.Directory
 	Queue       store.Queue
 	Monitor     *liveness.Monitor
-	Logger      *slog.Logger
+	// Time returns the store's time.
+	Time   func(context.Context) (time.Time, error)
+	Logger *slog.Logger
 	// A game without clocks ends if it has no moves for AbandonAfter. A game that is waiting
-	// for players ends if no player joins within WaitingFor.
+	// for players ends if no player joins within WaitingFor, or when all have left; see
+	// desertedFor.
 	AbandonAfter, WaitingFor time.Duration
 	// OnlyUptime makes AbandonAfter and WaitingFor begin again after a period in which no
 	// server was running.

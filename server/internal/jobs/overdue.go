@@ -9,6 +9,43 @@ import (
 	"github.com/gridstand/gridstand/server/internal/match"
 )
 
+// desertedFor is how long a game waits for more players after its players have left.
+const desertedFor = 10 * time.Minute
+
+// Attended implements match.Jobs. It postpones the end of a game that waits for players until
+// desertedFor after they have left. If the game has started in the meantime, its job is due now,
+// because another server may have scheduled it for an earlier time.
+func (m *Manager) Attended(ctx context.Context, served *match.Match) {
+	now, err := m.Time(ctx)
+	if err == nil {
+		err = m.queue.Set(ctx, served.State().ID, now.Add(desertedFor))
+	}
+	if err == nil {
+		var state *replay.State
+		if state, err = served.Confirm(ctx); err == nil && state.Status != replay.Waiting {
+			err = m.queue.EnqueueNow(ctx, state.ID)
+		}
+	}
+	if err != nil {
+		m.Logger.Debug("cannot postpone the end of a waiting game", "game", served.State().ID, "error", err)
+	}
+}
+
+// waitsUntil returns the time at which a game that waits for players is processed again at the
+// latest, or zero for other games. present is the number of its players who watch it.
+func (m *Manager) waitsUntil(state *replay.State, present int, now time.Time) time.Time {
+	switch limit := state.UpdateTime.Add(m.WaitingFor); {
+	case state.Status != replay.Waiting:
+		return time.Time{}
+	case present == 0:
+		return m.overdueAt(state)
+	case now.Add(desertedFor).Before(limit):
+		return now.Add(desertedFor)
+	default:
+		return limit
+	}
+}
+
 // overdueAt returns the time at which a game that is not over becomes overdue: unless it is a
 // bot's turn, its clock runs out or it is abandoned.
 func (m *Manager) overdueAt(state *replay.State) time.Time {
@@ -17,7 +54,7 @@ func (m *Manager) overdueAt(state *replay.State) time.Time {
 	case !deadline.IsZero():
 		return deadline
 	case state.Status == replay.Waiting:
-		return state.UpdateTime.Add(m.WaitingFor)
+		return state.UpdateTime.Add(min(m.WaitingFor, desertedFor))
 	case showcased(state):
 		// A showcase becomes overdue only while it is paused, that is, while no client views it
 		// or another game is live.

@@ -54,6 +54,9 @@ func (m *Manager) advance(ctx context.Context, hub *match.Hub, job store.Job) (t
 	if state.IsAttempt() && state.Status != replay.Finished {
 		return m.advanceAttempt(ctx, served, state, job)
 	}
+	if next := m.waitsUntil(state, served.Spectators(), job.Leased); next.After(job.Leased) {
+		return next, m.Directory.Put(ctx, directory.Of(state, served.Spectators()))
+	}
 	paused := false
 	if pausable(state) {
 		running, err := m.running(ctx, served)

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -13,17 +14,20 @@ type Role int32
 
 // The roles of watchers.
 const (
-	// Uncounted is the role of watchers that are not counted, such as the game's players and
-	// the server's own watchers.
+	// Uncounted is the role of watchers that are not counted, such as the server's own watchers.
 	Uncounted Role = iota
 	// Spectator is the role of watchers who are counted in the audience on all servers.
 	Spectator
 	// Preview is the role of watchers that are counted only on their own server, and only
 	// toward the game's limit.
 	Preview
+	// Player is the role of the game's players. They are counted instead of spectators while the
+	// game waits for more players, so that lists know whether anyone is there.
+	Player
 )
 
-// Audience announces the number of spectators of a game on all servers. Every announcement is
+// Audience announces the number of spectators of a game on all servers, or of its players who are
+// present while it waits. Every announcement is
 // a new value, even if the number is unchanged.
 type Audience struct {
 	Spectators int
@@ -31,8 +35,11 @@ type Audience struct {
 	EncodedOnce
 }
 
-// Discount stops counting the watcher, for example because it became a player.
-func (w *Watcher) Discount() { w.m.count(Role(w.role.Swap(int32(Uncounted))), -1) }
+// SetRole changes the watcher's role, for example because it became a player.
+func (w *Watcher) SetRole(role Role) {
+	w.m.count(Role(w.role.Swap(int32(role))), -1)
+	w.m.count(role, 1)
+}
 
 // count adds n to the number of watchers with the given role.
 func (m *Match) count(role Role, n int32) {
@@ -42,6 +49,8 @@ func (m *Match) count(role Role, n int32) {
 		m.hub.spectators.Add(int64(n))
 	case Preview:
 		m.watching.previews.Add(n)
+	case Player:
+		m.watching.players.Add(n)
 	case Uncounted:
 	}
 }
@@ -50,18 +59,31 @@ func (m *Match) count(role Role, n int32) {
 // already received.
 func (w *Watcher) SkipAudience(of *Watcher) { w.audience = of.audience }
 
-// Spectators returns the number of the game's spectators on all servers.
-func (m *Match) Spectators() int {
-	total := m.watching.local.Load()
-	if remote := m.watching.remote.Load(); remote != nil {
-		total += *remote
+// counted returns the number of watchers on this server that the server reports to others: the
+// game's spectators, or its players while it waits for more.
+func (m *Match) counted() int32 {
+	if m.State().Status == replay.Waiting {
+		return m.watching.players.Load()
 	}
-	return int(total)
+	return m.watching.local.Load()
+}
+
+// Spectators returns the number of the game's spectators on all servers or, while it waits for
+// players, the number of its players' watchers.
+func (m *Match) Spectators() int { return int(m.counted()) + m.remote() }
+
+func (m *Match) remote() int {
+	if remote := m.watching.remote.Load(); remote != nil {
+		return int(*remote)
+	}
+	return 0
 }
 
 // Limited returns the number of watchers that count toward the game's limit: the spectators
 // on all servers and the previews on this one.
-func (m *Match) Limited() int { return m.Spectators() + int(m.watching.previews.Load()) }
+func (m *Match) Limited() int {
+	return int(m.watching.local.Load()) + m.remote() + int(m.watching.previews.Load())
+}
 
 // setRemoteWatchers updates the audience to the total that the store returned, unless total
 // is −1. A followed match ignores total, because it gets newer totals from the feed.
@@ -93,7 +115,7 @@ func (h *Hub) countAudiences(matches []*Match, now time.Time) {
 			continue
 		}
 		c := &m.watching
-		if local := c.local.Load(); local != c.reported.Load() || local > 0 && now.Sub(c.reportedAt) >= refreshEvery {
+		if local := m.counted(); local != c.reported.Load() || local > 0 && now.Sub(c.reportedAt) >= refreshEvery {
 			h.reportWatchers(m, local, now)
 		}
 		total, before := m.Spectators(), c.announced.Load()
@@ -136,6 +158,9 @@ func (h *Hub) reportWatchers(m *Match, local int32, now time.Time) {
 		// feed also delivers total.
 		remote := max(0, int32(total)-local)
 		c.remote.CompareAndSwap(known, &remote)
+		if local > 0 && m.State().Status == replay.Waiting {
+			h.Jobs.Attended(ctx, m)
+		}
 	}) {
 		c.reported.Store(before)
 		c.reporting.Store(false)

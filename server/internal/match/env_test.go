@@ -121,6 +121,8 @@ type work struct {
 	// for which Appended was told that Within had been called.
 	within []*replay.State
 	stored int
+	// attended is the number of calls of Attended.
+	attended int
 }
 
 func (w *work) EnqueueSoon(_ context.Context, gameID string) error {
@@ -147,6 +149,12 @@ func (w *work) Appended(_ context.Context, final *replay.State, within bool) {
 	if within {
 		w.stored++
 	}
+}
+
+func (w *work) Attended(context.Context, *Match) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.attended++
 }
 
 // counts returns the number of calls to EnqueueSoon, and the number of finished games passed to

@@ -30,6 +30,9 @@ type Jobs interface {
 	// reports whether Within was called in the transaction. It must return within a second.
 	// If the game is over, Appended tries to record the result.
 	Appended(ctx context.Context, state *replay.State, within bool)
+	// Attended is called every few seconds while players of a game that waits for others watch
+	// it on this server.
+	Attended(ctx context.Context, m *Match)
 }
 
 // Observer receives the events of this server's matches, for lists and metrics. Its methods
@@ -43,7 +46,7 @@ type Observer interface {
 	Delivered(watchers int)
 	// Conflicted is called when an append fails because another server appended first.
 	Conflicted()
-	// Watched is called when a game's number of spectators on all servers has changed, and
+	// Watched is called when the number that Match.Spectators returns has changed, and
 	// periodically while the game is watched.
 	Watched(state *replay.State, spectators int)
 }

@@ -51,7 +51,7 @@ func (m *Match) reap() {
 	m.watching.mu.Lock()
 	for _, w := range m.watching.all {
 		if w.ctx.Err() != nil && !w.left.Swap(true) {
-			w.Discount()
+			w.SetRole(Uncounted)
 			ended = true
 		}
 	}
@@ -63,7 +63,7 @@ func (m *Match) reap() {
 
 // Close unregisters the watcher. It must be called exactly once.
 func (w *Watcher) Close() {
-	w.Discount()
+	w.SetRole(Uncounted)
 	m := w.m
 	m.watching.mu.Lock()
 	defer m.watching.mu.Unlock()
@@ -136,13 +136,14 @@ type watcherSet struct {
 
 	size      atomic.Int32 // length of all, for reading without mu
 	previews  atomic.Int32 // on this server
+	players   atomic.Int32 // watchers on this server that are the game's players
 	local     atomic.Int32 // spectators on this server
 	announced atomic.Pointer[Audience]
 	// remote is the number of spectators on other servers, as last reported, or nil before the first
 	// report. Each report stores a new pointer.
 	remote atomic.Pointer[int32]
 
-	reported  atomic.Int32 // local as last reported to other servers
+	reported  atomic.Int32 // Match.counted as last reported to other servers
 	reporting atomic.Bool  // set while a report is in flight; only one is sent at a time, so that reports arrive in order
 
 	// Used by countAudiences only.

@@ -193,7 +193,7 @@ func (f *fanout) send(record any, e *match.Event) {
 			if to.version >= e.Version() {
 				continue
 			}
-			to.view.discountIfJoined(e)
+			to.view.seatIfJoined(e)
 			if i%latencySampleRate == 0 {
 				f.service.Meter.FanOut(time.Since(e.Seen))
 			}

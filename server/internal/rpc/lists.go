@@ -5,13 +5,16 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/gridstand/gridstand/game/replay"
 	"github.com/gridstand/gridstand/game/variants"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 	"github.com/gridstand/gridstand/proto/translate"
 	"github.com/gridstand/gridstand/server/internal/account"
+	"github.com/gridstand/gridstand/server/internal/challenge"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/invalid"
@@ -188,7 +191,7 @@ func (s *Service) filter(ctx context.Context, l store.List, candidates []store.P
 		if l.Variant != "" && listing.Variant != l.Variant {
 			continue
 		}
-		if slices.ContainsFunc(listing.Players, func(id string) bool { return hidden[id] }) {
+		if l.PlayerID == "" && absent(head, time.Now()) || slices.ContainsFunc(listing.Players, func(id string) bool { return hidden[id] }) {
 			continue
 		}
 		if state.Private && (l.PlayerID == "" || len(state.SeatsOf(by.ID)) == 0) {
@@ -205,6 +208,12 @@ func (s *Service) filter(ctx context.Context, l store.List, candidates []store.P
 		s.Logger.Debug("cannot remove missing games from a list", "error", err) // The next read of the list will try again.
 	}
 	return games, nil
+}
+
+// absent reports whether a game still waits for players although none of its players has watched
+// it recently.
+func absent(head gamelog.Head, now time.Time) bool {
+	return head.State.Status == replay.Waiting && head.Watchers == 0 && now.Sub(head.State.UpdateTime) > challenge.AbsentAfter
 }
 
 // hidden returns the set of the games' players whom an operator has hidden, by player ID.

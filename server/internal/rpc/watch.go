@@ -39,7 +39,7 @@ func (s *Service) OpenWatch(ctx context.Context, request *pb.WatchRequest, strea
 	player := caller(ctx)
 	v := &gameView{
 		View:       View{service: s, method: pb.GameService_Watch_FullMethodName, stream: stream, form: formOf(stream)},
-		everyEvent: request.GetEveryEvent(), address: s.Address(ctx), playerID: player.ID,
+		everyEvent: request.GetEveryEvent(), preview: request.GetPreview(), address: s.Address(ctx), playerID: player.ID,
 	}
 	v.updates = v
 	v.sharer, _ = stream.(Sharer)
@@ -50,7 +50,7 @@ func (s *Service) OpenWatch(ctx context.Context, request *pb.WatchRequest, strea
 	role := match.Spectator
 	switch {
 	case len(state.SeatsOf(player.ID)) > 0:
-		role = match.Uncounted
+		role = v.seated()
 	case request.GetPreview():
 		role = match.Preview
 	}
@@ -93,7 +93,7 @@ const watchersRetry = 5 * time.Second
 func (s *Service) admit(v *gameView, role match.Role) error {
 	s.admitting.Lock()
 	defer s.admitting.Unlock()
-	if limit := s.Limits.WatchersPerGame; limit > 0 && role != match.Uncounted && v.match.Limited() >= limit {
+	if limit := s.Limits.WatchersPerGame; limit > 0 && (role == match.Spectator || role == match.Preview) && v.match.Limited() >= limit {
 		return s.Limits.Exceeded(&s.Limits.WatchersPerGame, "watchers of one game", watchersRetry)
 	}
 	v.match.Watch(v.stream.Context(), &v.watcher, role)
@@ -107,6 +107,7 @@ type gameView struct {
 	everyUntil int32 // send every event up to this version
 	over       bool  // set once the client has been sent the end of the game
 	everyEvent bool
+	preview    bool
 	watcher    match.Watcher // next to the fields above, because a delivery uses all of them
 
 	match    *match.Match
@@ -216,7 +217,7 @@ func (v *gameView) replay() (err error) {
 func (v *gameView) game(state *replay.State) (any, error) {
 	v.version, v.over = state.Version, state.Status == replay.Finished
 	if len(state.SeatsOf(v.playerID)) > 0 {
-		v.watcher.Discount()
+		v.watcher.SetRole(v.seated())
 	}
 	state, err := v.service.revealed(v.stream.Context(), state)
 	if err != nil {
@@ -229,7 +230,7 @@ func (v *gameView) game(state *replay.State) (any, error) {
 
 func (v *gameView) event(e *match.Event) (any, error) {
 	v.version, v.over = e.Version(), e.State.Status == replay.Finished
-	v.discountIfJoined(e)
+	v.seatIfJoined(e)
 	if !v.over || !e.State.IsAttempt() {
 		return v.encodeEvent(e), nil
 	}
@@ -244,12 +245,20 @@ func (v *gameView) event(e *match.Event) (any, error) {
 	return v.encode(eventResponse(&shown)), nil
 }
 
-// discountIfJoined removes a watcher from the audience count if the event makes the
-// watcher a player.
-func (v *gameView) discountIfJoined(e *match.Event) {
+// seatIfJoined changes the watcher's role if the event makes the watcher a player.
+func (v *gameView) seatIfJoined(e *match.Event) {
 	if joined, ok := e.Entry.Action.(replay.Joined); ok && joined.Player.ID == v.playerID {
-		v.watcher.Discount()
+		v.watcher.SetRole(v.seated())
 	}
+}
+
+// seated returns the role of a watcher who has a seat in the game. A player who only sees a preview
+// is not present.
+func (v *gameView) seated() match.Role {
+	if v.preview {
+		return match.Uncounted
+	}
+	return match.Player
 }
 
 // encodeEvent encodes an event that is not the last event of an attempt.

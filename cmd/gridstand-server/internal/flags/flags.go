@@ -38,7 +38,7 @@ func Add(flags *pflag.FlagSet, c *server.Config) {
 	flags.DurationVar(&c.Keepalive, "keepalive", c.Keepalive,
 		"idle time after which a connection is probed, and closed if it is dead; 0 for never")
 	Retention(flags, c)
-	flags.DurationVar(&c.WaitingFor, "waiting-for", c.WaitingFor, "time after which a game that is still waiting for players ends")
+	flags.DurationVar(&c.WaitingFor, "waiting-for", c.WaitingFor, "time after which a game that is still waiting for players ends; it ends earlier, ten minutes after all have left")
 	flags.DurationVar(&c.MinTurnLimit, "min-turn-limit", c.MinTurnLimit, "shortest turn limit that a game may have, at most 5s")
 	flags.DurationVar(&c.BotPace, "bot-pace", c.BotPace, "delay before the move of a bot, so that people can follow")
 	flags.Var((*switchValue)(&c.Exhibition), "exhibition",

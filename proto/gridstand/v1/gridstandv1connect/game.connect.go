@@ -88,7 +88,9 @@ type GameServiceClient interface {
 	// GAME_NOT_FOUND.
 	GetGame(context.Context, *v1.GetGameRequest) (*v1.GetGameResponse, error)
 	// Lists games, each with its position. A private game is listed only under a
-	// player_id or player_name, and only to the players who have a seat in it.
+	// player_id or player_name, and only to the players who have a seat in it. A list of all
+	// players' games has a game that waits for players only while one of its players watches
+	// it (see Game.watchers), and for half a minute after its last event.
 	//
 	// A page of a list of all players' games may be one second old.
 	//
@@ -371,7 +373,9 @@ type GameServiceHandler interface {
 	// GAME_NOT_FOUND.
 	GetGame(context.Context, *v1.GetGameRequest) (*v1.GetGameResponse, error)
 	// Lists games, each with its position. A private game is listed only under a
-	// player_id or player_name, and only to the players who have a seat in it.
+	// player_id or player_name, and only to the players who have a seat in it. A list of all
+	// players' games has a game that waits for players only while one of its players watches
+	// it (see Game.watchers), and for half a minute after its last event.
 	//
 	// A page of a list of all players' games may be one second old.
 	//

@@ -1,0 +1,81 @@
+package jobs
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	"github.com/gridstand/gridstand/game/variants"
+	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/server/internal/account"
+	"github.com/gridstand/gridstand/server/internal/challenge"
+	"github.com/gridstand/gridstand/server/internal/directory"
+	"github.com/gridstand/gridstand/server/internal/gamelog"
+	"github.com/gridstand/gridstand/server/internal/leaderboard"
+	"github.com/gridstand/gridstand/server/internal/match"
+	"github.com/gridstand/gridstand/server/internal/page"
+	"github.com/gridstand/gridstand/server/internal/store"
+	"github.com/gridstand/gridstand/server/internal/store/storetest"
+)
+
+// Ensure that a game that waits for players ends ten minutes after its players have left it, on
+// whichever server they were, and that it does not end while they are there.
+func TestManager_Waiting(t *testing.T) {
+	t.Parallel()
+	storetest.EachClock(t, func(t *testing.T, s *store.Store, forward func(time.Duration)) {
+		ctx, logger, tokens, log := t.Context(), slog.New(slog.DiscardHandler), page.NewTokens(s.Secrets), gamelog.New(s.Games)
+		m := New(Config{
+			Log: log, Accounts: account.New(s.Accounts, 0),
+			Leaderboard: leaderboard.New(s.Boards, tokens, time.Now), Directory: directory.New(s.Lists, s.Lists, tokens, 0, logger),
+			Challenges: challenge.New(challenge.Config{Store: s.Challenges, Log: log}), Queue: s.Queue, Time: s.Time, Logger: logger,
+			WaitingFor: 24 * time.Hour, KeepFinished: time.Hour, Recorded: func(*replay.State) {},
+		})
+		hub := match.NewHub(match.Config{Log: log, Feed: s.Feed, Jobs: m, Observer: observed{}, ServerID: "here", Idle: time.Hour})
+		tribolo, _ := variants.Current("tribolo")
+		seed, gameID := game.NewSeed(), id.New()
+		ann := replay.Player{ID: id.Derive([]byte("ann")), Name: "Ann"}
+		state, err := hub.Create(ctx, gameID, replay.Created{
+			Variant: tribolo.ID, Revision: tribolo.Revision, Creator: ann, Commitment: seed.Commitment(),
+			Seats: []replay.Seat{{Player: ann}, {}, {Bot: "greedy"}},
+		}, seed)
+		require.NoError(t, err)
+		require.NoError(t, m.Plan(ctx, state))
+		served, err := hub.Acquire(ctx, gameID)
+		require.NoError(t, err)
+		defer served.Release()
+
+		// work processes the game if it is due after d, and reports whether it was.
+		work := func(d time.Duration) bool {
+			t.Helper()
+			forward(d)
+			jobs, err := s.Queue.Lease(ctx, 1, leaseFor)
+			require.NoError(t, err)
+			for _, job := range jobs {
+				next, err := m.process(ctx, hub, job)
+				require.NoError(t, err)
+				require.NoError(t, s.Queue.Ack(ctx, job, next))
+			}
+			return len(jobs) > 0
+		}
+		waits := func() bool { return served.State().Status == replay.Waiting }
+		assert.True(t, work(leaseFor+time.Second))
+		assert.False(t, work(desertedFor/2))
+		m.Attended(ctx, served) // as when a player opens a stream
+		assert.False(t, work(desertedFor-time.Second), "players were there less than ten minutes ago")
+		_, err = s.Games.Audience(ctx, gameID, "elsewhere", 1)
+		require.NoError(t, err)
+		assert.True(t, work(2*time.Second))
+		assert.True(t, waits(), "players are there")
+		_, err = s.Games.Audience(ctx, gameID, "elsewhere", 0)
+		require.NoError(t, err)
+		assert.False(t, work(desertedFor-time.Second))
+		assert.True(t, waits())
+		assert.True(t, work(2*time.Second))
+		assert.Equal(t, game.Abandoned, served.State().Result.Reason)
+	})
+}

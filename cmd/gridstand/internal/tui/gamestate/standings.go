@@ -202,17 +202,21 @@ func (c *Contest) grid(entrants []*pb.Entrant, width, height int) (string, bool)
 // titleWidth is the width of the title while the board is unknown.
 const titleWidth = 24
 
-// boardTitle returns the line above a board: rank, name and score.
+// boardTitle returns the line above a board: rank, name and score. The leader has a star.
 func (c *Contest) boardTitle(e *pb.Entrant, width int) string {
 	t, line := c.env.Theme, c.Standing(e.GetGameId())
-	place, score := "", t.Bold().Render(describe.Comma(c.score(e.GetGameId())))
-	if line.GetRank() > 0 {
-		place = t.Accent().Render(strconv.Itoa(int(line.GetRank()))) + " "
+	place, score, ink := "", t.Bold().Render(describe.Comma(c.score(e.GetGameId()))), ui.Text{}
+	switch rank := strconv.Itoa(int(line.GetRank())); {
+	case line.GetRank() == 1 && c.score(e.GetGameId()) > 0: // leads
+		ink = t.Accent().Bold(true)
+		place = ink.Render(rank+" ★") + " "
+	case line.GetRank() > 0:
+		place = t.Accent().Render(rank) + " "
 	}
 	if line != nil && c.Open() {
 		score += " " + c.sign(line)
 	}
 	name := c.Name(e)
 	room := max(width-lipgloss.Width(place)-lipgloss.Width(score)-1, 1)
-	return place + ui.Cell(name, room) + " " + score
+	return place + ink.Render(ui.Cell(name, room)) + " " + score
 }

@@ -1,7 +1,9 @@
 package play
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -16,7 +18,7 @@ import (
 
 // jumping is the mode for Tribolo. The player moves a cursor and jumps to it.
 type jumping struct {
-	cursor  *pb.Cell
+	cursor  *pb.Cell // nil before the player moves it
 	targets bool // whether legal targets are shown
 }
 
@@ -26,20 +28,68 @@ var steps = map[pb.Direction]struct{ x, y int32 }{
 	pb.Direction_DIRECTION_LEFT: {x: -1}, pb.Direction_DIRECTION_RIGHT: {x: 1},
 }
 
-func newJumping(b *pb.TriboloBoard) *jumping {
-	return &jumping{cursor: &pb.Cell{X: b.GetColumns() / 2, Y: b.GetRows() / 2}}
+// at returns the cursor. Until the player moves it, it is on the legal target closest to the center.
+func (m *jumping) at(b *pb.TriboloBoard) *pb.Cell {
+	if m.cursor != nil {
+		return m.cursor
+	}
+	center := &pb.Cell{X: b.GetColumns() / 2, Y: b.GetRows() / 2}
+	away := func(c *pb.Cell) int32 {
+		x, y := c.GetX()-center.GetX(), c.GetY()-center.GetY()
+		return x*x + y*y
+	}
+	targets := targetsOf(b)
+	if len(targets) == 0 {
+		return center
+	}
+	return slices.MinFunc(targets, func(a, b *pb.Cell) int { return cmp.Compare(away(a), away(b)) })
+}
+
+// targetsOf returns the cells to which a jump is legal, row by row.
+func targetsOf(b *pb.TriboloBoard) []*pb.Cell {
+	var cells []*pb.Cell
+	for _, move := range b.GetLegalMoves() {
+		cells = append(cells, move.GetCell())
+	}
+	slices.SortFunc(cells, byRow)
+	return cells
+}
+
+// byRow orders cells row by row.
+func byRow(a, b *pb.Cell) int {
+	return cmp.Or(cmp.Compare(a.GetY(), b.GetY()), cmp.Compare(a.GetX(), b.GetX()))
+}
+
+// target moves the cursor to the next legal target, or to the previous one if step is -1.
+func (m *jumping) target(b *pb.TriboloBoard, step int) {
+	targets, n := targetsOf(b), len(b.GetLegalMoves())
+	if n == 0 {
+		return
+	}
+	i, found := slices.BinarySearchFunc(targets, m.at(b), byRow)
+	if step > 0 && !found {
+		step = 0 // i is the next one
+	}
+	m.cursor = targets[(i+step+n)%n]
 }
 
 func (m *jumping) Keys() []ui.Key {
 	return append(arrowKeys("cursor"), ui.Listed("enter space click", "jump").FooterAs(2, "enter", "jump"),
-		ui.Listed("t", "show where jumps lead").FooterAs(3, "t", "targets"))
+		ui.Listed("tab", "next target").FooterAs(3, "tab", "next"), ui.Listed("shift-tab", "previous target"),
+		ui.Listed("t", "show where jumps lead").FooterAs(4, "t", "targets"))
 }
 
 func (m *jumping) Key(p *playing, msg tea.KeyPressMsg) tea.Cmd {
-	columns, rows := p.Tribolo().GetColumns(), p.Tribolo().GetRows()
-	step := steps[arrows[msg.String()]]
-	m.cursor = &pb.Cell{X: (m.cursor.GetX() + step.x + columns) % columns, Y: (m.cursor.GetY() + step.y + rows) % rows}
+	b := p.Tribolo()
+	columns, rows, at := b.GetColumns(), b.GetRows(), m.at(b)
+	if step, ok := steps[arrows[msg.String()]]; ok {
+		m.cursor = &pb.Cell{X: (at.GetX() + step.x + columns) % columns, Y: (at.GetY() + step.y + rows) % rows}
+	}
 	switch msg.String() {
+	case "tab":
+		m.target(b, 1)
+	case "shift+tab":
+		m.target(b, -1)
 	case "t":
 		m.targets = !m.targets
 	case "enter", "space":
@@ -59,7 +109,8 @@ func (m *jumping) Click(p *playing, c board.Size, x, y int) tea.Cmd {
 
 // jump jumps to the cursor, or explains why that is illegal.
 func (m *jumping) jump(p *playing) tea.Cmd {
-	to := m.cursor
+	to := m.at(p.Tribolo())
+	m.cursor = to
 	legal := func(s *gamestate.State) bool { return board.MoveTo(s.Tribolo(), to) != nil }
 	if !legal(&p.State) {
 		p.notice = m.noJump(&p.State)
@@ -70,8 +121,9 @@ func (m *jumping) jump(p *playing) tea.Cmd {
 
 // noJump explains why no jump leads to the cursor.
 func (m *jumping) noJump(s *gamestate.State) string {
-	name := describe.Cell(m.cursor)
-	if i := m.cursor.GetY()*s.Tribolo().GetColumns() + m.cursor.GetX(); s.Tribolo().GetCells()[i] != pb.CellState_CELL_STATE_EMPTY {
+	at := m.at(s.Tribolo())
+	name := describe.Cell(at)
+	if i := at.GetY()*s.Tribolo().GetColumns() + at.GetX(); s.Tribolo().GetCells()[i] != pb.CellState_CELL_STATE_EMPTY {
 		return "No jump to " + name + ": a jump goes to an empty cell."
 	}
 	return "No jump to " + name + ": it needs a line of one opponent's cells from there to yours."
@@ -80,7 +132,7 @@ func (m *jumping) noJump(s *gamestate.State) string {
 func (m *jumping) Board(s *gamestate.State, mine bool) board.Board {
 	b := board.Tribolo{Board: s.Tribolo(), Jump: s.Jump, Hints: m.targets, Lit: mine}
 	if !s.Over() {
-		b.Cursor = m.cursor
+		b.Cursor = m.at(s.Tribolo())
 	}
 	return b
 }
@@ -104,11 +156,12 @@ func (m *jumping) hint(in panelInput) string {
 	if !m.targets || in.Over() || in.Turn() < 0 {
 		return ""
 	}
-	jump := board.MoveTo(in.Tribolo(), m.cursor)
+	at := m.at(in.Tribolo())
+	jump := board.MoveTo(in.Tribolo(), at)
 	if jump == nil {
 		return in.env.Theme.Dim().Render(ui.Wrap(m.noJump(&in.State), in.width))
 	}
-	return in.env.Theme.Accent().Render(describe.Cell(m.cursor)+" takes ") + in.env.Theme.Bold().Render(takes(in.Tribolo(), jump))
+	return in.env.Theme.Accent().Render(describe.Cell(at)+" takes ") + in.env.Theme.Bold().Render(takes(in.Tribolo(), jump))
 }
 
 // takes returns the number of cells that a move takes, in total and by owner, such as
@@ -134,5 +187,5 @@ func (m *jumping) Facts(in panelInput) string {
 }
 
 func (m *jumping) Intro(*gamestate.State) string {
-	return "Arrows move the cursor, Enter jumps there.\nCells that you jump over become yours.\nt shows where jumps lead, r the rules."
+	return "Arrows move the cursor, Enter jumps there.\nCells that you jump over become yours.\nTab goes to the next target, r shows the rules."
 }

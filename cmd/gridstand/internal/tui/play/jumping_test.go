@@ -132,6 +132,40 @@ func TestJump(t *testing.T) {
 	assert.Equal(t, client.Jump(target), waittest.Receive(t, "the jump", jumped))
 }
 
+// Ensure that the cursor starts on a legal target, and that Tab visits all of them in order, in both
+// directions and also from another cell.
+func TestJump_Targets(t *testing.T) {
+	t.Parallel()
+	p, d := newTribolo(t, &tuitest.Server{})
+	p.jumping().cursor = nil
+	legal := func() bool { return board.MoveTo(p.Tribolo(), p.jumping().at(p.Tribolo())) != nil }
+	assert.True(t, legal(), "at the start")
+	n := len(p.Tribolo().GetLegalMoves())
+	require.Greater(t, n, 2)
+	p.jumping().cursor = &pb.Cell{}
+	var visited []*pb.Cell
+	for range n {
+		d.Press("tab")
+		assert.True(t, legal())
+		visited = append(visited, p.jumping().cursor)
+	}
+	assert.True(t, slices.IsSortedFunc(visited, byRow))
+	assert.Len(t, slices.CompactFunc(slices.Clone(visited), board.SameCell), n, "each once")
+	d.Press("tab")
+	assert.Equal(t, visited[0], p.jumping().cursor)
+	d.Press("shift+tab")
+	assert.Equal(t, visited[n-1], p.jumping().cursor)
+	before := &pb.Cell{X: visited[1].GetX() - 1, Y: visited[1].GetY()}
+	if !board.SameCell(before, visited[0]) {
+		p.jumping().cursor = before
+		d.Press("tab")
+		assert.Equal(t, visited[1], p.jumping().cursor)
+	}
+	p.Tribolo().LegalMoves = nil
+	d.Press("tab", "shift+tab")
+	assert.Equal(t, visited[1], p.jumping().cursor, "without a target it stays")
+}
+
 // Ensure that a jump is retried after a version conflict if the board has not changed, for
 // example because the other event only credited time.
 func TestJump_Again(t *testing.T) {

@@ -39,8 +39,8 @@ type clickable interface {
 // newMode returns the mode for a game. New kinds of games are added here. Games of a kind that this
 // program does not know are refused by package client.
 func newMode(g *pb.Game) Mode {
-	if b := g.GetPosition().GetTribolo(); b != nil {
-		return newJumping(b)
+	if g.GetPosition().GetTribolo() != nil {
+		return &jumping{}
 	}
 	return sliding{}
 }

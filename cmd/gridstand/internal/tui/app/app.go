@@ -40,6 +40,7 @@ type Model struct {
 	help   *ui.Scroll // position in the help; nil if it is closed
 	notice string     // why a page could not be opened
 	err    error      // the error that ended the program
+	ended  bool       // the next frame is the last one
 	// drawn is the last frame. Programs that draw the same frame share its text. This saves
 	// memory: the renderer's cells point into the frames that they were drawn from.
 	drawn unique.Handle[string]
@@ -249,6 +250,9 @@ func (m *Model) View() tea.View {
 		v = ui.Opening(m.env)
 	} else {
 		v = ui.Draw(m.env, p, ui.Around{Last: len(m.pages) == 1, Help: m.help, Notice: m.notice})
+	}
+	if m.ended {
+		v.Content = ""
 	}
 	m.drawn = unique.Make(v.Content)
 	v.Content = m.drawn.Value()

@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -201,4 +202,24 @@ func TestRun(t *testing.T) {
 	cancel()
 	require.ErrorIs(t, waittest.Receive(t, "the end of the program", done), ErrInterrupted)
 	assert.True(t, strings.HasSuffix(out.String(), "goodbye\n"), out.String())
+}
+
+// Ensure that the program empties its screen right before it leaves it. Otherwise, tmux would move rows
+// of it to the main screen after a resize.
+func TestRun_EmptiesScreen(t *testing.T) {
+	t.Parallel()
+	server := &tuitest.Server{OnGame: func() (*pb.Game, error) { return nil, errors.New("unavailable") }}
+	m := New(t.Context(), Config{Env: *tuitest.Env(server), Start: ui.Route{Play: tuitest.GameID}})
+	m.pages = []ui.Page{newFakePage(t.Context())}
+	in, keys := io.Pipe()
+	defer func() { _ = keys.Close() }()
+	var out bytes.Buffer
+	done := make(chan error, 1)
+	go func() {
+		done <- Run(t.Context(), m, Terminal{In: in, Out: &out, Width: 40, Height: 12, Resized: make(chan tea.WindowSizeMsg)})
+	}()
+	_, err := io.WriteString(keys, "\x03")
+	require.NoError(t, err)
+	require.ErrorIs(t, waittest.Receive(t, "the end of the program", done), ErrInterrupted)
+	assert.Regexp(t, `\x1b\[2J(\r|\x1b\[[<>\d;]*[A-Za-z])*\x1b\[\?1049l`, out.String())
 }

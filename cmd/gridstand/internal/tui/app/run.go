@@ -51,6 +51,7 @@ func Run(ctx context.Context, m *Model, t Terminal) error {
 	options := []tea.ProgramOption{
 		tea.WithContext(ctx), tea.WithoutSignalHandler(),
 		tea.WithOutput(t.Out), tea.WithEnvironment(t.Env), tea.WithWindowSize(t.Width, t.Height),
+		tea.WithFilter(m.filter(t.Resized != nil)),
 	}
 	if t.In != nil && t.Resized == nil {
 		options = append(options, tea.WithInput(t.In))
@@ -59,7 +60,7 @@ func Run(ctx context.Context, m *Model, t Terminal) error {
 		options = append(options, tea.WithColorProfile(colorprofile.ASCII))
 	}
 	if t.Resized != nil {
-		options = append(options, tea.WithInput(nil), tea.WithFPS(remoteFPS), tea.WithFilter(withoutSuspend))
+		options = append(options, tea.WithInput(nil), tea.WithFPS(remoteFPS))
 		if !t.Plain {
 			options = append(options, tea.WithColorProfile(colorprofile.Env(t.Env)))
 		}
@@ -113,12 +114,20 @@ func each[T any](ctx context.Context, values <-chan T, do func(T)) {
 	}
 }
 
-// withoutSuspend is a filter that drops the message that would stop this process.
-func withoutSuspend(_ tea.Model, msg tea.Msg) tea.Msg {
-	if _, ok := msg.(tea.SuspendMsg); ok {
-		return nil
+// filter returns a filter that makes the last frame empty: after a resize, tmux leaves rows of another
+// one on the main screen. For a remote terminal, it also drops the message that would stop this process.
+func (m *Model) filter(remote bool) func(tea.Model, tea.Msg) tea.Msg {
+	return func(_ tea.Model, msg tea.Msg) tea.Msg {
+		switch msg.(type) {
+		case tea.QuitMsg:
+			m.ended = true
+		case tea.SuspendMsg:
+			if remote {
+				return nil
+			}
+		}
+		return msg
 	}
-	return msg
 }
 
 // inputPause is the time without input after which readInput drops its parser. A paste or a control

@@ -58,7 +58,15 @@ func (c *Client) me(ctx context.Context, token string) (*pb.Player, error) {
 	return response.GetPlayer(), err
 }
 
-// PlayerByName returns the player with the given name, ignoring case. The error is
+// Rename gives the account that the client acts for another name. The error is ErrNameTaken or
+// ErrInvalid if another name might be accepted, or ErrRenamedRecently.
+func (c *Client) Rename(ctx context.Context, name string) (*pb.Player, error) {
+	name = strings.ToValidUTF8(name, string(unicode.ReplacementChar)) // as in createPlayer
+	response, err := retry(ctx, c, createTries, nil, c.Players.Rename, &pb.RenameRequest{Name: name})
+	return response.GetPlayer(), err
+}
+
+// PlayerByName returns the player who has the given name, or had it earlier, ignoring case. The error is
 // ErrPlayerNotFound if there is no such player.
 func (c *Client) PlayerByName(ctx context.Context, name string) (*pb.Player, error) {
 	// Protobuf strings must be valid UTF-8.
@@ -68,7 +76,7 @@ func (c *Client) PlayerByName(ctx context.Context, name string) (*pb.Player, err
 		return nil, err
 	}
 	player := response.GetPlayer()
-	if !id.Valid(player.GetId()) || !strings.EqualFold(player.GetName(), name) {
+	if !id.Valid(player.GetId()) {
 		return nil, fmt.Errorf("%w: not the requested player", ErrBadStream)
 	}
 	return player, nil

@@ -73,6 +73,8 @@ var (
 	// ErrTooManyKeys is returned if the account has reached the maximum number of SSH
 	// keys.
 	ErrTooManyKeys = errors.New("too many SSH keys")
+	// ErrRenamedRecently is returned for another name less than 30 days after the last change.
+	ErrRenamedRecently = errors.New("the name was changed recently")
 	// ErrRateLimited is returned if the caller makes more calls than the server allows.
 	// Error.RetryAfter is the time to wait.
 	ErrRateLimited = errors.New("too many calls")
@@ -178,6 +180,7 @@ var byReason = map[string]error{
 	pb.ReasonKeyTaken:           ErrKeyTaken,
 	pb.ReasonKeyNotFound:        ErrKeyNotFound,
 	pb.ReasonTooManyKeys:        ErrTooManyKeys,
+	pb.ReasonRenamedRecently:    ErrRenamedRecently,
 	pb.ReasonRateLimited:        ErrRateLimited,
 	pb.ReasonTooManyGames:       ErrTooManyGames,
 	pb.ReasonMessageTooLarge:    ErrMessageTooLarge,

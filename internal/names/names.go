@@ -46,5 +46,19 @@ func Fold(name string) string { return folds.Replace(strings.ToLower(name)) }
 // Same reports whether two names are the same, ignoring case.
 func Same(a, b string) bool { return strings.EqualFold(a, b) }
 
+const (
+	guestPrefix = "guest-"
+	// GuestDigits is the number of characters that follow the prefix in the name of a guest.
+	GuestDigits = 6
+)
+
+// Guest returns the name of a guest, given at least GuestDigits random characters.
+func Guest(random string) string { return guestPrefix + random[:GuestDigits] }
+
+// IsGuest reports whether a name is that of a guest, who has not chosen a name.
+func IsGuest(name string) bool {
+	return len(name) == len(guestPrefix)+GuestDigits && Same(name[:len(guestPrefix)], guestPrefix)
+}
+
 // Reserved reports whether a name looks like a reserved one.
 func Reserved(name string) bool { return reserved[Fold(name)] }

@@ -48,6 +48,7 @@ var reasons = map[string]struct {
 	pb.ReasonKeyTaken:           {code: codes.AlreadyExists},
 	pb.ReasonKeyNotFound:        {code: codes.NotFound},
 	pb.ReasonTooManyKeys:        {code: codes.ResourceExhausted},
+	pb.ReasonRenamedRecently:    {code: codes.FailedPrecondition, metadata: []string{"until"}},
 	pb.ReasonRateLimited:        {code: codes.ResourceExhausted, metadata: []string{"limit", "limit_name"}, retry: true},
 	pb.ReasonTooManyGames:       {code: codes.ResourceExhausted, metadata: []string{"limit", "limit_name"}, retry: true},
 	pb.ReasonMessageTooLarge:    {code: codes.InvalidArgument, metadata: []string{"limit", "limit_name"}},

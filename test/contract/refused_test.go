@@ -342,6 +342,8 @@ func accountRows(s *testServer, p player) []refused {
 	rows := []refused{
 		{p.ctx, &pb.RotateTokenRequest{Secret: newID()[1:]}, "secret"},
 		{p.ctx, &pb.RotateTokenRequest{Secret: newID() + "."}, "secret"},
+		{p.ctx, &pb.RenameRequest{Name: "guest-abcdef"}, "name"},
+		{p.ctx, &pb.RenameRequest{Name: "Admin"}, pb.ReasonNameTaken},
 		{p.ctx, &pb.AddKeyRequest{}, "signature"},
 		{p.ctx, &pb.AddKeyRequest{Signature: strings.Repeat("a", 3501)}, "signature"},
 		{p.ctx, &pb.RemoveKeyRequest{}, "fingerprint"},
@@ -351,7 +353,7 @@ func accountRows(s *testServer, p player) []refused {
 		"", " ", " a", "a ", strings.Repeat("a", 25), "a\nb", "a\x00b", "a\x1b[31m", "é", "ａ", "a\u200bb", "a\u202eb", "😀", "-", "..", "--help",
 		"a  b", "a@b", "a/b", "a:b", "a{b}", "a*", "a'b", `a"b`, "a%b",
 	} {
-		rows = append(rows, refused{s.anyone, &pb.CreatePlayerRequest{Name: name}, "name"})
+		rows = append(rows, refused{s.anyone, &pb.CreatePlayerRequest{Name: name}, "name"}, refused{p.ctx, &pb.RenameRequest{Name: name}, "name"})
 	}
 	for _, name := range []string{"me", "ME", "admin", "ad-min.", "s e r v e r", "greedy", "Classic", "3 x 3", p.GetName(), strings.ToUpper(p.GetName())} {
 		rows = append(rows, refused{s.anyone, &pb.CreatePlayerRequest{Name: name, Secret: newID()}, pb.ReasonNameTaken})
@@ -369,7 +371,7 @@ func tokenRows(s *testServer) []refused {
 	for _, request := range []proto.Message{
 		&pb.CreateGameRequest{Variant: "classic"}, &pb.CreateGameRequest{RequestId: "?"}, &pb.MoveRequest{}, &pb.ResignRequest{GameId: newID()},
 		&pb.JoinGameRequest{}, &pb.UndoRequest{}, &pb.CreateChallengeRequest{}, &pb.JoinChallengeRequest{}, &pb.LeaveChallengeRequest{},
-		&pb.StartChallengeRequest{}, &pb.RotateTokenRequest{Secret: "short"}, &pb.AddKeyRequest{}, &pb.ListKeysRequest{}, &pb.RemoveKeyRequest{},
+		&pb.StartChallengeRequest{}, &pb.RotateTokenRequest{Secret: "short"}, &pb.RenameRequest{Name: "?"}, &pb.AddKeyRequest{}, &pb.ListKeysRequest{}, &pb.RemoveKeyRequest{},
 		&pb.GetPlayerRequest{PlayerId: "me"}, &pb.ListGamesRequest{PlayerId: "me"}, &pb.GetRankRequest{Variant: "classic", PlayerId: "me"},
 	} {
 		rows = append(rows, refused{s.anyone, request, pb.ReasonBadToken})

@@ -54,6 +54,7 @@ func TestStorageUnavailable(t *testing.T) {
 		{p.ctx, &pb.JoinChallengeRequest{ChallengeId: id}},
 		{s.anyone, &pb.CreatePlayerRequest{Name: "Latecomer"}},
 		{p.ctx, &pb.RotateTokenRequest{}},
+		{p.ctx, &pb.RenameRequest{Name: "Renamed"}},
 		{s.with(newID() + "." + newID()), &pb.ListVariantsRequest{}}, // a token that the server has not seen
 	}
 	errs := make([]error, len(calls))

@@ -30,8 +30,9 @@ type Player struct {
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Name as the player entered it: 1 to 24 characters from a–z, A–Z, 0–9, space and
 	// "-_.", with no space at either end. A new account's name begins with a letter or a
-	// digit and has no consecutive spaces. It never changes. A program that prints the name
-	// on a terminal should still check it.
+	// digit and has no consecutive spaces. The name "guest-" and six characters is that of a
+	// guest, which a client made up. In the seats of a game, the name at that time. A program
+	// that prints the name on a terminal should still check it.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// Whether the account belongs to a program. Games in which it has a seat are not
 	// ranked.
@@ -751,6 +752,99 @@ func (*RemoveKeyResponse) Descriptor() ([]byte, []int) {
 	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{13}
 }
 
+// RenameRequest asks for another name.
+type RenameRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The new name, as in CreatePlayerRequest.name. It may differ from the present one only in
+	// case or punctuation.
+	Name          string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RenameRequest) Reset() {
+	*x = RenameRequest{}
+	mi := &file_gridstand_v1_player_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RenameRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RenameRequest) ProtoMessage() {}
+
+func (x *RenameRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gridstand_v1_player_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RenameRequest.ProtoReflect.Descriptor instead.
+func (*RenameRequest) Descriptor() ([]byte, []int) {
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *RenameRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+// RenameResponse contains the account.
+type RenameResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The account, with its new name.
+	Player        *Player `protobuf:"bytes,1,opt,name=player,proto3" json:"player,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RenameResponse) Reset() {
+	*x = RenameResponse{}
+	mi := &file_gridstand_v1_player_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RenameResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RenameResponse) ProtoMessage() {}
+
+func (x *RenameResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gridstand_v1_player_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RenameResponse.ProtoReflect.Descriptor instead.
+func (*RenameResponse) Descriptor() ([]byte, []int) {
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *RenameResponse) GetPlayer() *Player {
+	if x != nil {
+		return x.Player
+	}
+	return nil
+}
+
 var File_gridstand_v1_player_proto protoreflect.FileDescriptor
 
 const file_gridstand_v1_player_proto_rawDesc = "" +
@@ -793,10 +887,15 @@ const file_gridstand_v1_player_proto_rawDesc = "" +
 	"\x04keys\x18\x01 \x03(\v2\x11.gridstand.v1.KeyR\x04keys\"4\n" +
 	"\x10RemoveKeyRequest\x12 \n" +
 	"\vfingerprint\x18\x01 \x01(\tR\vfingerprint\"\x13\n" +
-	"\x11RemoveKeyResponse2\xe6\x03\n" +
+	"\x11RemoveKeyResponse\"#\n" +
+	"\rRenameRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\">\n" +
+	"\x0eRenameResponse\x12,\n" +
+	"\x06player\x18\x01 \x01(\v2\x14.gridstand.v1.PlayerR\x06player2\xab\x04\n" +
 	"\rPlayerService\x12U\n" +
 	"\fCreatePlayer\x12!.gridstand.v1.CreatePlayerRequest\x1a\".gridstand.v1.CreatePlayerResponse\x12L\n" +
-	"\tGetPlayer\x12\x1e.gridstand.v1.GetPlayerRequest\x1a\x1f.gridstand.v1.GetPlayerResponse\x12R\n" +
+	"\tGetPlayer\x12\x1e.gridstand.v1.GetPlayerRequest\x1a\x1f.gridstand.v1.GetPlayerResponse\x12C\n" +
+	"\x06Rename\x12\x1b.gridstand.v1.RenameRequest\x1a\x1c.gridstand.v1.RenameResponse\x12R\n" +
 	"\vRotateToken\x12 .gridstand.v1.RotateTokenRequest\x1a!.gridstand.v1.RotateTokenResponse\x12C\n" +
 	"\x06AddKey\x12\x1b.gridstand.v1.AddKeyRequest\x1a\x1c.gridstand.v1.AddKeyResponse\x12I\n" +
 	"\bListKeys\x12\x1d.gridstand.v1.ListKeysRequest\x1a\x1e.gridstand.v1.ListKeysResponse\x12L\n" +
@@ -814,7 +913,7 @@ func file_gridstand_v1_player_proto_rawDescGZIP() []byte {
 	return file_gridstand_v1_player_proto_rawDescData
 }
 
-var file_gridstand_v1_player_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_gridstand_v1_player_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_gridstand_v1_player_proto_goTypes = []any{
 	(*Player)(nil),                // 0: gridstand.v1.Player
 	(*CreatePlayerRequest)(nil),   // 1: gridstand.v1.CreatePlayerRequest
@@ -830,32 +929,37 @@ var file_gridstand_v1_player_proto_goTypes = []any{
 	(*ListKeysResponse)(nil),      // 11: gridstand.v1.ListKeysResponse
 	(*RemoveKeyRequest)(nil),      // 12: gridstand.v1.RemoveKeyRequest
 	(*RemoveKeyResponse)(nil),     // 13: gridstand.v1.RemoveKeyResponse
-	(*timestamppb.Timestamp)(nil), // 14: google.protobuf.Timestamp
+	(*RenameRequest)(nil),         // 14: gridstand.v1.RenameRequest
+	(*RenameResponse)(nil),        // 15: gridstand.v1.RenameResponse
+	(*timestamppb.Timestamp)(nil), // 16: google.protobuf.Timestamp
 }
 var file_gridstand_v1_player_proto_depIdxs = []int32{
-	14, // 0: gridstand.v1.Player.create_time:type_name -> google.protobuf.Timestamp
+	16, // 0: gridstand.v1.Player.create_time:type_name -> google.protobuf.Timestamp
 	0,  // 1: gridstand.v1.CreatePlayerResponse.player:type_name -> gridstand.v1.Player
 	0,  // 2: gridstand.v1.GetPlayerResponse.player:type_name -> gridstand.v1.Player
-	14, // 3: gridstand.v1.Key.create_time:type_name -> google.protobuf.Timestamp
+	16, // 3: gridstand.v1.Key.create_time:type_name -> google.protobuf.Timestamp
 	7,  // 4: gridstand.v1.AddKeyResponse.key:type_name -> gridstand.v1.Key
 	7,  // 5: gridstand.v1.ListKeysResponse.keys:type_name -> gridstand.v1.Key
-	1,  // 6: gridstand.v1.PlayerService.CreatePlayer:input_type -> gridstand.v1.CreatePlayerRequest
-	3,  // 7: gridstand.v1.PlayerService.GetPlayer:input_type -> gridstand.v1.GetPlayerRequest
-	5,  // 8: gridstand.v1.PlayerService.RotateToken:input_type -> gridstand.v1.RotateTokenRequest
-	8,  // 9: gridstand.v1.PlayerService.AddKey:input_type -> gridstand.v1.AddKeyRequest
-	10, // 10: gridstand.v1.PlayerService.ListKeys:input_type -> gridstand.v1.ListKeysRequest
-	12, // 11: gridstand.v1.PlayerService.RemoveKey:input_type -> gridstand.v1.RemoveKeyRequest
-	2,  // 12: gridstand.v1.PlayerService.CreatePlayer:output_type -> gridstand.v1.CreatePlayerResponse
-	4,  // 13: gridstand.v1.PlayerService.GetPlayer:output_type -> gridstand.v1.GetPlayerResponse
-	6,  // 14: gridstand.v1.PlayerService.RotateToken:output_type -> gridstand.v1.RotateTokenResponse
-	9,  // 15: gridstand.v1.PlayerService.AddKey:output_type -> gridstand.v1.AddKeyResponse
-	11, // 16: gridstand.v1.PlayerService.ListKeys:output_type -> gridstand.v1.ListKeysResponse
-	13, // 17: gridstand.v1.PlayerService.RemoveKey:output_type -> gridstand.v1.RemoveKeyResponse
-	12, // [12:18] is the sub-list for method output_type
-	6,  // [6:12] is the sub-list for method input_type
-	6,  // [6:6] is the sub-list for extension type_name
-	6,  // [6:6] is the sub-list for extension extendee
-	0,  // [0:6] is the sub-list for field type_name
+	0,  // 6: gridstand.v1.RenameResponse.player:type_name -> gridstand.v1.Player
+	1,  // 7: gridstand.v1.PlayerService.CreatePlayer:input_type -> gridstand.v1.CreatePlayerRequest
+	3,  // 8: gridstand.v1.PlayerService.GetPlayer:input_type -> gridstand.v1.GetPlayerRequest
+	14, // 9: gridstand.v1.PlayerService.Rename:input_type -> gridstand.v1.RenameRequest
+	5,  // 10: gridstand.v1.PlayerService.RotateToken:input_type -> gridstand.v1.RotateTokenRequest
+	8,  // 11: gridstand.v1.PlayerService.AddKey:input_type -> gridstand.v1.AddKeyRequest
+	10, // 12: gridstand.v1.PlayerService.ListKeys:input_type -> gridstand.v1.ListKeysRequest
+	12, // 13: gridstand.v1.PlayerService.RemoveKey:input_type -> gridstand.v1.RemoveKeyRequest
+	2,  // 14: gridstand.v1.PlayerService.CreatePlayer:output_type -> gridstand.v1.CreatePlayerResponse
+	4,  // 15: gridstand.v1.PlayerService.GetPlayer:output_type -> gridstand.v1.GetPlayerResponse
+	15, // 16: gridstand.v1.PlayerService.Rename:output_type -> gridstand.v1.RenameResponse
+	6,  // 17: gridstand.v1.PlayerService.RotateToken:output_type -> gridstand.v1.RotateTokenResponse
+	9,  // 18: gridstand.v1.PlayerService.AddKey:output_type -> gridstand.v1.AddKeyResponse
+	11, // 19: gridstand.v1.PlayerService.ListKeys:output_type -> gridstand.v1.ListKeysResponse
+	13, // 20: gridstand.v1.PlayerService.RemoveKey:output_type -> gridstand.v1.RemoveKeyResponse
+	14, // [14:21] is the sub-list for method output_type
+	7,  // [7:14] is the sub-list for method input_type
+	7,  // [7:7] is the sub-list for extension type_name
+	7,  // [7:7] is the sub-list for extension extendee
+	0,  // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_gridstand_v1_player_proto_init() }
@@ -869,7 +973,7 @@ func file_gridstand_v1_player_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gridstand_v1_player_proto_rawDesc), len(file_gridstand_v1_player_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   14,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

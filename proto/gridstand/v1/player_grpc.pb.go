@@ -21,6 +21,7 @@ const _ = grpc.SupportPackageIsVersion9
 const (
 	PlayerService_CreatePlayer_FullMethodName = "/gridstand.v1.PlayerService/CreatePlayer"
 	PlayerService_GetPlayer_FullMethodName    = "/gridstand.v1.PlayerService/GetPlayer"
+	PlayerService_Rename_FullMethodName       = "/gridstand.v1.PlayerService/Rename"
 	PlayerService_RotateToken_FullMethodName  = "/gridstand.v1.PlayerService/RotateToken"
 	PlayerService_AddKey_FullMethodName       = "/gridstand.v1.PlayerService/AddKey"
 	PlayerService_ListKeys_FullMethodName     = "/gridstand.v1.PlayerService/ListKeys"
@@ -31,7 +32,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// PlayerService manages accounts. An account consists of a permanently unique name and a
+// PlayerService manages accounts. An account consists of a unique name and a
 // token; the server stores nothing else about a person. An account that makes no calls for
 // a long time (by default 90 days) and has no stored game expires: its token is no longer
 // valid, and its name stays taken.
@@ -55,7 +56,7 @@ const (
 // Such a call acts for the player to whom the key is linked. If only one of the first two
 // is present, or if the credential is malformed, unknown or revoked, the call fails with
 // UNAUTHENTICATED, reason BAD_CREDENTIAL. In this service, calls with a credential are
-// limited to CreatePlayer, GetPlayer and ListKeys; all others fail with PERMISSION_DENIED,
+// limited to CreatePlayer, GetPlayer, Rename and ListKeys; all others fail with PERMISSION_DENIED,
 // reason NOT_OVER_SSH. If the key is not linked to a player, every permitted call except
 // CreatePlayer fails with UNAUTHENTICATED, reason KEY_NOT_LINKED. Calls count against the
 // limits of the address in x-forwarded-for only if the host is one of the server's
@@ -87,6 +88,16 @@ type PlayerServiceClient interface {
 	// reason PLAYER_NOT_FOUND, also for the name of an expired account; UNAUTHENTICATED,
 	// reason BAD_TOKEN, for "me" without a token.
 	GetPlayer(ctx context.Context, in *GetPlayerRequest, opts ...grpc.CallOption) (*GetPlayerResponse, error)
+	// Gives the caller's account another name. A guest's name (see Player.name) can be changed
+	// at any time, every other name once in 30 days. Games keep the name under which they were
+	// played; leaderboards, standings and profiles show the new one, after at most 30 seconds on
+	// every server. The old name stays taken by the account, and GetPlayer finds the account by
+	// it. Needs a token. Repeating the call changes nothing.
+	//
+	// Errors: INVALID_ARGUMENT for a malformed name or a guest's; ALREADY_EXISTS, reason NAME_TAKEN, as
+	// with CreatePlayer; FAILED_PRECONDITION, reason RENAMED_RECENTLY, metadata until (RFC
+	// 3339); UNAUTHENTICATED, reason BAD_TOKEN.
+	Rename(ctx context.Context, in *RenameRequest, opts ...grpc.CallOption) (*RenameResponse, error)
 	// Replaces the caller's secret. The old token may remain valid for up to 30 seconds,
 	// the time for which servers cache a verified token.
 	//
@@ -156,6 +167,16 @@ func (c *playerServiceClient) GetPlayer(ctx context.Context, in *GetPlayerReques
 	return out, nil
 }
 
+func (c *playerServiceClient) Rename(ctx context.Context, in *RenameRequest, opts ...grpc.CallOption) (*RenameResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RenameResponse)
+	err := c.cc.Invoke(ctx, PlayerService_Rename_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *playerServiceClient) RotateToken(ctx context.Context, in *RotateTokenRequest, opts ...grpc.CallOption) (*RotateTokenResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(RotateTokenResponse)
@@ -200,7 +221,7 @@ func (c *playerServiceClient) RemoveKey(ctx context.Context, in *RemoveKeyReques
 // All implementations must embed UnimplementedPlayerServiceServer
 // for forward compatibility.
 //
-// PlayerService manages accounts. An account consists of a permanently unique name and a
+// PlayerService manages accounts. An account consists of a unique name and a
 // token; the server stores nothing else about a person. An account that makes no calls for
 // a long time (by default 90 days) and has no stored game expires: its token is no longer
 // valid, and its name stays taken.
@@ -224,7 +245,7 @@ func (c *playerServiceClient) RemoveKey(ctx context.Context, in *RemoveKeyReques
 // Such a call acts for the player to whom the key is linked. If only one of the first two
 // is present, or if the credential is malformed, unknown or revoked, the call fails with
 // UNAUTHENTICATED, reason BAD_CREDENTIAL. In this service, calls with a credential are
-// limited to CreatePlayer, GetPlayer and ListKeys; all others fail with PERMISSION_DENIED,
+// limited to CreatePlayer, GetPlayer, Rename and ListKeys; all others fail with PERMISSION_DENIED,
 // reason NOT_OVER_SSH. If the key is not linked to a player, every permitted call except
 // CreatePlayer fails with UNAUTHENTICATED, reason KEY_NOT_LINKED. Calls count against the
 // limits of the address in x-forwarded-for only if the host is one of the server's
@@ -256,6 +277,16 @@ type PlayerServiceServer interface {
 	// reason PLAYER_NOT_FOUND, also for the name of an expired account; UNAUTHENTICATED,
 	// reason BAD_TOKEN, for "me" without a token.
 	GetPlayer(context.Context, *GetPlayerRequest) (*GetPlayerResponse, error)
+	// Gives the caller's account another name. A guest's name (see Player.name) can be changed
+	// at any time, every other name once in 30 days. Games keep the name under which they were
+	// played; leaderboards, standings and profiles show the new one, after at most 30 seconds on
+	// every server. The old name stays taken by the account, and GetPlayer finds the account by
+	// it. Needs a token. Repeating the call changes nothing.
+	//
+	// Errors: INVALID_ARGUMENT for a malformed name or a guest's; ALREADY_EXISTS, reason NAME_TAKEN, as
+	// with CreatePlayer; FAILED_PRECONDITION, reason RENAMED_RECENTLY, metadata until (RFC
+	// 3339); UNAUTHENTICATED, reason BAD_TOKEN.
+	Rename(context.Context, *RenameRequest) (*RenameResponse, error)
 	// Replaces the caller's secret. The old token may remain valid for up to 30 seconds,
 	// the time for which servers cache a verified token.
 	//
@@ -310,6 +341,9 @@ func (UnimplementedPlayerServiceServer) CreatePlayer(context.Context, *CreatePla
 }
 func (UnimplementedPlayerServiceServer) GetPlayer(context.Context, *GetPlayerRequest) (*GetPlayerResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetPlayer not implemented")
+}
+func (UnimplementedPlayerServiceServer) Rename(context.Context, *RenameRequest) (*RenameResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Rename not implemented")
 }
 func (UnimplementedPlayerServiceServer) RotateToken(context.Context, *RotateTokenRequest) (*RotateTokenResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RotateToken not implemented")
@@ -376,6 +410,24 @@ func _PlayerService_GetPlayer_Handler(srv interface{}, ctx context.Context, dec 
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(PlayerServiceServer).GetPlayer(ctx, req.(*GetPlayerRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PlayerService_Rename_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RenameRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PlayerServiceServer).Rename(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PlayerService_Rename_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PlayerServiceServer).Rename(ctx, req.(*RenameRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -466,6 +518,10 @@ var PlayerService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetPlayer",
 			Handler:    _PlayerService_GetPlayer_Handler,
+		},
+		{
+			MethodName: "Rename",
+			Handler:    _PlayerService_Rename_Handler,
 		},
 		{
 			MethodName: "RotateToken",

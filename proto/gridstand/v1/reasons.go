@@ -33,6 +33,7 @@ const (
 	ReasonKeyTaken           = "KEY_TAKEN"
 	ReasonKeyNotFound        = "KEY_NOT_FOUND"
 	ReasonTooManyKeys        = "TOO_MANY_KEYS"
+	ReasonRenamedRecently    = "RENAMED_RECENTLY"
 	ReasonRateLimited        = "RATE_LIMITED"
 	ReasonTooManyGames       = "TOO_MANY_GAMES"
 	ReasonMessageTooLarge    = "MESSAGE_TOO_LARGE"

@@ -28,7 +28,7 @@ var (
 	ErrTooManyGames = errors.New("too many open games")
 )
 
-// Player is the public part of an account. It never changes.
+// Player is the public part of an account. Only Name and Renamed ever change.
 type Player struct {
 	// ID is the id of the account; see package id.
 	ID string
@@ -38,6 +38,8 @@ type Player struct {
 	Bot bool
 	// Created is when the account was created, by the store's clock, to the millisecond.
 	Created time.Time
+	// Renamed is when the account got its present name, or the zero time if that is its first.
+	Renamed time.Time
 }
 
 // cacheSize is the maximum number of entries of each cache. A full cache takes about 15 MB.
@@ -48,9 +50,9 @@ const cacheSize = 1 << 16
 type Store struct {
 	accounts store.Accounts
 	keep     time.Duration
-	// players caches players that have been read. Entries never become stale, because
-	// players do not change.
-	players *lru.Cache[string, Player]
+	// players caches players that have been read, by id, for verifiedFor: a new name reaches
+	// every server by then.
+	players *lru.Cache[string, verification]
 	// verified caches verified tokens by digest, so that no secret is kept in memory.
 	verified *lru.Cache[digest, verification]
 	// renewed records when each player's account was last renewed.
@@ -63,7 +65,7 @@ type Store struct {
 func New(accounts store.Accounts, keep time.Duration) *Store {
 	return &Store{
 		accounts: accounts, keep: keep,
-		players: newCache[string, Player](), verified: newCache[digest, verification](), renewed: newCache[string, time.Time](),
+		players: newCache[string, verification](), verified: newCache[digest, verification](), renewed: newCache[string, time.Time](),
 	}
 }
 
@@ -94,7 +96,7 @@ func (s *Store) Players(ctx context.Context, ids []string) (map[string]Player, e
 		if !id.Valid(playerID) {
 			continue
 		}
-		if player, ok := s.players.Get(playerID); ok {
+		if player, ok := s.known(playerID); ok {
 			players[playerID] = player
 			continue
 		}
@@ -103,18 +105,30 @@ func (s *Store) Players(ctx context.Context, ids []string) (map[string]Player, e
 	if len(unknown) == 0 {
 		return players, nil
 	}
+	now := time.Now()
 	accounts, err := s.accounts.Get(ctx, unknown)
 	if err != nil {
 		return nil, fmt.Errorf("reading players: %w", err)
 	}
 	for playerID, a := range accounts {
 		players[playerID] = playerOf(a)
-		s.players.Add(playerID, players[playerID])
+		s.remember(players[playerID], now)
 	}
 	return players, nil
 }
 
+// known returns a player that was read recently.
+func (s *Store) known(playerID string) (Player, bool) {
+	v, ok := s.players.Get(playerID)
+	return v.player, ok && time.Now().Before(v.until)
+}
+
+// remember caches a player that was read at the given time.
+func (s *Store) remember(p Player, at time.Time) {
+	s.players.Add(p.ID, verification{player: p, until: at.Add(verifiedFor)})
+}
+
 // playerOf returns the public part of an account.
 func playerOf(a store.Account) Player {
-	return Player{ID: a.ID, Name: a.Name, Bot: a.Bot, Created: a.Created}
+	return Player{ID: a.ID, Name: a.Name, Bot: a.Bot, Created: a.Created, Renamed: a.Renamed}
 }

@@ -160,6 +160,7 @@ func TestStore_Fails(t *testing.T) {
 		"Get":        func() error { _, err := a.Get(ctx, player); return err },
 		"Find":       func() error { _, err := a.Find(ctx, "Bob"); return err },
 		"Verify":     func() error { _, err := a.Verify(ctx, token); return err },
+		"Rename":     func() error { _, err := a.Rename(ctx, player, "Bob"); return err },
 		"Rotate":     func() error { _, err := a.Rotate(ctx, player, ""); return err },
 		"Renew":      func() error { return a.Renew(ctx, player) },
 		"Reserve":    func() error { return a.Reserve(ctx, player, id.New(), 1) },
@@ -184,6 +185,10 @@ func (failing) Get(context.Context, []string) (map[string]store.Account, error) 
 }
 func (failing) Holder(context.Context, string) (string, error) { return "", errFailed }
 func (failing) Create(context.Context, store.Account, time.Duration) (store.Account, error) {
+	return store.Account{}, errFailed
+}
+
+func (failing) Rename(context.Context, string, string, string, time.Duration) (store.Account, error) {
 	return store.Account{}, errFailed
 }
 

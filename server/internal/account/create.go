@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/gridstand/gridstand/internal/id"
-	"github.com/gridstand/gridstand/internal/names"
 	"github.com/gridstand/gridstand/server/internal/invalid"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
@@ -36,7 +36,7 @@ func (s *Store) Create(ctx context.Context, name, secret string, bot bool) (Play
 	if err != nil {
 		return Player{}, "", fmt.Errorf("creating a player: %w", err)
 	}
-	s.players.Add(player.ID, player)
+	s.remember(player, time.Now())
 	return player, token(player.ID, secret), nil
 }
 
@@ -47,7 +47,7 @@ func (s *Store) create(ctx context.Context, name string, secret digest, bot bool
 		return Player{}, ErrNameTaken
 	case err != nil:
 		return Player{}, err
-	case !secret.matches(holder.Secret), !names.Same(holder.Name, name):
+	case !secret.matches(holder.Secret), !playerOf(holder).called(name):
 		return Player{}, ErrNameTaken
 	}
 	// Ignore errors: the account exists even if it cannot be renewed.

@@ -17,7 +17,8 @@ func (s *Store) Find(ctx context.Context, nameOrID string) (Player, error) {
 	return s.FindByName(ctx, nameOrID)
 }
 
-// FindByName returns the player with the given name, ignoring case, or ErrNotFound.
+// FindByName returns the player who has the given name, or had it earlier, ignoring case, or
+// ErrNotFound.
 func (s *Store) FindByName(ctx context.Context, name string) (Player, error) {
 	if !validName(name) {
 		return Player{}, ErrNotFound
@@ -30,8 +31,12 @@ func (s *Store) FindByName(ctx context.Context, name string) (Player, error) {
 		return Player{}, ErrNotFound
 	}
 	player, err := s.Get(ctx, playerID)
-	if err == nil && !names.Same(player.Name, name) { // It only looks like the name.
+	if err == nil && !player.called(name) { // It only looks like the name.
 		return Player{}, ErrNotFound
 	}
 	return player, err
 }
+
+// called reports whether a player who holds the given name has or had it, rather than one that looks
+// like it. All names that look like the names of a player who was renamed lead to that player.
+func (p Player) called(name string) bool { return !p.Renamed.IsZero() || names.Same(p.Name, name) }

@@ -36,6 +36,9 @@ func (s *Store) recent(token string) (Player, bool) {
 		return Player{}, false
 	}
 	v, ok := s.verified.Get(digestOf(token))
+	if player, known := s.known(v.player.ID); known { // perhaps renamed since
+		v.player = player
+	}
 	return v.player, ok && time.Now().Before(v.until)
 }
 

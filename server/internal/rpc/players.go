@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -20,13 +21,8 @@ func (s *Service) CreatePlayer(ctx context.Context, request *pb.CreatePlayerRequ
 		return nil, err
 	}
 	p, token, err := s.createPlayer(ctx, request)
-	switch {
-	case errors.Is(err, account.ErrNameTaken):
-		return nil, nameTaken("the name %q is already taken", request.GetName())
-	case errors.Is(err, account.ErrNameReserved):
-		return nil, nameTaken("the name %q is reserved; choose another", request.GetName())
-	case err != nil:
-		return nil, err
+	if err != nil {
+		return nil, nameRefused(err, request.GetName())
 	}
 	return &pb.CreatePlayerResponse{Player: fullPlayer(p), Token: token}, nil
 }
@@ -43,6 +39,17 @@ func (s *Service) createPlayer(ctx context.Context, request *pb.CreatePlayerRequ
 	}
 	p, err := s.Keys.Create(ctx, request.GetName(), key, request.GetBot())
 	return p, "", err
+}
+
+// nameRefused returns the error for a name that is taken or reserved, or err if it is another error.
+func nameRefused(err error, name string) error {
+	switch {
+	case errors.Is(err, account.ErrNameTaken):
+		return nameTaken("the name %q is already taken", name)
+	case errors.Is(err, account.ErrNameReserved):
+		return nameTaken("the name %q is reserved; choose another", name)
+	}
+	return err
 }
 
 // nameTaken returns the error for a name that is not available. Its message is format with
@@ -84,6 +91,24 @@ func (s *Service) player(ctx context.Context, request *pb.GetPlayerRequest) (acc
 		return account.Player{}, err
 	}
 	return s.Accounts.Get(ctx, id)
+}
+
+// Rename implements pb.PlayerServiceServer.
+func (s *Service) Rename(ctx context.Context, request *pb.RenameRequest) (*pb.RenameResponse, error) {
+	p, err := s.limitedCaller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p, err = s.Accounts.Rename(ctx, p.ID, request.GetName())
+	if recent, ok := errors.AsType[*account.RenamedRecentlyError](err); ok {
+		f := precondition(pb.ReasonRenamedRecently, recent.Error())
+		f.metadata = map[string]string{"until": recent.Until.Format(time.RFC3339)}
+		return nil, f
+	}
+	if err != nil {
+		return nil, nameRefused(err, request.GetName())
+	}
+	return &pb.RenameResponse{Player: fullPlayer(p)}, nil
 }
 
 // RotateToken implements pb.PlayerServiceServer.

@@ -9,7 +9,7 @@ import (
 	"github.com/gridstand/gridstand/internal/names"
 )
 
-// Account is a player's account as stored. Only Secret ever changes.
+// Account is a player's account as stored. Only Name and Secret ever change.
 type Account struct {
 	ID, Name string
 	// Secret is the hex-encoded digest of the account's secret.
@@ -17,6 +17,9 @@ type Account struct {
 	Bot    bool
 	// Created is when the account was created, by the store's clock, to the millisecond.
 	Created time.Time
+	// Renamed is when the account got its present name, by the store's clock, to the
+	// millisecond, or the zero time if that is its first name.
+	Renamed time.Time `json:",omitzero"`
 }
 
 // ErrNameHeld means that the name is held by an account that no longer exists, or by an
@@ -50,6 +53,12 @@ type Accounts interface {
 	// ignores a.Created. If a call fails partway, a retry completes it; without a retry,
 	// the name becomes free again after a while.
 	Create(ctx context.Context, a Account, keep time.Duration) (holder Account, err error)
+	// Rename gives the account another name, which it then holds in addition to its earlier
+	// ones, and returns it as stored. It changes nothing if the account is no longer called
+	// from, or got its name less than the duration every ago. If the name is held by another
+	// account, the error is ErrNameHeld; if the account does not exist, ErrNoAccount. If a call
+	// fails partway, the account may hold the name already, and a retry completes it.
+	Rename(ctx context.Context, id, from, name string, every time.Duration) (Account, error)
 	// SetSecret replaces the digest of the account's secret, and reports whether the
 	// account exists.
 	SetSecret(ctx context.Context, id, secret string) (found bool, err error)

@@ -17,7 +17,7 @@ import (
 func (p *program) accountCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "account",
-		Short: "Show your account; its --help: token, SSH keys",
+		Short: "Show your account; --help: name, token, keys",
 		Long: `Show your account on this server. A command that needs an account creates one,
 or you create it with ` + name + ` account new. Its token, which is stored on this
 machine, is its only key: ` + name + ` account token prints it, and
@@ -34,12 +34,22 @@ program refuses to use it.`,
 The old token may work for another 30 seconds.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.rotate(cmd.Context()) },
 	}
+	rename := &cobra.Command{
+		Use:   "rename <name>",
+		Short: "Give your account another name",
+		Long: `Give your account another name. Games, rank and streak stay, and the old name
+leads to you. A guest can choose a name at any time; other names can be changed
+once in 30 days.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.withAccount(cmd.Context(), func(c *client.Client, _ *pb.Player) error { return p.rename(cmd.Context(), c, args[0]) })
+		},
+	}
 	token := &cobra.Command{
 		Use:   "token",
 		Short: "Print the token, to use the account elsewhere",
 		RunE:  func(cmd *cobra.Command, _ []string) error { return p.withAccount(cmd.Context(), p.printToken) },
 	}
-	cmd.AddCommand(p.newAccountCommand(), p.importCommand(), rotate, token, p.keysCommand())
+	cmd.AddCommand(p.newAccountCommand(), p.importCommand(), rename, rotate, token, p.keysCommand())
 	return cmd
 }
 
@@ -49,8 +59,7 @@ func (p *program) newAccountCommand() *cobra.Command {
 		Use:   "new <name>",
 		Short: "Create an account",
 		Long: `Create an account with the given name on this server and store its token on this
-machine. A name has 1 to 24 letters, digits, spaces and - _ . and cannot be
-changed.`,
+machine. A name has 1 to 24 letters, digits, spaces and - _ .`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if p.flags.name != "" && p.flags.name != args[0] {
 				return usage.Errorf("two names are given: omit --name")
@@ -105,6 +114,18 @@ func (p *program) rotate(ctx context.Context) error {
 		}
 		return p.printAccount(c, player)
 	})
+}
+
+// rename gives the user's account another name, which is also stored here.
+func (p *program) rename(ctx context.Context, c *client.Client, wanted string) error {
+	if _, err := c.Rename(ctx, wanted); err != nil {
+		return err
+	}
+	player, err := p.known(ctx, c)
+	if err != nil {
+		return err
+	}
+	return p.printAccount(c, player)
 }
 
 // createAccount creates an account, unless the stored account already has that name.

@@ -38,6 +38,8 @@ const (
 	PlayerServiceCreatePlayerProcedure = "/gridstand.v1.PlayerService/CreatePlayer"
 	// PlayerServiceGetPlayerProcedure is the fully-qualified name of the PlayerService's GetPlayer RPC.
 	PlayerServiceGetPlayerProcedure = "/gridstand.v1.PlayerService/GetPlayer"
+	// PlayerServiceRenameProcedure is the fully-qualified name of the PlayerService's Rename RPC.
+	PlayerServiceRenameProcedure = "/gridstand.v1.PlayerService/Rename"
 	// PlayerServiceRotateTokenProcedure is the fully-qualified name of the PlayerService's RotateToken
 	// RPC.
 	PlayerServiceRotateTokenProcedure = "/gridstand.v1.PlayerService/RotateToken"
@@ -76,6 +78,16 @@ type PlayerServiceClient interface {
 	// reason PLAYER_NOT_FOUND, also for the name of an expired account; UNAUTHENTICATED,
 	// reason BAD_TOKEN, for "me" without a token.
 	GetPlayer(context.Context, *v1.GetPlayerRequest) (*v1.GetPlayerResponse, error)
+	// Gives the caller's account another name. A guest's name (see Player.name) can be changed
+	// at any time, every other name once in 30 days. Games keep the name under which they were
+	// played; leaderboards, standings and profiles show the new one, after at most 30 seconds on
+	// every server. The old name stays taken by the account, and GetPlayer finds the account by
+	// it. Needs a token. Repeating the call changes nothing.
+	//
+	// Errors: INVALID_ARGUMENT for a malformed name or a guest's; ALREADY_EXISTS, reason NAME_TAKEN, as
+	// with CreatePlayer; FAILED_PRECONDITION, reason RENAMED_RECENTLY, metadata until (RFC
+	// 3339); UNAUTHENTICATED, reason BAD_TOKEN.
+	Rename(context.Context, *v1.RenameRequest) (*v1.RenameResponse, error)
 	// Replaces the caller's secret. The old token may remain valid for up to 30 seconds,
 	// the time for which servers cache a verified token.
 	//
@@ -140,6 +152,12 @@ func NewPlayerServiceClient(httpClient connect.HTTPClient, baseURL string, opts 
 			connect.WithSchema(playerServiceMethods.ByName("GetPlayer")),
 			connect.WithClientOptions(opts...),
 		),
+		rename: connect.NewClient[v1.RenameRequest, v1.RenameResponse](
+			httpClient,
+			baseURL+PlayerServiceRenameProcedure,
+			connect.WithSchema(playerServiceMethods.ByName("Rename")),
+			connect.WithClientOptions(opts...),
+		),
 		rotateToken: connect.NewClient[v1.RotateTokenRequest, v1.RotateTokenResponse](
 			httpClient,
 			baseURL+PlayerServiceRotateTokenProcedure,
@@ -171,6 +189,7 @@ func NewPlayerServiceClient(httpClient connect.HTTPClient, baseURL string, opts 
 type playerServiceClient struct {
 	createPlayer *connect.Client[v1.CreatePlayerRequest, v1.CreatePlayerResponse]
 	getPlayer    *connect.Client[v1.GetPlayerRequest, v1.GetPlayerResponse]
+	rename       *connect.Client[v1.RenameRequest, v1.RenameResponse]
 	rotateToken  *connect.Client[v1.RotateTokenRequest, v1.RotateTokenResponse]
 	addKey       *connect.Client[v1.AddKeyRequest, v1.AddKeyResponse]
 	listKeys     *connect.Client[v1.ListKeysRequest, v1.ListKeysResponse]
@@ -189,6 +208,15 @@ func (c *playerServiceClient) CreatePlayer(ctx context.Context, req *v1.CreatePl
 // GetPlayer calls gridstand.v1.PlayerService.GetPlayer.
 func (c *playerServiceClient) GetPlayer(ctx context.Context, req *v1.GetPlayerRequest) (*v1.GetPlayerResponse, error) {
 	response, err := c.getPlayer.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// Rename calls gridstand.v1.PlayerService.Rename.
+func (c *playerServiceClient) Rename(ctx context.Context, req *v1.RenameRequest) (*v1.RenameResponse, error) {
+	response, err := c.rename.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -258,6 +286,16 @@ type PlayerServiceHandler interface {
 	// reason PLAYER_NOT_FOUND, also for the name of an expired account; UNAUTHENTICATED,
 	// reason BAD_TOKEN, for "me" without a token.
 	GetPlayer(context.Context, *v1.GetPlayerRequest) (*v1.GetPlayerResponse, error)
+	// Gives the caller's account another name. A guest's name (see Player.name) can be changed
+	// at any time, every other name once in 30 days. Games keep the name under which they were
+	// played; leaderboards, standings and profiles show the new one, after at most 30 seconds on
+	// every server. The old name stays taken by the account, and GetPlayer finds the account by
+	// it. Needs a token. Repeating the call changes nothing.
+	//
+	// Errors: INVALID_ARGUMENT for a malformed name or a guest's; ALREADY_EXISTS, reason NAME_TAKEN, as
+	// with CreatePlayer; FAILED_PRECONDITION, reason RENAMED_RECENTLY, metadata until (RFC
+	// 3339); UNAUTHENTICATED, reason BAD_TOKEN.
+	Rename(context.Context, *v1.RenameRequest) (*v1.RenameResponse, error)
 	// Replaces the caller's secret. The old token may remain valid for up to 30 seconds,
 	// the time for which servers cache a verified token.
 	//
@@ -318,6 +356,12 @@ func NewPlayerServiceHandler(svc PlayerServiceHandler, opts ...connect.HandlerOp
 		connect.WithSchema(playerServiceMethods.ByName("GetPlayer")),
 		connect.WithHandlerOptions(opts...),
 	)
+	playerServiceRenameHandler := connect.NewUnaryHandlerSimple(
+		PlayerServiceRenameProcedure,
+		svc.Rename,
+		connect.WithSchema(playerServiceMethods.ByName("Rename")),
+		connect.WithHandlerOptions(opts...),
+	)
 	playerServiceRotateTokenHandler := connect.NewUnaryHandlerSimple(
 		PlayerServiceRotateTokenProcedure,
 		svc.RotateToken,
@@ -348,6 +392,8 @@ func NewPlayerServiceHandler(svc PlayerServiceHandler, opts ...connect.HandlerOp
 			playerServiceCreatePlayerHandler.ServeHTTP(w, r)
 		case PlayerServiceGetPlayerProcedure:
 			playerServiceGetPlayerHandler.ServeHTTP(w, r)
+		case PlayerServiceRenameProcedure:
+			playerServiceRenameHandler.ServeHTTP(w, r)
 		case PlayerServiceRotateTokenProcedure:
 			playerServiceRotateTokenHandler.ServeHTTP(w, r)
 		case PlayerServiceAddKeyProcedure:
@@ -371,6 +417,10 @@ func (UnimplementedPlayerServiceHandler) CreatePlayer(context.Context, *v1.Creat
 
 func (UnimplementedPlayerServiceHandler) GetPlayer(context.Context, *v1.GetPlayerRequest) (*v1.GetPlayerResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("gridstand.v1.PlayerService.GetPlayer is not implemented"))
+}
+
+func (UnimplementedPlayerServiceHandler) Rename(context.Context, *v1.RenameRequest) (*v1.RenameResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("gridstand.v1.PlayerService.Rename is not implemented"))
 }
 
 func (UnimplementedPlayerServiceHandler) RotateToken(context.Context, *v1.RotateTokenRequest) (*v1.RotateTokenResponse, error) {

@@ -15,6 +15,7 @@ import (
 var (
 	claimNameScript     = newScript("claim_name.lua")
 	createAccountScript = newScript("create_account.lua")
+	renameAccountScript = newScript("rename_account.lua")
 	setSecretScript     = newScript("set_secret.lua")
 	reserveGameScript   = newScript("reserve_game.lua")
 )
@@ -29,7 +30,7 @@ const (
 // accounts implements store.Accounts with these keys. The braces are literal, so that one
 // player's keys share a cluster slot.
 //
-//	player:{<id>}                   hash: name, secret (digest), bot, created
+//	player:{<id>}                   hash: name, secret (digest), bot, created, and renamed if it was
 //	player:{<id>}:open              sorted set of game IDs by the time of reservation
 //	player:{<id>}:keys              hash: fingerprint of an SSH key → time added and comment
 //	player:ssh-key:{<fingerprint>}  ID of the player that the key is linked to (see type keys)
@@ -192,8 +193,8 @@ func (a accounts) write(ctx context.Context, account store.Account, keep time.Du
 }
 
 // accountFields are the fields of an account's hash, in the order that parseAccount
-// expects.
-var accountFields = []string{"name", "secret", "bot", "created"}
+// expects. Only accounts that were renamed have the last one.
+var accountFields = []string{"name", "secret", "bot", "created", "renamed"}
 
 // parseAccount reads the values of accountFields. It returns false if the hash does not
 // exist.
@@ -201,13 +202,13 @@ func parseAccount(id string, values []any) (store.Account, bool, error) {
 	if len(values) >= len(accountFields) && values[0] == nil {
 		return store.Account{}, false, nil
 	}
-	texts := make([]string, len(accountFields))
+	texts, last := make([]string, len(accountFields)), len(accountFields)-1
 	for i, field := range accountFields {
 		var ok bool
 		if i < len(values) {
 			texts[i], ok = values[i].(string)
 		}
-		if !ok {
+		if !ok && i < last {
 			return store.Account{}, false, store.Failed(store.Corrupt, "the account of player %s has no %s", id, field)
 		}
 	}
@@ -215,9 +216,56 @@ func parseAccount(id string, values []any) (store.Account, bool, error) {
 	if err != nil {
 		return store.Account{}, false, store.Failed(store.Corrupt, "the account of player %s has no time of creation: %w", id, err)
 	}
-	return store.Account{
-		ID: id, Name: texts[0], Secret: texts[1], Bot: texts[2] == "1", Created: time.UnixMilli(created).UTC(),
-	}, true, nil
+	account := store.Account{ID: id, Name: texts[0], Secret: texts[1], Bot: texts[2] == "1", Created: time.UnixMilli(created).UTC()}
+	if texts[last] != "" {
+		renamed, err := strconv.ParseInt(texts[last], 10, 64)
+		if err != nil {
+			return store.Account{}, false, store.Failed(store.Corrupt, "the account of player %s has no time of its name: %w", id, err)
+		}
+		account.Renamed = time.UnixMilli(renamed).UTC()
+	}
+	return account, true, nil
+}
+
+// Rename claims the name permanently before it renames the account: two accounts never have
+// one name, and a call that fails in between leaves the account with a name that it holds
+// but does not have, until the call is repeated.
+func (a accounts) Rename(ctx context.Context, id, from, name string, every time.Duration) (store.Account, error) {
+	if stored, err := a.holding(ctx, id); errors.Is(err, store.ErrNameHeld) {
+		return store.Account{}, store.ErrNoAccount
+	} else if err != nil || stored.Name != from {
+		return stored, err
+	}
+	before, err := a.Holder(ctx, name)
+	if err != nil {
+		return store.Account{}, err
+	}
+	holder, folded := before, nameKey(names.Fold(name))
+	if before == "" || before == id {
+		if holder, _, err = a.claim(ctx, folded, id, permanent); err != nil {
+			return store.Account{}, err
+		}
+	}
+	if holder != id {
+		return store.Account{}, store.ErrNameHeld
+	}
+	values, err := renameAccountScript.Run(ctx, a.client, []string{playerKey(id)}, from, name, every.Milliseconds()).Slice()
+	if err != nil {
+		return store.Account{}, failed(err)
+	}
+	stored, exists, err := parseAccount(id, values)
+	if err != nil {
+		return store.Account{}, err
+	}
+	if before == "" && names.Fold(stored.Name) != names.Fold(name) { // The account was not renamed.
+		if err := releaseKeyScript.Run(ctx, a.client, []string{folded}, id).Err(); err != nil {
+			return store.Account{}, failed(err)
+		}
+	}
+	if !exists {
+		return store.Account{}, store.ErrNoAccount
+	}
+	return stored, nil
 }
 
 func (a accounts) SetSecret(ctx context.Context, id, secret string) (bool, error) {

@@ -85,6 +85,28 @@ func TestAccounts_Create_TooLate(t *testing.T) {
 	})
 }
 
+// Ensure that a call that ended after it claimed the name neither renamed the account nor gave the
+// name to another one, and that repeating it completes it.
+func TestAccounts_Rename_Interrupted(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		ctx, accounts := t.Context(), r.store.Accounts
+		ann, err := accounts.Create(ctx, store.Account{ID: id.New(), Name: "Ann", Secret: "none"}, keepAccounts)
+		require.NoError(t, err)
+		bob, err := accounts.Create(ctx, store.Account{ID: id.New(), Name: "Bob", Secret: "none"}, keepAccounts)
+		require.NoError(t, err)
+		require.NoError(t, r.client.Set(ctx, "player-name:{zoe}", ann.ID, 0).Err())
+		_, err = accounts.Rename(ctx, bob.ID, "Bob", "Zoe", time.Hour)
+		require.ErrorIs(t, err, store.ErrNameHeld)
+		for range 2 {
+			renamed, err := accounts.Rename(ctx, ann.ID, "Ann", "Zoe", time.Hour)
+			require.NoError(t, err)
+			assert.Equal(t, "Zoe", renamed.Name)
+		}
+		assert.Equal(t, bob.ID, r.client.Get(ctx, "player-name:{bob}").Val())
+	})
+}
+
 // afterScript is a hook that calls do once, after the given number of scripts have
 // succeeded.
 type afterScript struct {

@@ -5,8 +5,8 @@
 -- ARGV[2]  digest of the secret
 -- ARGV[3]  bot, "1" or "0"
 -- ARGV[4]  the time in milliseconds after which it expires unless renewed, 0 for never
--- Reply    {name, secret, bot, created} as stored, then 1 if this call wrote
---          them, else 0
+-- Reply    {name, secret, bot, created, renamed} as stored, then 1 if this call
+--          wrote them, else 0
 --
 -- Invariant: an existing account is never overwritten. The time of creation (Unix
 -- milliseconds) is by Redis's clock.
@@ -18,6 +18,6 @@ if redis.call('EXISTS', KEYS[1]) == 0 then
   if ARGV[4] ~= '0' then redis.call('PEXPIRE', KEYS[1], ARGV[4]) end
   wrote = 1
 end
-local reply = redis.call('HMGET', KEYS[1], 'name', 'secret', 'bot', 'created')
-reply[5] = wrote
+local reply = redis.call('HMGET', KEYS[1], 'name', 'secret', 'bot', 'created', 'renamed')
+reply[6] = wrote
 return reply

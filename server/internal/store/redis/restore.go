@@ -136,6 +136,9 @@ func restore(ctx context.Context, pipe goredis.Pipeliner, i store.Item) {
 	case i.Account != nil:
 		a := i.Account
 		pipe.HSet(ctx, playerKey(a.ID), "name", a.Name, "secret", a.Secret, "bot", a.Bot, "created", a.Created.UnixMilli())
+		if !a.Renamed.IsZero() {
+			pipe.HSet(ctx, playerKey(a.ID), "renamed", a.Renamed.UnixMilli())
+		}
 		expireAt(ctx, pipe, a.Expires, playerKey(a.ID))
 	case i.Name != nil:
 		pipe.Set(ctx, nameKey(i.Name.Name), i.Name.AccountID, 0)

@@ -34,10 +34,16 @@ func (a accounts) Get(ctx context.Context, ids []string) (map[string]store.Accou
 
 // account reads an account, unless it has expired.
 func (a accounts) account(c *sqlite3.Conn, id string) (account store.Account, ok bool, err error) {
-	return one(c, "SELECT name, secret, bot, created FROM accounts WHERE id = ? AND (expires IS NULL OR expires > ?)",
-		func(s *sqlite3.Stmt) store.Account {
-			return store.Account{ID: id, Name: s.ColumnText(0), Secret: s.ColumnText(1), Bot: s.ColumnBool(2), Created: timeAt(s, 3)}
-		}, id, a.now())
+	return one(c, "SELECT "+accountColumns+" FROM accounts WHERE id = ? AND (expires IS NULL OR expires > ?)", accountAt, id, a.now())
+}
+
+const accountColumns = "id, name, secret, bot, created, renamed"
+
+// accountAt reads accountColumns.
+func accountAt(s *sqlite3.Stmt) store.Account {
+	return store.Account{
+		ID: s.ColumnText(0), Name: s.ColumnText(1), Secret: s.ColumnText(2), Bot: s.ColumnBool(3), Created: timeAt(s, 4), Renamed: timeAt(s, 5),
+	}
 }
 
 func (a accounts) Holder(ctx context.Context, name string) (string, error) {
@@ -107,6 +113,42 @@ func expiry(now int64, keep time.Duration) any {
 		return nil
 	}
 	return now + keep.Milliseconds()
+}
+
+func (a accounts) Rename(ctx context.Context, id, from, name string, every time.Duration) (stored store.Account, err error) {
+	var refused error
+	err = a.write(ctx, func(c *sqlite3.Conn) error {
+		var exists bool
+		refused = nil
+		if stored, exists, err = a.account(c, id); err != nil || !exists {
+			refused = store.ErrNoAccount
+			return err
+		}
+		holder, err := holderOf(c, name)
+		if err != nil {
+			return err
+		}
+		if holder != "" && holder != id {
+			refused = store.ErrNameHeld
+			return nil
+		}
+		now := a.now()
+		if stored.Name != from || !stored.Renamed.IsZero() && now-stored.Renamed.UnixMilli() < every.Milliseconds() {
+			return nil
+		}
+		if err := exec(c, "INSERT OR IGNORE INTO names (name, account) VALUES (?, ?)", names.Fold(name), id); err != nil {
+			return err
+		}
+		if err := exec(c, "UPDATE accounts SET name = ?, renamed = ? WHERE id = ?", name, now, id); err != nil {
+			return err
+		}
+		stored, _, err = a.account(c, id)
+		return err
+	})
+	if err == nil {
+		err = refused
+	}
+	return stored, err
 }
 
 func (a accounts) SetSecret(ctx context.Context, id, secret string) (bool, error) {

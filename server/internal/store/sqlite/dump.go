@@ -73,9 +73,8 @@ var dumps = []struct {
 		server := store.ServerHeartbeat{At: timeAt(s, 1), Left: s.ColumnBool(2)}
 		return store.Item{Server: &store.DumpedServer{ServerID: s.ColumnText(0), ServerHeartbeat: server}}
 	}},
-	{"SELECT id, name, secret, bot, created, expires FROM accounts WHERE expires IS NULL OR expires > ?1", func(s *sqlite3.Stmt) store.Item {
-		account := store.Account{ID: s.ColumnText(0), Name: s.ColumnText(1), Secret: s.ColumnText(2), Bot: s.ColumnBool(3), Created: timeAt(s, 4)}
-		return store.Item{Account: &store.DumpedAccount{Account: account, Expires: timeAt(s, 5)}}
+	{"SELECT " + accountColumns + ", expires FROM accounts WHERE expires IS NULL OR expires > ?1", func(s *sqlite3.Stmt) store.Item {
+		return store.Item{Account: &store.DumpedAccount{Account: accountAt(s), Expires: timeAt(s, 6)}}
 	}},
 	{"SELECT name, account FROM names WHERE ?1", func(s *sqlite3.Stmt) store.Item {
 		return store.Item{Name: &store.HeldName{Name: s.ColumnText(0), AccountID: s.ColumnText(1)}}
@@ -177,8 +176,8 @@ func restore(c *sqlite3.Conn, i store.Item) error {
 		return putServer(c, i.Server.ServerID, i.Server.ServerHeartbeat)
 	case i.Account != nil:
 		a := i.Account
-		return exec(c, "INSERT OR REPLACE INTO accounts (id, name, secret, bot, created, expires) VALUES (?, ?, ?, ?, ?, ?)",
-			a.ID, a.Name, a.Secret, a.Bot, a.Created, a.Expires)
+		return exec(c, "INSERT OR REPLACE INTO accounts (id, name, secret, bot, created, renamed, expires) VALUES (?, ?, ?, ?, ?, ?, ?)",
+			a.ID, a.Name, a.Secret, a.Bot, a.Created, a.Renamed, a.Expires)
 	case i.Name != nil:
 		return exec(c, "INSERT OR REPLACE INTO names (name, account) VALUES (?, ?)", i.Name.Name, i.Name.AccountID)
 	case i.Key != nil:

@@ -53,6 +53,7 @@ var upgrades = []string{
 	FROM names LEFT JOIN accounts ON accounts.id = names.account ORDER BY accounts.created`,
 	// Servers no longer agree on the games that a rollback left intact.
 	`DROP TABLE rollback; DROP TABLE vouched; DROP TABLE attested; ALTER TABLE servers DROP COLUMN since`,
+	`ALTER TABLE accounts ADD COLUMN renamed INTEGER`,
 }
 
 // applicationID marks a file as a Gridstand store. file(1) recognizes it, and it prevents

@@ -76,19 +76,21 @@ CREATE TABLE entries (
 
 -- Accounts --------------------------------------------------------------------------
 
--- The players' accounts. An expired account is removed, but its name stays taken.
+-- The players' accounts. An expired account is removed, but its names stay taken. renamed is when it
+-- got its present name, NULL if that is its first.
 CREATE TABLE accounts (
     id      TEXT    PRIMARY KEY,
     name    TEXT    NOT NULL, -- as the player wrote it
     secret  TEXT    NOT NULL, -- digest of the secret
     bot     INTEGER NOT NULL, -- 1 for a bot, else 0
     created INTEGER NOT NULL,
-    expires INTEGER
-) STRICT, WITHOUT ROWID;
+    expires INTEGER,
+    renamed INTEGER) STRICT, WITHOUT ROWID;
 CREATE INDEX accounts_expires ON accounts (expires);
 
 -- The account that holds each name and those that look like it, in folded form; names from before
--- names were folded also in lower case. Names are never released.
+-- names were folded also in lower case. An account that was renamed holds several. Names are never
+-- released.
 CREATE TABLE names (
     name    TEXT PRIMARY KEY,
     account TEXT NOT NULL

@@ -22,10 +22,12 @@ func TestUpgrade(t *testing.T) {
 	upgradeFrom(t, "DROP TABLE challenges; PRAGMA user_version = 2")
 	upgradeFrom(t, "PRAGMA user_version = 3")
 	upgradeFrom(t, "PRAGMA user_version = 4")
+	upgradeFrom(t, upgrades[3]+"; PRAGMA user_version = 5")
 }
 
-// withRollbacks adds what version 5 dropped.
-const withRollbacks = `CREATE TABLE rollback (n); CREATE TABLE vouched (n); CREATE TABLE attested (n);
+// asBefore adds what version 5 dropped, and drops what later versions added.
+const asBefore = `ALTER TABLE accounts DROP COLUMN renamed;
+	CREATE TABLE rollback (n); CREATE TABLE vouched (n); CREATE TABLE attested (n);
 	ALTER TABLE servers ADD COLUMN since INTEGER NOT NULL DEFAULT 0;`
 
 // Ensure that accounts from before names were folded keep their names, and that no other account can
@@ -38,7 +40,7 @@ func TestUpgrade_FoldsNames(t *testing.T) {
 	require.NoError(t, s.Close())
 	c, err := sqlite3.OpenConn(path)
 	require.NoError(t, err)
-	require.NoError(t, sqlitex.ExecuteScript(c, withRollbacks+`INSERT INTO names VALUES ('b.0-i', 'a'), ('zed.', 'b'), ('z ed', 'c'), ('zed', 'd');
+	require.NoError(t, sqlitex.ExecuteScript(c, asBefore+`INSERT INTO names VALUES ('b.0-i', 'a'), ('zed.', 'b'), ('z ed', 'c'), ('zed', 'd');
 		PRAGMA user_version = 3`, nil))
 	require.NoError(t, c.Close())
 
@@ -70,7 +72,7 @@ func upgradeFrom(t *testing.T, script string) {
 
 	c, err := sqlite3.OpenConn(old)
 	require.NoError(t, err)
-	require.NoError(t, sqlitex.ExecuteScript(c, withRollbacks+script, nil))
+	require.NoError(t, sqlitex.ExecuteScript(c, asBefore+script, nil))
 	require.NoError(t, c.Close())
 
 	upgraded := openDB(t, Options{Path: old})

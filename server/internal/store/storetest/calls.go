@@ -16,6 +16,7 @@ func Calls(ctx context.Context, s *store.Store) map[string]error {
 	_, errs["Accounts.Get"] = s.Accounts.Get(ctx, []string{a.ID})
 	_, errs["Accounts.Holder"] = s.Accounts.Holder(ctx, a.Name)
 	_, errs["Accounts.Create"] = s.Accounts.Create(ctx, a, keepAccounts)
+	_, errs["Accounts.Rename"] = s.Accounts.Rename(ctx, a.ID, a.Name, "another", 0)
 	_, errs["Accounts.SetSecret"] = s.Accounts.SetSecret(ctx, a.ID, a.Secret)
 	errs["Accounts.Renew"] = s.Accounts.Renew(ctx, keepAccounts, a.ID)
 	_, errs["Accounts.Reserve"] = s.Accounts.Reserve(ctx, a.ID, id.New(), 1, keepAccounts)

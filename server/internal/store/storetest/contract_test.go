@@ -24,6 +24,7 @@ var suites = map[string]func(t *testing.T, open storetest.Open){
 	"queue":       storetest.Queue,
 	"heartbeats":  storetest.Heartbeats,
 	"accounts":    storetest.Accounts,
+	"renames":     storetest.Renames,
 	"keys":        storetest.Keys,
 	"credentials": storetest.Credentials,
 	"boards":      storetest.Boards,
@@ -36,6 +37,7 @@ var suites = map[string]func(t *testing.T, open storetest.Open){
 var clockSuites = map[string]func(t *testing.T, open storetest.OpenClock){
 	"games":      storetest.GamesExpire,
 	"accounts":   storetest.AccountsExpire,
+	"renames":    storetest.RenamesInTime,
 	"keys":       storetest.KeysExpire,
 	"boards":     storetest.BoardsExpire,
 	"challenges": storetest.ChallengesExpire,

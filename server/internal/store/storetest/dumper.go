@@ -114,7 +114,7 @@ func dumped(at time.Time) (items []store.Item) {
 	later := at.Add(time.Hour)
 	add := func(more ...store.Item) { items = append(items, more...) }
 	ann := store.Account{ID: playerID(1), Name: "Ann", Secret: "aa", Created: at.Add(-time.Hour)}
-	bob := store.Account{ID: playerID(2), Name: "Böb", Secret: "bb", Bot: true, Created: at}
+	bob := store.Account{ID: playerID(2), Name: "Böb", Secret: "bb", Bot: true, Created: at, Renamed: at.Add(time.Minute)}
 	add(store.Item{Account: &store.DumpedAccount{Account: ann}}, store.Item{Account: &store.DumpedAccount{Account: bob, Expires: later}},
 		store.Item{Name: &store.HeldName{Name: "ann", AccountID: ann.ID}}, store.Item{Name: &store.HeldName{Name: "böb", AccountID: bob.ID}},
 		store.Item{Name: &store.HeldName{Name: "gone", AccountID: playerID(3)}},

@@ -1,0 +1,136 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// requireHolder checks which account holds a name.
+func requireHolder(t *testing.T, s *store.Store, name, want string) {
+	t.Helper()
+	holder, err := s.Accounts.Holder(t.Context(), name)
+	require.NoError(t, err)
+	require.Equal(t, want, holder, name)
+}
+
+// Renames tests the contract of Accounts.Rename.
+func Renames(t *testing.T, open Open) {
+	t.Run("an account keeps its earlier names", func(t *testing.T) {
+		s := open(t)
+		ann, bob := mustCreate(t, s, newAccount("Ann"), keepAccounts), mustCreate(t, s, newAccount("Bob"), keepAccounts)
+		from := "Ann"
+		for _, name := range []string{"Zoe", "z.oe", "ann", "Zoe"} {
+			renamed, err := s.Accounts.Rename(t.Context(), ann.ID, from, name, 0)
+			require.NoError(t, err)
+			requireRecent(t, s, renamed.Renamed)
+			want := ann
+			want.Name, want.Renamed = name, renamed.Renamed
+			require.Equal(t, want, renamed)
+			requireAccounts(t, s, []string{ann.ID, bob.ID}, renamed, bob)
+			from = name
+		}
+		for _, name := range []string{"Ann", "aNN", "Zoe", "z-0e"} {
+			requireHolder(t, s, name, ann.ID)
+			_, err := s.Accounts.Rename(t.Context(), bob.ID, "Bob", name, 0)
+			require.ErrorIs(t, err, store.ErrNameHeld)
+			holder, err := s.Accounts.Create(t.Context(), newAccount(name), keepAccounts)
+			require.NoError(t, err)
+			assert.Equal(t, ann.ID, holder.ID)
+		}
+		requireAccounts(t, s, []string{bob.ID}, bob)
+		found, err := s.Accounts.SetSecret(t.Context(), ann.ID, "another")
+		require.NoError(t, err)
+		require.True(t, found)
+		stored, err := s.Accounts.Get(t.Context(), []string{ann.ID})
+		require.NoError(t, err)
+		assert.Equal(t, "Zoe", stored[ann.ID].Name)
+	})
+	t.Run("a refused name stays free", func(t *testing.T) {
+		s := open(t)
+		ann := mustCreate(t, s, newAccount("Ann"), keepAccounts)
+		ann, err := s.Accounts.Rename(t.Context(), ann.ID, "Ann", "Zoe", time.Hour)
+		require.NoError(t, err)
+		for _, from := range []string{"Zoe", "Ann"} { // too early, and no longer called so
+			stored, err := s.Accounts.Rename(t.Context(), ann.ID, from, "Eve", time.Hour)
+			require.NoError(t, err)
+			assert.Equal(t, ann, stored)
+		}
+		unknown := id.New()
+		_, err = s.Accounts.Rename(t.Context(), unknown, "Ann", "Eve", 0)
+		require.ErrorIs(t, err, store.ErrNoAccount)
+		requireHolder(t, s, "Eve", "")
+		requireAccounts(t, s, []string{unknown})
+	})
+	t.Run("one of several accounts gets a name", func(t *testing.T) {
+		s := open(t)
+		var ids []string
+		for i := range 12 {
+			ids = append(ids, mustCreate(t, s, newAccount(string(rune('M'+i))), keepAccounts).ID)
+		}
+		told, errs := concurrently(len(ids), func(i int) (store.Account, error) {
+			return s.Accounts.Rename(t.Context(), ids[i], string(rune('M'+i)), "Zoe", time.Hour)
+		})
+		got := 0
+		for i, err := range errs {
+			if err != nil {
+				require.ErrorIs(t, err, store.ErrNameHeld)
+				continue
+			}
+			got++
+			assert.Equal(t, "Zoe", told[i].Name)
+			requireHolder(t, s, "zoe", ids[i])
+		}
+		assert.Equal(t, 1, got)
+	})
+	t.Run("an account gets one of several names", func(t *testing.T) {
+		s := open(t)
+		ann, taken := mustCreate(t, s, newAccount("Ann"), keepAccounts), []string{"Kim", "Lee", "Pat", "Sam", "Kim"}
+		told, errs := concurrently(len(taken), func(i int) (store.Account, error) {
+			return s.Accounts.Rename(t.Context(), ann.ID, "Ann", taken[i], time.Hour)
+		})
+		stored, err := s.Accounts.Get(t.Context(), []string{ann.ID})
+		require.NoError(t, err)
+		require.Contains(t, taken, stored[ann.ID].Name)
+		for i, err := range errs {
+			require.NoError(t, err)
+			assert.Equal(t, stored[ann.ID], told[i])
+			holder := ""
+			if taken[i] == stored[ann.ID].Name {
+				holder = ann.ID
+			}
+			requireHolder(t, s, taken[i], holder)
+		}
+	})
+}
+
+// RenamesInTime tests the part of the contract of Accounts.Rename that depends on the clock.
+func RenamesInTime(t *testing.T, open OpenClock) {
+	s, forward := open(t)
+	ann := mustCreate(t, s, newAccount("Ann"), keepAccounts)
+	first, err := s.Accounts.Rename(t.Context(), ann.ID, "Ann", "Zoe", 30*24*time.Hour)
+	require.NoError(t, err)
+	forward(30*24*time.Hour - time.Minute)
+	stored, err := s.Accounts.Rename(t.Context(), ann.ID, "Zoe", "Eve", 30*24*time.Hour)
+	require.NoError(t, err)
+	require.Equal(t, first, stored)
+	forward(time.Minute)
+	second, err := s.Accounts.Rename(t.Context(), ann.ID, "Zoe", "Eve", 30*24*time.Hour)
+	require.NoError(t, err)
+	assert.Equal(t, "Eve", second.Name)
+	assert.InDelta(t, 30*24*time.Hour, second.Renamed.Sub(first.Renamed), float64(time.Minute))
+
+	// All names of an expired account stay taken.
+	forward(keepAccounts)
+	_, err = s.Accounts.Rename(t.Context(), ann.ID, "Eve", "Kim", 0)
+	require.ErrorIs(t, err, store.ErrNoAccount)
+	requireHolder(t, s, "Kim", "")
+	for _, name := range []string{"Ann", "Zoe", "Eve"} {
+		requireHolder(t, s, name, ann.ID)
+	}
+}

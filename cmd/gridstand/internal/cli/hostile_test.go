@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -80,8 +81,9 @@ func evilPosition() *pb.Position {
 	}
 }
 
-// hostileServer starts a server that answers every call with the result of answer.
-func hostileServer(t *testing.T, answer func(method string) (proto.Message, error)) string {
+// hostileServer starts a server that answers every call with the result of answer, and with a header of
+// the given names and values.
+func hostileServer(t *testing.T, answer func(method string) (proto.Message, error), header ...string) string {
 	t.Helper()
 	var mu sync.Mutex
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -95,6 +97,9 @@ func hostileServer(t *testing.T, answer func(method string) (proto.Message, erro
 		message, err := answer(method)
 		mu.Unlock()
 		if err != nil {
+			return err
+		}
+		if err := stream.SetHeader(metadata.Pairs(header...)); err != nil {
 			return err
 		}
 		return stream.SendMsg(message)

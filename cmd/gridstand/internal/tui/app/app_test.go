@@ -98,6 +98,7 @@ func TestModel_Places(t *testing.T) {
 	t.Parallel()
 	p := newFakePage(t.Context())
 	m := newModel(t, p)
+	assert.True(t, m.View().KeyboardEnhancements.ReportAlternateKeys, "a terminal with the kitty protocol says where keys are")
 	for _, key := range []tea.KeyPressMsg{
 		press('ф'), press('Ы'), press('ש'), press('a'), press('?'),
 		{Code: tea.KeyLeftShift},

@@ -77,12 +77,12 @@ func (q *queue) retry(gameIDs ...string) {
 	}
 }
 
-// handOver makes the jobs in the retry queue due, so that other servers process them. It must
-// be called after run has returned.
+// handOver makes the jobs in the retry queue due, and those of missing servers if this one noticed them
+// after its last poll: no other server will. It must be called after run has returned.
 func (q *queue) handOver(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), handOverWithin)
 	defer cancel()
-	if err := q.enqueueRetries(ctx); err != nil {
+	if err := q.requeue(ctx); err != nil {
 		q.logger.Warn("cannot hand over jobs; they are due again when their leases expire", "id", "games-not-handed-over", "error", err)
 	}
 }

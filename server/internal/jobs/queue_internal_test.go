@@ -62,17 +62,27 @@ func TestQueue_Retry(t *testing.T) {
 	})
 }
 
-// Ensure that a job that another server has leased is processed after Reclaim.
+// Ensure that a job that another server has leased is processed after Reclaim, even if this server
+// stops before its next poll.
 func TestQueue_Reclaim(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, on *store.Store) {
 		s := newQueue(on.Background.Queue, slog.New(slog.DiscardHandler))
-		poll := polls(t, s, func(context.Context, store.Job) (time.Time, error) { return time.Time{}, nil })
+		done := func(context.Context, store.Job) (time.Time, error) { return time.Time{}, nil }
+		poll := polls(t, s, done)
 		require.NoError(t, s.EnqueueNow(t.Context(), "g"))
 		_, err := s.Lease(t.Context(), 1, leaseFor)
 		require.NoError(t, err)
 		assert.Empty(t, poll())
 		s.reclaiming.Store(true)
 		assert.Equal(t, []string{"g"}, poll())
+
+		require.NoError(t, s.EnqueueNow(t.Context(), "g"))
+		_, err = s.Lease(t.Context(), 1, leaseFor)
+		require.NoError(t, err)
+		s.reclaiming.Store(true)
+		s.handOver(t.Context())
+		other := newQueue(on.Background.Queue, slog.New(slog.DiscardHandler))
+		assert.Equal(t, []string{"g"}, polls(t, other, done)())
 	})
 }

@@ -70,4 +70,8 @@ func TestProcess_Killed(t *testing.T) {
 	assert.Regexp(t, "level=ERROR .* id=log-lost games=1 gone=0\n", p.output())
 	_, err = pb.NewGameServiceClient(servertest.Dial(t, p.addr)).GetGame(ann.Ctx, &pb.GetGameRequest{GameId: g.GetId()})
 	assert.Equal(t, codes.DataLoss, status.Code(err))
+
+	require.NoError(t, p.cmd.Process.Kill())
+	p.end(t)
+	assert.NotContains(t, startProcess(t).output(), "id=log-lost", "the games were dealt with")
 }

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -68,5 +69,22 @@ func TestLost(t *testing.T) {
 	zeroed := copied(notesSuffix, walSuffix)
 	require.NoError(t, os.WriteFile(zeroed+walSuffix, make([]byte, 10*pageSize), 0o600))
 	requireLost(zeroed, "b", "c")
-	assert.FileExists(t, path+notesSuffix)
+
+	// Notes of entries that are in the database are removed.
+	require.NoError(t, d.write(t.Context(), func(*sqlite3.Conn) error {
+		d.writer.free = func() int64 { return 0 } // so that the log is moved early
+		return nil
+	}))
+	size := func() int64 {
+		info, err := os.Stat(path + notesSuffix)
+		require.NoError(t, err)
+		return info.Size()
+	}
+	require.Positive(t, size())
+	for n := range 2 * tightPages { // one page each
+		require.NoError(t, d.writeUnsynced(t.Context(), func(c *sqlite3.Conn) error {
+			return exec(c, "INSERT INTO secrets VALUES (?, zeroblob(?))", strconv.Itoa(n), pageSize)
+		}))
+	}
+	assert.Zero(t, size())
 }

@@ -129,8 +129,8 @@ storm: ## Inject random faults into servers, their stores and connections for ST
 KILLS ?= 1000
 
 .PHONY: kills
-kills: ## Kill the only server of a file KILLS times while clients play
-	$(SLOW) ./server/internal/test/fault -run '^TestStorm_Kills$$' -v -timeout 0 -args -storm.kills=$(KILLS)
+kills: ## Kill the only server of a file KILLS times while clients play, and one of two servers on a Redis
+	$(SLOW) ./server/internal/test/fault -run '^TestStorm_(Kills|Takeover)$$' -v -timeout 0 -args -storm.kills=$(KILLS)
 
 .PHONY: bench
 bench: ## Run the benchmarks (needs redis-server; BENCH=Move selects)

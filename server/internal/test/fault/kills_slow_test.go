@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gridstand/gridstand/internal/testkit/process"
+	redistest "github.com/gridstand/gridstand/internal/testkit/redis"
 )
 
 var stormKills = flag.Int("storm.kills", 20, "number of times that TestStorm_Kills kills the server")
@@ -33,6 +34,7 @@ func TestStorm_Kills(t *testing.T) {
 	began := time.Now()
 	env.awaitProgress(t, 100)
 
+	first := time.Now()
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var gaps []time.Duration
 	for range *stormKills {
@@ -49,9 +51,66 @@ func TestStorm_Kills(t *testing.T) {
 	}
 	tr.finish(t)
 	took := time.Since(began).Round(time.Second)
+	t.Logf("figure: slowest turn of a bot with kills of the only server | %.1f s | %.1f s",
+		tr.slowestBot(first, time.Now()).Seconds(), tr.slowestBot(began, first).Seconds())
 	server.stop()
 	tr.checkLinearizable(t)
 	slices.Sort(gaps)
 	t.Logf("%d kills in %v, play continued after p50 %v, max %v\n%s", len(gaps), took,
 		gaps[len(gaps)/2].Round(time.Millisecond), gaps[len(gaps)-1].Round(time.Millisecond), tr.summary())
+}
+
+const (
+	// takeovers is the number of kills in each half of TestStorm_Takeover.
+	takeovers = 8
+	// apart is longer than a takeover.
+	apart = 5 * time.Second
+)
+
+// Ensure that the bots of a killed server move on another one. One of two servers is killed: at first
+// with a pause for the takeover, and then again and again, also the one that takes over. The test logs
+// the slowest turns of bots.
+func TestStorm_Takeover(t *testing.T) {
+	t.Parallel()
+	env := newEnv(t, redistest.StartRedis(t).Addr())
+	crew := env.startCrew(t, 2)
+	seed := drawSeed(t)
+	began := time.Now()
+	tr := env.startTraffic(load{tables: 8, pause: 50 * time.Millisecond}, seed, crew.servers...)
+	env.awaitProgress(t, 500)
+
+	rng := rand.New(rand.NewPCG(seed, 0))
+	kill := func(pause time.Duration) {
+		n := rng.IntN(2)
+		crew.servers[n].stop()
+		crew.restart(n)
+		<-time.After(pause)
+	}
+	single := time.Now()
+	for range takeovers {
+		kill(apart)
+	}
+	row := time.Now()
+	for range 2 * takeovers {
+		kill(time.Duration(rng.Int64N(int64(apart / 2))))
+	}
+	ended := time.Now()
+	tr.finish(t)
+	calm := tr.slowestBot(began, single).Seconds()
+	t.Logf("figure: slowest turn of a bot after the kill of one of two servers | %.1f s | %.1f s", tr.slowestBot(single, row).Seconds(), calm)
+	t.Logf("figure: slowest turn of a bot with %d kills in %.0f s | %.1f s | %.1f s",
+		2*takeovers, ended.Sub(row).Seconds(), tr.slowestBot(row, ended).Seconds(), calm)
+}
+
+// slowestBot returns the longest turn of a bot that ended in a period, by the store's clock.
+func (tr *traffic) slowestBot(from, to time.Time) (longest time.Duration) {
+	for _, p := range tr.participants {
+		for i, e := range p.events {
+			at := e.GetTime().AsTime()
+			if i > 0 && e.GetMoved() != nil && p.seats[e.GetSeat()].GetBot() != "" && at.After(from) && at.Before(to) {
+				longest = max(longest, at.Sub(p.events[i-1].GetTime().AsTime()))
+			}
+		}
+	}
+	return longest
 }

@@ -86,6 +86,8 @@ func TestJourney_Play(t *testing.T) {
 	}
 	tab.Visit("/play/classic")
 	waitForBoard(tab, g.GetPosition())
+	assert.Empty(t, browsertest.Eval[[]string](tab, `performance.getEntriesByType("resource")
+		.filter((e) => e.name.includes("/assets/") && e.transferSize > 0).map((e) => e.name)`), "a second visit requests only the page")
 	tab.Wait(says("1 watching")) // Only events counts, not the player's own stream.
 	tab.Press(keyOf(g.GetPosition()))
 	tab.Wait(fmt.Sprintf("%s.getAttribute('aria-label') !== %q", board, label(g.GetPosition())))

@@ -34,7 +34,8 @@ new MutationObserver(() => {
 // fast is a script that sets the viewer's clock ten minutes forward.
 const fast = `
 const right = Date.now;
-Date.now = () => right() + 6e5;`
+Date.now = () => right() + 6e5;
+Object.defineProperty(performance, "timeOrigin", {value: performance.timeOrigin + 6e5});`
 
 // TestJourney_TV: TV invites the first visitor to play, shows an exhibition of bots until a player's
 // game is live, then the most watched game, and after its end the best one. It never shows a private

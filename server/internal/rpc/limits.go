@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,11 +102,11 @@ func readCost(request any) (cost int, needsStore bool) {
 		return signatureCost, true
 	}
 	entries := 0
-	if r, ok := request.(interface{ GetPageSize() int32 }); ok {
-		entries = int(r.GetPageSize())
-	}
 	if r, ok := request.(interface{ GetNeighbors() int32 }); ok {
-		entries = max(entries, 2*int(min(r.GetNeighbors(), page.MaxSize)))
+		entries = 2 * int(min(r.GetNeighbors(), page.MaxSize))
+	}
+	if r, ok := request.(interface{ GetPageSize() int32 }); ok && (r.GetPageSize() != 0 || entries <= 0) {
+		entries = max(entries, cmp.Or(int(r.GetPageSize()), page.DefaultSize))
 	}
 	entries = min(max(entries, 0), page.MaxSize)
 	return max(1, (entries+rowsPerRead-1)/rowsPerRead), true

@@ -20,11 +20,13 @@ func TestReadCost(t *testing.T) {
 		{&pb.GetServerInfoRequest{}, 1, false},
 		{&pb.GetGameRequest{}, 1, true},
 		{&pb.AddKeyRequest{}, signatureCost, true},
-		{&pb.ListGamesRequest{}, 1, true},
+		{&pb.ListGamesRequest{}, 2, true},
+		{&pb.ListGamesRequest{PageSize: 25}, 1, true},
 		{&pb.ListGamesRequest{PageSize: 26}, 2, true},
 		{&pb.ListGamesRequest{PageSize: 1 << 30}, 8, true},
 		{&pb.ListGamesRequest{PageSize: -1}, 1, true},
 		{&pb.ListStandingsRequest{PageSize: 25, Neighbors: 50}, 4, true},
+		{&pb.ListStandingsRequest{Neighbors: 5}, 1, true},
 		{&pb.GetRankRequest{Neighbors: 100}, 8, true},
 	} {
 		cost, store := readCost(tt.request)

@@ -31,11 +31,11 @@ new MutationObserver(() => {
 	for (const a of document.querySelectorAll("main a[href^='/g/']")) window.listed.add(a.getAttribute("href"));
 }).observe(document, {subtree: true, childList: true, characterData: true});`
 
-// fast is a script that sets the viewer's clock ten minutes forward.
+// fast is a script that sets the viewer's clock ten hours forward.
 const fast = `
 const right = Date.now;
-Date.now = () => right() + 6e5;
-Object.defineProperty(performance, "timeOrigin", {value: performance.timeOrigin + 6e5});`
+Date.now = () => right() + 36e6;
+Object.defineProperty(performance, "timeOrigin", {value: performance.timeOrigin + 36e6});`
 
 // TestJourney_TV: TV invites the first visitor to play, shows an exhibition of bots until a player's
 // game is live, then the most watched game, and after its end the best one. It never shows a private

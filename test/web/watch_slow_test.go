@@ -84,10 +84,11 @@ func TestJourney_Watch(t *testing.T) {
 	ada := s.player("ada")
 	g := ada.Create(t, &pb.CreateGameRequest{Variant: "6x6"}) // does not end during the test
 	tab := browsertest.Open(t, proxy.Addr().String())
-	before(tab, recording)
+	before(tab, recording+fast)
 	tab.Visit("/g/" + g.GetId())
 	waitForBoard(tab, g.GetPosition())
 	tab.Wait(connected)
+	assert.NotContains(t, tab.Text(), "idle 10 h", "ages are those of the server's clock")
 	tab.Wait(says("1 watching"))
 	assert.Equal(t, "img", browsertest.Eval[string](tab, board+".getAttribute('role')"))
 	hears := func(text string) {

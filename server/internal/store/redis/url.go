@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -114,6 +115,8 @@ func readCertificates(o *goredis.UniversalOptions, query url.Values) error {
 		return errors.New("ca, cert and key require rediss://")
 	case (cert == "") != (key == ""):
 		return errors.New("cert and key must be given together")
+	case slices.Contains([]string{ca, cert, key}, "-"):
+		return errors.New("ca, cert and key: - is not the name of a file; write ./- for a file with that name")
 	}
 	if ca != "" {
 		pem, err := os.ReadFile(ca)

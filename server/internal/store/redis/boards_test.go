@@ -31,7 +31,8 @@ func TestBoards_Keys(t *testing.T) {
 		assert.EqualValues(t, -1, r.client.TTL(ctx, keys[0]).Val())
 		assert.EqualValues(t, -1, r.client.TTL(ctx, keys[0]+":best").Val())
 		for _, key := range []string{keys[1], keys[1] + ":best"} {
-			assert.EqualValues(t, day.Expires.Unix(), r.client.ExpireTime(ctx, key).Val().Seconds(), key)
+			// miniredis computes the time from the time left.
+			assert.InDelta(t, day.Expires.Unix(), r.client.ExpireTime(ctx, key).Val().Seconds(), 1, key)
 		}
 
 		require.NoError(t, boards.Hide(ctx, "p"))

@@ -50,10 +50,18 @@ func (m *Metrics) refused(why error) {
 	m.refusals.WithLabelValues(reason).Inc()
 }
 
-// Serve serves the metrics at /metrics until ctx is done, and closes the listener.
+// Serve serves the metrics at /metrics until ctx is done, and closes the listener. As on a server, it
+// refuses requests that a browser sends for another site's page.
 func (m *Metrics) Serve(ctx context.Context, listener net.Listener) error {
+	page := promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") == "cross-site" {
+			http.Error(w, "not for other sites' pages", http.StatusForbidden)
+			return
+		}
+		page.ServeHTTP(w, r)
+	})
 	server := &http.Server{Handler: mux, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second}
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

@@ -75,6 +75,8 @@ var (
 	ErrTooManyKeys = errors.New("too many SSH keys")
 	// ErrRenamedRecently is returned for another name less than 30 days after the last change.
 	ErrRenamedRecently = errors.New("the name was changed recently")
+	// ErrReactionsOff is returned if the server has no reactions.
+	ErrReactionsOff = errors.New("the server has no reactions")
 	// ErrRateLimited is returned if the caller makes more calls than the server allows.
 	// Error.RetryAfter is the time to wait.
 	ErrRateLimited = errors.New("too many calls")
@@ -181,6 +183,7 @@ var byReason = map[string]error{
 	pb.ReasonKeyNotFound:        ErrKeyNotFound,
 	pb.ReasonTooManyKeys:        ErrTooManyKeys,
 	pb.ReasonRenamedRecently:    ErrRenamedRecently,
+	pb.ReasonReactionsOff:       ErrReactionsOff,
 	pb.ReasonRateLimited:        ErrRateLimited,
 	pb.ReasonTooManyGames:       ErrTooManyGames,
 	pb.ReasonMessageTooLarge:    ErrMessageTooLarge,

@@ -126,6 +126,15 @@ func (c *Client) Resign(ctx context.Context, game Game) (*pb.Event, error) {
 	return c.Seat(game).Resign(ctx)
 }
 
+// React shows a reaction to the watchers and players of a game. It is not retried.
+//
+// The errors are ErrReactionsOff, ErrRateLimited if the account has reacted within a second,
+// ErrGameOver, ErrGameNotFound and ErrBadToken.
+func (c *Client) React(ctx context.Context, gameID string, reaction pb.Reaction) error {
+	_, err := c.Games.React(ctx, &pb.ReactRequest{GameId: gameID, Reaction: reaction})
+	return err
+}
+
 // owns reports whether the seat belongs to the account.
 func (c *Client) owns(seat *pb.Seat) bool {
 	me := c.PlayerID()

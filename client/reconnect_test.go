@@ -30,7 +30,7 @@ func event(version int32) act {
 }
 
 func audience(n int32) act {
-	return send(&pb.WatchResponse{Update: &pb.WatchResponse_Audience{Audience: n}})
+	return send(&pb.WatchResponse{Update: &pb.WatchResponse_Audience{Audience: n}, Reactions: []int32{0, 0, 0, 0, 0, n}})
 }
 
 func last(version int32) act {
@@ -103,7 +103,7 @@ func describe(u client.Update) string {
 	case u.Event != nil:
 		return fmt.Sprintf("event %d", u.Event.GetVersion())
 	case u.Audience != nil:
-		return fmt.Sprintf("audience %d", *u.Audience)
+		return fmt.Sprintf("audience %d %v", *u.Audience, u.Reactions)
 	case u.Connection.State == client.Reconnecting:
 		return fmt.Sprintf("reconnecting %d", u.Connection.Attempt)
 	default:

@@ -70,6 +70,9 @@ type Update struct {
 	Event *pb.Event
 	// Audience is the number of watchers.
 	Audience *int32
+	// Reactions is set only with Audience: the number of each reaction since the last one,
+	// starting with pb.Reaction_REACTION_CLAP. It is nil if there were none.
+	Reactions []int32
 	// Skipped is the number of events that Game replaces. It is 0 for the first Game.
 	Skipped int32
 	// Connection is the state of the connection as of this update.

@@ -35,7 +35,7 @@ func TestWatch(t *testing.T) {
 		"a game from its current version": {
 			streams: [][]act{{whole(3), audience(2), event(4), last(5)}},
 			asked:   after(-1),
-			want:    []string{"live", "game 3", "audience 2", "event 4", "event 5"},
+			want:    []string{"live", "game 3", "audience 2 [0 0 0 0 0 2]", "event 4", "event 5"},
 		},
 		"a finished game": {
 			streams: [][]act{{finished(9)}},
@@ -205,7 +205,7 @@ func TestWatch(t *testing.T) {
 		"the stream ends before the first game": {
 			streams: [][]act{{audience(1)}},
 			asked:   after(-1),
-			want:    []string{"live", "audience 1"},
+			want:    []string{"live", "audience 1 [0 0 0 0 0 1]"},
 			err:     client.ErrBadStream,
 		},
 	} {

@@ -91,6 +91,8 @@ type Config struct {
 	// Exhibition lets servers start a game between bots when a client lists live games and none
 	// is being played. Each server decides independently.
 	Exhibition bool
+	// Reactions lets watchers react to games.
+	Reactions bool
 	// Daily is a comma-separated list of the variants with a daily game, or empty for none. All
 	// servers that share a store need the same value.
 	Daily string
@@ -144,6 +146,7 @@ func DefaultConfig() Config {
 		MinTurnLimit: maxTurnFloor,
 		BotPace:      700 * time.Millisecond,
 		Exhibition:   true,
+		Reactions:    true,
 		Daily:        "classic",
 		KeepFinished: 30 * 24 * time.Hour,
 		KeepAccounts: 90 * 24 * time.Hour,

@@ -226,7 +226,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 		Credentials: account.NewCredentials(n.store.Credentials), Leaderboard: leaderboard.New(n.store.Boards, tokens, n.Now), Directory: n.directory,
 		Challenges: n.challenges, Tokens: tokens, Planner: n.jobs, Meter: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
 		Version: version.String(), WebURL: n.PublicURL, Durable: n.store.Durable(), MinTurnLimit: n.MinTurnLimit,
-		Limits: n.Limits,
+		Limits: n.Limits, Reactions: n.Reactions,
 		Quotas: n.store.Quotas, Budgets: n.front.Budgets,
 	})
 	n.serveCalls(games, transport)

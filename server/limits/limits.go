@@ -17,6 +17,7 @@ type Limits struct {
 	OpenGamesPerPlayer   int
 	EventsPerGame        int
 	WatchersPerGame      int
+	ReactionsPerSecond   int
 
 	ConnectionsPerAddress            int
 	ReadsPerAddressPerSecond         int
@@ -77,6 +78,11 @@ var Table = []Limit{
 		"max-watchers-per-game", "watchers_per_game", 100_000,
 		"watchers of one game",
 		func(l *Limits) *int { return &l.WatchersPerGame },
+	},
+	{
+		"", "reactions_per_second", 1,
+		"reactions of one account to one game per second",
+		func(l *Limits) *int { return &l.ReactionsPerSecond },
 	},
 	{
 		"max-connections-per-address", "connections_per_address", 4_096,

@@ -49,6 +49,7 @@ var reasons = map[string]struct {
 	pb.ReasonKeyNotFound:        {code: codes.NotFound},
 	pb.ReasonTooManyKeys:        {code: codes.ResourceExhausted},
 	pb.ReasonRenamedRecently:    {code: codes.FailedPrecondition, metadata: []string{"until"}},
+	pb.ReasonReactionsOff:       {code: codes.FailedPrecondition},
 	pb.ReasonRateLimited:        {code: codes.ResourceExhausted, metadata: []string{"limit", "limit_name"}, retry: true},
 	pb.ReasonTooManyGames:       {code: codes.ResourceExhausted, metadata: []string{"limit", "limit_name"}, retry: true},
 	pb.ReasonMessageTooLarge:    {code: codes.InvalidArgument, metadata: []string{"limit", "limit_name"}},

@@ -164,7 +164,16 @@ func fairReads() (ways []fairWay) {
 	} {
 		ways = append(ways, fairWay{name: name, attempt: true, refused: fairCase.attempt, request: fairOfGame(request)})
 	}
-	return ways
+	return append(ways, fairWay{
+		name: "React", token: true,
+		refused: func(c fairCase) string {
+			if reason := c.attempt(); reason != "" || c.when < fairOver {
+				return reason
+			}
+			return pb.ReasonGameOver
+		},
+		request: fairOfGame(func(id string) proto.Message { return &pb.ReactRequest{GameId: id, Reaction: clap} }),
+	})
 }
 
 // fairLists returns the calls that list games.

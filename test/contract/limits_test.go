@@ -66,6 +66,18 @@ func TestLimits(t *testing.T) {
 				return err
 			}, func() { s.moves(t, other, theirs, 1) }}
 		}},
+		"reactions_per_second": {1, "", nil, func(t *testing.T, s *testServer) limited {
+			p := s.player(t)
+			one, two := s.game(t, p, "classic").GetId(), s.game(t, p, "classic").GetId()
+			react := func(p player, id string) error {
+				_, err := s.React(p.ctx, &pb.ReactRequest{GameId: id, Reaction: clap})
+				return err
+			}
+			return limited{func(int) error { return react(p, one) }, func() {
+				require.NoError(t, react(p, two), "another game")
+				require.NoError(t, react(s.player(t), one), "another account")
+			}}
+		}},
 		"events_per_game": {4, pb.ReasonGameTooLong, func(c *server.Config) { c.BotPace = time.Millisecond }, func(t *testing.T, s *testServer) limited {
 			p := s.player(t)
 			g := s.game(t, p, "classic")

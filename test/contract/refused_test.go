@@ -168,6 +168,12 @@ func seatRows(t *testing.T, s *testServer, p, other player, live, over string) [
 		{other.ctx, &pb.ResignRequest{GameId: ended.GetId()}, pb.ReasonNotSeated},
 		{p.ctx, &pb.ResignRequest{GameId: ended.GetId(), Version: seat(1)}, pb.ReasonGameOver},
 
+		{other.ctx, &pb.ReactRequest{Reaction: clap}, "game_id"},
+		{p.ctx, &pb.ReactRequest{GameId: live}, "reaction"},
+		{p.ctx, &pb.ReactRequest{GameId: newID(), Reaction: 7}, "reaction"},
+		{p.ctx, &pb.ReactRequest{GameId: live, Reaction: -1}, "reaction"},
+		{p.ctx, &pb.ReactRequest{GameId: over, Reaction: clap}, pb.ReasonGameOver},
+
 		{p.ctx, &pb.JoinGameRequest{}, "game_id"},
 		{outsider.ctx, &pb.JoinGameRequest{GameId: hall, Seat: seat(3)}, "seat"},
 		{outsider.ctx, &pb.JoinGameRequest{GameId: hall, Seat: seat(-1)}, "seat"},
@@ -237,6 +243,7 @@ func idRows(s *testServer, p player, game string) []refused {
 			refused{p.ctx, &pb.JoinGameRequest{GameId: id, Seat: proto.Int32(99)}, pb.ReasonGameNotFound},
 			refused{p.ctx, &pb.UndoRequest{GameId: id, Version: 9}, pb.ReasonGameNotFound},
 			refused{p.ctx, &pb.ResignRequest{GameId: id, Version: proto.Int32(99)}, pb.ReasonGameNotFound},
+			refused{p.ctx, &pb.ReactRequest{GameId: id, Reaction: clap}, pb.ReasonGameNotFound},
 			refused{p.ctx, slide(id, 99, pb.Direction_DIRECTION_UP), pb.ReasonGameNotFound},
 		)
 	}
@@ -370,7 +377,7 @@ func tokenRows(s *testServer) []refused {
 	var rows []refused
 	for _, request := range []proto.Message{
 		&pb.CreateGameRequest{Variant: "classic"}, &pb.CreateGameRequest{RequestId: "?"}, &pb.MoveRequest{}, &pb.ResignRequest{GameId: newID()},
-		&pb.JoinGameRequest{}, &pb.UndoRequest{}, &pb.CreateChallengeRequest{}, &pb.JoinChallengeRequest{}, &pb.LeaveChallengeRequest{},
+		&pb.JoinGameRequest{}, &pb.UndoRequest{}, &pb.ReactRequest{}, &pb.CreateChallengeRequest{}, &pb.JoinChallengeRequest{}, &pb.LeaveChallengeRequest{},
 		&pb.StartChallengeRequest{}, &pb.RotateTokenRequest{Secret: "short"}, &pb.RenameRequest{Name: "?"}, &pb.AddKeyRequest{}, &pb.ListKeysRequest{}, &pb.RemoveKeyRequest{},
 		&pb.GetPlayerRequest{PlayerId: "me"}, &pb.ListGamesRequest{PlayerId: "me"}, &pb.GetRankRequest{Variant: "classic", PlayerId: "me"},
 	} {

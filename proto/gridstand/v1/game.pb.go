@@ -23,6 +23,75 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Reaction is what a watcher shows.
+type Reaction int32
+
+const (
+	// An error in a request.
+	Reaction_REACTION_UNSPECIFIED Reaction = 0
+	// Applause.
+	Reaction_REACTION_CLAP Reaction = 1
+	// "Wow".
+	Reaction_REACTION_WOW Reaction = 2
+	// A laugh.
+	Reaction_REACTION_LAUGH Reaction = 3
+	// A heart.
+	Reaction_REACTION_HEART Reaction = 4
+	// Fire.
+	Reaction_REACTION_FIRE Reaction = 5
+	// "Oh no".
+	Reaction_REACTION_OUCH Reaction = 6
+)
+
+// Enum value maps for Reaction.
+var (
+	Reaction_name = map[int32]string{
+		0: "REACTION_UNSPECIFIED",
+		1: "REACTION_CLAP",
+		2: "REACTION_WOW",
+		3: "REACTION_LAUGH",
+		4: "REACTION_HEART",
+		5: "REACTION_FIRE",
+		6: "REACTION_OUCH",
+	}
+	Reaction_value = map[string]int32{
+		"REACTION_UNSPECIFIED": 0,
+		"REACTION_CLAP":        1,
+		"REACTION_WOW":         2,
+		"REACTION_LAUGH":       3,
+		"REACTION_HEART":       4,
+		"REACTION_FIRE":        5,
+		"REACTION_OUCH":        6,
+	}
+)
+
+func (x Reaction) Enum() *Reaction {
+	p := new(Reaction)
+	*p = x
+	return p
+}
+
+func (x Reaction) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Reaction) Descriptor() protoreflect.EnumDescriptor {
+	return file_gridstand_v1_game_proto_enumTypes[0].Descriptor()
+}
+
+func (Reaction) Type() protoreflect.EnumType {
+	return &file_gridstand_v1_game_proto_enumTypes[0]
+}
+
+func (x Reaction) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Reaction.Descriptor instead.
+func (Reaction) EnumDescriptor() ([]byte, []int) {
+	return file_gridstand_v1_game_proto_rawDescGZIP(), []int{0}
+}
+
 // Storage specifies how long a server keeps its data.
 type Storage int32
 
@@ -60,11 +129,11 @@ func (x Storage) String() string {
 }
 
 func (Storage) Descriptor() protoreflect.EnumDescriptor {
-	return file_gridstand_v1_game_proto_enumTypes[0].Descriptor()
+	return file_gridstand_v1_game_proto_enumTypes[1].Descriptor()
 }
 
 func (Storage) Type() protoreflect.EnumType {
-	return &file_gridstand_v1_game_proto_enumTypes[0]
+	return &file_gridstand_v1_game_proto_enumTypes[1]
 }
 
 func (x Storage) Number() protoreflect.EnumNumber {
@@ -73,7 +142,7 @@ func (x Storage) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Storage.Descriptor instead.
 func (Storage) EnumDescriptor() ([]byte, []int) {
-	return file_gridstand_v1_game_proto_rawDescGZIP(), []int{0}
+	return file_gridstand_v1_game_proto_rawDescGZIP(), []int{1}
 }
 
 // Kind is a family of variants with the same board message.
@@ -113,11 +182,11 @@ func (x Kind) String() string {
 }
 
 func (Kind) Descriptor() protoreflect.EnumDescriptor {
-	return file_gridstand_v1_game_proto_enumTypes[1].Descriptor()
+	return file_gridstand_v1_game_proto_enumTypes[2].Descriptor()
 }
 
 func (Kind) Type() protoreflect.EnumType {
-	return &file_gridstand_v1_game_proto_enumTypes[1]
+	return &file_gridstand_v1_game_proto_enumTypes[2]
 }
 
 func (x Kind) Number() protoreflect.EnumNumber {
@@ -126,7 +195,7 @@ func (x Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Kind.Descriptor instead.
 func (Kind) EnumDescriptor() ([]byte, []int) {
-	return file_gridstand_v1_game_proto_rawDescGZIP(), []int{1}
+	return file_gridstand_v1_game_proto_rawDescGZIP(), []int{2}
 }
 
 // GameStatus is the stage of a game.
@@ -170,11 +239,11 @@ func (x GameStatus) String() string {
 }
 
 func (GameStatus) Descriptor() protoreflect.EnumDescriptor {
-	return file_gridstand_v1_game_proto_enumTypes[2].Descriptor()
+	return file_gridstand_v1_game_proto_enumTypes[3].Descriptor()
 }
 
 func (GameStatus) Type() protoreflect.EnumType {
-	return &file_gridstand_v1_game_proto_enumTypes[2]
+	return &file_gridstand_v1_game_proto_enumTypes[3]
 }
 
 func (x GameStatus) Number() protoreflect.EnumNumber {
@@ -183,7 +252,7 @@ func (x GameStatus) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use GameStatus.Descriptor instead.
 func (GameStatus) EnumDescriptor() ([]byte, []int) {
-	return file_gridstand_v1_game_proto_rawDescGZIP(), []int{2}
+	return file_gridstand_v1_game_proto_rawDescGZIP(), []int{3}
 }
 
 // OrderBy is the order of a list of games.
@@ -227,11 +296,11 @@ func (x OrderBy) String() string {
 }
 
 func (OrderBy) Descriptor() protoreflect.EnumDescriptor {
-	return file_gridstand_v1_game_proto_enumTypes[3].Descriptor()
+	return file_gridstand_v1_game_proto_enumTypes[4].Descriptor()
 }
 
 func (OrderBy) Type() protoreflect.EnumType {
-	return &file_gridstand_v1_game_proto_enumTypes[3]
+	return &file_gridstand_v1_game_proto_enumTypes[4]
 }
 
 func (x OrderBy) Number() protoreflect.EnumNumber {
@@ -240,7 +309,7 @@ func (x OrderBy) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use OrderBy.Descriptor instead.
 func (OrderBy) EnumDescriptor() ([]byte, []int) {
-	return file_gridstand_v1_game_proto_rawDescGZIP(), []int{3}
+	return file_gridstand_v1_game_proto_rawDescGZIP(), []int{4}
 }
 
 // Reason is the reason why a game ended.
@@ -293,11 +362,11 @@ func (x Result_Reason) String() string {
 }
 
 func (Result_Reason) Descriptor() protoreflect.EnumDescriptor {
-	return file_gridstand_v1_game_proto_enumTypes[4].Descriptor()
+	return file_gridstand_v1_game_proto_enumTypes[5].Descriptor()
 }
 
 func (Result_Reason) Type() protoreflect.EnumType {
-	return &file_gridstand_v1_game_proto_enumTypes[4]
+	return &file_gridstand_v1_game_proto_enumTypes[5]
 }
 
 func (x Result_Reason) Number() protoreflect.EnumNumber {
@@ -420,8 +489,10 @@ type Limits struct {
 	// Races, links and rematches that are not private and that one address may create per
 	// minute, across all servers.
 	NewChallengesPerAddressPerMinute int32 `protobuf:"varint,36,opt,name=new_challenges_per_address_per_minute,json=newChallengesPerAddressPerMinute,proto3" json:"new_challenges_per_address_per_minute,omitempty"`
-	unknownFields                    protoimpl.UnknownFields
-	sizeCache                        protoimpl.SizeCache
+	// Reactions that one account may show to one game per second on one server.
+	ReactionsPerSecond int32 `protobuf:"varint,39,opt,name=reactions_per_second,json=reactionsPerSecond,proto3" json:"reactions_per_second,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *Limits) Reset() {
@@ -690,6 +761,13 @@ func (x *Limits) GetBotGamesPerStore() int32 {
 func (x *Limits) GetNewChallengesPerAddressPerMinute() int32 {
 	if x != nil {
 		return x.NewChallengesPerAddressPerMinute
+	}
+	return 0
+}
+
+func (x *Limits) GetReactionsPerSecond() int32 {
+	if x != nil {
+		return x.ReactionsPerSecond
 	}
 	return 0
 }
@@ -2327,7 +2405,9 @@ type GetServerInfoResponse struct {
 	// Public address of the server's web pages, such as https://play.example, without a trailing
 	// slash; empty if the operator has not set it. In links to pages, clients should prefer it to
 	// the address that they connect to, which may be reachable only from their own machine.
-	WebUrl        string `protobuf:"bytes,5,opt,name=web_url,json=webUrl,proto3" json:"web_url,omitempty"`
+	WebUrl string `protobuf:"bytes,5,opt,name=web_url,json=webUrl,proto3" json:"web_url,omitempty"`
+	// Whether watchers can show reactions; see React.
+	Reactions     bool `protobuf:"varint,6,opt,name=reactions,proto3" json:"reactions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2395,6 +2475,13 @@ func (x *GetServerInfoResponse) GetWebUrl() string {
 		return x.WebUrl
 	}
 	return ""
+}
+
+func (x *GetServerInfoResponse) GetReactions() bool {
+	if x != nil {
+		return x.Reactions
+	}
+	return false
 }
 
 // ListVariantsRequest asks for the variants.
@@ -3459,7 +3546,10 @@ type WatchResponse struct {
 	//	*WatchResponse_Game
 	//	*WatchResponse_Event
 	//	*WatchResponse_Audience
-	Update        isWatchResponse_Update `protobuf_oneof:"update"`
+	Update isWatchResponse_Update `protobuf_oneof:"update"`
+	// Only with audience: how many of each reaction were shown since the previous audience, in
+	// the order of Reaction; empty if none. A count may be capped at 1,000.
+	Reactions     []int32 `protobuf:"varint,4,rep,packed,name=reactions,proto3" json:"reactions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3528,6 +3618,13 @@ func (x *WatchResponse) GetAudience() int32 {
 	return 0
 }
 
+func (x *WatchResponse) GetReactions() []int32 {
+	if x != nil {
+		return x.Reactions
+	}
+	return nil
+}
+
 type isWatchResponse_Update interface {
 	isWatchResponse_Update()
 }
@@ -3544,8 +3641,8 @@ type WatchResponse_Event struct {
 }
 
 type WatchResponse_Audience struct {
-	// Number of watchers, counted like Game.watchers. Sent when it changes, at most once
-	// a second and at least every 20 seconds.
+	// Number of watchers, counted like Game.watchers. Sent when it changes or a watcher
+	// reacts, at most twice a second, and at least every 20 seconds.
 	Audience int32 `protobuf:"varint,3,opt,name=audience,proto3,oneof"`
 }
 
@@ -3555,11 +3652,103 @@ func (*WatchResponse_Event) isWatchResponse_Update() {}
 
 func (*WatchResponse_Audience) isWatchResponse_Update() {}
 
+// ReactRequest shows a reaction to a game.
+type ReactRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the game.
+	GameId string `protobuf:"bytes,1,opt,name=game_id,json=gameId,proto3" json:"game_id,omitempty"`
+	// The reaction.
+	Reaction      Reaction `protobuf:"varint,2,opt,name=reaction,proto3,enum=gridstand.v1.Reaction" json:"reaction,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReactRequest) Reset() {
+	*x = ReactRequest{}
+	mi := &file_gridstand_v1_game_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReactRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReactRequest) ProtoMessage() {}
+
+func (x *ReactRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gridstand_v1_game_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReactRequest.ProtoReflect.Descriptor instead.
+func (*ReactRequest) Descriptor() ([]byte, []int) {
+	return file_gridstand_v1_game_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *ReactRequest) GetGameId() string {
+	if x != nil {
+		return x.GameId
+	}
+	return ""
+}
+
+func (x *ReactRequest) GetReaction() Reaction {
+	if x != nil {
+		return x.Reaction
+	}
+	return Reaction_REACTION_UNSPECIFIED
+}
+
+// ReactResponse is empty.
+type ReactResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReactResponse) Reset() {
+	*x = ReactResponse{}
+	mi := &file_gridstand_v1_game_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReactResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReactResponse) ProtoMessage() {}
+
+func (x *ReactResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gridstand_v1_game_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReactResponse.ProtoReflect.Descriptor instead.
+func (*ReactResponse) Descriptor() ([]byte, []int) {
+	return file_gridstand_v1_game_proto_rawDescGZIP(), []int{39}
+}
+
 var File_gridstand_v1_game_proto protoreflect.FileDescriptor
 
 const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\n" +
-	"\x17gridstand/v1/game.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19gridstand/v1/player.proto\x1a\x1agridstand/v1/tribolo.proto\x1a\x1bgridstand/v1/twenty48.proto\"\xfe\r\n" +
+	"\x17gridstand/v1/game.proto\x12\fgridstand.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19gridstand/v1/player.proto\x1a\x1agridstand/v1/tribolo.proto\x1a\x1bgridstand/v1/twenty48.proto\"\xb0\x0e\n" +
 	"\x06Limits\x12#\n" +
 	"\rmessage_bytes\x18\x01 \x01(\x05R\fmessageBytes\x124\n" +
 	"\x16streams_per_connection\x18\x02 \x01(\x05R\x14streamsPerConnection\x12(\n" +
@@ -3593,7 +3782,8 @@ const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\x14bot_games_per_player\x18\x1f \x01(\x05B\x02\x18\x01R\x11botGamesPerPlayer\x125\n" +
 	"\x15bot_games_per_address\x18  \x01(\x05B\x02\x18\x01R\x12botGamesPerAddress\x121\n" +
 	"\x13bot_games_per_store\x18! \x01(\x05B\x02\x18\x01R\x10botGamesPerStore\x12O\n" +
-	"%new_challenges_per_address_per_minute\x18$ \x01(\x05R newChallengesPerAddressPerMinute\"\xdf\x01\n" +
+	"%new_challenges_per_address_per_minute\x18$ \x01(\x05R newChallengesPerAddressPerMinute\x120\n" +
+	"\x14reactions_per_second\x18' \x01(\x05R\x12reactionsPerSecond\"\xdf\x01\n" +
 	"\aVariant\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12\x18\n" +
@@ -3716,13 +3906,14 @@ const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\bstand_in\x18\x01 \x01(\tR\astandIn\":\n" +
 	"\rClockExtended\x12)\n" +
 	"\x02by\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\x02by\"\x16\n" +
-	"\x14GetServerInfoRequest\"\xbd\x01\n" +
+	"\x14GetServerInfoRequest\"\xdb\x01\n" +
 	"\x15GetServerInfoResponse\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12/\n" +
 	"\astorage\x18\x03 \x01(\x0e2\x15.gridstand.v1.StorageR\astorage\x12,\n" +
 	"\x06limits\x18\x04 \x01(\v2\x14.gridstand.v1.LimitsR\x06limits\x12\x17\n" +
-	"\aweb_url\x18\x05 \x01(\tR\x06webUrl\"\x15\n" +
+	"\aweb_url\x18\x05 \x01(\tR\x06webUrl\x12\x1c\n" +
+	"\treactions\x18\x06 \x01(\bR\treactions\"\x15\n" +
 	"\x13ListVariantsRequest\"I\n" +
 	"\x14ListVariantsResponse\x121\n" +
 	"\bvariants\x18\x01 \x03(\v2\x15.gridstand.v1.VariantR\bvariants\"\xf4\x01\n" +
@@ -3793,12 +3984,25 @@ const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\vevery_event\x18\x03 \x01(\bR\n" +
 	"everyEvent\x12\x18\n" +
 	"\apreview\x18\x04 \x01(\bR\apreviewB\x10\n" +
-	"\x0e_after_version\"\x8e\x01\n" +
+	"\x0e_after_version\"\xac\x01\n" +
 	"\rWatchResponse\x12(\n" +
 	"\x04game\x18\x01 \x01(\v2\x12.gridstand.v1.GameH\x00R\x04game\x12+\n" +
 	"\x05event\x18\x02 \x01(\v2\x13.gridstand.v1.EventH\x00R\x05event\x12\x1c\n" +
-	"\baudience\x18\x03 \x01(\x05H\x00R\baudienceB\b\n" +
-	"\x06update*M\n" +
+	"\baudience\x18\x03 \x01(\x05H\x00R\baudience\x12\x1c\n" +
+	"\treactions\x18\x04 \x03(\x05R\treactionsB\b\n" +
+	"\x06update\"[\n" +
+	"\fReactRequest\x12\x17\n" +
+	"\agame_id\x18\x01 \x01(\tR\x06gameId\x122\n" +
+	"\breaction\x18\x02 \x01(\x0e2\x16.gridstand.v1.ReactionR\breaction\"\x0f\n" +
+	"\rReactResponse*\x97\x01\n" +
+	"\bReaction\x12\x18\n" +
+	"\x14REACTION_UNSPECIFIED\x10\x00\x12\x11\n" +
+	"\rREACTION_CLAP\x10\x01\x12\x10\n" +
+	"\fREACTION_WOW\x10\x02\x12\x12\n" +
+	"\x0eREACTION_LAUGH\x10\x03\x12\x12\n" +
+	"\x0eREACTION_HEART\x10\x04\x12\x11\n" +
+	"\rREACTION_FIRE\x10\x05\x12\x11\n" +
+	"\rREACTION_OUCH\x10\x06*M\n" +
 	"\aStorage\x12\x17\n" +
 	"\x13STORAGE_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10STORAGE_EMBEDDED\x10\x01\x12\x13\n" +
@@ -3817,7 +4021,7 @@ const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\x14ORDER_BY_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fORDER_BY_RECENT\x10\x01\x12\x12\n" +
 	"\x0eORDER_BY_SCORE\x10\x02\x12\x15\n" +
-	"\x11ORDER_BY_WATCHERS\x10\x032\xf7\x05\n" +
+	"\x11ORDER_BY_WATCHERS\x10\x032\xb9\x06\n" +
 	"\vGameService\x12X\n" +
 	"\rGetServerInfo\x12\".gridstand.v1.GetServerInfoRequest\x1a#.gridstand.v1.GetServerInfoResponse\x12U\n" +
 	"\fListVariants\x12!.gridstand.v1.ListVariantsRequest\x1a\".gridstand.v1.ListVariantsResponse\x12O\n" +
@@ -3829,7 +4033,8 @@ const file_gridstand_v1_game_proto_rawDesc = "" +
 	"\x04Move\x12\x19.gridstand.v1.MoveRequest\x1a\x1a.gridstand.v1.MoveResponse\x12=\n" +
 	"\x04Undo\x12\x19.gridstand.v1.UndoRequest\x1a\x1a.gridstand.v1.UndoResponse\x12C\n" +
 	"\x06Resign\x12\x1b.gridstand.v1.ResignRequest\x1a\x1c.gridstand.v1.ResignResponse\x12B\n" +
-	"\x05Watch\x12\x1a.gridstand.v1.WatchRequest\x1a\x1b.gridstand.v1.WatchResponse0\x01B?Z=github.com/gridstand/gridstand/proto/gridstand/v1;gridstandv1b\x06proto3"
+	"\x05Watch\x12\x1a.gridstand.v1.WatchRequest\x1a\x1b.gridstand.v1.WatchResponse0\x01\x12@\n" +
+	"\x05React\x12\x1a.gridstand.v1.ReactRequest\x1a\x1b.gridstand.v1.ReactResponseB?Z=github.com/gridstand/gridstand/proto/gridstand/v1;gridstandv1b\x06proto3"
 
 var (
 	file_gridstand_v1_game_proto_rawDescOnce sync.Once
@@ -3843,141 +4048,147 @@ func file_gridstand_v1_game_proto_rawDescGZIP() []byte {
 	return file_gridstand_v1_game_proto_rawDescData
 }
 
-var file_gridstand_v1_game_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_gridstand_v1_game_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
+var file_gridstand_v1_game_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
+var file_gridstand_v1_game_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
 var file_gridstand_v1_game_proto_goTypes = []any{
-	(Storage)(0),                  // 0: gridstand.v1.Storage
-	(Kind)(0),                     // 1: gridstand.v1.Kind
-	(GameStatus)(0),               // 2: gridstand.v1.GameStatus
-	(OrderBy)(0),                  // 3: gridstand.v1.OrderBy
-	(Result_Reason)(0),            // 4: gridstand.v1.Result.Reason
-	(*Limits)(nil),                // 5: gridstand.v1.Limits
-	(*Variant)(nil),               // 6: gridstand.v1.Variant
-	(*Open)(nil),                  // 7: gridstand.v1.Open
-	(*Caller)(nil),                // 8: gridstand.v1.Caller
-	(*SeatRequest)(nil),           // 9: gridstand.v1.SeatRequest
-	(*Seat)(nil),                  // 10: gridstand.v1.Seat
-	(*Game)(nil),                  // 11: gridstand.v1.Game
-	(*Position)(nil),              // 12: gridstand.v1.Position
-	(*Result)(nil),                // 13: gridstand.v1.Result
-	(*Event)(nil),                 // 14: gridstand.v1.Event
-	(*Created)(nil),               // 15: gridstand.v1.Created
-	(*Joined)(nil),                // 16: gridstand.v1.Joined
-	(*Moved)(nil),                 // 17: gridstand.v1.Moved
-	(*Undone)(nil),                // 18: gridstand.v1.Undone
-	(*Resigned)(nil),              // 19: gridstand.v1.Resigned
-	(*Abandoned)(nil),             // 20: gridstand.v1.Abandoned
-	(*TimedOut)(nil),              // 21: gridstand.v1.TimedOut
-	(*ClockExtended)(nil),         // 22: gridstand.v1.ClockExtended
-	(*GetServerInfoRequest)(nil),  // 23: gridstand.v1.GetServerInfoRequest
-	(*GetServerInfoResponse)(nil), // 24: gridstand.v1.GetServerInfoResponse
-	(*ListVariantsRequest)(nil),   // 25: gridstand.v1.ListVariantsRequest
-	(*ListVariantsResponse)(nil),  // 26: gridstand.v1.ListVariantsResponse
-	(*CreateGameRequest)(nil),     // 27: gridstand.v1.CreateGameRequest
-	(*CreateGameResponse)(nil),    // 28: gridstand.v1.CreateGameResponse
-	(*JoinGameRequest)(nil),       // 29: gridstand.v1.JoinGameRequest
-	(*JoinGameResponse)(nil),      // 30: gridstand.v1.JoinGameResponse
-	(*GetGameRequest)(nil),        // 31: gridstand.v1.GetGameRequest
-	(*GetGameResponse)(nil),       // 32: gridstand.v1.GetGameResponse
-	(*ListGamesRequest)(nil),      // 33: gridstand.v1.ListGamesRequest
-	(*ListGamesResponse)(nil),     // 34: gridstand.v1.ListGamesResponse
-	(*MoveRequest)(nil),           // 35: gridstand.v1.MoveRequest
-	(*MoveResponse)(nil),          // 36: gridstand.v1.MoveResponse
-	(*UndoRequest)(nil),           // 37: gridstand.v1.UndoRequest
-	(*UndoResponse)(nil),          // 38: gridstand.v1.UndoResponse
-	(*ResignRequest)(nil),         // 39: gridstand.v1.ResignRequest
-	(*ResignResponse)(nil),        // 40: gridstand.v1.ResignResponse
-	(*WatchRequest)(nil),          // 41: gridstand.v1.WatchRequest
-	(*WatchResponse)(nil),         // 42: gridstand.v1.WatchResponse
-	(*durationpb.Duration)(nil),   // 43: google.protobuf.Duration
-	(*Player)(nil),                // 44: gridstand.v1.Player
-	(*timestamppb.Timestamp)(nil), // 45: google.protobuf.Timestamp
-	(*Twenty48Board)(nil),         // 46: gridstand.v1.Twenty48Board
-	(*TriboloBoard)(nil),          // 47: gridstand.v1.TriboloBoard
-	(Direction)(0),                // 48: gridstand.v1.Direction
-	(*Cell)(nil),                  // 49: gridstand.v1.Cell
-	(*Spawn)(nil),                 // 50: gridstand.v1.Spawn
+	(Reaction)(0),                 // 0: gridstand.v1.Reaction
+	(Storage)(0),                  // 1: gridstand.v1.Storage
+	(Kind)(0),                     // 2: gridstand.v1.Kind
+	(GameStatus)(0),               // 3: gridstand.v1.GameStatus
+	(OrderBy)(0),                  // 4: gridstand.v1.OrderBy
+	(Result_Reason)(0),            // 5: gridstand.v1.Result.Reason
+	(*Limits)(nil),                // 6: gridstand.v1.Limits
+	(*Variant)(nil),               // 7: gridstand.v1.Variant
+	(*Open)(nil),                  // 8: gridstand.v1.Open
+	(*Caller)(nil),                // 9: gridstand.v1.Caller
+	(*SeatRequest)(nil),           // 10: gridstand.v1.SeatRequest
+	(*Seat)(nil),                  // 11: gridstand.v1.Seat
+	(*Game)(nil),                  // 12: gridstand.v1.Game
+	(*Position)(nil),              // 13: gridstand.v1.Position
+	(*Result)(nil),                // 14: gridstand.v1.Result
+	(*Event)(nil),                 // 15: gridstand.v1.Event
+	(*Created)(nil),               // 16: gridstand.v1.Created
+	(*Joined)(nil),                // 17: gridstand.v1.Joined
+	(*Moved)(nil),                 // 18: gridstand.v1.Moved
+	(*Undone)(nil),                // 19: gridstand.v1.Undone
+	(*Resigned)(nil),              // 20: gridstand.v1.Resigned
+	(*Abandoned)(nil),             // 21: gridstand.v1.Abandoned
+	(*TimedOut)(nil),              // 22: gridstand.v1.TimedOut
+	(*ClockExtended)(nil),         // 23: gridstand.v1.ClockExtended
+	(*GetServerInfoRequest)(nil),  // 24: gridstand.v1.GetServerInfoRequest
+	(*GetServerInfoResponse)(nil), // 25: gridstand.v1.GetServerInfoResponse
+	(*ListVariantsRequest)(nil),   // 26: gridstand.v1.ListVariantsRequest
+	(*ListVariantsResponse)(nil),  // 27: gridstand.v1.ListVariantsResponse
+	(*CreateGameRequest)(nil),     // 28: gridstand.v1.CreateGameRequest
+	(*CreateGameResponse)(nil),    // 29: gridstand.v1.CreateGameResponse
+	(*JoinGameRequest)(nil),       // 30: gridstand.v1.JoinGameRequest
+	(*JoinGameResponse)(nil),      // 31: gridstand.v1.JoinGameResponse
+	(*GetGameRequest)(nil),        // 32: gridstand.v1.GetGameRequest
+	(*GetGameResponse)(nil),       // 33: gridstand.v1.GetGameResponse
+	(*ListGamesRequest)(nil),      // 34: gridstand.v1.ListGamesRequest
+	(*ListGamesResponse)(nil),     // 35: gridstand.v1.ListGamesResponse
+	(*MoveRequest)(nil),           // 36: gridstand.v1.MoveRequest
+	(*MoveResponse)(nil),          // 37: gridstand.v1.MoveResponse
+	(*UndoRequest)(nil),           // 38: gridstand.v1.UndoRequest
+	(*UndoResponse)(nil),          // 39: gridstand.v1.UndoResponse
+	(*ResignRequest)(nil),         // 40: gridstand.v1.ResignRequest
+	(*ResignResponse)(nil),        // 41: gridstand.v1.ResignResponse
+	(*WatchRequest)(nil),          // 42: gridstand.v1.WatchRequest
+	(*WatchResponse)(nil),         // 43: gridstand.v1.WatchResponse
+	(*ReactRequest)(nil),          // 44: gridstand.v1.ReactRequest
+	(*ReactResponse)(nil),         // 45: gridstand.v1.ReactResponse
+	(*durationpb.Duration)(nil),   // 46: google.protobuf.Duration
+	(*Player)(nil),                // 47: gridstand.v1.Player
+	(*timestamppb.Timestamp)(nil), // 48: google.protobuf.Timestamp
+	(*Twenty48Board)(nil),         // 49: gridstand.v1.Twenty48Board
+	(*TriboloBoard)(nil),          // 50: gridstand.v1.TriboloBoard
+	(Direction)(0),                // 51: gridstand.v1.Direction
+	(*Cell)(nil),                  // 52: gridstand.v1.Cell
+	(*Spawn)(nil),                 // 53: gridstand.v1.Spawn
 }
 var file_gridstand_v1_game_proto_depIdxs = []int32{
-	43, // 0: gridstand.v1.Limits.min_turn_limit:type_name -> google.protobuf.Duration
-	1,  // 1: gridstand.v1.Variant.kind:type_name -> gridstand.v1.Kind
-	8,  // 2: gridstand.v1.SeatRequest.caller:type_name -> gridstand.v1.Caller
-	7,  // 3: gridstand.v1.SeatRequest.open:type_name -> gridstand.v1.Open
-	44, // 4: gridstand.v1.Seat.player:type_name -> gridstand.v1.Player
-	7,  // 5: gridstand.v1.Seat.open:type_name -> gridstand.v1.Open
-	10, // 6: gridstand.v1.Game.seats:type_name -> gridstand.v1.Seat
-	2,  // 7: gridstand.v1.Game.status:type_name -> gridstand.v1.GameStatus
-	12, // 8: gridstand.v1.Game.position:type_name -> gridstand.v1.Position
-	13, // 9: gridstand.v1.Game.result:type_name -> gridstand.v1.Result
-	45, // 10: gridstand.v1.Game.create_time:type_name -> google.protobuf.Timestamp
-	45, // 11: gridstand.v1.Game.update_time:type_name -> google.protobuf.Timestamp
-	43, // 12: gridstand.v1.Game.turn_limit:type_name -> google.protobuf.Duration
-	46, // 13: gridstand.v1.Position.twenty48:type_name -> gridstand.v1.Twenty48Board
-	47, // 14: gridstand.v1.Position.tribolo:type_name -> gridstand.v1.TriboloBoard
-	45, // 15: gridstand.v1.Position.turn_deadline:type_name -> google.protobuf.Timestamp
-	4,  // 16: gridstand.v1.Result.reason:type_name -> gridstand.v1.Result.Reason
-	45, // 17: gridstand.v1.Event.time:type_name -> google.protobuf.Timestamp
-	12, // 18: gridstand.v1.Event.position:type_name -> gridstand.v1.Position
-	15, // 19: gridstand.v1.Event.created:type_name -> gridstand.v1.Created
-	16, // 20: gridstand.v1.Event.joined:type_name -> gridstand.v1.Joined
-	17, // 21: gridstand.v1.Event.moved:type_name -> gridstand.v1.Moved
-	18, // 22: gridstand.v1.Event.undone:type_name -> gridstand.v1.Undone
-	19, // 23: gridstand.v1.Event.resigned:type_name -> gridstand.v1.Resigned
-	20, // 24: gridstand.v1.Event.abandoned:type_name -> gridstand.v1.Abandoned
-	21, // 25: gridstand.v1.Event.timed_out:type_name -> gridstand.v1.TimedOut
-	22, // 26: gridstand.v1.Event.clock_extended:type_name -> gridstand.v1.ClockExtended
-	13, // 27: gridstand.v1.Event.result:type_name -> gridstand.v1.Result
-	10, // 28: gridstand.v1.Created.seats:type_name -> gridstand.v1.Seat
-	43, // 29: gridstand.v1.Created.turn_limit:type_name -> google.protobuf.Duration
-	10, // 30: gridstand.v1.Joined.seat:type_name -> gridstand.v1.Seat
-	48, // 31: gridstand.v1.Moved.direction:type_name -> gridstand.v1.Direction
-	49, // 32: gridstand.v1.Moved.cell:type_name -> gridstand.v1.Cell
-	50, // 33: gridstand.v1.Moved.spawned:type_name -> gridstand.v1.Spawn
-	49, // 34: gridstand.v1.Moved.taken:type_name -> gridstand.v1.Cell
-	43, // 35: gridstand.v1.ClockExtended.by:type_name -> google.protobuf.Duration
-	0,  // 36: gridstand.v1.GetServerInfoResponse.storage:type_name -> gridstand.v1.Storage
-	5,  // 37: gridstand.v1.GetServerInfoResponse.limits:type_name -> gridstand.v1.Limits
-	6,  // 38: gridstand.v1.ListVariantsResponse.variants:type_name -> gridstand.v1.Variant
-	9,  // 39: gridstand.v1.CreateGameRequest.seats:type_name -> gridstand.v1.SeatRequest
-	43, // 40: gridstand.v1.CreateGameRequest.turn_limit:type_name -> google.protobuf.Duration
-	11, // 41: gridstand.v1.CreateGameResponse.game:type_name -> gridstand.v1.Game
-	11, // 42: gridstand.v1.JoinGameResponse.game:type_name -> gridstand.v1.Game
-	11, // 43: gridstand.v1.GetGameResponse.game:type_name -> gridstand.v1.Game
-	2,  // 44: gridstand.v1.ListGamesRequest.status:type_name -> gridstand.v1.GameStatus
-	3,  // 45: gridstand.v1.ListGamesRequest.order_by:type_name -> gridstand.v1.OrderBy
-	11, // 46: gridstand.v1.ListGamesResponse.games:type_name -> gridstand.v1.Game
-	48, // 47: gridstand.v1.MoveRequest.direction:type_name -> gridstand.v1.Direction
-	49, // 48: gridstand.v1.MoveRequest.cell:type_name -> gridstand.v1.Cell
-	14, // 49: gridstand.v1.MoveResponse.event:type_name -> gridstand.v1.Event
-	14, // 50: gridstand.v1.UndoResponse.event:type_name -> gridstand.v1.Event
-	14, // 51: gridstand.v1.ResignResponse.event:type_name -> gridstand.v1.Event
-	11, // 52: gridstand.v1.WatchResponse.game:type_name -> gridstand.v1.Game
-	14, // 53: gridstand.v1.WatchResponse.event:type_name -> gridstand.v1.Event
-	23, // 54: gridstand.v1.GameService.GetServerInfo:input_type -> gridstand.v1.GetServerInfoRequest
-	25, // 55: gridstand.v1.GameService.ListVariants:input_type -> gridstand.v1.ListVariantsRequest
-	27, // 56: gridstand.v1.GameService.CreateGame:input_type -> gridstand.v1.CreateGameRequest
-	29, // 57: gridstand.v1.GameService.JoinGame:input_type -> gridstand.v1.JoinGameRequest
-	31, // 58: gridstand.v1.GameService.GetGame:input_type -> gridstand.v1.GetGameRequest
-	33, // 59: gridstand.v1.GameService.ListGames:input_type -> gridstand.v1.ListGamesRequest
-	35, // 60: gridstand.v1.GameService.Move:input_type -> gridstand.v1.MoveRequest
-	37, // 61: gridstand.v1.GameService.Undo:input_type -> gridstand.v1.UndoRequest
-	39, // 62: gridstand.v1.GameService.Resign:input_type -> gridstand.v1.ResignRequest
-	41, // 63: gridstand.v1.GameService.Watch:input_type -> gridstand.v1.WatchRequest
-	24, // 64: gridstand.v1.GameService.GetServerInfo:output_type -> gridstand.v1.GetServerInfoResponse
-	26, // 65: gridstand.v1.GameService.ListVariants:output_type -> gridstand.v1.ListVariantsResponse
-	28, // 66: gridstand.v1.GameService.CreateGame:output_type -> gridstand.v1.CreateGameResponse
-	30, // 67: gridstand.v1.GameService.JoinGame:output_type -> gridstand.v1.JoinGameResponse
-	32, // 68: gridstand.v1.GameService.GetGame:output_type -> gridstand.v1.GetGameResponse
-	34, // 69: gridstand.v1.GameService.ListGames:output_type -> gridstand.v1.ListGamesResponse
-	36, // 70: gridstand.v1.GameService.Move:output_type -> gridstand.v1.MoveResponse
-	38, // 71: gridstand.v1.GameService.Undo:output_type -> gridstand.v1.UndoResponse
-	40, // 72: gridstand.v1.GameService.Resign:output_type -> gridstand.v1.ResignResponse
-	42, // 73: gridstand.v1.GameService.Watch:output_type -> gridstand.v1.WatchResponse
-	64, // [64:74] is the sub-list for method output_type
-	54, // [54:64] is the sub-list for method input_type
-	54, // [54:54] is the sub-list for extension type_name
-	54, // [54:54] is the sub-list for extension extendee
-	0,  // [0:54] is the sub-list for field type_name
+	46, // 0: gridstand.v1.Limits.min_turn_limit:type_name -> google.protobuf.Duration
+	2,  // 1: gridstand.v1.Variant.kind:type_name -> gridstand.v1.Kind
+	9,  // 2: gridstand.v1.SeatRequest.caller:type_name -> gridstand.v1.Caller
+	8,  // 3: gridstand.v1.SeatRequest.open:type_name -> gridstand.v1.Open
+	47, // 4: gridstand.v1.Seat.player:type_name -> gridstand.v1.Player
+	8,  // 5: gridstand.v1.Seat.open:type_name -> gridstand.v1.Open
+	11, // 6: gridstand.v1.Game.seats:type_name -> gridstand.v1.Seat
+	3,  // 7: gridstand.v1.Game.status:type_name -> gridstand.v1.GameStatus
+	13, // 8: gridstand.v1.Game.position:type_name -> gridstand.v1.Position
+	14, // 9: gridstand.v1.Game.result:type_name -> gridstand.v1.Result
+	48, // 10: gridstand.v1.Game.create_time:type_name -> google.protobuf.Timestamp
+	48, // 11: gridstand.v1.Game.update_time:type_name -> google.protobuf.Timestamp
+	46, // 12: gridstand.v1.Game.turn_limit:type_name -> google.protobuf.Duration
+	49, // 13: gridstand.v1.Position.twenty48:type_name -> gridstand.v1.Twenty48Board
+	50, // 14: gridstand.v1.Position.tribolo:type_name -> gridstand.v1.TriboloBoard
+	48, // 15: gridstand.v1.Position.turn_deadline:type_name -> google.protobuf.Timestamp
+	5,  // 16: gridstand.v1.Result.reason:type_name -> gridstand.v1.Result.Reason
+	48, // 17: gridstand.v1.Event.time:type_name -> google.protobuf.Timestamp
+	13, // 18: gridstand.v1.Event.position:type_name -> gridstand.v1.Position
+	16, // 19: gridstand.v1.Event.created:type_name -> gridstand.v1.Created
+	17, // 20: gridstand.v1.Event.joined:type_name -> gridstand.v1.Joined
+	18, // 21: gridstand.v1.Event.moved:type_name -> gridstand.v1.Moved
+	19, // 22: gridstand.v1.Event.undone:type_name -> gridstand.v1.Undone
+	20, // 23: gridstand.v1.Event.resigned:type_name -> gridstand.v1.Resigned
+	21, // 24: gridstand.v1.Event.abandoned:type_name -> gridstand.v1.Abandoned
+	22, // 25: gridstand.v1.Event.timed_out:type_name -> gridstand.v1.TimedOut
+	23, // 26: gridstand.v1.Event.clock_extended:type_name -> gridstand.v1.ClockExtended
+	14, // 27: gridstand.v1.Event.result:type_name -> gridstand.v1.Result
+	11, // 28: gridstand.v1.Created.seats:type_name -> gridstand.v1.Seat
+	46, // 29: gridstand.v1.Created.turn_limit:type_name -> google.protobuf.Duration
+	11, // 30: gridstand.v1.Joined.seat:type_name -> gridstand.v1.Seat
+	51, // 31: gridstand.v1.Moved.direction:type_name -> gridstand.v1.Direction
+	52, // 32: gridstand.v1.Moved.cell:type_name -> gridstand.v1.Cell
+	53, // 33: gridstand.v1.Moved.spawned:type_name -> gridstand.v1.Spawn
+	52, // 34: gridstand.v1.Moved.taken:type_name -> gridstand.v1.Cell
+	46, // 35: gridstand.v1.ClockExtended.by:type_name -> google.protobuf.Duration
+	1,  // 36: gridstand.v1.GetServerInfoResponse.storage:type_name -> gridstand.v1.Storage
+	6,  // 37: gridstand.v1.GetServerInfoResponse.limits:type_name -> gridstand.v1.Limits
+	7,  // 38: gridstand.v1.ListVariantsResponse.variants:type_name -> gridstand.v1.Variant
+	10, // 39: gridstand.v1.CreateGameRequest.seats:type_name -> gridstand.v1.SeatRequest
+	46, // 40: gridstand.v1.CreateGameRequest.turn_limit:type_name -> google.protobuf.Duration
+	12, // 41: gridstand.v1.CreateGameResponse.game:type_name -> gridstand.v1.Game
+	12, // 42: gridstand.v1.JoinGameResponse.game:type_name -> gridstand.v1.Game
+	12, // 43: gridstand.v1.GetGameResponse.game:type_name -> gridstand.v1.Game
+	3,  // 44: gridstand.v1.ListGamesRequest.status:type_name -> gridstand.v1.GameStatus
+	4,  // 45: gridstand.v1.ListGamesRequest.order_by:type_name -> gridstand.v1.OrderBy
+	12, // 46: gridstand.v1.ListGamesResponse.games:type_name -> gridstand.v1.Game
+	51, // 47: gridstand.v1.MoveRequest.direction:type_name -> gridstand.v1.Direction
+	52, // 48: gridstand.v1.MoveRequest.cell:type_name -> gridstand.v1.Cell
+	15, // 49: gridstand.v1.MoveResponse.event:type_name -> gridstand.v1.Event
+	15, // 50: gridstand.v1.UndoResponse.event:type_name -> gridstand.v1.Event
+	15, // 51: gridstand.v1.ResignResponse.event:type_name -> gridstand.v1.Event
+	12, // 52: gridstand.v1.WatchResponse.game:type_name -> gridstand.v1.Game
+	15, // 53: gridstand.v1.WatchResponse.event:type_name -> gridstand.v1.Event
+	0,  // 54: gridstand.v1.ReactRequest.reaction:type_name -> gridstand.v1.Reaction
+	24, // 55: gridstand.v1.GameService.GetServerInfo:input_type -> gridstand.v1.GetServerInfoRequest
+	26, // 56: gridstand.v1.GameService.ListVariants:input_type -> gridstand.v1.ListVariantsRequest
+	28, // 57: gridstand.v1.GameService.CreateGame:input_type -> gridstand.v1.CreateGameRequest
+	30, // 58: gridstand.v1.GameService.JoinGame:input_type -> gridstand.v1.JoinGameRequest
+	32, // 59: gridstand.v1.GameService.GetGame:input_type -> gridstand.v1.GetGameRequest
+	34, // 60: gridstand.v1.GameService.ListGames:input_type -> gridstand.v1.ListGamesRequest
+	36, // 61: gridstand.v1.GameService.Move:input_type -> gridstand.v1.MoveRequest
+	38, // 62: gridstand.v1.GameService.Undo:input_type -> gridstand.v1.UndoRequest
+	40, // 63: gridstand.v1.GameService.Resign:input_type -> gridstand.v1.ResignRequest
+	42, // 64: gridstand.v1.GameService.Watch:input_type -> gridstand.v1.WatchRequest
+	44, // 65: gridstand.v1.GameService.React:input_type -> gridstand.v1.ReactRequest
+	25, // 66: gridstand.v1.GameService.GetServerInfo:output_type -> gridstand.v1.GetServerInfoResponse
+	27, // 67: gridstand.v1.GameService.ListVariants:output_type -> gridstand.v1.ListVariantsResponse
+	29, // 68: gridstand.v1.GameService.CreateGame:output_type -> gridstand.v1.CreateGameResponse
+	31, // 69: gridstand.v1.GameService.JoinGame:output_type -> gridstand.v1.JoinGameResponse
+	33, // 70: gridstand.v1.GameService.GetGame:output_type -> gridstand.v1.GetGameResponse
+	35, // 71: gridstand.v1.GameService.ListGames:output_type -> gridstand.v1.ListGamesResponse
+	37, // 72: gridstand.v1.GameService.Move:output_type -> gridstand.v1.MoveResponse
+	39, // 73: gridstand.v1.GameService.Undo:output_type -> gridstand.v1.UndoResponse
+	41, // 74: gridstand.v1.GameService.Resign:output_type -> gridstand.v1.ResignResponse
+	43, // 75: gridstand.v1.GameService.Watch:output_type -> gridstand.v1.WatchResponse
+	45, // 76: gridstand.v1.GameService.React:output_type -> gridstand.v1.ReactResponse
+	66, // [66:77] is the sub-list for method output_type
+	55, // [55:66] is the sub-list for method input_type
+	55, // [55:55] is the sub-list for extension type_name
+	55, // [55:55] is the sub-list for extension extendee
+	0,  // [0:55] is the sub-list for field type_name
 }
 
 func init() { file_gridstand_v1_game_proto_init() }
@@ -4034,8 +4245,8 @@ func file_gridstand_v1_game_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gridstand_v1_game_proto_rawDesc), len(file_gridstand_v1_game_proto_rawDesc)),
-			NumEnums:      5,
-			NumMessages:   38,
+			NumEnums:      6,
+			NumMessages:   40,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

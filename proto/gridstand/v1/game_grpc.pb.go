@@ -29,6 +29,7 @@ const (
 	GameService_Undo_FullMethodName          = "/gridstand.v1.GameService/Undo"
 	GameService_Resign_FullMethodName        = "/gridstand.v1.GameService/Resign"
 	GameService_Watch_FullMethodName         = "/gridstand.v1.GameService/Watch"
+	GameService_React_FullMethodName         = "/gridstand.v1.GameService/React"
 )
 
 // GameServiceClient is the client API for GameService service.
@@ -195,6 +196,15 @@ type GameServiceClient interface {
 	//
 	// GET /g/<id>/events returns the same as Server-Sent Events; see docs/events.md.
 	Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResponse], error)
+	// Shows a reaction to the watchers and players of a game, on all servers. Reactions are
+	// counted together and sent with the audience; they are not stored. On each server, an
+	// account has one a second for each game; further ones are refused. Needs a token.
+	//
+	// Errors: INVALID_ARGUMENT for an empty id or an unknown reaction; NOT_FOUND, reason
+	// GAME_NOT_FOUND; FAILED_PRECONDITION, reason GAME_OVER; RESOURCE_EXHAUSTED, reason
+	// RATE_LIMITED; FAILED_PRECONDITION, reason REACTIONS_OFF, if the operator turned them off;
+	// the errors of GetGame for an attempt that the caller may not see.
+	React(ctx context.Context, in *ReactRequest, opts ...grpc.CallOption) (*ReactResponse, error)
 }
 
 type gameServiceClient struct {
@@ -313,6 +323,16 @@ func (c *gameServiceClient) Watch(ctx context.Context, in *WatchRequest, opts ..
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type GameService_WatchClient = grpc.ServerStreamingClient[WatchResponse]
+
+func (c *gameServiceClient) React(ctx context.Context, in *ReactRequest, opts ...grpc.CallOption) (*ReactResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReactResponse)
+	err := c.cc.Invoke(ctx, GameService_React_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
 
 // GameServiceServer is the server API for GameService service.
 // All implementations must embed UnimplementedGameServiceServer
@@ -478,6 +498,15 @@ type GameServiceServer interface {
 	//
 	// GET /g/<id>/events returns the same as Server-Sent Events; see docs/events.md.
 	Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error
+	// Shows a reaction to the watchers and players of a game, on all servers. Reactions are
+	// counted together and sent with the audience; they are not stored. On each server, an
+	// account has one a second for each game; further ones are refused. Needs a token.
+	//
+	// Errors: INVALID_ARGUMENT for an empty id or an unknown reaction; NOT_FOUND, reason
+	// GAME_NOT_FOUND; FAILED_PRECONDITION, reason GAME_OVER; RESOURCE_EXHAUSTED, reason
+	// RATE_LIMITED; FAILED_PRECONDITION, reason REACTIONS_OFF, if the operator turned them off;
+	// the errors of GetGame for an attempt that the caller may not see.
+	React(context.Context, *ReactRequest) (*ReactResponse, error)
 	mustEmbedUnimplementedGameServiceServer()
 }
 
@@ -517,6 +546,9 @@ func (UnimplementedGameServiceServer) Resign(context.Context, *ResignRequest) (*
 }
 func (UnimplementedGameServiceServer) Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error {
 	return status.Error(codes.Unimplemented, "method Watch not implemented")
+}
+func (UnimplementedGameServiceServer) React(context.Context, *ReactRequest) (*ReactResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method React not implemented")
 }
 func (UnimplementedGameServiceServer) mustEmbedUnimplementedGameServiceServer() {}
 func (UnimplementedGameServiceServer) testEmbeddedByValue()                     {}
@@ -712,6 +744,24 @@ func _GameService_Watch_Handler(srv interface{}, stream grpc.ServerStream) error
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type GameService_WatchServer = grpc.ServerStreamingServer[WatchResponse]
 
+func _GameService_React_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReactRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(GameServiceServer).React(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: GameService_React_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(GameServiceServer).React(ctx, req.(*ReactRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // GameService_ServiceDesc is the grpc.ServiceDesc for GameService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -754,6 +804,10 @@ var GameService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Resign",
 			Handler:    _GameService_Resign_Handler,
+		},
+		{
+			MethodName: "React",
+			Handler:    _GameService_React_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

@@ -34,6 +34,7 @@ const (
 	ReasonKeyNotFound        = "KEY_NOT_FOUND"
 	ReasonTooManyKeys        = "TOO_MANY_KEYS"
 	ReasonRenamedRecently    = "RENAMED_RECENTLY"
+	ReasonReactionsOff       = "REACTIONS_OFF"
 	ReasonRateLimited        = "RATE_LIMITED"
 	ReasonTooManyGames       = "TOO_MANY_GAMES"
 	ReasonMessageTooLarge    = "MESSAGE_TOO_LARGE"

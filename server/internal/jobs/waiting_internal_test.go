@@ -67,11 +67,11 @@ func TestManager_Waiting(t *testing.T) {
 		assert.False(t, work(desertedFor/2))
 		m.Attended(ctx, served) // as when a player opens a stream
 		assert.False(t, work(desertedFor-time.Second), "players were there less than ten minutes ago")
-		_, err = s.Games.Audience(ctx, gameID, "elsewhere", 1)
+		_, err = s.Games.Audience(ctx, gameID, "elsewhere", 1, store.Reactions{})
 		require.NoError(t, err)
 		assert.True(t, work(2*time.Second))
 		assert.True(t, waits(), "players are there")
-		_, err = s.Games.Audience(ctx, gameID, "elsewhere", 0)
+		_, err = s.Games.Audience(ctx, gameID, "elsewhere", 0, store.Reactions{})
 		require.NoError(t, err)
 		assert.False(t, work(desertedFor-time.Second))
 		assert.True(t, waits())

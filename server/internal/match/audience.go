@@ -27,10 +27,11 @@ const (
 )
 
 // Audience announces the number of spectators of a game on all servers, or of its players who are
-// present while it waits. Every announcement is
-// a new value, even if the number is unchanged.
+// present while it waits, and the watchers' reactions since the last announcement. Every
+// announcement is a new value, even if the number is unchanged.
 type Audience struct {
 	Spectators int
+	Reactions  store.Reactions
 
 	EncodedOnce
 }
@@ -89,12 +90,13 @@ func (m *Match) Limited() int {
 // is −1. A followed match ignores total, because it gets newer totals from the feed.
 func (m *Match) setRemoteWatchers(total int) {
 	if total >= 0 && !m.followed() {
-		m.AudienceCounted(total)
+		m.AudienceCounted(total, store.Reactions{})
 	}
 }
 
 // AudienceCounted implements store.Listener.
-func (m *Match) AudienceCounted(total int) {
+func (m *Match) AudienceCounted(total int, shown store.Reactions) {
+	m.watching.shown.add(shown)
 	// The total includes this server's spectators as last reported.
 	remote := max(0, int32(total)-m.watching.reported.Load())
 	m.watching.remote.Store(&remote)
@@ -111,28 +113,33 @@ const (
 // announces the totals to watchers if they have changed or enough time has passed.
 func (h *Hub) countAudiences(matches []*Match, now time.Time) {
 	for _, m := range matches {
-		if !m.loaded() {
-			continue
-		}
-		c := &m.watching
-		if local := m.counted(); local != c.reported.Load() || local > 0 && now.Sub(c.reportedAt) >= refreshEvery {
-			h.reportWatchers(m, local, now)
-		}
-		total, before := m.Spectators(), c.announced.Load()
-		changed := before == nil && total > 0 || before != nil && before.Spectators != total
-		// Announce a change even after the last watcher has left, because lists show the
-		// total.
-		if changed || m.followed() && (before == nil || now.Sub(c.announcedAt) >= announceEvery) {
-			c.announcedAt = now
-			c.announced.Store(&Audience{Spectators: total})
-			m.wake()
-			h.Observer.Watched(m.State(), total)
+		if m.loaded() {
+			h.countAudience(m, now)
 		}
 	}
 }
 
-// reportWatchers reports the number of a match's spectators on this server to the other
-// servers, without waiting for the outcome. If the report fails, countAudiences retries it.
+func (h *Hub) countAudience(m *Match, now time.Time) {
+	c := &m.watching
+	local := m.counted()
+	if local != c.reported.Load() || local > 0 && now.Sub(c.reportedAt) >= refreshEvery || c.reacted.some.Load() {
+		h.reportWatchers(m, local, now)
+	}
+	total, before, shown := m.Spectators(), c.announced.Load(), c.shown.take()
+	changed := before == nil && total > 0 || before != nil && before.Spectators != total
+	// Announce a change even after the last watcher has left, because lists show the
+	// total.
+	if changed || m.followed() && (before == nil || shown.Any() || now.Sub(c.announcedAt) >= announceEvery) {
+		c.announcedAt = now
+		c.announced.Store(&Audience{Spectators: total, Reactions: shown})
+		m.wake()
+		h.Observer.Watched(m.State(), total)
+	}
+}
+
+// reportWatchers reports the number of a match's spectators on this server, and their new
+// reactions, to the other servers, without waiting for the outcome. If the report fails,
+// countAudiences retries it without the reactions.
 func (h *Hub) reportWatchers(m *Match, local int32, now time.Time) {
 	c := &m.watching
 	if !c.reporting.CompareAndSwap(false, true) {
@@ -144,10 +151,10 @@ func (h *Hub) reportWatchers(m *Match, local int32, now time.Time) {
 		// Spread out the next reports of games that were joined at the same time.
 		c.reportedAt = now.Add(-rand.N(refreshEvery))
 	}
-	known := c.remote.Load()
+	known, shown := c.remote.Load(), c.reacted.take()
 	if !h.start(m, func(ctx context.Context) {
 		defer c.reporting.Store(false)
-		total, err := h.Log.Audience(ctx, m.id, h.ServerID, int(local))
+		total, err := h.Log.Audience(ctx, m.id, h.ServerID, int(local), shown)
 		if err != nil {
 			// The store may have saved the count. Assume the larger one, so that a later count
 			// of zero is also reported.

@@ -138,6 +138,7 @@ func (h *Hub) Run(ctx context.Context) error {
 				groups = h.groups()
 			}
 			h.check(groups[part], now)
+			h.showReactions(groups[(part+tickParts/2)%tickParts], now)
 		}
 	}
 }
@@ -188,7 +189,7 @@ func (h *Hub) retractCounts() {
 	var group sync.WaitGroup
 	for _, m := range h.all() {
 		if m.watching.reported.Swap(0) > 0 {
-			group.Go(func() { _, _ = h.Log.Audience(ctx, m.id, h.ServerID, 0) })
+			group.Go(func() { _, _ = h.Log.Audience(ctx, m.id, h.ServerID, 0, store.Reactions{}) })
 		}
 	}
 	group.Wait()

@@ -14,7 +14,8 @@ import (
 type Watcher struct {
 	// Keep the fields that are used for every event together.
 	m        *Match
-	audience *Audience
+	audience *Audience    // the last one that the watcher received
+	earlier  *Audience    // the last one before the watcher came, or nil
 	left     atomic.Bool  // set once ctx is done
 	role     atomic.Int32 // a Role
 
@@ -37,8 +38,10 @@ func (m *Match) Watch(ctx context.Context, w *Watcher, role Role) {
 	if len(m.watching.all) == 0 {
 		// Forget the last announcement, which was for watchers that have left.
 		m.watching.announced.Store(nil)
+		m.watching.shown.take()
 		m.hub.Feed.Follow(m.id, m)
 	}
+	w.earlier = m.watching.announced.Load()
 	w.index = len(m.watching.all)
 	m.watching.all = append(m.watching.all, w)
 	m.watching.size.Store(int32(len(m.watching.all)))
@@ -123,6 +126,9 @@ func (w *Watcher) Next(version int32) (Update, <-chan struct{}) {
 	}
 	if a := m.watching.announced.Load(); a != nil && a != w.audience {
 		w.audience = a
+		if a == w.earlier {
+			a = a.withoutReactions()
+		}
 		return Update{Audience: a}, changed
 	}
 	return Update{}, changed
@@ -142,6 +148,10 @@ type watcherSet struct {
 	// remote is the number of spectators on other servers, as last reported, or nil before the first
 	// report. Each report stores a new pointer.
 	remote atomic.Pointer[int32]
+
+	// reacted counts the reactions on this server that were not reported yet, and shown those on all
+	// servers that were not announced yet.
+	reacted, shown reactions
 
 	reported  atomic.Int32 // Match.counted as last reported to other servers
 	reporting atomic.Bool  // set while a report is in flight; only one is sent at a time, so that reports arrive in order

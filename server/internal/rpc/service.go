@@ -91,6 +91,8 @@ type Config struct {
 	// MinTurnLimit is the shortest turn limit that games may have. It is at most five
 	// seconds, because the contract guarantees that every server allows that turn limit.
 	MinTurnLimit time.Duration
+	// Reactions lets watchers react to games.
+	Reactions bool
 }
 
 // Service implements the contract's four services.
@@ -104,6 +106,8 @@ type Service struct {
 	// moves limits the rate of each player's moves, and wrong the rate at which each address sends
 	// wrong tokens.
 	moves, wrong *pacer
+	// reactions limits how often each player reacts to a game.
+	reactions *pacer
 	// recounts limits how often each player's open games are recounted.
 	recounts *pacer
 	// acting limits how often the server logs that an SSH host acts for the player with a
@@ -127,13 +131,14 @@ type Service struct {
 func New(c Config) *Service {
 	l := c.Limits
 	s := &Service{
-		Config:   c,
-		moves:    newPacer(rate.Limit(l.MovesPerSecond), l.MovesPerSecond),
-		wrong:    newPacer(rate.Limit(float64(l.WrongTokensPerMinute)/time.Minute.Seconds()), l.WrongTokensPerMinute),
-		recounts: newPacer(rate.Every(recountEvery), 1),
-		acting:   newPacer(rate.Every(actingEvery), 1),
-		damaged:  rate.Sometimes{First: 10, Interval: time.Second},
-		tooNew:   rate.Sometimes{First: 10, Interval: time.Second},
+		Config:    c,
+		moves:     newPacer(rate.Limit(l.MovesPerSecond), l.MovesPerSecond),
+		wrong:     newPacer(rate.Limit(float64(l.WrongTokensPerMinute)/time.Minute.Seconds()), l.WrongTokensPerMinute),
+		reactions: newPacer(rate.Limit(l.ReactionsPerSecond), l.ReactionsPerSecond),
+		recounts:  newPacer(rate.Every(recountEvery), 1),
+		acting:    newPacer(rate.Every(actingEvery), 1),
+		damaged:   rate.Sometimes{First: 10, Interval: time.Second},
+		tooNew:    rate.Sometimes{First: 10, Interval: time.Second},
 	}
 	s.live.reads = rate.NewLimiter(liveReads, liveReads)
 	return s
@@ -159,5 +164,5 @@ func (s *Service) GetServerInfo(context.Context, *pb.GetServerInfoRequest) (*pb.
 		field := message.Descriptor().Fields().ByName(protoreflect.Name(limit.Field))
 		message.Set(field, protoreflect.ValueOfInt32(int32(*limit.Of(&s.Limits))))
 	}
-	return &pb.GetServerInfoResponse{Name: "gridstand", Version: s.Version, Storage: storage, Limits: clientLimits, WebUrl: s.WebURL}, nil
+	return &pb.GetServerInfoResponse{Name: "gridstand", Version: s.Version, Storage: storage, Limits: clientLimits, WebUrl: s.WebURL, Reactions: s.Reactions}, nil
 }

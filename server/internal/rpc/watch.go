@@ -274,6 +274,10 @@ func eventResponse(e *replay.Event) *pb.WatchResponse {
 
 func (v *gameView) encodeAudience(a *match.Audience) any {
 	return a.Encoded(v.form, func() any {
-		return v.encode(&pb.WatchResponse{Update: &pb.WatchResponse_Audience{Audience: int32(a.Spectators)}})
+		response := &pb.WatchResponse{Update: &pb.WatchResponse_Audience{Audience: int32(a.Spectators)}}
+		if a.Reactions.Any() {
+			response.Reactions = a.Reactions[:]
+		}
+		return v.encode(response)
 	})
 }

@@ -93,10 +93,26 @@ type Games interface {
 	IDs(ctx context.Context, visit func(gameIDs []string) error) error
 
 	// Audience stores the game's number of spectators on the given server. It returns the
-	// total across all servers, and also sends that total to the game's followers. A
-	// count is valid for AudienceTTL.
-	Audience(ctx context.Context, gameID, serverID string, count int) (total int, err error)
+	// total across all servers, and also sends that total to the game's followers, with
+	// the given reactions, which are not stored. A count is valid for AudienceTTL.
+	Audience(ctx context.Context, gameID, serverID string, count int, shown Reactions) (total int, err error)
 }
+
+// Reactions counts the reactions of watchers by kind, in the order of the contract.
+type Reactions [6]int32
+
+// Any reports whether there are reactions.
+func (r Reactions) Any() bool { return r != Reactions{} }
+
+// Add returns the sums of the counts, each at most 1,000.
+func (r Reactions) Add(other Reactions) Reactions {
+	for kind, n := range other {
+		r[kind] = min(r[kind]+min(max(n, 0), maxReactions), maxReactions)
+	}
+	return r
+}
+
+const maxReactions = 1000
 
 // AudienceTTL is how long a server's spectator count is valid.
 const AudienceTTL = 30 * time.Second
@@ -245,6 +261,7 @@ type Listener interface {
 	// repeated after interruptions, and the first ones may predate Listening. The record
 	// has no seed.
 	Published(Record)
-	// AudienceCounted is called with the number of spectators on all servers.
-	AudienceCounted(total int)
+	// AudienceCounted is called with the number of spectators on all servers, and the
+	// reactions on one server since its last report.
+	AudienceCounted(total int, shown Reactions)
 }

@@ -22,7 +22,7 @@ import (
 var other = map[string]string{
 	"listen": "localhost:1", "web": "localhost:2", "web-origins": "https://a.example", "public-url": "https://b.example", "data": "d", "store": "redis://r", "tls-cert": "c", "tls-key": "k", "tls-client-ca": "a", "metrics": ":9",
 	"pprof": "true", "log-level": "debug", "log-format": "json", "keepalive": "1m",
-	"abandon-after": "1h", "waiting-for": "3h", "min-turn-limit": "1s", "bot-pace": "0s", "exhibition": "off", "daily": "vt100", "keep-finished": "2h", "keep-accounts": "5h",
+	"abandon-after": "1h", "waiting-for": "3h", "min-turn-limit": "1s", "bot-pace": "0s", "exhibition": "off", "reactions": "off", "daily": "vt100", "keep-finished": "2h", "keep-accounts": "5h",
 	"proxies": "10.0.0.0/8", "reflection": "false", "stop-timeout": "3s", "idle": "4s", "stall": "5s",
 }
 

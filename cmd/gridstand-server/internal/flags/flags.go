@@ -43,6 +43,7 @@ func Add(flags *pflag.FlagSet, c *server.Config) {
 	flags.DurationVar(&c.BotPace, "bot-pace", c.BotPace, "delay before the move of a bot, so that people can follow")
 	flags.Var((*switchValue)(&c.Exhibition), "exhibition",
 		"whether to show a game between bots to clients that list live games while no player moves: `on|off`")
+	flags.Var((*switchValue)(&c.Reactions), "reactions", "whether watchers can react to games: `on|off`")
 	flags.StringVar(&c.Daily, "daily", c.Daily, "`variants` that have a daily game, separated by commas; \"\" for none")
 	flags.StringVar(&c.Proxies, "proxies", c.Proxies,
 		"`addresses` and networks of trusted proxies, separated by commas; their x-forwarded-for headers name the "+

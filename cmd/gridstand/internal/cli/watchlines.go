@@ -50,7 +50,7 @@ func (p *program) printUpdate(g *client.Game, u client.Update) error {
 	case u.Event != nil:
 		message.Update = &pb.WatchResponse_Event{Event: u.Event}
 	case u.Audience != nil:
-		message.Update = &pb.WatchResponse_Audience{Audience: *u.Audience}
+		message.Update, message.Reactions = &pb.WatchResponse_Audience{Audience: *u.Audience}, u.Reactions
 	default:
 		return nil
 	}

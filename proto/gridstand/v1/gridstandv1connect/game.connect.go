@@ -55,6 +55,8 @@ const (
 	GameServiceResignProcedure = "/gridstand.v1.GameService/Resign"
 	// GameServiceWatchProcedure is the fully-qualified name of the GameService's Watch RPC.
 	GameServiceWatchProcedure = "/gridstand.v1.GameService/Watch"
+	// GameServiceReactProcedure is the fully-qualified name of the GameService's React RPC.
+	GameServiceReactProcedure = "/gridstand.v1.GameService/React"
 )
 
 // GameServiceClient is a client for the gridstand.v1.GameService service.
@@ -166,6 +168,15 @@ type GameServiceClient interface {
 	//
 	// GET /g/<id>/events returns the same as Server-Sent Events; see docs/events.md.
 	Watch(context.Context, *v1.WatchRequest) (*connect.ServerStreamForClient[v1.WatchResponse], error)
+	// Shows a reaction to the watchers and players of a game, on all servers. Reactions are
+	// counted together and sent with the audience; they are not stored. On each server, an
+	// account has one a second for each game; further ones are refused. Needs a token.
+	//
+	// Errors: INVALID_ARGUMENT for an empty id or an unknown reaction; NOT_FOUND, reason
+	// GAME_NOT_FOUND; FAILED_PRECONDITION, reason GAME_OVER; RESOURCE_EXHAUSTED, reason
+	// RATE_LIMITED; FAILED_PRECONDITION, reason REACTIONS_OFF, if the operator turned them off;
+	// the errors of GetGame for an attempt that the caller may not see.
+	React(context.Context, *v1.ReactRequest) (*v1.ReactResponse, error)
 }
 
 // NewGameServiceClient constructs a client for the gridstand.v1.GameService service. By default, it
@@ -239,6 +250,12 @@ func NewGameServiceClient(httpClient connect.HTTPClient, baseURL string, opts ..
 			connect.WithSchema(gameServiceMethods.ByName("Watch")),
 			connect.WithClientOptions(opts...),
 		),
+		react: connect.NewClient[v1.ReactRequest, v1.ReactResponse](
+			httpClient,
+			baseURL+GameServiceReactProcedure,
+			connect.WithSchema(gameServiceMethods.ByName("React")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
@@ -254,6 +271,7 @@ type gameServiceClient struct {
 	undo          *connect.Client[v1.UndoRequest, v1.UndoResponse]
 	resign        *connect.Client[v1.ResignRequest, v1.ResignResponse]
 	watch         *connect.Client[v1.WatchRequest, v1.WatchResponse]
+	react         *connect.Client[v1.ReactRequest, v1.ReactResponse]
 }
 
 // GetServerInfo calls gridstand.v1.GameService.GetServerInfo.
@@ -340,6 +358,15 @@ func (c *gameServiceClient) Resign(ctx context.Context, req *v1.ResignRequest) (
 // Watch calls gridstand.v1.GameService.Watch.
 func (c *gameServiceClient) Watch(ctx context.Context, req *v1.WatchRequest) (*connect.ServerStreamForClient[v1.WatchResponse], error) {
 	return c.watch.CallServerStream(ctx, connect.NewRequest(req))
+}
+
+// React calls gridstand.v1.GameService.React.
+func (c *gameServiceClient) React(ctx context.Context, req *v1.ReactRequest) (*v1.ReactResponse, error) {
+	response, err := c.react.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
 }
 
 // GameServiceHandler is an implementation of the gridstand.v1.GameService service.
@@ -451,6 +478,15 @@ type GameServiceHandler interface {
 	//
 	// GET /g/<id>/events returns the same as Server-Sent Events; see docs/events.md.
 	Watch(context.Context, *v1.WatchRequest, *connect.ServerStream[v1.WatchResponse]) error
+	// Shows a reaction to the watchers and players of a game, on all servers. Reactions are
+	// counted together and sent with the audience; they are not stored. On each server, an
+	// account has one a second for each game; further ones are refused. Needs a token.
+	//
+	// Errors: INVALID_ARGUMENT for an empty id or an unknown reaction; NOT_FOUND, reason
+	// GAME_NOT_FOUND; FAILED_PRECONDITION, reason GAME_OVER; RESOURCE_EXHAUSTED, reason
+	// RATE_LIMITED; FAILED_PRECONDITION, reason REACTIONS_OFF, if the operator turned them off;
+	// the errors of GetGame for an attempt that the caller may not see.
+	React(context.Context, *v1.ReactRequest) (*v1.ReactResponse, error)
 }
 
 // NewGameServiceHandler builds an HTTP handler from the service implementation. It returns the path
@@ -520,6 +556,12 @@ func NewGameServiceHandler(svc GameServiceHandler, opts ...connect.HandlerOption
 		connect.WithSchema(gameServiceMethods.ByName("Watch")),
 		connect.WithHandlerOptions(opts...),
 	)
+	gameServiceReactHandler := connect.NewUnaryHandlerSimple(
+		GameServiceReactProcedure,
+		svc.React,
+		connect.WithSchema(gameServiceMethods.ByName("React")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/gridstand.v1.GameService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case GameServiceGetServerInfoProcedure:
@@ -542,6 +584,8 @@ func NewGameServiceHandler(svc GameServiceHandler, opts ...connect.HandlerOption
 			gameServiceResignHandler.ServeHTTP(w, r)
 		case GameServiceWatchProcedure:
 			gameServiceWatchHandler.ServeHTTP(w, r)
+		case GameServiceReactProcedure:
+			gameServiceReactHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -589,4 +633,8 @@ func (UnimplementedGameServiceHandler) Resign(context.Context, *v1.ResignRequest
 
 func (UnimplementedGameServiceHandler) Watch(context.Context, *v1.WatchRequest, *connect.ServerStream[v1.WatchResponse]) error {
 	return connect.NewError(connect.CodeUnimplemented, errors.New("gridstand.v1.GameService.Watch is not implemented"))
+}
+
+func (UnimplementedGameServiceHandler) React(context.Context, *v1.ReactRequest) (*v1.ReactResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("gridstand.v1.GameService.React is not implemented"))
 }

@@ -8,8 +8,9 @@
 -- ARGV[3]  the channel that the game's followers listen on
 -- ARGV[4]  how many seconds a report is valid
 -- ARGV[5]  the command that publishes: publish, or spublish on a cluster
+-- ARGV[6]  the numbers of reactions since the last report, each after a space; '' if none
 --
--- Reply: {total}, which is also published.
+-- Reply: {total}, which is also published, with the reactions.
 --
 -- Invariant: the hash contains only servers that reported within ARGV[4] seconds,
 -- and expires when none has.
@@ -33,5 +34,5 @@ redis.call('EXPIRE', KEYS[1], ARGV[4])
 if redis.call('EXISTS', KEYS[2]) == 1 then
   redis.call('HSET', KEYS[2], 'watchers', total .. ' ' .. now)
 end
-redis.call(ARGV[5], ARGV[3], 'a ' .. total)
+redis.call(ARGV[5], ARGV[3], 'a ' .. total .. ARGV[6])
 return {total}

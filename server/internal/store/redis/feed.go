@@ -162,10 +162,34 @@ func (f *feed) dispatch(m any) {
 			l.Published(r)
 		}
 	case strings.HasPrefix(payload, "a "):
-		if n, err := strconv.Atoi(payload[2:]); err == nil {
-			l.AudienceCounted(n)
+		total, shown, _ := strings.Cut(payload[2:], " ")
+		if n, err := strconv.Atoi(total); err == nil {
+			l.AudienceCounted(n, parseReactions(shown))
 		}
 	}
+}
+
+// formatReactions returns the counts, each after a space, or "" if there are none.
+func formatReactions(shown store.Reactions) string {
+	if !shown.Any() {
+		return ""
+	}
+	var b []byte
+	for _, n := range shown {
+		b = strconv.AppendInt(append(b, ' '), int64(n), 10)
+	}
+	return string(b)
+}
+
+// parseReactions parses counts that are separated by spaces. It ignores kinds that a newer
+// server knows.
+func parseReactions(s string) (shown store.Reactions) {
+	for i, field := range strings.Fields(s) {
+		if n, err := strconv.ParseInt(field, 10, 32); err == nil && i < len(shown) {
+			shown[i] = int32(n)
+		}
+	}
+	return shown
 }
 
 // parsePublished parses "id time entry", the format that append.lua publishes.

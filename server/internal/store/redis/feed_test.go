@@ -28,7 +28,9 @@ func (rec *recorder) Listening() { rec.words <- "listening" }
 
 func (rec *recorder) Published(r store.Record) { rec.words <- fmt.Sprintf("version %d", r.ID.Version) }
 
-func (rec *recorder) AudienceCounted(n int) { rec.words <- fmt.Sprintf("audience %d", n) }
+func (rec *recorder) AudienceCounted(n int, _ store.Reactions) {
+	rec.words <- fmt.Sprintf("audience %d", n)
+}
 
 const testPatience = waittest.Patience
 

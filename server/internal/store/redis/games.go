@@ -425,9 +425,9 @@ func (g *games) IDs(ctx context.Context, visit func(gameIDs []string) error) err
 	})
 }
 
-func (g *games) Audience(ctx context.Context, gameID, serverID string, count int) (int, error) {
+func (g *games) Audience(ctx context.Context, gameID, serverID string, count int, shown store.Reactions) (int, error) {
 	reply, err := g.run(ctx, audienceScript, []string{audienceKey(gameID), metaKey(gameID)},
-		serverID, count, feedKey(gameID), int(store.AudienceTTL.Seconds()), g.publish).Slice()
+		serverID, count, feedKey(gameID), int(store.AudienceTTL.Seconds()), g.publish, formatReactions(shown)).Slice()
 	if err != nil {
 		return 0, failed(err)
 	}

@@ -55,7 +55,7 @@ func (a *audience) sweep(now int64) {
 	}
 }
 
-func (g games) Audience(_ context.Context, gameID, serverID string, count int) (int, error) {
+func (g games) Audience(_ context.Context, gameID, serverID string, count int, shown store.Reactions) (int, error) {
 	now := g.db.now()
 	g.audience.mu.Lock()
 	defer g.audience.mu.Unlock()
@@ -65,6 +65,6 @@ func (g games) Audience(_ context.Context, gameID, serverID string, count int) (
 	g.audience.games[gameID][serverID] = report{count, now}
 	total := g.audience.sum(gameID, now)
 	// Publish the total before another call can publish a newer one.
-	g.feed.put(event{gameID: gameID, audience: total})
+	g.feed.put(event{gameID: gameID, audience: total, shown: shown})
 	return total, nil
 }

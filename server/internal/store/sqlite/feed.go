@@ -26,6 +26,7 @@ type event struct {
 	gameID   string
 	record   store.Record
 	audience int // −1 if the event is an entry
+	shown    store.Reactions
 }
 
 // maxEvents is the maximum number of undelivered events.
@@ -52,7 +53,7 @@ func (f *feed) Leave(gameID string) {
 
 // published notifies the game's listener of a committed entry.
 func (f *feed) published(gameID string, r store.Record) {
-	f.put(event{gameID, r, -1})
+	f.put(event{gameID: gameID, record: r, audience: -1})
 }
 
 func (f *feed) put(e event) {
@@ -126,6 +127,6 @@ func (f *feed) notify(e event) {
 	case e.audience < 0:
 		l.Published(e.record)
 	default:
-		l.AudienceCounted(e.audience)
+		l.AudienceCounted(e.audience, e.shown)
 	}
 }

@@ -98,9 +98,9 @@ type listener struct {
 	published int
 }
 
-func (l *listener) Listening()             { l.listening <- struct{}{} }
-func (l *listener) Published(store.Record) { <-l.free; l.published++ }
-func (l *listener) AudienceCounted(int)    {}
+func (l *listener) Listening()                           { l.listening <- struct{}{} }
+func (l *listener) Published(store.Record)               { <-l.free; l.published++ }
+func (l *listener) AudienceCounted(int, store.Reactions) {}
 
 // Ensure that a listener that missed entries because the queue was full is later told to
 // read the log.

@@ -30,7 +30,9 @@ func (f *follower) Published(r store.Record) {
 	f.records <- r
 }
 
-func (f *follower) AudienceCounted(n int) { f.calls <- fmt.Sprintf("audience %d", n) }
+func (f *follower) AudienceCounted(n int, shown store.Reactions) {
+	f.calls <- fmt.Sprintf("audience %d %v", n, shown)
+}
 
 // expect waits for exactly these calls, in order.
 func (f *follower) expect(t *testing.T, calls ...string) {
@@ -112,6 +114,28 @@ func Feed(t *testing.T, open Open) {
 		require.Error(t, err)
 		g.add("refused", entryAfter(records[1].ID, 0))
 		f.expect(t, "version 3")
+	})
+	t.Run("publishes the audience with its reactions", func(t *testing.T) {
+		g := start(t)
+		f := newFollower()
+		g.create("audience", 1)
+		g.s.Feed.Follow("audience", f)
+		f.expect(t, "listening")
+		for _, report := range []struct {
+			server string
+			count  int
+			shown  store.Reactions
+			want   string
+		}{
+			{"one", 2, store.Reactions{}, "audience 2 [0 0 0 0 0 0]"},
+			{"two", 0, store.Reactions{5: 3}, "audience 2 [0 0 0 0 0 3]"},
+			{"one", 2, store.Reactions{1000, 0, 1}, "audience 2 [1000 0 1 0 0 0]"},
+			{"one", 2, store.Reactions{}, "audience 2 [0 0 0 0 0 0]"},
+		} {
+			_, err := g.Audience(t.Context(), "audience", report.server, report.count, report.shown)
+			require.NoError(t, err)
+			f.expect(t, report.want)
+		}
 	})
 	t.Run("stops and starts again", func(t *testing.T) {
 		g := start(t)

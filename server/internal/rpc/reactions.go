@@ -1,0 +1,42 @@
+package rpc
+
+import (
+	"context"
+
+	"github.com/gridstand/gridstand/game"
+	"github.com/gridstand/gridstand/game/replay"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/invalid"
+)
+
+var errReactionsOff = precondition(pb.ReasonReactionsOff, "this server shows no reactions")
+
+// React implements pb.GameServiceServer.
+func (s *Service) React(ctx context.Context, request *pb.ReactRequest) (*pb.ReactResponse, error) {
+	player := caller(ctx)
+	switch _, known := pb.Reaction_name[int32(request.GetReaction())]; {
+	case player.ID == "":
+		return nil, errNoToken
+	case !s.Reactions:
+		return nil, errReactionsOff
+	case !known || request.GetReaction() == pb.Reaction_REACTION_UNSPECIFIED:
+		return nil, invalid.Field("reaction", "must be one of the reactions")
+	}
+	m, err := s.acquire(ctx, request.GetGameId(), game.NoSeat)
+	if err != nil {
+		return nil, err
+	}
+	defer m.Release()
+	state := m.State()
+	if !s.reactions.take(player.ID + state.ID) { // before show, which may read the store
+		return nil, s.Limits.Exceeded(&s.Limits.ReactionsPerSecond, "reactions to a game a second", s.reactions.wait())
+	}
+	if state, err = s.show(ctx, state); err != nil {
+		return nil, err
+	}
+	if state.Status == replay.Finished {
+		return nil, replay.ErrGameOver
+	}
+	m.React(int(request.GetReaction()) - 1)
+	return &pb.ReactResponse{}, nil
+}

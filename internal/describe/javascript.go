@@ -14,6 +14,7 @@ func JavaScript() string {
 	var b strings.Builder
 	b.WriteString("// Code generated from internal/describe/words.go by make generate. DO NOT EDIT.\nexport default {\n")
 	fmt.Fprintf(&b, "  owners: ['%s'],\n", strings.Join(Colors, "', '"))
+	fmt.Fprintf(&b, "  reactions: ['%s'],\n", strings.Join(Reactions, "', '"))
 	fmt.Fprintf(&b, "  squares: [...'%s'],\n", string(squares))
 	b.WriteString("  /** @type {Record<string, string>} */\n  endings: {\n")
 	for _, reason := range slices.Sorted(maps.Keys(endings)) {

@@ -14,6 +14,9 @@ var endings = map[pb.Result_Reason]string{
 	pb.Result_REASON_ABANDONED:    "Abandoned",
 }
 
+// Reactions names the reactions of watchers, in the order of pb.Reaction from REACTION_CLAP.
+var Reactions = []string{"clap", "wow", "laugh", "heart", "fire", "ouch"}
+
 // squares holds the colors of tiles by the exponent of their value, starting at 1; the last color
 // is for all larger tiles.
 var squares = []rune("⬛⬛🟦🟦🟩🟩🟧🟧🟥🟪🟨⬜")
@@ -25,6 +28,8 @@ var words = struct {
 	Joins, UndoneTo, Resigns, RanOut, Extended, Abandoned string
 	Watching, NoWatchers, Ago, JustNow                    string
 	Kept, Beat, Level, Behind                             string
+	NewTile, NewBest, SecondsLeft                         string
+	Overtakes, Overtaken, Leads                           string
 }{
 	// The occupant of a seat without a player or bot
 	Open: "open",
@@ -53,4 +58,11 @@ var words = struct {
 	Beat:   "beat %s by %s",
 	Level:  "level with %s",
 	Behind: "%s behind %s",
+	// Moments of a game and of a race
+	NewTile:     "%s!",
+	NewBest:     "Your new best",
+	SecondsLeft: "%s seconds left",
+	Overtakes:   "%s overtakes you",
+	Overtaken:   "You overtake %s",
+	Leads:       "%s takes the lead",
 }

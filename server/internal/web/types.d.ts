@@ -253,11 +253,13 @@ export interface WatchResponse {
   game?: Game;
   event?: Event;
   audience?: number;
+  /** The number of each reaction since the last audience, only with an audience. */
+  reactions?: number[];
 }
 
 /** Requests and responses of the calls that the page makes. */
 export interface Calls {
-  GetServerInfo: [{}, { name?: string; version?: string }];
+  GetServerInfo: [{}, { name?: string; version?: string; reactions?: boolean }];
   ListVariants: [{}, { variants: Variant[] }];
   CreateGame: [
     {

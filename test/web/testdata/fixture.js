@@ -20,6 +20,7 @@ if (fixture.Font) {
 restyle('* { caret-color: transparent !important; }');
 
 const answers = {
+  GetServerInfo: () => ({ reactions: true }),
   ListVariants: () => fixture.Variants,
   GetPlayer: () => ({ player: fixture.Player }),
   CreatePlayer: ({ name, secret }) => ({

@@ -101,10 +101,10 @@ export function overtaking(before = [], after = [], own = '') {
     return s?.player?.name || s?.bot || '';
   };
   const passing = newName(ahead(after), ahead(before));
-  if (!own) return passing && `${passing} takes the lead`;
-  if (passing) return `${passing} overtakes you`;
+  if (!own) return passing && words.leads(passing);
+  if (passing) return words.overtakes(passing);
   const passed = newName(ahead(before), ahead(after));
-  return passed && `You overtake ${passed}`;
+  return passed && words.overtaken(passed);
 }
 
 /** @param {number} days */

@@ -12,6 +12,7 @@ import { explain, persist } from './persist.js';
 import { createRoster, entrant, nameField } from './roster.js';
 import { createBoards, createLines } from './standings.js';
 import { variants } from './twenty48.js';
+import table from './words.js';
 
 /** @import { Game, GetChallengeResponse, Standing, WatchChallengeResponse } from '../types' */
 
@@ -288,7 +289,7 @@ function show(root, { challenge, next, attempt, now }) {
     const left = until(c.closeTime || '');
     if (race && stage === 'GAME' && left > 0 && left <= lastTime && !hurried) {
       hurried = true;
-      celebrate(`${Math.ceil(left / 1e3)} seconds left`);
+      celebrate(table.secondsLeft(`${Math.ceil(left / 1e3)}`));
     }
   }
   /** Counts down to the opening of a race. */

@@ -7,6 +7,7 @@ import * as words from './game-state.js';
 import { celebrate, sound } from './moments.js';
 import { createMoves, createScores } from './panel.js';
 import { createReplay } from './replay.js';
+import table from './words.js';
 
 const { plural } = words;
 const verifyLimit = 8000; // maximum number of events that are verified automatically
@@ -49,17 +50,28 @@ export default function show(root, { id = '' }, own) {
   const links = h('div.stack', h('button', { onclick: share }, 'Copy link'));
   const replay = createReplay(state, showPast, status);
   const moves = createMoves(state, replay.seek);
+  const react = h('div.react');
   const head = h('div.row', badge, clock, facts);
   const view = h(own ? 'div.game.own' : 'div.game', h('section.stack', head, scores.element));
   const play = h('section.play.stack', stage, replay.element);
-  const aside = h('section.stack', outcome, sit, own?.element, verdict, moves.element, links);
+  const aside = h(
+    'section.stack',
+    !own && react,
+    outcome,
+    sit,
+    own?.element,
+    verdict,
+    moves.element,
+    links,
+  );
   root.append(view);
 
   /** Handles an update of the stream, or the response to a move. @param {any} update */
   function take(update) {
     const before = state.game;
     const changed = state.apply(update);
-    const { event } = update;
+    const { event, reactions } = update;
+    if (reactions) import('./reactions.js').then((m) => m.rise(stage, reactions));
     if (changed) {
       if (before && event) celebrateMove(before, event);
       latest = event?.version === drawn + 1 ? event : null;
@@ -81,9 +93,9 @@ export default function show(root, { id = '' }, own) {
     largest = Math.max(largest, words.largestTile(before.position));
     const record = own?.record?.() || 0;
     const score = words.highest(position);
-    if (tile > largest && tile >= goal) celebrate(`${tile}!`);
+    if (tile > largest && tile >= goal) celebrate(table.newTile(`${tile}`));
     else if (record && score > record && words.highest(before.position) <= record)
-      celebrate('Your new best');
+      celebrate(table.newBest);
   }
   if (own) state.apply({ game: own.first });
   replay.update();
@@ -121,6 +133,9 @@ export default function show(root, { id = '' }, own) {
       view.classList.toggle('past', state.over && !own);
       view.append(play, aside); // together with the board, so that the layout does not shift
       reveal(stage);
+      react.hidden = state.over;
+      if (!own && !state.over)
+        import('./reactions.js').then((m) => m.offer(react, () => (state.over ? '' : id)));
       if (!own && /^#\d+$/.test(location.hash)) openAt(Number(location.hash.slice(1)));
     }
     if (!replay.at) showNow(latest);

@@ -84,6 +84,7 @@ export default function show(root) {
   const facts = h('span.dim');
   const reason = h('p.dim');
   const score = h('b.score');
+  const react = h('div.react');
   const places = h('div.stack');
   const list = h('ul.games.wall.all');
   const listTitle = h('h2', 'Live now');
@@ -92,7 +93,7 @@ export default function show(root) {
   root.append(
     h(
       'div.tv',
-      h('section.stack', stage, h('div.caption', caption, score)),
+      h('section.stack', stage, h('div.caption', caption, score, react)),
       h(
         'section.stack',
         h('p.lead', 'Play 2048. Everyone can watch.'),
@@ -134,6 +135,7 @@ export default function show(root) {
     stage.href = `/g/${game.id}`;
     take({ game });
     if (!running()) return;
+    import('./reactions.js').then((m) => m.offer(react, () => running() && state.game.id));
     close = watch(`g/${game.id}`, {
       onUpdate: take,
       onState(now) {
@@ -148,7 +150,8 @@ export default function show(root) {
   /** @param {any} update */
   function take(update) {
     const changed = state.apply(update);
-    const { event } = update;
+    const { event, reactions } = update;
+    if (reactions) import('./reactions.js').then((m) => m.rise(stage, reactions));
     if (changed && event) {
       news++;
       const { game } = state;

@@ -1,6 +1,7 @@
 // Code generated from internal/describe/words.go by make generate. DO NOT EDIT.
 export default {
   owners: ['blue', 'red', 'green'],
+  reactions: ['clap', 'wow', 'laugh', 'heart', 'fire', 'ouch'],
   squares: [...'⬛⬛🟦🟦🟩🟩🟧🟧🟥🟪🟨⬜'],
   /** @type {Record<string, string>} */
   endings: {
@@ -44,4 +45,15 @@ export default {
   level: (a) => `level with ${a}`,
   /** @param {string} a @param {string} b */
   behind: (a, b) => `${a} behind ${b}`,
+  /** @param {string} a */
+  newTile: (a) => `${a}!`,
+  newBest: 'Your new best',
+  /** @param {string} a */
+  secondsLeft: (a) => `${a} seconds left`,
+  /** @param {string} a */
+  overtakes: (a) => `${a} overtakes you`,
+  /** @param {string} a */
+  overtaken: (a) => `You overtake ${a}`,
+  /** @param {string} a */
+  leads: (a) => `${a} takes the lead`,
 };

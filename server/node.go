@@ -30,6 +30,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/metrics"
 	"github.com/gridstand/gridstand/server/internal/page"
+	"github.com/gridstand/gridstand/server/internal/profile"
 	"github.com/gridstand/gridstand/server/internal/rpc"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/web"
@@ -202,7 +203,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 	n.recovery, n.directory = liveness.NewRecovery(c), c.Directory
 	n.jobs = jobs.New(jobs.Config{
 		Log: c.Log, Accounts: c.Accounts, Leaderboard: c.Leaderboard,
-		Challenges: c.Challenges, Directory: c.Directory, Queue: c.Queue, Monitor: c.Monitor, Time: n.store.Time, Logger: n.logger,
+		Challenges: c.Challenges, Profiles: c.Profiles, Directory: c.Directory, Queue: c.Queue, Monitor: c.Monitor, Time: n.store.Time, Logger: n.logger,
 		AbandonAfter: n.AbandonAfter, WaitingFor: n.WaitingFor, OnlyUptime: n.OnlyUptime, KeepFinished: n.KeepFinished,
 		Showcase: n.Exhibition, BotPace: n.BotPace, Recorded: n.metrics.Recorded,
 	})
@@ -224,7 +225,7 @@ func (n *node) connect(transport []grpc.ServerOption) {
 	games := rpc.New(rpc.Config{
 		Hub: n.hub, Log: n.log, Accounts: accounts, Keys: account.NewKeys(n.store.Keys, accounts),
 		Credentials: account.NewCredentials(n.store.Credentials), Leaderboard: leaderboard.New(n.store.Boards, tokens, n.Now), Directory: n.directory,
-		Challenges: n.challenges, Tokens: tokens, Planner: n.jobs, Meter: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
+		Challenges: n.challenges, Profiles: &profile.Profiles{Store: n.store.Profiles, Challenges: n.challenges}, Tokens: tokens, Planner: n.jobs, Meter: n.metrics, Refused: n.refusals.refused, Logger: n.logger,
 		Version: version.String(), WebURL: n.PublicURL, Durable: n.store.Durable(), MinTurnLimit: n.MinTurnLimit,
 		Limits: n.Limits, Reactions: n.Reactions,
 		Quotas: n.store.Quotas, Budgets: n.front.Budgets,

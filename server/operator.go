@@ -15,6 +15,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/liveness"
 	"github.com/gridstand/gridstand/server/internal/page"
+	"github.com/gridstand/gridstand/server/internal/profile"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 )
@@ -200,9 +201,10 @@ func (o *Operator) QuarantineBefore(ctx context.Context, before time.Time) ([]st
 // add its Monitor.
 func (c *Config) recovery(s *store.Store, logger *slog.Logger) liveness.RecoveryConfig {
 	log := gamelog.New(s.Background.Games)
+	challenges := challenge.New(c.challenges(s.Background.Challenges, log))
 	return liveness.RecoveryConfig{
-		Challenges: challenge.New(c.challenges(s.Background.Challenges, log)),
-		Engine:     s.Background, Heartbeats: s.Background.Heartbeats, Log: log,
+		Challenges: challenges, Profiles: &profile.Profiles{Store: s.Background.Profiles, Challenges: challenges},
+		Engine: s.Background, Heartbeats: s.Background.Heartbeats, Log: log,
 		Accounts: account.New(s.Background.Accounts, c.KeepAccounts), Leaderboard: leaderboard.New(s.Background.Boards, page.NewTokens(s.Background.Secrets), time.Now),
 		Directory: directory.New(s.Background.Lists, s.Lists, page.NewTokens(s.Secrets), max(c.KeepFinished, c.AbandonAfter), logger),
 		Queue:     s.Background.Queue, Logger: logger,

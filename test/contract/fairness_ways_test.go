@@ -128,6 +128,12 @@ func fairWays() []fairWay {
 			name:    "GetPlayer",
 			request: func(f *fairness, _ *fairCaller) proto.Message { return &pb.GetPlayerRequest{PlayerId: f.owner.GetId()} },
 		},
+		{
+			name: "GetProfile",
+			request: func(f *fairness, _ *fairCaller) proto.Message {
+				return &pb.GetProfileRequest{PlayerId: f.owner.GetId()}
+			},
+		},
 	}
 	for name, request := range map[string]func(c *pb.Challenge) proto.Message{
 		"ListStandings":               func(c *pb.Challenge) proto.Message { return &pb.ListStandingsRequest{ChallengeId: c.GetId()} },

@@ -324,6 +324,436 @@ func (x *GetPlayerResponse) GetPlayer() *Player {
 	return nil
 }
 
+// GetProfileRequest asks for one player's profile, by exactly one of its fields.
+type GetProfileRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the player, or "me" for the caller.
+	PlayerId string `protobuf:"bytes,1,opt,name=player_id,json=playerId,proto3" json:"player_id,omitempty"`
+	// Name of the player, now or earlier, ignoring case.
+	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetProfileRequest) Reset() {
+	*x = GetProfileRequest{}
+	mi := &file_gridstand_v1_player_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetProfileRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetProfileRequest) ProtoMessage() {}
+
+func (x *GetProfileRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gridstand_v1_player_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetProfileRequest.ProtoReflect.Descriptor instead.
+func (*GetProfileRequest) Descriptor() ([]byte, []int) {
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *GetProfileRequest) GetPlayerId() string {
+	if x != nil {
+		return x.PlayerId
+	}
+	return ""
+}
+
+func (x *GetProfileRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+// GetProfileResponse contains the profile.
+type GetProfileResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The player.
+	Player *Player `protobuf:"bytes,1,opt,name=player,proto3" json:"player,omitempty"`
+	// The variants that the player has finished games of, in the order of ListVariants.
+	Variants []*VariantRecord `protobuf:"bytes,2,rep,name=variants,proto3" json:"variants,omitempty"`
+	// The latest finished games, oldest first; at most 100.
+	Latest []*FinishedGame `protobuf:"bytes,3,rep,name=latest,proto3" json:"latest,omitempty"`
+	// The record of daily games.
+	Daily         *DailyRecord `protobuf:"bytes,4,opt,name=daily,proto3" json:"daily,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetProfileResponse) Reset() {
+	*x = GetProfileResponse{}
+	mi := &file_gridstand_v1_player_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetProfileResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetProfileResponse) ProtoMessage() {}
+
+func (x *GetProfileResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gridstand_v1_player_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetProfileResponse.ProtoReflect.Descriptor instead.
+func (*GetProfileResponse) Descriptor() ([]byte, []int) {
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *GetProfileResponse) GetPlayer() *Player {
+	if x != nil {
+		return x.Player
+	}
+	return nil
+}
+
+func (x *GetProfileResponse) GetVariants() []*VariantRecord {
+	if x != nil {
+		return x.Variants
+	}
+	return nil
+}
+
+func (x *GetProfileResponse) GetLatest() []*FinishedGame {
+	if x != nil {
+		return x.Latest
+	}
+	return nil
+}
+
+func (x *GetProfileResponse) GetDaily() *DailyRecord {
+	if x != nil {
+		return x.Daily
+	}
+	return nil
+}
+
+// VariantRecord sums up a player's finished games of one variant.
+type VariantRecord struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the variant.
+	Variant string `protobuf:"bytes,1,opt,name=variant,proto3" json:"variant,omitempty"`
+	// Number of finished games, ranked or not.
+	Games int32 `protobuf:"varint,2,opt,name=games,proto3" json:"games,omitempty"`
+	// Number of games that the player won against others, in variants with several seats.
+	Wins int32 `protobuf:"varint,3,opt,name=wins,proto3" json:"wins,omitempty"`
+	// Best score of a ranked game and of attempts; 0 if there is none.
+	BestScore int32 `protobuf:"varint,4,opt,name=best_score,json=bestScore,proto3" json:"best_score,omitempty"`
+	// Game of the best score. The server may no longer keep it.
+	BestGameId string `protobuf:"bytes,5,opt,name=best_game_id,json=bestGameId,proto3" json:"best_game_id,omitempty"`
+	// Time of that game's last event.
+	BestTime      *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=best_time,json=bestTime,proto3" json:"best_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *VariantRecord) Reset() {
+	*x = VariantRecord{}
+	mi := &file_gridstand_v1_player_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *VariantRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*VariantRecord) ProtoMessage() {}
+
+func (x *VariantRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_gridstand_v1_player_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use VariantRecord.ProtoReflect.Descriptor instead.
+func (*VariantRecord) Descriptor() ([]byte, []int) {
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *VariantRecord) GetVariant() string {
+	if x != nil {
+		return x.Variant
+	}
+	return ""
+}
+
+func (x *VariantRecord) GetGames() int32 {
+	if x != nil {
+		return x.Games
+	}
+	return 0
+}
+
+func (x *VariantRecord) GetWins() int32 {
+	if x != nil {
+		return x.Wins
+	}
+	return 0
+}
+
+func (x *VariantRecord) GetBestScore() int32 {
+	if x != nil {
+		return x.BestScore
+	}
+	return 0
+}
+
+func (x *VariantRecord) GetBestGameId() string {
+	if x != nil {
+		return x.BestGameId
+	}
+	return ""
+}
+
+func (x *VariantRecord) GetBestTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.BestTime
+	}
+	return nil
+}
+
+// FinishedGame is one finished game of a player.
+type FinishedGame struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the game. The server may no longer keep it.
+	GameId string `protobuf:"bytes,1,opt,name=game_id,json=gameId,proto3" json:"game_id,omitempty"`
+	// Id of its variant.
+	Variant string `protobuf:"bytes,2,opt,name=variant,proto3" json:"variant,omitempty"`
+	// The player's score.
+	Score int32 `protobuf:"varint,3,opt,name=score,proto3" json:"score,omitempty"`
+	// Time of its last event.
+	Time          *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=time,proto3" json:"time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FinishedGame) Reset() {
+	*x = FinishedGame{}
+	mi := &file_gridstand_v1_player_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FinishedGame) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FinishedGame) ProtoMessage() {}
+
+func (x *FinishedGame) ProtoReflect() protoreflect.Message {
+	mi := &file_gridstand_v1_player_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FinishedGame.ProtoReflect.Descriptor instead.
+func (*FinishedGame) Descriptor() ([]byte, []int) {
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *FinishedGame) GetGameId() string {
+	if x != nil {
+		return x.GameId
+	}
+	return ""
+}
+
+func (x *FinishedGame) GetVariant() string {
+	if x != nil {
+		return x.Variant
+	}
+	return ""
+}
+
+func (x *FinishedGame) GetScore() int32 {
+	if x != nil {
+		return x.Score
+	}
+	return 0
+}
+
+func (x *FinishedGame) GetTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Time
+	}
+	return nil
+}
+
+// DailyRecord is a player's record of daily games. A day counts if the player finished a daily
+// game of that day, of any variant, before it closed. Days are in UTC.
+type DailyRecord struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of consecutive days up to today, or up to yesterday if today's is not finished.
+	Streak int32 `protobuf:"varint,1,opt,name=streak,proto3" json:"streak,omitempty"`
+	// The longest streak ever.
+	LongestStreak int32 `protobuf:"varint,2,opt,name=longest_streak,json=longestStreak,proto3" json:"longest_streak,omitempty"`
+	// The finished daily games of the last 60 days, oldest first.
+	Results       []*DailyResult `protobuf:"bytes,3,rep,name=results,proto3" json:"results,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DailyRecord) Reset() {
+	*x = DailyRecord{}
+	mi := &file_gridstand_v1_player_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DailyRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DailyRecord) ProtoMessage() {}
+
+func (x *DailyRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_gridstand_v1_player_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DailyRecord.ProtoReflect.Descriptor instead.
+func (*DailyRecord) Descriptor() ([]byte, []int) {
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *DailyRecord) GetStreak() int32 {
+	if x != nil {
+		return x.Streak
+	}
+	return 0
+}
+
+func (x *DailyRecord) GetLongestStreak() int32 {
+	if x != nil {
+		return x.LongestStreak
+	}
+	return 0
+}
+
+func (x *DailyRecord) GetResults() []*DailyResult {
+	if x != nil {
+		return x.Results
+	}
+	return nil
+}
+
+// DailyResult is a player's result in one daily game.
+type DailyResult struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Day of the daily game: YYYY-MM-DD.
+	Day string `protobuf:"bytes,1,opt,name=day,proto3" json:"day,omitempty"`
+	// Id of its variant.
+	Variant string `protobuf:"bytes,2,opt,name=variant,proto3" json:"variant,omitempty"`
+	// Id of the challenge.
+	ChallengeId string `protobuf:"bytes,3,opt,name=challenge_id,json=challengeId,proto3" json:"challenge_id,omitempty"`
+	// The score.
+	Score         int32 `protobuf:"varint,4,opt,name=score,proto3" json:"score,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DailyResult) Reset() {
+	*x = DailyResult{}
+	mi := &file_gridstand_v1_player_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DailyResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DailyResult) ProtoMessage() {}
+
+func (x *DailyResult) ProtoReflect() protoreflect.Message {
+	mi := &file_gridstand_v1_player_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DailyResult.ProtoReflect.Descriptor instead.
+func (*DailyResult) Descriptor() ([]byte, []int) {
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *DailyResult) GetDay() string {
+	if x != nil {
+		return x.Day
+	}
+	return ""
+}
+
+func (x *DailyResult) GetVariant() string {
+	if x != nil {
+		return x.Variant
+	}
+	return ""
+}
+
+func (x *DailyResult) GetChallengeId() string {
+	if x != nil {
+		return x.ChallengeId
+	}
+	return ""
+}
+
+func (x *DailyResult) GetScore() int32 {
+	if x != nil {
+		return x.Score
+	}
+	return 0
+}
+
 // RotateTokenRequest asks for a new secret.
 type RotateTokenRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -336,7 +766,7 @@ type RotateTokenRequest struct {
 
 func (x *RotateTokenRequest) Reset() {
 	*x = RotateTokenRequest{}
-	mi := &file_gridstand_v1_player_proto_msgTypes[5]
+	mi := &file_gridstand_v1_player_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -348,7 +778,7 @@ func (x *RotateTokenRequest) String() string {
 func (*RotateTokenRequest) ProtoMessage() {}
 
 func (x *RotateTokenRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_player_proto_msgTypes[5]
+	mi := &file_gridstand_v1_player_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -361,7 +791,7 @@ func (x *RotateTokenRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RotateTokenRequest.ProtoReflect.Descriptor instead.
 func (*RotateTokenRequest) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{5}
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *RotateTokenRequest) GetSecret() string {
@@ -382,7 +812,7 @@ type RotateTokenResponse struct {
 
 func (x *RotateTokenResponse) Reset() {
 	*x = RotateTokenResponse{}
-	mi := &file_gridstand_v1_player_proto_msgTypes[6]
+	mi := &file_gridstand_v1_player_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -394,7 +824,7 @@ func (x *RotateTokenResponse) String() string {
 func (*RotateTokenResponse) ProtoMessage() {}
 
 func (x *RotateTokenResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_player_proto_msgTypes[6]
+	mi := &file_gridstand_v1_player_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -407,7 +837,7 @@ func (x *RotateTokenResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RotateTokenResponse.ProtoReflect.Descriptor instead.
 func (*RotateTokenResponse) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{6}
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *RotateTokenResponse) GetToken() string {
@@ -433,7 +863,7 @@ type Key struct {
 
 func (x *Key) Reset() {
 	*x = Key{}
-	mi := &file_gridstand_v1_player_proto_msgTypes[7]
+	mi := &file_gridstand_v1_player_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -445,7 +875,7 @@ func (x *Key) String() string {
 func (*Key) ProtoMessage() {}
 
 func (x *Key) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_player_proto_msgTypes[7]
+	mi := &file_gridstand_v1_player_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -458,7 +888,7 @@ func (x *Key) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Key.ProtoReflect.Descriptor instead.
 func (*Key) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{7}
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Key) GetFingerprint() string {
@@ -498,7 +928,7 @@ type AddKeyRequest struct {
 
 func (x *AddKeyRequest) Reset() {
 	*x = AddKeyRequest{}
-	mi := &file_gridstand_v1_player_proto_msgTypes[8]
+	mi := &file_gridstand_v1_player_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -510,7 +940,7 @@ func (x *AddKeyRequest) String() string {
 func (*AddKeyRequest) ProtoMessage() {}
 
 func (x *AddKeyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_player_proto_msgTypes[8]
+	mi := &file_gridstand_v1_player_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -523,7 +953,7 @@ func (x *AddKeyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddKeyRequest.ProtoReflect.Descriptor instead.
 func (*AddKeyRequest) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{8}
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *AddKeyRequest) GetSignature() string {
@@ -551,7 +981,7 @@ type AddKeyResponse struct {
 
 func (x *AddKeyResponse) Reset() {
 	*x = AddKeyResponse{}
-	mi := &file_gridstand_v1_player_proto_msgTypes[9]
+	mi := &file_gridstand_v1_player_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -563,7 +993,7 @@ func (x *AddKeyResponse) String() string {
 func (*AddKeyResponse) ProtoMessage() {}
 
 func (x *AddKeyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_player_proto_msgTypes[9]
+	mi := &file_gridstand_v1_player_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -576,7 +1006,7 @@ func (x *AddKeyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddKeyResponse.ProtoReflect.Descriptor instead.
 func (*AddKeyResponse) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{9}
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *AddKeyResponse) GetKey() *Key {
@@ -595,7 +1025,7 @@ type ListKeysRequest struct {
 
 func (x *ListKeysRequest) Reset() {
 	*x = ListKeysRequest{}
-	mi := &file_gridstand_v1_player_proto_msgTypes[10]
+	mi := &file_gridstand_v1_player_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -607,7 +1037,7 @@ func (x *ListKeysRequest) String() string {
 func (*ListKeysRequest) ProtoMessage() {}
 
 func (x *ListKeysRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_player_proto_msgTypes[10]
+	mi := &file_gridstand_v1_player_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -620,7 +1050,7 @@ func (x *ListKeysRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListKeysRequest.ProtoReflect.Descriptor instead.
 func (*ListKeysRequest) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{10}
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{16}
 }
 
 // ListKeysResponse contains the keys.
@@ -634,7 +1064,7 @@ type ListKeysResponse struct {
 
 func (x *ListKeysResponse) Reset() {
 	*x = ListKeysResponse{}
-	mi := &file_gridstand_v1_player_proto_msgTypes[11]
+	mi := &file_gridstand_v1_player_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -646,7 +1076,7 @@ func (x *ListKeysResponse) String() string {
 func (*ListKeysResponse) ProtoMessage() {}
 
 func (x *ListKeysResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_player_proto_msgTypes[11]
+	mi := &file_gridstand_v1_player_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -659,7 +1089,7 @@ func (x *ListKeysResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListKeysResponse.ProtoReflect.Descriptor instead.
 func (*ListKeysResponse) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{11}
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListKeysResponse) GetKeys() []*Key {
@@ -680,7 +1110,7 @@ type RemoveKeyRequest struct {
 
 func (x *RemoveKeyRequest) Reset() {
 	*x = RemoveKeyRequest{}
-	mi := &file_gridstand_v1_player_proto_msgTypes[12]
+	mi := &file_gridstand_v1_player_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -692,7 +1122,7 @@ func (x *RemoveKeyRequest) String() string {
 func (*RemoveKeyRequest) ProtoMessage() {}
 
 func (x *RemoveKeyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_player_proto_msgTypes[12]
+	mi := &file_gridstand_v1_player_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -705,7 +1135,7 @@ func (x *RemoveKeyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveKeyRequest.ProtoReflect.Descriptor instead.
 func (*RemoveKeyRequest) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{12}
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *RemoveKeyRequest) GetFingerprint() string {
@@ -724,7 +1154,7 @@ type RemoveKeyResponse struct {
 
 func (x *RemoveKeyResponse) Reset() {
 	*x = RemoveKeyResponse{}
-	mi := &file_gridstand_v1_player_proto_msgTypes[13]
+	mi := &file_gridstand_v1_player_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -736,7 +1166,7 @@ func (x *RemoveKeyResponse) String() string {
 func (*RemoveKeyResponse) ProtoMessage() {}
 
 func (x *RemoveKeyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_player_proto_msgTypes[13]
+	mi := &file_gridstand_v1_player_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -749,7 +1179,7 @@ func (x *RemoveKeyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveKeyResponse.ProtoReflect.Descriptor instead.
 func (*RemoveKeyResponse) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{13}
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{19}
 }
 
 // RenameRequest asks for another name.
@@ -764,7 +1194,7 @@ type RenameRequest struct {
 
 func (x *RenameRequest) Reset() {
 	*x = RenameRequest{}
-	mi := &file_gridstand_v1_player_proto_msgTypes[14]
+	mi := &file_gridstand_v1_player_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -776,7 +1206,7 @@ func (x *RenameRequest) String() string {
 func (*RenameRequest) ProtoMessage() {}
 
 func (x *RenameRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_player_proto_msgTypes[14]
+	mi := &file_gridstand_v1_player_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -789,7 +1219,7 @@ func (x *RenameRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenameRequest.ProtoReflect.Descriptor instead.
 func (*RenameRequest) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{14}
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *RenameRequest) GetName() string {
@@ -810,7 +1240,7 @@ type RenameResponse struct {
 
 func (x *RenameResponse) Reset() {
 	*x = RenameResponse{}
-	mi := &file_gridstand_v1_player_proto_msgTypes[15]
+	mi := &file_gridstand_v1_player_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -822,7 +1252,7 @@ func (x *RenameResponse) String() string {
 func (*RenameResponse) ProtoMessage() {}
 
 func (x *RenameResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gridstand_v1_player_proto_msgTypes[15]
+	mi := &file_gridstand_v1_player_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -835,7 +1265,7 @@ func (x *RenameResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenameResponse.ProtoReflect.Descriptor instead.
 func (*RenameResponse) Descriptor() ([]byte, []int) {
-	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{15}
+	return file_gridstand_v1_player_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *RenameResponse) GetPlayer() *Player {
@@ -867,7 +1297,38 @@ const file_gridstand_v1_player_proto_rawDesc = "" +
 	"\tplayer_id\x18\x01 \x01(\tR\bplayerId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\"A\n" +
 	"\x11GetPlayerResponse\x12,\n" +
-	"\x06player\x18\x01 \x01(\v2\x14.gridstand.v1.PlayerR\x06player\",\n" +
+	"\x06player\x18\x01 \x01(\v2\x14.gridstand.v1.PlayerR\x06player\"D\n" +
+	"\x11GetProfileRequest\x12\x1b\n" +
+	"\tplayer_id\x18\x01 \x01(\tR\bplayerId\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"\xe0\x01\n" +
+	"\x12GetProfileResponse\x12,\n" +
+	"\x06player\x18\x01 \x01(\v2\x14.gridstand.v1.PlayerR\x06player\x127\n" +
+	"\bvariants\x18\x02 \x03(\v2\x1b.gridstand.v1.VariantRecordR\bvariants\x122\n" +
+	"\x06latest\x18\x03 \x03(\v2\x1a.gridstand.v1.FinishedGameR\x06latest\x12/\n" +
+	"\x05daily\x18\x04 \x01(\v2\x19.gridstand.v1.DailyRecordR\x05daily\"\xcd\x01\n" +
+	"\rVariantRecord\x12\x18\n" +
+	"\avariant\x18\x01 \x01(\tR\avariant\x12\x14\n" +
+	"\x05games\x18\x02 \x01(\x05R\x05games\x12\x12\n" +
+	"\x04wins\x18\x03 \x01(\x05R\x04wins\x12\x1d\n" +
+	"\n" +
+	"best_score\x18\x04 \x01(\x05R\tbestScore\x12 \n" +
+	"\fbest_game_id\x18\x05 \x01(\tR\n" +
+	"bestGameId\x127\n" +
+	"\tbest_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\bbestTime\"\x87\x01\n" +
+	"\fFinishedGame\x12\x17\n" +
+	"\agame_id\x18\x01 \x01(\tR\x06gameId\x12\x18\n" +
+	"\avariant\x18\x02 \x01(\tR\avariant\x12\x14\n" +
+	"\x05score\x18\x03 \x01(\x05R\x05score\x12.\n" +
+	"\x04time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\"\x81\x01\n" +
+	"\vDailyRecord\x12\x16\n" +
+	"\x06streak\x18\x01 \x01(\x05R\x06streak\x12%\n" +
+	"\x0elongest_streak\x18\x02 \x01(\x05R\rlongestStreak\x123\n" +
+	"\aresults\x18\x03 \x03(\v2\x19.gridstand.v1.DailyResultR\aresults\"r\n" +
+	"\vDailyResult\x12\x10\n" +
+	"\x03day\x18\x01 \x01(\tR\x03day\x12\x18\n" +
+	"\avariant\x18\x02 \x01(\tR\avariant\x12!\n" +
+	"\fchallenge_id\x18\x03 \x01(\tR\vchallengeId\x12\x14\n" +
+	"\x05score\x18\x04 \x01(\x05R\x05score\",\n" +
 	"\x12RotateTokenRequest\x12\x16\n" +
 	"\x06secret\x18\x01 \x01(\tR\x06secret\"+\n" +
 	"\x13RotateTokenResponse\x12\x14\n" +
@@ -891,10 +1352,12 @@ const file_gridstand_v1_player_proto_rawDesc = "" +
 	"\rRenameRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\">\n" +
 	"\x0eRenameResponse\x12,\n" +
-	"\x06player\x18\x01 \x01(\v2\x14.gridstand.v1.PlayerR\x06player2\xab\x04\n" +
+	"\x06player\x18\x01 \x01(\v2\x14.gridstand.v1.PlayerR\x06player2\xfc\x04\n" +
 	"\rPlayerService\x12U\n" +
 	"\fCreatePlayer\x12!.gridstand.v1.CreatePlayerRequest\x1a\".gridstand.v1.CreatePlayerResponse\x12L\n" +
-	"\tGetPlayer\x12\x1e.gridstand.v1.GetPlayerRequest\x1a\x1f.gridstand.v1.GetPlayerResponse\x12C\n" +
+	"\tGetPlayer\x12\x1e.gridstand.v1.GetPlayerRequest\x1a\x1f.gridstand.v1.GetPlayerResponse\x12O\n" +
+	"\n" +
+	"GetProfile\x12\x1f.gridstand.v1.GetProfileRequest\x1a .gridstand.v1.GetProfileResponse\x12C\n" +
 	"\x06Rename\x12\x1b.gridstand.v1.RenameRequest\x1a\x1c.gridstand.v1.RenameResponse\x12R\n" +
 	"\vRotateToken\x12 .gridstand.v1.RotateTokenRequest\x1a!.gridstand.v1.RotateTokenResponse\x12C\n" +
 	"\x06AddKey\x12\x1b.gridstand.v1.AddKeyRequest\x1a\x1c.gridstand.v1.AddKeyResponse\x12I\n" +
@@ -913,53 +1376,68 @@ func file_gridstand_v1_player_proto_rawDescGZIP() []byte {
 	return file_gridstand_v1_player_proto_rawDescData
 }
 
-var file_gridstand_v1_player_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_gridstand_v1_player_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_gridstand_v1_player_proto_goTypes = []any{
 	(*Player)(nil),                // 0: gridstand.v1.Player
 	(*CreatePlayerRequest)(nil),   // 1: gridstand.v1.CreatePlayerRequest
 	(*CreatePlayerResponse)(nil),  // 2: gridstand.v1.CreatePlayerResponse
 	(*GetPlayerRequest)(nil),      // 3: gridstand.v1.GetPlayerRequest
 	(*GetPlayerResponse)(nil),     // 4: gridstand.v1.GetPlayerResponse
-	(*RotateTokenRequest)(nil),    // 5: gridstand.v1.RotateTokenRequest
-	(*RotateTokenResponse)(nil),   // 6: gridstand.v1.RotateTokenResponse
-	(*Key)(nil),                   // 7: gridstand.v1.Key
-	(*AddKeyRequest)(nil),         // 8: gridstand.v1.AddKeyRequest
-	(*AddKeyResponse)(nil),        // 9: gridstand.v1.AddKeyResponse
-	(*ListKeysRequest)(nil),       // 10: gridstand.v1.ListKeysRequest
-	(*ListKeysResponse)(nil),      // 11: gridstand.v1.ListKeysResponse
-	(*RemoveKeyRequest)(nil),      // 12: gridstand.v1.RemoveKeyRequest
-	(*RemoveKeyResponse)(nil),     // 13: gridstand.v1.RemoveKeyResponse
-	(*RenameRequest)(nil),         // 14: gridstand.v1.RenameRequest
-	(*RenameResponse)(nil),        // 15: gridstand.v1.RenameResponse
-	(*timestamppb.Timestamp)(nil), // 16: google.protobuf.Timestamp
+	(*GetProfileRequest)(nil),     // 5: gridstand.v1.GetProfileRequest
+	(*GetProfileResponse)(nil),    // 6: gridstand.v1.GetProfileResponse
+	(*VariantRecord)(nil),         // 7: gridstand.v1.VariantRecord
+	(*FinishedGame)(nil),          // 8: gridstand.v1.FinishedGame
+	(*DailyRecord)(nil),           // 9: gridstand.v1.DailyRecord
+	(*DailyResult)(nil),           // 10: gridstand.v1.DailyResult
+	(*RotateTokenRequest)(nil),    // 11: gridstand.v1.RotateTokenRequest
+	(*RotateTokenResponse)(nil),   // 12: gridstand.v1.RotateTokenResponse
+	(*Key)(nil),                   // 13: gridstand.v1.Key
+	(*AddKeyRequest)(nil),         // 14: gridstand.v1.AddKeyRequest
+	(*AddKeyResponse)(nil),        // 15: gridstand.v1.AddKeyResponse
+	(*ListKeysRequest)(nil),       // 16: gridstand.v1.ListKeysRequest
+	(*ListKeysResponse)(nil),      // 17: gridstand.v1.ListKeysResponse
+	(*RemoveKeyRequest)(nil),      // 18: gridstand.v1.RemoveKeyRequest
+	(*RemoveKeyResponse)(nil),     // 19: gridstand.v1.RemoveKeyResponse
+	(*RenameRequest)(nil),         // 20: gridstand.v1.RenameRequest
+	(*RenameResponse)(nil),        // 21: gridstand.v1.RenameResponse
+	(*timestamppb.Timestamp)(nil), // 22: google.protobuf.Timestamp
 }
 var file_gridstand_v1_player_proto_depIdxs = []int32{
-	16, // 0: gridstand.v1.Player.create_time:type_name -> google.protobuf.Timestamp
+	22, // 0: gridstand.v1.Player.create_time:type_name -> google.protobuf.Timestamp
 	0,  // 1: gridstand.v1.CreatePlayerResponse.player:type_name -> gridstand.v1.Player
 	0,  // 2: gridstand.v1.GetPlayerResponse.player:type_name -> gridstand.v1.Player
-	16, // 3: gridstand.v1.Key.create_time:type_name -> google.protobuf.Timestamp
-	7,  // 4: gridstand.v1.AddKeyResponse.key:type_name -> gridstand.v1.Key
-	7,  // 5: gridstand.v1.ListKeysResponse.keys:type_name -> gridstand.v1.Key
-	0,  // 6: gridstand.v1.RenameResponse.player:type_name -> gridstand.v1.Player
-	1,  // 7: gridstand.v1.PlayerService.CreatePlayer:input_type -> gridstand.v1.CreatePlayerRequest
-	3,  // 8: gridstand.v1.PlayerService.GetPlayer:input_type -> gridstand.v1.GetPlayerRequest
-	14, // 9: gridstand.v1.PlayerService.Rename:input_type -> gridstand.v1.RenameRequest
-	5,  // 10: gridstand.v1.PlayerService.RotateToken:input_type -> gridstand.v1.RotateTokenRequest
-	8,  // 11: gridstand.v1.PlayerService.AddKey:input_type -> gridstand.v1.AddKeyRequest
-	10, // 12: gridstand.v1.PlayerService.ListKeys:input_type -> gridstand.v1.ListKeysRequest
-	12, // 13: gridstand.v1.PlayerService.RemoveKey:input_type -> gridstand.v1.RemoveKeyRequest
-	2,  // 14: gridstand.v1.PlayerService.CreatePlayer:output_type -> gridstand.v1.CreatePlayerResponse
-	4,  // 15: gridstand.v1.PlayerService.GetPlayer:output_type -> gridstand.v1.GetPlayerResponse
-	15, // 16: gridstand.v1.PlayerService.Rename:output_type -> gridstand.v1.RenameResponse
-	6,  // 17: gridstand.v1.PlayerService.RotateToken:output_type -> gridstand.v1.RotateTokenResponse
-	9,  // 18: gridstand.v1.PlayerService.AddKey:output_type -> gridstand.v1.AddKeyResponse
-	11, // 19: gridstand.v1.PlayerService.ListKeys:output_type -> gridstand.v1.ListKeysResponse
-	13, // 20: gridstand.v1.PlayerService.RemoveKey:output_type -> gridstand.v1.RemoveKeyResponse
-	14, // [14:21] is the sub-list for method output_type
-	7,  // [7:14] is the sub-list for method input_type
-	7,  // [7:7] is the sub-list for extension type_name
-	7,  // [7:7] is the sub-list for extension extendee
-	0,  // [0:7] is the sub-list for field type_name
+	0,  // 3: gridstand.v1.GetProfileResponse.player:type_name -> gridstand.v1.Player
+	7,  // 4: gridstand.v1.GetProfileResponse.variants:type_name -> gridstand.v1.VariantRecord
+	8,  // 5: gridstand.v1.GetProfileResponse.latest:type_name -> gridstand.v1.FinishedGame
+	9,  // 6: gridstand.v1.GetProfileResponse.daily:type_name -> gridstand.v1.DailyRecord
+	22, // 7: gridstand.v1.VariantRecord.best_time:type_name -> google.protobuf.Timestamp
+	22, // 8: gridstand.v1.FinishedGame.time:type_name -> google.protobuf.Timestamp
+	10, // 9: gridstand.v1.DailyRecord.results:type_name -> gridstand.v1.DailyResult
+	22, // 10: gridstand.v1.Key.create_time:type_name -> google.protobuf.Timestamp
+	13, // 11: gridstand.v1.AddKeyResponse.key:type_name -> gridstand.v1.Key
+	13, // 12: gridstand.v1.ListKeysResponse.keys:type_name -> gridstand.v1.Key
+	0,  // 13: gridstand.v1.RenameResponse.player:type_name -> gridstand.v1.Player
+	1,  // 14: gridstand.v1.PlayerService.CreatePlayer:input_type -> gridstand.v1.CreatePlayerRequest
+	3,  // 15: gridstand.v1.PlayerService.GetPlayer:input_type -> gridstand.v1.GetPlayerRequest
+	5,  // 16: gridstand.v1.PlayerService.GetProfile:input_type -> gridstand.v1.GetProfileRequest
+	20, // 17: gridstand.v1.PlayerService.Rename:input_type -> gridstand.v1.RenameRequest
+	11, // 18: gridstand.v1.PlayerService.RotateToken:input_type -> gridstand.v1.RotateTokenRequest
+	14, // 19: gridstand.v1.PlayerService.AddKey:input_type -> gridstand.v1.AddKeyRequest
+	16, // 20: gridstand.v1.PlayerService.ListKeys:input_type -> gridstand.v1.ListKeysRequest
+	18, // 21: gridstand.v1.PlayerService.RemoveKey:input_type -> gridstand.v1.RemoveKeyRequest
+	2,  // 22: gridstand.v1.PlayerService.CreatePlayer:output_type -> gridstand.v1.CreatePlayerResponse
+	4,  // 23: gridstand.v1.PlayerService.GetPlayer:output_type -> gridstand.v1.GetPlayerResponse
+	6,  // 24: gridstand.v1.PlayerService.GetProfile:output_type -> gridstand.v1.GetProfileResponse
+	21, // 25: gridstand.v1.PlayerService.Rename:output_type -> gridstand.v1.RenameResponse
+	12, // 26: gridstand.v1.PlayerService.RotateToken:output_type -> gridstand.v1.RotateTokenResponse
+	15, // 27: gridstand.v1.PlayerService.AddKey:output_type -> gridstand.v1.AddKeyResponse
+	17, // 28: gridstand.v1.PlayerService.ListKeys:output_type -> gridstand.v1.ListKeysResponse
+	19, // 29: gridstand.v1.PlayerService.RemoveKey:output_type -> gridstand.v1.RemoveKeyResponse
+	22, // [22:30] is the sub-list for method output_type
+	14, // [14:22] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_gridstand_v1_player_proto_init() }
@@ -973,7 +1451,7 @@ func file_gridstand_v1_player_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gridstand_v1_player_proto_rawDesc), len(file_gridstand_v1_player_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   16,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -21,6 +21,7 @@ const _ = grpc.SupportPackageIsVersion9
 const (
 	PlayerService_CreatePlayer_FullMethodName = "/gridstand.v1.PlayerService/CreatePlayer"
 	PlayerService_GetPlayer_FullMethodName    = "/gridstand.v1.PlayerService/GetPlayer"
+	PlayerService_GetProfile_FullMethodName   = "/gridstand.v1.PlayerService/GetProfile"
 	PlayerService_Rename_FullMethodName       = "/gridstand.v1.PlayerService/Rename"
 	PlayerService_RotateToken_FullMethodName  = "/gridstand.v1.PlayerService/RotateToken"
 	PlayerService_AddKey_FullMethodName       = "/gridstand.v1.PlayerService/AddKey"
@@ -56,8 +57,8 @@ const (
 // Such a call acts for the player to whom the key is linked. If only one of the first two
 // is present, or if the credential is malformed, unknown or revoked, the call fails with
 // UNAUTHENTICATED, reason BAD_CREDENTIAL. In this service, calls with a credential are
-// limited to CreatePlayer, GetPlayer, Rename and ListKeys; all others fail with PERMISSION_DENIED,
-// reason NOT_OVER_SSH. If the key is not linked to a player, every permitted call except
+// limited to CreatePlayer, GetPlayer, GetProfile, Rename and ListKeys; all others fail with
+// PERMISSION_DENIED, reason NOT_OVER_SSH. If the key is not linked to a player, every permitted call except
 // CreatePlayer fails with UNAUTHENTICATED, reason KEY_NOT_LINKED. Calls count against the
 // limits of the address in x-forwarded-for only if the host is one of the server's
 // proxies. For clients without a key the host sends only the address, without a credential
@@ -88,6 +89,14 @@ type PlayerServiceClient interface {
 	// reason PLAYER_NOT_FOUND, also for the name of an expired account; UNAUTHENTICATED,
 	// reason BAD_TOKEN, for "me" without a token.
 	GetPlayer(ctx context.Context, in *GetPlayerRequest, opts ...grpc.CallOption) (*GetPlayerResponse, error)
+	// Returns what a player has achieved: games, best scores, wins and daily games. It outlives
+	// the games themselves. A game counts from the moment when it is over, except private games,
+	// attempts at private challenges, games without a move, and attempts that do not count for their
+	// challenge. Of an attempt at a challenge that is open, it shows only what the standings show.
+	// Needs no token, except for "me".
+	//
+	// Errors: as GetPlayer.
+	GetProfile(ctx context.Context, in *GetProfileRequest, opts ...grpc.CallOption) (*GetProfileResponse, error)
 	// Gives the caller's account another name. A guest's name (see Player.name) can be changed
 	// at any time, every other name once in 30 days. Games keep the name under which they were
 	// played; leaderboards, standings and profiles show the new one, after at most 30 seconds on
@@ -161,6 +170,16 @@ func (c *playerServiceClient) GetPlayer(ctx context.Context, in *GetPlayerReques
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetPlayerResponse)
 	err := c.cc.Invoke(ctx, PlayerService_GetPlayer_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *playerServiceClient) GetProfile(ctx context.Context, in *GetProfileRequest, opts ...grpc.CallOption) (*GetProfileResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetProfileResponse)
+	err := c.cc.Invoke(ctx, PlayerService_GetProfile_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -245,8 +264,8 @@ func (c *playerServiceClient) RemoveKey(ctx context.Context, in *RemoveKeyReques
 // Such a call acts for the player to whom the key is linked. If only one of the first two
 // is present, or if the credential is malformed, unknown or revoked, the call fails with
 // UNAUTHENTICATED, reason BAD_CREDENTIAL. In this service, calls with a credential are
-// limited to CreatePlayer, GetPlayer, Rename and ListKeys; all others fail with PERMISSION_DENIED,
-// reason NOT_OVER_SSH. If the key is not linked to a player, every permitted call except
+// limited to CreatePlayer, GetPlayer, GetProfile, Rename and ListKeys; all others fail with
+// PERMISSION_DENIED, reason NOT_OVER_SSH. If the key is not linked to a player, every permitted call except
 // CreatePlayer fails with UNAUTHENTICATED, reason KEY_NOT_LINKED. Calls count against the
 // limits of the address in x-forwarded-for only if the host is one of the server's
 // proxies. For clients without a key the host sends only the address, without a credential
@@ -277,6 +296,14 @@ type PlayerServiceServer interface {
 	// reason PLAYER_NOT_FOUND, also for the name of an expired account; UNAUTHENTICATED,
 	// reason BAD_TOKEN, for "me" without a token.
 	GetPlayer(context.Context, *GetPlayerRequest) (*GetPlayerResponse, error)
+	// Returns what a player has achieved: games, best scores, wins and daily games. It outlives
+	// the games themselves. A game counts from the moment when it is over, except private games,
+	// attempts at private challenges, games without a move, and attempts that do not count for their
+	// challenge. Of an attempt at a challenge that is open, it shows only what the standings show.
+	// Needs no token, except for "me".
+	//
+	// Errors: as GetPlayer.
+	GetProfile(context.Context, *GetProfileRequest) (*GetProfileResponse, error)
 	// Gives the caller's account another name. A guest's name (see Player.name) can be changed
 	// at any time, every other name once in 30 days. Games keep the name under which they were
 	// played; leaderboards, standings and profiles show the new one, after at most 30 seconds on
@@ -341,6 +368,9 @@ func (UnimplementedPlayerServiceServer) CreatePlayer(context.Context, *CreatePla
 }
 func (UnimplementedPlayerServiceServer) GetPlayer(context.Context, *GetPlayerRequest) (*GetPlayerResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetPlayer not implemented")
+}
+func (UnimplementedPlayerServiceServer) GetProfile(context.Context, *GetProfileRequest) (*GetProfileResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetProfile not implemented")
 }
 func (UnimplementedPlayerServiceServer) Rename(context.Context, *RenameRequest) (*RenameResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Rename not implemented")
@@ -410,6 +440,24 @@ func _PlayerService_GetPlayer_Handler(srv interface{}, ctx context.Context, dec 
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(PlayerServiceServer).GetPlayer(ctx, req.(*GetPlayerRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PlayerService_GetProfile_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetProfileRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PlayerServiceServer).GetProfile(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PlayerService_GetProfile_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PlayerServiceServer).GetProfile(ctx, req.(*GetProfileRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -518,6 +566,10 @@ var PlayerService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetPlayer",
 			Handler:    _PlayerService_GetPlayer_Handler,
+		},
+		{
+			MethodName: "GetProfile",
+			Handler:    _PlayerService_GetProfile_Handler,
 		},
 		{
 			MethodName: "Rename",

@@ -18,6 +18,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/page"
+	"github.com/gridstand/gridstand/server/internal/profile"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
@@ -34,6 +35,7 @@ func TestManager_LastResult(t *testing.T) {
 			Challenges: challenge.New(challenge.Config{Store: s.Challenges, Log: gamelog.New(s.Games), Keep: time.Hour, WaitingFor: time.Hour}),
 			Queue:      jobs, Logger: logger, KeepFinished: time.Hour, Recorded: func(*replay.State) {},
 		})
+		m.Profiles = &profile.Profiles{Store: s.Profiles, Challenges: m.Challenges}
 		now := func() time.Time {
 			now, err := s.Time(ctx)
 			require.NoError(t, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/liveness"
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/periodic"
+	"github.com/gridstand/gridstand/server/internal/profile"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -24,6 +25,7 @@ type Config struct {
 	Accounts    *account.Store
 	Leaderboard *leaderboard.Boards
 	Challenges  *challenge.Challenges
+	Profiles    *profile.Profiles
 	Directory   *directory.Directory
 	Queue       store.Queue
 	Monitor     *liveness.Monitor

@@ -101,11 +101,14 @@ func (m *Manager) record(ctx context.Context, final *replay.State) error {
 	return nil
 }
 
-// storeResult adds a finished game's scores to the leaderboards and the game to the lists of
-// finished games, closes a race in which all attempts are over, and removes the game's job.
+// storeResult adds a finished game's scores to the leaderboards and profiles and the game to the
+// lists of finished games, closes a race in which all attempts are over, and removes the game's job.
 // It is idempotent.
 func (m *Manager) storeResult(ctx context.Context, final *replay.State) error {
 	if err := m.Challenges.Record(ctx, m.Leaderboard, final); err != nil {
+		return err
+	}
+	if err := m.Profiles.Record(ctx, final); err != nil {
 		return err
 	}
 	listing := directory.Of(final, 0)

@@ -18,6 +18,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/page"
+	"github.com/gridstand/gridstand/server/internal/profile"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/sqlite"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
@@ -46,7 +47,7 @@ func TestManager_Within(t *testing.T) {
 	m := New(Config{
 		Log: gamelog.New(s.Games), Accounts: account.New(s.Accounts, 0),
 		Leaderboard: leaderboard.New(s.Boards, tokens, time.Now), Directory: directory.New(s.Lists, s.Lists, tokens, 0, logger),
-		Queue: jobs, Logger: logger, KeepFinished: time.Hour,
+		Profiles: &profile.Profiles{Store: s.Profiles}, Queue: jobs, Logger: logger, KeepFinished: time.Hour,
 		Recorded: func(*replay.State) { recorded++ },
 	})
 
@@ -57,6 +58,8 @@ func TestManager_Within(t *testing.T) {
 	}, seed)
 	require.NoError(t, err)
 	last, err := m.Log.Append(ctx, draft)
+	require.NoError(t, err)
+	_, err = s.Accounts.Create(ctx, store.Account{ID: ann.ID, Name: ann.Name}, 0)
 	require.NoError(t, err)
 	_, err = s.Accounts.Reserve(ctx, ann.ID, gameID, 0, 0)
 	require.NoError(t, err)
@@ -85,6 +88,9 @@ func TestManager_Within(t *testing.T) {
 		board, err := s.Boards.Page(ctx, store.Board{Variant: variant.ID, Window: "all"}, 0, 10)
 		require.NoError(t, err)
 		assert.Len(t, board.Entries, n)
+		counted, _, err := m.Profiles.Get(ctx, ann.ID)
+		require.NoError(t, err)
+		assert.Len(t, counted.GetLatest(), n)
 		listed, err := s.Lists.Page(ctx, store.List{Status: store.Finished}, store.Place{}, 10)
 		require.NoError(t, err)
 		assert.Len(t, listed, n)

@@ -26,7 +26,8 @@ type Rebuilt struct {
 	Unknown int
 }
 
-// Rebuild derives the leaderboards, the lists and the queue of jobs from all logs.
+// Rebuild derives the leaderboards, the lists and the queue of jobs from all logs, and adds to the
+// profiles what is missing from them.
 // Servers may keep running, but the leaderboards lack entries until Rebuild returns. Hidden
 // players stay hidden.
 func (r *Recovery) Rebuild(ctx context.Context) (Rebuilt, error) {
@@ -36,6 +37,7 @@ func (r *Recovery) Rebuild(ctx context.Context) (Rebuilt, error) {
 		return b, err
 	}
 	var mu sync.Mutex
+	tally := r.Profiles.NewTally()
 	err := r.Log.IDs(ctx, func(gameIDs []string) error {
 		group, ctx := errgroup.WithContext(ctx)
 		group.SetLimit(workers)
@@ -48,11 +50,17 @@ func (r *Recovery) Rebuild(ctx context.Context) (Rebuilt, error) {
 				}
 				mu.Lock()
 				defer mu.Unlock()
+				if err == nil {
+					err = tally.Add(ctx, state)
+				}
 				return b.count(gameID, state, err)
 			})
 		}
 		return group.Wait()
 	})
+	if err == nil {
+		err = tally.Store(ctx)
+	}
 	return b, err
 }
 

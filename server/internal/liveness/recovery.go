@@ -15,6 +15,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/periodic"
+	"github.com/gridstand/gridstand/server/internal/profile"
 	"github.com/gridstand/gridstand/server/internal/store"
 )
 
@@ -29,6 +30,7 @@ type RecoveryConfig struct {
 	Accounts    *account.Store
 	Leaderboard *leaderboard.Boards
 	Challenges  *challenge.Challenges
+	Profiles    *profile.Profiles
 	Directory   *directory.Directory
 	Queue       store.Queue
 	Monitor     *Monitor
@@ -40,10 +42,14 @@ type RecoveryConfig struct {
 
 // Recovery quarantines games, and derives leaderboards and lists from the logs, for a server or an
 // operator.
-type Recovery struct{ RecoveryConfig }
+type Recovery struct {
+	RecoveryConfig
+	// tallied is set once renewAccounts has completed the profiles.
+	tallied bool
+}
 
 // NewRecovery returns a Recovery with the given configuration.
-func NewRecovery(c RecoveryConfig) *Recovery { return &Recovery{c} }
+func NewRecovery(c RecoveryConfig) *Recovery { return &Recovery{RecoveryConfig: c} }
 
 // Run checks for lost moves after rollbacks and reconciles leaderboards, lists and queue with the
 // logs, until ctx is done.

@@ -19,6 +19,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/gamelog"
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/page"
+	"github.com/gridstand/gridstand/server/internal/profile"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/internal/store/storetest"
 )
@@ -44,6 +45,7 @@ func newRig(t *testing.T, s *store.Store) rig {
 		Engine: s.Background, Heartbeats: s.Background.Heartbeats, Log: gamelog.New(s.Games),
 		Accounts: account.New(s.Accounts, keepAccounts), Leaderboard: leaderboard.New(s.Boards, tokens, time.Now),
 		Directory: directory.New(s.Lists, s.Lists, tokens, keepGames, logger),
+		Profiles:  &profile.Profiles{Store: s.Profiles},
 		Queue:     s.Queue, Logger: logger, KeepFinished: keepGames,
 	}), t, s}
 }

@@ -65,7 +65,8 @@ func (s *Service) verifyCredential(ctx context.Context, credential string) (name
 // methods that would let a stolen credential obtain tokens or lock players out.
 func possibleOverSSH(method string) bool {
 	switch method {
-	case pb.PlayerService_GetPlayer_FullMethodName, pb.PlayerService_Rename_FullMethodName, pb.PlayerService_ListKeys_FullMethodName:
+	case pb.PlayerService_GetPlayer_FullMethodName, pb.PlayerService_GetProfile_FullMethodName,
+		pb.PlayerService_Rename_FullMethodName, pb.PlayerService_ListKeys_FullMethodName:
 		return true
 	}
 	for _, service := range []*grpc.ServiceDesc{

@@ -24,6 +24,7 @@ import (
 	"github.com/gridstand/gridstand/server/internal/leaderboard"
 	"github.com/gridstand/gridstand/server/internal/match"
 	"github.com/gridstand/gridstand/server/internal/page"
+	"github.com/gridstand/gridstand/server/internal/profile"
 	"github.com/gridstand/gridstand/server/internal/store"
 	"github.com/gridstand/gridstand/server/limits"
 )
@@ -68,6 +69,7 @@ type Config struct {
 	Leaderboard *leaderboard.Boards
 	Directory   *directory.Directory
 	Challenges  *challenge.Challenges
+	Profiles    *profile.Profiles
 	// Tokens seals the page tokens of challenges and standings.
 	Tokens  *page.Tokens
 	Planner Planner

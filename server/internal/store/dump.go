@@ -35,6 +35,7 @@ type Item struct {
 	Server     *DumpedServer   `json:",omitempty"`
 	Account    *DumpedAccount  `json:",omitempty"`
 	Name       *HeldName       `json:",omitempty"`
+	Profile    *DumpedProfile  `json:",omitempty"`
 	Key        *DumpedKey      `json:",omitempty"`
 	OpenGame   *DumpedOpenGame `json:",omitempty"`
 	Challenge  *Challenge      `json:",omitempty"`
@@ -62,6 +63,12 @@ type DumpedServer struct {
 type DumpedAccount struct {
 	Account
 	Expires time.Time `json:",omitzero"`
+}
+
+// DumpedProfile is the profile of a player, whose account it follows.
+type DumpedProfile struct {
+	PlayerID string
+	Profile
 }
 
 // HeldName is a form of a name that is taken (see HeldForms). The account that holds it

@@ -32,6 +32,7 @@ type Store struct {
 	Queue       Queue
 	Quotas      Quotas
 	Challenges  Challenges
+	Profiles    Profiles
 	Heartbeats  Heartbeats
 	Secrets     Secrets
 	Dumper      Dumper

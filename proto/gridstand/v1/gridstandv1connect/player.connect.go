@@ -38,6 +38,9 @@ const (
 	PlayerServiceCreatePlayerProcedure = "/gridstand.v1.PlayerService/CreatePlayer"
 	// PlayerServiceGetPlayerProcedure is the fully-qualified name of the PlayerService's GetPlayer RPC.
 	PlayerServiceGetPlayerProcedure = "/gridstand.v1.PlayerService/GetPlayer"
+	// PlayerServiceGetProfileProcedure is the fully-qualified name of the PlayerService's GetProfile
+	// RPC.
+	PlayerServiceGetProfileProcedure = "/gridstand.v1.PlayerService/GetProfile"
 	// PlayerServiceRenameProcedure is the fully-qualified name of the PlayerService's Rename RPC.
 	PlayerServiceRenameProcedure = "/gridstand.v1.PlayerService/Rename"
 	// PlayerServiceRotateTokenProcedure is the fully-qualified name of the PlayerService's RotateToken
@@ -78,6 +81,14 @@ type PlayerServiceClient interface {
 	// reason PLAYER_NOT_FOUND, also for the name of an expired account; UNAUTHENTICATED,
 	// reason BAD_TOKEN, for "me" without a token.
 	GetPlayer(context.Context, *v1.GetPlayerRequest) (*v1.GetPlayerResponse, error)
+	// Returns what a player has achieved: games, best scores, wins and daily games. It outlives
+	// the games themselves. A game counts from the moment when it is over, except private games,
+	// attempts at private challenges, games without a move, and attempts that do not count for their
+	// challenge. Of an attempt at a challenge that is open, it shows only what the standings show.
+	// Needs no token, except for "me".
+	//
+	// Errors: as GetPlayer.
+	GetProfile(context.Context, *v1.GetProfileRequest) (*v1.GetProfileResponse, error)
 	// Gives the caller's account another name. A guest's name (see Player.name) can be changed
 	// at any time, every other name once in 30 days. Games keep the name under which they were
 	// played; leaderboards, standings and profiles show the new one, after at most 30 seconds on
@@ -152,6 +163,12 @@ func NewPlayerServiceClient(httpClient connect.HTTPClient, baseURL string, opts 
 			connect.WithSchema(playerServiceMethods.ByName("GetPlayer")),
 			connect.WithClientOptions(opts...),
 		),
+		getProfile: connect.NewClient[v1.GetProfileRequest, v1.GetProfileResponse](
+			httpClient,
+			baseURL+PlayerServiceGetProfileProcedure,
+			connect.WithSchema(playerServiceMethods.ByName("GetProfile")),
+			connect.WithClientOptions(opts...),
+		),
 		rename: connect.NewClient[v1.RenameRequest, v1.RenameResponse](
 			httpClient,
 			baseURL+PlayerServiceRenameProcedure,
@@ -189,6 +206,7 @@ func NewPlayerServiceClient(httpClient connect.HTTPClient, baseURL string, opts 
 type playerServiceClient struct {
 	createPlayer *connect.Client[v1.CreatePlayerRequest, v1.CreatePlayerResponse]
 	getPlayer    *connect.Client[v1.GetPlayerRequest, v1.GetPlayerResponse]
+	getProfile   *connect.Client[v1.GetProfileRequest, v1.GetProfileResponse]
 	rename       *connect.Client[v1.RenameRequest, v1.RenameResponse]
 	rotateToken  *connect.Client[v1.RotateTokenRequest, v1.RotateTokenResponse]
 	addKey       *connect.Client[v1.AddKeyRequest, v1.AddKeyResponse]
@@ -208,6 +226,15 @@ func (c *playerServiceClient) CreatePlayer(ctx context.Context, req *v1.CreatePl
 // GetPlayer calls gridstand.v1.PlayerService.GetPlayer.
 func (c *playerServiceClient) GetPlayer(ctx context.Context, req *v1.GetPlayerRequest) (*v1.GetPlayerResponse, error) {
 	response, err := c.getPlayer.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// GetProfile calls gridstand.v1.PlayerService.GetProfile.
+func (c *playerServiceClient) GetProfile(ctx context.Context, req *v1.GetProfileRequest) (*v1.GetProfileResponse, error) {
+	response, err := c.getProfile.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -286,6 +313,14 @@ type PlayerServiceHandler interface {
 	// reason PLAYER_NOT_FOUND, also for the name of an expired account; UNAUTHENTICATED,
 	// reason BAD_TOKEN, for "me" without a token.
 	GetPlayer(context.Context, *v1.GetPlayerRequest) (*v1.GetPlayerResponse, error)
+	// Returns what a player has achieved: games, best scores, wins and daily games. It outlives
+	// the games themselves. A game counts from the moment when it is over, except private games,
+	// attempts at private challenges, games without a move, and attempts that do not count for their
+	// challenge. Of an attempt at a challenge that is open, it shows only what the standings show.
+	// Needs no token, except for "me".
+	//
+	// Errors: as GetPlayer.
+	GetProfile(context.Context, *v1.GetProfileRequest) (*v1.GetProfileResponse, error)
 	// Gives the caller's account another name. A guest's name (see Player.name) can be changed
 	// at any time, every other name once in 30 days. Games keep the name under which they were
 	// played; leaderboards, standings and profiles show the new one, after at most 30 seconds on
@@ -356,6 +391,12 @@ func NewPlayerServiceHandler(svc PlayerServiceHandler, opts ...connect.HandlerOp
 		connect.WithSchema(playerServiceMethods.ByName("GetPlayer")),
 		connect.WithHandlerOptions(opts...),
 	)
+	playerServiceGetProfileHandler := connect.NewUnaryHandlerSimple(
+		PlayerServiceGetProfileProcedure,
+		svc.GetProfile,
+		connect.WithSchema(playerServiceMethods.ByName("GetProfile")),
+		connect.WithHandlerOptions(opts...),
+	)
 	playerServiceRenameHandler := connect.NewUnaryHandlerSimple(
 		PlayerServiceRenameProcedure,
 		svc.Rename,
@@ -392,6 +433,8 @@ func NewPlayerServiceHandler(svc PlayerServiceHandler, opts ...connect.HandlerOp
 			playerServiceCreatePlayerHandler.ServeHTTP(w, r)
 		case PlayerServiceGetPlayerProcedure:
 			playerServiceGetPlayerHandler.ServeHTTP(w, r)
+		case PlayerServiceGetProfileProcedure:
+			playerServiceGetProfileHandler.ServeHTTP(w, r)
 		case PlayerServiceRenameProcedure:
 			playerServiceRenameHandler.ServeHTTP(w, r)
 		case PlayerServiceRotateTokenProcedure:
@@ -417,6 +460,10 @@ func (UnimplementedPlayerServiceHandler) CreatePlayer(context.Context, *v1.Creat
 
 func (UnimplementedPlayerServiceHandler) GetPlayer(context.Context, *v1.GetPlayerRequest) (*v1.GetPlayerResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("gridstand.v1.PlayerService.GetPlayer is not implemented"))
+}
+
+func (UnimplementedPlayerServiceHandler) GetProfile(context.Context, *v1.GetProfileRequest) (*v1.GetProfileResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("gridstand.v1.PlayerService.GetProfile is not implemented"))
 }
 
 func (UnimplementedPlayerServiceHandler) Rename(context.Context, *v1.RenameRequest) (*v1.RenameResponse, error) {

@@ -30,7 +30,7 @@ const (
 // accounts implements store.Accounts with these keys. The braces are literal, so that one
 // player's keys share a cluster slot.
 //
-//	player:{<id>}                   hash: name, secret (digest), bot, created, and renamed if it was
+//	player:{<id>}                   hash: name, secret (digest), bot, created, renamed if it was, and the profile (see type profiles)
 //	player:{<id>}:open              sorted set of game IDs by the time of reservation
 //	player:{<id>}:keys              hash: fingerprint of an SSH key → time added and comment
 //	player:ssh-key:{<fingerprint>}  ID of the player that the key is linked to (see type keys)

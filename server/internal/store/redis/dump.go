@@ -113,12 +113,17 @@ func (d dumper) dumpAccounts(ctx context.Context, put func(store.Item) error) er
 	return d.scan(ctx, playerKey("*"), func(pipe goredis.Pipeliner, id string) func() error {
 		key := playerKey(id)
 		fields, expires := pipe.HMGet(ctx, key, accountFields...), pipe.PExpireTime(ctx, key)
+		profileOf := pipe.HMGet(ctx, key, profileFields...)
 		return func() error {
 			account, ok, err := parseAccount(id, fields.Val())
 			if err != nil || !ok {
 				return err
 			}
-			return put(store.Item{Account: &store.DumpedAccount{Account: account, Expires: expiryOf(expires)}})
+			err = put(store.Item{Account: &store.DumpedAccount{Account: account, Expires: expiryOf(expires)}})
+			if p := parseProfile(profileOf.Val()); err == nil && p.Revision > 0 {
+				err = put(store.Item{Profile: &store.DumpedProfile{PlayerID: id, Profile: p}})
+			}
+			return err
 		}
 	})
 }

@@ -78,6 +78,7 @@ func portsOn(c Clients, client goredis.UniversalClient, pipeline *goredis.AutoPi
 		Queue:       queue{client},
 		Quotas:      quotas{redis_rate.NewLimiter(client)},
 		Challenges:  challenges{client, c.Appends},
+		Profiles:    profiles{client},
 		Heartbeats:  heartbeats{client},
 		Secrets:     secrets{client},
 		Dumper:      dumper{client},

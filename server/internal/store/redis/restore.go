@@ -140,6 +140,8 @@ func restore(ctx context.Context, pipe goredis.Pipeliner, i store.Item) {
 			pipe.HSet(ctx, playerKey(a.ID), "renamed", a.Renamed.UnixMilli())
 		}
 		expireAt(ctx, pipe, a.Expires, playerKey(a.ID))
+	case i.Profile != nil:
+		pipe.HSet(ctx, playerKey(i.Profile.PlayerID), "profile-revision", i.Profile.Revision, "profile", i.Profile.Encoded)
 	case i.Name != nil:
 		pipe.Set(ctx, nameKey(i.Name.Name), i.Name.AccountID, 0)
 	case i.Key != nil:

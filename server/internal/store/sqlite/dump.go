@@ -76,6 +76,11 @@ var dumps = []struct {
 	{"SELECT " + accountColumns + ", expires FROM accounts WHERE expires IS NULL OR expires > ?1", func(s *sqlite3.Stmt) store.Item {
 		return store.Item{Account: &store.DumpedAccount{Account: accountAt(s), Expires: timeAt(s, 6)}}
 	}},
+	{`SELECT p.player, p.revision, p.encoded FROM profiles p JOIN accounts a ON a.id = p.player
+		WHERE a.expires IS NULL OR a.expires > ?1`, func(s *sqlite3.Stmt) store.Item {
+		profile := store.Profile{Revision: s.ColumnInt64(1), Encoded: blob(s, 2)}
+		return store.Item{Profile: &store.DumpedProfile{PlayerID: s.ColumnText(0), Profile: profile}}
+	}},
 	{"SELECT name, account FROM names WHERE ?1", func(s *sqlite3.Stmt) store.Item {
 		return store.Item{Name: &store.HeldName{Name: s.ColumnText(0), AccountID: s.ColumnText(1)}}
 	}},
@@ -178,6 +183,9 @@ func restore(c *sqlite3.Conn, i store.Item) error {
 		a := i.Account
 		return exec(c, "INSERT OR REPLACE INTO accounts (id, name, secret, bot, created, renamed, expires) VALUES (?, ?, ?, ?, ?, ?, ?)",
 			a.ID, a.Name, a.Secret, a.Bot, a.Created, a.Renamed, a.Expires)
+	case i.Profile != nil:
+		p := i.Profile
+		return exec(c, "INSERT OR REPLACE INTO profiles (player, revision, encoded) VALUES (?, ?, ?)", p.PlayerID, p.Revision, p.Encoded)
 	case i.Name != nil:
 		return exec(c, "INSERT OR REPLACE INTO names (name, account) VALUES (?, ?)", i.Name.Name, i.Name.AccountID)
 	case i.Key != nil:

@@ -68,7 +68,7 @@ func TestRestore(t *testing.T) {
 	assert.NoFileExists(t, path+walSuffix)
 	requireHidden(t, path, "bob")
 
-	content[len(content)/2] ^= 0xff
+	content[pageSize] ^= 0xff // the kind of the second page
 	require.Error(t, Restore(path, true, fill))
 	requireHidden(t, path, "bob")
 	s, err := Open(Options{Path: path})

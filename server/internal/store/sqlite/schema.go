@@ -54,6 +54,11 @@ var upgrades = []string{
 	// Servers no longer agree on the games that a rollback left intact.
 	`DROP TABLE rollback; DROP TABLE vouched; DROP TABLE attested; ALTER TABLE servers DROP COLUMN since`,
 	`ALTER TABLE accounts ADD COLUMN renamed INTEGER`,
+	`CREATE TABLE profiles (
+		player   TEXT    PRIMARY KEY,
+		revision INTEGER NOT NULL,
+		encoded  BLOB    NOT NULL
+	) STRICT, WITHOUT ROWID;`,
 }
 
 // applicationID marks a file as a Gridstand store. file(1) recognizes it, and it prevents

@@ -115,6 +115,13 @@ CREATE TABLE ssh_keys (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX ssh_keys_player ON ssh_keys (player);
 
+-- The players' profiles. They are removed with their account.
+CREATE TABLE profiles (
+    player   TEXT    PRIMARY KEY,
+    revision INTEGER NOT NULL,
+    encoded  BLOB    NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- The service credentials of SSH hosts.
 CREATE TABLE ssh_credentials (
     name    TEXT    PRIMARY KEY,

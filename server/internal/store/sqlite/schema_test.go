@@ -23,10 +23,11 @@ func TestUpgrade(t *testing.T) {
 	upgradeFrom(t, "PRAGMA user_version = 3")
 	upgradeFrom(t, "PRAGMA user_version = 4")
 	upgradeFrom(t, upgrades[3]+"; PRAGMA user_version = 5")
+	upgradeFrom(t, upgrades[3]+";"+upgrades[4]+"; PRAGMA user_version = 6")
 }
 
 // asBefore adds what version 5 dropped, and drops what later versions added.
-const asBefore = `ALTER TABLE accounts DROP COLUMN renamed;
+const asBefore = `DROP TABLE profiles; ALTER TABLE accounts DROP COLUMN renamed;
 	CREATE TABLE rollback (n); CREATE TABLE vouched (n); CREATE TABLE attested (n);
 	ALTER TABLE servers ADD COLUMN since INTEGER NOT NULL DEFAULT 0;`
 

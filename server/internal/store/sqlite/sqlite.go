@@ -215,6 +215,7 @@ func ports(e *engine, d *db) *store.Store {
 		Credentials: credentials{d},
 		Quotas:      e.quotas,
 		Challenges:  challenges{d},
+		Profiles:    profiles{d},
 		Secrets:     secrets{d},
 		Lists:       lists{d},
 		Dumper:      dumper{d},

@@ -15,9 +15,12 @@ import (
 var sweeps = []string{
 	`DELETE FROM ssh_keys WHERE fingerprint IN (
 		SELECT k.fingerprint FROM accounts a CROSS JOIN ssh_keys k ON k.player = a.id WHERE a.expires <= ?1 LIMIT ?2)`,
+	`DELETE FROM profiles WHERE player IN (
+		SELECT p.player FROM accounts a CROSS JOIN profiles p ON p.player = a.id WHERE a.expires <= ?1 LIMIT ?2)`,
 	`DELETE FROM accounts WHERE id IN (
 		SELECT id FROM accounts a WHERE expires <= ?1
-		AND NOT EXISTS (SELECT 1 FROM ssh_keys k WHERE k.player = a.id) LIMIT ?2)`,
+		AND NOT EXISTS (SELECT 1 FROM ssh_keys k WHERE k.player = a.id)
+		AND NOT EXISTS (SELECT 1 FROM profiles p WHERE p.player = a.id) LIMIT ?2)`,
 	`DELETE FROM open_games WHERE (player, game) IN (SELECT player, game FROM open_games WHERE expires <= ?1 LIMIT ?2)`,
 	`DELETE FROM scores WHERE (board, player) IN (
 		SELECT s.board, s.player FROM boards b CROSS JOIN scores s USING (board) WHERE b.expires <= ?1 LIMIT ?2)`,

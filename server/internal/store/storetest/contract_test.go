@@ -30,6 +30,7 @@ var suites = map[string]func(t *testing.T, open storetest.Open){
 	"boards":      storetest.Boards,
 	"challenges":  storetest.Challenges,
 	"secrets":     storetest.Secrets,
+	"profiles":    storetest.Profiles,
 }
 
 // clockSuites are the tests of the contract that depend on the clock. They run on the
@@ -41,6 +42,7 @@ var clockSuites = map[string]func(t *testing.T, open storetest.OpenClock){
 	"keys":       storetest.KeysExpire,
 	"boards":     storetest.BoardsExpire,
 	"challenges": storetest.ChallengesExpire,
+	"profiles":   storetest.ProfilesExpire,
 	"quotas":     storetest.Quotas,
 	"queue":      storetest.QueueTimes,
 	"heartbeats": storetest.HeartbeatTimes,

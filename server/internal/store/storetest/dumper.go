@@ -118,6 +118,8 @@ func dumped(at time.Time) (items []store.Item) {
 	add(store.Item{Account: &store.DumpedAccount{Account: ann}}, store.Item{Account: &store.DumpedAccount{Account: bob, Expires: later}},
 		store.Item{Name: &store.HeldName{Name: "ann", AccountID: ann.ID}}, store.Item{Name: &store.HeldName{Name: "böb", AccountID: bob.ID}},
 		store.Item{Name: &store.HeldName{Name: "gone", AccountID: playerID(3)}},
+		store.Item{Profile: &store.DumpedProfile{PlayerID: ann.ID, Profile: store.Profile{Revision: 3, Encoded: []byte("\x00ann\xff")}}},
+		store.Item{Profile: &store.DumpedProfile{PlayerID: bob.ID, Profile: store.Profile{Revision: 1, Encoded: []byte("bob")}}},
 		store.Item{OpenGame: &store.DumpedOpenGame{PlayerID: ann.ID, GameID: gameID(1), Since: at.Add(-time.Minute), Expires: later}},
 		store.Item{OpenGame: &store.DumpedOpenGame{PlayerID: ann.ID, GameID: gameID(2), Since: at, Expires: later}},
 		store.Item{OpenGame: &store.DumpedOpenGame{PlayerID: bob.ID, GameID: gameID(1), Since: at}},
@@ -171,6 +173,9 @@ func readRestored(t *testing.T, s *store.Store) {
 		case i.Challenge != nil:
 			assert.Equal(t, *i.Challenge, getChallenge(t, s, i.Challenge.ID))
 			require.NoError(t, s.Challenges.Update(t.Context(), *i.Challenge))
+		case i.Profile != nil:
+			assert.Equal(t, i.Profile.Profile, getProfile(t, s, i.Profile.PlayerID))
+			require.NoError(t, s.Profiles.Update(t.Context(), i.Profile.PlayerID, i.Profile.Profile))
 		case i.Secret != nil:
 			secret, err := s.Secrets.Secret(t.Context(), i.Secret.Name, []byte("mine"))
 			require.NoError(t, err)

@@ -1,0 +1,139 @@
+package profile
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"google.golang.org/protobuf/proto"
+
+	profilev1 "github.com/gridstand/gridstand/server/internal/profile/v1"
+)
+
+// results returns n results of one player, oldest first, of which several have equal scores.
+func results(n int) []Result {
+	list := make([]Result, n)
+	for i := range list {
+		at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i) * 7 * time.Hour)
+		list[i] = Result{
+			GameID: fmt.Sprintf("game%03d", i), Variant: []string{"classic", "tribolo"}[i%2], Score: int32(i * 37 % 50), Time: at,
+			Won: i%4 == 1, Counts: i%5 != 0,
+		}
+		if i%3 == 0 {
+			list[i].Day = DayOf(at)
+		}
+	}
+	return list
+}
+
+// Ensure that a profile depends neither on the order in which games are recorded nor on how often.
+func TestAdd_OrderAndRepetition(t *testing.T) {
+	t.Parallel()
+	games := results(MaxLatest)
+	want := &profilev1.Profile{}
+	for _, r := range games {
+		assert.True(t, add(want, r))
+	}
+	assert.EqualValues(t, 50, want.GetVariants()[0].GetGames())
+	assert.EqualValues(t, 25, want.GetVariants()[1].GetWins())
+	assert.EqualValues(t, 48, want.GetVariants()[0].GetBestScore())
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 20 {
+		random.Shuffle(len(games), func(i, j int) { games[i], games[j] = games[j], games[i] })
+		got := &profilev1.Profile{}
+		for _, r := range slices.Concat(games, games[:50]) {
+			add(got, r)
+		}
+		assert.ElementsMatch(t, texts(want.GetVariants()), texts(got.GetVariants()))
+		got.Variants = want.GetVariants()
+		assert.Empty(t, diff(want, got))
+	}
+}
+
+func texts(variants []*profilev1.Variant) (list []string) {
+	for _, v := range variants {
+		list = append(list, fmt.Sprint(v.GetId(), v.GetGames(), v.GetWins(), v.GetBestScore(), v.GetBestGameId(), v.GetBestMs()))
+	}
+	return list
+}
+
+func diff(want, got *profilev1.Profile) string {
+	if proto.Equal(want, got) {
+		return ""
+	}
+	return fmt.Sprintf("%v\n%v", want, got)
+}
+
+// Ensure that a profile stays small, and that no game counts twice once newer ones have displaced it.
+func TestAdd_Bounds(t *testing.T) {
+	t.Parallel()
+	p, games := &profilev1.Profile{}, results(1000)
+	for _, r := range games {
+		assert.True(t, add(p, r))
+	}
+	before := proto.CloneOf(p)
+	for _, r := range games {
+		assert.False(t, add(p, r))
+	}
+	assert.Empty(t, diff(before, p))
+	assert.Len(t, p.GetLatest(), MaxLatest)
+	assert.Equal(t, "game900", p.GetLatest()[0].GetId())
+	assert.EqualValues(t, 500, p.GetVariants()[0].GetGames())
+	for _, d := range p.GetDailies() {
+		assert.Greater(t, d.GetDay(), DayOf(games[999].Time)-RecentDays)
+	}
+	for d := range int32(200) {
+		addDays(p, &profilev1.Run{First: 30_000 + 2*d, Days: 1})
+	}
+	assert.Len(t, p.GetRuns(), maxRuns)
+	assert.Less(t, proto.Size(p), 8<<10)
+}
+
+func TestStreak(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		days                   []int32
+		today, streak, longest int32
+	}{
+		{nil, 20, 0, 0},
+		{[]int32{20}, 20, 1, 1},
+		{[]int32{19}, 20, 1, 1},
+		{[]int32{18}, 20, 0, 1},
+		{[]int32{20, 18, 19}, 20, 3, 3},
+		{[]int32{10, 11, 12, 13, 19, 20, 19}, 20, 2, 4},
+		{[]int32{10, 12, 11, 20}, 20, 1, 3},
+	} {
+		p := &profilev1.Profile{}
+		for _, d := range c.days {
+			addDays(p, &profilev1.Run{First: d, Days: 1})
+		}
+		assert.Equal(t, c.streak, Streak(p, c.today), c.days)
+		assert.Equal(t, c.longest, p.GetLongestRun(), c.days)
+	}
+}
+
+// Ensure that a profile is raised to what the logs contain, and keeps what they no longer contain.
+func TestJoin(t *testing.T) {
+	t.Parallel()
+	all, kept, uncounted := &profilev1.Profile{}, &profilev1.Profile{}, &profilev1.Profile{}
+	for i, r := range results(300) {
+		add(all, r)
+		if i >= 200 {
+			add(kept, r)
+		}
+		if i >= 290 {
+			add(uncounted, r)
+		}
+	}
+	got := proto.CloneOf(all)
+	join(got, kept)
+	assert.Empty(t, diff(all, got), "the logs of deleted games")
+	join(uncounted, all)
+	assert.Empty(t, diff(all, uncounted), "a profile from before its games were counted")
+	empty := &profilev1.Profile{}
+	join(empty, all)
+	assert.Empty(t, diff(all, empty))
+}

@@ -1,0 +1,69 @@
+package rpc
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/gridstand/gridstand/game/variants"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
+	"github.com/gridstand/gridstand/server/internal/challenge"
+	"github.com/gridstand/gridstand/server/internal/profile"
+	profilev1 "github.com/gridstand/gridstand/server/internal/profile/v1"
+)
+
+// GetProfile implements pb.PlayerServiceServer.
+func (s *Service) GetProfile(ctx context.Context, request *pb.GetProfileRequest) (*pb.GetProfileResponse, error) {
+	p, err := s.player(ctx, &pb.GetPlayerRequest{PlayerId: request.GetPlayerId(), Name: request.GetName()})
+	if err != nil {
+		return nil, err
+	}
+	stored, now, err := s.Profiles.Get(ctx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	response := &pb.GetProfileResponse{Player: fullPlayer(p), Variants: variantRecords(stored), Daily: dailyRecord(stored, profile.DayOf(now))}
+	for _, g := range stored.GetLatest() {
+		response.Latest = append(response.Latest, &pb.FinishedGame{
+			GameId: g.GetId(), Variant: g.GetVariant(), Score: g.GetScore(), Time: timestamppb.New(time.UnixMilli(g.GetTimeMs())),
+		})
+	}
+	return response, nil
+}
+
+// variantRecords converts the parts of a profile that concern one variant each.
+func variantRecords(stored *profilev1.Profile) []*pb.VariantRecord {
+	byID := map[string]*profilev1.Variant{}
+	for _, v := range stored.GetVariants() {
+		byID[v.GetId()] = v
+	}
+	var records []*pb.VariantRecord
+	for _, known := range variants.All() {
+		v := byID[known.ID]
+		if v == nil {
+			continue
+		}
+		record := &pb.VariantRecord{Variant: v.GetId(), Games: v.GetGames(), Wins: v.GetWins(), BestScore: v.GetBestScore(), BestGameId: v.GetBestGameId()}
+		if v.GetBestScore() > 0 {
+			record.BestTime = timestamppb.New(time.UnixMilli(v.GetBestMs()))
+		}
+		records = append(records, record)
+	}
+	return records
+}
+
+// dailyRecord converts the part of a profile that concerns daily games.
+func dailyRecord(stored *profilev1.Profile, today int32) *pb.DailyRecord {
+	record := &pb.DailyRecord{Streak: profile.Streak(stored, today), LongestStreak: stored.GetLongestRun()}
+	for _, d := range stored.GetDailies() {
+		if d.GetDay() <= today-profile.RecentDays {
+			continue
+		}
+		date := profile.Date(d.GetDay())
+		record.Results = append(record.Results, &pb.DailyResult{
+			Day: date, Variant: d.GetVariant(), ChallengeId: challenge.DailyID(d.GetVariant(), date), Score: d.GetScore(),
+		})
+	}
+	return record
+}

@@ -1,0 +1,48 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"github.com/gridstand/gridstand/server/internal/store"
+)
+
+// profiles implements store.Profiles.
+type profiles struct{ *db }
+
+func (p profiles) Get(ctx context.Context, playerID string) (found store.Profile, now time.Time, err error) {
+	err = p.read(ctx, func(c *sqlite3.Conn) error {
+		milliseconds := p.now()
+		now = time.UnixMilli(milliseconds).UTC()
+		found, _, err = one(c, `SELECT p.revision, p.encoded FROM profiles p CROSS JOIN accounts a ON a.id = p.player
+			WHERE p.player = ? AND (a.expires IS NULL OR a.expires > ?)`, func(s *sqlite3.Stmt) store.Profile {
+			return store.Profile{Revision: s.ColumnInt64(0), Encoded: blob(s, 1)}
+		}, playerID, milliseconds)
+		return err
+	})
+	return found, now, wrap("reading a profile", err)
+}
+
+func (p profiles) Update(ctx context.Context, playerID string, to store.Profile) error {
+	moved := false
+	err := p.write(ctx, func(c *sqlite3.Conn) (err error) {
+		now := p.now()
+		if to.Revision == 0 {
+			err = exec(c, `INSERT INTO profiles (player, revision, encoded)
+				SELECT id, 1, ?2 FROM accounts WHERE id = ?1 AND (expires IS NULL OR expires > ?3) ON CONFLICT DO NOTHING`, playerID, to.Encoded, now)
+		} else {
+			err = exec(c, "UPDATE profiles SET revision = revision + 1, encoded = ?2 WHERE player = ?1 AND revision = ?3", playerID, to.Encoded, to.Revision)
+		}
+		moved = c.Changes() == 0
+		if err == nil && moved {
+			moved, err = has(c, "SELECT 1 FROM accounts WHERE id = ? AND (expires IS NULL OR expires > ?)", playerID, now)
+		}
+		return err
+	})
+	if err == nil && moved {
+		return store.ErrMoved
+	}
+	return wrap("writing a profile", err)
+}

@@ -12,6 +12,7 @@ func TestScreens(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(env *ui.Env) ui.Page{
 		"lobby": func(env *ui.Env) ui.Page { return withChallenges(t, loaded(t, env, tuitest.GameID)) },
+		"quiet": func(env *ui.Env) ui.Page { return quiet(t, env) },
 		"new": func(env *ui.Env) ui.Page {
 			p := loaded(t, env, triboloID)
 			p.form = newForm(env, tuitest.Variants(), "tribolo", false)
@@ -28,6 +29,29 @@ func TestScreens(t *testing.T) {
 			tuitest.Golden(t, name, open)
 		})
 	}
+}
+
+// quiet returns the lobby of a server with an exhibition, a race and a game that wait, and no scores, for
+// a user without games.
+func quiet(t *testing.T, env *ui.Env) *page {
+	t.Helper()
+	env.Me = ""
+	p := newPage(t.Context(), env)
+	p.listed(quietLists(t), nil)
+	p.gotDaily(daily{game: tuitest.DailyGame(), now: tuitest.Noon}, nil)
+	return p
+}
+
+func quietLists(t *testing.T) ui.Lists {
+	t.Helper()
+	bots := tuitest.Game(tuitest.Board(4, 4))
+	bots.Exhibition, bots.Seats = true, []*pb.Seat{{Occupant: &pb.Seat_Bot{Bot: "expectimax"}}}
+	all := lists(t, "", "classic", pb.Window_WINDOW_DAY)
+	all.Live, all.Scores = []*pb.Game{all.Live[4], bots}, nil
+	race := tuitest.WaitingRace()
+	race.Entrants = race.Entrants[1:]
+	all.Races = []*pb.Challenge{race}
+	return all
 }
 
 // withChallenges adds the daily game, which the user has finished, and a race that is

@@ -45,7 +45,8 @@ func (p *page) table() ui.KeyTable {
 			ui.On("d", "d", "daily game", p.daily.game != nil, opens(p.daily.route(p.env))),
 			ui.On("D", "D", "yesterday's results", p.daily.hasDayBefore(), p.openDayBefore),
 			ui.On("n", "n", "new game", player, begin(false)).FooterAs(3, "n", "new"),
-			ui.On("R", "R", "new race", player, begin(true)).FooterAs(8, "R", "race"),
+			ui.On("s", "s", "race somebody now", player, opens(ui.Route{NewChallenge: &ui.NewChallenge{}})).FooterAs(8, "s", "race"),
+			ui.On("R", "R", "new race", player, begin(true)),
 			join,
 			ui.On("enter", "enter", cmp.Or(what, "open"), what != "", p.enter).Footer(1),
 			ui.On("t", "t", "TV", true, opens(ui.Route{TV: true})).Footer(9),
@@ -71,7 +72,7 @@ func (p *page) Key(msg tea.KeyPressMsg) tea.Cmd {
 		return p.typed(msg)
 	case p.form != nil:
 		return p.inForm(msg)
-	case p.env.Guest != "" && slices.Contains([]string{"n", "R", "J"}, msg.String()):
+	case p.env.Guest != "" && slices.Contains([]string{"n", "s", "R", "J"}, msg.String()):
 		p.notice = p.env.Guest
 		return nil
 	}

@@ -50,6 +50,8 @@ type page struct {
 	lists  ui.Lists // as received from the server
 	loaded bool
 	games  [paneScores][]*pb.Game // filtered and sorted, as shown
+	// places is set if the user has no games: the pane for them then shows the open places.
+	places bool
 	// pane is the pane with the focus. cursors has the selected row of each pane.
 	pane    int
 	cursors [panes]cursor
@@ -154,7 +156,7 @@ func (p *page) listed(lists ui.Lists, err error) tea.Cmd {
 	first := !p.loaded
 	p.problem, p.lists, p.loaded = "", lists, true
 	p.arrange()
-	if first && len(p.games[paneLive]) == 0 && len(p.games[paneMine]) > 0 {
+	if first && (p.places || len(p.games[paneLive]) == 0) && len(p.games[paneMine]) > 0 {
 		p.pane = paneMine
 	}
 	return p.selected()
@@ -171,8 +173,13 @@ func (p *page) refreshAfter(lists ui.Lists, err error) time.Duration {
 // arrange filters and sorts the lists. Each cursor stays on its item.
 func (p *page) arrange() {
 	open := races(p.lists.Races, p.lists.Live)
-	p.games[paneLive] = order(filtered(append(open, withoutAttempts(p.lists.Live, open)...), p.filter.Value()), p.env.Now)
+	live := order(filtered(append(open, withoutAttempts(p.lists.Live, open)...), p.filter.Value()), p.env.Now)
 	mine := filtered(p.lists.Mine, p.filter.Value())
+	if p.places = len(p.lists.Mine) == 0 && p.env.Guest == ""; p.places {
+		mine = slices.DeleteFunc(slices.Clone(live), func(g *pb.Game) bool { return !isPlace(g) })
+		live = slices.DeleteFunc(live, isPlace)
+	}
+	p.games[paneLive] = live
 	slices.SortStableFunc(mine, func(a, b *pb.Game) int { return cmp.Compare(finished(a), finished(b)) })
 	p.games[paneMine] = mine
 	for pane, games := range p.games {
@@ -194,10 +201,24 @@ func (p *page) current() *pb.Game {
 	return nil
 }
 
-// selected shows the selected game in the preview. It calls settled once the selection has not
+// bestLive returns the live game that TV would show, or nil.
+func (p *page) bestLive() *pb.Game {
+	var best *pb.Game
+	for _, g := range p.games[paneLive] {
+		if !isRace(g) && (best == nil || gamestate.RankOf(g, p.env.Now) < gamestate.RankOf(best, p.env.Now)) {
+			best = g
+		}
+	}
+	return best
+}
+
+// selected shows the selected game in the preview, or the best live game beside the open places. It calls settled once the selection has not
 // changed for settleTime.
 func (p *page) selected() tea.Cmd {
 	g := p.current()
+	if best := p.bestLive(); p.places && isPlace(g) && best != nil {
+		g = best
+	}
 	other := g.GetId() != p.preview.id || isRace(g) // the lists have the state of a race
 	if other {
 		p.preview.show(g, p.env.Now)

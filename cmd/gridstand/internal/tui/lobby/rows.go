@@ -29,6 +29,11 @@ func moving(g *pb.Game, now time.Time) bool {
 	return g.GetStatus() == pb.GameStatus_GAME_STATUS_ACTIVE && idle(g, now) < gamestate.LiveTime
 }
 
+// isPlace reports whether a game or race waits for players and has one.
+func isPlace(g *pb.Game) bool {
+	return g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING && !deserted(g)
+}
+
 // filtered returns the games whose variant, players or id contain the filter.
 func filtered(games []*pb.Game, filter string) []*pb.Game {
 	want := strings.ToLower(filter)

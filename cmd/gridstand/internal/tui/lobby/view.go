@@ -115,8 +115,14 @@ func (p *page) list(pane int, tabs bool, width, height int) string {
 		board = clean(p.lists.Variant)
 	}
 	names := []string{"Live games", "My games", "Top " + board}
+	if p.places {
+		names[paneMine] = "Open places"
+	}
 	if tabs && width < 50 {
 		names = []string{"Live", "Mine", "Top"}
+		if p.places {
+			names[paneMine] = "Open"
+		}
 	}
 	frame := ui.Pane{Titles: names, Active: pane, Focused: pane == p.pane, Foot: p.cursors[pane].position(), Flush: true}
 	if !tabs {
@@ -127,7 +133,7 @@ func (p *page) list(pane int, tabs bool, width, height int) string {
 		table = scoreTable(p.env, p.lists.Scores, inner)
 		frame.Corner = p.windowNames(width >= 45)
 	} else {
-		table = gameTable(p.env, p.games[pane], pane == paneMine, inner)
+		table = gameTable(p.env, p.games[pane], pane == paneMine && !p.places, inner)
 	}
 	table.Selected, table.Focused = p.cursors[pane].at, frame.Focused
 	content := table.Draw(p.env.Theme, inner, height-2)
@@ -169,8 +175,8 @@ func (p *page) empty(pane int) string {
 		return "No live games."
 	case pane == paneLive:
 		return "No live games. Press n to start one."
-	case p.env.Me == "":
-		return "None yet. Press n to create an account and start a game."
+	case p.places:
+		return "No player is waiting. Press s to race somebody now, n for a game with open seats."
 	default:
 		return "None yet. Press n to start one."
 	}
@@ -207,7 +213,7 @@ func (p *page) welcome(width int) string {
 	t := p.env.Theme
 	lines := []string{ui.Choice(t, "t", "watch live games"), ui.Choice(t, "r", "read the rules"), ui.Choice(t, "?", "show all keys")}
 	if p.env.Guest == "" {
-		lines = append([]string{ui.Choice(t, "n", "start a game")}, lines...)
+		lines = append([]string{ui.Choice(t, "n", "start a game"), ui.Choice(t, "s", "race somebody now")}, lines...)
 	}
 	text := strings.Join(lines, "\n")
 	text = ui.Block(text, lipgloss.Width(text), len(lines))

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,8 +87,10 @@ func (c *chooser) due(g *game, now time.Time) bool {
 		return min(age, shown) >= gamestate.LeaveTime
 	case c.asked:
 		return min(age, shown) >= idleTime
+	case gamestate.RankOf(g.state.Game.Game, now) == gamestate.Exhibition:
+		return shown >= firstWait
 	default: // A request while no game is active can make the server start an exhibition.
-		return age >= idleTime && shown >= firstWait
+		return (age >= idleTime || g.state.Moves() == 0) && shown >= firstWait
 	}
 }
 
@@ -129,9 +132,7 @@ func (c *chooser) found(f choice, err error, g *game, now time.Time) (to *pb.Gam
 	case c.player != "":
 		other = gamestate.LeftFor(g.state.Game.Game, f.game, gamestate.LeaveTime)
 	default:
-		s := gamestate.New(f.game)
-		_, idle := s.Idle(now)
-		other = !idle
+		other = gamestate.RankOf(f.game, now) < gamestate.RankOf(g.state.Game.Game, now)
 	}
 	if g != nil && g.lookingBack() && !byUser { // since the request, the user went back to an earlier version
 		other = false
@@ -167,49 +168,51 @@ func (c *chooser) found(f choice, err error, g *game, now time.Time) (to *pb.Gam
 // PickLive returns the game for TV to show after those in seen, and the reason for the
 // choice. It returns nil if no game is live.
 func PickLive(ctx context.Context, s ui.Server, seen []string, now time.Time) (*pb.Game, string, error) {
-	var lists [3][]*pb.Game
-	for i, by := range []pb.OrderBy{
+	var all []*pb.Game
+	for _, by := range []pb.OrderBy{
 		pb.OrderBy_ORDER_BY_WATCHERS, pb.OrderBy_ORDER_BY_SCORE, pb.OrderBy_ORDER_BY_RECENT, // the first two may have only idle games
 	} {
 		games, err := s.LiveGames(ctx, by)
 		if err != nil {
 			return nil, "", err
 		}
-		lists[i] = games
+		all = append(all, games...)
 	}
-	g, why := choose(lists[0], append(lists[1], lists[2]...), seen, now)
-	return g, why, nil
+	g := choose(all, seen, now)
+	return g, reason(g, now), nil
 }
 
-// choose picks the most watched game or, if no game has watchers, the first game in best.
-// It prefers games that are not in seen, then any game except the last one in seen. Games
-// that have been idle for gamestate.LiveTime come last. It returns nil if no game is live.
-func choose(watched, best []*pb.Game, seen []string, now time.Time) (*pb.Game, string) {
-	last := seen[max(len(seen)-1, 0):]
-	for _, but := range []struct {
-		seen []string
-		idle bool
-	}{{seen, false}, {last, false}, {seen, true}, {last, true}, {nil, true}} {
-		fits := func(g *pb.Game) bool {
-			return board.Of(g.GetPosition(), board.NoMarks, nil) != nil && !slices.Contains(but.seen, g.GetId()) &&
-				(but.idle || now.Sub(g.GetUpdateTime().AsTime()) < gamestate.LiveTime)
-		}
-		if g := ui.Find(watched, fits); g.GetWatchers() > 0 {
-			return g, exhibitionOr(g, "the most watched live game")
-		}
-		if g := ui.Find(best, fits); g != nil {
-			s := gamestate.New(g)
-			return g, exhibitionOr(g, "the best live "+s.Variant()+" game")
-		}
+// choose picks a game of the best class. Among those, it prefers games that are not in seen, and skips
+// the last one in seen unless there is no other. It returns nil if no game is live. all has the most
+// watched games first.
+func choose(all []*pb.Game, seen []string, now time.Time) *pb.Game {
+	all = slices.DeleteFunc(slices.Clone(all), func(g *pb.Game) bool { return board.Of(g.GetPosition(), board.NoMarks, nil) == nil })
+	slices.SortStableFunc(all, func(a, b *pb.Game) int {
+		return cmp.Compare(gamestate.RankOf(a, now), gamestate.RankOf(b, now))
+	})
+	except := func(seen []string) *pb.Game {
+		return ui.Find(all, func(g *pb.Game) bool { return !slices.Contains(seen, g.GetId()) })
 	}
-	return nil, ""
+	fresh, other := except(seen), except(seen[max(len(seen)-1, 0):])
+	switch {
+	case fresh != nil && gamestate.RankOf(fresh, now) <= gamestate.RankOf(other, now):
+		return fresh
+	case other == nil && len(all) > 0:
+		return all[0]
+	}
+	return other
 }
 
-// exhibitionOr returns the reason for showing a game: that it is an exhibition, or why if
-// it is not.
-func exhibitionOr(g *pb.Game, why string) string {
-	if g.GetExhibition() {
+// reason returns the reason for showing a game.
+func reason(g *pb.Game, now time.Time) string {
+	switch {
+	case g == nil:
+		return ""
+	case g.GetExhibition():
 		return "an exhibition: only bots play"
+	case gamestate.RankOf(g, now) == gamestate.Watched:
+		return "the most watched live game"
 	}
-	return why
+	s := gamestate.New(g)
+	return "the best live " + s.Variant() + " game"
 }

@@ -174,25 +174,31 @@ func TestLeaves(t *testing.T) {
 // Ensure that TV chooses the right game.
 func TestChoose(t *testing.T) {
 	t.Parallel()
-	a, b, idle := liveGame("a", 5, 0), liveGame("b", 0, 0), liveGame("idle", 9, gamestate.LiveTime)
+	a, b, idle := liveGame("a", 5, 0), liveGame("b", 0, 0), liveGame("idle", 9, gamestate.MotionTime)
+	unmoved, bots := liveGame("unmoved", 9, 0), liveGame("bots", 9, 0)
+	unmoved.GetPosition().MoveCount, bots.Exhibition = 0, true
 	for name, c := range map[string]struct {
 		watched, best []*pb.Game
 		seen          []string
 		want          string
 	}{
-		"nothing is live":      {},
-		"most watched":         {watched: []*pb.Game{a, b}, best: []*pb.Game{b, a}, want: "a"},
-		"no watchers":          {watched: []*pb.Game{b}, best: []*pb.Game{b}, want: "b"},
-		"another is active":    {watched: []*pb.Game{idle, a}, best: []*pb.Game{idle, a}, want: "a"},
-		"seen but active":      {watched: []*pb.Game{idle, a, b}, best: []*pb.Game{idle, a, b}, seen: []string{"a", "b"}, want: "a"},
-		"none is active":       {watched: []*pb.Game{idle}, best: []*pb.Game{idle}, want: "idle"},
-		"not shown yet":        {watched: []*pb.Game{a, b}, best: []*pb.Game{a, b}, seen: []string{"a"}, want: "b"},
-		"all shown":            {watched: []*pb.Game{a, b}, best: []*pb.Game{a, b}, seen: []string{"b", "a"}, want: "b"},
-		"only the current one": {watched: []*pb.Game{a}, best: []*pb.Game{a}, seen: []string{"a"}, want: "a"},
+		"bots and an idle game": {watched: []*pb.Game{unmoved, idle, bots}, want: "bots"},
+		"bots and a player":     {watched: []*pb.Game{unmoved, bots, b}, want: "b"},
+		"idle and without move": {watched: []*pb.Game{unmoved, idle}, seen: []string{"idle", "a"}, want: "idle"},
+		"only without move":     {watched: []*pb.Game{unmoved}, want: "unmoved"},
+		"nothing is live":       {},
+		"most watched":          {watched: []*pb.Game{a, b}, best: []*pb.Game{b, a}, want: "a"},
+		"no watchers":           {watched: []*pb.Game{b}, best: []*pb.Game{b}, want: "b"},
+		"another is active":     {watched: []*pb.Game{idle, a}, best: []*pb.Game{idle, a}, want: "a"},
+		"seen but active":       {watched: []*pb.Game{idle, a, b}, best: []*pb.Game{idle, a, b}, seen: []string{"a", "b"}, want: "a"},
+		"none is active":        {watched: []*pb.Game{idle}, best: []*pb.Game{idle}, want: "idle"},
+		"not shown yet":         {watched: []*pb.Game{a, b}, best: []*pb.Game{a, b}, seen: []string{"a"}, want: "b"},
+		"all shown":             {watched: []*pb.Game{a, b}, best: []*pb.Game{a, b}, seen: []string{"b", "a"}, want: "b"},
+		"only the current one":  {watched: []*pb.Game{a}, best: []*pb.Game{a}, seen: []string{"a"}, want: "a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g, _ := choose(c.watched, c.best, c.seen, tuitest.Noon)
+			g := choose(append(c.watched, c.best...), c.seen, tuitest.Noon)
 			assert.Equal(t, c.want, g.GetId())
 		})
 	}

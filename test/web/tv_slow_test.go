@@ -75,6 +75,7 @@ func TestJourney_TV(t *testing.T) {
 	for range 20 {
 		bob.Move(t, best)
 	}
+	carol.Move(t, watched)
 	_, err := s.games.Watch(t.Context(), &pb.WatchRequest{GameId: watched.GetId()})
 	require.NoError(t, err)
 	waittest.Until(t, "the watched game is listed first", func() bool {

@@ -150,7 +150,12 @@ export function showKeys() {
 
 document.addEventListener('keydown', (e) => {
   const at = /** @type {Element} */ (e.target);
-  if (e.ctrlKey || e.altKey || e.metaKey || at.closest('input:not([type=range]), textarea, dialog'))
+  if (
+    e.ctrlKey ||
+    e.altKey ||
+    e.metaKey ||
+    at.closest('input:not([type=range]), textarea, select, dialog')
+  )
     return;
   if (e.key.length > 1 && at.closest('input')) return; // The key moves the slider.
   if ((e.key === ' ' || e.key === 'Enter') && at.closest("a, button, [tabindex='0']")) return;

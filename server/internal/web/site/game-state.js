@@ -122,6 +122,19 @@ export const title = (game) => game.variant + (game.exhibition ? ' exhibition' :
 /** Returns the time since a game's last event, in milliseconds. @param {any} game */
 export const idle = (game) => -until(game.updateTime);
 
+const motionTime = 10e3; // milliseconds without a move after which a game is not in motion
+/**
+ * Returns the class of a game for TV, the best one first: a watched game in motion, another one in
+ * motion, an exhibition, a game with moves, and one without. The terminal program has the same order.
+ * @param {any} game
+ */
+export function rank(game) {
+  if (!game.position?.moveCount) return 4;
+  if (game.exhibition) return 2;
+  if (idle(game) >= motionTime) return 3;
+  return game.watchers ? 0 : 1;
+}
+
 /**
  * Describes whether a game is live. Returns the label and its CSS class.
  * @param {{game: any, over: boolean}} state
@@ -140,6 +153,12 @@ export function badge({ game, over }, connection) {
 /** @param {{audience: number}} state */
 export const watching = ({ audience }) =>
   audience ? words.watching(comma(audience)) : words.noWatchers;
+
+/** Describes who watches a game or, while it waits for players, who is there. @param {any} state */
+export const present = (state) =>
+  state.game.status?.endsWith('WAITING')
+    ? `${plural(state.audience, 'player')} here`
+    : watching(state);
 
 /** A game at the newest version received from the stream. */
 export class State {

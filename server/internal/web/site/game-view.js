@@ -193,7 +193,7 @@ export default function show(root, { id = '' }, own) {
     clock.className = deadline && words.until(deadline) < hurry ? 'bad' : '';
     const texts = [
       words.title(game),
-      state.over ? words.ago(game.updateTime) : words.watching(state),
+      state.over ? words.ago(game.updateTime) : words.present(state),
     ];
     if (!game.ranked) texts.push(game.private ? 'private' : 'unranked');
     facts.textContent = texts.join(' · ');

@@ -69,6 +69,7 @@ export function ownSeat(first, seat, kind, next) {
   /** The bot that moves for the player after their time ran out. */
   const standIn = () => !over() && !game().seats[seat].resigned && game().seats[seat].standIn;
   const mine = () => game().position.turn === seat && !standIn();
+  const waits = () => game().status.endsWith('WAITING');
   /** Whether no other player has a seat or can take one, so that moves can be undone. */
   const alone = () => game().seats.every((s, i) => i === seat || s.bot);
   /** @param {Request} r */
@@ -163,12 +164,13 @@ export function ownSeat(first, seat, kind, next) {
       page.update(await persist('Resign', { gameId: id, seat }));
     } catch (/** @type {any} */ e) {
       say(explain(e));
-      return /GAME_OVER|NOT_SEATED|GAME_NOT_FOUND|GAME_DAMAGED/.test(e.reason);
+      return /GAME_OVER|GAME_NOT_STARTED|NOT_SEATED|GAME_NOT_FOUND|GAME_DAMAGED/.test(e.reason);
     }
     return true;
   }
   /** Describes what happens to the game if the player gives up. */
   function loss() {
+    if (waits()) return 'If you created the game, it is canceled.';
     if (attempt) return words.kept(plural(score(), 'point'));
     if (!alone()) return 'The other players continue without you.';
     if (!sliding) return 'The bots stop playing.';
@@ -179,6 +181,7 @@ export function ownSeat(first, seat, kind, next) {
     const known = await kind.begin?.(() => page.draw());
     if (known || moveCount() > 2) return;
     const goal = twenty48?.tiles[9] === undefined ? '' : ' Build a 2048.'; // It needs ten cells.
+    if (waits()) return;
     say(
       sliding
         ? `Arrow keys or swipes slide all tiles. Equal tiles that meet merge.${goal}`

@@ -1,5 +1,5 @@
 // Open places: races and games that wait for players, and the button that finds a race.
-import { account, look } from './api.js';
+import { isMine, look } from './api.js';
 import { limit } from './challenge-words.js';
 import { h, toast } from './dom.js';
 import { ago, plural, seatName } from './game-state.js';
@@ -7,30 +7,69 @@ import { explain, persist, signIn } from './persist.js';
 
 /** @import { Challenge, Game } from '../types' */
 
-/** @param {string} href @param {string} action @param {string} who @param {string} what */
-const place = (href, action, who, what) =>
+/**
+ * Makes a row with a link for a player who is there already, or else a button that joins.
+ * @param {string} href
+ * @param {string} who
+ * @param {string} what
+ * @param {false | (() => Promise<any>)} join
+ */
+const place = (href, who, what, join) =>
   h(
     'li.card.row',
     h('span', h('b.cut', who), h('small.cut', what)),
-    h('a.button', { href }, action),
+    join
+      ? action('button', `Join ${who}`, 'Join', async () => {
+          await join();
+          return href;
+        })
+      : h('a.button', { href }, 'Return'),
   );
+
+/**
+ * Makes a button that signs the player in and opens the page whose address go returns.
+ * @param {string} tag @param {string} label @param {string} text @param {() => Promise<string>} go
+ */
+function action(tag, label, text, go) {
+  const onclick = async () => {
+    button.disabled = true;
+    try {
+      await signIn();
+      location.assign(await go());
+    } catch (e) {
+      button.disabled = false;
+      toast(explain(e));
+    }
+  };
+  const button = h(tag, { 'aria-label': label, onclick }, text);
+  return button;
+}
 
 /** @param {Challenge} c */
 function racePlace(c) {
   const names = (c.entrants || []).flatMap((e) => e.player?.name || []);
-  const mine = c.entrants?.some((e) => e.player && e.player.id === account()?.id);
   const what = `${limit(c.limit)} race, ${c.variant} · ${ago(c.createTime)}`;
-  return place(`/c/${c.id}`, mine ? 'Return' : 'Join', names.join(', '), what);
+  const join = () => persist('JoinChallenge', { challengeId: c.id });
+  return place(`/c/${c.id}`, names.join(', '), what, !c.entrants?.some(isMine) && join);
 }
+
+/** Keeps a list of places up to date. @param {any} element @param {number} most */
+export function showPlaces(element, most) {
+  const list = () => document.hidden || listPlaces(element, most).catch(() => {});
+  list();
+  setInterval(list, 5000);
+}
+
+/** Returns the address at which a player takes a seat. @param {Game} g */
+export const seatLink = (g) => `/play/${g.variant}?game=${g.id}`;
 
 /** @param {Game} g */
 function seatPlace(g) {
   const names = g.seats.filter((s) => !s.open).map(seatName);
-  const mine = g.seats.some((s) => s.player && s.player.id === account()?.id);
   const open = g.seats.length - names.length;
   const what = `${g.variant}, ${plural(open, 'seat')} free · ${ago(g.createTime)}`;
-  const href = `/play/${g.variant}?game=${g.id}`;
-  return place(href, mine ? 'Return' : 'Join', names.join(', '), what);
+  const join = () => persist('JoinGame', { gameId: g.id });
+  return place(seatLink(g), names.join(', '), what, !g.seats.some(isMine) && join);
 }
 
 /**
@@ -48,19 +87,12 @@ export async function listPlaces(element, most) {
   element.replaceChildren(...(items.length ? [h('h2', 'Open places'), h('ul.places', items)] : []));
 }
 
+const nowText = 'Race somebody now';
 /** Makes the button that enters the player into a race with others. */
-export function raceNow() {
-  const go = async () => {
-    button.disabled = true;
-    try {
-      await signIn();
-      const { challenge } = await persist('RaceNow', {});
-      location.assign(`/c/${challenge.id}`);
-    } catch (e) {
-      button.disabled = false;
-      toast(explain(e));
-    }
-  };
-  const button = h('button.large', { onclick: go }, 'Race somebody now');
-  return button;
-}
+export const raceNow = () =>
+  action(
+    'button.large',
+    nowText,
+    nowText,
+    async () => `/c/${(await persist('RaceNow', {})).challenge.id}`,
+  );

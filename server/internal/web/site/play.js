@@ -7,6 +7,7 @@ import { failed } from './failed.js';
 import showGame from './game-view.js';
 import { ownSeat } from './own.js';
 import { draw, persist, signIn } from './persist.js';
+import { showPlaces } from './places.js';
 import { createResult } from './result.js';
 import './tribolo-board.js';
 import { variantCard } from './variant-card.js';
@@ -20,13 +21,18 @@ import { variantCard } from './variant-card.js';
 export default async function show(root, { id }) {
   const fail = (/** @type {any} */ e) => failed(root, e);
   /** Plays a game and the games after it. @param {Game} game */
-  function play(game) {
+  async function play(game) {
     const seat = seatIn(game);
+    const kind = createResult(game, seat);
+    if (game.status.endsWith('WAITING')) {
+      const { element, show: changed } = (await import('./table.js')).createWaiting();
+      Object.assign(kind, { element, changed });
+    }
     root.replaceChildren();
     showGame(
       root,
       { id: game.id },
-      ownSeat(game, seat, createResult(game, seat), (over) => next(over).then(play, fail)),
+      ownSeat(game, seat, kind, (over) => next(over).then(play).catch(fail)),
     );
   }
   /**
@@ -34,8 +40,9 @@ export default async function show(root, { id }) {
    * @param {Variant} v
    * @param {string} text
    * @param {() => Promise<Game>} open
+   * @param {HTMLElement} [seats] fields for the occupants of the other seats
    */
-  function offer({ kind, title, summary, rules, rows, columns }, text, open) {
+  function offer({ kind, title, summary, rules, rows, columns }, text, open, seats) {
     const go = () => {
       if (start.disabled) return;
       start.disabled = true;
@@ -53,7 +60,7 @@ export default async function show(root, { id }) {
         'div.game.own',
         h('section.stack', h('h1', title), h('p', summary), !account() && guest),
         h('section.play', h('div.board.offer', board.element, start)),
-        h('section.stack', h('p.dim', rules), h('a', { href: '/play' }, 'Other variants')),
+        h('section.stack', seats, h('p.dim', rules), h('a', { href: '/play' }, 'Other variants')),
       ),
     );
     reveal(board.element);
@@ -67,12 +74,16 @@ export default async function show(root, { id }) {
     if (!variant) return choose(root, variants, await openGames());
     if (!gameId) {
       const [game] = await openGames(variant.id);
-      return game ? play(game) : offer(variant, 'Start', () => create({ variant: variant.id }));
+      if (game) return await play(game);
+      const table =
+        variant.seats > 1 ? (await import('./table.js')).createTable(variant) : undefined;
+      const request = () => ({ variant: variant.id, ...table?.request() });
+      return offer(variant, 'Start', () => create(request()), table?.element);
     }
     /** @type {Game} */
     const game = (await call('GetGame', { gameId })).game;
     if (game.challengeId) location.replace(`/c/${game.challengeId}`);
-    else if (seatIn(game) >= 0) play(game);
+    else if (seatIn(game) >= 0) await play(game);
     else if (game.seats.some((s) => s.open))
       offer(variant, 'Take a seat', async () => (await persist('JoinGame', { gameId })).game);
     else location.replace(`/g/${gameId}`);
@@ -85,15 +96,18 @@ export default async function show(root, { id }) {
 const seatIn = (g) => g.seats.findIndex(isMine);
 
 /**
- * Returns the player's active games, except attempts at challenges.
+ * Returns the player's games that are not over, except attempts at challenges.
  * @param {string} [variant]
  * @returns {Promise<Game[]>}
  */
 async function openGames(variant) {
   if (!account()) return [];
-  const request = { playerId: 'me', status: 'GAME_STATUS_ACTIVE', variant };
-  const { games = [] } = await call('ListGames', request);
-  return games.filter((/** @type {Game} */ g) => seatIn(g) >= 0 && !g.challengeId);
+  const lists = ['ACTIVE', 'WAITING'].map((status) =>
+    call('ListGames', { playerId: 'me', status: `GAME_STATUS_${status}`, variant }),
+  );
+  /** @type {Game[]} */
+  const games = (await Promise.all(lists)).flatMap((list) => list.games || []);
+  return games.filter((g) => seatIn(g) >= 0 && !g.challengeId);
 }
 
 /**
@@ -115,12 +129,14 @@ function next(g) {
  * Shows the variants to choose from.
  * @param {HTMLElement} root
  * @param {Variant[]} variants
- * @param {Game[]} games the player's active games
+ * @param {Game[]} games the player's games that are not over
  */
 function choose(root, variants, games) {
   const cards = variants.map((v, i) => {
     const game = games.find((g) => g.variant === v.id);
     return variantCard(v, i, { game, points: game?.position.scores[seatIn(game)] });
   });
-  root.replaceChildren(h('div.stack', h('h1', 'Play'), h('div.choice', cards)));
+  const places = h('div.stack');
+  root.replaceChildren(h('div.stack', h('h1', 'Play'), places, h('div.choice', cards)));
+  showPlaces(places, 6);
 }

@@ -2,7 +2,7 @@
 import { look } from './api.js';
 import { h } from './dom.js';
 import { draw, explain, persist } from './persist.js';
-import { listPlaces, raceNow } from './places.js';
+import { raceNow, showPlaces } from './places.js';
 import { nameField } from './roster.js';
 
 /** @import { Variant } from '../types' */
@@ -60,9 +60,7 @@ export default async function show(root) {
       ),
     ),
   );
-  const list = () => document.hidden || listPlaces(places, 10).catch(() => {});
-  list();
-  setInterval(list, 5000);
+  showPlaces(places, 10);
   /** @type {Variant[]} */
   const variants = (await look('ListVariants')).variants;
   variant.replaceChildren(

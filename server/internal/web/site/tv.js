@@ -1,5 +1,5 @@
 // The start page: TV, which shows a game worth watching, ways to play, and other live games.
-import { look, watch } from './api.js';
+import { isMine, look, watch } from './api.js';
 import { createBoard, kindOf } from './board.js';
 import { createDaily } from './daily-card.js';
 import { announce, h, keys } from './dom.js';
@@ -8,7 +8,7 @@ import { listPlaces, raceNow } from './places.js';
 import './tribolo-board.js';
 import { variantCard } from './variant-card.js';
 
-const { idle } = words;
+const { idle, rank } = words;
 // Milliseconds between the first two searches if no game is live; later ones are further apart.
 // The first search can make the server start an exhibition, which the second one then finds.
 const firstWait = 500;
@@ -29,27 +29,28 @@ async function games(orderBy, status = 'ACTIVE', pageSize = 20) {
   return (await look('ListGames', request)).games || [];
 }
 
-/** Returns the reason why a game is shown. @param {any} game @param {string} why */
-const exhibitionOr = (game, why) => (game.exhibition ? 'an exhibition: only bots play' : why);
+/** Returns the reason why a game is shown. @param {any} game */
+function reasonFor(game) {
+  if (game.exhibition) return 'an exhibition: only bots play';
+  return rank(game) ? `the best live ${game.variant} game` : 'the most watched live game';
+}
 
 /**
- * Picks the most watched game, or else the first game in best. It prefers games that were not
- * shown yet, then any except the last one shown. Games without recent moves come last.
- * @param {any[]} watched @param {any[]} best @param {string[]} seen
+ * Picks a game of the best class. Among those, it prefers games that were not shown yet, and skips the
+ * last one shown unless there is no other.
+ * @param {any[]} all the most watched game first @param {string[]} seen
  */
-function choose(watched, best, seen) {
-  const last = seen.slice(-1);
-  for (const age of [idleTime, Infinity]) {
-    for (const but of age === Infinity ? [seen, last, []] : [seen, last]) {
-      const fits = (/** @type {any} */ g) => !but.includes(g.id) && idle(g) < age;
-      const most = watched.find(fits);
-      if (most?.watchers)
-        return { game: most, why: exhibitionOr(most, 'the most watched live game') };
-      const game = best.find(fits);
-      if (game) return { game, why: exhibitionOr(game, `the best live ${game.variant} game`) };
-    }
-  }
-  return null;
+function choose(all, seen) {
+  const best = all.toSorted((a, b) => rank(a) - rank(b));
+  const [fresh, other] = [seen, seen.slice(-1)].map((but) => best.find((g) => !but.includes(g.id)));
+  if (fresh && rank(fresh) <= rank(other)) return fresh;
+  return other || best[0];
+}
+
+/** Returns the address of a game: where it is played if it is the player's own. @param {any} g */
+function address(g) {
+  if (!g.seats.some(isMine)) return `/g/${g.id}`;
+  return g.challengeId ? `/c/${g.challengeId}` : `/play/${g.variant}?game=${g.id}`;
 }
 
 /** Makes a row for a list of games, with a small board. @param {any} game */
@@ -58,15 +59,15 @@ export function gameRow(game) {
   const name = h('b.cut');
   const facts = h('small.cut');
   const mini = h('div.board.mini', { 'aria-hidden': 'true' }, board.element);
-  const href = `/g/${game.id}`;
   const text = h('span', name, facts);
-  const element = h('li', h('a.gamerow', { href }, mini, text));
+  const element = h('li', h('a.gamerow', { href: address(game) }, mini, text));
   const update = (/** @type {any} */ g) => {
     board.show(g.position);
     name.textContent = words.players(g);
     const over = words.isOver(g);
     const [badge, color] = words.badge({ game: g, over }, 'live');
     const texts = [words.title(g), words.scoreText(g.position)];
+    if (!over && g.seats.some(isMine)) texts.unshift('Continue');
     if (over) texts.push(words.ago(g.updateTime));
     else if (color !== 'good') texts.push(badge);
     if (g.watchers) texts.push(words.watching({ audience: g.watchers }));
@@ -128,11 +129,12 @@ export default function show(root) {
   function tune(game, why) {
     close();
     state = new words.State(2);
-    reason.textContent = why;
+    const mine = !words.isOver(game) && game.seats.some(isMine);
+    reason.replaceChildren(mine ? h('a.button', { href: address(game) }, 'Continue') : why);
     since = performance.now();
     seen.push(game.id);
     seen.splice(0, seen.length - 100);
-    stage.href = `/g/${game.id}`;
+    stage.href = address(game);
     take({ game });
     if (!running()) return;
     import('./reactions.js').then((m) => m.offer(react, () => running() && state.game.id));
@@ -193,13 +195,13 @@ export default function show(root) {
     wait = Math.min(wait * 2, 15e3);
     try {
       const lists = await Promise.all([games('WATCHERS'), games('SCORE'), games('RECENT')]);
-      const found = choose(lists[0], [...lists[1], ...lists[2]], seen);
+      const found = choose(lists.flat(), seen);
       const better =
-        found && found.game.id !== state.game?.id && (!running() || idle(found.game) < 30e3);
+        found && found.id !== state.game?.id && (!running() || rank(found) < rank(state.game));
       if (found && (byUser || better)) {
         wait = firstWait;
         asked = byUser;
-        tune(found.game, found.why);
+        tune(found, reasonFor(found));
       } else if (!state.game) await nothing();
     } catch {
       if (!state.game) badge.textContent = '◌ reconnecting';
@@ -258,7 +260,8 @@ export default function show(root) {
     const now = performance.now();
     // If the game was already idle when TV chose it, the server may start an exhibition.
     const least = asked ? idleTime : firstWait;
-    const due = !running() || (idle(state.game) >= idleTime && now - since >= least);
+    const dull = () => idle(state.game) >= idleTime || [2, 4].includes(rank(state.game));
+    const due = !running() || (dull() && now - since >= least);
     if (due && now >= next) find();
     const tick = ticks++;
     try {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { badge, sync } from '../site/game-state.js';
+import { badge, rank, sync } from '../site/game-state.js';
 
 test('a race without moves is not called idle', () => {
   const now = Date.parse('2026-11-20T12:00:00Z');
@@ -16,4 +16,19 @@ test('a race without moves is not called idle', () => {
   ]) {
     assert.equal(badge({ game, over: false }, 'live')[0], want);
   }
+});
+
+test('TV prefers watched games in motion, and takes a game without moves last', () => {
+  const now = Date.parse('2026-11-20T12:00:00Z');
+  sync(new Date(now).toISOString());
+  const ago = (ms) => new Date(now - ms).toISOString();
+  const position = { moveCount: 1 };
+  const order = [
+    { position, updateTime: ago(9e3), watchers: 1 },
+    { position, updateTime: ago(0) },
+    { position, updateTime: ago(0), watchers: 9, exhibition: true },
+    { position, updateTime: ago(11e3), watchers: 9 },
+    { position: {}, updateTime: ago(0), watchers: 9 },
+  ];
+  assert.deepEqual(order.map(rank), [0, 1, 2, 3, 4]);
 });

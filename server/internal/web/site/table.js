@@ -1,0 +1,67 @@
+// A game with several seats: who may take them, and who is here while it waits for players.
+import { copy, h, site } from './dom.js';
+import { owners, plural, seatName } from './game-state.js';
+import { seatLink } from './places.js';
+
+/** @import { Game, SeatRequest, Variant } from '../types' */
+
+const usual = 'greedy'; // the bot in seats that nobody chose an occupant for
+const anyone = 'anyone who comes';
+
+/**
+ * Makes the fields for a new game's seats. The player has the first one.
+ * @param {Variant} variant
+ */
+export function createTable({ seats, bots = [] }) {
+  const selects = Array.from({ length: seats - 1 }, () =>
+    h('select', h('option', { value: '' }, anyone), ...bots.map((b) => h('option', b))),
+  );
+  for (const select of selects) select.value = usual;
+  const hidden = h('input', { type: 'checkbox' });
+  return {
+    element: h(
+      'div.stack',
+      h(
+        'div.row',
+        selects.map((select, i) => h('label', owners[i + 1], select)),
+      ),
+      h('label.row', hidden, 'Private: only for players with the link'),
+    ),
+    /** @returns {{seats: SeatRequest[], private: boolean}} */
+    request: () => ({
+      seats: [
+        { caller: {} },
+        ...selects.map(({ value }) => (value ? { bot: value } : { open: {} })),
+      ],
+      private: hidden.checked,
+    }),
+  };
+}
+
+/** Makes the card that is shown while a game waits for players. */
+export function createWaiting() {
+  const title = h('h2');
+  const here = h('p');
+  const field = h('input', { readonly: true, 'aria-label': 'Link' });
+  const element = h(
+    'div.stack.card',
+    title,
+    here,
+    h('p.dim', 'It starts as soon as all seats are taken. Send the link to somebody:'),
+    h('div.row', field, h('button.primary', { onclick: () => copy(field.value) }, 'Copy link')),
+  );
+  return {
+    element,
+    /** @param {Game} g */
+    show(g) {
+      const open = g.seats.filter((s) => s.open).length;
+      element.hidden = !open;
+      title.textContent = `Waiting for ${plural(open, 'player')}`;
+      here.textContent = `Here: ${g.seats
+        .filter((s) => !s.open)
+        .map(seatName)
+        .join(', ')}`;
+      field.value = site + seatLink(g);
+    },
+  };
+}

@@ -205,7 +205,7 @@ func TestChallenges(t *testing.T) {
 	assert.Equal(t, board(ada, hers), board(bob, his), "the same tiles")
 	bob.fails(exitMissing, "hidden", "show", hers)
 	ada.fails(exitUsage, "--seat is for games", "join", link, "--seat", "red")
-	ada.fails(exitUsage, "is no link to a game or a challenge", "join", "ftp://example.com/c/x")
+	ada.fails(exitUsage, "is no link to a game, a challenge or a player", "join", "ftp://example.com/c/x")
 	ada.fails(exitMissing, "Nor is it a challenge", "top", "abc")
 
 	game := ada.finished(12)

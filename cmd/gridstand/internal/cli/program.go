@@ -97,7 +97,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 	}
 	code := exitCode(ctx, err)
 	if code != exitInterrupted {
-		fmt.Fprintf(p.err, "%s: %s\n", name, p.explain(err))
+		p.message(fmt.Sprintf("%s: %s", name, p.explain(err)))
 	}
 	if code == exitUsage {
 		fmt.Fprintf(p.err, "Try: %s --help\n", strings.TrimSuffix(cmd.CommandPath(), " help"))
@@ -152,8 +152,14 @@ func (p *program) printf(format string, args ...any) error {
 }
 
 // notef writes a line to standard error.
-func (p *program) notef(format string, args ...any) {
-	_, _ = io.WriteString(p.err, p.text(format+"\n", args...))
+func (p *program) notef(format string, args ...any) { p.message(p.text(format, args...)) }
+
+// message writes lines to standard error. On a terminal, it breaks them between words.
+func (p *program) message(text string) {
+	if p.terminal(p.err) && p.width() > 0 {
+		text = ui.WrapWords(text, p.width())
+	}
+	_, _ = io.WriteString(p.err, text+"\n")
 }
 
 // warnf is like notef. If the terminal program opens, it shows the line again, because its screen

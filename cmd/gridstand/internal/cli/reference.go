@@ -51,8 +51,8 @@ const yesterdayWord = "yesterday"
 // dateForm matches dates, and days that do not exist.
 var dateForm = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
 
-// parseReference parses "daily", the day of a daily game, an id, or a link to the page of a game or
-// a challenge.
+// parseReference parses "daily", the day of a daily game, an id, or a link to the page of a game, a
+// challenge or a player.
 func parseReference(text string) (reference, error) {
 	text = strings.TrimSpace(text)
 	player, isPlayer := strings.CutPrefix(text, atPlayer)
@@ -70,7 +70,7 @@ func parseReference(text string) (reference, error) {
 	case !strings.Contains(text, "/"):
 		return reference{id: strings.ToLower(text)}, nil
 	}
-	wrong := usage.Errorf("%q is no link to a game or a challenge, which ends with /g/ or /c/ and the full id", clean(text, 200))
+	wrong := usage.Errorf("%q is no link to a game, a challenge or a player", clean(text, 200))
 	if !strings.Contains(text, "://") {
 		text = "http://" + text
 	}
@@ -86,10 +86,15 @@ func parseReference(text string) (reference, error) {
 	switch {
 	case kind == dailyWord && !strings.Contains(rest, "/"):
 		r.daily, r.variant = true, rest
+		if date := u.Query().Get("date"); isDate(date) {
+			r.date = date
+		}
 	case kind == "c" && id.Valid(rest):
 		r.id, r.challenge = rest, true
-	case kind == "g" && id.Valid(rest):
+	case kind == "g" && id.IsBase32(rest) && len(rest) <= id.Length:
 		r.id, r.game = rest, true
+	case kind == "p" && rest != "" && !strings.Contains(rest, "/"):
+		r.player = rest
 	default:
 		return reference{}, wrong
 	}

@@ -10,15 +10,8 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/internal/shortid"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
-)
-
-const (
-	minPrefix = 6
-	// recentGames is the number of public games to search, which fit on one page.
-	recentGames = 200
-	// maxOwnPages is the maximum number of pages of the account's own games to search.
-	maxOwnPages = 50
 )
 
 // Resolve returns the id of the game that a user means. A full id is returned without
@@ -34,11 +27,13 @@ func (c *Client) Resolve(ctx context.Context, prefix string) (string, error) {
 		return prefix, nil
 	case len(prefix) >= id.Length || !id.IsBase32(prefix):
 		return "", invalid("%q is not a game: an id has %d characters from a–z and 2–7", CleanText(prefix, 2*id.Length), id.Length)
-	case len(prefix) < minPrefix:
-		return "", invalid("%q is too short: give at least %d characters of the id", prefix, minPrefix)
+	case len(prefix) < shortid.Min:
+		return "", invalid("%q is too short: give at least %d characters of the id", prefix, shortid.Min)
 	}
 
-	fits, err := c.search(ctx, prefix)
+	fits, err := shortid.Find(ctx, prefix, c.PlayerID() != "", func(ctx context.Context, r *pb.ListGamesRequest) (*pb.ListGamesResponse, error) {
+		return c.Games.ListGames(ctx, r)
+	})
 	if err != nil {
 		return "", err
 	}
@@ -53,46 +48,6 @@ func (c *Client) Resolve(ctx context.Context, prefix string) (string, error) {
 	default:
 		return "", invalid("%d games have an id that begins with %q: give more characters of it", len(fits), prefix)
 	}
-}
-
-// search returns the ids that begin with prefix among the games that Resolve examines.
-func (c *Client) search(ctx context.Context, prefix string) (map[string]bool, error) {
-	fits := map[string]bool{}
-	look := func(request *pb.ListGamesRequest, pages int) error {
-		request.PageSize = recentGames
-		for range pages {
-			page, err := c.Games.ListGames(ctx, request)
-			if err != nil {
-				return err
-			}
-			for _, game := range page.GetGames() {
-				if id.Valid(game.GetId()) && strings.HasPrefix(game.GetId(), prefix) {
-					fits[game.GetId()] = true
-				}
-			}
-			if request.PageToken = page.GetNextPageToken(); request.PageToken == "" {
-				break
-			}
-		}
-		return nil
-	}
-	if c.PlayerID() != "" {
-		if err := look(&pb.ListGamesRequest{PlayerId: "me"}, maxOwnPages); err != nil {
-			return nil, err
-		}
-	}
-	if err := look(&pb.ListGamesRequest{}, 1); err != nil {
-		return nil, err
-	}
-	for _, order := range []pb.OrderBy{pb.OrderBy_ORDER_BY_RECENT, pb.OrderBy_ORDER_BY_SCORE, pb.OrderBy_ORDER_BY_WATCHERS} {
-		if len(fits) > 0 {
-			break
-		}
-		if err := look(&pb.ListGamesRequest{Status: pb.GameStatus_GAME_STATUS_ACTIVE, OrderBy: order}, 1); err != nil {
-			return nil, err
-		}
-	}
-	return fits, nil
 }
 
 func invalid(format string, args ...any) error {

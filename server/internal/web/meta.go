@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/gridstand/gridstand/internal/describe"
+	"github.com/gridstand/gridstand/internal/shortid"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
@@ -39,6 +40,13 @@ func (c Config) challenge(ctx context.Context, request *pb.GetChallengeRequest) 
 func (c Config) player(ctx context.Context, name string) (*pb.Player, error) {
 	response, err := anonymously(ctx, c, pb.PlayerService_GetPlayer_FullMethodName, c.Service.GetPlayer, &pb.GetPlayerRequest{Name: name})
 	return response.GetPlayer(), err
+}
+
+// find searches for a game by the first characters of its ID, the way a client without a token would.
+func (c Config) find(ctx context.Context, prefix string) (map[string]bool, error) {
+	return shortid.Find(ctx, prefix, false, func(ctx context.Context, request *pb.ListGamesRequest) (*pb.ListGamesResponse, error) {
+		return anonymously(ctx, c, pb.GameService_ListGames_FullMethodName, c.Service.ListGames, request)
+	})
 }
 
 // anonymously makes a call through the interceptors, without the token of the original

@@ -15,6 +15,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -25,6 +26,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/gridstand/gridstand/internal/id"
+	"github.com/gridstand/gridstand/internal/shortid"
 )
 
 // embedded has the files that make generate made from the directory site.
@@ -74,16 +76,19 @@ type about func(ctx context.Context, page, id string) (Meta, error)
 // errNotDescribed is the error for a page without a specific description.
 var errNotDescribed = errors.New("the page has no specific description")
 
+// find returns the IDs of the games that a link with a short ID may mean.
+type find func(ctx context.Context, prefix string) (map[string]bool, error)
+
 // pages serves an HTML shell for each page, and the files that the pages load. about may
 // be nil. site is the public URL of the pages, or empty.
-func pages(about about, site string) http.Handler {
+func pages(about about, find find, site string) http.Handler {
 	// Prepare the pages only when the first one is requested.
-	handler := sync.OnceValue(func() http.Handler { return newPages(about, site) })
+	handler := sync.OnceValue(func() http.Handler { return newPages(about, find, site) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler().ServeHTTP(w, r) })
 }
 
 // newPages returns the handler for the pages and their files.
-func newPages(about about, site string) http.Handler {
+func newPages(about about, find find, site string) http.Handler {
 	files := readSite()
 	directory := files.directory()
 	tmpl := template.Must(template.New("").Parse(string(files["shell.html"].plain)))
@@ -103,8 +108,12 @@ func newPages(about about, site string) http.Handler {
 			if key != "" {
 				s.ID = r.PathValue(key)
 			}
-			if key == "id" && isShortID(s.ID) {
-				incomplete.write(w, r, tmpl, http.StatusNotFound)
+			if key == "id" && shortid.Valid(s.ID) {
+				if module != "game" {
+					incomplete.write(w, r, tmpl, http.StatusNotFound)
+				} else if heading, text, code := expand(w, r, find, s.ID); code != 0 {
+					plain(heading, text).write(w, r, tmpl, code)
+				}
 				return
 			}
 			if key == "id" && !id.Valid(s.ID) || strings.ContainsFunc(s.ID, isUnprintable) {
@@ -161,11 +170,28 @@ func newPages(about about, site string) http.Handler {
 	return mux
 }
 
-// minShortID is the length of the shortest IDs that the terminal program prints.
-const minShortID = 6
-
-// isShortID reports whether s looks like the first characters of an ID.
-func isShortID(s string) bool { return len(s) >= minShortID && len(s) < id.Length && id.IsBase32(s) }
+// expand redirects a link with a short ID to the page of the game. If it finds no game or several, it
+// returns a page that says so.
+func expand(w http.ResponseWriter, r *http.Request, find find, prefix string) (heading, text string, code int) {
+	ctx, cancel := context.WithTimeout(r.Context(), aboutTimeout)
+	defer cancel()
+	ids, err := find(ctx, prefix)
+	switch {
+	case status.Code(err) == codes.ResourceExhausted:
+		return "Too many requests", "Open the link again in a minute.", http.StatusTooManyRequests
+	case err != nil:
+		return "Not available", "The server cannot search its games now. Open the link again in a moment.", http.StatusServiceUnavailable
+	case len(ids) == 0:
+		return "No such game", "No recent public game has an id that begins with " + prefix + ". Ask for the whole link.", http.StatusNotFound
+	case len(ids) > 1:
+		return "Which game?", strconv.Itoa(len(ids)) + " games have an id that begins with " + prefix + ". Ask for the whole link.", http.StatusNotFound
+	}
+	for whole := range ids {
+		to := url.URL{Path: "/g/" + whole, RawQuery: r.URL.RawQuery}
+		http.Redirect(w, r, to.RequestURI(), http.StatusFound)
+	}
+	return "", "", 0
+}
 
 // isUnprintable reports whether no name or ID can contain r: a control character, one that changes
 // the direction of text, or a byte that is not UTF-8.

@@ -91,7 +91,7 @@ func newHandler(c Config, r *readers) http.Handler {
 	}
 	mux.Handle("GET /g/{id}/picture.png", newPictures(c.game, c.Service.Charge))
 	mux.HandleFunc("GET /apple-touch-icon.png", touchIcon)
-	mux.Handle("/", pages(c.about, c.Service.WebURL))
+	mux.Handle("/", pages(c.about, c.find, c.Service.WebURL))
 	return c.entry(crossOrigin{c.Origins, c.Service.WebURL, checkCalls(mux)})
 }
 

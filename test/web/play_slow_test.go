@@ -28,7 +28,7 @@ func TestJourney_Play(t *testing.T) {
 	tab.Wait(says("Play"))
 	tab.Press("p")
 	tab.Wait(`location.pathname === "/play/classic" && ` + offer)
-	tab.Wait(says("guest name, which cannot be changed") + ` && document.querySelector("main a[href='/account']")`)
+	tab.Wait(says("You play as a guest.") + ` && document.querySelector("main a[href='/account']")`)
 	tab.Press(kb.Enter)
 	tab.Wait(board + "?.querySelectorAll('.tile').length === 2")
 	g := s.newest(tab)

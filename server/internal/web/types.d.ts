@@ -329,6 +329,7 @@ export interface Calls {
     { player: Player; token: string },
   ];
   GetPlayer: [{ playerId?: string; name?: string }, { player: Player }];
+  Rename: [{ name: string }, { player: Player }];
   RotateToken: [{ secret?: string }, { token: string }];
 }
 

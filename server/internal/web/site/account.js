@@ -1,7 +1,8 @@
 // The account page: the name, and the token for other devices.
 import { account, call, kept, nameHeader, setAccount } from './api.js';
 import { copy, h } from './dom.js';
-import { ask, createAccount, explain, nameRules, unkept } from './persist.js';
+import { form, isGuest, renaming } from './naming.js';
+import { ask, createAccount, unkept } from './persist.js';
 
 /** @import { Account } from './api.js' */
 
@@ -12,6 +13,16 @@ export default function show(root) {
     nameHeader();
     show(root);
   };
+  // Another device may have renamed the account.
+  if (me)
+    call('GetPlayer', { playerId: 'me' }).then(
+      ({ player }) => {
+        if (player.name === me.name || account()?.id !== me.id) return;
+        setAccount({ ...me, name: player.name });
+        done();
+      },
+      () => {},
+    );
   root.replaceChildren(
     h(
       'div.stack.narrow',
@@ -29,32 +40,9 @@ export default function show(root) {
   );
 }
 
-/**
- * Makes a form with one field. It shows an error that submit throws.
- * @param {string} label
- * @param {Record<string, any>} field
- * @param {string} button
- * @param {(text: string) => Promise<void>} submit
- */
-function form(label, field, button, submit) {
-  const input = h('input', { ...nameRules, required: true, ...field });
-  const error = h('p.bad', { role: 'alert' });
-  const send = h('button.primary', button);
-  const onsubmit = async (/** @type {Event} */ e) => {
-    e.preventDefault();
-    error.textContent = '';
-    send.disabled = true;
-    await submit(input.value.trim()).catch((problem) => {
-      error.textContent = explain(problem);
-    });
-    send.disabled = false;
-  };
-  return h('form.card', { onsubmit }, h('label', label, input), error, send);
-}
-
 /** @param {() => void} done */
 const naming = (done) =>
-  form('What should others call you? A name cannot be changed.', {}, 'Create account', (name) =>
+  form('What should others call you?', {}, 'Create account', (name) =>
     createAccount(name).then(done),
   );
 
@@ -108,6 +96,12 @@ function yours(me, done) {
   return [
     !kept() && h('p.warn', `${unkept} Copy its token before you leave.`),
     h('p', h('a', { href: `/p/${encodeURIComponent(me.name)}` }, 'Your games')),
+    renaming(
+      isGuest()
+        ? 'You are a guest. What should others call you?'
+        : 'Another name, at most once in 30 days',
+      done,
+    ),
     h('h2', 'On another device'),
     h(
       'p',

@@ -4,9 +4,10 @@ import { createBoard } from './board.js';
 import * as words from './challenge-words.js';
 import { announce, copy, h, keys, reveal, site } from './dom.js';
 import { failed } from './failed.js';
-import { clock, comma, plural, sync, until } from './game-state.js';
+import { clock, comma, largestTile, plural, sync, until } from './game-state.js';
 import showGame from './game-view.js';
 import { celebrate } from './moments.js';
+import { askName } from './naming.js';
 import { ownSeat } from './own.js';
 import { explain, persist } from './persist.js';
 import { createRoster, entrant, nameField } from './roster.js';
@@ -269,6 +270,11 @@ function show(root, { challenge, next, attempt, now }) {
     }
   }
 
+  /** Reports whether the player is on the podium of a race or daily game, or made a large tile. */
+  const isGood = () =>
+    (!words.is(c, 'LINK') && !words.is(c, 'REMATCH') && (news.mine?.rank ?? 9) <= 3) ||
+    largestTile(own.game?.position) >= 512;
+
   function draw() {
     const closed = c.status.endsWith('CLOSED');
     lines.show(news, closed || words.is(c, 'REMATCH') || !!own.game?.result);
@@ -280,6 +286,7 @@ function show(root, { challenge, next, attempt, now }) {
     begins.textContent = words.begins(c);
     const text = words.standing(facing());
     place.textContent = text && race && !closed ? `${text} so far` : text;
+    if (text && !result.hidden && (closed || !race) && isGood()) askName(result);
     if (next && !closed)
       foot.textContent = `The next daily game begins in ${clock(next.openTime || '')}.`;
     else if (c.date && !foot.firstElementChild)

@@ -53,8 +53,8 @@ export default async function show(root, { id }) {
     const position = kind === 'KIND_TRIBOLO' ? { tribolo: {} } : { twenty48: { rows, columns } };
     const board = createBoard(kindOf(position));
     board.show(position);
-    const own = h('a', { href: '/account' }, 'Choose your own');
-    const guest = h('p.dim', 'You play under a guest name, which cannot be changed. ', own);
+    const own = h('a', { href: '/account' }, 'Choose a name');
+    const guest = h('p.dim', 'You play as a guest. ', own);
     root.replaceChildren(
       h(
         'div.game.own',

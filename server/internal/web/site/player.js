@@ -26,6 +26,8 @@ export default async function show(root, { id: name = '' }) {
       look('ListGames', { playerName: name, pageSize: 30 }),
     ]);
     page.firstChild.textContent = player.name;
+    if (player.name !== name)
+      history.replaceState(null, '', `/p/${encodeURIComponent(player.name)}`);
     const who = player.bot ? "A program's account" : 'Account';
     page.append(h('p.dim', `${who} created on ${player.createTime.slice(0, 10)}`));
     list(

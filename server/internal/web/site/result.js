@@ -2,6 +2,7 @@
 import { call } from './api.js';
 import { copy, h, reveal, site } from './dom.js';
 import { comma, largestTile, plural } from './game-state.js';
+import { askName } from './naming.js';
 
 /** @import { Game, Window } from '../types' */
 
@@ -78,6 +79,7 @@ export function createResult({ id, variant, position: { twenty48 } }, seat) {
       );
       reveal(element);
       if (ranked && score) rank(score, 1);
+      if (ranked && (largestTile(position) >= 512 || (record && score > record))) askName(element);
     },
   };
 }

@@ -12,7 +12,7 @@ const most = 8; // maximum number of entrants
 export const nameField = () => {
   const input = h('input', { ...nameRules, placeholder: 'guest' });
   return {
-    label: !account() && h('label', 'Your name (cannot be changed)', input),
+    label: !account() && h('label', 'Your name', input),
     /** Creates an account with that name, or a guest account, unless there is one. */
     signIn: () => signIn(input.value.trim()),
   };

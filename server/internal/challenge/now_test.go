@@ -33,7 +33,7 @@ func TestNow_Together(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, env *env) {
 		servers := []*challenge.Challenges{env.Challenges, env.server()}
-		const callers = 8 * challenge.MaxEntrants
+		const callers = 100
 		var mu sync.Mutex
 		var group sync.WaitGroup
 		races := map[string]int{} // number of callers who got each race

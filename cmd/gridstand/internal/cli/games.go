@@ -35,8 +35,8 @@ func (p *program) gamesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "games",
 		Short: "List games",
-		Long: `List live games, or with --status waiting those whose seats you can take with
-` + name + ` join. --mine and --player list games of any status by default.`,
+		Long: `List live games, or with --status waiting the games and races that you can join with
+` + name + ` join (with --json, only the games). --mine and --player list games of any status by default.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if (o.mine || o.player != "") && !cmd.Flags().Changed("status") {
 				o.status = "all"
@@ -95,6 +95,9 @@ func (p *program) games(ctx context.Context, o gamesOptions) error {
 	})
 	if err != nil {
 		return err
+	}
+	if status == pb.GameStatus_GAME_STATUS_WAITING && request.GetPlayerId() == "" && !p.flags.json {
+		return p.places(ctx, c, games, o.variant)
 	}
 	return list[*pb.Game]{
 		all: games, more: more, row: p.gameRow,

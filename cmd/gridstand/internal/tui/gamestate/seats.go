@@ -36,6 +36,14 @@ func (s *State) TurnText(t ui.Theme, mine bool) string {
 	return who + "\n" + t.Dim().Render(fmt.Sprintf("%s, best takes %d", describe.Plural(len(moves), "place"), best))
 }
 
+// Present describes who watches a game or, while it waits for players, how many of them are there.
+func Present(g *pb.Game) string {
+	if g.GetStatus() == pb.GameStatus_GAME_STATUS_WAITING {
+		return describe.Plural(g.GetWatchers(), "player") + " here"
+	}
+	return describe.Watching(g.GetWatchers())
+}
+
 // OpenSeats returns the number of seats that are waiting for players.
 func OpenSeats(g *pb.Game) int {
 	n := 0

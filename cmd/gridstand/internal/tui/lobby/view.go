@@ -195,7 +195,7 @@ func (p *page) previewPane(width, height int) string {
 	if full := title + "  " + gamestate.ShortID(p.preview.id); ui.Width(full+badge)+ui.EdgeWidth <= width {
 		title = full
 	}
-	frame := ui.Pane{Titles: []string{title}, Corner: badge, Foot: describe.Watching(s.Game.GetWatchers())}
+	frame := ui.Pane{Titles: []string{title}, Corner: badge, Foot: gamestate.Present(s.Game.Game)}
 	facts, least := p.facts(inner)
 	content := strings.Join(facts, "\n")
 	if b := s.Board(); b != nil {

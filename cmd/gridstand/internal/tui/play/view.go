@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/board"
+	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/gamestate"
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
 	"github.com/gridstand/gridstand/internal/describe"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -74,7 +75,7 @@ const racePanel = 110
 // headline returns alternatives for the right side of the header, longest first.
 func (p *page) headline() []string {
 	badge := p.Badge(p.env.Theme, p.env.Now)
-	full, short := badge+"   "+p.env.Theme.Dim().Render(describe.Watching(p.Game.GetWatchers())), badge
+	full, short := badge+"   "+p.env.Theme.Dim().Render(gamestate.Present(p.Game.Game)), badge
 	if p.contest != nil {
 		if left := p.contest.TimeLeft(); left != "" && (p.contest.Race() || !p.Over()) {
 			return []string{badge + "   " + left, left}

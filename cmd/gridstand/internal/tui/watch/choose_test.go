@@ -118,6 +118,8 @@ func TestTV(t *testing.T) {
 	x.Until("the failure", func() bool { return !x.p.chooser.finding })
 	assert.Contains(t, x.Screen(), "The server does not answer. Press the same key to retry.")
 	assert.Equal(t, "third", x.p.game.id, "the current game stays")
+	x.Press("enter") // It is the user's own game.
+	assert.Equal(t, ui.OpenMsg{Route: ui.Route{Play: "third"}}, leaves(x.Driver, 2)[1])
 }
 
 // Ensure that the page asks for another game when the current one has ended or been idle for long

@@ -4,6 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/gridstand/gridstand/cmd/gridstand/internal/tui/ui"
+	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
 )
 
 func (p *page) Keys() ui.KeyMap { return p.table().Map() }
@@ -27,6 +28,7 @@ func (p *page) table() ui.KeyTable {
 	}
 	to := func(version int32) func() tea.Cmd { return func() tea.Cmd { p.stop(); return p.seek(version) } }
 	pace := func(speed int) func() tea.Cmd { return func() tea.Cmd { p.player.speed = speed; return nil } }
+	own := shown && g.running() && !back && p.env.Seated(g.state.Game.Game)
 	return ui.KeyTable{
 		{
 			ui.On("left h", "←", "move back", shown, to(at-1)).FooterAs(2, "← →", "step"),
@@ -37,6 +39,7 @@ func (p *page) table() ui.KeyTable {
 			ui.On("end", "End", "last move", back, to(newest)),
 		},
 		{
+			ui.On("enter", "enter", "continue", own, func() tea.Cmd { return ui.Open(playOn(g.state.Game.Game)) }).Footer(1),
 			ui.On("space", "space", play, shown && !p.player.on && (back || !g.running()), p.replayOn).Footer(1),
 			ui.On("space", "space", "pause", shown && (p.player.on || !back && g.running()), p.pause).Footer(1),
 			ui.On("+ =", "+", "faster", back, pace(min(p.player.speed*2, maxSpeed))).Footer(6),
@@ -50,6 +53,14 @@ func (p *page) table() ui.KeyTable {
 			ui.On("q esc", "q", ui.BackText, true, ui.Run(ui.Back)),
 		},
 	}
+}
+
+// playOn returns the page on which the user plays on in a game.
+func playOn(g *pb.Game) ui.Route {
+	if g.GetChallengeId() != "" {
+		return ui.Route{Enter: g.GetChallengeId()}
+	}
+	return ui.Route{Play: g.GetId()}
 }
 
 // replayOn plays on from the version on the screen, or from the start of a finished game.

@@ -91,7 +91,7 @@ func (p *page) right() []string {
 	if clock != "" {
 		badge += "   " + clock
 	}
-	return []string{badge + "   " + t.Dim().Render(describe.Watching(s.Game.GetWatchers())), badge}
+	return []string{badge + "   " + t.Dim().Render(gamestate.Present(s.Game.Game)), badge}
 }
 
 func (p *page) status(width int) string {

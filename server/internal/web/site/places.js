@@ -84,6 +84,7 @@ export async function listPlaces(element, most) {
   ]);
   const waiting = challenges.filter((/** @type {Challenge} */ c) => c.status.endsWith('WAITING'));
   const items = [...waiting.map(racePlace), ...games.map(seatPlace)].slice(0, most);
+  element.hidden = !items.length;
   element.replaceChildren(...(items.length ? [h('h2', 'Open places'), h('ul.places', items)] : []));
 }
 

@@ -136,7 +136,7 @@ function choose(root, variants, games) {
     const game = games.find((g) => g.variant === v.id);
     return variantCard(v, i, { game, points: game?.position.scores[seatIn(game)] });
   });
-  const places = h('div.stack');
+  const places = h('div.stack', { hidden: true });
   root.replaceChildren(h('div.stack', h('h1', 'Play'), places, h('div.choice', cards)));
   showPlaces(places, 6);
 }

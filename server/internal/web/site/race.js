@@ -34,7 +34,7 @@ export default async function show(root) {
       problem.textContent = explain(e);
     }
   };
-  const places = h('div.stack');
+  const places = h('div.stack', { hidden: true });
   root.append(
     h(
       'div.stack.narrow',

@@ -86,7 +86,7 @@ export default function show(root) {
   const reason = h('p.dim');
   const score = h('b.score');
   const react = h('div.react');
-  const places = h('div.stack');
+  const places = h('div.stack', { hidden: true });
   const list = h('ul.games.wall.all');
   const listTitle = h('h2', 'Live now');
   const caption = h('div', name, h('p', badge, facts), reason);

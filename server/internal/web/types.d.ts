@@ -433,3 +433,34 @@ export interface GameState {
   /** The time at which the running clock expires. */
   deadline?: bigint;
 }
+
+/** What a player has achieved. */
+export interface GetProfileResponse {
+  player: Player;
+  variants?: VariantRecord[];
+  /** The latest finished games, oldest first. */
+  latest?: FinishedGame[];
+  daily?: DailyRecord;
+}
+
+export interface VariantRecord {
+  variant: string;
+  games: number;
+  wins?: number;
+  bestScore?: number;
+  bestGameId?: string;
+  bestTime?: string;
+}
+
+export interface FinishedGame {
+  gameId: string;
+  variant: string;
+  score?: number;
+  time: string;
+}
+
+export interface DailyRecord {
+  streak?: number;
+  longestStreak?: number;
+  results?: { day: string; variant: string; challengeId: string; score?: number }[];
+}

@@ -22,7 +22,32 @@ restyle('* { caret-color: transparent !important; }');
 const answers = {
   GetServerInfo: () => ({ reactions: true }),
   ListVariants: () => fixture.Variants,
-  GetPlayer: () => ({ player: fixture.Player }),
+  GetProfile: ({ name }) => {
+    if (name === 'new') return { player: { ...fixture.Player, id: 'memememememememememememeem', name } };
+    const date = (back, length) => new Date(fixture.Now - back * 864e5).toISOString().slice(0, length);
+    const games = ['classic', 'classic', 'tribolo', 'classic', '3x3'];
+    const scores = { classic: 9000, tribolo: 80, '3x3': 400 };
+    const score = (variant, n) => Math.round(scores[variant] * (0.3 + ((n * n * 7 + n) % 71) / 71));
+    return {
+      player: fixture.Player,
+      variants: [
+        { variant: 'classic', games: 1204, bestScore: 31284, bestGameId: fixture.Over[0] },
+        { variant: '3x3', games: 40, bestScore: 712, bestGameId: fixture.Over[0] },
+        { variant: 'tribolo', games: 218, wins: 97, bestScore: 118, bestGameId: fixture.Over[0] },
+      ],
+      latest: Array.from({ length: 100 }, (_, n) => {
+        const variant = games[n % games.length];
+        return { gameId: fixture.Over[0], variant, score: score(variant, n), time: date(100 - n) };
+      }),
+      daily: {
+        streak: 12,
+        longestStreak: 31,
+        results: Array.from({ length: 60 }, (_, n) => n)
+          .filter((n) => n > 47 || n % 7 > 1)
+          .map((n) => ({ day: date(59 - n, 10), variant: 'classic', score: score('classic', n) })),
+      },
+    };
+  },
   CreatePlayer: ({ name, secret }) => ({
     player: { id: 'memememememememememememeem', name: 'guest-k3xq7a' },
     token: `memememememememememememeem.${secret}`,
@@ -33,6 +58,7 @@ const answers = {
     if (playerId || status === 'GAME_STATUS_WAITING') return {};
     let ids = [...fixture.Live, ...fixture.Over];
     if (status) ids = status === 'GAME_STATUS_ACTIVE' ? fixture.Live : fixture.Over;
+    if (playerName === 'new') return {};
     if (playerName) ids = [fixture.Live[0], fixture.Over[0]];
     return { games: ids.map((id) => fixture.Games[id]), movingGames: fixture.Live.length };
   },

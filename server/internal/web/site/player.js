@@ -1,11 +1,24 @@
-// The page of a player, with their active and finished games.
-import { look } from './api.js';
+// The page of a player: what they have achieved, and their active and finished games.
+import { account, look } from './api.js';
 import { h } from './dom.js';
 import { failed } from './failed.js';
 import { isOver } from './game-state.js';
+import { showProfile } from './profile.js';
 import { gameRow } from './tv.js';
 
-/** @import { Game } from '../types' */
+/** @import { Game, GetProfileResponse } from '../types' */
+
+/** Says what a player without games can do. @param {boolean} own @param {string} name */
+const empty = (own, name) =>
+  h(
+    'div.empty',
+    h('p', own ? 'You have not played yet.' : `${name} has not played yet.`),
+    h(
+      'p.row',
+      h('a.button.primary', { href: own ? '/play/classic' : '/' }, own ? 'Play' : 'Watch others'),
+      h('a.button', { href: own ? '/daily' : '/race' }, own ? 'Daily game' : 'Race somebody'),
+    ),
+  );
 
 /**
  * @param {HTMLElement} root
@@ -20,22 +33,26 @@ export default async function show(root, { id: name = '' }) {
     if (rows.length) page.append(h('h2', title), h('ul.games.wall.all', rows));
   };
   try {
-    /** @type {[any, {games?: Game[]}]} */
-    const [{ player }, { games = [] }] = await Promise.all([
-      look('GetPlayer', { name }),
+    /** @type {[GetProfileResponse, {games?: Game[]}]} */
+    const [profile, { games = [] }] = await Promise.all([
+      look('GetProfile', { name }),
       look('ListGames', { playerName: name, pageSize: 30 }),
     ]);
+    const { player } = profile;
     page.firstChild.textContent = player.name;
     if (player.name !== name)
       history.replaceState(null, '', `/p/${encodeURIComponent(player.name)}`);
     const who = player.bot ? "A program's account" : 'Account';
-    page.append(h('p.dim', `${who} created on ${player.createTime.slice(0, 10)}`));
+    const since = h('p.dim', `${who} created on ${(player.createTime || '').slice(0, 10)}`);
+    const parts = showProfile(profile);
+    page.append(since, ...parts);
     list(
       'Playing',
       games.filter((g) => !isOver(g)),
     );
     list('Played', games.filter(isOver));
-    if (!games.length) page.append(h('p', 'No games yet.'));
+    if (!games.length && !parts.length)
+      page.append(empty(player.id === account()?.id, player.name));
   } catch (e) {
     failed(root, e);
   }

@@ -1,0 +1,139 @@
+// What a player has achieved: best scores, daily games, and the latest scores.
+import { h, svg } from './dom.js';
+import { comma, plural } from './game-state.js';
+
+/** @import { DailyRecord, FinishedGame, GetProfileResponse, VariantRecord } from '../types' */
+
+const days = 60; // in the calendar
+const games = 100; // in the graph
+const cell = 16; // of the calendar, with a gap
+const height = 60; // of the graph
+const dayTime = 864e5;
+
+/** The tiles whose colors the variants have, by the order of the variants. */
+const faces = [2048, 16, 512, 64, 1024, 128, 32, 256];
+
+/** @param {number} i */
+const face = (i) => faces[i % faces.length];
+
+/** @param {VariantRecord} r @param {number} i */
+function record({ variant, games, wins, bestScore, bestGameId }, i) {
+  const facts = plural(games, 'game') + (wins ? `, ${wins} won` : '');
+  const best = bestScore ? comma(bestScore) : wins ? plural(wins, 'win') : '–';
+  const element = h(
+    bestGameId ? 'a.record' : 'div.record',
+    { href: bestGameId && `/g/${bestGameId}` },
+    h('b.cut', variant),
+    h('span.score', best),
+    h('small', facts),
+  );
+  element.style.background = `var(--tile-${face(i)})`;
+  element.style.color = `var(--ink-${face(i)})`;
+  return element;
+}
+
+/**
+ * Draws the daily games of the last days, a column for each week. The stronger a day's color, the
+ * closer its score is to the best of its variant.
+ * @param {DailyRecord} daily @param {number} now
+ */
+function calendar({ results = [] }, now) {
+  /** @type {Record<string, number>} */
+  const best = {};
+  for (const r of results) best[r.variant] = Math.max(best[r.variant] || 1, r.score || 0);
+  const first = now - (((now / dayTime + 3) % 7) | 0) * dayTime - 8 * 7 * dayTime; // a Monday
+  const cells = [];
+  for (let at = first; at <= now; at += dayTime) {
+    if (now - at >= days * dayTime) continue;
+    const date = new Date(at).toISOString().slice(0, 10);
+    const day = results.filter((r) => r.day === date);
+    const n = Math.round((at - first) / dayTime);
+    const share = Math.max(0, ...day.map((r) => (r.score || 0) / best[r.variant]));
+    const texts = day.map((r) => `${r.variant} ${comma(r.score || 0)}`).join(', ');
+    cells.push(
+      svg(
+        'rect',
+        {
+          x: ((n / 7) | 0) * cell,
+          y: (n % 7) * cell,
+          width: cell - 3,
+          height: cell - 3,
+          rx: 3,
+          fill: `var(--${day.length ? 'tile-2048' : 'empty'})`,
+          'fill-opacity': day.length ? 0.4 + 0.6 * share : 1,
+        },
+        svg('title', `${date}: ${texts || 'not played'}`),
+      ),
+    );
+  }
+  const label = `Daily games on ${plural(new Set(results.map((r) => r.day)).size, 'day')} of ${days}`;
+  const size = { viewBox: `0 0 ${9 * cell - 3} ${7 * cell - 3}` };
+  return svg('svg', { ...size, class: 'calendar', role: 'img', 'aria-label': label }, cells);
+}
+
+/**
+ * Draws a bar for each game, as high as its score beside the best one of its variant in the graph.
+ * @param {FinishedGame[]} latest @param {string[]} order the variants
+ */
+function graph(latest, order) {
+  /** @type {Record<string, number>} */
+  const best = {};
+  for (const g of latest) best[g.variant] = Math.max(best[g.variant] || 1, g.score || 0);
+  const width = Math.max(latest.length, games / 4);
+  const bars = latest.map((g, i) => {
+    const tall = Math.max(1, (height * (g.score || 0)) / best[g.variant]);
+    return svg(
+      'rect',
+      {
+        x: i + 0.1,
+        y: (height - tall).toFixed(1),
+        width: 0.8,
+        height: tall.toFixed(1),
+        fill: `var(--tile-${face(order.indexOf(g.variant))})`,
+      },
+      svg('title', `${g.time.slice(0, 10)}, ${g.variant}: ${plural(g.score || 0, 'point')}`),
+    );
+  });
+  return svg(
+    'svg',
+    {
+      viewBox: `0 0 ${width} ${height}`,
+      preserveAspectRatio: 'none',
+      class: 'graph',
+      role: 'img',
+      'aria-label': `The scores of the last ${plural(latest.length, 'game')}`,
+    },
+    bars,
+  );
+}
+
+/**
+ * Makes the parts of a player's page that show the profile, or returns none if it is empty.
+ * @param {GetProfileResponse} profile
+ */
+export function showProfile({ variants = [], latest = [], daily = {} }) {
+  if (!variants.length) return [];
+  const { streak = 0, longestStreak = 0 } = daily;
+  const today = Math.floor(Date.now() / dayTime) * dayTime;
+  const run = streak ? `${plural(streak, 'day')} in a row` : 'No streak now';
+  const longest = longestStreak > streak && `, longest ${plural(longestStreak, 'day')}`;
+  const order = variants.map((v) => v.variant);
+  return [
+    h('div.records', variants.map(record)),
+    h(
+      'div.achieved',
+      h(
+        'section.card.stack',
+        h('h2', 'Daily games'),
+        calendar(daily, today),
+        h('p', h('b', run), longest && h('span.dim', longest)),
+      ),
+      h(
+        'section.card.stack',
+        h('h2', `Last ${plural(latest.length, 'game')}`),
+        graph(latest, order),
+        h('p.dim', 'Each beside the best of its board, the latest on the right.'),
+      ),
+    ),
+  ];
+}

@@ -73,7 +73,8 @@ func TestRecovery_Profiles(t *testing.T) {
 		r.play(ann, false)
 		require.NoError(t, r.Profiles.Record(ctx, r.play(bob, true)))
 		r.requireProfile(bob, r.walked(bob))
-		require.NoError(t, r.ReindexAll(ctx))
+		_, err := r.Rebuild(ctx)
+		require.NoError(t, err)
 		want := r.walked(ann)
 		assert.EqualValues(t, 6, want.GetVariants()[0].GetGames())
 		r.requireProfile(ann, want)
@@ -96,16 +97,4 @@ func TestRecovery_Profiles(t *testing.T) {
 		assert.EqualValues(t, 7, got.GetVariants()[0].GetGames(), "the six removed games and this one")
 		assert.Equal(t, last.ID, got.GetLatest()[6].GetId())
 	})
-}
-
-// Ensure that a store with transactions completes the profiles once after a start, for games of an
-// earlier version of the program.
-func TestRecovery_ProfilesOfEarlierVersion(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, storetest.New(t))
-	ann := r.player("Ann")
-	r.play(ann, true)
-	r.requireProfile(ann, &profilev1.Profile{})
-	r.reconcile(t.Context())
-	r.requireProfile(ann, r.walked(ann))
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/gridstand/gridstand/game/variants"
 	"github.com/gridstand/gridstand/server/internal/directory"
 	"github.com/gridstand/gridstand/server/internal/gamelog"
-	"github.com/gridstand/gridstand/server/internal/profile"
 )
 
 // reconcileEvery returns the interval at which renew and reconcile run. It is well below the
@@ -43,8 +42,7 @@ func (r *Recovery) renew(ctx context.Context) {
 
 // reconcile runs ReindexAll on one of the servers, so that a lost leaderboard, list or queue is
 // restored within an hour. A store with transactions cannot lose them without also losing the
-// logs, so with such a store, reconcile only renews accounts and, the first time, adds to the profiles
-// what is missing from them, since an earlier version of the program may have written the logs.
+// logs, so with such a store, reconcile only renews accounts.
 func (r *Recovery) reconcile(ctx context.Context) {
 	claimed, err := r.Heartbeats.Claim(ctx, "reconcile", r.reconcileEvery()*9/10)
 	switch {
@@ -61,56 +59,23 @@ func (r *Recovery) reconcile(ctx context.Context) {
 	}
 }
 
-// renewAccounts extends the life of the accounts of all players whose games are kept, and the first
-// time completes the profiles.
+// renewAccounts extends the life of the accounts of all players whose games are kept.
 func (r *Recovery) renewAccounts(ctx context.Context) error {
-	tally := r.Profiles.NewTally()
-	err := r.eachHead(ctx, func(heads []gamelog.Head) error {
+	return r.eachHead(ctx, func(heads []gamelog.Head) error {
 		var players []string
 		for _, head := range heads {
 			if head.State != nil {
 				players = append(players, directory.Of(head.State, 0).Players...)
 			}
 		}
-		err := r.Accounts.Renew(ctx, players...)
-		if err == nil && !r.tallied {
-			err = addHeads(ctx, tally, heads)
-		}
-		return err
+		return r.Accounts.Renew(ctx, players...)
 	})
-	if err == nil {
-		err = tally.Store(ctx)
-		r.tallied = err == nil
-	}
-	return err
 }
 
-// ReindexAll adds all games to the leaderboards, profiles, lists and queue, based on their heads, which
+// ReindexAll adds all games to the leaderboards, lists and queue, based on their heads, which
 // is much cheaper than reading their logs. It does not remove anything.
 func (r *Recovery) ReindexAll(ctx context.Context) error {
-	tally := r.Profiles.NewTally()
-	err := r.eachHead(ctx, func(heads []gamelog.Head) error {
-		if err := r.index(ctx, heads...); err != nil {
-			return err
-		}
-		return addHeads(ctx, tally, heads)
-	})
-	if err != nil {
-		return err
-	}
-	return tally.Store(ctx)
-}
-
-// addHeads adds the games whose heads this server can read to a tally.
-func addHeads(ctx context.Context, tally *profile.Tally, heads []gamelog.Head) error {
-	for _, head := range heads {
-		if head.State != nil {
-			if err := tally.Add(ctx, head.State); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return r.eachHead(ctx, func(heads []gamelog.Head) error { return r.index(ctx, heads...) })
 }
 
 // eachHead calls visit with batches of the heads of all games.

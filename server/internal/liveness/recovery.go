@@ -42,14 +42,10 @@ type RecoveryConfig struct {
 
 // Recovery quarantines games, and derives leaderboards and lists from the logs, for a server or an
 // operator.
-type Recovery struct {
-	RecoveryConfig
-	// tallied is set once renewAccounts has completed the profiles.
-	tallied bool
-}
+type Recovery struct{ RecoveryConfig }
 
 // NewRecovery returns a Recovery with the given configuration.
-func NewRecovery(c RecoveryConfig) *Recovery { return &Recovery{RecoveryConfig: c} }
+func NewRecovery(c RecoveryConfig) *Recovery { return &Recovery{c} }
 
 // Run checks for lost moves after rollbacks and reconciles leaderboards, lists and queue with the
 // logs, until ctx is done.

@@ -101,3 +101,21 @@ func TestMonitor_Suspicion(t *testing.T) {
 	require.Len(t, h.sent, 2)
 	assert.Zero(t, h.sent[1].Acknowledged)
 }
+
+// Ensure that a server takes over from servers that have become missing.
+func TestMonitor_Missing(t *testing.T) {
+	t.Parallel()
+	h := &script{result: store.HeartbeatResult{At: at(0)}}
+	m, takeovers := monitor(h, "a"), 0
+	m.OnMissing = func() { takeovers++ }
+	for missing, want := range []int{0, 1, 2} {
+		h.result.Missing = missing
+		_, err := m.send(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, want, takeovers)
+	}
+	h.result.Missing = 0
+	_, err := m.send(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, 2, takeovers)
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gridstand/gridstand/internal/palette"
 	playertest "github.com/gridstand/gridstand/internal/testkit/player"
 	waittest "github.com/gridstand/gridstand/internal/testkit/wait"
 	pb "github.com/gridstand/gridstand/proto/gridstand/v1"
@@ -99,7 +100,12 @@ func TestJourney_Play(t *testing.T) {
 
 	const star = `getComputedStyle(document.querySelector(".b48 i b"), "::before").content === '"*"'`
 	assert.False(t, browsertest.Eval[bool](tab, star))
-	browsertest.Eval[bool](tab, `(document.getElementById("theme").value = "vt100", document.getElementById("theme").dispatchEvent(new Event("change")))`)
+	choose := func(theme string) {
+		browsertest.Eval[bool](tab, fmt.Sprintf(`(document.getElementById("theme").value = %q, document.getElementById("theme").dispatchEvent(new Event("change")))`, theme))
+	}
+	choose("classic")
+	tab.Wait(fmt.Sprintf(`getComputedStyle(%s).getPropertyValue("--empty").trim() === %q`, board, palette.Hex(palette.Classic.Empty)))
+	choose("vt100")
 	tab.Wait(star)
 	before(tab, replaying)
 	begin(tab, "/play/3x3")
